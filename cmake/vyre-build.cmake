@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every target of the project is built with.
+
+option(VYRE_WERROR "warnings are errors" ON)
+set(VYRE_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
+
+add_library(vyre_options INTERFACE)
+target_compile_definitions(vyre_options INTERFACE _GNU_SOURCE)
+target_include_directories(vyre_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(vyre_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow
+  $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wstrict-prototypes -Wmissing-prototypes>
+  $<$<BOOL:${VYRE_WERROR}>:-Werror>
+  # Float meaning is IEEE's, operation by operation.
+  -ffp-contract=off)
+if(VYRE_SANITIZE)
+  target_compile_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE})
+endif()
+
+# vyre_add_part(NAME SOURCES...): an object library, a part of libvyre.
+function(vyre_add_part name)
+  add_library(${name} OBJECT ${ARGN})
+  target_link_libraries(${name} PUBLIC vyre_options)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
+# vyre_add_program(NAME LIBRARIES... SOURCES in its folder): a program in build/bin.
+function(vyre_add_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES})
+endfunction()
+
+# vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.
+function(vyre_add_unittest name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} cmocka m)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,31 @@
+/* GLSL compute shaders to SPIR-V, by glslang.
+ *
+ * glslang is C++: it lives in a shared object of its own (vyre-glsl.so beside the libraries) that is opened at the first call, so that nothing else
+ * needs C++ and programs that see no GLSL pay nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_GLSL_H
+#define VYRE_GLSL_H
+
+#include "vyre/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_glsl_options {
+  const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
+  uint32_t include_dir_count;
+  const char *const *defines;      /* -D: NAME or NAME=VALUE */
+  uint32_t define_count;
+  bool debug;                      /* OpLine and OpSource */
+} vyre_glsl_options;
+
+/* Appends SPIR-V words (Vulkan 1.2, SPIR-V 1.5) to `out`.  glslang's messages are emitted with file and line. */
+VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                                            vyre_diagnostics diagnostics, vyre_bytes *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,242 @@
+/* The table: module, types, building, editing, sealing.  What a row is stands in types.h, what an op means in docs/ir.md.
+ *
+ * Threads: a module belongs to one thread at a time; different modules never share anything.  Ownership: a module owns all that is
+ * in it; strings passed in are copied.  Errors: only memory can fail while building, and it is remembered: a builder call that had
+ * no memory returns row 0, every later one does too, and vyre_module_status tells.  So building code checks once, at its end.
+ * Wrong operands are not looked at here: the verifier is there for that.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_H
+#define VYRE_IR_H
+
+#include "vyre/status.h"
+#include "vyre/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_module vyre_module;
+
+extern const vyre_op_info vyre_op_infos[VYRE_OP__COUNT];
+/* The op of that text, or VYRE_OP_null. */
+vyre_opcode vyre_op_find(const char *text, size_t length);
+
+/* ---- module ----------------------------------------------------------------------------------------------------------------- */
+
+/* max_rows 0: 2^28.  The allocator is copied; NULL: the default. */
+VYRE_MUST_USE vyre_status vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_module **out);
+void vyre_module_destroy(vyre_module *module);
+/* Back to empty, keeping its memory. */
+void vyre_module_clear(vyre_module *module);
+const vyre_view *vyre_module_view(const vyre_module *module);
+const vyre_allocator *vyre_module_allocator(const vyre_module *module);
+/* OK, or out of memory since creation or the last clear.  A new status each call. */
+VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
+/* Bytes committed for columns and side tables. */
+size_t vyre_module_bytes(const vyre_module *module);
+
+/* ---- strings ------------------------------------------------------------------------------------------------------------------ */
+
+/* Interned text: equal texts have equal ids; 0 is "". */
+typedef uint32_t vyre_string;
+vyre_string vyre_string_intern(vyre_module *module, const char *text, size_t length);
+const char *vyre_string_text(const vyre_module *module, vyre_string string); /* terminated; never NULL; moves when interning */
+
+/* ---- types of memory -------------------------------------------------------------------------------------------------------------- */
+
+/* A type id below 256 is a scalar or vector: the vyre_type byte itself.  From 256 on it is an entry of the module's type table.
+ * Each type has a whole layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry no layout
+ * (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
+typedef uint32_t vyre_type_id;
+
+typedef enum vyre_type_form { VYRE_FORM_VALUE, VYRE_FORM_MATRIX, VYRE_FORM_ARRAY, VYRE_FORM_STRUCT } vyre_type_form;
+
+typedef enum vyre_type_flag {
+  VYRE_TYPE_ROW_MAJOR = 1, /* matrix */
+  VYRE_TYPE_BLOCK = 2,     /* struct: Block */
+  VYRE_TYPE_RUNTIME = 4,   /* array: its length is the buffer's */
+  VYRE_TYPE_BUFFER_BLOCK = 8, /* struct: BufferBlock (SPIR-V before 1.3) */
+} vyre_type_flag;
+
+typedef struct vyre_member {
+  vyre_string name;
+  vyre_type_id type;
+  uint32_t offset; /* bytes */
+  uint32_t access; /* vyre_access bits of this member */
+} vyre_member;
+
+typedef struct vyre_type_info {
+  vyre_type_form form;
+  uint32_t flags;       /* vyre_type_flag */
+  vyre_type_id element; /* array: its element; matrix: its column vector; value: itself */
+  uint32_t count;       /* array: length, 0 if a row gives it or it is a runtime array; matrix: columns; struct: members */
+  uint32_t count_row;   /* array: the row (const, spec, or made of such) that gives its length, else 0; kept by seal */
+  uint32_t stride;      /* array, matrix: bytes from one element (column; row if row major) to the next */
+  uint32_t align;       /* bytes, by std430 */
+  uint32_t size;        /* bytes; a runtime array counts 0 elements, a length given by a row counts 0 */
+  const vyre_member *members; /* struct: borrowed, moves when types are added */
+  vyre_string name;     /* struct */
+} vyre_type_info;
+
+vyre_type_info vyre_type_get(const vyre_module *module, vyre_type_id type);
+uint32_t vyre_type_count(const vyre_module *module); /* one more than the greatest id; ids from 256 on are used densely */
+/* stride 0: std430's.  Rows as lengths make types of one program. */
+vyre_type_id vyre_type_array(vyre_module *module, vyre_type_id element, uint32_t count, vyre_row count_row, uint32_t stride);
+vyre_type_id vyre_type_runtime_array(vyre_module *module, vyre_type_id element, uint32_t stride);
+vyre_type_id vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32_t stride, bool row_major);
+#define VYRE_OFFSET_AUTO UINT32_MAX /* a member's offset: std430's place after the one before it */
+vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags);
+/* The type that a path step into `type` reaches: a member, an element, a column, a lane.  0: there is none. */
+vyre_type_id vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index);
+
+/* ---- inputs, programs, buffers: what the side tables hold ------------------------------------------------------------------------ */
+
+/* One file that programs came from.  `words` of each list are owned by the module. */
+typedef struct vyre_word_list {
+  uint32_t *words;
+  uint32_t count, capacity;
+} vyre_word_list;
+
+typedef struct vyre_input {
+  vyre_string path;
+  uint32_t spirv_version;          /* header word, 0: not from SPIR-V */
+  uint32_t addressing, memory;     /* OpMemoryModel */
+  vyre_word_list capabilities;     /* operand words */
+  vyre_word_list extensions;       /* whole instructions: OpExtension; kept in order */
+  vyre_word_list debug;            /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
+} vyre_input;
+
+uint32_t vyre_module_add_input(vyre_module *module, const char *path); /* index; UINT32_MAX: no memory */
+uint32_t vyre_module_input_count(const vyre_module *module);
+vyre_input *vyre_module_input(vyre_module *module, uint32_t index); /* moves when inputs are added */
+void vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t *words, uint32_t count);
+
+typedef struct vyre_program_info {
+  uint32_t input; /* which input it came from */
+  vyre_word_list modes; /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
+} vyre_program_info;
+
+typedef struct vyre_buffer_info {
+  uint32_t set, binding;   /* storage, uniform */
+  uint32_t spirv_id;       /* rows of one SPIR-V variable carry its id; 0: none */
+  uint32_t initializer;    /* constant, private: index of its words in the module, UINT32_MAX: zero */
+} vyre_buffer_info;
+
+vyre_program_info *vyre_program_info_of(vyre_module *module, vyre_row program);
+vyre_buffer_info *vyre_buffer_info_of(vyre_module *module, vyre_row buffer);
+/* Initializer: scalars in layout order without gaps, 32-bit words (64-bit scalars take two, smaller ones one). */
+uint32_t vyre_module_add_initializer(vyre_module *module, const uint32_t *words, uint32_t count);
+const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t index, uint32_t *out_count);
+
+/* ---- names, lines, decorations, spec ids: side columns, kept through edits and seal ------------------------------------------------ */
+
+/* A row's name, unique in its program (a suffix is added where it is not); 0: none. */
+void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
+const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: none */
+void vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column);
+bool vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, uint32_t *out_line, uint32_t *out_column);
+void vyre_row_set_spec_id(vyre_module *module, vyre_row row, uint32_t spec_id);
+uint32_t vyre_row_spec_id(const vyre_module *module, vyre_row row);
+/* Decorations: a list of (decoration, operand count, operands...), SPIR-V's numbers; sets flag DECO if the list is not empty. */
+void vyre_row_set_decorations(vyre_module *module, vyre_row row, const uint32_t *words, uint32_t count);
+const uint32_t *vyre_row_decorations(const vyre_module *module, vyre_row row, uint32_t *out_count);
+/* Name, line and spec id of `from` for `to` too, where `to` has none. */
+void vyre_row_inherit(vyre_module *module, vyre_row to, vyre_row from);
+
+/* ---- building: rows are appended at the end of the current region --------------------------------------------------------------------- */
+
+/* A cursor: where the next row goes.  vyre_builder_at_end(region) and before(row) set it. */
+typedef struct vyre_builder {
+  vyre_module *module;
+  uint32_t program; /* its const rows are interned here */
+  uint32_t region;  /* new rows are children of it */
+  uint32_t before;  /* in front of this row; 0: at the end */
+  vyre_string file; /* line given to new rows; 0: none */
+  uint32_t line, column;
+} vyre_builder;
+
+/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder stands at its end. */
+vyre_row vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_t input, vyre_builder *out);
+void vyre_builder_at_end(vyre_builder *builder, vyre_row region);
+void vyre_builder_before(vyre_builder *builder, vyre_row row);
+
+/* Any row.  If op TAKES_IMM and b is a const row, the row becomes immediate.  Nothing else is changed or checked. */
+vyre_row vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, uint32_t imm_hi, vyre_row a,
+                    vyre_row b, vyre_row c);
+/* A splat const row of this program: interned, at the program's top. */
+vyre_row vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits);
+vyre_row vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id); /* at the top, as are: */
+vyre_row vyre_build_var(vyre_builder *builder, vyre_type type);
+vyre_row vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set, uint32_t binding);
+void vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z); /* sets the workgroup row's operands */
+/* One-operand and two-operand rows whose type follows from ops.def (SAME, BOOL). */
+vyre_row vyre_build_unary(vyre_builder *builder, vyre_opcode op, vyre_row a);
+vyre_row vyre_build_binary(vyre_builder *builder, vyre_opcode op, vyre_row a, vyre_row b);
+vyre_row vyre_build_imm(vyre_builder *builder, vyre_opcode op, vyre_row a, uint64_t bits); /* right operand a literal */
+vyre_row vyre_build_select(vyre_builder *builder, vyre_row condition, vyre_row yes, vyre_row no);
+vyre_row vyre_build_lane(vyre_builder *builder, vyre_row vector, uint32_t lane);
+vyre_row vyre_build_convert(vyre_builder *builder, vyre_opcode convert_or_bitcast, vyre_type type, vyre_row a);
+/* Scalars and vectors side by side, 1 to 4 lanes in all: the row itself, a splat, or joins (4 parts: join(join(p0, p1), p2, p3)). */
+vyre_row vyre_build_join(vyre_builder *builder, const vyre_row *parts, uint32_t count);
+/* n parts: tuple(p0, p1, p2), or (p0, p1, tuple of the rest). */
+vyre_row vyre_build_tuple(vyre_builder *builder, const vyre_row *parts, uint32_t count);
+/* Part k: an operand of a tuple row itself, else a `part` row. */
+vyre_row vyre_build_part(vyre_builder *builder, vyre_row tuple, uint32_t k, vyre_type type);
+/* Paths: into member, element, column or lane `index`, literal or row. */
+vyre_row vyre_build_at(vyre_builder *builder, vyre_row path, vyre_row index);
+vyre_row vyre_build_at_literal(vyre_builder *builder, vyre_row path, uint32_t index);
+/* The type of what a path (buffer or at row) names. */
+vyre_type_id vyre_path_type(const vyre_module *module, vyre_row path);
+vyre_row vyre_path_buffer(const vyre_module *module, vyre_row path);
+/* A scalar or vector load; flags and access of the buffer's declaration are the caller's.  (Matrices: one load a column.) */
+vyre_row vyre_build_load(vyre_builder *builder, vyre_row path, uint32_t flags);
+vyre_row vyre_build_store(vyre_builder *builder, vyre_row path, vyre_row value, uint32_t flags);
+vyre_row vyre_build_get(vyre_builder *builder, vyre_row var);
+vyre_row vyre_build_set(vyre_builder *builder, vyre_row var, vyre_row value);
+
+/* Control: makes the row and its region rows; the builder goes into the first region.  `if`: then, else.  `for`: body (the index).
+ * `loop`: body, continuing.  `block`: its region.  `switch`: none, cases are added.  vyre_builder_leave puts it behind the row. */
+vyre_row vyre_build_if(vyre_builder *builder, vyre_row condition);
+vyre_row vyre_build_for(vyre_builder *builder, vyre_row from, vyre_row to, vyre_row step);
+vyre_row vyre_build_loop(vyre_builder *builder);
+vyre_row vyre_build_block(vyre_builder *builder);
+vyre_row vyre_build_switch(vyre_builder *builder, vyre_row selector);
+vyre_row vyre_build_case(vyre_builder *builder, vyre_row switch_row, vyre_row labels, bool is_default);
+vyre_row vyre_region_of(const vyre_module *module, vyre_row control, uint32_t k); /* its k-th region row */
+void vyre_builder_leave(vyre_builder *builder, vyre_row control);
+vyre_row vyre_build_jump(vyre_builder *builder, vyre_opcode op, vyre_row target_or_condition);
+vyre_row vyre_build_barrier(vyre_builder *builder, uint32_t order);
+
+/* ---- editing: O(1) each but where said ------------------------------------------------------------------------------------------------ */
+
+/* op word, payload and operands at once; becomes immediate where b is now a const row and op TAKES_IMM. */
+void vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b, vyre_row c);
+void vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row operand); /* 0 a, 1 b, 2 c */
+void vyre_row_unlink(vyre_module *module, vyre_row row); /* out of its region, with all in it; not dead yet */
+void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row before); /* an unlinked row; before 0: at the end */
+void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
+void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes it and all in it dead: O(rows in it) */
+/* fwd[i] is the row that every use of row i becomes (itself: none), chains are followed; operands that become const rows become
+ * immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
+void vyre_module_forward(vyre_module *module, uint32_t *fwd);
+
+/* Rows densely in program order, dead and unlinked rows dropped; a second seal changes nothing.  Linear.  `map`, if not NULL, has an
+ * element for each row before, and gets its new id (0: dropped). */
+VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
+bool vyre_module_is_sealed(const vyre_module *module);
+/* The next row in program order (a row, then what is in it, then what follows), within the tree under `root`; 0 at the end. */
+uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
+/* A copy, sealed. */
+VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_module **out);
+
+/* ---- analyses over the table ------------------------------------------------------------------------------------------------------------ */
+
+/* Writes the version (the row whose state it sees) of each reading row into imm_hi: design in docs/ir.md, "Versions".
+ * Needs a sealed, verified module.  Linear in rows times nesting of what loops write. */
+VYRE_MUST_USE vyre_status vyre_module_make_versions(vyre_module *module);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,185 @@
+/* The pass plugin ABI.  This header alone is enough to write a plugin: it imports nothing, and calls back through the host table.
+ *
+ * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.  Structs start with
+ * struct_size, the size their writer knew; fields are only ever appended; nobody reads a field past struct_size.  The version of this
+ * interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
+ *
+ *   static vyre_status run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) { ... }
+ *   static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "acme.unroll", .summary = "...", .run = run};
+ *   VYRE_PLUGIN("acme", "1.0", &unroll)
+ *
+ * Threads: query is called once, by one thread.  run may be called by several threads at once, each with its own context and module.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PLUGIN_H
+#define VYRE_PLUGIN_H
+
+#include "vyre/status.h"
+#include "vyre/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VYRE_PLUGIN_ABI (0u << 16 | 1u) /* 0.x: may still change; from 1.0 on it is frozen */
+
+typedef struct vyre_module vyre_module;
+typedef struct vyre_pass_ctx vyre_pass_ctx;
+
+typedef uint32_t vyre_result;
+#define VYRE_UNCHANGED 0u
+#define VYRE_CHANGED 1u
+
+/* Analyses that the manager makes fresh before a pass that requires them, and drops after a pass that changed without preserving them. */
+#define VYRE_VERSIONS (1u << 0) /* imm_hi of reading rows: the row whose state they see */
+
+/* Parameters: `name<factor=4;quiet>`.  The manager checks text against this table before any input is read. */
+typedef enum vyre_param_type { VYRE_PARAM_FLAG = 1, VYRE_PARAM_UINT = 2, VYRE_PARAM_WORD = 3 } vyre_param_type;
+
+typedef struct vyre_param {
+  uint32_t struct_size;
+  uint32_t type;          /* vyre_param_type */
+  const char *name;
+  const char *summary;
+  uint64_t minimum, maximum, fallback; /* UINT: range and default; FLAG: default 0 or 1 */
+  const char *words;      /* WORD: what is allowed, "fast|small"; the first is the default */
+} vyre_param;
+
+typedef struct vyre_pass {
+  uint32_t struct_size;
+  uint32_t flags;         /* 0 */
+  const char *name;       /* core: "dce"; others: "plugin.pass" */
+  const char *long_name;  /* an alias, NULL: none */
+  const char *summary;    /* one line */
+  const char *help;       /* more, for -help-pass; NULL: none */
+  const vyre_param *params;
+  uint32_t param_count;
+  uint32_t requires_;     /* analyses */
+  uint32_t preserves;     /* analyses still right after a change */
+  uint32_t reserved;
+  vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out);
+} vyre_pass;
+
+typedef struct vyre_plugin {
+  uint32_t struct_size;
+  uint32_t abi;           /* VYRE_PLUGIN_ABI */
+  const char *name;
+  const char *version;
+  uint32_t opset_min, opset_max; /* op-set versions it knows */
+  const vyre_pass *const *passes;
+  uint32_t pass_count;
+  uint32_t reserved;
+} vyre_plugin;
+
+/* What the host offers.  A module handed to run is sealed: id order is program order.  A pass that makes, moves or removes rows leaves
+ * sealing to the manager. */
+typedef struct vyre_host {
+  uint32_t struct_size;
+  uint32_t abi;
+  const vyre_view *(*view)(const vyre_module *module); /* columns never move; rows grows */
+
+  /* errors and messages */
+  vyre_status (*error)(vyre_pass_ctx *ctx, uint32_t row, const char *message); /* copies; row 0: no place */
+  void (*remark)(vyre_pass_ctx *ctx, uint32_t row, const char *message);
+  void (*count)(vyre_pass_ctx *ctx, const char *name, uint64_t amount); /* a statistic; the name is static */
+
+  /* scratch memory for this run, zeroed; freed by the manager.  NULL: out of memory (return host->error or out_of_memory) */
+  void *(*alloc)(vyre_pass_ctx *ctx, size_t bytes);
+  vyre_status (*out_of_memory)(vyre_pass_ctx *ctx);
+
+  /* parameters, by the pass's table; flags are 0 or 1, words the index among `words` */
+  uint64_t (*param)(vyre_pass_ctx *ctx, const char *name);
+
+  /* edits, each O(1) but where said; row 0 back: out of memory, which the manager reports after the run */
+  uint32_t (*insert_row)(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c);
+  uint32_t (*constant)(vyre_module *module, uint32_t near_row, vyre_type type, uint64_t bits); /* of near_row's program, at its top */
+  void (*rewrite)(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c);
+  void (*set_operand)(vyre_module *module, uint32_t row, uint32_t which, uint32_t operand);
+  void (*move_before)(vyre_module *module, uint32_t row, uint32_t before);
+  void (*kill)(vyre_module *module, uint32_t row); /* and all in it: O(rows in it) */
+  void (*inherit)(vyre_module *module, uint32_t to, uint32_t from); /* name and line */
+  void (*forward)(vyre_module *module, uint32_t *fwd); /* uses of row i become uses of fwd[i]; O(rows) */
+
+  /* facts */
+  /* A pure row on literal operands (tuple-free): true and the splat-or-not lanes if folding gives one right result. */
+  bool (*fold)(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
+  /* The type that `row`'s right operand has (for immediates). */
+  vyre_type (*right_type)(const vyre_module *module, uint32_t row);
+  /* Rows that types' lengths use: pinned.  Calls back once each. */
+  void (*each_pinned)(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user);
+} vyre_host;
+
+typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);
+
+#define VYRE_PLUGIN_ENTRY "vyre_plugin_query_v1"
+
+/* The host table of a run. */
+struct vyre_pass_ctx {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const vyre_host *host;
+  /* what follows belongs to the manager */
+};
+
+#if defined(__GNUC__)
+#define VYRE_PLUGIN_EXPORT __attribute__((visibility("default")))
+#else
+#define VYRE_PLUGIN_EXPORT
+#endif
+
+/* Defines the entry of a plugin with these passes (pointers to vyre_pass). */
+#define VYRE_PLUGIN(plugin_name, plugin_version, ...)                                      \
+  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host);       \
+  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host)        \
+  {                                                                                        \
+    static const vyre_pass *const passes[] = {__VA_ARGS__};                                \
+    static const vyre_plugin plugin = {                                                    \
+        .struct_size = sizeof(vyre_plugin),                                                \
+        .abi = VYRE_PLUGIN_ABI,                                                            \
+        .name = plugin_name,                                                               \
+        .version = plugin_version,                                                         \
+        .opset_min = VYRE_OPSET_VERSION,                                                   \
+        .opset_max = VYRE_OPSET_VERSION,                                                   \
+        .passes = passes,                                                                  \
+        .pass_count = sizeof(passes) / sizeof(passes[0]),                                  \
+    };                                                                                     \
+    (void)host;                                                                            \
+    return &plugin;                                                                        \
+  }
+
+/* ---- helpers over the view: inline, so that a plugin imports nothing ------------------------------------------------------------ */
+
+static inline uint32_t
+vyre_op_flags_of(const vyre_view *view, uint32_t row)
+{
+  return view->op_infos[VYRE_ROW_OP(view->op[row])].flags;
+}
+
+/* A row that is its value and nothing else: may be merged, folded, dropped. */
+static inline bool
+vyre_row_is_pure(const vyre_view *view, uint32_t row)
+{
+  return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
+}
+
+static inline uint64_t
+vyre_row_imm(const vyre_view *view, uint32_t row)
+{
+  return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
+}
+
+/* The next row in program order: what is in it first, then what follows; 0 at the end of the module. */
+static inline uint32_t
+vyre_view_after(const vyre_view *view, uint32_t row)
+{
+  if (view->first[row])
+    return view->first[row];
+  while (row && !view->next[row])
+    row = view->parent[row];
+  return row ? view->next[row] : 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

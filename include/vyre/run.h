@@ -1,0 +1,56 @@
+/* Running a program: what a dispatch is made of, and the interpreter, the reference meaning.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_RUN_H
+#define VYRE_RUN_H
+
+#include "vyre/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_binding {
+  vyre_row buffer; /* a storage, uniform or push buffer of the program */
+  void *data;      /* borrowed; laid out as the buffer's type says */
+  size_t size;     /* bytes; a runtime array's length follows from it */
+} vyre_binding;
+
+typedef struct vyre_spec_value {
+  uint32_t id;
+  uint64_t bits;
+} vyre_spec_value;
+
+typedef struct vyre_dispatch {
+  vyre_row program;
+  uint32_t groups[3];
+  const vyre_binding *bindings;
+  uint32_t binding_count;
+  const vyre_spec_value *specs;
+  uint32_t spec_count;
+} vyre_dispatch;
+
+/* The value of a const or spec row, or of pure rows over such, under these specialization values.  False: not constant. */
+bool vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_value *specs, uint32_t spec_count, uint64_t *out);
+/* The workgroup size under these specialization values. */
+bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre_spec_value *specs, uint32_t spec_count, uint32_t out[3]);
+
+typedef struct vyre_interp_options {
+  uint64_t steps;          /* row executions of one invocation before it counts as endless; 0: 2^28 */
+  bool report_undefined;   /* stop at an undefined row of a relaxed program */
+} vyre_interp_options;
+
+typedef struct vyre_interp_stats {
+  uint64_t rows; /* row executions, each lane of the mask counted */
+} vyre_interp_stats;
+
+/* Runs the whole grid; the bindings' data are read and written in place.  Unbound buffers of 0 bytes are an error that names them.
+ * Errors (INPUT) name the row, its source line if known, and the invocation: a barrier not reached by all, the step budget, a trap, an
+ * undefined row.  stats may be NULL.  The module must be sealed and verified. */
+VYRE_MUST_USE vyre_status vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const vyre_interp_options *options,
+                                          vyre_interp_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,224 @@
+/* Opcodes, scalar kinds, the packing of a row's op word, and the view that passes read columns through.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TYPES_H
+#define VYRE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VYRE_OPSET_VERSION 1u
+
+typedef enum vyre_opcode {
+#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) VYRE_OP_##id = number,
+#include "vyre/ops.def"
+  VYRE_OP__COUNT /* one more than the greatest number; numbers in gaps are not ops */
+} vyre_opcode;
+
+/* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set. */
+typedef enum vyre_kind {
+  VYRE_VOID = 0,
+  VYRE_BOOL = 1,
+  VYRE_I8 = 2,
+  VYRE_U8 = 3,
+  VYRE_I16 = 4,
+  VYRE_U16 = 5,
+  VYRE_I32 = 6,
+  VYRE_U32 = 7,
+  VYRE_I64 = 8,
+  VYRE_U64 = 9,
+  VYRE_F16 = 10,
+  VYRE_F32 = 11,
+  VYRE_F64 = 12,
+  VYRE_TUPLE = 13, /* several results; VYRE_TUPLE_* below say of what */
+  VYRE_PATH = 14,  /* an address: a buffer row, or `at` */
+  VYRE_KIND__COUNT
+} vyre_kind;
+
+typedef uint8_t vyre_type;
+
+#define VYRE_TYPE(kind, lanes) ((vyre_type)((unsigned)(kind) << 2 | ((unsigned)(lanes) - 1u)))
+#define VYRE_TYPE_KIND(type) ((vyre_kind)((type) >> 2))
+#define VYRE_TYPE_LANES(type) (((uint32_t)(type) & 3u) + 1u)
+
+static inline bool
+vyre_kind_is_float(vyre_kind kind)
+{
+  return kind >= VYRE_F16 && kind <= VYRE_F64;
+}
+
+static inline bool
+vyre_kind_is_int(vyre_kind kind)
+{
+  return kind >= VYRE_I8 && kind <= VYRE_U64;
+}
+
+static inline bool
+vyre_kind_is_signed(vyre_kind kind)
+{
+  return vyre_kind_is_int(kind) && ((unsigned)kind & 1u) == 0;
+}
+
+/* Bits of a scalar: 1 for bool (in memory it has no size of its own: 4 bytes), 0 for what is no scalar. */
+static inline uint32_t
+vyre_kind_bits(vyre_kind kind)
+{
+  static const uint8_t bits[VYRE_KIND__COUNT] = {0, 1, 8, 8, 16, 16, 32, 32, 64, 64, 16, 32, 64, 0, 0};
+  return (unsigned)kind < VYRE_KIND__COUNT ? bits[kind] : 0;
+}
+
+/* The op word:  | flags 8 | type 8 | opcode 16 |   (bit 31 ... bit 0) */
+#define VYRE_ROW(opcode, type, flags) ((uint32_t)(opcode) | (uint32_t)(type) << 16 | (uint32_t)(flags) << 24)
+#define VYRE_ROW_OP(word) ((word) & 0xffffu)
+#define VYRE_ROW_TYPE(word) ((vyre_type)((word) >> 16 & 0xffu))
+#define VYRE_ROW_FLAGS(word) ((word) >> 24)
+
+typedef enum vyre_row_flag {
+  VYRE_ROW_IMM = 1,        /* the right operand is the literal in imm, imm_hi (a splat); b is 0 */
+  VYRE_ROW_DECO = 2,       /* decorations in the side table: never equal to another row */
+  VYRE_ROW_EXACT = 4,      /* NoContraction, `precise` */
+  VYRE_ROW_RELAXED = 8,    /* RelaxedPrecision */
+  VYRE_ROW_VOLATILE = 16,  /* a memory row: each access happens, each load is new */
+  VYRE_ROW_COHERENT = 32,  /* a memory row: other invocations' writes are seen */
+  VYRE_ROW_NONUNIFORM = 64,
+} vyre_row_flag;
+
+/* What ops.def's columns mean, for those who read it at run time. */
+typedef enum vyre_op_flag {
+  VYRE_OP_PURE = 1 << 0,
+  VYRE_OP_COMMUTES = 1 << 1,
+  VYRE_OP_ASSOC = 1 << 2,
+  VYRE_OP_TAKES_IMM = 1 << 3,
+  VYRE_OP_READS = 1 << 4,
+  VYRE_OP_WRITES = 1 << 5,
+  VYRE_OP_EFFECT = 1 << 6,
+  VYRE_OP_CONVERGENT = 1 << 7,
+  VYRE_OP_IDENTITY = 1 << 8,
+  VYRE_OP_REGIONS = 1 << 9,
+  VYRE_OP_REGION = 1 << 10,
+  VYRE_OP_ENDS = 1 << 11,
+  VYRE_OP_INTERFACE = 1 << 12,
+} vyre_op_flag;
+
+typedef enum vyre_class {
+  VYRE_CLASS_NONE,
+  VYRE_CLASS_ANY,
+  VYRE_CLASS_BOOL,
+  VYRE_CLASS_UINT,
+  VYRE_CLASS_SINT,
+  VYRE_CLASS_INT,
+  VYRE_CLASS_FLOAT,
+  VYRE_CLASS_NUM,
+  VYRE_CLASS_BITS,
+} vyre_class;
+
+typedef enum vyre_rule { VYRE_RULE_VOID, VYRE_RULE_SAME, VYRE_RULE_BOOL, VYRE_RULE_FREE, VYRE_RULE_OWN } vyre_rule;
+
+typedef enum vyre_undefined {
+  VYRE_UNDEFINED_NEVER,
+  VYRE_UNDEFINED_OUT_OF_BOUNDS,
+  VYRE_UNDEFINED_DIV_BY_0,
+  VYRE_UNDEFINED_DIV_OVERFLOW, /* by 0, or MIN by -1 */
+  VYRE_UNDEFINED_SHIFT_RANGE,  /* count >= bits */
+  VYRE_UNDEFINED_BITFIELD_RANGE, /* offset + count > bits */
+  VYRE_UNDEFINED_LANE_RANGE,
+  VYRE_UNDEFINED_NAN_OPERAND,
+  VYRE_UNDEFINED_CLAMP_RANGE, /* low > high; smoothstep: low >= high */
+  VYRE_UNDEFINED_FLOAT_RANGE, /* float to int: the value does not fit, or NaN */
+  VYRE_UNDEFINED_DOMAIN,      /* where GLSL.std.450 says "undefined" */
+} vyre_undefined;
+
+typedef enum vyre_fold { VYRE_FOLD_NONE, VYRE_FOLD_LIBM, VYRE_FOLD_EXACT } vyre_fold;
+
+typedef struct vyre_op_info {
+  const char *text; /* NULL: the number is no op */
+  uint16_t flags;
+  uint8_t operands;
+  uint8_t klass;     /* vyre_class */
+  uint8_t rule;      /* vyre_rule */
+  uint8_t undefined; /* vyre_undefined */
+  uint8_t fold;      /* vyre_fold */
+  uint8_t reserved;
+} vyre_op_info;
+
+/* A row id.  0 is the null row: "none".  Hot loops over columns use a plain uint32_t. */
+typedef struct vyre_row {
+  uint32_t id;
+} vyre_row;
+
+#define VYRE_NONE ((vyre_row){0})
+
+/* The columns of a module, read only.  They never move while the module lives; `rows` grows.  One row over the columns:
+ *
+ *    op                 imm  imm_hi  a  b  c  parent  prev  next  first  last
+ *   | flags|type|op |   payload     operands   structure: the region it stands in, its neighbours, a region's children
+ *
+ * A row with op 0 is dead (row 0 always is).  Row 0's first and last are the module's programs. */
+typedef struct vyre_view {
+  uint32_t struct_size;
+  uint32_t rows; /* row 0 counted */
+  const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
+  const uint32_t *parent, *prev, *next, *first, *last;
+  const vyre_op_info *op_infos; /* VYRE_OP__COUNT of them, by number */
+} vyre_view;
+
+/* Region roles: imm of a `region` row. */
+typedef enum vyre_role { VYRE_THEN, VYRE_ELSE, VYRE_BODY, VYRE_CONTINUING, VYRE_BLOCK } vyre_role;
+
+/* Program mode bits: imm of a `program` row. */
+typedef enum vyre_program_mode {
+  VYRE_PROGRAM_RELAXED = 1,   /* undefined where ops.def says so; else strict */
+  VYRE_PROGRAM_FLUSH_32 = 2,  /* denormals of f32 are flushed */
+  VYRE_PROGRAM_TO_ZERO_32 = 4, /* f32 rounds toward zero */
+} vyre_program_mode;
+
+/* Address space (imm_hi bits 0..3 of a `buffer` row) and access (bits 8..). */
+typedef enum vyre_space {
+  VYRE_SPACE_STORAGE,
+  VYRE_SPACE_UNIFORM,
+  VYRE_SPACE_PUSH,
+  VYRE_SPACE_WORKGROUP,
+  VYRE_SPACE_PRIVATE,
+  VYRE_SPACE_CONSTANT,
+  VYRE_SPACE__COUNT
+} vyre_space;
+
+typedef enum vyre_access {
+  VYRE_ACCESS_NO_WRITE = 1 << 8,  /* ro */
+  VYRE_ACCESS_NO_READ = 1 << 9,   /* wo */
+  VYRE_ACCESS_COHERENT = 1 << 10,
+  VYRE_ACCESS_VOLATILE = 1 << 11,
+  VYRE_ACCESS_RESTRICT = 1 << 12,
+  VYRE_ACCESS_ALIASED = 1 << 13,
+} vyre_access;
+
+#define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)((imm_hi) & 15u))
+
+/* Scope and order of a memory row or barrier, in imm:  semantics << 16 | memory scope << 8 | execution scope.
+ * Scopes are SPIR-V's numbers (Device 1, Workgroup 2, Subgroup 3, Invocation 4), semantics SPIR-V's mask (16 bits);
+ * an execution scope of Invocation is a pure memory barrier.  Loads and stores have 0 (plain) but for their row flags. */
+#define VYRE_ORDER(execution, memory, semantics) ((uint32_t)(semantics) << 16 | (uint32_t)(memory) << 8 | (uint32_t)(execution))
+#define VYRE_ORDER_EXECUTION(imm) ((imm) & 255u)
+#define VYRE_ORDER_MEMORY(imm) ((imm) >> 8 & 255u)
+#define VYRE_ORDER_SEMANTICS(imm) ((imm) >> 16)
+
+/* imm of a `case`: 1 if the default is entered here too.  Its a is 0 (default alone), a const row, or a tuple of const rows. */
+#define VYRE_CASE_DEFAULT 1u
+
+/* imm of a row of kind tuple: how many parts, and the type of each where they are all of one type (else 0). */
+#define VYRE_TUPLE_OF(count, type) ((uint32_t)(count) | (uint32_t)(type) << 16)
+#define VYRE_TUPLE_COUNT(imm) ((imm) & 0xffffu)
+#define VYRE_TUPLE_TYPE(imm) ((vyre_type)((imm) >> 16 & 0xffu))
+
+/* imm of a shuffle: 4 bits a result lane, lane 0 lowest: 0..3 of a, 4..7 of b. */
+#define VYRE_SHUFFLE_LANE(imm, lane) ((imm) >> (4u * (lane)) & 7u)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

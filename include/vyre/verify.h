@@ -1,0 +1,34 @@
+/* The verifier: every rule of the table, each broken one named at its row.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_VERIFY_H
+#define VYRE_VERIFY_H
+
+#include "vyre/ir.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_verify_error {
+  uint32_t row;
+  char *message; /* owned by the list */
+} vyre_verify_error;
+
+typedef struct vyre_verify_errors {
+  vyre_verify_error *errors; /* sorted by row */
+  uint32_t count, capacity;
+  const vyre_allocator *allocator;
+} vyre_verify_errors;
+
+/* Collects every error (all zero is an empty list).  OK if there is none; else an INPUT status that counts them and carries the first.
+ * Any module may be given, also one whose links are damaged.  Linear in rows. */
+VYRE_MUST_USE vyre_status vyre_verify(const vyre_module *module, vyre_verify_errors *errors);
+/* The programs that have errors, printed with each message at its row. */
+VYRE_MUST_USE vyre_status vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out);
+void vyre_verify_errors_free(vyre_verify_errors *errors);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* The op table as data: ops.def's rows, by number.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/ir.h"
+
+#include <string.h>
+
+#define PURE       VYRE_OP_PURE
+#define COMMUTES   VYRE_OP_COMMUTES
+#define ASSOC      VYRE_OP_ASSOC
+#define TAKES_IMM  VYRE_OP_TAKES_IMM
+#define READS      VYRE_OP_READS
+#define WRITES     VYRE_OP_WRITES
+#define EFFECT     VYRE_OP_EFFECT
+#define CONVERGENT VYRE_OP_CONVERGENT
+#define IDENTITY   VYRE_OP_IDENTITY
+#define REGIONS    VYRE_OP_REGIONS
+#define REGION     VYRE_OP_REGION
+#define ENDS       VYRE_OP_ENDS
+#define INTERFACE  VYRE_OP_INTERFACE
+
+const vyre_op_info vyre_op_infos[VYRE_OP__COUNT] = {
+#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold)                                                   \
+  [number] = {text, flags, operands, VYRE_CLASS_##class, VYRE_RULE_##rule, VYRE_UNDEFINED_##undefined, VYRE_FOLD_##fold, 0},
+#include "vyre/ops.def"
+};
+
+vyre_opcode
+vyre_op_find(const char *text, size_t length)
+{
+  for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
+    const char *name = vyre_op_infos[op].text;
+    if (name && strncmp(name, text, length) == 0 && name[length] == '\0')
+      return (vyre_opcode)op;
+  }
+  return VYRE_OP_null;
+}
