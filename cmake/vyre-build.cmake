@@ -18,9 +18,11 @@ if(VYRE_SANITIZE)
   target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE})
 endif()
 
-# vyre_add_part(NAME SOURCES...): an object library, a part of libvyre.
+# vyre_add_part(NAME SOURCES...): an object library, a part of libvyre, whose version script says what is exported.
 function(vyre_add_part name)
   add_library(${name} OBJECT ${ARGN})
+  set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET default)
+  target_compile_options(${name} PRIVATE -fno-semantic-interposition)
   target_link_libraries(${name} PUBLIC vyre_options)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
@@ -40,4 +42,22 @@ function(vyre_add_unittest name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()
+
+# Where the programs find the core passes: ../lib/vyre/passes beside them, in the build tree and installed.
+set(VYRE_PASS_OUTPUT ${PROJECT_BINARY_DIR}/lib/vyre/passes)
+
+add_library(vyre_plugin INTERFACE)
+add_library(vyre::plugin ALIAS vyre_plugin)
+set_target_properties(vyre_plugin PROPERTIES EXPORT_NAME plugin)
+target_include_directories(vyre_plugin INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+include(${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake)
+
+# vyre_add_pass(NAME SOURCES...): a core pass, lib/vyre/passes/NAME.so; its target is vyre_pass_NAME.
+function(vyre_add_pass name)
+  vyre_add_plugin(vyre_pass_${name} ${ARGN})
+  target_link_libraries(vyre_pass_${name} PRIVATE vyre_options)
+  set_target_properties(vyre_pass_${name} PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${VYRE_PASS_OUTPUT})
+  install(TARGETS vyre_pass_${name} LIBRARY DESTINATION lib/vyre/passes)
 endfunction()

@@ -121,6 +121,22 @@ struct vyre_pass_ctx {
   /* what follows belongs to the manager */
 };
 
+/* Whether the writer of a struct that came over the border knew this field: VYRE_HAS(vyre_host, ctx->host, fold). */
+#define VYRE_HAS(type, object, field) \
+  ((object)->struct_size >= offsetof(type, field) + sizeof(((type *)0)->field))
+
+#if UINTPTR_MAX == UINT64_MAX
+#if defined(__cplusplus)
+#define VYRE_LAYOUT(condition) static_assert(condition, "the plugin ABI is frozen")
+#else
+#define VYRE_LAYOUT(condition) _Static_assert(condition, "the plugin ABI is frozen")
+#endif
+VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
+VYRE_LAYOUT(sizeof(vyre_pass) == 72 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
+VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
+#undef VYRE_LAYOUT
+#endif
+
 #if defined(__GNUC__)
 #define VYRE_PLUGIN_EXPORT __attribute__((visibility("default")))
 #else
@@ -133,16 +149,11 @@ struct vyre_pass_ctx {
   VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host)        \
   {                                                                                        \
     static const vyre_pass *const passes[] = {__VA_ARGS__};                                \
+    /* by position: C++17 has no designated initializers */                                \
     static const vyre_plugin plugin = {                                                    \
-        .struct_size = sizeof(vyre_plugin),                                                \
-        .abi = VYRE_PLUGIN_ABI,                                                            \
-        .name = plugin_name,                                                               \
-        .version = plugin_version,                                                         \
-        .opset_min = VYRE_OPSET_VERSION,                                                   \
-        .opset_max = VYRE_OPSET_VERSION,                                                   \
-        .passes = passes,                                                                  \
-        .pass_count = sizeof(passes) / sizeof(passes[0]),                                  \
-    };                                                                                     \
+        sizeof(vyre_plugin), VYRE_PLUGIN_ABI,    plugin_name,                              \
+        plugin_version,      VYRE_OPSET_VERSION, VYRE_OPSET_VERSION,                       \
+        passes,              (uint32_t)(sizeof(passes) / sizeof(passes[0])), 0};           \
     (void)host;                                                                            \
     return &plugin;                                                                        \
   }

@@ -1,0 +1,95 @@
+/* The pass manager: which passes there are (registry), which run in what order (pipeline), and running them over a module.
+ *
+ * Nothing here is global: a registry is an object that is passed in.  Only the shared objects of plugins stay loaded as long as the
+ * process lives.
+ *
+ * Threads: a registry is filled by one thread; after that it, and pipelines, may be read by many.  Each run has its own module and
+ * options.  Errors: USAGE for plugins and pipeline text, INPUT for what happens while running.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_H
+#define VYRE_PASSMGR_H
+
+#include "vyre/ir.h"
+#include "vyre/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- registry --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct vyre_registry vyre_registry;
+
+/* Whose plugin it is: passes without a plugin's name before them ("dce") are vyre's own. */
+typedef enum vyre_origin { VYRE_ORIGIN_OUTSIDE, VYRE_ORIGIN_CORE } vyre_origin;
+
+/* With the manager's own passes (no-op, verify, print) in it.  The allocator is copied; NULL: the default. */
+VYRE_MUST_USE vyre_status vyre_registry_create(const vyre_allocator *allocator, vyre_registry **out);
+/* Pipelines made from it end first. */
+void vyre_registry_destroy(vyre_registry *registry);
+
+/* Adds a plugin that is linked in: its descriptor is checked, then all of its passes or none are added.  `path` is for messages. */
+VYRE_MUST_USE vyre_status vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *path, vyre_origin origin);
+/* Opens a shared object and adds it; one that is there already (the same file) is skipped.  Loading is running its code. */
+VYRE_MUST_USE vyre_status vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin);
+/* Each *.so of the folder, in the order of their names. */
+VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_origin origin);
+/* The core passes: ../lib/vyre/passes beside the running program.  No such folder is no error: there are none, then. */
+VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
+
+typedef struct vyre_pass_info {
+  const vyre_pass *pass; /* the registry's copy; fields that the plugin did not know are zero */
+  const char *plugin, *version, *path;
+} vyre_pass_info;
+
+uint32_t vyre_registry_pass_count(const vyre_registry *registry);
+vyre_pass_info vyre_registry_pass(const vyre_registry *registry, uint32_t index); /* sorted by name */
+
+/* What -list-passes and -help-pass= print. */
+VYRE_MUST_USE vyre_status vyre_registry_list(const vyre_registry *registry, vyre_bytes *out);
+VYRE_MUST_USE vyre_status vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out);
+
+/* ---- pipelines -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct vyre_pipeline vyre_pipeline;
+
+/* `name` stands in front of line and column in messages ("-passes").  Names and parameters are checked here, against the registry, which
+ * must outlive the pipeline.  The grammar stands in docs/passmgr.md. */
+VYRE_MUST_USE vyre_status vyre_pipeline_parse(const vyre_registry *registry, const char *text, size_t length, const char *name,
+                                              vyre_pipeline **out);
+void vyre_pipeline_destroy(vyre_pipeline *pipeline);
+/* The canonical text: it parses to the same pipeline, and prints as itself. */
+VYRE_MUST_USE vyre_status vyre_pipeline_print(const vyre_pipeline *pipeline, vyre_bytes *out);
+
+/* Times and statistics of many runs together. */
+typedef struct vyre_report vyre_report;
+
+VYRE_MUST_USE vyre_status vyre_report_create(const vyre_allocator *allocator, vyre_report **out);
+void vyre_report_destroy(vyre_report *report);
+/* Wall time that is no pass's: "read", "write".  Memory is lost, not the run, where there is none. */
+void vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanoseconds);
+VYRE_MUST_USE vyre_status vyre_report_times(const vyre_report *report, vyre_bytes *out);
+VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_bytes *out);
+/* Of all passes together, by pass and name; 0: never counted. */
+uint64_t vyre_report_count(const vyre_report *report, const char *pass, const char *name);
+
+typedef struct vyre_pipeline_options {
+  bool verify_each;   /* verify after each pass; also: */
+  bool check_changed; /* compare the module with what the pass says it did; always in debug builds */
+  bool print_before_all, print_after_all, print_changed;
+  /* Where printed modules go; NULL: nowhere. */
+  void (*print)(void *user, const char *text, size_t length);
+  void *print_user;
+  vyre_diagnostics diagnostics; /* remarks, warnings */
+  vyre_report *report;          /* NULL: none */
+} vyre_pipeline_options;
+
+/* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only to be
+ * cleared or destroyed. */
+VYRE_MUST_USE vyre_status vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
