@@ -115,6 +115,7 @@ void vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint
 typedef struct vyre_program_info {
   uint32_t input; /* which input it came from */
   vyre_word_list modes; /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
+  vyre_string entry; /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
 } vyre_program_info;
 
 typedef struct vyre_buffer_info {
