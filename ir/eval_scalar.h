@@ -1,0 +1,148 @@
+/* Scalars as the evaluator and the interpreter see them: the bits of one lane, zero-extended in a u64.
+ *
+ * Floats of every kind are computed in double and rounded once to their kind.  For + - * / and sqrt that gives the correctly rounded f16
+ * and f32 result, because double has more than twice their precision and two bits; fma has a case of its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_EVAL_SCALAR_H
+#define VYRE_IR_EVAL_SCALAR_H
+
+#include "vyre/types.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VYRE_NAN_16 UINT64_C(0x7e00)
+#define VYRE_NAN_32 UINT64_C(0x7fc00000)
+#define VYRE_NAN_64 UINT64_C(0x7ff8000000000000)
+
+static inline uint64_t
+bits_mask(unsigned bits)
+{
+  return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+static inline int64_t
+sign_extend(unsigned bits, uint64_t value)
+{
+  return (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
+
+static inline float
+float_of_bits(uint32_t bits)
+{
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline uint32_t
+bits_of_float(float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline double
+double_of_bits(uint64_t bits)
+{
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline uint64_t
+bits_of_double(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline double
+double_of_half(uint32_t half)
+{
+  const uint32_t exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
+  double magnitude;
+  if (exponent == 31)
+    magnitude = fraction ? (double)NAN : (double)INFINITY;
+  else if (exponent == 0)
+    magnitude = (double)fraction * 0x1p-24;
+  else
+    magnitude = double_of_bits((uint64_t)(exponent + 1008u) << 52 | (uint64_t)fraction << 42);
+  return half & 0x8000u ? -magnitude : magnitude;
+}
+
+/* Round to nearest even, denormals kept; the caller has taken NaN out. */
+static inline uint64_t
+half_of_double(double value)
+{
+  const uint64_t sign = signbit(value) ? 0x8000u : 0u;
+  const double magnitude = fabs(value);
+  if (magnitude >= 65520.0) /* the midpoint between the greatest half and the next power of two: ties go to infinity */
+    return sign | 0x7c00u;
+  if (magnitude < 0x1p-14)
+    return sign | (uint64_t)rint(magnitude * 0x1p24); /* exact scaling; 0x400, the smallest normal, may come out */
+  uint64_t bits = bits_of_double(magnitude);
+  bits += (UINT64_C(1) << 41) - 1 + (bits >> 42 & 1);
+  return sign | ((bits >> 42) - (UINT64_C(1008) << 10));
+}
+
+/* A lane of a float kind as a double: exact. */
+static inline double
+double_of_lane(vyre_kind kind, uint64_t lane)
+{
+  if (kind == VYRE_F32)
+    return (double)float_of_bits((uint32_t)lane);
+  return kind == VYRE_F64 ? double_of_bits(lane) : double_of_half((uint32_t)lane);
+}
+
+/* Rounded once to the kind; a NaN gets the canonical bits. */
+static inline uint64_t
+lane_of_double(vyre_kind kind, double value)
+{
+  if (isnan(value))
+    return kind == VYRE_F32 ? VYRE_NAN_32 : kind == VYRE_F64 ? VYRE_NAN_64 : VYRE_NAN_16;
+  if (kind == VYRE_F32)
+    return bits_of_float((float)value);
+  return kind == VYRE_F64 ? bits_of_double(value) : half_of_double(value);
+}
+
+static inline double
+round_to_kind(vyre_kind kind, double value)
+{
+  if (kind == VYRE_F32)
+    return (double)(float)value;
+  return kind == VYRE_F64 || isnan(value) ? value : double_of_half((uint32_t)half_of_double(value));
+}
+
+/* The other operand for a NaN; -0 is less than +0. */
+static inline double
+float_min(double x, double y)
+{
+  if (isnan(x) || isnan(y))
+    return isnan(x) ? y : x;
+  if (x == y)
+    return signbit(x) ? x : y;
+  return x < y ? x : y;
+}
+
+static inline double
+float_max(double x, double y)
+{
+  if (isnan(x) || isnan(y))
+    return isnan(x) ? y : x;
+  if (x == y)
+    return signbit(x) ? y : x;
+  return x > y ? x : y;
+}
+
+/* Half way cases to even, whatever the rounding mode of the thread: it is never changed, so it is to nearest. */
+static inline double
+float_round_even(double x)
+{
+  return rint(x);
+}
+
+#endif
