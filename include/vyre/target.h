@@ -1,0 +1,206 @@
+/* The contract of a target: what runs kernels.  One table of functions, one implementation a folder under targets/.
+ *
+ * The verb is one: submit a sequence = fills, uploads, steps (kernel, buffers, grid), range reads, in that order, on one queue or
+ * stream, with exactly one host wait.  Reading and writing a buffer are sequences of one entry.
+ *
+ * Threads: an open target belongs to one thread at a time; different targets, also of one table, share nothing a caller sees.
+ * Ownership: what is passed in is borrowed for the call.  Handles are numbers that a target checks: one that is none, stale or another
+ * target's kind is an error, not a crash.  Errors: DEVICE for no library, no symbol, no device, and what the device reports; INPUT for a
+ * sequence or kernel that the contract or the device's limits refuse.  They carry the API's name, code and text, what was asked, and
+ * a "Fix:" line.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TARGET_H
+#define VYRE_TARGET_H
+
+#include "vyre/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct vyre_target vyre_target; /* an open device; each implementation has its own */
+
+typedef struct vyre_target_options {
+  const char *library; /* the driver library to open; NULL: the platform's */
+  const char *device;  /* its index in `list`, or a part of its name in any case; NULL: the target's choice, a real GPU first */
+  bool validate;       /* the API's own checks; a message of theirs fails the call that caused it */
+} vyre_target_options;
+
+typedef enum vyre_device_kind {
+  VYRE_DEVICE_OTHER,
+  VYRE_DEVICE_DISCRETE,
+  VYRE_DEVICE_INTEGRATED,
+  VYRE_DEVICE_VIRTUAL,
+  VYRE_DEVICE_CPU,
+} vyre_device_kind;
+
+typedef enum vyre_device_feature {
+  VYRE_DEVICE_INT8 = 1,
+  VYRE_DEVICE_INT16 = 2,
+  VYRE_DEVICE_INT64 = 4,
+  VYRE_DEVICE_FLOAT16 = 8,
+  VYRE_DEVICE_FLOAT64 = 16,
+} vyre_device_feature;
+
+/* What a device is and takes; bytes unless said otherwise. */
+typedef struct vyre_device_info {
+  uint32_t index;
+  char name[256];
+  char driver[256]; /* driver and version, for people */
+  vyre_device_kind kind;
+  bool usable;       /* has what the target needs */
+  uint32_t features; /* vyre_device_feature */
+  uint64_t memory;
+  uint64_t max_buffer;  /* greatest allocation */
+  uint64_t max_storage; /* greatest range bound as a storage buffer */
+  uint64_t max_uniform;
+  uint32_t max_push;
+  uint32_t max_shared; /* of a workgroup */
+  uint32_t max_workgroup[3];
+  uint32_t max_invocations; /* of a workgroup */
+  uint32_t max_groups[3];
+  uint32_t storage_align, uniform_align; /* of a bound range's offset */
+} vyre_device_info;
+
+/* Handles; 0 is none. */
+typedef struct vyre_device_buffer {
+  uint64_t id;
+} vyre_device_buffer;
+
+typedef struct vyre_kernel {
+  uint64_t id;
+} vyre_kernel;
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum vyre_kernel_form { VYRE_KERNEL_SPIRV } vyre_kernel_form;
+
+typedef enum vyre_slot_kind { VYRE_SLOT_STORAGE, VYRE_SLOT_UNIFORM } vyre_slot_kind;
+
+/* One buffer that a kernel is given. */
+typedef struct vyre_kernel_slot {
+  uint32_t set, binding;
+  vyre_slot_kind kind;
+} vyre_kernel_slot;
+
+typedef struct vyre_kernel_spec {
+  uint32_t id;
+  uint32_t size; /* bytes of the constant: 1, 2, 4 (also bool), 8 */
+  uint64_t bits;
+} vyre_kernel_spec;
+
+typedef struct vyre_kernel_desc {
+  const char *label; /* for messages: a file or program name */
+  vyre_kernel_form form;
+  const void *code;
+  size_t size; /* bytes */
+  const char *entry;
+  uint32_t workgroup[3];         /* its size under these specialization values */
+  const vyre_kernel_slot *slots; /* each (set, binding) once; a step gives its buffers in this order */
+  uint32_t slot_count;
+  const vyre_kernel_spec *specs; /* ids that the code does not have are ignored */
+  uint32_t spec_count;
+  uint32_t push_size; /* bytes of push constants, a multiple of 4 */
+} vyre_kernel_desc;
+
+/* ---- sequences ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct vyre_range {
+  vyre_device_buffer buffer;
+  uint64_t offset;
+  uint64_t size; /* 0: to the buffer's end */
+} vyre_range;
+
+typedef struct vyre_fill {
+  vyre_range range; /* the offset a multiple of 4; the size too, or up to the buffer's end */
+  uint32_t value;   /* this word, over and over */
+} vyre_fill;
+
+typedef struct vyre_upload {
+  vyre_range range;
+  const void *data;
+} vyre_upload;
+
+typedef struct vyre_step {
+  vyre_kernel kernel;
+  const vyre_range *buffers; /* one for each of the kernel's slots */
+  uint32_t buffer_count;
+  const void *push; /* the kernel's push_size bytes */
+  uint32_t push_size;
+  uint32_t groups[3]; /* workgroups */
+} vyre_step;
+
+typedef struct vyre_read {
+  vyre_range range;
+  void *data; /* written once all steps are done; untouched if the sequence fails */
+} vyre_read;
+
+/* Later entries see what earlier ones did; every list may be empty. */
+typedef struct vyre_sequence {
+  const vyre_fill *fills;
+  uint32_t fill_count;
+  const vyre_upload *uploads;
+  uint32_t upload_count;
+  const vyre_step *steps;
+  uint32_t step_count;
+  const vyre_read *reads;
+  uint32_t read_count;
+} vyre_sequence;
+
+/* What one submission cost, counted where the work is done. */
+typedef struct vyre_timing {
+  uint32_t waits;       /* host waits */
+  uint32_t launches;    /* kernels */
+  uint32_t allocations; /* of device or staging memory */
+  uint64_t bytes_up, bytes_down, bytes_filled;
+  uint64_t host_ns;   /* from call to return */
+  uint64_t device_ns; /* from the first command's start to the last one's end; 0: the device cannot tell */
+} vyre_timing;
+
+/* ---- the table -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct vyre_target_ops {
+  uint32_t struct_size; /* sizeof when the target was built; later slots count as NULL */
+  const char *name;
+  /* `options` NULL: defaults.  The allocator is copied; NULL: the default. */
+  vyre_status (*open)(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out);
+  /* Frees everything that is left.  Reports what the API's checks found at the end.  NULL is ignored. */
+  vyre_status (*close)(vyre_target *target);
+  void (*describe)(const vyre_target *target, vyre_device_info *out);
+  /* Contents are not defined until written.  A size of 0 is an error. */
+  vyre_status (*allocate)(vyre_target *target, uint64_t size, vyre_device_buffer *out);
+  vyre_status (*free)(vyre_target *target, vyre_device_buffer buffer);
+  vyre_status (*compile)(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out);
+  vyre_status (*release)(vyre_target *target, vyre_kernel kernel);
+  /* Returns when everything is done and read.  The first error ends it; what ran before stays done.  `timing` may be NULL. */
+  vyre_status (*submit)(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
+  /* Optional.  Calls `emit` for each device there is, usable or not.  NULL: the target has one device, the one that open gives. */
+  vyre_status (*list)(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user);
+} vyre_target_ops;
+
+/* Vulkan 1.2, through the loader library that is found at run time. */
+extern const vyre_target_ops vyre_target_vulkan;
+
+/* The special cases of submit. */
+static inline vyre_status
+vyre_target_write(const vyre_target_ops *ops, vyre_target *target, vyre_device_buffer buffer, uint64_t offset, uint64_t size,
+                  const void *data)
+{
+  vyre_upload upload = {{buffer, offset, size}, data};
+  vyre_sequence sequence = {.uploads = &upload, .upload_count = 1};
+  return ops->submit(target, &sequence, NULL);
+}
+
+static inline vyre_status
+vyre_target_read(const vyre_target_ops *ops, vyre_target *target, vyre_device_buffer buffer, uint64_t offset, uint64_t size, void *data)
+{
+  vyre_read read = {{buffer, offset, size}, data};
+  vyre_sequence sequence = {.reads = &read, .read_count = 1};
+  return ops->submit(target, &sequence, NULL);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,369 @@
+/* Which devices there are, which one is taken, and the logical device with one compute queue.
+ *
+ * Features that kernels may use are enabled where the device has them; accesses out of bounds are tamed by robustBufferAccess, which
+ * every device has.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vulkan.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct feature_chain {
+  VkPhysicalDeviceFeatures2 core;
+  VkPhysicalDeviceVulkan11Features v11;
+  VkPhysicalDeviceVulkan12Features v12;
+} feature_chain;
+
+static void
+chain_features(feature_chain *chain)
+{
+  *chain = (feature_chain){
+    .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &chain->v11},
+    .v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &chain->v12},
+    .v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
+  };
+}
+
+/* Of what the device has, what kernels use. */
+static void
+choose_features(const feature_chain *has, feature_chain *out)
+{
+  chain_features(out);
+#define TAKE(part, feature) out->part.feature = has->part.feature
+  TAKE(core, features.robustBufferAccess);
+  TAKE(core, features.shaderInt16);
+  TAKE(core, features.shaderInt64);
+  TAKE(core, features.shaderFloat64);
+  TAKE(v11, storageBuffer16BitAccess);
+  TAKE(v11, uniformAndStorageBuffer16BitAccess);
+  TAKE(v11, storagePushConstant16);
+  TAKE(v11, variablePointersStorageBuffer);
+  TAKE(v11, variablePointers);
+  TAKE(v12, storageBuffer8BitAccess);
+  TAKE(v12, uniformAndStorageBuffer8BitAccess);
+  TAKE(v12, storagePushConstant8);
+  TAKE(v12, shaderBufferInt64Atomics);
+  TAKE(v12, shaderSharedInt64Atomics);
+  TAKE(v12, shaderFloat16);
+  TAKE(v12, shaderInt8);
+  TAKE(v12, scalarBlockLayout);
+  TAKE(v12, uniformBufferStandardLayout);
+  TAKE(v12, shaderSubgroupExtendedTypes);
+  TAKE(v12, vulkanMemoryModel);
+  TAKE(v12, vulkanMemoryModelDeviceScope);
+#undef TAKE
+}
+
+static vyre_device_kind
+kind_of(VkPhysicalDeviceType type)
+{
+  switch (type) {
+  case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+    return VYRE_DEVICE_DISCRETE;
+  case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+    return VYRE_DEVICE_INTEGRATED;
+  case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+    return VYRE_DEVICE_VIRTUAL;
+  case VK_PHYSICAL_DEVICE_TYPE_CPU:
+    return VYRE_DEVICE_CPU;
+  default:
+    return VYRE_DEVICE_OTHER;
+  }
+}
+
+static vyre_status
+find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice, bool *out_found)
+{
+  *out_found = false;
+  uint32_t count = 0;
+  instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, NULL);
+  size_t size = sizeof(VkQueueFamilyProperties) * ((size_t)count + 1);
+  VkQueueFamilyProperties *families = vulkan_resize(allocator, NULL, 0, size);
+  if (!families)
+    return VYRE_OUT_OF_MEMORY("for a Vulkan device's queue families");
+  instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, families);
+  for (uint32_t i = 0; i < count && !*out_found; i++) {
+    if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) {
+      choice->queue_family = i;
+      uint32_t bits = families[i].timestampValidBits;
+      choice->timestamp_mask = bits == 0 ? 0 : UINT64_MAX >> (64u - bits);
+      *out_found = true;
+    }
+  }
+  vulkan_resize(allocator, families, size, 0);
+  return VYRE_OK;
+}
+
+static uint32_t
+features_of(const feature_chain *has)
+{
+  return (has->v12.shaderInt8 ? VYRE_DEVICE_INT8 : 0u) | (has->core.features.shaderInt16 ? VYRE_DEVICE_INT16 : 0u)
+       | (has->core.features.shaderInt64 ? VYRE_DEVICE_INT64 : 0u) | (has->v12.shaderFloat16 ? VYRE_DEVICE_FLOAT16 : 0u)
+       | (has->core.features.shaderFloat64 ? VYRE_DEVICE_FLOAT64 : 0u);
+}
+
+static void
+fill_limits(const VkPhysicalDeviceLimits *limits, vyre_device_info *out)
+{
+  out->max_storage = limits->maxStorageBufferRange;
+  out->max_uniform = limits->maxUniformBufferRange;
+  out->max_push = limits->maxPushConstantsSize;
+  out->max_shared = limits->maxComputeSharedMemorySize;
+  out->max_invocations = limits->maxComputeWorkGroupInvocations;
+  for (uint32_t i = 0; i < 3; i++) {
+    out->max_workgroup[i] = limits->maxComputeWorkGroupSize[i];
+    out->max_groups[i] = limits->maxComputeWorkGroupCount[i];
+  }
+  out->storage_align = (uint32_t)limits->minStorageBufferOffsetAlignment;
+  out->uniform_align = (uint32_t)limits->minUniformBufferOffsetAlignment;
+}
+
+static vyre_status
+describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint32_t index, vulkan_device_choice *choice)
+{
+  VkPhysicalDeviceProperties basic;
+  instance->call.vkGetPhysicalDeviceProperties(choice->handle, &basic);
+  vyre_device_info *info = &choice->info;
+  info->index = index;
+  info->kind = kind_of(basic.deviceType);
+  snprintf(info->name, sizeof info->name, "%s", basic.deviceName);
+  choice->limits = basic.limits;
+  fill_limits(&basic.limits, info);
+  bool has_queue;
+  VYRE_TRY(find_queue(instance, allocator, choice, &has_queue));
+  info->usable = has_queue && basic.apiVersion >= VK_API_VERSION_1_2;
+  if (basic.apiVersion < VK_API_VERSION_1_2) { /* may not be asked for more */
+    snprintf(info->driver, sizeof info->driver, "Vulkan %u.%u", VK_API_VERSION_MAJOR(basic.apiVersion),
+             VK_API_VERSION_MINOR(basic.apiVersion));
+    return VYRE_OK;
+  }
+  VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceMaintenance3Properties size = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES, .pNext = &driver};
+  VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &size};
+  instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &more);
+  snprintf(info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
+  info->max_buffer = size.maxMemoryAllocationSize;
+  feature_chain has;
+  chain_features(&has);
+  instance->call.vkGetPhysicalDeviceFeatures2(choice->handle, &has.core);
+  info->features = features_of(&has);
+  VkPhysicalDeviceMemoryProperties memory;
+  instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
+  for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
+    info->memory += memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT ? memory.memoryHeaps[i].size : 0;
+  return VYRE_OK;
+}
+
+/* The array has *out_count elements; the caller frees it with that size.  At least one. */
+vyre_status
+vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice **out, uint32_t *out_count)
+{
+  *out = NULL;
+  *out_count = 0;
+  uint32_t count = 0;
+  VkResult result = instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL);
+  if (result == VK_ERROR_INITIALIZATION_FAILED || (result == VK_SUCCESS && count == 0))
+    return vulkan_no_device();
+  VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking how many devices there are"));
+  size_t handles_size = sizeof(VkPhysicalDevice) * count;
+  size_t choices_size = sizeof(vulkan_device_choice) * count;
+  VkPhysicalDevice *handles = vulkan_resize(allocator, NULL, 0, handles_size);
+  vulkan_device_choice *choices = vulkan_resize(allocator, NULL, 0, choices_size);
+  vyre_status status = handles && choices ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the list of Vulkan devices");
+  uint32_t got = count;
+  if (!status)
+    status = vulkan_status(NULL, instance->call.vkEnumeratePhysicalDevices(instance->handle, &got, handles),
+                           "vkEnumeratePhysicalDevices", "asking for the devices");
+  if (!status && got != count)
+    status = vulkan_status(NULL, VK_INCOMPLETE, "vkEnumeratePhysicalDevices", "asking for the devices");
+  if (choices)
+    memset(choices, 0, choices_size);
+  for (uint32_t i = 0; !status && i < count; i++) {
+    choices[i].handle = handles[i];
+    status = describe(instance, allocator, i, &choices[i]);
+  }
+  if (handles)
+    vulkan_resize(allocator, handles, handles_size, 0);
+  if (status) {
+    if (choices)
+      vulkan_resize(allocator, choices, choices_size, 0);
+    return status;
+  }
+  *out = choices;
+  *out_count = count;
+  return VYRE_OK;
+}
+
+static bool
+contains_ignoring_case(const char *text, const char *part)
+{
+  size_t length = strlen(part);
+  for (; *text; text++) {
+    size_t i = 0;
+    while (i < length && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
+      i++;
+    if (i == length)
+      return true;
+  }
+  return false;
+}
+
+static bool
+matches(const vyre_device_info *info, const char *wanted)
+{
+  char *end;
+  unsigned long index = strtoul(wanted, &end, 10);
+  if (isdigit((unsigned char)wanted[0]) && *end == '\0')
+    return index == info->index;
+  return contains_ignoring_case(info->name, wanted);
+}
+
+/* Lower is better. */
+static uint32_t
+preference(vyre_device_kind kind)
+{
+  static const uint32_t order[] = {
+    [VYRE_DEVICE_DISCRETE] = 0, [VYRE_DEVICE_INTEGRATED] = 1, [VYRE_DEVICE_VIRTUAL] = 2,
+    [VYRE_DEVICE_OTHER] = 3,    [VYRE_DEVICE_CPU] = 4,
+  };
+  return order[kind];
+}
+
+static vyre_status
+no_such_device(const vulkan_device_choice *choices, uint32_t count, const char *wanted)
+{
+  vyre_bytes names = {0};
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < count && !status; i++)
+    status = vyre_bytes_printf(&names, "%s%u '%s'%s", i ? ", " : "", choices[i].info.index, choices[i].info.name,
+                               choices[i].info.usable ? "" : " (lacks compute or Vulkan 1.2)");
+  vyre_status_free(status); /* without memory the list is cut short */
+  status = VYRE_ERROR(VYRE_CODE_DEVICE,
+                      "vulkan: no device: none that fits %s%s%s; there are: %s\n"
+                      "Fix: name one of these by index or by a part of its name, or choose -target=cpu",
+                      wanted ? "'" : "what vyre needs", wanted ? wanted : "", wanted ? "'" : "", names.data ? names.data : "?");
+  vyre_bytes_free(&names);
+  return status;
+}
+
+vyre_status
+vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allocator, const char *wanted, vulkan_device_choice *out)
+{
+  vulkan_device_choice *choices;
+  uint32_t count;
+  VYRE_TRY(vulkan_devices_get(instance, allocator, &choices, &count));
+  const vulkan_device_choice *best = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!choices[i].info.usable || (wanted && !matches(&choices[i].info, wanted)))
+      continue;
+    if (!best || preference(choices[i].info.kind) < preference(best->info.kind))
+      best = &choices[i];
+  }
+  vyre_status status = VYRE_OK;
+  if (best)
+    *out = *best;
+  else
+    status = no_such_device(choices, count, wanted);
+  vulkan_resize(allocator, choices, sizeof *choices * count, 0);
+  return status;
+}
+
+static vyre_status
+load_device_functions(vyre_target *target)
+{
+  volkLoadDeviceTable(&target->call, target->device);
+  const char *missing = NULL;
+#define VULKAN_DEVICE_SYM(name)                                                                                                         \
+  if (!target->call.name && !missing)                                                                                                   \
+    missing = #name;
+#include "symbols.def"
+  if (!missing)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_DEVICE,
+                    "vulkan: no symbol: the driver of '%s' lacks %s\n"
+                    "Fix: install a newer driver, or choose another device (-device=)",
+                    target->choice.info.name, missing);
+}
+
+static vyre_status
+open_queue(vyre_target *target)
+{
+  const struct VolkDeviceTable *call = &target->call;
+  call->vkGetDeviceQueue(target->device, target->choice.queue_family, 0, &target->queue);
+  VkCommandPoolCreateInfo pool = {
+    .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+    .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+    .queueFamilyIndex = target->choice.queue_family,
+  };
+  VYRE_TRY(vulkan_status(target, call->vkCreateCommandPool(target->device, &pool, NULL, &target->commands), "vkCreateCommandPool",
+                         "for one compute queue"));
+  VkCommandBufferAllocateInfo command = {
+    .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+    .commandPool = target->commands,
+    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+    .commandBufferCount = 1,
+  };
+  VYRE_TRY(vulkan_status(target, call->vkAllocateCommandBuffers(target->device, &command, &target->command),
+                         "vkAllocateCommandBuffers", "for one compute queue"));
+  VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  VYRE_TRY(vulkan_status(target, call->vkCreateFence(target->device, &fence, NULL, &target->fence), "vkCreateFence",
+                         "for one compute queue"));
+  if (!target->choice.timestamp_mask)
+    return VYRE_OK;
+  VkQueryPoolCreateInfo queries = {
+    .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+    .queryType = VK_QUERY_TYPE_TIMESTAMP,
+    .queryCount = 2,
+  };
+  return vulkan_status(target, call->vkCreateQueryPool(target->device, &queries, NULL, &target->queries), "vkCreateQueryPool",
+                       "for two timestamps");
+}
+
+vyre_status
+vulkan_device_open(vyre_target *target)
+{
+  const vulkan_instance_functions *call = &target->instance.call;
+  call->vkGetPhysicalDeviceMemoryProperties(target->choice.handle, &target->memory);
+  feature_chain has, use;
+  chain_features(&has);
+  call->vkGetPhysicalDeviceFeatures2(target->choice.handle, &has.core);
+  choose_features(&has, &use);
+  float priority = 1.0f;
+  VkDeviceQueueCreateInfo queue = {
+    .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+    .queueFamilyIndex = target->choice.queue_family,
+    .queueCount = 1,
+    .pQueuePriorities = &priority,
+  };
+  VkDeviceCreateInfo info = {
+    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+    .pNext = &use.core,
+    .queueCreateInfoCount = 1,
+    .pQueueCreateInfos = &queue,
+  };
+  VYRE_TRY(vulkan_status(target, call->vkCreateDevice(target->choice.handle, &info, NULL, &target->device), "vkCreateDevice",
+                         "opening '%s'", target->choice.info.name));
+  VYRE_TRY(load_device_functions(target));
+  return open_queue(target);
+}
+
+void
+vulkan_device_close(vyre_target *target)
+{
+  if (!target->device || !target->call.vkDestroyDevice)
+    return;
+  const struct VolkDeviceTable *call = &target->call;
+  if (target->descriptors)
+    call->vkDestroyDescriptorPool(target->device, target->descriptors, NULL);
+  if (target->queries)
+    call->vkDestroyQueryPool(target->device, target->queries, NULL);
+  if (target->fence)
+    call->vkDestroyFence(target->device, target->fence, NULL);
+  if (target->commands)
+    call->vkDestroyCommandPool(target->device, target->commands, NULL);
+  call->vkDestroyDevice(target->device, NULL);
+  target->device = VK_NULL_HANDLE;
+}
