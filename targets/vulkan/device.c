@@ -164,7 +164,9 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   *out = NULL;
   *out_count = 0;
   uint32_t count = 0;
-  VkResult result = instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL);
+  VULKAN_LEAKS_BEGIN();
+  VkResult result = instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL); /* drivers look for devices at the first */
+  VULKAN_LEAKS_END();
   if (result == VK_ERROR_INITIALIZATION_FAILED || (result == VK_SUCCESS && count == 0))
     return vulkan_no_device();
   VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking how many devices there are"));

@@ -181,7 +181,9 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
     info.enabledExtensionCount = 1;
     info.ppEnabledExtensionNames = &extension;
   }
+  VULKAN_LEAKS_BEGIN();
   VkResult result = vkCreateInstance(&info, NULL, &instance->handle);
+  VULKAN_LEAKS_END();
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER) /* the loader found no driver at all */
     return vulkan_no_device();
   VYRE_TRY(vulkan_status(NULL, result, "vkCreateInstance", "asking for Vulkan 1.2%s",

@@ -1,7 +1,7 @@
 /* A kernel: descriptor set layouts from its slots, a pipeline layout, specialization, a compute pipeline.
  *
- * Drivers trust what they compile, so the words are looked at first: a whole header, whole instructions, and a compute entry point of
- * the name asked for.  What is inside the instructions is the importer's and the validation layer's to check.
+ * Drivers, and the validation layer too, trust what they read, so the words are looked at first: a whole header, whole instructions, whole
+ * functions, and among them the entry point that is asked for.  What is inside the instructions is the importer's to check.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -13,6 +13,8 @@ enum {
   SPIRV_MAGIC = 0x07230203,
   SPIRV_HEADER_WORDS = 5,
   SPIRV_OP_ENTRY_POINT = 15,
+  SPIRV_OP_FUNCTION = 54,
+  SPIRV_OP_FUNCTION_END = 56,
   SPIRV_MODEL_GLCOMPUTE = 5,
 };
 
@@ -26,14 +28,39 @@ word_at(const void *code, size_t index)
   return word;
 }
 
-/* Whether the instruction at `at`, `length` words long, is the entry point of that name. */
+/* What a walk over the words has seen. */
+typedef struct code_walk {
+  uint32_t function;   /* the id of the entry point's function; 0: no such entry point yet */
+  bool is_inside;      /* of a function */
+  bool has_function;   /* the entry point's own was begun */
+} code_walk;
+
+/* The instruction at word `at` is `length` words long.  False: a function begins or ends where none can. */
 static bool
-is_entry(const void *code, size_t at, size_t length, const char *entry)
+walk_instruction(const vyre_kernel_desc *desc, size_t at, size_t length, code_walk *walk)
 {
-  if ((word_at(code, at) & 0xffffu) != SPIRV_OP_ENTRY_POINT || length < 4 || word_at(code, at + 1) != SPIRV_MODEL_GLCOMPUTE)
-    return false;
-  size_t size = strlen(entry) + 1;
-  return size <= (length - 3) * 4 && memcmp((const char *)code + (at + 3) * 4, entry, size) == 0;
+  const void *code = desc->code;
+  size_t entry_size = strlen(desc->entry) + 1;
+  switch (word_at(code, at) & 0xffffu) {
+  case SPIRV_OP_ENTRY_POINT:
+    if (length >= 4 && word_at(code, at + 1) == SPIRV_MODEL_GLCOMPUTE && entry_size <= (length - 3) * 4
+        && memcmp((const char *)code + (at + 3) * 4, desc->entry, entry_size) == 0)
+      walk->function = word_at(code, at + 2);
+    return true;
+  case SPIRV_OP_FUNCTION:
+    if (walk->is_inside || length != 5)
+      return false;
+    walk->is_inside = true;
+    walk->has_function = walk->has_function || (walk->function != 0 && word_at(code, at + 2) == walk->function);
+    return true;
+  case SPIRV_OP_FUNCTION_END:
+    if (!walk->is_inside)
+      return false;
+    walk->is_inside = false;
+    return true;
+  default:
+    return true;
+  }
 }
 
 static vyre_status
@@ -45,21 +72,25 @@ check_code(const vyre_kernel_desc *desc)
                       "vulkan: kernel '%s' is not SPIR-V: %zu bytes%s\n"
                       "Fix: give a SPIR-V module in this machine's byte order, made of whole words",
                       desc->label, desc->size, desc->size % 4 ? ", not a multiple of 4" : " without its magic number and header");
-  bool found = false;
+  code_walk walk = {0};
   for (size_t at = SPIRV_HEADER_WORDS; at < words;) {
     size_t length = word_at(desc->code, at) >> 16;
-    if (length == 0 || length > words - at)
+    if (length == 0 || length > words - at || !walk_instruction(desc, at, length, &walk))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "vulkan: kernel '%s': the instruction at word %zu is %zu words long, %zu are left\n"
+                        "vulkan: kernel '%s': the instruction at word %zu (opcode %u, %zu words, %zu are left) cannot stand there\n"
                         "Fix: the module is cut off or damaged; make it again",
-                        desc->label, at, length, words - at);
-    found = found || is_entry(desc->code, at, length, desc->entry);
+                        desc->label, at, word_at(desc->code, at) & 0xffffu, length, words - at);
     at += length;
   }
-  if (!found)
+  if (walk.function == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: kernel '%s' has no compute entry point '%s'\n"
                       "Fix: name one that it has (-entry)",
+                      desc->label, desc->entry);
+  if (walk.is_inside || !walk.has_function)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "vulkan: kernel '%s' ends before the function of entry point '%s' does\n"
+                      "Fix: the module is cut off or damaged; make it again",
                       desc->label, desc->entry);
   return VYRE_OK;
 }
