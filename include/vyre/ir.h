@@ -124,6 +124,7 @@ typedef struct vyre_buffer_info {
   uint32_t initializer;    /* constant, private: index of its words in the module, UINT32_MAX: zero */
 } vyre_buffer_info;
 
+/* Both move when programs or buffers are added; never NULL (a row that has none, or no memory: a throw-away one). */
 vyre_program_info *vyre_program_info_of(vyre_module *module, vyre_row program);
 vyre_buffer_info *vyre_buffer_info_of(vyre_module *module, vyre_row buffer);
 /* Initializer: scalars in layout order without gaps, 32-bit words (64-bit scalars take two, smaller ones one). */
@@ -132,13 +133,14 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
 
 /* ---- names, lines, decorations, spec ids: side columns, kept through edits and seal ------------------------------------------------ */
 
-/* A row's name, unique in its program (a suffix is added where it is not); 0: none. */
+/* A row's name; length 0: none.  Seal makes names unique in their program (program names: in the module): in program order, the first row
+ * keeps its name, later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
-const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: none */
+const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: none; moves when strings are interned */
 void vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column);
 bool vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, uint32_t *out_line, uint32_t *out_column);
 void vyre_row_set_spec_id(vyre_module *module, vyre_row row, uint32_t spec_id);
-uint32_t vyre_row_spec_id(const vyre_module *module, vyre_row row);
+uint32_t vyre_row_spec_id(const vyre_module *module, vyre_row row); /* UINT32_MAX: none (0 is an id) */
 /* Decorations: a list of (decoration, operand count, operands...), SPIR-V's numbers; sets flag DECO if the list is not empty. */
 void vyre_row_set_decorations(vyre_module *module, vyre_row row, const uint32_t *words, uint32_t count);
 const uint32_t *vyre_row_decorations(const vyre_module *module, vyre_row row, uint32_t *out_count);
@@ -147,7 +149,8 @@ void vyre_row_inherit(vyre_module *module, vyre_row to, vyre_row from);
 
 /* ---- building: rows are appended at the end of the current region --------------------------------------------------------------------- */
 
-/* A cursor: where the next row goes.  vyre_builder_at_end(region) and before(row) set it. */
+/* A cursor: where the next row goes.  vyre_builder_at_end(region) and before(row) set it; program 0 is found when it is needed, in
+ * O(depth).  A builder is for one program (at_end(another program) changes it); after a seal, which renumbers, make a new one. */
 typedef struct vyre_builder {
   vyre_module *module;
   uint32_t program; /* its const rows are interned here */
@@ -157,7 +160,9 @@ typedef struct vyre_builder {
   uint32_t line, column;
 } vyre_builder;
 
-/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder stands at its end. */
+/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder stands at its end.
+ * The top of a program as the builder keeps it: const and spec rows; the workgroup row; buffers and vars.  Operands come first there too:
+ * vyre_build_workgroup moves the row behind its operands where pure rows over spec rows give the size. */
 vyre_row vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_t input, vyre_builder *out);
 void vyre_builder_at_end(vyre_builder *builder, vyre_row region);
 void vyre_builder_before(vyre_builder *builder, vyre_row row);
@@ -218,7 +223,10 @@ void vyre_row_unlink(vyre_module *module, vyre_row row); /* out of its region, w
 void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row before); /* an unlinked row; before 0: at the end */
 void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
 void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes it and all in it dead: O(rows in it) */
-/* fwd[i] is the row that every use of row i becomes (itself: none), chains are followed; operands that become const rows become
+/* The type that the right operand of a row with that op word and a has, where a literal may stand for it: that of a, u32 for `at` and `lane`;
+ * VYRE_VOID where it may not. */
+vyre_type vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a);
+/* fwd[i] is the row that every use of row i becomes (itself: none), lengths of types too, chains are followed; operands that become const rows become
  * immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
 void vyre_module_forward(vyre_module *module, uint32_t *fwd);
 

@@ -66,8 +66,8 @@ typedef struct vyre_diagnostic {
   vyre_severity severity;
   const char *file;     /* NULL: none */
   uint32_t line;        /* from 1; 0: none */
-  uint32_t column;      /* from 1; 0: none */
-  uint32_t length;      /* characters to underline, 0: the caret alone */
+  uint32_t column;      /* from 1, in bytes; 0: none */
+  uint32_t length;      /* bytes to underline, 0: the caret alone */
   const char *message;  /* one line, no "error:" */
   const char *source;   /* the text line that line and column are in, not terminated; NULL: none */
   size_t source_length;
@@ -87,8 +87,9 @@ size_t vyre_diagnostic_format(const vyre_diagnostic *diagnostic, char *text, siz
 /* ---- allocator ------------------------------------------------------------------------------------------------------------ */
 
 /* resize(user, NULL, 0, n) allocates, (p, old, 0) frees, else grows or shrinks; NULL on failure leaves p as it is.  Alignment is
- * max_align_t's.  reserve gives address space without memory, commit backs its first `bytes` bytes with zeroed memory (only
- * growing; what is committed keeps its contents), release gives all back. */
+ * max_align_t's.  reserve gives address space without memory, commit backs the first `bytes` bytes from `memory` on, an address
+ * in reserved space at a multiple of the page size, with zeroed memory (only growing; what is committed keeps its contents), release gives
+ * all back. */
 typedef struct vyre_allocator {
   void *(*resize)(void *user, void *memory, size_t old_size, size_t new_size);
   void *(*reserve)(void *user, size_t bytes);

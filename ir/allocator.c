@@ -1,0 +1,51 @@
+/* The default allocator: the C library's heap, and address space from mmap.
+ *
+ * Reserved space has no access rights until it is committed, so that it costs nothing under any overcommit policy, and so that small
+ * modules do not get huge pages: the kernel sees a mapping as large as what was committed.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/status.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static void *
+default_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  (void)user;
+  (void)old_size;
+  if (new_size == 0) {
+    free(memory);
+    return NULL;
+  }
+  return realloc(memory, new_size);
+}
+
+static void *
+default_reserve(void *user, size_t bytes)
+{
+  (void)user;
+  void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool
+default_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
+{
+  (void)user;
+  return mprotect((char *)memory + old_bytes, bytes - old_bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+static void
+default_release(void *user, void *memory, size_t bytes)
+{
+  (void)user;
+  munmap(memory, bytes);
+}
+
+const vyre_allocator *
+vyre_allocator_default(void)
+{
+  static const vyre_allocator allocator = {default_resize, default_reserve, default_commit, default_release, NULL};
+  return &allocator;
+}

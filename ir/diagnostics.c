@@ -1,0 +1,110 @@
+/* Diagnostics as text: the message, the source line, a caret below it, the fix.
+ *
+ * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one place for each UTF-8
+ * character.  Limits: a character is taken to be one column wide; control characters in the source line are printed as spaces.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* snprintf's way to write: counts everything, stores what fits. */
+typedef struct sink {
+  char *text;
+  size_t capacity;
+  size_t size;
+} sink;
+
+static void
+put(sink *out, const char *text, size_t length)
+{
+  if (out->size < out->capacity) {
+    size_t room = out->capacity - out->size;
+    memcpy(out->text + out->size, text, length < room ? length : room);
+  }
+  out->size += length;
+}
+
+static void
+put_text(sink *out, const char *text)
+{
+  put(out, text, strlen(text));
+}
+
+static void
+put_number(sink *out, uint32_t number)
+{
+  char digits[16];
+  int length = snprintf(digits, sizeof(digits), "%u:", number);
+  put(out, digits, (size_t)length);
+}
+
+static bool
+starts_character(char byte)
+{
+  return ((unsigned char)byte & 0xc0u) != 0x80u;
+}
+
+/* Carriage returns and the like would move the terminal's cursor. */
+static void
+put_source_line(sink *out, const char *source, size_t length)
+{
+  for (size_t i = 0; i < length; i++) {
+    bool control = ((unsigned char)source[i] < ' ' && source[i] != '\t') || source[i] == 0x7f;
+    put(out, control ? " " : source + i, 1);
+  }
+  put(out, "\n", 1);
+}
+
+static void
+put_caret_line(sink *out, const vyre_diagnostic *diagnostic, size_t length)
+{
+  size_t column = diagnostic->column - 1;
+  for (size_t i = 0; i < column && i < length; i++) {
+    if (diagnostic->source[i] == '\t')
+      put(out, "\t", 1);
+    else if (starts_character(diagnostic->source[i]))
+      put(out, " ", 1);
+  }
+  put(out, "^", 1);
+  for (size_t i = column + 1; i < column + diagnostic->length && i < length; i++)
+    if (starts_character(diagnostic->source[i]))
+      put(out, "~", 1);
+  put(out, "\n", 1);
+}
+
+size_t
+vyre_diagnostic_format(const vyre_diagnostic *diagnostic, char *text, size_t capacity)
+{
+  static const char *const severities[] = {"note: ", "remark: ", "warning: ", "error: "};
+  sink out = {text, capacity ? capacity - 1 : 0, 0};
+  if (diagnostic->file) {
+    put_text(&out, diagnostic->file);
+    put(&out, ":", 1);
+    if (diagnostic->line) {
+      put_number(&out, diagnostic->line);
+      if (diagnostic->column)
+        put_number(&out, diagnostic->column);
+    }
+    put(&out, " ", 1);
+  }
+  put_text(&out, severities[(unsigned)diagnostic->severity < 4 ? diagnostic->severity : VYRE_SEVERE]);
+  put_text(&out, diagnostic->message ? diagnostic->message : "");
+  put(&out, "\n", 1);
+  if (diagnostic->source) {
+    const char *end = memchr(diagnostic->source, '\n', diagnostic->source_length);
+    size_t length = end ? (size_t)(end - diagnostic->source) : diagnostic->source_length;
+    put_source_line(&out, diagnostic->source, length);
+    if (diagnostic->column)
+      put_caret_line(&out, diagnostic, length);
+  }
+  if (diagnostic->fix) {
+    put_text(&out, "Fix: ");
+    put_text(&out, diagnostic->fix);
+    put(&out, "\n", 1);
+  }
+  if (capacity)
+    text[out.size < capacity ? out.size : capacity - 1] = '\0';
+  return out.size;
+}

@@ -1,0 +1,152 @@
+/* Editing rows in place, moving them, taking them out; replacing uses in one sweep.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+vyre_type
+vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a)
+{
+  if (VYRE_ROW_OP(op) >= VYRE_OP__COUNT || (vyre_op_infos[VYRE_ROW_OP(op)].flags & VYRE_OP_TAKES_IMM) == 0)
+    return VYRE_VOID;
+  if (VYRE_ROW_OP(op) == VYRE_OP_at || VYRE_ROW_OP(op) == VYRE_OP_lane)
+    return VYRE_TYPE(VYRE_U32, 1);
+  return VYRE_ROW_TYPE(module->column[COLUMN_OP][a.id]);
+}
+
+void
+vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b, vyre_row c)
+{
+  if (row.id == 0 || row.id >= module->view.rows)
+    return;
+  uint32_t *const *column = module->column;
+  if (table_op_is(module, row.id, VYRE_OP_const))
+    table_forget_const(module, row.id);
+  column[COLUMN_OP][row.id] = op;
+  column[COLUMN_IMM][row.id] = imm;
+  column[COLUMN_IMM_HI][row.id] = imm_hi;
+  column[COLUMN_A][row.id] = a.id;
+  column[COLUMN_B][row.id] = b.id;
+  column[COLUMN_C][row.id] = c.id;
+  table_normalize(module, row.id);
+  if (VYRE_ROW_OP(op) == VYRE_OP_null)
+    module->sealed = false;
+}
+
+void
+vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row operand)
+{
+  if (row.id == 0 || row.id >= module->view.rows || which > 2)
+    return;
+  uint32_t *const *column = module->column;
+  column[COLUMN_A + which][row.id] = operand.id;
+  if (which != 1)
+    return;
+  uint32_t *op = &column[COLUMN_OP][row.id];
+  if (VYRE_ROW_FLAGS(*op) & VYRE_ROW_IMM) {
+    *op &= ~((uint32_t)VYRE_ROW_IMM << 24);
+    column[COLUMN_IMM][row.id] = 0;
+    if (VYRE_ROW_OP(*op) != VYRE_OP_at)
+      column[COLUMN_IMM_HI][row.id] = 0;
+  }
+  table_normalize(module, row.id);
+}
+
+void
+vyre_row_unlink(vyre_module *module, vyre_row row)
+{
+  if (row.id == 0 || row.id >= module->view.rows)
+    return;
+  table_leave_top(module, row.id);
+  uint32_t *const *column = module->column;
+  uint32_t parent = column[COLUMN_PARENT][row.id], prev = column[COLUMN_PREV][row.id], next = column[COLUMN_NEXT][row.id];
+  if (prev)
+    column[COLUMN_NEXT][prev] = next;
+  else if (column[COLUMN_FIRST][parent] == row.id)
+    column[COLUMN_FIRST][parent] = next;
+  if (next)
+    column[COLUMN_PREV][next] = prev;
+  else if (column[COLUMN_LAST][parent] == row.id)
+    column[COLUMN_LAST][parent] = prev;
+  column[COLUMN_PARENT][row.id] = 0;
+  column[COLUMN_PREV][row.id] = 0;
+  column[COLUMN_NEXT][row.id] = 0;
+  module->sealed = false;
+}
+
+void
+vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row before)
+{
+  if (row.id == 0 || row.id >= module->view.rows)
+    return;
+  table_link(module, row.id, region.id, before.id);
+  if (module->side[COLUMN_NAME])
+    module->names_dirty = true; /* it may come from another program */
+}
+
+void
+vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before)
+{
+  if (row.id == before.id)
+    return;
+  vyre_row_unlink(module, row);
+  vyre_row_insert(module, row, (vyre_row){module->column[COLUMN_PARENT][before.id]}, before);
+}
+
+void
+vyre_row_kill(vyre_module *module, vyre_row row)
+{
+  if (row.id == 0 || row.id >= module->view.rows)
+    return;
+  vyre_row_unlink(module, row);
+  for (uint32_t at = row.id; at; at = vyre_row_after(&module->view, at, row.id))
+    module->column[COLUMN_OP][at] = VYRE_ROW(VYRE_OP_null, 0, 0);
+}
+
+uint32_t
+vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root)
+{
+  if (view->first[row])
+    return view->first[row];
+  while (row != root && !view->next[row])
+    row = view->parent[row];
+  return row != root ? view->next[row] : 0;
+}
+
+/* The end of row's chain; every row of the chain then points at it.  A cycle is cut where the walk has gone on for too long. */
+static uint32_t
+follow(uint32_t *fwd, uint32_t row, uint32_t rows)
+{
+  uint32_t end = row;
+  for (uint32_t steps = 0; fwd[end] != end && steps < rows; steps++)
+    end = fwd[end];
+  while (fwd[row] != end && row != end) {
+    uint32_t next = fwd[row];
+    fwd[row] = end;
+    row = next;
+  }
+  fwd[end] = end;
+  return end;
+}
+
+void
+vyre_module_forward(vyre_module *module, uint32_t *fwd)
+{
+  uint32_t *const *column = module->column;
+  uint32_t rows = module->view.rows;
+  for (uint32_t row = 0; row < rows; row++)
+    if (fwd[row] >= rows)
+      fwd[row] = row;
+  fwd[0] = 0;
+  for (uint32_t row = 0; row < rows; row++)
+    if (fwd[row] != row)
+      follow(fwd, row, rows);
+  for (uint32_t row = 1; row < rows; row++) {
+    column[COLUMN_A][row] = fwd[column[COLUMN_A][row]];
+    column[COLUMN_C][row] = fwd[column[COLUMN_C][row]];
+    if (column[COLUMN_B][row]) {
+      column[COLUMN_B][row] = fwd[column[COLUMN_B][row]];
+      table_normalize(module, row);
+    }
+  }
+  table_remap_types(module, fwd);
+}

@@ -1,0 +1,167 @@
+/* Makes names unique within their program, program names within the module.
+ *
+ * In program order the first row with a name keeps it; a later one gets "name_1", or the next number whose name no row has.  So what a
+ * row is called does not depend on the order in which names were given.  Expected O(rows): a name goes in a hash set once, and
+ * for each doubled name the next number to try is remembered.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Keys (scope, name) -> value; scope is the program row, 0 for programs. */
+typedef struct name_entry {
+  uint32_t scope, name, value;
+} name_entry;
+
+typedef struct name_map {
+  name_entry *entries; /* name 0: empty */
+  size_t capacity, count;
+} name_map;
+
+static size_t
+slot_of(const name_map *map, uint32_t scope, uint32_t name)
+{
+  uint64_t hash = ((uint64_t)scope << 32 | name) * 0x9e3779b97f4a7c15u;
+  size_t slot = (size_t)(hash >> 32) & (map->capacity - 1);
+  while (map->entries[slot].name && (map->entries[slot].scope != scope || map->entries[slot].name != name))
+    slot = (slot + 1) & (map->capacity - 1);
+  return slot;
+}
+
+static bool
+map_grow(vyre_module *module, name_map *map)
+{
+  if (map->count + 1 <= map->capacity / 4 * 3)
+    return true;
+  name_map grown = {.capacity = map->capacity ? map->capacity * 2 : 64};
+  grown.entries = table_resize(module, NULL, 0, grown.capacity * sizeof(*grown.entries));
+  if (!grown.entries)
+    return false;
+  memset(grown.entries, 0, grown.capacity * sizeof(*grown.entries));
+  for (size_t i = 0; i < map->capacity; i++)
+    if (map->entries[i].name)
+      grown.entries[slot_of(&grown, map->entries[i].scope, map->entries[i].name)] = map->entries[i];
+  grown.count = map->count;
+  if (map->entries)
+    table_resize(module, map->entries, map->capacity * sizeof(*map->entries), 0);
+  *map = grown;
+  return true;
+}
+
+/* The entry of that key, made with value 0 if there is none; NULL: no memory. */
+static name_entry *
+map_at(vyre_module *module, name_map *map, uint32_t scope, uint32_t name, bool *out_new)
+{
+  if (!map_grow(module, map))
+    return NULL;
+  name_entry *entry = &map->entries[slot_of(map, scope, name)];
+  *out_new = entry->name == 0;
+  if (*out_new) {
+    *entry = (name_entry){scope, name, 0};
+    map->count++;
+  }
+  return entry;
+}
+
+static void
+map_free(vyre_module *module, name_map *map)
+{
+  if (map->entries)
+    table_resize(module, map->entries, map->capacity * sizeof(*map->entries), 0);
+}
+
+/* A name like `base` that is not yet in `map`, where it is put; 0: no memory. */
+static uint32_t
+fresh_name(vyre_module *module, name_map *map, uint32_t scope, uint32_t base)
+{
+  size_t length = strlen(module->texts + base);
+  char *text = table_resize(module, NULL, 0, length + 16);
+  if (!text)
+    return 0;
+  memcpy(text, module->texts + base, length);
+  bool is_new = false;
+  name_entry *entry = map_at(module, map, scope, base, &is_new);
+  uint32_t number = entry ? entry->value : 0;
+  uint32_t name = 0;
+  do {
+    int digits = snprintf(text + length, 16, "_%u", ++number);
+    name = vyre_string_intern(module, text, length + (size_t)digits);
+    is_new = false;
+    if (!name || !map_at(module, map, scope, name, &is_new))
+      break;
+  } while (!is_new);
+  table_resize(module, text, length + 16, 0);
+  if (!is_new)
+    return 0;
+  map->entries[slot_of(map, scope, base)].value = number;
+  return name;
+}
+
+/* Sets `doubled` bits: rows whose name another row before them has. */
+static bool
+find_doubled(vyre_module *module, name_map *map, uint8_t *doubled, bool *out_any)
+{
+  const uint32_t *names = module->column[COLUMN_NAME];
+  uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
+  uint32_t program = 0;
+  for (uint32_t row = 1; row < rows; row++) {
+    bool is_program = table_op_is(module, row, VYRE_OP_program);
+    if (is_program)
+      program = row;
+    if (!names[row])
+      continue;
+    bool is_new;
+    if (!map_at(module, map, is_program ? 0 : program, names[row], &is_new))
+      return false;
+    if (!is_new) {
+      doubled[row / 8] |= (uint8_t)(1u << row % 8);
+      *out_any = true;
+    }
+  }
+  return true;
+}
+
+static bool
+rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
+{
+  uint32_t *names = module->column[COLUMN_NAME];
+  uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
+  uint32_t program = 0;
+  for (uint32_t row = 1; row < rows; row++) {
+    bool is_program = table_op_is(module, row, VYRE_OP_program);
+    if (is_program)
+      program = row;
+    if ((doubled[row / 8] >> row % 8 & 1u) == 0)
+      continue;
+    uint32_t name = fresh_name(module, map, is_program ? 0 : program, names[row]);
+    if (!name)
+      return false;
+    names[row] = name;
+  }
+  return true;
+}
+
+bool
+table_unique_names(vyre_module *module)
+{
+  if (!module->names_dirty)
+    return true;
+  name_map map = {0};
+  size_t bytes = module->view.rows / 8 + 1;
+  uint8_t *doubled = table_resize(module, NULL, 0, bytes);
+  bool ok = doubled != NULL;
+  bool any = false;
+  if (ok) {
+    memset(doubled, 0, bytes);
+    ok = find_doubled(module, &map, doubled, &any) && (!any || rename_doubled(module, &map, doubled));
+    table_resize(module, doubled, bytes, 0);
+  }
+  map_free(module, &map);
+  if (ok)
+    module->names_dirty = false;
+  else
+    table_fail(module);
+  return ok;
+}

@@ -1,0 +1,225 @@
+/* Sealing: rows densely in program order, dead and unlinked ones dropped.
+ *
+ * One walk gives the new order, then each column is gathered through it: in place where no row moves up past another, else through one
+ * column's worth of scratch.  Neighbours are linked anew from parents and order.  Linear in rows; scratch: 12 bytes a row, 4 less
+ * where the caller gives a map.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <string.h>
+
+typedef struct sealer {
+  vyre_module *module;
+  uint32_t rows;     /* before */
+  uint32_t count;    /* after, without row 0 */
+  uint32_t *map;     /* old id -> new id */
+  uint32_t *order;   /* new id -> old id */
+  uint32_t *scratch; /* NULL: order only ascends */
+} sealer;
+
+/* Whether the links of row k, the rows before it being right, say that it follows row k - 1 in program order. */
+static bool
+follows(const vyre_view *view, uint32_t k)
+{
+  uint32_t parent = view->parent[k];
+  if (parent >= k)
+    return false;
+  uint32_t before = k - 1; /* the ancestor of row k - 1 that is k's neighbour, or their parent */
+  while (before > parent && view->parent[before] != parent)
+    before = view->parent[before];
+  if (before == parent)
+    return view->prev[k] == 0 && view->first[parent] == k;
+  return before > parent && view->prev[k] == before && view->next[before] == k;
+}
+
+/* Whether every row stands at its place already.  Follows no link that was not checked, so any table may be given. */
+static bool
+is_dense(const vyre_module *module)
+{
+  const vyre_view *view = &module->view;
+  for (uint32_t k = 0; k < view->rows; k++) {
+    uint32_t first = view->first[k], last = view->last[k], next = view->next[k];
+    if (k && (VYRE_ROW_OP(view->op[k]) == VYRE_OP_null || !follows(view, k)))
+      return false;
+    if (next && (next <= k || next >= view->rows || view->prev[next] != k))
+      return false;
+    if ((first && first != k + 1) || (first == 0) != (last == 0) || last >= view->rows)
+      return false;
+    if (last && (view->parent[last] != k || view->next[last]))
+      return false;
+  }
+  return true;
+}
+
+/* Fills order and map.  False: the links are damaged. */
+static bool
+walk(sealer *s)
+{
+  const vyre_view *view = &s->module->view;
+  memset(s->map, 0, s->rows * sizeof(*s->map));
+  s->order[0] = 0;
+  uint32_t row = view->first[0];
+  for (uint64_t steps = 0; row; steps++) {
+    if (row >= s->rows || s->map[row] || steps > s->rows)
+      return false;
+    bool alive = VYRE_ROW_OP(view->op[row]) != VYRE_OP_null;
+    if (alive) {
+      s->order[++s->count] = row;
+      s->map[row] = s->count;
+    }
+    if (alive && view->first[row]) {
+      row = view->first[row];
+      continue;
+    }
+    for (; row && !view->next[row]; steps++) {
+      row = view->parent[row];
+      if (row >= s->rows || steps > 2 * (uint64_t)s->rows)
+        return false;
+    }
+    row = view->next[row];
+  }
+  return true;
+}
+
+/* column[new] = values[column[old]], or column[old] itself where there is no map of values. */
+static void
+gather(const sealer *s, uint32_t *column, const uint32_t *values)
+{
+  uint32_t *to = s->scratch ? s->scratch : column;
+  if (values) {
+    for (uint32_t k = 1; k <= s->count; k++) {
+      uint32_t value = column[s->order[k]];
+      to[k] = value < s->rows ? values[value] : 0;
+    }
+  } else {
+    for (uint32_t k = 1; k <= s->count; k++)
+      to[k] = column[s->order[k]];
+  }
+  if (s->scratch)
+    memcpy(column + 1, to + 1, s->count * sizeof(*to));
+}
+
+/* After ops were gathered: the versions of reading rows are rows. */
+static void
+map_versions(const sealer *s)
+{
+  uint32_t *imm_hi = s->module->column[COLUMN_IMM_HI];
+  for (uint32_t k = 1; k <= s->count; k++)
+    if (table_flags(s->module, k) & VYRE_OP_READS)
+      imm_hi[k] = imm_hi[k] < s->rows ? s->map[imm_hi[k]] : 0;
+}
+
+static void
+link_anew(const sealer *s)
+{
+  uint32_t *const *column = s->module->column;
+  uint32_t *parent = column[COLUMN_PARENT], *prev = column[COLUMN_PREV], *next = column[COLUMN_NEXT];
+  uint32_t *first = column[COLUMN_FIRST], *last = column[COLUMN_LAST];
+  memset(first, 0, (s->count + 1) * sizeof(*first));
+  memset(last, 0, (s->count + 1) * sizeof(*last));
+  for (uint32_t k = 1; k <= s->count; k++) {
+    uint32_t before = last[parent[k]];
+    prev[k] = before;
+    next[k] = 0;
+    if (before)
+      next[before] = k;
+    else
+      first[parent[k]] = k;
+    last[parent[k]] = k;
+  }
+}
+
+/* A side column holds the first `held` rows, all that it must hold then, and is zero behind the last row. */
+static void
+gather_side(const sealer *s, uint32_t *column, uint32_t held)
+{
+  uint32_t *to = s->scratch ? s->scratch : column;
+  for (uint32_t k = 1; k <= s->count; k++) {
+    uint32_t old = s->order[k];
+    to[k] = old < held ? column[old] : 0;
+  }
+  if (s->scratch)
+    memcpy(column + 1, to + 1, s->count * sizeof(*to));
+  uint32_t end = s->rows < held ? s->rows : held;
+  if (end > s->count + 1)
+    memset(column + s->count + 1, 0, (end - s->count - 1) * sizeof(*column));
+}
+
+static vyre_status
+no_memory(vyre_module *module)
+{
+  table_fail(module);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory to seal a module of %u rows", module->view.rows);
+}
+
+static vyre_status
+renumber(sealer *s)
+{
+  vyre_module *module = s->module;
+  if (!walk(s))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
+  bool ascends = true;
+  for (uint32_t k = 1; k <= s->count && ascends; k++)
+    ascends = s->order[k] > s->order[k - 1];
+  size_t bytes = (s->count + 1) * sizeof(uint32_t);
+  if (!ascends && (s->scratch = table_resize(module, NULL, 0, bytes)) == NULL)
+    return no_memory(module);
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++) {
+    /* a row may move up beyond what its side column holds */
+    if (module->side[column] && module->side[column] <= s->count && !table_grow_side(module, (table_column)column, s->count)) {
+      if (s->scratch)
+        table_resize(module, s->scratch, bytes, 0);
+      return no_memory(module);
+    }
+  }
+  static const struct {
+    table_column column;
+    bool rows;
+  } columns[] = {{COLUMN_OP, false}, {COLUMN_IMM, false}, {COLUMN_IMM_HI, false}, {COLUMN_A, true},
+                 {COLUMN_B, true},   {COLUMN_C, true},    {COLUMN_PARENT, true}};
+  for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+    gather(s, module->column[columns[i].column], columns[i].rows ? s->map : NULL);
+  map_versions(s);
+  link_anew(s);
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++)
+    if (module->side[column])
+      gather_side(s, module->column[column], module->side[column]);
+  table_remap_types(module, s->map);
+  module->view.rows = s->count + 1;
+  module->tops_known = false;
+  if (s->scratch)
+    table_resize(module, s->scratch, bytes, 0);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_module_seal(vyre_module *module, uint32_t *map)
+{
+  VYRE_TRY(vyre_module_status(module));
+  uint32_t rows = module->view.rows;
+  if (module->sealed || is_dense(module)) {
+    for (uint32_t row = 0; map && row < rows; row++)
+      map[row] = row;
+  } else {
+    sealer s = {.module = module, .rows = rows, .map = map};
+    size_t bytes = rows * sizeof(uint32_t);
+    s.order = table_resize(module, NULL, 0, bytes);
+    if (!map)
+      s.map = table_resize(module, NULL, 0, bytes);
+    vyre_status status = s.order && s.map ? renumber(&s) : no_memory(module);
+    if (s.order)
+      table_resize(module, s.order, bytes, 0);
+    if (s.map && !map)
+      table_resize(module, s.map, bytes, 0);
+    VYRE_TRY(status);
+  }
+  module->sealed = true;
+  return table_unique_names(module) ? VYRE_OK : vyre_module_status(module);
+}
+
+bool
+vyre_module_is_sealed(const vyre_module *module)
+{
+  return module->sealed && !module->names_dirty;
+}

@@ -1,0 +1,406 @@
+/* What stands beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
+ *
+ * A name and a place are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that were dropped
+ * stay until the module is cleared or copied.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <string.h>
+
+#define PLACE_COLUMN_BITS 10u
+#define PLACE_COLUMN_MAX ((1u << PLACE_COLUMN_BITS) - 1u)
+#define PLACE_FILE_MAX (UINT32_MAX >> PLACE_COLUMN_BITS)
+
+static bool
+is_row(const vyre_module *module, vyre_row row)
+{
+  return row.id != 0 && row.id < module->view.rows;
+}
+
+table_extra *
+table_extra_of(vyre_module *module, uint32_t row)
+{
+  uint32_t extra = table_side(module, COLUMN_EXTRA, row);
+  if (extra)
+    return &module->extras[extra];
+  uint32_t next = module->extra_count ? module->extra_count : 1;
+  if (!table_array_grow(module, &module->extras, &module->extra_capacity, (uint64_t)next + 1, sizeof(*module->extras)))
+    return NULL;
+  table_set_side(module, COLUMN_EXTRA, row, next);
+  if (module->failed)
+    return NULL;
+  module->extras[next] = (table_extra){.spec_id = UINT32_MAX, .info = UINT32_MAX};
+  module->extra_count = next + 1;
+  return &module->extras[next];
+}
+
+static const table_extra *
+find_extra(const vyre_module *module, vyre_row row)
+{
+  uint32_t extra = is_row(module, row) ? table_side(module, COLUMN_EXTRA, row.id) : 0;
+  return extra ? &module->extras[extra] : NULL;
+}
+
+/* ---- names, places ---- */
+
+void
+vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length)
+{
+  if (!is_row(module, row))
+    return;
+  table_set_side(module, COLUMN_NAME, row.id, vyre_string_intern(module, name, length));
+  module->names_dirty = true;
+}
+
+const char *
+vyre_row_name(const vyre_module *module, vyre_row row)
+{
+  uint32_t name = is_row(module, row) ? table_side(module, COLUMN_NAME, row.id) : 0;
+  return name ? module->texts + name : NULL;
+}
+
+static uint64_t
+hash_of_file(const vyre_module *module, uint32_t file)
+{
+  return module->files[file] * 0x9e3779b97f4a7c15u >> 32;
+}
+
+/* The index of a file's name: names of 32 bits would not leave room for a column.  0: "", or there are too many. */
+static uint32_t
+file_index(vyre_module *module, vyre_string file)
+{
+  if (file == 0)
+    return 0;
+  if (module->last_file && module->files[module->last_file] == file)
+    return module->last_file;
+  if (!table_set_grow(module, &module->file_set, hash_of_file))
+    return 0;
+  uint32_t mask = module->file_set.capacity - 1;
+  uint32_t slot = (uint32_t)(file * 0x9e3779b97f4a7c15u >> 32) & mask;
+  for (; module->file_set.slots[slot]; slot = (slot + 1) & mask)
+    if (module->files[module->file_set.slots[slot]] == file)
+      return module->last_file = module->file_set.slots[slot];
+  uint32_t index = module->file_count ? module->file_count : 1;
+  if (index > PLACE_FILE_MAX
+      || !table_array_grow(module, &module->files, &module->file_capacity, (uint64_t)index + 1, sizeof(*module->files)))
+    return 0;
+  module->files[index] = file;
+  module->file_count = index + 1;
+  module->file_set.slots[slot] = index;
+  module->file_set.count++;
+  return module->last_file = index;
+}
+
+void
+vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column)
+{
+  if (!is_row(module, row))
+    return;
+  if (column > PLACE_COLUMN_MAX)
+    column = PLACE_COLUMN_MAX;
+  table_set_side(module, COLUMN_LINE, row.id, line);
+  table_set_side(module, COLUMN_FILE, row.id, line ? file_index(module, file) << PLACE_COLUMN_BITS | column : 0);
+}
+
+bool
+vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, uint32_t *out_line, uint32_t *out_column)
+{
+  uint32_t line = is_row(module, row) ? table_side(module, COLUMN_LINE, row.id) : 0;
+  uint32_t place = line ? table_side(module, COLUMN_FILE, row.id) : 0;
+  *out_file = place >> PLACE_COLUMN_BITS ? module->files[place >> PLACE_COLUMN_BITS] : 0;
+  *out_line = line;
+  *out_column = place & PLACE_COLUMN_MAX;
+  return line != 0;
+}
+
+/* ---- spec ids, decorations ---- */
+
+void
+vyre_row_set_spec_id(vyre_module *module, vyre_row row, uint32_t spec_id)
+{
+  if (!is_row(module, row) || (spec_id == UINT32_MAX && !find_extra(module, row)))
+    return;
+  table_extra *extra = table_extra_of(module, row.id);
+  if (extra)
+    extra->spec_id = spec_id;
+}
+
+uint32_t
+vyre_row_spec_id(const vyre_module *module, vyre_row row)
+{
+  const table_extra *extra = find_extra(module, row);
+  return extra ? extra->spec_id : UINT32_MAX;
+}
+
+void
+vyre_row_set_decorations(vyre_module *module, vyre_row row, const uint32_t *words, uint32_t count)
+{
+  if (!is_row(module, row))
+    return;
+  uint32_t *op = &module->column[COLUMN_OP][row.id];
+  *op &= ~((uint32_t)VYRE_ROW_DECO << 24);
+  table_extra *extra = NULL;
+  if (count || find_extra(module, row))
+    extra = table_extra_of(module, row.id);
+  if (!extra)
+    return;
+  if (count > extra->decoration_count) {
+    uintptr_t inside = (uintptr_t)words - (uintptr_t)module->decoration_words; /* another row's, in the array that may move */
+    uint64_t needed = (uint64_t)module->decoration_count + count;
+    if (!table_array_grow(module, &module->decoration_words, &module->decoration_capacity, needed, sizeof(uint32_t)))
+      return;
+    if (inside < module->decoration_count * sizeof(uint32_t))
+      words = module->decoration_words + inside / sizeof(uint32_t);
+    extra->decorations = module->decoration_count;
+    module->decoration_count = (uint32_t)needed;
+  }
+  if (count) {
+    memmove(module->decoration_words + extra->decorations, words, count * sizeof(uint32_t));
+    *op |= (uint32_t)VYRE_ROW_DECO << 24;
+  }
+  extra->decoration_count = count;
+}
+
+const uint32_t *
+vyre_row_decorations(const vyre_module *module, vyre_row row, uint32_t *out_count)
+{
+  const table_extra *extra = find_extra(module, row);
+  *out_count = extra ? extra->decoration_count : 0;
+  return *out_count ? module->decoration_words + extra->decorations : NULL;
+}
+
+void
+vyre_row_inherit(vyre_module *module, vyre_row to, vyre_row from)
+{
+  if (!is_row(module, to) || !is_row(module, from))
+    return;
+  uint32_t name = table_side(module, COLUMN_NAME, from.id);
+  if (name && !table_side(module, COLUMN_NAME, to.id)) {
+    table_set_side(module, COLUMN_NAME, to.id, name);
+    module->names_dirty = true;
+  }
+  uint32_t line = table_side(module, COLUMN_LINE, from.id);
+  if (line && !table_side(module, COLUMN_LINE, to.id)) {
+    table_set_side(module, COLUMN_LINE, to.id, line);
+    table_set_side(module, COLUMN_FILE, to.id, table_side(module, COLUMN_FILE, from.id));
+  }
+  uint32_t spec_id = vyre_row_spec_id(module, from);
+  if (spec_id != UINT32_MAX && vyre_row_spec_id(module, to) == UINT32_MAX)
+    vyre_row_set_spec_id(module, to, spec_id);
+}
+
+/* ---- inputs ---- */
+
+uint32_t
+vyre_module_add_input(vyre_module *module, const char *path)
+{
+  uint32_t index = module->input_count;
+  vyre_string name = vyre_string_intern(module, path ? path : "", path ? strlen(path) : 0);
+  if (!table_array_grow(module, &module->inputs, &module->input_capacity, (uint64_t)index + 1, sizeof(*module->inputs)))
+    return UINT32_MAX;
+  module->inputs[index] = (vyre_input){.path = name};
+  module->input_count++;
+  return index;
+}
+
+uint32_t
+vyre_module_input_count(const vyre_module *module)
+{
+  return module->input_count;
+}
+
+vyre_input *
+vyre_module_input(vyre_module *module, uint32_t index)
+{
+  if (index < module->input_count)
+    return &module->inputs[index];
+  module->no_input = (vyre_input){0};
+  return &module->no_input;
+}
+
+void
+vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t *words, uint32_t count)
+{
+  bool stand_in = list == &module->no_program.info.modes || list == &module->no_input.capabilities
+                  || list == &module->no_input.extensions || list == &module->no_input.debug;
+  if (stand_in || count == 0)
+    return;
+  if (!table_array_grow(module, &list->words, &list->capacity, (uint64_t)list->count + count, sizeof(uint32_t)))
+    return;
+  memcpy(list->words + list->count, words, count * sizeof(uint32_t));
+  list->count += count;
+}
+
+/* ---- programs and buffers ---- */
+
+bool
+table_add_program_info(vyre_module *module, uint32_t row, uint32_t input)
+{
+  uint32_t index = module->program_count;
+  if (!table_array_grow(module, &module->programs, &module->program_capacity, (uint64_t)index + 1, sizeof(*module->programs)))
+    return false;
+  table_extra *extra = table_extra_of(module, row);
+  if (!extra)
+    return false;
+  module->programs[index] = (table_program){.info.input = input};
+  module->program_count++;
+  extra->info = index;
+  return true;
+}
+
+bool
+table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint32_t binding)
+{
+  uint32_t index = module->buffer_count;
+  if (!table_array_grow(module, &module->buffers, &module->buffer_capacity, (uint64_t)index + 1, sizeof(*module->buffers)))
+    return false;
+  table_extra *extra = table_extra_of(module, row);
+  if (!extra)
+    return false;
+  module->buffers[index] = (vyre_buffer_info){.set = set, .binding = binding, .initializer = UINT32_MAX};
+  module->buffer_count++;
+  extra->info = index;
+  return true;
+}
+
+table_program *
+table_program_of(vyre_module *module, uint32_t program)
+{
+  const table_extra *extra = find_extra(module, (vyre_row){program});
+  if (extra && extra->info < module->program_count && table_op_is(module, program, VYRE_OP_program))
+    return &module->programs[extra->info];
+  module->no_program = (table_program){0};
+  return &module->no_program;
+}
+
+vyre_program_info *
+vyre_program_info_of(vyre_module *module, vyre_row program)
+{
+  return &table_program_of(module, program.id)->info;
+}
+
+vyre_buffer_info *
+vyre_buffer_info_of(vyre_module *module, vyre_row buffer)
+{
+  const table_extra *extra = find_extra(module, buffer);
+  if (extra && extra->info < module->buffer_count && table_op_is(module, buffer.id, VYRE_OP_buffer))
+    return &module->buffers[extra->info];
+  module->no_buffer = (vyre_buffer_info){.initializer = UINT32_MAX};
+  return &module->no_buffer;
+}
+
+uint32_t
+vyre_module_add_initializer(vyre_module *module, const uint32_t *words, uint32_t count)
+{
+  uint32_t index = module->initializer_count;
+  uint32_t offset = module->initializer_word_count;
+  if (!table_array_grow(module, &module->initializer_words, &module->initializer_word_capacity, (uint64_t)offset + count,
+                        sizeof(uint32_t))
+      || !table_array_grow(module, &module->initializers, &module->initializer_capacity, (uint64_t)index + 1,
+                           sizeof(*module->initializers)))
+    return UINT32_MAX;
+  if (count)
+    memcpy(module->initializer_words + offset, words, count * sizeof(uint32_t));
+  module->initializer_word_count += count;
+  module->initializers[index] = (table_initializer){offset, count};
+  module->initializer_count++;
+  return index;
+}
+
+const uint32_t *
+vyre_module_initializer(const vyre_module *module, uint32_t index, uint32_t *out_count)
+{
+  *out_count = index < module->initializer_count ? module->initializers[index].count : 0;
+  return *out_count ? module->initializer_words + module->initializers[index].offset : NULL;
+}
+
+/* ---- whole tables ---- */
+
+static void
+free_words(vyre_module *module, vyre_word_list *list)
+{
+  table_array_free(module, &list->words, &list->capacity, sizeof(uint32_t));
+  list->count = 0;
+}
+
+void
+table_clear_side(vyre_module *module)
+{
+  for (uint32_t i = 0; i < module->input_count; i++) {
+    free_words(module, &module->inputs[i].capabilities);
+    free_words(module, &module->inputs[i].extensions);
+    free_words(module, &module->inputs[i].debug);
+  }
+  for (uint32_t i = 0; i < module->program_count; i++)
+    free_words(module, &module->programs[i].info.modes);
+  module->input_count = 0;
+  module->program_count = 0;
+  module->buffer_count = 0;
+  module->extra_count = 0;
+  module->decoration_count = 0;
+  module->initializer_word_count = 0;
+  module->initializer_count = 0;
+  table_set_clear(&module->file_set);
+  module->file_count = 0;
+  module->last_file = 0;
+}
+
+static void
+clone_words(vyre_module *to, vyre_word_list *list)
+{
+  vyre_word_list from = *list;
+  *list = (vyre_word_list){0};
+  vyre_word_list_append(to, list, from.words, from.count);
+}
+
+#define CLONE_ARRAY(array, array_count, array_capacity)                                                                   \
+  do {                                                                                                                    \
+    if (from->array_count == 0)                                                                                           \
+      break;                                                                                                              \
+    if (!table_array_grow(to, &to->array, &to->array_capacity, from->array_count, sizeof(*to->array)))                    \
+      return false;                                                                                                       \
+    memcpy(to->array, from->array, from->array_count * sizeof(*to->array));                                               \
+    to->array_count = from->array_count;                                                                                  \
+  } while (0)
+
+static bool
+clone_set(vyre_module *to, const table_set *from, table_set *set)
+{
+  if (from->capacity == 0)
+    return true;
+  set->slots = table_resize(to, NULL, 0, from->capacity * sizeof(uint32_t));
+  if (!set->slots) {
+    table_fail(to);
+    return false;
+  }
+  memcpy(set->slots, from->slots, from->capacity * sizeof(uint32_t));
+  set->capacity = from->capacity;
+  set->count = from->count;
+  return true;
+}
+
+bool
+table_clone_side(const vyre_module *from, vyre_module *to)
+{
+  CLONE_ARRAY(texts, texts_size, texts_capacity);
+  CLONE_ARRAY(types, type_count, type_capacity);
+  CLONE_ARRAY(members, member_count, member_capacity);
+  CLONE_ARRAY(files, file_count, file_capacity);
+  CLONE_ARRAY(buffers, buffer_count, buffer_capacity);
+  CLONE_ARRAY(extras, extra_count, extra_capacity);
+  CLONE_ARRAY(decoration_words, decoration_count, decoration_capacity);
+  CLONE_ARRAY(initializer_words, initializer_word_count, initializer_word_capacity);
+  CLONE_ARRAY(initializers, initializer_count, initializer_capacity);
+  CLONE_ARRAY(inputs, input_count, input_capacity);
+  for (uint32_t i = 0; i < to->input_count; i++) {
+    clone_words(to, &to->inputs[i].capabilities);
+    clone_words(to, &to->inputs[i].extensions);
+    clone_words(to, &to->inputs[i].debug);
+  }
+  CLONE_ARRAY(programs, program_count, program_capacity);
+  for (uint32_t i = 0; i < to->program_count; i++)
+    clone_words(to, &to->programs[i].info.modes);
+  return !to->failed && clone_set(to, &from->strings, &to->strings) && clone_set(to, &from->file_set, &to->file_set)
+      && clone_set(to, &from->type_set, &to->type_set);
+}

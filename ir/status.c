@@ -1,0 +1,142 @@
+/* Status: an error and its notes as one owned text.
+ *
+ * The text is kept ready to print: the message, then a line for each note, then the lines from "Fix:" on.  A note therefore goes in
+ * before the fix.  Memory comes from malloc: a status outlives modules and their allocators.  Where there is none, one static status
+ * stands in, and notes are dropped.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vyre_status_data {
+  vyre_code code;
+  char *text;
+  size_t length;
+};
+
+static char no_memory_text[] = "out of memory";
+static struct vyre_status_data no_memory = {VYRE_CODE_INPUT, no_memory_text, sizeof(no_memory_text) - 1};
+
+/* vsnprintf into malloc'ed memory; NULL: no memory, or a format that cannot be printed. */
+static char *
+format_text(const char *format, va_list arguments, size_t *out_length)
+{
+  va_list again;
+  va_copy(again, arguments);
+  int needed = vsnprintf(NULL, 0, format, arguments);
+  char *text = needed < 0 ? NULL : malloc((size_t)needed + 1);
+  if (text) {
+    vsnprintf(text, (size_t)needed + 1, format, again);
+    *out_length = (size_t)needed;
+  }
+  va_end(again);
+  return text;
+}
+
+/* Where the lines from "Fix:" on begin, the newline before them included; the length if there are none. */
+static size_t
+fix_offset(const struct vyre_status_data *status)
+{
+  const char *at = strstr(status->text, "\nFix:");
+  return at ? (size_t)(at - status->text) : status->length;
+}
+
+/* Puts "\n  text" before the fix; lines in it are indented too. */
+static void
+insert_note(struct vyre_status_data *status, const char *note)
+{
+  size_t lines = 1;
+  for (const char *c = note; *c; c++)
+    lines += *c == '\n';
+  size_t added = strlen(note) + 3 * lines - (lines - 1);
+  size_t offset = fix_offset(status);
+  char *text = realloc(status->text, status->length + added + 1);
+  if (!text)
+    return;
+  memmove(text + offset + added, text + offset, status->length - offset + 1);
+  char *to = text + offset;
+  memcpy(to, "\n  ", 3);
+  to += 3;
+  for (const char *c = note; *c; c++) {
+    *to++ = *c;
+    if (*c == '\n') {
+      memcpy(to, "  ", 2);
+      to += 2;
+    }
+  }
+  status->text = text;
+  status->length += added;
+}
+
+vyre_status
+vyre_status_make(vyre_code code, const char *file, int line, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  size_t length = 0;
+  char *text = format_text(format, arguments, &length);
+  va_end(arguments);
+  struct vyre_status_data *status = text ? malloc(sizeof(*status)) : NULL;
+  if (!status) {
+    free(text);
+    return &no_memory;
+  }
+  *status = (struct vyre_status_data){code, text, length};
+  if (code == VYRE_CODE_INTERNAL) /* who reports the bug needs the place; who made a mistake in a shader does not */
+    return vyre_status_note(status, "at %s:%d", file, line);
+  return status;
+}
+
+vyre_status
+vyre_status_note(vyre_status status, const char *format, ...)
+{
+  if (!status || status == &no_memory)
+    return status;
+  va_list arguments;
+  va_start(arguments, format);
+  size_t length;
+  char *note = format_text(format, arguments, &length);
+  va_end(arguments);
+  if (note)
+    insert_note(status, note);
+  free(note);
+  return status;
+}
+
+vyre_status
+vyre_status_join(vyre_status first, vyre_status second)
+{
+  if (!first)
+    return second;
+  if (second) {
+    if (first != &no_memory)
+      insert_note(first, second->text);
+    vyre_status_free(second);
+  }
+  return first;
+}
+
+vyre_code
+vyre_status_code(vyre_status status)
+{
+  return status ? status->code : VYRE_CODE_OK;
+}
+
+const char *
+vyre_status_text(vyre_status status)
+{
+  return status ? status->text : "";
+}
+
+void
+vyre_status_free(vyre_status status)
+{
+  if (!status || status == &no_memory)
+    return;
+  free(status->text);
+  free(status);
+}

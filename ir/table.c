@@ -1,0 +1,363 @@
+/* Memory of a module: columns that grow in place, arrays, hash sets; creating, clearing, destroying and copying a module.
+ *
+ * Columns double their committed part, so a row costs no call in the long run and an address never changes.  What fails once fails
+ * for good (until vyre_module_clear): capacity is set to the rows there are, so that making a row asks nothing more than it must.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <string.h>
+
+static size_t
+round_to_page(size_t bytes)
+{
+  return (bytes + TABLE_PAGE - 1) & ~(size_t)(TABLE_PAGE - 1);
+}
+
+void
+table_fail(vyre_module *module)
+{
+  module->failed = true;
+  module->capacity = module->view.rows;
+}
+
+void *
+table_resize(vyre_module *module, void *memory, size_t old_size, size_t new_size)
+{
+  void *resized = module->allocator.resize(module->allocator.user, memory, old_size, new_size);
+  if (resized || new_size == 0)
+    module->heap_bytes += new_size - old_size;
+  return resized;
+}
+
+/* Rows that a stretch with that many committed bytes holds. */
+static uint32_t
+rows_in(const vyre_module *module, size_t bytes)
+{
+  size_t rows = (bytes - TABLE_STAGGER) / sizeof(uint32_t);
+  return rows < module->max_rows ? (uint32_t)rows : module->max_rows;
+}
+
+static bool
+commit_column(vyre_module *module, uint32_t column, size_t bytes)
+{
+  if (module->committed[column] >= bytes)
+    return true;
+  char *stretch = module->space + column * module->stretch;
+  if (!module->allocator.commit(module->allocator.user, stretch, module->committed[column], bytes))
+    return false;
+  module->committed[column] = bytes;
+  return true;
+}
+
+/* The committed size that comes after `bytes`. */
+static size_t
+next_size(const vyre_module *module, size_t bytes)
+{
+  size_t grown = bytes ? bytes * 2 : TABLE_PAGE;
+  return grown < module->stretch ? grown : module->stretch;
+}
+
+bool
+table_grow(vyre_module *module)
+{
+  if (module->failed)
+    return false;
+  if (module->view.rows >= module->max_rows) {
+    module->rows_failed = true;
+    table_fail(module);
+    return false;
+  }
+  size_t bytes = next_size(module, module->committed[COLUMN_SIDE - 1]);
+  for (uint32_t column = 0; column < COLUMN_SIDE; column++) {
+    if (!commit_column(module, column, bytes)) {
+      table_fail(module);
+      return false;
+    }
+  }
+  module->capacity = rows_in(module, bytes);
+  return true;
+}
+
+bool
+table_grow_side(vyre_module *module, table_column column, uint32_t row)
+{
+  if (module->failed || row >= module->view.rows)
+    return false;
+  size_t bytes = module->committed[column];
+  do
+    bytes = next_size(module, bytes);
+  while (rows_in(module, bytes) <= row);
+  if (!commit_column(module, column, bytes)) {
+    table_fail(module);
+    return false;
+  }
+  module->side[column] = rows_in(module, bytes);
+  return true;
+}
+
+bool
+table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint64_t count, size_t size)
+{
+  if (count <= *capacity)
+    return !module->failed;
+  uint64_t grown = (uint64_t)*capacity * 2 > count ? (uint64_t)*capacity * 2 : count;
+  if (grown < 8)
+    grown = 8;
+  if (grown > UINT32_MAX - 1)
+    grown = UINT32_MAX - 1;
+  void *memory;
+  memcpy(&memory, array, sizeof(memory));
+  void *resized = NULL;
+  if (!module->failed && count <= grown && grown <= SIZE_MAX / 2 / size)
+    resized = table_resize(module, memory, *capacity * size, (size_t)grown * size);
+  if (!resized) {
+    table_fail(module);
+    return false;
+  }
+  memcpy(array, &resized, sizeof(resized));
+  *capacity = (uint32_t)grown;
+  return true;
+}
+
+void
+table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t size)
+{
+  void *memory;
+  memcpy(&memory, array, sizeof(memory));
+  if (memory)
+    table_resize(module, memory, *capacity * size, 0);
+  memory = NULL;
+  memcpy(array, &memory, sizeof(memory));
+  *capacity = 0;
+}
+
+bool
+table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry))
+{
+  if (module->failed)
+    return false;
+  if (set->count + 1 <= set->capacity / 4 * 3)
+    return true;
+  uint64_t grown = set->capacity ? (uint64_t)set->capacity * 2 : 16;
+  uint32_t *slots = NULL;
+  if (grown <= 1u << 31)
+    slots = table_resize(module, NULL, 0, (size_t)grown * sizeof(*slots));
+  if (!slots) {
+    table_fail(module);
+    return false;
+  }
+  memset(slots, 0, (size_t)grown * sizeof(*slots));
+  for (uint32_t i = 0; i < set->capacity; i++) {
+    if (set->slots[i] == 0)
+      continue;
+    uint64_t at = hash(module, set->slots[i]) & (grown - 1);
+    while (slots[at])
+      at = (at + 1) & (grown - 1);
+    slots[at] = set->slots[i];
+  }
+  if (set->slots)
+    table_resize(module, set->slots, set->capacity * sizeof(*slots), 0);
+  set->slots = slots;
+  set->capacity = (uint32_t)grown;
+  return true;
+}
+
+void
+table_set_free(vyre_module *module, table_set *set)
+{
+  if (set->slots)
+    table_resize(module, set->slots, set->capacity * sizeof(*set->slots), 0);
+  *set = (table_set){0};
+}
+
+void
+table_set_clear(table_set *set)
+{
+  if (set->count)
+    memset(set->slots, 0, set->capacity * sizeof(*set->slots));
+  set->count = 0;
+}
+
+/* ---- module ---- */
+
+static void
+set_view(vyre_module *module)
+{
+  for (uint32_t column = 0; column < COLUMN__COUNT; column++)
+    module->column[column] = (uint32_t *)(void *)(module->space + column * module->stretch + column * TABLE_LINE_BYTES);
+  uint32_t *const *column = module->column;
+  module->view = (vyre_view){
+    .struct_size = sizeof(vyre_view),
+    .rows = 1,
+    .op = column[COLUMN_OP],
+    .imm = column[COLUMN_IMM],
+    .imm_hi = column[COLUMN_IMM_HI],
+    .a = column[COLUMN_A],
+    .b = column[COLUMN_B],
+    .c = column[COLUMN_C],
+    .parent = column[COLUMN_PARENT],
+    .prev = column[COLUMN_PREV],
+    .next = column[COLUMN_NEXT],
+    .first = column[COLUMN_FIRST],
+    .last = column[COLUMN_LAST],
+    .op_infos = vyre_op_infos,
+  };
+}
+
+vyre_status
+vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_module **out)
+{
+  *out = NULL;
+  if (!allocator)
+    allocator = vyre_allocator_default();
+  vyre_module *module = allocator->resize(allocator->user, NULL, 0, sizeof(*module));
+  if (!module)
+    return VYRE_OUT_OF_MEMORY("for a module");
+  memset(module, 0, sizeof(*module));
+  module->allocator = *allocator;
+  module->heap_bytes = sizeof(*module);
+  module->max_rows = max_rows == 0 || max_rows > TABLE_MAX_ROWS ? TABLE_MAX_ROWS : max_rows;
+  module->stretch = round_to_page(module->max_rows * sizeof(uint32_t) + TABLE_STAGGER);
+  module->space = allocator->reserve(allocator->user, module->stretch * COLUMN__COUNT);
+  if (!module->space) {
+    size_t asked = module->stretch * COLUMN__COUNT;
+    allocator->resize(allocator->user, module, sizeof(*module), 0);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: no address space of %zu bytes for a module\n"
+                      "Fix: allow more (ulimit -v), or create the module with fewer rows", asked);
+  }
+  set_view(module);
+  module->view.rows = 0; /* row 0 needs room as any other */
+  if (!table_grow(module)) {
+    vyre_module_destroy(module);
+    return VYRE_OUT_OF_MEMORY("for a module's first rows");
+  }
+  module->view.rows = 1; /* committed memory is zero: row 0 is there */
+  module->sealed = true;
+  module->tops_known = true;
+  *out = module;
+  return VYRE_OK;
+}
+
+void
+vyre_module_destroy(vyre_module *module)
+{
+  if (!module)
+    return;
+  table_clear_side(module);
+  table_set_free(module, &module->strings);
+  table_set_free(module, &module->consts);
+  table_set_free(module, &module->type_set);
+  table_set_free(module, &module->file_set);
+  table_array_free(module, &module->files, &module->file_capacity, sizeof(*module->files));
+  table_array_free(module, &module->texts, &module->texts_capacity, 1);
+  table_array_free(module, &module->types, &module->type_capacity, sizeof(*module->types));
+  table_array_free(module, &module->members, &module->member_capacity, sizeof(*module->members));
+  table_array_free(module, &module->inputs, &module->input_capacity, sizeof(*module->inputs));
+  table_array_free(module, &module->programs, &module->program_capacity, sizeof(*module->programs));
+  table_array_free(module, &module->buffers, &module->buffer_capacity, sizeof(*module->buffers));
+  table_array_free(module, &module->extras, &module->extra_capacity, sizeof(*module->extras));
+  table_array_free(module, &module->decoration_words, &module->decoration_capacity, sizeof(uint32_t));
+  table_array_free(module, &module->initializer_words, &module->initializer_word_capacity, sizeof(uint32_t));
+  table_array_free(module, &module->initializers, &module->initializer_capacity, sizeof(*module->initializers));
+  vyre_allocator allocator = module->allocator;
+  allocator.release(allocator.user, module->space, module->stretch * COLUMN__COUNT);
+  allocator.resize(allocator.user, module, sizeof(*module), 0);
+}
+
+void
+vyre_module_clear(vyre_module *module)
+{
+  table_clear_side(module);
+  table_set_clear(&module->strings);
+  table_set_clear(&module->consts);
+  table_set_clear(&module->type_set);
+  module->texts_size = 0;
+  module->type_count = 0;
+  module->member_count = 0;
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++) {
+    uint32_t rows = module->view.rows < module->side[column] ? module->view.rows : module->side[column];
+    if (rows)
+      memset(module->column[column], 0, rows * sizeof(uint32_t));
+  }
+  for (uint32_t column = 0; column < COLUMN_SIDE; column++)
+    module->column[column][0] = 0;
+  module->view.rows = 1;
+  module->capacity = rows_in(module, module->committed[COLUMN_SIDE - 1]);
+  module->failed = false;
+  module->rows_failed = false;
+  module->sealed = true;
+  module->names_dirty = false;
+  module->tops_known = true;
+}
+
+const vyre_view *
+vyre_module_view(const vyre_module *module)
+{
+  return &module->view;
+}
+
+const vyre_allocator *
+vyre_module_allocator(const vyre_module *module)
+{
+  return &module->allocator;
+}
+
+vyre_status
+vyre_module_status(const vyre_module *module)
+{
+  if (!module->failed)
+    return VYRE_OK;
+  if (module->rows_failed)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module of %u rows at most is full", module->max_rows);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a module of %u rows", module->view.rows);
+}
+
+size_t
+vyre_module_bytes(const vyre_module *module)
+{
+  size_t bytes = module->heap_bytes;
+  for (uint32_t column = 0; column < COLUMN__COUNT; column++)
+    bytes += module->committed[column];
+  return bytes;
+}
+
+/* The rows as they are, with everything beside them. */
+static bool
+copy_module(const vyre_module *from, vyre_module *to)
+{
+  while (to->capacity < from->view.rows)
+    if (!table_grow(to))
+      return false;
+  to->view.rows = from->view.rows;
+  for (uint32_t column = 0; column < COLUMN__COUNT; column++) {
+    uint32_t rows = from->view.rows;
+    if (column >= COLUMN_SIDE) {
+      rows = rows < from->side[column] ? rows : from->side[column];
+      if (rows && to->side[column] < rows && !table_grow_side(to, (table_column)column, rows - 1))
+        return false;
+    }
+    if (rows)
+      memcpy(to->column[column], from->column[column], rows * sizeof(uint32_t));
+  }
+  to->sealed = from->sealed;
+  to->names_dirty = from->names_dirty;
+  to->tops_known = false;
+  return table_clone_side(from, to);
+}
+
+vyre_status
+vyre_module_clone(const vyre_module *module, vyre_module **out)
+{
+  *out = NULL;
+  VYRE_TRY(vyre_module_status(module));
+  vyre_module *copy;
+  VYRE_TRY(vyre_module_create(&module->allocator, module->max_rows, &copy));
+  vyre_status status = copy_module(module, copy) ? vyre_module_seal(copy, NULL) : vyre_module_status(copy);
+  if (status) {
+    vyre_module_destroy(copy);
+    return vyre_status_note(status, "while copying a module");
+  }
+  *out = copy;
+  return VYRE_OK;
+}

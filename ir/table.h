@@ -1,0 +1,282 @@
+/* The module's inside, for the files of ir/ that build, edit and seal it.  Everybody else reads the view.
+ *
+ * Memory of a module: one reservation holds the columns, each its own stretch, committed from its start as the table grows.
+ *
+ *   | op ... | imm ... | imm_hi ... | a ... | ... | last ... | name ... | line ... | file ... | extra ... |
+ *     44 bytes a row, always                                  16 bytes a row, each stretch only once one of its cells is set
+ *
+ * A stretch starts k cache lines into its first page, k its number: rows with one id in all columns then fall into different cache
+ * sets.  Side columns are zero behind the last row, so that making a row does not touch them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_TABLE_H
+#define VYRE_IR_TABLE_H
+
+#include "vyre/ir.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#define TABLE_PAGE 4096u
+#else
+#define TABLE_PAGE 65536u /* the greatest page size in use */
+#endif
+#define TABLE_MAX_ROWS (1u << 28)
+
+/* ORDER: the view's, then the side columns. */
+typedef enum table_column {
+  COLUMN_OP,
+  COLUMN_IMM,
+  COLUMN_IMM_HI,
+  COLUMN_A,
+  COLUMN_B,
+  COLUMN_C,
+  COLUMN_PARENT,
+  COLUMN_PREV,
+  COLUMN_NEXT,
+  COLUMN_FIRST,
+  COLUMN_LAST,
+  COLUMN_SIDE, /* the first side column */
+  COLUMN_NAME = COLUMN_SIDE, /* a string */
+  COLUMN_LINE, /* 0: none */
+  COLUMN_FILE, /* index of `files` << 10 | column; 1023: that column or more */
+  COLUMN_EXTRA, /* an index of `extras` */
+  COLUMN__COUNT
+} table_column;
+
+#define TABLE_LINE_BYTES 64u
+#define TABLE_STAGGER (COLUMN__COUNT * TABLE_LINE_BYTES)
+
+/* What few rows have. */
+typedef struct table_extra {
+  uint32_t spec_id; /* UINT32_MAX: none */
+  uint32_t decorations, decoration_count; /* words of `decoration_words` */
+  uint32_t info; /* index of `programs` or `buffers`, by the row's op; UINT32_MAX: none */
+} table_extra;
+
+typedef struct table_program {
+  vyre_program_info info;
+  uint32_t last_const; /* the row that new const and spec rows go behind; 0: to the front */
+  uint32_t last_decl;  /* the row that new var and buffer rows go behind; 0: behind last_const */
+  uint32_t workgroup;  /* the workgroup row; 0: none */
+  uint32_t own_one;    /* the const row that vyre_build_program made for it, while nobody else has it */
+} table_program;
+
+typedef struct table_type {
+  vyre_type_info info; /* `members` is not used */
+  uint32_t members;    /* index of the first in `members` */
+} table_type;
+
+typedef struct table_initializer {
+  uint32_t offset, count;
+} table_initializer;
+
+/* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through what it indexes. */
+typedef struct table_set {
+  uint32_t *slots;
+  uint32_t capacity; /* a power of two, or 0 */
+  uint32_t count;
+} table_set;
+
+struct vyre_module {
+  vyre_view view; /* ORDER: first, so that a view is its module */
+  uint32_t *column[COLUMN__COUNT];
+  uint32_t capacity;          /* rows that the committed part of every column of the view can hold */
+  uint32_t side[COLUMN__COUNT]; /* the same for each side column */
+  size_t committed[COLUMN__COUNT];
+  uint32_t max_rows;
+  bool failed;
+  bool rows_failed;           /* ... because max_rows was reached */
+  bool sealed;
+  bool names_dirty;           /* some name was set, or moved, since names were made unique */
+  bool tops_known;            /* `consts` and last_const, last_decl of each program are right */
+  char *space;
+  size_t stretch;             /* bytes from one column to the next */
+  vyre_allocator allocator;
+  size_t heap_bytes;          /* in side tables */
+
+  char *texts;                /* interned texts, each with its zero byte; a string is an offset */
+  uint32_t texts_size, texts_capacity;
+  table_set strings;
+
+  table_set consts;           /* rows that vyre_build_const may give out again */
+
+  table_type *types;          /* from id 256 on */
+  uint32_t type_count, type_capacity;
+  vyre_member *members;
+  uint32_t member_count, member_capacity;
+  table_set type_set;         /* type ids */
+
+  vyre_string *files;         /* that lines are in; 0 is none */
+  uint32_t file_count, file_capacity, last_file;
+  table_set file_set;         /* indices of `files` */
+  vyre_input *inputs;
+  uint32_t input_count, input_capacity;
+  table_program *programs;
+  uint32_t program_count, program_capacity;
+  vyre_buffer_info *buffers;
+  uint32_t buffer_count, buffer_capacity;
+  table_extra *extras;        /* 0 is none */
+  uint32_t extra_count, extra_capacity;
+  uint32_t *decoration_words;
+  uint32_t decoration_count, decoration_capacity;
+  uint32_t *initializer_words;
+  uint32_t initializer_word_count, initializer_word_capacity;
+  table_initializer *initializers;
+  uint32_t initializer_count, initializer_capacity;
+
+  /* what is handed out when there is no memory, so that callers need not look */
+  vyre_input no_input;
+  table_program no_program;
+  vyre_buffer_info no_buffer;
+};
+
+/* ---- table.c: memory ---- */
+
+/* From here on every builder call does nothing. */
+void table_fail(vyre_module *module);
+bool table_grow(vyre_module *module); /* room for one more row */
+bool table_grow_side(vyre_module *module, table_column column, uint32_t row);
+/* Room for `count` elements of `size` bytes at *array; *array, *capacity are changed.  False: failed. */
+bool table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint64_t count, size_t size);
+void table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t size);
+void *table_resize(vyre_module *module, void *memory, size_t old_size, size_t new_size);
+
+/* Room for one more entry.  `hash` gives the hash of an entry. */
+bool table_set_grow(vyre_module *module, table_set *set, uint64_t (*hash)(const vyre_module *module, uint32_t entry));
+void table_set_free(vyre_module *module, table_set *set);
+void table_set_clear(table_set *set);
+
+/* ---- side.c ---- */
+table_extra *table_extra_of(vyre_module *module, uint32_t row); /* made if there is none; NULL: no memory */
+table_program *table_program_of(vyre_module *module, uint32_t program);
+bool table_add_program_info(vyre_module *module, uint32_t row, uint32_t input);
+bool table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint32_t binding);
+void table_clear_side(vyre_module *module);
+bool table_clone_side(const vyre_module *from, vyre_module *to);
+
+/* ---- types.c ---- */
+/* Count rows through `map`; equal types stay apart. */
+bool table_remap_types(vyre_module *module, const uint32_t *map);
+
+/* ---- tops.c: the top of programs ---- */
+/* Finds const rows at the top of each program, and where new rows go there, unless that is known.  O(rows at the tops). */
+bool table_know_tops(vyre_module *module);
+uint32_t table_find_const(vyre_module *module, uint32_t program, vyre_type type, uint64_t bits);
+bool table_add_const(vyre_module *module, uint32_t row);
+void table_forget_const(vyre_module *module, uint32_t row); /* before a const row changes or moves */
+void table_leave_top(vyre_module *module, uint32_t row);    /* before a row is unlinked */
+
+/* ---- names.c ---- */
+bool table_unique_names(vyre_module *module); /* of a module in program order */
+
+/* ---- inline: links and rows ---- */
+
+static inline bool
+table_op_is(const vyre_module *module, uint32_t row, vyre_opcode op)
+{
+  return VYRE_ROW_OP(module->column[COLUMN_OP][row]) == (uint32_t)op;
+}
+
+static inline uint32_t
+table_flags(const vyre_module *module, uint32_t row)
+{
+  uint32_t op = VYRE_ROW_OP(module->column[COLUMN_OP][row]);
+  return op < VYRE_OP__COUNT ? vyre_op_infos[op].flags : 0;
+}
+
+/* Whether `operand` as right operand of a row with that op word and a can be a literal: a plain const row of the right type. */
+static inline bool
+table_takes_imm(const vyre_module *module, uint32_t word, uint32_t a, uint32_t operand)
+{
+  uint32_t right = module->column[COLUMN_OP][operand];
+  if (VYRE_ROW_OP(right) != VYRE_OP_const || VYRE_ROW_OP(word) >= VYRE_OP__COUNT)
+    return false;
+  if ((vyre_op_infos[VYRE_ROW_OP(word)].flags & VYRE_OP_TAKES_IMM) == 0)
+    return false;
+  vyre_type type = VYRE_ROW_TYPE(right);
+  if (VYRE_ROW_OP(word) == VYRE_OP_at || VYRE_ROW_OP(word) == VYRE_OP_lane)
+    return type == VYRE_TYPE(VYRE_U32, 1) || type == VYRE_TYPE(VYRE_I32, 1);
+  return type == VYRE_ROW_TYPE(module->column[COLUMN_OP][a]);
+}
+
+/* Makes `row` immediate, if its b is a const row that it can take.  An `at` keeps imm_hi, its type. */
+static inline void
+table_normalize(vyre_module *module, uint32_t row)
+{
+  uint32_t *const *column = module->column;
+  uint32_t b = column[COLUMN_B][row];
+  if (b == 0 || !table_takes_imm(module, column[COLUMN_OP][row], column[COLUMN_A][row], b))
+    return;
+  column[COLUMN_IMM][row] = column[COLUMN_IMM][b];
+  if (VYRE_ROW_OP(column[COLUMN_OP][row]) != VYRE_OP_at)
+    column[COLUMN_IMM_HI][row] = column[COLUMN_IMM_HI][b];
+  column[COLUMN_B][row] = 0;
+  column[COLUMN_OP][row] |= (uint32_t)VYRE_ROW_IMM << 24;
+}
+
+/* A new row in `region`, in front of `before` (0: at its end); 0: no memory. */
+static inline uint32_t
+table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
+              uint32_t c)
+{
+  if (module->view.rows >= module->capacity && !table_grow(module))
+    return 0;
+  uint32_t row = module->view.rows++;
+  uint32_t *const *column = module->column;
+  uint32_t prev = before ? column[COLUMN_PREV][before] : column[COLUMN_LAST][region];
+  column[COLUMN_OP][row] = word;
+  column[COLUMN_IMM][row] = imm;
+  column[COLUMN_IMM_HI][row] = imm_hi;
+  column[COLUMN_A][row] = a;
+  column[COLUMN_B][row] = b;
+  column[COLUMN_C][row] = c;
+  column[COLUMN_PARENT][row] = region;
+  column[COLUMN_PREV][row] = prev;
+  column[COLUMN_NEXT][row] = before;
+  column[COLUMN_FIRST][row] = 0;
+  column[COLUMN_LAST][row] = 0;
+  if (prev)
+    column[COLUMN_NEXT][prev] = row;
+  else
+    column[COLUMN_FIRST][region] = row;
+  if (before)
+    column[COLUMN_PREV][before] = row;
+  else
+    column[COLUMN_LAST][region] = row;
+  module->sealed = false;
+  return row;
+}
+
+static inline void
+table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
+{
+  uint32_t *const *column = module->column;
+  uint32_t prev = before ? column[COLUMN_PREV][before] : column[COLUMN_LAST][region];
+  column[COLUMN_PARENT][row] = region;
+  column[COLUMN_PREV][row] = prev;
+  column[COLUMN_NEXT][row] = before;
+  if (prev)
+    column[COLUMN_NEXT][prev] = row;
+  else
+    column[COLUMN_FIRST][region] = row;
+  if (before)
+    column[COLUMN_PREV][before] = row;
+  else
+    column[COLUMN_LAST][region] = row;
+  module->sealed = false;
+}
+
+/* The side column's cell, 0 where it was never written. */
+static inline uint32_t
+table_side(const vyre_module *module, table_column column, uint32_t row)
+{
+  return row < module->side[column] ? module->column[column][row] : 0;
+}
+
+static inline void
+table_set_side(vyre_module *module, table_column column, uint32_t row, uint32_t value)
+{
+  if (row < module->side[column] || (value && table_grow_side(module, column, row)))
+    module->column[column][row] = value;
+}
+
+#endif

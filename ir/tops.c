@@ -1,0 +1,142 @@
+/* The top of programs: const and spec rows, then workgroup, buffer and var rows; where new ones go, and which const rows there are.
+ *
+ * A const row is found by (program, type, bits) in one hash set for the module, whose entries are rows: an entry counts only while the
+ * columns still say so.  A row that is a const outside the top is never in the set, so whatever is found dominates every row of its
+ * program.  Sealing forgets the set; the next constant that is built finds all tops again, O(rows there), once.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+static uint64_t
+hash_key(uint32_t program, uint32_t word, uint32_t imm, uint32_t imm_hi)
+{
+  uint64_t hash = ((uint64_t)imm_hi << 32 | imm) * 0x9e3779b97f4a7c15u;
+  hash ^= ((uint64_t)program << 32 | word) * 0xc2b2ae3d27d4eb4fu;
+  hash *= 0xff51afd7ed558ccdu;
+  return hash >> 32;
+}
+
+static uint64_t
+hash_of(const vyre_module *module, uint32_t row)
+{
+  uint32_t *const *column = module->column;
+  return hash_key(column[COLUMN_PARENT][row], column[COLUMN_OP][row], column[COLUMN_IMM][row], column[COLUMN_IMM_HI][row]);
+}
+
+uint32_t
+table_find_const(vyre_module *module, uint32_t program, vyre_type type, uint64_t bits)
+{
+  if (module->consts.capacity == 0)
+    return 0;
+  uint32_t *const *column = module->column;
+  uint32_t word = VYRE_ROW(VYRE_OP_const, type, 0);
+  uint32_t imm = (uint32_t)bits, imm_hi = (uint32_t)(bits >> 32);
+  uint32_t mask = module->consts.capacity - 1;
+  uint32_t slot = (uint32_t)hash_key(program, word, imm, imm_hi) & mask;
+  for (uint32_t row; (row = module->consts.slots[slot]) != 0; slot = (slot + 1) & mask)
+    if (column[COLUMN_PARENT][row] == program && column[COLUMN_OP][row] == word && column[COLUMN_IMM][row] == imm
+        && column[COLUMN_IMM_HI][row] == imm_hi)
+      return row;
+  return 0;
+}
+
+bool
+table_add_const(vyre_module *module, uint32_t row)
+{
+  if (!table_set_grow(module, &module->consts, hash_of))
+    return false;
+  uint32_t mask = module->consts.capacity - 1;
+  uint32_t slot = (uint32_t)hash_of(module, row) & mask;
+  while (module->consts.slots[slot])
+    slot = (slot + 1) & mask;
+  module->consts.slots[slot] = row;
+  module->consts.count++;
+  return true;
+}
+
+/* Takes the row out, moving back what was probed past it. */
+void
+table_forget_const(vyre_module *module, uint32_t row)
+{
+  table_set *set = &module->consts;
+  if (!module->tops_known || set->count == 0)
+    return;
+  uint32_t mask = set->capacity - 1;
+  uint32_t slot = (uint32_t)hash_of(module, row) & mask;
+  while (set->slots[slot] != row) {
+    if (set->slots[slot] == 0)
+      return;
+    slot = (slot + 1) & mask;
+  }
+  for (uint32_t next = (slot + 1) & mask; set->slots[next]; next = (next + 1) & mask) {
+    uint32_t home = (uint32_t)hash_of(module, set->slots[next]) & mask;
+    if (((next - home) & mask) >= ((next - slot) & mask)) {
+      set->slots[slot] = set->slots[next];
+      slot = next;
+    }
+  }
+  set->slots[slot] = 0;
+  set->count--;
+}
+
+void
+table_leave_top(vyre_module *module, uint32_t row)
+{
+  uint32_t program = module->column[COLUMN_PARENT][row];
+  if (!module->tops_known || !table_op_is(module, program, VYRE_OP_program))
+    return;
+  if (table_op_is(module, row, VYRE_OP_const))
+    table_forget_const(module, row);
+  table_program *info = table_program_of(module, program);
+  uint32_t prev = module->column[COLUMN_PREV][row];
+  if (info->last_const == row)
+    info->last_const = prev;
+  if (info->last_decl == row)
+    info->last_decl = prev == info->last_const ? 0 : prev;
+  if (info->workgroup == row)
+    info->workgroup = 0;
+  if (info->own_one == row)
+    info->own_one = 0;
+}
+
+/* Const and spec rows at the front, then declarations and pure rows over them. */
+static bool
+know_top(vyre_module *module, uint32_t program)
+{
+  table_program *info = table_program_of(module, program);
+  info->last_const = 0;
+  info->last_decl = 0;
+  info->workgroup = 0;
+  info->own_one = 0;
+  uint32_t row = module->column[COLUMN_FIRST][program];
+  for (; row && (table_op_is(module, row, VYRE_OP_const) || table_op_is(module, row, VYRE_OP_spec));
+       row = module->column[COLUMN_NEXT][row]) {
+    if (table_op_is(module, row, VYRE_OP_const) && !table_add_const(module, row))
+      return false;
+    info->last_const = row;
+  }
+  for (; row; row = module->column[COLUMN_NEXT][row]) {
+    bool is_workgroup = table_op_is(module, row, VYRE_OP_workgroup);
+    if (is_workgroup && !info->workgroup)
+      info->workgroup = row;
+    if (is_workgroup || table_op_is(module, row, VYRE_OP_buffer) || table_op_is(module, row, VYRE_OP_var))
+      info->last_decl = row;
+    else if ((table_flags(module, row) & VYRE_OP_PURE) == 0 && !table_op_is(module, row, VYRE_OP_spec))
+      break;
+  }
+  return true;
+}
+
+bool
+table_know_tops(vyre_module *module)
+{
+  if (module->tops_known)
+    return true;
+  table_set_clear(&module->consts);
+  uint32_t program = module->column[COLUMN_FIRST][0];
+  for (; program; program = module->column[COLUMN_NEXT][program])
+    if (!know_top(module, program))
+      return false;
+  module->tops_known = true;
+  return true;
+}

@@ -1,0 +1,251 @@
+/* The types of memory: scalars and vectors are their own ids, matrices, arrays and structs stand in a table, each once.
+ *
+ * Layout: what is given, else std430's (SPIR-V and GLSL specifications: a vector of 2 or 4 aligns to its size, of 3 to that of 4;
+ * arrays and structs to their greatest part).  Sizes saturate at 2^32 - 1.  Making a type costs O(its members), expected.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define FIRST_ID 256u
+
+static uint32_t
+saturate(uint64_t bytes)
+{
+  return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+}
+
+static uint64_t
+round_up(uint64_t bytes, uint32_t align)
+{
+  return align > 1 ? (bytes + align - 1) / align * align : bytes;
+}
+
+static uint32_t
+scalar_size(vyre_type type)
+{
+  uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type));
+  return bits == 1 ? 4 : bits / 8;
+}
+
+static uint32_t
+vector_align(uint32_t scalar, uint32_t lanes)
+{
+  return scalar * (lanes == 3 ? 4 : lanes);
+}
+
+static vyre_type_info
+value_info(vyre_type type)
+{
+  uint32_t scalar = scalar_size(type);
+  uint32_t lanes = VYRE_TYPE_LANES(type);
+  return (vyre_type_info){
+    .form = VYRE_FORM_VALUE,
+    .element = type,
+    .count = lanes,
+    .stride = scalar,
+    .align = vector_align(scalar, lanes),
+    .size = scalar * lanes,
+  };
+}
+
+vyre_type_info
+vyre_type_get(const vyre_module *module, vyre_type_id type)
+{
+  if (type < FIRST_ID)
+    return value_info((vyre_type)type);
+  if (type - FIRST_ID >= module->type_count)
+    return value_info(0);
+  vyre_type_info info = module->types[type - FIRST_ID].info;
+  if (info.form == VYRE_FORM_STRUCT)
+    info.members = module->members + module->types[type - FIRST_ID].members;
+  return info;
+}
+
+uint32_t
+vyre_type_count(const vyre_module *module)
+{
+  return FIRST_ID + module->type_count;
+}
+
+/* ---- the table ---- */
+
+static uint64_t
+hash_info(const vyre_type_info *info, const vyre_member *members)
+{
+  const uint32_t words[] = {info->form, info->flags, info->element, info->count, info->count_row, info->stride, info->name};
+  uint64_t hash = XXH3_64bits(words, sizeof(words));
+  if (info->form == VYRE_FORM_STRUCT && info->count)
+    hash = XXH3_64bits_withSeed(members, info->count * sizeof(*members), hash);
+  return hash;
+}
+
+static uint64_t
+hash_of(const vyre_module *module, uint32_t id)
+{
+  const table_type *type = &module->types[id - FIRST_ID];
+  return hash_info(&type->info, module->members + type->members);
+}
+
+static bool
+equal(const vyre_module *module, const table_type *known, const vyre_type_info *info, const vyre_member *members)
+{
+  const vyre_type_info *k = &known->info;
+  if (k->form != info->form || k->flags != info->flags || k->element != info->element || k->count != info->count
+      || k->count_row != info->count_row || k->stride != info->stride || k->name != info->name)
+    return false;
+  return info->form != VYRE_FORM_STRUCT || info->count == 0
+         || memcmp(module->members + known->members, members, info->count * sizeof(*members)) == 0;
+}
+
+/* The id of that type; 0: no memory.  `members` may not lie in the module. */
+static vyre_type_id
+intern(vyre_module *module, const vyre_type_info *info, const vyre_member *members)
+{
+  if (!table_set_grow(module, &module->type_set, hash_of))
+    return 0;
+  uint32_t mask = module->type_set.capacity - 1;
+  uint32_t slot = (uint32_t)hash_info(info, members) & mask;
+  for (uint32_t id; (id = module->type_set.slots[slot]) != 0; slot = (slot + 1) & mask)
+    if (equal(module, &module->types[id - FIRST_ID], info, members))
+      return id;
+  uint32_t index = module->type_count;
+  uint32_t first = module->member_count;
+  uint32_t count = info->form == VYRE_FORM_STRUCT ? info->count : 0;
+  if (!table_array_grow(module, &module->types, &module->type_capacity, (uint64_t)index + 1, sizeof(*module->types))
+      || !table_array_grow(module, &module->members, &module->member_capacity, (uint64_t)first + count, sizeof(*members)))
+    return 0;
+  if (count)
+    memcpy(module->members + first, members, count * sizeof(*members));
+  module->member_count += count;
+  module->types[index] = (table_type){*info, first};
+  module->type_count++;
+  module->type_set.slots[slot] = FIRST_ID + index;
+  module->type_set.count++;
+  return FIRST_ID + index;
+}
+
+bool
+table_remap_types(vyre_module *module, const uint32_t *map)
+{
+  bool any = false;
+  for (uint32_t i = 0; i < module->type_count; i++) {
+    uint32_t *count_row = &module->types[i].info.count_row;
+    any |= *count_row != 0;
+    *count_row = map[*count_row];
+  }
+  if (!any)
+    return true;
+  /* Keys changed: every type goes into the set anew.  It has room: it held them all. */
+  table_set_clear(&module->type_set);
+  uint32_t mask = module->type_set.capacity - 1;
+  for (uint32_t i = 0; i < module->type_count; i++) {
+    uint32_t slot = (uint32_t)hash_of(module, FIRST_ID + i) & mask;
+    while (module->type_set.slots[slot])
+      slot = (slot + 1) & mask;
+    module->type_set.slots[slot] = FIRST_ID + i;
+    module->type_set.count++;
+  }
+  return true;
+}
+
+/* ---- making types ---- */
+
+static vyre_type_id
+make_array(vyre_module *module, vyre_type_id element, uint32_t count, uint32_t count_row, uint32_t stride, uint32_t flags)
+{
+  vyre_type_info part = vyre_type_get(module, element);
+  vyre_type_info info = {
+    .form = VYRE_FORM_ARRAY,
+    .flags = flags,
+    .element = element,
+    .count = count_row ? 0 : count,
+    .count_row = count_row,
+    .stride = stride ? stride : saturate(round_up(part.size, part.align)),
+    .align = part.align,
+  };
+  info.size = saturate((uint64_t)info.count * info.stride);
+  return intern(module, &info, NULL);
+}
+
+vyre_type_id
+vyre_type_array(vyre_module *module, vyre_type_id element, uint32_t count, vyre_row count_row, uint32_t stride)
+{
+  return make_array(module, element, count, count_row.id, stride, 0);
+}
+
+vyre_type_id
+vyre_type_runtime_array(vyre_module *module, vyre_type_id element, uint32_t stride)
+{
+  return make_array(module, element, 0, 0, stride, VYRE_TYPE_RUNTIME);
+}
+
+vyre_type_id
+vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32_t stride, bool row_major)
+{
+  uint32_t scalar = scalar_size(column);
+  uint32_t rows = VYRE_TYPE_LANES(column);
+  uint32_t line = row_major ? columns : rows; /* lanes that lie side by side */
+  uint32_t align = vector_align(scalar, line);
+  vyre_type_info info = {
+    .form = VYRE_FORM_MATRIX,
+    .flags = row_major ? VYRE_TYPE_ROW_MAJOR : 0,
+    .element = column,
+    .count = columns,
+    .stride = stride ? stride : align, /* a vector's size never exceeds its alignment */
+    .align = align,
+  };
+  info.size = saturate((uint64_t)info.stride * (row_major ? rows : columns));
+  return intern(module, &info, NULL);
+}
+
+vyre_type_id
+vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags)
+{
+  size_t bytes = count * sizeof(*members);
+  vyre_member *placed = NULL;
+  if (count) {
+    placed = table_resize(module, NULL, 0, bytes);
+    if (!placed) {
+      table_fail(module);
+      return 0;
+    }
+    memcpy(placed, members, bytes);
+  }
+  vyre_type_info info = {.form = VYRE_FORM_STRUCT, .flags = flags, .count = count, .align = 1, .name = name};
+  uint64_t end = 0, size = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    vyre_type_info part = vyre_type_get(module, placed[i].type);
+    if (placed[i].offset == VYRE_OFFSET_AUTO)
+      placed[i].offset = saturate(round_up(end, part.align));
+    end = (uint64_t)placed[i].offset + part.size;
+    size = end > size ? end : size;
+    info.align = part.align > info.align ? part.align : info.align;
+  }
+  info.size = saturate(round_up(size, info.align));
+  vyre_type_id id = intern(module, &info, placed);
+  if (placed)
+    table_resize(module, placed, bytes, 0);
+  return id;
+}
+
+vyre_type_id
+vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index)
+{
+  vyre_type_info info = vyre_type_get(module, type);
+  switch (info.form) {
+  case VYRE_FORM_VALUE:
+    return info.size && info.count > 1 && index < info.count ? VYRE_TYPE(VYRE_TYPE_KIND((vyre_type)type), 1) : 0;
+  case VYRE_FORM_MATRIX:
+    return index < info.count ? info.element : 0;
+  case VYRE_FORM_ARRAY:
+    return info.element;
+  case VYRE_FORM_STRUCT:
+    return index < info.count ? info.members[index].type : 0;
+  }
+  return 0;
+}
