@@ -1,0 +1,34 @@
+/* Rows as the evaluator's operands: what constants and the interpreter share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_EVAL_ROW_H
+#define VYRE_IR_EVAL_ROW_H
+
+#include "vyre/types.h"
+
+/* Part k of a `tuple` row: the operand row it is.  More than three parts nest in c. */
+static inline uint32_t
+tuple_part_row(const vyre_view *view, uint32_t tuple, uint32_t k)
+{
+  while (VYRE_TUPLE_COUNT(view->imm[tuple]) > 3 && k >= 2 && VYRE_ROW_OP(view->op[view->c[tuple]]) == VYRE_OP_tuple) {
+    tuple = view->c[tuple];
+    k -= 2;
+  }
+  return k == 0 ? view->a[tuple] : k == 1 ? view->b[tuple] : view->c[tuple];
+}
+
+static inline vyre_kind
+row_kind(const vyre_view *view, uint32_t row)
+{
+  return VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row]));
+}
+
+/* The type of an immediate: u32 for indices, else that of the left operand. */
+static inline vyre_type
+immediate_type(const vyre_view *view, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(view->op[row]);
+  return op == VYRE_OP_at || op == VYRE_OP_lane ? VYRE_TYPE(VYRE_U32, 1) : VYRE_ROW_TYPE(view->op[view->a[row]]);
+}
+
+#endif

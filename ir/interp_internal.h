@@ -1,0 +1,146 @@
+/* The interpreter's state, shared by its files.
+ *
+ * A workgroup runs in lockstep.  Every value row has a plane a lane: `count` u64, one an invocation, side by side for the lanes of a vector.
+ * Pure ops are total, so they are computed for all invocations at once, whoever is active: a row's value is visible only in its region, and
+ * whoever was inactive when it was computed never comes to where it is read.  Effects, accesses and `set` look at the mask of active ones.
+ *
+ *   row --plane[row - begin]--> | lane 0: invocation 0, 1, ... count - 1 | lane 1: ... | ...
+ *
+ * A tuple result has four planes a part; a path has one, the byte offset in its buffer, or NOWHERE; a var row has the planes of its value.
+ * Rows that never change (const, spec, literals, fixed paths) are filled once, before the first workgroup.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_INTERP_INTERNAL_H
+#define VYRE_IR_INTERP_INTERNAL_H
+
+#include "vyre/eval.h"
+#include "vyre/run.h"
+
+#define NO_PLANE UINT32_MAX
+#define NOWHERE UINT64_MAX            /* an out-of-bounds address */
+#define FARTHEST (UINT64_C(1) << 48)  /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
+#define MOST_INVOCATIONS 65536u
+#define DEEPEST_CONTROL 1000u
+#define DEEPEST_TYPE 64u
+
+/* Memory of one buffer row. */
+typedef struct buffer_state {
+  uint8_t *data;
+  uint64_t size;     /* bytes; of one invocation if private */
+  uint64_t step;     /* bytes from one invocation's copy to the next: 0 but for private */
+  uint32_t copies;   /* of `size` bytes, where owned */
+  uint8_t *initial;  /* its image at the start: constant and private with initializer; NULL: zero */
+  uint32_t row;
+  uint32_t type;
+  bool packed;       /* scalars side by side in memory: workgroup, private, constant; else the type's own layout */
+  bool owned;
+} buffer_state;
+
+/* How an `at` or buffer row's address is made, and what an access through it needs. */
+typedef struct path_plan {
+  uint32_t buffer;      /* index of buffer_state */
+  uint32_t type;        /* reached */
+  uint32_t lane_stride; /* bytes from lane to lane of the vector (or from row to row of the column) reached */
+  uint64_t stride;      /* at: bytes from element to element */
+  uint64_t bound;       /* at: index < bound; of a runtime array NOWHERE */
+  uint64_t bias;        /* at with a literal: index * stride, or the member's offset; NOWHERE: out of bounds */
+  bool fixed;           /* no part depends on the invocation: the plane was filled at the start */
+} path_plan;
+
+typedef struct type_plan {
+  uint64_t packed_size;
+  uint64_t count; /* elements, of this dispatch; a runtime array: 0 */
+  uint32_t depth;
+} type_plan;
+
+/* Control being executed, innermost first. */
+typedef struct frame {
+  struct frame *outer;
+  uint32_t row;    /* if, for, loop, switch, block; 0: the program */
+  bool is_loop;
+  uint64_t *done;  /* invocations that left or broke out */
+  uint64_t *again; /* loop: that continue; switch: that fall through */
+} frame;
+
+typedef struct interp {
+  const vyre_module *module;
+  const vyre_view *view;
+  const vyre_dispatch *dispatch;
+  const vyre_allocator *allocator;
+  vyre_status status;
+  uint32_t begin, end;      /* rows of the program */
+  uint32_t count, words;    /* invocations of a workgroup, words of a mask */
+  uint32_t local[3], group[3];
+  uint64_t budget;
+  uint64_t rows_executed;
+  bool report;              /* undefined rows of a relaxed program */
+
+  uint32_t *plane;          /* by row - begin: first plane of its value */
+  uint32_t *literal;        /* by row - begin: plane of its immediate, as many as the row has lanes */
+  uint32_t *path;           /* by row - begin: index of its path_plan */
+  uint64_t *lanes;          /* planes of `count` */
+  size_t plane_count;
+  uint32_t *origin;         /* report: by (row - begin) * count + invocation, the undefined row the value comes from, or 0 */
+  path_plan *paths;
+  uint32_t path_count;
+  buffer_state *buffers;
+  uint32_t buffer_count;
+  type_plan *types;
+  uint32_t type_count;
+
+  uint64_t *masks;          /* a stack: each construct takes some */
+  size_t mask_top, mask_capacity;
+  uint64_t *returned;       /* invocations that are through */
+  uint64_t *steps;          /* by invocation: rows executed */
+  uint64_t *scratch;        /* 16 planes */
+} interp;
+
+static inline uint64_t *
+plane_of(const interp *ip, uint32_t row)
+{
+  return ip->lanes + (size_t)ip->plane[row - ip->begin] * ip->count;
+}
+
+static inline uint32_t *
+origin_of(const interp *ip, uint32_t row)
+{
+  return ip->origin + (size_t)(row - ip->begin) * ip->count;
+}
+
+static inline path_plan *
+path_of(const interp *ip, uint32_t row)
+{
+  return &ip->paths[ip->path[row - ip->begin]];
+}
+
+/* Walks the invocations of a mask: for_each_active (ip, mask, i) { ... } */
+#define for_each_active(ip, mask, i)                                                              \
+  for (uint32_t word_ = 0; word_ < (ip)->words; word_++)                                          \
+    for (uint64_t left_ = (mask)[word_], i = 0;                                                   \
+         left_ && (i = word_ * 64u + (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
+
+/* interp_plan.c */
+bool interp_prepare(interp *ip, const vyre_interp_options *options);
+void interp_release(interp *ip);
+void interp_start_workgroup(interp *ip);
+
+/* interp_rows.c: a pure row, `get`, or an id. */
+bool interp_row(interp *ip, uint32_t row, const uint64_t *active);
+
+/* interp_memory.c */
+void interp_at(interp *ip, uint32_t row);
+void interp_length(interp *ip, uint32_t row);
+bool interp_load(interp *ip, uint32_t row, const uint64_t *active);
+bool interp_store(interp *ip, uint32_t row, const uint64_t *active);
+bool interp_copy(interp *ip, uint32_t row, const uint64_t *active);
+bool interp_atomic(interp *ip, uint32_t row, const uint64_t *active);
+void interp_set(interp *ip, uint32_t row, const uint64_t *active);
+/* Bytes of a scalar in memory. */
+uint32_t interp_scalar_size(vyre_kind kind);
+
+/* Ends the run: "program @x, row 12 (load %v, a.comp:7): MESSAGE invocation (0, 0, 0) of ..."; UINT64_MAX: of none.  False. */
+bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *format, ...) VYRE_PRINTF(4, 5);
+/* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */
+bool interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what);
+
+#endif

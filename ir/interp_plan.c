@@ -1,0 +1,546 @@
+/* What a dispatch needs before its first workgroup: planes for values, addresses, memory.  Nothing is allocated after it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp_internal.h"
+
+#include "eval_row.h"
+#include "eval_scalar.h"
+
+#include <inttypes.h>
+
+static void *
+take(interp *ip, size_t count, size_t size)
+{
+  void *memory = NULL;
+  if (count == 0)
+    count = 1;
+  if (size <= SIZE_MAX / 2 / count)
+    memory = ip->allocator->resize(ip->allocator->user, NULL, 0, count * size);
+  if (memory)
+    memset(memory, 0, count * size);
+  else if (!ip->status)
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for the interpreter's state of a workgroup of %" PRIu32 " invocations",
+                            ip->count);
+  return memory;
+}
+
+static void
+give(interp *ip, void *memory, size_t count, size_t size)
+{
+  if (memory)
+    ip->allocator->resize(ip->allocator->user, memory, (count ? count : 1) * size, 0);
+}
+
+uint32_t
+interp_scalar_size(vyre_kind kind)
+{
+  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
+}
+
+static bool
+refuse(interp *ip, uint32_t row, const char *what)
+{
+  if (!ip->status)
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "row %" PRIu32 ": %s\nFix: run the verifier on the module before it is interpreted", row, what);
+  return false;
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t
+value_size(vyre_type_id type)
+{
+  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * interp_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+}
+
+static uint64_t
+packed_size(const interp *ip, vyre_type_id type)
+{
+  return type < 256 ? value_size(type) : ip->types[type - 256].packed_size;
+}
+
+static uint64_t
+capped(uint64_t count, uint64_t size)
+{
+  return size != 0 && count >= FARTHEST / size ? FARTHEST : count * size;
+}
+
+static bool
+plan_type(interp *ip, vyre_type_id id)
+{
+  const vyre_type_info info = vyre_type_get(ip->module, id);
+  type_plan *plan = &ip->types[id - 256];
+  uint32_t deepest = 0;
+  plan->count = info.count;
+  if (info.form == VYRE_FORM_STRUCT) {
+    for (uint32_t i = 0; i < info.count; i++) {
+      const vyre_type_id member = info.members[i].type;
+      if (member >= id)
+        return refuse(ip, 0, "a struct type has a member of a later type");
+      plan->packed_size = capped(1, plan->packed_size + packed_size(ip, member));
+      if (member >= 256 && ip->types[member - 256].depth > deepest)
+        deepest = ip->types[member - 256].depth;
+    }
+  } else {
+    if (info.element >= id)
+      return refuse(ip, 0, "an array type has elements of a later type");
+    if (info.count_row >= ip->begin && info.count_row < ip->end) {
+      uint64_t count = 0;
+      if (!vyre_constant_value(ip->module, (vyre_row){info.count_row}, ip->dispatch->specs, ip->dispatch->spec_count, &count))
+        return refuse(ip, info.count_row, "the length of an array is not constant");
+      plan->count = (uint32_t)count;
+    }
+    plan->packed_size = capped(plan->count, packed_size(ip, info.element));
+    deepest = info.element >= 256 ? ip->types[info.element - 256].depth : 0;
+  }
+  plan->depth = deepest + 1;
+  return true;
+}
+
+static bool
+plan_types(interp *ip)
+{
+  const uint32_t count = vyre_type_count(ip->module);
+  ip->type_count = count > 256 ? count - 256 : 0;
+  ip->types = take(ip, ip->type_count, sizeof *ip->types);
+  for (uint32_t i = 0; ip->types && i < ip->type_count; i++)
+    if (!plan_type(ip, 256 + i))
+      return false;
+  return ip->types != NULL;
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------------------------ */
+
+static const vyre_binding *
+binding_of(const interp *ip, uint32_t row)
+{
+  const vyre_dispatch *d = ip->dispatch;
+  for (uint32_t i = 0; i < d->binding_count; i++)
+    if (d->bindings[i].buffer.id == row)
+      return &d->bindings[i];
+  /* Several rows may stand for one (set, binding), and there is one push block. */
+  const vyre_space space = VYRE_BUFFER_SPACE(ip->view->imm_hi[row]);
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){row});
+  for (uint32_t i = 0; i < d->binding_count; i++) {
+    const uint32_t other = d->bindings[i].buffer.id;
+    if (other < ip->begin || other >= ip->end || VYRE_ROW_OP(ip->view->op[other]) != VYRE_OP_buffer ||
+        VYRE_BUFFER_SPACE(ip->view->imm_hi[other]) != space)
+      continue;
+    const vyre_buffer_info *that = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){other});
+    if (space == VYRE_SPACE_PUSH || (info && that && info->set == that->set && info->binding == that->binding))
+      return &d->bindings[i];
+  }
+  return NULL;
+}
+
+static bool
+is_used(const interp *ip, uint32_t row)
+{
+  for (uint32_t i = ip->begin; i < ip->end; i++)
+    if (ip->view->a[i] == row || ip->view->b[i] == row || ip->view->c[i] == row)
+      return true;
+  return false;
+}
+
+/* Scalars in order out of the initializer's words; missing ones are zero.  Depth is bounded by plan_type. */
+static void
+fill_initial(const interp *ip, vyre_type_id type, const uint32_t *words, uint32_t word_count, uint32_t *next_word, uint8_t *data,
+             uint64_t *offset)
+{
+  if (type < 256) {
+    const uint32_t size = interp_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+    for (uint32_t i = 0; i < VYRE_TYPE_LANES((vyre_type)type); i++, *offset += size) {
+      uint64_t bits = *next_word < word_count ? words[(*next_word)++] : 0;
+      if (size == 8)
+        bits |= (uint64_t)(*next_word < word_count ? words[(*next_word)++] : 0) << 32;
+      memcpy(data + *offset, &bits, size);
+    }
+    return;
+  }
+  const vyre_type_info info = vyre_type_get(ip->module, type);
+  const uint64_t count = ip->types[type - 256].count;
+  for (uint64_t i = 0; i < count; i++)
+    fill_initial(ip, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, words, word_count, next_word, data, offset);
+}
+
+static bool
+plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
+{
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){buffer->row});
+  buffer->packed = buffer->owned = true;
+  buffer->size = packed_size(ip, buffer->type);
+  buffer->step = space == VYRE_SPACE_PRIVATE ? buffer->size : 0;
+  if (buffer->size >= FARTHEST)
+    return refuse(ip, buffer->row, "the buffer is larger than any memory");
+  buffer->copies = space == VYRE_SPACE_PRIVATE ? ip->count : 1;
+  buffer->data = take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+  if (!buffer->data)
+    return false;
+  if (info && info->initializer != UINT32_MAX && space != VYRE_SPACE_WORKGROUP) {
+    uint32_t word_count = 0, next_word = 0;
+    uint64_t offset = 0;
+    const uint32_t *words = vyre_module_initializer(ip->module, info->initializer, &word_count);
+    buffer->initial = take(ip, 1, buffer->size ? (size_t)buffer->size : 1);
+    if (!buffer->initial)
+      return false;
+    fill_initial(ip, buffer->type, words, word_count, &next_word, buffer->initial, &offset);
+  }
+  return true;
+}
+
+static bool
+plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(ip->view->imm_hi[row]);
+  *buffer = (buffer_state){.row = row, .type = ip->view->imm[row]};
+  if (buffer->type >= 256 && buffer->type - 256 >= ip->type_count)
+    return refuse(ip, row, "the buffer's type is not in the type table");
+  if (buffer->type >= 256 && ip->types[buffer->type - 256].depth > DEEPEST_TYPE)
+    return refuse(ip, row, "the buffer's type is nested more than 64 deep");
+  if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_UNIFORM && space != VYRE_SPACE_PUSH)
+    return plan_own_memory(ip, buffer, space);
+  const vyre_binding *binding = binding_of(ip, row);
+  if (binding) {
+    buffer->data = binding->data;
+    buffer->size = binding->data ? binding->size : 0;
+  } else if (is_used(ip, row)) {
+    const char *name = vyre_row_name(ip->module, (vyre_row){row});
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: give it data of its size", name ? "%" : "",
+                            name ? name : "without a name", row);
+    return false;
+  }
+  return true;
+}
+
+static bool
+plan_buffers(interp *ip)
+{
+  uint32_t count = 0;
+  for (uint32_t row = ip->begin; row < ip->end; row++)
+    count += VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_buffer;
+  ip->buffers = take(ip, count, sizeof *ip->buffers);
+  ip->buffer_count = ip->buffers ? count : 0;
+  uint32_t next = 0;
+  for (uint32_t row = ip->begin; ip->buffers && row < ip->end; row++)
+    if (VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_buffer && !plan_buffer(ip, &ip->buffers[next++], row))
+      return false;
+  return ip->buffers != NULL;
+}
+
+/* ---- paths ------------------------------------------------------------------------------------------------------------------------ */
+
+/* A struct member's place, in the buffer's layout. */
+static uint64_t
+member_offset(const interp *ip, bool packed, const vyre_type_info *info, uint32_t member)
+{
+  if (!packed)
+    return info->members[member].offset;
+  uint64_t offset = 0;
+  for (uint32_t i = 0; i < member; i++)
+    offset += packed_size(ip, info->members[i].type);
+  return offset;
+}
+
+static void
+plan_step(interp *ip, const path_plan *from, bool packed, path_plan *to)
+{
+  const vyre_type_info info = vyre_type_get(ip->module, from->type);
+  const vyre_kind kind = from->type < 256 ? VYRE_TYPE_KIND((vyre_type)from->type) : VYRE_TYPE_KIND((vyre_type)info.element);
+  const uint32_t scalar = interp_scalar_size(kind);
+  to->lane_stride = to->type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)to->type)) : 0;
+  switch (info.form) {
+  case VYRE_FORM_VALUE:
+    to->stride = from->lane_stride;
+    to->bound = VYRE_TYPE_LANES((vyre_type)from->type);
+    return;
+  case VYRE_FORM_MATRIX: {
+    const bool by_rows = !packed && (info.flags & VYRE_TYPE_ROW_MAJOR) != 0;
+    to->stride = packed ? scalar * VYRE_TYPE_LANES((vyre_type)info.element) : by_rows ? scalar : info.stride;
+    to->lane_stride = by_rows ? info.stride : scalar;
+    to->bound = info.count;
+    return;
+  }
+  case VYRE_FORM_ARRAY:
+    to->stride = packed ? packed_size(ip, info.element) : info.stride;
+    to->bound = info.flags & VYRE_TYPE_RUNTIME ? NOWHERE : ip->types[from->type - 256].count;
+    return;
+  case VYRE_FORM_STRUCT: to->bound = info.count; return;
+  }
+}
+
+static bool
+plan_at(interp *ip, uint32_t row, path_plan *plan)
+{
+  const vyre_view *v = ip->view;
+  const path_plan *from = path_of(ip, v->a[row]);
+  const bool literal = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
+  const bool packed = ip->buffers[from->buffer].packed;
+  *plan = (path_plan){.buffer = from->buffer, .type = v->imm_hi[row]};
+  if ((plan->type >= 256 && plan->type - 256 >= ip->type_count) || plan->type == 0)
+    return refuse(ip, row, "the path reaches a type that is not in the type table");
+  plan_step(ip, from, packed, plan);
+  const vyre_type_info info = vyre_type_get(ip->module, from->type);
+  if (info.form == VYRE_FORM_STRUCT) {
+    if (!literal || v->imm[row] >= info.count)
+      return refuse(ip, row, "the path names no member");
+    plan->bias = member_offset(ip, packed, &info, v->imm[row]);
+  } else if (literal) {
+    plan->bias = v->imm[row] < plan->bound ? capped(v->imm[row], plan->stride) : NOWHERE;
+  }
+  plan->fixed = from->fixed && literal && plan->bound != NOWHERE;
+  if (plan->fixed) {
+    uint64_t *to = plane_of(ip, row);
+    const uint64_t *base = plane_of(ip, v->a[row]);
+    const uint64_t offset = base[0] == NOWHERE || plan->bias == NOWHERE ? NOWHERE : base[0] + plan->bias;
+    for (uint32_t i = 0; i < ip->count; i++)
+      to[i] = offset < FARTHEST ? offset : NOWHERE;
+  }
+  return true;
+}
+
+static bool
+plan_paths(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  uint32_t count = 0, buffer = 0;
+  for (uint32_t row = ip->begin; row < ip->end; row++)
+    if (row_kind(v, row) == VYRE_PATH)
+      ip->path[row - ip->begin] = count++;
+  ip->paths = take(ip, count, sizeof *ip->paths);
+  ip->path_count = count;
+  for (uint32_t row = ip->begin; ip->paths && row < ip->end; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    if (op == VYRE_OP_buffer) {
+      path_plan *plan = path_of(ip, row);
+      *plan = (path_plan){.buffer = buffer++, .type = v->imm[row], .fixed = true};
+      plan->lane_stride = plan->type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)plan->type)) : 0;
+    } else if (op == VYRE_OP_at) {
+      if (v->a[row] < ip->begin || v->a[row] >= row || row_kind(v, v->a[row]) != VYRE_PATH)
+        return refuse(ip, row, "the path has no root");
+      if (!plan_at(ip, row, path_of(ip, row)))
+        return false;
+    }
+  }
+  return ip->paths != NULL;
+}
+
+/* ---- planes ------------------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+planes_wanted(const vyre_view *v, uint32_t row)
+{
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  switch (VYRE_TYPE_KIND(type)) {
+  case VYRE_VOID: return 0;
+  case VYRE_PATH: return 1;
+  case VYRE_TUPLE: return op == VYRE_OP_tuple ? 0 : 4 * VYRE_EVAL_PARTS;
+  case VYRE_BOOL: case VYRE_I8: case VYRE_U8: case VYRE_I16: case VYRE_U16: case VYRE_I32: case VYRE_U32: case VYRE_I64:
+  case VYRE_U64: case VYRE_F16: case VYRE_F32: case VYRE_F64: case VYRE_KIND__COUNT:
+    break;
+  }
+  return VYRE_TYPE_LANES(type);
+}
+
+static bool
+check_operands(interp *ip, uint32_t row)
+{
+  const vyre_view *v = ip->view;
+  const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
+  for (uint32_t k = 0; k < 3; k++)
+    if (ids[k] != 0 && (ids[k] < ip->begin || ids[k] >= ip->end))
+      return refuse(ip, row, "an operand stands outside the program");
+  return true;
+}
+
+static bool
+plan_planes(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  const uint32_t rows = ip->end - ip->begin;
+  ip->plane = take(ip, rows, sizeof *ip->plane);
+  ip->literal = take(ip, rows, sizeof *ip->literal);
+  ip->path = take(ip, rows, sizeof *ip->path);
+  if (!ip->plane || !ip->literal || !ip->path)
+    return false;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < rows; i++) {
+    const uint32_t row = ip->begin + i, wanted = planes_wanted(v, row);
+    if (!check_operands(ip, row))
+      return false;
+    ip->plane[i] = wanted ? next : NO_PLANE;
+    next += wanted;
+    ip->literal[i] = NO_PLANE;
+    if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) && VYRE_ROW_OP(v->op[row]) != VYRE_OP_at) {
+      ip->literal[i] = next;
+      next += 4;
+    }
+    if (next > UINT32_MAX - 64)
+      return refuse(ip, row, "the program is too large to be interpreted");
+  }
+  ip->plane_count = next;
+  ip->lanes = take(ip, (size_t)next * ip->count, sizeof *ip->lanes);
+  ip->scratch = take(ip, (size_t)16 * ip->count, sizeof *ip->scratch);
+  if (ip->report)
+    ip->origin = take(ip, (size_t)rows * ip->count, sizeof *ip->origin);
+  return ip->lanes && ip->scratch && (!ip->report || ip->origin);
+}
+
+static void
+fill(interp *ip, uint32_t plane, uint32_t planes, uint64_t bits)
+{
+  uint64_t *to = ip->lanes + (size_t)plane * ip->count;
+  for (size_t i = 0; i < (size_t)planes * ip->count; i++)
+    to[i] = bits;
+}
+
+/* Literals, specialization values, and what a workgroup's invocations are called. */
+static void
+fill_fixed(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  for (uint32_t row = ip->begin; row < ip->end; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]), plane = ip->plane[row - ip->begin];
+    uint64_t bits = 0;
+    if (ip->literal[row - ip->begin] != NO_PLANE) {
+      const uint32_t width = vyre_kind_bits(VYRE_TYPE_KIND(immediate_type(v, row)));
+      fill(ip, ip->literal[row - ip->begin], 4, ((uint64_t)v->imm_hi[row] << 32 | v->imm[row]) & bits_mask(width ? width : 64));
+    }
+    if ((op == VYRE_OP_const || op == VYRE_OP_spec) &&
+        vyre_constant_value(ip->module, (vyre_row){row}, ip->dispatch->specs, ip->dispatch->spec_count, &bits))
+      fill(ip, plane, VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])), bits);
+    if (op == VYRE_OP_groups)
+      for (uint32_t k = 0; k < 3; k++)
+        fill(ip, plane + k, 1, ip->dispatch->groups[k]);
+    if (op != VYRE_OP_lid && op != VYRE_OP_lindex)
+      continue;
+    uint64_t *to = plane_of(ip, row);
+    for (uint32_t i = 0; i < ip->count; i++) {
+      to[i] = op == VYRE_OP_lindex ? i : i % ip->local[0];
+      if (op == VYRE_OP_lid) {
+        to[ip->count + i] = i / ip->local[0] % ip->local[1];
+        to[2 * ip->count + i] = i / ip->local[0] / ip->local[1];
+      }
+    }
+  }
+}
+
+/* ---- control -------------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+plan_masks(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  uint32_t deepest = 0;
+  uint32_t *depth = take(ip, ip->end - ip->begin, sizeof *depth);
+  if (!depth)
+    return false;
+  for (uint32_t row = ip->begin; row < ip->end; row++) {
+    const uint32_t parent = v->parent[row];
+    if (parent >= ip->begin && parent < row)
+      depth[row - ip->begin] = depth[parent - ip->begin] + 1;
+    if (depth[row - ip->begin] > deepest)
+      deepest = depth[row - ip->begin];
+  }
+  give(ip, depth, ip->end - ip->begin, sizeof *depth);
+  if (deepest / 2 > DEEPEST_CONTROL) { /* a construct and its region are two levels */
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "the program nests control more than %u deep\nFix: flatten it", DEEPEST_CONTROL);
+    return false;
+  }
+  ip->mask_capacity = (size_t)(deepest + 2) * 4 * ip->words;
+  ip->masks = take(ip, ip->mask_capacity, sizeof *ip->masks);
+  ip->returned = take(ip, ip->words, sizeof *ip->returned);
+  ip->steps = take(ip, ip->count, sizeof *ip->steps);
+  return ip->masks && ip->returned && ip->steps;
+}
+
+/* ---- entry -------------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+plan_size(interp *ip)
+{
+  const vyre_dispatch *d = ip->dispatch;
+  if (!vyre_workgroup_size(ip->module, d->program, d->specs, d->spec_count, ip->local))
+    return refuse(ip, d->program.id, "the workgroup size is not constant");
+  const uint64_t plane = (uint64_t)ip->local[0] * ip->local[1];
+  if (plane == 0 || plane > MOST_INVOCATIONS || ip->local[2] == 0 || plane * ip->local[2] > MOST_INVOCATIONS) {
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run: 1 to %u are allowed",
+                            ip->local[0], ip->local[1], ip->local[2], MOST_INVOCATIONS);
+    return false;
+  }
+  ip->count = (uint32_t)plane * ip->local[2];
+  ip->words = (ip->count + 63) / 64;
+  return true;
+}
+
+bool
+interp_prepare(interp *ip, const vyre_interp_options *options)
+{
+  const vyre_view *v = ip->view;
+  const uint32_t program = ip->dispatch->program.id;
+  if (program == 0 || program >= v->rows || VYRE_ROW_OP(v->op[program]) != VYRE_OP_program)
+    return refuse(ip, program, "this is no program");
+  if (!vyre_module_is_sealed(ip->module)) {
+    ip->status = VYRE_ERROR(VYRE_CODE_INTERNAL, "the module is not sealed");
+    return false;
+  }
+  ip->begin = program;
+  ip->end = v->next[program] ? v->next[program] : v->rows;
+  ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
+  ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  if (!plan_size(ip) || !plan_types(ip) || !plan_planes(ip) || !plan_buffers(ip) || !plan_paths(ip) || !plan_masks(ip))
+    return false;
+  fill_fixed(ip);
+  return true;
+}
+
+void
+interp_release(interp *ip)
+{
+  const size_t rows = ip->end - ip->begin;
+  for (uint32_t i = 0; i < ip->buffer_count; i++) {
+    const buffer_state *buffer = &ip->buffers[i];
+    const size_t size = buffer->size ? (size_t)buffer->size : 1;
+    if (buffer->owned)
+      give(ip, buffer->data, buffer->copies, size);
+    give(ip, buffer->initial, 1, size);
+  }
+  give(ip, ip->plane, rows, sizeof *ip->plane);
+  give(ip, ip->literal, rows, sizeof *ip->literal);
+  give(ip, ip->path, rows, sizeof *ip->path);
+  give(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
+  give(ip, ip->scratch, (size_t)16 * ip->count, sizeof *ip->scratch);
+  give(ip, ip->origin, rows * ip->count, sizeof *ip->origin);
+  give(ip, ip->paths, ip->path_count, sizeof *ip->paths);
+  give(ip, ip->buffers, ip->buffer_count, sizeof *ip->buffers);
+  give(ip, ip->types, ip->type_count, sizeof *ip->types);
+  give(ip, ip->masks, ip->mask_capacity, sizeof *ip->masks);
+  give(ip, ip->returned, ip->words, sizeof *ip->returned);
+  give(ip, ip->steps, ip->count, sizeof *ip->steps);
+}
+
+/* Vars and shared and private memory are zero, or their initializer, once: at the start. */
+void
+interp_start_workgroup(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  memset(ip->returned, 0, ip->words * sizeof *ip->returned);
+  memset(ip->steps, 0, ip->count * sizeof *ip->steps);
+  ip->mask_top = 0;
+  for (uint32_t row = v->first[ip->begin]; row; row = v->next[row]) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_var)
+      continue;
+    memset(plane_of(ip, row), 0, sizeof(uint64_t) * ip->count * planes_wanted(v, row));
+    if (ip->report)
+      memset(origin_of(ip, row), 0, sizeof(uint32_t) * ip->count);
+  }
+  for (uint32_t i = 0; i < ip->buffer_count; i++) {
+    const buffer_state *buffer = &ip->buffers[i];
+    for (uint64_t k = 0; buffer->owned && k < buffer->copies; k++) {
+      if (buffer->initial)
+        memcpy(buffer->data + k * buffer->step, buffer->initial, (size_t)buffer->size);
+      else
+        memset(buffer->data + k * buffer->step, 0, (size_t)buffer->size);
+    }
+  }
+}
