@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# run-example.sh BUILD NAME: optimizes one example shader, checks the SPIR-V, runs the original and the optimized shader on the interpreter
+# and on Vulkan under the validation layer, and compares every result with what plain C computes.  Prints one line of a table:
+#   name, rows before, rows after, SPIR-V words before, after, verdicts
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+build=$1
+name=$2
+here=$(cd "$(dirname "$0")" && pwd)
+shader=$here/shaders/$name.comp
+passes=canon,cf,dce
+work=$build/examples/$name
+rm -rf "$work"
+mkdir -p "$work"
+
+"$build/bin/example-expected" "$name" prepare "$work"
+mapfile -t arguments <"$work/args"
+
+"$build/bin/vyre-passmgr" -passes=no-op "$shader" -emit=vir -o "$work/before.vir"
+"$build/bin/vyre-passmgr" -passes="$passes" "$shader" -emit=vir -o "$work/after.vir"
+"$build/bin/vyre-passmgr" -passes="$passes" -verify-each "$shader" -o "$work/after.spv"
+spirv-val --target-env vulkan1.2 "$work/after.spv"
+
+run() { # FILE OPTIONS...
+  "$build/bin/vyre-run" "$@" "${arguments[@]}" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    return 1
+  }
+  "$build/bin/example-expected" "$name" check "$work"
+  rm -f "$work"/*.out
+}
+run "$shader" -target=cpu
+run "$work/after.spv" -target=cpu
+run "$work/after.vir" -target=cpu
+run "$shader" -target=vulkan -validate
+run "$work/after.spv" -target=vulkan -validate
+
+# What the product promises in one line: the optimized shader computes what the original does, bit for bit.
+plain=()
+for argument in "${arguments[@]}"; do
+  case $argument in -write=*) ;; *) plain+=("$argument") ;; esac
+done
+for target in cpu vulkan; do
+  "$build/bin/vyre-run" "$shader" -compare "$work/after.spv" -target=$target "${plain[@]}" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    exit 1
+  }
+done
+
+rows() { grep -c '^ *[^ ;}]' "$1"; }
+printf '%-12s %6d %6d   valid   interpreter ok   vulkan ok   same bits\n' "$name" "$(rows "$work/before.vir")" "$(rows "$work/after.vir")"

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what vyre is built and tested with: Debian 12's packages.  Does nothing if all are there.  As root, or through sudo.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+build=(gcc g++ cmake ninja-build pkg-config libc6-dev
+  libvulkan-dev libvulkan-volk-dev glslang-dev spirv-headers spirv-tools uthash-dev libxxhash-dev)
+run=(mesa-vulkan-drivers vulkan-validationlayers)
+test=(clang libclang-rt-14-dev llvm-14-tools libcmocka-dev glslang-tools python3)
+
+packages=("${build[@]}" "${run[@]}")
+[ "${1:-}" = tests ] && packages+=("${test[@]}")
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+echo "installing ${missing[*]}"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "error: these packages are missing: ${missing[*]}" >&2
+    echo "Fix: install them as root (apt-get install ${missing[*]}), or install sudo" >&2
+    exit 1
+  }
+  as_root=(sudo)
+fi
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q >/dev/null
+"${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything and runs all tests: gcc release, then clang with the address and undefined behaviour
+# sanitizers; clang release must compile.  The last lines are ctest's summary.  SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-packages.sh tests
+export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
+
+build() {
+  echo "== build: $1"
+  cmake --preset "$1" >/dev/null
+  cmake --build --preset "$1" | tail -n 1
+}
+
+build clang
+build asan-ubsan
+build release
+echo "== test: asan-ubsan"
+ctest --preset asan-ubsan
+echo "== test: release"
+ctest --preset release

@@ -1,0 +1,169 @@
+/* GLSL to SPIR-V: words come out, messages have file and line, includes and defines work, and nothing is left in `out` on failure.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/glsl.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct seen {
+  uint32_t count;
+  char file[256];
+  char message[512];
+  char source[256];
+  uint32_t line;
+  vyre_severity severity;
+} seen;
+
+static void
+remember(void *user, const vyre_diagnostic *d)
+{
+  seen *s = user;
+  if (s->count++ > 0)
+    return;
+  s->severity = d->severity;
+  s->line = d->line;
+  snprintf(s->file, sizeof s->file, "%s", d->file ? d->file : "");
+  snprintf(s->message, sizeof s->message, "%s", d->message);
+  snprintf(s->source, sizeof s->source, "%.*s", (int)d->source_length, d->source ? d->source : "");
+}
+
+static vyre_code
+compile(const char *text, const char *path, const vyre_glsl_options *options, seen *out_seen, vyre_bytes *out)
+{
+  memset(out_seen, 0, sizeof *out_seen);
+  vyre_status status = vyre_glsl_compile(text, strlen(text), path, options, (vyre_diagnostics){remember, out_seen}, out);
+  const vyre_code code = vyre_status_code(status);
+  vyre_status_free(status);
+  return code;
+}
+
+static void
+a_shader_becomes_words(void **state)
+{
+  (void)state;
+  seen s;
+  vyre_bytes out = {0};
+  assert_int_equal(compile("#version 450\nlayout(local_size_x = 4) in;\nvoid main() {}\n", "a.comp", NULL, &s, &out), VYRE_CODE_OK);
+  uint32_t header[2];
+  assert_true(out.size > 20 && out.size % 4 == 0);
+  memcpy(header, out.data, sizeof header);
+  assert_int_equal(header[0], 0x07230203);
+  assert_int_equal(header[1], 0x00010500);
+  assert_int_equal(s.count, 0);
+  vyre_bytes_free(&out);
+}
+
+static void
+an_error_has_file_line_and_text(void **state)
+{
+  (void)state;
+  seen s;
+  vyre_bytes out = {0};
+  assert_int_equal(vyre_status_code(VYRE_OK), 0);
+  assert_int_equal(compile("#version 450\nvoid main() {\n  int a = b;\n}\n", "dir/bad.comp", NULL, &s, &out), VYRE_CODE_INPUT);
+  assert_int_equal(s.severity, VYRE_SEVERE);
+  assert_string_equal(s.file, "dir/bad.comp");
+  assert_int_equal(s.line, 3);
+  assert_string_equal(s.source, "  int a = b;");
+  assert_non_null(strstr(s.message, "undeclared identifier"));
+  assert_int_equal(out.size, 0);
+  vyre_bytes_free(&out);
+}
+
+static void
+noise_is_an_error(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"", "\x01\x02\xff\xfe", "#version 99999\n", "void main( {", "#version 450\n#include \"nowhere.glsl\"\nvoid main(){}"};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    seen s;
+    vyre_bytes out = {0};
+    assert_int_equal(compile(texts[i], "noise.comp", NULL, &s, &out), VYRE_CODE_INPUT);
+    assert_true(s.count > 0);
+    assert_int_equal(out.size, 0);
+    vyre_bytes_free(&out);
+  }
+}
+
+static void
+defines_reach_the_shader(void **state)
+{
+  (void)state;
+  static const char *const defines[] = {"WIDTH=64", "QUICK"};
+  const vyre_glsl_options options = {.defines = defines, .define_count = 2};
+  static const char text[] = "#version 450\nlayout(local_size_x = WIDTH) in;\n#if !QUICK\n#error slow\n#endif\nvoid main() {}\n";
+  seen s;
+  vyre_bytes out = {0};
+  assert_int_equal(compile(text, "d.comp", &options, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(compile(text, "d.comp", NULL, &s, &out), VYRE_CODE_INPUT);
+  vyre_bytes_free(&out);
+}
+
+static void
+write_file(const char *path, const char *text)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void
+includes_are_found_beside_the_file_and_by_option(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/vyre-glsl-XXXXXX", path[128], inside[128], broken[128];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/a.comp", folder);
+  snprintf(inside, sizeof inside, "%s/one.glsl", folder);
+  snprintf(broken, sizeof broken, "%s/two.glsl", folder);
+  write_file(inside, "int one() { return 1; }\n");
+  write_file(broken, "int two() {\n  return three;\n}\n");
+
+  seen s;
+  vyre_bytes out = {0};
+  static const char beside[] = "#version 450\n#include \"one.glsl\"\nvoid main() { one(); }\n";
+  assert_int_equal(compile(beside, path, NULL, &s, &out), VYRE_CODE_OK);
+
+  static const char system[] = "#version 450\n#include <one.glsl>\nvoid main() { one(); }\n";
+  assert_int_equal(compile(system, "elsewhere.comp", NULL, &s, &out), VYRE_CODE_INPUT);
+  const char *folders[] = {folder};
+  const vyre_glsl_options options = {.include_dirs = folders, .include_dir_count = 1};
+  assert_int_equal(compile(system, "elsewhere.comp", &options, &s, &out), VYRE_CODE_OK);
+
+  /* A message in an included file names that file. */
+  static const char bad[] = "#version 450\n#include \"two.glsl\"\nvoid main() { two(); }\n";
+  assert_int_equal(compile(bad, path, NULL, &s, &out), VYRE_CODE_INPUT);
+  assert_non_null(strstr(s.file, "two.glsl"));
+  assert_int_equal(s.line, 2);
+
+  /* A file that includes itself ends in an error. */
+  write_file(broken, "#include \"two.glsl\"\n");
+  assert_int_equal(compile(bad, path, NULL, &s, &out), VYRE_CODE_INPUT);
+
+  vyre_bytes_free(&out);
+  remove(inside);
+  remove(broken);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_shader_becomes_words),
+      cmocka_unit_test(an_error_has_file_line_and_text),
+      cmocka_unit_test(noise_is_an_error),
+      cmocka_unit_test(defines_reach_the_shader),
+      cmocka_unit_test(includes_are_found_beside_the_file_and_by_option),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
