@@ -1,0 +1,177 @@
+/* Shaders through vyre and through libSPIRV-Tools-opt, in one process, interleaved: import, passes and export against parse, the like passes
+ * and emit.
+ *
+ *   bench-shaders [-rounds=N] FILE.spv|FILE.comp ...
+ *
+ * Times are medians over the rounds of the sum over all files; each file has a new module and the passes are loaded once.  The A/A line is
+ * vyre against itself: what the noise is.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "peer.h"
+#include "vyre/glsl.h"
+#include "vyre/ir.h"
+#include "vyre/passmgr.h"
+#include "vyre/spirv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct shader {
+  const char *path;
+  vyre_bytes words;
+} shader;
+
+static void
+stop(vyre_status status)
+{
+  if (!status)
+    return;
+  fprintf(stderr, "bench-shaders: error: %s\n", vyre_status_text(status));
+  exit((int)vyre_status_code(status));
+}
+
+static uint64_t
+now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void
+read_shader(shader *s)
+{
+  FILE *file = fopen(s->path, "rb");
+  vyre_bytes text = {0};
+  char part[4096];
+  size_t got;
+  if (!file)
+    stop(VYRE_ERROR(VYRE_CODE_INPUT, "cannot open '%s'", s->path));
+  while ((got = fread(part, 1, sizeof part, file)) > 0)
+    stop(vyre_bytes_append(&text, part, got));
+  fclose(file);
+  if (vyre_spirv_is(text.data, text.size)) {
+    s->words = text;
+    return;
+  }
+  stop(vyre_glsl_compile(text.data, text.size, s->path, NULL, (vyre_diagnostics){0}, &s->words));
+  vyre_bytes_free(&text);
+}
+
+static void
+run_vyre(const shader *s, const vyre_pipeline *pipeline, vyre_bytes *out)
+{
+  vyre_module *module;
+  stop(vyre_module_create(NULL, 0, &module));
+  stop(vyre_spirv_read(module, s->words.data, s->words.size, s->path));
+  stop(vyre_module_seal(module, NULL));
+  if (pipeline)
+    stop(vyre_pipeline_run(pipeline, module, NULL));
+  out->size = 0;
+  stop(vyre_spirv_write(module, 0, NULL, out));
+  vyre_module_destroy(module);
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+enum { VYRE_IO, PEER_IO, VYRE_PASSES, PEER_PASSES, VYRE_AGAIN, KINDS };
+
+static uint64_t
+time_kind(int kind, const shader *shaders, size_t count, const vyre_pipeline *pipeline)
+{
+  vyre_bytes out = {0};
+  const uint64_t start = now();
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t *words = (const uint32_t *)(const void *)shaders[i].words.data;
+    size_t size;
+    bool ok = true;
+    switch (kind) {
+    case VYRE_IO: run_vyre(&shaders[i], NULL, &out); break;
+    case PEER_IO: ok = peer_optimize(words, shaders[i].words.size / 4, PEER_NONE, &size); break;
+    case PEER_PASSES: ok = peer_optimize(words, shaders[i].words.size / 4, PEER_LIKE, &size); break;
+    default: run_vyre(&shaders[i], pipeline, &out); break;
+    }
+    if (!ok)
+      stop(VYRE_ERROR(VYRE_CODE_INPUT, "spirv-opt refuses '%s'", shaders[i].path));
+  }
+  const uint64_t end = now();
+  vyre_bytes_free(&out);
+  return end - start;
+}
+
+int
+main(int argc, char **argv)
+{
+  unsigned rounds = 21;
+  shader *shaders = calloc((size_t)argc, sizeof *shaders);
+  size_t count = 0, body = 0, body_vyre = 0, body_like = 0, body_o = 0;
+  vyre_registry *registry;
+  vyre_pipeline *pipeline;
+  static const char passes[] = "canon,cf,dce";
+
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], "-rounds=", 8) == 0)
+      rounds = (unsigned)strtoul(argv[i] + 8, NULL, 10);
+    else
+      shaders[count++].path = argv[i];
+  if (count == 0 || rounds == 0) {
+    fprintf(stderr, "usage: bench-shaders [-rounds=N] FILE.spv|FILE.comp ...\n");
+    return 2;
+  }
+  stop(vyre_registry_create(NULL, &registry));
+  stop(vyre_registry_load_core(registry));
+  stop(vyre_pipeline_parse(registry, passes, sizeof passes - 1, "-passes", &pipeline));
+
+  for (size_t i = 0; i < count; i++) {
+    vyre_bytes out = {0};
+    read_shader(&shaders[i]);
+    const uint32_t *words = (const uint32_t *)(const void *)shaders[i].words.data;
+    const size_t size = shaders[i].words.size / 4;
+    run_vyre(&shaders[i], pipeline, &out);
+    body += peer_body_size(words, size);
+    body_vyre += peer_body_size((const uint32_t *)(const void *)out.data, out.size / 4);
+    body_like += peer_optimized_body_size(words, size, PEER_LIKE);
+    body_o += peer_optimized_body_size(words, size, PEER_O);
+    vyre_bytes_free(&out);
+  }
+
+  uint64_t *times[KINDS], median[KINDS];
+  for (int kind = 0; kind < KINDS; kind++)
+    times[kind] = calloc(rounds, sizeof(uint64_t));
+  for (unsigned round = 0; round < rounds; round++)
+    for (int kind = 0; kind < KINDS; kind++)
+      times[kind][round] = time_kind(kind, shaders, count, pipeline);
+  for (int kind = 0; kind < KINDS; kind++) {
+    qsort(times[kind], rounds, sizeof(uint64_t), compare_times);
+    median[kind] = times[kind][rounds / 2];
+    free(times[kind]);
+  }
+
+  const double n = (double)body;
+  printf("%zu files, %zu body instructions, medians of %u rounds\n", count, body, rounds);
+  printf("%-44s %10s %12s %12s\n", "", "ms", "ns/inst", "body after");
+  printf("%-44s %10.3f %12.1f\n", "vyre: import, export", (double)median[VYRE_IO] / 1e6, (double)median[VYRE_IO] / n);
+  printf("%-44s %10.3f %12.1f\n", "spirv-opt: parse, emit", (double)median[PEER_IO] / 1e6, (double)median[PEER_IO] / n);
+  printf("%-44s %10.3f %12.1f %12zu\n", "vyre: import, canon,cf,dce, export", (double)median[VYRE_PASSES] / 1e6,
+         (double)median[VYRE_PASSES] / n, body_vyre);
+  printf("%-44s %10.3f %12.1f %12zu\n", "spirv-opt: inline, ssa, simplify, ccp, dce", (double)median[PEER_PASSES] / 1e6,
+         (double)median[PEER_PASSES] / n, body_like);
+  printf("%-44s %10s %12s %12zu\n", "spirv-opt: -O (size only)", "", "", body_o);
+  printf("ratio, import and export alone:  %.1f\n", (double)median[PEER_IO] / (double)median[VYRE_IO]);
+  printf("ratio, with passes:              %.1f\n", (double)median[PEER_PASSES] / (double)median[VYRE_PASSES]);
+  printf("A/A (vyre against itself):       %.3f\n", (double)median[VYRE_PASSES] / (double)median[VYRE_AGAIN]);
+
+  for (size_t i = 0; i < count; i++)
+    vyre_bytes_free(&shaders[i].words);
+  free(shaders);
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+  return 0;
+}
