@@ -1,0 +1,127 @@
+/* Constant folding: a row whose operands are literals becomes a const row in place.
+ *
+ * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin, exp, pow and the
+ * like stay: devices differ on them.  A select whose condition is a literal becomes the arm it picks.  One sweep in program order, so a fold
+ * feeds the rows behind it.  O(rows).
+ *
+ * Where a relaxed program's row is undefined on its literals, it gets the strict value: a refinement.
+ * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest with
+ * denormals kept.  Specialization constants are never folded.
+ *
+ * requires: nothing      preserves: versions
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+typedef struct folder {
+  const vyre_host *host;
+  vyre_module *module;
+  const vyre_view *v;
+  uint32_t *forward; /* NULL until the first select is forwarded; then an element a row */
+  uint64_t folded, forwarded;
+} folder;
+
+static bool
+is_const(const vyre_view *v, uint32_t row)
+{
+  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
+}
+
+static bool
+touches_float(const vyre_view *v, uint32_t row)
+{
+  return vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))) ||
+         vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[v->a[row]])));
+}
+
+/* What folding made of the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
+ * True: the row changed. */
+static bool
+update_operands(folder *f, uint32_t row)
+{
+  const vyre_view *v = f->v;
+  uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
+  if (f->forward) {
+    a = f->forward[a];
+    b = f->forward[b];
+    c = f->forward[c];
+  }
+  const bool immediate = is_const(v, b) && vyre_op_flags_of(v, row) & VYRE_OP_TAKES_IMM;
+  if (!immediate && a == v->a[row] && b == v->b[row] && c == v->c[row])
+    return false;
+  const uint32_t op = v->op[row], old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
+  f->host->rewrite(f->module, row, op, v->imm[row], v->imm_hi[row], a, b, c);
+  return op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
+}
+
+/* Every use of a select whose condition is known becomes a use of the picked arm. */
+static vyre_status
+forward_select(folder *f, vyre_pass_ctx *ctx, uint32_t row)
+{
+  const vyre_view *v = f->v;
+  if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_select || !is_const(v, v->a[row]))
+    return VYRE_OK;
+  if (!f->forward) {
+    f->forward = f->host->alloc(ctx, sizeof(uint32_t) * v->rows);
+    if (!f->forward)
+      return f->host->out_of_memory(ctx);
+    for (uint32_t i = 0; i < v->rows; i++)
+      f->forward[i] = i;
+  }
+  f->forward[row] = v->imm[v->a[row]] ? v->b[row] : v->c[row];
+  f->forwarded++;
+  return VYRE_OK;
+}
+
+static bool
+fold_row(folder *f, uint32_t row)
+{
+  vyre_type type;
+  uint64_t lanes[4];
+  if (!f->host->fold(f->module, row, &type, lanes))
+    return false;
+  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES(type); lane++)
+    if (lanes[lane] != lanes[0])
+      return false;
+  f->host->rewrite(f->module, row, VYRE_ROW(VYRE_OP_const, type, 0), (uint32_t)lanes[0], (uint32_t)(lanes[0] >> 32), 0, 0, 0);
+  f->folded++;
+  return true;
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  folder f = {.host = ctx->host, .module = module, .v = v};
+  bool keep_floats = false, changed = false;
+  const uint32_t rows = v->rows;
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    if (op == VYRE_OP_program)
+      keep_floats = (v->imm[row] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32)) != 0;
+    if (op == VYRE_OP_const)
+      continue;
+    changed |= update_operands(&f, row);
+    if (v->op_infos[op].fold != VYRE_FOLD_EXACT || !vyre_row_is_pure(v, row) || (keep_floats && touches_float(v, row)))
+      continue;
+    if (!fold_row(&f, row))
+      VYRE_TRY(forward_select(&f, ctx, row));
+  }
+  if (f.forward)
+    ctx->host->forward(module, f.forward);
+  ctx->host->count(ctx, "rows folded", f.folded);
+  ctx->host->count(ctx, "selects resolved", f.forwarded);
+  *out = changed || f.folded || f.forwarded ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass cf = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "cf",
+    .long_name = "const-fold",
+    .summary = "fold operations on constants, where the result is one and the same everywhere",
+    .preserves = VYRE_VERSIONS,
+    .run = run,
+};
+VYRE_PLUGIN("cf", "1.0", &cf)

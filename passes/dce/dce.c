@@ -1,0 +1,250 @@
+/* Dead code elimination: what no effect needs goes.  Values and reads, dead `set`s and variables, stores to private and workgroup memory that
+ * nothing reads, and control without effect.
+ *
+ * Liveness starts at effects (stores that others see, atomics, barriers, traps, volatile accesses) and runs backward over operands, to
+ * the region a row stands in, to the jumps of a live construct, and from a read to the writes of what it reads.  Writes are taken per
+ * variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
+ *
+ * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a loop is
+ * around it.  Rows that a type's length uses stay, and so do interface rows (specialization constants, buffers of the caller) unless
+ * `dce<interface>` is given.
+ *
+ * requires: nothing      preserves: nothing (writes and regions go)
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+typedef struct marker {
+  const vyre_view *v;
+  uint8_t *live;
+  uint32_t *stack; /* live rows whose needs are not marked yet */
+  uint32_t depth;
+  uint32_t *head; /* var or buffer: its writes; construct: its jumps; as lists through `link` */
+  uint32_t *link;
+} marker;
+
+static uint32_t
+op_of(const vyre_view *v, uint32_t row)
+{
+  return VYRE_ROW_OP(v->op[row]);
+}
+
+static uint32_t
+buffer_of(const vyre_view *v, uint32_t path)
+{
+  while (op_of(v, path) == VYRE_OP_at)
+    path = v->a[path];
+  return path;
+}
+
+/* Memory whose writes nobody but this program sees. */
+static bool
+is_own_memory(const vyre_view *v, uint32_t buffer)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
+  return space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_WORKGROUP;
+}
+
+static uint32_t
+construct_around(const vyre_view *v, uint32_t row, bool loop)
+{
+  for (row = v->parent[v->parent[row]]; row; row = v->parent[v->parent[row]]) {
+    const uint32_t op = op_of(v, row);
+    if (loop ? op == VYRE_OP_loop || op == VYRE_OP_for : op == VYRE_OP_switch)
+      return row;
+  }
+  return 0;
+}
+
+/* What a row lives for, if not for its value: 0 is nothing of that kind. */
+static uint32_t
+lives_for(const vyre_view *v, uint32_t row)
+{
+  switch (op_of(v, row)) {
+  case VYRE_OP_set: return v->a[row];
+  case VYRE_OP_store:
+  case VYRE_OP_copy: {
+    const uint32_t buffer = buffer_of(v, v->a[row]);
+    return is_own_memory(v, buffer) && !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE) ? buffer : 0;
+  }
+  case VYRE_OP_break:
+  case VYRE_OP_continue:
+  case VYRE_OP_breakif: return construct_around(v, row, true);
+  case VYRE_OP_fallthrough: return construct_around(v, row, false);
+  case VYRE_OP_leave: return v->a[row];
+  default: return 0;
+  }
+}
+
+static bool
+is_root(const vyre_view *v, uint32_t row)
+{
+  const uint32_t flags = vyre_op_flags_of(v, row);
+  if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE)
+    return (flags & (VYRE_OP_READS | VYRE_OP_WRITES)) != 0;
+  return (flags & VYRE_OP_EFFECT) != 0 && (flags & VYRE_OP_REGIONS) == 0 && op_of(v, row) != VYRE_OP_return;
+}
+
+static bool
+is_interface(const vyre_view *v, uint32_t row)
+{
+  switch (op_of(v, row)) {
+  case VYRE_OP_spec: return true;
+  case VYRE_OP_buffer: {
+    const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
+    return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
+  }
+  default: return false;
+  }
+}
+
+static void
+mark(marker *m, uint32_t row)
+{
+  if (row == 0 || m->live[row])
+    return;
+  m->live[row] = 1;
+  m->stack[m->depth++] = row;
+}
+
+static void
+mark_list(marker *m, uint32_t owner)
+{
+  for (uint32_t row = m->head[owner]; row; row = m->link[row])
+    mark(m, row);
+  m->head[owner] = 0; /* all are live now */
+}
+
+/* The needs of one live row. */
+static void
+visit(marker *m, uint32_t row)
+{
+  const vyre_view *v = m->v;
+  const uint32_t flags = vyre_op_flags_of(v, row);
+  mark(m, v->a[row]);
+  mark(m, v->b[row]);
+  mark(m, v->c[row]);
+  mark(m, v->parent[row]);
+  if (flags & VYRE_OP_REGIONS) {
+    for (uint32_t region = v->first[row]; region; region = v->next[region])
+      mark(m, region);
+    mark_list(m, row);
+  }
+  switch (op_of(v, row)) {
+  case VYRE_OP_get: mark_list(m, v->a[row]); break;
+  case VYRE_OP_copy: mark_list(m, buffer_of(v, v->b[row])); break;
+  case VYRE_OP_barrier:
+  case VYRE_OP_store: break;
+  default:
+    if (flags & VYRE_OP_READS) /* loads and atomics */
+      mark_list(m, buffer_of(v, v->a[row]));
+  }
+}
+
+static void
+drain(marker *m)
+{
+  while (m->depth)
+    visit(m, m->stack[--m->depth]);
+}
+
+static bool
+in_live_loop(const marker *m, uint32_t row)
+{
+  for (row = construct_around(m->v, row, true); row; row = construct_around(m->v, row, true))
+    if (m->live[row])
+      return true;
+  return false;
+}
+
+/* A return matters while something live can run behind it.  Marking one makes what is around it live, so later ones are asked first. */
+static void
+mark_returns(marker *m, uint32_t first, uint32_t end)
+{
+  const vyre_view *v = m->v;
+  uint32_t last_live = 0;
+  for (uint32_t row = end - 1; row >= first && row; row--) {
+    if (!last_live && m->live[row] && (vyre_op_flags_of(v, row) & VYRE_OP_EFFECT))
+      last_live = row;
+    if (op_of(v, row) != VYRE_OP_return || m->live[row] || v->parent[row] == first)
+      continue;
+    if (row < last_live || in_live_loop(m, row)) {
+      mark(m, row);
+      drain(m);
+    }
+  }
+}
+
+static void
+pin(void *user, uint32_t row)
+{
+  mark(user, row);
+}
+
+static void
+mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
+{
+  const vyre_view *v = m->v;
+  mark(m, program);
+  for (uint32_t row = program + 1; row < end; row++) {
+    const uint32_t owner = lives_for(v, row);
+    if (owner) {
+      m->link[row] = m->head[owner];
+      m->head[owner] = row;
+    } else if (is_root(v, row) || op_of(v, row) == VYRE_OP_workgroup || (keep_interface && is_interface(v, row))) {
+      mark(m, row);
+    }
+  }
+  drain(m);
+  mark_returns(m, program, end);
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *host = ctx->host;
+  const vyre_view *v = host->view(module);
+  const uint32_t rows = v->rows;
+  const bool keep_interface = host->param(ctx, "interface") == 0;
+  marker m = {.v = v};
+  *out = VYRE_UNCHANGED;
+  m.live = host->alloc(ctx, rows);
+  m.stack = host->alloc(ctx, sizeof(uint32_t) * rows);
+  m.head = host->alloc(ctx, sizeof(uint32_t) * rows);
+  m.link = host->alloc(ctx, sizeof(uint32_t) * rows);
+  if (!m.live || !m.stack || !m.head || !m.link)
+    return host->out_of_memory(ctx);
+
+  host->each_pinned(module, pin, &m);
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    mark_program(&m, program, v->next[program] ? v->next[program] : rows, keep_interface);
+
+  uint64_t dead = 0;
+  for (uint32_t row = 1; row < rows; row++)
+    if (!m.live[row]) {
+      dead++;
+      if (op_of(v, row) != VYRE_OP_null) /* not gone with what it stood in */
+        host->kill(module, row);
+    }
+  host->count(ctx, "rows removed", dead);
+  *out = dead ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_param params[] = {{
+    .struct_size = sizeof(vyre_param),
+    .type = VYRE_PARAM_FLAG,
+    .name = "interface",
+    .summary = "remove unused specialization constants and buffers of the caller too",
+}};
+
+static const vyre_pass dce = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "dce",
+    .long_name = "dead-code-elimination",
+    .summary = "remove rows, stores, variables and control without effect",
+    .params = params,
+    .param_count = 1,
+    .run = run,
+};
+VYRE_PLUGIN("dce", "1.0", &dce)
