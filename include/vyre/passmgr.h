@@ -89,6 +89,9 @@ typedef struct vyre_pipeline_options {
  * cleared or destroyed. */
 VYRE_MUST_USE vyre_status vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options);
 
+/* Verifies it; where rules are broken, the programs that break them go to options->print, each message at its row.  options may be NULL. */
+VYRE_MUST_USE vyre_status vyre_module_check(const vyre_module *module, const vyre_pipeline_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,44 @@
+/* One run of one pass, as the manager sees it behind vyre_pass_ctx.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_CONTEXT_H
+#define VYRE_PASSMGR_CONTEXT_H
+
+#include "registry.h"
+
+#define VYRE_CONTEXT_ERRORS 16u
+
+typedef struct vyre_scratch {
+  struct vyre_scratch *next;
+  size_t bytes, used; /* behind this header */
+} vyre_scratch;
+
+typedef struct vyre_context {
+  vyre_pass_ctx base; /* first: what the pass gets */
+  const vyre_allocator *allocator;
+  const vyre_pass_record *record;
+  const uint64_t *values; /* by the pass's parameter table */
+  vyre_module *module;
+  vyre_pipeline_options options;
+  vyre_scratch *scratch; /* owned */
+  /* The errors it made lately: only one of these is a status that a pass may return. */
+  vyre_status errors[VYRE_CONTEXT_ERRORS];
+  uint32_t error_count;
+} vyre_context;
+
+vyre_context *vyre_context_of(vyre_pass_ctx *ctx);
+/* Notes a status as made by this run.  NULL stays NULL. */
+vyre_status vyre_context_own(vyre_pass_ctx *ctx, vyre_status status);
+/* Takes `returned` out, if it is one of its own; frees the others.  False: it is none of them, and must not be touched. */
+bool vyre_context_settle(vyre_context *context, vyre_status returned);
+void vyre_context_free_scratch(vyre_context *context);
+
+/* report.c: adds to a counter; NULL report: nothing. */
+void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);
+void vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds, bool changed);
+uint64_t vyre_now(void);
+
+/* runner.c */
+VYRE_MUST_USE vyre_status vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options);
+
+#endif

@@ -1,0 +1,60 @@
+/* Growing arrays over an allocator.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "grow.h"
+
+#include <string.h>
+
+bool
+vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint32_t needed, size_t size)
+{
+  if (needed <= *capacity)
+    return true;
+  uint32_t wanted = *capacity ? *capacity : 8;
+  while (wanted < needed) {
+    if (wanted > UINT32_MAX / 2)
+      return false;
+    wanted *= 2;
+  }
+  void *memory;
+  memcpy(&memory, array, sizeof(memory)); /* whatever pointer type it is */
+  memory = allocator->resize(allocator->user, memory, *capacity * size, wanted * size);
+  if (!memory)
+    return false;
+  memcpy(array, &memory, sizeof(memory));
+  *capacity = wanted;
+  return true;
+}
+
+void
+vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes)
+{
+  if (memory)
+    allocator->resize(allocator->user, memory, bytes, 0);
+}
+
+void *
+vyre_take(const vyre_allocator *allocator, size_t bytes)
+{
+  void *memory = allocator->resize(allocator->user, NULL, 0, bytes);
+  if (memory)
+    memset(memory, 0, bytes);
+  return memory;
+}
+
+char *
+vyre_take_text(const vyre_allocator *allocator, const char *text)
+{
+  size_t bytes = strlen(text) + 1;
+  char *copy = vyre_take(allocator, bytes);
+  if (copy)
+    memcpy(copy, text, bytes);
+  return copy;
+}
+
+void
+vyre_release_text(const vyre_allocator *allocator, char *text)
+{
+  if (text)
+    vyre_release(allocator, text, strlen(text) + 1);
+}

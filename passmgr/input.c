@@ -1,0 +1,146 @@
+/* Reading whatever a program comes in: .vir text, SPIR-V, GLSL.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/io.h"
+
+#include <string.h>
+
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+
+static bool
+ends_with(const char *path, const char *end)
+{
+  size_t length = strlen(path), tail = strlen(end);
+  return length >= tail && strcmp(path + length - tail, end) == 0;
+}
+
+/* Behind blanks and .vir comments (`;` to the end of the line). */
+static size_t
+skip_comments(const char *text, size_t size)
+{
+  size_t at = 0;
+  while (at < size) {
+    if (text[at] == ';')
+      while (at < size && text[at] != '\n')
+        at++;
+    else if (strchr(" \t\r\n", text[at]) && text[at])
+      at++;
+    else
+      break;
+  }
+  return at;
+}
+
+static bool
+starts_with_word(const char *text, size_t size, const char *word)
+{
+  size_t length = strlen(word);
+  return size > length && memcmp(text, word, length) == 0 && strchr(" \t\r\n@", text[length]) != NULL;
+}
+
+/* GLSL wants #version first, but comments may stand before it. */
+static bool
+has_version_line(const char *text, size_t size)
+{
+  for (size_t at = 0; at < size;) {
+    const char *end = memchr(text + at, '\n', size - at);
+    size_t stop = end ? (size_t)(end - text) : size, start = at;
+    while (start < stop && (text[start] == ' ' || text[start] == '\t'))
+      start++;
+    if (start < stop && text[start] == '#') {
+      start++;
+      while (start < stop && (text[start] == ' ' || text[start] == '\t'))
+        start++;
+      if (stop - start > 7 && memcmp(text + start, "version", 7) == 0)
+        return true;
+    }
+    at = stop + 1;
+  }
+  return false;
+}
+
+vyre_input_kind
+vyre_input_detect(const char *path, const void *data, size_t size)
+{
+  const char *text = data;
+  if (vyre_spirv_is(data, size))
+    return VYRE_INPUT_SPIRV;
+  size_t start = skip_comments(text, size);
+  static const char *const words[] = {"program", "struct", "func"};
+  for (int i = 0; i < 3; i++)
+    if (starts_with_word(text + start, size - start, words[i]) && !(i == 1 && has_version_line(text, size)))
+      return VYRE_INPUT_VIR;
+  if (has_version_line(text, size) || ends_with(path, ".comp") || ends_with(path, ".glsl"))
+    return VYRE_INPUT_GLSL;
+  if (ends_with(path, ".vir"))
+    return VYRE_INPUT_VIR;
+  return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
+}
+
+static vyre_status
+read_spirv(vyre_module *module, const char *path, const void *data, size_t size)
+{
+  VYRE_TRY(vyre_spirv_read(module, data, size, path));
+  return vyre_module_seal(module, NULL);
+}
+
+static vyre_status
+read_glsl(vyre_module *module, const char *path, const char *text, size_t size, const vyre_glsl_options *glsl, vyre_diagnostics diagnostics)
+{
+  vyre_glsl_options options = glsl ? *glsl : (vyre_glsl_options){0};
+  vyre_bytes words = {.allocator = vyre_module_allocator(module)};
+  vyre_status status = vyre_glsl_compile(text, size, path, &options, diagnostics, &words);
+  if (!status) {
+    status = read_spirv(module, path, words.data, words.size);
+    if (status && !options.debug) {
+      /* Once more with lines, so that the message can say where; the module is lost either way. */
+      options.debug = true;
+      words.size = 0;
+      vyre_module_clear(module);
+      vyre_status again = vyre_glsl_compile(text, size, path, &options, (vyre_diagnostics){0}, &words);
+      if (!again)
+        again = read_spirv(module, path, words.data, words.size);
+      if (again) {
+        vyre_status_free(status);
+        status = again;
+      }
+    }
+  }
+  vyre_bytes_free(&words);
+  return status;
+}
+
+vyre_status
+vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size, const vyre_glsl_options *glsl,
+                 vyre_diagnostics diagnostics, vyre_input_kind *out_kind)
+{
+  *out_kind = vyre_input_detect(path, data, size);
+  switch (*out_kind) {
+  case VYRE_INPUT_VIR:
+    return vyre_text_parse(module, data, size, path, diagnostics);
+  case VYRE_INPUT_SPIRV:
+    return read_spirv(module, path, data, size);
+  case VYRE_INPUT_GLSL:
+    return read_glsl(module, path, data, size, glsl, diagnostics);
+  default:
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cannot tell what '%s' is: it has no SPIR-V magic number, no #version line, and no program, struct or func at its start\n"
+                      "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
+                      path);
+  }
+}
+
+vyre_status
+vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl, vyre_diagnostics diagnostics,
+                vyre_input_kind *out_kind)
+{
+  *out_kind = VYRE_INPUT_UNKNOWN;
+  vyre_bytes bytes = {.allocator = vyre_module_allocator(module)};
+  vyre_status status = vyre_file_read(path, &bytes);
+  if (!status)
+    status = vyre_input_parse(module, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.data ? bytes.data : "", bytes.size, glsl, diagnostics,
+                              out_kind);
+  vyre_bytes_free(&bytes);
+  return status;
+}

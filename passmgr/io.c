@@ -1,0 +1,219 @@
+/* Files in and out.  A regular file is written beside its place and renamed there when all of it is on the disk's side of a write and a
+ * close; everything else is written directly.
+ *
+ * Limits: a process that is killed in between leaves a file called .vyre-PID-N.  Nothing is synced.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES ((size_t)1 << 31)
+#define CHUNK ((size_t)1 << 16)
+
+static vyre_status
+failed(const char *verb, const char *path, int error)
+{
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------ */
+
+static vyre_status
+read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
+{
+  size_t start = out->size;
+  VYRE_TRY(vyre_bytes_reserve(out, start + expected + 1));
+  for (;;) {
+    if (out->capacity - out->size < 2)
+      VYRE_TRY(vyre_bytes_reserve(out, out->size + (out->size - start) / 2 + CHUNK));
+    ssize_t got = read(fd, out->data + out->size, out->capacity - out->size - 1);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return failed("read", path, errno);
+    if (got == 0)
+      break;
+    out->size += (size_t)got;
+    out->data[out->size] = '\0';
+    if (out->size - start > MOST_BYTES)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_file_read(const char *path, vyre_bytes *out)
+{
+  if (strcmp(path, "-") == 0)
+    return read_all(STDIN_FILENO, "standard input", CHUNK, out);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return failed("read", path, errno);
+  struct stat file;
+  vyre_status status = VYRE_OK;
+  if (fstat(fd, &file) != 0)
+    status = failed("read", path, errno);
+  else if (S_ISDIR(file.st_mode))
+    status = failed("read", path, EISDIR);
+  else if (S_ISREG(file.st_mode) && (uint64_t)file.st_size > MOST_BYTES)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+  if (!status)
+    status = read_all(fd, path, S_ISREG(file.st_mode) ? (size_t)file.st_size + 1 : CHUNK, out);
+  close(fd);
+  return status;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+
+/* 0, or errno. */
+static int
+write_all(int fd, const char *data, size_t size)
+{
+  while (size) {
+    ssize_t wrote = write(fd, data, size);
+    if (wrote < 0 && errno != EINTR)
+      return errno;
+    if (wrote > 0) {
+      data += wrote;
+      size -= (size_t)wrote;
+    }
+  }
+  return 0;
+}
+
+static vyre_status
+write_open_fd(int fd, const char *path, const void *data, size_t size)
+{
+  int error = write_all(fd, data, size);
+  return error ? failed("write", path, error) : VYRE_OK;
+}
+
+/* An existing device, FIFO or the like; or a regular file whose folder takes no new ones. */
+static vyre_status
+write_direct(const char *path, bool is_regular, const void *data, size_t size)
+{
+  int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_regular ? O_TRUNC : 0));
+  if (fd < 0)
+    return failed("write", path, errno);
+  int error = write_all(fd, data, size);
+  if (error && is_regular && ftruncate(fd, 0) != 0)
+    error = errno; /* nothing more can be done for it */
+  if (close(fd) != 0 && !error)
+    error = errno;
+  return error ? failed("write", path, error) : VYRE_OK;
+}
+
+/* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
+static int
+open_beside(const char *path, mode_t mode, char out[PATH_MAX])
+{
+  const char *slash = strrchr(path, '/');
+  int folder = slash ? (int)(slash - path) + 1 : 0;
+  for (unsigned n = 0; n < 1000; n++) {
+    int length = snprintf(out, PATH_MAX, "%.*s.vyre-%ld-%u", folder, path, (long)getpid(), n);
+    if (length < 0 || length >= PATH_MAX) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    int fd = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EEXIST)
+      return fd;
+  }
+  errno = EEXIST;
+  return -1;
+}
+
+static vyre_status
+write_beside(const char *path, const struct stat *old, const void *data, size_t size)
+{
+  char beside[PATH_MAX];
+  if (old && access(path, W_OK) != 0)
+    return failed("write", path, errno); /* a rename would not ask */
+  int fd = open_beside(path, 0666, beside);
+  if (fd < 0 && old && (errno == EACCES || errno == EPERM || errno == EROFS))
+    return write_direct(path, true, data, size);
+  if (fd < 0)
+    return failed("write", path, errno);
+  int error = write_all(fd, data, size);
+  if (!error && old && fchmod(fd, old->st_mode & 07777) != 0)
+    error = errno;
+  if (close(fd) != 0 && !error)
+    error = errno;
+  if (!error && rename(beside, path) != 0)
+    error = errno;
+  if (error)
+    unlink(beside);
+  return error ? failed("write", path, error) : VYRE_OK;
+}
+
+/* The descriptor that a name like /dev/stdout or /proc/self/fd/5 stands for; -1: it is no such name. */
+static int
+named_fd(const char *path)
+{
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+    return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0)
+    return STDERR_FILENO;
+  for (int i = 0; i < 2; i++) {
+    size_t length = strlen(folders[i]);
+    if (strncmp(path, folders[i], length) != 0 || path[length] < '0' || path[length] > '9')
+      continue;
+    char *end;
+    long fd = strtol(path + length, &end, 10);
+    return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
+  }
+  return -1;
+}
+
+/* Follows symbolic links, the last one's target need not be there.  False: too many of them, or too long. */
+static bool
+resolve_links(const char *path, char out[PATH_MAX])
+{
+  if ((size_t)snprintf(out, PATH_MAX, "%s", path) >= PATH_MAX)
+    return false;
+  for (int hops = 0; hops < 40; hops++) {
+    char target[PATH_MAX], joined[PATH_MAX];
+    ssize_t length = named_fd(out) >= 0 ? -1 : readlink(out, target, sizeof(target) - 1);
+    if (length < 0)
+      return true;
+    target[length] = '\0';
+    char *slash = strrchr(out, '/');
+    int folder = target[0] != '/' && slash ? (int)(slash - out) + 1 : 0;
+    if ((size_t)folder + (size_t)length >= sizeof(joined))
+      return false;
+    memcpy(joined, out, (size_t)folder);
+    memcpy(joined + folder, target, (size_t)length + 1);
+    memcpy(out, joined, (size_t)folder + (size_t)length + 1);
+  }
+  return false;
+}
+
+vyre_status
+vyre_file_write(const char *path, const void *data, size_t size)
+{
+  char target[PATH_MAX];
+  if (path[0] == '\0')
+    return failed("write", path, ENOENT);
+  if (!resolve_links(path, target))
+    return failed("write", path, ELOOP);
+  int fd = named_fd(target);
+  if (fd >= 0)
+    return write_open_fd(fd, strcmp(path, "-") == 0 ? "standard output" : path, data, size);
+  struct stat old;
+  if (stat(target, &old) != 0)
+    return errno == ENOENT ? write_beside(target, NULL, data, size) : failed("write", path, errno);
+  if (S_ISDIR(old.st_mode))
+    return failed("write", path, EISDIR);
+  if (S_ISREG(old.st_mode))
+    return write_beside(target, &old, data, size);
+  return write_direct(target, false, data, size);
+}

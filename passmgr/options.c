@@ -1,0 +1,187 @@
+/* The command line of vyre-passmgr: one table gives parsing, checks and -help.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "suggest.h"
+
+typedef enum option_kind { OPTION_FLAG, OPTION_VALUE, OPTION_LIST, OPTION_JOINED /* a list; the value may follow the letter */ } option_kind;
+
+typedef struct option {
+  const char *name;
+  option_kind kind;
+  size_t field;
+  const char *value, *help; /* value NULL: a flag; help NULL: an alias, not listed */
+} option;
+
+#define AT(field) offsetof(tool_options, field)
+
+static const option options[] = {
+    {"passes", OPTION_VALUE, AT(passes), "TEXT", "the pipeline: 'canon,cf,dce'; @FILE reads it from a file"},
+    {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
+    {"o", OPTION_VALUE, AT(output), "FILE", "write there; -, the default, is standard output; the name's end decides: .vir, .spv"},
+    {"outdir", OPTION_VALUE, AT(outdir), "DIR", "write each input's output there, under its name with .vir or .spv"},
+    {"emit", OPTION_VALUE, AT(emit), "vir|spirv", "what to write; default: by the output's name, else .vir for .vir and SPIR-V for all others"},
+    {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V"},
+    {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
+    {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
+    {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
+    {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
+    {"plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder"},
+    {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
+    {"help-pass", OPTION_VALUE, AT(help_pass), "NAME", "print what a pass does and its parameters"},
+    {"print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
+    {"verify-each", OPTION_FLAG, AT(verify_each), NULL, "after each pass verify the module, and that the pass told the truth about changes"},
+    {"print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
+    {"print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
+    {"print-changed", OPTION_FLAG, AT(print_changed), NULL, "print the module at the start and after each pass that changed it"},
+    {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
+    {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
+    {"version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
+    {"help", OPTION_FLAG, AT(help), NULL, "print this"},
+    {"h", OPTION_FLAG, AT(help), NULL, NULL},
+};
+
+#define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
+
+static void *
+field_of(tool_options *out, const option *o)
+{
+  return (char *)out + o->field;
+}
+
+/* argv is never longer than argc, so each list is made that long once. */
+static vyre_status
+append(name_list *list, const char *name, int argc)
+{
+  if (!list->names)
+    list->names = malloc((size_t)argc * sizeof(*list->names));
+  if (!list->names)
+    return VYRE_OUT_OF_MEMORY("for the command line");
+  list->names[list->count++] = name;
+  return VYRE_OK;
+}
+
+static vyre_status
+unknown(const char *argument, size_t dashes, size_t length)
+{
+  vyre_suggestion near = {.word = argument + dashes, .length = length};
+  for (size_t i = 0; i < OPTION_COUNT; i++)
+    if (options[i].help)
+      vyre_suggest(&near, options[i].name);
+  int shown = (int)(dashes + (length > 200 ? 200 : length));
+  if (near.best)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown option '%.*s'; did you mean '-%s'?", shown, argument, near.best);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "unknown option '%.*s'\nFix: -help lists the options", shown, argument);
+}
+
+static const option *
+find(const char *name, size_t length)
+{
+  for (size_t i = 0; i < OPTION_COUNT; i++)
+    if (strlen(options[i].name) == length && memcmp(options[i].name, name, length) == 0)
+      return &options[i];
+  for (size_t i = 0; i < OPTION_COUNT; i++) /* -DNAME, -Ifolder */
+    if (options[i].kind == OPTION_JOINED && length > 1 && options[i].name[0] == name[0])
+      return &options[i];
+  return NULL;
+}
+
+static vyre_status
+store_value(tool_options *out, const option *o, const char *value, int argc)
+{
+  if (o->kind != OPTION_VALUE)
+    return append(field_of(out, o), value, argc);
+  const char **field = field_of(out, o);
+  if (*field)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' is given twice", o->name);
+  *field = value;
+  return VYRE_OK;
+}
+
+/* Takes one option at argv[*at], and its value behind it. */
+static vyre_status
+parse_option(int argc, char **argv, int *at, tool_options *out)
+{
+  const char *argument = argv[*at];
+  size_t dashes = argument[1] == '-' ? 2 : 1;
+  const char *name = argument + dashes;
+  size_t length = strcspn(name, "=");
+  const option *o = find(name, length);
+  if (!o)
+    return unknown(argument, dashes, length);
+  const char *value = name[length] == '=' ? name + length + 1 : NULL;
+  if (o->kind == OPTION_FLAG) {
+    if (value)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' takes no value", o->name);
+    *(bool *)field_of(out, o) = true;
+    return VYRE_OK;
+  }
+  if (o->kind == OPTION_JOINED && length > 1)
+    value = name + 1;
+  if (!value && *at + 1 < argc && (argv[*at + 1][0] != '-' || argv[*at + 1][1] == '\0'))
+    value = argv[++*at];
+  if (!value || (value[0] == '\0' && o->field != AT(passes)))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "option '-%s' needs a value: -%s=%s", o->name, o->name, o->value);
+  return store_value(out, o, value, argc);
+}
+
+static vyre_status
+check(const tool_options *o)
+{
+  if (o->emit && strcmp(o->emit, "vir") != 0 && strcmp(o->emit, "spirv") != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-emit is vir or spirv, not '%s'", o->emit);
+  if (o->passes && o->passes_file)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
+  if (o->output && o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-o and -outdir both say where to write");
+  if (o->inputs.count > 1 && !o->outdir)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u inputs, and one output\nFix: -outdir=DIR takes an output for each", o->inputs.count);
+  return VYRE_OK;
+}
+
+vyre_status
+options_parse(int argc, char **argv, tool_options *out)
+{
+  *out = (tool_options){0};
+  bool only_inputs = false;
+  for (int at = 1; at < argc; at++) {
+    const char *argument = argv[at];
+    if (!only_inputs && strcmp(argument, "--") == 0)
+      only_inputs = true;
+    else if (only_inputs || argument[0] != '-' || argument[1] == '\0')
+      VYRE_TRY(append(&out->inputs, argument, argc));
+    else
+      VYRE_TRY(parse_option(argc, argv, &at, out));
+  }
+  return check(out);
+}
+
+void
+options_free(tool_options *o)
+{
+  name_list *const lists[] = {&o->load, &o->plugin_dir, &o->include_dirs, &o->defines, &o->inputs};
+  for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+    free(lists[i]->names);
+}
+
+vyre_status
+options_help(vyre_bytes *out)
+{
+  VYRE_TRY(vyre_bytes_printf(out, "usage: vyre-passmgr [options] INPUT...\n\n"
+                                  "Runs passes over compute programs: .vir text, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
+                                  "Options begin with one dash or two, and stand anywhere; a value follows behind '=' or as the next argument.\n\n"));
+  for (size_t i = 0; i < OPTION_COUNT; i++) {
+    const option *o = &options[i];
+    if (!o->help)
+      continue;
+    int used = 3 + (int)strlen(o->name) + (o->value ? 1 + (int)strlen(o->value) : 0);
+    VYRE_TRY(vyre_bytes_printf(out, "  -%s%s%s%*s %s\n", o->name, o->value ? "=" : "", o->value ? o->value : "", used < 22 ? 22 - used : 1, "",
+                               o->help));
+  }
+  return vyre_bytes_printf(out, "\nThe pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
+                                "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.\n");
+}

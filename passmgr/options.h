@@ -1,0 +1,27 @@
+/* The command line of vyre-passmgr.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_OPTIONS_H
+#define VYRE_PASSMGR_OPTIONS_H
+
+#include "vyre/status.h"
+
+typedef struct name_list {
+  const char **names; /* owned array of borrowed arguments */
+  uint32_t count;
+} name_list;
+
+typedef struct tool_options {
+  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir;
+  name_list load, plugin_dir, include_dirs, defines, inputs;
+  bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip, help,
+      version;
+} tool_options;
+
+/* Reads all of argv before anything is done, so that the order of options never matters.  Borrows argv. */
+VYRE_MUST_USE vyre_status options_parse(int argc, char **argv, tool_options *out);
+void options_free(tool_options *options);
+/* What -help prints. */
+VYRE_MUST_USE vyre_status options_help(vyre_bytes *out);
+
+#endif

@@ -1,0 +1,65 @@
+/* The registry's inside, for the parts of the pass manager.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_REGISTRY_H
+#define VYRE_PASSMGR_REGISTRY_H
+
+#include "vyre/passmgr.h"
+
+#include <sys/types.h>
+
+/* A pass: the host's copy of the descriptor, parameters too.  Strings stay the plugin's, which is never unloaded. */
+typedef struct vyre_pass_record {
+  vyre_pass pass;
+  vyre_param *params; /* owned; pass.params points here */
+  const struct vyre_plugin_record *plugin;
+} vyre_pass_record;
+
+typedef struct vyre_plugin_record {
+  vyre_plugin plugin; /* the host's copy; .passes is the plugin's array */
+  char *path;         /* owned */
+  bool is_file;
+  dev_t device;
+  ino_t inode;
+} vyre_plugin_record;
+
+struct vyre_registry {
+  vyre_allocator allocator;
+  vyre_plugin_record **plugins; /* owned; in the order they came */
+  uint32_t plugin_count, plugin_capacity;
+  vyre_pass_record **passes; /* owned; sorted by name */
+  uint32_t pass_count, pass_capacity;
+};
+
+/* descriptor.c: the plugin's and its passes' descriptors, checked and copied.  On success *out_passes has plugin->pass_count records,
+ * whose `plugin` is not yet set. */
+VYRE_MUST_USE vyre_status vyre_descriptor_read(const vyre_allocator *allocator, const vyre_plugin *theirs, const char *path,
+                                               vyre_origin origin, vyre_plugin *out_plugin, vyre_pass_record ***out_passes);
+void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *record);
+
+/* registry.c */
+VYRE_MUST_USE vyre_status vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs, const char *path,
+                                                       vyre_origin origin);
+/* The pass of that name or long name, or the only one that is called so behind a plugin's name.  NULL: none; *out_other is set where
+ * two plugins have it. */
+const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const char *name, size_t length,
+                                           const vyre_pass_record **out_other);
+
+/* Names that are no pass's: combinators, and what later versions mean by them. */
+typedef enum vyre_reserved {
+  VYRE_RESERVED_NOT,
+  VYRE_RESERVED_COMBINATOR, /* repeat, fixpoint */
+  VYRE_RESERVED_SCOPE,      /* func, block, module */
+  VYRE_RESERVED_LATER,
+} vyre_reserved;
+
+vyre_reserved vyre_reserved_name(const char *name, size_t length);
+/* "acme.unroll", "dce": what a pass may be called; dot: with a plugin's name or not. */
+bool vyre_name_is_valid(const char *name, bool *out_has_dot);
+
+/* host.c, builtin.c */
+const vyre_host *vyre_host_table(void);
+const vyre_plugin *vyre_builtin_query(const vyre_host *host);
+bool vyre_host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
+
+#endif

@@ -1,0 +1,283 @@
+/* Running a pipeline: everything that is done for every pass alike.  Analyses made before, statuses and changes checked after, sealing,
+ * verifying, printing, timing, counting.
+ *
+ * A pass that said it changed the module leaves it to be sealed here, always, so that nothing depends on who looks.  Whatever is observed,
+ * the module that comes out is the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "context.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "grow.h"
+#include "pipeline.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+
+typedef struct run {
+  const vyre_pipeline *pipeline;
+  vyre_module *module;
+  vyre_pipeline_options options;
+  uint64_t number;  /* of pass runs so far */
+  uint32_t fresh;   /* analyses that hold */
+} run;
+
+uint64_t
+vyre_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- looking at the module ---------------------------------------------------------------------------------------------------- */
+
+vyre_status
+vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options)
+{
+  if (!options->print)
+    return VYRE_OK;
+  vyre_bytes text = {.allocator = vyre_module_allocator(module)};
+  vyre_status status = vyre_text_print(module, NULL, &text);
+  if (!status)
+    options->print(options->print_user, text.data ? text.data : "", text.size);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+vyre_status
+vyre_module_check(const vyre_module *module, const vyre_pipeline_options *options)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  vyre_verify_errors errors = {.allocator = allocator};
+  vyre_status status = vyre_verify(module, &errors);
+  if (status && options && options->print) {
+    vyre_bytes text = {.allocator = allocator};
+    vyre_status printed = vyre_verify_print(module, &errors, &text);
+    if (!printed)
+      options->print(options->print_user, text.data ? text.data : "", text.size);
+    vyre_bytes_free(&text);
+    status = vyre_status_join(status, printed);
+  }
+  vyre_verify_errors_free(&errors);
+  return status;
+}
+
+/* "; *** after acme.unroll<factor=4> (run 3) ***", and the module. */
+static vyre_status
+print_with_banner(const run *r, const char *when, const char *what, bool module)
+{
+  vyre_bytes banner = {.allocator = vyre_module_allocator(r->module)};
+  vyre_status status = vyre_bytes_printf(&banner, "; *** %s%s (run %" PRIu64 ")%s ***\n", when, what, r->number, module ? "" : ": no change");
+  if (!status && r->options.print)
+    r->options.print(r->options.print_user, banner.data, banner.size);
+  vyre_bytes_free(&banner);
+  return status || !module ? status : vyre_print_module(r->module, &r->options);
+}
+
+/* Every column of every row: what a pass can change but names and lines. */
+static uint64_t
+hash_module(const vyre_module *module)
+{
+  const vyre_view *view = vyre_module_view(module);
+  const uint32_t *const columns[] = {view->op,     view->imm,  view->imm_hi, view->a,     view->b,   view->c,
+                                     view->parent, view->prev, view->next,   view->first, view->last};
+  uint64_t hash = view->rows;
+  for (size_t column = 0; column < sizeof(columns) / sizeof(columns[0]); column++) {
+    for (uint32_t row = 0; row < view->rows; row++) {
+      hash = (hash ^ columns[column][row]) * UINT64_C(0x9e3779b97f4a7c15);
+      hash ^= hash >> 29;
+    }
+  }
+  return hash;
+}
+
+/* ---- one pass ------------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+make_analyses(run *r, uint32_t wanted)
+{
+  if (wanted & ~r->fresh & VYRE_VERSIONS) {
+    uint64_t start = vyre_now();
+    VYRE_TRY(vyre_module_make_versions(r->module));
+    r->fresh |= VYRE_VERSIONS;
+    vyre_report_run_add(r->options.report, "(versions)", vyre_now() - start, false);
+  }
+  return VYRE_OK;
+}
+
+/* A change ends what the pass does not preserve; sealing renumbers the rows that versions name, too. */
+static vyre_status
+settle_change(run *r, const vyre_pass *pass)
+{
+  r->fresh &= pass->preserves;
+  if (vyre_module_is_sealed(r->module))
+    return VYRE_OK;
+  uint64_t start = vyre_now();
+  VYRE_TRY(vyre_module_seal(r->module, NULL));
+  vyre_report_run_add(r->options.report, "(seal)", vyre_now() - start, false);
+  return VYRE_OK;
+}
+
+static vyre_status
+check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
+{
+  if (result > VYRE_CHANGED)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed", record->pass.name,
+                      record->plugin->path, result);
+  if (r->options.check_changed && result == VYRE_UNCHANGED && hash_module(r->module) != before)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one", record->pass.name,
+                      record->plugin->path);
+  return VYRE_OK;
+}
+
+/* Calls it; what it returns is a status it was given, or no status at all. */
+static vyre_status
+call_pass(run *r, const vyre_node *node, vyre_result *out)
+{
+  const vyre_pass_record *record = node->record;
+  vyre_context context = {
+      .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
+      .allocator = vyre_module_allocator(r->module),
+      .record = record,
+      .values = r->pipeline->values + node->values,
+      .module = r->module,
+      .options = r->options,
+  };
+  *out = VYRE_UNCHANGED;
+  uint64_t start = vyre_now();
+  vyre_status status = record->pass.run(&context.base, r->module, out);
+  vyre_report_run_add(r->options.report, record->pass.name, vyre_now() - start, *out == VYRE_CHANGED);
+  if (!vyre_context_settle(&context, status) && status)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name, record->pass.name);
+  vyre_context_free_scratch(&context);
+  /* A builder that had no memory said so to the module alone. */
+  return status ? status : vyre_module_status(r->module);
+}
+
+static vyre_status
+run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
+{
+  const vyre_pass_record *record = node->record;
+  if (r->options.print_before_all)
+    VYRE_TRY(print_with_banner(r, "before ", what, true));
+  VYRE_TRY(make_analyses(r, record->pass.requires_));
+  uint64_t before = r->options.check_changed ? hash_module(r->module) : 0;
+  vyre_result result;
+  VYRE_TRY(call_pass(r, node, &result));
+  VYRE_TRY(check_claim(r, record, before, result));
+  bool changed = result == VYRE_CHANGED;
+  *out_changed |= changed;
+  if (changed)
+    VYRE_TRY(settle_change(r, &record->pass));
+  if (r->options.verify_each) {
+    uint64_t start = vyre_now();
+    VYRE_TRY(vyre_module_check(r->module, &r->options));
+    vyre_report_run_add(r->options.report, "(verify)", vyre_now() - start, false);
+  }
+  if (r->options.print_after_all || (r->options.print_changed && changed))
+    return print_with_banner(r, "after ", what, true);
+  return r->options.print_changed ? print_with_banner(r, "after ", what, false) : VYRE_OK;
+}
+
+static vyre_status
+run_pass(run *r, uint32_t id, bool *out_changed)
+{
+  const vyre_node *node = &r->pipeline->nodes[id];
+  r->number++;
+  vyre_bytes what = {.allocator = vyre_module_allocator(r->module)};
+  vyre_status status = VYRE_OK;
+  if (r->options.print_before_all || r->options.print_after_all || r->options.print_changed)
+    status = vyre_print_node(r->pipeline, id, false, &what);
+  if (!status)
+    status = run_pass_between(r, node, what.data ? what.data : "", out_changed);
+  vyre_bytes_free(&what);
+  return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", node->record->pass.name, r->number);
+}
+
+/* ---- combinators ----------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status run_children(run *r, uint32_t id, bool *out_changed);
+
+static vyre_status
+not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
+{
+  if (on_limit == VYRE_ON_LIMIT_QUIET)
+    return VYRE_OK;
+  vyre_bytes text = {.allocator = vyre_module_allocator(r->module)};
+  vyre_status status = vyre_print_node(r->pipeline, id, true, &text);
+  if (!status && on_limit == VYRE_ON_LIMIT_ERROR)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "%.400s still changed the module in round %" PRIu64, text.data, max);
+  if (!status && r->options.diagnostics.emit) {
+    char message[600];
+    snprintf(message, sizeof(message), "%.400s still changed the module in round %" PRIu64, text.data, max);
+    const vyre_diagnostic diagnostic = {
+        .severity = VYRE_WARNING, .message = message, .fix = "raise max, or choose on-limit=quiet if that is expected"};
+    r->options.diagnostics.emit(r->options.diagnostics.user, &diagnostic);
+  }
+  vyre_bytes_free(&text);
+  return status;
+}
+
+static vyre_status
+run_fixpoint(run *r, uint32_t id, bool *out_changed)
+{
+  const uint64_t *values = r->pipeline->values + r->pipeline->nodes[id].values;
+  uint64_t max = values[VYRE_FIXPOINT_MAX], round = 0;
+  bool changed = true;
+  while (changed && round < max) {
+    changed = false;
+    round++;
+    VYRE_TRY(run_children(r, id, &changed));
+    *out_changed |= changed;
+  }
+  vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
+  return changed ? not_settled(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
+}
+
+static vyre_status
+run_node(run *r, uint32_t id, bool *out_changed)
+{
+  const vyre_node *node = &r->pipeline->nodes[id];
+  switch (node->kind) {
+  case VYRE_NODE_PASS:
+    return run_pass(r, id, out_changed);
+  case VYRE_NODE_REPEAT:
+    for (uint64_t i = 0; i < r->pipeline->values[node->values]; i++)
+      VYRE_TRY(run_children(r, id, out_changed));
+    return VYRE_OK;
+  case VYRE_NODE_FIXPOINT:
+    return run_fixpoint(r, id, out_changed);
+  default:
+    return run_children(r, id, out_changed);
+  }
+}
+
+static vyre_status
+run_children(run *r, uint32_t id, bool *out_changed)
+{
+  for (uint32_t child = r->pipeline->nodes[id].first; child; child = r->pipeline->nodes[child].next)
+    VYRE_TRY(run_node(r, child, out_changed));
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options)
+{
+  run r = {.pipeline = pipeline, .module = module};
+  if (options)
+    r.options = *options;
+  r.options.check_changed |= r.options.verify_each;
+#ifndef NDEBUG
+  r.options.check_changed = true;
+#endif
+  if (!vyre_module_is_sealed(module))
+    VYRE_TRY(vyre_module_seal(module, NULL));
+  if (r.options.print_changed)
+    VYRE_TRY(print_with_banner(&r, "at the start", "", true));
+  bool changed = false;
+  return run_children(&r, 0, &changed);
+}
