@@ -4,10 +4,10 @@
  * stream, with exactly one host wait.  Reading and writing a buffer are sequences of one entry.
  *
  * Threads: an open target belongs to one thread at a time; different targets, also of one table, share nothing a caller sees.
- * Ownership: what is passed in is borrowed for the call.  Handles are numbers that a target checks: one that is none, stale or another
- * target's kind is an error, not a crash.  Errors: DEVICE for no library, no symbol, no device, and what the device reports; INPUT for a
- * sequence or kernel that the contract or the device's limits refuse.  They carry the API's name, code and text, what was asked, and
- * a "Fix:" line.
+ * Ownership: what is passed in is borrowed for the call.  Handles are numbers that a target checks: one that is none, stale or
+ * another target's kind is an error, not a crash.  Errors: DEVICE for no library, no symbol, no device, and what the device
+ * reports; INPUT for a sequence or kernel that the contract or the device's limits refuse.  They carry the API's name, code and
+ * text, what was asked, and a "Fix:" line.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGET_H
@@ -72,7 +72,7 @@ typedef struct vyre_kernel {
   uint64_t id;
 } vyre_kernel;
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
 typedef enum vyre_kernel_form { VYRE_KERNEL_SPIRV } vyre_kernel_form;
 
@@ -104,7 +104,7 @@ typedef struct vyre_kernel_desc {
   uint32_t push_size; /* bytes of push constants, a multiple of 4 */
 } vyre_kernel_desc;
 
-/* ---- sequences ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sequences ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct vyre_range {
   vyre_device_buffer buffer;
@@ -158,7 +158,7 @@ typedef struct vyre_timing {
   uint64_t device_ns; /* from the first command's start to the last one's end; 0: the device cannot tell */
 } vyre_timing;
 
-/* ---- the table -------------------------------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct vyre_target_ops {
   uint32_t struct_size; /* sizeof when the target was built; later slots count as NULL */
@@ -193,7 +193,8 @@ vyre_target_write(const vyre_target_ops *ops, vyre_target *target, vyre_device_b
 }
 
 static inline vyre_status
-vyre_target_read(const vyre_target_ops *ops, vyre_target *target, vyre_device_buffer buffer, uint64_t offset, uint64_t size, void *data)
+vyre_target_read(const vyre_target_ops *ops, vyre_target *target, vyre_device_buffer buffer, uint64_t offset, uint64_t size,
+                 void *data)
 {
   vyre_read read = {{buffer, offset, size}, data};
   vyre_sequence sequence = {.reads = &read, .read_count = 1};

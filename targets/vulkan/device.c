@@ -1,7 +1,7 @@
 /* Which devices there are, which one is taken, and the logical device with one compute queue.
  *
- * Features that kernels may use are enabled where the device has them; accesses out of bounds are tamed by robustBufferAccess, which
- * every device has.
+ * Features that kernels may use are enabled where the device has them; accesses out of bounds are tamed by robustBufferAccess,
+ * which every device has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -21,9 +21,9 @@ static void
 chain_features(feature_chain *chain)
 {
   *chain = (feature_chain){
-    .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &chain->v11},
-    .v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &chain->v12},
-    .v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
+      .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &chain->v11},
+      .v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &chain->v12},
+      .v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
   };
 }
 
@@ -100,9 +100,9 @@ find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vul
 static uint32_t
 features_of(const feature_chain *has)
 {
-  return (has->v12.shaderInt8 ? VYRE_DEVICE_INT8 : 0u) | (has->core.features.shaderInt16 ? VYRE_DEVICE_INT16 : 0u)
-       | (has->core.features.shaderInt64 ? VYRE_DEVICE_INT64 : 0u) | (has->v12.shaderFloat16 ? VYRE_DEVICE_FLOAT16 : 0u)
-       | (has->core.features.shaderFloat64 ? VYRE_DEVICE_FLOAT64 : 0u);
+  return (has->v12.shaderInt8 ? VYRE_DEVICE_INT8 : 0u) | (has->core.features.shaderInt16 ? VYRE_DEVICE_INT16 : 0u) |
+         (has->core.features.shaderInt64 ? VYRE_DEVICE_INT64 : 0u) | (has->v12.shaderFloat16 ? VYRE_DEVICE_FLOAT16 : 0u) |
+         (has->core.features.shaderFloat64 ? VYRE_DEVICE_FLOAT64 : 0u);
 }
 
 static void
@@ -141,7 +141,8 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
     return VYRE_OK;
   }
   VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-  VkPhysicalDeviceMaintenance3Properties size = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES, .pNext = &driver};
+  VkPhysicalDeviceMaintenance3Properties size = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
+                                                 .pNext = &driver};
   VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &size};
   instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &more);
   snprintf(info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
@@ -159,13 +160,15 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
 
 /* The array has *out_count elements; the caller frees it with that size.  At least one. */
 vyre_status
-vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice **out, uint32_t *out_count)
+vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice **out,
+                   uint32_t *out_count)
 {
   *out = NULL;
   *out_count = 0;
   uint32_t count = 0;
   VULKAN_LEAKS_BEGIN();
-  VkResult result = instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL); /* drivers look for devices at the first */
+  VkResult result =
+      instance->call.vkEnumeratePhysicalDevices(instance->handle, &count, NULL); /* drivers look for devices at the first */
   VULKAN_LEAKS_END();
   if (result == VK_ERROR_INITIALIZATION_FAILED || (result == VK_SUCCESS && count == 0))
     return vulkan_no_device();
@@ -228,8 +231,8 @@ static uint32_t
 preference(vyre_device_kind kind)
 {
   static const uint32_t order[] = {
-    [VYRE_DEVICE_DISCRETE] = 0, [VYRE_DEVICE_INTEGRATED] = 1, [VYRE_DEVICE_VIRTUAL] = 2,
-    [VYRE_DEVICE_OTHER] = 3,    [VYRE_DEVICE_CPU] = 4,
+      [VYRE_DEVICE_DISCRETE] = 0, [VYRE_DEVICE_INTEGRATED] = 1, [VYRE_DEVICE_VIRTUAL] = 2,
+      [VYRE_DEVICE_OTHER] = 3,    [VYRE_DEVICE_CPU] = 4,
   };
   return order[kind];
 }
@@ -252,7 +255,8 @@ no_such_device(const vulkan_device_choice *choices, uint32_t count, const char *
 }
 
 vyre_status
-vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allocator, const char *wanted, vulkan_device_choice *out)
+vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allocator, const char *wanted,
+                     vulkan_device_choice *out)
 {
   vulkan_device_choice *choices;
   uint32_t count;
@@ -278,8 +282,8 @@ load_device_functions(vyre_target *target)
 {
   volkLoadDeviceTable(&target->call, target->device);
   const char *missing = NULL;
-#define VULKAN_DEVICE_SYM(name)                                                                                                         \
-  if (!target->call.name && !missing)                                                                                                   \
+#define VULKAN_DEVICE_SYM(name)       \
+  if (!target->call.name && !missing) \
     missing = #name;
 #include "symbols.def"
   if (!missing)
@@ -296,17 +300,17 @@ open_queue(vyre_target *target)
   const struct VolkDeviceTable *call = &target->call;
   call->vkGetDeviceQueue(target->device, target->choice.queue_family, 0, &target->queue);
   VkCommandPoolCreateInfo pool = {
-    .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-    .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-    .queueFamilyIndex = target->choice.queue_family,
+      .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+      .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+      .queueFamilyIndex = target->choice.queue_family,
   };
   VYRE_TRY(vulkan_status(target, call->vkCreateCommandPool(target->device, &pool, NULL, &target->commands), "vkCreateCommandPool",
                          "for one compute queue"));
   VkCommandBufferAllocateInfo command = {
-    .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-    .commandPool = target->commands,
-    .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-    .commandBufferCount = 1,
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+      .commandPool = target->commands,
+      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+      .commandBufferCount = 1,
   };
   VYRE_TRY(vulkan_status(target, call->vkAllocateCommandBuffers(target->device, &command, &target->command),
                          "vkAllocateCommandBuffers", "for one compute queue"));
@@ -316,9 +320,9 @@ open_queue(vyre_target *target)
   if (!target->choice.timestamp_mask)
     return VYRE_OK;
   VkQueryPoolCreateInfo queries = {
-    .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-    .queryType = VK_QUERY_TYPE_TIMESTAMP,
-    .queryCount = 2,
+      .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+      .queryType = VK_QUERY_TYPE_TIMESTAMP,
+      .queryCount = 2,
   };
   return vulkan_status(target, call->vkCreateQueryPool(target->device, &queries, NULL, &target->queries), "vkCreateQueryPool",
                        "for two timestamps");
@@ -335,16 +339,16 @@ vulkan_device_open(vyre_target *target)
   choose_features(&has, &use);
   float priority = 1.0f;
   VkDeviceQueueCreateInfo queue = {
-    .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-    .queueFamilyIndex = target->choice.queue_family,
-    .queueCount = 1,
-    .pQueuePriorities = &priority,
+      .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+      .queueFamilyIndex = target->choice.queue_family,
+      .queueCount = 1,
+      .pQueuePriorities = &priority,
   };
   VkDeviceCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-    .pNext = &use.core,
-    .queueCreateInfoCount = 1,
-    .pQueueCreateInfos = &queue,
+      .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+      .pNext = &use.core,
+      .queueCreateInfoCount = 1,
+      .pQueueCreateInfos = &queue,
   };
   VYRE_TRY(vulkan_status(target, call->vkCreateDevice(target->choice.handle, &info, NULL, &target->device), "vkCreateDevice",
                          "opening '%s'", target->choice.info.name));

@@ -48,12 +48,12 @@ static VkDebugUtilsMessengerCreateInfoEXT
 messenger_info(vulkan_messages *messages)
 {
   return (VkDebugUtilsMessengerCreateInfoEXT){
-    .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-    .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-    /* Not GENERAL: the loader says there which of the drivers that are installed have no device. */
-    .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
-    .pfnUserCallback = receive_message,
-    .pUserData = messages,
+      .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+      .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+      /* Not GENERAL: the loader says there which of the drivers that are installed have no device. */
+      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+      .pfnUserCallback = receive_message,
+      .pUserData = messages,
   };
 }
 
@@ -102,7 +102,8 @@ check_version(void)
   if (!vkEnumerateInstanceVersion) /* came with 1.1 */
     return missing_symbol("vkEnumerateInstanceVersion");
   uint32_t version = 0;
-  VYRE_TRY(vulkan_status(NULL, vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion", "asking for the loader's version"));
+  VYRE_TRY(
+      vulkan_status(NULL, vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion", "asking for the loader's version"));
   if (version < VK_API_VERSION_1_2)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: the loader is for Vulkan %u.%u, vyre needs 1.2\n"
@@ -134,9 +135,9 @@ copy_functions(vulkan_instance *instance)
 {
   volkLoadInstanceOnly(instance->handle);
   const char *missing = NULL;
-#define VULKAN_INSTANCE_SYM(name)                                                                                                       \
-  instance->call.name = name;                                                                                                           \
-  if (!name && !missing)                                                                                                                \
+#define VULKAN_INSTANCE_SYM(name) \
+  instance->call.name = name;     \
+  if (!name && !missing)          \
     missing = #name;
 #include "symbols.def"
   return missing ? missing_symbol(missing) : VYRE_OK;
@@ -161,10 +162,10 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   const char *layer = validation_layer;
   const char *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
   VkApplicationInfo application = {
-    .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-    .pApplicationName = "vyre",
-    .pEngineName = "vyre",
-    .apiVersion = VK_API_VERSION_1_2,
+      .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+      .pApplicationName = "vyre",
+      .pEngineName = "vyre",
+      .apiVersion = VK_API_VERSION_1_2,
   };
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
   VkDebugUtilsMessengerCreateInfoEXT messenger;

@@ -1,7 +1,8 @@
 /* A kernel: descriptor set layouts from its slots, a pipeline layout, specialization, a compute pipeline.
  *
- * Drivers, and the validation layer too, trust what they read, so the words are looked at first: a whole header, whole instructions, whole
- * functions, and among them the entry point that is asked for.  What is inside the instructions is the importer's to check.
+ * Drivers, and the validation layer too, trust what they read, so the words are looked at first: a whole header, whole
+ * instructions, whole functions, and among them the entry point that is asked for.  What is inside the instructions is the
+ * importer's to check.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -18,7 +19,7 @@ enum {
   SPIRV_MODEL_GLCOMPUTE = 5,
 };
 
-/* ---- checks ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 word_at(const void *code, size_t index)
@@ -30,9 +31,9 @@ word_at(const void *code, size_t index)
 
 /* What a walk over the words has seen. */
 typedef struct code_walk {
-  uint32_t function;   /* the id of the entry point's function; 0: no such entry point yet */
-  bool is_inside;      /* of a function */
-  bool has_function;   /* the entry point's own was begun */
+  uint32_t function; /* the id of the entry point's function; 0: no such entry point yet */
+  bool is_inside;    /* of a function */
+  bool has_function; /* the entry point's own was begun */
 } code_walk;
 
 /* The instruction at word `at` is `length` words long.  False: a function begins or ends where none can. */
@@ -43,8 +44,8 @@ walk_instruction(const vyre_kernel_desc *desc, size_t at, size_t length, code_wa
   size_t entry_size = strlen(desc->entry) + 1;
   switch (word_at(code, at) & 0xffffu) {
   case SPIRV_OP_ENTRY_POINT:
-    if (length >= 4 && word_at(code, at + 1) == SPIRV_MODEL_GLCOMPUTE && entry_size <= (length - 3) * 4
-        && memcmp((const char *)code + (at + 3) * 4, desc->entry, entry_size) == 0)
+    if (length >= 4 && word_at(code, at + 1) == SPIRV_MODEL_GLCOMPUTE && entry_size <= (length - 3) * 4 &&
+        memcmp((const char *)code + (at + 3) * 4, desc->entry, entry_size) == 0)
       walk->function = word_at(code, at + 2);
     return true;
   case SPIRV_OP_FUNCTION:
@@ -105,8 +106,10 @@ refuse(const vyre_target *target, const vyre_kernel_desc *desc, const char *what
 static vyre_status
 check_workgroup(const vyre_target *target, const vyre_kernel_desc *desc)
 {
-  static const char *const axes[] = {"invocations a workgroup in x", "invocations a workgroup in y", "invocations a workgroup in z"};
-  static const char fix[] = "make the workgroup smaller (a specialization constant, or the shader's local_size), or choose -target=cpu";
+  static const char *const axes[] = {"invocations a workgroup in x", "invocations a workgroup in y",
+                                     "invocations a workgroup in z"};
+  static const char fix[] =
+      "make the workgroup smaller (a specialization constant, or the shader's local_size), or choose -target=cpu";
   const vyre_device_info *info = &target->choice.info;
   uint64_t product = 1;
   for (uint32_t i = 0; i < 3; i++) {
@@ -131,7 +134,8 @@ check_slots(const vyre_target *target, const vyre_kernel_desc *desc)
     const vyre_kernel_slot *slot = &desc->slots[i];
     counts[slot->kind == VYRE_SLOT_UNIFORM]++;
     if (slot->set >= limits->maxBoundDescriptorSets)
-      return refuse(target, desc, "descriptor sets", (uint64_t)slot->set + 1, limits->maxBoundDescriptorSets, "use lower set numbers");
+      return refuse(target, desc, "descriptor sets", (uint64_t)slot->set + 1, limits->maxBoundDescriptorSets,
+                    "use lower set numbers");
     for (uint32_t k = 0; k < i; k++) {
       if (desc->slots[k].set == slot->set && desc->slots[k].binding == slot->binding)
         return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -166,13 +170,13 @@ check_desc(const vyre_target *target, const vyre_kernel_desc *desc)
   for (uint32_t i = 0; i < desc->spec_count; i++) {
     uint32_t size = desc->specs[i].size;
     if (size != 1 && size != 2 && size != 4 && size != 8)
-      return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: kernel '%s': specialization constant %u is %u bytes\nFix: 1, 2, 4 or 8", desc->label,
-                        desc->specs[i].id, size);
+      return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: kernel '%s': specialization constant %u is %u bytes\nFix: 1, 2, 4 or 8",
+                        desc->label, desc->specs[i].id, size);
   }
   return VYRE_OK;
 }
 
-/* ---- layouts --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- layouts ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 create_set_layout(vyre_target *target, vulkan_kernel *kernel, uint32_t set, VkDescriptorSetLayoutBinding *bindings)
@@ -183,16 +187,16 @@ create_set_layout(vyre_target *target, vulkan_kernel *kernel, uint32_t set, VkDe
       continue;
     bool is_uniform = kernel->slots[i].kind == VYRE_SLOT_UNIFORM;
     bindings[count++] = (VkDescriptorSetLayoutBinding){
-      .binding = kernel->slots[i].binding,
-      .descriptorType = is_uniform ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-      .descriptorCount = 1,
-      .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
+        .binding = kernel->slots[i].binding,
+        .descriptorType = is_uniform ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorCount = 1,
+        .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
     };
   }
   VkDescriptorSetLayoutCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-    .bindingCount = count,
-    .pBindings = bindings,
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+      .bindingCount = count,
+      .pBindings = bindings,
   };
   return vulkan_status(target, target->call.vkCreateDescriptorSetLayout(target->device, &info, NULL, &kernel->sets[set]),
                        "vkCreateDescriptorSetLayout", "for set %u of kernel '%s', %u bindings", set, kernel->label, count);
@@ -213,17 +217,17 @@ create_layout(vyre_target *target, vulkan_kernel *kernel)
     return status;
   VkPushConstantRange push = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = kernel->push_size};
   VkPipelineLayoutCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-    .setLayoutCount = kernel->set_count,
-    .pSetLayouts = kernel->sets,
-    .pushConstantRangeCount = kernel->push_size ? 1 : 0,
-    .pPushConstantRanges = &push,
+      .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+      .setLayoutCount = kernel->set_count,
+      .pSetLayouts = kernel->sets,
+      .pushConstantRangeCount = kernel->push_size ? 1 : 0,
+      .pPushConstantRanges = &push,
   };
   return vulkan_status(target, target->call.vkCreatePipelineLayout(target->device, &info, NULL, &kernel->layout),
                        "vkCreatePipelineLayout", "for kernel '%s'", kernel->label);
 }
 
-/* ---- the pipeline ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- the pipeline -------------------------------------------------------------------------------------------------------- */
 
 /* The low `size` bytes of `bits`, as a number of that size in this machine's byte order. */
 static void
@@ -251,26 +255,26 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
     put_bits(data + (size_t)i * 8, desc->specs[i].size, desc->specs[i].bits);
   }
   VkSpecializationInfo specialization = {
-    .mapEntryCount = desc->spec_count,
-    .pMapEntries = entries,
-    .dataSize = (size_t)desc->spec_count * 8,
-    .pData = data,
+      .mapEntryCount = desc->spec_count,
+      .pMapEntries = entries,
+      .dataSize = (size_t)desc->spec_count * 8,
+      .pData = data,
   };
   VkComputePipelineCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-    .stage =
-      {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-        .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-        .module = module,
-        .pName = desc->entry,
-        .pSpecializationInfo = desc->spec_count ? &specialization : NULL,
-      },
-    .layout = kernel->layout,
+      .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+      .stage =
+          {
+              .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+              .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+              .module = module,
+              .pName = desc->entry,
+              .pSpecializationInfo = desc->spec_count ? &specialization : NULL,
+          },
+      .layout = kernel->layout,
   };
   vyre_status status = vulkan_status(
-    target, target->call.vkCreateComputePipelines(target->device, VK_NULL_HANDLE, 1, &info, NULL, &kernel->pipeline),
-    "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->label);
+      target, target->call.vkCreateComputePipelines(target->device, VK_NULL_HANDLE, 1, &info, NULL, &kernel->pipeline),
+      "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->label);
   vulkan_resize(&target->allocator, memory, entries_size + data_size, 0);
   return status;
 }
@@ -283,9 +287,9 @@ create_module(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModule 
     return VYRE_OUT_OF_MEMORY("for a kernel's words");
   memcpy(words, desc->code, desc->size);
   VkShaderModuleCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-    .codeSize = desc->size,
-    .pCode = words,
+      .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+      .codeSize = desc->size,
+      .pCode = words,
   };
   vyre_status status = vulkan_status(target, target->call.vkCreateShaderModule(target->device, &info, NULL, out),
                                      "vkCreateShaderModule", "for kernel '%s', %zu bytes", desc->label, desc->size);
@@ -293,7 +297,7 @@ create_module(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModule 
   return status;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
 void
 vulkan_kernel_destroy(vyre_target *target, vulkan_kernel *kernel)

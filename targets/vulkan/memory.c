@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- handles --------------------------------------------------------------------------------------------------------------------- */
+/* ---- handles ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 grow_handles(const vyre_allocator *allocator, vulkan_handles *handles)
@@ -65,7 +65,7 @@ vulkan_handles_free(const vyre_allocator *allocator, vulkan_handles *handles)
   *handles = (vulkan_handles){0};
 }
 
-/* ---- Vulkan buffers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Vulkan buffers ------------------------------------------------------------------------------------------------------ */
 
 /* The first memory type among `types` with all of `needed`, and with all of `liked` too if there is one.  UINT32_MAX: none. */
 static uint32_t
@@ -100,10 +100,10 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
 {
   const struct VolkDeviceTable *call = &target->call;
   VkBufferCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-    .size = (size + 3u) & ~(uint64_t)3u,
-    .usage = usage,
-    .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+      .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+      .size = (size + 3u) & ~(uint64_t)3u,
+      .usage = usage,
+      .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
   };
   VYRE_TRY(vulkan_status(target, call->vkCreateBuffer(target->device, &info, NULL, &buffer->handle), "vkCreateBuffer",
                          "asking for %" PRIu64 " bytes", size));
@@ -111,12 +111,12 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
   call->vkGetBufferMemoryRequirements(target->device, buffer->handle, &needs);
   uint32_t type = find_memory(target, needs.memoryTypeBits, needed, liked);
   if (type == UINT32_MAX)
-    return vulkan_status(target, VK_ERROR_FEATURE_NOT_PRESENT, "vkAllocateMemory", "no memory type fits a buffer of %" PRIu64 " bytes",
-                         size);
+    return vulkan_status(target, VK_ERROR_FEATURE_NOT_PRESENT, "vkAllocateMemory",
+                         "no memory type fits a buffer of %" PRIu64 " bytes", size);
   VkMemoryAllocateInfo memory = {
-    .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-    .allocationSize = needs.size,
-    .memoryTypeIndex = type,
+      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+      .allocationSize = needs.size,
+      .memoryTypeIndex = type,
   };
   target->allocations++;
   VYRE_TRY(vulkan_status(target, call->vkAllocateMemory(target->device, &memory, NULL, &buffer->memory), "vkAllocateMemory",
@@ -129,8 +129,8 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
 
 /* All or nothing. */
 static vyre_status
-create_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed, VkMemoryPropertyFlags liked,
-              vulkan_buffer *out)
+create_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed,
+              VkMemoryPropertyFlags liked, vulkan_buffer *out)
 {
   *out = (vulkan_buffer){0};
   vulkan_buffer buffer = {0};
@@ -157,8 +157,8 @@ vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
   vulkan_buffer *buffer = vulkan_resize(&target->allocator, NULL, 0, sizeof *buffer);
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a Vulkan buffer");
-  VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
-                           | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   vyre_status status = create_buffer(target, size, usage, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
   if (!status)
     status = vulkan_handles_add(&target->allocator, &target->buffers, buffer, &out->id);
@@ -214,7 +214,7 @@ vulkan_range_get(const vyre_target *target, const vyre_range *range, const char 
   return VYRE_OK;
 }
 
-/* ---- staging ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- staging ------------------------------------------------------------------------------------------------------------- */
 
 static void
 destroy_staging(vyre_target *target, vulkan_staging *staging)
@@ -237,9 +237,9 @@ vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t siz
   VkMemoryPropertyFlags needed = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   VYRE_TRY(create_buffer(target, grown, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, needed,
                          for_reading ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0, &staging->buffer));
-  vyre_status status = vulkan_status(
-    target, target->call.vkMapMemory(target->device, staging->buffer.memory, 0, VK_WHOLE_SIZE, 0, &staging->mapped), "vkMapMemory",
-    "for %" PRIu64 " bytes of staging memory", grown);
+  vyre_status status =
+      vulkan_status(target, target->call.vkMapMemory(target->device, staging->buffer.memory, 0, VK_WHOLE_SIZE, 0, &staging->mapped),
+                    "vkMapMemory", "for %" PRIu64 " bytes of staging memory", grown);
   if (status)
     destroy_staging(target, staging);
   return status;

@@ -11,7 +11,7 @@
 
 /* What the check found out, for the rest of the submission. */
 typedef struct submit_plan {
-  uint64_t up_size, down_size; /* staging */
+  uint64_t up_size, down_size;     /* staging */
   uint32_t sets, storage, uniform; /* descriptors */
 } submit_plan;
 
@@ -30,7 +30,7 @@ padded(uint64_t size)
   return (size + 15u) & ~(uint64_t)15u;
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 check_fill(const vyre_target *target, const vyre_fill *fill, uint32_t index)
@@ -59,7 +59,8 @@ check_binding(const vyre_target *target, const vulkan_kernel *kernel, const vyre
   uint32_t align = is_uniform ? info->uniform_align : info->storage_align;
   if (size > limit)
     return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "vulkan: set %u binding %u is given %" PRIu64 " bytes, the device '%s' binds at most %" PRIu64 " as a %s buffer\n"
+                      "vulkan: set %u binding %u is given %" PRIu64 " bytes, the device '%s' binds at most %" PRIu64
+                      " as a %s buffer\n"
                       "Fix: use a smaller buffer (-size), or another device (-device=)",
                       slot->set, slot->binding, size, info->name, limit, is_uniform ? "uniform" : "storage");
   if (align && range->offset % align)
@@ -91,7 +92,7 @@ check_step(const vyre_target *target, const vyre_step *step, submit_plan *plan)
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "vulkan: kernel '%s' is given %u workgroups in %c, the device '%s' allows %u\n"
                         "Fix: use fewer workgroups (-groups)",
-                        kernel->label, step->groups[i], "xyz"[i], target->choice.info.name, target->choice.info.max_groups[i]);
+                        kernel->label, step->groups[i], "xyz"[i], target -> choice.info.name, target->choice.info.max_groups[i]);
   }
   plan->sets += kernel->set_count;
   plan->storage += kernel->storage_count;
@@ -119,7 +120,7 @@ check_sequence(const vyre_target *target, const vyre_sequence *sequence, submit_
   return VYRE_OK;
 }
 
-/* ---- descriptors ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- descriptors --------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 at_least(uint32_t wanted, uint32_t had)
@@ -133,10 +134,10 @@ ensure_descriptors(vyre_target *target, const submit_plan *plan)
 {
   if (plan->sets == 0)
     return VYRE_OK;
-  if (target->descriptors && plan->sets <= target->descriptor_sets && plan->storage <= target->descriptor_storage
-      && plan->uniform <= target->descriptor_uniform)
-    return vulkan_status(target, target->call.vkResetDescriptorPool(target->device, target->descriptors, 0), "vkResetDescriptorPool",
-                         "for %u descriptor sets", plan->sets);
+  if (target->descriptors && plan->sets <= target->descriptor_sets && plan->storage <= target->descriptor_storage &&
+      plan->uniform <= target->descriptor_uniform)
+    return vulkan_status(target, target->call.vkResetDescriptorPool(target->device, target->descriptors, 0),
+                         "vkResetDescriptorPool", "for %u descriptor sets", plan->sets);
   if (target->descriptors)
     target->call.vkDestroyDescriptorPool(target->device, target->descriptors, NULL);
   target->descriptors = VK_NULL_HANDLE;
@@ -144,14 +145,14 @@ ensure_descriptors(vyre_target *target, const submit_plan *plan)
   target->descriptor_storage = at_least(plan->storage, at_least(1, target->descriptor_storage));
   target->descriptor_uniform = at_least(plan->uniform, at_least(1, target->descriptor_uniform));
   VkDescriptorPoolSize sizes[] = {
-    {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, target->descriptor_storage},
-    {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, target->descriptor_uniform},
+      {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, target->descriptor_storage},
+      {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, target->descriptor_uniform},
   };
   VkDescriptorPoolCreateInfo info = {
-    .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
-    .maxSets = target->descriptor_sets,
-    .poolSizeCount = 2,
-    .pPoolSizes = sizes,
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+      .maxSets = target->descriptor_sets,
+      .poolSizeCount = 2,
+      .pPoolSizes = sizes,
   };
   return vulkan_status(target, target->call.vkCreateDescriptorPool(target->device, &info, NULL, &target->descriptors),
                        "vkCreateDescriptorPool", "for %u descriptor sets", plan->sets);
@@ -166,35 +167,35 @@ write_set(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *ste
     vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, step->buffers[i].buffer.id);
     uint64_t offset = step->buffers[i].offset;
     VkDescriptorBufferInfo range = {
-      .buffer = buffer->handle,
-      .offset = offset,
-      .range = step->buffers[i].size ? step->buffers[i].size : buffer->size - offset,
+        .buffer = buffer->handle,
+        .offset = offset,
+        .range = step->buffers[i].size ? step->buffers[i].size : buffer->size - offset,
     };
     VkWriteDescriptorSet write = {
-      .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-      .dstSet = handle,
-      .dstBinding = kernel->slots[i].binding,
-      .descriptorCount = 1,
-      .descriptorType =
-        kernel->slots[i].kind == VYRE_SLOT_UNIFORM ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-      .pBufferInfo = &range,
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = handle,
+        .dstBinding = kernel->slots[i].binding,
+        .descriptorCount = 1,
+        .descriptorType =
+            kernel->slots[i].kind == VYRE_SLOT_UNIFORM ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .pBufferInfo = &range,
     };
     target->call.vkUpdateDescriptorSets(target->device, 1, &write, 0, NULL);
   }
 }
 
-/* ---- recording --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- recording ----------------------------------------------------------------------------------------------------------- */
 
 static void
 barrier(vyre_target *target, VkPipelineStageFlags to, VkAccessFlags access)
 {
   VkMemoryBarrier memory = {
-    .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-    .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT,
-    .dstAccessMask = access,
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+      .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT,
+      .dstAccessMask = access,
   };
-  target->call.vkCmdPipelineBarrier(target->command, VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, to, 0, 1,
-                                    &memory, 0, NULL, 0, NULL);
+  target->call.vkCmdPipelineBarrier(target->command, VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, to, 0,
+                                    1, &memory, 0, NULL, 0, NULL);
 }
 
 static void
@@ -205,7 +206,8 @@ record_fills(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
     vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, range->buffer.id);
     uint64_t size = range->size ? range->size : buffer->size - range->offset;
     barrier(target, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
-    target->call.vkCmdFillBuffer(target->command, buffer->handle, range->offset, (size + 3u) & ~(uint64_t)3u, sequence->fills[i].value);
+    target->call.vkCmdFillBuffer(target->command, buffer->handle, range->offset, (size + 3u) & ~(uint64_t)3u,
+                                 sequence->fills[i].value);
     timing->bytes_filled += size;
   }
 }
@@ -217,9 +219,9 @@ record_copy(vyre_target *target, const vyre_range *range, const vulkan_staging *
   vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, range->buffer.id);
   uint64_t size = range->size ? range->size : buffer->size - range->offset;
   VkBufferCopy copy = {
-    .srcOffset = is_upload ? place : range->offset,
-    .dstOffset = is_upload ? range->offset : place,
-    .size = size,
+      .srcOffset = is_upload ? place : range->offset,
+      .dstOffset = is_upload ? range->offset : place,
+      .size = size,
   };
   barrier(target, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
   target->call.vkCmdCopyBuffer(target->command, is_upload ? staging->buffer.handle : buffer->handle,
@@ -244,14 +246,15 @@ record_step(vyre_target *target, const vyre_step *step, vyre_timing *timing)
 {
   const struct VolkDeviceTable *call = &target->call;
   vulkan_kernel *kernel = vulkan_handles_get(&target->kernels, step->kernel.id);
-  barrier(target, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT);
+  barrier(target, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT);
   call->vkCmdBindPipeline(target->command, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
   for (uint32_t set = 0; set < kernel->set_count; set++) {
     VkDescriptorSetAllocateInfo info = {
-      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-      .descriptorPool = target->descriptors,
-      .descriptorSetCount = 1,
-      .pSetLayouts = &kernel->sets[set],
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+        .descriptorPool = target->descriptors,
+        .descriptorSetCount = 1,
+        .pSetLayouts = &kernel->sets[set],
     };
     VkDescriptorSet handle;
     VYRE_TRY(vulkan_status(target, call->vkAllocateDescriptorSets(target->device, &info, &handle), "vkAllocateDescriptorSets",
@@ -282,10 +285,11 @@ record(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   VYRE_TRY(vulkan_status(target, call->vkResetCommandPool(target->device, target->commands, 0), "vkResetCommandPool",
                          "to record a sequence"));
   VkCommandBufferBeginInfo begin = {
-    .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-    .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
   };
-  VYRE_TRY(vulkan_status(target, call->vkBeginCommandBuffer(target->command, &begin), "vkBeginCommandBuffer", "to record a sequence"));
+  VYRE_TRY(
+      vulkan_status(target, call->vkBeginCommandBuffer(target->command, &begin), "vkBeginCommandBuffer", "to record a sequence"));
   if (target->queries) {
     call->vkCmdResetQueryPool(target->command, target->queries, 0, 2);
     call->vkCmdWriteTimestamp(target->command, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, target->queries, 0);
@@ -301,7 +305,7 @@ record(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
                        sequence->step_count);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 run(vyre_target *target, vyre_timing *timing)
@@ -309,9 +313,9 @@ run(vyre_target *target, vyre_timing *timing)
   const struct VolkDeviceTable *call = &target->call;
   VYRE_TRY(vulkan_status(target, call->vkResetFences(target->device, 1, &target->fence), "vkResetFences", "to submit a sequence"));
   VkSubmitInfo info = {
-    .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-    .commandBufferCount = 1,
-    .pCommandBuffers = &target->command,
+      .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+      .commandBufferCount = 1,
+      .pCommandBuffers = &target->command,
   };
   VYRE_TRY(vulkan_status(target, call->vkQueueSubmit(target->queue, 1, &info, target->fence), "vkQueueSubmit",
                          "submitting %u kernels", timing->launches));

@@ -85,15 +85,15 @@ list_devices(const vyre_target_options *options, void (*emit)(void *user, const 
 }
 
 const vyre_target_ops vyre_target_vulkan = {
-  .struct_size = sizeof(vyre_target_ops),
-  .name = "vulkan",
-  .open = open_target,
-  .close = close_target,
-  .describe = describe_target,
-  .allocate = vulkan_allocate,
-  .free = vulkan_free,
-  .compile = vulkan_compile,
-  .release = vulkan_release,
-  .submit = vulkan_submit,
-  .list = list_devices,
+    .struct_size = sizeof(vyre_target_ops),
+    .name = "vulkan",
+    .open = open_target,
+    .close = close_target,
+    .describe = describe_target,
+    .allocate = vulkan_allocate,
+    .free = vulkan_free,
+    .compile = vulkan_compile,
+    .release = vulkan_release,
+    .submit = vulkan_submit,
+    .list = list_devices,
 };

@@ -11,8 +11,8 @@
 
 #include <volk.h>
 
-/* Mesa's drivers do not free all that they make while they look for devices, and are unloaded with their instance, after which a leak
- * checker cannot tell whose it was: those two calls are not looked at. */
+/* Mesa's drivers do not free all that they make while they look for devices, and are unloaded with their instance, after which a
+ * leak checker cannot tell whose it was: those two calls are not looked at. */
 #if defined(__SANITIZE_ADDRESS__)
 #define VULKAN_LEAK_CHECKED 1
 #elif defined(__has_feature)
@@ -23,10 +23,10 @@
 #if defined(VULKAN_LEAK_CHECKED)
 #include <sanitizer/lsan_interface.h>
 #define VULKAN_LEAKS_BEGIN() __lsan_disable()
-#define VULKAN_LEAKS_END() __lsan_enable()
+#define VULKAN_LEAKS_END()   __lsan_enable()
 #else
 #define VULKAN_LEAKS_BEGIN() ((void)0)
-#define VULKAN_LEAKS_END() ((void)0)
+#define VULKAN_LEAKS_END()   ((void)0)
 #endif
 
 typedef struct vulkan_instance_functions {
@@ -85,9 +85,9 @@ typedef struct vulkan_kernel {
 
 /* Handle numbers: generation << 32 | place + 1.  A place is used again with the next generation. */
 typedef struct vulkan_place {
-  void *item;           /* NULL: free */
+  void *item; /* NULL: free */
   uint32_t generation;
-  uint32_t next_free;   /* place + 1; 0: none */
+  uint32_t next_free; /* place + 1; 0: none */
 } vulkan_place;
 
 typedef struct vulkan_handles {
@@ -116,7 +116,7 @@ struct vyre_target {
   bool lost;
 };
 
-/* ---- result.c: every VkResult becomes a status here -------------------------------------------------------------------------------- */
+/* ---- result.c: every VkResult becomes a status here ---------------------------------------------------------------------- */
 
 /* OK for success codes.  `format` says what was asked for.  Device loss is remembered if `target` is not NULL. */
 vyre_status vulkan_status(vyre_target *target, VkResult result, const char *api, const char *format, ...) VYRE_PRINTF(4, 5);
@@ -127,7 +127,7 @@ vyre_status vulkan_check_lost(const vyre_target *target);
 vyre_status vulkan_take_messages(vulkan_messages *messages, vyre_status status);
 void *vulkan_resize(const vyre_allocator *allocator, void *memory, size_t old_size, size_t new_size);
 
-/* ---- instance.c ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- instance.c ---------------------------------------------------------------------------------------------------------- */
 
 /* Volk's pointers are the process's: open and list hold this lock while they load. */
 void vulkan_lock(void);
@@ -136,7 +136,7 @@ void vulkan_unlock(void);
 vyre_status vulkan_instance_open(const vyre_target_options *options, const vyre_allocator *allocator, vulkan_instance *out);
 vyre_status vulkan_instance_close(vulkan_instance *instance, const vyre_allocator *allocator);
 
-/* ---- device.c ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- device.c ------------------------------------------------------------------------------------------------------------ */
 
 vyre_status vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice **out,
                                uint32_t *out_count);
@@ -146,13 +146,13 @@ vyre_status vulkan_device_choose(const vulkan_instance *instance, const vyre_all
 vyre_status vulkan_device_open(vyre_target *target);
 void vulkan_device_close(vyre_target *target);
 
-/* ---- memory.c ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory.c ------------------------------------------------------------------------------------------------------------ */
 
 vyre_status vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out);
 vyre_status vulkan_free(vyre_target *target, vyre_device_buffer buffer);
 /* The buffer and the whole range of a range; `what` and `index` name it in messages. */
-vyre_status vulkan_range_get(const vyre_target *target, const vyre_range *range, const char *what, uint32_t index, vulkan_buffer **out,
-                             uint64_t *out_size);
+vyre_status vulkan_range_get(const vyre_target *target, const vyre_range *range, const char *what, uint32_t index,
+                             vulkan_buffer **out, uint64_t *out_size);
 vyre_status vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t size, bool for_reading);
 void vulkan_memory_close(vyre_target *target);
 
@@ -161,7 +161,7 @@ void *vulkan_handles_get(const vulkan_handles *handles, uint64_t id); /* NULL: n
 void vulkan_handles_remove(vulkan_handles *handles, uint64_t id);
 void vulkan_handles_free(const vyre_allocator *allocator, vulkan_handles *handles);
 
-/* ---- kernel.c, submit.c ------------------------------------------------------------------------------------------------------------------ */
+/* ---- kernel.c, submit.c -------------------------------------------------------------------------------------------------- */
 
 vyre_status vulkan_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out);
 vyre_status vulkan_release(vyre_target *target, vyre_kernel kernel);

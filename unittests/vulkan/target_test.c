@@ -14,7 +14,7 @@
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 
-/* ---- helpers ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ------------------------------------------------------------------------------------------------------------- */
 
 static void
 assert_ok(vyre_status status)
@@ -72,88 +72,87 @@ assemble(const char *text)
   return binary;
 }
 
-/* y[i] = x[i] * factor + add, for i below x's length: x in set 0 binding 3, y in set 2 binding 1, factor a specialization constant (id 7),
- * add a push constant at offset 4, the workgroup's size in x another specialization constant (id 9). */
-static const char scale_text[] =
-  "OpCapability Shader\n"
-  "OpMemoryModel Logical GLSL450\n"
-  "OpEntryPoint GLCompute %main \"scale\" %gid %x %y %push\n"
-  "OpExecutionMode %main LocalSize 1 1 1\n"
-  "OpDecorate %gid BuiltIn GlobalInvocationId\n"
-  "OpDecorate %factor SpecId 7\n"
-  "OpDecorate %width SpecId 9\n"
-  "OpDecorate %size BuiltIn WorkgroupSize\n"
-  "OpDecorate %array ArrayStride 4\n"
-  "OpDecorate %block Block\n"
-  "OpMemberDecorate %block 0 Offset 0\n"
-  "OpDecorate %x DescriptorSet 0\n"
-  "OpDecorate %x Binding 3\n"
-  "OpDecorate %y DescriptorSet 2\n"
-  "OpDecorate %y Binding 1\n"
-  "OpDecorate %pushes Block\n"
-  "OpMemberDecorate %pushes 0 Offset 0\n"
-  "OpMemberDecorate %pushes 1 Offset 4\n"
-  "%void = OpTypeVoid\n"
-  "%function = OpTypeFunction %void\n"
-  "%bool = OpTypeBool\n"
-  "%u32 = OpTypeInt 32 0\n"
-  "%u32x3 = OpTypeVector %u32 3\n"
-  "%zero = OpConstant %u32 0\n"
-  "%one = OpConstant %u32 1\n"
-  "%factor = OpSpecConstant %u32 2\n"
-  "%width = OpSpecConstant %u32 1\n"
-  "%size = OpSpecConstantComposite %u32x3 %width %one %one\n"
-  "%array = OpTypeRuntimeArray %u32\n"
-  "%block = OpTypeStruct %array\n"
-  "%block_ptr = OpTypePointer StorageBuffer %block\n"
-  "%u32_ptr = OpTypePointer StorageBuffer %u32\n"
-  "%pushes = OpTypeStruct %u32 %u32\n"
-  "%pushes_ptr = OpTypePointer PushConstant %pushes\n"
-  "%push_ptr = OpTypePointer PushConstant %u32\n"
-  "%input_ptr = OpTypePointer Input %u32x3\n"
-  "%x = OpVariable %block_ptr StorageBuffer\n"
-  "%y = OpVariable %block_ptr StorageBuffer\n"
-  "%push = OpVariable %pushes_ptr PushConstant\n"
-  "%gid = OpVariable %input_ptr Input\n"
-  "%main = OpFunction %void None %function\n"
-  "%entry = OpLabel\n"
-  "%id = OpLoad %u32x3 %gid\n"
-  "%i = OpCompositeExtract %u32 %id 0\n"
-  "%n = OpArrayLength %u32 %x 0\n"
-  "%in = OpULessThan %bool %i %n\n"
-  "OpSelectionMerge %done None\n"
-  "OpBranchConditional %in %work %done\n"
-  "%work = OpLabel\n"
-  "%from = OpAccessChain %u32_ptr %x %zero %i\n"
-  "%value = OpLoad %u32 %from\n"
-  "%product = OpIMul %u32 %value %factor\n"
-  "%add_ptr = OpAccessChain %push_ptr %push %one\n"
-  "%add = OpLoad %u32 %add_ptr\n"
-  "%sum = OpIAdd %u32 %product %add\n"
-  "%to = OpAccessChain %u32_ptr %y %zero %i\n"
-  "OpStore %to %sum\n"
-  "OpBranch %done\n"
-  "%done = OpLabel\n"
-  "OpReturn\n"
-  "OpFunctionEnd\n";
+/* y[i] = x[i] * factor + add, for i below x's length: x in set 0 binding 3, y in set 2 binding 1, factor a specialization constant
+ * (id 7), add a push constant at offset 4, the workgroup's size in x another specialization constant (id 9). */
+static const char scale_text[] = "OpCapability Shader\n"
+                                 "OpMemoryModel Logical GLSL450\n"
+                                 "OpEntryPoint GLCompute %main \"scale\" %gid %x %y %push\n"
+                                 "OpExecutionMode %main LocalSize 1 1 1\n"
+                                 "OpDecorate %gid BuiltIn GlobalInvocationId\n"
+                                 "OpDecorate %factor SpecId 7\n"
+                                 "OpDecorate %width SpecId 9\n"
+                                 "OpDecorate %size BuiltIn WorkgroupSize\n"
+                                 "OpDecorate %array ArrayStride 4\n"
+                                 "OpDecorate %block Block\n"
+                                 "OpMemberDecorate %block 0 Offset 0\n"
+                                 "OpDecorate %x DescriptorSet 0\n"
+                                 "OpDecorate %x Binding 3\n"
+                                 "OpDecorate %y DescriptorSet 2\n"
+                                 "OpDecorate %y Binding 1\n"
+                                 "OpDecorate %pushes Block\n"
+                                 "OpMemberDecorate %pushes 0 Offset 0\n"
+                                 "OpMemberDecorate %pushes 1 Offset 4\n"
+                                 "%void = OpTypeVoid\n"
+                                 "%function = OpTypeFunction %void\n"
+                                 "%bool = OpTypeBool\n"
+                                 "%u32 = OpTypeInt 32 0\n"
+                                 "%u32x3 = OpTypeVector %u32 3\n"
+                                 "%zero = OpConstant %u32 0\n"
+                                 "%one = OpConstant %u32 1\n"
+                                 "%factor = OpSpecConstant %u32 2\n"
+                                 "%width = OpSpecConstant %u32 1\n"
+                                 "%size = OpSpecConstantComposite %u32x3 %width %one %one\n"
+                                 "%array = OpTypeRuntimeArray %u32\n"
+                                 "%block = OpTypeStruct %array\n"
+                                 "%block_ptr = OpTypePointer StorageBuffer %block\n"
+                                 "%u32_ptr = OpTypePointer StorageBuffer %u32\n"
+                                 "%pushes = OpTypeStruct %u32 %u32\n"
+                                 "%pushes_ptr = OpTypePointer PushConstant %pushes\n"
+                                 "%push_ptr = OpTypePointer PushConstant %u32\n"
+                                 "%input_ptr = OpTypePointer Input %u32x3\n"
+                                 "%x = OpVariable %block_ptr StorageBuffer\n"
+                                 "%y = OpVariable %block_ptr StorageBuffer\n"
+                                 "%push = OpVariable %pushes_ptr PushConstant\n"
+                                 "%gid = OpVariable %input_ptr Input\n"
+                                 "%main = OpFunction %void None %function\n"
+                                 "%entry = OpLabel\n"
+                                 "%id = OpLoad %u32x3 %gid\n"
+                                 "%i = OpCompositeExtract %u32 %id 0\n"
+                                 "%n = OpArrayLength %u32 %x 0\n"
+                                 "%in = OpULessThan %bool %i %n\n"
+                                 "OpSelectionMerge %done None\n"
+                                 "OpBranchConditional %in %work %done\n"
+                                 "%work = OpLabel\n"
+                                 "%from = OpAccessChain %u32_ptr %x %zero %i\n"
+                                 "%value = OpLoad %u32 %from\n"
+                                 "%product = OpIMul %u32 %value %factor\n"
+                                 "%add_ptr = OpAccessChain %push_ptr %push %one\n"
+                                 "%add = OpLoad %u32 %add_ptr\n"
+                                 "%sum = OpIAdd %u32 %product %add\n"
+                                 "%to = OpAccessChain %u32_ptr %y %zero %i\n"
+                                 "OpStore %to %sum\n"
+                                 "OpBranch %done\n"
+                                 "%done = OpLabel\n"
+                                 "OpReturn\n"
+                                 "OpFunctionEnd\n";
 
 static const vyre_kernel_slot scale_slots[] = {
-  {.set = 2, .binding = 1, .kind = VYRE_SLOT_STORAGE},
-  {.set = 0, .binding = 3, .kind = VYRE_SLOT_STORAGE},
+    {.set = 2, .binding = 1, .kind = VYRE_SLOT_STORAGE},
+    {.set = 0, .binding = 3, .kind = VYRE_SLOT_STORAGE},
 };
 
 static vyre_kernel_desc
 scale_desc(spv_binary binary)
 {
   return (vyre_kernel_desc){
-    .label = "scale.spvasm",
-    .code = binary->code,
-    .size = binary->wordCount * 4,
-    .entry = "scale",
-    .workgroup = {1, 1, 1},
-    .slots = scale_slots,
-    .slot_count = 2,
-    .push_size = 8,
+      .label = "scale.spvasm",
+      .code = binary->code,
+      .size = binary->wordCount * 4,
+      .entry = "scale",
+      .workgroup = {1, 1, 1},
+      .slots = scale_slots,
+      .slot_count = 2,
+      .push_size = 8,
   };
 }
 
@@ -171,7 +170,7 @@ compile_scale(vyre_target *target, const vyre_kernel_spec *specs, uint32_t spec_
   return kernel;
 }
 
-/* ---- copies -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------------------------------------------- */
 
 static void
 fills_uploads_and_reads_come_in_that_order(void **state)
@@ -185,7 +184,8 @@ fills_uploads_and_reads_come_in_that_order(void **state)
   vyre_fill fills[] = {{{buffer, 0, 0}, 0x11111111}, {{buffer, 8, 4}, 0x22222222}, {{buffer, 8, 8}, 0x33333333}};
   vyre_upload uploads[] = {{{buffer, 9, 5}, upload}, {{buffer, 10, 2}, upload}};
   vyre_read reads[] = {{{buffer, 0, 0}, got}, {{buffer, 11, 3}, part}};
-  vyre_sequence sequence = {.fills = fills, .fill_count = 3, .uploads = uploads, .upload_count = 2, .reads = reads, .read_count = 2};
+  vyre_sequence sequence = {
+      .fills = fills, .fill_count = 3, .uploads = uploads, .upload_count = 2, .reads = reads, .read_count = 2};
   vyre_timing timing;
   assert_ok(ops->submit(target, &sequence, &timing));
   unsigned char expected[26];
@@ -223,7 +223,7 @@ write_and_read_are_sequences_of_one(void **state)
   assert_ok(ops->close(target)); /* the buffer with it */
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
 enum { COUNT = 100 };
 
@@ -232,7 +232,8 @@ a_kernel_sees_its_sets_specialization_and_push_constants(void **state)
 {
   (void)state;
   vyre_target *target = open_checked();
-  vyre_kernel_spec specs[] = {{.id = 7, .size = 4, .bits = 5}, {.id = 9, .size = 4, .bits = 32}, {.id = 1000, .size = 4, .bits = 1}};
+  vyre_kernel_spec specs[] = {
+      {.id = 7, .size = 4, .bits = 5}, {.id = 9, .size = 4, .bits = 32}, {.id = 1000, .size = 4, .bits = 1}};
   vyre_kernel kernel = compile_scale(target, specs, 3, 32);
   uint32_t x[COUNT], y[COUNT + 4];
   for (uint32_t i = 0; i < COUNT; i++)
@@ -271,7 +272,8 @@ without_values_specialization_constants_keep_their_defaults(void **state)
   vyre_upload uploads[] = {{{xs, 0, 0}, x}, {{ys, 0, 0}, y}};
   vyre_step step = {.kernel = kernel, .buffers = buffers, .buffer_count = 2, .push = push, .push_size = 8, .groups = {2, 1, 1}};
   vyre_read read = {{ys, 0, 0}, y};
-  vyre_sequence sequence = {.uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  vyre_sequence sequence = {
+      .uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
   assert_ok(ops->submit(target, &sequence, NULL));
   assert_int_equal(y[0], 43);
   assert_int_equal(y[1], 0);
@@ -293,14 +295,19 @@ steps_see_what_earlier_ones_wrote_with_one_wait(void **state)
   vyre_range forth[] = {{ys, 0, 0}, {xs, 0, 0}}, back[] = {{xs, 0, 0}, {ys, 0, 0}};
   vyre_step steps[STEPS];
   for (uint32_t i = 0; i < STEPS; i++) {
-    steps[i] = (vyre_step){.kernel = kernel, .buffers = i % 2 ? back : forth, .buffer_count = 2, .push = push, .push_size = 8,
+    steps[i] = (vyre_step){.kernel = kernel,
+                           .buffers = i % 2 ? back : forth,
+                           .buffer_count = 2,
+                           .push = push,
+                           .push_size = 8,
                            .groups = {COUNT, 1, 1}};
     for (uint32_t k = 0; k < COUNT; k++)
       expected[k] = expected[k] * 3 + 1;
   }
   vyre_upload upload = {{xs, 0, 0}, x};
   vyre_read read = {{xs, 0, 0}, got};
-  vyre_sequence sequence = {.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = STEPS, .reads = &read, .read_count = 1};
+  vyre_sequence sequence = {
+      .uploads = &upload, .upload_count = 1, .steps = steps, .step_count = STEPS, .reads = &read, .read_count = 1};
   vyre_timing timing;
   for (int round = 0; round < 2; round++) {
     assert_ok(ops->submit(target, &sequence, &timing));
@@ -312,7 +319,7 @@ steps_see_what_earlier_ones_wrote_with_one_wait(void **state)
   assert_ok(ops->close(target));
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what is refused ----------------------------------------------------------------------------------------------------- */
 
 static void
 bad_kernels_are_refused(void **state)
@@ -373,7 +380,8 @@ what_validation_says_fails_the_call(void **state)
                                "%u32 = OpTypeInt 32 0\n%f32 = OpTypeFloat 32\n%one = OpConstant %u32 1\n"
                                "%main = OpFunction %void None %function\n%entry = OpLabel\n%bad = OpFAdd %f32 %one %one\n"
                                "OpReturn\nOpFunctionEnd\n");
-  vyre_kernel_desc desc = {.label = "bad", .code = binary->code, .size = binary->wordCount * 4, .entry = "main", .workgroup = {1, 1, 1}};
+  vyre_kernel_desc desc = {
+      .label = "bad", .code = binary->code, .size = binary->wordCount * 4, .entry = "main", .workgroup = {1, 1, 1}};
   vyre_kernel kernel;
   assert_fails(ops->compile(target, &desc, &kernel), VYRE_CODE_DEVICE, "validation layer has", "FAdd");
   spvBinaryDestroy(binary);
@@ -450,7 +458,7 @@ memory_that_is_not_there_is_an_error(void **state)
   assert_ok(ops->close(target));
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- opening ------------------------------------------------------------------------------------------------------------- */
 
 static void
 what_is_missing_gives_three_messages(void **state)
@@ -528,7 +536,7 @@ devices_are_listed_and_taken_by_index_or_name(void **state)
   }
 }
 
-/* ---- every allocation of ours fails once ----------------------------------------------------------------------------------------------- */
+/* ---- every allocation of ours fails once --------------------------------------------------------------------------------- */
 
 typedef struct counting {
   uint32_t until_failure;
@@ -566,7 +574,8 @@ open_run_close(const vyre_allocator *allocator, spv_binary binary)
     status = ops->compile(target, &desc, &kernel);
   if (!status) {
     vyre_range buffers[] = {{buffer, 0, 0}, {buffer, 0, 0}};
-    vyre_step step = {.kernel = kernel, .buffers = buffers, .buffer_count = 2, .push = "abcdefgh", .push_size = 8, .groups = {1, 1, 1}};
+    vyre_step step = {
+        .kernel = kernel, .buffers = buffers, .buffer_count = 2, .push = "abcdefgh", .push_size = 8, .groups = {1, 1, 1}};
     status = ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
   }
   return vyre_status_join(status, ops->close(target));
@@ -598,18 +607,18 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fills_uploads_and_reads_come_in_that_order),
-    cmocka_unit_test(write_and_read_are_sequences_of_one),
-    cmocka_unit_test(a_kernel_sees_its_sets_specialization_and_push_constants),
-    cmocka_unit_test(without_values_specialization_constants_keep_their_defaults),
-    cmocka_unit_test(steps_see_what_earlier_ones_wrote_with_one_wait),
-    cmocka_unit_test(bad_kernels_are_refused),
-    cmocka_unit_test(what_validation_says_fails_the_call),
-    cmocka_unit_test(bad_sequences_are_refused),
-    cmocka_unit_test(memory_that_is_not_there_is_an_error),
-    cmocka_unit_test(what_is_missing_gives_three_messages),
-    cmocka_unit_test(devices_are_listed_and_taken_by_index_or_name),
-    cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
+      cmocka_unit_test(fills_uploads_and_reads_come_in_that_order),
+      cmocka_unit_test(write_and_read_are_sequences_of_one),
+      cmocka_unit_test(a_kernel_sees_its_sets_specialization_and_push_constants),
+      cmocka_unit_test(without_values_specialization_constants_keep_their_defaults),
+      cmocka_unit_test(steps_see_what_earlier_ones_wrote_with_one_wait),
+      cmocka_unit_test(bad_kernels_are_refused),
+      cmocka_unit_test(what_validation_says_fails_the_call),
+      cmocka_unit_test(bad_sequences_are_refused),
+      cmocka_unit_test(memory_that_is_not_there_is_an_error),
+      cmocka_unit_test(what_is_missing_gives_three_messages),
+      cmocka_unit_test(devices_are_listed_and_taken_by_index_or_name),
+      cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
