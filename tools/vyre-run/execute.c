@@ -1,0 +1,292 @@
+/* Running a program over a copy of the inputs: on the interpreter, or as one sequence on a device.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double
+milliseconds(const struct timespec *from)
+{
+  struct timespec to;
+  clock_gettime(CLOCK_MONOTONIC, &to);
+  return (double)(to.tv_sec - from->tv_sec) * 1e3 + (double)(to.tv_nsec - from->tv_nsec) / 1e6;
+}
+
+/* The place of a buffer among the inputs; they have all. */
+static uint32_t
+find_input(const run_inputs *inputs, const run_buffer *buffer)
+{
+  uint32_t i = 0;
+  while (i + 1 < inputs->count && !run_buffer_same(inputs->items[i].buffer, buffer))
+    i++;
+  return i;
+}
+
+/* ---- the interpreter ----------------------------------------------------------------------------------------------------- */
+
+/* Every row of the program that is a buffer with bytes from outside, bound to them. */
+static uint32_t
+bind_rows(const run_program *program, const run_inputs *inputs, const run_results *results, vyre_binding *out)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  uint32_t count = 0;
+  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
+    vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
+      continue;
+    const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
+    run_buffer buffer = {.space = space, .set = info->set, .binding = info->binding};
+    uint32_t i = find_input(inputs, &buffer);
+    if (out)
+      out[count] = (vyre_binding){{row}, results->items[i], inputs->items[i].size};
+    count++;
+  }
+  return count;
+}
+
+static vyre_status
+run_cpu(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
+{
+  uint32_t count = bind_rows(program, inputs, results, NULL);
+  vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
+  if (!bindings)
+    return VYRE_OUT_OF_MEMORY("for the buffers");
+  bind_rows(program, inputs, results, bindings);
+  vyre_dispatch dispatch = {
+      .program = program->row,
+      .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
+      .bindings = bindings,
+      .binding_count = count,
+      .specs = program->specs,
+      .spec_count = program->spec_count,
+  };
+  vyre_interp_options interp = {.steps = options->steps, .report_undefined = options->report_undefined};
+  vyre_interp_stats stats = {0};
+  struct timespec start;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  vyre_status status = vyre_interp_run(program->module, &dispatch, &interp, &stats);
+  if (!status && options->time)
+    printf("time: %s on cpu: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
+  free(bindings);
+  return status;
+}
+
+/* ---- Vulkan -------------------------------------------------------------------------------------------------------------- */
+
+/* What one submission is made of; each list has a place for each of the program's buffers. */
+typedef struct device_run {
+  const vyre_target_ops *ops;
+  vyre_target *target;
+  vyre_kernel_slot *slots;
+  vyre_range *ranges;
+  vyre_upload *uploads;
+  vyre_read *reads;
+  vyre_kernel_spec *specs;
+  uint32_t slot_count, read_count;
+  const void *push;
+  uint32_t push_size;
+} device_run;
+
+static vyre_target_options
+target_options(const run_options *options)
+{
+  return (vyre_target_options){.library = options->library, .device = options->device, .validate = options->validate};
+}
+
+static vyre_status
+allocate_lists(const run_program *program, device_run *run)
+{
+  size_t count = (size_t)program->buffer_count + 1;
+  run->slots = calloc(count, sizeof *run->slots);
+  run->ranges = calloc(count, sizeof *run->ranges);
+  run->uploads = calloc(count, sizeof *run->uploads);
+  run->reads = calloc(count, sizeof *run->reads);
+  run->specs = calloc((size_t)program->spec_count + 1, sizeof *run->specs);
+  return run->slots && run->ranges && run->uploads && run->reads && run->specs ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
+}
+
+static vyre_status
+add_buffer(const run_buffer *buffer, const run_data *data, unsigned char *result, device_run *run)
+{
+  if (buffer->space == VYRE_SPACE_PUSH) {
+    run->push = data->initial;
+    run->push_size = (uint32_t)((buffer->shape.fixed + 3) & ~(uint64_t)3); /* the data has room for whole words */
+    return VYRE_OK;
+  }
+  char name[128];
+  run_buffer_describe(buffer, name, sizeof name);
+  uint32_t i = run->slot_count;
+  vyre_device_buffer device;
+  VYRE_TRY(vyre_status_note(run->ops->allocate(run->target, data->size, &device), "for %s", name));
+  run->slots[i] = (vyre_kernel_slot){
+      .set = buffer->set,
+      .binding = buffer->binding,
+      .kind = buffer->space == VYRE_SPACE_UNIFORM ? VYRE_SLOT_UNIFORM : VYRE_SLOT_STORAGE,
+  };
+  run->ranges[i] = (vyre_range){device, 0, data->size};
+  run->uploads[i] = (vyre_upload){run->ranges[i], data->initial};
+  if (buffer->is_writable)
+    run->reads[run->read_count++] = (vyre_read){run->ranges[i], result};
+  run->slot_count++;
+  return VYRE_OK;
+}
+
+static uint32_t
+spec_size(const run_program *program, uint32_t id)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
+    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_spec && vyre_row_spec_id(program->module, (vyre_row){row}) == id)
+      return run_scalar_size(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])));
+  }
+  return 4;
+}
+
+static vyre_status
+compile(const run_program *program, device_run *run, vyre_kernel *out)
+{
+  for (uint32_t i = 0; i < program->spec_count; i++)
+    run->specs[i] = (vyre_kernel_spec){
+        .id = program->specs[i].id,
+        .size = spec_size(program, program->specs[i].id),
+        .bits = program->specs[i].bits,
+    };
+  vyre_kernel_desc desc = {
+      .label = program->path,
+      .form = VYRE_KERNEL_SPIRV,
+      .code = program->words.data,
+      .size = program->words.size,
+      .entry = program->entry,
+      .workgroup = {program->workgroup[0], program->workgroup[1], program->workgroup[2]},
+      .slots = run->slots,
+      .slot_count = run->slot_count,
+      .specs = run->specs,
+      .spec_count = program->spec_count,
+      .push_size = run->push_size,
+  };
+  return run->ops->compile(run->target, &desc, out);
+}
+
+static vyre_status
+submit(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results, device_run *run)
+{
+  for (uint32_t i = 0; i < program->buffer_count; i++) {
+    uint32_t input = find_input(inputs, &program->buffers[i]);
+    VYRE_TRY(add_buffer(&program->buffers[i], &inputs->items[input], results->items[input], run));
+  }
+  vyre_step step = {
+      .buffers = run->ranges,
+      .buffer_count = run->slot_count,
+      .push = run->push,
+      .push_size = run->push_size,
+      .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
+  };
+  VYRE_TRY(compile(program, run, &step.kernel));
+  vyre_sequence sequence = {
+      .uploads = run->uploads,
+      .upload_count = run->slot_count,
+      .steps = &step,
+      .step_count = 1,
+      .reads = run->reads,
+      .read_count = run->read_count,
+  };
+  vyre_timing timing;
+  VYRE_TRY(run->ops->submit(run->target, &sequence, &timing));
+  if (options->time)
+    printf("time: %s on vulkan: %.3f ms, of these on the device %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64
+           " down\n",
+           program->path, (double)timing.host_ns / 1e6, (double)timing.device_ns / 1e6, timing.launches,
+           timing.launches == 1 ? "" : "es", timing.waits, timing.waits == 1 ? "" : "s", timing.bytes_up, timing.bytes_down);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_device(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
+{
+  device_run run = {.ops = &vyre_target_vulkan};
+  vyre_target_options target = target_options(options);
+  VYRE_TRY(run.ops->open(&target, NULL, &run.target));
+  vyre_status status = allocate_lists(program, &run);
+  if (!status)
+    status = submit(options, program, inputs, results, &run);
+  status = vyre_status_join(status, run.ops->close(run.target));
+  free(run.slots);
+  free(run.ranges);
+  free(run.uploads);
+  free(run.reads);
+  free(run.specs);
+  return status;
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+copy_inputs(const run_inputs *inputs, run_results *results)
+{
+  results->items = calloc((size_t)inputs->count + 1, sizeof *results->items);
+  if (!results->items)
+    return VYRE_OUT_OF_MEMORY("for the results");
+  results->count = inputs->count;
+  for (uint32_t i = 0; i < inputs->count; i++) {
+    results->items[i] = malloc(inputs->items[i].size);
+    if (!results->items[i])
+      return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a result of %zu bytes\nFix: make the buffers smaller with -size",
+                        inputs->items[i].size);
+    memcpy(results->items[i], inputs->items[i].initial, inputs->items[i].size);
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+run_execute(const run_options *options, run_target target, const run_program *program, const run_inputs *inputs, run_results *out)
+{
+  *out = (run_results){0};
+  vyre_status status = copy_inputs(inputs, out);
+  if (!status)
+    status = target == RUN_CPU ? run_cpu(options, program, inputs, out) : run_device(options, program, inputs, out);
+  if (!status)
+    return VYRE_OK;
+  run_results_free(out);
+  return vyre_status_note(status, "while running '%s' of %s on %s", program->entry, program->path,
+                          target == RUN_CPU ? "the interpreter" : "vulkan");
+}
+
+void
+run_results_free(run_results *results)
+{
+  for (uint32_t i = 0; i < results->count; i++)
+    free(results->items[i]);
+  free(results->items);
+  *results = (run_results){0};
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------------------- */
+
+static void
+print_device(void *user, const vyre_device_info *info)
+{
+  (void)user;
+  static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
+  static const char *const features[] = {"int8", "int16", "int64", "float16", "float64"};
+  printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
+         info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
+  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared\n   types:",
+         info->driver, info->memory >> 20, info->max_invocations, info->max_shared);
+  for (uint32_t i = 0; i < 5; i++) {
+    if (info->features >> i & 1u)
+      printf(" %s", features[i]);
+  }
+  printf("\n");
+}
+
+vyre_status
+run_list_devices(const run_options *options)
+{
+  vyre_target_options target = target_options(options);
+  return vyre_target_vulkan.list(&target, print_device, NULL);
+}

@@ -1,0 +1,306 @@
+/* The scalars of a buffer: where they are, what they are called, reading and writing them as text.
+ *
+ * Lengths that specialization constants give are taken under the run's values.  A walk stays inside the bytes there are, whatever
+ * the types say.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scalars ------------------------------------------------------------------------------------------------------------- */
+
+uint32_t
+run_scalar_size(vyre_kind kind)
+{
+  return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
+}
+
+uint64_t
+run_scalar_get(const void *data, vyre_kind kind)
+{
+  const unsigned char *bytes = data;
+  uint64_t bits = 0;
+  for (uint32_t i = run_scalar_size(kind); i-- > 0;)
+    bits = bits << 8 | bytes[i]; /* little end first, as SPIR-V's memory on every host that vyre runs on */
+  return bits;
+}
+
+void
+run_scalar_put(void *data, vyre_kind kind, uint64_t bits)
+{
+  unsigned char *bytes = data;
+  for (uint32_t i = 0; i < run_scalar_size(kind); i++)
+    bytes[i] = (unsigned char)(bits >> 8 * i);
+}
+
+static bool
+parse_float(const char *text, vyre_kind kind, uint64_t *out)
+{
+  char *end;
+  if (kind == VYRE_F32) {
+    float value = strtof(text, &end);
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    *out = bits;
+  } else if (kind == VYRE_F64) {
+    double value = strtod(text, &end);
+    memcpy(out, &value, 8);
+  } else {
+    return false;
+  }
+  return *end == '\0';
+}
+
+static bool
+parse_int(const char *text, vyre_kind kind, uint64_t *out)
+{
+  uint32_t bits = vyre_kind_bits(kind);
+  uint64_t mask = UINT64_MAX >> (64 - bits);
+  char *end;
+  errno = 0;
+  if (*text == '-') {
+    long long value = strtoll(text, &end, 0);
+    *out = (uint64_t)value & mask;
+    return *end == '\0' && !errno && vyre_kind_is_signed(kind) && value >= -(long long)(mask >> 1) - 1;
+  }
+  *out = strtoull(text, &end, 0);
+  bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); /* bits, also of a negative number */
+  return *end == '\0' && !errno && *out <= (vyre_kind_is_signed(kind) && !is_hex ? mask >> 1 : mask);
+}
+
+bool
+run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out)
+{
+  char copy[64];
+  if (length == 0 || length >= sizeof copy || text[0] == ' ' || text[0] == '+')
+    return false;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  if (vyre_kind_is_float(kind))
+    return parse_float(copy, kind, out);
+  if (vyre_kind_is_int(kind))
+    return parse_int(copy, kind, out);
+  *out = strcmp(copy, "true") == 0 || strcmp(copy, "1") == 0;
+  return *out || strcmp(copy, "false") == 0 || strcmp(copy, "0") == 0;
+}
+
+static void
+print_float(double value, int digits, bool is_single, char out[48])
+{
+  for (int precision = 1; precision <= digits; precision++) {
+    snprintf(out, 48, "%.*g", precision, value);
+    if (is_single ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value)
+      break;
+  }
+}
+
+void
+run_scalar_print(vyre_kind kind, uint64_t bits, char out[48])
+{
+  uint32_t width = vyre_kind_bits(kind);
+  if (kind == VYRE_F32) {
+    float value;
+    uint32_t word = (uint32_t)bits;
+    memcpy(&value, &word, 4);
+    if (isnan(value))
+      snprintf(out, 48, "nan");
+    else
+      print_float((double)value, 9, true, out);
+  } else if (kind == VYRE_F64) {
+    double value;
+    memcpy(&value, &bits, 8);
+    if (isnan(value))
+      snprintf(out, 48, "nan");
+    else
+      print_float(value, 17, false, out);
+  } else if (kind == VYRE_F16) {
+    snprintf(out, 48, "0x%04" PRIx64, bits);
+  } else if (vyre_kind_is_signed(kind)) {
+    snprintf(out, 48, "%" PRId64, (int64_t)(bits << (64 - width)) >> (64 - width));
+  } else {
+    snprintf(out, 48, "%" PRIu64, bits);
+  }
+}
+
+/* ---- sizes --------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t
+array_length(const run_layout *layout, const vyre_type_info *info)
+{
+  uint64_t length = info->count;
+  if (info->count_row &&
+      !vyre_constant_value(layout->module, (vyre_row){info->count_row}, layout->specs, layout->spec_count, &length))
+    return 0;
+  return length;
+}
+
+static uint64_t
+saturated_product(uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 2 : product;
+}
+
+/* Bytes without a runtime array's elements. */
+static uint64_t
+fixed_size(const run_layout *layout, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(layout->module, type);
+  switch (info.form) {
+  case VYRE_FORM_ARRAY:
+    return info.flags & VYRE_TYPE_RUNTIME ? 0 : saturated_product(array_length(layout, &info), info.stride);
+  case VYRE_FORM_STRUCT: {
+    uint64_t size = info.size;
+    for (uint32_t i = 0; i < info.count; i++) {
+      uint64_t end = vyre_type_get(layout->module, type).members[i].offset;
+      end += fixed_size(layout, vyre_type_get(layout->module, type).members[i].type);
+      size = end > size ? end : size;
+    }
+    return size;
+  }
+  default:
+    return info.size;
+  }
+}
+
+run_shape
+run_layout_shape(const run_layout *layout, vyre_type_id type)
+{
+  run_shape shape = {.fixed = fixed_size(layout, type)};
+  vyre_type_info info = vyre_type_get(layout->module, type);
+  if (info.form == VYRE_FORM_STRUCT && info.count) {
+    shape.offset = info.members[info.count - 1].offset;
+    info = vyre_type_get(layout->module, info.members[info.count - 1].type);
+  }
+  if (info.form == VYRE_FORM_ARRAY && info.flags & VYRE_TYPE_RUNTIME)
+    shape.stride = info.stride;
+  return shape;
+}
+
+/* ---- walks --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+  const run_layout *layout;
+  uint64_t size, index;
+  run_visit visit;
+  void *user;
+  bool is_stopped;
+} walk;
+
+static void
+walk_scalar(walk *w, vyre_kind kind, uint64_t offset)
+{
+  uint32_t size = run_scalar_size(kind);
+  if (w->is_stopped || size == 0 || offset > w->size || size > w->size - offset)
+    return;
+  w->is_stopped = !w->visit(w->user, w->index, offset, kind);
+  w->index++;
+}
+
+static void
+walk_type(walk *w, vyre_type_id type, uint64_t offset)
+{
+  vyre_type_info info = vyre_type_get(w->layout->module, type);
+  if (info.form == VYRE_FORM_VALUE) {
+    vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
+    for (uint32_t lane = 0; lane < VYRE_TYPE_LANES((vyre_type)type); lane++)
+      walk_scalar(w, kind, offset + (uint64_t)lane * run_scalar_size(kind));
+  } else if (info.form == VYRE_FORM_MATRIX) {
+    vyre_kind kind = VYRE_TYPE_KIND((vyre_type)info.element);
+    uint32_t lanes = VYRE_TYPE_LANES((vyre_type)info.element);
+    for (uint32_t i = 0; i < info.count * lanes; i++) {
+      uint64_t column = i / lanes, lane = i % lanes;
+      uint64_t major = info.flags & VYRE_TYPE_ROW_MAJOR ? lane : column, minor = info.flags & VYRE_TYPE_ROW_MAJOR ? column : lane;
+      walk_scalar(w, kind, offset + major * info.stride + minor * run_scalar_size(kind));
+    }
+  } else if (info.form == VYRE_FORM_ARRAY) {
+    uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? UINT64_MAX : array_length(w->layout, &info);
+    for (uint64_t i = 0; i < length && info.stride && !w->is_stopped && offset < w->size; i++, offset += info.stride) {
+      if (info.flags & VYRE_TYPE_RUNTIME && info.stride > w->size - offset)
+        return; /* a last element that is cut off is not one */
+      walk_type(w, info.element, offset);
+    }
+  } else {
+    for (uint32_t i = 0; i < info.count && !w->is_stopped; i++) {
+      vyre_member member = vyre_type_get(w->layout->module, type).members[i];
+      walk_type(w, member.type, offset + member.offset);
+    }
+  }
+}
+
+uint64_t
+run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit visit, void *user)
+{
+  walk w = {.layout = layout, .size = size, .visit = visit, .user = user};
+  walk_type(&w, type, 0);
+  return w.index;
+}
+
+static void append_path(char *out, size_t capacity, const char *format, ...) VYRE_PRINTF(3, 4);
+
+static void
+append_path(char *out, size_t capacity, const char *format, ...)
+{
+  size_t length = strlen(out);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(out + length, capacity - length, format, arguments);
+  va_end(arguments);
+}
+
+/* One step towards the scalar at *offset; false: there are no more. */
+static bool
+path_step(const run_layout *layout, vyre_type_id *type, uint64_t *offset, char *out, size_t capacity)
+{
+  vyre_type_info info = vyre_type_get(layout->module, *type);
+  if (info.form == VYRE_FORM_VALUE) {
+    uint32_t size = run_scalar_size(VYRE_TYPE_KIND((vyre_type)*type));
+    if (VYRE_TYPE_LANES((vyre_type)*type) > 1 && size)
+      append_path(out, capacity, ".%c", "xyzw"[*offset / size & 3]);
+    return false;
+  }
+  if (info.form == VYRE_FORM_MATRIX) {
+    uint32_t size = run_scalar_size(VYRE_TYPE_KIND((vyre_type)info.element));
+    uint64_t major = info.stride ? *offset / info.stride : 0, minor = info.stride ? *offset % info.stride / size : 0;
+    bool is_row_major = info.flags & VYRE_TYPE_ROW_MAJOR;
+    append_path(out, capacity, "[%" PRIu64 "].%c", is_row_major ? minor : major, "xyzw"[(is_row_major ? major : minor) & 3]);
+    return false;
+  }
+  if (info.form == VYRE_FORM_ARRAY) {
+    if (!info.stride)
+      return false;
+    append_path(out, capacity, "[%" PRIu64 "]", *offset / info.stride);
+    *offset %= info.stride;
+    *type = info.element;
+    return true;
+  }
+  for (uint32_t i = info.count; i-- > 0;) {
+    vyre_member member = info.members[i];
+    if (member.offset > *offset)
+      continue;
+    const char *name = vyre_string_text(layout->module, member.name);
+    if (*name)
+      append_path(out, capacity, ".%s", name);
+    else
+      append_path(out, capacity, ".%u", i);
+    *offset -= member.offset;
+    *type = member.type;
+    return true;
+  }
+  return false;
+}
+
+void
+run_layout_path(const run_layout *layout, vyre_type_id type, uint64_t offset, char *out, size_t capacity)
+{
+  out[0] = '\0';
+  while (path_step(layout, &type, &offset, out, capacity))
+    continue;
+}

@@ -1,0 +1,104 @@
+/* vyre-run: runs a compute program on the interpreter or on Vulkan, shows what it wrote, compares it with another.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef VYRE_VERSION
+#error "the build says which version this is"
+#endif
+
+static void
+emit(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)user;
+  char small[2048], *text = small;
+  size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof small);
+  if (needed >= sizeof small) {
+    text = malloc(needed + 1);
+    if (text)
+      vyre_diagnostic_format(diagnostic, text, needed + 1);
+    else
+      text = small;
+  }
+  size_t length = strlen(text);
+  fprintf(stderr, "%s%s", text, length && text[length - 1] == '\n' ? "" : "\n");
+  if (text != small)
+    free(text);
+}
+
+/* What one run owns. */
+typedef struct work {
+  run_program first, second;
+  run_inputs inputs;
+  run_results first_results, second_results;
+} work;
+
+static vyre_status
+do_work(const run_options *options, work *w, bool *out_equal)
+{
+  vyre_diagnostics diagnostics = {emit, NULL};
+  bool is_itself = options->compare == options->input;
+  VYRE_TRY(run_program_load(options->input, options, diagnostics, &w->first));
+  if (options->compare && !is_itself)
+    VYRE_TRY(run_program_load(options->compare, options, diagnostics, &w->second));
+  const run_program *second = is_itself ? &w->first : &w->second;
+  VYRE_TRY(run_inputs_make(options, &w->first, options->compare && !is_itself ? second : NULL, &w->inputs));
+  VYRE_TRY(run_execute(options, options->target, &w->first, &w->inputs, &w->first_results));
+  if (options->compare)
+    VYRE_TRY(run_execute(options, options->compare_target, second, &w->inputs, &w->second_results));
+  VYRE_TRY(run_report(options, &w->inputs, &w->first_results));
+  if (options->compare)
+    VYRE_TRY(run_compare(options, &w->inputs, &w->first, &w->first_results, second, &w->second_results, out_equal));
+  return VYRE_OK;
+}
+
+static vyre_status
+run(const run_options *options, bool *out_equal)
+{
+  *out_equal = true;
+  if (options->help) {
+    run_options_help();
+    return VYRE_OK;
+  }
+  if (options->version) {
+    printf("vyre-run %s, op set %u\n", VYRE_VERSION, VYRE_OPSET_VERSION);
+    return VYRE_OK;
+  }
+  if (options->list_devices)
+    return run_list_devices(options);
+  work w = {0};
+  vyre_status status = do_work(options, &w, out_equal);
+  run_results_free(&w.second_results);
+  run_results_free(&w.first_results);
+  run_inputs_free(&w.inputs);
+  run_program_free(&w.second);
+  run_program_free(&w.first);
+  return status;
+}
+
+int
+main(int argc, char **argv)
+{
+  signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write */
+  run_options options;
+  bool is_equal = true;
+  vyre_status status = run_options_parse(argc, argv, &options);
+  if (!status)
+    status = run(&options, &is_equal);
+  errno = 0;
+  if ((fflush(stdout) || ferror(stdout)) && !status)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard output could not be written: %s\nFix: give it room, and a reader",
+                        errno ? strerror(errno) : "an earlier write failed");
+  run_options_free(&options);
+  int code = status ? (int)vyre_status_code(status) : is_equal ? 0 : 1;
+  if (status)
+    fprintf(stderr, "vyre-run: error: %s\n", vyre_status_text(status));
+  vyre_status_free(status);
+  return code;
+}

@@ -1,0 +1,332 @@
+/* A program to run: loaded, checked, and reflected: its buffers, its specialization constants, the words that a driver is given.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include "vyre/glsl.h"
+#include "vyre/spirv.h"
+#include "vyre/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+run_layout
+run_program_layout(const run_program *program)
+{
+  return (run_layout){program->module, program->specs, program->spec_count};
+}
+
+/* ---- loading ------------------------------------------------------------------------------------------------------------- */
+
+/* A SPIR-V module of the other byte order becomes one of this machine's. */
+static void
+swap_words(vyre_bytes *words)
+{
+  uint32_t first;
+  memcpy(&first, words->data, 4);
+  if (first != 0x03022307)
+    return;
+  for (size_t at = 0; at + 4 <= words->size; at += 4) {
+    uint32_t word;
+    memcpy(&word, words->data + at, 4);
+    word = __builtin_bswap32(word);
+    memcpy(words->data + at, &word, 4);
+  }
+}
+
+static vyre_status
+verify(const vyre_module *module)
+{
+  vyre_verify_errors errors = {0};
+  vyre_bytes text = {0};
+  vyre_status status = vyre_verify(module, &errors);
+  if (status) {
+    vyre_status printed = vyre_verify_print(module, &errors, &text);
+    if (!printed && text.data)
+      fwrite(text.data, 1, text.size, stderr);
+    status = vyre_status_join(status, printed);
+  }
+  vyre_bytes_free(&text);
+  vyre_verify_errors_free(&errors);
+  return status;
+}
+
+/* The module, and the input's own SPIR-V if it is such or becomes such. */
+static vyre_status
+load(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
+{
+  VYRE_TRY(vyre_module_create(NULL, 0, &program->module));
+  VYRE_TRY(vyre_file_read(program->path, file));
+  vyre_glsl_options glsl = {
+      .include_dirs = options->include_dirs,
+      .include_dir_count = options->include_dir_count,
+      .defines = options->defines,
+      .define_count = options->define_count,
+      .debug = true, /* names and lines for messages */
+  };
+  vyre_input_kind kind = vyre_input_detect(program->path, file->data, file->size);
+  if (kind == VYRE_INPUT_GLSL)
+    VYRE_TRY(vyre_glsl_compile(file->data, file->size, program->path, &glsl, diagnostics, &program->words));
+  else if (kind == VYRE_INPUT_SPIRV)
+    VYRE_TRY(vyre_bytes_append(&program->words, file->data, file->size));
+  const vyre_bytes *source = program->words.size ? &program->words : file;
+  VYRE_TRY(
+      vyre_input_parse(program->module, program->path, source->data ? source->data : "", source->size, &glsl, diagnostics, &kind));
+  VYRE_TRY(verify(program->module));
+  if (program->words.size)
+    swap_words(&program->words);
+  return VYRE_OK;
+}
+
+/* ---- which program ------------------------------------------------------------------------------------------------------- */
+
+static const char *
+entry_name(run_program *program, uint32_t row)
+{
+  vyre_program_info *info = vyre_program_info_of(program->module, (vyre_row){row});
+  const char *name = vyre_row_name(program->module, (vyre_row){row});
+  return info->entry ? vyre_string_text(program->module, info->entry) : name ? name : "";
+}
+
+static bool
+is_named(run_program *program, uint32_t row, const char *name)
+{
+  const char *own = vyre_row_name(program->module, (vyre_row){row});
+  return strcmp(entry_name(program, row), name) == 0 || (own && strcmp(own, name) == 0);
+}
+
+static vyre_status
+no_program(run_program *program, const char *wanted)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  vyre_bytes names = {0};
+  vyre_status status = VYRE_OK;
+  for (uint32_t row = view->first[0]; row && !status; row = view->next[row])
+    status = vyre_bytes_printf(&names, "%s%s", names.size ? ", " : "", entry_name(program, row));
+  if (status) {
+    vyre_bytes_free(&names);
+    return status;
+  }
+  if (!view->first[0])
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: no program in it\nFix: give a file with a compute program", program->path);
+  else if (wanted)
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "%s: no program '%s'; there are: %s\nFix: name one of them with -entry", program->path,
+                        wanted, names.data);
+  else
+    status = VYRE_ERROR(VYRE_CODE_USAGE, "%s: several programs: %s\nFix: name one of them with -entry", program->path, names.data);
+  vyre_bytes_free(&names);
+  return status;
+}
+
+static vyre_status
+choose_program(run_program *program, const char *wanted)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  uint32_t first = view->first[0], found = 0;
+  if (!wanted && first && !view->next[first])
+    found = first;
+  for (uint32_t row = first; wanted && row && !found; row = view->next[row])
+    found = is_named(program, row, wanted) ? row : 0;
+  if (!found)
+    return no_program(program, wanted);
+  program->row = (vyre_row){found};
+  program->entry = entry_name(program, found);
+  return VYRE_OK;
+}
+
+/* ---- specialization ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+find_spec(const run_program *program, const run_setting *setting)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  char *end;
+  unsigned long id = strtoul(setting->name, &end, 10);
+  bool is_id = (size_t)(end - setting->name) == setting->name_length;
+  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_spec)
+      continue;
+    const char *name = vyre_row_name(program->module, (vyre_row){row});
+    if (is_id ? vyre_row_spec_id(program->module, (vyre_row){row}) == id
+              : name && strlen(name) == setting->name_length && memcmp(name, setting->name, setting->name_length) == 0)
+      return row;
+  }
+  return 0;
+}
+
+static vyre_status
+take_specs(run_program *program, const run_options *options, bool is_strict)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  program->specs = calloc((size_t)options->specs.count + 1, sizeof *program->specs);
+  if (!program->specs)
+    return VYRE_OUT_OF_MEMORY("for specialization constants");
+  for (uint32_t i = 0; i < options->specs.count; i++) {
+    const run_setting *setting = &options->specs.items[i];
+    uint32_t row = find_spec(program, setting);
+    if (!row && !is_strict)
+      continue;
+    if (!row)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-spec: %s has no specialization constant '%.*s'\nFix: name one by its name or its id",
+                        program->path, (int)setting->name_length, setting->name);
+    uint64_t bits;
+    if (!run_scalar_parse(setting->value, strlen(setting->value), VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])), &bits))
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "-spec %.*s: '%s' is no value of its type\nFix: a number that the type holds, or true, false",
+                        (int)setting->name_length, setting->name, setting->value);
+    program->specs[program->spec_count++] = (vyre_spec_value){vyre_row_spec_id(program->module, (vyre_row){row}), bits};
+  }
+  return VYRE_OK;
+}
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
+
+static bool
+members_are_read_only(const vyre_module *module, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(module, type);
+  if (info.form != VYRE_FORM_STRUCT || info.count == 0)
+    return false;
+  for (uint32_t i = 0; i < info.count; i++) {
+    if (!(info.members[i].access & VYRE_ACCESS_NO_WRITE))
+      return false;
+  }
+  return true;
+}
+
+static const char *
+block_name(const vyre_module *module, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(module, type);
+  return info.form == VYRE_FORM_STRUCT && info.name ? vyre_string_text(module, info.name) : "";
+}
+
+bool
+run_buffer_same(const run_buffer *a, const run_buffer *b)
+{
+  if (a->space == VYRE_SPACE_PUSH || b->space == VYRE_SPACE_PUSH)
+    return a->space == b->space;
+  return a->set == b->set && a->binding == b->binding;
+}
+
+/* Rows of one (set, binding) are one buffer: its type is the one that has a runtime array, or else the longest. */
+static void
+add_buffer(run_program *program, const run_buffer *buffer)
+{
+  for (uint32_t i = 0; i < program->buffer_count; i++) {
+    run_buffer *old = &program->buffers[i];
+    if (!run_buffer_same(old, buffer))
+      continue;
+    bool is_writable = old->is_writable || buffer->is_writable;
+    if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
+      *old = *buffer;
+    old->is_writable = is_writable;
+    return;
+  }
+  program->buffers[program->buffer_count++] = *buffer;
+}
+
+static vyre_status
+take_buffers(run_program *program)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  run_layout layout = run_program_layout(program);
+  uint32_t count = 0;
+  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row])
+    count += VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer;
+  program->buffers = calloc((size_t)count + 1, sizeof *program->buffers);
+  if (!program->buffers)
+    return VYRE_OUT_OF_MEMORY("for the buffers");
+  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
+    vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
+      continue;
+    const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
+    const char *name = vyre_row_name(program->module, (vyre_row){row});
+    vyre_type_id type = view->imm[row];
+    bool is_read_only =
+        space != VYRE_SPACE_STORAGE || view->imm_hi[row] & VYRE_ACCESS_NO_WRITE || members_are_read_only(program->module, type);
+    run_buffer buffer = {
+        .space = space,
+        .set = info->set,
+        .binding = info->binding,
+        .row = {row},
+        .name = name ? name : "",
+        .block = block_name(program->module, type),
+        .type = type,
+        .is_writable = !is_read_only,
+        .shape = run_layout_shape(&layout, type),
+    };
+    add_buffer(program, &buffer);
+  }
+  return VYRE_OK;
+}
+
+void
+run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity)
+{
+  const char *name = buffer->name[0] ? buffer->name : buffer->block;
+  if (buffer->space == VYRE_SPACE_PUSH)
+    snprintf(out, capacity, "push constants%s%s%s", name[0] ? " '" : "", name, name[0] ? "'" : "");
+  else
+    snprintf(out, capacity, "%s%s%s(set %u binding %u)", name[0] ? "'" : "", name, name[0] ? "' " : "", buffer->set,
+             buffer->binding);
+}
+
+bool
+run_buffer_is(const run_buffer *buffer, const char *name, size_t length)
+{
+  char number[32];
+  snprintf(number, sizeof number, "%u.%u", buffer->set, buffer->binding);
+  const char *names[] = {buffer->name, buffer->block, buffer->space == VYRE_SPACE_PUSH ? "push" : number};
+  for (size_t i = 0; i < 3; i++) {
+    if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+fill_program(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
+{
+  bool is_second = program->path == options->compare && options->compare != options->input;
+  VYRE_TRY(load(program, file, options, diagnostics));
+  VYRE_TRY(choose_program(program, options->entry));
+  VYRE_TRY(take_specs(program, options, !is_second)); /* what compares may have lost a constant that it does not use */
+  VYRE_TRY(take_buffers(program));
+  if (!vyre_workgroup_size(program->module, program->row, program->specs, program->spec_count, program->workgroup))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: the workgroup's size is not constant\nFix: make it of constants and specialization constants",
+                      program->path);
+  uint32_t input = vyre_program_info_of(program->module, program->row)->input;
+  bool on_vulkan = (is_second ? options->compare_target : options->target) == RUN_VULKAN ||
+                   (options->compare == options->input && options->compare_target == RUN_VULKAN);
+  if (on_vulkan && program->words.size == 0)
+    VYRE_TRY(vyre_spirv_write(program->module, input, NULL, &program->words));
+  return VYRE_OK;
+}
+
+vyre_status
+run_program_load(const char *path, const run_options *options, vyre_diagnostics diagnostics, run_program *out)
+{
+  *out = (run_program){.path = path};
+  vyre_bytes file = {0};
+  vyre_status status = fill_program(out, &file, options, diagnostics);
+  vyre_bytes_free(&file);
+  if (status)
+    run_program_free(out);
+  return status;
+}
+
+void
+run_program_free(run_program *program)
+{
+  free(program->buffers);
+  free(program->specs);
+  vyre_bytes_free(&program->words);
+  vyre_module_destroy(program->module);
+  *program = (run_program){0};
+}

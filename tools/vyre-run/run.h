@@ -1,0 +1,167 @@
+/* vyre-run's own declarations: what its files share.
+ *
+ * A run is: options, one or two programs (loaded, reflected), the buffers they have in common with their first contents, an
+ * execution of each, and then printing, writing and comparing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TOOLS_RUN_H
+#define VYRE_TOOLS_RUN_H
+
+#include "vyre/io.h"
+#include "vyre/run.h"
+#include "vyre/target.h"
+
+/* ---- options.c ----------------------------------------------------------------------------------------------------------- */
+
+typedef enum run_target { RUN_CPU, RUN_VULKAN } run_target;
+
+/* NAME=VALUE as given. */
+typedef struct run_setting {
+  const char *name; /* not terminated: */
+  size_t name_length;
+  const char *value;
+} run_setting;
+
+typedef struct run_settings {
+  run_setting *items;
+  uint32_t count;
+} run_settings;
+
+typedef struct run_tolerance {
+  bool is_set, in_ulps;
+  double limit;
+} run_tolerance;
+
+typedef struct run_options {
+  const char *input;
+  const char *compare; /* NULL: none */
+  run_target target, compare_target;
+  const char *entry;
+  bool has_groups;
+  uint32_t groups[3];
+  run_settings buffers, sizes, specs, writes;
+  run_settings prints; /* value NULL */
+  run_tolerance tolerance;
+  uint64_t steps;
+  bool report_undefined, validate, time, list_devices, help, version;
+  const char *device, *library;
+  const char **include_dirs, **defines;
+  uint32_t include_dir_count, define_count;
+} run_options;
+
+/* Lists are allocated; run_options_free ends them.  USAGE for what is no option, or no value of one. */
+VYRE_MUST_USE vyre_status run_options_parse(int argc, char **argv, run_options *out);
+void run_options_free(run_options *options);
+void run_options_help(void);
+
+/* ---- layout.c: the scalars of a buffer, in order ------------------------------------------------------------------------- */
+
+typedef struct run_layout {
+  const vyre_module *module;
+  const vyre_spec_value *specs; /* borrowed */
+  uint32_t spec_count;
+} run_layout;
+
+typedef struct run_shape {
+  uint64_t fixed;  /* bytes without the runtime array's elements */
+  uint64_t offset; /* of the runtime array, if there is one */
+  uint32_t stride; /* of its elements; 0: there is none */
+} run_shape;
+
+run_shape run_layout_shape(const run_layout *layout, vyre_type_id type);
+
+/* One scalar; false stops the walk. */
+typedef bool (*run_visit)(void *user, uint64_t index, uint64_t offset, vyre_kind kind);
+
+/* Each scalar that lies whole in `size` bytes, by its index from 0; returns how many were visited. */
+uint64_t run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit visit, void *user);
+
+/* How the scalar at `offset` is reached: "[3].pos.x". */
+void run_layout_path(const run_layout *layout, vyre_type_id type, uint64_t offset, char *out, size_t capacity);
+
+uint64_t run_scalar_get(const void *data, vyre_kind kind);
+void run_scalar_put(void *data, vyre_kind kind, uint64_t bits);
+uint32_t run_scalar_size(vyre_kind kind);
+/* False: the text is no value of that kind. */
+bool run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out);
+/* The shortest text that reads back as the same value. */
+void run_scalar_print(vyre_kind kind, uint64_t bits, char out[48]);
+
+/* ---- program.c: what is run ---------------------------------------------------------------------------------------------- */
+
+/* One (set, binding), or the push constants: all buffer rows of it. */
+typedef struct run_buffer {
+  vyre_space space;
+  uint32_t set, binding;
+  vyre_row row;      /* the first of its rows */
+  const char *name;  /* the row's; "" none */
+  const char *block; /* its struct's; "" none */
+  vyre_type_id type;
+  bool is_writable;
+  run_shape shape;
+} run_buffer;
+
+typedef struct run_program {
+  const char *path;
+  vyre_module *module;
+  vyre_bytes words; /* the SPIR-V that a driver is given: the input's own, or what vyre writes */
+  vyre_row row;
+  const char *entry;
+  uint32_t workgroup[3];
+  run_buffer *buffers;
+  uint32_t buffer_count;
+  vyre_spec_value *specs;
+  uint32_t spec_count;
+} run_program;
+
+VYRE_MUST_USE vyre_status run_program_load(const char *path, const run_options *options, vyre_diagnostics diagnostics,
+                                           run_program *out);
+void run_program_free(run_program *program);
+run_layout run_program_layout(const run_program *program);
+/* "'x' (set 0 binding 1)" */
+void run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity);
+bool run_buffer_is(const run_buffer *buffer, const char *name, size_t length);
+bool run_buffer_same(const run_buffer *a, const run_buffer *b);
+
+/* ---- data.c: what buffers hold at first ---------------------------------------------------------------------------------- */
+
+typedef struct run_data {
+  const run_program *program; /* whose layout it has */
+  const run_buffer *buffer;
+  size_t size;
+  unsigned char *initial; /* owned */
+} run_data;
+
+typedef struct run_inputs {
+  run_data *items;
+  uint32_t count;
+  uint32_t groups[3];
+} run_inputs;
+
+/* For the buffers of `first`, and those that only `second` (may be NULL) has. */
+VYRE_MUST_USE vyre_status run_inputs_make(const run_options *options, const run_program *first, const run_program *second,
+                                          run_inputs *out);
+void run_inputs_free(run_inputs *inputs);
+
+/* ---- execute.c ----------------------------------------------------------------------------------------------------------- */
+
+/* What each of the inputs holds afterwards; one that the program does not have holds what it held. */
+typedef struct run_results {
+  unsigned char **items;
+  uint32_t count;
+} run_results;
+
+VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target target, const run_program *program,
+                                      const run_inputs *inputs, run_results *out);
+void run_results_free(run_results *results);
+VYRE_MUST_USE vyre_status run_list_devices(const run_options *options);
+
+/* ---- report.c ------------------------------------------------------------------------------------------------------------ */
+
+VYRE_MUST_USE vyre_status run_report(const run_options *options, const run_inputs *inputs, const run_results *results);
+/* Prints the verdict. */
+VYRE_MUST_USE vyre_status run_compare(const run_options *options, const run_inputs *inputs, const run_program *first,
+                                      const run_results *first_results, const run_program *second,
+                                      const run_results *second_results, bool *out_equal);
+
+#endif
