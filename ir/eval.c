@@ -187,7 +187,7 @@ eval_compose(const row_eval *row)
   switch ((uint32_t)row->op) {
   case VYRE_OP_const:
     for (uint32_t i = 0; i < lanes; i++)
-      out->lane[i] = row->literal;
+      out->lane[i] = row->literal & bits_mask(vyre_kind_bits(VYRE_TYPE_KIND(row->type)));
     return true;
   case VYRE_OP_splat:
     for (uint32_t i = 0; i < lanes; i++)
