@@ -1,0 +1,178 @@
+/* Constants: literals, specialization constants, and rows over them as OpSpecConstantOp.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+static uint32_t
+scalar(vyre_spv *s, vyre_kind kind, uint32_t bits)
+{
+  const uint32_t operands[2] = {vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), bits};
+  if (kind == VYRE_BOOL)
+    return vyre_spv_intern(s, bits ? SpvOpConstantTrue : SpvOpConstantFalse, true, operands, 1, NULL, 0, NULL);
+  return vyre_spv_intern(s, SpvOpConstant, true, operands, 2, NULL, 0, NULL);
+}
+
+uint32_t
+vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint32_t lanes[4])
+{
+  uint32_t operands[5];
+  const uint32_t count = VYRE_TYPE_LANES(type);
+  if (count == 1)
+    return scalar(s, VYRE_TYPE_KIND(type), lanes[0]);
+  operands[0] = vyre_spv_value_type(s, type);
+  for (uint32_t i = 0; i < count; i++)
+    operands[1 + i] = i > 0 && lanes[i] == lanes[i - 1] ? operands[i] : scalar(s, VYRE_TYPE_KIND(type), lanes[i]);
+  return vyre_spv_intern(s, SpvOpConstantComposite, true, operands, 1 + count, NULL, 0, NULL);
+}
+
+uint32_t
+vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits)
+{
+  const uint32_t word = (uint32_t)bits;
+  const uint32_t lanes[4] = {word, word, word, word};
+  return vyre_spv_lanes(s, type, lanes);
+}
+
+uint32_t
+vyre_spv_u32(vyre_spv *s, uint32_t value)
+{
+  return scalar(s, VYRE_U32, value);
+}
+
+uint32_t
+vyre_spv_null(vyre_spv *s, uint32_t type)
+{
+  return vyre_spv_intern(s, SpvOpConstantNull, true, &type, 1, NULL, 0, NULL);
+}
+
+/* Joins nest at most as deep as lanes are many. */
+static bool
+const_lanes(const vyre_spv *s, uint32_t row, uint32_t lanes[4], uint32_t *count, uint32_t depth)
+{
+  if (vyre_spv_opcode(s, row) == VYRE_OP_const) {
+    for (uint32_t i = VYRE_TYPE_LANES(vyre_spv_row_type(s, row)); i > 0; i--) {
+      if (*count == 4)
+        return false;
+      lanes[(*count)++] = s->imm[row];
+    }
+    return true;
+  }
+  if (vyre_spv_opcode(s, row) != VYRE_OP_join || depth == 4)
+    return false;
+  return const_lanes(s, s->a[row], lanes, count, depth + 1) && const_lanes(s, s->b[row], lanes, count, depth + 1)
+      && (s->c[row] == 0 || const_lanes(s, s->c[row], lanes, count, depth + 1));
+}
+
+bool
+vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint32_t lanes[4])
+{
+  uint32_t count = 0;
+  return const_lanes(s, row, lanes, &count, 0);
+}
+
+uint32_t
+vyre_spv_spec(vyre_spv *s, uint32_t row)
+{
+  const vyre_type type = vyre_spv_row_type(s, row);
+  const uint32_t spec_id = vyre_row_spec_id(s->module, (vyre_row){row});
+  const uint32_t operands[2] = {vyre_spv_value_type(s, type), s->imm[row]};
+  bool fresh;
+  uint32_t id;
+  if (VYRE_TYPE_LANES(type) != 1) {
+    vyre_spv_fail(s, "a specialization constant is a scalar");
+    return 0;
+  }
+  if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
+    id = vyre_spv_intern(s, s->imm[row] ? SpvOpSpecConstantTrue : SpvOpSpecConstantFalse, true, operands, 1, &spec_id, 1, &fresh);
+  else
+    id = vyre_spv_intern(s, SpvOpSpecConstant, true, operands, 2, &spec_id, 1, &fresh);
+  if (fresh) {
+    const uint32_t decoration[3] = {id, SpvDecorationSpecId, spec_id};
+    const char *name = vyre_row_name(s->module, (vyre_row){row});
+    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
+    if (name && !s->strip)
+      vyre_spv_text(s, &s->names, SpvOpName, &id, 1, name);
+  }
+  return id;
+}
+
+static void
+pin(vyre_spv *s, uint32_t row, uint32_t depth)
+{
+  if (row < s->base || row >= s->end) {
+    vyre_spv_fail(s, "a size is given by row %u, which is not of this program", row);
+    return;
+  }
+  if (s->id[row - s->base] || vyre_spv_failed(s))
+    return;
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  const uint32_t outer = s->row;
+  s->row = row;
+  if (op != VYRE_OP_const && op != VYRE_OP_spec) {
+    if (!(vyre_op_infos[op].flags & VYRE_OP_PURE) || depth > 1000)
+      vyre_spv_fail(s, "a size is given by '%s', which is no specialization constant", vyre_op_infos[op].text);
+    if (s->a[row])
+      pin(s, s->a[row], depth + 1);
+    if (s->b[row])
+      pin(s, s->b[row], depth + 1);
+    if (s->c[row])
+      pin(s, s->c[row], depth + 1);
+  }
+  if (!vyre_spv_failed(s))
+    vyre_spv_row(s, row);
+  s->row = outer;
+}
+
+uint32_t
+vyre_spv_pinned(vyre_spv *s, uint32_t row)
+{
+  vyre_spv_words *out = s->out;
+  const bool constant = s->constant;
+  s->out = &s->globals;
+  s->constant = true;
+  pin(s, row, 0);
+  s->out = out;
+  s->constant = constant;
+  return vyre_spv_failed(s) ? 0 : s->id[row - s->base];
+}
+
+typedef struct initializer_words {
+  const uint32_t *words;
+  uint32_t count, used;
+} initializer_words;
+
+static uint32_t
+write_initializer(vyre_spv *s, vyre_type_id type, initializer_words *from)
+{
+  if (vyre_spv_failed(s))
+    return 0;
+  if (type < 256) {
+    uint32_t lanes[4] = {0};
+    for (uint32_t i = 0; i < VYRE_TYPE_LANES((vyre_type)type); i++)
+      lanes[i] = from->used < from->count ? from->words[from->used++] : 0;
+    return vyre_spv_lanes(s, (vyre_type)type, lanes);
+  }
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  vyre_spv_words operands = {0};
+  vyre_spv_push(s, &operands, vyre_spv_type(s, type, VYRE_SPV_BARE));
+  if (info.count == 0)
+    vyre_spv_fail(s, "an initializer for an array whose length is not a literal");
+  for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++)
+    vyre_spv_push(s, &operands, write_initializer(s, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, from));
+  const uint32_t id = vyre_spv_intern(s, SpvOpConstantComposite, true, operands.data, operands.count, NULL, 0, NULL);
+  vyre_spv_words_free(s, &operands);
+  return id;
+}
+
+uint32_t
+vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer)
+{
+  initializer_words from = {0};
+  from.words = vyre_module_initializer(s->module, initializer, &from.count);
+  uint32_t nonzero = 0;
+  for (uint32_t i = 0; i < from.count; i++)
+    nonzero |= from.words[i];
+  if (!nonzero)
+    return vyre_spv_null(s, vyre_spv_type(s, type, VYRE_SPV_BARE));
+  return write_initializer(s, type, &from);
+}

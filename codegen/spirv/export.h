@@ -1,0 +1,246 @@
+/* What the files of the SPIR-V writer share: its state, and how instructions are appended.
+ *
+ * A module is written in one walk over the rows of each program of the input, in program order.  Every section of a SPIR-V module is a
+ * growing array of words; they are put together at the end.  What a row became stands in arrays by row (`id`, `aux`, `use`), which
+ * are of the program at hand: index row - base.  Types, constants and variables are interned by their words, so that equal ones of
+ * several programs are one.
+ *
+ * Errors: the first one is kept in `status` (or `out_of_memory` is set) and everything after it goes on harmlessly: appending always has
+ * room, ids are 0.  The walk looks once a row.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_CODEGEN_SPIRV_EXPORT_H
+#define VYRE_CODEGEN_SPIRV_EXPORT_H
+
+#include "vyre/spirv.h"
+
+#include <spirv/unified1/spirv.h>
+#include <spirv/unified1/GLSL.std.450.h>
+
+typedef struct vyre_spv_words {
+  uint32_t *data;
+  size_t count, capacity;
+} vyre_spv_words;
+
+/* How a type is written.  ORDER: TOP and LAYOUT carry offsets and strides. */
+typedef enum vyre_spv_mode {
+  VYRE_SPV_BARE,   /* workgroup, private, constant: no layout */
+  VYRE_SPV_LAYOUT, /* storage, uniform, push */
+  VYRE_SPV_TOP,    /* the same, a buffer's own type: a struct is a Block */
+} vyre_spv_mode;
+
+/* `use`: what is known of a row of the program at hand. */
+enum {
+  VYRE_SPV_USED_POINTER = 1, /* a path that memory is accessed through: needs its access chain */
+  VYRE_SPV_USED_MATRIX = 2,  /* a tuple that is used as a matrix */
+  VYRE_SPV_LEFT = 4,         /* a block or switch that some `leave` names */
+  VYRE_SPV_CROSSED = 8,      /* and whose flag some inner construct has to carry out */
+  VYRE_SPV_WRAPPED = 16,     /* a buffer that is the one member of a struct made for it */
+  VYRE_SPV_BRANCH = 32,      /* a path whose guard needs a branch: a runtime array may be empty */
+};
+
+/* A control construct being written.  `vars` are those that are written in it. */
+typedef struct vyre_spv_scope {
+  uint32_t row;
+  uint32_t kind; /* VYRE_SPV_SELECTION and so on */
+  uint32_t merge, next; /* labels; next: a loop's continue target */
+  const uint32_t *vars;
+  uint32_t var_count;
+  vyre_spv_words merge_edges, next_edges; /* an edge: its block's label, the value of each var */
+  vyre_spv_words saved;
+} vyre_spv_scope;
+
+enum { VYRE_SPV_SELECTION, VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
+
+#define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
+
+typedef struct vyre_spv {
+  vyre_module *module; /* never changed: side tables are reached through it */
+  const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first;
+  const vyre_allocator *allocator;
+  vyre_status status;
+  bool out_of_memory;
+  bool strip;
+  uint32_t input;
+  uint32_t version;
+  uint32_t memory_model;
+  uint32_t next_id;
+  uint32_t float_controls; /* capabilities that programs from text ask for */
+
+  /* sections, in the module's order */
+  vyre_spv_words capabilities, extensions, entries, modes, strings, names, processed, decorations, globals, code;
+  vyre_spv_words *out; /* where instructions go: code, or globals while `constant` */
+  bool constant;       /* rows become constants and OpSpecConstantOp */
+
+  /* interning */
+  vyre_spv_words keys, slots;
+  uint32_t slot_count, slot_used;
+  uint32_t value_types[256];
+  uint32_t glsl;
+  uint32_t builtins[5];
+  uint32_t workgroup_size; /* the WorkgroupSize composite, if there is one */
+  uint32_t workgroup_key[3];
+  bool workgroup_seen;
+
+  /* the program at hand */
+  uint32_t program, base, end;
+  uint32_t row; /* being written */
+  bool strict, exact;
+  uint32_t *id, *aux;
+  uint8_t *use;
+  uint32_t capacity;
+  vyre_spv_words interface;
+  uint32_t builtins_used;
+
+  /* control */
+  uint32_t block; /* label of the block being written */
+  bool dead;      /* nothing is being written: behind a jump */
+  bool fell;      /* the case ended with a fallthrough */
+  uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
+  uint32_t continuing;      /* how many continuing regions are around */
+  uint32_t value_count; /* vars, and the flags of crossed leaves */
+  vyre_spv_words vars;  /* the row of each: a var, or the construct that is left */
+  vyre_spv_words current;          /* its value now; 0: zero, as at the start */
+  vyre_spv_words written, stamps, open;
+  vyre_spv_scope *scopes;
+  uint32_t depth, scope_capacity;
+  vyre_string line_file;
+  uint32_t line, column;
+  vyre_spv_words files; /* pairs: vyre_string, id */
+  vyre_spv_words scratch;
+} vyre_spv;
+
+/* ---- words.c ------------------------------------------------------------------------------------------------------------------- */
+
+/* Room for `count` (at most 16) words at the end, always valid. */
+uint32_t *vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count);
+void vyre_spv_push(vyre_spv *s, vyre_spv_words *words, uint32_t word);
+void vyre_spv_append(vyre_spv *s, vyre_spv_words *words, const uint32_t *data, size_t count);
+/* An instruction with a string after `count` operands. */
+void vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text);
+void vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count);
+void vyre_spv_words_free(vyre_spv *s, vyre_spv_words *words);
+/* A result: operands begin with its type if `typed`; `extra` words tell results apart that the instruction does not. */
+uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
+                         size_t extra_count, bool *out_fresh);
+/* An id that stands for a key, without an instruction: *out_fresh if it is new. */
+uint32_t vyre_spv_key(vyre_spv *s, const uint32_t *key, size_t count, bool *out_fresh);
+void vyre_spv_fail(vyre_spv *s, const char *format, ...) VYRE_PRINTF(2, 3);
+static inline bool
+vyre_spv_failed(const vyre_spv *s)
+{
+  return s->status || s->out_of_memory;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------------- */
+
+static inline vyre_opcode
+vyre_spv_opcode(const vyre_spv *s, uint32_t row)
+{
+  return (vyre_opcode)VYRE_ROW_OP(s->op[row]);
+}
+
+static inline vyre_type
+vyre_spv_row_type(const vyre_spv *s, uint32_t row)
+{
+  return VYRE_ROW_TYPE(s->op[row]);
+}
+
+static inline bool
+vyre_spv_flag(const vyre_spv *s, uint32_t row, uint32_t flag)
+{
+  return (VYRE_ROW_FLAGS(s->op[row]) & flag) != 0;
+}
+
+static inline uint64_t
+vyre_spv_payload(const vyre_spv *s, uint32_t row)
+{
+  return s->imm[row] | (uint64_t)s->imm_hi[row] << 32;
+}
+
+/* The id of a row that has been written. */
+uint32_t vyre_spv_value(vyre_spv *s, uint32_t row);
+/* The right operand: a row's id, or the literal as a constant of `type`. */
+uint32_t vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type);
+/* Writes a row that gives a value (ops.c). */
+void vyre_spv_row(vyre_spv *s, uint32_t row);
+/* What a row becomes with its guards in a strict program; 0: nothing but the plain instruction (guards.c). */
+uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
+uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row);
+
+/* ---- instructions ------------------------------------------------------------------------------------------------------------------ */
+
+uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
+uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
+void vyre_spv_label(vyre_spv *s, uint32_t label);
+void vyre_spv_branch(vyre_spv *s, uint32_t label);
+/* Scalar bool `condition` as `lanes` lanes, where OpSelect needs it. */
+uint32_t vyre_spv_select(vyre_spv *s, vyre_type type, uint32_t condition, vyre_type condition_type, uint32_t yes, uint32_t no);
+void vyre_spv_decorate(vyre_spv *s, uint32_t id, uint32_t decoration);
+
+static inline uint32_t
+vyre_spv_op1(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a)
+{
+  return vyre_spv_op(s, opcode, type, &a, 1);
+}
+
+static inline uint32_t
+vyre_spv_op2(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b)
+{
+  const uint32_t operands[2] = {a, b};
+  return vyre_spv_op(s, opcode, type, operands, 2);
+}
+
+static inline uint32_t
+vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
+{
+  const uint32_t operands[3] = {a, b, c};
+  return vyre_spv_op(s, opcode, type, operands, 3);
+}
+
+/* ---- types.c, constants.c ------------------------------------------------------------------------------------------------------------- */
+
+uint32_t vyre_spv_value_type(vyre_spv *s, vyre_type type);
+uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode);
+uint32_t vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns);
+uint32_t vyre_spv_struct_of(vyre_spv *s, const uint32_t *members, uint32_t count); /* a result of several values */
+uint32_t vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type);
+bool vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type);
+/* The struct {type} that a buffer which is no struct is put in. */
+uint32_t vyre_spv_wrapper(vyre_spv *s, vyre_type_id type);
+
+uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* a splat */
+uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
+uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
+/* A constant of the lanes' bits. */
+uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint32_t lanes[4]);
+/* The lanes of a const row, or of joins of such; false: not constant. */
+bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint32_t lanes[4]);
+uint32_t vyre_spv_spec(vyre_spv *s, uint32_t row);
+/* The row as a constant of the module: const, spec, or OpSpecConstantOp over them. */
+uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
+/* The constant that an initializer's words make of a type without layout. */
+uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer);
+
+/* ---- memory.c ------------------------------------------------------------------------------------------------------------------------- */
+
+void vyre_spv_buffer(vyre_spv *s, uint32_t row);
+/* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
+void vyre_spv_memory_start(vyre_spv *s);
+void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
+
+/* ---- control.c ------------------------------------------------------------------------------------------------------------------------- */
+
+/* What is written where, and which rows are used how: one pass over the program's rows. */
+void vyre_spv_survey(vyre_spv *s);
+void vyre_spv_region(vyre_spv *s, uint32_t region);
+/* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type. */
+typedef struct vyre_spv_branching {
+  uint32_t head, merge;
+} vyre_spv_branching;
+vyre_spv_branching vyre_spv_if_begin(vyre_spv *s, uint32_t condition);
+uint32_t vyre_spv_if_end(vyre_spv *s, vyre_spv_branching branching, uint32_t type, uint32_t value, uint32_t otherwise);
+
+#endif

@@ -1,0 +1,299 @@
+/* What rows of strict programs need beside their instruction, so that every case has one defined result (docs/ir.md, "Meaning").
+ *
+ * Guards stand only where SPIR-V leaves a case open, and not where a literal operand rules that case out.  Addresses: memory.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+/* The row at hand: its types as ids, and literals of its type. */
+typedef struct guard {
+  vyre_spv *s;
+  vyre_type type;  /* of the operands */
+  vyre_type bools; /* a bool for each lane */
+  uint32_t type_id, bool_id;
+  uint32_t a, b;
+  bool literal; /* b is: */
+  uint32_t bits;
+} guard;
+
+static uint32_t
+literal(const guard *g, uint32_t bits)
+{
+  return vyre_spv_constant(g->s, g->type, bits);
+}
+
+static uint32_t
+op(const guard *g, uint32_t opcode, uint32_t a, uint32_t b)
+{
+  return vyre_spv_op2(g->s, opcode, g->type_id, a, b);
+}
+
+static uint32_t
+compare(const guard *g, uint32_t opcode, uint32_t a, uint32_t b)
+{
+  return vyre_spv_op2(g->s, opcode, g->bool_id, a, b);
+}
+
+static uint32_t
+choose(const guard *g, uint32_t condition, uint32_t yes, uint32_t no)
+{
+  return vyre_spv_op3(g->s, SpvOpSelect, g->type_id, condition, yes, no);
+}
+
+static uint32_t
+both(const guard *g, uint32_t a, uint32_t b)
+{
+  return vyre_spv_op2(g->s, SpvOpLogicalAnd, g->bool_id, a, b);
+}
+
+static uint32_t
+either(const guard *g, uint32_t a, uint32_t b)
+{
+  return vyre_spv_op2(g->s, SpvOpLogicalOr, g->bool_id, a, b);
+}
+
+/* x / 0 is all ones, x % 0 is 0. */
+static uint32_t
+unsigned_division(const guard *g, bool remainder)
+{
+  const uint32_t opcode = remainder ? SpvOpUMod : SpvOpUDiv;
+  if (g->literal)
+    return g->bits ? op(g, opcode, g->a, g->b) : literal(g, remainder ? 0 : UINT32_MAX);
+  const uint32_t zero = compare(g, SpvOpIEqual, g->b, literal(g, 0));
+  const uint32_t result = op(g, opcode, g->a, choose(g, zero, literal(g, 1), g->b));
+  return remainder ? result : choose(g, zero, literal(g, UINT32_MAX), result);
+}
+
+/* A divisor that never faults: 1 instead of 0, and instead of -1 where the dividend is MIN. */
+static uint32_t
+safe_divisor(const guard *g, uint32_t *out_zero)
+{
+  *out_zero = 0;
+  if (g->literal && g->bits != 0 && g->bits != UINT32_MAX)
+    return g->b;
+  const uint32_t minimum = compare(g, SpvOpIEqual, g->a, literal(g, 0x80000000u));
+  const uint32_t overflow = both(g, minimum, compare(g, SpvOpIEqual, g->b, literal(g, UINT32_MAX)));
+  *out_zero = compare(g, SpvOpIEqual, g->b, literal(g, 0));
+  const uint32_t faults = either(g, *out_zero, overflow);
+  return choose(g, faults, literal(g, 1), g->b);
+}
+
+/* x / 0 is -1, MIN / -1 is MIN: MIN / 1. */
+static uint32_t
+signed_division(const guard *g)
+{
+  uint32_t zero;
+  const uint32_t divisor = safe_divisor(g, &zero);
+  const uint32_t result = op(g, SpvOpSDiv, g->a, divisor);
+  return zero ? choose(g, zero, literal(g, UINT32_MAX), result) : result;
+}
+
+/* x % 0 is 0, MIN % -1 is 0: both come out with the divisor 1.  By division, as not every driver has OpSRem and OpSMod right for
+ * negative operands. */
+static uint32_t
+signed_remainder(const guard *g, bool modulo)
+{
+  uint32_t zero;
+  const uint32_t divisor = safe_divisor(g, &zero);
+  if (g->s->constant)
+    return op(g, modulo ? SpvOpSMod : SpvOpSRem, g->a, divisor);
+  const uint32_t result = op(g, SpvOpISub, g->a, op(g, SpvOpIMul, op(g, SpvOpSDiv, g->a, divisor), divisor));
+  if (!modulo)
+    return result;
+  /* the sign of the divisor: add it where the signs differ and something remains */
+  const uint32_t signs = op(g, SpvOpBitwiseXor, result, divisor);
+  const uint32_t differ = compare(g, SpvOpSLessThan, signs, literal(g, 0));
+  const uint32_t remains = compare(g, SpvOpINotEqual, result, literal(g, 0));
+  const uint32_t wrong = both(g, differ, remains);
+  return choose(g, wrong, op(g, SpvOpIAdd, result, divisor), result);
+}
+
+/* Counts wrap. */
+static uint32_t
+shift(const guard *g, uint32_t opcode)
+{
+  if (g->literal)
+    return op(g, opcode, g->a, literal(g, g->bits & 31));
+  return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, 31)));
+}
+
+/* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, or or and of their bits is both. */
+static uint32_t
+float_minmax(const guard *g, uint32_t a, uint32_t b, bool max)
+{
+  vyre_spv *s = g->s;
+  const uint32_t operands[2] = {a, b};
+  const uint32_t bits = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, VYRE_TYPE_LANES(g->type)));
+  const uint32_t result = vyre_spv_ext(s, max ? GLSLstd450NMax : GLSLstd450NMin, g->type_id, operands, 2);
+  const uint32_t equal = compare(g, SpvOpFOrdEqual, a, b);
+  const uint32_t a_bits = vyre_spv_op1(s, SpvOpBitcast, bits, a), b_bits = vyre_spv_op1(s, SpvOpBitcast, bits, b);
+  const uint32_t mixed = vyre_spv_op2(s, max ? SpvOpBitwiseAnd : SpvOpBitwiseOr, bits, a_bits, b_bits);
+  return choose(g, equal, vyre_spv_op1(s, SpvOpBitcast, g->type_id, mixed), result);
+}
+
+/* min(max(x, low), high), whatever low and high are. */
+static uint32_t
+clamp(const guard *g, vyre_opcode opcode, uint32_t high)
+{
+  if (opcode == VYRE_OP_fclamp || opcode == VYRE_OP_nclamp)
+    return float_minmax(g, float_minmax(g, g->a, g->b, true), high, false);
+  const bool is_signed = opcode == VYRE_OP_sclamp;
+  uint32_t operands[2] = {g->a, g->b};
+  operands[0] = vyre_spv_ext(g->s, is_signed ? GLSLstd450SMax : GLSLstd450UMax, g->type_id, operands, 2);
+  operands[1] = high;
+  return vyre_spv_ext(g->s, is_signed ? GLSLstd450SMin : GLSLstd450UMin, g->type_id, operands, 2);
+}
+
+/* Halves away from zero; GLSL.std.450 leaves their direction open. */
+static uint32_t
+round_away(const guard *g)
+{
+  vyre_spv *s = g->s;
+  const uint32_t whole = vyre_spv_ext(s, GLSLstd450Trunc, g->type_id, &g->a, 1);
+  const uint32_t rest = op(g, SpvOpFSub, g->a, whole);
+  const uint32_t size = vyre_spv_ext(s, GLSLstd450FAbs, g->type_id, &rest, 1);
+  const uint32_t up = compare(g, SpvOpFOrdGreaterThanEqual, size, literal(g, 0x3f000000));
+  const uint32_t next = op(g, SpvOpFAdd, whole, vyre_spv_ext(s, GLSLstd450FSign, g->type_id, &g->a, 1));
+  return choose(g, up, next, whole);
+}
+
+/* Saturating, NaN gives 0. */
+static uint32_t
+float_to_int(vyre_spv *s, uint32_t row, uint32_t value)
+{
+  const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
+  const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(to));
+  const uint32_t lanes = VYRE_TYPE_LANES(to), result = vyre_spv_value_type(s, to);
+  guard g = {.s = s, .type = from, .bools = VYRE_TYPE(VYRE_BOOL, lanes), .a = value};
+  g.type_id = vyre_spv_value_type(s, from);
+  g.bool_id = vyre_spv_value_type(s, g.bools);
+  const uint32_t low_bits = is_signed ? 0xcf000000u : 0xbf800000u;  /* -2^31: the smallest; -1: the first too small */
+  const uint32_t high_bits = is_signed ? 0x4f000000u : 0x4f800000u; /* 2^31, 2^32: the first too large */
+  const uint32_t fits_low = compare(&g, is_signed ? SpvOpFOrdGreaterThanEqual : SpvOpFOrdGreaterThan, value, literal(&g, low_bits));
+  const uint32_t fits_high = compare(&g, SpvOpFOrdLessThan, value, literal(&g, high_bits));
+  const uint32_t fits = both(&g, fits_low, fits_high);
+  const uint32_t safe = choose(&g, fits, value, literal(&g, 0));
+  uint32_t whole = vyre_spv_op1(s, is_signed ? SpvOpConvertFToS : SpvOpConvertFToU, result, safe);
+  const uint32_t above = compare(&g, SpvOpFOrdGreaterThanEqual, value, literal(&g, high_bits));
+  whole = vyre_spv_op3(s, SpvOpSelect, result, above, vyre_spv_constant(s, to, is_signed ? 0x7fffffffu : UINT32_MAX), whole);
+  if (!is_signed)
+    return whole;
+  const uint32_t below = compare(&g, SpvOpFOrdLessThan, value, literal(&g, low_bits));
+  return vyre_spv_op3(s, SpvOpSelect, result, below, vyre_spv_constant(s, to, 0x80000000u), whole);
+}
+
+/* Offsets of 32 and more: the field is empty; counts are cut at the end of the word. */
+static uint32_t
+bit_field(const guard *g, vyre_opcode opcode, uint32_t offset, uint32_t count)
+{
+  vyre_spv *s = g->s;
+  const vyre_type boolean = VYRE_TYPE(VYRE_BOOL, 1);
+  const uint32_t u32 = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1)), bits = vyre_spv_u32(s, 32);
+  const uint32_t inside = vyre_spv_op2(s, SpvOpULessThan, vyre_spv_value_type(s, boolean), offset, bits);
+  const uint32_t at = vyre_spv_op3(s, SpvOpSelect, u32, inside, offset, vyre_spv_u32(s, 0));
+  const uint32_t limits[2] = {count, vyre_spv_op2(s, SpvOpISub, u32, bits, at)};
+  const uint32_t width = vyre_spv_ext(s, GLSLstd450UMin, u32, limits, 2);
+  if (opcode == VYRE_OP_bfi) {
+    const uint32_t operands[4] = {g->a, g->b, at, width};
+    return vyre_spv_select(s, g->type, inside, boolean, vyre_spv_op(s, SpvOpBitFieldInsert, g->type_id, operands, 4), g->a);
+  }
+  const uint32_t field =
+    vyre_spv_op3(s, opcode == VYRE_OP_sbfe ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract, g->type_id, g->a, at, width);
+  return vyre_spv_select(s, g->type, inside, boolean, field, literal(g, 0));
+}
+
+/* Whether index < lanes, and an index that is; an index is compared as unsigned, so negative ones are out of range. */
+static uint32_t
+lane_inside(vyre_spv *s, uint32_t lanes, uint32_t index, uint32_t index_row, uint32_t *out_safe)
+{
+  const vyre_type type = vyre_spv_row_type(s, index_row);
+  const uint32_t boolean = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
+  const uint32_t limit = vyre_spv_constant(s, type, lanes);
+  const uint32_t inside = vyre_spv_op2(s, SpvOpULessThan, boolean, index, limit);
+  const uint32_t zero = vyre_spv_constant(s, type, 0);
+  *out_safe = vyre_spv_op3(s, SpvOpSelect, vyre_spv_value_type(s, type), inside, index, zero);
+  return inside;
+}
+
+uint32_t
+vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row)
+{
+  const vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(type), 1), boolean = VYRE_TYPE(VYRE_BOOL, 1);
+  const uint32_t lanes = VYRE_TYPE_LANES(type), scalar_id = vyre_spv_value_type(s, scalar);
+  uint32_t safe;
+  const uint32_t inside = lane_inside(s, lanes, index, index_row, &safe);
+  const uint32_t value = lanes == 1 ? vector : vyre_spv_op2(s, SpvOpVectorExtractDynamic, scalar_id, vector, safe);
+  return vyre_spv_select(s, scalar, inside, boolean, value, vyre_spv_constant(s, scalar, 0));
+}
+
+uint32_t
+vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row)
+{
+  const uint32_t lanes = VYRE_TYPE_LANES(type);
+  uint32_t safe;
+  const uint32_t inside = lane_inside(s, lanes, index, index_row, &safe);
+  if (lanes > 1)
+    value = vyre_spv_op3(s, SpvOpVectorInsertDynamic, vyre_spv_value_type(s, type), vector, value, safe);
+  return vyre_spv_select(s, type, inside, VYRE_TYPE(VYRE_BOOL, 1), value, vector);
+}
+
+uint32_t
+vyre_spv_guarded(vyre_spv *s, uint32_t row)
+{
+  const vyre_opcode opcode = vyre_spv_opcode(s, row);
+  const vyre_op_info *info = &vyre_op_infos[opcode];
+  /* round and nclamp are always defined, but not by SPIR-V to the bit */
+  if ((info->undefined == VYRE_UNDEFINED_NEVER && opcode != VYRE_OP_round && opcode != VYRE_OP_nmin && opcode != VYRE_OP_nmax
+       && opcode != VYRE_OP_nclamp)
+      || info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE)
+    return 0;
+  guard g = {.s = s, .type = vyre_spv_row_type(s, s->a[row])};
+  g.bools = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(g.type));
+  g.type_id = vyre_spv_value_type(s, g.type);
+  g.bool_id = vyre_spv_value_type(s, g.bools);
+  g.a = vyre_spv_value(s, s->a[row]);
+  g.literal = vyre_spv_flag(s, row, VYRE_ROW_IMM);
+  g.bits = s->imm[row];
+  if (info->operands > 1)
+    g.b = vyre_spv_right(s, row, g.type);
+  switch (opcode) {
+  case VYRE_OP_udiv:
+  case VYRE_OP_umod:
+    return unsigned_division(&g, opcode == VYRE_OP_umod);
+  case VYRE_OP_sdiv:
+    return signed_division(&g);
+  case VYRE_OP_srem:
+  case VYRE_OP_smod:
+    return signed_remainder(&g, opcode == VYRE_OP_smod);
+  case VYRE_OP_shl:
+    return shift(&g, SpvOpShiftLeftLogical);
+  case VYRE_OP_ushr:
+    return shift(&g, SpvOpShiftRightLogical);
+  case VYRE_OP_sshr:
+    return shift(&g, SpvOpShiftRightArithmetic);
+  case VYRE_OP_fmin:
+  case VYRE_OP_nmin:
+    return float_minmax(&g, g.a, g.b, false);
+  case VYRE_OP_fmax:
+  case VYRE_OP_nmax:
+    return float_minmax(&g, g.a, g.b, true);
+  case VYRE_OP_uclamp:
+  case VYRE_OP_sclamp:
+  case VYRE_OP_fclamp:
+  case VYRE_OP_nclamp:
+    return clamp(&g, opcode, vyre_spv_value(s, s->c[row]));
+  case VYRE_OP_round:
+    return round_away(&g);
+  case VYRE_OP_convert:
+    if (!vyre_kind_is_float(VYRE_TYPE_KIND(g.type)) || vyre_kind_is_float(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))))
+      return 0;
+    return float_to_int(s, row, g.a);
+  case VYRE_OP_ubfe:
+  case VYRE_OP_sbfe:
+    return bit_field(&g, opcode, g.b, vyre_spv_value(s, s->c[row]));
+  case VYRE_OP_bfi:
+    return bit_field(&g, opcode, vyre_spv_value(s, s->a[s->c[row]]), vyre_spv_value(s, s->b[s->c[row]]));
+  default:
+    return 0;
+  }
+}

@@ -1,0 +1,315 @@
+/* The module as a whole: header, entry points, sections, and the walk over the programs of one input.
+ *
+ * From SPIR-V, a module keeps what its input had of version, capabilities, extensions, memory model and execution modes; from text it is
+ * SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
+ *
+ * Cost: linear in the rows of the input's programs.  Limits: the workgroup sizes of the programs of an input that has specialization
+ * constants in one are the same, as SPIR-V 1.3 has one WorkgroupSize for all.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+#include <string.h>
+
+#define VERSION_OF_TEXT 0x00010300u
+
+static void
+write_workgroup(vyre_spv *s, uint32_t row, uint32_t entry)
+{
+  const uint32_t rows[3] = {s->a[row], s->b[row], s->c[row]};
+  uint32_t mode[5] = {entry, SpvExecutionModeLocalSize, 1, 1, 1}, ids[3];
+  bool literal = true;
+  s->row = row;
+  for (int i = 0; i < 3; i++) {
+    uint64_t value = 1;
+    ids[i] = vyre_spv_pinned(s, rows[i]);
+    if (vyre_spv_opcode(s, rows[i]) != VYRE_OP_const)
+      literal = false;
+    else
+      value = s->imm[rows[i]];
+    /* what stands here is overridden where it is specialized: the default, as far as it is a literal or a spec row */
+    if (vyre_spv_opcode(s, rows[i]) == VYRE_OP_spec && s->imm[rows[i]])
+      value = s->imm[rows[i]];
+    mode[2 + i] = (uint32_t)value;
+    s->workgroup_key[i] = ids[i];
+  }
+  vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, mode, 5);
+  if (vyre_spv_failed(s))
+    return;
+  uint32_t size = 0;
+  if (!literal) {
+    const uint32_t operands[4] = {vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 3)), ids[0], ids[1], ids[2]};
+    bool fresh;
+    size = vyre_spv_intern(s, SpvOpSpecConstantComposite, true, operands, 4, NULL, 0, &fresh);
+    if (fresh) {
+      const uint32_t decoration[3] = {size, SpvDecorationBuiltIn, SpvBuiltInWorkgroupSize};
+      vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
+    }
+  }
+  if (s->workgroup_seen && s->workgroup_size != size)
+    vyre_spv_fail(s, "programs of one input have different workgroup sizes, and a specialization constant is in one\n"
+                     "Fix: write them as modules of their own");
+  s->workgroup_size = size;
+  s->workgroup_seen = true;
+  s->row = 0;
+}
+
+static bool
+has_mode(const vyre_word_list *modes, uint32_t mode)
+{
+  for (uint32_t at = 0; at < modes->count && modes->words[at] >> 16; at += modes->words[at] >> 16)
+    if (at + 2 < modes->count && modes->words[at + 2] == mode)
+      return true;
+  return false;
+}
+
+/* Execution modes kept from the input, and those that mode bits of a program from text ask for. */
+static void
+write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
+{
+  static const struct {
+    uint32_t bit, mode, capability;
+  } floats[] = {{VYRE_PROGRAM_FLUSH_32, SpvExecutionModeDenormFlushToZero, SpvCapabilityDenormFlushToZero},
+                {VYRE_PROGRAM_TO_ZERO_32, SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ}};
+  const vyre_word_list *modes = &info->modes;
+  for (uint32_t at = 0; at < modes->count;) {
+    const uint32_t count = modes->words[at] >> 16;
+    if (count < 3 || count > modes->count - at)
+      break;
+    vyre_spv_push(s, &s->modes, modes->words[at]);
+    vyre_spv_push(s, &s->modes, entry);
+    vyre_spv_append(s, &s->modes, modes->words + at + 2, count - 2);
+    at += count;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    if (!(s->imm[s->program] & floats[i].bit) || has_mode(modes, floats[i].mode))
+      continue;
+    const uint32_t operands[3] = {entry, floats[i].mode, 32};
+    vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
+    s->float_controls |= 1u << i;
+  }
+}
+
+static void
+write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
+{
+  const char *name = info->entry ? vyre_string_text(s->module, info->entry) : vyre_row_name(s->module, (vyre_row){s->program});
+  const uint32_t operands[2] = {SpvExecutionModelGLCompute, entry};
+  const size_t start = s->entries.count;
+  if (!name)
+    name = "main";
+  vyre_spv_text(s, &s->entries, SpvOpEntryPoint, operands, 2, name);
+  for (uint32_t i = 0; i < 5; i++)
+    if (s->builtins_used & 1u << i)
+      vyre_spv_push(s, &s->entries, s->builtins[i]);
+  if (s->version >= 0x10400)
+    vyre_spv_append(s, &s->entries, s->interface.data, s->interface.count);
+  if (vyre_spv_failed(s))
+    return;
+  const size_t count = s->entries.count - start;
+  if (count > 0xffff)
+    vyre_spv_fail(s, "an interface of %zu variables", s->interface.count);
+  s->entries.data[start] = (uint32_t)count << 16 | SpvOpEntryPoint;
+  if (!s->strip)
+    vyre_spv_text(s, &s->names, SpvOpName, &entry, 1, name);
+}
+
+static void
+free_rows(vyre_spv *s)
+{
+  const vyre_allocator *allocator = s->allocator;
+  if (s->id)
+    allocator->resize(allocator->user, s->id, (size_t)s->capacity * 4, 0);
+  if (s->aux)
+    allocator->resize(allocator->user, s->aux, (size_t)s->capacity * 4, 0);
+  if (s->use)
+    allocator->resize(allocator->user, s->use, s->capacity, 0);
+}
+
+/* Arrays by row, zero, for the program at hand. */
+static void
+open_program(vyre_spv *s, uint32_t program, uint32_t rows)
+{
+  s->program = program;
+  s->base = program;
+  s->end = s->next[program] ? s->next[program] : rows;
+  s->strict = !(s->imm[program] & VYRE_PROGRAM_RELAXED);
+  const uint32_t count = s->end - s->base;
+  if (count > s->capacity) {
+    const vyre_allocator *allocator = s->allocator;
+    free_rows(s);
+    s->id = allocator->resize(allocator->user, NULL, 0, (size_t)count * 4);
+    s->aux = allocator->resize(allocator->user, NULL, 0, (size_t)count * 4);
+    s->use = allocator->resize(allocator->user, NULL, 0, count);
+    s->capacity = count;
+    s->out_of_memory |= !s->id || !s->aux || !s->use;
+  }
+  if (s->out_of_memory)
+    return;
+  memset(s->id, 0, (size_t)count * 4);
+  memset(s->aux, 0, (size_t)count * 4);
+  memset(s->use, 0, count);
+  s->interface.count = 0;
+  s->builtins_used = 0;
+  s->depth = 0;
+  s->dead = s->fell = false;
+  s->continuing = s->break_condition = 0;
+}
+
+static void
+write_program(vyre_spv *s, uint32_t program)
+{
+  const vyre_program_info *info = vyre_program_info_of(s->module, (vyre_row){program});
+  const uint32_t entry = s->next_id++;
+  const uint32_t void_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
+  const uint32_t function_type = vyre_spv_intern(s, SpvOpTypeFunction, false, &void_type, 1, NULL, 0, NULL);
+  const uint32_t function[4] = {void_type, entry, SpvFunctionControlMaskNone, function_type};
+  vyre_spv_survey(s);
+  if (vyre_spv_failed(s))
+    return;
+  vyre_spv_instruction(s, &s->code, SpvOpFunction, function, 4);
+  vyre_spv_label(s, s->next_id++);
+  for (uint32_t row = s->first[program]; row && !vyre_spv_failed(s); row = s->next[row]) {
+    s->row = row;
+    if (vyre_spv_opcode(s, row) == VYRE_OP_workgroup)
+      write_workgroup(s, row, entry);
+    else if (vyre_spv_opcode(s, row) == VYRE_OP_buffer)
+      vyre_spv_buffer(s, row);
+  }
+  s->row = 0;
+  if (s->strict && !vyre_spv_failed(s))
+    vyre_spv_memory_start(s);
+  vyre_spv_region(s, program);
+  s->row = 0;
+  if (vyre_spv_failed(s))
+    return;
+  if (!s->dead)
+    vyre_spv_instruction(s, &s->code, SpvOpReturn, NULL, 0);
+  vyre_spv_instruction(s, &s->code, SpvOpFunctionEnd, NULL, 0);
+  write_modes(s, info, entry);
+  write_entry(s, info, entry);
+}
+
+/* Capabilities, extensions, and what is kept of debug information. */
+static void
+write_head(vyre_spv *s, const vyre_input *input)
+{
+  static const uint32_t capabilities[2] = {SpvCapabilityDenormFlushToZero, SpvCapabilityRoundingModeRTZ};
+  const uint32_t shader = SpvCapabilityShader;
+  for (uint32_t i = 0; i < input->capabilities.count; i++)
+    vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &input->capabilities.words[i], 1);
+  if (input->capabilities.count == 0)
+    vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &shader, 1);
+  for (uint32_t i = 0; i < 2; i++)
+    if (s->float_controls & 1u << i)
+      vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capabilities[i], 1);
+  vyre_spv_append(s, &s->extensions, input->extensions.words, input->extensions.count);
+  if (s->float_controls && s->version < 0x10400)
+    vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, "SPV_KHR_float_controls");
+  const vyre_word_list *debug = &input->debug;
+  for (uint32_t at = 0; at < debug->count && !s->strip;) {
+    const uint32_t count = debug->words[at] >> 16, op = debug->words[at] & 0xffff;
+    if (count == 0 || count > debug->count - at)
+      break;
+    if (op == SpvOpSource && count >= 3) { /* language and version; file and text would name strings */
+      const uint32_t operands[2] = {debug->words[at + 1], debug->words[at + 2]};
+      vyre_spv_instruction(s, &s->strings, SpvOpSource, operands, 2);
+    } else if (op == SpvOpSourceExtension) {
+      vyre_spv_append(s, &s->strings, debug->words + at, count);
+    } else if (op == SpvOpModuleProcessed) {
+      vyre_spv_append(s, &s->processed, debug->words + at, count);
+    }
+    at += count;
+  }
+}
+
+static vyre_status
+put_together(vyre_spv *s, const vyre_input *input, vyre_bytes *out)
+{
+  const uint32_t header[5] = {SpvMagicNumber, s->version, 0, s->next_id, 0};
+  const uint32_t model[2] = {input->spirv_version ? input->addressing : SpvAddressingModelLogical, s->memory_model};
+  vyre_spv_words imports = {0}, memory = {0};
+  if (s->glsl)
+    vyre_spv_text(s, &imports, SpvOpExtInstImport, &s->glsl, 1, "GLSL.std.450");
+  vyre_spv_instruction(s, &memory, SpvOpMemoryModel, model, 2);
+  const vyre_spv_words *const sections[] = {&s->capabilities, &s->extensions, &imports,     &memory,         &s->entries, &s->modes,
+                                            &s->strings,      &s->names,      &s->processed, &s->decorations, &s->globals, &s->code};
+  const size_t section_count = sizeof(sections) / sizeof(sections[0]);
+  size_t size = sizeof(header);
+  for (size_t i = 0; i < section_count; i++)
+    size += sections[i]->count * 4;
+  const size_t before = out->size;
+  vyre_status status = s->out_of_memory ? VYRE_OUT_OF_MEMORY("writing SPIR-V") : vyre_bytes_reserve(out, out->size + size);
+  if (!status)
+    status = vyre_bytes_append(out, header, sizeof(header));
+  for (size_t i = 0; i < section_count && !status; i++)
+    if (sections[i]->count)
+      status = vyre_bytes_append(out, sections[i]->data, sections[i]->count * 4);
+  if (status)
+    out->size = before;
+  vyre_spv_words_free(s, &imports);
+  vyre_spv_words_free(s, &memory);
+  return status;
+}
+
+static void
+close_export(vyre_spv *s)
+{
+  const vyre_allocator *allocator = s->allocator;
+  vyre_spv_words *const all[] = {&s->capabilities, &s->extensions, &s->entries,   &s->modes,   &s->strings, &s->names,
+                                 &s->processed,    &s->decorations, &s->globals,  &s->code,    &s->keys,    &s->slots,
+                                 &s->interface,    &s->vars,        &s->current,  &s->written, &s->stamps,  &s->open,
+                                 &s->files,        &s->scratch};
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    vyre_spv_words_free(s, all[i]);
+  for (uint32_t i = 0; i < s->scope_capacity; i++) {
+    vyre_spv_words_free(s, &s->scopes[i].merge_edges);
+    vyre_spv_words_free(s, &s->scopes[i].next_edges);
+    vyre_spv_words_free(s, &s->scopes[i].saved);
+  }
+  if (s->scopes)
+    allocator->resize(allocator->user, s->scopes, s->scope_capacity * sizeof(*s->scopes), 0);
+  free_rows(s);
+}
+
+vyre_status
+vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options, vyre_bytes *out)
+{
+  /* The accessors of side tables take a module that may be written to; nothing here does. */
+  vyre_module *borrowed = (vyre_module *)(uintptr_t)module;
+  const vyre_view *view = vyre_module_view(module);
+  if (input >= vyre_module_input_count(module))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "spirv: input %u of %u", input, vyre_module_input_count(module));
+  if (!vyre_module_is_sealed(module))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "spirv: the module is not sealed");
+  const vyre_input *from = vyre_module_input(borrowed, input);
+  vyre_spv s = {.module = borrowed, .op = view->op, .imm = view->imm, .imm_hi = view->imm_hi, .a = view->a, .b = view->b, .c = view->c};
+  s.parent = view->parent;
+  s.next = view->next;
+  s.first = view->first;
+  s.allocator = vyre_module_allocator(module);
+  s.strip = options && options->strip;
+  s.input = input;
+  s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
+  s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;
+  s.next_id = 1;
+  s.out = &s.code;
+  uint32_t programs = 0;
+  for (uint32_t program = view->first[0]; program && !vyre_spv_failed(&s); program = view->next[program]) {
+    if (vyre_program_info_of(borrowed, (vyre_row){program})->input != input)
+      continue;
+    open_program(&s, program, view->rows);
+    if (!vyre_spv_failed(&s))
+      write_program(&s, program);
+    programs++;
+  }
+  if (programs == 0)
+    s.status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: '%s' has no program\nFix: give an input with an entry point",
+                          vyre_string_text(module, from->path));
+  write_head(&s, from);
+  vyre_status status = s.status;
+  if (!status)
+    status = put_together(&s, from, out);
+  close_export(&s);
+  return status;
+}

@@ -1,0 +1,234 @@
+/* Types: values, pointers, and the memory types of the type table with and without their layout.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+enum { KEY_TYPE = 0x10000 };
+
+uint32_t
+vyre_spv_value_type(vyre_spv *s, vyre_type type)
+{
+  if (s->value_types[type])
+    return s->value_types[type];
+  const uint32_t lanes = VYRE_TYPE_LANES(type);
+  uint32_t operands[2], id = 0;
+  if (lanes > 1) {
+    operands[0] = vyre_spv_value_type(s, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
+    operands[1] = lanes;
+    id = vyre_spv_intern(s, SpvOpTypeVector, false, operands, 2, NULL, 0, NULL);
+  } else {
+    switch (VYRE_TYPE_KIND(type)) {
+    case VYRE_VOID:
+      id = vyre_spv_intern(s, SpvOpTypeVoid, false, NULL, 0, NULL, 0, NULL);
+      break;
+    case VYRE_BOOL:
+      id = vyre_spv_intern(s, SpvOpTypeBool, false, NULL, 0, NULL, 0, NULL);
+      break;
+    case VYRE_I32:
+    case VYRE_U32:
+      operands[0] = 32;
+      operands[1] = VYRE_TYPE_KIND(type) == VYRE_I32;
+      id = vyre_spv_intern(s, SpvOpTypeInt, false, operands, 2, NULL, 0, NULL);
+      break;
+    case VYRE_F32:
+      operands[0] = 32;
+      id = vyre_spv_intern(s, SpvOpTypeFloat, false, operands, 1, NULL, 0, NULL);
+      break;
+    default:
+      vyre_spv_fail(s, "values of kind %u are not covered by this version, only bool, i32, u32 and f32\nFix: compute in 32 bits",
+                    (unsigned)VYRE_TYPE_KIND(type));
+      return 0;
+    }
+  }
+  return s->value_types[type] = id;
+}
+
+uint32_t
+vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns)
+{
+  const uint32_t operands[2] = {vyre_spv_value_type(s, column), columns};
+  return vyre_spv_intern(s, SpvOpTypeMatrix, false, operands, 2, NULL, 0, NULL);
+}
+
+uint32_t
+vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type)
+{
+  const uint32_t operands[2] = {storage_class, type};
+  return vyre_spv_intern(s, SpvOpTypePointer, false, operands, 2, NULL, 0, NULL);
+}
+
+uint32_t
+vyre_spv_struct_of(vyre_spv *s, const uint32_t *members, uint32_t count)
+{
+  return vyre_spv_intern(s, SpvOpTypeStruct, false, members, count, NULL, 0, NULL);
+}
+
+bool
+vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(s->module, type);
+  if (info.form != VYRE_FORM_ARRAY)
+    return false;
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(s->module, info.element);
+  return info.form == VYRE_FORM_STRUCT && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK));
+}
+
+static void
+decorate_member(vyre_spv *s, uint32_t id, uint32_t member, uint32_t decoration, uint32_t operand, bool has_operand)
+{
+  const uint32_t operands[4] = {id, member, decoration, operand};
+  vyre_spv_instruction(s, &s->decorations, SpvOpMemberDecorate, operands, has_operand ? 4 : 3);
+}
+
+/* A member that is a matrix, or an array of matrices: stride * 2 + row major; else 0. */
+static uint32_t
+matrix_layout(vyre_spv *s, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(s->module, type);
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(s->module, info.element);
+  return info.form == VYRE_FORM_MATRIX ? info.stride << 1 | ((info.flags & VYRE_TYPE_ROW_MAJOR) != 0) : 0;
+}
+
+static void
+decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_member *member)
+{
+  static const struct {
+    uint32_t bit, decoration;
+  } accesses[] = {{VYRE_ACCESS_NO_WRITE, SpvDecorationNonWritable}, {VYRE_ACCESS_NO_READ, SpvDecorationNonReadable},
+                  {VYRE_ACCESS_COHERENT, SpvDecorationCoherent},    {VYRE_ACCESS_VOLATILE, SpvDecorationVolatile},
+                  {VYRE_ACCESS_RESTRICT, SpvDecorationRestrict},    {VYRE_ACCESS_ALIASED, SpvDecorationAliased}};
+  decorate_member(s, id, index, SpvDecorationOffset, member->offset, true);
+  const uint32_t matrix = matrix_layout(s, member->type);
+  if (matrix) {
+    decorate_member(s, id, index, matrix & 1 ? SpvDecorationRowMajor : SpvDecorationColMajor, 0, false);
+    decorate_member(s, id, index, SpvDecorationMatrixStride, matrix >> 1, true);
+  }
+  for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++)
+    if (member->access & accesses[i].bit)
+      decorate_member(s, id, index, accesses[i].decoration, 0, false);
+}
+
+static uint32_t
+write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
+
+/* A struct of `count` members; block: 0, or the decoration. */
+static uint32_t
+write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_spv_mode mode, uint32_t block,
+             uint32_t depth)
+{
+  vyre_spv_words operands = {0}, extra = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    vyre_spv_push(s, &operands, write_type(s, members[i].type, mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1));
+    vyre_spv_push(s, &extra, members[i].name);
+    vyre_spv_push(s, &extra, mode ? members[i].offset : 0);
+    vyre_spv_push(s, &extra, mode ? members[i].access : 0);
+    vyre_spv_push(s, &extra, mode ? matrix_layout(s, members[i].type) : 0);
+  }
+  vyre_spv_push(s, &extra, (uint32_t)(mode != VYRE_SPV_BARE));
+  vyre_spv_push(s, &extra, block);
+  vyre_spv_push(s, &extra, name);
+  bool fresh;
+  const uint32_t id = vyre_spv_intern(s, SpvOpTypeStruct, false, operands.data, operands.count, extra.data, extra.count, &fresh);
+  vyre_spv_words_free(s, &operands);
+  vyre_spv_words_free(s, &extra);
+  if (!fresh)
+    return id;
+  if (!s->strip && name)
+    vyre_spv_text(s, &s->names, SpvOpName, &id, 1, vyre_string_text(s->module, name));
+  if (block)
+    vyre_spv_decorate(s, id, block);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t operands_of_name[2] = {id, i};
+    if (!s->strip && members[i].name)
+      vyre_spv_text(s, &s->names, SpvOpMemberName, operands_of_name, 2, vyre_string_text(s->module, members[i].name));
+    if (mode)
+      decorate_member_layout(s, id, i, &members[i]);
+  }
+  return id;
+}
+
+static uint32_t
+write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_spv_mode mode, uint32_t depth)
+{
+  const bool descriptors = mode == VYRE_SPV_TOP && vyre_spv_is_descriptor_array(s, type);
+  const uint32_t stride = mode && !descriptors ? info->stride : 0;
+  uint32_t operands[2], count = 1, opcode = SpvOpTypeRuntimeArray;
+  operands[0] = write_type(s, info->element, descriptors ? VYRE_SPV_TOP : mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1);
+  if (!(info->flags & VYRE_TYPE_RUNTIME)) {
+    opcode = SpvOpTypeArray;
+    operands[1] = info->count_row ? vyre_spv_pinned(s, info->count_row) : vyre_spv_u32(s, info->count);
+    count = 2;
+    if (!info->count_row && info->count == 0)
+      vyre_spv_fail(s, "an array of no elements\nFix: SPIR-V wants a length of at least 1");
+  } else if (!mode) {
+    vyre_spv_fail(s, "a runtime array stands in memory that no binding gives a size\nFix: give the array a length");
+  }
+  bool fresh;
+  const uint32_t id = vyre_spv_intern(s, opcode, false, operands, count, &stride, 1, &fresh);
+  if (fresh && stride) {
+    const uint32_t decoration[3] = {id, SpvDecorationArrayStride, stride};
+    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
+  }
+  return id;
+}
+
+static uint32_t
+write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
+{
+  if (type < 256) {
+    if (mode && VYRE_TYPE_KIND((vyre_type)type) == VYRE_BOOL)
+      vyre_spv_fail(s, "a bool has no layout that the host could share\nFix: store 0u32 or 1u32");
+    return vyre_spv_value_type(s, (vyre_type)type);
+  }
+  if (depth > 255 || vyre_spv_failed(s)) {
+    vyre_spv_fail(s, "a type nests deeper than SPIR-V's limit of 255");
+    return 0;
+  }
+  const uint32_t key[3] = {KEY_TYPE, type, mode};
+  bool fresh;
+  const uint32_t slot = vyre_spv_key(s, key, 3, &fresh);
+  /* The key's own number is never used as an id: the type's is kept in its place. */
+  if (!fresh)
+    return slot;
+  const size_t entry = s->keys.count - 3 - 2;
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  uint32_t id = 0;
+  switch (info.form) {
+  case VYRE_FORM_VALUE:
+    id = vyre_spv_value_type(s, (vyre_type)info.element);
+    break;
+  case VYRE_FORM_MATRIX:
+    id = vyre_spv_matrix_type(s, (vyre_type)info.element, info.count);
+    break;
+  case VYRE_FORM_ARRAY:
+    id = write_array(s, type, &info, mode, depth);
+    break;
+  case VYRE_FORM_STRUCT: {
+    uint32_t block = 0;
+    if (mode && (info.flags & VYRE_TYPE_BUFFER_BLOCK) && s->version <= 0x10300)
+      block = SpvDecorationBufferBlock;
+    else if (mode == VYRE_SPV_TOP || (mode && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK))))
+      block = SpvDecorationBlock;
+    id = write_struct(s, info.name, info.members, info.count, mode, block, depth);
+    break;
+  }
+  }
+  if (!vyre_spv_failed(s))
+    s->keys.data[entry + 1] = id;
+  return id;
+}
+
+uint32_t
+vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode)
+{
+  return write_type(s, type, mode, 0);
+}
+
+uint32_t
+vyre_spv_wrapper(vyre_spv *s, vyre_type_id type)
+{
+  const vyre_member member = {0, type, 0, 0};
+  return write_struct(s, 0, &member, 1, VYRE_SPV_TOP, SpvDecorationBlock, 0);
+}
