@@ -48,7 +48,7 @@ read_struct(const reader *r, const char *what, const void *theirs, size_t least,
   while (used > known && ((const char *)theirs)[used - 1] == 0)
     used--;
   if (used > known)
-    return BAD(r, "%s: the descriptor uses %zu bytes that this host does not know\nFix: update vyre", what, used - known);
+    return BAD(r, "%s: the descriptor uses %zu bytes that this host does not know\nFix: update vyre", what, size - known);
   return VYRE_OK;
 }
 
@@ -253,7 +253,7 @@ static vyre_status
 read_plugin(reader *r, const vyre_plugin *theirs, vyre_plugin *out)
 {
   if (!theirs)
-    return BAD(r, "plugin '%s' refused this host: '" VYRE_PLUGIN_ENTRY "' returned NULL", r->path);
+    return VYRE_ERROR(VYRE_CODE_USAGE, "plugin '%s' refused this host: '" VYRE_PLUGIN_ENTRY "' returned NULL", r->path);
   uint32_t size;
   memcpy(&size, theirs, sizeof(size));
   vyre_plugin start = {0};

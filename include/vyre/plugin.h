@@ -105,7 +105,7 @@ typedef struct vyre_host {
   bool (*fold)(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
   /* The type that `row`'s right operand has (for immediates). */
   vyre_type (*right_type)(const vyre_module *module, uint32_t row);
-  /* Rows that types' lengths use: pinned.  Calls back once each. */
+  /* Rows that types' lengths use: pinned.  Calls back for each such type. */
   void (*each_pinned)(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user);
 } vyre_host;
 
@@ -138,9 +138,14 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
 #endif
 
 #if defined(__GNUC__)
-#define VYRE_PLUGIN_EXPORT __attribute__((visibility("default")))
+#define VYRE_PLUGIN_VISIBLE __attribute__((visibility("default")))
 #else
-#define VYRE_PLUGIN_EXPORT
+#define VYRE_PLUGIN_VISIBLE
+#endif
+#if defined(__cplusplus)
+#define VYRE_PLUGIN_EXPORT extern "C" VYRE_PLUGIN_VISIBLE
+#else
+#define VYRE_PLUGIN_EXPORT VYRE_PLUGIN_VISIBLE
 #endif
 
 /* Defines the entry of a plugin with these passes (pointers to vyre_pass). */

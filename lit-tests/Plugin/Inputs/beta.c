@@ -1,0 +1,17 @@
+/* A second plugin with a pass of the same short name as one of acme's.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  ctx->host->remark(ctx, 0, "beta was here");
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "beta.unroll", .summary = "another one", .run = run};
+static const vyre_pass only = {.struct_size = sizeof(vyre_pass), .name = "beta.only", .summary = "not in acme", .run = run};
+VYRE_PLUGIN("beta", "1", &unroll, &only)
