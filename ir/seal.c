@@ -61,7 +61,7 @@ walk(sealer *s)
   s->order[0] = 0;
   uint32_t row = view->first[0];
   for (uint64_t steps = 0; row; steps++) {
-    if (row >= s->rows || s->map[row] || steps > s->rows)
+    if (row >= s->rows || s->map[row] || steps > 2 * (uint64_t)s->rows)
       return false;
     bool alive = VYRE_ROW_OP(view->op[row]) != VYRE_OP_null;
     if (alive) {
