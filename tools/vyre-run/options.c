@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "suggest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -273,6 +275,16 @@ find_option(const char *name, size_t length)
   return NULL;
 }
 
+static vyre_status
+no_such_option(const char *argument, const char *name, size_t length)
+{
+  vyre_suggestion near = {.word = name, .length = length};
+  for (size_t i = 0; i < sizeof option_names / sizeof option_names[0]; i++)
+    vyre_suggest(&near, option_names[i].name);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "no option '%s'%s%s%s\nFix: -help lists them", argument, near.best ? "; did you mean '-" : "",
+                    near.best ? near.best : "", near.best ? "'?" : "");
+}
+
 /* One option at argv[*at], and its value behind it if it is not joined: "-groups=4", "-groups 4", "-Idir", "-I dir". */
 static vyre_status
 parse_option(int argc, char **argv, int *at, run_options *out, bool *has_compare_target)
@@ -288,7 +300,7 @@ parse_option(int argc, char **argv, int *at, run_options *out, bool *has_compare
     value = text + 1;
   }
   if (!found)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "no option '%s'\nFix: -help lists them", argv[*at]);
+    return no_such_option(argv[*at], text, length);
   if (found->id > OPTION__FLAGS) {
     if (value)
       return VYRE_ERROR(VYRE_CODE_USAGE, "-%s takes no value, and is given '%s'\nFix: -%s alone", found->name, value, found->name);
