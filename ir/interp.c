@@ -35,7 +35,7 @@ describe_row(const interp *ip, uint32_t row, char *text, size_t capacity)
 }
 
 bool
-interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *format, ...)
+interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...)
 {
   char what[512], where[512], who[256] = "";
   const char *program = vyre_row_name(ip->module, ip->dispatch->program);
@@ -53,7 +53,7 @@ interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *format, .
              ip->group[0], ip->group[1], ip->group[2], ip->group[0] * ip->local[0] + at[0], ip->group[1] * ip->local[1] + at[1],
              ip->group[2] * ip->local[2] + at[2]);
   }
-  ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, %s: %s%s", program ? program : "?", where, what, who);
+  ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, %s: %s%s\nFix: %s", program ? program : "?", where, what, who, fix);
   return false;
 }
 
@@ -67,7 +67,7 @@ interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *activ
     if (origin != 0) {
       char where[512];
       describe_row(ip, origin, where, sizeof where);
-      return interp_fail(ip, row, i, "undefined: %s comes from %s, which is undefined on its operands, in", as_what, where);
+      return interp_fail(ip, row, i, "guard the row, or run without reporting what is undefined", "undefined: %s comes from %s, which is undefined on its operands, in", as_what, where);
     }
   }
   return true;
@@ -141,7 +141,7 @@ charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows)
   }
   if (over == UINT64_MAX)
     return true;
-  return interp_fail(ip, row, over, "still running after %" PRIu64 " rows, so the loop may be endless: in", ip->budget);
+  return interp_fail(ip, row, over, "end the loop, or allow more steps", "still running after %" PRIu64 " rows, so the loop may be endless: in", ip->budget);
 }
 
 /* ---- control --------------------------------------------------------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ run_for(interp *ip, frame *within, uint32_t row, uint64_t *active)
   const vyre_view *v = ip->view;
   const uint32_t body = v->first[row];
   if (!body)
-    return interp_fail(ip, row, UINT64_MAX, "the loop has no body");
+    return interp_fail(ip, row, UINT64_MAX, VERIFY, "the loop has no body");
   frame here = {.outer = within, .row = row, .is_loop = true, .done = take_mask(ip), .again = take_mask(ip)};
   const vyre_kind kind = row_kind(v, v->a[row]);
   const unsigned bits = vyre_kind_bits(kind);
@@ -334,7 +334,7 @@ run_jump(interp *ip, frame *within, uint32_t row, uint64_t *active)
     break;
   }
   if (!to)
-    return interp_fail(ip, row, UINT64_MAX, "there is nothing around it that it could end");
+    return interp_fail(ip, row, UINT64_MAX, VERIFY, "there is nothing around it that it could end");
   if (op == VYRE_OP_breakif) {
     if (!interp_defined(ip, row, v->a[row], active, "a condition"))
       return false;
@@ -357,12 +357,13 @@ first_of(const interp *ip, const uint64_t *mask)
 static bool
 run_barrier(interp *ip, uint32_t row, const uint64_t *active)
 {
-  if (VYRE_ORDER_EXECUTION(ip->view->imm[row]) != 2) /* a memory barrier: lockstep has the order already */
+  const uint32_t scope = VYRE_ORDER_EXECUTION(ip->view->imm[row]);
+  if (scope == 3 || scope == 4) /* a subgroup's or invocation's: lockstep has the order already */
     return true;
   for (uint32_t i = 0; i < ip->count; i++) {
     const uint64_t bit = UINT64_C(1) << (i % 64);
     if (((active[i / 64] | ip->returned[i / 64]) & bit) == 0)
-      return interp_fail(ip, row, i, "barrier in non-uniform control flow: not reached by");
+      return interp_fail(ip, row, i, "put the barrier where every invocation of the workgroup comes", "barrier in non-uniform control flow: not reached by");
   }
   return true;
 }
@@ -378,7 +379,7 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
     return run_control(ip, within, row, active);
   case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
     return run_jump(ip, within, row, active);
-  case VYRE_OP_trap: return interp_fail(ip, row, first_of(ip, active), "trap in");
+  case VYRE_OP_trap: return interp_fail(ip, row, first_of(ip, active), "keep control from the trap row", "trap in");
   case VYRE_OP_barrier: return run_barrier(ip, row, active);
   case VYRE_OP_load: return interp_load(ip, row, active);
   case VYRE_OP_store: return interp_store(ip, row, active);

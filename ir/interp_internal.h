@@ -138,8 +138,9 @@ void interp_set(interp *ip, uint32_t row, const uint64_t *active);
 /* Bytes of a scalar in memory. */
 uint32_t interp_scalar_size(vyre_kind kind);
 
-/* Ends the run: "program @x, row 12 (load %v, a.comp:7): MESSAGE invocation (0, 0, 0) of ..."; UINT64_MAX: of none.  False. */
-bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *format, ...) VYRE_PRINTF(4, 5);
+/* Ends the run: "program @x, row 12 (load %v, a.comp:7): MESSAGE invocation (0, 0, 0) of ...", UINT64_MAX: of none; and the fix.  False. */
+bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
+#define VERIFY "run the verifier on the module before it is interpreted"
 /* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */
 bool interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what);
 

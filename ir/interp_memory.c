@@ -90,7 +90,7 @@ write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
 static bool
 out_of_bounds(interp *ip, uint32_t row, uint64_t invocation)
 {
-  return interp_fail(ip, row, invocation, "undefined: the access is out of bounds in");
+  return interp_fail(ip, row, invocation, "guard the access, or run without reporting what is undefined", "undefined: the access is out of bounds in");
 }
 
 /* An address may not be undefined, whoever uses it. */

@@ -19,7 +19,7 @@ take(interp *ip, size_t count, size_t size)
   if (memory)
     memset(memory, 0, count * size);
   else if (!ip->status)
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for the interpreter's state of a workgroup of %" PRIu32 " invocations",
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a workgroup of %" PRIu32 " invocations\nFix: take a smaller workgroup or program",
                             ip->count);
   return memory;
 }
@@ -87,7 +87,7 @@ plan_type(interp *ip, vyre_type_id id)
     if (info.count_row >= ip->begin && info.count_row < ip->end) {
       uint64_t count = 0;
       if (!vyre_constant_value(ip->module, (vyre_row){info.count_row}, ip->dispatch->specs, ip->dispatch->spec_count, &count))
-        return refuse(ip, info.count_row, "the length of an array is not constant");
+        return refuse(ip, info.count_row, "the length of an array is not constant, or there was no memory to compute it");
       plan->count = (uint32_t)count;
     }
     plan->packed_size = capped(plan->count, packed_size(ip, info.element));
@@ -461,10 +461,10 @@ plan_size(interp *ip)
 {
   const vyre_dispatch *d = ip->dispatch;
   if (!vyre_workgroup_size(ip->module, d->program, d->specs, d->spec_count, ip->local))
-    return refuse(ip, d->program.id, "the workgroup size is not constant");
+    return refuse(ip, d->program.id, "the workgroup size is not constant, or there was no memory to compute it");
   const uint64_t plane = (uint64_t)ip->local[0] * ip->local[1];
   if (plane == 0 || plane > MOST_INVOCATIONS || ip->local[2] == 0 || plane * ip->local[2] > MOST_INVOCATIONS) {
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run: 1 to %u are allowed",
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run\nFix: take 1 to %u",
                             ip->local[0], ip->local[1], ip->local[2], MOST_INVOCATIONS);
     return false;
   }

@@ -300,6 +300,6 @@ bool
 interp_row(interp *ip, uint32_t row, const uint64_t *active)
 {
   if (!compute(ip, row, active) || (ip->report && !trace_origin(ip, row, active)))
-    return interp_fail(ip, row, UINT64_MAX, "the interpreter knows no meaning for this row's op on these types");
+    return interp_fail(ip, row, UINT64_MAX, VERIFY, "the interpreter knows no meaning for this row's op on these types");
   return true;
 }

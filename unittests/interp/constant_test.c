@@ -1,0 +1,200 @@
+/* Values known before the run, and a run that finds no memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define U32 VYRE_TYPE(VYRE_U32, 1)
+#define I32 VYRE_TYPE(VYRE_I32, 1)
+#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define BOOL VYRE_TYPE(VYRE_BOOL, 1)
+
+/* ---- an allocator that says no ---------------------------------------------------------------------------------------------------- */
+
+typedef struct meter {
+  uint64_t calls, fail_at; /* fail_at 0: never */
+  uint64_t live;           /* bytes by their own account */
+} meter;
+
+static void *
+metered_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  meter *m = user;
+  const vyre_allocator *base = vyre_allocator_default();
+  if (new_size > 0 && m->fail_at && ++m->calls == m->fail_at)
+    return NULL;
+  void *out = base->resize(base->user, memory, old_size, new_size);
+  if (out || new_size == 0)
+    m->live += new_size - old_size;
+  return out;
+}
+
+static void *
+metered_reserve(void *user, size_t bytes)
+{
+  (void)user;
+  return vyre_allocator_default()->reserve(vyre_allocator_default()->user, bytes);
+}
+
+static bool
+metered_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
+{
+  (void)user;
+  return vyre_allocator_default()->commit(vyre_allocator_default()->user, memory, old_bytes, bytes);
+}
+
+static void
+metered_release(void *user, void *memory, size_t bytes)
+{
+  (void)user;
+  vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
+}
+
+/* ---- a program with everything that takes memory --------------------------------------------------------------------------------------- */
+
+typedef struct built {
+  vyre_module *module;
+  vyre_row program, y, size, deep, flag, varying, pair;
+} built;
+
+static built
+build(const vyre_allocator *allocator)
+{
+  built out = {0};
+  vyre_builder b;
+  assert_null(vyre_module_create(allocator, 1u << 16, &out.module));
+  vyre_module *m = out.module;
+  out.program = vyre_build_program(m, "p", 0, vyre_module_add_input(m, "p.vir"), &b);
+  const vyre_row n = vyre_build_spec(&b, U32, 4, 7), one = vyre_build_const(&b, U32, 1);
+  vyre_row deep = n;
+  for (int i = 0; i < 5000; i++) /* deep, and 2^5000 paths through it */
+    deep = vyre_build_binary(&b, VYRE_OP_add, deep, deep);
+  out.size = vyre_build_imm(&b, VYRE_OP_mul, n, 2);
+  out.flag = vyre_build_imm(&b, VYRE_OP_ugt, n, 5);
+  const vyre_row pair = vyre_build(&b, VYRE_OP_umulx, VYRE_TYPE(VYRE_TUPLE, 1), 0, VYRE_TUPLE_OF(2, U32), 0, n,
+                                   vyre_build_const(&b, U32, 0x80000000), VYRE_NONE);
+  out.pair = vyre_build_part(&b, pair, 1, U32);
+  vyre_build_workgroup(&b, out.size, one, one);
+  out.y = vyre_build_buffer(&b, vyre_type_runtime_array(m, U32, 0), VYRE_SPACE_STORAGE, 0, 0, 0);
+  const vyre_row tile = vyre_build_buffer(&b, vyre_type_array(m, U32, 0, out.size, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  const vyre_row mine = vyre_build_buffer(&b, vyre_type_array(m, U32, 2, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
+  const uint32_t words[2] = {3, 4};
+  vyre_buffer_info_of(m, mine)->initializer = vyre_module_add_initializer(m, words, 2);
+  const vyre_row i = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  vyre_build_store(&b, vyre_build_at(&b, tile, i), vyre_build_load(&b, vyre_build_at_literal(&b, mine, 1), 0), 0);
+  out.varying = vyre_build_load(&b, vyre_build_at(&b, tile, i), 0);
+  vyre_build_store(&b, vyre_build_at(&b, out.y, i), out.varying, 0);
+  out.deep = deep;
+  uint32_t map[8192];
+  assert_null(vyre_module_seal(m, map));
+  vyre_row *const rows[] = {&out.program, &out.y, &out.size, &out.deep, &out.flag, &out.varying, &out.pair};
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+    rows[k]->id = map[rows[k]->id];
+  return out;
+}
+
+static void
+constants_follow_specialization(void **state)
+{
+  (void)state;
+  const built p = build(NULL);
+  const vyre_spec_value given[2] = {{99, 1}, {7, 6}};
+  uint64_t value;
+  uint32_t size[3];
+  assert_true(vyre_constant_value(p.module, p.size, NULL, 0, &value));
+  assert_int_equal(value, 8);
+  assert_true(vyre_constant_value(p.module, p.size, given, 2, &value));
+  assert_int_equal(value, 12);
+  assert_true(vyre_constant_value(p.module, p.flag, NULL, 0, &value));
+  assert_int_equal(value, 0);
+  assert_true(vyre_constant_value(p.module, p.flag, given, 2, &value));
+  assert_int_equal(value, 1);
+  assert_true(vyre_constant_value(p.module, p.pair, given, 2, &value));
+  assert_int_equal(value, 3);
+  assert_true(vyre_workgroup_size(p.module, p.program, given, 2, size));
+  assert_int_equal(size[0], 12);
+  assert_int_equal(size[1], 1);
+  assert_int_equal(size[2], 1);
+  vyre_module_destroy(p.module);
+}
+
+static void
+deep_and_shared_expressions_cost_their_rows(void **state)
+{
+  (void)state;
+  const built p = build(NULL);
+  uint64_t value = 1;
+  assert_true(vyre_constant_value(p.module, p.deep, NULL, 0, &value));
+  assert_int_equal(value, 0); /* 4 * 2^5000 */
+  vyre_module_destroy(p.module);
+}
+
+static void
+what_varies_is_not_constant(void **state)
+{
+  (void)state;
+  const built p = build(NULL);
+  uint64_t value;
+  uint32_t size[3];
+  assert_false(vyre_constant_value(p.module, p.varying, NULL, 0, &value));
+  assert_false(vyre_constant_value(p.module, p.y, NULL, 0, &value));
+  assert_false(vyre_constant_value(p.module, p.program, NULL, 0, &value));
+  assert_false(vyre_constant_value(p.module, VYRE_NONE, NULL, 0, &value));
+  assert_false(vyre_constant_value(p.module, (vyre_row){1u << 30}, NULL, 0, &value));
+  assert_false(vyre_workgroup_size(p.module, p.y, NULL, 0, size));
+  vyre_module_destroy(p.module);
+}
+
+static vyre_status
+run(const built *p, uint32_t y[8])
+{
+  const vyre_binding binding = {p->y, y, 8 * sizeof *y};
+  const vyre_dispatch dispatch = {.program = p->program, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
+  return vyre_interp_run(p->module, &dispatch, NULL, NULL);
+}
+
+static void
+every_allocation_may_fail(void **state)
+{
+  (void)state;
+  meter m = {0};
+  const vyre_allocator allocator = {metered_resize, metered_reserve, metered_commit, metered_release, &m};
+  const built p = build(&allocator);
+  const uint64_t before = m.live;
+  uint32_t failures = 0;
+  for (uint64_t at = 1; at < 1000; at++) {
+    uint32_t y[8] = {0};
+    m.calls = 0;
+    m.fail_at = at;
+    vyre_status status = run(&p, y);
+    assert_true(m.live == before); /* all is given back, with the size it was taken with */
+    if (!status) {
+      for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(y[i], 4);
+      break;
+    }
+    failures++;
+    assert_non_null(strstr(vyre_status_text(status), "emory"));
+    vyre_status_free(status);
+  }
+  assert_true(failures > 10);
+  m.fail_at = 0;
+  vyre_module_destroy(p.module);
+  assert_true(m.live == 0);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(constants_follow_specialization),
+    cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
+    cmocka_unit_test(what_varies_is_not_constant),
+    cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,457 @@
+/* Control in lockstep: each invocation goes its own way, and comes out as if it were alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { N = 150 }; /* more than two words of a mask, and not a multiple of one */
+
+static uint32_t results[N];
+
+static void
+run_u32(const char *text)
+{
+  memset(results, 0xee, sizeof results);
+  launch l = {.text = text, .buffers = {{"y", results, sizeof results}}};
+  launch_ok(&l);
+}
+
+static void
+expect_each(uint32_t (*want)(uint32_t i))
+{
+  for (uint32_t i = 0; i < N; i++)
+    if (results[i] != want(i))
+      fail_msg("invocation %u gives %u, not %u", i, results[i], want(i));
+}
+
+static uint32_t
+want_ifs(uint32_t i)
+{
+  if (i < 75)
+    return i % 2 ? i + 1000 : i + 2000;
+  return i == 149 ? 7 : 0;
+}
+
+static void
+ifs_diverge(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %s : u32\n"
+          "  %i = gid.x\n"
+          "  if ult %i, 75u32 {\n"
+          "    if ne and(%i, 1u32), 0u32 { set %s, add(%i, 1000u32) } else { set %s, add(%i, 2000u32) }\n"
+          "  } else if eq %i, 149u32 { set %s, 7u32 }\n"
+          "  %r = get %s\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_ifs);
+}
+
+static uint32_t
+want_loops(uint32_t i)
+{
+  uint32_t s = 0;
+  for (uint32_t k = 0; k < i; k++) {
+    if (k % 3 == 1)
+      continue;
+    if (k == 90)
+      break;
+    for (uint32_t j = 0; j < 4; j++) {
+      if (j == (i & 3))
+        break;
+      s += k * 10 + j;
+    }
+    s += 1;
+  }
+  return s;
+}
+
+static void
+for_loops_nest(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %s : u32\n"
+          "  %i = gid.x\n"
+          "  for %k = 0u32 to %i {\n"
+          "    if eq umod(%k, 3u32), 1u32 { continue }\n"
+          "    if eq %k, 90u32 { break }\n"
+          "    for %j = 0u32 to 4u32 {\n"
+          "      if eq %j, and(%i, 3u32) { break }\n"
+          "      %t = get %s\n"
+          "      set %s, add(add(%t, mul(%k, 10u32)), %j)\n"
+          "    }\n"
+          "    %u = get %s\n"
+          "    set %s, add(%u, 1u32)\n"
+          "  }\n"
+          "  %r = get %s\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_loops);
+}
+
+static uint32_t
+want_signed(uint32_t i)
+{
+  uint32_t s = 0;
+  for (int32_t k = -5; k < (int32_t)i - 10; k += 3)
+    s += (uint32_t)(k + 100);
+  return s;
+}
+
+static void
+for_loops_are_signed_by_type(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %s : u32\n"
+          "  %i = gid.x\n"
+          "  %n = sub(bitcast(%i : i32), 10i32)\n"
+          "  for %k = -5i32 to %n step 3i32 {\n"
+          "    %t = get %s\n"
+          "    set %s, add(%t, bitcast(add(%k, 100i32) : u32))\n"
+          "  }\n"
+          "  %r = get %s\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_signed);
+}
+
+/* Collatz steps: each invocation leaves at another time; the continuing region has effects of its own, after `continue` too. */
+static uint32_t
+want_collatz(uint32_t i)
+{
+  uint32_t n = i + 1, steps = 0;
+  while (n != 1) {
+    n = n % 2 ? 3 * n + 1 : n / 2;
+    steps++;
+  }
+  return steps;
+}
+
+static void
+loops_leave_one_by_one(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %n : u32\n"
+          "  var %steps : u32\n"
+          "  %i = gid.x\n"
+          "  set %n, add(%i, 1u32)\n"
+          "  if ne %i, 0u32 {\n"
+          "    loop {\n"
+          "      %v = get %n\n"
+          "      if ne and(%v, 1u32), 0u32 {\n"
+          "        set %n, add(mul(%v, 3u32), 1u32)\n"
+          "        continue\n"
+          "      }\n"
+          "      set %n, udiv(%v, 2u32)\n"
+          "    } continuing {\n"
+          "      %c = get %steps\n"
+          "      set %steps, add(%c, 1u32)\n"
+          "      %now = get %n\n"
+          "      breakif eq %now, 1u32\n"
+          "    }\n"
+          "  }\n"
+          "  %r = get %steps\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_collatz);
+}
+
+static uint32_t
+want_switch(uint32_t i)
+{
+  uint32_t s = 0;
+  switch (i % 7) {
+  case 0: s = 100; break;
+  case 1: s = 1; /* falls through */
+  case 2:
+  case 5: s = s * 10 + 2; break;
+  case 3: s = 3; /* falls through */
+  default:
+    s += 50;
+    if (i > 100)
+      break;
+    s += 5;
+  }
+  return s;
+}
+
+static void
+switches_fall_and_leave(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %s : u32\n"
+          "  %i = gid.x\n"
+          "  %which = switch umod(%i, 7u32) {\n"
+          "    case 0u32 { set %s, 100u32 }\n"
+          "    case 1u32 { set %s, 1u32 fallthrough }\n"
+          "    case 2u32, 5u32 { %a = get %s  set %s, add(mul(%a, 10u32), 2u32) }\n"
+          "    case 3u32 { set %s, 3u32 fallthrough }\n"
+          "    default {\n"
+          "      %b = get %s\n"
+          "      set %s, add(%b, 50u32)\n"
+          "      if ugt %i, 100u32 { leave %which }\n"
+          "      %c = get %s\n"
+          "      set %s, add(%c, 5u32)\n"
+          "    }\n"
+          "  }\n"
+          "  %r = get %s\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_switch);
+}
+
+static uint32_t
+want_no_default(uint32_t i)
+{
+  return i == 3 ? 30 : i == 140 ? 31 : 9;
+}
+
+static void
+a_switch_without_default_may_match_nothing(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %s : u32\n"
+          "  %i = gid.x\n"
+          "  set %s, 9u32\n"
+          "  switch %i {\n"
+          "    case 3u32 { set %s, 30u32 }\n"
+          "    case 140u32, 1000u32, 1001u32, 1002u32, 1003u32 { set %s, 31u32 }\n"
+          "  }\n"
+          "  %r = get %s\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_no_default);
+}
+
+/* An inlined early return out of two loops; `break` and `continue` inside a switch mean the loop. */
+static uint32_t
+want_block(uint32_t i)
+{
+  uint32_t s = 0;
+  for (uint32_t k = 0; k < 10; k++)
+    for (uint32_t j = 0; j < 10; j++) {
+      if (k * 10 + j == i)
+        return s + 1000;
+      if (j == 7)
+        break;
+      if (j == 2)
+        continue;
+      s++;
+    }
+  return s;
+}
+
+static void
+blocks_are_left_from_any_depth(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  var %s : u32\n"
+          "  %i = gid.x\n"
+          "  block %found {\n"
+          "    for %k = 0u32 to 10u32 {\n"
+          "      for %j = 0u32 to 10u32 {\n"
+          "        if eq add(mul(%k, 10u32), %j), %i {\n"
+          "          %a = get %s\n"
+          "          set %s, add(%a, 1000u32)\n"
+          "          leave %found\n"
+          "        }\n"
+          "        switch %j {\n"
+          "          case 7u32 { break }\n"
+          "          case 2u32 { continue }\n"
+          "        }\n"
+          "        %b = get %s\n"
+          "        set %s, add(%b, 1u32)\n"
+          "      }\n"
+          "    }\n"
+          "  }\n"
+          "  %r = get %s\n"
+          "  store %y[%i], %r\n"
+          "}\n");
+  expect_each(want_block);
+}
+
+static uint32_t
+want_return(uint32_t i)
+{
+  return i % 5 == 2 ? 0xeeeeeeee : i;
+}
+
+static void
+returned_invocations_do_nothing_more(void **state)
+{
+  (void)state;
+  run_u32("program @p workgroup(150, 1, 1) {\n"
+          "  buffer %y : u32[] storage set(0) binding(0)\n"
+          "  %i = gid.x\n"
+          "  for %k = 0u32 to 3u32 {\n"
+          "    if eq umod(%i, 5u32), 2u32 { return }\n"
+          "  }\n"
+          "  barrier workgroup\n"
+          "  store %y[%i], %i\n"
+          "}\n");
+  expect_each(want_return);
+}
+
+static void
+ids_count_the_grid(void **state)
+{
+  (void)state;
+  uint32_t out[2 * 3 * 2 * 4 * 2][4];
+  launch l = {.text = "program @p workgroup(4, 2, 1) {\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(0)\n"
+                      "  %g = gid\n"
+                      "  %w = wid\n"
+                      "  %n = groups\n"
+                      "  %l = lid\n"
+                      "  %flat = add(mul(add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x), 8u32), lindex)\n"
+                      "  store %y[%flat], join(%g, add(mul(lindex, 100u32), add(mul(%l.y, 10u32), %l.x)))\n"
+                      "}\n",
+              .groups = {2, 3, 2},
+              .buffers = {{"y", out, sizeof out}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 2 * 3 * 2 * 8; i++) {
+    const uint32_t group = i / 8, local = i % 8;
+    assert_int_equal(out[i][0], group % 2 * 4 + local % 4);
+    assert_int_equal(out[i][1], group / 2 % 3 * 2 + local / 4);
+    assert_int_equal(out[i][2], group / 6);
+    assert_int_equal(out[i][3], local * 100 + local / 4 * 10 + local % 4);
+  }
+}
+
+/* ---- what stops a run --------------------------------------------------------------------------------------------------------- */
+
+static void
+a_barrier_that_not_all_reach_is_an_error(void **state)
+{
+  (void)state;
+  launch l = {.text = "program @half workgroup(96, 2, 1) {\n"
+                      "  %l = lid\n"
+                      "  if ult %l.x, 70u32 {\n"
+                      "    barrier workgroup\n"
+                      "  }\n"
+                      "}\n",
+              .groups = {3, 1, 1}};
+  launch_fails(&l, "program @half, row", "(barrier", "not reached by invocation (70, 0, 0) of workgroup (0, 0, 0), global (70, 0, 0)");
+  /* In a loop that some have left already. */
+  launch loop = {.text = "program @p workgroup(8, 1, 1) {\n"
+                         "  %i = lindex\n"
+                         "  for %k = 0u32 to add(%i, 1u32) { barrier workgroup }\n"
+                         "}\n"};
+  launch_fails(&loop, "barrier", "non-uniform control flow", "invocation (0, 0, 0)");
+  /* A condition that is the same for all of a workgroup is uniform; a memory barrier needs nobody else. */
+  launch uniform = {.text = "program @p workgroup(8, 1, 1) {\n"
+                            "  %w = wid\n"
+                            "  if eq %w.x, 1u32 { barrier workgroup }\n"
+                            "  if eq lindex, 1u32 { barrier invocation workgroup acq_rel workgroup_memory }\n"
+                            "}\n",
+                    .groups = {3, 1, 1}};
+  launch_ok(&uniform);
+}
+
+static void
+an_endless_loop_ends_at_the_step_budget(void **state)
+{
+  (void)state;
+  launch l = {.text = "program @spin workgroup(100, 1, 1) {\n"
+                      "  var %s : u32\n"
+                      "  %i = lindex\n"
+                      "  if eq %i, 67u32 {\n"
+                      "    loop { %t = get %s  set %s, add(%t, 1u32) } continuing { breakif false }\n"
+                      "  }\n"
+                      "}\n",
+              .options = {.steps = 10000}};
+  launch_fails(&l, "program @spin, row", "10000 rows", "invocation (67, 0, 0)");
+  launch empty = {.text = "program @p workgroup(1, 1, 1) { loop { } continuing { } }\n", .options = {.steps = 1000}};
+  launch_fails(&empty, "endless", "(loop", "1000 rows");
+  launch zero_step = {.text = "program @p workgroup(1, 1, 1) { for %k = 0u32 to 4u32 step 0u32 { } }\n", .options = {.steps = 1000}};
+  launch_fails(&zero_step, "endless", "(for", "1000 rows");
+  /* The budget is each invocation's own: both arms together need more than it. */
+  launch arms = {.text = "program @p workgroup(2, 1, 1) {\n"
+                         "  var %s : u32\n"
+                         "  if eq lindex, 0u32 { for %k = 0u32 to 100u32 { set %s, %k } } else { for %j = 0u32 to 100u32 { set %s, %j } }\n"
+                         "}\n",
+                 .options = {.steps = 320}};
+  launch_ok(&arms);
+}
+
+static void
+a_trap_is_an_error(void **state)
+{
+  (void)state;
+  launch l = {.text = "program @p workgroup(8, 1, 1) {\n"
+                      "  if eq lindex, 5u32 { trap }\n"
+                      "}\n"};
+  launch_fails(&l, "(trap", "trap in invocation (5, 0, 0)", "program @p");
+}
+
+static void
+rows_are_counted_by_active_invocation(void **state)
+{
+  (void)state;
+  launch l = {.text = "program @p workgroup(10, 1, 1) {\n"
+                      "  var %s : u32\n"
+                      "  %i = lindex\n"
+                      "  if ult %i, 3u32 { set %s, %i }\n"
+                      "}\n",
+              .groups = {4, 1, 1}};
+  launch_ok(&l);
+  launch none = {.text = "program @p workgroup(10, 1, 1) {\n"
+                         "  var %s : u32\n"
+                         "  %i = lindex\n"
+                         "  if ult %i, 0u32 { set %s, %i }\n"
+                         "}\n",
+                 .groups = {4, 1, 1}};
+  launch_ok(&none);
+  assert_true(l.stats.rows == none.stats.rows + 4 * 3);
+}
+
+static void
+a_workgroup_without_invocations_is_an_error(void **state)
+{
+  (void)state;
+  launch none = {.text = "program @p workgroup(4, 0, 1) { }\n"};
+  launch_fails(&none, "workgroup", "4 x 0 x 1", "take 1 to 65536");
+  launch many = {.text = "program @p workgroup(65536, 65536, 1) { }\n"};
+  launch_fails(&many, "workgroup", "65536 x 65536 x 1", "take 1 to 65536");
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ifs_diverge),
+    cmocka_unit_test(for_loops_nest),
+    cmocka_unit_test(for_loops_are_signed_by_type),
+    cmocka_unit_test(loops_leave_one_by_one),
+    cmocka_unit_test(switches_fall_and_leave),
+    cmocka_unit_test(a_switch_without_default_may_match_nothing),
+    cmocka_unit_test(blocks_are_left_from_any_depth),
+    cmocka_unit_test(returned_invocations_do_nothing_more),
+    cmocka_unit_test(ids_count_the_grid),
+    cmocka_unit_test(a_barrier_that_not_all_reach_is_an_error),
+    cmocka_unit_test(an_endless_loop_ends_at_the_step_budget),
+    cmocka_unit_test(a_trap_is_an_error),
+    cmocka_unit_test(rows_are_counted_by_active_invocation),
+    cmocka_unit_test(a_workgroup_without_invocations_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* Runs `.vir` texts: what the interpreter's tests share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp_fixture.h"
+
+#include "vyre/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void
+show(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)user;
+  print_error("%u:%u: %s\n", diagnostic->line, diagnostic->column, diagnostic->message);
+}
+
+static void
+assert_ok(vyre_status status)
+{
+  if (status)
+    print_error("%s\n", vyre_status_text(status));
+  assert_null(status);
+}
+
+static vyre_row
+row_named(const vyre_module *module, const char *name)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const char *its = vyre_row_name(module, (vyre_row){row});
+    if (its && strcmp(its, name) == 0 && VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
+      return (vyre_row){row};
+  }
+  fail_msg("no buffer %%%s", name);
+  return VYRE_NONE;
+}
+
+vyre_status
+launch_run(launch *l)
+{
+  vyre_module *module;
+  vyre_binding bindings[6];
+  uint32_t count = 0;
+  assert_ok(vyre_module_create(NULL, 0, &module));
+  assert_ok(vyre_text_parse(module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
+  for (; count < 6 && l->buffers[count].name; count++)
+    bindings[count] = (vyre_binding){row_named(module, l->buffers[count].name), l->buffers[count].data, l->buffers[count].size};
+  const vyre_dispatch dispatch = {.program = {vyre_module_view(module)->first[0]},
+                                  .groups = {l->groups[0] ? l->groups[0] : 1, l->groups[1] ? l->groups[1] : 1, l->groups[2] ? l->groups[2] : 1},
+                                  .bindings = bindings,
+                                  .binding_count = count,
+                                  .specs = l->specs,
+                                  .spec_count = l->spec_count};
+  vyre_status status = vyre_interp_run(module, &dispatch, &l->options, &l->stats);
+  vyre_module_destroy(module);
+  return status;
+}
+
+void
+launch_ok(launch *l)
+{
+  vyre_status status = launch_run(l);
+  assert_ok(status);
+}
+
+void
+launch_fails(launch *l, const char *word1, const char *word2, const char *word3)
+{
+  const char *words[3] = {word1, word2, word3};
+  vyre_status status = launch_run(l);
+  assert_non_null(status);
+  const char *text = vyre_status_text(status);
+  for (uint32_t i = 0; i < 3; i++)
+    if (!strstr(text, words[i]))
+      fail_msg("\"%s\" does not say \"%s\"", text, words[i]);
+  if (!strstr(text, "\nFix: "))
+    fail_msg("\"%s\" says no fix", text);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+}

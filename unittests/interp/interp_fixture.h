@@ -1,0 +1,33 @@
+/* Runs `.vir` texts: what the interpreter's tests share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef INTERP_FIXTURE_H
+#define INTERP_FIXTURE_H
+
+#include "vyre/run.h"
+
+/* One buffer of the program, by name, and what it holds before and after. */
+typedef struct bound {
+  const char *name; /* NULL ends the list */
+  void *data;
+  size_t size;
+} bound;
+
+typedef struct launch {
+  const char *text;
+  uint32_t groups[3];
+  bound buffers[6];
+  vyre_spec_value specs[4];
+  uint32_t spec_count;
+  vyre_interp_options options;
+  vyre_interp_stats stats; /* out */
+} launch;
+
+/* The run's status: the text itself must be without fault. */
+vyre_status launch_run(launch *l);
+/* Must succeed. */
+void launch_ok(launch *l);
+/* Must fail, with all of these in the message, and a "Fix:" line. */
+void launch_fails(launch *l, const char *word1, const char *word2, const char *word3);
+
+#endif

@@ -1,0 +1,425 @@
+/* Memory: shared, private, constant and bound buffers, layouts, bounds, atomics, and what is reported as undefined.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void
+a_tree_reduction_sums(void **state)
+{
+  (void)state;
+  uint32_t x[4 * 128], sums[4] = {0};
+  for (uint32_t i = 0; i < 4 * 128; i++)
+    x[i] = i * i + 3;
+  launch l = {.text = "program @reduce workgroup(128, 1, 1) {\n"
+                      "  buffer %x : u32[] storage ro set(0) binding(0)\n"
+                      "  buffer %y : u32[] storage set(0) binding(1)\n"
+                      "  buffer %tile : u32[128] workgroup\n"
+                      "  var %stride : u32\n"
+                      "  %i = lindex\n"
+                      "  %w = wid\n"
+                      "  %v = load %x[gid.x]\n"
+                      "  store %tile[%i], %v\n"
+                      "  barrier workgroup\n"
+                      "  set %stride, 64u32\n"
+                      "  loop {\n"
+                      "    %s = get %stride\n"
+                      "    if ult %i, %s {\n"
+                      "      %a = load %tile[%i]\n"
+                      "      %b = load %tile[add(%i, %s)]\n"
+                      "      store %tile[%i], add(%a, %b)\n"
+                      "    }\n"
+                      "    barrier workgroup\n"
+                      "  } continuing {\n"
+                      "    %t = get %stride\n"
+                      "    set %stride, ushr(%t, 1u32)\n"
+                      "    breakif ult(%t, 2u32)\n"
+                      "  }\n"
+                      "  if eq %i, 0u32 {\n"
+                      "    %sum = load %tile[0]\n"
+                      "    store %y[%w.x], %sum\n"
+                      "  }\n"
+                      "}\n",
+              .groups = {4, 1, 1},
+              .buffers = {{"x", x, sizeof x}, {"y", sums, sizeof sums}}};
+  launch_ok(&l);
+  for (uint32_t g = 0; g < 4; g++) {
+    uint32_t want = 0;
+    for (uint32_t i = 0; i < 128; i++)
+      want += x[g * 128 + i];
+    assert_int_equal(sums[g], want);
+  }
+}
+
+static void
+a_prefix_sum_scans(void **state)
+{
+  (void)state;
+  uint32_t x[100], want[100], sum = 0;
+  for (uint32_t i = 0; i < 100; i++) {
+    x[i] = (i * 2654435761u) >> 24;
+    want[i] = sum += x[i];
+  }
+  launch l = {.text = "program @scan workgroup(100, 1, 1) {\n"
+                      "  buffer %x : u32[] storage set(0) binding(0)\n"
+                      "  buffer %tile : u32[100] workgroup\n"
+                      "  %i = lindex\n"
+                      "  %v = load %x[%i]\n"
+                      "  store %tile[%i], %v\n"
+                      "  barrier workgroup\n"
+                      "  for %k = 0u32 to 7u32 {\n"
+                      "    %step = shl(1u32, %k)\n"
+                      "    %mine = load %tile[%i]\n"
+                      "    %other = load %tile[sub(%i, %step)]\n"
+                      "    barrier workgroup\n"
+                      "    store %tile[%i], add(%mine, %other)\n"
+                      "    barrier workgroup\n"
+                      "  }\n"
+                      "  %r = load %tile[%i]\n"
+                      "  store %x[%i], %r\n"
+                      "}\n",
+              .buffers = {{"x", x, sizeof x}}};
+  launch_ok(&l); /* what lies before the tile reads as zero */
+  assert_memory_equal(x, want, sizeof x);
+}
+
+static void
+atomics_count_and_combine(void **state)
+{
+  (void)state;
+  uint32_t bins[8] = {0}, y[14] = {0}, old[256];
+  y[1] = 0xffffffff;
+  y[3] = 0x7fffffff;
+  y[5] = 0xffffffff;
+  launch l = {.text = "program @histogram workgroup(64, 1, 1) {\n"
+                      "  buffer %bins : u32[8] storage set(0) binding(0)\n"
+                      "  buffer %y : u32[] storage set(0) binding(1)\n"
+                      "  buffer %z : i32[] storage set(0) binding(1)\n"
+                      "  buffer %old : u32[] storage set(0) binding(2)\n"
+                      "  %i = gid.x\n"
+                      "  %n = atomic_add %bins[umod(mul(%i, %i), 8u32)], 1u32\n"
+                      "  %sum = atomic_add %y[0], %i\n"
+                      "  %umin = atomic_umin %y[1], add(%i, 5u32)\n"
+                      "  %umax = atomic_umax %y[2], %i\n"
+                      "  %smin = atomic_smin %z[3], sub(bitcast(%i : i32), 100i32)\n"
+                      "  %smax = atomic_smax %z[4], sub(bitcast(%i : i32), 300i32)\n"
+                      "  %and = atomic_and %y[5], not(shl(1u32, umod(%i, 30u32)))\n"
+                      "  %or = atomic_or %y[6], shl(1u32, umod(%i, 5u32))\n"
+                      "  %xor = atomic_xor %y[7], %i\n"
+                      "  %sub = atomic_sub %y[8], 1u32\n"
+                      "  %cas = atomic_compare_exchange %y[9], %i, add(%i, 0u32)\n"
+                      "  %won = atomic_compare_exchange %y[10], add(%i, 1u32), 0u32\n"
+                      "  %swap = atomic_exchange %y[11], %i\n"
+                      "  atomic_store %y[12], %i\n"
+                      "  %far = atomic_add %y[1000], 1u32\n"
+                      "  %seen = atomic_load %y[10]\n"
+                      "  store %old[%i], add(add(%sum, %far), mul(%swap, 65536u32))\n"
+                      "  if eq %i, 255u32 { store %y[13], %seen }\n"
+                      "}\n",
+              .groups = {4, 1, 1},
+              .buffers = {{"bins", bins, sizeof bins}, {"y", y, sizeof y}, {"old", old, sizeof old}}};
+  launch_ok(&l);
+  uint32_t want[8] = {0}, sum = 0;
+  for (uint32_t i = 0; i < 256; i++) {
+    want[i * i % 8]++;
+    assert_int_equal(old[i], sum + (i ? i - 1 : 0) * 65536u); /* by invocation, in order */
+    sum += i;
+  }
+  assert_memory_equal(bins, want, sizeof bins);
+  const uint32_t all[14] = {sum, 5, 255, (uint32_t)-100, 0, 0xc0000000, 31, 0, (uint32_t)-256, 0, 1, 255, 255, 1};
+  for (uint32_t i = 0; i < 14; i++)
+    if (y[i] != all[i])
+      fail_msg("y[%u] is 0x%x, not 0x%x", i, y[i], all[i]);
+}
+
+static void
+out_of_bounds_reads_zero_and_writes_nothing(void **state)
+{
+  (void)state;
+  struct {
+    uint32_t inner[2][3];
+    uint32_t vector[4];
+    uint32_t tail[5];
+  } s;
+  uint32_t y[16];
+  memset(&s, 0x11, sizeof s);
+  memset(y, 0xee, sizeof y);
+  launch l = {.text = "struct @S block { inner : u32[2][3], vector : u32x4 @24, tail : u32[] }\n"
+                      "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %s : @S storage set(0) binding(0)\n"
+                      "  buffer %y : u32[] storage set(0) binding(1)\n"
+                      "  %zero = wid.x\n"
+                      "  %a = load %s.inner[%zero][add(%zero, 3u32)]\n" /* the next row of the matrix is no part of this one */
+                      "  %b = load %s.inner[add(%zero, 2u32)][0]\n"
+                      "  %c = load %s.vector[add(%zero, 4u32)]\n"
+                      "  %d = load %s.tail[add(%zero, 5u32)]\n"
+                      "  %e = load %s.tail[sub(bitcast(%zero : i32), 1i32)]\n"
+                      "  %f = load %s.tail[add(%zero, 4u32)]\n"
+                      "  %n = length %s.tail\n"
+                      "  store %y[0], %a\n"
+                      "  store %y[1], %b\n"
+                      "  store %y[2], %c\n"
+                      "  store %y[3], %d\n"
+                      "  store %y[4], %e\n"
+                      "  store %y[5], %f\n"
+                      "  store %y[6], %n\n"
+                      "  store %s.inner[%zero][add(%zero, 3u32)], 7u32\n"
+                      "  store %s.inner[add(%zero, 4294967295u32)][0], 7u32\n"
+                      "  store %s.vector[add(%zero, 4u32)], 7u32\n"
+                      "  store %s.tail[add(%zero, 5u32)], 7u32\n"
+                      "  store %y[add(%zero, 16u32)], 7u32\n"
+                      "  store %s.tail[add(%zero, 4u32)], 9u32\n"
+                      "}\n",
+              .buffers = {{"s", &s, sizeof s}, {"y", y, sizeof y}}};
+  /* std430 would put the vector at 32: the text says 24 so that the C struct is the same */
+  launch_ok(&l);
+  const uint32_t want[7] = {0, 0, 0, 0, 0, 0x11111111, 5};
+  assert_memory_equal(y, want, sizeof want);
+  assert_int_equal(y[7], 0xeeeeeeee);
+  for (uint32_t i = 0; i < 14; i++)
+    assert_int_equal(((uint32_t *)&s)[i], 0x11111111);
+  assert_int_equal(s.tail[4], 9);
+}
+
+static void
+layouts_are_as_declared(void **state)
+{
+  (void)state;
+  float m[64], y[24];
+  for (uint32_t i = 0; i < 64; i++)
+    m[i] = (float)i;
+  launch l = {.text = "struct @M block {\n"
+                      "  column : mat3(f32x2, stride 16),\n"
+                      "  row : mat3(f32x2, stride 16, row_major) @64,\n"
+                      "  wide : f32[3, stride 12] @100\n"
+                      "}\n"
+                      "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %m : @M uniform set(0) binding(0)\n"
+                      "  buffer %y : f32[] storage set(0) binding(1)\n"
+                      "  %c = load %m.column[2]\n"
+                      "  %r = load %m.row[2]\n"
+                      "  %l = load %m.row[1][1]\n"
+                      "  %w = load %m.wide[2]\n"
+                      "  store %y[0], %c.x\n"
+                      "  store %y[1], %c.y\n"
+                      "  store %y[2], %r.x\n"
+                      "  store %y[3], %r.y\n"
+                      "  store %y[4], %l\n"
+                      "  store %y[5], %w\n"
+                      "}\n",
+              .buffers = {{"m", m, sizeof m}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  const float want[6] = {8, 9, 16 + 2, 16 + 4 + 2, 16 + 4 + 1, 25 + 6};
+  assert_memory_equal(y, want, sizeof want);
+}
+
+static void
+copies_go_between_layouts(void **state)
+{
+  (void)state;
+  uint32_t x[16], y[16];
+  for (uint32_t i = 0; i < 16; i++) {
+    x[i] = 100 + i;
+    y[i] = 0;
+  }
+  launch l = {.text = "struct @T { a : u32x3, b : u32[2], c : mat2(f32x2, row_major) }\n"
+                      "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %x : @T storage set(0) binding(0)\n"
+                      "  buffer %y : @T storage set(0) binding(1)\n"
+                      "  buffer %t : @T private\n"
+                      "  copy %t, %x\n"
+                      "  %b = load %t.b[1]\n"
+                      "  store %t.b[1], add(%b, 1000u32)\n"
+                      "  copy %y, %t\n"
+                      "}\n",
+              .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 3; i++)
+    assert_int_equal(y[i], x[i]);
+  assert_int_equal(y[3], x[3]);
+  assert_int_equal(y[4], x[4] + 1000);
+  for (uint32_t i = 6; i < 10; i++)
+    assert_int_equal(y[i], x[i]);
+  assert_int_equal(y[5], 0); /* the gap */
+}
+
+static void
+private_memory_is_each_invocations_own(void **state)
+{
+  (void)state;
+  uint32_t y[4 * 2 * 2];
+  launch l = {.text = "program @p workgroup(4, 1, 1) {\n"
+                      "  buffer %y : u32x2[] storage set(0) binding(0)\n"
+                      "  buffer %mine : u32[4] private\n"
+                      "  buffer %table : u32[4] constant = [11u32, 22u32, 33u32, 44u32]\n"
+                      "  var %s : u32\n"
+                      "  %i = lindex\n"
+                      "  %before = load %mine[1]\n"
+                      "  %zero = get %s\n"
+                      "  store %mine[1], add(%i, 5u32)\n"
+                      "  set %s, %i\n"
+                      "  %after = load %mine[1]\n"
+                      "  %t = load %table[%i]\n"
+                      "  store %y[gid.x], join(add(add(%before, %zero), %after), %t)\n"
+                      "}\n",
+              .groups = {2, 1, 1}, /* zero again at the start of each */
+              .buffers = {{"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 8; i++) {
+    assert_int_equal(y[2 * i], i % 4 + 5);
+    assert_int_equal(y[2 * i + 1], (i % 4 + 1) * 11);
+  }
+}
+
+static void
+specialization_sizes_workgroup_and_arrays(void **state)
+{
+  (void)state;
+  uint32_t y[64];
+  const char *text = "program @p {\n"
+                     "  spec %n : u32 = 4u32 id(3)\n"
+                     "  spec %scale : u32 = 10u32 id(9)\n"
+                     "  %twice = mul %n, 2u32\n"
+                     "  workgroup %n, 2u32, 1u32\n"
+                     "  buffer %y : u32[] storage set(0) binding(0)\n"
+                     "  buffer %tile : u32[%twice] workgroup\n"
+                     "  %i = lindex\n"
+                     "  store %tile[%i], mul(%i, %scale)\n"
+                     "  barrier workgroup\n"
+                     "  %next = load %tile[add(%i, 1u32)]\n"
+                     "  store %y[%i], %next\n"
+                     "}\n";
+  memset(y, 0xee, sizeof y);
+  launch l = {.text = text, .buffers = {{"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(y[i], i == 7 ? 0 : (i + 1) * 10);
+  assert_int_equal(y[8], 0xeeeeeeee);
+  launch other = {.text = text, .buffers = {{"y", y, sizeof y}}, .specs = {{3, 16}, {9, 2}}, .spec_count = 2};
+  launch_ok(&other);
+  for (uint32_t i = 0; i < 32; i++)
+    assert_int_equal(y[i], i == 31 ? 0 : (i + 1) * 2);
+}
+
+static void
+tuples_and_vectors_in_rows(void **state)
+{
+  (void)state;
+  float y[64 * 4];
+  launch l = {.text = "program @p workgroup(64, 1, 1) {\n"
+                      "  buffer %y : f32x4[] storage set(0) binding(0)\n"
+                      "  %i = lindex\n"
+                      "  %f = convert %i : f32\n"
+                      "  %m = tuple join(%f, 2.0f32), join(0.0f32, %f)\n"
+                      "  %sq = matmat %m, %m\n"
+                      "  %p = part %sq, 0 : f32x2\n"
+                      "  %t = transpose %m\n"
+                      "  %q = part %t, 1 : f32x2\n"
+                      "  %v = join %p, %q\n"
+                      "  %w = shuffle %v, [3, 2, 1, 0] : f32x4\n"
+                      "  %odd = ne and(%i, 1u32), 0u32\n"
+                      "  %e = select %odd, %w, %v\n"
+                      "  store %y[%i], insert(%e, 9.0f32, %i)\n"
+                      "}\n",
+              .buffers = {{"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 64; i++) {
+    /* columns (f 2) (0 f): the square's first is (f*f, 2f + 2f); the transpose's second is (2, f) */
+    const float f = (float)i, v[4] = {f * f, 4 * f, 2, f};
+    for (uint32_t k = 0; k < 4; k++)
+      assert_true(y[4 * i + k] == (k == i ? 9.0f : i & 1 ? v[3 - k] : v[k]));
+  }
+}
+
+static void
+a_buffer_without_data_is_an_error(void **state)
+{
+  (void)state;
+  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %y : u32[] storage set(0) binding(0)\n"
+                      "  store %y[0], 1u32\n"
+                      "}\n"};
+  launch_fails(&l, "%y", "not bound", "buffer");
+}
+
+/* ---- what a relaxed program leaves undefined ------------------------------------------------------------------------------------ */
+
+static launch
+relaxed(const char *text, uint32_t *y, size_t size)
+{
+  return (launch){.text = text, .buffers = {{"y", y, size}}, .options = {.report_undefined = true}};
+}
+
+#define HEAD "program @p relaxed workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  var %s : u32\n  %i = lindex\n"
+
+static void
+undefined_rows_are_reported_where_they_matter(void **state)
+{
+  (void)state;
+  uint32_t y[8] = {0};
+  launch stored = relaxed(HEAD "  %d = udiv 100u32, %i\n  %e = add %d, 1u32\n  store %y[%i], %e\n}\n", y, sizeof y);
+  launch_fails(&stored, "(store", "a stored value comes from row", "(udiv %d");
+  launch_fails(&stored, "undefined", "on its operands", "in invocation (0, 0, 0)");
+  launch condition = relaxed(HEAD "  %d = shl 1u32, add(%i, 25u32)\n  if eq %d, 3u32 { return }\n}\n", y, sizeof y);
+  launch_fails(&condition, "(if", "a condition comes from", "in invocation (7, 0, 0)");
+  launch access = relaxed(HEAD "  store %y[add(%i, 2u32)], %i\n}\n", y, sizeof y);
+  launch_fails(&access, "(store", "out of bounds", "invocation (6, 0, 0)");
+  launch address = relaxed(HEAD "  %d = umod 4u32, %i\n  store %y[%d], %i\n}\n", y, sizeof y);
+  launch_fails(&address, "(store", "an address comes from", "(umod %d");
+  launch through_var = relaxed(HEAD "  set %s, udiv(1u32, %i)\n  %t = get %s\n  store %y[%i], %t\n}\n", y, sizeof y);
+  launch_fails(&through_var, "(store", "(udiv", "in invocation (0, 0, 0)");
+  launch bound_of_loop = relaxed(HEAD "  for %k = 0u32 to udiv(4u32, %i) { }\n}\n", y, sizeof y);
+  launch_fails(&bound_of_loop, "(for", "a loop bound comes from", "(udiv");
+}
+
+static void
+undefined_rows_that_do_not_matter_are_silent(void **state)
+{
+  (void)state;
+  uint32_t y[8] = {0};
+  launch picked = relaxed(HEAD "  %z = eq %i, 0u32\n  %d = udiv 100u32, %i\n  store %y[%i], select(%z, 4294967295u32, %d)\n}\n", y, sizeof y);
+  launch_ok(&picked);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(y[i], i ? 100 / i : 0xffffffff);
+  launch unused = relaxed(HEAD "  %d = udiv 100u32, %i\n  if ne %i, 0u32 { store %y[%i], %d }\n}\n", y, sizeof y);
+  launch_ok(&unused);
+  launch overwritten = relaxed(HEAD "  set %s, udiv(1u32, %i)\n  set %s, 5u32\n  %t = get %s\n  store %y[%i], %t\n}\n", y, sizeof y);
+  launch_ok(&overwritten);
+  /* Without the report the strict meaning holds, and strict programs have nothing to report. */
+  launch strict = {.text = "program @p workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  %i = lindex\n"
+                           "  store %y[%i], udiv(100u32, %i)\n  store %y[add(%i, 8u32)], 1u32\n}\n",
+                   .buffers = {{"y", y, sizeof y}},
+                   .options = {.report_undefined = true}};
+  launch_ok(&strict);
+  assert_int_equal(y[0], 0xffffffff);
+  launch quiet = relaxed(HEAD "  store %y[%i], udiv(100u32, %i)\n}\n", y, sizeof y);
+  quiet.options.report_undefined = false;
+  y[0] = 0;
+  launch_ok(&quiet);
+  assert_int_equal(y[0], 0xffffffff);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_tree_reduction_sums),
+    cmocka_unit_test(a_prefix_sum_scans),
+    cmocka_unit_test(atomics_count_and_combine),
+    cmocka_unit_test(out_of_bounds_reads_zero_and_writes_nothing),
+    cmocka_unit_test(layouts_are_as_declared),
+    cmocka_unit_test(copies_go_between_layouts),
+    cmocka_unit_test(private_memory_is_each_invocations_own),
+    cmocka_unit_test(specialization_sizes_workgroup_and_arrays),
+    cmocka_unit_test(tuples_and_vectors_in_rows),
+    cmocka_unit_test(a_buffer_without_data_is_an_error),
+    cmocka_unit_test(undefined_rows_are_reported_where_they_matter),
+    cmocka_unit_test(undefined_rows_that_do_not_matter_are_silent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
