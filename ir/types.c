@@ -88,7 +88,7 @@ static uint64_t
 hash_of(const vyre_module *module, uint32_t id)
 {
   const table_type *type = &module->types[id - FIRST_ID];
-  return hash_info(&type->info, module->members + type->members);
+  return hash_info(&type->info, type->info.form == VYRE_FORM_STRUCT ? module->members + type->members : NULL);
 }
 
 static bool
