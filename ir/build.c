@@ -43,12 +43,16 @@ program_over(const vyre_module *module, uint32_t row)
   return row;
 }
 
+/* What is known of the builder's program; NULL: no memory, or the builder stands in no program. */
 static table_program *
 program_of(vyre_builder *builder)
 {
+  vyre_module *module = builder->module;
+  if (module->failed || !table_know_tops(module))
+    return NULL;
   if (!builder->program)
-    builder->program = program_over(builder->module, builder->region);
-  return table_program_of(builder->module, builder->program);
+    builder->program = program_over(module, builder->region);
+  return builder->program ? table_program_of(module, builder->program) : NULL;
 }
 
 void
@@ -115,14 +119,12 @@ vyre_row
 vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_know_tops(module))
+  table_program *info = program_of(builder);
+  if (!info)
     return VYRE_NONE;
-  if (!builder->program)
-    builder->program = program_over(module, builder->region);
   uint32_t row = table_find_const(module, builder->program, type, bits);
   if (row)
     return (vyre_row){row};
-  table_program *info = program_of(builder);
   if (info->own_one && type == VYRE_TYPE(VYRE_U32, 1) && bits == 1) {
     row = info->own_one;
     info->own_one = 0;
@@ -138,9 +140,10 @@ vyre_row
 vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_know_tops(module))
+  table_program *info = program_of(builder);
+  if (!info)
     return VYRE_NONE;
-  vyre_row row = {add_const_row(builder, program_of(builder), VYRE_ROW(VYRE_OP_spec, type, 0), bits)};
+  vyre_row row = {add_const_row(builder, info, VYRE_ROW(VYRE_OP_spec, type, 0), bits)};
   if (row.id && builder->line)
     vyre_row_set_line(module, row, builder->file, builder->line, builder->column);
   vyre_row_set_spec_id(module, row, spec_id);
@@ -152,9 +155,9 @@ static vyre_row
 add_declaration(vyre_builder *builder, uint32_t after, uint32_t word, uint32_t imm, uint32_t imm_hi)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_know_tops(module))
-    return VYRE_NONE;
   table_program *info = program_of(builder);
+  if (!info)
+    return VYRE_NONE;
   if (!after)
     after = info->last_decl ? info->last_decl : info->last_const;
   uint32_t before = after ? module->column[COLUMN_NEXT][after] : module->column[COLUMN_FIRST][builder->program];
@@ -170,28 +173,10 @@ vyre_build_var(vyre_builder *builder, vyre_type type)
   return add_declaration(builder, 0, VYRE_ROW(VYRE_OP_var, type, 0), 0, 0);
 }
 
-/* The last row that a length in the type is computed by, where that is no const or spec row; 0: none. */
-static uint32_t
-length_row(const vyre_module *module, vyre_type_id type)
-{
-  vyre_type_info info = vyre_type_get(module, type);
-  uint32_t last = 0;
-  while (info.form == VYRE_FORM_ARRAY) {
-    if (info.count_row && !table_op_is(module, info.count_row, VYRE_OP_const) && !table_op_is(module, info.count_row, VYRE_OP_spec))
-      last = info.count_row > last ? info.count_row : last;
-    info = vyre_type_get(module, info.element);
-  }
-  for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++) {
-    uint32_t row = length_row(module, info.members[i].type);
-    last = row > last ? row : last;
-  }
-  return last;
-}
-
 vyre_row
 vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set, uint32_t binding)
 {
-  uint32_t after = length_row(builder->module, type);
+  uint32_t after = table_length_row(builder->module, type);
   if (after && !table_op_is(builder->module, builder->module->column[COLUMN_PARENT][after], VYRE_OP_program))
     after = 0;
   vyre_row row = add_declaration(builder, after, VYRE_ROW(VYRE_OP_buffer, VYRE_TYPE(VYRE_PATH, 1), 0), type, (uint32_t)space | access);
@@ -200,13 +185,30 @@ vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, ui
   return row;
 }
 
+/* The last of the workgroup row's operands that stand behind it, else the row itself.  O(rows at the top). */
+static uint32_t
+last_operand_behind(const vyre_module *module, uint32_t row)
+{
+  uint32_t *const *column = module->column;
+  uint32_t last = row;
+  for (uint32_t at = column[COLUMN_NEXT][row]; at; at = column[COLUMN_NEXT][at]) {
+    if (at == column[COLUMN_A][row] || at == column[COLUMN_B][row] || at == column[COLUMN_C][row])
+      last = at;
+    bool at_top = (table_flags(module, at) & VYRE_OP_PURE) != 0 || table_op_is(module, at, VYRE_OP_spec)
+                  || table_op_is(module, at, VYRE_OP_buffer) || table_op_is(module, at, VYRE_OP_var);
+    if (!at_top)
+      break;
+  }
+  return last;
+}
+
 void
 vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
 {
   vyre_module *module = builder->module;
-  if (module->failed || !table_know_tops(module))
-    return;
   table_program *info = program_of(builder);
+  if (!info)
+    return;
   uint32_t row = info->workgroup;
   if (!row) {
     row = add_declaration(builder, 0, VYRE_ROW(VYRE_OP_workgroup, VYRE_VOID, 0), 0, 0).id;
@@ -215,30 +217,19 @@ vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
     info->workgroup = row;
   }
   uint32_t *const *column = module->column;
-  uint32_t one = info->own_one;
   column[COLUMN_A][row] = x.id;
   column[COLUMN_B][row] = y.id;
   column[COLUMN_C][row] = z.id;
-  if (one && one != x.id && one != y.id && one != z.id)
-    vyre_row_kill(module, (vyre_row){one});
-  /* Operands come first: an operand computed behind the row draws it there.  O(rows between). */
-  uint32_t last = row;
-  for (uint32_t at = column[COLUMN_NEXT][row], missing = 3; at && missing; at = column[COLUMN_NEXT][at]) {
-    if (at == x.id || at == y.id || at == z.id) {
-      last = at;
-      missing--;
-    }
-    if ((table_flags(module, at) & (VYRE_OP_REGIONS | VYRE_OP_WRITES | VYRE_OP_ENDS)) != 0)
-      break;
-  }
+  if (info->own_one && info->own_one != x.id && info->own_one != y.id && info->own_one != z.id)
+    vyre_row_kill(module, (vyre_row){info->own_one});
+  uint32_t last = last_operand_behind(module, row); /* operands come first: it goes behind them */
   if (last == row)
     return;
   bool is_last_decl = info->last_decl == row;
   vyre_row_unlink(module, (vyre_row){row});
   table_link(module, row, builder->program, column[COLUMN_NEXT][last]);
-  info = table_program_of(module, builder->program);
   info->workgroup = row;
-  if (is_last_decl || !info->last_decl)
+  if (is_last_decl)
     info->last_decl = row;
 }
 

@@ -86,7 +86,7 @@ vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row bef
 void
 vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before)
 {
-  if (row.id == before.id)
+  if (row.id == before.id || before.id == 0)
     return;
   vyre_row_unlink(module, row);
   vyre_row_insert(module, row, (vyre_row){module->column[COLUMN_PARENT][before.id]}, before);

@@ -146,8 +146,10 @@ rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
 bool
 table_unique_names(vyre_module *module)
 {
-  if (!module->names_dirty)
+  if (!module->names_dirty || module->side[COLUMN_NAME] == 0) {
+    module->names_dirty = false;
     return true;
+  }
   name_map map = {0};
   size_t bytes = module->view.rows / 8 + 1;
   uint8_t *doubled = table_resize(module, NULL, 0, bytes);

@@ -1,7 +1,7 @@
 /* What stands beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
  *
  * A name and a place are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that were dropped
- * stay until the module is cleared or copied.
+ * stay until the module is cleared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"

@@ -63,6 +63,7 @@ typedef struct table_program {
 typedef struct table_type {
   vyre_type_info info; /* `members` is not used */
   uint32_t members;    /* index of the first in `members` */
+  uint32_t length_row; /* the last pure row that a length in it is computed by; 0: none */
 } table_type;
 
 typedef struct table_initializer {
@@ -155,7 +156,9 @@ bool table_clone_side(const vyre_module *from, vyre_module *to);
 
 /* ---- types.c ---- */
 /* Count rows through `map`; equal types stay apart. */
-bool table_remap_types(vyre_module *module, const uint32_t *map);
+void table_remap_types(vyre_module *module, const uint32_t *map);
+/* The last row that a length in the type is computed by, where that is no const or spec row; 0: none. */
+uint32_t table_length_row(const vyre_module *module, vyre_type_id type);
 
 /* ---- tops.c: the top of programs ---- */
 /* Finds const rows at the top of each program, and where new rows go there, unless that is known.  O(rows at the tops). */

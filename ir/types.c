@@ -102,6 +102,30 @@ equal(const vyre_module *module, const table_type *known, const vyre_type_info *
          || memcmp(module->members + known->members, members, info->count * sizeof(*members)) == 0;
 }
 
+uint32_t
+table_length_row(const vyre_module *module, vyre_type_id type)
+{
+  return type >= FIRST_ID && type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].length_row : 0;
+}
+
+/* From its parts, which know theirs: types may nest so that a walk over all of one would not end. */
+static uint32_t
+find_length_row(const vyre_module *module, const vyre_type_info *info, const vyre_member *members)
+{
+  uint32_t last = 0;
+  if (info->form == VYRE_FORM_ARRAY) {
+    last = table_length_row(module, info->element);
+    uint32_t row = info->count_row;
+    if (row > last && !table_op_is(module, row, VYRE_OP_const) && !table_op_is(module, row, VYRE_OP_spec))
+      last = row;
+  }
+  for (uint32_t i = 0; info->form == VYRE_FORM_STRUCT && i < info->count; i++) {
+    uint32_t row = table_length_row(module, members[i].type);
+    last = row > last ? row : last;
+  }
+  return last;
+}
+
 /* The id of that type; 0: no memory.  `members` may not lie in the module. */
 static vyre_type_id
 intern(vyre_module *module, const vyre_type_info *info, const vyre_member *members)
@@ -122,14 +146,14 @@ intern(vyre_module *module, const vyre_type_info *info, const vyre_member *membe
   if (count)
     memcpy(module->members + first, members, count * sizeof(*members));
   module->member_count += count;
-  module->types[index] = (table_type){*info, first};
+  module->types[index] = (table_type){*info, first, find_length_row(module, info, members)};
   module->type_count++;
   module->type_set.slots[slot] = FIRST_ID + index;
   module->type_set.count++;
   return FIRST_ID + index;
 }
 
-bool
+void
 table_remap_types(vyre_module *module, const uint32_t *map)
 {
   bool any = false;
@@ -139,18 +163,19 @@ table_remap_types(vyre_module *module, const uint32_t *map)
     *count_row = map[*count_row];
   }
   if (!any)
-    return true;
+    return;
   /* Keys changed: every type goes into the set anew.  It has room: it held them all. */
   table_set_clear(&module->type_set);
   uint32_t mask = module->type_set.capacity - 1;
   for (uint32_t i = 0; i < module->type_count; i++) {
+    table_type *type = &module->types[i];
+    type->length_row = map[type->length_row];
     uint32_t slot = (uint32_t)hash_of(module, FIRST_ID + i) & mask;
     while (module->type_set.slots[slot])
       slot = (slot + 1) & mask;
     module->type_set.slots[slot] = FIRST_ID + i;
     module->type_set.count++;
   }
-  return true;
 }
 
 /* ---- making types ---- */

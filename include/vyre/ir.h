@@ -226,8 +226,8 @@ void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes i
 /* The type that the right operand of a row with that op word and a has, where a literal may stand for it: that of a, u32 for `at` and `lane`;
  * VYRE_VOID where it may not. */
 vyre_type vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a);
-/* fwd[i] is the row that every use of row i becomes (itself: none), lengths of types too, chains are followed; operands that become const rows become
- * immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
+/* fwd[i] is the row that every use of row i becomes (itself: none), lengths of types too; chains are followed; operands that become const
+ * rows become immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
 void vyre_module_forward(vyre_module *module, uint32_t *fwd);
 
 /* Rows densely in program order, dead and unlinked rows dropped; a second seal changes nothing.  Linear.  `map`, if not NULL, has an
