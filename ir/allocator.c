@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#define HUGE_FROM ((size_t)4 << 20)
+
 static void *
 default_resize(void *user, void *memory, size_t old_size, size_t new_size)
 {
@@ -33,7 +35,12 @@ static bool
 default_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
 {
   (void)user;
-  return mprotect((char *)memory + old_bytes, bytes - old_bytes, PROT_READ | PROT_WRITE) == 0;
+  char *start = (char *)memory + old_bytes;
+  if (mprotect(start, bytes - old_bytes, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  if (bytes - old_bytes >= HUGE_FROM)
+    madvise(start, bytes - old_bytes, MADV_HUGEPAGE); /* a wish: the first touch of large tables is mostly page faults */
+  return true;
 }
 
 static void

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NUMBER_ROOM 16 /* "_4294967295" and the zero byte */
+
 /* Keys (scope, name) -> value; scope is the program row, 0 for programs. */
 typedef struct name_entry {
   uint32_t scope, name, value;
@@ -72,30 +74,37 @@ map_free(vyre_module *module, name_map *map)
     table_resize(module, map->entries, map->capacity * sizeof(*map->entries), 0);
 }
 
-/* A name like `base` that is not yet in `map`, where it is put; 0: no memory. */
+/* A name like `base` that is not yet in `map`, where it is put; 0: no memory.  `text` has room for base and a number. */
 static uint32_t
-fresh_name(vyre_module *module, name_map *map, uint32_t scope, uint32_t base)
+fresh_name(vyre_module *module, name_map *map, uint32_t scope, uint32_t base, char *text)
 {
-  size_t length = strlen(module->texts + base);
-  char *text = table_resize(module, NULL, 0, length + 16);
-  if (!text)
-    return 0;
-  memcpy(text, module->texts + base, length);
+  size_t length = strlen(text);
   bool is_new = false;
   name_entry *entry = map_at(module, map, scope, base, &is_new);
-  uint32_t number = entry ? entry->value : 0;
-  uint32_t name = 0;
-  do {
-    int digits = snprintf(text + length, 16, "_%u", ++number);
-    name = vyre_string_intern(module, text, length + (size_t)digits);
-    is_new = false;
-    if (!name || !map_at(module, map, scope, name, &is_new))
-      break;
-  } while (!is_new);
-  table_resize(module, text, length + 16, 0);
-  if (!is_new)
+  if (!entry)
     return 0;
+  uint32_t number = entry->value;
+  uint32_t name;
+  do {
+    int digits = snprintf(text + length, NUMBER_ROOM, "_%u", ++number);
+    name = vyre_string_intern(module, text, length + (size_t)digits);
+    if (!name || !map_at(module, map, scope, name, &is_new))
+      return 0;
+  } while (!is_new);
   map->entries[slot_of(map, scope, base)].value = number;
+  return name;
+}
+
+static uint32_t
+rename_row(vyre_module *module, name_map *map, uint32_t scope, uint32_t base)
+{
+  size_t length = strlen(module->texts + base);
+  char *text = table_resize(module, NULL, 0, length + NUMBER_ROOM);
+  if (!text)
+    return 0;
+  memcpy(text, module->texts + base, length + 1);
+  uint32_t name = fresh_name(module, map, scope, base, text);
+  table_resize(module, text, length + NUMBER_ROOM, 0);
   return name;
 }
 
@@ -135,7 +144,7 @@ rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
       program = row;
     if ((doubled[row / 8] >> row % 8 & 1u) == 0)
       continue;
-    uint32_t name = fresh_name(module, map, is_program ? 0 : program, names[row]);
+    uint32_t name = rename_row(module, map, is_program ? 0 : program, names[row]);
     if (!name)
       return false;
     names[row] = name;

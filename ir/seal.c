@@ -52,30 +52,33 @@ is_dense(const vyre_module *module)
   return true;
 }
 
-/* Fills order and map.  False: the links are damaged. */
+/* Fills order and map.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same parent,
+ * so that order and parents agree; the number of steps bounds what a circle of links can cost. */
 static bool
 walk(sealer *s)
 {
   const vyre_view *view = &s->module->view;
+  const uint64_t most = 3 * (uint64_t)s->rows;
+  uint64_t steps = 0;
   memset(s->map, 0, s->rows * sizeof(*s->map));
   s->order[0] = 0;
-  uint32_t row = view->first[0];
-  for (uint64_t steps = 0; row; steps++) {
-    if (row >= s->rows || s->map[row] || steps > 2 * (uint64_t)s->rows)
+  uint32_t region = 0;
+  for (uint32_t row = view->first[0]; row;) {
+    if (row >= s->rows || s->map[row] || view->parent[row] != region || steps++ > most)
       return false;
-    bool alive = VYRE_ROW_OP(view->op[row]) != VYRE_OP_null;
-    if (alive) {
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_null) {
       s->order[++s->count] = row;
       s->map[row] = s->count;
+      if (view->first[row]) {
+        region = row;
+        row = view->first[row];
+        continue;
+      }
     }
-    if (alive && view->first[row]) {
-      row = view->first[row];
-      continue;
-    }
-    for (; row && !view->next[row]; steps++) {
-      row = view->parent[row];
-      if (row >= s->rows || steps > 2 * (uint64_t)s->rows)
-        return false;
+    while (!view->next[row] && region) { /* region is a row that was reached */
+      row = region;
+      region = view->parent[row];
+      steps++;
     }
     row = view->next[row];
   }

@@ -61,7 +61,7 @@ vyre_type_get(const vyre_module *module, vyre_type_id type)
   if (type - FIRST_ID >= module->type_count)
     return value_info(0);
   vyre_type_info info = module->types[type - FIRST_ID].info;
-  if (info.form == VYRE_FORM_STRUCT)
+  if (info.form == VYRE_FORM_STRUCT && info.count)
     info.members = module->members + module->types[type - FIRST_ID].members;
   return info;
 }
@@ -88,7 +88,7 @@ static uint64_t
 hash_of(const vyre_module *module, uint32_t id)
 {
   const table_type *type = &module->types[id - FIRST_ID];
-  return hash_info(&type->info, type->info.form == VYRE_FORM_STRUCT ? module->members + type->members : NULL);
+  return hash_info(&type->info, module->members ? module->members + type->members : NULL);
 }
 
 static bool

@@ -1,0 +1,218 @@
+/* Every allocation, reservation and commit failing once: a status, no crash, no leak.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir_test.h"
+
+#include <stdio.h>
+
+/* Counts calls that may fail, and lets one of them; counts what is in use. */
+typedef struct counting {
+  uint64_t calls, fail_at; /* from 1 */
+  size_t in_use, reserved;
+  bool sticky; /* all later ones fail too */
+} counting;
+
+static bool
+fails(counting *c)
+{
+  c->calls++;
+  return c->calls == c->fail_at || (c->sticky && c->fail_at && c->calls > c->fail_at);
+}
+
+static void *
+counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  counting *c = user;
+  if (new_size && fails(c))
+    return NULL;
+  const vyre_allocator *a = vyre_allocator_default();
+  void *resized = a->resize(a->user, memory, old_size, new_size);
+  c->in_use += new_size - old_size;
+  return resized;
+}
+
+static void *
+counting_reserve(void *user, size_t bytes)
+{
+  counting *c = user;
+  if (fails(c))
+    return NULL;
+  const vyre_allocator *a = vyre_allocator_default();
+  c->reserved += bytes;
+  return a->reserve(a->user, bytes);
+}
+
+static bool
+counting_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
+{
+  const vyre_allocator *a = vyre_allocator_default();
+  return !fails(user) && a->commit(a->user, memory, old_bytes, bytes);
+}
+
+static void
+counting_release(void *user, void *memory, size_t bytes)
+{
+  counting *c = user;
+  const vyre_allocator *a = vyre_allocator_default();
+  c->reserved -= bytes;
+  a->release(a->user, memory, bytes);
+}
+
+/* Something of everything that asks for memory.  Nothing is looked at until the end. */
+static vyre_status
+work(const vyre_allocator *allocator)
+{
+  vyre_module *m, *copy = NULL;
+  VYRE_TRY(vyre_module_create(allocator, 1 << 14, &m));
+  for (uint32_t p = 0; p < 5; p++) {
+    const uint32_t words[] = {p, 1, 2};
+    vyre_builder b;
+    uint32_t input = vyre_module_add_input(m, "input.spv");
+    vyre_word_list_append(m, &vyre_module_input(m, input)->extensions, words, 3);
+    vyre_row program = vyre_build_program(m, "main", 0, input, &b);
+    vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, words, 3);
+    b.file = vyre_string_intern(m, "file", 4);
+    vyre_row n = vyre_build_spec(&b, U32, 4, p);
+    vyre_string names[] = {vyre_string_intern(m, "a", 1), vyre_string_intern(m, "b", 1)};
+    const vyre_member members[] = {{names[0], vyre_type_array(m, F32, 0, n, 0), 0, 0}, {names[1], F32X4, 64, 0}};
+    vyre_type_id type = vyre_type_struct(m, names[0], members, 2, 0);
+    vyre_row x = vyre_build_buffer(&b, vyre_type_runtime_array(m, type, 0), VYRE_SPACE_STORAGE, 0, 0, p);
+    vyre_buffer_info_of(m, x)->initializer = vyre_module_add_initializer(m, words, 3);
+    vyre_row var = vyre_build_var(&b, F32);
+    vyre_build_workgroup(&b, n, vyre_build_const(&b, U32, 2), n);
+    vyre_row i = build_value(&b);
+    vyre_row test = vyre_build_if(&b, vyre_build_imm(&b, VYRE_OP_ult, i, 4));
+    for (uint32_t k = 0; k < 120; k++) {
+      b.line = k;
+      vyre_row path = vyre_build_at_literal(&b, vyre_build_at_literal(&b, vyre_build_at(&b, x, i), 0), k);
+      vyre_row load = vyre_build_load(&b, path, 0);
+      vyre_row sum = vyre_build_select(&b, i, load, vyre_build_const(&b, F32, k));
+      vyre_row parts[] = {load, sum, sum, load, load};
+      vyre_build_store(&b, path, vyre_build_join(&b, parts, 4), 0);
+      vyre_build_part(&b, vyre_build_tuple(&b, parts, 5), 3, F32);
+      vyre_row_set_name(m, sum, "sum", 3);
+      vyre_row_set_decorations(m, load, words, 3);
+      vyre_row_inherit(m, vyre_build_set(&b, var, load), sum);
+      if (k % 5 == 0)
+        vyre_row_kill(m, sum);
+    }
+    vyre_build_case(&b, vyre_build_switch(&b, i), i, true);
+    vyre_build_loop(&b);
+    vyre_build_block(&b);
+    vyre_build_for(&b, i, i, i);
+    vyre_builder_leave(&b, test);
+    vyre_row_move_before(m, vyre_build_get(&b, var), test);
+  }
+  vyre_status status = vyre_module_seal(m, NULL);
+  if (!status) {
+    vyre_builder b = {.module = m};
+    vyre_builder_at_end(&b, row_of(1));
+    vyre_build_const(&b, U32, 77);
+    status = vyre_module_status(m);
+  }
+  if (!status)
+    status = vyre_module_clone(m, &copy);
+  if (status) { /* it can be used again */
+    vyre_module_clear(m);
+    vyre_builder b;
+    vyre_build_program(m, "p", 0, 0, &b);
+  }
+  vyre_module_destroy(copy);
+  vyre_module_destroy(m);
+  return status;
+}
+
+static void
+sweep(bool sticky)
+{
+  for (uint64_t at = 1;; at++) {
+    counting c = {.fail_at = at, .sticky = sticky};
+    const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+    vyre_status status = work(&allocator);
+    assert_int_equal(c.in_use, 0);
+    assert_int_equal(c.reserved, 0);
+    if (c.calls < at) {
+      assert_null(status);
+      assert_true(at > 100); /* the sweep saw something */
+      return;
+    }
+    if (!status)
+      print_message("call %lu fails unseen\n", (unsigned long)at);
+    assert_non_null(status);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+    assert_non_null(strstr(vyre_status_text(status), "out of memory"));
+    vyre_status_free(status);
+  }
+}
+
+static void
+every_allocation_may_fail_once(void **state)
+{
+  (void)state;
+  sweep(false);
+}
+
+static void
+memory_may_end_anywhere(void **state)
+{
+  (void)state;
+  sweep(true);
+}
+
+static void
+bytes_may_fail(void **state)
+{
+  (void)state;
+  for (uint64_t at = 1; at < 8; at++) {
+    counting c = {.fail_at = at};
+    const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+    vyre_bytes bytes = {.allocator = &allocator};
+    vyre_status status = VYRE_OK;
+    for (int i = 0; i < 2000 && !status; i++)
+      status = i % 2 ? vyre_bytes_append(&bytes, "0123456789", 10) : vyre_bytes_printf(&bytes, "%010d", i);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+    assert_true(bytes.size == 0 || bytes.data[bytes.size] == '\0');
+    assert_int_equal(bytes.size % 10, 0); /* all of it or nothing */
+    vyre_status_free(status);
+    vyre_bytes_free(&bytes);
+    assert_int_equal(c.in_use, 0);
+  }
+}
+
+static void
+a_small_module_asks_little(void **state)
+{
+  (void)state;
+  counting c = {0};
+  const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+  vyre_module *m;
+  assert_null(vyre_module_create(&allocator, 0, &m));
+  assert_int_equal(c.calls, 13); /* itself, the address space, a page for each column */
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  uint64_t calls = c.calls;
+  for (int i = 0; i < 500; i++)
+    build_gid(&b);
+  assert_int_equal(c.calls, calls); /* rows cost none */
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_module_clear(m);
+  calls = c.calls;
+  vyre_build_program(m, "p", 0, 0, &b);
+  for (int i = 0; i < 500; i++)
+    build_gid(&b);
+  assert_int_equal(c.calls, calls); /* nor does what was there before */
+  vyre_module_destroy(m);
+  assert_int_equal(c.in_use, 0);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_allocation_may_fail_once),
+    cmocka_unit_test(memory_may_end_anywhere),
+    cmocka_unit_test(bytes_may_fail),
+    cmocka_unit_test(a_small_module_asks_little),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

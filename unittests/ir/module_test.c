@@ -1,0 +1,396 @@
+/* A module as a whole, and what stands beside its columns: strings, inputs, programs, buffers, names, lines, spec ids, decorations.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir_test.h"
+
+#include <stdio.h>
+
+static void
+an_empty_module_is_sealed(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  const vyre_view *v = vyre_module_view(m);
+  assert_int_equal(v->struct_size, sizeof(vyre_view));
+  assert_int_equal(v->rows, 1);
+  assert_int_equal(v->op[0] | v->a[0] | v->first[0] | v->last[0] | v->parent[0] | v->next[0], 0);
+  assert_ptr_equal(v->op_infos, vyre_op_infos);
+  check_sealed(m);
+  uint32_t map[1] = {5};
+  assert_null(vyre_module_seal(m, map));
+  assert_int_equal(map[0], 0);
+  assert_null(vyre_module_status(m));
+  assert_non_null(vyre_module_allocator(m)->resize);
+  assert_true(vyre_module_bytes(m) < 100000);
+  vyre_module_destroy(m);
+  vyre_module_destroy(NULL);
+}
+
+static void
+columns_never_move(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  const vyre_view before = *vyre_module_view(m);
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  for (uint32_t i = 0; i < 300000; i++)
+    build_gid(&b);
+  vyre_view after = *vyre_module_view(m);
+  assert_int_equal(after.rows, 300004);
+  after.rows = before.rows;
+  assert_memory_equal(&before, &after, sizeof(before));
+  assert_true(vyre_module_bytes(m) >= (size_t)300000 * 44);
+  vyre_module_destroy(m);
+}
+
+static void
+a_full_module_says_so(void **state)
+{
+  (void)state;
+  vyre_module *m;
+  assert_null(vyre_module_create(NULL, 10, &m));
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  for (uint32_t i = 4; i < 10; i++)
+    assert_int_equal(build_gid(&b).id, i);
+  assert_null(vyre_module_status(m));
+  assert_int_equal(build_gid(&b).id, 0);
+  assert_int_equal(vyre_build_const(&b, U32, 5).id, 0);
+  assert_int_equal(vyre_build_program(m, "q", 0, 0, &b).id, 0);
+  vyre_status status = vyre_module_status(m);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_non_null(strstr(vyre_status_text(status), "10 rows"));
+  vyre_status_free(status);
+  status = vyre_module_seal(m, NULL);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  vyre_module *copy;
+  status = vyre_module_clone(m, &copy);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_null(copy);
+  vyre_status_free(status);
+  vyre_module_clear(m); /* it works again */
+  assert_null(vyre_module_status(m));
+  assert_int_equal(vyre_build_program(m, "p", 0, 0, &b).id, 1);
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_module_destroy(m);
+}
+
+static void
+texts_are_interned(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  assert_int_equal(vyre_string_intern(m, "", 0), 0);
+  assert_int_equal(vyre_string_intern(m, NULL, 0), 0);
+  assert_string_equal(vyre_string_text(m, 0), "");
+  assert_string_equal(vyre_string_text(m, 12345), "");
+  vyre_string ab = vyre_string_intern(m, "abc", 2), abc = vyre_string_intern(m, "abc", 3);
+  assert_int_not_equal(ab, abc);
+  assert_string_equal(vyre_string_text(m, ab), "ab");
+  assert_int_equal(vyre_string_intern(m, "ab\0c", 4), ab); /* ends at its zero byte */
+  char text[32];
+  vyre_string ids[5000];
+  for (uint32_t i = 0; i < 5000; i++)
+    ids[i] = vyre_string_intern(m, text, (size_t)snprintf(text, sizeof(text), "name%u", i));
+  for (uint32_t i = 0; i < 5000; i++) {
+    size_t length = (size_t)snprintf(text, sizeof(text), "name%u", i);
+    assert_int_equal(vyre_string_intern(m, text, length), ids[i]);
+    assert_string_equal(vyre_string_text(m, ids[i]), text);
+  }
+  for (uint32_t i = 0; i < 5000; i++) { /* out of the buffer that may move meanwhile */
+    const char *own = vyre_string_text(m, ids[i]);
+    vyre_string tail = vyre_string_intern(m, own + 1, strlen(own) - 1);
+    snprintf(text, sizeof(text), "ame%u", i);
+    assert_string_equal(vyre_string_text(m, tail), text);
+  }
+  vyre_module_destroy(m);
+}
+
+static void
+inputs_and_infos_are_kept(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  for (uint32_t i = 0; i < 100; i++) {
+    assert_int_equal(vyre_module_add_input(m, i % 2 ? "odd.spv" : "even.spv"), i);
+    vyre_input *input = vyre_module_input(m, i);
+    input->spirv_version = i;
+    for (uint32_t word = 0; word < i; word++)
+      vyre_word_list_append(m, &input->capabilities, &word, 1);
+    vyre_word_list_append(m, &input->debug, NULL, 0);
+  }
+  assert_int_equal(vyre_module_input_count(m), 100);
+  assert_string_equal(vyre_string_text(m, vyre_module_input(m, 7)->path), "odd.spv");
+  assert_int_equal(vyre_module_input(m, 99)->capabilities.count, 99);
+  assert_int_equal(vyre_module_input(m, 99)->capabilities.words[98], 98);
+  assert_int_equal(vyre_module_input(m, 100)->path, 0); /* there is none: an empty one */
+  vyre_builder b;
+  vyre_row programs[50], buffers[50];
+  for (uint32_t i = 0; i < 50; i++) {
+    programs[i] = vyre_build_program(m, "p", 0, i, &b);
+    vyre_word_list_append(m, &vyre_program_info_of(m, programs[i])->modes, &i, 1);
+    buffers[i] = vyre_build_buffer(&b, F32, VYRE_SPACE_STORAGE, 0, i, i + 1);
+    vyre_buffer_info_of(m, buffers[i])->spirv_id = i;
+  }
+  uint32_t map[512];
+  vyre_row_kill(m, programs[0]);
+  assert_null(vyre_module_seal(m, map));
+  for (uint32_t i = 1; i < 50; i++) {
+    assert_int_equal(vyre_program_info_of(m, row_of(map[programs[i].id]))->input, i);
+    assert_int_equal(vyre_program_info_of(m, row_of(map[programs[i].id]))->modes.words[0], i);
+    const vyre_buffer_info *info = vyre_buffer_info_of(m, row_of(map[buffers[i].id]));
+    assert_true(info->set == i && info->binding == i + 1 && info->spirv_id == i && info->initializer == UINT32_MAX);
+  }
+  assert_int_equal(vyre_buffer_info_of(m, row_of(1))->initializer, UINT32_MAX); /* no buffer: a throw-away one */
+  assert_int_equal(vyre_program_info_of(m, row_of(2))->modes.count, 0);
+  vyre_word_list_append(m, &vyre_program_info_of(m, row_of(2))->modes, map, 3); /* lost, not leaked */
+  vyre_module_destroy(m);
+}
+
+static void
+initializers_are_kept(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  const uint32_t words[] = {1, 2, 3};
+  uint32_t count;
+  for (uint32_t i = 0; i < 100; i++)
+    assert_int_equal(vyre_module_add_initializer(m, words, i % 4), i);
+  for (uint32_t i = 0; i < 100; i++) {
+    const uint32_t *kept = vyre_module_initializer(m, i, &count);
+    assert_int_equal(count, i % 4);
+    if (count)
+      assert_memory_equal(kept, words, count * sizeof(uint32_t));
+  }
+  assert_null(vyre_module_initializer(m, 100, &count));
+  assert_int_equal(count, 0);
+  vyre_module_destroy(m);
+}
+
+static void
+lines_are_kept(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_string files[3] = {vyre_string_intern(m, "a.comp", 6), vyre_string_intern(m, "b.comp", 6), 0};
+  vyre_row rows[300];
+  for (uint32_t i = 0; i < 300; i++) {
+    b.file = files[i % 3];
+    b.line = i * 100000;
+    b.column = i * 5;
+    rows[i] = build_gid(&b);
+  }
+  vyre_string file;
+  uint32_t line, column;
+  for (uint32_t i = 0; i < 300; i++) {
+    assert_int_equal(vyre_row_line(m, rows[i], &file, &line, &column), i != 0);
+    assert_int_equal(file, i ? files[i % 3] : 0);
+    assert_int_equal(line, i * 100000);
+    assert_int_equal(column, i * 5 < 1023 ? i * 5 : 1023);
+  }
+  vyre_row_set_line(m, rows[5], files[0], 0, 0);
+  assert_false(vyre_row_line(m, rows[5], &file, &line, &column));
+  assert_false(vyre_row_line(m, row_of(1), &file, &line, &column)); /* made without one */
+  assert_false(vyre_row_line(m, row_of(1 << 30), &file, &line, &column));
+  vyre_row_inherit(m, rows[5], rows[7]);
+  vyre_row_inherit(m, rows[6], rows[7]); /* has one */
+  assert_true(vyre_row_line(m, rows[5], &file, &line, &column) && line == 700000);
+  assert_true(vyre_row_line(m, rows[6], &file, &line, &column) && line == 600000);
+  vyre_module_destroy(m);
+}
+
+static void
+spec_ids_and_decorations_are_kept(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_row x = build_gid(&b), y = build_gid(&b), z = build_gid(&b);
+  assert_int_equal(vyre_row_spec_id(m, x), UINT32_MAX);
+  vyre_row_set_spec_id(m, x, UINT32_MAX);
+  vyre_row_set_spec_id(m, y, 0);
+  assert_int_equal(vyre_row_spec_id(m, y), 0);
+  vyre_row_inherit(m, x, y);
+  assert_int_equal(vyre_row_spec_id(m, x), 0);
+  const uint32_t words[] = {42, 0, 43, 1, 9};
+  const vyre_view *v = vyre_module_view(m);
+  uint32_t count;
+  assert_null(vyre_row_decorations(m, z, &count));
+  vyre_row_set_decorations(m, z, words, 2);
+  assert_int_equal(VYRE_ROW_FLAGS(v->op[z.id]), VYRE_ROW_DECO);
+  vyre_row_set_decorations(m, z, words, 5);
+  assert_memory_equal(vyre_row_decorations(m, z, &count), words, sizeof(words));
+  assert_int_equal(count, 5);
+  vyre_row_set_decorations(m, y, vyre_row_decorations(m, z, &count), 5); /* one row's for another */
+  for (int i = 0; i < 50; i++)
+    vyre_row_set_decorations(m, build_gid(&b), vyre_row_decorations(m, z, &count), 5);
+  assert_memory_equal(vyre_row_decorations(m, y, &count), words, sizeof(words));
+  vyre_row_set_decorations(m, z, words + 2, 3);
+  assert_memory_equal(vyre_row_decorations(m, z, &count), words + 2, 3 * sizeof(uint32_t));
+  assert_int_equal(count, 3);
+  vyre_row_set_decorations(m, z, NULL, 0);
+  assert_int_equal(VYRE_ROW_FLAGS(v->op[z.id]), 0);
+  assert_null(vyre_row_decorations(m, z, &count));
+  vyre_row_set_decorations(m, x, NULL, 0);
+  vyre_module_destroy(m);
+}
+
+static void
+names_are_given_and_taken(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_row x = build_gid(&b), y = build_gid(&b);
+  assert_null(vyre_row_name(m, x));
+  assert_null(vyre_row_name(m, VYRE_NONE));
+  assert_null(vyre_row_name(m, row_of(1 << 30)));
+  vyre_row_set_name(m, x, "long name", 4);
+  assert_string_equal(vyre_row_name(m, x), "long");
+  vyre_row_inherit(m, y, x);
+  assert_string_equal(vyre_row_name(m, y), "long");
+  vyre_row_set_name(m, x, "", 0);
+  assert_null(vyre_row_name(m, x));
+  vyre_row_set_name(m, VYRE_NONE, "no", 2);
+  assert_null(vyre_row_name(m, VYRE_NONE));
+  vyre_row_set_name(m, x, vyre_row_name(m, y), 2); /* its own text */
+  assert_string_equal(vyre_row_name(m, x), "lo");
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_module_destroy(m);
+}
+
+/* A module with a little of everything. */
+static void
+fill(vyre_module *m)
+{
+  vyre_builder b;
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t input = vyre_module_add_input(m, "in.spv");
+    vyre_word_list_append(m, &vyre_module_input(m, input)->extensions, &i, 1);
+    vyre_row program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
+    vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, &i, 1);
+    b.file = vyre_string_intern(m, "file", 4);
+    b.line = 10 + i;
+    vyre_row n = vyre_build_spec(&b, U32, 3, i);
+    vyre_type_id type = vyre_type_array(m, F32, 0, n, 0);
+    vyre_row x = vyre_build_buffer(&b, type, VYRE_SPACE_CONSTANT, 0, 0, 0);
+    vyre_buffer_info_of(m, x)->initializer = vyre_module_add_initializer(m, &i, 1);
+    vyre_row load = vyre_build_load(&b, vyre_build_at(&b, x, build_value(&b)), 0);
+    vyre_row_set_name(m, load, "v", 1);
+    vyre_row_set_name(m, vyre_build_binary(&b, VYRE_OP_add, load, vyre_build_const(&b, F32, ONE_F32)), "v", 1);
+    vyre_row_set_decorations(m, load, &i, 1);
+    vyre_row_kill(m, build_gid(&b));
+  }
+}
+
+static void
+check_filled(vyre_module *m)
+{
+  const vyre_view *v = vyre_module_view(m);
+  check_sealed(m);
+  uint32_t seen = 0, count;
+  for (uint32_t row = v->first[0]; row; row = v->next[row], seen++) {
+    assert_string_equal(vyre_row_name(m, row_of(row)), seen == 0 ? "main" : seen == 1 ? "main_1" : "main_2");
+    assert_int_equal(vyre_program_info_of(m, row_of(row))->modes.words[0], seen);
+    assert_int_equal(vyre_program_info_of(m, row_of(row))->input, seen);
+    for (uint32_t in = v->first[row]; in; in = v->next[in]) {
+      vyre_string file;
+      uint32_t line, column;
+      if (VYRE_ROW_OP(v->op[in]) == VYRE_OP_spec) {
+        assert_int_equal(vyre_row_spec_id(m, row_of(in)), seen);
+        assert_int_equal(vyre_type_get(m, 256 + seen).count_row, in);
+      } else if (VYRE_ROW_OP(v->op[in]) == VYRE_OP_buffer) {
+        assert_int_equal(*vyre_module_initializer(m, vyre_buffer_info_of(m, row_of(in))->initializer, &count), seen);
+      } else if (VYRE_ROW_OP(v->op[in]) == VYRE_OP_load) {
+        assert_string_equal(vyre_row_name(m, row_of(in)), "v");
+        assert_int_equal(*vyre_row_decorations(m, row_of(in), &count), seen);
+        assert_true(vyre_row_line(m, row_of(in), &file, &line, &column));
+        assert_string_equal(vyre_string_text(m, file), "file");
+        assert_int_equal(line, 10 + seen);
+      } else if (VYRE_ROW_OP(v->op[in]) == VYRE_OP_add) {
+        assert_string_equal(vyre_row_name(m, row_of(in)), "v_1");
+        assert_int_equal(v->imm[in], ONE_F32);
+      }
+    }
+    assert_int_equal(vyre_module_input(m, seen)->extensions.words[0], seen);
+  }
+  assert_int_equal(seen, 3);
+}
+
+static void
+a_copy_is_equal_and_apart(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module(), *copy;
+  fill(m);
+  assert_null(vyre_module_clone(m, &copy));
+  assert_null(vyre_module_seal(m, NULL));
+  check_filled(m);
+  check_filled(copy);
+  const vyre_view *v = vyre_module_view(m), *w = vyre_module_view(copy);
+  assert_int_equal(v->rows, w->rows);
+  const uint32_t *const ours[] = {v->op, v->imm, v->imm_hi, v->a, v->b, v->c, v->parent, v->prev, v->next, v->first, v->last};
+  const uint32_t *const theirs[] = {w->op, w->imm, w->imm_hi, w->a, w->b, w->c, w->parent, w->prev, w->next, w->first, w->last};
+  for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+    assert_memory_equal(ours[i], theirs[i], v->rows * sizeof(uint32_t));
+  vyre_module_destroy(m);
+  check_filled(copy);
+  fill(copy); /* its tables grow on their own */
+  assert_null(vyre_module_seal(copy, NULL));
+  vyre_module_destroy(copy);
+}
+
+static void
+a_cleared_module_is_as_new(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  for (int i = 0; i < 3; i++) {
+    fill(m);
+    assert_null(vyre_module_seal(m, NULL));
+    check_filled(m);
+    size_t bytes = vyre_module_bytes(m);
+    vyre_module_clear(m);
+    assert_int_equal(vyre_module_view(m)->rows, 1);
+    assert_int_equal(vyre_module_input_count(m), 0);
+    assert_int_equal(vyre_type_count(m), 256);
+    check_sealed(m);
+    assert_true(vyre_module_bytes(m) <= bytes);
+    vyre_builder b; /* no name, line or spec id is left behind */
+    vyre_build_program(m, "", 0, 0, &b);
+    for (uint32_t k = 0; k < 100; k++) {
+      vyre_row row = build_gid(&b);
+      uint32_t count;
+      assert_null(vyre_row_name(m, row));
+      assert_int_equal(vyre_row_spec_id(m, row), UINT32_MAX);
+      assert_null(vyre_row_decorations(m, row, &count));
+    }
+    vyre_module_clear(m);
+  }
+  vyre_module_destroy(m);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_empty_module_is_sealed),
+    cmocka_unit_test(columns_never_move),
+    cmocka_unit_test(a_full_module_says_so),
+    cmocka_unit_test(texts_are_interned),
+    cmocka_unit_test(inputs_and_infos_are_kept),
+    cmocka_unit_test(initializers_are_kept),
+    cmocka_unit_test(lines_are_kept),
+    cmocka_unit_test(spec_ids_and_decorations_are_kept),
+    cmocka_unit_test(names_are_given_and_taken),
+    cmocka_unit_test(a_copy_is_equal_and_apart),
+    cmocka_unit_test(a_cleared_module_is_as_new),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

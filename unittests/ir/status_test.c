@@ -1,0 +1,188 @@
+/* Status, diagnostics, bytes, the default allocator.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void
+a_status_is_its_message(void **state)
+{
+  (void)state;
+  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "no pass '%s'\nFix: see -list-passes", "dec");
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
+  assert_string_equal(vyre_status_text(status), "no pass 'dec'\nFix: see -list-passes");
+  vyre_status_free(status);
+  assert_int_equal(vyre_status_code(VYRE_OK), VYRE_CODE_OK);
+  assert_string_equal(vyre_status_text(VYRE_OK), "");
+  vyre_status_free(VYRE_OK);
+}
+
+static void
+notes_stand_before_the_fix(void **state)
+{
+  (void)state;
+  vyre_status status = VYRE_ERROR(VYRE_CODE_INPUT, "bad\nFix: better");
+  status = vyre_status_note(status, "while doing %d", 1);
+  status = vyre_status_note(status, "while doing\nmore");
+  assert_string_equal(vyre_status_text(status), "bad\n  while doing 1\n  while doing\n  more\nFix: better");
+  vyre_status_free(status);
+  assert_null(vyre_status_note(VYRE_OK, "nothing"));
+}
+
+static void
+the_first_error_wins(void **state)
+{
+  (void)state;
+  assert_null(vyre_status_join(VYRE_OK, VYRE_OK));
+  vyre_status status = vyre_status_join(VYRE_OK, VYRE_ERROR(VYRE_CODE_DEVICE, "second"));
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT, "first"), status);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_string_equal(vyre_status_text(status), "first\n  second");
+  status = vyre_status_join(status, VYRE_OK);
+  assert_string_equal(vyre_status_text(status), "first\n  second");
+  vyre_status_free(status);
+}
+
+static void
+a_bug_names_its_place(void **state)
+{
+  (void)state;
+  vyre_status status = vyre_status_make(VYRE_CODE_INTERNAL, "here.c", 12, "impossible");
+  assert_string_equal(vyre_status_text(status), "impossible\n  at here.c:12");
+  vyre_status_free(status);
+}
+
+static void
+check_diagnostic(const vyre_diagnostic *diagnostic, const char *expected)
+{
+  char text[400];
+  size_t length = vyre_diagnostic_format(diagnostic, text, sizeof(text));
+  assert_string_equal(text, expected);
+  assert_int_equal(length, strlen(expected));
+  for (size_t capacity = 0; capacity <= length; capacity++) { /* cut like snprintf, never written beyond */
+    memset(text, '#', sizeof(text));
+    assert_int_equal(vyre_diagnostic_format(diagnostic, capacity ? text : NULL, capacity), length);
+    if (capacity) {
+      assert_memory_equal(text, expected, capacity - 1);
+      assert_int_equal(text[capacity - 1], '\0');
+    }
+    assert_int_equal(text[capacity], '#');
+  }
+}
+
+static void
+diagnostics_have_place_caret_and_fix(void **state)
+{
+  (void)state;
+  const char *line = "  %a = frob %b\nnext line";
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "a.vir", 3, 8, 4, "no op 'frob'", line, strlen(line), "see docs/ir.md"},
+                   "a.vir:3:8: error: no op 'frob'\n  %a = frob %b\n       ^~~~\nFix: see docs/ir.md\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_WARNING, "a.vir", 3, 0, 0, "w", NULL, 0, NULL}, "a.vir:3: warning: w\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_REMARK, "a.vir", 0, 9, 0, "r", NULL, 0, NULL}, "a.vir: remark: r\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_NOTE, NULL, 0, 0, 0, "n", NULL, 0, "f"}, "note: n\nFix: f\n");
+}
+
+static void
+the_caret_follows_tabs_and_characters(void **state)
+{
+  (void)state;
+  const char *tabs = "\t\t%x = add";
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 8, 3, "m", tabs, strlen(tabs), NULL},
+                   "t:1:8: error: m\n\t\t%x = add\n\t\t     ^~~\n");
+  const char *utf8 = "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\" \xc3\xb6\xc3\xb6z"; /* quote, 2-, 3- and 4-byte characters, quote */
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 13, 5, "m", utf8, strlen(utf8), NULL},
+                   "t:1:13: error: m\n\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\" \xc3\xb6\xc3\xb6z\n      ^~~\n");
+}
+
+static void
+the_caret_may_stand_at_or_behind_the_end(void **state)
+{
+  (void)state;
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 4, 9, "m", "abc", 3, NULL}, "t:1:4: error: m\nabc\n   ^\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 99, 9, "m", "abc", 3, NULL}, "t:1:99: error: m\nabc\n   ^\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 2, 9, "m", "abc", 3, NULL}, "t:1:2: error: m\nabc\n ^~\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 1, 1, "m", "a\r\x1b[b\x7f", 6, NULL}, "t:1:1: error: m\na  [b \n^\n");
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 1, 1, "m", "", 0, NULL}, "t:1:1: error: m\n\n^\n");
+}
+
+static void
+bytes_grow_and_end_with_zero(void **state)
+{
+  (void)state;
+  vyre_bytes bytes = {0};
+  for (int i = 0; i < 1000; i++) {
+    assert_null(vyre_bytes_printf(&bytes, "%d,", i));
+    assert_int_equal(bytes.data[bytes.size], '\0');
+  }
+  assert_int_equal(bytes.size, 10 * 2 + 90 * 3 + 900 * 4);
+  assert_memory_equal(bytes.data, "0,1,2,", 6);
+  assert_string_equal(bytes.data + bytes.size - 8, "998,999,");
+  assert_null(vyre_bytes_append(&bytes, "\0x", 2));
+  assert_int_equal(bytes.data[bytes.size - 1], 'x');
+  assert_null(vyre_bytes_append(&bytes, NULL, 0));
+  vyre_bytes_free(&bytes);
+  assert_null(bytes.data);
+  assert_null(vyre_bytes_append(&bytes, NULL, 0));
+  assert_string_equal(bytes.data, "");
+  vyre_bytes_free(&bytes);
+}
+
+static void
+bytes_refuse_what_cannot_be(void **state)
+{
+  (void)state;
+  vyre_bytes bytes = {0};
+  assert_null(vyre_bytes_append(&bytes, "abc", 3));
+  vyre_status status = vyre_bytes_append(&bytes, "x", SIZE_MAX - 1);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  status = vyre_bytes_reserve(&bytes, SIZE_MAX);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  assert_string_equal(bytes.data, "abc");
+  vyre_bytes_free(&bytes);
+}
+
+static void
+reserved_memory_is_zero_and_stays(void **state)
+{
+  (void)state;
+  const vyre_allocator *a = vyre_allocator_default();
+  const size_t size = (size_t)1 << 34, page = 65536;
+  char *memory = a->reserve(a->user, size);
+  assert_non_null(memory);
+  assert_true(a->commit(a->user, memory, 0, page));
+  assert_int_equal(memory[page - 1], 0);
+  memory[page - 1] = 7;
+  assert_true(a->commit(a->user, memory, page, 4 * page));
+  assert_int_equal(memory[page - 1], 7);
+  assert_int_equal(memory[4 * page - 1], 0);
+  a->release(a->user, memory, size);
+  void *block = a->resize(a->user, NULL, 0, 10);
+  assert_non_null(block);
+  assert_null(a->resize(a->user, block, 10, 0));
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_status_is_its_message),
+    cmocka_unit_test(notes_stand_before_the_fix),
+    cmocka_unit_test(the_first_error_wins),
+    cmocka_unit_test(a_bug_names_its_place),
+    cmocka_unit_test(diagnostics_have_place_caret_and_fix),
+    cmocka_unit_test(the_caret_follows_tabs_and_characters),
+    cmocka_unit_test(the_caret_may_stand_at_or_behind_the_end),
+    cmocka_unit_test(bytes_grow_and_end_with_zero),
+    cmocka_unit_test(bytes_refuse_what_cannot_be),
+    cmocka_unit_test(reserved_memory_is_zero_and_stays),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
