@@ -247,7 +247,7 @@ find_size(run_data *data, const run_setting *setting, const source *contents, co
   if (setting)
     return parse_size(data, setting, out);
   *out = shape->fixed;
-  if (contents->kind == CONTENTS_FILE)
+  if (contents->kind == CONTENTS_FILE && shape->stride)
     *out = file->size > shape->fixed ? file->size : shape->fixed;
   else if (shape->stride) {
     uint64_t elements = contents->kind == CONTENTS_VALUES ? elements_for(data, count_values(contents->text)) : DEFAULT_ELEMENTS;

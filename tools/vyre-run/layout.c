@@ -91,12 +91,20 @@ run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out)
   return *out || strcmp(copy, "false") == 0 || strcmp(copy, "0") == 0;
 }
 
+static bool
+reads_back(const char *text, double value, bool is_single)
+{
+  return is_single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
+}
+
+/* As few digits as read back; an exponent only for what is very large or small: 10, not 1e+01. */
 static void
 print_float(double value, int digits, bool is_single, char out[48])
 {
+  bool is_moderate = fabs(value) >= 1e-4 && fabs(value) < 1e9;
   for (int precision = 1; precision <= digits; precision++) {
     snprintf(out, 48, "%.*g", precision, value);
-    if (is_single ? strtof(out, NULL) == (float)value : strtod(out, NULL) == value)
+    if (reads_back(out, value, is_single) && !(is_moderate && strchr(out, 'e')))
       break;
   }
 }

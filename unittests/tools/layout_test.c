@@ -26,6 +26,9 @@ scalars_print_as_the_shortest_text(void **state)
   (void)state;
   assert_prints(VYRE_F32, 0x3dcccccd, "0.1");
   assert_prints(VYRE_F32, 0x3f800000, "1");
+  assert_prints(VYRE_F32, 0x41200000, "10");
+  assert_prints(VYRE_F32, 0x4b000000, "8388608");
+  assert_prints(VYRE_F32, 0x501502f9, "1e+10");
   assert_prints(VYRE_F32, 0x80000000, "-0");
   assert_prints(VYRE_F32, 0x7f800000, "inf");
   assert_prints(VYRE_F32, 0xffc00001, "nan");
