@@ -1,26 +1,23 @@
 /* The meaning of pure ops on values.
  *
- * What works lane by lane is in eval_lanes.c; here are the ops that mix lanes: composition, packing, extended products, vector and matrix
- * functions.  Their order is fixed and each operation is rounded to the kind, so that a code generator can repeat them:
- *   dot      ((x0*y0 + x1*y1) + x2*y2) + x3*y3; one lane: x0*y0          norm      one lane: |x|; else sqrt(dot(x, x))
- *   matvec   ((c0*v0 + c1*v1) + c2*v2) + c3*v3, lane by lane             normalize each lane x / norm(x)
- *   cross    x[i]*y[j] - x[j]*y[i]                                       reflect   i - (2*dot(n, i))*n
- *   det      by the first column, minors likewise                        inverse   cofactors, each divided by the determinant
+ * What works lane by lane is in eval_lanes.c, vectors and matrices are in eval_vector.c, when a row is undefined in
+ * eval_undefined.c; here is what moves lanes and bits about.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/eval.h"
 #include "vyre/ir.h"
 
+#include "eval_internal.h"
 #include "eval_lanes.h"
 #include "eval_scalar.h"
 
 typedef enum sort {
-  SORT_NONE,      /* no function of its operands */
-  SORT_LANES,     /* eval_lanes.c */
-  SORT_COMPOSE,   /* moves lanes about */
-  SORT_INT_PAIR,  /* integers, two results */
+  SORT_NONE,     /* no function of its operands */
+  SORT_LANES,    /* eval_lanes.c */
+  SORT_COMPOSE,  /* moves lanes about */
+  SORT_INT_PAIR, /* integers, two results */
   SORT_PACK,
-  SORT_VECTOR,    /* floats, across lanes */
+  SORT_VECTOR, /* floats, across lanes */
   SORT_MATRIX,
 } sort;
 
@@ -28,6 +25,7 @@ typedef enum sort {
 static sort
 sort_of(vyre_opcode op)
 {
+  /* clang-format off */
   switch (op) {
   case VYRE_OP_null: case VYRE_OP_program: case VYRE_OP_workgroup: case VYRE_OP_spec: case VYRE_OP_var: case VYRE_OP_buffer:
   case VYRE_OP_region: case VYRE_OP_body: case VYRE_OP_case: case VYRE_OP_if: case VYRE_OP_for: case VYRE_OP_loop: case VYRE_OP_switch:
@@ -72,6 +70,7 @@ sort_of(vyre_opcode op)
   case VYRE_OP_inverse:
     return SORT_MATRIX;
   }
+  /* clang-format on */
   return SORT_NONE;
 }
 
@@ -81,29 +80,8 @@ vyre_eval_is_lanewise(vyre_opcode op)
   return sort_of(op) == SORT_LANES;
 }
 
-/* A row being computed. */
-typedef struct row_eval {
-  vyre_opcode op;
-  vyre_type type; /* the result's */
-  uint32_t imm;
-  uint64_t literal;
-  const vyre_eval_operand *operands;
-  vyre_value *out;
-} row_eval;
-
-static uint64_t
-lane_of(const vyre_eval_operand *operand, uint32_t lane)
-{
-  return operand->value ? operand->value->lane[lane] : 0;
-}
-
-static uint32_t
-lanes_of(const vyre_eval_operand *operand)
-{
-  return VYRE_TYPE_LANES(operand->type);
-}
-
-/* ---- lane by lane ----------------------------------------------------------------------------------------------------------------- */
+/* ---- lane by lane
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 /* Lanes of a value operand; ubfe's scalars and select's condition count for every lane. */
 static const uint64_t *
@@ -125,10 +103,12 @@ eval_lanes(const row_eval *row)
   const uint64_t *a = spread(&row->operands[0], lanes, row->op == VYRE_OP_select, &scratch[0]);
   const uint64_t *b = spread(&row->operands[1], lanes, field, &scratch[1]);
   const uint64_t *c = spread(&row->operands[2], lanes, field, &scratch[2]);
-  return vyre_eval_lanes(row->op, VYRE_TYPE_KIND(row->operands[0].type), VYRE_TYPE_KIND(row->type), a, b, c, row->out[0].lane, lanes);
+  return vyre_eval_lanes(row->op, VYRE_TYPE_KIND(row->operands[0].type), VYRE_TYPE_KIND(row->type), a, b, c, row->out[0].lane,
+                         lanes);
 }
 
-/* ---- composition -------------------------------------------------------------------------------------------------------------------- */
+/* ---- composition
+ * -------------------------------------------------------------------------------------------------------------------- */
 
 static void
 join(const row_eval *row)
@@ -193,8 +173,12 @@ eval_compose(const row_eval *row)
     for (uint32_t i = 0; i < lanes; i++)
       out->lane[i] = lane_of(a, 0);
     return true;
-  case VYRE_OP_join: join(row); return true;
-  case VYRE_OP_shuffle: shuffle(row); return true;
+  case VYRE_OP_join:
+    join(row);
+    return true;
+  case VYRE_OP_shuffle:
+    shuffle(row);
+    return true;
   case VYRE_OP_lane: {
     const uint64_t index = lane_of(&row->operands[1], 0);
     out->lane[0] = index < lanes_of(a) ? lane_of(a, (uint32_t)index) : 0;
@@ -214,13 +198,19 @@ eval_compose(const row_eval *row)
     out->lane[0] = row->op == VYRE_OP_any ? set != 0 : set == lanes_of(a);
     return true;
   }
-  case VYRE_OP_bitcast: bitcast(row); return true;
-  case VYRE_OP_bfi: bitfield_insert(row); return true;
-  default: return false;
+  case VYRE_OP_bitcast:
+    bitcast(row);
+    return true;
+  case VYRE_OP_bfi:
+    bitfield_insert(row);
+    return true;
+  default:
+    return false;
   }
 }
 
-/* ---- two integer results ------------------------------------------------------------------------------------------------------------- */
+/* ---- two integer results
+ * ------------------------------------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
@@ -243,7 +233,8 @@ eval_int_pair(const row_eval *row)
       first = (x - y) & mask;
       second = x < y;
     } else {
-      const uint128 product = row->op == VYRE_OP_umulx ? (uint128)x * y : (uint128)((int128)sign_extend(bits, x) * sign_extend(bits, y));
+      const uint128 product =
+          row->op == VYRE_OP_umulx ? (uint128)x * y : (uint128)((int128)sign_extend(bits, x) * sign_extend(bits, y));
       first = (uint64_t)product & mask;
       second = (uint64_t)(product >> bits) & mask;
     }
@@ -253,7 +244,8 @@ eval_int_pair(const row_eval *row)
   return true;
 }
 
-/* ---- packing: f32 lanes and one u32 ----------------------------------------------------------------------------------------------------- */
+/* ---- packing: f32 lanes and one u32
+ * ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 pack_norm(uint64_t lane, float low, float scale, unsigned bits)
@@ -284,16 +276,29 @@ eval_pack(const row_eval *row)
     uint64_t unpacked = 0;
     switch ((uint32_t)row->op) {
     case VYRE_OP_packsnorm4x8:
-    case VYRE_OP_packsnorm2x16: packed |= pack_norm(x, -1.0f, signed_scale, bits) << (i * bits); continue;
+    case VYRE_OP_packsnorm2x16:
+      packed |= pack_norm(x, -1.0f, signed_scale, bits) << (i * bits);
+      continue;
     case VYRE_OP_packunorm4x8:
-    case VYRE_OP_packunorm2x16: packed |= pack_norm(x, 0.0f, unsigned_scale, bits) << (i * bits); continue;
-    case VYRE_OP_packhalf2x16: packed |= lane_of_double(VYRE_F16, double_of_lane(VYRE_F32, x)) << (i * bits); continue;
+    case VYRE_OP_packunorm2x16:
+      packed |= pack_norm(x, 0.0f, unsigned_scale, bits) << (i * bits);
+      continue;
+    case VYRE_OP_packhalf2x16:
+      packed |= lane_of_double(VYRE_F16, double_of_lane(VYRE_F32, x)) << (i * bits);
+      continue;
     case VYRE_OP_unpacksnorm4x8:
-    case VYRE_OP_unpacksnorm2x16: unpacked = unpack_norm(field, true, signed_scale, bits); break;
+    case VYRE_OP_unpacksnorm2x16:
+      unpacked = unpack_norm(field, true, signed_scale, bits);
+      break;
     case VYRE_OP_unpackunorm4x8:
-    case VYRE_OP_unpackunorm2x16: unpacked = unpack_norm(field, false, unsigned_scale, bits); break;
-    case VYRE_OP_unpackhalf2x16: unpacked = lane_of_double(VYRE_F32, double_of_lane(VYRE_F16, field)); break;
-    default: return false;
+    case VYRE_OP_unpackunorm2x16:
+      unpacked = unpack_norm(field, false, unsigned_scale, bits);
+      break;
+    case VYRE_OP_unpackhalf2x16:
+      unpacked = lane_of_double(VYRE_F32, double_of_lane(VYRE_F16, field));
+      break;
+    default:
+      return false;
     }
     row->out[0].lane[i] = unpacked;
   }
@@ -302,371 +307,8 @@ eval_pack(const row_eval *row)
   return true;
 }
 
-/* ---- vectors as doubles: every operation rounded to the kind ------------------------------------------------------------------------------- */
-
-typedef struct vec {
-  double x[4];
-} vec;
-
-static vec
-read_vec(vyre_kind kind, const vyre_value *value, uint32_t lanes)
-{
-  vec v = {{0}};
-  for (uint32_t i = 0; value && i < lanes; i++)
-    v.x[i] = double_of_lane(kind, value->lane[i]);
-  return v;
-}
-
-static void
-write_vec(vyre_kind kind, const double *x, uint32_t lanes, vyre_value *out)
-{
-  for (uint32_t i = 0; i < lanes; i++)
-    out->lane[i] = lane_of_double(kind, x[i]);
-}
-
-static double
-mul(vyre_kind kind, double x, double y)
-{
-  return round_to_kind(kind, x * y);
-}
-
-static double
-add(vyre_kind kind, double x, double y)
-{
-  return round_to_kind(kind, x + y);
-}
-
-static double
-dot(vyre_kind kind, const double *x, const double *y, uint32_t lanes)
-{
-  double sum = mul(kind, x[0], y[0]);
-  for (uint32_t i = 1; i < lanes; i++)
-    sum = add(kind, sum, mul(kind, x[i], y[i]));
-  return sum;
-}
-
-static double
-norm(vyre_kind kind, const double *x, uint32_t lanes)
-{
-  return lanes == 1 ? fabs(x[0]) : round_to_kind(kind, sqrt(dot(kind, x, x, lanes)));
-}
-
-static void
-refract(vyre_kind kind, const double *incident, const double *normal, double eta, uint32_t lanes, double *out)
-{
-  const double cosine = dot(kind, normal, incident, lanes);
-  const double sine2 = add(kind, 1.0, -mul(kind, cosine, cosine));
-  const double k = add(kind, 1.0, -mul(kind, mul(kind, eta, eta), sine2));
-  const double bend = add(kind, mul(kind, eta, cosine), round_to_kind(kind, sqrt(k)));
-  for (uint32_t i = 0; i < lanes; i++)
-    out[i] = k < 0.0 ? 0.0 : add(kind, mul(kind, eta, incident[i]), -mul(kind, bend, normal[i]));
-}
-
-static bool
-split(const row_eval *row, vyre_kind kind, const double *x, uint32_t lanes)
-{
-  for (uint32_t i = 0; i < lanes; i++) {
-    if (row->op == VYRE_OP_modf) {
-      double whole;
-      const double fraction = modf(x[i], &whole);
-      row->out[0].lane[i] = lane_of_double(kind, fraction);
-      row->out[1].lane[i] = lane_of_double(kind, whole);
-    } else {
-      int exponent = 0;
-      const double significand = isfinite(x[i]) ? frexp(x[i], &exponent) : x[i];
-      row->out[0].lane[i] = lane_of_double(kind, significand);
-      row->out[1].lane[i] = (uint64_t)(int64_t)exponent & bits_mask(32);
-    }
-  }
-  return true;
-}
-
-static bool
-eval_vector(const row_eval *row)
-{
-  const vyre_kind kind = VYRE_TYPE_KIND(row->operands[0].type);
-  if (!vyre_kind_is_float(kind))
-    return false;
-  const uint32_t lanes = lanes_of(&row->operands[0]);
-  const vec x = read_vec(kind, row->operands[0].value, lanes), y = read_vec(kind, row->operands[1].value, lanes);
-  const vec z = read_vec(kind, row->operands[2].value, lanes);
-  vec r = {{0}};
-  switch ((uint32_t)row->op) {
-  case VYRE_OP_frexp:
-  case VYRE_OP_modf: return split(row, kind, x.x, lanes);
-  case VYRE_OP_dot: r.x[0] = dot(kind, x.x, y.x, lanes); break;
-  case VYRE_OP_norm: r.x[0] = norm(kind, x.x, lanes); break;
-  case VYRE_OP_distance:
-    for (uint32_t i = 0; i < lanes; i++)
-      r.x[i] = add(kind, x.x[i], -y.x[i]);
-    r.x[0] = norm(kind, r.x, lanes);
-    break;
-  case VYRE_OP_cross:
-    for (uint32_t i = 0; i < 3; i++) {
-      const uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
-      r.x[i] = mul(kind, x.x[j], y.x[k]) - mul(kind, x.x[k], y.x[j]);
-    }
-    break;
-  case VYRE_OP_normalize:
-    for (uint32_t i = 0; i < lanes; i++)
-      r.x[i] = x.x[i] / norm(kind, x.x, lanes);
-    break;
-  case VYRE_OP_faceforward:
-    for (uint32_t i = 0; i < lanes; i++)
-      r.x[i] = dot(kind, z.x, y.x, lanes) < 0.0 ? x.x[i] : -x.x[i];
-    break;
-  case VYRE_OP_reflect: {
-    const double twice = mul(kind, 2.0, dot(kind, y.x, x.x, lanes));
-    for (uint32_t i = 0; i < lanes; i++)
-      r.x[i] = x.x[i] - mul(kind, twice, y.x[i]);
-    break;
-  }
-  case VYRE_OP_refract: refract(kind, x.x, y.x, z.x[0], lanes, r.x); break;
-  case VYRE_OP_outer: { /* column k: x * y[k] */
-    const vec factors = read_vec(kind, row->operands[1].value, lanes_of(&row->operands[1]));
-    for (uint32_t k = 0; k < lanes_of(&row->operands[1]); k++) {
-      for (uint32_t i = 0; i < lanes; i++)
-        r.x[i] = x.x[i] * factors.x[k];
-      write_vec(kind, r.x, lanes, &row->out[k]);
-    }
-    return true;
-  }
-  default: return false;
-  }
-  write_vec(kind, r.x, VYRE_TYPE_LANES(row->type), row->out);
-  return true;
-}
-
-/* ---- matrices: columns -------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct matrix {
-  vyre_kind kind;
-  uint32_t columns, rows;
-  double at[4][4]; /* column, row */
-} matrix;
-
-static bool
-read_matrix(const vyre_eval_operand *operand, matrix *out)
-{
-  *out = (matrix){.kind = VYRE_TYPE_KIND(operand->part_type), .columns = operand->parts, .rows = VYRE_TYPE_LANES(operand->part_type)};
-  if (!vyre_kind_is_float(out->kind) || out->columns == 0 || out->columns > 4 || !operand->value)
-    return false;
-  for (uint32_t k = 0; k < out->columns; k++) {
-    const vec column = read_vec(out->kind, &operand->value[k], out->rows);
-    memcpy(out->at[k], column.x, sizeof column.x);
-  }
-  return true;
-}
-
-static void
-matrix_times(const matrix *m, const double *v, double *out)
-{
-  for (uint32_t i = 0; i < m->rows; i++) {
-    double sum = mul(m->kind, m->at[0][i], v[0]);
-    for (uint32_t k = 1; k < m->columns; k++)
-      sum = add(m->kind, sum, mul(m->kind, m->at[k][i], v[k]));
-    out[i] = sum;
-  }
-}
-
-/* Without one column and one row. */
-static matrix
-minor_of(const matrix *m, uint32_t column, uint32_t line)
-{
-  matrix out = {.kind = m->kind, .columns = m->columns - 1, .rows = m->rows - 1};
-  for (uint32_t k = 0, to = 0; k < m->columns; k++) {
-    if (k == column)
-      continue;
-    for (uint32_t i = 0, place = 0; i < m->rows; i++)
-      if (i != line)
-        out.at[to][place++] = m->at[k][i];
-    to++;
-  }
-  return out;
-}
-
-/* Depth is at most 4: matrices are that small. */
-static double
-determinant(const matrix *m)
-{
-  if (m->columns == 1)
-    return m->at[0][0];
-  double sum = 0.0;
-  for (uint32_t i = 0; i < m->rows; i++) {
-    const matrix rest = minor_of(m, 0, i);
-    const double term = mul(m->kind, m->at[0][i], determinant(&rest));
-    sum = i == 0 ? term : add(m->kind, sum, i & 1 ? -term : term);
-  }
-  return sum;
-}
-
-static void
-inverse(const matrix *m, vyre_value *out)
-{
-  const double whole = determinant(m);
-  for (uint32_t k = 0; k < m->columns; k++) {
-    double column[4];
-    for (uint32_t i = 0; i < m->rows; i++) {
-      const matrix rest = minor_of(m, i, k); /* transposed */
-      const double cofactor = determinant(&rest);
-      column[i] = ((i + k) & 1 ? -cofactor : cofactor) / whole;
-    }
-    write_vec(m->kind, column, m->rows, &out[k]);
-  }
-}
-
-static bool
-eval_matrix(const row_eval *row)
-{
-  matrix m, other;
-  if (!read_matrix(&row->operands[row->op == VYRE_OP_vecmat ? 1 : 0], &m))
-    return false;
-  vec r = {{0}};
-  switch ((uint32_t)row->op) {
-  case VYRE_OP_matvec: {
-    const vec v = read_vec(m.kind, row->operands[1].value, m.columns);
-    matrix_times(&m, v.x, r.x);
-    write_vec(m.kind, r.x, m.rows, row->out);
-    return true;
-  }
-  case VYRE_OP_vecmat: {
-    const vec v = read_vec(m.kind, row->operands[0].value, m.rows);
-    for (uint32_t k = 0; k < m.columns; k++)
-      r.x[k] = dot(m.kind, v.x, m.at[k], m.rows);
-    write_vec(m.kind, r.x, m.columns, row->out);
-    return true;
-  }
-  case VYRE_OP_matmat:
-    if (!read_matrix(&row->operands[1], &other) || other.kind != m.kind || other.rows != m.columns)
-      return false;
-    for (uint32_t k = 0; k < other.columns; k++) {
-      matrix_times(&m, other.at[k], r.x);
-      write_vec(m.kind, r.x, m.rows, &row->out[k]);
-    }
-    return true;
-  case VYRE_OP_transpose: /* bits, not values: a NaN keeps its own */
-    for (uint32_t k = 0; k < m.rows; k++)
-      for (uint32_t i = 0; i < m.columns; i++)
-        row->out[k].lane[i] = row->operands[0].value[i].lane[k];
-    return true;
-  case VYRE_OP_determinant:
-  case VYRE_OP_inverse:
-    if (m.rows != m.columns)
-      return false;
-    if (row->op == VYRE_OP_inverse)
-      inverse(&m, row->out);
-    else
-      row->out[0].lane[0] = lane_of_double(m.kind, determinant(&m));
-    return true;
-  default: return false;
-  }
-}
-
-/* ---- where a relaxed program is undefined ----------------------------------------------------------------------------------------------- */
-
-static bool
-domain_is_left(vyre_opcode op, double x, double y)
-{
-  switch ((uint32_t)op) {
-  case VYRE_OP_sqrt: return x < 0.0;
-  case VYRE_OP_rsqrt:
-  case VYRE_OP_log:
-  case VYRE_OP_log2: return x <= 0.0;
-  case VYRE_OP_asin:
-  case VYRE_OP_acos: return fabs(x) > 1.0;
-  case VYRE_OP_acosh: return x < 1.0;
-  case VYRE_OP_atanh: return fabs(x) >= 1.0;
-  case VYRE_OP_atan2: return x == 0.0 && y == 0.0;
-  case VYRE_OP_pow: return x < 0.0 || (x == 0.0 && y <= 0.0);
-  case VYRE_OP_frexp: return !isfinite(x);
-  default: return false;
-  }
-}
-
-static bool
-clamp_is_crossed(const row_eval *row, vyre_kind kind, unsigned bits, uint32_t i)
-{
-  const uint64_t x = lane_of(&row->operands[0], i), y = lane_of(&row->operands[1], i), z = lane_of(&row->operands[2], i);
-  if (row->op == VYRE_OP_uclamp)
-    return y > z;
-  if (row->op == VYRE_OP_sclamp)
-    return sign_extend(bits, y) > sign_extend(bits, z);
-  if (!vyre_kind_is_float(kind))
-    return false;
-  const double p = double_of_lane(kind, x), q = double_of_lane(kind, y), r = double_of_lane(kind, z);
-  if (row->op == VYRE_OP_smoothstep)
-    return p >= q;
-  return q > r || (row->op == VYRE_OP_fclamp && (isnan(p) || isnan(q) || isnan(r)));
-}
-
-/* The value, cut toward zero, has no place in the kind. */
-static bool
-int_is_left(vyre_kind kind, double x)
-{
-  const unsigned bits = vyre_kind_bits(kind);
-  if (vyre_kind_is_signed(kind))
-    return !(trunc(x) >= -ldexp(1.0, (int)bits - 1) && x < ldexp(1.0, (int)bits - 1));
-  return !(x > -1.0 && x < ldexp(1.0, (int)bits));
-}
-
-static bool
-field_is_out(const row_eval *row, unsigned bits)
-{
-  uint64_t offset = lane_of(&row->operands[1], 0), count = lane_of(&row->operands[2], 0);
-  if (row->op == VYRE_OP_bfi) {
-    if (row->operands[2].parts != 2)
-      return false;
-    offset = row->operands[2].value[0].lane[0];
-    count = row->operands[2].value[1].lane[0];
-  }
-  return offset > bits || count > bits - offset;
-}
-
-static bool
-lane_is_undefined(const row_eval *row, vyre_undefined when, vyre_kind kind, uint32_t i)
-{
-  const unsigned bits = vyre_kind_bits(kind);
-  const uint64_t x = lane_of(&row->operands[0], i), y = lane_of(&row->operands[1], i);
-  const bool is_float = vyre_kind_is_float(kind);
-  switch (when) {
-  case VYRE_UNDEFINED_DIV_BY_0: return y == 0;
-  case VYRE_UNDEFINED_DIV_OVERFLOW: return y == 0 || (y == bits_mask(bits) && x == UINT64_C(1) << (bits - 1));
-  case VYRE_UNDEFINED_SHIFT_RANGE: return y >= bits;
-  case VYRE_UNDEFINED_NAN_OPERAND: return is_float && (isnan(double_of_lane(kind, x)) || isnan(double_of_lane(kind, y)));
-  case VYRE_UNDEFINED_CLAMP_RANGE: return clamp_is_crossed(row, kind, bits, i);
-  case VYRE_UNDEFINED_FLOAT_RANGE:
-    return is_float && vyre_kind_is_int(VYRE_TYPE_KIND(row->type)) && int_is_left(VYRE_TYPE_KIND(row->type), double_of_lane(kind, x));
-  case VYRE_UNDEFINED_DOMAIN: return is_float && domain_is_left(row->op, double_of_lane(kind, x), double_of_lane(kind, y));
-  case VYRE_UNDEFINED_NEVER:
-  case VYRE_UNDEFINED_OUT_OF_BOUNDS:
-  case VYRE_UNDEFINED_BITFIELD_RANGE:
-  case VYRE_UNDEFINED_LANE_RANGE: return false;
-  }
-  return false;
-}
-
-static bool
-is_undefined(const row_eval *row)
-{
-  const vyre_undefined when = (vyre_undefined)vyre_op_infos[row->op].undefined;
-  const vyre_eval_operand *a = &row->operands[0];
-  if (when == VYRE_UNDEFINED_NEVER)
-    return false;
-  if (when == VYRE_UNDEFINED_LANE_RANGE)
-    return lane_of(&row->operands[row->op == VYRE_OP_lane ? 1 : 2], 0) >= lanes_of(a);
-  if (when == VYRE_UNDEFINED_BITFIELD_RANGE)
-    return field_is_out(row, vyre_kind_bits(VYRE_TYPE_KIND(a->type)));
-  if (row->op == VYRE_OP_inverse) {
-    matrix m;
-    return read_matrix(a, &m) && m.rows == m.columns && determinant(&m) == 0.0;
-  }
-  for (uint32_t i = 0; i < lanes_of(a); i++)
-    if (lane_is_undefined(row, when, VYRE_TYPE_KIND(a->type), i))
-      return true;
-  return false;
-}
-
-/* ---- entry ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry
+ * ---------------------------------------------------------------------------------------------------------------------------- */
 
 bool
 vyre_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3], vyre_value out[VYRE_EVAL_PARTS],
@@ -682,15 +324,28 @@ vyre_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_opera
   memset(out, 0, sizeof(vyre_value) * VYRE_EVAL_PARTS);
   bool known = false;
   switch (sort_of(row.op)) {
-  case SORT_NONE: return false;
-  case SORT_LANES: known = eval_lanes(&row); break;
-  case SORT_COMPOSE: known = eval_compose(&row); break;
-  case SORT_INT_PAIR: known = eval_int_pair(&row); break;
-  case SORT_PACK: known = eval_pack(&row); break;
-  case SORT_VECTOR: known = eval_vector(&row); break;
-  case SORT_MATRIX: known = eval_matrix(&row); break;
+  case SORT_NONE:
+    return false;
+  case SORT_LANES:
+    known = eval_lanes(&row);
+    break;
+  case SORT_COMPOSE:
+    known = eval_compose(&row);
+    break;
+  case SORT_INT_PAIR:
+    known = eval_int_pair(&row);
+    break;
+  case SORT_PACK:
+    known = eval_pack(&row);
+    break;
+  case SORT_VECTOR:
+    known = vyre_eval_vector(&row);
+    break;
+  case SORT_MATRIX:
+    known = vyre_eval_matrix(&row);
+    break;
   }
   if (known)
-    *out_undefined = is_undefined(&row);
+    *out_undefined = vyre_eval_is_undefined(&row);
   return known;
 }

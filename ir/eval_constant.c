@@ -1,7 +1,7 @@
 /* Values known before a program runs: const and spec rows, and pure rows over them.
  *
- * Depth first over operands with an explicit stack and a hash table of what is known, so that neither a deep nor a shared expression costs more
- * than its rows.  A const or spec row itself needs no memory.
+ * Depth first over operands with an explicit stack and a hash table of what is known, so that neither a deep nor a shared
+ * expression costs more than its rows.  A const or spec row itself needs no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/eval.h"
@@ -82,7 +82,8 @@ push(folder *f, uint32_t row)
 {
   if (f->depth == f->stack_capacity) {
     const size_t capacity = f->stack_capacity ? f->stack_capacity * 2 : 64;
-    uint32_t *stack = f->allocator->resize(f->allocator->user, f->stack, f->stack_capacity * sizeof *stack, capacity * sizeof *stack);
+    uint32_t *stack =
+        f->allocator->resize(f->allocator->user, f->stack, f->stack_capacity * sizeof *stack, capacity * sizeof *stack);
     if (!stack)
       return false;
     f->stack = stack;
@@ -115,7 +116,8 @@ operand_of(const folder *f, uint32_t id, vyre_eval_operand *out, vyre_value part
   out->parts = count < VYRE_EVAL_PARTS ? count : VYRE_EVAL_PARTS;
   out->part_type = VYRE_TUPLE_TYPE(v->imm[id]);
   for (uint32_t k = 0; k < out->parts; k++)
-    parts[k] = VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple ? find_cell(f, tuple_part_row(v, id, k))->values[0] : find_cell(f, id)->values[k];
+    parts[k] =
+        VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple ? find_cell(f, tuple_part_row(v, id, k))->values[0] : find_cell(f, id)->values[k];
 }
 
 /* The row's value, its operands being known. */

@@ -9,14 +9,15 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-#define EACH(expression)                \
-  do {                                  \
-    for (size_t i = 0; i < n; i++)      \
-      out[i] = (uint64_t)(expression);  \
-    return true;                        \
+#define EACH(expression)               \
+  do {                                 \
+    for (size_t i = 0; i < n; i++)     \
+      out[i] = (uint64_t)(expression); \
+    return true;                       \
   } while (0)
 
-/* ---- one lane of the ops that need more than an expression ---------------------------------------------------------------------- */
+/* ---- one lane of the ops that need more than an expression ----------------------------------------------------------------------
+ */
 
 static ALWAYS_INLINE uint64_t
 signed_divide(unsigned bits, uint64_t x, uint64_t y)
@@ -94,7 +95,8 @@ vyre_eval_bitfield_insert(unsigned bits, uint64_t base, uint64_t insert, uint64_
   return (base & ~field) | (insert << offset & field);
 }
 
-/* ---- integers and bool ------------------------------------------------------------------------------------------------------------ */
+/* ---- integers and bool
+ * ------------------------------------------------------------------------------------------------------------ */
 
 #define S(x) sign_extend(bits, x)
 
@@ -102,6 +104,7 @@ static ALWAYS_INLINE bool
 bit_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, uint64_t *out, size_t n)
 {
   const uint64_t mask = bits_mask(bits);
+  /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_and: EACH(a[i] & b[i]);
   case VYRE_OP_or: EACH(a[i] | b[i]);
@@ -111,6 +114,7 @@ bit_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, u
   case VYRE_OP_ne: EACH(a[i] != b[i]);
   default: return false;
   }
+  /* clang-format on */
 }
 
 static ALWAYS_INLINE bool
@@ -118,6 +122,7 @@ int_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, c
 {
   const uint64_t mask = bits_mask(bits);
   const unsigned top = bits - 1;
+  /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_add: EACH((a[i] + b[i]) & mask);
   case VYRE_OP_sub: EACH((a[i] - b[i]) & mask);
@@ -141,6 +146,7 @@ int_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, c
     }
     return true;
   }
+  /* clang-format on */
   case VYRE_OP_sclamp: {
     for (size_t i = 0; i < n; i++) {
       const uint64_t low = S(a[i]) > S(b[i]) ? a[i] : b[i];
@@ -148,29 +154,49 @@ int_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, c
     }
     return true;
   }
-  case VYRE_OP_shl: EACH(a[i] << (b[i] & top) & mask);
-  case VYRE_OP_ushr: EACH(a[i] >> (b[i] & top));
-  case VYRE_OP_sshr: EACH((uint64_t)(S(a[i]) >> (b[i] & top)) & mask);
-  case VYRE_OP_bitcount: EACH(__builtin_popcountll(a[i]));
-  case VYRE_OP_bitrev: EACH(bit_reverse(bits, a[i]));
-  case VYRE_OP_findlsb: EACH(lowest_bit(bits, a[i]));
-  case VYRE_OP_findumsb: EACH(highest_bit(bits, a[i]));
-  case VYRE_OP_findsmsb: EACH(highest_bit(bits, a[i] >> top & 1 ? ~a[i] & mask : a[i]));
-  case VYRE_OP_ubfe: EACH(bitfield_extract(bits, false, a[i], b[i], c[i]));
-  case VYRE_OP_sbfe: EACH(bitfield_extract(bits, true, a[i], b[i], c[i]));
-  case VYRE_OP_ult: EACH(a[i] < b[i]);
-  case VYRE_OP_ule: EACH(a[i] <= b[i]);
-  case VYRE_OP_ugt: EACH(a[i] > b[i]);
-  case VYRE_OP_uge: EACH(a[i] >= b[i]);
-  case VYRE_OP_slt: EACH(S(a[i]) < S(b[i]));
-  case VYRE_OP_sle: EACH(S(a[i]) <= S(b[i]));
-  case VYRE_OP_sgt: EACH(S(a[i]) > S(b[i]));
-  case VYRE_OP_sge: EACH(S(a[i]) >= S(b[i]));
-  default: return bit_lanes(op, bits, a, b, out, n);
+  case VYRE_OP_shl:
+    EACH(a[i] << (b[i] & top) & mask);
+  case VYRE_OP_ushr:
+    EACH(a[i] >> (b[i] & top));
+  case VYRE_OP_sshr:
+    EACH((uint64_t)(S(a[i]) >> (b[i] & top)) & mask);
+  case VYRE_OP_bitcount:
+    EACH(__builtin_popcountll(a[i]));
+  case VYRE_OP_bitrev:
+    EACH(bit_reverse(bits, a[i]));
+  case VYRE_OP_findlsb:
+    EACH(lowest_bit(bits, a[i]));
+  case VYRE_OP_findumsb:
+    EACH(highest_bit(bits, a[i]));
+  case VYRE_OP_findsmsb:
+    EACH(highest_bit(bits, a[i] >> top & 1 ? ~a[i] & mask : a[i]));
+  case VYRE_OP_ubfe:
+    EACH(bitfield_extract(bits, false, a[i], b[i], c[i]));
+  case VYRE_OP_sbfe:
+    EACH(bitfield_extract(bits, true, a[i], b[i], c[i]));
+  case VYRE_OP_ult:
+    EACH(a[i] < b[i]);
+  case VYRE_OP_ule:
+    EACH(a[i] <= b[i]);
+  case VYRE_OP_ugt:
+    EACH(a[i] > b[i]);
+  case VYRE_OP_uge:
+    EACH(a[i] >= b[i]);
+  case VYRE_OP_slt:
+    EACH(S(a[i]) < S(b[i]));
+  case VYRE_OP_sle:
+    EACH(S(a[i]) <= S(b[i]));
+  case VYRE_OP_sgt:
+    EACH(S(a[i]) > S(b[i]));
+  case VYRE_OP_sge:
+    EACH(S(a[i]) >= S(b[i]));
+  default:
+    return bit_lanes(op, bits, a, b, out, n);
   }
 }
 
-/* ---- floats --------------------------------------------------------------------------------------------------------------------- */
+/* ---- floats ---------------------------------------------------------------------------------------------------------------------
+ */
 
 static double
 float_sign(double x) /* a zero keeps its sign; NaN gives +0 */
@@ -219,14 +245,15 @@ scale(double x, int64_t exponent)
   return ldexp(x, exponent > 5000 ? 5000 : exponent < -5000 ? -5000 : (int)exponent);
 }
 
-#define X double_of_lane(kind, a[i])
-#define Y double_of_lane(kind, b[i])
-#define Z double_of_lane(kind, c[i])
+#define X                 double_of_lane(kind, a[i])
+#define Y                 double_of_lane(kind, b[i])
+#define Z                 double_of_lane(kind, c[i])
 #define FLOAT(expression) EACH(lane_of_double(kind, (expression)))
 
 static ALWAYS_INLINE bool
 compare_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b, uint64_t *out, size_t n)
 {
+  /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_feq: EACH(X == Y);
   case VYRE_OP_fne: EACH(!(X == Y));
@@ -244,12 +271,14 @@ compare_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t 
   case VYRE_OP_isinf: EACH(isinf(X) != 0);
   default: return false;
   }
+  /* clang-format on */
 }
 
 /* Through libm in double, rounded once. */
 static ALWAYS_INLINE bool
 libm_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out, size_t n)
 {
+  /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_frem: FLOAT(fmod(X, Y));
   case VYRE_OP_fmod: FLOAT(float_mod(X, Y));
@@ -279,11 +308,13 @@ libm_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b,
   case VYRE_OP_smoothstep: FLOAT(smooth(kind, X, Y, Z));
   default: return compare_lanes(op, kind, a, b, out, n);
   }
+  /* clang-format on */
 }
 
 static ALWAYS_INLINE bool
 float_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out, size_t n)
 {
+  /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_add: FLOAT(X + Y);
   case VYRE_OP_sub: FLOAT(X - Y);
@@ -312,6 +343,7 @@ float_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b
     FLOAT(isnan(X) ? X : fabs(X) < 0x1p-14 ? copysign(0.0, X) : double_of_half((uint32_t)half_of_double(X)));
   default: return libm_lanes(op, kind, a, b, c, out, n);
   }
+  /* clang-format on */
 }
 
 static bool
@@ -320,7 +352,8 @@ ldexp_lanes(vyre_kind kind, const uint64_t *a, const uint64_t *b, uint64_t *out,
   FLOAT(scale(X, sign_extend(32, b[i])));
 }
 
-/* ---- conversions -------------------------------------------------------------------------------------------------------------------- */
+/* ---- conversions
+ * -------------------------------------------------------------------------------------------------------------------- */
 
 /* Toward zero, into the range of the kind; NaN gives 0. */
 static uint64_t
@@ -380,11 +413,12 @@ select_lanes(const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *
   EACH(a[i] ? b[i] : c[i]);
 }
 
-/* ---- entry ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------------------------------------------
+ */
 
 bool
-vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out,
-                size_t n)
+vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                uint64_t *out, size_t n)
 {
   if (op == VYRE_OP_convert)
     return convert_lanes(from, to, a, out, n);
@@ -392,6 +426,7 @@ vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a,
     return select_lanes(a, b, c, out, n);
   if (op == VYRE_OP_ldexp)
     return vyre_kind_is_float(from) && ldexp_lanes(from, a, b, out, n);
+  /* clang-format off */
   switch (from) {
   case VYRE_BOOL: return bit_lanes(op, 1, a, b, out, n);
   case VYRE_I8:
@@ -410,5 +445,6 @@ vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a,
   case VYRE_PATH:
   case VYRE_KIND__COUNT: break;
   }
+  /* clang-format on */
   return false;
 }

@@ -6,11 +6,11 @@
 
 #include "vyre/types.h"
 
-/* out[i] = op(a[i], b[i], c[i]) for n lanes.  `from` is the kind of a, `to` the result's.  Operands that the op lacks are not read; ubfe and
- * sbfe want their scalars given once a lane, select its condition.  `out` may be one of the operands.  False: the op is not of this sort, or has
- * no meaning on this kind. */
-bool vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out,
-                     size_t n);
+/* out[i] = op(a[i], b[i], c[i]) for n lanes.  `from` is the kind of a, `to` the result's.  Operands that the op lacks are not read;
+ * ubfe and sbfe want their scalars given once a lane, select its condition.  `out` may be one of the operands.  False: the op is
+ * not of this sort, or has no meaning on this kind. */
+bool vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+                     uint64_t *out, size_t n);
 
 /* The same question without computing. */
 bool vyre_eval_is_lanewise(vyre_opcode op);

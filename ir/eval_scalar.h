@@ -1,7 +1,7 @@
 /* Scalars as the evaluator and the interpreter see them: the bits of one lane, zero-extended in a u64.
  *
- * Floats of every kind are computed in double and rounded once to their kind.  For + - * / and sqrt that gives the correctly rounded f16
- * and f32 result, because double has more than twice their precision and two bits; fma has a case of its own.
+ * Floats of every kind are computed in double and rounded once to their kind.  For + - * / and sqrt that gives the correctly
+ * rounded f16 and f32 result, because double has more than twice their precision and two bits; fma has a case of its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_EVAL_SCALAR_H

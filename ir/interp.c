@@ -1,8 +1,8 @@
 /* The interpreter: what a dispatch computes, by definition.
  *
- * Workgroups run one after the other, x fastest; within one, all invocations go through the structured control together, with a mask of those
- * that are where control is.  So a barrier is reached by all exactly if the mask holds every invocation that has not returned.  Recursion
- * follows the nesting of control, which interp_prepare has bounded.
+ * Workgroups run one after the other, x fastest; within one, all invocations go through the structured control together, with a
+ * mask of those that are where control is.  So a barrier is reached by all exactly if the mask holds every invocation that has not
+ * returned.  Recursion follows the nesting of control, which interp_prepare has bounded.
  *
  * Cost: rows executed by the workgroup times its invocations for pure rows; the sum of those active for effects.
  *
@@ -16,7 +16,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- errors ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- errors
+ * ---------------------------------------------------------------------------------------------------------------------------- */
 
 static void
 describe_row(const interp *ip, uint32_t row, char *text, size_t capacity)
@@ -62,18 +63,22 @@ interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *activ
 {
   if (!ip->report)
     return true;
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     const uint32_t origin = ip->origin[(size_t)(operand - ip->begin) * ip->count + i];
     if (origin != 0) {
       char where[512];
       describe_row(ip, origin, where, sizeof where);
-      return interp_fail(ip, row, i, "guard the row, or run without reporting what is undefined", "undefined: %s comes from %s, which is undefined on its operands, in", as_what, where);
+      return interp_fail(ip, row, i, "guard the row, or run without reporting what is undefined",
+                         "undefined: %s comes from %s, which is undefined on its operands, in", as_what, where);
     }
   }
   return true;
 }
 
-/* ---- masks -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- masks
+ * --------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t *
 take_mask(interp *ip)
@@ -133,7 +138,8 @@ static bool
 charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows)
 {
   uint64_t over = UINT64_MAX;
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     ip->steps[i] += rows;
     ip->rows_executed += rows;
     if (ip->steps[i] > ip->budget && over == UINT64_MAX)
@@ -141,10 +147,13 @@ charge(interp *ip, uint32_t row, const uint64_t *active, uint64_t rows)
   }
   if (over == UINT64_MAX)
     return true;
-  return interp_fail(ip, row, over, "end the loop, or allow more steps", "still running after %" PRIu64 " rows, so the loop may be endless: in", ip->budget);
+  return interp_fail(ip, row, over, "end the loop, or allow more steps",
+                     "still running after %" PRIu64 " rows, so the loop may be endless: in", ip->budget);
 }
 
-/* ---- control --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- control
+ * ---------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool run_region(interp *ip, frame *within, uint32_t region, uint64_t *active);
 
@@ -298,17 +307,28 @@ run_control(interp *ip, frame *within, uint32_t row, uint64_t *active)
   const size_t top = ip->mask_top;
   bool ok = false;
   switch (VYRE_ROW_OP(ip->view->op[row])) {
-  case VYRE_OP_if: ok = run_if(ip, within, row, active); break;
-  case VYRE_OP_for: ok = run_for(ip, within, row, active); break;
-  case VYRE_OP_loop: ok = run_loop(ip, within, row, active); break;
-  case VYRE_OP_switch: ok = run_switch(ip, within, row, active); break;
-  default: ok = run_block(ip, within, row, active); break;
+  case VYRE_OP_if:
+    ok = run_if(ip, within, row, active);
+    break;
+  case VYRE_OP_for:
+    ok = run_for(ip, within, row, active);
+    break;
+  case VYRE_OP_loop:
+    ok = run_loop(ip, within, row, active);
+    break;
+  case VYRE_OP_switch:
+    ok = run_switch(ip, within, row, active);
+    break;
+  default:
+    ok = run_block(ip, within, row, active);
+    break;
   }
   ip->mask_top = top;
   return ok;
 }
 
-/* ---- jumps and barriers ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- jumps and barriers
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 static bool
 run_jump(interp *ip, frame *within, uint32_t row, uint64_t *active)
@@ -317,7 +337,9 @@ run_jump(interp *ip, frame *within, uint32_t row, uint64_t *active)
   const uint32_t op = VYRE_ROW_OP(v->op[row]);
   frame *to = within;
   switch (op) {
-  case VYRE_OP_return: move_mask(ip, ip->returned, active); return true;
+  case VYRE_OP_return:
+    move_mask(ip, ip->returned, active);
+    return true;
   case VYRE_OP_break:
   case VYRE_OP_continue:
   case VYRE_OP_breakif:
@@ -348,8 +370,7 @@ run_jump(interp *ip, frame *within, uint32_t row, uint64_t *active)
 static uint64_t
 first_of(const interp *ip, const uint64_t *mask)
 {
-  for_each_active(ip, mask, i)
-    return i;
+  for_each_active(ip, mask, i) return i;
   return UINT64_MAX;
 }
 
@@ -363,16 +384,20 @@ run_barrier(interp *ip, uint32_t row, const uint64_t *active)
   for (uint32_t i = 0; i < ip->count; i++) {
     const uint64_t bit = UINT64_C(1) << (i % 64);
     if (((active[i / 64] | ip->returned[i / 64]) & bit) == 0)
-      return interp_fail(ip, row, i, "put the barrier where every invocation of the workgroup comes", "barrier in non-uniform control flow: not reached by");
+      return interp_fail(ip, row, i, "put the barrier where every invocation of the workgroup comes",
+                         "barrier in non-uniform control flow: not reached by");
   }
   return true;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * --------------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool
 run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
 {
+  /* clang-format off */
   switch ((vyre_opcode)VYRE_ROW_OP(ip->view->op[row])) {
   case VYRE_OP_workgroup: case VYRE_OP_var: case VYRE_OP_buffer: case VYRE_OP_null: return true;
   case VYRE_OP_if: case VYRE_OP_for: case VYRE_OP_loop: case VYRE_OP_switch: case VYRE_OP_block:
@@ -391,6 +416,7 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
     return interp_atomic(ip, row, active);
   default: return interp_row(ip, row, active);
   }
+  /* clang-format on */
 }
 
 /* `active` is who enters; at the end it is who came to the region's end. */
@@ -420,7 +446,9 @@ run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
   return rows == 0 || charge(ip, last, active, rows);
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry
+ * -------------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool
 run_workgroup(interp *ip)
@@ -445,12 +473,11 @@ run_grid(interp *ip)
 }
 
 vyre_status
-vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const vyre_interp_options *options, vyre_interp_stats *stats)
+vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const vyre_interp_options *options,
+                vyre_interp_stats *stats)
 {
-  interp ip = {.module = module,
-               .view = vyre_module_view(module),
-               .dispatch = dispatch,
-               .allocator = vyre_module_allocator(module)};
+  interp ip = {
+      .module = module, .view = vyre_module_view(module), .dispatch = dispatch, .allocator = vyre_module_allocator(module)};
   if (stats)
     *stats = (vyre_interp_stats){0};
   if (interp_prepare(&ip, options))

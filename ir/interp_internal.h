@@ -1,13 +1,14 @@
 /* The interpreter's state, shared by its files.
  *
- * A workgroup runs in lockstep.  Every value row has a plane a lane: `count` u64, one an invocation, side by side for the lanes of a vector.
- * Pure ops are total, so they are computed for all invocations at once, whoever is active: a row's value is visible only in its region, and
- * whoever was inactive when it was computed never comes to where it is read.  Effects, accesses and `set` look at the mask of active ones.
+ * A workgroup runs in lockstep.  Every value row has a plane a lane: `count` u64, one an invocation, side by side for the lanes of
+ * a vector. Pure ops are total, so they are computed for all invocations at once, whoever is active: a row's value is visible only
+ * in its region, and whoever was inactive when it was computed never comes to where it is read.  Effects, accesses and `set` look
+ * at the mask of active ones.
  *
  *   row --plane[row - begin]--> | lane 0: invocation 0, 1, ... count - 1 | lane 1: ... | ...
  *
- * A tuple result has four planes a part; a path has one, the byte offset in its buffer, or NOWHERE; a var row has the planes of its value.
- * Rows that never change (const, spec, literals, fixed paths) are filled once, before the first workgroup.
+ * A tuple result has four planes a part; a path has one, the byte offset in its buffer, or NOWHERE; a var row has the planes of its
+ * value. Rows that never change (const, spec, literals, fixed paths) are filled once, before the first workgroup.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_INTERP_INTERNAL_H
@@ -16,23 +17,23 @@
 #include "vyre/eval.h"
 #include "vyre/run.h"
 
-#define NO_PLANE UINT32_MAX
-#define NOWHERE UINT64_MAX            /* an out-of-bounds address */
-#define FARTHEST (UINT64_C(1) << 48)  /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
+#define NO_PLANE         UINT32_MAX
+#define NOWHERE          UINT64_MAX          /* an out-of-bounds address */
+#define FARTHEST         (UINT64_C(1) << 48) /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
 #define MOST_INVOCATIONS 65536u
-#define DEEPEST_CONTROL 1000u
-#define DEEPEST_TYPE 64u
+#define DEEPEST_CONTROL  1000u
+#define DEEPEST_TYPE     64u
 
 /* Memory of one buffer row. */
 typedef struct buffer_state {
   uint8_t *data;
-  uint64_t size;     /* bytes; of one invocation if private */
-  uint64_t step;     /* bytes from one invocation's copy to the next: 0 but for private */
-  uint32_t copies;   /* of `size` bytes, where owned */
-  uint8_t *initial;  /* its image at the start: constant and private with initializer; NULL: zero */
+  uint64_t size;    /* bytes; of one invocation if private */
+  uint64_t step;    /* bytes from one invocation's copy to the next: 0 but for private */
+  uint32_t copies;  /* of `size` bytes, where owned */
+  uint8_t *initial; /* its image at the start: constant and private with initializer; NULL: zero */
   uint32_t row;
   uint32_t type;
-  bool packed;       /* scalars side by side in memory: workgroup, private, constant; else the type's own layout */
+  bool packed; /* scalars side by side in memory: workgroup, private, constant; else the type's own layout */
   bool owned;
 } buffer_state;
 
@@ -56,7 +57,7 @@ typedef struct type_plan {
 /* Control being executed, innermost first. */
 typedef struct frame {
   struct frame *outer;
-  uint32_t row;    /* if, for, loop, switch, block; 0: the program */
+  uint32_t row; /* if, for, loop, switch, block; 0: the program */
   bool is_loop;
   uint64_t *done;  /* invocations that left or broke out */
   uint64_t *again; /* loop: that continue; switch: that fall through */
@@ -68,19 +69,19 @@ typedef struct interp {
   const vyre_dispatch *dispatch;
   const vyre_allocator *allocator;
   vyre_status status;
-  uint32_t begin, end;      /* rows of the program */
-  uint32_t count, words;    /* invocations of a workgroup, words of a mask */
+  uint32_t begin, end;   /* rows of the program */
+  uint32_t count, words; /* invocations of a workgroup, words of a mask */
   uint32_t local[3], group[3];
   uint64_t budget;
   uint64_t rows_executed;
-  bool report;              /* undefined rows of a relaxed program */
+  bool report; /* undefined rows of a relaxed program */
 
-  uint32_t *plane;          /* by row - begin: first plane of its value */
-  uint32_t *literal;        /* by row - begin: plane of its immediate, as many as the row has lanes */
-  uint32_t *path;           /* by row - begin: index of its path_plan */
-  uint64_t *lanes;          /* planes of `count` */
+  uint32_t *plane;   /* by row - begin: first plane of its value */
+  uint32_t *literal; /* by row - begin: plane of its immediate, as many as the row has lanes */
+  uint32_t *path;    /* by row - begin: index of its path_plan */
+  uint64_t *lanes;   /* planes of `count` */
   size_t plane_count;
-  uint32_t *origin;         /* report: by (row - begin) * count + invocation, the undefined row the value comes from, or 0 */
+  uint32_t *origin; /* report: by (row - begin) * count + invocation, the undefined row the value comes from, or 0 */
   path_plan *paths;
   uint32_t path_count;
   buffer_state *buffers;
@@ -88,11 +89,11 @@ typedef struct interp {
   type_plan *types;
   uint32_t type_count;
 
-  uint64_t *masks;          /* a stack: each construct takes some */
+  uint64_t *masks; /* a stack: each construct takes some */
   size_t mask_top, mask_capacity;
-  uint64_t *returned;       /* invocations that are through */
-  uint64_t *steps;          /* by invocation: rows executed */
-  uint64_t *scratch;        /* 16 planes */
+  uint64_t *returned; /* invocations that are through */
+  uint64_t *steps;    /* by invocation: rows executed */
+  uint64_t *scratch;  /* 16 planes */
 } interp;
 
 static inline uint64_t *
@@ -114,10 +115,10 @@ path_of(const interp *ip, uint32_t row)
 }
 
 /* Walks the invocations of a mask: for_each_active (ip, mask, i) { ... } */
-#define for_each_active(ip, mask, i)                                                              \
-  for (uint32_t word_ = 0; word_ < (ip)->words; word_++)                                          \
-    for (uint64_t left_ = (mask)[word_], i = 0;                                                   \
-         left_ && (i = word_ * 64u + (uint64_t)__builtin_ctzll(left_), true); left_ &= left_ - 1)
+#define for_each_active(ip, mask, i)                                                                                 \
+  for (uint32_t word_ = 0; word_ < (ip)->words; word_++)                                                             \
+    for (uint64_t left_ = (mask)[word_], i = 0; left_ && (i = word_ * 64u + (uint64_t)__builtin_ctzll(left_), true); \
+         left_ &= left_ - 1)
 
 /* interp_plan.c */
 bool interp_prepare(interp *ip, const vyre_interp_options *options);
@@ -138,7 +139,8 @@ void interp_set(interp *ip, uint32_t row, const uint64_t *active);
 /* Bytes of a scalar in memory. */
 uint32_t interp_scalar_size(vyre_kind kind);
 
-/* Ends the run: "program @x, row 12 (load %v, a.comp:7): MESSAGE invocation (0, 0, 0) of ...", UINT64_MAX: of none; and the fix.  False. */
+/* Ends the run: "program @x, row 12 (load %v, a.comp:7): MESSAGE invocation (0, 0, 0) of ...", UINT64_MAX: of none; and the fix.
+ * False. */
 bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
 #define VERIFY "run the verifier on the module before it is interpreted"
 /* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */

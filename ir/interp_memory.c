@@ -1,7 +1,7 @@
 /* Addresses and accesses: in bounds they touch the buffer's bytes, else a load gives zero and a store does nothing.
  *
- * Every index on the way is held against its own array, vector or matrix; the access as a whole against the buffer's bytes.  Memory is
- * sequentially consistent in lockstep: a row is done by all active invocations, in their order, before the next row.
+ * Every index on the way is held against its own array, vector or matrix; the access as a whole against the buffer's bytes.  Memory
+ * is sequentially consistent in lockstep: a row is done by all active invocations, in their order, before the next row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp_internal.h"
@@ -9,7 +9,8 @@
 #include "eval_row.h"
 #include "eval_scalar.h"
 
-/* ---- addresses ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- addresses
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 /* Elements of the runtime array at this offset. */
 static uint64_t
@@ -69,10 +70,17 @@ read_scalar(const uint8_t *from, vyre_kind kind)
   uint64_t bits = 0;
   uint32_t word;
   switch (interp_scalar_size(kind)) {
-  case 1: return *from;
-  case 2: memcpy(&bits, from, 2); return bits;
-  case 8: memcpy(&bits, from, 8); return bits;
-  default: memcpy(&word, from, 4); return kind == VYRE_BOOL ? word != 0 : word;
+  case 1:
+    return *from;
+  case 2:
+    memcpy(&bits, from, 2);
+    return bits;
+  case 8:
+    memcpy(&bits, from, 8);
+    return bits;
+  default:
+    memcpy(&word, from, 4);
+    return kind == VYRE_BOOL ? word != 0 : word;
   }
 }
 
@@ -80,17 +88,26 @@ static void
 write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
 {
   switch (interp_scalar_size(kind)) {
-  case 1: memcpy(to, &bits, 1); return;
-  case 2: memcpy(to, &bits, 2); return;
-  case 8: memcpy(to, &bits, 8); return;
-  default: memcpy(to, &bits, 4); return;
+  case 1:
+    memcpy(to, &bits, 1);
+    return;
+  case 2:
+    memcpy(to, &bits, 2);
+    return;
+  case 8:
+    memcpy(to, &bits, 8);
+    return;
+  default:
+    memcpy(to, &bits, 4);
+    return;
   }
 }
 
 static bool
 out_of_bounds(interp *ip, uint32_t row, uint64_t invocation)
 {
-  return interp_fail(ip, row, invocation, "guard the access, or run without reporting what is undefined", "undefined: the access is out of bounds in");
+  return interp_fail(ip, row, invocation, "guard the access, or run without reporting what is undefined",
+                     "undefined: the access is out of bounds in");
 }
 
 /* An address may not be undefined, whoever uses it. */
@@ -100,7 +117,8 @@ address_defined(interp *ip, uint32_t row, uint32_t path, const uint64_t *active)
   return !ip->report || interp_defined(ip, row, path, active, "an address");
 }
 
-/* ---- loads and stores --------------------------------------------------------------------------------------------------------------------- */
+/* ---- loads and stores
+ * --------------------------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 extent(const path_plan *plan, uint32_t lanes, uint32_t scalar)
@@ -112,8 +130,7 @@ static void
 clear_origin(interp *ip, uint32_t row, const uint64_t *active)
 {
   if (ip->report)
-    for_each_active(ip, active, i)
-      origin_of(ip, row)[i] = 0;
+    for_each_active(ip, active, i) origin_of(ip, row)[i] = 0;
 }
 
 bool
@@ -131,7 +148,8 @@ interp_load(interp *ip, uint32_t row, const uint64_t *active)
   if (!address_defined(ip, row, path, active))
     return false;
   clear_origin(ip, row, active);
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     const uint8_t *from = place_of(buffer, i, at[i], size);
     if (!from && ip->report)
       return out_of_bounds(ip, row, i);
@@ -154,7 +172,8 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
   const uint64_t *at = plane_of(ip, path), *from = plane_of(ip, value);
   if (!address_defined(ip, row, path, active) || (ip->report && !interp_defined(ip, row, value, active, "a stored value")))
     return false;
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     uint8_t *to = place_of(buffer, i, at[i], size);
     if (!to && ip->report)
       return out_of_bounds(ip, row, i);
@@ -172,15 +191,15 @@ interp_set(interp *ip, uint32_t row, const uint64_t *active)
   for (uint32_t k = 0; k < lanes; k++) {
     uint64_t *to = plane_of(ip, var) + (size_t)k * ip->count;
     const uint64_t *from = plane_of(ip, value) + (size_t)k * ip->count;
-    for_each_active(ip, active, i)
-      to[i] = from[i];
+    for_each_active(ip, active, i) to[i] = from[i];
   }
   if (ip->report)
-    for_each_active(ip, active, i)
-      origin_of(ip, var)[i] = origin_of(ip, value)[i];
+    for_each_active(ip, active, i) origin_of(ip, var)[i] = origin_of(ip, value)[i];
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- copies
+ * ---------------------------------------------------------------------------------------------------------------------------------
+ */
 
 /* One side of a copy: a place in one layout. */
 typedef struct side {
@@ -196,9 +215,14 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
   uint64_t step = 0;
   const uint32_t scalar = interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info->element)); /* read for a matrix alone */
   switch (info->form) {
-  case VYRE_FORM_VALUE: return;
-  case VYRE_FORM_STRUCT: step = packed ? packed_before : info->members[index].offset; break;
-  case VYRE_FORM_ARRAY: step = packed ? packed_before : index * info->stride; break;
+  case VYRE_FORM_VALUE:
+    return;
+  case VYRE_FORM_STRUCT:
+    step = packed ? packed_before : info->members[index].offset;
+    break;
+  case VYRE_FORM_ARRAY:
+    step = packed ? packed_before : index * info->stride;
+    break;
   case VYRE_FORM_MATRIX:
     if (!packed && (info->flags & VYRE_TYPE_ROW_MAJOR)) {
       step = index * scalar;
@@ -212,7 +236,8 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
   s->offset = s->offset == NOWHERE || s->offset + step >= FARTHEST ? NOWHERE : s->offset + step;
 }
 
-/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  False: out of bounds. */
+/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  False: out of
+ * bounds. */
 static bool
 copy_type(const interp *ip, vyre_type_id type, uint64_t invocation, side to, side from)
 {
@@ -221,7 +246,8 @@ copy_type(const interp *ip, vyre_type_id type, uint64_t invocation, side to, sid
     const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
     const uint32_t scalar = interp_scalar_size(kind);
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++) {
-      const uint8_t *source = from.offset == NOWHERE ? NULL : place_of(from.buffer, invocation, from.offset + k * from.lane_stride, scalar);
+      const uint8_t *source =
+          from.offset == NOWHERE ? NULL : place_of(from.buffer, invocation, from.offset + k * from.lane_stride, scalar);
       uint8_t *target = to.offset == NOWHERE ? NULL : place_of(to.buffer, invocation, to.offset + k * to.lane_stride, scalar);
       if (target)
         write_scalar(target, kind, source ? read_scalar(source, kind) : 0);
@@ -252,7 +278,8 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
   const path_plan *to = path_of(ip, ids[0]), *from = path_of(ip, ids[1]);
   if (!address_defined(ip, row, ids[0], active) || !address_defined(ip, row, ids[1], active))
     return false;
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     const side target = {&ip->buffers[to->buffer], plane_of(ip, ids[0])[i], to->lane_stride};
     const side source = {&ip->buffers[from->buffer], plane_of(ip, ids[1])[i], from->lane_stride};
     if (!copy_type(ip, to->type, i, target, source) && ip->report)
@@ -261,25 +288,39 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
   return true;
 }
 
-/* ---- atomics ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- atomics
+ * ----------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t
 combine(vyre_opcode op, unsigned bits, uint64_t old, uint64_t value, uint64_t comparator)
 {
   switch ((uint32_t)op) {
   case VYRE_OP_atomic_store:
-  case VYRE_OP_atomic_exchange: return value;
-  case VYRE_OP_atomic_compare_exchange: return old == comparator ? value : old;
-  case VYRE_OP_atomic_add: return (old + value) & bits_mask(bits);
-  case VYRE_OP_atomic_sub: return (old - value) & bits_mask(bits);
-  case VYRE_OP_atomic_umin: return old < value ? old : value;
-  case VYRE_OP_atomic_umax: return old > value ? old : value;
-  case VYRE_OP_atomic_smin: return sign_extend(bits, old) < sign_extend(bits, value) ? old : value;
-  case VYRE_OP_atomic_smax: return sign_extend(bits, old) > sign_extend(bits, value) ? old : value;
-  case VYRE_OP_atomic_and: return old & value;
-  case VYRE_OP_atomic_or: return old | value;
-  case VYRE_OP_atomic_xor: return old ^ value;
-  default: return old; /* atomic_load */
+  case VYRE_OP_atomic_exchange:
+    return value;
+  case VYRE_OP_atomic_compare_exchange:
+    return old == comparator ? value : old;
+  case VYRE_OP_atomic_add:
+    return (old + value) & bits_mask(bits);
+  case VYRE_OP_atomic_sub:
+    return (old - value) & bits_mask(bits);
+  case VYRE_OP_atomic_umin:
+    return old < value ? old : value;
+  case VYRE_OP_atomic_umax:
+    return old > value ? old : value;
+  case VYRE_OP_atomic_smin:
+    return sign_extend(bits, old) < sign_extend(bits, value) ? old : value;
+  case VYRE_OP_atomic_smax:
+    return sign_extend(bits, old) > sign_extend(bits, value) ? old : value;
+  case VYRE_OP_atomic_and:
+    return old & value;
+  case VYRE_OP_atomic_or:
+    return old | value;
+  case VYRE_OP_atomic_xor:
+    return old ^ value;
+  default:
+    return old; /* atomic_load */
   }
 }
 
@@ -301,7 +342,8 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
                      (comparator && !interp_defined(ip, row, v->c[row], active, "a comparator"))))
     return false;
   clear_origin(ip, row, active);
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     uint8_t *place = place_of(buffer, i, at[i], size);
     if (!place && ip->report)
       return out_of_bounds(ip, row, i);

@@ -19,8 +19,9 @@ take(interp *ip, size_t count, size_t size)
   if (memory)
     memset(memory, 0, count * size);
   else if (!ip->status)
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a workgroup of %" PRIu32 " invocations\nFix: take a smaller workgroup or program",
-                            ip->count);
+    ip->status =
+        VYRE_ERROR(VYRE_CODE_INPUT,
+                   "out of memory for a workgroup of %" PRIu32 " invocations\nFix: take a smaller workgroup or program", ip->count);
   return memory;
 }
 
@@ -41,11 +42,13 @@ static bool
 refuse(interp *ip, uint32_t row, const char *what)
 {
   if (!ip->status)
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "row %" PRIu32 ": %s\nFix: run the verifier on the module before it is interpreted", row, what);
+    ip->status =
+        VYRE_ERROR(VYRE_CODE_INPUT, "row %" PRIu32 ": %s\nFix: run the verifier on the module before it is interpreted", row, what);
   return false;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- types
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 static uint64_t
 value_size(vyre_type_id type)
@@ -109,7 +112,8 @@ plan_types(interp *ip)
   return ip->types != NULL;
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- buffers
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 static const vyre_binding *
 binding_of(const interp *ip, uint32_t row)
@@ -160,7 +164,8 @@ fill_initial(const interp *ip, vyre_type_id type, const uint32_t *words, uint32_
   const vyre_type_info info = vyre_type_get(ip->module, type);
   const uint64_t count = ip->types[type - 256].count;
   for (uint64_t i = 0; i < count; i++)
-    fill_initial(ip, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, words, word_count, next_word, data, offset);
+    fill_initial(ip, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, words, word_count, next_word, data,
+                 offset);
 }
 
 static bool
@@ -205,8 +210,8 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
     buffer->size = binding->data ? binding->size : 0;
   } else if (is_used(ip, row)) {
     const char *name = vyre_row_name(ip->module, (vyre_row){row});
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: give it data of its size", name ? "%" : "",
-                            name ? name : "without a name", row);
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: give it data of its size",
+                            name ? "%" : "", name ? name : "without a name", row);
     return false;
   }
   return true;
@@ -227,7 +232,8 @@ plan_buffers(interp *ip)
   return ip->buffers != NULL;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- paths
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 /* A struct member's place, in the buffer's layout. */
 static uint64_t
@@ -264,7 +270,9 @@ plan_step(interp *ip, const path_plan *from, bool packed, path_plan *to)
     to->stride = packed ? packed_size(ip, info.element) : info.stride;
     to->bound = info.flags & VYRE_TYPE_RUNTIME ? NOWHERE : ip->types[from->type - 256].count;
     return;
-  case VYRE_FORM_STRUCT: to->bound = info.count; return;
+  case VYRE_FORM_STRUCT:
+    to->bound = info.count;
+    return;
   }
 }
 
@@ -324,7 +332,8 @@ plan_paths(interp *ip)
   return ip->paths != NULL;
 }
 
-/* ---- planes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- planes
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 static uint32_t
 planes_wanted(const vyre_view *v, uint32_t row)
@@ -332,11 +341,25 @@ planes_wanted(const vyre_view *v, uint32_t row)
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
   const uint32_t op = VYRE_ROW_OP(v->op[row]);
   switch (VYRE_TYPE_KIND(type)) {
-  case VYRE_VOID: return 0;
-  case VYRE_PATH: return 1;
-  case VYRE_TUPLE: return op == VYRE_OP_tuple ? 0 : 4 * VYRE_EVAL_PARTS;
-  case VYRE_BOOL: case VYRE_I8: case VYRE_U8: case VYRE_I16: case VYRE_U16: case VYRE_I32: case VYRE_U32: case VYRE_I64:
-  case VYRE_U64: case VYRE_F16: case VYRE_F32: case VYRE_F64: case VYRE_KIND__COUNT:
+  case VYRE_VOID:
+    return 0;
+  case VYRE_PATH:
+    return 1;
+  case VYRE_TUPLE:
+    return op == VYRE_OP_tuple ? 0 : 4 * VYRE_EVAL_PARTS;
+  case VYRE_BOOL:
+  case VYRE_I8:
+  case VYRE_U8:
+  case VYRE_I16:
+  case VYRE_U16:
+  case VYRE_I32:
+  case VYRE_U32:
+  case VYRE_I64:
+  case VYRE_U64:
+  case VYRE_F16:
+  case VYRE_F32:
+  case VYRE_F64:
+  case VYRE_KIND__COUNT:
     break;
   }
   return VYRE_TYPE_LANES(type);
@@ -425,7 +448,8 @@ fill_fixed(interp *ip)
   }
 }
 
-/* ---- control -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- control
+ * -------------------------------------------------------------------------------------------------------------------------- */
 
 static bool
 plan_masks(interp *ip)
@@ -454,7 +478,8 @@ plan_masks(interp *ip)
   return ip->masks && ip->returned && ip->steps;
 }
 
-/* ---- entry -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry
+ * -------------------------------------------------------------------------------------------------------------------------- */
 
 static bool
 plan_size(interp *ip)
@@ -464,7 +489,8 @@ plan_size(interp *ip)
     return refuse(ip, d->program.id, "the workgroup size is not constant, or there was no memory to compute it");
   const uint64_t plane = (uint64_t)ip->local[0] * ip->local[1];
   if (plane == 0 || plane > MOST_INVOCATIONS || ip->local[2] == 0 || plane * ip->local[2] > MOST_INVOCATIONS) {
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run\nFix: take 1 to %u",
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT,
+                            "a workgroup of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " invocations cannot run\nFix: take 1 to %u",
                             ip->local[0], ip->local[1], ip->local[2], MOST_INVOCATIONS);
     return false;
   }

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* ---- whole planes ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- whole planes
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 static uint32_t
 lanes_of_row(const interp *ip, uint32_t row)
@@ -49,7 +50,8 @@ run_lanewise(interp *ip, uint32_t row, vyre_opcode op)
   if (lanes == 1 || (!field && !scalar_condition))
     return vyre_eval_lanes(op, from, to, a, b, c, out, n * lanes);
   for (uint32_t k = 0; k < lanes; k++)
-    if (!vyre_eval_lanes(op, from, to, a + (scalar_condition ? 0 : k * n), b + (field ? 0 : k * n), c + (field ? 0 : k * n), out + k * n, n))
+    if (!vyre_eval_lanes(op, from, to, a + (scalar_condition ? 0 : k * n), b + (field ? 0 : k * n), c + (field ? 0 : k * n),
+                         out + k * n, n))
       return false;
   return true;
 }
@@ -136,7 +138,8 @@ run_id(interp *ip, uint32_t row, uint32_t op)
   }
 }
 
-/* ---- one invocation after the other ------------------------------------------------------------------------------------------------------------ */
+/* ---- one invocation after the other
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void
 gather_value(const interp *ip, const uint64_t *planes, uint32_t lanes, uint64_t invocation, vyre_value *out)
@@ -197,7 +200,8 @@ evaluate(interp *ip, uint32_t row, uint64_t invocation, bool *out_undefined)
 static bool
 run_each(interp *ip, uint32_t row, const uint64_t *active)
 {
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     bool undefined;
     if (!evaluate(ip, row, i, &undefined))
       return false;
@@ -205,7 +209,8 @@ run_each(interp *ip, uint32_t row, const uint64_t *active)
   return true;
 }
 
-/* ---- undefined values ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- undefined values
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 /* Where the value of an operand was undefined first; a `tuple` row's is the first of its parts'. */
 static uint32_t
@@ -248,7 +253,8 @@ trace_origin(interp *ip, uint32_t row, const uint64_t *active)
 {
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(ip->view->op[row]);
   const bool may_be = ip->view->op_infos[op].undefined != VYRE_UNDEFINED_NEVER;
-  for_each_active(ip, active, i) {
+  for_each_active(ip, active, i)
+  {
     bool undefined = false;
     if (may_be && !evaluate(ip, row, i, &undefined))
       return false;
@@ -258,7 +264,9 @@ trace_origin(interp *ip, uint32_t row, const uint64_t *active)
   return true;
 }
 
-/* ---- entry -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry
+ * --------------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool
 compute(interp *ip, uint32_t row, const uint64_t *active)
@@ -271,17 +279,36 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
   case VYRE_OP_lid:
   case VYRE_OP_lindex:
   case VYRE_OP_groups:
-  case VYRE_OP_tuple: return true; /* filled at the start, or looked through */
+  case VYRE_OP_tuple:
+    return true; /* filled at the start, or looked through */
   case VYRE_OP_gid:
-  case VYRE_OP_wid: run_id(ip, row, op); return true;
-  case VYRE_OP_at: interp_at(ip, row); return true;
-  case VYRE_OP_length: interp_length(ip, row); return true;
-  case VYRE_OP_get: copy_planes(ip, plane_of(ip, row), plane_of(ip, v->a[row]), lanes_of_row(ip, row)); return true;
-  case VYRE_OP_part: run_part(ip, row); return true;
-  case VYRE_OP_join: run_join(ip, row); return true;
-  case VYRE_OP_shuffle: run_shuffle(ip, row); return true;
-  case VYRE_OP_lane: run_lane(ip, row); return true;
-  case VYRE_OP_insert: run_insert(ip, row); return true;
+  case VYRE_OP_wid:
+    run_id(ip, row, op);
+    return true;
+  case VYRE_OP_at:
+    interp_at(ip, row);
+    return true;
+  case VYRE_OP_length:
+    interp_length(ip, row);
+    return true;
+  case VYRE_OP_get:
+    copy_planes(ip, plane_of(ip, row), plane_of(ip, v->a[row]), lanes_of_row(ip, row));
+    return true;
+  case VYRE_OP_part:
+    run_part(ip, row);
+    return true;
+  case VYRE_OP_join:
+    run_join(ip, row);
+    return true;
+  case VYRE_OP_shuffle:
+    run_shuffle(ip, row);
+    return true;
+  case VYRE_OP_lane:
+    run_lane(ip, row);
+    return true;
+  case VYRE_OP_insert:
+    run_insert(ip, row);
+    return true;
   case VYRE_OP_splat:
     for (uint32_t k = 0; k < lanes_of_row(ip, row); k++)
       copy_planes(ip, plane_of(ip, row) + (size_t)k * ip->count, plane_of(ip, v->a[row]), 1);
@@ -292,7 +319,8 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
       return true;
     }
     return run_each(ip, row, active);
-  default: return vyre_eval_is_lanewise(op) ? run_lanewise(ip, row, op) : run_each(ip, row, active);
+  default:
+    return vyre_eval_is_lanewise(op) ? run_lanewise(ip, row, op) : run_each(ip, row, active);
   }
 }
 

@@ -128,7 +128,7 @@ typedef enum vyre_undefined {
   VYRE_UNDEFINED_BITFIELD_RANGE, /* offset + count > bits */
   VYRE_UNDEFINED_LANE_RANGE,
   VYRE_UNDEFINED_NAN_OPERAND,
-  VYRE_UNDEFINED_CLAMP_RANGE, /* low > high; smoothstep: low >= high */
+  VYRE_UNDEFINED_CLAMP_RANGE, /* low > high; fclamp: or a NaN; smoothstep: low >= high */
   VYRE_UNDEFINED_FLOAT_RANGE, /* float to int: the value does not fit, or NaN */
   VYRE_UNDEFINED_DOMAIN,      /* where GLSL.std.450 says "undefined" */
 } vyre_undefined;

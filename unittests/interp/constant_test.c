@@ -8,12 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define U32  VYRE_TYPE(VYRE_U32, 1)
+#define I32  VYRE_TYPE(VYRE_I32, 1)
+#define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
 
-/* ---- an allocator that says no ---------------------------------------------------------------------------------------------------- */
+/* ---- an allocator that says no
+ * ---------------------------------------------------------------------------------------------------- */
 
 typedef struct meter {
   uint64_t calls, fail_at; /* fail_at 0: never */
@@ -54,7 +55,8 @@ metered_release(void *user, void *memory, size_t bytes)
   vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
 }
 
-/* ---- a program with everything that takes memory --------------------------------------------------------------------------------------- */
+/* ---- a program with everything that takes memory
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct built {
   vyre_module *module;
@@ -191,10 +193,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(constants_follow_specialization),
-    cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
-    cmocka_unit_test(what_varies_is_not_constant),
-    cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(constants_follow_specialization),
+      cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
+      cmocka_unit_test(what_varies_is_not_constant),
+      cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

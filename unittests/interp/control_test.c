@@ -174,11 +174,17 @@ want_switch(uint32_t i)
 {
   uint32_t s = 0;
   switch (i % 7) {
-  case 0: s = 100; break;
-  case 1: s = 1; /* falls through */
+  case 0:
+    s = 100;
+    break;
+  case 1:
+    s = 1; /* falls through */
   case 2:
-  case 5: s = s * 10 + 2; break;
-  case 3: s = 3; /* falls through */
+  case 5:
+    s = s * 10 + 2;
+    break;
+  case 3:
+    s = 3; /* falls through */
   default:
     s += 50;
     if (i > 100)
@@ -337,7 +343,8 @@ ids_count_the_grid(void **state)
   }
 }
 
-/* ---- what stops a run --------------------------------------------------------------------------------------------------------- */
+/* ---- what stops a run ---------------------------------------------------------------------------------------------------------
+ */
 
 static void
 a_barrier_that_not_all_reach_is_an_error(void **state)
@@ -350,7 +357,8 @@ a_barrier_that_not_all_reach_is_an_error(void **state)
                       "  }\n"
                       "}\n",
               .groups = {3, 1, 1}};
-  launch_fails(&l, "program @half, row", "(barrier", "not reached by invocation (70, 0, 0) of workgroup (0, 0, 0), global (70, 0, 0)");
+  launch_fails(&l, "program @half, row", "(barrier",
+               "not reached by invocation (70, 0, 0) of workgroup (0, 0, 0), global (70, 0, 0)");
   /* In a loop that some have left already. */
   launch loop = {.text = "program @p workgroup(8, 1, 1) {\n"
                          "  %i = lindex\n"
@@ -382,14 +390,16 @@ an_endless_loop_ends_at_the_step_budget(void **state)
   launch_fails(&l, "program @spin, row", "10000 rows", "invocation (67, 0, 0)");
   launch empty = {.text = "program @p workgroup(1, 1, 1) { loop { } continuing { } }\n", .options = {.steps = 1000}};
   launch_fails(&empty, "endless", "(loop", "1000 rows");
-  launch zero_step = {.text = "program @p workgroup(1, 1, 1) { for %k = 0u32 to 4u32 step 0u32 { } }\n", .options = {.steps = 1000}};
+  launch zero_step = {.text = "program @p workgroup(1, 1, 1) { for %k = 0u32 to 4u32 step 0u32 { } }\n",
+                      .options = {.steps = 1000}};
   launch_fails(&zero_step, "endless", "(for", "1000 rows");
   /* The budget is each invocation's own: both arms together need more than it. */
-  launch arms = {.text = "program @p workgroup(2, 1, 1) {\n"
-                         "  var %s : u32\n"
-                         "  if eq lindex, 0u32 { for %k = 0u32 to 100u32 { set %s, %k } } else { for %j = 0u32 to 100u32 { set %s, %j } }\n"
-                         "}\n",
-                 .options = {.steps = 320}};
+  launch arms = {
+      .text = "program @p workgroup(2, 1, 1) {\n"
+              "  var %s : u32\n"
+              "  if eq lindex, 0u32 { for %k = 0u32 to 100u32 { set %s, %k } } else { for %j = 0u32 to 100u32 { set %s, %j } }\n"
+              "}\n",
+      .options = {.steps = 320}};
   launch_ok(&arms);
 }
 
@@ -438,20 +448,20 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ifs_diverge),
-    cmocka_unit_test(for_loops_nest),
-    cmocka_unit_test(for_loops_are_signed_by_type),
-    cmocka_unit_test(loops_leave_one_by_one),
-    cmocka_unit_test(switches_fall_and_leave),
-    cmocka_unit_test(a_switch_without_default_may_match_nothing),
-    cmocka_unit_test(blocks_are_left_from_any_depth),
-    cmocka_unit_test(returned_invocations_do_nothing_more),
-    cmocka_unit_test(ids_count_the_grid),
-    cmocka_unit_test(a_barrier_that_not_all_reach_is_an_error),
-    cmocka_unit_test(an_endless_loop_ends_at_the_step_budget),
-    cmocka_unit_test(a_trap_is_an_error),
-    cmocka_unit_test(rows_are_counted_by_active_invocation),
-    cmocka_unit_test(a_workgroup_without_invocations_is_an_error),
+      cmocka_unit_test(ifs_diverge),
+      cmocka_unit_test(for_loops_nest),
+      cmocka_unit_test(for_loops_are_signed_by_type),
+      cmocka_unit_test(loops_leave_one_by_one),
+      cmocka_unit_test(switches_fall_and_leave),
+      cmocka_unit_test(a_switch_without_default_may_match_nothing),
+      cmocka_unit_test(blocks_are_left_from_any_depth),
+      cmocka_unit_test(returned_invocations_do_nothing_more),
+      cmocka_unit_test(ids_count_the_grid),
+      cmocka_unit_test(a_barrier_that_not_all_reach_is_an_error),
+      cmocka_unit_test(an_endless_loop_ends_at_the_step_budget),
+      cmocka_unit_test(a_trap_is_an_error),
+      cmocka_unit_test(rows_are_counted_by_active_invocation),
+      cmocka_unit_test(a_workgroup_without_invocations_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "eval_cases.h"
 
+/* clang-format off */
+
 /* f32 by bits */
 #define P0     0x00000000
 #define N0     0x80000000

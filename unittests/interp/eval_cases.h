@@ -8,11 +8,11 @@
 
 typedef struct eval_case {
   vyre_opcode op;
-  vyre_kind kind;      /* of the operands */
-  vyre_kind to;        /* result; VYRE_VOID: as the op's rule says */
+  vyre_kind kind; /* of the operands */
+  vyre_kind to;   /* result; VYRE_VOID: as the op's rule says */
   uint64_t a, b, c;
   uint64_t want;
-  bool undefined;      /* for a relaxed program */
+  bool undefined; /* for a relaxed program */
 } eval_case;
 
 extern const eval_case eval_cases[];

@@ -12,13 +12,21 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define U32    VYRE_TYPE(VYRE_U32, 1)
+#define I32    VYRE_TYPE(VYRE_I32, 1)
+#define F32    VYRE_TYPE(VYRE_F32, 1)
 #define VEC(n) VYRE_TYPE(VYRE_F32, n)
-#define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
+#define TUPLE  VYRE_TYPE(VYRE_TUPLE, 1)
 
-enum { ONE = 0x3f800000, TWO = 0x40000000, THREE = 0x40400000, FOUR = 0x40800000, FIVE = 0x40a00000, SIX = 0x40c00000, HALF = 0x3f000000 };
+enum {
+  ONE = 0x3f800000,
+  TWO = 0x40000000,
+  THREE = 0x40400000,
+  FOUR = 0x40800000,
+  FIVE = 0x40a00000,
+  SIX = 0x40c00000,
+  HALF = 0x3f000000
+};
 #define MINUS(x) ((uint32_t)(x) ^ 0x80000000u)
 
 static bool covered[VYRE_OP__COUNT];
@@ -31,8 +39,8 @@ value(uint64_t x, uint64_t y, uint64_t z, uint64_t w)
 
 /* Runs an op and checks the lanes (of each part) that its result has. */
 static void
-expect(vyre_opcode op, vyre_type type, uint32_t imm, const vyre_eval_operand *operands, const vyre_value *want, uint32_t parts, uint32_t lanes,
-       bool want_undefined)
+expect(vyre_opcode op, vyre_type type, uint32_t imm, const vyre_eval_operand *operands, const vyre_value *want, uint32_t parts,
+       uint32_t lanes, bool want_undefined)
 {
   vyre_eval_operand three[3] = {{0}};
   vyre_value out[VYRE_EVAL_PARTS];
@@ -74,9 +82,9 @@ scalar_cases(void **state)
     covered[c->op] = true;
     assert_true(vyre_eval(VYRE_ROW(c->op, VYRE_TYPE(result_kind(c), 1), 0), 0, 0, operands, out, &undefined));
     if (out[0].lane[0] != c->want || undefined != c->undefined)
-      fail_msg("case %u: %s(0x%llx, 0x%llx, 0x%llx) is 0x%llx%s, not 0x%llx%s", i, vyre_op_infos[c->op].text, (unsigned long long)c->a,
-               (unsigned long long)c->b, (unsigned long long)c->c, (unsigned long long)out[0].lane[0], undefined ? " undefined" : "",
-               (unsigned long long)want.lane[0], c->undefined ? " undefined" : "");
+      fail_msg("case %u: %s(0x%llx, 0x%llx, 0x%llx) is 0x%llx%s, not 0x%llx%s", i, vyre_op_infos[c->op].text,
+               (unsigned long long)c->a, (unsigned long long)c->b, (unsigned long long)c->c, (unsigned long long)out[0].lane[0],
+               undefined ? " undefined" : "", (unsigned long long)want.lane[0], c->undefined ? " undefined" : "");
   }
 }
 
@@ -91,7 +99,8 @@ vector_cases_are_scalar_cases_by_lane(void **state)
     if (c->op != next->op || c->kind != next->kind || c->to != next->to || field)
       continue;
     const vyre_type type = VYRE_TYPE(c->kind, 3), second = c->op == VYRE_OP_ldexp ? VYRE_TYPE(VYRE_I32, 3) : type;
-    const vyre_value a = value(next->a, next->a, c->a, 0), b = value(next->b, next->b, c->b, 0), d = value(next->c, next->c, c->c, 0);
+    const vyre_value a = value(next->a, next->a, c->a, 0), b = value(next->b, next->b, c->b, 0),
+                     d = value(next->c, next->c, c->c, 0);
     const vyre_value want = value(next->want, next->want, c->want, 0);
     const vyre_eval_operand operands[3] = {{&a, 0, type, 0}, {&b, 0, second, 0}, {&d, 0, second, 0}};
     expect(c->op, VYRE_TYPE(result_kind(c), 3), 0, operands, &want, 1, 3, c->undefined || next->undefined);
@@ -102,7 +111,8 @@ static void
 composition(void **state)
 {
   (void)state;
-  const vyre_value v = value(10, 11, 12, 13), w = value(20, 21, 22, 23), s = value(7, 0, 0, 0), two = value(2, 0, 0, 0), nine = value(9, 0, 0, 0);
+  const vyre_value v = value(10, 11, 12, 13), w = value(20, 21, 22, 23), s = value(7, 0, 0, 0), two = value(2, 0, 0, 0),
+                   nine = value(9, 0, 0, 0);
   const vyre_type uvec2 = VYRE_TYPE(VYRE_U32, 2), uvec3 = VYRE_TYPE(VYRE_U32, 3), uvec4 = VYRE_TYPE(VYRE_U32, 4);
   vyre_value want = value(10, 11, 7, 20);
   expect(VYRE_OP_join, uvec4, 0, (vyre_eval_operand[3]){{&v, 0, uvec2, 0}, {&s, 0, U32, 0}, {&w, 0, U32, 0}}, &want, 1, 4, false);
@@ -115,19 +125,23 @@ composition(void **state)
   want = value(0, 0, 0, 0);
   expect(VYRE_OP_lane, U32, 0, (vyre_eval_operand[3]){{&v, 0, uvec3, 0}, {&nine, 0, U32, 0}}, &want, 1, 1, true);
   want = value(10, 11, 7, 13);
-  expect(VYRE_OP_insert, uvec4, 0, (vyre_eval_operand[3]){{&v, 0, uvec4, 0}, {&s, 0, U32, 0}, {&two, 0, U32, 0}}, &want, 1, 4, false);
+  expect(VYRE_OP_insert, uvec4, 0, (vyre_eval_operand[3]){{&v, 0, uvec4, 0}, {&s, 0, U32, 0}, {&two, 0, U32, 0}}, &want, 1, 4,
+         false);
   expect(VYRE_OP_insert, uvec4, 0, (vyre_eval_operand[3]){{&v, 0, uvec4, 0}, {&s, 0, U32, 0}, {&nine, 0, U32, 0}}, &v, 1, 4, true);
   want = value(13, 20, 10, 23);
-  expect(VYRE_OP_shuffle, uvec4, 3 | 4 << 4 | 0 << 8 | 7 << 12, (vyre_eval_operand[3]){{&v, 0, uvec4, 0}, {&w, 0, uvec4, 0}}, &want, 1, 4, false);
+  expect(VYRE_OP_shuffle, uvec4, 3 | 4 << 4 | 0 << 8 | 7 << 12, (vyre_eval_operand[3]){{&v, 0, uvec4, 0}, {&w, 0, uvec4, 0}}, &want,
+         1, 4, false);
   want = value(11, 11, 0, 0);
   expect(VYRE_OP_shuffle, uvec2, 1 | 1 << 4, (vyre_eval_operand[3]){{&v, 0, uvec4, 0}}, &want, 1, 2, false);
   want = value(5, 5, 5, 0);
   expect(VYRE_OP_const, uvec3, 5, (vyre_eval_operand[3]){{0}}, &want, 1, 3, false);
   const vyre_value yes = value(1, 0, 0, 0), mixed = value(1, 0, 1, 0);
   const vyre_type bvec3 = VYRE_TYPE(VYRE_BOOL, 3);
-  expect(VYRE_OP_select, uvec3, 0, (vyre_eval_operand[3]){{&yes, 0, VYRE_TYPE(VYRE_BOOL, 1), 0}, {&v, 0, uvec3, 0}, {&w, 0, uvec3, 0}}, &v, 1, 3, false);
+  expect(VYRE_OP_select, uvec3, 0,
+         (vyre_eval_operand[3]){{&yes, 0, VYRE_TYPE(VYRE_BOOL, 1), 0}, {&v, 0, uvec3, 0}, {&w, 0, uvec3, 0}}, &v, 1, 3, false);
   want = value(10, 21, 12, 0);
-  expect(VYRE_OP_select, uvec3, 0, (vyre_eval_operand[3]){{&mixed, 0, bvec3, 0}, {&v, 0, uvec3, 0}, {&w, 0, uvec3, 0}}, &want, 1, 3, false);
+  expect(VYRE_OP_select, uvec3, 0, (vyre_eval_operand[3]){{&mixed, 0, bvec3, 0}, {&v, 0, uvec3, 0}, {&w, 0, uvec3, 0}}, &want, 1, 3,
+         false);
 }
 
 static void
@@ -141,7 +155,8 @@ bits_across_lanes(void **state)
   expect(VYRE_OP_any, one, 0, (vyre_eval_operand[3]){{&none, 0, bvec3, 0}}, &no, 1, 1, false);
   expect(VYRE_OP_all, one, 0, (vyre_eval_operand[3]){{&mixed, 0, bvec3, 0}}, &no, 1, 1, false);
   expect(VYRE_OP_all, one, 0, (vyre_eval_operand[3]){{&full, 0, bvec3, 0}}, &yes, 1, 1, false);
-  const vyre_value words = value(0x44332211, 0x88776655, 0, 0), whole = value(UINT64_C(0x8877665544332211), 0, 0, 0), nan = value(0xffc12345, 0, 0, 0);
+  const vyre_value words = value(0x44332211, 0x88776655, 0, 0), whole = value(UINT64_C(0x8877665544332211), 0, 0, 0),
+                   nan = value(0xffc12345, 0, 0, 0);
   const vyre_type uvec2 = VYRE_TYPE(VYRE_U32, 2), u64 = VYRE_TYPE(VYRE_U64, 1), shorts = VYRE_TYPE(VYRE_U16, 4);
   expect(VYRE_OP_bitcast, u64, 0, (vyre_eval_operand[3]){{&words, 0, uvec2, 0}}, &whole, 1, 1, false);
   expect(VYRE_OP_bitcast, uvec2, 0, (vyre_eval_operand[3]){{&whole, 0, u64, 0}}, &words, 1, 2, false);
@@ -166,10 +181,13 @@ results_in_pairs(void **state)
   const vyre_value x = value(0xffffffff, 5, 0x80000000, 0), y = value(0xffffffff, 7, 0x80000000, 0);
   const vyre_type u3 = VYRE_TYPE(VYRE_U32, 3), i3 = VYRE_TYPE(VYRE_I32, 3), f3 = VEC(3);
   const vyre_eval_operand u[3] = {{&x, 0, u3, 0}, {&y, 0, u3, 0}}, s[3] = {{&x, 0, i3, 0}, {&y, 0, i3, 0}};
-  expect(VYRE_OP_uaddc, TUPLE, VYRE_TUPLE_OF(2, u3), u, (vyre_value[]){value(0xfffffffe, 12, 0, 0), value(1, 0, 1, 0)}, 2, 3, false);
+  expect(VYRE_OP_uaddc, TUPLE, VYRE_TUPLE_OF(2, u3), u, (vyre_value[]){value(0xfffffffe, 12, 0, 0), value(1, 0, 1, 0)}, 2, 3,
+         false);
   expect(VYRE_OP_usubb, TUPLE, VYRE_TUPLE_OF(2, u3), u, (vyre_value[]){value(0, 0xfffffffe, 0, 0), value(0, 1, 0, 0)}, 2, 3, false);
-  expect(VYRE_OP_umulx, TUPLE, VYRE_TUPLE_OF(2, u3), u, (vyre_value[]){value(1, 35, 0, 0), value(0xfffffffe, 0, 0x40000000, 0)}, 2, 3, false);
-  expect(VYRE_OP_smulx, TUPLE, VYRE_TUPLE_OF(2, i3), s, (vyre_value[]){value(1, 35, 0, 0), value(0, 0, 0x40000000, 0)}, 2, 3, false);
+  expect(VYRE_OP_umulx, TUPLE, VYRE_TUPLE_OF(2, u3), u, (vyre_value[]){value(1, 35, 0, 0), value(0xfffffffe, 0, 0x40000000, 0)}, 2,
+         3, false);
+  expect(VYRE_OP_smulx, TUPLE, VYRE_TUPLE_OF(2, i3), s, (vyre_value[]){value(1, 35, 0, 0), value(0, 0, 0x40000000, 0)}, 2, 3,
+         false);
   const vyre_value f = value(0xc0200000 /* -2.5 */, SIX, 0x80000000, 0), odd = value(0x7f800000, 0x7f800001, 1, 0);
   expect(VYRE_OP_modf, TUPLE, VYRE_TUPLE_OF(2, f3), (vyre_eval_operand[3]){{&f, 0, f3, 0}},
          (vyre_value[]){value(MINUS(HALF), 0, 0x80000000, 0), value(MINUS(TWO), SIX, 0x80000000, 0)}, 2, 3, false);
@@ -220,7 +238,8 @@ static void
 vectors(void **state)
 {
   (void)state;
-  const vyre_value v = value(ONE, TWO, THREE, 0), w = value(FOUR, FIVE, SIX, 0), a = value(THREE, FOUR, 0, 0), s = value(MINUS(THREE), 0, 0, 0);
+  const vyre_value v = value(ONE, TWO, THREE, 0), w = value(FOUR, FIVE, SIX, 0), a = value(THREE, FOUR, 0, 0),
+                   s = value(MINUS(THREE), 0, 0, 0);
   const vyre_eval_operand vw[3] = {{&v, 0, VEC(3), 0}, {&w, 0, VEC(3), 0}};
   vyre_value want = value(0x42000000, 0, 0, 0); /* 4 + 10 + 18 = 32 */
   expect(VYRE_OP_dot, F32, 0, vw, &want, 1, 1, false);
@@ -237,17 +256,22 @@ vectors(void **state)
   expect(VYRE_OP_normalize, VEC(2), 0, (vyre_eval_operand[3]){{&a, 0, VEC(2), 0}}, &want, 1, 2, false);
   want = value(0x7fc00000, 0x7fc00000, 0, 0);
   expect(VYRE_OP_normalize, VEC(2), 0, (vyre_eval_operand[3]){{&zero, 0, VEC(2), 0}}, &want, 1, 2, false);
-  const vyre_value x = value(ONE, 0, 0, 0), y = value(0, ONE, 0, 0), slope = value(ONE, MINUS(ONE), 0, 0), two = value(TWO, 0, 0, 0);
+  const vyre_value x = value(ONE, 0, 0, 0), y = value(0, ONE, 0, 0), slope = value(ONE, MINUS(ONE), 0, 0),
+                   two = value(TWO, 0, 0, 0);
   const vyre_value half = value(HALF, 0, 0, 0), down = value(0, MINUS(ONE), 0, 0);
   want = value(MINUS(ONE), 0x80000000, 0, 0);
-  expect(VYRE_OP_faceforward, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &want, 1, 2, false);
-  expect(VYRE_OP_faceforward, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&down, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &x, 1, 2, false);
+  expect(VYRE_OP_faceforward, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &want,
+         1, 2, false);
+  expect(VYRE_OP_faceforward, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&down, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &x,
+         1, 2, false);
   want = value(ONE, ONE, 0, 0);
   expect(VYRE_OP_reflect, VEC(2), 0, (vyre_eval_operand[3]){{&slope, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &want, 1, 2, false);
   /* Straight down goes on straight down, whatever the index; along the surface from the dense side all is reflected. */
-  expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&down, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&half, 0, F32, 0}}, &down, 1, 2, false);
+  expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&down, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&half, 0, F32, 0}}, &down,
+         1, 2, false);
   want = value(0, 0, 0, 0);
-  expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&two, 0, F32, 0}}, &want, 1, 2, false);
+  expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&two, 0, F32, 0}}, &want, 1, 2,
+         false);
 }
 
 static void
@@ -268,8 +292,9 @@ matrices(void **state)
   expect(VYRE_OP_matmat, TUPLE, VYRE_TUPLE_OF(2, VEC(2)), (vyre_eval_operand[3]){square, square},
          (vyre_value[]){value(0x40e00000, 0x41200000, 0, 0), value(0x41700000, 0x41b00000, 0, 0)}, 2, 2, false);
   expect(VYRE_OP_matmat, TUPLE, VYRE_TUPLE_OF(3, VEC(2)), (vyre_eval_operand[3]){square, wide},
-         (vyre_value[]){value(0x40e00000, 0x41200000, 0, 0), value(0x41700000, 0x41b00000, 0, 0), value(0x41b80000 /* 23 */, 0x42080000 /* 34 */, 0, 0)}, 3, 2,
-         false);
+         (vyre_value[]){value(0x40e00000, 0x41200000, 0, 0), value(0x41700000, 0x41b00000, 0, 0),
+                        value(0x41b80000 /* 23 */, 0x42080000 /* 34 */, 0, 0)},
+         3, 2, false);
   expect(VYRE_OP_outer, TUPLE, VYRE_TUPLE_OF(3, VEC(2)), (vyre_eval_operand[3]){{&v2, 0, VEC(2), 0}, {&v3, 0, VEC(3), 0}},
          (vyre_value[]){value(ONE, MINUS(ONE), 0, 0), value(TWO, MINUS(TWO), 0, 0), value(0, 0x80000000, 0, 0)}, 3, 2, false);
   want = value(MINUS(TWO), 0, 0, 0);
@@ -279,7 +304,8 @@ matrices(void **state)
   const vyre_value singular[2] = {value(ONE, TWO, 0, 0), value(TWO, FOUR, 0, 0)};
   vyre_value out[VYRE_EVAL_PARTS];
   bool undefined = false;
-  assert_true(vyre_eval(VYRE_ROW(VYRE_OP_inverse, TUPLE, 0), 0, 0, (vyre_eval_operand[3]){{singular, 2, TUPLE, VEC(2)}}, out, &undefined));
+  assert_true(
+      vyre_eval(VYRE_ROW(VYRE_OP_inverse, TUPLE, 0), 0, 0, (vyre_eval_operand[3]){{singular, 2, TUPLE, VEC(2)}}, out, &undefined));
   assert_true(undefined);
   /* upper triangle with 1 2 3 4 in the diagonal */
   const vyre_value four[4] = {value(ONE, 0, 0, 0), value(FIVE, TWO, 0, 0), value(SIX, ONE, THREE, 0), value(TWO, TWO, TWO, FOUR)};
@@ -287,19 +313,55 @@ matrices(void **state)
   expect(VYRE_OP_determinant, F32, 0, (vyre_eval_operand[3]){{four, 4, TUPLE, VEC(4)}}, &want, 1, 1, false);
   /* A permutation's inverse is its transpose. */
   const vyre_value cycle[3] = {value(0, ONE, 0, 0), value(0, 0, ONE, 0), value(ONE, 0, 0, 0)};
-  assert_true(vyre_eval(VYRE_ROW(VYRE_OP_inverse, TUPLE, 0), 0, 0, (vyre_eval_operand[3]){{cycle, 3, TUPLE, VEC(3)}}, out, &undefined));
+  assert_true(
+      vyre_eval(VYRE_ROW(VYRE_OP_inverse, TUPLE, 0), 0, 0, (vyre_eval_operand[3]){{cycle, 3, TUPLE, VEC(3)}}, out, &undefined));
   for (uint32_t k = 0; k < 3; k++)
     for (uint32_t i = 0; i < 3; i++)
       assert_int_equal(out[k].lane[i] & 0x7fffffffu, cycle[i].lane[k]);
 }
 
-/* ---- laws over the table -------------------------------------------------------------------------------------------------------------- */
+/* ---- laws over the table
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static const uint64_t edges[] = {
-  0, 1, 2, 5, 31, 32, 33, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x3c00, 0x7c00, 0x7e01, 0xfc00, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xbf800000,
-  0x00800000, 0x007fffff, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345, 0x4f000000, 0xcf000000,
-  UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000), UINT64_C(0xffffffffffffffff), UINT64_C(0x3ff0000000000000),
-  UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000001), UINT64_C(0xfff0000000000000),
+    0,
+    1,
+    2,
+    5,
+    31,
+    32,
+    33,
+    0x7f,
+    0x80,
+    0xff,
+    0x7fff,
+    0x8000,
+    0x3c00,
+    0x7c00,
+    0x7e01,
+    0xfc00,
+    0x7fffffff,
+    0x80000000,
+    0xffffffff,
+    0x3f800000,
+    0xbf800000,
+    0x00800000,
+    0x007fffff,
+    0x7f7fffff,
+    0x7f800000,
+    0xff800000,
+    0x7fc00000,
+    0x7f800001,
+    0xffc12345,
+    0x4f000000,
+    0xcf000000,
+    UINT64_C(0x7fffffffffffffff),
+    UINT64_C(0x8000000000000000),
+    UINT64_C(0xffffffffffffffff),
+    UINT64_C(0x3ff0000000000000),
+    UINT64_C(0x7ff0000000000000),
+    UINT64_C(0x7ff8000000000001),
+    UINT64_C(0xfff0000000000000),
 };
 enum { EDGES = sizeof edges / sizeof edges[0] };
 
@@ -315,15 +377,22 @@ class_has(vyre_class class, vyre_kind kind)
 {
   const bool is_float = vyre_kind_is_float(kind), is_int = vyre_kind_is_int(kind);
   switch (class) {
-  case VYRE_CLASS_ANY: return is_float || is_int || kind == VYRE_BOOL;
-  case VYRE_CLASS_BOOL: return kind == VYRE_BOOL;
+  case VYRE_CLASS_ANY:
+    return is_float || is_int || kind == VYRE_BOOL;
+  case VYRE_CLASS_BOOL:
+    return kind == VYRE_BOOL;
   case VYRE_CLASS_UINT:
   case VYRE_CLASS_SINT:
-  case VYRE_CLASS_INT: return is_int;
-  case VYRE_CLASS_FLOAT: return is_float;
-  case VYRE_CLASS_NUM: return is_float || is_int;
-  case VYRE_CLASS_BITS: return is_int || kind == VYRE_BOOL;
-  case VYRE_CLASS_NONE: return false;
+  case VYRE_CLASS_INT:
+    return is_int;
+  case VYRE_CLASS_FLOAT:
+    return is_float;
+  case VYRE_CLASS_NUM:
+    return is_float || is_int;
+  case VYRE_CLASS_BITS:
+    return is_int || kind == VYRE_BOOL;
+  case VYRE_CLASS_NONE:
+    return false;
   }
   return false;
 }
@@ -346,26 +415,77 @@ shape(sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes)
   s->type = info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, lanes) : type;
   s->imm = 0x7531;
   switch ((uint32_t)op) {
-  case VYRE_OP_join: s->operands[1].type = s->operands[2].type = s->operands[0].type = VYRE_TYPE(kind, 1); s->type = VYRE_TYPE(kind, 3); break;
-  case VYRE_OP_splat: s->operands[0].type = VYRE_TYPE(kind, 1); break;
-  case VYRE_OP_lane: s->operands[1].type = U32; s->type = VYRE_TYPE(kind, 1); break;
-  case VYRE_OP_insert: s->operands[1].type = VYRE_TYPE(kind, 1); s->operands[2].type = U32; break;
-  case VYRE_OP_select: s->operands[0].type = VYRE_TYPE(VYRE_BOOL, 1); break;
-  case VYRE_OP_ubfe: case VYRE_OP_sbfe: s->operands[1].type = s->operands[2].type = U32; break;
-  case VYRE_OP_bfi: s->operands[2] = (vyre_eval_operand){s->values[2], 2, TUPLE, U32}; break;
-  case VYRE_OP_any: case VYRE_OP_all: s->type = VYRE_TYPE(VYRE_BOOL, 1); break;
-  case VYRE_OP_ldexp: s->operands[1].type = VYRE_TYPE(VYRE_I32, lanes); break;
-  case VYRE_OP_uaddc: case VYRE_OP_usubb: case VYRE_OP_umulx: case VYRE_OP_smulx: case VYRE_OP_frexp: case VYRE_OP_modf: case VYRE_OP_outer:
-    s->type = TUPLE; break;
-  case VYRE_OP_dot: case VYRE_OP_norm: case VYRE_OP_distance: s->type = VYRE_TYPE(kind, 1); break;
-  case VYRE_OP_refract: s->operands[2].type = VYRE_TYPE(kind, 1); break;
-  case VYRE_OP_cross: s->operands[0].type = s->operands[1].type = s->type = VYRE_TYPE(kind, 3); break;
-  case VYRE_OP_matvec: s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type}; break;
-  case VYRE_OP_vecmat: s->operands[1] = (vyre_eval_operand){s->values[1], lanes, TUPLE, type}; break;
-  case VYRE_OP_matmat: s->operands[1] = (vyre_eval_operand){s->values[1], lanes, TUPLE, type}; /* falls through */
-  case VYRE_OP_transpose: case VYRE_OP_inverse: s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type}; s->type = TUPLE; break;
-  case VYRE_OP_determinant: s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type}; s->type = VYRE_TYPE(kind, 1); break;
-  default: break;
+  case VYRE_OP_join:
+    s->operands[1].type = s->operands[2].type = s->operands[0].type = VYRE_TYPE(kind, 1);
+    s->type = VYRE_TYPE(kind, 3);
+    break;
+  case VYRE_OP_splat:
+    s->operands[0].type = VYRE_TYPE(kind, 1);
+    break;
+  case VYRE_OP_lane:
+    s->operands[1].type = U32;
+    s->type = VYRE_TYPE(kind, 1);
+    break;
+  case VYRE_OP_insert:
+    s->operands[1].type = VYRE_TYPE(kind, 1);
+    s->operands[2].type = U32;
+    break;
+  case VYRE_OP_select:
+    s->operands[0].type = VYRE_TYPE(VYRE_BOOL, 1);
+    break;
+  case VYRE_OP_ubfe:
+  case VYRE_OP_sbfe:
+    s->operands[1].type = s->operands[2].type = U32;
+    break;
+  case VYRE_OP_bfi:
+    s->operands[2] = (vyre_eval_operand){s->values[2], 2, TUPLE, U32};
+    break;
+  case VYRE_OP_any:
+  case VYRE_OP_all:
+    s->type = VYRE_TYPE(VYRE_BOOL, 1);
+    break;
+  case VYRE_OP_ldexp:
+    s->operands[1].type = VYRE_TYPE(VYRE_I32, lanes);
+    break;
+  case VYRE_OP_uaddc:
+  case VYRE_OP_usubb:
+  case VYRE_OP_umulx:
+  case VYRE_OP_smulx:
+  case VYRE_OP_frexp:
+  case VYRE_OP_modf:
+  case VYRE_OP_outer:
+    s->type = TUPLE;
+    break;
+  case VYRE_OP_dot:
+  case VYRE_OP_norm:
+  case VYRE_OP_distance:
+    s->type = VYRE_TYPE(kind, 1);
+    break;
+  case VYRE_OP_refract:
+    s->operands[2].type = VYRE_TYPE(kind, 1);
+    break;
+  case VYRE_OP_cross:
+    s->operands[0].type = s->operands[1].type = s->type = VYRE_TYPE(kind, 3);
+    break;
+  case VYRE_OP_matvec:
+    s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type};
+    break;
+  case VYRE_OP_vecmat:
+    s->operands[1] = (vyre_eval_operand){s->values[1], lanes, TUPLE, type};
+    break;
+  case VYRE_OP_matmat:
+    s->operands[1] = (vyre_eval_operand){s->values[1], lanes, TUPLE, type}; /* falls through */
+  case VYRE_OP_transpose:
+  case VYRE_OP_inverse:
+    s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type};
+    s->type = TUPLE;
+    break;
+  case VYRE_OP_determinant:
+    s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type};
+    s->type = VYRE_TYPE(kind, 1);
+    break;
+  default:
+    break;
   }
   const bool wide = (op >= VYRE_OP_packsnorm2x16 && op <= VYRE_OP_packhalf2x16) || op >= VYRE_OP_unpacksnorm2x16;
   if (op >= VYRE_OP_packsnorm4x8 && op <= VYRE_OP_packhalf2x16) {
@@ -384,10 +504,18 @@ op_takes(vyre_opcode op, vyre_kind kind)
   if (!info->text || !(info->flags & VYRE_OP_PURE) || info->fold == VYRE_FOLD_NONE)
     return false;
   switch ((uint32_t)op) {
-  case VYRE_OP_const: return kind != VYRE_VOID;
-  case VYRE_OP_ldexp: case VYRE_OP_matvec: case VYRE_OP_vecmat: case VYRE_OP_matmat: case VYRE_OP_transpose: case VYRE_OP_determinant:
-  case VYRE_OP_inverse: return vyre_kind_is_float(kind);
-  default: break;
+  case VYRE_OP_const:
+    return kind != VYRE_VOID;
+  case VYRE_OP_ldexp:
+  case VYRE_OP_matvec:
+  case VYRE_OP_vecmat:
+  case VYRE_OP_matmat:
+  case VYRE_OP_transpose:
+  case VYRE_OP_determinant:
+  case VYRE_OP_inverse:
+    return vyre_kind_is_float(kind);
+  default:
+    break;
   }
   if (op >= VYRE_OP_packsnorm4x8 && op <= VYRE_OP_packhalf2x16)
     return kind == VYRE_F32;
@@ -421,12 +549,13 @@ randomize(sample *s)
 static bool
 is_plain_nan(vyre_kind kind, uint64_t lane)
 {
-  return kind == VYRE_F32 ? (lane & 0x7fffffff) > 0x7f800000 : kind == VYRE_F16 ? (lane & 0x7fff) > 0x7c00
-         : kind == VYRE_F64 && (lane & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+  return kind == VYRE_F32   ? (lane & 0x7fffffff) > 0x7f800000
+         : kind == VYRE_F16 ? (lane & 0x7fff) > 0x7c00
+                            : kind == VYRE_F64 && (lane & INT64_MAX) > UINT64_C(0x7ff0000000000000);
 }
 
-/* Random and edge bits into every op, on every kind and width it takes: a result that keeps to its width, the same again, and if the op computes
- * floats, no NaN but the canonical one.  Sanitizers look on. */
+/* Random and edge bits into every op, on every kind and width it takes: a result that keeps to its width, the same again, and if
+ * the op computes floats, no NaN but the canonical one.  Sanitizers look on. */
 static void
 every_op_is_total(void **state)
 {
@@ -450,7 +579,9 @@ every_op_is_total(void **state)
             assert_int_not_equal(vyre_op_infos[op].undefined, VYRE_UNDEFINED_NEVER);
           const vyre_kind to = VYRE_TYPE_KIND(s.type);
           for (uint32_t i = 0; to != VYRE_TUPLE && i < VYRE_TYPE_LANES(s.type); i++) {
-            const uint64_t lane = out[0].lane[i], nan = to == VYRE_F32 ? 0x7fc00000 : to == VYRE_F16 ? 0x7e00 : UINT64_C(0x7ff8000000000000);
+            const uint64_t lane = out[0].lane[i], nan = to == VYRE_F32   ? 0x7fc00000
+                                                        : to == VYRE_F16 ? 0x7e00
+                                                                         : UINT64_C(0x7ff8000000000000);
             if (lane != cut(to, lane) || (vyre_op_infos[op].klass == VYRE_CLASS_FLOAT && is_plain_nan(to, lane) && lane != nan))
               fail_msg("%s on kind %u gives 0x%llx", vyre_op_infos[op].text, kind, (unsigned long long)lane);
           }
@@ -463,7 +594,8 @@ commuting_ops_are_symmetric(void **state)
   (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-      for (uint32_t i = 0; i < EDGES * EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) && op_takes((vyre_opcode)op, (vyre_kind)kind); i++) {
+      for (uint32_t i = 0;
+           i < EDGES * EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) && op_takes((vyre_opcode)op, (vyre_kind)kind); i++) {
         sample s = {.imm = 0};
         vyre_value left[VYRE_EVAL_PARTS], right[VYRE_EVAL_PARTS];
         bool undefined_left, undefined_right;
@@ -486,10 +618,12 @@ associative_ops_are(void **state)
   (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++)
-      for (uint32_t round = 0; round < 300 && (vyre_op_infos[op].flags & VYRE_OP_ASSOC) && op_takes((vyre_opcode)op, (vyre_kind)kind); round++) {
+      for (uint32_t round = 0;
+           round < 300 && (vyre_op_infos[op].flags & VYRE_OP_ASSOC) && op_takes((vyre_opcode)op, (vyre_kind)kind); round++) {
         const vyre_type type = VYRE_TYPE(kind, 1);
         const uint32_t word = VYRE_ROW(op, type, 0);
-        vyre_value x = {{cut((vyre_kind)kind, random_bits())}}, y = {{cut((vyre_kind)kind, random_bits())}}, z = {{cut((vyre_kind)kind, random_bits())}};
+        vyre_value x = {{cut((vyre_kind)kind, random_bits())}}, y = {{cut((vyre_kind)kind, random_bits())}},
+                   z = {{cut((vyre_kind)kind, random_bits())}};
         vyre_value inner[VYRE_EVAL_PARTS], left[VYRE_EVAL_PARTS], right[VYRE_EVAL_PARTS];
         bool undefined;
         assert_true(vyre_eval(word, 0, 0, (vyre_eval_operand[3]){{&x, 0, type, 0}, {&y, 0, type, 0}}, inner, &undefined));
@@ -522,18 +656,18 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(scalar_cases),
-    cmocka_unit_test(vector_cases_are_scalar_cases_by_lane),
-    cmocka_unit_test(composition),
-    cmocka_unit_test(bits_across_lanes),
-    cmocka_unit_test(results_in_pairs),
-    cmocka_unit_test(packing),
-    cmocka_unit_test(vectors),
-    cmocka_unit_test(matrices),
-    cmocka_unit_test(every_op_is_total),
-    cmocka_unit_test(commuting_ops_are_symmetric),
-    cmocka_unit_test(associative_ops_are),
-    cmocka_unit_test(every_op_was_tested),
+      cmocka_unit_test(scalar_cases),
+      cmocka_unit_test(vector_cases_are_scalar_cases_by_lane),
+      cmocka_unit_test(composition),
+      cmocka_unit_test(bits_across_lanes),
+      cmocka_unit_test(results_in_pairs),
+      cmocka_unit_test(packing),
+      cmocka_unit_test(vectors),
+      cmocka_unit_test(matrices),
+      cmocka_unit_test(every_op_is_total),
+      cmocka_unit_test(commuting_ops_are_symmetric),
+      cmocka_unit_test(associative_ops_are),
+      cmocka_unit_test(every_op_was_tested),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,12 +49,13 @@ launch_run(launch *l)
   assert_ok(vyre_text_parse(module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
   for (; count < 6 && l->buffers[count].name; count++)
     bindings[count] = (vyre_binding){row_named(module, l->buffers[count].name), l->buffers[count].data, l->buffers[count].size};
-  const vyre_dispatch dispatch = {.program = {vyre_module_view(module)->first[0]},
-                                  .groups = {l->groups[0] ? l->groups[0] : 1, l->groups[1] ? l->groups[1] : 1, l->groups[2] ? l->groups[2] : 1},
-                                  .bindings = bindings,
-                                  .binding_count = count,
-                                  .specs = l->specs,
-                                  .spec_count = l->spec_count};
+  const vyre_dispatch dispatch = {
+      .program = {vyre_module_view(module)->first[0]},
+      .groups = {l->groups[0] ? l->groups[0] : 1, l->groups[1] ? l->groups[1] : 1, l->groups[2] ? l->groups[2] : 1},
+      .bindings = bindings,
+      .binding_count = count,
+      .specs = l->specs,
+      .spec_count = l->spec_count};
   vyre_status status = vyre_interp_run(module, &dispatch, &l->options, &l->stats);
   vyre_module_destroy(module);
   return status;

@@ -347,7 +347,8 @@ a_buffer_without_data_is_an_error(void **state)
   launch_fails(&l, "%y", "not bound", "buffer");
 }
 
-/* ---- what a relaxed program leaves undefined ------------------------------------------------------------------------------------ */
+/* ---- what a relaxed program leaves undefined ------------------------------------------------------------------------------------
+ */
 
 static launch
 relaxed(const char *text, uint32_t *y, size_t size)
@@ -355,7 +356,8 @@ relaxed(const char *text, uint32_t *y, size_t size)
   return (launch){.text = text, .buffers = {{"y", y, size}}, .options = {.report_undefined = true}};
 }
 
-#define HEAD "program @p relaxed workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  var %s : u32\n  %i = lindex\n"
+#define HEAD \
+  "program @p relaxed workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  var %s : u32\n  %i = lindex\n"
 
 static void
 undefined_rows_are_reported_where_they_matter(void **state)
@@ -382,13 +384,15 @@ undefined_rows_that_do_not_matter_are_silent(void **state)
 {
   (void)state;
   uint32_t y[8] = {0};
-  launch picked = relaxed(HEAD "  %z = eq %i, 0u32\n  %d = udiv 100u32, %i\n  store %y[%i], select(%z, 4294967295u32, %d)\n}\n", y, sizeof y);
+  launch picked =
+      relaxed(HEAD "  %z = eq %i, 0u32\n  %d = udiv 100u32, %i\n  store %y[%i], select(%z, 4294967295u32, %d)\n}\n", y, sizeof y);
   launch_ok(&picked);
   for (uint32_t i = 0; i < 8; i++)
     assert_int_equal(y[i], i ? 100 / i : 0xffffffff);
   launch unused = relaxed(HEAD "  %d = udiv 100u32, %i\n  if ne %i, 0u32 { store %y[%i], %d }\n}\n", y, sizeof y);
   launch_ok(&unused);
-  launch overwritten = relaxed(HEAD "  set %s, udiv(1u32, %i)\n  set %s, 5u32\n  %t = get %s\n  store %y[%i], %t\n}\n", y, sizeof y);
+  launch overwritten =
+      relaxed(HEAD "  set %s, udiv(1u32, %i)\n  set %s, 5u32\n  %t = get %s\n  store %y[%i], %t\n}\n", y, sizeof y);
   launch_ok(&overwritten);
   /* Without the report the strict meaning holds, and strict programs have nothing to report. */
   launch strict = {.text = "program @p workgroup(8, 1, 1) {\n  buffer %y : u32[8] storage set(0) binding(0)\n  %i = lindex\n"
@@ -408,18 +412,18 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_tree_reduction_sums),
-    cmocka_unit_test(a_prefix_sum_scans),
-    cmocka_unit_test(atomics_count_and_combine),
-    cmocka_unit_test(out_of_bounds_reads_zero_and_writes_nothing),
-    cmocka_unit_test(layouts_are_as_declared),
-    cmocka_unit_test(copies_go_between_layouts),
-    cmocka_unit_test(private_memory_is_each_invocations_own),
-    cmocka_unit_test(specialization_sizes_workgroup_and_arrays),
-    cmocka_unit_test(tuples_and_vectors_in_rows),
-    cmocka_unit_test(a_buffer_without_data_is_an_error),
-    cmocka_unit_test(undefined_rows_are_reported_where_they_matter),
-    cmocka_unit_test(undefined_rows_that_do_not_matter_are_silent),
+      cmocka_unit_test(a_tree_reduction_sums),
+      cmocka_unit_test(a_prefix_sum_scans),
+      cmocka_unit_test(atomics_count_and_combine),
+      cmocka_unit_test(out_of_bounds_reads_zero_and_writes_nothing),
+      cmocka_unit_test(layouts_are_as_declared),
+      cmocka_unit_test(copies_go_between_layouts),
+      cmocka_unit_test(private_memory_is_each_invocations_own),
+      cmocka_unit_test(specialization_sizes_workgroup_and_arrays),
+      cmocka_unit_test(tuples_and_vectors_in_rows),
+      cmocka_unit_test(a_buffer_without_data_is_an_error),
+      cmocka_unit_test(undefined_rows_are_reported_where_they_matter),
+      cmocka_unit_test(undefined_rows_that_do_not_matter_are_silent),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
