@@ -140,6 +140,7 @@ read_params(const reader *r, vyre_pass_record *record)
   if (!record->params)
     return VYRE_OUT_OF_MEMORY("for a plugin's parameters");
   /* An array's stride is what its writer thought sizeof(vyre_param) is. */
+  char what[192];
   uint32_t stride;
   memcpy(&stride, pass->params, sizeof(stride));
   for (uint32_t i = 0; i < pass->param_count; i++) {
@@ -148,7 +149,8 @@ read_params(const reader *r, vyre_pass_record *record)
     memcpy(&size, theirs, sizeof(size));
     if (size != stride)
       return BAD(r, "pass '%s': parameter %u has struct_size %u, the first one %u", pass->name, i, size, stride);
-    VYRE_TRY(read_struct(r, pass->name, theirs, PARAM_LEAST, sizeof(vyre_param), &record->params[i]));
+    snprintf(what, sizeof(what), "pass '%s', parameter %u", pass->name, i);
+    VYRE_TRY(read_struct(r, what, theirs, PARAM_LEAST, sizeof(vyre_param), &record->params[i]));
     VYRE_TRY(check_param(r, pass->name, &record->params[i], i));
     for (uint32_t k = 0; k < i; k++)
       if (strcmp(record->params[k].name, record->params[i].name) == 0)

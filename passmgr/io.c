@@ -96,19 +96,19 @@ write_open_fd(int fd, const char *path, const void *data, size_t size)
   return error ? failed("write", path, error) : VYRE_OK;
 }
 
-/* An existing device, FIFO or the like; or a regular file whose folder takes no new ones. */
+/* An existing device, FIFO or the like; or a regular file whose folder takes no new ones.  Messages name `shown`, what was asked for. */
 static vyre_status
-write_direct(const char *path, bool is_regular, const void *data, size_t size)
+write_direct(const char *path, const char *shown, bool is_regular, const void *data, size_t size)
 {
   int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_regular ? O_TRUNC : 0));
   if (fd < 0)
-    return failed("write", path, errno);
+    return failed("write", shown, errno);
   int error = write_all(fd, data, size);
   if (error && is_regular && ftruncate(fd, 0) != 0)
     error = errno; /* nothing more can be done for it */
   if (close(fd) != 0 && !error)
     error = errno;
-  return error ? failed("write", path, error) : VYRE_OK;
+  return error ? failed("write", shown, error) : VYRE_OK;
 }
 
 /* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
@@ -132,16 +132,16 @@ open_beside(const char *path, mode_t mode, char out[PATH_MAX])
 }
 
 static vyre_status
-write_beside(const char *path, const struct stat *old, const void *data, size_t size)
+write_beside(const char *path, const char *shown, const struct stat *old, const void *data, size_t size)
 {
   char beside[PATH_MAX];
   if (old && access(path, W_OK) != 0)
-    return failed("write", path, errno); /* a rename would not ask */
+    return failed("write", shown, errno); /* a rename would not ask */
   int fd = open_beside(path, 0666, beside);
   if (fd < 0 && old && (errno == EACCES || errno == EPERM || errno == EROFS))
-    return write_direct(path, true, data, size);
+    return write_direct(path, shown, true, data, size);
   if (fd < 0)
-    return failed("write", path, errno);
+    return failed("write", shown, errno);
   int error = write_all(fd, data, size);
   if (!error && old && fchmod(fd, old->st_mode & 07777) != 0)
     error = errno;
@@ -151,7 +151,7 @@ write_beside(const char *path, const struct stat *old, const void *data, size_t 
     error = errno;
   if (error)
     unlink(beside);
-  return error ? failed("write", path, error) : VYRE_OK;
+  return error ? failed("write", shown, error) : VYRE_OK;
 }
 
 /* The descriptor that a name like /dev/stdout or /proc/self/fd/5 stands for; -1: it is no such name. */
@@ -210,10 +210,10 @@ vyre_file_write(const char *path, const void *data, size_t size)
     return write_open_fd(fd, strcmp(path, "-") == 0 ? "standard output" : path, data, size);
   struct stat old;
   if (stat(target, &old) != 0)
-    return errno == ENOENT ? write_beside(target, NULL, data, size) : failed("write", path, errno);
+    return errno == ENOENT ? write_beside(target, path, NULL, data, size) : failed("write", path, errno);
   if (S_ISDIR(old.st_mode))
     return failed("write", path, EISDIR);
   if (S_ISREG(old.st_mode))
-    return write_beside(target, &old, data, size);
-  return write_direct(target, false, data, size);
+    return write_beside(target, path, &old, data, size);
+  return write_direct(target, path, false, data, size);
 }

@@ -1,0 +1,316 @@
+/* Plugin descriptors: each wrong field has its message, and nothing of a wrong plugin stays in the registry.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vyre/passmgr.h"
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)ctx;
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+/* What each case spoils: a plugin of two passes, the second with two parameters.  `query` hands it out. */
+static struct {
+  vyre_plugin plugin;
+  vyre_pass passes[2];
+  const vyre_pass *list[2];
+  vyre_param params[3];
+} p;
+
+static const vyre_plugin *
+query(const vyre_host *host)
+{
+  assert_int_equal(host->struct_size, sizeof(vyre_host));
+  assert_int_equal(host->abi, VYRE_PLUGIN_ABI);
+  return &p.plugin;
+}
+
+static void
+make_good(void)
+{
+  memset(&p, 0, sizeof(p));
+  p.params[0] = (vyre_param){sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "s", 1, 8, 2, NULL};
+  p.params[1] = (vyre_param){sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "s", 0, 0, 0, "fast|small"};
+  p.params[2] = (vyre_param){sizeof(vyre_param), VYRE_PARAM_FLAG, "quiet", "s", 0, 0, 0, NULL};
+  p.passes[0] = (vyre_pass){.struct_size = sizeof(vyre_pass), .name = "acme.one", .summary = "s", .run = run};
+  p.passes[1] = (vyre_pass){.struct_size = sizeof(vyre_pass),
+                            .name = "acme.two",
+                            .long_name = "acme.second",
+                            .summary = "s",
+                            .params = p.params,
+                            .param_count = 3,
+                            .run = run};
+  p.list[0] = &p.passes[0];
+  p.list[1] = &p.passes[1];
+  p.plugin = (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "2.1", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION, p.list, 2, 0};
+}
+
+static vyre_registry *registry;
+
+static int
+make_registry(void **state)
+{
+  (void)state;
+  make_good();
+  return vyre_registry_create(NULL, &registry) ? -1 : 0;
+}
+
+static int
+end_registry(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+static void
+refused(const char *message)
+{
+  uint32_t before = vyre_registry_pass_count(registry);
+  vyre_status status = vyre_registry_add(registry, query, "/abs/libacme.so", VYRE_ORIGIN_OUTSIDE);
+  assert_non_null(status);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
+  if (strncmp(vyre_status_text(status), message, strlen(message)) != 0)
+    assert_string_equal(vyre_status_text(status), message); /* shows both */
+  assert_non_null(strstr(vyre_status_text(status), "/abs/libacme.so"));
+  vyre_status_free(status);
+  assert_int_equal(vyre_registry_pass_count(registry), before);
+  make_good();
+}
+
+static void
+added(void)
+{
+  vyre_status status = vyre_registry_add(registry, query, "/abs/libacme.so", VYRE_ORIGIN_OUTSIDE);
+  assert_string_equal(vyre_status_text(status), "");
+}
+
+static void
+a_good_one_is_copied(void **state)
+{
+  (void)state;
+  added();
+  make_good();
+  memset(&p.params, 0xff, sizeof(p.params)); /* the registry has its own */
+  memset(&p.passes, 0xff, sizeof(p.passes));
+  assert_string_equal(vyre_registry_pass(registry, 0).pass->name, "acme.one");
+  vyre_pass_info info = vyre_registry_pass(registry, 1);
+  assert_string_equal(info.pass->name, "acme.two");
+  assert_string_equal(info.pass->params[1].words, "fast|small");
+  assert_string_equal(info.plugin, "acme");
+  assert_string_equal(info.version, "2.1");
+  assert_string_equal(info.path, "/abs/libacme.so");
+}
+
+static void
+wrong_plugin_fields(void **state)
+{
+  (void)state;
+  p.plugin.struct_size = 0;
+  refused("the plugin's descriptor: struct_size is 0, plugin API 0.1 needs at least 44");
+  p.plugin.struct_size = 43;
+  refused("the plugin's descriptor: struct_size is 43, plugin API 0.1 needs at least 44");
+  p.plugin.struct_size = UINT32_MAX;
+  refused("the plugin's descriptor: struct_size is 4294967295");
+  p.plugin.abi = VYRE_PLUGIN_ABI + 6;
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 0.7, this host offers 0.1; update vyre, or build the plugin for 0.1");
+  p.plugin.abi = 1u << 16 | 7;
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.7, this host offers 0.1; update vyre, or build the plugin for 0.1");
+  p.plugin.name = NULL;
+  refused("the plugin has no name");
+  p.plugin.name = "Acme";
+  refused("the plugin has no name, or one with other than lower-case letters");
+  p.plugin.name = "ac.me";
+  refused("the plugin has no name, or one with other than lower-case letters");
+  p.plugin.version = NULL;
+  refused("plugin 'acme' has no version");
+  p.plugin.opset_min = p.plugin.opset_max = VYRE_OPSET_VERSION + 1;
+  refused("plugin 'acme' 2.1 knows op-set versions 2 to 2, this host has 1");
+  p.plugin.opset_min = p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
+  refused("plugin 'acme' 2.1 knows op-set versions 0 to 0, this host has 1");
+  p.plugin.passes = NULL;
+  refused("plugin 'acme' offers 0 passes");
+  p.plugin.pass_count = 0;
+  refused("plugin 'acme' offers 0 passes");
+  p.plugin.pass_count = 4097;
+  refused("plugin 'acme' offers 4097 passes; 1 to 4096 are possible");
+  p.plugin.reserved = 1;
+  refused("plugin 'acme' uses a reserved field");
+  p.list[1] = NULL;
+  refused("pass 1 of the plugin is NULL");
+}
+
+static void
+wrong_pass_fields(void **state)
+{
+  (void)state;
+  p.passes[1].struct_size = 8;
+  refused("pass 1 of the plugin: struct_size is 8, plugin API 0.1 needs at least 72");
+  p.passes[1].name = NULL;
+  refused("pass 1 of the plugin has no name");
+  static const char *const names[] = {"", "acme.", ".two", "acme.Two", "acme.two-", "acme.t--o", "acme.2o", "acme.t.o", "acme.t_o", "-a"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    p.passes[1].name = names[i];
+    char message[64];
+    snprintf(message, sizeof(message), "'%s' is no name for a pass", names[i]);
+    refused(message);
+  }
+  p.passes[1].name = "repeat";
+  refused("pass name 'repeat' is reserved");
+  p.passes[1].long_name = "default";
+  refused("pass name 'default' is reserved");
+  p.passes[1].name = "beta.two";
+  refused("pass 'beta.two' has another plugin's name before the dot; this one is 'acme'");
+  p.passes[1].name = "two";
+  refused("pass 'two' must be called 'acme.two'");
+  p.passes[1].run = NULL;
+  refused("pass 'acme.two' has no run function");
+  p.passes[1].summary = NULL;
+  refused("pass 'acme.two' has no summary");
+  p.passes[1].flags = 4;
+  refused("pass 'acme.two' has flags 0x4 that this host does not know");
+  p.passes[1].requires_ = 1u << 30 | VYRE_VERSIONS;
+  refused("pass 'acme.two' requires analyses 0x40000000 that this host does not know");
+  p.passes[1].params = NULL;
+  refused("pass 'acme.two': 3 parameters, but no table of them");
+  p.passes[1].param_count = 257;
+  refused("pass 'acme.two': 257 parameters are too many");
+}
+
+static void
+wrong_parameters(void **state)
+{
+  (void)state;
+  p.params[0].struct_size = 0;
+  refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 0.1 needs at least 56");
+  p.params[1].struct_size = 48;
+  refused("pass 'acme.two': parameter 1 has struct_size 48, the first one 56");
+  p.params[1].name = NULL;
+  refused("pass 'acme.two': parameter 1 has no name");
+  p.params[1].name = "a b";
+  refused("pass 'acme.two': parameter 1 has no name, or one that the pipeline text cannot hold");
+  p.params[1].name = "factor";
+  refused("pass 'acme.two': two parameters are called 'factor'");
+  p.params[1].summary = NULL;
+  refused("pass 'acme.two': parameter 'mode' has no summary");
+  p.params[1].type = 99;
+  refused("pass 'acme.two': parameter 'mode' has type 99, which this host does not know");
+  static const char *const words[] = {NULL, "", "fast|", "|fast", "fa st", "a||b", "3d"};
+  for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    p.params[1].words = words[i];
+    refused("pass 'acme.two': the words of parameter 'mode' are not like \"fast|small\"");
+  }
+  p.params[0].minimum = 9;
+  refused("pass 'acme.two': the default of parameter 'factor' is not within its range");
+  p.params[0].fallback = 9;
+  refused("pass 'acme.two': the default of parameter 'factor' is not within its range");
+  p.params[2].fallback = 2;
+  refused("pass 'acme.two': the default of flag 'quiet' is neither 0 nor 1");
+}
+
+static void
+names_are_taken_once(void **state)
+{
+  (void)state;
+  p.passes[1].name = "acme.one";
+  refused("pass 'acme.one' is already provided by '/abs/libacme.so'");
+  p.passes[1].long_name = "acme.one";
+  refused("pass 'acme.one' is already provided by '/abs/libacme.so'");
+  p.passes[1].long_name = "acme.two";
+  refused("pass 'acme.two' is already provided by '/abs/libacme.so'");
+  vyre_status status = vyre_registry_add(registry, query, "/abs/libacme_old.so", VYRE_ORIGIN_OUTSIDE);
+  assert_null(status);
+  refused("pass 'acme.one' is already provided by '/abs/libacme_old.so'\n  while loading plugin '/abs/libacme.so'");
+  p.passes[0].name = "acme.new";
+  refused("pass 'acme.two' is already provided by '/abs/libacme_old.so'");
+}
+
+static void
+core_names_are_the_core_s(void **state)
+{
+  (void)state;
+  p.passes[0].name = "one";
+  p.passes[1].long_name = NULL;
+  vyre_status status = vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE);
+  assert_string_equal(vyre_status_text(status), "");
+  make_good();
+  p.passes[0].name = "verify"; /* the manager's own */
+  vyre_status taken = vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE);
+  assert_string_equal(vyre_status_text(taken), "pass 'verify' is already provided by '(built in)'\n  while loading plugin 'core'");
+  vyre_status_free(taken);
+}
+
+/* What a newer writer appended is fine as long as it is zero. */
+static void
+larger_structs(void **state)
+{
+  (void)state;
+  static struct {
+    vyre_param known;
+    uint64_t more;
+  } params[2];
+  static struct {
+    vyre_pass known;
+    uint64_t more;
+  } pass;
+  params[0].known = p.params[0];
+  params[1].known = p.params[2];
+  params[0].known.struct_size = params[1].known.struct_size = sizeof(params[0]);
+  pass.known = p.passes[1];
+  pass.known.struct_size = sizeof(pass);
+  pass.known.params = &params[0].known;
+  pass.known.param_count = 2;
+  p.list[1] = &pass.known;
+  added();
+  assert_string_equal(vyre_registry_pass(registry, 1).pass->params[1].name, "quiet");
+  params[1].more = 1;
+  pass.known.name = "acme.three";
+  pass.known.long_name = NULL;
+  p.plugin.pass_count = 1;
+  p.list[0] = &pass.known;
+  refused("pass 'acme.three', parameter 1: the descriptor uses 8 bytes that this host does not know");
+  params[1].more = 0;
+  pass.more = 1;
+  p.plugin.pass_count = 1;
+  p.list[0] = &pass.known;
+  refused("pass 0 of the plugin: the descriptor uses 8 bytes that this host does not know");
+}
+
+static const vyre_plugin *
+query_nothing(const vyre_host *host)
+{
+  (void)host;
+  return NULL;
+}
+
+static void
+a_refusal_is_an_error(void **state)
+{
+  (void)state;
+  vyre_status status = vyre_registry_add(registry, query_nothing, "/abs/no.so", VYRE_ORIGIN_OUTSIDE);
+  assert_string_equal(vyre_status_text(status), "plugin '/abs/no.so' refused this host: 'vyre_plugin_query_v1' returned NULL");
+  vyre_status_free(status);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_registry, end_registry)
+  const struct CMUnitTest tests[] = {
+      TEST(a_good_one_is_copied), TEST(wrong_plugin_fields), TEST(wrong_pass_fields),     TEST(wrong_parameters),
+      TEST(names_are_taken_once), TEST(larger_structs),      TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

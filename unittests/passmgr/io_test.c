@@ -1,0 +1,284 @@
+/* Files: all or nothing, links and modes kept, devices and FIFOs never replaced; what an input is.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "vyre/io.h"
+
+static char folder[] = "/tmp/vyre-io-XXXXXX";
+
+static int
+enter(void **state)
+{
+  (void)state;
+  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int
+leave(void **state)
+{
+  (void)state;
+  char command[64];
+  snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+  return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static void
+check_content(const char *path, const char *content)
+{
+  vyre_bytes bytes = {0};
+  assert_null(vyre_file_read(path, &bytes));
+  assert_string_equal(bytes.data, content);
+  vyre_bytes_free(&bytes);
+}
+
+static void
+check_fails(vyre_status status, const char *message)
+{
+  assert_non_null(status);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_string_equal(vyre_status_text(status), message);
+  vyre_status_free(status);
+}
+
+/* No temporary file is left. */
+static void
+check_clean(void)
+{
+  DIR *here = opendir(".");
+  assert_non_null(here);
+  for (struct dirent *entry = readdir(here); entry; entry = readdir(here))
+    assert_int_not_equal(strncmp(entry->d_name, ".vyre-", 6), 0);
+  closedir(here);
+}
+
+static void
+a_new_file_is_written(void **state)
+{
+  (void)state;
+  umask(022);
+  assert_null(vyre_file_write("new", "text", 4));
+  check_content("new", "text");
+  struct stat file;
+  assert_int_equal(stat("new", &file), 0);
+  assert_int_equal(file.st_mode & 0777, 0644);
+  assert_null(vyre_file_write("empty", "", 0));
+  check_content("empty", "");
+  check_clean();
+}
+
+static void
+an_old_file_is_replaced_with_its_mode(void **state)
+{
+  (void)state;
+  assert_null(vyre_file_write("old", "long text", 9));
+  assert_int_equal(chmod("old", 0755), 0);
+  struct stat before, after;
+  assert_int_equal(stat("old", &before), 0);
+  assert_null(vyre_file_write("old", "new", 3));
+  check_content("old", "new");
+  assert_int_equal(stat("old", &after), 0);
+  assert_int_equal(after.st_mode & 0777, 0755);
+  assert_int_not_equal(before.st_ino, after.st_ino); /* who reads the old one goes on reading it */
+  check_clean();
+}
+
+static void
+a_link_stays_a_link(void **state)
+{
+  (void)state;
+  struct stat link;
+  assert_null(vyre_file_write("target", "old", 3));
+  assert_int_equal(symlink("target", "link"), 0);
+  assert_int_equal(symlink("link", "link-to-link"), 0);
+  assert_null(vyre_file_write("link-to-link", "new", 3));
+  check_content("target", "new");
+  assert_int_equal(lstat("link", &link), 0);
+  assert_true(S_ISLNK(link.st_mode));
+  assert_int_equal(mkdir("sub", 0777), 0);
+  assert_int_equal(symlink("../made-through-link", "sub/dangling"), 0);
+  assert_null(vyre_file_write("sub/dangling", "made", 4));
+  check_content("made-through-link", "made");
+  assert_int_equal(symlink("round", "round"), 0);
+  check_fails(vyre_file_write("round", "x", 1), "cannot write 'round': Too many levels of symbolic links");
+  check_clean();
+}
+
+static void
+a_failed_write_leaves_what_was(void **state)
+{
+  (void)state;
+  assert_null(vyre_file_write("kept", "old", 3));
+  struct rlimit limit = {1000, RLIM_INFINITY}, before;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  limit.rlim_max = before.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  static char big[5000];
+  memset(big, 'x', sizeof(big));
+  vyre_status kept = vyre_file_write("kept", big, sizeof(big)), fresh = vyre_file_write("fresh", big, sizeof(big));
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+  check_fails(kept, "cannot write 'kept': File too large");
+  check_fails(fresh, "cannot write 'fresh': File too large");
+  check_content("kept", "old");
+  assert_int_not_equal(access("fresh", F_OK), 0);
+  check_clean();
+}
+
+static void
+places_that_take_no_file(void **state)
+{
+  (void)state;
+  assert_int_equal(mkdir("folder", 0777), 0);
+  check_fails(vyre_file_write("folder", "x", 1), "cannot write 'folder': Is a directory");
+  check_fails(vyre_file_write("nowhere/file", "x", 1), "cannot write 'nowhere/file': No such file or directory");
+  check_fails(vyre_file_write("", "x", 1), "cannot write '': No such file or directory");
+  assert_null(vyre_file_write("file", "x", 1));
+  check_fails(vyre_file_write("file/below", "x", 1), "cannot write 'file/below': Not a directory");
+  check_clean();
+}
+
+static void
+a_device_is_written_directly(void **state)
+{
+  (void)state;
+  struct stat before, after;
+  if (stat("/dev/full", &before) != 0)
+    skip();
+  check_fails(vyre_file_write("/dev/full", "x", 1), "cannot write '/dev/full': No space left on device");
+  assert_int_equal(symlink("/dev/full", "full-link"), 0);
+  check_fails(vyre_file_write("full-link", "x", 1), "cannot write 'full-link': No space left on device");
+  assert_int_equal(stat("/dev/full", &after), 0);
+  assert_true(S_ISCHR(after.st_mode));
+  assert_int_equal(before.st_ino, after.st_ino);
+  assert_null(vyre_file_write("/dev/null", "x", 1));
+  assert_int_equal(stat("/dev/null", &after), 0);
+  assert_true(S_ISCHR(after.st_mode));
+}
+
+static void
+a_fifo_is_written_directly(void **state)
+{
+  (void)state;
+  assert_int_equal(mkfifo("fifo", 0666), 0);
+  int reader = open("fifo", O_RDONLY | O_NONBLOCK);
+  assert_true(reader >= 0);
+  assert_null(vyre_file_write("fifo", "through", 7));
+  char got[16] = "";
+  assert_int_equal(read(reader, got, sizeof(got)), 7);
+  assert_string_equal(got, "through");
+  close(reader);
+  struct stat fifo;
+  assert_int_equal(lstat("fifo", &fifo), 0);
+  assert_true(S_ISFIFO(fifo.st_mode));
+}
+
+/* A name for an open descriptor is that descriptor: what it is open to is neither replaced nor cut. */
+static void
+a_descriptor_is_written_directly(void **state)
+{
+  (void)state;
+  int fd = open("through", O_RDWR | O_CREAT | O_TRUNC, 0666);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, "first ", 6), 6);
+  char name[32];
+  snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+  assert_null(vyre_file_write(name, "second", 6));
+  close(fd);
+  check_content("through", "first second");
+}
+
+static void
+reading_what_cannot_be_read(void **state)
+{
+  (void)state;
+  vyre_bytes bytes = {0};
+  check_fails(vyre_file_read("is-not", &bytes), "cannot read 'is-not': No such file or directory");
+  check_fails(vyre_file_read("/", &bytes), "cannot read '/': Is a directory");
+  vyre_bytes_free(&bytes);
+}
+
+static void
+reading_appends(void **state)
+{
+  (void)state;
+  static char big[300000];
+  memset(big, 'y', sizeof(big));
+  assert_null(vyre_file_write("big", big, sizeof(big)));
+  vyre_bytes bytes = {0};
+  assert_null(vyre_bytes_append(&bytes, "head", 4));
+  assert_null(vyre_file_read("big", &bytes));
+  assert_int_equal(bytes.size, sizeof(big) + 4);
+  assert_memory_equal(bytes.data, "heady", 5);
+  assert_int_equal(bytes.data[bytes.size], 0);
+  vyre_bytes_free(&bytes);
+}
+
+static void
+inputs_are_told_by_content(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *path, *text;
+    vyre_input_kind kind;
+    size_t size; /* 0: the text's */
+  } cases[] = {
+      {"a.comp", "program @a workgroup(1, 1, 1) {}", VYRE_INPUT_VIR},
+      {"a", "; program of no kind\n\n \t; more\nstruct @s { x : f32 }", VYRE_INPUT_VIR},
+      {"a", "func @f() {}", VYRE_INPUT_VIR},
+      {"a", "program@a {}", VYRE_INPUT_VIR},
+      {"a.vir", "#version 450\nvoid main() {}", VYRE_INPUT_GLSL},
+      {"a", "// words\n  # version 450\nvoid main() {}", VYRE_INPUT_GLSL},
+      {"a", "struct S { int x; };\n#version 450\n", VYRE_INPUT_GLSL},
+      {"a.comp", "void main() {}", VYRE_INPUT_GLSL},
+      {"a.comp", "", VYRE_INPUT_GLSL},
+      {"a.vir", "", VYRE_INPUT_VIR},
+      {"a.vir", "programme", VYRE_INPUT_VIR},
+      {"a", "programme", VYRE_INPUT_UNKNOWN},
+      {"a.spv", "short", VYRE_INPUT_SPIRV},
+      {"a.vir", "\x03\x02\x23\x07\0\0\1\0\0\0\0\0\1\0\0\0\0\0\0", VYRE_INPUT_SPIRV, 20},
+      {"a", "\x07\x23\x02\x03\0\1\0\0\0\0\0\0\0\0\0\1\0\0\0", VYRE_INPUT_SPIRV, 20},
+      {"a", "", VYRE_INPUT_UNKNOWN},
+      {"a", "program", VYRE_INPUT_UNKNOWN},
+      {"vir", "", VYRE_INPUT_UNKNOWN},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    size_t size = cases[i].size ? cases[i].size : strlen(cases[i].text);
+    if (vyre_input_detect(cases[i].path, cases[i].text, size) != cases[i].kind)
+      fail_msg("case %zu: %s", i, cases[i].text);
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_new_file_is_written),
+      cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
+      cmocka_unit_test(a_link_stays_a_link),
+      cmocka_unit_test(a_failed_write_leaves_what_was),
+      cmocka_unit_test(places_that_take_no_file),
+      cmocka_unit_test(a_device_is_written_directly),
+      cmocka_unit_test(a_fifo_is_written_directly),
+      cmocka_unit_test(a_descriptor_is_written_directly),
+      cmocka_unit_test(reading_what_cannot_be_read),
+      cmocka_unit_test(reading_appends),
+      cmocka_unit_test(inputs_are_told_by_content),
+  };
+  return cmocka_run_group_tests(tests, enter, leave);
+}

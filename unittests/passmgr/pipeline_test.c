@@ -1,0 +1,230 @@
+/* Pipeline text: printing is a fixed point, mutated text never breaks the parser, every allocation may fail.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_allocator.h"
+#include "vyre/passmgr.h"
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)ctx;
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_param params[] = {
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "zeta", "a number", 1, UINT64_MAX, 4, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_FLAG, "quiet", "off", 0, 0, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_FLAG, "careful", "on", 0, 0, 1, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "words", 0, 0, 0, "fast|small|x86_64"},
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "a", "another", 0, 10, 0, NULL},
+};
+static const vyre_pass plain = {.struct_size = sizeof(vyre_pass), .name = "dce", .long_name = "dead-code", .summary = "s", .run = run};
+static const vyre_pass rich = {.struct_size = sizeof(vyre_pass),
+                               .name = "cf",
+                               .summary = "s",
+                               .params = params,
+                               .param_count = sizeof(params) / sizeof(params[0]),
+                               .run = run};
+VYRE_PLUGIN("core", "1", &plain, &rich)
+
+static vyre_registry *
+make_registry(const vyre_allocator *allocator)
+{
+  vyre_registry *registry;
+  assert_null(vyre_registry_create(allocator, &registry));
+  assert_null(vyre_registry_add(registry, vyre_plugin_query_v1, "core.so", VYRE_ORIGIN_CORE));
+  return registry;
+}
+
+/* Parses; false: it is no pipeline, and its message begins with the place. */
+static bool
+parse_and_print(const vyre_registry *registry, const char *text, size_t length, vyre_bytes *out)
+{
+  vyre_pipeline *pipeline;
+  vyre_status status = vyre_pipeline_parse(registry, text, length, "-passes", &pipeline);
+  if (status) {
+    assert_null(pipeline);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
+    assert_int_equal(strncmp(vyre_status_text(status), "-passes:", 8), 0);
+    vyre_status_free(status);
+    return false;
+  }
+  assert_null(vyre_pipeline_print(pipeline, out));
+  vyre_pipeline_destroy(pipeline);
+  return true;
+}
+
+/* print(parse(print(p))) == print(p) */
+static void
+check_fixed_point(const vyre_registry *registry, const vyre_bytes *once)
+{
+  vyre_bytes twice = {0};
+  assert_true(parse_and_print(registry, once->data, once->size, &twice));
+  assert_string_equal(once->data, twice.data);
+  vyre_bytes_free(&twice);
+}
+
+static uint32_t
+next_random(uint64_t *state)
+{
+  *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(*state >> 33);
+}
+
+static const char *
+any_param(uint64_t *random)
+{
+  static const char *const texts[] = {"zeta=7",       "zeta = 0xfFfF", "quiet",          "no-quiet", "quiet=true",  "careful=false", "no-careful",
+                                      "mode=\"small\"", "fast",          "mode = x86_64 ", "a=10",     "\"small\"", "9",           ""};
+  return texts[next_random(random) % (sizeof(texts) / sizeof(texts[0]))];
+}
+
+/* A random pipeline in the grammar, blanks and comments included (parameters may be given twice: an error then). */
+static void
+write_random(uint64_t *random, int depth, vyre_bytes *out)
+{
+  static const char *const blanks[] = {"", "", "", " ", "\n\t", " # x,(\n"};
+  uint32_t count = 1 + next_random(random) % 3;
+  for (uint32_t i = 0; i < count; i++) {
+    const char *blank = blanks[next_random(random) % 6];
+    switch (next_random(random) % (depth > 0 ? 7 : 4)) {
+    case 0:
+      assert_null(vyre_bytes_printf(out, "dce%s", blank));
+      break;
+    case 1:
+      assert_null(vyre_bytes_printf(out, "%sdead-code", blank));
+      break;
+    case 2:
+    case 3:
+      assert_null(vyre_bytes_printf(out, "cf<%s%s;%s%s>", any_param(random), blank, any_param(random), blank));
+      break;
+    case 4:
+      assert_null(vyre_bytes_printf(out, "repeat<%u>%s(", 1 + next_random(random) % 3, blank));
+      write_random(random, depth - 1, out);
+      assert_null(vyre_bytes_printf(out, ")"));
+      break;
+    case 5:
+      assert_null(vyre_bytes_printf(out, "fixpoint<on-limit=%s>(", next_random(random) % 2 ? "quiet" : "warn"));
+      write_random(random, depth - 1, out);
+      assert_null(vyre_bytes_printf(out, "%s)", blank));
+      break;
+    default:
+      assert_null(vyre_bytes_printf(out, "(%s", blank));
+      write_random(random, depth - 1, out);
+      assert_null(vyre_bytes_printf(out, ")"));
+    }
+    if (i + 1 < count || next_random(random) % 4 == 0)
+      assert_null(vyre_bytes_printf(out, "%s,%s", blank, blank));
+  }
+}
+
+static void
+printing_is_a_fixed_point(void **state)
+{
+  (void)state;
+  vyre_registry *registry = make_registry(NULL);
+  uint64_t random = 1;
+  uint32_t accepted = 0;
+  for (int i = 0; i < 5000; i++) {
+    vyre_bytes text = {0}, once = {0};
+    write_random(&random, 3, &text);
+    if (parse_and_print(registry, text.data, text.size, &once)) {
+      accepted++;
+      check_fixed_point(registry, &once);
+    }
+    vyre_bytes_free(&text);
+    vyre_bytes_free(&once);
+  }
+  assert_true(accepted > 1000);
+  vyre_registry_destroy(registry);
+}
+
+/* Bytes changed, dropped and doubled in texts that are right: it parses and is a fixed point, or it is a message. */
+static void
+mutated_text_is_text_or_a_message(void **state)
+{
+  (void)state;
+  static const char seed[] = "dce,cf<zeta=0x10;quiet;mode=\"fast\";a=1>,repeat<2>((dce),cf<careful=false>),# c\nfixpoint<max=8>(dead-code,),";
+  static const char alphabet[] = "acdefnoprtx<>()[],;=@\"\\#. \n\t-_019\xc3\xa4\x80";
+  vyre_registry *registry = make_registry(NULL);
+  uint64_t random = 7;
+  uint32_t accepted = 0;
+  for (int i = 0; i < 30000; i++) {
+    char text[sizeof(seed) + 16];
+    size_t length = sizeof(seed) - 1;
+    memcpy(text, seed, length);
+    for (uint32_t n = 1 + next_random(&random) % 4; n > 0; n--) {
+      size_t at = next_random(&random) % length;
+      char c = alphabet[next_random(&random) % (sizeof(alphabet) - (next_random(&random) % 8 ? 1 : 0))];
+      switch (next_random(&random) % 3) {
+      case 0:
+        text[at] = c;
+        break;
+      case 1:
+        memmove(text + at, text + at + 1, --length - at);
+        break;
+      default:
+        memmove(text + at + 1, text + at, length++ - at);
+        text[at] = c;
+      }
+    }
+    vyre_bytes once = {0};
+    size_t start = i % 2 ? 0 : next_random(&random) % length; /* a tail of it, too */
+    if (parse_and_print(registry, text + start, length - start, &once)) {
+      accepted++;
+      check_fixed_point(registry, &once);
+    }
+    vyre_bytes_free(&once);
+  }
+  assert_true(accepted > 500);
+  vyre_registry_destroy(registry);
+}
+
+static void
+every_allocation_may_fail(void **state)
+{
+  (void)state;
+  static const char text[] = "dce,cf<zeta=3;quiet>,repeat<2>((dce),cf,dce,dce,dce),dce,dce,dce,cf<a=1>";
+  bool succeeded = false;
+  for (uint64_t fail_at = 1; !succeeded; fail_at++) {
+    assert_true(fail_at < 1000);
+    test_memory memory;
+    vyre_allocator allocator = test_allocator(&memory, fail_at);
+    vyre_registry *registry;
+    vyre_pipeline *pipeline = NULL;
+    vyre_status status = vyre_registry_create(&allocator, &registry);
+    if (!status)
+      status = vyre_registry_add(registry, vyre_plugin_query_v1, "core.so", VYRE_ORIGIN_CORE);
+    if (!status)
+      status = vyre_pipeline_parse(registry, text, sizeof(text) - 1, "-passes", &pipeline);
+    succeeded = !status;
+    if (status)
+      assert_non_null(strstr(vyre_status_text(status), "out of memory"));
+    vyre_status_free(status);
+    vyre_pipeline_destroy(pipeline);
+    vyre_registry_destroy(registry);
+    assert_int_equal(memory.out, 0);
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(printing_is_a_fixed_point),
+      cmocka_unit_test(mutated_text_is_text_or_a_message),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

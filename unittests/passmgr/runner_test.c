@@ -1,0 +1,536 @@
+/* Running pipelines: order and counts against a model, what passes return and claim, analyses, folding, memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_allocator.h"
+#include "vyre/passmgr.h"
+
+/* ---- the passes: each run is a letter in `ran`; `t.b` says changed as long as `changes` lasts ------------------------------------ */
+
+static char ran[20000];
+static size_t ran_count;
+static uint32_t changes;
+
+static void
+note(char letter)
+{
+  assert_true(ran_count < sizeof(ran) - 1);
+  ran[ran_count++] = letter;
+  ran[ran_count] = '\0';
+}
+
+static vyre_status
+run_a(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  note('a');
+  ctx->host->count(ctx, "runs", 1);
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static vyre_status
+run_b(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)ctx;
+  (void)module;
+  note('b');
+  *out = changes ? VYRE_CHANGED : VYRE_UNCHANGED;
+  changes -= changes > 0;
+  return VYRE_OK;
+}
+
+static vyre_status
+run_error(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  vyre_status first = ctx->host->error(ctx, 0, "not this one");
+  (void)first;
+  for (int i = 0; i < 40; i++) { /* more than the manager keeps */
+    vyre_status dropped = ctx->host->error(ctx, 0, "nor this");
+    (void)dropped;
+  }
+  return ctx->host->error(ctx, 1000000, "it is broken"); /* a row that is none */
+}
+
+static vyre_status
+run_dropped_error(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  vyre_status dropped = ctx->host->error(ctx, 0, "never mind");
+  (void)dropped;
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static vyre_status
+run_foreign(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  static int nothing;
+  (void)ctx;
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  return (vyre_status)(void *)&nothing;
+}
+
+/* Adds a row, and says nothing of it. */
+static vyre_status
+run_lie(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *view = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  ctx->host->constant(module, view->first[0], VYRE_TYPE(VYRE_U32, 1), 123456);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_grow(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *view = ctx->host->view(module);
+  *out = VYRE_CHANGED;
+  void *scratch = ctx->host->alloc(ctx, 100);
+  if (!scratch)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t i = 0; i < 40; i++)
+    ctx->host->constant(module, view->last[view->first[0]], VYRE_TYPE(VYRE_U32, 1), 1000 + i);
+  ctx->host->count(ctx, "rows", 40);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_huge(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  return ctx->host->alloc(ctx, SIZE_MAX - 3) ? VYRE_OK : ctx->host->out_of_memory(ctx);
+}
+
+#define PASS(id, text) static const vyre_pass id = {.struct_size = sizeof(vyre_pass), .name = text, .summary = "s", .run = run_##id}
+PASS(a, "a");
+PASS(b, "b");
+PASS(error, "error");
+PASS(dropped_error, "dropped-error");
+PASS(foreign, "foreign");
+PASS(lie, "lie");
+PASS(grow, "grow");
+PASS(huge, "huge");
+VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge)
+
+/* ---- the house ----------------------------------------------------------------------------------------------------------------------- */
+
+static vyre_registry *registry;
+static char warning[700];
+
+static void
+emit(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)user;
+  assert_int_equal(diagnostic->severity, VYRE_WARNING);
+  snprintf(warning, sizeof(warning), "%s", diagnostic->message);
+}
+
+static int
+begin(void **state)
+{
+  (void)state;
+  ran_count = 0;
+  ran[0] = warning[0] = '\0';
+  changes = 0;
+  if (vyre_registry_create(NULL, &registry))
+    return -1;
+  return vyre_registry_add(registry, vyre_plugin_query_v1, "t.so", VYRE_ORIGIN_CORE) ? -1 : 0;
+}
+
+static int
+end(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+static vyre_module *
+make_module(vyre_builder *builder, uint32_t mode)
+{
+  vyre_module *module;
+  assert_null(vyre_module_create(NULL, 4096, &module));
+  vyre_build_program(module, "p", mode, vyre_module_add_input(module, "p"), builder);
+  return module;
+}
+
+static vyre_status
+run_text(const char *text, const vyre_pipeline_options *options)
+{
+  vyre_builder builder;
+  vyre_pipeline *pipeline;
+  vyre_module *module = make_module(&builder, 0);
+  vyre_status status = vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline);
+  assert_string_equal(vyre_status_text(status), "");
+  status = vyre_pipeline_run(pipeline, module, options);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return status;
+}
+
+static void
+fails_with(const char *text, const vyre_pipeline_options *options, const char *message)
+{
+  vyre_status status = run_text(text, options);
+  assert_string_equal(vyre_status_text(status), message);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+}
+
+/* ---- order: random pipelines against a model that runs while it writes the text ------------------------------------------------------ */
+
+typedef struct model {
+  uint64_t random;
+  uint32_t changes;
+  char text[8000];
+  char expected[sizeof(ran)];
+  size_t expected_count;
+} model;
+
+static uint32_t
+next_random(model *m)
+{
+  m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(m->random >> 33);
+}
+
+typedef struct tree {
+  char kind; /* a, b, ( group, r repeat, f fixpoint */
+  uint32_t times;
+  struct tree *children[3];
+  uint32_t count;
+} tree;
+
+static tree nodes[4000];
+static uint32_t node_count;
+
+static tree *
+grow_tree(model *m, int depth)
+{
+  tree *t = &nodes[node_count++];
+  *t = (tree){.kind = "aab(rf"[next_random(m) % (depth > 0 ? 6 : 3)], .times = 1 + next_random(m) % 3};
+  if (t->kind == 'a' || t->kind == 'b')
+    return t;
+  t->count = 1 + next_random(m) % 3;
+  for (uint32_t i = 0; i < t->count; i++)
+    t->children[i] = grow_tree(m, depth - 1);
+  return t;
+}
+
+static void
+write_tree(const tree *t, char *text, size_t size)
+{
+  size_t used = strlen(text);
+  if (t->kind == 'a' || t->kind == 'b') {
+    snprintf(text + used, size - used, "%c", t->kind);
+    return;
+  }
+  if (t->kind == 'r')
+    snprintf(text + used, size - used, "repeat<%u>", t->times);
+  if (t->kind == 'f')
+    snprintf(text + used, size - used, "fixpoint<%u;quiet>", t->times);
+  snprintf(text + strlen(text), size - strlen(text), "(");
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (i)
+      snprintf(text + strlen(text), size - strlen(text), ",");
+    write_tree(t->children[i], text, size);
+  }
+  snprintf(text + strlen(text), size - strlen(text), ")");
+}
+
+static bool
+model_run(model *m, const tree *t)
+{
+  bool changed = false;
+  if (t->kind == 'a' || t->kind == 'b') {
+    m->expected[m->expected_count++] = t->kind;
+    if (t->kind == 'b' && m->changes > 0) {
+      m->changes--;
+      changed = true;
+    }
+    return changed;
+  }
+  uint32_t times = t->kind == '(' ? 1 : t->times;
+  for (uint32_t round = 0; round < times; round++) {
+    bool again = false;
+    for (uint32_t i = 0; i < t->count; i++)
+      again |= model_run(m, t->children[i]);
+    changed |= again;
+    if (t->kind == 'f' && !again)
+      break;
+  }
+  return changed;
+}
+
+static void
+passes_run_as_the_model_says(void **state)
+{
+  (void)state;
+  static model m;
+  m.random = 3;
+  for (int i = 0; i < 300; i++) {
+    node_count = 0;
+    m.text[0] = '\0';
+    m.expected_count = 0;
+    tree *t = grow_tree(&m, 4);
+    write_tree(t, m.text, sizeof(m.text));
+    changes = m.changes = next_random(&m) % 6;
+    model_run(&m, t);
+    m.expected[m.expected_count] = '\0';
+    ran_count = 0;
+    ran[0] = '\0';
+    assert_null(run_text(m.text, NULL));
+    assert_string_equal(ran, m.expected);
+  }
+}
+
+static void
+fixpoint_says_when_it_does_not_settle(void **state)
+{
+  (void)state;
+  const vyre_pipeline_options options = {.diagnostics = {emit, NULL}};
+  changes = 100;
+  assert_null(run_text("fixpoint<3>(a,b)", &options));
+  assert_string_equal(ran, "ababab");
+  assert_string_equal(warning, "fixpoint<max=3>(a,b) still changed the module in round 3");
+  changes = 100;
+  warning[0] = '\0';
+  assert_null(run_text("fixpoint<3;quiet>(b)", &options));
+  assert_string_equal(warning, "");
+  changes = 2; /* settles in the last round */
+  assert_null(run_text("fixpoint<3;on-limit=error>(b)", &options));
+  changes = 100;
+  fails_with("fixpoint<2;on-limit=error>(b)", &options, "fixpoint<max=2;on-limit=error>(b) still changed the module in round 2");
+}
+
+/* ---- what passes return ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+statuses_are_the_host_s_or_none(void **state)
+{
+  (void)state;
+  fails_with("a,error", NULL, "pass 'error': it is broken\n  in pass 'error', run 2 of the pipeline");
+  fails_with("foreign", NULL, "plugin 't' pass 'foreign' failed without a message\n  in pass 'foreign', run 1 of the pipeline");
+  fails_with("huge", NULL, "out of memory in pass 'huge'\n  in pass 'huge', run 1 of the pipeline");
+  assert_null(run_text("dropped-error,a", NULL)); /* what it does not return is no failure */
+  assert_string_equal(ran, "aa");
+}
+
+static void
+a_lie_is_found(void **state)
+{
+  (void)state;
+  const vyre_pipeline_options checked = {.check_changed = true};
+  fails_with("lie", &checked,
+             "pass 'lie' (t.so) said that it changed nothing, but the module is another one\n  in pass 'lie', run 1 of the pipeline");
+}
+
+static void
+what_is_counted(void **state)
+{
+  (void)state;
+  vyre_report *report;
+  assert_null(vyre_report_create(NULL, &report));
+  const vyre_pipeline_options options = {.report = report};
+  changes = 3;
+  assert_null(run_text("repeat<5>(a),fixpoint(b)", &options));
+  assert_null(run_text("a", &options));
+  assert_int_equal(vyre_report_count(report, "a", "runs"), 6);
+  assert_int_equal(vyre_report_count(report, "b", "runs"), 0);
+  assert_int_equal(vyre_report_count(report, "fixpoint", "rounds"), 4);
+  vyre_report_add_time(report, "read", 1000000);
+  vyre_bytes text = {0};
+  assert_null(vyre_report_times(report, &text));
+  assert_non_null(strstr(text.data, "        6        0  a\n"));
+  assert_non_null(strstr(text.data, "        4        3  b\n"));
+  assert_non_null(strstr(text.data, "  (read)\n"));
+  vyre_bytes_free(&text);
+  vyre_report_destroy(report);
+}
+
+static void
+a_changed_module_is_sealed(void **state)
+{
+  (void)state;
+  vyre_builder builder;
+  vyre_pipeline *pipeline;
+  vyre_module *module = make_module(&builder, 0);
+  assert_null(vyre_pipeline_parse(registry, "grow", 4, "-passes", &pipeline));
+  assert_null(vyre_pipeline_run(pipeline, module, NULL));
+  assert_true(vyre_module_is_sealed(module));
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+}
+
+static void
+every_allocation_may_fail(void **state)
+{
+  (void)state;
+  bool succeeded = false;
+  for (uint64_t fail_at = 1; !succeeded; fail_at++) {
+    assert_true(fail_at < 2000);
+    test_memory memory;
+    vyre_allocator allocator = test_allocator(&memory, fail_at);
+    vyre_registry *mine = NULL;
+    vyre_pipeline *pipeline = NULL;
+    vyre_module *module = NULL;
+    vyre_report *report = NULL;
+    vyre_builder builder;
+    vyre_status status = vyre_registry_create(&allocator, &mine);
+    if (!status)
+      status = vyre_registry_add(mine, vyre_plugin_query_v1, "t.so", VYRE_ORIGIN_CORE);
+    if (!status)
+      status = vyre_pipeline_parse(mine, "grow,repeat<2>(a,grow)", 22, "-passes", &pipeline);
+    if (!status)
+      status = vyre_report_create(&allocator, &report);
+    if (!status)
+      status = vyre_module_create(&allocator, 4096, &module);
+    if (!status) {
+      vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
+      status = vyre_module_status(module);
+    }
+    const vyre_pipeline_options options = {.report = report, .print_after_all = true};
+    if (!status)
+      status = vyre_pipeline_run(pipeline, module, &options);
+    /* An entry of the report may be lost for memory, and nothing else: so success may come late, and does come. */
+    succeeded = !status && memory.calls < fail_at;
+    vyre_status_free(status);
+    vyre_report_destroy(report);
+    vyre_module_destroy(module);
+    vyre_pipeline_destroy(pipeline);
+    vyre_registry_destroy(mine);
+    assert_int_equal(memory.out, 0);
+  }
+}
+
+/* ---- folding --------------------------------------------------------------------------------------------------------------------------- */
+
+static const vyre_type u32 = VYRE_TYPE(VYRE_U32, 1), f32 = VYRE_TYPE(VYRE_F32, 1);
+static const vyre_host *host;
+
+static vyre_status
+run_host(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  host = ctx->host;
+  *out = VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass host_pass = {.struct_size = sizeof(vyre_pass), .name = "host", .summary = "s", .run = run_host};
+static const vyre_pass *const host_passes[] = {&host_pass};
+static const vyre_plugin host_plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "h", "1", 1, 1, host_passes, 1, 0};
+
+static const vyre_plugin *
+host_query(const vyre_host *table)
+{
+  host = table;
+  return &host_plugin;
+}
+
+static void
+folds_to(const vyre_module *module, vyre_row row, vyre_type type, const uint64_t *lanes)
+{
+  vyre_type got = 0;
+  uint64_t values[4] = {0};
+  assert_true(host->fold(module, row.id, &got, values));
+  assert_int_equal(got, type);
+  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
+    assert_int_equal(values[i], lanes[i]);
+}
+
+static void
+does_not_fold(const vyre_module *module, vyre_row row)
+{
+  vyre_type type;
+  uint64_t values[4];
+  assert_false(host->fold(module, row.id, &type, values));
+}
+
+static void
+literals_fold(void **state)
+{
+  (void)state;
+  vyre_builder at;
+  assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
+  vyre_module *module = make_module(&at, 0);
+  vyre_row two = vyre_build_const(&at, u32, 2), three = vyre_build_const(&at, u32, 3), big = vyre_build_const(&at, u32, 0xffffffff);
+  vyre_row half = vyre_build_const(&at, f32, 0x3f000000), spec = vyre_build_spec(&at, u32, 5, 1);
+  folds_to(module, vyre_build_binary(&at, VYRE_OP_add, two, three), u32, (uint64_t[]){5});
+  folds_to(module, vyre_build_binary(&at, VYRE_OP_fdiv, half, half), f32, (uint64_t[]){0x3f800000});
+  folds_to(module, vyre_build_binary(&at, VYRE_OP_ult, two, three), VYRE_TYPE(VYRE_BOOL, 1), (uint64_t[]){1});
+  folds_to(module, vyre_build_select(&at, vyre_build_const(&at, VYRE_TYPE(VYRE_BOOL, 1), 0), two, three), u32, (uint64_t[]){3});
+
+  vyre_row pair = vyre_build_join(&at, (vyre_row[]){two, three}, 2), other = vyre_build_join(&at, (vyre_row[]){big, two}, 2);
+  folds_to(module, vyre_build_binary(&at, VYRE_OP_mul, pair, other), VYRE_TYPE(VYRE_U32, 2), (uint64_t[]){0xfffffffe, 6});
+  folds_to(module, vyre_build_lane(&at, pair, 1), u32, (uint64_t[]){3});
+
+  vyre_row product = vyre_build(&at, VYRE_OP_umulx, VYRE_TYPE(VYRE_TUPLE, 1), 0, VYRE_TUPLE_OF(2, u32), 0, big, big, VYRE_NONE);
+  folds_to(module, vyre_build_part(&at, product, 0, u32), u32, (uint64_t[]){1});
+  folds_to(module, vyre_build_part(&at, product, 1, u32), u32, (uint64_t[]){0xfffffffe});
+  does_not_fold(module, product); /* its parts do */
+  vyre_row field = vyre_build_tuple(&at, (vyre_row[]){vyre_build_const(&at, u32, 4), two}, 2);
+  folds_to(module, vyre_build(&at, VYRE_OP_bfi, u32, 0, 0, 0, vyre_build_const(&at, u32, 0), big, field), u32, (uint64_t[]){0x30});
+
+  does_not_fold(module, two);
+  does_not_fold(module, field);
+  does_not_fold(module, spec);
+  does_not_fold(module, vyre_build_binary(&at, VYRE_OP_add, spec, three));
+  does_not_fold(module, vyre_build_unary(&at, VYRE_OP_sin, half)); /* libm's */
+  vyre_row decorated = vyre_build_binary(&at, VYRE_OP_add, two, three);
+  vyre_row_set_decorations(module, decorated, (const uint32_t[]){42, 0}, 2);
+  does_not_fold(module, decorated);
+  assert_null(vyre_module_status(module));
+  vyre_module_destroy(module);
+}
+
+static void
+float_modes_stop_folds_of_floats_alone(void **state)
+{
+  (void)state;
+  assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
+  static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32};
+  for (int i = 0; i < 2; i++) {
+    vyre_builder at;
+    vyre_module *module = make_module(&at, modes[i]);
+    vyre_row half = vyre_build_const(&at, f32, 0x3f000000), two = vyre_build_const(&at, u32, 2);
+    does_not_fold(module, vyre_build_binary(&at, VYRE_OP_mul, half, half));
+    does_not_fold(module, vyre_build_binary(&at, VYRE_OP_flt, half, half));
+    does_not_fold(module, vyre_build_convert(&at, VYRE_OP_convert, u32, half));
+    does_not_fold(module, vyre_build_convert(&at, VYRE_OP_convert, f32, two));
+    folds_to(module, vyre_build_convert(&at, VYRE_OP_bitcast, u32, half), u32, (uint64_t[]){0x3f000000});
+    folds_to(module, vyre_build_binary(&at, VYRE_OP_mul, two, two), u32, (uint64_t[]){4});
+    vyre_module_destroy(module);
+  }
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+  const struct CMUnitTest tests[] = {
+      TEST(passes_run_as_the_model_says),
+      TEST(fixpoint_says_when_it_does_not_settle),
+      TEST(statuses_are_the_host_s_or_none),
+      TEST(a_lie_is_found),
+      TEST(what_is_counted),
+      TEST(a_changed_module_is_sealed),
+      TEST(every_allocation_may_fail),
+      TEST(literals_fold),
+      TEST(float_modes_stop_folds_of_floats_alone),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "suggest.h"
+
+static const char *
+best(const char *word, const char *const *candidates)
+{
+  vyre_suggestion near = {.word = word, .length = strlen(word)};
+  for (; *candidates; candidates++)
+    vyre_suggest_qualified(&near, *candidates);
+  return near.best ? near.best : "(none)";
+}
+
+static void
+near_misses_are_found(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"canon", "cf", "dce", "licm", "acme.unroll", "const-fold", NULL};
+  assert_string_equal(best("canno", names), "canon");           /* swapped */
+  assert_string_equal(best("cano", names), "canon");            /* missing */
+  assert_string_equal(best("cannon", names), "canon");          /* one too many */
+  assert_string_equal(best("dcf", names), "cf");                /* "dce" is as near; the first stays */
+  assert_string_equal(best("CONST_FOLD", names), "const-fold"); /* case and joint */
+  assert_string_equal(best("acm.unroll", names), "acme.unroll");
+  assert_string_equal(best("unrol", names), "acme.unroll"); /* behind the plugin's name */
+}
+
+static void
+far_words_are_not(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"canon", "cf", "dce", NULL};
+  assert_string_equal(best("inline", names), "(none)");
+  assert_string_equal(best("x", names), "(none)"); /* one edit would be the whole word */
+  assert_string_equal(best("", names), "(none)");
+  char word[200];
+  memset(word, 'c', sizeof(word) - 1);
+  word[sizeof(word) - 1] = '\0';
+  assert_string_equal(best(word, names), "(none)"); /* too long to be looked at */
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(near_misses_are_found),
+      cmocka_unit_test(far_words_are_not),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
