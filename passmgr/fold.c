@@ -152,6 +152,8 @@ vyre_host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uin
   }
   uint32_t word = view->op[source];
   bool has_parts = VYRE_TYPE_KIND(VYRE_ROW_TYPE(word)) == VYRE_TUPLE;
+  if (VYRE_ROW_OP(word) == VYRE_OP_const)
+    return false; /* it is folded */
   if (has_parts != (source != row) || part >= VYRE_EVAL_PARTS || !vyre_row_is_pure(view, row) || !vyre_row_is_pure(view, source))
     return false;
   vyre_value values[VYRE_EVAL_PARTS];
