@@ -144,19 +144,6 @@ clamp(const guard *g, vyre_opcode opcode, uint32_t high)
   return vyre_spv_ext(g->s, is_signed ? GLSLstd450SMin : GLSLstd450UMin, g->type_id, operands, 2);
 }
 
-/* Halves away from zero; GLSL.std.450 leaves their direction open. */
-static uint32_t
-round_away(const guard *g)
-{
-  vyre_spv *s = g->s;
-  const uint32_t whole = vyre_spv_ext(s, GLSLstd450Trunc, g->type_id, &g->a, 1);
-  const uint32_t rest = op(g, SpvOpFSub, g->a, whole);
-  const uint32_t size = vyre_spv_ext(s, GLSLstd450FAbs, g->type_id, &rest, 1);
-  const uint32_t up = compare(g, SpvOpFOrdGreaterThanEqual, size, literal(g, 0x3f000000));
-  const uint32_t next = op(g, SpvOpFAdd, whole, vyre_spv_ext(s, GLSLstd450FSign, g->type_id, &g->a, 1));
-  return choose(g, up, next, whole);
-}
-
 /* Saturating, NaN gives 0. */
 static uint32_t
 float_to_int(vyre_spv *s, uint32_t row, uint32_t value)
@@ -242,7 +229,7 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode opcode = vyre_spv_opcode(s, row);
   const vyre_op_info *info = &vyre_op_infos[opcode];
-  /* round and nclamp are always defined, but not by SPIR-V to the bit */
+  /* round, nmin, nmax and nclamp are always defined, but not by SPIR-V to the bit */
   if ((info->undefined == VYRE_UNDEFINED_NEVER && opcode != VYRE_OP_round && opcode != VYRE_OP_nmin && opcode != VYRE_OP_nmax
        && opcode != VYRE_OP_nclamp)
       || info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE)
@@ -283,7 +270,8 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   case VYRE_OP_nclamp:
     return clamp(&g, opcode, vyre_spv_value(s, s->c[row]));
   case VYRE_OP_round:
-    return round_away(&g);
+    /* GLSL.std.450 leaves the direction of halves open */
+    return vyre_spv_ext(s, GLSLstd450RoundEven, g.type_id, &g.a, 1);
   case VYRE_OP_convert:
     if (!vyre_kind_is_float(VYRE_TYPE_KIND(g.type)) || vyre_kind_is_float(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))))
       return 0;

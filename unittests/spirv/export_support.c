@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export_support.h"
+
+#include "vyre/run.h"
+#include "vyre/target.h"
+#include "vyre/verify.h"
+
+#include <math.h>
+#include <spirv-tools/libspirv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static vyre_target *device;
+
+int
+export_device_open(void **state)
+{
+  (void)state;
+  vyre_status status = vyre_target_vulkan.open(NULL, NULL, &device);
+  if (status)
+    printf("not run on Vulkan: %s\n", vyre_status_text(status));
+  vyre_status_free(status);
+  return 0;
+}
+
+int
+export_device_close(void **state)
+{
+  (void)state;
+  vyre_status_free(device ? vyre_target_vulkan.close(device) : NULL);
+  return 0;
+}
+
+static void
+must(vyre_status status)
+{
+  if (status)
+    print_error("%s\n", vyre_status_text(status));
+  assert_true(status == VYRE_OK);
+}
+
+static vyre_row
+word_index(export_case *c, uint32_t slot)
+{
+  return slot ? vyre_build_imm(&c->b, VYRE_OP_add, c->base, slot) : c->base;
+}
+
+void
+export_open(export_case *c, uint32_t mode)
+{
+  *c = (export_case){0};
+  must(vyre_module_create(NULL, 1u << 20, &c->module));
+  const uint32_t input = vyre_module_add_input(c->module, "test.vir");
+  c->program = vyre_build_program(c->module, "main", mode, input, &c->b);
+  const vyre_row four = vyre_build_const(&c->b, U32, 4), one = vyre_build_const(&c->b, U32, 1);
+  vyre_build_workgroup(&c->b, four, one, one);
+  const vyre_type_id words = vyre_type_runtime_array(c->module, U32, 4);
+  c->in = vyre_build_buffer(&c->b, words, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 0);
+  c->out = vyre_build_buffer(&c->b, words, VYRE_SPACE_STORAGE, 0, 0, 1);
+  vyre_row_set_name(c->module, c->in, "in", 2);
+  vyre_row_set_name(c->module, c->out, "out", 3);
+  c->gid = vyre_build_lane(&c->b, vyre_build(&c->b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 0);
+  c->base = vyre_build_imm(&c->b, VYRE_OP_mul, c->gid, EXPORT_SLOTS);
+}
+
+void
+export_close(export_case *c)
+{
+  vyre_bytes_free(&c->code);
+  vyre_module_destroy(c->module);
+}
+
+vyre_row
+export_u32(export_case *c, uint32_t value)
+{
+  return vyre_build_const(&c->b, U32, value);
+}
+
+vyre_row
+export_input(export_case *c, vyre_type type)
+{
+  vyre_row lanes[4];
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const uint32_t count = VYRE_TYPE_LANES(type);
+  for (uint32_t i = 0; i < count; i++) {
+    assert_true(c->loads < EXPORT_SLOTS);
+    lanes[i] = vyre_build_load(&c->b, vyre_build_at(&c->b, c->in, word_index(c, c->loads++)), 0);
+    if (kind == VYRE_BOOL)
+      lanes[i] = vyre_build_imm(&c->b, VYRE_OP_ne, lanes[i], 0);
+    else if (kind != VYRE_U32)
+      lanes[i] = vyre_build_convert(&c->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), lanes[i]);
+  }
+  return vyre_build_join(&c->b, lanes, count);
+}
+
+static vyre_type
+type_of(const export_case *c, vyre_row row)
+{
+  return VYRE_ROW_TYPE(vyre_module_view(c->module)->op[row.id]);
+}
+
+void
+export_output(export_case *c, vyre_row value)
+{
+  const vyre_type type = type_of(c, value);
+  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++) {
+    vyre_row lane = VYRE_TYPE_LANES(type) == 1 ? value : vyre_build_lane(&c->b, value, i);
+    if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
+      lane = vyre_build_select(&c->b, lane, export_u32(c, 1), export_u32(c, 0));
+    else if (VYRE_TYPE_KIND(type) != VYRE_U32)
+      lane = vyre_build_convert(&c->b, VYRE_OP_bitcast, U32, lane);
+    assert_true(c->stores < EXPORT_SLOTS);
+    vyre_build_store(&c->b, vyre_build_at(&c->b, c->out, word_index(c, c->stores++)), lane, 0);
+  }
+}
+
+void
+export_validate(const vyre_bytes *code)
+{
+  spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
+  const uint32_t *words = (const uint32_t *)(const void *)code->data;
+  spv_const_binary_t binary = {words, code->size / 4};
+  spv_diagnostic diagnostic = NULL;
+  const spv_result_t result = spvValidate(context, &binary, &diagnostic);
+  if (result != SPV_SUCCESS) {
+    print_error("spirv-val: word %zu: %s\n", diagnostic ? diagnostic->position.index : 0, diagnostic ? diagnostic->error : "invalid");
+    spv_text text = NULL;
+    spvBinaryToText(context, words, code->size / 4, SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES, &text,
+                    NULL);
+    if (text)
+      print_error("%s\n", text->str);
+    spvTextDestroy(text);
+  }
+  spvDiagnosticDestroy(diagnostic);
+  spvContextDestroy(context);
+  assert_int_equal(result, SPV_SUCCESS);
+}
+
+void
+export_write(export_case *c)
+{
+  must(vyre_module_status(c->module));
+  must(vyre_module_seal(c->module, NULL));
+  c->program.id = vyre_module_view(c->module)->first[0];
+  must(vyre_spirv_write(c->module, 0, NULL, &c->code));
+  export_validate(&c->code);
+  /* the same bytes again */
+  vyre_bytes again = {0};
+  must(vyre_spirv_write(c->module, 0, NULL, &again));
+  assert_int_equal(again.size, c->code.size);
+  assert_memory_equal(again.data, c->code.data, again.size);
+  vyre_bytes_free(&again);
+}
+
+uint32_t
+export_count(const export_case *c, uint32_t opcode)
+{
+  const uint32_t *words = (const uint32_t *)(const void *)c->code.data;
+  uint32_t count = 0;
+  for (size_t at = 5; at < c->code.size / 4; at += words[at] >> 16)
+    count += (words[at] & 0xffff) == opcode;
+  return count;
+}
+
+/* ---- running ---- */
+
+enum { WORDS = EXPORT_INVOCATIONS * EXPORT_SLOTS };
+
+static vyre_row
+buffer_of(const export_case *c, uint32_t binding)
+{
+  const vyre_view *view = vyre_module_view(c->module);
+  for (uint32_t row = view->first[c->program.id]; row; row = view->next[row])
+    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && vyre_buffer_info_of(c->module, (vyre_row){row})->binding == binding)
+      return (vyre_row){row};
+  fail_msg("no buffer at binding %u", binding);
+  return VYRE_NONE;
+}
+
+static void
+interpret(const export_case *c, const uint32_t *in, uint32_t *out)
+{
+  uint32_t copy[WORDS];
+  memcpy(copy, in, sizeof(copy));
+  const vyre_binding bindings[2] = {{buffer_of(c, 0), copy, sizeof(copy)}, {buffer_of(c, 1), out, WORDS * 4}};
+  const vyre_dispatch dispatch = {.program = c->program, .groups = {4, 1, 1}, .bindings = bindings, .binding_count = 2};
+  must(vyre_interp_run(c->module, &dispatch, NULL, NULL));
+}
+
+static void
+run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
+{
+  static const vyre_kernel_slot slots[2] = {{0, 0, VYRE_SLOT_STORAGE}, {0, 1, VYRE_SLOT_STORAGE}};
+  const vyre_kernel_desc desc = {.label = "test", .form = VYRE_KERNEL_SPIRV, .code = c->code.data, .size = c->code.size, .entry = "main",
+                                 .workgroup = {4, 1, 1}, .slots = slots, .slot_count = 2};
+  vyre_kernel kernel;
+  vyre_device_buffer buffers[2];
+  for (int i = 0; i < 2; i++)
+    must(vyre_target_vulkan.allocate(device, WORDS * 4, &buffers[i]));
+  must(vyre_target_vulkan.compile(device, &desc, &kernel));
+  const vyre_range ranges[2] = {{buffers[0], 0, 0}, {buffers[1], 0, 0}};
+  const vyre_upload uploads[2] = {{ranges[0], in}, {ranges[1], out}};
+  const vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 2, .groups = {4, 1, 1}};
+  const vyre_read read = {ranges[1], out};
+  const vyre_sequence sequence = {.uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  must(vyre_target_vulkan.submit(device, &sequence, NULL));
+  must(vyre_target_vulkan.release(device, kernel));
+  for (int i = 0; i < 2; i++)
+    must(vyre_target_vulkan.free(device, buffers[i]));
+}
+
+static float
+as_float(uint32_t bits)
+{
+  float value;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+
+static bool
+agree(const export_case *c, uint32_t a, uint32_t b)
+{
+  if (a == b || (isnan(as_float(a)) && isnan(as_float(b))))
+    return true;
+  if (!c->tolerance || isnan(as_float(a)) || isnan(as_float(b)))
+    return false;
+  const int64_t left = a & 0x80000000u ? -(int64_t)(a & 0x7fffffffu) : (int64_t)a;
+  const int64_t right = b & 0x80000000u ? -(int64_t)(b & 0x7fffffffu) : (int64_t)b;
+  return llabs(left - right) <= (int64_t)c->tolerance;
+}
+
+static void
+compare(const export_case *c, const char *what, const uint32_t *expected, const uint32_t *found)
+{
+  if (c->tolerance == UINT32_MAX)
+    return;
+  for (uint32_t i = 0; i < WORDS; i++)
+    if (!agree(c, expected[i], found[i]))
+      fail_msg("%s: invocation %u, word %u: expected 0x%08x, found 0x%08x", what, i / EXPORT_SLOTS, i % EXPORT_SLOTS, expected[i], found[i]);
+}
+
+/* Values that find what is wrong with an op: ends of ranges, zeros, NaN, infinities, small integers, and noise. */
+static void
+edge_cases(uint32_t words[WORDS])
+{
+  static const uint32_t edges[] = {0,          1,          2,          3,          31,         32,         33,         0x7fffffff,
+                                   0x80000000, 0xffffffff, 0xfffffffe, 0x3f800000, 0xbf800000, 0x40490fdb, 0x7f800000, 0xff800000,
+                                   0x7fc00000, 0x3f000000, 0x4f000000, 0x4f800000, 0xcf000000, 0x00800000, 0xc0a00000, 0x42c80000};
+  uint32_t noise = 12345;
+  for (uint32_t i = 0; i < WORDS; i++) {
+    noise = noise * 1664525u + 1013904223u;
+    words[i] = noise >> 30 ? edges[(noise >> 8) % (sizeof(edges) / sizeof(edges[0]))] : noise;
+  }
+}
+
+void
+export_run(export_case *c, const uint32_t *words)
+{
+  uint32_t in[WORDS], expected[WORDS], found[WORDS];
+  if (words)
+    memcpy(in, words, sizeof(in));
+  else
+    edge_cases(in);
+  export_write(c);
+  for (uint32_t i = 0; i < WORDS; i++)
+    expected[i] = found[i] = 0xdeadbeef;
+  interpret(c, in, expected);
+  if (device) {
+    run_on_device(c, in, found);
+    compare(c, "Vulkan", expected, found);
+  }
+}

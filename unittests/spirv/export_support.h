@@ -1,0 +1,54 @@
+/* Programs made by tests: written as SPIR-V, accepted by spirv-val, and run on the interpreter and on Vulkan where there is a device.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef EXPORT_SUPPORT_H
+#define EXPORT_SUPPORT_H
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "vyre/ir.h"
+#include "vyre/spirv.h"
+
+#define EXPORT_INVOCATIONS 16u /* four workgroups of four */
+#define EXPORT_SLOTS 64u       /* words of input and of output for each invocation */
+
+#define U32 VYRE_TYPE(VYRE_U32, 1)
+#define I32 VYRE_TYPE(VYRE_I32, 1)
+#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define BOOL VYRE_TYPE(VYRE_BOOL, 1)
+
+/* A module with one program: buffers `in` and `out`, u32[], and the first of the invocation's words in both. */
+typedef struct export_case {
+  vyre_module *module;
+  vyre_builder b;
+  vyre_row program, in, out, gid, base;
+  uint32_t loads, stores; /* words of `in` and `out` that are used */
+  uint32_t tolerance;     /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
+  vyre_bytes code;        /* after export_write */
+} export_case;
+
+/* mode: 0 strict, VYRE_PROGRAM_RELAXED. */
+void export_open(export_case *c, uint32_t mode);
+void export_close(export_case *c);
+/* The next input words as a value; bool: not zero. */
+vyre_row export_input(export_case *c, vyre_type type);
+/* A value to the next output words. */
+void export_output(export_case *c, vyre_row value);
+vyre_row export_u32(export_case *c, uint32_t value);
+/* Seals, writes, and has it validated. */
+void export_write(export_case *c);
+/* The same; then runs it wherever that can be, and compares.  `words` may be NULL: inputs are then made to be edge cases. */
+void export_run(export_case *c, const uint32_t *words);
+/* How often an opcode stands in the written module. */
+uint32_t export_count(const export_case *c, uint32_t opcode);
+/* Opens and closes the Vulkan device for all tests of a program. */
+int export_device_open(void **state);
+int export_device_close(void **state);
+/* spirv-val's verdict; prints the module if it is not accepted. */
+void export_validate(const vyre_bytes *code);
+
+#endif
