@@ -126,8 +126,9 @@ hash_words(const uint32_t *key, size_t count)
   return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* Twice the slots, for the entries before `end`. */
 static void
-rehash(vyre_spv *s)
+rehash(vyre_spv *s, size_t end)
 {
   const uint32_t slot_count = s->slot_count ? s->slot_count * 2 : 256;
   vyre_spv_words slots = {0};
@@ -137,7 +138,7 @@ rehash(vyre_spv *s)
     vyre_spv_words_free(s, &slots);
     return;
   }
-  for (size_t at = 0; at < s->keys.count; at += 2 + s->keys.data[at]) {
+  for (size_t at = 0; at < end; at += 2 + s->keys.data[at]) {
     uint32_t slot = hash_words(s->keys.data + at + 2, s->keys.data[at]) & (slot_count - 1);
     while (slots.data[slot])
       slot = (slot + 1) & (slot_count - 1);
@@ -154,7 +155,7 @@ find(vyre_spv *s, size_t start, bool *out_fresh)
 {
   *out_fresh = false;
   if (s->slot_used * 2 >= s->slot_count)
-    rehash(s);
+    rehash(s, start);
   if (s->out_of_memory)
     return 0;
   uint32_t *entry = s->keys.data + start;

@@ -48,52 +48,366 @@ tolerance_of(vyre_opcode op, uint32_t mode)
   return 0;
 }
 
-/* Ops whose operands all have one type: with rows, and with a literal on the right. */
+/* The op on rows, and with literals on its right. */
 static void
-uniform_ops(uint32_t mode)
+uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyre_row operands[3])
 {
+  static const uint32_t literals[4] = {0, 1, 32, 0xffffffff}, float_literals[4] = {0x3f800000, 0x3fc00000, 0x3f000000, 0xc2280000};
+  const vyre_op_info *info = &vyre_op_infos[op];
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const vyre_type result = VYRE_TYPE(info->rule == VYRE_RULE_BOOL ? VYRE_BOOL : kind, VYRE_TYPE_LANES(type));
+  c->label = info->text;
+  c->tolerance = tolerance_of((vyre_opcode)op, mode);
+  c->zeros_agree = kind == VYRE_F32 && op < VYRE_OP_fmin;
+  export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, 0, 0, 0, operands[0], info->operands > 1 ? operands[1] : VYRE_NONE,
+                              info->operands > 2 ? operands[2] : VYRE_NONE));
+  for (uint32_t i = 0; (info->flags & VYRE_OP_TAKES_IMM) && i < 4; i++) {
+    const uint32_t bits = kind == VYRE_F32 ? float_literals[i] : kind == VYRE_BOOL ? i & 1 : literals[i];
+    if (mode == 0 || info->undefined == VYRE_UNDEFINED_NEVER)
+      export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, VYRE_ROW_IMM, bits, 0, operands[0], VYRE_NONE, VYRE_NONE));
+  }
+}
+
+static void
+open_with_inputs(export_case *c, uint32_t mode, vyre_type type, vyre_row operands[3])
+{
+  export_open(c, mode);
+  for (int i = 0; i < 3; i++)
+    operands[i] = export_input(c, type);
+}
+
+/* Ops whose operands all have one type: as many of them in a program as it has room for. */
+static void
+uniform_ops(uint32_t mode, vyre_type type)
+{
+  export_case c;
+  vyre_row operands[3];
+  open_with_inputs(&c, mode, type, operands);
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
-    if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE))
+    if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE)
+        || !takes((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3))
       continue;
-    for (size_t k = 0; k < 4; k++) {
-      for (uint32_t lanes = op == VYRE_OP_cross ? 3 : 1; takes(info->klass, kinds[k]) && lanes <= (op == VYRE_OP_cross ? 3u : 4u); lanes++) {
-        export_case c;
-        export_open(&c, mode);
-        c.tolerance = tolerance_of((vyre_opcode)op, mode);
-        const vyre_type type = VYRE_TYPE(kinds[k], lanes);
-        const vyre_type result = VYRE_TYPE(info->rule == VYRE_RULE_BOOL ? VYRE_BOOL : kinds[k], lanes);
-        vyre_row operands[3] = {{0}};
-        for (uint32_t i = 0; i < info->operands; i++)
-          operands[i] = export_input(&c, type);
-        export_output(&c, vyre_build(&c.b, (vyre_opcode)op, result, 0, 0, 0, operands[0], operands[1], operands[2]));
-        for (uint32_t i = 0; info->flags & VYRE_OP_TAKES_IMM && i < 5; i++) {
-          static const uint32_t literals[5] = {0, 1, 31, 32, 0xffffffff};
-          const uint32_t bits = kinds[k] == VYRE_F32 ? i * 0x3f000000u : kinds[k] == VYRE_BOOL ? i & 1 : literals[i];
-          const bool undefined = mode && info->undefined != VYRE_UNDEFINED_NEVER;
-          if (!undefined)
-            export_output(&c, vyre_build(&c.b, (vyre_opcode)op, result, VYRE_ROW_IMM, bits, 0, operands[0], VYRE_NONE, VYRE_NONE));
-        }
-        print_message("%s %u x%u\n", info->text, (unsigned)kinds[k], lanes);
-        export_run(&c, NULL);
-        export_close(&c);
-      }
+    if (c.stores + 20 > EXPORT_SLOTS) {
+      export_run(&c, NULL);
+      export_close(&c);
+      open_with_inputs(&c, mode, type, operands);
     }
+    uniform_op(&c, op, type, mode, operands);
   }
+  export_run(&c, NULL);
+  export_close(&c);
 }
 
 static void
 ops_of_one_type_strict(void **state)
 {
   (void)state;
-  uniform_ops(0);
+  for (size_t k = 0; k < 4; k++)
+    for (uint32_t lanes = 1; lanes <= 4; lanes++)
+      uniform_ops(0, VYRE_TYPE(kinds[k], lanes));
 }
 
 static void
 ops_of_one_type_relaxed(void **state)
 {
   (void)state;
-  uniform_ops(VYRE_PROGRAM_RELAXED);
+  for (size_t k = 0; k < 4; k++)
+    for (uint32_t lanes = 1; lanes <= 4; lanes++)
+      uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(kinds[k], lanes));
+}
+
+
+static vyre_row
+build(export_case *c, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row third)
+{
+  return vyre_build(&c->b, op, type, 0, imm, 0, a, b, third);
+}
+
+/* An index that is in range half of the time. */
+static vyre_row
+small_index(export_case *c, vyre_type type)
+{
+  const vyre_row word = export_input(c, U32);
+  const vyre_row small = vyre_build_imm(&c->b, VYRE_OP_and, word, 0x80000007u);
+  return type == U32 ? small : vyre_build_convert(&c->b, VYRE_OP_bitcast, type, small);
+}
+
+static void
+lanes_taken_and_put(void **state)
+{
+  (void)state;
+  for (uint32_t lanes = 2; lanes <= 4; lanes++) {
+    for (size_t k = 0; k < 4; k++) {
+      export_case c;
+      export_open(&c, 0);
+      const vyre_type type = VYRE_TYPE(kinds[k], lanes), scalar = VYRE_TYPE(kinds[k], 1);
+      const vyre_row vector = export_input(&c, type), value = export_input(&c, scalar);
+      const vyre_row unsigned_index = small_index(&c, U32), signed_index = small_index(&c, I32);
+      export_output(&c, build(&c, VYRE_OP_lane, scalar, 0, vector, unsigned_index, VYRE_NONE));
+      export_output(&c, build(&c, VYRE_OP_lane, scalar, 0, vector, signed_index, VYRE_NONE));
+      export_output(&c, vyre_build_lane(&c.b, vector, lanes - 1));
+      export_output(&c, build(&c, VYRE_OP_insert, type, 0, vector, value, unsigned_index));
+      export_output(&c, build(&c, VYRE_OP_insert, type, 0, vector, value, signed_index));
+      export_output(&c, build(&c, VYRE_OP_insert, type, 0, vector, value, export_u32(&c, 1)));
+      export_output(&c, build(&c, VYRE_OP_insert, type, 0, vector, value, export_u32(&c, 7)));
+      export_run(&c, NULL);
+      export_close(&c);
+    }
+  }
+}
+
+static void
+vectors_joined_and_shuffled(void **state)
+{
+  (void)state;
+  for (size_t k = 0; k < 4; k++) {
+    export_case c;
+    export_open(&c, VYRE_PROGRAM_RELAXED);
+    const vyre_kind kind = kinds[k];
+    const vyre_row one = export_input(&c, VYRE_TYPE(kind, 1)), two = export_input(&c, VYRE_TYPE(kind, 2));
+    const vyre_row three = export_input(&c, VYRE_TYPE(kind, 3)), four = export_input(&c, VYRE_TYPE(kind, 4));
+    export_output(&c, build(&c, VYRE_OP_join, VYRE_TYPE(kind, 3), 0, two, one, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_join, VYRE_TYPE(kind, 4), 0, one, one, two));
+    export_output(&c, build(&c, VYRE_OP_splat, VYRE_TYPE(kind, 4), 0, one, VYRE_NONE, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_splat, VYRE_TYPE(kind, 1), 0, one, VYRE_NONE, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_shuffle, VYRE_TYPE(kind, 4), 0x0123, four, VYRE_NONE, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_shuffle, VYRE_TYPE(kind, 4), 0x4152, three, two, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_shuffle, VYRE_TYPE(kind, 2), 0x46, one, three, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_shuffle, VYRE_TYPE(kind, 1), 0x5, four, three, VYRE_NONE));
+    const vyre_row constants[2] = {vyre_build_const(&c.b, VYRE_TYPE(kind, 1), 1), vyre_build_const(&c.b, VYRE_TYPE(kind, 1), 0)};
+    const vyre_row pair = build(&c, VYRE_OP_join, VYRE_TYPE(kind, 2), 0, constants[0], constants[1], VYRE_NONE);
+    export_output(&c, build(&c, VYRE_OP_join, VYRE_TYPE(kind, 4), 0, pair, constants[0], constants[1]));
+    export_run(&c, NULL);
+    export_close(&c);
+  }
+}
+
+static void
+choices(void **state)
+{
+  (void)state;
+  for (size_t k = 0; k < 4; k++) {
+    export_case c;
+    export_open(&c, 0);
+    for (uint32_t lanes = 1; lanes <= 3; lanes++) {
+      const vyre_type type = VYRE_TYPE(kinds[k], lanes);
+      const vyre_row scalar = export_input(&c, BOOL), vector = export_input(&c, VYRE_TYPE(VYRE_BOOL, lanes));
+      const vyre_row yes = export_input(&c, type), no = export_input(&c, type);
+      export_output(&c, vyre_build_select(&c.b, scalar, yes, no));
+      export_output(&c, vyre_build_select(&c.b, vector, yes, no));
+      export_output(&c, build(&c, VYRE_OP_any, BOOL, 0, vector, VYRE_NONE, VYRE_NONE));
+      export_output(&c, build(&c, VYRE_OP_all, BOOL, 0, vector, VYRE_NONE, VYRE_NONE));
+    }
+    export_run(&c, NULL);
+    export_close(&c);
+  }
+}
+
+static void
+conversions(void **state)
+{
+  (void)state;
+  export_case c;
+  export_open(&c, 0);
+  for (uint32_t lanes = 1; lanes <= 2; lanes++) {
+    for (size_t from = 1; from < 4; from++) {
+      const vyre_row value = export_input(&c, VYRE_TYPE(kinds[from], lanes));
+      for (size_t to = 1; to < 4; to++) {
+        export_output(&c, vyre_build_convert(&c.b, VYRE_OP_convert, VYRE_TYPE(kinds[to], lanes), value));
+        export_output(&c, vyre_build_convert(&c.b, VYRE_OP_bitcast, VYRE_TYPE(kinds[to], lanes), value));
+      }
+    }
+  }
+  export_run(&c, NULL);
+  export_close(&c);
+}
+
+static void
+bit_fields(void **state)
+{
+  (void)state;
+  for (size_t k = 1; k < 3; k++) {
+    export_case c;
+    export_open(&c, 0);
+    for (uint32_t lanes = 1; lanes <= 3; lanes++) {
+      const vyre_type type = VYRE_TYPE(kinds[k], lanes);
+      const vyre_row base = export_input(&c, type), insert = export_input(&c, type);
+      const vyre_row offset = export_input(&c, U32), count = export_input(&c, U32);
+      const vyre_row place[2] = {offset, count};
+      export_output(&c, build(&c, VYRE_OP_ubfe, type, 0, base, offset, count));
+      export_output(&c, build(&c, VYRE_OP_sbfe, type, 0, base, offset, count));
+      export_output(&c, build(&c, VYRE_OP_bfi, type, 0, base, insert, vyre_build_tuple(&c.b, place, 2)));
+    }
+    export_run(&c, NULL);
+    export_close(&c);
+  }
+}
+
+static void
+pairs(void **state)
+{
+  (void)state;
+  static const vyre_opcode ops[4] = {VYRE_OP_uaddc, VYRE_OP_usubb, VYRE_OP_umulx, VYRE_OP_smulx};
+  export_case c;
+  export_open(&c, 0);
+  for (uint32_t lanes = 1; lanes <= 2; lanes++) {
+    for (int i = 0; i < 4; i++) {
+      const vyre_type type = VYRE_TYPE(ops[i] == VYRE_OP_smulx ? VYRE_I32 : VYRE_U32, lanes);
+      const vyre_row a = export_input(&c, type), b = export_input(&c, type);
+      const vyre_row both = build(&c, ops[i], VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TUPLE_OF(2, type), a, b, VYRE_NONE);
+      export_output(&c, vyre_build_part(&c.b, both, 0, type));
+      export_output(&c, vyre_build_part(&c.b, both, 1, type));
+    }
+  }
+  export_run(&c, NULL);
+  export_close(&c);
+}
+
+/* Results of floats that Vulkan gives some error: inputs of everyday size, and a tolerance. */
+static void
+everyday(uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS])
+{
+  for (uint32_t i = 0; i < EXPORT_INVOCATIONS * EXPORT_SLOTS; i++) {
+    const float value = 0.25f + (float)((i * 37u) % 101u) / 64.0f;
+    memcpy(&words[i], &value, 4);
+  }
+}
+
+static void
+float_functions(void **state)
+{
+  (void)state;
+  static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
+  const vyre_type tuple = VYRE_TYPE(VYRE_TUPLE, 1);
+  everyday(words);
+  export_case c;
+  export_open(&c, 0);
+  c.tolerance = 64;
+  for (uint32_t lanes = 1; lanes <= 3; lanes++) {
+    const vyre_type type = VYRE_TYPE(VYRE_F32, lanes), ints = VYRE_TYPE(VYRE_I32, lanes);
+    const vyre_row a = export_input(&c, type), b = export_input(&c, type), eta = export_input(&c, F32);
+    export_output(&c, build(&c, VYRE_OP_dot, F32, 0, a, b, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_norm, F32, 0, a, VYRE_NONE, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_distance, F32, 0, a, b, VYRE_NONE));
+    export_output(&c, build(&c, VYRE_OP_refract, type, 0, vyre_build_unary(&c.b, VYRE_OP_normalize, a),
+                            vyre_build_unary(&c.b, VYRE_OP_normalize, b), eta));
+    const vyre_row whole = vyre_build_convert(&c.b, VYRE_OP_convert, ints, a);
+    export_output(&c, build(&c, VYRE_OP_ldexp, type, 0, a, whole, VYRE_NONE));
+    const vyre_row split = build(&c, VYRE_OP_modf, tuple, VYRE_TUPLE_OF(2, type), a, VYRE_NONE, VYRE_NONE);
+    export_output(&c, vyre_build_part(&c.b, split, 0, type));
+    export_output(&c, vyre_build_part(&c.b, split, 1, type));
+    const vyre_row parts = build(&c, VYRE_OP_frexp, tuple, VYRE_TUPLE_OF(2, 0), a, VYRE_NONE, VYRE_NONE);
+    export_output(&c, vyre_build_part(&c.b, parts, 0, type));
+    export_output(&c, vyre_build_part(&c.b, parts, 1, ints));
+  }
+  export_run(&c, words);
+  export_close(&c);
+}
+
+static void
+packing(void **state)
+{
+  (void)state;
+  static const struct {
+    vyre_opcode op;
+    uint32_t lanes;
+  } ops[] = {{VYRE_OP_packsnorm4x8, 4},  {VYRE_OP_packunorm4x8, 4},  {VYRE_OP_packsnorm2x16, 2},
+             {VYRE_OP_packunorm2x16, 2}, {VYRE_OP_packhalf2x16, 2}};
+  static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
+  everyday(words);
+  export_case c;
+  export_open(&c, 0);
+  for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+    const vyre_type type = VYRE_TYPE(VYRE_F32, ops[i].lanes);
+    const vyre_row packed = build(&c, ops[i].op, U32, 0, export_input(&c, type), VYRE_NONE, VYRE_NONE);
+    export_output(&c, packed);
+    export_output(&c, build(&c, (vyre_opcode)(ops[i].op + 5), type, 0, packed, VYRE_NONE, VYRE_NONE));
+  }
+  export_run(&c, words);
+  export_close(&c);
+}
+
+/* A matrix is a tuple of its columns. */
+static vyre_row
+matrix_input(export_case *c, uint32_t columns, uint32_t rows)
+{
+  vyre_row parts[4];
+  for (uint32_t i = 0; i < columns; i++)
+    parts[i] = export_input(c, VYRE_TYPE(VYRE_F32, rows));
+  const vyre_row tuple = vyre_build_tuple(&c->b, parts, columns);
+  return tuple;
+}
+
+static void
+matrix_output(export_case *c, vyre_row matrix, uint32_t columns, uint32_t rows)
+{
+  for (uint32_t i = 0; i < columns; i++)
+    export_output(c, vyre_build_part(&c->b, matrix, i, VYRE_TYPE(VYRE_F32, rows)));
+}
+
+static vyre_row
+matrix_op(export_case *c, vyre_opcode op, uint32_t columns, uint32_t rows, vyre_row a, vyre_row b)
+{
+  return build(c, op, VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TUPLE_OF(columns, VYRE_TYPE(VYRE_F32, rows)), a, b, VYRE_NONE);
+}
+
+static void
+matrices(void **state)
+{
+  (void)state;
+  static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
+  everyday(words);
+  for (uint32_t columns = 2; columns <= 4; columns++) {
+    for (uint32_t rows = 2; rows <= 4; rows++) {
+      export_case c;
+      export_open(&c, columns == rows ? 0 : VYRE_PROGRAM_RELAXED);
+      c.tolerance = 4096;
+      c.label = "matrix";
+      const vyre_row m = matrix_input(&c, columns, rows), n = matrix_input(&c, 2, columns);
+      const vyre_row across = export_input(&c, VYRE_TYPE(VYRE_F32, columns)), down = export_input(&c, VYRE_TYPE(VYRE_F32, rows));
+      export_output(&c, build(&c, VYRE_OP_matvec, VYRE_TYPE(VYRE_F32, rows), 0, m, across, VYRE_NONE));
+      export_output(&c, build(&c, VYRE_OP_vecmat, VYRE_TYPE(VYRE_F32, columns), 0, down, m, VYRE_NONE));
+      matrix_output(&c, matrix_op(&c, VYRE_OP_matmat, 2, rows, m, n), 2, rows);
+      const vyre_row turned = matrix_op(&c, VYRE_OP_transpose, rows, columns, m, VYRE_NONE);
+      export_output(&c, build(&c, VYRE_OP_matvec, VYRE_TYPE(VYRE_F32, columns), 0, turned, down, VYRE_NONE));
+      matrix_output(&c, matrix_op(&c, VYRE_OP_outer, columns, rows, down, across), columns, rows);
+      if (columns == rows) {
+        c.tolerance = UINT32_MAX; /* ill conditioned */
+        export_output(&c, build(&c, VYRE_OP_determinant, F32, 0, m, VYRE_NONE, VYRE_NONE));
+        matrix_output(&c, matrix_op(&c, VYRE_OP_inverse, columns, rows, m, VYRE_NONE), columns, rows);
+      }
+      export_run(&c, words);
+      assert_true(export_count(&c, SpvOpTypeMatrix) > 0);
+      export_close(&c);
+    }
+  }
+}
+
+/* A vector times one number is one instruction, and strict arithmetic is kept as written. */
+static void
+multiplication_by_a_splat(void **state)
+{
+  (void)state;
+  for (uint32_t mode = 0; mode < 2; mode++) {
+    export_case c;
+    export_open(&c, mode);
+    const vyre_type type = VYRE_TYPE(VYRE_F32, 3);
+    const vyre_row vector = export_input(&c, type), scalar = export_input(&c, F32);
+    export_output(&c, vyre_build_imm(&c.b, VYRE_OP_mul, vector, 0x40000000));
+    const vyre_row splat = build(&c, VYRE_OP_splat, type, 0, scalar, VYRE_NONE, VYRE_NONE);
+    export_output(&c, build(&c, VYRE_OP_mul, type, 0, splat, vector, VYRE_NONE));
+    export_output(&c, vyre_build(&c.b, VYRE_OP_mul, type, VYRE_ROW_EXACT, 0, 0, vector, vector, VYRE_NONE));
+    export_run(&c, NULL);
+    assert_int_equal(export_count(&c, SpvOpVectorTimesScalar), 2);
+    assert_int_equal(export_count(&c, SpvOpFMul), 1);
+    unsigned exact = 0;
+    const uint32_t *code = (const uint32_t *)(const void *)c.code.data;
+    for (size_t at = 5; at < c.code.size / 4; at += code[at] >> 16)
+      exact += (code[at] & 0xffff) == SpvOpDecorate && code[at + 2] == SpvDecorationNoContraction;
+    assert_int_equal(exact, mode ? 1 : 3);
+    export_close(&c);
+  }
 }
 
 int
@@ -102,6 +416,16 @@ main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(ops_of_one_type_strict),
     cmocka_unit_test(ops_of_one_type_relaxed),
+    cmocka_unit_test(lanes_taken_and_put),
+    cmocka_unit_test(vectors_joined_and_shuffled),
+    cmocka_unit_test(choices),
+    cmocka_unit_test(conversions),
+    cmocka_unit_test(bit_fields),
+    cmocka_unit_test(pairs),
+    cmocka_unit_test(float_functions),
+    cmocka_unit_test(packing),
+    cmocka_unit_test(matrices),
+    cmocka_unit_test(multiplication_by_a_splat),
   };
   return cmocka_run_group_tests(tests, export_device_open, export_device_close);
 }

@@ -14,7 +14,7 @@
 #include "vyre/spirv.h"
 
 #define EXPORT_INVOCATIONS 16u /* four workgroups of four */
-#define EXPORT_SLOTS 64u       /* words of input and of output for each invocation */
+#define EXPORT_SLOTS 256u      /* words of input and of output for each invocation */
 
 #define U32 VYRE_TYPE(VYRE_U32, 1)
 #define I32 VYRE_TYPE(VYRE_I32, 1)
@@ -27,7 +27,15 @@ typedef struct export_case {
   vyre_builder b;
   vyre_row program, in, out, gid, base;
   uint32_t loads, stores; /* words of `in` and `out` that are used */
+  /* of the outputs to come: */
   uint32_t tolerance;     /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
+  bool zeros_agree;       /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
+  const char *label;      /* what a difference is reported under */
+  struct {
+    uint32_t tolerance;
+    bool zeros_agree;
+    const char *label;
+  } slots[EXPORT_SLOTS];
   vyre_bytes code;        /* after export_write */
 } export_case;
 
