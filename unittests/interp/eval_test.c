@@ -5,6 +5,7 @@
 #include "vyre/ir.h"
 
 #include "eval_cases.h"
+#include "eval_shape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -320,231 +321,7 @@ matrices(void **state)
       assert_int_equal(out[k].lane[i] & 0x7fffffffu, cycle[i].lane[k]);
 }
 
-/* ---- laws over the table
- * -------------------------------------------------------------------------------------------------------------- */
-
-static const uint64_t edges[] = {
-    0,
-    1,
-    2,
-    5,
-    31,
-    32,
-    33,
-    0x7f,
-    0x80,
-    0xff,
-    0x7fff,
-    0x8000,
-    0x3c00,
-    0x7c00,
-    0x7e01,
-    0xfc00,
-    0x7fffffff,
-    0x80000000,
-    0xffffffff,
-    0x3f800000,
-    0xbf800000,
-    0x00800000,
-    0x007fffff,
-    0x7f7fffff,
-    0x7f800000,
-    0xff800000,
-    0x7fc00000,
-    0x7f800001,
-    0xffc12345,
-    0x4f000000,
-    0xcf000000,
-    UINT64_C(0x7fffffffffffffff),
-    UINT64_C(0x8000000000000000),
-    UINT64_C(0xffffffffffffffff),
-    UINT64_C(0x3ff0000000000000),
-    UINT64_C(0x7ff0000000000000),
-    UINT64_C(0x7ff8000000000001),
-    UINT64_C(0xfff0000000000000),
-};
-enum { EDGES = sizeof edges / sizeof edges[0] };
-
-static uint64_t
-cut(vyre_kind kind, uint64_t bits)
-{
-  const uint32_t width = vyre_kind_bits(kind);
-  return width >= 64 ? bits : bits & ((UINT64_C(1) << width) - 1);
-}
-
-static bool
-class_has(vyre_class class, vyre_kind kind)
-{
-  const bool is_float = vyre_kind_is_float(kind), is_int = vyre_kind_is_int(kind);
-  switch (class) {
-  case VYRE_CLASS_ANY:
-    return is_float || is_int || kind == VYRE_BOOL;
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-  case VYRE_CLASS_SINT:
-  case VYRE_CLASS_INT:
-    return is_int;
-  case VYRE_CLASS_FLOAT:
-    return is_float;
-  case VYRE_CLASS_NUM:
-    return is_float || is_int;
-  case VYRE_CLASS_BITS:
-    return is_int || kind == VYRE_BOOL;
-  case VYRE_CLASS_NONE:
-    return false;
-  }
-  return false;
-}
-
-/* An operand set that the op may have on this kind, and its result's type; false: not on this kind. */
-typedef struct sample {
-  vyre_value values[3][4];
-  vyre_eval_operand operands[3];
-  vyre_type type;
-  uint32_t imm;
-} sample;
-
-static void
-shape(sample *s, vyre_opcode op, vyre_kind kind, uint32_t lanes)
-{
-  const vyre_op_info *info = &vyre_op_infos[op];
-  const vyre_type type = VYRE_TYPE(kind, lanes);
-  for (uint32_t k = 0; k < 3; k++)
-    s->operands[k] = (vyre_eval_operand){k < info->operands ? s->values[k] : NULL, 0, k < info->operands ? type : 0, 0};
-  s->type = info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, lanes) : type;
-  s->imm = 0x7531;
-  switch ((uint32_t)op) {
-  case VYRE_OP_join:
-    s->operands[1].type = s->operands[2].type = s->operands[0].type = VYRE_TYPE(kind, 1);
-    s->type = VYRE_TYPE(kind, 3);
-    break;
-  case VYRE_OP_splat:
-    s->operands[0].type = VYRE_TYPE(kind, 1);
-    break;
-  case VYRE_OP_lane:
-    s->operands[1].type = U32;
-    s->type = VYRE_TYPE(kind, 1);
-    break;
-  case VYRE_OP_insert:
-    s->operands[1].type = VYRE_TYPE(kind, 1);
-    s->operands[2].type = U32;
-    break;
-  case VYRE_OP_select:
-    s->operands[0].type = VYRE_TYPE(VYRE_BOOL, 1);
-    break;
-  case VYRE_OP_ubfe:
-  case VYRE_OP_sbfe:
-    s->operands[1].type = s->operands[2].type = U32;
-    break;
-  case VYRE_OP_bfi:
-    s->operands[2] = (vyre_eval_operand){s->values[2], 2, TUPLE, U32};
-    break;
-  case VYRE_OP_any:
-  case VYRE_OP_all:
-    s->type = VYRE_TYPE(VYRE_BOOL, 1);
-    break;
-  case VYRE_OP_ldexp:
-    s->operands[1].type = VYRE_TYPE(VYRE_I32, lanes);
-    break;
-  case VYRE_OP_uaddc:
-  case VYRE_OP_usubb:
-  case VYRE_OP_umulx:
-  case VYRE_OP_smulx:
-  case VYRE_OP_frexp:
-  case VYRE_OP_modf:
-  case VYRE_OP_outer:
-    s->type = TUPLE;
-    break;
-  case VYRE_OP_dot:
-  case VYRE_OP_norm:
-  case VYRE_OP_distance:
-    s->type = VYRE_TYPE(kind, 1);
-    break;
-  case VYRE_OP_refract:
-    s->operands[2].type = VYRE_TYPE(kind, 1);
-    break;
-  case VYRE_OP_cross:
-    s->operands[0].type = s->operands[1].type = s->type = VYRE_TYPE(kind, 3);
-    break;
-  case VYRE_OP_matvec:
-    s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type};
-    break;
-  case VYRE_OP_vecmat:
-    s->operands[1] = (vyre_eval_operand){s->values[1], lanes, TUPLE, type};
-    break;
-  case VYRE_OP_matmat:
-    s->operands[1] = (vyre_eval_operand){s->values[1], lanes, TUPLE, type}; /* falls through */
-  case VYRE_OP_transpose:
-  case VYRE_OP_inverse:
-    s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type};
-    s->type = TUPLE;
-    break;
-  case VYRE_OP_determinant:
-    s->operands[0] = (vyre_eval_operand){s->values[0], lanes, TUPLE, type};
-    s->type = VYRE_TYPE(kind, 1);
-    break;
-  default:
-    break;
-  }
-  const bool wide = (op >= VYRE_OP_packsnorm2x16 && op <= VYRE_OP_packhalf2x16) || op >= VYRE_OP_unpacksnorm2x16;
-  if (op >= VYRE_OP_packsnorm4x8 && op <= VYRE_OP_packhalf2x16) {
-    s->operands[0].type = VEC(wide ? 2 : 4);
-    s->type = U32;
-  } else if (op >= VYRE_OP_unpacksnorm4x8 && op <= VYRE_OP_unpackhalf2x16) {
-    s->operands[0].type = U32;
-    s->type = VEC(wide ? 2 : 4);
-  }
-}
-
-static bool
-op_takes(vyre_opcode op, vyre_kind kind)
-{
-  const vyre_op_info *info = &vyre_op_infos[op];
-  if (!info->text || !(info->flags & VYRE_OP_PURE) || info->fold == VYRE_FOLD_NONE)
-    return false;
-  switch ((uint32_t)op) {
-  case VYRE_OP_const:
-    return kind != VYRE_VOID;
-  case VYRE_OP_ldexp:
-  case VYRE_OP_matvec:
-  case VYRE_OP_vecmat:
-  case VYRE_OP_matmat:
-  case VYRE_OP_transpose:
-  case VYRE_OP_determinant:
-  case VYRE_OP_inverse:
-    return vyre_kind_is_float(kind);
-  default:
-    break;
-  }
-  if (op >= VYRE_OP_packsnorm4x8 && op <= VYRE_OP_packhalf2x16)
-    return kind == VYRE_F32;
-  if (op >= VYRE_OP_unpacksnorm4x8 && op <= VYRE_OP_unpackhalf2x16)
-    return kind == VYRE_U32;
-  return class_has((vyre_class)info->klass, kind);
-}
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t
-random_bits(void)
-{
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return seed & 3 ? seed : edges[(seed >> 8) % EDGES];
-}
-
-static void
-randomize(sample *s)
-{
-  for (uint32_t k = 0; k < 3; k++)
-    for (uint32_t p = 0; p < 4; p++)
-      for (uint32_t i = 0; i < 4; i++) {
-        const vyre_type type = s->operands[k].parts ? s->operands[k].part_type : s->operands[k].type;
-        s->values[k][p].lane[i] = cut(VYRE_TYPE_KIND(type) == VYRE_VOID ? VYRE_U32 : VYRE_TYPE_KIND(type), random_bits());
-      }
-}
+/* ---- laws over the table -------------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_plain_nan(vyre_kind kind, uint64_t lane)
@@ -562,13 +339,13 @@ every_op_is_total(void **state)
   (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-      for (uint32_t lanes = 1; lanes <= 4 && op_takes((vyre_opcode)op, (vyre_kind)kind); lanes++)
+      for (uint32_t lanes = 1; lanes <= 4 && eval_takes((vyre_opcode)op, (vyre_kind)kind); lanes++)
         for (uint32_t round = 0; round < 60; round++) {
-          sample s = {.imm = 0};
+          eval_sample s = {.imm = 0};
           vyre_value out[VYRE_EVAL_PARTS], again[VYRE_EVAL_PARTS];
           bool undefined, undefined_again;
-          shape(&s, (vyre_opcode)op, (vyre_kind)kind, lanes);
-          randomize(&s);
+          eval_shape(&s, (vyre_opcode)op, (vyre_kind)kind, lanes);
+          eval_randomize(&s);
           const uint32_t word = VYRE_ROW(op, s.type, 0);
           if (!vyre_eval(word, s.imm, 0, s.operands, out, &undefined))
             fail_msg("%s has no meaning on kind %u with %u lanes", vyre_op_infos[op].text, kind, lanes);
@@ -582,7 +359,7 @@ every_op_is_total(void **state)
             const uint64_t lane = out[0].lane[i], nan = to == VYRE_F32   ? 0x7fc00000
                                                         : to == VYRE_F16 ? 0x7e00
                                                                          : UINT64_C(0x7ff8000000000000);
-            if (lane != cut(to, lane) || (vyre_op_infos[op].klass == VYRE_CLASS_FLOAT && is_plain_nan(to, lane) && lane != nan))
+            if (lane != eval_cut(to, lane) || (vyre_op_infos[op].klass == VYRE_CLASS_FLOAT && is_plain_nan(to, lane) && lane != nan))
               fail_msg("%s on kind %u gives 0x%llx", vyre_op_infos[op].text, kind, (unsigned long long)lane);
           }
         }
@@ -595,20 +372,20 @@ commuting_ops_are_symmetric(void **state)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
       for (uint32_t i = 0;
-           i < EDGES * EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) && op_takes((vyre_opcode)op, (vyre_kind)kind); i++) {
-        sample s = {.imm = 0};
+           i < EVAL_EDGES * EVAL_EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) && eval_takes((vyre_opcode)op, (vyre_kind)kind); i++) {
+        eval_sample s = {.imm = 0};
         vyre_value left[VYRE_EVAL_PARTS], right[VYRE_EVAL_PARTS];
         bool undefined_left, undefined_right;
-        shape(&s, (vyre_opcode)op, (vyre_kind)kind, 1);
-        s.values[0][0].lane[0] = cut((vyre_kind)kind, edges[i / EDGES]);
-        s.values[1][0].lane[0] = cut((vyre_kind)kind, edges[i % EDGES]);
+        eval_shape(&s, (vyre_opcode)op, (vyre_kind)kind, 1);
+        s.values[0][0].lane[0] = eval_cut((vyre_kind)kind, eval_edges[i / EVAL_EDGES]);
+        s.values[1][0].lane[0] = eval_cut((vyre_kind)kind, eval_edges[i % EVAL_EDGES]);
         assert_true(vyre_eval(VYRE_ROW(op, s.type, 0), 0, 0, s.operands, left, &undefined_left));
         const vyre_eval_operand swap = s.operands[0];
         s.operands[0] = s.operands[1];
         s.operands[1] = swap;
         assert_true(vyre_eval(VYRE_ROW(op, s.type, 0), 0, 0, s.operands, right, &undefined_right));
         if (memcmp(left, right, sizeof left) != 0 || undefined_left != undefined_right)
-          fail_msg("%s on kind %u does not commute at edges %u and %u", vyre_op_infos[op].text, kind, i / EDGES, i % EDGES);
+          fail_msg("%s on kind %u does not commute at eval_edges %u and %u", vyre_op_infos[op].text, kind, i / EVAL_EDGES, i % EVAL_EDGES);
       }
 }
 
@@ -619,11 +396,11 @@ associative_ops_are(void **state)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_U64; kind++)
       for (uint32_t round = 0;
-           round < 300 && (vyre_op_infos[op].flags & VYRE_OP_ASSOC) && op_takes((vyre_opcode)op, (vyre_kind)kind); round++) {
+           round < 300 && (vyre_op_infos[op].flags & VYRE_OP_ASSOC) && eval_takes((vyre_opcode)op, (vyre_kind)kind); round++) {
         const vyre_type type = VYRE_TYPE(kind, 1);
         const uint32_t word = VYRE_ROW(op, type, 0);
-        vyre_value x = {{cut((vyre_kind)kind, random_bits())}}, y = {{cut((vyre_kind)kind, random_bits())}},
-                   z = {{cut((vyre_kind)kind, random_bits())}};
+        vyre_value x = {{eval_cut((vyre_kind)kind, eval_random())}}, y = {{eval_cut((vyre_kind)kind, eval_random())}},
+                   z = {{eval_cut((vyre_kind)kind, eval_random())}};
         vyre_value inner[VYRE_EVAL_PARTS], left[VYRE_EVAL_PARTS], right[VYRE_EVAL_PARTS];
         bool undefined;
         assert_true(vyre_eval(word, 0, 0, (vyre_eval_operand[3]){{&x, 0, type, 0}, {&y, 0, type, 0}}, inner, &undefined));
