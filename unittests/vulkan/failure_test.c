@@ -1,0 +1,242 @@
+/* The Vulkan target when the library or the driver fails: each function that it calls is missing once, and each that can fail does
+ * so once. Every time the error names the function, nothing stays allocated, and the leak checker has nothing to say.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fake_vulkan.h"
+#include "vyre/target.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <spirv-tools/libspirv.h>
+
+static const vyre_target_ops *const ops = &vyre_target_vulkan;
+static fake_vulkan_set_function set_failure;
+static spv_binary kernel_code;
+
+/* One storage buffer and one push constant: x[0] = push. */
+static const char kernel_text[] = "OpCapability Shader\n"
+                                  "OpMemoryModel Logical GLSL450\n"
+                                  "OpEntryPoint GLCompute %main \"main\" %x %push\n"
+                                  "OpExecutionMode %main LocalSize 1 1 1\n"
+                                  "OpDecorate %block Block\n"
+                                  "OpMemberDecorate %block 0 Offset 0\n"
+                                  "OpDecorate %x DescriptorSet 1\n"
+                                  "OpDecorate %x Binding 0\n"
+                                  "%void = OpTypeVoid\n"
+                                  "%function = OpTypeFunction %void\n"
+                                  "%u32 = OpTypeInt 32 0\n"
+                                  "%zero = OpConstant %u32 0\n"
+                                  "%block = OpTypeStruct %u32\n"
+                                  "%block_ptr = OpTypePointer StorageBuffer %block\n"
+                                  "%u32_ptr = OpTypePointer StorageBuffer %u32\n"
+                                  "%pushes_ptr = OpTypePointer PushConstant %block\n"
+                                  "%push_ptr = OpTypePointer PushConstant %u32\n"
+                                  "%x = OpVariable %block_ptr StorageBuffer\n"
+                                  "%push = OpVariable %pushes_ptr PushConstant\n"
+                                  "%main = OpFunction %void None %function\n"
+                                  "%entry = OpLabel\n"
+                                  "%from = OpAccessChain %push_ptr %push %zero\n"
+                                  "%value = OpLoad %u32 %from\n"
+                                  "%to = OpAccessChain %u32_ptr %x %zero\n"
+                                  "OpStore %to %value\n"
+                                  "OpReturn\n"
+                                  "OpFunctionEnd\n";
+
+static int
+prepare(void **state)
+{
+  (void)state;
+  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
+  memcpy(&set_failure, &symbol, sizeof symbol);
+  spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
+  spv_result_t result = spvTextToBinary(context, kernel_text, strlen(kernel_text), &kernel_code, NULL);
+  spvContextDestroy(context);
+  return symbol && result == SPV_SUCCESS ? 0 : -1;
+}
+
+static int
+finish(void **state)
+{
+  (void)state;
+  spvBinaryDestroy(kernel_code);
+  return 0;
+}
+
+static int64_t live_bytes;
+
+static void *
+counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  (void)user;
+  const vyre_allocator *real = vyre_allocator_default();
+  void *result = real->resize(real->user, memory, old_size, new_size);
+  if (result || new_size == 0)
+    live_bytes += (int64_t)new_size - (int64_t)old_size;
+  return result;
+}
+
+/* All that the target can do; the second submission uses what the first left. */
+static vyre_status
+use(vyre_target *target)
+{
+  vyre_device_buffer buffer;
+  vyre_kernel kernel;
+  VYRE_TRY(ops->allocate(target, 8, &buffer));
+  vyre_kernel_slot slot = {.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE};
+  vyre_kernel_desc desc = {
+      .label = "kernel",
+      .code = kernel_code->code,
+      .size = kernel_code->wordCount * 4,
+      .entry = "main",
+      .workgroup = {1, 1, 1},
+      .slots = &slot,
+      .slot_count = 1,
+      .push_size = 4,
+  };
+  VYRE_TRY(ops->compile(target, &desc, &kernel));
+  for (uint32_t round = 1; round <= 2; round++) {
+    uint32_t got[2] = {0}, one = 7;
+    vyre_range range = {buffer, 0, 0};
+    vyre_fill fill = {range, 9};
+    vyre_upload upload = {{buffer, 4, 4}, &one};
+    vyre_step step = {.kernel = kernel, .buffers = &range, .buffer_count = 1, .push = &round, .push_size = 4, .groups = {1, 1, 1}};
+    vyre_read read = {range, got};
+    vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1};
+    vyre_timing timing;
+    VYRE_TRY(ops->submit(target, &sequence, &timing));
+    assert_int_equal(got[0], round);
+    assert_int_equal(got[1], 7);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+open_use_close(void)
+{
+  vyre_allocator allocator = *vyre_allocator_default();
+  allocator.resize = counting_resize;
+  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target *target;
+  live_bytes = 0;
+  vyre_status status = ops->open(&options, &allocator, &target);
+  if (!status) {
+    status = use(target);
+    status = vyre_status_join(status, ops->close(target));
+  }
+  assert_int_equal(live_bytes, 0);
+  return status;
+}
+
+static void
+assert_fails(const char *name, VkResult result, const char *word)
+{
+  set_failure(name, result);
+  vyre_status status = open_use_close();
+  const char *text = vyre_status_text(status);
+  if (vyre_status_code(status) != VYRE_CODE_DEVICE || !strstr(text, name) || !strstr(text, word) || !strstr(text, "Fix:"))
+    fail_msg("%s: %d '%s'", name, (int)vyre_status_code(status), text);
+  vyre_status_free(status);
+}
+
+static void
+with_nothing_failing_all_goes_well(void **state)
+{
+  (void)state;
+  set_failure("", VK_SUCCESS);
+  vyre_status status = open_use_close();
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
+static void
+each_function_that_is_missing_is_named(void **state)
+{
+  (void)state;
+  static const char *const names[] = {
+#define VULKAN_INSTANCE_SYM(name) #name,
+#define VULKAN_DEVICE_SYM(name)   #name,
+#include "symbols.def"
+      "vkCreateInstance", "vkEnumerateInstanceVersion", "vkEnumerateInstanceLayerProperties"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    assert_fails(names[i], VK_SUCCESS, "vulkan: no symbol: ");
+}
+
+static void
+each_function_that_fails_is_named_with_its_code(void **state)
+{
+  (void)state;
+  static const char *const names[] = {
+      "vkEnumerateInstanceVersion",
+      "vkCreateInstance",
+      "vkEnumeratePhysicalDevices",
+      "vkCreateDevice",
+      "vkCreateCommandPool",
+      "vkAllocateCommandBuffers",
+      "vkCreateFence",
+      "vkCreateQueryPool",
+      "vkCreateBuffer",
+      "vkAllocateMemory",
+      "vkBindBufferMemory",
+      "vkMapMemory",
+      "vkCreateDescriptorSetLayout",
+      "vkCreatePipelineLayout",
+      "vkCreateShaderModule",
+      "vkCreateComputePipelines",
+      "vkCreateDescriptorPool",
+      "vkResetDescriptorPool",
+      "vkAllocateDescriptorSets",
+      "vkResetCommandPool",
+      "vkBeginCommandBuffer",
+      "vkEndCommandBuffer",
+      "vkResetFences",
+      "vkQueueSubmit",
+      "vkWaitForFences",
+      "vkGetQueryPoolResults",
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    assert_fails(names[i], VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY (-1)");
+    assert_fails(names[i], VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN (-13)");
+    assert_fails(names[i], (VkResult)-424242, "a code unknown to vyre (-424242)");
+  }
+}
+
+static void
+a_lost_device_stays_lost(void **state)
+{
+  (void)state;
+  set_failure("vkWaitForFences", VK_ERROR_DEVICE_LOST);
+  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target *target;
+  assert_null(ops->open(&options, NULL, &target));
+  vyre_status status = use(target);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  assert_non_null(strstr(vyre_status_text(status), "VK_ERROR_DEVICE_LOST"));
+  vyre_status_free(status);
+  status = use(target);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  assert_non_null(strstr(vyre_status_text(status), "was lost in an earlier call"));
+  vyre_status_free(status);
+  assert_null(ops->close(target));
+  set_failure("", VK_SUCCESS);
+  assert_null(ops->open(&options, NULL, &target)); /* and opens again */
+  assert_null(use(target));
+  assert_null(ops->close(target));
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(with_nothing_failing_all_goes_well),
+      cmocka_unit_test(each_function_that_is_missing_is_named),
+      cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
+      cmocka_unit_test(a_lost_device_stays_lost),
+  };
+  return cmocka_run_group_tests(tests, prepare, finish);
+}
