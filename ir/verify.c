@@ -341,7 +341,7 @@ check_uniform(verifier *k, uint32_t row, const vyre_op_info *info)
                        vyre_verify_type_text(VYRE_ROW_TYPE(v->op[operands[0]]), &text));
 }
 
-static void
+static bool
 check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
 {
   unsigned flags = VYRE_ROW_FLAGS(k->view->op[row]);
@@ -350,12 +350,15 @@ check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
   uint32_t count;
   if (flags & 128u)
     vyre_verify_report(k, row, "has flag bit 7, which means nothing");
-  if ((flags & VYRE_ROW_IMM) && !(info->flags & VYRE_OP_TAKES_IMM))
+  if ((flags & VYRE_ROW_IMM) && !(info->flags & VYRE_OP_TAKES_IMM)) {
     vyre_verify_report(k, row, "has a literal operand, but a '%s' takes none", info->text);
+    return false;
+  }
   if ((flags & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) && !memory)
     vyre_verify_report(k, row, "is %s, but a '%s' is no access to memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent", info->text);
   if ((flags & VYRE_ROW_DECO) && (!vyre_row_decorations(k->module, (vyre_row){row}, &count) || count == 0))
     vyre_verify_report(k, row, "has the flag for decorations, but the side table has none for it");
+  return true;
 }
 
 static void
@@ -366,8 +369,8 @@ check_row(verifier *k, uint32_t row)
   const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(word)];
   vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(word));
   text_buffer text;
-  if (VYRE_ROW_FLAGS(word))
-    check_flags(k, row, info);
+  if (VYRE_ROW_FLAGS(word) && !check_flags(k, row, info))
+    return;
   if (info->rule == VYRE_RULE_VOID) {
     if (VYRE_ROW_TYPE(word) != 0)
       vyre_verify_report(k, row, "has type %s, but a '%s' has none", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);

@@ -88,8 +88,10 @@ check_buffer(verifier *k, uint32_t row)
   text_buffer text;
   if (type_of(k, row) != PATH)
     vyre_verify_report(k, row, "has type %s, but a buffer is a path", vyre_verify_type_text(type_of(k, row), &text));
-  if (space >= VYRE_SPACE__COUNT)
+  if (space >= VYRE_SPACE__COUNT) {
     vyre_verify_report(k, row, "has address space %u, which does not exist", (unsigned)space);
+    return;
+  }
   if (v->imm_hi[row] & ~known)
     vyre_verify_report(k, row, "has unknown access bits 0x%x", v->imm_hi[row] & ~known);
   if (!type_id_is_valid(k, type)) {
@@ -349,7 +351,7 @@ path_access(const verifier *k, uint32_t path, uint32_t *out_buffer)
     vyre_type_id type = op_of(k, outer) == VYRE_OP_buffer ? v->imm[outer] : v->imm_hi[outer];
     vyre_type_info info;
     if (type < 256 || type >= k->type_count)
-      break;
+      continue;
     info = vyre_type_get(k->module, type);
     if (info.form == VYRE_FORM_STRUCT && v->imm[path] < info.count)
       access |= info.members[v->imm[path]].access;

@@ -1,0 +1,153 @@
+/* The verifier on damaged tables: random words in random columns.  It ends, and never accepts what a walk in program order would trip on.
+ *
+ * VYRE_SEED and VYRE_RUNS in the environment give more of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include <stdlib.h>
+
+static uint64_t random_state;
+
+static uint32_t
+next_random(uint32_t below)
+{
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((random_state >> 33) % below);
+}
+
+static uint32_t
+from_environment(const char *name, uint32_t fallback)
+{
+  const char *text = getenv(name);
+  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
+}
+
+static void
+add_control(fixture *x)
+{
+  vyre_row loop = vyre_build_loop(&x->b), choice, labels, test, c;
+  test = vyre_build_if(&x->b, x->cond);
+  vyre_build_jump(&x->b, VYRE_OP_break, NONE);
+  vyre_builder_leave(&x->b, test);
+  labels = vyre_build_tuple(&x->b, (const vyre_row[]){literal(x, U32, 1), literal(x, U32, 2), literal(x, U32, 3), literal(x, U32, 4)}, 4);
+  choice = vyre_build_switch(&x->b, x->u);
+  c = vyre_build_case(&x->b, choice, labels, false);
+  vyre_builder_at_end(&x->b, c);
+  vyre_build_jump(&x->b, VYRE_OP_fallthrough, NONE);
+  vyre_builder_at_end(&x->b, vyre_build_case(&x->b, choice, literal(x, U32, 9), true));
+  vyre_build_store(&x->b, vyre_build_at(&x->b, x->out, x->u), x->f, 0);
+  vyre_builder_leave(&x->b, choice);
+  vyre_builder_at_end(&x->b, vyre_region_of(x->m, loop, 1));
+  vyre_build_for(&x->b, x->u, x->u, x->u);
+  vyre_builder_at_end(&x->b, vyre_region_of(x->m, loop, 1));
+  vyre_build_jump(&x->b, VYRE_OP_breakif, x->cond);
+  vyre_builder_leave(&x->b, loop);
+  vyre_build_barrier(&x->b, VYRE_ORDER(2, 2, 0x108));
+}
+
+/* A word that is likely to get far: small numbers, rows, bits of what was there. */
+static uint32_t
+damaged_word(uint32_t word, uint32_t rows)
+{
+  switch (next_random(5)) {
+  case 0:
+    return next_random(rows);
+  case 1:
+    return word ^ 1u << next_random(32);
+  case 2:
+    return next_random(300);
+  case 3:
+    return word + next_random(3) - 1;
+  default:
+    return 0xffffffffu - next_random(2);
+  }
+}
+
+/* A module that was accepted can be walked: links are a tree in which each row is reached once. */
+static void
+check_walk(const vyre_view *v)
+{
+  uint32_t count = 0, live = 0;
+  for (uint32_t row = vyre_row_after(v, 0, 0); row; row = vyre_row_after(v, row, 0)) {
+    assert_true(row < v->rows && v->op[row] != 0);
+    assert_true(++count < v->rows);
+  }
+  for (uint32_t row = 1; row < v->rows; row++)
+    live += v->op[row] != 0 && (v->parent[row] != 0 || VYRE_ROW_OP(v->op[row]) == VYRE_OP_program);
+  assert_int_equal(count, live);
+}
+
+static void
+damage_is_found_or_harmless(void **state)
+{
+  uint32_t runs = from_environment("VYRE_RUNS", 3000), accepted = 0;
+  (void)state;
+  random_state = from_environment("VYRE_SEED", 1);
+  for (uint32_t i = 0; i < runs; i++) {
+    fixture x;
+    vyre_verify_errors errors = {0};
+    uint32_t hits = 1 + next_random(4);
+    vyre_bytes text = {0};
+    vyre_status status;
+    fixture_open(&x);
+    add_control(&x);
+    if (i & 1) {
+      status = vyre_module_seal(x.m, NULL);
+      if (status)
+        print_message("%s\n", vyre_status_text(status));
+      assert_null(status);
+    }
+    while (hits--) {
+      const uint32_t *const columns[] = {x.v->op, x.v->imm,  x.v->imm_hi, x.v->a,    x.v->b,    x.v->c,
+                                         x.v->parent, x.v->prev, x.v->next, x.v->first, x.v->last};
+      const uint32_t *column = columns[next_random(11)];
+      vyre_row row = {next_random(x.v->rows)};
+      put(column, row, damaged_word(column[row.id], x.v->rows));
+    }
+    status = vyre_verify(x.m, &errors);
+    assert_int_equal(status == NULL, errors.count == 0);
+    if (!status) {
+      accepted++;
+      check_walk(x.v);
+    } else {
+      vyre_status_free(vyre_verify_print(x.m, &errors, &text));
+    }
+    vyre_status_free(status);
+    vyre_verify_errors_free(&errors);
+    vyre_bytes_free(&text);
+    fixture_close(&x);
+  }
+  assert_in_range(accepted, 1, runs / 2); /* neither blind nor refusing all */
+}
+
+/* Many rows with cycles in every link: the time stays linear. */
+static void
+cycles_end(void **state)
+{
+  fixture x;
+  vyre_verify_errors errors = {0};
+  (void)state;
+  fixture_open(&x);
+  for (uint32_t i = 0; i < 20000; i++)
+    vyre_build_unary(&x.b, VYRE_OP_not, x.u);
+  random_state = 7;
+  for (uint32_t i = 0; i < 20000; i++) {
+    const uint32_t *const links[] = {x.v->parent, x.v->prev, x.v->next, x.v->first, x.v->last};
+    put(links[next_random(5)], (vyre_row){1 + next_random(x.v->rows - 1)}, 1 + next_random(x.v->rows - 1));
+  }
+  vyre_status_free(vyre_verify(x.m, &errors));
+  assert_true(errors.count > 0 && errors.damaged);
+  vyre_verify_errors_free(&errors);
+  fixture_close(&x);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(damage_is_found_or_harmless),
+      cmocka_unit_test(cycles_end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
