@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_internal.h"
 #include "versions.h"
-#include "vyre/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,8 +29,8 @@ vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer)
 const char *
 vyre_verify_type_text(vyre_type type, text_buffer *buffer)
 {
+  static const char *const kinds[] = {"", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64"}; /* ORDER: vyre_kind */
   vyre_kind kind = VYRE_TYPE_KIND(type);
-  char text[48];
   if (kind == VYRE_VOID)
     return "no type";
   if (kind == VYRE_PATH)
@@ -40,8 +39,10 @@ vyre_verify_type_text(vyre_type type, text_buffer *buffer)
     return "a tuple";
   if (kind >= VYRE_KIND__COUNT)
     snprintf(buffer->text, sizeof buffer->text, "type byte %u, which is no type", type);
+  else if (VYRE_TYPE_LANES(type) > 1)
+    snprintf(buffer->text, sizeof buffer->text, "%sx%u", kinds[kind], VYRE_TYPE_LANES(type));
   else
-    snprintf(buffer->text, sizeof buffer->text, "%s", vyre_text_type(type, text));
+    return kinds[kind];
   return buffer->text;
 }
 
@@ -485,79 +486,6 @@ vyre_verify_errors_free(vyre_verify_errors *errors)
   if (errors->errors)
     allocator->resize(allocator->user, errors->errors, errors->capacity * sizeof(*errors->errors), 0);
   *errors = (vyre_verify_errors){0};
-}
-
-static vyre_status
-print_program(const vyre_module *module, uint32_t program, const vyre_verify_errors *errors, uint32_t first, uint32_t end, vyre_bytes *out)
-{
-  const vyre_allocator *allocator = vyre_module_allocator(module);
-  size_t size = (size_t)(end - first) * sizeof(vyre_text_note);
-  vyre_text_note *notes = allocator->resize(allocator->user, NULL, 0, size);
-  vyre_status status;
-  if (!notes)
-    return VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
-  for (uint32_t i = first; i < end; i++)
-    notes[i - first] = (vyre_text_note){errors->errors[i].row, errors->errors[i].message};
-  status = vyre_text_print(module, &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, out);
-  allocator->resize(allocator->user, notes, size, 0);
-  return status;
-}
-
-/* Messages without a place that could be printed. */
-static vyre_status
-print_bare(const vyre_verify_errors *errors, bool all, vyre_bytes *out)
-{
-  for (uint32_t i = 0; i < errors->count; i++)
-    if (all || errors->errors[i].row == 0)
-      VYRE_TRY(vyre_bytes_printf(out, "; error: %s\n", errors->errors[i].message));
-  return VYRE_OK;
-}
-
-static vyre_status
-print_by_program(const vyre_module *module, const vyre_verify_errors *errors, uint64_t *keys, vyre_verify_errors *sorted, vyre_bytes *out)
-{
-  const vyre_view *v = vyre_module_view(module);
-  for (uint32_t i = 0; i < errors->count; i++) {
-    uint32_t row = errors->errors[i].row;
-    while (row && VYRE_ROW_OP(v->op[row]) != VYRE_OP_program)
-      row = v->parent[row];
-    keys[i] = (uint64_t)row << 32 | i;
-  }
-  qsort(keys, errors->count, sizeof *keys, by_key);
-  for (uint32_t i = 0; i < errors->count; i++)
-    sorted->errors[i] = errors->errors[keys[i] & UINT32_MAX];
-  for (uint32_t i = 0, end; i < errors->count; i = end) {
-    uint32_t program = (uint32_t)(keys[i] >> 32);
-    for (end = i + 1; end < errors->count && keys[end] >> 32 == program; end++)
-      ;
-    if (program)
-      VYRE_TRY(print_program(module, program, sorted, i, end, out));
-  }
-  return VYRE_OK;
-}
-
-vyre_status
-vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out)
-{
-  const vyre_allocator *allocator = vyre_module_allocator(module);
-  size_t key_bytes = errors->count * sizeof(uint64_t), sorted_bytes = errors->count * sizeof(vyre_verify_error);
-  vyre_verify_errors sorted = *errors;
-  uint64_t *keys;
-  vyre_status status;
-  if (errors->damaged || errors->count == 0)
-    return print_bare(errors, true, out);
-  VYRE_TRY(print_bare(errors, false, out));
-  keys = allocator->resize(allocator->user, NULL, 0, key_bytes);
-  sorted.errors = allocator->resize(allocator->user, NULL, 0, sorted_bytes);
-  if (keys && sorted.errors)
-    status = print_by_program(module, errors, keys, &sorted, out);
-  else
-    status = VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
-  if (keys)
-    allocator->resize(allocator->user, keys, key_bytes, 0);
-  if (sorted.errors)
-    allocator->resize(allocator->user, sorted.errors, sorted_bytes, 0);
-  return status;
 }
 
 vyre_status

@@ -160,6 +160,13 @@ by_value(const void *left, const void *right)
   return (*l > *r) - (*l < *r);
 }
 
+/* The child `c` of a switch behind row `from`, if the links hold: order numbers that rise end the loop whatever the columns hold. */
+static uint32_t
+next_case(const verifier *k, uint32_t from, uint32_t c)
+{
+  return c && row_is_reached(k, c) && k->order[c] > k->order[from] ? c : 0;
+}
+
 /* All labels of a switch: constants of the selector's type, each once; one default at most. */
 static void
 check_switch(verifier *k, uint32_t row)
@@ -174,7 +181,7 @@ check_switch(verifier *k, uint32_t row)
     vyre_verify_report(k, row, "has the selector %s, which is no 32-bit integer", vyre_verify_show(k, v->a[row], &text));
     return;
   }
-  for (uint32_t c = v->first[row]; c && row_is_reached(k, c) && v->parent[c] == row; c = v->next[c]) {
+  for (uint32_t c = next_case(k, row, v->first[row]); c; c = next_case(k, c, v->next[c])) {
     if (v->a[c] && row_is_reached(k, v->a[c]))
       total += label_count(k, v->a[c]);
     if ((v->imm[c] & VYRE_CASE_DEFAULT) && op_of(k, c) == VYRE_OP_case && ++defaults == 2)
@@ -187,7 +194,7 @@ check_switch(verifier *k, uint32_t row)
   keys = vyre_verify_alloc(k, total * sizeof *keys);
   if (!keys)
     return;
-  for (uint32_t c = v->first[row]; c && row_is_reached(k, c) && v->parent[c] == row; c = v->next[c])
+  for (uint32_t c = next_case(k, row, v->first[row]); c; c = next_case(k, c, v->next[c]))
     if (op_of(k, c) == VYRE_OP_case)
       take_labels(k, c, type, keys, &count, (uint32_t)total);
   qsort(keys, count, sizeof *keys, by_value);
@@ -348,8 +355,11 @@ path_access(const verifier *k, uint32_t path, uint32_t *out_buffer)
     return access;
   for (; op_of(k, path) == VYRE_OP_at; path = v->a[path]) { /* as many steps as types are nested */
     uint32_t outer = v->a[path];
-    vyre_type_id type = op_of(k, outer) == VYRE_OP_buffer ? v->imm[outer] : v->imm_hi[outer];
+    vyre_type_id type;
     vyre_type_info info;
+    if (!row_is_reached(k, outer) || k->order[outer] >= k->order[path])
+      break; /* an error of that row */
+    type = op_of(k, outer) == VYRE_OP_buffer ? v->imm[outer] : v->imm_hi[outer];
     if (type < 256 || type >= k->type_count)
       continue;
     info = vyre_type_get(k->module, type);
