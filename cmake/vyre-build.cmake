@@ -27,14 +27,16 @@ function(vyre_add_part name)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
-# vyre_add_program(NAME LIBRARIES... SOURCES in its folder): a program in build/bin, installed to bin.
+# vyre_add_program(NAME [INTERNAL] LIBRARIES... SOURCES in its folder): a program in build/bin, installed unless it is internal.
 function(vyre_add_program name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "INTERNAL" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES})
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${name} PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/${to_lib}")
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(NOT arg_INTERNAL)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endfunction()
 
 # vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.

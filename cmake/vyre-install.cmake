@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` gives besides the programs and core passes: libvyre, headers, the CMake package (vyre::vyre for embedding,
+# vyre::plugin and vyre_add_plugin for passes), vyre.pc.  The `installed` test uses all of it from outside.
+if(NOT TARGET vyre)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
+
+install(TARGETS vyre vyre_plugin EXPORT vyreTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${VYRE_CMAKE_DIR})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/vyreConfig.cmake.in ${PROJECT_BINARY_DIR}/vyreConfig.cmake
+  INSTALL_DESTINATION ${VYRE_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake DESTINATION ${VYRE_CMAKE_DIR})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/vyre.pc.in ${PROJECT_BINARY_DIR}/vyre.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(VYRE_TESTS)
+  add_test(NAME installed COMMAND ${CMAKE_COMMAND}
+    -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -DC_COMPILER=${CMAKE_C_COMPILER}
+    -DSANITIZE=${VYRE_SANITIZE} -DGENERATOR=${CMAKE_GENERATOR} -DVERSION=${PROJECT_VERSION}
+    -P ${CMAKE_CURRENT_LIST_DIR}/test-installed.cmake)
+  set_tests_properties(installed PROPERTIES TIMEOUT 300)
+endif()

@@ -1,0 +1,66 @@
+/* An example of a pass: integer multiplications by a power of two become shifts.
+ *
+ * `mul x, 2^k` on i32 and u32 (of any lanes, the literal a splat) is `shl x, k`: both wrap, and a count below the width is defined in
+ * strict and relaxed programs alike.  Rows are rewritten in place; none is made or moved.
+ *
+ * Limits: literals only; max=K leaves counts above K alone.  O(rows).
+ *
+ * requires: nothing      preserves: versions
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <vyre/plugin.h>
+
+/* k of 2^k; 32: it is no power of two. */
+static uint32_t
+log2_of(uint32_t value)
+{
+  for (uint32_t k = 0; k < 32; k++)
+    if (value == 1u << k)
+      return k;
+  return 32;
+}
+
+static bool
+is_multiplication_by_literal(const vyre_view *view, uint32_t row)
+{
+  uint32_t op = view->op[row];
+  vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(op));
+  return VYRE_ROW_OP(op) == VYRE_OP_mul && (VYRE_ROW_FLAGS(op) & VYRE_ROW_IMM) != 0 && (kind == VYRE_I32 || kind == VYRE_U32);
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *host = ctx->host;
+  const vyre_view *view = host->view(module);
+  uint64_t most = host->param(ctx, "max");
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < view->rows; row++) {
+    if (!is_multiplication_by_literal(view, row))
+      continue;
+    uint32_t k = log2_of(view->imm[row]);
+    if (k > most || k == 32)
+      continue;
+    uint32_t op = view->op[row];
+    host->rewrite(module, row, VYRE_ROW(VYRE_OP_shl, VYRE_ROW_TYPE(op), VYRE_ROW_FLAGS(op)), k, 0, view->a[row], 0, 0);
+    host->count(ctx, "multiplications", 1);
+    *out = VYRE_CHANGED;
+  }
+  return VYRE_OK;
+}
+
+static const vyre_param params[] = {
+    {sizeof(vyre_param), VYRE_PARAM_UINT, "max", "the largest shift count to make", 0, 31, 31, NULL},
+};
+
+static const vyre_pass mul_to_shl = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "acme.mul-to-shl",
+    .summary = "turn multiplications by powers of two into shifts",
+    .params = params,
+    .param_count = sizeof(params) / sizeof(params[0]),
+    .preserves = VYRE_VERSIONS,
+    .run = run,
+};
+
+VYRE_PLUGIN("acme", "1.0", &mul_to_shl)
