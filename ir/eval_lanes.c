@@ -332,7 +332,7 @@ float_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b
   case VYRE_OP_nclamp: FLOAT(float_min(float_max(X, Y), Z));
   /* SPIR-V leaves the half way case of Round open; Mesa and NVIDIA take the even neighbour, and so does vyre. */
   case VYRE_OP_round:
-  case VYRE_OP_roundeven: FLOAT(float_round_even(X));
+  case VYRE_OP_roundeven: FLOAT(roundeven(X));
   case VYRE_OP_trunc: FLOAT(trunc(X));
   case VYRE_OP_floor: FLOAT(floor(X));
   case VYRE_OP_ceil: FLOAT(ceil(X));

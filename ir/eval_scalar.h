@@ -138,11 +138,4 @@ float_max(double x, double y)
   return x > y ? x : y;
 }
 
-/* Half way cases to even, whatever the rounding mode of the thread: it is never changed, so it is to nearest. */
-static inline double
-float_round_even(double x)
-{
-  return rint(x);
-}
-
 #endif

@@ -74,7 +74,9 @@ typedef struct interp {
   uint32_t local[3], group[3];
   uint64_t budget;
   uint64_t rows_executed;
-  bool report; /* undefined rows of a relaxed program */
+  uint32_t modes; /* VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32 */
+  bool flush;     /* the row at hand takes f32 denormals for zeros */
+  bool report;    /* undefined rows of a relaxed program */
 
   uint32_t *plane;   /* by row - begin: first plane of its value */
   uint32_t *literal; /* by row - begin: plane of its immediate, as many as the row has lanes */
@@ -93,7 +95,7 @@ typedef struct interp {
   size_t mask_top, mask_capacity;
   uint64_t *returned; /* invocations that are through */
   uint64_t *steps;    /* by invocation: rows executed */
-  uint64_t *scratch;  /* 16 planes */
+  uint64_t *scratch;  /* 12 planes: operands without denormals */
 } interp;
 
 static inline uint64_t *

@@ -403,7 +403,7 @@ plan_planes(interp *ip)
   }
   ip->plane_count = next;
   ip->lanes = take(ip, (size_t)next * ip->count, sizeof *ip->lanes);
-  ip->scratch = take(ip, (size_t)16 * ip->count, sizeof *ip->scratch);
+  ip->scratch = take(ip, (size_t)12 * ip->count, sizeof *ip->scratch);
   if (ip->report)
     ip->origin = take(ip, (size_t)rows * ip->count, sizeof *ip->origin);
   return ip->lanes && ip->scratch && (!ip->report || ip->origin);
@@ -512,6 +512,7 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   }
   ip->begin = program;
   ip->end = v->next[program] ? v->next[program] : v->rows;
+  ip->modes = v->imm[program] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32);
   ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
   if (!plan_size(ip) || !plan_types(ip) || !plan_planes(ip) || !plan_buffers(ip) || !plan_paths(ip) || !plan_masks(ip))
@@ -535,7 +536,7 @@ interp_release(interp *ip)
   give(ip, ip->literal, rows, sizeof *ip->literal);
   give(ip, ip->path, rows, sizeof *ip->path);
   give(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
-  give(ip, ip->scratch, (size_t)16 * ip->count, sizeof *ip->scratch);
+  give(ip, ip->scratch, (size_t)12 * ip->count, sizeof *ip->scratch);
   give(ip, ip->origin, rows * ip->count, sizeof *ip->origin);
   give(ip, ip->paths, ip->path_count, sizeof *ip->paths);
   give(ip, ip->buffers, ip->buffer_count, sizeof *ip->buffers);

@@ -8,6 +8,7 @@
 #include "eval_lanes.h"
 #include "eval_row.h"
 
+#include <fenv.h>
 #include <string.h>
 
 /* ---- whole planes
@@ -35,6 +36,31 @@ right_planes(const interp *ip, uint32_t row)
   return ip->view->b[row] ? plane_of(ip, ip->view->b[row]) : NULL;
 }
 
+/* An f32 denormal as zero. */
+static uint64_t
+flushed(uint64_t lane)
+{
+  return lane & 0x7f800000u ? lane : lane & 0x80000000u;
+}
+
+static void
+flush_planes(const interp *ip, uint64_t *to, const uint64_t *from, uint32_t planes)
+{
+  for (size_t i = 0; i < (size_t)planes * ip->count; i++)
+    to[i] = flushed(from[i]);
+}
+
+/* The planes of operand k, or where the program flushes denormals, a copy without them. */
+static const uint64_t *
+flushed_operand(const interp *ip, uint32_t k, vyre_type type, const uint64_t *planes)
+{
+  if (!ip->flush || !planes || VYRE_TYPE_KIND(type) != VYRE_F32)
+    return planes;
+  uint64_t *copy = ip->scratch + (size_t)k * 4 * ip->count;
+  flush_planes(ip, copy, planes, VYRE_TYPE_LANES(type));
+  return copy;
+}
+
 static bool
 run_lanewise(interp *ip, uint32_t row, vyre_opcode op)
 {
@@ -47,6 +73,9 @@ run_lanewise(interp *ip, uint32_t row, vyre_opcode op)
   uint64_t *out = plane_of(ip, row);
   const bool field = op == VYRE_OP_ubfe || op == VYRE_OP_sbfe;
   const bool scalar_condition = op == VYRE_OP_select && lanes_of_row(ip, v->a[row]) == 1;
+  a = flushed_operand(ip, 0, VYRE_ROW_TYPE(v->op[v->a[row]]), a);
+  b = flushed_operand(ip, 1, v->b[row] ? VYRE_ROW_TYPE(v->op[v->b[row]]) : VYRE_ROW_TYPE(v->op[v->a[row]]), b);
+  c = flushed_operand(ip, 2, VYRE_ROW_TYPE(v->op[v->c[row]]), c);
   if (lanes == 1 || (!field && !scalar_condition))
     return vyre_eval_lanes(op, from, to, a, b, c, out, n * lanes);
   for (uint32_t k = 0; k < lanes; k++)
@@ -142,10 +171,12 @@ run_id(interp *ip, uint32_t row, uint32_t op)
  * ------------------------------------------------------------------------------------------------------------ */
 
 static void
-gather_value(const interp *ip, const uint64_t *planes, uint32_t lanes, uint64_t invocation, vyre_value *out)
+gather_value(const interp *ip, const uint64_t *planes, vyre_kind kind, uint32_t lanes, uint64_t invocation, vyre_value *out)
 {
   for (uint32_t k = 0; k < lanes; k++)
     out->lane[k] = planes[(size_t)k * ip->count + invocation];
+  for (uint32_t k = 0; ip->flush && kind == VYRE_F32 && k < lanes; k++)
+    out->lane[k] = flushed(out->lane[k]);
 }
 
 static void
@@ -157,7 +188,7 @@ gather(const interp *ip, uint32_t id, uint64_t invocation, vyre_eval_operand *ou
     return;
   out->value = parts;
   if (VYRE_TYPE_KIND(out->type) != VYRE_TUPLE) {
-    gather_value(ip, plane_of(ip, id), VYRE_TYPE_LANES(out->type), invocation, parts);
+    gather_value(ip, plane_of(ip, id), VYRE_TYPE_KIND(out->type), VYRE_TYPE_LANES(out->type), invocation, parts);
     return;
   }
   const uint32_t count = VYRE_TUPLE_COUNT(v->imm[id]);
@@ -166,9 +197,9 @@ gather(const interp *ip, uint32_t id, uint64_t invocation, vyre_eval_operand *ou
   for (uint32_t k = 0; k < out->parts; k++) {
     if (VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple) {
       const uint32_t part = tuple_part_row(v, id, k);
-      gather_value(ip, plane_of(ip, part), lanes_of_row(ip, part), invocation, &parts[k]);
+      gather_value(ip, plane_of(ip, part), row_kind(v, part), lanes_of_row(ip, part), invocation, &parts[k]);
     } else {
-      gather_value(ip, plane_of(ip, id) + (size_t)k * 4 * ip->count, 4, invocation, &parts[k]);
+      gather_value(ip, plane_of(ip, id) + (size_t)k * 4 * ip->count, VYRE_TYPE_KIND(out->part_type), 4, invocation, &parts[k]);
     }
   }
 }
@@ -183,7 +214,7 @@ evaluate(interp *ip, uint32_t row, uint64_t invocation, bool *out_undefined)
   gather(ip, v->b[row], invocation, &operands[1], parts[1]);
   gather(ip, v->c[row], invocation, &operands[2], parts[2]);
   if (ip->literal[row - ip->begin] != NO_PLANE) {
-    gather_value(ip, right_planes(ip, row), 4, invocation, &parts[1][0]);
+    gather_value(ip, right_planes(ip, row), VYRE_TYPE_KIND(immediate_type(v, row)), 4, invocation, &parts[1][0]);
     operands[1] = (vyre_eval_operand){.value = parts[1], .type = immediate_type(v, row)};
   }
   if (!vyre_eval(v->op[row], v->imm[row], v->imm_hi[row], operands, result, out_undefined))
@@ -324,10 +355,49 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
   }
 }
 
+/* A row that computes with floats, and so is what float modes are about; moving bits is not. */
+static bool
+is_arithmetic(vyre_opcode op, const vyre_op_info *info)
+{
+  if (op >= VYRE_OP_matvec && op <= VYRE_OP_inverse)
+    return op != VYRE_OP_transpose;
+  return op == VYRE_OP_ldexp || (op != VYRE_OP_bitcast && (info->klass == VYRE_CLASS_FLOAT || info->klass == VYRE_CLASS_NUM));
+}
+
+/* The kind of what is computed: of the parts, where it is a tuple of one type. */
+static vyre_kind
+result_kind(const vyre_view *v, uint32_t row)
+{
+  return row_kind(v, row) == VYRE_TUPLE ? VYRE_TYPE_KIND(VYRE_TUPLE_TYPE(v->imm[row])) : row_kind(v, row);
+}
+
+/* Under the program's float modes: f32 operands and results without denormals, f32 results cut instead of rounded. */
+static bool
+compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
+{
+  const vyre_view *v = ip->view;
+  const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
+  if (!is_arithmetic(op, &v->op_infos[op]))
+    return compute(ip, row, active);
+  const bool is_f32 = result_kind(v, row) == VYRE_F32;
+  const bool cut = is_f32 && (ip->modes & VYRE_PROGRAM_TO_ZERO_32) != 0;
+  ip->flush = (ip->modes & VYRE_PROGRAM_FLUSH_32) != 0;
+  if (cut)
+    fesetround(FE_TOWARDZERO);
+  const bool ok = compute(ip, row, active);
+  if (cut)
+    fesetround(FE_TONEAREST);
+  if (ip->flush && is_f32)
+    flush_planes(ip, plane_of(ip, row), plane_of(ip, row),
+                 row_kind(v, row) == VYRE_TUPLE ? 4 * VYRE_EVAL_PARTS : lanes_of_row(ip, row));
+  ip->flush = false;
+  return ok;
+}
+
 bool
 interp_row(interp *ip, uint32_t row, const uint64_t *active)
 {
-  if (!compute(ip, row, active) || (ip->report && !trace_origin(ip, row, active)))
+  if (!(ip->modes ? compute_in_mode(ip, row, active) : compute(ip, row, active)) || (ip->report && !trace_origin(ip, row, active)))
     return interp_fail(ip, row, UINT64_MAX, VERIFY, "the interpreter knows no meaning for this row's op on these types");
   return true;
 }

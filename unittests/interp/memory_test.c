@@ -337,6 +337,36 @@ tuples_and_vectors_in_rows(void **state)
 }
 
 static void
+float_modes_flush_and_cut(void **state)
+{
+  (void)state;
+  static const char *const body = "workgroup(2, 1, 1) {\n"
+                                  "  buffer %x : u32[] storage set(0) binding(0)\n"
+                                  "  buffer %y : u32x4[] storage set(0) binding(1)\n"
+                                  "  %b = load %x[lindex]\n"
+                                  "  %f = bitcast %b : f32\n"
+                                  "  %p = mul %f, 1.0f32\n"
+                                  "  %q = fdiv 1.0f32, add(%f, 3.0f32)\n"
+                                  "  %z = feq %f, 0.0f32\n"
+                                  "  %v = join %f, %p, %q\n"
+                                  "  %w = bitcast %v : u32x3\n"
+                                  "  store %y[lindex], join(%w, select(%z, 1u32, 0u32))\n"
+                                  "}\n";
+  uint32_t x[2] = {0x00000005, 0};
+  uint32_t y[3][2][4];
+  static const char *const modes[3] = {"", "flush_f32 ", "rtz_f32 "};
+  char text[1024];
+  for (int k = 0; k < 3; k++) {
+    snprintf(text, sizeof text, "program @p %s%s", modes[k], body);
+    launch l = {.text = text, .buffers = {{"x", x, sizeof x}, {"y", y[k], sizeof y[k]}}};
+    launch_ok(&l);
+  }
+  const uint32_t want[3][4] = {{5, 5, 0x3eaaaaab, 0}, {5, 0, 0x3eaaaaab, 1}, {5, 5, 0x3eaaaaaa, 0}};
+  for (int k = 0; k < 3; k++)
+    assert_memory_equal(y[k][0], want[k], sizeof want[k]);
+}
+
+static void
 a_buffer_without_data_is_an_error(void **state)
 {
   (void)state;
@@ -421,6 +451,7 @@ main(void)
       cmocka_unit_test(private_memory_is_each_invocations_own),
       cmocka_unit_test(specialization_sizes_workgroup_and_arrays),
       cmocka_unit_test(tuples_and_vectors_in_rows),
+      cmocka_unit_test(float_modes_flush_and_cut),
       cmocka_unit_test(a_buffer_without_data_is_an_error),
       cmocka_unit_test(undefined_rows_are_reported_where_they_matter),
       cmocka_unit_test(undefined_rows_that_do_not_matter_are_silent),
