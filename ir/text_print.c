@@ -1,0 +1,992 @@
+/* A module to `.vir` text.
+ *
+ * One walk over the rows in program order with a stack of open regions; each row is printed by the op table, structure and memory by cases
+ * of their own.  Also prints what is damaged, as far as it can be walked: no link is followed twice, no operand out of the table is
+ * looked at, an operand that has not been printed shows as %?id.  O(rows); 5 bytes a row beside the text.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "text_printer.h"
+
+#include "text_lex.h"
+#include "text_literal.h"
+
+#include <stdlib.h>
+
+#define MAX_INDENT 64u /* levels; deeper ones stay there, or a text of nested regions would grow with their square */
+#define MAX_CHAIN 64u  /* steps of a path that are printed in a row */
+
+/* ---- bytes ---- */
+
+char *
+text_put_room(text_printer *t, size_t size)
+{
+  vyre_bytes *out = t->out;
+  if (t->status)
+    return NULL;
+  if (out->size + size + 1 > out->capacity) {
+    size_t wanted = out->size + size + 1;
+    size_t doubled = out->capacity * 2 > 4096 ? out->capacity * 2 : 4096;
+    t->status = vyre_bytes_reserve(out, wanted > doubled ? wanted : doubled);
+    if (t->status)
+      return NULL;
+  }
+  return out->data + out->size;
+}
+
+void
+text_put_number(text_printer *t, uint64_t number)
+{
+  char *room = text_put_room(t, 20);
+  if (room)
+    t->out->size += text_write_u64(number, room);
+}
+
+void
+text_put_value_type(text_printer *t, vyre_type type)
+{
+  char *room = text_put_room(t, 48);
+  if (room)
+    t->out->size += text_write_type(type, room);
+}
+
+void
+text_put_literal(text_printer *t, vyre_type type, uint64_t bits)
+{
+  char *room = text_put_room(t, 48);
+  if (room)
+    t->out->size += text_write_literal(type, bits, room);
+}
+
+void
+text_put_indent(text_printer *t)
+{
+  static const char spaces[2 * MAX_INDENT + 1] = "                                                                "
+                                                 "                                                                ";
+  text_put(t, spaces, 2 * (t->indent < MAX_INDENT ? t->indent : MAX_INDENT));
+}
+
+void
+text_put_quoted(text_printer *t, const char *text)
+{
+  text_put(t, "\"", 1);
+  for (; *text; text++) {
+    char escaped[8];
+    text_put(t, escaped, text_escape(*text, escaped));
+  }
+  text_put(t, "\"", 1);
+}
+
+/* ---- rows, looked at with care ---- */
+
+static uint32_t
+op_of(const text_printer *t, uint32_t row)
+{
+  return row < t->view->rows ? VYRE_ROW_OP(t->view->op[row]) : (uint32_t)VYRE_OP_null;
+}
+
+static vyre_type
+type_of(const text_printer *t, uint32_t row)
+{
+  return row < t->view->rows ? VYRE_ROW_TYPE(t->view->op[row]) : 0;
+}
+
+static const vyre_op_info *
+info_of(uint32_t op)
+{
+  return &vyre_op_infos[op < VYRE_OP__COUNT && vyre_op_infos[op].text ? op : VYRE_OP_null];
+}
+
+static uint64_t
+literal_of(const text_printer *t, uint32_t row)
+{
+  return (uint64_t)t->view->imm_hi[row] << 32 | t->view->imm[row];
+}
+
+static bool
+is_plain(const text_printer *t, uint32_t row)
+{
+  return (VYRE_ROW_FLAGS(t->view->op[row]) & ~(uint32_t)VYRE_ROW_IMM) == 0 && !vyre_row_name(t->module, (vyre_row){row});
+}
+
+/* Whether the row is printed inside its users. */
+static bool
+is_inline(const text_printer *t, uint32_t row)
+{
+  switch (op_of(t, row)) {
+  case VYRE_OP_const:
+  case VYRE_OP_at:
+  case VYRE_OP_gid:
+  case VYRE_OP_lid:
+  case VYRE_OP_wid:
+  case VYRE_OP_groups:
+  case VYRE_OP_lindex:
+    return is_plain(t, row);
+  case VYRE_OP_tuple:
+    return (t->bits[row] & (TUPLE_REST | TUPLE_OWN)) == TUPLE_REST && is_plain(t, row);
+  default:
+    return false;
+  }
+}
+
+/* ---- operands ---- */
+
+static void
+put_name(text_printer *t, uint32_t row)
+{
+  const char *name = row && row < t->view->rows ? vyre_row_name(t->module, (vyre_row){row}) : NULL;
+  text_put(t, "%", 1);
+  if (name) {
+    size_t length = strlen(name);
+    if (text_is_identifier(name, length))
+      text_put(t, name, length);
+    else
+      text_put_quoted(t, name);
+  } else if (row && row < t->view->rows && t->numbers[row]) {
+    text_put_number(t, t->numbers[row] - 1);
+  } else {
+    text_put(t, "?", 1);
+    text_put_number(t, row);
+  }
+}
+
+static void
+put_definition(text_printer *t, uint32_t row)
+{
+  if (!vyre_row_name(t->module, (vyre_row){row}))
+    t->numbers[row] = ++t->next_number;
+  put_name(t, row);
+}
+
+static bool
+is_chained(const text_printer *t, uint32_t row)
+{
+  return op_of(t, row) == VYRE_OP_at && is_inline(t, row);
+}
+
+static void
+put_step(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  uint32_t base = v->a[row] < v->rows ? v->a[row] : 0;
+  vyre_type_id type = vyre_path_type(t->module, (vyre_row){base});
+  bool literal = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
+  if (literal && vyre_type_get(t->module, type).form == VYRE_FORM_STRUCT) {
+    text_put_member(t, type, v->imm[row]);
+    return;
+  }
+  text_put(t, "[", 1);
+  if (literal)
+    text_put_number(t, v->imm[row]);
+  else
+    text_put_operand(t, v->b[row]);
+  text_put(t, "]", 1);
+}
+
+/* A path from its first row that has a name or number on. */
+static void
+put_path(text_printer *t, uint32_t row)
+{
+  uint32_t steps[MAX_CHAIN];
+  uint32_t count = 0;
+  while (is_chained(t, row) && count < MAX_CHAIN) {
+    steps[count++] = row;
+    row = t->view->a[row];
+  }
+  put_name(t, row);
+  while (count)
+    put_step(t, steps[--count]);
+}
+
+void
+text_put_operand(text_printer *t, uint32_t row)
+{
+  if (row == 0 || row >= t->view->rows || !is_inline(t, row)) {
+    put_name(t, row);
+    return;
+  }
+  switch (op_of(t, row)) {
+  case VYRE_OP_const:
+    text_put_literal(t, type_of(t, row), literal_of(t, row));
+    break;
+  case VYRE_OP_at:
+    put_path(t, row);
+    break;
+  case VYRE_OP_tuple: /* never printed as a row: named by its place only in a damaged module */
+    put_name(t, row);
+    break;
+  default:
+    text_put_text(t, info_of(op_of(t, row))->text);
+    break;
+  }
+}
+
+/* The parts of a tuple, with those of the tuples that are nothing but its rest. */
+static void
+put_parts(text_printer *t, uint32_t tuple)
+{
+  const vyre_view *v = t->view;
+  uint32_t left = v->rows; /* a rest that leads in a circle ends too */
+  for (uint32_t row = tuple; left; left--) {
+    uint32_t count = VYRE_TUPLE_COUNT(v->imm[row]);
+    if (row != tuple)
+      text_put(t, ", ", 2);
+    text_put_operand(t, v->a[row]);
+    if (count > 1) {
+      text_put(t, ", ", 2);
+      text_put_operand(t, v->b[row]);
+    }
+    uint32_t rest = v->c[row];
+    if (count > 3 && op_of(t, rest) == VYRE_OP_tuple && is_inline(t, rest) && rest < row) {
+      row = rest;
+      continue;
+    }
+    if (count > 2) {
+      text_put(t, ", ", 2);
+      text_put_operand(t, rest);
+    }
+    return;
+  }
+}
+
+/* ---- what stands behind a row ---- */
+
+static void
+put_note(text_printer *t, const vyre_text_note *note)
+{
+  text_put_indent(t);
+  text_put_text(t, "; error: ");
+  text_put_text(t, note->message);
+  text_put(t, "\n", 1);
+}
+
+/* The messages of this row.  Notes are sorted; in a module in order each is met once, else they are looked for. */
+static void
+put_notes(text_printer *t, uint32_t row)
+{
+  const vyre_text_options *options = t->options;
+  uint32_t low = 0, high = options->note_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (options->notes[middle].row < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < options->note_count && options->notes[low].row == row; low++)
+    put_note(t, &options->notes[low]);
+}
+
+/* Comments, the line's end, messages. */
+static void
+end_line(text_printer *t, uint32_t row)
+{
+  vyre_string file;
+  uint32_t line, column;
+  bool comment = false;
+  if (t->options->rows) {
+    text_put_text(t, " ; row ");
+    text_put_number(t, row);
+    comment = true;
+  }
+  if (t->options->lines && vyre_row_line(t->module, (vyre_row){row}, &file, &line, &column)) {
+    text_put_text(t, comment ? ", " : " ; ");
+    text_put_quoted(t, vyre_string_text(t->module, file));
+    text_put(t, ":", 1);
+    text_put_number(t, line);
+    text_put(t, ":", 1);
+    text_put_number(t, column);
+  }
+  text_put(t, "\n", 1);
+  if (t->options->note_count)
+    put_notes(t, row);
+}
+
+static void
+put_flags(text_printer *t, uint32_t flags)
+{
+  for (const text_bit_word *word = text_flag_words; word->word; word++) {
+    if ((flags & word->bits) == 0)
+      continue;
+    text_put(t, " ", 1);
+    text_put_text(t, word->word);
+  }
+}
+
+static void
+put_decorations(text_printer *t, uint32_t row)
+{
+  uint32_t count;
+  const uint32_t *words = vyre_row_decorations(t->module, (vyre_row){row}, &count);
+  for (uint32_t i = 0; i + 1 < count;) {
+    uint32_t operands = words[i + 1];
+    text_put_text(t, " deco(");
+    text_put_number(t, words[i]);
+    i += 2;
+    for (; operands && i < count; operands--, i++) {
+      text_put(t, ", ", 2);
+      text_put_number(t, words[i]);
+    }
+    text_put(t, ")", 1);
+  }
+}
+
+static bool
+put_scope(text_printer *t, uint32_t scope)
+{
+  if (scope > 5)
+    return false;
+  text_put(t, " ", 1);
+  text_put_text(t, text_scope_words[scope]);
+  return true;
+}
+
+/* Words that read back as these bits, or order(bits). */
+static void
+put_order(text_printer *t, vyre_opcode op, uint32_t imm)
+{
+  uint32_t execution = VYRE_ORDER_EXECUTION(imm), memory = VYRE_ORDER_MEMORY(imm), semantics = VYRE_ORDER_SEMANTICS(imm);
+  uint32_t named = 0;
+  bool is_barrier = op == VYRE_OP_barrier;
+  uint32_t plain = text_default_order(op);
+  if (imm == plain && !is_barrier)
+    return;
+  for (const text_bit_word *word = text_semantics_words; word->word; word++)
+    named |= word->bits;
+  if ((semantics & ~named) || memory > 5 || execution > 5 || (!is_barrier && execution)) {
+    text_put_text(t, " order(");
+    text_put_number(t, imm);
+    text_put(t, ")", 1);
+    return;
+  }
+  if (is_barrier)
+    put_scope(t, execution);
+  if (is_barrier && execution == memory && semantics == VYRE_ORDER_SEMANTICS(plain))
+    return;
+  put_scope(t, memory);
+  for (const text_bit_word *word = text_semantics_words; word->word; word++) {
+    if ((semantics & word->bits) == 0)
+      continue;
+    text_put(t, " ", 1);
+    text_put_text(t, word->word);
+  }
+}
+
+/* ---- rows by the table ---- */
+
+/* The literal right operand: of the type of the left one. */
+static void
+put_immediate(text_printer *t, uint32_t row)
+{
+  vyre_type type = op_of(t, row) == VYRE_OP_lane ? VYRE_TYPE(VYRE_U32, 1) : type_of(t, t->view->a[row]);
+  text_put_literal(t, type, literal_of(t, row));
+}
+
+static void
+put_operands(text_printer *t, uint32_t row, const vyre_op_info *info)
+{
+  const vyre_view *v = t->view;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  bool immediate = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) && (info->flags & VYRE_OP_TAKES_IMM);
+  uint32_t op = op_of(t, row);
+  uint32_t count = info->operands;
+  if (op == VYRE_OP_join || op == VYRE_OP_shuffle)
+    while (count > 1 && operands[count - 1] == 0)
+      count--;
+  for (uint32_t i = 0; i < count; i++) {
+    text_put(t, i ? ", " : " ", i ? 2 : 1);
+    if (i == 1 && immediate)
+      put_immediate(t, row);
+    else
+      text_put_operand(t, operands[i]);
+  }
+}
+
+static void
+put_lane_list(text_printer *t, uint32_t row)
+{
+  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type_of(t, row)); i++) {
+    text_put_text(t, i ? ", " : ", [");
+    text_put_number(t, VYRE_SHUFFLE_LANE(t->view->imm[row], i));
+  }
+  text_put(t, "]", 1);
+}
+
+/* `%v.x` where that says all. */
+static bool
+put_lane(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  uint32_t vector = v->a[row];
+  uint32_t flags = VYRE_ROW_FLAGS(v->op[row]);
+  if ((flags & ~(uint32_t)VYRE_ROW_DECO) != VYRE_ROW_IMM || v->imm_hi[row] || v->imm[row] >= VYRE_TYPE_LANES(type_of(t, vector))
+      || VYRE_TYPE_LANES(type_of(t, vector)) == 1 || (op_of(t, vector) == VYRE_OP_const && is_inline(t, vector)))
+    return false;
+  char lane[] = {'.', "xyzw"[v->imm[row]]};
+  text_put_operand(t, vector);
+  text_put(t, lane, 2);
+  return true;
+}
+
+static void
+put_row(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  uint32_t op = op_of(t, row);
+  const vyre_op_info *info = info_of(op);
+  text_put_indent(t);
+  if (info->rule != VYRE_RULE_VOID || type_of(t, row) != VYRE_VOID) {
+    put_definition(t, row);
+    text_put(t, " = ", 3);
+  }
+  if (op == VYRE_OP_lane && put_lane(t, row)) {
+    put_decorations(t, row);
+    end_line(t, row);
+    return;
+  }
+  text_put_text(t, info->text);
+  if (info->text == vyre_op_infos[VYRE_OP_null].text)
+    text_put_number(t, op); /* no op has that number */
+  put_flags(t, VYRE_ROW_FLAGS(v->op[row]));
+  if (op == VYRE_OP_const) {
+    text_put(t, " ", 1);
+    text_put_literal(t, type_of(t, row), literal_of(t, row));
+  } else if (op == VYRE_OP_at) {
+    text_put(t, " ", 1);
+    put_path(t, v->a[row]);
+    put_step(t, row);
+  } else if (op == VYRE_OP_tuple) {
+    text_put(t, " ", 1);
+    put_parts(t, row);
+  } else {
+    put_operands(t, row, info);
+  }
+  if (op == VYRE_OP_part) {
+    text_put(t, ", ", 2);
+    text_put_number(t, v->imm[row]);
+  }
+  if (op == VYRE_OP_shuffle)
+    put_lane_list(t, row);
+  if (info->rule == VYRE_RULE_FREE && op != VYRE_OP_const) {
+    text_put(t, " : ", 3);
+    text_put_value_type(t, type_of(t, row));
+  }
+  if (text_has_order((vyre_opcode)op))
+    put_order(t, (vyre_opcode)op, v->imm[row]);
+  put_decorations(t, row);
+  end_line(t, row);
+}
+
+/* ---- declarations ---- */
+
+static void
+put_initializer(text_printer *t, vyre_type_id type, uint32_t index)
+{
+  uint32_t count;
+  const uint32_t *words = vyre_module_initializer(t->module, index, &count);
+  if (!words || !text_scalars_update(&t->scalars, t->module, t->allocator))
+    return;
+  text_walk walk;
+  bool any = false;
+  text_walk_start(&walk, &t->scalars, t->module, type);
+  text_put_text(t, " = [");
+  for (uint32_t i = 0; i < count; i++) {
+    vyre_type scalar = text_walk_next(&walk);
+    uint64_t bits = words[i];
+    if (vyre_kind_bits(VYRE_TYPE_KIND(scalar)) == 64 && i + 1 < count)
+      bits |= (uint64_t)words[++i] << 32;
+    if (any)
+      text_put(t, ", ", 2);
+    any = true;
+    text_put_literal(t, scalar ? scalar : VYRE_TYPE(VYRE_U32, 1), bits);
+  }
+  text_put(t, "]", 1);
+}
+
+static void
+put_field(text_printer *t, const char *word, uint32_t value)
+{
+  text_put(t, " ", 1);
+  text_put_text(t, word);
+  text_put(t, "(", 1);
+  text_put_number(t, value);
+  text_put(t, ")", 1);
+}
+
+static void
+put_buffer(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  vyre_type_id type = v->imm[row];
+  uint32_t access = v->imm_hi[row];
+  vyre_space space = VYRE_BUFFER_SPACE(access);
+  /* The table of buffers is only read. */
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)t->module, (vyre_row){row});
+  text_put_structs_of(t, type);
+  text_put_indent(t);
+  text_put_text(t, "buffer ");
+  put_definition(t, row);
+  text_put(t, " : ", 3);
+  text_put_type(t, type);
+  text_put(t, " ", 1);
+  text_put_text(t, space < VYRE_SPACE__COUNT ? text_space_words[space] : "?");
+  bool both = (access & (VYRE_ACCESS_NO_READ | VYRE_ACCESS_NO_WRITE)) == 0;
+  if (both && space == VYRE_SPACE_STORAGE)
+    text_put_text(t, " rw");
+  text_put_access(t, access);
+  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM) {
+    put_field(t, "set", info->set);
+    put_field(t, "binding", info->binding);
+  }
+  if (info->spirv_id)
+    put_field(t, "id", info->spirv_id);
+  if (info->initializer != UINT32_MAX)
+    put_initializer(t, type, info->initializer);
+  put_decorations(t, row);
+  end_line(t, row);
+}
+
+static void
+put_spec(text_printer *t, uint32_t row)
+{
+  uint32_t id = vyre_row_spec_id(t->module, (vyre_row){row});
+  text_put_indent(t);
+  text_put_text(t, "spec ");
+  put_definition(t, row);
+  text_put(t, " : ", 3);
+  text_put_value_type(t, type_of(t, row));
+  text_put(t, " = ", 3);
+  text_put_literal(t, type_of(t, row), literal_of(t, row));
+  if (id != UINT32_MAX)
+    put_field(t, "id", id);
+  put_decorations(t, row);
+  end_line(t, row);
+}
+
+static void
+put_var(text_printer *t, uint32_t row)
+{
+  text_put_indent(t);
+  text_put_text(t, "var ");
+  put_definition(t, row);
+  text_put(t, " : ", 3);
+  text_put_value_type(t, type_of(t, row));
+  put_decorations(t, row);
+  end_line(t, row);
+}
+
+/* ---- the workgroup size ---- */
+
+static uint32_t
+size_operand(const text_printer *t, uint32_t workgroup, uint32_t i)
+{
+  const vyre_view *v = t->view;
+  return i == 0 ? v->a[workgroup] : i == 1 ? v->b[workgroup] : v->c[workgroup];
+}
+
+/* In the program's head where all three are u32 literals. */
+static bool
+is_in_head(const text_printer *t, uint32_t workgroup)
+{
+  for (uint32_t i = 0; i < 3; i++) {
+    uint32_t row = size_operand(t, workgroup, i);
+    if (op_of(t, row) != VYRE_OP_const || !is_inline(t, row) || type_of(t, row) != VYRE_TYPE(VYRE_U32, 1))
+      return false;
+  }
+  return true;
+}
+
+static void
+put_workgroup(text_printer *t, uint32_t row)
+{
+  text_put_indent(t);
+  text_put_text(t, "workgroup");
+  put_operands(t, row, info_of(VYRE_OP_workgroup));
+  end_line(t, row);
+}
+
+static bool
+is_printed(const text_printer *t, uint32_t row)
+{
+  return row == 0 || row >= t->view->rows || is_inline(t, row) || (t->bits[row] & SEEN);
+}
+
+/* A workgroup row may stand in front of its operands: the statement comes behind them. */
+static void
+put_waiting_workgroup(text_printer *t)
+{
+  uint32_t row = t->workgroup;
+  for (uint32_t i = 0; i < 3; i++)
+    if (!is_printed(t, size_operand(t, row, i)))
+      return;
+  t->workgroup = 0;
+  put_workgroup(t, row);
+}
+
+static void
+put_program_head(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  const char *name = vyre_row_name(t->module, (vyre_row){row});
+  vyre_string entry = vyre_program_info_of((vyre_module *)t->module, (vyre_row){row})->entry;
+  name = name ? name : "";
+  text_put_text(t, "program @");
+  if (text_is_dotted(name, strlen(name)))
+    text_put_text(t, name);
+  else
+    text_put_quoted(t, name);
+  if (v->imm[row] & VYRE_PROGRAM_RELAXED)
+    text_put_text(t, " relaxed");
+  if (v->imm[row] & VYRE_PROGRAM_FLUSH_32)
+    text_put_text(t, " flush_f32");
+  if (v->imm[row] & VYRE_PROGRAM_TO_ZERO_32)
+    text_put_text(t, " rtz_f32");
+  if (entry) {
+    text_put_text(t, " entry ");
+    text_put_quoted(t, vyre_string_text(t->module, entry));
+  }
+  t->workgroup = 0;
+  uint32_t left = v->rows; /* a list that leads in a circle ends too */
+  for (uint32_t child = v->first[row]; child && child < v->rows && left && !t->workgroup; child = v->next[child], left--)
+    if (op_of(t, child) == VYRE_OP_workgroup)
+      t->workgroup = child;
+  if (t->workgroup && is_in_head(t, t->workgroup)) {
+    for (uint32_t i = 0; i < 3; i++) {
+      text_put_text(t, i ? ", " : " workgroup(");
+      text_put_number(t, v->imm[size_operand(t, t->workgroup, i)]);
+    }
+    text_put(t, ")", 1);
+    t->workgroup = 0;
+  }
+  text_put(t, " {", 2);
+  end_line(t, row);
+}
+
+/* ---- control ---- */
+
+static void
+put_control_head(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  uint32_t op = op_of(t, row);
+  bool named = vyre_row_name(t->module, (vyre_row){row}) || (t->bits[row] & TARGET);
+  text_put_indent(t);
+  if (op == VYRE_OP_switch && named) {
+    put_definition(t, row);
+    text_put(t, " = ", 3);
+  }
+  text_put_text(t, info_of(op)->text);
+  if (op == VYRE_OP_block && named) {
+    text_put(t, " ", 1);
+    put_definition(t, row);
+  }
+  if (op == VYRE_OP_if || op == VYRE_OP_switch) {
+    text_put(t, " ", 1);
+    text_put_operand(t, v->a[row]);
+  }
+  if (op != VYRE_OP_for)
+    return;
+  uint32_t body = v->first[row];
+  text_put(t, " ", 1);
+  if (op_of(t, body) == VYRE_OP_body && body < v->rows)
+    put_definition(t, body);
+  else
+    put_name(t, 0);
+  text_put(t, " = ", 3);
+  text_put_operand(t, v->a[row]);
+  text_put_text(t, " to ");
+  text_put_operand(t, v->b[row]);
+  text_put_text(t, " step ");
+  text_put_operand(t, v->c[row]);
+}
+
+static void
+put_case_head(text_printer *t, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  uint32_t labels = v->a[row];
+  bool is_default = (v->imm[row] & VYRE_CASE_DEFAULT) != 0;
+  text_put_indent(t);
+  if (labels == 0) {
+    text_put_text(t, is_default ? "default {" : "case {");
+    return;
+  }
+  text_put_text(t, "case ");
+  if (op_of(t, labels) == VYRE_OP_tuple && is_inline(t, labels))
+    put_parts(t, labels);
+  else
+    text_put_operand(t, labels);
+  text_put_text(t, is_default ? ", default {" : " {");
+}
+
+/* Whether anything in the region would be printed: an empty else or continuing region is left out. */
+static bool
+is_empty(const text_printer *t, uint32_t region)
+{
+  const vyre_view *v = t->view;
+  uint32_t left = v->rows;
+  for (uint32_t row = v->first[region]; row && row < v->rows && left; row = v->next[row], left--)
+    if (!is_inline(t, row))
+      return false;
+  return true;
+}
+
+typedef struct print_frame {
+  uint32_t control; /* 0: a program */
+  uint32_t region;
+} print_frame;
+
+typedef struct print_stack {
+  print_frame *frames;
+  uint32_t count, capacity;
+} print_stack;
+
+static bool
+push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
+{
+  if (stack->count == stack->capacity) {
+    uint32_t grown = stack->capacity ? stack->capacity * 2 : 64;
+    print_frame *moved =
+      t->allocator->resize(t->allocator->user, stack->frames, stack->capacity * sizeof(*moved), grown * sizeof(*moved));
+    if (!moved) {
+      if (!t->status)
+        t->status = VYRE_OUT_OF_MEMORY("while printing");
+      return false;
+    }
+    stack->frames = moved;
+    stack->capacity = grown;
+  }
+  stack->frames[stack->count++] = (print_frame){control, region};
+  t->indent++;
+  return true;
+}
+
+/* False for a row that was printed before: then the links are damaged. */
+static bool
+first_time(text_printer *t, uint32_t row)
+{
+  if (row >= t->view->rows || (t->bits[row] & SEEN)) {
+    text_put_indent(t);
+    text_put_text(t, "; the list of rows is damaged here\n");
+    return false;
+  }
+  t->bits[row] |= SEEN;
+  return true;
+}
+
+/* Opens the region after its control's head, or after the region before it.  Returns the row to go on with, 0: none. */
+static uint32_t
+enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
+{
+  if (!first_time(t, region) || !push(t, stack, control, region))
+    return 0;
+  return t->view->first[region];
+}
+
+/* What follows when a region's rows are through: the next region of its control, or the control's end.  Returns the next row. */
+static uint32_t
+leave_region(text_printer *t, print_stack *stack)
+{
+  const vyre_view *v = t->view;
+  print_frame frame = stack->frames[--stack->count];
+  t->indent--;
+  uint32_t op = op_of(t, frame.control);
+  uint32_t next = frame.control ? v->next[frame.region] : 0;
+  text_put_indent(t);
+  if (frame.control && next && next < v->rows) {
+    if (op == VYRE_OP_switch) {
+      text_put(t, "}\n", 2);
+      put_case_head(t, next);
+    } else if (is_empty(t, next) && !v->next[next]) {
+      t->bits[next] |= SEEN;
+      text_put(t, "}\n", 2);
+      return v->next[frame.control];
+    } else {
+      text_put_text(t, op == VYRE_OP_if ? "} else {" : op == VYRE_OP_loop ? "} continuing {" : "} {");
+    }
+    end_line(t, next);
+    uint32_t size = stack->count;
+    uint32_t row = enter_region(t, stack, frame.control, next);
+    return stack->count > size ? row : v->next[frame.control];
+  }
+  text_put(t, "}\n", 2);
+  if (op == VYRE_OP_switch) {
+    t->indent--;
+    text_put_indent(t);
+    text_put(t, "}\n", 2);
+  }
+  return frame.control ? v->next[frame.control] : 0;
+}
+
+/* Head and first region of a control row.  Returns the row to go on with. */
+static uint32_t
+enter_control(text_printer *t, print_stack *stack, uint32_t row)
+{
+  const vyre_view *v = t->view;
+  uint32_t region = v->first[row];
+  put_control_head(t, row);
+  text_put(t, " {", 2);
+  end_line(t, row);
+  bool is_switch = op_of(t, row) == VYRE_OP_switch;
+  if (region && region < v->rows) {
+    t->indent += is_switch;
+    if (is_switch) {
+      put_case_head(t, region);
+      end_line(t, region);
+    } else if (t->options->note_count) {
+      put_notes(t, region);
+    }
+    uint32_t size = stack->count;
+    uint32_t first = enter_region(t, stack, row, region);
+    if (stack->count > size)
+      return first;
+    t->indent -= is_switch;
+  }
+  text_put_indent(t);
+  text_put(t, "}\n", 2);
+  return v->next[row];
+}
+
+static uint32_t
+put_statement(text_printer *t, print_stack *stack, uint32_t row)
+{
+  uint32_t op = op_of(t, row);
+  uint32_t next = t->view->next[row];
+  if (info_of(op)->flags & (VYRE_OP_REGIONS))
+    return enter_control(t, stack, row);
+  switch (op) {
+  case VYRE_OP_workgroup:
+    if (t->options->note_count)
+      put_notes(t, row);
+    break;
+  case VYRE_OP_spec:
+    put_spec(t, row);
+    break;
+  case VYRE_OP_var:
+    put_var(t, row);
+    break;
+  case VYRE_OP_buffer:
+    put_buffer(t, row);
+    break;
+  default:
+    if (!is_inline(t, row))
+      put_row(t, row);
+    else if (t->options->note_count)
+      put_notes(t, row);
+    break;
+  }
+  if (t->workgroup)
+    put_waiting_workgroup(t);
+  return next;
+}
+
+static void
+put_program(text_printer *t, uint32_t program)
+{
+  print_stack stack = {0};
+  t->next_number = 0;
+  t->indent = 0;
+  if (!first_time(t, program))
+    return;
+  put_program_head(t, program);
+  uint32_t row = push(t, &stack, 0, program) ? t->view->first[program] : 0;
+  while (stack.count && !t->status) {
+    if (row == 0 || (op_of(t, row) == VYRE_OP_program && row < t->view->rows) || !first_time(t, row)) {
+      if (t->workgroup && stack.count == 1) { /* its operands never came */
+        put_workgroup(t, t->workgroup);
+        t->workgroup = 0;
+      }
+      row = leave_region(t, &stack);
+    } else {
+      row = put_statement(t, &stack, row);
+    }
+  }
+  if (stack.frames)
+    t->allocator->resize(t->allocator->user, stack.frames, stack.capacity * sizeof(*stack.frames), 0);
+}
+
+/* ---- the module ---- */
+
+static void
+mark_tuple(text_printer *t, uint32_t row, uint8_t bit)
+{
+  if (row && row < t->view->rows && op_of(t, row) == VYRE_OP_tuple)
+    t->bits[row] |= bit;
+}
+
+/* Which tuples are the rest of others or labels alone, which blocks and switches are left by name. */
+static void
+mark_rows(text_printer *t)
+{
+  const vyre_view *v = t->view;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    uint32_t op = VYRE_ROW_OP(v->op[row]);
+    if (op == VYRE_OP_leave && v->a[row] < v->rows)
+      t->bits[v->a[row]] |= TARGET;
+    if (op == VYRE_OP_null)
+      continue;
+    bool is_rest = op == VYRE_OP_tuple && VYRE_TUPLE_COUNT(v->imm[row]) > 3;
+    mark_tuple(t, v->a[row], op == VYRE_OP_case ? TUPLE_REST : TUPLE_OWN);
+    mark_tuple(t, v->b[row], TUPLE_OWN);
+    mark_tuple(t, v->c[row], is_rest ? TUPLE_REST : TUPLE_OWN);
+  }
+}
+
+static void
+put_all(text_printer *t)
+{
+  const vyre_view *v = t->view;
+  text_put_structs(t);
+  if (t->options->program) {
+    put_program(t, t->options->program);
+    return;
+  }
+  bool any = false;
+  uint32_t left = v->rows;
+  for (uint32_t program = v->first[0]; program && program < v->rows && left && !t->status; program = v->next[program], left--) {
+    if (any)
+      text_put(t, "\n", 1);
+    put_program(t, program);
+    any = true;
+  }
+}
+
+vyre_status
+vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyre_bytes *out)
+{
+  static const vyre_text_options defaults = {0};
+  const vyre_view *view = vyre_module_view(module);
+  text_printer t = {
+    .module = module,
+    .view = view,
+    .options = options ? options : &defaults,
+    .allocator = vyre_module_allocator(module),
+    .out = out,
+  };
+  size_t size = out->size;
+  size_t rows = view->rows ? view->rows : 1;
+  if (t.options->program >= rows)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "there is no program at row %u: the table has %zu rows", t.options->program, rows);
+  t.numbers = t.allocator->resize(t.allocator->user, NULL, 0, rows * sizeof(uint32_t));
+  t.bits = t.allocator->resize(t.allocator->user, NULL, 0, rows);
+  if (t.numbers && t.bits) {
+    memset(t.numbers, 0, rows * sizeof(uint32_t));
+    memset(t.bits, 0, rows);
+    mark_rows(&t);
+    if (text_prepare_types(&t))
+      put_all(&t);
+    else
+      t.status = VYRE_OUT_OF_MEMORY("while printing");
+    text_free_types(&t);
+  } else {
+    t.status = VYRE_OUT_OF_MEMORY("while printing");
+  }
+  if (t.numbers)
+    t.allocator->resize(t.allocator->user, t.numbers, rows * sizeof(uint32_t), 0);
+  if (t.bits)
+    t.allocator->resize(t.allocator->user, t.bits, rows, 0);
+  if (t.status)
+    out->size = size;
+  if (out->data)
+    out->data[out->size] = '\0';
+  return t.status;
+}
