@@ -49,8 +49,10 @@ vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t le
 {
   if (!is_row(module, row))
     return;
-  table_set_side(module, COLUMN_NAME, row.id, vyre_string_intern(module, name, length));
-  module->names_dirty = true;
+  vyre_string string = vyre_string_intern(module, name, length);
+  table_set_side(module, COLUMN_NAME, row.id, string);
+  if (string)
+    module->names_dirty = true;
 }
 
 const char *

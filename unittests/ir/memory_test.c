@@ -189,15 +189,21 @@ a_small_module_asks_little(void **state)
   assert_null(vyre_module_create(&allocator, 0, &m));
   assert_int_equal(c.calls, 13); /* itself, the address space, a page for each column */
   vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_build_program(m, NULL, 0, 0, &b);
   uint64_t calls = c.calls;
   for (int i = 0; i < 500; i++)
     build_gid(&b);
   assert_int_equal(c.calls, calls); /* rows cost none */
+  vyre_row loop = vyre_build_for(&b, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  vyre_build_block(&b);
+  build_gid(&b);
+  vyre_builder_leave(&b, loop);
+  build_gid(&b);
   assert_null(vyre_module_seal(m, NULL));
+  assert_int_equal(c.calls, calls); /* nor does sealing what is in order */
   vyre_module_clear(m);
   calls = c.calls;
-  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_build_program(m, NULL, 0, 0, &b);
   for (int i = 0; i < 500; i++)
     build_gid(&b);
   assert_int_equal(c.calls, calls); /* nor does what was there before */

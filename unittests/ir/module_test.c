@@ -92,6 +92,7 @@ texts_are_interned(void **state)
   assert_int_equal(vyre_string_intern(m, "ab\0c", 4), ab); /* ends at its zero byte */
   char text[32];
   vyre_string ids[5000];
+  size_t bytes = vyre_module_bytes(m);
   for (uint32_t i = 0; i < 5000; i++)
     ids[i] = vyre_string_intern(m, text, (size_t)snprintf(text, sizeof(text), "name%u", i));
   for (uint32_t i = 0; i < 5000; i++) {
@@ -99,6 +100,7 @@ texts_are_interned(void **state)
     assert_int_equal(vyre_string_intern(m, text, length), ids[i]);
     assert_string_equal(vyre_string_text(m, ids[i]), text);
   }
+  assert_true(vyre_module_bytes(m) > bytes + 5000 * 9);
   for (uint32_t i = 0; i < 5000; i++) { /* out of the buffer that may move meanwhile */
     const char *own = vyre_string_text(m, ids[i]);
     vyre_string tail = vyre_string_intern(m, own + 1, strlen(own) - 1);
@@ -257,6 +259,10 @@ names_are_given_and_taken(void **state)
   assert_string_equal(vyre_row_name(m, y), "long");
   vyre_row_set_name(m, x, "", 0);
   assert_null(vyre_row_name(m, x));
+  vyre_row_inherit(m, VYRE_NONE, y);
+  vyre_row_inherit(m, y, VYRE_NONE);
+  vyre_row_inherit(m, y, row_of(1 << 30));
+  assert_string_equal(vyre_row_name(m, y), "long");
   vyre_row_set_name(m, VYRE_NONE, "no", 2);
   assert_null(vyre_row_name(m, VYRE_NONE));
   vyre_row_set_name(m, x, vyre_row_name(m, y), 2); /* its own text */
@@ -273,6 +279,8 @@ fill(vyre_module *m)
   for (uint32_t i = 0; i < 3; i++) {
     uint32_t input = vyre_module_add_input(m, "in.spv");
     vyre_word_list_append(m, &vyre_module_input(m, input)->extensions, &i, 1);
+    vyre_word_list_append(m, &vyre_module_input(m, input)->capabilities, &i, 1);
+    vyre_word_list_append(m, &vyre_module_input(m, input)->debug, &i, 1);
     vyre_row program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
     vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, &i, 1);
     b.file = vyre_string_intern(m, "file", 4);
@@ -318,7 +326,8 @@ check_filled(vyre_module *m)
         assert_int_equal(v->imm[in], ONE_F32);
       }
     }
-    assert_int_equal(vyre_module_input(m, seen)->extensions.words[0], seen);
+    const vyre_input *input = vyre_module_input(m, seen);
+    assert_true(input->extensions.words[0] == seen && input->capabilities.words[0] == seen && input->debug.words[0] == seen);
   }
   assert_int_equal(seen, 3);
 }
@@ -371,7 +380,10 @@ a_cleared_module_is_as_new(void **state)
       assert_int_equal(vyre_row_spec_id(m, row), UINT32_MAX);
       assert_null(vyre_row_decorations(m, row, &count));
     }
+    vyre_row_move_before(m, row_of(4), row_of(3));
+    assert_false(vyre_module_is_sealed(m));
     vyre_module_clear(m);
+    check_sealed(m);
   }
   vyre_module_destroy(m);
 }

@@ -355,6 +355,31 @@ names_become_unique_in_program_order(void **state)
 }
 
 static void
+names_are_looked_at_again_only_when_they_may_double(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b, c;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_row x = build_gid(&b), y = build_gid(&b);
+  vyre_row other = vyre_build_program(m, "q", 0, 0, &c), z = build_gid(&c);
+  vyre_row_set_name(m, x, "x", 1);
+  vyre_row_set_name(m, z, "x", 1);
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_row_inherit(m, y, x);
+  assert_false(vyre_module_is_sealed(m));
+  assert_null(vyre_module_seal(m, NULL));
+  assert_string_equal(vyre_row_name(m, y), "x_1");
+  vyre_row_unlink(m, x);
+  vyre_row_insert(m, x, other, VYRE_NONE);
+  uint32_t map[16];
+  assert_null(vyre_module_seal(m, map));
+  assert_string_equal(vyre_row_name(m, row_of(map[z.id])), "x");
+  assert_string_equal(vyre_row_name(m, row_of(map[x.id])), "x_1");
+  vyre_module_destroy(m);
+}
+
+static void
 doubled_names_cost_no_more_than_others(void **state)
 {
   (void)state;
@@ -488,6 +513,7 @@ main(void)
     cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
     cmocka_unit_test(programs_follow_one_another),
     cmocka_unit_test(names_become_unique_in_program_order),
+    cmocka_unit_test(names_are_looked_at_again_only_when_they_may_double),
     cmocka_unit_test(doubled_names_cost_no_more_than_others),
     cmocka_unit_test(deep_nesting_seals),
     cmocka_unit_test(damaged_links_are_an_error),

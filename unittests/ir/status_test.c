@@ -128,6 +128,7 @@ bytes_grow_and_end_with_zero(void **state)
   assert_null(vyre_bytes_append(&bytes, NULL, 0));
   vyre_bytes_free(&bytes);
   assert_null(bytes.data);
+  assert_int_equal(bytes.size + bytes.capacity, 0);
   assert_null(vyre_bytes_append(&bytes, NULL, 0));
   assert_string_equal(bytes.data, "");
   vyre_bytes_free(&bytes);

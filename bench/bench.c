@@ -1,0 +1,137 @@
+/* Interleaved runs, medians, noise.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_CASES = 64, MOST_ROUNDS = 101, SIZES = 10 };
+
+uint64_t
+bench_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void
+bench_check(const char *program, vyre_status status)
+{
+  if (!status)
+    return;
+  fprintf(stderr, "%s: error: %s\n", program, vyre_status_text(status));
+  exit((int)vyre_status_code(status));
+}
+
+static bool
+parse_number(const char *argument, const char *name, uint32_t *out)
+{
+  size_t length = strlen(name);
+  if (strncmp(argument, name, length) != 0)
+    return false;
+  char *end;
+  unsigned long number = strtoul(argument + length, &end, 10);
+  if (end == argument + length || *end || number == 0 || number > 1000000000)
+    return false;
+  *out = (uint32_t)number;
+  return true;
+}
+
+void
+bench_parse(int count, char **arguments, bench_options *options)
+{
+  for (int i = 1; i < count; i++) {
+    const char *argument = arguments[i];
+    if (strncmp(argument, "-only=", 6) == 0) {
+      options->only = argument + 6;
+    } else if (!parse_number(argument, "-rounds=", &options->rounds) && !parse_number(argument, "-min=", &options->min)
+               && !parse_number(argument, "-max=", &options->max)) {
+      fprintf(stderr, "usage: %s [-rounds=N] [-min=%s] [-max=%s] [-only=CASE]\n", arguments[0], options->unit, options->unit);
+      exit(VYRE_CODE_USAGE);
+    }
+  }
+  if (options->rounds > MOST_ROUNDS)
+    options->rounds = MOST_ROUNDS;
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* As many rounds as asked for, but less where one takes long. */
+static uint32_t
+rounds_for(const bench_options *options, uint32_t size)
+{
+  uint32_t rounds = size >= 1000000 ? 30000000 / size : options->rounds;
+  rounds = rounds < options->rounds ? rounds : options->rounds;
+  return rounds < 3 ? 3 : rounds;
+}
+
+static void
+print_line(const char *name, uint32_t size, double median, double spread, double relative, double slope)
+{
+  char growth[16] = "";
+  if (!isnan(slope))
+    snprintf(growth, sizeof(growth), "%.2f", slope);
+  printf("%-22s %9u %11.3f %7.0f%% %9.2f %9.1f %8.1f %6s\n", name, size, median * 1e-6, spread * 100, median / size,
+         (double)size / median * 1e3, relative, growth);
+}
+
+/* The first case again, half a round away from itself: next to itself it would find everything warm. */
+static uint32_t
+add_twin(bench_case *chosen, uint32_t count, uint32_t *base)
+{
+  uint32_t middle = (count + 1) / 2;
+  memmove(chosen + middle + 1, chosen + middle, (count - middle) * sizeof(*chosen));
+  chosen[middle] = (bench_case){"(A/A: as the first)", chosen[0].run};
+  *base += *base >= middle;
+  return count + 1;
+}
+
+void
+bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *user, const bench_options *options)
+{
+  static uint64_t times[MOST_CASES][MOST_ROUNDS];
+  bench_case chosen[MOST_CASES];
+  double before[MOST_CASES];
+  uint32_t chosen_count = 0, base = 0, size_before = 0;
+  for (uint32_t i = 0; i < count && chosen_count < MOST_CASES - 1; i++) {
+    bool is_base = strcmp(cases[i].name, baseline) == 0;
+    if (!is_base && options->only && !strstr(cases[i].name, options->only))
+      continue;
+    if (is_base)
+      base = chosen_count;
+    chosen[chosen_count++] = cases[i];
+  }
+  chosen_count = add_twin(chosen, chosen_count, &base);
+  printf("%-22s %9s %11s %8s %9s %9s %8s %6s\n", "case", options->unit, "median ms", "spread", "ns each", "M each/s", "x base", "slope");
+  for (uint64_t size = 1000; size <= options->max && size <= UINT32_MAX; size *= 10) {
+    if (size < options->min)
+      continue;
+    uint32_t rounds = rounds_for(options, (uint32_t)size);
+    for (uint32_t round = 0; round < rounds; round++)
+      for (uint32_t i = 0; i < chosen_count; i++)
+        times[i][round] = chosen[i].run(user, (uint32_t)size);
+    for (uint32_t i = 0; i < chosen_count; i++)
+      qsort(times[i], rounds, sizeof(times[i][0]), compare_times);
+    double base_median = (double)times[base][rounds / 2];
+    for (uint32_t i = 0; i < chosen_count; i++) {
+      double median = (double)times[i][rounds / 2];
+      double spread = (double)(times[i][rounds - 1 - rounds / 4] - times[i][rounds / 4]) / median;
+      double slope = size_before ? log(median / before[i]) / log((double)size / size_before) : (double)NAN;
+      print_line(chosen[i].name, (uint32_t)size, median, spread, median / base_median, slope);
+      before[i] = median;
+    }
+    size_before = (uint32_t)size;
+    printf("\n");
+    fflush(stdout);
+  }
+}

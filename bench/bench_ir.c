@@ -1,0 +1,389 @@
+/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, verifying and the passes, at 1k to 10M rows.
+ *
+ *   bench-ir [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
+ *
+ * The base is a copy loop over as many rows of 44 bytes: what memory alone would take.  "seal (mixed)" seals a program whose constants and
+ * variables were made while its body grew, so that every row moves; "seal (dropped)" drops a fifth of the rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "vyre/ir.h"
+#include "vyre/passmgr.h"
+#include "vyre/plugin.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char program_name[] = "bench-ir";
+
+#define U32 VYRE_TYPE(VYRE_U32, 1)
+#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define BYTES_A_ROW 44u
+
+enum { RECENT = 8, DEEPEST = 6 };
+
+typedef struct bench {
+  vyre_module *module;  /* used again and again: its memory is there */
+  vyre_module *source;  /* sealed, of source_rows */
+  uint32_t source_rows;
+  vyre_bytes text;      /* of source */
+  uint32_t *scratch;    /* of source_rows */
+  vyre_registry *registry;
+} bench;
+
+static void
+check(vyre_status status)
+{
+  bench_check(program_name, status);
+}
+
+/* ---- the program ---- */
+
+typedef struct grower {
+  vyre_builder b;
+  vyre_row in, out, var, index;
+  vyre_row recent[DEEPEST + 1][RECENT]; /* floats that may be used, by nesting depth */
+  vyre_row controls[DEEPEST + 1];
+  uint32_t depth, seed;
+} grower;
+
+static uint32_t
+next_random(grower *g, uint32_t below)
+{
+  g->seed = g->seed * 1664525u + 1013904223u;
+  return (g->seed >> 8) % below;
+}
+
+static vyre_row
+any_value(grower *g)
+{
+  return g->recent[g->depth][next_random(g, RECENT)];
+}
+
+static void
+open_control(grower *g)
+{
+  memcpy(g->recent[g->depth + 1], g->recent[g->depth], sizeof(g->recent[0]));
+  if (next_random(g, 3)) {
+    vyre_row test = vyre_build_binary(&g->b, VYRE_OP_flt, any_value(g), any_value(g));
+    g->controls[g->depth] = vyre_build_if(&g->b, test);
+  } else {
+    vyre_row from = vyre_build_const(&g->b, U32, 0), to = vyre_build_const(&g->b, U32, 4), step = vyre_build_const(&g->b, U32, 1);
+    g->controls[g->depth] = vyre_build_for(&g->b, from, to, step);
+  }
+  g->depth++;
+}
+
+static vyre_row
+grow_value(grower *g)
+{
+  static const vyre_opcode ops[] = {VYRE_OP_add, VYRE_OP_sub, VYRE_OP_mul, VYRE_OP_fdiv, VYRE_OP_nmin, VYRE_OP_add, VYRE_OP_mul};
+  vyre_row x = any_value(g), y = any_value(g);
+  switch (next_random(g, 16)) {
+  case 0:
+    return vyre_build_load(&g->b, vyre_build_at(&g->b, g->in, g->index), 0);
+  case 1:
+    return vyre_build_get(&g->b, g->var);
+  case 2:
+    return vyre_build_select(&g->b, vyre_build_binary(&g->b, VYRE_OP_flt, x, y), x, y);
+  case 3:
+    return vyre_build(&g->b, VYRE_OP_fma, F32, 0, 0, 0, x, y, any_value(g));
+  case 4: /* can be folded */
+    x = vyre_build_const(&g->b, F32, 0x3f800000u + next_random(g, 4096));
+    return vyre_build_imm(&g->b, ops[next_random(g, 3)], x, 0x40000000u);
+  case 5:
+  case 6:
+    return vyre_build_imm(&g->b, ops[next_random(g, 3)], x, 0x3f800000u + next_random(g, 256));
+  default:
+    return vyre_build_binary(&g->b, ops[next_random(g, 7)], x, y);
+  }
+}
+
+/* A program of about that many rows: arithmetic, loads and stores, ifs and loops up to six deep, a variable; a third of it dead. */
+static void
+grow(vyre_module *module, uint32_t rows)
+{
+  grower g = {.seed = 1};
+  vyre_row program = vyre_build_program(module, "bench", 0, vyre_module_add_input(module, "bench"), &g.b);
+  vyre_type_id floats = vyre_type_runtime_array(module, F32, 0);
+  g.in = vyre_build_buffer(&g.b, floats, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 0);
+  g.out = vyre_build_buffer(&g.b, floats, VYRE_SPACE_STORAGE, 0, 0, 1);
+  g.var = vyre_build_var(&g.b, F32);
+  vyre_row gid = vyre_build(&g.b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  g.index = vyre_build_lane(&g.b, gid, 0);
+  for (uint32_t i = 0; i < RECENT; i++)
+    g.recent[0][i] = vyre_build_load(&g.b, vyre_build_at(&g.b, g.in, g.index), 0);
+  const vyre_view *view = vyre_module_view(module);
+  while (view->rows < rows) {
+    uint32_t choice = next_random(&g, 64);
+    if (choice == 0 && g.depth < DEEPEST)
+      open_control(&g);
+    else if (choice == 1 && g.depth)
+      vyre_builder_leave(&g.b, g.controls[--g.depth]);
+    else if (choice < 4)
+      vyre_build_store(&g.b, vyre_build_at(&g.b, g.out, g.index), any_value(&g), 0);
+    else if (choice < 6)
+      vyre_build_set(&g.b, g.var, any_value(&g));
+    else
+      g.recent[g.depth][next_random(&g, RECENT)] = grow_value(&g);
+  }
+  vyre_builder_at_end(&g.b, program);
+  check(vyre_module_status(module));
+}
+
+/* Makes the sealed module and its text, once for each size. */
+static void
+need_source(bench *b, uint32_t rows)
+{
+  if (b->source_rows == rows)
+    return;
+  vyre_module_clear(b->source);
+  grow(b->source, rows);
+  check(vyre_module_seal(b->source, NULL));
+  b->text.size = 0;
+  check(vyre_text_print(b->source, NULL, &b->text));
+  b->source_rows = rows;
+  free(b->scratch);
+  b->scratch = calloc((size_t)rows + 64, sizeof(*b->scratch));
+  if (!b->scratch)
+    check(VYRE_OUT_OF_MEMORY("for a benchmark"));
+}
+
+/* ---- what is measured ---- */
+
+/* Reads and writes as much as the table has, the simplest way. */
+static uint64_t
+run_copy(void *user, uint32_t rows)
+{
+  static char *memory;
+  static size_t size;
+  (void)user;
+  if (size != (size_t)rows * BYTES_A_ROW) {
+    size = (size_t)rows * BYTES_A_ROW;
+    free(memory);
+    memory = malloc(2 * size);
+    if (!memory)
+      check(VYRE_OUT_OF_MEMORY("for a benchmark"));
+    memset(memory, 1, 2 * size);
+  }
+  uint64_t start = bench_now();
+  memcpy(memory, memory + size, size);
+  __asm__ volatile("" : : "r"(memory) : "memory"); /* the copy has a reader */
+  return bench_now() - start;
+}
+
+static uint64_t
+run_build_new(void *user, uint32_t rows)
+{
+  (void)user;
+  uint64_t start = bench_now();
+  vyre_module *module;
+  check(vyre_module_create(NULL, 0, &module));
+  grow(module, rows);
+  uint64_t end = bench_now();
+  vyre_module_destroy(module);
+  return end - start;
+}
+
+static uint64_t
+run_build(void *user, uint32_t rows)
+{
+  bench *b = user;
+  vyre_module_clear(b->module);
+  uint64_t start = bench_now();
+  grow(b->module, rows);
+  return bench_now() - start;
+}
+
+static uint64_t
+timed_seal(bench *b)
+{
+  uint64_t start = bench_now();
+  check(vyre_module_seal(b->module, NULL));
+  return bench_now() - start;
+}
+
+static uint64_t
+run_seal_mixed(void *user, uint32_t rows)
+{
+  bench *b = user;
+  vyre_module_clear(b->module);
+  grow(b->module, rows);
+  return timed_seal(b);
+}
+
+static uint64_t
+run_seal_dropped(void *user, uint32_t rows)
+{
+  bench *b = user;
+  vyre_module_clear(b->module);
+  grow(b->module, rows);
+  check(vyre_module_seal(b->module, NULL));
+  const vyre_view *view = vyre_module_view(b->module);
+  for (uint32_t row = 1; row < view->rows; row++)
+    if (row % 5 == 0 && (vyre_op_flags_of(view, row) & VYRE_OP_PURE))
+      vyre_row_kill(b->module, (vyre_row){row});
+  return timed_seal(b);
+}
+
+static uint64_t
+run_seal_again(void *user, uint32_t rows)
+{
+  bench *b = user;
+  vyre_module_clear(b->module);
+  grow(b->module, rows);
+  check(vyre_module_seal(b->module, NULL));
+  vyre_row_move_before(b->module, (vyre_row){3}, (vyre_row){4}); /* where it is: all must be looked at, nothing moves */
+  return timed_seal(b);
+}
+
+static uint64_t
+run_clone(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  uint64_t start = bench_now();
+  vyre_module *copy;
+  check(vyre_module_clone(b->source, &copy));
+  uint64_t end = bench_now();
+  vyre_module_destroy(copy);
+  return end - start;
+}
+
+static uint64_t
+run_forward(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  uint32_t count = vyre_module_view(b->source)->rows;
+  for (uint32_t row = 0; row < count; row++)
+    b->scratch[row] = row;
+  uint64_t start = bench_now();
+  vyre_module_forward(b->source, b->scratch);
+  return bench_now() - start;
+}
+
+static uint64_t
+run_print(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  b->text.size = 0;
+  uint64_t start = bench_now();
+  check(vyre_text_print(b->source, NULL, &b->text));
+  return bench_now() - start;
+}
+
+static uint64_t
+run_parse(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  vyre_module_clear(b->module);
+  uint64_t start = bench_now();
+  check(vyre_text_parse(b->module, b->text.data, b->text.size, "bench.vir", (vyre_diagnostics){0}));
+  return bench_now() - start;
+}
+
+static uint64_t
+run_verify(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  vyre_verify_errors errors = {0};
+  uint64_t start = bench_now();
+  vyre_status status = vyre_verify(b->source, &errors);
+  uint64_t end = bench_now();
+  check(status);
+  vyre_verify_errors_free(&errors);
+  return end - start;
+}
+
+static uint64_t
+run_versions(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  uint64_t start = bench_now();
+  check(vyre_module_make_versions(b->source));
+  return bench_now() - start;
+}
+
+/* A pass as the manager runs it, with what that costs: analyses, sealing. */
+static uint64_t
+run_pipeline(bench *b, uint32_t rows, const char *text)
+{
+  vyre_module_clear(b->module);
+  grow(b->module, rows);
+  check(vyre_module_seal(b->module, NULL));
+  vyre_pipeline *pipeline;
+  check(vyre_pipeline_parse(b->registry, text, strlen(text), "-passes", &pipeline));
+  uint64_t start = bench_now();
+  check(vyre_pipeline_run(pipeline, b->module, NULL));
+  uint64_t end = bench_now();
+  vyre_pipeline_destroy(pipeline);
+  return end - start;
+}
+
+static uint64_t
+run_canon(void *user, uint32_t rows)
+{
+  return run_pipeline(user, rows, "canon");
+}
+
+static uint64_t
+run_cf(void *user, uint32_t rows)
+{
+  return run_pipeline(user, rows, "cf");
+}
+
+static uint64_t
+run_dce(void *user, uint32_t rows)
+{
+  return run_pipeline(user, rows, "dce");
+}
+
+static uint64_t
+run_all(void *user, uint32_t rows)
+{
+  return run_pipeline(user, rows, "canon,cf,dce");
+}
+
+int
+main(int count, char **arguments)
+{
+  static const bench_case cases[] = {
+    {"build (cleared)", run_build},
+    {"build (new module)", run_build_new},
+    {"copy 44 bytes a row", run_copy},
+    {"seal (mixed)", run_seal_mixed},
+    {"seal (dropped)", run_seal_dropped},
+    {"seal (in order)", run_seal_again},
+    {"clone", run_clone},
+    {"forward", run_forward},
+    {"print", run_print},
+    {"parse", run_parse},
+    {"verify", run_verify},
+    {"versions", run_versions},
+    {"canon", run_canon},
+    {"cf", run_cf},
+    {"dce", run_dce},
+    {"canon,cf,dce", run_all},
+  };
+  bench_options options = {.rounds = 21, .min = 1000, .max = 10000000, .unit = "rows"};
+  bench_parse(count, arguments, &options);
+  bench b = {0};
+  check(vyre_module_create(NULL, 0, &b.module));
+  check(vyre_module_create(NULL, 0, &b.source));
+  check(vyre_registry_create(NULL, &b.registry));
+  check(vyre_registry_load_core(b.registry));
+  bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
+  vyre_registry_destroy(b.registry);
+  vyre_bytes_free(&b.text);
+  free(b.scratch);
+  vyre_module_destroy(b.source);
+  vyre_module_destroy(b.module);
+  return 0;
+}
