@@ -438,7 +438,7 @@ static void
 a_workgroup_without_invocations_is_an_error(void **state)
 {
   (void)state;
-  launch none = {.text = "program @p workgroup(4, 0, 1) { }\n"};
+  launch none = {.text = "program @p {\n  spec %n : u32 = 0u32 id(1)\n  workgroup 4u32, %n, 1u32\n}\n"};
   launch_fails(&none, "workgroup", "4 x 0 x 1", "take 1 to 65536");
   launch many = {.text = "program @p workgroup(65536, 65536, 1) { }\n"};
   launch_fails(&many, "workgroup", "65536 x 65536 x 1", "take 1 to 65536");

@@ -321,7 +321,8 @@ matrices(void **state)
       assert_int_equal(out[k].lane[i] & 0x7fffffffu, cycle[i].lane[k]);
 }
 
-/* ---- laws over the table -------------------------------------------------------------------------------------------------------------- */
+/* ---- laws over the table
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_plain_nan(vyre_kind kind, uint64_t lane)
@@ -359,7 +360,8 @@ every_op_is_total(void **state)
             const uint64_t lane = out[0].lane[i], nan = to == VYRE_F32   ? 0x7fc00000
                                                         : to == VYRE_F16 ? 0x7e00
                                                                          : UINT64_C(0x7ff8000000000000);
-            if (lane != eval_cut(to, lane) || (vyre_op_infos[op].klass == VYRE_CLASS_FLOAT && is_plain_nan(to, lane) && lane != nan))
+            if (lane != eval_cut(to, lane) ||
+                (vyre_op_infos[op].klass == VYRE_CLASS_FLOAT && is_plain_nan(to, lane) && lane != nan))
               fail_msg("%s on kind %u gives 0x%llx", vyre_op_infos[op].text, kind, (unsigned long long)lane);
           }
         }
@@ -371,8 +373,9 @@ commuting_ops_are_symmetric(void **state)
   (void)state;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-      for (uint32_t i = 0;
-           i < EVAL_EDGES * EVAL_EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) && eval_takes((vyre_opcode)op, (vyre_kind)kind); i++) {
+      for (uint32_t i = 0; i < EVAL_EDGES * EVAL_EDGES && (vyre_op_infos[op].flags & VYRE_OP_COMMUTES) &&
+                           eval_takes((vyre_opcode)op, (vyre_kind)kind);
+           i++) {
         eval_sample s = {.imm = 0};
         vyre_value left[VYRE_EVAL_PARTS], right[VYRE_EVAL_PARTS];
         bool undefined_left, undefined_right;
@@ -385,7 +388,8 @@ commuting_ops_are_symmetric(void **state)
         s.operands[1] = swap;
         assert_true(vyre_eval(VYRE_ROW(op, s.type, 0), 0, 0, s.operands, right, &undefined_right));
         if (memcmp(left, right, sizeof left) != 0 || undefined_left != undefined_right)
-          fail_msg("%s on kind %u does not commute at eval_edges %u and %u", vyre_op_infos[op].text, kind, i / EVAL_EDGES, i % EVAL_EDGES);
+          fail_msg("%s on kind %u does not commute at eval_edges %u and %u", vyre_op_infos[op].text, kind, i / EVAL_EDGES,
+                   i % EVAL_EDGES);
       }
 }
 

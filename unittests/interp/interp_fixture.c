@@ -4,6 +4,7 @@
 #include "interp_fixture.h"
 
 #include "vyre/text.h"
+#include "vyre/verify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,6 +48,9 @@ launch_run(launch *l)
   uint32_t count = 0;
   assert_ok(vyre_module_create(NULL, 0, &module));
   assert_ok(vyre_text_parse(module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
+  vyre_verify_errors errors = {0};
+  assert_ok(vyre_verify(module, &errors));
+  vyre_verify_errors_free(&errors);
   for (; count < 6 && l->buffers[count].name; count++)
     bindings[count] = (vyre_binding){row_named(module, l->buffers[count].name), l->buffers[count].data, l->buffers[count].size};
   const vyre_dispatch dispatch = {
