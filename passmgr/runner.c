@@ -66,12 +66,13 @@ vyre_module_check(const vyre_module *module, const vyre_pipeline_options *option
   return status;
 }
 
-/* "; *** after acme.unroll<factor=4> (run 3) ***", and the module. */
+/* "; *** after acme.unroll<factor=4> (run 3) ***", and the module.  `what` NULL: no pass. */
 static vyre_status
 print_with_banner(const run *r, const char *when, const char *what, bool module)
 {
   vyre_bytes banner = {.allocator = vyre_module_allocator(r->module)};
-  vyre_status status = vyre_bytes_printf(&banner, "; *** %s%s (run %" PRIu64 ")%s ***\n", when, what, r->number, module ? "" : ": no change");
+  vyre_status status = what ? vyre_bytes_printf(&banner, "; *** %s %s (run %" PRIu64 ")%s ***\n", when, what, r->number, module ? "" : ": no change")
+                            : vyre_bytes_printf(&banner, "; *** %s ***\n", when);
   if (!status && r->options.print)
     r->options.print(r->options.print_user, banner.data, banner.size);
   vyre_bytes_free(&banner);
@@ -163,7 +164,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
 {
   const vyre_pass_record *record = node->record;
   if (r->options.print_before_all)
-    VYRE_TRY(print_with_banner(r, "before ", what, true));
+    VYRE_TRY(print_with_banner(r, "before", what, true));
   VYRE_TRY(make_analyses(r, record->pass.requires_));
   uint64_t before = r->options.check_changed ? hash_module(r->module) : 0;
   vyre_result result;
@@ -179,8 +180,8 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
     vyre_report_run_add(r->options.report, "(verify)", vyre_now() - start, false);
   }
   if (r->options.print_after_all || (r->options.print_changed && changed))
-    return print_with_banner(r, "after ", what, true);
-  return r->options.print_changed ? print_with_banner(r, "after ", what, false) : VYRE_OK;
+    return print_with_banner(r, "after", what, true);
+  return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
 }
 
 static vyre_status
@@ -277,7 +278,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (!vyre_module_is_sealed(module))
     VYRE_TRY(vyre_module_seal(module, NULL));
   if (r.options.print_changed)
-    VYRE_TRY(print_with_banner(&r, "at the start", "", true));
+    VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
   bool changed = false;
   return run_children(&r, 0, &changed);
 }
