@@ -1,4 +1,5 @@
-/* The manager's own passes: no-op, verify, print.  They are descriptors as any plugin's, and reach the manager through their context.
+/* The manager's own passes: no-op, verify, print.  They are descriptors as any plugin's, and reach the manager through their
+ * context.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"

@@ -1,7 +1,7 @@
 /* Plugin descriptors: what came over the border is checked field by field, and copied, before anything looks at it.
  *
- * A struct is read as far as its writer's struct_size; fields behind that are zero.  Fields that this host does not know must be zero.
- * Limits: a pointer that points nowhere cannot be told from one that does; loading a plugin is running its code.
+ * A struct is read as far as its writer's struct_size; fields behind that are zero.  Fields that this host does not know must be
+ * zero. Limits: a pointer that points nowhere cannot be told from one that does; loading a plugin is running its code.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grow.h"
@@ -12,15 +12,15 @@
 
 #define MOST_PASSES 4096u
 #define MOST_PARAMS 256u
-#define MOST_BYTES 4096u /* of one struct: more is no struct_size */
+#define MOST_BYTES  4096u /* of one struct: more is no struct_size */
 
 /* What API 0.1 had: the least that must be there. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
-#define PASS_LEAST sizeof(vyre_pass)
-#define PARAM_LEAST sizeof(vyre_param)
+#define PASS_LEAST   sizeof(vyre_pass)
+#define PARAM_LEAST  sizeof(vyre_param)
 
 #define ABI_MAJOR(abi) ((abi) >> 16)
-#define ABI_MINOR(abi) ((abi) & 0xffffu)
+#define ABI_MINOR(abi) ((abi)&0xffffu)
 
 static const uint32_t known_analyses = VYRE_VERSIONS;
 
@@ -135,7 +135,8 @@ read_params(const reader *r, vyre_pass_record *record)
     return VYRE_OK;
   }
   if (!pass->params || pass->param_count > MOST_PARAMS)
-    return BAD(r, "pass '%s': %u parameters%s", pass->name, pass->param_count, pass->params ? " are too many" : ", but no table of them");
+    return BAD(r, "pass '%s': %u parameters%s", pass->name, pass->param_count,
+               pass->params ? " are too many" : ", but no table of them");
   record->params = vyre_take(r->allocator, pass->param_count * sizeof(*record->params));
   if (!record->params)
     return VYRE_OUT_OF_MEMORY("for a plugin's parameters");
@@ -165,8 +166,9 @@ check_name(const reader *r, const char *name)
 {
   bool has_dot;
   if (!vyre_name_is_valid(name, &has_dot))
-    return BAD(r, "'%.128s' is no name for a pass: lower-case letters and digits, words joined by '-', a plugin's name and '.' before it",
-               name);
+    return BAD(
+        r, "'%.128s' is no name for a pass: lower-case letters and digits, words joined by '-', a plugin's name and '.' before it",
+        name);
   if (vyre_reserved_name(name, strlen(name)) != VYRE_RESERVED_NOT)
     return BAD(r, "pass name '%s' is reserved", name);
   size_t prefix = strlen(r->plugin);
@@ -200,7 +202,8 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
   if (!pass->summary)
     return BAD(r, "pass '%s' has no summary", pass->name);
   if (pass->flags || pass->reserved)
-    return BAD(r, "pass '%s' has flags 0x%x that this host does not know\nFix: update vyre", pass->name, pass->flags | pass->reserved);
+    return BAD(r, "pass '%s' has flags 0x%x that this host does not know\nFix: update vyre", pass->name,
+               pass->flags | pass->reserved);
   if (pass->requires_ & ~known_analyses)
     return BAD(r, "pass '%s' requires analyses 0x%x that this host does not know\nFix: update vyre", pass->name,
                pass->requires_ & ~known_analyses);
@@ -214,12 +217,14 @@ check_plugin(reader *r, const vyre_plugin *plugin)
   uint32_t our_major = ABI_MAJOR(VYRE_PLUGIN_ABI), our_minor = ABI_MINOR(VYRE_PLUGIN_ABI);
   const char *version = plugin->version ? plugin->version : "(no version)";
   if (major < our_major)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "plugin '%s' %s (%s) was built for plugin API %u.%u, this host offers %u.%u; build the plugin for %u.%u",
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "plugin '%s' %s (%s) was built for plugin API %u.%u, this host offers %u.%u; build the plugin for %u.%u",
                       r->plugin, version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
   if (major > our_major || minor > our_minor)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "plugin '%s' %s (%s) needs plugin API %u.%u, this host offers %u.%u; update vyre, or build the plugin for %u.%u", r->plugin,
-                      version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
+    return VYRE_ERROR(
+        VYRE_CODE_USAGE,
+        "plugin '%s' %s (%s) needs plugin API %u.%u, this host offers %u.%u; update vyre, or build the plugin for %u.%u", r->plugin,
+        version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
   return VYRE_OK;
 }
 
@@ -232,12 +237,13 @@ check_plugin_fields(reader *r, const vyre_plugin *plugin)
   if (!plugin->version)
     return BAD(r, "plugin '%s' has no version", plugin->name);
   if (plugin->opset_min > VYRE_OPSET_VERSION || plugin->opset_max < VYRE_OPSET_VERSION)
-    return BAD(r, "plugin '%s' %s knows op-set versions %u to %u, this host has %u", plugin->name, plugin->version, plugin->opset_min,
-               plugin->opset_max, VYRE_OPSET_VERSION);
+    return BAD(r, "plugin '%s' %s knows op-set versions %u to %u, this host has %u", plugin->name, plugin->version,
+               plugin->opset_min, plugin->opset_max, VYRE_OPSET_VERSION);
   if (plugin->reserved)
     return BAD(r, "plugin '%s' uses a reserved field\nFix: update vyre", plugin->name);
   if (!plugin->passes || plugin->pass_count == 0 || plugin->pass_count > MOST_PASSES)
-    return BAD(r, "plugin '%s' offers %u passes; 1 to %u are possible", plugin->name, plugin->passes ? plugin->pass_count : 0, MOST_PASSES);
+    return BAD(r, "plugin '%s' offers %u passes; 1 to %u are possible", plugin->name, plugin->passes ? plugin->pass_count : 0,
+               MOST_PASSES);
   return VYRE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* host->fold: the value of a pure row whose operands are literals, where there is one right result.
  *
- * A literal is a const row, an immediate, and joins of literals up to three deep (a vector that is no splat).  Tuples of literals are
- * operands too, and the part of an op with several results is the result.  Not folded: what libm computes, and floats where the
+ * A literal is a const row, an immediate, and joins of literals up to three deep (a vector that is no splat).  Tuples of literals
+ * are operands too, and the part of an op with several results is the result.  Not folded: what libm computes, and floats where the
  * program's float mode is not nearest with denormals kept.  O(1).
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -93,7 +93,8 @@ static bool
 has_float(const vyre_view *view, uint32_t row)
 {
   return row && (vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row]))) ||
-                 (VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])) == VYRE_TUPLE && vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_TUPLE_TYPE(view->imm[row])))));
+                 (VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])) == VYRE_TUPLE &&
+                  vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_TUPLE_TYPE(view->imm[row])))));
 }
 
 /* Whether the row computes with floats, so that the program's float mode decides. */

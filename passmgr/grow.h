@@ -6,8 +6,8 @@
 
 #include "vyre/status.h"
 
-/* Room for `needed` elements of `size` bytes in *array: doubles.  False: no memory, and nothing has changed.  `array` is the address of the
- * pointer. */
+/* Room for `needed` elements of `size` bytes in *array: doubles.  False: no memory, and nothing has changed.  `array` is the
+ * address of the pointer. */
 bool vyre_grow(const vyre_allocator *allocator, void *array, uint32_t *capacity, uint32_t needed, size_t size);
 void vyre_release(const vyre_allocator *allocator, void *memory, size_t bytes);
 /* Zeroed; NULL: no memory. */

@@ -9,7 +9,8 @@
 
 #include "grow.h"
 
-/* ---- context: errors, remarks, counts, scratch memory ------------------------------------------------------------------------- */
+/* ---- context: errors, remarks, counts, scratch memory -------------------------------------------------------------------------
+ */
 
 vyre_context *
 vyre_context_of(vyre_pass_ctx *ctx)
@@ -97,7 +98,8 @@ host_error(vyre_pass_ctx *ctx, uint32_t row, const char *message)
   const char *pass = context->record->pass.name;
   vyre_status status;
   if (!message || !message[0])
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", context->record->plugin->plugin.name, pass);
+    status =
+        VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", context->record->plugin->plugin.name, pass);
   else
     status = VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s': %s", pass, message);
   char place[512];
@@ -120,8 +122,7 @@ host_remark(vyre_pass_ctx *ctx, uint32_t row, const char *message)
     return;
   vyre_string file;
   vyre_diagnostic diagnostic = {.severity = VYRE_REMARK};
-  if (is_row(context->module, row) &&
-      vyre_row_line(context->module, (vyre_row){row}, &file, &diagnostic.line, &diagnostic.column))
+  if (is_row(context->module, row) && vyre_row_line(context->module, (vyre_row){row}, &file, &diagnostic.line, &diagnostic.column))
     diagnostic.file = vyre_string_text(context->module, file);
   char place[512] = "", text[1024];
   if (is_row(context->module, row) && !diagnostic.file)
@@ -171,10 +172,12 @@ host_param(vyre_pass_ctx *ctx, const char *name)
   return 0;
 }
 
-/* ---- edits ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- edits ----------------------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t
-host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c)
+host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
+                uint32_t c)
 {
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
@@ -221,7 +224,8 @@ host_inherit(vyre_module *module, uint32_t to, uint32_t from)
   vyre_row_inherit(module, (vyre_row){to}, (vyre_row){from});
 }
 
-/* ---- facts ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- facts
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 static vyre_type
 host_right_type(const vyre_module *module, uint32_t row)

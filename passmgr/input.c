@@ -86,7 +86,8 @@ read_spirv(vyre_module *module, const char *path, const void *data, size_t size)
 }
 
 static vyre_status
-read_glsl(vyre_module *module, const char *path, const char *text, size_t size, const vyre_glsl_options *glsl, vyre_diagnostics diagnostics)
+read_glsl(vyre_module *module, const char *path, const char *text, size_t size, const vyre_glsl_options *glsl,
+          vyre_diagnostics diagnostics)
 {
   vyre_glsl_options options = glsl ? *glsl : (vyre_glsl_options){0};
   vyre_bytes words = {.allocator = vyre_module_allocator(module)};
@@ -124,10 +125,11 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_GLSL:
     return read_glsl(module, path, data, size, glsl, diagnostics);
   default:
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cannot tell what '%s' is: it has no SPIR-V magic number, no #version line, and no program, struct or func at its start\n"
-                      "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
-                      path);
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "cannot tell what '%s' is: it has no SPIR-V magic number, no #version line, and no program, struct or func at its start\n"
+        "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
+        path);
   }
 }
 
@@ -139,8 +141,8 @@ vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *
   vyre_bytes bytes = {.allocator = vyre_module_allocator(module)};
   vyre_status status = vyre_file_read(path, &bytes);
   if (!status)
-    status = vyre_input_parse(module, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.data ? bytes.data : "", bytes.size, glsl, diagnostics,
-                              out_kind);
+    status = vyre_input_parse(module, strcmp(path, "-") == 0 ? "<stdin>" : path, bytes.data ? bytes.data : "", bytes.size, glsl,
+                              diagnostics, out_kind);
   vyre_bytes_free(&bytes);
   return status;
 }

@@ -1,5 +1,5 @@
-/* Files in and out.  A regular file is written beside its place and renamed there when all of it is on the disk's side of a write and a
- * close; everything else is written directly.
+/* Files in and out.  A regular file is written beside its place and renamed there when all of it is on the disk's side of a write
+ * and a close; everything else is written directly.
  *
  * Limits: a process that is killed in between leaves a file called .vyre-PID-N.  Nothing is synced.
  *
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MOST_BYTES ((size_t)1 << 31)
-#define CHUNK ((size_t)1 << 16)
+#define CHUNK      ((size_t)1 << 16)
 
 static vyre_status
 failed(const char *verb, const char *path, int error)
@@ -24,7 +24,8 @@ failed(const char *verb, const char *path, int error)
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------------------------------
+ */
 
 static vyre_status
 read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
@@ -71,7 +72,8 @@ vyre_file_read(const char *path, vyre_bytes *out)
   return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* 0, or errno. */
 static int
@@ -96,7 +98,8 @@ write_open_fd(int fd, const char *path, const void *data, size_t size)
   return error ? failed("write", path, error) : VYRE_OK;
 }
 
-/* An existing device, FIFO or the like; or a regular file whose folder takes no new ones.  Messages name `shown`, what was asked for. */
+/* An existing device, FIFO or the like; or a regular file whose folder takes no new ones.  Messages name `shown`, what was asked
+ * for. */
 static vyre_status
 write_direct(const char *path, const char *shown, bool is_regular, const void *data, size_t size)
 {

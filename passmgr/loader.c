@@ -1,8 +1,8 @@
-/* Shared objects of plugins: opened by absolute path, now and locally, so that what is missing is said here and nothing of one plugin
- * reaches another.
+/* Shared objects of plugins: opened by absolute path, now and locally, so that what is missing is said here and nothing of one
+ * plugin reaches another.
  *
- * Nothing is ever closed: a pass may have left addresses behind.  A file that is cut short is found here, before the dynamic linker would
- * die of it; other damage within a file is not.
+ * Nothing is ever closed: a pass may have left addresses behind.  A file that is cut short is found here, before the dynamic linker
+ * would die of it; other damage within a file is not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "registry.h"
@@ -96,8 +96,8 @@ not_a_plugin(void *library, const char *path)
   };
   for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
     if (dlsym(library, others[i].symbol))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "' (found '%s': %s)", path,
-                        others[i].symbol, others[i].what);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "' (found '%s': %s)",
+                        path, others[i].symbol, others[i].what);
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "'%s' is not a vyre plugin: it does not export '" VYRE_PLUGIN_ENTRY "'\n"
                     "Fix: define it with VYRE_PLUGIN of vyre/plugin.h",
@@ -181,7 +181,8 @@ vyre_registry_load_core(vyre_registry *registry)
   char path[PATH_MAX + sizeof(below)];
   ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
   if (length <= 0 || length >= PATH_MAX)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot tell where this program stands: %s\nFix: -plugin-dir=DIR names the folder of the passes",
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "cannot tell where this program stands: %s\nFix: -plugin-dir=DIR names the folder of the passes",
                       strerror(errno));
   path[length] = '\0';
   char *slash = strrchr(path, '/');

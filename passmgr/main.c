@@ -1,7 +1,7 @@
 /* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them.
  *
- * Each input is a module of its own.  One that fails leaves no output, and the others are done all the same; the exit code is that of
- * the first failure.
+ * Each input is a module of its own.  One that fails leaves no output, and the others are done all the same; the exit code is that
+ * of the first failure.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
@@ -32,7 +32,8 @@ typedef struct tool {
   char **written;          /* owned names under -outdir, one an input */
 } tool;
 
-/* ---- what is said ------------------------------------------------------------------------------------------------------------- */
+/* ---- what is said -------------------------------------------------------------------------------------------------------------
+ */
 
 /* Says it on standard error, and gives the exit code. */
 static int
@@ -83,7 +84,8 @@ answer(vyre_status status, vyre_bytes *text)
   return status;
 }
 
-/* ---- passes and pipeline ---------------------------------------------------------------------------------------------------------- */
+/* ---- passes and pipeline
+ * ---------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 load_plugins(tool *t)
@@ -113,7 +115,8 @@ read_pipeline(tool *t)
   return status;
 }
 
-/* ---- times ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- times
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 now(void)
@@ -133,7 +136,8 @@ add_time(const tool *t, const char *what, uint64_t start)
   return end;
 }
 
-/* ---- one input ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- one input
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 static bool
 ends_with(const char *text, const char *end)
@@ -174,7 +178,8 @@ choose_output(tool *t, uint32_t index, bool spirv, const char **out)
   *out = o->output ? o->output : "-";
   if (!o->outdir) {
     if (spirv && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "SPIR-V is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program");
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "SPIR-V is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program");
     return VYRE_OK;
   }
   char *name = name_in_outdir(o->outdir, o->inputs.names[index], spirv);
@@ -183,8 +188,8 @@ choose_output(tool *t, uint32_t index, bool spirv, const char **out)
   t->written[index] = name;
   for (uint32_t i = 0; i < index; i++)
     if (t->written[i] && strcmp(t->written[i], name) == 0)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is the output of '%s' already\nFix: inputs of one name need folders of their own", name,
-                        o->inputs.names[i]);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is the output of '%s' already\nFix: inputs of one name need folders of their own",
+                        name, o->inputs.names[i]);
   if (mkdir(o->outdir, 0777) != 0 && errno != EEXIST)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", o->outdir, strerror(errno));
   *out = name;
@@ -293,7 +298,8 @@ process_all(tool *t)
   return code ? code : failed;
 }
 
-/* ---- the rest: questions -------------------------------------------------------------------------------------------------------------- */
+/* ---- the rest: questions
+ * -------------------------------------------------------------------------------------------------------------- */
 
 static int
 run_tool(tool *t)
@@ -303,8 +309,8 @@ run_tool(tool *t)
   if (o->help)
     return complain(answer(options_help(&text), &text));
   if (o->version)
-    return complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION, VYRE_PLUGIN_ABI >> 16,
-                                             VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
+    return complain(answer(vyre_bytes_printf(&text, "vyre-passmgr %s (plugin API %u.%u, op set %u)\n", VYRE_VERSION,
+                                             VYRE_PLUGIN_ABI >> 16, VYRE_PLUGIN_ABI & 0xffffu, VYRE_OPSET_VERSION),
                            &text));
   int code = complain(load_plugins(t));
   if (code)

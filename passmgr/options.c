@@ -8,7 +8,12 @@
 
 #include "suggest.h"
 
-typedef enum option_kind { OPTION_FLAG, OPTION_VALUE, OPTION_LIST, OPTION_JOINED /* a list; the value may follow the letter */ } option_kind;
+typedef enum option_kind {
+  OPTION_FLAG,
+  OPTION_VALUE,
+  OPTION_LIST,
+  OPTION_JOINED /* a list; the value may follow the letter */
+} option_kind;
 
 typedef struct option {
   const char *name;
@@ -24,7 +29,8 @@ static const option options[] = {
     {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
     {"o", OPTION_VALUE, AT(output), "FILE", "write there; -, the default, is standard output; the name's end decides: .vir, .spv"},
     {"outdir", OPTION_VALUE, AT(outdir), "DIR", "write each input's output there, under its name with .vir or .spv"},
-    {"emit", OPTION_VALUE, AT(emit), "vir|spirv", "what to write; default: by the output's name, else .vir for .vir and SPIR-V for all others"},
+    {"emit", OPTION_VALUE, AT(emit), "vir|spirv",
+     "what to write; default: by the output's name, else .vir for .vir and SPIR-V for all others"},
     {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V"},
     {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
@@ -34,7 +40,8 @@ static const option options[] = {
     {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
     {"help-pass", OPTION_VALUE, AT(help_pass), "NAME", "print what a pass does and its parameters"},
     {"print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
-    {"verify-each", OPTION_FLAG, AT(verify_each), NULL, "after each pass verify the module, and that the pass told the truth about changes"},
+    {"verify-each", OPTION_FLAG, AT(verify_each), NULL,
+     "after each pass verify the module, and that the pass told the truth about changes"},
     {"print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
     {"print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
     {"print-changed", OPTION_FLAG, AT(print_changed), NULL, "print the module at the start and after each pass that changed it"},
@@ -171,17 +178,19 @@ options_free(tool_options *o)
 vyre_status
 options_help(vyre_bytes *out)
 {
-  VYRE_TRY(vyre_bytes_printf(out, "usage: vyre-passmgr [options] INPUT...\n\n"
-                                  "Runs passes over compute programs: .vir text, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
-                                  "Options begin with one dash or two, and stand anywhere; a value follows behind '=' or as the next argument.\n\n"));
+  VYRE_TRY(vyre_bytes_printf(
+      out, "usage: vyre-passmgr [options] INPUT...\n\n"
+           "Runs passes over compute programs: .vir text, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
+           "Options begin with one dash or two, and stand anywhere; a value follows behind '=' or as the next argument.\n\n"));
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     const option *o = &options[i];
     if (!o->help)
       continue;
     int used = 3 + (int)strlen(o->name) + (o->value ? 1 + (int)strlen(o->value) : 0);
-    VYRE_TRY(vyre_bytes_printf(out, "  -%s%s%s%*s %s\n", o->name, o->value ? "=" : "", o->value ? o->value : "", used < 22 ? 22 - used : 1, "",
-                               o->help));
+    VYRE_TRY(vyre_bytes_printf(out, "  -%s%s%s%*s %s\n", o->name, o->value ? "=" : "", o->value ? o->value : "",
+                               used < 22 ? 22 - used : 1, "", o->help));
   }
-  return vyre_bytes_printf(out, "\nThe pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
-                                "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.\n");
+  return vyre_bytes_printf(
+      out, "\nThe pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
+           "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.\n");
 }

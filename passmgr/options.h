@@ -14,8 +14,8 @@ typedef struct name_list {
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir;
   name_list load, plugin_dir, include_dirs, defines, inputs;
-  bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip, help,
-      version;
+  bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip,
+      help, version;
 } tool_options;
 
 /* Reads all of argv before anything is done, so that the order of options never matters.  Borrows argv. */

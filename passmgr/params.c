@@ -171,9 +171,10 @@ parse_number(const char *text, size_t length, uint64_t *out)
     return false;
   for (; i < length; i++) {
     char c = text[i];
-    unsigned digit = is_digit(c) ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                     : c >= 'A' && c <= 'F'                                   ? (unsigned)(c - 'A') + 10
-                                                                              : 99;
+    unsigned digit = is_digit(c)            ? (unsigned)(c - '0')
+                     : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                     : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+                                            : 99;
     if (digit >= base || number > (UINT64_MAX - digit) / base)
       return false;
     number = number * base + digit;
@@ -217,18 +218,19 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
   switch (param->type) {
   case VYRE_PARAM_FLAG:
     if (!value_is(p, v, "true", 4) && !value_is(p, v, "false", 5))
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a flag: true or false, not '%.*s'", param->name, shown(v->length), text);
+      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a flag: true or false, not '%.*s'", param->name, shown(v->length),
+                              text);
     return store(r, index, key, value_is(p, v, "true", 4));
   case VYRE_PARAM_UINT:
     if (v->kind != VALUE_ATOM || !parse_number(text, v->length, &number) || number < param->minimum || number > param->maximum)
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'", param->name,
-                              param->minimum, param->maximum, shown(v->length), text);
+      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'",
+                              param->name, param->minimum, param->maximum, shown(v->length), text);
     return store(r, index, key, number);
   default:
     word = word_index(p, v, param->words);
     if (word == UINT32_MAX)
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is one of %s, not '%.*s'", param->name, param->words, shown(v->length),
-                              text);
+      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is one of %s, not '%.*s'", param->name, param->words,
+                              shown(v->length), text);
     return store(r, index, key, word);
   }
 }
@@ -258,7 +260,8 @@ unknown_key(const reading *r, const value *key)
   if (near.best)
     return vyre_parser_fail(p, key->at, key->length, names, "%s '%s' has no parameter '%.*s'; did you mean '%s'?", schema->kind,
                             schema->name, length, text, near.best);
-  return vyre_parser_fail(p, key->at, key->length, names, "%s '%s' has no parameter '%.*s'", schema->kind, schema->name, length, text);
+  return vyre_parser_fail(p, key->at, key->length, names, "%s '%s' has no parameter '%.*s'", schema->kind, schema->name, length,
+                          text);
 }
 
 static uint32_t

@@ -38,7 +38,8 @@ vyre_node_schema(const vyre_node *node)
   }
 }
 
-/* ---- errors with place ------------------------------------------------------------------------------------------------------------ */
+/* ---- errors with place
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* Whether a byte begins a character (and is not a later byte of a UTF-8 sequence). */
 static bool
@@ -69,7 +70,8 @@ draw(const vyre_parser *p, size_t line, size_t at, size_t length, vyre_bytes *ou
       c = ' ';
     lost = vyre_status_join(lost, vyre_bytes_append(out, &c, 1));
   }
-  lost = vyre_status_join(lost, vyre_bytes_printf(out, "%s\n    %*s^", more ? "..." : "", (int)(column + (from > line ? 3 : 0)), ""));
+  lost =
+      vyre_status_join(lost, vyre_bytes_printf(out, "%s\n    %*s^", more ? "..." : "", (int)(column + (from > line ? 3 : 0)), ""));
   for (size_t i = at + 1; i < at + length && i < to; i++)
     if (begins(p->text[i]))
       lost = vyre_status_join(lost, vyre_bytes_append(out, "~", 1));
@@ -98,8 +100,8 @@ vyre_parser_fail(const vyre_parser *p, size_t at, size_t length, const char *fix
   vyre_bytes drawing = {.allocator = &p->pipeline->allocator};
   if (p->length > 0)
     draw(p, line, at, length, &drawing);
-  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "%s:%u:%u: %s%s%s%s", p->name, number, column, message, drawing.data ? drawing.data : "",
-                                  fix ? "\n" : "", fix ? fix : "");
+  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "%s:%u:%u: %s%s%s%s", p->name, number, column, message,
+                                  drawing.data ? drawing.data : "", fix ? "\n" : "", fix ? fix : "");
   vyre_bytes_free(&drawing);
   return status;
 }
@@ -138,7 +140,8 @@ vyre_parser_skip_blanks(vyre_parser *p)
   }
 }
 
-/* ---- elements ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- elements
+ * ----------------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status parse_list(vyre_parser *p, uint32_t parent);
 
@@ -156,8 +159,8 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
   int shown = length > 100 ? 100 : (int)length;
   if (near.best)
     return vyre_parser_fail(p, at, length, NULL, "unknown pass '%.*s'; did you mean '%s'?", shown, near.word, near.best);
-  return vyre_parser_fail(p, at, length, "Fix: -list-passes shows what there is, -load=FILE adds more", "unknown pass '%.*s'", shown,
-                          near.word);
+  return vyre_parser_fail(p, at, length, "Fix: -list-passes shows what there is, -load=FILE adds more", "unknown pass '%.*s'",
+                          shown, near.word);
 }
 
 static vyre_status
@@ -183,8 +186,9 @@ resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
     return VYRE_OK;
   if (!other)
     return unknown_pass(p, at, length);
-  return vyre_parser_fail(p, at, length, NULL, "'%.*s' is a pass of more than one plugin, '%s' (%s) for one; write the plugin's name before it",
-                          shown, name, other->pass.name, other->plugin->path);
+  return vyre_parser_fail(p, at, length, NULL,
+                          "'%.*s' is a pass of more than one plugin, '%s' (%s) for one; write the plugin's name before it", shown,
+                          name, other->pass.name, other->plugin->path);
 }
 
 static vyre_status
@@ -245,8 +249,8 @@ parse_children(vyre_parser *p, uint32_t id)
   if (node.kind != VYRE_NODE_GROUP)
     p->repeats *= p->pipeline->values[node.values]; /* n and max stand first */
   if (p->repeats > VYRE_PIPELINE_REPEATS)
-    return vyre_parser_fail(p, p->at, 1, NULL, "what is in here would run up to %llu times; at most %u", (unsigned long long)p->repeats,
-                            VYRE_PIPELINE_REPEATS);
+    return vyre_parser_fail(p, p->at, 1, NULL, "what is in here would run up to %llu times; at most %u",
+                            (unsigned long long)p->repeats, VYRE_PIPELINE_REPEATS);
   p->at++;
   VYRE_TRY(parse_list(p, id));
   if (vyre_parser_peek(p) != ')')
@@ -272,7 +276,8 @@ parse_place(vyre_parser *p)
   for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
     if (strlen(places[i]) == length && memcmp(places[i], word, length) == 0)
       return vyre_parser_fail(p, at, p->at - at, NULL, "placement '@%s' is not available in this version", places[i]);
-  return vyre_parser_fail(p, at, p->at - at, NULL, "'@' and a place: cpu, gpu, cuda, vulkan or auto (none of them available in this version)");
+  return vyre_parser_fail(p, at, p->at - at, NULL,
+                          "'@' and a place: cpu, gpu, cuda, vulkan or auto (none of them available in this version)");
 }
 
 static bool

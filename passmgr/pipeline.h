@@ -6,10 +6,10 @@
 
 #include "registry.h"
 
-#define VYRE_PIPELINE_TEXT 65536u      /* bytes */
-#define VYRE_PIPELINE_DEPTH 32u        /* of parentheses, and of lists */
+#define VYRE_PIPELINE_TEXT     65536u /* bytes */
+#define VYRE_PIPELINE_DEPTH    32u    /* of parentheses, and of lists */
 #define VYRE_PIPELINE_ELEMENTS 4096u
-#define VYRE_PIPELINE_REPEATS 1000000u /* product of nested repeat and fixpoint counts */
+#define VYRE_PIPELINE_REPEATS  1000000u /* product of nested repeat and fixpoint counts */
 
 typedef enum vyre_node_kind { VYRE_NODE_GROUP, VYRE_NODE_PASS, VYRE_NODE_REPEAT, VYRE_NODE_FIXPOINT } vyre_node_kind;
 
@@ -52,7 +52,8 @@ typedef struct vyre_parser {
   vyre_pipeline *pipeline;
 } vyre_parser;
 
-/* "name:line:column: message", the line, and a caret under its `length` characters from `at` on; then "Fix: ..." if there is one. */
+/* "name:line:column: message", the line, and a caret under its `length` characters from `at` on; then "Fix: ..." if there is one.
+ */
 vyre_status vyre_parser_fail(const vyre_parser *parser, size_t at, size_t length, const char *fix, const char *format, ...)
     VYRE_PRINTF(5, 6);
 void vyre_parser_skip_blanks(vyre_parser *parser);
@@ -60,7 +61,8 @@ void vyre_parser_skip_blanks(vyre_parser *parser);
 const char *vyre_parser_found(const vyre_parser *parser, char buffer[16]);
 int vyre_parser_peek(const vyre_parser *parser); /* -1 at the end */
 
-/* params.c: the parser stands behind '<', and after it behind '>'.  values: an element a parameter, holding the defaults; seen too. */
+/* params.c: the parser stands behind '<', and after it behind '>'.  values: an element a parameter, holding the defaults; seen too.
+ */
 VYRE_MUST_USE vyre_status vyre_parse_params(vyre_parser *parser, const vyre_schema *schema, uint64_t *values, bool *seen);
 
 /* printer.c: one element, its children too if asked. */

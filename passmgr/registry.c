@@ -18,10 +18,10 @@ vyre_reserved_name(const char *name, size_t length)
     const char *name;
     vyre_reserved meaning;
   } table[] = {
-      {"repeat", VYRE_RESERVED_COMBINATOR}, {"fixpoint", VYRE_RESERVED_COMBINATOR}, {"func", VYRE_RESERVED_SCOPE},
-      {"block", VYRE_RESERVED_SCOPE},       {"module", VYRE_RESERVED_SCOPE},        {"resident", VYRE_RESERVED_LATER},
-      {"auto-resident", VYRE_RESERVED_LATER}, {"default", VYRE_RESERVED_LATER},     {"require", VYRE_RESERVED_LATER},
-      {"invalidate", VYRE_RESERVED_LATER},  {"invoke", VYRE_RESERVED_LATER},        {"fail", VYRE_RESERVED_LATER},
+      {"repeat", VYRE_RESERVED_COMBINATOR},   {"fixpoint", VYRE_RESERVED_COMBINATOR}, {"func", VYRE_RESERVED_SCOPE},
+      {"block", VYRE_RESERVED_SCOPE},         {"module", VYRE_RESERVED_SCOPE},        {"resident", VYRE_RESERVED_LATER},
+      {"auto-resident", VYRE_RESERVED_LATER}, {"default", VYRE_RESERVED_LATER},       {"require", VYRE_RESERVED_LATER},
+      {"invalidate", VYRE_RESERVED_LATER},    {"invoke", VYRE_RESERVED_LATER},        {"fail", VYRE_RESERVED_LATER},
   };
   for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
     if (strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0)
@@ -127,7 +127,8 @@ add_passes(vyre_registry *registry, const vyre_plugin *plugin, vyre_pass_record 
   char *path_copy = vyre_take_text(allocator, path);
   if (!record || !path_copy ||
       !vyre_grow(allocator, &registry->plugins, &registry->plugin_capacity, registry->plugin_count + 1, sizeof(record)) ||
-      !vyre_grow(allocator, &registry->passes, &registry->pass_capacity, registry->pass_count + plugin->pass_count, sizeof(*passes))) {
+      !vyre_grow(allocator, &registry->passes, &registry->pass_capacity, registry->pass_count + plugin->pass_count,
+                 sizeof(*passes))) {
     vyre_release(allocator, record, sizeof(*record));
     vyre_release_text(allocator, path_copy);
     return VYRE_OUT_OF_MEMORY("while adding a plugin");

@@ -31,8 +31,8 @@ struct vyre_registry {
   uint32_t pass_count, pass_capacity;
 };
 
-/* descriptor.c: the plugin's and its passes' descriptors, checked and copied.  On success *out_passes has plugin->pass_count records,
- * whose `plugin` is not yet set. */
+/* descriptor.c: the plugin's and its passes' descriptors, checked and copied.  On success *out_passes has plugin->pass_count
+ * records, whose `plugin` is not yet set. */
 VYRE_MUST_USE vyre_status vyre_descriptor_read(const vyre_allocator *allocator, const vyre_plugin *theirs, const char *path,
                                                vyre_origin origin, vyre_plugin *out_plugin, vyre_pass_record ***out_passes);
 void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *record);
@@ -40,8 +40,8 @@ void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *re
 /* registry.c */
 VYRE_MUST_USE vyre_status vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs, const char *path,
                                                        vyre_origin origin);
-/* The pass of that name or long name, or the only one that is called so behind a plugin's name.  NULL: none; *out_other is set where
- * two plugins have it. */
+/* The pass of that name or long name, or the only one that is called so behind a plugin's name.  NULL: none; *out_other is set
+ * where two plugins have it. */
 const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const char *name, size_t length,
                                            const vyre_pass_record **out_other);
 

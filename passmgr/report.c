@@ -135,7 +135,8 @@ vyre_report_times(const vyre_report *report, vyre_bytes *out)
   for (uint32_t i = 0; i < report->time_count; i++) {
     const timed *entry = &report->times[i];
     VYRE_TRY(vyre_bytes_printf(out, "%12.3f %6.1f %8" PRIu64 " %8" PRIu64 "  %s\n", (double)entry->nanoseconds / 1e6,
-                               total ? 100.0 * (double)entry->nanoseconds / (double)total : 0.0, entry->runs, entry->changed, entry->name));
+                               total ? 100.0 * (double)entry->nanoseconds / (double)total : 0.0, entry->runs, entry->changed,
+                               entry->name));
   }
   return vyre_bytes_printf(out, "%12.3f %6.1f %8s %8s  total\n", (double)total / 1e6, total ? 100.0 : 0.0, "", "");
 }
@@ -146,6 +147,7 @@ vyre_report_stats(const vyre_report *report, vyre_bytes *out)
   if (report->count_count == 0)
     return vyre_bytes_printf(out, "no pass counted anything\n");
   for (uint32_t i = 0; i < report->count_count; i++)
-    VYRE_TRY(vyre_bytes_printf(out, "%12" PRIu64 "  %s: %s\n", report->counts[i].amount, report->counts[i].pass, report->counts[i].name));
+    VYRE_TRY(vyre_bytes_printf(out, "%12" PRIu64 "  %s: %s\n", report->counts[i].amount, report->counts[i].pass,
+                               report->counts[i].name));
   return VYRE_OK;
 }

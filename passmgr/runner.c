@@ -1,8 +1,8 @@
-/* Running a pipeline: everything that is done for every pass alike.  Analyses made before, statuses and changes checked after, sealing,
- * verifying, printing, timing, counting.
+/* Running a pipeline: everything that is done for every pass alike.  Analyses made before, statuses and changes checked after,
+ * sealing, verifying, printing, timing, counting.
  *
- * A pass that said it changed the module leaves it to be sealed here, always, so that nothing depends on who looks.  Whatever is observed,
- * the module that comes out is the same.
+ * A pass that said it changed the module leaves it to be sealed here, always, so that nothing depends on who looks.  Whatever is
+ * observed, the module that comes out is the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
@@ -21,8 +21,8 @@ typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;  /* of pass runs so far */
-  uint32_t fresh;   /* analyses that hold */
+  uint64_t number; /* of pass runs so far */
+  uint32_t fresh;  /* analyses that hold */
 } run;
 
 uint64_t
@@ -33,7 +33,8 @@ vyre_now(void)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- looking at the module ---------------------------------------------------------------------------------------------------- */
+/* ---- looking at the module ----------------------------------------------------------------------------------------------------
+ */
 
 vyre_status
 vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options)
@@ -71,8 +72,9 @@ static vyre_status
 print_with_banner(const run *r, const char *when, const char *what, bool module)
 {
   vyre_bytes banner = {.allocator = vyre_module_allocator(r->module)};
-  vyre_status status = what ? vyre_bytes_printf(&banner, "; *** %s %s (run %" PRIu64 ")%s ***\n", when, what, r->number, module ? "" : ": no change")
-                            : vyre_bytes_printf(&banner, "; *** %s ***\n", when);
+  vyre_status status =
+      what ? vyre_bytes_printf(&banner, "; *** %s %s (run %" PRIu64 ")%s ***\n", when, what, r->number, module ? "" : ": no change")
+           : vyre_bytes_printf(&banner, "; *** %s ***\n", when);
   if (!status && r->options.print)
     r->options.print(r->options.print_user, banner.data, banner.size);
   vyre_bytes_free(&banner);
@@ -96,7 +98,8 @@ hash_module(const vyre_module *module)
   return hash;
 }
 
-/* ---- one pass ------------------------------------------------------------------------------------------------------------------- */
+/* ---- one pass -------------------------------------------------------------------------------------------------------------------
+ */
 
 static vyre_status
 make_analyses(run *r, uint32_t wanted)
@@ -127,11 +130,11 @@ static vyre_status
 check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
 {
   if (result > VYRE_CHANGED)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed", record->pass.name,
-                      record->plugin->path, result);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
+                      record->pass.name, record->plugin->path, result);
   if (r->options.check_changed && result == VYRE_UNCHANGED && hash_module(r->module) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one", record->pass.name,
-                      record->plugin->path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
+                      record->pass.name, record->plugin->path);
   return VYRE_OK;
 }
 
@@ -153,7 +156,8 @@ call_pass(run *r, const vyre_node *node, vyre_result *out)
   vyre_status status = record->pass.run(&context.base, r->module, out);
   vyre_report_run_add(r->options.report, record->pass.name, vyre_now() - start, *out == VYRE_CHANGED);
   if (!vyre_context_settle(&context, status) && status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name, record->pass.name);
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
+                        record->pass.name);
   vyre_context_free_scratch(&context);
   /* A builder that had no memory said so to the module alone. */
   return status ? status : vyre_module_status(r->module);
@@ -199,7 +203,8 @@ run_pass(run *r, uint32_t id, bool *out_changed)
   return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", node->record->pass.name, r->number);
 }
 
-/* ---- combinators ----------------------------------------------------------------------------------------------------------------- */
+/* ---- combinators
+ * ----------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status run_children(run *r, uint32_t id, bool *out_changed);
 

@@ -14,8 +14,8 @@ typedef struct vyre_suggestion {
   uint32_t distance;
 } vyre_suggestion;
 
-/* Begin with {.word = w, .length = n}, offer every candidate, read `best`.  Of equals the first stays.  Case and '_' for '-' cost nothing
- * but lose against an exact match. */
+/* Begin with {.word = w, .length = n}, offer every candidate, read `best`.  Of equals the first stays.  Case and '_' for '-' cost
+ * nothing but lose against an exact match. */
 void vyre_suggest(vyre_suggestion *suggestion, const char *candidate);
 /* The same for the part of the candidate behind a dot: "unrol" finds "acme.unroll". */
 void vyre_suggest_qualified(vyre_suggestion *suggestion, const char *candidate);

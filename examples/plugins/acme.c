@@ -1,7 +1,7 @@
 /* An example of a pass: integer multiplications by a power of two become shifts.
  *
- * `mul x, 2^k` on i32 and u32 (of any lanes, the literal a splat) is `shl x, k`: both wrap, and a count below the width is defined in
- * strict and relaxed programs alike.  Rows are rewritten in place; none is made or moved.
+ * `mul x, 2^k` on i32 and u32 (of any lanes, the literal a splat) is `shl x, k`: both wrap, and a count below the width is defined
+ * in strict and relaxed programs alike.  Rows are rewritten in place; none is made or moved.
  *
  * Limits: literals only; max=K leaves counts above K alone.  O(rows).
  *

@@ -16,21 +16,21 @@ extern "C" {
 /* Appends the whole file, "-" being standard input.  At most 2 GiB. */
 VYRE_MUST_USE vyre_status vyre_file_read(const char *path, vyre_bytes *out);
 
-/* Writes all of it or leaves the path as it was: into a temporary file beside, then a rename (onto a symbolic link's target, with the mode
- * of the file that was there).  What is no regular file (a device, a FIFO, "-" and /dev/stdout: standard output) is written directly, never
- * renamed over or unlinked. */
+/* Writes all of it or leaves the path as it was: into a temporary file beside, then a rename (onto a symbolic link's target, with
+ * the mode of the file that was there).  What is no regular file (a device, a FIFO, "-" and /dev/stdout: standard output) is
+ * written directly, never renamed over or unlinked. */
 VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, size_t size);
 
 typedef enum vyre_input_kind { VYRE_INPUT_UNKNOWN, VYRE_INPUT_VIR, VYRE_INPUT_SPIRV, VYRE_INPUT_GLSL } vyre_input_kind;
 
-/* What it is, by its content: SPIR-V's magic number; text that (behind comments) starts with `program`, `struct` or `func`; text with a
- * #version line; and only then by its name: .comp, .glsl, .vir, .spv. */
+/* What it is, by its content: SPIR-V's magic number; text that (behind comments) starts with `program`, `struct` or `func`; text
+ * with a #version line; and only then by its name: .comp, .glsl, .vir, .spv. */
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);
 
-/* Reads, detects, parses or imports, and seals: the module's programs are one input more.  It is not verified.  glsl NULL: none of its
- * options.  Messages of the parsers are emitted; the status says how many they were. */
-VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl, vyre_diagnostics diagnostics,
-                                          vyre_input_kind *out_kind);
+/* Reads, detects, parses or imports, and seals: the module's programs are one input more.  It is not verified.  glsl NULL: none of
+ * its options.  Messages of the parsers are emitted; the status says how many they were. */
+VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
+                                          vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
 /* The same of bytes that are there already; path is for messages and the name rule. */
 VYRE_MUST_USE vyre_status vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size,
                                            const vyre_glsl_options *glsl, vyre_diagnostics diagnostics, vyre_input_kind *out_kind);

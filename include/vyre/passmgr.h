@@ -54,8 +54,8 @@ VYRE_MUST_USE vyre_status vyre_registry_help(const vyre_registry *registry, cons
 
 typedef struct vyre_pipeline vyre_pipeline;
 
-/* `name` stands in front of line and column in messages ("-passes").  Names and parameters are checked here, against the registry, which
- * must outlive the pipeline.  The grammar stands in docs/passmgr.md. */
+/* `name` stands in front of line and column in messages ("-passes").  Names and parameters are checked here, against the registry,
+ * which must outlive the pipeline.  The grammar stands in docs/passmgr.md. */
 VYRE_MUST_USE vyre_status vyre_pipeline_parse(const vyre_registry *registry, const char *text, size_t length, const char *name,
                                               vyre_pipeline **out);
 void vyre_pipeline_destroy(vyre_pipeline *pipeline);
@@ -85,11 +85,13 @@ typedef struct vyre_pipeline_options {
   vyre_report *report;          /* NULL: none */
 } vyre_pipeline_options;
 
-/* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only to be
- * cleared or destroyed. */
-VYRE_MUST_USE vyre_status vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre_pipeline_options *options);
+/* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only
+ * to be cleared or destroyed. */
+VYRE_MUST_USE vyre_status vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module,
+                                            const vyre_pipeline_options *options);
 
-/* Verifies it; where rules are broken, the programs that break them go to options->print, each message at its row.  options may be NULL. */
+/* Verifies it; where rules are broken, the programs that break them go to options->print, each message at its row.  options may be
+ * NULL. */
 VYRE_MUST_USE vyre_status vyre_module_check(const vyre_module *module, const vyre_pipeline_options *options);
 
 #ifdef __cplusplus

@@ -1,14 +1,15 @@
 /* The pass plugin ABI.  This header alone is enough to write a plugin: it imports nothing, and calls back through the host table.
  *
- * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.  Structs start with
- * struct_size, the size their writer knew; fields are only ever appended; nobody reads a field past struct_size.  The version of this
- * interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
+ * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.  Structs
+ * start with struct_size, the size their writer knew; fields are only ever appended; nobody reads a field past struct_size.  The
+ * version of this interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
  *
  *   static vyre_status run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) { ... }
  *   static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "acme.unroll", .summary = "...", .run = run};
  *   VYRE_PLUGIN("acme", "1.0", &unroll)
  *
- * Threads: query is called once, by one thread.  run may be called by several threads at once, each with its own context and module.
+ * Threads: query is called once, by one thread.  run may be called by several threads at once, each with its own context and
+ * module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PLUGIN_H
@@ -28,9 +29,10 @@ typedef struct vyre_pass_ctx vyre_pass_ctx;
 
 typedef uint32_t vyre_result;
 #define VYRE_UNCHANGED 0u
-#define VYRE_CHANGED 1u
+#define VYRE_CHANGED   1u
 
-/* Analyses that the manager makes fresh before a pass that requires them, and drops after a pass that changed without preserving them. */
+/* Analyses that the manager makes fresh before a pass that requires them, and drops after a pass that changed without preserving
+ * them. */
 #define VYRE_VERSIONS (1u << 0) /* imm_hi of reading rows: the row whose state they see */
 
 /* Parameters: `name<factor=4;quiet>`.  The manager checks text against this table before any input is read. */
@@ -38,31 +40,31 @@ typedef enum vyre_param_type { VYRE_PARAM_FLAG = 1, VYRE_PARAM_UINT = 2, VYRE_PA
 
 typedef struct vyre_param {
   uint32_t struct_size;
-  uint32_t type;          /* vyre_param_type */
+  uint32_t type; /* vyre_param_type */
   const char *name;
   const char *summary;
   uint64_t minimum, maximum, fallback; /* UINT: range and default; FLAG: default 0 or 1 */
-  const char *words;      /* WORD: what is allowed, "fast|small"; the first is the default */
+  const char *words;                   /* WORD: what is allowed, "fast|small"; the first is the default */
 } vyre_param;
 
 typedef struct vyre_pass {
   uint32_t struct_size;
-  uint32_t flags;         /* 0 */
-  const char *name;       /* core: "dce"; others: "plugin.pass" */
-  const char *long_name;  /* an alias, NULL: none */
-  const char *summary;    /* one line */
-  const char *help;       /* more, for -help-pass; NULL: none */
+  uint32_t flags;        /* 0 */
+  const char *name;      /* core: "dce"; others: "plugin.pass" */
+  const char *long_name; /* an alias, NULL: none */
+  const char *summary;   /* one line */
+  const char *help;      /* more, for -help-pass; NULL: none */
   const vyre_param *params;
   uint32_t param_count;
-  uint32_t requires_;     /* analyses */
-  uint32_t preserves;     /* analyses still right after a change */
+  uint32_t requires_; /* analyses */
+  uint32_t preserves; /* analyses still right after a change */
   uint32_t reserved;
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out);
 } vyre_pass;
 
 typedef struct vyre_plugin {
   uint32_t struct_size;
-  uint32_t abi;           /* VYRE_PLUGIN_ABI */
+  uint32_t abi; /* VYRE_PLUGIN_ABI */
   const char *name;
   const char *version;
   uint32_t opset_min, opset_max; /* op-set versions it knows */
@@ -71,8 +73,8 @@ typedef struct vyre_plugin {
   uint32_t reserved;
 } vyre_plugin;
 
-/* What the host offers.  A module handed to run is sealed: id order is program order.  A pass that makes, moves or removes rows leaves
- * sealing to the manager. */
+/* What the host offers.  A module handed to run is sealed: id order is program order.  A pass that makes, moves or removes rows
+ * leaves sealing to the manager. */
 typedef struct vyre_host {
   uint32_t struct_size;
   uint32_t abi;
@@ -91,14 +93,17 @@ typedef struct vyre_host {
   uint64_t (*param)(vyre_pass_ctx *ctx, const char *name);
 
   /* edits, each O(1) but where said; row 0 back: out of memory, which the manager reports after the run */
-  uint32_t (*insert_row)(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c);
-  uint32_t (*constant)(vyre_module *module, uint32_t near_row, vyre_type type, uint64_t bits); /* of near_row's program, at its top */
-  void (*rewrite)(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c);
+  uint32_t (*insert_row)(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
+                         uint32_t c);
+  uint32_t (*constant)(vyre_module *module, uint32_t near_row, vyre_type type,
+                       uint64_t bits); /* of near_row's program, at its top */
+  void (*rewrite)(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
+                  uint32_t c);
   void (*set_operand)(vyre_module *module, uint32_t row, uint32_t which, uint32_t operand);
   void (*move_before)(vyre_module *module, uint32_t row, uint32_t before);
-  void (*kill)(vyre_module *module, uint32_t row); /* and all in it: O(rows in it) */
+  void (*kill)(vyre_module *module, uint32_t row);                  /* and all in it: O(rows in it) */
   void (*inherit)(vyre_module *module, uint32_t to, uint32_t from); /* name and line */
-  void (*forward)(vyre_module *module, uint32_t *fwd); /* uses of row i become uses of fwd[i]; O(rows) */
+  void (*forward)(vyre_module *module, uint32_t *fwd);              /* uses of row i become uses of fwd[i]; O(rows) */
 
   /* facts */
   /* A pure row on literal operands (tuple-free): true and the splat-or-not lanes if folding gives one right result. */
@@ -122,8 +127,7 @@ struct vyre_pass_ctx {
 };
 
 /* Whether the writer of a struct that came over the border knew this field: VYRE_HAS(vyre_host, ctx->host, fold). */
-#define VYRE_HAS(type, object, field) \
-  ((object)->struct_size >= offsetof(type, field) + sizeof(((type *)0)->field))
+#define VYRE_HAS(type, object, field) ((object)->struct_size >= offsetof(type, field) + sizeof(((type *)0)->field))
 
 #if UINTPTR_MAX == UINT64_MAX
 #if defined(__cplusplus)
@@ -149,21 +153,27 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
 #endif
 
 /* Defines the entry of a plugin with these passes (pointers to vyre_pass). */
-#define VYRE_PLUGIN(plugin_name, plugin_version, ...)                                      \
-  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host);       \
-  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host)        \
-  {                                                                                        \
-    static const vyre_pass *const passes[] = {__VA_ARGS__};                                \
-    /* by position: C++17 has no designated initializers */                                \
-    static const vyre_plugin plugin = {                                                    \
-        sizeof(vyre_plugin), VYRE_PLUGIN_ABI,    plugin_name,                              \
-        plugin_version,      VYRE_OPSET_VERSION, VYRE_OPSET_VERSION,                       \
-        passes,              (uint32_t)(sizeof(passes) / sizeof(passes[0])), 0};           \
-    (void)host;                                                                            \
-    return &plugin;                                                                        \
+#define VYRE_PLUGIN(plugin_name, plugin_version, ...)                                  \
+  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host);   \
+  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host)    \
+  {                                                                                    \
+    static const vyre_pass *const passes[] = {__VA_ARGS__};                            \
+    /* by position: C++17 has no designated initializers */                            \
+    static const vyre_plugin plugin = {sizeof(vyre_plugin),                            \
+                                       VYRE_PLUGIN_ABI,                                \
+                                       plugin_name,                                    \
+                                       plugin_version,                                 \
+                                       VYRE_OPSET_VERSION,                             \
+                                       VYRE_OPSET_VERSION,                             \
+                                       passes,                                         \
+                                       (uint32_t)(sizeof(passes) / sizeof(passes[0])), \
+                                       0};                                             \
+    (void)host;                                                                        \
+    return &plugin;                                                                    \
   }
 
-/* ---- helpers over the view: inline, so that a plugin imports nothing ------------------------------------------------------------ */
+/* ---- helpers over the view: inline, so that a plugin imports nothing ------------------------------------------------------------
+ */
 
 static inline uint32_t
 vyre_op_flags_of(const vyre_view *view, uint32_t row)

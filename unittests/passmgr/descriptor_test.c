@@ -54,7 +54,8 @@ make_good(void)
                             .run = run};
   p.list[0] = &p.passes[0];
   p.list[1] = &p.passes[1];
-  p.plugin = (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "2.1", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION, p.list, 2, 0};
+  p.plugin =
+      (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "2.1", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION, p.list, 2, 0};
 }
 
 static vyre_registry *registry;
@@ -125,9 +126,11 @@ wrong_plugin_fields(void **state)
   p.plugin.struct_size = UINT32_MAX;
   refused("the plugin's descriptor: struct_size is 4294967295");
   p.plugin.abi = VYRE_PLUGIN_ABI + 6;
-  refused("plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 0.7, this host offers 0.1; update vyre, or build the plugin for 0.1");
+  refused(
+      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 0.7, this host offers 0.1; update vyre, or build the plugin for 0.1");
   p.plugin.abi = 1u << 16 | 7;
-  refused("plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.7, this host offers 0.1; update vyre, or build the plugin for 0.1");
+  refused(
+      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.7, this host offers 0.1; update vyre, or build the plugin for 0.1");
   p.plugin.name = NULL;
   refused("the plugin has no name");
   p.plugin.name = "Acme";
@@ -160,7 +163,8 @@ wrong_pass_fields(void **state)
   refused("pass 1 of the plugin: struct_size is 8, plugin API 0.1 needs at least 72");
   p.passes[1].name = NULL;
   refused("pass 1 of the plugin has no name");
-  static const char *const names[] = {"", "acme.", ".two", "acme.Two", "acme.two-", "acme.t--o", "acme.2o", "acme.t.o", "acme.t_o", "-a"};
+  static const char *const names[] = {"",          "acme.",   ".two",     "acme.Two", "acme.two-",
+                                      "acme.t--o", "acme.2o", "acme.t.o", "acme.t_o", "-a"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
     p.passes[1].name = names[i];
     char message[64];
@@ -309,7 +313,7 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_registry, end_registry)
   const struct CMUnitTest tests[] = {
-      TEST(a_good_one_is_copied), TEST(wrong_plugin_fields), TEST(wrong_pass_fields),     TEST(wrong_parameters),
+      TEST(a_good_one_is_copied), TEST(wrong_plugin_fields), TEST(wrong_pass_fields),         TEST(wrong_parameters),
       TEST(names_are_taken_once), TEST(larger_structs),      TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

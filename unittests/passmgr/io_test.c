@@ -268,16 +268,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_new_file_is_written),
-      cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
-      cmocka_unit_test(a_link_stays_a_link),
-      cmocka_unit_test(a_failed_write_leaves_what_was),
-      cmocka_unit_test(places_that_take_no_file),
-      cmocka_unit_test(a_device_is_written_directly),
-      cmocka_unit_test(a_fifo_is_written_directly),
-      cmocka_unit_test(a_descriptor_is_written_directly),
-      cmocka_unit_test(reading_what_cannot_be_read),
-      cmocka_unit_test(reading_appends),
+      cmocka_unit_test(a_new_file_is_written),       cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
+      cmocka_unit_test(a_link_stays_a_link),         cmocka_unit_test(a_failed_write_leaves_what_was),
+      cmocka_unit_test(places_that_take_no_file),    cmocka_unit_test(a_device_is_written_directly),
+      cmocka_unit_test(a_fifo_is_written_directly),  cmocka_unit_test(a_descriptor_is_written_directly),
+      cmocka_unit_test(reading_what_cannot_be_read), cmocka_unit_test(reading_appends),
       cmocka_unit_test(inputs_are_told_by_content),
   };
   return cmocka_run_group_tests(tests, enter, leave);

@@ -29,7 +29,8 @@ static const vyre_param params[] = {
     {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "words", 0, 0, 0, "fast|small|x86_64"},
     {sizeof(vyre_param), VYRE_PARAM_UINT, "a", "another", 0, 10, 0, NULL},
 };
-static const vyre_pass plain = {.struct_size = sizeof(vyre_pass), .name = "dce", .long_name = "dead-code", .summary = "s", .run = run};
+static const vyre_pass plain = {
+    .struct_size = sizeof(vyre_pass), .name = "dce", .long_name = "dead-code", .summary = "s", .run = run};
 static const vyre_pass rich = {.struct_size = sizeof(vyre_pass),
                                .name = "cf",
                                .summary = "s",
@@ -85,8 +86,13 @@ next_random(uint64_t *state)
 static const char *
 any_param(uint64_t *random)
 {
-  static const char *const texts[] = {"zeta=7",       "zeta = 0xfFfF", "quiet",          "no-quiet", "quiet=true",  "careful=false", "no-careful",
-                                      "mode=\"small\"", "fast",          "mode = x86_64 ", "a=10",     "\"small\"", "9",           ""};
+  static const char *const texts[] = {"zeta=7",     "zeta = 0xfFfF",
+                                      "quiet",      "no-quiet",
+                                      "quiet=true", "careful=false",
+                                      "no-careful", "mode=\"small\"",
+                                      "fast",       "mode = x86_64 ",
+                                      "a=10",       "\"small\"",
+                                      "9",          ""};
   return texts[next_random(random) % (sizeof(texts) / sizeof(texts[0]))];
 }
 
@@ -155,7 +161,8 @@ static void
 mutated_text_is_text_or_a_message(void **state)
 {
   (void)state;
-  static const char seed[] = "dce,cf<zeta=0x10;quiet;mode=\"fast\";a=1>,repeat<2>((dce),cf<careful=false>),# c\nfixpoint<max=8>(dead-code,),";
+  static const char seed[] =
+      "dce,cf<zeta=0x10;quiet;mode=\"fast\";a=1>,repeat<2>((dce),cf<careful=false>),# c\nfixpoint<max=8>(dead-code,),";
   static const char alphabet[] = "acdefnoprtx<>()[],;=@\"\\#. \n\t-_019\xc3\xa4\x80";
   vyre_registry *registry = make_registry(NULL);
   uint64_t random = 7;

@@ -189,8 +189,9 @@ static const vyre_param unroll_params[] = {
     {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "what to prefer", 0, 0, 0, "fast|small"},
 };
 
-#define PASS(id, text, about, kept) \
-  static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = text, .summary = about, .preserves = (kept), .run = id}
+#define PASS(id, text, about, kept)    \
+  static const vyre_pass id##_pass = { \
+      .struct_size = sizeof(vyre_pass), .name = text, .summary = about, .preserves = (kept), .run = id}
 
 static const vyre_pass unroll_pass = {
     .struct_size = sizeof(vyre_pass),

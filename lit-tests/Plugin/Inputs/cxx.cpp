@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-namespace {
+namespace
+{
 
 vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
@@ -17,7 +18,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-const vyre_pass pass = {sizeof(vyre_pass), 0, "cxx.count", nullptr, "count pure rows", nullptr, nullptr, 0, 0, VYRE_VERSIONS, 0, run};
+const vyre_pass pass = {sizeof(vyre_pass), 0, "cxx.count", nullptr, "count pure rows", nullptr, nullptr, 0, 0,
+                        VYRE_VERSIONS,     0, run};
 
 } // namespace
 
