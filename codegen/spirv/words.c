@@ -202,7 +202,8 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
     if (typed)
       vyre_spv_push(s, &s->globals, operands[0]);
     vyre_spv_push(s, &s->globals, id);
-    vyre_spv_append(s, &s->globals, operands + typed, count - typed);
+    if (count > typed)
+      vyre_spv_append(s, &s->globals, operands + typed, count - typed);
   }
   if (out_fresh)
     *out_fresh = fresh;

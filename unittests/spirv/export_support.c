@@ -32,8 +32,8 @@ export_device_close(void **state)
   return 0;
 }
 
-static void
-must(vyre_status status)
+void
+export_must(vyre_status status)
 {
   if (status)
     print_error("%s\n", vyre_status_text(status));
@@ -50,7 +50,7 @@ void
 export_open(export_case *c, uint32_t mode)
 {
   *c = (export_case){0};
-  must(vyre_module_create(NULL, 1u << 20, &c->module));
+  export_must(vyre_module_create(NULL, 1u << 20, &c->module));
   const uint32_t input = vyre_module_add_input(c->module, "test.vir");
   c->program = vyre_build_program(c->module, "main", mode, input, &c->b);
   const vyre_row four = vyre_build_const(&c->b, U32, 4), one = vyre_build_const(&c->b, U32, 1);
@@ -143,14 +143,14 @@ export_validate(const vyre_bytes *code)
 void
 export_write(export_case *c)
 {
-  must(vyre_module_status(c->module));
-  must(vyre_module_seal(c->module, NULL));
+  export_must(vyre_module_status(c->module));
+  export_must(vyre_module_seal(c->module, NULL));
   c->program.id = vyre_module_view(c->module)->first[0];
-  must(vyre_spirv_write(c->module, 0, NULL, &c->code));
+  export_must(vyre_spirv_write(c->module, 0, NULL, &c->code));
   export_validate(&c->code);
   /* the same bytes again */
   vyre_bytes again = {0};
-  must(vyre_spirv_write(c->module, 0, NULL, &again));
+  export_must(vyre_spirv_write(c->module, 0, NULL, &again));
   assert_int_equal(again.size, c->code.size);
   assert_memory_equal(again.data, c->code.data, again.size);
   vyre_bytes_free(&again);
@@ -170,25 +170,24 @@ export_count(const export_case *c, uint32_t opcode)
 
 enum { WORDS = EXPORT_INVOCATIONS * EXPORT_SLOTS };
 
-static vyre_row
-buffer_of(const export_case *c, uint32_t binding)
-{
-  const vyre_view *view = vyre_module_view(c->module);
-  for (uint32_t row = view->first[c->program.id]; row; row = view->next[row])
-    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && vyre_buffer_info_of(c->module, (vyre_row){row})->binding == binding)
-      return (vyre_row){row};
-  fail_msg("no buffer at binding %u", binding);
-  return VYRE_NONE;
-}
-
 static void
 interpret(const export_case *c, const uint32_t *in, uint32_t *out)
 {
   static uint32_t copy[WORDS];
   memcpy(copy, in, sizeof(copy));
-  const vyre_binding bindings[2] = {{buffer_of(c, 0), copy, sizeof(copy)}, {buffer_of(c, 1), out, WORDS * 4}};
-  const vyre_dispatch dispatch = {.program = c->program, .groups = {4, 1, 1}, .bindings = bindings, .binding_count = 2};
-  must(vyre_interp_run(c->module, &dispatch, NULL, NULL));
+  /* every buffer at binding 0 is the input, every one at 1 the output */
+  vyre_binding bindings[16];
+  uint32_t count = 0;
+  const vyre_view *view = vyre_module_view(c->module);
+  for (uint32_t row = view->first[c->program.id]; row; row = view->next[row]) {
+    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(view->imm_hi[row]) > VYRE_SPACE_UNIFORM)
+      continue;
+    assert_true(count < 16);
+    const bool output = vyre_buffer_info_of(c->module, (vyre_row){row})->binding == 1;
+    bindings[count++] = (vyre_binding){{row}, output ? out : copy, WORDS * 4};
+  }
+  const vyre_dispatch dispatch = {.program = c->program, .groups = {4, 1, 1}, .bindings = bindings, .binding_count = count};
+  export_must(vyre_interp_run(c->module, &dispatch, NULL, NULL));
 }
 
 static void
@@ -200,17 +199,17 @@ run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
   vyre_kernel kernel;
   vyre_device_buffer buffers[2];
   for (int i = 0; i < 2; i++)
-    must(vyre_target_vulkan.allocate(device, WORDS * 4, &buffers[i]));
-  must(vyre_target_vulkan.compile(device, &desc, &kernel));
+    export_must(vyre_target_vulkan.allocate(device, WORDS * 4, &buffers[i]));
+  export_must(vyre_target_vulkan.compile(device, &desc, &kernel));
   const vyre_range ranges[2] = {{buffers[0], 0, 0}, {buffers[1], 0, 0}};
   const vyre_upload uploads[2] = {{ranges[0], in}, {ranges[1], out}};
   const vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 2, .groups = {4, 1, 1}};
   const vyre_read read = {ranges[1], out};
   const vyre_sequence sequence = {.uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
-  must(vyre_target_vulkan.submit(device, &sequence, NULL));
-  must(vyre_target_vulkan.release(device, kernel));
+  export_must(vyre_target_vulkan.submit(device, &sequence, NULL));
+  export_must(vyre_target_vulkan.release(device, kernel));
   for (int i = 0; i < 2; i++)
-    must(vyre_target_vulkan.free(device, buffers[i]));
+    export_must(vyre_target_vulkan.free(device, buffers[i]));
 }
 
 static float

@@ -47,6 +47,7 @@ vyre_row export_input(export_case *c, vyre_type type);
 /* A value to the next output words. */
 void export_output(export_case *c, vyre_row value);
 vyre_row export_u32(export_case *c, uint32_t value);
+void export_must(vyre_status status);
 /* Seals, writes, and has it validated. */
 void export_write(export_case *c);
 /* The same; then runs it wherever that can be, and compares.  `words` may be NULL: inputs are then made to be edge cases. */
