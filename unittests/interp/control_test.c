@@ -13,20 +13,29 @@ enum { N = 150 }; /* more than two words of a mask, and not a multiple of one */
 
 static uint32_t results[N];
 
+/* The text after its head, by workgroups of `size`: who runs together with whom makes no difference. */
 static void
-run_u32(const char *text)
+run_by(const char *body, uint32_t size)
 {
+  char text[4096];
+  const int length = snprintf(text, sizeof text,
+                              "program @p workgroup(%u, 1, 1) {\n  buffer %%y : u32[] storage set(0) binding(0)\n%s", size, body);
+  assert_true(length > 0 && (size_t)length < sizeof text);
   memset(results, 0xee, sizeof results);
-  launch l = {.text = text, .buffers = {{"y", results, sizeof results}}};
+  launch l = {.text = text, .groups = {N / size, 1, 1}, .buffers = {{"y", results, sizeof results}}};
   launch_ok(&l);
 }
 
 static void
-expect_each(uint32_t (*want)(uint32_t i))
+expect_each(const char *body, uint32_t (*want)(uint32_t i))
 {
-  for (uint32_t i = 0; i < N; i++)
-    if (results[i] != want(i))
-      fail_msg("invocation %u gives %u, not %u", i, results[i], want(i));
+  static const uint32_t sizes[] = {N, 1, 64 + 11, 3};
+  for (uint32_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    run_by(body, sizes[k]);
+    for (uint32_t i = 0; i < N; i++)
+      if (results[i] != want(i))
+        fail_msg("in workgroups of %u, invocation %u gives %u, not %u", sizes[k], i, results[i], want(i));
+  }
 }
 
 static uint32_t
@@ -41,17 +50,15 @@ static void
 ifs_diverge(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %s : u32\n"
-          "  %i = gid.x\n"
-          "  if ult %i, 75u32 {\n"
-          "    if ne and(%i, 1u32), 0u32 { set %s, add(%i, 1000u32) } else { set %s, add(%i, 2000u32) }\n"
-          "  } else if eq %i, 149u32 { set %s, 7u32 }\n"
-          "  %r = get %s\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_ifs);
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  if ult %i, 75u32 {\n"
+              "    if ne and(%i, 1u32), 0u32 { set %s, add(%i, 1000u32) } else { set %s, add(%i, 2000u32) }\n"
+              "  } else if eq %i, 149u32 { set %s, 7u32 }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_ifs);
 }
 
 static uint32_t
@@ -77,25 +84,23 @@ static void
 for_loops_nest(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %s : u32\n"
-          "  %i = gid.x\n"
-          "  for %k = 0u32 to %i {\n"
-          "    if eq umod(%k, 3u32), 1u32 { continue }\n"
-          "    if eq %k, 90u32 { break }\n"
-          "    for %j = 0u32 to 4u32 {\n"
-          "      if eq %j, and(%i, 3u32) { break }\n"
-          "      %t = get %s\n"
-          "      set %s, add(add(%t, mul(%k, 10u32)), %j)\n"
-          "    }\n"
-          "    %u = get %s\n"
-          "    set %s, add(%u, 1u32)\n"
-          "  }\n"
-          "  %r = get %s\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_loops);
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  for %k = 0u32 to %i {\n"
+              "    if eq umod(%k, 3u32), 1u32 { continue }\n"
+              "    if eq %k, 90u32 { break }\n"
+              "    for %j = 0u32 to 4u32 {\n"
+              "      if eq %j, and(%i, 3u32) { break }\n"
+              "      %t = get %s\n"
+              "      set %s, add(add(%t, mul(%k, 10u32)), %j)\n"
+              "    }\n"
+              "    %u = get %s\n"
+              "    set %s, add(%u, 1u32)\n"
+              "  }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_loops);
 }
 
 static uint32_t
@@ -111,19 +116,17 @@ static void
 for_loops_are_signed_by_type(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %s : u32\n"
-          "  %i = gid.x\n"
-          "  %n = sub(bitcast(%i : i32), 10i32)\n"
-          "  for %k = -5i32 to %n step 3i32 {\n"
-          "    %t = get %s\n"
-          "    set %s, add(%t, bitcast(add(%k, 100i32) : u32))\n"
-          "  }\n"
-          "  %r = get %s\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_signed);
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  %n = sub(bitcast(%i : i32), 10i32)\n"
+              "  for %k = -5i32 to %n step 3i32 {\n"
+              "    %t = get %s\n"
+              "    set %s, add(%t, bitcast(add(%k, 100i32) : u32))\n"
+              "  }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_signed);
 }
 
 /* Collatz steps: each invocation leaves at another time; the continuing region has effects of its own, after `continue` too. */
@@ -142,31 +145,29 @@ static void
 loops_leave_one_by_one(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %n : u32\n"
-          "  var %steps : u32\n"
-          "  %i = gid.x\n"
-          "  set %n, add(%i, 1u32)\n"
-          "  if ne %i, 0u32 {\n"
-          "    loop {\n"
-          "      %v = get %n\n"
-          "      if ne and(%v, 1u32), 0u32 {\n"
-          "        set %n, add(mul(%v, 3u32), 1u32)\n"
-          "        continue\n"
-          "      }\n"
-          "      set %n, udiv(%v, 2u32)\n"
-          "    } continuing {\n"
-          "      %c = get %steps\n"
-          "      set %steps, add(%c, 1u32)\n"
-          "      %now = get %n\n"
-          "      breakif eq %now, 1u32\n"
-          "    }\n"
-          "  }\n"
-          "  %r = get %steps\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_collatz);
+  expect_each("  var %n : u32\n"
+              "  var %steps : u32\n"
+              "  %i = gid.x\n"
+              "  set %n, add(%i, 1u32)\n"
+              "  if ne %i, 0u32 {\n"
+              "    loop {\n"
+              "      %v = get %n\n"
+              "      if ne and(%v, 1u32), 0u32 {\n"
+              "        set %n, add(mul(%v, 3u32), 1u32)\n"
+              "        continue\n"
+              "      }\n"
+              "      set %n, udiv(%v, 2u32)\n"
+              "    } continuing {\n"
+              "      %c = get %steps\n"
+              "      set %steps, add(%c, 1u32)\n"
+              "      %now = get %n\n"
+              "      breakif eq %now, 1u32\n"
+              "    }\n"
+              "  }\n"
+              "  %r = get %steps\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_collatz);
 }
 
 static uint32_t
@@ -198,27 +199,25 @@ static void
 switches_fall_and_leave(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %s : u32\n"
-          "  %i = gid.x\n"
-          "  %which = switch umod(%i, 7u32) {\n"
-          "    case 0u32 { set %s, 100u32 }\n"
-          "    case 1u32 { set %s, 1u32 fallthrough }\n"
-          "    case 2u32, 5u32 { %a = get %s  set %s, add(mul(%a, 10u32), 2u32) }\n"
-          "    case 3u32 { set %s, 3u32 fallthrough }\n"
-          "    default {\n"
-          "      %b = get %s\n"
-          "      set %s, add(%b, 50u32)\n"
-          "      if ugt %i, 100u32 { leave %which }\n"
-          "      %c = get %s\n"
-          "      set %s, add(%c, 5u32)\n"
-          "    }\n"
-          "  }\n"
-          "  %r = get %s\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_switch);
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  %which = switch umod(%i, 7u32) {\n"
+              "    case 0u32 { set %s, 100u32 }\n"
+              "    case 1u32 { set %s, 1u32 fallthrough }\n"
+              "    case 2u32, 5u32 { %a = get %s  set %s, add(mul(%a, 10u32), 2u32) }\n"
+              "    case 3u32 { set %s, 3u32 fallthrough }\n"
+              "    default {\n"
+              "      %b = get %s\n"
+              "      set %s, add(%b, 50u32)\n"
+              "      if ugt %i, 100u32 { leave %which }\n"
+              "      %c = get %s\n"
+              "      set %s, add(%c, 5u32)\n"
+              "    }\n"
+              "  }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_switch);
 }
 
 static uint32_t
@@ -231,19 +230,17 @@ static void
 a_switch_without_default_may_match_nothing(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %s : u32\n"
-          "  %i = gid.x\n"
-          "  set %s, 9u32\n"
-          "  switch %i {\n"
-          "    case 3u32 { set %s, 30u32 }\n"
-          "    case 140u32, 1000u32, 1001u32, 1002u32, 1003u32 { set %s, 31u32 }\n"
-          "  }\n"
-          "  %r = get %s\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_no_default);
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  set %s, 9u32\n"
+              "  switch %i {\n"
+              "    case 3u32 { set %s, 30u32 }\n"
+              "    case 140u32, 1000u32, 1001u32, 1002u32, 1003u32 { set %s, 31u32 }\n"
+              "  }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_no_default);
 }
 
 /* An inlined early return out of two loops; `break` and `continue` inside a switch mean the loop. */
@@ -268,31 +265,29 @@ static void
 blocks_are_left_from_any_depth(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  var %s : u32\n"
-          "  %i = gid.x\n"
-          "  block %found {\n"
-          "    for %k = 0u32 to 10u32 {\n"
-          "      for %j = 0u32 to 10u32 {\n"
-          "        if eq add(mul(%k, 10u32), %j), %i {\n"
-          "          %a = get %s\n"
-          "          set %s, add(%a, 1000u32)\n"
-          "          leave %found\n"
-          "        }\n"
-          "        switch %j {\n"
-          "          case 7u32 { break }\n"
-          "          case 2u32 { continue }\n"
-          "        }\n"
-          "        %b = get %s\n"
-          "        set %s, add(%b, 1u32)\n"
-          "      }\n"
-          "    }\n"
-          "  }\n"
-          "  %r = get %s\n"
-          "  store %y[%i], %r\n"
-          "}\n");
-  expect_each(want_block);
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  block %found {\n"
+              "    for %k = 0u32 to 10u32 {\n"
+              "      for %j = 0u32 to 10u32 {\n"
+              "        if eq add(mul(%k, 10u32), %j), %i {\n"
+              "          %a = get %s\n"
+              "          set %s, add(%a, 1000u32)\n"
+              "          leave %found\n"
+              "        }\n"
+              "        switch %j {\n"
+              "          case 7u32 { break }\n"
+              "          case 2u32 { continue }\n"
+              "        }\n"
+              "        %b = get %s\n"
+              "        set %s, add(%b, 1u32)\n"
+              "      }\n"
+              "    }\n"
+              "  }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_block);
 }
 
 static uint32_t
@@ -305,16 +300,14 @@ static void
 returned_invocations_do_nothing_more(void **state)
 {
   (void)state;
-  run_u32("program @p workgroup(150, 1, 1) {\n"
-          "  buffer %y : u32[] storage set(0) binding(0)\n"
-          "  %i = gid.x\n"
-          "  for %k = 0u32 to 3u32 {\n"
-          "    if eq umod(%i, 5u32), 2u32 { return }\n"
-          "  }\n"
-          "  barrier workgroup\n"
-          "  store %y[%i], %i\n"
-          "}\n");
-  expect_each(want_return);
+  expect_each("  %i = gid.x\n"
+              "  for %k = 0u32 to 3u32 {\n"
+              "    if eq umod(%i, 5u32), 2u32 { return }\n"
+              "  }\n"
+              "  barrier workgroup\n"
+              "  store %y[%i], %i\n"
+              "}\n",
+              want_return);
 }
 
 static void
