@@ -1,0 +1,88 @@
+/* The verifier's messages, printed with the programs that they are about.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "verify_internal.h"
+#include "vyre/text.h"
+
+#include <stdlib.h>
+
+/* Keys are what to sort by in the upper half, the place in the list in the lower: stable. */
+static int
+by_key(const void *left, const void *right)
+{
+  const uint64_t *l = left, *r = right;
+  return (*l > *r) - (*l < *r);
+}
+
+static vyre_status
+print_program(const vyre_module *module, uint32_t program, const vyre_verify_errors *errors, uint32_t first, uint32_t end, vyre_bytes *out)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  size_t size = (size_t)(end - first) * sizeof(vyre_text_note);
+  vyre_text_note *notes = allocator->resize(allocator->user, NULL, 0, size);
+  vyre_status status;
+  if (!notes)
+    return VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
+  for (uint32_t i = first; i < end; i++)
+    notes[i - first] = (vyre_text_note){errors->errors[i].row, errors->errors[i].message};
+  status = vyre_text_print(module, &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, out);
+  allocator->resize(allocator->user, notes, size, 0);
+  return status;
+}
+
+/* Messages without a place that could be printed. */
+static vyre_status
+print_bare(const vyre_verify_errors *errors, bool all, vyre_bytes *out)
+{
+  for (uint32_t i = 0; i < errors->count; i++)
+    if (all || errors->errors[i].row == 0)
+      VYRE_TRY(vyre_bytes_printf(out, "; error: %s\n", errors->errors[i].message));
+  return VYRE_OK;
+}
+
+static vyre_status
+print_by_program(const vyre_module *module, const vyre_verify_errors *errors, uint64_t *keys, vyre_verify_errors *sorted, vyre_bytes *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t i = 0; i < errors->count; i++) {
+    uint32_t row = errors->errors[i].row;
+    while (row && VYRE_ROW_OP(v->op[row]) != VYRE_OP_program)
+      row = v->parent[row];
+    keys[i] = (uint64_t)row << 32 | i;
+  }
+  qsort(keys, errors->count, sizeof *keys, by_key);
+  for (uint32_t i = 0; i < errors->count; i++)
+    sorted->errors[i] = errors->errors[keys[i] & UINT32_MAX];
+  for (uint32_t i = 0, end; i < errors->count; i = end) {
+    uint32_t program = (uint32_t)(keys[i] >> 32);
+    for (end = i + 1; end < errors->count && keys[end] >> 32 == program; end++)
+      ;
+    if (program)
+      VYRE_TRY(print_program(module, program, sorted, i, end, out));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  size_t key_bytes = errors->count * sizeof(uint64_t), sorted_bytes = errors->count * sizeof(vyre_verify_error);
+  vyre_verify_errors sorted = *errors;
+  uint64_t *keys;
+  vyre_status status;
+  if (errors->damaged || errors->count == 0)
+    return print_bare(errors, true, out);
+  VYRE_TRY(print_bare(errors, false, out));
+  keys = allocator->resize(allocator->user, NULL, 0, key_bytes);
+  sorted.errors = allocator->resize(allocator->user, NULL, 0, sorted_bytes);
+  if (keys && sorted.errors)
+    status = print_by_program(module, errors, keys, &sorted, out);
+  else
+    status = VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
+  if (keys)
+    allocator->resize(allocator->user, keys, key_bytes, 0);
+  if (sorted.errors)
+    allocator->resize(allocator->user, sorted.errors, sorted_bytes, 0);
+  return status;
+}
