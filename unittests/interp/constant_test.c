@@ -189,6 +189,42 @@ every_allocation_may_fail(void **state)
   assert_true(m.live == 0);
 }
 
+/* A store within so many blocks. */
+static vyre_status
+run_nested(uint32_t depth, uint32_t *y)
+{
+  vyre_module *m;
+  vyre_builder b;
+  assert_null(vyre_module_create(NULL, 1u << 16, &m));
+  const vyre_row program = vyre_build_program(m, "deep", 0, vyre_module_add_input(m, "p.vir"), &b);
+  const vyre_row buffer = vyre_build_buffer(&b, U32, VYRE_SPACE_STORAGE, 0, 0, 0);
+  const vyre_row value = vyre_build_const(&b, U32, depth);
+  for (uint32_t i = 0; i < depth; i++)
+    vyre_build_block(&b);
+  vyre_build_store(&b, buffer, value, 0);
+  uint32_t map[8192];
+  assert_null(vyre_module_seal(m, map));
+  const vyre_binding binding = {{map[buffer.id]}, y, sizeof *y};
+  const vyre_dispatch dispatch = {.program = {map[program.id]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
+  vyre_status status = vyre_interp_run(m, &dispatch, NULL, NULL);
+  vyre_module_destroy(m);
+  return status;
+}
+
+static void
+nesting_has_a_limit(void **state)
+{
+  (void)state;
+  uint32_t y = 0;
+  assert_null(run_nested(1000, &y));
+  assert_int_equal(y, 1000);
+  vyre_status status = run_nested(1100, &y);
+  assert_non_null(status);
+  assert_non_null(strstr(vyre_status_text(status), "more than 1000 deep\nFix: "));
+  vyre_status_free(status);
+  assert_int_equal(y, 1000);
+}
+
 int
 main(void)
 {
@@ -197,6 +233,7 @@ main(void)
       cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
       cmocka_unit_test(what_varies_is_not_constant),
       cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(nesting_has_a_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
