@@ -80,8 +80,7 @@ vyre_eval_is_lanewise(vyre_opcode op)
   return sort_of(op) == SORT_LANES;
 }
 
-/* ---- lane by lane
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- lane by lane --------------------------------------------------------------------------------------------------- */
 
 /* Lanes of a value operand; ubfe's scalars and select's condition count for every lane. */
 static const uint64_t *
@@ -107,8 +106,7 @@ eval_lanes(const row_eval *row)
                          lanes);
 }
 
-/* ---- composition
- * -------------------------------------------------------------------------------------------------------------------- */
+/* ---- composition ---------------------------------------------------------------------------------------------------- */
 
 static void
 join(const row_eval *row)
@@ -209,8 +207,7 @@ eval_compose(const row_eval *row)
   }
 }
 
-/* ---- two integer results
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- two integer results -------------------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 uint128;
 __extension__ typedef __int128 int128;
@@ -244,8 +241,7 @@ eval_int_pair(const row_eval *row)
   return true;
 }
 
-/* ---- packing: f32 lanes and one u32
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- packing: f32 lanes and one u32 --------------------------------------------------------------------------------- */
 
 static uint64_t
 pack_norm(uint64_t lane, float low, float scale, unsigned bits)
@@ -307,8 +303,7 @@ eval_pack(const row_eval *row)
   return true;
 }
 
-/* ---- entry
- * ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
 bool
 vyre_eval(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3], vyre_value out[VYRE_EVAL_PARTS],

@@ -95,8 +95,7 @@ vyre_eval_bitfield_insert(unsigned bits, uint64_t base, uint64_t insert, uint64_
   return (base & ~field) | (insert << offset & field);
 }
 
-/* ---- integers and bool
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- integers and bool ---------------------------------------------------------------------------------------------- */
 
 #define S(x) sign_extend(bits, x)
 
@@ -352,8 +351,7 @@ ldexp_lanes(vyre_kind kind, const uint64_t *a, const uint64_t *b, uint64_t *out,
   FLOAT(scale(X, sign_extend(32, b[i])));
 }
 
-/* ---- conversions
- * -------------------------------------------------------------------------------------------------------------------- */
+/* ---- conversions ---------------------------------------------------------------------------------------------------- */
 
 /* Toward zero, into the range of the kind; NaN gives 0. */
 static uint64_t

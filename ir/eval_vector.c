@@ -10,8 +10,7 @@
 #include "eval_internal.h"
 #include "eval_scalar.h"
 
-/* ---- vectors as doubles: every operation rounded to the kind
- * ------------------------------------------------------------------------------- */
+/* ---- vectors as doubles: every operation rounded to the kind -------------------------------------------------------- */
 
 typedef struct vec {
   double x[4];
@@ -154,8 +153,7 @@ vyre_eval_vector(const row_eval *row)
   return true;
 }
 
-/* ---- matrices: columns
- * -------------------------------------------------------------------------------------------------------------------- */
+/* ---- matrices: columns ---------------------------------------------------------------------------------------------- */
 
 typedef struct matrix {
   vyre_kind kind;

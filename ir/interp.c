@@ -16,8 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- errors
- * ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------------------------------- */
 
 static void
 describe_row(const interp *ip, uint32_t row, char *text, size_t capacity)
@@ -327,8 +326,7 @@ run_control(interp *ip, frame *within, uint32_t row, uint64_t *active)
   return ok;
 }
 
-/* ---- jumps and barriers
- * ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- jumps and barriers --------------------------------------------------------------------------------------------- */
 
 static bool
 run_jump(interp *ip, frame *within, uint32_t row, uint64_t *active)

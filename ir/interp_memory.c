@@ -9,8 +9,7 @@
 #include "eval_row.h"
 #include "eval_scalar.h"
 
-/* ---- addresses
- * ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------------------------------ */
 
 /* Elements of the runtime array at this offset. */
 static uint64_t
@@ -117,8 +116,7 @@ address_defined(interp *ip, uint32_t row, uint32_t path, const uint64_t *active)
   return !ip->report || interp_defined(ip, row, path, active, "an address");
 }
 
-/* ---- loads and stores
- * --------------------------------------------------------------------------------------------------------------------- */
+/* ---- loads and stores ----------------------------------------------------------------------------------------------- */
 
 static uint64_t
 extent(const path_plan *plan, uint32_t lanes, uint32_t scalar)

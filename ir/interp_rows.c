@@ -11,8 +11,7 @@
 #include <fenv.h>
 #include <string.h>
 
-/* ---- whole planes
- * ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- whole planes --------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 lanes_of_row(const interp *ip, uint32_t row)
@@ -167,8 +166,7 @@ run_id(interp *ip, uint32_t row, uint32_t op)
   }
 }
 
-/* ---- one invocation after the other
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- one invocation after the other --------------------------------------------------------------------------------- */
 
 static void
 gather_value(const interp *ip, const uint64_t *planes, vyre_kind kind, uint32_t lanes, uint64_t invocation, vyre_value *out)
@@ -240,8 +238,7 @@ run_each(interp *ip, uint32_t row, const uint64_t *active)
   return true;
 }
 
-/* ---- undefined values
- * ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- undefined values ----------------------------------------------------------------------------------------------- */
 
 /* Where the value of an operand was undefined first; a `tuple` row's is the first of its parts'. */
 static uint32_t

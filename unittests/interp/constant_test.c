@@ -13,8 +13,7 @@
 #define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
 
-/* ---- an allocator that says no
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- an allocator that says no -------------------------------------------------------------------------------------- */
 
 typedef struct meter {
   uint64_t calls, fail_at; /* fail_at 0: never */
@@ -55,8 +54,7 @@ metered_release(void *user, void *memory, size_t bytes)
   vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
 }
 
-/* ---- a program with everything that takes memory
- * --------------------------------------------------------------------------------------- */
+/* ---- a program with everything that takes memory -------------------------------------------------------------------- */
 
 typedef struct built {
   vyre_module *module;

@@ -321,8 +321,7 @@ matrices(void **state)
       assert_int_equal(out[k].lane[i] & 0x7fffffffu, cycle[i].lane[k]);
 }
 
-/* ---- laws over the table
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- laws over the table -------------------------------------------------------------------------------------------- */
 
 static bool
 is_plain_nan(vyre_kind kind, uint64_t lane)
