@@ -258,9 +258,12 @@ versions_follow_their_rows(void **state)
   vyre_row_rewrite(m, get, v->op[get.id], 0, set.id, var, VYRE_NONE, VYRE_NONE);
   vyre_row_rewrite(m, lost, v->op[lost.id], 0, dead.id, var, VYRE_NONE, VYRE_NONE);
   vyre_row_kill(m, dead);
+  vyre_row last = vyre_build(&b, VYRE_OP_get, F32, 0, 0, set.id, var, VYRE_NONE, VYRE_NONE);
   uint32_t map[32];
   assert_null(vyre_module_seal(m, map));
   assert_int_not_equal(map[set.id], set.id);
+  assert_int_equal(map[last.id], v->rows - 1);
+  assert_int_equal(v->imm_hi[map[last.id]], map[set.id]);
   assert_int_equal(v->imm_hi[map[get.id]], map[set.id]);
   assert_int_equal(v->imm_hi[map[lost.id]], 0);
   assert_int_equal(v->imm_hi[map[plain.id]], set.id);
