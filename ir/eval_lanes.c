@@ -16,8 +16,7 @@
     return true;                       \
   } while (0)
 
-/* ---- one lane of the ops that need more than an expression ----------------------------------------------------------------------
- */
+/* ---- one lane of the ops that need more than an expression ---------------------------------------------------------- */
 
 static ALWAYS_INLINE uint64_t
 signed_divide(unsigned bits, uint64_t x, uint64_t y)
@@ -194,8 +193,7 @@ int_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, c
   }
 }
 
-/* ---- floats ---------------------------------------------------------------------------------------------------------------------
- */
+/* ---- floats --------------------------------------------------------------------------------------------------------- */
 
 static double
 float_sign(double x) /* a zero keeps its sign; NaN gives +0 */
@@ -411,8 +409,7 @@ select_lanes(const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *
   EACH(a[i] ? b[i] : c[i]);
 }
 
-/* ---- entry ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
 bool
 vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a, const uint64_t *b, const uint64_t *c,

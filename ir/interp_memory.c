@@ -195,9 +195,7 @@ interp_set(interp *ip, uint32_t row, const uint64_t *active)
     for_each_active(ip, active, i) origin_of(ip, var)[i] = origin_of(ip, value)[i];
 }
 
-/* ---- copies
- * ---------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- copies --------------------------------------------------------------------------------------------------------- */
 
 /* One side of a copy: a place in one layout. */
 typedef struct side {
@@ -286,9 +284,7 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
   return true;
 }
 
-/* ---- atomics
- * ----------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- atomics -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 combine(vyre_opcode op, unsigned bits, uint64_t old, uint64_t value, uint64_t comparator)

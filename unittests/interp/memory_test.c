@@ -377,8 +377,7 @@ a_buffer_without_data_is_an_error(void **state)
   launch_fails(&l, "%y", "not bound", "buffer");
 }
 
-/* ---- what a relaxed program leaves undefined ------------------------------------------------------------------------------------
- */
+/* ---- what a relaxed program leaves undefined ------------------------------------------------------------------------ */
 
 static launch
 relaxed(const char *text, uint32_t *y, size_t size)
