@@ -83,6 +83,31 @@ text_error_token(text_parser *p, const char *fix, const char *format, ...)
   return text_error(p, p->lexer.token.start, p->lexer.token.length, fix, "%s", message);
 }
 
+/* What was expected lists words: perhaps the one that was found is nearly one of them. */
+static const char *
+suggest_word(const text_parser *p, const char *what, char fix[96])
+{
+  const text_token *token = &p->lexer.token;
+  uint32_t best = text_near(token->length) + 1;
+  const char *nearest = NULL;
+  uint32_t nearest_length = 0;
+  if (strncmp(what, "a ", 2) == 0 || strncmp(what, "the ", 4) == 0)
+    return NULL;
+  for (const char *word = what; *word;) {
+    uint32_t length = 0;
+    while (text_is_word_byte(word[length]))
+      length++;
+    uint32_t distance = text_distance(p->lexer.text + token->start, token->length, word, length, best);
+    if (length > 1 && distance < best && distance < token->length) {
+      best = distance;
+      nearest = word;
+      nearest_length = length;
+    }
+    word += length ? length : 1;
+  }
+  return text_suggest(fix, "", nearest, nearest_length);
+}
+
 bool
 text_expected(text_parser *p, const char *what)
 {
@@ -98,7 +123,8 @@ text_expected(text_parser *p, const char *what)
     return text_error_token(p, NULL, "%s", token->problem);
   }
   int length = token->length < 60 ? (int)token->length : 60;
-  return text_error_token(p, NULL, "expected %s, found '%.*s'", what, length, p->lexer.text + token->start);
+  char fix[96];
+  return text_error_token(p, token->kind == TOKEN_WORD ? suggest_word(p, what, fix) : NULL, "expected %s, found '%.*s'", what, length, p->lexer.text + token->start);
 }
 
 void

@@ -109,6 +109,20 @@ infer_access(text_parser *p, const text_token *at, const text_operand *path, vyr
   return true;
 }
 
+/* The types of place and value are both known here, and so is where they stand. */
+static bool
+check_store(text_parser *p, const text_token *at, const text_operand *operands)
+{
+  vyre_type place;
+  char place_text[48];
+  char value_text[48];
+  if (!infer_access(p, at, &operands[0], &place))
+    return false;
+  return place == operands[1].type
+      || text_error(p, operands[1].start, operands[1].length, NULL, "the place is %s, the value %s", vyre_text_type(place, place_text),
+                    vyre_text_type(operands[1].type, value_text));
+}
+
 static bool
 infer_own(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, uint32_t count, vyre_type *out_type,
           uint32_t *out_imm)
@@ -209,6 +223,7 @@ text_infer(text_parser *p, vyre_opcode op, const text_token *at, const text_oper
   case VYRE_RULE_OWN:
     return infer_own(p, op, at, operands, count, out_type, out_imm);
   case VYRE_RULE_VOID:
+    return (op != VYRE_OP_store && op != VYRE_OP_atomic_store) || check_store(p, at, operands);
   case VYRE_RULE_FREE:
     break;
   }

@@ -242,7 +242,7 @@ parse_one(text_parser *p, op_reader *r)
   text_operand operand;
   if (r->op == VYRE_OP_shuffle && r->count && text_is_mark(p, '['))
     return parse_lane_list(p, r);
-  if (r->op == VYRE_OP_part && r->count == 1 && p->lexer.token.kind == TOKEN_NUMBER) {
+  if (r->op == VYRE_OP_part && r->count == 1) {
     r->count++;
     return text_expect_integer(p, UINT16_MAX, &r->lanes);
   }

@@ -170,14 +170,16 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
   int length = shown(token->length);
   char fix[96];
   char type[48];
-  bool is_float = memchr(text, '.', token->length) != NULL;
+  bool is_float = memchr(text, '.', token->length) || memchr(text, 'n', token->length) || (memchr(text, 'e', token->length) && !memchr(text, 'x', token->length))
+               || memchr(text, 'p', token->length);
   switch (problem) {
   case LITERAL_NO_TYPE:
     snprintf(fix, sizeof(fix), "write %.*s%s", length < 40 ? length : 40, text, is_float ? "f32" : "u32");
     return text_error_token(p, fix, "the literal %.*s has no type", length, text);
   case LITERAL_BAD_TYPE:
-    return text_error_token(p, "bool, i32, u32, f32 and the like, x2 to x4 behind it for lanes", "'%.*s' is no type of a number",
-                            shown(token->length - literal->type_start), text + literal->type_start);
+    return text_error(p, token->start + literal->type_start, token->length - literal->type_start,
+                      "bool, i32, u32, f32 and the like, x2 to x4 behind it for lanes", "'%.*s' is no type of a number",
+                      shown(token->length - literal->type_start), text + literal->type_start);
   case LITERAL_FRACTION:
     return text_error_token(p, NULL, "%.*s: an integer has no fraction or exponent", length, text);
   case LITERAL_RANGE:
@@ -395,8 +397,12 @@ unknown_word(text_parser *p)
   uint32_t best = text_near(token->length) + 1;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const char *name = vyre_op_infos[op].text;
-    uint32_t distance = name ? text_distance(text, token->length, name, (uint32_t)strlen(name), best) : best;
-    if (distance >= best || distance >= token->length)
+    if (!name)
+      continue;
+    uint32_t distance = text_distance(text, token->length, name, (uint32_t)strlen(name), best);
+    bool alike = nearest && distance == best
+              && text_common(text, token->length, name, (uint32_t)strlen(name)) > text_common(text, token->length, nearest, (uint32_t)strlen(nearest));
+    if ((distance >= best && !alike) || distance >= token->length)
       continue;
     best = distance;
     nearest = name;

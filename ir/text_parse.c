@@ -169,7 +169,8 @@ vyre_text_parse(vyre_module *module, const char *text, size_t length, const char
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
     parser.lexer.cursor = 3;
   text_lex(&parser.lexer);
-  parse_module(&parser);
+  if (text_push_word(&parser, &parser.stack, 0)) /* so that there is memory for lists */
+    parse_module(&parser);
   release(&parser);
   VYRE_TRY(vyre_module_status(module));
   if (parser.errors)

@@ -73,6 +73,16 @@ leave_frame(text_parser *p)
 
 static bool parse_if(text_parser *p);
 
+/* The brace behind else or continuing. */
+static bool
+reopen(text_parser *p)
+{
+  if (text_expect_mark(p, '{'))
+    return true;
+  leave_frame(p);
+  return false;
+}
+
 /* At a closing brace; true also where an else or continuing follows. */
 static bool
 close_region(text_parser *p)
@@ -82,7 +92,7 @@ close_region(text_parser *p)
   if (frame->kind == FRAME_THEN && text_take_word(p, "else")) {
     next_region(p, frame, FRAME_ELSE);
     if (!text_is_word(p, "if"))
-      return text_expect_mark(p, '{');
+      return reopen(p);
     uint32_t chained = p->frame_count - 1;
     bool good = parse_if(p);
     if (good)
@@ -93,7 +103,7 @@ close_region(text_parser *p)
   }
   if (frame->kind == FRAME_LOOP && text_take_word(p, "continuing")) {
     next_region(p, frame, FRAME_CONTINUING);
-    return text_expect_mark(p, '{');
+    return reopen(p);
   }
   leave_frame(p);
   return true;
@@ -400,6 +410,17 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
   }
 }
 
+/* A value or an effect, or a word that belongs to something that is not there. */
+static bool
+parse_other(text_parser *p, vyre_opcode op)
+{
+  static const char *const parts[][2] = {{"else", "an if"}, {"continuing", "a loop"}, {"case", "a switch"}, {"default", "a switch"}};
+  for (uint32_t i = 0; i < 4; i++)
+    if ((op == VYRE_OP_null || op == VYRE_OP_case) && text_is_word(p, parts[i][0]))
+      return text_error_token(p, NULL, "%s belongs to %s", parts[i][0], parts[i][1]);
+  return parse_plain(p, NULL);
+}
+
 static bool
 parse_word(text_parser *p)
 {
@@ -433,7 +454,7 @@ parse_word(text_parser *p)
     return good;
   }
   default:
-    return parse_plain(p, NULL);
+    return parse_other(p, op);
   }
 }
 

@@ -123,7 +123,16 @@ text_symbols_free(text_symbols *symbols)
 uint32_t
 text_near(uint32_t length)
 {
-  return length < 3 ? 1 : length < 6 ? 2 : 3;
+  return length < 5 ? 1 : length < 9 ? 2 : 3;
+}
+
+uint32_t
+text_common(const char *a, uint32_t a_length, const char *b, uint32_t b_length)
+{
+  uint32_t length = 0;
+  while (length < a_length && length < b_length && a[length] == b[length])
+    length++;
+  return length;
 }
 
 uint32_t
@@ -171,8 +180,12 @@ text_symbols_nearest(const text_symbols *symbols, uint32_t scope, const char *na
       continue;
     const char *text = symbols->text + entry->at;
     uint32_t size = length_at(symbols, entry->at);
-    uint32_t distance = text_distance(name, length, text, size, best - 1);
-    bool first = distance == best && nearest && text < nearest; /* the same answer whatever the hashes */
+    uint32_t distance = text_distance(name, length, text, size, best);
+    bool first = false; /* of equally near ones, that which begins alike; the same answer whatever the hashes */
+    if (distance == best && nearest) {
+      uint32_t common = text_common(name, length, text, size), known = text_common(name, length, nearest, *out_length);
+      first = common > known || (common == known && text < nearest);
+    }
     if (size == 0 || (distance >= best && !first) || distance >= length)
       continue;
     best = distance;

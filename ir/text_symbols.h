@@ -35,6 +35,8 @@ void text_symbols_free(text_symbols *symbols);
 
 /* How many letters must be changed, added, dropped or exchanged with their neighbour; at most `limit` + 1. */
 uint32_t text_distance(const char *a, uint32_t a_length, const char *b, uint32_t b_length, uint32_t limit);
+/* With how many equal letters they begin. */
+uint32_t text_common(const char *a, uint32_t a_length, const char *b, uint32_t b_length);
 /* What still counts as near for a word of that length. */
 uint32_t text_near(uint32_t length);
 

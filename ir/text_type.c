@@ -24,24 +24,27 @@ const text_bit_word text_access_words[] = {
 const char *
 text_describe_type(const text_parser *p, vyre_type_id type, char out[96])
 {
-  vyre_type_info info = vyre_type_get(p->module, type);
-  char column[48];
-  switch (info.form) {
-  case VYRE_FORM_VALUE:
-    vyre_text_type((vyre_type)type, out);
-    break;
-  case VYRE_FORM_MATRIX:
-    snprintf(out, 96, "mat%u(%s)", info.count, vyre_text_type((vyre_type)info.element, column));
-    break;
-  case VYRE_FORM_ARRAY:
-    if (info.flags & VYRE_TYPE_RUNTIME)
-      snprintf(out, 96, "a runtime array");
+  vyre_type_id element = type;
+  vyre_type_info info = vyre_type_get(p->module, element);
+  char value[48];
+  while (info.form == VYRE_FORM_ARRAY) {
+    element = info.element;
+    info = vyre_type_get(p->module, element);
+  }
+  int size = 0;
+  if (info.form == VYRE_FORM_VALUE)
+    size = snprintf(out, 96, "%s", vyre_text_type((vyre_type)element, value));
+  else if (info.form == VYRE_FORM_MATRIX)
+    size = snprintf(out, 96, "mat%u(%s)", info.count, vyre_text_type((vyre_type)info.element, value));
+  else
+    size = snprintf(out, 96, "@%.40s", vyre_string_text(p->module, info.name));
+  for (info = vyre_type_get(p->module, type); info.form == VYRE_FORM_ARRAY && size < 80; info = vyre_type_get(p->module, info.element)) {
+    if (info.count_row)
+      size += snprintf(out + size, 96 - (size_t)size, "[%%]");
+    else if (info.flags & VYRE_TYPE_RUNTIME)
+      size += snprintf(out + size, 96 - (size_t)size, "[]");
     else
-      snprintf(out, 96, info.count_row ? "an array" : "an array of %u", info.count);
-    break;
-  case VYRE_FORM_STRUCT:
-    snprintf(out, 96, "@%.60s", vyre_string_text(p->module, info.name));
-    break;
+      size += snprintf(out + size, 96 - (size_t)size, "[%u]", info.count);
   }
   return out;
 }
