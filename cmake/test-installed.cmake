@@ -53,6 +53,30 @@ expect_match("mul %[a-z0-9]+, 24u32")
 run(${prefix}/bin/vyre-passmgr -load ${work}/plugin/acme.so -passes=acme.mul-to-shl<max=2> ${SOURCE}/examples/plugins/scale.vir -o -)
 expect_match("mul %[a-z0-9]+, 8u32")
 
+# What is exported and imported.
+run(nm -D --defined-only ${prefix}/${LIBDIR}/libvyre.so)
+string(REGEX MATCHALL "[^\n]+" lines "${output}")
+foreach(line ${lines})
+  if(NOT line MATCHES " (vyre_|VYRE_0)" AND NOT line MATCHES " (__asan|__ubsan|__sanitizer|__odr)")
+    message(FATAL_ERROR "libvyre exports: ${line}")
+  endif()
+endforeach()
+file(GLOB passes ${prefix}/lib/vyre/passes/*.so)
+foreach(pass ${passes})
+  run(nm -D --undefined-only ${pass})
+  if(output MATCHES "vyre_")
+    message(FATAL_ERROR "${pass} imports of vyre:\n${output}")
+  endif()
+endforeach()
+
+# Each header stands alone, in C and C++.
+file(GLOB headers RELATIVE ${prefix}/include ${prefix}/include/vyre/*.h)
+foreach(header ${headers})
+  file(WRITE ${work}/header.c "#include <${header}>\n")
+  run(${C_COMPILER} -std=c17 -Wall -Wextra -Wpedantic -Werror -I${prefix}/include -fsyntax-only ${work}/header.c)
+  run(${C_COMPILER} -x c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I${prefix}/include -fsyntax-only ${work}/header.c)
+endforeach()
+
 # The library, by pkg-config.
 find_program(pkg_config pkg-config)
 if(pkg_config)

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <vyre/passmgr.h>
-#include <vyre/text.h>
+#include <vyre/vyre.h>
 
 static vyre_status
 optimize(vyre_module *module, vyre_registry *registry, vyre_bytes *out)

@@ -15,6 +15,8 @@
 
 #include "vyre/status.h"
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -188,7 +190,10 @@ vyre_target_write(const vyre_target_ops *ops, vyre_target *target, vyre_device_b
                   const void *data)
 {
   vyre_upload upload = {{buffer, offset, size}, data};
-  vyre_sequence sequence = {.uploads = &upload, .upload_count = 1};
+  vyre_sequence sequence;
+  memset(&sequence, 0, sizeof(sequence)); /* C++17 has no designated initializers */
+  sequence.uploads = &upload;
+  sequence.upload_count = 1;
   return ops->submit(target, &sequence, NULL);
 }
 
@@ -197,7 +202,10 @@ vyre_target_read(const vyre_target_ops *ops, vyre_target *target, vyre_device_bu
                  void *data)
 {
   vyre_read read = {{buffer, offset, size}, data};
-  vyre_sequence sequence = {.reads = &read, .read_count = 1};
+  vyre_sequence sequence;
+  memset(&sequence, 0, sizeof(sequence));
+  sequence.reads = &read;
+  sequence.read_count = 1;
   return ops->submit(target, &sequence, NULL);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "test_allocator.h"
 #include "vyre/passmgr.h"
@@ -380,6 +381,41 @@ a_changed_module_is_sealed(void **state)
   vyre_module_destroy(module);
 }
 
+#define THREADS 4
+
+static void *
+run_in_thread(void *argument)
+{
+  vyre_builder builder;
+  vyre_module *module;
+  vyre_status status = vyre_module_create(NULL, 4096, &module);
+  if (status)
+    return status;
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
+  status = vyre_pipeline_run(argument, module, NULL);
+  vyre_module_destroy(module);
+  return status;
+}
+
+/* One pipeline, a module each. */
+static void
+threads_share_a_pipeline(void **state)
+{
+  (void)state;
+  vyre_pipeline *pipeline;
+  pthread_t threads[THREADS];
+  static const char text[] = "repeat<50>(grow,no-op,verify)";
+  assert_null(vyre_pipeline_parse(registry, text, sizeof(text) - 1, "-passes", &pipeline));
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, run_in_thread, pipeline), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *status;
+    assert_int_equal(pthread_join(threads[i], &status), 0);
+    assert_string_equal(vyre_status_text(status), "");
+  }
+  vyre_pipeline_destroy(pipeline);
+}
+
 static void
 every_allocation_may_fail(void **state)
 {
@@ -525,6 +561,7 @@ main(void)
       TEST(a_lie_is_found),
       TEST(what_is_counted),
       TEST(a_changed_module_is_sealed),
+      TEST(threads_share_a_pipeline),
       TEST(every_allocation_may_fail),
       TEST(literals_fold),
       TEST(float_modes_stop_folds_of_floats_alone),

@@ -1,0 +1,21 @@
+/* All of vyre, for a program that embeds it; a plugin includes vyre/plugin.h alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_VYRE_H
+#define VYRE_VYRE_H
+
+#include "vyre/eval.h"
+#include "vyre/glsl.h"
+#include "vyre/io.h"
+#include "vyre/ir.h"
+#include "vyre/passmgr.h"
+#include "vyre/plugin.h"
+#include "vyre/run.h"
+#include "vyre/spirv.h"
+#include "vyre/status.h"
+#include "vyre/target.h"
+#include "vyre/text.h"
+#include "vyre/types.h"
+#include "vyre/verify.h"
+
+#endif
