@@ -49,8 +49,8 @@ bench_parse(int count, char **arguments, bench_options *options)
     const char *argument = arguments[i];
     if (strncmp(argument, "-only=", 6) == 0) {
       options->only = argument + 6;
-    } else if (!parse_number(argument, "-rounds=", &options->rounds) && !parse_number(argument, "-min=", &options->min)
-               && !parse_number(argument, "-max=", &options->max)) {
+    } else if (!parse_number(argument, "-rounds=", &options->rounds) && !parse_number(argument, "-min=", &options->min) &&
+               !parse_number(argument, "-max=", &options->max)) {
       fprintf(stderr, "usage: %s [-rounds=N] [-min=%s] [-max=%s] [-only=CASE]\n", arguments[0], options->unit, options->unit);
       exit(VYRE_CODE_USAGE);
     }
@@ -112,7 +112,8 @@ bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *u
     chosen[chosen_count++] = cases[i];
   }
   chosen_count = add_twin(chosen, chosen_count, &base);
-  printf("%-22s %9s %11s %8s %9s %9s %8s %6s\n", "case", options->unit, "median ms", "spread", "ns each", "M each/s", "x base", "slope");
+  printf("%-22s %9s %11s %8s %9s %9s %8s %6s\n", "case", options->unit, "median ms", "spread", "ns each", "M each/s", "x base",
+         "slope");
   for (uint64_t size = 1000; size <= options->max && size <= UINT32_MAX; size *= 10) {
     if (size < options->min)
       continue;

@@ -1,7 +1,8 @@
 /* What benchmarks share: interleaved runs, medians, noise.
  *
- * Every case runs once a round, in turn, so that whatever disturbs the machine disturbs all alike.  The first case runs twice a round, at
- * its start and in its middle (A/A): what these two differ by is noise, and so is any difference between others that is no larger.
+ * Every case runs once a round, in turn, so that whatever disturbs the machine disturbs all alike.  The first case runs twice a
+ * round, at its start and in its middle (A/A): what these two differ by is noise, and so is any difference between others that is
+ * no larger.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_H
@@ -16,10 +17,10 @@ typedef struct bench_case {
 } bench_case;
 
 typedef struct bench_options {
-  uint32_t rounds;     /* at most; fewer for large sizes, at least 3 */
-  uint32_t min, max;   /* sizes: powers of ten in this range */
-  const char *only;    /* cases whose name has this in it; NULL: all */
-  const char *unit;    /* what a size counts: "rows" */
+  uint32_t rounds;   /* at most; fewer for large sizes, at least 3 */
+  uint32_t min, max; /* sizes: powers of ten in this range */
+  const char *only;  /* cases whose name has this in it; NULL: all */
+  const char *unit;  /* what a size counts: "rows" */
 } bench_options;
 
 /* Monotonic nanoseconds. */
@@ -29,8 +30,9 @@ void bench_check(const char *program, vyre_status status);
 /* -rounds=N -min=N -max=N -only=NAME; anything else prints the usage and exits with 2. */
 void bench_parse(int count, char **arguments, bench_options *options);
 
-/* Runs and prints a table: for each size and case the median, the spread (from the first to the third quartile, by the median), units a
- * second, time by that of the case `baseline`, and the slope: by which power of the size the time grew since the size before (1: linear). */
+/* Runs and prints a table: for each size and case the median, the spread (from the first to the third quartile, by the median),
+ * units a second, time by that of the case `baseline`, and the slope: by which power of the size the time grew since the size
+ * before (1: linear). */
 void bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *user, const bench_options *options);
 
 #endif

@@ -1,9 +1,10 @@
-/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, verifying and the passes, at 1k to 10M rows.
+/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, verifying and the passes, at 1k to
+ * 10M rows.
  *
  *   bench-ir [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
  *
- * The base is a copy loop over as many rows of 44 bytes: what memory alone would take.  "seal (mixed)" seals a program whose constants and
- * variables were made while its body grew, so that every row moves; "seal (dropped)" drops a fifth of the rows.
+ * The base is a copy loop over as many rows of 44 bytes: what memory alone would take.  "seal (mixed)" seals a program whose
+ * constants and variables were made while its body grew, so that every row moves; "seal (dropped)" drops a fifth of the rows.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -18,18 +19,18 @@
 
 static const char program_name[] = "bench-ir";
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define U32         VYRE_TYPE(VYRE_U32, 1)
+#define F32         VYRE_TYPE(VYRE_F32, 1)
 #define BYTES_A_ROW 44u
 
 enum { RECENT = 8, DEEPEST = 6 };
 
 typedef struct bench {
-  vyre_module *module;  /* used again and again: its memory is there */
-  vyre_module *source;  /* sealed, of source_rows */
+  vyre_module *module; /* used again and again: its memory is there */
+  vyre_module *source; /* sealed, of source_rows */
   uint32_t source_rows;
-  vyre_bytes text;      /* of source */
-  uint32_t *scratch;    /* of source_rows */
+  vyre_bytes text;   /* of source */
+  uint32_t *scratch; /* of source_rows */
   vyre_registry *registry;
 } bench;
 
@@ -355,22 +356,22 @@ int
 main(int count, char **arguments)
 {
   static const bench_case cases[] = {
-    {"build (cleared)", run_build},
-    {"build (new module)", run_build_new},
-    {"copy 44 bytes a row", run_copy},
-    {"seal (mixed)", run_seal_mixed},
-    {"seal (dropped)", run_seal_dropped},
-    {"seal (in order)", run_seal_again},
-    {"clone", run_clone},
-    {"forward", run_forward},
-    {"print", run_print},
-    {"parse", run_parse},
-    {"verify", run_verify},
-    {"versions", run_versions},
-    {"canon", run_canon},
-    {"cf", run_cf},
-    {"dce", run_dce},
-    {"canon,cf,dce", run_all},
+      {"build (cleared)", run_build},
+      {"build (new module)", run_build_new},
+      {"copy 44 bytes a row", run_copy},
+      {"seal (mixed)", run_seal_mixed},
+      {"seal (dropped)", run_seal_dropped},
+      {"seal (in order)", run_seal_again},
+      {"clone", run_clone},
+      {"forward", run_forward},
+      {"print", run_print},
+      {"parse", run_parse},
+      {"verify", run_verify},
+      {"versions", run_versions},
+      {"canon", run_canon},
+      {"cf", run_cf},
+      {"dce", run_dce},
+      {"canon,cf,dce", run_all},
   };
   bench_options options = {.rounds = 21, .min = 1000, .max = 10000000, .unit = "rows"};
   bench_parse(count, arguments, &options);

@@ -1,7 +1,7 @@
 /* The default allocator: the C library's heap, and address space from mmap.
  *
- * Reserved space has no access rights until it is committed, so that it costs nothing under any overcommit policy, and so that small
- * modules do not get huge pages: the kernel sees a mapping as large as what was committed.
+ * Reserved space has no access rights until it is committed, so that it costs nothing under any overcommit policy, and so that
+ * small modules do not get huge pages: the kernel sees a mapping as large as what was committed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"

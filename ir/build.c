@@ -1,7 +1,7 @@
 /* The builder: rows appended at a cursor, declarations and constants put at the top of their program.
  *
- * Nothing is checked but memory; a builder whose module failed makes no row and returns row 0, which every call takes as an operand.
- * O(1) each but where said.
+ * Nothing is checked but memory; a builder whose module failed makes no row and returns row 0, which every call takes as an
+ * operand. O(1) each but where said.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -16,8 +16,8 @@ type_of(const vyre_module *module, vyre_row row)
 
 /* A row in `region` in front of `before`, with the builder's place. */
 static vyre_row
-add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
-       uint32_t c)
+add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+       uint32_t b, uint32_t c)
 {
   uint32_t row = table_new_row(builder->module, region, before, word, imm, imm_hi, a, b, c);
   if (row && builder->line)
@@ -108,7 +108,8 @@ static uint32_t
 add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_t bits)
 {
   vyre_module *module = builder->module;
-  uint32_t before = info->last_const ? module->column[COLUMN_NEXT][info->last_const] : module->column[COLUMN_FIRST][builder->program];
+  uint32_t before =
+      info->last_const ? module->column[COLUMN_NEXT][info->last_const] : module->column[COLUMN_FIRST][builder->program];
   uint32_t row = table_new_row(module, builder->program, before, word, (uint32_t)bits, (uint32_t)(bits >> 32), 0, 0, 0);
   if (row)
     info->last_const = row;
@@ -179,7 +180,8 @@ vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, ui
   uint32_t after = table_length_row(builder->module, type);
   if (after && !table_op_is(builder->module, builder->module->column[COLUMN_PARENT][after], VYRE_OP_program))
     after = 0;
-  vyre_row row = add_declaration(builder, after, VYRE_ROW(VYRE_OP_buffer, VYRE_TYPE(VYRE_PATH, 1), 0), type, (uint32_t)space | access);
+  vyre_row row =
+      add_declaration(builder, after, VYRE_ROW(VYRE_OP_buffer, VYRE_TYPE(VYRE_PATH, 1), 0), type, (uint32_t)space | access);
   if (row.id && !table_add_buffer_info(builder->module, row.id, set, binding))
     return VYRE_NONE;
   return row;
@@ -194,8 +196,8 @@ last_operand_behind(const vyre_module *module, uint32_t row)
   for (uint32_t at = column[COLUMN_NEXT][row]; at; at = column[COLUMN_NEXT][at]) {
     if (at == column[COLUMN_A][row] || at == column[COLUMN_B][row] || at == column[COLUMN_C][row])
       last = at;
-    bool at_top = (table_flags(module, at) & VYRE_OP_PURE) != 0 || table_op_is(module, at, VYRE_OP_spec)
-                  || table_op_is(module, at, VYRE_OP_buffer) || table_op_is(module, at, VYRE_OP_var);
+    bool at_top = (table_flags(module, at) & VYRE_OP_PURE) != 0 || table_op_is(module, at, VYRE_OP_spec) ||
+                  table_op_is(module, at, VYRE_OP_buffer) || table_op_is(module, at, VYRE_OP_var);
     if (!at_top)
       break;
   }
@@ -236,8 +238,8 @@ vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
 /* ---- any row ---- */
 
 vyre_row
-vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b,
-           vyre_row c)
+vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, uint32_t imm_hi, vyre_row a,
+           vyre_row b, vyre_row c)
 {
   const vyre_module *module = builder->module;
   uint32_t word = VYRE_ROW(op, type, flags);
@@ -288,8 +290,8 @@ vyre_build_binary(vyre_builder *builder, vyre_opcode op, vyre_row a, vyre_row b)
 vyre_row
 vyre_build_imm(vyre_builder *builder, vyre_opcode op, vyre_row a, uint64_t bits)
 {
-  return add(builder, op, result_type(op, type_of(builder->module, a)), VYRE_ROW_IMM, (uint32_t)bits, (uint32_t)(bits >> 32), a, VYRE_NONE,
-             VYRE_NONE);
+  return add(builder, op, result_type(op, type_of(builder->module, a)), VYRE_ROW_IMM, (uint32_t)bits, (uint32_t)(bits >> 32), a,
+             VYRE_NONE, VYRE_NONE);
 }
 
 vyre_row

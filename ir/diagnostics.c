@@ -1,7 +1,8 @@
 /* Diagnostics as text: the message, the source line, a caret below it, the fix.
  *
- * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one place for each UTF-8
- * character.  Limits: a character is taken to be one column wide; control characters in the source line are printed as spaces.
+ * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one place for each
+ * UTF-8 character.  Limits: a character is taken to be one column wide; control characters in the source line are printed as
+ * spaces.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"

@@ -1,8 +1,8 @@
 /* Makes names unique within their program, program names within the module.
  *
- * In program order the first row with a name keeps it; a later one gets "name_1", or the next number whose name no row has.  So what a
- * row is called does not depend on the order in which names were given.  Expected O(rows): a name goes in a hash set once, and
- * for each doubled name the next number to try is remembered.
+ * In program order the first row with a name keeps it; a later one gets "name_1", or the next number whose name no row has.  So
+ * what a row is called does not depend on the order in which names were given.  Expected O(rows): a name goes in a hash set once,
+ * and for each doubled name the next number to try is remembered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"

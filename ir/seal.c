@@ -1,8 +1,8 @@
 /* Sealing: rows densely in program order, dead and unlinked ones dropped.
  *
- * One walk gives the new order, then each column is gathered through it: in place where no row moves up past another, else through one
- * column's worth of scratch.  Neighbours are linked anew from parents and order.  Linear in rows; scratch: 12 bytes a row, 4 less
- * where the caller gives a map.
+ * One walk gives the new order, then each column is gathered through it: in place where no row moves up past another, else through
+ * one column's worth of scratch.  Neighbours are linked anew from parents and order.  Linear in rows; scratch: 12 bytes a row, 4
+ * less where the caller gives a map.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -52,8 +52,8 @@ is_dense(const vyre_module *module)
   return true;
 }
 
-/* Fills order and map.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same parent,
- * so that order and parents agree; the number of steps bounds what a circle of links can cost. */
+/* Fills order and map.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same
+ * parent, so that order and parents agree; the number of steps bounds what a circle of links can cost. */
 static bool
 walk(sealer *s)
 {

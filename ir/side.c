@@ -1,7 +1,7 @@
 /* What stands beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
  *
- * A name and a place are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that were dropped
- * stay until the module is cleared.
+ * A name and a place are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that were
+ * dropped stay until the module is cleared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define PLACE_COLUMN_BITS 10u
-#define PLACE_COLUMN_MAX ((1u << PLACE_COLUMN_BITS) - 1u)
-#define PLACE_FILE_MAX (UINT32_MAX >> PLACE_COLUMN_BITS)
+#define PLACE_COLUMN_MAX  ((1u << PLACE_COLUMN_BITS) - 1u)
+#define PLACE_FILE_MAX    (UINT32_MAX >> PLACE_COLUMN_BITS)
 
 static bool
 is_row(const vyre_module *module, vyre_row row)
@@ -84,8 +84,8 @@ file_index(vyre_module *module, vyre_string file)
     if (module->files[module->file_set.slots[slot]] == file)
       return module->last_file = module->file_set.slots[slot];
   uint32_t index = module->file_count ? module->file_count : 1;
-  if (index > PLACE_FILE_MAX
-      || !table_array_grow(module, &module->files, &module->file_capacity, (uint64_t)index + 1, sizeof(*module->files)))
+  if (index > PLACE_FILE_MAX ||
+      !table_array_grow(module, &module->files, &module->file_capacity, (uint64_t)index + 1, sizeof(*module->files)))
     return 0;
   module->files[index] = file;
   module->file_count = index + 1;
@@ -224,8 +224,8 @@ vyre_module_input(vyre_module *module, uint32_t index)
 void
 vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t *words, uint32_t count)
 {
-  bool stand_in = list == &module->no_program.info.modes || list == &module->no_input.capabilities
-                  || list == &module->no_input.extensions || list == &module->no_input.debug;
+  bool stand_in = list == &module->no_program.info.modes || list == &module->no_input.capabilities ||
+                  list == &module->no_input.extensions || list == &module->no_input.debug;
   if (stand_in || count == 0)
     return;
   if (!table_array_grow(module, &list->words, &list->capacity, (uint64_t)list->count + count, sizeof(uint32_t)))
@@ -298,9 +298,9 @@ vyre_module_add_initializer(vyre_module *module, const uint32_t *words, uint32_t
   uint32_t index = module->initializer_count;
   uint32_t offset = module->initializer_word_count;
   if (!table_array_grow(module, &module->initializer_words, &module->initializer_word_capacity, (uint64_t)offset + count,
-                        sizeof(uint32_t))
-      || !table_array_grow(module, &module->initializers, &module->initializer_capacity, (uint64_t)index + 1,
-                           sizeof(*module->initializers)))
+                        sizeof(uint32_t)) ||
+      !table_array_grow(module, &module->initializers, &module->initializer_capacity, (uint64_t)index + 1,
+                        sizeof(*module->initializers)))
     return UINT32_MAX;
   if (count)
     memcpy(module->initializer_words + offset, words, count * sizeof(uint32_t));
@@ -356,14 +356,14 @@ clone_words(vyre_module *to, vyre_word_list *list)
   vyre_word_list_append(to, list, from.words, from.count);
 }
 
-#define CLONE_ARRAY(array, array_count, array_capacity)                                                                   \
-  do {                                                                                                                    \
-    if (from->array_count == 0)                                                                                           \
-      break;                                                                                                              \
-    if (!table_array_grow(to, &to->array, &to->array_capacity, from->array_count, sizeof(*to->array)))                    \
-      return false;                                                                                                       \
-    memcpy(to->array, from->array, from->array_count * sizeof(*to->array));                                               \
-    to->array_count = from->array_count;                                                                                  \
+#define CLONE_ARRAY(array, array_count, array_capacity)                                                \
+  do {                                                                                                 \
+    if (from->array_count == 0)                                                                        \
+      break;                                                                                           \
+    if (!table_array_grow(to, &to->array, &to->array_capacity, from->array_count, sizeof(*to->array))) \
+      return false;                                                                                    \
+    memcpy(to->array, from->array, from->array_count * sizeof(*to->array));                            \
+    to->array_count = from->array_count;                                                               \
   } while (0)
 
 static bool
@@ -403,6 +403,6 @@ table_clone_side(const vyre_module *from, vyre_module *to)
   CLONE_ARRAY(programs, program_count, program_capacity);
   for (uint32_t i = 0; i < to->program_count; i++)
     clone_words(to, &to->programs[i].info.modes);
-  return !to->failed && clone_set(to, &from->strings, &to->strings) && clone_set(to, &from->file_set, &to->file_set)
-      && clone_set(to, &from->type_set, &to->type_set);
+  return !to->failed && clone_set(to, &from->strings, &to->strings) && clone_set(to, &from->file_set, &to->file_set) &&
+         clone_set(to, &from->type_set, &to->type_set);
 }

@@ -1,8 +1,8 @@
 /* Status: an error and its notes as one owned text.
  *
  * The text is kept ready to print: the message, then a line for each note, then the lines from "Fix:" on.  A note therefore goes in
- * before the fix.  Memory comes from malloc: a status outlives modules and their allocators.  Where there is none, one static status
- * stands in, and notes are dropped.
+ * before the fix.  Memory comes from malloc: a status outlives modules and their allocators.  Where there is none, one static
+ * status stands in, and notes are dropped.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"

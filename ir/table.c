@@ -188,20 +188,20 @@ set_view(vyre_module *module)
     module->column[column] = (uint32_t *)(void *)(module->space + column * module->stretch + column * TABLE_LINE_BYTES);
   uint32_t *const *column = module->column;
   module->view = (vyre_view){
-    .struct_size = sizeof(vyre_view),
-    .rows = 1,
-    .op = column[COLUMN_OP],
-    .imm = column[COLUMN_IMM],
-    .imm_hi = column[COLUMN_IMM_HI],
-    .a = column[COLUMN_A],
-    .b = column[COLUMN_B],
-    .c = column[COLUMN_C],
-    .parent = column[COLUMN_PARENT],
-    .prev = column[COLUMN_PREV],
-    .next = column[COLUMN_NEXT],
-    .first = column[COLUMN_FIRST],
-    .last = column[COLUMN_LAST],
-    .op_infos = vyre_op_infos,
+      .struct_size = sizeof(vyre_view),
+      .rows = 1,
+      .op = column[COLUMN_OP],
+      .imm = column[COLUMN_IMM],
+      .imm_hi = column[COLUMN_IMM_HI],
+      .a = column[COLUMN_A],
+      .b = column[COLUMN_B],
+      .c = column[COLUMN_C],
+      .parent = column[COLUMN_PARENT],
+      .prev = column[COLUMN_PREV],
+      .next = column[COLUMN_NEXT],
+      .first = column[COLUMN_FIRST],
+      .last = column[COLUMN_LAST],
+      .op_infos = vyre_op_infos,
   };
 }
 
@@ -223,8 +223,10 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   if (!module->space) {
     size_t asked = module->stretch * COLUMN__COUNT;
     allocator->resize(allocator->user, module, sizeof(*module), 0);
-    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: no address space of %zu bytes for a module\n"
-                      "Fix: allow more (ulimit -v), or create the module with fewer rows", asked);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "out of memory: no address space of %zu bytes for a module\n"
+                      "Fix: allow more (ulimit -v), or create the module with fewer rows",
+                      asked);
   }
   set_view(module);
   module->view.rows = 0; /* row 0 needs room as any other */

@@ -34,22 +34,22 @@ typedef enum table_column {
   COLUMN_NEXT,
   COLUMN_FIRST,
   COLUMN_LAST,
-  COLUMN_SIDE, /* the first side column */
+  COLUMN_SIDE,               /* the first side column */
   COLUMN_NAME = COLUMN_SIDE, /* a string */
-  COLUMN_LINE, /* 0: none */
-  COLUMN_FILE, /* index of `files` << 10 | column; 1023: that column or more */
-  COLUMN_EXTRA, /* an index of `extras` */
+  COLUMN_LINE,               /* 0: none */
+  COLUMN_FILE,               /* index of `files` << 10 | column; 1023: that column or more */
+  COLUMN_EXTRA,              /* an index of `extras` */
   COLUMN__COUNT
 } table_column;
 
 #define TABLE_LINE_BYTES 64u
-#define TABLE_STAGGER (COLUMN__COUNT * TABLE_LINE_BYTES)
+#define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
 
 /* What few rows have. */
 typedef struct table_extra {
-  uint32_t spec_id; /* UINT32_MAX: none */
+  uint32_t spec_id;                       /* UINT32_MAX: none */
   uint32_t decorations, decoration_count; /* words of `decoration_words` */
-  uint32_t info; /* index of `programs` or `buffers`, by the row's op; UINT32_MAX: none */
+  uint32_t info;                          /* index of `programs` or `buffers`, by the row's op; UINT32_MAX: none */
 } table_extra;
 
 typedef struct table_program {
@@ -80,42 +80,42 @@ typedef struct table_set {
 struct vyre_module {
   vyre_view view; /* ORDER: first, so that a view is its module */
   uint32_t *column[COLUMN__COUNT];
-  uint32_t capacity;          /* rows that the committed part of every column of the view can hold */
+  uint32_t capacity;            /* rows that the committed part of every column of the view can hold */
   uint32_t side[COLUMN__COUNT]; /* the same for each side column */
   size_t committed[COLUMN__COUNT];
   uint32_t max_rows;
   bool failed;
-  bool rows_failed;           /* ... because max_rows was reached */
+  bool rows_failed; /* ... because max_rows was reached */
   bool sealed;
-  bool names_dirty;           /* some name was set, or moved, since names were made unique */
-  bool tops_known;            /* `consts` and last_const, last_decl of each program are right */
+  bool names_dirty; /* some name was set, or moved, since names were made unique */
+  bool tops_known;  /* `consts` and last_const, last_decl of each program are right */
   char *space;
-  size_t stretch;             /* bytes from one column to the next */
+  size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;
-  size_t heap_bytes;          /* in side tables */
+  size_t heap_bytes; /* in side tables */
 
-  char *texts;                /* interned texts, each with its zero byte; a string is an offset */
+  char *texts; /* interned texts, each with its zero byte; a string is an offset */
   uint32_t texts_size, texts_capacity;
   table_set strings;
 
-  table_set consts;           /* rows that vyre_build_const may give out again */
+  table_set consts; /* rows that vyre_build_const may give out again */
 
-  table_type *types;          /* from id 256 on */
+  table_type *types; /* from id 256 on */
   uint32_t type_count, type_capacity;
   vyre_member *members;
   uint32_t member_count, member_capacity;
-  table_set type_set;         /* type ids */
+  table_set type_set; /* type ids */
 
-  vyre_string *files;         /* that lines are in; 0 is none */
+  vyre_string *files; /* that lines are in; 0 is none */
   uint32_t file_count, file_capacity, last_file;
-  table_set file_set;         /* indices of `files` */
+  table_set file_set; /* indices of `files` */
   vyre_input *inputs;
   uint32_t input_count, input_capacity;
   table_program *programs;
   uint32_t program_count, program_capacity;
   vyre_buffer_info *buffers;
   uint32_t buffer_count, buffer_capacity;
-  table_extra *extras;        /* 0 is none */
+  table_extra *extras; /* 0 is none */
   uint32_t extra_count, extra_capacity;
   uint32_t *decoration_words;
   uint32_t decoration_count, decoration_capacity;
@@ -218,8 +218,8 @@ table_normalize(vyre_module *module, uint32_t row)
 
 /* A new row in `region`, in front of `before` (0: at its end); 0: no memory. */
 static inline uint32_t
-table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
-              uint32_t c)
+table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+              uint32_t b, uint32_t c)
 {
   if (module->view.rows >= module->capacity && !table_grow(module))
     return 0;

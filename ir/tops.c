@@ -1,8 +1,8 @@
 /* The top of programs: const and spec rows, then workgroup, buffer and var rows; where new ones go, and which const rows there are.
  *
- * A const row is found by (program, type, bits) in one hash set for the module, whose entries are rows: an entry counts only while the
- * columns still say so.  A row that is a const outside the top is never in the set, so whatever is found dominates every row of its
- * program.  Sealing forgets the set; the next constant that is built finds all tops again, O(rows there), once.
+ * A const row is found by (program, type, bits) in one hash set for the module, whose entries are rows: an entry counts only while
+ * the columns still say so.  A row that is a const outside the top is never in the set, so whatever is found dominates every row of
+ * its program.  Sealing forgets the set; the next constant that is built finds all tops again, O(rows there), once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -34,8 +34,8 @@ table_find_const(vyre_module *module, uint32_t program, vyre_type type, uint64_t
   uint32_t mask = module->consts.capacity - 1;
   uint32_t slot = (uint32_t)hash_key(program, word, imm, imm_hi) & mask;
   for (uint32_t row; (row = module->consts.slots[slot]) != 0; slot = (slot + 1) & mask)
-    if (column[COLUMN_PARENT][row] == program && column[COLUMN_OP][row] == word && column[COLUMN_IMM][row] == imm
-        && column[COLUMN_IMM_HI][row] == imm_hi)
+    if (column[COLUMN_PARENT][row] == program && column[COLUMN_OP][row] == word && column[COLUMN_IMM][row] == imm &&
+        column[COLUMN_IMM_HI][row] == imm_hi)
       return row;
   return 0;
 }

@@ -44,12 +44,12 @@ value_info(vyre_type type)
   uint32_t scalar = scalar_size(type);
   uint32_t lanes = VYRE_TYPE_LANES(type);
   return (vyre_type_info){
-    .form = VYRE_FORM_VALUE,
-    .element = type,
-    .count = lanes,
-    .stride = scalar,
-    .align = vector_align(scalar, lanes),
-    .size = scalar * lanes,
+      .form = VYRE_FORM_VALUE,
+      .element = type,
+      .count = lanes,
+      .stride = scalar,
+      .align = vector_align(scalar, lanes),
+      .size = scalar * lanes,
   };
 }
 
@@ -95,11 +95,11 @@ static bool
 equal(const vyre_module *module, const table_type *known, const vyre_type_info *info, const vyre_member *members)
 {
   const vyre_type_info *k = &known->info;
-  if (k->form != info->form || k->flags != info->flags || k->element != info->element || k->count != info->count
-      || k->count_row != info->count_row || k->stride != info->stride || k->name != info->name)
+  if (k->form != info->form || k->flags != info->flags || k->element != info->element || k->count != info->count ||
+      k->count_row != info->count_row || k->stride != info->stride || k->name != info->name)
     return false;
-  return info->form != VYRE_FORM_STRUCT || info->count == 0
-         || memcmp(module->members + known->members, members, info->count * sizeof(*members)) == 0;
+  return info->form != VYRE_FORM_STRUCT || info->count == 0 ||
+         memcmp(module->members + known->members, members, info->count * sizeof(*members)) == 0;
 }
 
 uint32_t
@@ -140,8 +140,8 @@ intern(vyre_module *module, const vyre_type_info *info, const vyre_member *membe
   uint32_t index = module->type_count;
   uint32_t first = module->member_count;
   uint32_t count = info->form == VYRE_FORM_STRUCT ? info->count : 0;
-  if (!table_array_grow(module, &module->types, &module->type_capacity, (uint64_t)index + 1, sizeof(*module->types))
-      || !table_array_grow(module, &module->members, &module->member_capacity, (uint64_t)first + count, sizeof(*members)))
+  if (!table_array_grow(module, &module->types, &module->type_capacity, (uint64_t)index + 1, sizeof(*module->types)) ||
+      !table_array_grow(module, &module->members, &module->member_capacity, (uint64_t)first + count, sizeof(*members)))
     return 0;
   if (count)
     memcpy(module->members + first, members, count * sizeof(*members));
@@ -185,13 +185,13 @@ make_array(vyre_module *module, vyre_type_id element, uint32_t count, uint32_t c
 {
   vyre_type_info part = vyre_type_get(module, element);
   vyre_type_info info = {
-    .form = VYRE_FORM_ARRAY,
-    .flags = flags,
-    .element = element,
-    .count = count_row ? 0 : count,
-    .count_row = count_row,
-    .stride = stride ? stride : saturate(round_up(part.size, part.align)),
-    .align = part.align,
+      .form = VYRE_FORM_ARRAY,
+      .flags = flags,
+      .element = element,
+      .count = count_row ? 0 : count,
+      .count_row = count_row,
+      .stride = stride ? stride : saturate(round_up(part.size, part.align)),
+      .align = part.align,
   };
   info.size = saturate((uint64_t)info.count * info.stride);
   return intern(module, &info, NULL);
@@ -217,12 +217,12 @@ vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32
   uint32_t line = row_major ? columns : rows; /* lanes that lie side by side */
   uint32_t align = vector_align(scalar, line);
   vyre_type_info info = {
-    .form = VYRE_FORM_MATRIX,
-    .flags = row_major ? VYRE_TYPE_ROW_MAJOR : 0,
-    .element = column,
-    .count = columns,
-    .stride = stride ? stride : align, /* a vector's size never exceeds its alignment */
-    .align = align,
+      .form = VYRE_FORM_MATRIX,
+      .flags = row_major ? VYRE_TYPE_ROW_MAJOR : 0,
+      .element = column,
+      .count = columns,
+      .stride = stride ? stride : align, /* a vector's size never exceeds its alignment */
+      .align = align,
   };
   info.size = saturate((uint64_t)info.stride * (row_major ? rows : columns));
   return intern(module, &info, NULL);

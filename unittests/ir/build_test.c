@@ -143,11 +143,12 @@ declarations_stand_at_the_top(void **state)
   vyre_row n = vyre_build_spec(&f.b, F32, TWO_F32, 9);
   vyre_row c = vyre_build_const(&f.b, F32, ONE_F32), d = vyre_build_const(&f.b, I32, 2);
   check_row(f.v, x, VYRE_ROW(VYRE_OP_var, F32, 0), 0, 0, 0, 0, 0);
-  check_row(f.v, y, VYRE_ROW(VYRE_OP_buffer, VYRE_TYPE(VYRE_PATH, 1), 0), F32X3, VYRE_SPACE_UNIFORM | VYRE_ACCESS_NO_WRITE, 0, 0, 0);
+  check_row(f.v, y, VYRE_ROW(VYRE_OP_buffer, VYRE_TYPE(VYRE_PATH, 1), 0), F32X3, VYRE_SPACE_UNIFORM | VYRE_ACCESS_NO_WRITE, 0, 0,
+            0);
   check_row(f.v, n, VYRE_ROW(VYRE_OP_spec, F32, 0), TWO_F32, 0, 0, 0, 0);
   assert_int_equal(vyre_row_spec_id(f.m, n), 9);
-  const vyre_opcode order[] = {VYRE_OP_const, VYRE_OP_spec, VYRE_OP_const, VYRE_OP_const, VYRE_OP_workgroup,
-                               VYRE_OP_var, VYRE_OP_buffer, VYRE_OP_gid, VYRE_OP_if};
+  const vyre_opcode order[] = {VYRE_OP_const, VYRE_OP_spec,   VYRE_OP_const, VYRE_OP_const, VYRE_OP_workgroup,
+                               VYRE_OP_var,   VYRE_OP_buffer, VYRE_OP_gid,   VYRE_OP_if};
   uint32_t row = f.v->first[f.program.id];
   for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++, row = f.v->next[row])
     assert_int_equal(VYRE_ROW_OP(f.v->op[row]), order[i]);
@@ -248,6 +249,29 @@ the_top_is_found_again_after_sealing(void **state)
 }
 
 static void
+a_top_without_constants_begins_anew(void **state)
+{
+  (void)state;
+  fixture f;
+  start(&f);
+  vyre_build_const(&f.b, F32, ONE_F32);
+  build_gid(&f.b);
+  for (uint32_t row = f.v->first[f.program.id], next; row; row = next) {
+    next = f.v->next[row];
+    if (VYRE_ROW_OP(f.v->op[row]) != VYRE_OP_gid)
+      vyre_row_kill(f.m, row_of(row));
+  }
+  assert_null(vyre_module_seal(f.m, NULL)); /* the program and gid */
+  vyre_builder b = {.module = f.m};
+  vyre_builder_at_end(&b, row_of(1));
+  vyre_row var = vyre_build_var(&b, F32), c = vyre_build_const(&b, F32, ONE_F32);
+  assert_int_equal(f.v->first[1], c.id);
+  assert_int_equal(f.v->next[c.id], var.id);
+  assert_int_equal(f.v->next[var.id], 2);
+  end(&f);
+}
+
+static void
 many_constants_are_fast(void **state)
 {
   (void)state;
@@ -268,6 +292,11 @@ many_constants_are_fast(void **state)
     assert_int_equal(row, f.v->rows - 1);
     assert_int_equal(vyre_build_const(&g, F32, 10).id, row);
   }
+  assert_null(vyre_module_seal(f.m, NULL)); /* the tops are found again once, not for each constant */
+  vyre_builder h = {.module = f.m};
+  vyre_builder_at_end(&h, row_of(1));
+  for (uint32_t i = 0; i < 30000; i++)
+    assert_true(vyre_build_const(&h, F32, 0x10000000u + i).id != 0);
   end(&f);
 }
 
@@ -285,11 +314,14 @@ right_constants_become_literals(void **state)
   vyre_type u32x3 = VYRE_TYPE(VYRE_U32, 3);
   check_row(f.v, vyre_build_binary(&f.b, VYRE_OP_add, gid, wide), VYRE_ROW(VYRE_OP_add, u32x3, VYRE_ROW_IMM), 7, 0, gid.id, 0, 0);
   check_row(f.v, vyre_build_binary(&f.b, VYRE_OP_add, gid, seven), VYRE_ROW(VYRE_OP_add, u32x3, 0), 0, 0, gid.id, seven.id, 0);
-  check_row(f.v, vyre_build_binary(&f.b, VYRE_OP_eq, gid, gid), VYRE_ROW(VYRE_OP_eq, VYRE_TYPE(VYRE_BOOL, 3), 0), 0, 0, gid.id, gid.id, 0);
-  check_row(f.v, vyre_build(&f.b, VYRE_OP_lane, U32, 0, 0, 0, gid, seven, VYRE_NONE), VYRE_ROW(VYRE_OP_lane, U32, VYRE_ROW_IMM), 7, 0,
-            gid.id, 0, 0);
-  check_row(f.v, vyre_build_imm(&f.b, VYRE_OP_mul, x, (uint64_t)1 << 32 | 5), VYRE_ROW(VYRE_OP_mul, U32, VYRE_ROW_IMM), 5, 1, x.id, 0, 0);
-  check_row(f.v, vyre_build(&f.b, VYRE_OP_store, 0, 0, 0, 0, x, seven, VYRE_NONE), VYRE_ROW(VYRE_OP_store, 0, 0), 0, 0, x.id, seven.id, 0);
+  check_row(f.v, vyre_build_binary(&f.b, VYRE_OP_eq, gid, gid), VYRE_ROW(VYRE_OP_eq, VYRE_TYPE(VYRE_BOOL, 3), 0), 0, 0, gid.id,
+            gid.id, 0);
+  check_row(f.v, vyre_build(&f.b, VYRE_OP_lane, U32, 0, 0, 0, gid, seven, VYRE_NONE), VYRE_ROW(VYRE_OP_lane, U32, VYRE_ROW_IMM), 7,
+            0, gid.id, 0, 0);
+  check_row(f.v, vyre_build_imm(&f.b, VYRE_OP_mul, x, (uint64_t)1 << 32 | 5), VYRE_ROW(VYRE_OP_mul, U32, VYRE_ROW_IMM), 5, 1, x.id,
+            0, 0);
+  check_row(f.v, vyre_build(&f.b, VYRE_OP_store, 0, 0, 0, 0, x, seven, VYRE_NONE), VYRE_ROW(VYRE_OP_store, 0, 0), 0, 0, x.id,
+            seven.id, 0);
   end(&f);
 }
 
@@ -305,11 +337,13 @@ values_have_their_types(void **state)
   check_row(f.v, floats, VYRE_ROW(VYRE_OP_convert, F32X3, 0), 0, 0, gid.id, 0, 0);
   check_row(f.v, vyre_build_unary(&f.b, VYRE_OP_not, gid), VYRE_ROW(VYRE_OP_not, VYRE_TYPE(VYRE_U32, 3), 0), 0, 0, gid.id, 0, 0);
   check_row(f.v, vyre_build_unary(&f.b, VYRE_OP_norm, floats), VYRE_ROW(VYRE_OP_norm, F32, 0), 0, 0, floats.id, 0, 0);
-  check_row(f.v, vyre_build_binary(&f.b, VYRE_OP_dot, floats, floats), VYRE_ROW(VYRE_OP_dot, F32, 0), 0, 0, floats.id, floats.id, 0);
+  check_row(f.v, vyre_build_binary(&f.b, VYRE_OP_dot, floats, floats), VYRE_ROW(VYRE_OP_dot, F32, 0), 0, 0, floats.id, floats.id,
+            0);
   vyre_row test = vyre_build_unary(&f.b, VYRE_OP_isnan, floats);
   check_row(f.v, test, VYRE_ROW(VYRE_OP_isnan, VYRE_TYPE(VYRE_BOOL, 3), 0), 0, 0, floats.id, 0, 0);
   check_row(f.v, vyre_build_unary(&f.b, VYRE_OP_any, test), VYRE_ROW(VYRE_OP_any, BOOL, 0), 0, 0, test.id, 0, 0);
-  check_row(f.v, vyre_build_select(&f.b, test, floats, floats), VYRE_ROW(VYRE_OP_select, F32X3, 0), 0, 0, test.id, floats.id, floats.id);
+  check_row(f.v, vyre_build_select(&f.b, test, floats, floats), VYRE_ROW(VYRE_OP_select, F32X3, 0), 0, 0, test.id, floats.id,
+            floats.id);
   check_row(f.v, vyre_build_barrier(&f.b, 0x1080202), VYRE_ROW(VYRE_OP_barrier, 0, 0), 0x1080202, 0, 0, 0, 0);
   end(&f);
 }
@@ -361,7 +395,8 @@ tuples_have_any_number_of_parts(void **state)
   check_row(f.v, tuple, VYRE_ROW(VYRE_OP_tuple, VYRE_TYPE(VYRE_TUPLE, 1), 0), VYRE_TUPLE_OF(5, 0), 0, mixed[0].id, mixed[1].id,
             f.v->c[tuple.id]);
   assert_int_equal(f.v->imm[f.v->c[tuple.id]], VYRE_TUPLE_OF(3, U32));
-  vyre_row matrix = vyre_build(&f.b, VYRE_OP_transpose, VYRE_TYPE(VYRE_TUPLE, 1), 0, VYRE_TUPLE_OF(2, F32X2), 0, tuple, VYRE_NONE, VYRE_NONE);
+  vyre_row matrix =
+      vyre_build(&f.b, VYRE_OP_transpose, VYRE_TYPE(VYRE_TUPLE, 1), 0, VYRE_TUPLE_OF(2, F32X2), 0, tuple, VYRE_NONE, VYRE_NONE);
   check_row(f.v, vyre_build_part(&f.b, matrix, 1, F32X2), VYRE_ROW(VYRE_OP_part, F32X2, 0), 1, 0, matrix.id, 0, 0);
   end(&f);
 }
@@ -490,23 +525,24 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(saxpy_builds_and_seals),
-    cmocka_unit_test(a_program_has_a_workgroup_row),
-    cmocka_unit_test(a_workgroup_row_stands_behind_its_operands),
-    cmocka_unit_test(a_lost_workgroup_row_is_made_anew),
-    cmocka_unit_test(declarations_stand_at_the_top),
-    cmocka_unit_test(constants_are_shared_in_their_program_alone),
-    cmocka_unit_test(changed_constants_are_not_given_out),
-    cmocka_unit_test(the_top_is_found_again_after_sealing),
-    cmocka_unit_test(many_constants_are_fast),
-    cmocka_unit_test(right_constants_become_literals),
-    cmocka_unit_test(values_have_their_types),
-    cmocka_unit_test(joins_take_any_parts),
-    cmocka_unit_test(tuples_have_any_number_of_parts),
-    cmocka_unit_test(paths_know_what_they_reach),
-    cmocka_unit_test(control_has_its_regions),
-    cmocka_unit_test(rows_can_go_in_front_of_others),
-    cmocka_unit_test(a_builder_outside_of_programs_declares_nothing),
+      cmocka_unit_test(saxpy_builds_and_seals),
+      cmocka_unit_test(a_program_has_a_workgroup_row),
+      cmocka_unit_test(a_workgroup_row_stands_behind_its_operands),
+      cmocka_unit_test(a_lost_workgroup_row_is_made_anew),
+      cmocka_unit_test(declarations_stand_at_the_top),
+      cmocka_unit_test(constants_are_shared_in_their_program_alone),
+      cmocka_unit_test(changed_constants_are_not_given_out),
+      cmocka_unit_test(the_top_is_found_again_after_sealing),
+      cmocka_unit_test(a_top_without_constants_begins_anew),
+      cmocka_unit_test(many_constants_are_fast),
+      cmocka_unit_test(right_constants_become_literals),
+      cmocka_unit_test(values_have_their_types),
+      cmocka_unit_test(joins_take_any_parts),
+      cmocka_unit_test(tuples_have_any_number_of_parts),
+      cmocka_unit_test(paths_know_what_they_reach),
+      cmocka_unit_test(control_has_its_regions),
+      cmocka_unit_test(rows_can_go_in_front_of_others),
+      cmocka_unit_test(a_builder_outside_of_programs_declares_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,8 @@ start(fixture *f)
 static bool
 has_literal(const vyre_view *v, vyre_row row, uint32_t imm)
 {
-  return (VYRE_ROW_FLAGS(v->op[row.id]) & VYRE_ROW_IMM) != 0 && v->b[row.id] == 0 && v->imm[row.id] == imm && v->imm_hi[row.id] == 0;
+  return (VYRE_ROW_FLAGS(v->op[row.id]) & VYRE_ROW_IMM) != 0 && v->b[row.id] == 0 && v->imm[row.id] == imm &&
+         v->imm_hi[row.id] == 0;
 }
 
 static void
@@ -257,14 +258,14 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(operands_that_become_constants_become_literals),
-    cmocka_unit_test(paths_keep_their_type),
-    cmocka_unit_test(right_types_are_those_of_the_left),
-    cmocka_unit_test(rows_are_unlinked_and_put_back),
-    cmocka_unit_test(killing_kills_what_is_inside),
-    cmocka_unit_test(forwarding_follows_chains),
-    cmocka_unit_test(forwarding_is_linear_and_survives_nonsense),
-    cmocka_unit_test(walking_stays_under_its_root),
+      cmocka_unit_test(operands_that_become_constants_become_literals),
+      cmocka_unit_test(paths_keep_their_type),
+      cmocka_unit_test(right_types_are_those_of_the_left),
+      cmocka_unit_test(rows_are_unlinked_and_put_back),
+      cmocka_unit_test(killing_kills_what_is_inside),
+      cmocka_unit_test(forwarding_follows_chains),
+      cmocka_unit_test(forwarding_is_linear_and_survives_nonsense),
+      cmocka_unit_test(walking_stays_under_its_root),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

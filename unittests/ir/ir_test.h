@@ -11,13 +11,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define BOOL VYRE_TYPE(VYRE_BOOL, 1)
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
-#define F32X2 VYRE_TYPE(VYRE_F32, 2)
-#define F32X3 VYRE_TYPE(VYRE_F32, 3)
-#define F32X4 VYRE_TYPE(VYRE_F32, 4)
+#define BOOL    VYRE_TYPE(VYRE_BOOL, 1)
+#define U32     VYRE_TYPE(VYRE_U32, 1)
+#define I32     VYRE_TYPE(VYRE_I32, 1)
+#define F32     VYRE_TYPE(VYRE_F32, 1)
+#define F32X2   VYRE_TYPE(VYRE_F32, 2)
+#define F32X3   VYRE_TYPE(VYRE_F32, 3)
+#define F32X4   VYRE_TYPE(VYRE_F32, 4)
 #define ONE_F32 0x3f800000u
 #define TWO_F32 0x40000000u
 

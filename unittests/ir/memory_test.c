@@ -215,10 +215,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_allocation_may_fail_once),
-    cmocka_unit_test(memory_may_end_anywhere),
-    cmocka_unit_test(bytes_may_fail),
-    cmocka_unit_test(a_small_module_asks_little),
+      cmocka_unit_test(every_allocation_may_fail_once),
+      cmocka_unit_test(memory_may_end_anywhere),
+      cmocka_unit_test(bytes_may_fail),
+      cmocka_unit_test(a_small_module_asks_little),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

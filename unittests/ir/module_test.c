@@ -392,17 +392,17 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_empty_module_is_sealed),
-    cmocka_unit_test(columns_never_move),
-    cmocka_unit_test(a_full_module_says_so),
-    cmocka_unit_test(texts_are_interned),
-    cmocka_unit_test(inputs_and_infos_are_kept),
-    cmocka_unit_test(initializers_are_kept),
-    cmocka_unit_test(lines_are_kept),
-    cmocka_unit_test(spec_ids_and_decorations_are_kept),
-    cmocka_unit_test(names_are_given_and_taken),
-    cmocka_unit_test(a_copy_is_equal_and_apart),
-    cmocka_unit_test(a_cleared_module_is_as_new),
+      cmocka_unit_test(an_empty_module_is_sealed),
+      cmocka_unit_test(columns_never_move),
+      cmocka_unit_test(a_full_module_says_so),
+      cmocka_unit_test(texts_are_interned),
+      cmocka_unit_test(inputs_and_infos_are_kept),
+      cmocka_unit_test(initializers_are_kept),
+      cmocka_unit_test(lines_are_kept),
+      cmocka_unit_test(spec_ids_and_decorations_are_kept),
+      cmocka_unit_test(names_are_given_and_taken),
+      cmocka_unit_test(a_copy_is_equal_and_apart),
+      cmocka_unit_test(a_cleared_module_is_as_new),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

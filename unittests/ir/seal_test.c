@@ -14,7 +14,7 @@ enum { MOST_NODES = 4000 };
 typedef struct node {
   int parent, first, last, prev, next; /* -1: none */
   bool alive, linked;
-  uint32_t mark;                       /* what the row holds in imm: who it is */
+  uint32_t mark; /* what the row holds in imm: who it is */
   int a, c;
 } node;
 
@@ -135,7 +135,8 @@ add_node(model *t, vyre_module *m, int parent, int before, uint32_t *seed)
   int a = (int)(next_random(seed) % (uint32_t)i), c = (int)(next_random(seed) % (uint32_t)i);
   a = a && t->ids[a] ? a : -1;
   c = c && t->ids[c] ? c : -1;
-  vyre_row row = vyre_build(&b, VYRE_OP_select, F32, 0, (uint32_t)i, 0, row_of(a < 0 ? 0 : t->ids[a]), VYRE_NONE, row_of(c < 0 ? 0 : t->ids[c]));
+  vyre_row row = vyre_build(&b, VYRE_OP_select, F32, 0, (uint32_t)i, 0, row_of(a < 0 ? 0 : t->ids[a]), VYRE_NONE,
+                            row_of(c < 0 ? 0 : t->ids[c]));
   t->nodes[i].a = a;
   t->nodes[i].c = c;
   t->ids[i] = row.id;
@@ -253,7 +254,8 @@ versions_follow_their_rows(void **state)
   vyre_build_program(m, "p", 0, 0, &b);
   vyre_row var = vyre_build_var(&b, F32);
   vyre_row dead = build_gid(&b);
-  vyre_row set = vyre_build_set(&b, var, vyre_build_const(&b, F32, ONE_F32)), get = vyre_build_get(&b, var), lost = vyre_build_get(&b, var);
+  vyre_row set = vyre_build_set(&b, var, vyre_build_const(&b, F32, ONE_F32)), get = vyre_build_get(&b, var),
+           lost = vyre_build_get(&b, var);
   vyre_row plain = vyre_build(&b, VYRE_OP_part, F32, 0, 0, set.id, get, VYRE_NONE, VYRE_NONE); /* reads nothing: imm_hi is no row */
   vyre_row_rewrite(m, get, v->op[get.id], 0, set.id, var, VYRE_NONE, VYRE_NONE);
   vyre_row_rewrite(m, lost, v->op[lost.id], 0, dead.id, var, VYRE_NONE, VYRE_NONE);
@@ -511,16 +513,16 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_edits_seal_to_what_a_model_says),
-    cmocka_unit_test(versions_follow_their_rows),
-    cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
-    cmocka_unit_test(programs_follow_one_another),
-    cmocka_unit_test(names_become_unique_in_program_order),
-    cmocka_unit_test(names_are_looked_at_again_only_when_they_may_double),
-    cmocka_unit_test(doubled_names_cost_no_more_than_others),
-    cmocka_unit_test(deep_nesting_seals),
-    cmocka_unit_test(damaged_links_are_an_error),
-    cmocka_unit_test(ten_million_rows_build_and_seal),
+      cmocka_unit_test(random_edits_seal_to_what_a_model_says),
+      cmocka_unit_test(versions_follow_their_rows),
+      cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
+      cmocka_unit_test(programs_follow_one_another),
+      cmocka_unit_test(names_become_unique_in_program_order),
+      cmocka_unit_test(names_are_looked_at_again_only_when_they_may_double),
+      cmocka_unit_test(doubled_names_cost_no_more_than_others),
+      cmocka_unit_test(deep_nesting_seals),
+      cmocka_unit_test(damaged_links_are_an_error),
+      cmocka_unit_test(ten_million_rows_build_and_seal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,16 +174,16 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_status_is_its_message),
-    cmocka_unit_test(notes_stand_before_the_fix),
-    cmocka_unit_test(the_first_error_wins),
-    cmocka_unit_test(a_bug_names_its_place),
-    cmocka_unit_test(diagnostics_have_place_caret_and_fix),
-    cmocka_unit_test(the_caret_follows_tabs_and_characters),
-    cmocka_unit_test(the_caret_may_stand_at_or_behind_the_end),
-    cmocka_unit_test(bytes_grow_and_end_with_zero),
-    cmocka_unit_test(bytes_refuse_what_cannot_be),
-    cmocka_unit_test(reserved_memory_is_zero_and_stays),
+      cmocka_unit_test(a_status_is_its_message),
+      cmocka_unit_test(notes_stand_before_the_fix),
+      cmocka_unit_test(the_first_error_wins),
+      cmocka_unit_test(a_bug_names_its_place),
+      cmocka_unit_test(diagnostics_have_place_caret_and_fix),
+      cmocka_unit_test(the_caret_follows_tabs_and_characters),
+      cmocka_unit_test(the_caret_may_stand_at_or_behind_the_end),
+      cmocka_unit_test(bytes_grow_and_end_with_zero),
+      cmocka_unit_test(bytes_refuse_what_cannot_be),
+      cmocka_unit_test(reserved_memory_is_zero_and_stays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

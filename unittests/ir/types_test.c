@@ -69,11 +69,11 @@ structs_lie_as_std430_says(void **state)
   assert_int_equal(info.members[1].access, VYRE_ACCESS_NO_WRITE);
   assert_string_equal(vyre_string_text(m, info.name), "S");
   const vyre_member outer_members[] = {
-    {a, F32, VYRE_OFFSET_AUTO, 0},
-    {b, inner, VYRE_OFFSET_AUTO, 0},
-    {a, F32X2, VYRE_OFFSET_AUTO, 0},
-    {a, vyre_type_matrix(m, F32X3, 3, 0, false), VYRE_OFFSET_AUTO, 0},
-    {b, vyre_type_runtime_array(m, inner, 0), VYRE_OFFSET_AUTO, 0},
+      {a, F32, VYRE_OFFSET_AUTO, 0},
+      {b, inner, VYRE_OFFSET_AUTO, 0},
+      {a, F32X2, VYRE_OFFSET_AUTO, 0},
+      {a, vyre_type_matrix(m, F32X3, 3, 0, false), VYRE_OFFSET_AUTO, 0},
+      {b, vyre_type_runtime_array(m, inner, 0), VYRE_OFFSET_AUTO, 0},
   };
   info = vyre_type_get(m, vyre_type_struct(m, name, outer_members, 5, VYRE_TYPE_BLOCK));
   const uint32_t offsets[] = {0, 16, 32, 48, 96};
@@ -206,13 +206,13 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(scalars_and_vectors_lie_as_std430_says),
-    cmocka_unit_test(arrays_and_matrices_lie_as_std430_says),
-    cmocka_unit_test(structs_lie_as_std430_says),
-    cmocka_unit_test(equal_types_have_equal_ids),
-    cmocka_unit_test(a_path_steps_to_parts),
-    cmocka_unit_test(types_may_nest_without_end),
-    cmocka_unit_test(lengths_that_are_rows_follow_the_seal),
+      cmocka_unit_test(scalars_and_vectors_lie_as_std430_says),
+      cmocka_unit_test(arrays_and_matrices_lie_as_std430_says),
+      cmocka_unit_test(structs_lie_as_std430_says),
+      cmocka_unit_test(equal_types_have_equal_ids),
+      cmocka_unit_test(a_path_steps_to_parts),
+      cmocka_unit_test(types_may_nest_without_end),
+      cmocka_unit_test(lengths_that_are_rows_follow_the_seal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
