@@ -1,0 +1,304 @@
+/* Constants and specialization constants: checked where they are declared, made in a program when it first uses them.
+ *
+ * Limits: an OpSpecConstantOp takes what operations.c and values.c take.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+vyre_builder
+import_top(import *m)
+{
+  vyre_builder b = m->b;
+  vyre_builder_before(&b, (vyre_row){m->first_decl});
+  b.file = 0;
+  b.line = b.column = 0;
+  return b;
+}
+
+static bool
+declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
+{
+  if (t->form == FORM_ARRAY && !t->sized)
+    return import_fail(m, "a constant of type %u, an array that specialization sizes, is not covered", words[1]);
+  uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
+  if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
+    parts = 0;
+  if (parts == 0 && t->form != FORM_STRUCT)
+    return import_fail(m, "type %u is no composite", words[1]);
+  if (count - 3 != parts)
+    return import_fail(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
+  for (uint32_t k = 0; k < parts; k++) {
+    const id_info *part = import_id(m, words[3 + k]);
+    uint32_t unused;
+    if (!part)
+      return false;
+    if (part->kind != ID_CONSTANT || part->type != import_step_type(m, words[1], k, &unused))
+      return import_fail(m, "constituent %u is no constant of the type that is wanted there", words[3 + k]);
+    *flags |= part->flags & ID_SPEC;
+  }
+  return true;
+}
+
+static bool
+declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
+{
+  bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse || op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
+  if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || (VYRE_TYPE_KIND(t->value) == VYRE_BOOL) != is_bool)
+    return import_fail(m, "its type is not one that it can have");
+  return is_bool || count == 4 || import_fail(m, "%u words, but it has 4", count);
+}
+
+bool
+import_declare_constant(import *m, uint32_t op)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  if (!import_needs(m, 3))
+    return false;
+  const spv_type *t = import_type(m, words[1]);
+  if (!t)
+    return false;
+  uint16_t flags = 0;
+  uint32_t spec_id;
+  switch (op) {
+  case SpvOpConstantTrue:
+  case SpvOpConstantFalse:
+  case SpvOpConstant:
+    if (!declare_bits(m, op, count, t))
+      return false;
+    break;
+  case SpvOpSpecConstantTrue:
+  case SpvOpSpecConstantFalse:
+  case SpvOpSpecConstant:
+    if (!declare_bits(m, op, count, t))
+      return false;
+    if (words[2] < m->bound && import_decoration(m, words[2], SpvDecorationSpecId, &spec_id)) {
+      uint32_t *c = list_add(m, &m->constants, sizeof(uint32_t), 1);
+      if (!c)
+        return false;
+      *c = words[2];
+      flags = ID_SPEC;
+    }
+    break;
+  case SpvOpConstantComposite:
+  case SpvOpSpecConstantComposite:
+    if (!declare_composite(m, words, count, t, &flags))
+      return false;
+    break;
+  case SpvOpSpecConstantOp:
+    if (!import_needs(m, 5))
+      return false;
+    flags = ID_SPEC;
+    break;
+  case SpvOpConstantNull:
+  case SpvOpUndef: break;
+  default: return import_fail(m, "not covered");
+  }
+  if (!import_define(m, words[2], ID_CONSTANT, words[1]))
+    return false;
+  m->ids[words[2]].flags |= flags;
+  return true;
+}
+
+bool
+import_literal(import *m, uint32_t id, uint32_t *out)
+{
+  *out = 0;
+  if (id == 0 || id >= m->bound || m->ids[id].kind != ID_CONSTANT)
+    return false;
+  const uint32_t *words = m->words + m->ids[id].def;
+  const spv_type *t = AT(spv_type, m->types, m->ids[m->ids[id].type].value);
+  if (t->form != FORM_VALUE || (t->value != VYRE_TYPE(VYRE_U32, 1) && t->value != VYRE_TYPE(VYRE_I32, 1)))
+    return false;
+  switch (words[0] & 0xffffu) {
+  case SpvOpConstantNull: return true;
+  case SpvOpSpecConstant:
+    if (m->ids[id].flags & ID_SPEC)
+      return false;
+    *out = words[3];
+    return true;
+  case SpvOpConstant: *out = words[3]; return true;
+  default: return false;
+  }
+}
+
+/* The plain bits of a scalar constant. */
+static bool
+scalar_bits(const import *m, uint32_t id, uint32_t *out)
+{
+  const uint32_t *words = m->words + m->ids[id].def;
+  *out = 0;
+  if (m->ids[id].flags & ID_SPEC)
+    return false;
+  switch (words[0] & 0xffffu) {
+  case SpvOpConstantTrue:
+  case SpvOpSpecConstantTrue: *out = 1; return true;
+  case SpvOpConstantFalse:
+  case SpvOpSpecConstantFalse:
+  case SpvOpConstantNull:
+  case SpvOpUndef: return true;
+  case SpvOpConstant:
+  case SpvOpSpecConstant: *out = words[3]; return true;
+  default: return false;
+  }
+}
+
+static uint32_t
+make_scalar(import *m, uint32_t id, const spv_type *t)
+{
+  uint32_t bits, spec_id;
+  if (scalar_bits(m, id, &bits))
+    return vyre_build_const(&m->b, t->value, bits).id;
+  const uint32_t *words = m->words + m->ids[id].def;
+  uint32_t op = words[0] & 0xffffu;
+  bits = op == SpvOpSpecConstant ? words[3] : op == SpvOpSpecConstantTrue;
+  if (!import_decoration(m, id, SpvDecorationSpecId, &spec_id))
+    return vyre_build_const(&m->b, t->value, bits).id;
+  vyre_builder b = import_top(m);
+  return vyre_build_spec(&b, t->value, bits, spec_id).id;
+}
+
+static uint32_t
+make_vector(import *m, const uint32_t *words, const spv_type *t)
+{
+  uint32_t bits[4];
+  uint32_t splat = 0;
+  for (uint32_t k = 0; k < t->count; k++)
+    if (scalar_bits(m, words[3 + k], &bits[k]) && bits[k] == bits[0])
+      splat++;
+  if (splat == t->count)
+    return vyre_build_const(&m->b, t->value, bits[0]).id;
+  vyre_row parts[4];
+  for (uint32_t k = 0; k < t->count; k++) {
+    parts[k].id = import_row(m, words[3 + k]);
+    if (!parts[k].id)
+      return 0;
+  }
+  vyre_builder b = import_top(m);
+  return vyre_build_join(&b, parts, t->count).id;
+}
+
+/* Leaf rows of a constant of several leaves, into `constant_leaves` from `at` on. */
+static bool
+make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
+{
+  const uint32_t *words = m->words + m->ids[id].def;
+  uint32_t op = words[0] & 0xffffu;
+  if (op == SpvOpConstantNull || op == SpvOpUndef) {
+    for (uint32_t k = 0; k < t->leaves; k++) {
+      uint32_t row = vyre_build_const(&m->b, import_leaf_type(m, m->ids[id].type, k), 0).id;
+      *AT(uint32_t, m->constant_leaves, at + k) = row;
+    }
+    return true;
+  }
+  for (uint32_t k = 0; k < t->count; k++) {
+    spv_value v;
+    if (!import_value(m, words[3 + k], &v))
+      return false;
+    for (uint32_t i = 0; i < v.count; i++)
+      *AT(uint32_t, m->constant_leaves, at++) = v.leaves[i];
+  }
+  return true;
+}
+
+/* An OpSpecConstantOp: the instruction in it, at the program's top. */
+static bool
+make_operation(import *m, id_info *info, uint32_t id)
+{
+  const uint32_t *words = m->words + info->def;
+  uint32_t count = words[0] >> 16, op = words[3];
+  vyre_builder saved = m->b;
+  uint32_t region = m->region, from = m->at;
+  m->b = import_top(m);
+  m->region = m->program;
+  m->at = info->def;
+  if (op == SpvOpCompositeExtract || op == SpvOpCompositeInsert || op == SpvOpVectorShuffle || op == SpvOpSelect)
+    (void)import_composite(m, op, info->type, id, words + 4, count - 4);
+  else
+    (void)import_operation(m, op, info->type, id, words + 4, count - 4);
+  m->b = saved;
+  m->region = region;
+  m->at = from;
+  return !failed(m);
+}
+
+bool
+import_constant(import *m, id_info *info, uint32_t id)
+{
+  uint32_t at = m->at;
+  m->at = info->def;
+  const spv_type *t = import_value_type(m, info->type);
+  if (!t)
+    return false;
+  const uint32_t *words = m->words + info->def;
+  uint32_t op = words[0] & 0xffffu;
+  if (op == SpvOpSpecConstantOp) {
+    if (!make_operation(m, info, id))
+      return false;
+  } else if (t->form == FORM_VALUE) {
+    bool composite = op == SpvOpConstantComposite || op == SpvOpSpecConstantComposite;
+    uint32_t row = composite ? make_vector(m, words, t) : make_scalar(m, id, t);
+    if (failed(m))
+      return false;
+    info->value = row;
+    const char *name = info->flags & ID_SPEC ? import_name(m, id) : NULL;
+    if (name && !vyre_row_name(m->module, (vyre_row){row}))
+      import_name_row(m, row, id);
+  } else {
+    uint32_t first = m->constant_leaves.count;
+    if (first > 1u << 26)
+      return import_fail(m, "the constants have more scalars than are covered");
+    if (t->leaves && !list_add(m, &m->constant_leaves, sizeof(uint32_t), t->leaves))
+      return false;
+    if (!make_leaves(m, id, t, first))
+      return false;
+    info->value = first;
+  }
+  info->epoch = m->program_epoch;
+  m->at = at;
+  return !failed(m);
+}
+
+static bool
+append_words(import *m, list *out, uint32_t bits, uint32_t count)
+{
+  if (out->count + (uint64_t)count > 1u << 24)
+    return import_fail(m, "an initializer of more than %u scalars is not covered", 1u << 24);
+  uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
+  for (uint32_t k = 0; words && k < count; k++)
+    words[k] = bits;
+  return words != NULL;
+}
+
+static uint32_t
+scalars_in(import *m, uint32_t id)
+{
+  const spv_type *t = import_type(m, id);
+  if (!t || t->leaves > 1u << 22)
+    return NONE;
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < t->leaves; k++)
+    count += VYRE_TYPE_LANES(import_leaf_type(m, id, k));
+  return count;
+}
+
+bool
+import_constant_words(import *m, uint32_t id, list *out)
+{
+  const id_info *info = import_id(m, id);
+  if (!info || info->kind != ID_CONSTANT || (info->flags & ID_SPEC))
+    return import_fail(m, "initializer %u is no plain constant", id);
+  const uint32_t *words = m->words + info->def;
+  uint32_t op = words[0] & 0xffffu, bits;
+  if (op == SpvOpConstantNull || op == SpvOpUndef) {
+    uint32_t count = scalars_in(m, info->type);
+    return count == NONE ? import_fail(m, "an initializer of type %u is not covered", info->type) : append_words(m, out, 0, count);
+  }
+  if (scalar_bits(m, id, &bits))
+    return append_words(m, out, bits, 1);
+  uint32_t parts = (words[0] >> 16) - 3;
+  for (uint32_t k = 0; k < parts; k++)
+    if (!import_constant_words(m, words[3 + k], out))
+      return false;
+  return true;
+}

@@ -1,0 +1,453 @@
+/* One pass over the instructions of a module: what stands before the functions is taken in, functions are only found.
+ *
+ * Cost: linear in the words.  All instructions are checked to lie in the module here, so that whoever reads one later need not.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <string.h>
+
+typedef struct op_entry {
+  uint32_t op;
+  const char *name;
+  bool has_result, has_type;
+} op_entry;
+
+/* By number, but for the stretches that extensions have. */
+static const op_entry op_entries[] = {
+#include "spirv-instructions.inc"
+};
+#define OP_ENTRIES (sizeof(op_entries) / sizeof(*op_entries))
+
+static const op_entry *
+find_op(uint32_t op)
+{
+  size_t low = 0, high = OP_ENTRIES;
+  if (op < OP_ENTRIES && op_entries[op].op == op)
+    return &op_entries[op];
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (op_entries[middle].op < op)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < OP_ENTRIES && op_entries[low].op == op ? &op_entries[low] : NULL;
+}
+
+const char *
+import_op_name(uint32_t op)
+{
+  const op_entry *e = find_op(op);
+  return e ? e->name : "an unknown instruction";
+}
+
+void
+import_op_results(uint32_t op, bool *has_result, bool *has_type)
+{
+  const op_entry *e = find_op(op);
+  *has_result = e && e->has_result;
+  *has_type = e && e->has_type;
+}
+
+bool
+import_needs(import *m, uint32_t words)
+{
+  uint32_t count = m->words[m->at] >> 16;
+  if (count >= words)
+    return true;
+  return import_fail(m, "%u words, but it has at least %u", count, words);
+}
+
+id_info *
+import_id(import *m, uint32_t id)
+{
+  if (id == 0 || id >= m->bound) {
+    import_fail(m, "id %u is outside of the bound %u", id, m->bound);
+    return NULL;
+  }
+  id_info *info = &m->ids[id];
+  if (info->kind == ID_NONE) {
+    import_fail(m, "id %u is not defined before it is used", id);
+    return NULL;
+  }
+  return info;
+}
+
+bool
+import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
+{
+  if (id == 0 || id >= m->bound)
+    return import_fail(m, "id %u is outside of the bound %u", id, m->bound);
+  id_info *info = &m->ids[id];
+  if (info->kind != ID_NONE)
+    return import_fail(m, "id %u is defined a second time", id);
+  info->kind = (uint8_t)kind;
+  info->def = m->at;
+  info->type = type;
+  return true;
+}
+
+const char *
+import_text(const import *m, uint32_t word, uint32_t end, size_t *out_length)
+{
+  const char *text = (const char *)(m->words + word);
+  const char *zero = word < end ? memchr(text, 0, (size_t)(end - word) * sizeof(uint32_t)) : NULL;
+  *out_length = zero ? (size_t)(zero - text) : 0;
+  return zero ? text : NULL;
+}
+
+const char *
+import_name(const import *m, uint32_t id)
+{
+  uint32_t at = m->ids[id].name;
+  size_t length = 0;
+  if (!at)
+    return NULL;
+  const char *text = import_text(m, at + 2, at + (m->words[at] >> 16), &length);
+  return length ? text : NULL;
+}
+
+bool
+import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out)
+{
+  for (uint32_t i = m->ids[id].decorations; i; i = AT(decoration, m->decorations, i)->next) {
+    const decoration *d = AT(decoration, m->decorations, i);
+    if (d->member == NONE && d->kind == kind) {
+      *out = d->value;
+      return true;
+    }
+  }
+  return false;
+}
+
+void
+import_line(import *m, uint32_t at)
+{
+  const uint32_t *words = m->words + at;
+  m->file = 0;
+  if ((words[0] & 0xffffu) == SpvOpLine && words[0] >> 16 >= 4 && words[1] < m->bound && m->ids[words[1]].kind == ID_STRING) {
+    id_info *info = &m->ids[words[1]];
+    if (!info->value) {
+      size_t length = 0;
+      uint32_t def = info->def;
+      const char *text = import_text(m, def + 2, def + (m->words[def] >> 16), &length);
+      info->value = text ? vyre_string_intern(m->module, text, length) : 0;
+    }
+    m->file = info->value;
+    m->line = words[2];
+    m->column = words[3];
+  }
+  m->b.file = m->file;
+  m->b.line = m->line;
+  m->b.column = m->column;
+}
+
+static uint16_t
+flag_of(uint32_t kind)
+{
+  switch (kind) {
+  case SpvDecorationNoContraction: return ID_EXACT;
+  case SpvDecorationRelaxedPrecision: return ID_RELAXED;
+  case SpvDecorationNonUniform: return ID_NONUNIFORM;
+  case SpvDecorationBlock: return ID_BLOCK;
+  case SpvDecorationBufferBlock: return ID_BUFFER_BLOCK;
+  case SpvDecorationNonWritable: return VYRE_ACCESS_NO_WRITE;
+  case SpvDecorationNonReadable: return VYRE_ACCESS_NO_READ;
+  case SpvDecorationCoherent: return VYRE_ACCESS_COHERENT;
+  case SpvDecorationVolatile: return VYRE_ACCESS_VOLATILE;
+  case SpvDecorationRestrict: return VYRE_ACCESS_RESTRICT;
+  case SpvDecorationAliased: return VYRE_ACCESS_ALIASED;
+  default: return 0;
+  }
+}
+
+/* Forward ids may be decorated: only the bound is checked. */
+static bool
+decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
+{
+  if (id == 0 || id >= m->bound)
+    return import_fail(m, "id %u is outside of the bound %u", id, m->bound);
+  if (member == NONE)
+    m->ids[id].flags |= flag_of(kind);
+  if (m->decorations.count == 0 && !list_add(m, &m->decorations, sizeof(decoration), 1))
+    return false;
+  decoration *d = list_add(m, &m->decorations, sizeof(decoration), 1);
+  if (!d)
+    return false;
+  *d = (decoration){m->ids[id].decorations, member, kind, value};
+  m->ids[id].decorations = m->decorations.count - 1;
+  if (kind == SpvDecorationBuiltIn && value == SpvBuiltInWorkgroupSize && member == NONE)
+    m->workgroup_size = id;
+  return true;
+}
+
+static bool
+decorate_group(import *m, const uint32_t *words, uint32_t count, uint32_t stride)
+{
+  id_info *group = import_id(m, words[1]);
+  if (!group)
+    return false;
+  for (uint32_t k = 2; k + stride <= count; k += stride)
+    for (uint32_t i = group->decorations; i; i = AT(decoration, m->decorations, i)->next) {
+      decoration d = *AT(decoration, m->decorations, i);
+      if (m->decorations.count > 8u * m->word_count)
+        return import_fail(m, "more decorations than are covered");
+      if (!decorate(m, words[k], stride == 2 ? words[k + 1] : NONE, d.kind, d.value))
+        return false;
+    }
+  return true;
+}
+
+static bool
+declare_entry(import *m, const uint32_t *words, uint32_t count)
+{
+  if (!import_needs(m, 4))
+    return false;
+  if (words[1] != SpvExecutionModelGLCompute)
+    return import_fail(m, "execution model %u is not covered, only GLCompute (5) is\nFix: give a module of compute shaders alone", words[1]);
+  size_t length;
+  if (!import_text(m, m->at + 3, m->at + count, &length))
+    return import_fail(m, "a name without end");
+  if (words[2] == 0 || words[2] >= m->bound)
+    return import_fail(m, "id %u is outside of the bound %u", words[2], m->bound);
+  entry *e = list_add(m, &m->entries, sizeof(entry), 1);
+  if (!e)
+    return false;
+  *e = (entry){.id = words[2], .function = words[2], .word = m->at, .local = {1, 1, 1}};
+  return true;
+}
+
+static bool
+declare_mode(import *m, const uint32_t *words, uint32_t op)
+{
+  if (!import_needs(m, 3))
+    return false;
+  bool size = words[2] == SpvExecutionModeLocalSize || words[2] == SpvExecutionModeLocalSizeId;
+  if (size && !import_needs(m, 6))
+    return false;
+  for (uint32_t i = 0; i < m->entries.count; i++) {
+    entry *e = AT(entry, m->entries, i);
+    if (e->id != words[1])
+      continue;
+    if (words[2] == SpvExecutionModeLocalSize)
+      memcpy(e->local, words + 3, sizeof(e->local));
+    else if (words[2] == SpvExecutionModeLocalSizeId)
+      e->local_ids = m->at + 3;
+    else if (op == SpvOpExecutionModeId)
+      return import_fail(m, "execution mode %u is not covered", words[2]);
+  }
+  return true;
+}
+
+static bool
+declare_set(import *m, const uint32_t *words, uint32_t count)
+{
+  size_t length = 0;
+  const char *text = import_text(m, m->at + 2, m->at + count, &length);
+  if (!text || !import_define(m, words[1], ID_SET, 0))
+    return import_fail(m, "a name without end");
+  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : strncmp(text, "NonSemantic.", 12) == 0 ? 2 : 0;
+  return true;
+}
+
+static bool
+declare_variable(import *m, const uint32_t *words)
+{
+  if (!import_needs(m, 4))
+    return false;
+  spv_type *t = import_type(m, words[1]);
+  if (!t)
+    return false;
+  if (t->form != FORM_POINTER || t->count != words[3])
+    return import_fail(m, "type %u is no pointer of its storage class", words[1]);
+  if (!import_define(m, words[2], ID_GLOBAL, words[1]))
+    return false;
+  if (words[3] == SpvStorageClassPrivate) {
+    if (m->roots.count == 0)
+      (void)list_add(m, &m->roots, sizeof(root), 1);
+    root *r = list_add(m, &m->roots, sizeof(root), 1);
+    if (!r)
+      return false;
+    *r = (root){.id = words[2]};
+    if (words[0] >> 16 > 4 && words[4] < m->bound && m->ids[words[4]].kind == ID_CONSTANT && !(m->ids[words[4]].flags & ID_SPEC)) {
+      r->flags = ROOT_WRITTEN | ROOT_CONSTANT;
+      r->constant = words[4];
+    }
+    m->ids[words[2]].root = m->roots.count - 1;
+  }
+  uint32_t *v = list_add(m, &m->variables, sizeof(uint32_t), 1);
+  if (v)
+    *v = words[2];
+  return v != NULL;
+}
+
+static bool
+keep(import *m, vyre_word_list *l, uint32_t from)
+{
+  uint32_t count = m->words[m->at] >> 16;
+  if (count > from)
+    vyre_word_list_append(m->module, l, m->words + m->at + from, count - from);
+  return true;
+}
+
+static bool
+declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  size_t length;
+  uint32_t text = op == SpvOpName ? 2 : 3;
+  if (!import_needs(m, text + 1))
+    return false;
+  if (words[1] == 0 || words[1] >= m->bound)
+    return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
+  if (!import_text(m, m->at + text, m->at + count, &length))
+    return import_fail(m, "a name without end");
+  if (op == SpvOpName) {
+    m->ids[words[1]].name = m->at;
+    return true;
+  }
+  /* kept as a decoration of the member: its value is where the name stands */
+  return decorate(m, words[1], words[2], NONE, m->at);
+}
+
+static bool
+declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  switch (op) {
+  case SpvOpDecorate:
+  case SpvOpDecorateId:
+    return import_needs(m, 3) && decorate(m, words[1], NONE, words[2], count > 3 ? words[3] : 0);
+  case SpvOpMemberDecorate: return import_needs(m, 4) && decorate(m, words[1], words[2], words[3], count > 4 ? words[4] : 0);
+  case SpvOpDecorationGroup: return import_needs(m, 2) && import_define(m, words[1], ID_GROUP, 0);
+  case SpvOpGroupDecorate: return import_needs(m, 2) && decorate_group(m, words, count, 1);
+  default: return import_needs(m, 2) && decorate_group(m, words, count, 2);
+  }
+}
+
+/* An instruction before the functions. */
+static bool
+declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  vyre_input *input = vyre_module_input(m->module, m->input);
+  switch (op) {
+  case SpvOpNop: return true;
+  case SpvOpCapability: return import_needs(m, 2) && keep(m, &input->capabilities, 1);
+  case SpvOpExtension: return keep(m, &input->extensions, 0);
+  case SpvOpExtInstImport: return import_needs(m, 3) && declare_set(m, words, count);
+  case SpvOpMemoryModel:
+    if (!import_needs(m, 3))
+      return false;
+    input->addressing = words[1];
+    input->memory = words[2];
+    return true;
+  case SpvOpEntryPoint: return declare_entry(m, words, count);
+  case SpvOpExecutionMode:
+  case SpvOpExecutionModeId: return declare_mode(m, words, op);
+  case SpvOpString: return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input->debug, 0);
+  case SpvOpSource:
+  case SpvOpSourceContinued:
+  case SpvOpSourceExtension:
+  case SpvOpModuleProcessed: return keep(m, &input->debug, 0);
+  case SpvOpName:
+  case SpvOpMemberName: return declare_names(m, op, words, count);
+  case SpvOpDecorate:
+  case SpvOpDecorateId:
+  case SpvOpMemberDecorate:
+  case SpvOpDecorationGroup:
+  case SpvOpGroupDecorate:
+  case SpvOpGroupMemberDecorate: return declare_decoration(m, op, words, count);
+  case SpvOpDecorateString:
+  case SpvOpMemberDecorateString: return true; /* reflection alone */
+  case SpvOpLine:
+  case SpvOpNoLine: import_line(m, m->at); return true;
+  case SpvOpVariable: return declare_variable(m, words);
+  case SpvOpExtInst:
+    if (!import_needs(m, 5) || !import_type(m, words[1]))
+      return false;
+    if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value != 2)
+      return import_fail(m, "only instructions of NonSemantic sets may stand before the functions");
+    return import_define(m, words[2], ID_GROUP, words[1]);
+  default: break;
+  }
+  if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer)
+    return import_declare_type(m, op);
+  if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef)
+    return import_declare_constant(m, op);
+  return import_fail(m, "not covered before the functions\nFix: leave out what needs it");
+}
+
+/* Finds the end of a function. */
+static bool
+declare_function(import *m, const uint32_t *words)
+{
+  if (!import_needs(m, 5) || !import_type(m, words[1]) || !import_define(m, words[2], ID_FUNCTION, words[1]))
+    return false;
+  function *f = list_add(m, &m->functions, sizeof(function), 1);
+  if (!f)
+    return false;
+  *f = (function){.id = words[2], .start = m->at};
+  m->ids[words[2]].value = m->functions.count - 1;
+  uint32_t start = m->at;
+  while (m->at < m->word_count && (m->words[m->at] & 0xffffu) != SpvOpFunctionEnd) {
+    uint32_t count = m->words[m->at] >> 16;
+    if (count == 0 || count > m->word_count - m->at)
+      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count, m->word_count - m->at);
+    if (m->at != start && (m->words[m->at] & 0xffffu) == SpvOpFunction)
+      return import_fail(m, "a function inside of a function");
+    m->at += count;
+  }
+  if (m->at >= m->word_count) {
+    m->at = start;
+    return import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
+  }
+  f->end = m->at;
+  return true;
+}
+
+bool
+import_declare(import *m)
+{
+  m->input = vyre_module_add_input(m->module, m->path);
+  if (m->input == UINT32_MAX)
+    return import_fail(m, "out of memory for an input");
+  vyre_module_input(m->module, m->input)->spirv_version = m->version;
+  uint32_t count;
+  for (m->at = 5; m->at < m->word_count; m->at += count) {
+    const uint32_t *words = m->words + m->at;
+    uint32_t op = words[0] & 0xffffu;
+    count = words[0] >> 16;
+    if (count == 0 || count > m->word_count - m->at)
+      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count, m->word_count - m->at);
+    if (op == SpvOpFunction) {
+      if (!m->first_function)
+        m->first_function = m->at;
+      if (!declare_function(m, words))
+        return false;
+      count = m->words[m->at] >> 16;
+      if (count == 0)
+        return import_fail(m, "no words");
+    } else if (op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || (m->first_function && op == SpvOpExtInst)) {
+      if (!m->first_function)
+        import_line(m, m->at);
+    } else if (m->first_function) {
+      return import_fail(m, "stands outside of a function");
+    } else if (!declare(m, op, words, count)) {
+      return false;
+    }
+  }
+  m->at = 0;
+  m->file = 0;
+  if (m->entries.count == 0)
+    return import_fail(m, "no GLCompute entry point\nFix: give a module with a compute shader");
+  if (!m->first_function)
+    return import_fail(m, "no function");
+  return true;
+}
+
+void
+import_name_row(import *m, uint32_t row, uint32_t id)
+{
+  const char *name = import_name(m, id);
+  if (name)
+    vyre_row_set_name(m->module, (vyre_row){row}, name, strlen(name));
+}

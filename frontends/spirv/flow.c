@@ -1,0 +1,454 @@
+/* Walking the blocks of a function as the structured constructs that their merge instructions declare.
+ *
+ * The construct stack has the constructs around the block being walked.  A branch to the merge block, the continue target or another case
+ * of one of them ends the region: it runs off its end where that leads there, else there is a break, a continue, a leave, a fallthrough.
+ * An `if` that is left from inside of a construct within it is put into a `block` when that is found.
+ * Any other branch goes on in the same region, and a block is gone to in this way once; what asks for more is not structured, an error.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <string.h>
+
+/* ---- regions and constructs ---- */
+
+void
+flow_open(import *m, uint32_t region, uint32_t *out_serial)
+{
+  *out_serial = m->serial;
+  if (m->open.count >= IMPORT_MAX_DEPTH)
+    import_fail(m, "constructs and calls nest more than %u deep", IMPORT_MAX_DEPTH);
+  uint32_t *open = list_add(m, &m->open, sizeof(uint32_t), 1);
+  if (!open)
+    return;
+  *open = region;
+  m->serial = ++m->serial_last;
+  m->region = region;
+  vyre_builder_at_end(&m->b, (vyre_row){region});
+}
+
+static void
+stand_in_last(import *m)
+{
+  m->region = *AT(uint32_t, m->open, m->open.count - 1);
+  vyre_builder_at_end(&m->b, (vyre_row){m->region});
+}
+
+void
+flow_close(import *m, uint32_t mark, uint32_t serial)
+{
+  locals_undo(m, mark);
+  if (m->open.count > 1)
+    m->open.count--;
+  m->serial = serial;
+  stand_in_last(m);
+}
+
+uint32_t
+flow_push(import *m, construct_kind kind, uint32_t row)
+{
+  construct *c = list_add(m, &m->constructs, sizeof(construct), 1);
+  if (!c)
+    return NONE;
+  *c = (construct){
+    .kind = (uint8_t)kind,
+    .merge = NONE,
+    .next = NONE,
+    .header = NONE,
+    .row = row,
+    .depth = m->open.count,
+    .mark = m->log.count,
+    .leaf_limit = m->locals.count,
+    .fell = NONE,
+  };
+  return m->constructs.count - 1;
+}
+
+/* The last one has ended: its regions are closed. */
+void
+flow_pop(import *m)
+{
+  uint32_t c = m->constructs.count - 1;
+  m->open.count = CONSTRUCT(m, c)->depth;
+  stand_in_last(m);
+  if (CONSTRUCT(m, c)->kind != CONSTRUCT_LOOP)
+    locals_join(m, c);
+  m->constructs.count--;
+}
+
+/* A block around an `if` or loop row that has begun already. */
+static void
+wrap(import *m, uint32_t index)
+{
+  construct *c = CONSTRUCT(m, index);
+  if (c->block_row)
+    return;
+  vyre_builder b = m->b;
+  vyre_builder_before(&b, (vyre_row){c->row});
+  vyre_row made = vyre_build_block(&b);
+  vyre_row region = vyre_region_of(m->module, made, 0);
+  vyre_row_unlink(m->module, (vyre_row){c->row});
+  vyre_row_insert(m->module, (vyre_row){c->row}, region, VYRE_NONE);
+  c->block_row = made.id;
+  if (!list_add(m, &m->open, sizeof(uint32_t), 1))
+    return;
+  uint32_t *open = m->open.data;
+  memmove(open + c->depth + 1, open + c->depth, (m->open.count - 1 - c->depth) * sizeof(uint32_t));
+  open[c->depth] = region.id;
+  for (uint32_t k = index + 1; k < m->constructs.count; k++)
+    CONSTRUCT(m, k)->depth++;
+}
+
+void
+flow_jump_out(import *m, uint32_t index)
+{
+  const construct *c = CONSTRUCT(m, index);
+  if (c->kind == CONSTRUCT_IF || c->kind == CONSTRUCT_LOOP) {
+    wrap(m, index);
+    c = CONSTRUCT(m, index);
+    vyre_build_jump(&m->b, VYRE_OP_leave, (vyre_row){c->block_row});
+  } else {
+    vyre_build_jump(&m->b, VYRE_OP_leave, (vyre_row){c->row});
+  }
+}
+
+static bool
+not_structured(import *m, uint32_t target)
+{
+  return import_fail(m, "the branch to label %u does not follow the rules of structured control flow\n"
+                     "Fix: check the module with spirv-val", AT(block, m->blocks, target)->label);
+}
+
+/* Whether a jump to the end of construct `index` stays inside of every continuing region around it. */
+static bool
+may_leave(const import *m, uint32_t index)
+{
+  for (uint32_t k = index + 1; k < m->constructs.count; k++)
+    if (CONSTRUCT(m, k)->kind == CONSTRUCT_LOOP && CONSTRUCT(m, k)->phase == PHASE_CONTINUING)
+      return false;
+  return true;
+}
+
+static bool
+is_innermost_loop(const import *m, uint32_t index)
+{
+  for (uint32_t k = index + 1; k < m->constructs.count; k++)
+    if (CONSTRUCT(m, k)->kind == CONSTRUCT_LOOP)
+      return false;
+  return true;
+}
+
+/* ---- branches ---- */
+
+static uint32_t
+goto_continue(import *m, uint32_t index, uint32_t target)
+{
+  construct *c = CONSTRUCT(m, index);
+  if (c->phase == PHASE_BODY && target != c->header && m->region == c->region && AT(block, m->blocks, target)->preds == 1) {
+    c->phase = PHASE_INLINE; /* nothing else goes there: it is the rest of the body */
+    return target;
+  }
+  c->continued = true;
+  locals_edge(m, index, NULL);
+  if (m->region == c->region)
+    return NONE;
+  if (c->phase == PHASE_CONTINUING || !is_innermost_loop(m, index))
+    not_structured(m, target);
+  else
+    vyre_build_jump(&m->b, VYRE_OP_continue, VYRE_NONE);
+  return NONE;
+}
+
+static uint32_t
+goto_break(import *m, uint32_t index, uint32_t target)
+{
+  construct *c = CONSTRUCT(m, index);
+  c->edges++;
+  if (c->phase == PHASE_CONTINUING || !may_leave(m, index)) {
+    not_structured(m, target);
+    return NONE;
+  }
+  locals_edge(m, index, NULL);
+  if (is_innermost_loop(m, index))
+    vyre_build_jump(&m->b, VYRE_OP_break, VYRE_NONE);
+  else
+    flow_jump_out(m, index);
+  return NONE;
+}
+
+static uint32_t
+goto_merge(import *m, uint32_t index, uint32_t target)
+{
+  if (!may_leave(m, index)) {
+    not_structured(m, target);
+    return NONE;
+  }
+  uint32_t l = CONSTRUCT(m, index)->joined;
+  CONSTRUCT(m, index)->edges++;
+  locals_edge(m, index, &l);
+  CONSTRUCT(m, index)->joined = l;
+  if (m->region != CONSTRUCT(m, index)->region)
+    flow_jump_out(m, index);
+  return NONE;
+}
+
+static bool
+continues(const construct *c, uint32_t target)
+{
+  return c->phase == PHASE_BODY ? target == c->next : target == c->header;
+}
+
+uint32_t
+flow_goto(import *m, uint32_t target)
+{
+  for (uint32_t k = m->constructs.count; k > m->instance->constructs; k--) {
+    const construct *c = CONSTRUCT(m, k - 1);
+    if (c->kind == CONSTRUCT_LOOP && continues(c, target))
+      return goto_continue(m, k - 1, target);
+    if (c->merge == target)
+      return c->kind == CONSTRUCT_LOOP ? goto_break(m, k - 1, target) : goto_merge(m, k - 1, target);
+    if (c->kind == CONSTRUCT_SWITCH && flow_falls(m, k - 1, target))
+      return NONE;
+  }
+  return target;
+}
+
+/* Whether going there ends the region. */
+static bool
+is_exit(const import *m, uint32_t target, bool *out_falls)
+{
+  *out_falls = false;
+  for (uint32_t k = m->constructs.count; k > m->instance->constructs; k--) {
+    const construct *c = CONSTRUCT(m, k - 1);
+    if (c->kind == CONSTRUCT_LOOP && continues(c, target)) {
+      *out_falls = m->region == c->region;
+      return true;
+    }
+    if (c->merge == target) {
+      *out_falls = c->kind != CONSTRUCT_LOOP && m->region == c->region;
+      return true;
+    }
+    if (c->kind == CONSTRUCT_SWITCH)
+      for (uint32_t i = 0; i < c->case_count; i++)
+        if (i != c->next && AT(switch_case, m->cases, c->cases + i)->block == target) {
+          *out_falls = m->region == c->region;
+          return true;
+        }
+  }
+  return false;
+}
+
+/* ---- phis ---- */
+
+uint32_t
+flow_next_phi(const import *m, uint32_t at)
+{
+  while ((m->words[at] & 0xffffu) != SpvOpPhi)
+    at += m->words[at] >> 16;
+  return at;
+}
+
+void
+flow_phi_stores(import *m, uint32_t target)
+{
+  const block *to = AT(block, m->blocks, target);
+  uint32_t at = to->start, label = AT(block, m->blocks, m->from)->label, jump = m->at;
+  for (uint32_t k = 0; k < to->phis && !failed(m); k++) {
+    m->at = at = flow_next_phi(m, at);
+    const uint32_t *words = m->words + at;
+    uint32_t count = words[0] >> 16, i = 3;
+    at += count;
+    while (i + 1 < count && words[i + 1] != label)
+      i += 2;
+    spv_value v;
+    if (i + 1 >= count) {
+      import_fail(m, "it has no value for the edge from label %u", label);
+    } else if (import_value(m, words[i], &v)) {
+      if (v.type != words[1])
+        import_fail(m, "value %u is not of the result's type", words[i]);
+      for (uint32_t j = 0; j < v.count && !failed(m); j++)
+        locals_write(m, m->ids[words[2]].root + j, import_leaf(m, words[i], j));
+    }
+  }
+  m->at = jump;
+}
+
+static void
+read_phis(import *m, const block *b)
+{
+  uint32_t at = b->start;
+  for (uint32_t k = 0; k < b->phis && !failed(m); k++) {
+    m->at = at = flow_next_phi(m, at);
+    const uint32_t *words = m->words + at;
+    const spv_type *t = import_value_type(m, words[1]);
+    if (!t)
+      return;
+    uint32_t first = m->ids[words[2]].root, count = t->leaves;
+    if (t->form == FORM_VALUE) {
+      import_set(m, words[2], words[1], locals_read(m, first));
+    } else {
+      uint32_t *leaves = import_set_leaves(m, words[2], words[1], count);
+      for (uint32_t i = 0; leaves && i < count; i++)
+        leaves[i] = locals_read(m, first + i);
+    }
+    at += words[0] >> 16;
+  }
+}
+
+uint32_t
+flow_edge(import *m, uint32_t target)
+{
+  flow_phi_stores(m, target);
+  return failed(m) ? NONE : flow_goto(m, target);
+}
+
+/* ---- conditions ---- */
+
+static uint32_t
+condition(import *m, uint32_t id)
+{
+  uint32_t row = import_row(m, id);
+  if (row && import_row_type(m, row) != VYRE_TYPE(VYRE_BOOL, 1)) {
+    import_fail(m, "condition %u is no bool", id);
+    return 0;
+  }
+  return row;
+}
+
+/* One arm of the `if` row: the edge to `target`, and what is behind it. */
+static void
+walk_arm(import *m, uint32_t row, uint32_t k, uint32_t target, uint32_t construct_index)
+{
+  uint32_t serial, mark = m->log.count, from = m->from, at = m->at;
+  uint32_t region = vyre_region_of(m->module, (vyre_row){row}, k).id;
+  if (construct_index != NONE)
+    CONSTRUCT(m, construct_index)->region = region;
+  flow_open(m, region, &serial);
+  uint32_t next = failed(m) ? NONE : flow_edge(m, target);
+  if (next != NONE)
+    flow_walk(m, next, false);
+  flow_close(m, mark, serial);
+  m->from = from;
+  m->at = at;
+}
+
+static uint32_t
+selection(import *m, uint32_t row, uint32_t yes, uint32_t no, uint32_t merge)
+{
+  uint32_t c = flow_push(m, CONSTRUCT_IF, row);
+  if (c == NONE)
+    return NONE;
+  CONSTRUCT(m, c)->merge = merge;
+  walk_arm(m, row, 0, yes, c);
+  if (!failed(m))
+    walk_arm(m, row, 1, no, c);
+  uint32_t edges = CONSTRUCT(m, c)->edges;
+  flow_pop(m);
+  return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
+}
+
+/* The end of a continue construct: back to the header, or out. */
+static bool
+ends_loop(import *m, uint32_t cond, uint32_t yes, uint32_t no)
+{
+  if (m->constructs.count <= m->instance->constructs)
+    return false;
+  uint32_t index = m->constructs.count - 1;
+  const construct *c = CONSTRUCT(m, index);
+  if (c->kind != CONSTRUCT_LOOP || c->phase != PHASE_CONTINUING || m->region != c->region)
+    return false;
+  if (!(yes == c->header && no == c->merge) && !(yes == c->merge && no == c->header))
+    return false;
+  uint32_t merge = c->merge;
+  flow_phi_stores(m, yes);
+  flow_phi_stores(m, no);
+  CONSTRUCT(m, index)->edges++;
+  locals_edge(m, index, NULL);
+  if (yes != merge)
+    cond = vyre_build_unary(&m->b, VYRE_OP_not, (vyre_row){cond}).id;
+  vyre_build_jump(&m->b, VYRE_OP_breakif, (vyre_row){cond});
+  return true;
+}
+
+static uint32_t
+branch_conditional(import *m, const block *b, const uint32_t *words)
+{
+  uint32_t yes = import_block(m, words[2]), no = import_block(m, words[3]);
+  uint32_t cond = condition(m, words[1]);
+  if (!cond || failed(m))
+    return NONE;
+  bool selects = b->merge && (m->words[b->merge] & 0xffffu) == SpvOpSelectionMerge;
+  if (yes == no && !selects)
+    return flow_edge(m, yes);
+  if (ends_loop(m, cond, yes, no))
+    return NONE;
+  uint32_t merge = selects ? import_block(m, m->words[b->merge + 1]) : NONE;
+  vyre_builder saved = m->b;
+  uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id;
+  m->b = saved;
+  if (selects)
+    return selection(m, row, yes, no, merge);
+  bool yes_falls, no_falls;
+  bool yes_exits = is_exit(m, yes, &yes_falls), no_exits = is_exit(m, no, &no_falls);
+  if (yes_exits && !(no_exits && yes_falls)) {
+    walk_arm(m, row, 0, yes, NONE);
+    return failed(m) ? NONE : flow_edge(m, no);
+  }
+  if (no_exits) {
+    walk_arm(m, row, 1, no, NONE);
+    return failed(m) ? NONE : flow_edge(m, yes);
+  }
+  walk_arm(m, row, 0, yes, NONE);
+  if (!failed(m))
+    walk_arm(m, row, 1, no, NONE);
+  return NONE;
+}
+
+/* ---- blocks ---- */
+
+static uint32_t
+terminate(import *m, const block *b)
+{
+  m->at = b->end;
+  const uint32_t *words = m->words + b->end;
+  switch (words[0] & 0xffffu) {
+  case SpvOpBranch: return flow_edge(m, import_block(m, words[1]));
+  case SpvOpBranchConditional: return branch_conditional(m, b, words);
+  case SpvOpSwitch: return flow_switch(m, m->from);
+  case SpvOpReturn: import_return(m, 0, true); return NONE;
+  case SpvOpReturnValue: import_return(m, words[1], true); return NONE;
+  default: import_return(m, 0, false); return NONE; /* OpUnreachable: nothing is promised of what is done instead */
+  }
+}
+
+void
+flow_walk(import *m, uint32_t at, bool header)
+{
+  while (at != NONE && !failed(m)) {
+    block *b = AT(block, m->blocks, at);
+    if (!header) {
+      if (b->visited == m->instance->epoch) {
+        not_structured(m, at);
+        return;
+      }
+      b->visited = m->instance->epoch;
+      if (b->merge && (m->words[b->merge] & 0xffffu) == SpvOpLoopMerge) {
+        at = flow_loop(m, at);
+        continue;
+      }
+    }
+    header = false;
+    m->from = at;
+    read_phis(m, b);
+    uint32_t end = b->merge ? b->merge : b->end;
+    for (m->at = b->start; m->at < end && !failed(m); m->at += m->words[m->at] >> 16)
+      if (!import_instruction(m))
+        return;
+    if (++m->inlined > IMPORT_MAX_INLINED) {
+      import_fail(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
+      return;
+    }
+    m->from = at;
+    at = failed(m) ? NONE : terminate(m, b);
+  }
+}

@@ -1,0 +1,441 @@
+/* The SPIR-V importer's inside.
+ *
+ * read.c     the whole: header, byte order, one program an entry point
+ * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables, where functions begin
+ * types.c, constants.c      what they become
+ * scan.c     one pass over each function that an entry point reaches: blocks, what is stored where, what is indexed by values
+ * flow.c     walks the blocks of a function structurally; functions.c inlines calls
+ * instructions.c, operations.c, glsl450.c    one instruction each
+ * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
+ * pointers.c, memory.c      access chains, loads, stores, copies, atomics
+ * locals.c   function variables and phis as values; joins
+ *
+ * Errors: the first one is kept in `status`; every function may then do nothing, and the walk stops at the next instruction.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_FRONTEND_SPIRV_IMPORT_H
+#define VYRE_FRONTEND_SPIRV_IMPORT_H
+
+#include "vyre/ir.h"
+#include "vyre/spirv.h"
+
+#include <spirv/unified1/spirv.h>
+
+#define IMPORT_MAX_BOUND 0x400000u   /* ids: SPIR-V's own limit */
+#define IMPORT_MAX_DEPTH 1000u       /* regions, calls and types in each other */
+#define IMPORT_MAX_LEAVES 4096u      /* of one composite value */
+#define IMPORT_LOCAL_LEAVES 64u      /* a variable of more is a private buffer */
+#define IMPORT_MAX_INLINED (1u << 24) /* instructions of a program after inlining */
+#define NONE UINT32_MAX
+
+
+typedef enum id_kind {
+  ID_NONE,
+  ID_STRING,
+  ID_SET,      /* value: 1 GLSL.std.450, 2 NonSemantic, 0 another */
+  ID_GROUP,
+  ID_TYPE,     /* value: index of `types` */
+  ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
+  ID_GLOBAL,   /* a module's variable; value: index of `pointers` */
+  ID_FUNCTION, /* value: index of `functions` */
+  ID_LABEL,    /* value: index of `blocks` */
+  ID_LOCAL,    /* a result in a function; value: row, index of `leaves`, or index of `pointers`, by its type */
+} id_kind;
+
+/* Flags of an id; vyre_access bits beside them. */
+enum {
+  ID_EXACT = 1,
+  ID_RELAXED = 2,
+  ID_NONUNIFORM = 4,
+  ID_BLOCK = 8,
+  ID_BUFFER_BLOCK = 16,
+  ID_SPEC = 32, /* a constant that specialization changes */
+};
+
+typedef struct id_info {
+  uint32_t def;   /* first word of its instruction; 0: not defined */
+  uint32_t type;  /* id of its type; 0: it has none */
+  uint32_t value; /* by kind */
+  uint32_t epoch; /* of value: the program (constants), the instance (locals) */
+  uint32_t name;  /* first word of its OpName; 0: none */
+  uint32_t decorations; /* first of its list; 0: none */
+  uint32_t root;  /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf */
+  uint8_t kind;
+  uint8_t spare;
+  uint16_t flags;
+} id_info;
+
+typedef struct decoration {
+  uint32_t next;
+  uint32_t member; /* NONE: the id's own */
+  uint32_t kind, value;
+} decoration;
+
+typedef enum type_form {
+  FORM_VOID,
+  FORM_VALUE, /* scalar or vector */
+  FORM_MATRIX,
+  FORM_ARRAY,
+  FORM_RUNTIME,
+  FORM_STRUCT,
+  FORM_POINTER,
+  FORM_FUNCTION,
+} type_form;
+
+typedef struct spv_type {
+  uint8_t form;
+  vyre_type value;    /* value: itself; matrix: the column */
+  bool sized;         /* the number of leaves is known */
+  bool has_pointer;
+  bool has_matrix;    /* arrays: of matrices at last */
+  uint8_t depth;
+  uint32_t element;   /* id: component, column, element, pointee, returned */
+  uint32_t count;     /* lanes, columns, elements (0: specialization gives it), members, parameters; pointer: storage class */
+  uint32_t length;    /* array: id of the length */
+  uint32_t members;   /* struct, function: first in `members` */
+  uint32_t leaves;    /* NONE: too many */
+  uint32_t stride;
+  vyre_type_id made;  /* in the program `epoch` */
+  uint32_t epoch;
+} spv_type;
+
+typedef struct spv_member {
+  uint32_t type;
+  uint32_t leaf; /* first, in the struct */
+  uint32_t offset; /* VYRE_OFFSET_AUTO: none given */
+  uint32_t matrix_stride;
+  uint32_t access;
+  uint32_t name; /* first word of its OpMemberName */
+  uint32_t builtin; /* NONE: none */
+  bool row_major;
+} spv_member;
+
+enum { ROOT_DYNAMIC = 1, ROOT_WRITTEN = 2, ROOT_CONSTANT = 4 };
+
+/* A variable of the function or private storage class, or a parameter that is a pointer: what all functions scanned do with it. */
+typedef struct root {
+  uint32_t id;
+  uint32_t flags;    /* ROOT_CONSTANT: all stores so far are of `constant`, whole */
+  uint32_t constant;
+  uint32_t global, epoch; /* the buffer that it is in the program `epoch` */
+} root;
+
+typedef struct block {
+  uint32_t label;      /* id */
+  uint32_t start;      /* first word behind the label */
+  uint32_t merge;      /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
+  uint32_t end;        /* first word of the terminator */
+  uint32_t successors, successor_count; /* in `successors`: block indices */
+  uint32_t writes, write_count;         /* in `writes`: words of the instructions that store */
+  uint32_t preds;
+  uint32_t phis;       /* how many, at its start */
+  uint32_t visited;    /* the instance that walked it */
+  uint32_t stamp;      /* of searches */
+  uint32_t case_index; /* of the switch being made, where stamp says so */
+  uint32_t function;
+} block;
+
+typedef struct function {
+  uint32_t id, start;   /* first word of OpFunction */
+  uint32_t end;         /* first word of OpFunctionEnd */
+  uint32_t state;       /* 0 new, 1 being scanned, 2 scanned */
+  uint32_t params, param_count; /* in `params`: ids */
+  uint32_t blocks, block_count;
+  uint32_t phis, phi_count; /* in `phis`: ids */
+  uint32_t privates, private_count; /* in `privates`: roots of private variables that it or what it calls stores to */
+  bool leaves_early;    /* a return that is not the end of the body */
+
+  bool active;
+} function;
+
+typedef enum pointer_base {
+  BASE_NOTHING, /* an index out of bounds: reads zero */
+  BASE_LEAVES,
+  BASE_BUFFER,
+  BASE_VALUE, /* a built-in */
+} pointer_base;
+
+typedef struct pointer {
+  uint8_t base;
+  bool has_lane, lane_literal; /* a component of the vector there; of buffers only behind a column */
+  bool has_column; /* a matrix column that a value picks: `column`, of the `columns` there */
+  uint16_t access;
+  uint32_t type;   /* id of what it points to */
+  uint32_t first;  /* leaf; built-in: its number; buffer: index of `globals` */
+  uint32_t column, columns, lane; /* rows, or a literal lane */
+  uint32_t steps, step_count; /* buffer: in `steps` */
+  uint32_t path;   /* the row last made for it */
+} pointer;
+
+typedef struct step {
+  uint32_t index; /* literal or row */
+  bool literal;
+} step;
+
+/* A variable that is a buffer. */
+typedef struct global {
+  uint32_t id;
+  uint32_t row; /* in the program; 0: not made yet */
+  uint32_t initializer; /* id of a constant, for constant buffers; 0: none */
+  uint32_t members; /* list of its at rows by member; 0: none */
+  vyre_space space;
+} global;
+
+typedef struct member_made {
+  uint32_t member, row, next;
+} member_made;
+
+typedef struct leaf {
+  uint32_t current;   /* row; 0: in the var */
+  uint32_t var;       /* row; 0: none yet */
+  uint32_t logged;    /* the region in which its change is in the log */
+  uint32_t loop;      /* the innermost loop that may store to it */
+  uint32_t edge;      /* mark of searches */
+  uint32_t count;
+  uint32_t gets;
+  uint32_t name;      /* id */
+  vyre_type type;
+  bool dirty;         /* the var does not hold current */
+} leaf;
+
+typedef struct change {
+  uint32_t leaf, current, logged;
+  bool dirty, store;
+} change;
+
+typedef enum construct_kind { CONSTRUCT_IF, CONSTRUCT_SWITCH, CONSTRUCT_LOOP, CONSTRUCT_FUNCTION } construct_kind;
+typedef enum loop_phase { PHASE_BODY, PHASE_INLINE, PHASE_CONTINUING } loop_phase;
+
+typedef struct construct {
+  uint8_t kind, phase;
+  bool continued;      /* loop: something goes to its continuing region */
+  uint32_t merge, next; /* blocks; next: the continue target; switch: the case being walked */
+  uint32_t header;
+  uint32_t row, block_row; /* block_row: made around it when it must be left from inside; 0: none */
+  uint32_t region;     /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
+  uint32_t parent;     /* the region it stands in */
+  uint32_t depth;      /* of `open` where its regions begin */
+  uint32_t mark;       /* of the log, at its start */
+  uint32_t leaf_limit; /* leaves behind this are younger than it */
+  uint32_t edges;      /* to its end; loop: breaks */
+  uint32_t joined;     /* list of leaves changed on some edge */
+  uint32_t serial;
+  uint32_t outer_loop; /* loop: the serial of the loop around it */
+  uint32_t writes, write_count; /* loop: leaves, in `loop_writes` */
+  uint32_t cases, case_count;   /* switch: in `cases` */
+  uint32_t fell, fell_leaves;   /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */
+} construct;
+
+typedef struct joined {
+  uint32_t leaf, next;
+} joined;
+
+typedef struct escape {
+  uint32_t row, var, get;
+} escape;
+
+typedef struct switch_case {
+  uint32_t block;
+  uint32_t labels, label_count; /* list of label_nodes */
+  bool is_default, done;
+} switch_case;
+
+typedef struct case_label {
+  uint32_t literal, next;
+} case_label;
+
+typedef struct set_row {
+  uint32_t row, leaf;
+} set_row;
+
+typedef struct entry {
+  uint32_t id, function, word;
+  uint32_t local[3];
+  uint32_t local_ids; /* word of LocalSizeId's first operand; 0: none */
+} entry;
+
+typedef struct instance {
+  uint32_t function;
+  uint32_t epoch;
+  uint32_t constructs; /* where its own begin */
+  uint32_t result, result_count; /* leaves of the result, if it leaves early; NONE: it has none */
+  uint32_t returned;   /* else: its rows, index of `leaves`; NONE: none */
+  bool is_entry;
+} instance;
+
+typedef struct list {
+  void *data;
+  uint32_t count, capacity;
+} list;
+
+typedef struct import {
+  vyre_module *module;
+  const vyre_view *view;
+  const vyre_allocator *allocator;
+  const char *path;
+  vyre_status status;
+
+  uint32_t *words; /* native order */
+  uint32_t word_count, bound, version;
+  bool words_owned;
+  uint32_t at; /* the instruction being read */
+  id_info *ids;
+  size_t ids_size;
+  bool ids_reserved;
+
+  list decorations, types, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates;
+  list constants;     /* ids of specialization constants */
+  list variables;     /* ids of the module's variables */
+  list pointers, steps, leaves, constant_leaves, members_made;
+  list locals, log, constructs, open, joins, escapes, sets, loop_writes, cases, case_labels, stack;
+  uint32_t escape_count;
+  uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
+  uint32_t first_function; /* word; 0: none yet */
+
+  /* the program being made */
+  vyre_builder b;
+  uint32_t input;
+  uint32_t program, program_epoch;
+  uint32_t first_decl, first_body; /* marks: rows go in front of them */
+  uint32_t builtins[5];
+  uint32_t inlined;
+  uint32_t copied;      /* word of an OpStore that is done already; 0: none */
+  uint32_t rows_before; /* rows from here on are the current instruction's */
+  uint32_t epoch_last; /* instances */
+  uint32_t serial;     /* the region being filled */
+  uint32_t serial_last;
+  uint32_t loop;       /* serial of the innermost loop */
+  uint32_t stamp;
+  uint32_t region;
+  uint32_t call_depth;
+  uint32_t from;       /* the block being walked */
+  instance *instance;
+  vyre_string file;    /* of OpLine */
+  uint32_t line, column;
+} import;
+
+#define AT(type_, list_, index) (((type_ *)(list_).data) + (index))
+
+/* ---- read.c ---- */
+/* Keeps the first error: "OpXxx at word N (file:line): ...".  False, always. */
+bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
+/* Room for `more` elements at the end; NULL: failed. */
+void *list_add(import *m, list *l, size_t size, uint32_t more);
+static inline bool failed(const import *m) { return m->status != NULL; }
+
+/* ---- declare.c ---- */
+bool import_declare(import *m);
+bool import_needs(import *m, uint32_t words); /* the instruction at m->at has so many words, or it fails */
+id_info *import_id(import *m, uint32_t id);   /* defined, or NULL and failed */
+bool import_define(import *m, uint32_t id, id_kind kind, uint32_t type);
+const char *import_op_name(uint32_t op);
+void import_op_results(uint32_t op, bool *has_result, bool *has_type);
+/* The value of the id's decoration; false: it has none. */
+bool import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out);
+const char *import_name(const import *m, uint32_t id); /* NULL: none */
+void import_name_row(import *m, uint32_t row, uint32_t id); /* if the id has one */
+const char *import_text(const import *m, uint32_t word, uint32_t end, size_t *out_length); /* a string of an instruction; NULL: not terminated */
+void import_line(import *m, uint32_t at); /* OpLine, OpNoLine */
+
+/* ---- types.c ---- */
+bool import_declare_type(import *m, uint32_t op);
+spv_type *import_type(import *m, uint32_t id); /* NULL and failed: no type */
+spv_type *import_value_type(import *m, uint32_t id); /* of a result: known leaves, not too many */
+vyre_type_id import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major);
+/* The type of step `index` into `id`, and its first leaf there; 0: there is none. */
+uint32_t import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf);
+vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
+bool import_same_leaves(import *m, uint32_t a, uint32_t b);
+
+/* ---- constants.c ---- */
+bool import_declare_constant(import *m, uint32_t op);
+bool import_constant(import *m, id_info *info, uint32_t id); /* makes it in this program */
+bool import_literal(import *m, uint32_t id, uint32_t *out);  /* a plain 32-bit integer constant */
+bool import_constant_words(import *m, uint32_t id, list *out); /* as an initializer */
+vyre_builder import_top(import *m); /* rows that only constants feed go here */
+
+/* ---- scan.c ---- */
+bool import_scan(import *m, uint32_t function);
+uint32_t import_block(import *m, uint32_t label); /* of the function being walked, or NONE and failed */
+
+/* ---- values.c ---- */
+typedef struct spv_value {
+  uint32_t type;
+  uint32_t count;
+  const uint32_t *leaves; /* not looked at for visibility; moves when leaves are added */
+} spv_value;
+bool import_value(import *m, uint32_t id, spv_value *out);
+uint32_t import_row(import *m, uint32_t id); /* of one leaf, visible here; 0: failed */
+uint32_t import_leaf(import *m, uint32_t id, uint32_t k); /* leaf k, visible */
+void import_set(import *m, uint32_t id, uint32_t type, uint32_t row);
+uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t type, uint32_t count); /* to be filled at once */
+vyre_type import_row_type(const import *m, uint32_t row);
+uint32_t import_cast_top(import *m, uint32_t row, vyre_type type); /* of what constants feed: at the program's top */
+uint32_t import_cast(import *m, uint32_t row, vyre_type type); /* bitcast where it differs; 0: failed */
+uint32_t import_matrix(import *m, uint32_t id); /* its tuple row */
+void import_set_matrix(import *m, uint32_t id, uint32_t type, uint32_t tuple);
+bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
+
+/* ---- pointers.c ---- */
+bool import_make_globals(import *m, const entry *e);
+bool import_variable(import *m);      /* OpVariable in a function */
+bool import_access_chain(import *m);
+pointer *import_pointer(import *m, uint32_t id); /* moves when pointers are added */
+uint32_t import_builtin(import *m, const pointer *p); /* a built-in's row */
+uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer: a row; 0: failed */
+/* The leaves that a store through `id` may change, as far as constants tell; false: none are. */
+bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
+
+/* ---- memory.c ---- */
+bool import_memory(import *m, uint32_t op);
+/* Stores the rows at `stack` from `first` on, the leaves of what the pointer leads to. */
+bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
+
+/* ---- locals.c ---- */
+uint32_t import_visible(import *m, uint32_t row);
+bool import_is_visible(const import *m, uint32_t row);
+uint32_t locals_add(import *m, uint32_t type, uint32_t name); /* first leaf; NONE: failed */
+uint32_t locals_read(import *m, uint32_t leaf);
+void locals_write(import *m, uint32_t leaf, uint32_t row);
+void locals_undo(import *m, uint32_t mark);
+/* What the way that ends here leaves for the end of construct c; what it changed is added to `list`, if there is one. */
+void locals_edge(import *m, uint32_t c, uint32_t *list);
+void locals_join(import *m, uint32_t c); /* behind c */
+void locals_fall(import *m, uint32_t c); /* at the start of a case that is fallen into */
+void locals_to_var(import *m, uint32_t leaf); /* its value is in its var from here on */
+void locals_finish(import *m);           /* drops what no get reads */
+
+/* ---- flow.c, loops.c, switches.c: constructs by their index, for they move when one is added ---- */
+#define CONSTRUCT(m, index) AT(construct, (m)->constructs, index)
+void flow_walk(import *m, uint32_t block, bool header);
+uint32_t flow_push(import *m, construct_kind kind, uint32_t row);
+void flow_pop(import *m);
+void flow_open(import *m, uint32_t region, uint32_t *out_serial);
+void flow_close(import *m, uint32_t mark, uint32_t serial);
+void flow_jump_out(import *m, uint32_t c);     /* to its end, from anywhere in it */
+uint32_t flow_edge(import *m, uint32_t target); /* from the block being walked: the block to go on with, or NONE */
+uint32_t flow_goto(import *m, uint32_t target); /* the same without phis */
+void flow_phi_stores(import *m, uint32_t target);
+uint32_t flow_loop(import *m, uint32_t header);
+uint32_t flow_switch(import *m, uint32_t block);
+bool flow_falls(import *m, uint32_t c, uint32_t target); /* whether `target` is another case of switch c; then it is gone to */
+uint32_t flow_next_phi(const import *m, uint32_t at);    /* the first OpPhi at or behind this word */
+
+/* ---- functions.c ---- */
+bool import_call(import *m);
+bool import_entry_body(import *m, uint32_t function);
+void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; reached: false for OpUnreachable */
+
+/* ---- instructions.c ---- */
+bool import_instruction(import *m);
+
+/* ---- operations.c: the table ---- */
+bool import_operation(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
+/* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */
+uint32_t import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count);
+uint32_t import_row_flags(const import *m, uint32_t id);
+
+/* ---- glsl450.c ---- */
+bool import_glsl450(import *m, uint32_t type, uint32_t id, uint32_t function, const uint32_t *args, uint32_t count);
+
+#endif

@@ -1,0 +1,117 @@
+/* One instruction of a block: to whom it goes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+static bool
+extended(import *m, const uint32_t *words, uint32_t count)
+{
+  if (!import_needs(m, 5))
+    return false;
+  const id_info *set = import_id(m, words[3]);
+  if (!set)
+    return false;
+  if (set->kind != ID_SET)
+    return import_fail(m, "id %u is no instruction set", words[3]);
+  if (set->value == 2)
+    return true; /* says nothing about the meaning */
+  if (set->value == 0)
+    return import_fail(m, "its instruction set is not covered, only GLSL.std.450 is");
+  return import_glsl450(m, words[1], words[2], words[4], words + 5, count - 5);
+}
+
+/* The pointer forms are the variable's own record; others are values. */
+static bool
+copy_object(import *m, const uint32_t *words, uint32_t count)
+{
+  const spv_type *t = import_type(m, words[1]);
+  if (!t)
+    return false;
+  if (t->form != FORM_POINTER)
+    return import_composite(m, SpvOpCopyObject, words[1], words[2], words + 3, count - 3);
+  const pointer *p = import_pointer(m, words[3]);
+  if (!p)
+    return false;
+  if (m->ids[words[3]].type != words[1])
+    return import_fail(m, "its type is not that of what it takes");
+  m->ids[words[2]].value = m->ids[words[3]].value;
+  m->ids[words[2]].epoch = m->instance->epoch;
+  return true;
+}
+
+static bool
+undefined(import *m, const uint32_t *words)
+{
+  const spv_type *t = import_value_type(m, words[1]);
+  if (!t)
+    return false;
+  if (t->form == FORM_VALUE) {
+    import_set(m, words[2], words[1], vyre_build_const(&m->b, t->value, 0).id);
+    return !failed(m);
+  }
+  uint32_t count = t->leaves, *leaves = import_set_leaves(m, words[2], words[1], count);
+  for (uint32_t k = 0; leaves && k < count; k++)
+    leaves[k] = vyre_build_const(&m->b, import_leaf_type(m, words[1], k), 0).id;
+  return !failed(m);
+}
+
+static bool
+barrier(import *m, const uint32_t *words, bool control)
+{
+  uint32_t execution = SpvScopeInvocation, memory, semantics;
+  if (!import_needs(m, control ? 4 : 3))
+    return false;
+  const uint32_t *args = words + (control ? 2 : 1);
+  if ((control && !import_literal(m, words[1], &execution)) || !import_literal(m, args[0], &memory) || !import_literal(m, args[1], &semantics))
+    return import_fail(m, "its scopes or semantics are no constants");
+  if (execution > 255 || memory > 255)
+    return import_fail(m, "scope %u is not known", execution > 255 ? execution : memory);
+  vyre_build_barrier(&m->b, VYRE_ORDER(execution, memory, semantics & 0xffffu));
+  return true;
+}
+
+bool
+import_instruction(import *m)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  if (++m->inlined > IMPORT_MAX_INLINED)
+    return import_fail(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
+  m->rows_before = m->view->rows;
+  switch (op) {
+  case SpvOpLine:
+  case SpvOpNoLine: import_line(m, m->at); return true;
+  case SpvOpNop:
+  case SpvOpPhi: /* read at the start of the block */
+  case SpvOpFunctionParameter: return true;
+  case SpvOpVariable: return import_variable(m);
+  case SpvOpAccessChain:
+  case SpvOpInBoundsAccessChain: return import_access_chain(m);
+  case SpvOpLoad:
+  case SpvOpStore:
+  case SpvOpCopyMemory:
+  case SpvOpArrayLength: return import_memory(m, op);
+  case SpvOpFunctionCall: return import_call(m);
+  case SpvOpExtInst: return extended(m, words, count);
+  case SpvOpUndef: return undefined(m, words);
+  case SpvOpControlBarrier: return barrier(m, words, true);
+  case SpvOpMemoryBarrier: return barrier(m, words, false);
+  case SpvOpCopyObject: return import_needs(m, 4) && copy_object(m, words, count);
+  case SpvOpCompositeConstruct:
+  case SpvOpCompositeExtract:
+  case SpvOpCompositeInsert:
+  case SpvOpVectorShuffle:
+  case SpvOpVectorExtractDynamic:
+  case SpvOpVectorInsertDynamic:
+  case SpvOpSelect:
+  case SpvOpCopyLogical: return import_composite(m, op, words[1], words[2], words + 3, count - 3);
+  default: break;
+  }
+  if (op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor)
+    return import_memory(m, op);
+  bool has_result, has_type;
+  import_op_results(op, &has_result, &has_type);
+  if (!has_result || !has_type)
+    return import_fail(m, "not covered\nFix: leave out what needs it");
+  return import_operation(m, op, words[1], words[2], words + 3, count - 3);
+}

@@ -1,0 +1,319 @@
+/* Function variables as values.
+ *
+ * Each scalar or vector of a variable that only constants index is a leaf, and each OpPhi too: an edge into its block stores to it, the block
+ * reads it.  A leaf has a current row while that is known; it is written to a `var` only where paths meet:
+ *
+ *   - what a construct changed on some way to its end is set on each such way, or before the construct where a way did not change it;
+ *     behind it, the value is in the var;
+ *   - what a loop may store (flow_loop_writes) is set before it; in its body and its continuing region the value is in the var at first.
+ *
+ * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs what changed in it.
+ *
+ * A value that is used where its region has ended (SPIR-V asks for dominance only) escapes: it is set right behind its row.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <string.h>
+
+static leaf *
+leaf_at(import *m, uint32_t index)
+{
+  return AT(leaf, m->locals, index);
+}
+
+/* ---- escapes ---- */
+
+static escape *
+find_escape(import *m, uint32_t row)
+{
+  escape *slots = m->escapes.data;
+  uint32_t mask = m->escapes.capacity - 1;
+  uint32_t slot = (row * 0x9e3779b1u) & mask;
+  while (slots[slot].row != 0 && slots[slot].row != row)
+    slot = (slot + 1) & mask;
+  return &slots[slot];
+}
+
+static bool
+grow_escapes(import *m)
+{
+  list old = m->escapes;
+  uint32_t capacity = old.capacity ? old.capacity * 2 : 64;
+  m->escapes.data = m->allocator->resize(m->allocator->user, NULL, 0, capacity * sizeof(escape));
+  if (!m->escapes.data) {
+    m->escapes = old;
+    if (!m->status)
+      m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
+    return false;
+  }
+  m->escapes.capacity = capacity;
+  memset(m->escapes.data, 0, capacity * sizeof(escape));
+  for (uint32_t k = 0; k < old.capacity; k++) {
+    escape e = ((escape *)old.data)[k];
+    if (e.row)
+      *find_escape(m, e.row) = e;
+  }
+  if (old.data)
+    m->allocator->resize(m->allocator->user, old.data, old.capacity * sizeof(escape), 0);
+  return true;
+}
+
+/* The regions around the current one are open, inner ones have greater... places in `open`; most rows stand in one of the last. */
+static bool
+stands_open(const import *m, uint32_t row)
+{
+  uint32_t parent = m->view->parent[row];
+  if (parent == m->region || parent == m->program)
+    return true;
+  const uint32_t *open = m->open.data;
+  for (uint32_t k = m->open.count; k > 0; k--)
+    if (open[k - 1] == parent)
+      return true;
+  return false;
+}
+
+static uint32_t
+escaped(import *m, uint32_t row)
+{
+  vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
+  vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (kind == VYRE_TUPLE || kind == VYRE_PATH || kind == VYRE_VOID) {
+    import_fail(m, "a value is used where it is not visible");
+    return 0;
+  }
+  if ((m->escape_count + 1) * 2 > m->escapes.capacity && !grow_escapes(m))
+    return 0;
+  escape *e = find_escape(m, row);
+  if (e->row == 0) {
+    uint32_t var = vyre_build_var(&m->b, type).id;
+    vyre_builder b = m->b;
+    uint32_t next = m->view->next[row];
+    if (next)
+      vyre_builder_before(&b, (vyre_row){next});
+    else
+      vyre_builder_at_end(&b, (vyre_row){m->view->parent[row]});
+    vyre_build_set(&b, (vyre_row){var}, (vyre_row){row});
+    *e = (escape){row, var, 0};
+    m->escape_count++;
+  }
+  if (e->get == 0 || !stands_open(m, e->get))
+    e->get = vyre_build_get(&m->b, (vyre_row){e->var}).id;
+  return e->get;
+}
+
+bool
+import_is_visible(const import *m, uint32_t row)
+{
+  return stands_open(m, row);
+}
+
+uint32_t
+import_visible(import *m, uint32_t row)
+{
+  if (row == 0 || stands_open(m, row))
+    return row;
+  return escaped(m, row);
+}
+
+/* ---- leaves ---- */
+
+uint32_t
+locals_add(import *m, uint32_t type_id, uint32_t name)
+{
+  const spv_type *t = import_value_type(m, type_id);
+  if (!t)
+    return NONE;
+  uint32_t first = m->locals.count, count = t->leaves;
+  if (first > 1u << 26) {
+    import_fail(m, "more variables after inlining than are covered");
+    return NONE;
+  }
+  leaf *leaves = count ? list_add(m, &m->locals, sizeof(leaf), count) : NULL;
+  if (count && !leaves)
+    return NONE;
+  for (uint32_t k = 0; k < count; k++)
+    leaves[k] = (leaf){.type = import_leaf_type(m, type_id, k), .name = name};
+  return first;
+}
+
+/* `kind`: a store is what constructs must join. */
+static void
+change_leaf(import *m, uint32_t index, uint32_t row, bool dirty, bool store)
+{
+  leaf *l = leaf_at(m, index);
+  if (!store || l->logged != m->serial) {
+    change *c = list_add(m, &m->log, sizeof(change), 1);
+    if (!c)
+      return;
+    *c = (change){index, l->current, l->logged, l->dirty, store};
+    if (store)
+      l->logged = m->serial;
+  }
+  l->current = row;
+  l->dirty = dirty;
+}
+
+void
+locals_undo(import *m, uint32_t mark)
+{
+  while (m->log.count > mark) {
+    const change *c = AT(change, m->log, --m->log.count);
+    leaf *l = leaf_at(m, c->leaf);
+    l->current = c->current;
+    l->logged = c->logged;
+    l->dirty = c->dirty;
+  }
+}
+
+static uint32_t
+var_of(import *m, leaf *l)
+{
+  if (!l->var) {
+    l->var = vyre_build_var(&m->b, l->type).id;
+    if (l->name)
+      import_name_row(m, l->var, l->name);
+  }
+  return l->var;
+}
+
+static void
+set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row)
+{
+  uint32_t var = var_of(m, leaf_at(m, index));
+  set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
+  if (s)
+    *s = (set_row){vyre_build_set(b, (vyre_row){var}, (vyre_row){row}).id, index};
+}
+
+uint32_t
+locals_read(import *m, uint32_t index)
+{
+  leaf *l = leaf_at(m, index);
+  if (l->current)
+    return import_visible(m, l->current);
+  uint32_t row = vyre_build_get(&m->b, (vyre_row){var_of(m, l)}).id;
+  l->gets++;
+  change_leaf(m, index, row, false, false);
+  return row;
+}
+
+/* flow_loop_writes found all leaves that a loop stores to, or the body would go on with stale values: better an error than that. */
+static bool
+is_foreseen(const import *m, uint32_t index)
+{
+  if (!m->loop || AT(leaf, m->locals, index)->loop == m->loop)
+    return true;
+  for (uint32_t k = m->constructs.count; k > 0; k--)
+    if (CONSTRUCT(m, k - 1)->kind == CONSTRUCT_LOOP)
+      return index >= CONSTRUCT(m, k - 1)->leaf_limit;
+  return true;
+}
+
+void
+locals_write(import *m, uint32_t index, uint32_t row)
+{
+  if (!is_foreseen(m, index))
+    import_fail(m, "a store in a loop was not foreseen: this is a bug of vyre");
+  change_leaf(m, index, row, true, true);
+}
+
+void
+locals_to_var(import *m, uint32_t index)
+{
+  const leaf *l = leaf_at(m, index);
+  if (l->dirty)
+    set_var(m, &m->b, index, import_visible(m, l->current));
+  change_leaf(m, index, 0, false, true);
+}
+
+/* ---- constructs ---- */
+
+static bool
+add_joined(import *m, uint32_t index, uint32_t *l)
+{
+  if (m->joins.count == 0 && !list_add(m, &m->joins, sizeof(joined), 1))
+    return false;
+  joined *j = list_add(m, &m->joins, sizeof(joined), 1);
+  if (!j)
+    return false;
+  *j = (joined){index, *l};
+  *l = m->joins.count - 1;
+  return true;
+}
+
+void
+locals_edge(import *m, uint32_t c, uint32_t *l)
+{
+  uint32_t seen = ++m->stamp, limit = CONSTRUCT(m, c)->leaf_limit;
+  for (uint32_t k = CONSTRUCT(m, c)->mark; k < m->log.count && !failed(m); k++) {
+    change e = *AT(change, m->log, k);
+    leaf *changed = leaf_at(m, e.leaf);
+    if (!e.store || e.leaf >= limit || changed->edge == seen)
+      continue;
+    changed->edge = seen;
+    if (changed->dirty) /* and so it stays for other ways: this one ends here */
+      set_var(m, &m->b, e.leaf, import_visible(m, changed->current));
+    if (l && !add_joined(m, e.leaf, l))
+      return;
+  }
+}
+
+static vyre_builder
+before_construct(import *m, uint32_t c)
+{
+  const construct *o = CONSTRUCT(m, c);
+  vyre_builder b = m->b;
+  vyre_builder_before(&b, (vyre_row){o->block_row ? o->block_row : o->row});
+  return b;
+}
+
+void
+locals_join(import *m, uint32_t c)
+{
+  vyre_builder before = before_construct(m, c);
+  uint32_t edges = CONSTRUCT(m, c)->edges, first = CONSTRUCT(m, c)->joined, seen = ++m->stamp;
+  for (uint32_t k = first; k; k = AT(joined, m->joins, k)->next)
+    leaf_at(m, AT(joined, m->joins, k)->leaf)->count = 0;
+  for (uint32_t k = first; k; k = AT(joined, m->joins, k)->next)
+    leaf_at(m, AT(joined, m->joins, k)->leaf)->count++;
+  for (uint32_t k = first; k && !failed(m); k = AT(joined, m->joins, k)->next) {
+    uint32_t index = AT(joined, m->joins, k)->leaf;
+    leaf *l = leaf_at(m, index);
+    if (l->edge == seen)
+      continue;
+    l->edge = seen;
+    if (l->dirty && l->count < edges)
+      set_var(m, &before, index, l->current);
+    change_leaf(m, index, 0, false, true);
+  }
+}
+
+void
+locals_fall(import *m, uint32_t c)
+{
+  vyre_builder before = before_construct(m, c);
+  for (uint32_t k = CONSTRUCT(m, c)->fell_leaves; k && !failed(m); k = AT(joined, m->joins, k)->next) {
+    uint32_t index = AT(joined, m->joins, k)->leaf;
+    const leaf *l = leaf_at(m, index);
+    if (l->dirty)
+      set_var(m, &before, index, l->current);
+    change_leaf(m, index, 0, false, true);
+  }
+}
+
+/* Sets of vars that nothing reads: of temporaries that were stored in a loop, say. */
+void
+locals_finish(import *m)
+{
+  for (uint32_t k = 0; k < m->sets.count; k++) {
+    const set_row *s = AT(set_row, m->sets, k);
+    if (s->row && leaf_at(m, s->leaf)->gets == 0)
+      vyre_row_kill(m->module, (vyre_row){s->row});
+  }
+  for (uint32_t k = 0; k < m->locals.count; k++) {
+    const leaf *l = leaf_at(m, k);
+    if (l->var && l->gets == 0)
+      vyre_row_kill(m->module, (vyre_row){l->var});
+  }
+}

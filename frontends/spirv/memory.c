@@ -1,0 +1,431 @@
+/* Loads, stores, copies, atomics, array lengths.
+ *
+ * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store behind it, copy it.
+ * A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#define COPY_LEAVES 16u /* what has more of them is copied where that can be */
+
+static uint32_t
+row_flags(const pointer *p, uint32_t operands)
+{
+  uint32_t flags = 0;
+  if ((p->access & VYRE_ACCESS_VOLATILE) || (operands & SpvMemoryAccessVolatileMask))
+    flags |= VYRE_ROW_VOLATILE;
+  uint32_t shared = SpvMemoryAccessMakePointerAvailableMask | SpvMemoryAccessMakePointerVisibleMask | SpvMemoryAccessNonPrivatePointerMask;
+  if ((p->access & VYRE_ACCESS_COHERENT) || (operands & shared))
+    flags |= VYRE_ROW_COHERENT;
+  return flags;
+}
+
+static bool
+push_row(import *m, uint32_t row)
+{
+  uint32_t *added = list_add(m, &m->stack, sizeof(uint32_t), 1);
+  if (added)
+    *added = row;
+  return added && !failed(m);
+}
+
+static uint32_t
+member_flags(const import *m, const spv_type *t, uint32_t k, uint32_t flags)
+{
+  const pointer p = {.access = (uint16_t)AT(spv_member, m->members, t->members + k)->access};
+  return flags | row_flags(&p, 0);
+}
+
+/* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
+static bool
+tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t *from)
+{
+  const spv_type *t = import_type(m, type_id);
+  if (!t || failed(m))
+    return false;
+  if (t->leaves == 0)
+    return true;
+  if (t->form == FORM_VALUE) {
+    if (!from)
+      return push_row(m, vyre_build(&m->b, VYRE_OP_load, t->value, flags, 0, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id);
+    uint32_t row = import_visible(m, *AT(uint32_t, m->stack, (*from)++));
+    vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){row}, VYRE_NONE);
+    return !failed(m);
+  }
+  if (t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
+    return import_fail(m, "type %u has no value", type_id);
+  for (uint32_t k = 0; k < t->count; k++) {
+    uint32_t unused, part = import_step_type(m, type_id, k, &unused);
+    uint32_t step_flags = t->form == FORM_STRUCT ? member_flags(m, t, k, flags) : flags;
+    const spv_type *pt = part ? import_type(m, part) : NULL;
+    if (!pt)
+      return false;
+    if (pt->leaves && !tree(m, vyre_build_at_literal(&m->b, (vyre_row){path}, k).id, part, step_flags, from))
+      return false;
+  }
+  return true;
+}
+
+static uint32_t
+lane_row(import *m, const pointer *p)
+{
+  return p->lane_literal ? vyre_build_const(&m->b, VYRE_TYPE(VYRE_U32, 1), p->lane).id : import_visible(m, p->lane);
+}
+
+static uint32_t
+is_column(import *m, const pointer *p, uint32_t k)
+{
+  return vyre_build_imm(&m->b, VYRE_OP_eq, (vyre_row){import_visible(m, p->column)}, k).id;
+}
+
+static uint32_t
+column_path(import *m, const pointer *p, uint32_t matrix, uint32_t k)
+{
+  uint32_t path = vyre_build_at_literal(&m->b, (vyre_row){matrix}, k).id;
+  if (!p->has_lane)
+    return path;
+  return p->lane_literal ? vyre_build_at_literal(&m->b, (vyre_row){path}, p->lane).id
+                         : vyre_build_at(&m->b, (vyre_row){path}, (vyre_row){import_visible(m, p->lane)}).id;
+}
+
+/* A scalar or vector in a column that a value picks. */
+static uint32_t
+load_column(import *m, uint32_t index, vyre_type type, uint32_t flags)
+{
+  pointer p = *AT(pointer, m->pointers, index);
+  uint32_t matrix = p.base == BASE_BUFFER ? import_path(m, index) : 0, row = 0;
+  for (uint32_t k = 0; k < p.columns && !failed(m); k++) {
+    uint32_t column;
+    if (p.base == BASE_BUFFER)
+      column = vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){column_path(m, &p, matrix, k)}, VYRE_NONE, VYRE_NONE).id;
+    else
+      column = locals_read(m, p.first + k);
+    row = k == 0 ? column : vyre_build_select(&m->b, (vyre_row){is_column(m, &p, k)}, (vyre_row){column}, (vyre_row){row}).id;
+  }
+  if (p.base == BASE_LEAVES && p.has_lane)
+    row = vyre_build(&m->b, VYRE_OP_lane, type, 0, 0, 0, (vyre_row){row}, (vyre_row){lane_row(m, &p)}, VYRE_NONE).id;
+  return row;
+}
+
+static void
+store_column(import *m, uint32_t index, uint32_t row, uint32_t flags)
+{
+  pointer p = *AT(pointer, m->pointers, index);
+  uint32_t matrix = p.base == BASE_BUFFER ? import_path(m, index) : 0;
+  for (uint32_t k = 0; k < p.columns && !failed(m); k++) {
+    uint32_t picked = is_column(m, &p, k);
+    if (p.base == BASE_BUFFER) {
+      vyre_builder saved = m->b;
+      uint32_t path = column_path(m, &p, matrix, k);
+      saved = m->b;
+      (void)vyre_build_if(&m->b, (vyre_row){picked});
+      vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){row}, VYRE_NONE);
+      m->b = saved;
+      continue;
+    }
+    uint32_t old = locals_read(m, p.first + k), made = row;
+    if (p.has_lane)
+      made = vyre_build(&m->b, VYRE_OP_insert, import_row_type(m, old), 0, 0, 0, (vyre_row){old}, (vyre_row){row}, (vyre_row){lane_row(m, &p)}).id;
+    locals_write(m, p.first + k, vyre_build_select(&m->b, (vyre_row){picked}, (vyre_row){made}, (vyre_row){old}).id);
+  }
+}
+
+/* The leaves of what the pointer leads to, onto the stack. */
+static bool
+load_leaves(import *m, uint32_t index, uint32_t operands)
+{
+  pointer p = *AT(pointer, m->pointers, index);
+  const spv_type *t = import_value_type(m, p.type);
+  if (!t)
+    return false;
+  if (p.has_column)
+    return push_row(m, load_column(m, index, t->value, row_flags(&p, operands)));
+  switch ((pointer_base)p.base) {
+  case BASE_NOTHING:
+    for (uint32_t k = 0; k < t->leaves; k++)
+      if (!push_row(m, vyre_build_const(&m->b, import_leaf_type(m, p.type, k), 0).id))
+        return false;
+    return true;
+  case BASE_LEAVES:
+    if (p.has_lane) {
+      uint32_t vector = locals_read(m, p.first);
+      uint32_t row = p.lane_literal ? vyre_build_lane(&m->b, (vyre_row){vector}, p.lane).id
+                                    : vyre_build(&m->b, VYRE_OP_lane, t->value, 0, 0, 0, (vyre_row){vector}, (vyre_row){lane_row(m, &p)}, VYRE_NONE).id;
+      return push_row(m, row);
+    }
+    for (uint32_t k = 0; k < t->leaves; k++)
+      if (!push_row(m, locals_read(m, p.first + k)))
+        return false;
+    return true;
+  case BASE_BUFFER: {
+    uint32_t path = import_path(m, index);
+    return path && tree(m, path, p.type, row_flags(&p, operands), NULL);
+  }
+  case BASE_VALUE: {
+    uint32_t row = import_builtin(m, &p);
+    if (row && p.has_lane)
+      row = p.lane_literal ? vyre_build_lane(&m->b, (vyre_row){row}, p.lane).id
+                           : vyre_build(&m->b, VYRE_OP_lane, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, (vyre_row){row}, (vyre_row){lane_row(m, &p)}, VYRE_NONE).id;
+    return row && push_row(m, import_cast(m, row, t->value));
+  }
+  }
+  return false;
+}
+
+bool
+import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands)
+{
+  pointer p = *AT(pointer, m->pointers, index);
+  const spv_type *t = import_value_type(m, p.type);
+  if (!t)
+    return false;
+  if (p.has_column) {
+    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(&p, operands));
+    return !failed(m);
+  }
+  switch ((pointer_base)p.base) {
+  case BASE_NOTHING: return true;
+  case BASE_VALUE: return import_fail(m, "a store to a built-in");
+  case BASE_LEAVES:
+    for (uint32_t k = 0; k < t->leaves && !failed(m); k++) {
+      uint32_t row = import_visible(m, *AT(uint32_t, m->stack, first + k));
+      if (p.has_lane) {
+        uint32_t old = locals_read(m, p.first);
+        row = vyre_build(&m->b, VYRE_OP_insert, import_row_type(m, old), 0, 0, 0, (vyre_row){old}, (vyre_row){row}, (vyre_row){lane_row(m, &p)}).id;
+      }
+      locals_write(m, p.first + k, row);
+    }
+    return !failed(m);
+  case BASE_BUFFER: {
+    if (AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT)
+      return true; /* it has this value from the start */
+    uint32_t path = import_path(m, index);
+    return path && tree(m, path, p.type, row_flags(&p, operands), &first);
+  }
+  }
+  return false;
+}
+
+static bool
+store(import *m, const uint32_t *words)
+{
+  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
+  if (m->copied == m->at) {
+    m->copied = 0;
+    return true;
+  }
+  const pointer *p = import_pointer(m, words[1]);
+  spv_value v;
+  if (!p || !import_value(m, words[2], &v))
+    return false;
+  if (v.type != p->type)
+    return import_fail(m, "value %u is not of the type that pointer %u leads to", words[2], words[1]);
+  uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
+  if (v.count && !rows)
+    return false;
+  for (uint32_t k = 0; k < v.count; k++)
+    rows[k] = v.leaves[k];
+  bool ok = import_store_leaves(m, m->ids[words[1]].value, first, operands);
+  m->stack.count = first;
+  return ok;
+}
+
+static bool
+is_plain_path(const pointer *p)
+{
+  return p->base == BASE_BUFFER && !p->has_column;
+}
+
+/* Both are buffers, and what they lead to is of one type, layout and all. */
+static bool
+try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *out_done)
+{
+  const pointer *to = import_pointer(m, to_id), *from = import_pointer(m, from_id);
+  *out_done = false;
+  if (!to || !from)
+    return false;
+  if (!is_plain_path(to) || !is_plain_path(from) || AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
+    return true;
+  uint32_t flags = row_flags(to, operands) | row_flags(from, operands);
+  uint32_t to_path = import_path(m, m->ids[to_id].value), from_path = import_path(m, m->ids[from_id].value);
+  if (!to_path || !from_path)
+    return false;
+  if (vyre_path_type(m->module, (vyre_row){to_path}) != vyre_path_type(m->module, (vyre_row){from_path}))
+    return true;
+  vyre_build(&m->b, VYRE_OP_copy, 0, flags, 0, 0, (vyre_row){to_path}, (vyre_row){from_path}, VYRE_NONE);
+  *out_done = true;
+  return !failed(m);
+}
+
+static bool
+copy_memory(import *m, const uint32_t *words)
+{
+  const pointer *to = import_pointer(m, words[1]), *from = import_pointer(m, words[2]);
+  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
+  if (!to || !from)
+    return false;
+  if (to->type != from->type)
+    return import_fail(m, "its pointers lead to different types");
+  const spv_type *t = import_type(m, to->type);
+  bool done = false;
+  if (t && t->form != FORM_VALUE && !try_copy(m, words[1], words[2], operands, &done))
+    return false;
+  if (done)
+    return true;
+  uint32_t first = m->stack.count;
+  bool ok = load_leaves(m, m->ids[words[2]].value, operands) && import_store_leaves(m, m->ids[words[1]].value, first, operands);
+  m->stack.count = first;
+  return ok;
+}
+
+/* Whether the id is used anywhere behind `at` in this function. */
+static bool
+is_used_behind(import *m, uint32_t id, uint32_t at)
+{
+  const function *f = AT(function, m->functions, m->instance->function);
+  m->inlined += (f->end - at) / 8;
+  for (; at < f->end; at++)
+    if (m->words[at] == id)
+      return true;
+  return false;
+}
+
+static bool
+load(import *m, const uint32_t *words)
+{
+  uint32_t count = words[0] >> 16, next = m->at + count;
+  const pointer *p = import_pointer(m, words[3]);
+  if (!p)
+    return false;
+  if (p->type != words[1])
+    return import_fail(m, "its type is not what pointer %u leads to", words[3]);
+  const spv_type *t = import_type(m, words[1]);
+  bool store_follows = (m->words[next] & 0xffffu) == SpvOpStore && m->words[next] >> 16 >= 3 && m->words[next + 2] == words[2];
+  if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && store_follows && is_plain_path(p)
+      && !is_used_behind(m, words[2], next + (m->words[next] >> 16))) {
+    bool done;
+    uint32_t operands = (count > 4 ? words[4] : 0) | (m->words[next] >> 16 > 3 ? m->words[next + 3] : 0);
+    if (!try_copy(m, m->words[next + 1], words[3], operands, &done))
+      return false;
+    if (done) {
+      m->copied = next;
+      return true;
+    }
+  }
+  uint32_t first = m->stack.count;
+  if (!load_leaves(m, m->ids[words[3]].value, count > 4 ? words[4] : 0))
+    return false;
+  uint32_t made = m->stack.count - first;
+  m->stack.count = first;
+  if (t->form == FORM_VALUE) {
+    import_set(m, words[2], words[1], *AT(uint32_t, m->stack, first));
+    return !failed(m);
+  }
+  uint32_t *leaves = import_set_leaves(m, words[2], words[1], made);
+  for (uint32_t k = 0; leaves && k < made; k++)
+    leaves[k] = *AT(uint32_t, m->stack, first + k);
+  return leaves || (made == 0 && !failed(m));
+}
+
+static bool
+array_length(import *m, const uint32_t *words)
+{
+  const pointer *p = import_pointer(m, words[3]);
+  const spv_type *t = p ? import_type(m, p->type) : NULL;
+  if (!t)
+    return false;
+  uint32_t unused, part = t->form == FORM_STRUCT ? import_step_type(m, p->type, words[4], &unused) : 0;
+  const spv_type *array = part ? import_type(m, part) : NULL;
+  const spv_type *result = import_value_type(m, words[1]);
+  if (!is_plain_path(p) || !array || array->form != FORM_RUNTIME || !result)
+    return import_fail(m, "its operands do not name a runtime array of a buffer");
+  uint32_t path = import_path(m, m->ids[words[3]].value);
+  if (!path)
+    return false;
+  vyre_row member_path = m->view->op[path] == VYRE_OP_null ? VYRE_NONE : vyre_build_at_literal(&m->b, (vyre_row){path}, words[4]);
+  uint32_t row = vyre_build(&m->b, VYRE_OP_length, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, member_path, VYRE_NONE, VYRE_NONE).id;
+  import_set(m, words[2], words[1], import_cast(m, row, result->value));
+  return !failed(m);
+}
+
+/* ---- atomics ---- */
+
+typedef struct atomic {
+  uint16_t op, vyre;
+  uint8_t pointer, value; /* where their operands stand; value 0: the constant `given` */
+  int8_t given;
+} atomic;
+
+static const atomic atomics[] = {
+  {SpvOpAtomicLoad, VYRE_OP_atomic_load, 3, 0, 0},
+  {SpvOpAtomicStore, VYRE_OP_atomic_store, 1, 4, 0},
+  {SpvOpAtomicExchange, VYRE_OP_atomic_exchange, 3, 6, 0},
+  {SpvOpAtomicCompareExchange, VYRE_OP_atomic_compare_exchange, 3, 7, 0},
+  {SpvOpAtomicIIncrement, VYRE_OP_atomic_add, 3, 0, 1},
+  {SpvOpAtomicIDecrement, VYRE_OP_atomic_sub, 3, 0, 1},
+  {SpvOpAtomicIAdd, VYRE_OP_atomic_add, 3, 6, 0},
+  {SpvOpAtomicISub, VYRE_OP_atomic_sub, 3, 6, 0},
+  {SpvOpAtomicSMin, VYRE_OP_atomic_smin, 3, 6, 0},
+  {SpvOpAtomicUMin, VYRE_OP_atomic_umin, 3, 6, 0},
+  {SpvOpAtomicSMax, VYRE_OP_atomic_smax, 3, 6, 0},
+  {SpvOpAtomicUMax, VYRE_OP_atomic_umax, 3, 6, 0},
+  {SpvOpAtomicAnd, VYRE_OP_atomic_and, 3, 6, 0},
+  {SpvOpAtomicOr, VYRE_OP_atomic_or, 3, 6, 0},
+  {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},
+};
+
+static bool
+atomic_memory(import *m, uint32_t op, const uint32_t *words)
+{
+  const atomic *a = NULL;
+  for (size_t k = 0; k < sizeof(atomics) / sizeof(*atomics); k++)
+    if (atomics[k].op == op)
+      a = &atomics[k];
+  if (!a)
+    return import_fail(m, "not covered");
+  bool compares = op == SpvOpAtomicCompareExchange;
+  uint32_t scope, semantics;
+  if (!import_needs(m, compares ? 9u : a->value ? a->value + 1u : 6u))
+    return false;
+  if (!import_literal(m, words[a->pointer + 1], &scope) || !import_literal(m, words[a->pointer + 2], &semantics))
+    return import_fail(m, "its scope or semantics are no constants");
+  const pointer *p = import_pointer(m, words[a->pointer]);
+  const spv_type *t = p ? import_type(m, p->type) : NULL;
+  if (!t)
+    return false;
+  vyre_type type = t->form == FORM_VALUE ? t->value : 0;
+  if (!is_plain_path(p) || (type != VYRE_TYPE(VYRE_U32, 1) && type != VYRE_TYPE(VYRE_I32, 1)))
+    return import_fail(m, "an atomic on something else than a 32-bit integer of a buffer is not covered");
+  uint32_t flags = row_flags(p, 0);
+  uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
+  if (a->value)
+    operand = import_cast(m, import_row(m, words[a->value]), type);
+  else if (a->given)
+    operand = vyre_build_const(&m->b, type, (uint64_t)a->given).id;
+  if (compares)
+    comparator = import_cast(m, import_row(m, words[8]), type);
+  if (failed(m))
+    return false;
+  bool stores = op == SpvOpAtomicStore;
+  uint32_t row = vyre_build(&m->b, (vyre_opcode)a->vyre, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
+                            VYRE_ORDER(0, scope, semantics & 0xffffu), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator}).id;
+  if (stores)
+    return !failed(m);
+  const spv_type *result = import_value_type(m, words[1]);
+  if (result)
+    import_set(m, words[2], words[1], import_cast(m, row, result->value));
+  return !failed(m);
+}
+
+bool
+import_memory(import *m, uint32_t op)
+{
+  const uint32_t *words = m->words + m->at;
+  switch (op) {
+  case SpvOpLoad: return import_needs(m, 4) && load(m, words);
+  case SpvOpStore: return import_needs(m, 3) && store(m, words);
+  case SpvOpCopyMemory: return import_needs(m, 3) && copy_memory(m, words);
+  case SpvOpArrayLength: return import_needs(m, 5) && array_length(m, words);
+  default: return atomic_memory(m, op, words);
+  }
+}

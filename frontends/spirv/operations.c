@@ -1,0 +1,403 @@
+/* Ordinary operations: a table from SPIR-V's instructions to vyre's ops, and the few forms that operands come in.
+ *
+ * SPIR-V lets integers of either signedness meet: operands are cast to what the op takes (its class in ops.def), the result to its type.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+typedef enum op_form {
+  OP_PLAIN,    /* n operands of one type; the result by the op's rule */
+  OP_CONVERT,  /* `read` is what the operand is read as, the result is what `write` says, then cast */
+  OP_BITCAST,
+  OP_SCALE,    /* vector or matrix by a scalar */
+  OP_REDUCE,   /* a bool of a bool vector */
+  OP_DOT,
+  OP_PAIR,     /* a struct of two */
+  OP_FIELD,    /* bit fields */
+  OP_MATVEC,
+  OP_VECMAT,
+  OP_MATMAT,
+  OP_TRANSPOSE,
+  OP_OUTER,
+} op_form;
+
+typedef struct operation {
+  uint16_t op, vyre;
+  uint8_t form, operands;
+  uint8_t read, write; /* kinds */
+} operation;
+
+static const operation operations[] = {
+  {SpvOpConvertFToU, VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_U32},
+  {SpvOpConvertFToS, VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_I32},
+  {SpvOpConvertSToF, VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_F32},
+  {SpvOpConvertUToF, VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_F32},
+  {SpvOpUConvert, VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_U32},
+  {SpvOpSConvert, VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_I32},
+  {SpvOpFConvert, VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_F32},
+  {SpvOpQuantizeToF16, VYRE_OP_quantize16, OP_PLAIN, 1, 0, 0},
+  {SpvOpBitcast, VYRE_OP_bitcast, OP_BITCAST, 1, 0, 0},
+  {SpvOpSNegate, VYRE_OP_neg, OP_PLAIN, 1, 0, 0},
+  {SpvOpFNegate, VYRE_OP_neg, OP_PLAIN, 1, 0, 0},
+  {SpvOpIAdd, VYRE_OP_add, OP_PLAIN, 2, 0, 0},
+  {SpvOpFAdd, VYRE_OP_add, OP_PLAIN, 2, 0, 0},
+  {SpvOpISub, VYRE_OP_sub, OP_PLAIN, 2, 0, 0},
+  {SpvOpFSub, VYRE_OP_sub, OP_PLAIN, 2, 0, 0},
+  {SpvOpIMul, VYRE_OP_mul, OP_PLAIN, 2, 0, 0},
+  {SpvOpFMul, VYRE_OP_mul, OP_PLAIN, 2, 0, 0},
+  {SpvOpUDiv, VYRE_OP_udiv, OP_PLAIN, 2, 0, 0},
+  {SpvOpSDiv, VYRE_OP_sdiv, OP_PLAIN, 2, 0, 0},
+  {SpvOpFDiv, VYRE_OP_fdiv, OP_PLAIN, 2, 0, 0},
+  {SpvOpUMod, VYRE_OP_umod, OP_PLAIN, 2, 0, 0},
+  {SpvOpSRem, VYRE_OP_srem, OP_PLAIN, 2, 0, 0},
+  {SpvOpSMod, VYRE_OP_smod, OP_PLAIN, 2, 0, 0},
+  {SpvOpFRem, VYRE_OP_frem, OP_PLAIN, 2, 0, 0},
+  {SpvOpFMod, VYRE_OP_fmod, OP_PLAIN, 2, 0, 0},
+  {SpvOpVectorTimesScalar, VYRE_OP_mul, OP_SCALE, 2, 0, 0},
+  {SpvOpMatrixTimesScalar, VYRE_OP_mul, OP_SCALE, 2, 0, 0},
+  {SpvOpVectorTimesMatrix, VYRE_OP_vecmat, OP_VECMAT, 2, 0, 0},
+  {SpvOpMatrixTimesVector, VYRE_OP_matvec, OP_MATVEC, 2, 0, 0},
+  {SpvOpMatrixTimesMatrix, VYRE_OP_matmat, OP_MATMAT, 2, 0, 0},
+  {SpvOpOuterProduct, VYRE_OP_outer, OP_OUTER, 2, 0, 0},
+  {SpvOpTranspose, VYRE_OP_transpose, OP_TRANSPOSE, 1, 0, 0},
+  {SpvOpDot, VYRE_OP_dot, OP_DOT, 2, 0, 0},
+  {SpvOpIAddCarry, VYRE_OP_uaddc, OP_PAIR, 2, 0, 0},
+  {SpvOpISubBorrow, VYRE_OP_usubb, OP_PAIR, 2, 0, 0},
+  {SpvOpUMulExtended, VYRE_OP_umulx, OP_PAIR, 2, 0, 0},
+  {SpvOpSMulExtended, VYRE_OP_smulx, OP_PAIR, 2, 0, 0},
+  {SpvOpAny, VYRE_OP_any, OP_REDUCE, 1, 0, 0},
+  {SpvOpAll, VYRE_OP_all, OP_REDUCE, 1, 0, 0},
+  {SpvOpIsNan, VYRE_OP_isnan, OP_PLAIN, 1, 0, 0},
+  {SpvOpIsInf, VYRE_OP_isinf, OP_PLAIN, 1, 0, 0},
+  {SpvOpLogicalEqual, VYRE_OP_eq, OP_PLAIN, 2, 0, 0},
+  {SpvOpLogicalNotEqual, VYRE_OP_ne, OP_PLAIN, 2, 0, 0},
+  {SpvOpLogicalOr, VYRE_OP_or, OP_PLAIN, 2, 0, 0},
+  {SpvOpLogicalAnd, VYRE_OP_and, OP_PLAIN, 2, 0, 0},
+  {SpvOpLogicalNot, VYRE_OP_not, OP_PLAIN, 1, 0, 0},
+  {SpvOpIEqual, VYRE_OP_eq, OP_PLAIN, 2, 0, 0},
+  {SpvOpINotEqual, VYRE_OP_ne, OP_PLAIN, 2, 0, 0},
+  {SpvOpUGreaterThan, VYRE_OP_ugt, OP_PLAIN, 2, 0, 0},
+  {SpvOpSGreaterThan, VYRE_OP_sgt, OP_PLAIN, 2, 0, 0},
+  {SpvOpUGreaterThanEqual, VYRE_OP_uge, OP_PLAIN, 2, 0, 0},
+  {SpvOpSGreaterThanEqual, VYRE_OP_sge, OP_PLAIN, 2, 0, 0},
+  {SpvOpULessThan, VYRE_OP_ult, OP_PLAIN, 2, 0, 0},
+  {SpvOpSLessThan, VYRE_OP_slt, OP_PLAIN, 2, 0, 0},
+  {SpvOpULessThanEqual, VYRE_OP_ule, OP_PLAIN, 2, 0, 0},
+  {SpvOpSLessThanEqual, VYRE_OP_sle, OP_PLAIN, 2, 0, 0},
+  {SpvOpFOrdEqual, VYRE_OP_feq, OP_PLAIN, 2, 0, 0},
+  {SpvOpFUnordEqual, VYRE_OP_fueq, OP_PLAIN, 2, 0, 0},
+  {SpvOpFOrdNotEqual, VYRE_OP_fone, OP_PLAIN, 2, 0, 0},
+  {SpvOpFUnordNotEqual, VYRE_OP_fne, OP_PLAIN, 2, 0, 0},
+  {SpvOpFOrdLessThan, VYRE_OP_flt, OP_PLAIN, 2, 0, 0},
+  {SpvOpFUnordLessThan, VYRE_OP_fult, OP_PLAIN, 2, 0, 0},
+  {SpvOpFOrdGreaterThan, VYRE_OP_fgt, OP_PLAIN, 2, 0, 0},
+  {SpvOpFUnordGreaterThan, VYRE_OP_fugt, OP_PLAIN, 2, 0, 0},
+  {SpvOpFOrdLessThanEqual, VYRE_OP_fle, OP_PLAIN, 2, 0, 0},
+  {SpvOpFUnordLessThanEqual, VYRE_OP_fule, OP_PLAIN, 2, 0, 0},
+  {SpvOpFOrdGreaterThanEqual, VYRE_OP_fge, OP_PLAIN, 2, 0, 0},
+  {SpvOpFUnordGreaterThanEqual, VYRE_OP_fuge, OP_PLAIN, 2, 0, 0},
+  {SpvOpShiftRightLogical, VYRE_OP_ushr, OP_PLAIN, 2, 0, 0},
+  {SpvOpShiftRightArithmetic, VYRE_OP_sshr, OP_PLAIN, 2, 0, 0},
+  {SpvOpShiftLeftLogical, VYRE_OP_shl, OP_PLAIN, 2, 0, 0},
+  {SpvOpBitwiseOr, VYRE_OP_or, OP_PLAIN, 2, 0, 0},
+  {SpvOpBitwiseXor, VYRE_OP_xor, OP_PLAIN, 2, 0, 0},
+  {SpvOpBitwiseAnd, VYRE_OP_and, OP_PLAIN, 2, 0, 0},
+  {SpvOpNot, VYRE_OP_not, OP_PLAIN, 1, 0, 0},
+  {SpvOpBitFieldInsert, VYRE_OP_bfi, OP_FIELD, 4, 0, 0},
+  {SpvOpBitFieldSExtract, VYRE_OP_sbfe, OP_FIELD, 3, 0, 0},
+  {SpvOpBitFieldUExtract, VYRE_OP_ubfe, OP_FIELD, 3, 0, 0},
+  {SpvOpBitReverse, VYRE_OP_bitrev, OP_PLAIN, 1, 0, 0},
+  {SpvOpBitCount, VYRE_OP_bitcount, OP_PLAIN, 1, 0, 0},
+};
+#define FIRST_OP SpvOpConvertFToU
+#define LAST_OP SpvOpBitCount
+
+uint32_t
+import_row_flags(const import *m, uint32_t id)
+{
+  uint32_t flags = m->ids[id].flags;
+  return (flags & ID_EXACT ? (uint32_t)VYRE_ROW_EXACT : 0u) | (flags & ID_RELAXED ? (uint32_t)VYRE_ROW_RELAXED : 0u)
+       | (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
+}
+
+static bool
+is_of_class(vyre_kind kind, vyre_class klass)
+{
+  switch (klass) {
+  case VYRE_CLASS_BOOL: return kind == VYRE_BOOL;
+  case VYRE_CLASS_UINT:
+  case VYRE_CLASS_SINT:
+  case VYRE_CLASS_INT: return vyre_kind_is_int(kind);
+  case VYRE_CLASS_FLOAT: return vyre_kind_is_float(kind);
+  case VYRE_CLASS_NUM: return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
+  case VYRE_CLASS_BITS: return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
+  default: return true;
+  }
+}
+
+/* What the op computes on, if `type` is what it is asked for. */
+static vyre_type
+work_type(vyre_class klass, vyre_type type)
+{
+  if (klass == VYRE_CLASS_UINT)
+    return VYRE_TYPE(VYRE_U32, VYRE_TYPE_LANES(type));
+  if (klass == VYRE_CLASS_SINT)
+    return VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(type));
+  return type;
+}
+
+uint32_t
+import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count)
+{
+  const vyre_op_info *info = &vyre_op_infos[op];
+  vyre_class klass = (vyre_class)info->klass;
+  bool compares = info->rule == VYRE_RULE_BOOL;
+  if (!rows[0] || failed(m))
+    return 0;
+  vyre_type base = compares ? import_row_type(m, rows[0]) : type;
+  if (!is_of_class(VYRE_TYPE_KIND(base), klass) || (compares && type != VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)))) {
+    import_fail(m, "its type or its operands' is not one that it can have");
+    return 0;
+  }
+  vyre_type work = work_type(klass, base);
+  vyre_row operands[3] = {VYRE_NONE, VYRE_NONE, VYRE_NONE};
+  for (uint32_t k = 0; k < count; k++) {
+    vyre_type given = rows[k] ? import_row_type(m, rows[k]) : 0;
+    bool fits = given == work || (vyre_kind_is_int(VYRE_TYPE_KIND(given)) && vyre_kind_is_int(VYRE_TYPE_KIND(work)));
+    if (!fits && !failed(m))
+      import_fail(m, "operand %u has a type that it cannot have there", k);
+    operands[k].id = import_cast(m, rows[k], work);
+    if (!operands[k].id || failed(m))
+      return 0;
+  }
+  vyre_type made = compares ? type : work;
+  uint32_t row = vyre_build(&m->b, op, made, flags, 0, 0, operands[0], operands[1], operands[2]).id;
+  return import_cast(m, row, type);
+}
+
+static uint32_t
+splat(import *m, uint32_t scalar, vyre_type type)
+{
+  if (VYRE_ROW_OP(m->view->op[scalar]) == VYRE_OP_const)
+    return vyre_build_const(&m->b, type, m->view->imm[scalar]).id;
+  return vyre_build(&m->b, VYRE_OP_splat, type, 0, 0, 0, (vyre_row){scalar}, VYRE_NONE, VYRE_NONE).id;
+}
+
+/* Converts, reading the operand as `read` and casting the result. */
+static uint32_t
+convert(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t row)
+{
+  vyre_type from = import_row_type(m, row);
+  vyre_type read = VYRE_TYPE(o->read, VYRE_TYPE_LANES(from)), write = VYRE_TYPE(o->write, VYRE_TYPE_LANES(type));
+  bool from_float = vyre_kind_is_float(VYRE_TYPE_KIND(from)), to_float = vyre_kind_is_float(VYRE_TYPE_KIND(type));
+  if (VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(type) || VYRE_TYPE_KIND(from) == VYRE_BOOL || VYRE_TYPE_KIND(type) == VYRE_BOOL
+      || from_float != (o->read == VYRE_F32) || to_float != (o->write == VYRE_F32)) {
+    import_fail(m, "its type or its operand's is not one that it can have");
+    return 0;
+  }
+  row = import_cast(m, row, read);
+  if (row && read != write)
+    row = vyre_build(&m->b, VYRE_OP_convert, write, flags, 0, 0, (vyre_row){row}, VYRE_NONE, VYRE_NONE).id;
+  return import_cast(m, row, type);
+}
+
+static bool
+scale(import *m, uint32_t type_id, uint32_t id, uint32_t flags, const uint32_t *args)
+{
+  spv_value v;
+  uint32_t scalar = import_row(m, args[1]);
+  if (!scalar || !import_value(m, args[0], &v))
+    return false;
+  const spv_type *t = import_value_type(m, type_id);
+  if (v.type != type_id || !t || (t->form != FORM_MATRIX && t->form != FORM_VALUE)
+      || import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(t->value), 1))
+    return import_fail(m, "its type or its operands' is not one that it can have");
+  uint32_t wide = splat(m, scalar, t->value);
+  uint32_t *leaves = t->form == FORM_MATRIX ? import_set_leaves(m, id, type_id, v.count) : NULL;
+  for (uint32_t k = 0; k < v.count && !failed(m); k++) {
+    uint32_t rows[2] = {import_leaf(m, args[0], k), wide};
+    uint32_t row = import_emit(m, VYRE_OP_mul, t->value, flags, rows, 2);
+    if (leaves)
+      leaves[k] = row;
+    else
+      import_set(m, id, type_id, row);
+  }
+  return !failed(m);
+}
+
+static bool
+pair(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32_t flags, const uint32_t *args)
+{
+  const spv_type *t = import_value_type(m, type_id);
+  uint32_t a = import_row(m, args[0]), b = import_row(m, args[1]);
+  if (!t || !a || !b)
+    return false;
+  vyre_type first = t->leaves == 2 ? import_leaf_type(m, type_id, 0) : 0;
+  if (t->form != FORM_STRUCT || !vyre_kind_is_int(VYRE_TYPE_KIND(first)) || import_leaf_type(m, type_id, 1) != first)
+    return import_fail(m, "its type is no struct of two integers or integer vectors");
+  vyre_type work = work_type((vyre_class)vyre_op_infos[op].klass, first);
+  a = import_cast(m, a, work);
+  b = import_cast(m, b, work);
+  if (failed(m) || import_row_type(m, a) != work || import_row_type(m, b) != work)
+    return import_fail(m, "its operands' types are not those of its result");
+  uint32_t row = vyre_build(&m->b, op, VYRE_TYPE(VYRE_TUPLE, 1), flags, VYRE_TUPLE_OF(2, work), 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
+  uint32_t *leaves = import_set_leaves(m, id, type_id, 2);
+  for (uint32_t k = 0; leaves && k < 2; k++)
+    leaves[k] = import_cast(m, vyre_build_part(&m->b, (vyre_row){row}, k, work).id, first);
+  return !failed(m);
+}
+
+static uint32_t
+bit_field(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *args)
+{
+  bool inserts = op == VYRE_OP_bfi;
+  vyre_type count = VYRE_TYPE(VYRE_U32, 1);
+  uint32_t base = import_cast(m, import_row(m, args[0]), type), insert = inserts ? import_cast(m, import_row(m, args[1]), type) : 0;
+  vyre_row field[2] = {{import_cast(m, import_row(m, args[inserts ? 2 : 1]), count)}, {import_cast(m, import_row(m, args[inserts ? 3 : 2]), count)}};
+  if (failed(m))
+    return 0;
+  if (!vyre_kind_is_int(VYRE_TYPE_KIND(type))) {
+    import_fail(m, "its type is no integer");
+    return 0;
+  }
+  if (inserts)
+    return vyre_build(&m->b, op, type, flags, 0, 0, (vyre_row){base}, (vyre_row){insert}, vyre_build_tuple(&m->b, field, 2)).id;
+  return vyre_build(&m->b, op, type, flags, 0, 0, (vyre_row){base}, field[0], field[1]).id;
+}
+
+/* ---- matrices ---- */
+
+typedef struct shape {
+  vyre_type column;
+  uint32_t columns;
+} shape;
+
+static bool
+shape_of(import *m, uint32_t type_id, shape *out)
+{
+  const spv_type *t = import_type(m, type_id);
+  if (!t)
+    return false;
+  if (t->form != FORM_MATRIX)
+    return import_fail(m, "type %u is no matrix", type_id);
+  *out = (shape){t->value, t->count};
+  return true;
+}
+
+static bool
+matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, uint32_t flags, const uint32_t *args)
+{
+  bool left_matrix = o->form == OP_MATVEC || o->form == OP_MATMAT || o->form == OP_TRANSPOSE;
+  bool right_matrix = o->form == OP_VECMAT || o->form == OP_MATMAT;
+  bool result_matrix = o->form == OP_MATMAT || o->form == OP_TRANSPOSE || o->form == OP_OUTER;
+  spv_value left = {0}, right = {0};
+  shape l = {0, 1}, r = {0, 1}, result = {0, 1};
+  uint32_t a = left_matrix ? import_matrix(m, args[0]) : import_row(m, args[0]), b = 0;
+  if (o->operands > 1)
+    b = right_matrix ? import_matrix(m, args[1]) : import_row(m, args[1]);
+  const spv_type *t = import_value_type(m, type_id);
+  if (!a || failed(m) || !t || !import_value(m, args[0], &left) || (o->operands > 1 && !import_value(m, args[1], &right)))
+    return false;
+  if (left_matrix ? !shape_of(m, left.type, &l) : false)
+    return false;
+  if (right_matrix ? !shape_of(m, right.type, &r) : false)
+    return false;
+  if (!left_matrix)
+    l.column = import_row_type(m, a);
+  if (!right_matrix && b)
+    r.column = import_row_type(m, b);
+  if (result_matrix ? !shape_of(m, type_id, &result) : false)
+    return false;
+  if (!result_matrix)
+    result.column = t->form == FORM_VALUE ? t->value : 0;
+  bool fits;
+  vyre_kind kind = VYRE_TYPE_KIND(l.column);
+  switch ((op_form)o->form) {
+  case OP_MATVEC: fits = r.column == VYRE_TYPE(kind, l.columns) && result.column == l.column; break;
+  case OP_VECMAT: fits = r.column == l.column && result.column == VYRE_TYPE(kind, r.columns); break;
+  case OP_MATMAT: fits = r.column == VYRE_TYPE(kind, l.columns) && result.column == l.column && result.columns == r.columns; break;
+  case OP_TRANSPOSE: fits = result.column == VYRE_TYPE(kind, l.columns) && result.columns == VYRE_TYPE_LANES(l.column); break;
+  default: fits = result.column == l.column && VYRE_TYPE_KIND(r.column) == kind && result.columns == VYRE_TYPE_LANES(r.column); break;
+  }
+  if (!fits || !vyre_kind_is_float(kind))
+    return import_fail(m, "its type and its operands' do not fit together");
+  vyre_type made = result_matrix ? VYRE_TYPE(VYRE_TUPLE, 1) : result.column;
+  uint32_t imm = result_matrix ? VYRE_TUPLE_OF(result.columns, result.column) : 0;
+  uint32_t row = vyre_build(&m->b, (vyre_opcode)o->vyre, made, flags, imm, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
+  if (result_matrix)
+    import_set_matrix(m, id, type_id, row);
+  else
+    import_set(m, id, type_id, row);
+  return !failed(m);
+}
+
+/* ---- the table's reader ---- */
+
+static const operation *
+find_operation(import *m, uint32_t op)
+{
+  /* rows by number, filled at the first look: the table is in their order but has gaps */
+  (void)m;
+  size_t low = 0, high = sizeof(operations) / sizeof(*operations);
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (operations[middle].op < op)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < sizeof(operations) / sizeof(*operations) && operations[low].op == op ? &operations[low] : NULL;
+}
+
+bool
+import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
+{
+  const operation *o = find_operation(m, op);
+  if (!o)
+    return import_fail(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
+  if (count < o->operands)
+    return import_fail(m, "%u operands, but it has %u", count, o->operands);
+  uint32_t flags = import_row_flags(m, id);
+  switch ((op_form)o->form) {
+  case OP_SCALE: return scale(m, type_id, id, flags, args);
+  case OP_PAIR: return pair(m, (vyre_opcode)o->vyre, type_id, id, flags, args);
+  case OP_MATVEC:
+  case OP_VECMAT:
+  case OP_MATMAT:
+  case OP_TRANSPOSE:
+  case OP_OUTER: return matrix_operation(m, o, type_id, id, flags, args);
+  default: break;
+  }
+  const spv_type *t = import_value_type(m, type_id);
+  uint32_t rows[4] = {0}, row = 0;
+  if (!t)
+    return false;
+  if (t->form != FORM_VALUE)
+    return import_fail(m, "type %u is no scalar or vector", type_id);
+  for (uint32_t k = 0; k < o->operands; k++) {
+    rows[k] = import_row(m, args[k]);
+    if (!rows[k])
+      return false;
+  }
+  vyre_type ta = import_row_type(m, rows[0]);
+  switch ((op_form)o->form) {
+  case OP_PLAIN: row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands); break;
+  case OP_CONVERT: row = convert(m, o, t->value, flags, rows[0]); break;
+  case OP_BITCAST: row = import_cast(m, rows[0], t->value); break;
+  case OP_REDUCE:
+    if (VYRE_TYPE_KIND(ta) != VYRE_BOOL || t->value != VYRE_TYPE(VYRE_BOOL, 1))
+      return import_fail(m, "its type or its operand's is not one that it can have");
+    row = vyre_build(&m->b, (vyre_opcode)o->vyre, t->value, flags, 0, 0, (vyre_row){rows[0]}, VYRE_NONE, VYRE_NONE).id;
+    break;
+  case OP_DOT:
+    if (ta != import_row_type(m, rows[1]) || !vyre_kind_is_float(VYRE_TYPE_KIND(ta)) || t->value != VYRE_TYPE(VYRE_TYPE_KIND(ta), 1))
+      return import_fail(m, "its type or its operands' is not one that it can have");
+    row = vyre_build(&m->b, VYRE_OP_dot, t->value, flags, 0, 0, (vyre_row){rows[0]}, (vyre_row){rows[1]}, VYRE_NONE).id;
+    break;
+  default: row = bit_field(m, (vyre_opcode)o->vyre, t->value, flags, args); break;
+  }
+  if (!row || failed(m))
+    return import_fail(m, "out of memory");
+  import_set(m, id, type_id, row);
+  return !failed(m);
+}

@@ -1,0 +1,459 @@
+/* Pointers: variables and access chains.
+ *
+ * A pointer is kept as its variable and the steps into it.  In a variable that is values it is a range of leaves; in a buffer its `at` rows are
+ * made where it is used, for only there are its indices known to be visible, and kept for the next use in the same place.
+ *
+ * Limits: storage, uniform, push constant, workgroup, private and function variables, and the built-ins of compute shaders.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+pointer *
+import_pointer(import *m, uint32_t id)
+{
+  const id_info *info = import_id(m, id);
+  if (!info)
+    return NULL;
+  const spv_type *t = info->type && (info->kind == ID_LOCAL || info->kind == ID_GLOBAL) ? import_type(m, info->type) : NULL;
+  if (!t || t->form != FORM_POINTER) {
+    import_fail(m, "id %u is no pointer to a variable", id);
+    return NULL;
+  }
+  if (info->kind == ID_LOCAL && info->epoch != m->instance->epoch) {
+    import_fail(m, "pointer %u is used before it is defined\nFix: check the module with spirv-val", id);
+    return NULL;
+  }
+  if (info->value == NONE) {
+    import_fail(m, "variable %u of storage class %u is not covered", id, t->count);
+    return NULL;
+  }
+  return AT(pointer, m->pointers, info->value);
+}
+
+static uint32_t
+add_pointer(import *m, pointer p)
+{
+  pointer *added = list_add(m, &m->pointers, sizeof(pointer), 1);
+  if (!added)
+    return NONE;
+  *added = p;
+  return m->pointers.count - 1;
+}
+
+static uint32_t
+add_global(import *m, uint32_t id, vyre_space space, uint32_t initializer)
+{
+  global *g = list_add(m, &m->globals, sizeof(global), 1);
+  if (!g)
+    return NONE;
+  *g = (global){.id = id, .initializer = initializer, .space = space};
+  return m->globals.count - 1;
+}
+
+/* ---- buffers ---- */
+
+static uint32_t
+access_of(const import *m, uint32_t id, const spv_type *t)
+{
+  uint32_t access = m->ids[id].flags & 0x3f00u, all = VYRE_ACCESS_NO_WRITE | VYRE_ACCESS_NO_READ;
+  if (t->form != FORM_STRUCT || t->count == 0)
+    return access;
+  for (uint32_t k = 0; k < t->count; k++)
+    all &= AT(spv_member, m->members, t->members + k)->access;
+  return access | all;
+}
+
+static bool
+check_buffer(import *m, const global *g, const spv_type *t, const spv_type *pointee)
+{
+  bool interface = g->space == VYRE_SPACE_STORAGE || g->space == VYRE_SPACE_UNIFORM || g->space == VYRE_SPACE_PUSH;
+  if (interface && pointee->form != FORM_STRUCT)
+    return import_fail(m, "variable %u: an array of buffers is not covered\nFix: use one variable for each", g->id);
+  if (pointee->has_pointer || t->form != FORM_POINTER)
+    return import_fail(m, "variable %u holds pointers, which are not covered", g->id);
+  return true;
+}
+
+static bool
+initialize(import *m, const global *g, uint32_t row)
+{
+  list words = {0};
+  bool ok = import_constant_words(m, g->initializer, &words);
+  if (ok)
+    vyre_buffer_info_of(m->module, (vyre_row){row})->initializer = vyre_module_add_initializer(m->module, words.data, words.count);
+  if (words.data)
+    m->allocator->resize(m->allocator->user, words.data, words.capacity * sizeof(uint32_t), 0);
+  return ok;
+}
+
+static uint32_t
+global_row(import *m, uint32_t index)
+{
+  global g = *AT(global, m->globals, index);
+  if (g.row)
+    return g.row;
+  const spv_type *t = import_type(m, m->ids[g.id].type);
+  const spv_type *pointee = t ? import_type(m, t->element) : NULL;
+  if (!pointee || !check_buffer(m, &g, t, pointee))
+    return 0;
+  vyre_type_id made = import_make_type(m, t->element, 0, false);
+  if (!made)
+    return 0;
+  uint32_t set = 0, binding = 0;
+  (void)import_decoration(m, g.id, SpvDecorationDescriptorSet, &set);
+  (void)import_decoration(m, g.id, SpvDecorationBinding, &binding);
+  uint32_t row = vyre_build_buffer(&m->b, made, g.space, access_of(m, g.id, pointee), set, binding).id;
+  AT(global, m->globals, index)->row = row;
+  vyre_buffer_info *info = vyre_buffer_info_of(m->module, (vyre_row){row});
+  if (m->ids[g.id].kind == ID_GLOBAL)
+    info->spirv_id = g.id;
+  if (import_name(m, g.id))
+    import_name_row(m, row, g.id);
+  else
+    import_name_row(m, row, t->element); /* a block without instance name */
+  if (g.initializer && !initialize(m, &g, row))
+    return 0;
+  return failed(m) ? 0 : row;
+}
+
+static vyre_builder
+before_body(const import *m)
+{
+  vyre_builder b = m->b;
+  vyre_builder_before(&b, (vyre_row){m->first_body});
+  b.file = 0;
+  b.line = b.column = 0;
+  return b;
+}
+
+/* The member of a block: made once for the whole program. */
+static uint32_t
+member_row(import *m, uint32_t index, uint32_t row, uint32_t k)
+{
+  for (uint32_t i = AT(global, m->globals, index)->members; i; i = AT(member_made, m->members_made, i)->next)
+    if (AT(member_made, m->members_made, i)->member == k)
+      return AT(member_made, m->members_made, i)->row;
+  vyre_builder b = before_body(m);
+  uint32_t made = vyre_build_at_literal(&b, (vyre_row){row}, k).id;
+  if (m->members_made.count == 0 && !list_add(m, &m->members_made, sizeof(member_made), 1))
+    return 0;
+  member_made *added = list_add(m, &m->members_made, sizeof(member_made), 1);
+  if (!added)
+    return 0;
+  *added = (member_made){k, made, AT(global, m->globals, index)->members};
+  AT(global, m->globals, index)->members = m->members_made.count - 1;
+  return made;
+}
+
+uint32_t
+import_path(import *m, uint32_t index)
+{
+  pointer p = *AT(pointer, m->pointers, index);
+  if (p.path && import_is_visible(m, p.path))
+    return p.path;
+  uint32_t row = global_row(m, p.first);
+  if (!row)
+    return 0;
+  for (uint32_t k = 0; k < p.step_count && row; k++) {
+    step s = *AT(step, m->steps, p.steps + k);
+    if (!s.literal)
+      row = vyre_build_at(&m->b, (vyre_row){row}, (vyre_row){import_visible(m, s.index)}).id;
+    else if (k == 0)
+      row = member_row(m, p.first, row, s.index);
+    else
+      row = vyre_build_at_literal(&m->b, (vyre_row){row}, s.index).id;
+  }
+  AT(pointer, m->pointers, index)->path = row;
+  return failed(m) ? 0 : row;
+}
+
+/* ---- variables ---- */
+
+uint32_t
+import_builtin(import *m, const pointer *p)
+{
+  static const struct {
+    uint32_t builtin;
+    vyre_opcode op;
+    vyre_type type;
+  } known[] = {
+    {SpvBuiltInGlobalInvocationId, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3)},
+    {SpvBuiltInLocalInvocationId, VYRE_OP_lid, VYRE_TYPE(VYRE_U32, 3)},
+    {SpvBuiltInWorkgroupId, VYRE_OP_wid, VYRE_TYPE(VYRE_U32, 3)},
+    {SpvBuiltInNumWorkgroups, VYRE_OP_groups, VYRE_TYPE(VYRE_U32, 3)},
+    {SpvBuiltInLocalInvocationIndex, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1)},
+  };
+  for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
+    if (known[k].builtin != p->first)
+      continue;
+    if (!m->builtins[k]) {
+      vyre_builder b = before_body(m);
+      m->builtins[k] = vyre_build(&b, known[k].op, known[k].type, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE).id;
+    }
+    return m->builtins[k];
+  }
+  import_fail(m, "built-in %u is not covered", p->first);
+  return 0;
+}
+
+static bool
+make_global(import *m, uint32_t id)
+{
+  const spv_type *t = import_type(m, m->ids[id].type);
+  if (!t)
+    return false;
+  pointer p = {.base = BASE_BUFFER, .type = t->element, .access = m->ids[id].flags & 0x3f00u};
+  uint32_t builtin;
+  vyre_space space;
+  m->ids[id].value = NONE;
+  switch (t->count) {
+  case SpvStorageClassStorageBuffer: space = VYRE_SPACE_STORAGE; break;
+  case SpvStorageClassUniform:
+    space = m->ids[t->element].flags & ID_BUFFER_BLOCK ? VYRE_SPACE_STORAGE : VYRE_SPACE_UNIFORM;
+    break;
+  case SpvStorageClassPushConstant: space = VYRE_SPACE_PUSH; break;
+  case SpvStorageClassWorkgroup:
+    space = VYRE_SPACE_WORKGROUP;
+    m->at = m->ids[id].def;
+    if (m->words[m->at] >> 16 > 4)
+      return import_fail(m, "an initializer of a workgroup variable is not covered");
+    break;
+  case SpvStorageClassPrivate: return true; /* by how the program uses it: below */
+  case SpvStorageClassInput:
+    if (!import_decoration(m, id, SpvDecorationBuiltIn, &builtin))
+      return true;
+    p.base = BASE_VALUE;
+    p.first = builtin;
+    m->ids[id].value = add_pointer(m, p);
+    return m->ids[id].value != NONE;
+  default: return true;
+  }
+  p.first = add_global(m, id, space, 0);
+  m->ids[id].value = p.first == NONE ? NONE : add_pointer(m, p);
+  return m->ids[id].value != NONE;
+}
+
+/* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one constant is a
+ * constant buffer. */
+static bool
+make_variable(import *m, uint32_t id, uint32_t initializer)
+{
+  id_info *info = &m->ids[id];
+  const spv_type *t = import_type(m, info->type), *pointee = t ? import_type(m, t->element) : NULL;
+  root *r = AT(root, m->roots, info->root);
+  if (!pointee)
+    return false;
+  pointer p = {.base = BASE_LEAVES, .type = t->element};
+  bool values = pointee->sized && pointee->leaves <= IMPORT_LOCAL_LEAVES && !(r->flags & ROOT_DYNAMIC);
+  if (values) {
+    p.first = locals_add(m, t->element, id);
+    if (p.first == NONE)
+      return false;
+  } else {
+    p.base = BASE_BUFFER;
+    if (r->epoch != m->program_epoch) {
+      bool constant = (r->flags & ROOT_CONSTANT) != 0;
+      r->global = add_global(m, id, constant ? VYRE_SPACE_CONSTANT : VYRE_SPACE_PRIVATE, constant ? r->constant : 0);
+      r->epoch = m->program_epoch;
+    }
+    p.first = r->global;
+  }
+  info->value = p.first == NONE ? NONE : add_pointer(m, p);
+  if (info->kind == ID_LOCAL)
+    info->epoch = m->instance->epoch;
+  if (info->value == NONE)
+    return false;
+  if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
+    return true;
+  spv_value v;
+  if (!import_value(m, initializer, &v))
+    return false;
+  if (v.type != t->element)
+    return import_fail(m, "initializer %u is not of the variable's type", initializer);
+  uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
+  for (uint32_t k = 0; rows && k < v.count; k++)
+    rows[k] = v.leaves[k];
+  bool ok = rows && import_store_leaves(m, info->value, first, 0);
+  m->stack.count = first;
+  return ok;
+}
+
+bool
+import_variable(import *m)
+{
+  const uint32_t *words = m->words + m->at;
+  const spv_type *t = import_type(m, words[1]);
+  if (!t || t->form != FORM_POINTER || words[3] != SpvStorageClassFunction || t->count != SpvStorageClassFunction)
+    return import_fail(m, "a variable in a function of another storage class than Function");
+  return make_variable(m, words[2], words[0] >> 16 > 4 ? words[4] : 0);
+}
+
+bool
+import_make_globals(import *m, const entry *e)
+{
+  for (uint32_t k = 0; k < m->variables.count; k++)
+    if (!make_global(m, *AT(uint32_t, m->variables, k)))
+      return false;
+  for (uint32_t k = 0; k < m->variables.count; k++) {
+    uint32_t id = *AT(uint32_t, m->variables, k);
+    const spv_type *t = import_type(m, m->ids[id].type);
+    m->at = m->ids[id].def;
+    if (t && t->count == SpvStorageClassPrivate && !make_variable(m, id, m->words[m->at] >> 16 > 4 ? m->words[m->at + 4] : 0))
+      return false;
+  }
+  /* The interface, used or not: of a single entry point all of it, of several what each names, or uses. */
+  m->at = e->word;
+  size_t length = 0;
+  (void)import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
+  uint32_t named = e->word + 4 + (uint32_t)(length / sizeof(uint32_t)), end = e->word + (m->words[e->word] >> 16);
+  bool all = m->entries.count == 1;
+  for (uint32_t k = all ? 0 : named; k < (all ? m->variables.count : end); k++) {
+    uint32_t id = all ? *AT(uint32_t, m->variables, k) : m->words[k];
+    if (id >= m->bound || m->ids[id].kind != ID_GLOBAL || m->ids[id].value == NONE)
+      continue;
+    const pointer *p = AT(pointer, m->pointers, m->ids[id].value);
+    if (p->base != BASE_BUFFER || AT(global, m->globals, p->first)->space > VYRE_SPACE_PUSH)
+      continue;
+    m->at = m->ids[id].def;
+    if (!global_row(m, p->first))
+      return false;
+  }
+  m->at = e->word;
+  return true;
+}
+
+/* ---- access chains ---- */
+
+static bool
+add_step(import *m, pointer *p, uint32_t index, bool literal)
+{
+  step *s = list_add(m, &m->steps, sizeof(step), 1);
+  if (!s)
+    return false;
+  *s = (step){index, literal};
+  p->step_count++;
+  return true;
+}
+
+/* One step of p into its type; its steps are the last ones. */
+static bool
+take_step(import *m, pointer *p, uint32_t id)
+{
+  const spv_type *t = import_type(m, p->type);
+  uint32_t index, leaf_index, row = 0;
+  bool literal = import_literal(m, id, &index);
+  if (!t)
+    return false;
+  if (!literal) {
+    spv_value v;
+    if (!import_value(m, id, &v))
+      return false;
+    row = v.count == 1 ? v.leaves[0] : 0;
+    if (!row || (import_row_type(m, row) != VYRE_TYPE(VYRE_U32, 1) && import_row_type(m, row) != VYRE_TYPE(VYRE_I32, 1)))
+      return import_fail(m, "index %u is no 32-bit integer", id);
+    if (t->form == FORM_STRUCT)
+      return import_fail(m, "index %u of a struct is no constant", id);
+  }
+  bool outside = literal && (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE) && t->count && index >= t->count;
+  if (t->form == FORM_STRUCT)
+    p->access |= index < t->count ? (uint16_t)AT(spv_member, m->members, t->members + index)->access : 0;
+  uint32_t next = import_step_type(m, p->type, literal && !outside ? index : 0, &leaf_index);
+  if (!next)
+    return import_fail(m, "index %u does not lead into the type there", id);
+  p->type = next;
+  if (outside)
+    p->base = BASE_NOTHING;
+  if (p->base == BASE_NOTHING)
+    return true;
+  bool lane = t->form == FORM_VALUE, column = t->form == FORM_MATRIX && !literal;
+  if (column) {
+    p->has_column = true;
+    p->column = row;
+    p->columns = t->count;
+  } else if (lane && (p->base != BASE_BUFFER || p->has_column)) {
+    p->has_lane = true;
+    p->lane_literal = literal;
+    p->lane = literal ? index : row;
+  } else if (p->base == BASE_BUFFER) {
+    return add_step(m, p, literal ? index : row, literal);
+  } else if (!literal || p->base == BASE_VALUE) {
+    return import_fail(m, "index %u of a variable that is values is no constant: a bug of vyre", id);
+  } else {
+    p->first += leaf_index;
+  }
+  return true;
+}
+
+bool
+import_access_chain(import *m)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  const pointer *base = import_pointer(m, words[3]);
+  if (!base)
+    return false;
+  pointer p = *base;
+  p.steps = m->steps.count;
+  if (p.step_count && !list_add(m, &m->steps, sizeof(step), p.step_count))
+    return false;
+  for (uint32_t k = 0; k < p.step_count; k++)
+    *AT(step, m->steps, p.steps + k) = *AT(step, m->steps, AT(pointer, m->pointers, m->ids[words[3]].value)->steps + k);
+  p.path = 0;
+  for (uint32_t k = 4; k < count; k++)
+    if (!take_step(m, &p, words[k]))
+      return false;
+  const spv_type *t = import_type(m, words[1]);
+  if (!t || t->form != FORM_POINTER || t->element != p.type)
+    return import_fail(m, "its type %u is not a pointer to what it leads to", words[1]);
+  uint32_t added = add_pointer(m, p);
+  m->ids[words[2]].value = added;
+  m->ids[words[2]].epoch = m->instance->epoch;
+  return added != NONE;
+}
+
+static bool
+range_of(import *m, uint32_t id, uint32_t depth, uint32_t *first, uint32_t *count, uint32_t *type_id)
+{
+  const id_info *info = import_id(m, id);
+  if (!info || depth > 100)
+    return info ? import_fail(m, "access chains of access chains, more than 100") : false;
+  const uint32_t *words = m->words + info->def;
+  uint32_t op = words[0] & 0xffffu;
+  if (info->kind == ID_LOCAL && op == SpvOpCopyObject)
+    return range_of(m, words[3], depth + 1, first, count, type_id);
+  if (info->kind == ID_LOCAL && (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain)) {
+    if (!range_of(m, words[3], depth + 1, first, count, type_id))
+      return false;
+    for (uint32_t k = 4; k < words[0] >> 16 && *type_id; k++) {
+      uint32_t index, leaf_index;
+      bool literal = import_literal(m, words[k], &index);
+      uint32_t next = literal ? import_step_type(m, *type_id, index, &leaf_index) : 0;
+      const spv_type *t = next ? import_type(m, next) : NULL;
+      *type_id = next;
+      if (!t)
+        continue;
+      if (import_type(m, *type_id) && leaf_index + (t->leaves == NONE ? 0 : t->leaves) <= *count && t->leaves != NONE) {
+        *first += leaf_index;
+        *count = t->leaves;
+      }
+    }
+    return true;
+  }
+  if (info->value == NONE || (info->kind == ID_LOCAL && info->epoch != m->instance->epoch))
+    return false;
+  const pointer *p = import_pointer(m, id);
+  if (!p || p->base != BASE_LEAVES)
+    return false;
+  const spv_type *t = import_type(m, p->type);
+  *first = p->first;
+  *count = p->has_column ? p->columns : t ? t->leaves : 0;
+  *type_id = p->has_column || p->has_lane ? 0 : p->type;
+  return t != NULL;
+}
+
+bool
+import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count)
+{
+  uint32_t type_id = 0;
+  return range_of(m, id, 0, out_first, out_count, &type_id) && !failed(m);
+}

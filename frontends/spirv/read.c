@@ -1,0 +1,331 @@
+/* Reading a SPIR-V module: its header and byte order, its declarations, then one program for each compute entry point.
+ *
+ * Limits: named in import.h, each an error that says so.  Cost: linear in the instructions after inlining; loops add the blocks that they
+ * hold once for each loop around them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+import_fail(import *m, const char *format, ...)
+{
+  if (m->status)
+    return false;
+  char what[600];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(what, sizeof(what), format, args);
+  va_end(args);
+  if (m->at < 5 || m->at >= m->word_count) {
+    m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s", m->path, what);
+    return false;
+  }
+  char place[400] = "";
+  if (m->file)
+    snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->file), m->line);
+  m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at, place, what);
+  return false;
+}
+
+void *
+list_add(import *m, list *l, size_t size, uint32_t more)
+{
+  uint64_t need = (uint64_t)l->count + more;
+  if (need > l->capacity) {
+    uint64_t capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
+    while (capacity < need)
+      capacity *= 2;
+    void *data = capacity > UINT32_MAX / 4 ? NULL : m->allocator->resize(m->allocator->user, l->data, l->capacity * size, (size_t)capacity * size);
+    if (!data) {
+      if (!m->status)
+        m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
+      return NULL;
+    }
+    l->data = data;
+    l->capacity = (uint32_t)capacity;
+  }
+  void *added = (char *)l->data + (size_t)l->count * size;
+  l->count = (uint32_t)need;
+  return added;
+}
+
+static void
+free_list(import *m, list *l, size_t size)
+{
+  if (l->data)
+    m->allocator->resize(m->allocator->user, l->data, l->capacity * size, 0);
+}
+
+static void
+free_all(import *m)
+{
+  free_list(m, &m->decorations, sizeof(decoration));
+  free_list(m, &m->types, sizeof(spv_type));
+  free_list(m, &m->members, sizeof(spv_member));
+  free_list(m, &m->globals, sizeof(global));
+  free_list(m, &m->roots, sizeof(root));
+  free_list(m, &m->entries, sizeof(entry));
+  free_list(m, &m->functions, sizeof(function));
+  free_list(m, &m->blocks, sizeof(block));
+  free_list(m, &m->pointers, sizeof(pointer));
+  free_list(m, &m->steps, sizeof(step));
+  free_list(m, &m->locals, sizeof(leaf));
+  free_list(m, &m->log, sizeof(change));
+  free_list(m, &m->constructs, sizeof(construct));
+  free_list(m, &m->joins, sizeof(joined));
+  free_list(m, &m->escapes, sizeof(escape));
+  free_list(m, &m->cases, sizeof(switch_case));
+  free_list(m, &m->case_labels, sizeof(case_label));
+  free_list(m, &m->sets, sizeof(set_row));
+  free_list(m, &m->members_made, sizeof(member_made));
+  list *words[] = {&m->successors, &m->writes, &m->params, &m->phis, &m->privates, &m->constants, &m->variables, &m->leaves, &m->constant_leaves,
+                   &m->open, &m->loop_writes, &m->stack};
+  for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+    free_list(m, words[i], sizeof(uint32_t));
+  if (m->ids_reserved)
+    m->allocator->release(m->allocator->user, m->ids, m->ids_size);
+  else if (m->ids)
+    m->allocator->resize(m->allocator->user, m->ids, m->ids_size, 0);
+  if (m->words_owned)
+    m->allocator->resize(m->allocator->user, m->words, (size_t)m->word_count * sizeof(uint32_t), 0);
+}
+
+static uint32_t
+swapped(uint32_t word)
+{
+  return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
+}
+
+bool
+vyre_spirv_is(const void *data, size_t size)
+{
+  uint32_t magic;
+  if (size < sizeof(magic))
+    return false;
+  memcpy(&magic, data, sizeof(magic));
+  return magic == SpvMagicNumber || swapped(magic) == SpvMagicNumber;
+}
+
+/* The words in this machine's order: the caller's memory where it can be read as it is. */
+static bool
+take_words(import *m, const void *data, size_t size)
+{
+  if (!vyre_spirv_is(data, size))
+    return import_fail(m, "no SPIR-V: it does not begin with the magic number 0x07230203\nFix: give a SPIR-V module as glslang or spirv-as writes it");
+  if (size % sizeof(uint32_t) != 0)
+    return import_fail(m, "a size of %zu bytes is no whole number of words\nFix: check whether the file was cut short", size);
+  if (size / sizeof(uint32_t) > UINT32_MAX / 8)
+    return import_fail(m, "a module of %zu bytes is more than is covered (2 GiB)", size);
+  uint32_t count = (uint32_t)(size / sizeof(uint32_t));
+  uint32_t magic;
+  memcpy(&magic, data, sizeof(magic));
+  if (magic == SpvMagicNumber && (uintptr_t)data % _Alignof(uint32_t) == 0) {
+    m->words = (uint32_t *)(uintptr_t)data; /* never written to */
+    m->word_count = count;
+    return true;
+  }
+  m->words = m->allocator->resize(m->allocator->user, NULL, 0, size);
+  if (!m->words) {
+    m->status = VYRE_OUT_OF_MEMORY("for SPIR-V words");
+    return false;
+  }
+  m->words_owned = true;
+  m->word_count = count;
+  memcpy(m->words, data, size);
+  if (magic != SpvMagicNumber)
+    for (uint32_t i = 0; i < count; i++)
+      m->words[i] = swapped(m->words[i]);
+  return true;
+}
+
+/* Zeroed.  A sparse module's ids lie in reserved memory of which only the used pages cost anything. */
+static bool
+make_ids(import *m)
+{
+  m->ids_size = (size_t)m->bound * sizeof(id_info);
+  if (m->bound / 4 <= m->word_count) {
+    m->ids = m->allocator->resize(m->allocator->user, NULL, 0, m->ids_size);
+    if (m->ids)
+      memset(m->ids, 0, m->ids_size);
+  } else {
+    m->ids = m->allocator->reserve(m->allocator->user, m->ids_size);
+    m->ids_reserved = m->ids != NULL;
+    if (m->ids && !m->allocator->commit(m->allocator->user, m->ids, 0, m->ids_size)) {
+      m->status = VYRE_OUT_OF_MEMORY("for SPIR-V ids");
+      return false;
+    }
+  }
+  if (!m->ids)
+    m->status = VYRE_OUT_OF_MEMORY("for SPIR-V ids");
+  return m->ids != NULL;
+}
+
+static bool
+read_header(import *m)
+{
+  if (m->word_count < 5)
+    return import_fail(m, "a SPIR-V module of %u words is cut short: its header alone has 5\nFix: check whether the file was cut short", m->word_count);
+  m->version = m->words[1];
+  m->bound = m->words[3];
+  if (m->version < 0x10000u || m->version > 0x10600u || (m->version & 0xff0000ffu) != 0)
+    return import_fail(m, "SPIR-V version word 0x%08x is not covered (1.0 to 1.6 are)\nFix: compile for SPIR-V 1.6 or earlier", m->version);
+  if (m->bound == 0 || m->bound > IMPORT_MAX_BOUND)
+    return import_fail(m, "an id bound of %u is outside of 1 to %u", m->bound, IMPORT_MAX_BOUND);
+  return true;
+}
+
+static uint32_t
+program_mode(import *m, const entry *e)
+{
+  uint32_t mode = VYRE_PROGRAM_RELAXED;
+  for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
+    if ((m->words[at] & 0xffffu) != SpvOpExecutionMode || m->words[at] >> 16 < 4 || m->words[at + 1] != e->id || m->words[at + 3] != 32)
+      continue;
+    if (m->words[at + 2] == SpvExecutionModeDenormFlushToZero)
+      mode |= VYRE_PROGRAM_FLUSH_32;
+    if (m->words[at + 2] == SpvExecutionModeRoundingModeRTZ)
+      mode |= VYRE_PROGRAM_TO_ZERO_32;
+  }
+  return mode;
+}
+
+/* All execution modes but the size, for whoever writes SPIR-V again; an entry point is word 0 there. */
+static void
+keep_modes(import *m, const entry *e)
+{
+  vyre_program_info *info = vyre_program_info_of(m->module, (vyre_row){m->program});
+  for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
+    uint32_t op = m->words[at] & 0xffffu, count = m->words[at] >> 16;
+    if (op != SpvOpExecutionMode || count < 3 || m->words[at + 1] != e->id || m->words[at + 2] == SpvExecutionModeLocalSize)
+      continue;
+    uint32_t zero = 0;
+    vyre_word_list_append(m->module, &info->modes, &m->words[at], 1);
+    vyre_word_list_append(m->module, &info->modes, &zero, 1);
+    vyre_word_list_append(m->module, &info->modes, &m->words[at + 2], count - 2);
+  }
+}
+
+/* Component k of the constant that is BuiltIn WorkgroupSize. */
+static uint32_t
+size_component(import *m, uint32_t k)
+{
+  uint32_t id = m->workgroup_size;
+  const id_info *info = import_id(m, id);
+  if (!info || info->kind != ID_CONSTANT) {
+    import_fail(m, "WorkgroupSize %u is no constant", id);
+    return 0;
+  }
+  const uint32_t *words = m->words + info->def;
+  const spv_type *t = import_type(m, info->type);
+  if (!t || t->form != FORM_VALUE || t->value != VYRE_TYPE(VYRE_U32, 3)) {
+    import_fail(m, "WorkgroupSize %u is no vector of 3 unsigned integers", id);
+    return 0;
+  }
+  if ((words[0] & 0xffffu) == SpvOpConstantComposite || (words[0] & 0xffffu) == SpvOpSpecConstantComposite)
+    return import_row(m, words[3 + k]);
+  vyre_builder b = import_top(m);
+  return vyre_build_lane(&b, (vyre_row){import_row(m, id)}, k).id;
+}
+
+/* The workgroup size: WorkgroupSize where there is one, else LocalSizeId, else LocalSize. */
+static bool
+make_size(import *m, const entry *e)
+{
+  vyre_type type = VYRE_TYPE(VYRE_U32, 1);
+  vyre_row size[3];
+  for (uint32_t k = 0; k < 3; k++) {
+    if (m->workgroup_size)
+      size[k].id = size_component(m, k);
+    else if (e->local_ids)
+      size[k].id = import_cast_top(m, import_row(m, m->words[e->local_ids + k]), type);
+    else
+      size[k] = vyre_build_const(&m->b, type, e->local[k]);
+    if (failed(m))
+      return false;
+  }
+  vyre_build_workgroup(&m->b, size[0], size[1], size[2]);
+  return true;
+}
+
+/* Marks: rows that constants feed go in front of the first var or buffer, addresses and built-ins in front of the body.  Two rows that are
+ * killed at the end stand for those places. */
+static void
+begin_program(import *m, const entry *e)
+{
+  size_t length = 0;
+  const char *name = import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
+  (void)length;
+  m->program = vyre_build_program(m->module, name, program_mode(m, e), m->input, &m->b).id;
+  m->program_epoch++;
+  m->first_decl = vyre_build_var(&m->b, VYRE_TYPE(VYRE_U32, 1)).id;
+  m->first_body = vyre_build_jump(&m->b, VYRE_OP_trap, VYRE_NONE).id;
+  memset(m->builtins, 0, sizeof(m->builtins));
+  m->inlined = 0;
+  m->serial = m->serial_last = 1;
+  m->loop = 0;
+  m->escape_count = 0;
+  if (m->escapes.data)
+    memset(m->escapes.data, 0, m->escapes.capacity * sizeof(escape));
+  list *lists[] = {&m->pointers, &m->steps, &m->leaves, &m->constant_leaves, &m->members_made, &m->locals, &m->log, &m->constructs,
+                   &m->open, &m->joins, &m->sets, &m->loop_writes, &m->cases, &m->case_labels, &m->stack, &m->globals};
+  for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+    lists[i]->count = 0;
+  uint32_t *open = list_add(m, &m->open, sizeof(uint32_t), 1);
+  if (open)
+    *open = m->program;
+  list_add(m, &m->leaves, sizeof(uint32_t), 1);
+  list_add(m, &m->constant_leaves, sizeof(uint32_t), 1);
+  m->region = m->program;
+}
+
+static bool
+read_entry(import *m, const entry *e)
+{
+  m->at = e->word;
+  if (!import_id(m, e->function))
+    return false;
+  if (m->ids[e->function].kind != ID_FUNCTION)
+    return import_fail(m, "id %u is no function", e->function);
+  uint32_t f = m->ids[e->function].value;
+  if (!import_scan(m, f))
+    return false;
+  m->at = e->word;
+  begin_program(m, e);
+  keep_modes(m, e);
+  for (uint32_t i = 0; i < m->constants.count && !failed(m); i++) {
+    spv_value v;
+    (void)import_value(m, *AT(uint32_t, m->constants, i), &v);
+  }
+  if (failed(m) || !make_size(m, e) || !import_make_globals(m, e) || !import_entry_body(m, f))
+    return false;
+  locals_finish(m);
+  vyre_row_kill(m->module, (vyre_row){m->first_decl});
+  vyre_row_kill(m->module, (vyre_row){m->first_body});
+  return !failed(m);
+}
+
+static void
+read_all(import *m, const void *data, size_t size)
+{
+  if (!take_words(m, data, size) || !read_header(m) || !make_ids(m) || !import_declare(m))
+    return;
+  for (uint32_t i = 0; i < m->entries.count; i++) {
+    entry e = *AT(entry, m->entries, i);
+    if (!read_entry(m, &e))
+      return;
+  }
+}
+
+vyre_status
+vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path)
+{
+  import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .path = path ? path : "SPIR-V"};
+  read_all(&m, data, size);
+  free_all(&m);
+  return vyre_status_join(m.status, vyre_module_status(module));
+}

@@ -1,0 +1,421 @@
+/* One pass over each function that an entry point reaches, once a module: its blocks and edges, what its blocks store to, which variables
+ * are indexed by values, what it calls.
+ *
+ * What a function does with a pointer that it is given counts for the variable that its caller gave, so what it calls is scanned first; a
+ * function that reaches itself is an error.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <string.h>
+
+static root *
+root_of(import *m, uint32_t to)
+{
+  if (to == 0 || to >= m->bound || m->ids[to].root == 0)
+    return NULL;
+  const id_info *info = &m->ids[to];
+  if (info->kind != ID_LOCAL && info->kind != ID_GLOBAL)
+    return NULL;
+  const spv_type *t = info->type ? import_type(m, info->type) : NULL;
+  return t && t->form == FORM_POINTER ? AT(root, m->roots, info->root) : NULL;
+}
+
+static bool
+new_root(import *m, uint32_t id)
+{
+  if (m->roots.count == 0 && !list_add(m, &m->roots, sizeof(root), 1))
+    return false;
+  root *r = list_add(m, &m->roots, sizeof(root), 1);
+  if (!r)
+    return false;
+  *r = (root){.id = id};
+  m->ids[id].root = m->roots.count - 1;
+  return true;
+}
+
+/* A store to `to`; whole of a constant: `constant`. */
+static void
+stores_to(import *m, uint32_t to, uint32_t constant)
+{
+  root *r = root_of(m, to);
+  if (!r)
+    return;
+  bool whole = r->id == to && constant && m->ids[constant].kind == ID_CONSTANT && !(m->ids[constant].flags & ID_SPEC);
+  if (whole && (!(r->flags & ROOT_WRITTEN) || ((r->flags & ROOT_CONSTANT) && r->constant == constant))) {
+    r->flags |= ROOT_CONSTANT;
+    r->constant = constant;
+  } else {
+    r->flags &= ~(uint32_t)ROOT_CONSTANT;
+  }
+  r->flags |= ROOT_WRITTEN;
+}
+
+static bool
+add_word(import *m, list *l, uint32_t word)
+{
+  uint32_t *added = list_add(m, l, sizeof(uint32_t), 1);
+  if (added)
+    *added = word;
+  return added != NULL;
+}
+
+/* A private variable that a function stores to is a store of its callers too. */
+static bool
+note_private(import *m, function *f, uint32_t to)
+{
+  const root *r = root_of(m, to);
+  if (!r || m->ids[r->id].kind != ID_GLOBAL)
+    return true;
+  uint32_t index = m->ids[to].root;
+  for (uint32_t k = 0; k < f->private_count; k++)
+    if (*AT(uint32_t, m->privates, f->privates + k) == index)
+      return true;
+  f->private_count++;
+  return add_word(m, &m->privates, index);
+}
+
+static bool
+scan_chain(import *m, const uint32_t *words, uint32_t count)
+{
+  if (!import_needs(m, 4))
+    return false;
+  const id_info *base = import_id(m, words[3]);
+  const spv_type *p = base && base->type ? import_type(m, base->type) : NULL;
+  if (!p || p->form != FORM_POINTER)
+    return base ? import_fail(m, "id %u is no pointer", words[3]) : false;
+  uint32_t at = p->element;
+  root *r = root_of(m, words[3]);
+  m->ids[words[2]].root = r ? base->root : 0;
+  for (uint32_t k = 4; r && k < count; k++) {
+    const spv_type *t = import_type(m, at);
+    uint32_t index = 0, unused;
+    if (!t)
+      return false;
+    if (!import_literal(m, words[k], &index) && t->form == FORM_ARRAY)
+      r->flags |= ROOT_DYNAMIC;
+    if (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE)
+      index = 0;
+    at = import_step_type(m, at, index, &unused);
+    if (!at)
+      return import_fail(m, "index %u does not lead into the type there", k - 4);
+  }
+  return true;
+}
+
+static bool
+scan_call(import *m, function *f, const uint32_t *words, uint32_t count)
+{
+  if (!import_needs(m, 4))
+    return false;
+  const id_info *info = import_id(m, words[3]);
+  if (!info || info->kind != ID_FUNCTION)
+    return info ? import_fail(m, "id %u is no function", words[3]) : false;
+  const function *callee = AT(function, m->functions, info->value);
+  if (count - 4 != callee->param_count)
+    return import_fail(m, "%u arguments, but function %u has %u", count - 4, words[3], callee->param_count);
+  for (uint32_t k = 0; k < callee->param_count; k++) {
+    uint32_t id = *AT(uint32_t, m->params, callee->params + k);
+    const id_info *param = &m->ids[id], *given = import_id(m, words[4 + k]);
+    if (!given)
+      return false;
+    if (given->type != param->type)
+      return import_fail(m, "argument %u has another type than parameter %u of function %u", words[4 + k], k, words[3]);
+    root *to = root_of(m, words[4 + k]);
+    const root *through = root_of(m, id);
+    if (!to || !through)
+      continue;
+    to->flags |= through->flags & ROOT_DYNAMIC;
+    if (through->flags & ROOT_WRITTEN) {
+      stores_to(m, words[4 + k], 0);
+      if (!note_private(m, f, words[4 + k]))
+        return false;
+    }
+  }
+  for (uint32_t k = 0; k < callee->private_count; k++)
+    if (!note_private(m, f, AT(root, m->roots, *AT(uint32_t, m->privates, callee->privates + k))->id))
+      return false;
+  return true;
+}
+
+/* What an instruction means for variables.  `writes` is told if it stores to one. */
+static bool
+scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uint32_t count, bool *writes)
+{
+  switch (op) {
+  case SpvOpVariable:
+    if (!import_needs(m, 4))
+      return false;
+    if (!new_root(m, words[2]))
+      return false;
+    if (count > 4)
+      stores_to(m, words[2], words[4] < m->bound ? words[4] : 0);
+    *writes = count > 4;
+    return true;
+  case SpvOpFunctionParameter: {
+    const spv_type *t = import_type(m, words[1]);
+    if (!t || (t->form == FORM_POINTER && !new_root(m, words[2])))
+      return false;
+    f->param_count++;
+    return add_word(m, &m->params, words[2]);
+  }
+  case SpvOpAccessChain:
+  case SpvOpInBoundsAccessChain: return scan_chain(m, words, count);
+  case SpvOpCopyObject:
+    if (count >= 4 && root_of(m, words[3]))
+      m->ids[words[2]].root = m->ids[words[3]].root;
+    return true;
+  case SpvOpStore:
+    if (!import_needs(m, 3))
+      return false;
+    *writes = root_of(m, words[1]) != NULL;
+    stores_to(m, words[1], words[2] < m->bound ? words[2] : 0);
+    return note_private(m, f, words[1]);
+  case SpvOpCopyMemory:
+    if (!import_needs(m, 3))
+      return false;
+    *writes = root_of(m, words[1]) != NULL;
+    stores_to(m, words[1], 0);
+    return note_private(m, f, words[1]);
+  case SpvOpExtInst:
+    if (count >= 7 && (words[4] == 35 || words[4] == 51)) { /* Modf and Frexp with a pointer */
+      *writes = root_of(m, words[6]) != NULL;
+      stores_to(m, words[6], 0);
+      return note_private(m, f, words[6]);
+    }
+    return true;
+  case SpvOpFunctionCall: *writes = true; return scan_call(m, f, words, count);
+  default: return true;
+  }
+}
+
+/* What an instruction calls: scanned before the function's own scan begins, so that lists of functions do not mix. */
+static bool
+scan_callees(import *m, const function *f)
+{
+  for (uint32_t at = f->start; at < f->end; at += m->words[at] >> 16) {
+    if ((m->words[at] & 0xffffu) != SpvOpFunctionCall)
+      continue;
+    m->at = at;
+    if (!import_needs(m, 4))
+      return false;
+    const id_info *info = import_id(m, m->words[at + 3]);
+    if (!info || info->kind != ID_FUNCTION)
+      return info ? import_fail(m, "id %u is no function", m->words[at + 3]) : false;
+    const function *callee = AT(function, m->functions, info->value);
+    if (callee->state == 1)
+      return import_fail(m, "function %u calls itself: recursion is not covered, nor valid", m->words[at + 3]);
+    if (callee->state == 0 && !import_scan(m, info->value))
+      return false;
+  }
+  return true;
+}
+
+static bool
+is_terminator(uint32_t op)
+{
+  return (op >= SpvOpBranch && op <= SpvOpUnreachable) || op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR
+      || op == SpvOpTerminateRayKHR || op == SpvOpEmitMeshTasksEXT;
+}
+
+/* Results, blocks, and what stands in them. */
+static bool
+scan_body(import *m, uint32_t index)
+{
+  function *f = AT(function, m->functions, index);
+  block *b = NULL;
+  bool first = true;
+  for (m->at = f->start + (m->words[f->start] >> 16); m->at < f->end; m->at += m->words[m->at] >> 16) {
+    const uint32_t *words = m->words + m->at;
+    uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+    bool has_result, has_type, writes = false;
+    import_op_results(op, &has_result, &has_type);
+    if (op == SpvOpLine || op == SpvOpNoLine) {
+      import_line(m, m->at);
+      continue;
+    }
+    if (!import_needs(m, 1u + has_result + has_type))
+      return false;
+    if (has_result && !import_define(m, words[has_type ? 2 : 1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, has_type ? words[1] : 0))
+      return false;
+    if (has_type && !import_type(m, words[1]))
+      return false;
+    if (op == SpvOpLabel) {
+      if (b)
+        return import_fail(m, "the block before it has no end");
+      b = list_add(m, &m->blocks, sizeof(block), 1);
+      if (!b)
+        return false;
+      *b = (block){.label = words[1], .start = m->at + count, .writes = m->writes.count, .function = index};
+      m->ids[words[1]].value = m->blocks.count - 1;
+      f->block_count++;
+      first = true;
+      continue;
+    }
+    if (!b && op != SpvOpFunctionParameter && op != SpvOpNop)
+      return import_fail(m, "stands outside of a block");
+    if (!scan_instruction(m, f, op, words, count, &writes))
+      return false;
+    if (!b)
+      continue;
+    if (writes) {
+      b->write_count++;
+      if (!add_word(m, &m->writes, m->at))
+        return false;
+    }
+    if (op == SpvOpPhi) {
+      if (!first)
+        return import_fail(m, "stands behind other instructions of its block");
+      b->phis++;
+      f->phi_count++;
+      if (!add_word(m, &m->phis, words[2]))
+        return false;
+    } else {
+      first = false;
+    }
+    if (op == SpvOpLoopMerge || op == SpvOpSelectionMerge)
+      b->merge = m->at;
+    if (is_terminator(op)) {
+      b->end = m->at;
+      b = NULL;
+    }
+  }
+  m->at = f->start;
+  if (b || f->block_count == 0)
+    return import_fail(m, b ? "its last block has no end" : "a function without a body is not covered");
+  return true;
+}
+
+uint32_t
+import_block(import *m, uint32_t label)
+{
+  const id_info *info = import_id(m, label);
+  if (!info)
+    return NONE;
+  if (info->kind != ID_LABEL) {
+    import_fail(m, "id %u is no label", label);
+    return NONE;
+  }
+  return info->value;
+}
+
+static bool
+add_edge(import *m, uint32_t from, uint32_t label)
+{
+  uint32_t to = import_block(m, label);
+  if (to == NONE || !add_word(m, &m->successors, to))
+    return false;
+  if (AT(block, m->blocks, to)->function != AT(block, m->blocks, from)->function)
+    return import_fail(m, "label %u is in another function", label);
+  AT(block, m->blocks, from)->successor_count++;
+  AT(block, m->blocks, to)->preds++;
+  return true;
+}
+
+static bool
+scan_edges(import *m, uint32_t from)
+{
+  block *b = AT(block, m->blocks, from);
+  b->successors = m->successors.count;
+  m->at = b->end;
+  const uint32_t *words = m->words + m->at;
+  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  if (b->merge) {
+    uint32_t next = m->words[b->merge] >> 16;
+    m->at = b->merge;
+    if (b->merge + next != b->end)
+      return import_fail(m, "is not right before the end of its block");
+    if (!import_needs(m, (words[0] & 0xffffu) == SpvOpLoopMerge ? 4 : 3))
+      return false;
+    bool loop = (m->words[b->merge] & 0xffffu) == SpvOpLoopMerge;
+    if (loop && !import_needs(m, 4))
+      return false;
+    for (uint32_t k = 1; k <= (loop ? 2u : 1u); k++) {
+      uint32_t to = import_block(m, m->words[b->merge + k]);
+      if (to == NONE)
+        return false;
+      if (AT(block, m->blocks, to)->function != b->function)
+        return import_fail(m, "label %u is in another function", m->words[b->merge + k]);
+    }
+    m->at = b->end;
+  }
+  switch (op) {
+  case SpvOpBranch: return import_needs(m, 2) && add_edge(m, from, words[1]);
+  case SpvOpBranchConditional: return import_needs(m, 4) && add_edge(m, from, words[2]) && (words[2] == words[3] || add_edge(m, from, words[3]));
+  case SpvOpSwitch:
+    if (!import_needs(m, 3))
+      return false;
+    if (count % 2 == 0)
+      return import_fail(m, "a literal without its label (only 32-bit selectors are covered)");
+    for (uint32_t k = 2; k < count; k += 2)
+      if (!add_edge(m, from, words[k]))
+        return false;
+    return true;
+  case SpvOpReturnValue: return import_needs(m, 2);
+  case SpvOpReturn:
+  case SpvOpUnreachable: return true;
+  default: return import_fail(m, "not covered in a compute shader");
+  }
+}
+
+/* Whether the only return is the end of the outermost chain of blocks. */
+static bool
+returns_at_end(import *m, const function *f)
+{
+  uint32_t returns = 0;
+  for (uint32_t k = 0; k < f->block_count; k++)
+    returns += AT(block, m->blocks, f->blocks + k)->successor_count == 0;
+  uint32_t at = f->blocks;
+  for (uint32_t k = 0; returns == 1 && k <= f->block_count; k++) {
+    const block *b = AT(block, m->blocks, at);
+    if (b->successor_count == 0)
+      return true;
+    if (b->merge)
+      at = import_block(m, m->words[b->merge + 1]);
+    else if (b->successor_count == 1)
+      at = *AT(uint32_t, m->successors, b->successors);
+    else
+      return false;
+    if (at == NONE)
+      return false;
+  }
+  return false;
+}
+
+bool
+import_scan(import *m, uint32_t index)
+{
+  function *f = AT(function, m->functions, index);
+  if (f->state == 2)
+    return true;
+  m->at = f->start;
+  if (m->call_depth >= IMPORT_MAX_DEPTH)
+    return import_fail(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
+  f->state = 1;
+  m->call_depth++;
+  bool ok = scan_callees(m, f);
+  m->call_depth--;
+  if (!ok)
+    return false;
+  f->params = m->params.count;
+  f->blocks = m->blocks.count;
+  f->phis = m->phis.count;
+  f->privates = m->privates.count;
+  if (!scan_body(m, index))
+    return false;
+  m->at = f->start;
+  const spv_type *t = import_type(m, m->words[f->start + 4]);
+  if (!t)
+    return false;
+  if (t->form != FORM_FUNCTION || t->count != f->param_count || t->element != m->words[f->start + 1])
+    return import_fail(m, "its parameters and result are not those of its type");
+  for (uint32_t k = 0; k < f->param_count; k++)
+    if (m->ids[*AT(uint32_t, m->params, f->params + k)].type != AT(spv_member, m->members, t->members + k)->type)
+      return import_fail(m, "parameter %u has another type than its function's type says", k);
+  for (uint32_t k = 0; k < f->block_count; k++)
+    if (!scan_edges(m, f->blocks + k))
+      return false;
+  f->leaves_early = !returns_at_end(m, f);
+  f->state = 2;
+  return true;
+}

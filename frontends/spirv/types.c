@@ -1,0 +1,411 @@
+/* SPIR-V's types: what values of them are made of, and the types of memory that they become.
+ *
+ * Limits: bool, 32-bit integers and floats; others are errors at their declaration.  Types nest 255 deep, as SPIR-V says.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <string.h>
+
+spv_type *
+import_type(import *m, uint32_t id)
+{
+  id_info *info = import_id(m, id);
+  if (!info)
+    return NULL;
+  if (info->kind != ID_TYPE) {
+    import_fail(m, "id %u is no type", id);
+    return NULL;
+  }
+  return AT(spv_type, m->types, info->value);
+}
+
+spv_type *
+import_value_type(import *m, uint32_t id)
+{
+  spv_type *t = import_type(m, id);
+  if (!t)
+    return NULL;
+  if (t->form == FORM_VALUE)
+    return t;
+  if (t->form == FORM_VOID || t->form == FORM_RUNTIME || t->form == FORM_FUNCTION || t->form == FORM_POINTER || t->has_pointer) {
+    import_fail(m, "a value of type %u (pointer, function or runtime array) is not covered", id);
+    return NULL;
+  }
+  if (!t->sized) {
+    import_fail(m, "a value of type %u, an array that specialization sizes, is not covered\nFix: access its elements", id);
+    return NULL;
+  }
+  if (t->leaves > IMPORT_MAX_LEAVES) {
+    import_fail(m, "a value of type %u has more than %u scalars and vectors\nFix: access its elements", id, IMPORT_MAX_LEAVES);
+    return NULL;
+  }
+  return t;
+}
+
+/* What it is made of. */
+static spv_type *
+component(import *m, uint32_t id, spv_type *t)
+{
+  spv_type *part = import_type(m, id);
+  if (!part)
+    return NULL;
+  if (part->depth >= 255) {
+    import_fail(m, "types nest more than 255 deep");
+    return NULL;
+  }
+  if (part->depth + 1 > t->depth)
+    t->depth = (uint8_t)(part->depth + 1);
+  t->has_pointer |= part->has_pointer || part->form == FORM_POINTER;
+  return part;
+}
+
+static uint32_t
+times(uint32_t count, uint32_t leaves)
+{
+  uint64_t all = (uint64_t)count * leaves;
+  return leaves == NONE || all > 1u << 24 ? NONE : (uint32_t)all;
+}
+
+static bool
+number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
+{
+  t->form = FORM_VALUE;
+  t->sized = true;
+  t->leaves = 1;
+  if (op == SpvOpTypeBool) {
+    t->value = VYRE_TYPE(VYRE_BOOL, 1);
+    return true;
+  }
+  if (!import_needs(m, op == SpvOpTypeInt ? 4 : 3))
+    return false;
+  if (words[2] != 32)
+    return import_fail(m, "%u bits are not covered, only 32 are\nFix: use 32-bit types", words[2]);
+  t->value = op == SpvOpTypeFloat ? VYRE_TYPE(VYRE_F32, 1) : words[3] ? VYRE_TYPE(VYRE_I32, 1) : VYRE_TYPE(VYRE_U32, 1);
+  return true;
+}
+
+static bool
+vector_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
+{
+  if (!import_needs(m, 4))
+    return false;
+  const spv_type *part = component(m, words[2], t);
+  if (!part)
+    return false;
+  bool vector = op == SpvOpTypeVector;
+  uint32_t lanes = VYRE_TYPE_LANES(part->value);
+  if (part->form != FORM_VALUE || (vector ? lanes != 1 : lanes == 1 || !vyre_kind_is_float(VYRE_TYPE_KIND(part->value))))
+    return import_fail(m, "id %u is no type that it can be made of", words[2]);
+  if (words[3] < 2 || words[3] > 4)
+    return import_fail(m, "%u components are not covered, 2 to 4 are", words[3]);
+  t->form = vector ? FORM_VALUE : FORM_MATRIX;
+  t->sized = true;
+  t->has_matrix = !vector;
+  t->element = words[2];
+  t->count = words[3];
+  t->value = vector ? VYRE_TYPE(VYRE_TYPE_KIND(part->value), words[3]) : part->value;
+  t->leaves = vector ? 1 : words[3];
+  return true;
+}
+
+static bool
+array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
+{
+  bool runtime = op == SpvOpTypeRuntimeArray;
+  if (!import_needs(m, runtime ? 3 : 4))
+    return false;
+  const spv_type *part = component(m, words[2], t);
+  if (!part)
+    return false;
+  if (part->form == FORM_VOID || part->form == FORM_RUNTIME || part->form == FORM_FUNCTION || part->form == FORM_POINTER)
+    return import_fail(m, "an array of type %u is not covered", words[2]);
+  t->form = runtime ? FORM_RUNTIME : FORM_ARRAY;
+  t->element = words[2];
+  t->has_matrix = part->has_matrix && part->form != FORM_STRUCT;
+  (void)import_decoration(m, words[1], SpvDecorationArrayStride, &t->stride);
+  t->leaves = NONE;
+  if (runtime)
+    return true;
+  const id_info *length = import_id(m, words[3]);
+  if (!length || length->kind != ID_CONSTANT)
+    return import_fail(m, "length %u is no constant", words[3]);
+  t->length = words[3];
+  if (import_literal(m, words[3], &t->count)) {
+    if (t->count == 0 || t->count > INT32_MAX)
+      return import_fail(m, "a length of %u", t->count);
+    t->sized = part->sized;
+    t->leaves = times(t->count, part->leaves);
+  } else if (!(length->flags & ID_SPEC)) {
+    return import_fail(m, "length %u is no integer", words[3]);
+  }
+  return true;
+}
+
+static void
+member_decorations(import *m, uint32_t id, const spv_type *t)
+{
+  for (uint32_t i = m->ids[id].decorations; i; i = AT(decoration, m->decorations, i)->next) {
+    const decoration *d = AT(decoration, m->decorations, i);
+    if (d->member >= t->count)
+      continue;
+    spv_member *mb = AT(spv_member, m->members, t->members + d->member);
+    switch (d->kind) {
+    case SpvDecorationOffset: mb->offset = d->value; break;
+    case SpvDecorationMatrixStride: mb->matrix_stride = d->value; break;
+    case SpvDecorationRowMajor: mb->row_major = true; break;
+    case SpvDecorationBuiltIn: mb->builtin = d->value; break;
+    case SpvDecorationNonWritable: mb->access |= VYRE_ACCESS_NO_WRITE; break;
+    case SpvDecorationNonReadable: mb->access |= VYRE_ACCESS_NO_READ; break;
+    case SpvDecorationCoherent: mb->access |= VYRE_ACCESS_COHERENT; break;
+    case SpvDecorationVolatile: mb->access |= VYRE_ACCESS_VOLATILE; break;
+    case SpvDecorationRestrict: mb->access |= VYRE_ACCESS_RESTRICT; break;
+    case SpvDecorationAliased: mb->access |= VYRE_ACCESS_ALIASED; break;
+    case NONE: mb->name = d->value; break;
+    default: break;
+    }
+  }
+}
+
+static bool
+struct_type(import *m, const uint32_t *words, uint32_t count, spv_type *t)
+{
+  t->form = FORM_STRUCT;
+  t->sized = true;
+  t->count = count - 2;
+  t->members = m->members.count;
+  if (t->count && !list_add(m, &m->members, sizeof(spv_member), t->count))
+    return false;
+  for (uint32_t k = 0; k < t->count; k++) {
+    const spv_type *part = component(m, words[2 + k], t);
+    if (!part)
+      return false;
+    if (part->form == FORM_VOID || part->form == FORM_FUNCTION)
+      return import_fail(m, "member %u has type %u, which no member can have", k, words[2 + k]);
+    *AT(spv_member, m->members, t->members + k) = (spv_member){.type = words[2 + k], .leaf = t->leaves, .offset = VYRE_OFFSET_AUTO, .builtin = NONE};
+    t->sized &= part->sized;
+    t->has_matrix |= part->has_matrix;
+    t->leaves = part->leaves == NONE || t->leaves == NONE || t->leaves + part->leaves > 1u << 24 ? NONE : t->leaves + part->leaves;
+  }
+  member_decorations(m, words[1], t);
+  return true;
+}
+
+static bool
+pointer_type(import *m, const uint32_t *words, spv_type *t)
+{
+  if (!import_needs(m, 4))
+    return false;
+  t->form = FORM_POINTER;
+  t->count = words[2];
+  t->element = words[3];
+  if (words[2] == SpvStorageClassPhysicalStorageBuffer)
+    return import_fail(m, "pointers to physical storage buffers are not covered\nFix: compile without buffer references");
+  return component(m, words[3], t) != NULL;
+}
+
+static bool
+function_type(import *m, const uint32_t *words, uint32_t count, spv_type *t)
+{
+  if (!import_needs(m, 3))
+    return false;
+  t->form = FORM_FUNCTION;
+  t->element = words[2];
+  t->count = count - 3;
+  t->members = m->members.count;
+  if (!component(m, words[2], t) || (t->count && !list_add(m, &m->members, sizeof(spv_member), t->count)))
+    return false;
+  for (uint32_t k = 0; k < t->count; k++) {
+    if (!component(m, words[3 + k], t))
+      return false;
+    *AT(spv_member, m->members, t->members + k) = (spv_member){.type = words[3 + k]};
+  }
+  return true;
+}
+
+bool
+import_declare_type(import *m, uint32_t op)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  if (!import_needs(m, 2))
+    return false;
+  spv_type t = {.form = FORM_VOID};
+  bool ok;
+  switch (op) {
+  case SpvOpTypeVoid: ok = true; break;
+  case SpvOpTypeBool:
+  case SpvOpTypeInt:
+  case SpvOpTypeFloat: ok = number_type(m, op, words, &t); break;
+  case SpvOpTypeVector:
+  case SpvOpTypeMatrix: ok = vector_type(m, op, words, &t); break;
+  case SpvOpTypeArray:
+  case SpvOpTypeRuntimeArray: ok = array_type(m, op, words, &t); break;
+  case SpvOpTypeStruct: ok = struct_type(m, words, count, &t); break;
+  case SpvOpTypePointer: ok = pointer_type(m, words, &t); break;
+  case SpvOpTypeFunction: ok = function_type(m, words, count, &t); break;
+  default: return import_fail(m, "not covered\nFix: leave out what needs it");
+  }
+  if (!ok || !import_define(m, words[1], ID_TYPE, 0))
+    return false;
+  spv_type *made = list_add(m, &m->types, sizeof(spv_type), 1);
+  if (!made)
+    return false;
+  *made = t;
+  m->ids[words[1]].value = m->types.count - 1;
+  return true;
+}
+
+uint32_t
+import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf)
+{
+  const spv_type *t = import_type(m, id);
+  *out_leaf = 0;
+  if (!t)
+    return 0;
+  switch (t->form) {
+  case FORM_VALUE: return index < t->count ? t->element : 0;
+  case FORM_MATRIX: *out_leaf = index; return index < t->count ? t->element : 0;
+  case FORM_STRUCT:
+    if (index >= t->count)
+      return 0;
+    *out_leaf = AT(spv_member, m->members, t->members + index)->leaf;
+    return AT(spv_member, m->members, t->members + index)->type;
+  case FORM_ARRAY: {
+    const spv_type *part = import_type(m, t->element);
+    if (t->count && index >= t->count)
+      return 0;
+    *out_leaf = part && part->leaves != NONE && t->leaves != NONE ? index * part->leaves : 0;
+    return t->element;
+  }
+  case FORM_RUNTIME: return t->element;
+  default: return 0;
+  }
+}
+
+vyre_type
+import_leaf_type(import *m, uint32_t id, uint32_t k)
+{
+  for (;;) {
+    const spv_type *t = import_type(m, id);
+    if (!t)
+      return 0;
+    if (t->form == FORM_VALUE || t->form == FORM_MATRIX)
+      return t->value;
+    if (t->form == FORM_ARRAY) {
+      const spv_type *part = import_type(m, t->element);
+      if (!part || part->leaves == 0)
+        return 0;
+      k %= part->leaves;
+      id = t->element;
+      continue;
+    }
+    if (t->form != FORM_STRUCT || t->count == 0)
+      return 0;
+    /* the last member that begins at or before it and has leaves */
+    uint32_t low = 0, high = t->count;
+    while (high - low > 1) {
+      uint32_t middle = (low + high) / 2;
+      if (AT(spv_member, m->members, t->members + middle)->leaf <= k)
+        low = middle;
+      else
+        high = middle;
+    }
+    k -= AT(spv_member, m->members, t->members + low)->leaf;
+    id = AT(spv_member, m->members, t->members + low)->type;
+  }
+}
+
+bool
+import_same_leaves(import *m, uint32_t a, uint32_t b)
+{
+  if (a == b)
+    return true;
+  const spv_type *ta = import_type(m, a), *tb = import_type(m, b);
+  if (!ta || !tb || ta->leaves != tb->leaves || ta->leaves > IMPORT_MAX_LEAVES)
+    return false;
+  for (uint32_t k = 0; k < ta->leaves; k++)
+    if (import_leaf_type(m, a, k) != import_leaf_type(m, b, k))
+      return false;
+  return true;
+}
+
+static vyre_type_id
+make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
+{
+  vyre_type_id element = import_make_type(m, t->element, stride, row_major);
+  if (!element)
+    return 0;
+  if (t->form == FORM_RUNTIME)
+    return vyre_type_runtime_array(m->module, element, t->stride);
+  uint32_t row = 0;
+  if (!t->count) {
+    row = import_cast_top(m, import_row(m, t->length), VYRE_TYPE(VYRE_U32, 1));
+    if (!row)
+      return 0;
+    if (m->view->op[row] == VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_U32, 1), 0))
+      return vyre_type_array(m->module, element, m->view->imm[row], VYRE_NONE, t->stride);
+  }
+  return vyre_type_array(m->module, element, t->count, (vyre_row){row}, t->stride);
+}
+
+static vyre_string
+name_string(import *m, uint32_t at, uint32_t skip)
+{
+  size_t length = 0;
+  const char *text = at ? import_text(m, at + skip, at + (m->words[at] >> 16), &length) : NULL;
+  return text && length ? vyre_string_intern(m->module, text, length) : 0;
+}
+
+static vyre_type_id
+make_struct(import *m, uint32_t id, const spv_type *t)
+{
+  if (t->count == 0) {
+    import_fail(m, "struct %u without members is not covered in memory", id);
+    return 0;
+  }
+  size_t bytes = t->count * sizeof(vyre_member);
+  vyre_member *members = m->allocator->resize(m->allocator->user, NULL, 0, bytes);
+  if (!members) {
+    m->status = VYRE_OUT_OF_MEMORY("for a struct");
+    return 0;
+  }
+  vyre_type_id made = 1;
+  for (uint32_t k = 0; k < t->count && made; k++) {
+    spv_member mb = *AT(spv_member, m->members, t->members + k);
+    made = import_make_type(m, mb.type, mb.matrix_stride, mb.row_major);
+    members[k] = (vyre_member){name_string(m, mb.name, 3), made, mb.offset, mb.access};
+  }
+  uint16_t flags = m->ids[id].flags;
+  if (made)
+    made = vyre_type_struct(m->module, name_string(m, m->ids[id].name, 2), members, t->count,
+                            (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) | (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u));
+  m->allocator->resize(m->allocator->user, members, bytes, 0);
+  return made;
+}
+
+vyre_type_id
+import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major)
+{
+  spv_type *found = import_type(m, id);
+  if (!found)
+    return 0;
+  spv_type t = *found; /* types do not move after the declarations, but this says so */
+  bool plain = t.form == FORM_STRUCT || !t.has_matrix; /* the member that it is in changes nothing */
+  if (plain && t.made && t.epoch == m->program_epoch)
+    return t.made;
+  vyre_type_id made;
+  switch (t.form) {
+  case FORM_VALUE: return t.value;
+  case FORM_MATRIX: return vyre_type_matrix(m->module, t.value, t.count, matrix_stride, row_major);
+  case FORM_ARRAY:
+  case FORM_RUNTIME: made = make_array(m, &t, matrix_stride, row_major); break;
+  case FORM_STRUCT: made = make_struct(m, id, &t); break;
+  default: import_fail(m, "type %u is not covered in memory", id); return 0;
+  }
+  if (plain && made) {
+    found->made = made;
+    found->epoch = m->program_epoch;
+  }
+  return made;
+}
