@@ -299,7 +299,8 @@ typedef struct import {
   uint32_t first_decl, first_body; /* marks: rows go in front of them */
   uint32_t builtins[5];
   uint32_t inlined;
-  uint32_t copied;      /* word of an OpStore that is done already; 0: none */
+  uint32_t copied;      /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
+  uint32_t copied_from, copied_operands;
   uint32_t rows_before; /* rows from here on are the current instruction's */
   uint32_t epoch_last; /* instances */
   uint32_t serial;     /* the region being filled */

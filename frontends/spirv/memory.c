@@ -207,30 +207,6 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
 }
 
 static bool
-store(import *m, const uint32_t *words)
-{
-  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
-  if (m->copied == m->at) {
-    m->copied = 0;
-    return true;
-  }
-  const pointer *p = import_pointer(m, words[1]);
-  spv_value v;
-  if (!p || !import_value(m, words[2], &v))
-    return false;
-  if (v.type != p->type)
-    return import_fail(m, "value %u is not of the type that pointer %u leads to", words[2], words[1]);
-  uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
-  if (v.count && !rows)
-    return false;
-  for (uint32_t k = 0; k < v.count; k++)
-    rows[k] = v.leaves[k];
-  bool ok = import_store_leaves(m, m->ids[words[1]].value, first, operands);
-  m->stack.count = first;
-  return ok;
-}
-
-static bool
 is_plain_path(const pointer *p)
 {
   return p->base == BASE_BUFFER && !p->has_column;
@@ -257,23 +233,47 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
   return !failed(m);
 }
 
+/* By one copy where that can be, else leaf by leaf. */
 static bool
-copy_memory(import *m, const uint32_t *words)
+move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
 {
-  const pointer *to = import_pointer(m, words[1]), *from = import_pointer(m, words[2]);
-  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
+  const pointer *to = import_pointer(m, to_id), *from = import_pointer(m, from_id);
   if (!to || !from)
     return false;
   if (to->type != from->type)
     return import_fail(m, "its pointers lead to different types");
   const spv_type *t = import_type(m, to->type);
   bool done = false;
-  if (t && t->form != FORM_VALUE && !try_copy(m, words[1], words[2], operands, &done))
+  if (t && t->form != FORM_VALUE && !try_copy(m, to_id, from_id, operands, &done))
     return false;
   if (done)
     return true;
   uint32_t first = m->stack.count;
-  bool ok = load_leaves(m, m->ids[words[2]].value, operands) && import_store_leaves(m, m->ids[words[1]].value, first, operands);
+  bool ok = load_leaves(m, m->ids[from_id].value, operands) && import_store_leaves(m, m->ids[to_id].value, first, operands);
+  m->stack.count = first;
+  return ok;
+}
+
+static bool
+store(import *m, const uint32_t *words)
+{
+  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
+  if (m->copied == m->at) {
+    m->copied = 0;
+    return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
+  }
+  const pointer *p = import_pointer(m, words[1]);
+  spv_value v;
+  if (!p || !import_value(m, words[2], &v))
+    return false;
+  if (v.type != p->type)
+    return import_fail(m, "value %u is not of the type that pointer %u leads to", words[2], words[1]);
+  uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
+  if (v.count && !rows)
+    return false;
+  for (uint32_t k = 0; k < v.count; k++)
+    rows[k] = v.leaves[k];
+  bool ok = import_store_leaves(m, m->ids[words[1]].value, first, operands);
   m->stack.count = first;
   return ok;
 }
@@ -290,30 +290,40 @@ is_used_behind(import *m, uint32_t id, uint32_t at)
   return false;
 }
 
+/* The OpStore that is all that is done with what is loaded here, with only access chains before it; 0: there is none. */
+static uint32_t
+only_store(import *m, const uint32_t *words)
+{
+  uint32_t at = m->at + (words[0] >> 16), op = m->words[at] & 0xffffu;
+  while (op == SpvOpAccessChain || op == SpvOpInBoundsAccessChain || op == SpvOpLine || op == SpvOpNoLine) {
+    at += m->words[at] >> 16;
+    op = m->words[at] & 0xffffu;
+  }
+  bool stores = op == SpvOpStore && m->words[at] >> 16 >= 3 && m->words[at + 2] == words[2];
+  return stores && !is_used_behind(m, words[2], at + (m->words[at] >> 16)) ? at : 0;
+}
+
 static bool
 load(import *m, const uint32_t *words)
 {
-  uint32_t count = words[0] >> 16, next = m->at + count;
+  uint32_t count = words[0] >> 16, operands = count > 4 ? words[4] : 0;
   const pointer *p = import_pointer(m, words[3]);
   if (!p)
     return false;
   if (p->type != words[1])
     return import_fail(m, "its type is not what pointer %u leads to", words[3]);
   const spv_type *t = import_type(m, words[1]);
-  bool store_follows = (m->words[next] & 0xffffu) == SpvOpStore && m->words[next] >> 16 >= 3 && m->words[next + 2] == words[2];
-  if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && store_follows && is_plain_path(p)
-      && !is_used_behind(m, words[2], next + (m->words[next] >> 16))) {
-    bool done;
-    uint32_t operands = (count > 4 ? words[4] : 0) | (m->words[next] >> 16 > 3 ? m->words[next + 3] : 0);
-    if (!try_copy(m, m->words[next + 1], words[3], operands, &done))
-      return false;
-    if (done) {
-      m->copied = next;
+  if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && is_plain_path(p)) {
+    uint32_t at = only_store(m, words);
+    if (at) {
+      m->copied = at;
+      m->copied_from = words[3];
+      m->copied_operands = operands;
       return true;
     }
   }
   uint32_t first = m->stack.count;
-  if (!load_leaves(m, m->ids[words[3]].value, count > 4 ? words[4] : 0))
+  if (!load_leaves(m, m->ids[words[3]].value, operands))
     return false;
   uint32_t made = m->stack.count - first;
   m->stack.count = first;
@@ -424,7 +434,7 @@ import_memory(import *m, uint32_t op)
   switch (op) {
   case SpvOpLoad: return import_needs(m, 4) && load(m, words);
   case SpvOpStore: return import_needs(m, 3) && store(m, words);
-  case SpvOpCopyMemory: return import_needs(m, 3) && copy_memory(m, words);
+  case SpvOpCopyMemory: return import_needs(m, 3) && move_memory(m, words[1], words[2], words[0] >> 16 > 3 ? words[3] : 0);
   case SpvOpArrayLength: return import_needs(m, 5) && array_length(m, words);
   default: return atomic_memory(m, op, words);
   }
