@@ -86,7 +86,7 @@ typedef struct spv_type {
   uint8_t form;
   vyre_type value;    /* value: itself; matrix: the column */
   bool sized;         /* the number of leaves is known */
-  bool has_pointer;
+  bool has_pointer, has_runtime;
   bool has_matrix;    /* arrays: of matrices at last */
   uint8_t depth;
   uint32_t element;   /* id: component, column, element, pointee, returned */

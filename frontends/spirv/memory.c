@@ -244,7 +244,7 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
     return import_fail(m, "its pointers lead to different types");
   const spv_type *t = import_type(m, to->type);
   bool done = false;
-  if (t && t->form != FORM_VALUE && !try_copy(m, to_id, from_id, operands, &done))
+  if (t && t->form != FORM_VALUE && t->form != FORM_RUNTIME && !t->has_runtime && !try_copy(m, to_id, from_id, operands, &done))
     return false;
   if (done)
     return true;
@@ -313,7 +313,7 @@ load(import *m, const uint32_t *words)
   if (p->type != words[1])
     return import_fail(m, "its type is not what pointer %u leads to", words[3]);
   const spv_type *t = import_type(m, words[1]);
-  if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && is_plain_path(p)) {
+  if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
     uint32_t at = only_store(m, words);
     if (at) {
       m->copied = at;

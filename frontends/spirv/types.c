@@ -57,6 +57,7 @@ component(import *m, uint32_t id, spv_type *t)
   if (part->depth + 1 > t->depth)
     t->depth = (uint8_t)(part->depth + 1);
   t->has_pointer |= part->has_pointer || part->form == FORM_POINTER;
+  t->has_runtime |= part->has_runtime || part->form == FORM_RUNTIME;
   return part;
 }
 
