@@ -160,6 +160,35 @@ memory_may_end_anywhere(void **state)
 }
 
 static void
+after_a_failure_nothing_is_made(void **state)
+{
+  (void)state;
+  counting c = {0};
+  const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
+  vyre_module *m;
+  assert_null(vyre_module_create(&allocator, 0, &m));
+  vyre_builder b;
+  vyre_build_program(m, NULL, 0, 0, &b);
+  vyre_row last = build_gid(&b);
+  assert_int_not_equal(last.id, 0);
+  c.fail_at = c.calls + 1;
+  assert_int_equal(vyre_string_intern(m, "text", 4), 0);
+  assert_int_equal(build_gid(&b).id, 0); /* though there would be room for a row */
+  assert_int_equal(vyre_build_const(&b, U32, 1).id, 0);
+  assert_int_equal(vyre_build_if(&b, last).id, 0);
+  assert_int_equal(vyre_string_intern(m, "text", 4), 0);
+  assert_int_equal(vyre_type_array(m, F32, 4, VYRE_NONE, 0), 0);
+  assert_int_equal(vyre_module_add_input(m, "x"), UINT32_MAX);
+  assert_int_equal(vyre_module_add_initializer(m, NULL, 0), UINT32_MAX);
+  assert_int_equal(vyre_module_view(m)->rows, last.id + 1);
+  vyre_status status = vyre_module_status(m);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  vyre_module_destroy(m);
+  assert_int_equal(c.in_use, 0);
+}
+
+static void
 bytes_may_fail(void **state)
 {
   (void)state;
@@ -215,9 +244,8 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_allocation_may_fail_once),
-      cmocka_unit_test(memory_may_end_anywhere),
-      cmocka_unit_test(bytes_may_fail),
+      cmocka_unit_test(every_allocation_may_fail_once),  cmocka_unit_test(memory_may_end_anywhere),
+      cmocka_unit_test(after_a_failure_nothing_is_made), cmocka_unit_test(bytes_may_fail),
       cmocka_unit_test(a_small_module_asks_little),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

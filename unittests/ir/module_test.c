@@ -27,6 +27,19 @@ an_empty_module_is_sealed(void **state)
 }
 
 static void
+every_op_is_found_by_its_text(void **state)
+{
+  (void)state;
+  for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
+    if (vyre_op_infos[op].text)
+      assert_int_equal(vyre_op_find(vyre_op_infos[op].text, strlen(vyre_op_infos[op].text)), op);
+  assert_int_equal(vyre_op_find("addx", 3), VYRE_OP_add);
+  assert_int_equal(vyre_op_find("ad", 2), VYRE_OP_null);
+  assert_int_equal(vyre_op_find("addx", 4), VYRE_OP_null);
+  assert_int_equal(vyre_op_find("", 0), VYRE_OP_null);
+}
+
+static void
 columns_never_move(void **state)
 {
   (void)state;
@@ -60,7 +73,7 @@ a_full_module_says_so(void **state)
   assert_int_equal(vyre_build_program(m, "q", 0, 0, &b).id, 0);
   vyre_status status = vyre_module_status(m);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
-  assert_non_null(strstr(vyre_status_text(status), "10 rows"));
+  assert_non_null(strstr(vyre_status_text(status), "10 rows at most is full"));
   vyre_status_free(status);
   status = vyre_module_seal(m, NULL);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
@@ -393,6 +406,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_empty_module_is_sealed),
+      cmocka_unit_test(every_op_is_found_by_its_text),
       cmocka_unit_test(columns_never_move),
       cmocka_unit_test(a_full_module_says_so),
       cmocka_unit_test(texts_are_interned),
