@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` gives besides the programs and core passes: libvyre, headers, the CMake package (vyre::vyre for embedding,
 # vyre::plugin and vyre_add_plugin for passes), vyre.pc.  The `installed` test uses all of it from outside.
-if(NOT TARGET vyre)
-  return()
-endif()
 include(CMakePackageConfigHelpers)
 set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 
