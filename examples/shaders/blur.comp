@@ -26,7 +26,9 @@ void main()
   ivec2 at = ivec2(gl_GlobalInvocationID.xy);
   if (any(greaterThanEqual(at, size)))
     return;
-  ivec2 along = VERTICAL ? ivec2(0, 1) : ivec2(1, 0);
+  ivec2 along = ivec2(1, 0);
+  if (VERTICAL)
+    along = along.yx;
   precise vec4 sum = fetch(at) * WEIGHTS[0];
   for (int i = 1; i <= RADIUS && i < 5; i++) {
     sum += fetch(at + along * i) * WEIGHTS[i];

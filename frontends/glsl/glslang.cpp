@@ -13,6 +13,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #endif
+#include <glslang/MachineIndependent/localintermediate.h>
 #include <glslang/Public/ResourceLimits.h>
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
@@ -140,7 +141,6 @@ compile(const char *text, size_t length, const char *path, const vyre_glsl_optio
   shader.setEnvInput(glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan, 100);
   shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_2);
   shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_5);
-  shader.setDebugInfo(options->debug);
 
   folder_includer includer(path, options);
   const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);
@@ -156,6 +156,9 @@ compile(const char *text, size_t length, const char *path, const vyre_glsl_optio
     return VYRE_GLSLANG_REJECTED;
 
   std::vector<unsigned int> words;
+  /* TShader::setDebugInfo would do this too, but makes invalid modules of some shaders. */
+  if (options->debug)
+    program.getIntermediate(EShLangCompute)->setSourceFile(path);
   spv::SpvBuildLogger logger;
   glslang::SpvOptions spv_options;
   spv_options.generateDebugInfo = options->debug;
