@@ -3,7 +3,7 @@
  * One survey of the program's rows finds, for each control construct, which vars are written in it.  Then regions are written in order
  * with a map from var to its current value.  Every edge to a merge block, or to a continue target, notes the values of the construct's
  * written vars; where they differ the block gets a phi.  A loop's head has a phi for each var written in the loop, whose second value is
- * patched when the back edge is written.
+ * patched when the back edge is written.  A var that is set only where the loop is then left has none.  Phis that nothing uses go at the end.
  *
  * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside that
  * loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost construct that
@@ -14,6 +14,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
+#include <string.h>
+
 /* ---- survey -------------------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
@@ -23,6 +25,17 @@ new_value(vyre_spv *s, uint32_t row)
   vyre_spv_push(s, &s->current, 0);
   vyre_spv_push(s, &s->stamps, 0);
   return s->value_count++;
+}
+
+/* `open` holds pairs: a value that is written, and what that write reaches.  0: whatever follows; a construct's row: what follows that;
+ * NOWHERE: nothing. */
+#define NOWHERE UINT32_MAX
+
+static void
+push_write(vyre_spv *s, uint32_t value)
+{
+  vyre_spv_push(s, &s->open, value);
+  vyre_spv_push(s, &s->open, 0);
 }
 
 static void
@@ -62,7 +75,7 @@ survey_leave(vyre_spv *s, uint32_t row)
     s->use[target - s->base] |= VYRE_SPV_CROSSED;
     s->id[target - s->base] = new_value(s, target);
   }
-  vyre_spv_push(s, &s->open, s->id[target - s->base]);
+  push_write(s, s->id[target - s->base]);
 }
 
 static void
@@ -77,10 +90,16 @@ survey_row(vyre_spv *s, uint32_t row)
     if (s->a[row] <= s->base || s->a[row] >= row || vyre_spv_opcode(s, s->a[row]) != VYRE_OP_var)
       vyre_spv_fail(s, "a set of row %u, which is no var\nFix: verify the module before writing it", s->a[row]);
     else
-      vyre_spv_push(s, &s->open, s->aux[s->a[row] - s->base]);
+      push_write(s, s->aux[s->a[row] - s->base]);
     break;
   case VYRE_OP_leave:
     survey_leave(s, row);
+    s->jumps++;
+    break;
+  case VYRE_OP_break:
+  case VYRE_OP_continue:
+  case VYRE_OP_fallthrough:
+    s->jumps++;
     break;
   case VYRE_OP_copy:
     use_pointer(s, s->b[row]);
@@ -110,49 +129,116 @@ survey_row(vyre_spv *s, uint32_t row)
   }
 }
 
-/* The construct that ends: its part of `open`, without repetitions, is kept in `written`, and stays for the construct around it. */
+/* What follows the jump that a region ends with: 0 is what follows the region, and a loop's next round. */
+static uint32_t
+reach_of(const vyre_spv *s, uint32_t last)
+{
+  uint32_t at;
+  switch (last ? vyre_spv_opcode(s, last) : VYRE_OP_null) {
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    return NOWHERE;
+  case VYRE_OP_leave:
+    return s->a[last];
+  case VYRE_OP_break:
+    for (at = s->parent[last]; at > s->base; at = s->parent[at])
+      if (vyre_spv_opcode(s, at) == VYRE_OP_loop || vyre_spv_opcode(s, at) == VYRE_OP_for)
+        return at;
+    return 0;
+  default:
+    return 0;
+  }
+}
+
+/* A region ends: if by a jump, the one in it, what was written in it reaches only what that jump goes to. */
+static void
+survey_close_region(vyre_spv *s, uint32_t region, size_t start, uint32_t jumps)
+{
+  const uint32_t reach = reach_of(s, s->last[region]);
+  if (jumps > (reach != NOWHERE))
+    return;
+  for (size_t i = start; reach && i < s->open.count; i += 2)
+    if (s->open.data[i + 1] == 0)
+      s->open.data[i + 1] = reach;
+}
+
+/* A construct ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge of a loop first, and
+ * stays for the construct around it. */
 static void
 survey_close(vyre_spv *s, uint32_t row, size_t start)
 {
   const bool crossed = (s->use[row - s->base] & VYRE_SPV_CROSSED) != 0;
   size_t kept = start;
-  if (!(vyre_op_infos[vyre_spv_opcode(s, row)].flags & VYRE_OP_REGIONS) || vyre_spv_failed(s))
-    return;
-  for (size_t i = start; i < s->open.count; i++) {
-    const uint32_t value = s->open.data[i];
-    if (s->stamps.data[value] == row || (crossed && value == s->id[row - s->base]))
+  for (size_t i = start; i < s->open.count; i += 2) {
+    const uint32_t value = s->open.data[i], reach = s->open.data[i + 1], seen = s->stamps.data[value];
+    if (crossed && value == s->id[row - s->base])
       continue;
-    s->stamps.data[value] = row;
+    if (seen >= start && seen < kept && s->open.data[seen] == value) {
+      if (s->open.data[seen + 1] != reach)
+        s->open.data[seen + 1] = 0;
+      continue;
+    }
+    s->stamps.data[value] = (uint32_t)kept;
     s->open.data[kept++] = value;
+    s->open.data[kept++] = reach;
   }
   s->open.count = kept;
   s->aux[row - s->base] = (uint32_t)s->written.count;
-  vyre_spv_push(s, &s->written, (uint32_t)(kept - start));
-  vyre_spv_append(s, &s->written, s->open.data + start, kept - start);
+  vyre_spv_push(s, &s->written, (uint32_t)(kept - start) / 2);
+  vyre_spv_push(s, &s->written, 0);
+  uint32_t heads = 0;
+  for (int tail = 0; tail < 2; tail++) {
+    for (size_t i = start; i < kept && !vyre_spv_failed(s); i += 2) {
+      const uint32_t value = s->open.data[i];
+      const bool head = s->open.data[i + 1] == 0 && vyre_spv_opcode(s, s->vars.data[value]) == VYRE_OP_var;
+      if (head != (tail == 0))
+        continue;
+      heads += head;
+      vyre_spv_push(s, &s->written, value);
+    }
+  }
+  if (!vyre_spv_failed(s))
+    s->written.data[s->aux[row - s->base] + 1] = heads;
+  for (size_t i = start; i < kept && !vyre_spv_failed(s); i += 2)
+    if (s->open.data[i + 1] == row)
+      s->open.data[i + 1] = 0;
+}
+
+static void
+survey_end(vyre_spv *s, const uint32_t open[3])
+{
+  const uint32_t row = open[0], start = open[1];
+  if (vyre_spv_failed(s))
+    return;
+  if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & VYRE_OP_REGIONS)
+    survey_close(s, row, start);
+  else
+    survey_close_region(s, row, start, s->jumps - open[2]);
 }
 
 void
 vyre_spv_survey(vyre_spv *s)
 {
-  vyre_spv_words nest = {0}; /* pairs: a row with children, where its part of `open` begins */
-  s->value_count = 0;
+  vyre_spv_words nest = {0}; /* a row with children, where its part of `open` begins, the jumps before it */
+  s->value_count = s->jumps = 0;
   s->vars.count = s->current.count = s->stamps.count = s->open.count = s->written.count = 0;
   for (uint32_t row = s->base + 1; row < s->end && !vyre_spv_failed(s); row++) {
     s->row = row;
-    while (nest.count && nest.data[nest.count - 2] != s->parent[row]) {
-      nest.count -= 2;
-      survey_close(s, nest.data[nest.count], nest.data[nest.count + 1]);
+    while (nest.count && nest.data[nest.count - 3] != s->parent[row]) {
+      nest.count -= 3;
+      survey_end(s, nest.data + nest.count);
     }
     survey_row(s, row);
     if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & (VYRE_OP_REGIONS | VYRE_OP_REGION)) {
       vyre_spv_push(s, &nest, row);
       vyre_spv_push(s, &nest, (uint32_t)s->open.count);
-      if (nest.count / 4 > VYRE_SPV_DEPTH)
+      vyre_spv_push(s, &nest, s->jumps);
+      if (nest.count / 6 > VYRE_SPV_DEPTH)
         vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
     }
   }
-  for (; nest.count && !vyre_spv_failed(s); nest.count -= 2)
-    survey_close(s, nest.data[nest.count - 2], nest.data[nest.count - 1]);
+  for (; nest.count && !vyre_spv_failed(s); nest.count -= 3)
+    survey_end(s, nest.data + nest.count - 3);
   vyre_spv_words_free(s, &nest);
   s->row = 0;
 }
@@ -200,7 +286,8 @@ open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
   scope->merge = s->next_id++;
   scope->next = kind == VYRE_SPV_LOOP ? s->next_id++ : 0;
   scope->var_count = written[0];
-  scope->vars = written + 1;
+  scope->head_count = written[1];
+  scope->vars = written + 2;
   scope->merge_edges.count = scope->next_edges.count = scope->saved.count = 0;
   return scope;
 }
@@ -436,15 +523,13 @@ write_if(vyre_spv *s, uint32_t row)
   close_scope(s, &s->scopes[depth]);
 }
 
-/* The head's phis: one a var, the back edge's value and block to come.  Returns where they begin. */
+/* The head's phis: one a var that may come round changed, the back edge's value and block to come.  Returns where they begin. */
 static size_t
 write_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
 {
   const size_t start = s->code.count;
-  for (uint32_t i = 0; i < scope->var_count && !vyre_spv_failed(s); i++) {
+  for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
     const uint32_t value = scope->vars[i];
-    if (is_flag(s, value))
-      continue;
     const uint32_t type = type_of(s, value), initial = or_zero(s, value, s->current.data[value]), id = s->next_id++;
     const uint32_t operands[6] = {type, id, initial, before, id, 0};
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
@@ -457,10 +542,8 @@ write_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
 static void
 patch_head_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool live)
 {
-  for (uint32_t i = 0; i < scope->var_count && !vyre_spv_failed(s); i++) {
+  for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
     const uint32_t value = scope->vars[i];
-    if (is_flag(s, value))
-      continue;
     if (live)
       s->code.data[start + 5] = or_zero(s, value, s->current.data[value]);
     s->code.data[start + 6] = s->block;
@@ -801,4 +884,55 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
     s->row = row;
     write_row(s, row);
   }
+}
+
+/* ---- phis that nothing uses --------------------------------------------------------------------------------------------------------------- */
+
+/* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
+static void
+mark(vyre_spv *s, uint32_t word, uint32_t first_id)
+{
+  uint32_t *offset = word - first_id < s->marks.count ? &s->marks.data[word - first_id] : NULL;
+  if (offset && *offset) {
+    vyre_spv_push(s, &s->scratch, *offset);
+    *offset = 0;
+  }
+}
+
+void
+vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id)
+{
+  bool any = false;
+  uint32_t *code = s->code.data;
+  s->marks.count = s->scratch.count = 0;
+  /* `marks`: by id, where the phi stands, until it is found to be used */
+  for (uint32_t id = first_id; id < s->next_id; id++)
+    vyre_spv_push(s, &s->marks, 0);
+  if (vyre_spv_failed(s))
+    return;
+  for (size_t at = start; at < s->code.count; at += code[at] >> 16) {
+    if ((code[at] & 0xffff) != SpvOpPhi)
+      continue;
+    s->marks.data[code[at + 2] - first_id] = (uint32_t)at;
+    any = true;
+  }
+  for (size_t at = start; any && at < s->code.count; at += code[at] >> 16)
+    for (size_t i = 1; (code[at] & 0xffff) != SpvOpPhi && i < code[at] >> 16; i++)
+      mark(s, code[at + i], first_id);
+  while (s->scratch.count && !vyre_spv_failed(s)) {
+    const size_t at = s->scratch.data[--s->scratch.count];
+    for (size_t i = 3; i < code[at] >> 16; i += 2)
+      mark(s, code[at + i], first_id);
+  }
+  if (vyre_spv_failed(s) || !any)
+    return;
+  size_t kept = start;
+  for (size_t at = start, count; at < s->code.count; at += count) {
+    count = code[at] >> 16;
+    if ((code[at] & 0xffff) == SpvOpPhi && s->marks.data[code[at + 2] - first_id])
+      continue;
+    memmove(code + kept, code + at, count * 4);
+    kept += count;
+  }
+  s->code.count = kept;
 }

@@ -39,13 +39,13 @@ enum {
   VYRE_SPV_BRANCH = 32,      /* a path whose guard needs a branch: a runtime array may be empty */
 };
 
-/* A control construct being written.  `vars` are those that are written in it. */
+/* A control construct being written.  `vars` are those that are set in it. */
 typedef struct vyre_spv_scope {
   uint32_t row;
   uint32_t kind; /* VYRE_SPV_SELECTION and so on */
   uint32_t merge, next; /* labels; next: a loop's continue target */
   const uint32_t *vars;
-  uint32_t var_count;
+  uint32_t var_count, head_count; /* the first head_count of them are written where a loop's back edge is reached from */
   vyre_spv_words merge_edges, next_edges; /* an edge: its block's label, the value of each var */
   vyre_spv_words saved;
 } vyre_spv_scope;
@@ -56,7 +56,7 @@ enum { VYRE_SPV_SELECTION, VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
 typedef struct vyre_spv {
   vyre_module *module; /* never changed: side tables are reached through it */
-  const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first;
+  const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first, *last;
   const vyre_allocator *allocator;
   vyre_status status;
   bool out_of_memory;
@@ -98,6 +98,7 @@ typedef struct vyre_spv {
   bool fell;      /* the case ended with a fallthrough */
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
   uint32_t continuing;      /* how many continuing regions are around */
+  uint32_t jumps;       /* seen by the survey: but return and trap */
   uint32_t value_count; /* vars, and the flags of crossed leaves */
   vyre_spv_words vars;  /* the row of each: a var, or the construct that is left */
   vyre_spv_words current;          /* its value now; 0: zero, as at the start */
@@ -107,7 +108,7 @@ typedef struct vyre_spv {
   vyre_string line_file;
   uint32_t line, column;
   vyre_spv_words files; /* pairs: vyre_string, id */
-  vyre_spv_words scratch;
+  vyre_spv_words scratch, marks;
 } vyre_spv;
 
 /* ---- words.c ------------------------------------------------------------------------------------------------------------------- */
@@ -236,6 +237,8 @@ uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
+/* Takes phis that nothing uses out of the code from word `start` on; ids from `first_id` on stand in it alone. */
+void vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id);
 /* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type. */
 typedef struct vyre_spv_branching {
   uint32_t head, merge;

@@ -161,6 +161,7 @@ write_program(vyre_spv *s, uint32_t program)
 {
   const vyre_program_info *info = vyre_program_info_of(s->module, (vyre_row){program});
   const uint32_t entry = s->next_id++;
+  const size_t start = s->code.count;
   const uint32_t void_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   const uint32_t function_type = vyre_spv_intern(s, SpvOpTypeFunction, false, &void_type, 1, NULL, 0, NULL);
   const uint32_t function[4] = {void_type, entry, SpvFunctionControlMaskNone, function_type};
@@ -186,6 +187,7 @@ write_program(vyre_spv *s, uint32_t program)
   if (!s->dead)
     vyre_spv_instruction(s, &s->code, SpvOpReturn, NULL, 0);
   vyre_spv_instruction(s, &s->code, SpvOpFunctionEnd, NULL, 0);
+  vyre_spv_sweep(s, start, entry);
   write_modes(s, info, entry);
   write_entry(s, info, entry);
 }
@@ -259,7 +261,7 @@ close_export(vyre_spv *s)
   vyre_spv_words *const all[] = {&s->capabilities, &s->extensions, &s->entries,   &s->modes,   &s->strings, &s->names,
                                  &s->processed,    &s->decorations, &s->globals,  &s->code,    &s->keys,    &s->slots,
                                  &s->interface,    &s->vars,        &s->current,  &s->written, &s->stamps,  &s->open,
-                                 &s->files,        &s->scratch};
+                                 &s->files,        &s->scratch,     &s->marks};
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
     vyre_spv_words_free(s, all[i]);
   for (uint32_t i = 0; i < s->scope_capacity; i++) {
@@ -287,6 +289,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.parent = view->parent;
   s.next = view->next;
   s.first = view->first;
+  s.last = view->last;
   s.allocator = vyre_module_allocator(module);
   s.strip = options && options->strip;
   s.input = input;

@@ -229,6 +229,43 @@ no_phi_without_need(void **state)
   export_close(&c);
 }
 
+#define BUFFERS                                                                                                                    \
+  "  buffer %in : u32[] storage ro set(0) binding(0)\n"                                                                           \
+  "  buffer %out : u32[] storage rw set(0) binding(1)\n"                                                                          \
+  "  var %a : u32\n  var %r : u32\n  %g = gid.x\n  %o = mul %g, 256u32\n"
+#define RESULTS                                                                                                                    \
+  "  %fa = get %a\n  %fr = get %r\n  %p = add %o, 1u32\n  store %out[%o], %fa\n  store %out[%p], %fr\n}\n"
+
+/* What is set before a `continue` comes round, though the body ends with a break. */
+static void
+set_before_continue(void **state)
+{
+  (void)state;
+  export_case c;
+  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS
+                   "  for %k = 0u32 to 9u32 step 1u32 {\n"
+                   "    %x = get %a\n    %y = mul %x, 3u32\n    %z = add %y, %g\n    set %a, %z\n"
+                   "    %c = ult %k, %g\n    if %c { continue }\n    set %r, %k\n    break\n  }\n" RESULTS);
+  export_run(&c, NULL);
+  export_close(&c);
+}
+
+/* An early return out of loops, inlined: what it sets costs no phi at the loops' heads. */
+static void
+early_return_sets(void **state)
+{
+  (void)state;
+  export_case c;
+  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS
+                   "  block %b {\n    for %k = 0u32 to 9u32 step 1u32 {\n      for %l = 0u32 to 9u32 step 1u32 {\n"
+                   "        %m = mul %k, %l\n        %c = ugt %m, %g\n"
+                   "        if %c { set %r, %m  leave %b }\n      }\n    }\n    set %r, 77u32\n  }\n" RESULTS);
+  export_run(&c, NULL);
+  /* two indices; the flag behind each loop; the value behind each loop and behind the block */
+  assert_int_equal(export_count(&c, SpvOpPhi), 7);
+  export_close(&c);
+}
+
 /* Deeper than SPIR-V allows is an error; so deep is not. */
 static void
 nesting_has_a_limit(void **state)
@@ -514,6 +551,7 @@ main(int argc, char **argv)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(vars_change_places),  cmocka_unit_test(leave_crosses_loops), cmocka_unit_test(cases_fall_through),
     cmocka_unit_test(continuing_has_effects), cmocka_unit_test(unreachable_places),  cmocka_unit_test(no_phi_without_need),
+    cmocka_unit_test(set_before_continue), cmocka_unit_test(early_return_sets),
     cmocka_unit_test(nesting_has_a_limit), cmocka_unit_test(random_programs),
   };
   if (argc == 3) {

@@ -3,6 +3,7 @@
 
 #include "vyre/run.h"
 #include "vyre/target.h"
+#include "vyre/text.h"
 #include "vyre/verify.h"
 
 #include <math.h>
@@ -62,6 +63,23 @@ export_open(export_case *c, uint32_t mode)
   vyre_row_set_name(c->module, c->out, "out", 3);
   c->gid = vyre_build_lane(&c->b, vyre_build(&c->b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 0);
   c->base = vyre_build_imm(&c->b, VYRE_OP_mul, c->gid, EXPORT_SLOTS);
+}
+
+static void
+print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
+{
+  char text[500];
+  (void)user;
+  vyre_diagnostic_format(diagnostic, text, sizeof(text));
+  print_error("%s\n", text);
+}
+
+void
+export_parse(export_case *c, const char *text)
+{
+  *c = (export_case){0};
+  export_must(vyre_module_create(NULL, 1u << 20, &c->module));
+  export_must(vyre_text_parse(c->module, text, strlen(text), "test.vir", (vyre_diagnostics){print_diagnostic, NULL}));
 }
 
 void

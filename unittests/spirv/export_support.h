@@ -41,6 +41,8 @@ typedef struct export_case {
 
 /* mode: 0 strict, VYRE_PROGRAM_RELAXED. */
 void export_open(export_case *c, uint32_t mode);
+/* The program of a text instead; its buffers at bindings 0 and 1 are `in` and `out`, in words, EXPORT_SLOTS an invocation. */
+void export_parse(export_case *c, const char *text);
 void export_close(export_case *c);
 /* The next input words as a value; bool: not zero. */
 vyre_row export_input(export_case *c, vyre_type type);
