@@ -1,8 +1,8 @@
 /* Constant folding: a row whose operands are literals becomes a const row in place.
  *
- * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin, exp, pow and the
- * like stay: devices differ on them.  A select whose condition is a literal becomes the arm it picks.  One sweep in program order, so a fold
- * feeds the rows behind it.  O(rows).
+ * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin, exp,
+ * pow and the like stay: devices differ on them.  Uses of a select whose condition is a literal become uses of the arm it picks, those of
+ * a part of a tuple row uses of that operand.  One sweep in program order, so a fold feeds the rows behind it.  O(rows).
  *
  * Where a relaxed program's row is undefined on its literals, it gets the strict value: a refinement.
  * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest with
@@ -17,7 +17,7 @@ typedef struct folder {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *forward; /* NULL until the first select is forwarded; then an element a row */
+  uint32_t *forward; /* NULL until the first row is forwarded; then an element a row */
   uint64_t folded, forwarded;
 } folder;
 
@@ -25,13 +25,6 @@ static bool
 is_const(const vyre_view *v, uint32_t row)
 {
   return VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
-}
-
-static bool
-touches_float(const vyre_view *v, uint32_t row)
-{
-  return vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))) ||
-         vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[v->a[row]])));
 }
 
 /* What folding made of the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
@@ -45,6 +38,7 @@ update_operands(folder *f, uint32_t row)
     a = f->forward[a];
     b = f->forward[b];
     c = f->forward[c];
+    f->forwarded += (uint64_t)((a != v->a[row]) + (b != v->b[row]) + (c != v->c[row]));
   }
   const bool immediate = is_const(v, b) && vyre_op_flags_of(v, row) & VYRE_OP_TAKES_IMM;
   if (!immediate && a == v->a[row] && b == v->b[row] && c == v->c[row])
@@ -54,22 +48,39 @@ update_operands(folder *f, uint32_t row)
   return op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
 }
 
-/* Every use of a select whose condition is known becomes a use of the picked arm. */
-static vyre_status
-forward_select(folder *f, vyre_pass_ctx *ctx, uint32_t row)
+/* The operand that a row is: the picked arm of a select whose condition is a literal, or a part of a tuple row.  0: none. */
+static uint32_t
+known_operand(const vyre_view *v, uint32_t row)
 {
-  const vyre_view *v = f->v;
-  if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_select || !is_const(v, v->a[row]))
+  uint32_t tuple = v->a[row], part = v->imm[row];
+  switch (VYRE_ROW_OP(v->op[row])) {
+  case VYRE_OP_select:
+    return !is_const(v, v->a[row]) ? 0 : v->imm[v->a[row]] ? v->b[row] : v->c[row];
+  case VYRE_OP_part:
+    for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
+      if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
+        return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
+    return 0;
+  default:
+    return 0;
+  }
+}
+
+/* Every use of such a row becomes a use of its operand: all stand behind it, so the sweep comes to them. */
+static vyre_status
+forward_row(folder *f, vyre_pass_ctx *ctx, uint32_t row)
+{
+  uint32_t to = known_operand(f->v, row);
+  if (to == 0)
     return VYRE_OK;
   if (!f->forward) {
-    f->forward = f->host->alloc(ctx, sizeof(uint32_t) * v->rows);
+    f->forward = f->host->alloc(ctx, sizeof(uint32_t) * f->v->rows);
     if (!f->forward)
       return f->host->out_of_memory(ctx);
-    for (uint32_t i = 0; i < v->rows; i++)
+    for (uint32_t i = 0; i < f->v->rows; i++)
       f->forward[i] = i;
   }
-  f->forward[row] = v->imm[v->a[row]] ? v->b[row] : v->c[row];
-  f->forwarded++;
+  f->forward[row] = to;
   return VYRE_OK;
 }
 
@@ -93,26 +104,22 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   folder f = {.host = ctx->host, .module = module, .v = v};
-  bool keep_floats = false, changed = false;
-  const uint32_t rows = v->rows;
+  bool changed = false;
+  const uint32_t rows = v->rows; /* host->fold knows each program's float mode */
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
-    if (op == VYRE_OP_program)
-      keep_floats = (v->imm[row] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32)) != 0;
     if (op == VYRE_OP_const)
       continue;
     changed |= update_operands(&f, row);
-    if (v->op_infos[op].fold != VYRE_FOLD_EXACT || !vyre_row_is_pure(v, row) || (keep_floats && touches_float(v, row)))
+    if ((v->op_infos[op].fold != VYRE_FOLD_EXACT && op != VYRE_OP_part) || !vyre_row_is_pure(v, row))
       continue;
     if (!fold_row(&f, row))
-      VYRE_TRY(forward_select(&f, ctx, row));
+      VYRE_TRY(forward_row(&f, ctx, row));
   }
-  if (f.forward)
-    ctx->host->forward(module, f.forward);
   ctx->host->count(ctx, "rows folded", f.folded);
-  ctx->host->count(ctx, "selects resolved", f.forwarded);
-  *out = changed || f.folded || f.forwarded ? VYRE_CHANGED : VYRE_UNCHANGED;
+  ctx->host->count(ctx, "operands forwarded", f.forwarded);
+  *out = changed || f.folded ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 

@@ -5,7 +5,7 @@
  * the region a row stands in, to the jumps of a live construct, and from a read to the writes of what it reads.  Writes are taken per
  * variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
  *
- * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a loop is
+ * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a live loop is
  * around it.  Rows that a type's length uses stay, and so do interface rows (specialization constants, buffers of the caller) unless
  * `dce<interface>` is given.
  *
@@ -21,6 +21,7 @@ typedef struct marker {
   uint32_t depth;
   uint32_t *head; /* var or buffer: its writes; construct: its jumps; as lists through `link` */
   uint32_t *link;
+  uint32_t last_live; /* of this program: the last live row with an effect */
 } marker;
 
 static uint32_t
@@ -37,12 +38,21 @@ buffer_of(const vyre_view *v, uint32_t path)
   return path;
 }
 
-/* Memory whose writes nobody but this program sees. */
+/* Memory whose writes nobody but this program sees, and only through this buffer row. */
 static bool
 is_own_memory(const vyre_view *v, uint32_t buffer)
 {
   const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
-  return space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_WORKGROUP;
+  return (space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_WORKGROUP) &&
+         (v->imm_hi[buffer] & (VYRE_ACCESS_ALIASED | VYRE_ACCESS_VOLATILE)) == 0;
+}
+
+/* Each access through it happens, by its own flag or its buffer's declaration. */
+static bool
+is_volatile_access(const vyre_view *v, uint32_t row)
+{
+  return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE) != 0 ||
+         (op_of(v, row) == VYRE_OP_load && (v->imm_hi[buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) != 0);
 }
 
 static uint32_t
@@ -54,6 +64,15 @@ construct_around(const vyre_view *v, uint32_t row, bool loop)
       return row;
   }
   return 0;
+}
+
+static uint32_t
+outermost_loop(const vyre_view *v, uint32_t row)
+{
+  uint32_t loop = 0;
+  while ((row = construct_around(v, row, true)) != 0)
+    loop = row;
+  return loop;
 }
 
 /* What a row lives for, if not for its value: 0 is nothing of that kind. */
@@ -72,6 +91,7 @@ lives_for(const vyre_view *v, uint32_t row)
   case VYRE_OP_breakif: return construct_around(v, row, true);
   case VYRE_OP_fallthrough: return construct_around(v, row, false);
   case VYRE_OP_leave: return v->a[row];
+  case VYRE_OP_return: return outermost_loop(v, row);
   default: return 0;
   }
 }
@@ -80,8 +100,8 @@ static bool
 is_root(const vyre_view *v, uint32_t row)
 {
   const uint32_t flags = vyre_op_flags_of(v, row);
-  if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE)
-    return (flags & (VYRE_OP_READS | VYRE_OP_WRITES)) != 0;
+  if ((flags & VYRE_OP_READS) != 0 && is_volatile_access(v, row))
+    return true;
   return (flags & VYRE_OP_EFFECT) != 0 && (flags & VYRE_OP_REGIONS) == 0 && op_of(v, row) != VYRE_OP_return;
 }
 
@@ -104,6 +124,8 @@ mark(marker *m, uint32_t row)
   if (row == 0 || m->live[row])
     return;
   m->live[row] = 1;
+  if (row > m->last_live && (vyre_op_flags_of(m->v, row) & VYRE_OP_EFFECT) != 0 && op_of(m->v, row) != VYRE_OP_return)
+    m->last_live = row;
   m->stack[m->depth++] = row;
 }
 
@@ -148,30 +170,22 @@ drain(marker *m)
     visit(m, m->stack[--m->depth]);
 }
 
-static bool
-in_live_loop(const marker *m, uint32_t row)
-{
-  for (row = construct_around(m->v, row, true); row; row = construct_around(m->v, row, true))
-    if (m->live[row])
-      return true;
-  return false;
-}
-
-/* A return matters while something live can run behind it.  Marking one makes what is around it live, so later ones are asked first. */
+/* A return outside of loops matters while something live can run behind it; inside of one it is the loop's, as a break is.  What a return
+ * makes live may stand behind returns that were passed over: then those are asked again. */
 static void
 mark_returns(marker *m, uint32_t first, uint32_t end)
 {
   const vyre_view *v = m->v;
-  uint32_t last_live = 0;
-  for (uint32_t row = end - 1; row >= first && row; row--) {
-    if (!last_live && m->live[row] && (vyre_op_flags_of(v, row) & VYRE_OP_EFFECT))
-      last_live = row;
-    if (op_of(v, row) != VYRE_OP_return || m->live[row] || v->parent[row] == first)
+  uint32_t row = end - 1;
+  while (row > first) {
+    if (op_of(v, row) != VYRE_OP_return || m->live[row] || v->parent[row] == first || row > m->last_live) {
+      row--;
       continue;
-    if (row < last_live || in_live_loop(m, row)) {
-      mark(m, row);
-      drain(m);
     }
+    const uint32_t last_live = m->last_live;
+    mark(m, row);
+    drain(m);
+    row = m->last_live > last_live ? m->last_live : row - 1;
   }
 }
 
@@ -185,6 +199,7 @@ static void
 mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
 {
   const vyre_view *v = m->v;
+  m->last_live = 0;
   mark(m, program);
   for (uint32_t row = program + 1; row < end; row++) {
     const uint32_t owner = lives_for(v, row);
