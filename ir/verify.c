@@ -199,12 +199,10 @@ check_operand(verifier *k, uint32_t row, unsigned which, uint32_t x)
   text_buffer name;
   if (x >= k->rows) {
     vyre_verify_report(k, row, "operand %c is row %u, but the table has %u rows", letter, x, k->rows);
-    k->errors->damaged = true;
     return false;
   }
   if (!row_is_reached(k, x)) {
     vyre_verify_report(k, row, "operand %c is row %u, which %s", letter, x, v->op[x] ? "has no place in a program" : "is dead");
-    k->errors->damaged = true;
     return false;
   }
   around = v->parent[x];

@@ -151,14 +151,14 @@ check_place(walker *w, uint32_t row, vyre_opcode op)
 {
   verifier *k = w->k;
   const vyre_view *v = k->view;
+  uint32_t before = k->errors->count;
   vyre_opcode around = op_of(k, w->region);
-  if (w->region == 0) {
-    if (op != VYRE_OP_program)
+  if (w->region == 0 || (vyre_op_infos[around].flags & VYRE_OP_REGIONS) != 0) {
+    if (w->region != 0)
+      check_control_child(w, row, around);
+    else if (op != VYRE_OP_program)
       vyre_verify_report(k, row, "stands outside of any program");
-    return;
-  }
-  if (vyre_op_infos[around].flags & VYRE_OP_REGIONS) {
-    check_control_child(w, row, around);
+    k->errors->damaged = k->errors->damaged || k->errors->count != before; /* nothing prints there */
     return;
   }
   switch (op) {

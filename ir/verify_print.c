@@ -5,6 +5,9 @@
 #include "vyre/text.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define LOOKED_FOR 64u /* messages of a program that are looked for in its text: their number times the text is the time */
 
 /* Keys are what to sort by in the upper half, the place in the list in the lower: stable. */
 static int
@@ -20,6 +23,7 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   const vyre_allocator *allocator = vyre_module_allocator(module);
   size_t size = (size_t)(end - first) * sizeof(vyre_text_note);
   vyre_text_note *notes = allocator->resize(allocator->user, NULL, 0, size);
+  size_t start = out->size;
   vyre_status status;
   if (!notes)
     return VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
@@ -27,6 +31,10 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
     notes[i - first] = (vyre_text_note){errors->errors[i].row, errors->errors[i].message};
   status = vyre_text_print(module, &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, out);
   allocator->resize(allocator->user, notes, size, 0);
+  /* A row that has no line of its own (an empty else, a literal) would take its message along. */
+  for (uint32_t i = first; i < end && i - first < LOOKED_FOR && !status; i++)
+    if (!out->data || !strstr(out->data + start, errors->errors[i].message))
+      status = vyre_bytes_printf(out, "; error: %s\n", errors->errors[i].message);
   return status;
 }
 

@@ -19,7 +19,7 @@ typedef struct vyre_verify_errors {
   vyre_verify_error *errors; /* sorted by row */
   uint32_t count, capacity;
   const vyre_allocator *allocator;
-  bool damaged; /* links, operands or opcodes are so damaged that the module cannot be printed */
+  bool damaged; /* links, opcodes or types are so damaged that programs cannot be told apart or printed */
 } vyre_verify_errors;
 
 /* Collects every error (all zero is an empty list).  OK if there is none; else an INPUT status that counts them and carries the first.

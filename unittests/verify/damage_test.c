@@ -109,6 +109,11 @@ damage_is_found_or_harmless(void **state)
     if (!status) {
       accepted++;
       check_walk(x.v);
+    } else {
+      vyre_bytes text = {0};
+      assert_null(vyre_verify_print(x.m, &errors, &text));
+      assert_true(text.size > 0 && strstr(text.data, errors.errors[0].message));
+      vyre_bytes_free(&text);
     }
     vyre_status_free(status);
     vyre_verify_errors_free(&errors);
