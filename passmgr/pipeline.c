@@ -219,8 +219,8 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
   if (!vyre_grow(&pipeline->allocator, &pipeline->values, &pipeline->value_capacity, pipeline->value_count + schema.count,
                  sizeof(uint64_t)))
     return VYRE_OUT_OF_MEMORY("for the pipeline");
-  uint64_t *values = pipeline->values + pipeline->value_count;
   pipeline->nodes[id].values = pipeline->value_count;
+  uint64_t *values = vyre_node_values(pipeline, &pipeline->nodes[id]);
   pipeline->value_count += schema.count;
   for (uint32_t i = 0; i < schema.count; i++)
     values[i] = schema.params[i].type == VYRE_PARAM_WORD ? 0 : schema.params[i].fallback;

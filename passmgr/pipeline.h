@@ -38,6 +38,13 @@ typedef struct vyre_schema {
 
 vyre_schema vyre_node_schema(const vyre_node *node);
 
+/* A node's values, by its schema; NULL where it has none. */
+static inline uint64_t *
+vyre_node_values(const vyre_pipeline *pipeline, const vyre_node *node)
+{
+  return pipeline->values ? pipeline->values + node->values : NULL;
+}
+
 enum { VYRE_ON_LIMIT_WARN, VYRE_ON_LIMIT_ERROR, VYRE_ON_LIMIT_QUIET };
 enum { VYRE_REPEAT_N = 0, VYRE_FIXPOINT_MAX = 0, VYRE_FIXPOINT_ON_LIMIT = 1 };
 

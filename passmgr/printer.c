@@ -69,7 +69,7 @@ vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children
   if (n->kind != VYRE_NODE_GROUP) {
     const vyre_schema schema = vyre_node_schema(n);
     VYRE_TRY(vyre_bytes_printf(out, "%s", schema.name));
-    VYRE_TRY(print_params(&schema, pipeline->values + n->values, out));
+    VYRE_TRY(print_params(&schema, vyre_node_values(pipeline, n), out));
   }
   if (n->kind == VYRE_NODE_PASS || !with_children)
     return VYRE_OK;

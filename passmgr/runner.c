@@ -147,7 +147,7 @@ call_pass(run *r, const vyre_node *node, vyre_result *out)
       .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
       .allocator = vyre_module_allocator(r->module),
       .record = record,
-      .values = r->pipeline->values + node->values,
+      .values = vyre_node_values(r->pipeline, node),
       .module = r->module,
       .options = r->options,
   };
@@ -231,7 +231,7 @@ not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
 static vyre_status
 run_fixpoint(run *r, uint32_t id, bool *out_changed)
 {
-  const uint64_t *values = r->pipeline->values + r->pipeline->nodes[id].values;
+  const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
   uint64_t max = values[VYRE_FIXPOINT_MAX], round = 0;
   bool changed = true;
   while (changed && round < max) {
