@@ -210,6 +210,15 @@ run_buffer_same(const run_buffer *a, const run_buffer *b)
   return a->set == b->set && a->binding == b->binding;
 }
 
+/* By set and binding, push constants last. */
+static bool
+stands_before(const run_buffer *a, const run_buffer *b)
+{
+  if (a->space == VYRE_SPACE_PUSH || b->space == VYRE_SPACE_PUSH)
+    return b->space == VYRE_SPACE_PUSH && a->space != VYRE_SPACE_PUSH;
+  return a->set < b->set || (a->set == b->set && a->binding < b->binding);
+}
+
 /* Rows of one (set, binding) are one buffer: its type is the one that has a runtime array, or else the longest. */
 static void
 add_buffer(run_program *program, const run_buffer *buffer)
@@ -224,7 +233,10 @@ add_buffer(run_program *program, const run_buffer *buffer)
     old->is_writable = is_writable;
     return;
   }
-  program->buffers[program->buffer_count++] = *buffer;
+  uint32_t at = program->buffer_count++;
+  for (; at > 0 && stands_before(buffer, &program->buffers[at - 1]); at--)
+    program->buffers[at] = program->buffers[at - 1];
+  program->buffers[at] = *buffer;
 }
 
 static vyre_status

@@ -1,0 +1,7 @@
+#version 450
+layout(set = 0, binding = 0) readonly buffer In { uint i[]; };
+layout(set = 0, binding = 1) buffer Out { uint o; };
+void main()
+{
+  o = i[i.length() + 5];
+}
