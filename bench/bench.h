@@ -23,7 +23,7 @@ typedef struct bench_options {
   const char *unit;  /* what a size counts: "rows" */
 } bench_options;
 
-/* Monotonic nanoseconds. */
+/* Nanoseconds that this thread had a processor: what other programs take away from it is not counted. */
 uint64_t bench_now(void);
 /* Prints the message and exits with its code, unless it is OK. */
 void bench_check(const char *program, vyre_status status);

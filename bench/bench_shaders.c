@@ -1,12 +1,13 @@
-/* Shaders through vyre and through libSPIRV-Tools-opt, in one process, interleaved: import, passes and export against parse, the like passes
- * and emit.
+/* Shaders through vyre and through libSPIRV-Tools-opt, in one process, interleaved: import, passes and export against parse, the
+ * like passes and emit.
  *
  *   bench-shaders [-rounds=N] FILE.spv|FILE.comp ...
  *
- * Times are medians over the rounds of the sum over all files; one module is cleared for each file and the passes are loaded once, as
- * in a program that optimizes many.  The A/A line is vyre against itself: what the noise is.
+ * Times are medians over the rounds of the sum over all files; one module is cleared for each file and the passes are loaded once,
+ * as in a program that optimizes many.  The A/A line is vyre against itself: what the noise is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
 #include "peer.h"
 #include "vyre/glsl.h"
 #include "vyre/ir.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct shader {
   const char *path;
@@ -26,18 +26,7 @@ typedef struct shader {
 static void
 stop(vyre_status status)
 {
-  if (!status)
-    return;
-  fprintf(stderr, "bench-shaders: error: %s\n", vyre_status_text(status));
-  exit((int)vyre_status_code(status));
-}
-
-static uint64_t
-now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+  bench_check("bench-shaders", status);
 }
 
 static void
@@ -81,25 +70,42 @@ compare_times(const void *a, const void *b)
 
 enum { VYRE_IO, PEER_IO, VYRE_PASSES, PEER_PASSES, VYRE_AGAIN, KINDS };
 
-static uint64_t
-time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline)
+static void
+run_kind(int kind, vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline, vyre_bytes *out)
 {
-  vyre_bytes out = {0};
-  const uint64_t start = now();
   for (size_t i = 0; i < count; i++) {
     const uint32_t *words = (const uint32_t *)(const void *)shaders[i].words.data;
     size_t size;
     bool ok = true;
     switch (kind) {
-    case VYRE_IO: run_vyre(module, &shaders[i], NULL, &out); break;
-    case PEER_IO: ok = peer_optimize(words, shaders[i].words.size / 4, PEER_NONE, &size); break;
-    case PEER_PASSES: ok = peer_optimize(words, shaders[i].words.size / 4, PEER_LIKE, &size); break;
-    default: run_vyre(module, &shaders[i], pipeline, &out); break;
+    case VYRE_IO:
+      run_vyre(module, &shaders[i], NULL, out);
+      break;
+    case PEER_IO:
+      ok = peer_optimize(words, shaders[i].words.size / 4, PEER_NONE, &size);
+      break;
+    case PEER_PASSES:
+      ok = peer_optimize(words, shaders[i].words.size / 4, PEER_LIKE, &size);
+      break;
+    default:
+      run_vyre(module, &shaders[i], pipeline, out);
+      break;
     }
     if (!ok)
       stop(VYRE_ERROR(VYRE_CODE_INPUT, "spirv-opt refuses '%s'", shaders[i].path));
   }
-  const uint64_t end = now();
+}
+
+/* A few times to warm up, as each kind finds caches and heap as the one before left them; then once measured. */
+static uint64_t
+time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline)
+{
+  vyre_bytes out = {0};
+  for (int i = 0; i < 3; i++)
+    run_kind(kind, module, shaders, count, pipeline, &out);
+  const uint64_t start = bench_now();
+  run_kind(kind, module, shaders, count, pipeline, &out);
+  const uint64_t end = bench_now();
   vyre_bytes_free(&out);
   return end - start;
 }

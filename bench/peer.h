@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 typedef enum peer_passes {
-  PEER_NONE,  /* parse and emit */
-  PEER_LIKE,  /* what import, canon, cf and dce do: inlining, SSA, simplification, constants, dead code */
-  PEER_O,     /* -O, its own choice */
+  PEER_NONE, /* parse and emit */
+  PEER_LIKE, /* what import, canon, cf and dce do: inlining, SSA, simplification, constants, dead code */
+  PEER_O,    /* -O, its own choice */
 } peer_passes;
 
 /* Without its validator.  False: it refused. */
