@@ -14,7 +14,9 @@ target_compile_options(vyre_options INTERFACE
   # Float meaning is IEEE's, operation by operation.
   -ffp-contract=off)
 if(VYRE_SANITIZE)
-  target_compile_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    # Their runtime is in C++ programs alone, and ours are C.
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=function,vptr>)
   target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE})
 endif()
 
