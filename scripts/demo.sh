@@ -6,11 +6,11 @@ cd "$(dirname "$0")/.."
 
 scripts/install-packages.sh
 echo "building in build/"
-cmake --preset release -DVYRE_TESTS=OFF >build.log 2>&1 && cmake --build build >>build.log 2>&1 || {
-  cat build.log >&2
+mkdir -p build
+{ cmake --preset release -DVYRE_TESTS=OFF && cmake --build build; } >build/demo.log 2>&1 || {
+  cat build/demo.log >&2
   exit 1
 }
-rm -f build.log
 
 printf '\n%-12s %6s %6s   %-7s %-16s %-11s %s\n' 'shader' 'rows' 'after' 'SPIR-V' 'interpreter' 'vulkan' 'optimized = original'
 for example in $(build/bin/example-expected list); do
