@@ -58,7 +58,8 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     vyre_verify_report(k, 0, "%s: it has length 0", text.text);
     return TYPE_BAD;
   }
-  if (info->stride == 0 || (info->stride < element.size && !(facts & TYPE_HAS_ROW))) {
+  /* Where a row gives the element's length no stride is known: memory without layout has its own. */
+  if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW)) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", text.text, info->stride, element.size);
     return TYPE_BAD;
   }

@@ -503,11 +503,39 @@ write_arm(vyre_spv *s, uint32_t row_depth, uint32_t region, uint32_t label, uint
     jump(s, scope, &scope->merge_edges, scope->merge);
 }
 
+/* The innermost loop. */
+static vyre_spv_scope *
+loop_around(vyre_spv *s)
+{
+  for (uint32_t i = s->depth; i > 0; i--)
+    if (s->scopes[i - 1].kind == VYRE_SPV_LOOP)
+      return &s->scopes[i - 1];
+  return NULL;
+}
+
+/* `if c { break }`, or continue, or in the other arm, is a branch without a merge block of its own. */
+static bool
+write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t otherwise)
+{
+  const uint32_t arm = s->first[then] ? then : otherwise, row = s->first[arm];
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  vyre_spv_scope *loop = loop_around(s);
+  if (s->first[then ^ otherwise ^ arm] || (op != VYRE_OP_break && op != VYRE_OP_continue) || !loop)
+    return false;
+  const uint32_t target = op == VYRE_OP_break ? loop->merge : loop->next, on = s->next_id++;
+  add_edge(s, loop, op == VYRE_OP_break ? &loop->merge_edges : &loop->next_edges, s->block);
+  branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
+  vyre_spv_label(s, on);
+  return true;
+}
+
 static void
 write_if(vyre_spv *s, uint32_t row)
 {
   const uint32_t condition = vyre_spv_value(s, s->a[row]), then = s->first[row], otherwise = then ? s->next[then] : 0;
   if (!then || !otherwise || (!s->first[then] && !s->first[otherwise]))
+    return;
+  if (write_conditional_jump(s, condition, then, otherwise))
     return;
   vyre_spv_scope *scope = open_scope(s, row, VYRE_SPV_SELECTION);
   if (!scope)
@@ -766,17 +794,13 @@ write_block(vyre_spv *s, uint32_t row)
 static void
 write_loop_jump(vyre_spv *s, bool is_break)
 {
-  for (uint32_t i = s->depth; i > 0; i--) {
-    vyre_spv_scope *scope = &s->scopes[i - 1];
-    if (scope->kind != VYRE_SPV_LOOP)
-      continue;
-    if (is_break)
-      jump(s, scope, &scope->merge_edges, scope->merge);
-    else
-      jump(s, scope, &scope->next_edges, scope->next);
-    return;
-  }
-  vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
+  vyre_spv_scope *scope = loop_around(s);
+  if (!scope)
+    vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
+  else if (is_break)
+    jump(s, scope, &scope->merge_edges, scope->merge);
+  else
+    jump(s, scope, &scope->next_edges, scope->next);
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------------------------------------------- */

@@ -111,9 +111,9 @@ cases_fall_through(void **state)
   export_case c;
   export_open(&c, VYRE_PROGRAM_RELAXED);
   const vyre_row h = vyre_build_var(&c.b, U32), t = vyre_build_var(&c.b, U32);
-  const vyre_row pick = vyre_build_switch(&c.b, c.gid);
   const vyre_row many[5] = {export_u32(&c, 1), export_u32(&c, 4), export_u32(&c, 5), export_u32(&c, 6), export_u32(&c, 7)};
-  vyre_build_case(&c.b, pick, vyre_build_tuple(&c.b, many, 5), false);
+  const vyre_row labels = vyre_build_tuple(&c.b, many, 5), pick = vyre_build_switch(&c.b, c.gid);
+  vyre_build_case(&c.b, pick, labels, false);
   add_to(&c, h, 1);
   vyre_build_set(&c.b, t, export_u32(&c, 1));
   jump(&c, VYRE_OP_fallthrough, VYRE_NONE);

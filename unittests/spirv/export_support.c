@@ -163,6 +163,9 @@ export_write(export_case *c)
 {
   export_must(vyre_module_status(c->module));
   export_must(vyre_module_seal(c->module, NULL));
+  vyre_verify_errors errors = {0};
+  export_must(vyre_verify(c->module, &errors));
+  vyre_verify_errors_free(&errors);
   c->program.id = vyre_module_view(c->module)->first[0];
   export_must(vyre_spirv_write(c->module, 0, NULL, &c->code));
   export_validate(&c->code);
@@ -282,6 +285,37 @@ edge_cases(uint32_t words[WORDS])
   }
 }
 
+/* Read back, run there, and written again. */
+static void
+round_trip(const export_case *c, const uint32_t *in, const uint32_t *expected)
+{
+  static uint32_t found[WORDS];
+  export_case again = *c;
+  again.code = (vyre_bytes){0};
+  export_must(vyre_module_create(NULL, 1u << 20, &again.module));
+  export_must(vyre_spirv_read(again.module, c->code.data, c->code.size, "again.spv"));
+  export_must(vyre_module_seal(again.module, NULL));
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(again.module, &errors);
+  if (status) {
+    vyre_bytes text = {0};
+    export_must(vyre_verify_print(again.module, &errors, &text));
+    print_error("%s\n", text.data);
+    vyre_bytes_free(&text);
+  }
+  export_must(status);
+  vyre_verify_errors_free(&errors);
+  again.program.id = vyre_module_view(again.module)->first[0];
+  for (uint32_t i = 0; i < WORDS; i++)
+    found[i] = 0xdeadbeef;
+  interpret(&again, in, found);
+  compare(c, "read back", expected, found);
+  export_must(vyre_spirv_write(again.module, 0, NULL, &again.code));
+  export_validate(&again.code);
+  vyre_bytes_free(&again.code);
+  vyre_module_destroy(again.module);
+}
+
 void
 export_run(export_case *c, const uint32_t *words)
 {
@@ -294,6 +328,7 @@ export_run(export_case *c, const uint32_t *words)
   for (uint32_t i = 0; i < WORDS; i++)
     expected[i] = found[i] = 0xdeadbeef;
   interpret(c, in, expected);
+  round_trip(c, in, expected);
   if (!device)
     return;
   run_on_device(c, in, found);
