@@ -89,7 +89,8 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
   if (fresh) {
     const uint32_t decoration[3] = {id, SpvDecorationSpecId, spec_id};
     const char *name = vyre_row_name(s->module, (vyre_row){row});
-    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
+    if (spec_id != UINT32_MAX) /* it may have none */
+      vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
     if (name && !s->strip)
       vyre_spv_text(s, &s->names, SpvOpName, &id, 1, name);
   }
