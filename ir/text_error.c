@@ -149,7 +149,7 @@ bool
 text_is_word(const text_parser *p, const char *word)
 {
   const text_token *token = &p->lexer.token;
-  return token->kind == TOKEN_WORD && strncmp(p->lexer.text + token->start, word, token->length) == 0 && word[token->length] == '\0';
+  return token->kind == TOKEN_WORD && p->lexer.text[token->start] == *word && strncmp(p->lexer.text + token->start, word, token->length) == 0 && word[token->length] == '\0';
 }
 
 bool

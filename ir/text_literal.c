@@ -56,8 +56,8 @@ text_read_type(const char *text, size_t length)
     lanes = (uint32_t)(digit - '0');
     length -= 2;
   }
-  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-    if (strncmp(kind_names[kind], text, length) == 0 && kind_names[kind][length] == '\0' && length)
+  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64 && length; kind++)
+    if (kind_names[kind][0] == text[0] && strncmp(kind_names[kind], text, length) == 0 && kind_names[kind][length] == '\0')
       return VYRE_TYPE(kind, lanes);
   return 0;
 }

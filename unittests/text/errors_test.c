@@ -1,0 +1,224 @@
+/* Each message of the parser, with its place and its fix; limits; going on behind an error.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "text_test.h"
+
+#define PROGRAM "program @p {\n  buffer %x : f32[] storage rw set(0) binding(0)\n  var %s : f32\n  %i = gid.x\n"
+#define STRUCTS "struct @S { pos : f32x3, m : mat3(f32x3) }\nprogram @p {\n  buffer %s : @S[4] workgroup\n  %i = gid.x\n"
+
+static const struct {
+  const char *text;
+  size_t length;
+  const char *messages;
+} wrong[] = {
+#define TEXT(text, messages)  {text, sizeof(text) - 1, messages},
+#define BODY(text, messages)  {PROGRAM text "\n}\n", sizeof(PROGRAM text "\n}\n") - 1, messages},
+#define PATHS(text, messages) {STRUCTS text "\n}\n", sizeof(STRUCTS text "\n}\n") - 1, messages},
+#include "errors.def"
+};
+
+/* The messages; the status must count them. */
+static vyre_bytes
+messages_of(const char *text, size_t length)
+{
+  vyre_bytes messages = {0};
+  char count[64];
+  vyre_module *module = new_module();
+  vyre_status status = vyre_text_parse(module, text, length, "test.vir", (vyre_diagnostics){catch_message, &messages});
+  assert_non_null(status);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  uint32_t lines = 0;
+  for (size_t i = 0; i < messages.size; i++)
+    lines += messages.data[i] == '\n';
+  snprintf(count, sizeof(count), "test.vir: %u error", lines);
+  assert_non_null(strstr(vyre_status_text(status), count));
+  vyre_status_free(status);
+  vyre_module_destroy(module);
+  return messages;
+}
+
+static void
+each_error_is_named_at_its_place(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+    vyre_bytes messages = messages_of(wrong[i].text, wrong[i].length);
+    if (strcmp(messages.data, wrong[i].messages) != 0)
+      fail_msg("%s\nwanted:\n%s\nfound:\n%s", wrong[i].text, wrong[i].messages, messages.data);
+    vyre_bytes_free(&messages);
+  }
+}
+
+/* prefix, `part` so many times, suffix */
+static vyre_bytes
+repeated(const char *prefix, const char *part, uint32_t times, const char *suffix)
+{
+  vyre_bytes text = {0};
+  assert_null(vyre_bytes_printf(&text, "%s", prefix));
+  for (uint32_t i = 0; i < times; i++)
+    assert_null(vyre_bytes_append(&text, part, strlen(part)));
+  assert_null(vyre_bytes_printf(&text, "%s", suffix));
+  return text;
+}
+
+static void
+check_message(vyre_bytes *text, const char *wanted)
+{
+  vyre_bytes messages = messages_of(text->data, text->size);
+  assert_string_equal(messages.data, wanted);
+  vyre_bytes_free(&messages);
+  vyre_bytes_free(text);
+}
+
+static void
+long_numbers_are_refused(void **state)
+{
+  (void)state;
+  vyre_bytes text = repeated(PROGRAM "  %a = const ", "1", 1001, ".5f32\n}\n");
+  check_message(&text, "5:14: a number of 1006 bytes: at most 1000\n");
+}
+
+static void
+long_names_are_refused(void **state)
+{
+  (void)state;
+  vyre_bytes text = repeated(PROGRAM "  %", "n", 65536, " = const 1u32\n}\n");
+  check_message(&text, "5:3: the name has 65536 bytes: at most 65535\n");
+}
+
+static void
+expressions_nest_64_deep(void **state)
+{
+  (void)state;
+  vyre_bytes good = repeated(PROGRAM "  %a = ", "neg(", 63, "%i)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
+  vyre_module_destroy(parse(good.data, good.size));
+  vyre_bytes_free(&good);
+  vyre_bytes text = repeated(PROGRAM "  %a = ", "neg(", 64, "%i))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
+  check_message(&text, "5:264: expressions nest deeper than 64 | give the inner ones names\n");
+}
+
+static void
+regions_nest_1000_deep(void **state)
+{
+  (void)state;
+  vyre_bytes good = repeated(PROGRAM, "if true {\n", 999, "");
+  for (uint32_t i = 0; i < 1000; i++)
+    assert_null(vyre_bytes_append(&good, "}\n", 2));
+  vyre_module *module = parse(good.data, good.size);
+  vyre_bytes printed = check_fixed_point(module);
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+  vyre_bytes_free(&good);
+  vyre_bytes text = repeated(PROGRAM, "if true {\n", 1000, "");
+  check_message(&text, "1004:9: regions nest deeper than 1000\n");
+}
+
+static void
+functions_that_multiply_are_refused(void **state)
+{
+  (void)state;
+  vyre_bytes text = {0};
+  assert_null(vyre_bytes_printf(&text, "func @f0(%%a : u32) -> u32 { return add(%%a, 1u32) }\n"));
+  for (uint32_t i = 1; i < 30; i++)
+    assert_null(vyre_bytes_printf(&text, "func @f%u(%%a : u32) -> u32 { return @f%u(@f%u(%%a)) }\n", i, i - 1, i - 1));
+  vyre_bytes messages = messages_of(text.data, text.size);
+  assert_non_null(strstr(messages.data, "the functions that this program puts in have more than 64 MiB of text"));
+  vyre_bytes_free(&messages);
+  vyre_bytes_free(&text);
+}
+
+static void
+twenty_errors_are_said(void **state)
+{
+  (void)state;
+  vyre_bytes text = repeated(PROGRAM, "  xyzzy 1\n", 40, "}\n");
+  vyre_bytes messages = messages_of(text.data, text.size);
+  uint32_t lines = 0;
+  for (size_t i = 0; i < messages.size; i++)
+    lines += messages.data[i] == '\n';
+  assert_int_equal(lines, 20);
+  assert_non_null(strstr(messages.data, "24:3: there is no op 'xyzzy'"));
+  vyre_bytes_free(&messages);
+  vyre_bytes_free(&text);
+}
+
+/* What is wrong is said once: values that come of it are silent, statements behind it are read. */
+static void
+errors_do_not_cascade(void **state)
+{
+  (void)state;
+  static const char text[] = PROGRAM "  %a = ad %i, 1u32\n"
+                                     "  %b = add %a, %j\n"
+                                     "  if %b {\n"
+                                     "    %c = muul %a, %b\n"
+                                     "  }\n"
+                                     "  store %x[%i] 1.0f32\n"
+                                     "  if ult %a {\n"
+                                     "    %skipped = nope\n"
+                                     "  } else {\n"
+                                     "  }\n"
+                                     "  store %x[%b], %c\n"
+                                     "}\n"
+                                     "program @q {\n"
+                                     "  %z = neg %i\n"
+                                     "}\n";
+  vyre_bytes messages = messages_of(text, sizeof(text) - 1);
+  assert_string_equal(messages.data, "5:8: there is no op 'ad' | did you mean 'add'?\n"
+                                     "6:16: %j is not defined\n"
+                                     "8:10: there is no op 'muul' | did you mean 'mul'?\n"
+                                     "10:3: store takes 2 operands, here is 1\n"
+                                     "11:13: expected ',', found '{'\n"
+                                     "18:12: %i is not defined\n");
+  vyre_bytes_free(&messages);
+}
+
+static void
+keep_first(void *user, const vyre_diagnostic *diagnostic)
+{
+  char *out = user;
+  if (!*out)
+    vyre_diagnostic_format(diagnostic, out, 512);
+}
+
+static void
+the_line_is_shown_with_a_caret(void **state)
+{
+  (void)state;
+  static const char text[] = "program @p {\r\n\t%a = add 1u32, 2.0f32 ; comment\r\n}\r\n";
+  char shown[512] = "";
+  vyre_module *module = new_module();
+  vyre_status status = vyre_text_parse(module, text, sizeof(text) - 1, "dir/a.vir", (vyre_diagnostics){keep_first, shown});
+  assert_string_equal(vyre_status_text(status), "dir/a.vir: 1 error");
+  assert_string_equal(shown, "dir/a.vir:2:17: error: the left operand of add is u32, the literal is f32\n"
+                             "\t%a = add 1u32, 2.0f32 ; comment\n"
+                             "\t               ^~~~~~\n");
+  vyre_status_free(status);
+  vyre_module_destroy(module);
+}
+
+static void
+nothing_and_comments_are_no_error(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"", "\n", "; only a comment", "\xef\xbb\xbf; a mark of UTF-8\n"};
+  for (size_t i = 0; i < 4; i++)
+    vyre_module_destroy(parse(texts[i], strlen(texts[i])));
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(each_error_is_named_at_its_place),
+    cmocka_unit_test(long_numbers_are_refused),
+    cmocka_unit_test(long_names_are_refused),
+    cmocka_unit_test(expressions_nest_64_deep),
+    cmocka_unit_test(regions_nest_1000_deep),
+    cmocka_unit_test(functions_that_multiply_are_refused),
+    cmocka_unit_test(twenty_errors_are_said),
+    cmocka_unit_test(errors_do_not_cascade),
+    cmocka_unit_test(the_line_is_shown_with_a_caret),
+    cmocka_unit_test(nothing_and_comments_are_no_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* Texts that nobody would write, and memory that runs out: a clear status, nothing lost, nothing touched that is not ours.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "text_test.h"
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint32_t
+random_below(size_t limit)
+{
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return limit ? (uint32_t)((random_state >> 11) % limit) : 0;
+}
+
+static const char *const pieces[] = {
+  "%", "@", "{", "}", "(", ")", "[", "]", ",", ":", "=", ".", "\"", "\\", ";", "\n", "\xff", "->", "%0", "%x", "%i", "@f(", "@S", "gid", "gid.x",
+  "0x", "0u32", "1.5f32x4", "nan(0x7fc00001)f32", "-inff32", "truex2", "99999999999999999999", "1e400f32", "[0, 1]", "[%n]", "stride 4",
+  " : f32x3", "if true {", "else", "for %k = 0u32 to 3u32 {", "loop {", "continuing {", "switch %i {", "case 1u32 {", "default", "block %b {",
+  "leave %b", "return", "break", "fallthrough", "breakif true", "trap", "func", "program", "struct", "buffer", "var", "spec", "const", "at",
+  "tuple", "part", "shuffle", "join", "lane", "load", "store", "transpose", "matmat", "bitcast", "atomic_add", "barrier", "deco(1, 2)",
+  "order(3)", "mat4(f32x4)", "path f32[]", "workgroup", "constant = [", "id(3)",
+};
+
+static size_t
+insert(char *text, size_t size, size_t at, const char *piece, size_t length)
+{
+  memmove(text + at + length, text + at, size - at);
+  memcpy(text + at, piece, length);
+  return size + length;
+}
+
+/* Changes bytes, drops, doubles and moves pieces, puts in words of the language. */
+static size_t
+mutate(char *text, size_t size)
+{
+  char copy[80];
+  for (uint32_t i = 1 + random_below(5); i; i--) {
+    size_t at = random_below(size + 1);
+    size_t length = random_below(sizeof(copy));
+    const char *piece = pieces[random_below(sizeof(pieces) / sizeof(*pieces))];
+    switch (random_below(6)) {
+    case 0:
+      if (at < size)
+        text[at] = (char)random_below(256);
+      break;
+    case 1:
+      length = length < size - at ? length : size - at;
+      memmove(text + at, text + at + length, size - at - length);
+      size -= length;
+      break;
+    case 2: {
+      size_t from = random_below(size + 1);
+      length = length < size - from ? length : size - from;
+      memcpy(copy, text + from, length);
+      size = insert(text, size, at, copy, length);
+      break;
+    }
+    case 3:
+      if (random_below(20) == 0)
+        size = at;
+      break;
+    default:
+      size = insert(text, size, at, piece, strlen(piece));
+      break;
+    }
+  }
+  return size;
+}
+
+static void
+format(void *user, const vyre_diagnostic *diagnostic)
+{
+  char text[256];
+  (void)user;
+  vyre_diagnostic_format(diagnostic, text, sizeof(text));
+}
+
+/* What reads must also print and read again; the exact size of the copy lets a sanitizer see every byte too far. */
+static void
+try_text(const char *text, size_t size)
+{
+  char *copy = malloc(size ? size : 1);
+  assert_non_null(copy);
+  memcpy(copy, text, size);
+  vyre_module *module;
+  assert_null(vyre_module_create(NULL, 1u << 16, &module));
+  vyre_status status = vyre_text_parse(module, copy, size, "hostile", (vyre_diagnostics){format, NULL});
+  if (!status) {
+    vyre_bytes printed = check_fixed_point(module);
+    vyre_bytes_free(&printed);
+  }
+  vyre_status_free(status);
+  vyre_module_destroy(module);
+  free(copy);
+}
+
+static void
+mutated_texts_do_no_harm(void **state)
+{
+  (void)state;
+  char *text = malloc(1u << 16);
+  assert_non_null(text);
+  for (size_t file = 0; file < CORPUS_COUNT; file++) {
+    vyre_bytes source = read_corpus(corpus[file]);
+    assert_true(source.size < 1u << 15);
+    for (uint32_t i = 0; i < 250; i++) {
+      memcpy(text, source.data, source.size);
+      try_text(text, mutate(text, source.size));
+    }
+    vyre_bytes_free(&source);
+  }
+  free(text);
+}
+
+static void
+noise_does_no_harm(void **state)
+{
+  (void)state;
+  char text[512];
+  for (uint32_t i = 0; i < 500; i++) {
+    size_t size = random_below(sizeof(text));
+    for (size_t k = 0; k < size; k++)
+      text[k] = (char)random_below(i % 2 ? 256 : 128);
+    try_text(text, size);
+  }
+}
+
+/* Every prefix of a text: what is cut off anywhere. */
+static void
+cut_texts_do_no_harm(void **state)
+{
+  (void)state;
+  vyre_bytes source = read_corpus("memory");
+  for (size_t size = 0; size < source.size; size += 3)
+    try_text(source.data, size);
+  vyre_bytes_free(&source);
+}
+
+/* ---- memory that runs out ---- */
+
+typedef struct failing {
+  uint64_t calls, fail_at;
+  size_t out;
+} failing;
+
+static void *
+failing_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  failing *f = user;
+  const vyre_allocator *base = vyre_allocator_default();
+  if (new_size > old_size && ++f->calls == f->fail_at)
+    return NULL;
+  void *result = base->resize(base->user, memory, old_size, new_size);
+  if (result || new_size == 0)
+    f->out += new_size - old_size;
+  return result;
+}
+
+static void *
+failing_reserve(void *user, size_t bytes)
+{
+  failing *f = user;
+  const vyre_allocator *base = vyre_allocator_default();
+  return ++f->calls == f->fail_at ? NULL : base->reserve(base->user, bytes);
+}
+
+static bool
+failing_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
+{
+  failing *f = user;
+  const vyre_allocator *base = vyre_allocator_default();
+  return ++f->calls != f->fail_at && base->commit(base->user, memory, old_bytes, bytes);
+}
+
+static void
+failing_release(void *user, void *memory, size_t bytes)
+{
+  const vyre_allocator *base = vyre_allocator_default();
+  (void)user;
+  base->release(base->user, memory, bytes);
+}
+
+/* Parses and prints with the n-th allocation failing; true if all went well. */
+static bool
+run_failing(const vyre_bytes *source, failing *f)
+{
+  vyre_allocator allocator = {failing_resize, failing_reserve, failing_commit, failing_release, f};
+  vyre_bytes out = {.allocator = &allocator};
+  vyre_module *module = NULL;
+  vyre_status status = vyre_module_create(&allocator, 1u << 14, &module);
+  if (!status)
+    status = vyre_text_parse(module, source->data, source->size, "memory", (vyre_diagnostics){0});
+  if (!status)
+    status = vyre_text_print(module, NULL, &out);
+  bool good = !status;
+  if (status)
+    assert_non_null(strstr(vyre_status_text(status), "memory"));
+  vyre_status_free(status);
+  vyre_bytes_free(&out);
+  if (module)
+    vyre_module_destroy(module);
+  return good;
+}
+
+static void
+each_allocation_may_fail(void **state)
+{
+  (void)state;
+  for (size_t file = 0; file < CORPUS_COUNT; file++) {
+    vyre_bytes source = read_corpus(corpus[file]);
+    bool good = false;
+    for (uint64_t n = 1; !good; n++) {
+      failing f = {.fail_at = n};
+      good = run_failing(&source, &f);
+      assert_int_equal(f.out, 0);
+      assert_true(good == (f.calls < n));
+    }
+    vyre_bytes_free(&source);
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(mutated_texts_do_no_harm),
+    cmocka_unit_test(noise_does_no_harm),
+    cmocka_unit_test(cut_texts_do_no_harm),
+    cmocka_unit_test(each_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

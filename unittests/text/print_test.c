@@ -1,0 +1,200 @@
+/* What the printer is asked for beyond the text itself: comments, messages at rows, one program; and modules that are damaged.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "text_test.h"
+
+static const char two_programs[] = "struct @A { x : f32 }\n"
+                                   "struct @B { x : u32 }\n"
+                                   "program @first {\n"
+                                   "  buffer %a : @A[] storage rw set(0) binding(0)\n"
+                                   "  %i = lindex\n"
+                                   "  if true {\n"
+                                   "    store %a[%i].x, 1.0f32\n"
+                                   "  }\n"
+                                   "}\n"
+                                   "program @second {\n"
+                                   "  buffer %b : @B storage rw set(0) binding(0)\n"
+                                   "}\n";
+
+static uint32_t
+row_with(const vyre_module *module, vyre_opcode op)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == (uint32_t)op)
+      return row;
+  fail_msg("no such row");
+  return 0;
+}
+
+static void
+check_print(const vyre_module *module, const vyre_text_options *options, const char *wanted)
+{
+  vyre_bytes text = print(module, options);
+  assert_string_equal(text.data, wanted);
+  vyre_bytes_free(&text);
+}
+
+static void
+one_program_is_printed_with_its_structs(void **state)
+{
+  (void)state;
+  vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
+  const vyre_view *v = vyre_module_view(module);
+  vyre_text_options options = {.program = v->last[0]};
+  check_print(module, &options, "struct @B { x : u32 }\n\n"
+                                "program @second workgroup(1, 1, 1) {\n"
+                                "  buffer %b : @B storage rw set(0) binding(0)\n"
+                                "}\n");
+  options.program = v->first[0];
+  check_print(module, &options, "struct @A { x : f32 }\n\n"
+                                "program @first workgroup(1, 1, 1) {\n"
+                                "  buffer %a : @A[] storage rw set(0) binding(0)\n"
+                                "  %i = lindex\n"
+                                "  if true {\n"
+                                "    store %a[%i].x, 1.0f32\n"
+                                "  }\n"
+                                "}\n");
+  options.program = v->rows;
+  vyre_bytes out = {0};
+  vyre_status status = vyre_text_print(module, &options, &out);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  vyre_bytes_free(&out);
+  vyre_module_destroy(module);
+}
+
+static void
+rows_and_lines_are_comments(void **state)
+{
+  (void)state;
+  vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
+  uint32_t store = row_with(module, VYRE_OP_store);
+  vyre_row_set_line(module, (vyre_row){store}, vyre_string_intern(module, "a \"b\".comp", 10), 12, 3);
+  vyre_text_options options = {.rows = true, .lines = true};
+  vyre_bytes text = print(module, &options);
+  char wanted[96];
+  snprintf(wanted, sizeof(wanted), "    store %%a[%%i].x, 1.0f32 ; row %u, \"a \\\"b\\\".comp\":12:3\n", store);
+  assert_non_null(strstr(text.data, wanted));
+  options.rows = false;
+  vyre_bytes lines = print(module, &options);
+  assert_non_null(strstr(lines.data, "    store %a[%i].x, 1.0f32 ; \"a \\\"b\\\".comp\":12:3\n"));
+  vyre_module_destroy(parse(text.data, text.size)); /* comments are nothing to the parser */
+  vyre_bytes_free(&text);
+  vyre_bytes_free(&lines);
+  vyre_module_destroy(module);
+}
+
+static void
+messages_stand_at_their_rows(void **state)
+{
+  (void)state;
+  vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
+  uint32_t program = vyre_module_view(module)->first[0];
+  const vyre_text_note notes[] = {
+    {program, "about the program"},
+    {row_with(module, VYRE_OP_const), "about a literal"},
+    {row_with(module, VYRE_OP_lindex), "about the index"},
+    {row_with(module, VYRE_OP_if), "about the if"},
+    {row_with(module, VYRE_OP_at), "about a path"},
+    {row_with(module, VYRE_OP_store), "one"},
+    {row_with(module, VYRE_OP_store), "two"},
+  };
+  const vyre_text_options options = {.program = program, .notes = notes, .note_count = sizeof(notes) / sizeof(*notes)};
+  check_print(module, &options, "struct @A { x : f32 }\n\n"
+                                "program @first workgroup(1, 1, 1) {\n"
+                                "; error: about the program\n"
+                                "  ; error: about a literal\n"
+                                "  buffer %a : @A[] storage rw set(0) binding(0)\n"
+                                "  %i = lindex\n"
+                                "  ; error: about the index\n"
+                                "  if true {\n"
+                                "  ; error: about the if\n"
+                                "    ; error: about a path\n"
+                                "    store %a[%i].x, 1.0f32\n"
+                                "    ; error: one\n"
+                                "    ; error: two\n"
+                                "  }\n"
+                                "}\n");
+  vyre_module_destroy(module);
+}
+
+/* Structs of one name but different members are told apart, members of one name are taken by number. */
+static void
+names_of_structs_are_made_unique(void **state)
+{
+  (void)state;
+  vyre_module *module = new_module();
+  vyre_builder b;
+  uint32_t input = vyre_module_add_input(module, "x");
+  vyre_build_program(module, "p", 0, input, &b);
+  vyre_string name = vyre_string_intern(module, "S", 1);
+  vyre_string member = vyre_string_intern(module, "m", 1);
+  for (uint32_t i = 0; i < 4; i++) {
+    vyre_member members[] = {{i == 3 ? 0 : member, VYRE_TYPE(VYRE_F32, i + 1), VYRE_OFFSET_AUTO, 0},
+                             {i == 2 ? member : 0, VYRE_TYPE(VYRE_U32, 1), VYRE_OFFSET_AUTO, 0}};
+    vyre_type_id type = vyre_type_struct(module, i == 3 ? 0 : name, members, 2, 0);
+    vyre_row buffer = vyre_build_buffer(&b, type, VYRE_SPACE_WORKGROUP, 0, 0, 0);
+    vyre_row path = vyre_build_at_literal(&b, buffer, 1);
+    vyre_build_store(&b, path, vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), 7), 0);
+  }
+  assert_null(vyre_module_seal(module, NULL));
+  vyre_bytes text = check_fixed_point(module);
+  assert_string_equal(text.data, "struct @S { m : f32, \"\" : u32 }\n"
+                                 "struct @S.2 { m : f32x2, \"\" : u32 }\n"
+                                 "struct @S.3 { \"\" : f32x3, \"\" : u32 }\n"
+                                 "struct @struct { \"\" : f32x4, \"\" : u32 }\n\n"
+                                 "program @p workgroup(1, 1, 1) {\n"
+                                 "  buffer %0 : @S workgroup\n"
+                                 "  buffer %1 : @S.2 workgroup\n"
+                                 "  buffer %2 : @S.3 workgroup\n"
+                                 "  buffer %3 : @struct workgroup\n"
+                                 "  store %0[1], 7u32\n"
+                                 "  store %1[1], 7u32\n"
+                                 "  store %2[1], 7u32\n"
+                                 "  store %3[1], 7u32\n"
+                                 "}\n");
+  vyre_bytes_free(&text);
+  vyre_module_destroy(module);
+}
+
+/* Rows of every kind with operands that lead nowhere, to themselves or out of the table: printed somehow, never followed for ever. */
+static void
+damaged_rows_are_printed(void **state)
+{
+  (void)state;
+  for (size_t file = 0; file < CORPUS_COUNT; file++) {
+    vyre_bytes source = read_corpus(corpus[file]);
+    for (uint32_t kind = 0; kind < 5; kind++) {
+      vyre_module *module = parse(source.data, source.size);
+      const vyre_view *v = vyre_module_view(module);
+      for (uint32_t row = 1; row < v->rows; row++) {
+        uint32_t op = VYRE_ROW_OP(v->op[row]);
+        if (vyre_op_infos[op].flags & (VYRE_OP_REGION | VYRE_OP_REGIONS))
+          continue;
+        const uint32_t wrong[] = {row, 0, v->rows, UINT32_MAX, v->rows - row};
+        vyre_row to = {wrong[kind]};
+        uint32_t word = kind == 4 && row % 3 == 0 ? VYRE_ROW(999, 0xff, 0x7e) : v->op[row];
+        vyre_row_rewrite(module, (vyre_row){row}, word, v->imm[row] ^ (kind == 3 ? UINT32_MAX : 0), v->imm_hi[row], to, to, to);
+      }
+      vyre_text_note note = {v->rows / 2, "note"};
+      vyre_text_options options = {.rows = true, .notes = &note, .note_count = 1};
+      vyre_bytes text = print(module, &options);
+      assert_true(text.size > 0);
+      vyre_bytes_free(&text);
+      vyre_module_destroy(module);
+    }
+    vyre_bytes_free(&source);
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(one_program_is_printed_with_its_structs), cmocka_unit_test(rows_and_lines_are_comments),
+    cmocka_unit_test(messages_stand_at_their_rows),            cmocka_unit_test(names_of_structs_are_made_unique),
+    cmocka_unit_test(damaged_rows_are_printed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* print(parse(x)) is a fixed point, over the corpus, in which every op of the table occurs; small texts and what they print as.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "text_test.h"
+
+static void
+the_corpus_is_a_fixed_point(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < CORPUS_COUNT; i++) {
+    vyre_bytes text = read_corpus(corpus[i]);
+    vyre_module *module = parse(text.data, text.size);
+    vyre_bytes printed = check_fixed_point(module);
+    assert_true(vyre_module_is_sealed(module));
+    vyre_bytes_free(&printed);
+    vyre_bytes_free(&text);
+    vyre_module_destroy(module);
+  }
+}
+
+/* So that a new op without its text is found: each is parsed, printed, and read back. */
+static void
+every_op_is_in_the_corpus(void **state)
+{
+  (void)state;
+  bool seen[VYRE_OP__COUNT] = {false};
+  for (size_t i = 0; i < CORPUS_COUNT; i++) {
+    vyre_bytes text = read_corpus(corpus[i]);
+    vyre_module *module = parse(text.data, text.size);
+    vyre_bytes printed = print(module, NULL);
+    vyre_module *again = parse(printed.data, printed.size);
+    const vyre_view *v = vyre_module_view(again);
+    for (uint32_t row = 1; row < v->rows; row++)
+      seen[VYRE_ROW_OP(v->op[row])] = true;
+    vyre_module_destroy(again);
+    vyre_module_destroy(module);
+    vyre_bytes_free(&printed);
+    vyre_bytes_free(&text);
+  }
+  for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
+    if (vyre_op_infos[op].text && !seen[op])
+      fail_msg("no text of the corpus has the op %s", vyre_op_infos[op].text);
+}
+
+/* Each op of a fixed number of values, made by the builder on operands that need not be right: the text takes them as they are. */
+static void
+plain_ops_come_back_as_they_were(void **state)
+{
+  (void)state;
+  for (uint32_t op = VYRE_OP_add; op < VYRE_OP__COUNT; op++) {
+    const vyre_op_info *info = &vyre_op_infos[op];
+    if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL))
+      continue;
+    vyre_module *module = new_module();
+    vyre_builder b;
+    vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
+    vyre_row value = vyre_build(&b, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    vyre_row name[3];
+    for (uint32_t i = 0; i < 3; i++) {
+      name[i] = vyre_build_convert(&b, VYRE_OP_splat, VYRE_TYPE(VYRE_U32, 3), value);
+      vyre_row_set_name(module, name[i], i == 0 ? "x" : i == 1 ? "y" : "z", 1);
+    }
+    vyre_type type = info->rule == VYRE_RULE_SAME ? VYRE_TYPE(VYRE_U32, 3) : VYRE_TYPE(VYRE_BOOL, 3);
+    uint32_t flags = VYRE_ROW_EXACT | VYRE_ROW_RELAXED;
+    vyre_row row = vyre_build(&b, (vyre_opcode)op, type, flags, 0, 0, name[0], info->operands > 1 ? name[1] : VYRE_NONE,
+                              info->operands > 2 ? name[2] : VYRE_NONE);
+    vyre_row_set_name(module, row, "r", 1);
+    assert_null(vyre_module_seal(module, NULL));
+    vyre_bytes text = print(module, NULL);
+    char wanted[128];
+    snprintf(wanted, sizeof(wanted), "  %%r = %s exact relaxed %%x%s%s\n", info->text, info->operands > 1 ? ", %y" : "",
+             info->operands > 2 ? ", %z" : "");
+    assert_non_null(strstr(text.data, wanted));
+    vyre_module *again = parse(text.data, text.size);
+    const vyre_view *v = vyre_module_view(again), *w = vyre_module_view(module);
+    assert_int_equal(v->rows, w->rows);
+    for (uint32_t i = 1; i < v->rows; i++) {
+      assert_int_equal(v->op[i], w->op[i]);
+      assert_int_equal(v->a[i], w->a[i]);
+      assert_int_equal(v->b[i], w->b[i]);
+      assert_int_equal(v->c[i], w->c[i]);
+    }
+    vyre_bytes_free(&text);
+    vyre_module_destroy(again);
+    vyre_module_destroy(module);
+  }
+}
+
+static const struct {
+  const char *text, *printed;
+} forms[] = {
+  /* nested operations become rows */
+  {"store %x[add(%i, 1u32)], mul(load %x[%i], 2.0f32)",
+   "  %0 = add %i, 1u32\n  %1 = load %x[%i]\n  %2 = mul %1, 2.0f32\n  store %x[%0], %2\n"},
+  {"if ult %i, 3u32 { }", "  %0 = ult %i, 3u32\n  if %0 {\n  }\n"},
+  {"%a = select(eq(%i, 0u32), %i, neg %i)", "  %0 = eq %i, 0u32\n  %1 = neg %i\n  %a = select %0, %i, %1\n"},
+  /* literals: right operands in the row, others as rows of their own that print where they are used */
+  {"%a = sub 3u32, %i", "  %a = sub 3u32, %i\n"},
+  {"%c = const 3u32\n%a = sub %c, %i\n%b = sub %i, %c", "  %c = const 3u32\n  %a = sub %c, %i\n  %b = sub %i, 3u32\n"},
+  {"%c = 3u32", "  %c = const 3u32\n"},
+  {"%5 = const 3u32\n%a = sub %5, %i", "  %a = sub 3u32, %i\n"},
+  /* lanes */
+  {"%a = lane gid, 1u32\n%b = lane gid, 5u32\n%c = lane gid, %i\n%d = lid.z",
+   "  %a = gid.y\n  %b = lane gid, 5u32\n  %c = lane gid, %i\n  %d = lid.z\n"},
+  {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = gid.y\n"},
+  {"%v = splat %i : u32x3\n%a = %v.z\n%b = lane 7u32x2, 1u32", "  %v = splat %i : u32x3\n  %a = %v.z\n  %b = lane 7u32x2, 1u32\n"},
+  /* names and numbers */
+  {"%9 = neg %i\n%a = neg %9\n%3 = neg %9", "  %0 = neg %i\n  %a = neg %0\n  %1 = neg %0\n"},
+  {"%4000000000 = neg %i\n%a = neg %4000000000", "  %0 = neg %i\n  %a = neg %0\n"},
+  {"%b = %i\n%a = neg %b", "  %a = neg %i\n"},
+  {"neg %i", "  %0 = neg %i\n"},
+  /* a tuple of many parts is one statement */
+  {"%t = tuple %i, %i, %i, %i, %i, %i, %i", "  %t = tuple %i, %i, %i, %i, %i, %i, %i\n"},
+  {"%r = tuple %i, %i\n%t = tuple %i, %i, %r\n%u = part %t, 3\n%w = part %r, 0",
+   "  %r = tuple %i, %i\n  %t = tuple %i, %i, %r\n  %u = part %t, 3\n  %w = part %r, 0\n"},
+  /* words that may be left out */
+  {"barrier", "  barrier workgroup\n"},
+  {"barrier workgroup", "  barrier workgroup\n"},
+  {"barrier device", "  barrier device\n"},
+  {"barrier workgroup workgroup", "  barrier workgroup workgroup\n"},
+  {"barrier workgroup workgroup acq_rel workgroup_memory", "  barrier workgroup\n"},
+  {"%a = load %x[0] order(0x20000)", "  %a = load %x[0] cross_device acquire\n"},
+  {"for %k = 0u32 to %i { }", "  for %k = 0u32 to %i step 1u32 {\n  }\n"},
+  {"if true { } else { }", "  if true {\n  }\n"},
+  {"loop { break } continuing { }", "  loop {\n    break\n  }\n"},
+  {"if true { trap } else if false { trap } else { return }",
+   "  if true {\n    trap\n  } else {\n    if false {\n      trap\n    } else {\n      return\n    }\n  }\n"},
+  {"block %b { }\nblock { }", "  block %b {\n  }\n  block {\n  }\n"},
+  {"switch %i { case 1u32, default { fallthrough } case 2u32 { } }",
+   "  switch %i {\n    case 1u32, default {\n      fallthrough\n    }\n    case 2u32 {\n    }\n  }\n"},
+  {"%s = switch %i { default { leave %s } }", "  %s = switch %i {\n    default {\n      leave %s\n    }\n  }\n"},
+};
+
+static void
+forms_print_as_they_should(void **state)
+{
+  (void)state;
+  static const char head[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : f32[] storage rw set(0) binding(0)\n  %i = lindex\n";
+  for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+    vyre_bytes text = {0}, wanted = {0};
+    assert_null(vyre_bytes_printf(&text, "%s%s\n}\n", head, forms[i].text));
+    assert_null(vyre_bytes_printf(&wanted, "%s%s}\n", head, forms[i].printed));
+    vyre_module *module = parse(text.data, text.size);
+    vyre_bytes printed = check_fixed_point(module);
+    assert_string_equal(printed.data, wanted.data);
+    vyre_bytes_free(&printed);
+    vyre_bytes_free(&wanted);
+    vyre_bytes_free(&text);
+    vyre_module_destroy(module);
+  }
+}
+
+/* A value that several rows use through an inline path is one row after reading, and prints the same. */
+static void
+rows_of_one_file_share_gid(void **state)
+{
+  (void)state;
+  static const char text[] = "program @p {\n  %a = gid.x\n  %b = gid.y\n  %c = lid.x\n}\n";
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t gids = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    gids += VYRE_ROW_OP(v->op[row]) == VYRE_OP_gid;
+  assert_int_equal(gids, 1);
+  vyre_module_destroy(module);
+}
+
+static void
+texts_add_to_a_module(void **state)
+{
+  (void)state;
+  vyre_module *module = new_module();
+  for (uint32_t i = 0; i < 3; i++)
+    assert_null(vyre_text_parse(module, "program @p { }\n", 15, i == 1 ? "b.vir" : NULL, (vyre_diagnostics){0}));
+  assert_int_equal(vyre_module_input_count(module), 3);
+  vyre_bytes printed = check_fixed_point(module);
+  assert_string_equal(printed.data, "program @p workgroup(1, 1, 1) {\n}\n\nprogram @p_1 workgroup(1, 1, 1) {\n}\n\n"
+                                    "program @p_2 workgroup(1, 1, 1) {\n}\n");
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_corpus_is_a_fixed_point), cmocka_unit_test(every_op_is_in_the_corpus),
+    cmocka_unit_test(plain_ops_come_back_as_they_were), cmocka_unit_test(forms_print_as_they_should),
+    cmocka_unit_test(rows_of_one_file_share_gid), cmocka_unit_test(texts_add_to_a_module),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
