@@ -100,6 +100,8 @@ half_bits(double value)
   value = fabs(value);
   if (value >= 65520.0)
     return sign | 0x7c00u;
+  if (value == 0)
+    return sign;
   int exponent;
   frexp(value, &exponent);
   if (exponent < -13)

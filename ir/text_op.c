@@ -293,6 +293,9 @@ check_count(text_parser *p, op_reader *r)
   if (r->count >= least && r->count <= most)
     return true;
   const char *text = vyre_op_infos[r->op].text;
+  bool runs_on = !r->parentheses && !p->lexer.token.first_on_line && p->lexer.token.kind != TOKEN_MARK && p->lexer.token.kind != TOKEN_END;
+  if (r->count < least && runs_on)
+    return text_expected(p, "','");
   if (least == most)
     return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u operand%s, here %s %u", text, most, most == 1 ? "" : "s",
                       r->count == 1 ? "is" : "are", r->count);

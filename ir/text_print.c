@@ -17,6 +17,13 @@
 
 /* ---- bytes ---- */
 
+void
+text_print_no_memory(text_printer *t)
+{
+  if (!t->status)
+    t->status = VYRE_OUT_OF_MEMORY("while printing");
+}
+
 char *
 text_put_room(text_printer *t, size_t size)
 {
@@ -177,6 +184,8 @@ put_step(text_printer *t, uint32_t row)
   text_put(t, "[", 1);
   if (literal)
     text_put_number(t, v->imm[row]);
+  else if (is_chained(t, v->b[row]))
+    put_name(t, v->b[row]); /* a path is no index: damaged, and might lead in a circle */
   else
     text_put_operand(t, v->b[row]);
   text_put(t, "]", 1);
@@ -483,8 +492,12 @@ put_initializer(text_printer *t, vyre_type_id type, uint32_t index)
 {
   uint32_t count;
   const uint32_t *words = vyre_module_initializer(t->module, index, &count);
-  if (!words || !text_scalars_update(&t->scalars, t->module, t->allocator))
+  if (!words)
     return;
+  if (!text_scalars_update(&t->scalars, t->module, t->allocator)) {
+    text_print_no_memory(t);
+    return;
+  }
   text_walk walk;
   bool any = false;
   text_walk_start(&walk, &t->scalars, t->module, type);
@@ -748,8 +761,7 @@ push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
     print_frame *moved =
       t->allocator->resize(t->allocator->user, stack->frames, stack->capacity * sizeof(*moved), grown * sizeof(*moved));
     if (!moved) {
-      if (!t->status)
-        t->status = VYRE_OUT_OF_MEMORY("while printing");
+      text_print_no_memory(t);
       return false;
     }
     stack->frames = moved;
@@ -975,10 +987,10 @@ vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyr
     if (text_prepare_types(&t))
       put_all(&t);
     else
-      t.status = VYRE_OUT_OF_MEMORY("while printing");
+      text_print_no_memory(&t);
     text_free_types(&t);
   } else {
-    t.status = VYRE_OUT_OF_MEMORY("while printing");
+    text_print_no_memory(&t);
   }
   if (t.numbers)
     t.allocator->resize(t.allocator->user, t.numbers, rows * sizeof(uint32_t), 0);

@@ -59,8 +59,10 @@ has_doubled_member(text_printer *t, const vyre_type_info *info)
     return false;
   size_t bytes = info->count * sizeof(vyre_string);
   vyre_string *names = t->allocator->resize(t->allocator->user, NULL, 0, bytes);
-  if (!names)
+  if (!names) {
+    text_print_no_memory(t);
     return true;
+  }
   for (uint32_t i = 0; i < info->count; i++)
     names[i] = info->members[i].name;
   qsort(names, info->count, sizeof(*names), compare_strings);
@@ -188,7 +190,7 @@ text_prepare_types(text_printer *t)
   memset(t->type_bits, 0, t->type_count);
   t->names.allocator = t->allocator;
   mark_types(t);
-  return name_structs(t);
+  return !t->status && name_structs(t);
 }
 
 void
@@ -349,8 +351,10 @@ text_put_structs_of(text_printer *t, vyre_type_id type)
       if (count == capacity) {
         uint32_t grown = capacity ? capacity * 2 : 16;
         uint32_t *moved = t->allocator->resize(t->allocator->user, list, capacity * sizeof(*list), grown * sizeof(*list));
-        if (!moved)
+        if (!moved) {
+          text_print_no_memory(t);
           break;
+        }
         list = moved;
         capacity = grown;
       }

@@ -39,6 +39,7 @@ typedef struct text_printer {
   text_scalars scalars;
 } text_printer;
 
+void text_print_no_memory(text_printer *t);
 char *text_put_room(text_printer *t, size_t size); /* so many bytes at the end; NULL: no memory */
 
 static inline void

@@ -166,7 +166,7 @@ errors_do_not_cascade(void **state)
   assert_string_equal(messages.data, "5:8: there is no op 'ad' | did you mean 'add'?\n"
                                      "6:16: %j is not defined\n"
                                      "8:10: there is no op 'muul' | did you mean 'mul'?\n"
-                                     "10:3: store takes 2 operands, here is 1\n"
+                                     "10:16: expected ',', found '1.0f32'\n"
                                      "11:13: expected ',', found '{'\n"
                                      "18:12: %i is not defined\n");
   vyre_bytes_free(&messages);

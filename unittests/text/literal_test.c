@@ -126,7 +126,7 @@ static const struct {
   {"1.00000017881393432617187499f32", 0x3f800001},                    /* just below a middle */
   {"1.00000017881393432617187500f32", 0x3f800002},                    /* the middle */
   {"3.4028235e38f32", 0x7f7fffff},
-  {"3.4028235677973366e38f32", UINT64_MAX},                           /* the first that is too large */
+  {"3.4028235677973367e38f32", UINT64_MAX},                           /* the first that is too large */
   {"inff32", 0x7f800000},
   {"-inff16", 0xfc00},
   {"65519.99f16", 0x7bff},

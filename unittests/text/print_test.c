@@ -1,6 +1,7 @@
 /* What the printer is asked for beyond the text itself: comments, messages at rows, one program; and modules that are damaged.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "table.h"
 #include "text_test.h"
 
 static const char two_programs[] = "struct @A { x : f32 }\n"
@@ -173,9 +174,13 @@ damaged_rows_are_printed(void **state)
         if (vyre_op_infos[op].flags & (VYRE_OP_REGION | VYRE_OP_REGIONS))
           continue;
         const uint32_t wrong[] = {row, 0, v->rows, UINT32_MAX, v->rows - row};
-        vyre_row to = {wrong[kind]};
-        uint32_t word = kind == 4 && row % 3 == 0 ? VYRE_ROW(999, 0xff, 0x7e) : v->op[row];
-        vyre_row_rewrite(module, (vyre_row){row}, word, v->imm[row] ^ (kind == 3 ? UINT32_MAX : 0), v->imm_hi[row], to, to, to);
+        module->column[COLUMN_A][row] = module->column[COLUMN_B][row] = module->column[COLUMN_C][row] = wrong[kind];
+        if (kind == 4 && row % 3 == 0)
+          module->column[COLUMN_OP][row] = VYRE_ROW(999, 0xff, 0x7e);
+        if (kind == 3)
+          module->column[COLUMN_IMM][row] ^= UINT32_MAX;
+        if (kind == 2 && row % 7 == 0)
+          module->column[COLUMN_NEXT][row] = row - 3;
       }
       vyre_text_note note = {v->rows / 2, "note"};
       vyre_text_options options = {.rows = true, .notes = &note, .note_count = 1};

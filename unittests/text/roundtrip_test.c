@@ -102,7 +102,7 @@ static const struct {
   /* lanes */
   {"%a = lane gid, 1u32\n%b = lane gid, 5u32\n%c = lane gid, %i\n%d = lid.z",
    "  %a = gid.y\n  %b = lane gid, 5u32\n  %c = lane gid, %i\n  %d = lid.z\n"},
-  {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = gid.y\n"},
+  {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = %g.y\n"},
   {"%v = splat %i : u32x3\n%a = %v.z\n%b = lane 7u32x2, 1u32", "  %v = splat %i : u32x3\n  %a = %v.z\n  %b = lane 7u32x2, 1u32\n"},
   /* names and numbers */
   {"%9 = neg %i\n%a = neg %9\n%3 = neg %9", "  %0 = neg %i\n  %a = neg %0\n  %1 = neg %0\n"},
