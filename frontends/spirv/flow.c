@@ -76,6 +76,18 @@ flow_pop(import *m)
   m->constructs.count--;
 }
 
+void
+flow_opened(import *m, uint32_t index, uint32_t depth, uint32_t region)
+{
+  if (!list_add(m, &m->open, sizeof(uint32_t), 1))
+    return;
+  uint32_t *open = m->open.data;
+  memmove(open + depth + 1, open + depth, (m->open.count - 1 - depth) * sizeof(uint32_t));
+  open[depth] = region;
+  for (uint32_t k = index + 1; k < m->constructs.count; k++)
+    CONSTRUCT(m, k)->depth++;
+}
+
 /* A block around an `if` or loop row that has begun already. */
 static void
 wrap(import *m, uint32_t index)
@@ -90,13 +102,7 @@ wrap(import *m, uint32_t index)
   vyre_row_unlink(m->module, (vyre_row){c->row});
   vyre_row_insert(m->module, (vyre_row){c->row}, region, VYRE_NONE);
   c->block_row = made.id;
-  if (!list_add(m, &m->open, sizeof(uint32_t), 1))
-    return;
-  uint32_t *open = m->open.data;
-  memmove(open + c->depth + 1, open + c->depth, (m->open.count - 1 - c->depth) * sizeof(uint32_t));
-  open[c->depth] = region.id;
-  for (uint32_t k = index + 1; k < m->constructs.count; k++)
-    CONSTRUCT(m, k)->depth++;
+  flow_opened(m, index, c->depth, region.id);
 }
 
 void
@@ -187,7 +193,7 @@ goto_merge(import *m, uint32_t index, uint32_t target)
   CONSTRUCT(m, index)->edges++;
   locals_edge(m, index, &l);
   CONSTRUCT(m, index)->joined = l;
-  if (m->region != CONSTRUCT(m, index)->region)
+  if (m->region != CONSTRUCT(m, index)->region || CONSTRUCT(m, index)->case_block)
     flow_jump_out(m, index);
   return NONE;
 }

@@ -224,6 +224,7 @@ typedef struct construct {
   uint32_t writes, write_count; /* loop: leaves, in `loop_writes` */
   uint32_t cases, case_count;   /* switch: in `cases` */
   uint32_t fell, fell_leaves;   /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */
+  uint32_t case_block;          /* switch: the block in the case being walked that is left to fall into the next one; 0: none */
 } construct;
 
 typedef struct joined {
@@ -414,6 +415,7 @@ void flow_pop(import *m);
 void flow_open(import *m, uint32_t region, uint32_t *out_serial);
 void flow_close(import *m, uint32_t mark, uint32_t serial);
 void flow_jump_out(import *m, uint32_t c);     /* to its end, from anywhere in it */
+void flow_opened(import *m, uint32_t c, uint32_t depth, uint32_t region); /* a region put around what is open from `depth` on, in c */
 uint32_t flow_edge(import *m, uint32_t target); /* from the block being walked: the block to go on with, or NONE */
 uint32_t flow_goto(import *m, uint32_t target); /* the same without phis */
 void flow_phi_stores(import *m, uint32_t target);

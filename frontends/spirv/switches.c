@@ -100,6 +100,28 @@ default_falls_to(import *m, uint32_t c, uint32_t from)
   return found;
 }
 
+/* A case that is left for the next one from inside of a construct within it: all of it so far goes into a block, which is left; behind the
+ * block it falls through. */
+static void
+wrap_case(import *m, uint32_t index)
+{
+  construct *c = CONSTRUCT(m, index);
+  if (c->case_block)
+    return;
+  uint32_t region = c->region, next;
+  vyre_builder b = m->b;
+  vyre_builder_before(&b, (vyre_row){m->view->first[region]});
+  vyre_row made = vyre_build_block(&b), inside = vyre_region_of(m->module, made, 0);
+  for (uint32_t row = m->view->next[made.id]; row; row = next) {
+    next = m->view->next[row];
+    vyre_row_unlink(m->module, (vyre_row){row});
+    vyre_row_insert(m->module, (vyre_row){row}, inside, VYRE_NONE);
+  }
+  c->case_block = made.id;
+  c->region = inside.id;
+  flow_opened(m, index, c->depth + 1, inside.id);
+}
+
 bool
 flow_falls(import *m, uint32_t index, uint32_t target)
 {
@@ -109,13 +131,16 @@ flow_falls(import *m, uint32_t index, uint32_t target)
     return false;
   if (AT(switch_case, m->cases, c->cases + to)->done || (c->fell != NONE && c->fell != to))
     return !import_fail(m, "a case falls into one that does not follow it\nFix: check the module with spirv-val");
-  if (m->region != c->region)
-    return !import_fail(m, "falling into the next case from inside of a nested construct is not covered");
   c->fell = to;
   uint32_t l = c->fell_leaves;
   locals_edge(m, index, &l);
   CONSTRUCT(m, index)->fell_leaves = l;
-  vyre_build_jump(&m->b, VYRE_OP_fallthrough, VYRE_NONE);
+  if (m->region != CONSTRUCT(m, index)->region) {
+    wrap_case(m, index);
+    vyre_build_jump(&m->b, VYRE_OP_leave, (vyre_row){CONSTRUCT(m, index)->case_block});
+  } else if (!CONSTRUCT(m, index)->case_block) {
+    vyre_build_jump(&m->b, VYRE_OP_fallthrough, VYRE_NONE);
+  }
   return true;
 }
 
@@ -157,6 +182,7 @@ walk_case(import *m, uint32_t c, uint32_t row, uint32_t index, vyre_type type)
   m->b = saved;
   CONSTRUCT(m, c)->region = region;
   CONSTRUCT(m, c)->next = index;
+  CONSTRUCT(m, c)->case_block = 0;
   flow_open(m, region, &serial);
   if (fallen)
     locals_fall(m, c);
@@ -166,6 +192,11 @@ walk_case(import *m, uint32_t c, uint32_t row, uint32_t index, vyre_type type)
     (void)flow_goto(m, made.block);
   else
     flow_walk(m, made.block, false);
+  if (CONSTRUCT(m, c)->case_block) {
+    m->open.count = CONSTRUCT(m, c)->depth + 1;
+    vyre_builder_at_end(&m->b, (vyre_row){region});
+    vyre_build_jump(&m->b, VYRE_OP_fallthrough, VYRE_NONE);
+  }
   flow_close(m, mark, serial);
   m->from = from;
   m->at = at;
@@ -213,7 +244,7 @@ flow_switch(import *m, uint32_t index)
   }
   /* phis of the targets: on the way from here, whichever it is, they have what this block gives them */
   uint32_t stamp = ++m->stamp;
-  for (uint32_t k = 2; k < count && !failed(m); k += k == 2 ? 2 : 2) {
+  for (uint32_t k = 2; k < count && !failed(m); k += 2) {
     block *to = AT(block, m->blocks, import_block(m, words[k]));
     if (to->stamp == stamp)
       continue;

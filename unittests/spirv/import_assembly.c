@@ -1,0 +1,336 @@
+/* SPIR-V that no front end writes but that is valid, by assembly: phis, odd branches, mixed signedness, several entry points, byte order.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import_support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* y[gid] = body(x[gid]): %x is the value, %i its index, %y what is stored; the body ends in the block of OpStore. */
+#define HEAD(entry_modes, decorations, types)                                                                                          \
+  "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n"                                     \
+  "OpEntryPoint GLCompute %main \"main\" %gid\n" entry_modes                                                                           \
+  "OpDecorate %gid BuiltIn GlobalInvocationId\nOpDecorate %array ArrayStride 4\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n" \
+  "OpDecorate %in DescriptorSet 0\nOpDecorate %in Binding 0\nOpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 1\n" decorations  \
+  "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n%uint = OpTypeInt 32 0\n%int = OpTypeInt 32 1\n%float = OpTypeFloat 32\n" \
+  "%v3 = OpTypeVector %uint 3\n%v2 = OpTypeVector %uint 2\n%iv2 = OpTypeVector %int 2\n%pv3 = OpTypePointer Input %v3\n"               \
+  "%gid = OpVariable %pv3 Input\n%array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n%pblock = OpTypePointer StorageBuffer %block\n" \
+  "%in = OpVariable %pblock StorageBuffer\n%out = OpVariable %pblock StorageBuffer\n%puint = OpTypePointer StorageBuffer %uint\n"       \
+  "%piuint = OpTypePointer Input %uint\n%fuint = OpTypePointer Function %uint\n"                                                        \
+  "%u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n%u2 = OpConstant %uint 2\n%u3 = OpConstant %uint 3\n%u4 = OpConstant %uint 4\n"  \
+  "%u5 = OpConstant %uint 5\n%u7 = OpConstant %uint 7\n%u10 = OpConstant %uint 10\n%i1 = OpConstant %int 1\n%in7 = OpConstant %int -7\n" types
+#define BEGIN                                                                                                                          \
+  "%main = OpFunction %void None %fn\n%entry = OpLabel\n"
+#define LOAD                                                                                                                           \
+  "%pi = OpAccessChain %piuint %gid %u0\n%i = OpLoad %uint %pi\n%px = OpAccessChain %puint %in %u0 %i\n%x = OpLoad %uint %px\n"
+#define STORE "%py = OpAccessChain %puint %out %u0 %i\nOpStore %py %y\nOpReturn\nOpFunctionEnd\n"
+#define SIZE "OpExecutionMode %main LocalSize 4 1 1\n"
+#define BODY(...) HEAD(SIZE, "", "") BEGIN LOAD __VA_ARGS__
+
+enum { N = 16 };
+static uint32_t in[N], out[N];
+
+static vyre_module *
+run_words(const vyre_bytes *words)
+{
+  for (uint32_t k = 0; k < N; k++) {
+    in[k] = k * 5 % 13;
+    out[k] = 0xdeadbeef;
+  }
+  vyre_module *m = import_read(words);
+  const import_buffer buffers[] = {{0, in, sizeof(in)}, {1, out, sizeof(out)}};
+  import_run(m, N / 4, buffers, 2);
+  return m;
+}
+
+static vyre_module *
+run(const char *text)
+{
+  vyre_bytes words = import_assemble(text);
+  vyre_module *m = run_words(&words);
+  vyre_bytes_free(&words);
+  return m;
+}
+
+#define EXPECT(expression)                                                                                                             \
+  for (uint32_t i = 0; i < N; i++) {                                                                                                   \
+    const uint32_t x = in[i], expected = (expression);                                                                                 \
+    if (out[i] != expected)                                                                                                            \
+      print_error("i %u x %u: %u, not %u\n", i, x, out[i], expected);                                                                   \
+    assert_int_equal(out[i], expected);                                                                                                \
+  }
+
+static void
+phis_of_a_loop_swap(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%a = OpPhi %uint %u1 %entry %b %next\n%b = OpPhi %uint %x %entry %a %next\n"
+                            "%k = OpPhi %uint %u0 %entry %k1 %next\n%c = OpULessThan %bool %k %i\nOpLoopMerge %done %next None\n"
+                            "OpBranchConditional %c %body %done\n%body = OpLabel\nOpBranch %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
+                            "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %a %u10\n%y = OpIAdd %uint %t %b\n" STORE));
+  EXPECT(i % 2 ? x * 10 + 1 : 10 + x);
+  vyre_module_destroy(m);
+}
+
+static void
+loop_of_one_block(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %x %entry %k1 %head\n%k1 = OpIAdd %uint %k %u3\n"
+                            "%c = OpULessThan %bool %k1 %u10\nOpLoopMerge %done %head None\nOpBranchConditional %c %head %done\n"
+                            "%done = OpLabel\n%y = OpIAdd %uint %k1 %k\n" STORE));
+  for (uint32_t i = 0; i < N; i++) {
+    uint32_t k = in[i];
+    while (k + 3 < 10)
+      k += 3;
+    assert_int_equal(out[i], k + 3 + k);
+  }
+  vyre_module_destroy(m);
+}
+
+static void
+back_edge_that_leaves(void **state)
+{
+  (void)state;
+  /* a continue construct reached twice, which ends the loop when true, and when false */
+  for (int way = 0; way < 2; way++) {
+    char text[8192];
+    snprintf(text, sizeof(text), "%s%s%s", BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %u0 %entry %k1 %next\n%s = OpPhi %uint %u0 %entry %s1 %next\n"
+                  "OpLoopMerge %done %next None\nOpBranch %body\n%body = OpLabel\n%c = OpULessThan %bool %x %u5\nOpSelectionMerge %join None\n"
+                  "OpBranchConditional %c %next %join\n%join = OpLabel\n%s0 = OpIAdd %uint %s %k\nOpBranch %next\n%next = OpLabel\n"
+                  "%s1 = OpPhi %uint %s %body %s0 %join\n%k1 = OpIAdd %uint %k %u1\n"),
+             way ? "%e = OpUGreaterThanEqual %bool %k1 %u7\nOpBranchConditional %e %done %head\n"
+                 : "%e = OpULessThan %bool %k1 %u7\nOpBranchConditional %e %head %done\n",
+             "%done = OpLabel\n%t = OpIMul %uint %s1 %u10\n%y = OpIAdd %uint %t %k1\n" STORE);
+    vyre_module *m = run(text);
+    EXPECT((x < 5 ? 0 : 210) + 7);
+    vyre_module_destroy(m);
+  }
+}
+
+static void
+leaving_an_outer_selection(void **state)
+{
+  (void)state;
+  /* from the inner selection straight to the outer merge block, past the inner one */
+  vyre_module *m = run(BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %outer None\n"
+                            "OpBranchConditional %a %one %outer\n%one = OpLabel\nOpSelectionMerge %inner None\nOpBranchConditional %b %two %three\n"
+                            "%two = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranch %outer\n%three = OpLabel\nOpBranch %inner\n%inner = OpLabel\n"
+                            "%w = OpIAdd %uint %x %u10\nOpBranch %outer\n%outer = OpLabel\n%y = OpPhi %uint %u5 %entry %v %two %w %inner\n" STORE));
+  EXPECT(x > 7 ? x * 3 : x > 2 ? x + 10 : 5);
+  assert_int_equal(import_count(m, VYRE_OP_leave), 1);
+  vyre_module_destroy(m);
+}
+
+static void
+value_used_behind_its_loop(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %u0 %entry %k1 %next\n%sq = OpIMul %uint %k %k\n"
+                            "OpLoopMerge %done %next None\nOpBranch %body\n%body = OpLabel\n%add = OpIAdd %uint %sq %i\n"
+                            "%c = OpUGreaterThan %bool %add %x\nOpBranchConditional %c %done %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
+                            "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %add %u10\n%y = OpIAdd %uint %t %sq\n" STORE));
+  for (uint32_t i = 0; i < N; i++) {
+    uint32_t k = 0;
+    while (k * k + i <= in[i])
+      k++;
+    assert_int_equal(out[i], (k * k + i) * 10 + k * k);
+  }
+  vyre_module_destroy(m);
+}
+
+static void
+default_falls_into_a_case(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 0 %c0 1 %c1 3 %done\n"
+                            "%c0 = OpLabel\n%v0 = OpIAdd %uint %x %u7\nOpBranch %c1\n"
+                            "%def = OpLabel\nOpBranch %done\n"
+                            "%c1 = OpLabel\n%v1 = OpPhi %uint %x %entry %v0 %c0\n%w1 = OpIMul %uint %v1 %u3\nOpBranch %done\n"
+                            "%done = OpLabel\n%y = OpPhi %uint %w1 %c1 %u4 %def %i %entry\n" STORE));
+  EXPECT(x % 5 == 0 ? (x + 7) * 3 : x % 5 == 1 ? x * 3 : x % 5 == 3 ? i : 4);
+  vyre_module_destroy(m);
+  m = run(BODY("%sel = OpUMod %uint %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %def 1 %c1 2 %c2\n"
+               "%def = OpLabel\n%d = OpIAdd %uint %x %u2\nOpBranch %c2\n%c2 = OpLabel\n%p2 = OpPhi %uint %i %entry %d %def\n"
+               "%w2 = OpIMul %uint %p2 %u3\nOpBranch %done\n%c1 = OpLabel\nOpBranch %done\n"
+               "%done = OpLabel\n%y = OpPhi %uint %w2 %c2 %u1 %c1\n" STORE));
+  EXPECT(x % 5 == 1 ? 1 : x % 5 == 2 ? i * 3 : (x + 2) * 3);
+  vyre_module_destroy(m);
+}
+
+static void
+falling_from_a_nested_construct(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("%sel = OpUMod %uint %x %u3\n%big = OpUGreaterThan %bool %x %u5\nOpSelectionMerge %done None\nOpSwitch %sel %done 0 %c0 1 %c1\n"
+                            "%c0 = OpLabel\nOpSelectionMerge %join None\nOpBranchConditional %big %yes %join\n%yes = OpLabel\n%p = OpIAdd %uint %x %u10\nOpBranch %c1\n"
+                            "%join = OpLabel\n%q = OpIAdd %uint %x %u1\nOpBranch %done\n"
+                            "%c1 = OpLabel\n%v1 = OpPhi %uint %x %entry %p %yes\n%w1 = OpIMul %uint %v1 %u3\nOpBranch %done\n"
+                            "%done = OpLabel\n%y = OpPhi %uint %u4 %entry %q %join %w1 %c1\n" STORE));
+  EXPECT(x % 3 == 0 ? (x > 5 ? (x + 10) * 3 : x + 1) : x % 3 == 1 ? x * 3 : 4);
+  vyre_module_destroy(m);
+}
+
+static void
+mixed_signedness(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("%s = OpBitcast %int %x\n%a = OpIAdd %uint %s %in7\n%b = OpSDiv %uint %a %i1\n%d = OpShiftRightArithmetic %int %a %u1\n"
+                            "%lt = OpSLessThan %bool %a %u0\n%e = OpExtInst %uint %glsl SAbs %a\n%f = OpExtInst %int %glsl UMin %d %u5\n"
+                            "%g = OpSelect %uint %lt %e %b\n%h = OpIMul %uint %g %u10\n%y = OpIAdd %uint %h %f\n" STORE));
+  for (uint32_t i = 0; i < N; i++) {
+    const int32_t a = (int32_t)in[i] - 7;
+    const uint32_t d = (uint32_t)(a >> 1), f = d < 5 ? d : 5;
+    assert_int_equal(out[i], (uint32_t)(a < 0 ? -a : a) * 10 + f);
+  }
+  vyre_module_destroy(m);
+}
+
+static void
+composites(void **state)
+{
+  (void)state;
+  vyre_module *m = run(HEAD(SIZE, "", "%st = OpTypeStruct %uint %v2\n%len = OpConstant %uint 2\n%arr = OpTypeArray %st %len\n%null = OpConstantNull %arr\n"
+                                      "%v2c = OpConstantComposite %v2 %u3 %u4\n%stc = OpConstantComposite %st %u7 %v2c\n%bv = OpTypeVector %bool 2\n"
+                                      "%fs = OpTypePointer Function %arr\n%fst = OpTypePointer Function %st\n")
+                         BEGIN "%var = OpVariable %fs Function %null\n" LOAD
+                         "%v = OpCompositeConstruct %v2 %x %i\n%w = OpCompositeConstruct %v3 %v %u5\n%s = OpCompositeInsert %st %v %stc 1\n"
+                         "%a0 = OpCompositeInsert %arr %s %null 1\n%a = OpCompositeInsert %arr %u10 %a0 1 1 0\n%p1 = OpAccessChain %fst %var %u1\n"
+                         "OpStore %var %a\n%sl = OpLoad %st %p1\n%c = OpULessThan %bool %x %u5\n%sel = OpSelect %st %c %sl %stc\n"
+                         "%e0 = OpCompositeExtract %uint %sel 1 0\n%e1 = OpCompositeExtract %uint %sel 1 1\n%e2 = OpCompositeExtract %uint %a 0 0\n"
+                         "%sh = OpVectorShuffle %v3 %v %w 1 4 3\n%d = OpVectorExtractDynamic %uint %sh %u2\n%ins = OpVectorInsertDynamic %v2 %v %u1 %u0\n"
+                         "%f = OpCompositeExtract %uint %ins 0\n%copy = OpCopyObject %st %sel\n%e3 = OpCompositeExtract %uint %copy 0\n%un = OpUndef %uint\n"
+                         "%z = OpIMul %uint %un %u0\n%t0 = OpIMul %uint %e0 %u10\n%t1 = OpIAdd %uint %t0 %e1\n%t2 = OpIAdd %uint %t1 %e2\n"
+                         "%t3 = OpIMul %uint %t2 %u10\n%t4 = OpIAdd %uint %t3 %d\n%t5 = OpIMul %uint %t4 %u10\n%t6 = OpIAdd %uint %t5 %f\n%t7 = OpIAdd %uint %t6 %z\n"
+                         "%y = OpIAdd %uint %t7 %e3\n" STORE);
+  /* sel = {7, (x < 5 ? (10, i) : (3, 4))}; sh = (i, w.z = 5 ... lanes of (v, w)) */
+  EXPECT(((x < 5 ? 10 * 10 + i : 34) * 10 + i) * 10 + 1 + 7);
+  assert_int_equal(import_count(m, VYRE_OP_var), 0);
+  vyre_module_destroy(m);
+}
+
+static void
+specialization_operations(void **state)
+{
+  (void)state;
+  vyre_module *m = run(HEAD("OpExecutionModeId %main LocalSizeId %ssize %u1 %u1\n", "OpDecorate %s SpecId 5\nOpDecorate %b SpecId 6\nOpDecorate %s0 SpecId 7\n",
+                            "%s = OpSpecConstant %uint 4\n%s0 = OpSpecConstant %int -3\n%b = OpSpecConstantTrue %bool\n%ssize = OpSpecConstantOp %uint Select %b %s %u1\n"
+                            "%s2 = OpSpecConstantOp %uint IMul %s %u3\n%sv = OpSpecConstantComposite %v2 %s %s2\n%s3 = OpSpecConstantOp %uint CompositeExtract %sv 1\n"
+                            "%sc = OpSpecConstantOp %bool SLessThan %s0 %i1\n%sn = OpSpecConstantOp %int SNegate %s0\n")
+                         BEGIN LOAD "%t = OpIAdd %uint %x %s3\n%t1 = OpSelect %uint %sc %t %u0\n%y = OpIAdd %uint %t1 %sn\n" STORE);
+  EXPECT(x + 12 + 3);
+  vyre_module_destroy(m);
+}
+
+static void
+several_entry_points(void **state)
+{
+  (void)state;
+  vyre_bytes words = import_assemble(
+    "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %one \"first\"\nOpEntryPoint GLCompute %two \"second\"\n"
+    "OpExecutionMode %one LocalSize 1 1 1\nOpExecutionMode %two LocalSize 2 3 1\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\n"
+    "OpDecorate %a DescriptorSet 0\nOpDecorate %a Binding 0\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 1\n"
+    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%block = OpTypeStruct %uint\n%pb = OpTypePointer StorageBuffer %block\n"
+    "%pu = OpTypePointer StorageBuffer %uint\n%a = OpVariable %pb StorageBuffer\n%b = OpVariable %pb StorageBuffer\n%u0 = OpConstant %uint 0\n%u7 = OpConstant %uint 7\n"
+    "%f1 = OpTypeFunction %void %pu\n"
+    "%one = OpFunction %void None %fn\n%l1 = OpLabel\n%p1 = OpAccessChain %pu %a %u0\n%c1 = OpFunctionCall %void %set %p1\nOpReturn\nOpFunctionEnd\n"
+    "%two = OpFunction %void None %fn\n%l2 = OpLabel\n%p2 = OpAccessChain %pu %b %u0\n%c2 = OpFunctionCall %void %set %p2\nOpReturn\nOpFunctionEnd\n"
+    "%set = OpFunction %void None %f1\n%p = OpFunctionParameter %pu\n%l3 = OpLabel\nOpStore %p %u7\nOpReturn\nOpFunctionEnd\n");
+  vyre_module *m = import_read(&words);
+  const vyre_view *v = vyre_module_view(m);
+  const uint32_t one = v->first[0], two = v->next[one];
+  assert_string_equal(vyre_row_name(m, (vyre_row){one}), "first");
+  assert_string_equal(vyre_row_name(m, (vyre_row){two}), "second");
+  assert_int_equal(v->next[two], 0);
+  assert_int_equal(import_count(m, VYRE_OP_buffer), 2); /* each has its own interface */
+  assert_int_equal(import_count(m, VYRE_OP_store), 2);
+  assert_int_equal(vyre_program_info_of(m, (vyre_row){two})->input, 0);
+  vyre_module_destroy(m);
+  vyre_bytes_free(&words);
+}
+
+static void
+byte_order_and_alignment(void **state)
+{
+  (void)state;
+  vyre_bytes words = import_assemble(BODY("%y = OpIMul %uint %x %u3\n" STORE)), swapped = {0}, odd = {0};
+  for (size_t k = 0; k < words.size; k++) {
+    const vyre_status status = vyre_bytes_append(&swapped, words.data + (k ^ 3), 1);
+    assert_true(status == VYRE_OK);
+  }
+  assert_true(vyre_spirv_is(words.data, words.size) && vyre_spirv_is(swapped.data, swapped.size));
+  assert_false(vyre_spirv_is("GLSL", 4));
+  assert_false(vyre_spirv_is(words.data, 3));
+  vyre_module_destroy(run_words(&swapped));
+  EXPECT(x * 3);
+  assert_true(vyre_bytes_append(&odd, " ", 1) == VYRE_OK && vyre_bytes_append(&odd, words.data, words.size) == VYRE_OK);
+  vyre_bytes view = {.data = odd.data + 1, .size = words.size};
+  vyre_module_destroy(run_words(&view));
+  EXPECT(x * 3);
+  vyre_bytes_free(&odd);
+  vyre_bytes_free(&words);
+  vyre_bytes_free(&swapped);
+}
+
+static void
+what_is_kept_beside(void **state)
+{
+  (void)state;
+  vyre_bytes words = import_assemble(
+    "OpCapability Shader\nOpCapability Int64\nOpExtension \"SPV_KHR_storage_buffer_storage_class\"\nOpMemoryModel Logical GLSL450\n"
+    "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main DenormFlushToZero 32\n"
+    "%file = OpString \"a.comp\"\nOpSource GLSL 450 %file\nOpName %s \"size\"\nOpDecorate %s SpecId 9\nOpDecorate %add NoContraction\n"
+    "OpDecorate %add RelaxedPrecision\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n"
+    "%f1 = OpConstant %float 1\n%s = OpSpecConstant %uint 6\n%main = OpFunction %void None %fn\n%l = OpLabel\nOpLine %file 12 3\n"
+    "%add = OpFAdd %float %f1 %f1\nOpReturn\nOpFunctionEnd\n");
+  vyre_module *m = import_read(&words);
+  const vyre_view *v = vyre_module_view(m);
+  const vyre_input *input = vyre_module_input(m, 0);
+  assert_int_equal(input->capabilities.count, 2);
+  assert_true(input->extensions.count > 5 && input->debug.count > 5);
+  const vyre_program_info *info = vyre_program_info_of(m, (vyre_row){v->first[0]});
+  assert_int_equal(info->modes.count, 4);
+  assert_int_equal(v->imm[v->first[0]], VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLUSH_32);
+  bool spec = false, add = false;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    vyre_string file;
+    uint32_t line, column;
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_spec) {
+      spec = true;
+      assert_string_equal(vyre_row_name(m, (vyre_row){row}), "size");
+      assert_int_equal(vyre_row_spec_id(m, (vyre_row){row}), 9);
+      assert_int_equal(v->imm[row], 6);
+    }
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add) {
+      add = true;
+      assert_int_equal(VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_EXACT | VYRE_ROW_RELAXED), VYRE_ROW_EXACT | VYRE_ROW_RELAXED);
+      assert_true(vyre_row_line(m, (vyre_row){row}, &file, &line, &column));
+      assert_string_equal(vyre_string_text(m, file), "a.comp");
+      assert_int_equal(line, 12);
+    }
+  }
+  assert_true(spec && add);
+  vyre_module_destroy(m);
+  vyre_bytes_free(&words);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(phis_of_a_loop_swap),
+    cmocka_unit_test(loop_of_one_block),
+    cmocka_unit_test(back_edge_that_leaves),
+    cmocka_unit_test(leaving_an_outer_selection),
+    cmocka_unit_test(value_used_behind_its_loop),
+    cmocka_unit_test(default_falls_into_a_case),
+    cmocka_unit_test(falling_from_a_nested_construct),
+    cmocka_unit_test(mixed_signedness),
+    cmocka_unit_test(composites),
+    cmocka_unit_test(specialization_operations),
+    cmocka_unit_test(several_entry_points),
+    cmocka_unit_test(byte_order_and_alignment),
+    cmocka_unit_test(what_is_kept_beside),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
