@@ -138,7 +138,7 @@ static vyre_status
 write_beside(const char *path, const char *shown, const struct stat *old, const void *data, size_t size)
 {
   char beside[PATH_MAX];
-  if (old && access(path, W_OK) != 0)
+  if (old && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
     return failed("write", shown, errno); /* a rename would not ask */
   int fd = open_beside(path, 0666, beside);
   if (fd < 0 && old && (errno == EACCES || errno == EPERM || errno == EROFS))

@@ -23,18 +23,24 @@ static const vyre_param fixpoint_params[] = {
     {sizeof(vyre_param), VYRE_PARAM_WORD, "on-limit", "what to do when it has not settled by then", 0, 0, 0, "warn|error|quiet"},
 };
 
+const vyre_schema vyre_combinators[2] = {
+    {"combinator", "repeat", "run what is in the parentheses exactly n times", repeat_params, 1},
+    {"combinator", "fixpoint", "run what is in the parentheses until no pass in there changes the module", fixpoint_params, 2},
+};
+
 vyre_schema
 vyre_node_schema(const vyre_node *node)
 {
   switch (node->kind) {
   case VYRE_NODE_REPEAT:
-    return (vyre_schema){"combinator", "repeat", repeat_params, 1};
+    return vyre_combinators[0];
   case VYRE_NODE_FIXPOINT:
-    return (vyre_schema){"combinator", "fixpoint", fixpoint_params, 2};
+    return vyre_combinators[1];
   case VYRE_NODE_PASS:
-    return (vyre_schema){"pass", node->record->pass.name, node->record->pass.params, node->record->pass.param_count};
+    return (vyre_schema){"pass", node->record->pass.name, node->record->pass.summary, node->record->pass.params,
+                         node->record->pass.param_count};
   default:
-    return (vyre_schema){"group", "(...)", NULL, 0};
+    return (vyre_schema){"group", "(...)", "a group", NULL, 0};
   }
 }
 

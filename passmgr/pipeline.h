@@ -31,10 +31,12 @@ struct vyre_pipeline {
 /* What may stand between < and >, of a pass or a combinator. */
 typedef struct vyre_schema {
   const char *kind; /* "pass", "combinator" */
-  const char *name;
+  const char *name, *summary;
   const vyre_param *params;
   uint32_t count;
 } vyre_schema;
+
+extern const vyre_schema vyre_combinators[2]; /* repeat, fixpoint */
 
 vyre_schema vyre_node_schema(const vyre_node *node);
 

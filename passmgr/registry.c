@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "pipeline.h"
 #include "suggest.h"
 
 vyre_reserved
@@ -230,35 +231,57 @@ help_param(const vyre_param *param, vyre_bytes *out)
     return vyre_bytes_printf(out, "  %s | no-%s\n      %s (default %s)\n", param->name, param->name, param->summary,
                              param->fallback ? "on" : "off");
   case VYRE_PARAM_UINT:
-    return vyre_bytes_printf(out, "  %s=%" PRIu64 "..%" PRIu64 "\n      %s (default %" PRIu64 ")\n", param->name, param->minimum,
-                             param->maximum, param->summary, param->fallback);
+    VYRE_TRY(vyre_bytes_printf(out, "  %s=%" PRIu64 "..%" PRIu64 "\n      %s", param->name, param->minimum, param->maximum,
+                               param->summary));
+    if (param->fallback < param->minimum) /* repeat's: it must be given */
+      return vyre_bytes_printf(out, "\n");
+    return vyre_bytes_printf(out, " (default %" PRIu64 ")\n", param->fallback);
   default:
     return vyre_bytes_printf(out, "  %s=%s\n      %s (default %.*s)\n", param->name, param->words, param->summary,
                              (int)strcspn(param->words, "|"), param->words);
   }
 }
 
+static vyre_status
+help_params(const char *name, const vyre_param *params, uint32_t count, vyre_bytes *out)
+{
+  if (count)
+    VYRE_TRY(vyre_bytes_printf(out, "\nParameters, %s<...>:\n", name));
+  for (uint32_t i = 0; i < count; i++)
+    VYRE_TRY(help_param(&params[i], out));
+  return VYRE_OK;
+}
+
+static vyre_status
+help_unknown(const vyre_registry *registry, const char *name)
+{
+  vyre_suggestion near = {.word = name, .length = strlen(name)};
+  for (uint32_t i = 0; i < registry->pass_count; i++)
+    vyre_suggest_qualified(&near, registry->passes[i]->pass.name);
+  if (near.best)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'; did you mean '%s'?", name, near.best);
+  return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
+}
+
 vyre_status
 vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out)
 {
-  const vyre_pass_record *other, *record = vyre_registry_find(registry, name, strlen(name), &other);
-  if (!record) {
-    vyre_suggestion near = {.word = name, .length = strlen(name)};
-    for (uint32_t i = 0; i < registry->pass_count; i++)
-      vyre_suggest_qualified(&near, registry->passes[i]->pass.name);
-    if (near.best)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'; did you mean '%s'?", name, near.best);
-    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
+  for (size_t i = 0; i < sizeof(vyre_combinators) / sizeof(vyre_combinators[0]); i++) {
+    const vyre_schema *schema = &vyre_combinators[i];
+    if (strcmp(schema->name, name) != 0)
+      continue;
+    VYRE_TRY(vyre_bytes_printf(out, "%s<...>(...): %s\n", name, schema->summary));
+    return help_params(name, schema->params, schema->count, out);
   }
+  const vyre_pass_record *other, *record = vyre_registry_find(registry, name, strlen(name), &other);
+  if (!record)
+    return help_unknown(registry, name);
   const vyre_pass *pass = &record->pass;
   VYRE_TRY(vyre_bytes_printf(out, "%s%s%s%s: %s\n", pass->name, pass->long_name ? " (" : "", pass->long_name ? pass->long_name : "",
                              pass->long_name ? ")" : "", pass->summary));
   if (pass->help)
     VYRE_TRY(vyre_bytes_printf(out, "\n%s\n", pass->help));
-  if (pass->param_count)
-    VYRE_TRY(vyre_bytes_printf(out, "\nParameters, %s<...>:\n", pass->name));
-  for (uint32_t i = 0; i < pass->param_count; i++)
-    VYRE_TRY(help_param(&pass->params[i], out));
+  VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out));
   return vyre_bytes_printf(out, "\nFrom plugin %s %s, %s\n", record->plugin->plugin.name, record->plugin->plugin.version,
                            record->plugin->path);
 }

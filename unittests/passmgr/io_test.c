@@ -153,6 +153,36 @@ places_that_take_no_file(void **state)
   check_clean();
 }
 
+/* As somebody who may not write everywhere: a folder that takes no files, a file that takes no writing. */
+static void
+permissions_are_asked(void **state)
+{
+  (void)state;
+  bool root = geteuid() == 0;
+  assert_int_equal(chmod(".", 0755), 0);
+  assert_null(vyre_file_write("locked", "old", 3));
+  assert_int_equal(mkdir("closed", 0755), 0);
+  assert_null(vyre_file_write("closed/open-file", "long text", 9));
+  assert_int_equal(chmod("closed/open-file", 0666), 0);
+  assert_int_equal(mkdir("open", 0755), 0);
+  assert_null(vyre_file_write("open/locked", "old", 3));
+  assert_int_equal(chmod("open/locked", 0444), 0);
+  assert_int_equal(chmod("open", 0777), 0);
+  assert_int_equal(chmod("closed", 0555), 0);
+  if (root)
+    assert_int_equal(seteuid(65534), 0);
+  vyre_status fresh = vyre_file_write("closed/fresh", "x", 1), locked = vyre_file_write("open/locked", "x", 1);
+  vyre_status in_place = vyre_file_write("closed/open-file", "new", 3); /* it cannot be replaced, but written */
+  if (root)
+    assert_int_equal(seteuid(0), 0);
+  check_fails(fresh, "cannot write 'closed/fresh': Permission denied");
+  check_fails(locked, "cannot write 'open/locked': Permission denied");
+  assert_string_equal(vyre_status_text(in_place), "");
+  check_content("open/locked", "old");
+  check_content("closed/open-file", "new");
+  assert_int_equal(chmod("closed", 0755), 0);
+}
+
 static void
 a_device_is_written_directly(void **state)
 {
@@ -268,11 +298,17 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_new_file_is_written),       cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
-      cmocka_unit_test(a_link_stays_a_link),         cmocka_unit_test(a_failed_write_leaves_what_was),
-      cmocka_unit_test(places_that_take_no_file),    cmocka_unit_test(a_device_is_written_directly),
-      cmocka_unit_test(a_fifo_is_written_directly),  cmocka_unit_test(a_descriptor_is_written_directly),
-      cmocka_unit_test(reading_what_cannot_be_read), cmocka_unit_test(reading_appends),
+      cmocka_unit_test(a_new_file_is_written),
+      cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
+      cmocka_unit_test(a_link_stays_a_link),
+      cmocka_unit_test(a_failed_write_leaves_what_was),
+      cmocka_unit_test(places_that_take_no_file),
+      cmocka_unit_test(permissions_are_asked),
+      cmocka_unit_test(a_device_is_written_directly),
+      cmocka_unit_test(a_fifo_is_written_directly),
+      cmocka_unit_test(a_descriptor_is_written_directly),
+      cmocka_unit_test(reading_what_cannot_be_read),
+      cmocka_unit_test(reading_appends),
       cmocka_unit_test(inputs_are_told_by_content),
   };
   return cmocka_run_group_tests(tests, enter, leave);
