@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_test.h"
+#include "vyre/verify.h"
 
 static void
 the_corpus_is_a_fixed_point(void **state)
@@ -13,6 +14,26 @@ the_corpus_is_a_fixed_point(void **state)
     vyre_bytes printed = check_fixed_point(module);
     assert_true(vyre_module_is_sealed(module));
     vyre_bytes_free(&printed);
+    vyre_bytes_free(&text);
+    vyre_module_destroy(module);
+  }
+}
+
+/* The texts mean what they say: only the literals are of types that nothing can compute with yet. */
+static void
+the_corpus_is_verified(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < CORPUS_COUNT; i++) {
+    if (strcmp(corpus[i], "literals") == 0)
+      continue;
+    vyre_bytes text = read_corpus(corpus[i]);
+    vyre_module *module = parse(text.data, text.size);
+    vyre_verify_errors errors = {0};
+    vyre_status status = vyre_verify(module, &errors);
+    if (status)
+      fail_msg("%s: %s", corpus[i], vyre_status_text(status));
+    vyre_verify_errors_free(&errors);
     vyre_bytes_free(&text);
     vyre_module_destroy(module);
   }
@@ -119,6 +140,7 @@ static const struct {
   {"barrier device", "  barrier device\n"},
   {"barrier workgroup workgroup", "  barrier workgroup workgroup\n"},
   {"barrier workgroup workgroup acq_rel workgroup_memory", "  barrier workgroup\n"},
+  {"barrier order(0x80010203)", "  barrier order(2147549699)\n"},
   {"%a = load %x[0] order(0x20000)", "  %a = load %x[0] cross_device acquire\n"},
   {"for %k = 0u32 to %i { }", "  for %k = 0u32 to %i step 1u32 {\n  }\n"},
   {"if true { } else { }", "  if true {\n  }\n"},
@@ -185,6 +207,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_corpus_is_a_fixed_point), cmocka_unit_test(every_op_is_in_the_corpus),
+    cmocka_unit_test(the_corpus_is_verified),
     cmocka_unit_test(plain_ops_come_back_as_they_were), cmocka_unit_test(forms_print_as_they_should),
     cmocka_unit_test(rows_of_one_file_share_gid), cmocka_unit_test(texts_add_to_a_module),
   };
