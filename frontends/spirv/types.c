@@ -231,6 +231,8 @@ import_declare_type(import *m, uint32_t op)
   uint32_t count = words[0] >> 16;
   if (!import_needs(m, 2))
     return false;
+  if (words[1] == 0 || words[1] >= m->bound) /* its decorations are looked at before it is defined */
+    return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
   spv_type t = {.form = FORM_VOID};
   bool ok;
   switch (op) {
