@@ -165,6 +165,8 @@ uint32_t vyre_spv_value(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type);
 /* Writes a row that gives a value (ops.c). */
 void vyre_spv_row(vyre_spv *s, uint32_t row);
+/* Decorations and the name of a row, for the instruction or variable that was made for it. */
+void vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id);
 /* What a row becomes with its guards in a strict program; 0: nothing but the plain instruction (guards.c). */
 uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);

@@ -70,19 +70,7 @@ decorate_buffer(vyre_spv *s, uint32_t row, uint32_t id)
   for (size_t i = 0; space == VYRE_SPACE_STORAGE && i < sizeof(accesses) / sizeof(accesses[0]); i++)
     if (s->imm_hi[row] & accesses[i].bit)
       vyre_spv_decorate(s, id, accesses[i].decoration);
-  if (vyre_spv_flag(s, row, VYRE_ROW_DECO)) {
-    uint32_t count = 0;
-    const uint32_t *words = vyre_row_decorations(s->module, (vyre_row){row}, &count);
-    for (uint32_t at = 0; at + 2 <= count && words[at + 1] <= count - at - 2; at += 2 + words[at + 1]) {
-      vyre_spv_push(s, &s->decorations, (3 + words[at + 1]) << 16 | SpvOpDecorate);
-      vyre_spv_push(s, &s->decorations, id);
-      vyre_spv_push(s, &s->decorations, words[at]);
-      vyre_spv_append(s, &s->decorations, words + at + 2, words[at + 1]);
-    }
-  }
-  const char *name = s->strip ? NULL : vyre_row_name(s->module, (vyre_row){row});
-  if (name)
-    vyre_spv_text(s, &s->names, SpvOpName, &id, 1, name);
+  vyre_spv_describe(s, row, id);
 }
 
 /* A variable of the program alone, with its first contents. */
@@ -513,14 +501,8 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     write_atomic(s, row);
     break;
   }
-  const uint32_t id = s->id[row - s->base];
-  if (id >= first_new && vyre_spv_flag(s, row, VYRE_ROW_RELAXED))
-    vyre_spv_decorate(s, id, SpvDecorationRelaxedPrecision);
-  if (id >= first_new && vyre_spv_flag(s, row, VYRE_ROW_NONUNIFORM))
-    vyre_spv_decorate(s, id, SpvDecorationNonUniform);
-  const char *name = s->strip || id < first_new ? NULL : vyre_row_name(s->module, (vyre_row){row});
-  if (name)
-    vyre_spv_text(s, &s->names, SpvOpName, &id, 1, name);
+  if (s->id[row - s->base] >= first_new)
+    vyre_spv_describe(s, row, s->id[row - s->base]);
 }
 
 /* ---- the start of a strict program ------------------------------------------------------------------------------------------------------------ */

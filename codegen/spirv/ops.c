@@ -621,9 +621,8 @@ write_plain(vyre_spv *s, uint32_t row, const op_form *f)
   return vyre_spv_op(s, code_for(f, operand), type, operands, count);
 }
 
-/* Decorations and the name of a row, for the instruction that was made for it. */
-static void
-decorate_row(vyre_spv *s, uint32_t row, uint32_t id)
+void
+vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
 {
   const uint32_t flags = s->constant ? 0 : VYRE_ROW_FLAGS(s->op[row]);
   if (flags & VYRE_ROW_EXACT)
@@ -666,5 +665,5 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
   s->exact = false;
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)
-    decorate_row(s, row, id);
+    vyre_spv_describe(s, row, id);
 }
