@@ -86,7 +86,7 @@ def lint(path, text):
         meant = set(re.findall(r"lint: no-check @([\w.-]+)", text))
         for number, line in enumerate(lines, 1):
             name = re.match(r"\s*program\s+@([\w.-]+)", line)
-            if name and name.group(1) not in meant and not re.search("@" + re.escape(name.group(1)) + r"\b", checks):
+            if name and name.group(1) not in meant and not re.search("[@%]" + re.escape(name.group(1)) + r"\b", checks):
                 yield number, f"no check names program @{name.group(1)}"
 
 
