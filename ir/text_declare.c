@@ -43,8 +43,8 @@ text_parse_spec(text_parser *p)
   uint64_t bits;
   uint32_t id = UINT32_MAX;
   text_lex(&p->lexer);
-  if (!parse_declared_name(p, "the name of the specialization constant", &name) || !text_parse_scalar_type(p, &type)
-      || !text_expect_mark(p, '='))
+  if (!parse_declared_name(p, "the name of the specialization constant", &name) || !text_parse_scalar_type(p, &type) ||
+      !text_expect_mark(p, '='))
     return false;
   text_token literal = p->lexer.token;
   if (!text_parse_literal(p, &literal_type, &bits))
@@ -52,8 +52,8 @@ text_parse_spec(text_parser *p)
   char wanted[48];
   char found[48];
   if (literal_type && literal_type != type)
-    text_error(p, literal.start, literal.length, NULL, "the default is %s, the specialization constant %s", vyre_text_type(literal_type, found),
-               vyre_text_type(type, wanted));
+    text_error(p, literal.start, literal.length, NULL, "the default is %s, the specialization constant %s",
+               vyre_text_type(literal_type, found), vyre_text_type(type, wanted));
   if (VYRE_TYPE_LANES(type) > 1)
     text_error(p, name.start, name.length, NULL, "a specialization constant is a scalar");
   if (text_take_word(p, "id") && !parse_parenthesised(p, &id))
@@ -116,10 +116,10 @@ parse_initializer(text_parser *p, vyre_type_id type, uint32_t *out)
     char found_text[48];
     char want_text[48];
     if (found && want && found != want)
-      text_error(p, token.start, token.length, NULL, "value %llu of the initializer is %s, here it is %s", (unsigned long long)count + 1,
-                 vyre_text_type(want, want_text), vyre_text_type(found, found_text));
-    if (!text_push_word(p, &p->stack, (uint32_t)bits)
-        || (vyre_kind_bits(VYRE_TYPE_KIND(want)) == 64 && !text_push_word(p, &p->stack, (uint32_t)(bits >> 32))))
+      text_error(p, token.start, token.length, NULL, "value %llu of the initializer is %s, here it is %s",
+                 (unsigned long long)count + 1, vyre_text_type(want, want_text), vyre_text_type(found, found_text));
+    if (!text_push_word(p, &p->stack, (uint32_t)bits) ||
+        (vyre_kind_bits(VYRE_TYPE_KIND(want)) == 64 && !text_push_word(p, &p->stack, (uint32_t)(bits >> 32))))
       return false;
     if (!text_take_mark(p, ',')) {
       count++;
@@ -131,8 +131,8 @@ parse_initializer(text_parser *p, vyre_type_id type, uint32_t *out)
   if (walk.deep)
     return text_error(p, start, 1, NULL, "the type nests deeper than %u", TEXT_WALK_DEPTH);
   if (count != wanted)
-    text_error(p, start, 1, NULL, "the initializer has %llu value%s, the type %llu", (unsigned long long)count, count == 1 ? "" : "s",
-               (unsigned long long)wanted);
+    text_error(p, start, 1, NULL, "the initializer has %llu value%s, the type %llu", (unsigned long long)count,
+               count == 1 ? "" : "s", (unsigned long long)wanted);
   *out = vyre_module_add_initializer(p->module, p->stack.data + base, p->stack.count - base);
   p->stack.count = base;
   return true;
@@ -189,7 +189,8 @@ text_parse_buffer(text_parser *p)
     return false;
   bool bound = words.space == VYRE_SPACE_STORAGE || words.space == VYRE_SPACE_UNIFORM;
   if (bound && !words.has_binding)
-    text_error(p, name.start, name.length, "set(0) binding(0), for one", "a %s buffer needs a binding", text_space_words[words.space]);
+    text_error(p, name.start, name.length, "set(0) binding(0), for one", "a %s buffer needs a binding",
+               text_space_words[words.space]);
   if (!bound && (words.has_set || words.has_binding))
     text_error(p, name.start, name.length, NULL, "a %s buffer has no set and binding", text_space_words[words.space]);
   if (text_is_mark(p, '=')) {

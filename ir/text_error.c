@@ -32,15 +32,15 @@ emit(text_parser *p, uint32_t start, uint32_t length, const char *fix, const cha
   if (source_length && text[line + source_length - 1] == '\r')
     source_length--;
   vyre_diagnostic diagnostic = {
-    .severity = VYRE_SEVERE,
-    .file = p->path,
-    .line = text_line_of(p, start),
-    .column = start - line + 1,
-    .length = length,
-    .message = message,
-    .source = text + line,
-    .source_length = source_length,
-    .fix = fix,
+      .severity = VYRE_SEVERE,
+      .file = p->path,
+      .line = text_line_of(p, start),
+      .column = start - line + 1,
+      .length = length,
+      .message = message,
+      .source = text + line,
+      .source_length = source_length,
+      .fix = fix,
   };
   if (p->diagnostics.emit)
     p->diagnostics.emit(p->diagnostics.user, &diagnostic);
@@ -124,7 +124,8 @@ text_expected(text_parser *p, const char *what)
   }
   int length = token->length < 60 ? (int)token->length : 60;
   char fix[96];
-  return text_error_token(p, token->kind == TOKEN_WORD ? suggest_word(p, what, fix) : NULL, "expected %s, found '%.*s'", what, length, p->lexer.text + token->start);
+  return text_error_token(p, token->kind == TOKEN_WORD ? suggest_word(p, what, fix) : NULL, "expected %s, found '%.*s'", what,
+                          length, p->lexer.text + token->start);
 }
 
 void
@@ -149,7 +150,8 @@ bool
 text_is_word(const text_parser *p, const char *word)
 {
   const text_token *token = &p->lexer.token;
-  return token->kind == TOKEN_WORD && p->lexer.text[token->start] == *word && strncmp(p->lexer.text + token->start, word, token->length) == 0 && word[token->length] == '\0';
+  return token->kind == TOKEN_WORD && p->lexer.text[token->start] == *word &&
+         strncmp(p->lexer.text + token->start, word, token->length) == 0 && word[token->length] == '\0';
 }
 
 bool

@@ -1,8 +1,8 @@
 /* Functions: a shorthand of the text, put in wherever they are called.
  *
  * A call parses the function's body again, in a scope of its own that holds the parameters.  A declaration parses it once too, in a
- * program that is thrown away, so that errors are found, and said once, where they are.  How much text one program may put in is limited,
- * as calls of calls multiply.
+ * program that is thrown away, so that errors are found, and said once, where they are.  How much text one program may put in is
+ * limited, as calls of calls multiply.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_parser.h"
@@ -96,8 +96,8 @@ parse_head(text_parser *p, text_function *function)
   uint32_t brace = p->lexer.token.start;
   if (!text_expect_mark(p, '{') || !scan_body(p, function, brace))
     return false;
-  if (!text_symbols_add(&p->globals, SCOPE_FUNCTION, name.name, name.name_length, p->function_count)
-      || !text_grow(p, &p->functions, &p->function_capacity, p->function_count, sizeof(*function))) {
+  if (!text_symbols_add(&p->globals, SCOPE_FUNCTION, name.name, name.name_length, p->function_count) ||
+      !text_grow(p, &p->functions, &p->function_capacity, p->function_count, sizeof(*function))) {
     text_no_memory(p);
     return false;
   }
@@ -143,8 +143,8 @@ parse_body(text_parser *p, const text_function *function, text_call *call)
     text_parse_statements(p, (uint32_t)call->base);
     bool ended = !p->stop && p->frames[call->base].ended;
     if (function->result && !ended)
-      text_error(p, function->name, function->name_length, "end it with return", "%.*s can end without a value", shown(function->name_length),
-                 p->lexer.text + function->name);
+      text_error(p, function->name, function->name_length, "end it with return", "%.*s can end without a value",
+                 shown(function->name_length), p->lexer.text + function->name);
   } else {
     p->stop = true;
   }
@@ -165,13 +165,15 @@ put_in(text_parser *p, uint32_t index, const uint32_t *rows, text_operand *out)
   text_function function = p->functions[index];
   uint32_t start = out->start, length = out->length;
   if (function.active)
-    return text_error(p, start, length, "write it as a loop", "%.*s calls itself", shown(function.name_length), p->lexer.text + function.name);
+    return text_error(p, start, length, "write it as a loop", "%.*s calls itself", shown(function.name_length),
+                      p->lexer.text + function.name);
   out->type = function.result;
   out->fresh = true;
   out->bad = function.bad;
   p->inlined += function.body_end - function.body;
   if (p->inlined > TEXT_MAX_INLINED) {
-    text_error(p, start, length, NULL, "the functions that this program puts in have more than %u MiB of text", TEXT_MAX_INLINED >> 20);
+    text_error(p, start, length, NULL, "the functions that this program puts in have more than %u MiB of text",
+               TEXT_MAX_INLINED >> 20);
     p->stop = true;
     return false;
   }
@@ -301,8 +303,8 @@ text_parse_call(text_parser *p, bool is_statement, text_operand *out)
     char fix[96];
     uint32_t length;
     const char *near = text_symbols_nearest(&p->globals, SCOPE_FUNCTION, text + name.name, name.name_length, &length);
-    return text_error_token(p, near ? text_suggest(fix, "@", near, length) : "functions are declared above their use", "there is no function %.*s",
-                            shown(name.length), text + name.start);
+    return text_error_token(p, near ? text_suggest(fix, "@", near, length) : "functions are declared above their use",
+                            "there is no function %.*s", shown(name.length), text + name.start);
   }
   uint32_t index = symbol->value;
   text_function function = p->functions[index];
@@ -347,8 +349,8 @@ text_parse_return(text_parser *p)
     char found[48];
     char wanted[48];
     if (!value.bad && value.type != result)
-      value.bad = !text_error(p, value.start, value.length, NULL, "the function returns %s, this is %s", vyre_text_type(result, wanted),
-                              vyre_text_type(value.type, found));
+      value.bad = !text_error(p, value.start, value.length, NULL, "the function returns %s, this is %s",
+                              vyre_text_type(result, wanted), vyre_text_type(value.type, found));
     text_row_of(p, &value);
   }
   if (!call) {

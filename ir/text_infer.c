@@ -48,7 +48,8 @@ matrix_of(text_parser *p, const text_token *at, const text_operand *operand, uin
   uint32_t imm = p->view->imm[operand->row];
   *out_columns = VYRE_TUPLE_COUNT(imm);
   *out_column = VYRE_TUPLE_TYPE(imm);
-  bool good = VYRE_TYPE_KIND(operand->type) == VYRE_TUPLE && *out_columns >= 2 && *out_columns <= 4 && VYRE_TYPE_LANES(*out_column) > 1;
+  bool good =
+      VYRE_TYPE_KIND(operand->type) == VYRE_TUPLE && *out_columns >= 2 && *out_columns <= 4 && VYRE_TYPE_LANES(*out_column) > 1;
   char text[160];
   if (!good)
     text_error(p, operand->start, operand->length, NULL, "%.*s takes a matrix, a tuple of 2 to 4 equal vectors; this is %s",
@@ -57,7 +58,8 @@ matrix_of(text_parser *p, const text_token *at, const text_operand *operand, uin
 }
 
 static bool
-infer_matrix(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, vyre_type *out_type, uint32_t *out_imm)
+infer_matrix(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, vyre_type *out_type,
+             uint32_t *out_imm)
 {
   uint32_t columns, right;
   vyre_type column, right_column;
@@ -104,8 +106,9 @@ infer_access(text_parser *p, const text_token *at, const text_operand *path, vyr
   *out_type = (vyre_type)type;
   char text[96];
   if (type >= 256)
-    return text_error(p, path->start, path->length, "go on to a scalar or vector, or copy the whole", "%.*s takes a scalar or vector, this is %s",
-                      (int)at->length, p->lexer.text + at->start, text_describe_type(p, type, text));
+    return text_error(p, path->start, path->length, "go on to a scalar or vector, or copy the whole",
+                      "%.*s takes a scalar or vector, this is %s", (int)at->length, p->lexer.text + at->start,
+                      text_describe_type(p, type, text));
   return true;
 }
 
@@ -118,9 +121,8 @@ check_store(text_parser *p, const text_token *at, const text_operand *operands)
   char value_text[48];
   if (!infer_access(p, at, &operands[0], &place))
     return false;
-  return place == operands[1].type
-      || text_error(p, operands[1].start, operands[1].length, NULL, "the place is %s, the value %s", vyre_text_type(place, place_text),
-                    vyre_text_type(operands[1].type, value_text));
+  return place == operands[1].type || text_error(p, operands[1].start, operands[1].length, NULL, "the place is %s, the value %s",
+                                                 vyre_text_type(place, place_text), vyre_text_type(operands[1].type, value_text));
 }
 
 static bool
@@ -129,21 +131,9 @@ infer_own(text_parser *p, vyre_opcode op, const text_token *at, const text_opera
 {
   vyre_type a = count ? operands[0].type : VYRE_VOID;
   vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(a), 1);
-  switch (op) {
-  case VYRE_OP_load:
-  case VYRE_OP_atomic_load:
-  case VYRE_OP_atomic_exchange:
-  case VYRE_OP_atomic_compare_exchange:
-  case VYRE_OP_atomic_add:
-  case VYRE_OP_atomic_sub:
-  case VYRE_OP_atomic_umin:
-  case VYRE_OP_atomic_umax:
-  case VYRE_OP_atomic_smin:
-  case VYRE_OP_atomic_smax:
-  case VYRE_OP_atomic_and:
-  case VYRE_OP_atomic_or:
-  case VYRE_OP_atomic_xor:
+  if (op == VYRE_OP_load || (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor))
     return infer_access(p, at, &operands[0], out_type);
+  switch (op) {
   case VYRE_OP_gid:
   case VYRE_OP_lid:
   case VYRE_OP_wid:

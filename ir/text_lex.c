@@ -13,19 +13,24 @@
 #define MARK  8u
 #define HEX   16u
 
+/* clang-format off */
 static const uint8_t classes[256] = {
-  ['a'] = WORD | HEX, ['b'] = WORD | HEX, ['c'] = WORD | HEX, ['d'] = WORD | HEX, ['e'] = WORD | HEX, ['f'] = WORD | HEX, ['g'] = WORD,
+  ['a'] = WORD | HEX, ['b'] = WORD | HEX, ['c'] = WORD | HEX, ['d'] = WORD | HEX, ['e'] = WORD | HEX,
+  ['f'] = WORD | HEX, ['g'] = WORD,
   ['h'] = WORD, ['i'] = WORD, ['j'] = WORD, ['k'] = WORD, ['l'] = WORD, ['m'] = WORD, ['n'] = WORD, ['o'] = WORD, ['p'] = WORD,
   ['q'] = WORD, ['r'] = WORD, ['s'] = WORD, ['t'] = WORD, ['u'] = WORD, ['v'] = WORD, ['w'] = WORD, ['x'] = WORD, ['y'] = WORD,
-  ['z'] = WORD, ['A'] = WORD | HEX, ['B'] = WORD | HEX, ['C'] = WORD | HEX, ['D'] = WORD | HEX, ['E'] = WORD | HEX, ['F'] = WORD | HEX,
+  ['z'] = WORD, ['A'] = WORD | HEX, ['B'] = WORD | HEX, ['C'] = WORD | HEX, ['D'] = WORD | HEX, ['E'] = WORD | HEX,
+  ['F'] = WORD | HEX,
   ['G'] = WORD, ['H'] = WORD, ['I'] = WORD, ['J'] = WORD, ['K'] = WORD, ['L'] = WORD, ['M'] = WORD, ['N'] = WORD, ['O'] = WORD,
   ['P'] = WORD, ['Q'] = WORD, ['R'] = WORD, ['S'] = WORD, ['T'] = WORD, ['U'] = WORD, ['V'] = WORD, ['W'] = WORD, ['X'] = WORD,
   ['Y'] = WORD, ['Z'] = WORD, ['_'] = WORD, ['$'] = WORD, ['0'] = WORD | DIGIT | HEX, ['1'] = WORD | DIGIT | HEX,
   ['2'] = WORD | DIGIT | HEX, ['3'] = WORD | DIGIT | HEX, ['4'] = WORD | DIGIT | HEX, ['5'] = WORD | DIGIT | HEX,
   ['6'] = WORD | DIGIT | HEX, ['7'] = WORD | DIGIT | HEX, ['8'] = WORD | DIGIT | HEX, ['9'] = WORD | DIGIT | HEX, [' '] = SPACE,
-  ['\t'] = SPACE, ['\r'] = SPACE, ['\n'] = SPACE, ['{'] = MARK, ['}'] = MARK, ['('] = MARK, [')'] = MARK, ['['] = MARK, [']'] = MARK,
+  ['\t'] = SPACE, ['\r'] = SPACE, ['\n'] = SPACE, ['{'] = MARK, ['}'] = MARK, ['('] = MARK, [')'] = MARK, ['['] = MARK,
+  [']'] = MARK,
   [','] = MARK, [':'] = MARK, ['='] = MARK, ['.'] = MARK,
 };
+/* clang-format on */
 
 static unsigned
 class_at(const text_lexer *lexer, uint32_t at)
@@ -151,7 +156,8 @@ lex_quoted(text_lexer *lexer, uint32_t quote)
     at++;
   } else if (token->kind != TOKEN_BAD) {
     token->kind = TOKEN_BAD;
-    token->problem = at < lexer->length && lexer->text[at] != '\n' ? "control character in a quoted name" : "the closing quote is missing";
+    token->problem =
+        at < lexer->length && lexer->text[at] != '\n' ? "control character in a quoted name" : "the closing quote is missing";
   }
   lexer->cursor = at;
 }
@@ -255,7 +261,8 @@ text_lex(text_lexer *lexer)
     token->kind = TOKEN_MARK;
     token->mark = byte;
     lexer->cursor++;
-  } else if (class & DIGIT || (byte == '-' && (class_at(lexer, start + 1) & DIGIT)) || (byte == '-' && byte_at(lexer, start + 1) == 'i')) {
+  } else if (class & DIGIT || (byte == '-' && (class_at(lexer, start + 1) & DIGIT)) ||
+             (byte == '-' && byte_at(lexer, start + 1) == 'i')) {
     lex_number(lexer);
   } else if (class & WORD) {
     lex_word(lexer);

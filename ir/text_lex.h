@@ -13,20 +13,20 @@ typedef enum text_token_kind {
   TOKEN_GLOBAL,   /* @x, @"a b" */
   TOKEN_WORD,
   TOKEN_STRING,
-  TOKEN_NUMBER,   /* 12, 2.0f32, -1i32, nan(0x7fc00000)f32 */
-  TOKEN_ARROW,    /* -> */
-  TOKEN_MARK,     /* one of { } ( ) [ ] , : = . */
-  TOKEN_BAD,      /* `problem` says what */
+  TOKEN_NUMBER, /* 12, 2.0f32, -1i32, nan(0x7fc00000)f32 */
+  TOKEN_ARROW,  /* -> */
+  TOKEN_MARK,   /* one of { } ( ) [ ] , : = . */
+  TOKEN_BAD,    /* `problem` says what */
 } text_token_kind;
 
 typedef struct text_token {
   text_token_kind kind;
   char mark;
   bool first_on_line;
-  uint32_t start, length;      /* the whole token in the text */
-  uint32_t name, name_length;  /* names and strings: without sigil and quotes */
-  bool escaped;                /* the name holds backslashes */
-  uint32_t number;             /* NUMBERED */
+  uint32_t start, length;     /* the whole token in the text */
+  uint32_t name, name_length; /* names and strings: without sigil and quotes */
+  bool escaped;               /* the name holds backslashes */
+  uint32_t number;            /* NUMBERED */
   const char *problem;
 } text_token;
 

@@ -1,8 +1,8 @@
 /* Scalar types and literals, to and from text, bit for bit.
  *
- * Decimal floats are read and written without rounding errors: numbers of few digits by one exact operation, all others by the C library
- * in the "C" locale.  A float is printed as the shortest decimal that reads back as the same bits; f16 is read by way of f64, which
- * can be off by one step only for decimals of more than 17 digits that lie within 2^-53 of the middle between two f16.
+ * Decimal floats are read and written without rounding errors: numbers of few digits by one exact operation, all others by the C
+ * library in the "C" locale.  A float is printed as the shortest decimal that reads back as the same bits; f16 is read by way of
+ * f64, which can be off by one step only for decimals of more than 17 digits that lie within 2^-53 of the middle between two f16.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_literal.h"
@@ -16,19 +16,26 @@
 #include <string.h>
 
 static const char *const kind_names[VYRE_KIND__COUNT] = {
-  [VYRE_VOID] = "void", [VYRE_BOOL] = "bool", [VYRE_I8] = "i8", [VYRE_U8] = "u8", [VYRE_I16] = "i16", [VYRE_U16] = "u16", [VYRE_I32] = "i32",
-  [VYRE_U32] = "u32", [VYRE_I64] = "i64", [VYRE_U64] = "u64", [VYRE_F16] = "f16", [VYRE_F32] = "f32", [VYRE_F64] = "f64",
-  [VYRE_TUPLE] = "tuple", [VYRE_PATH] = "path",
+    [VYRE_VOID] = "void", [VYRE_BOOL] = "bool", [VYRE_I8] = "i8",   [VYRE_U8] = "u8",       [VYRE_I16] = "i16",
+    [VYRE_U16] = "u16",   [VYRE_I32] = "i32",   [VYRE_U32] = "u32", [VYRE_I64] = "i64",     [VYRE_U64] = "u64",
+    [VYRE_F16] = "f16",   [VYRE_F32] = "f32",   [VYRE_F64] = "f64", [VYRE_TUPLE] = "tuple", [VYRE_PATH] = "path",
 };
 
 const char *
 text_range(vyre_kind kind)
 {
   static const char *const ranges[VYRE_KIND__COUNT] = {
-    [VYRE_I8] = "-128 to 127", [VYRE_U8] = "0 to 255", [VYRE_I16] = "-32768 to 32767", [VYRE_U16] = "0 to 65535",
-    [VYRE_I32] = "-2147483648 to 2147483647", [VYRE_U32] = "0 to 4294967295", [VYRE_I64] = "-9223372036854775808 to 9223372036854775807",
-    [VYRE_U64] = "0 to 18446744073709551615", [VYRE_F16] = "-65504 to 65504", [VYRE_F32] = "-3.4028235e38 to 3.4028235e38",
-    [VYRE_F64] = "-1.7976931348623157e308 to 1.7976931348623157e308",
+      [VYRE_I8] = "-128 to 127",
+      [VYRE_U8] = "0 to 255",
+      [VYRE_I16] = "-32768 to 32767",
+      [VYRE_U16] = "0 to 65535",
+      [VYRE_I32] = "-2147483648 to 2147483647",
+      [VYRE_U32] = "0 to 4294967295",
+      [VYRE_I64] = "-9223372036854775808 to 9223372036854775807",
+      [VYRE_U64] = "0 to 18446744073709551615",
+      [VYRE_F16] = "-65504 to 65504",
+      [VYRE_F32] = "-3.4028235e38 to 3.4028235e38",
+      [VYRE_F64] = "-1.7976931348623157e308 to 1.7976931348623157e308",
   };
   return ranges[kind] ? ranges[kind] : "nothing";
 }
@@ -119,7 +126,8 @@ half_bits(double value)
 static bool
 read_short_float(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
 {
-  static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                  1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
   static const float short_powers[] = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
   uint64_t digits = 0;
   uint32_t places = 0;

@@ -19,8 +19,8 @@ typedef enum text_literal_problem {
 
 typedef struct text_literal {
   vyre_type type;
-  uint64_t bits;        /* of one lane */
-  uint32_t type_start;  /* where the type begins in the text */
+  uint64_t bits;       /* of one lane */
+  uint32_t type_start; /* where the type begins in the text */
 } text_literal;
 
 #define TEXT_MAX_NUMBER 1000u /* bytes */

@@ -10,65 +10,6 @@
 
 #include <string.h>
 
-/* ---- the words ---- */
-
-const text_bit_word text_flag_words[] = {
-  {"exact", VYRE_ROW_EXACT}, {"relaxed", VYRE_ROW_RELAXED}, {"volatile", VYRE_ROW_VOLATILE}, {"coherent", VYRE_ROW_COHERENT},
-  {"nonuniform", VYRE_ROW_NONUNIFORM}, {NULL, 0},
-};
-
-const char *const text_scope_words[] = {"cross_device", "device", "workgroup", "subgroup", "invocation", "queue_family", NULL};
-
-const text_bit_word text_semantics_words[] = {
-  {"acquire", 0x2}, {"release", 0x4}, {"acq_rel", 0x8}, {"seq_cst", 0x10}, {"uniform_memory", 0x40}, {"subgroup_memory", 0x80},
-  {"workgroup_memory", 0x100}, {"cross_workgroup_memory", 0x200}, {"atomic_counter_memory", 0x400}, {"image_memory", 0x800},
-  {"output_memory", 0x1000}, {"make_available", 0x2000}, {"make_visible", 0x4000}, {"volatile_memory", 0x8000}, {NULL, 0},
-};
-
-uint32_t
-text_default_order(vyre_opcode op)
-{
-  if (op == VYRE_OP_barrier)
-    return VYRE_ORDER(2, 2, 0x108);
-  return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor ? VYRE_ORDER(0, 1, 0) : 0;
-}
-
-bool
-text_has_order(vyre_opcode op)
-{
-  return op == VYRE_OP_barrier || op == VYRE_OP_load || op == VYRE_OP_store || op == VYRE_OP_copy
-      || (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor);
-}
-
-text_need
-text_need_of(vyre_opcode op, uint32_t operand)
-{
-  switch (op) {
-  case VYRE_OP_copy:
-    return NEED_PATH;
-  case VYRE_OP_get:
-  case VYRE_OP_set:
-    return operand == 0 ? NEED_VAR : NEED_VALUE;
-  case VYRE_OP_part:
-  case VYRE_OP_matmat:
-  case VYRE_OP_transpose:
-  case VYRE_OP_determinant:
-  case VYRE_OP_inverse:
-    return NEED_TUPLE;
-  case VYRE_OP_matvec:
-    return operand == 0 ? NEED_TUPLE : NEED_VALUE;
-  case VYRE_OP_vecmat:
-    return operand == 1 ? NEED_TUPLE : NEED_VALUE;
-  case VYRE_OP_bfi:
-    return operand == 2 ? NEED_TUPLE : NEED_VALUE;
-  case VYRE_OP_at:
-  case VYRE_OP_length:
-    return operand == 0 ? NEED_PATH : NEED_VALUE;
-  default:
-    return text_has_order(op) && operand == 0 ? NEED_PATH : NEED_VALUE;
-  }
-}
-
 /* ---- finding ops by text ---- */
 
 static uint32_t
@@ -207,10 +148,10 @@ typedef struct op_reader {
   bool is_statement;
   uint32_t flags;
   text_operand operands[3];
-  uint32_t count;     /* of operands, also of those beyond three */
-  uint32_t lanes;     /* shuffle: its numbers, packed */
+  uint32_t count; /* of operands, also of those beyond three */
+  uint32_t lanes; /* shuffle: its numbers, packed */
   uint32_t lane_count;
-  vyre_type type;     /* given behind a colon; 0: none */
+  vyre_type type; /* given behind a colon; 0: none */
 } op_reader;
 
 static bool
@@ -271,7 +212,8 @@ parse_operands(text_parser *p, op_reader *r)
     return true;
   bool open_ended = r->parentheses || r->is_statement;
   if (!open_ended && least_operands(r->op) != vyre_op_infos[r->op].operands)
-    return text_error(p, r->token.start, r->token.length, NULL, "inside an expression %s needs parentheses", vyre_op_infos[r->op].text);
+    return text_error(p, r->token.start, r->token.length, NULL, "inside an expression %s needs parentheses",
+                      vyre_op_infos[r->op].text);
   do {
     if (!parse_one(p, r))
       return false;
@@ -293,12 +235,13 @@ check_count(text_parser *p, op_reader *r)
   if (r->count >= least && r->count <= most)
     return true;
   const char *text = vyre_op_infos[r->op].text;
-  bool runs_on = !r->parentheses && !p->lexer.token.first_on_line && p->lexer.token.kind != TOKEN_MARK && p->lexer.token.kind != TOKEN_END;
+  bool runs_on =
+      !r->parentheses && !p->lexer.token.first_on_line && p->lexer.token.kind != TOKEN_MARK && p->lexer.token.kind != TOKEN_END;
   if (r->count < least && runs_on)
     return text_expected(p, "','");
   if (least == most)
-    return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u operand%s, here %s %u", text, most, most == 1 ? "" : "s",
-                      r->count == 1 ? "is" : "are", r->count);
+    return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u operand%s, here %s %u", text, most,
+                      most == 1 ? "" : "s", r->count == 1 ? "is" : "are", r->count);
   return text_error(p, r->token.start, r->token.length, NULL, "%s takes %u to %u operands, here %s %u", text, least, most,
                     r->count == 1 ? "is" : "are", r->count);
 }
@@ -327,7 +270,7 @@ check_need(text_parser *p, op_reader *r, uint32_t k)
   operand->bad = true;
 }
 
-/* A literal right operand goes into the row: then nobody can see later that its type was another. */
+/* A literal right operand goes into the row, or is printed as one: then nobody can see later that its type was another. */
 static void
 check_immediate(text_parser *p, op_reader *r)
 {
@@ -335,7 +278,7 @@ check_immediate(text_parser *p, op_reader *r)
   vyre_type want = r->operands[0].type;
   char left_text[48];
   char right_text[48];
-  if (right->bad || r->operands[0].bad || !right->literal)
+  if (right->bad || r->operands[0].bad || (!right->literal && VYRE_ROW_OP(p->view->op[right->row]) != VYRE_OP_const))
     return;
   if (r->op == VYRE_OP_lane) {
     if (right->type != VYRE_TYPE(VYRE_U32, 1) && right->type != VYRE_TYPE(VYRE_I32, 1))
@@ -345,7 +288,8 @@ check_immediate(text_parser *p, op_reader *r)
   }
   if (right->type == want)
     return;
-  const char *fix = VYRE_TYPE_KIND(want) == VYRE_TYPE_KIND(right->type) ? "x2 to x4 behind a literal makes it one of several lanes" : NULL;
+  const char *fix =
+      VYRE_TYPE_KIND(want) == VYRE_TYPE_KIND(right->type) ? "x2 to x4 behind a literal makes it one of several lanes" : NULL;
   text_error(p, right->start, right->length, fix, "the left operand of %s is %s, the literal is %s", vyre_op_infos[r->op].text,
              vyre_text_type(want, left_text), vyre_text_type(right->type, right_text));
   right->bad = true;
@@ -416,7 +360,8 @@ build_tuple(text_parser *p, op_reader *r, uint32_t base, text_operand *out)
       return;
     }
     imm = VYRE_TUPLE_OF(parts_now, same ? type : 0);
-    row = vyre_build(&p->builder, VYRE_OP_tuple, VYRE_TYPE(VYRE_TUPLE, 1), 0, imm, 0, (vyre_row){rows[count - 2]}, (vyre_row){rows[count - 1]}, row);
+    row = vyre_build(&p->builder, VYRE_OP_tuple, VYRE_TYPE(VYRE_TUPLE, 1), 0, imm, 0, (vyre_row){rows[count - 2]},
+                     (vyre_row){rows[count - 1]}, row);
   }
   finish(p, out, row);
 }
@@ -449,8 +394,8 @@ result_type(text_parser *p, op_reader *r, vyre_type *out_type, uint32_t *out_imm
   if (vyre_op_infos[r->op].rule == VYRE_RULE_FREE) {
     *out_type = r->type;
     *out_imm = 0;
-    return r->type || text_error(p, r->token.start, r->token.length, "give it behind a colon: ': f32'", "%s needs the type of its result",
-                                 vyre_op_infos[r->op].text);
+    return r->type || text_error(p, r->token.start, r->token.length, "give it behind a colon: ': f32'",
+                                 "%s needs the type of its result", vyre_op_infos[r->op].text);
   }
   return text_infer(p, r->op, &r->token, r->operands, r->count, out_type, out_imm);
 }
@@ -494,7 +439,9 @@ parse_const(text_parser *p, op_reader *r, text_operand *out)
     return false;
   out->bad = type == 0;
   if (!out->bad)
-    finish(p, out, vyre_build(&p->builder, VYRE_OP_const, type, r->flags, (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE, VYRE_NONE, VYRE_NONE));
+    finish(p, out,
+           vyre_build(&p->builder, VYRE_OP_const, type, r->flags, (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE, VYRE_NONE,
+                      VYRE_NONE));
   return true;
 }
 

@@ -111,10 +111,11 @@ text_define(text_parser *p, const text_token *name, uint32_t row)
   uint32_t earlier = dense && name->number < numbers->count ? numbers->data[name->number] : 0;
   if (known || (earlier > p->program && earlier < p->view->rows)) {
     if (known)
-      text_error(p, name->start, name->length, "names are unique within a program", "%.*s is defined twice, first in line %u", shown(name->length),
-                 text + name->start, text_line_of(p, known->at));
+      text_error(p, name->start, name->length, "names are unique within a program", "%.*s is defined twice, first in line %u",
+                 shown(name->length), text + name->start, text_line_of(p, known->at));
     else
-      text_error(p, name->start, name->length, "names are unique within a program", "%.*s is defined twice", shown(name->length), text + name->start);
+      text_error(p, name->start, name->length, "names are unique within a program", "%.*s is defined twice", shown(name->length),
+                 text + name->start);
     return;
   }
   if (name->name_length > UINT16_MAX) {
@@ -170,8 +171,8 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
   int length = shown(token->length);
   char fix[96];
   char type[48];
-  bool is_float = memchr(text, '.', token->length) || memchr(text, 'n', token->length) || (memchr(text, 'e', token->length) && !memchr(text, 'x', token->length))
-               || memchr(text, 'p', token->length);
+  bool is_float = memchr(text, '.', token->length) || memchr(text, 'n', token->length) ||
+                  (memchr(text, 'e', token->length) && !memchr(text, 'x', token->length)) || memchr(text, 'p', token->length);
   switch (problem) {
   case LITERAL_NO_TYPE:
     snprintf(fix, sizeof(fix), "write %.*s%s", length < 40 ? length : 40, text, is_float ? "f32" : "u32");
@@ -184,7 +185,8 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
     return text_error_token(p, NULL, "%.*s: an integer has no fraction or exponent", length, text);
   case LITERAL_RANGE:
     vyre_text_type(VYRE_TYPE(VYRE_TYPE_KIND(literal->type), 1), type);
-    return text_error_token(p, NULL, "%.*s is out of range: %s goes from %s", length, text, type, text_range(VYRE_TYPE_KIND(literal->type)));
+    return text_error_token(p, NULL, "%.*s is out of range: %s goes from %s", length, text, type,
+                            text_range(VYRE_TYPE_KIND(literal->type)));
   case LITERAL_LONG:
     return text_error_token(p, NULL, "a number of %u bytes: at most %u", token->length, TEXT_MAX_NUMBER);
   case LITERAL_NAN_BITS:
@@ -235,9 +237,9 @@ static void
 add_step(text_parser *p, text_operand *path, uint32_t literal, uint32_t index, vyre_type_id type)
 {
   uint32_t flags = index ? 0 : VYRE_ROW_IMM;
-  path->row = vyre_build(&p->builder, VYRE_OP_at, VYRE_TYPE(VYRE_PATH, 1), flags, literal, type, (vyre_row){path->row}, (vyre_row){index},
-                         VYRE_NONE)
-                .id;
+  path->row = vyre_build(&p->builder, VYRE_OP_at, VYRE_TYPE(VYRE_PATH, 1), flags, literal, type, (vyre_row){path->row},
+                         (vyre_row){index}, VYRE_NONE)
+                  .id;
   path->fresh = true;
   if (!path->row)
     text_no_memory(p);
@@ -269,7 +271,8 @@ step_by_name(text_parser *p, text_operand *path, const text_token *name)
     uint32_t near_length = 0;
     const char *near = member == UINT32_MAX ? text_symbols_nearest(&p->members, type, text, length, &near_length) : NULL;
     if (member == UINT32_MAX)
-      text_error(p, name->start, name->length, text_suggest(fix, ".", near, near_length), "%s has no member '%.*s'", described, shown(length), text);
+      text_error(p, name->start, name->length, text_suggest(fix, ".", near, near_length), "%s has no member '%.*s'", described,
+                 shown(length), text);
   } else if (info.form == VYRE_FORM_VALUE && lane_of(text, length) < info.count && info.count > 1) {
     member = lane_of(text, length);
   } else {
@@ -299,7 +302,8 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
   if (!steps) {
     path->bad = !text_error(p, index->start, index->length, NULL, "%s has no elements", text);
   } else if (!is_index) {
-    path->bad = !text_error(p, index->start, index->length, NULL, "an index is a u32 or i32, this is %s", text_describe(p, index, described));
+    path->bad = !text_error(p, index->start, index->length, NULL, "an index is a u32 or i32, this is %s",
+                            text_describe(p, index, described));
   } else if (!is_literal && (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_MATRIX)) {
     path->bad = !text_error(p, index->start, index->length, NULL, "the %s of %s is taken by a number, not a value",
                             info.form == VYRE_FORM_STRUCT ? "member" : "column", text);
@@ -340,8 +344,9 @@ take_lane(text_parser *p, text_operand *value, const text_token *name)
   uint32_t lanes = VYRE_TYPE_LANES(value->type);
   char text[48];
   if (lane >= lanes || lanes == 1) {
-    value->bad = !text_error(p, name->start, name->length, lane > 3 && lanes > 1 ? "take one of x, y, z, w; shuffle takes several" : NULL,
-                             "%s has no lane '%.*s'", vyre_text_type(value->type, text), shown(name->length), p->lexer.text + name->start);
+    value->bad =
+        !text_error(p, name->start, name->length, lane > 3 && lanes > 1 ? "take one of x, y, z, w; shuffle takes several" : NULL,
+                    "%s has no lane '%.*s'", vyre_text_type(value->type, text), shown(name->length), p->lexer.text + name->start);
     return;
   }
   uint32_t row = text_row_of(p, value);
@@ -376,8 +381,9 @@ parse_steps(text_parser *p, text_operand *out)
         step_by_index(p, out, &index);
       } else if (!out->bad) {
         char text[160];
-        out->bad = !text_error(p, out->start, out->length, "lane takes a lane by a value", "'%.*s' is %s: only places in memory have elements",
-                               shown(out->length), p->lexer.text + out->start, text_describe(p, out, text));
+        out->bad = !text_error(p, out->start, out->length, "lane takes a lane by a value",
+                               "'%.*s' is %s: only places in memory have elements", shown(out->length), p->lexer.text + out->start,
+                               text_describe(p, out, text));
       }
     } else {
       return true;
@@ -400,8 +406,9 @@ unknown_word(text_parser *p)
     if (!name)
       continue;
     uint32_t distance = text_distance(text, token->length, name, (uint32_t)strlen(name), best);
-    bool alike = nearest && distance == best
-              && text_common(text, token->length, name, (uint32_t)strlen(name)) > text_common(text, token->length, nearest, (uint32_t)strlen(nearest));
+    bool alike = nearest && distance == best &&
+                 text_common(text, token->length, name, (uint32_t)strlen(name)) >
+                     text_common(text, token->length, nearest, (uint32_t)strlen(nearest));
     if ((distance >= best && !alike) || distance >= token->length)
       continue;
     best = distance;

@@ -1,7 +1,7 @@
 /* `.vir` text to a module: structs, functions, programs.
  *
- * One pass over the text, rows made as they are read, names looked up in a hash table over the text itself.  Memory beside the module: 16
- * to 43 bytes a name.  Linear, but for an error's line number.  Limits: docs/ir.md, "Errors".
+ * One pass over the text, rows made as they are read, names looked up in a hash table over the text itself.  Memory beside the
+ * module: 16 to 43 bytes a name.  Linear, but for an error's line number.  Limits: docs/ir.md, "Errors".
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_parser.h"
@@ -152,16 +152,17 @@ vyre_text_parse(vyre_module *module, const char *text, size_t length, const char
 {
   const char *shown = path ? path : "text";
   if (length >= UINT32_MAX - 1)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the text has %zu bytes, at most 4 GiB are read\nFix: split it by programs", shown, length);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the text has %zu bytes, at most 4 GiB are read\nFix: split it by programs", shown,
+                      length);
   text_parser parser = {
-    .lexer = {.text = text, .length = (uint32_t)length},
-    .path = path,
-    .diagnostics = diagnostics,
-    .allocator = vyre_module_allocator(module),
-    .module = module,
-    .view = vyre_module_view(module),
-    .input = vyre_module_add_input(module, path),
-    .next_scope = SCOPE_FIRST,
+      .lexer = {.text = text, .length = (uint32_t)length},
+      .path = path,
+      .diagnostics = diagnostics,
+      .allocator = vyre_module_allocator(module),
+      .module = module,
+      .view = vyre_module_view(module),
+      .input = vyre_module_add_input(module, path),
+      .next_scope = SCOPE_FIRST,
   };
   text_symbols empty = {.text = text, .length = (uint32_t)length, .allocator = parser.allocator};
   parser.names = parser.globals = parser.members = empty;

@@ -1,9 +1,10 @@
 /* The parser's state, for its files: text_parse.c (module, programs), text_statement.c (regions, control), text_operand.c (values),
- * text_op.c (ops), text_infer.c (result types), text_type.c (types of memory), text_declare.c (declarations), text_function.c (functions),
- * text_error.c (messages).
+ * text_op.c, text_words.c (ops), text_infer.c (result types), text_type.c (types of memory), text_declare.c (declarations),
+ * text_function.c (functions), text_error.c (messages).
  *
- * Parsing functions return false when they could not make sense of the text, after saying so; the statement is then skipped.  What is
- * understood but wrong (a name that is not known, a type that does not fit) is reported, the value is `bad` and nothing more is said of it.
+ * Parsing functions return false when they could not make sense of the text, after saying so; the statement is then skipped.  What
+ * is understood but wrong (a name that is not known, a type that does not fit) is reported, the value is `bad` and nothing more is
+ * said of it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_PARSER_H
@@ -14,13 +15,14 @@
 #include "text_symbols.h"
 #include "vyre/text.h"
 
-#define TEXT_MAX_ERRORS 20u
-#define TEXT_MAX_DEPTH 64u    /* expressions, calls of functions */
+#define TEXT_MAX_ERRORS  20u
+#define TEXT_MAX_DEPTH   64u /* expressions, calls of functions */
 #define TEXT_MAX_REGIONS 1000u
 #define TEXT_MAX_INLINED (64u << 20) /* bytes of function bodies in one program */
-#define TEXT_OP_SLOTS 1024u
+#define TEXT_OP_SLOTS    1024u
 
-/* Scopes of the names that belong to the whole text; programs and calls count on from there, a struct's members have those of its type. */
+/* Scopes of the names that belong to the whole text; programs and calls count on from there, a struct's members have those of its
+ * type. */
 enum { SCOPE_STRUCT = 1, SCOPE_FUNCTION, SCOPE_PROGRAM, SCOPE_FIRST };
 
 typedef enum frame_kind {
@@ -54,11 +56,11 @@ typedef struct text_parameter {
 
 typedef struct text_function {
   uint32_t name, name_length;
-  uint32_t body, body_end;   /* behind the opening brace, behind the closing one */
+  uint32_t body, body_end; /* behind the opening brace, behind the closing one */
   uint32_t first_parameter, parameter_count;
-  vyre_type result;          /* 0: none */
-  bool early;                /* a return stands inside something */
-  bool active;               /* being parsed: a call now is a recursion */
+  vyre_type result; /* 0: none */
+  bool early;       /* a return stands inside something */
+  bool active;      /* being parsed: a call now is a recursion */
   bool bad;
 } text_function;
 
@@ -68,7 +70,7 @@ typedef struct text_operand {
   vyre_type type;
   bool literal;
   bool bad;
-  bool fresh;        /* the row was made for this very expression */
+  bool fresh; /* the row was made for this very expression */
   uint64_t bits;
   uint32_t start, length; /* in the text */
 } text_operand;
@@ -76,8 +78,8 @@ typedef struct text_operand {
 /* The call that is being put in; NULL: the program itself. */
 typedef struct text_call {
   uint32_t function;
-  size_t base;          /* frames below are the caller's */
-  uint32_t var, block;  /* of an early return */
+  size_t base;         /* frames below are the caller's */
+  uint32_t var, block; /* of an early return */
   text_operand result;
 } text_call;
 
@@ -95,16 +97,16 @@ typedef struct text_parser {
   const vyre_view *view;
   vyre_builder builder;
   uint32_t input;
-  uint32_t program;      /* 0: between programs */
-  uint32_t scope;        /* of the names in sight */
+  uint32_t program; /* 0: between programs */
+  uint32_t scope;   /* of the names in sight */
   uint32_t next_scope;
   uint32_t program_scope;
-  text_symbols names;    /* rows of the program and of calls in it */
-  text_symbols globals;  /* structs, functions, programs */
-  text_symbols members;  /* of structs, by type */
-  text_scalars scalars;  /* of types, for initializers */
-  text_words numbers;    /* row of each %12, valid if it is of this program */
-  text_words stack;      /* rows of lists that are being read */
+  text_symbols names;   /* rows of the program and of calls in it */
+  text_symbols globals; /* structs, functions, programs */
+  text_symbols members; /* of structs, by type */
+  text_scalars scalars; /* of types, for initializers */
+  text_words numbers;   /* row of each %12, valid if it is of this program */
+  text_words stack;     /* rows of lists that are being read */
   text_frame *frames;
   uint32_t frame_count, frame_capacity;
   text_function *functions;
@@ -118,8 +120,8 @@ typedef struct text_parser {
   uint32_t inlined;
   uint32_t invocation[5]; /* gid, lid, wid, groups, lindex rows of this program, 0: none yet */
   uint32_t errors;
-  uint32_t last_error;    /* where; one message a place */
-  bool stop;              /* no memory, or too many errors */
+  uint32_t last_error; /* where; one message a place */
+  bool stop;           /* no memory, or too many errors */
   uint16_t ops[TEXT_OP_SLOTS];
 } text_parser;
 
@@ -177,8 +179,8 @@ vyre_type text_type_of(const text_parser *p, uint32_t row);
 
 /* ---- text_infer.c ---- */
 /* Result type and payload of an op on these operands, its rule being SAME, BOOL or OWN; false after a message. */
-bool text_infer(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, uint32_t count, vyre_type *out_type,
-                uint32_t *out_imm);
+bool text_infer(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, uint32_t count,
+                vyre_type *out_type, uint32_t *out_imm);
 vyre_type text_part_type(const text_parser *p, uint32_t tuple, uint32_t part);
 
 /* ---- text_type.c ---- */

@@ -1,8 +1,8 @@
 /* A module to `.vir` text.
  *
- * One walk over the rows in program order with a stack of open regions; each row is printed by the op table, structure and memory by cases
- * of their own.  Also prints what is damaged, as far as it can be walked: no link is followed twice, no operand out of the table is
- * looked at, an operand that has not been printed shows as %?id.  O(rows); 5 bytes a row beside the text.
+ * One walk over the rows in program order with a stack of open regions; each row is printed by the op table, structure and memory
+ * by cases of their own.  Also prints what is damaged, as far as it can be walked: no link is followed twice, no operand out of the
+ * table is looked at, an operand that has not been printed shows as %?id.  O(rows); 5 bytes a row beside the text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_printer.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define MAX_INDENT 64u /* levels; deeper ones stay there, or a text of nested regions would grow with their square */
-#define MAX_CHAIN 64u  /* steps of a path that are printed in a row */
+#define MAX_CHAIN  64u /* steps of a path that are printed in a row */
 
 /* ---- bytes ---- */
 
@@ -85,26 +85,26 @@ text_put_quoted(text_printer *t, const char *text)
 
 /* ---- rows, looked at with care ---- */
 
-static uint32_t
-op_of(const text_printer *t, uint32_t row)
+uint32_t
+text_op_of(const text_printer *t, uint32_t row)
 {
   return row < t->view->rows ? VYRE_ROW_OP(t->view->op[row]) : (uint32_t)VYRE_OP_null;
 }
 
-static vyre_type
-type_of(const text_printer *t, uint32_t row)
+vyre_type
+text_row_type(const text_printer *t, uint32_t row)
 {
   return row < t->view->rows ? VYRE_ROW_TYPE(t->view->op[row]) : 0;
 }
 
-static const vyre_op_info *
-info_of(uint32_t op)
+const vyre_op_info *
+text_info_of(uint32_t op)
 {
   return &vyre_op_infos[op < VYRE_OP__COUNT && vyre_op_infos[op].text ? op : VYRE_OP_null];
 }
 
-static uint64_t
-literal_of(const text_printer *t, uint32_t row)
+uint64_t
+text_literal_of(const text_printer *t, uint32_t row)
 {
   return (uint64_t)t->view->imm_hi[row] << 32 | t->view->imm[row];
 }
@@ -116,10 +116,10 @@ is_plain(const text_printer *t, uint32_t row)
 }
 
 /* Whether the row is printed inside its users. */
-static bool
-is_inline(const text_printer *t, uint32_t row)
+bool
+text_is_inline(const text_printer *t, uint32_t row)
 {
-  switch (op_of(t, row)) {
+  switch (text_op_of(t, row)) {
   case VYRE_OP_const:
   case VYRE_OP_at:
   case VYRE_OP_gid:
@@ -137,8 +137,8 @@ is_inline(const text_printer *t, uint32_t row)
 
 /* ---- operands ---- */
 
-static void
-put_name(text_printer *t, uint32_t row)
+void
+text_put_name(text_printer *t, uint32_t row)
 {
   const char *name = row && row < t->view->rows ? vyre_row_name(t->module, (vyre_row){row}) : NULL;
   text_put(t, "%", 1);
@@ -156,18 +156,18 @@ put_name(text_printer *t, uint32_t row)
   }
 }
 
-static void
-put_definition(text_printer *t, uint32_t row)
+void
+text_put_definition(text_printer *t, uint32_t row)
 {
   if (!vyre_row_name(t->module, (vyre_row){row}))
     t->numbers[row] = ++t->next_number;
-  put_name(t, row);
+  text_put_name(t, row);
 }
 
 static bool
 is_chained(const text_printer *t, uint32_t row)
 {
-  return op_of(t, row) == VYRE_OP_at && is_inline(t, row);
+  return text_op_of(t, row) == VYRE_OP_at && text_is_inline(t, row);
 }
 
 static void
@@ -185,7 +185,7 @@ put_step(text_printer *t, uint32_t row)
   if (literal)
     text_put_number(t, v->imm[row]);
   else if (is_chained(t, v->b[row]))
-    put_name(t, v->b[row]); /* a path is no index: damaged, and might lead in a circle */
+    text_put_name(t, v->b[row]); /* a path is no index: damaged, and might lead in a circle */
   else
     text_put_operand(t, v->b[row]);
   text_put(t, "]", 1);
@@ -201,7 +201,7 @@ put_path(text_printer *t, uint32_t row)
     steps[count++] = row;
     row = t->view->a[row];
   }
-  put_name(t, row);
+  text_put_name(t, row);
   while (count)
     put_step(t, steps[--count]);
 }
@@ -209,29 +209,29 @@ put_path(text_printer *t, uint32_t row)
 void
 text_put_operand(text_printer *t, uint32_t row)
 {
-  if (row == 0 || row >= t->view->rows || !is_inline(t, row)) {
-    put_name(t, row);
+  if (row == 0 || row >= t->view->rows || !text_is_inline(t, row)) {
+    text_put_name(t, row);
     return;
   }
-  switch (op_of(t, row)) {
+  switch (text_op_of(t, row)) {
   case VYRE_OP_const:
-    text_put_literal(t, type_of(t, row), literal_of(t, row));
+    text_put_literal(t, text_row_type(t, row), text_literal_of(t, row));
     break;
   case VYRE_OP_at:
     put_path(t, row);
     break;
   case VYRE_OP_tuple: /* never printed as a row: named by its place only in a damaged module */
-    put_name(t, row);
+    text_put_name(t, row);
     break;
   default:
-    text_put_text(t, info_of(op_of(t, row))->text);
+    text_put_text(t, text_info_of(text_op_of(t, row))->text);
     break;
   }
 }
 
 /* The parts of a tuple, with those of the tuples that are nothing but its rest. */
-static void
-put_parts(text_printer *t, uint32_t tuple)
+void
+text_put_parts(text_printer *t, uint32_t tuple)
 {
   const vyre_view *v = t->view;
   uint32_t left = v->rows; /* a rest that leads in a circle ends too */
@@ -245,7 +245,7 @@ put_parts(text_printer *t, uint32_t tuple)
       text_put_operand(t, v->b[row]);
     }
     uint32_t rest = v->c[row];
-    if (count > 3 && op_of(t, rest) == VYRE_OP_tuple && is_inline(t, rest) && rest < row) {
+    if (count > 3 && text_op_of(t, rest) == VYRE_OP_tuple && text_is_inline(t, rest) && rest < row) {
       row = rest;
       continue;
     }
@@ -269,8 +269,8 @@ put_note(text_printer *t, const vyre_text_note *note)
 }
 
 /* The messages of this row.  Notes are sorted; in a module in order each is met once, else they are looked for. */
-static void
-put_notes(text_printer *t, uint32_t row)
+void
+text_put_notes(text_printer *t, uint32_t row)
 {
   const vyre_text_options *options = t->options;
   uint32_t low = 0, high = options->note_count;
@@ -286,8 +286,8 @@ put_notes(text_printer *t, uint32_t row)
 }
 
 /* Comments, the line's end, messages. */
-static void
-end_line(text_printer *t, uint32_t row)
+void
+text_end_line(text_printer *t, uint32_t row)
 {
   vyre_string file;
   uint32_t line, column;
@@ -307,7 +307,7 @@ end_line(text_printer *t, uint32_t row)
   }
   text_put(t, "\n", 1);
   if (t->options->note_count)
-    put_notes(t, row);
+    text_put_notes(t, row);
 }
 
 static void
@@ -321,8 +321,8 @@ put_flags(text_printer *t, uint32_t flags)
   }
 }
 
-static void
-put_decorations(text_printer *t, uint32_t row)
+void
+text_put_decorations(text_printer *t, uint32_t row)
 {
   uint32_t count;
   const uint32_t *words = vyre_row_decorations(t->module, (vyre_row){row}, &count);
@@ -386,17 +386,17 @@ put_order(text_printer *t, vyre_opcode op, uint32_t imm)
 static void
 put_immediate(text_printer *t, uint32_t row)
 {
-  vyre_type type = op_of(t, row) == VYRE_OP_lane ? VYRE_TYPE(VYRE_U32, 1) : type_of(t, t->view->a[row]);
-  text_put_literal(t, type, literal_of(t, row));
+  vyre_type type = text_op_of(t, row) == VYRE_OP_lane ? VYRE_TYPE(VYRE_U32, 1) : text_row_type(t, t->view->a[row]);
+  text_put_literal(t, type, text_literal_of(t, row));
 }
 
-static void
-put_operands(text_printer *t, uint32_t row, const vyre_op_info *info)
+void
+text_put_operands(text_printer *t, uint32_t row, const vyre_op_info *info)
 {
   const vyre_view *v = t->view;
   const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
   bool immediate = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) && (info->flags & VYRE_OP_TAKES_IMM);
-  uint32_t op = op_of(t, row);
+  uint32_t op = text_op_of(t, row);
   uint32_t count = info->operands;
   if (op == VYRE_OP_join || op == VYRE_OP_shuffle)
     while (count > 1 && operands[count - 1] == 0)
@@ -413,7 +413,7 @@ put_operands(text_printer *t, uint32_t row, const vyre_op_info *info)
 static void
 put_lane_list(text_printer *t, uint32_t row)
 {
-  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type_of(t, row)); i++) {
+  for (uint32_t i = 0; i < VYRE_TYPE_LANES(text_row_type(t, row)); i++) {
     text_put_text(t, i ? ", " : ", [");
     text_put_number(t, VYRE_SHUFFLE_LANE(t->view->imm[row], i));
   }
@@ -427,8 +427,9 @@ put_lane(text_printer *t, uint32_t row)
   const vyre_view *v = t->view;
   uint32_t vector = v->a[row];
   uint32_t flags = VYRE_ROW_FLAGS(v->op[row]);
-  if ((flags & ~(uint32_t)VYRE_ROW_DECO) != VYRE_ROW_IMM || v->imm_hi[row] || v->imm[row] >= VYRE_TYPE_LANES(type_of(t, vector))
-      || VYRE_TYPE_LANES(type_of(t, vector)) == 1 || (op_of(t, vector) == VYRE_OP_const && is_inline(t, vector)))
+  if ((flags & ~(uint32_t)VYRE_ROW_DECO) != VYRE_ROW_IMM || v->imm_hi[row] ||
+      v->imm[row] >= VYRE_TYPE_LANES(text_row_type(t, vector)) || VYRE_TYPE_LANES(text_row_type(t, vector)) == 1 ||
+      (text_op_of(t, vector) == VYRE_OP_const && text_is_inline(t, vector)))
     return false;
   char lane[] = {'.', "xyzw"[v->imm[row]]};
   text_put_operand(t, vector);
@@ -436,20 +437,20 @@ put_lane(text_printer *t, uint32_t row)
   return true;
 }
 
-static void
-put_row(text_printer *t, uint32_t row)
+void
+text_put_row(text_printer *t, uint32_t row)
 {
   const vyre_view *v = t->view;
-  uint32_t op = op_of(t, row);
-  const vyre_op_info *info = info_of(op);
+  uint32_t op = text_op_of(t, row);
+  const vyre_op_info *info = text_info_of(op);
   text_put_indent(t);
-  if (info->rule != VYRE_RULE_VOID || type_of(t, row) != VYRE_VOID) {
-    put_definition(t, row);
+  if (info->rule != VYRE_RULE_VOID || text_row_type(t, row) != VYRE_VOID) {
+    text_put_definition(t, row);
     text_put(t, " = ", 3);
   }
   if (op == VYRE_OP_lane && put_lane(t, row)) {
-    put_decorations(t, row);
-    end_line(t, row);
+    text_put_decorations(t, row);
+    text_end_line(t, row);
     return;
   }
   text_put_text(t, info->text);
@@ -458,16 +459,16 @@ put_row(text_printer *t, uint32_t row)
   put_flags(t, VYRE_ROW_FLAGS(v->op[row]));
   if (op == VYRE_OP_const) {
     text_put(t, " ", 1);
-    text_put_literal(t, type_of(t, row), literal_of(t, row));
+    text_put_literal(t, text_row_type(t, row), text_literal_of(t, row));
   } else if (op == VYRE_OP_at) {
     text_put(t, " ", 1);
     put_path(t, v->a[row]);
     put_step(t, row);
   } else if (op == VYRE_OP_tuple) {
     text_put(t, " ", 1);
-    put_parts(t, row);
+    text_put_parts(t, row);
   } else {
-    put_operands(t, row, info);
+    text_put_operands(t, row, info);
   }
   if (op == VYRE_OP_part) {
     text_put(t, ", ", 2);
@@ -477,443 +478,12 @@ put_row(text_printer *t, uint32_t row)
     put_lane_list(t, row);
   if (info->rule == VYRE_RULE_FREE && op != VYRE_OP_const) {
     text_put(t, " : ", 3);
-    text_put_value_type(t, type_of(t, row));
+    text_put_value_type(t, text_row_type(t, row));
   }
   if (text_has_order((vyre_opcode)op))
     put_order(t, (vyre_opcode)op, v->imm[row]);
-  put_decorations(t, row);
-  end_line(t, row);
-}
-
-/* ---- declarations ---- */
-
-static void
-put_initializer(text_printer *t, vyre_type_id type, uint32_t index)
-{
-  uint32_t count;
-  const uint32_t *words = vyre_module_initializer(t->module, index, &count);
-  if (!words)
-    return;
-  if (!text_scalars_update(&t->scalars, t->module, t->allocator)) {
-    text_print_no_memory(t);
-    return;
-  }
-  text_walk walk;
-  bool any = false;
-  text_walk_start(&walk, &t->scalars, t->module, type);
-  text_put_text(t, " = [");
-  for (uint32_t i = 0; i < count; i++) {
-    vyre_type scalar = text_walk_next(&walk);
-    uint64_t bits = words[i];
-    if (vyre_kind_bits(VYRE_TYPE_KIND(scalar)) == 64 && i + 1 < count)
-      bits |= (uint64_t)words[++i] << 32;
-    if (any)
-      text_put(t, ", ", 2);
-    any = true;
-    text_put_literal(t, scalar ? scalar : VYRE_TYPE(VYRE_U32, 1), bits);
-  }
-  text_put(t, "]", 1);
-}
-
-static void
-put_field(text_printer *t, const char *word, uint32_t value)
-{
-  text_put(t, " ", 1);
-  text_put_text(t, word);
-  text_put(t, "(", 1);
-  text_put_number(t, value);
-  text_put(t, ")", 1);
-}
-
-static void
-put_buffer(text_printer *t, uint32_t row)
-{
-  const vyre_view *v = t->view;
-  vyre_type_id type = v->imm[row];
-  uint32_t access = v->imm_hi[row];
-  vyre_space space = VYRE_BUFFER_SPACE(access);
-  /* The table of buffers is only read. */
-  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)t->module, (vyre_row){row});
-  text_put_structs_of(t, type);
-  text_put_indent(t);
-  text_put_text(t, "buffer ");
-  put_definition(t, row);
-  text_put(t, " : ", 3);
-  text_put_type(t, type);
-  text_put(t, " ", 1);
-  text_put_text(t, space < VYRE_SPACE__COUNT ? text_space_words[space] : "?");
-  bool both = (access & (VYRE_ACCESS_NO_READ | VYRE_ACCESS_NO_WRITE)) == 0;
-  if (both && space == VYRE_SPACE_STORAGE)
-    text_put_text(t, " rw");
-  text_put_access(t, access);
-  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM) {
-    put_field(t, "set", info->set);
-    put_field(t, "binding", info->binding);
-  }
-  if (info->spirv_id)
-    put_field(t, "id", info->spirv_id);
-  if (info->initializer != UINT32_MAX)
-    put_initializer(t, type, info->initializer);
-  put_decorations(t, row);
-  end_line(t, row);
-}
-
-static void
-put_spec(text_printer *t, uint32_t row)
-{
-  uint32_t id = vyre_row_spec_id(t->module, (vyre_row){row});
-  text_put_indent(t);
-  text_put_text(t, "spec ");
-  put_definition(t, row);
-  text_put(t, " : ", 3);
-  text_put_value_type(t, type_of(t, row));
-  text_put(t, " = ", 3);
-  text_put_literal(t, type_of(t, row), literal_of(t, row));
-  if (id != UINT32_MAX)
-    put_field(t, "id", id);
-  put_decorations(t, row);
-  end_line(t, row);
-}
-
-static void
-put_var(text_printer *t, uint32_t row)
-{
-  text_put_indent(t);
-  text_put_text(t, "var ");
-  put_definition(t, row);
-  text_put(t, " : ", 3);
-  text_put_value_type(t, type_of(t, row));
-  put_decorations(t, row);
-  end_line(t, row);
-}
-
-/* ---- the workgroup size ---- */
-
-static uint32_t
-size_operand(const text_printer *t, uint32_t workgroup, uint32_t i)
-{
-  const vyre_view *v = t->view;
-  return i == 0 ? v->a[workgroup] : i == 1 ? v->b[workgroup] : v->c[workgroup];
-}
-
-/* In the program's head where all three are u32 literals. */
-static bool
-is_in_head(const text_printer *t, uint32_t workgroup)
-{
-  for (uint32_t i = 0; i < 3; i++) {
-    uint32_t row = size_operand(t, workgroup, i);
-    if (op_of(t, row) != VYRE_OP_const || !is_inline(t, row) || type_of(t, row) != VYRE_TYPE(VYRE_U32, 1))
-      return false;
-  }
-  return true;
-}
-
-static void
-put_workgroup(text_printer *t, uint32_t row)
-{
-  text_put_indent(t);
-  text_put_text(t, "workgroup");
-  put_operands(t, row, info_of(VYRE_OP_workgroup));
-  end_line(t, row);
-}
-
-static bool
-is_printed(const text_printer *t, uint32_t row)
-{
-  return row == 0 || row >= t->view->rows || is_inline(t, row) || (t->bits[row] & SEEN);
-}
-
-/* A workgroup row may stand in front of its operands: the statement comes behind them. */
-static void
-put_waiting_workgroup(text_printer *t)
-{
-  uint32_t row = t->workgroup;
-  for (uint32_t i = 0; i < 3; i++)
-    if (!is_printed(t, size_operand(t, row, i)))
-      return;
-  t->workgroup = 0;
-  put_workgroup(t, row);
-}
-
-static void
-put_program_head(text_printer *t, uint32_t row)
-{
-  const vyre_view *v = t->view;
-  const char *name = vyre_row_name(t->module, (vyre_row){row});
-  vyre_string entry = vyre_program_info_of((vyre_module *)t->module, (vyre_row){row})->entry;
-  name = name ? name : "";
-  text_put_text(t, "program @");
-  if (text_is_dotted(name, strlen(name)))
-    text_put_text(t, name);
-  else
-    text_put_quoted(t, name);
-  if (v->imm[row] & VYRE_PROGRAM_RELAXED)
-    text_put_text(t, " relaxed");
-  if (v->imm[row] & VYRE_PROGRAM_FLUSH_32)
-    text_put_text(t, " flush_f32");
-  if (v->imm[row] & VYRE_PROGRAM_TO_ZERO_32)
-    text_put_text(t, " rtz_f32");
-  if (entry) {
-    text_put_text(t, " entry ");
-    text_put_quoted(t, vyre_string_text(t->module, entry));
-  }
-  t->workgroup = 0;
-  uint32_t left = v->rows; /* a list that leads in a circle ends too */
-  for (uint32_t child = v->first[row]; child && child < v->rows && left && !t->workgroup; child = v->next[child], left--)
-    if (op_of(t, child) == VYRE_OP_workgroup)
-      t->workgroup = child;
-  if (t->workgroup && is_in_head(t, t->workgroup)) {
-    for (uint32_t i = 0; i < 3; i++) {
-      text_put_text(t, i ? ", " : " workgroup(");
-      text_put_number(t, v->imm[size_operand(t, t->workgroup, i)]);
-    }
-    text_put(t, ")", 1);
-    t->workgroup = 0;
-  }
-  text_put(t, " {", 2);
-  end_line(t, row);
-}
-
-/* ---- control ---- */
-
-static void
-put_control_head(text_printer *t, uint32_t row)
-{
-  const vyre_view *v = t->view;
-  uint32_t op = op_of(t, row);
-  bool named = vyre_row_name(t->module, (vyre_row){row}) || (t->bits[row] & TARGET);
-  text_put_indent(t);
-  if (op == VYRE_OP_switch && named) {
-    put_definition(t, row);
-    text_put(t, " = ", 3);
-  }
-  text_put_text(t, info_of(op)->text);
-  if (op == VYRE_OP_block && named) {
-    text_put(t, " ", 1);
-    put_definition(t, row);
-  }
-  if (op == VYRE_OP_if || op == VYRE_OP_switch) {
-    text_put(t, " ", 1);
-    text_put_operand(t, v->a[row]);
-  }
-  if (op != VYRE_OP_for)
-    return;
-  uint32_t body = v->first[row];
-  text_put(t, " ", 1);
-  if (op_of(t, body) == VYRE_OP_body && body < v->rows)
-    put_definition(t, body);
-  else
-    put_name(t, 0);
-  text_put(t, " = ", 3);
-  text_put_operand(t, v->a[row]);
-  text_put_text(t, " to ");
-  text_put_operand(t, v->b[row]);
-  text_put_text(t, " step ");
-  text_put_operand(t, v->c[row]);
-}
-
-static void
-put_case_head(text_printer *t, uint32_t row)
-{
-  const vyre_view *v = t->view;
-  uint32_t labels = v->a[row];
-  bool is_default = (v->imm[row] & VYRE_CASE_DEFAULT) != 0;
-  text_put_indent(t);
-  if (labels == 0) {
-    text_put_text(t, is_default ? "default {" : "case {");
-    return;
-  }
-  text_put_text(t, "case ");
-  if (op_of(t, labels) == VYRE_OP_tuple && is_inline(t, labels))
-    put_parts(t, labels);
-  else
-    text_put_operand(t, labels);
-  text_put_text(t, is_default ? ", default {" : " {");
-}
-
-/* Whether anything in the region would be printed: an empty else or continuing region is left out. */
-static bool
-is_empty(const text_printer *t, uint32_t region)
-{
-  const vyre_view *v = t->view;
-  uint32_t left = v->rows;
-  for (uint32_t row = v->first[region]; row && row < v->rows && left; row = v->next[row], left--)
-    if (!is_inline(t, row))
-      return false;
-  return true;
-}
-
-typedef struct print_frame {
-  uint32_t control; /* 0: a program */
-  uint32_t region;
-} print_frame;
-
-typedef struct print_stack {
-  print_frame *frames;
-  uint32_t count, capacity;
-} print_stack;
-
-static bool
-push(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
-{
-  if (stack->count == stack->capacity) {
-    uint32_t grown = stack->capacity ? stack->capacity * 2 : 64;
-    print_frame *moved =
-      t->allocator->resize(t->allocator->user, stack->frames, stack->capacity * sizeof(*moved), grown * sizeof(*moved));
-    if (!moved) {
-      text_print_no_memory(t);
-      return false;
-    }
-    stack->frames = moved;
-    stack->capacity = grown;
-  }
-  stack->frames[stack->count++] = (print_frame){control, region};
-  t->indent++;
-  return true;
-}
-
-/* False for a row that was printed before: then the links are damaged. */
-static bool
-first_time(text_printer *t, uint32_t row)
-{
-  if (row >= t->view->rows || (t->bits[row] & SEEN)) {
-    text_put_indent(t);
-    text_put_text(t, "; the list of rows is damaged here\n");
-    return false;
-  }
-  t->bits[row] |= SEEN;
-  return true;
-}
-
-/* Opens the region after its control's head, or after the region before it.  Returns the row to go on with, 0: none. */
-static uint32_t
-enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t region)
-{
-  if (!first_time(t, region) || !push(t, stack, control, region))
-    return 0;
-  return t->view->first[region];
-}
-
-/* What follows when a region's rows are through: the next region of its control, or the control's end.  Returns the next row. */
-static uint32_t
-leave_region(text_printer *t, print_stack *stack)
-{
-  const vyre_view *v = t->view;
-  print_frame frame = stack->frames[--stack->count];
-  t->indent--;
-  uint32_t op = op_of(t, frame.control);
-  uint32_t next = frame.control ? v->next[frame.region] : 0;
-  text_put_indent(t);
-  if (frame.control && next && next < v->rows) {
-    if (op == VYRE_OP_switch) {
-      text_put(t, "}\n", 2);
-      put_case_head(t, next);
-    } else if (is_empty(t, next) && !v->next[next]) {
-      t->bits[next] |= SEEN;
-      text_put(t, "}\n", 2);
-      return v->next[frame.control];
-    } else {
-      text_put_text(t, op == VYRE_OP_if ? "} else {" : op == VYRE_OP_loop ? "} continuing {" : "} {");
-    }
-    end_line(t, next);
-    uint32_t size = stack->count;
-    uint32_t row = enter_region(t, stack, frame.control, next);
-    return stack->count > size ? row : v->next[frame.control];
-  }
-  text_put(t, "}\n", 2);
-  if (op == VYRE_OP_switch) {
-    t->indent--;
-    text_put_indent(t);
-    text_put(t, "}\n", 2);
-  }
-  return frame.control ? v->next[frame.control] : 0;
-}
-
-/* Head and first region of a control row.  Returns the row to go on with. */
-static uint32_t
-enter_control(text_printer *t, print_stack *stack, uint32_t row)
-{
-  const vyre_view *v = t->view;
-  uint32_t region = v->first[row];
-  put_control_head(t, row);
-  text_put(t, " {", 2);
-  end_line(t, row);
-  bool is_switch = op_of(t, row) == VYRE_OP_switch;
-  if (region && region < v->rows) {
-    t->indent += is_switch;
-    if (is_switch) {
-      put_case_head(t, region);
-      end_line(t, region);
-    } else if (t->options->note_count) {
-      put_notes(t, region);
-    }
-    uint32_t size = stack->count;
-    uint32_t first = enter_region(t, stack, row, region);
-    if (stack->count > size)
-      return first;
-    t->indent -= is_switch;
-  }
-  text_put_indent(t);
-  text_put(t, "}\n", 2);
-  return v->next[row];
-}
-
-static uint32_t
-put_statement(text_printer *t, print_stack *stack, uint32_t row)
-{
-  uint32_t op = op_of(t, row);
-  uint32_t next = t->view->next[row];
-  if (info_of(op)->flags & (VYRE_OP_REGIONS))
-    return enter_control(t, stack, row);
-  switch (op) {
-  case VYRE_OP_workgroup:
-    if (t->options->note_count)
-      put_notes(t, row);
-    break;
-  case VYRE_OP_spec:
-    put_spec(t, row);
-    break;
-  case VYRE_OP_var:
-    put_var(t, row);
-    break;
-  case VYRE_OP_buffer:
-    put_buffer(t, row);
-    break;
-  default:
-    if (!is_inline(t, row))
-      put_row(t, row);
-    else if (t->options->note_count)
-      put_notes(t, row);
-    break;
-  }
-  if (t->workgroup)
-    put_waiting_workgroup(t);
-  return next;
-}
-
-static void
-put_program(text_printer *t, uint32_t program)
-{
-  print_stack stack = {0};
-  t->next_number = 0;
-  t->indent = 0;
-  if (!first_time(t, program))
-    return;
-  put_program_head(t, program);
-  uint32_t row = push(t, &stack, 0, program) ? t->view->first[program] : 0;
-  while (stack.count && !t->status) {
-    if (row == 0 || (op_of(t, row) == VYRE_OP_program && row < t->view->rows) || !first_time(t, row)) {
-      if (t->workgroup && stack.count == 1) { /* its operands never came */
-        put_workgroup(t, t->workgroup);
-        t->workgroup = 0;
-      }
-      row = leave_region(t, &stack);
-    } else {
-      row = put_statement(t, &stack, row);
-    }
-  }
-  if (stack.frames)
-    t->allocator->resize(t->allocator->user, stack.frames, stack.capacity * sizeof(*stack.frames), 0);
+  text_put_decorations(t, row);
+  text_end_line(t, row);
 }
 
 /* ---- the module ---- */
@@ -921,7 +491,7 @@ put_program(text_printer *t, uint32_t program)
 static void
 mark_tuple(text_printer *t, uint32_t row, uint8_t bit)
 {
-  if (row && row < t->view->rows && op_of(t, row) == VYRE_OP_tuple)
+  if (row && row < t->view->rows && text_op_of(t, row) == VYRE_OP_tuple)
     t->bits[row] |= bit;
 }
 
@@ -949,7 +519,7 @@ put_all(text_printer *t)
   const vyre_view *v = t->view;
   text_put_structs(t);
   if (t->options->program) {
-    put_program(t, t->options->program);
+    text_put_program(t, t->options->program);
     return;
   }
   bool any = false;
@@ -957,7 +527,7 @@ put_all(text_printer *t)
   for (uint32_t program = v->first[0]; program && program < v->rows && left && !t->status; program = v->next[program], left--) {
     if (any)
       text_put(t, "\n", 1);
-    put_program(t, program);
+    text_put_program(t, program);
     any = true;
   }
 }
@@ -968,11 +538,11 @@ vyre_text_print(const vyre_module *module, const vyre_text_options *options, vyr
   static const vyre_text_options defaults = {0};
   const vyre_view *view = vyre_module_view(module);
   text_printer t = {
-    .module = module,
-    .view = view,
-    .options = options ? options : &defaults,
-    .allocator = vyre_module_allocator(module),
-    .out = out,
+      .module = module,
+      .view = view,
+      .options = options ? options : &defaults,
+      .allocator = vyre_module_allocator(module),
+      .out = out,
   };
   size_t size = out->size;
   size_t rows = view->rows ? view->rows : 1;

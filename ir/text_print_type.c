@@ -1,7 +1,7 @@
 /* Prints types and structs.
  *
- * A struct is printed before what uses it, once; one whose arrays take their length from rows stands in its program.  Names of structs need
- * not differ in a module, but must in a text: later ones get a suffix.
+ * A struct is printed before what uses it, once; one whose arrays take their length from rows stands in its program.  Names of
+ * structs need not differ in a module, but must in a text: later ones get a suffix.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_lex.h"
@@ -15,8 +15,8 @@
 #define FIRST_TYPE 256u
 
 enum {
-  TYPE_USED = 1,    /* some buffer has it, or a type that is used */
-  TYPE_LOCAL = 2,   /* a length in it is given by a row */
+  TYPE_USED = 1,  /* some buffer has it, or a type that is used */
+  TYPE_LOCAL = 2, /* a length in it is given by a row */
   TYPE_PRINTED = 4,
   TYPE_DOUBLED = 8, /* a struct two of whose members have one name: members are taken by number */
 };
@@ -269,7 +269,8 @@ void
 text_put_member(text_printer *t, vyre_type_id type, uint32_t member)
 {
   vyre_type_info info = vyre_type_get(t->module, type);
-  const char *name = info.form == VYRE_FORM_STRUCT && member < info.count ? vyre_string_text(t->module, info.members[member].name) : "";
+  const char *name =
+      info.form == VYRE_FORM_STRUCT && member < info.count ? vyre_string_text(t->module, info.members[member].name) : "";
   if (*name == '\0' || has(t, type, TYPE_DOUBLED)) {
     text_put(t, "[", 1);
     text_put_number(t, member);
@@ -322,7 +323,8 @@ text_put_structs(text_printer *t)
 {
   bool any = false;
   for (uint32_t i = 0; i < t->type_count; i++) {
-    if ((t->type_bits[i] & (TYPE_USED | TYPE_LOCAL)) != TYPE_USED || vyre_type_get(t->module, FIRST_TYPE + i).form != VYRE_FORM_STRUCT)
+    if ((t->type_bits[i] & (TYPE_USED | TYPE_LOCAL)) != TYPE_USED ||
+        vyre_type_get(t->module, FIRST_TYPE + i).form != VYRE_FORM_STRUCT)
       continue;
     put_struct(t, FIRST_TYPE + i);
     any = true;

@@ -1,4 +1,5 @@
-/* The printer's state, for its files: text_print.c (rows), text_print_type.c (types and structs).
+/* The printer's state, for its files: text_print.c (rows, the module), text_print_program.c (declarations, control),
+ * text_print_type.c (types and structs).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_PRINTER_H
@@ -25,15 +26,15 @@ typedef struct text_printer {
   const vyre_allocator *allocator;
   vyre_bytes *out;
   vyre_status status;
-  uint32_t *numbers;      /* of rows without name: 1 more, 0 is none yet */
-  uint8_t *bits;          /* of rows */
+  uint32_t *numbers; /* of rows without name: 1 more, 0 is none yet */
+  uint8_t *bits;     /* of rows */
   uint32_t next_number;
   uint32_t indent;
   uint32_t next_note;
-  uint32_t workgroup;     /* a workgroup row that waits for its operands */
+  uint32_t workgroup; /* a workgroup row that waits for its operands */
 
   uint32_t type_count;
-  uint32_t *type_names;   /* by type id - 256: where its name begins in `names`; 0 is none */
+  uint32_t *type_names; /* by type id - 256: where its name begins in `names`; 0 is none */
   uint8_t *type_bits;
   vyre_bytes names;
   text_scalars scalars;
@@ -66,11 +67,29 @@ void text_put_quoted(text_printer *t, const char *text);
 /* A row where it is used: its name or number; const and the like as what they are. */
 void text_put_operand(text_printer *t, uint32_t row);
 
+/* Rows, looked at with care: the module may be damaged. */
+uint32_t text_op_of(const text_printer *t, uint32_t row);
+vyre_type text_row_type(const text_printer *t, uint32_t row);
+const vyre_op_info *text_info_of(uint32_t op); /* that of null if there is no such op */
+uint64_t text_literal_of(const text_printer *t, uint32_t row);
+bool text_is_inline(const text_printer *t, uint32_t row); /* printed inside its users */
+void text_put_name(text_printer *t, uint32_t row);
+void text_put_definition(text_printer *t, uint32_t row); /* gives a number to what has no name */
+void text_put_operands(text_printer *t, uint32_t row, const vyre_op_info *info);
+void text_put_parts(text_printer *t, uint32_t tuple); /* with those of the tuples that are its rest */
+void text_put_decorations(text_printer *t, uint32_t row);
+void text_put_notes(text_printer *t, uint32_t row);
+void text_end_line(text_printer *t, uint32_t row); /* comments, the end of the line, messages */
+void text_put_row(text_printer *t, uint32_t row);
+
+/* ---- text_print_program.c ---- */
+void text_put_program(text_printer *t, uint32_t program);
+
 /* ---- text_print_type.c ---- */
 bool text_prepare_types(text_printer *t);
 void text_free_types(text_printer *t);
-void text_put_structs(text_printer *t);                          /* those of no program */
-void text_put_structs_of(text_printer *t, vyre_type_id type);    /* those of the program that are not yet printed */
+void text_put_structs(text_printer *t);                       /* those of no program */
+void text_put_structs_of(text_printer *t, vyre_type_id type); /* those of the program that are not yet printed */
 void text_put_type(text_printer *t, vyre_type_id type);
 void text_put_member(text_printer *t, vyre_type_id type, uint32_t member); /* .name or [2] */
 void text_put_access(text_printer *t, uint32_t access);

@@ -1,7 +1,7 @@
 /* The scalars of a memory type, in layout order: what initializers list.
  *
- * Counts are made once a type, inner types first (they have the smaller ids); the walk skips what has none.  O(1) a scalar, amortized
- * over a type's members.
+ * Counts are made once a type, inner types first (they have the smaller ids); the walk skips what has none.  O(1) a scalar,
+ * amortized over a type's members.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_memory.h"
@@ -48,7 +48,8 @@ text_scalars_update(text_scalars *scalars, const vyre_module *module, const vyre
     return true;
   if (count > scalars->capacity) {
     uint32_t capacity = count < UINT32_MAX / 2 ? count * 2 : count;
-    uint64_t *grown = allocator->resize(allocator->user, scalars->counts, scalars->capacity * sizeof(uint64_t), capacity * sizeof(uint64_t));
+    uint64_t *grown =
+        allocator->resize(allocator->user, scalars->counts, scalars->capacity * sizeof(uint64_t), capacity * sizeof(uint64_t));
     if (!grown)
       return false;
     scalars->allocator = allocator;

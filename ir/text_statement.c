@@ -1,7 +1,7 @@
 /* Statements, regions and control.
  *
- * Open regions stand in an array of their own, so that the text's nesting costs no stack; at most 1000.  What cannot be parsed is skipped
- * up to the next statement: the next line that begins with a name or word, at the same depth of braces.
+ * Open regions stand in an array of their own, so that the text's nesting costs no stack; at most 1000.  What cannot be parsed is
+ * skipped up to the next statement: the next line that begins with a name or word, at the same depth of braces.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_parser.h"
@@ -124,8 +124,8 @@ skip_statement(text_parser *p)
       depth--;
     text_lex(&p->lexer);
     text_token_kind kind = p->lexer.token.kind;
-    if (depth == 0 && p->lexer.token.first_on_line
-        && (kind == TOKEN_NAME || kind == TOKEN_NUMBERED || kind == TOKEN_WORD || kind == TOKEN_GLOBAL))
+    if (depth == 0 && p->lexer.token.first_on_line &&
+        (kind == TOKEN_NAME || kind == TOKEN_NUMBERED || kind == TOKEN_WORD || kind == TOKEN_GLOBAL))
       return;
   }
 }
@@ -279,8 +279,8 @@ parse_case(text_parser *p)
   }
   uint32_t labels = build_labels(p, base, switch_row);
   p->stack.count = base;
-  return open_region(p, FRAME_CASE, vyre_build_case(&p->builder, switch_row, (vyre_row){labels}, is_default))
-      && (top(p)->control = switch_row.id, true);
+  return open_region(p, FRAME_CASE, vyre_build_case(&p->builder, switch_row, (vyre_row){labels}, is_default)) &&
+         (top(p)->control = switch_row.id, true);
 }
 
 /* ---- jumps ---- */
@@ -313,8 +313,8 @@ parse_leave(text_parser *p)
   for (uint32_t i = p->frame_count; i > call_base(p) && !open; i--)
     open = p->frames[i - 1].control == row && (p->frames[i - 1].kind == FRAME_BLOCK || p->frames[i - 1].kind == FRAME_SWITCH);
   if (!open)
-    text_error(p, name.start, name.length, NULL, "%.*s is no block or switch around this leave", name.length < 60 ? (int)name.length : 60,
-               text + name.start);
+    text_error(p, name.start, name.length, NULL, "%.*s is no block or switch around this leave",
+               name.length < 60 ? (int)name.length : 60, text + name.start);
   vyre_build_jump(&p->builder, VYRE_OP_leave, (vyre_row){open ? row : 0});
   return true;
 }
@@ -358,9 +358,9 @@ parse_plain(text_parser *p, const text_token *name)
   if (!name && value.literal && !value.bad)
     return text_error(p, value.start, value.length, NULL, "a literal is no statement");
   if (name && value.literal && !value.bad) /* %c = 2.0f32 is a const with a name */
-    value.row = vyre_build(&p->builder, VYRE_OP_const, value.type, 0, (uint32_t)value.bits, (uint32_t)(value.bits >> 32), VYRE_NONE, VYRE_NONE,
-                           VYRE_NONE)
-                  .id;
+    value.row = vyre_build(&p->builder, VYRE_OP_const, value.type, 0, (uint32_t)value.bits, (uint32_t)(value.bits >> 32), VYRE_NONE,
+                           VYRE_NONE, VYRE_NONE)
+                    .id;
   uint32_t row = value.bad ? 0 : value.row;
   if (name) {
     text_define(p, name, row);
@@ -395,7 +395,8 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
     return true;
   }
   if (top(p)->kind != FRAME_PROGRAM)
-    return text_error_token(p, NULL, "%.*s stands at the top of a program", (int)p->lexer.token.length, p->lexer.text + p->lexer.token.start);
+    return text_error_token(p, NULL, "%.*s stands at the top of a program", (int)p->lexer.token.length,
+                            p->lexer.text + p->lexer.token.start);
   switch (op) {
   case VYRE_OP_spec:
     return text_parse_spec(p);
@@ -414,7 +415,8 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
 static bool
 parse_other(text_parser *p, vyre_opcode op)
 {
-  static const char *const parts[][2] = {{"else", "an if"}, {"continuing", "a loop"}, {"case", "a switch"}, {"default", "a switch"}};
+  static const char *const parts[][2] = {
+      {"else", "an if"}, {"continuing", "a loop"}, {"case", "a switch"}, {"default", "a switch"}};
   for (uint32_t i = 0; i < 4; i++)
     if ((op == VYRE_OP_null || op == VYRE_OP_case) && text_is_word(p, parts[i][0]))
       return text_error_token(p, NULL, "%s belongs to %s", parts[i][0], parts[i][1]);
@@ -489,7 +491,8 @@ text_parse_statements(text_parser *p, uint32_t base)
       return false;
     }
     if (p->lexer.token.first_on_line && (text_is_word(p, "program") || text_is_word(p, "func"))) {
-      text_error(p, top(p)->at, 1, NULL, "the region that begins here does not end before line %u", text_line_of(p, p->lexer.token.start));
+      text_error(p, top(p)->at, 1, NULL, "the region that begins here does not end before line %u",
+                 text_line_of(p, p->lexer.token.start));
       p->frame_count = base;
       return false;
     }

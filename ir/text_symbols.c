@@ -40,8 +40,8 @@ ends_at(const text_symbols *symbols, uint32_t start, uint32_t end)
 static bool
 is_named(const text_symbols *symbols, const text_symbol *entry, const char *name, uint32_t length)
 {
-  return length <= symbols->length - entry->at && memcmp(symbols->text + entry->at, name, length) == 0
-      && ends_at(symbols, entry->at, entry->at + length);
+  return length <= symbols->length - entry->at && memcmp(symbols->text + entry->at, name, length) == 0 &&
+         ends_at(symbols, entry->at, entry->at + length);
 }
 
 text_symbol *

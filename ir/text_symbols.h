@@ -9,7 +9,7 @@
 typedef struct text_symbol {
   uint32_t scope; /* 0: an empty slot */
   uint32_t hash;
-  uint32_t at;    /* where the name's text begins */
+  uint32_t at; /* where the name's text begins */
   uint32_t value;
 } text_symbol;
 
@@ -30,7 +30,8 @@ bool text_symbols_add(text_symbols *symbols, uint32_t scope, uint32_t at, uint32
 /* Everything of scopes below this one is gone. */
 void text_symbols_forget(text_symbols *symbols, uint32_t oldest);
 /* The name in that scope that is most like `name`; its length in *out_length, 0: none is near. */
-const char *text_symbols_nearest(const text_symbols *symbols, uint32_t scope, const char *name, uint32_t length, uint32_t *out_length);
+const char *text_symbols_nearest(const text_symbols *symbols, uint32_t scope, const char *name, uint32_t length,
+                                 uint32_t *out_length);
 void text_symbols_free(text_symbols *symbols);
 
 /* How many letters must be changed, added, dropped or exchanged with their neighbour; at most `limit` + 1. */

@@ -12,12 +12,17 @@
 const char *const text_space_words[VYRE_SPACE__COUNT] = {"storage", "uniform", "push", "workgroup", "private", "constant"};
 
 const text_bit_word text_access_words[] = {
-  {"ro", VYRE_ACCESS_NO_WRITE}, {"wo", VYRE_ACCESS_NO_READ}, {"coherent", VYRE_ACCESS_COHERENT}, {"volatile", VYRE_ACCESS_VOLATILE},
-  {"restrict", VYRE_ACCESS_RESTRICT}, {"aliased", VYRE_ACCESS_ALIASED}, {NULL, 0},
+    {"ro", VYRE_ACCESS_NO_WRITE},
+    {"wo", VYRE_ACCESS_NO_READ},
+    {"coherent", VYRE_ACCESS_COHERENT},
+    {"volatile", VYRE_ACCESS_VOLATILE},
+    {"restrict", VYRE_ACCESS_RESTRICT},
+    {"aliased", VYRE_ACCESS_ALIASED},
+    {NULL, 0},
 };
 
 #define MAX_DIMENSIONS 32u
-#define FIRST_TYPE 256u
+#define FIRST_TYPE     256u
 
 /* ---- types in words ---- */
 
@@ -38,7 +43,8 @@ text_describe_type(const text_parser *p, vyre_type_id type, char out[96])
     size = snprintf(out, 96, "mat%u(%s)", info.count, vyre_text_type((vyre_type)info.element, value));
   else
     size = snprintf(out, 96, "@%.40s", vyre_string_text(p->module, info.name));
-  for (info = vyre_type_get(p->module, type); info.form == VYRE_FORM_ARRAY && size < 80; info = vyre_type_get(p->module, info.element)) {
+  for (info = vyre_type_get(p->module, type); info.form == VYRE_FORM_ARRAY && size < 80;
+       info = vyre_type_get(p->module, info.element)) {
     if (info.count_row)
       size += snprintf(out + size, 96 - (size_t)size, "[%%]");
     else if (info.flags & VYRE_TYPE_RUNTIME)
@@ -175,7 +181,8 @@ parse_dimension(text_parser *p, dimension *out)
   } else if (token->kind == TOKEN_NAME || token->kind == TOKEN_NUMBERED) {
     text_token name = *token;
     if (!p->program)
-      return text_error_token(p, "declare it in the program, below the row", "outside of programs there are no rows that could give a length");
+      return text_error_token(p, "declare it in the program, below the row",
+                              "outside of programs there are no rows that could give a length");
     out->row = text_find_row(p);
     text_lex(&p->lexer);
     if (out->row && VYRE_TYPE_KIND(text_type_of(p, out->row)) != VYRE_U32 && VYRE_TYPE_KIND(text_type_of(p, out->row)) != VYRE_I32)
@@ -266,9 +273,9 @@ parse_member(text_parser *p, uint64_t *end)
   if (*end > UINT32_MAX)
     return text_error(p, name.start, name.length, NULL, "the struct is larger than 4 GiB");
   member.name = text_intern(p, quoted ? name.name : name.start, quoted ? name.name_length : name.length, name.escaped);
-  if (!text_push_word(p, &p->stack, quoted ? name.name : name.start)
-      || !text_push_word(p, &p->stack, quoted ? name.name_length : name.length)
-      || !text_grow(p, &p->struct_members, &p->struct_member_capacity, p->struct_member_count, sizeof(member)))
+  if (!text_push_word(p, &p->stack, quoted ? name.name : name.start) ||
+      !text_push_word(p, &p->stack, quoted ? name.name_length : name.length) ||
+      !text_grow(p, &p->struct_members, &p->struct_member_capacity, p->struct_member_count, sizeof(member)))
     return false;
   p->struct_members[p->struct_member_count++] = member;
   return true;

@@ -90,10 +90,12 @@ static void
 expressions_nest_64_deep(void **state)
 {
   (void)state;
-  vyre_bytes good = repeated(PROGRAM "  %a = ", "neg(", 63, "%i)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
+  vyre_bytes good =
+      repeated(PROGRAM "  %a = ", "neg(", 63, "%i)))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
   vyre_module_destroy(parse(good.data, good.size));
   vyre_bytes_free(&good);
-  vyre_bytes text = repeated(PROGRAM "  %a = ", "neg(", 64, "%i))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
+  vyre_bytes text =
+      repeated(PROGRAM "  %a = ", "neg(", 64, "%i))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))\n}\n");
   check_message(&text, "5:264: expressions nest deeper than 64 | give the inner ones names\n");
 }
 
@@ -209,16 +211,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_error_is_named_at_its_place),
-    cmocka_unit_test(long_numbers_are_refused),
-    cmocka_unit_test(long_names_are_refused),
-    cmocka_unit_test(expressions_nest_64_deep),
-    cmocka_unit_test(regions_nest_1000_deep),
-    cmocka_unit_test(functions_that_multiply_are_refused),
-    cmocka_unit_test(twenty_errors_are_said),
-    cmocka_unit_test(errors_do_not_cascade),
-    cmocka_unit_test(the_line_is_shown_with_a_caret),
-    cmocka_unit_test(nothing_and_comments_are_no_error),
+      cmocka_unit_test(each_error_is_named_at_its_place), cmocka_unit_test(long_numbers_are_refused),
+      cmocka_unit_test(long_names_are_refused),           cmocka_unit_test(expressions_nest_64_deep),
+      cmocka_unit_test(regions_nest_1000_deep),           cmocka_unit_test(functions_that_multiply_are_refused),
+      cmocka_unit_test(twenty_errors_are_said),           cmocka_unit_test(errors_do_not_cascade),
+      cmocka_unit_test(the_line_is_shown_with_a_caret),   cmocka_unit_test(nothing_and_comments_are_no_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,14 +14,21 @@ random_below(size_t limit)
   return limit ? (uint32_t)((random_state >> 11) % limit) : 0;
 }
 
+/* clang-format off */
 static const char *const pieces[] = {
-  "%", "@", "{", "}", "(", ")", "[", "]", ",", ":", "=", ".", "\"", "\\", ";", "\n", "\xff", "->", "%0", "%x", "%i", "@f(", "@S", "gid", "gid.x",
-  "0x", "0u32", "1.5f32x4", "nan(0x7fc00001)f32", "-inff32", "truex2", "99999999999999999999", "1e400f32", "[0, 1]", "[%n]", "stride 4",
-  " : f32x3", "if true {", "else", "for %k = 0u32 to 3u32 {", "loop {", "continuing {", "switch %i {", "case 1u32 {", "default", "block %b {",
-  "leave %b", "return", "break", "fallthrough", "breakif true", "trap", "func", "program", "struct", "buffer", "var", "spec", "const", "at",
-  "tuple", "part", "shuffle", "join", "lane", "load", "store", "transpose", "matmat", "bitcast", "atomic_add", "barrier", "deco(1, 2)",
+  "%", "@", "{", "}", "(", ")", "[", "]", ",", ":", "=", ".", "\"", "\\", ";", "\n", "\xff", "->", "%0", "%x", "%i",
+  "@f(", "@S", "gid", "gid.x",
+  "0x", "0u32", "1.5f32x4", "nan(0x7fc00001)f32", "-inff32", "truex2", "99999999999999999999", "1e400f32", "[0, 1]",
+  "[%n]", "stride 4",
+  " : f32x3", "if true {", "else", "for %k = 0u32 to 3u32 {", "loop {", "continuing {", "switch %i {", "case 1u32 {",
+  "default", "block %b {",
+  "leave %b", "return", "break", "fallthrough", "breakif true", "trap", "func", "program", "struct", "buffer", "var",
+  "spec", "const", "at",
+  "tuple", "part", "shuffle", "join", "lane", "load", "store", "transpose", "matmat", "bitcast", "atomic_add",
+  "barrier", "deco(1, 2)",
   "order(3)", "mat4(f32x4)", "path f32[]", "workgroup", "constant = [", "id(3)",
 };
+/* clang-format on */
 
 static size_t
 insert(char *text, size_t size, size_t at, const char *piece, size_t length)
@@ -225,10 +232,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(mutated_texts_do_no_harm),
-    cmocka_unit_test(noise_does_no_harm),
-    cmocka_unit_test(cut_texts_do_no_harm),
-    cmocka_unit_test(each_allocation_may_fail),
+      cmocka_unit_test(mutated_texts_do_no_harm),
+      cmocka_unit_test(noise_does_no_harm),
+      cmocka_unit_test(cut_texts_do_no_harm),
+      cmocka_unit_test(each_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,8 @@ check(vyre_type type, uint64_t bits)
   vyre_text_literal(type, bits, text);
   text_literal_problem problem = text_read_literal(text, (uint32_t)strlen(text), &literal);
   if (problem != LITERAL_GOOD || literal.type != type || literal.bits != bits)
-    fail_msg("%llx prints as %s, which reads as %llx (problem %d)", (unsigned long long)bits, text, (unsigned long long)literal.bits, problem);
+    fail_msg("%llx prints as %s, which reads as %llx (problem %d)", (unsigned long long)bits, text,
+             (unsigned long long)literal.bits, problem);
 }
 
 static uint64_t
@@ -66,7 +67,10 @@ integers_and_bools_come_back(void **state)
     uint64_t mask = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       for (uint32_t i = 0; i < 200; i++)
-        check(VYRE_TYPE(kind, lanes), (i < 64 ? (uint64_t)1 << i : i < 128 ? 0 - ((uint64_t)1 << (i - 64)) : next_random(&random)) & mask);
+        check(VYRE_TYPE(kind, lanes), (i < 64    ? (uint64_t)1 << i
+                                       : i < 128 ? 0 - ((uint64_t)1 << (i - 64))
+                                                 : next_random(&random)) &
+                                          mask);
   }
 }
 
@@ -115,29 +119,29 @@ static const struct {
   const char *text;
   uint64_t bits;
 } exact[] = {
-  {"0.1f32", 0x3dcccccd},
-  {"-0.0f32", 0x80000000},
-  {"0x1.8p1f32", 0x40400000},
-  {"0x1p-149f32", 1},
-  {"1e-45f32", 1},
-  {"7e-46f32", 0},                                                    /* below half of the smallest */
-  {"16777217.0f32", 0x4b800000},                                      /* the middle: to even */
-  {"16777219.0f32", 0x4b800002},
-  {"1.00000017881393432617187499f32", 0x3f800001},                    /* just below a middle */
-  {"1.00000017881393432617187500f32", 0x3f800002},                    /* the middle */
-  {"3.4028235e38f32", 0x7f7fffff},
-  {"3.4028235677973367e38f32", UINT64_MAX},                           /* the first that is too large */
-  {"inff32", 0x7f800000},
-  {"-inff16", 0xfc00},
-  {"65519.99f16", 0x7bff},
-  {"5e-324f64", 1},
-  {"0.1f64", 0x3fb999999999999a},
-  {"nan(0xffc00001)f32", 0xffc00001},
-  {"0xffi8", 0xff},
-  {"-128i8", 0x80},
-  {"-0x80i8", 0x80},
-  {"true", 1},
-  {"falsex4", 0},
+    {"0.1f32", 0x3dcccccd},
+    {"-0.0f32", 0x80000000},
+    {"0x1.8p1f32", 0x40400000},
+    {"0x1p-149f32", 1},
+    {"1e-45f32", 1},
+    {"7e-46f32", 0},               /* below half of the smallest */
+    {"16777217.0f32", 0x4b800000}, /* the middle: to even */
+    {"16777219.0f32", 0x4b800002},
+    {"1.00000017881393432617187499f32", 0x3f800001}, /* just below a middle */
+    {"1.00000017881393432617187500f32", 0x3f800002}, /* the middle */
+    {"3.4028235e38f32", 0x7f7fffff},
+    {"3.4028235677973367e38f32", UINT64_MAX}, /* the first that is too large */
+    {"inff32", 0x7f800000},
+    {"-inff16", 0xfc00},
+    {"65519.99f16", 0x7bff},
+    {"5e-324f64", 1},
+    {"0.1f64", 0x3fb999999999999a},
+    {"nan(0xffc00001)f32", 0xffc00001},
+    {"0xffi8", 0xff},
+    {"-128i8", 0x80},
+    {"-0x80i8", 0x80},
+    {"true", 1},
+    {"falsex4", 0},
 };
 
 static void
@@ -175,9 +179,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_half_comes_back),     cmocka_unit_test(floats_come_back),
-    cmocka_unit_test(integers_and_bools_come_back), cmocka_unit_test(floats_are_printed_short),
-    cmocka_unit_test(decimals_are_rounded_once), cmocka_unit_test(types_have_their_names),
+      cmocka_unit_test(every_half_comes_back),        cmocka_unit_test(floats_come_back),
+      cmocka_unit_test(integers_and_bools_come_back), cmocka_unit_test(floats_are_printed_short),
+      cmocka_unit_test(decimals_are_rounded_once),    cmocka_unit_test(types_have_their_names),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,19 +43,21 @@ one_program_is_printed_with_its_structs(void **state)
   vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
   const vyre_view *v = vyre_module_view(module);
   vyre_text_options options = {.program = v->last[0]};
-  check_print(module, &options, "struct @B { x : u32 }\n\n"
-                                "program @second workgroup(1, 1, 1) {\n"
-                                "  buffer %b : @B storage rw set(0) binding(0)\n"
-                                "}\n");
+  check_print(module, &options,
+              "struct @B { x : u32 }\n\n"
+              "program @second workgroup(1, 1, 1) {\n"
+              "  buffer %b : @B storage rw set(0) binding(0)\n"
+              "}\n");
   options.program = v->first[0];
-  check_print(module, &options, "struct @A { x : f32 }\n\n"
-                                "program @first workgroup(1, 1, 1) {\n"
-                                "  buffer %a : @A[] storage rw set(0) binding(0)\n"
-                                "  %i = lindex\n"
-                                "  if true {\n"
-                                "    store %a[%i].x, 1.0f32\n"
-                                "  }\n"
-                                "}\n");
+  check_print(module, &options,
+              "struct @A { x : f32 }\n\n"
+              "program @first workgroup(1, 1, 1) {\n"
+              "  buffer %a : @A[] storage rw set(0) binding(0)\n"
+              "  %i = lindex\n"
+              "  if true {\n"
+              "    store %a[%i].x, 1.0f32\n"
+              "  }\n"
+              "}\n");
   options.program = v->rows;
   vyre_bytes out = {0};
   vyre_status status = vyre_text_print(module, &options, &out);
@@ -93,30 +95,31 @@ messages_stand_at_their_rows(void **state)
   vyre_module *module = parse(two_programs, sizeof(two_programs) - 1);
   uint32_t program = vyre_module_view(module)->first[0];
   const vyre_text_note notes[] = {
-    {program, "about the program"},
-    {row_with(module, VYRE_OP_const), "about a literal"},
-    {row_with(module, VYRE_OP_lindex), "about the index"},
-    {row_with(module, VYRE_OP_if), "about the if"},
-    {row_with(module, VYRE_OP_at), "about a path"},
-    {row_with(module, VYRE_OP_store), "one"},
-    {row_with(module, VYRE_OP_store), "two"},
+      {program, "about the program"},
+      {row_with(module, VYRE_OP_const), "about a literal"},
+      {row_with(module, VYRE_OP_lindex), "about the index"},
+      {row_with(module, VYRE_OP_if), "about the if"},
+      {row_with(module, VYRE_OP_at), "about a path"},
+      {row_with(module, VYRE_OP_store), "one"},
+      {row_with(module, VYRE_OP_store), "two"},
   };
   const vyre_text_options options = {.program = program, .notes = notes, .note_count = sizeof(notes) / sizeof(*notes)};
-  check_print(module, &options, "struct @A { x : f32 }\n\n"
-                                "program @first workgroup(1, 1, 1) {\n"
-                                "; error: about the program\n"
-                                "  ; error: about a literal\n"
-                                "  buffer %a : @A[] storage rw set(0) binding(0)\n"
-                                "  %i = lindex\n"
-                                "  ; error: about the index\n"
-                                "  if true {\n"
-                                "  ; error: about the if\n"
-                                "    ; error: about a path\n"
-                                "    store %a[%i].x, 1.0f32\n"
-                                "    ; error: one\n"
-                                "    ; error: two\n"
-                                "  }\n"
-                                "}\n");
+  check_print(module, &options,
+              "struct @A { x : f32 }\n\n"
+              "program @first workgroup(1, 1, 1) {\n"
+              "; error: about the program\n"
+              "  ; error: about a literal\n"
+              "  buffer %a : @A[] storage rw set(0) binding(0)\n"
+              "  %i = lindex\n"
+              "  ; error: about the index\n"
+              "  if true {\n"
+              "  ; error: about the if\n"
+              "    ; error: about a path\n"
+              "    store %a[%i].x, 1.0f32\n"
+              "    ; error: one\n"
+              "    ; error: two\n"
+              "  }\n"
+              "}\n");
   vyre_module_destroy(module);
 }
 
@@ -159,7 +162,8 @@ names_of_structs_are_made_unique(void **state)
   vyre_module_destroy(module);
 }
 
-/* Rows of every kind with operands that lead nowhere, to themselves or out of the table: printed somehow, never followed for ever. */
+/* Rows of every kind with operands that lead nowhere, to themselves or out of the table: printed somehow, never followed for ever.
+ */
 static void
 damaged_rows_are_printed(void **state)
 {
@@ -197,9 +201,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_program_is_printed_with_its_structs), cmocka_unit_test(rows_and_lines_are_comments),
-    cmocka_unit_test(messages_stand_at_their_rows),            cmocka_unit_test(names_of_structs_are_made_unique),
-    cmocka_unit_test(damaged_rows_are_printed),
+      cmocka_unit_test(one_program_is_printed_with_its_structs),
+      cmocka_unit_test(rows_and_lines_are_comments),
+      cmocka_unit_test(messages_stand_at_their_rows),
+      cmocka_unit_test(names_of_structs_are_made_unique),
+      cmocka_unit_test(damaged_rows_are_printed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,47 +110,48 @@ plain_ops_come_back_as_they_were(void **state)
 static const struct {
   const char *text, *printed;
 } forms[] = {
-  /* nested operations become rows */
-  {"store %x[add(%i, 1u32)], mul(load %x[%i], 2.0f32)",
-   "  %0 = add %i, 1u32\n  %1 = load %x[%i]\n  %2 = mul %1, 2.0f32\n  store %x[%0], %2\n"},
-  {"if ult %i, 3u32 { }", "  %0 = ult %i, 3u32\n  if %0 {\n  }\n"},
-  {"%a = select(eq(%i, 0u32), %i, neg %i)", "  %0 = eq %i, 0u32\n  %1 = neg %i\n  %a = select %0, %i, %1\n"},
-  /* literals: right operands in the row, others as rows of their own that print where they are used */
-  {"%a = sub 3u32, %i", "  %a = sub 3u32, %i\n"},
-  {"%c = const 3u32\n%a = sub %c, %i\n%b = sub %i, %c", "  %c = const 3u32\n  %a = sub %c, %i\n  %b = sub %i, 3u32\n"},
-  {"%c = 3u32", "  %c = const 3u32\n"},
-  {"%5 = const 3u32\n%a = sub %5, %i", "  %a = sub 3u32, %i\n"},
-  /* lanes */
-  {"%a = lane gid, 1u32\n%b = lane gid, 5u32\n%c = lane gid, %i\n%d = lid.z",
-   "  %a = gid.y\n  %b = lane gid, 5u32\n  %c = lane gid, %i\n  %d = lid.z\n"},
-  {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = %g.y\n"},
-  {"%v = splat %i : u32x3\n%a = %v.z\n%b = lane 7u32x2, 1u32", "  %v = splat %i : u32x3\n  %a = %v.z\n  %b = lane 7u32x2, 1u32\n"},
-  /* names and numbers */
-  {"%9 = neg %i\n%a = neg %9\n%3 = neg %9", "  %0 = neg %i\n  %a = neg %0\n  %1 = neg %0\n"},
-  {"%4000000000 = neg %i\n%a = neg %4000000000", "  %0 = neg %i\n  %a = neg %0\n"},
-  {"%b = %i\n%a = neg %b", "  %a = neg %i\n"},
-  {"neg %i", "  %0 = neg %i\n"},
-  /* a tuple of many parts is one statement */
-  {"%t = tuple %i, %i, %i, %i, %i, %i, %i", "  %t = tuple %i, %i, %i, %i, %i, %i, %i\n"},
-  {"%r = tuple %i, %i\n%t = tuple %i, %i, %r\n%u = part %t, 3\n%w = part %r, 0",
-   "  %r = tuple %i, %i\n  %t = tuple %i, %i, %r\n  %u = part %t, 3\n  %w = part %r, 0\n"},
-  /* words that may be left out */
-  {"barrier", "  barrier workgroup\n"},
-  {"barrier workgroup", "  barrier workgroup\n"},
-  {"barrier device", "  barrier device\n"},
-  {"barrier workgroup workgroup", "  barrier workgroup workgroup\n"},
-  {"barrier workgroup workgroup acq_rel workgroup_memory", "  barrier workgroup\n"},
-  {"barrier order(0x80010203)", "  barrier order(2147549699)\n"},
-  {"%a = load %x[0] order(0x20000)", "  %a = load %x[0] cross_device acquire\n"},
-  {"for %k = 0u32 to %i { }", "  for %k = 0u32 to %i step 1u32 {\n  }\n"},
-  {"if true { } else { }", "  if true {\n  }\n"},
-  {"loop { break } continuing { }", "  loop {\n    break\n  }\n"},
-  {"if true { trap } else if false { trap } else { return }",
-   "  if true {\n    trap\n  } else {\n    if false {\n      trap\n    } else {\n      return\n    }\n  }\n"},
-  {"block %b { }\nblock { }", "  block %b {\n  }\n  block {\n  }\n"},
-  {"switch %i { case 1u32, default { fallthrough } case 2u32 { } }",
-   "  switch %i {\n    case 1u32, default {\n      fallthrough\n    }\n    case 2u32 {\n    }\n  }\n"},
-  {"%s = switch %i { default { leave %s } }", "  %s = switch %i {\n    default {\n      leave %s\n    }\n  }\n"},
+    /* nested operations become rows */
+    {"store %x[add(%i, 1u32)], mul(load %x[%i], 2.0f32)",
+     "  %0 = add %i, 1u32\n  %1 = load %x[%i]\n  %2 = mul %1, 2.0f32\n  store %x[%0], %2\n"},
+    {"if ult %i, 3u32 { }", "  %0 = ult %i, 3u32\n  if %0 {\n  }\n"},
+    {"%a = select(eq(%i, 0u32), %i, neg %i)", "  %0 = eq %i, 0u32\n  %1 = neg %i\n  %a = select %0, %i, %1\n"},
+    /* literals: right operands in the row, others as rows of their own that print where they are used */
+    {"%a = sub 3u32, %i", "  %a = sub 3u32, %i\n"},
+    {"%c = const 3u32\n%a = sub %c, %i\n%b = sub %i, %c", "  %c = const 3u32\n  %a = sub %c, %i\n  %b = sub %i, 3u32\n"},
+    {"%c = 3u32", "  %c = const 3u32\n"},
+    {"%5 = const 3u32\n%a = sub %5, %i", "  %a = sub 3u32, %i\n"},
+    /* lanes */
+    {"%a = lane gid, 1u32\n%b = lane gid, 5u32\n%c = lane gid, %i\n%d = lid.z",
+     "  %a = gid.y\n  %b = lane gid, 5u32\n  %c = lane gid, %i\n  %d = lid.z\n"},
+    {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = %g.y\n"},
+    {"%v = splat %i : u32x3\n%a = %v.z\n%b = lane 7u32x2, 1u32",
+     "  %v = splat %i : u32x3\n  %a = %v.z\n  %b = lane 7u32x2, 1u32\n"},
+    /* names and numbers */
+    {"%9 = neg %i\n%a = neg %9\n%3 = neg %9", "  %0 = neg %i\n  %a = neg %0\n  %1 = neg %0\n"},
+    {"%4000000000 = neg %i\n%a = neg %4000000000", "  %0 = neg %i\n  %a = neg %0\n"},
+    {"%b = %i\n%a = neg %b", "  %a = neg %i\n"},
+    {"neg %i", "  %0 = neg %i\n"},
+    /* a tuple of many parts is one statement */
+    {"%t = tuple %i, %i, %i, %i, %i, %i, %i", "  %t = tuple %i, %i, %i, %i, %i, %i, %i\n"},
+    {"%r = tuple %i, %i\n%t = tuple %i, %i, %r\n%u = part %t, 3\n%w = part %r, 0",
+     "  %r = tuple %i, %i\n  %t = tuple %i, %i, %r\n  %u = part %t, 3\n  %w = part %r, 0\n"},
+    /* words that may be left out */
+    {"barrier", "  barrier workgroup\n"},
+    {"barrier workgroup", "  barrier workgroup\n"},
+    {"barrier device", "  barrier device\n"},
+    {"barrier workgroup workgroup", "  barrier workgroup workgroup\n"},
+    {"barrier workgroup workgroup acq_rel workgroup_memory", "  barrier workgroup\n"},
+    {"barrier order(0x80010203)", "  barrier order(2147549699)\n"},
+    {"%a = load %x[0] order(0x20000)", "  %a = load %x[0] cross_device acquire\n"},
+    {"for %k = 0u32 to %i { }", "  for %k = 0u32 to %i step 1u32 {\n  }\n"},
+    {"if true { } else { }", "  if true {\n  }\n"},
+    {"loop { break } continuing { }", "  loop {\n    break\n  }\n"},
+    {"if true { trap } else if false { trap } else { return }",
+     "  if true {\n    trap\n  } else {\n    if false {\n      trap\n    } else {\n      return\n    }\n  }\n"},
+    {"block %b { }\nblock { }", "  block %b {\n  }\n  block {\n  }\n"},
+    {"switch %i { case 1u32, default { fallthrough } case 2u32 { } }",
+     "  switch %i {\n    case 1u32, default {\n      fallthrough\n    }\n    case 2u32 {\n    }\n  }\n"},
+    {"%s = switch %i { default { leave %s } }", "  %s = switch %i {\n    default {\n      leave %s\n    }\n  }\n"},
 };
 
 static void
@@ -206,10 +207,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_corpus_is_a_fixed_point), cmocka_unit_test(every_op_is_in_the_corpus),
-    cmocka_unit_test(the_corpus_is_verified),
-    cmocka_unit_test(plain_ops_come_back_as_they_were), cmocka_unit_test(forms_print_as_they_should),
-    cmocka_unit_test(rows_of_one_file_share_gid), cmocka_unit_test(texts_add_to_a_module),
+      cmocka_unit_test(the_corpus_is_a_fixed_point), cmocka_unit_test(every_op_is_in_the_corpus),
+      cmocka_unit_test(the_corpus_is_verified),      cmocka_unit_test(plain_ops_come_back_as_they_were),
+      cmocka_unit_test(forms_print_as_they_should),  cmocka_unit_test(rows_of_one_file_share_gid),
+      cmocka_unit_test(texts_add_to_a_module),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
