@@ -26,6 +26,8 @@ config.substitutions += [
     ("%examples", os.path.join(config.vyre_source, "examples")),
     # %not CODE command...: the command ends with exactly this code, and by no signal.
     ("%not", os.path.join(HOUSE, "expect-exit")),
+    # %full-device PATH: makes a device that is always full there.
+    ("%full-device", os.path.join(HOUSE, "full-device")),
     ("%run", program("vyre-run")),
     ("%spirv-val", config.spirv_val),
     ("%spirv-as", config.spirv_as),

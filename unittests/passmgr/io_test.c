@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -183,21 +184,23 @@ permissions_are_asked(void **state)
   assert_int_equal(chmod("closed", 0755), 0);
 }
 
+/* On devices of the test's own: a fault here would replace the machine's. */
 static void
 a_device_is_written_directly(void **state)
 {
   (void)state;
   struct stat before, after;
-  if (stat("/dev/full", &before) != 0)
-    skip();
-  check_fails(vyre_file_write("/dev/full", "x", 1), "cannot write '/dev/full': No space left on device");
-  assert_int_equal(symlink("/dev/full", "full-link"), 0);
+  if (mknod("full", S_IFCHR | 0666, makedev(1, 7)) != 0 || mknod("null", S_IFCHR | 0666, makedev(1, 3)) != 0)
+    skip(); /* root alone makes devices; lit's Tool/outputs.vir has the other case */
+  assert_int_equal(stat("full", &before), 0);
+  check_fails(vyre_file_write("full", "x", 1), "cannot write 'full': No space left on device");
+  assert_int_equal(symlink("full", "full-link"), 0);
   check_fails(vyre_file_write("full-link", "x", 1), "cannot write 'full-link': No space left on device");
-  assert_int_equal(stat("/dev/full", &after), 0);
+  assert_int_equal(stat("full", &after), 0);
   assert_true(S_ISCHR(after.st_mode));
   assert_int_equal(before.st_ino, after.st_ino);
-  assert_null(vyre_file_write("/dev/null", "x", 1));
-  assert_int_equal(stat("/dev/null", &after), 0);
+  assert_null(vyre_file_write("null", "x", 1));
+  assert_int_equal(stat("null", &after), 0);
   assert_true(S_ISCHR(after.st_mode));
 }
 
@@ -227,7 +230,7 @@ a_descriptor_is_written_directly(void **state)
   assert_true(fd >= 0);
   assert_int_equal(write(fd, "first ", 6), 6);
   char name[32];
-  snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+  snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
   assert_null(vyre_file_write(name, "second", 6));
   close(fd);
   check_content("through", "first second");

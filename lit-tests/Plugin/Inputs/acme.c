@@ -3,6 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
+/* beta exports the same name: neither may see the other's. */
+VYRE_PLUGIN_EXPORT const char *plugin_motto(void);
+const char *
+plugin_motto(void)
+{
+  return "acme was here";
+}
+
 /* The first row of that op, 0: there is none. */
 static uint32_t
 first_of(const vyre_view *v, uint32_t op)

@@ -3,11 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
+VYRE_PLUGIN_EXPORT const char *plugin_motto(void);
+const char *
+plugin_motto(void)
+{
+  return "beta was here";
+}
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   (void)module;
-  ctx->host->remark(ctx, 0, "beta was here");
+  ctx->host->remark(ctx, 0, plugin_motto());
   *out = VYRE_UNCHANGED;
   return VYRE_OK;
 }
