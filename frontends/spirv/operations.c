@@ -6,7 +6,7 @@
 #include "import.h"
 
 typedef enum op_form {
-  OP_PLAIN,    /* n operands of one type; the result by the op's rule */
+  OP_PLAIN,    /* n operands of one type, of `read`'s family if there is one; the result by the op's rule */
   OP_CONVERT,  /* `read` is what the operand is read as, the result is what `write` says, then cast */
   OP_BITCAST,
   OP_SCALE,    /* vector or matrix by a scalar */
@@ -38,14 +38,14 @@ static const operation operations[] = {
   [SpvOpFConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_F32},
   [SpvOpQuantizeToF16] = {VYRE_OP_quantize16, OP_PLAIN, 1, 0, 0},
   [SpvOpBitcast] = {VYRE_OP_bitcast, OP_BITCAST, 1, 0, 0},
-  [SpvOpSNegate] = {VYRE_OP_neg, OP_PLAIN, 1, 0, 0},
-  [SpvOpFNegate] = {VYRE_OP_neg, OP_PLAIN, 1, 0, 0},
-  [SpvOpIAdd] = {VYRE_OP_add, OP_PLAIN, 2, 0, 0},
-  [SpvOpFAdd] = {VYRE_OP_add, OP_PLAIN, 2, 0, 0},
-  [SpvOpISub] = {VYRE_OP_sub, OP_PLAIN, 2, 0, 0},
-  [SpvOpFSub] = {VYRE_OP_sub, OP_PLAIN, 2, 0, 0},
-  [SpvOpIMul] = {VYRE_OP_mul, OP_PLAIN, 2, 0, 0},
-  [SpvOpFMul] = {VYRE_OP_mul, OP_PLAIN, 2, 0, 0},
+  [SpvOpSNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_U32, 0},
+  [SpvOpFNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_F32, 0},
+  [SpvOpIAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpFAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_F32, 0},
+  [SpvOpISub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpFSub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_F32, 0},
+  [SpvOpIMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpFMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_F32, 0},
   [SpvOpUDiv] = {VYRE_OP_udiv, OP_PLAIN, 2, 0, 0},
   [SpvOpSDiv] = {VYRE_OP_sdiv, OP_PLAIN, 2, 0, 0},
   [SpvOpFDiv] = {VYRE_OP_fdiv, OP_PLAIN, 2, 0, 0},
@@ -70,13 +70,13 @@ static const operation operations[] = {
   [SpvOpAll] = {VYRE_OP_all, OP_REDUCE, 1, 0, 0},
   [SpvOpIsNan] = {VYRE_OP_isnan, OP_PLAIN, 1, 0, 0},
   [SpvOpIsInf] = {VYRE_OP_isinf, OP_PLAIN, 1, 0, 0},
-  [SpvOpLogicalEqual] = {VYRE_OP_eq, OP_PLAIN, 2, 0, 0},
-  [SpvOpLogicalNotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, 0, 0},
-  [SpvOpLogicalOr] = {VYRE_OP_or, OP_PLAIN, 2, 0, 0},
-  [SpvOpLogicalAnd] = {VYRE_OP_and, OP_PLAIN, 2, 0, 0},
-  [SpvOpLogicalNot] = {VYRE_OP_not, OP_PLAIN, 1, 0, 0},
-  [SpvOpIEqual] = {VYRE_OP_eq, OP_PLAIN, 2, 0, 0},
-  [SpvOpINotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, 0, 0},
+  [SpvOpLogicalEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_BOOL, 0},
+  [SpvOpLogicalNotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_BOOL, 0},
+  [SpvOpLogicalOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_BOOL, 0},
+  [SpvOpLogicalAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_BOOL, 0},
+  [SpvOpLogicalNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_BOOL, 0},
+  [SpvOpIEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpINotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_U32, 0},
   [SpvOpUGreaterThan] = {VYRE_OP_ugt, OP_PLAIN, 2, 0, 0},
   [SpvOpSGreaterThan] = {VYRE_OP_sgt, OP_PLAIN, 2, 0, 0},
   [SpvOpUGreaterThanEqual] = {VYRE_OP_uge, OP_PLAIN, 2, 0, 0},
@@ -100,10 +100,10 @@ static const operation operations[] = {
   [SpvOpShiftRightLogical] = {VYRE_OP_ushr, OP_PLAIN, 2, 0, 0},
   [SpvOpShiftRightArithmetic] = {VYRE_OP_sshr, OP_PLAIN, 2, 0, 0},
   [SpvOpShiftLeftLogical] = {VYRE_OP_shl, OP_PLAIN, 2, 0, 0},
-  [SpvOpBitwiseOr] = {VYRE_OP_or, OP_PLAIN, 2, 0, 0},
-  [SpvOpBitwiseXor] = {VYRE_OP_xor, OP_PLAIN, 2, 0, 0},
-  [SpvOpBitwiseAnd] = {VYRE_OP_and, OP_PLAIN, 2, 0, 0},
-  [SpvOpNot] = {VYRE_OP_not, OP_PLAIN, 1, 0, 0},
+  [SpvOpBitwiseOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpBitwiseXor] = {VYRE_OP_xor, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpBitwiseAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_U32, 0},
+  [SpvOpNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_U32, 0},
   [SpvOpBitFieldInsert] = {VYRE_OP_bfi, OP_FIELD, 4, 0, 0},
   [SpvOpBitFieldSExtract] = {VYRE_OP_sbfe, OP_FIELD, 3, 0, 0},
   [SpvOpBitFieldUExtract] = {VYRE_OP_ubfe, OP_FIELD, 3, 0, 0},
@@ -365,7 +365,11 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   }
   vyre_type ta = import_row_type(m, rows[0]);
   switch ((op_form)o->form) {
-  case OP_PLAIN: row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands); break;
+  case OP_PLAIN:
+    if (o->read && !is_of_class(VYRE_TYPE_KIND(ta), o->read == VYRE_U32 ? VYRE_CLASS_INT : o->read == VYRE_F32 ? VYRE_CLASS_FLOAT : VYRE_CLASS_BOOL))
+      return import_fail(m, "its type or its operands' is not one that it can have");
+    row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
+    break;
   case OP_CONVERT: row = convert(m, o, t->value, flags, rows[0]); break;
   case OP_BITCAST: row = import_cast(m, rows[0], t->value); break;
   case OP_REDUCE:

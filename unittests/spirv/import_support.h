@@ -22,9 +22,9 @@ vyre_bytes import_optimize(const vyre_bytes *words);
 
 /* Reads, seals and verifies; fails the test otherwise.  Owned by the caller. */
 vyre_module *import_read(const vyre_bytes *words);
-/* Reads what must be refused: the message has `part` in it. */
-void import_refuse(const vyre_bytes *words, const char *part);
-void import_refuse_assembly(const char *text, const char *part);
+/* Whether it is refused as input, with a message that has `part` in it; prints what it is if not. */
+bool import_refuses(const vyre_bytes *words, const char *part);
+bool import_refuses_assembly(const char *text, const char *part);
 
 /* Runs the first program; buffer k has binding k of set 0 (push constants: binding 100). */
 typedef struct import_buffer {
