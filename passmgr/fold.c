@@ -115,12 +115,22 @@ float_mode_is_plain(const vyre_view *view, uint32_t row)
   return (view->imm[row] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32)) == 0;
 }
 
+/* Asked first, because of most rows the answer is no. */
+static bool
+may_be_literal(const vyre_view *view, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(view->op[row]);
+  return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
+}
+
 static bool
 evaluate(const vyre_module *module, uint32_t row, vyre_value out[VYRE_EVAL_PARTS], uint32_t depth)
 {
   const vyre_view *view = vyre_module_view(module);
   uint32_t word = view->op[row], op = VYRE_ROW_OP(word);
   if (op >= VYRE_OP__COUNT || view->op_infos[op].fold != VYRE_FOLD_EXACT)
+    return false;
+  if (!may_be_literal(view, view->a[row]) || !may_be_literal(view, view->b[row]) || !may_be_literal(view, view->c[row]))
     return false;
   if (is_float_arithmetic(view, row) && !float_mode_is_plain(view, row))
     return false;
@@ -158,7 +168,6 @@ vyre_host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uin
   if (has_parts != (source != row) || part >= VYRE_EVAL_PARTS || !vyre_row_is_pure(view, row) || !vyre_row_is_pure(view, source))
     return false;
   vyre_value values[VYRE_EVAL_PARTS];
-  memset(values, 0, sizeof(values));
   if (!evaluate(module, source, values, 0))
     return false;
   *out_type = VYRE_ROW_TYPE(view->op[row]);
