@@ -23,12 +23,31 @@ parse_parenthesised(text_parser *p, uint32_t *out)
   return text_expect_mark(p, '(') && text_expect_integer(p, UINT32_MAX, out) && text_expect_mark(p, ')');
 }
 
+void
+text_look_at_top(text_parser *p)
+{
+  const vyre_view *v = p->view;
+  bool restart = p->top_last == 0 || VYRE_ROW_OP(v->op[p->top_last]) == VYRE_OP_null;
+  for (uint32_t row = restart ? v->first[p->program] : v->next[p->top_last]; row && !p->in_body; row = v->next[row]) {
+    uint32_t op = VYRE_ROW_OP(v->op[row]);
+    bool declares = op <= VYRE_OP_buffer;
+    bool computes = (vyre_op_infos[op].flags & VYRE_OP_PURE) && op >= VYRE_OP_tuple;
+    p->computed |= !declares && computes;
+    p->in_body = !declares && !computes;
+    p->top_last = row;
+  }
+}
+
 static bool
 finish_declaration(text_parser *p, const text_token *name, vyre_row row)
 {
   if (!row.id) {
     text_no_memory(p);
     return false;
+  }
+  if (p->computed && !p->in_body) { /* the builder would put it in front of them, and print would not be what was read */
+    vyre_row_unlink(p->module, row);
+    vyre_row_insert(p->module, row, (vyre_row){p->program}, VYRE_NONE);
   }
   text_define(p, name, row.id);
   text_set_name(p, row.id, name);

@@ -212,6 +212,7 @@ check(text_parser *p, uint32_t index)
   p->scope = p->program_scope = p->next_scope++;
   p->inlined = 0;
   memset(p->invocation, 0, sizeof(p->invocation));
+  p->in_body = true; /* nothing is declared there */
   text_symbols_forget(&p->names, p->scope);
   for (uint32_t i = 0; i < function.parameter_count; i++) {
     const text_parameter *parameter = &p->parameters[function.first_parameter + i];

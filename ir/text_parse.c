@@ -48,6 +48,8 @@ begin_program(text_parser *p, const text_token *name, uint32_t mode, vyre_string
   p->scope = p->program_scope = p->next_scope++;
   p->inlined = 0;
   memset(p->invocation, 0, sizeof(p->invocation));
+  p->top_last = 0;
+  p->computed = p->in_body = false;
   text_symbols_forget(&p->names, p->scope);
   if (size[0] != 1 || size[1] != 1 || size[2] != 1) {
     vyre_row rows[3];

@@ -18,7 +18,7 @@
 #define TEXT_MAX_ERRORS  20u
 #define TEXT_MAX_DEPTH   64u /* expressions, calls of functions */
 #define TEXT_MAX_REGIONS 1000u
-#define TEXT_MAX_INLINED (64u << 20) /* bytes of function bodies in one program */
+#define TEXT_MAX_INLINED (16u << 20) /* bytes of function bodies in one program */
 #define TEXT_OP_SLOTS    1024u
 
 /* Scopes of the names that belong to the whole text; programs and calls count on from there, a struct's members have those of its
@@ -119,6 +119,9 @@ typedef struct text_parser {
   uint32_t depth;
   uint32_t inlined;
   uint32_t invocation[5]; /* gid, lid, wid, groups, lindex rows of this program, 0: none yet */
+  uint32_t top_last;      /* the program's rows up to this one were looked at */
+  bool computed;          /* rows computed from constants stand at the top: declarations go behind them, as the text has it */
+  bool in_body;           /* ... but the body has begun */
   uint32_t errors;
   uint32_t last_error; /* where; one message a place */
   bool stop;           /* no memory, or too many errors */
@@ -198,6 +201,8 @@ bool text_parse_spec(text_parser *p);
 bool text_parse_buffer(text_parser *p);
 bool text_parse_var(text_parser *p);
 bool text_parse_workgroup(text_parser *p);
+/* Between statements of a program: whether its top still lasts. */
+void text_look_at_top(text_parser *p);
 
 /* ---- text_layout.c: what is meant where the text gives no layout, for parser and printer ---- */
 uint32_t text_default_stride(const vyre_module *module, vyre_type_id element);

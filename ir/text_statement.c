@@ -496,6 +496,8 @@ text_parse_statements(text_parser *p, uint32_t base)
       p->frame_count = base;
       return false;
     }
+    if (!p->in_body && top(p)->kind == FRAME_PROGRAM)
+      text_look_at_top(p);
     uint32_t cursor = p->lexer.token.start;
     uint32_t stack = p->stack.count;
     if (parse_statement(p) || p->stop)

@@ -124,7 +124,7 @@ functions_that_multiply_are_refused(void **state)
   for (uint32_t i = 1; i < 30; i++)
     assert_null(vyre_bytes_printf(&text, "func @f%u(%%a : u32) -> u32 { return @f%u(@f%u(%%a)) }\n", i, i - 1, i - 1));
   vyre_bytes messages = messages_of(text.data, text.size);
-  assert_non_null(strstr(messages.data, "the functions that this program puts in have more than 64 MiB of text"));
+  assert_non_null(strstr(messages.data, "the functions that this program puts in have more than 16 MiB of text"));
   vyre_bytes_free(&messages);
   vyre_bytes_free(&text);
 }

@@ -188,6 +188,38 @@ rows_of_one_file_share_gid(void **state)
   vyre_module_destroy(module);
 }
 
+/* What is computed from constants for the declarations behind it stays where it is, and so do they. */
+static void
+declarations_keep_their_place(void **state)
+{
+  (void)state;
+  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
+                             "  spec %n : u32 = 4u32 id(0)\n"
+                             "  buffer %a : u32[%n] workgroup\n"
+                             "  %m = add %n, 1u32\n"
+                             "  %j = join 1i32, 0i32\n"
+                             "  buffer %b : u32[%m] workgroup\n"
+                             "  buffer %c : u32 workgroup\n"
+                             "  var %v : u32\n"
+                             "  %k = mul %m, %n\n"
+                             "  buffer %d : u32[%k] workgroup\n"
+                             "  store %c, %k\n"
+                             "}\n";
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  vyre_bytes printed = print(module, NULL);
+  assert_string_equal(printed.data, text);
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+  /* one that comes too late goes to the top */
+  static const char late[] = "program @p { %i = lindex\n buffer %a : u32 workgroup\n store %a, %i }";
+  module = parse(late, sizeof(late) - 1);
+  printed = check_fixed_point(module);
+  assert_string_equal(printed.data,
+                      "program @p workgroup(1, 1, 1) {\n  buffer %a : u32 workgroup\n  %i = lindex\n  store %a, %i\n}\n");
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+}
+
 static void
 texts_add_to_a_module(void **state)
 {
@@ -207,10 +239,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_corpus_is_a_fixed_point), cmocka_unit_test(every_op_is_in_the_corpus),
-      cmocka_unit_test(the_corpus_is_verified),      cmocka_unit_test(plain_ops_come_back_as_they_were),
-      cmocka_unit_test(forms_print_as_they_should),  cmocka_unit_test(rows_of_one_file_share_gid),
-      cmocka_unit_test(texts_add_to_a_module),
+      cmocka_unit_test(the_corpus_is_a_fixed_point),   cmocka_unit_test(every_op_is_in_the_corpus),
+      cmocka_unit_test(the_corpus_is_verified),        cmocka_unit_test(plain_ops_come_back_as_they_were),
+      cmocka_unit_test(forms_print_as_they_should),    cmocka_unit_test(rows_of_one_file_share_gid),
+      cmocka_unit_test(declarations_keep_their_place), cmocka_unit_test(texts_add_to_a_module),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
