@@ -1,6 +1,6 @@
 /* Control flow through the importer: each case is one text that is C and GLSL at once; what C computes is what the interpreter must.
  *
- * Each runs as glslang writes it, and again as spirv-opt -O leaves it.
+ * Each runs as glslang writes it, as spirv-opt -O leaves it, and both as the exporter writes them again.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -135,7 +135,8 @@ static const control_case cases[] = {
 
 #define ELEMENTS 64u
 
-static void
+/* Runs it.  What was read is written again. */
+static vyre_bytes
 compare(const control_case *c, const vyre_bytes *words, const char *how)
 {
   uint32_t in[ELEMENTS], out[ELEMENTS];
@@ -152,7 +153,9 @@ compare(const control_case *c, const vyre_bytes *words, const char *how)
       print_error("%s, %s: i %u x %u gives %u, not %u\n", c->name, how, i, in[k], out[k], expected);
     assert_int_equal(out[k], expected);
   }
+  vyre_bytes written = import_write(module);
   vyre_module_destroy(module);
+  return written;
 }
 
 static void
@@ -169,11 +172,12 @@ run_case(void **state)
            "void main() { uint n = gl_GlobalInvocationID.x; y[n] = f(n %% 11u, x[n]); }\n",
            TEXT(HELPERS), c->text);
   vyre_bytes words = import_compile(text);
-  compare(c, &words, "as compiled");
   vyre_bytes optimized = import_optimize(&words);
-  compare(c, &optimized, "as optimized");
-  vyre_bytes_free(&optimized);
-  vyre_bytes_free(&words);
+  vyre_bytes written = compare(c, &words, "as compiled"), written_optimized = compare(c, &optimized, "as optimized");
+  vyre_bytes again = compare(c, &written, "read, written, and read"), again_optimized = compare(c, &written_optimized, "optimized, read, written, and read");
+  vyre_bytes *all[] = {&words, &optimized, &written, &written_optimized, &again, &again_optimized};
+  for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+    vyre_bytes_free(all[k]);
 }
 
 int

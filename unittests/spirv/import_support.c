@@ -112,6 +112,23 @@ import_read(const vyre_bytes *words)
   return module;
 }
 
+vyre_bytes
+import_write(const vyre_module *module)
+{
+  vyre_bytes words = {0};
+  must(vyre_spirv_write(module, 0, NULL, &words));
+  spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
+  spv_const_binary_t binary = {(const uint32_t *)(const void *)words.data, words.size / sizeof(uint32_t)};
+  spv_diagnostic diagnostic = NULL;
+  const spv_result_t result = spvValidate(context, &binary, &diagnostic);
+  if (result != SPV_SUCCESS && diagnostic)
+    print_error("%zu: %s\n", diagnostic->position.index, diagnostic->error);
+  assert_int_equal(result, SPV_SUCCESS);
+  spvDiagnosticDestroy(diagnostic);
+  spvContextDestroy(context);
+  return words;
+}
+
 bool
 import_refuses(const vyre_bytes *words, const char *part)
 {

@@ -20,6 +20,9 @@ vyre_bytes import_assemble(const char *text);
 /* The same words through SPIRV-Tools' optimizer (-O): phis, merged blocks, values for variables. */
 vyre_bytes import_optimize(const vyre_bytes *words);
 
+/* A module written as SPIR-V again; the validator takes it. */
+vyre_bytes import_write(const vyre_module *module);
+
 /* Reads, seals and verifies; fails the test otherwise.  Owned by the caller. */
 vyre_module *import_read(const vyre_bytes *words);
 /* Whether it is refused as input, with a message that has `part` in it; prints what it is if not. */
