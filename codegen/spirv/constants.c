@@ -59,8 +59,8 @@ const_lanes(const vyre_spv *s, uint32_t row, uint32_t lanes[4], uint32_t *count,
   }
   if (vyre_spv_opcode(s, row) != VYRE_OP_join || depth == 4)
     return false;
-  return const_lanes(s, s->a[row], lanes, count, depth + 1) && const_lanes(s, s->b[row], lanes, count, depth + 1)
-      && (s->c[row] == 0 || const_lanes(s, s->c[row], lanes, count, depth + 1));
+  return const_lanes(s, s->a[row], lanes, count, depth + 1) && const_lanes(s, s->b[row], lanes, count, depth + 1) &&
+         (s->c[row] == 0 || const_lanes(s, s->c[row], lanes, count, depth + 1));
 }
 
 bool

@@ -1,13 +1,14 @@
 /* Structured control flow, and vars as SSA values.
  *
- * One survey of the program's rows finds, for each control construct, which vars are written in it.  Then regions are written in order
- * with a map from var to its current value.  Every edge to a merge block, or to a continue target, notes the values of the construct's
- * written vars; where they differ the block gets a phi.  A loop's head has a phi for each var written in the loop, whose second value is
- * patched when the back edge is written.  A var that is set only where the loop is then left has none.  Phis that nothing uses go at the end.
+ * One survey of the program's rows finds, for each control construct, which vars are written in it.  Then regions are written in
+ * order with a map from var to its current value.  Every edge to a merge block, or to a continue target, notes the values of the
+ * construct's written vars; where they differ the block gets a phi.  A loop's head has a phi for each var written in the loop,
+ * whose second value is patched when the back edge is written.  A var that is set only where the loop is then left has none.  Phis
+ * that nothing uses go at the end.
  *
- * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside that
- * loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost construct that
- * it can, and the flag, a phi like that of a var, is tested behind each construct on the way.
+ * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
+ * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost
+ * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.
  *
  * Cost: rows, plus written vars times edges.  Limit: 1023 nested constructs, as SPIR-V has.
  *
@@ -16,7 +17,8 @@
 
 #include <string.h>
 
-/* ---- survey -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- survey
+ * -------------------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 new_value(vyre_spv *s, uint32_t row)
@@ -27,8 +29,8 @@ new_value(vyre_spv *s, uint32_t row)
   return s->value_count++;
 }
 
-/* `open` holds pairs: a value that is written, and what that write reaches.  0: whatever follows; a construct's row: what follows that;
- * NOWHERE: nothing. */
+/* `open` holds pairs: a value that is written, and what that write reaches.  0: whatever follows; a construct's row: what follows
+ * that; NOWHERE: nothing. */
 #define NOWHERE UINT32_MAX
 
 static void
@@ -162,8 +164,8 @@ survey_close_region(vyre_spv *s, uint32_t region, size_t start, uint32_t jumps)
       s->open.data[i + 1] = reach;
 }
 
-/* A construct ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge of a loop first, and
- * stays for the construct around it. */
+/* A construct ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge of a loop first,
+ * and stays for the construct around it. */
 static void
 survey_close(vyre_spv *s, uint32_t row, size_t start)
 {
@@ -243,7 +245,8 @@ vyre_spv_survey(vyre_spv *s)
   s->row = 0;
 }
 
-/* ---- values and edges ------------------------------------------------------------------------------------------------------------------- */
+/* ---- values and edges
+ * ------------------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_flag(const vyre_spv *s, uint32_t value)
@@ -268,8 +271,8 @@ open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
 {
   if (s->depth == s->scope_capacity) {
     const uint32_t capacity = s->scope_capacity ? s->scope_capacity * 2 : 16;
-    vyre_spv_scope *scopes = s->allocator->resize(s->allocator->user, s->scopes, s->scope_capacity * sizeof(*scopes),
-                                                  capacity * sizeof(*scopes));
+    vyre_spv_scope *scopes =
+        s->allocator->resize(s->allocator->user, s->scopes, s->scope_capacity * sizeof(*scopes), capacity * sizeof(*scopes));
     if (!scopes) {
       s->out_of_memory = true;
       return NULL;
@@ -418,7 +421,8 @@ vyre_spv_if_end(vyre_spv *s, vyre_spv_branching branching, uint32_t type, uint32
   return s->next_id++;
 }
 
-/* ---- leaving ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- leaving
+ * ------------------------------------------------------------------------------------------------------------------------------ */
 
 static void
 write_leave(vyre_spv *s, uint32_t target)
@@ -485,7 +489,8 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
     s->current.data[s->id[row - s->base]] = 0;
 }
 
-/* ---- constructs ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- constructs
+ * ----------------------------------------------------------------------------------------------------------------------------- */
 
 /* An arm of a selection: its region, or nothing if there is none. */
 static void
@@ -803,7 +808,9 @@ write_loop_jump(vyre_spv *s, bool is_break)
     jump(s, scope, &scope->next_edges, scope->next);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ---------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static void
 write_line(vyre_spv *s, uint32_t row)
@@ -910,7 +917,8 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
   }
 }
 
-/* ---- phis that nothing uses --------------------------------------------------------------------------------------------------------------- */
+/* ---- phis that nothing uses
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
 static void

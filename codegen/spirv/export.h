@@ -1,12 +1,12 @@
 /* What the files of the SPIR-V writer share: its state, and how instructions are appended.
  *
- * A module is written in one walk over the rows of each program of the input, in program order.  Every section of a SPIR-V module is a
- * growing array of words; they are put together at the end.  What a row became stands in arrays by row (`id`, `aux`, `use`), which
- * are of the program at hand: index row - base.  Types, constants and variables are interned by their words, so that equal ones of
- * several programs are one.
+ * A module is written in one walk over the rows of each program of the input, in program order.  Every section of a SPIR-V module
+ * is a growing array of words; they are put together at the end.  What a row became stands in arrays by row (`id`, `aux`, `use`),
+ * which are of the program at hand: index row - base.  Types, constants and variables are interned by their words, so that equal
+ * ones of several programs are one.
  *
- * Errors: the first one is kept in `status` (or `out_of_memory` is set) and everything after it goes on harmlessly: appending always has
- * room, ids are 0.  The walk looks once a row.
+ * Errors: the first one is kept in `status` (or `out_of_memory` is set) and everything after it goes on harmlessly: appending
+ * always has room, ids are 0.  The walk looks once a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_SPIRV_EXPORT_H
@@ -42,10 +42,10 @@ enum {
 /* A control construct being written.  `vars` are those that are set in it. */
 typedef struct vyre_spv_scope {
   uint32_t row;
-  uint32_t kind; /* VYRE_SPV_SELECTION and so on */
+  uint32_t kind;        /* VYRE_SPV_SELECTION and so on */
   uint32_t merge, next; /* labels; next: a loop's continue target */
   const uint32_t *vars;
-  uint32_t var_count, head_count; /* the first head_count of them are written where a loop's back edge is reached from */
+  uint32_t var_count, head_count;         /* the first head_count of them are written where a loop's back edge is reached from */
   vyre_spv_words merge_edges, next_edges; /* an edge: its block's label, the value of each var */
   vyre_spv_words saved;
 } vyre_spv_scope;
@@ -93,15 +93,15 @@ typedef struct vyre_spv {
   uint32_t builtins_used;
 
   /* control */
-  uint32_t block; /* label of the block being written */
-  bool dead;      /* nothing is being written: behind a jump */
-  bool fell;      /* the case ended with a fallthrough */
+  uint32_t block;           /* label of the block being written */
+  bool dead;                /* nothing is being written: behind a jump */
+  bool fell;                /* the case ended with a fallthrough */
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
   uint32_t continuing;      /* how many continuing regions are around */
-  uint32_t jumps;       /* seen by the survey: but return and trap */
-  uint32_t value_count; /* vars, and the flags of crossed leaves */
-  vyre_spv_words vars;  /* the row of each: a var, or the construct that is left */
-  vyre_spv_words current;          /* its value now; 0: zero, as at the start */
+  uint32_t jumps;           /* seen by the survey: but return and trap */
+  uint32_t value_count;     /* vars, and the flags of crossed leaves */
+  vyre_spv_words vars;      /* the row of each: a var, or the construct that is left */
+  vyre_spv_words current;   /* its value now; 0: zero, as at the start */
   vyre_spv_words written, stamps, open;
   vyre_spv_scope *scopes;
   uint32_t depth, scope_capacity;
@@ -111,7 +111,8 @@ typedef struct vyre_spv {
   vyre_spv_words scratch, marks;
 } vyre_spv;
 
-/* ---- words.c ------------------------------------------------------------------------------------------------------------------- */
+/* ---- words.c -------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Room for `count` (at most 16) words at the end, always valid. */
 uint32_t *vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count);
@@ -133,7 +134,8 @@ vyre_spv_failed(const vyre_spv *s)
   return s->status || s->out_of_memory;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 static inline vyre_opcode
 vyre_spv_opcode(const vyre_spv *s, uint32_t row)
@@ -172,7 +174,8 @@ uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
 uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row);
 
-/* ---- instructions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- instructions
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
 uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
@@ -202,7 +205,8 @@ vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b
   return vyre_spv_op(s, opcode, type, operands, 3);
 }
 
-/* ---- types.c, constants.c ------------------------------------------------------------------------------------------------------------- */
+/* ---- types.c, constants.c
+ * ------------------------------------------------------------------------------------------------------------- */
 
 uint32_t vyre_spv_value_type(vyre_spv *s, vyre_type type);
 uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode);
@@ -226,7 +230,8 @@ uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
 /* The constant that an initializer's words make of a type without layout. */
 uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer);
 
-/* ---- memory.c ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory.c
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
 /* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
@@ -234,14 +239,16 @@ void vyre_spv_memory_start(vyre_spv *s);
 void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
 
-/* ---- control.c ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- control.c
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
 /* Takes phis that nothing uses out of the code from word `start` on; ids from `first_id` on stand in it alone. */
 void vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id);
-/* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type. */
+/* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type.
+ */
 typedef struct vyre_spv_branching {
   uint32_t head, merge;
 } vyre_spv_branching;

@@ -185,7 +185,7 @@ bit_field(const guard *g, vyre_opcode opcode, uint32_t offset, uint32_t count)
     return vyre_spv_select(s, g->type, inside, boolean, vyre_spv_op(s, SpvOpBitFieldInsert, g->type_id, operands, 4), g->a);
   }
   const uint32_t field =
-    vyre_spv_op3(s, opcode == VYRE_OP_sbfe ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract, g->type_id, g->a, at, width);
+      vyre_spv_op3(s, opcode == VYRE_OP_sbfe ? SpvOpBitFieldSExtract : SpvOpBitFieldUExtract, g->type_id, g->a, at, width);
   return vyre_spv_select(s, g->type, inside, boolean, field, literal(g, 0));
 }
 
@@ -230,9 +230,9 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   const vyre_opcode opcode = vyre_spv_opcode(s, row);
   const vyre_op_info *info = &vyre_op_infos[opcode];
   /* round, nmin, nmax and nclamp are always defined, but not by SPIR-V to the bit */
-  if ((info->undefined == VYRE_UNDEFINED_NEVER && opcode != VYRE_OP_round && opcode != VYRE_OP_nmin && opcode != VYRE_OP_nmax
-       && opcode != VYRE_OP_nclamp)
-      || info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE)
+  if ((info->undefined == VYRE_UNDEFINED_NEVER && opcode != VYRE_OP_round && opcode != VYRE_OP_nmin && opcode != VYRE_OP_nmax &&
+       opcode != VYRE_OP_nclamp) ||
+      info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE)
     return 0;
   guard g = {.s = s, .type = vyre_spv_row_type(s, s->a[row])};
   g.bools = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(g.type));

@@ -1,8 +1,9 @@
 /* Buffers, addresses, loads, stores, atomics, barriers.
  *
- * An address is written where its last `at` row stands, as one access chain over all its steps, if some row accesses memory through it.
- * In a strict program each step that may be out of bounds gives a condition; indices into arrays that are never empty are replaced by
- * 0 where it fails, so that a load can be made all the same and its value be chosen away; runtime arrays may be empty, and need a branch.
+ * An address is written where its last `at` row stands, as one access chain over all its steps, if some row accesses memory through
+ * it. In a strict program each step that may be out of bounds gives a condition; indices into arrays that are never empty are
+ * replaced by 0 where it fails, so that a load can be made all the same and its value be chosen away; runtime arrays may be empty,
+ * and need a branch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
@@ -15,7 +16,8 @@ boolean(vyre_spv *s)
   return vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
 }
 
-/* ---- variables ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- variables
+ * ------------------------------------------------------------------------------------------------------------------------ */
 
 /* The struct a buffer's type is in the end, through arrays of descriptors. */
 static vyre_type_info
@@ -80,7 +82,8 @@ local_variable(vyre_spv *s, uint32_t row)
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   const uint32_t type = vyre_spv_type(s, s->imm[row], VYRE_SPV_BARE);
   uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, 0};
-  words[3] = info && info->initializer != UINT32_MAX ? vyre_spv_initializer(s, s->imm[row], info->initializer) : vyre_spv_null(s, type);
+  words[3] =
+      info && info->initializer != UINT32_MAX ? vyre_spv_initializer(s, s->imm[row], info->initializer) : vyre_spv_null(s, type);
   words[1] = s->next_id++;
   vyre_spv_instruction(s, &s->code, SpvOpVariable, words, 4);
   s->id[row - s->base] = words[1];
@@ -99,8 +102,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   const bool bare = !has_layout(s, row);
   const bool wrapped = !bare && vyre_type_get(s->module, type).form != VYRE_FORM_STRUCT && !vyre_spv_is_descriptor_array(s, type);
   const uint32_t class_ = storage_class(s, row);
-  const uint32_t type_id =
-    wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
+  const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
   const uint32_t pointer = vyre_spv_pointer(s, class_, type_id);
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   bool fresh = true;
@@ -147,7 +149,8 @@ vyre_spv_builtin(vyre_spv *s, uint32_t row)
   return load_builtin(s, vyre_spv_opcode(s, row));
 }
 
-/* ---- addresses -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- addresses
+ * -------------------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 buffer_of(const vyre_spv *s, uint32_t path)
@@ -296,7 +299,8 @@ write_at(vyre_spv *s, uint32_t row)
     s->use[row - s->base] |= VYRE_SPV_BRANCH;
 }
 
-/* ---- accesses --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- accesses
+ * --------------------------------------------------------------------------------------------------------------------------- */
 
 /* The memory operands of a load or store: how many words. */
 static uint32_t
@@ -305,7 +309,8 @@ memory_operands(vyre_spv *s, uint32_t row, bool store, uint32_t out[2])
   uint32_t mask = vyre_spv_flag(s, row, VYRE_ROW_VOLATILE) ? SpvMemoryAccessVolatileMask : 0;
   uint32_t count = 1;
   if (s->memory_model == SpvMemoryModelVulkan && vyre_spv_flag(s, row, VYRE_ROW_COHERENT)) {
-    mask |= SpvMemoryAccessNonPrivatePointerMask | (store ? SpvMemoryAccessMakePointerAvailableMask : SpvMemoryAccessMakePointerVisibleMask);
+    mask |= SpvMemoryAccessNonPrivatePointerMask |
+            (store ? SpvMemoryAccessMakePointerAvailableMask : SpvMemoryAccessMakePointerVisibleMask);
     out[count++] = vyre_spv_u32(s, SpvScopeQueueFamily);
   }
   out[0] = mask;
@@ -354,7 +359,8 @@ relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyr
     return vyre_spv_op1(s, SpvOpCopyLogical, to_id, value);
   const vyre_type_info info = vyre_type_get(s->module, type);
   if (info.count == 0) {
-    vyre_spv_fail(s, "copy between address spaces of an array whose length is not a literal needs SPIR-V 1.4\nFix: copy its elements");
+    vyre_spv_fail(s,
+                  "copy between address spaces of an array whose length is not a literal needs SPIR-V 1.4\nFix: copy its elements");
     return 0;
   }
   vyre_spv_words parts = {0};
@@ -398,7 +404,8 @@ write_copy(vyre_spv *s, uint32_t row)
   store(s, row, &to, relayout(s, type, value, mode_of(s, s->b[row], from.buffer), mode_of(s, s->a[row], to.buffer)));
 }
 
-/* ---- atomics and barriers --------------------------------------------------------------------------------------------------------------------- */
+/* ---- atomics and barriers
+ * --------------------------------------------------------------------------------------------------------------------- */
 
 /* What a failed exchange may order: no release. */
 static uint32_t
@@ -415,19 +422,19 @@ static void
 write_atomic(vyre_spv *s, uint32_t row)
 {
   static const uint16_t codes[] = {
-    [VYRE_OP_atomic_load - VYRE_OP_atomic_load] = SpvOpAtomicLoad,
-    [VYRE_OP_atomic_store - VYRE_OP_atomic_load] = SpvOpAtomicStore,
-    [VYRE_OP_atomic_exchange - VYRE_OP_atomic_load] = SpvOpAtomicExchange,
-    [VYRE_OP_atomic_compare_exchange - VYRE_OP_atomic_load] = SpvOpAtomicCompareExchange,
-    [VYRE_OP_atomic_add - VYRE_OP_atomic_load] = SpvOpAtomicIAdd,
-    [VYRE_OP_atomic_sub - VYRE_OP_atomic_load] = SpvOpAtomicISub,
-    [VYRE_OP_atomic_umin - VYRE_OP_atomic_load] = SpvOpAtomicUMin,
-    [VYRE_OP_atomic_umax - VYRE_OP_atomic_load] = SpvOpAtomicUMax,
-    [VYRE_OP_atomic_smin - VYRE_OP_atomic_load] = SpvOpAtomicSMin,
-    [VYRE_OP_atomic_smax - VYRE_OP_atomic_load] = SpvOpAtomicSMax,
-    [VYRE_OP_atomic_and - VYRE_OP_atomic_load] = SpvOpAtomicAnd,
-    [VYRE_OP_atomic_or - VYRE_OP_atomic_load] = SpvOpAtomicOr,
-    [VYRE_OP_atomic_xor - VYRE_OP_atomic_load] = SpvOpAtomicXor,
+      [VYRE_OP_atomic_load - VYRE_OP_atomic_load] = SpvOpAtomicLoad,
+      [VYRE_OP_atomic_store - VYRE_OP_atomic_load] = SpvOpAtomicStore,
+      [VYRE_OP_atomic_exchange - VYRE_OP_atomic_load] = SpvOpAtomicExchange,
+      [VYRE_OP_atomic_compare_exchange - VYRE_OP_atomic_load] = SpvOpAtomicCompareExchange,
+      [VYRE_OP_atomic_add - VYRE_OP_atomic_load] = SpvOpAtomicIAdd,
+      [VYRE_OP_atomic_sub - VYRE_OP_atomic_load] = SpvOpAtomicISub,
+      [VYRE_OP_atomic_umin - VYRE_OP_atomic_load] = SpvOpAtomicUMin,
+      [VYRE_OP_atomic_umax - VYRE_OP_atomic_load] = SpvOpAtomicUMax,
+      [VYRE_OP_atomic_smin - VYRE_OP_atomic_load] = SpvOpAtomicSMin,
+      [VYRE_OP_atomic_smax - VYRE_OP_atomic_load] = SpvOpAtomicSMax,
+      [VYRE_OP_atomic_and - VYRE_OP_atomic_load] = SpvOpAtomicAnd,
+      [VYRE_OP_atomic_or - VYRE_OP_atomic_load] = SpvOpAtomicOr,
+      [VYRE_OP_atomic_xor - VYRE_OP_atomic_load] = SpvOpAtomicXor,
   };
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const address at = address_of(s, s->a[row]);
@@ -505,7 +512,8 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     vyre_spv_describe(s, row, s->id[row - s->base]);
 }
 
-/* ---- the start of a strict program ------------------------------------------------------------------------------------------------------------ */
+/* ---- the start of a strict program
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static void
 store_zero(vyre_spv *s, uint32_t pointer, vyre_type_id type)
@@ -581,8 +589,8 @@ vyre_spv_memory_start(vyre_spv *s)
     const vyre_type_info info = vyre_type_get(s->module, s->imm[row]);
     if (info.form == VYRE_FORM_ARRAY && (info.flags & VYRE_TYPE_RUNTIME) && (s->use[row - s->base] & VYRE_SPV_WRAPPED))
       s->aux[row - s->base] = vyre_spv_op2(s, SpvOpArrayLength, u32, vyre_spv_value(s, row), 0);
-    if (info.form == VYRE_FORM_STRUCT && info.count > 0
-        && (vyre_type_get(s->module, info.members[info.count - 1].type).flags & VYRE_TYPE_RUNTIME))
+    if (info.form == VYRE_FORM_STRUCT && info.count > 0 &&
+        (vyre_type_get(s->module, info.members[info.count - 1].type).flags & VYRE_TYPE_RUNTIME))
       s->aux[row - s->base] = vyre_spv_op2(s, SpvOpArrayLength, u32, vyre_spv_value(s, row), info.count - 1);
   }
   zero_workgroup(s);

@@ -1,10 +1,10 @@
 /* The module as a whole: header, entry points, sections, and the walk over the programs of one input.
  *
- * From SPIR-V, a module keeps what its input had of version, capabilities, extensions, memory model and execution modes; from text it is
- * SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
+ * From SPIR-V, a module keeps what its input had of version, capabilities, extensions, memory model and execution modes; from text
+ * it is SPIR-V 1.3 for Vulkan: Shader, GLSL450, storage buffers.
  *
- * Cost: linear in the rows of the input's programs.  Limits: the workgroup sizes of the programs of an input that has specialization
- * constants in one are the same, as SPIR-V 1.3 has one WorkgroupSize for all.
+ * Cost: linear in the rows of the input's programs.  Limits: the workgroup sizes of the programs of an input that has
+ * specialization constants in one are the same, as SPIR-V 1.3 has one WorkgroupSize for all.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
@@ -234,8 +234,9 @@ put_together(vyre_spv *s, const vyre_input *input, vyre_bytes *out)
   if (s->glsl)
     vyre_spv_text(s, &imports, SpvOpExtInstImport, &s->glsl, 1, "GLSL.std.450");
   vyre_spv_instruction(s, &memory, SpvOpMemoryModel, model, 2);
-  const vyre_spv_words *const sections[] = {&s->capabilities, &s->extensions, &imports,     &memory,         &s->entries, &s->modes,
-                                            &s->strings,      &s->names,      &s->processed, &s->decorations, &s->globals, &s->code};
+  const vyre_spv_words *const sections[] = {&s->capabilities, &s->extensions,  &imports,    &memory,
+                                            &s->entries,      &s->modes,       &s->strings, &s->names,
+                                            &s->processed,    &s->decorations, &s->globals, &s->code};
   const size_t section_count = sizeof(sections) / sizeof(sections[0]);
   size_t size = sizeof(header);
   for (size_t i = 0; i < section_count; i++)
@@ -258,9 +259,9 @@ static void
 close_export(vyre_spv *s)
 {
   const vyre_allocator *allocator = s->allocator;
-  vyre_spv_words *const all[] = {&s->capabilities, &s->extensions, &s->entries,   &s->modes,   &s->strings, &s->names,
-                                 &s->processed,    &s->decorations, &s->globals,  &s->code,    &s->keys,    &s->slots,
-                                 &s->interface,    &s->vars,        &s->current,  &s->written, &s->stamps,  &s->open,
+  vyre_spv_words *const all[] = {&s->capabilities, &s->extensions,  &s->entries, &s->modes,   &s->strings, &s->names,
+                                 &s->processed,    &s->decorations, &s->globals, &s->code,    &s->keys,    &s->slots,
+                                 &s->interface,    &s->vars,        &s->current, &s->written, &s->stamps,  &s->open,
                                  &s->files,        &s->scratch,     &s->marks};
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
     vyre_spv_words_free(s, all[i]);
@@ -285,7 +286,8 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "spirv: the module is not sealed");
   const vyre_input *from = vyre_module_input(borrowed, input);
-  vyre_spv s = {.module = borrowed, .op = view->op, .imm = view->imm, .imm_hi = view->imm_hi, .a = view->a, .b = view->b, .c = view->c};
+  vyre_spv s = {
+      .module = borrowed, .op = view->op, .imm = view->imm, .imm_hi = view->imm_hi, .a = view->a, .b = view->b, .c = view->c};
   s.parent = view->parent;
   s.next = view->next;
   s.first = view->first;

@@ -110,8 +110,7 @@ decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_memb
       decorate_member(s, id, index, accesses[i].decoration, 0, false);
 }
 
-static uint32_t
-write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
+static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
 
 /* A struct of `count` members; block: 0, or the decoration. */
 static uint32_t

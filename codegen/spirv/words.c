@@ -111,11 +111,12 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
   else
     s->status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: %s", text);
   if (s->row)
-    vyre_status_note(s->status, "while writing row %u, '%s', of program '%s'", s->row, vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text,
-                     program ? program : "");
+    vyre_status_note(s->status, "while writing row %u, '%s', of program '%s'", s->row,
+                     vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
 }
 
-/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, key...) --------------------------- */
+/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, key...)
+ * --------------------------- */
 
 static uint32_t
 hash_words(const uint32_t *key, size_t count)

@@ -1,4 +1,5 @@
-/* Control flow: shapes that SPIR-V has no direct form for, vars as phis, and random programs of all of it; validated, run, and compared.
+/* Control flow: shapes that SPIR-V has no direct form for, vars as phis, and random programs of all of it; validated, run, and
+ * compared.
  *
  * With arguments FIRST COUNT it runs that many random programs from that seed on.
  *
@@ -229,12 +230,11 @@ no_phi_without_need(void **state)
   export_close(&c);
 }
 
-#define BUFFERS                                                                                                                    \
-  "  buffer %in : u32[] storage ro set(0) binding(0)\n"                                                                           \
-  "  buffer %out : u32[] storage rw set(0) binding(1)\n"                                                                          \
+#define BUFFERS                                          \
+  "  buffer %in : u32[] storage ro set(0) binding(0)\n"  \
+  "  buffer %out : u32[] storage rw set(0) binding(1)\n" \
   "  var %a : u32\n  var %r : u32\n  %g = gid.x\n  %o = mul %g, 256u32\n"
-#define RESULTS                                                                                                                    \
-  "  %fa = get %a\n  %fr = get %r\n  %p = add %o, 1u32\n  store %out[%o], %fa\n  store %out[%p], %fr\n}\n"
+#define RESULTS "  %fa = get %a\n  %fr = get %r\n  %p = add %o, 1u32\n  store %out[%o], %fa\n  store %out[%p], %fr\n}\n"
 
 /* What is set before a `continue` comes round, though the body ends with a break. */
 static void
@@ -242,8 +242,7 @@ set_before_continue(void **state)
 {
   (void)state;
   export_case c;
-  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS
-                   "  for %k = 0u32 to 9u32 step 1u32 {\n"
+  export_parse(&c, "program @main relaxed workgroup(4, 1, 1) {\n" BUFFERS "  for %k = 0u32 to 9u32 step 1u32 {\n"
                    "    %x = get %a\n    %y = mul %x, 3u32\n    %z = add %y, %g\n    set %a, %z\n"
                    "    %c = ult %k, %g\n    if %c { continue }\n    set %r, %k\n    break\n  }\n" RESULTS);
   export_run(&c, NULL);
@@ -331,7 +330,8 @@ any_value(generator *g)
 static vyre_row
 any_condition(generator *g)
 {
-  const vyre_row mixed = vyre_build_binary(&g->c->b, VYRE_OP_add, any_value(g), vyre_build_imm(&g->c->b, VYRE_OP_ushr, g->word, chance(g, 20)));
+  const vyre_row mixed =
+      vyre_build_binary(&g->c->b, VYRE_OP_add, any_value(g), vyre_build_imm(&g->c->b, VYRE_OP_ushr, g->word, chance(g, 20)));
   return bit_of(g->c, mixed, chance(g, 4));
 }
 
@@ -549,10 +549,10 @@ int
 main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(vars_change_places),  cmocka_unit_test(leave_crosses_loops), cmocka_unit_test(cases_fall_through),
-    cmocka_unit_test(continuing_has_effects), cmocka_unit_test(unreachable_places),  cmocka_unit_test(no_phi_without_need),
-    cmocka_unit_test(set_before_continue), cmocka_unit_test(early_return_sets),
-    cmocka_unit_test(nesting_has_a_limit), cmocka_unit_test(random_programs),
+      cmocka_unit_test(vars_change_places),     cmocka_unit_test(leave_crosses_loops), cmocka_unit_test(cases_fall_through),
+      cmocka_unit_test(continuing_has_effects), cmocka_unit_test(unreachable_places),  cmocka_unit_test(no_phi_without_need),
+      cmocka_unit_test(set_before_continue),    cmocka_unit_test(early_return_sets),   cmocka_unit_test(nesting_has_a_limit),
+      cmocka_unit_test(random_programs),
   };
   if (argc == 3) {
     first_seed = strtoul(argv[1], NULL, 10);

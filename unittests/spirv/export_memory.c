@@ -45,12 +45,12 @@ particle_type(vyre_module *module, uint32_t flags)
                                 {vyre_string_intern(module, "w", 1), u32x2, VYRE_OFFSET_AUTO, 0}};
   const vyre_type_id element = vyre_type_struct(module, vyre_string_intern(module, "Inner", 5), inner, 2, 0);
   const vyre_member members[6] = {
-    {vyre_string_intern(module, "p", 1), f32x3, VYRE_OFFSET_AUTO, 0},
-    {vyre_string_intern(module, "n", 1), U32, VYRE_OFFSET_AUTO, VYRE_ACCESS_COHERENT},
-    {vyre_string_intern(module, "cols", 4), vyre_type_matrix(module, f32x2, 3, 16, false), 16, 0},
-    {vyre_string_intern(module, "rows", 4), vyre_type_matrix(module, f32x3, 2, 8, true), 64, 0},
-    {vyre_string_intern(module, "few", 3), vyre_type_array(module, u32x2, 3, VYRE_NONE, 8), VYRE_OFFSET_AUTO, 0},
-    {vyre_string_intern(module, "many", 4), vyre_type_runtime_array(module, element, 0), VYRE_OFFSET_AUTO, 0},
+      {vyre_string_intern(module, "p", 1), f32x3, VYRE_OFFSET_AUTO, 0},
+      {vyre_string_intern(module, "n", 1), U32, VYRE_OFFSET_AUTO, VYRE_ACCESS_COHERENT},
+      {vyre_string_intern(module, "cols", 4), vyre_type_matrix(module, f32x2, 3, 16, false), 16, 0},
+      {vyre_string_intern(module, "rows", 4), vyre_type_matrix(module, f32x3, 2, 8, true), 64, 0},
+      {vyre_string_intern(module, "few", 3), vyre_type_array(module, u32x2, 3, VYRE_NONE, 8), VYRE_OFFSET_AUTO, 0},
+      {vyre_string_intern(module, "many", 4), vyre_type_runtime_array(module, element, 0), VYRE_OFFSET_AUTO, 0},
   };
   return vyre_type_struct(module, vyre_string_intern(module, "Particle", 8), members, 6, flags);
 }
@@ -157,7 +157,8 @@ initializers(void **state)
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
-    const vyre_member members[3] = {{0, U32, VYRE_OFFSET_AUTO, 0}, {0, VYRE_TYPE(VYRE_F32, 2), VYRE_OFFSET_AUTO, 0},
+    const vyre_member members[3] = {{0, U32, VYRE_OFFSET_AUTO, 0},
+                                    {0, VYRE_TYPE(VYRE_F32, 2), VYRE_OFFSET_AUTO, 0},
                                     {0, vyre_type_matrix(c.module, VYRE_TYPE(VYRE_F32, 2), 2, 8, false), VYRE_OFFSET_AUTO, 0}};
     const vyre_type_id element = vyre_type_struct(c.module, 0, members, 3, 0);
     uint32_t words[4 * 7];
@@ -218,8 +219,9 @@ static void
 atomics(void **state)
 {
   (void)state;
-  static const vyre_opcode ops[] = {VYRE_OP_atomic_add, VYRE_OP_atomic_sub, VYRE_OP_atomic_umin, VYRE_OP_atomic_umax, VYRE_OP_atomic_smin,
-                                    VYRE_OP_atomic_smax, VYRE_OP_atomic_and, VYRE_OP_atomic_or, VYRE_OP_atomic_xor, VYRE_OP_atomic_exchange};
+  static const vyre_opcode ops[] = {VYRE_OP_atomic_add,  VYRE_OP_atomic_sub,     VYRE_OP_atomic_umin, VYRE_OP_atomic_umax,
+                                    VYRE_OP_atomic_smin, VYRE_OP_atomic_smax,    VYRE_OP_atomic_and,  VYRE_OP_atomic_or,
+                                    VYRE_OP_atomic_xor,  VYRE_OP_atomic_exchange};
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
@@ -237,7 +239,8 @@ atomics(void **state)
     }
     vyre_build(&c.b, VYRE_OP_atomic_store, VYRE_TYPE(VYRE_VOID, 1), 0, order, 0, own, export_u32(&c, 5), VYRE_NONE);
     for (uint32_t i = 5; i < 7; i++)
-      export_output(&c, vyre_build(&c.b, VYRE_OP_atomic_compare_exchange, U32, 0, order, 0, own, export_u32(&c, 9), export_u32(&c, i)));
+      export_output(&c,
+                    vyre_build(&c.b, VYRE_OP_atomic_compare_exchange, U32, 0, order, 0, own, export_u32(&c, 9), export_u32(&c, i)));
     export_output(&c, load(&c, own));
     export_run(&c, NULL);
     export_close(&c);
@@ -254,8 +257,8 @@ orders(void **state)
   const vyre_row path = at(&c, c.out, c.base);
   static const uint32_t semantics[4] = {0, 0x42, 0x44, 0x48};
   for (int i = 0; i < 4; i++)
-    vyre_build(&c.b, VYRE_OP_atomic_compare_exchange, U32, 0, VYRE_ORDER(0, SpvScopeDevice, semantics[i]), 0, path, export_u32(&c, 9),
-               export_u32(&c, 0));
+    vyre_build(&c.b, VYRE_OP_atomic_compare_exchange, U32, 0, VYRE_ORDER(0, SpvScopeDevice, semantics[i]), 0, path,
+               export_u32(&c, 9), export_u32(&c, 0));
   vyre_build(&c.b, VYRE_OP_atomic_add, U32, 0, 0, 0, path, export_u32(&c, 9), VYRE_NONE); /* no scope given */
   vyre_build_barrier(&c.b, VYRE_ORDER(SpvScopeInvocation, SpvScopeDevice, 0x48));
   vyre_build_barrier(&c.b, VYRE_ORDER(SpvScopeWorkgroup, SpvScopeWorkgroup, 0x108));
@@ -269,9 +272,13 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(structs_matrices_arrays), cmocka_unit_test(bounds_are_kept),      cmocka_unit_test(memory_starts_zero),
-    cmocka_unit_test(initializers),            cmocka_unit_test(copies_of_aggregates), cmocka_unit_test(atomics),
-    cmocka_unit_test(orders),
+      cmocka_unit_test(structs_matrices_arrays),
+      cmocka_unit_test(bounds_are_kept),
+      cmocka_unit_test(memory_starts_zero),
+      cmocka_unit_test(initializers),
+      cmocka_unit_test(copies_of_aggregates),
+      cmocka_unit_test(atomics),
+      cmocka_unit_test(orders),
   };
   return cmocka_run_group_tests(tests, export_device_open, export_device_close);
 }

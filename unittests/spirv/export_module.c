@@ -78,8 +78,10 @@ spaces_and_decorations(void **state)
                                     {0, VYRE_TYPE(VYRE_F32, 4), VYRE_OFFSET_AUTO, 0}};
     const vyre_type_id block = vyre_type_struct(c.module, vyre_string_intern(c.module, "Params", 6), members, 2, VYRE_TYPE_BLOCK);
     const vyre_row uniform = vyre_build_buffer(&c.b, block, VYRE_SPACE_UNIFORM, VYRE_ACCESS_NO_WRITE, 2, 7);
-    const vyre_row bare = vyre_build_buffer(&c.b, vyre_type_array(c.module, VYRE_TYPE(VYRE_F32, 4), 3, VYRE_NONE, 16), VYRE_SPACE_UNIFORM, 0, 2, 8);
-    const vyre_row matrix = vyre_build_buffer(&c.b, vyre_type_matrix(c.module, VYRE_TYPE(VYRE_F32, 4), 4, 16, true), VYRE_SPACE_UNIFORM, 0, 2, 9);
+    const vyre_row bare =
+        vyre_build_buffer(&c.b, vyre_type_array(c.module, VYRE_TYPE(VYRE_F32, 4), 3, VYRE_NONE, 16), VYRE_SPACE_UNIFORM, 0, 2, 8);
+    const vyre_row matrix =
+        vyre_build_buffer(&c.b, vyre_type_matrix(c.module, VYRE_TYPE(VYRE_F32, 4), 4, 16, true), VYRE_SPACE_UNIFORM, 0, 2, 9);
     const vyre_row push = vyre_build_buffer(&c.b, F32, VYRE_SPACE_PUSH, 0, 0, 0);
     const vyre_row many = vyre_build_buffer(&c.b, vyre_type_array(c.module, block, 4, VYRE_NONE, 0), VYRE_SPACE_UNIFORM, 0, 3, 0);
     const vyre_row shared = vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE,
@@ -120,7 +122,8 @@ specialization(void **state)
   for (uint32_t mode = 0; mode < 2; mode++) {
     export_case c;
     export_open(&c, mode);
-    const vyre_row n = vyre_build_spec(&c.b, U32, 4, 3), flag = vyre_build_spec(&c.b, BOOL, 1, 4), f = vyre_build_spec(&c.b, F32, 0x40000000, 5);
+    const vyre_row n = vyre_build_spec(&c.b, U32, 4, 3), flag = vyre_build_spec(&c.b, BOOL, 1, 4),
+                   f = vyre_build_spec(&c.b, F32, 0x40000000, 5);
     const vyre_row off = vyre_build_spec(&c.b, BOOL, 0, 6), k = vyre_build_spec(&c.b, I32, 2, 7);
     vyre_row_set_name(c.module, n, "size", 4);
     vyre_builder at = c.b;
@@ -130,12 +133,13 @@ specialization(void **state)
     const vyre_row half = vyre_build_imm(&c.b, VYRE_OP_udiv, more, 2);
     const vyre_row quotient = vyre_build_binary(&c.b, VYRE_OP_udiv, more, n);
     const vyre_row least = vyre_build_binary(&c.b, VYRE_OP_umin, half, vyre_build_binary(&c.b, VYRE_OP_shl, quotient, n));
-    const vyre_row picked = vyre_build_select(&c.b, vyre_build_binary(&c.b, VYRE_OP_and, flag, vyre_build_unary(&c.b, VYRE_OP_not, off)), least, n);
+    const vyre_row picked =
+        vyre_build_select(&c.b, vyre_build_binary(&c.b, VYRE_OP_and, flag, vyre_build_unary(&c.b, VYRE_OP_not, off)), least, n);
     c.b = at;
     vyre_build_workgroup(&c.b, n, export_u32(&c, 1), export_u32(&c, 1));
     const vyre_row tile = vyre_build_buffer(&c.b, vyre_type_array(c.module, F32, 0, picked, 4), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-    const vyre_row grid = vyre_build_buffer(&c.b, vyre_type_array(c.module, vyre_type_array(c.module, U32, 0, n, 4), 2, VYRE_NONE, 0),
-                                            VYRE_SPACE_WORKGROUP, 0, 0, 0);
+    const vyre_row grid = vyre_build_buffer(
+        &c.b, vyre_type_array(c.module, vyre_type_array(c.module, U32, 0, n, 4), 2, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
     vyre_build_store(&c.b, vyre_build_at(&c.b, tile, c.gid), f, 0);
     export_output(&c, vyre_build_load(&c.b, vyre_build_at(&c.b, tile, c.gid), 0));
     export_output(&c, vyre_build_load(&c.b, vyre_build_at_literal(&c.b, vyre_build_at_literal(&c.b, grid, 1), 3), 0));
@@ -302,8 +306,12 @@ what_is_refused(void **state)
   (void)state;
   export_case c;
   export_open(&c, 0);
-  vyre_build_load(&c.b, vyre_build_at(&c.b, vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, VYRE_TYPE(VYRE_F64, 1), 8),
-                                                              VYRE_SPACE_STORAGE, 0, 0, 2), c.gid), 0);
+  vyre_build_load(&c.b,
+                  vyre_build_at(&c.b,
+                                vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, VYRE_TYPE(VYRE_F64, 1), 8),
+                                                  VYRE_SPACE_STORAGE, 0, 0, 2),
+                                c.gid),
+                  0);
   expect_error(&c, "only bool, i32, u32 and f32");
   export_open(&c, 0);
   vyre_build_buffer(&c.b, vyre_type_runtime_array(c.module, BOOL, 4), VYRE_SPACE_STORAGE, 0, 0, 2);
@@ -354,26 +362,26 @@ out_of_memory(void **state)
 {
   (void)state;
   static const char text[] =
-    "struct @S { p : f32x3, m : mat2(f32x2), n : u32[3] }\n"
-    "program @a workgroup(4, 1, 1) {\n"
-    "  buffer %x : @S[] storage rw set(0) binding(0)\n"
-    "  buffer %t : u32[16] workgroup\n"
-    "  buffer %q : u32[4] private\n"
-    "  var %v : u32\n"
-    "  %i = gid.x\n"
-    "  block %b {\n"
-    "    for %k = 0u32 to %i step 1u32 {\n"
-    "      %g = get %v\n"
-    "      %h = add %g, %k\n"
-    "      set %v, %h\n"
-    "      %c = ugt %h, 9u32\n"
-    "      if %c { leave %b }\n"
-    "      switch %h { case 1u32, 2u32, 3u32, 4u32 { store %q[%k], %h fallthrough } default { store %x[%k].n[%h], %h } }\n"
-    "    }\n"
-    "  }\n"
-    "  %w = get %v\n"
-    "  store %t[%w], %w\n"
-    "}\n";
+      "struct @S { p : f32x3, m : mat2(f32x2), n : u32[3] }\n"
+      "program @a workgroup(4, 1, 1) {\n"
+      "  buffer %x : @S[] storage rw set(0) binding(0)\n"
+      "  buffer %t : u32[16] workgroup\n"
+      "  buffer %q : u32[4] private\n"
+      "  var %v : u32\n"
+      "  %i = gid.x\n"
+      "  block %b {\n"
+      "    for %k = 0u32 to %i step 1u32 {\n"
+      "      %g = get %v\n"
+      "      %h = add %g, %k\n"
+      "      set %v, %h\n"
+      "      %c = ugt %h, 9u32\n"
+      "      if %c { leave %b }\n"
+      "      switch %h { case 1u32, 2u32, 3u32, 4u32 { store %q[%k], %h fallthrough } default { store %x[%k].n[%h], %h } }\n"
+      "    }\n"
+      "  }\n"
+      "  %w = get %v\n"
+      "  store %t[%w], %w\n"
+      "}\n";
   counting heap = {.until_failure = -1};
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = counting_resize;
@@ -407,9 +415,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(spaces_and_decorations), cmocka_unit_test(specialization), cmocka_unit_test(several_programs),
-    cmocka_unit_test(input_is_kept),          cmocka_unit_test(float_modes),    cmocka_unit_test(names_lines_and_strip),
-    cmocka_unit_test(one_access_chain_each),  cmocka_unit_test(what_is_refused), cmocka_unit_test(out_of_memory),
+      cmocka_unit_test(spaces_and_decorations), cmocka_unit_test(specialization),  cmocka_unit_test(several_programs),
+      cmocka_unit_test(input_is_kept),          cmocka_unit_test(float_modes),     cmocka_unit_test(names_lines_and_strip),
+      cmocka_unit_test(one_access_chain_each),  cmocka_unit_test(what_is_refused), cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,8 +85,8 @@ uniform_ops(uint32_t mode, vyre_type type)
   open_with_inputs(&c, mode, type, operands);
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
-    if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE)
-        || !takes((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3))
+    if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE) ||
+        !takes((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3))
       continue;
     if (c.stores + 20 > EXPORT_SLOTS) {
       export_run(&c, NULL);
@@ -116,7 +116,6 @@ ops_of_one_type_relaxed(void **state)
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(kinds[k], lanes));
 }
-
 
 static vyre_row
 build(export_case *c, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row third)
@@ -313,8 +312,11 @@ packing(void **state)
   static const struct {
     vyre_opcode op;
     uint32_t lanes;
-  } ops[] = {{VYRE_OP_packsnorm4x8, 4},  {VYRE_OP_packunorm4x8, 4},  {VYRE_OP_packsnorm2x16, 2},
-             {VYRE_OP_packunorm2x16, 2}, {VYRE_OP_packhalf2x16, 2}};
+  } ops[] = {{VYRE_OP_packsnorm4x8, 4},
+             {VYRE_OP_packunorm4x8, 4},
+             {VYRE_OP_packsnorm2x16, 2},
+             {VYRE_OP_packunorm2x16, 2},
+             {VYRE_OP_packhalf2x16, 2}};
   static uint32_t words[EXPORT_INVOCATIONS * EXPORT_SLOTS];
   everyday(words);
   export_case c;
@@ -415,18 +417,18 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ops_of_one_type_strict),
-    cmocka_unit_test(ops_of_one_type_relaxed),
-    cmocka_unit_test(lanes_taken_and_put),
-    cmocka_unit_test(vectors_joined_and_shuffled),
-    cmocka_unit_test(choices),
-    cmocka_unit_test(conversions),
-    cmocka_unit_test(bit_fields),
-    cmocka_unit_test(pairs),
-    cmocka_unit_test(float_functions),
-    cmocka_unit_test(packing),
-    cmocka_unit_test(matrices),
-    cmocka_unit_test(multiplication_by_a_splat),
+      cmocka_unit_test(ops_of_one_type_strict),
+      cmocka_unit_test(ops_of_one_type_relaxed),
+      cmocka_unit_test(lanes_taken_and_put),
+      cmocka_unit_test(vectors_joined_and_shuffled),
+      cmocka_unit_test(choices),
+      cmocka_unit_test(conversions),
+      cmocka_unit_test(bit_fields),
+      cmocka_unit_test(pairs),
+      cmocka_unit_test(float_functions),
+      cmocka_unit_test(packing),
+      cmocka_unit_test(matrices),
+      cmocka_unit_test(multiplication_by_a_splat),
   };
   return cmocka_run_group_tests(tests, export_device_open, export_device_close);
 }

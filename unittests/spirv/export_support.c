@@ -61,7 +61,8 @@ export_open(export_case *c, uint32_t mode)
   c->out = vyre_build_buffer(&c->b, words, VYRE_SPACE_STORAGE, 0, 0, 1);
   vyre_row_set_name(c->module, c->in, "in", 2);
   vyre_row_set_name(c->module, c->out, "out", 3);
-  c->gid = vyre_build_lane(&c->b, vyre_build(&c->b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 0);
+  c->gid =
+      vyre_build_lane(&c->b, vyre_build(&c->b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 0);
   c->base = vyre_build_imm(&c->b, VYRE_OP_mul, c->gid, EXPORT_SLOTS);
 }
 
@@ -145,10 +146,11 @@ export_validate(const vyre_bytes *code)
   spv_diagnostic diagnostic = NULL;
   const spv_result_t result = spvValidate(context, &binary, &diagnostic);
   if (result != SPV_SUCCESS) {
-    print_error("spirv-val: word %zu: %s\n", diagnostic ? diagnostic->position.index : 0, diagnostic ? diagnostic->error : "invalid");
+    print_error("spirv-val: word %zu: %s\n", diagnostic ? diagnostic->position.index : 0,
+                diagnostic ? diagnostic->error : "invalid");
     spv_text text = NULL;
-    spvBinaryToText(context, words, code->size / 4, SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES, &text,
-                    NULL);
+    spvBinaryToText(context, words, code->size / 4, SPV_BINARY_TO_TEXT_OPTION_INDENT | SPV_BINARY_TO_TEXT_OPTION_FRIENDLY_NAMES,
+                    &text, NULL);
     if (text)
       print_error("%s\n", text->str);
     spvTextDestroy(text);
@@ -215,8 +217,14 @@ static void
 run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
 {
   static const vyre_kernel_slot slots[2] = {{0, 0, VYRE_SLOT_STORAGE}, {0, 1, VYRE_SLOT_STORAGE}};
-  const vyre_kernel_desc desc = {.label = "test", .form = VYRE_KERNEL_SPIRV, .code = c->code.data, .size = c->code.size, .entry = "main",
-                                 .workgroup = {4, 1, 1}, .slots = slots, .slot_count = 2};
+  const vyre_kernel_desc desc = {.label = "test",
+                                 .form = VYRE_KERNEL_SPIRV,
+                                 .code = c->code.data,
+                                 .size = c->code.size,
+                                 .entry = "main",
+                                 .workgroup = {4, 1, 1},
+                                 .slots = slots,
+                                 .slot_count = 2};
   vyre_kernel kernel;
   vyre_device_buffer buffers[2];
   for (int i = 0; i < 2; i++)
@@ -226,7 +234,8 @@ run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
   const vyre_upload uploads[2] = {{ranges[0], in}, {ranges[1], out}};
   const vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 2, .groups = {4, 1, 1}};
   const vyre_read read = {ranges[1], out};
-  const vyre_sequence sequence = {.uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  const vyre_sequence sequence = {
+      .uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
   export_must(vyre_target_vulkan.submit(device, &sequence, NULL));
   export_must(vyre_target_vulkan.release(device, kernel));
   for (int i = 0; i < 2; i++)
@@ -265,8 +274,8 @@ compare(const export_case *c, const char *what, const uint32_t *expected, const 
     if (agree(c, slot, expected[i], found[i]))
       continue;
     differ++;
-    print_error("%s: %s: invocation %u, word %u: expected 0x%08x, found 0x%08x\n", what, c->slots[slot].label ? c->slots[slot].label : "",
-                i / EXPORT_SLOTS, slot, expected[i], found[i]);
+    print_error("%s: %s: invocation %u, word %u: expected 0x%08x, found 0x%08x\n", what,
+                c->slots[slot].label ? c->slots[slot].label : "", i / EXPORT_SLOTS, slot, expected[i], found[i]);
   }
   assert_int_equal(differ, 0);
 }

@@ -1,4 +1,5 @@
-/* Programs made by tests: written as SPIR-V, accepted by spirv-val, and run on the interpreter and on Vulkan where there is a device.
+/* Programs made by tests: written as SPIR-V, accepted by spirv-val, and run on the interpreter and on Vulkan where there is a
+ * device.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef EXPORT_SUPPORT_H
@@ -13,12 +14,12 @@
 #include "vyre/ir.h"
 #include "vyre/spirv.h"
 
-#define EXPORT_INVOCATIONS 16u /* four workgroups of four */
-#define EXPORT_SLOTS 256u      /* words of input and of output for each invocation */
+#define EXPORT_INVOCATIONS 16u  /* four workgroups of four */
+#define EXPORT_SLOTS       256u /* words of input and of output for each invocation */
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define U32  VYRE_TYPE(VYRE_U32, 1)
+#define I32  VYRE_TYPE(VYRE_I32, 1)
+#define F32  VYRE_TYPE(VYRE_F32, 1)
 #define BOOL VYRE_TYPE(VYRE_BOOL, 1)
 
 /* A module with one program: buffers `in` and `out`, u32[], and the first of the invocation's words in both. */
@@ -28,15 +29,15 @@ typedef struct export_case {
   vyre_row program, in, out, gid, base;
   uint32_t loads, stores; /* words of `in` and `out` that are used */
   /* of the outputs to come: */
-  uint32_t tolerance;     /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
-  bool zeros_agree;       /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
-  const char *label;      /* what a difference is reported under */
+  uint32_t tolerance; /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
+  bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
+  const char *label;  /* what a difference is reported under */
   struct {
     uint32_t tolerance;
     bool zeros_agree;
     const char *label;
   } slots[EXPORT_SLOTS];
-  vyre_bytes code;        /* after export_write */
+  vyre_bytes code; /* after export_write */
 } export_case;
 
 /* mode: 0 strict, VYRE_PROGRAM_RELAXED. */
