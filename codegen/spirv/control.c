@@ -13,356 +13,7 @@
  * Cost: rows, plus written vars times edges.  Limit: 1023 nested constructs, as SPIR-V has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
-
-#include <string.h>
-
-/* ---- survey
- * -------------------------------------------------------------------------------------------------------------------------- */
-
-static uint32_t
-new_value(vyre_spv *s, uint32_t row)
-{
-  vyre_spv_push(s, &s->vars, row);
-  vyre_spv_push(s, &s->current, 0);
-  vyre_spv_push(s, &s->stamps, 0);
-  return s->value_count++;
-}
-
-/* `open` holds pairs: a value that is written, and what that write reaches.  0: whatever follows; a construct's row: what follows
- * that; NOWHERE: nothing. */
-#define NOWHERE UINT32_MAX
-
-static void
-push_write(vyre_spv *s, uint32_t value)
-{
-  vyre_spv_push(s, &s->open, value);
-  vyre_spv_push(s, &s->open, 0);
-}
-
-static void
-use_pointer(vyre_spv *s, uint32_t path)
-{
-  if (path > s->base && path < s->end)
-    s->use[path - s->base] |= VYRE_SPV_USED_POINTER;
-}
-
-static void
-use_matrix(vyre_spv *s, uint32_t row)
-{
-  if (row > s->base && row < s->end)
-    s->use[row - s->base] |= VYRE_SPV_USED_MATRIX;
-}
-
-static bool
-is_left_by_leave(vyre_opcode op)
-{
-  return op == VYRE_OP_loop || op == VYRE_OP_for || op == VYRE_OP_switch || op == VYRE_OP_block;
-}
-
-/* A leave writes its target's flag, if it has to cross another construct. */
-static void
-survey_leave(vyre_spv *s, uint32_t row)
-{
-  const uint32_t target = s->a[row];
-  bool crosses = false;
-  if (target <= s->base || target >= s->end)
-    return;
-  s->use[target - s->base] |= VYRE_SPV_LEFT;
-  for (uint32_t at = s->parent[row]; at != target && at > s->base; at = s->parent[at])
-    crosses |= is_left_by_leave(vyre_spv_opcode(s, at));
-  if (!crosses)
-    return;
-  if (!(s->use[target - s->base] & VYRE_SPV_CROSSED)) {
-    s->use[target - s->base] |= VYRE_SPV_CROSSED;
-    s->id[target - s->base] = new_value(s, target);
-  }
-  push_write(s, s->id[target - s->base]);
-}
-
-static void
-survey_row(vyre_spv *s, uint32_t row)
-{
-  const vyre_opcode op = vyre_spv_opcode(s, row);
-  switch (op) {
-  case VYRE_OP_var:
-    s->aux[row - s->base] = new_value(s, row);
-    break;
-  case VYRE_OP_set:
-    if (s->a[row] <= s->base || s->a[row] >= row || vyre_spv_opcode(s, s->a[row]) != VYRE_OP_var)
-      vyre_spv_fail(s, "a set of row %u, which is no var\nFix: verify the module before writing it", s->a[row]);
-    else
-      push_write(s, s->aux[s->a[row] - s->base]);
-    break;
-  case VYRE_OP_leave:
-    survey_leave(s, row);
-    s->jumps++;
-    break;
-  case VYRE_OP_break:
-  case VYRE_OP_continue:
-  case VYRE_OP_fallthrough:
-    s->jumps++;
-    break;
-  case VYRE_OP_copy:
-    use_pointer(s, s->b[row]);
-    use_pointer(s, s->a[row]);
-    break;
-  case VYRE_OP_matmat:
-    use_matrix(s, s->a[row]);
-    use_matrix(s, s->b[row]);
-    break;
-  case VYRE_OP_vecmat:
-    use_matrix(s, s->b[row]);
-    break;
-  case VYRE_OP_matvec:
-  case VYRE_OP_transpose:
-  case VYRE_OP_determinant:
-  case VYRE_OP_inverse:
-    use_matrix(s, s->a[row]);
-    break;
-  case VYRE_OP_load:
-  case VYRE_OP_store:
-    use_pointer(s, s->a[row]);
-    break;
-  default:
-    if (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor)
-      use_pointer(s, s->a[row]);
-    break;
-  }
-}
-
-/* What follows the jump that a region ends with: 0 is what follows the region, and a loop's next round. */
-static uint32_t
-reach_of(const vyre_spv *s, uint32_t last)
-{
-  uint32_t at;
-  switch (last ? vyre_spv_opcode(s, last) : VYRE_OP_null) {
-  case VYRE_OP_return:
-  case VYRE_OP_trap:
-    return NOWHERE;
-  case VYRE_OP_leave:
-    return s->a[last];
-  case VYRE_OP_break:
-    for (at = s->parent[last]; at > s->base; at = s->parent[at])
-      if (vyre_spv_opcode(s, at) == VYRE_OP_loop || vyre_spv_opcode(s, at) == VYRE_OP_for)
-        return at;
-    return 0;
-  default:
-    return 0;
-  }
-}
-
-/* A region ends: if by a jump, the one in it, what was written in it reaches only what that jump goes to. */
-static void
-survey_close_region(vyre_spv *s, uint32_t region, size_t start, uint32_t jumps)
-{
-  const uint32_t reach = reach_of(s, s->last[region]);
-  if (jumps > (reach != NOWHERE))
-    return;
-  for (size_t i = start; reach && i < s->open.count; i += 2)
-    if (s->open.data[i + 1] == 0)
-      s->open.data[i + 1] = reach;
-}
-
-/* A construct ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge of a loop first,
- * and stays for the construct around it. */
-static void
-survey_close(vyre_spv *s, uint32_t row, size_t start)
-{
-  const bool crossed = (s->use[row - s->base] & VYRE_SPV_CROSSED) != 0;
-  size_t kept = start;
-  for (size_t i = start; i < s->open.count; i += 2) {
-    const uint32_t value = s->open.data[i], reach = s->open.data[i + 1], seen = s->stamps.data[value];
-    if (crossed && value == s->id[row - s->base])
-      continue;
-    if (seen >= start && seen < kept && s->open.data[seen] == value) {
-      if (s->open.data[seen + 1] != reach)
-        s->open.data[seen + 1] = 0;
-      continue;
-    }
-    s->stamps.data[value] = (uint32_t)kept;
-    s->open.data[kept++] = value;
-    s->open.data[kept++] = reach;
-  }
-  s->open.count = kept;
-  s->aux[row - s->base] = (uint32_t)s->written.count;
-  vyre_spv_push(s, &s->written, (uint32_t)(kept - start) / 2);
-  vyre_spv_push(s, &s->written, 0);
-  uint32_t heads = 0;
-  for (int tail = 0; tail < 2; tail++) {
-    for (size_t i = start; i < kept && !vyre_spv_failed(s); i += 2) {
-      const uint32_t value = s->open.data[i];
-      const bool head = s->open.data[i + 1] == 0 && vyre_spv_opcode(s, s->vars.data[value]) == VYRE_OP_var;
-      if (head != (tail == 0))
-        continue;
-      heads += head;
-      vyre_spv_push(s, &s->written, value);
-    }
-  }
-  if (!vyre_spv_failed(s))
-    s->written.data[s->aux[row - s->base] + 1] = heads;
-  for (size_t i = start; i < kept && !vyre_spv_failed(s); i += 2)
-    if (s->open.data[i + 1] == row)
-      s->open.data[i + 1] = 0;
-}
-
-static void
-survey_end(vyre_spv *s, const uint32_t open[3])
-{
-  const uint32_t row = open[0], start = open[1];
-  if (vyre_spv_failed(s))
-    return;
-  if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & VYRE_OP_REGIONS)
-    survey_close(s, row, start);
-  else
-    survey_close_region(s, row, start, s->jumps - open[2]);
-}
-
-void
-vyre_spv_survey(vyre_spv *s)
-{
-  vyre_spv_words nest = {0}; /* a row with children, where its part of `open` begins, the jumps before it */
-  s->value_count = s->jumps = 0;
-  s->vars.count = s->current.count = s->stamps.count = s->open.count = s->written.count = 0;
-  for (uint32_t row = s->base + 1; row < s->end && !vyre_spv_failed(s); row++) {
-    s->row = row;
-    while (nest.count && nest.data[nest.count - 3] != s->parent[row]) {
-      nest.count -= 3;
-      survey_end(s, nest.data + nest.count);
-    }
-    survey_row(s, row);
-    if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & (VYRE_OP_REGIONS | VYRE_OP_REGION)) {
-      vyre_spv_push(s, &nest, row);
-      vyre_spv_push(s, &nest, (uint32_t)s->open.count);
-      vyre_spv_push(s, &nest, s->jumps);
-      if (nest.count / 6 > VYRE_SPV_DEPTH)
-        vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
-    }
-  }
-  for (; nest.count && !vyre_spv_failed(s); nest.count -= 3)
-    survey_end(s, nest.data + nest.count - 3);
-  vyre_spv_words_free(s, &nest);
-  s->row = 0;
-}
-
-/* ---- values and edges
- * ------------------------------------------------------------------------------------------------------------------- */
-
-static bool
-is_flag(const vyre_spv *s, uint32_t value)
-{
-  return vyre_spv_opcode(s, s->vars.data[value]) != VYRE_OP_var;
-}
-
-static uint32_t
-type_of(vyre_spv *s, uint32_t value)
-{
-  return vyre_spv_value_type(s, is_flag(s, value) ? VYRE_TYPE(VYRE_BOOL, 1) : vyre_spv_row_type(s, s->vars.data[value]));
-}
-
-static uint32_t
-or_zero(vyre_spv *s, uint32_t value, uint32_t id)
-{
-  return id ? id : vyre_spv_null(s, type_of(s, value));
-}
-
-static vyre_spv_scope *
-open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
-{
-  if (s->depth == s->scope_capacity) {
-    const uint32_t capacity = s->scope_capacity ? s->scope_capacity * 2 : 16;
-    vyre_spv_scope *scopes =
-        s->allocator->resize(s->allocator->user, s->scopes, s->scope_capacity * sizeof(*scopes), capacity * sizeof(*scopes));
-    if (!scopes) {
-      s->out_of_memory = true;
-      return NULL;
-    }
-    for (uint32_t i = s->scope_capacity; i < capacity; i++)
-      scopes[i] = (vyre_spv_scope){0};
-    s->scopes = scopes;
-    s->scope_capacity = capacity;
-  }
-  vyre_spv_scope *scope = &s->scopes[s->depth++];
-  const uint32_t *written = s->written.data + s->aux[row - s->base];
-  scope->row = row;
-  scope->kind = kind;
-  scope->merge = s->next_id++;
-  scope->next = kind == VYRE_SPV_LOOP ? s->next_id++ : 0;
-  scope->var_count = written[0];
-  scope->head_count = written[1];
-  scope->vars = written + 2;
-  scope->merge_edges.count = scope->next_edges.count = scope->saved.count = 0;
-  return scope;
-}
-
-static void
-add_edge(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t block)
-{
-  vyre_spv_push(s, edges, block);
-  for (uint32_t i = 0; i < scope->var_count; i++)
-    vyre_spv_push(s, edges, s->current.data[scope->vars[i]]);
-}
-
-/* The branch that ends the block being written. */
-static void
-jump(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t label)
-{
-  add_edge(s, scope, edges, s->block);
-  vyre_spv_branch(s, label);
-  s->dead = true;
-}
-
-static void
-save(vyre_spv *s, vyre_spv_scope *scope)
-{
-  for (uint32_t i = 0; i < scope->var_count; i++)
-    vyre_spv_push(s, &scope->saved, s->current.data[scope->vars[i]]);
-}
-
-static void
-restore(vyre_spv *s, const vyre_spv_scope *scope)
-{
-  for (uint32_t i = 0; i < scope->var_count && !s->out_of_memory; i++)
-    s->current.data[scope->vars[i]] = scope->saved.data[i];
-  s->dead = false;
-}
-
-/* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows. */
-static void
-meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t label)
-{
-  const uint32_t stride = scope->var_count + 1;
-  const size_t count = edges->count / stride;
-  vyre_spv_label(s, label);
-  s->dead = count == 0;
-  if (vyre_spv_failed(s) || count == 0)
-    return;
-  for (uint32_t i = 0; i < scope->var_count; i++) {
-    const uint32_t value = scope->vars[i], *first = edges->data + 1 + i;
-    bool same = true;
-    for (size_t edge = 1; edge < count && same; edge++)
-      same = first[edge * stride] == first[0];
-    if (same) {
-      s->current.data[value] = first[0];
-      continue;
-    }
-    const uint32_t type = type_of(s, value), id = s->next_id++;
-    if (count * 2 + 3 > 0xffff) {
-      vyre_spv_fail(s, "a phi of %zu edges", count);
-      return;
-    }
-    for (size_t edge = 0; edge < count; edge++)
-      or_zero(s, value, first[edge * stride]); /* constants are made before the instruction is begun */
-    vyre_spv_push(s, &s->code, (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi);
-    vyre_spv_push(s, &s->code, type);
-    vyre_spv_push(s, &s->code, id);
-    for (size_t edge = 0; edge < count; edge++) {
-      vyre_spv_push(s, &s->code, or_zero(s, value, first[edge * stride]));
-      vyre_spv_push(s, &s->code, edges->data[edge * stride]);
-    }
-    s->current.data[value] = id;
-  }
-}
+#include "control.h"
 
 void
 vyre_spv_label(vyre_spv *s, uint32_t label)
@@ -421,8 +72,7 @@ vyre_spv_if_end(vyre_spv *s, vyre_spv_branching branching, uint32_t type, uint32
   return s->next_id++;
 }
 
-/* ---- leaving
- * ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- leaving ---- */
 
 static void
 write_leave(vyre_spv *s, uint32_t target)
@@ -445,7 +95,7 @@ write_leave(vyre_spv *s, uint32_t target)
   vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
   if (first != scope)
     s->current.data[s->id[target - s->base]] = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
-  jump(s, first, &first->merge_edges, first->merge);
+  vyre_spv_jump(s, first, &first->merge_edges, first->merge);
 }
 
 /* Behind a construct: leaves that crossed it go on. */
@@ -454,7 +104,7 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
 {
   const uint32_t always = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
   for (uint32_t i = 0; i < count && !s->dead && !vyre_spv_failed(s); i++) {
-    const uint32_t flag = is_flag(s, vars[i]) ? s->current.data[vars[i]] : 0, target = s->vars.data[vars[i]];
+    const uint32_t flag = vyre_spv_is_flag(s, vars[i]) ? s->current.data[vars[i]] : 0, target = s->vars.data[vars[i]];
     if (!flag)
       continue;
     if (flag == always) {
@@ -479,7 +129,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
   const uint32_t *vars = scope->vars, count = scope->var_count, row = scope->row;
   const bool left = scope->kind != VYRE_SPV_SELECTION;
-  meet(s, scope, &scope->merge_edges, scope->merge);
+  vyre_spv_meet(s, scope, &scope->merge_edges, scope->merge);
   s->depth--;
   if (s->dead)
     unreachable(s);
@@ -489,8 +139,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
     s->current.data[s->id[row - s->base]] = 0;
 }
 
-/* ---- constructs
- * ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- constructs ---- */
 
 /* An arm of a selection: its region, or nothing if there is none. */
 static void
@@ -498,14 +147,14 @@ write_arm(vyre_spv *s, uint32_t row_depth, uint32_t region, uint32_t label, uint
 {
   vyre_spv_scope *scope = &s->scopes[row_depth];
   if (!s->first[region]) {
-    add_edge(s, scope, &scope->merge_edges, head);
+    vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
     return;
   }
   vyre_spv_label(s, label);
   vyre_spv_region(s, region);
   scope = &s->scopes[row_depth];
   if (!s->dead)
-    jump(s, scope, &scope->merge_edges, scope->merge);
+    vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
 }
 
 /* The innermost loop. */
@@ -528,7 +177,7 @@ write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t 
   if (s->first[then ^ otherwise ^ arm] || (op != VYRE_OP_break && op != VYRE_OP_continue) || !loop)
     return false;
   const uint32_t target = op == VYRE_OP_break ? loop->merge : loop->next, on = s->next_id++;
-  add_edge(s, loop, op == VYRE_OP_break ? &loop->merge_edges : &loop->next_edges, s->block);
+  vyre_spv_add_edge(s, loop, op == VYRE_OP_break ? &loop->merge_edges : &loop->next_edges, s->block);
   branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
   vyre_spv_label(s, on);
   return true;
@@ -542,46 +191,18 @@ write_if(vyre_spv *s, uint32_t row)
     return;
   if (write_conditional_jump(s, condition, then, otherwise))
     return;
-  vyre_spv_scope *scope = open_scope(s, row, VYRE_SPV_SELECTION);
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SELECTION);
   if (!scope)
     return;
   const uint32_t depth = s->depth - 1, head = s->block;
   const uint32_t yes = s->first[then] ? s->next_id++ : scope->merge, no = s->first[otherwise] ? s->next_id++ : scope->merge;
-  save(s, scope);
+  vyre_spv_save(s, scope);
   selection_merge(s, scope->merge);
   branch_conditional(s, condition, yes, no);
   write_arm(s, depth, then, yes, head);
-  restore(s, &s->scopes[depth]);
+  vyre_spv_restore(s, &s->scopes[depth]);
   write_arm(s, depth, otherwise, no, head);
   close_scope(s, &s->scopes[depth]);
-}
-
-/* The head's phis: one a var that may come round changed, the back edge's value and block to come.  Returns where they begin. */
-static size_t
-write_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
-{
-  const size_t start = s->code.count;
-  for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
-    const uint32_t value = scope->vars[i];
-    const uint32_t type = type_of(s, value), initial = or_zero(s, value, s->current.data[value]), id = s->next_id++;
-    const uint32_t operands[6] = {type, id, initial, before, id, 0};
-    vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-    s->current.data[value] = id;
-  }
-  return start;
-}
-
-/* The back edge comes from the block being written.  live: with the values of now; else it is never taken. */
-static void
-patch_head_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool live)
-{
-  for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
-    const uint32_t value = scope->vars[i];
-    if (live)
-      s->code.data[start + 5] = or_zero(s, value, s->current.data[value]);
-    s->code.data[start + 6] = s->block;
-    start += 7;
-  }
 }
 
 static void
@@ -598,7 +219,7 @@ write_for(vyre_spv *s, uint32_t row)
   const vyre_type type = vyre_spv_row_type(s, body_row);
   const uint32_t from = vyre_spv_value(s, s->a[row]), to = vyre_spv_value(s, s->b[row]), step = vyre_spv_value(s, s->c[row]);
   const uint32_t type_id = vyre_spv_value_type(s, type), bool_id = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
-  vyre_spv_scope *scope = open_scope(s, row, VYRE_SPV_LOOP);
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_LOOP);
   if (!scope || vyre_spv_failed(s))
     return;
   const uint32_t depth = s->depth - 1, before = s->block, head = s->next_id++, body = s->next_id++, index = s->next_id++;
@@ -607,12 +228,12 @@ write_for(vyre_spv *s, uint32_t row)
   const size_t phi = s->code.count;
   const uint32_t operands[6] = {type_id, index, from, before, index, 0};
   vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-  const size_t phis = write_head_phis(s, scope, before);
+  const size_t phis = vyre_spv_head_phis(s, scope, before);
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
   const uint32_t inside = vyre_spv_op2(s, is_signed ? SpvOpSLessThan : SpvOpULessThan, bool_id, index, to);
   loop_merge(s, scope);
   branch_conditional(s, inside, body, scope->merge);
-  add_edge(s, scope, &scope->merge_edges, head);
+  vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
   vyre_spv_label(s, body);
   s->id[body_row - s->base] = index;
   const char *name = s->strip ? NULL : vyre_row_name(s->module, (vyre_row){body_row});
@@ -621,8 +242,8 @@ write_for(vyre_spv *s, uint32_t row)
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
-    jump(s, scope, &scope->next_edges, scope->next);
-  meet(s, scope, &scope->next_edges, scope->next);
+    vyre_spv_jump(s, scope, &scope->next_edges, scope->next);
+  vyre_spv_meet(s, scope, &scope->next_edges, scope->next);
   const bool live = !s->dead;
   if (vyre_spv_failed(s))
     return;
@@ -631,7 +252,7 @@ write_for(vyre_spv *s, uint32_t row)
     s->code.data[phi + 5] = advanced;
     s->code.data[phi + 6] = s->block;
   }
-  patch_head_phis(s, scope, phis, live);
+  vyre_spv_patch_phis(s, scope, phis, live);
   vyre_spv_branch(s, head);
   close_scope(s, scope);
 }
@@ -641,7 +262,7 @@ static void
 write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, size_t phis)
 {
   vyre_spv_scope *scope = &s->scopes[depth];
-  meet(s, scope, &scope->next_edges, scope->next);
+  vyre_spv_meet(s, scope, &scope->next_edges, scope->next);
   bool live = !s->dead;
   s->break_condition = 0;
   if (live) {
@@ -658,9 +279,9 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
     s->code.count--;
     live = false;
   }
-  patch_head_phis(s, scope, phis, live);
+  vyre_spv_patch_phis(s, scope, phis, live);
   if (live && s->break_condition) {
-    add_edge(s, scope, &scope->merge_edges, s->block);
+    vyre_spv_add_edge(s, scope, &scope->merge_edges, s->block);
     branch_conditional(s, s->break_condition, scope->merge, head);
   } else {
     vyre_spv_branch(s, head);
@@ -672,20 +293,20 @@ static void
 write_loop(vyre_spv *s, uint32_t row)
 {
   const uint32_t body_row = s->first[row], continuing = body_row ? s->next[body_row] : 0;
-  vyre_spv_scope *scope = open_scope(s, row, VYRE_SPV_LOOP);
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_LOOP);
   if (!scope || vyre_spv_failed(s))
     return;
   const uint32_t depth = s->depth - 1, before = s->block, head = s->next_id++, body = s->next_id++;
   vyre_spv_branch(s, head);
   vyre_spv_label(s, head);
-  const size_t phis = write_head_phis(s, scope, before);
+  const size_t phis = vyre_spv_head_phis(s, scope, before);
   loop_merge(s, scope);
   vyre_spv_branch(s, body);
   vyre_spv_label(s, body);
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
-    jump(s, scope, &scope->next_edges, scope->next);
+    vyre_spv_jump(s, scope, &scope->next_edges, scope->next);
   write_continuing(s, depth, continuing, head, phis);
   if (!vyre_spv_failed(s))
     close_scope(s, &s->scopes[depth]);
@@ -725,17 +346,17 @@ write_cases(vyre_spv *s, uint32_t row, uint32_t depth, uint32_t head, uint32_t f
   uint32_t label = first_label;
   for (uint32_t region = s->first[row]; region && !vyre_spv_failed(s); region = s->next[region], label++) {
     vyre_spv_scope *scope = &s->scopes[depth];
-    restore(s, scope);
-    add_edge(s, scope, &scope->next_edges, head);
-    meet(s, scope, &scope->next_edges, label);
+    vyre_spv_restore(s, scope);
+    vyre_spv_add_edge(s, scope, &scope->next_edges, head);
+    vyre_spv_meet(s, scope, &scope->next_edges, label);
     scope->next_edges.count = 0;
     s->fell = false;
     vyre_spv_region(s, region);
     scope = &s->scopes[depth];
     if (s->fell && s->next[region])
-      jump(s, scope, &scope->next_edges, label + 1);
+      vyre_spv_jump(s, scope, &scope->next_edges, label + 1);
     else if (!s->dead)
-      jump(s, scope, &scope->merge_edges, scope->merge);
+      vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
     s->fell = false;
   }
 }
@@ -744,7 +365,7 @@ static void
 write_switch(vyre_spv *s, uint32_t row)
 {
   const uint32_t selector = vyre_spv_value(s, s->a[row]);
-  vyre_spv_scope *scope = open_scope(s, row, VYRE_SPV_SWITCH);
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SWITCH);
   if (!scope)
     return;
   const uint32_t depth = s->depth - 1, head = s->block, first_label = s->next_id;
@@ -760,12 +381,12 @@ write_switch(vyre_spv *s, uint32_t row)
   }
   if (!vyre_spv_failed(s))
     words.data[1] = otherwise ? otherwise : scope->merge;
-  save(s, scope);
+  vyre_spv_save(s, scope);
   selection_merge(s, scope->merge);
   vyre_spv_instruction(s, &s->code, SpvOpSwitch, words.data, words.count);
   vyre_spv_words_free(s, &words);
   if (!otherwise)
-    add_edge(s, scope, &scope->merge_edges, head);
+    vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
   write_cases(s, row, depth, head, first_label);
   if (!vyre_spv_failed(s))
     close_scope(s, &s->scopes[depth]);
@@ -778,7 +399,7 @@ write_block(vyre_spv *s, uint32_t row)
     vyre_spv_region(s, s->first[row]);
     return;
   }
-  vyre_spv_scope *scope = open_scope(s, row, VYRE_SPV_SWITCH);
+  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SWITCH);
   if (!scope)
     return;
   const uint32_t depth = s->depth - 1;
@@ -790,7 +411,7 @@ write_block(vyre_spv *s, uint32_t row)
   vyre_spv_region(s, s->first[row]);
   scope = &s->scopes[depth];
   if (!s->dead)
-    jump(s, scope, &scope->merge_edges, scope->merge);
+    vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
   if (!vyre_spv_failed(s))
     close_scope(s, scope);
 }
@@ -803,14 +424,12 @@ write_loop_jump(vyre_spv *s, bool is_break)
   if (!scope)
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
   else if (is_break)
-    jump(s, scope, &scope->merge_edges, scope->merge);
+    vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
   else
-    jump(s, scope, &scope->next_edges, scope->next);
+    vyre_spv_jump(s, scope, &scope->next_edges, scope->next);
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static void
 write_line(vyre_spv *s, uint32_t row)
@@ -862,7 +481,7 @@ write_row(vyre_spv *s, uint32_t row)
   case VYRE_OP_buffer:
     return;
   case VYRE_OP_get:
-    s->id[row - s->base] = or_zero(s, s->aux[s->a[row] - s->base], s->current.data[s->aux[s->a[row] - s->base]]);
+    s->id[row - s->base] = vyre_spv_or_zero(s, s->aux[s->a[row] - s->base], s->current.data[s->aux[s->a[row] - s->base]]);
     return;
   case VYRE_OP_set:
     s->current.data[s->aux[s->a[row] - s->base]] = vyre_spv_value(s, s->b[row]);
@@ -915,56 +534,4 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
     s->row = row;
     write_row(s, row);
   }
-}
-
-/* ---- phis that nothing uses
- * --------------------------------------------------------------------------------------------------------------- */
-
-/* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
-static void
-mark(vyre_spv *s, uint32_t word, uint32_t first_id)
-{
-  uint32_t *offset = word - first_id < s->marks.count ? &s->marks.data[word - first_id] : NULL;
-  if (offset && *offset) {
-    vyre_spv_push(s, &s->scratch, *offset);
-    *offset = 0;
-  }
-}
-
-void
-vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id)
-{
-  bool any = false;
-  uint32_t *code = s->code.data;
-  s->marks.count = s->scratch.count = 0;
-  /* `marks`: by id, where the phi stands, until it is found to be used */
-  for (uint32_t id = first_id; id < s->next_id; id++)
-    vyre_spv_push(s, &s->marks, 0);
-  if (vyre_spv_failed(s))
-    return;
-  for (size_t at = start; at < s->code.count; at += code[at] >> 16) {
-    if ((code[at] & 0xffff) != SpvOpPhi)
-      continue;
-    s->marks.data[code[at + 2] - first_id] = (uint32_t)at;
-    any = true;
-  }
-  for (size_t at = start; any && at < s->code.count; at += code[at] >> 16)
-    for (size_t i = 1; (code[at] & 0xffff) != SpvOpPhi && i < code[at] >> 16; i++)
-      mark(s, code[at + i], first_id);
-  while (s->scratch.count && !vyre_spv_failed(s)) {
-    const size_t at = s->scratch.data[--s->scratch.count];
-    for (size_t i = 3; i < code[at] >> 16; i += 2)
-      mark(s, code[at + i], first_id);
-  }
-  if (vyre_spv_failed(s) || !any)
-    return;
-  size_t kept = start;
-  for (size_t at = start, count; at < s->code.count; at += count) {
-    count = code[at] >> 16;
-    if ((code[at] & 0xffff) == SpvOpPhi && s->marks.data[code[at + 2] - first_id])
-      continue;
-    memmove(code + kept, code + at, count * 4);
-    kept += count;
-  }
-  s->code.count = kept;
 }

@@ -111,8 +111,7 @@ typedef struct vyre_spv {
   vyre_spv_words scratch, marks;
 } vyre_spv;
 
-/* ---- words.c -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- words.c ---- */
 
 /* Room for `count` (at most 16) words at the end, always valid. */
 uint32_t *vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count);
@@ -134,8 +133,7 @@ vyre_spv_failed(const vyre_spv *s)
   return s->status || s->out_of_memory;
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static inline vyre_opcode
 vyre_spv_opcode(const vyre_spv *s, uint32_t row)
@@ -174,8 +172,7 @@ uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
 uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row);
 
-/* ---- instructions
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- instructions ---- */
 
 uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
 uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
@@ -205,8 +202,7 @@ vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b
   return vyre_spv_op(s, opcode, type, operands, 3);
 }
 
-/* ---- types.c, constants.c
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- types.c, constants.c ---- */
 
 uint32_t vyre_spv_value_type(vyre_spv *s, vyre_type type);
 uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode);
@@ -230,8 +226,7 @@ uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
 /* The constant that an initializer's words make of a type without layout. */
 uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer);
 
-/* ---- memory.c
- * ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory.c ---- */
 
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
 /* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
@@ -239,8 +234,7 @@ void vyre_spv_memory_start(vyre_spv *s);
 void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
 
-/* ---- control.c
- * ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- control.c ---- */
 
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);

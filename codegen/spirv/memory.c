@@ -16,8 +16,7 @@ boolean(vyre_spv *s)
   return vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
 }
 
-/* ---- variables
- * ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- variables ---- */
 
 /* The struct a buffer's type is in the end, through arrays of descriptors. */
 static vyre_type_info
@@ -149,8 +148,7 @@ vyre_spv_builtin(vyre_spv *s, uint32_t row)
   return load_builtin(s, vyre_spv_opcode(s, row));
 }
 
-/* ---- addresses
- * -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static uint32_t
 buffer_of(const vyre_spv *s, uint32_t path)
@@ -299,8 +297,7 @@ write_at(vyre_spv *s, uint32_t row)
     s->use[row - s->base] |= VYRE_SPV_BRANCH;
 }
 
-/* ---- accesses
- * --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- accesses ---- */
 
 /* The memory operands of a load or store: how many words. */
 static uint32_t
@@ -404,8 +401,7 @@ write_copy(vyre_spv *s, uint32_t row)
   store(s, row, &to, relayout(s, type, value, mode_of(s, s->b[row], from.buffer), mode_of(s, s->a[row], to.buffer)));
 }
 
-/* ---- atomics and barriers
- * --------------------------------------------------------------------------------------------------------------------- */
+/* ---- atomics and barriers ---- */
 
 /* What a failed exchange may order: no release. */
 static uint32_t
@@ -512,8 +508,7 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     vyre_spv_describe(s, row, s->id[row - s->base]);
 }
 
-/* ---- the start of a strict program
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- the start of a strict program ---- */
 
 static void
 store_zero(vyre_spv *s, uint32_t pointer, vyre_type_id type)

@@ -115,8 +115,7 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
                      vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
 }
 
-/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, key...)
- * --------------------------- */
+/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, key...) ---- */
 
 static uint32_t
 hash_words(const uint32_t *key, size_t count)

@@ -1,0 +1,141 @@
+/* Instructions with a result: in a function, or as OpSpecConstantOp where a row is to be a constant.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+/* Instructions whose float result a compiler might contract or reorder. */
+static bool
+is_float_arithmetic(uint32_t opcode)
+{
+  switch (opcode) {
+  case SpvOpFAdd:
+  case SpvOpFSub:
+  case SpvOpFMul:
+  case SpvOpFDiv:
+  case SpvOpFRem:
+  case SpvOpFMod:
+  case SpvOpFNegate:
+  case SpvOpDot:
+  case SpvOpVectorTimesScalar:
+  case SpvOpMatrixTimesVector:
+  case SpvOpVectorTimesMatrix:
+  case SpvOpMatrixTimesMatrix:
+  case SpvOpOuterProduct:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* What OpSpecConstantOp may hold in a shader. */
+static bool
+is_specializable(uint32_t opcode)
+{
+  switch (opcode) {
+  case SpvOpSNegate:
+  case SpvOpNot:
+  case SpvOpIAdd:
+  case SpvOpISub:
+  case SpvOpIMul:
+  case SpvOpUDiv:
+  case SpvOpSDiv:
+  case SpvOpUMod:
+  case SpvOpSRem:
+  case SpvOpSMod:
+  case SpvOpShiftRightLogical:
+  case SpvOpShiftRightArithmetic:
+  case SpvOpShiftLeftLogical:
+  case SpvOpBitwiseOr:
+  case SpvOpBitwiseXor:
+  case SpvOpBitwiseAnd:
+  case SpvOpVectorShuffle:
+  case SpvOpCompositeExtract:
+  case SpvOpCompositeInsert:
+  case SpvOpLogicalOr:
+  case SpvOpLogicalAnd:
+  case SpvOpLogicalNot:
+  case SpvOpLogicalEqual:
+  case SpvOpLogicalNotEqual:
+  case SpvOpSelect:
+  case SpvOpIEqual:
+  case SpvOpINotEqual:
+  case SpvOpULessThan:
+  case SpvOpSLessThan:
+  case SpvOpUGreaterThan:
+  case SpvOpSGreaterThan:
+  case SpvOpULessThanEqual:
+  case SpvOpSLessThanEqual:
+  case SpvOpUGreaterThanEqual:
+  case SpvOpSGreaterThanEqual:
+  case SpvOpQuantizeToF16:
+    return true;
+  default:
+    return false;
+  }
+}
+
+uint32_t
+vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count)
+{
+  if (s->constant) {
+    uint32_t words[16] = {type, opcode};
+    if (opcode == SpvOpCompositeConstruct) {
+      for (size_t i = 0; i < count; i++)
+        words[1 + i] = operands[i];
+      return vyre_spv_intern(s, SpvOpSpecConstantComposite, true, words, 1 + count, NULL, 0, NULL);
+    }
+    if (!is_specializable(opcode))
+      vyre_spv_fail(
+          s, "a size needs an operation that SPIR-V has no OpSpecConstantOp for\nFix: compute sizes with integer arithmetic");
+    for (size_t i = 0; i < count; i++)
+      words[2 + i] = operands[i];
+    return vyre_spv_intern(s, SpvOpSpecConstantOp, true, words, 2 + count, NULL, 0, NULL);
+  }
+  const uint32_t id = s->next_id++;
+  uint32_t *words = vyre_spv_room(s, s->out, 3 + count);
+  words[0] = (uint32_t)(3 + count) << 16 | opcode;
+  words[1] = type;
+  words[2] = id;
+  for (size_t i = 0; i < count; i++)
+    words[3 + i] = operands[i];
+  if (s->strict && !s->exact && is_float_arithmetic(opcode))
+    vyre_spv_decorate(s, id, SpvDecorationNoContraction);
+  return id;
+}
+
+uint32_t
+vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count)
+{
+  uint32_t words[10] = {0, function};
+  if (s->constant) {
+    vyre_spv_fail(s, "a size needs a function that SPIR-V has no OpSpecConstantOp for\nFix: compute sizes with integer arithmetic");
+    return 0;
+  }
+  if (!s->glsl)
+    s->glsl = s->next_id++;
+  words[0] = s->glsl;
+  for (size_t i = 0; i < count; i++)
+    words[2 + i] = operands[i];
+  const uint32_t id = vyre_spv_op(s, SpvOpExtInst, type, words, 2 + count);
+  if (s->strict && !s->exact && function == GLSLstd450Fma)
+    vyre_spv_decorate(s, id, SpvDecorationNoContraction);
+  return id;
+}
+
+void
+vyre_spv_decorate(vyre_spv *s, uint32_t id, uint32_t decoration)
+{
+  const uint32_t operands[2] = {id, decoration};
+  vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, operands, 2);
+}
+
+uint32_t
+vyre_spv_select(vyre_spv *s, vyre_type type, uint32_t condition, vyre_type condition_type, uint32_t yes, uint32_t no)
+{
+  const uint32_t lanes = VYRE_TYPE_LANES(type);
+  if (lanes > 1 && VYRE_TYPE_LANES(condition_type) == 1 && s->version < 0x10400) {
+    const uint32_t parts[4] = {condition, condition, condition, condition};
+    condition = vyre_spv_op(s, SpvOpCompositeConstruct, vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, lanes)), parts, lanes);
+  }
+  return vyre_spv_op3(s, SpvOpSelect, vyre_spv_value_type(s, type), condition, yes, no);
+}
