@@ -1,8 +1,8 @@
 /* The verifier: errors, operands, types by rule, and the entry points.
  *
- * Links and places first (verify_links.c), which gives order numbers; then each row once in id order, so that errors come out sorted but
- * for those of the walk.  Whether an operand is visible is two comparisons of order numbers: it stands before its user, and its user
- * within the region that it stands in.  O(rows), and what labels of a switch and members of a struct need for sorting.
+ * Links and places first (verify_links.c), which gives order numbers; then each row once in id order, so that errors come out
+ * sorted but for those of the walk.  Whether an operand is visible is two comparisons of order numbers: it stands before its user,
+ * and its user within the region that it stands in.  O(rows), and what labels of a switch and members of a struct need for sorting.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_internal.h"
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- messages ----------------------------------------------------------------------------------------------------------------- */
+/* ---- messages -----------------------------------------------------------------------------------------------------------------
+ */
 
 const char *
 vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer)
@@ -29,7 +30,8 @@ vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer)
 const char *
 vyre_verify_type_text(vyre_type type, text_buffer *buffer)
 {
-  static const char *const kinds[] = {"", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64"}; /* ORDER: vyre_kind */
+  static const char *const kinds[] = {"",    "bool", "i8",  "u8",  "i16", "u16", "i32",
+                                      "u32", "i64",  "u64", "f16", "f32", "f64"}; /* ORDER: vyre_kind */
   vyre_kind kind = VYRE_TYPE_KIND(type);
   if (kind == VYRE_VOID)
     return "no type";
@@ -147,7 +149,8 @@ vyre_verify_free(verifier *k, void *memory, size_t bytes)
     allocator->resize(allocator->user, memory, bytes ? bytes : 1, 0);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------------------ */
+/* ---- operands ------------------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t
 program_of(const verifier *k, uint32_t row)
@@ -237,8 +240,8 @@ check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
     if (which >= info->operands) {
       if (x == 0)
         continue;
-      vyre_verify_report(k, row, "operand %c is row %u, but a '%s' has %u operand%s", 'a' + (int)which, x, info->text, info->operands,
-                         info->operands == 1 ? "" : "s");
+      vyre_verify_report(k, row, "operand %c is row %u, but a '%s' has %u operand%s", 'a' + (int)which, x, info->text,
+                         info->operands, info->operands == 1 ? "" : "s");
       right = false;
     } else if (x == 0) {
       if (optional_operands(op_of(k, row), flags) >> which & 1)
@@ -256,7 +259,8 @@ check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
   return right;
 }
 
-/* ---- types by class and rule ------------------------------------------------------------------------------------------------------ */
+/* ---- types by class and rule
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool
 class_has(vyre_class klass, vyre_kind kind)
@@ -286,7 +290,7 @@ class_has(vyre_class klass, vyre_kind kind)
 static const char *
 class_text(vyre_class klass)
 {
-  static const char *const texts[] = {"nothing",         "values",  "bool", "unsigned integers", "signed integers",
+  static const char *const texts[] = {"nothing",  "values", "bool",    "unsigned integers", "signed integers",
                                       "integers", "floats", "numbers", "integers or bool"};
   return texts[klass];
 }
@@ -354,7 +358,8 @@ check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
     return false;
   }
   if ((flags & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) && !memory)
-    vyre_verify_report(k, row, "is %s, but a '%s' is no access to memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent", info->text);
+    vyre_verify_report(k, row, "is %s, but a '%s' is no access to memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent",
+                       info->text);
   if ((flags & VYRE_ROW_DECO) && (!vyre_row_decorations(k->module, (vyre_row){row}, &count) || count == 0))
     vyre_verify_report(k, row, "has the flag for decorations, but the side table has none for it");
   return true;
@@ -393,7 +398,8 @@ check_row(verifier *k, uint32_t row)
     vyre_verify_value(k, row);
 }
 
-/* ---- entry points -------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry points
+ * -------------------------------------------------------------------------------------------------------------------- */
 
 static void
 verify_all(verifier *k)

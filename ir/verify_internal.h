@@ -8,11 +8,11 @@
 
 /* Facts about an entry of the type table. */
 enum {
-  TYPE_BAD = 1,          /* an error was reported for it or for what it is made of */
+  TYPE_BAD = 1, /* an error was reported for it or for what it is made of */
   TYPE_HAS_BOOL = 2,
-  TYPE_HAS_RUNTIME = 4,  /* is a runtime array, or a struct that ends with one */
-  TYPE_HAS_ROW = 8,      /* a length in it is a row */
-  TYPE_HAS_ACCESS = 16,  /* a member in it has access bits */
+  TYPE_HAS_RUNTIME = 4, /* is a runtime array, or a struct that ends with one */
+  TYPE_HAS_ROW = 8,     /* a length in it is a row */
+  TYPE_HAS_ACCESS = 16, /* a member in it has access bits */
 };
 
 /* A row not in any region, by vyre_row_unlink: its order number. */
@@ -24,15 +24,15 @@ typedef struct verifier {
   vyre_verify_errors *errors;
   bool out_of_memory;
   uint32_t rows;
-  uint32_t *order;       /* by row: its number in program order from 1; 0: not reached */
-  uint32_t *extent;      /* of a row with regions: the last order number in it; of an `at` row: its buffer, 0: it has none */
-  uint8_t *constant;     /* by row: what vyre_verify_is_constant knows; made when it is first asked */
-  uint32_t *stack;       /* scratch of vyre_verify_is_constant and vyre_verify_type_rows */
+  uint32_t *order;   /* by row: its number in program order from 1; 0: not reached */
+  uint32_t *extent;  /* of a row with regions: the last order number in it; of an `at` row: its buffer, 0: it has none */
+  uint8_t *constant; /* by row: what vyre_verify_is_constant knows; made when it is first asked */
+  uint32_t *stack;   /* scratch of vyre_verify_is_constant and vyre_verify_type_rows */
   uint32_t stack_count, stack_capacity;
   uint32_t type_count;
-  uint8_t *type_facts;   /* by type id */
+  uint8_t *type_facts;    /* by type id */
   uint64_t *type_scalars; /* by type id: how many it holds, a length given by a row counts 0 */
-  uint32_t *type_seen;   /* by type id: the buffer that vyre_verify_type_rows last looked at it for; made when it is first asked */
+  uint32_t *type_seen;    /* by type id: the buffer that vyre_verify_type_rows last looked at it for; made when it is first asked */
 } verifier;
 
 /* Text buffers for messages. */

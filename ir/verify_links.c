@@ -1,9 +1,9 @@
 /* The verifier's walk: links, what stands where, and jumps.
  *
  * One walk in program order over first and next gives each row its order number and each region its extent.  Nothing is believed: a
- * link is followed only if what it leads to is in range, alive, not reached before, and names this region and neighbour as its own; else
- * the error is reported and the chain ends there.  So the walk ends for any contents of the columns, and on what it has reached parents
- * are a tree.  O(rows).
+ * link is followed only if what it leads to is in range, alive, not reached before, and names this region and neighbour as its own;
+ * else the error is reported and the chain ends there.  So the walk ends for any contents of the columns, and on what it has
+ * reached parents are a tree.  O(rows).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_internal.h"
@@ -16,11 +16,11 @@ typedef struct frame {
 
 typedef struct walker {
   verifier *k;
-  uint32_t count;      /* order numbers given */
-  uint32_t region;     /* whose children are walked */
-  uint32_t previous;   /* the child before the next one */
-  bool cut;            /* the current chain ended at an error */
-  frame *frames;       /* one for each open row below row 0 */
+  uint32_t count;    /* order numbers given */
+  uint32_t region;   /* whose children are walked */
+  uint32_t previous; /* the child before the next one */
+  bool cut;          /* the current chain ended at an error */
+  frame *frames;     /* one for each open row below row 0 */
   uint32_t depth, capacity;
   uint32_t workgroups; /* workgroup rows of the current program */
 } walker;
@@ -126,7 +126,8 @@ check_control_child(walker *w, uint32_t row, vyre_opcode control)
   if (control == VYRE_OP_switch || control == VYRE_OP_for) {
     vyre_opcode wanted = control == VYRE_OP_switch ? VYRE_OP_case : VYRE_OP_body;
     if (op != wanted)
-      vyre_verify_report(k, row, "stands directly in a '%s', where only a '%s' may", vyre_op_infos[control].text, vyre_op_infos[wanted].text);
+      vyre_verify_report(k, row, "stands directly in a '%s', where only a '%s' may", vyre_op_infos[control].text,
+                         vyre_op_infos[wanted].text);
     else if (control == VYRE_OP_for && index > 0)
       vyre_verify_report(k, row, "is a second body of its 'for'");
     return;
@@ -139,7 +140,8 @@ check_control_child(walker *w, uint32_t row, vyre_opcode control)
     vyre_verify_report(k, row, "is one region too many for its '%s'", vyre_op_infos[control].text);
     return;
   }
-  role = control == VYRE_OP_block ? (uint32_t)VYRE_BLOCK : (control == VYRE_OP_if ? (uint32_t)VYRE_THEN : (uint32_t)VYRE_BODY) + index;
+  role =
+      control == VYRE_OP_block ? (uint32_t)VYRE_BLOCK : (control == VYRE_OP_if ? (uint32_t)VYRE_THEN : (uint32_t)VYRE_BODY) + index;
   if (v->imm[row] != role)
     vyre_verify_report(k, row, "has role %u, but region %u of a '%s' is its '%s' (role %u)", v->imm[row], index + 1,
                        vyre_op_infos[control].text, roles[role], role);
@@ -220,14 +222,17 @@ check_jump(walker *w, uint32_t row, vyre_opcode op)
   case VYRE_OP_break:
   case VYRE_OP_continue:
     if (!around.loop)
-      vyre_verify_report(k, row, around.continuing ? "stands in a continuing region, outside of any loop within it" : "stands outside of any loop");
+      vyre_verify_report(k, row,
+                         around.continuing ? "stands in a continuing region, outside of any loop within it"
+                                           : "stands outside of any loop");
     break;
   case VYRE_OP_leave:
     check_leave(w, row, around);
     break;
   case VYRE_OP_fallthrough:
     if (op_of(k, region) != VYRE_OP_case)
-      vyre_verify_report(k, row, "stands in a '%s', but only the last row of a case falls through", vyre_op_infos[op_of(k, region)].text);
+      vyre_verify_report(k, row, "stands in a '%s', but only the last row of a case falls through",
+                         vyre_op_infos[op_of(k, region)].text);
     else if (v->next[region] == 0)
       vyre_verify_report(k, row, "stands in the last case of its switch");
     break;

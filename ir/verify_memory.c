@@ -7,11 +7,12 @@
 
 #include <stdlib.h>
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
+#define U32  VYRE_TYPE(VYRE_U32, 1)
+#define I32  VYRE_TYPE(VYRE_I32, 1)
 #define PATH VYRE_TYPE(VYRE_PATH, 1)
 
-/* ---- structure and control ------------------------------------------------------------------------------------------------------- */
+/* ---- structure and control
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void
 check_program(verifier *k, uint32_t row)
@@ -124,8 +125,8 @@ take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint3
 {
   text_buffer text, wanted;
   if (op_of(k, label) != VYRE_OP_const || type_of(k, label) != type) {
-    vyre_verify_report(k, case_row, "has the label %s, which is no constant of the selector's type %s", vyre_verify_show(k, label, &text),
-                       vyre_verify_type_text(type, &wanted));
+    vyre_verify_report(k, case_row, "has the label %s, which is no constant of the selector's type %s",
+                       vyre_verify_show(k, label, &text), vyre_verify_type_text(type, &wanted));
     return;
   }
   if (*count < capacity)
@@ -160,7 +161,8 @@ by_value(const void *left, const void *right)
   return (*l > *r) - (*l < *r);
 }
 
-/* The child `c` of a switch behind row `from`, if the links hold: order numbers that rise end the loop whatever the columns hold. */
+/* The child `c` of a switch behind row `from`, if the links hold: order numbers that rise end the loop whatever the columns hold.
+ */
 static uint32_t
 next_case(const verifier *k, uint32_t from, uint32_t c)
 {
@@ -251,7 +253,8 @@ check_barrier(verifier *k, uint32_t row)
   uint32_t order = k->view->imm[row];
   uint32_t execution = VYRE_ORDER_EXECUTION(order);
   if (execution != 2 && execution != 4)
-    vyre_verify_report(k, row, "has execution scope %u; a barrier has Workgroup (2), or Invocation (4) for memory alone", execution);
+    vyre_verify_report(k, row, "has execution scope %u; a barrier has Workgroup (2), or Invocation (4) for memory alone",
+                       execution);
   else if (execution == 4 && (VYRE_ORDER_SEMANTICS(order) & 0x1eu) == 0)
     vyre_verify_report(k, row, "orders nothing: it is for memory alone and has no acquire or release");
   check_semantics(k, row, order);
@@ -310,7 +313,8 @@ vyre_verify_control(verifier *k, uint32_t row)
   }
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ---------------------------------------------------------------------------------------------------------------------------- */
 
 /* The type that a path reaches; 0 if the operand is no path, which is reported. */
 static vyre_type_id
@@ -381,7 +385,9 @@ check_access(verifier *k, uint32_t row, uint32_t path, bool reads, bool writes)
   vyre_verify_name(k, buffer, &text);
   if (writes && (space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT))
     vyre_verify_report(k, row, "writes to %s, which is in %s space", text.text,
-                       space == VYRE_SPACE_UNIFORM ? "uniform" : space == VYRE_SPACE_PUSH ? "push" : "constant");
+                       space == VYRE_SPACE_UNIFORM ? "uniform"
+                       : space == VYRE_SPACE_PUSH  ? "push"
+                                                   : "constant");
   else if (writes && (access & VYRE_ACCESS_NO_WRITE))
     vyre_verify_report(k, row, "writes to %s, which is read only", text.text);
   if (reads && (access & VYRE_ACCESS_NO_READ))

@@ -18,7 +18,8 @@ by_key(const void *left, const void *right)
 }
 
 static vyre_status
-print_program(const vyre_module *module, uint32_t program, const vyre_verify_errors *errors, uint32_t first, uint32_t end, vyre_bytes *out)
+print_program(const vyre_module *module, uint32_t program, const vyre_verify_errors *errors, uint32_t first, uint32_t end,
+              vyre_bytes *out)
 {
   const vyre_allocator *allocator = vyre_module_allocator(module);
   size_t size = (size_t)(end - first) * sizeof(vyre_text_note);
@@ -29,7 +30,8 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
     return VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
   for (uint32_t i = first; i < end; i++)
     notes[i - first] = (vyre_text_note){errors->errors[i].row, errors->errors[i].message};
-  status = vyre_text_print(module, &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, out);
+  status = vyre_text_print(module,
+                           &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, out);
   allocator->resize(allocator->user, notes, size, 0);
   /* A row that has no line of its own (an empty else, a literal) would take its message along. */
   for (uint32_t i = first; i < end && i - first < LOOKED_FOR && !status; i++)
@@ -49,7 +51,8 @@ print_bare(const vyre_verify_errors *errors, bool all, vyre_bytes *out)
 }
 
 static vyre_status
-print_by_program(const vyre_module *module, const vyre_verify_errors *errors, uint64_t *keys, vyre_verify_errors *sorted, vyre_bytes *out)
+print_by_program(const vyre_module *module, const vyre_verify_errors *errors, uint64_t *keys, vyre_verify_errors *sorted,
+                 vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(module);
   for (uint32_t i = 0; i < errors->count; i++) {

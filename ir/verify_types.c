@@ -78,7 +78,8 @@ check_matrix(verifier *k, vyre_type_id type, const vyre_type_info *info)
   uint32_t vectors, size;
   vyre_type column = (vyre_type)info->element;
   vyre_verify_memory_type_text(k, type, &text);
-  if (info->element >= 256 || VYRE_TYPE_KIND(column) != VYRE_F32 || VYRE_TYPE_LANES(column) < 2 || info->count < 2 || info->count > 4) {
+  if (info->element >= 256 || VYRE_TYPE_KIND(column) != VYRE_F32 || VYRE_TYPE_LANES(column) < 2 || info->count < 2 ||
+      info->count > 4) {
     vyre_verify_report(k, 0, "%s: it is not 2 to 4 columns of 2 to 4 floats", text.text);
     return TYPE_BAD;
   }
@@ -115,8 +116,8 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
     else if (end > UINT32_MAX)
       vyre_verify_report(k, 0, "%s: a member at offset %u ends behind 4 GiB", text.text, members[i].offset);
     else if (sized && i + 1 < count && end > members[i + 1].offset)
-      vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u", text.text, members[i].offset,
-                         info.size, members[i + 1].offset);
+      vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u", text.text,
+                         members[i].offset, info.size, members[i + 1].offset);
     else
       continue;
     return false;
@@ -127,7 +128,8 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
 static uint8_t
 check_struct(verifier *k, vyre_type_id type, const vyre_type_info *info)
 {
-  const uint32_t known = VYRE_ACCESS_NO_WRITE | VYRE_ACCESS_NO_READ | VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE | VYRE_ACCESS_RESTRICT;
+  const uint32_t known =
+      VYRE_ACCESS_NO_WRITE | VYRE_ACCESS_NO_READ | VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE | VYRE_ACCESS_RESTRICT;
   text_buffer text;
   uint8_t facts = 0;
   bool sorted = true, apart;

@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_internal.h"
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define U32   VYRE_TYPE(VYRE_U32, 1)
+#define I32   VYRE_TYPE(VYRE_I32, 1)
+#define F32   VYRE_TYPE(VYRE_F32, 1)
 #define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
 
 static vyre_kind
@@ -35,7 +35,8 @@ want(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
 {
   text_buffer text;
   if (!holds)
-    vyre_verify_report(k, row, "operand %c is %s, but it takes %s", which, vyre_verify_show(k, operand_of(k, row, which), &text), wanted);
+    vyre_verify_report(k, row, "operand %c is %s, but it takes %s", which, vyre_verify_show(k, operand_of(k, row, which), &text),
+                       wanted);
   return holds;
 }
 
@@ -82,11 +83,12 @@ result_tuple(verifier *k, uint32_t row, uint32_t count, vyre_type type)
   const vyre_view *v = k->view;
   result(k, row, TUPLE);
   if (v->imm[row] != VYRE_TUPLE_OF(count, type) || v->imm_hi[row])
-    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but %u parts of type byte %u make it 0x%x, 0", v->imm[row], v->imm_hi[row],
-                       count, type, VYRE_TUPLE_OF(count, type));
+    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but %u parts of type byte %u make it 0x%x, 0", v->imm[row],
+                       v->imm_hi[row], count, type, VYRE_TUPLE_OF(count, type));
 }
 
-/* ---- composition ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- composition
+ * ----------------------------------------------------------------------------------------------------------------------- */
 
 static void
 check_tuple(verifier *k, uint32_t row)
@@ -116,7 +118,8 @@ check_tuple(verifier *k, uint32_t row)
       if (!want(k, row, 'c', op_of(k, parts[2]) == VYRE_OP_tuple, "the tuple of the other parts"))
         return;
       if (VYRE_TUPLE_COUNT(v->imm[parts[2]]) != count - 2)
-        vyre_verify_report(k, row, "has %u parts, but operand c has %u instead of %u", count, VYRE_TUPLE_COUNT(v->imm[parts[2]]), count - 2);
+        vyre_verify_report(k, row, "has %u parts, but operand c has %u instead of %u", count, VYRE_TUPLE_COUNT(v->imm[parts[2]]),
+                           count - 2);
       type = VYRE_TUPLE_TYPE(v->imm[parts[2]]) == type ? type : 0;
     } else {
       if (!want_value(k, row, which))
@@ -183,7 +186,8 @@ check_join(verifier *k, uint32_t row)
     return;
   lanes = lanes_of(k, v->a[row]) + lanes_of(k, v->b[row]) + (v->c[row] ? lanes_of(k, v->c[row]) : 0);
   if (lanes > 4)
-    vyre_verify_report(k, row, "joins %u lanes, but a vector has at most 4 (%s)", lanes, vyre_verify_type_text(type_of(k, row), &text));
+    vyre_verify_report(k, row, "joins %u lanes, but a vector has at most 4 (%s)", lanes,
+                       vyre_verify_type_text(type_of(k, row), &text));
   else
     result(k, row, VYRE_TYPE(kind, lanes));
 }
@@ -221,7 +225,8 @@ check_shuffle(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   uint32_t lanes = lanes_of(k, row), left, right;
-  if (!want_value(k, row, 'a') || (v->b[row] && !want(k, row, 'b', kind_of(k, v->b[row]) == kind_of(k, v->a[row]), "the kind of operand a")))
+  if (!want_value(k, row, 'a') ||
+      (v->b[row] && !want(k, row, 'b', kind_of(k, v->b[row]) == kind_of(k, v->a[row]), "the kind of operand a")))
     return;
   left = lanes_of(k, v->a[row]);
   right = v->b[row] ? lanes_of(k, v->b[row]) : 0;
@@ -230,7 +235,8 @@ check_shuffle(verifier *k, uint32_t row)
   for (uint32_t i = 0; i < lanes; i++) {
     uint32_t from = VYRE_SHUFFLE_LANE(v->imm[row], i);
     if (from < 4 ? from >= left : from - 4 >= right)
-      vyre_verify_report(k, row, "takes lane %u of operand %c, which has %u", from & 3, from < 4 ? 'a' : 'b', from < 4 ? left : right);
+      vyre_verify_report(k, row, "takes lane %u of operand %c, which has %u", from & 3, from < 4 ? 'a' : 'b',
+                         from < 4 ? left : right);
   }
   if (((v->imm[row] & 0x8888u) | v->imm_hi[row]) || (v->imm[row] >> (4 * lanes)) != 0)
     vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, with more than its %u lanes", v->imm[row], v->imm_hi[row], lanes);
@@ -245,7 +251,8 @@ check_select(verifier *k, uint32_t row)
   vyre_verify_no_payload(k, row);
   if (!want_value(k, row, 'b') || !want_type(k, row, 'c', type_of(k, v->b[row])))
     return;
-  want(k, row, 'a', kind_of(k, v->a[row]) == VYRE_BOOL && (lanes == 1 || lanes == lanes_of(k, v->b[row])), "a bool, or one for each lane");
+  want(k, row, 'a', kind_of(k, v->a[row]) == VYRE_BOOL && (lanes == 1 || lanes == lanes_of(k, v->b[row])),
+       "a bool, or one for each lane");
   result(k, row, type_of(k, v->b[row]));
 }
 
@@ -285,7 +292,8 @@ check_composition(verifier *k, uint32_t row)
   }
 }
 
-/* ---- arithmetic and conversions ------------------------------------------------------------------------------------------------------------ */
+/* ---- arithmetic and conversions
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static bool
 is_number(vyre_kind kind)
@@ -302,7 +310,8 @@ check_bitfield(verifier *k, uint32_t row)
     return;
   if (op_of(k, row) == VYRE_OP_bfi) {
     want_type(k, row, 'b', type_of(k, v->a[row]));
-    want(k, row, 'c', type_of(k, v->c[row]) == TUPLE && v->imm[v->c[row]] == VYRE_TUPLE_OF(2, U32), "a tuple of two u32, offset and count");
+    want(k, row, 'c', type_of(k, v->c[row]) == TUPLE && v->imm[v->c[row]] == VYRE_TUPLE_OF(2, U32),
+         "a tuple of two u32, offset and count");
   } else {
     want_type(k, row, 'b', U32);
     want_type(k, row, 'c', U32);
@@ -336,7 +345,8 @@ check_convert(verifier *k, uint32_t row)
   if (op_of(k, row) == VYRE_OP_convert)
     right = right && VYRE_TYPE_LANES(from) == VYRE_TYPE_LANES(to);
   else
-    right = right && VYRE_TYPE_LANES(from) * vyre_kind_bits(VYRE_TYPE_KIND(from)) == VYRE_TYPE_LANES(to) * vyre_kind_bits(VYRE_TYPE_KIND(to));
+    right = right && VYRE_TYPE_LANES(from) * vyre_kind_bits(VYRE_TYPE_KIND(from)) ==
+                         VYRE_TYPE_LANES(to) * vyre_kind_bits(VYRE_TYPE_KIND(to));
   if (!right)
     vyre_verify_report(k, row, "cannot turn %s into %s", vyre_verify_type_text(from, &text), vyre_verify_type_text(to, &other));
 }
@@ -345,9 +355,9 @@ static void
 check_pack(verifier *k, uint32_t row)
 {
   vyre_opcode op = op_of(k, row);
-  uint32_t lanes = op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 || op == VYRE_OP_unpacksnorm4x8 || op == VYRE_OP_unpackunorm4x8
-                       ? 4
-                       : 2;
+  uint32_t lanes =
+      op == VYRE_OP_packsnorm4x8 || op == VYRE_OP_packunorm4x8 || op == VYRE_OP_unpacksnorm4x8 || op == VYRE_OP_unpackunorm4x8 ? 4
+                                                                                                                               : 2;
   bool packs = op <= VYRE_OP_packhalf2x16;
   vyre_verify_no_payload(k, row);
   want_type(k, row, 'a', packs ? VYRE_TYPE(VYRE_F32, lanes) : U32);
@@ -372,7 +382,8 @@ check_ldexp(verifier *k, uint32_t row)
   result(k, row, type_of(k, k->view->a[row]));
 }
 
-/* ---- vectors and matrices --------------------------------------------------------------------------------------------------------------- */
+/* ---- vectors and matrices
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* Columns and their type, if the operand is a matrix. */
 static bool

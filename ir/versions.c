@@ -1,12 +1,13 @@
 /* Versions: which reads see the same state.  What a version is stands in docs/ir.md, "Versions".
  *
- * Each program is walked twice in program order.  The first walk gives every var and buffer its alias class and lists the writes; the
- * second keeps, by class, the row whose state is current.  What a region changes is logged once and undone at its end, so that each arm
- * starts from the state before the construct; what was undone is what the construct writes, and gets its row as join behind it.  A head
- * (body, continuing region, case that can be fallen into) needs what the construct will write beforehand: the listed writes within it.
+ * Each program is walked twice in program order.  The first walk gives every var and buffer its alias class and lists the writes;
+ * the second keeps, by class, the row whose state is current.  What a region changes is logged once and undone at its end, so that
+ * each arm starts from the state before the construct; what was undone is what the construct writes, and gets its row as join
+ * behind it.  A head (body, continuing region, case that can be fallen into) needs what the construct will write beforehand: the
+ * listed writes within it.
  *
- * Barriers and ordered atomics write all storage or all workgroup classes: these two groups are classes of their own, and a read takes
- * its class's row or its group's, whichever was written later.  So a barrier costs the same for any number of buffers.
+ * Barriers and ordered atomics write all storage or all workgroup classes: these two groups are classes of their own, and a read
+ * takes its class's row or its group's, whichever was written later.  So a barrier costs the same for any number of buffers.
  *
  * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 4 bytes a row.
  *
@@ -61,7 +62,7 @@ typedef struct versions {
   uint8_t *type_is_shared; /* by type id: a member is coherent or volatile */
   vector states, events, log, written, frames, buffers;
   uint32_t time;
-  uint32_t passed;         /* writes that the second walk has passed */
+  uint32_t passed; /* writes that the second walk has passed */
   bool out_of_memory;
 } versions;
 
@@ -91,7 +92,8 @@ state_of(const versions *k, uint32_t klass)
   return (state *)k->states.data + klass;
 }
 
-/* ---- classes -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- classes
+ * -------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct buffer_key {
   uint64_t binding; /* set and binding, or what no other has */
@@ -127,8 +129,8 @@ group_of(const versions *k, uint32_t buffer)
   return space == VYRE_SPACE_STORAGE ? GROUP_STORAGE : space == VYRE_SPACE_WORKGROUP ? GROUP_WORKGROUP : GROUP_NONE;
 }
 
-/* Buffers of one (set, binding) are one class; so are all aliased ones of storage and uniform space, and all aliased ones of another
- * space.  A class's entry state is its first row. */
+/* Buffers of one (set, binding) are one class; so are all aliased ones of storage and uniform space, and all aliased ones of
+ * another space.  A class's entry state is its first row. */
 static void
 make_buffer_classes(versions *k)
 {
@@ -181,7 +183,8 @@ note_buffer(versions *k, uint32_t row)
   }
 }
 
-/* ---- what a row writes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what a row writes
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static uint32_t
 named_groups(uint32_t semantics, uint32_t *classes, uint32_t count)
@@ -236,7 +239,8 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[3])
   }
 }
 
-/* ---- first walk: classes and writes ---------------------------------------------------------------------------------------------------- */
+/* ---- first walk: classes and writes
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void
 note_writes(versions *k, uint32_t row)
@@ -280,7 +284,8 @@ prepare_program(versions *k, uint32_t program, uint32_t end)
     state_of(k, i)->stamp = 0;
 }
 
-/* ---- second walk: what is current ------------------------------------------------------------------------------------------------------- */
+/* ---- second walk: what is current
+ * ------------------------------------------------------------------------------------------------------- */
 
 static frame *
 top(const versions *k)

@@ -4,8 +4,8 @@
  *   comparisons:    a literal goes right, the comparison mirrored; between two rows only `<` and `<=` are left
  *
  * One sweep in program order; a row is rewritten in place, none is made or moved.  O(rows).
- * Limits: comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms); constants of several lanes that are no splat
- * are rows like others.
+ * Limits: comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms); constants of several lanes that are no
+ * splat are rows like others.
  *
  * requires: nothing      preserves: versions
  *
@@ -23,23 +23,40 @@ static uint32_t
 mirrored(uint32_t op)
 {
   switch (op) {
-  case VYRE_OP_ult: return VYRE_OP_ugt;
-  case VYRE_OP_ule: return VYRE_OP_uge;
-  case VYRE_OP_ugt: return VYRE_OP_ult;
-  case VYRE_OP_uge: return VYRE_OP_ule;
-  case VYRE_OP_slt: return VYRE_OP_sgt;
-  case VYRE_OP_sle: return VYRE_OP_sge;
-  case VYRE_OP_sgt: return VYRE_OP_slt;
-  case VYRE_OP_sge: return VYRE_OP_sle;
-  case VYRE_OP_flt: return VYRE_OP_fgt;
-  case VYRE_OP_fle: return VYRE_OP_fge;
-  case VYRE_OP_fgt: return VYRE_OP_flt;
-  case VYRE_OP_fge: return VYRE_OP_fle;
-  case VYRE_OP_fult: return VYRE_OP_fugt;
-  case VYRE_OP_fule: return VYRE_OP_fuge;
-  case VYRE_OP_fugt: return VYRE_OP_fult;
-  case VYRE_OP_fuge: return VYRE_OP_fule;
-  default: return VYRE_OP_null;
+  case VYRE_OP_ult:
+    return VYRE_OP_ugt;
+  case VYRE_OP_ule:
+    return VYRE_OP_uge;
+  case VYRE_OP_ugt:
+    return VYRE_OP_ult;
+  case VYRE_OP_uge:
+    return VYRE_OP_ule;
+  case VYRE_OP_slt:
+    return VYRE_OP_sgt;
+  case VYRE_OP_sle:
+    return VYRE_OP_sge;
+  case VYRE_OP_sgt:
+    return VYRE_OP_slt;
+  case VYRE_OP_sge:
+    return VYRE_OP_sle;
+  case VYRE_OP_flt:
+    return VYRE_OP_fgt;
+  case VYRE_OP_fle:
+    return VYRE_OP_fge;
+  case VYRE_OP_fgt:
+    return VYRE_OP_flt;
+  case VYRE_OP_fge:
+    return VYRE_OP_fle;
+  case VYRE_OP_fult:
+    return VYRE_OP_fugt;
+  case VYRE_OP_fule:
+    return VYRE_OP_fuge;
+  case VYRE_OP_fugt:
+    return VYRE_OP_fult;
+  case VYRE_OP_fuge:
+    return VYRE_OP_fule;
+  default:
+    return VYRE_OP_null;
   }
 }
 
@@ -54,8 +71,10 @@ is_greater(uint32_t op)
   case VYRE_OP_fgt:
   case VYRE_OP_fge:
   case VYRE_OP_fugt:
-  case VYRE_OP_fuge: return true;
-  default: return false;
+  case VYRE_OP_fuge:
+    return true;
+  default:
+    return false;
   }
 }
 

@@ -1,12 +1,13 @@
 /* Constant folding: a row whose operands are literals becomes a const row in place.
  *
- * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin, exp,
- * pow and the like stay: devices differ on them.  Uses of a select whose condition is a literal become uses of the arm it picks, those of
- * a part of a tuple row uses of that operand.  One sweep in program order, so a fold feeds the rows behind it.  O(rows).
+ * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin,
+ * exp, pow and the like stay: devices differ on them.  Uses of a select whose condition is a literal become uses of the arm it
+ * picks, those of a part of a tuple row uses of that operand.  One sweep in program order, so a fold feeds the rows behind it.
+ * O(rows).
  *
  * Where a relaxed program's row is undefined on its literals, it gets the strict value: a refinement.
- * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest with
- * denormals kept.  Specialization constants are never folded.
+ * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest
+ * with denormals kept.  Specialization constants are never folded.
  *
  * requires: nothing      preserves: versions
  *

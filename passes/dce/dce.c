@@ -1,13 +1,13 @@
-/* Dead code elimination: what no effect needs goes.  Values and reads, dead `set`s and variables, stores to private and workgroup memory that
- * nothing reads, and control without effect.
+/* Dead code elimination: what no effect needs goes.  Values and reads, dead `set`s and variables, stores to private and workgroup
+ * memory that nothing reads, and control without effect.
  *
- * Liveness starts at effects (stores that others see, atomics, barriers, traps, volatile accesses) and runs backward over operands, to
- * the region a row stands in, to the jumps of a live construct, and from a read to the writes of what it reads.  Writes are taken per
- * variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
+ * Liveness starts at effects (stores that others see, atomics, barriers, traps, volatile accesses) and runs backward over operands,
+ * to the region a row stands in, to the jumps of a live construct, and from a read to the writes of what it reads.  Writes are
+ * taken per variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
  *
- * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a live loop is
- * around it.  Rows that a type's length uses stay, and so do interface rows (specialization constants, buffers of the caller) unless
- * `dce<interface>` is given.
+ * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a live
+ * loop is around it.  Rows that a type's length uses stay, and so do interface rows (specialization constants, buffers of the
+ * caller) unless `dce<interface>` is given.
  *
  * requires: nothing      preserves: nothing (writes and regions go)
  *
@@ -80,7 +80,8 @@ static uint32_t
 lives_for(const vyre_view *v, uint32_t row)
 {
   switch (op_of(v, row)) {
-  case VYRE_OP_set: return v->a[row];
+  case VYRE_OP_set:
+    return v->a[row];
   case VYRE_OP_store:
   case VYRE_OP_copy: {
     const uint32_t buffer = buffer_of(v, v->a[row]);
@@ -88,11 +89,16 @@ lives_for(const vyre_view *v, uint32_t row)
   }
   case VYRE_OP_break:
   case VYRE_OP_continue:
-  case VYRE_OP_breakif: return construct_around(v, row, true);
-  case VYRE_OP_fallthrough: return construct_around(v, row, false);
-  case VYRE_OP_leave: return v->a[row];
-  case VYRE_OP_return: return outermost_loop(v, row);
-  default: return 0;
+  case VYRE_OP_breakif:
+    return construct_around(v, row, true);
+  case VYRE_OP_fallthrough:
+    return construct_around(v, row, false);
+  case VYRE_OP_leave:
+    return v->a[row];
+  case VYRE_OP_return:
+    return outermost_loop(v, row);
+  default:
+    return 0;
   }
 }
 
@@ -109,12 +115,14 @@ static bool
 is_interface(const vyre_view *v, uint32_t row)
 {
   switch (op_of(v, row)) {
-  case VYRE_OP_spec: return true;
+  case VYRE_OP_spec:
+    return true;
   case VYRE_OP_buffer: {
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
     return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
   }
-  default: return false;
+  default:
+    return false;
   }
 }
 
@@ -153,10 +161,15 @@ visit(marker *m, uint32_t row)
     mark_list(m, row);
   }
   switch (op_of(v, row)) {
-  case VYRE_OP_get: mark_list(m, v->a[row]); break;
-  case VYRE_OP_copy: mark_list(m, buffer_of(v, v->b[row])); break;
+  case VYRE_OP_get:
+    mark_list(m, v->a[row]);
+    break;
+  case VYRE_OP_copy:
+    mark_list(m, buffer_of(v, v->b[row]));
+    break;
   case VYRE_OP_barrier:
-  case VYRE_OP_store: break;
+  case VYRE_OP_store:
+    break;
   default:
     if (flags & VYRE_OP_READS) /* loads and atomics */
       mark_list(m, buffer_of(v, v->a[row]));
@@ -170,8 +183,8 @@ drain(marker *m)
     visit(m, m->stack[--m->depth]);
 }
 
-/* A return outside of loops matters while something live can run behind it; inside of one it is the loop's, as a break is.  What a return
- * makes live may stand behind returns that were passed over: then those are asked again. */
+/* A return outside of loops matters while something live can run behind it; inside of one it is the loop's, as a break is.  What a
+ * return makes live may stand behind returns that were passed over: then those are asked again. */
 static void
 mark_returns(marker *m, uint32_t first, uint32_t end)
 {

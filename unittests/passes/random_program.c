@@ -23,7 +23,7 @@ typedef struct generator {
   uint32_t budget; /* statements left */
   uint32_t depth;
   bool in_loop, in_continuing;
-  vyre_row block;  /* innermost block or switch to leave; 0: none */
+  vyre_row block; /* innermost block or switch to leave; 0: none */
   uint32_t stored;
 } generator;
 
@@ -57,10 +57,12 @@ keep(generator *g, vyre_row row)
 static vyre_row
 constant(generator *g, vyre_type type)
 {
-  static const uint32_t edges[] = {0,          1,          2,          3,          31,         32,         33,         0x7fffffffu,
-                                   0x80000000u, 0xffffffffu, 0x3f800000u, 0xbf800000u, 0x40490fdbu, 0x00000001u, 0x7f800000u, 0xff800000u,
-                                   0x7fc00000u, 0x4f000000u, 0xcf000000u, 0x80000001u, 0x3effffffu, 0x42280000u, 0x5f000000u, 0x00800000u};
-  uint32_t bits = below(g, 3) ? edges[below(g, sizeof edges / sizeof edges[0])] : (uint32_t)below(g, 0x7fffffffu) * 2u + below(g, 2);
+  static const uint32_t edges[] = {0,           1,           2,           3,           31,          32,
+                                   33,          0x7fffffffu, 0x80000000u, 0xffffffffu, 0x3f800000u, 0xbf800000u,
+                                   0x40490fdbu, 0x00000001u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x4f000000u,
+                                   0xcf000000u, 0x80000001u, 0x3effffffu, 0x42280000u, 0x5f000000u, 0x00800000u};
+  uint32_t bits =
+      below(g, 3) ? edges[below(g, sizeof edges / sizeof edges[0])] : (uint32_t)below(g, 0x7fffffffu) * 2u + below(g, 2);
   if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
     bits &= 1u;
   if (VYRE_TYPE_KIND(type) == VYRE_F32 && (bits & 0x7fffffffu) > 0x7f800000u)
@@ -113,15 +115,17 @@ value(generator *g, vyre_type type)
   return made_of(g, type, g->pool[below(g, g->count)]);
 }
 
-/* ---- expressions ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- expressions
+ * ------------------------------------------------------------------------------------------------------------------------- */
 
 static bool
 class_kind(generator *g, vyre_class klass, vyre_kind *out)
 {
-  static const uint8_t has[][4] = {/* bool, i32, u32, f32 */
-                                   [VYRE_CLASS_NONE] = {0, 0, 0, 0},  [VYRE_CLASS_ANY] = {1, 1, 1, 1},   [VYRE_CLASS_BOOL] = {1, 0, 0, 0},
-                                   [VYRE_CLASS_UINT] = {0, 0, 1, 0},  [VYRE_CLASS_SINT] = {0, 1, 0, 0},  [VYRE_CLASS_INT] = {0, 1, 1, 0},
-                                   [VYRE_CLASS_FLOAT] = {0, 0, 0, 1}, [VYRE_CLASS_NUM] = {0, 1, 1, 1},   [VYRE_CLASS_BITS] = {1, 1, 1, 0}};
+  static const uint8_t has[][4] = {
+      /* bool, i32, u32, f32 */
+      [VYRE_CLASS_NONE] = {0, 0, 0, 0},  [VYRE_CLASS_ANY] = {1, 1, 1, 1},  [VYRE_CLASS_BOOL] = {1, 0, 0, 0},
+      [VYRE_CLASS_UINT] = {0, 0, 1, 0},  [VYRE_CLASS_SINT] = {0, 1, 0, 0}, [VYRE_CLASS_INT] = {0, 1, 1, 0},
+      [VYRE_CLASS_FLOAT] = {0, 0, 0, 1}, [VYRE_CLASS_NUM] = {0, 1, 1, 1},  [VYRE_CLASS_BITS] = {1, 1, 1, 0}};
   uint32_t k = below(g, 4);
   if (klass == VYRE_CLASS_NONE)
     return false;
@@ -149,8 +153,8 @@ regular(generator *g, vyre_opcode op)
   return vyre_build(&g->b, op, result, below(g, 8) ? 0 : VYRE_ROW_EXACT, 0, 0, a, b, c);
 }
 
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define U32   VYRE_TYPE(VYRE_U32, 1)
+#define F32   VYRE_TYPE(VYRE_F32, 1)
 #define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
 
 static vyre_row
@@ -208,7 +212,8 @@ tuple_expression(generator *g)
   tuple = vyre_build_tuple(&g->b, columns, n);
   if (below(g, 2))
     return row(g, VYRE_OP_part, type, below(g, n), tuple, VYRE_NONE, VYRE_NONE);
-  tuple = row(g, VYRE_OP_transpose, TUPLE, VYRE_TUPLE_OF(VYRE_TYPE_LANES(type), VYRE_TYPE(VYRE_F32, n)), tuple, VYRE_NONE, VYRE_NONE);
+  tuple =
+      row(g, VYRE_OP_transpose, TUPLE, VYRE_TUPLE_OF(VYRE_TYPE_LANES(type), VYRE_TYPE(VYRE_F32, n)), tuple, VYRE_NONE, VYRE_NONE);
   return row(g, VYRE_OP_part, VYRE_TYPE(VYRE_F32, n), below(g, VYRE_TYPE_LANES(type)), tuple, VYRE_NONE, VYRE_NONE);
 }
 
@@ -218,8 +223,8 @@ bits_expression(generator *g)
   uint32_t lanes = 1 + below(g, 4);
   vyre_type type = VYRE_TYPE(below(g, 2) ? VYRE_U32 : VYRE_I32, lanes);
   vyre_row a = value(g, type), b = value(g, U32), c = value(g, U32);
-  static const vyre_opcode unpacks[] = {VYRE_OP_unpacksnorm4x8, VYRE_OP_unpackunorm4x8, VYRE_OP_unpacksnorm2x16, VYRE_OP_unpackunorm2x16,
-                                        VYRE_OP_unpackhalf2x16};
+  static const vyre_opcode unpacks[] = {VYRE_OP_unpacksnorm4x8, VYRE_OP_unpackunorm4x8, VYRE_OP_unpacksnorm2x16,
+                                        VYRE_OP_unpackunorm2x16, VYRE_OP_unpackhalf2x16};
   static const vyre_opcode packs[] = {VYRE_OP_packsnorm4x8, VYRE_OP_packunorm4x8, VYRE_OP_packsnorm2x16, VYRE_OP_packunorm2x16,
                                       VYRE_OP_packhalf2x16};
   uint32_t k = below(g, 5), width = k < 2 ? 4 : 2;
@@ -268,7 +273,8 @@ expression(generator *g)
   }
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory
+ * ----------------------------------------------------------------------------------------------------------------------------- */
 
 static vyre_row
 element(generator *g, vyre_row buffer, vyre_row index)
@@ -338,7 +344,9 @@ variable(generator *g)
     vyre_build_set(&g->b, var, value(g, type_of(g, var)));
 }
 
-/* ---- control --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- control
+ * ---------------------------------------------------------------------------------------------------------------------------------
+ */
 
 static void statements(generator *g, uint32_t count);
 

@@ -1,7 +1,8 @@
 /* Random programs compute the same before and after each pass, and pipelines of them.
  *
- * Compared are the bytes of all buffers after a run on the interpreter; a relaxed program is evaluated the strict way on both sides, which
- * these passes keep.  Every pass is verified, and held to what it says of its changes.  VYRE_SEED and VYRE_RUNS in the environment give more.
+ * Compared are the bytes of all buffers after a run on the interpreter; a relaxed program is evaluated the strict way on both
+ * sides, which these passes keep.  Every pass is verified, and held to what it says of its changes.  VYRE_SEED and VYRE_RUNS in the
+ * environment give more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -19,7 +20,7 @@
 static const char *const pipelines[] = {"canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)"};
 
 #define OUT_WORDS (RANDOM_INVOCATIONS * RANDOM_WORDS)
-#define IN_WORDS 64u
+#define IN_WORDS  64u
 
 typedef struct memory {
   uint32_t out[OUT_WORDS], in[IN_WORDS];
@@ -82,7 +83,8 @@ open_registry(void)
 
 /* One program through one pipeline; rows that it takes away are counted. */
 static void
-check_pipeline(const vyre_module *before, const memory *wanted, const vyre_pipeline *pipeline, const char *text, uint32_t seed, uint64_t *removed)
+check_pipeline(const vyre_module *before, const memory *wanted, const vyre_pipeline *pipeline, const char *text, uint32_t seed,
+               uint64_t *removed)
 {
   const vyre_pipeline_options options = {.verify_each = true, .check_changed = true};
   vyre_module *after;

@@ -1,4 +1,5 @@
-/* The verifier on damaged tables: random words in random columns.  It ends, and never accepts what a walk in program order would trip on.
+/* The verifier on damaged tables: random words in random columns.  It ends, and never accepts what a walk in program order would
+ * trip on.
  *
  * VYRE_SEED and VYRE_RUNS in the environment give more of it.
  *
@@ -30,7 +31,8 @@ add_control(fixture *x)
   test = vyre_build_if(&x->b, x->cond);
   vyre_build_jump(&x->b, VYRE_OP_break, NONE);
   vyre_builder_leave(&x->b, test);
-  labels = vyre_build_tuple(&x->b, (const vyre_row[]){literal(x, U32, 1), literal(x, U32, 2), literal(x, U32, 3), literal(x, U32, 4)}, 4);
+  labels = vyre_build_tuple(&x->b,
+                            (const vyre_row[]){literal(x, U32, 1), literal(x, U32, 2), literal(x, U32, 3), literal(x, U32, 4)}, 4);
   choice = vyre_build_switch(&x->b, x->u);
   c = vyre_build_case(&x->b, choice, labels, false);
   vyre_builder_at_end(&x->b, c);
@@ -98,8 +100,8 @@ damage_is_found_or_harmless(void **state)
       assert_null(status);
     }
     while (hits--) {
-      const uint32_t *const columns[] = {x.v->op, x.v->imm,  x.v->imm_hi, x.v->a,    x.v->b,    x.v->c,
-                                         x.v->parent, x.v->prev, x.v->next, x.v->first, x.v->last};
+      const uint32_t *const columns[] = {x.v->op,     x.v->imm,  x.v->imm_hi, x.v->a,     x.v->b,   x.v->c,
+                                         x.v->parent, x.v->prev, x.v->next,   x.v->first, x.v->last};
       const uint32_t *column = columns[next_random(11)];
       vyre_row row = {next_random(x.v->rows)};
       put(column, row, damaged_word(column[row.id], x.v->rows));

@@ -12,16 +12,16 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define BOOL VYRE_TYPE(VYRE_BOOL, 1)
-#define U32 VYRE_TYPE(VYRE_U32, 1)
-#define I32 VYRE_TYPE(VYRE_I32, 1)
-#define F32 VYRE_TYPE(VYRE_F32, 1)
+#define BOOL  VYRE_TYPE(VYRE_BOOL, 1)
+#define U32   VYRE_TYPE(VYRE_U32, 1)
+#define I32   VYRE_TYPE(VYRE_I32, 1)
+#define F32   VYRE_TYPE(VYRE_F32, 1)
 #define F32X2 VYRE_TYPE(VYRE_F32, 2)
 #define F32X3 VYRE_TYPE(VYRE_F32, 3)
 #define F32X4 VYRE_TYPE(VYRE_F32, 4)
 #define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
-#define PATH VYRE_TYPE(VYRE_PATH, 1)
-#define NONE VYRE_NONE
+#define PATH  VYRE_TYPE(VYRE_PATH, 1)
+#define NONE  VYRE_NONE
 
 typedef struct fixture {
   vyre_module *m;
@@ -31,8 +31,8 @@ typedef struct fixture {
   vyre_type_id floats, uints, particle;
   vyre_row in, out, counters, wo, uniform, tile, particles; /* buffers */
   vyre_row var, spec;
-  vyre_row u, i, f, cond, vec, uvec, bvec, matrix;          /* values */
-  vyre_row pair;                                             /* tuple of two u32 */
+  vyre_row u, i, f, cond, vec, uvec, bvec, matrix; /* values */
+  vyre_row pair;                                   /* tuple of two u32 */
 } fixture;
 
 static inline vyre_row

@@ -171,8 +171,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(verify_without_memory),   cmocka_unit_test(reporting_without_memory),       cmocka_unit_test(printing_without_memory),
-      cmocka_unit_test(versions_without_memory), cmocka_unit_test(versions_of_an_unsealed_module),
+      cmocka_unit_test(verify_without_memory),          cmocka_unit_test(reporting_without_memory),
+      cmocka_unit_test(printing_without_memory),        cmocka_unit_test(versions_without_memory),
+      cmocka_unit_test(versions_of_an_unsealed_module),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #define WORKGROUP_BARRIER VYRE_ORDER(2, 2, 0x108)
-#define DEVICE_BARRIER VYRE_ORDER(4, 1, 0x48)
-#define MAX_READS 16
+#define DEVICE_BARRIER    VYRE_ORDER(4, 1, 0x48)
+#define MAX_READS         16
 
 /* A program being built, and the reads in it with the rows whose state they should see. */
 typedef struct scene {
