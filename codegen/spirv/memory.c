@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-enum { KEY_VARIABLE = 0x10001 };
+enum { KEY_VARIABLE = 0x10001, KEY_INTERFACE };
 
 static uint32_t
 boolean(vyre_spv *s)
@@ -115,8 +115,13 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   s->id[row - s->base] = id;
   if (wrapped)
     s->use[row - s->base] |= VYRE_SPV_WRAPPED;
-  /* in the interface of SPIR-V 1.4 and later; filtered by version where it is written */
-  vyre_spv_push(s, &s->interface, id);
+  /* In the interface of SPIR-V 1.4 and later, once; filtered by version where it is written. */
+  const uint32_t listed[3] = {KEY_INTERFACE, s->program, id};
+  bool first = true;
+  if (info && info->spirv_id)
+    vyre_spv_key(s, listed, 3, &first);
+  if (first)
+    vyre_spv_push(s, &s->interface, id);
   if (!fresh)
     return;
   const uint32_t words[3] = {pointer, id, class_};

@@ -177,6 +177,9 @@ several_programs(void **state)
     const vyre_row out = vyre_build_buffer(&b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE, 0, 0, 1);
     const vyre_row table = vyre_build_buffer(&b, vyre_type_array(c.module, U32, 8, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
     vyre_buffer_info_of(c.module, out)->spirv_id = 77;
+    /* two rows of it in one program are one in its interface */
+    const vyre_row again = vyre_build_buffer(&b, vyre_type_runtime_array(c.module, U32, 4), VYRE_SPACE_STORAGE, 0, 0, 1);
+    vyre_buffer_info_of(c.module, again)->spirv_id = 77;
     const vyre_row index = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
     vyre_build_store(&b, vyre_build_at(&b, table, index), index, 0);
     vyre_build_store(&b, vyre_build_at(&b, out, index), index, 0);
