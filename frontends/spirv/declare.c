@@ -23,8 +23,6 @@ static const op_entry *
 find_op(uint32_t op)
 {
   size_t low = 0, high = OP_ENTRIES;
-  if (op < OP_ENTRIES && op_entries[op].op == op)
-    return &op_entries[op];
   while (low < high) {
     size_t middle = (low + high) / 2;
     if (op_entries[middle].op < op)
@@ -42,12 +40,17 @@ import_op_name(uint32_t op)
   return e ? e->name : "an unknown instruction";
 }
 
+/* Of the instructions that all modules are made of; bit 0: a result, bit 1: a type. */
+static const uint8_t op_results[512] = {
+#include "spirv-results.inc"
+};
+
 void
 import_op_results(uint32_t op, bool *has_result, bool *has_type)
 {
-  const op_entry *e = find_op(op);
-  *has_result = e && e->has_result;
-  *has_type = e && e->has_type;
+  const op_entry *e = op < sizeof(op_results) ? NULL : find_op(op);
+  *has_result = e ? e->has_result : op < sizeof(op_results) && op_results[op];
+  *has_type = e ? e->has_type : op < sizeof(op_results) && op_results[op] == 3;
 }
 
 bool

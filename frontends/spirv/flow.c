@@ -291,9 +291,9 @@ read_phis(import *m, const block *b)
       return;
     uint32_t first = m->ids[words[2]].root, count = t->leaves;
     if (t->form == FORM_VALUE) {
-      import_set(m, words[2], words[1], locals_read(m, first));
+      import_set(m, words[2], locals_read(m, first));
     } else {
-      uint32_t *leaves = import_set_leaves(m, words[2], words[1], count);
+      uint32_t *leaves = import_set_leaves(m, words[2], count);
       for (uint32_t i = 0; leaves && i < count; i++)
         leaves[i] = locals_read(m, first + i);
     }

@@ -44,7 +44,7 @@ bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
       if (t->form == FORM_VALUE) {
         param->value = v.leaves[0];
       } else {
-        uint32_t *leaves = import_set_leaves(m, id, param->type, v.count);
+        uint32_t *leaves = import_set_leaves(m, id, v.count);
         if (!leaves || !import_value(m, args[k], &v)) /* it may have moved */
           return false;
         memcpy(leaves, v.leaves, v.count * sizeof(uint32_t));
@@ -62,7 +62,7 @@ take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
   const spv_type *t = import_type(m, type_id);
   if (!t || t->form == FORM_VOID)
     return t != NULL;
-  uint32_t count = t->leaves, *leaves = import_set_leaves(m, id, type_id, count);
+  uint32_t count = t->leaves, *leaves = import_set_leaves(m, id, count);
   uint32_t first = leaves ? (uint32_t)(leaves - AT(uint32_t, m->leaves, 0)) : 0;
   for (uint32_t k = 0; leaves && k < count && !failed(m); k++) {
     uint32_t row;
@@ -75,7 +75,7 @@ take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
     *AT(uint32_t, m->leaves, first + k) = row;
   }
   if (leaves && t->form == FORM_VALUE)
-    import_set(m, id, type_id, *AT(uint32_t, m->leaves, first));
+    import_set(m, id, *AT(uint32_t, m->leaves, first));
   return !failed(m);
 }
 

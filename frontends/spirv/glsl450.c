@@ -133,7 +133,7 @@ matrix_function(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32
   if (op == VYRE_OP_determinant) {
     if (t->form != FORM_VALUE || t->value != VYRE_TYPE(VYRE_TYPE_KIND(column), 1))
       return misfit(m);
-    import_set(m, id, type_id, vyre_build(&m->b, op, t->value, flags, 0, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE).id);
+    import_set(m, id, vyre_build(&m->b, op, t->value, flags, 0, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE).id);
     return !failed(m);
   }
   if (v.type != type_id)
@@ -171,7 +171,7 @@ pair_function(import *m, const glsl_function *f, uint32_t type_id, uint32_t id, 
     if (t->form != FORM_STRUCT || t->leaves != 2 || import_leaf_type(m, type_id, 0) != import_row_type(m, parts[0]))
       return misfit(m);
     parts[1] = import_cast(m, parts[1], import_leaf_type(m, type_id, 1));
-    uint32_t *leaves = import_set_leaves(m, id, type_id, 2);
+    uint32_t *leaves = import_set_leaves(m, id, 2);
     if (leaves) {
       leaves[0] = parts[0];
       leaves[1] = parts[1];
@@ -189,7 +189,7 @@ pair_function(import *m, const glsl_function *f, uint32_t type_id, uint32_t id, 
   if (!added || failed(m))
     return false;
   *added = parts[1];
-  import_set(m, id, type_id, parts[0]);
+  import_set(m, id, parts[0]);
   bool ok = import_store_leaves(m, m->ids[args[1]].value, first, 0);
   m->stack.count = first;
   return ok;
@@ -263,6 +263,6 @@ import_glsl450(import *m, uint32_t type_id, uint32_t id, uint32_t number, const 
   }
   uint32_t row = value_function(m, f, t->value, flags, rows);
   if (row)
-    import_set(m, id, type_id, row);
+    import_set(m, id, row);
   return !failed(m);
 }

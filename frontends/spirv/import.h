@@ -369,8 +369,8 @@ typedef struct spv_value {
 bool import_value(import *m, uint32_t id, spv_value *out);
 uint32_t import_row(import *m, uint32_t id); /* of one leaf, visible here; 0: failed */
 uint32_t import_leaf(import *m, uint32_t id, uint32_t k); /* leaf k, visible */
-void import_set(import *m, uint32_t id, uint32_t type, uint32_t row);
-uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t type, uint32_t count); /* to be filled at once */
+void import_set(import *m, uint32_t id, uint32_t row);
+uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t count); /* to be filled at once */
 vyre_type import_row_type(const import *m, uint32_t row);
 uint32_t import_cast_top(import *m, uint32_t row, vyre_type type); /* of what constants feed: at the program's top */
 uint32_t import_cast(import *m, uint32_t row, vyre_type type); /* bitcast where it differs; 0: failed */

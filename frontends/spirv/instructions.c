@@ -46,10 +46,10 @@ undefined(import *m, const uint32_t *words)
   if (!t)
     return false;
   if (t->form == FORM_VALUE) {
-    import_set(m, words[2], words[1], vyre_build_const(&m->b, t->value, 0).id);
+    import_set(m, words[2], vyre_build_const(&m->b, t->value, 0).id);
     return !failed(m);
   }
-  uint32_t count = t->leaves, *leaves = import_set_leaves(m, words[2], words[1], count);
+  uint32_t count = t->leaves, *leaves = import_set_leaves(m, words[2], count);
   for (uint32_t k = 0; leaves && k < count; k++)
     leaves[k] = vyre_build_const(&m->b, import_leaf_type(m, words[1], k), 0).id;
   return !failed(m);

@@ -328,10 +328,10 @@ load(import *m, const uint32_t *words)
   uint32_t made = m->stack.count - first;
   m->stack.count = first;
   if (t->form == FORM_VALUE) {
-    import_set(m, words[2], words[1], *AT(uint32_t, m->stack, first));
+    import_set(m, words[2], *AT(uint32_t, m->stack, first));
     return !failed(m);
   }
-  uint32_t *leaves = import_set_leaves(m, words[2], words[1], made);
+  uint32_t *leaves = import_set_leaves(m, words[2], made);
   for (uint32_t k = 0; leaves && k < made; k++)
     leaves[k] = *AT(uint32_t, m->stack, first + k);
   return leaves || (made == 0 && !failed(m));
@@ -354,7 +354,7 @@ array_length(import *m, const uint32_t *words)
     return false;
   vyre_row member_path = m->view->op[path] == VYRE_OP_null ? VYRE_NONE : vyre_build_at_literal(&m->b, (vyre_row){path}, words[4]);
   uint32_t row = vyre_build(&m->b, VYRE_OP_length, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, member_path, VYRE_NONE, VYRE_NONE).id;
-  import_set(m, words[2], words[1], import_cast(m, row, result->value));
+  import_set(m, words[2], import_cast(m, row, result->value));
   return !failed(m);
 }
 
@@ -423,7 +423,7 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
     return !failed(m);
   const spv_type *result = import_value_type(m, words[1]);
   if (result)
-    import_set(m, words[2], words[1], import_cast(m, row, result->value));
+    import_set(m, words[2], import_cast(m, row, result->value));
   return !failed(m);
 }
 

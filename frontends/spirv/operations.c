@@ -213,14 +213,14 @@ scale(import *m, uint32_t type_id, uint32_t id, uint32_t flags, const uint32_t *
       || import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(t->value), 1))
     return import_fail(m, "its type or its operands' is not one that it can have");
   uint32_t wide = splat(m, scalar, t->value);
-  uint32_t *leaves = t->form == FORM_MATRIX ? import_set_leaves(m, id, type_id, v.count) : NULL;
+  uint32_t *leaves = t->form == FORM_MATRIX ? import_set_leaves(m, id, v.count) : NULL;
   for (uint32_t k = 0; k < v.count && !failed(m); k++) {
     uint32_t rows[2] = {import_leaf(m, args[0], k), wide};
     uint32_t row = import_emit(m, VYRE_OP_mul, t->value, flags, rows, 2);
     if (leaves)
       leaves[k] = row;
     else
-      import_set(m, id, type_id, row);
+      import_set(m, id, row);
   }
   return !failed(m);
 }
@@ -241,7 +241,7 @@ pair(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32_t flags, c
   if (failed(m) || import_row_type(m, a) != work || import_row_type(m, b) != work)
     return import_fail(m, "its operands' types are not those of its result");
   uint32_t row = vyre_build(&m->b, op, VYRE_TYPE(VYRE_TUPLE, 1), flags, VYRE_TUPLE_OF(2, work), 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
-  uint32_t *leaves = import_set_leaves(m, id, type_id, 2);
+  uint32_t *leaves = import_set_leaves(m, id, 2);
   for (uint32_t k = 0; leaves && k < 2; k++)
     leaves[k] = import_cast(m, vyre_build_part(&m->b, (vyre_row){row}, k, work).id, first);
   return !failed(m);
@@ -327,7 +327,7 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
   if (result_matrix)
     import_set_matrix(m, id, type_id, row);
   else
-    import_set(m, id, type_id, row);
+    import_set(m, id, row);
   return !failed(m);
 }
 
@@ -386,6 +386,6 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   }
   if (!row || failed(m))
     return import_fail(m, "out of memory");
-  import_set(m, id, type_id, row);
+  import_set(m, id, row);
   return !failed(m);
 }

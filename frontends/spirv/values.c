@@ -63,12 +63,11 @@ set_epoch(import *m, id_info *info)
 }
 
 void
-import_set(import *m, uint32_t id, uint32_t type_id, uint32_t row)
+import_set(import *m, uint32_t id, uint32_t row)
 {
   id_info *info = &m->ids[id];
   if (failed(m))
     return;
-  (void)type_id;
   info->value = row;
   set_epoch(m, info);
   if (info->name && row >= m->rows_before && VYRE_ROW_OP(m->view->op[row]) != VYRE_OP_const)
@@ -76,10 +75,9 @@ import_set(import *m, uint32_t id, uint32_t type_id, uint32_t row)
 }
 
 uint32_t *
-import_set_leaves(import *m, uint32_t id, uint32_t type_id, uint32_t count)
+import_set_leaves(import *m, uint32_t id, uint32_t count)
 {
   id_info *info = &m->ids[id];
-  (void)type_id;
   list *l = info->kind == ID_CONSTANT ? &m->constant_leaves : &m->leaves;
   if (l->count > 1u << 26) {
     import_fail(m, "more composite values after inlining than are covered");
@@ -156,7 +154,7 @@ import_set_matrix(import *m, uint32_t id, uint32_t type_id, uint32_t tuple)
   if (!t || !tuple)
     return;
   uint32_t count = t->leaves;
-  uint32_t *leaves = import_set_leaves(m, id, type_id, count);
+  uint32_t *leaves = import_set_leaves(m, id, count);
   for (uint32_t k = 0; leaves && k < count; k++)
     leaves[k] = vyre_build_part(&m->b, (vyre_row){tuple}, k, import_leaf_type(m, type_id, k)).id;
 }
@@ -175,10 +173,10 @@ set_copy(import *m, uint32_t id, uint32_t type_id, uint32_t from, uint32_t first
   if (t->form == FORM_VALUE) {
     if (import_row_type(m, v.leaves[first]) != t->value)
       return import_fail(m, "its type is not that of what it takes");
-    import_set(m, id, type_id, v.leaves[first]);
+    import_set(m, id, v.leaves[first]);
     return !failed(m);
   }
-  uint32_t *leaves = import_set_leaves(m, id, type_id, count);
+  uint32_t *leaves = import_set_leaves(m, id, count);
   if (!leaves || !import_value(m, from, &v))
     return false;
   memcpy(leaves, v.leaves + first, count * sizeof(uint32_t));
@@ -223,7 +221,7 @@ extract(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
   }
   uint32_t row = import_leaf(m, args[0], at);
   if (row)
-    import_set(m, id, type_id, vyre_build_lane(&m->b, (vyre_row){row}, lane).id);
+    import_set(m, id, vyre_build_lane(&m->b, (vyre_row){row}, lane).id);
   return !failed(m);
 }
 
@@ -257,7 +255,7 @@ insert(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t 
       row = insert_lane(m, import_leaf(m, args[1], at), row, vyre_build_const(&m->b, VYRE_TYPE(VYRE_U32, 1), lane).id);
     list *l = m->ids[id].kind == ID_CONSTANT ? &m->constant_leaves : &m->leaves;
     if (single)
-      import_set(m, id, type_id, row);
+      import_set(m, id, row);
     else
       *AT(uint32_t, *l, m->ids[id].value + at + k) = row;
   }
@@ -266,7 +264,7 @@ insert(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t 
 
 /* A vector of scalars and vectors. */
 static bool
-construct_vector(import *m, uint32_t type_id, uint32_t id, const spv_type *t, const uint32_t *args, uint32_t count)
+construct_vector(import *m, uint32_t id, const spv_type *t, const uint32_t *args, uint32_t count)
 {
   vyre_row parts[4];
   uint32_t lanes = 0;
@@ -283,7 +281,7 @@ construct_vector(import *m, uint32_t type_id, uint32_t id, const spv_type *t, co
   }
   if (lanes != VYRE_TYPE_LANES(t->value))
     return import_fail(m, "%u components for a vector of %u", lanes, VYRE_TYPE_LANES(t->value));
-  import_set(m, id, type_id, vyre_build_join(&m->b, parts, count).id);
+  import_set(m, id, vyre_build_join(&m->b, parts, count).id);
   return !failed(m);
 }
 
@@ -294,10 +292,10 @@ construct_value(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, 
   if (!t)
     return false;
   if (t->form == FORM_VALUE)
-    return construct_vector(m, type_id, id, t, args, count);
+    return construct_vector(m, id, t, args, count);
   if (count != t->count)
     return import_fail(m, "%u constituents, but the type has %u", count, t->count);
-  uint32_t *leaves = import_set_leaves(m, id, type_id, t->leaves);
+  uint32_t *leaves = import_set_leaves(m, id, t->leaves);
   uint32_t at = m->ids[id].value;
   for (uint32_t k = 0; leaves && k < count; k++) {
     spv_value v;
@@ -335,7 +333,7 @@ shuffle(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
     packed |= (lane < lanes_a ? lane : 4 + lane - lanes_a) << (4 * k);
   }
   if (identity_a) {
-    import_set(m, id, type_id, a);
+    import_set(m, id, a);
     return !failed(m);
   }
   if (!uses_a && uses_b) { /* of b alone */
@@ -347,7 +345,7 @@ shuffle(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
     b = 0;
   }
   uint32_t flags = import_row_flags(m, id);
-  import_set(m, id, type_id, vyre_build(&m->b, VYRE_OP_shuffle, t->value, flags, packed, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id);
+  import_set(m, id, vyre_build(&m->b, VYRE_OP_shuffle, t->value, flags, packed, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id);
   return !failed(m);
 }
 
@@ -365,14 +363,14 @@ select_value(import *m, uint32_t type_id, uint32_t id, const uint32_t *args)
   if (VYRE_TYPE_LANES(ct) > 1 && (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != VYRE_TYPE_LANES(ct)))
     return import_fail(m, "its condition has another number of components");
   uint32_t count = yes.count, flags = import_row_flags(m, id);
-  uint32_t *leaves = t->form == FORM_VALUE ? NULL : import_set_leaves(m, id, type_id, count);
+  uint32_t *leaves = t->form == FORM_VALUE ? NULL : import_set_leaves(m, id, count);
   for (uint32_t k = 0; k < count && !failed(m); k++) {
     uint32_t a = import_leaf(m, args[1], k), b = import_leaf(m, args[2], k);
     uint32_t row = vyre_build(&m->b, VYRE_OP_select, import_row_type(m, a), flags, 0, 0, (vyre_row){cond}, (vyre_row){a}, (vyre_row){b}).id;
     if (leaves)
       leaves[k] = row;
     else
-      import_set(m, id, type_id, row);
+      import_set(m, id, row);
   }
   return !failed(m);
 }
@@ -391,13 +389,13 @@ dynamic(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *a
     uint32_t row = insert_lane(m, vector, scalar, index);
     if (row && import_row_type(m, row) != t->value)
       return import_fail(m, "its type is not that of what it takes");
-    import_set(m, id, type_id, row);
+    import_set(m, id, row);
     return !failed(m);
   }
   vyre_type vt = import_row_type(m, vector);
   if (t->value != VYRE_TYPE(VYRE_TYPE_KIND(vt), 1) || VYRE_TYPE_LANES(vt) == 1)
     return import_fail(m, "its type is not that of what it takes");
-  import_set(m, id, type_id, vyre_build(&m->b, VYRE_OP_lane, t->value, 0, 0, 0, (vyre_row){vector}, (vyre_row){index}, VYRE_NONE).id);
+  import_set(m, id, vyre_build(&m->b, VYRE_OP_lane, t->value, 0, 0, 0, (vyre_row){vector}, (vyre_row){index}, VYRE_NONE).id);
   return !failed(m);
 }
 
