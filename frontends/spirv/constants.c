@@ -91,8 +91,10 @@ import_declare_constant(import *m, uint32_t op)
     flags = ID_SPEC;
     break;
   case SpvOpConstantNull:
-  case SpvOpUndef: break;
-  default: return import_fail(m, "not covered");
+  case SpvOpUndef:
+    break;
+  default:
+    return import_fail(m, "not covered");
   }
   if (!import_define(m, words[2], ID_CONSTANT, words[1]))
     return false;
@@ -111,14 +113,18 @@ import_literal(import *m, uint32_t id, uint32_t *out)
   if (t->form != FORM_VALUE || (t->value != VYRE_TYPE(VYRE_U32, 1) && t->value != VYRE_TYPE(VYRE_I32, 1)))
     return false;
   switch (words[0] & 0xffffu) {
-  case SpvOpConstantNull: return true;
+  case SpvOpConstantNull:
+    return true;
   case SpvOpSpecConstant:
     if (m->ids[id].flags & ID_SPEC)
       return false;
     *out = words[3];
     return true;
-  case SpvOpConstant: *out = words[3]; return true;
-  default: return false;
+  case SpvOpConstant:
+    *out = words[3];
+    return true;
+  default:
+    return false;
   }
 }
 
@@ -132,14 +138,20 @@ scalar_bits(const import *m, uint32_t id, uint32_t *out)
     return false;
   switch (words[0] & 0xffffu) {
   case SpvOpConstantTrue:
-  case SpvOpSpecConstantTrue: *out = 1; return true;
+  case SpvOpSpecConstantTrue:
+    *out = 1;
+    return true;
   case SpvOpConstantFalse:
   case SpvOpSpecConstantFalse:
   case SpvOpConstantNull:
-  case SpvOpUndef: return true;
+  case SpvOpUndef:
+    return true;
   case SpvOpConstant:
-  case SpvOpSpecConstant: *out = words[3]; return true;
-  default: return false;
+  case SpvOpSpecConstant:
+    *out = words[3];
+    return true;
+  default:
+    return false;
   }
 }
 

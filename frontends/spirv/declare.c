@@ -150,18 +150,30 @@ static uint16_t
 flag_of(uint32_t kind)
 {
   switch (kind) {
-  case SpvDecorationNoContraction: return ID_EXACT;
-  case SpvDecorationRelaxedPrecision: return ID_RELAXED;
-  case SpvDecorationNonUniform: return ID_NONUNIFORM;
-  case SpvDecorationBlock: return ID_BLOCK;
-  case SpvDecorationBufferBlock: return ID_BUFFER_BLOCK;
-  case SpvDecorationNonWritable: return VYRE_ACCESS_NO_WRITE;
-  case SpvDecorationNonReadable: return VYRE_ACCESS_NO_READ;
-  case SpvDecorationCoherent: return VYRE_ACCESS_COHERENT;
-  case SpvDecorationVolatile: return VYRE_ACCESS_VOLATILE;
-  case SpvDecorationRestrict: return VYRE_ACCESS_RESTRICT;
-  case SpvDecorationAliased: return VYRE_ACCESS_ALIASED;
-  default: return 0;
+  case SpvDecorationNoContraction:
+    return ID_EXACT;
+  case SpvDecorationRelaxedPrecision:
+    return ID_RELAXED;
+  case SpvDecorationNonUniform:
+    return ID_NONUNIFORM;
+  case SpvDecorationBlock:
+    return ID_BLOCK;
+  case SpvDecorationBufferBlock:
+    return ID_BUFFER_BLOCK;
+  case SpvDecorationNonWritable:
+    return VYRE_ACCESS_NO_WRITE;
+  case SpvDecorationNonReadable:
+    return VYRE_ACCESS_NO_READ;
+  case SpvDecorationCoherent:
+    return VYRE_ACCESS_COHERENT;
+  case SpvDecorationVolatile:
+    return VYRE_ACCESS_VOLATILE;
+  case SpvDecorationRestrict:
+    return VYRE_ACCESS_RESTRICT;
+  case SpvDecorationAliased:
+    return VYRE_ACCESS_ALIASED;
+  default:
+    return 0;
   }
 }
 
@@ -208,7 +220,8 @@ declare_entry(import *m, const uint32_t *words, uint32_t count)
   if (!import_needs(m, 4))
     return false;
   if (words[1] != SpvExecutionModelGLCompute)
-    return import_fail(m, "execution model %u is not covered, only GLCompute (5) is\nFix: give a module of compute shaders alone", words[1]);
+    return import_fail(m, "execution model %u is not covered, only GLCompute (5) is\nFix: give a module of compute shaders alone",
+                       words[1]);
   size_t length;
   if (!import_text(m, m->at + 3, m->at + count, &length))
     return import_fail(m, "a name without end");
@@ -320,10 +333,14 @@ declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count
   case SpvOpDecorate:
   case SpvOpDecorateId:
     return import_needs(m, 3) && decorate(m, words[1], NONE, words[2], count > 3 ? words[3] : 0);
-  case SpvOpMemberDecorate: return import_needs(m, 4) && decorate(m, words[1], words[2], words[3], count > 4 ? words[4] : 0);
-  case SpvOpDecorationGroup: return import_needs(m, 2) && import_define(m, words[1], ID_GROUP, 0);
-  case SpvOpGroupDecorate: return import_needs(m, 2) && decorate_group(m, words, count, 1);
-  default: return import_needs(m, 2) && decorate_group(m, words, count, 2);
+  case SpvOpMemberDecorate:
+    return import_needs(m, 4) && decorate(m, words[1], words[2], words[3], count > 4 ? words[4] : 0);
+  case SpvOpDecorationGroup:
+    return import_needs(m, 2) && import_define(m, words[1], ID_GROUP, 0);
+  case SpvOpGroupDecorate:
+    return import_needs(m, 2) && decorate_group(m, words, count, 1);
+  default:
+    return import_needs(m, 2) && decorate_group(m, words, count, 2);
   }
 }
 
@@ -333,44 +350,59 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
   vyre_input *input = vyre_module_input(m->module, m->input);
   switch (op) {
-  case SpvOpNop: return true;
-  case SpvOpCapability: return import_needs(m, 2) && keep(m, &input->capabilities, 1);
-  case SpvOpExtension: return keep(m, &input->extensions, 0);
-  case SpvOpExtInstImport: return import_needs(m, 3) && declare_set(m, words, count);
+  case SpvOpNop:
+    return true;
+  case SpvOpCapability:
+    return import_needs(m, 2) && keep(m, &input->capabilities, 1);
+  case SpvOpExtension:
+    return keep(m, &input->extensions, 0);
+  case SpvOpExtInstImport:
+    return import_needs(m, 3) && declare_set(m, words, count);
   case SpvOpMemoryModel:
     if (!import_needs(m, 3))
       return false;
     input->addressing = words[1];
     input->memory = words[2];
     return true;
-  case SpvOpEntryPoint: return declare_entry(m, words, count);
+  case SpvOpEntryPoint:
+    return declare_entry(m, words, count);
   case SpvOpExecutionMode:
-  case SpvOpExecutionModeId: return declare_mode(m, words, op);
-  case SpvOpString: return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input->debug, 0);
+  case SpvOpExecutionModeId:
+    return declare_mode(m, words, op);
+  case SpvOpString:
+    return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input->debug, 0);
   case SpvOpSource:
   case SpvOpSourceContinued:
   case SpvOpSourceExtension:
-  case SpvOpModuleProcessed: return keep(m, &input->debug, 0);
+  case SpvOpModuleProcessed:
+    return keep(m, &input->debug, 0);
   case SpvOpName:
-  case SpvOpMemberName: return declare_names(m, op, words, count);
+  case SpvOpMemberName:
+    return declare_names(m, op, words, count);
   case SpvOpDecorate:
   case SpvOpDecorateId:
   case SpvOpMemberDecorate:
   case SpvOpDecorationGroup:
   case SpvOpGroupDecorate:
-  case SpvOpGroupMemberDecorate: return declare_decoration(m, op, words, count);
+  case SpvOpGroupMemberDecorate:
+    return declare_decoration(m, op, words, count);
   case SpvOpDecorateString:
-  case SpvOpMemberDecorateString: return true; /* reflection alone */
+  case SpvOpMemberDecorateString:
+    return true; /* reflection alone */
   case SpvOpLine:
-  case SpvOpNoLine: import_line(m, m->at); return true;
-  case SpvOpVariable: return declare_variable(m, words);
+  case SpvOpNoLine:
+    import_line(m, m->at);
+    return true;
+  case SpvOpVariable:
+    return declare_variable(m, words);
   case SpvOpExtInst:
     if (!import_needs(m, 5) || !import_type(m, words[1]))
       return false;
     if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value != 2)
       return import_fail(m, "only instructions of NonSemantic sets may stand before the functions");
     return import_define(m, words[2], ID_GROUP, words[1]);
-  default: break;
+  default:
+    break;
   }
   if (op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer)
     return import_declare_type(m, op);
@@ -394,7 +426,8 @@ declare_function(import *m, const uint32_t *words)
   while (m->at < m->word_count && (m->words[m->at] & 0xffffu) != SpvOpFunctionEnd) {
     uint32_t count = m->words[m->at] >> 16;
     if (count == 0 || count > m->word_count - m->at)
-      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count, m->word_count - m->at);
+      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count,
+                         m->word_count - m->at);
     if (m->at != start && (m->words[m->at] & 0xffffu) == SpvOpFunction)
       return import_fail(m, "a function inside of a function");
     m->at += count;
@@ -420,7 +453,8 @@ import_declare(import *m)
     uint32_t op = words[0] & 0xffffu;
     count = words[0] >> 16;
     if (count == 0 || count > m->word_count - m->at)
-      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count, m->word_count - m->at);
+      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count,
+                         m->word_count - m->at);
     if (op == SpvOpFunction) {
       if (!m->first_function)
         m->first_function = m->at;

@@ -1,9 +1,9 @@
 /* Walking the blocks of a function as the structured constructs that their merge instructions declare.
  *
- * The construct stack has the constructs around the block being walked.  A branch to the merge block, the continue target or another case
- * of one of them ends the region: it runs off its end where that leads there, else there is a break, a continue, a leave, a fallthrough.
- * An `if` that is left from inside of a construct within it is put into a `block` when that is found.
- * Any other branch goes on in the same region, and a block is gone to in this way once; what asks for more is not structured, an error.
+ * The construct stack has the constructs around the block being walked.  A branch to the merge block, the continue target or
+ * another case of one of them ends the region: it runs off its end where that leads there, else there is a break, a continue, a
+ * leave, a fallthrough. An `if` that is left from inside of a construct within it is put into a `block` when that is found. Any
+ * other branch goes on in the same region, and a block is gone to in this way once; what asks for more is not structured, an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -51,15 +51,15 @@ flow_push(import *m, construct_kind kind, uint32_t row)
   if (!c)
     return NONE;
   *c = (construct){
-    .kind = (uint8_t)kind,
-    .merge = NONE,
-    .next = NONE,
-    .header = NONE,
-    .row = row,
-    .depth = m->open.count,
-    .mark = m->log.count,
-    .leaf_limit = m->locals.count,
-    .fell = NONE,
+      .kind = (uint8_t)kind,
+      .merge = NONE,
+      .next = NONE,
+      .header = NONE,
+      .row = row,
+      .depth = m->open.count,
+      .mark = m->log.count,
+      .leaf_limit = m->locals.count,
+      .fell = NONE,
   };
   return m->constructs.count - 1;
 }
@@ -121,8 +121,10 @@ flow_jump_out(import *m, uint32_t index)
 static bool
 not_structured(import *m, uint32_t target)
 {
-  return import_fail(m, "the branch to label %u does not follow the rules of structured control flow\n"
-                     "Fix: check the module with spirv-val", AT(block, m->blocks, target)->label);
+  return import_fail(m,
+                     "the branch to label %u does not follow the rules of structured control flow\n"
+                     "Fix: check the module with spirv-val",
+                     AT(block, m->blocks, target)->label);
 }
 
 /* Whether a jump to the end of construct `index` stays inside of every continuing region around it. */
@@ -418,12 +420,21 @@ terminate(import *m, const block *b)
   m->at = b->end;
   const uint32_t *words = m->words + b->end;
   switch (words[0] & 0xffffu) {
-  case SpvOpBranch: return flow_edge(m, import_block(m, words[1]));
-  case SpvOpBranchConditional: return branch_conditional(m, b, words);
-  case SpvOpSwitch: return flow_switch(m, m->from);
-  case SpvOpReturn: import_return(m, 0, true); return NONE;
-  case SpvOpReturnValue: import_return(m, words[1], true); return NONE;
-  default: import_return(m, 0, false); return NONE; /* OpUnreachable: nothing is promised of what is done instead */
+  case SpvOpBranch:
+    return flow_edge(m, import_block(m, words[1]));
+  case SpvOpBranchConditional:
+    return branch_conditional(m, b, words);
+  case SpvOpSwitch:
+    return flow_switch(m, m->from);
+  case SpvOpReturn:
+    import_return(m, 0, true);
+    return NONE;
+  case SpvOpReturnValue:
+    import_return(m, words[1], true);
+    return NONE;
+  default:
+    import_return(m, 0, false);
+    return NONE; /* OpUnreachable: nothing is promised of what is done instead */
   }
 }
 

@@ -1,7 +1,7 @@
 /* Calls: the body of a function takes the place of its call.
  *
- * A body that returns only at its end goes on in the caller's region; any other stands in a `block`, a return leaves it, and the result is a
- * local variable of the call.
+ * A body that returns only at its end goes on in the caller's region; any other stands in a `block`, a return leaves it, and the
+ * result is a local variable of the call.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"

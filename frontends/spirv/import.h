@@ -21,18 +21,17 @@
 
 #include <spirv/unified1/spirv.h>
 
-#define IMPORT_MAX_BOUND 0x400000u   /* ids: SPIR-V's own limit */
-#define IMPORT_MAX_DEPTH 1000u       /* regions, calls and types in each other */
-#define IMPORT_MAX_LEAVES 4096u      /* of one composite value */
-#define IMPORT_LOCAL_LEAVES 64u      /* a variable of more is a private buffer */
-#define IMPORT_MAX_INLINED (1u << 24) /* instructions of a program after inlining */
-#define NONE UINT32_MAX
-
+#define IMPORT_MAX_BOUND    0x400000u  /* ids: SPIR-V's own limit */
+#define IMPORT_MAX_DEPTH    1000u      /* regions, calls and types in each other */
+#define IMPORT_MAX_LEAVES   4096u      /* of one composite value */
+#define IMPORT_LOCAL_LEAVES 64u        /* a variable of more is a private buffer */
+#define IMPORT_MAX_INLINED  (1u << 24) /* instructions of a program after inlining */
+#define NONE                UINT32_MAX
 
 typedef enum id_kind {
   ID_NONE,
   ID_STRING,
-  ID_SET,      /* value: 1 GLSL.std.450, 2 NonSemantic, 0 another */
+  ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic, 0 another */
   ID_GROUP,
   ID_TYPE,     /* value: index of `types` */
   ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
@@ -53,13 +52,13 @@ enum {
 };
 
 typedef struct id_info {
-  uint32_t def;   /* first word of its instruction; 0: not defined */
-  uint32_t type;  /* id of its type; 0: it has none */
-  uint32_t value; /* by kind */
-  uint32_t epoch; /* of value: the program (constants), the instance (locals) */
-  uint32_t name;  /* first word of its OpName; 0: none */
+  uint32_t def;         /* first word of its instruction; 0: not defined */
+  uint32_t type;        /* id of its type; 0: it has none */
+  uint32_t value;       /* by kind */
+  uint32_t epoch;       /* of value: the program (constants), the instance (locals) */
+  uint32_t name;        /* first word of its OpName; 0: none */
   uint32_t decorations; /* first of its list; 0: none */
-  uint32_t root;  /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf */
+  uint32_t root;        /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf */
   uint8_t kind;
   uint8_t spare;
   uint16_t flags;
@@ -84,28 +83,28 @@ typedef enum type_form {
 
 typedef struct spv_type {
   uint8_t form;
-  vyre_type value;    /* value: itself; matrix: the column */
-  bool sized;         /* the number of leaves is known */
+  vyre_type value; /* value: itself; matrix: the column */
+  bool sized;      /* the number of leaves is known */
   bool has_pointer, has_runtime;
-  bool has_matrix;    /* arrays: of matrices at last */
+  bool has_matrix; /* arrays: of matrices at last */
   uint8_t depth;
-  uint32_t element;   /* id: component, column, element, pointee, returned */
-  uint32_t count;     /* lanes, columns, elements (0: specialization gives it), members, parameters; pointer: storage class */
-  uint32_t length;    /* array: id of the length */
-  uint32_t members;   /* struct, function: first in `members` */
-  uint32_t leaves;    /* NONE: too many */
+  uint32_t element; /* id: component, column, element, pointee, returned */
+  uint32_t count;   /* lanes, columns, elements (0: specialization gives it), members, parameters; pointer: storage class */
+  uint32_t length;  /* array: id of the length */
+  uint32_t members; /* struct, function: first in `members` */
+  uint32_t leaves;  /* NONE: too many */
   uint32_t stride;
-  vyre_type_id made;  /* in the program `epoch` */
+  vyre_type_id made; /* in the program `epoch` */
   uint32_t epoch;
 } spv_type;
 
 typedef struct spv_member {
   uint32_t type;
-  uint32_t leaf; /* first, in the struct */
+  uint32_t leaf;   /* first, in the struct */
   uint32_t offset; /* VYRE_OFFSET_AUTO: none given */
   uint32_t matrix_stride;
   uint32_t access;
-  uint32_t name; /* first word of its OpMemberName */
+  uint32_t name;    /* first word of its OpMemberName */
   uint32_t builtin; /* NONE: none */
   bool row_major;
 } spv_member;
@@ -115,16 +114,16 @@ enum { ROOT_DYNAMIC = 1, ROOT_WRITTEN = 2, ROOT_CONSTANT = 4 };
 /* A variable of the function or private storage class, or a parameter that is a pointer: what all functions scanned do with it. */
 typedef struct root {
   uint32_t id;
-  uint32_t flags;    /* ROOT_CONSTANT: all stores so far are of `constant`, whole */
+  uint32_t flags; /* ROOT_CONSTANT: all stores so far are of `constant`, whole */
   uint32_t constant;
   uint32_t global, epoch; /* the buffer that it is in the program `epoch` */
 } root;
 
 typedef struct block {
-  uint32_t label;      /* id */
-  uint32_t start;      /* first word behind the label */
-  uint32_t merge;      /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
-  uint32_t end;        /* first word of the terminator */
+  uint32_t label;                       /* id */
+  uint32_t start;                       /* first word behind the label */
+  uint32_t merge;                       /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
+  uint32_t end;                         /* first word of the terminator */
   uint32_t successors, successor_count; /* in `successors`: block indices */
   uint32_t writes, write_count;         /* in `writes`: words of the instructions that store */
   uint32_t preds;
@@ -136,14 +135,14 @@ typedef struct block {
 } block;
 
 typedef struct function {
-  uint32_t id, start;   /* first word of OpFunction */
-  uint32_t end;         /* first word of OpFunctionEnd */
-  uint32_t state;       /* 0 new, 1 being scanned, 2 scanned */
+  uint32_t id, start;           /* first word of OpFunction */
+  uint32_t end;                 /* first word of OpFunctionEnd */
+  uint32_t state;               /* 0 new, 1 being scanned, 2 scanned */
   uint32_t params, param_count; /* in `params`: ids */
   uint32_t blocks, block_count;
-  uint32_t phis, phi_count; /* in `phis`: ids */
+  uint32_t phis, phi_count;         /* in `phis`: ids */
   uint32_t privates, private_count; /* in `privates`: roots of private variables that it or what it calls stores to */
-  bool leaves_early;    /* a return that is not the end of the body */
+  bool leaves_early;                /* a return that is not the end of the body */
 
   bool active;
 } function;
@@ -158,13 +157,13 @@ typedef enum pointer_base {
 typedef struct pointer {
   uint8_t base;
   bool has_lane, lane_literal; /* a component of the vector there; of buffers only behind a column */
-  bool has_column; /* a matrix column that a value picks: `column`, of the `columns` there */
+  bool has_column;             /* a matrix column that a value picks: `column`, of the `columns` there */
   uint16_t access;
-  uint32_t type;   /* id of what it points to */
-  uint32_t first;  /* leaf; built-in: its number; buffer: index of `globals` */
+  uint32_t type;                  /* id of what it points to */
+  uint32_t first;                 /* leaf; built-in: its number; buffer: index of `globals` */
   uint32_t column, columns, lane; /* rows, or a literal lane */
-  uint32_t steps, step_count; /* buffer: in `steps` */
-  uint32_t path;   /* the row last made for it */
+  uint32_t steps, step_count;     /* buffer: in `steps` */
+  uint32_t path;                  /* the row last made for it */
 } pointer;
 
 typedef struct step {
@@ -175,9 +174,9 @@ typedef struct step {
 /* A variable that is a buffer. */
 typedef struct global {
   uint32_t id;
-  uint32_t row; /* in the program; 0: not made yet */
+  uint32_t row;         /* in the program; 0: not made yet */
   uint32_t initializer; /* id of a constant, for constant buffers; 0: none */
-  uint32_t members; /* list of its at rows by member; 0: none */
+  uint32_t members;     /* list of its at rows by member; 0: none */
   vyre_space space;
 } global;
 
@@ -186,16 +185,16 @@ typedef struct member_made {
 } member_made;
 
 typedef struct leaf {
-  uint32_t current;   /* row; 0: in the var */
-  uint32_t var;       /* row; 0: none yet */
-  uint32_t logged;    /* the region in which its change is in the log */
-  uint32_t loop;      /* the innermost loop that may store to it */
-  uint32_t edge;      /* mark of searches */
+  uint32_t current; /* row; 0: in the var */
+  uint32_t var;     /* row; 0: none yet */
+  uint32_t logged;  /* the region in which its change is in the log */
+  uint32_t loop;    /* the innermost loop that may store to it */
+  uint32_t edge;    /* mark of searches */
   uint32_t count;
   uint32_t gets;
-  uint32_t name;      /* id */
+  uint32_t name; /* id */
   vyre_type type;
-  bool dirty;         /* the var does not hold current */
+  bool dirty; /* the var does not hold current */
 } leaf;
 
 typedef struct change {
@@ -208,19 +207,19 @@ typedef enum loop_phase { PHASE_BODY, PHASE_INLINE, PHASE_CONTINUING } loop_phas
 
 typedef struct construct {
   uint8_t kind, phase;
-  bool continued;      /* loop: something goes to its continuing region */
+  bool continued;       /* loop: something goes to its continuing region */
   uint32_t merge, next; /* blocks; next: the continue target; switch: the case being walked */
   uint32_t header;
   uint32_t row, block_row; /* block_row: made around it when it must be left from inside; 0: none */
-  uint32_t region;     /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
-  uint32_t parent;     /* the region it stands in */
-  uint32_t depth;      /* of `open` where its regions begin */
-  uint32_t mark;       /* of the log, at its start */
-  uint32_t leaf_limit; /* leaves behind this are younger than it */
-  uint32_t edges;      /* to its end; loop: breaks */
-  uint32_t joined;     /* list of leaves changed on some edge */
+  uint32_t region;         /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
+  uint32_t parent;         /* the region it stands in */
+  uint32_t depth;          /* of `open` where its regions begin */
+  uint32_t mark;           /* of the log, at its start */
+  uint32_t leaf_limit;     /* leaves behind this are younger than it */
+  uint32_t edges;          /* to its end; loop: breaks */
+  uint32_t joined;         /* list of leaves changed on some edge */
   uint32_t serial;
-  uint32_t outer_loop; /* loop: the serial of the loop around it */
+  uint32_t outer_loop;          /* loop: the serial of the loop around it */
   uint32_t writes, write_count; /* loop: leaves, in `loop_writes` */
   uint32_t cases, case_count;   /* switch: in `cases` */
   uint32_t fell, fell_leaves;   /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */
@@ -258,9 +257,9 @@ typedef struct entry {
 typedef struct instance {
   uint32_t function;
   uint32_t epoch;
-  uint32_t constructs; /* where its own begin */
+  uint32_t constructs;           /* where its own begin */
   uint32_t result, result_count; /* leaves of the result, if it leaves early; NONE: it has none */
-  uint32_t returned;   /* else: its rows, index of `leaves`; NONE: none */
+  uint32_t returned;             /* else: its rows, index of `leaves`; NONE: none */
   bool is_entry;
 } instance;
 
@@ -285,8 +284,8 @@ typedef struct import {
   bool ids_reserved;
 
   list decorations, types, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates;
-  list constants;     /* ids of specialization constants */
-  list variables;     /* ids of the module's variables */
+  list constants; /* ids of specialization constants */
+  list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
   list locals, log, constructs, open, joins, escapes, sets, loop_writes, cases, case_labels, stack;
   uint32_t escape_count;
@@ -300,19 +299,19 @@ typedef struct import {
   uint32_t first_decl, first_body; /* marks: rows go in front of them */
   uint32_t builtins[5];
   uint32_t inlined;
-  uint32_t copied;      /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
+  uint32_t copied; /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
   uint32_t copied_from, copied_operands;
   uint32_t rows_before; /* rows from here on are the current instruction's */
-  uint32_t epoch_last; /* instances */
-  uint32_t serial;     /* the region being filled */
+  uint32_t epoch_last;  /* instances */
+  uint32_t serial;      /* the region being filled */
   uint32_t serial_last;
-  uint32_t loop;       /* serial of the innermost loop */
+  uint32_t loop; /* serial of the innermost loop */
   uint32_t stamp;
   uint32_t region;
   uint32_t call_depth;
-  uint32_t from;       /* the block being walked */
+  uint32_t from; /* the block being walked */
   instance *instance;
-  vyre_string file;    /* of OpLine */
+  vyre_string file; /* of OpLine */
   uint32_t line, column;
 } import;
 
@@ -323,7 +322,11 @@ typedef struct import {
 bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
 /* Room for `more` elements at the end; NULL: failed. */
 void *list_add(import *m, list *l, size_t size, uint32_t more);
-static inline bool failed(const import *m) { return m->status != NULL; }
+static inline bool
+failed(const import *m)
+{
+  return m->status != NULL;
+}
 
 /* ---- declare.c ---- */
 bool import_declare(import *m);
@@ -334,14 +337,15 @@ const char *import_op_name(uint32_t op);
 void import_op_results(uint32_t op, bool *has_result, bool *has_type);
 /* The value of the id's decoration; false: it has none. */
 bool import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out);
-const char *import_name(const import *m, uint32_t id); /* NULL: none */
+const char *import_name(const import *m, uint32_t id);      /* NULL: none */
 void import_name_row(import *m, uint32_t row, uint32_t id); /* if the id has one */
-const char *import_text(const import *m, uint32_t word, uint32_t end, size_t *out_length); /* a string of an instruction; NULL: not terminated */
-void import_line(import *m, uint32_t at); /* OpLine, OpNoLine */
+const char *import_text(const import *m, uint32_t word, uint32_t end,
+                        size_t *out_length); /* a string of an instruction; NULL: not terminated */
+void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine */
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);
-spv_type *import_type(import *m, uint32_t id); /* NULL and failed: no type */
+spv_type *import_type(import *m, uint32_t id);       /* NULL and failed: no type */
 spv_type *import_value_type(import *m, uint32_t id); /* of a result: known leaves, not too many */
 vyre_type_id import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major);
 /* The type of step `index` into `id`, and its first leaf there; 0: there is none. */
@@ -351,10 +355,10 @@ bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 
 /* ---- constants.c ---- */
 bool import_declare_constant(import *m, uint32_t op);
-bool import_constant(import *m, id_info *info, uint32_t id); /* makes it in this program */
-bool import_literal(import *m, uint32_t id, uint32_t *out);  /* a plain 32-bit integer constant */
+bool import_constant(import *m, id_info *info, uint32_t id);   /* makes it in this program */
+bool import_literal(import *m, uint32_t id, uint32_t *out);    /* a plain 32-bit integer constant */
 bool import_constant_words(import *m, uint32_t id, list *out); /* as an initializer */
-vyre_builder import_top(import *m); /* rows that only constants feed go here */
+vyre_builder import_top(import *m);                            /* rows that only constants feed go here */
 
 /* ---- scan.c ---- */
 bool import_scan(import *m, uint32_t function);
@@ -367,23 +371,23 @@ typedef struct spv_value {
   const uint32_t *leaves; /* not looked at for visibility; moves when leaves are added */
 } spv_value;
 bool import_value(import *m, uint32_t id, spv_value *out);
-uint32_t import_row(import *m, uint32_t id); /* of one leaf, visible here; 0: failed */
+uint32_t import_row(import *m, uint32_t id);              /* of one leaf, visible here; 0: failed */
 uint32_t import_leaf(import *m, uint32_t id, uint32_t k); /* leaf k, visible */
 void import_set(import *m, uint32_t id, uint32_t row);
 uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t count); /* to be filled at once */
 vyre_type import_row_type(const import *m, uint32_t row);
 uint32_t import_cast_top(import *m, uint32_t row, vyre_type type); /* of what constants feed: at the program's top */
-uint32_t import_cast(import *m, uint32_t row, vyre_type type); /* bitcast where it differs; 0: failed */
-uint32_t import_matrix(import *m, uint32_t id); /* its tuple row */
+uint32_t import_cast(import *m, uint32_t row, vyre_type type);     /* bitcast where it differs; 0: failed */
+uint32_t import_matrix(import *m, uint32_t id);                    /* its tuple row */
 void import_set_matrix(import *m, uint32_t id, uint32_t type, uint32_t tuple);
 bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 
 /* ---- pointers.c ---- */
 bool import_make_globals(import *m, const entry *e);
-bool import_variable(import *m);      /* OpVariable in a function */
+bool import_variable(import *m); /* OpVariable in a function */
 bool import_access_chain(import *m);
-pointer *import_pointer(import *m, uint32_t id); /* moves when pointers are added */
-uint32_t import_builtin(import *m, const pointer *p); /* a built-in's row */
+pointer *import_pointer(import *m, uint32_t id);         /* moves when pointers are added */
+uint32_t import_builtin(import *m, const pointer *p);    /* a built-in's row */
 uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer: a row; 0: failed */
 /* The leaves that a store through `id` may change, as far as constants tell; false: none are. */
 bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
@@ -402,10 +406,10 @@ void locals_write(import *m, uint32_t leaf, uint32_t row);
 void locals_undo(import *m, uint32_t mark);
 /* What the way that ends here leaves for the end of construct c; what it changed is added to `list`, if there is one. */
 void locals_edge(import *m, uint32_t c, uint32_t *list);
-void locals_join(import *m, uint32_t c); /* behind c */
-void locals_fall(import *m, uint32_t c); /* at the start of a case that is fallen into */
+void locals_join(import *m, uint32_t c);      /* behind c */
+void locals_fall(import *m, uint32_t c);      /* at the start of a case that is fallen into */
 void locals_to_var(import *m, uint32_t leaf); /* its value is in its var from here on */
-void locals_finish(import *m);           /* drops what no get reads */
+void locals_finish(import *m);                /* drops what no get reads */
 
 /* ---- flow.c, loops.c, switches.c: constructs by their index, for they move when one is added ---- */
 #define CONSTRUCT(m, index) AT(construct, (m)->constructs, index)
@@ -414,8 +418,9 @@ uint32_t flow_push(import *m, construct_kind kind, uint32_t row);
 void flow_pop(import *m);
 void flow_open(import *m, uint32_t region, uint32_t *out_serial);
 void flow_close(import *m, uint32_t mark, uint32_t serial);
-void flow_jump_out(import *m, uint32_t c);     /* to its end, from anywhere in it */
-void flow_opened(import *m, uint32_t c, uint32_t depth, uint32_t region); /* a region put around what is open from `depth` on, in c */
+void flow_jump_out(import *m, uint32_t c); /* to its end, from anywhere in it */
+void flow_opened(import *m, uint32_t c, uint32_t depth,
+                 uint32_t region);              /* a region put around what is open from `depth` on, in c */
 uint32_t flow_edge(import *m, uint32_t target); /* from the block being walked: the block to go on with, or NONE */
 uint32_t flow_goto(import *m, uint32_t target); /* the same without phis */
 void flow_phi_stores(import *m, uint32_t target);

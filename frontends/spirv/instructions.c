@@ -62,7 +62,8 @@ barrier(import *m, const uint32_t *words, bool control)
   if (!import_needs(m, control ? 4 : 3))
     return false;
   const uint32_t *args = words + (control ? 2 : 1);
-  if ((control && !import_literal(m, words[1], &execution)) || !import_literal(m, args[0], &memory) || !import_literal(m, args[1], &semantics))
+  if ((control && !import_literal(m, words[1], &execution)) || !import_literal(m, args[0], &memory) ||
+      !import_literal(m, args[1], &semantics))
     return import_fail(m, "its scopes or semantics are no constants");
   if (execution > 255 || memory > 255)
     return import_fail(m, "scope %u is not known", execution > 255 ? execution : memory);
@@ -80,23 +81,35 @@ import_instruction(import *m)
   m->rows_before = m->view->rows;
   switch (op) {
   case SpvOpLine:
-  case SpvOpNoLine: import_line(m, m->at); return true;
+  case SpvOpNoLine:
+    import_line(m, m->at);
+    return true;
   case SpvOpNop:
   case SpvOpPhi: /* read at the start of the block */
-  case SpvOpFunctionParameter: return true;
-  case SpvOpVariable: return import_variable(m);
+  case SpvOpFunctionParameter:
+    return true;
+  case SpvOpVariable:
+    return import_variable(m);
   case SpvOpAccessChain:
-  case SpvOpInBoundsAccessChain: return import_access_chain(m);
+  case SpvOpInBoundsAccessChain:
+    return import_access_chain(m);
   case SpvOpLoad:
   case SpvOpStore:
   case SpvOpCopyMemory:
-  case SpvOpArrayLength: return import_memory(m, op);
-  case SpvOpFunctionCall: return import_call(m);
-  case SpvOpExtInst: return extended(m, words, count);
-  case SpvOpUndef: return undefined(m, words);
-  case SpvOpControlBarrier: return barrier(m, words, true);
-  case SpvOpMemoryBarrier: return barrier(m, words, false);
-  case SpvOpCopyObject: return import_needs(m, 4) && copy_object(m, words, count);
+  case SpvOpArrayLength:
+    return import_memory(m, op);
+  case SpvOpFunctionCall:
+    return import_call(m);
+  case SpvOpExtInst:
+    return extended(m, words, count);
+  case SpvOpUndef:
+    return undefined(m, words);
+  case SpvOpControlBarrier:
+    return barrier(m, words, true);
+  case SpvOpMemoryBarrier:
+    return barrier(m, words, false);
+  case SpvOpCopyObject:
+    return import_needs(m, 4) && copy_object(m, words, count);
   case SpvOpCompositeConstruct:
   case SpvOpCompositeExtract:
   case SpvOpCompositeInsert:
@@ -104,8 +117,10 @@ import_instruction(import *m)
   case SpvOpVectorExtractDynamic:
   case SpvOpVectorInsertDynamic:
   case SpvOpSelect:
-  case SpvOpCopyLogical: return import_composite(m, op, words[1], words[2], words + 3, count - 3);
-  default: break;
+  case SpvOpCopyLogical:
+    return import_composite(m, op, words[1], words[2], words + 3, count - 3);
+  default:
+    break;
   }
   if (op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor)
     return import_memory(m, op);

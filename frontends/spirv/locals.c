@@ -1,11 +1,12 @@
 /* Function variables as values.
  *
- * Each scalar or vector of a variable that only constants index is a leaf, and each OpPhi too: an edge into its block stores to it, the block
- * reads it.  A leaf has a current row while that is known; it is written to a `var` only where paths meet:
+ * Each scalar or vector of a variable that only constants index is a leaf, and each OpPhi too: an edge into its block stores to it,
+ * the block reads it.  A leaf has a current row while that is known; it is written to a `var` only where paths meet:
  *
- *   - what a construct changed on some way to its end is set on each such way, or before the construct where a way did not change it;
- *     behind it, the value is in the var;
- *   - what a loop may store (flow_loop_writes) is set before it; in its body and its continuing region the value is in the var at first.
+ *   - what a construct changed on some way to its end is set on each such way, or before the construct where a way did not change
+ * it; behind it, the value is in the var;
+ *   - what a loop may store (flow_loop_writes) is set before it; in its body and its continuing region the value is in the var at
+ * first.
  *
  * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs what changed in it.
  *

@@ -23,7 +23,8 @@ stop_at(import *m, uint32_t index, uint32_t stamp)
     AT(block, m->blocks, index)->stamp = stamp;
 }
 
-/* The loop's blocks, at the end of `stack`: what its header reaches without going through its merge block or where a construct around it ends. */
+/* The loop's blocks, at the end of `stack`: what its header reaches without going through its merge block or where a construct
+ * around it ends. */
 static bool
 find_blocks(import *m, uint32_t header, uint32_t merge)
 {
@@ -77,9 +78,15 @@ add_writes_of(import *m, const uint32_t *words, uint32_t serial)
 {
   switch (words[0] & 0xffffu) {
   case SpvOpStore:
-  case SpvOpCopyMemory: add_pointer(m, words[1], serial); break;
-  case SpvOpVariable: add_pointer(m, words[2], serial); break;
-  case SpvOpExtInst: add_pointer(m, words[6], serial); break;
+  case SpvOpCopyMemory:
+    add_pointer(m, words[1], serial);
+    break;
+  case SpvOpVariable:
+    add_pointer(m, words[2], serial);
+    break;
+  case SpvOpExtInst:
+    add_pointer(m, words[6], serial);
+    break;
   default: { /* a call: scanned, so its operands are right */
     const function *f = AT(function, m->functions, m->ids[words[3]].value);
     for (uint32_t k = 0; k < f->param_count; k++) {

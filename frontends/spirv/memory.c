@@ -1,7 +1,7 @@
 /* Loads, stores, copies, atomics, array lengths.
  *
- * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store behind it, copy it.
- * A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
+ * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store behind it,
+ * copy it. A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -14,7 +14,8 @@ row_flags(const pointer *p, uint32_t operands)
   uint32_t flags = 0;
   if ((p->access & VYRE_ACCESS_VOLATILE) || (operands & SpvMemoryAccessVolatileMask))
     flags |= VYRE_ROW_VOLATILE;
-  uint32_t shared = SpvMemoryAccessMakePointerAvailableMask | SpvMemoryAccessMakePointerVisibleMask | SpvMemoryAccessNonPrivatePointerMask;
+  uint32_t shared =
+      SpvMemoryAccessMakePointerAvailableMask | SpvMemoryAccessMakePointerVisibleMask | SpvMemoryAccessNonPrivatePointerMask;
   if ((p->access & VYRE_ACCESS_COHERENT) || (operands & shared))
     flags |= VYRE_ROW_COHERENT;
   return flags;
@@ -97,7 +98,8 @@ load_column(import *m, uint32_t index, vyre_type type, uint32_t flags)
   for (uint32_t k = 0; k < p.columns && !failed(m); k++) {
     uint32_t column;
     if (p.base == BASE_BUFFER)
-      column = vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){column_path(m, &p, matrix, k)}, VYRE_NONE, VYRE_NONE).id;
+      column =
+          vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){column_path(m, &p, matrix, k)}, VYRE_NONE, VYRE_NONE).id;
     else
       column = locals_read(m, p.first + k);
     row = k == 0 ? column : vyre_build_select(&m->b, (vyre_row){is_column(m, &p, k)}, (vyre_row){column}, (vyre_row){row}).id;
@@ -125,7 +127,9 @@ store_column(import *m, uint32_t index, uint32_t row, uint32_t flags)
     }
     uint32_t old = locals_read(m, p.first + k), made = row;
     if (p.has_lane)
-      made = vyre_build(&m->b, VYRE_OP_insert, import_row_type(m, old), 0, 0, 0, (vyre_row){old}, (vyre_row){row}, (vyre_row){lane_row(m, &p)}).id;
+      made = vyre_build(&m->b, VYRE_OP_insert, import_row_type(m, old), 0, 0, 0, (vyre_row){old}, (vyre_row){row},
+                        (vyre_row){lane_row(m, &p)})
+                 .id;
     locals_write(m, p.first + k, vyre_build_select(&m->b, (vyre_row){picked}, (vyre_row){made}, (vyre_row){old}).id);
   }
 }
@@ -149,8 +153,10 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   case BASE_LEAVES:
     if (p.has_lane) {
       uint32_t vector = locals_read(m, p.first);
-      uint32_t row = p.lane_literal ? vyre_build_lane(&m->b, (vyre_row){vector}, p.lane).id
-                                    : vyre_build(&m->b, VYRE_OP_lane, t->value, 0, 0, 0, (vyre_row){vector}, (vyre_row){lane_row(m, &p)}, VYRE_NONE).id;
+      uint32_t row =
+          p.lane_literal
+              ? vyre_build_lane(&m->b, (vyre_row){vector}, p.lane).id
+              : vyre_build(&m->b, VYRE_OP_lane, t->value, 0, 0, 0, (vyre_row){vector}, (vyre_row){lane_row(m, &p)}, VYRE_NONE).id;
       return push_row(m, row);
     }
     for (uint32_t k = 0; k < t->leaves; k++)
@@ -165,7 +171,9 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     uint32_t row = import_builtin(m, &p);
     if (row && p.has_lane)
       row = p.lane_literal ? vyre_build_lane(&m->b, (vyre_row){row}, p.lane).id
-                           : vyre_build(&m->b, VYRE_OP_lane, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, (vyre_row){row}, (vyre_row){lane_row(m, &p)}, VYRE_NONE).id;
+                           : vyre_build(&m->b, VYRE_OP_lane, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, (vyre_row){row},
+                                        (vyre_row){lane_row(m, &p)}, VYRE_NONE)
+                                 .id;
     return row && push_row(m, import_cast(m, row, t->value));
   }
   }
@@ -184,14 +192,18 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     return !failed(m);
   }
   switch ((pointer_base)p.base) {
-  case BASE_NOTHING: return true;
-  case BASE_VALUE: return import_fail(m, "a store to a built-in");
+  case BASE_NOTHING:
+    return true;
+  case BASE_VALUE:
+    return import_fail(m, "a store to a built-in");
   case BASE_LEAVES:
     for (uint32_t k = 0; k < t->leaves && !failed(m); k++) {
       uint32_t row = import_visible(m, *AT(uint32_t, m->stack, first + k));
       if (p.has_lane) {
         uint32_t old = locals_read(m, p.first);
-        row = vyre_build(&m->b, VYRE_OP_insert, import_row_type(m, old), 0, 0, 0, (vyre_row){old}, (vyre_row){row}, (vyre_row){lane_row(m, &p)}).id;
+        row = vyre_build(&m->b, VYRE_OP_insert, import_row_type(m, old), 0, 0, 0, (vyre_row){old}, (vyre_row){row},
+                         (vyre_row){lane_row(m, &p)})
+                  .id;
       }
       locals_write(m, p.first + k, row);
     }
@@ -367,21 +379,14 @@ typedef struct atomic {
 } atomic;
 
 static const atomic atomics[] = {
-  {SpvOpAtomicLoad, VYRE_OP_atomic_load, 3, 0, 0},
-  {SpvOpAtomicStore, VYRE_OP_atomic_store, 1, 4, 0},
-  {SpvOpAtomicExchange, VYRE_OP_atomic_exchange, 3, 6, 0},
-  {SpvOpAtomicCompareExchange, VYRE_OP_atomic_compare_exchange, 3, 7, 0},
-  {SpvOpAtomicIIncrement, VYRE_OP_atomic_add, 3, 0, 1},
-  {SpvOpAtomicIDecrement, VYRE_OP_atomic_sub, 3, 0, 1},
-  {SpvOpAtomicIAdd, VYRE_OP_atomic_add, 3, 6, 0},
-  {SpvOpAtomicISub, VYRE_OP_atomic_sub, 3, 6, 0},
-  {SpvOpAtomicSMin, VYRE_OP_atomic_smin, 3, 6, 0},
-  {SpvOpAtomicUMin, VYRE_OP_atomic_umin, 3, 6, 0},
-  {SpvOpAtomicSMax, VYRE_OP_atomic_smax, 3, 6, 0},
-  {SpvOpAtomicUMax, VYRE_OP_atomic_umax, 3, 6, 0},
-  {SpvOpAtomicAnd, VYRE_OP_atomic_and, 3, 6, 0},
-  {SpvOpAtomicOr, VYRE_OP_atomic_or, 3, 6, 0},
-  {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},
+    {SpvOpAtomicLoad, VYRE_OP_atomic_load, 3, 0, 0},         {SpvOpAtomicStore, VYRE_OP_atomic_store, 1, 4, 0},
+    {SpvOpAtomicExchange, VYRE_OP_atomic_exchange, 3, 6, 0}, {SpvOpAtomicCompareExchange, VYRE_OP_atomic_compare_exchange, 3, 7, 0},
+    {SpvOpAtomicIIncrement, VYRE_OP_atomic_add, 3, 0, 1},    {SpvOpAtomicIDecrement, VYRE_OP_atomic_sub, 3, 0, 1},
+    {SpvOpAtomicIAdd, VYRE_OP_atomic_add, 3, 6, 0},          {SpvOpAtomicISub, VYRE_OP_atomic_sub, 3, 6, 0},
+    {SpvOpAtomicSMin, VYRE_OP_atomic_smin, 3, 6, 0},         {SpvOpAtomicUMin, VYRE_OP_atomic_umin, 3, 6, 0},
+    {SpvOpAtomicSMax, VYRE_OP_atomic_smax, 3, 6, 0},         {SpvOpAtomicUMax, VYRE_OP_atomic_umax, 3, 6, 0},
+    {SpvOpAtomicAnd, VYRE_OP_atomic_and, 3, 6, 0},           {SpvOpAtomicOr, VYRE_OP_atomic_or, 3, 6, 0},
+    {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},
 };
 
 static bool
@@ -417,8 +422,10 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
   if (failed(m))
     return false;
   bool stores = op == SpvOpAtomicStore;
-  uint32_t row = vyre_build(&m->b, (vyre_opcode)a->vyre, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
-                            VYRE_ORDER(0, scope, semantics & 0xffffu), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator}).id;
+  uint32_t row =
+      vyre_build(&m->b, (vyre_opcode)a->vyre, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
+                 VYRE_ORDER(0, scope, semantics & 0xffffu), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator})
+          .id;
   if (stores)
     return !failed(m);
   const spv_type *result = import_value_type(m, words[1]);
@@ -432,10 +439,15 @@ import_memory(import *m, uint32_t op)
 {
   const uint32_t *words = m->words + m->at;
   switch (op) {
-  case SpvOpLoad: return import_needs(m, 4) && load(m, words);
-  case SpvOpStore: return import_needs(m, 3) && store(m, words);
-  case SpvOpCopyMemory: return import_needs(m, 3) && move_memory(m, words[1], words[2], words[0] >> 16 > 3 ? words[3] : 0);
-  case SpvOpArrayLength: return import_needs(m, 5) && array_length(m, words);
-  default: return atomic_memory(m, op, words);
+  case SpvOpLoad:
+    return import_needs(m, 4) && load(m, words);
+  case SpvOpStore:
+    return import_needs(m, 3) && store(m, words);
+  case SpvOpCopyMemory:
+    return import_needs(m, 3) && move_memory(m, words[1], words[2], words[0] >> 16 > 3 ? words[3] : 0);
+  case SpvOpArrayLength:
+    return import_needs(m, 5) && array_length(m, words);
+  default:
+    return atomic_memory(m, op, words);
   }
 }

@@ -1,19 +1,20 @@
 /* Ordinary operations: a table from SPIR-V's instructions to vyre's ops, and the few forms that operands come in.
  *
- * SPIR-V lets integers of either signedness meet: operands are cast to what the op takes (its class in ops.def), the result to its type.
+ * SPIR-V lets integers of either signedness meet: operands are cast to what the op takes (its class in ops.def), the result to its
+ * type.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
 typedef enum op_form {
-  OP_PLAIN,    /* n operands of one type, of `read`'s family if there is one; the result by the op's rule */
-  OP_CONVERT,  /* `read` is what the operand is read as, the result is what `write` says, then cast */
+  OP_PLAIN,   /* n operands of one type, of `read`'s family if there is one; the result by the op's rule */
+  OP_CONVERT, /* `read` is what the operand is read as, the result is what `write` says, then cast */
   OP_BITCAST,
-  OP_SCALE,    /* vector or matrix by a scalar */
-  OP_REDUCE,   /* a bool of a bool vector */
+  OP_SCALE,  /* vector or matrix by a scalar */
+  OP_REDUCE, /* a bool of a bool vector */
   OP_DOT,
-  OP_PAIR,     /* a struct of two */
-  OP_FIELD,    /* bit fields */
+  OP_PAIR,  /* a struct of two */
+  OP_FIELD, /* bit fields */
   OP_MATVEC,
   OP_VECMAT,
   OP_MATMAT,
@@ -29,86 +30,86 @@ typedef struct operation {
 
 /* By SPIR-V's number. */
 static const operation operations[] = {
-  [SpvOpConvertFToU] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_U32},
-  [SpvOpConvertFToS] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_I32},
-  [SpvOpConvertSToF] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_F32},
-  [SpvOpConvertUToF] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_F32},
-  [SpvOpUConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_U32},
-  [SpvOpSConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_I32},
-  [SpvOpFConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_F32},
-  [SpvOpQuantizeToF16] = {VYRE_OP_quantize16, OP_PLAIN, 1, 0, 0},
-  [SpvOpBitcast] = {VYRE_OP_bitcast, OP_BITCAST, 1, 0, 0},
-  [SpvOpSNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_U32, 0},
-  [SpvOpFNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_F32, 0},
-  [SpvOpIAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpFAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_F32, 0},
-  [SpvOpISub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpFSub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_F32, 0},
-  [SpvOpIMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpFMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_F32, 0},
-  [SpvOpUDiv] = {VYRE_OP_udiv, OP_PLAIN, 2, 0, 0},
-  [SpvOpSDiv] = {VYRE_OP_sdiv, OP_PLAIN, 2, 0, 0},
-  [SpvOpFDiv] = {VYRE_OP_fdiv, OP_PLAIN, 2, 0, 0},
-  [SpvOpUMod] = {VYRE_OP_umod, OP_PLAIN, 2, 0, 0},
-  [SpvOpSRem] = {VYRE_OP_srem, OP_PLAIN, 2, 0, 0},
-  [SpvOpSMod] = {VYRE_OP_smod, OP_PLAIN, 2, 0, 0},
-  [SpvOpFRem] = {VYRE_OP_frem, OP_PLAIN, 2, 0, 0},
-  [SpvOpFMod] = {VYRE_OP_fmod, OP_PLAIN, 2, 0, 0},
-  [SpvOpVectorTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
-  [SpvOpMatrixTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
-  [SpvOpVectorTimesMatrix] = {VYRE_OP_vecmat, OP_VECMAT, 2, 0, 0},
-  [SpvOpMatrixTimesVector] = {VYRE_OP_matvec, OP_MATVEC, 2, 0, 0},
-  [SpvOpMatrixTimesMatrix] = {VYRE_OP_matmat, OP_MATMAT, 2, 0, 0},
-  [SpvOpOuterProduct] = {VYRE_OP_outer, OP_OUTER, 2, 0, 0},
-  [SpvOpTranspose] = {VYRE_OP_transpose, OP_TRANSPOSE, 1, 0, 0},
-  [SpvOpDot] = {VYRE_OP_dot, OP_DOT, 2, 0, 0},
-  [SpvOpIAddCarry] = {VYRE_OP_uaddc, OP_PAIR, 2, 0, 0},
-  [SpvOpISubBorrow] = {VYRE_OP_usubb, OP_PAIR, 2, 0, 0},
-  [SpvOpUMulExtended] = {VYRE_OP_umulx, OP_PAIR, 2, 0, 0},
-  [SpvOpSMulExtended] = {VYRE_OP_smulx, OP_PAIR, 2, 0, 0},
-  [SpvOpAny] = {VYRE_OP_any, OP_REDUCE, 1, 0, 0},
-  [SpvOpAll] = {VYRE_OP_all, OP_REDUCE, 1, 0, 0},
-  [SpvOpIsNan] = {VYRE_OP_isnan, OP_PLAIN, 1, 0, 0},
-  [SpvOpIsInf] = {VYRE_OP_isinf, OP_PLAIN, 1, 0, 0},
-  [SpvOpLogicalEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_BOOL, 0},
-  [SpvOpLogicalNotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_BOOL, 0},
-  [SpvOpLogicalOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_BOOL, 0},
-  [SpvOpLogicalAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_BOOL, 0},
-  [SpvOpLogicalNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_BOOL, 0},
-  [SpvOpIEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpINotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpUGreaterThan] = {VYRE_OP_ugt, OP_PLAIN, 2, 0, 0},
-  [SpvOpSGreaterThan] = {VYRE_OP_sgt, OP_PLAIN, 2, 0, 0},
-  [SpvOpUGreaterThanEqual] = {VYRE_OP_uge, OP_PLAIN, 2, 0, 0},
-  [SpvOpSGreaterThanEqual] = {VYRE_OP_sge, OP_PLAIN, 2, 0, 0},
-  [SpvOpULessThan] = {VYRE_OP_ult, OP_PLAIN, 2, 0, 0},
-  [SpvOpSLessThan] = {VYRE_OP_slt, OP_PLAIN, 2, 0, 0},
-  [SpvOpULessThanEqual] = {VYRE_OP_ule, OP_PLAIN, 2, 0, 0},
-  [SpvOpSLessThanEqual] = {VYRE_OP_sle, OP_PLAIN, 2, 0, 0},
-  [SpvOpFOrdEqual] = {VYRE_OP_feq, OP_PLAIN, 2, 0, 0},
-  [SpvOpFUnordEqual] = {VYRE_OP_fueq, OP_PLAIN, 2, 0, 0},
-  [SpvOpFOrdNotEqual] = {VYRE_OP_fone, OP_PLAIN, 2, 0, 0},
-  [SpvOpFUnordNotEqual] = {VYRE_OP_fne, OP_PLAIN, 2, 0, 0},
-  [SpvOpFOrdLessThan] = {VYRE_OP_flt, OP_PLAIN, 2, 0, 0},
-  [SpvOpFUnordLessThan] = {VYRE_OP_fult, OP_PLAIN, 2, 0, 0},
-  [SpvOpFOrdGreaterThan] = {VYRE_OP_fgt, OP_PLAIN, 2, 0, 0},
-  [SpvOpFUnordGreaterThan] = {VYRE_OP_fugt, OP_PLAIN, 2, 0, 0},
-  [SpvOpFOrdLessThanEqual] = {VYRE_OP_fle, OP_PLAIN, 2, 0, 0},
-  [SpvOpFUnordLessThanEqual] = {VYRE_OP_fule, OP_PLAIN, 2, 0, 0},
-  [SpvOpFOrdGreaterThanEqual] = {VYRE_OP_fge, OP_PLAIN, 2, 0, 0},
-  [SpvOpFUnordGreaterThanEqual] = {VYRE_OP_fuge, OP_PLAIN, 2, 0, 0},
-  [SpvOpShiftRightLogical] = {VYRE_OP_ushr, OP_PLAIN, 2, 0, 0},
-  [SpvOpShiftRightArithmetic] = {VYRE_OP_sshr, OP_PLAIN, 2, 0, 0},
-  [SpvOpShiftLeftLogical] = {VYRE_OP_shl, OP_PLAIN, 2, 0, 0},
-  [SpvOpBitwiseOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpBitwiseXor] = {VYRE_OP_xor, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpBitwiseAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_U32, 0},
-  [SpvOpNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_U32, 0},
-  [SpvOpBitFieldInsert] = {VYRE_OP_bfi, OP_FIELD, 4, 0, 0},
-  [SpvOpBitFieldSExtract] = {VYRE_OP_sbfe, OP_FIELD, 3, 0, 0},
-  [SpvOpBitFieldUExtract] = {VYRE_OP_ubfe, OP_FIELD, 3, 0, 0},
-  [SpvOpBitReverse] = {VYRE_OP_bitrev, OP_PLAIN, 1, 0, 0},
-  [SpvOpBitCount] = {VYRE_OP_bitcount, OP_PLAIN, 1, 0, 0},
+    [SpvOpConvertFToU] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_U32},
+    [SpvOpConvertFToS] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_I32},
+    [SpvOpConvertSToF] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_F32},
+    [SpvOpConvertUToF] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_F32},
+    [SpvOpUConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_U32, VYRE_U32},
+    [SpvOpSConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_I32},
+    [SpvOpFConvert] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_F32},
+    [SpvOpQuantizeToF16] = {VYRE_OP_quantize16, OP_PLAIN, 1, 0, 0},
+    [SpvOpBitcast] = {VYRE_OP_bitcast, OP_BITCAST, 1, 0, 0},
+    [SpvOpSNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_U32, 0},
+    [SpvOpFNegate] = {VYRE_OP_neg, OP_PLAIN, 1, VYRE_F32, 0},
+    [SpvOpIAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpFAdd] = {VYRE_OP_add, OP_PLAIN, 2, VYRE_F32, 0},
+    [SpvOpISub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpFSub] = {VYRE_OP_sub, OP_PLAIN, 2, VYRE_F32, 0},
+    [SpvOpIMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpFMul] = {VYRE_OP_mul, OP_PLAIN, 2, VYRE_F32, 0},
+    [SpvOpUDiv] = {VYRE_OP_udiv, OP_PLAIN, 2, 0, 0},
+    [SpvOpSDiv] = {VYRE_OP_sdiv, OP_PLAIN, 2, 0, 0},
+    [SpvOpFDiv] = {VYRE_OP_fdiv, OP_PLAIN, 2, 0, 0},
+    [SpvOpUMod] = {VYRE_OP_umod, OP_PLAIN, 2, 0, 0},
+    [SpvOpSRem] = {VYRE_OP_srem, OP_PLAIN, 2, 0, 0},
+    [SpvOpSMod] = {VYRE_OP_smod, OP_PLAIN, 2, 0, 0},
+    [SpvOpFRem] = {VYRE_OP_frem, OP_PLAIN, 2, 0, 0},
+    [SpvOpFMod] = {VYRE_OP_fmod, OP_PLAIN, 2, 0, 0},
+    [SpvOpVectorTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
+    [SpvOpMatrixTimesScalar] = {VYRE_OP_mul, OP_SCALE, 2, 0, 0},
+    [SpvOpVectorTimesMatrix] = {VYRE_OP_vecmat, OP_VECMAT, 2, 0, 0},
+    [SpvOpMatrixTimesVector] = {VYRE_OP_matvec, OP_MATVEC, 2, 0, 0},
+    [SpvOpMatrixTimesMatrix] = {VYRE_OP_matmat, OP_MATMAT, 2, 0, 0},
+    [SpvOpOuterProduct] = {VYRE_OP_outer, OP_OUTER, 2, 0, 0},
+    [SpvOpTranspose] = {VYRE_OP_transpose, OP_TRANSPOSE, 1, 0, 0},
+    [SpvOpDot] = {VYRE_OP_dot, OP_DOT, 2, 0, 0},
+    [SpvOpIAddCarry] = {VYRE_OP_uaddc, OP_PAIR, 2, 0, 0},
+    [SpvOpISubBorrow] = {VYRE_OP_usubb, OP_PAIR, 2, 0, 0},
+    [SpvOpUMulExtended] = {VYRE_OP_umulx, OP_PAIR, 2, 0, 0},
+    [SpvOpSMulExtended] = {VYRE_OP_smulx, OP_PAIR, 2, 0, 0},
+    [SpvOpAny] = {VYRE_OP_any, OP_REDUCE, 1, 0, 0},
+    [SpvOpAll] = {VYRE_OP_all, OP_REDUCE, 1, 0, 0},
+    [SpvOpIsNan] = {VYRE_OP_isnan, OP_PLAIN, 1, 0, 0},
+    [SpvOpIsInf] = {VYRE_OP_isinf, OP_PLAIN, 1, 0, 0},
+    [SpvOpLogicalEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_BOOL, 0},
+    [SpvOpLogicalNotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_BOOL, 0},
+    [SpvOpLogicalOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_BOOL, 0},
+    [SpvOpLogicalAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_BOOL, 0},
+    [SpvOpLogicalNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_BOOL, 0},
+    [SpvOpIEqual] = {VYRE_OP_eq, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpINotEqual] = {VYRE_OP_ne, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpUGreaterThan] = {VYRE_OP_ugt, OP_PLAIN, 2, 0, 0},
+    [SpvOpSGreaterThan] = {VYRE_OP_sgt, OP_PLAIN, 2, 0, 0},
+    [SpvOpUGreaterThanEqual] = {VYRE_OP_uge, OP_PLAIN, 2, 0, 0},
+    [SpvOpSGreaterThanEqual] = {VYRE_OP_sge, OP_PLAIN, 2, 0, 0},
+    [SpvOpULessThan] = {VYRE_OP_ult, OP_PLAIN, 2, 0, 0},
+    [SpvOpSLessThan] = {VYRE_OP_slt, OP_PLAIN, 2, 0, 0},
+    [SpvOpULessThanEqual] = {VYRE_OP_ule, OP_PLAIN, 2, 0, 0},
+    [SpvOpSLessThanEqual] = {VYRE_OP_sle, OP_PLAIN, 2, 0, 0},
+    [SpvOpFOrdEqual] = {VYRE_OP_feq, OP_PLAIN, 2, 0, 0},
+    [SpvOpFUnordEqual] = {VYRE_OP_fueq, OP_PLAIN, 2, 0, 0},
+    [SpvOpFOrdNotEqual] = {VYRE_OP_fone, OP_PLAIN, 2, 0, 0},
+    [SpvOpFUnordNotEqual] = {VYRE_OP_fne, OP_PLAIN, 2, 0, 0},
+    [SpvOpFOrdLessThan] = {VYRE_OP_flt, OP_PLAIN, 2, 0, 0},
+    [SpvOpFUnordLessThan] = {VYRE_OP_fult, OP_PLAIN, 2, 0, 0},
+    [SpvOpFOrdGreaterThan] = {VYRE_OP_fgt, OP_PLAIN, 2, 0, 0},
+    [SpvOpFUnordGreaterThan] = {VYRE_OP_fugt, OP_PLAIN, 2, 0, 0},
+    [SpvOpFOrdLessThanEqual] = {VYRE_OP_fle, OP_PLAIN, 2, 0, 0},
+    [SpvOpFUnordLessThanEqual] = {VYRE_OP_fule, OP_PLAIN, 2, 0, 0},
+    [SpvOpFOrdGreaterThanEqual] = {VYRE_OP_fge, OP_PLAIN, 2, 0, 0},
+    [SpvOpFUnordGreaterThanEqual] = {VYRE_OP_fuge, OP_PLAIN, 2, 0, 0},
+    [SpvOpShiftRightLogical] = {VYRE_OP_ushr, OP_PLAIN, 2, 0, 0},
+    [SpvOpShiftRightArithmetic] = {VYRE_OP_sshr, OP_PLAIN, 2, 0, 0},
+    [SpvOpShiftLeftLogical] = {VYRE_OP_shl, OP_PLAIN, 2, 0, 0},
+    [SpvOpBitwiseOr] = {VYRE_OP_or, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpBitwiseXor] = {VYRE_OP_xor, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpBitwiseAnd] = {VYRE_OP_and, OP_PLAIN, 2, VYRE_U32, 0},
+    [SpvOpNot] = {VYRE_OP_not, OP_PLAIN, 1, VYRE_U32, 0},
+    [SpvOpBitFieldInsert] = {VYRE_OP_bfi, OP_FIELD, 4, 0, 0},
+    [SpvOpBitFieldSExtract] = {VYRE_OP_sbfe, OP_FIELD, 3, 0, 0},
+    [SpvOpBitFieldUExtract] = {VYRE_OP_ubfe, OP_FIELD, 3, 0, 0},
+    [SpvOpBitReverse] = {VYRE_OP_bitrev, OP_PLAIN, 1, 0, 0},
+    [SpvOpBitCount] = {VYRE_OP_bitcount, OP_PLAIN, 1, 0, 0},
 };
 #define OPERATIONS (sizeof(operations) / sizeof(*operations))
 
@@ -116,22 +117,28 @@ uint32_t
 import_row_flags(const import *m, uint32_t id)
 {
   uint32_t flags = m->ids[id].flags;
-  return (flags & ID_EXACT ? (uint32_t)VYRE_ROW_EXACT : 0u) | (flags & ID_RELAXED ? (uint32_t)VYRE_ROW_RELAXED : 0u)
-       | (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
+  return (flags & ID_EXACT ? (uint32_t)VYRE_ROW_EXACT : 0u) | (flags & ID_RELAXED ? (uint32_t)VYRE_ROW_RELAXED : 0u) |
+         (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
 }
 
 static bool
 is_of_class(vyre_kind kind, vyre_class klass)
 {
   switch (klass) {
-  case VYRE_CLASS_BOOL: return kind == VYRE_BOOL;
+  case VYRE_CLASS_BOOL:
+    return kind == VYRE_BOOL;
   case VYRE_CLASS_UINT:
   case VYRE_CLASS_SINT:
-  case VYRE_CLASS_INT: return vyre_kind_is_int(kind);
-  case VYRE_CLASS_FLOAT: return vyre_kind_is_float(kind);
-  case VYRE_CLASS_NUM: return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
-  case VYRE_CLASS_BITS: return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
-  default: return true;
+  case VYRE_CLASS_INT:
+    return vyre_kind_is_int(kind);
+  case VYRE_CLASS_FLOAT:
+    return vyre_kind_is_float(kind);
+  case VYRE_CLASS_NUM:
+    return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
+  case VYRE_CLASS_BITS:
+    return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
+  default:
+    return true;
   }
 }
 
@@ -190,8 +197,8 @@ convert(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t 
   vyre_type from = import_row_type(m, row);
   vyre_type read = VYRE_TYPE(o->read, VYRE_TYPE_LANES(from)), write = VYRE_TYPE(o->write, VYRE_TYPE_LANES(type));
   bool from_float = vyre_kind_is_float(VYRE_TYPE_KIND(from)), to_float = vyre_kind_is_float(VYRE_TYPE_KIND(type));
-  if (VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(type) || VYRE_TYPE_KIND(from) == VYRE_BOOL || VYRE_TYPE_KIND(type) == VYRE_BOOL
-      || from_float != (o->read == VYRE_F32) || to_float != (o->write == VYRE_F32)) {
+  if (VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(type) || VYRE_TYPE_KIND(from) == VYRE_BOOL || VYRE_TYPE_KIND(type) == VYRE_BOOL ||
+      from_float != (o->read == VYRE_F32) || to_float != (o->write == VYRE_F32)) {
     import_fail(m, "its type or its operand's is not one that it can have");
     return 0;
   }
@@ -209,8 +216,8 @@ scale(import *m, uint32_t type_id, uint32_t id, uint32_t flags, const uint32_t *
   if (!scalar || !import_value(m, args[0], &v))
     return false;
   const spv_type *t = import_value_type(m, type_id);
-  if (v.type != type_id || !t || (t->form != FORM_MATRIX && t->form != FORM_VALUE)
-      || import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(t->value), 1))
+  if (v.type != type_id || !t || (t->form != FORM_MATRIX && t->form != FORM_VALUE) ||
+      import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(t->value), 1))
     return import_fail(m, "its type or its operands' is not one that it can have");
   uint32_t wide = splat(m, scalar, t->value);
   uint32_t *leaves = t->form == FORM_MATRIX ? import_set_leaves(m, id, v.count) : NULL;
@@ -240,7 +247,8 @@ pair(import *m, vyre_opcode op, uint32_t type_id, uint32_t id, uint32_t flags, c
   b = import_cast(m, b, work);
   if (failed(m) || import_row_type(m, a) != work || import_row_type(m, b) != work)
     return import_fail(m, "its operands' types are not those of its result");
-  uint32_t row = vyre_build(&m->b, op, VYRE_TYPE(VYRE_TUPLE, 1), flags, VYRE_TUPLE_OF(2, work), 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
+  uint32_t row =
+      vyre_build(&m->b, op, VYRE_TYPE(VYRE_TUPLE, 1), flags, VYRE_TUPLE_OF(2, work), 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
   uint32_t *leaves = import_set_leaves(m, id, 2);
   for (uint32_t k = 0; leaves && k < 2; k++)
     leaves[k] = import_cast(m, vyre_build_part(&m->b, (vyre_row){row}, k, work).id, first);
@@ -253,7 +261,8 @@ bit_field(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint3
   bool inserts = op == VYRE_OP_bfi;
   vyre_type count = VYRE_TYPE(VYRE_U32, 1);
   uint32_t base = import_cast(m, import_row(m, args[0]), type), insert = inserts ? import_cast(m, import_row(m, args[1]), type) : 0;
-  vyre_row field[2] = {{import_cast(m, import_row(m, args[inserts ? 2 : 1]), count)}, {import_cast(m, import_row(m, args[inserts ? 3 : 2]), count)}};
+  vyre_row field[2] = {{import_cast(m, import_row(m, args[inserts ? 2 : 1]), count)},
+                       {import_cast(m, import_row(m, args[inserts ? 3 : 2]), count)}};
   if (failed(m))
     return 0;
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(type))) {
@@ -313,11 +322,21 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
   bool fits;
   vyre_kind kind = VYRE_TYPE_KIND(l.column);
   switch ((op_form)o->form) {
-  case OP_MATVEC: fits = r.column == VYRE_TYPE(kind, l.columns) && result.column == l.column; break;
-  case OP_VECMAT: fits = r.column == l.column && result.column == VYRE_TYPE(kind, r.columns); break;
-  case OP_MATMAT: fits = r.column == VYRE_TYPE(kind, l.columns) && result.column == l.column && result.columns == r.columns; break;
-  case OP_TRANSPOSE: fits = result.column == VYRE_TYPE(kind, l.columns) && result.columns == VYRE_TYPE_LANES(l.column); break;
-  default: fits = result.column == l.column && VYRE_TYPE_KIND(r.column) == kind && result.columns == VYRE_TYPE_LANES(r.column); break;
+  case OP_MATVEC:
+    fits = r.column == VYRE_TYPE(kind, l.columns) && result.column == l.column;
+    break;
+  case OP_VECMAT:
+    fits = r.column == l.column && result.column == VYRE_TYPE(kind, r.columns);
+    break;
+  case OP_MATMAT:
+    fits = r.column == VYRE_TYPE(kind, l.columns) && result.column == l.column && result.columns == r.columns;
+    break;
+  case OP_TRANSPOSE:
+    fits = result.column == VYRE_TYPE(kind, l.columns) && result.columns == VYRE_TYPE_LANES(l.column);
+    break;
+  default:
+    fits = result.column == l.column && VYRE_TYPE_KIND(r.column) == kind && result.columns == VYRE_TYPE_LANES(r.column);
+    break;
   }
   if (!fits || !vyre_kind_is_float(kind))
     return import_fail(m, "its type and its operands' do not fit together");
@@ -343,14 +362,18 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     return import_fail(m, "%u operands, but it has %u", count, o->operands);
   uint32_t flags = import_row_flags(m, id);
   switch ((op_form)o->form) {
-  case OP_SCALE: return scale(m, type_id, id, flags, args);
-  case OP_PAIR: return pair(m, (vyre_opcode)o->vyre, type_id, id, flags, args);
+  case OP_SCALE:
+    return scale(m, type_id, id, flags, args);
+  case OP_PAIR:
+    return pair(m, (vyre_opcode)o->vyre, type_id, id, flags, args);
   case OP_MATVEC:
   case OP_VECMAT:
   case OP_MATMAT:
   case OP_TRANSPOSE:
-  case OP_OUTER: return matrix_operation(m, o, type_id, id, flags, args);
-  default: break;
+  case OP_OUTER:
+    return matrix_operation(m, o, type_id, id, flags, args);
+  default:
+    break;
   }
   const spv_type *t = import_value_type(m, type_id);
   uint32_t rows[4] = {0}, row = 0;
@@ -366,23 +389,32 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   vyre_type ta = import_row_type(m, rows[0]);
   switch ((op_form)o->form) {
   case OP_PLAIN:
-    if (o->read && !is_of_class(VYRE_TYPE_KIND(ta), o->read == VYRE_U32 ? VYRE_CLASS_INT : o->read == VYRE_F32 ? VYRE_CLASS_FLOAT : VYRE_CLASS_BOOL))
+    if (o->read && !is_of_class(VYRE_TYPE_KIND(ta), o->read == VYRE_U32   ? VYRE_CLASS_INT
+                                                    : o->read == VYRE_F32 ? VYRE_CLASS_FLOAT
+                                                                          : VYRE_CLASS_BOOL))
       return import_fail(m, "its type or its operands' is not one that it can have");
     row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
     break;
-  case OP_CONVERT: row = convert(m, o, t->value, flags, rows[0]); break;
-  case OP_BITCAST: row = import_cast(m, rows[0], t->value); break;
+  case OP_CONVERT:
+    row = convert(m, o, t->value, flags, rows[0]);
+    break;
+  case OP_BITCAST:
+    row = import_cast(m, rows[0], t->value);
+    break;
   case OP_REDUCE:
     if (VYRE_TYPE_KIND(ta) != VYRE_BOOL || t->value != VYRE_TYPE(VYRE_BOOL, 1))
       return import_fail(m, "its type or its operand's is not one that it can have");
     row = vyre_build(&m->b, (vyre_opcode)o->vyre, t->value, flags, 0, 0, (vyre_row){rows[0]}, VYRE_NONE, VYRE_NONE).id;
     break;
   case OP_DOT:
-    if (ta != import_row_type(m, rows[1]) || !vyre_kind_is_float(VYRE_TYPE_KIND(ta)) || t->value != VYRE_TYPE(VYRE_TYPE_KIND(ta), 1))
+    if (ta != import_row_type(m, rows[1]) || !vyre_kind_is_float(VYRE_TYPE_KIND(ta)) ||
+        t->value != VYRE_TYPE(VYRE_TYPE_KIND(ta), 1))
       return import_fail(m, "its type or its operands' is not one that it can have");
     row = vyre_build(&m->b, VYRE_OP_dot, t->value, flags, 0, 0, (vyre_row){rows[0]}, (vyre_row){rows[1]}, VYRE_NONE).id;
     break;
-  default: row = bit_field(m, (vyre_opcode)o->vyre, t->value, flags, args); break;
+  default:
+    row = bit_field(m, (vyre_opcode)o->vyre, t->value, flags, args);
+    break;
   }
   if (!row || failed(m))
     return import_fail(m, "out of memory");

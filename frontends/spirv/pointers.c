@@ -1,7 +1,8 @@
 /* Pointers: variables and access chains.
  *
- * A pointer is kept as its variable and the steps into it.  In a variable that is values it is a range of leaves; in a buffer its `at` rows are
- * made where it is used, for only there are its indices known to be visible, and kept for the next use in the same place.
+ * A pointer is kept as its variable and the steps into it.  In a variable that is values it is a range of leaves; in a buffer its
+ * `at` rows are made where it is used, for only there are its indices known to be visible, and kept for the next use in the same
+ * place.
  *
  * Limits: storage, uniform, push constant, workgroup, private and function variables, and the built-ins of compute shaders.
  *
@@ -177,11 +178,11 @@ import_builtin(import *m, const pointer *p)
     vyre_opcode op;
     vyre_type type;
   } known[] = {
-    {SpvBuiltInGlobalInvocationId, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3)},
-    {SpvBuiltInLocalInvocationId, VYRE_OP_lid, VYRE_TYPE(VYRE_U32, 3)},
-    {SpvBuiltInWorkgroupId, VYRE_OP_wid, VYRE_TYPE(VYRE_U32, 3)},
-    {SpvBuiltInNumWorkgroups, VYRE_OP_groups, VYRE_TYPE(VYRE_U32, 3)},
-    {SpvBuiltInLocalInvocationIndex, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1)},
+      {SpvBuiltInGlobalInvocationId, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3)},
+      {SpvBuiltInLocalInvocationId, VYRE_OP_lid, VYRE_TYPE(VYRE_U32, 3)},
+      {SpvBuiltInWorkgroupId, VYRE_OP_wid, VYRE_TYPE(VYRE_U32, 3)},
+      {SpvBuiltInNumWorkgroups, VYRE_OP_groups, VYRE_TYPE(VYRE_U32, 3)},
+      {SpvBuiltInLocalInvocationIndex, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1)},
   };
   for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
     if (known[k].builtin != p->first)
@@ -207,18 +208,23 @@ make_global(import *m, uint32_t id)
   vyre_space space;
   m->ids[id].value = NONE;
   switch (t->count) {
-  case SpvStorageClassStorageBuffer: space = VYRE_SPACE_STORAGE; break;
+  case SpvStorageClassStorageBuffer:
+    space = VYRE_SPACE_STORAGE;
+    break;
   case SpvStorageClassUniform:
     space = m->ids[t->element].flags & ID_BUFFER_BLOCK ? VYRE_SPACE_STORAGE : VYRE_SPACE_UNIFORM;
     break;
-  case SpvStorageClassPushConstant: space = VYRE_SPACE_PUSH; break;
+  case SpvStorageClassPushConstant:
+    space = VYRE_SPACE_PUSH;
+    break;
   case SpvStorageClassWorkgroup:
     space = VYRE_SPACE_WORKGROUP;
     m->at = m->ids[id].def;
     if (m->words[m->at] >> 16 > 4)
       return import_fail(m, "an initializer of a workgroup variable is not covered");
     break;
-  case SpvStorageClassPrivate: return true; /* by how the program uses it: below */
+  case SpvStorageClassPrivate:
+    return true; /* by how the program uses it: below */
   case SpvStorageClassInput:
     if (!import_decoration(m, id, SpvDecorationBuiltIn, &builtin))
       return true;
@@ -226,15 +232,16 @@ make_global(import *m, uint32_t id)
     p.first = builtin;
     m->ids[id].value = add_pointer(m, p);
     return m->ids[id].value != NONE;
-  default: return true;
+  default:
+    return true;
   }
   p.first = add_global(m, id, space, 0);
   m->ids[id].value = p.first == NONE ? NONE : add_pointer(m, p);
   return m->ids[id].value != NONE;
 }
 
-/* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one constant is a
- * constant buffer. */
+/* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one
+ * constant is a constant buffer. */
 static bool
 make_variable(import *m, uint32_t id, uint32_t initializer)
 {
@@ -354,7 +361,8 @@ take_step(import *m, pointer *p, uint32_t id)
     if (t->form == FORM_STRUCT)
       return import_fail(m, "index %u of a struct is no constant", id);
   }
-  bool outside = literal && (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE) && t->count && index >= t->count;
+  bool outside =
+      literal && (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE) && t->count && index >= t->count;
   if (t->form == FORM_STRUCT)
     p->access |= index < t->count ? (uint16_t)AT(spv_member, m->members, t->members + index)->access : 0;
   uint32_t next = import_step_type(m, p->type, literal && !outside ? index : 0, &leaf_index);

@@ -1,7 +1,7 @@
 /* Reading a SPIR-V module: its header and byte order, its declarations, then one program for each compute entry point.
  *
- * Limits: named in import.h, each an error that says so.  Cost: linear in the instructions after inlining; loops add the blocks that they
- * hold once for each loop around them.
+ * Limits: named in import.h, each an error that says so.  Cost: linear in the instructions after inlining; loops add the blocks
+ * that they hold once for each loop around them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -28,7 +28,8 @@ import_fail(import *m, const char *format, ...)
   char place[400] = "";
   if (m->file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->file), m->line);
-  m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at, place, what);
+  m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
+                         place, what);
   return false;
 }
 
@@ -40,7 +41,9 @@ list_add(import *m, list *l, size_t size, uint32_t more)
     uint64_t capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
     while (capacity < need)
       capacity *= 2;
-    void *data = capacity > UINT32_MAX / 4 ? NULL : m->allocator->resize(m->allocator->user, l->data, l->capacity * size, (size_t)capacity * size);
+    void *data = capacity > UINT32_MAX / 4
+                     ? NULL
+                     : m->allocator->resize(m->allocator->user, l->data, l->capacity * size, (size_t)capacity * size);
     if (!data) {
       if (!m->status)
         m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
@@ -83,8 +86,8 @@ free_all(import *m)
   free_list(m, &m->case_labels, sizeof(case_label));
   free_list(m, &m->sets, sizeof(set_row));
   free_list(m, &m->members_made, sizeof(member_made));
-  list *words[] = {&m->successors, &m->writes, &m->params, &m->phis, &m->privates, &m->constants, &m->variables, &m->leaves, &m->constant_leaves,
-                   &m->open, &m->loop_writes, &m->stack};
+  list *words[] = {&m->successors, &m->writes, &m->params,          &m->phis, &m->privates,    &m->constants,
+                   &m->variables,  &m->leaves, &m->constant_leaves, &m->open, &m->loop_writes, &m->stack};
   for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
     free_list(m, words[i], sizeof(uint32_t));
   if (m->ids_reserved)
@@ -116,7 +119,8 @@ static bool
 take_words(import *m, const void *data, size_t size)
 {
   if (!vyre_spirv_is(data, size))
-    return import_fail(m, "no SPIR-V: it does not begin with the magic number 0x07230203\nFix: give a SPIR-V module as glslang or spirv-as writes it");
+    return import_fail(m, "no SPIR-V: it does not begin with the magic number 0x07230203\nFix: give a SPIR-V module as glslang or "
+                          "spirv-as writes it");
   if (size % sizeof(uint32_t) != 0)
     return import_fail(m, "a size of %zu bytes is no whole number of words\nFix: check whether the file was cut short", size);
   if (size / sizeof(uint32_t) > UINT32_MAX / 8)
@@ -169,11 +173,14 @@ static bool
 read_header(import *m)
 {
   if (m->word_count < 5)
-    return import_fail(m, "a SPIR-V module of %u words is cut short: its header alone has 5\nFix: check whether the file was cut short", m->word_count);
+    return import_fail(
+        m, "a SPIR-V module of %u words is cut short: its header alone has 5\nFix: check whether the file was cut short",
+        m->word_count);
   m->version = m->words[1];
   m->bound = m->words[3];
   if (m->version < 0x10000u || m->version > 0x10600u || (m->version & 0xff0000ffu) != 0)
-    return import_fail(m, "SPIR-V version word 0x%08x is not covered (1.0 to 1.6 are)\nFix: compile for SPIR-V 1.6 or earlier", m->version);
+    return import_fail(m, "SPIR-V version word 0x%08x is not covered (1.0 to 1.6 are)\nFix: compile for SPIR-V 1.6 or earlier",
+                       m->version);
   if (m->bound == 0 || m->bound > IMPORT_MAX_BOUND)
     return import_fail(m, "an id bound of %u is outside of 1 to %u", m->bound, IMPORT_MAX_BOUND);
   return true;
@@ -184,7 +191,8 @@ program_mode(import *m, const entry *e)
 {
   uint32_t mode = VYRE_PROGRAM_RELAXED;
   for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
-    if ((m->words[at] & 0xffffu) != SpvOpExecutionMode || m->words[at] >> 16 < 4 || m->words[at + 1] != e->id || m->words[at + 3] != 32)
+    if ((m->words[at] & 0xffffu) != SpvOpExecutionMode || m->words[at] >> 16 < 4 || m->words[at + 1] != e->id ||
+        m->words[at + 3] != 32)
       continue;
     if (m->words[at + 2] == SpvExecutionModeDenormFlushToZero)
       mode |= VYRE_PROGRAM_FLUSH_32;
@@ -252,8 +260,8 @@ make_size(import *m, const entry *e)
   return true;
 }
 
-/* Marks: rows that constants feed go in front of the first var or buffer, addresses and built-ins in front of the body.  Two rows that are
- * killed at the end stand for those places. */
+/* Marks: rows that constants feed go in front of the first var or buffer, addresses and built-ins in front of the body.  Two rows
+ * that are killed at the end stand for those places. */
 static void
 begin_program(import *m, const entry *e)
 {
@@ -271,8 +279,9 @@ begin_program(import *m, const entry *e)
   m->escape_count = 0;
   if (m->escapes.data)
     memset(m->escapes.data, 0, m->escapes.capacity * sizeof(escape));
-  list *lists[] = {&m->pointers, &m->steps, &m->leaves, &m->constant_leaves, &m->members_made, &m->locals, &m->log, &m->constructs,
-                   &m->open, &m->joins, &m->sets, &m->loop_writes, &m->cases, &m->case_labels, &m->stack, &m->globals};
+  list *lists[] = {&m->pointers, &m->steps,       &m->leaves, &m->constant_leaves, &m->members_made, &m->locals,
+                   &m->log,      &m->constructs,  &m->open,   &m->joins,           &m->sets,         &m->loop_writes,
+                   &m->cases,    &m->case_labels, &m->stack,  &m->globals};
   for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
     lists[i]->count = 0;
   uint32_t *open = list_add(m, &m->open, sizeof(uint32_t), 1);
@@ -324,7 +333,7 @@ read_all(import *m, const void *data, size_t size)
 vyre_status
 vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path)
 {
-  import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .path = path ? path : "SPIR-V"};
+import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .path = path ? path: "SPIR-V" };
   read_all(&m, data, size);
   free_all(&m);
   return vyre_status_join(m.status, vyre_module_status(module));

@@ -1,8 +1,8 @@
-/* One pass over each function that an entry point reaches, once a module: its blocks and edges, what its blocks store to, which variables
- * are indexed by values, what it calls.
+/* One pass over each function that an entry point reaches, once a module: its blocks and edges, what its blocks store to, which
+ * variables are indexed by values, what it calls.
  *
- * What a function does with a pointer that it is given counts for the variable that its caller gave, so what it calls is scanned first; a
- * function that reaches itself is an error.
+ * What a function does with a pointer that it is given counts for the variable that its caller gave, so what it calls is scanned
+ * first; a function that reaches itself is an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -160,7 +160,8 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
     return add_word(m, &m->params, words[2]);
   }
   case SpvOpAccessChain:
-  case SpvOpInBoundsAccessChain: return scan_chain(m, words, count);
+  case SpvOpInBoundsAccessChain:
+    return scan_chain(m, words, count);
   case SpvOpCopyObject:
     if (count >= 4 && root_of(m, words[3]))
       m->ids[words[2]].root = m->ids[words[3]].root;
@@ -184,8 +185,11 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
       return note_private(m, f, words[6]);
     }
     return true;
-  case SpvOpFunctionCall: *writes = true; return scan_call(m, f, words, count);
-  default: return true;
+  case SpvOpFunctionCall:
+    *writes = true;
+    return scan_call(m, f, words, count);
+  default:
+    return true;
   }
 }
 
@@ -214,8 +218,8 @@ scan_callees(import *m, const function *f)
 static bool
 is_terminator(uint32_t op)
 {
-  return (op >= SpvOpBranch && op <= SpvOpUnreachable) || op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR
-      || op == SpvOpTerminateRayKHR || op == SpvOpEmitMeshTasksEXT;
+  return (op >= SpvOpBranch && op <= SpvOpUnreachable) || op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR ||
+         op == SpvOpTerminateRayKHR || op == SpvOpEmitMeshTasksEXT;
 }
 
 /* Results, blocks, and what stands in them. */
@@ -340,8 +344,10 @@ scan_edges(import *m, uint32_t from)
     m->at = b->end;
   }
   switch (op) {
-  case SpvOpBranch: return import_needs(m, 2) && add_edge(m, from, words[1]);
-  case SpvOpBranchConditional: return import_needs(m, 4) && add_edge(m, from, words[2]) && (words[2] == words[3] || add_edge(m, from, words[3]));
+  case SpvOpBranch:
+    return import_needs(m, 2) && add_edge(m, from, words[1]);
+  case SpvOpBranchConditional:
+    return import_needs(m, 4) && add_edge(m, from, words[2]) && (words[2] == words[3] || add_edge(m, from, words[3]));
   case SpvOpSwitch:
     if (!import_needs(m, 3))
       return false;
@@ -351,10 +357,13 @@ scan_edges(import *m, uint32_t from)
       if (!add_edge(m, from, words[k]))
         return false;
     return true;
-  case SpvOpReturnValue: return import_needs(m, 2);
+  case SpvOpReturnValue:
+    return import_needs(m, 2);
   case SpvOpReturn:
-  case SpvOpUnreachable: return true;
-  default: return import_fail(m, "not covered in a compute shader");
+  case SpvOpUnreachable:
+    return true;
+  default:
+    return import_fail(m, "not covered in a compute shader");
   }
 }
 

@@ -60,7 +60,8 @@ collect(import *m, uint32_t c, const uint32_t *words, uint32_t count, uint32_t s
   return true;
 }
 
-/* The case that a default without literals falls into, if any: a walk from its block that stops at cases and at the ends of constructs. */
+/* The case that a default without literals falls into, if any: a walk from its block that stops at cases and at the ends of
+ * constructs. */
 static uint32_t
 default_falls_to(import *m, uint32_t c, uint32_t from)
 {
@@ -100,8 +101,8 @@ default_falls_to(import *m, uint32_t c, uint32_t from)
   return found;
 }
 
-/* A case that is left for the next one from inside of a construct within it: all of it so far goes into a block, which is left; behind the
- * block it falls through. */
+/* A case that is left for the next one from inside of a construct within it: all of it so far goes into a block, which is left;
+ * behind the block it falls through. */
 static void
 wrap_case(import *m, uint32_t index)
 {

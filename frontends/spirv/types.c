@@ -152,18 +152,41 @@ member_decorations(import *m, uint32_t id, const spv_type *t)
       continue;
     spv_member *mb = AT(spv_member, m->members, t->members + d->member);
     switch (d->kind) {
-    case SpvDecorationOffset: mb->offset = d->value; break;
-    case SpvDecorationMatrixStride: mb->matrix_stride = d->value; break;
-    case SpvDecorationRowMajor: mb->row_major = true; break;
-    case SpvDecorationBuiltIn: mb->builtin = d->value; break;
-    case SpvDecorationNonWritable: mb->access |= VYRE_ACCESS_NO_WRITE; break;
-    case SpvDecorationNonReadable: mb->access |= VYRE_ACCESS_NO_READ; break;
-    case SpvDecorationCoherent: mb->access |= VYRE_ACCESS_COHERENT; break;
-    case SpvDecorationVolatile: mb->access |= VYRE_ACCESS_VOLATILE; break;
-    case SpvDecorationRestrict: mb->access |= VYRE_ACCESS_RESTRICT; break;
-    case SpvDecorationAliased: mb->access |= VYRE_ACCESS_ALIASED; break;
-    case NONE: mb->name = d->value; break;
-    default: break;
+    case SpvDecorationOffset:
+      mb->offset = d->value;
+      break;
+    case SpvDecorationMatrixStride:
+      mb->matrix_stride = d->value;
+      break;
+    case SpvDecorationRowMajor:
+      mb->row_major = true;
+      break;
+    case SpvDecorationBuiltIn:
+      mb->builtin = d->value;
+      break;
+    case SpvDecorationNonWritable:
+      mb->access |= VYRE_ACCESS_NO_WRITE;
+      break;
+    case SpvDecorationNonReadable:
+      mb->access |= VYRE_ACCESS_NO_READ;
+      break;
+    case SpvDecorationCoherent:
+      mb->access |= VYRE_ACCESS_COHERENT;
+      break;
+    case SpvDecorationVolatile:
+      mb->access |= VYRE_ACCESS_VOLATILE;
+      break;
+    case SpvDecorationRestrict:
+      mb->access |= VYRE_ACCESS_RESTRICT;
+      break;
+    case SpvDecorationAliased:
+      mb->access |= VYRE_ACCESS_ALIASED;
+      break;
+    case NONE:
+      mb->name = d->value;
+      break;
+    default:
+      break;
     }
   }
 }
@@ -183,7 +206,8 @@ struct_type(import *m, const uint32_t *words, uint32_t count, spv_type *t)
       return false;
     if (part->form == FORM_VOID || part->form == FORM_FUNCTION)
       return import_fail(m, "member %u has type %u, which no member can have", k, words[2 + k]);
-    *AT(spv_member, m->members, t->members + k) = (spv_member){.type = words[2 + k], .leaf = t->leaves, .offset = VYRE_OFFSET_AUTO, .builtin = NONE};
+    *AT(spv_member, m->members, t->members + k) =
+        (spv_member){.type = words[2 + k], .leaf = t->leaves, .offset = VYRE_OFFSET_AUTO, .builtin = NONE};
     t->sized &= part->sized;
     t->has_matrix |= part->has_matrix;
     t->leaves = part->leaves == NONE || t->leaves == NONE || t->leaves + part->leaves > 1u << 24 ? NONE : t->leaves + part->leaves;
@@ -236,18 +260,33 @@ import_declare_type(import *m, uint32_t op)
   spv_type t = {.form = FORM_VOID};
   bool ok;
   switch (op) {
-  case SpvOpTypeVoid: ok = true; break;
+  case SpvOpTypeVoid:
+    ok = true;
+    break;
   case SpvOpTypeBool:
   case SpvOpTypeInt:
-  case SpvOpTypeFloat: ok = number_type(m, op, words, &t); break;
+  case SpvOpTypeFloat:
+    ok = number_type(m, op, words, &t);
+    break;
   case SpvOpTypeVector:
-  case SpvOpTypeMatrix: ok = vector_type(m, op, words, &t); break;
+  case SpvOpTypeMatrix:
+    ok = vector_type(m, op, words, &t);
+    break;
   case SpvOpTypeArray:
-  case SpvOpTypeRuntimeArray: ok = array_type(m, op, words, &t); break;
-  case SpvOpTypeStruct: ok = struct_type(m, words, count, &t); break;
-  case SpvOpTypePointer: ok = pointer_type(m, words, &t); break;
-  case SpvOpTypeFunction: ok = function_type(m, words, count, &t); break;
-  default: return import_fail(m, "not covered\nFix: leave out what needs it");
+  case SpvOpTypeRuntimeArray:
+    ok = array_type(m, op, words, &t);
+    break;
+  case SpvOpTypeStruct:
+    ok = struct_type(m, words, count, &t);
+    break;
+  case SpvOpTypePointer:
+    ok = pointer_type(m, words, &t);
+    break;
+  case SpvOpTypeFunction:
+    ok = function_type(m, words, count, &t);
+    break;
+  default:
+    return import_fail(m, "not covered\nFix: leave out what needs it");
   }
   if (!ok || !import_define(m, words[1], ID_TYPE, 0))
     return false;
@@ -267,8 +306,11 @@ import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf)
   if (!t)
     return 0;
   switch (t->form) {
-  case FORM_VALUE: return index < t->count ? t->element : 0;
-  case FORM_MATRIX: *out_leaf = index; return index < t->count ? t->element : 0;
+  case FORM_VALUE:
+    return index < t->count ? t->element : 0;
+  case FORM_MATRIX:
+    *out_leaf = index;
+    return index < t->count ? t->element : 0;
   case FORM_STRUCT:
     if (index >= t->count)
       return 0;
@@ -281,8 +323,10 @@ import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf)
     *out_leaf = part && part->leaves != NONE && t->leaves != NONE ? index * part->leaves : 0;
     return t->element;
   }
-  case FORM_RUNTIME: return t->element;
-  default: return 0;
+  case FORM_RUNTIME:
+    return t->element;
+  default:
+    return 0;
   }
 }
 
@@ -382,7 +426,8 @@ make_struct(import *m, uint32_t id, const spv_type *t)
   uint16_t flags = m->ids[id].flags;
   if (made)
     made = vyre_type_struct(m->module, name_string(m, m->ids[id].name, 2), members, t->count,
-                            (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) | (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u));
+                            (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) |
+                                (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u));
   m->allocator->resize(m->allocator->user, members, bytes, 0);
   return made;
 }
@@ -393,18 +438,26 @@ import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major)
   spv_type *found = import_type(m, id);
   if (!found)
     return 0;
-  spv_type t = *found; /* types do not move after the declarations, but this says so */
+  spv_type t = *found;                                 /* types do not move after the declarations, but this says so */
   bool plain = t.form == FORM_STRUCT || !t.has_matrix; /* the member that it is in changes nothing */
   if (plain && t.made && t.epoch == m->program_epoch)
     return t.made;
   vyre_type_id made;
   switch (t.form) {
-  case FORM_VALUE: return t.value;
-  case FORM_MATRIX: return vyre_type_matrix(m->module, t.value, t.count, matrix_stride, row_major);
+  case FORM_VALUE:
+    return t.value;
+  case FORM_MATRIX:
+    return vyre_type_matrix(m->module, t.value, t.count, matrix_stride, row_major);
   case FORM_ARRAY:
-  case FORM_RUNTIME: made = make_array(m, &t, matrix_stride, row_major); break;
-  case FORM_STRUCT: made = make_struct(m, id, &t); break;
-  default: import_fail(m, "type %u is not covered in memory", id); return 0;
+  case FORM_RUNTIME:
+    made = make_array(m, &t, matrix_stride, row_major);
+    break;
+  case FORM_STRUCT:
+    made = make_struct(m, id, &t);
+    break;
+  default:
+    import_fail(m, "type %u is not covered in memory", id);
+    return 0;
   }
   if (plain && made) {
     found->made = made;

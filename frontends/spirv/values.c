@@ -26,7 +26,9 @@ import_value(import *m, uint32_t id, spv_value *out)
     return false;
   out->type = info->type;
   out->count = t->leaves;
-  out->leaves = t->form == FORM_VALUE ? &info->value : constant ? AT(uint32_t, m->constant_leaves, info->value) : AT(uint32_t, m->leaves, info->value);
+  out->leaves = t->form == FORM_VALUE ? &info->value
+                : constant            ? AT(uint32_t, m->constant_leaves, info->value)
+                                      : AT(uint32_t, m->leaves, info->value);
   return true;
 }
 
@@ -98,8 +100,8 @@ import_cast(import *m, uint32_t row, vyre_type type)
     return row;
   vyre_type from = import_row_type(m, row);
   vyre_kind a = VYRE_TYPE_KIND(from), b = VYRE_TYPE_KIND(type);
-  if (vyre_kind_bits(a) * VYRE_TYPE_LANES(from) != vyre_kind_bits(b) * VYRE_TYPE_LANES(type) || a == VYRE_BOOL || b == VYRE_BOOL
-      || a == VYRE_VOID || b == VYRE_VOID) {
+  if (vyre_kind_bits(a) * VYRE_TYPE_LANES(from) != vyre_kind_bits(b) * VYRE_TYPE_LANES(type) || a == VYRE_BOOL || b == VYRE_BOOL ||
+      a == VYRE_VOID || b == VYRE_VOID) {
     import_fail(m, "an operand's type is not one that it can have");
     return 0;
   }
@@ -185,7 +187,8 @@ set_copy(import *m, uint32_t id, uint32_t type_id, uint32_t from, uint32_t first
 
 /* Follows literal indices: the leaf and type that they lead to, and the lane in it (NONE: all of it). */
 static bool
-follow(import *m, uint32_t type_id, const uint32_t *indices, uint32_t count, uint32_t *out_leaf, uint32_t *out_type, uint32_t *out_lane)
+follow(import *m, uint32_t type_id, const uint32_t *indices, uint32_t count, uint32_t *out_leaf, uint32_t *out_type,
+       uint32_t *out_lane)
 {
   *out_leaf = 0;
   *out_lane = NONE;
@@ -229,7 +232,8 @@ static uint32_t
 insert_lane(import *m, uint32_t vector, uint32_t scalar, uint32_t index)
 {
   vyre_type type = import_row_type(m, vector);
-  if (!vector || !scalar || !index || VYRE_TYPE_LANES(type) == 1 || import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(type), 1)) {
+  if (!vector || !scalar || !index || VYRE_TYPE_LANES(type) == 1 ||
+      import_row_type(m, scalar) != VYRE_TYPE(VYRE_TYPE_KIND(type), 1)) {
     import_fail(m, "its operands are not a vector and a component of it");
     return 0;
   }
@@ -241,7 +245,8 @@ insert(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t 
 {
   spv_value object, v;
   uint32_t at, reached, lane;
-  if (!import_value(m, args[0], &object) || !import_value(m, args[1], &v) || !follow(m, v.type, args + 2, count - 2, &at, &reached, &lane))
+  if (!import_value(m, args[0], &object) || !import_value(m, args[1], &v) ||
+      !follow(m, v.type, args + 2, count - 2, &at, &reached, &lane))
     return false;
   if (v.type != type_id || object.type != reached)
     return import_fail(m, "its type is not that of what it takes");
@@ -319,8 +324,8 @@ shuffle(import *m, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t
     return false;
   vyre_type ta = import_row_type(m, a), tb = import_row_type(m, b);
   uint32_t lanes_a = VYRE_TYPE_LANES(ta), lanes = count - 2, packed = 0;
-  if (t->form != FORM_VALUE || lanes != VYRE_TYPE_LANES(t->value) || VYRE_TYPE_KIND(ta) != VYRE_TYPE_KIND(t->value)
-      || VYRE_TYPE_KIND(tb) != VYRE_TYPE_KIND(ta))
+  if (t->form != FORM_VALUE || lanes != VYRE_TYPE_LANES(t->value) || VYRE_TYPE_KIND(ta) != VYRE_TYPE_KIND(t->value) ||
+      VYRE_TYPE_KIND(tb) != VYRE_TYPE_KIND(ta))
     return import_fail(m, "its type is not that of what it takes");
   bool uses_a = false, uses_b = false, identity_a = lanes == lanes_a;
   for (uint32_t k = 0; k < lanes; k++) {
@@ -366,7 +371,8 @@ select_value(import *m, uint32_t type_id, uint32_t id, const uint32_t *args)
   uint32_t *leaves = t->form == FORM_VALUE ? NULL : import_set_leaves(m, id, count);
   for (uint32_t k = 0; k < count && !failed(m); k++) {
     uint32_t a = import_leaf(m, args[1], k), b = import_leaf(m, args[2], k);
-    uint32_t row = vyre_build(&m->b, VYRE_OP_select, import_row_type(m, a), flags, 0, 0, (vyre_row){cond}, (vyre_row){a}, (vyre_row){b}).id;
+    uint32_t row =
+        vyre_build(&m->b, VYRE_OP_select, import_row_type(m, a), flags, 0, 0, (vyre_row){cond}, (vyre_row){a}, (vyre_row){b}).id;
     if (leaves)
       leaves[k] = row;
     else
@@ -379,7 +385,8 @@ static bool
 dynamic(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args)
 {
   bool extracts = op == SpvOpVectorExtractDynamic;
-  uint32_t vector = import_row(m, args[0]), scalar = extracts ? 0 : import_row(m, args[1]), index = import_row(m, args[extracts ? 1 : 2]);
+  uint32_t vector = import_row(m, args[0]), scalar = extracts ? 0 : import_row(m, args[1]),
+           index = import_row(m, args[extracts ? 1 : 2]);
   const spv_type *t = import_value_type(m, type_id);
   if (!vector || !index || !t)
     return false;
@@ -405,21 +412,27 @@ import_composite(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   static const struct {
     uint32_t op, least;
   } least[] = {
-    {SpvOpCompositeExtract, 1}, {SpvOpCompositeInsert, 2}, {SpvOpVectorShuffle, 2}, {SpvOpSelect, 3}, {SpvOpCopyObject, 1},
-    {SpvOpCopyLogical, 1}, {SpvOpVectorExtractDynamic, 2}, {SpvOpVectorInsertDynamic, 3},
+      {SpvOpCompositeExtract, 1}, {SpvOpCompositeInsert, 2}, {SpvOpVectorShuffle, 2},        {SpvOpSelect, 3},
+      {SpvOpCopyObject, 1},       {SpvOpCopyLogical, 1},     {SpvOpVectorExtractDynamic, 2}, {SpvOpVectorInsertDynamic, 3},
   };
   for (size_t k = 0; k < sizeof(least) / sizeof(*least); k++)
     if (least[k].op == op && count < least[k].least)
       return import_fail(m, "%u operands, but it has at least %u", count, least[k].least);
   spv_value v;
   switch (op) {
-  case SpvOpCompositeConstruct: return construct_value(m, type_id, id, args, count);
-  case SpvOpCompositeExtract: return extract(m, type_id, id, args, count);
-  case SpvOpCompositeInsert: return insert(m, type_id, id, args, count);
-  case SpvOpVectorShuffle: return shuffle(m, type_id, id, args, count);
-  case SpvOpSelect: return select_value(m, type_id, id, args);
+  case SpvOpCompositeConstruct:
+    return construct_value(m, type_id, id, args, count);
+  case SpvOpCompositeExtract:
+    return extract(m, type_id, id, args, count);
+  case SpvOpCompositeInsert:
+    return insert(m, type_id, id, args, count);
+  case SpvOpVectorShuffle:
+    return shuffle(m, type_id, id, args, count);
+  case SpvOpSelect:
+    return select_value(m, type_id, id, args);
   case SpvOpVectorExtractDynamic:
-  case SpvOpVectorInsertDynamic: return dynamic(m, op, type_id, id, args);
+  case SpvOpVectorInsertDynamic:
+    return dynamic(m, op, type_id, id, args);
   default: /* OpCopyObject, OpCopyLogical */
     if (!import_value(m, args[0], &v))
       return false;

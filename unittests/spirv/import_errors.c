@@ -9,78 +9,88 @@
 #include <string.h>
 
 #define MODULE "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n"
-#define ENTRY "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"
-#define TYPES "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n"  \
-  "%v2 = OpTypeVector %float 2\n%u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n%f1 = OpConstant %float 1\n%true = OpConstantTrue %bool\n" \
+#define ENTRY  "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"
+#define TYPES                                                                                                             \
+  "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n" \
+  "%v2 = OpTypeVector %float 2\n%u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n%f1 = OpConstant %float 1\n%true = "  \
+  "OpConstantTrue %bool\n"                                                                                                \
   "%pf = OpTypePointer Function %uint\n"
-#define MAIN "%main = OpFunction %void None %fn\n%entry = OpLabel\n"
-#define END "OpReturn\nOpFunctionEnd\n"
+#define MAIN      "%main = OpFunction %void None %fn\n%entry = OpLabel\n"
+#define END       "OpReturn\nOpFunctionEnd\n"
 #define BODY(...) MODULE ENTRY TYPES MAIN __VA_ARGS__ END
 
 static const struct {
   const char *text, *message;
 } refused[] = {
-  /* not covered */
-  {MODULE ENTRY "%long = OpTypeInt 64 0\n", "OpTypeInt at word 27: 64 bits are not covered"},
-  {MODULE ENTRY "%half = OpTypeFloat 16\n", "OpTypeFloat at word 27: 16 bits are not covered"},
-  {MODULE ENTRY "%float = OpTypeFloat 32\n%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n", "OpTypeImage at word 30: not covered"},
-  {MODULE "OpEntryPoint Vertex %main \"main\"\n", "OpEntryPoint at word 16: execution model 0 is not covered"},
-  {MODULE ENTRY TYPES "%pp = OpTypePointer PhysicalStorageBuffer %uint\n", "pointers to physical storage buffers"},
-  {BODY("%p = OpGroupNonUniformElect %bool %u1\n"), "OpGroupNonUniformElect is not covered"},
-  {BODY("OpKill\n%l = OpLabel\n"), "OpKill at word"},
-  {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not covered"},
-  {MODULE ENTRY TYPES "%bl = OpTypeStruct %uint\n%ar = OpTypeArray %bl %u1\n%pa = OpTypePointer StorageBuffer %ar\n%v = OpVariable %pa StorageBuffer\n"
-   MAIN END, "OpVariable at word 75: variable 17: an array of buffers is not covered\nFix: "},
-  {MODULE ENTRY TYPES "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
-   "variable 15 of storage class 1 is not covered"},
-  {MODULE "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn SubgroupSize\n" TYPES
-   "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END, "built-in 36 is not covered"},
-  /* structure */
-  {MODULE TYPES MAIN END, "no GLCompute entry point"},
-  {MODULE ENTRY TYPES, "no function"},
-  {MODULE ENTRY TYPES MAIN "OpReturn\n", "OpFunction at word 64: no OpFunctionEnd follows"},
-  {MODULE ENTRY TYPES MAIN MAIN, "a function inside of a function"},
-  {BODY("OpReturn\n"), "stands outside of a block"},
-  {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "its last block has no end"},
-  {MODULE ENTRY TYPES "%main = OpFunction %void None %fn\nOpFunctionEnd\n", "a function without a body"},
-  {BODY("%l = OpLabel\n"), "the block before it has no end"},
-  {BODY("OpBranch %entry\n%l = OpLabel\n"), "does not follow the rules of structured control flow"},
-  {BODY("OpBranchConditional %true %a %b\n%a = OpLabel\nOpBranch %c\n%b = OpLabel\nOpBranch %c\n%c = OpLabel\n"),
-   "does not follow the rules of structured control flow\nFix: check the module with spirv-val"},
-  {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge stands before it"},
-  {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is no label"},
-  {BODY("OpSelectionMerge %a None\nOpNop\nOpBranch %a\n%a = OpLabel\n"), "is not right before the end of its block"},
-  {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "it has no value for the edge from label"},
-  {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "stands behind other instructions of its block"},
-  {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not covered"},
-  {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %f\n" END "%f = OpFunction %void None %fn\n%l = OpLabel\n%d = OpFunctionCall %void %g\n" END
-   "%g = OpFunction %void None %fn\n%k = OpLabel\n%e = OpFunctionCall %void %f\n" END, "calls itself"},
-  {BODY("OpMemoryModel Logical GLSL450\n"), "OpMemoryModel at word"},
-  /* ids */
-  {BODY("%a = OpIAdd %uint %u0 %b\n%b = OpIAdd %uint %u0 %u1\n"), "value 16 is used before it is defined"},
-  {BODY("%a = OpIAdd %uint %a %u1\n"), "is used before it is defined"},
-  {BODY("%a = OpIAdd %uint %u0 %void\n"), "is no value"},
-  {BODY("%a = OpIAdd %u0 %u0 %u1\n"), "is no type"},
-  {BODY("%a = OpLoad %uint %u0\n"), "is no pointer to a variable"},
-  {BODY("%u0 = OpIAdd %uint %u1 %u1\n"), "is defined a second time"},
-  {MODULE ENTRY "%a = OpTypeArray %uint %u1\n", "is not defined before it is used"},
-  {MODULE ENTRY "%a = OpTypeStruct %a\n", "is not defined before it is used"},
-  /* types */
-  {BODY("%a = OpIAdd %float %f1 %f1\n"), "is not one that it can have"},
-  {BODY("%a = OpFAdd %float %f1 %u1\n"), "operand 1 has a type that it cannot have there"},
-  {BODY("%a = OpULessThan %uint %u0 %u1\n"), "is not one that it can have"},
-  {BODY("%a = OpBitcast %v2 %u1\n"), "an operand's type is not one that it can have"},
-  {BODY("%v = OpVariable %pf Function\nOpStore %v %f1\n"), "is not of the type that pointer"},
-  {BODY("%v = OpVariable %pf Function\n%a = OpLoad %float %v\n"), "is not what pointer"},
-  {BODY("%a = OpCompositeConstruct %v2 %f1\n"), "1 components for a vector of 2"},
-  {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpCompositeExtract %float %a 2\n"), "index 2 does not lead into the type there"},
-  {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpVectorShuffle %v2 %a %a 0 4\n"), "component 4 of vectors of 2 and 2"},
-  {BODY("%a = OpSelect %float %u0 %f1 %f1\n"), "its condition is no bool"},
-  {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
-  {MODULE ENTRY "%uint = OpTypeInt 32 0\n%m = OpTypeMatrix %uint 2\n", "is no type that it can be made of"},
-  {MODULE ENTRY TYPES "%a = OpTypeArray %uint %u0\n" MAIN END, "a length of 0"},
-  {MODULE ENTRY TYPES "%c = OpConstantComposite %v2 %f1\n" MAIN END, "1 constituents, but type"},
-  {MODULE ENTRY TYPES "%f2 = OpTypeFunction %void %uint\n%main = OpFunction %void None %f2\n%e = OpLabel\n" END, "its parameters and result are not those of its type"},
+    /* not covered */
+    {MODULE ENTRY "%long = OpTypeInt 64 0\n", "OpTypeInt at word 27: 64 bits are not covered"},
+    {MODULE ENTRY "%half = OpTypeFloat 16\n", "OpTypeFloat at word 27: 16 bits are not covered"},
+    {MODULE ENTRY "%float = OpTypeFloat 32\n%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n",
+     "OpTypeImage at word 30: not covered"},
+    {MODULE "OpEntryPoint Vertex %main \"main\"\n", "OpEntryPoint at word 16: execution model 0 is not covered"},
+    {MODULE ENTRY TYPES "%pp = OpTypePointer PhysicalStorageBuffer %uint\n", "pointers to physical storage buffers"},
+    {BODY("%p = OpGroupNonUniformElect %bool %u1\n"), "OpGroupNonUniformElect is not covered"},
+    {BODY("OpKill\n%l = OpLabel\n"), "OpKill at word"},
+    {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not covered"},
+    {MODULE ENTRY TYPES "%bl = OpTypeStruct %uint\n%ar = OpTypeArray %bl %u1\n%pa = OpTypePointer StorageBuffer %ar\n%v = "
+                        "OpVariable %pa StorageBuffer\n" MAIN END,
+     "OpVariable at word 75: variable 17: an array of buffers is not covered\nFix: "},
+    {MODULE ENTRY TYPES "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
+     "variable 15 of storage class 1 is not covered"},
+    {MODULE
+     "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn SubgroupSize\n" TYPES
+     "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
+     "built-in 36 is not covered"},
+    /* structure */
+    {MODULE TYPES MAIN END, "no GLCompute entry point"},
+    {MODULE ENTRY TYPES, "no function"},
+    {MODULE ENTRY TYPES MAIN "OpReturn\n", "OpFunction at word 64: no OpFunctionEnd follows"},
+    {MODULE ENTRY TYPES MAIN MAIN, "a function inside of a function"},
+    {BODY("OpReturn\n"), "stands outside of a block"},
+    {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "its last block has no end"},
+    {MODULE ENTRY TYPES "%main = OpFunction %void None %fn\nOpFunctionEnd\n", "a function without a body"},
+    {BODY("%l = OpLabel\n"), "the block before it has no end"},
+    {BODY("OpBranch %entry\n%l = OpLabel\n"), "does not follow the rules of structured control flow"},
+    {BODY("OpBranchConditional %true %a %b\n%a = OpLabel\nOpBranch %c\n%b = OpLabel\nOpBranch %c\n%c = OpLabel\n"),
+     "does not follow the rules of structured control flow\nFix: check the module with spirv-val"},
+    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge stands before it"},
+    {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is no label"},
+    {BODY("OpSelectionMerge %a None\nOpNop\nOpBranch %a\n%a = OpLabel\n"), "is not right before the end of its block"},
+    {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "it has no value for the edge from label"},
+    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "stands behind other instructions of its block"},
+    {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not covered"},
+    {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %f\n" END
+                             "%f = OpFunction %void None %fn\n%l = OpLabel\n%d = OpFunctionCall %void %g\n" END
+                             "%g = OpFunction %void None %fn\n%k = OpLabel\n%e = OpFunctionCall %void %f\n" END,
+     "calls itself"},
+    {BODY("OpMemoryModel Logical GLSL450\n"), "OpMemoryModel at word"},
+    /* ids */
+    {BODY("%a = OpIAdd %uint %u0 %b\n%b = OpIAdd %uint %u0 %u1\n"), "value 16 is used before it is defined"},
+    {BODY("%a = OpIAdd %uint %a %u1\n"), "is used before it is defined"},
+    {BODY("%a = OpIAdd %uint %u0 %void\n"), "is no value"},
+    {BODY("%a = OpIAdd %u0 %u0 %u1\n"), "is no type"},
+    {BODY("%a = OpLoad %uint %u0\n"), "is no pointer to a variable"},
+    {BODY("%u0 = OpIAdd %uint %u1 %u1\n"), "is defined a second time"},
+    {MODULE ENTRY "%a = OpTypeArray %uint %u1\n", "is not defined before it is used"},
+    {MODULE ENTRY "%a = OpTypeStruct %a\n", "is not defined before it is used"},
+    /* types */
+    {BODY("%a = OpIAdd %float %f1 %f1\n"), "is not one that it can have"},
+    {BODY("%a = OpFAdd %float %f1 %u1\n"), "operand 1 has a type that it cannot have there"},
+    {BODY("%a = OpULessThan %uint %u0 %u1\n"), "is not one that it can have"},
+    {BODY("%a = OpBitcast %v2 %u1\n"), "an operand's type is not one that it can have"},
+    {BODY("%v = OpVariable %pf Function\nOpStore %v %f1\n"), "is not of the type that pointer"},
+    {BODY("%v = OpVariable %pf Function\n%a = OpLoad %float %v\n"), "is not what pointer"},
+    {BODY("%a = OpCompositeConstruct %v2 %f1\n"), "1 components for a vector of 2"},
+    {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpCompositeExtract %float %a 2\n"),
+     "index 2 does not lead into the type there"},
+    {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpVectorShuffle %v2 %a %a 0 4\n"), "component 4 of vectors of 2 and 2"},
+    {BODY("%a = OpSelect %float %u0 %f1 %f1\n"), "its condition is no bool"},
+    {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
+    {MODULE ENTRY "%uint = OpTypeInt 32 0\n%m = OpTypeMatrix %uint 2\n", "is no type that it can be made of"},
+    {MODULE ENTRY TYPES "%a = OpTypeArray %uint %u0\n" MAIN END, "a length of 0"},
+    {MODULE ENTRY TYPES "%c = OpConstantComposite %v2 %f1\n" MAIN END, "1 constituents, but type"},
+    {MODULE ENTRY TYPES "%f2 = OpTypeFunction %void %uint\n%main = OpFunction %void None %f2\n%e = OpLabel\n" END,
+     "its parameters and result are not those of its type"},
 };
 
 static void
@@ -97,8 +107,9 @@ static void
 places_have_source_lines(void **state)
 {
   (void)state;
-  assert_true(import_refuses_assembly(MODULE ENTRY "%file = OpString \"dir/a.comp\"\n" TYPES MAIN "OpLine %file 42 7\n%a = OpFwidth %float %f1\n" END,
-                         "(dir/a.comp:42): OpFwidth is not covered"));
+  assert_true(import_refuses_assembly(MODULE ENTRY "%file = OpString \"dir/a.comp\"\n" TYPES MAIN
+                                                   "OpLine %file 42 7\n%a = OpFwidth %float %f1\n" END,
+                                      "(dir/a.comp:42): OpFwidth is not covered"));
 }
 
 static void
@@ -142,7 +153,8 @@ calls_and_constructs_nest_so_deep(void **state)
   vyre_bytes text = {0};
   assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN) == VYRE_OK);
   for (int k = 0; k < 1200; k++)
-    assert_true(vyre_bytes_printf(&text, "OpSelectionMerge %%m%d None\nOpBranchConditional %%true %%t%d %%m%d\n%%t%d = OpLabel\n", k, k, k, k) == VYRE_OK);
+    assert_true(vyre_bytes_printf(&text, "OpSelectionMerge %%m%d None\nOpBranchConditional %%true %%t%d %%m%d\n%%t%d = OpLabel\n",
+                                  k, k, k, k) == VYRE_OK);
   for (int k = 1199; k >= 0; k--)
     assert_true(vyre_bytes_printf(&text, "OpBranch %%m%d\n%%m%d = OpLabel\n", k, k) == VYRE_OK);
   assert_true(vyre_bytes_printf(&text, END) == VYRE_OK);
@@ -150,14 +162,18 @@ calls_and_constructs_nest_so_deep(void **state)
   text.size = 0;
   assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END) == VYRE_OK);
   for (int k = 0; k < 1200; k++)
-    assert_true(vyre_bytes_printf(&text, "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void %%g%d\n" END, k, k, k, k + 1) == VYRE_OK);
+    assert_true(vyre_bytes_printf(&text,
+                                  "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void %%g%d\n" END,
+                                  k, k, k, k + 1) == VYRE_OK);
   assert_true(vyre_bytes_printf(&text, "%%g1200 = OpFunction %%void None %%fn\n%%l1200 = OpLabel\n" END) == VYRE_OK);
   assert_true(import_refuses_assembly(text.data, "functions call each other more than 1000 deep"));
   /* each calls the next twice: 2^40 calls */
   text.size = 0;
   assert_true(vyre_bytes_printf(&text, "%s", MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %g0\n" END) == VYRE_OK);
   for (int k = 0; k < 40; k++)
-    assert_true(vyre_bytes_printf(&text, "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void %%g%d\n%%d%d = OpFunctionCall %%void %%g%d\n" END,
+    assert_true(vyre_bytes_printf(&text,
+                                  "%%g%d = OpFunction %%void None %%fn\n%%l%d = OpLabel\n%%c%d = OpFunctionCall %%void "
+                                  "%%g%d\n%%d%d = OpFunctionCall %%void %%g%d\n" END,
                                   k, k, k, k + 1, k, k + 1) == VYRE_OK);
   assert_true(vyre_bytes_printf(&text, "%%g40 = OpFunction %%void None %%fn\n%%l40 = OpLabel\n" END) == VYRE_OK);
   assert_true(import_refuses_assembly(text.data, "instructions after inlining are not covered"));
@@ -188,12 +204,15 @@ next_random(uint32_t *seed)
 }
 
 static const char shader[] =
-  "#version 450\nlayout(local_size_x = 8) in;\nlayout(constant_id = 0) const uint n = 4u;\nstruct P { vec2 a; mat2 b; uint c[3]; };\n"
-  "layout(set = 0, binding = 0) buffer In { P x[]; };\nlayout(set = 0, binding = 1) buffer Out { uint y[]; };\nshared uint t[n];\nuint g;\n"
-  "uint f(inout P p, uint k) { if (k > 9u) return 3u; for (uint i = 0u; i < k; i++) { if (p.c[i % 3u] == i) continue; g += i; }\n"
-  "  switch (k) { case 1u: p.a.x = 1.0; case 2u: return 5u; default: do { k--; } while (k > 3u); } return k; }\n"
-  "void main() { uint i = gl_GlobalInvocationID.x; P p = x[i]; t[i & 3u] = f(p, i); barrier(); x[i + 1u] = p; vec2 v = p.b * p.a;\n"
-  "  y[i] = atomicAdd(t[0], g) + f(p, t[1]) + uint(v[i & 1u]) + (v.x > 1.0 && g > 3u ? 1u : 2u); }\n";
+    "#version 450\nlayout(local_size_x = 8) in;\nlayout(constant_id = 0) const uint n = 4u;\nstruct P { vec2 a; mat2 b; uint c[3]; "
+    "};\n"
+    "layout(set = 0, binding = 0) buffer In { P x[]; };\nlayout(set = 0, binding = 1) buffer Out { uint y[]; };\nshared uint "
+    "t[n];\nuint g;\n"
+    "uint f(inout P p, uint k) { if (k > 9u) return 3u; for (uint i = 0u; i < k; i++) { if (p.c[i % 3u] == i) continue; g += i; }\n"
+    "  switch (k) { case 1u: p.a.x = 1.0; case 2u: return 5u; default: do { k--; } while (k > 3u); } return k; }\n"
+    "void main() { uint i = gl_GlobalInvocationID.x; P p = x[i]; t[i & 3u] = f(p, i); barrier(); x[i + 1u] = p; vec2 v = p.b * "
+    "p.a;\n"
+    "  y[i] = atomicAdd(t[0], g) + f(p, t[1]) + uint(v[i & 1u]) + (v.x > 1.0 && g > 3u ? 1u : 2u); }\n";
 
 static void
 damaged_modules(void **state)
@@ -211,11 +230,21 @@ damaged_modules(void **state)
     for (uint32_t changes = 1 + next_random(&seed) % 3; changes; changes--) {
       const uint32_t at = 5 + next_random(&seed) % (count - 5);
       switch (next_random(&seed) % 5) {
-      case 0: copy[at] = next_random(&seed) % copy[3]; break; /* another id */
-      case 1: copy[at] ^= 1u << next_random(&seed) % 32; break;
-      case 2: copy[at] = copy[5 + next_random(&seed) % (count - 5)]; break;
-      case 3: copy[at] = (copy[at] & 0xffff0000u) | next_random(&seed) % 400; break; /* another instruction */
-      default: copy[at] = next_random(&seed) % 8; break;
+      case 0:
+        copy[at] = next_random(&seed) % copy[3];
+        break; /* another id */
+      case 1:
+        copy[at] ^= 1u << next_random(&seed) % 32;
+        break;
+      case 2:
+        copy[at] = copy[5 + next_random(&seed) % (count - 5)];
+        break;
+      case 3:
+        copy[at] = (copy[at] & 0xffff0000u) | next_random(&seed) % 400;
+        break; /* another instruction */
+      default:
+        copy[at] = next_random(&seed) % 8;
+        break;
       }
     }
     try_words(module, copy, count);
@@ -296,12 +325,8 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_is_refused_with_its_place),
-    cmocka_unit_test(places_have_source_lines),
-    cmocka_unit_test(headers),
-    cmocka_unit_test(calls_and_constructs_nest_so_deep),
-    cmocka_unit_test(damaged_modules),
-    cmocka_unit_test(no_memory),
+      cmocka_unit_test(each_is_refused_with_its_place),    cmocka_unit_test(places_have_source_lines), cmocka_unit_test(headers),
+      cmocka_unit_test(calls_and_constructs_nest_so_deep), cmocka_unit_test(damaged_modules),          cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

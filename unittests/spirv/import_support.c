@@ -50,8 +50,8 @@ import_assemble(const char *text)
   spv_context context = spvContextCreate(SPV_ENV_UNIVERSAL_1_6);
   spv_binary binary = NULL;
   spv_diagnostic diagnostic = NULL;
-  const spv_result_t result = spvTextToBinaryWithOptions(context, text, strlen(text), SPV_TEXT_TO_BINARY_OPTION_PRESERVE_NUMERIC_IDS, &binary,
-                                                         &diagnostic);
+  const spv_result_t result =
+      spvTextToBinaryWithOptions(context, text, strlen(text), SPV_TEXT_TO_BINARY_OPTION_PRESERVE_NUMERIC_IDS, &binary, &diagnostic);
   if (result != SPV_SUCCESS && diagnostic)
     print_error("%zu:%zu: %s\n", diagnostic->position.line + 1, diagnostic->position.column + 1, diagnostic->error);
   assert_int_equal(result, SPV_SUCCESS);
