@@ -94,6 +94,7 @@ typedef struct vyre_spv {
 
   /* control */
   uint32_t block;           /* label of the block being written */
+  bool phis;                /* the program has some that may be of no use */
   bool dead;                /* nothing is being written: behind a jump */
   bool fell;                /* the case ended with a fallthrough */
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */

@@ -152,7 +152,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->interface.count = 0;
   s->builtins_used = 0;
   s->depth = 0;
-  s->dead = s->fell = false;
+  s->dead = s->fell = s->phis = false;
   s->continuing = s->break_condition = 0;
 }
 

@@ -114,6 +114,7 @@ vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *ed
     }
     for (size_t edge = 0; edge < count; edge++)
       vyre_spv_or_zero(s, value, first[edge * stride]); /* constants are made before the instruction is begun */
+    s->phis = true;
     vyre_spv_push(s, &s->code, (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi);
     vyre_spv_push(s, &s->code, type);
     vyre_spv_push(s, &s->code, id);
@@ -135,6 +136,7 @@ vyre_spv_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
     const uint32_t type = type_of(s, value), initial = vyre_spv_or_zero(s, value, s->current.data[value]), id = s->next_id++;
     const uint32_t operands[6] = {type, id, initial, before, id, 0};
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
+    s->phis = true;
     s->current.data[value] = id;
   }
   return start;
@@ -155,51 +157,79 @@ vyre_spv_patch_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool
 
 /* ---- phis that nothing uses ---- */
 
-/* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
+/* The phis that stand in `scratch` are used: so are those that they use. */
 static void
-mark(vyre_spv *s, uint32_t word, uint32_t first_id)
+use_all(vyre_spv *s, uint32_t first_id)
 {
-  uint32_t *offset = word - first_id < s->marks.count ? &s->marks.data[word - first_id] : NULL;
-  if (offset && *offset) {
-    vyre_spv_push(s, &s->scratch, *offset);
-    *offset = 0;
+  const uint32_t *code = s->code.data;
+  while (s->scratch.count && !vyre_spv_failed(s)) {
+    const size_t at = s->scratch.data[--s->scratch.count];
+    for (size_t i = 3; i < code[at] >> 16; i += 2) {
+      uint32_t *offset = code[at + i] - first_id < s->marks.count ? &s->marks.data[code[at + i] - first_id] : NULL;
+      if (!offset || !*offset)
+        continue;
+      vyre_spv_push(s, &s->scratch, *offset);
+      *offset = 0;
+    }
   }
 }
 
-void
-vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id)
+/* Where each phi stands, by id, into `marks`; whether there is any. */
+static bool
+find_phis(vyre_spv *s, size_t start, uint32_t first_id)
 {
   bool any = false;
-  uint32_t *code = s->code.data;
-  s->marks.count = s->scratch.count = 0;
-  /* `marks`: by id, where the phi stands, until it is found to be used */
-  for (uint32_t id = first_id; id < s->next_id; id++)
-    vyre_spv_push(s, &s->marks, 0);
+  const uint32_t *code = s->code.data, count = s->next_id - first_id;
+  if (s->marks.capacity < count) {
+    vyre_spv_words_free(s, &s->marks);
+    s->marks.data = s->allocator->resize(s->allocator->user, NULL, 0, (size_t)count * 4);
+    s->marks.capacity = s->marks.data ? count : 0;
+    s->out_of_memory |= !s->marks.data;
+  }
   if (vyre_spv_failed(s))
-    return;
+    return false;
+  s->marks.count = count;
+  memset(s->marks.data, 0, (size_t)count * 4);
   for (size_t at = start; at < s->code.count; at += code[at] >> 16) {
     if ((code[at] & 0xffff) != SpvOpPhi)
       continue;
     s->marks.data[code[at + 2] - first_id] = (uint32_t)at;
     any = true;
   }
-  for (size_t at = start; any && at < s->code.count; at += code[at] >> 16)
-    for (size_t i = 1; (code[at] & 0xffff) != SpvOpPhi && i < code[at] >> 16; i++)
-      mark(s, code[at + i], first_id);
-  while (s->scratch.count && !vyre_spv_failed(s)) {
-    const size_t at = s->scratch.data[--s->scratch.count];
-    for (size_t i = 3; i < code[at] >> 16; i += 2)
-      mark(s, code[at + i], first_id);
+  return any;
+}
+
+/* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
+void
+vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id)
+{
+  uint32_t *code = s->code.data;
+  s->scratch.count = 0;
+  if (!s->phis || vyre_spv_failed(s) || !find_phis(s, start, first_id))
+    return;
+  uint32_t *marks = s->marks.data;
+  const uint32_t count = (uint32_t)s->marks.count;
+  for (size_t at = start, end; at < s->code.count; at = end) {
+    end = at + (code[at] >> 16);
+    for (size_t i = at + 1; (code[at] & 0xffff) != SpvOpPhi && i < end; i++) {
+      const uint32_t id = code[i] - first_id;
+      if (id < count && marks[id]) {
+        vyre_spv_push(s, &s->scratch, marks[id]);
+        marks[id] = 0;
+      }
+    }
   }
-  if (vyre_spv_failed(s) || !any)
+  use_all(s, first_id);
+  if (vyre_spv_failed(s))
     return;
   size_t kept = start;
-  for (size_t at = start, count; at < s->code.count; at += count) {
-    count = code[at] >> 16;
-    if ((code[at] & 0xffff) == SpvOpPhi && s->marks.data[code[at + 2] - first_id])
+  for (size_t at = start, words; at < s->code.count; at += words) {
+    words = code[at] >> 16;
+    if ((code[at] & 0xffff) == SpvOpPhi && marks[code[at + 2] - first_id])
       continue;
-    memmove(code + kept, code + at, count * 4);
-    kept += count;
+    if (kept != at)
+      memmove(code + kept, code + at, words * 4);
+    kept += words;
   }
   s->code.count = kept;
 }
