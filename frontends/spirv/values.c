@@ -143,7 +143,7 @@ import_matrix(import *m, uint32_t id)
     uint32_t of = part ? m->view->a[columns[k].id] : 0;
     whole = k == 0 || of == whole ? of : 0;
   }
-  if (whole && VYRE_TUPLE_COUNT(m->view->imm[whole]) == v.count && import_visible(m, whole) == whole)
+  if (whole && VYRE_TUPLE_COUNT(m->view->imm[whole]) == v.count && import_is_visible(m, whole))
     return whole;
   uint32_t row = vyre_build_tuple(&m->b, columns, v.count).id;
   return row;
