@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- messages -----------------------------------------------------------------------------------------------------------------
- */
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
 const char *
 vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer)
@@ -149,8 +148,7 @@ vyre_verify_free(verifier *k, void *memory, size_t bytes)
     allocator->resize(allocator->user, memory, bytes ? bytes : 1, 0);
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------------------------------------------------ */
 
 static uint32_t
 program_of(const verifier *k, uint32_t row)
@@ -259,8 +257,7 @@ check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
   return right;
 }
 
-/* ---- types by class and rule
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- types by class and rule --------------------------------------------------------------------------------------------- */
 
 static bool
 class_has(vyre_class klass, vyre_kind kind)
@@ -398,8 +395,7 @@ check_row(verifier *k, uint32_t row)
     vyre_verify_value(k, row);
 }
 
-/* ---- entry points
- * -------------------------------------------------------------------------------------------------------------------- */
+/* ---- entry points -------------------------------------------------------------------------------------------------------- */
 
 static void
 verify_all(verifier *k)

@@ -11,8 +11,7 @@
 #define I32  VYRE_TYPE(VYRE_I32, 1)
 #define PATH VYRE_TYPE(VYRE_PATH, 1)
 
-/* ---- structure and control
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- structure and control ----------------------------------------------------------------------------------------------- */
 
 static void
 check_program(verifier *k, uint32_t row)
@@ -313,8 +312,7 @@ vyre_verify_control(verifier *k, uint32_t row)
   }
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
 /* The type that a path reaches; 0 if the operand is no path, which is reported. */
 static vyre_type_id

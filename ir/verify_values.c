@@ -87,8 +87,7 @@ result_tuple(verifier *k, uint32_t row, uint32_t count, vyre_type type)
                        v->imm_hi[row], count, type, VYRE_TUPLE_OF(count, type));
 }
 
-/* ---- composition
- * ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- composition --------------------------------------------------------------------------------------------------------- */
 
 static void
 check_tuple(verifier *k, uint32_t row)
@@ -292,8 +291,7 @@ check_composition(verifier *k, uint32_t row)
   }
 }
 
-/* ---- arithmetic and conversions
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- arithmetic and conversions ------------------------------------------------------------------------------------------ */
 
 static bool
 is_number(vyre_kind kind)
@@ -382,8 +380,7 @@ check_ldexp(verifier *k, uint32_t row)
   result(k, row, type_of(k, k->view->a[row]));
 }
 
-/* ---- vectors and matrices
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- vectors and matrices ------------------------------------------------------------------------------------------------ */
 
 /* Columns and their type, if the operand is a matrix. */
 static bool

@@ -92,8 +92,7 @@ state_of(const versions *k, uint32_t klass)
   return (state *)k->states.data + klass;
 }
 
-/* ---- classes
- * -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct buffer_key {
   uint64_t binding; /* set and binding, or what no other has */
@@ -183,8 +182,7 @@ note_buffer(versions *k, uint32_t row)
   }
 }
 
-/* ---- what a row writes
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- what a row writes --------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 named_groups(uint32_t semantics, uint32_t *classes, uint32_t count)
@@ -239,8 +237,7 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[3])
   }
 }
 
-/* ---- first walk: classes and writes
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- first walk: classes and writes -------------------------------------------------------------------------------------- */
 
 static void
 note_writes(versions *k, uint32_t row)
@@ -284,8 +281,7 @@ prepare_program(versions *k, uint32_t program, uint32_t end)
     state_of(k, i)->stamp = 0;
 }
 
-/* ---- second walk: what is current
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- second walk: what is current ---------------------------------------------------------------------------------------- */
 
 static frame *
 top(const versions *k)

@@ -9,8 +9,7 @@
 
 #include "grow.h"
 
-/* ---- context: errors, remarks, counts, scratch memory -------------------------------------------------------------------------
- */
+/* ---- context: errors, remarks, counts, scratch memory -------------------------------------------------------------------- */
 
 vyre_context *
 vyre_context_of(vyre_pass_ctx *ctx)
@@ -172,8 +171,7 @@ host_param(vyre_pass_ctx *ctx, const char *name)
   return 0;
 }
 
-/* ---- edits ----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
@@ -224,8 +222,7 @@ host_inherit(vyre_module *module, uint32_t to, uint32_t from)
   vyre_row_inherit(module, (vyre_row){to}, (vyre_row){from});
 }
 
-/* ---- facts
- * ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- facts --------------------------------------------------------------------------------------------------------------- */
 
 static vyre_type
 host_right_type(const vyre_module *module, uint32_t row)

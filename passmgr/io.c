@@ -24,8 +24,7 @@ failed(const char *verb, const char *path, int error)
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
@@ -72,8 +71,7 @@ vyre_file_read(const char *path, vyre_bytes *out)
   return status;
 }
 
-/* ---- writing -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
 /* 0, or errno. */
 static int

@@ -33,8 +33,7 @@ vyre_now(void)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- looking at the module ----------------------------------------------------------------------------------------------------
- */
+/* ---- looking at the module ----------------------------------------------------------------------------------------------- */
 
 vyre_status
 vyre_print_module(const vyre_module *module, const vyre_pipeline_options *options)
@@ -98,8 +97,7 @@ hash_module(const vyre_module *module)
   return hash;
 }
 
-/* ---- one pass -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- one pass ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status
 make_analyses(run *r, uint32_t wanted)
@@ -203,8 +201,7 @@ run_pass(run *r, uint32_t id, bool *out_changed)
   return vyre_status_note(status, "in pass '%s', run %" PRIu64 " of the pipeline", node->record->pass.name, r->number);
 }
 
-/* ---- combinators
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- combinators --------------------------------------------------------------------------------------------------------- */
 
 static vyre_status run_children(run *r, uint32_t id, bool *out_changed);
 

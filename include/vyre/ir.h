@@ -37,14 +37,14 @@ VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
 /* Bytes committed for columns and side tables. */
 size_t vyre_module_bytes(const vyre_module *module);
 
-/* ---- strings ------------------------------------------------------------------------------------------------------------------ */
+/* ---- strings ------------------------------------------------------------------------------------------------------------- */
 
 /* Interned text: equal texts have equal ids; 0 is "". */
 typedef uint32_t vyre_string;
 vyre_string vyre_string_intern(vyre_module *module, const char *text, size_t length);
 const char *vyre_string_text(const vyre_module *module, vyre_string string); /* terminated; never NULL; moves when interning */
 
-/* ---- types of memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- types of memory ----------------------------------------------------------------------------------------------------- */
 
 /* A type id below 256 is a scalar or vector: the vyre_type byte itself.  From 256 on it is an entry of the module's type table.
  * Each type has a whole layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry no layout
@@ -91,7 +91,7 @@ vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_
 /* The type that a path step into `type` reaches: a member, an element, a column, a lane.  0: there is none. */
 vyre_type_id vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index);
 
-/* ---- inputs, programs, buffers: what the side tables hold ------------------------------------------------------------------------ */
+/* ---- inputs, programs, buffers: what the side tables hold ---------------------------------------------------------------- */
 
 /* One file that programs came from.  `words` of each list are owned by the module. */
 typedef struct vyre_word_list {
@@ -132,7 +132,7 @@ vyre_buffer_info *vyre_buffer_info_of(vyre_module *module, vyre_row buffer);
 uint32_t vyre_module_add_initializer(vyre_module *module, const uint32_t *words, uint32_t count);
 const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t index, uint32_t *out_count);
 
-/* ---- names, lines, decorations, spec ids: side columns, kept through edits and seal ------------------------------------------------ */
+/* ---- names, lines, decorations, spec ids: side columns, kept through edits and seal -------------------------------------- */
 
 /* A row's name; length 0: none.  Seal makes names unique in their program (program names: in the module): in program order, the first row
  * keeps its name, later ones get a suffix. */
@@ -148,7 +148,7 @@ const uint32_t *vyre_row_decorations(const vyre_module *module, vyre_row row, ui
 /* Name, line and spec id of `from` for `to` too, where `to` has none. */
 void vyre_row_inherit(vyre_module *module, vyre_row to, vyre_row from);
 
-/* ---- building: rows are appended at the end of the current region --------------------------------------------------------------------- */
+/* ---- building: rows are appended at the end of the current region -------------------------------------------------------- */
 
 /* A cursor: where the next row goes.  vyre_builder_at_end(region) and before(row) set it; program 0 is found when it is needed, in
  * O(depth).  A builder is for one program (at_end(another program) changes it); after a seal, which renumbers, make a new one. */
@@ -215,7 +215,7 @@ void vyre_builder_leave(vyre_builder *builder, vyre_row control);
 vyre_row vyre_build_jump(vyre_builder *builder, vyre_opcode op, vyre_row target_or_condition);
 vyre_row vyre_build_barrier(vyre_builder *builder, uint32_t order);
 
-/* ---- editing: O(1) each but where said ------------------------------------------------------------------------------------------------ */
+/* ---- editing: O(1) each but where said ----------------------------------------------------------------------------------- */
 
 /* op word, payload and operands at once; becomes immediate where b is now a const row and op TAKES_IMM. */
 void vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b, vyre_row c);
@@ -240,7 +240,7 @@ uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
 /* A copy, sealed. */
 VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_module **out);
 
-/* ---- analyses over the table ------------------------------------------------------------------------------------------------------------ */
+/* ---- analyses over the table --------------------------------------------------------------------------------------------- */
 
 /* Writes the version (the row whose state it sees) of each reading row into imm_hi: design in docs/ir.md, "Versions".
  * Needs a sealed, verified module.  Linear in rows times nesting of what loops write. */

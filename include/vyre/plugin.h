@@ -172,8 +172,7 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
     return &plugin;                                                                    \
   }
 
-/* ---- helpers over the view: inline, so that a plugin imports nothing ------------------------------------------------------------
- */
+/* ---- helpers over the view: inline, so that a plugin imports nothing ----------------------------------------------------- */
 
 static inline uint32_t
 vyre_op_flags_of(const vyre_view *view, uint32_t row)

@@ -14,8 +14,7 @@
 #include "test_allocator.h"
 #include "vyre/passmgr.h"
 
-/* ---- the passes: each run is a letter in `ran`; `t.b` says changed as long as `changes` lasts
- * ------------------------------------ */
+/* ---- the passes: each run is a letter in `ran`; `t.b` says changed as long as `changes` lasts ---------------------------- */
 
 static char ran[20000];
 static size_t ran_count;
@@ -127,8 +126,7 @@ PASS(grow, "grow");
 PASS(huge, "huge");
 VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge)
 
-/* ---- the house
- * ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- the house ----------------------------------------------------------------------------------------------------------- */
 
 static vyre_registry *registry;
 static char warning[700];
@@ -193,8 +191,7 @@ fails_with(const char *text, const vyre_pipeline_options *options, const char *m
   vyre_status_free(status);
 }
 
-/* ---- order: random pipelines against a model that runs while it writes the text
- * ------------------------------------------------------ */
+/* ---- order: random pipelines against a model that runs while it writes the text ------------------------------------------ */
 
 typedef struct model {
   uint64_t random;
@@ -320,8 +317,7 @@ fixpoint_says_when_it_does_not_settle(void **state)
   fails_with("fixpoint<2;on-limit=error>(b)", &options, "fixpoint<max=2;on-limit=error>(b) still changed the module in round 2");
 }
 
-/* ---- what passes return
- * ----------------------------------------------------------------------------------------------------------------- */
+/* ---- what passes return -------------------------------------------------------------------------------------------------- */
 
 static void
 statuses_are_the_host_s_or_none(void **state)
@@ -471,8 +467,7 @@ every_allocation_may_fail(void **state)
   }
 }
 
-/* ---- folding
- * --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- folding ------------------------------------------------------------------------------------------------------------- */
 
 static const vyre_type u32 = VYRE_TYPE(VYRE_U32, 1), f32 = VYRE_TYPE(VYRE_F32, 1);
 static const vyre_host *host;

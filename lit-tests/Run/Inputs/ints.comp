@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #version 450
 struct S { int a; uvec2 b[2]; };
 layout(set = 0, binding = 0) buffer Out { S s[2]; };

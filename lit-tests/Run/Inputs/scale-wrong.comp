@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #version 450
 layout(local_size_x = 4) in;
 layout(constant_id = 3) const float FACTOR = 2.0;

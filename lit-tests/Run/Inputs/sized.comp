@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #version 450
 layout(local_size_x = 2, local_size_x_id = 0) in;
 layout(constant_id = 0) const uint WIDTH = 2;
