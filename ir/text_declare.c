@@ -180,6 +180,9 @@ parse_buffer_words(text_parser *p, buffer_words *out)
     out->access |= access;
     if (access || text_take_word(p, "rw"))
       continue;
+    bool ends = p->lexer.token.first_on_line && text_is_word(p, "set"); /* the statement: a workgroup buffer has no set(N) */
+    if (ends)
+      return true;
     if (text_take_word(p, "set")) {
       out->has_set = true;
       if (!parse_parenthesised(p, &out->set))

@@ -220,6 +220,23 @@ declarations_keep_their_place(void **state)
   vyre_module_destroy(module);
 }
 
+/* `set` is a statement and a word of buffers; a workgroup buffer, which has no set, may be the last declaration before it. */
+static void
+a_set_may_follow_a_buffer(void **state)
+{
+  (void)state;
+  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
+                             "  var %v : u32\n"
+                             "  buffer %a : u32 workgroup\n"
+                             "  set %v, 1u32\n"
+                             "}\n";
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  vyre_bytes printed = check_fixed_point(module);
+  assert_string_equal(printed.data, text);
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+}
+
 static void
 texts_add_to_a_module(void **state)
 {
@@ -242,7 +259,8 @@ main(void)
       cmocka_unit_test(the_corpus_is_a_fixed_point),   cmocka_unit_test(every_op_is_in_the_corpus),
       cmocka_unit_test(the_corpus_is_verified),        cmocka_unit_test(plain_ops_come_back_as_they_were),
       cmocka_unit_test(forms_print_as_they_should),    cmocka_unit_test(rows_of_one_file_share_gid),
-      cmocka_unit_test(declarations_keep_their_place), cmocka_unit_test(texts_add_to_a_module),
+      cmocka_unit_test(declarations_keep_their_place), cmocka_unit_test(a_set_may_follow_a_buffer),
+      cmocka_unit_test(texts_add_to_a_module),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
