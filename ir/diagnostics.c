@@ -2,7 +2,7 @@
  *
  * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one place for each
  * UTF-8 character.  Limits: a character is taken to be one column wide; control characters in the source line are printed as
- * spaces.
+ * spaces; of a line longer than WINDOW bytes the part around the caret is printed, with "..." where something is left out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"
@@ -47,30 +47,59 @@ starts_character(char byte)
   return ((unsigned char)byte & 0xc0u) != 0x80u;
 }
 
+/* What is printed of a source line: bytes from `begin` to `end` of `length`. */
+typedef struct window {
+  const char *source;
+  size_t begin, end, length;
+} window;
+
+#define WINDOW 240u
+
+/* `column` counts from 0.  Both ends stand at the start of a character. */
+static window
+window_around(const char *source, size_t length, size_t column)
+{
+  window w = {source, 0, length, length};
+  if (length <= WINDOW)
+    return w;
+  if (column > length)
+    column = length;
+  w.begin = column > WINDOW / 2 ? column - WINDOW / 2 : 0;
+  if (w.begin > length - WINDOW)
+    w.begin = length - WINDOW;
+  w.end = w.begin + WINDOW;
+  while (w.begin > 0 && !starts_character(source[w.begin]))
+    w.begin--;
+  while (w.end < length && !starts_character(source[w.end]))
+    w.end++;
+  return w;
+}
+
 /* Carriage returns and the like would move the terminal's cursor. */
 static void
-put_source_line(sink *out, const char *source, size_t length)
+put_source_line(sink *out, const window *w)
 {
-  for (size_t i = 0; i < length; i++) {
-    bool control = ((unsigned char)source[i] < ' ' && source[i] != '\t') || source[i] == 0x7f;
-    put(out, control ? " " : source + i, 1);
+  put_text(out, w->begin > 0 ? "..." : "");
+  for (size_t i = w->begin; i < w->end; i++) {
+    bool control = ((unsigned char)w->source[i] < ' ' && w->source[i] != '\t') || w->source[i] == 0x7f;
+    put(out, control ? " " : w->source + i, 1);
   }
-  put(out, "\n", 1);
+  put_text(out, w->end < w->length ? "...\n" : "\n");
 }
 
 static void
-put_caret_line(sink *out, const vyre_diagnostic *diagnostic, size_t length)
+put_caret_line(sink *out, const window *w, size_t column, size_t length)
 {
-  size_t column = diagnostic->column - 1;
-  for (size_t i = 0; i < column && i < length; i++) {
-    if (diagnostic->source[i] == '\t')
+  put_text(out, w->begin > 0 ? "   " : "");
+  for (size_t i = w->begin; i < column && i < w->end; i++) {
+    if (w->source[i] == '\t')
       put(out, "\t", 1);
-    else if (starts_character(diagnostic->source[i]))
+    else if (starts_character(w->source[i]))
       put(out, " ", 1);
   }
   put(out, "^", 1);
-  for (size_t i = column + 1; i < column + diagnostic->length && i < length; i++)
-    if (starts_character(diagnostic->source[i]))
+  for (size_t i = column + 1; i < column + length && i < w->end; i++)
+    if (starts_character(w->source[i]))
       put(out, "~", 1);
   put(out, "\n", 1);
 }
@@ -96,9 +125,11 @@ vyre_diagnostic_format(const vyre_diagnostic *diagnostic, char *text, size_t cap
   if (diagnostic->source) {
     const char *end = memchr(diagnostic->source, '\n', diagnostic->source_length);
     size_t length = end ? (size_t)(end - diagnostic->source) : diagnostic->source_length;
-    put_source_line(&out, diagnostic->source, length);
+    const size_t column = diagnostic->column ? diagnostic->column - 1 : 0;
+    const window w = window_around(diagnostic->source, length, column);
+    put_source_line(&out, &w);
     if (diagnostic->column)
-      put_caret_line(&out, diagnostic, length);
+      put_caret_line(&out, &w, column, diagnostic->length);
   }
   if (diagnostic->fix) {
     put_text(&out, "Fix: ");

@@ -126,8 +126,8 @@ take_log(void *user, const char *text)
   } else {
     return; /* glslang repeats the file's name on a line of its own */
   }
-  if (strstr(rest, "compilation errors.  No code generated."))
-    return;
+  if (strstr(rest, "compilation errors.  No code generated.") || (state->errors && strstr(rest, "'' : compilation terminated")))
+    return; /* sums, not errors */
   char *copy = strdup(rest);
   if (!copy) {
     state->status = vyre_status_join(state->status, VYRE_OUT_OF_MEMORY("for a message of the GLSL compiler"));
@@ -148,6 +148,20 @@ take_log(void *user, const char *text)
   free(copy);
 }
 
+/* NAME, NAME=VALUE or NAME(...)=VALUE: what would end the line of the #define, or be no name, is refused here. */
+static vyre_status
+check_define(const char *define)
+{
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", digits[] = "0123456789";
+  size_t length = 0;
+  if (define[0] && strchr(letters, define[0]))
+    while (define[length] && (strchr(letters, define[length]) || strchr(digits, define[length])))
+      length++;
+  if (length == 0 || !strchr("=(", define[length]) || strpbrk(define, "\r\n"))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' defines no macro\nFix: NAME or NAME=VALUE, as in -D SIZE=16", define);
+  return VYRE_OK;
+}
+
 vyre_status
 vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
                   vyre_bytes *out)
@@ -156,6 +170,8 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   vyre_glslang_compile compile;
   if (length > INT_MAX)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a shader of %zu bytes is too long\nFix: give less than 2 GiB", path, length);
+  for (uint32_t i = 0; options && i < options->define_count; i++)
+    VYRE_TRY(check_define(options->defines[i]));
   VYRE_TRY(open_compiler(&compile));
 
   sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics, .out = out};

@@ -61,7 +61,7 @@ a_bug_names_its_place(void **state)
 static void
 check_diagnostic(const vyre_diagnostic *diagnostic, const char *expected)
 {
-  char text[400];
+  char text[1024];
   size_t length = vyre_diagnostic_format(diagnostic, text, sizeof(text));
   assert_string_equal(text, expected);
   assert_int_equal(length, strlen(expected));
@@ -109,6 +109,41 @@ the_caret_may_stand_at_or_behind_the_end(void **state)
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 2, 9, "m", "abc", 3, NULL}, "t:1:2: error: m\nabc\n ^~\n");
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 1, 1, "m", "a\r\x1b[b\x7f", 6, NULL}, "t:1:1: error: m\na  [b \n^\n");
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 1, 1, "m", "", 0, NULL}, "t:1:1: error: m\n\n^\n");
+}
+
+/* 1000 x, the caret below a y: at most 240 bytes of the line are printed. */
+static void
+check_long_line(uint32_t column, size_t before, size_t after)
+{
+  char line[1001], expected[1024];
+  memset(line, 'x', 1000);
+  line[1000] = '\0';
+  line[column - 1] = 'y';
+  const bool cut_left = column - 1 > before, cut_right = column + after < 1000;
+  snprintf(expected, sizeof(expected), "t:1:%u: error: m\n%s%.*s%s\n%*s\n", column, cut_left ? "..." : "", (int)(before + 1 + after),
+           line + column - 1 - before, cut_right ? "..." : "", (int)(before + 1 + (cut_left ? 3 : 0)), "^");
+  check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, column, 1, "m", line, 1000, NULL}, expected);
+}
+
+static void
+a_long_line_is_cut_around_the_caret(void **state)
+{
+  (void)state;
+  check_long_line(1, 0, 239);
+  check_long_line(121, 120, 119);
+  check_long_line(122, 120, 119);
+  check_long_line(500, 120, 119);
+  check_long_line(881, 120, 119);
+  check_long_line(1000, 239, 0);
+  char line[480]; /* only whole characters: 160 times one of three bytes */
+  for (size_t i = 0; i < sizeof(line); i += 3)
+    memcpy(line + i, "\xe2\x82\xac", 3);
+  char text[2048];
+  vyre_diagnostic_format(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, 242, 1, "m", line, sizeof(line), NULL}, text, sizeof(text));
+  const char *source = strstr(text, "...");
+  assert_non_null(source);
+  assert_memory_equal(source + 3, "\xe2\x82\xac", 3);
+  assert_int_equal((strstr(source + 3, "...") - (source + 3)) % 3, 0);
 }
 
 static void
@@ -181,6 +216,7 @@ main(void)
       cmocka_unit_test(diagnostics_have_place_caret_and_fix),
       cmocka_unit_test(the_caret_follows_tabs_and_characters),
       cmocka_unit_test(the_caret_may_stand_at_or_behind_the_end),
+      cmocka_unit_test(a_long_line_is_cut_around_the_caret),
       cmocka_unit_test(bytes_grow_and_end_with_zero),
       cmocka_unit_test(bytes_refuse_what_cannot_be),
       cmocka_unit_test(reserved_memory_is_zero_and_stays),
