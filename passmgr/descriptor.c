@@ -228,6 +228,28 @@ check_plugin(reader *r, const vyre_plugin *plugin)
   return VYRE_OK;
 }
 
+/* The lowest bit that this host lacks is named. */
+static vyre_status
+check_capabilities(const reader *r, const vyre_plugin *plugin)
+{
+  static const struct {
+    uint32_t bit;
+    const char *name;
+  } named[] = {{VYRE_CAPABILITY_GPU_CUDA, "gpu-cuda"}, {VYRE_CAPABILITY_GPU_VULKAN, "gpu-vulkan"}};
+  const uint32_t missing = plugin->capabilities, lowest = missing & (~missing + 1);
+  if (!missing)
+    return VYRE_OK;
+  const char *name = "unknown";
+  for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+    if (named[i].bit == lowest)
+      name = named[i].name;
+  unsigned bit = 0;
+  while (lowest >> bit != 1)
+    bit++;
+  return BAD(r, "plugin '%s' %s requires capability '%s' (bit %u), which this build does not have\nFix: update vyre",
+             plugin->name, plugin->version, name, bit);
+}
+
 static vyre_status
 check_plugin_fields(reader *r, const vyre_plugin *plugin)
 {
@@ -239,8 +261,7 @@ check_plugin_fields(reader *r, const vyre_plugin *plugin)
   if (plugin->opset_min > VYRE_OPSET_VERSION || plugin->opset_max < VYRE_OPSET_VERSION)
     return BAD(r, "plugin '%s' %s knows op-set versions %u to %u, this host has %u", plugin->name, plugin->version,
                plugin->opset_min, plugin->opset_max, VYRE_OPSET_VERSION);
-  if (plugin->reserved)
-    return BAD(r, "plugin '%s' uses a reserved field\nFix: update vyre", plugin->name);
+  VYRE_TRY(check_capabilities(r, plugin));
   if (!plugin->passes || plugin->pass_count == 0 || plugin->pass_count > MOST_PASSES)
     return BAD(r, "plugin '%s' offers %u passes; 1 to %u are possible", plugin->name, plugin->passes ? plugin->pass_count : 0,
                MOST_PASSES);

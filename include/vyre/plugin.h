@@ -62,6 +62,10 @@ typedef struct vyre_pass {
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out);
 } vyre_pass;
 
+/* What a plugin may ask of its host beyond the plugin API.  This version of vyre has none of them. */
+#define VYRE_CAPABILITY_GPU_CUDA   (1u << 8)
+#define VYRE_CAPABILITY_GPU_VULKAN (1u << 9)
+
 typedef struct vyre_plugin {
   uint32_t struct_size;
   uint32_t abi; /* VYRE_PLUGIN_ABI */
@@ -70,7 +74,7 @@ typedef struct vyre_plugin {
   uint32_t opset_min, opset_max; /* op-set versions it knows */
   const vyre_pass *const *passes;
   uint32_t pass_count;
-  uint32_t reserved;
+  uint32_t capabilities; /* VYRE_CAPABILITY_...: what the host must have; 0: nothing beyond this header */
 } vyre_plugin;
 
 /* What the host offers.  A module handed to run is sealed: id order is program order.  A pass that makes, moves or removes rows

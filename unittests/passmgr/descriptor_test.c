@@ -149,8 +149,10 @@ wrong_plugin_fields(void **state)
   refused("plugin 'acme' offers 0 passes");
   p.plugin.pass_count = 4097;
   refused("plugin 'acme' offers 4097 passes; 1 to 4096 are possible");
-  p.plugin.reserved = 1;
-  refused("plugin 'acme' uses a reserved field");
+  p.plugin.capabilities = VYRE_CAPABILITY_GPU_VULKAN | VYRE_CAPABILITY_GPU_CUDA;
+  refused("plugin 'acme' 2.1 requires capability 'gpu-cuda' (bit 8), which this build does not have");
+  p.plugin.capabilities = 1u << 31;
+  refused("plugin 'acme' 2.1 requires capability 'unknown' (bit 31), which this build does not have");
   p.list[1] = NULL;
   refused("pass 1 of the plugin is NULL");
 }

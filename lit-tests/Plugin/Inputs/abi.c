@@ -67,7 +67,7 @@ static const struct {
 static const vyre_plugin plugin = {
 #ifdef OLDER
     .struct_size = offsetof(vyre_plugin, pass_count) + sizeof(uint32_t), /* all that API 0.1 needs; what follows must not be read */
-    .reserved = 0xdeadbeef,
+    .capabilities = 0xdeadbeef,
 #else
     .struct_size = sizeof(vyre_plugin),
 #endif
@@ -84,6 +84,9 @@ static const vyre_plugin plugin = {
     .opset_max = VYRE_OPSET_VERSION,
     .passes = passes,
     .pass_count = sizeof(passes) / sizeof(passes[0]),
+#ifdef CAPABLE
+    .capabilities = VYRE_CAPABILITY_GPU_VULKAN,
+#endif
 };
 #endif
 
