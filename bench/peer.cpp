@@ -4,7 +4,8 @@
 #include <spirv-tools/optimizer.hpp>
 #include <vector>
 
-namespace {
+namespace
+{
 
 bool
 optimize(const uint32_t *words, size_t count, peer_passes passes, std::vector<uint32_t> *out)

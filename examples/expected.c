@@ -4,8 +4,8 @@
  *   example-expected NAME prepare DIR  writes DIR/BUFFER.in and DIR/args (vyre-run's options, one a line)
  *   example-expected NAME check DIR    compares DIR/BUFFER.out with what is expected; exit code 1 if it is not
  *
- * Integers must be equal.  Floats may differ by a part in 10^5: a driver may fuse a multiplication and an addition where the shader does
- * not say `precise`.
+ * Integers must be equal.  Floats may differ by a part in 10^5: a driver may fuse a multiplication and an addition where the shader
+ * does not say `precise`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
@@ -313,7 +313,8 @@ make_blur(example *e)
 enum { POSITION = 0, MASS = 3, VELOCITY = 4, KIND = 7, COLOUR = 8, AGE = 12, PARTICLE = 16 };
 
 static void
-step_particle(uint32_t *p, const double turn[9], const double gravity[3], double ground, double restitution, int substeps, double dt)
+step_particle(uint32_t *p, const double turn[9], const double gravity[3], double ground, double restitution, int substeps,
+              double dt)
 {
   double position[3], velocity[3], mass = (double)float_of(p[MASS]);
   for (int i = 0; i < 3; i++) {
@@ -361,7 +362,8 @@ make_particles(example *e)
   enum { N = 50, COUNT = 47 };
   static const double turn[9] = {0.8, 0.6, 0, -0.6, 0.8, 0.125, 0, 0.25, 1}, gravity[3] = {0, -9.75, 0.5};
   const double ground = -0.25, seconds = 0.125;
-  buffer *particles = add(e, "Particles", PARTICLES, PARTICLE * N), *world = add(e, "World", WORDS, 16), *step = add(e, "Step", WORDS, 2);
+  buffer *particles = add(e, "Particles", PARTICLES, PARTICLE * N), *world = add(e, "World", WORDS, 16),
+         *step = add(e, "Step", WORDS, 2);
   for (uint32_t i = 0; i < N; i++) {
     uint32_t *p = particles->input + PARTICLE * i;
     for (uint32_t k = 0; k < COLOUR + 4; k++)

@@ -20,7 +20,7 @@
 #define INTERFACE  VYRE_OP_INTERFACE
 
 const vyre_op_info vyre_op_infos[VYRE_OP__COUNT] = {
-#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold)                                                   \
+#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) \
   [number] = {text, flags, operands, VYRE_CLASS_##class, VYRE_RULE_##rule, VYRE_UNDEFINED_##undefined, VYRE_FOLD_##fold, 0},
 #include "vyre/ops.def"
 };

@@ -246,8 +246,8 @@ check_capabilities(const reader *r, const vyre_plugin *plugin)
   unsigned bit = 0;
   while (lowest >> bit != 1)
     bit++;
-  return BAD(r, "plugin '%s' %s requires capability '%s' (bit %u), which this build does not have\nFix: update vyre",
-             plugin->name, plugin->version, name, bit);
+  return BAD(r, "plugin '%s' %s requires capability '%s' (bit %u), which this build does not have\nFix: update vyre", plugin->name,
+             plugin->version, name, bit);
 }
 
 static vyre_status

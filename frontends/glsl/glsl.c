@@ -49,7 +49,8 @@ open_compiler(vyre_glslang_compile *out)
   void *symbol = dlsym(library, VYRE_GLSLANG_ENTRY);
   memcpy(out, &symbol, sizeof *out);
   if (!*out)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no '%s'\nFix: it is of another version; install vyre anew", LIBRARY, VYRE_GLSLANG_ENTRY);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no '%s'\nFix: it is of another version; install vyre anew", LIBRARY,
+                      VYRE_GLSLANG_ENTRY);
   return VYRE_OK;
 }
 

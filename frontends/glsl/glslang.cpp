@@ -29,7 +29,8 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace
+{
 
 std::string
 folder_of(const std::string &path)

@@ -18,10 +18,15 @@ typedef struct vyre_glslang_sink {
   void *user;
 } vyre_glslang_sink;
 
-typedef enum vyre_glslang_result { VYRE_GLSLANG_OK, VYRE_GLSLANG_REJECTED, VYRE_GLSLANG_OUT_OF_MEMORY, VYRE_GLSLANG_FAILED } vyre_glslang_result;
+typedef enum vyre_glslang_result {
+  VYRE_GLSLANG_OK,
+  VYRE_GLSLANG_REJECTED,
+  VYRE_GLSLANG_OUT_OF_MEMORY,
+  VYRE_GLSLANG_FAILED
+} vyre_glslang_result;
 
-typedef vyre_glslang_result (*vyre_glslang_compile)(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
-                                                    const vyre_glslang_sink *sink);
+typedef vyre_glslang_result (*vyre_glslang_compile)(const char *text, size_t length, const char *path,
+                                                    const vyre_glsl_options *options, const vyre_glslang_sink *sink);
 
 #define VYRE_GLSLANG_ENTRY "vyre_glslang_compile_shader"
 

@@ -1,7 +1,7 @@
 /* GLSL compute shaders to SPIR-V, by glslang.
  *
- * glslang is C++: it lives in a shared object of its own (vyre-glsl.so beside the libraries) that is opened at the first call, so that nothing else
- * needs C++ and programs that see no GLSL pay nothing.
+ * glslang is C++: it lives in a shared object of its own (vyre-glsl.so beside the libraries) that is opened at the first call, so
+ * that nothing else needs C++ and programs that see no GLSL pay nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_GLSL_H
@@ -16,9 +16,9 @@ extern "C" {
 typedef struct vyre_glsl_options {
   const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
   uint32_t include_dir_count;
-  const char *const *defines;      /* -D: NAME or NAME=VALUE */
+  const char *const *defines; /* -D: NAME or NAME=VALUE */
   uint32_t define_count;
-  bool debug;                      /* OpLine and OpSource */
+  bool debug; /* OpLine and OpSource */
 } vyre_glsl_options;
 
 /* Appends SPIR-V words (Vulkan 1.2, SPIR-V 1.5) to `out`.  glslang's messages are emitted with file and line. */

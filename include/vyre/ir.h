@@ -27,8 +27,8 @@ vyre_opcode vyre_op_find(const char *text, size_t length);
 /* max_rows 0: 2^28.  The allocator is copied; NULL: the default. */
 VYRE_MUST_USE vyre_status vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_module **out);
 void vyre_module_destroy(vyre_module *module);
-/* Back to empty, keeping its memory: for one small program after another this is much cheaper than a new module, whose columns each begin with
- * page faults. */
+/* Back to empty, keeping its memory: for one small program after another this is much cheaper than a new module, whose columns each
+ * begin with page faults. */
 void vyre_module_clear(vyre_module *module);
 const vyre_view *vyre_module_view(const vyre_module *module);
 const vyre_allocator *vyre_module_allocator(const vyre_module *module);
@@ -47,16 +47,16 @@ const char *vyre_string_text(const vyre_module *module, vyre_string string); /* 
 /* ---- types of memory ----------------------------------------------------------------------------------------------------- */
 
 /* A type id below 256 is a scalar or vector: the vyre_type byte itself.  From 256 on it is an entry of the module's type table.
- * Each type has a whole layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry no layout
- * (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
+ * Each type has a whole layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry no
+ * layout (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
 typedef uint32_t vyre_type_id;
 
 typedef enum vyre_type_form { VYRE_FORM_VALUE, VYRE_FORM_MATRIX, VYRE_FORM_ARRAY, VYRE_FORM_STRUCT } vyre_type_form;
 
 typedef enum vyre_type_flag {
-  VYRE_TYPE_ROW_MAJOR = 1, /* matrix */
-  VYRE_TYPE_BLOCK = 2,     /* struct: Block */
-  VYRE_TYPE_RUNTIME = 4,   /* array: its length is the buffer's */
+  VYRE_TYPE_ROW_MAJOR = 1,    /* matrix */
+  VYRE_TYPE_BLOCK = 2,        /* struct: Block */
+  VYRE_TYPE_RUNTIME = 4,      /* array: its length is the buffer's */
   VYRE_TYPE_BUFFER_BLOCK = 8, /* struct: BufferBlock (SPIR-V before 1.3) */
 } vyre_type_flag;
 
@@ -69,15 +69,15 @@ typedef struct vyre_member {
 
 typedef struct vyre_type_info {
   vyre_type_form form;
-  uint32_t flags;       /* vyre_type_flag */
-  vyre_type_id element; /* array: its element; matrix: its column vector; value: itself */
-  uint32_t count;       /* array: length, 0 if a row gives it or it is a runtime array; matrix: columns; struct: members */
-  uint32_t count_row;   /* array: the row (const, spec, or made of such) that gives its length, else 0; kept by seal */
-  uint32_t stride;      /* array, matrix: bytes from one element (column; row if row major) to the next */
-  uint32_t align;       /* bytes, by std430 */
-  uint32_t size;        /* bytes; a runtime array counts 0 elements, a length given by a row counts 0 */
+  uint32_t flags;             /* vyre_type_flag */
+  vyre_type_id element;       /* array: its element; matrix: its column vector; value: itself */
+  uint32_t count;             /* array: length, 0 if a row gives it or it is a runtime array; matrix: columns; struct: members */
+  uint32_t count_row;         /* array: the row (const, spec, or made of such) that gives its length, else 0; kept by seal */
+  uint32_t stride;            /* array, matrix: bytes from one element (column; row if row major) to the next */
+  uint32_t align;             /* bytes, by std430 */
+  uint32_t size;              /* bytes; a runtime array counts 0 elements, a length given by a row counts 0 */
   const vyre_member *members; /* struct: borrowed, moves when types are added */
-  vyre_string name;     /* struct */
+  vyre_string name;           /* struct */
 } vyre_type_info;
 
 vyre_type_info vyre_type_get(const vyre_module *module, vyre_type_id type);
@@ -101,11 +101,11 @@ typedef struct vyre_word_list {
 
 typedef struct vyre_input {
   vyre_string path;
-  uint32_t spirv_version;          /* header word, 0: not from SPIR-V */
-  uint32_t addressing, memory;     /* OpMemoryModel */
-  vyre_word_list capabilities;     /* operand words */
-  vyre_word_list extensions;       /* whole instructions: OpExtension; kept in order */
-  vyre_word_list debug;            /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
+  uint32_t spirv_version;      /* header word, 0: not from SPIR-V */
+  uint32_t addressing, memory; /* OpMemoryModel */
+  vyre_word_list capabilities; /* operand words */
+  vyre_word_list extensions;   /* whole instructions: OpExtension; kept in order */
+  vyre_word_list debug;        /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
 } vyre_input;
 
 uint32_t vyre_module_add_input(vyre_module *module, const char *path); /* index; UINT32_MAX: no memory */
@@ -114,15 +114,15 @@ vyre_input *vyre_module_input(vyre_module *module, uint32_t index); /* moves whe
 void vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t *words, uint32_t count);
 
 typedef struct vyre_program_info {
-  uint32_t input; /* which input it came from */
+  uint32_t input;       /* which input it came from */
   vyre_word_list modes; /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
-  vyre_string entry; /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
+  vyre_string entry;    /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
 } vyre_program_info;
 
 typedef struct vyre_buffer_info {
-  uint32_t set, binding;   /* storage, uniform */
-  uint32_t spirv_id;       /* rows of one SPIR-V variable carry its id; 0: none */
-  uint32_t initializer;    /* constant, private: index of its words in the module, UINT32_MAX: zero */
+  uint32_t set, binding; /* storage, uniform */
+  uint32_t spirv_id;     /* rows of one SPIR-V variable carry its id; 0: none */
+  uint32_t initializer;  /* constant, private: index of its words in the module, UINT32_MAX: zero */
 } vyre_buffer_info;
 
 /* Both move when programs or buffers are added; never NULL (a row that has none, or no memory: a throw-away one). */
@@ -134,8 +134,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
 
 /* ---- names, lines, decorations, spec ids: side columns, kept through edits and seal -------------------------------------- */
 
-/* A row's name; length 0: none.  Seal makes names unique in their program (program names: in the module): in program order, the first row
- * keeps its name, later ones get a suffix. */
+/* A row's name; length 0: none.  Seal makes names unique in their program (program names: in the module): in program order, the
+ * first row keeps its name, later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
 const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: none; moves when strings are interned */
 void vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column);
@@ -161,21 +161,22 @@ typedef struct vyre_builder {
   uint32_t line, column;
 } vyre_builder;
 
-/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder stands at its end.
- * The top of a program as the builder keeps it: const and spec rows; the workgroup row; buffers and vars.  Operands come first there too:
- * vyre_build_workgroup moves the row behind its operands where pure rows over spec rows give the size. */
+/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder stands at its
+ * end. The top of a program as the builder keeps it: const and spec rows; the workgroup row; buffers and vars.  Operands come first
+ * there too: vyre_build_workgroup moves the row behind its operands where pure rows over spec rows give the size. */
 vyre_row vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_t input, vyre_builder *out);
 void vyre_builder_at_end(vyre_builder *builder, vyre_row region);
 void vyre_builder_before(vyre_builder *builder, vyre_row row);
 
 /* Any row.  If op TAKES_IMM and b is a const row, the row becomes immediate.  Nothing else is changed or checked. */
-vyre_row vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, uint32_t imm_hi, vyre_row a,
-                    vyre_row b, vyre_row c);
+vyre_row vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint32_t imm, uint32_t imm_hi,
+                    vyre_row a, vyre_row b, vyre_row c);
 /* A splat const row of this program: interned, at the program's top. */
 vyre_row vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits);
 vyre_row vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id); /* at the top, as are: */
 vyre_row vyre_build_var(vyre_builder *builder, vyre_type type);
-vyre_row vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set, uint32_t binding);
+vyre_row vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set,
+                           uint32_t binding);
 void vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z); /* sets the workgroup row's operands */
 /* One-operand and two-operand rows whose type follows from ops.def (SAME, BOOL). */
 vyre_row vyre_build_unary(vyre_builder *builder, vyre_opcode op, vyre_row a);
@@ -184,7 +185,8 @@ vyre_row vyre_build_imm(vyre_builder *builder, vyre_opcode op, vyre_row a, uint6
 vyre_row vyre_build_select(vyre_builder *builder, vyre_row condition, vyre_row yes, vyre_row no);
 vyre_row vyre_build_lane(vyre_builder *builder, vyre_row vector, uint32_t lane);
 vyre_row vyre_build_convert(vyre_builder *builder, vyre_opcode convert_or_bitcast, vyre_type type, vyre_row a);
-/* Scalars and vectors side by side, 1 to 4 lanes in all: the row itself, a splat, or joins (4 parts: join(join(p0, p1), p2, p3)). */
+/* Scalars and vectors side by side, 1 to 4 lanes in all: the row itself, a splat, or joins (4 parts: join(join(p0, p1), p2, p3)).
+ */
 vyre_row vyre_build_join(vyre_builder *builder, const vyre_row *parts, uint32_t count);
 /* n parts: tuple(p0, p1, p2), or (p0, p1, tuple of the rest). */
 vyre_row vyre_build_tuple(vyre_builder *builder, const vyre_row *parts, uint32_t count);
@@ -218,21 +220,23 @@ vyre_row vyre_build_barrier(vyre_builder *builder, uint32_t order);
 /* ---- editing: O(1) each but where said ----------------------------------------------------------------------------------- */
 
 /* op word, payload and operands at once; becomes immediate where b is now a const row and op TAKES_IMM. */
-void vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b, vyre_row c);
+void vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b,
+                      vyre_row c);
 void vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row operand); /* 0 a, 1 b, 2 c */
 void vyre_row_unlink(vyre_module *module, vyre_row row); /* out of its region, with all in it; not dead yet */
-void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row before); /* an unlinked row; before 0: at the end */
+void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region,
+                     vyre_row before); /* an unlinked row; before 0: at the end */
 void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
 void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes it and all in it dead: O(rows in it) */
-/* The type that the right operand of a row with that op word and a has, where a literal may stand for it: that of a, u32 for `at` and `lane`;
- * VYRE_VOID where it may not. */
+/* The type that the right operand of a row with that op word and a has, where a literal may stand for it: that of a, u32 for `at`
+ * and `lane`; VYRE_VOID where it may not. */
 vyre_type vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a);
-/* fwd[i] is the row that every use of row i becomes (itself: none), lengths of types too; chains are followed; operands that become const
- * rows become immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
+/* fwd[i] is the row that every use of row i becomes (itself: none), lengths of types too; chains are followed; operands that become
+ * const rows become immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
 void vyre_module_forward(vyre_module *module, uint32_t *fwd);
 
-/* Rows densely in program order, dead and unlinked rows dropped; a second seal changes nothing.  Linear.  `map`, if not NULL, has an
- * element for each row before, and gets its new id (0: dropped). */
+/* Rows densely in program order, dead and unlinked rows dropped; a second seal changes nothing.  Linear.  `map`, if not NULL, has
+ * an element for each row before, and gets its new id (0: dropped). */
 VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
 /* The next row in program order (a row, then what is in it, then what follows), within the tree under `root`; 0 at the end. */

@@ -33,11 +33,12 @@ typedef struct vyre_dispatch {
 /* The value of a const or spec row, or of pure rows over such, under these specialization values.  False: not constant. */
 bool vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_value *specs, uint32_t spec_count, uint64_t *out);
 /* The workgroup size under these specialization values. */
-bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre_spec_value *specs, uint32_t spec_count, uint32_t out[3]);
+bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre_spec_value *specs, uint32_t spec_count,
+                         uint32_t out[3]);
 
 typedef struct vyre_interp_options {
-  uint64_t steps;          /* row executions of one invocation before it counts as endless; 0: 2^28 */
-  bool report_undefined;   /* stop at an undefined row of a relaxed program */
+  uint64_t steps;        /* row executions of one invocation before it counts as endless; 0: 2^28 */
+  bool report_undefined; /* stop at an undefined row of a relaxed program */
 } vyre_interp_options;
 
 typedef struct vyre_interp_stats {
@@ -45,10 +46,10 @@ typedef struct vyre_interp_stats {
 } vyre_interp_stats;
 
 /* Runs the whole grid; the bindings' data are read and written in place.  Unbound buffers of 0 bytes are an error that names them.
- * Errors (INPUT) name the row, its source line if known, and the invocation: a barrier not reached by all, the step budget, a trap, an
- * undefined row.  stats may be NULL.  The module must be sealed and verified. */
-VYRE_MUST_USE vyre_status vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch, const vyre_interp_options *options,
-                                          vyre_interp_stats *stats);
+ * Errors (INPUT) name the row, its source line if known, and the invocation: a barrier not reached by all, the step budget, a trap,
+ * an undefined row.  stats may be NULL.  The module must be sealed and verified. */
+VYRE_MUST_USE vyre_status vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch,
+                                          const vyre_interp_options *options, vyre_interp_stats *stats);
 
 #ifdef __cplusplus
 }

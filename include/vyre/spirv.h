@@ -12,18 +12,19 @@ extern "C" {
 
 bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, either byte order */
 
-/* Appends each compute entry point of the module as a relaxed program, as one input called `path`.  Words of either byte order.  Does not
- * seal (many files may be read into one module first); rows are in program order but for const rows.  What is malformed or not covered is
- * an error that names the instruction, its word offset, and the source line where there is one. */
+/* Appends each compute entry point of the module as a relaxed program, as one input called `path`.  Words of either byte order.
+ * Does not seal (many files may be read into one module first); rows are in program order but for const rows.  What is malformed or
+ * not covered is an error that names the instruction, its word offset, and the source line where there is one. */
 VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path);
 
 typedef struct vyre_spirv_options {
   bool strip; /* no names and lines */
 } vyre_spirv_options;
 
-/* Appends the module for all programs of one input: a drop-in replacement.  The module must be sealed and verified.  Strict programs
- * get the guards their meaning needs. */
-VYRE_MUST_USE vyre_status vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options, vyre_bytes *out);
+/* Appends the module for all programs of one input: a drop-in replacement.  The module must be sealed and verified.  Strict
+ * programs get the guards their meaning needs. */
+VYRE_MUST_USE vyre_status vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,
+                                           vyre_bytes *out);
 
 #ifdef __cplusplus
 }

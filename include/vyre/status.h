@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define VYRE_MUST_USE __attribute__((warn_unused_result))
+#define VYRE_MUST_USE             __attribute__((warn_unused_result))
 #define VYRE_PRINTF(index, first) __attribute__((__format__(__printf__, index, first)))
 #else
 #define VYRE_MUST_USE
@@ -50,12 +50,13 @@ vyre_code vyre_status_code(vyre_status status);
 const char *vyre_status_text(vyre_status status);
 void vyre_status_free(vyre_status status);
 
-#define VYRE_ERROR(code, ...) vyre_status_make((code), __FILE__, __LINE__, __VA_ARGS__)
+#define VYRE_ERROR(code, ...)    vyre_status_make((code), __FILE__, __LINE__, __VA_ARGS__)
 #define VYRE_OUT_OF_MEMORY(what) VYRE_ERROR(VYRE_CODE_INPUT, "out of memory %s", (what))
-#define VYRE_TRY(expr)                  \
-  do {                                  \
-    vyre_status try_status_ = (expr);   \
-    if (try_status_) return try_status_; \
+#define VYRE_TRY(expr)                \
+  do {                                \
+    vyre_status try_status_ = (expr); \
+    if (try_status_)                  \
+      return try_status_;             \
   } while (0)
 
 /* ---- diagnostics: several messages about one input ---------------------------------------------------------------------- */
@@ -64,14 +65,14 @@ typedef enum vyre_severity { VYRE_NOTE, VYRE_REMARK, VYRE_WARNING, VYRE_SEVERE }
 
 typedef struct vyre_diagnostic {
   vyre_severity severity;
-  const char *file;     /* NULL: none */
-  uint32_t line;        /* from 1; 0: none */
-  uint32_t column;      /* from 1, in bytes; 0: none */
-  uint32_t length;      /* bytes to underline, 0: the caret alone */
-  const char *message;  /* one line, no "error:" */
-  const char *source;   /* the text line that line and column are in, not terminated; NULL: none */
+  const char *file;    /* NULL: none */
+  uint32_t line;       /* from 1; 0: none */
+  uint32_t column;     /* from 1, in bytes; 0: none */
+  uint32_t length;     /* bytes to underline, 0: the caret alone */
+  const char *message; /* one line, no "error:" */
+  const char *source;  /* the text line that line and column are in, not terminated; NULL: none */
   size_t source_length;
-  const char *fix;      /* what the user can do; NULL: none */
+  const char *fix; /* what the user can do; NULL: none */
 } vyre_diagnostic;
 
 /* Receives each message while it is alive; everything in it is borrowed for the call.  `emit` NULL drops them. */
@@ -88,8 +89,8 @@ size_t vyre_diagnostic_format(const vyre_diagnostic *diagnostic, char *text, siz
 
 /* resize(user, NULL, 0, n) allocates, (p, old, 0) frees, else grows or shrinks; NULL on failure leaves p as it is.  Alignment is
  * max_align_t's.  reserve gives address space without memory, commit backs the first `bytes` bytes from `memory` on, an address
- * in reserved space at a multiple of the page size, with zeroed memory (only growing; what is committed keeps its contents), release gives
- * all back. */
+ * in reserved space at a multiple of the page size, with zeroed memory (only growing; what is committed keeps its contents),
+ * release gives all back. */
 typedef struct vyre_allocator {
   void *(*resize)(void *user, void *memory, size_t old_size, size_t new_size);
   void *(*reserve)(void *user, size_t bytes);

@@ -10,9 +10,10 @@
 extern "C" {
 #endif
 
-/* Appends the programs of the text to the module as one input called `path`, and seals.  Every error found is emitted (at most 20); the
- * status then counts them.  After an error the module is fit only to be cleared or destroyed. */
-VYRE_MUST_USE vyre_status vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path, vyre_diagnostics diagnostics);
+/* Appends the programs of the text to the module as one input called `path`, and seals.  Every error found is emitted (at most 20);
+ * the status then counts them.  After an error the module is fit only to be cleared or destroyed. */
+VYRE_MUST_USE vyre_status vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path,
+                                          vyre_diagnostics diagnostics);
 
 /* Messages to print at their rows (the verifier's), sorted by row. */
 typedef struct vyre_text_note {
@@ -21,9 +22,9 @@ typedef struct vyre_text_note {
 } vyre_text_note;
 
 typedef struct vyre_text_options {
-  uint32_t program;     /* this program alone; 0: all */
-  bool lines;           /* source lines as comments */
-  bool rows;            /* row ids as comments */
+  uint32_t program; /* this program alone; 0: all */
+  bool lines;       /* source lines as comments */
+  bool rows;        /* row ids as comments */
   const vyre_text_note *notes;
   uint32_t note_count;
 } vyre_text_options;

@@ -42,9 +42,9 @@ typedef enum vyre_kind {
 
 typedef uint8_t vyre_type;
 
-#define VYRE_TYPE(kind, lanes) ((vyre_type)((unsigned)(kind) << 2 | ((unsigned)(lanes) - 1u)))
-#define VYRE_TYPE_KIND(type) ((vyre_kind)((type) >> 2))
-#define VYRE_TYPE_LANES(type) (((uint32_t)(type) & 3u) + 1u)
+#define VYRE_TYPE(kind, lanes) ((vyre_type)((unsigned)(kind) << 2 | ((unsigned)(lanes)-1u)))
+#define VYRE_TYPE_KIND(type)   ((vyre_kind)((type) >> 2))
+#define VYRE_TYPE_LANES(type)  ((3u & (uint32_t)(type)) + 1u)
 
 static inline bool
 vyre_kind_is_float(vyre_kind kind)
@@ -74,17 +74,17 @@ vyre_kind_bits(vyre_kind kind)
 
 /* The op word:  | flags 8 | type 8 | opcode 16 |   (bit 31 ... bit 0) */
 #define VYRE_ROW(opcode, type, flags) ((uint32_t)(opcode) | (uint32_t)(type) << 16 | (uint32_t)(flags) << 24)
-#define VYRE_ROW_OP(word) ((word) & 0xffffu)
-#define VYRE_ROW_TYPE(word) ((vyre_type)((word) >> 16 & 0xffu))
-#define VYRE_ROW_FLAGS(word) ((word) >> 24)
+#define VYRE_ROW_OP(word)             (0xffffu & (word))
+#define VYRE_ROW_TYPE(word)           ((vyre_type)((word) >> 16 & 0xffu))
+#define VYRE_ROW_FLAGS(word)          ((word) >> 24)
 
 typedef enum vyre_row_flag {
-  VYRE_ROW_IMM = 1,        /* the right operand is the literal in imm, imm_hi (a splat); b is 0 */
-  VYRE_ROW_DECO = 2,       /* decorations in the side table: never equal to another row */
-  VYRE_ROW_EXACT = 4,      /* NoContraction, `precise` */
-  VYRE_ROW_RELAXED = 8,    /* RelaxedPrecision */
-  VYRE_ROW_VOLATILE = 16,  /* a memory row: each access happens, each load is new */
-  VYRE_ROW_COHERENT = 32,  /* a memory row: other invocations' writes are seen */
+  VYRE_ROW_IMM = 1,       /* the right operand is the literal in imm, imm_hi (a splat); b is 0 */
+  VYRE_ROW_DECO = 2,      /* decorations in the side table: never equal to another row */
+  VYRE_ROW_EXACT = 4,     /* NoContraction, `precise` */
+  VYRE_ROW_RELAXED = 8,   /* RelaxedPrecision */
+  VYRE_ROW_VOLATILE = 16, /* a memory row: each access happens, each load is new */
+  VYRE_ROW_COHERENT = 32, /* a memory row: other invocations' writes are seen */
   VYRE_ROW_NONUNIFORM = 64,
 } vyre_row_flag;
 
@@ -123,8 +123,8 @@ typedef enum vyre_undefined {
   VYRE_UNDEFINED_NEVER,
   VYRE_UNDEFINED_OUT_OF_BOUNDS,
   VYRE_UNDEFINED_DIV_BY_0,
-  VYRE_UNDEFINED_DIV_OVERFLOW, /* by 0, or MIN by -1 */
-  VYRE_UNDEFINED_SHIFT_RANGE,  /* count >= bits */
+  VYRE_UNDEFINED_DIV_OVERFLOW,   /* by 0, or MIN by -1 */
+  VYRE_UNDEFINED_SHIFT_RANGE,    /* count >= bits */
   VYRE_UNDEFINED_BITFIELD_RANGE, /* offset + count > bits */
   VYRE_UNDEFINED_LANE_RANGE,
   VYRE_UNDEFINED_NAN_OPERAND,
@@ -172,8 +172,8 @@ typedef enum vyre_role { VYRE_THEN, VYRE_ELSE, VYRE_BODY, VYRE_CONTINUING, VYRE_
 
 /* Program mode bits: imm of a `program` row. */
 typedef enum vyre_program_mode {
-  VYRE_PROGRAM_RELAXED = 1,   /* undefined where ops.def says so; else strict */
-  VYRE_PROGRAM_FLUSH_32 = 2,  /* denormals of f32 are flushed */
+  VYRE_PROGRAM_RELAXED = 1,    /* undefined where ops.def says so; else strict */
+  VYRE_PROGRAM_FLUSH_32 = 2,   /* denormals of f32 are flushed */
   VYRE_PROGRAM_TO_ZERO_32 = 4, /* f32 rounds toward zero */
 } vyre_program_mode;
 
@@ -189,31 +189,31 @@ typedef enum vyre_space {
 } vyre_space;
 
 typedef enum vyre_access {
-  VYRE_ACCESS_NO_WRITE = 1 << 8,  /* ro */
-  VYRE_ACCESS_NO_READ = 1 << 9,   /* wo */
+  VYRE_ACCESS_NO_WRITE = 1 << 8, /* ro */
+  VYRE_ACCESS_NO_READ = 1 << 9,  /* wo */
   VYRE_ACCESS_COHERENT = 1 << 10,
   VYRE_ACCESS_VOLATILE = 1 << 11,
   VYRE_ACCESS_RESTRICT = 1 << 12,
   VYRE_ACCESS_ALIASED = 1 << 13,
 } vyre_access;
 
-#define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)((imm_hi) & 15u))
+#define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)(15u & (imm_hi)))
 
 /* Scope and order of a memory row or barrier, in imm:  semantics << 16 | memory scope << 8 | execution scope.
  * Scopes are SPIR-V's numbers (Device 1, Workgroup 2, Subgroup 3, Invocation 4), semantics SPIR-V's mask (16 bits);
  * an execution scope of Invocation is a pure memory barrier.  Loads and stores have 0 (plain) but for their row flags. */
 #define VYRE_ORDER(execution, memory, semantics) ((uint32_t)(semantics) << 16 | (uint32_t)(memory) << 8 | (uint32_t)(execution))
-#define VYRE_ORDER_EXECUTION(imm) ((imm) & 255u)
-#define VYRE_ORDER_MEMORY(imm) ((imm) >> 8 & 255u)
-#define VYRE_ORDER_SEMANTICS(imm) ((imm) >> 16)
+#define VYRE_ORDER_EXECUTION(imm)                (255u & (imm))
+#define VYRE_ORDER_MEMORY(imm)                   ((imm) >> 8 & 255u)
+#define VYRE_ORDER_SEMANTICS(imm)                ((imm) >> 16)
 
 /* imm of a `case`: 1 if the default is entered here too.  Its a is 0 (default alone), a const row, or a tuple of const rows. */
 #define VYRE_CASE_DEFAULT 1u
 
 /* imm of a row of kind tuple: how many parts, and the type of each where they are all of one type (else 0). */
 #define VYRE_TUPLE_OF(count, type) ((uint32_t)(count) | (uint32_t)(type) << 16)
-#define VYRE_TUPLE_COUNT(imm) ((imm) & 0xffffu)
-#define VYRE_TUPLE_TYPE(imm) ((vyre_type)((imm) >> 16 & 0xffu))
+#define VYRE_TUPLE_COUNT(imm)      (0xffffu & (imm))
+#define VYRE_TUPLE_TYPE(imm)       ((vyre_type)((imm) >> 16 & 0xffu))
 
 /* imm of a shuffle: 4 bits a result lane, lane 0 lowest: 0..3 of a, 4..7 of b. */
 #define VYRE_SHUFFLE_LANE(imm, lane) ((imm) >> (4u * (lane)) & 7u)

@@ -82,7 +82,8 @@ static void
 noise_is_an_error(void **state)
 {
   (void)state;
-  static const char *const texts[] = {"", "\x01\x02\xff\xfe", "#version 99999\n", "void main( {", "#version 450\n#include \"nowhere.glsl\"\nvoid main(){}"};
+  static const char *const texts[] = {"", "\x01\x02\xff\xfe", "#version 99999\n", "void main( {",
+                                      "#version 450\n#include \"nowhere.glsl\"\nvoid main(){}"};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     seen s;
     vyre_bytes out = {0};

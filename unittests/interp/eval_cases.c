@@ -11,7 +11,6 @@
 #define TINY   0x00000001 /* the least denormal */
 #define DENORM 0x007fffff
 #define NORMAL 0x00800000
-#define QUART  0x3e800000
 #define HALF   0x3f000000
 #define ONE    0x3f800000
 #define ONE_5  0x3fc00000

@@ -120,8 +120,9 @@ check_long_line(uint32_t column, size_t before, size_t after)
   line[1000] = '\0';
   line[column - 1] = 'y';
   const bool cut_left = column - 1 > before, cut_right = column + after < 1000;
-  snprintf(expected, sizeof(expected), "t:1:%u: error: m\n%s%.*s%s\n%*s\n", column, cut_left ? "..." : "", (int)(before + 1 + after),
-           line + column - 1 - before, cut_right ? "..." : "", (int)(before + 1 + (cut_left ? 3 : 0)), "^");
+  snprintf(expected, sizeof(expected), "t:1:%u: error: m\n%s%.*s%s\n%*s\n", column, cut_left ? "..." : "",
+           (int)(before + 1 + after), line + column - 1 - before, cut_right ? "..." : "", (int)(before + 1 + (cut_left ? 3 : 0)),
+           "^");
   check_diagnostic(&(vyre_diagnostic){VYRE_SEVERE, "t", 1, column, 1, "m", line, 1000, NULL}, expected);
 }
 

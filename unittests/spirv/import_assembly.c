@@ -1,4 +1,5 @@
-/* SPIR-V that no front end writes but that is valid, by assembly: phis, odd branches, mixed signedness, several entry points, byte order.
+/* SPIR-V that no front end writes but that is valid, by assembly: phis, odd branches, mixed signedness, several entry points, byte
+ * order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -6,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Shaders keep the lines that they have. */
+/* clang-format off */
 /* y[gid] = body(x[gid]): %x is the value, %i its index, %y what is stored; the body ends in the block of OpStore. */
 #define HEAD(entry_modes, decorations, types)                                                                                          \
   "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n"                                     \

@@ -1,4 +1,5 @@
-/* Control flow through the importer: each case is one text that is C and GLSL at once; what C computes is what the interpreter must.
+/* Control flow through the importer: each case is one text that is C and GLSL at once; what C computes is what the interpreter
+ * must.
  *
  * Each runs as glslang writes it, as spirv-opt -O leaves it, and both as the exporter writes them again.
  *
@@ -23,6 +24,8 @@
 typedef uint32_t glsl_uint;
 #define uint glsl_uint
 
+/* Shaders keep the lines that they have. */
+/* clang-format off */
 #define CASES                                                                                                                        \
   CASE(straight, uint a = x * 3u; a += i; uint b = a ^ x; a = b + a; return a;)                                                       \
   CASE(if_else, uint r; if (x > 20u) { r = x - 3u; } else { r = x + i; } return r * 2u;)                                               \

@@ -1,4 +1,5 @@
-/* Memory, types and operations through the importer: GLSL programs, what C computes in their place, and what must not be left of them.
+/* Memory, types and operations through the importer: GLSL programs, what C computes in their place, and what must not be left of
+ * them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import_support.h"
@@ -6,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+/* Shaders keep the lines that they have. */
+/* clang-format off */
 #define HEAD                                                                                                                           \
   "#version 450\nlayout(local_size_x = 4) in;\n"                                                                                       \
   "layout(set = 0, binding = 0) readonly buffer In { uint x[]; };\n"                                                                   \

@@ -13,7 +13,8 @@ typedef struct rule_case {
 
 /* Breaks(name) { ... } in order of verify_links.c, verify.c, verify_types.c, verify_memory.c, verify_values.c. */
 #define BREAKS(name) static uint32_t name(fixture *x)
-/* clang-format off: short cases stay a line each */
+/* Short cases stay a line each. */
+/* clang-format off */
 
 /* ---- links ---- */
 BREAKS(next_out_of_range) { put(x->v->next, x->pair, 1000000); return x->pair.id; }
