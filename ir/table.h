@@ -216,39 +216,6 @@ table_normalize(vyre_module *module, uint32_t row)
   column[COLUMN_OP][row] |= (uint32_t)VYRE_ROW_IMM << 24;
 }
 
-/* A new row in `region`, in front of `before` (0: at its end); 0: no memory. */
-static inline uint32_t
-table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
-              uint32_t b, uint32_t c)
-{
-  if (module->view.rows >= module->capacity && !table_grow(module))
-    return 0;
-  uint32_t row = module->view.rows++;
-  uint32_t *const *column = module->column;
-  uint32_t prev = before ? column[COLUMN_PREV][before] : column[COLUMN_LAST][region];
-  column[COLUMN_OP][row] = word;
-  column[COLUMN_IMM][row] = imm;
-  column[COLUMN_IMM_HI][row] = imm_hi;
-  column[COLUMN_A][row] = a;
-  column[COLUMN_B][row] = b;
-  column[COLUMN_C][row] = c;
-  column[COLUMN_PARENT][row] = region;
-  column[COLUMN_PREV][row] = prev;
-  column[COLUMN_NEXT][row] = before;
-  column[COLUMN_FIRST][row] = 0;
-  column[COLUMN_LAST][row] = 0;
-  if (prev)
-    column[COLUMN_NEXT][prev] = row;
-  else
-    column[COLUMN_FIRST][region] = row;
-  if (before)
-    column[COLUMN_PREV][before] = row;
-  else
-    column[COLUMN_LAST][region] = row;
-  module->sealed = false;
-  return row;
-}
-
 static inline void
 table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
 {
@@ -266,6 +233,27 @@ table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
   else
     column[COLUMN_LAST][region] = row;
   module->sealed = false;
+}
+
+/* A new row in `region`, in front of `before` (0: at its end); 0: no memory. */
+static inline uint32_t
+table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+              uint32_t b, uint32_t c)
+{
+  if (module->view.rows >= module->capacity && !table_grow(module))
+    return 0;
+  uint32_t row = module->view.rows++;
+  uint32_t *const *column = module->column;
+  column[COLUMN_OP][row] = word;
+  column[COLUMN_IMM][row] = imm;
+  column[COLUMN_IMM_HI][row] = imm_hi;
+  column[COLUMN_A][row] = a;
+  column[COLUMN_B][row] = b;
+  column[COLUMN_C][row] = c;
+  column[COLUMN_FIRST][row] = 0;
+  column[COLUMN_LAST][row] = 0;
+  table_link(module, row, region, before);
+  return row;
 }
 
 /* The side column's cell, 0 where it was never written. */
