@@ -353,6 +353,9 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpNop:
     return true;
   case SpvOpCapability:
+    /* Workgroup blocks that share their memory: buffers here never do. */
+    if (import_needs(m, 2) && words[1] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR)
+      return import_fail(m, "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
     return import_needs(m, 2) && keep(m, &input->capabilities, 1);
   case SpvOpExtension:
     return keep(m, &input->extensions, 0);

@@ -30,6 +30,8 @@ static const struct {
     {MODULE "OpEntryPoint Vertex %main \"main\"\n", "OpEntryPoint at word 16: execution model 0 is not covered"},
     {MODULE ENTRY TYPES "%pp = OpTypePointer PhysicalStorageBuffer %uint\n", "pointers to physical storage buffers"},
     {BODY("%p = OpGroupNonUniformElect %bool %u1\n"), "OpGroupNonUniformElect is not covered"},
+    {"OpCapability WorkgroupMemoryExplicitLayoutKHR\nOpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"\n" MODULE ENTRY,
+     "OpCapability at word 5: capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: "},
     {BODY("OpKill\n%l = OpLabel\n"), "OpKill at word"},
     {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not covered"},
     {MODULE ENTRY TYPES "%bl = OpTypeStruct %uint\n%ar = OpTypeArray %bl %u1\n%pa = OpTypePointer StorageBuffer %ar\n%v = "
