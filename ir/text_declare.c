@@ -165,6 +165,17 @@ typedef struct buffer_words {
   bool has_set, has_binding;
 } buffer_words;
 
+/* `set(0)`; a buffer may also be followed by the statement `set %var, ...`. */
+static bool
+is_set_number(const text_parser *p)
+{
+  text_lexer ahead = p->lexer;
+  if (!text_is_word(p, "set"))
+    return false;
+  text_lex(&ahead);
+  return ahead.token.kind != TOKEN_NAME && ahead.token.kind != TOKEN_NUMBERED;
+}
+
 static bool
 parse_buffer_words(text_parser *p, buffer_words *out)
 {
@@ -180,10 +191,8 @@ parse_buffer_words(text_parser *p, buffer_words *out)
     out->access |= access;
     if (access || text_take_word(p, "rw"))
       continue;
-    bool ends = p->lexer.token.first_on_line && text_is_word(p, "set"); /* the statement: a workgroup buffer has no set(N) */
-    if (ends)
-      return true;
-    if (text_take_word(p, "set")) {
+    if (is_set_number(p)) {
+      text_lex(&p->lexer);
       out->has_set = true;
       if (!parse_parenthesised(p, &out->set))
         return false;

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# make-corpus.sh BUILD: BUILD/fuzz/corpus/TARGET/ from the lit and unit tests' files and the examples' shaders; nothing of it is committed.
+# Examples come as SPIR-V and as text; also each pipeline text of the lit tests.  SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/.." && pwd)
+exec 9>"$build/fuzz/corpus.lock"
+flock 9
+out=$build/fuzz/corpus
+stamp=$out/stamp
+if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpus" "$root/examples/shaders" "$0" -newer "$stamp" -print -quit)" ]; then
+  exit 0
+fi
+rm -rf "$out"
+mkdir -p "$out"/{text,spirv,pipeline,plugin,table}
+
+name() { echo "${1#"$root"/}" | tr '/ ' '--'; }
+
+# Text: files as they are, and their parts where they are many in one (split-file).
+while IFS= read -r file; do
+  cp "$file" "$out/text/$(name "$file")"
+done < <(find "$root/unittests/text/corpus" "$root/lit-tests" -name '*.vir' -type f)
+while IFS= read -r file; do
+  awk -v base="$out/text/$(name "$file")" '/^[;#\/]*--- / { part++; next } part { print > (base "." part ".vir") }' "$file"
+done < <(grep -rlE '^[;#/]*--- ' "$root/lit-tests" --include='*.vir' --include='*.test')
+
+# SPIR-V: assembly, and the examples, with and without optimization and debug information.
+while IFS= read -r file; do
+  spirv-as --preserve-numeric-ids --target-env vulkan1.2 "$file" -o "$out/spirv/$(name "$file").spv" 2>/dev/null || true
+done < <(find "$root/lit-tests" -name '*.spvasm' -type f)
+for file in "$root"/examples/shaders/*.comp; do
+  glslangValidator --target-env vulkan1.2 "$file" -o "$out/spirv/$(name "$file").spv" >/dev/null
+  glslangValidator --target-env vulkan1.2 -gVS -Od "$file" -o "$out/spirv/$(name "$file").g.spv" >/dev/null || true
+  spirv-opt -O "$out/spirv/$(name "$file").spv" -o "$out/spirv/$(name "$file").O.spv"
+done
+for file in "$out"/spirv/*.spv; do
+  "$build/bin/vyre-passmgr" "$file" -emit=vir -o "$out/text/$(basename "$file").vir" 2>/dev/null || true
+done
+for file in "$out"/text/*.vir; do
+  "$build/bin/vyre-passmgr" "$file" -emit=spirv -o "$out/spirv/$(basename "$file").spv" >/dev/null 2>&1 || true
+done
+
+# Pipeline texts.
+count=0
+while IFS= read -r text; do
+  count=$((count + 1))
+  printf '%s' "$text" >"$out/pipeline/$count"
+done < <(grep -rhoE -e "-passes='[^']*'" "$root/lit-tests" | sed "s/^-passes='//; s/'\$//" | sort -u)
+
+# Edits of nothing.
+printf '\0' >"$out/plugin/none"
+printf '\1\110\0\0\0' >"$out/plugin/core"
+for base in $(seq 0 127); do
+  # shellcheck disable=SC2059
+  printf "\\$(printf '%o' "$base")\\0" >"$out/table/base-$base"
+done
+touch "$stamp"

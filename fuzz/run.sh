@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# run.sh [--test] BUILD TARGET [RUNS] [libFuzzer options]: runs a fuzz target over a corpus made anew from the tests and the examples.
+#   What it finds new goes to BUILD/fuzz/found/TARGET, and is read again by the next run; inputs that break something to BUILD/fuzz/crashes/.
+#   --test: a fixed seed and RUNS inputs, nothing kept.  SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+fixed=
+[ "${1:-}" = --test ] && fixed=1 && shift
+[ $# -ge 2 ] || {
+  echo "usage: run.sh [--test] BUILD TARGET [RUNS] [libFuzzer options]" >&2
+  exit 2
+}
+build=$(cd "$1" && pwd)
+target=$2
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)
+"$here/make-corpus.sh" "$build"
+corpus=$build/fuzz/corpus/$target
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_stack_use_after_return=0}
+options=(-rss_limit_mb=4096 -timeout=20 -max_len=65536 "-artifact_prefix=$build/fuzz/crashes/$target-")
+[ -f "$here/$target.dict" ] && options+=("-dict=$here/$target.dict")
+mkdir -p "$build/fuzz/crashes" "$build/fuzz/found/$target"
+cd "$build/fuzz"
+
+if [ "$fixed" ]; then
+  scratch=$(mktemp -d "$build/fuzz/test-$target.XXXXXX")
+  trap 'rm -rf "$scratch"' EXIT
+  "./fuzz-$target" "${options[@]}" -seed=1 -runs="$1" -verbosity=0 "$scratch" "$corpus"
+else
+  runs=-1
+  [[ "${1:-}" =~ ^[0-9]+$ ]] && runs=$1 && shift
+  "./fuzz-$target" "${options[@]}" -runs="$runs" "$@" "found/$target" "$corpus"
+fi
