@@ -223,6 +223,8 @@ process_module(tool *t, uint32_t index, vyre_module *module)
       .report = t->report,
   };
   const vyre_glsl_options glsl = {o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug};
+  if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed))
+    fprintf(stderr, "; *** input '%s' ***\n", path);
   vyre_input_kind kind;
   uint64_t start = now();
   VYRE_TRY(vyre_input_read(module, path, &glsl, diagnostics, &kind));

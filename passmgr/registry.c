@@ -255,6 +255,8 @@ help_params(const char *name, const vyre_param *params, uint32_t count, vyre_byt
 static vyre_status
 help_unknown(const vyre_registry *registry, const char *name)
 {
+  if (vyre_reserved_name(name, strlen(name)) == VYRE_RESERVED_LATER)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is not available in this version", name);
   vyre_suggestion near = {.word = name, .length = strlen(name)};
   for (uint32_t i = 0; i < registry->pass_count; i++)
     vyre_suggest_qualified(&near, registry->passes[i]->pass.name);
