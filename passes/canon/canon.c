@@ -113,6 +113,8 @@ static const vyre_pass canon = {
     .name = "canon",
     .long_name = "canonicalize",
     .summary = "literals right, operands of commuting ops in one order, comparisons one way",
+    .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate; of two rows the earlier one goes left where the op commutes;\n"
+            "x > y becomes y < x.  So equal values look equal.",
     .preserves = VYRE_VERSIONS,
     .run = run,
 };

@@ -129,6 +129,9 @@ static const vyre_pass cf = {
     .name = "cf",
     .long_name = "const-fold",
     .summary = "fold operations on constants, where the result is one and the same everywhere",
+    .help = "Integers, bool, conversions, compares, packing, and float operations that IEEE rounds one way; sin, exp, pow and the\n"
+            "like stay, and all floats where a program flushes denormals or rounds toward zero.  Specialization constants are\n"
+            "never folded.",
     .preserves = VYRE_VERSIONS,
     .run = run,
 };

@@ -271,6 +271,8 @@ static const vyre_pass dce = {
     .name = "dce",
     .long_name = "dead-code-elimination",
     .summary = "remove rows, stores, variables and control without effect",
+    .help = "What stays: stores that others see, atomics, barriers, traps, volatile accesses, and all that these need.  A loop\n"
+            "without effect goes, even one that might not end.",
     .params = params,
     .param_count = 1,
     .run = run,
