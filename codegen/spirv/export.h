@@ -240,8 +240,9 @@ uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
-/* Takes phis that nothing uses out of the code from word `start` on; ids from `first_id` on stand in it alone. */
-void vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id);
+/* Takes phis that nothing uses out of the code from word `start` on; ids from `first_id` on stand in it alone.  `names` and
+ * `decorations`: where the program's begin. */
+void vyre_spv_sweep(vyre_spv *s, size_t start, size_t names, size_t decorations, uint32_t first_id);
 /* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type.
  */
 typedef struct vyre_spv_branching {

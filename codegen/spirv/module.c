@@ -161,7 +161,7 @@ write_program(vyre_spv *s, uint32_t program)
 {
   const vyre_program_info *info = vyre_program_info_of(s->module, (vyre_row){program});
   const uint32_t entry = s->next_id++;
-  const size_t start = s->code.count;
+  const size_t start = s->code.count, names = s->names.count, decorations = s->decorations.count;
   const uint32_t void_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   const uint32_t function_type = vyre_spv_intern(s, SpvOpTypeFunction, false, &void_type, 1, NULL, 0, NULL);
   const uint32_t function[4] = {void_type, entry, SpvFunctionControlMaskNone, function_type};
@@ -187,7 +187,7 @@ write_program(vyre_spv *s, uint32_t program)
   if (!s->dead)
     vyre_spv_instruction(s, &s->code, SpvOpReturn, NULL, 0);
   vyre_spv_instruction(s, &s->code, SpvOpFunctionEnd, NULL, 0);
-  vyre_spv_sweep(s, start, entry);
+  vyre_spv_sweep(s, start, names, decorations, entry);
   write_modes(s, info, entry);
   write_entry(s, info, entry);
 }

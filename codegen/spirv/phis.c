@@ -199,9 +199,22 @@ find_phis(vyre_spv *s, size_t start, uint32_t first_id)
   return any;
 }
 
+/* Names and decorations are of rows of the program: a guarded load that nothing uses is a phi, too.  Their target is word 1. */
+static void
+keep_described(vyre_spv *s, const vyre_spv_words *words, size_t start, uint32_t first_id)
+{
+  for (size_t at = start; at < words->count; at += words->data[at] >> 16) {
+    const uint32_t id = words->data[at + 1] - first_id;
+    if (id < s->marks.count && s->marks.data[id]) {
+      vyre_spv_push(s, &s->scratch, s->marks.data[id]);
+      s->marks.data[id] = 0;
+    }
+  }
+}
+
 /* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
 void
-vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id)
+vyre_spv_sweep(vyre_spv *s, size_t start, size_t names, size_t decorations, uint32_t first_id)
 {
   uint32_t *code = s->code.data;
   s->scratch.count = 0;
@@ -219,6 +232,8 @@ vyre_spv_sweep(vyre_spv *s, size_t start, uint32_t first_id)
       }
     }
   }
+  keep_described(s, &s->names, names, first_id);
+  keep_described(s, &s->decorations, decorations, first_id);
   use_all(s, first_id);
   if (vyre_spv_failed(s))
     return;
