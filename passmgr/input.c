@@ -66,6 +66,10 @@ vyre_input_detect(const char *path, const void *data, size_t size)
   const char *text = data;
   if (vyre_spirv_is(data, size))
     return VYRE_INPUT_SPIRV;
+  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+    text += 3;
+    size -= 3;
+  }
   size_t start = skip_comments(text, size);
   static const char *const words[] = {"program", "struct", "func"};
   for (int i = 0; i < 3; i++)

@@ -174,6 +174,10 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
   for (uint32_t i = 0; options && i < options->define_count; i++)
     VYRE_TRY(check_define(options->defines[i]));
   VYRE_TRY(open_compiler(&compile));
+  if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang takes for a token */
+    text += 3;
+    length -= 3;
+  }
 
   sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics, .out = out};
   const vyre_glslang_sink sink = {take_words, take_log, &state};
