@@ -124,21 +124,33 @@ show(void *user, const vyre_diagnostic *diagnostic)
   fprintf(stderr, "%s\n", text);
 }
 
-static void
-check_text(const vyre_module *module)
+/* Prints `module`, parses that into another, which must verify. */
+static const vyre_module *
+parse_printed(const vyre_module *module, unsigned k, vyre_bytes *out)
 {
-  vyre_bytes first = {0}, second = {0};
-  vyre_module *again = fuzz_module(3);
-  fuzz_require(vyre_text_print(module, NULL, &first), "printing");
-  vyre_status status = vyre_text_parse(again, first.data, first.size, "printed", (vyre_diagnostics){show, NULL});
+  vyre_module *again = fuzz_module(k);
+  fuzz_require(vyre_text_print(module, NULL, out), "printing");
+  vyre_status status = vyre_text_parse(again, out->data, out->size, "printed", (vyre_diagnostics){show, NULL});
   if (status)
-    fuzz_fail("parsing what was printed: %s\n%s", vyre_status_text(status), first.data);
+    fuzz_fail("parsing what was printed: %s\n%s", vyre_status_text(status), out->data);
   require_verified(again, "what was printed and parsed");
-  fuzz_require(vyre_text_print(again, NULL, &second), "printing again");
-  if (first.size != second.size || (first.size && memcmp(first.data, second.data, first.size) != 0))
-    fuzz_fail("printed, parsed, printed:\n%s\nis not\n%s", second.data, first.data);
-  vyre_bytes_free(&first);
-  vyre_bytes_free(&second);
+  return again;
+}
+
+static void
+check_text(const vyre_module *module, bool canonical)
+{
+  vyre_bytes texts[2] = {{0}, {0}};
+  const vyre_module *again = parse_printed(module, 3, &texts[0]);
+  if (!canonical) {
+    vyre_bytes_free(&texts[0]);
+    again = parse_printed(again, 2, &texts[0]);
+  }
+  fuzz_require(vyre_text_print(again, NULL, &texts[1]), "printing again");
+  if (texts[0].size != texts[1].size || (texts[0].size && memcmp(texts[0].data, texts[1].data, texts[0].size) != 0))
+    fuzz_fail("printed, parsed, printed:\n%s\nis not\n%s", texts[1].data, texts[0].data);
+  vyre_bytes_free(&texts[0]);
+  vyre_bytes_free(&texts[1]);
 }
 
 static const vyre_pipeline *
@@ -162,7 +174,7 @@ all_passes(void)
 }
 
 void
-fuzz_exercise(const vyre_module *module)
+fuzz_exercise(const vyre_module *module, bool canonical)
 {
   const vyre_pipeline_options options = {.verify_each = true, .check_changed = true};
   vyre_bytes words = {0};
@@ -171,7 +183,7 @@ fuzz_exercise(const vyre_module *module)
     return;
   require_verified(copy, "a clone");
   fuzz_require(vyre_module_seal(copy, NULL), "sealing again");
-  check_text(copy);
+  check_text(copy, canonical);
   for (uint32_t input = 0; input < vyre_module_input_count(copy); input++)
     fuzz_allow(vyre_spirv_write(copy, input, NULL, &words), "exporting");
   vyre_bytes_free(&words);

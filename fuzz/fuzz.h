@@ -26,8 +26,9 @@ bool fuzz_allow(vyre_status status, const char *what);
 vyre_module *fuzz_module(unsigned k);
 
 /* Prints, parses, prints, clones, exports, interprets a verified sealed module; each core pass runs over a copy, verified; versions are
- * made and checked.  Aborts where one of these breaks what it promises. */
-void fuzz_exercise(const vyre_module *module);
+ * made and checked.  Aborts where one of these breaks what it promises.  canonical: literals and declarations stand where the parser
+ * puts them, so that the first print is what is printed ever after; else the second is. */
+void fuzz_exercise(const vyre_module *module, bool canonical);
 
 /* A token or a line copied, moved, dropped or replaced; now and then libFuzzer's own mutation. */
 size_t fuzz_mutate_text(uint8_t *data, size_t size, size_t capacity, unsigned seed);

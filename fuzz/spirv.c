@@ -57,7 +57,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (fuzz_allow(status, "verifying")) {
     if (valid)
       check_written(module);
-    fuzz_exercise(module);
+    fuzz_exercise(module, false);
   }
   vyre_verify_errors_free(&errors);
   return 0;

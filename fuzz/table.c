@@ -111,7 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   for (size_t i = 2; i + 8 <= size && i < 2 + MOST_CHANGES * 8; i += 8)
     change(vyre_module_view(module), data + i);
   if (fuzz_allow(vyre_verify(module, &errors), "verifying"))
-    fuzz_exercise(module);
+    fuzz_exercise(module, false);
   else
     fuzz_require(vyre_verify_print(module, &errors, &text), "printing errors");
   vyre_bytes_free(&text);

@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (!fuzz_allow(vyre_text_parse(module, (const char *)data, size, "input", (vyre_diagnostics){format, NULL}), "parsing"))
     return 0;
   if (fuzz_allow(vyre_verify(module, &errors), "verifying")) {
-    fuzz_exercise(module);
+    fuzz_exercise(module, true);
   } else {
     vyre_bytes text = {0};
     fuzz_require(vyre_verify_print(module, &errors, &text), "printing errors");

@@ -255,6 +255,9 @@ make_size(import *m, const entry *e)
       size[k] = vyre_build_const(&m->b, type, e->local[k]);
     if (failed(m))
       return false;
+    const vyre_view *v = vyre_module_view(m->module);
+    if (VYRE_ROW_OP(v->op[size[k].id]) == VYRE_OP_const && v->imm[size[k].id] == 0)
+      return import_fail(m, "side %u of the workgroup is 0, the least is 1", k);
   }
   vyre_build_workgroup(&m->b, size[0], size[1], size[2]);
   return true;

@@ -43,6 +43,8 @@ static const struct {
      "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn SubgroupSize\n" TYPES
      "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
      "built-in 36 is not covered"},
+    {MODULE "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 8 0 1\n" TYPES MAIN END,
+     "side 1 of the workgroup is 0, the least is 1"},
     /* structure */
     {MODULE TYPES MAIN END, "no GLCompute entry point"},
     {MODULE ENTRY TYPES, "no function"},
