@@ -376,11 +376,7 @@ check_row(verifier *k, uint32_t row)
     if (VYRE_ROW_TYPE(word) != 0)
       vyre_verify_report(k, row, "has type %s, but a '%s' has none", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
   } else if (!kind_is_value(kind) && info->rule != VYRE_RULE_OWN) {
-    if (kind > VYRE_VOID && kind < VYRE_TUPLE)
-      vyre_verify_report(k, row, "has type %s, which is not available in this version",
-                         vyre_verify_type_text(VYRE_ROW_TYPE(word), &text));
-    else
-      vyre_verify_report(k, row, "has %s, but a '%s' has a value", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
+    vyre_verify_report(k, row, "has %s, but a '%s' has a value", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
     return;
   }
   if (!check_operands(k, row, info))
@@ -405,7 +401,7 @@ verify_all(verifier *k)
   k->extent = vyre_verify_alloc(k, rows * sizeof(uint32_t));
   k->type_count = vyre_type_count(k->module);
   k->type_facts = vyre_verify_alloc(k, k->type_count);
-  k->type_scalars = vyre_verify_alloc(k, k->type_count * sizeof(uint64_t));
+  k->type_words = vyre_verify_alloc(k, k->type_count * sizeof(uint64_t));
   if (!k->out_of_memory)
     vyre_verify_types(k);
   if (!k->out_of_memory)
@@ -416,7 +412,7 @@ verify_all(verifier *k)
   vyre_verify_free(k, k->order, rows * sizeof(uint32_t));
   vyre_verify_free(k, k->extent, rows * sizeof(uint32_t));
   vyre_verify_free(k, k->type_facts, k->type_count);
-  vyre_verify_free(k, k->type_scalars, k->type_count * sizeof(uint64_t));
+  vyre_verify_free(k, k->type_words, k->type_count * sizeof(uint64_t));
   vyre_verify_free(k, k->constant, rows);
   vyre_verify_free(k, k->type_seen, k->type_count * sizeof(uint32_t));
   vyre_verify_free(k, k->stack, k->stack_capacity * sizeof(uint32_t));

@@ -13,6 +13,9 @@ enum {
   TYPE_HAS_RUNTIME = 4, /* is a runtime array, or a struct that ends with one */
   TYPE_HAS_ROW = 8,     /* a length in it is a row */
   TYPE_HAS_ACCESS = 16, /* a member in it has access bits */
+  TYPE_HAS_2 = 32,      /* a scalar of 2 bytes, of 4, of 8: its offset is a multiple of the greatest */
+  TYPE_HAS_4 = 64,
+  TYPE_HAS_8 = 128,
 };
 
 /* A row not in any region, by vyre_row_unlink: its order number. */
@@ -31,7 +34,7 @@ typedef struct verifier {
   uint32_t stack_count, stack_capacity;
   uint32_t type_count;
   uint8_t *type_facts;    /* by type id */
-  uint64_t *type_scalars; /* by type id: how many it holds, a length given by a row counts 0 */
+  uint64_t *type_words; /* by type id: words of an initializer, a length given by a row counts 0 */
   uint32_t *type_seen;    /* by type id: the buffer that vyre_verify_type_rows last looked at it for; made when it is first asked */
 } verifier;
 
@@ -50,11 +53,11 @@ const char *vyre_verify_show(const verifier *k, uint32_t row, text_buffer *buffe
 const char *vyre_verify_type_text(vyre_type type, text_buffer *buffer);
 const char *vyre_verify_memory_type_text(const verifier *k, vyre_type_id type, text_buffer *buffer);
 
-/* A kind that values of this version have. */
+/* A kind that values have. */
 static inline bool
 kind_is_value(vyre_kind kind)
 {
-  return kind == VYRE_BOOL || kind == VYRE_I32 || kind == VYRE_U32 || kind == VYRE_F32;
+  return kind >= VYRE_BOOL && kind <= VYRE_F64;
 }
 
 static inline bool
@@ -101,8 +104,8 @@ void vyre_verify_types(verifier *k);
 void vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type);
 /* Whether a row is made of const and spec rows alone. */
 bool vyre_verify_is_constant(verifier *k, uint32_t row);
-/* How many scalars a sized type without length rows holds. */
-uint64_t vyre_verify_scalars(verifier *k, vyre_type_id type);
+/* Words of an initializer of a sized type without length rows. */
+uint64_t vyre_verify_words(verifier *k, vyre_type_id type);
 /* verify_memory.c and verify_values.c: an op's own rules; operands are present and visible. */
 void vyre_verify_memory(verifier *k, uint32_t row);
 void vyre_verify_control(verifier *k, uint32_t row);

@@ -71,9 +71,9 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
   }
   if (!vyre_module_initializer(k->module, info->initializer, &words))
     vyre_verify_report(k, row, "has initializer %u, which does not exist", info->initializer);
-  else if (vyre_verify_scalars(k, type) != words)
-    vyre_verify_report(k, row, "has an initializer of %u words for a type of %llu scalars", words,
-                       (unsigned long long)vyre_verify_scalars(k, type));
+  else if (vyre_verify_words(k, type) != words)
+    vyre_verify_report(k, row, "has an initializer of %u words for a type of %llu", words,
+                       (unsigned long long)vyre_verify_words(k, type));
 }
 
 static void
@@ -120,7 +120,7 @@ label_count(const verifier *k, uint32_t labels)
 
 /* One label of a case, put into `keys`: bits, and the place in the switch. */
 static void
-take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint32_t *keys, uint32_t *count, uint32_t capacity)
+take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
 {
   text_buffer text, wanted;
   if (op_of(k, label) != VYRE_OP_const || type_of(k, label) != type) {
@@ -129,11 +129,11 @@ take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint3
     return;
   }
   if (*count < capacity)
-    keys[(*count)++] = k->view->imm[label];
+    keys[(*count)++] = bits_of(k, label);
 }
 
 static void
-take_labels(verifier *k, uint32_t case_row, vyre_type type, uint32_t *keys, uint32_t *count, uint32_t capacity)
+take_labels(verifier *k, uint32_t case_row, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
 {
   const vyre_view *v = k->view;
   uint32_t labels = v->a[case_row];
@@ -156,7 +156,7 @@ take_labels(verifier *k, uint32_t case_row, vyre_type type, uint32_t *keys, uint
 static int
 by_value(const void *left, const void *right)
 {
-  const uint32_t *l = left, *r = right;
+  const uint64_t *l = left, *r = right;
   return (*l > *r) - (*l < *r);
 }
 
@@ -168,6 +168,16 @@ next_case(const verifier *k, uint32_t from, uint32_t c)
   return c && row_is_reached(k, c) && k->order[c] > k->order[from] ? c : 0;
 }
 
+static void
+report_twice(verifier *k, uint32_t row, vyre_type type, uint64_t label)
+{
+  uint32_t unused = 64 - vyre_kind_bits(VYRE_TYPE_KIND(type));
+  if (vyre_kind_is_signed(VYRE_TYPE_KIND(type)))
+    vyre_verify_report(k, row, "has the label %lld twice", (long long)(label << unused) >> unused);
+  else
+    vyre_verify_report(k, row, "has the label %llu twice", (unsigned long long)label);
+}
+
 /* All labels of a switch: constants of the selector's type, each once; one default at most. */
 static void
 check_switch(verifier *k, uint32_t row)
@@ -175,11 +185,12 @@ check_switch(verifier *k, uint32_t row)
   const vyre_view *v = k->view;
   vyre_type type = type_of(k, v->a[row]);
   uint64_t total = 0;
-  uint32_t count = 0, defaults = 0, *keys;
+  uint64_t *keys;
+  uint32_t count = 0, defaults = 0;
   text_buffer text;
   vyre_verify_no_payload(k, row);
-  if (type != U32 && type != I32) {
-    vyre_verify_report(k, row, "has the selector %s, which is no 32-bit integer", vyre_verify_show(k, v->a[row], &text));
+  if (!vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1) {
+    vyre_verify_report(k, row, "has the selector %s, which is no integer", vyre_verify_show(k, v->a[row], &text));
     return;
   }
   for (uint32_t c = next_case(k, row, v->first[row]); c; c = next_case(k, c, v->next[c])) {
@@ -201,7 +212,7 @@ check_switch(verifier *k, uint32_t row)
   qsort(keys, count, sizeof *keys, by_value);
   for (uint32_t i = 1; i < count; i++)
     if (keys[i] == keys[i - 1] && (i < 2 || keys[i - 2] != keys[i]))
-      vyre_verify_report(k, row, type == I32 ? "has the label %d twice" : "has the label %u twice", (int)keys[i]);
+      report_twice(k, row, type, keys[i]);
   vyre_verify_free(k, keys, total * sizeof *keys);
 }
 

@@ -11,9 +11,28 @@
 static uint8_t
 facts_of(const verifier *k, vyre_type_id type)
 {
-  if (type < 256)
-    return VYRE_TYPE_KIND((vyre_type)type) == VYRE_BOOL ? TYPE_HAS_BOOL : 0;
-  return k->type_facts[type];
+  if (type >= 256)
+    return k->type_facts[type];
+  switch (vyre_kind_bits(VYRE_TYPE_KIND((vyre_type)type))) {
+  case 1:
+    return TYPE_HAS_BOOL | TYPE_HAS_4;
+  case 16:
+    return TYPE_HAS_2;
+  case 32:
+    return TYPE_HAS_4;
+  case 64:
+    return TYPE_HAS_8;
+  default:
+    return 0;
+  }
+}
+
+/* What offsets of it are multiples of. */
+static uint32_t
+grain_of(const verifier *k, vyre_type_id type)
+{
+  const uint8_t facts = facts_of(k, type);
+  return facts & TYPE_HAS_8 ? 8 : facts & TYPE_HAS_4 ? 4 : facts & TYPE_HAS_2 ? 2 : 1;
 }
 
 /* Whether `type`, a part of type `owner`, may be used there. */
@@ -32,10 +51,17 @@ part_is_valid(verifier *k, vyre_type_id owner, vyre_type_id type, const char *wh
   return false;
 }
 
-uint64_t
-vyre_verify_scalars(verifier *k, vyre_type_id type)
+/* Of an initializer: scalars of 64 bits have two. */
+static uint32_t
+words_of(vyre_type type)
 {
-  return type < 256 ? VYRE_TYPE_LANES((vyre_type)type) : k->type_scalars[type];
+  return VYRE_TYPE_LANES(type) * (vyre_kind_bits(VYRE_TYPE_KIND(type)) == 64 ? 2u : 1u);
+}
+
+uint64_t
+vyre_verify_words(verifier *k, vyre_type_id type)
+{
+  return type < 256 ? words_of((vyre_type)type) : k->type_words[type];
 }
 
 static uint8_t
@@ -67,7 +93,7 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     vyre_verify_report(k, 0, "%s: %u elements of %u bytes are more than 4 GiB", text.text, info->count, info->stride);
     return TYPE_BAD;
   }
-  k->type_scalars[type] = info->count * vyre_verify_scalars(k, info->element); /* at most one a byte: fits */
+  k->type_words[type] = info->count * vyre_verify_words(k, info->element); /* at most one a byte: fits */
   return (uint8_t)(facts | (runtime ? TYPE_HAS_RUNTIME : 0) | (info->count_row ? TYPE_HAS_ROW : 0));
 }
 
@@ -78,20 +104,20 @@ check_matrix(verifier *k, vyre_type_id type, const vyre_type_info *info)
   uint32_t vectors, size;
   vyre_type column = (vyre_type)info->element;
   vyre_verify_memory_type_text(k, type, &text);
-  if (info->element >= 256 || VYRE_TYPE_KIND(column) != VYRE_F32 || VYRE_TYPE_LANES(column) < 2 || info->count < 2 ||
+  if (info->element >= 256 || !vyre_kind_is_float(VYRE_TYPE_KIND(column)) || VYRE_TYPE_LANES(column) < 2 || info->count < 2 ||
       info->count > 4) {
     vyre_verify_report(k, 0, "%s: it is not 2 to 4 columns of 2 to 4 floats", text.text);
     return TYPE_BAD;
   }
   vectors = info->flags & VYRE_TYPE_ROW_MAJOR ? info->count : VYRE_TYPE_LANES(column);
-  size = vectors * 4;
+  size = vectors * vyre_kind_bits(VYRE_TYPE_KIND(column)) / 8;
   if (info->stride < size) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than the %u bytes of a %s", text.text, info->stride, size,
                        info->flags & VYRE_TYPE_ROW_MAJOR ? "row" : "column");
     return TYPE_BAD;
   }
-  k->type_scalars[type] = info->count * VYRE_TYPE_LANES(column);
-  return 0;
+  k->type_words[type] = info->count * words_of(column);
+  return facts_of(k, column);
 }
 
 static int
@@ -111,8 +137,9 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
     uint64_t end = (uint64_t)members[i].offset + info.size;
     bool sized = (facts_of(k, members[i].type) & TYPE_HAS_ROW) == 0;
     vyre_verify_memory_type_text(k, type, &text);
-    if (members[i].offset % 4 != 0)
-      vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of 4", text.text, members[i].offset);
+    if (members[i].offset % grain_of(k, members[i].type) != 0)
+      vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", text.text, members[i].offset,
+                         grain_of(k, members[i].type));
     else if (end > UINT32_MAX)
       vyre_verify_report(k, 0, "%s: a member at offset %u ends behind 4 GiB", text.text, members[i].offset);
     else if (sized && i + 1 < count && end > members[i + 1].offset)
@@ -148,7 +175,7 @@ check_struct(verifier *k, vyre_type_id type, const vyre_type_info *info)
       vyre_verify_report(k, 0, "%s: member %u has unknown access bits 0x%x", text.text, i, member->access & ~known);
       return TYPE_BAD;
     }
-    k->type_scalars[type] += vyre_verify_scalars(k, member->type);
+    k->type_words[type] += vyre_verify_words(k, member->type);
     facts = (uint8_t)(facts | inner | (member->access ? TYPE_HAS_ACCESS : 0));
     sorted = sorted && (i == 0 || info->members[i - 1].offset <= member->offset);
   }

@@ -390,7 +390,7 @@ want_matrix(verifier *k, uint32_t row, char which, uint32_t *out_columns, vyre_t
   *out_columns = VYRE_TUPLE_COUNT(k->view->imm[x]);
   *out_column = VYRE_TUPLE_TYPE(k->view->imm[x]);
   return want(k, row, which,
-              type_of(k, x) == TUPLE && *out_columns >= 2 && *out_columns <= 4 && VYRE_TYPE_KIND(*out_column) == VYRE_F32 &&
+              type_of(k, x) == TUPLE && *out_columns >= 2 && *out_columns <= 4 && vyre_kind_is_float(VYRE_TYPE_KIND(*out_column)) &&
                   VYRE_TYPE_LANES(*out_column) >= 2,
               "a matrix: a tuple of 2 to 4 columns of floats");
 }

@@ -3,17 +3,34 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-static uint32_t
-scalar(vyre_spv *s, vyre_kind kind, uint32_t bits)
+/* Narrow literals fill a word: signed ones by their sign, others with zeros. */
+uint32_t
+vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2])
 {
-  const uint32_t operands[2] = {vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), bits};
+  const uint32_t width = vyre_kind_bits(kind);
+  out[0] = (uint32_t)bits;
+  out[1] = (uint32_t)(bits >> 32);
+  if (width == 64)
+    return 2;
+  if (width == 8 || width == 16) {
+    const uint32_t shifted = out[0] << (32 - width);
+    out[0] = vyre_kind_is_signed(kind) ? (uint32_t)((int32_t)shifted >> (32 - width)) : shifted >> (32 - width);
+  }
+  return 1;
+}
+
+static uint32_t
+scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
+{
+  uint32_t operands[3] = {vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), 0, 0};
+  const uint32_t count = 1 + vyre_spv_literal(kind, bits, operands + 1);
   if (kind == VYRE_BOOL)
     return vyre_spv_intern(s, bits ? SpvOpConstantTrue : SpvOpConstantFalse, true, operands, 1, NULL, 0, NULL);
-  return vyre_spv_intern(s, SpvOpConstant, true, operands, 2, NULL, 0, NULL);
+  return vyre_spv_intern(s, SpvOpConstant, true, operands, count, NULL, 0, NULL);
 }
 
 uint32_t
-vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint32_t lanes[4])
+vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
 {
   uint32_t operands[5];
   const uint32_t count = VYRE_TYPE_LANES(type);
@@ -28,8 +45,7 @@ vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint32_t lanes[4])
 uint32_t
 vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits)
 {
-  const uint32_t word = (uint32_t)bits;
-  const uint32_t lanes[4] = {word, word, word, word};
+  const uint64_t lanes[4] = {bits, bits, bits, bits};
   return vyre_spv_lanes(s, type, lanes);
 }
 
@@ -47,13 +63,13 @@ vyre_spv_null(vyre_spv *s, uint32_t type)
 
 /* Joins nest at most as deep as lanes are many. */
 static bool
-const_lanes(const vyre_spv *s, uint32_t row, uint32_t lanes[4], uint32_t *count, uint32_t depth)
+const_lanes(const vyre_spv *s, uint32_t row, uint64_t lanes[4], uint32_t *count, uint32_t depth)
 {
   if (vyre_spv_opcode(s, row) == VYRE_OP_const) {
     for (uint32_t i = VYRE_TYPE_LANES(vyre_spv_row_type(s, row)); i > 0; i--) {
       if (*count == 4)
         return false;
-      lanes[(*count)++] = s->imm[row];
+      lanes[(*count)++] = vyre_spv_payload(s, row);
     }
     return true;
   }
@@ -64,7 +80,7 @@ const_lanes(const vyre_spv *s, uint32_t row, uint32_t lanes[4], uint32_t *count,
 }
 
 bool
-vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint32_t lanes[4])
+vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4])
 {
   uint32_t count = 0;
   return const_lanes(s, row, lanes, &count, 0);
@@ -75,7 +91,8 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
 {
   const vyre_type type = vyre_spv_row_type(s, row);
   const uint32_t spec_id = vyre_row_spec_id(s->module, (vyre_row){row});
-  const uint32_t operands[2] = {vyre_spv_value_type(s, type), s->imm[row]};
+  uint32_t operands[3] = {vyre_spv_value_type(s, type), 0, 0};
+  const uint32_t count = 1 + vyre_spv_literal(VYRE_TYPE_KIND(type), vyre_spv_payload(s, row), operands + 1);
   bool fresh;
   uint32_t id;
   if (VYRE_TYPE_LANES(type) != 1) {
@@ -85,7 +102,7 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
   if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
     id = vyre_spv_intern(s, s->imm[row] ? SpvOpSpecConstantTrue : SpvOpSpecConstantFalse, true, operands, 1, &spec_id, 1, &fresh);
   else
-    id = vyre_spv_intern(s, SpvOpSpecConstant, true, operands, 2, &spec_id, 1, &fresh);
+    id = vyre_spv_intern(s, SpvOpSpecConstant, true, operands, count, &spec_id, 1, &fresh);
   if (fresh) {
     const uint32_t decoration[3] = {id, SpvDecorationSpecId, spec_id};
     const char *name = vyre_row_name(s->module, (vyre_row){row});
@@ -143,14 +160,23 @@ typedef struct initializer_words {
 } initializer_words;
 
 static uint32_t
+next_word(initializer_words *from)
+{
+  return from->used < from->count ? from->words[from->used++] : 0;
+}
+
+static uint32_t
 write_initializer(vyre_spv *s, vyre_type_id type, initializer_words *from)
 {
   if (vyre_spv_failed(s))
     return 0;
   if (type < 256) {
-    uint32_t lanes[4] = {0};
-    for (uint32_t i = 0; i < VYRE_TYPE_LANES((vyre_type)type); i++)
-      lanes[i] = from->used < from->count ? from->words[from->used++] : 0;
+    uint64_t lanes[4] = {0};
+    const bool wide = vyre_kind_bits(VYRE_TYPE_KIND((vyre_type)type)) == 64;
+    for (uint32_t i = 0; i < VYRE_TYPE_LANES((vyre_type)type); i++) {
+      lanes[i] = next_word(from);
+      lanes[i] |= wide ? (uint64_t)next_word(from) << 32 : 0;
+    }
     return vyre_spv_lanes(s, (vyre_type)type, lanes);
   }
   const vyre_type_info info = vyre_type_get(s->module, type);

@@ -317,7 +317,9 @@ push_label(vyre_spv *s, vyre_spv_words *words, uint32_t row, uint32_t label)
 {
   if (vyre_spv_opcode(s, row) != VYRE_OP_const)
     vyre_spv_fail(s, "a case label that is no const row");
-  vyre_spv_push(s, words, s->imm[row]);
+  uint32_t literal[2];
+  const uint32_t count = vyre_spv_literal(VYRE_TYPE_KIND(vyre_spv_row_type(s, row)), vyre_spv_payload(s, row), literal);
+  vyre_spv_append(s, words, literal, count);
   vyre_spv_push(s, words, label);
 }
 

@@ -67,6 +67,7 @@ is_specializable(uint32_t opcode)
   case SpvOpSLessThanEqual:
   case SpvOpUGreaterThanEqual:
   case SpvOpSGreaterThanEqual:
+  case SpvOpSConvert:
   case SpvOpQuantizeToF16:
     return true;
   default:

@@ -173,6 +173,9 @@ uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
 uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row);
 
+/* A row of an op that SPIR-V has at 32 bits alone, at another width (widths.c); 0: it is none. */
+uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
+
 /* ---- instructions ---- */
 
 uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
@@ -218,14 +221,28 @@ uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* a spl
 uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* A constant of the lanes' bits. */
-uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint32_t lanes[4]);
+uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
 /* The lanes of a const row, or of joins of such; false: not constant. */
-bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint32_t lanes[4]);
+bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);
+/* The words of a literal of that kind, as SPIR-V has it; how many. */
+uint32_t vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2]);
+/* The unsigned integer of the same width. */
+static inline vyre_kind
+vyre_spv_bits_kind(vyre_kind kind)
+{
+  const uint32_t bits = vyre_kind_bits(kind);
+  return bits == 8 ? VYRE_U8 : bits == 16 ? VYRE_U16 : bits == 64 ? VYRE_U64 : VYRE_U32;
+}
 uint32_t vyre_spv_spec(vyre_spv *s, uint32_t row);
 /* The row as a constant of the module: const, spec, or OpSpecConstantOp over them. */
 uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
 /* The constant that an initializer's words make of a type without layout. */
 uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer);
+
+/* ---- capabilities.c ---- */
+
+/* Capabilities and extensions that a module from text needs for the types in it. */
+void vyre_spv_type_capabilities(vyre_spv *s);
 
 /* ---- memory.c ---- */
 

@@ -13,11 +13,13 @@ typedef struct guard {
   uint32_t type_id, bool_id;
   uint32_t a, b;
   bool literal; /* b is: */
-  uint32_t bits;
+  uint64_t bits;
+  uint64_t ones, minimum; /* of the kind's width: all bits, the top one */
+  uint32_t width;
 } guard;
 
 static uint32_t
-literal(const guard *g, uint32_t bits)
+literal(const guard *g, uint64_t bits)
 {
   return vyre_spv_constant(g->s, g->type, bits);
 }
@@ -58,10 +60,10 @@ unsigned_division(const guard *g, bool remainder)
 {
   const uint32_t opcode = remainder ? SpvOpUMod : SpvOpUDiv;
   if (g->literal)
-    return g->bits ? op(g, opcode, g->a, g->b) : literal(g, remainder ? 0 : UINT32_MAX);
+    return g->bits ? op(g, opcode, g->a, g->b) : literal(g, remainder ? 0 : g->ones);
   const uint32_t zero = compare(g, SpvOpIEqual, g->b, literal(g, 0));
   const uint32_t result = op(g, opcode, g->a, choose(g, zero, literal(g, 1), g->b));
-  return remainder ? result : choose(g, zero, literal(g, UINT32_MAX), result);
+  return remainder ? result : choose(g, zero, literal(g, g->ones), result);
 }
 
 /* A divisor that never faults: 1 instead of 0, and instead of -1 where the dividend is MIN. */
@@ -69,10 +71,10 @@ static uint32_t
 safe_divisor(const guard *g, uint32_t *out_zero)
 {
   *out_zero = 0;
-  if (g->literal && g->bits != 0 && g->bits != UINT32_MAX)
+  if (g->literal && g->bits != 0 && g->bits != g->ones)
     return g->b;
-  const uint32_t minimum = compare(g, SpvOpIEqual, g->a, literal(g, 0x80000000u));
-  const uint32_t overflow = both(g, minimum, compare(g, SpvOpIEqual, g->b, literal(g, UINT32_MAX)));
+  const uint32_t minimum = compare(g, SpvOpIEqual, g->a, literal(g, g->minimum));
+  const uint32_t overflow = both(g, minimum, compare(g, SpvOpIEqual, g->b, literal(g, g->ones)));
   *out_zero = compare(g, SpvOpIEqual, g->b, literal(g, 0));
   const uint32_t faults = either(g, *out_zero, overflow);
   return choose(g, faults, literal(g, 1), g->b);
@@ -85,7 +87,7 @@ signed_division(const guard *g)
   uint32_t zero;
   const uint32_t divisor = safe_divisor(g, &zero);
   const uint32_t result = op(g, SpvOpSDiv, g->a, divisor);
-  return zero ? choose(g, zero, literal(g, UINT32_MAX), result) : result;
+  return zero ? choose(g, zero, literal(g, g->ones), result) : result;
 }
 
 /* x % 0 is 0, MIN % -1 is 0: both come out with the divisor 1.  By division, as not every driver has OpSRem and OpSMod right for
@@ -113,8 +115,8 @@ static uint32_t
 shift(const guard *g, uint32_t opcode)
 {
   if (g->literal)
-    return op(g, opcode, g->a, literal(g, g->bits & 31));
-  return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, 31)));
+    return op(g, opcode, g->a, literal(g, g->bits & (g->width - 1)));
+  return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, g->width - 1)));
 }
 
 /* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, or or and of their bits is both. */
@@ -123,7 +125,7 @@ float_minmax(const guard *g, uint32_t a, uint32_t b, bool max)
 {
   vyre_spv *s = g->s;
   const uint32_t operands[2] = {a, b};
-  const uint32_t bits = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, VYRE_TYPE_LANES(g->type)));
+  const uint32_t bits = vyre_spv_value_type(s, VYRE_TYPE(vyre_spv_bits_kind(VYRE_TYPE_KIND(g->type)), VYRE_TYPE_LANES(g->type)));
   const uint32_t result = vyre_spv_ext(s, max ? GLSLstd450NMax : GLSLstd450NMin, g->type_id, operands, 2);
   const uint32_t equal = compare(g, SpvOpFOrdEqual, a, b);
   const uint32_t a_bits = vyre_spv_op1(s, SpvOpBitcast, bits, a), b_bits = vyre_spv_op1(s, SpvOpBitcast, bits, b);
@@ -144,6 +146,21 @@ clamp(const guard *g, vyre_opcode opcode, uint32_t high)
   return vyre_spv_ext(g->s, is_signed ? GLSLstd450SMin : GLSLstd450UMin, g->type_id, operands, 2);
 }
 
+static bool
+is_infinite(vyre_kind kind, uint32_t power)
+{
+  return kind == VYRE_F16 && power > 15;
+}
+
+/* The bits of 2^power, or of infinity. */
+static uint64_t
+power_of_two(vyre_kind kind, uint32_t power)
+{
+  if (kind == VYRE_F16)
+    return (uint64_t)(is_infinite(kind, power) ? 31 : power + 15) << 10;
+  return kind == VYRE_F32 ? (uint64_t)(power + 127) << 23 : (uint64_t)(power + 1023) << 52;
+}
+
 /* Saturating, NaN gives 0. */
 static uint32_t
 float_to_int(vyre_spv *s, uint32_t row, uint32_t value)
@@ -154,19 +171,25 @@ float_to_int(vyre_spv *s, uint32_t row, uint32_t value)
   guard g = {.s = s, .type = from, .bools = VYRE_TYPE(VYRE_BOOL, lanes), .a = value};
   g.type_id = vyre_spv_value_type(s, from);
   g.bool_id = vyre_spv_value_type(s, g.bools);
-  const uint32_t low_bits = is_signed ? 0xcf000000u : 0xbf800000u;  /* -2^31: the smallest; -1: the first too small */
-  const uint32_t high_bits = is_signed ? 0x4f000000u : 0x4f800000u; /* 2^31, 2^32: the first too large */
-  const uint32_t fits_low = compare(&g, is_signed ? SpvOpFOrdGreaterThanEqual : SpvOpFOrdGreaterThan, value, literal(&g, low_bits));
+  /* signed: -2^(n-1), the smallest, and 2^(n-1), the first too large; unsigned: -1, the first too small, and 2^n.  Where the float
+   * has no such power of two its infinity stands there, and is itself too small or too large. */
+  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(to)), power = is_signed ? bits - 1 : bits;
+  const uint64_t high_bits = power_of_two(VYRE_TYPE_KIND(from), power);
+  const uint64_t sign = UINT64_C(1) << (vyre_kind_bits(VYRE_TYPE_KIND(from)) - 1);
+  const uint64_t low_bits = sign | (is_signed ? high_bits : power_of_two(VYRE_TYPE_KIND(from), 0));
+  const bool open = !is_signed || is_infinite(VYRE_TYPE_KIND(from), power);
+  const uint32_t fits_low = compare(&g, open ? SpvOpFOrdGreaterThan : SpvOpFOrdGreaterThanEqual, value, literal(&g, low_bits));
   const uint32_t fits_high = compare(&g, SpvOpFOrdLessThan, value, literal(&g, high_bits));
   const uint32_t fits = both(&g, fits_low, fits_high);
   const uint32_t safe = choose(&g, fits, value, literal(&g, 0));
   uint32_t whole = vyre_spv_op1(s, is_signed ? SpvOpConvertFToS : SpvOpConvertFToU, result, safe);
   const uint32_t above = compare(&g, SpvOpFOrdGreaterThanEqual, value, literal(&g, high_bits));
-  whole = vyre_spv_op3(s, SpvOpSelect, result, above, vyre_spv_constant(s, to, is_signed ? 0x7fffffffu : UINT32_MAX), whole);
+  whole = vyre_spv_op3(s, SpvOpSelect, result, above, vyre_spv_constant(s, to, is_signed ? (UINT64_C(1) << power) - 1 : UINT64_MAX),
+                       whole);
   if (!is_signed)
     return whole;
-  const uint32_t below = compare(&g, SpvOpFOrdLessThan, value, literal(&g, low_bits));
-  return vyre_spv_op3(s, SpvOpSelect, result, below, vyre_spv_constant(s, to, 0x80000000u), whole);
+  const uint32_t below = compare(&g, open ? SpvOpFOrdLessThanEqual : SpvOpFOrdLessThan, value, literal(&g, low_bits));
+  return vyre_spv_op3(s, SpvOpSelect, result, below, vyre_spv_constant(s, to, UINT64_C(1) << power), whole);
 }
 
 /* Offsets of 32 and more: the field is empty; counts are cut at the end of the word. */
@@ -240,7 +263,10 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   g.bool_id = vyre_spv_value_type(s, g.bools);
   g.a = vyre_spv_value(s, s->a[row]);
   g.literal = vyre_spv_flag(s, row, VYRE_ROW_IMM);
-  g.bits = s->imm[row];
+  g.bits = vyre_spv_payload(s, row);
+  g.width = vyre_kind_bits(VYRE_TYPE_KIND(g.type));
+  g.ones = g.width >= 64 || g.width == 0 ? UINT64_MAX : (UINT64_C(1) << g.width) - 1;
+  g.minimum = g.width ? UINT64_C(1) << (g.width - 1) : 0;
   if (info->operands > 1)
     g.b = vyre_spv_right(s, row, g.type);
   switch (opcode) {

@@ -202,6 +202,8 @@ write_head(vyre_spv *s, const vyre_input *input)
     vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &input->capabilities.words[i], 1);
   if (input->capabilities.count == 0)
     vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &shader, 1);
+  if (input->capabilities.count == 0)
+    vyre_spv_type_capabilities(s);
   for (uint32_t i = 0; i < 2; i++)
     if (s->float_controls & 1u << i)
       vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capabilities[i], 1);

@@ -198,7 +198,8 @@ code_for(const op_form *f, vyre_type operand)
 static uint32_t
 write_join(vyre_spv *s, uint32_t row, uint32_t type)
 {
-  uint32_t lanes[4], parts[3], count = 0;
+  uint64_t lanes[4];
+  uint32_t parts[3], count = 0;
   if (vyre_spv_const_lanes(s, row, lanes))
     return vyre_spv_lanes(s, vyre_spv_row_type(s, row), lanes);
   parts[count++] = vyre_spv_value(s, s->a[row]);
@@ -329,6 +330,25 @@ write_pair(vyre_spv *s, uint32_t row, const op_form *f)
   return vyre_spv_op(s, f->code, result, operands, 2);
 }
 
+/* Integers of one width as those of another.  OpUConvert gives unsigned ones alone, and is no OpSpecConstantOp before 1.4. */
+static uint32_t
+resize_integer(vyre_spv *s, vyre_type from, vyre_type to, uint32_t value)
+{
+  const vyre_kind from_kind = VYRE_TYPE_KIND(from), to_kind = VYRE_TYPE_KIND(to);
+  const uint32_t type = vyre_spv_value_type(s, to);
+  const bool widens = vyre_kind_bits(to_kind) > vyre_kind_bits(from_kind);
+  if ((!widens && vyre_kind_is_signed(to_kind)) || vyre_kind_is_signed(from_kind) || s->constant) {
+    const uint32_t result = vyre_spv_op1(s, SpvOpSConvert, type, value);
+    if (!widens || vyre_kind_is_signed(from_kind))
+      return result;
+    const uint64_t mask = (UINT64_C(1) << vyre_kind_bits(from_kind)) - 1;
+    return vyre_spv_op2(s, SpvOpBitwiseAnd, type, result, vyre_spv_constant(s, to, mask));
+  }
+  const vyre_type plain = VYRE_TYPE(vyre_spv_bits_kind(to_kind), VYRE_TYPE_LANES(to));
+  const uint32_t result = vyre_spv_op1(s, SpvOpUConvert, vyre_spv_value_type(s, plain), value);
+  return plain == to ? result : vyre_spv_op1(s, SpvOpBitcast, type, result);
+}
+
 static uint32_t
 write_convert(vyre_spv *s, uint32_t row, uint32_t type)
 {
@@ -337,10 +357,14 @@ write_convert(vyre_spv *s, uint32_t row, uint32_t type)
   const vyre_kind from_kind = VYRE_TYPE_KIND(from), to_kind = VYRE_TYPE_KIND(to);
   if (from == to)
     return a;
+  if (vyre_kind_is_float(from_kind) && vyre_kind_is_float(to_kind))
+    return vyre_spv_op1(s, SpvOpFConvert, type, a);
   if (vyre_kind_is_float(from_kind))
     return vyre_spv_op1(s, vyre_kind_is_signed(to_kind) ? SpvOpConvertFToS : SpvOpConvertFToU, type, a);
   if (vyre_kind_is_float(to_kind))
     return vyre_spv_op1(s, vyre_kind_is_signed(from_kind) ? SpvOpConvertSToF : SpvOpConvertUToF, type, a);
+  if (vyre_kind_bits(from_kind) != vyre_kind_bits(to_kind))
+    return resize_integer(s, from, to, a);
   if (s->constant) /* OpSpecConstantOp has no OpBitcast in a shader; adding 0 is of either type */
     return vyre_spv_op2(s, SpvOpIAdd, type, a, vyre_spv_constant(s, to, 0));
   return vyre_spv_op1(s, SpvOpBitcast, type, a);
@@ -522,7 +546,8 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
     return;
   }
   s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
-  if (s->strict)
+  id = vyre_spv_other_width(s, row);
+  if (id == 0 && s->strict)
     id = vyre_spv_guarded(s, row);
   if (id == 0)
     id = f->form == OWN ? write_own(s, row, f) : write_plain(s, row, f);

@@ -24,19 +24,26 @@ vyre_spv_value_type(vyre_spv *s, vyre_type type)
     case VYRE_BOOL:
       id = vyre_spv_intern(s, SpvOpTypeBool, false, NULL, 0, NULL, 0, NULL);
       break;
+    case VYRE_I8:
+    case VYRE_U8:
+    case VYRE_I16:
+    case VYRE_U16:
     case VYRE_I32:
     case VYRE_U32:
-      operands[0] = 32;
-      operands[1] = VYRE_TYPE_KIND(type) == VYRE_I32;
+    case VYRE_I64:
+    case VYRE_U64:
+      operands[0] = vyre_kind_bits(VYRE_TYPE_KIND(type));
+      operands[1] = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
       id = vyre_spv_intern(s, SpvOpTypeInt, false, operands, 2, NULL, 0, NULL);
       break;
+    case VYRE_F16:
     case VYRE_F32:
-      operands[0] = 32;
+    case VYRE_F64:
+      operands[0] = vyre_kind_bits(VYRE_TYPE_KIND(type));
       id = vyre_spv_intern(s, SpvOpTypeFloat, false, operands, 1, NULL, 0, NULL);
       break;
     default:
-      vyre_spv_fail(s, "values of kind %u are not covered by this version, only bool, i32, u32 and f32\nFix: compute in 32 bits",
-                    (unsigned)VYRE_TYPE_KIND(type));
+      vyre_spv_fail(s, "kind %u is no scalar\nFix: verify the module before writing it", (unsigned)VYRE_TYPE_KIND(type));
       return 0;
     }
   }

@@ -45,7 +45,8 @@ declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
   bool is_bool = op == SpvOpConstantTrue || op == SpvOpConstantFalse || op == SpvOpSpecConstantTrue || op == SpvOpSpecConstantFalse;
   if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || (VYRE_TYPE_KIND(t->value) == VYRE_BOOL) != is_bool)
     return import_fail(m, "its type is not one that it can have");
-  return is_bool || count == 4 || import_fail(m, "%u words, but it has 4", count);
+  uint32_t wanted = 3 + import_literal_words(VYRE_TYPE_KIND(t->value));
+  return is_bool || count == wanted || import_fail(m, "%u words, but it has %u", count, wanted);
 }
 
 bool
@@ -102,6 +103,31 @@ import_declare_constant(import *m, uint32_t op)
   return true;
 }
 
+uint32_t
+import_literal_words(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) == 64 ? 2 : 1;
+}
+
+uint64_t
+import_literal_bits(const uint32_t *words, vyre_kind kind)
+{
+  uint32_t bits = vyre_kind_bits(kind);
+  if (bits == 64)
+    return words[0] | (uint64_t)words[1] << 32;
+  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed ones are sign-extended in their word */
+}
+
+static uint32_t
+fit_literal(const uint32_t *words, vyre_kind kind)
+{
+  uint64_t value = import_literal_bits(words, kind);
+  uint32_t bits = vyre_kind_bits(kind);
+  if (vyre_kind_is_signed(kind) && bits < 32)
+    return (uint32_t)((int32_t)((uint32_t)value << (32 - bits)) >> (32 - bits));
+  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 bool
 import_literal(import *m, uint32_t id, uint32_t *out)
 {
@@ -110,7 +136,7 @@ import_literal(import *m, uint32_t id, uint32_t *out)
     return false;
   const uint32_t *words = m->words + m->ids[id].def;
   const spv_type *t = AT(spv_type, m->types, m->ids[m->ids[id].type].value);
-  if (t->form != FORM_VALUE || (t->value != VYRE_TYPE(VYRE_U32, 1) && t->value != VYRE_TYPE(VYRE_I32, 1)))
+  if (t->form != FORM_VALUE || !vyre_kind_is_int(VYRE_TYPE_KIND(t->value)) || VYRE_TYPE_LANES(t->value) != 1)
     return false;
   switch (words[0] & 0xffffu) {
   case SpvOpConstantNull:
@@ -118,19 +144,26 @@ import_literal(import *m, uint32_t id, uint32_t *out)
   case SpvOpSpecConstant:
     if (m->ids[id].flags & ID_SPEC)
       return false;
-    *out = words[3];
+    *out = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
     return true;
   case SpvOpConstant:
-    *out = words[3];
+    *out = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
     return true;
   default:
     return false;
   }
 }
 
+/* The kind of a scalar constant. */
+static vyre_kind
+scalar_kind(const import *m, uint32_t id)
+{
+  return VYRE_TYPE_KIND(AT(spv_type, m->types, m->ids[m->ids[id].type].value)->value);
+}
+
 /* The plain bits of a scalar constant. */
 static bool
-scalar_bits(const import *m, uint32_t id, uint32_t *out)
+scalar_bits(const import *m, uint32_t id, uint64_t *out)
 {
   const uint32_t *words = m->words + m->ids[id].def;
   *out = 0;
@@ -148,7 +181,7 @@ scalar_bits(const import *m, uint32_t id, uint32_t *out)
     return true;
   case SpvOpConstant:
   case SpvOpSpecConstant:
-    *out = words[3];
+    *out = import_literal_bits(words + 3, scalar_kind(m, id));
     return true;
   default:
     return false;
@@ -158,12 +191,13 @@ scalar_bits(const import *m, uint32_t id, uint32_t *out)
 static uint32_t
 make_scalar(import *m, uint32_t id, const spv_type *t)
 {
-  uint32_t bits, spec_id;
+  uint64_t bits;
+  uint32_t spec_id;
   if (scalar_bits(m, id, &bits))
     return vyre_build_const(&m->b, t->value, bits).id;
   const uint32_t *words = m->words + m->ids[id].def;
   uint32_t op = words[0] & 0xffffu;
-  bits = op == SpvOpSpecConstant ? words[3] : op == SpvOpSpecConstantTrue;
+  bits = op == SpvOpSpecConstant ? import_literal_bits(words + 3, VYRE_TYPE_KIND(t->value)) : op == SpvOpSpecConstantTrue;
   if (!import_decoration(m, id, SpvDecorationSpecId, &spec_id))
     return vyre_build_const(&m->b, t->value, bits).id;
   vyre_builder b = import_top(m);
@@ -173,7 +207,7 @@ make_scalar(import *m, uint32_t id, const spv_type *t)
 static uint32_t
 make_vector(import *m, const uint32_t *words, const spv_type *t)
 {
-  uint32_t bits[4];
+  uint64_t bits[4];
   uint32_t splat = 0;
   for (uint32_t k = 0; k < t->count; k++)
     if (scalar_bits(m, words[3 + k], &bits[k]) && bits[k] == bits[0])
@@ -272,25 +306,28 @@ import_constant(import *m, id_info *info, uint32_t id)
 }
 
 static bool
-append_words(import *m, list *out, uint32_t bits, uint32_t count)
+append_words(import *m, list *out, const uint32_t *word, uint32_t count)
 {
   if (out->count + (uint64_t)count > 1u << 24)
     return import_fail(m, "an initializer of more than %u scalars is not covered", 1u << 24);
   uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
   for (uint32_t k = 0; words && k < count; k++)
-    words[k] = bits;
+    words[k] = word ? word[k] : 0;
   return words != NULL;
 }
 
+/* Words of an initializer of that type: two for each scalar of 64 bits. */
 static uint32_t
-scalars_in(import *m, uint32_t id)
+words_in(import *m, uint32_t id)
 {
   const spv_type *t = import_type(m, id);
   if (!t || t->leaves > 1u << 22)
     return NONE;
   uint32_t count = 0;
-  for (uint32_t k = 0; k < t->leaves; k++)
-    count += VYRE_TYPE_LANES(import_leaf_type(m, id, k));
+  for (uint32_t k = 0; k < t->leaves; k++) {
+    vyre_type type = import_leaf_type(m, id, k);
+    count += VYRE_TYPE_LANES(type) * import_literal_words(VYRE_TYPE_KIND(type));
+  }
   return count;
 }
 
@@ -301,13 +338,17 @@ import_constant_words(import *m, uint32_t id, list *out)
   if (!info || info->kind != ID_CONSTANT || (info->flags & ID_SPEC))
     return import_fail(m, "initializer %u is no plain constant", id);
   const uint32_t *words = m->words + info->def;
-  uint32_t op = words[0] & 0xffffu, bits;
+  uint32_t op = words[0] & 0xffffu;
+  uint64_t bits;
   if (op == SpvOpConstantNull || op == SpvOpUndef) {
-    uint32_t count = scalars_in(m, info->type);
-    return count == NONE ? import_fail(m, "an initializer of type %u is not covered", info->type) : append_words(m, out, 0, count);
+    uint32_t count = words_in(m, info->type);
+    return count == NONE ? import_fail(m, "an initializer of type %u is not covered", info->type)
+                         : append_words(m, out, NULL, count);
   }
-  if (scalar_bits(m, id, &bits))
-    return append_words(m, out, bits, 1);
+  if (scalar_bits(m, id, &bits)) {
+    const uint32_t both[2] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
+    return append_words(m, out, both, import_literal_words(scalar_kind(m, id)));
+  }
   uint32_t parts = (words[0] >> 16) - 3;
   for (uint32_t k = 0; k < parts; k++)
     if (!import_constant_words(m, words[3 + k], out))

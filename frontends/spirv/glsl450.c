@@ -25,6 +25,8 @@ typedef struct glsl_function {
 #define U1 VYRE_TYPE(VYRE_U32, 1)
 #define F2 VYRE_TYPE(VYRE_F32, 2)
 #define F4 VYRE_TYPE(VYRE_F32, 4)
+#define D1 VYRE_TYPE(VYRE_F64, 1)
+#define U2 VYRE_TYPE(VYRE_U32, 2)
 
 static const glsl_function functions[] = {
     {GLSLstd450Round, VYRE_OP_round, FUNCTION_PLAIN, 1, 0, 0},
@@ -84,6 +86,8 @@ static const glsl_function functions[] = {
     {GLSLstd450PackSnorm2x16, VYRE_OP_packsnorm2x16, FUNCTION_PACK, 1, F2, U1},
     {GLSLstd450PackUnorm2x16, VYRE_OP_packunorm2x16, FUNCTION_PACK, 1, F2, U1},
     {GLSLstd450PackHalf2x16, VYRE_OP_packhalf2x16, FUNCTION_PACK, 1, F2, U1},
+    {GLSLstd450PackDouble2x32, VYRE_OP_bitcast, FUNCTION_PACK, 1, U2, D1},
+    {GLSLstd450UnpackDouble2x32, VYRE_OP_bitcast, FUNCTION_PACK, 1, D1, U2},
     {GLSLstd450UnpackSnorm2x16, VYRE_OP_unpacksnorm2x16, FUNCTION_PACK, 1, U1, F2},
     {GLSLstd450UnpackUnorm2x16, VYRE_OP_unpackunorm2x16, FUNCTION_PACK, 1, U1, F2},
     {GLSLstd450UnpackHalf2x16, VYRE_OP_unpackhalf2x16, FUNCTION_PACK, 1, U1, F2},
@@ -213,12 +217,12 @@ value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags
   vyre_type made = type;
   switch ((function_form)f->form) {
   case FUNCTION_PLAIN:
-    if (f->number == GLSLstd450Cross && type != VYRE_TYPE(VYRE_F32, 3))
+    if (f->number == GLSLstd450Cross && (!is_float(type) || VYRE_TYPE_LANES(type) != 3))
       break;
     return import_emit(m, (vyre_opcode)f->vyre, type, flags, rows, f->operands);
   case FUNCTION_PACK:
-    fits = (a == f->from || (f->from == U1 && a == VYRE_TYPE(VYRE_I32, 1))) &&
-           (type == f->to || (f->to == U1 && type == VYRE_TYPE(VYRE_I32, 1)));
+    fits = (a == f->from || (f->from == U1 && a == VYRE_TYPE(VYRE_I32, 1)) || (f->from == U2 && a == VYRE_TYPE(VYRE_I32, 2))) &&
+           (type == f->to || (f->to == U1 && type == VYRE_TYPE(VYRE_I32, 1)) || (f->to == U2 && type == VYRE_TYPE(VYRE_I32, 2)));
     if (fits)
       operands[0] = import_cast(m, rows[0], f->from);
     made = f->to;

@@ -241,7 +241,8 @@ typedef struct switch_case {
 } switch_case;
 
 typedef struct case_label {
-  uint32_t literal, next;
+  uint64_t literal;
+  uint32_t next;
 } case_label;
 
 typedef struct set_row {
@@ -356,7 +357,11 @@ bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 /* ---- constants.c ---- */
 bool import_declare_constant(import *m, uint32_t op);
 bool import_constant(import *m, id_info *info, uint32_t id);   /* makes it in this program */
-bool import_literal(import *m, uint32_t id, uint32_t *out);    /* a plain 32-bit integer constant */
+/* A plain integer constant of any width as 32 bits: what does not fit is UINT32_MAX. */
+bool import_literal(import *m, uint32_t id, uint32_t *out);
+/* The bits of a literal of that kind that stands at `words`; how many words it has. */
+uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
+uint32_t import_literal_words(vyre_kind kind);
 bool import_constant_words(import *m, uint32_t id, list *out); /* as an initializer */
 vyre_builder import_top(import *m);                            /* rows that only constants feed go here */
 
@@ -378,6 +383,10 @@ uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t count); /* to be fi
 vyre_type import_row_type(const import *m, uint32_t row);
 uint32_t import_cast_top(import *m, uint32_t row, vyre_type type); /* of what constants feed: at the program's top */
 uint32_t import_cast(import *m, uint32_t row, vyre_type type);     /* bitcast where it differs; 0: failed */
+/* An integer scalar as an index, i32 or u32 (u32 if `is_unsigned`): wider ones that do not fit are all ones.  0: failed. */
+uint32_t import_index(import *m, uint32_t row, bool is_unsigned);
+/* A count of bits, as many lanes as it has: unsigned, of that kind. */
+uint32_t import_bit_count(import *m, uint32_t row, vyre_kind kind);
 uint32_t import_matrix(import *m, uint32_t id);                    /* its tuple row */
 void import_set_matrix(import *m, uint32_t id, uint32_t type, uint32_t tuple);
 bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);

@@ -142,14 +142,22 @@ is_of_class(vyre_kind kind, vyre_class klass)
   }
 }
 
+/* Integers of that signedness, as wide. */
+static vyre_type
+of_sign(vyre_type type, bool is_signed)
+{
+  uint32_t kind = VYRE_TYPE_KIND(type);
+  return VYRE_TYPE(is_signed ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
+}
+
 /* What the op computes on, if `type` is what it is asked for. */
 static vyre_type
 work_type(vyre_class klass, vyre_type type)
 {
   if (klass == VYRE_CLASS_UINT)
-    return VYRE_TYPE(VYRE_U32, VYRE_TYPE_LANES(type));
+    return of_sign(type, false);
   if (klass == VYRE_CLASS_SINT)
-    return VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(type));
+    return of_sign(type, true);
   return type;
 }
 
@@ -173,7 +181,9 @@ import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uin
     bool fits = given == work || (vyre_kind_is_int(VYRE_TYPE_KIND(given)) && vyre_kind_is_int(VYRE_TYPE_KIND(work)));
     if (!fits && !failed(m))
       import_fail(m, "operand %u has a type that it cannot have there", k);
-    operands[k].id = import_cast(m, rows[k], work);
+    bool counts = k == 1 && (op == VYRE_OP_shl || op == VYRE_OP_ushr || op == VYRE_OP_sshr);
+    uint32_t operand = counts ? import_bit_count(m, rows[k], (vyre_kind)((uint32_t)VYRE_TYPE_KIND(work) | 1u)) : rows[k];
+    operands[k].id = import_cast(m, operand, work);
     if (!operands[k].id || failed(m))
       return 0;
   }
@@ -186,25 +196,37 @@ static uint32_t
 splat(import *m, uint32_t scalar, vyre_type type)
 {
   if (VYRE_ROW_OP(m->view->op[scalar]) == VYRE_OP_const)
-    return vyre_build_const(&m->b, type, m->view->imm[scalar]).id;
+    return vyre_build_const(&m->b, type, m->view->imm[scalar] | (uint64_t)m->view->imm_hi[scalar] << 32).id;
   return vyre_build(&m->b, VYRE_OP_splat, type, 0, 0, 0, (vyre_row){scalar}, VYRE_NONE, VYRE_NONE).id;
+}
+
+/* `read` and `write` of the table stand for all kinds of their family. */
+static vyre_type
+as_family(uint8_t family, vyre_type type)
+{
+  return family == VYRE_F32 ? type : of_sign(type, family == VYRE_I32);
 }
 
 /* Converts, reading the operand as `read` and casting the result. */
 static uint32_t
-convert(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t row)
+convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row)
 {
   vyre_type from = import_row_type(m, row);
-  vyre_type read = VYRE_TYPE(o->read, VYRE_TYPE_LANES(from)), write = VYRE_TYPE(o->write, VYRE_TYPE_LANES(type));
+  vyre_type read = as_family(o->read, from), write = as_family(o->write, type);
   bool from_float = vyre_kind_is_float(VYRE_TYPE_KIND(from)), to_float = vyre_kind_is_float(VYRE_TYPE_KIND(type));
   if (VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(type) || VYRE_TYPE_KIND(from) == VYRE_BOOL || VYRE_TYPE_KIND(type) == VYRE_BOOL ||
       from_float != (o->read == VYRE_F32) || to_float != (o->write == VYRE_F32)) {
     import_fail(m, "its type or its operand's is not one that it can have");
     return 0;
   }
+  uint32_t mode;
+  if (import_decoration(m, id, SpvDecorationFPRoundingMode, &mode) && mode != SpvFPRoundingModeRTE) {
+    import_fail(m, "a conversion that rounds otherwise than to the nearest even value is not covered");
+    return 0;
+  }
   row = import_cast(m, row, read);
   if (row && read != write)
-    row = vyre_build(&m->b, VYRE_OP_convert, write, flags, 0, 0, (vyre_row){row}, VYRE_NONE, VYRE_NONE).id;
+    row = vyre_build(&m->b, VYRE_OP_convert, write, import_row_flags(m, id), 0, 0, (vyre_row){row}, VYRE_NONE, VYRE_NONE).id;
   return import_cast(m, row, type);
 }
 
@@ -261,8 +283,9 @@ bit_field(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint3
   bool inserts = op == VYRE_OP_bfi;
   vyre_type count = VYRE_TYPE(VYRE_U32, 1);
   uint32_t base = import_cast(m, import_row(m, args[0]), type), insert = inserts ? import_cast(m, import_row(m, args[1]), type) : 0;
-  vyre_row field[2] = {{import_cast(m, import_row(m, args[inserts ? 2 : 1]), count)},
-                       {import_cast(m, import_row(m, args[inserts ? 3 : 2]), count)}};
+  vyre_row field[2];
+  for (uint32_t k = 0; k < 2; k++)
+    field[k].id = import_cast(m, import_bit_count(m, import_row(m, args[(inserts ? 2 : 1) + k]), VYRE_U32), count);
   if (failed(m))
     return 0;
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(type))) {
@@ -396,7 +419,7 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
     break;
   case OP_CONVERT:
-    row = convert(m, o, t->value, flags, rows[0]);
+    row = convert(m, o, t->value, id, rows[0]);
     break;
   case OP_BITCAST:
     row = import_cast(m, rows[0], t->value);

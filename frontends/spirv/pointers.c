@@ -356,8 +356,14 @@ take_step(import *m, pointer *p, uint32_t id)
     if (!import_value(m, id, &v))
       return false;
     row = v.count == 1 ? v.leaves[0] : 0;
-    if (!row || (import_row_type(m, row) != VYRE_TYPE(VYRE_U32, 1) && import_row_type(m, row) != VYRE_TYPE(VYRE_I32, 1)))
-      return import_fail(m, "index %u is no 32-bit integer", id);
+    vyre_type type = row ? import_row_type(m, row) : 0;
+    if (!vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1)
+      return import_fail(m, "index %u is no integer", id);
+    if (vyre_kind_bits(VYRE_TYPE_KIND(type)) != 32) {
+      row = import_index(m, import_visible(m, row), false);
+      if (!row)
+        return false;
+    }
     if (t->form == FORM_STRUCT)
       return import_fail(m, "index %u of a struct is no constant", id);
   }

@@ -316,6 +316,16 @@ add_edge(import *m, uint32_t from, uint32_t label)
   return true;
 }
 
+/* Words of the literals of a switch over that selector. */
+static uint32_t
+selector_words(const import *m, uint32_t id)
+{
+  const id_info *info = id < m->bound ? &m->ids[id] : NULL;
+  if (!info || !info->type || m->ids[info->type].kind != ID_TYPE)
+    return 1;
+  return import_literal_words(VYRE_TYPE_KIND(AT(spv_type, m->types, m->ids[info->type].value)->value));
+}
+
 static bool
 scan_edges(import *m, uint32_t from)
 {
@@ -323,7 +333,7 @@ scan_edges(import *m, uint32_t from)
   b->successors = m->successors.count;
   m->at = b->end;
   const uint32_t *words = m->words + m->at;
-  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, stride;
   if (b->merge) {
     uint32_t next = m->words[b->merge] >> 16;
     m->at = b->merge;
@@ -351,9 +361,10 @@ scan_edges(import *m, uint32_t from)
   case SpvOpSwitch:
     if (!import_needs(m, 3))
       return false;
-    if (count % 2 == 0)
-      return import_fail(m, "a literal without its label (only 32-bit selectors are covered)");
-    for (uint32_t k = 2; k < count; k += 2)
+    stride = 1 + selector_words(m, words[1]);
+    if (count % stride != 3 % stride)
+      return import_fail(m, "a literal without its label");
+    for (uint32_t k = 2; k < count; k += stride)
       if (!add_edge(m, from, words[k]))
         return false;
     return true;

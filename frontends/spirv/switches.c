@@ -23,14 +23,14 @@ case_of(import *m, uint32_t c, uint32_t target, uint32_t stamp)
 }
 
 static bool
-add_label(import *m, switch_case *k, uint32_t literal)
+add_label(import *m, switch_case *k, uint64_t literal)
 {
   if (m->case_labels.count == 0 && !list_add(m, &m->case_labels, sizeof(case_label), 1))
     return false;
   case_label *l = list_add(m, &m->case_labels, sizeof(case_label), 1);
   if (!l)
     return false;
-  *l = (case_label){literal, k->labels};
+  *l = (case_label){.literal = literal, .next = k->labels};
   k->labels = m->case_labels.count - 1;
   k->label_count++;
   return true;
@@ -38,15 +38,17 @@ add_label(import *m, switch_case *k, uint32_t literal)
 
 /* Collects the cases.  A literal whose target is the merge block needs a case only if there is a default that it is kept from. */
 static bool
-collect(import *m, uint32_t c, const uint32_t *words, uint32_t count, uint32_t stamp)
+collect(import *m, uint32_t c, const uint32_t *words, uint32_t count, vyre_kind kind, uint32_t stamp)
 {
   uint32_t other = import_block(m, words[2]), merge = CONSTRUCT(m, c)->merge;
-  for (uint32_t k = 3; k + 1 < count; k += 2) {
-    uint32_t target = import_block(m, words[k + 1]);
+  uint32_t literal_words = import_literal_words(kind);
+  for (uint32_t k = 3; k + literal_words < count; k += 1 + literal_words) {
+    uint32_t target = import_block(m, words[k + literal_words]);
     if (target == merge && other == merge)
       continue;
     uint32_t index = case_of(m, c, target, stamp);
-    if (index == NONE || !add_label(m, AT(switch_case, m->cases, CONSTRUCT(m, c)->cases + index), words[k]))
+    if (index == NONE ||
+        !add_label(m, AT(switch_case, m->cases, CONSTRUCT(m, c)->cases + index), import_literal_bits(words + k, kind)))
       return false;
   }
   if (other == merge) {
@@ -239,13 +241,14 @@ flow_switch(import *m, uint32_t index)
   }
   uint32_t selector = import_row(m, words[1]), merge = import_block(m, m->words[b->merge + 1]);
   vyre_type type = selector ? import_row_type(m, selector) : 0;
-  if (failed(m) || (type != VYRE_TYPE(VYRE_U32, 1) && type != VYRE_TYPE(VYRE_I32, 1))) {
-    import_fail(m, "selector %u is no 32-bit integer", words[1]);
+  vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (failed(m) || !vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
+    import_fail(m, "selector %u is no integer", words[1]);
     return NONE;
   }
   /* phis of the targets: on the way from here, whichever it is, they have what this block gives them */
   uint32_t stamp = ++m->stamp;
-  for (uint32_t k = 2; k < count && !failed(m); k += 2) {
+  for (uint32_t k = 2; k < count && !failed(m); k += 1 + import_literal_words(kind)) {
     block *to = AT(block, m->blocks, import_block(m, words[k]));
     if (to->stamp == stamp)
       continue;
@@ -262,7 +265,7 @@ flow_switch(import *m, uint32_t index)
   CONSTRUCT(m, c)->merge = merge;
   CONSTRUCT(m, c)->cases = cases;
   stamp = ++m->stamp;
-  if (collect(m, c, words, count, stamp))
+  if (collect(m, c, words, count, kind, stamp))
     walk_cases(m, c, row, type);
   m->at = at;
   m->cases.count = cases;

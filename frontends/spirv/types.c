@@ -1,6 +1,7 @@
 /* SPIR-V's types: what values of them are made of, and the types of memory that they become.
  *
- * Limits: bool, 32-bit integers and floats; others are errors at their declaration.  Types nest 255 deep, as SPIR-V says.
+ * Limits: bool, integers of 8, 16, 32 and 64 bits, floats of 16, 32 and 64; others are errors at their declaration.  Types nest 255
+ * deep, as SPIR-V says.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -80,10 +81,17 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   }
   if (!import_needs(m, op == SpvOpTypeInt ? 4 : 3))
     return false;
-  if (words[2] != 32)
-    return import_fail(m, "%u bits are not covered, only 32 are\nFix: use 32-bit types", words[2]);
-  t->value = op == SpvOpTypeFloat ? VYRE_TYPE(VYRE_F32, 1) : words[3] ? VYRE_TYPE(VYRE_I32, 1) : VYRE_TYPE(VYRE_U32, 1);
-  return true;
+  for (vyre_kind kind = VYRE_I8; kind <= VYRE_F64; kind++) {
+    bool is_float = vyre_kind_is_float(kind);
+    if (vyre_kind_bits(kind) != words[2] || is_float != (op == SpvOpTypeFloat) ||
+        (!is_float && vyre_kind_is_signed(kind) != (words[3] != 0)))
+      continue;
+    if (is_float && words[0] >> 16 > 3)
+      return import_fail(m, "a float with an encoding of its own is not covered");
+    t->value = VYRE_TYPE(kind, 1);
+    return true;
+  }
+  return import_fail(m, "%u bits are not covered\nFix: use integers of 8 to 64 bits, floats of 16 to 64", words[2]);
 }
 
 static bool
@@ -387,7 +395,10 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
     return vyre_type_runtime_array(m->module, element, t->stride);
   uint32_t row = 0;
   if (!t->count) {
-    row = import_cast_top(m, import_row(m, t->length), VYRE_TYPE(VYRE_U32, 1));
+    vyre_builder saved = m->b;
+    m->b = import_top(m);
+    row = import_index(m, import_row(m, t->length), true);
+    m->b = saved;
     if (!row)
       return 0;
     if (m->view->op[row] == VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_U32, 1), 0))

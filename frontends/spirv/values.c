@@ -105,8 +105,8 @@ import_cast(import *m, uint32_t row, vyre_type type)
     import_fail(m, "an operand's type is not one that it can have");
     return 0;
   }
-  if (VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_const)
-    return vyre_build_const(&m->b, type, m->view->imm[row]).id;
+  if (VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_const && VYRE_TYPE_LANES(from) == VYRE_TYPE_LANES(type))
+    return vyre_build_const(&m->b, type, m->view->imm[row] | (uint64_t)m->view->imm_hi[row] << 32).id;
   if (VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_bitcast && import_row_type(m, m->view->a[row]) == type)
     return m->view->a[row]; /* there and back */
   return vyre_build_convert(&m->b, VYRE_OP_bitcast, type, (vyre_row){row}).id;
@@ -120,6 +120,51 @@ import_cast_top(import *m, uint32_t row, vyre_type type)
   row = import_cast(m, row, type);
   m->b = saved;
   return row;
+}
+
+static uint32_t
+convert_to(import *m, uint32_t row, vyre_kind kind)
+{
+  vyre_type type = VYRE_TYPE(kind, VYRE_TYPE_LANES(import_row_type(m, row)));
+  if (import_row_type(m, row) == type)
+    return row;
+  return vyre_build_convert(&m->b, VYRE_OP_convert, type, (vyre_row){row}).id;
+}
+
+uint32_t
+import_index(import *m, uint32_t row, bool is_unsigned)
+{
+  vyre_type type = row ? import_row_type(m, row) : 0;
+  vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (!row)
+    return 0;
+  if (!vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
+    import_fail(m, "an index or length is no integer");
+    return 0;
+  }
+  if (vyre_kind_bits(kind) == 32)
+    return is_unsigned ? import_cast(m, row, VYRE_TYPE(VYRE_U32, 1)) : row;
+  if (vyre_kind_bits(kind) == 64) { /* below 2^32 it is itself, else out of every bounds */
+    row = import_cast(m, row, VYRE_TYPE(VYRE_U64, 1));
+    row = row ? vyre_build_imm(&m->b, VYRE_OP_umin, (vyre_row){row}, UINT32_MAX).id : 0;
+    return row ? convert_to(m, row, VYRE_U32) : 0;
+  }
+  row = convert_to(m, row, vyre_kind_is_signed(kind) ? VYRE_I32 : VYRE_U32);
+  return is_unsigned ? import_cast(m, row, VYRE_TYPE(VYRE_U32, 1)) : row;
+}
+
+uint32_t
+import_bit_count(import *m, uint32_t row, vyre_kind kind)
+{
+  vyre_type type = row ? import_row_type(m, row) : 0;
+  if (!row)
+    return 0;
+  if (!vyre_kind_is_int(VYRE_TYPE_KIND(type))) {
+    import_fail(m, "a count of bits is no integer");
+    return 0;
+  }
+  row = import_cast(m, row, VYRE_TYPE((uint32_t)VYRE_TYPE_KIND(type) | 1u, VYRE_TYPE_LANES(type))); /* unsigned */
+  return row ? convert_to(m, row, kind) : 0;
 }
 
 uint32_t
@@ -390,8 +435,9 @@ dynamic(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *a
   const spv_type *t = import_value_type(m, type_id);
   if (!vector || !index || !t)
     return false;
-  if (vyre_kind_is_int(VYRE_TYPE_KIND(import_row_type(m, index))) == false || VYRE_TYPE_LANES(import_row_type(m, index)) != 1)
-    return import_fail(m, "its index is no integer");
+  index = import_index(m, index, false);
+  if (!index)
+    return false;
   if (!extracts) {
     uint32_t row = insert_lane(m, vector, scalar, index);
     if (row && import_row_type(m, row) != t->value)

@@ -15,23 +15,24 @@ takes(vyre_class klass, vyre_kind kind)
   case VYRE_CLASS_BOOL:
     return kind == VYRE_BOOL;
   case VYRE_CLASS_UINT:
-    return kind == VYRE_U32;
+    return vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind);
   case VYRE_CLASS_SINT:
-    return kind == VYRE_I32;
+    return vyre_kind_is_signed(kind);
   case VYRE_CLASS_INT:
-    return kind == VYRE_U32 || kind == VYRE_I32;
+    return vyre_kind_is_int(kind);
   case VYRE_CLASS_FLOAT:
-    return kind == VYRE_F32;
+    return vyre_kind_is_float(kind);
   case VYRE_CLASS_NUM:
     return kind != VYRE_BOOL;
   case VYRE_CLASS_BITS:
-    return kind != VYRE_F32;
+    return !vyre_kind_is_float(kind);
   default:
     return false;
   }
 }
 
 static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
+static const vyre_kind other_kinds[] = {VYRE_I8, VYRE_U8, VYRE_I16, VYRE_U16, VYRE_I64, VYRE_U64, VYRE_F16, VYRE_F64};
 
 /* Relaxed programs are compared only where ops.def gives a result for all operands and the device computes it exactly. */
 static uint32_t
@@ -52,19 +53,26 @@ tolerance_of(vyre_opcode op, uint32_t mode)
 static void
 uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyre_row operands[3])
 {
-  static const uint32_t literals[4] = {0, 1, 32, 0xffffffff}, float_literals[4] = {0x3f800000, 0x3fc00000, 0x3f000000, 0xc2280000};
+  static const uint64_t literals[4] = {0, 1, 32, UINT64_MAX}, float_literals[4] = {0x3f800000, 0x3fc00000, 0x3f000000, 0xc2280000};
+  static const uint64_t half_literals[4] = {0x3c00, 0x3e00, 0x3800, 0xd140};
+  static const uint64_t double_literals[4] = {0x3ff0000000000000, 0x3ff8000000000000, 0x3fe0000000000000, 0xc045000000000000};
   const vyre_op_info *info = &vyre_op_infos[op];
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const vyre_type result = VYRE_TYPE(info->rule == VYRE_RULE_BOOL ? VYRE_BOOL : kind, VYRE_TYPE_LANES(type));
   c->label = info->text;
   c->tolerance = tolerance_of((vyre_opcode)op, mode);
-  c->zeros_agree = kind == VYRE_F32 && op < VYRE_OP_fmin;
+  c->zeros_agree = vyre_kind_is_float(kind) && op < VYRE_OP_fmin;
   export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, 0, 0, 0, operands[0], info->operands > 1 ? operands[1] : VYRE_NONE,
                               info->operands > 2 ? operands[2] : VYRE_NONE));
   for (uint32_t i = 0; (info->flags & VYRE_OP_TAKES_IMM) && i < 4; i++) {
-    const uint32_t bits = kind == VYRE_F32 ? float_literals[i] : kind == VYRE_BOOL ? i & 1 : literals[i];
+    const uint64_t bits = kind == VYRE_F32    ? float_literals[i]
+                          : kind == VYRE_F16  ? half_literals[i]
+                          : kind == VYRE_F64  ? double_literals[i]
+                          : kind == VYRE_BOOL ? i & 1
+                                              : literals[i] & UINT64_MAX >> (64 - vyre_kind_bits(kind));
     if (mode == 0 || info->undefined == VYRE_UNDEFINED_NEVER)
-      export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, VYRE_ROW_IMM, bits, 0, operands[0], VYRE_NONE, VYRE_NONE));
+      export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, VYRE_ROW_IMM, (uint32_t)bits, (uint32_t)(bits >> 32), operands[0],
+                                  VYRE_NONE, VYRE_NONE));
   }
 }
 
@@ -74,6 +82,15 @@ open_with_inputs(export_case *c, uint32_t mode, vyre_type type, vyre_row operand
   export_open(c, mode);
   for (int i = 0; i < 3; i++)
     operands[i] = export_input(c, type);
+}
+
+/* GLSL.std.450 has some functions for f16 and f32 alone, SPIR-V quantization for f32. */
+static bool
+has_width(vyre_opcode op, vyre_kind kind)
+{
+  if (op == VYRE_OP_quantize16)
+    return kind == VYRE_F32;
+  return kind != VYRE_F64 || op < VYRE_OP_radians || op > VYRE_OP_pow;
 }
 
 /* Ops whose operands all have one type: as many of them in a program as it has room for. */
@@ -86,9 +103,10 @@ uniform_ops(uint32_t mode, vyre_type type)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE) ||
-        !takes((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3))
+        !takes((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3) ||
+        !has_width((vyre_opcode)op, VYRE_TYPE_KIND(type)))
       continue;
-    if (c.stores + 20 > EXPORT_SLOTS) {
+    if (c.stores + 40 > EXPORT_SLOTS) {
       export_run(&c, NULL);
       export_close(&c);
       open_with_inputs(&c, mode, type, operands);
@@ -115,6 +133,16 @@ ops_of_one_type_relaxed(void **state)
   for (size_t k = 0; k < 4; k++)
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(kinds[k], lanes));
+}
+
+static void
+ops_of_other_widths(void **state)
+{
+  (void)state;
+  for (size_t k = 0; k < sizeof(other_kinds) / sizeof(*other_kinds); k++) {
+    uniform_ops(0, VYRE_TYPE(other_kinds[k], k % 2 ? 1 : 3));
+    uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(other_kinds[k], k % 2 ? 2 : 1));
+  }
 }
 
 static vyre_row
@@ -419,6 +447,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(ops_of_one_type_strict),
       cmocka_unit_test(ops_of_one_type_relaxed),
+      cmocka_unit_test(ops_of_other_widths),
       cmocka_unit_test(lanes_taken_and_put),
       cmocka_unit_test(vectors_joined_and_shuffled),
       cmocka_unit_test(choices),

@@ -105,9 +105,19 @@ export_input(export_case *c, vyre_type type)
   for (uint32_t i = 0; i < count; i++) {
     assert_true(c->loads < EXPORT_SLOTS);
     lanes[i] = vyre_build_load(&c->b, vyre_build_at(&c->b, c->in, word_index(c, c->loads++)), 0);
-    if (kind == VYRE_BOOL)
+    if (kind == VYRE_BOOL) {
       lanes[i] = vyre_build_imm(&c->b, VYRE_OP_ne, lanes[i], 0);
-    else if (kind != VYRE_U32)
+    } else if (vyre_kind_bits(kind) == 64) { /* a word is both halves, so that it is an edge of 64 bits too */
+      const vyre_row halves[2] = {lanes[i], lanes[i]};
+      lanes[i] = vyre_build_convert(&c->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), vyre_build_join(&c->b, halves, 2));
+    } else if (vyre_kind_bits(kind) < 32) { /* its low part or its high one */
+      const vyre_kind plain = vyre_kind_bits(kind) == 8 ? VYRE_U8 : VYRE_U16;
+      if (i & 1)
+        lanes[i] = vyre_build_imm(&c->b, VYRE_OP_ushr, lanes[i], 32 - vyre_kind_bits(kind));
+      lanes[i] = vyre_build_convert(&c->b, VYRE_OP_convert, VYRE_TYPE(plain, 1), lanes[i]);
+      if (kind != plain)
+        lanes[i] = vyre_build_convert(&c->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), lanes[i]);
+    } else if (kind != VYRE_U32)
       lanes[i] = vyre_build_convert(&c->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), lanes[i]);
   }
   return vyre_build_join(&c->b, lanes, count);
@@ -122,7 +132,30 @@ type_of(const export_case *c, vyre_row row)
 void
 export_output(export_case *c, vyre_row value)
 {
-  const vyre_type type = type_of(c, value);
+  vyre_type type = type_of(c, value);
+  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type));
+  if (VYRE_TYPE_KIND(type) == VYRE_F16 || VYRE_TYPE_KIND(type) == VYRE_F64) { /* what f32 has `agree` for */
+    const vyre_row nan = vyre_build_const(&c->b, type, bits == 16 ? 0x7e00 : 0x7ff8000000000000u);
+    const vyre_row zero = vyre_build_const(&c->b, type, 0);
+    value = vyre_build_select(&c->b, vyre_build_unary(&c->b, VYRE_OP_isnan, value), nan, value);
+    if (c->zeros_agree)
+      value = vyre_build_select(&c->b, vyre_build_binary(&c->b, VYRE_OP_feq, value, zero), zero, value);
+  }
+  if (bits == 64 && VYRE_TYPE_LANES(type) > 1) { /* a lane at a time, each as two words */
+    for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
+      export_output(c, vyre_build_lane(&c->b, value, i));
+    return;
+  }
+  if (bits == 64) {
+    type = VYRE_TYPE(VYRE_U32, 2);
+    value = vyre_build_convert(&c->b, VYRE_OP_bitcast, type, value);
+  } else if (bits == 8 || bits == 16) {
+    const vyre_type plain = VYRE_TYPE(bits == 8 ? VYRE_U8 : VYRE_U16, VYRE_TYPE_LANES(type));
+    if (type != plain)
+      value = vyre_build_convert(&c->b, VYRE_OP_bitcast, plain, value);
+    type = VYRE_TYPE(VYRE_U32, VYRE_TYPE_LANES(type));
+    value = vyre_build_convert(&c->b, VYRE_OP_convert, type, value);
+  }
   for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++) {
     vyre_row lane = VYRE_TYPE_LANES(type) == 1 ? value : vyre_build_lane(&c->b, value, i);
     if (VYRE_TYPE_KIND(type) == VYRE_BOOL)

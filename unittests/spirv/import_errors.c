@@ -23,8 +23,8 @@ static const struct {
   const char *text, *message;
 } refused[] = {
     /* not covered */
-    {MODULE ENTRY "%long = OpTypeInt 64 0\n", "OpTypeInt at word 27: 64 bits are not covered"},
-    {MODULE ENTRY "%half = OpTypeFloat 16\n", "OpTypeFloat at word 27: 16 bits are not covered"},
+    {MODULE ENTRY "%long = OpTypeInt 128 0\n", "OpTypeInt at word 27: 128 bits are not covered"},
+    {MODULE ENTRY "%quad = OpTypeFloat 128\n", "OpTypeFloat at word 27: 128 bits are not covered"},
     {MODULE ENTRY "%float = OpTypeFloat 32\n%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n",
      "OpTypeImage at word 30: not covered"},
     {MODULE "OpEntryPoint Vertex %main \"main\"\n", "OpEntryPoint at word 16: execution model 0 is not covered"},

@@ -228,7 +228,7 @@ BREAKS(volatile_arithmetic) { return vyre_build(&x->b, VYRE_OP_not, U32, VYRE_RO
 BREAKS(coherent_get) { return vyre_build(&x->b, VYRE_OP_get, F32, VYRE_ROW_COHERENT, 0, 0, x->var, NONE, NONE).id; }
 BREAKS(deco_without_decorations) { return vyre_build(&x->b, VYRE_OP_not, U32, VYRE_ROW_DECO, 0, 0, x->u, NONE, NONE).id; }
 BREAKS(type_where_none_is) { return op3(x, VYRE_OP_set, U32, x->var, x->f, NONE).id; }
-BREAKS(type_of_a_later_version) { return op3(x, VYRE_OP_convert, VYRE_TYPE(VYRE_F64, 1), x->f, NONE, NONE).id; }
+BREAKS(type_that_is_no_value) { return op3(x, VYRE_OP_convert, VYRE_TYPE(VYRE_PATH, 1), x->f, NONE, NONE).id; }
 BREAKS(no_type_where_one_is) { return op3(x, VYRE_OP_not, 0, x->u, NONE, NONE).id; }
 BREAKS(type_byte_out_of_range) { return op3(x, VYRE_OP_not, 255, x->u, NONE, NONE).id; }
 BREAKS(class_not_met) { return op3(x, VYRE_OP_add, BOOL, x->cond, x->cond, NONE).id; }

@@ -1,0 +1,101 @@
+/* What a module from text has to declare for its types: capabilities and extensions.  Modules from SPIR-V keep their own.
+ *
+ * Arithmetic and storage have capabilities of their own; a buffer's are those of the kinds that its type is made of.
+ *
+ * Cost: one pass over the types of the module, and one over the input's buffers.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+enum { NARROW_8 = 1u << VYRE_I8 | 1u << VYRE_U8, NARROW_16 = 1u << VYRE_I16 | 1u << VYRE_U16 | 1u << VYRE_F16 };
+
+static void
+capability(vyre_spv *s, uint32_t which)
+{
+  vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &which, 1);
+}
+
+/* The kinds, as bits, that each type from 256 on is made of: parts stand before what is made of them. */
+static uint32_t
+kinds_in(const vyre_spv_words *kinds, vyre_type_id type)
+{
+  if (type < 256)
+    return 1u << VYRE_TYPE_KIND((vyre_type)type);
+  return type - 256 < kinds->count ? kinds->data[type - 256] : 0;
+}
+
+static void
+fill_kinds(vyre_spv *s, vyre_spv_words *kinds)
+{
+  const uint32_t count = vyre_type_count(s->module);
+  for (uint32_t type = 256; type < count && !s->out_of_memory; type++) {
+    const vyre_type_info info = vyre_type_get(s->module, type);
+    uint32_t mask = 0;
+    if (info.form != VYRE_FORM_STRUCT)
+      mask = kinds_in(kinds, info.element);
+    for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++)
+      mask |= kinds_in(kinds, info.members[i].type);
+    vyre_spv_push(s, kinds, mask);
+  }
+}
+
+/* The kinds that the input's buffers of each space hold. */
+static void
+kinds_of_spaces(vyre_spv *s, uint32_t out[VYRE_SPACE_PUSH + 1])
+{
+  vyre_spv_words kinds = {0};
+  fill_kinds(s, &kinds);
+  for (uint32_t program = s->first[0]; program; program = s->next[program]) {
+    if (vyre_program_info_of(s->module, (vyre_row){program})->input != s->input)
+      continue;
+    for (uint32_t row = s->first[program]; row; row = s->next[row]) {
+      if (vyre_spv_opcode(s, row) != VYRE_OP_buffer)
+        continue;
+      const uint32_t space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
+      if (space <= VYRE_SPACE_PUSH)
+        out[space] |= kinds_in(&kinds, s->imm[row]);
+    }
+  }
+  vyre_spv_words_free(s, &kinds);
+}
+
+void
+vyre_spv_type_capabilities(vyre_spv *s)
+{
+  static const struct {
+    vyre_kind kind, other;
+    uint32_t capability;
+  } arithmetic[] = {{VYRE_I8, VYRE_U8, SpvCapabilityInt8},
+                    {VYRE_I16, VYRE_U16, SpvCapabilityInt16},
+                    {VYRE_I64, VYRE_U64, SpvCapabilityInt64},
+                    {VYRE_F16, VYRE_F16, SpvCapabilityFloat16},
+                    {VYRE_F64, VYRE_F64, SpvCapabilityFloat64}};
+  static const struct {
+    uint32_t space, narrow, capability;
+  } storage[] = {{VYRE_SPACE_STORAGE, NARROW_16, SpvCapabilityStorageBuffer16BitAccess},
+                 {VYRE_SPACE_UNIFORM, NARROW_16, SpvCapabilityUniformAndStorageBuffer16BitAccess},
+                 {VYRE_SPACE_PUSH, NARROW_16, SpvCapabilityStoragePushConstant16},
+                 {VYRE_SPACE_STORAGE, NARROW_8, SpvCapabilityStorageBuffer8BitAccess},
+                 {VYRE_SPACE_UNIFORM, NARROW_8, SpvCapabilityUniformAndStorageBuffer8BitAccess},
+                 {VYRE_SPACE_PUSH, NARROW_8, SpvCapabilityStoragePushConstant8}};
+  uint32_t narrow = 0;
+  for (size_t i = 0; i < sizeof(arithmetic) / sizeof(arithmetic[0]); i++) {
+    if (!s->value_types[VYRE_TYPE(arithmetic[i].kind, 1)] && !s->value_types[VYRE_TYPE(arithmetic[i].other, 1)])
+      continue;
+    capability(s, arithmetic[i].capability);
+    narrow |= 1u << arithmetic[i].kind | 1u << arithmetic[i].other;
+  }
+  if (!(narrow & (NARROW_8 | NARROW_16)))
+    return;
+  uint32_t kinds[VYRE_SPACE_PUSH + 1] = {0};
+  bool bytes = false;
+  kinds_of_spaces(s, kinds);
+  for (size_t i = 0; i < sizeof(storage) / sizeof(storage[0]); i++) {
+    if (!(kinds[storage[i].space] & storage[i].narrow))
+      continue;
+    capability(s, storage[i].capability);
+    bytes |= storage[i].narrow == NARROW_8;
+  }
+  if (bytes && s->version < 0x10500) /* 16 bits are of 1.3 itself */
+    vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, "SPV_KHR_8bit_storage");
+}
