@@ -252,6 +252,16 @@ void vyre_spv_memory_start(vyre_spv *s);
 void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
 
+/* ---- order.c ---- */
+
+typedef struct vyre_spv_order {
+  uint32_t scope, semantics;
+  uint32_t unequal; /* of an exchange that fails */
+  bool empty;       /* a barrier that orders nothing: none is written */
+} vyre_spv_order;
+vyre_spv_order vyre_spv_atomic_order(const vyre_spv *s, vyre_opcode op, uint32_t imm, uint32_t scope_if_none);
+vyre_spv_order vyre_spv_barrier_order(const vyre_spv *s, uint32_t imm);
+
 /* ---- control.c ---- */
 
 /* What is written where, and which rows are used how: one pass over the program's rows. */

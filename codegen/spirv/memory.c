@@ -408,17 +408,6 @@ write_copy(vyre_spv *s, uint32_t row)
 
 /* ---- atomics and barriers ---- */
 
-/* What a failed exchange may order: no release. */
-static uint32_t
-unequal_semantics(uint32_t semantics)
-{
-  const uint32_t orders = SpvMemorySemanticsAcquireMask | SpvMemorySemanticsReleaseMask | SpvMemorySemanticsAcquireReleaseMask;
-  const uint32_t order = semantics & orders;
-  if (order & SpvMemorySemanticsReleaseMask)
-    return 0;
-  return order & SpvMemorySemanticsAcquireReleaseMask ? (semantics & ~orders) | SpvMemorySemanticsAcquireMask : semantics;
-}
-
 static void
 write_atomic(vyre_spv *s, uint32_t row)
 {
@@ -439,13 +428,12 @@ write_atomic(vyre_spv *s, uint32_t row)
   };
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const address at = address_of(s, s->a[row]);
-  uint32_t scope = VYRE_ORDER_MEMORY(s->imm[row]), semantics = VYRE_ORDER_SEMANTICS(s->imm[row]);
-  if (scope == 0) /* CrossDevice, which Vulkan has not: none was given */
-    scope = VYRE_BUFFER_SPACE(s->imm_hi[at.buffer]) == VYRE_SPACE_WORKGROUP ? SpvScopeWorkgroup : SpvScopeDevice;
-  uint32_t operands[7] = {at.pointer, vyre_spv_u32(s, scope)}, count = 3;
-  operands[2] = vyre_spv_u32(s, semantics);
+  const bool shared = VYRE_BUFFER_SPACE(s->imm_hi[at.buffer]) == VYRE_SPACE_WORKGROUP;
+  const vyre_spv_order order = vyre_spv_atomic_order(s, op, s->imm[row], shared ? SpvScopeWorkgroup : SpvScopeDevice);
+  uint32_t operands[7] = {at.pointer, vyre_spv_u32(s, order.scope)}, count = 3;
+  operands[2] = vyre_spv_u32(s, order.semantics);
   if (op == VYRE_OP_atomic_compare_exchange)
-    operands[count++] = vyre_spv_u32(s, unequal_semantics(semantics));
+    operands[count++] = vyre_spv_u32(s, order.unequal);
   if (op != VYRE_OP_atomic_load)
     operands[count++] = vyre_spv_value(s, s->b[row]);
   if (op == VYRE_OP_atomic_compare_exchange)
@@ -467,13 +455,16 @@ write_atomic(vyre_spv *s, uint32_t row)
 }
 
 static void
-write_barrier(vyre_spv *s, uint32_t order)
+write_barrier(vyre_spv *s, uint32_t imm)
 {
+  const vyre_spv_order order = vyre_spv_barrier_order(s, imm);
   uint32_t operands[3];
-  operands[0] = vyre_spv_u32(s, VYRE_ORDER_EXECUTION(order));
-  operands[1] = vyre_spv_u32(s, VYRE_ORDER_MEMORY(order));
-  operands[2] = vyre_spv_u32(s, VYRE_ORDER_SEMANTICS(order));
-  if (VYRE_ORDER_EXECUTION(order) == SpvScopeInvocation)
+  if (order.empty)
+    return;
+  operands[0] = vyre_spv_u32(s, VYRE_ORDER_EXECUTION(imm));
+  operands[1] = vyre_spv_u32(s, order.scope);
+  operands[2] = vyre_spv_u32(s, order.semantics);
+  if (VYRE_ORDER_EXECUTION(imm) == SpvScopeInvocation)
     vyre_spv_instruction(s, s->out, SpvOpMemoryBarrier, operands + 1, 2);
   else
     vyre_spv_instruction(s, s->out, SpvOpControlBarrier, operands, 3);
