@@ -33,9 +33,9 @@ typedef struct verifier {
   uint32_t *stack;   /* scratch of vyre_verify_is_constant and vyre_verify_type_rows */
   uint32_t stack_count, stack_capacity;
   uint32_t type_count;
-  uint8_t *type_facts;    /* by type id */
+  uint8_t *type_facts;  /* by type id */
   uint64_t *type_words; /* by type id: words of an initializer, a length given by a row counts 0 */
-  uint32_t *type_seen;    /* by type id: the buffer that vyre_verify_type_rows last looked at it for; made when it is first asked */
+  uint32_t *type_seen;  /* by type id: the buffer that vyre_verify_type_rows last looked at it for; made when it is first asked */
 } verifier;
 
 /* Text buffers for messages. */

@@ -13,7 +13,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions.h"
-#include "vyre/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
