@@ -1,0 +1,148 @@
+/* Laws over the op table, proven by z3 on the terms: an op commutes, and is associative, where ops.def says so and, on the
+ * narrowest kind, only there; and the laws of fold_laws.def hold or do not hold as it says.
+ *
+ * Limits: floats are taken as f16, whose laws z3 decides in moments; the terms of f32 and f64 are the same text.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define B (1u << VYRE_BOOL)
+#define I (1u << VYRE_U8 | 1u << VYRE_U16 | 1u << VYRE_U32 | 1u << VYRE_U64)
+#define F (1u << VYRE_F16)
+
+static const struct law {
+  vyre_opcode op;
+  uint32_t kinds;
+  const char *left, *right;
+  bool holds;
+} laws[] = {
+#define LAW(op, kinds, left, right, holds) {VYRE_OP_##op, kinds, left, right, holds},
+#include "fold_laws.def"
+};
+
+/* One question: the law, and what z3 should say to its negation. */
+typedef struct claim {
+  const fold_case *c;
+  const char *left, *right;
+  const char *name;
+  bool holds;
+} claim;
+
+typedef struct claims {
+  claim list[2048];
+  uint32_t count;
+} claims;
+
+static void
+add(claims *to, claim it)
+{
+  if (to->count == sizeof to->list / sizeof *to->list)
+    abort();
+  to->list[to->count++] = it;
+}
+
+/* Two operands of one type, and no third. */
+static bool
+is_binary(const fold_case *c)
+{
+  return c->inputs == 2 && c->in[0] == c->in[1];
+}
+
+static void
+collect(const fold_list *list, claims *to)
+{
+  for (uint32_t i = 0; i < list->count; i++) {
+    const fold_case *c = &list->cases[i];
+    const uint32_t flags = vyre_op_infos[c->op].flags;
+    const bool narrow = c->kind == VYRE_BOOL || c->kind == VYRE_U8 || c->kind == VYRE_F16;
+    if (!(B >> c->kind & 1) && !(I >> c->kind & 1) && !(F >> c->kind & 1))
+      continue;
+    if (is_binary(c) && (flags & VYRE_OP_COMMUTES || narrow)) {
+      add(to, (claim){c, "(r0 x y)", "(r0 y x)", "commutes", flags & VYRE_OP_COMMUTES});
+      if (c->outputs == 2 && flags & VYRE_OP_COMMUTES)
+        add(to, (claim){c, "(r1 x y)", "(r1 y x)", "commutes in its second part", true});
+    }
+    if (is_binary(c) && !vyre_kind_is_float(c->kind) && vyre_op_infos[c->op].rule == VYRE_RULE_SAME &&
+        (flags & VYRE_OP_ASSOC || narrow))
+      add(to, (claim){c, "(r0 (r0 x y) z)", "(r0 x (r0 y z))", "is associative", flags & VYRE_OP_ASSOC});
+    for (size_t n = 0; n < sizeof laws / sizeof *laws; n++)
+      if (laws[n].op == c->op && laws[n].kinds >> c->kind & 1)
+        add(to, (claim){c, laws[n].left, laws[n].right, NULL, laws[n].holds});
+  }
+}
+
+/* r is r0. */
+static void
+write_side(FILE *to, vyre_kind kind, const char *side)
+{
+  for (const char *at = side; *at; at++) {
+    if (at[0] == '(' && at[1] == 'r' && at[2] == ' ') {
+      fputs("(r0", to);
+      at++;
+    } else if (*at == '$') {
+      const char letter[3] = {'$', at[1], 0};
+      fold_term(to, kind, letter);
+      at++;
+    } else {
+      fputc(*at, to);
+    }
+  }
+}
+
+static void
+write_claims(FILE *to, void *context)
+{
+  const claims *all = context;
+  for (uint32_t i = 0; i < all->count; i++) {
+    const claim *it = &all->list[i];
+    fprintf(to, "; %s\n%s", it->c->name, it->c->terms);
+    for (char name = 'x'; name <= 'z'; name++) {
+      fprintf(to, "(declare-const %c ", name);
+      fold_sort(to, it->c->in[0], false);
+      fputs(")\n", to);
+    }
+    fputs("(assert (distinct ", to);
+    write_side(to, it->c->kind, it->left);
+    fputc(' ', to);
+    write_side(to, it->c->kind, it->right);
+    fputs("))\n(check-sat)\n(reset)\n", to);
+  }
+}
+
+bool
+fold_laws(FILE *report, fold_counts *out)
+{
+  fold_list list = {0};
+  claims *all = calloc(1, sizeof *all);
+  if (!all)
+    abort();
+  fold_lanes(&list, 1, 64, false);
+  fold_lanes(&list, 16, 64, true);
+  collect(&list, all);
+  *out = (fold_counts){.cases = all->count};
+  char *answer = fold_ask(write_claims, all, report);
+  const char *at = answer;
+  for (uint32_t i = 0; answer && i < all->count; i++) {
+    const claim *it = &all->list[i];
+    const size_t length = strcspn(at, "\n");
+    const bool proven = length == 5 && !strncmp(at, "unsat", 5), refuted = length == 3 && !strncmp(at, "sat", 3);
+    if (it->holds ? !proven : !refuted) {
+      fprintf(report, "%s: ", it->c->name);
+      if (it->name)
+        fprintf(report, "ops.def says that it %s: %s", it->name, it->holds ? "yes" : "no");
+      else
+        fprintf(report, "fold_laws.def says that %s is %s%s", it->left, it->holds ? "" : "not always ", it->right);
+      fprintf(report, ", z3 answers %.*s to its contrary\n", (int)length, at);
+      out->wrong++;
+    }
+    at += length + (at[length] != 0);
+  }
+  const bool answered = answer;
+  free(answer);
+  free(all);
+  fold_list_free(&list);
+  return answered;
+}
