@@ -357,6 +357,8 @@ check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
   if ((flags & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) && !memory)
     vyre_verify_report(k, row, "is %s, but a '%s' is no access to memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent",
                        info->text);
+  if ((flags & (VYRE_ROW_EXACT | VYRE_ROW_RELAXED | VYRE_ROW_NONUNIFORM)) && op < VYRE_OP_at && op != VYRE_OP_const)
+    vyre_verify_report(k, row, "is exact, relaxed or nonuniform (flags 0x%x), but a '%s' computes nothing", flags, info->text);
   if ((flags & VYRE_ROW_DECO) && (!vyre_row_decorations(k->module, (vyre_row){row}, &count) || count == 0))
     vyre_verify_report(k, row, "has the flag for decorations, but the side table has none for it");
   return true;

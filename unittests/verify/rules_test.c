@@ -225,6 +225,7 @@ BREAKS(literal_where_none_is_taken)
   return vyre_build(&x->b, VYRE_OP_set, 0, VYRE_ROW_IMM, 0, 0, x->var, NONE, NONE).id;
 }
 BREAKS(volatile_arithmetic) { return vyre_build(&x->b, VYRE_OP_not, U32, VYRE_ROW_VOLATILE, 0, 0, x->u, NONE, NONE).id; }
+BREAKS(nonuniform_jump) { return vyre_build(&x->b, VYRE_OP_return, 0, VYRE_ROW_NONUNIFORM, 0, 0, NONE, NONE, NONE).id; }
 BREAKS(coherent_get) { return vyre_build(&x->b, VYRE_OP_get, F32, VYRE_ROW_COHERENT, 0, 0, x->var, NONE, NONE).id; }
 BREAKS(deco_without_decorations) { return vyre_build(&x->b, VYRE_OP_not, U32, VYRE_ROW_DECO, 0, 0, x->u, NONE, NONE).id; }
 BREAKS(type_where_none_is) { return op3(x, VYRE_OP_set, U32, x->var, x->f, NONE).id; }
