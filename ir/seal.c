@@ -33,9 +33,8 @@ follows(const vyre_view *view, uint32_t k)
   return before > parent && view->prev[k] == before && view->next[before] == k;
 }
 
-/* Whether every row stands at its place already.  Follows no link that was not checked, so any table may be given. */
-static bool
-is_dense(const vyre_module *module)
+bool
+table_is_dense(const vyre_module *module)
 {
   const vyre_view *view = &module->view;
   for (uint32_t k = 0; k < view->rows; k++) {
@@ -201,7 +200,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
 {
   VYRE_TRY(vyre_module_status(module));
   uint32_t rows = module->view.rows;
-  if (module->sealed || is_dense(module)) {
+  if (module->sealed || table_is_dense(module)) {
     for (uint32_t row = 0; map && row < rows; row++)
       map[row] = row;
   } else {

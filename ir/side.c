@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-#define PLACE_COLUMN_BITS 10u
-#define PLACE_COLUMN_MAX  ((1u << PLACE_COLUMN_BITS) - 1u)
-#define PLACE_FILE_MAX    (UINT32_MAX >> PLACE_COLUMN_BITS)
+#define PLACE_COLUMN_MAX ((1u << TABLE_PLACE_BITS) - 1u)
+#define PLACE_FILE_MAX   (UINT32_MAX >> TABLE_PLACE_BITS)
 
 static bool
 is_row(const vyre_module *module, vyre_row row)
@@ -94,6 +93,23 @@ file_index(vyre_module *module, vyre_string file)
   return module->last_file = index;
 }
 
+bool
+table_index_files(vyre_module *module)
+{
+  for (uint32_t file = 1; file < module->file_count; file++) {
+    if (!table_set_grow(module, &module->file_set, hash_of_file))
+      return false;
+    uint32_t mask = module->file_set.capacity - 1;
+    uint32_t slot = (uint32_t)hash_of_file(module, file) & mask;
+    for (; module->file_set.slots[slot]; slot = (slot + 1) & mask)
+      if (module->files[module->file_set.slots[slot]] == module->files[file])
+        return false;
+    module->file_set.slots[slot] = file;
+    module->file_set.count++;
+  }
+  return true;
+}
+
 void
 vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column)
 {
@@ -102,7 +118,7 @@ vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t 
   if (column > PLACE_COLUMN_MAX)
     column = PLACE_COLUMN_MAX;
   table_set_side(module, COLUMN_LINE, row.id, line);
-  table_set_side(module, COLUMN_FILE, row.id, line ? file_index(module, file) << PLACE_COLUMN_BITS | column : 0);
+  table_set_side(module, COLUMN_FILE, row.id, line ? file_index(module, file) << TABLE_PLACE_BITS | column : 0);
 }
 
 bool
@@ -110,7 +126,7 @@ vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, ui
 {
   uint32_t line = is_row(module, row) ? table_side(module, COLUMN_LINE, row.id) : 0;
   uint32_t place = line ? table_side(module, COLUMN_FILE, row.id) : 0;
-  *out_file = place >> PLACE_COLUMN_BITS ? module->files[place >> PLACE_COLUMN_BITS] : 0;
+  *out_file = place >> TABLE_PLACE_BITS ? module->files[place >> TABLE_PLACE_BITS] : 0;
   *out_line = line;
   *out_column = place & PLACE_COLUMN_MAX;
   return line != 0;

@@ -59,6 +59,26 @@ vyre_string_intern(vyre_module *module, const char *text, size_t length)
   return string;
 }
 
+bool
+table_index_strings(vyre_module *module)
+{
+  for (uint32_t string = 1; string < module->texts_size;) {
+    const char *text = module->texts + string;
+    size_t length = strlen(text);
+    if (length == 0 || !table_set_grow(module, &module->strings, hash_of))
+      return false;
+    uint32_t mask = module->strings.capacity - 1;
+    uint32_t slot = (uint32_t)XXH3_64bits(text, length) & mask;
+    for (uint32_t known; (known = module->strings.slots[slot]) != 0; slot = (slot + 1) & mask)
+      if (strcmp(module->texts + known, text) == 0)
+        return false;
+    module->strings.slots[slot] = string;
+    module->strings.count++;
+    string += (uint32_t)length + 1;
+  }
+  return true;
+}
+
 const char *
 vyre_string_text(const vyre_module *module, vyre_string string)
 {

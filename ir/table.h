@@ -42,6 +42,7 @@ typedef enum table_column {
   COLUMN__COUNT
 } table_column;
 
+#define TABLE_PLACE_BITS 10u /* of the column, in COLUMN_FILE */
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
 
@@ -159,6 +160,19 @@ bool table_clone_side(const vyre_module *from, vyre_module *to);
 void table_remap_types(vyre_module *module, const uint32_t *map);
 /* The last row that a length in the type is computed by, where that is no const or spec row; 0: none. */
 uint32_t table_length_row(const vyre_module *module, vyre_type_id type);
+
+/* align and size, by what is set of the rest. */
+void table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_member *members);
+
+/* ---- for a module whose arrays were filled from outside: the sets over them.  False: doubled (strings: or empty), or no memory,
+ * and then the module failed.  Types need the rows. ---- */
+bool table_index_strings(vyre_module *module);
+bool table_index_files(vyre_module *module);
+bool table_index_types(vyre_module *module);
+
+/* ---- seal.c ---- */
+/* Whether every row stands at its place already.  Follows no link that was not checked, so any table may be given. */
+bool table_is_dense(const vyre_module *module);
 
 /* ---- tops.c: the top of programs ---- */
 /* Finds const rows at the top of each program, and where new rows go there, unless that is known.  O(rows at the tops). */

@@ -178,7 +178,49 @@ table_remap_types(vyre_module *module, const uint32_t *map)
   }
 }
 
+bool
+table_index_types(vyre_module *module)
+{
+  for (uint32_t i = 0; i < module->type_count; i++) {
+    if (!table_set_grow(module, &module->type_set, hash_of))
+      return false;
+    table_type *type = &module->types[i];
+    type->length_row = find_length_row(module, &type->info, module->members ? module->members + type->members : NULL);
+    uint32_t mask = module->type_set.capacity - 1;
+    uint32_t slot = (uint32_t)hash_of(module, FIRST_ID + i) & mask;
+    while (module->type_set.slots[slot])
+      slot = (slot + 1) & mask;
+    module->type_set.slots[slot] = FIRST_ID + i;
+    module->type_set.count++;
+  }
+  return true;
+}
+
 /* ---- making types ---- */
+
+void
+table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_member *members)
+{
+  uint64_t size = 0;
+  if (info->form == VYRE_FORM_ARRAY) {
+    info->align = vyre_type_get(module, info->element).align;
+    info->size = saturate((uint64_t)info->count * info->stride);
+  } else if (info->form == VYRE_FORM_MATRIX) {
+    bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
+    uint32_t rows = VYRE_TYPE_LANES((vyre_type)info->element);
+    info->align = vector_align(scalar_size((vyre_type)info->element), row_major ? info->count : rows); /* lanes side by side */
+    info->size = saturate((uint64_t)info->stride * (row_major ? rows : info->count));
+  } else {
+    info->align = 1;
+    for (uint32_t i = 0; i < info->count; i++) {
+      vyre_type_info part = vyre_type_get(module, members[i].type);
+      uint64_t end = (uint64_t)members[i].offset + part.size;
+      size = end > size ? end : size;
+      info->align = part.align > info->align ? part.align : info->align;
+    }
+    info->size = saturate(round_up(size, info->align));
+  }
+}
 
 static vyre_type_id
 make_array(vyre_module *module, vyre_type_id element, uint32_t count, uint32_t count_row, uint32_t stride, uint32_t flags)
@@ -191,9 +233,8 @@ make_array(vyre_module *module, vyre_type_id element, uint32_t count, uint32_t c
       .count = count_row ? 0 : count,
       .count_row = count_row,
       .stride = stride ? stride : saturate(round_up(part.size, part.align)),
-      .align = part.align,
   };
-  info.size = saturate((uint64_t)info.count * info.stride);
+  table_size_type(module, &info, NULL);
   return intern(module, &info, NULL);
 }
 
@@ -212,19 +253,18 @@ vyre_type_runtime_array(vyre_module *module, vyre_type_id element, uint32_t stri
 vyre_type_id
 vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32_t stride, bool row_major)
 {
-  uint32_t scalar = scalar_size(column);
-  uint32_t rows = VYRE_TYPE_LANES(column);
-  uint32_t line = row_major ? columns : rows; /* lanes that lie side by side */
-  uint32_t align = vector_align(scalar, line);
   vyre_type_info info = {
       .form = VYRE_FORM_MATRIX,
       .flags = row_major ? VYRE_TYPE_ROW_MAJOR : 0,
       .element = column,
       .count = columns,
-      .stride = stride ? stride : align, /* a vector's size never exceeds its alignment */
-      .align = align,
+      .stride = stride,
   };
-  info.size = saturate((uint64_t)info.stride * (row_major ? rows : columns));
+  table_size_type(module, &info, NULL);
+  if (stride == 0) { /* a vector's size never exceeds its alignment */
+    info.stride = info.align;
+    table_size_type(module, &info, NULL);
+  }
   return intern(module, &info, NULL);
 }
 
@@ -241,17 +281,15 @@ vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *membe
     }
     memcpy(placed, members, bytes);
   }
-  vyre_type_info info = {.form = VYRE_FORM_STRUCT, .flags = flags, .count = count, .align = 1, .name = name};
-  uint64_t end = 0, size = 0;
+  vyre_type_info info = {.form = VYRE_FORM_STRUCT, .flags = flags, .count = count, .name = name};
+  uint64_t end = 0;
   for (uint32_t i = 0; i < count; i++) {
     vyre_type_info part = vyre_type_get(module, placed[i].type);
     if (placed[i].offset == VYRE_OFFSET_AUTO)
       placed[i].offset = saturate(round_up(end, part.align));
     end = (uint64_t)placed[i].offset + part.size;
-    size = end > size ? end : size;
-    info.align = part.align > info.align ? part.align : info.align;
   }
-  info.size = saturate(round_up(size, info.align));
+  table_size_type(module, &info, placed);
   vyre_type_id id = intern(module, &info, placed);
   if (placed)
     table_resize(module, placed, bytes, 0);

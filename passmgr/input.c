@@ -7,6 +7,7 @@
 
 #include "vyre/spirv.h"
 #include "vyre/text.h"
+#include "vyre/vir0.h"
 
 static bool
 ends_with(const char *path, const char *end)
@@ -66,6 +67,8 @@ vyre_input_detect(const char *path, const void *data, size_t size)
   const char *text = data;
   if (vyre_spirv_is(data, size))
     return VYRE_INPUT_SPIRV;
+  if (vyre_vir0_is(data, size))
+    return VYRE_INPUT_VIR0;
   if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
     text += 3;
     size -= 3;
@@ -79,6 +82,8 @@ vyre_input_detect(const char *path, const void *data, size_t size)
     return VYRE_INPUT_GLSL;
   if (ends_with(path, ".vir"))
     return VYRE_INPUT_VIR;
+  if (ends_with(path, ".vir0"))
+    return VYRE_INPUT_VIR0;
   return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
 }
 
@@ -126,12 +131,14 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
     return vyre_text_parse(module, data, size, path, diagnostics);
   case VYRE_INPUT_SPIRV:
     return read_spirv(module, path, data, size);
+  case VYRE_INPUT_VIR0:
+    return vyre_vir0_read(module, data, size, path, NULL, 0);
   case VYRE_INPUT_GLSL:
     return read_glsl(module, path, data, size, glsl, diagnostics);
   default:
     return VYRE_ERROR(
         VYRE_CODE_INPUT,
-        "cannot tell what '%s' is: it has no SPIR-V magic number, no #version line, and no program, struct or func at its start\n"
+        "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, struct or func at its start\n"
         "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
         path);
   }

@@ -19,6 +19,7 @@
 #include "vyre/passmgr.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
+#include "vyre/vir0.h"
 
 #ifndef VYRE_VERSION
 #error "the build says which version this is"
@@ -142,19 +143,28 @@ ends_with(const char *text, const char *end)
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static bool
-writes_spirv(const tool_options *o, vyre_input_kind kind)
+/* What is written, and how names of such files end. */
+typedef enum output_form { OUTPUT_VIR, OUTPUT_VIR0, OUTPUT_SPIRV } output_form;
+
+static const char *const endings[] = {".vir", ".vir0", ".spv"};
+static const char *const form_names[] = {"text", "VIR0", "SPIR-V"};
+
+static output_form
+form_of_output(const tool_options *o, vyre_input_kind kind)
 {
-  if (o->emit)
-    return strcmp(o->emit, "spirv") == 0;
-  if (o->output && ends_with(o->output, ".vir"))
-    return false;
-  return (o->output && ends_with(o->output, ".spv")) || kind != VYRE_INPUT_VIR;
+  static const char *const words[] = {"vir", "vir0", "spirv"};
+  for (int form = OUTPUT_VIR; o->emit && form <= OUTPUT_SPIRV; form++)
+    if (strcmp(o->emit, words[form]) == 0)
+      return (output_form)form;
+  for (int form = OUTPUT_VIR; o->output && form <= OUTPUT_SPIRV; form++)
+    if (ends_with(o->output, endings[form]))
+      return (output_form)form;
+  return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
 
 /* outdir/name.spv for folder/name.comp.  NULL: no memory. */
 static char *
-name_in_outdir(const char *outdir, const char *input, bool spirv)
+name_in_outdir(const char *outdir, const char *input, output_form form)
 {
   const char *slash = strrchr(input, '/');
   const char *base = slash ? slash + 1 : input;
@@ -163,22 +173,22 @@ name_in_outdir(const char *outdir, const char *input, bool spirv)
   size_t size = strlen(outdir) + (size_t)stem + 8;
   char *name = malloc(size);
   if (name)
-    snprintf(name, size, "%s/%.*s%s", outdir, stem, base, spirv ? ".spv" : ".vir");
+    snprintf(name, size, "%s/%.*s%s", outdir, stem, base, endings[form]);
   return name;
 }
 
 static vyre_status
-choose_output(tool *t, uint32_t index, bool spirv, const char **out)
+choose_output(tool *t, uint32_t index, output_form form, const char **out)
 {
   const tool_options *o = &t->options;
   *out = o->output ? o->output : "-";
   if (!o->outdir) {
-    if (spirv && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
+    if (form != OUTPUT_VIR && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
       return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "SPIR-V is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program");
+                        "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program", form_names[form]);
     return VYRE_OK;
   }
-  char *name = name_in_outdir(o->outdir, o->inputs.names[index], spirv);
+  char *name = name_in_outdir(o->outdir, o->inputs.names[index], form);
   if (!name)
     return VYRE_OUT_OF_MEMORY("for an output's name");
   t->written[index] = name;
@@ -196,11 +206,13 @@ static vyre_status
 write_output(tool *t, uint32_t index, const vyre_module *module, vyre_input_kind kind)
 {
   const char *path;
-  bool spirv = writes_spirv(&t->options, kind);
-  VYRE_TRY(choose_output(t, index, spirv, &path));
+  output_form form = form_of_output(&t->options, kind);
+  VYRE_TRY(choose_output(t, index, form, &path));
   const vyre_spirv_options spirv_options = {.strip = t->options.strip};
   vyre_bytes bytes = {0};
-  vyre_status status = spirv ? vyre_spirv_write(module, 0, &spirv_options, &bytes) : vyre_text_print(module, NULL, &bytes);
+  vyre_status status = form == OUTPUT_SPIRV  ? vyre_spirv_write(module, 0, &spirv_options, &bytes)
+                       : form == OUTPUT_VIR0 ? vyre_vir0_write(module, NULL, 0, &bytes)
+                                             : vyre_text_print(module, NULL, &bytes);
   if (!status)
     status = vyre_file_write(path, bytes.data, bytes.size);
   vyre_bytes_free(&bytes);

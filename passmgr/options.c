@@ -27,10 +27,10 @@ typedef struct option {
 static const option options[] = {
     {"passes", OPTION_VALUE, AT(passes), "TEXT", "the pipeline: 'canon,cf,dce'; @FILE reads it from a file"},
     {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
-    {"o", OPTION_VALUE, AT(output), "FILE", "write there; -, the default, is standard output; the name's end decides: .vir, .spv"},
-    {"outdir", OPTION_VALUE, AT(outdir), "DIR", "write each input's output there, under its name with .vir or .spv"},
-    {"emit", OPTION_VALUE, AT(emit), "vir|spirv",
-     "what to write; default: by the output's name, else .vir for .vir and SPIR-V for all others"},
+    {"o", OPTION_VALUE, AT(output), "FILE", "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv"},
+    {"outdir", OPTION_VALUE, AT(outdir), "DIR", "write each input's output there, under its name with .vir, .vir0 or .spv"},
+    {"emit", OPTION_VALUE, AT(emit), "vir|vir0|spirv",
+     "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
     {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V"},
     {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
@@ -139,8 +139,8 @@ parse_option(int argc, char **argv, int *at, tool_options *out)
 static vyre_status
 check(const tool_options *o)
 {
-  if (o->emit && strcmp(o->emit, "vir") != 0 && strcmp(o->emit, "spirv") != 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-emit is vir or spirv, not '%s'", o->emit);
+  if (o->emit && strcmp(o->emit, "vir") != 0 && strcmp(o->emit, "vir0") != 0 && strcmp(o->emit, "spirv") != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-emit is vir, vir0 or spirv, not '%s'", o->emit);
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)
@@ -180,7 +180,7 @@ options_help(vyre_bytes *out)
 {
   VYRE_TRY(vyre_bytes_printf(
       out, "usage: vyre-passmgr [options] INPUT...\n\n"
-           "Runs passes over compute programs: .vir text, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
+           "Runs passes over compute programs: .vir text, VIR0, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
            "Options begin with one dash or two, and stand anywhere; a value follows behind '=' or as the next argument.\n\n"));
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     const option *o = &options[i];

@@ -21,13 +21,14 @@ VYRE_MUST_USE vyre_status vyre_file_read(const char *path, vyre_bytes *out);
  * written directly, never renamed over or unlinked. */
 VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, size_t size);
 
-typedef enum vyre_input_kind { VYRE_INPUT_UNKNOWN, VYRE_INPUT_VIR, VYRE_INPUT_SPIRV, VYRE_INPUT_GLSL } vyre_input_kind;
+typedef enum vyre_input_kind { VYRE_INPUT_UNKNOWN, VYRE_INPUT_VIR, VYRE_INPUT_SPIRV, VYRE_INPUT_GLSL, VYRE_INPUT_VIR0 } vyre_input_kind;
 
-/* What it is, by its content: SPIR-V's magic number; text that (behind comments) starts with `program`, `struct` or `func`; text
- * with a #version line; and only then by its name: .comp, .glsl, .vir, .spv. */
+/* What it is, by its content: the magic number of SPIR-V or VIR0; text that (behind comments) starts with `program`, `struct` or `func`; text
+ * with a #version line; and only then by its name: .comp, .glsl, .vir, .spv, .vir0. */
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);
 
-/* Reads, detects, parses or imports, and seals: the module's programs are one input more.  It is not verified.  glsl NULL: none of
+/* Reads, detects, parses or imports, and seals: the module's programs are one input more, or what a VIR0 file
+ * has, which is read into an empty module only.  Nothing but VIR0 is verified.  glsl NULL: none of
  * its options.  Messages of the parsers are emitted; the status says how many they were. */
 VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
                                           vyre_diagnostics diagnostics, vyre_input_kind *out_kind);

@@ -17,5 +17,6 @@
 #include "vyre/text.h"
 #include "vyre/types.h"
 #include "vyre/verify.h"
+#include "vyre/vir0.h"
 
 #endif

@@ -1,0 +1,126 @@
+/* VIR0: from a file to a module: the columns, then what holds between rows.
+ *
+ * Order: header and hashes (vir0_find.c); strings; columns; side tables (vir0_tables.c); whether rows stand in program order; the
+ * verifier.  A module that was damaged on purpose, hashes and all, gets no further than one of these.  O(bytes).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vir0.h"
+
+#include <string.h>
+
+#include "vyre/verify.h"
+
+/* A column with as many words as there are rows. */
+static vyre_status
+check_column(const vir0_reader *r, uint32_t kind)
+{
+  const vir0_part *part = &r->parts[kind];
+  if (part->count != r->header.rows)
+    return vir0_damaged(r, kind, 0, "%u words for %u rows", part->count, r->header.rows);
+  return VYRE_OK;
+}
+
+static vyre_status
+read_columns(vir0_reader *r)
+{
+  vyre_module *m = r->module;
+  uint32_t rows = r->header.rows;
+  for (uint32_t kind = VYRE_VIR0_OP; kind <= VYRE_VIR0_LAST; kind++)
+    VYRE_TRY(check_column(r, kind));
+  if (rows == 0)
+    return vir0_damaged(r, VYRE_VIR0_OP, 0, "there is no row 0");
+  if (rows > m->max_rows)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has %u rows, and the module holds %u\nFix: create it with more", r->path, rows,
+                      m->max_rows);
+  while (m->capacity < rows)
+    if (!table_grow(m))
+      return vyre_module_status(m);
+  m->view.rows = rows;
+  for (uint32_t column = 0; column < COLUMN_SIDE; column++)
+    memcpy(m->column[column], r->parts[VYRE_VIR0_OP + column].data, rows * sizeof(uint32_t));
+  for (uint32_t column = COLUMN_NAME; column <= COLUMN_FILE; column++) {
+    uint32_t kind = VYRE_VIR0_NAME + (column - COLUMN_NAME);
+    if (!r->parts[kind].data)
+      continue;
+    VYRE_TRY(check_column(r, kind));
+    if (m->side[column] < rows && !table_grow_side(m, (table_column)column, rows - 1))
+      return vyre_module_status(m);
+    memcpy(m->column[column], r->parts[kind].data, rows * sizeof(uint32_t));
+  }
+  return VYRE_OK;
+}
+
+/* What the verifier does not ask: the null row is nothing, versions are not there. */
+static vyre_status
+check_rows(const vir0_reader *r)
+{
+  const vyre_module *m = r->module;
+  for (uint32_t column = 0; column < COLUMN_FIRST; column++)
+    if (m->column[column][0])
+      return vir0_damaged(r, VYRE_VIR0_OP + column, 0, "row 0 is no row, but has 0x%x there", m->column[column][0]);
+  for (uint32_t row = 1; row < m->view.rows; row++)
+    if ((table_op_is(m, row, VYRE_OP_load) || table_op_is(m, row, VYRE_OP_get)) && m->view.imm_hi[row])
+      return vir0_damaged(r, VYRE_VIR0_IMM_HI, row, "a version, %u, which files do not have", m->view.imm_hi[row]);
+  if (!table_is_dense(m))
+    return vir0_damaged(r, VYRE_VIR0_PARENT, 0, "the links of rows do not put them in program order");
+  return VYRE_OK;
+}
+
+static vyre_status
+check_names(const vir0_reader *r)
+{
+  const vyre_module *m = r->module;
+  uint32_t rows = m->view.rows;
+  for (uint32_t row = 0; row < rows && row < m->side[COLUMN_NAME]; row++)
+    if (!vir0_is_string(m, m->column[COLUMN_NAME][row]) || (row == 0 && m->column[COLUMN_NAME][0]))
+      return vir0_damaged(r, VYRE_VIR0_NAME, row, "%u is no string", m->column[COLUMN_NAME][row]);
+  for (uint32_t row = 0; row < rows && (row < m->side[COLUMN_LINE] || row < m->side[COLUMN_FILE]); row++) {
+    uint32_t line = table_side(m, COLUMN_LINE, row), place = table_side(m, COLUMN_FILE, row);
+    uint32_t file = place >> TABLE_PLACE_BITS;
+    if ((row == 0 && line) || (line == 0 && place) || (file && file >= m->file_count))
+      return vir0_damaged(r, r->parts[VYRE_VIR0_PLACE].data ? VYRE_VIR0_PLACE : VYRE_VIR0_LINE, row,
+                          "line %u has the place 0x%x, and there are %u files", line, place, m->file_count ? m->file_count - 1 : 0);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+verify(const vir0_reader *r)
+{
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(r->module, &errors);
+  vyre_verify_errors_free(&errors);
+  return vyre_status_note(status, "while verifying '%s'", r->path);
+}
+
+static vyre_status
+read_all(vir0_reader *r, const char *const *known, uint32_t known_count)
+{
+  vyre_module *m = r->module;
+  VYRE_TRY(vir0_open(r, known, known_count));
+  VYRE_TRY(vir0_read_strings(r));
+  VYRE_TRY(read_columns(r));
+  VYRE_TRY(check_rows(r));
+  VYRE_TRY(vir0_read_tables(r));
+  VYRE_TRY(check_names(r));
+  m->tops_known = false;
+  m->sealed = true; /* dense, as was checked */
+  m->names_dirty = m->side[COLUMN_NAME] != 0;
+  VYRE_TRY(vyre_module_seal(m, NULL));
+  return verify(r);
+}
+
+vyre_status
+vyre_vir0_read(vyre_module *module, const void *data, size_t size, const char *path, const char *const *known,
+               uint32_t known_count)
+{
+  VYRE_TRY(vyre_module_status(module));
+  if (module->view.rows > 1 || module->texts_size || module->type_count || module->input_count)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is a whole module, and the one to read it into is not empty\nFix: read it into one of its own",
+                      path);
+  vir0_reader r = {.module = module, .data = data, .path = path, .size = size};
+  vyre_status status = read_all(&r, known, known_count);
+  if (status)
+    vyre_module_clear(module);
+  return status;
+}
