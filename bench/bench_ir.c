@@ -1,5 +1,5 @@
-/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, verifying and the passes, at 1k to
- * 10M rows.
+/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, VIR0, verifying and the passes, at
+ * 1k to 10M rows.
  *
  *   bench-ir [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
  *
@@ -13,6 +13,7 @@
 #include "vyre/plugin.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
+#include "vyre/vir0.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ typedef struct bench {
   vyre_module *source; /* sealed, of source_rows */
   uint32_t source_rows;
   vyre_bytes text;   /* of source */
+  vyre_bytes file;   /* of source, VIR0 */
   uint32_t *scratch; /* of source_rows */
   vyre_registry *registry;
 } bench;
@@ -145,6 +147,8 @@ need_source(bench *b, uint32_t rows)
   check(vyre_module_seal(b->source, NULL));
   b->text.size = 0;
   check(vyre_text_print(b->source, NULL, &b->text));
+  b->file.size = 0;
+  check(vyre_vir0_write(b->source, NULL, 0, &b->file));
   b->source_rows = rows;
   free(b->scratch);
   b->scratch = calloc((size_t)rows + 64, sizeof(*b->scratch));
@@ -289,6 +293,29 @@ run_parse(void *user, uint32_t rows)
 }
 
 static uint64_t
+run_vir0_write(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  b->file.size = 0;
+  uint64_t start = bench_now();
+  check(vyre_vir0_write(b->source, NULL, 0, &b->file));
+  return bench_now() - start;
+}
+
+/* With all checks, the verifier's too. */
+static uint64_t
+run_vir0_read(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  vyre_module_clear(b->module);
+  uint64_t start = bench_now();
+  check(vyre_vir0_read(b->module, b->file.data, b->file.size, "bench.vir0", NULL, 0));
+  return bench_now() - start;
+}
+
+static uint64_t
 run_verify(void *user, uint32_t rows)
 {
   bench *b = user;
@@ -366,6 +393,8 @@ main(int count, char **arguments)
       {"forward", run_forward},
       {"print", run_print},
       {"parse", run_parse},
+      {"vir0 write", run_vir0_write},
+      {"vir0 read", run_vir0_read},
       {"verify", run_verify},
       {"versions", run_versions},
       {"canon", run_canon},
@@ -383,6 +412,7 @@ main(int count, char **arguments)
   bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
   vyre_registry_destroy(b.registry);
   vyre_bytes_free(&b.text);
+  vyre_bytes_free(&b.file);
   free(b.scratch);
   vyre_module_destroy(b.source);
   vyre_module_destroy(b.module);

@@ -47,8 +47,7 @@ const vir0_kind_info vir0_kinds[VYRE_VIR0_KIND__COUNT] = {
 
 #define FIX "\nFix: write the file again, with vyre-passmgr -emit=vir0"
 
-static vyre_status
-damaged_at(const vir0_reader *r, uint64_t offset, const char *format, ...) VYRE_PRINTF(3, 4);
+static vyre_status damaged_at(const vir0_reader *r, uint64_t offset, const char *format, ...) VYRE_PRINTF(3, 4);
 
 static vyre_status
 damaged_at(const vir0_reader *r, uint64_t offset, const char *format, ...)
@@ -117,8 +116,8 @@ check_header(vir0_reader *r)
   if (header->size != r->size)
     return damaged_at(r, r->size, "it has %zu bytes instead of %llu", r->size, (unsigned long long)header->size);
   if (header->opset == 0 || header->opset > VYRE_OPSET_VERSION)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is written with op set %u, and this vyre knows op set %u" FIX " of this version", r->path,
-                      header->opset, VYRE_OPSET_VERSION);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is written with op set %u, and this vyre knows op set %u" FIX " of this version",
+                      r->path, header->opset, VYRE_OPSET_VERSION);
   for (int i = 0; i < 4; i++)
     if (header->reserved[i])
       return damaged_at(r, offsetof(vyre_vir0_header, reserved), "a reserved field is 0x%x", header->reserved[i]);

@@ -111,13 +111,12 @@ read_all(vir0_reader *r, const char *const *known, uint32_t known_count)
 }
 
 vyre_status
-vyre_vir0_read(vyre_module *module, const void *data, size_t size, const char *path, const char *const *known,
-               uint32_t known_count)
+vyre_vir0_read(vyre_module *module, const void *data, size_t size, const char *path, const char *const *known, uint32_t known_count)
 {
   VYRE_TRY(vyre_module_status(module));
   if (module->view.rows > 1 || module->texts_size || module->type_count || module->input_count)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' is a whole module, and the one to read it into is not empty\nFix: read it into one of its own",
-                      path);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "'%s' is a whole module, and the one to read it into is not empty\nFix: read it into one of its own", path);
   vir0_reader r = {.module = module, .data = data, .path = path, .size = size};
   vyre_status status = read_all(&r, known, known_count);
   if (status)

@@ -1,5 +1,5 @@
-/* VIR0: reading the side tables.  Every count is compared with what is there before anything is made of it, every id with what it may
- * be; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
+/* VIR0: reading the side tables.  Every count is compared with what is there before anything is made of it, every id with what it
+ * may be; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -34,8 +34,7 @@ static vyre_status
 take_list(vir0_reader *r, vir0_words *from, uint32_t count, vyre_word_list *list)
 {
   const vir0_part *part = &r->parts[from->kind];
-  if (count <= part->count - from->used &&
-      !table_array_grow(r->module, &list->words, &list->capacity, count, sizeof(*list->words)))
+  if (count <= part->count - from->used && !table_array_grow(r->module, &list->words, &list->capacity, count, sizeof(*list->words)))
     return no_memory(r);
   VYRE_TRY(take_words(r, from, count, list->words));
   list->count = count;
@@ -158,8 +157,8 @@ read_types(vir0_reader *r)
   for (uint32_t i = 0; i < types->count; i++) {
     uint32_t words[VIR0_TYPE_WORDS];
     memcpy(words, types->data + (size_t)i * sizeof(words), sizeof(words));
-    vyre_type_info info = {(vyre_type_form)words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7],
-                           NULL,                     words[8]};
+    vyre_type_info info = {
+        (vyre_type_form)words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], NULL, words[8]};
     uint32_t count = info.form == VYRE_FORM_STRUCT ? info.count : 0;
     if (count > members->count - used)
       return vir0_damaged(r, VYRE_VIR0_TYPES, i, "it has %u members, and %u are left", count, members->count - used);

@@ -1,8 +1,8 @@
 /* VIR0: from a sealed module to a file.
  *
  * A plan first: which strings, files and initializers rows still use, renumbered in the order of their first use, and how many of
- * everything there are; so that each section's size is known and the file is written once, in place.  O(rows, texts); scratch: 4 bytes
- * for each byte of text.
+ * everything there are; so that each section's size is known and the file is written once, in place.  O(rows, texts); scratch: 4
+ * bytes for each byte of text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -16,10 +16,10 @@
 
 typedef struct writer {
   const vyre_module *module;
-  uint32_t *strings;      /* old -> new; 0: not used */
-  uint32_t *files;        /* the same */
-  uint32_t *initializers; /* old -> new + 1 */
-  uint32_t *next_initializer; /* new -> old */
+  uint32_t *strings;                      /* old -> new; 0: not used */
+  uint32_t *files;                        /* the same */
+  uint32_t *initializers;                 /* old -> new + 1 */
+  uint32_t *next_initializer;             /* new -> old */
   uint32_t counts[VYRE_VIR0_KIND__COUNT]; /* entries of each section */
   uint32_t strings_end, file_count;
   bool out_of_memory;
@@ -204,7 +204,9 @@ fill_column(const writer *w, uint32_t kind, uint32_t *to)
   for (uint32_t row = 1; kind >= VYRE_VIR0_LINE && row < rows; row++) {
     uint32_t line = table_side(m, COLUMN_LINE, row), place = line ? table_side(m, COLUMN_FILE, row) : 0;
     uint32_t file = place >> TABLE_PLACE_BITS;
-    to[row] = kind == VYRE_VIR0_LINE ? line : file ? w->files[file] << TABLE_PLACE_BITS | (place & ((1u << TABLE_PLACE_BITS) - 1)) : place;
+    to[row] = kind == VYRE_VIR0_LINE ? line
+              : file                 ? w->files[file] << TABLE_PLACE_BITS | (place & ((1u << TABLE_PLACE_BITS) - 1))
+                                     : place;
   }
 }
 
@@ -225,8 +227,8 @@ fill_types(const writer *w, uint32_t kind, uint32_t *to)
     const table_type *type = &m->types[i];
     const vyre_type_info *t = &type->info;
     if (kind == VYRE_VIR0_TYPES) {
-      const uint32_t words[VIR0_TYPE_WORDS] = {t->form,   t->flags, t->element, t->count,           t->count_row,
-                                               t->stride, t->align, t->size,    new_string(w, t->name)};
+      const uint32_t words[VIR0_TYPE_WORDS] = {
+          t->form, t->flags, t->element, t->count, t->count_row, t->stride, t->align, t->size, new_string(w, t->name)};
       to = put_words(to, words, VIR0_TYPE_WORDS);
       continue;
     }
@@ -244,8 +246,9 @@ fill_inputs(const writer *w, uint32_t kind, uint32_t *to)
   for (uint32_t i = 0; i < w->module->input_count; i++) {
     const vyre_input *input = &w->module->inputs[i];
     if (kind == VYRE_VIR0_INPUTS) {
-      const uint32_t words[VIR0_INPUT_WORDS] = {new_string(w, input->path),  input->spirv_version,    input->addressing, input->memory,
-                                                input->capabilities.count, input->extensions.count, input->debug.count};
+      const uint32_t words[VIR0_INPUT_WORDS] = {
+          new_string(w, input->path), input->spirv_version,    input->addressing, input->memory,
+          input->capabilities.count,  input->extensions.count, input->debug.count};
       to = put_words(to, words, VIR0_INPUT_WORDS);
       continue;
     }
@@ -352,7 +355,8 @@ check_named(const vyre_vir0_named *named, uint32_t count)
     for (uint32_t k = 0; right && k < i; k++)
       right = strcmp(named[i].name, named[k].name) != 0;
     if (!right)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "'%.32s' cannot be the name of a section of VIR0\nFix: 1 to 23 printing characters, each name once",
+      return VYRE_ERROR(VYRE_CODE_USAGE,
+                        "'%.32s' cannot be the name of a section of VIR0\nFix: 1 to 23 printing characters, each name once",
                         length ? named[i].name : "");
   }
   return VYRE_OK;
@@ -423,8 +427,8 @@ write_file(const writer *w, const vyre_vir0_named *named, uint32_t named_count, 
                              .rows = w->module->view.rows,
                              .header_bytes = sizeof(header),
                              .section_bytes = sizeof(vyre_vir0_section)};
-  header.hash = XXH3_64bits_withSeed(start + sizeof(header), sections * sizeof(vyre_vir0_section),
-                                     XXH3_64bits(&header, sizeof(header)));
+  header.hash =
+      XXH3_64bits_withSeed(start + sizeof(header), sections * sizeof(vyre_vir0_section), XXH3_64bits(&header, sizeof(header)));
   memcpy(start, &header, sizeof(header));
   if (shift)
     memmove(out->data + before, start, (size_t)size);

@@ -136,11 +136,11 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_GLSL:
     return read_glsl(module, path, data, size, glsl, diagnostics);
   default:
-    return VYRE_ERROR(
-        VYRE_CODE_INPUT,
-        "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, struct or func at its start\n"
-        "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
-        path);
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cannot tell what '%s' is: it has no magic number of SPIR-V or VIR0, no #version line, and no program, "
+                      "struct or func at its start\n"
+                      "Fix: for GLSL without #version or an empty text, a name that ends with .comp or .vir says it",
+                      path);
   }
 }
 

@@ -184,8 +184,8 @@ choose_output(tool *t, uint32_t index, output_form form, const char **out)
   *out = o->output ? o->output : "-";
   if (!o->outdir) {
     if (form != OUTPUT_VIR && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
-      return VYRE_ERROR(VYRE_CODE_USAGE,
-                        "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program", form_names[form]);
+      return VYRE_ERROR(VYRE_CODE_USAGE, "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program",
+                        form_names[form]);
     return VYRE_OK;
   }
   char *name = name_in_outdir(o->outdir, o->inputs.names[index], form);

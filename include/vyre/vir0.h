@@ -8,10 +8,10 @@
  * between sections is zero, and every other byte is under a hash (XXH3, 64 bits).  The bytes depend on the module's contents alone:
  * not on its history, addresses or time; dropped rows leave no names; versions (an analysis) are not written.
  *
- * Reading copies each column once, into its reserved space, checks every offset, count, string and id, and verifies the rows.  The file
- * is not mapped in place of a column, though alignments in the section table would allow a writer to lay it out so: a private mapping
- * shows what others write to the file after it was verified, and is gone where they truncate it; and the space is the allocator's.  The
- * copy is a small part of a read (docs/ir.md has the figures).
+ * Reading copies each column once, into its reserved space, checks every offset, count, string and id, and verifies the rows.  The
+ * file is not mapped in place of a column, though alignments in the section table would allow a writer to lay it out so: a private
+ * mapping shows what others write to the file after it was verified, and is gone where they truncate it; and the space is the
+ * allocator's.  The copy is a small part of a read (docs/ir.md has the figures).
  *
  * Threads: any, on different modules.
  *
@@ -42,19 +42,19 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_NEXT,
   VYRE_VIR0_FIRST,
   VYRE_VIR0_LAST,
-  VYRE_VIR0_NAME,             /* a word a row: a string */
-  VYRE_VIR0_LINE,             /* a word a row: 0, or a line */
-  VYRE_VIR0_PLACE,            /* a word a row: index of a file from 1 << 10 | column, 1023 being that or more; 0 where the line is */
-  VYRE_VIR0_STRINGS = 16,     /* "", then each text with its zero byte, once; a string is the offset of its text */
-  VYRE_VIR0_FILES,            /* (string): what lines are in, the first is file 1 */
-  VYRE_VIR0_TYPES,            /* (form, flags, element, count, count_row, stride, align, size, name): type 256 and on */
-  VYRE_VIR0_MEMBERS,          /* (name, type, offset, access): of all structs, one after another */
-  VYRE_VIR0_INPUTS,           /* (path, SPIR-V version, addressing, memory, counts of words: capabilities, extensions, debug) */
-  VYRE_VIR0_INPUT_WORDS,      /* those words, of all inputs */
-  VYRE_VIR0_PROGRAMS,         /* (input or ~0, entry, count of words): of program rows, in their order */
-  VYRE_VIR0_PROGRAM_WORDS,    /* execution modes, of all programs */
-  VYRE_VIR0_BUFFERS,          /* (set, binding, SPIR-V id, initializer or ~0): of buffer rows, in their order */
-  VYRE_VIR0_EXTRAS,           /* (row, spec id or ~0, count of decoration words, has an entry in programs or buffers): by row */
+  VYRE_VIR0_NAME,          /* a word a row: a string */
+  VYRE_VIR0_LINE,          /* a word a row: 0, or a line */
+  VYRE_VIR0_PLACE,         /* a word a row: index of a file from 1 << 10 | column, 1023 being that or more; 0 where the line is */
+  VYRE_VIR0_STRINGS = 16,  /* "", then each text with its zero byte, once; a string is the offset of its text */
+  VYRE_VIR0_FILES,         /* (string): what lines are in, the first is file 1 */
+  VYRE_VIR0_TYPES,         /* (form, flags, element, count, count_row, stride, align, size, name): type 256 and on */
+  VYRE_VIR0_MEMBERS,       /* (name, type, offset, access): of all structs, one after another */
+  VYRE_VIR0_INPUTS,        /* (path, SPIR-V version, addressing, memory, counts of words: capabilities, extensions, debug) */
+  VYRE_VIR0_INPUT_WORDS,   /* those words, of all inputs */
+  VYRE_VIR0_PROGRAMS,      /* (input or ~0, entry, count of words): of program rows, in their order */
+  VYRE_VIR0_PROGRAM_WORDS, /* execution modes, of all programs */
+  VYRE_VIR0_BUFFERS,       /* (set, binding, SPIR-V id, initializer or ~0): of buffer rows, in their order */
+  VYRE_VIR0_EXTRAS,        /* (row, spec id or ~0, count of decoration words, has an entry in programs or buffers): by row */
   VYRE_VIR0_DECORATION_WORDS, /* of all extras */
   VYRE_VIR0_INITIALIZERS,     /* (count of words) */
   VYRE_VIR0_INITIALIZER_WORDS,
@@ -101,9 +101,9 @@ VYRE_MUST_USE vyre_status vyre_vir0_write(const vyre_module *module, const vyre_
 /* By its first four bytes. */
 bool vyre_vir0_is(const void *data, size_t size);
 
-/* Reads into a module without rows (new or cleared), which is sealed and verified then, or again without rows after an error: what is
- * wrong, the section and byte, and a Fix line.  `known`: names of required sections that the caller understands, or NULL.  `path` is for
- * messages.  Data may lie at any address and is not kept. */
+/* Reads into a module without rows (new or cleared), which is sealed and verified then, or again without rows after an error: what
+ * is wrong, the section and byte, and a Fix line.  `known`: names of required sections that the caller understands, or NULL. `path`
+ * is for messages.  Data may lie at any address and is not kept. */
 VYRE_MUST_USE vyre_status vyre_vir0_read(vyre_module *module, const void *data, size_t size, const char *path,
                                          const char *const *known, uint32_t known_count);
 

@@ -1,0 +1,315 @@
+/* A damaged file is refused, with what and where; one that was damaged with care, hashes and all, makes a right module or none.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sample.h"
+
+static vyre_module *target;
+
+static int
+make_target(void **state)
+{
+  (void)state;
+  vyre_status status = vyre_module_create(NULL, 1 << 14, &target);
+  return status ? -1 : 0;
+}
+
+static int
+free_target(void **state)
+{
+  (void)state;
+  vyre_module_destroy(target);
+  return 0;
+}
+
+/* Whether it is refused, as input, with a Fix line or by the verifier; the module is empty then. */
+static bool
+refused(const char *data, size_t size)
+{
+  vyre_module_clear(target);
+  vyre_status status = vyre_vir0_read(target, data, size, "f", NULL, 0);
+  if (!status)
+    return false;
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  if (!strstr(vyre_status_text(status), "\nFix: ") && !strstr(vyre_status_text(status), "while verifying 'f'"))
+    fail_msg("%s", vyre_status_text(status));
+  vyre_status_free(status);
+  assert_int_equal(target->view.rows, 1);
+  assert_null(vyre_module_status(target));
+  return true;
+}
+
+/* A copy of exactly that size, so that sanitizers see a byte too many. */
+static bool
+refused_copy(const char *data, size_t size)
+{
+  char *copy = malloc(size ? size : 1);
+  assert_non_null(copy);
+  memcpy(copy, data, size);
+  bool is = refused(copy, size);
+  free(copy);
+  return is;
+}
+
+static vyre_bytes
+small_file(void)
+{
+  vyre_module *m;
+  static const char text[] = "program @p {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  store %x[0], 1u32\n}\n";
+  assert_null(vyre_module_create(NULL, 0, &m));
+  assert_null(vyre_text_parse(m, text, sizeof(text) - 1, "p.vir", (vyre_diagnostics){0}));
+  vyre_bytes file = sample_write(m);
+  vyre_module_destroy(m);
+  return file;
+}
+
+static void
+every_byte_counts(void **state)
+{
+  (void)state;
+  vyre_bytes file = small_file();
+  assert_false(refused(file.data, file.size));
+  for (size_t at = 0; at < file.size; at++) {
+    static const unsigned char bits[] = {0xff, 1, 0x80};
+    for (int i = 0; i < 3; i++) {
+      file.data[at] = (char)(file.data[at] ^ (char)bits[i]);
+      if (!refused(file.data, file.size))
+        fail_msg("byte %zu changed by 0x%x is taken", at, bits[i]);
+      file.data[at] = (char)(file.data[at] ^ (char)bits[i]);
+    }
+  }
+  for (size_t size = 0; size < file.size; size++)
+    if (!refused_copy(file.data, size))
+      fail_msg("the first %zu bytes are taken", size);
+  assert_null(vyre_bytes_append(&file, "\0\0\0\0", 4));
+  assert_true(refused(file.data, file.size));
+  vyre_bytes_free(&file);
+}
+
+/* What is not refused must be as good as any module: it prints, it is written, and it comes back. */
+static void
+use_target(void)
+{
+  vyre_bytes text = {0}, words = {0}, file = sample_write(target);
+  vyre_module *again = sample_read(&file);
+  sample_compare(target, again);
+  assert_null(vyre_text_print(target, NULL, &text));
+  for (uint32_t i = 0; i < vyre_module_input_count(target); i++)
+    vyre_status_free(vyre_spirv_write(target, i, NULL, &words));
+  vyre_module_destroy(again);
+  vyre_bytes_free(&file);
+  vyre_bytes_free(&text);
+  vyre_bytes_free(&words);
+}
+
+static void
+try_word(vyre_bytes *file, size_t at, uint32_t value, uint32_t *taken)
+{
+  uint32_t before;
+  memcpy(&before, file->data + at, 4);
+  if (before == value)
+    return;
+  memcpy(file->data + at, &value, 4);
+  sample_rehash(file);
+  if (!refused(file->data, file->size)) {
+    use_target();
+    ++*taken;
+  }
+  memcpy(file->data + at, &before, 4);
+}
+
+/* Every word of every section, and of the section table, set to what may go wrong, under right hashes. */
+static void
+hashes_are_not_believed(void **state)
+{
+  (void)state;
+  vyre_module *m = sample_new();
+  vyre_bytes file = sample_write(m);
+  const uint32_t rows = m->view.rows;
+  uint32_t taken = 0;
+  for (size_t at = 8; at + 4 <= file.size; at += 4) {
+    if (at == offsetof(vyre_vir0_header, sections))
+      continue; /* how much there is to hash */
+    uint32_t word;
+    memcpy(&word, file.data + at, 4);
+    const uint32_t values[] = {0,          1,           3,         255, rows - 1, rows, word + 1, word - 1, word ^ 0x80000000u,
+                               UINT32_MAX, 0x7fffffffu, word + 256};
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+      try_word(&file, at, values[i], &taken);
+  }
+  assert_true(taken > 0); /* a name, a line, a binding */
+  sample_rehash(&file);
+  assert_false(refused(file.data, file.size));
+  vyre_bytes_free(&file);
+  vyre_module_destroy(m);
+}
+
+/* ---- what is said ---- */
+
+static vyre_vir0_section *
+section_of(vyre_bytes *file, uint32_t kind)
+{
+  vyre_vir0_header *header = (vyre_vir0_header *)(void *)file->data;
+  vyre_vir0_section *sections = (vyre_vir0_section *)(void *)(header + 1);
+  for (uint32_t i = 0; i < header->sections; i++)
+    if (sections[i].kind == kind)
+      return &sections[i];
+  fail_msg("no section %u", kind);
+  return NULL;
+}
+
+static const struct {
+  uint32_t kind, word, value; /* a word of a section */
+  const char *message;
+} damages[] = {
+    {VYRE_VIR0_OP, 0, 1, "section 'op', entry 0 (byte 1792): row 0 is no row, but has 0x1 there"},
+    {VYRE_VIR0_OP, 2, 0xfff0, "while verifying 'f'"},
+    {VYRE_VIR0_A, 5, 4000, "while verifying 'f'"},
+    {VYRE_VIR0_PARENT, 2, 9, "section 'parent', entry 0"},
+    {VYRE_VIR0_NEXT, 3, 2, "the links of rows do not put them in program order"},
+    {VYRE_VIR0_NAME, 1, 2, "section 'name', entry 1"},
+    {VYRE_VIR0_NAME, 1, 4000, "4000 is no string"},
+    {VYRE_VIR0_NAME, 0, 1, "section 'name', entry 0"},
+    {VYRE_VIR0_PLACE, 2, 90 << 10, "there are 2 files"},
+    {VYRE_VIR0_STRINGS, 0, 0x61616161, "section 'strings', entry 0 (byte 4480): no zero byte"},
+    {VYRE_VIR0_STRINGS, 1, 0, "a text is empty, or there twice"},
+    {VYRE_VIR0_FILES, 0, 0, "section 'files', entry 0"},
+    {VYRE_VIR0_FILES, 1, 12, "section 'files', entry"},
+    {VYRE_VIR0_TYPES, 0, 0, "there is no form 0 with flags 0x1"},
+    {VYRE_VIR0_TYPES, 1, 2, "there is no form 1 with flags 0x2"},
+    {VYRE_VIR0_TYPES, 2, 256, "its element is type 256, which is none before it"},
+    {VYRE_VIR0_TYPES, 7, 4, "alignment 16 and size 4 should be 16 and 48"},
+    {VYRE_VIR0_TYPES, 4, 1, "it has the lengths 3 and row 1"},
+    {VYRE_VIR0_TYPES, 9 * 2 + 3, 4, "it has 4 members, and 3 are left"},
+    {VYRE_VIR0_TYPES, 9 * 2 + 3, 2, "section 'members', entry 2"},
+    {VYRE_VIR0_MEMBERS, 1, 300, "member 0 is of type 300, which is none before it"},
+    {VYRE_VIR0_MEMBERS, 0, 2, "section 'types', entry 2"},
+    {VYRE_VIR0_INPUTS, 0, 2, "section 'inputs', entry 0"},
+    {VYRE_VIR0_INPUTS, 4, 0xffffffff, "section 'input words', entry 20 (byte "},
+    {VYRE_VIR0_INPUTS, 13, 4, "0x00020004 starts no whole instruction"},
+    {VYRE_VIR0_INPUT_WORDS, 2, 0x00ff000a, "0x00ff000a starts no whole instruction"},
+    {VYRE_VIR0_INPUT_WORDS, 5, 4, "0x00000004 starts no whole instruction"},
+    {VYRE_VIR0_PROGRAMS, 0, 2, "it is of input 2, and there are 2"},
+    {VYRE_VIR0_PROGRAMS, 1, 2, "section 'programs', entry 0"},
+    {VYRE_VIR0_PROGRAM_WORDS, 3, 0x00020010, "section 'program words', entry 3"},
+    {VYRE_VIR0_BUFFERS, 11, 7, "it has initializer 7, and there are 2"},
+    {VYRE_VIR0_INITIALIZERS, 0, 100, "it has 100 words, and 4 are left"},
+    {VYRE_VIR0_INITIALIZERS, 0, 2, "section 'initializer words', entry 3"},
+    {VYRE_VIR0_EXTRAS, 0, 0, "section 'extras', entry 0"},
+    {VYRE_VIR0_EXTRAS, 0, 5000, "row 5000 behind row 0"},
+    {VYRE_VIR0_EXTRAS, 3, 0, "section 'programs', entry 1"},
+    {VYRE_VIR0_EXTRAS, 7, 1, "nothing more of a program or buffer is there for row"},
+    {VYRE_VIR0_EXTRAS, 2, 6, "section 'decoration words', entry 6 (byte 5656): it ends, but 6 words more are needed"},
+    {VYRE_VIR0_OP, 2, VYRE_ROW(VYRE_OP_spec, U32, VYRE_ROW_DECO), "section 'op', entry 2 (byte 1800): it has no decorations"},
+    {VYRE_VIR0_OP, 11, VYRE_ROW(VYRE_OP_load, F32, 0), "section 'op', entry 11 (byte 1836): it has decorations without its flag"},
+    {VYRE_VIR0_DECORATION_WORDS, 1, 9, "section 'decoration words', entry 0"},
+};
+
+/* Of the sample with one word changed. */
+static bool
+says(uint32_t kind, uint32_t word, uint32_t value, const char *message)
+{
+  vyre_module *m = sample_new();
+  vyre_bytes file = sample_write(m);
+  memcpy(file.data + section_of(&file, kind)->offset + 4 * (size_t)word, &value, 4);
+  sample_rehash(&file);
+  vyre_module_clear(target);
+  vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
+  bool right = status && strstr(vyre_status_text(status), message);
+  if (!right)
+    print_error("section %u, word %u = %u: '%s', not '%s'\n", kind, word, value, vyre_status_text(status), message);
+  vyre_status_free(status);
+  vyre_bytes_free(&file);
+  vyre_module_destroy(m);
+  return right;
+}
+
+static void
+the_place_is_said(void **state)
+{
+  (void)state;
+  bool all = true;
+  for (size_t i = 0; i < sizeof(damages) / sizeof(*damages); i++)
+    all &= says(damages[i].kind, damages[i].word, damages[i].value, damages[i].message);
+  assert_true(all);
+}
+
+/* Header and section table: a word at that byte of the file. */
+static const struct {
+  uint32_t at, value;
+  bool hash;
+  const char *message;
+} heads[] = {
+    {0, 0, false, "'f' is no VIR0 file: it does not start with VIR0"},
+    {4, 0x04030201, false, "was written on a machine of the other byte order"},
+    {4, 0, false, "the byte order mark is 0x00000000 (byte 4)"},
+    {8, 2, false, "has VIR0 version 2, and this vyre reads version 1"},
+    {12, 99, true, "is written with op set 99, and this vyre knows op set 1"},
+    {12, 99, false, "header and section table do not have the hash 0x"},
+    {16, 64, true, "instead of 64 (byte"},
+    {24, 4000, false, "it has no room for a table of 4000 sections (byte 24)"},
+    {28, 3, true, "words for 3 rows"},
+    {32, 63, true, "header and section entries of 63 and 64 bytes"},
+    {48, 5, true, "a reserved field is 0x5"},
+    {64, 999, true, "has a section 'op' (kind 999) that its reader must understand, and this one does not\nFix: "},
+    {64, 2, true, "there are two sections 'imm'"},
+    {68, 2, true, "section 'op' has unknown flags 0x2, 0x0 (byte 64)"},
+    {72, 0, true, "section 'op' has offset 0"},
+    {72, 1860, true, "section 'op' has offset 1860"},
+    {80, 7, true, "section 'op' has 7 bytes, not a multiple of 4"},
+    {80, 1u << 30, true, "section 'op' has offset"},
+    {88, 24, true, "section 'op' has the alignment 24"},
+    {88, 1, true, "section 'op' has the alignment 1"},
+    {92, 1, true, "section 'op' has unknown flags 0x0, 0x1"},
+    {104, 0, true, "section 0 has no proper name"},
+    {124, 0x61616161, true, "section 0 has no proper name"},
+};
+
+static void
+the_head_is_checked(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+    vyre_module *m = sample_new();
+    vyre_bytes file = sample_write(m);
+    memcpy(file.data + heads[i].at, &heads[i].value, 4);
+    if (heads[i].hash)
+      sample_rehash(&file);
+    vyre_module_clear(target);
+    vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
+    if (!status || !strstr(vyre_status_text(status), heads[i].message))
+      print_error("byte %u = %u: '%s', not '%s'\n", heads[i].at, heads[i].value, vyre_status_text(status), heads[i].message);
+    assert_true(status && strstr(vyre_status_text(status), heads[i].message));
+    vyre_status_free(status);
+    vyre_bytes_free(&file);
+    vyre_module_destroy(m);
+  }
+}
+
+/* An unknown kind that may be skipped is. */
+static void
+optional_kinds_are_skipped(void **state)
+{
+  (void)state;
+  vyre_module *m = sample_new();
+  vyre_bytes file = {0};
+  assert_null(vyre_vir0_write(m, &(vyre_vir0_named){"later", "data", 4, true}, 1, &file));
+  section_of(&file, VYRE_VIR0_NAMED)->kind = 500;
+  sample_rehash(&file);
+  assert_false(refused(file.data, file.size));
+  sample_compare(m, target);
+  section_of(&file, 500)->flags = 0;
+  sample_rehash(&file);
+  assert_true(refused(file.data, file.size));
+  vyre_bytes_free(&file);
+  vyre_module_destroy(m);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_byte_counts),   cmocka_unit_test(hashes_are_not_believed),    cmocka_unit_test(the_place_is_said),
+      cmocka_unit_test(the_head_is_checked), cmocka_unit_test(optional_kinds_are_skipped),
+  };
+  return cmocka_run_group_tests(tests, make_target, free_target);
+}

@@ -1,0 +1,250 @@
+/* A module with something of everything that VIR0 carries.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sample.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static vyre_string
+text(vyre_module *m, const char *string)
+{
+  return vyre_string_intern(m, string, strlen(string));
+}
+
+static void
+name(vyre_module *m, vyre_row row, const char *string)
+{
+  vyre_row_set_name(m, row, string, strlen(string));
+}
+
+static uint32_t
+add_input(vyre_module *m, const char *path, uint32_t version)
+{
+  uint32_t index = vyre_module_add_input(m, path);
+  vyre_input *input = vyre_module_input(m, index);
+  input->spirv_version = version;
+  input->memory = 1;
+  const uint32_t extension[] = {3 << 16 | 10, 0x61, 0}, debug[] = {3 << 16 | 3, 2, 450, 2 << 16 | 4, 0x62};
+  vyre_word_list_append(m, &input->capabilities, (const uint32_t[]){1, 4433}, 2);
+  vyre_word_list_append(m, &input->extensions, extension, 3);
+  vyre_word_list_append(m, &input->debug, debug, 5);
+  return index;
+}
+
+/* A program of all forms of types. */
+static void
+build_first(vyre_module *m, uint32_t input)
+{
+  vyre_builder b;
+  vyre_row program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
+  const uint32_t modes[] = {3 << 16 | 16, 0, 4461, 4 << 16 | 16, 0, 4462, 32};
+  vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, modes, 7);
+  vyre_program_info_of(m, program)->entry = text(m, "entry point");
+  b.file = text(m, "sample.comp");
+  b.line = 12;
+  b.column = 7;
+  vyre_row n = vyre_build_spec(&b, U32, 16, 3);
+  name(m, n, "n");
+  vyre_build_workgroup(&b, n, vyre_build_const(&b, U32, 1), vyre_build_const(&b, U32, 1));
+  vyre_type_id matrix = vyre_type_matrix(m, VYRE_TYPE(VYRE_F32, 3), 3, 0, true);
+  vyre_member members[] = {{text(m, "gain"), F32, VYRE_OFFSET_AUTO, 0},
+                           {text(m, "turn"), matrix, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE},
+                           {text(m, "data"), vyre_type_runtime_array(m, F32X4, 0), VYRE_OFFSET_AUTO, 0}};
+  vyre_type_id block = vyre_type_struct(m, text(m, "Block"), members, 3, VYRE_TYPE_BLOCK);
+  vyre_row io = vyre_build_buffer(&b, block, VYRE_SPACE_STORAGE, VYRE_ACCESS_COHERENT, 1, 2);
+  name(m, io, "io");
+  vyre_buffer_info_of(m, io)->spirv_id = 77;
+  vyre_row tile = vyre_build_buffer(&b, vyre_type_array(m, F32, 0, n, 4), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  name(m, tile, "tile");
+  vyre_row table = vyre_build_buffer(&b, vyre_type_array(m, F32, 3, VYRE_NONE, 0), VYRE_SPACE_CONSTANT, VYRE_ACCESS_NO_WRITE, 0, 0);
+  vyre_buffer_info_of(m, table)->initializer = vyre_module_add_initializer(m, (const uint32_t[]){0x3f800000, 0, 0x40000000}, 3);
+  vyre_row var = vyre_build_var(&b, F32);
+  b.line = 20;
+  vyre_row i = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  vyre_row load = vyre_build_load(&b, vyre_build_at(&b, table, i), 0);
+  vyre_row_set_decorations(m, load, (const uint32_t[]){42, 0, 6422, 2, 8, 9}, 6);
+  vyre_row_set_line(m, load, text(m, "other.glsl"), 4000000000u, 4000);
+  vyre_row_set_line(m, i, 0, 5, 0);
+  vyre_build_set(&b, var, load);
+  vyre_row test = vyre_build_if(&b, vyre_build_imm(&b, VYRE_OP_ult, i, 8));
+  vyre_row place = vyre_build_lane(&b, load, 0); /* dropped: it leaves no trace */
+  name(m, place, "dropped");
+  vyre_row_kill(m, place);
+  vyre_row value = vyre_build_binary(&b, VYRE_OP_mul, vyre_build_get(&b, var), load);
+  vyre_row_set_line(m, value, text(m, "gone.glsl"), 3, 1);
+  vyre_row_set_line(m, value, b.file, 21, 1);
+  vyre_build_store(&b, vyre_build_at(&b, tile, i), value, 0);
+  vyre_builder_leave(&b, test);
+  vyre_build_store(&b, vyre_build_at_literal(&b, io, 0), vyre_build_load(&b, vyre_build_at(&b, tile, i), 0), VYRE_ROW_VOLATILE);
+}
+
+void
+sample_build(vyre_module *m)
+{
+  uint32_t first = add_input(m, "first.spv", 0x10300), second = add_input(m, "second.spv", 0x10600);
+  vyre_builder b;
+  text(m, "nobody's");
+  build_first(m, second);
+  vyre_build_program(m, "main", 0, first, &b); /* becomes main_1 */
+  vyre_row out = vyre_build_buffer(&b, vyre_type_array(m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_STORAGE, 0, 0, 1);
+  vyre_module_add_initializer(m, (const uint32_t[]){5}, 1); /* nobody's */
+  vyre_row start = vyre_build_buffer(&b, U32, VYRE_SPACE_PRIVATE, 0, 0, 0);
+  vyre_buffer_info_of(m, start)->initializer = vyre_module_add_initializer(m, (const uint32_t[]){9}, 1);
+  vyre_build_store(&b, vyre_build_at_literal(&b, out, 3), vyre_build_load(&b, start, 0), 0);
+}
+
+vyre_module *
+sample_new(void)
+{
+  vyre_module *m;
+  assert_null(vyre_module_create(NULL, 0, &m));
+  sample_build(m);
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(m, &errors);
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+  vyre_verify_errors_free(&errors);
+  return m;
+}
+
+vyre_bytes
+sample_write(const vyre_module *module)
+{
+  vyre_bytes bytes = {0};
+  vyre_status status = vyre_vir0_write(module, NULL, 0, &bytes);
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+  return bytes;
+}
+
+vyre_module *
+sample_read(const vyre_bytes *bytes)
+{
+  vyre_module *m;
+  assert_null(vyre_module_create(NULL, 0, &m));
+  vyre_status status = vyre_vir0_read(m, bytes->data, bytes->size, "sample.vir0", NULL, 0);
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+  assert_true(vyre_module_is_sealed(m));
+  return m;
+}
+
+void
+sample_rehash(vyre_bytes *bytes)
+{
+  vyre_vir0_header *header = (vyre_vir0_header *)(void *)bytes->data;
+  vyre_vir0_section *sections = (vyre_vir0_section *)(void *)(header + 1);
+  for (uint32_t i = 0; i < header->sections; i++)
+    if (sections[i].offset <= bytes->size && sections[i].size <= bytes->size - sections[i].offset)
+      sections[i].hash = XXH3_64bits(bytes->data + sections[i].offset, sections[i].size);
+  header->hash = 0;
+  header->hash = XXH3_64bits_withSeed(sections, header->sections * sizeof(*sections), XXH3_64bits(header, sizeof(*header)));
+}
+
+/* ---- comparing ---- */
+
+static void
+same_text(const vyre_module *x, vyre_string a, const vyre_module *y, vyre_string b)
+{
+  assert_string_equal(vyre_string_text(x, a), vyre_string_text(y, b));
+}
+
+static void
+same_words(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+  assert_int_equal(a_count, b_count);
+  if (a_count)
+    assert_memory_equal(a, b, a_count * sizeof(*a));
+}
+
+static void
+same_list(const vyre_word_list *a, const vyre_word_list *b)
+{
+  same_words(a->words, a->count, b->words, b->count);
+}
+
+static void
+same_types(const vyre_module *x, const vyre_module *y)
+{
+  assert_int_equal(vyre_type_count(x), vyre_type_count(y));
+  for (vyre_type_id id = 256; id < vyre_type_count(x); id++) {
+    vyre_type_info a = vyre_type_get(x, id), b = vyre_type_get(y, id);
+    const vyre_member *am = a.members, *bm = b.members;
+    same_text(x, a.name, y, b.name);
+    for (uint32_t i = 0; am && i < a.count; i++) {
+      same_text(x, am[i].name, y, bm[i].name);
+      assert_int_equal(am[i].type, bm[i].type);
+      assert_int_equal(am[i].offset, bm[i].offset);
+      assert_int_equal(am[i].access, bm[i].access);
+    }
+    assert_memory_equal(&a, &b, offsetof(vyre_type_info, members));
+    assert_int_equal(table_length_row(x, id), table_length_row(y, id));
+  }
+}
+
+static void
+same_infos(vyre_module *x, vyre_module *y, vyre_row row)
+{
+  if (table_op_is(x, row.id, VYRE_OP_program)) {
+    vyre_program_info *a = vyre_program_info_of(x, row), *b = vyre_program_info_of(y, row);
+    assert_int_equal(a->input, b->input);
+    same_text(x, a->entry, y, b->entry);
+    same_list(&a->modes, &b->modes);
+  }
+  if (table_op_is(x, row.id, VYRE_OP_buffer)) {
+    vyre_buffer_info *a = vyre_buffer_info_of(x, row), *b = vyre_buffer_info_of(y, row);
+    uint32_t a_count, b_count;
+    assert_int_equal(a->set, b->set);
+    assert_int_equal(a->binding, b->binding);
+    assert_int_equal(a->spirv_id, b->spirv_id);
+    assert_int_equal(a->initializer == UINT32_MAX, b->initializer == UINT32_MAX);
+    const uint32_t *a_words = vyre_module_initializer(x, a->initializer, &a_count);
+    const uint32_t *b_words = vyre_module_initializer(y, b->initializer, &b_count);
+    same_words(a_words, a_count, b_words, b_count);
+  }
+}
+
+static void
+same_sides(vyre_module *x, vyre_module *y, vyre_row row)
+{
+  const char *a = vyre_row_name(x, row), *b = vyre_row_name(y, row);
+  assert_int_equal(a != NULL, b != NULL);
+  if (a)
+    assert_string_equal(a, b);
+  vyre_string file[2];
+  uint32_t line[2], column[2], count[2];
+  assert_int_equal(vyre_row_line(x, row, &file[0], &line[0], &column[0]), vyre_row_line(y, row, &file[1], &line[1], &column[1]));
+  same_text(x, file[0], y, file[1]);
+  assert_int_equal(line[0], line[1]);
+  assert_int_equal(column[0], column[1]);
+  assert_int_equal(vyre_row_spec_id(x, row), vyre_row_spec_id(y, row));
+  const uint32_t *x_words = vyre_row_decorations(x, row, &count[0]), *y_words = vyre_row_decorations(y, row, &count[1]);
+  same_words(x_words, count[0], y_words, count[1]);
+  same_infos(x, y, row);
+}
+
+void
+sample_compare(vyre_module *x, vyre_module *y)
+{
+  assert_int_equal(x->view.rows, y->view.rows);
+  for (uint32_t column = 0; column < COLUMN_SIDE; column++)
+    for (uint32_t row = 0; row < x->view.rows; row++)
+      if (column != COLUMN_IMM_HI || !(table_op_is(x, row, VYRE_OP_load) || table_op_is(x, row, VYRE_OP_get)))
+        assert_int_equal(x->column[column][row], y->column[column][row]);
+  for (uint32_t row = 1; row < x->view.rows; row++)
+    same_sides(x, y, (vyre_row){row});
+  same_types(x, y);
+  assert_int_equal(vyre_module_input_count(x), vyre_module_input_count(y));
+  for (uint32_t i = 0; i < vyre_module_input_count(x); i++) {
+    vyre_input *a = vyre_module_input(x, i), *b = vyre_module_input(y, i);
+    same_text(x, a->path, y, b->path);
+    assert_int_equal(a->spirv_version, b->spirv_version);
+    assert_int_equal(a->addressing, b->addressing);
+    assert_int_equal(a->memory, b->memory);
+    same_list(&a->capabilities, &b->capabilities);
+    same_list(&a->extensions, &b->extensions);
+    same_list(&a->debug, &b->debug);
+  }
+}

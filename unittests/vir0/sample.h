@@ -1,0 +1,40 @@
+/* What the tests of VIR0 share: a module with something of everything, reading, writing, comparing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_VIR0_SAMPLE_H
+#define VYRE_VIR0_SAMPLE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "table.h"
+#include "vyre/io.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+#include "vyre/vir0.h"
+
+#define U32   VYRE_TYPE(VYRE_U32, 1)
+#define F32   VYRE_TYPE(VYRE_F32, 1)
+#define F32X4 VYRE_TYPE(VYRE_F32, 4)
+
+/* Frozen: names, lines, spec ids, decorations, two inputs, execution modes, every form of type, initializers.  Sealed, and right.
+ */
+void sample_build(vyre_module *module);
+vyre_module *sample_new(void);
+/* The module as VIR0 and back, which must go well. */
+vyre_bytes sample_write(const vyre_module *module);
+vyre_module *sample_read(const vyre_bytes *bytes);
+/* Hashes anew what was changed in a file. */
+void sample_rehash(vyre_bytes *bytes);
+/* Fails where anything of two modules differs but strings nobody uses. */
+void sample_compare(vyre_module *x, vyre_module *y);
+
+#endif
