@@ -24,6 +24,10 @@ enum {
   VIR0_EXTRA_WORDS = 4,
 };
 
+/* What a file may nest: more than text and SPIR-V do, and little enough for those who recurse or indent. */
+#define VIR0_MAX_TYPE_DEPTH 255u
+#define VIR0_MAX_ROW_DEPTH  8191u
+
 typedef struct vir0_kind_info {
   const char *name;    /* NULL: no kind */
   uint32_t entry_size; /* bytes; sizes are multiples of it */
@@ -53,6 +57,11 @@ vyre_status vir0_open(vir0_reader *r, const char *const *known, uint32_t known_c
 /* vir0_tables.c: side tables; strings before all, the rest once the columns are there. */
 vyre_status vir0_read_strings(vir0_reader *r);
 vyre_status vir0_read_tables(vir0_reader *r);
+
+/* vir0_depth.c: the first type, index from 256 on, or row of a table in program order, that nests too deep; 0: none does.  Types
+ * name only types before them.  `depths`: scratch, a word for each type. */
+uint32_t vir0_deep_type(const vyre_module *module, uint32_t *depths);
+uint32_t vir0_deep_row(const vyre_module *module);
 
 /* A word of an entry. */
 static inline uint32_t

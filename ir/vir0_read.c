@@ -63,6 +63,9 @@ check_rows(const vir0_reader *r)
       return vir0_damaged(r, VYRE_VIR0_IMM_HI, row, "a version, %u, which files do not have", m->view.imm_hi[row]);
   if (!table_is_dense(m))
     return vir0_damaged(r, VYRE_VIR0_PARENT, 0, "the links of rows do not put them in program order");
+  uint32_t deep = vir0_deep_row(m);
+  if (deep)
+    return vir0_damaged(r, VYRE_VIR0_PARENT, deep, "rows nest more than %u deep", VIR0_MAX_ROW_DEPTH);
   return VYRE_OK;
 }
 

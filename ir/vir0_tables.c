@@ -169,6 +169,15 @@ read_types(vir0_reader *r)
   }
   if (used != members->count)
     return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "nobody's members begin");
+  if (types->count) {
+    uint32_t *depths = NULL, capacity = 0;
+    if (!table_array_grow(m, &depths, &capacity, types->count, sizeof(*depths)))
+      return no_memory(r);
+    uint32_t deep = vir0_deep_type(m, depths);
+    table_array_free(m, &depths, &capacity, sizeof(*depths));
+    if (deep)
+      return vir0_damaged(r, VYRE_VIR0_TYPES, deep - 256, "types nest more than %u deep", VIR0_MAX_TYPE_DEPTH);
+  }
   return table_index_types(m) ? VYRE_OK : no_memory(r);
 }
 
@@ -282,6 +291,8 @@ take_info(const vir0_reader *r, uint32_t entry, uint32_t row, uint32_t *programs
 static vyre_status
 check_decorations(const vir0_reader *r, uint32_t start, uint32_t count)
 {
+  if (count == 0)
+    return VYRE_OK;
   const uint32_t *words = r->module->decoration_words + start;
   for (uint32_t at = 0; at < count; at += 2 + words[at + 1])
     if (count - at < 2 || words[at + 1] > count - at - 2)

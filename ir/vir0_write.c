@@ -362,6 +362,22 @@ check_named(const vyre_vir0_named *named, uint32_t count)
   return VYRE_OK;
 }
 
+/* Whether it may be read again. */
+static vyre_status
+check_depth(writer *w)
+{
+  const vyre_module *m = w->module;
+  uint32_t *depths = words_new(w, m->type_count);
+  if (w->out_of_memory)
+    return VYRE_OUT_OF_MEMORY("to write VIR0");
+  uint32_t type = depths ? vir0_deep_type(m, depths) : 0, row = vir0_deep_row(m);
+  words_free(w, depths, m->type_count);
+  if (type || row)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "VIR0 takes %s that nest at most %u deep, and %s %u nests deeper", type ? "types" : "rows",
+                      type ? VIR0_MAX_TYPE_DEPTH : VIR0_MAX_ROW_DEPTH, type ? "type" : "row", type ? type : row);
+  return VYRE_OK;
+}
+
 /* Places one section behind `*end`. */
 static vyre_vir0_section
 place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
@@ -445,6 +461,7 @@ vyre_vir0_write(const vyre_module *module, const vyre_vir0_named *named, uint32_
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be written as VIR0");
   writer w = {.module = module};
+  VYRE_TRY(check_depth(&w));
   plan(&w);
   vyre_status status = w.out_of_memory ? VYRE_OUT_OF_MEMORY("to write VIR0") : write_file(&w, named, count, out);
   plan_free(&w);

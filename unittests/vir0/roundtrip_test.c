@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sample.h"
+#include "vir0.h"
 
 static void
 check_round_trip(vyre_module *module)
@@ -217,6 +218,38 @@ what_cannot_be_done_is_said(void **state)
   vyre_module_destroy(m);
 }
 
+/* As deep as may be comes back, one more is not written. */
+static void
+nesting_ends(void **state)
+{
+  (void)state;
+  for (uint32_t over = 0; over < 3; over++) {
+    vyre_module *m;
+    vyre_builder b;
+    assert_null(vyre_module_create(NULL, 0, &m));
+    vyre_build_program(m, "deep", 0, vyre_module_add_input(m, "deep"), &b);
+    vyre_type_id type = U32;
+    for (uint32_t i = 0; i < VIR0_MAX_TYPE_DEPTH + (over == 1); i++)
+      type = vyre_type_array(m, type, 1, VYRE_NONE, 0);
+    vyre_build_buffer(&b, type, VYRE_SPACE_STORAGE, 0, 0, 0);
+    for (uint32_t i = 1; i < VIR0_MAX_ROW_DEPTH; i += 2)
+      vyre_build_block(&b);
+    if (over == 2)
+      vyre_build_jump(&b, VYRE_OP_return, VYRE_NONE);
+    assert_null(vyre_module_seal(m, NULL));
+    if (over) {
+      vyre_bytes none = {0};
+      vyre_status status = vyre_vir0_write(m, NULL, 0, &none);
+      assert_non_null(strstr(vyre_status_text(status), over == 1 ? "types that nest at most 255 deep, and type 511 nests deeper"
+                                                                 : "rows that nest at most 8191 deep"));
+      vyre_status_free(status);
+    } else {
+      check_round_trip(m);
+    }
+    vyre_module_destroy(m);
+  }
+}
+
 /* ---- version 1 ---- */
 
 static void
@@ -274,6 +307,7 @@ main(int count, char **arguments)
       cmocka_unit_test(history_leaves_no_trace),
       cmocka_unit_test(named_sections_are_carried),
       cmocka_unit_test(what_cannot_be_done_is_said),
+      cmocka_unit_test(nesting_ends),
       cmocka_unit_test(the_first_version_is_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,8 @@ build_first(vyre_module *m, uint32_t input)
   b.column = 7;
   vyre_row n = vyre_build_spec(&b, U32, 16, 3);
   name(m, n, "n");
-  vyre_build_workgroup(&b, n, vyre_build_const(&b, U32, 1), vyre_build_const(&b, U32, 1));
+  vyre_row one = vyre_build_const(&b, U32, 1);
+  vyre_build_workgroup(&b, n, one, one);
   vyre_type_id matrix = vyre_type_matrix(m, VYRE_TYPE(VYRE_F32, 3), 3, 0, true);
   vyre_member members[] = {{text(m, "gain"), F32, VYRE_OFFSET_AUTO, 0},
                            {text(m, "turn"), matrix, VYRE_OFFSET_AUTO, VYRE_ACCESS_NO_WRITE},
@@ -71,18 +72,21 @@ build_first(vyre_module *m, uint32_t input)
   vyre_row place = vyre_build_lane(&b, load, 0); /* dropped: it leaves no trace */
   name(m, place, "dropped");
   vyre_row_kill(m, place);
-  vyre_row value = vyre_build_binary(&b, VYRE_OP_mul, vyre_build_get(&b, var), load);
+  vyre_row get = vyre_build_get(&b, var); /* one row a statement: frozen in their order */
+  vyre_row value = vyre_build_binary(&b, VYRE_OP_mul, get, load);
   vyre_row_set_line(m, value, text(m, "gone.glsl"), 3, 1);
   vyre_row_set_line(m, value, b.file, 21, 1);
   vyre_build_store(&b, vyre_build_at(&b, tile, i), value, 0);
   vyre_builder_leave(&b, test);
-  vyre_build_store(&b, vyre_build_at_literal(&b, io, 0), vyre_build_load(&b, vyre_build_at(&b, tile, i), 0), VYRE_ROW_VOLATILE);
+  vyre_row again = vyre_build_load(&b, vyre_build_at(&b, tile, i), 0);
+  vyre_build_store(&b, vyre_build_at_literal(&b, io, 0), again, VYRE_ROW_VOLATILE);
 }
 
 void
 sample_build(vyre_module *m)
 {
-  uint32_t first = add_input(m, "first.spv", 0x10300), second = add_input(m, "second.spv", 0x10600);
+  uint32_t first = add_input(m, "first.spv", 0x10300);
+  uint32_t second = add_input(m, "second.spv", 0x10600);
   vyre_builder b;
   text(m, "nobody's");
   build_first(m, second);
@@ -91,7 +95,8 @@ sample_build(vyre_module *m)
   vyre_module_add_initializer(m, (const uint32_t[]){5}, 1); /* nobody's */
   vyre_row start = vyre_build_buffer(&b, U32, VYRE_SPACE_PRIVATE, 0, 0, 0);
   vyre_buffer_info_of(m, start)->initializer = vyre_module_add_initializer(m, (const uint32_t[]){9}, 1);
-  vyre_build_store(&b, vyre_build_at_literal(&b, out, 3), vyre_build_load(&b, start, 0), 0);
+  vyre_row first_value = vyre_build_load(&b, start, 0);
+  vyre_build_store(&b, vyre_build_at_literal(&b, out, 3), first_value, 0);
 }
 
 vyre_module *
