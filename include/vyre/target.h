@@ -43,6 +43,12 @@ typedef enum vyre_device_feature {
   VYRE_DEVICE_INT64 = 4,
   VYRE_DEVICE_FLOAT16 = 8,
   VYRE_DEVICE_FLOAT64 = 16,
+  VYRE_DEVICE_STORAGE16 = 32, /* 16-bit scalars in buffers: storage, uniform, push constants */
+  VYRE_DEVICE_UNIFORM16 = 64,
+  VYRE_DEVICE_PUSH16 = 128,
+  VYRE_DEVICE_STORAGE8 = 256,
+  VYRE_DEVICE_UNIFORM8 = 512,
+  VYRE_DEVICE_PUSH8 = 1024,
 } vyre_device_feature;
 
 /* What a device is and takes; bytes unless said otherwise. */

@@ -102,7 +102,13 @@ features_of(const feature_chain *has)
 {
   return (has->v12.shaderInt8 ? VYRE_DEVICE_INT8 : 0u) | (has->core.features.shaderInt16 ? VYRE_DEVICE_INT16 : 0u) |
          (has->core.features.shaderInt64 ? VYRE_DEVICE_INT64 : 0u) | (has->v12.shaderFloat16 ? VYRE_DEVICE_FLOAT16 : 0u) |
-         (has->core.features.shaderFloat64 ? VYRE_DEVICE_FLOAT64 : 0u);
+         (has->core.features.shaderFloat64 ? VYRE_DEVICE_FLOAT64 : 0u) |
+         (has->v11.storageBuffer16BitAccess ? VYRE_DEVICE_STORAGE16 : 0u) |
+         (has->v11.uniformAndStorageBuffer16BitAccess ? VYRE_DEVICE_UNIFORM16 : 0u) |
+         (has->v11.storagePushConstant16 ? VYRE_DEVICE_PUSH16 : 0u) |
+         (has->v12.storageBuffer8BitAccess ? VYRE_DEVICE_STORAGE8 : 0u) |
+         (has->v12.uniformAndStorageBuffer8BitAccess ? VYRE_DEVICE_UNIFORM8 : 0u) |
+         (has->v12.storagePushConstant8 ? VYRE_DEVICE_PUSH8 : 0u);
 }
 
 static void

@@ -95,23 +95,6 @@ mixed(uint64_t value)
 }
 
 static uint64_t
-float_bits(vyre_kind kind, double value)
-{
-  if (kind == VYRE_F64) {
-    uint64_t bits;
-    memcpy(&bits, &value, 8);
-    return bits;
-  }
-  if (kind == VYRE_F32) {
-    float single = (float)value;
-    uint32_t bits;
-    memcpy(&bits, &single, 4);
-    return bits;
-  }
-  return 0;
-}
-
-static uint64_t
 random_value(const generator *g, uint64_t index, vyre_kind kind)
 {
   uint64_t bits = mixed(g->key + (index + 1) * 0x9e3779b97f4a7c15u);
@@ -120,7 +103,8 @@ random_value(const generator *g, uint64_t index, vyre_kind kind)
   if (g->contents.kind == CONTENTS_BITS)
     return bits >> (64 - vyre_kind_bits(kind));
   if (vyre_kind_is_float(kind))
-    return float_bits(kind, (double)(bits >> 40) * 0x1p-23 - 1.0); /* 24 bits: exact in f32 too */
+    return run_float_bits(kind, kind == VYRE_F16 ? (double)(bits >> 53) * 0x1p-10 - 1.0   /* 11 bits: exact */
+                                                 : (double)(bits >> 40) * 0x1p-23 - 1.0); /* 24 bits: exact in f32 too */
   return vyre_kind_is_signed(kind) ? (bits >> 56) - 128 : bits >> 56;
 }
 
@@ -149,7 +133,7 @@ generate(void *user, uint64_t index, uint64_t offset, vyre_kind kind)
     if (!next_value(g, kind, &bits))
       return false;
   } else if (g->contents.kind == CONTENTS_IOTA) {
-    bits = kind == VYRE_BOOL ? index & 1 : vyre_kind_is_float(kind) ? float_bits(kind, (double)index) : index;
+    bits = kind == VYRE_BOOL ? index & 1 : vyre_kind_is_float(kind) ? run_float_bits(kind, (double)index) : index;
   } else {
     bits = random_value(g, index, kind);
   }

@@ -272,7 +272,8 @@ print_device(void *user, const vyre_device_info *info)
 {
   (void)user;
   static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
-  static const char *const features[] = {"int8", "int16", "int64", "float16", "float64"};
+  static const char *const features[] = {"int8",      "int16",  "int64",    "float16",  "float64", "storage16",
+                                         "uniform16", "push16", "storage8", "uniform8", "push8"};
   printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
   printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared\n   types:",

@@ -40,6 +40,62 @@ run_scalar_put(void *data, vyre_kind kind, uint64_t bits)
     bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
+double
+run_float_value(vyre_kind kind, uint64_t bits)
+{
+  if (kind == VYRE_F64) {
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+  }
+  if (kind == VYRE_F32) {
+    float value;
+    uint32_t word = (uint32_t)bits;
+    memcpy(&value, &word, 4);
+    return (double)value;
+  }
+  double fraction = (double)(bits & 0x3ff), exponent = (double)(bits >> 10 & 0x1f); /* f16 */
+  double value = exponent == 31  ? (fraction > 0 ? (double)NAN : (double)INFINITY)
+                 : exponent == 0 ? ldexp(fraction, -24)
+                                 : ldexp(fraction + 1024, (int)exponent - 25);
+  return bits >> 15 & 1 ? -value : value;
+}
+
+static uint64_t
+half_bits(double value)
+{
+  uint64_t sign = signbit(value) ? 0x8000 : 0;
+  double magnitude = fabs(value);
+  int exponent = 0;
+  if (isnan(value))
+    return sign | 0x7e00;
+  if (magnitude == 0)
+    return sign;
+  if (magnitude >= 65520.0) /* half way from the greatest to what would follow it */
+    return sign | 0x7c00;
+  (void)frexp(magnitude, &exponent);
+  exponent = exponent < -13 ? -13 : exponent; /* below 2^-14 they are as far apart as above */
+  /* steps of 2^(exponent - 11); 1024 of them, or 2048, are the next exponent, which the sum below makes of itself */
+  uint64_t steps = (uint64_t)rint(ldexp(magnitude, 11 - exponent));
+  return sign | ((uint64_t)(exponent + 13) * 1024 + steps);
+}
+
+uint64_t
+run_float_bits(vyre_kind kind, double value)
+{
+  if (kind == VYRE_F64) {
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    return bits;
+  }
+  if (kind == VYRE_F16)
+    return half_bits(value);
+  float single = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &single, 4);
+  return bits;
+}
+
 static bool
 parse_float(const char *text, vyre_kind kind, uint64_t *out)
 {
@@ -49,11 +105,8 @@ parse_float(const char *text, vyre_kind kind, uint64_t *out)
     uint32_t bits;
     memcpy(&bits, &value, 4);
     *out = bits;
-  } else if (kind == VYRE_F64) {
-    double value = strtod(text, &end);
-    memcpy(out, &value, 8);
   } else {
-    return false;
+    *out = run_float_bits(kind, strtod(text, &end));
   }
   return *end == '\0';
 }
@@ -92,19 +145,22 @@ run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t *out)
 }
 
 static bool
-reads_back(const char *text, double value, bool is_single)
+reads_back(const char *text, vyre_kind kind, uint64_t bits)
 {
-  return is_single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
+  uint64_t again;
+  return parse_float(text, kind, &again) && again == bits;
 }
 
 /* As few digits as read back; an exponent only for what is very large or small: 10, not 1e+01. */
 static void
-print_float(double value, int digits, bool is_single, char out[48])
+print_float(vyre_kind kind, uint64_t bits, char out[48])
 {
+  double value = run_float_value(kind, bits);
+  int digits = kind == VYRE_F64 ? 17 : kind == VYRE_F32 ? 9 : 5;
   bool is_moderate = fabs(value) >= 1e-4 && fabs(value) < 1e9;
   for (int precision = 1; precision <= digits; precision++) {
     snprintf(out, 48, "%.*g", precision, value);
-    if (reads_back(out, value, is_single) && !(is_moderate && strchr(out, 'e')))
+    if (reads_back(out, kind, bits) && !(is_moderate && strchr(out, 'e')))
       break;
   }
 }
@@ -113,23 +169,11 @@ void
 run_scalar_print(vyre_kind kind, uint64_t bits, char out[48])
 {
   uint32_t width = vyre_kind_bits(kind);
-  if (kind == VYRE_F32) {
-    float value;
-    uint32_t word = (uint32_t)bits;
-    memcpy(&value, &word, 4);
-    if (isnan(value))
+  if (vyre_kind_is_float(kind)) {
+    if (isnan(run_float_value(kind, bits)))
       snprintf(out, 48, "nan");
     else
-      print_float((double)value, 9, true, out);
-  } else if (kind == VYRE_F64) {
-    double value;
-    memcpy(&value, &bits, 8);
-    if (isnan(value))
-      snprintf(out, 48, "nan");
-    else
-      print_float(value, 17, false, out);
-  } else if (kind == VYRE_F16) {
-    snprintf(out, 48, "0x%04" PRIx64, bits);
+      print_float(kind, bits, out);
   } else if (vyre_kind_is_signed(kind)) {
     snprintf(out, 48, "%" PRId64, (int64_t)(bits << (64 - width)) >> (64 - width));
   } else {

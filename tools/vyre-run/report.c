@@ -121,27 +121,6 @@ typedef struct comparison {
   vyre_kind kind;
 } comparison;
 
-static double
-float_value(vyre_kind kind, uint64_t bits)
-{
-  if (kind == VYRE_F64) {
-    double value;
-    memcpy(&value, &bits, 8);
-    return value;
-  }
-  if (kind == VYRE_F32) {
-    float value;
-    uint32_t word = (uint32_t)bits;
-    memcpy(&value, &word, 4);
-    return (double)value;
-  }
-  double fraction = (double)(bits & 0x3ff), exponent = (double)(bits >> 10 & 0x1f); /* f16 */
-  double value = exponent == 31  ? (fraction > 0 ? (double)NAN : (double)INFINITY)
-                 : exponent == 0 ? ldexp(fraction, -24)
-                                 : ldexp(fraction + 1024, (int)exponent - 25);
-  return bits >> 15 & 1 ? -value : value;
-}
-
 /* Floats in their order as integers: neighbours differ by 1, and -0 is 0. */
 static int64_t
 ordered(vyre_kind kind, uint64_t bits)
@@ -153,7 +132,7 @@ ordered(vyre_kind kind, uint64_t bits)
 static bool
 floats_are_equal(comparison *c, vyre_kind kind, uint64_t a, uint64_t b)
 {
-  double x = float_value(kind, a), y = float_value(kind, b);
+  double x = run_float_value(kind, a), y = run_float_value(kind, b);
   if (isnan(x) || isnan(y))
     return isnan(x) && isnan(y);
   if (!c->tolerance.is_set || isinf(x) || isinf(y))

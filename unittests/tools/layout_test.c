@@ -39,6 +39,11 @@ scalars_print_as_the_shortest_text(void **state)
   assert_prints(VYRE_I8, 0x80, "-128");
   assert_prints(VYRE_U64, UINT64_MAX, "18446744073709551615");
   assert_prints(VYRE_I64, UINT64_MAX, "-1");
+  assert_prints(VYRE_F16, 0x2e66, "0.1");
+  assert_prints(VYRE_F16, 0x7bff, "65504");
+  assert_prints(VYRE_F16, 0xfe00, "nan");
+  assert_prints(VYRE_F16, 0x0001, "6e-08");
+  assert_prints(VYRE_F64, 0x3fb999999999999a, "0.1");
   assert_prints(VYRE_BOOL, 1, "1");
 }
 
@@ -65,6 +70,14 @@ texts_parse_as_their_type_or_not_at_all(void **state)
   assert_parses(VYRE_F32, "-inf", 0xff800000);
   assert_parses(VYRE_F32, "1e-45", 1);
   assert_parses(VYRE_F64, "1", 0x3ff0000000000000);
+  assert_parses(VYRE_F16, "1", 0x3c00);
+  assert_parses(VYRE_F16, "-0", 0x8000);
+  assert_parses(VYRE_F16, "65519", 0x7bff);
+  assert_parses(VYRE_F16, "65520", 0x7c00);
+  assert_parses(VYRE_F16, "6e-8", 0x0001);
+  assert_parses(VYRE_F16, "6.103e-5", 0x0400);
+  assert_parses(VYRE_F16, "2049", 0x6800);
+  assert_parses(VYRE_F16, "2051", 0x6802);
   assert_parses(VYRE_I32, "-1", 0xffffffff);
   assert_parses(VYRE_I32, "-2147483648", 0x80000000);
   assert_parses(VYRE_I32, "0x80000000", 0x80000000);

@@ -206,6 +206,47 @@ each_function_that_fails_is_named_with_its_code(void **state)
   }
 }
 
+/* A device that says it has nothing: what the kernel needs is named before a driver sees it. */
+static void
+a_feature_that_is_missing_is_named(void **state)
+{
+  (void)state;
+  static const struct {
+    uint32_t capability;
+    const char *name;
+  } needs[] = {{11, "needs Int64, "}, {9, "(shaderFloat16)"}, {4448, "(storageBuffer8BitAccess)"}};
+  uint32_t words[512] = {0};
+  size_t count = kernel_code->wordCount;
+  assert_true(count + 2 <= 512);
+  memcpy(words, kernel_code->code, 5 * 4);
+  memcpy(words + 7, kernel_code->code + 5, (count - 5) * 4);
+  set_failure("vkGetPhysicalDeviceFeatures2", VK_NOT_READY); /* leaves them all false */
+  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target *target;
+  assert_null(ops->open(&options, NULL, &target));
+  for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+    words[5] = 2u << 16 | 17u; /* OpCapability */
+    words[6] = needs[i].capability;
+    vyre_kernel_slot slot = {.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE};
+    vyre_kernel_desc desc = {.label = "kernel",
+                             .code = words,
+                             .size = (count + 2) * 4,
+                             .entry = "main",
+                             .workgroup = {1, 1, 1},
+                             .slots = &slot,
+                             .slot_count = 1,
+                             .push_size = 4};
+    vyre_kernel kernel;
+    vyre_status status = ops->compile(target, &desc, &kernel);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+    if (!strstr(vyre_status_text(status), needs[i].name))
+      fail_msg("%s: '%s'", needs[i].name, vyre_status_text(status));
+    vyre_status_free(status);
+  }
+  assert_null(ops->close(target));
+  set_failure("", VK_SUCCESS);
+}
+
 static void
 a_lost_device_stays_lost(void **state)
 {
@@ -236,6 +277,7 @@ main(void)
       cmocka_unit_test(with_nothing_failing_all_goes_well),
       cmocka_unit_test(each_function_that_is_missing_is_named),
       cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
+      cmocka_unit_test(a_feature_that_is_missing_is_named),
       cmocka_unit_test(a_lost_device_stays_lost),
   };
   return cmocka_run_group_tests(tests, prepare, finish);
