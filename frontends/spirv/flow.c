@@ -348,7 +348,7 @@ selection(import *m, uint32_t row, uint32_t yes, uint32_t no, uint32_t merge)
     return NONE;
   CONSTRUCT(m, c)->merge = merge;
   walk_arm(m, row, 0, yes, c);
-  if (!failed(m))
+  if (!failed(m) && (no != yes || no == merge))
     walk_arm(m, row, 1, no, c);
   uint32_t edges = CONSTRUCT(m, c)->edges;
   flow_pop(m);
@@ -391,6 +391,8 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   if (ends_loop(m, cond, yes, no))
     return NONE;
   uint32_t merge = selects ? import_block(m, m->words[b->merge + 1]) : NONE;
+  if (yes == no && yes != merge) /* both arms are one */
+    cond = vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), 1).id;
   vyre_builder saved = m->b;
   uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id;
   m->b = saved;

@@ -126,6 +126,17 @@ leaving_an_outer_selection(void **state)
 }
 
 static void
+both_arms_are_one_block(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("%a = OpUGreaterThan %bool %x %u2\n%b = OpUGreaterThan %bool %x %u7\nOpSelectionMerge %done None\n"
+                            "OpBranchConditional %a %both %both\n%both = OpLabel\n%v = OpIMul %uint %x %u3\nOpBranchConditional %b %done %more\n"
+                            "%more = OpLabel\nOpBranch %done\n%done = OpLabel\n%y = OpPhi %uint %v %both %u5 %more\n" STORE));
+  EXPECT(x > 7 ? x * 3 : 5);
+  vyre_module_destroy(m);
+}
+
+static void
 value_used_behind_its_loop(void **state)
 {
   (void)state;
@@ -325,6 +336,7 @@ main(void)
     cmocka_unit_test(loop_of_one_block),
     cmocka_unit_test(back_edge_that_leaves),
     cmocka_unit_test(leaving_an_outer_selection),
+    cmocka_unit_test(both_arms_are_one_block),
     cmocka_unit_test(value_used_behind_its_loop),
     cmocka_unit_test(default_falls_into_a_case),
     cmocka_unit_test(falling_from_a_nested_construct),
