@@ -126,6 +126,8 @@ static const struct {
     {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = %g.y\n"},
     {"%v = splat %i : u32x3\n%a = %v.z\n%b = lane 7u32x2, 1u32",
      "  %v = splat %i : u32x3\n  %a = %v.z\n  %b = lane 7u32x2, 1u32\n"},
+    {"%v = splat %i : u32x3\n%s = shuffle %v, [2, 0, 1]", "  %v = splat %i : u32x3\n  %s = shuffle %v, [2, 0, 1] : u32x3\n"},
+    {"%\"a\\x1Eb\" = neg %i", "  %\"a\\x1eb\" = neg %i\n"},
     /* names and numbers */
     {"%9 = neg %i\n%a = neg %9\n%3 = neg %9", "  %0 = neg %i\n  %a = neg %0\n  %1 = neg %0\n"},
     {"%4000000000 = neg %i\n%a = neg %4000000000", "  %0 = neg %i\n  %a = neg %0\n"},
@@ -252,10 +254,25 @@ texts_add_to_a_module(void **state)
   vyre_module_destroy(module);
 }
 
+/* Layout is kept as it is written: what is left out stays left out. */
+static void
+layouts_print_as_written(void **state)
+{
+  static const char text[] = "struct @S block { r : mat3(f32x3, stride 32, row_major), m : mat2(f32x2), v : f32x3, s : f32 }\n\n"
+                             "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
+  (void)state;
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  vyre_bytes printed = print(module, NULL);
+  assert_string_equal(printed.data, text);
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(layouts_print_as_written),
       cmocka_unit_test(the_corpus_is_a_fixed_point),   cmocka_unit_test(every_op_is_in_the_corpus),
       cmocka_unit_test(the_corpus_is_verified),        cmocka_unit_test(plain_ops_come_back_as_they_were),
       cmocka_unit_test(forms_print_as_they_should),    cmocka_unit_test(rows_of_one_file_share_gid),
