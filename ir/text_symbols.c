@@ -37,9 +37,19 @@ ends_at(const text_symbols *symbols, uint32_t start, uint32_t end)
   return !text_is_word_byte(next) && !(next == '.' && start && symbols->text[start - 1] == '@');
 }
 
+/* %7 is the number of a row without a name, %"7" a name: they are not the same. */
+static bool
+is_quoted(const text_symbols *symbols, const char *name)
+{
+  return name > symbols->text && name[-1] == '"';
+}
+
 static bool
 is_named(const text_symbols *symbols, const text_symbol *entry, const char *name, uint32_t length)
 {
+  bool digit = length && name[0] >= '0' && name[0] <= '9';
+  if (digit && is_quoted(symbols, name) != is_quoted(symbols, symbols->text + entry->at))
+    return false;
   return length <= symbols->length - entry->at && memcmp(symbols->text + entry->at, name, length) == 0 &&
          ends_at(symbols, entry->at, entry->at + length);
 }

@@ -129,6 +129,7 @@ static const struct {
     {"%v = splat %i : u32x3\n%s = shuffle %v, [2, 0, 1]", "  %v = splat %i : u32x3\n  %s = shuffle %v, [2, 0, 1] : u32x3\n"},
     {"%\"a\\x1Eb\" = neg %i", "  %\"a\\x1eb\" = neg %i\n"},
     /* names and numbers */
+    {"%\"0\" = neg %i\n%a = neg(neg %\"0\")", "  %\"0\" = neg %i\n  %0 = neg %\"0\"\n  %a = neg %0\n"},
     {"%9 = neg %i\n%a = neg %9\n%3 = neg %9", "  %0 = neg %i\n  %a = neg %0\n  %1 = neg %0\n"},
     {"%4000000000 = neg %i\n%a = neg %4000000000", "  %0 = neg %i\n  %a = neg %0\n"},
     {"%b = %i\n%a = neg %b", "  %a = neg %i\n"},
@@ -258,12 +259,18 @@ texts_add_to_a_module(void **state)
 static void
 layouts_print_as_written(void **state)
 {
-  static const char text[] = "struct @S block { r : mat3(f32x3, stride 32, row_major), m : mat2(f32x2), v : f32x3, s : f32 }\n\n"
+  static const char text[] = "struct @S block { r : mat3(f32x3, stride 32, row_major), m : mat3(f32x3), v : f32x3, s : f32 }\n\n"
                              "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
   (void)state;
   vyre_module *module = parse(text, sizeof(text) - 1);
   vyre_bytes printed = print(module, NULL);
   assert_string_equal(printed.data, text);
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
+      assert_int_equal(vyre_type_get(module, vyre_type_step(module, v->imm[row], 1)).stride, 16);
+      assert_int_equal(vyre_type_get(module, v->imm[row]).members[3].offset, 156);
+    }
   vyre_bytes_free(&printed);
   vyre_module_destroy(module);
 }
