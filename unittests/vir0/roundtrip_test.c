@@ -39,7 +39,7 @@ static void
 texts_come_back(void **state)
 {
   (void)state;
-  static const char *const names[] = {"ops", "control", "memory", "functions", "names"};
+  static const char *const names[] = {"ops", "control", "memory", "functions", "names", "literals"};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
     vyre_module *m = read_input(CORPUS, names[i], ".vir");
     check_round_trip(m);
