@@ -65,7 +65,7 @@ run_test() { # TEST, in the copy
     ulimit -d 8000000 -c 0
     case $1 in
     lit:*) timeout -k 5 120 python3 "$(sed -n 's/^VYRE_LIT:[A-Z]*=//p' b/CMakeCache.txt)" -q "b/lit-tests/${1#lit:}" ;;
-    *) cd b/unittests && timeout -k 5 120 "./$1" ;;
+    *) cd b/unittests && timeout -k 5 40 "./$1" ;;
     esac
   ) </dev/null >"$2" 2>&1
 }
