@@ -48,6 +48,12 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
+try:
+    for end in os.openpty():
+        os.close(end)
+    config.available_features.add("terminal")
+except OSError:
+    pass  # no /dev/pts
 
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "HOME", "XDG_RUNTIME_DIR", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH"):
     if name in os.environ:
