@@ -259,31 +259,6 @@ check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
 
 /* ---- types by class and rule --------------------------------------------------------------------------------------------- */
 
-static bool
-class_has(vyre_class klass, vyre_kind kind)
-{
-  switch (klass) {
-  case VYRE_CLASS_ANY:
-    return kind_is_value(kind);
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-    return vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind);
-  case VYRE_CLASS_SINT:
-    return vyre_kind_is_signed(kind);
-  case VYRE_CLASS_INT:
-    return vyre_kind_is_int(kind);
-  case VYRE_CLASS_FLOAT:
-    return vyre_kind_is_float(kind);
-  case VYRE_CLASS_NUM:
-    return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
-  case VYRE_CLASS_BITS:
-    return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
-  default:
-    return false;
-  }
-}
-
 static const char *
 class_text(vyre_class klass)
 {
@@ -318,7 +293,7 @@ check_uniform(verifier *k, uint32_t row, const vyre_op_info *info)
   vyre_type type = VYRE_ROW_TYPE(word);
   vyre_type first = VYRE_ROW_TYPE(v->op[operands[0]]);
   text_buffer name, text;
-  if (!class_has((vyre_class)info->klass, VYRE_TYPE_KIND(first))) {
+  if (!vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(first))) {
     vyre_verify_report(k, row, "operand a is %s, but a '%s' takes %s", vyre_verify_show(k, operands[0], &name), info->text,
                        class_text((vyre_class)info->klass));
     return;

@@ -121,25 +121,13 @@ import_row_flags(const import *m, uint32_t id)
          (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
 }
 
+/* Signedness does not count, a bitcast mends it; nor does a class that ops.def does not name. */
 static bool
 is_of_class(vyre_kind kind, vyre_class klass)
 {
-  switch (klass) {
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-  case VYRE_CLASS_SINT:
-  case VYRE_CLASS_INT:
-    return vyre_kind_is_int(kind);
-  case VYRE_CLASS_FLOAT:
-    return vyre_kind_is_float(kind);
-  case VYRE_CLASS_NUM:
-    return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
-  case VYRE_CLASS_BITS:
-    return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
-  default:
+  if (klass == VYRE_CLASS_NONE || klass == VYRE_CLASS_ANY)
     return true;
-  }
+  return vyre_class_has(klass == VYRE_CLASS_UINT || klass == VYRE_CLASS_SINT ? VYRE_CLASS_INT : klass, kind);
 }
 
 /* Integers of that signedness, as wide. */

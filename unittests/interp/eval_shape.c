@@ -26,29 +26,11 @@ eval_cut(vyre_kind kind, uint64_t bits)
   return width >= 64 ? bits : bits & ((UINT64_C(1) << width) - 1);
 }
 
+/* The evaluator looks at the op for the sign, so it takes both kinds of integers. */
 static bool
-class_has(vyre_class class, vyre_kind kind)
+class_has(vyre_class klass, vyre_kind kind)
 {
-  const bool is_float = vyre_kind_is_float(kind), is_int = vyre_kind_is_int(kind);
-  switch (class) {
-  case VYRE_CLASS_ANY:
-    return is_float || is_int || kind == VYRE_BOOL;
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-  case VYRE_CLASS_SINT:
-  case VYRE_CLASS_INT:
-    return is_int;
-  case VYRE_CLASS_FLOAT:
-    return is_float;
-  case VYRE_CLASS_NUM:
-    return is_float || is_int;
-  case VYRE_CLASS_BITS:
-    return is_int || kind == VYRE_BOOL;
-  case VYRE_CLASS_NONE:
-    return false;
-  }
-  return false;
+  return vyre_class_has(klass == VYRE_CLASS_UINT || klass == VYRE_CLASS_SINT ? VYRE_CLASS_INT : klass, kind);
 }
 
 void

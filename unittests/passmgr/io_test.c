@@ -191,7 +191,7 @@ a_device_is_written_directly(void **state)
   (void)state;
   struct stat before, after;
   if (mknod("full", S_IFCHR | 0666, makedev(1, 7)) != 0 || mknod("null", S_IFCHR | 0666, makedev(1, 3)) != 0)
-    skip(); /* root alone makes devices; lit's Tool/outputs.vir has the other case */
+    skip(); /* root alone makes devices */
   assert_int_equal(stat("full", &before), 0);
   check_fails(vyre_file_write("full", "x", 1), "cannot write 'full': No space left on device");
   assert_int_equal(symlink("full", "full-link"), 0);

@@ -6,31 +6,6 @@
 #include <spirv/unified1/spirv.h>
 #include <string.h>
 
-static bool
-takes(vyre_class klass, vyre_kind kind)
-{
-  switch (klass) {
-  case VYRE_CLASS_ANY:
-    return true;
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-    return vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind);
-  case VYRE_CLASS_SINT:
-    return vyre_kind_is_signed(kind);
-  case VYRE_CLASS_INT:
-    return vyre_kind_is_int(kind);
-  case VYRE_CLASS_FLOAT:
-    return vyre_kind_is_float(kind);
-  case VYRE_CLASS_NUM:
-    return kind != VYRE_BOOL;
-  case VYRE_CLASS_BITS:
-    return !vyre_kind_is_float(kind);
-  default:
-    return false;
-  }
-}
-
 static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
 static const vyre_kind other_kinds[] = {VYRE_I8, VYRE_U8, VYRE_I16, VYRE_U16, VYRE_I64, VYRE_U64, VYRE_F16, VYRE_F64};
 
@@ -103,7 +78,7 @@ uniform_ops(uint32_t mode, vyre_type type)
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const vyre_op_info *info = &vyre_op_infos[op];
     if (!info->text || (info->rule != VYRE_RULE_SAME && info->rule != VYRE_RULE_BOOL) || !(info->flags & VYRE_OP_PURE) ||
-        !takes((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3) ||
+        !vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(type)) || (op == VYRE_OP_cross && VYRE_TYPE_LANES(type) != 3) ||
         !has_width((vyre_opcode)op, VYRE_TYPE_KIND(type)))
       continue;
     if (c.stores + 40 > EXPORT_SLOTS) {
