@@ -310,6 +310,8 @@ append_words(import *m, list *out, const uint32_t *word, uint32_t count)
 {
   if (out->count + (uint64_t)count > 1u << 24)
     return import_fail(m, "an initializer of more than %u scalars is not covered", 1u << 24);
+  if (count == 0) /* of an empty struct */
+    return true;
   uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
   for (uint32_t k = 0; words && k < count; k++)
     words[k] = word ? word[k] : 0;

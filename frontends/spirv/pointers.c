@@ -76,9 +76,11 @@ check_buffer(import *m, const global *g, const spv_type *t, const spv_type *poin
 }
 
 static bool
-initialize(import *m, const global *g, uint32_t row)
+initialize(import *m, const global *g, uint32_t row, uint32_t type)
 {
   list words = {0};
+  if (m->ids[g->initializer].type != type)
+    return import_fail(m, "initializer %u is not of the variable's type", g->initializer);
   bool ok = import_constant_words(m, g->initializer, &words);
   if (ok)
     vyre_buffer_info_of(m->module, (vyre_row){row})->initializer = vyre_module_add_initializer(m->module, words.data, words.count);
@@ -112,7 +114,7 @@ global_row(import *m, uint32_t index)
     import_name_row(m, row, g.id);
   else
     import_name_row(m, row, t->element); /* a block without instance name */
-  if (g.initializer && !initialize(m, &g, row))
+  if (g.initializer && !initialize(m, &g, row, t->element))
     return 0;
   return failed(m) ? 0 : row;
 }

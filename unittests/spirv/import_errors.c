@@ -95,6 +95,10 @@ static const struct {
     {MODULE ENTRY TYPES "%c = OpConstantComposite %v2 %f1\n" MAIN END, "1 constituents, but type"},
     {MODULE ENTRY TYPES "%f2 = OpTypeFunction %void %uint\n%main = OpFunction %void None %f2\n%e = OpLabel\n" END,
      "its parameters and result are not those of its type"},
+    {MODULE ENTRY TYPES "%u4 = OpConstant %uint 4\n%a4 = OpTypeArray %uint %u4\n%pa = OpTypePointer Function %a4\n%null = OpConstantNull "
+                        "%pa\n%in = OpUndef %uint\n" MAIN "%v = OpVariable %pa Function %null\n%p = OpAccessChain %pf %v %in\n"
+                        "%i = OpLoad %uint %p\n" END,
+     "is not of the variable's type"},
 };
 
 static void
