@@ -49,6 +49,47 @@ declare_bits(import *m, uint32_t op, uint32_t count, const spv_type *t)
   return is_bool || count == wanted || import_fail(m, "%u words, but it has %u", count, wanted);
 }
 
+uint32_t
+import_literal_words(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) == 64 ? 2 : 1;
+}
+
+uint64_t
+import_literal_bits(const uint32_t *words, vyre_kind kind)
+{
+  uint32_t bits = vyre_kind_bits(kind);
+  if (bits == 64)
+    return words[0] | (uint64_t)words[1] << 32;
+  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed ones are sign-extended in their word */
+}
+
+static uint32_t
+fit_literal(const uint32_t *words, vyre_kind kind)
+{
+  uint64_t value = import_literal_bits(words, kind);
+  uint32_t bits = vyre_kind_bits(kind);
+  if (vyre_kind_is_signed(kind) && bits < 32)
+    return (uint32_t)((int32_t)((uint32_t)value << (32 - bits)) >> (32 - bits));
+  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* Notes what kind of value a constant is, and a plain integer's literal. */
+static void
+note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
+{
+  info->row = t->form == FORM_VALUE;
+  if (!info->row || VYRE_TYPE_LANES(t->value) != 1 || !vyre_kind_is_int(VYRE_TYPE_KIND(t->value)) || (info->flags & ID_SPEC))
+    return;
+  if (op == SpvOpConstantNull)
+    info->root = 0;
+  else if (op == SpvOpConstant || op == SpvOpSpecConstant)
+    info->root = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
+  else
+    return;
+  info->flags |= ID_LITERAL;
+}
+
 bool
 import_declare_constant(import *m, uint32_t op)
 {
@@ -100,58 +141,8 @@ import_declare_constant(import *m, uint32_t op)
   if (!import_define(m, words[2], ID_CONSTANT, words[1]))
     return false;
   m->ids[words[2]].flags |= flags;
+  note_value(&m->ids[words[2]], op, words, t);
   return true;
-}
-
-uint32_t
-import_literal_words(vyre_kind kind)
-{
-  return vyre_kind_bits(kind) == 64 ? 2 : 1;
-}
-
-uint64_t
-import_literal_bits(const uint32_t *words, vyre_kind kind)
-{
-  uint32_t bits = vyre_kind_bits(kind);
-  if (bits == 64)
-    return words[0] | (uint64_t)words[1] << 32;
-  return bits == 32 ? words[0] : words[0] & ((1u << bits) - 1u); /* narrow signed ones are sign-extended in their word */
-}
-
-static uint32_t
-fit_literal(const uint32_t *words, vyre_kind kind)
-{
-  uint64_t value = import_literal_bits(words, kind);
-  uint32_t bits = vyre_kind_bits(kind);
-  if (vyre_kind_is_signed(kind) && bits < 32)
-    return (uint32_t)((int32_t)((uint32_t)value << (32 - bits)) >> (32 - bits));
-  return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-}
-
-bool
-import_literal(import *m, uint32_t id, uint32_t *out)
-{
-  *out = 0;
-  if (id == 0 || id >= m->bound || m->ids[id].kind != ID_CONSTANT)
-    return false;
-  const uint32_t *words = m->words + m->ids[id].def;
-  const spv_type *t = AT(spv_type, m->types, m->ids[m->ids[id].type].value);
-  if (t->form != FORM_VALUE || !vyre_kind_is_int(VYRE_TYPE_KIND(t->value)) || VYRE_TYPE_LANES(t->value) != 1)
-    return false;
-  switch (words[0] & 0xffffu) {
-  case SpvOpConstantNull:
-    return true;
-  case SpvOpSpecConstant:
-    if (m->ids[id].flags & ID_SPEC)
-      return false;
-    *out = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
-    return true;
-  case SpvOpConstant:
-    *out = fit_literal(words + 3, VYRE_TYPE_KIND(t->value));
-    return true;
-  default:
-    return false;
-  }
 }
 
 /* The kind of a scalar constant. */
@@ -300,7 +291,7 @@ import_constant(import *m, id_info *info, uint32_t id)
       return false;
     info->value = first;
   }
-  info->epoch = m->program_epoch;
+  info->epoch = m->epochs[ID_CONSTANT];
   m->at = at;
   return !failed(m);
 }

@@ -54,27 +54,19 @@ import_op_results(uint32_t op, bool *has_result, bool *has_type)
 }
 
 bool
-import_needs(import *m, uint32_t words)
+import_lacks(import *m, uint32_t words)
 {
-  uint32_t count = m->words[m->at] >> 16;
-  if (count >= words)
-    return true;
-  return import_fail(m, "%u words, but it has at least %u", count, words);
+  return import_fail(m, "%u words, but it has at least %u", m->words[m->at] >> 16, words);
 }
 
 id_info *
-import_id(import *m, uint32_t id)
+import_no_id(import *m, uint32_t id)
 {
-  if (id == 0 || id >= m->bound) {
+  if (id == 0 || id >= m->bound)
     import_fail(m, "id %u is outside of the bound %u", id, m->bound);
-    return NULL;
-  }
-  id_info *info = &m->ids[id];
-  if (info->kind == ID_NONE) {
+  else
     import_fail(m, "id %u is not defined before it is used", id);
-    return NULL;
-  }
-  return info;
+  return NULL;
 }
 
 bool

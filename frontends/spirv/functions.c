@@ -105,6 +105,13 @@ walk_body(import *m, uint32_t index, instance *of)
   return !failed(m);
 }
 
+static void
+enter(import *m, instance *of)
+{
+  m->instance = of;
+  m->epochs[ID_LOCAL] = of ? of->epoch : NONE;
+}
+
 bool
 import_call(import *m)
 {
@@ -129,9 +136,9 @@ import_call(import *m)
   uint32_t pointers = m->pointers.count, steps = m->steps.count, file = m->file, line = m->line, column = m->column;
   f->active = true;
   m->call_depth++;
-  m->instance = &of;
+  enter(m, &of);
   bool ok = walk_body(m, index, &of);
-  m->instance = caller;
+  enter(m, caller);
   m->call_depth--;
   f->active = false;
   m->at = at;
@@ -199,8 +206,8 @@ import_entry_body(import *m, uint32_t index)
   if (!t || t->form != FORM_VOID || f->param_count != 0)
     return import_fail(m, "an entry point with parameters or a result");
   instance of = {.function = index, .epoch = ++m->epoch_last, .result = NONE, .returned = NONE, .is_entry = true};
-  m->instance = &of;
+  enter(m, &of);
   bool ok = walk_body(m, index, &of);
-  m->instance = NULL;
+  enter(m, NULL);
   return ok && !failed(m);
 }

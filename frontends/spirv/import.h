@@ -39,6 +39,7 @@ typedef enum id_kind {
   ID_FUNCTION, /* value: index of `functions` */
   ID_LABEL,    /* value: index of `blocks` */
   ID_LOCAL,    /* a result in a function; value: row, index of `leaves`, or index of `pointers`, by its type */
+  ID_KINDS
 } id_kind;
 
 /* Flags of an id; vyre_access bits beside them. */
@@ -48,7 +49,8 @@ enum {
   ID_NONUNIFORM = 4,
   ID_BLOCK = 8,
   ID_BUFFER_BLOCK = 16,
-  ID_SPEC = 32, /* a constant that specialization changes */
+  ID_SPEC = 32,    /* a constant that specialization changes */
+  ID_LITERAL = 64, /* a plain integer constant: `root` is import_literal's */
 };
 
 typedef struct id_info {
@@ -58,9 +60,9 @@ typedef struct id_info {
   uint32_t epoch;       /* of value: the program (constants), the instance (locals) */
   uint32_t name;        /* first word of its OpName; 0: none */
   uint32_t decorations; /* first of its list; 0: none */
-  uint32_t root;        /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf */
+  uint32_t root;        /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf; or a literal */
   uint8_t kind;
-  uint8_t spare;
+  bool row; /* constant, local: a scalar or vector; value is its row */
   uint16_t flags;
 } id_info;
 
@@ -297,6 +299,7 @@ typedef struct import {
   vyre_builder b;
   uint32_t input;
   uint32_t program, program_epoch;
+  uint32_t epochs[ID_KINDS]; /* of values that hold now: constants' is the program, locals' the instance */
   uint32_t first_decl, first_body; /* marks: rows go in front of them */
   uint32_t builtins[5];
   uint32_t inlined;
@@ -321,18 +324,39 @@ typedef struct import {
 /* ---- read.c ---- */
 /* Keeps the first error: "OpXxx at word N (file:line): ...".  False, always. */
 bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
-/* Room for `more` elements at the end; NULL: failed. */
-void *list_add(import *m, list *l, size_t size, uint32_t more);
 static inline bool
 failed(const import *m)
 {
   return m->status != NULL;
 }
+bool list_grow(import *m, list *l, size_t size, uint32_t more);
+/* Room for `more` elements at the end; NULL: failed. */
+static inline void *
+list_add(import *m, list *l, size_t size, uint32_t more)
+{
+  if (l->capacity - l->count < more && !list_grow(m, l, size, more))
+    return NULL;
+  void *added = (char *)l->data + (size_t)l->count * size;
+  l->count += more;
+  return added;
+}
 
 /* ---- declare.c ---- */
 bool import_declare(import *m);
-bool import_needs(import *m, uint32_t words); /* the instruction at m->at has so many words, or it fails */
-id_info *import_id(import *m, uint32_t id);   /* defined, or NULL and failed */
+bool import_lacks(import *m, uint32_t words);
+/* The instruction at m->at has so many words, or it fails. */
+static inline bool
+import_needs(import *m, uint32_t words)
+{
+  return m->words[m->at] >> 16 >= words || import_lacks(m, words);
+}
+id_info *import_no_id(import *m, uint32_t id);
+/* Defined, or NULL and failed. */
+static inline id_info *
+import_id(import *m, uint32_t id)
+{
+  return id < m->bound && m->ids[id].kind != ID_NONE ? &m->ids[id] : import_no_id(m, id);
+}
 bool import_define(import *m, uint32_t id, id_kind kind, uint32_t type);
 const char *import_op_name(uint32_t op);
 void import_op_results(uint32_t op, bool *has_result, bool *has_type);
@@ -346,8 +370,21 @@ void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine */
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);
-spv_type *import_type(import *m, uint32_t id);       /* NULL and failed: no type */
-spv_type *import_value_type(import *m, uint32_t id); /* of a result: known leaves, not too many */
+spv_type *import_no_type(import *m, uint32_t id);
+/* NULL and failed: no type. */
+static inline spv_type *
+import_type(import *m, uint32_t id)
+{
+  return id < m->bound && m->ids[id].kind == ID_TYPE ? AT(spv_type, m->types, m->ids[id].value) : import_no_type(m, id);
+}
+spv_type *import_large_type(import *m, spv_type *t, uint32_t id);
+/* Of a result: known leaves, not too many. */
+static inline spv_type *
+import_value_type(import *m, uint32_t id)
+{
+  spv_type *t = import_type(m, id);
+  return !t || t->form == FORM_VALUE ? t : import_large_type(m, t, id);
+}
 vyre_type_id import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major);
 /* The type of step `index` into `id`, and its first leaf there; 0: there is none. */
 uint32_t import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf);
@@ -358,7 +395,13 @@ bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 bool import_declare_constant(import *m, uint32_t op);
 bool import_constant(import *m, id_info *info, uint32_t id);   /* makes it in this program */
 /* A plain integer constant of any width as 32 bits: what does not fit is UINT32_MAX. */
-bool import_literal(import *m, uint32_t id, uint32_t *out);
+static inline bool
+import_literal(const import *m, uint32_t id, uint32_t *out)
+{
+  bool literal = id < m->bound && (m->ids[id].flags & ID_LITERAL);
+  *out = literal ? m->ids[id].root : 0;
+  return literal;
+}
 /* The bits of a literal of that kind that stands at `words`; how many words it has. */
 uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
 uint32_t import_literal_words(vyre_kind kind);
@@ -376,11 +419,30 @@ typedef struct spv_value {
   const uint32_t *leaves; /* not looked at for visibility; moves when leaves are added */
 } spv_value;
 bool import_value(import *m, uint32_t id, spv_value *out);
-uint32_t import_row(import *m, uint32_t id);              /* of one leaf, visible here; 0: failed */
+uint32_t import_row_made(import *m, uint32_t id);
+uint32_t import_visible_from(import *m, uint32_t row);
+/* The row, or a get of what it was where its region has ended. */
+static inline uint32_t
+import_visible(import *m, uint32_t row)
+{
+  uint32_t parent = m->view->parent[row];
+  return parent == m->region || parent == m->program ? row : import_visible_from(m, row);
+}
+/* Of one leaf, visible here; 0: failed. */
+static inline uint32_t
+import_row(import *m, uint32_t id)
+{
+  const id_info *info = &m->ids[id < m->bound ? id : 0];
+  return info->row && info->epoch == m->epochs[info->kind] ? import_visible(m, info->value) : import_row_made(m, id);
+}
 uint32_t import_leaf(import *m, uint32_t id, uint32_t k); /* leaf k, visible */
 void import_set(import *m, uint32_t id, uint32_t row);
 uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t count); /* to be filled at once */
-vyre_type import_row_type(const import *m, uint32_t row);
+static inline vyre_type
+import_row_type(const import *m, uint32_t row)
+{
+  return VYRE_ROW_TYPE(m->view->op[row]);
+}
 uint32_t import_cast_top(import *m, uint32_t row, vyre_type type); /* of what constants feed: at the program's top */
 uint32_t import_cast(import *m, uint32_t row, vyre_type type);     /* bitcast where it differs; 0: failed */
 /* An integer scalar as an index, i32 or u32 (u32 if `is_unsigned`): wider ones that do not fit are all ones.  0: failed. */
@@ -407,7 +469,6 @@ bool import_memory(import *m, uint32_t op);
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
 
 /* ---- locals.c ---- */
-uint32_t import_visible(import *m, uint32_t row);
 bool import_is_visible(const import *m, uint32_t row);
 uint32_t locals_add(import *m, uint32_t type, uint32_t name); /* first leaf; NONE: failed */
 uint32_t locals_read(import *m, uint32_t leaf);

@@ -35,7 +35,7 @@ copy_object(import *m, const uint32_t *words, uint32_t count)
   if (m->ids[words[3]].type != words[1])
     return import_fail(m, "its type is not that of what it takes");
   m->ids[words[2]].value = m->ids[words[3]].value;
-  m->ids[words[2]].epoch = m->instance->epoch;
+  m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
   return true;
 }
 

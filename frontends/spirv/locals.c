@@ -110,7 +110,7 @@ import_is_visible(const import *m, uint32_t row)
 }
 
 uint32_t
-import_visible(import *m, uint32_t row)
+import_visible_from(import *m, uint32_t row)
 {
   if (row == 0 || stands_open(m, row))
     return row;

@@ -20,7 +20,7 @@ import_pointer(import *m, uint32_t id)
     import_fail(m, "id %u is no pointer to a variable", id);
     return NULL;
   }
-  if (info->kind == ID_LOCAL && info->epoch != m->instance->epoch) {
+  if (info->kind == ID_LOCAL && info->epoch != m->epochs[ID_LOCAL]) {
     import_fail(m, "pointer %u is used before it is defined\nFix: check the module with spirv-val", id);
     return NULL;
   }
@@ -269,7 +269,7 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   }
   info->value = p.first == NONE ? NONE : add_pointer(m, p);
   if (info->kind == ID_LOCAL)
-    info->epoch = m->instance->epoch;
+    info->epoch = m->epochs[ID_LOCAL];
   if (info->value == NONE)
     return false;
   if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
@@ -423,7 +423,7 @@ import_access_chain(import *m)
     return import_fail(m, "its type %u is not a pointer to what it leads to", words[1]);
   uint32_t added = add_pointer(m, p);
   m->ids[words[2]].value = added;
-  m->ids[words[2]].epoch = m->instance->epoch;
+  m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
   return added != NONE;
 }
 
@@ -455,7 +455,7 @@ range_of(import *m, uint32_t id, uint32_t depth, uint32_t *first, uint32_t *coun
     }
     return true;
   }
-  if (info->value == NONE || (info->kind == ID_LOCAL && info->epoch != m->instance->epoch))
+  if (info->value == NONE || (info->kind == ID_LOCAL && info->epoch != m->epochs[ID_LOCAL]))
     return false;
   const pointer *p = import_pointer(m, id);
   if (!p || p->base != BASE_LEAVES)

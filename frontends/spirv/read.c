@@ -33,28 +33,23 @@ import_fail(import *m, const char *format, ...)
   return false;
 }
 
-void *
-list_add(import *m, list *l, size_t size, uint32_t more)
+bool
+list_grow(import *m, list *l, size_t size, uint32_t more)
 {
-  uint64_t need = (uint64_t)l->count + more;
-  if (need > l->capacity) {
-    uint64_t capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
-    while (capacity < need)
-      capacity *= 2;
-    void *data = capacity > UINT32_MAX / 4
-                     ? NULL
-                     : m->allocator->resize(m->allocator->user, l->data, l->capacity * size, (size_t)capacity * size);
-    if (!data) {
-      if (!m->status)
-        m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
-      return NULL;
-    }
-    l->data = data;
-    l->capacity = (uint32_t)capacity;
+  uint64_t need = (uint64_t)l->count + more, capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
+  while (capacity < need)
+    capacity *= 2;
+  void *data = capacity > UINT32_MAX / 4
+                   ? NULL
+                   : m->allocator->resize(m->allocator->user, l->data, l->capacity * size, (size_t)capacity * size);
+  if (!data) {
+    if (!m->status)
+      m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
+    return false;
   }
-  void *added = (char *)l->data + (size_t)l->count * size;
-  l->count = (uint32_t)need;
-  return added;
+  l->data = data;
+  l->capacity = (uint32_t)capacity;
+  return true;
 }
 
 static void
@@ -272,7 +267,8 @@ begin_program(import *m, const entry *e)
   const char *name = import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
   (void)length;
   m->program = vyre_build_program(m->module, name, program_mode(m, e), m->input, &m->b).id;
-  m->program_epoch++;
+  m->epochs[ID_CONSTANT] = ++m->program_epoch;
+  m->epochs[ID_LOCAL] = NONE;
   m->first_decl = vyre_build_var(&m->b, VYRE_TYPE(VYRE_U32, 1)).id;
   m->first_body = vyre_build_jump(&m->b, VYRE_OP_trap, VYRE_NONE).id;
   memset(m->builtins, 0, sizeof(m->builtins));

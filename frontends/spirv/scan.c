@@ -242,8 +242,12 @@ scan_body(import *m, uint32_t index)
       return false;
     if (has_result && !import_define(m, words[has_type ? 2 : 1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, has_type ? words[1] : 0))
       return false;
-    if (has_type && !import_type(m, words[1]))
-      return false;
+    if (has_type) {
+      const spv_type *t = import_type(m, words[1]);
+      if (!t)
+        return false;
+      m->ids[words[2]].row = t->form == FORM_VALUE;
+    }
     if (op == SpvOpLabel) {
       if (b)
         return import_fail(m, "the block before it has no end");

@@ -9,26 +9,16 @@
 #include <string.h>
 
 spv_type *
-import_type(import *m, uint32_t id)
+import_no_type(import *m, uint32_t id)
 {
-  id_info *info = import_id(m, id);
-  if (!info)
-    return NULL;
-  if (info->kind != ID_TYPE) {
+  if (import_id(m, id))
     import_fail(m, "id %u is no type", id);
-    return NULL;
-  }
-  return AT(spv_type, m->types, info->value);
+  return NULL;
 }
 
 spv_type *
-import_value_type(import *m, uint32_t id)
+import_large_type(import *m, spv_type *t, uint32_t id)
 {
-  spv_type *t = import_type(m, id);
-  if (!t)
-    return NULL;
-  if (t->form == FORM_VALUE)
-    return t;
   if (t->form == FORM_VOID || t->form == FORM_RUNTIME || t->form == FORM_FUNCTION || t->form == FORM_POINTER || t->has_pointer) {
     import_fail(m, "a value of type %u (pointer, function or runtime array) is not covered", id);
     return NULL;

@@ -17,9 +17,10 @@ import_value(import *m, uint32_t id, spv_value *out)
   bool constant = info->kind == ID_CONSTANT;
   if (!constant && info->kind != ID_LOCAL)
     return import_fail(m, "id %u is no value", id);
-  if (constant && info->epoch != m->program_epoch && !import_constant(m, info, id))
+  bool made = info->epoch == m->epochs[info->kind];
+  if (constant && !made && !import_constant(m, info, id))
     return false;
-  if (!constant && (!m->instance || info->epoch != m->instance->epoch))
+  if (!constant && !made)
     return import_fail(m, "value %u is used before it is defined\nFix: check the module with spirv-val", id);
   const spv_type *t = import_value_type(m, info->type);
   if (!t)
@@ -33,7 +34,7 @@ import_value(import *m, uint32_t id, spv_value *out)
 }
 
 uint32_t
-import_row(import *m, uint32_t id)
+import_row_made(import *m, uint32_t id)
 {
   spv_value v;
   if (!import_value(m, id, &v))
@@ -52,18 +53,6 @@ import_leaf(import *m, uint32_t id, uint32_t k)
   return import_value(m, id, &v) && k < v.count ? import_visible(m, v.leaves[k]) : 0;
 }
 
-vyre_type
-import_row_type(const import *m, uint32_t row)
-{
-  return VYRE_ROW_TYPE(m->view->op[row]);
-}
-
-static void
-set_epoch(import *m, id_info *info)
-{
-  info->epoch = info->kind == ID_CONSTANT ? m->program_epoch : m->instance->epoch;
-}
-
 void
 import_set(import *m, uint32_t id, uint32_t row)
 {
@@ -71,7 +60,7 @@ import_set(import *m, uint32_t id, uint32_t row)
   if (failed(m))
     return;
   info->value = row;
-  set_epoch(m, info);
+  info->epoch = m->epochs[info->kind];
   if (info->name && row >= m->rows_before && VYRE_ROW_OP(m->view->op[row]) != VYRE_OP_const)
     import_name_row(m, row, id);
 }
@@ -89,7 +78,7 @@ import_set_leaves(import *m, uint32_t id, uint32_t count)
   if (!leaves)
     return NULL;
   info->value = l->count - count;
-  set_epoch(m, info);
+  info->epoch = m->epochs[info->kind];
   return leaves;
 }
 
