@@ -34,8 +34,8 @@ sort_of(vyre_opcode op)
   case VYRE_OP_copy: case VYRE_OP_length: case VYRE_OP_get: case VYRE_OP_set: case VYRE_OP_atomic_load: case VYRE_OP_atomic_store:
   case VYRE_OP_atomic_exchange: case VYRE_OP_atomic_compare_exchange: case VYRE_OP_atomic_add: case VYRE_OP_atomic_sub:
   case VYRE_OP_atomic_umin: case VYRE_OP_atomic_umax: case VYRE_OP_atomic_smin: case VYRE_OP_atomic_smax: case VYRE_OP_atomic_and:
-  case VYRE_OP_atomic_or: case VYRE_OP_atomic_xor: case VYRE_OP_gid: case VYRE_OP_lid: case VYRE_OP_wid: case VYRE_OP_groups:
-  case VYRE_OP_lindex: case VYRE_OP_tuple: case VYRE_OP_part: case VYRE_OP__COUNT:
+  case VYRE_OP_atomic_or: case VYRE_OP_atomic_xor: case VYRE_OP_async_copy: case VYRE_OP_async_wait: case VYRE_OP_gid: case VYRE_OP_lid:
+  case VYRE_OP_wid: case VYRE_OP_groups: case VYRE_OP_lindex: case VYRE_OP_tuple: case VYRE_OP_part: case VYRE_OP__COUNT:
     return SORT_NONE;
   case VYRE_OP_add: case VYRE_OP_sub: case VYRE_OP_mul: case VYRE_OP_neg: case VYRE_OP_udiv: case VYRE_OP_sdiv: case VYRE_OP_fdiv:
   case VYRE_OP_umod: case VYRE_OP_srem: case VYRE_OP_smod: case VYRE_OP_frem: case VYRE_OP_fmod: case VYRE_OP_fma: case VYRE_OP_sabs:

@@ -1,8 +1,9 @@
 /* The interpreter: what a dispatch computes, by definition.
  *
- * Workgroups run one after the other, x fastest; within one, all invocations go through the structured control together, with a
- * mask of those that are where control is.  So a barrier is reached by all exactly if the mask holds every invocation that has not
- * returned.  Recursion follows the nesting of control, which interp_prepare has bounded.
+ * Workgroups run one after the other, x fastest, or all together where they meet at a barrier; within one, all invocations go
+ * through the structured control together, with a mask of those that are where control is.  So a barrier is reached by all exactly
+ * if the mask holds every invocation that has not returned.  Recursion follows the nesting of control, which interp_prepare has
+ * bounded.
  *
  * Cost: rows executed by the workgroup times its invocations for pure rows; the sum of those active for effects.
  *
@@ -47,11 +48,11 @@ interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, cons
   va_end(arguments);
   describe_row(ip, row, where, sizeof where);
   if (invocation < ip->count) {
-    const uint32_t i = (uint32_t)invocation;
-    const uint32_t at[3] = {i % ip->local[0], i / ip->local[0] % ip->local[1], i / ip->local[0] / ip->local[1]};
+    uint32_t at[3], group[3];
+    place_invocation(ip, (uint32_t)invocation, at, group);
     snprintf(who, sizeof who, " invocation (%u, %u, %u) of workgroup (%u, %u, %u), global (%u, %u, %u)", at[0], at[1], at[2],
-             ip->group[0], ip->group[1], ip->group[2], ip->group[0] * ip->local[0] + at[0], ip->group[1] * ip->local[1] + at[1],
-             ip->group[2] * ip->local[2] + at[2]);
+             group[0], group[1], group[2], group[0] * ip->local[0] + at[0], group[1] * ip->local[1] + at[1],
+             group[2] * ip->local[2] + at[2]);
   }
   ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, %s: %s%s\nFix: %s", program ? program : "?", where, what, who, fix);
   return false;
@@ -368,17 +369,32 @@ first_of(const interp *ip, const uint64_t *mask)
   return UINT64_MAX;
 }
 
-/* Every invocation of the workgroup that has not returned must be here. */
+static bool
+is_in(const uint64_t *mask, uint32_t invocation)
+{
+  return (mask[invocation / 64] >> (invocation % 64) & 1u) != 0;
+}
+
+/* Every invocation that has not returned of the grid, or of each workgroup that is here, must be here. */
 static bool
 run_barrier(interp *ip, uint32_t row, const uint64_t *active)
 {
   const uint32_t scope = VYRE_ORDER_EXECUTION(ip->view->imm[row]);
+  const uint32_t size = scope == 1 ? ip->count : ip->per_group;
   if (scope == 3 || scope == 4) /* a subgroup's or invocation's: lockstep has the order already */
     return true;
-  for (uint32_t i = 0; i < ip->count; i++) {
-    const uint64_t bit = UINT64_C(1) << (i % 64);
-    if (((active[i / 64] | ip->returned[i / 64]) & bit) == 0)
-      return interp_fail(ip, row, i, "put the barrier where every invocation of the workgroup comes",
+  for (uint32_t first = 0; first < ip->count; first += size) {
+    uint32_t missing = UINT32_MAX;
+    bool any = false;
+    for (uint32_t i = first; i < first + size; i++) {
+      any = any || is_in(active, i);
+      if (missing == UINT32_MAX && !is_in(active, i) && !is_in(ip->returned, i))
+        missing = i;
+    }
+    if (any && missing != UINT32_MAX)
+      return interp_fail(ip, row, missing,
+                         scope == 1 ? "put the barrier where every invocation of the grid comes"
+                                    : "put the barrier where every invocation of the workgroup comes",
                          "barrier in non-uniform control flow: not reached by");
   }
   return true;
@@ -400,7 +416,8 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   case VYRE_OP_barrier: return run_barrier(ip, row, active);
   case VYRE_OP_load: return interp_load(ip, row, active);
   case VYRE_OP_store: return interp_store(ip, row, active);
-  case VYRE_OP_copy: return interp_copy(ip, row, active);
+  case VYRE_OP_copy: case VYRE_OP_async_copy: return interp_copy(ip, row, active); /* an async copy happens at its start */
+  case VYRE_OP_async_wait: return true;
   case VYRE_OP_set: interp_set(ip, row, active); return true;
   case VYRE_OP_atomic_load: case VYRE_OP_atomic_store: case VYRE_OP_atomic_exchange: case VYRE_OP_atomic_compare_exchange:
   case VYRE_OP_atomic_add: case VYRE_OP_atomic_sub: case VYRE_OP_atomic_umin: case VYRE_OP_atomic_umax: case VYRE_OP_atomic_smin:
@@ -440,6 +457,7 @@ run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
+/* One workgroup, or all of them together. */
 static bool
 run_workgroup(interp *ip)
 {
@@ -454,6 +472,8 @@ static bool
 run_grid(interp *ip)
 {
   const uint32_t *groups = ip->dispatch->groups;
+  if (ip->together)
+    return run_workgroup(ip);
   for (ip->group[2] = 0; ip->group[2] < groups[2]; ip->group[2]++)
     for (ip->group[1] = 0; ip->group[1] < groups[1]; ip->group[1]++)
       for (ip->group[0] = 0; ip->group[0] < groups[0]; ip->group[0]++)

@@ -1,9 +1,9 @@
 /* The interpreter's state, shared by its files.
  *
- * A workgroup runs in lockstep.  Every value row has a plane a lane: `count` u64, one an invocation, side by side for the lanes of
- * a vector. Pure ops are total, so they are computed for all invocations at once, whoever is active: a row's value is visible only
- * in its region, and whoever was inactive when it was computed never comes to where it is read.  Effects, accesses and `set` look
- * at the mask of active ones.
+ * A workgroup runs in lockstep; in a program with a barrier for the whole grid, all workgroups do, side by side.  Every value row
+ * has a plane a lane: `count` u64, one an invocation, side by side for the lanes of a vector. Pure ops are total, so they are
+ * computed for all invocations at once, whoever is active: a row's value is visible only in its region, and whoever was inactive
+ * when it was computed never comes to where it is read.  Effects, accesses and `set` look at the mask of active ones.
  *
  *   row --plane[row - begin]--> | lane 0: invocation 0, 1, ... count - 1 | lane 1: ... | ...
  *
@@ -21,15 +21,17 @@
 #define NOWHERE          UINT64_MAX          /* an out-of-bounds address */
 #define FARTHEST         (UINT64_C(1) << 48) /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
 #define MOST_INVOCATIONS 65536u
+#define MOST_TOGETHER    (1u << 20) /* invocations of a grid that meets at barriers */
 #define DEEPEST_CONTROL  1000u
 #define DEEPEST_TYPE     64u
 
 /* Memory of one buffer row. */
 typedef struct buffer_state {
   uint8_t *data;
-  uint64_t size;    /* bytes; of one invocation if private */
-  uint64_t step;    /* bytes from one invocation's copy to the next: 0 but for private */
+  uint64_t size;    /* bytes; of one copy, where owned */
+  uint64_t step;    /* bytes from one copy to the next; 0: there is one */
   uint32_t copies;  /* of `size` bytes, where owned */
+  uint32_t sharers; /* consecutive invocations that share a copy */
   uint8_t *initial; /* its image at the start: constant and private with initializer; NULL: zero */
   uint32_t row;
   uint32_t type;
@@ -70,8 +72,11 @@ typedef struct interp {
   const vyre_allocator *allocator;
   vyre_status status;
   uint32_t begin, end;   /* rows of the program */
-  uint32_t count, words; /* invocations of a workgroup, words of a mask */
-  uint32_t local[3], group[3];
+  uint32_t count, words; /* invocations that run side by side, words of a mask */
+  uint32_t per_group;    /* invocations of a workgroup */
+  bool together;         /* all workgroups side by side */
+  uint32_t local[3];
+  uint32_t group[3]; /* not together: the one that runs */
   uint64_t budget;
   uint64_t rows_executed;
   uint32_t modes; /* VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32 */
@@ -114,6 +119,20 @@ static inline path_plan *
 path_of(const interp *ip, uint32_t row)
 {
   return &ip->paths[ip->path[row - ip->begin]];
+}
+
+/* Where an invocation is in its workgroup, and where that is in the grid. */
+static inline void
+place_invocation(const interp *ip, uint32_t invocation, uint32_t local[3], uint32_t group[3])
+{
+  const uint32_t *groups = ip->dispatch->groups;
+  const uint32_t i = ip->together ? invocation % ip->per_group : invocation, g = ip->together ? invocation / ip->per_group : 0;
+  local[0] = i % ip->local[0];
+  local[1] = i / ip->local[0] % ip->local[1];
+  local[2] = i / ip->local[0] / ip->local[1];
+  group[0] = ip->together ? g % groups[0] : ip->group[0];
+  group[1] = ip->together ? g / groups[0] % groups[1] : ip->group[1];
+  group[2] = ip->together ? g / groups[0] / groups[1] : ip->group[2];
 }
 
 /* Walks the invocations of a mask: for_each_active (ip, mask, i) { ... } */

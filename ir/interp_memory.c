@@ -58,9 +58,12 @@ interp_length(interp *ip, uint32_t row)
 static uint8_t *
 place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint64_t size)
 {
+  uint64_t copy = 0;
   if (offset >= buffer->size || size > buffer->size - offset)
     return NULL;
-  return buffer->data + invocation * buffer->step + offset;
+  if (buffer->step)
+    copy = buffer->sharers == 1 ? invocation : (uint32_t)invocation / buffer->sharers;
+  return buffer->data + copy * buffer->step + offset;
 }
 
 static uint64_t

@@ -172,10 +172,11 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){buffer->row});
   buffer->packed = buffer->owned = true;
   buffer->size = packed_size(ip, buffer->type);
-  buffer->step = space == VYRE_SPACE_PRIVATE ? buffer->size : 0;
   if (buffer->size >= FARTHEST)
     return refuse(ip, buffer->row, "the buffer is larger than any memory");
-  buffer->copies = space == VYRE_SPACE_PRIVATE ? ip->count : 1;
+  buffer->sharers = space == VYRE_SPACE_PRIVATE ? 1 : space == VYRE_SPACE_WORKGROUP ? ip->per_group : ip->count;
+  buffer->copies = ip->count / buffer->sharers;
+  buffer->step = buffer->copies > 1 ? buffer->size : 0;
   buffer->data = take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
   if (!buffer->data)
     return false;
@@ -435,11 +436,12 @@ fill_fixed(interp *ip)
       continue;
     uint64_t *to = plane_of(ip, row);
     for (uint32_t i = 0; i < ip->count; i++) {
-      to[i] = op == VYRE_OP_lindex ? i : i % ip->local[0];
-      if (op == VYRE_OP_lid) {
-        to[ip->count + i] = i / ip->local[0] % ip->local[1];
-        to[2 * ip->count + i] = i / ip->local[0] / ip->local[1];
-      }
+      uint32_t local[3], group[3];
+      place_invocation(ip, i, local, group);
+      if (op == VYRE_OP_lindex)
+        to[i] = i % ip->per_group;
+      for (uint32_t k = 0; op == VYRE_OP_lid && k < 3; k++)
+        to[(size_t)k * ip->count + i] = local[k];
     }
   }
 }
@@ -475,6 +477,31 @@ plan_masks(interp *ip)
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------- */
 
+/* Whether workgroups meet at a barrier: then they all run side by side. */
+static bool
+plan_together(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  uint64_t count = ip->per_group;
+  for (uint32_t row = ip->begin; row < ip->end && !ip->together; row++)
+    ip->together = VYRE_ROW_OP(v->op[row]) == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(v->imm[row]) == 1;
+  for (uint32_t k = 0; ip->together && k < 3; k++) {
+    count *= ip->dispatch->groups[k];
+    if (count > MOST_TOGETHER) {
+      ip->status =
+          VYRE_ERROR(VYRE_CODE_INPUT,
+                     "a grid of %" PRIu32 " x %" PRIu32 " x %" PRIu32 " workgroups, of %" PRIu32
+                     " invocations each, cannot meet at a 'barrier device'\nFix: take at most %u invocations in all",
+                     ip->dispatch->groups[0], ip->dispatch->groups[1], ip->dispatch->groups[2], ip->per_group, MOST_TOGETHER);
+      return false;
+    }
+  }
+  ip->together = ip->together && count != 0;
+  if (ip->together)
+    ip->count = (uint32_t)count;
+  return true;
+}
+
 static bool
 plan_size(interp *ip)
 {
@@ -488,7 +515,9 @@ plan_size(interp *ip)
                             ip->local[0], ip->local[1], ip->local[2], MOST_INVOCATIONS);
     return false;
   }
-  ip->count = (uint32_t)plane * ip->local[2];
+  ip->count = ip->per_group = (uint32_t)plane * ip->local[2];
+  if (!plan_together(ip))
+    return false;
   ip->words = (ip->count + 63) / 64;
   return true;
 }

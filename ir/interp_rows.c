@@ -160,9 +160,10 @@ run_id(interp *ip, uint32_t row, uint32_t op)
   uint64_t *out = plane_of(ip, row);
   const uint32_t count = ip->count;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t place[3] = {i % ip->local[0], i / ip->local[0] % ip->local[1], i / ip->local[0] / ip->local[1]};
+    uint32_t local[3], group[3];
+    place_invocation(ip, i, local, group);
     for (uint32_t k = 0; k < 3; k++)
-      out[(size_t)k * count + i] = op == VYRE_OP_wid ? ip->group[k] : (uint32_t)(ip->group[k] * ip->local[k] + place[k]);
+      out[(size_t)k * count + i] = op == VYRE_OP_wid ? group[k] : (uint32_t)(group[k] * ip->local[k] + local[k]);
   }
 }
 

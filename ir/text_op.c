@@ -110,7 +110,7 @@ text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out)
   if (op != VYRE_OP_barrier)
     *out = VYRE_ORDER(0, scope_count ? scopes[0] : VYRE_ORDER_MEMORY(*out), semantics);
   else if (scope_count == 1 && !semantics)
-    *out = VYRE_ORDER(scopes[0], scopes[0], VYRE_ORDER_SEMANTICS(*out));
+    *out = VYRE_ORDER(scopes[0], scopes[0], text_barrier_semantics(scopes[0]));
   else
     *out = VYRE_ORDER(scope_count ? scopes[0] : 2, scope_count == 2 ? scopes[1] : scope_count ? scopes[0] : 2, semantics);
   return true;
@@ -149,7 +149,7 @@ typedef struct op_reader {
   uint32_t flags;
   text_operand operands[3];
   uint32_t count; /* of operands, also of those beyond three */
-  uint32_t lanes; /* shuffle: its numbers, packed */
+  uint32_t lanes; /* shuffle: its numbers, packed; else the one number behind the operands */
   uint32_t lane_count;
   vyre_type type; /* given behind a colon; 0: none */
 } op_reader;
@@ -183,9 +183,9 @@ parse_one(text_parser *p, op_reader *r)
   text_operand operand;
   if (r->op == VYRE_OP_shuffle && r->count && text_is_mark(p, '['))
     return parse_lane_list(p, r);
-  if (r->op == VYRE_OP_part && r->count == 1) {
+  if (text_takes_number(r->op) && r->count == vyre_op_infos[r->op].operands) {
     r->count++;
-    return text_expect_integer(p, UINT16_MAX, &r->lanes);
+    return text_expect_integer(p, r->op == VYRE_OP_part ? UINT16_MAX : UINT32_MAX, &r->lanes);
   }
   if (!text_parse_operand(p, &operand))
     return false;
@@ -205,10 +205,10 @@ parse_one(text_parser *p, op_reader *r)
 static bool
 parse_operands(text_parser *p, op_reader *r)
 {
-  uint32_t most = vyre_op_infos[r->op].operands + (r->op == VYRE_OP_part ? 1u : 0u);
+  uint32_t most = vyre_op_infos[r->op].operands + (text_takes_number(r->op) ? 1u : 0u);
   if (r->parentheses && text_is_mark(p, ')'))
     return true;
-  if (!r->parentheses && most == 0)
+  if (!r->parentheses && (most == 0 || (least_operands(r->op) == 0 && p->lexer.token.first_on_line)))
     return true;
   bool open_ended = r->parentheses || r->is_statement;
   if (!open_ended && least_operands(r->op) != vyre_op_infos[r->op].operands)
@@ -228,7 +228,7 @@ parse_operands(text_parser *p, op_reader *r)
 static bool
 check_count(text_parser *p, op_reader *r)
 {
-  uint32_t most = vyre_op_infos[r->op].operands + (r->op == VYRE_OP_part ? 1u : 0u);
+  uint32_t most = vyre_op_infos[r->op].operands + (text_takes_number(r->op) ? 1u : 0u);
   uint32_t least = least_operands(r->op) + (r->op == VYRE_OP_part ? 1u : 0u);
   if (r->op == VYRE_OP_tuple)
     most = UINT16_MAX;
@@ -299,7 +299,7 @@ static bool
 check_operands(text_parser *p, op_reader *r)
 {
   bool bad = r->operands[0].bad;
-  uint32_t count = r->op == VYRE_OP_tuple ? 0 : r->op == VYRE_OP_part ? 1 : r->count;
+  uint32_t count = r->op == VYRE_OP_tuple ? 0 : text_takes_number(r->op) ? vyre_op_infos[r->op].operands : r->count;
   for (uint32_t k = 0; k < count; k++)
     check_need(p, r, k);
   if (vyre_op_infos[r->op].flags & VYRE_OP_TAKES_IMM && r->op != VYRE_OP_at)
@@ -411,7 +411,7 @@ build_row(text_parser *p, op_reader *r, uint32_t order, text_operand *out)
     return;
   }
   bool immediate = (vyre_op_infos[r->op].flags & VYRE_OP_TAKES_IMM) && r->operands[1].literal;
-  for (uint32_t k = 0; k < r->count; k++) {
+  for (uint32_t k = 0; k < vyre_op_infos[r->op].operands && k < r->count; k++) {
     if (k == 1 && immediate)
       continue;
     rows[k].id = text_row_of(p, &r->operands[k]);
@@ -424,6 +424,8 @@ build_row(text_parser *p, op_reader *r, uint32_t order, text_operand *out)
     imm_hi = (uint32_t)(r->operands[1].bits >> 32);
   } else if (text_has_order(r->op)) {
     imm = order;
+  } else if (text_takes_number(r->op)) {
+    imm = r->lanes;
   }
   finish(p, out, vyre_build(&p->builder, r->op, type, flags, imm, imm_hi, rows[0], rows[1], rows[2]));
   out->type = type;

@@ -369,7 +369,7 @@ put_order(text_printer *t, vyre_opcode op, uint32_t imm)
   }
   if (is_barrier)
     put_scope(t, execution);
-  if (is_barrier && execution == memory && semantics == VYRE_ORDER_SEMANTICS(plain))
+  if (is_barrier && execution == memory && semantics == text_barrier_semantics(execution))
     return;
   put_scope(t, memory);
   for (const text_bit_word *word = text_semantics_words; word->word; word++) {
@@ -470,8 +470,8 @@ text_put_row(text_printer *t, uint32_t row)
   } else {
     text_put_operands(t, row, info);
   }
-  if (op == VYRE_OP_part) {
-    text_put(t, ", ", 2);
+  if (text_takes_number((vyre_opcode)op) && (info->operands || v->imm[row])) {
+    text_put_text(t, info->operands ? ", " : " ");
     text_put_number(t, v->imm[row]);
   }
   if (op == VYRE_OP_shuffle)

@@ -29,11 +29,23 @@ const text_bit_word text_semantics_words[] = {
 };
 
 uint32_t
+text_barrier_semantics(uint32_t scope)
+{
+  return scope == 1 ? 0x148u : 0x108u; /* acq_rel workgroup_memory; workgroups share uniform_memory (storage) alone */
+}
+
+uint32_t
 text_default_order(vyre_opcode op)
 {
   if (op == VYRE_OP_barrier)
-    return VYRE_ORDER(2, 2, 0x108);
+    return VYRE_ORDER(2, 2, text_barrier_semantics(2));
   return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor ? VYRE_ORDER(0, 1, 0) : 0;
+}
+
+bool
+text_takes_number(vyre_opcode op)
+{
+  return op == VYRE_OP_part || op == VYRE_OP_async_wait;
 }
 
 bool
@@ -48,6 +60,7 @@ text_need_of(vyre_opcode op, uint32_t operand)
 {
   switch (op) {
   case VYRE_OP_copy:
+  case VYRE_OP_async_copy:
     return NEED_PATH;
   case VYRE_OP_get:
   case VYRE_OP_set:

@@ -226,6 +226,12 @@ check_case(verifier *k, uint32_t row)
     vyre_verify_report(k, row, "has no label and is not the default: it can never be entered");
 }
 
+static bool
+is_integer(vyre_type type)
+{
+  return vyre_kind_is_int(VYRE_TYPE_KIND(type)) && VYRE_TYPE_LANES(type) == 1;
+}
+
 static void
 check_for(verifier *k, uint32_t row)
 {
@@ -233,8 +239,8 @@ check_for(verifier *k, uint32_t row)
   vyre_type type = type_of(k, v->a[row]);
   text_buffer text;
   uint32_t body = v->first[row];
-  if (type != U32 && type != I32)
-    vyre_verify_report(k, row, "operand a is %s, but a loop counts in 32-bit integers", vyre_verify_show(k, v->a[row], &text));
+  if (!is_integer(type))
+    vyre_verify_report(k, row, "operand a is %s, but a loop counts in integers", vyre_verify_show(k, v->a[row], &text));
   else if (type_of(k, v->b[row]) != type || type_of(k, v->c[row]) != type)
     vyre_verify_report(k, row, "counts from, to and in steps of different types (operand %c is %s)",
                        type_of(k, v->b[row]) != type ? 'b' : 'c',
@@ -262,8 +268,10 @@ check_barrier(verifier *k, uint32_t row)
 {
   uint32_t order = k->view->imm[row];
   uint32_t execution = VYRE_ORDER_EXECUTION(order);
-  if (execution != 2 && execution != 4)
-    vyre_verify_report(k, row, "has execution scope %u; a barrier has Workgroup (2), or Invocation (4) for memory alone",
+  if (execution != 1 && execution != 2 && execution != 4)
+    vyre_verify_report(k, row,
+                       "has execution scope %u; a barrier has Workgroup (2), Device (1) for the whole grid, or Invocation (4) for "
+                       "memory alone",
                        execution);
   else if (execution == 4 && (VYRE_ORDER_SEMANTICS(order) & 0x1eu) == 0)
     vyre_verify_report(k, row, "orders nothing: it is for memory alone and has no acquire or release");
@@ -294,8 +302,8 @@ vyre_verify_control(verifier *k, uint32_t row)
       vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
     break;
   case VYRE_OP_body:
-    if (type_of(k, row) != U32 && type_of(k, row) != I32)
-      vyre_verify_report(k, row, "has %s, but an index is a 32-bit integer", vyre_verify_type_text(type_of(k, row), &text));
+    if (!is_integer(type_of(k, row)))
+      vyre_verify_report(k, row, "has %s, but an index is an integer", vyre_verify_type_text(type_of(k, row), &text));
     vyre_verify_no_payload(k, row);
     break;
   case VYRE_OP_case:
@@ -569,7 +577,12 @@ vyre_verify_memory(verifier *k, uint32_t row)
     check_access(k, row, v->a[row], false, true);
     break;
   case VYRE_OP_copy:
+  case VYRE_OP_async_copy:
     check_copy(k, row);
+    break;
+  case VYRE_OP_async_wait: /* imm: how many copies need not be done */
+    if (v->imm_hi[row])
+      vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
     break;
   case VYRE_OP_length:
     check_length(k, row);

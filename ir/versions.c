@@ -6,8 +6,9 @@
  * behind it.  A head (body, continuing region, case that can be fallen into) needs what the construct will write beforehand: the
  * listed writes within it.
  *
- * Barriers and ordered atomics write all storage or all workgroup classes: these two groups are classes of their own, and a read
- * takes its class's row or its group's, whichever was written later.  So a barrier costs the same for any number of buffers.
+ * Barriers and ordered atomics write all storage or all workgroup classes, waits all that async copies touch: these groups are
+ * classes of their own, and a read takes its class's row or one of its groups', whichever was written last.  So a barrier costs the
+ * same for any number of buffers.
  *
  * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 4 bytes a row.
  *
@@ -17,14 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first classes of each program: all storage memory, all workgroup memory. */
-enum { GROUP_NONE = 0, GROUP_STORAGE = 1, GROUP_WORKGROUP = 2, FIRST_CLASS = 3 };
+/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write. */
+enum { GROUP_NONE = 0, GROUP_STORAGE = 1, GROUP_WORKGROUP = 2, GROUP_ASYNC = 3, FIRST_CLASS = 4 };
 
 typedef struct state {
   uint32_t row;   /* whose state it is */
   uint32_t time;  /* when that was noted; greater is later */
   uint32_t group; /* a barrier that names the group writes this class */
   uint32_t stamp; /* last construct whose list of writes has it */
+  bool async;     /* a wait writes this class */
 } state;
 
 typedef struct write_event {
@@ -220,6 +222,13 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[3])
     classes[0] = k->class_of[v->a[row]];
     classes[1] = k->class_of[v->b[row]];
     return classes[0] != classes[1] && is_shared_access(k, row, v->b[row]) ? 2 : 1;
+  case VYRE_OP_async_copy: /* it happens between here and its wait: what is read or written on the way is another state */
+    classes[0] = k->class_of[v->a[row]];
+    classes[1] = k->class_of[v->b[row]];
+    return classes[0] != classes[1] ? 2 : 1;
+  case VYRE_OP_async_wait:
+    classes[0] = GROUP_ASYNC;
+    return 1;
   case VYRE_OP_load:
     classes[0] = k->class_of[v->a[row]];
     return is_shared_access(k, row, v->a[row]) ? 1 : 0;
@@ -251,6 +260,8 @@ note_writes(versions *k, uint32_t row)
     event->klass = classes[i];
     event->before = state_of(k, classes[i])->stamp;
     state_of(k, classes[i])->stamp = k->events.count;
+    if (VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_async_copy)
+      state_of(k, classes[i])->async = true;
   }
 }
 
@@ -396,6 +407,15 @@ close_until(versions *k, uint32_t row)
   }
 }
 
+/* Whose state a read of the class sees. */
+static uint32_t
+current_row(const versions *k, const state *own)
+{
+  const state *group = state_of(k, own->group), *async = state_of(k, own->async ? GROUP_ASYNC : GROUP_NONE);
+  const state *last = group->time > own->time ? group : own;
+  return async->time > last->time ? async->row : last->row;
+}
+
 static void
 visit(versions *k, uint32_t row)
 {
@@ -406,11 +426,8 @@ visit(versions *k, uint32_t row)
     open_row(k, row);
     return;
   }
-  if (op == VYRE_OP_load || op == VYRE_OP_get) {
-    const state *own = state_of(k, k->class_of[v->a[row]]);
-    const state *group = state_of(k, own->group);
-    k->out[row] = group->time > own->time ? group->row : own->row;
-  }
+  if (op == VYRE_OP_load || op == VYRE_OP_get)
+    k->out[row] = current_row(k, state_of(k, k->class_of[v->a[row]]));
   n = writes_of(k, row, classes);
   k->passed += n;
   for (uint32_t i = 0; i < n; i++)

@@ -521,7 +521,7 @@ write_row(vyre_spv *s, uint32_t row)
     write_end(s, row);
     return;
   default:
-    if (op == VYRE_OP_barrier || (op >= VYRE_OP_at && op <= VYRE_OP_atomic_xor))
+    if (op == VYRE_OP_barrier || (op >= VYRE_OP_at && op < VYRE_OP_gid))
       vyre_spv_memory_row(s, row);
     else if (!s->id[row - s->base])
       vyre_spv_row(s, row);

@@ -459,6 +459,9 @@ write_barrier(vyre_spv *s, uint32_t imm)
 {
   const vyre_spv_order order = vyre_spv_barrier_order(s, imm);
   uint32_t operands[3];
+  if (VYRE_ORDER_EXECUTION(imm) == SpvScopeDevice)
+    vyre_spv_fail(s, "a 'barrier device': Vulkan has no barrier for all workgroups of a dispatch\n"
+                     "Fix: make what is behind it a dispatch of its own");
   if (order.empty)
     return;
   operands[0] = vyre_spv_u32(s, VYRE_ORDER_EXECUTION(imm));
@@ -488,7 +491,10 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     store(s, row, &at, vyre_spv_value(s, s->b[row]));
     return;
   case VYRE_OP_copy:
+  case VYRE_OP_async_copy: /* done at once: nothing is left to wait for */
     write_copy(s, row);
+    return;
+  case VYRE_OP_async_wait:
     return;
   case VYRE_OP_length:
     s->id[row - s->base] = array_length(s, s->a[row]);

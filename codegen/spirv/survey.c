@@ -87,6 +87,7 @@ survey_row(vyre_spv *s, uint32_t row)
     s->jumps++;
     break;
   case VYRE_OP_copy:
+  case VYRE_OP_async_copy:
     use_pointer(s, s->b[row]);
     use_pointer(s, s->a[row]);
     break;

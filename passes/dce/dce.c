@@ -6,8 +6,8 @@
  * taken per variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
  *
  * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a live
- * loop is around it.  Rows that a type's length uses stay, and so do interface rows (specialization constants, buffers of the
- * caller) unless `dce<interface>` is given.
+ * loop is around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
+ * (specialization constants, buffers of the caller) unless `dce<interface>` is given.
  *
  * requires: nothing      preserves: nothing (writes and regions go)
  *
@@ -165,8 +165,10 @@ visit(marker *m, uint32_t row)
     mark_list(m, v->a[row]);
     break;
   case VYRE_OP_copy:
+  case VYRE_OP_async_copy:
     mark_list(m, buffer_of(v, v->b[row]));
     break;
+  case VYRE_OP_async_wait:
   case VYRE_OP_barrier:
   case VYRE_OP_store:
     break;

@@ -302,13 +302,29 @@ store_out(generator *g, vyre_row from)
   vyre_build_store(&g->b, element(g, g->out, index), word, 0);
 }
 
+static void expression(generator *g);
+
+/* A copy, and its wait: nothing in between looks at memory. */
+static void
+async(generator *g)
+{
+  vyre_row to = element(g, g->private_array, value(g, U32));
+  vyre_row from = element(g, below(g, 2) ? g->in : g->private_array, value(g, U32));
+  row(g, VYRE_OP_async_copy, 0, 0, to, from, VYRE_NONE);
+  expression(g);
+  row(g, VYRE_OP_async_wait, 0, below(g, 4) ? 0 : 1, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+}
+
 static void
 memory(generator *g)
 {
   vyre_row lane;
-  switch (below(g, 7)) {
+  switch (below(g, 8)) {
   case 0:
     keep(g, vyre_build_load(&g->b, element(g, g->in, value(g, U32)), 0)); /* often out of bounds */
+    break;
+  case 5:
+    async(g);
     break;
   case 1:
     lane = vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), RANDOM_WORDS - 1);
@@ -399,18 +415,38 @@ build_if(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
+/* Any value of an integer type. */
+static vyre_row
+bound_of(generator *g, vyre_type type)
+{
+  vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (kind == VYRE_I32 || kind == VYRE_U32)
+    return value(g, type);
+  return vyre_build_convert(&g->b, VYRE_OP_convert, type, value(g, vyre_kind_is_signed(kind) ? VYRE_TYPE(VYRE_I32, 1) : U32));
+}
+
+/* The index of a `for`, as 32 bits. */
+static vyre_row
+counter_of(generator *g, vyre_row control)
+{
+  vyre_row index = vyre_region_of(g->m, control, 0);
+  vyre_kind kind = VYRE_TYPE_KIND(type_of(g, index));
+  return kind == VYRE_I32 || kind == VYRE_U32 ? index : vyre_build_convert(&g->b, VYRE_OP_convert, U32, index);
+}
+
 static void
 build_for(generator *g)
 {
-  vyre_type type = VYRE_TYPE(below(g, 2) ? VYRE_I32 : VYRE_U32, 1);
+  vyre_type type = VYRE_TYPE(VYRE_I8 + below(g, 8), 1); /* any integer */
   vyre_row zero = vyre_build_const(&g->b, type, 0), one = vyre_build_const(&g->b, type, 1 + below(g, 2));
-  vyre_row limit = below(g, 2) ? vyre_build_const(&g->b, type, below(g, 5)) : vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), 3);
+  vyre_row limit =
+      below(g, 2) ? vyre_build_const(&g->b, type, below(g, 5)) : vyre_build_imm(&g->b, VYRE_OP_and, bound_of(g, type), 3);
   vyre_row control, saved = g->block;
   bool in_loop = g->in_loop;
   uint32_t mark;
   control = vyre_build_for(&g->b, zero, limit, one);
   mark = g->count;
-  keep(g, vyre_region_of(g->m, control, 0));
+  keep(g, counter_of(g, control));
   g->in_loop = true;
   inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
   maybe_jump(g);

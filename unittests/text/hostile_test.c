@@ -25,7 +25,7 @@ static const char *const pieces[] = {
   "leave %b", "return", "break", "fallthrough", "breakif true", "trap", "func", "program", "struct", "buffer", "var",
   "spec", "const", "at",
   "tuple", "part", "shuffle", "join", "lane", "load", "store", "transpose", "matmat", "bitcast", "atomic_add",
-  "barrier", "deco(1, 2)",
+  "barrier", "deco(1, 2)", "async_copy", "async_wait 1",
   "order(3)", "mat4(f32x4)", "path f32[]", "workgroup", "constant = [", "id(3)",
 };
 /* clang-format on */

@@ -142,6 +142,13 @@ static const struct {
     {"barrier", "  barrier workgroup\n"},
     {"barrier workgroup", "  barrier workgroup\n"},
     {"barrier device", "  barrier device\n"},
+    {"barrier device device acq_rel workgroup_memory uniform_memory", "  barrier device\n"},
+    {"barrier device device acq_rel workgroup_memory", "  barrier device device acq_rel workgroup_memory\n"},
+    {"async_copy %x[0], %x[%i]", "  async_copy %x[0], %x[%i]\n"},
+    {"async_wait", "  async_wait\n"},
+    {"async_wait\n%a = %i\nasync_wait 4294967295", "  async_wait\n  async_wait 4294967295\n"},
+    {"async_wait(2)\nasync_wait(0)\nasync_wait()", "  async_wait 2\n  async_wait\n  async_wait\n"},
+    {"for %k = -3i8 to 3i8 { }", "  for %k = -3i8 to 3i8 step 1i8 {\n  }\n"},
     {"barrier workgroup workgroup", "  barrier workgroup workgroup\n"},
     {"barrier workgroup workgroup acq_rel workgroup_memory", "  barrier workgroup\n"},
     {"barrier order(0x80010203)", "  barrier order(2147549699)\n"},
@@ -279,12 +286,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layouts_print_as_written),
-      cmocka_unit_test(the_corpus_is_a_fixed_point),   cmocka_unit_test(every_op_is_in_the_corpus),
-      cmocka_unit_test(the_corpus_is_verified),        cmocka_unit_test(plain_ops_come_back_as_they_were),
-      cmocka_unit_test(forms_print_as_they_should),    cmocka_unit_test(rows_of_one_file_share_gid),
-      cmocka_unit_test(declarations_keep_their_place), cmocka_unit_test(a_set_may_follow_a_buffer),
-      cmocka_unit_test(texts_add_to_a_module),
+      cmocka_unit_test(layouts_print_as_written),         cmocka_unit_test(the_corpus_is_a_fixed_point),
+      cmocka_unit_test(every_op_is_in_the_corpus),        cmocka_unit_test(the_corpus_is_verified),
+      cmocka_unit_test(plain_ops_come_back_as_they_were), cmocka_unit_test(forms_print_as_they_should),
+      cmocka_unit_test(rows_of_one_file_share_gid),       cmocka_unit_test(declarations_keep_their_place),
+      cmocka_unit_test(a_set_may_follow_a_buffer),        cmocka_unit_test(texts_add_to_a_module),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

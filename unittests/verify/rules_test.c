@@ -399,7 +399,7 @@ BREAKS(region_imm_hi)
   return r.id;
 }
 BREAKS(jump_payload) { vyre_row r = vyre_build_jump(&x->b, VYRE_OP_return, NONE); put(x->v->imm, r, 4); return r.id; }
-BREAKS(barrier_scope) { return vyre_build_barrier(&x->b, VYRE_ORDER(1, 2, 0x108)).id; }
+BREAKS(barrier_scope) { return vyre_build_barrier(&x->b, VYRE_ORDER(3, 2, 0x108)).id; }
 BREAKS(barrier_of_nothing) { return vyre_build_barrier(&x->b, VYRE_ORDER(4, 1, 0x40)).id; }
 BREAKS(barrier_two_orders) { return vyre_build_barrier(&x->b, VYRE_ORDER(2, 2, 0x106)).id; }
 BREAKS(barrier_unknown_semantics) { return vyre_build_barrier(&x->b, VYRE_ORDER(2, 2, 0x128)).id; }
@@ -442,6 +442,11 @@ BREAKS(copy_of_two_types) { return op3(x, VYRE_OP_copy, 0, element(x, x->counter
 BREAKS(copy_of_runtime) { return op3(x, VYRE_OP_copy, 0, x->out, x->in, NONE).id; }
 BREAKS(copy_to_read_only) { return op3(x, VYRE_OP_copy, 0, element(x, x->in), element(x, x->out), NONE).id; }
 BREAKS(copy_from_write_only) { return op3(x, VYRE_OP_copy, 0, element(x, x->out), element(x, x->wo), NONE).id; }
+BREAKS(async_copy_of_two_types) { return op3(x, VYRE_OP_async_copy, 0, element(x, x->counters), element(x, x->in), NONE).id; }
+BREAKS(async_copy_to_read_only) { return op3(x, VYRE_OP_async_copy, 0, element(x, x->in), element(x, x->out), NONE).id; }
+BREAKS(async_copy_payload) { return vyre_build(&x->b, VYRE_OP_async_copy, 0, 0, 1, 0, element(x, x->out), element(x, x->in), NONE).id; }
+BREAKS(async_wait_imm_hi) { return vyre_build(&x->b, VYRE_OP_async_wait, 0, 0, 2, 1, NONE, NONE, NONE).id; }
+BREAKS(async_wait_volatile) { return vyre_build(&x->b, VYRE_OP_async_wait, 0, VYRE_ROW_VOLATILE, 0, 0, NONE, NONE, NONE).id; }
 BREAKS(get_of_a_value) { return op3(x, VYRE_OP_get, F32, x->f, NONE, NONE).id; }
 BREAKS(get_type) { return op3(x, VYRE_OP_get, U32, x->var, NONE, NONE).id; }
 BREAKS(get_payload) { return vyre_build(&x->b, VYRE_OP_get, F32, 0, 1, 0, x->var, NONE, NONE).id; }

@@ -465,6 +465,51 @@ TEST(a_copy_writes_its_destination)
   finish(&k);
 }
 
+/* An async copy is another state of both sides, at its start and at each wait of the program; other memory is as it was. */
+TEST(an_async_copy_lasts_until_its_wait)
+{
+  scene k;
+  vyre_row copy, wait, again, loop, inner;
+  (void)state;
+  start(&k);
+  load(&k, k.x.out, k.x.out);
+  wait = op3(&k.x, VYRE_OP_async_wait, 0, NONE, NONE, NONE);
+  load(&k, k.x.tile, wait); /* of a copy in an earlier turn of a loop, for what this row knows */
+  copy =
+      op3(&k.x, VYRE_OP_async_copy, 0, vyre_build_at_literal(&k.x.b, k.x.tile, 0), vyre_build_at_literal(&k.x.b, k.x.in, 0), NONE);
+  load(&k, k.x.tile, copy);
+  load(&k, k.x.in, copy);
+  again = op3(&k.x, VYRE_OP_async_wait, 0, NONE, NONE, NONE);
+  load(&k, k.x.tile, again);
+  load(&k, k.x.in, again);
+  load(&k, k.x.out, k.x.out);
+  load(&k, k.x.counters, k.x.counters);
+  loop = build_for(&k);
+  load(&k, k.x.tile, region(&k, loop, 0));
+  load(&k, k.x.out, k.x.out);
+  inner = op3(&k.x, VYRE_OP_async_wait, 0, NONE, NONE, NONE);
+  load(&k, k.x.in, inner);
+  leave(&k, loop);
+  load(&k, k.x.tile, loop);
+  finish(&k);
+}
+
+/* A barrier of the whole grid writes storage memory, where its semantics name it. */
+TEST(a_grid_barrier_writes_what_its_semantics_name)
+{
+  scene k;
+  vyre_row barrier;
+  (void)state;
+  start(&k);
+  barrier = vyre_build_barrier(&k.x.b, VYRE_ORDER(1, 1, 0x48));
+  load(&k, k.x.out, barrier);
+  load(&k, k.x.tile, k.x.tile);
+  barrier = vyre_build_barrier(&k.x.b, VYRE_ORDER(1, 1, 0x148));
+  load(&k, k.x.out, barrier);
+  load(&k, k.x.tile, barrier);
+  finish(&k);
+}
+
 /* Each program has its own state. */
 TEST(programs_are_apart)
 {
@@ -501,6 +546,8 @@ main(void)
       cmocka_unit_test(a_barrier_in_a_loop_joins_behind_it),
       cmocka_unit_test(atomics_write_their_class_and_acquire_all),
       cmocka_unit_test(a_copy_writes_its_destination),
+      cmocka_unit_test(an_async_copy_lasts_until_its_wait),
+      cmocka_unit_test(a_grid_barrier_writes_what_its_semantics_name),
       cmocka_unit_test(programs_are_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

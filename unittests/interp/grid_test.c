@@ -1,0 +1,142 @@
+/* What is done together: barriers of the whole grid, and async copies.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "interp_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Values go round through other workgroups' memory and this one's; each workgroup has its own tile, each invocation its own array.
+ */
+static void
+workgroups_meet_at_a_grid_barrier(void **state)
+{
+  (void)state;
+  uint32_t x[96] = {0}, y[96][4], wanted[96], next[96];
+  launch l = {.text = "program @p workgroup(4, 2, 1) {\n"
+                      "  buffer %x : u32[] storage set(0) binding(0)\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(1)\n"
+                      "  buffer %tile : u32[8] workgroup\n"
+                      "  buffer %own : u32[2] private\n"
+                      "  %n = groups\n"
+                      "  %w = wid\n"
+                      "  %g = gid\n"
+                      "  %group = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x)\n"
+                      "  %i = add(mul(%group, 8u32), lindex)\n"
+                      "  %all = mul(mul(mul(%n.x, %n.y), %n.z), 8u32)\n"
+                      "  store %x[%i], add(%i, 1u32)\n"
+                      "  store %own[1], %i\n"
+                      "  for %k = 0u32 to 3u32 {\n"
+                      "    barrier device\n"
+                      "    %far = load %x[umod(add(%i, 9u32), %all)]\n"
+                      "    store %tile[lindex], %far\n"
+                      "    barrier device\n"
+                      "    %near = load %tile[umod(add(lindex, 1u32), 8u32)]\n"
+                      "    store %x[%i], %near\n"
+                      "  }\n"
+                      "  store %y[%i][0], load(%x[%i])\n"
+                      "  store %y[%i][1], load(%own[1])\n"
+                      "  store %y[%i][2], load(%own[0])\n"
+                      "  store %y[%i][3], add(mul(%g.x, 100u32), add(mul(%g.y, 10u32), %g.z))\n"
+                      "}\n",
+              .groups = {2, 3, 2},
+              .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 96; i++)
+    wanted[i] = i + 1;
+  for (uint32_t k = 0; k < 3; k++) {
+    for (uint32_t i = 0; i < 96; i++)
+      next[i] = wanted[(i / 8 * 8 + (i + 1) % 8 + 9) % 96];
+    memcpy(wanted, next, sizeof next);
+  }
+  for (uint32_t i = 0; i < 96; i++) {
+    const uint32_t group = i / 8, local = i % 8;
+    assert_int_equal(y[i][0], wanted[i]);
+    assert_int_equal(y[i][1], i);
+    assert_int_equal(y[i][2], 0);
+    assert_int_equal(y[i][3], (group % 2 * 4 + local % 4) * 100 + (group / 2 % 3 * 2 + local / 4) * 10 + group / 6);
+  }
+}
+
+/* Whole workgroups may be elsewhere at a barrier of a workgroup, none at one of the grid; who returned is not waited for. */
+static void
+a_grid_barrier_is_for_all_of_the_grid(void **state)
+{
+  (void)state;
+  launch elsewhere = {.text = "program @half workgroup(4, 1, 1) {\n"
+                              "  %w = wid\n"
+                              "  if eq %w.x, 1u32 { barrier device }\n"
+                              "}\n",
+                      .groups = {3, 1, 1}};
+  launch_fails(&elsewhere, "program @half, row", "(barrier",
+               "not reached by invocation (0, 0, 0) of workgroup (0, 0, 0), global (0, 0, 0)");
+  launch apart = {.text = "program @p workgroup(4, 1, 1) {\n"
+                          "  %w = wid\n"
+                          "  barrier device\n"
+                          "  if eq %w.x, 1u32 { barrier workgroup }\n"
+                          "  if eq %w.x, 2u32 { return }\n"
+                          "  barrier device\n"
+                          "}\n",
+                  .groups = {3, 1, 1}};
+  launch_ok(&apart);
+  launch divergent = {.text = "program @p workgroup(4, 1, 1) {\n"
+                              "  barrier device\n"
+                              "  %g = gid\n"
+                              "  if ult %g.x, 6u32 { barrier workgroup }\n"
+                              "}\n",
+                      .groups = {3, 1, 1}};
+  launch_fails(&divergent, "(barrier", "of the workgroup comes", "invocation (2, 0, 0) of workgroup (1, 0, 0), global (6, 0, 0)");
+}
+
+static void
+a_grid_that_meets_has_a_limit(void **state)
+{
+  (void)state;
+  launch l = {.text = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n", .groups = {1025, 1, 1}};
+  launch_fails(&l, "1025 x 1 x 1 workgroups", "1024", "at most 1048576 invocations");
+  launch many = {.text = "program @p workgroup(1024, 1, 1) {\n  barrier device\n}\n", .groups = {65535, 65535, 65535}};
+  launch_fails(&many, "65535 x 65535 x 65535 workgroups", "barrier device", "at most 1048576 invocations");
+}
+
+static void
+async_copies_are_there_behind_their_wait(void **state)
+{
+  (void)state;
+  uint32_t x[32], y[32] = {0};
+  for (uint32_t i = 0; i < 32; i++)
+    x[i] = i * i + 1;
+  launch l = {.text = "struct @S { a : u32x3, b : u32 }\n"
+                      "program @p workgroup(4, 1, 1) {\n"
+                      "  buffer %x : @S[] storage ro set(0) binding(0)\n"
+                      "  buffer %y : @S[] storage set(0) binding(1)\n"
+                      "  buffer %tile : @S[2][4] workgroup\n"
+                      "  %i = lindex\n"
+                      "  async_copy %tile[0][%i], %x[%i]\n"
+                      "  async_copy %tile[1][%i], %x[add(%i, 4u32)]\n"
+                      "  async_wait 1\n"
+                      "  barrier\n"
+                      "  async_copy %y[%i], %tile[0][sub(3u32, %i)]\n"
+                      "  async_wait\n"
+                      "  barrier\n"
+                      "  copy %y[add(%i, 4u32)], %tile[1][sub(3u32, %i)]\n"
+                      "}\n",
+              .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 32; i++)
+    assert_int_equal(y[i], x[i / 16 * 16 + (3 - i / 4 % 4) * 4 + i % 4]);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(workgroups_meet_at_a_grid_barrier),
+      cmocka_unit_test(a_grid_barrier_is_for_all_of_the_grid),
+      cmocka_unit_test(a_grid_that_meets_has_a_limit),
+      cmocka_unit_test(async_copies_are_there_behind_their_wait),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
