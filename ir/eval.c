@@ -41,7 +41,9 @@ sort_of(vyre_opcode op)
   case VYRE_OP_umod: case VYRE_OP_srem: case VYRE_OP_smod: case VYRE_OP_frem: case VYRE_OP_fmod: case VYRE_OP_fma: case VYRE_OP_sabs:
   case VYRE_OP_fabs: case VYRE_OP_ssign: case VYRE_OP_fsign: case VYRE_OP_umin: case VYRE_OP_umax: case VYRE_OP_smin: case VYRE_OP_smax:
   case VYRE_OP_fmin: case VYRE_OP_fmax: case VYRE_OP_nmin: case VYRE_OP_nmax: case VYRE_OP_uclamp: case VYRE_OP_sclamp:
-  case VYRE_OP_fclamp: case VYRE_OP_nclamp: case VYRE_OP_and: case VYRE_OP_or: case VYRE_OP_xor: case VYRE_OP_not: case VYRE_OP_shl:
+  case VYRE_OP_fclamp: case VYRE_OP_nclamp: case VYRE_OP_umulhi: case VYRE_OP_smulhi: case VYRE_OP_uaddsat: case VYRE_OP_saddsat:
+  case VYRE_OP_usubsat: case VYRE_OP_ssubsat: case VYRE_OP_umulsat: case VYRE_OP_smulsat: case VYRE_OP_uabsdiff: case VYRE_OP_sabsdiff:
+  case VYRE_OP_rotl: case VYRE_OP_rotr: case VYRE_OP_and: case VYRE_OP_or: case VYRE_OP_xor: case VYRE_OP_not: case VYRE_OP_shl:
   case VYRE_OP_ushr: case VYRE_OP_sshr: case VYRE_OP_bitcount: case VYRE_OP_bitrev: case VYRE_OP_findlsb: case VYRE_OP_findumsb:
   case VYRE_OP_findsmsb: case VYRE_OP_ubfe: case VYRE_OP_sbfe: case VYRE_OP_eq: case VYRE_OP_ne: case VYRE_OP_ult: case VYRE_OP_ule:
   case VYRE_OP_ugt: case VYRE_OP_uge: case VYRE_OP_slt: case VYRE_OP_sle: case VYRE_OP_sgt: case VYRE_OP_sge: case VYRE_OP_feq:
@@ -209,9 +211,6 @@ eval_compose(const row_eval *row)
 
 /* ---- two integer results -------------------------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 uint128;
-__extension__ typedef __int128 int128;
-
 static bool
 eval_int_pair(const row_eval *row)
 {
@@ -230,8 +229,7 @@ eval_int_pair(const row_eval *row)
       first = (x - y) & mask;
       second = x < y;
     } else {
-      const uint128 product =
-          row->op == VYRE_OP_umulx ? (uint128)x * y : (uint128)((int128)sign_extend(bits, x) * sign_extend(bits, y));
+      const uint128 product = product_of(bits, row->op == VYRE_OP_smulx, x, y);
       first = (uint64_t)product & mask;
       second = (uint64_t)(product >> bits) & mask;
     }

@@ -84,6 +84,33 @@ bitfield_extract(unsigned bits, bool is_signed, uint64_t x, uint64_t offset, uin
   return is_signed ? (uint64_t)sign_extend((unsigned)width, field) & bits_mask(bits) : field;
 }
 
+static ALWAYS_INLINE uint64_t
+high_product(unsigned bits, bool is_signed, uint64_t x, uint64_t y)
+{
+  return (uint64_t)(product_of(bits, is_signed, x, y) >> bits) & bits_mask(bits);
+}
+
+/* The nearest that `bits` have to an exact result: signed results stand in 65 bits or a product's 128. */
+static ALWAYS_INLINE uint64_t
+saturate_signed(unsigned bits, int128 exact)
+{
+  const int128 top = (int128)(bits_mask(bits) >> 1);
+  return (uint64_t)(exact > top ? top : exact < -top - 1 ? -top - 1 : exact) & bits_mask(bits);
+}
+
+static ALWAYS_INLINE uint64_t
+saturate_unsigned(unsigned bits, uint128 exact)
+{
+  return exact > bits_mask(bits) ? bits_mask(bits) : (uint64_t)exact;
+}
+
+static ALWAYS_INLINE uint64_t
+rotate_left(unsigned bits, uint64_t x, uint64_t count)
+{
+  const unsigned left = (unsigned)count & (bits - 1), right = (bits - left) & (bits - 1);
+  return (x << left | x >> right) & bits_mask(bits);
+}
+
 uint64_t
 vyre_eval_bitfield_insert(unsigned bits, uint64_t base, uint64_t insert, uint64_t offset, uint64_t count)
 {
@@ -111,6 +138,30 @@ bit_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, u
   case VYRE_OP_eq: EACH(a[i] == b[i]);
   case VYRE_OP_ne: EACH(a[i] != b[i]);
   default: return false;
+  }
+  /* clang-format on */
+}
+
+/* High halves, saturation, differences, rotation. */
+static ALWAYS_INLINE bool
+wide_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, uint64_t *out, size_t n)
+{
+  const uint64_t mask = bits_mask(bits);
+  /* clang-format off */
+  switch ((uint32_t)op) {
+  case VYRE_OP_umulhi: EACH(high_product(bits, false, a[i], b[i]));
+  case VYRE_OP_smulhi: EACH(high_product(bits, true, a[i], b[i]));
+  case VYRE_OP_uaddsat: EACH(a[i] > mask - b[i] ? mask : a[i] + b[i]);
+  case VYRE_OP_usubsat: EACH(a[i] > b[i] ? a[i] - b[i] : 0);
+  case VYRE_OP_umulsat: EACH(saturate_unsigned(bits, product_of(bits, false, a[i], b[i])));
+  case VYRE_OP_saddsat: EACH(saturate_signed(bits, (int128)S(a[i]) + S(b[i])));
+  case VYRE_OP_ssubsat: EACH(saturate_signed(bits, (int128)S(a[i]) - S(b[i])));
+  case VYRE_OP_smulsat: EACH(saturate_signed(bits, (int128)product_of(bits, true, a[i], b[i])));
+  case VYRE_OP_uabsdiff: EACH(a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
+  case VYRE_OP_sabsdiff: EACH((S(a[i]) > S(b[i]) ? a[i] - b[i] : b[i] - a[i]) & mask);
+  case VYRE_OP_rotl: EACH(rotate_left(bits, a[i], b[i]));
+  case VYRE_OP_rotr: EACH(rotate_left(bits, a[i], 0 - b[i]));
+  default: return bit_lanes(op, bits, a, b, out, n);
   }
   /* clang-format on */
 }
@@ -189,7 +240,7 @@ int_lanes(vyre_opcode op, unsigned bits, const uint64_t *a, const uint64_t *b, c
   case VYRE_OP_sge:
     EACH(S(a[i]) >= S(b[i]));
   default:
-    return bit_lanes(op, bits, a, b, out, n);
+    return wide_lanes(op, bits, a, b, out, n);
   }
 }
 

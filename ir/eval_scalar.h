@@ -28,6 +28,16 @@ sign_extend(unsigned bits, uint64_t value)
   return (int64_t)(value << (64 - bits)) >> (64 - bits);
 }
 
+__extension__ typedef unsigned __int128 uint128;
+__extension__ typedef __int128 int128;
+
+/* The whole product of two lanes: its low 2 * bits are right. */
+static inline uint128
+product_of(unsigned bits, bool is_signed, uint64_t x, uint64_t y)
+{
+  return is_signed ? (uint128)((int128)sign_extend(bits, x) * sign_extend(bits, y)) : (uint128)x * y;
+}
+
 static inline float
 float_of_bits(uint32_t bits)
 {

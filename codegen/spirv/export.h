@@ -176,6 +176,9 @@ uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, u
 /* A row of an op that SPIR-V has at 32 bits alone, at another width (widths.c); 0: it is none. */
 uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
 
+/* A row of an op that SPIR-V has at no width, made of those it has (expand.c). */
+uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
+
 /* ---- instructions ---- */
 
 uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);

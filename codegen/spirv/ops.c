@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-/* How a row is written.  CORE: an instruction of its operands; EXT: one of GLSL.std.450; OWN: by a function below. */
-typedef enum form { NONE, CORE, EXT, OWN } form;
+/* How a row is written.  CORE: an instruction of its operands; EXT: one of GLSL.std.450; OWN: by a function below;
+ * EXPAND: by expand.c. */
+typedef enum form { NONE, CORE, EXT, OWN, EXPAND } form;
 
 typedef struct op_form {
   uint8_t form;
@@ -62,6 +63,16 @@ static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_sclamp] = {EXT, GLSLstd450SClamp, 0, 0},
     [VYRE_OP_fclamp] = {EXT, GLSLstd450FClamp, 0, 0},
     [VYRE_OP_nclamp] = {EXT, GLSLstd450NClamp, 0, 0},
+    [VYRE_OP_umulhi] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_smulhi] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_uaddsat] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_saddsat] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_usubsat] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_ssubsat] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_umulsat] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_smulsat] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_uabsdiff] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_sabsdiff] = {EXPAND, 0, 0, 0},
     [VYRE_OP_and] = {CORE, SpvOpBitwiseAnd, 0, SpvOpLogicalAnd},
     [VYRE_OP_or] = {CORE, SpvOpBitwiseOr, 0, SpvOpLogicalOr},
     [VYRE_OP_xor] = {CORE, SpvOpBitwiseXor, 0, SpvOpLogicalNotEqual},
@@ -79,6 +90,8 @@ static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_bfi] = {OWN, SpvOpBitFieldInsert, 0, 0},
     [VYRE_OP_any] = {OWN, SpvOpAny, 0, 0},
     [VYRE_OP_all] = {OWN, SpvOpAll, 0, 0},
+    [VYRE_OP_rotl] = {EXPAND, 0, 0, 0},
+    [VYRE_OP_rotr] = {EXPAND, 0, 0, 0},
     [VYRE_OP_eq] = {CORE, SpvOpIEqual, 0, SpvOpLogicalEqual},
     [VYRE_OP_ne] = {CORE, SpvOpINotEqual, 0, SpvOpLogicalNotEqual},
     [VYRE_OP_ult] = {CORE, SpvOpULessThan, 0, 0},
@@ -550,7 +563,7 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
   if (id == 0 && s->strict)
     id = vyre_spv_guarded(s, row);
   if (id == 0)
-    id = f->form == OWN ? write_own(s, row, f) : write_plain(s, row, f);
+    id = f->form == OWN ? write_own(s, row, f) : f->form == EXPAND ? vyre_spv_expanded(s, row) : write_plain(s, row, f);
   s->exact = false;
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)

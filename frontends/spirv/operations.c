@@ -113,6 +113,24 @@ static const operation operations[] = {
 };
 #define OPERATIONS (sizeof(operations) / sizeof(*operations))
 
+/* SPV_INTEL_shader_integer_functions2, from OpAbsISubINTEL on. */
+static const operation intel_operations[] = {
+    [SpvOpAbsISubINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_sabsdiff, OP_PLAIN, 2, 0, 0},
+    [SpvOpAbsUSubINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_uabsdiff, OP_PLAIN, 2, 0, 0},
+    [SpvOpIAddSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_saddsat, OP_PLAIN, 2, 0, 0},
+    [SpvOpUAddSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_uaddsat, OP_PLAIN, 2, 0, 0},
+    [SpvOpISubSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_ssubsat, OP_PLAIN, 2, 0, 0},
+    [SpvOpUSubSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_usubsat, OP_PLAIN, 2, 0, 0},
+};
+
+static const operation *
+operation_of(uint32_t op)
+{
+  if (op >= SpvOpAbsISubINTEL && op <= SpvOpUSubSatINTEL)
+    return &intel_operations[op - SpvOpAbsISubINTEL];
+  return &operations[op < OPERATIONS ? op : 0];
+}
+
 uint32_t
 import_row_flags(const import *m, uint32_t id)
 {
@@ -366,7 +384,7 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
 bool
 import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
-  const operation *o = &operations[op < OPERATIONS ? op : 0];
+  const operation *o = operation_of(op);
   if (o->vyre == 0)
     return import_fail(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
   if (count < o->operands)

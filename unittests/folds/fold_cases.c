@@ -63,6 +63,7 @@ fold_term(FILE *to, vyre_kind kind, const char *term)
     fprintf(to, "%u",
             *term == 'W'   ? bits
             : *term == 'M' ? bits - 1
+            : *term == 'D' ? 2 * bits
             : *term == 'T' ? 2 * bits - 1
             : *term == 'X' ? 128 - bits
             : *term == 'E' ? exponent
@@ -81,6 +82,8 @@ fold_prelude(FILE *to, vyre_kind kind, bool raw)
         "(define-fun zero () (_ BitVec $W) (_ bv0 $W))\n(define-fun one () (_ BitVec $W) (_ bv1 $W))\n"
         "(define-fun ones () (_ BitVec $W) (bvnot zero))\n(define-fun smin () (_ BitVec $W) (concat #b1 (_ bv0 $M)))\n"
         "(define-fun smax () (_ BitVec $W) (bvnot smin))\n(define-fun width () (_ BitVec $W) (_ bv$W $W))\n"
+        "(define-fun cut_signed ((v (_ BitVec $D))) (_ BitVec $W) (ite (bvslt v ((_ sign_extend $W) smin)) smin"
+        " (ite (bvsgt v ((_ sign_extend $W) smax)) smax ((_ extract $M 0) v))))\n"
         /* bit fields, in 128 bits: an offset or a count of 32 bits, the count cut to the bits there are */
         "(define-fun wide ((v (_ BitVec $W))) (_ BitVec 128) ((_ zero_extend $X) v))\n"
         "(define-fun wide32 ((v (_ BitVec 32))) (_ BitVec 128) ((_ zero_extend 96) v))\n"

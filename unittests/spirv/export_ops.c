@@ -114,10 +114,11 @@ static void
 ops_of_other_widths(void **state)
 {
   (void)state;
-  for (size_t k = 0; k < sizeof(other_kinds) / sizeof(*other_kinds); k++) {
-    uniform_ops(0, VYRE_TYPE(other_kinds[k], k % 2 ? 1 : 3));
-    uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(other_kinds[k], k % 2 ? 2 : 1));
-  }
+  for (size_t k = 0; k < sizeof(other_kinds) / sizeof(*other_kinds); k++)
+    for (uint32_t lanes = 1; lanes <= 4; lanes++) {
+      uniform_ops(0, VYRE_TYPE(other_kinds[k], lanes));
+      uniform_ops(VYRE_PROGRAM_RELAXED, VYRE_TYPE(other_kinds[k], lanes));
+    }
 }
 
 static vyre_row

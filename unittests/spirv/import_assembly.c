@@ -201,6 +201,28 @@ mixed_signedness(void **state)
 }
 
 static void
+saturation_and_differences(void **state)
+{
+  (void)state;
+  vyre_module *m = run("OpCapability IntegerFunctions2INTEL\nOpExtension \"SPV_INTEL_shader_integer_functions2\"\n" HEAD(
+      SIZE, "", "%lots = OpConstant %int 268435456\n") BEGIN LOAD
+      "%big = OpISub %uint %x %u7\n%s = OpBitcast %int %big\n%a = OpUAddSatINTEL %uint %big %u3\n%b = OpUSubSatINTEL %uint %x %u5\n"
+      "%c = OpAbsUSubINTEL %uint %x %u4\n%d = OpAbsISubINTEL %uint %s %i1\n%e = OpIMul %int %s %lots\n"
+      "%f = OpIAddSatINTEL %int %e %e\n%g = OpISubSatINTEL %int %i1 %f\n%h = OpBitwiseXor %uint %a %g\n%k = OpIMul %uint %b %u10\n"
+      "%l = OpIAdd %uint %k %c\n%n = OpIMul %uint %l %u10\n%o = OpIAdd %uint %n %d\n%y = OpIAdd %uint %o %h\n" STORE);
+  for (uint32_t i = 0; i < N; i++) {
+    const uint32_t x = in[i], a = x < 7 && x >= 4 ? UINT32_MAX : x - 4, b = x > 5 ? x - 5 : 0, c = x < 4 ? 4 - x : x - 4;
+    const int64_t e = (int32_t)((x - 7) * 268435456), twice = 2 * e;
+    const int64_t f = twice > INT32_MAX ? INT32_MAX : twice < INT32_MIN ? INT32_MIN : twice;
+    const int64_t g = 1 - f > INT32_MAX ? INT32_MAX : 1 - f;
+    const uint32_t d = x < 8 ? 8 - x : x - 8;
+    assert_int_equal(out[i], (b * 10 + c) * 10 + d + (a ^ (uint32_t)g));
+  }
+  assert_int_equal(import_count(m, VYRE_OP_sabsdiff), 1);
+  vyre_module_destroy(m);
+}
+
+static void
 composites(void **state)
 {
   (void)state;
@@ -341,6 +363,7 @@ main(void)
     cmocka_unit_test(default_falls_into_a_case),
     cmocka_unit_test(falling_from_a_nested_construct),
     cmocka_unit_test(mixed_signedness),
+    cmocka_unit_test(saturation_and_differences),
     cmocka_unit_test(composites),
     cmocka_unit_test(specialization_operations),
     cmocka_unit_test(several_entry_points),
