@@ -35,7 +35,18 @@ sort_of(vyre_opcode op)
   case VYRE_OP_atomic_exchange: case VYRE_OP_atomic_compare_exchange: case VYRE_OP_atomic_add: case VYRE_OP_atomic_sub:
   case VYRE_OP_atomic_umin: case VYRE_OP_atomic_umax: case VYRE_OP_atomic_smin: case VYRE_OP_atomic_smax: case VYRE_OP_atomic_and:
   case VYRE_OP_atomic_or: case VYRE_OP_atomic_xor: case VYRE_OP_async_copy: case VYRE_OP_async_wait: case VYRE_OP_gid: case VYRE_OP_lid:
-  case VYRE_OP_wid: case VYRE_OP_groups: case VYRE_OP_lindex: case VYRE_OP_tuple: case VYRE_OP_part: case VYRE_OP__COUNT:
+  case VYRE_OP_wid: case VYRE_OP_groups: case VYRE_OP_lindex: case VYRE_OP_tuple: case VYRE_OP_part:
+  case VYRE_OP_subgroup_lane: case VYRE_OP_subgroup_id: case VYRE_OP_subgroup_size: case VYRE_OP_subgroups:
+  case VYRE_OP_subgroup_eq_mask: case VYRE_OP_subgroup_ge_mask: case VYRE_OP_subgroup_gt_mask: case VYRE_OP_subgroup_le_mask:
+  case VYRE_OP_subgroup_lt_mask: case VYRE_OP_subgroup_elect: case VYRE_OP_subgroup_all: case VYRE_OP_subgroup_any:
+  case VYRE_OP_subgroup_alleq: case VYRE_OP_subgroup_broadcast: case VYRE_OP_subgroup_first: case VYRE_OP_subgroup_ballot:
+  case VYRE_OP_subgroup_inverse_ballot: case VYRE_OP_subgroup_ballot_bit: case VYRE_OP_subgroup_ballot_count:
+  case VYRE_OP_subgroup_ballot_findlsb: case VYRE_OP_subgroup_ballot_findmsb: case VYRE_OP_subgroup_shuffle:
+  case VYRE_OP_subgroup_shuffle_xor: case VYRE_OP_subgroup_shuffle_up: case VYRE_OP_subgroup_shuffle_down:
+  case VYRE_OP_subgroup_rotate: case VYRE_OP_subgroup_quad_broadcast: case VYRE_OP_subgroup_quad_swap: case VYRE_OP_subgroup_add:
+  case VYRE_OP_subgroup_mul: case VYRE_OP_subgroup_umin: case VYRE_OP_subgroup_umax: case VYRE_OP_subgroup_smin:
+  case VYRE_OP_subgroup_smax: case VYRE_OP_subgroup_fmin: case VYRE_OP_subgroup_fmax: case VYRE_OP_subgroup_and:
+  case VYRE_OP_subgroup_or: case VYRE_OP_subgroup_xor: case VYRE_OP__COUNT:
     return SORT_NONE;
   case VYRE_OP_add: case VYRE_OP_sub: case VYRE_OP_mul: case VYRE_OP_neg: case VYRE_OP_udiv: case VYRE_OP_sdiv: case VYRE_OP_fdiv:
   case VYRE_OP_umod: case VYRE_OP_srem: case VYRE_OP_smod: case VYRE_OP_frem: case VYRE_OP_fmod: case VYRE_OP_fma: case VYRE_OP_sabs:

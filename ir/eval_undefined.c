@@ -99,6 +99,7 @@ lane_is_undefined(const row_eval *row, vyre_undefined when, vyre_kind kind, uint
   case VYRE_UNDEFINED_OUT_OF_BOUNDS:
   case VYRE_UNDEFINED_BITFIELD_RANGE:
   case VYRE_UNDEFINED_LANE_RANGE:
+  case VYRE_UNDEFINED_LANES:
     return false;
   }
   return false;

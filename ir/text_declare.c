@@ -1,6 +1,7 @@
 /* The declarations at the top of a program: spec, buffer, var, workgroup.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "subgroup.h"
 #include "text_memory.h"
 #include "text_op.h"
 #include "text_parser.h"
@@ -31,7 +32,7 @@ text_look_at_top(text_parser *p)
   for (uint32_t row = restart ? v->first[p->program] : v->next[p->top_last]; row && !p->in_body; row = v->next[row]) {
     uint32_t op = VYRE_ROW_OP(v->op[row]);
     bool declares = op <= VYRE_OP_buffer;
-    bool computes = (vyre_op_infos[op].flags & VYRE_OP_PURE) && op >= VYRE_OP_tuple;
+    bool computes = (vyre_op_infos[op].flags & VYRE_OP_PURE) && op >= VYRE_OP_tuple && !subgroup_is_op((vyre_opcode)op);
     p->computed |= !declares && computes;
     p->in_body = !declares && !computes;
     p->top_last = row;

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_parser.h"
 
+#include "subgroup.h"
+
 #define SCALAR(kind) VYRE_TYPE(kind, 1)
 
 vyre_type
@@ -133,6 +135,10 @@ infer_own(text_parser *p, vyre_opcode op, const text_token *at, const text_opera
   vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(a), 1);
   if (op == VYRE_OP_load || (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor))
     return infer_access(p, at, &operands[0], out_type);
+  if (subgroup_is_place(op) || subgroup_is_op(op)) {
+    *out_type = subgroup_type(op, a);
+    return true;
+  }
   switch (op) {
   case VYRE_OP_gid:
   case VYRE_OP_lid:

@@ -7,6 +7,7 @@
 
 #include "text_literal.h"
 #include "text_parser.h"
+#include "text_subgroup.h"
 
 #include <string.h>
 
@@ -401,7 +402,7 @@ result_type(text_parser *p, op_reader *r, vyre_type *out_type, uint32_t *out_imm
 }
 
 static void
-build_row(text_parser *p, op_reader *r, uint32_t order, text_operand *out)
+build_row(text_parser *p, op_reader *r, uint32_t payload, text_operand *out)
 {
   vyre_type type;
   uint32_t imm = 0, imm_hi = 0, flags = r->flags;
@@ -422,8 +423,8 @@ build_row(text_parser *p, op_reader *r, uint32_t order, text_operand *out)
     flags |= VYRE_ROW_IMM;
     imm = (uint32_t)r->operands[1].bits;
     imm_hi = (uint32_t)(r->operands[1].bits >> 32);
-  } else if (text_has_order(r->op)) {
-    imm = order;
+  } else if (text_has_order(r->op) || text_has_group(r->op)) {
+    imm = payload;
   } else if (text_takes_number(r->op)) {
     imm = r->lanes;
   }
@@ -496,7 +497,7 @@ parse_special(text_parser *p, op_reader *r, text_operand *out, bool *out_done)
     return parse_const(p, r, out);
   if (r->op == VYRE_OP_at)
     return parse_at(p, r, out);
-  if (r->op >= VYRE_OP_gid && r->op <= VYRE_OP_lindex && !r->parentheses)
+  if (r->op >= VYRE_OP_gid && r->op <= VYRE_OP_subgroup_lt_mask && !r->parentheses)
     return parse_invocation(p, r, out);
   *out_done = false;
   if (r->op < VYRE_OP_barrier)
@@ -518,13 +519,15 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   if (!known || done)
     return known && !p->stop;
   uint32_t base = p->stack.count;
-  uint32_t order = 0;
+  uint32_t payload = 0;
   bool good = parse_operands(p, &r);
   if (good && text_take_mark(p, ':'))
     good = text_parse_scalar_type(p, &r.type);
   good = good && (!r.parentheses || text_expect_mark(p, ')'));
   if (good && text_has_order(op))
-    good = text_parse_order(p, op, &order);
+    good = text_parse_order(p, op, &payload);
+  else if (good && text_has_group(op))
+    good = text_parse_group(p, op, &payload);
   out->length = p->lexer.behind - out->start;
   if (good && r.type && vyre_op_infos[op].rule != VYRE_RULE_FREE)
     good = text_error(p, r.token.start, r.token.length, NULL, "the type of %s follows from its operands", vyre_op_infos[op].text);
@@ -535,7 +538,7 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   else if (good && op == VYRE_OP_part)
     build_part(p, &r, out);
   else if (good)
-    build_row(p, &r, order, out);
+    build_row(p, &r, payload, out);
   p->stack.count = base;
   return good && !p->stop;
 }

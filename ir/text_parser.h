@@ -118,7 +118,8 @@ typedef struct text_parser {
   text_call *call;
   uint32_t depth;
   uint32_t inlined;
-  uint32_t invocation[5]; /* gid, lid, wid, groups, lindex rows of this program, 0: none yet */
+  /* gid to subgroup_lt_mask rows of this program, 0: none yet */
+  uint32_t invocation[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
   uint32_t top_last;      /* the program's rows up to this one were looked at */
   bool computed;          /* rows computed from constants stand at the top: declarations go behind them, as the text has it */
   bool in_body;           /* ... but the body has begun */

@@ -9,6 +9,7 @@
 
 #include "text_lex.h"
 #include "text_literal.h"
+#include "text_subgroup.h"
 
 #include <stdlib.h>
 
@@ -127,6 +128,15 @@ text_is_inline(const text_printer *t, uint32_t row)
   case VYRE_OP_wid:
   case VYRE_OP_groups:
   case VYRE_OP_lindex:
+  case VYRE_OP_subgroup_lane:
+  case VYRE_OP_subgroup_id:
+  case VYRE_OP_subgroup_size:
+  case VYRE_OP_subgroups:
+  case VYRE_OP_subgroup_eq_mask:
+  case VYRE_OP_subgroup_ge_mask:
+  case VYRE_OP_subgroup_gt_mask:
+  case VYRE_OP_subgroup_le_mask:
+  case VYRE_OP_subgroup_lt_mask:
     return is_plain(t, row);
   case VYRE_OP_tuple:
     return (t->bits[row] & (TUPLE_REST | TUPLE_OWN)) == TUPLE_REST && is_plain(t, row);
@@ -482,6 +492,8 @@ text_put_row(text_printer *t, uint32_t row)
   }
   if (text_has_order((vyre_opcode)op))
     put_order(t, (vyre_opcode)op, v->imm[row]);
+  else if (text_has_group((vyre_opcode)op))
+    text_put_group(t, v->imm[row]);
   text_put_decorations(t, row);
   text_end_line(t, row);
 }

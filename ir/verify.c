@@ -259,8 +259,8 @@ check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
 
 /* ---- types by class and rule --------------------------------------------------------------------------------------------- */
 
-static const char *
-class_text(vyre_class klass)
+const char *
+vyre_verify_class_text(vyre_class klass)
 {
   static const char *const texts[] = {"nothing",  "values", "bool",    "unsigned integers", "signed integers",
                                       "integers", "floats", "numbers", "integers or bool"};
@@ -295,7 +295,7 @@ check_uniform(verifier *k, uint32_t row, const vyre_op_info *info)
   text_buffer name, text;
   if (!vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(first))) {
     vyre_verify_report(k, row, "operand a is %s, but a '%s' takes %s", vyre_verify_show(k, operands[0], &name), info->text,
-                       class_text((vyre_class)info->klass));
+                       vyre_verify_class_text((vyre_class)info->klass));
     return;
   }
   for (unsigned which = 1; which < info->operands; which++)
@@ -477,7 +477,7 @@ vyre_verify_versions(const vyre_module *module)
   status = vyre_versions_compute(module, fresh);
   for (uint32_t row = 1; row < v->rows && !status; row++) {
     text_buffer name, held, wanted;
-    if ((op_of(&k, row) != VYRE_OP_load && op_of(&k, row) != VYRE_OP_get) || v->imm_hi[row] == fresh[row])
+    if (!vyre_op_has_version(&vyre_op_infos[op_of(&k, row)]) || v->imm_hi[row] == fresh[row])
       continue;
     status = VYRE_ERROR(VYRE_CODE_INPUT, "%s (%s) has version %s, but it sees the state of %s", vyre_verify_name(&k, row, &name),
                         vyre_op_infos[op_of(&k, row)].text, vyre_verify_name(&k, v->imm_hi[row], &held),

@@ -51,6 +51,7 @@ const char *vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffe
 /* The name and what it is: "%x (f32x2)", "row 12 (store)". */
 const char *vyre_verify_show(const verifier *k, uint32_t row, text_buffer *buffer);
 const char *vyre_verify_type_text(vyre_type type, text_buffer *buffer);
+const char *vyre_verify_class_text(vyre_class klass);
 const char *vyre_verify_memory_type_text(const verifier *k, vyre_type_id type, text_buffer *buffer);
 
 /* A kind that values have. */
@@ -106,10 +107,11 @@ void vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type);
 bool vyre_verify_is_constant(verifier *k, uint32_t row);
 /* Words of an initializer of a sized type without length rows. */
 uint64_t vyre_verify_words(verifier *k, vyre_type_id type);
-/* verify_memory.c and verify_values.c: an op's own rules; operands are present and visible. */
+/* verify_memory.c, verify_values.c and verify_subgroup.c: an op's own rules; operands are present and visible. */
 void vyre_verify_memory(verifier *k, uint32_t row);
 void vyre_verify_control(verifier *k, uint32_t row);
 void vyre_verify_value(verifier *k, uint32_t row);
+void vyre_verify_subgroup(verifier *k, uint32_t row);
 /* imm and imm_hi are 0. */
 void vyre_verify_no_payload(verifier *k, uint32_t row);
 /* bits are a literal of that type. */

@@ -268,10 +268,10 @@ check_barrier(verifier *k, uint32_t row)
 {
   uint32_t order = k->view->imm[row];
   uint32_t execution = VYRE_ORDER_EXECUTION(order);
-  if (execution != 1 && execution != 2 && execution != 4)
+  if (execution < 1 || execution > 4)
     vyre_verify_report(k, row,
-                       "has execution scope %u; a barrier has Workgroup (2), Device (1) for the whole grid, or Invocation (4) for "
-                       "memory alone",
+                       "has execution scope %u; a barrier has Workgroup (2), Device (1) for the whole grid, Subgroup (3), or Invocation "
+                       "(4) for memory alone",
                        execution);
   else if (execution == 4 && (VYRE_ORDER_SEMANTICS(order) & 0x1eu) == 0)
     vyre_verify_report(k, row, "orders nothing: it is for memory alone and has no acquire or release");

@@ -3,6 +3,7 @@
  * Types name only types before them, so one pass in the order of ids sees each once and ends for any contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "subgroup.h"
 #include "verify_internal.h"
 
 #include <stdlib.h>
@@ -248,8 +249,8 @@ may_be_in_constant(verifier *k, uint32_t row)
   vyre_opcode op = op_of(k, row);
   if (op == VYRE_OP_const || op == VYRE_OP_spec)
     return true;
-  if (op < VYRE_OP_tuple || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
-    return false;
+  if (op < VYRE_OP_tuple || subgroup_is_op(op) || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
+    return false; /* no function of its operands, or none of values */
   for (unsigned which = 0; which < 3; which++) {
     uint32_t x = operands[which];
     if (x == 0)

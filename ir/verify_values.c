@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_internal.h"
 
+#include "subgroup.h"
+
 #define U32   VYRE_TYPE(VYRE_U32, 1)
 #define I32   VYRE_TYPE(VYRE_I32, 1)
 #define F32   VYRE_TYPE(VYRE_F32, 1)
@@ -537,7 +539,9 @@ vyre_verify_value(verifier *k, uint32_t row)
     check_matrix(k, row);
     break;
   default:
-    if (op >= VYRE_OP_tuple && op <= VYRE_OP_select)
+    if (subgroup_is_place(op) || subgroup_is_op(op))
+      vyre_verify_subgroup(k, row);
+    else if (op >= VYRE_OP_tuple && op <= VYRE_OP_select)
       check_composition(k, row);
     else if (op >= VYRE_OP_packsnorm4x8 && op <= VYRE_OP_unpackhalf2x16)
       check_pack(k, row);

@@ -158,6 +158,7 @@ typedef enum vyre_undefined {
   VYRE_UNDEFINED_CLAMP_RANGE, /* low > high; fclamp: or a NaN; smoothstep: low >= high */
   VYRE_UNDEFINED_FLOAT_RANGE, /* float to int: the value does not fit, or NaN */
   VYRE_UNDEFINED_DOMAIN,      /* where GLSL.std.450 says "undefined" */
+  VYRE_UNDEFINED_LANES,       /* subgroup: a lane that is inactive or none, lanes that differ where they must not, a large cluster */
 } vyre_undefined;
 
 typedef enum vyre_fold { VYRE_FOLD_NONE, VYRE_FOLD_LIBM, VYRE_FOLD_EXACT } vyre_fold;
@@ -172,6 +173,13 @@ typedef struct vyre_op_info {
   uint8_t fold;      /* vyre_fold */
   uint8_t reserved;
 } vyre_op_info;
+
+/* Whether rows of the op have a version, in imm_hi: reads that may be equal to other reads. */
+static inline bool
+vyre_op_has_version(const vyre_op_info *info)
+{
+  return (info->flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) == VYRE_OP_READS;
+}
 
 /* A row id.  0 is the null row: "none".  Hot loops over columns use a plain uint32_t. */
 typedef struct vyre_row {
@@ -241,6 +249,16 @@ typedef enum vyre_access {
 #define VYRE_TUPLE_OF(count, type) ((uint32_t)(count) | (uint32_t)(type) << 16)
 #define VYRE_TUPLE_COUNT(imm)      (0xffffu & (imm))
 #define VYRE_TUPLE_TYPE(imm)       ((vyre_type)((imm) >> 16 & 0xffu))
+
+/* Which lanes a subgroup row combines: in imm of subgroup_add to subgroup_xor; of subgroup_ballot_count the first three; of
+ * subgroup_rotate 0 (the whole subgroup) or clustered.  The cluster's size, a power of two, is there where it is clustered, else 0. */
+typedef enum vyre_group { VYRE_GROUP_REDUCE, VYRE_GROUP_INCLUSIVE, VYRE_GROUP_EXCLUSIVE, VYRE_GROUP_CLUSTERED } vyre_group;
+#define VYRE_GROUP(group, cluster) ((uint32_t)(group) | (uint32_t)(cluster) << 8)
+#define VYRE_GROUP_OF(imm)         (255u & (imm))
+#define VYRE_GROUP_CLUSTER(imm)    ((imm) >> 8)
+
+/* b of a subgroup_quad_swap, a const row. */
+typedef enum vyre_quad { VYRE_QUAD_HORIZONTAL, VYRE_QUAD_VERTICAL, VYRE_QUAD_DIAGONAL } vyre_quad;
 
 /* imm of a shuffle: 4 bits a result lane, lane 0 lowest: 0..3 of a, 4..7 of b. */
 #define VYRE_SHUFFLE_LANE(imm, lane) ((imm) >> (4u * (lane)) & 7u)

@@ -33,7 +33,7 @@ extern "C" {
 typedef enum vyre_vir0_kind {
   VYRE_VIR0_OP = 1, /* columns, a word a row, row 0 counted; all eleven are always there */
   VYRE_VIR0_IMM,
-  VYRE_VIR0_IMM_HI, /* 0 in load and get rows */
+  VYRE_VIR0_IMM_HI, /* 0 in rows that have a version there */
   VYRE_VIR0_A,
   VYRE_VIR0_B,
   VYRE_VIR0_C,

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const char *const corpus[] = {"ops", "control", "memory", "functions", "names", "literals"};
+static const char *const corpus[] = {"ops", "control", "memory", "functions", "names", "literals", "subgroups"};
 #define CORPUS_COUNT (sizeof(corpus) / sizeof(*corpus))
 
 /* Messages as "line:column: message | fix" lines. */

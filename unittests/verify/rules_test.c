@@ -399,7 +399,7 @@ BREAKS(region_imm_hi)
   return r.id;
 }
 BREAKS(jump_payload) { vyre_row r = vyre_build_jump(&x->b, VYRE_OP_return, NONE); put(x->v->imm, r, 4); return r.id; }
-BREAKS(barrier_scope) { return vyre_build_barrier(&x->b, VYRE_ORDER(3, 2, 0x108)).id; }
+BREAKS(barrier_scope) { return vyre_build_barrier(&x->b, VYRE_ORDER(5, 2, 0x108)).id; }
 BREAKS(barrier_of_nothing) { return vyre_build_barrier(&x->b, VYRE_ORDER(4, 1, 0x40)).id; }
 BREAKS(barrier_two_orders) { return vyre_build_barrier(&x->b, VYRE_ORDER(2, 2, 0x106)).id; }
 BREAKS(barrier_unknown_semantics) { return vyre_build_barrier(&x->b, VYRE_ORDER(2, 2, 0x128)).id; }
@@ -572,6 +572,58 @@ BREAKS(determinant_not_square)
   return op3(x, VYRE_OP_determinant, F32, matrix, NONE, NONE).id;
 }
 BREAKS(inverse_parts) { return vyre_build(&x->b, VYRE_OP_inverse, TUPLE, 0, VYRE_TUPLE_OF(2, F32X3), 0, x->matrix, NONE, NONE).id; }
+
+/* ---- subgroups ---- */
+static uint32_t
+grouped(fixture *x, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b)
+{
+  return vyre_build(&x->b, op, type, 0, imm, 0, a, b, NONE).id;
+}
+#define U32X4 VYRE_TYPE(VYRE_U32, 4)
+BREAKS(subgroup_lane_type) { return op0(x, VYRE_OP_subgroup_lane, I32).id; }
+BREAKS(subgroup_mask_type) { return op0(x, VYRE_OP_subgroup_lt_mask, VYRE_TYPE(VYRE_U32, 3)).id; }
+BREAKS(subgroup_size_payload) { return grouped(x, VYRE_OP_subgroup_size, U32, 1, NONE, NONE); }
+BREAKS(subgroup_size_version) { return vyre_build(&x->b, VYRE_OP_subgroup_size, U32, 0, 0, 1, NONE, NONE, NONE).id; }
+BREAKS(elect_type) { return op0(x, VYRE_OP_subgroup_elect, U32).id; }
+BREAKS(elect_payload) { return grouped(x, VYRE_OP_subgroup_elect, BOOL, VYRE_GROUP_INCLUSIVE, NONE, NONE); }
+BREAKS(subgroup_all_of_lanes) { return grouped(x, VYRE_OP_subgroup_all, BOOL, 0, x->bvec, NONE); }
+BREAKS(ballot_of_int) { return grouped(x, VYRE_OP_subgroup_ballot, U32X4, 0, x->u, NONE); }
+BREAKS(ballot_type) { return grouped(x, VYRE_OP_subgroup_ballot, U32, 0, x->cond, NONE); }
+BREAKS(alleq_type) { return grouped(x, VYRE_OP_subgroup_alleq, VYRE_TYPE(VYRE_BOOL, 2), 0, x->vec, NONE); }
+BREAKS(alleq_of_tuple) { return grouped(x, VYRE_OP_subgroup_alleq, BOOL, 0, x->pair, NONE); }
+BREAKS(broadcast_type) { return grouped(x, VYRE_OP_subgroup_broadcast, F32, 0, x->vec, x->u); }
+BREAKS(broadcast_lane) { return grouped(x, VYRE_OP_subgroup_broadcast, F32X2, 0, x->vec, x->i); }
+BREAKS(broadcast_payload) { return grouped(x, VYRE_OP_subgroup_broadcast, F32X2, 2, x->vec, x->u); }
+BREAKS(broadcast_literal) { return vyre_build(&x->b, VYRE_OP_subgroup_broadcast, F32X2, VYRE_ROW_IMM, 0, 0, x->vec, NONE, NONE).id; }
+BREAKS(inverse_ballot_of_int) { return grouped(x, VYRE_OP_subgroup_inverse_ballot, BOOL, 0, x->u, NONE); }
+BREAKS(ballot_count_clustered)
+{
+  return grouped(x, VYRE_OP_subgroup_ballot_count, U32, VYRE_GROUP(VYRE_GROUP_CLUSTERED, 4),
+                 op0(x, VYRE_OP_subgroup_eq_mask, U32X4), NONE);
+}
+BREAKS(ballot_bit_version)
+{
+  return vyre_build(&x->b, VYRE_OP_subgroup_ballot_bit, BOOL, 0, 0, 1, op0(x, VYRE_OP_subgroup_eq_mask, U32X4), x->u, NONE).id;
+}
+BREAKS(rotate_inclusive) { return grouped(x, VYRE_OP_subgroup_rotate, F32, VYRE_GROUP_INCLUSIVE, x->f, x->u); }
+BREAKS(rotate_cluster) { return grouped(x, VYRE_OP_subgroup_rotate, F32, VYRE_GROUP(VYRE_GROUP_CLUSTERED, 6), x->f, x->u); }
+BREAKS(quad_direction_row) { return grouped(x, VYRE_OP_subgroup_quad_swap, F32, 0, x->f, x->u); }
+BREAKS(quad_direction) { return grouped(x, VYRE_OP_subgroup_quad_swap, F32, 0, x->f, literal(x, U32, 3)); }
+BREAKS(subgroup_add_of_bool) { return grouped(x, VYRE_OP_subgroup_add, BOOL, 0, x->cond, NONE); }
+BREAKS(subgroup_add_type) { return grouped(x, VYRE_OP_subgroup_add, F32, 0, x->vec, NONE); }
+BREAKS(subgroup_add_group) { return grouped(x, VYRE_OP_subgroup_add, F32, 4, x->f, NONE); }
+BREAKS(subgroup_add_no_cluster) { return grouped(x, VYRE_OP_subgroup_add, F32, VYRE_GROUP_CLUSTERED, x->f, NONE); }
+BREAKS(subgroup_add_stray_cluster) { return grouped(x, VYRE_OP_subgroup_add, F32, VYRE_GROUP(VYRE_GROUP_EXCLUSIVE, 4), x->f, NONE); }
+BREAKS(subgroup_umin_sign) { return grouped(x, VYRE_OP_subgroup_umin, I32, 0, x->i, NONE); }
+BREAKS(subgroup_and_of_float) { return grouped(x, VYRE_OP_subgroup_and, F32, 0, x->f, NONE); }
+BREAKS(subgroup_fmin_of_int) { return grouped(x, VYRE_OP_subgroup_fmin, I32, 0, x->i, NONE); }
+BREAKS(length_of_ballot)
+{
+  vyre_row one = literal(x, U32X4, 1);
+  put(x->v->a, x->workgroup, vyre_build(&x->b, VYRE_OP_subgroup_ballot_count, U32, 0, 0, 0, one, NONE, NONE).id);
+  vyre_row_move_before(x->m, (vyre_row){x->v->a[x->workgroup.id]}, x->workgroup);
+  return x->workgroup.id;
+}
 
 static const rule_case cases[] = {
 #define CASE(name, text) {text, name},
