@@ -1,4 +1,4 @@
-/* One pass over the instructions of a module: what stands before the functions is taken in, functions are only found.
+/* One pass over the instructions of a module: what stands before the functions is taken in, functions are read by scan.c.
  *
  * Cost: linear in the words.  All instructions are checked to lie in the module here, so that whoever reads one later need not.
  *
@@ -40,17 +40,15 @@ import_op_name(uint32_t op)
   return e ? e->name : "an unknown instruction";
 }
 
-/* Of the instructions that all modules are made of; bit 0: a result, bit 1: a type. */
-static const uint8_t op_results[512] = {
+const uint8_t import_op_shapes[512] = {
 #include "spirv-results.inc"
 };
 
-void
-import_op_results(uint32_t op, bool *has_result, bool *has_type)
+uint8_t
+import_op_shape(uint32_t op)
 {
-  const op_entry *e = op < sizeof(op_results) ? NULL : find_op(op);
-  *has_result = e ? e->has_result : op < sizeof(op_results) && op_results[op];
-  *has_type = e ? e->has_type : op < sizeof(op_results) && op_results[op] == 3;
+  const op_entry *e = find_op(op);
+  return e ? (uint8_t)(e->has_result | e->has_type << 1) : 0;
 }
 
 bool
@@ -70,17 +68,18 @@ import_no_id(import *m, uint32_t id)
 }
 
 bool
-import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
+import_not_defined(import *m, uint32_t id)
 {
   if (id == 0 || id >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", id, m->bound);
-  id_info *info = &m->ids[id];
-  if (info->kind != ID_NONE)
-    return import_fail(m, "id %u is defined a second time", id);
-  info->kind = (uint8_t)kind;
-  info->def = m->at;
-  info->type = type;
-  return true;
+  return import_fail(m, "id %u is defined a second time", id);
+}
+
+bool
+import_part(import *m)
+{
+  return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", m->words[m->at] >> 16,
+                     m->word_count - m->at);
 }
 
 const char *
@@ -347,7 +346,8 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpCapability:
     /* Workgroup blocks that share their memory: buffers here never do. */
     if (import_needs(m, 2) && words[1] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR)
-      return import_fail(m, "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
+      return import_fail(m,
+                         "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
     return import_needs(m, 2) && keep(m, &input->capabilities, 1);
   case SpvOpExtension:
     return keep(m, &input->extensions, 0);
@@ -406,35 +406,6 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   return import_fail(m, "not covered before the functions\nFix: leave out what needs it");
 }
 
-/* Finds the end of a function. */
-static bool
-declare_function(import *m, const uint32_t *words)
-{
-  if (!import_needs(m, 5) || !import_type(m, words[1]) || !import_define(m, words[2], ID_FUNCTION, words[1]))
-    return false;
-  function *f = list_add(m, &m->functions, sizeof(function), 1);
-  if (!f)
-    return false;
-  *f = (function){.id = words[2], .start = m->at};
-  m->ids[words[2]].value = m->functions.count - 1;
-  uint32_t start = m->at;
-  while (m->at < m->word_count && (m->words[m->at] & 0xffffu) != SpvOpFunctionEnd) {
-    uint32_t count = m->words[m->at] >> 16;
-    if (count == 0 || count > m->word_count - m->at)
-      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count,
-                         m->word_count - m->at);
-    if (m->at != start && (m->words[m->at] & 0xffffu) == SpvOpFunction)
-      return import_fail(m, "a function inside of a function");
-    m->at += count;
-  }
-  if (m->at >= m->word_count) {
-    m->at = start;
-    return import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
-  }
-  f->end = m->at;
-  return true;
-}
-
 bool
 import_declare(import *m)
 {
@@ -447,17 +418,14 @@ import_declare(import *m)
     const uint32_t *words = m->words + m->at;
     uint32_t op = words[0] & 0xffffu;
     count = words[0] >> 16;
-    if (count == 0 || count > m->word_count - m->at)
-      return import_fail(m, "%u words, but %u are left of the module\nFix: check whether the file was cut short", count,
-                         m->word_count - m->at);
+    if (!import_whole(m))
+      return false;
     if (op == SpvOpFunction) {
       if (!m->first_function)
         m->first_function = m->at;
-      if (!declare_function(m, words))
+      if (!import_scan(m))
         return false;
       count = m->words[m->at] >> 16;
-      if (count == 0)
-        return import_fail(m, "no words");
     } else if (op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || (m->first_function && op == SpvOpExtInst)) {
       if (!m->first_function)
         import_line(m, m->at);

@@ -1,9 +1,9 @@
 /* The SPIR-V importer's inside.
  *
  * read.c     the whole: header, byte order, one program an entry point
- * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables, where functions begin
+ * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables
  * types.c, constants.c      what they become
- * scan.c     one pass over each function that an entry point reaches: blocks, what is stored where, what is indexed by values
+ * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
  * flow.c     walks the blocks of a function structurally; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
@@ -134,16 +134,19 @@ typedef struct block {
   uint32_t stamp;      /* of searches */
   uint32_t case_index; /* of the switch being made, where stamp says so */
   uint32_t function;
+  bool first_other; /* something else than a phi stands in it */
 } block;
 
 typedef struct function {
   uint32_t id, start;           /* first word of OpFunction */
   uint32_t end;                 /* first word of OpFunctionEnd */
-  uint32_t state;               /* 0 new, 1 being scanned, 2 scanned */
+  uint32_t state;               /* 0 read, 1 what it calls is being reached, 2 reached */
   uint32_t params, param_count; /* in `params`: ids */
   uint32_t blocks, block_count;
   uint32_t phis, phi_count;         /* in `phis`: ids */
   uint32_t privates, private_count; /* in `privates`: roots of private variables that it or what it calls stores to */
+  uint32_t calls, call_count;       /* in `calls`: words of its calls */
+  bool open;                        /* while it is read: in a block */
   bool leaves_early;                /* a return that is not the end of the body */
 
   bool active;
@@ -285,8 +288,11 @@ typedef struct import {
   id_info *ids;
   size_t ids_size;
   bool ids_reserved;
+  struct chunk *chunks;
+  char *chunk_at;
+  size_t chunk_left;
 
-  list decorations, types, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates;
+  list decorations, types, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
   list constants; /* ids of specialization constants */
   list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
@@ -294,12 +300,13 @@ typedef struct import {
   uint32_t escape_count;
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
   uint32_t first_function; /* word; 0: none yet */
+  uint32_t function;       /* the first word of the one being read; 0: none */
 
   /* the program being made */
   vyre_builder b;
   uint32_t input;
   uint32_t program, program_epoch;
-  uint32_t epochs[ID_KINDS]; /* of values that hold now: constants' is the program, locals' the instance */
+  uint32_t epochs[ID_KINDS];       /* of values that hold now: constants' is the program, locals' the instance */
   uint32_t first_decl, first_body; /* marks: rows go in front of them */
   uint32_t builtins[5];
   uint32_t inlined;
@@ -329,6 +336,8 @@ failed(const import *m)
 {
   return m->status != NULL;
 }
+/* Lives until the import ends; NULL: failed. */
+void *import_memory_of(import *m, size_t bytes);
 bool list_grow(import *m, list *l, size_t size, uint32_t more);
 /* Room for `more` elements at the end; NULL: failed. */
 static inline void *
@@ -357,9 +366,36 @@ import_id(import *m, uint32_t id)
 {
   return id < m->bound && m->ids[id].kind != ID_NONE ? &m->ids[id] : import_no_id(m, id);
 }
-bool import_define(import *m, uint32_t id, id_kind kind, uint32_t type);
+bool import_not_defined(import *m, uint32_t id);
+static inline bool
+import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
+{
+  if (id == 0 || id >= m->bound || m->ids[id].kind != ID_NONE)
+    return import_not_defined(m, id);
+  id_info *info = &m->ids[id];
+  info->kind = (uint8_t)kind;
+  info->def = m->at;
+  info->type = type;
+  return true;
+}
 const char *import_op_name(uint32_t op);
-void import_op_results(uint32_t op, bool *has_result, bool *has_type);
+extern const uint8_t import_op_shapes[512]; /* of the instructions that all modules are made of; bit 0: a result, bit 1: a type */
+uint8_t import_op_shape(uint32_t op);
+static inline void
+import_op_results(uint32_t op, bool *has_result, bool *has_type)
+{
+  uint8_t shape = op < sizeof(import_op_shapes) ? import_op_shapes[op] : import_op_shape(op);
+  *has_result = shape & 1;
+  *has_type = shape >> 1;
+}
+bool import_part(import *m);
+/* The instruction at m->at lies in the module, or it fails. */
+static inline bool
+import_whole(import *m)
+{
+  uint32_t count = m->words[m->at] >> 16;
+  return (count != 0 && count <= m->word_count - m->at) || import_part(m);
+}
 /* The value of the id's decoration; false: it has none. */
 bool import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out);
 const char *import_name(const import *m, uint32_t id);      /* NULL: none */
@@ -393,7 +429,7 @@ bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 
 /* ---- constants.c ---- */
 bool import_declare_constant(import *m, uint32_t op);
-bool import_constant(import *m, id_info *info, uint32_t id);   /* makes it in this program */
+bool import_constant(import *m, id_info *info, uint32_t id); /* makes it in this program */
 /* A plain integer constant of any width as 32 bits: what does not fit is UINT32_MAX. */
 static inline bool
 import_literal(const import *m, uint32_t id, uint32_t *out)
@@ -409,7 +445,8 @@ bool import_constant_words(import *m, uint32_t id, list *out); /* as an initiali
 vyre_builder import_top(import *m);                            /* rows that only constants feed go here */
 
 /* ---- scan.c ---- */
-bool import_scan(import *m, uint32_t function);
+bool import_scan(import *m);                      /* the function that begins at m->at; m->at is its end then */
+bool import_reach(import *m, uint32_t function);  /* an entry point calls it, and what it calls */
 uint32_t import_block(import *m, uint32_t label); /* of the function being walked, or NONE and failed */
 
 /* ---- values.c ---- */
@@ -449,7 +486,7 @@ uint32_t import_cast(import *m, uint32_t row, vyre_type type);     /* bitcast wh
 uint32_t import_index(import *m, uint32_t row, bool is_unsigned);
 /* A count of bits, as many lanes as it has: unsigned, of that kind. */
 uint32_t import_bit_count(import *m, uint32_t row, vyre_kind kind);
-uint32_t import_matrix(import *m, uint32_t id);                    /* its tuple row */
+uint32_t import_matrix(import *m, uint32_t id); /* its tuple row */
 void import_set_matrix(import *m, uint32_t id, uint32_t type, uint32_t tuple);
 bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 

@@ -41,22 +41,16 @@ grow_escapes(import *m)
 {
   list old = m->escapes;
   uint32_t capacity = old.capacity ? old.capacity * 2 : 64;
-  m->escapes.data = m->allocator->resize(m->allocator->user, NULL, 0, capacity * sizeof(escape));
-  if (!m->escapes.data) {
-    m->escapes = old;
-    if (!m->status)
-      m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
+  void *data = import_memory_of(m, capacity * sizeof(escape));
+  if (!data)
     return false;
-  }
-  m->escapes.capacity = capacity;
-  memset(m->escapes.data, 0, capacity * sizeof(escape));
+  m->escapes = (list){.data = data, .capacity = capacity};
+  memset(data, 0, capacity * sizeof(escape));
   for (uint32_t k = 0; k < old.capacity; k++) {
     escape e = ((escape *)old.data)[k];
     if (e.row)
       *find_escape(m, e.row) = e;
   }
-  if (old.data)
-    m->allocator->resize(m->allocator->user, old.data, old.capacity * sizeof(escape), 0);
   return true;
 }
 

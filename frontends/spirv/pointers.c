@@ -84,8 +84,6 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
   bool ok = import_constant_words(m, g->initializer, &words);
   if (ok)
     vyre_buffer_info_of(m->module, (vyre_row){row})->initializer = vyre_module_add_initializer(m->module, words.data, words.count);
-  if (words.data)
-    m->allocator->resize(m->allocator->user, words.data, words.capacity * sizeof(uint32_t), 0);
   return ok;
 }
 

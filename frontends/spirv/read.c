@@ -26,6 +26,9 @@ import_fail(import *m, const char *format, ...)
     return false;
   }
   char place[400] = "";
+  for (uint32_t at = m->function; m->function && at < m->at; at += m->words[at] >> 16)
+    if ((m->words[at] & 0xffffu) == SpvOpLine || (m->words[at] & 0xffffu) == SpvOpNoLine)
+      import_line(m, at); /* the pass over the words does not look at them */
   if (m->file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->file), m->line);
   m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
@@ -33,62 +36,74 @@ import_fail(import *m, const char *format, ...)
   return false;
 }
 
-bool
-list_grow(import *m, list *l, size_t size, uint32_t more)
+/* ---- memory: chunks that live as long as the import ---- */
+
+#define CHUNK_BYTES 0x8000u
+
+typedef struct chunk {
+  struct chunk *next;
+  size_t size;
+} chunk;
+
+static bool
+add_chunk(import *m, size_t bytes)
 {
-  uint64_t need = (uint64_t)l->count + more, capacity = l->capacity ? (uint64_t)l->capacity * 2 : 64;
-  while (capacity < need)
-    capacity *= 2;
-  void *data = capacity > UINT32_MAX / 4
-                   ? NULL
-                   : m->allocator->resize(m->allocator->user, l->data, l->capacity * size, (size_t)capacity * size);
-  if (!data) {
+  size_t size = sizeof(chunk) + bytes;
+  chunk *c = m->allocator->resize(m->allocator->user, NULL, 0, size);
+  if (!c) {
     if (!m->status)
       m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
     return false;
   }
+  *c = (chunk){m->chunks, size};
+  m->chunks = c;
+  m->chunk_at = (char *)(c + 1);
+  m->chunk_left = bytes;
+  return true;
+}
+
+void *
+import_memory_of(import *m, size_t bytes)
+{
+  bytes = (bytes + 15) & ~(size_t)15;
+  if (m->chunk_left < bytes && !add_chunk(m, bytes > CHUNK_BYTES / 2 ? bytes + CHUNK_BYTES : CHUNK_BYTES))
+    return NULL;
+  void *memory = m->chunk_at;
+  m->chunk_at += bytes;
+  m->chunk_left -= bytes;
+  return memory;
+}
+
+bool
+list_grow(import *m, list *l, size_t size, uint32_t more)
+{
+  uint64_t need = (uint64_t)l->count + more, capacity = l->capacity ? (uint64_t)l->capacity * 2 : 16;
+  while (capacity < need)
+    capacity *= 2;
+  if (capacity > UINT32_MAX / 4) {
+    if (!m->status)
+      m->status = VYRE_OUT_OF_MEMORY("while reading SPIR-V");
+    return false;
+  }
+  void *data = import_memory_of(m, (size_t)capacity * size);
+  if (!data)
+    return false;
+  if (l->count)
+    memcpy(data, l->data, l->count * size);
   l->data = data;
   l->capacity = (uint32_t)capacity;
   return true;
 }
 
 static void
-free_list(import *m, list *l, size_t size)
-{
-  if (l->data)
-    m->allocator->resize(m->allocator->user, l->data, l->capacity * size, 0);
-}
-
-static void
 free_all(import *m)
 {
-  free_list(m, &m->decorations, sizeof(decoration));
-  free_list(m, &m->types, sizeof(spv_type));
-  free_list(m, &m->members, sizeof(spv_member));
-  free_list(m, &m->globals, sizeof(global));
-  free_list(m, &m->roots, sizeof(root));
-  free_list(m, &m->entries, sizeof(entry));
-  free_list(m, &m->functions, sizeof(function));
-  free_list(m, &m->blocks, sizeof(block));
-  free_list(m, &m->pointers, sizeof(pointer));
-  free_list(m, &m->steps, sizeof(step));
-  free_list(m, &m->locals, sizeof(leaf));
-  free_list(m, &m->log, sizeof(change));
-  free_list(m, &m->constructs, sizeof(construct));
-  free_list(m, &m->joins, sizeof(joined));
-  free_list(m, &m->escapes, sizeof(escape));
-  free_list(m, &m->cases, sizeof(switch_case));
-  free_list(m, &m->case_labels, sizeof(case_label));
-  free_list(m, &m->sets, sizeof(set_row));
-  free_list(m, &m->members_made, sizeof(member_made));
-  list *words[] = {&m->successors, &m->writes, &m->params,          &m->phis, &m->privates,    &m->constants,
-                   &m->variables,  &m->leaves, &m->constant_leaves, &m->open, &m->loop_writes, &m->stack};
-  for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-    free_list(m, words[i], sizeof(uint32_t));
+  for (chunk *c = m->chunks, *next; c; c = next) {
+    next = c->next;
+    m->allocator->resize(m->allocator->user, c, c->size, 0);
+  }
   if (m->ids_reserved)
     m->allocator->release(m->allocator->user, m->ids, m->ids_size);
-  else if (m->ids)
-    m->allocator->resize(m->allocator->user, m->ids, m->ids_size, 0);
   if (m->words_owned)
     m->allocator->resize(m->allocator->user, m->words, (size_t)m->word_count * sizeof(uint32_t), 0);
 }
@@ -148,20 +163,16 @@ make_ids(import *m)
 {
   m->ids_size = (size_t)m->bound * sizeof(id_info);
   if (m->bound / 4 <= m->word_count) {
-    m->ids = m->allocator->resize(m->allocator->user, NULL, 0, m->ids_size);
+    m->ids = import_memory_of(m, m->ids_size);
     if (m->ids)
       memset(m->ids, 0, m->ids_size);
-  } else {
-    m->ids = m->allocator->reserve(m->allocator->user, m->ids_size);
-    m->ids_reserved = m->ids != NULL;
-    if (m->ids && !m->allocator->commit(m->allocator->user, m->ids, 0, m->ids_size)) {
-      m->status = VYRE_OUT_OF_MEMORY("for SPIR-V ids");
-      return false;
-    }
+    return m->ids != NULL;
   }
-  if (!m->ids)
+  m->ids = m->allocator->reserve(m->allocator->user, m->ids_size);
+  m->ids_reserved = m->ids != NULL;
+  if (!m->ids || !m->allocator->commit(m->allocator->user, m->ids, 0, m->ids_size))
     m->status = VYRE_OUT_OF_MEMORY("for SPIR-V ids");
-  return m->ids != NULL;
+  return m->status == NULL;
 }
 
 static bool
@@ -300,7 +311,7 @@ read_entry(import *m, const entry *e)
   if (m->ids[e->function].kind != ID_FUNCTION)
     return import_fail(m, "id %u is no function", e->function);
   uint32_t f = m->ids[e->function].value;
-  if (!import_scan(m, f))
+  if (!import_reach(m, f))
     return false;
   m->at = e->word;
   begin_program(m, e);

@@ -1,8 +1,8 @@
-/* One pass over each function that an entry point reaches, once a module: its blocks and edges, what its blocks store to, which
- * variables are indexed by values, what it calls.
+/* Functions: their blocks, what these store to, which variables are indexed by values, what they call.
  *
- * What a function does with a pointer that it is given counts for the variable that its caller gave, so what it calls is scanned
- * first; a function that reaches itself is an error.
+ * The one pass over the words reads each function as it comes.  What follows is done for those that an entry point reaches: their
+ * edges, and their calls.  What a function does with a pointer that it is given counts for the variable that its caller gave, so
+ * what it calls comes first; a function that reaches itself is an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -103,41 +103,6 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
-static bool
-scan_call(import *m, function *f, const uint32_t *words, uint32_t count)
-{
-  if (!import_needs(m, 4))
-    return false;
-  const id_info *info = import_id(m, words[3]);
-  if (!info || info->kind != ID_FUNCTION)
-    return info ? import_fail(m, "id %u is no function", words[3]) : false;
-  const function *callee = AT(function, m->functions, info->value);
-  if (count - 4 != callee->param_count)
-    return import_fail(m, "%u arguments, but function %u has %u", count - 4, words[3], callee->param_count);
-  for (uint32_t k = 0; k < callee->param_count; k++) {
-    uint32_t id = *AT(uint32_t, m->params, callee->params + k);
-    const id_info *param = &m->ids[id], *given = import_id(m, words[4 + k]);
-    if (!given)
-      return false;
-    if (given->type != param->type)
-      return import_fail(m, "argument %u has another type than parameter %u of function %u", words[4 + k], k, words[3]);
-    root *to = root_of(m, words[4 + k]);
-    const root *through = root_of(m, id);
-    if (!to || !through)
-      continue;
-    to->flags |= through->flags & ROOT_DYNAMIC;
-    if (through->flags & ROOT_WRITTEN) {
-      stores_to(m, words[4 + k], 0);
-      if (!note_private(m, f, words[4 + k]))
-        return false;
-    }
-  }
-  for (uint32_t k = 0; k < callee->private_count; k++)
-    if (!note_private(m, f, AT(root, m->roots, *AT(uint32_t, m->privates, callee->privates + k))->id))
-      return false;
-  return true;
-}
-
 /* What an instruction means for variables.  `writes` is told if it stores to one. */
 static bool
 scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uint32_t count, bool *writes)
@@ -187,32 +152,11 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
     return true;
   case SpvOpFunctionCall:
     *writes = true;
-    return scan_call(m, f, words, count);
+    f->call_count++;
+    return import_needs(m, 4) && add_word(m, &m->calls, m->at);
   default:
     return true;
   }
-}
-
-/* What an instruction calls: scanned before the function's own scan begins, so that lists of functions do not mix. */
-static bool
-scan_callees(import *m, const function *f)
-{
-  for (uint32_t at = f->start; at < f->end; at += m->words[at] >> 16) {
-    if ((m->words[at] & 0xffffu) != SpvOpFunctionCall)
-      continue;
-    m->at = at;
-    if (!import_needs(m, 4))
-      return false;
-    const id_info *info = import_id(m, m->words[at + 3]);
-    if (!info || info->kind != ID_FUNCTION)
-      return info ? import_fail(m, "id %u is no function", m->words[at + 3]) : false;
-    const function *callee = AT(function, m->functions, info->value);
-    if (callee->state == 1)
-      return import_fail(m, "function %u calls itself: recursion is not covered, nor valid", m->words[at + 3]);
-    if (callee->state == 0 && !import_scan(m, info->value))
-      return false;
-  }
-  return true;
 }
 
 static bool
@@ -222,76 +166,116 @@ is_terminator(uint32_t op)
          op == SpvOpTerminateRayKHR || op == SpvOpEmitMeshTasksEXT;
 }
 
-/* Results, blocks, and what stands in them. */
 static bool
-scan_body(import *m, uint32_t index)
+begin_block(import *m, function *f, const uint32_t *words, uint32_t count)
 {
-  function *f = AT(function, m->functions, index);
-  block *b = NULL;
-  bool first = true;
-  for (m->at = f->start + (m->words[f->start] >> 16); m->at < f->end; m->at += m->words[m->at] >> 16) {
-    const uint32_t *words = m->words + m->at;
-    uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-    bool has_result, has_type, writes = false;
-    import_op_results(op, &has_result, &has_type);
-    if (op == SpvOpLine || op == SpvOpNoLine) {
-      import_line(m, m->at);
-      continue;
-    }
-    if (!import_needs(m, 1u + has_result + has_type))
-      return false;
-    if (has_result && !import_define(m, words[has_type ? 2 : 1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, has_type ? words[1] : 0))
-      return false;
-    if (has_type) {
-      const spv_type *t = import_type(m, words[1]);
-      if (!t)
-        return false;
-      m->ids[words[2]].row = t->form == FORM_VALUE;
-    }
-    if (op == SpvOpLabel) {
-      if (b)
-        return import_fail(m, "the block before it has no end");
-      b = list_add(m, &m->blocks, sizeof(block), 1);
-      if (!b)
-        return false;
-      *b = (block){.label = words[1], .start = m->at + count, .writes = m->writes.count, .function = index};
-      m->ids[words[1]].value = m->blocks.count - 1;
-      f->block_count++;
-      first = true;
-      continue;
-    }
-    if (!b && op != SpvOpFunctionParameter && op != SpvOpNop)
-      return import_fail(m, "stands outside of a block");
-    if (!scan_instruction(m, f, op, words, count, &writes))
-      return false;
-    if (!b)
-      continue;
-    if (writes) {
-      b->write_count++;
-      if (!add_word(m, &m->writes, m->at))
-        return false;
-    }
-    if (op == SpvOpPhi) {
-      if (!first)
-        return import_fail(m, "stands behind other instructions of its block");
-      b->phis++;
-      f->phi_count++;
-      if (!add_word(m, &m->phis, words[2]))
-        return false;
-    } else {
-      first = false;
-    }
-    if (op == SpvOpLoopMerge || op == SpvOpSelectionMerge)
-      b->merge = m->at;
-    if (is_terminator(op)) {
-      b->end = m->at;
-      b = NULL;
-    }
-  }
-  m->at = f->start;
-  if (b || f->block_count == 0)
-    return import_fail(m, b ? "its last block has no end" : "a function without a body is not covered");
+  if (f->open)
+    return import_fail(m, "the block before it has no end");
+  block *b = list_add(m, &m->blocks, sizeof(block), 1);
+  if (!b)
+    return false;
+  *b = (block){.label = words[1], .start = m->at + count, .writes = m->writes.count, .function = m->functions.count - 1};
+  m->ids[words[1]].value = m->blocks.count - 1;
+  f->block_count++;
+  f->open = true;
   return true;
+}
+
+/* An instruction's part in its block. */
+static bool
+add_to_block(import *m, function *f, uint32_t op, bool writes)
+{
+  block *b = AT(block, m->blocks, m->blocks.count - 1);
+  if (writes) {
+    b->write_count++;
+    if (!add_word(m, &m->writes, m->at))
+      return false;
+  }
+  if (op == SpvOpPhi) {
+    if (b->first_other)
+      return import_fail(m, "stands behind other instructions of its block");
+    b->phis++;
+    f->phi_count++;
+    return add_word(m, &m->phis, m->words[m->at + 2]);
+  }
+  b->first_other = true;
+  if (op == SpvOpLoopMerge || op == SpvOpSelectionMerge)
+    b->merge = m->at;
+  if (is_terminator(op)) {
+    b->end = m->at;
+    f->open = false;
+  }
+  return true;
+}
+
+static bool
+scan_result(import *m, uint32_t op, const uint32_t *words, bool has_type)
+{
+  if (!import_needs(m, has_type ? 3 : 2) ||
+      !import_define(m, words[has_type ? 2 : 1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, has_type ? words[1] : 0))
+    return false;
+  const spv_type *t = has_type ? import_type(m, words[1]) : NULL;
+  if (t)
+    m->ids[words[2]].row = t->form == FORM_VALUE;
+  return t || !has_type;
+}
+
+/* One instruction of a function. */
+static bool
+scan(import *m, function *f, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  bool has_result, has_type, writes = false;
+  if (op == SpvOpLine || op == SpvOpNoLine)
+    return true;
+  import_op_results(op, &has_result, &has_type);
+  if (has_result && !scan_result(m, op, words, has_type))
+    return false;
+  if (op == SpvOpLabel)
+    return begin_block(m, f, words, count);
+  if (!f->open && op != SpvOpFunctionParameter && op != SpvOpNop)
+    return import_fail(m, "stands outside of a block");
+  return scan_instruction(m, f, op, words, count, &writes) && (!f->open || add_to_block(m, f, op, writes));
+}
+
+bool
+import_scan(import *m)
+{
+  const uint32_t *words = m->words + m->at;
+  if (!import_needs(m, 5) || !import_type(m, words[1]) || !import_define(m, words[2], ID_FUNCTION, words[1]))
+    return false;
+  function *f = list_add(m, &m->functions, sizeof(function), 1);
+  if (!f)
+    return false;
+  *f = (function){.id = words[2], .start = m->at};
+  m->ids[words[2]].value = m->functions.count - 1;
+  f->params = m->params.count;
+  f->blocks = m->blocks.count;
+  f->phis = m->phis.count;
+  f->privates = m->privates.count;
+  f->calls = m->calls.count;
+  m->function = f->start;
+  for (m->at += words[0] >> 16; m->at < m->word_count; m->at += words[0] >> 16) {
+    words = m->words + m->at;
+    uint32_t op = words[0] & 0xffffu;
+    if (!import_whole(m))
+      return false;
+    if (op == SpvOpFunctionEnd)
+      break;
+    if (op == SpvOpFunction)
+      return import_fail(m, "a function inside of a function");
+    if (!scan(m, f, op, words, words[0] >> 16))
+      return false;
+  }
+  if (m->at >= m->word_count) {
+    m->at = f->start;
+    return import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
+  }
+  f->end = m->at;
+  m->function = 0;
+  if (!f->open)
+    return true;
+  m->at = f->start;
+  return import_fail(m, "its last block has no end");
 }
 
 uint32_t
@@ -406,28 +390,85 @@ returns_at_end(import *m, const function *f)
   return false;
 }
 
-bool
-import_scan(import *m, uint32_t index)
+/* ---- calls ---- */
+
+static bool
+take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
 {
-  function *f = AT(function, m->functions, index);
-  if (f->state == 2)
+  root *to = root_of(m, given_id);
+  const root *through = root_of(m, id);
+  if (!to || !through)
     return true;
-  m->at = f->start;
-  if (m->call_depth >= IMPORT_MAX_DEPTH)
-    return import_fail(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
-  f->state = 1;
-  m->call_depth++;
-  bool ok = scan_callees(m, f);
-  m->call_depth--;
-  if (!ok)
-    return false;
-  f->params = m->params.count;
-  f->blocks = m->blocks.count;
-  f->phis = m->phis.count;
+  to->flags |= through->flags & ROOT_DYNAMIC;
+  if (!(through->flags & ROOT_WRITTEN))
+    return true;
+  stores_to(m, given_id, 0);
+  return note_private(m, f, given_id);
+}
+
+/* What the call at m->at does, by what its function does, which is known. */
+static bool
+take_call(import *m, function *f)
+{
+  const uint32_t *words = m->words + m->at;
+  uint32_t count = words[0] >> 16;
+  const function *callee = AT(function, m->functions, m->ids[words[3]].value);
+  if (count - 4 != callee->param_count)
+    return import_fail(m, "%u arguments, but function %u has %u", count - 4, words[3], callee->param_count);
+  for (uint32_t k = 0; k < callee->param_count; k++) {
+    uint32_t id = *AT(uint32_t, m->params, callee->params + k);
+    const id_info *given = import_id(m, words[4 + k]);
+    if (!given)
+      return false;
+    if (given->type != m->ids[id].type)
+      return import_fail(m, "argument %u has another type than parameter %u of function %u", words[4 + k], k, words[3]);
+    if (!take_argument(m, f, id, words[4 + k]))
+      return false;
+  }
+  for (uint32_t k = 0; k < callee->private_count; k++)
+    if (!note_private(m, f, AT(root, m->roots, *AT(uint32_t, m->privates, callee->privates + k))->id))
+      return false;
+  return true;
+}
+
+static bool
+reach_callee(import *m, uint32_t id)
+{
+  const id_info *info = import_id(m, id);
+  if (!info || info->kind != ID_FUNCTION)
+    return info ? import_fail(m, "id %u is no function", id) : false;
+  if (AT(function, m->functions, info->value)->state == 1)
+    return import_fail(m, "function %u calls itself: recursion is not covered, nor valid", id);
+  return import_reach(m, info->value);
+}
+
+/* Functions that it calls first.  Then its private variables, of which it knows its own, begin anew at the end of their list. */
+static bool
+take_calls(import *m, function *f)
+{
+  for (uint32_t k = 0; k < f->call_count; k++) {
+    m->at = *AT(uint32_t, m->calls, f->calls + k);
+    if (!reach_callee(m, m->words[m->at + 3]))
+      return false;
+    m->function = f->start;
+  }
+  uint32_t own = f->privates, own_count = f->private_count;
   f->privates = m->privates.count;
-  if (!scan_body(m, index))
-    return false;
-  m->at = f->start;
+  f->private_count = 0;
+  for (uint32_t k = 0; k < own_count; k++)
+    if (!note_private(m, f, AT(root, m->roots, *AT(uint32_t, m->privates, own + k))->id))
+      return false;
+  for (uint32_t k = 0; k < f->call_count; k++) {
+    m->at = *AT(uint32_t, m->calls, f->calls + k);
+    if (!take_call(m, f))
+      return false;
+  }
+  return true;
+}
+
+static bool
+fits_type(import *m, const function *f)
+{
   const spv_type *t = import_type(m, m->words[f->start + 4]);
   if (!t)
     return false;
@@ -436,10 +477,32 @@ import_scan(import *m, uint32_t index)
   for (uint32_t k = 0; k < f->param_count; k++)
     if (m->ids[*AT(uint32_t, m->params, f->params + k)].type != AT(spv_member, m->members, t->members + k)->type)
       return import_fail(m, "parameter %u has another type than its function's type says", k);
+  return true;
+}
+
+bool
+import_reach(import *m, uint32_t index)
+{
+  function *f = AT(function, m->functions, index);
+  if (f->state == 2)
+    return true;
+  m->at = m->function = f->start;
+  if (m->call_depth >= IMPORT_MAX_DEPTH)
+    return import_fail(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
+  f->state = 1;
+  m->call_depth++;
+  bool ok = !f->call_count || take_calls(m, f);
+  m->call_depth--;
+  m->at = m->function = f->start;
+  if (!ok || !fits_type(m, f))
+    return false;
+  if (f->block_count == 0)
+    return import_fail(m, "a function without a body is not covered");
   for (uint32_t k = 0; k < f->block_count; k++)
     if (!scan_edges(m, f->blocks + k))
       return false;
   f->leaves_early = !returns_at_end(m, f);
   f->state = 2;
+  m->function = 0;
   return true;
 }

@@ -412,12 +412,9 @@ make_struct(import *m, uint32_t id, const spv_type *t)
     import_fail(m, "struct %u without members is not covered in memory", id);
     return 0;
   }
-  size_t bytes = t->count * sizeof(vyre_member);
-  vyre_member *members = m->allocator->resize(m->allocator->user, NULL, 0, bytes);
-  if (!members) {
-    m->status = VYRE_OUT_OF_MEMORY("for a struct");
+  vyre_member *members = import_memory_of(m, t->count * sizeof(vyre_member));
+  if (!members)
     return 0;
-  }
   vyre_type_id made = 1;
   for (uint32_t k = 0; k < t->count && made; k++) {
     spv_member mb = *AT(spv_member, m->members, t->members + k);
@@ -429,7 +426,6 @@ make_struct(import *m, uint32_t id, const spv_type *t)
     made = vyre_type_struct(m->module, name_string(m, m->ids[id].name, 2), members, t->count,
                             (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) |
                                 (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u));
-  m->allocator->resize(m->allocator->user, members, bytes, 0);
   return made;
 }
 
