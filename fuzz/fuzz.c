@@ -14,6 +14,7 @@
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
+#include "vyre/vir0.h"
 
 #define MOST_BLOCK    ((size_t)16 << 20)
 #define MOST_BUFFER   ((size_t)1 << 16)
@@ -153,6 +154,22 @@ check_text(const vyre_module *module, bool canonical)
   vyre_bytes_free(&texts[1]);
 }
 
+/* Writes the module and reads that into another, which is written as the same bytes. */
+static void
+check_vir0(const vyre_module *module)
+{
+  vyre_bytes files[2] = {{0}, {0}};
+  vyre_module *again = fuzz_module(1);
+  if (fuzz_allow(vyre_vir0_write(module, NULL, 0, &files[0]), "writing VIR0")) { /* it may nest too deep */
+    fuzz_require(vyre_vir0_read(again, files[0].data, files[0].size, "written", NULL, 0), "reading what was written");
+    fuzz_require(vyre_vir0_write(again, NULL, 0, &files[1]), "writing again");
+    if (files[0].size != files[1].size || memcmp(files[0].data, files[1].data, files[0].size) != 0)
+      fuzz_fail("written, read, written: not the same %zu and %zu bytes", files[0].size, files[1].size);
+  }
+  vyre_bytes_free(&files[0]);
+  vyre_bytes_free(&files[1]);
+}
+
 static const vyre_pipeline *
 all_passes(void)
 {
@@ -184,6 +201,7 @@ fuzz_exercise(const vyre_module *module, bool canonical)
   require_verified(copy, "a clone");
   fuzz_require(vyre_module_seal(copy, NULL), "sealing again");
   check_text(copy, canonical);
+  check_vir0(copy);
   for (uint32_t input = 0; input < vyre_module_input_count(copy); input++)
     fuzz_allow(vyre_spirv_write(copy, input, NULL, &words), "exporting");
   vyre_bytes_free(&words);

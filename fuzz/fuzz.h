@@ -22,12 +22,13 @@ void fuzz_require(vyre_status status, const char *what);
 /* What may fail, but never for a bug of vyre's own, and with a message.  True: it did not fail. */
 bool fuzz_allow(vyre_status status, const char *what);
 
-/* An empty module; the k-th of those kept.  Its allocator refuses blocks over 16 MiB, so that running out of memory is tried too. */
+/* An empty module; the k-th of those kept.  Its allocator refuses blocks over 16 MiB, so that running out of memory is tried too.
+ */
 vyre_module *fuzz_module(unsigned k);
 
-/* Prints, parses, prints, clones, exports, interprets a verified sealed module; each core pass runs over a copy, verified; versions are
- * made and checked.  Aborts where one of these breaks what it promises.  canonical: literals and declarations stand where the parser
- * puts them, so that the first print is what is printed ever after; else the second is. */
+/* Clones, prints, parses, prints, writes and reads as VIR0, exports, interprets a verified module; each core pass runs over a copy,
+ * verified; versions are made and checked.  Aborts where one of these breaks what it promises.  canonical: literals and
+ * declarations stand where the parser puts them, so that the first print is what is printed ever after; else the second is. */
 void fuzz_exercise(const vyre_module *module, bool canonical);
 
 /* A token or a line copied, moved, dropped or replaced; now and then libFuzzer's own mutation. */

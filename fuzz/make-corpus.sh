@@ -9,11 +9,11 @@ exec 9>"$build/fuzz/corpus.lock"
 flock 9
 out=$build/fuzz/corpus
 stamp=$out/stamp
-if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpus" "$root/examples/shaders" "$0" -newer "$stamp" -print -quit)" ]; then
+if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpus" "$root/unittests/vir0/version1.vir0" "$root/examples/shaders" "$0" -newer "$stamp" -print -quit)" ]; then
   exit 0
 fi
 rm -rf "$out"
-mkdir -p "$out"/{text,spirv,pipeline,plugin,table}
+mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,table}
 
 name() { echo "${1#"$root"/}" | tr '/ ' '--'; }
 
@@ -39,6 +39,12 @@ for file in "$out"/spirv/*.spv; do
 done
 for file in "$out"/text/*.vir; do
   "$build/bin/vyre-passmgr" "$file" -emit=spirv -o "$out/spirv/$(basename "$file").spv" >/dev/null 2>&1 || true
+done
+
+# VIR0: of both, and the frozen sample.
+cp "$root/unittests/vir0/version1.vir0" "$out/vir0/"
+for file in "$out"/text/*.vir "$out"/spirv/*.spv; do
+  "$build/bin/vyre-passmgr" "$file" -emit=vir0 -o "$out/vir0/$(basename "$file").vir0" >/dev/null 2>&1 || true
 done
 
 # Pipeline texts.

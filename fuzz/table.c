@@ -1,9 +1,9 @@
-/* Fuzz target: tables with words changed.  The input is the number of a base program (2 bytes) and a list of changes, 8 bytes each: column
- * (1), how (1), row (2), value (4).  The verifier ends; what it accepts goes through everything that takes a module; what it
- * refuses prints.
+/* Fuzz target: tables with words changed.  The input is the number of a base program (2 bytes) and a list of changes, 8 bytes each:
+ * column (1), how (1), row (2), value (4).  The verifier ends; what it accepts goes through everything that takes a module; what it
+ * refuses prints, and can be sealed or not: then again.
  *
- * Base programs are the .vir files of the folder VYRE_FUZZ_BASES (environment), by default the text corpus of the build, in the order of
- * their names; those that do not verify are left out.
+ * Base programs are the .vir files of the folder VYRE_FUZZ_BASES (environment), by default the text corpus of the build, in the
+ * order of their names; those that do not verify are left out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -61,8 +61,8 @@ read_bases(void)
 static void
 change(const vyre_view *v, const uint8_t bytes[8])
 {
-  const uint32_t *const columns[] = {v->op,     v->imm,  v->imm_hi, v->a,     v->b,   v->c, v->op, v->imm,
-                                     v->parent, v->prev, v->next,   v->first, v->last};
+  const uint32_t *const columns[] = {v->op,  v->imm,    v->imm_hi, v->a,    v->b,     v->c,   v->op,
+                                     v->imm, v->parent, v->prev,   v->next, v->first, v->last};
   uint32_t *column = (uint32_t *)columns[bytes[0] % (sizeof columns / sizeof columns[0])]; /* the view is read only for others */
   uint32_t row = ((uint32_t)bytes[2] | (uint32_t)bytes[3] << 8) % v->rows, value;
   memcpy(&value, bytes + 4, sizeof value);
@@ -96,11 +96,33 @@ change(const vyre_view *v, const uint8_t bytes[8])
   }
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Moves the last row where it is: the table is as it was, but counts as neither sealed nor uniquely named. */
+static void
+unseal(vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  vyre_row row = {v->rows - 1}, region = {v->parent[row.id]};
+  vyre_row_unlink(module, row);
+  vyre_row_insert(module, row, region, VYRE_NONE);
+}
+
+/* Whether the verifier accepts it; if not, its errors were printed. */
+static bool
+accepted(const vyre_module *module)
 {
   vyre_verify_errors errors = {0};
   vyre_bytes text = {0};
+  bool right = fuzz_allow(vyre_verify(module, &errors), "verifying");
+  if (!right)
+    fuzz_require(vyre_verify_print(module, &errors, &text), "printing errors");
+  vyre_bytes_free(&text);
+  vyre_verify_errors_free(&errors);
+  return right;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
   vyre_module *module;
   if (base_count == 0)
     read_bases();
@@ -108,14 +130,21 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
   uint32_t base = ((uint32_t)data[0] | (uint32_t)data[1] << 8) % base_count;
   fuzz_require(vyre_module_clone(bases[base], &module), "a base program");
+  unseal(module);
   for (size_t i = 2; i + 8 <= size && i < 2 + MOST_CHANGES * 8; i += 8)
     change(vyre_module_view(module), data + i);
-  if (fuzz_allow(vyre_verify(module, &errors), "verifying"))
-    fuzz_exercise(module, false);
-  else
-    fuzz_require(vyre_verify_print(module, &errors, &text), "printing errors");
-  vyre_bytes_free(&text);
-  vyre_verify_errors_free(&errors);
+  bool right = accepted(module);
+  vyre_status status = vyre_module_seal(module, NULL);
+  if (right)
+    fuzz_require(status, "sealing what the verifier accepts");
+  if (!status) {
+    bool still = accepted(module);
+    if (right && !still)
+      fuzz_fail("sealed, the module does not verify any more");
+    if (still)
+      fuzz_exercise(module, false);
+  }
+  vyre_status_free(status);
   vyre_module_destroy(module);
   return 0;
 }
