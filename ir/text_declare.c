@@ -231,8 +231,6 @@ text_parse_buffer(text_parser *p)
     text_lex(&p->lexer);
     if (!parse_initializer(p, type, &initializer))
       return false;
-  } else if (words.space == VYRE_SPACE_CONSTANT) {
-    text_error(p, name.start, name.length, "= [1u32, 2u32], for one", "a constant buffer needs an initializer");
   }
   vyre_row row = vyre_build_buffer(&p->builder, type, words.space, words.access, words.set, words.binding);
   vyre_buffer_info *info = vyre_buffer_info_of(p->module, row);

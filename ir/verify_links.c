@@ -391,6 +391,8 @@ vyre_verify_links(verifier *k)
     vyre_verify_report(k, 0, "the null row has an opcode or a place");
     k->errors->damaged = true;
   }
+  if (v->imm[0] || v->imm_hi[0] || v->a[0] || v->b[0] || v->c[0])
+    vyre_verify_report(k, 0, "the null row has a payload or operands");
   walk(&w);
   if (w.frames)
     allocator->resize(allocator->user, w.frames, w.capacity * sizeof(frame), 0);

@@ -69,7 +69,9 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
     vyre_verify_report(k, row, "has an initializer, which only constant and private buffers have");
     return;
   }
-  if (!vyre_module_initializer(k->module, info->initializer, &words))
+  if (type >= 256 && (k->type_facts[type] & TYPE_HAS_ROW))
+    vyre_verify_report(k, row, "has an initializer, and a row gives the length of its type");
+  else if (!vyre_module_initializer(k->module, info->initializer, &words))
     vyre_verify_report(k, row, "has initializer %u, which does not exist", info->initializer);
   else if (vyre_verify_words(k, type) != words)
     vyre_verify_report(k, row, "has an initializer of %u words for a type of %llu", words,
@@ -108,8 +110,7 @@ check_buffer(verifier *k, uint32_t row)
     vyre_verify_report(k, row, "has a runtime array in its type, which only storage buffers hold");
   if (facts & TYPE_HAS_ROW)
     vyre_verify_type_rows(k, row, type);
-  else
-    check_initializer(k, row, type, space);
+  check_initializer(k, row, type, space);
 }
 
 static uint32_t

@@ -24,6 +24,7 @@ BREAKS(parent_is_wrong) { vyre_row r = op0(x, VYRE_OP_lindex, U32); put(x->v->pa
 BREAKS(prev_is_wrong) { vyre_row r = op0(x, VYRE_OP_lindex, U32); put(x->v->prev, r, x->u.id); return r.id; }
 BREAKS(last_is_wrong) { put(x->v->last, x->program, x->u.id); return x->program.id; }
 BREAKS(null_row_lives) { put(x->v->op, NONE, VYRE_OP_lindex); return 0; }
+BREAKS(null_row_has_an_operand) { put(x->v->c, NONE, 1); return 0; }
 BREAKS(unknown_op) { vyre_row r = op0(x, VYRE_OP_lindex, U32); put(x->v->op, r, 60000); return r.id; }
 BREAKS(number_in_a_gap) { vyre_row r = op0(x, VYRE_OP_lindex, U32); put(x->v->op, r, 25); return r.id; }
 BREAKS(rows_in_a_value) { put(x->v->first, x->pair, x->u.id); return x->pair.id; }
@@ -305,6 +306,12 @@ static vyre_row
 sized_buffer(fixture *x, vyre_row length)
 {
   return fixture_buffer(x, vyre_type_array(x->m, F32, 0, length, 0), VYRE_SPACE_WORKGROUP, 0, 0);
+}
+BREAKS(initializer_of_a_sized_type)
+{
+  vyre_row r = fixture_buffer(x, vyre_type_array(x->m, F32, 0, vyre_build_spec(&x->b, U32, 2, 9), 0), VYRE_SPACE_PRIVATE, 0, 0);
+  vyre_buffer_info_of(x->m, r)->initializer = vyre_module_add_initializer(x->m, (const uint32_t[]){1, 2}, 2);
+  return r.id;
 }
 BREAKS(length_row_behind)
 {
