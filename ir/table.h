@@ -158,7 +158,7 @@ bool table_clone_side(const vyre_module *from, vyre_module *to);
 /* ---- types.c ---- */
 /* Count rows through `map`; equal types stay apart. */
 void table_remap_types(vyre_module *module, const uint32_t *map);
-/* The last row that a length in the type is computed by, where that is no const or spec row; 0: none. */
+/* The last row that a length in the type is computed by, where that is no spec row; 0: none. */
 uint32_t table_length_row(const vyre_module *module, vyre_type_id type);
 
 /* align and size, by what is set of the rest. */

@@ -122,6 +122,7 @@ text_is_inline(const text_printer *t, uint32_t row)
 {
   switch (text_op_of(t, row)) {
   case VYRE_OP_const:
+    return is_plain(t, row) && !(t->bits[row] & LENGTH);
   case VYRE_OP_at:
   case VYRE_OP_gid:
   case VYRE_OP_lid:

@@ -102,6 +102,8 @@ mark_types(text_printer *t)
     vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
     if (info.form == VYRE_FORM_ARRAY)
       mark(t, info.element, TYPE_USED);
+    if (info.count_row < v->rows)
+      t->bits[info.count_row] |= LENGTH;
     for (uint32_t k = 0; info.form == VYRE_FORM_STRUCT && k < info.count; k++)
       mark(t, info.members[k].type, TYPE_USED);
     if (info.form == VYRE_FORM_STRUCT && has_doubled_member(t, &info))

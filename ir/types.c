@@ -116,7 +116,7 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   if (info->form == VYRE_FORM_ARRAY) {
     last = table_length_row(module, info->element);
     uint32_t row = info->count_row;
-    if (row > last && !table_op_is(module, row, VYRE_OP_const) && !table_op_is(module, row, VYRE_OP_spec))
+    if (row > last && !table_op_is(module, row, VYRE_OP_spec)) /* a const row may stand anywhere, spec rows are at the top */
       last = row;
   }
   for (uint32_t i = 0; info->form == VYRE_FORM_STRUCT && i < info->count; i++) {

@@ -197,6 +197,30 @@ damaged_rows_are_printed(void **state)
   }
 }
 
+/* A length that is a const row stays one, and is no literal of an array's. */
+static void
+a_const_row_may_be_a_length(void **state)
+{
+  (void)state;
+  vyre_module *module;
+  vyre_builder b;
+  assert_null(vyre_module_create(NULL, 1 << 10, &module));
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
+  const vyre_type floats = VYRE_TYPE(VYRE_F32, 1), uints = VYRE_TYPE(VYRE_U32, 1);
+  vyre_build_buffer(&b, vyre_type_array(module, floats, 0, vyre_build_const(&b, uints, 4), 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  vyre_build(&b, VYRE_OP_lindex, uints, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  assert_null(vyre_module_seal(module, NULL));
+  static const char wanted[] = "program @p workgroup(1, 1, 1) {\n"
+                               "  %0 = const 4u32\n"
+                               "  buffer %1 : f32[%0] workgroup\n"
+                               "}\n";
+  check_print(module, NULL, wanted);
+  vyre_module *again = parse(wanted, sizeof(wanted) - 1);
+  check_print(again, NULL, wanted);
+  vyre_module_destroy(again);
+  vyre_module_destroy(module);
+}
+
 int
 main(void)
 {
@@ -206,6 +230,7 @@ main(void)
       cmocka_unit_test(messages_stand_at_their_rows),
       cmocka_unit_test(names_of_structs_are_made_unique),
       cmocka_unit_test(damaged_rows_are_printed),
+      cmocka_unit_test(a_const_row_may_be_a_length),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
