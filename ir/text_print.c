@@ -240,9 +240,9 @@ text_put_operand(text_printer *t, uint32_t row)
   }
 }
 
-/* The parts of a tuple, with those of the tuples that are nothing but its rest. */
+/* The parts of a tuple, with those of the tuples that are nothing but its rest; `all`: of every rest. */
 void
-text_put_parts(text_printer *t, uint32_t tuple)
+text_put_parts(text_printer *t, uint32_t tuple, bool all)
 {
   const vyre_view *v = t->view;
   uint32_t left = v->rows; /* a rest that leads in a circle ends too */
@@ -256,7 +256,7 @@ text_put_parts(text_printer *t, uint32_t tuple)
       text_put_operand(t, v->b[row]);
     }
     uint32_t rest = v->c[row];
-    if (count > 3 && text_op_of(t, rest) == VYRE_OP_tuple && text_is_inline(t, rest) && rest < row) {
+    if (count > 3 && text_op_of(t, rest) == VYRE_OP_tuple && rest < row && (all || text_is_inline(t, rest))) {
       row = rest;
       continue;
     }
@@ -477,7 +477,7 @@ text_put_row(text_printer *t, uint32_t row)
     put_step(t, row);
   } else if (op == VYRE_OP_tuple) {
     text_put(t, " ", 1);
-    text_put_parts(t, row);
+    text_put_parts(t, row, false);
   } else {
     text_put_operands(t, row, info);
   }

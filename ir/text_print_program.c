@@ -245,8 +245,8 @@ put_case_head(text_printer *t, uint32_t row)
     return;
   }
   text_put_text(t, "case ");
-  if (text_op_of(t, labels) == VYRE_OP_tuple && text_is_inline(t, labels))
-    text_put_parts(t, labels);
+  if (text_op_of(t, labels) == VYRE_OP_tuple)
+    text_put_parts(t, labels, true); /* a tuple by its name is no label */
   else
     text_put_operand(t, labels);
   text_put_text(t, is_default ? ", default {" : " {");

@@ -197,6 +197,29 @@ damaged_rows_are_printed(void **state)
   }
 }
 
+/* Labels are constants: a tuple that has other users too stands there with its parts. */
+static void
+labels_are_printed_one_by_one(void **state)
+{
+  (void)state;
+  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
+                             "  %t = tuple 1u32, 2u32, 3u32\n"
+                             "  switch lindex {\n"
+                             "    case 9u32, 10u32, 11u32, 12u32, 13u32 {\n"
+                             "    }\n"
+                             "  }\n"
+                             "}\n";
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t shared = row_with(module, VYRE_OP_tuple), labels = v->a[row_with(module, VYRE_OP_case)];
+  vyre_row_set_operand(module, (vyre_row){labels}, 2, (vyre_row){shared});
+  vyre_bytes printed = print(module, NULL);
+  assert_non_null(strstr(printed.data, "    case 9u32, 10u32, 1u32, 2u32, 3u32 {\n"));
+  vyre_module_destroy(parse(printed.data, printed.size));
+  vyre_module_destroy(module);
+  vyre_bytes_free(&printed);
+}
+
 /* A length that is a const row stays one, and is no literal of an array's. */
 static void
 a_const_row_may_be_a_length(void **state)
@@ -230,6 +253,7 @@ main(void)
       cmocka_unit_test(messages_stand_at_their_rows),
       cmocka_unit_test(names_of_structs_are_made_unique),
       cmocka_unit_test(damaged_rows_are_printed),
+      cmocka_unit_test(labels_are_printed_one_by_one),
       cmocka_unit_test(a_const_row_may_be_a_length),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
