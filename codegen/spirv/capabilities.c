@@ -56,7 +56,6 @@ kinds_of_spaces(vyre_spv *s, uint32_t out[VYRE_SPACE_PUSH + 1])
         out[space] |= kinds_in(&kinds, s->imm[row]);
     }
   }
-  vyre_spv_words_free(s, &kinds);
 }
 
 void

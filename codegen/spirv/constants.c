@@ -20,13 +20,22 @@ vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2])
 }
 
 static uint32_t
-scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
+new_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 {
   uint32_t operands[3] = {vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), 0, 0};
   const uint32_t count = 1 + vyre_spv_literal(kind, bits, operands + 1);
   if (kind == VYRE_BOOL)
     return vyre_spv_intern(s, bits ? SpvOpConstantTrue : SpvOpConstantFalse, true, operands, 1, NULL, 0, NULL);
   return vyre_spv_intern(s, SpvOpConstant, true, operands, count, NULL, 0, NULL);
+}
+
+static uint32_t
+scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
+{
+  vyre_spv_literal_made *made = &s->literals[(bits * 0x9e3779b97f4a7c15u >> 32 ^ kind) % VYRE_SPV_CACHED];
+  if (!made->id || made->bits != bits || made->kind != (uint32_t)kind)
+    *made = (vyre_spv_literal_made){bits, kind, new_scalar(s, kind, bits)};
+  return made->id;
 }
 
 uint32_t
@@ -180,14 +189,17 @@ write_initializer(vyre_spv *s, vyre_type_id type, initializer_words *from)
     return vyre_spv_lanes(s, (vyre_type)type, lanes);
   }
   const vyre_type_info info = vyre_type_get(s->module, type);
-  vyre_spv_words operands = {0};
-  vyre_spv_push(s, &operands, vyre_spv_type(s, type, VYRE_SPV_BARE));
+  const size_t start = s->scratch.count;
+  vyre_spv_push(s, &s->scratch, vyre_spv_type(s, type, VYRE_SPV_BARE));
   if (info.count == 0)
     vyre_spv_fail(s, "an initializer for an array whose length is not a literal");
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++)
-    vyre_spv_push(s, &operands, write_initializer(s, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, from));
-  const uint32_t id = vyre_spv_intern(s, SpvOpConstantComposite, true, operands.data, operands.count, NULL, 0, NULL);
-  vyre_spv_words_free(s, &operands);
+    vyre_spv_push(s, &s->scratch, write_initializer(s, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, from));
+  if (vyre_spv_failed(s))
+    return 0;
+  const uint32_t *operands = s->scratch.data + start;
+  const uint32_t id = vyre_spv_intern(s, SpvOpConstantComposite, true, operands, s->scratch.count - start, NULL, 0, NULL);
+  s->scratch.count = start;
   return id;
 }
 

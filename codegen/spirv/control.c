@@ -371,22 +371,23 @@ write_switch(vyre_spv *s, uint32_t row)
   if (!scope)
     return;
   const uint32_t depth = s->depth - 1, head = s->block, first_label = s->next_id;
-  vyre_spv_words words = {0};
-  vyre_spv_push(s, &words, selector);
-  vyre_spv_push(s, &words, 0);
+  const size_t start = s->scratch.count;
+  vyre_spv_push(s, &s->scratch, selector);
+  vyre_spv_push(s, &s->scratch, 0);
   uint32_t otherwise = 0;
   for (uint32_t region = s->first[row]; region; region = s->next[region]) {
     const uint32_t label = s->next_id++;
     if (s->imm[region] & VYRE_CASE_DEFAULT)
       otherwise = label;
-    push_labels(s, &words, s->a[region], label);
+    push_labels(s, &s->scratch, s->a[region], label);
   }
-  if (!vyre_spv_failed(s))
-    words.data[1] = otherwise ? otherwise : scope->merge;
+  if (vyre_spv_failed(s))
+    return;
+  s->scratch.data[start + 1] = otherwise ? otherwise : scope->merge;
   vyre_spv_save(s, scope);
   selection_merge(s, scope->merge);
-  vyre_spv_instruction(s, &s->code, SpvOpSwitch, words.data, words.count);
-  vyre_spv_words_free(s, &words);
+  vyre_spv_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
+  s->scratch.count = start;
   if (!otherwise)
     vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
   write_cases(s, row, depth, head, first_label);

@@ -52,12 +52,22 @@ typedef struct vyre_spv_scope {
 
 enum { VYRE_SPV_SELECTION, VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
+/* Scalars that were asked for lately, as most are again: found without a search. */
+#define VYRE_SPV_CACHED 64u
+typedef struct vyre_spv_literal_made {
+  uint64_t bits;
+  uint32_t kind, id; /* id 0: none */
+} vyre_spv_literal_made;
+
 #define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
 
 typedef struct vyre_spv {
   vyre_module *module; /* never changed: side tables are reached through it */
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first, *last;
   const vyre_allocator *allocator;
+  struct vyre_spv_chunk *chunks;
+  char *chunk_at;
+  size_t chunk_left;
   vyre_status status;
   bool out_of_memory;
   bool strip;
@@ -73,8 +83,10 @@ typedef struct vyre_spv {
   bool constant;       /* rows become constants and OpSpecConstantOp */
 
   /* interning */
-  vyre_spv_words keys, slots;
+  vyre_spv_words keys;
+  uint32_t *slots;
   uint32_t slot_count, slot_used;
+  vyre_spv_literal_made literals[VYRE_SPV_CACHED];
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[5];
@@ -114,14 +126,38 @@ typedef struct vyre_spv {
 
 /* ---- words.c ---- */
 
+/* Memory that lives until the export ends; NULL: out of memory. */
+void *vyre_spv_memory(vyre_spv *s, size_t bytes);
+void vyre_spv_free(vyre_spv *s); /* all of it */
+bool vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count);
+uint32_t *vyre_spv_nowhere(void);
 /* Room for `count` (at most 16) words at the end, always valid. */
-uint32_t *vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count);
-void vyre_spv_push(vyre_spv *s, vyre_spv_words *words, uint32_t word);
-void vyre_spv_append(vyre_spv *s, vyre_spv_words *words, const uint32_t *data, size_t count);
+static inline uint32_t *
+vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count)
+{
+  if (words->capacity - words->count < count && !vyre_spv_grow(s, words, count))
+    return vyre_spv_nowhere();
+  uint32_t *at = words->data + words->count;
+  words->count += count;
+  return at;
+}
+static inline void
+vyre_spv_push(vyre_spv *s, vyre_spv_words *words, uint32_t word)
+{
+  *vyre_spv_room(s, words, 1) = word;
+}
+static inline void
+vyre_spv_append(vyre_spv *s, vyre_spv_words *words, const uint32_t *data, size_t count)
+{
+  if (words->capacity - words->count < count && !vyre_spv_grow(s, words, count))
+    return;
+  for (size_t i = 0; i < count; i++) /* they are few */
+    words->data[words->count + i] = data[i];
+  words->count += count;
+}
 /* An instruction with a string after `count` operands. */
 void vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text);
 void vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count);
-void vyre_spv_words_free(vyre_spv *s, vyre_spv_words *words);
 /* A result: operands begin with its type if `typed`; `extra` words tell results apart that the instruction does not. */
 uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
                          size_t extra_count, bool *out_fresh);

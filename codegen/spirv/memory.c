@@ -365,12 +365,12 @@ relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyr
                   "copy between address spaces of an array whose length is not a literal needs SPIR-V 1.4\nFix: copy its elements");
     return 0;
   }
-  vyre_spv_words parts = {0};
+  const size_t start = s->scratch.count;
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
     const vyre_type_id part = info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element;
     const vyre_spv_mode inner = from == VYRE_SPV_TOP ? VYRE_SPV_LAYOUT : from, outer = to == VYRE_SPV_TOP ? VYRE_SPV_LAYOUT : to;
     const uint32_t taken = vyre_spv_op2(s, SpvOpCompositeExtract, vyre_spv_type(s, part, inner), value, i);
-    vyre_spv_push(s, &parts, relayout(s, part, taken, inner, outer));
+    vyre_spv_push(s, &s->scratch, relayout(s, part, taken, inner, outer));
   }
   const uint32_t id = s->next_id++;
   if (info.count > 0xff00)
@@ -378,8 +378,10 @@ relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyr
   vyre_spv_push(s, s->out, (info.count + 3) << 16 | SpvOpCompositeConstruct);
   vyre_spv_push(s, s->out, to_id);
   vyre_spv_push(s, s->out, id);
-  vyre_spv_append(s, s->out, parts.data, parts.count);
-  vyre_spv_words_free(s, &parts);
+  if (vyre_spv_failed(s))
+    return 0;
+  vyre_spv_append(s, s->out, s->scratch.data + start, s->scratch.count - start);
+  s->scratch.count = start;
   return id;
 }
 

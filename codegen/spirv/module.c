@@ -114,18 +114,6 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
     vyre_spv_text(s, &s->names, SpvOpName, &entry, 1, name);
 }
 
-static void
-free_rows(vyre_spv *s)
-{
-  const vyre_allocator *allocator = s->allocator;
-  if (s->id)
-    allocator->resize(allocator->user, s->id, (size_t)s->capacity * 4, 0);
-  if (s->aux)
-    allocator->resize(allocator->user, s->aux, (size_t)s->capacity * 4, 0);
-  if (s->use)
-    allocator->resize(allocator->user, s->use, s->capacity, 0);
-}
-
 /* Arrays by row, zero, for the program at hand. */
 static void
 open_program(vyre_spv *s, uint32_t program, uint32_t rows)
@@ -136,13 +124,10 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->strict = !(s->imm[program] & VYRE_PROGRAM_RELAXED);
   const uint32_t count = s->end - s->base;
   if (count > s->capacity) {
-    const vyre_allocator *allocator = s->allocator;
-    free_rows(s);
-    s->id = allocator->resize(allocator->user, NULL, 0, (size_t)count * 4);
-    s->aux = allocator->resize(allocator->user, NULL, 0, (size_t)count * 4);
-    s->use = allocator->resize(allocator->user, NULL, 0, count);
-    s->capacity = count;
-    s->out_of_memory |= !s->id || !s->aux || !s->use;
+    s->capacity = count > s->capacity * 2 ? count : s->capacity * 2;
+    s->id = vyre_spv_memory(s, (size_t)s->capacity * 4);
+    s->aux = vyre_spv_memory(s, (size_t)s->capacity * 4);
+    s->use = vyre_spv_memory(s, s->capacity);
   }
   if (s->out_of_memory)
     return;
@@ -252,29 +237,7 @@ put_together(vyre_spv *s, const vyre_input *input, vyre_bytes *out)
       status = vyre_bytes_append(out, sections[i]->data, sections[i]->count * 4);
   if (status)
     out->size = before;
-  vyre_spv_words_free(s, &imports);
-  vyre_spv_words_free(s, &memory);
   return status;
-}
-
-static void
-close_export(vyre_spv *s)
-{
-  const vyre_allocator *allocator = s->allocator;
-  vyre_spv_words *const all[] = {&s->capabilities, &s->extensions,  &s->entries, &s->modes,   &s->strings, &s->names,
-                                 &s->processed,    &s->decorations, &s->globals, &s->code,    &s->keys,    &s->slots,
-                                 &s->interface,    &s->vars,        &s->current, &s->written, &s->stamps,  &s->open,
-                                 &s->files,        &s->scratch,     &s->marks};
-  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-    vyre_spv_words_free(s, all[i]);
-  for (uint32_t i = 0; i < s->scope_capacity; i++) {
-    vyre_spv_words_free(s, &s->scopes[i].merge_edges);
-    vyre_spv_words_free(s, &s->scopes[i].next_edges);
-    vyre_spv_words_free(s, &s->scopes[i].saved);
-  }
-  if (s->scopes)
-    allocator->resize(allocator->user, s->scopes, s->scope_capacity * sizeof(*s->scopes), 0);
-  free_rows(s);
 }
 
 vyre_status
@@ -317,6 +280,6 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   vyre_status status = s.status;
   if (!status)
     status = put_together(&s, from, out);
-  close_export(&s);
+  vyre_spv_free(&s);
   return status;
 }

@@ -5,16 +5,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-#define ACQUIRE SpvMemorySemanticsAcquireMask
-#define RELEASE SpvMemorySemanticsReleaseMask
+#define ACQUIRE         SpvMemorySemanticsAcquireMask
+#define RELEASE         SpvMemorySemanticsReleaseMask
 #define ACQUIRE_RELEASE SpvMemorySemanticsAcquireReleaseMask
-#define ALL_ORDERS (ACQUIRE | RELEASE | ACQUIRE_RELEASE | SpvMemorySemanticsSequentiallyConsistentMask)
-#define OF_VULKAN_MODEL                                                                                                            \
-  (SpvMemorySemanticsOutputMemoryMask | SpvMemorySemanticsMakeAvailableMask | SpvMemorySemanticsMakeVisibleMask |                  \
+#define ALL_ORDERS      (ACQUIRE | RELEASE | ACQUIRE_RELEASE | SpvMemorySemanticsSequentiallyConsistentMask)
+#define OF_VULKAN_MODEL                                                                                           \
+  (SpvMemorySemanticsOutputMemoryMask | SpvMemorySemanticsMakeAvailableMask | SpvMemorySemanticsMakeVisibleMask | \
    SpvMemorySemanticsVolatileMask)
 /* the kinds of memory that Vulkan orders */
-#define MEMORY                                                                                                                     \
-  (SpvMemorySemanticsUniformMemoryMask | SpvMemorySemanticsWorkgroupMemoryMask | SpvMemorySemanticsImageMemoryMask |               \
+#define MEMORY                                                                                                       \
+  (SpvMemorySemanticsUniformMemoryMask | SpvMemorySemanticsWorkgroupMemoryMask | SpvMemorySemanticsImageMemoryMask | \
    SpvMemorySemanticsOutputMemoryMask)
 
 static vyre_spv_order

@@ -32,12 +32,11 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
 {
   if (s->depth == s->scope_capacity) {
     const uint32_t capacity = s->scope_capacity ? s->scope_capacity * 2 : 16;
-    vyre_spv_scope *scopes =
-        s->allocator->resize(s->allocator->user, s->scopes, s->scope_capacity * sizeof(*scopes), capacity * sizeof(*scopes));
-    if (!scopes) {
-      s->out_of_memory = true;
+    vyre_spv_scope *scopes = vyre_spv_memory(s, capacity * sizeof(*scopes));
+    if (!scopes)
       return NULL;
-    }
+    if (s->scope_capacity)
+      memcpy(scopes, s->scopes, s->scope_capacity * sizeof(*scopes));
     for (uint32_t i = s->scope_capacity; i < capacity; i++)
       scopes[i] = (vyre_spv_scope){0};
     s->scopes = scopes;
@@ -180,12 +179,9 @@ find_phis(vyre_spv *s, size_t start, uint32_t first_id)
 {
   bool any = false;
   const uint32_t *code = s->code.data, count = s->next_id - first_id;
-  if (s->marks.capacity < count) {
-    vyre_spv_words_free(s, &s->marks);
-    s->marks.data = s->allocator->resize(s->allocator->user, NULL, 0, (size_t)count * 4);
-    s->marks.capacity = s->marks.data ? count : 0;
-    s->out_of_memory |= !s->marks.data;
-  }
+  s->marks.count = 0;
+  if (s->marks.capacity < count)
+    (void)vyre_spv_grow(s, &s->marks, count);
   if (vyre_spv_failed(s))
     return false;
   s->marks.count = count;

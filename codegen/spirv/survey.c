@@ -205,26 +205,25 @@ survey_end(vyre_spv *s, const uint32_t open[3])
 void
 vyre_spv_survey(vyre_spv *s)
 {
-  vyre_spv_words nest = {0}; /* a row with children, where its part of `open` begins, the jumps before it */
+  vyre_spv_words *const nest = &s->scratch; /* a row with children, where its part of `open` begins, the jumps before it */
   s->value_count = s->jumps = 0;
-  s->vars.count = s->current.count = s->stamps.count = s->open.count = s->written.count = 0;
+  nest->count = s->vars.count = s->current.count = s->stamps.count = s->open.count = s->written.count = 0;
   for (uint32_t row = s->base + 1; row < s->end && !vyre_spv_failed(s); row++) {
     s->row = row;
-    while (nest.count && nest.data[nest.count - 3] != s->parent[row]) {
-      nest.count -= 3;
-      survey_end(s, nest.data + nest.count);
+    while (nest->count && nest->data[nest->count - 3] != s->parent[row]) {
+      nest->count -= 3;
+      survey_end(s, nest->data + nest->count);
     }
     survey_row(s, row);
     if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & (VYRE_OP_REGIONS | VYRE_OP_REGION)) {
-      vyre_spv_push(s, &nest, row);
-      vyre_spv_push(s, &nest, (uint32_t)s->open.count);
-      vyre_spv_push(s, &nest, s->jumps);
-      if (nest.count / 6 > VYRE_SPV_DEPTH)
+      vyre_spv_push(s, nest, row);
+      vyre_spv_push(s, nest, (uint32_t)s->open.count);
+      vyre_spv_push(s, nest, s->jumps);
+      if (nest->count / 6 > VYRE_SPV_DEPTH)
         vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
     }
   }
-  for (; nest.count && !vyre_spv_failed(s); nest.count -= 3)
-    survey_end(s, nest.data + nest.count - 3);
-  vyre_spv_words_free(s, &nest);
+  for (; nest->count && !vyre_spv_failed(s); nest->count -= 3)
+    survey_end(s, nest->data + nest->count - 3);
   s->row = 0;
 }

@@ -124,21 +124,25 @@ static uint32_t
 write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_spv_mode mode, uint32_t block,
              uint32_t depth)
 {
-  vyre_spv_words operands = {0}, extra = {0};
+  vyre_spv_words *const parts = &s->scratch;
+  const size_t start = parts->count;
+  for (uint32_t i = 0; i < count; i++)
+    vyre_spv_push(s, parts, write_type(s, members[i].type, mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1));
   for (uint32_t i = 0; i < count; i++) {
-    vyre_spv_push(s, &operands, write_type(s, members[i].type, mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1));
-    vyre_spv_push(s, &extra, members[i].name);
-    vyre_spv_push(s, &extra, mode ? members[i].offset : 0);
-    vyre_spv_push(s, &extra, mode ? members[i].access : 0);
-    vyre_spv_push(s, &extra, mode ? matrix_layout(s, members[i].type) : 0);
+    vyre_spv_push(s, parts, members[i].name);
+    vyre_spv_push(s, parts, mode ? members[i].offset : 0);
+    vyre_spv_push(s, parts, mode ? members[i].access : 0);
+    vyre_spv_push(s, parts, mode ? matrix_layout(s, members[i].type) : 0);
   }
-  vyre_spv_push(s, &extra, (uint32_t)(mode != VYRE_SPV_BARE));
-  vyre_spv_push(s, &extra, block);
-  vyre_spv_push(s, &extra, name);
+  vyre_spv_push(s, parts, (uint32_t)(mode != VYRE_SPV_BARE));
+  vyre_spv_push(s, parts, block);
+  vyre_spv_push(s, parts, name);
+  if (vyre_spv_failed(s))
+    return 0;
   bool fresh;
-  const uint32_t id = vyre_spv_intern(s, SpvOpTypeStruct, false, operands.data, operands.count, extra.data, extra.count, &fresh);
-  vyre_spv_words_free(s, &operands);
-  vyre_spv_words_free(s, &extra);
+  const uint32_t *operands = parts->data + start, *extra = operands + count;
+  const uint32_t id = vyre_spv_intern(s, SpvOpTypeStruct, false, operands, count, extra, parts->count - start - count, &fresh);
+  parts->count = start;
   if (!fresh)
     return id;
   if (!s->strip && name)

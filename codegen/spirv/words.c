@@ -15,54 +15,70 @@
 /* Where there was no memory even for a first buffer.  Written by failing exports only, read by none. */
 static _Thread_local uint32_t nowhere[ROOM];
 
-static bool
-grow(vyre_spv *s, vyre_spv_words *words, size_t count)
+uint32_t *
+vyre_spv_nowhere(void)
 {
-  size_t capacity = words->capacity ? words->capacity * 2 : 64;
+  return nowhere;
+}
+
+/* ---- memory: chunks that live as long as the export ---- */
+
+#define CHUNK_BYTES 0x8000u
+
+typedef struct vyre_spv_chunk {
+  struct vyre_spv_chunk *next;
+  size_t size;
+} vyre_spv_chunk;
+
+void *
+vyre_spv_memory(vyre_spv *s, size_t bytes)
+{
+  bytes = (bytes + 15) & ~(size_t)15;
+  if (s->chunk_left < bytes) {
+    const size_t room = bytes > CHUNK_BYTES / 2 ? bytes + CHUNK_BYTES : CHUNK_BYTES, size = sizeof(vyre_spv_chunk) + room;
+    vyre_spv_chunk *chunk = s->allocator->resize(s->allocator->user, NULL, 0, size);
+    if (!chunk) {
+      s->out_of_memory = true;
+      return NULL;
+    }
+    *chunk = (vyre_spv_chunk){s->chunks, size};
+    s->chunks = chunk;
+    s->chunk_at = (char *)(chunk + 1);
+    s->chunk_left = room;
+  }
+  void *memory = s->chunk_at;
+  s->chunk_at += bytes;
+  s->chunk_left -= bytes;
+  return memory;
+}
+
+void
+vyre_spv_free(vyre_spv *s)
+{
+  for (vyre_spv_chunk *chunk = s->chunks, *next; chunk; chunk = next) {
+    next = chunk->next;
+    s->allocator->resize(s->allocator->user, chunk, chunk->size, 0);
+  }
+}
+
+/* ---- words ---- */
+
+bool
+vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count)
+{
+  size_t capacity = words->capacity ? words->capacity * 2 : 32;
   while (capacity < words->count + count)
     capacity *= 2;
-  uint32_t *data = s->allocator->resize(s->allocator->user, words->data, words->capacity * 4, capacity * 4);
+  uint32_t *data = vyre_spv_memory(s, capacity * 4);
   if (!data) {
-    s->out_of_memory = true;
     words->count = 0;
     return words->capacity >= count;
   }
+  if (words->count)
+    memcpy(data, words->data, words->count * 4);
   words->data = data;
   words->capacity = capacity;
   return true;
-}
-
-uint32_t *
-vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count)
-{
-  if (words->capacity - words->count < count && !grow(s, words, count))
-    return nowhere;
-  uint32_t *at = words->data + words->count;
-  words->count += count;
-  return at;
-}
-
-void
-vyre_spv_push(vyre_spv *s, vyre_spv_words *words, uint32_t word)
-{
-  *vyre_spv_room(s, words, 1) = word;
-}
-
-void
-vyre_spv_append(vyre_spv *s, vyre_spv_words *words, const uint32_t *data, size_t count)
-{
-  if (count == 0 || (words->capacity - words->count < count && !grow(s, words, count)))
-    return;
-  memcpy(words->data + words->count, data, count * 4);
-  words->count += count;
-}
-
-void
-vyre_spv_words_free(vyre_spv *s, vyre_spv_words *words)
-{
-  if (words->data)
-    s->allocator->resize(s->allocator->user, words->data, words->capacity * 4, 0);
-  *words = (vyre_spv_words){0};
 }
 
 void
@@ -127,26 +143,23 @@ hash_words(const uint32_t *key, size_t count)
 }
 
 /* Twice the slots, for the entries before `end`. */
-static void
+static bool
 rehash(vyre_spv *s, size_t end)
 {
   const uint32_t slot_count = s->slot_count ? s->slot_count * 2 : 256;
-  vyre_spv_words slots = {0};
-  for (uint32_t i = 0; i < slot_count; i++)
-    vyre_spv_push(s, &slots, 0);
-  if (s->out_of_memory) {
-    vyre_spv_words_free(s, &slots);
-    return;
-  }
+  uint32_t *slots = vyre_spv_memory(s, slot_count * sizeof(*slots));
+  if (!slots)
+    return false;
+  memset(slots, 0, slot_count * sizeof(*slots));
   for (size_t at = 0; at < end; at += 2 + s->keys.data[at]) {
     uint32_t slot = hash_words(s->keys.data + at + 2, s->keys.data[at]) & (slot_count - 1);
-    while (slots.data[slot])
+    while (slots[slot])
       slot = (slot + 1) & (slot_count - 1);
-    slots.data[slot] = (uint32_t)at + 1;
+    slots[slot] = (uint32_t)at + 1;
   }
-  vyre_spv_words_free(s, &s->slots);
   s->slots = slots;
   s->slot_count = slot_count;
+  return true;
 }
 
 /* The key stands at the end of `keys` from `start` on; it is taken back if it was there already. */
@@ -154,22 +167,20 @@ static uint32_t
 find(vyre_spv *s, size_t start, bool *out_fresh)
 {
   *out_fresh = false;
-  if (s->slot_used * 2 >= s->slot_count)
-    rehash(s, start);
-  if (s->out_of_memory)
+  if (s->out_of_memory || (s->slot_used * 2 >= s->slot_count && !rehash(s, start)))
     return 0;
   uint32_t *entry = s->keys.data + start;
   const uint32_t count = (uint32_t)(s->keys.count - start - 2);
   entry[0] = count;
   uint32_t slot = hash_words(entry + 2, count) & (s->slot_count - 1);
-  for (; s->slots.data[slot]; slot = (slot + 1) & (s->slot_count - 1)) {
-    const uint32_t *other = s->keys.data + s->slots.data[slot] - 1;
+  for (; s->slots[slot]; slot = (slot + 1) & (s->slot_count - 1)) {
+    const uint32_t *other = s->keys.data + s->slots[slot] - 1;
     if (other[0] == count && memcmp(other + 2, entry + 2, (size_t)count * 4) == 0) {
       s->keys.count = start;
       return other[1];
     }
   }
-  s->slots.data[slot] = (uint32_t)start + 1;
+  s->slots[slot] = (uint32_t)start + 1;
   s->slot_used++;
   *out_fresh = true;
   return entry[1] = s->next_id++;
