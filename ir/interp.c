@@ -413,6 +413,8 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
     return run_jump(ip, within, row, active);
   case VYRE_OP_trap: return interp_fail(ip, row, first_of(ip, active), "keep control from the trap row", "trap in");
+  case VYRE_OP_verbatim:
+    return interp_fail(ip, row, first_of(ip, active), "run it on a device", "a module that vyre keeps word for word cannot be interpreted:");
   case VYRE_OP_barrier: return run_barrier(ip, row, active);
   case VYRE_OP_load: return interp_load(ip, row, active);
   case VYRE_OP_store: return interp_store(ip, row, active);

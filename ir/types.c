@@ -178,6 +178,16 @@ table_remap_types(vyre_module *module, const uint32_t *map)
   }
 }
 
+void
+vyre_type_forget(vyre_module *module, vyre_type_id first)
+{
+  if (first < FIRST_ID || first - FIRST_ID >= module->type_count)
+    return;
+  module->type_count = first - FIRST_ID; /* their members stay until the module is cleared */
+  table_set_clear(&module->type_set);
+  (void)table_index_types(module); /* the set has room: it held more */
+}
+
 bool
 table_index_types(vyre_module *module)
 {

@@ -483,6 +483,20 @@ check_vector(verifier *k, uint32_t row)
   vyre_verify_no_payload(k, row);
 }
 
+/* The words of a module, and nothing beside them in the program. */
+static void
+check_verbatim(verifier *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  uint32_t count;
+  const uint32_t *words = vyre_row_decorations(k->module, (vyre_row){row}, &count);
+  vyre_verify_no_payload(k, row);
+  if (!words || count < 7 || words[0] != VYRE_DECORATION_MODULE || words[1] != count - 2 || words[2] != 0x07230203u)
+    vyre_verify_report(k, row, "does not hold a SPIR-V module as its one decoration, %u", VYRE_DECORATION_MODULE);
+  if (op_of(k, v->parent[row]) != VYRE_OP_program)
+    vyre_verify_report(k, row, "does not stand directly in a program");
+}
+
 void
 vyre_verify_value(verifier *k, uint32_t row)
 {
@@ -529,6 +543,9 @@ vyre_verify_value(verifier *k, uint32_t row)
   case VYRE_OP_frexp:
   case VYRE_OP_modf:
     check_split_float(k, row);
+    break;
+  case VYRE_OP_verbatim:
+    check_verbatim(k, row);
     break;
   case VYRE_OP_matvec:
   case VYRE_OP_vecmat:

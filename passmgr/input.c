@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vyre/spirv.h"
@@ -88,9 +89,16 @@ vyre_input_detect(const char *path, const void *data, size_t size)
 }
 
 static vyre_status
-read_spirv(vyre_module *module, const char *path, const void *data, size_t size)
+read_spirv(vyre_module *module, const char *path, const void *data, size_t size, vyre_diagnostics diagnostics)
 {
   VYRE_TRY(vyre_spirv_read(module, data, size, path));
+  vyre_string remark = vyre_module_input(module, vyre_module_input_count(module) - 1)->remark;
+  if (remark && diagnostics.emit) {
+    char text[700];
+    snprintf(text, sizeof(text), "goes through word for word, not optimized: %s", vyre_string_text(module, remark));
+    const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .message = text};
+    diagnostics.emit(diagnostics.user, &diagnostic);
+  }
   return vyre_module_seal(module, NULL);
 }
 
@@ -102,7 +110,7 @@ read_glsl(vyre_module *module, const char *path, const char *text, size_t size, 
   vyre_bytes words = {.allocator = vyre_module_allocator(module)};
   vyre_status status = vyre_glsl_compile(text, size, path, &options, diagnostics, &words);
   if (!status) {
-    status = read_spirv(module, path, words.data, words.size);
+    status = read_spirv(module, path, words.data, words.size, diagnostics);
     if (status && !options.debug) {
       /* Once more with lines, so that the message can say where; the module is lost either way. */
       options.debug = true;
@@ -110,7 +118,7 @@ read_glsl(vyre_module *module, const char *path, const char *text, size_t size, 
       vyre_module_clear(module);
       vyre_status again = vyre_glsl_compile(text, size, path, &options, (vyre_diagnostics){0}, &words);
       if (!again)
-        again = read_spirv(module, path, words.data, words.size);
+        again = read_spirv(module, path, words.data, words.size, diagnostics);
       if (again) {
         vyre_status_free(status);
         status = again;
@@ -130,7 +138,7 @@ vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t
   case VYRE_INPUT_VIR:
     return vyre_text_parse(module, data, size, path, diagnostics);
   case VYRE_INPUT_SPIRV:
-    return read_spirv(module, path, data, size);
+    return read_spirv(module, path, data, size, diagnostics);
   case VYRE_INPUT_VIR0:
     return vyre_vir0_read(module, data, size, path, NULL, 0);
   case VYRE_INPUT_GLSL:

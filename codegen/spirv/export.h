@@ -215,6 +215,11 @@ uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
 /* A row of an op that SPIR-V has at no width, made of those it has (expand.c). */
 uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
 
+/* ---- verbatim.c ---- */
+
+/* The module that the input's programs came from, where it was kept word for word; NULL: it was not. */
+const uint32_t *vyre_spv_verbatim(vyre_module *module, uint32_t input, uint32_t *out_count);
+
 /* ---- instructions ---- */
 
 uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);

@@ -250,6 +250,10 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "spirv: input %u of %u", input, vyre_module_input_count(module));
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "spirv: the module is not sealed");
+  uint32_t count;
+  const uint32_t *words = vyre_spv_verbatim(borrowed, input, &count);
+  if (words)
+    return vyre_bytes_append(out, words, (size_t)count * sizeof(uint32_t));
   const vyre_input *from = vyre_module_input(borrowed, input);
   vyre_spv s = {
       .module = borrowed, .op = view->op, .imm = view->imm, .imm_hi = view->imm_hi, .a = view->a, .b = view->b, .c = view->c};

@@ -19,7 +19,7 @@ static bool
 declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
 {
   if (t->form == FORM_ARRAY && !t->sized)
-    return import_fail(m, "a constant of type %u, an array that specialization sizes, is not covered", words[1]);
+    return import_uncovered(m, "a constant of type %u, an array that specialization sizes, is not covered", words[1]);
   uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
     parts = 0;
@@ -136,7 +136,7 @@ import_declare_constant(import *m, uint32_t op)
   case SpvOpUndef:
     break;
   default:
-    return import_fail(m, "not covered");
+    return import_uncovered(m, "not covered");
   }
   if (!import_define(m, words[2], ID_CONSTANT, words[1]))
     return false;
@@ -284,7 +284,7 @@ import_constant(import *m, id_info *info, uint32_t id)
   } else {
     uint32_t first = m->constant_leaves.count;
     if (first > 1u << 26)
-      return import_fail(m, "the constants have more scalars than are covered");
+      return import_uncovered(m, "the constants have more scalars than are covered");
     if (t->leaves && !list_add(m, &m->constant_leaves, sizeof(uint32_t), t->leaves))
       return false;
     if (!make_leaves(m, id, t, first))
@@ -300,7 +300,7 @@ static bool
 append_words(import *m, list *out, const uint32_t *word, uint32_t count)
 {
   if (out->count + (uint64_t)count > 1u << 24)
-    return import_fail(m, "an initializer of more than %u scalars is not covered", 1u << 24);
+    return import_uncovered(m, "an initializer of more than %u scalars is not covered", 1u << 24);
   if (count == 0) /* of an empty struct */
     return true;
   uint32_t *words = list_add(m, out, sizeof(uint32_t), count);
@@ -335,7 +335,7 @@ import_constant_words(import *m, uint32_t id, list *out)
   uint64_t bits;
   if (op == SpvOpConstantNull || op == SpvOpUndef) {
     uint32_t count = words_in(m, info->type);
-    return count == NONE ? import_fail(m, "an initializer of type %u is not covered", info->type)
+    return count == NONE ? import_uncovered(m, "an initializer of type %u is not covered", info->type)
                          : append_words(m, out, NULL, count);
   }
   if (scalar_bits(m, id, &bits)) {

@@ -198,7 +198,7 @@ decorate_group(import *m, const uint32_t *words, uint32_t count, uint32_t stride
     for (uint32_t i = group->decorations; i; i = AT(decoration, m->decorations, i)->next) {
       decoration d = *AT(decoration, m->decorations, i);
       if (m->decorations.count > 8u * m->word_count)
-        return import_fail(m, "more decorations than are covered");
+        return import_uncovered(m, "more decorations than are covered");
       if (!decorate(m, words[k], stride == 2 ? words[k + 1] : NONE, d.kind, d.value))
         return false;
     }
@@ -211,8 +211,8 @@ declare_entry(import *m, const uint32_t *words, uint32_t count)
   if (!import_needs(m, 4))
     return false;
   if (words[1] != SpvExecutionModelGLCompute)
-    return import_fail(m, "execution model %u is not covered, only GLCompute (5) is\nFix: give a module of compute shaders alone",
-                       words[1]);
+    return import_uncovered(
+        m, "execution model %u is not covered, only GLCompute (5) is\nFix: give a module of compute shaders alone", words[1]);
   size_t length;
   if (!import_text(m, m->at + 3, m->at + count, &length))
     return import_fail(m, "a name without end");
@@ -242,7 +242,7 @@ declare_mode(import *m, const uint32_t *words, uint32_t op)
     else if (words[2] == SpvExecutionModeLocalSizeId)
       e->local_ids = m->at + 3;
     else if (op == SpvOpExecutionModeId)
-      return import_fail(m, "execution mode %u is not covered", words[2]);
+      return import_uncovered(m, "execution mode %u is not covered", words[2]);
   }
   return true;
 }
@@ -346,8 +346,8 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpCapability:
     /* Workgroup blocks that share their memory: buffers here never do. */
     if (import_needs(m, 2) && words[1] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR)
-      return import_fail(m,
-                         "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
+      return import_uncovered(
+          m, "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
     return import_needs(m, 2) && keep(m, &input->capabilities, 1);
   case SpvOpExtension:
     return keep(m, &input->extensions, 0);
@@ -403,7 +403,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return import_declare_type(m, op);
   if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef)
     return import_declare_constant(m, op);
-  return import_fail(m, "not covered before the functions\nFix: leave out what needs it");
+  return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
 }
 
 bool

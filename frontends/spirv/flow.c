@@ -464,7 +464,7 @@ flow_walk(import *m, uint32_t at, bool header)
       if (!import_instruction(m))
         return;
     if (++m->inlined > IMPORT_MAX_INLINED) {
-      import_fail(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
+      import_uncovered(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
       return;
     }
     m->from = at;

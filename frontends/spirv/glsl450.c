@@ -254,7 +254,7 @@ import_glsl450(import *m, uint32_t type_id, uint32_t id, uint32_t number, const 
 {
   const glsl_function *f = find_function(number);
   if (!f)
-    return import_fail(m, "function %u of GLSL.std.450 is not covered", number);
+    return import_uncovered(m, "function %u of GLSL.std.450 is not covered", number);
   if (count < f->operands)
     return import_fail(m, "%u operands, but the function has %u", count, f->operands);
   uint32_t flags = import_row_flags(m, id);

@@ -280,6 +280,7 @@ typedef struct import {
   const vyre_allocator *allocator;
   const char *path;
   vyre_status status;
+  bool uncovered; /* status is of a module that is right, but not covered */
 
   uint32_t *words; /* native order */
   uint32_t word_count, bound, version;
@@ -331,6 +332,8 @@ typedef struct import {
 /* ---- read.c ---- */
 /* Keeps the first error: "OpXxx at word N (file:line): ...".  False, always. */
 bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
+/* The same where the module is right for all we know, but vyre does not cover it: then it goes through word for word. */
+#define import_uncovered(m, ...) ((m)->uncovered |= !(m)->status, import_fail((m), __VA_ARGS__))
 static inline bool
 failed(const import *m)
 {
@@ -349,6 +352,10 @@ list_add(import *m, list *l, size_t size, uint32_t more)
   l->count += more;
   return added;
 }
+
+/* ---- verbatim.c ---- */
+/* In the place of what failed, each compute entry point as a program that holds the module's words.  False: there is none. */
+bool import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type);
 
 /* ---- declare.c ---- */
 bool import_declare(import *m);

@@ -16,7 +16,7 @@ extended(import *m, const uint32_t *words, uint32_t count)
   if (set->value == 2)
     return true; /* says nothing about the meaning */
   if (set->value == 0)
-    return import_fail(m, "its instruction set is not covered, only GLSL.std.450 is");
+    return import_uncovered(m, "its instruction set is not covered, only GLSL.std.450 is");
   return import_glsl450(m, words[1], words[2], words[4], words + 5, count - 5);
 }
 
@@ -77,7 +77,7 @@ import_instruction(import *m)
   const uint32_t *words = m->words + m->at;
   uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   if (++m->inlined > IMPORT_MAX_INLINED)
-    return import_fail(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
+    return import_uncovered(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
   m->rows_before = m->view->rows;
   switch (op) {
   case SpvOpLine:
@@ -127,6 +127,6 @@ import_instruction(import *m)
   bool has_result, has_type;
   import_op_results(op, &has_result, &has_type);
   if (!has_result || !has_type)
-    return import_fail(m, "not covered\nFix: leave out what needs it");
+    return import_uncovered(m, "not covered\nFix: leave out what needs it");
   return import_operation(m, op, words[1], words[2], words + 3, count - 3);
 }

@@ -121,7 +121,7 @@ locals_add(import *m, uint32_t type_id, uint32_t name)
     return NONE;
   uint32_t first = m->locals.count, count = t->leaves;
   if (first > 1u << 26) {
-    import_fail(m, "more variables after inlining than are covered");
+    import_uncovered(m, "more variables after inlining than are covered");
     return NONE;
   }
   leaf *leaves = count ? list_add(m, &m->locals, sizeof(leaf), count) : NULL;

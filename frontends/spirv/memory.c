@@ -397,7 +397,7 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
     if (atomics[k].op == op)
       a = &atomics[k];
   if (!a)
-    return import_fail(m, "not covered");
+    return import_uncovered(m, "not covered");
   bool compares = op == SpvOpAtomicCompareExchange;
   uint32_t scope, semantics;
   if (!import_needs(m, compares ? 9u : a->value ? a->value + 1u : 6u))
@@ -410,7 +410,7 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
     return false;
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
   if (!is_plain_path(p) || (type != VYRE_TYPE(VYRE_U32, 1) && type != VYRE_TYPE(VYRE_I32, 1)))
-    return import_fail(m, "an atomic on something else than a 32-bit integer of a buffer is not covered");
+    return import_uncovered(m, "an atomic on something else than a 32-bit integer of a buffer is not covered");
   uint32_t flags = row_flags(p, 0);
   uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
   if (a->value)

@@ -227,7 +227,7 @@ convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row
   }
   uint32_t mode;
   if (import_decoration(m, id, SpvDecorationFPRoundingMode, &mode) && mode != SpvFPRoundingModeRTE) {
-    import_fail(m, "a conversion that rounds otherwise than to the nearest even value is not covered");
+    import_uncovered(m, "a conversion that rounds otherwise than to the nearest even value is not covered");
     return 0;
   }
   row = import_cast(m, row, read);
@@ -386,7 +386,7 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
 {
   const operation *o = operation_of(op);
   if (o->vyre == 0)
-    return import_fail(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
+    return import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
   if (count < o->operands)
     return import_fail(m, "%u operands, but it has %u", count, o->operands);
   uint32_t flags = import_row_flags(m, id);

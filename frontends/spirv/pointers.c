@@ -25,7 +25,7 @@ import_pointer(import *m, uint32_t id)
     return NULL;
   }
   if (info->value == NONE) {
-    import_fail(m, "variable %u of storage class %u is not covered", id, t->count);
+    import_uncovered(m, "variable %u of storage class %u is not covered", id, t->count);
     return NULL;
   }
   return AT(pointer, m->pointers, info->value);
@@ -69,9 +69,9 @@ check_buffer(import *m, const global *g, const spv_type *t, const spv_type *poin
 {
   bool interface = g->space == VYRE_SPACE_STORAGE || g->space == VYRE_SPACE_UNIFORM || g->space == VYRE_SPACE_PUSH;
   if (interface && pointee->form != FORM_STRUCT)
-    return import_fail(m, "variable %u: an array of buffers is not covered\nFix: use one variable for each", g->id);
+    return import_uncovered(m, "variable %u: an array of buffers is not covered\nFix: use one variable for each", g->id);
   if (pointee->has_pointer || t->form != FORM_POINTER)
-    return import_fail(m, "variable %u holds pointers, which are not covered", g->id);
+    return import_uncovered(m, "variable %u holds pointers, which are not covered", g->id);
   return true;
 }
 
@@ -193,7 +193,7 @@ import_builtin(import *m, const pointer *p)
     }
     return m->builtins[k];
   }
-  import_fail(m, "built-in %u is not covered", p->first);
+  import_uncovered(m, "built-in %u is not covered", p->first);
   return 0;
 }
 
@@ -221,7 +221,7 @@ make_global(import *m, uint32_t id)
     space = VYRE_SPACE_WORKGROUP;
     m->at = m->ids[id].def;
     if (m->words[m->at] >> 16 > 4)
-      return import_fail(m, "an initializer of a workgroup variable is not covered");
+      return import_uncovered(m, "an initializer of a workgroup variable is not covered");
     break;
   case SpvStorageClassPrivate:
     return true; /* by how the program uses it: below */

@@ -344,7 +344,10 @@ vyre_status
 vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path)
 {
 import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .path = path ? path: "SPIR-V" };
+  const uint32_t last = m.view->last[0], types = vyre_type_count(module);
   read_all(&m, data, size);
+  if (m.uncovered)
+    (void)import_verbatim(&m, last ? m.view->next[last] : m.view->first[0], types);
   free_all(&m);
   return vyre_status_join(m.status, vyre_module_status(module));
 }

@@ -362,7 +362,7 @@ scan_edges(import *m, uint32_t from)
   case SpvOpUnreachable:
     return true;
   default:
-    return import_fail(m, "not covered in a compute shader");
+    return import_fail(m, "no instruction of a compute shader");
   }
 }
 

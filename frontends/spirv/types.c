@@ -20,11 +20,11 @@ spv_type *
 import_large_type(import *m, spv_type *t, uint32_t id)
 {
   if (t->form == FORM_VOID || t->form == FORM_RUNTIME || t->form == FORM_FUNCTION || t->form == FORM_POINTER || t->has_pointer) {
-    import_fail(m, "a value of type %u (pointer, function or runtime array) is not covered", id);
+    import_uncovered(m, "a value of type %u (pointer, function or runtime array) is not covered", id);
     return NULL;
   }
   if (!t->sized) {
-    import_fail(m, "a value of type %u, an array that specialization sizes, is not covered\nFix: access its elements", id);
+    import_uncovered(m, "a value of type %u, an array that specialization sizes, is not covered\nFix: access its elements", id);
     return NULL;
   }
   if (t->leaves > IMPORT_MAX_LEAVES) {
@@ -77,11 +77,11 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
         (!is_float && vyre_kind_is_signed(kind) != (words[3] != 0)))
       continue;
     if (is_float && words[0] >> 16 > 3)
-      return import_fail(m, "a float with an encoding of its own is not covered");
+      return import_uncovered(m, "a float with an encoding of its own is not covered");
     t->value = VYRE_TYPE(kind, 1);
     return true;
   }
-  return import_fail(m, "%u bits are not covered\nFix: use integers of 8 to 64 bits, floats of 16 to 64", words[2]);
+  return import_uncovered(m, "%u bits are not covered\nFix: use integers of 8 to 64 bits, floats of 16 to 64", words[2]);
 }
 
 static bool
@@ -97,7 +97,7 @@ vector_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   if (part->form != FORM_VALUE || (vector ? lanes != 1 : lanes == 1 || !vyre_kind_is_float(VYRE_TYPE_KIND(part->value))))
     return import_fail(m, "id %u is no type that it can be made of", words[2]);
   if (words[3] < 2 || words[3] > 4)
-    return import_fail(m, "%u components are not covered, 2 to 4 are", words[3]);
+    return import_uncovered(m, "%u components are not covered, 2 to 4 are", words[3]);
   t->form = vector ? FORM_VALUE : FORM_MATRIX;
   t->sized = true;
   t->has_matrix = !vector;
@@ -118,7 +118,7 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   if (!part)
     return false;
   if (part->form == FORM_VOID || part->form == FORM_RUNTIME || part->form == FORM_FUNCTION || part->form == FORM_POINTER)
-    return import_fail(m, "an array of type %u is not covered", words[2]);
+    return import_uncovered(m, "an array of type %u is not covered", words[2]);
   t->form = runtime ? FORM_RUNTIME : FORM_ARRAY;
   t->element = words[2];
   t->has_matrix = part->has_matrix && part->form != FORM_STRUCT;
@@ -223,7 +223,7 @@ pointer_type(import *m, const uint32_t *words, spv_type *t)
   t->count = words[2];
   t->element = words[3];
   if (words[2] == SpvStorageClassPhysicalStorageBuffer)
-    return import_fail(m, "pointers to physical storage buffers are not covered\nFix: compile without buffer references");
+    return import_uncovered(m, "pointers to physical storage buffers are not covered\nFix: compile without buffer references");
   return component(m, words[3], t) != NULL;
 }
 
@@ -284,7 +284,7 @@ import_declare_type(import *m, uint32_t op)
     ok = function_type(m, words, count, &t);
     break;
   default:
-    return import_fail(m, "not covered\nFix: leave out what needs it");
+    return import_uncovered(m, "not covered\nFix: leave out what needs it");
   }
   if (!ok || !import_define(m, words[1], ID_TYPE, 0))
     return false;
@@ -409,7 +409,7 @@ static vyre_type_id
 make_struct(import *m, uint32_t id, const spv_type *t)
 {
   if (t->count == 0) {
-    import_fail(m, "struct %u without members is not covered in memory", id);
+    import_uncovered(m, "struct %u without members is not covered in memory", id);
     return 0;
   }
   vyre_member *members = import_memory_of(m, t->count * sizeof(vyre_member));
@@ -453,7 +453,7 @@ import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major)
     made = make_struct(m, id, &t);
     break;
   default:
-    import_fail(m, "type %u is not covered in memory", id);
+    import_uncovered(m, "type %u is not covered in memory", id);
     return 0;
   }
   if (plain && made) {

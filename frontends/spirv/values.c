@@ -71,7 +71,7 @@ import_set_leaves(import *m, uint32_t id, uint32_t count)
   id_info *info = &m->ids[id];
   list *l = info->kind == ID_CONSTANT ? &m->constant_leaves : &m->leaves;
   if (l->count > 1u << 26) {
-    import_fail(m, "more composite values after inlining than are covered");
+    import_uncovered(m, "more composite values after inlining than are covered");
     return NULL;
   }
   uint32_t *leaves = list_add(m, l, sizeof(uint32_t), count);

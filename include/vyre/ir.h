@@ -88,6 +88,8 @@ vyre_type_id vyre_type_runtime_array(vyre_module *module, vyre_type_id element, 
 vyre_type_id vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32_t stride, bool row_major);
 #define VYRE_OFFSET_AUTO UINT32_MAX /* a member's offset: std430's place after the one before it */
 vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags);
+/* Drops the types from this id on: nothing may use them. */
+void vyre_type_forget(vyre_module *module, vyre_type_id first);
 /* The type that a path step into `type` reaches: a member, an element, a column, a lane.  0: there is none. */
 vyre_type_id vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index);
 
@@ -105,6 +107,7 @@ typedef struct vyre_input {
   uint32_t addressing, memory; /* OpMemoryModel */
   vyre_word_list capabilities; /* operand words */
   vyre_word_list extensions;   /* whole instructions: OpExtension; kept in order */
+  vyre_string remark;          /* why its programs are verbatim; 0: they are not */
   vyre_word_list debug;        /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
 } vyre_input;
 

@@ -260,6 +260,10 @@ typedef enum vyre_group { VYRE_GROUP_REDUCE, VYRE_GROUP_INCLUSIVE, VYRE_GROUP_EX
 /* b of a subgroup_quad_swap, a const row. */
 typedef enum vyre_quad { VYRE_QUAD_HORIZONTAL, VYRE_QUAD_VERTICAL, VYRE_QUAD_DIAGONAL } vyre_quad;
 
+/* A `verbatim` row stands alone in its program: the module that the program came from, word for word, is the one entry of its
+ * decorations, which has this number. */
+#define VYRE_DECORATION_MODULE 0xffffffffu
+
 /* imm of a shuffle: 4 bits a result lane, lane 0 lowest: 0..3 of a, 4..7 of b. */
 #define VYRE_SHUFFLE_LANE(imm, lane) ((imm) >> (4u * (lane)) & 7u)
 

@@ -252,6 +252,11 @@ take_buffers(run_program *program)
     return VYRE_OUT_OF_MEMORY("for the buffers");
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
     vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_verbatim)
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: the module is kept word for word, so its buffers are not known\nFix: vyre-passmgr tells what in it "
+                        "is not covered: leave that out",
+                        program->path);
     if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
       continue;
     const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});

@@ -144,6 +144,23 @@ import_refuses(const vyre_bytes *words, const char *part)
 }
 
 bool
+import_keeps_assembly(const char *text, const char *part)
+{
+  vyre_bytes words = import_assemble(text), written = {0};
+  vyre_module *module = import_read(&words);
+  const vyre_string remark = vyre_module_input(module, 0)->remark;
+  must(vyre_spirv_write(module, 0, NULL, &written));
+  const bool said = strstr(vyre_string_text(module, remark), part) != NULL && import_count(module, VYRE_OP_verbatim) == 1;
+  const bool same = written.size == words.size && memcmp(written.data, words.data, words.size) == 0;
+  if (!said || !same)
+    print_error("'%s' is not in: %s, or the words differ\n", part, vyre_string_text(module, remark));
+  vyre_bytes_free(&words);
+  vyre_bytes_free(&written);
+  vyre_module_destroy(module);
+  return said && same;
+}
+
+bool
 import_refuses_assembly(const char *text, const char *part)
 {
   vyre_bytes words = import_assemble(text);

@@ -27,6 +27,8 @@ vyre_bytes import_write(const vyre_module *module);
 vyre_module *import_read(const vyre_bytes *words);
 /* Whether it is refused as input, with a message that has `part` in it; prints what it is if not. */
 bool import_refuses(const vyre_bytes *words, const char *part);
+/* Read without a program taken apart, with a remark that says `part`; written as it was. */
+bool import_keeps_assembly(const char *text, const char *part);
 bool import_refuses_assembly(const char *text, const char *part);
 
 /* Runs the first program; buffer k has binding k of set 0 (push constants: binding 100). */

@@ -229,17 +229,6 @@ other_widths_where_glsl_has_32_bits(void **state)
   vyre_bytes_free(&words);
 }
 
-static void
-what_is_refused(void **state)
-{
-  (void)state;
-  vyre_bytes words =
-      import_compile(HEAD "#extension GL_EXT_shader_atomic_int64 : require\n"
-                          "layout(set = 0, binding = 1) buffer Out { uint64_t y[]; };\n" MAIN(atomicAdd(y[i], 1UL);));
-  assert_true(import_refuses(&words, "an atomic on something else than a 32-bit integer"));
-  vyre_bytes_free(&words);
-}
-
 int
 main(void)
 {
@@ -249,7 +238,6 @@ main(void)
       cmocka_unit_test(floats_of_64_bits),
       cmocka_unit_test(floats_of_16_bits),
       cmocka_unit_test(other_widths_where_glsl_has_32_bits),
-      cmocka_unit_test(what_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

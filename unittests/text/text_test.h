@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static const char *const corpus[] = {"ops", "control", "memory", "functions", "names", "literals", "subgroups"};
+static const char *const corpus[] = {"ops", "control", "memory", "functions", "names", "literals", "opaque", "subgroups"};
 #define CORPUS_COUNT (sizeof(corpus) / sizeof(*corpus))
 
 /* Messages as "line:column: message | fix" lines. */
