@@ -10,6 +10,9 @@
  * classes of their own, and a read takes its class's row or one of its groups', whichever was written last.  So a barrier costs the
  * same for any number of buffers.
  *
+ * Which lanes are active is a class too, which subgroup rows read.  Each region begins with a state of it.  Behind a construct it is
+ * the state in front again, for lanes meet there; but not behind a loop, nor where a jump leads out of the construct.
+ *
  * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 4 bytes a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -18,8 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write. */
-enum { GROUP_NONE = 0, GROUP_STORAGE = 1, GROUP_WORKGROUP = 2, GROUP_ASYNC = 3, FIRST_CLASS = 4 };
+/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write, which lanes are
+ * active. */
+enum { GROUP_NONE = 0, GROUP_STORAGE = 1, GROUP_WORKGROUP = 2, GROUP_ASYNC = 3, LANES = 4, FIRST_CLASS = 5 };
 
 typedef struct state {
   uint32_t row;   /* whose state it is */
@@ -45,6 +49,8 @@ typedef struct frame {
   uint32_t time;   /* when it was entered */
   uint32_t passed; /* writes before it */
   uint32_t end;    /* the last row in it */
+  uint32_t loop;   /* the innermost loop there, the row itself counted */
+  uint32_t target; /* construct: the outermost that a jump in it ends, itself if none leads further out */
 } frame;
 
 /* A growing array. */
@@ -58,7 +64,7 @@ typedef struct versions {
   const vyre_module *module;
   const vyre_view *view;
   const vyre_allocator *allocator;
-  uint32_t *out;           /* by row: the version of loads and gets */
+  uint32_t *out;           /* by row: the version of those that have one */
   uint32_t *class_of;      /* by row: of vars, buffers and paths */
   uint8_t *type_is_shared; /* by type id: a member is coherent or volatile */
   vector states, events, log, written, frames, buffers;
@@ -346,6 +352,12 @@ is_head(const vyre_view *v, uint32_t region)
   }
 }
 
+static bool
+is_loop(const vyre_view *v, uint32_t row)
+{
+  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_loop || VYRE_ROW_OP(v->op[row]) == VYRE_OP_for;
+}
+
 static void
 open_row(versions *k, uint32_t row)
 {
@@ -357,9 +369,40 @@ open_row(versions *k, uint32_t row)
     return;
   while (v->last[last])
     last = v->last[last];
-  *f = (frame){row, region ? k->log.count : k->written.count, k->time, k->passed, last};
+  *f = (frame){row, region ? k->log.count : k->written.count, k->time, k->passed, last, 0, row};
+  f->loop = is_loop(v, row) ? row : k->frames.count > 1 ? f[-1].loop : 0;
   if (is_head(v, row))
     write_head(k, row, f[-1].passed, f[-1].end); /* the construct's frame is below */
+  if (region)
+    write_class(k, LANES, row);
+}
+
+/* A jump, or what came out of an inner construct, ends `target`: the construct around must know if that is further out. */
+static void
+note_target(versions *k, uint32_t target)
+{
+  if (k->frames.count > 1 && target < top(k)[-1].target)
+    top(k)[-1].target = target;
+}
+
+static void
+note_jump(versions *k, uint32_t row)
+{
+  switch (VYRE_ROW_OP(k->view->op[row])) {
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    note_target(k, 0);
+    break;
+  case VYRE_OP_break:
+  case VYRE_OP_continue:
+    note_target(k, top(k)->loop);
+    break;
+  case VYRE_OP_leave:
+    note_target(k, k->view->a[row]);
+    break;
+  default:
+    break;
+  }
 }
 
 /* Undoes what the region changed and gives it to the construct around it. */
@@ -372,7 +415,7 @@ close_region(versions *k, const frame *region)
     state *s = state_of(k, log[i].klass);
     s->row = log[i].row;
     s->time = log[i].time;
-    if (s->stamp != construct) {
+    if (s->stamp != construct && log[i].klass != LANES) {
       uint32_t *written = append(k, &k->written);
       if (!written)
         return;
@@ -392,6 +435,9 @@ close_construct(versions *k, const frame *construct)
     if (state_of(k, written[i])->row != construct->row)
       write_class(k, written[i], construct->row);
   k->written.count = construct->base;
+  note_target(k, construct->target);
+  if (construct->target < construct->row || is_loop(k->view, construct->row))
+    write_class(k, LANES, construct->row);
 }
 
 static void
@@ -426,8 +472,10 @@ visit(versions *k, uint32_t row)
     open_row(k, row);
     return;
   }
-  if (op == VYRE_OP_load || op == VYRE_OP_get)
-    k->out[row] = current_row(k, state_of(k, k->class_of[v->a[row]]));
+  if (vyre_op_infos[op].flags & VYRE_OP_ENDS)
+    note_jump(k, row);
+  else if (vyre_op_has_version(&vyre_op_infos[op]))
+    k->out[row] = current_row(k, state_of(k, vyre_op_infos[op].flags & VYRE_OP_CONVERGENT ? LANES : k->class_of[v->a[row]]));
   n = writes_of(k, row, classes);
   k->passed += n;
   for (uint32_t i = 0; i < n; i++)
@@ -520,7 +568,7 @@ vyre_module_make_versions(vyre_module *module)
   memset(out, 0, bytes);
   status = vyre_versions_compute(module, out);
   for (uint32_t row = 1; row < v->rows && !status; row++)
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_load || VYRE_ROW_OP(v->op[row]) == VYRE_OP_get)
+    if (vyre_op_has_version(&vyre_op_infos[VYRE_ROW_OP(v->op[row])]))
       imm_hi[row] = out[row];
   allocator->resize(allocator->user, out, bytes, 0);
   return status;
