@@ -74,6 +74,7 @@ typedef struct interp {
   uint32_t begin, end;   /* rows of the program */
   uint32_t count, words; /* invocations that run side by side, words of a mask */
   uint32_t per_group;    /* invocations of a workgroup */
+  uint32_t subgroup;     /* lanes of a subgroup: a power of two, at most 128 */
   bool together;         /* all workgroups side by side */
   uint32_t local[3];
   uint32_t group[3]; /* not together: the one that runs */
@@ -148,6 +149,17 @@ void interp_start_workgroup(interp *ip);
 
 /* interp_rows.c: a pure row, `get`, or an id. */
 bool interp_row(interp *ip, uint32_t row, const uint64_t *active);
+
+/* An f32 denormal as zero. */
+static inline uint64_t
+interp_flushed(uint64_t lane)
+{
+  return lane & 0x7f800000u ? lane : lane & 0x80000000u;
+}
+
+/* interp_subgroup.c: a subgroup row, with its origins; and what an invocation is in its subgroup, once. */
+void interp_subgroup(interp *ip, uint32_t row, const uint64_t *active);
+void interp_fill_place(const interp *ip, uint32_t row);
 
 /* interp_memory.c */
 void interp_at(interp *ip, uint32_t row);

@@ -5,6 +5,7 @@
 
 #include "eval_row.h"
 #include "eval_scalar.h"
+#include "subgroup.h"
 
 #include <inttypes.h>
 
@@ -432,6 +433,8 @@ fill_fixed(interp *ip)
     if (op == VYRE_OP_groups)
       for (uint32_t k = 0; k < 3; k++)
         fill(ip, plane + k, 1, ip->dispatch->groups[k]);
+    if (subgroup_is_place((vyre_opcode)op))
+      interp_fill_place(ip, row);
     if (op != VYRE_OP_lid && op != VYRE_OP_lindex)
       continue;
     uint64_t *to = plane_of(ip, row);
@@ -537,6 +540,12 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   ip->end = v->next[program] ? v->next[program] : v->rows;
   ip->modes = v->imm[program] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32);
   ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
+  ip->subgroup = options && options->subgroup ? options->subgroup : 32;
+  if (ip->subgroup > 128 || (ip->subgroup & (ip->subgroup - 1)) != 0) {
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a subgroup cannot have %" PRIu32 " lanes\nFix: take a power of two, 1 to 128",
+                            ip->subgroup);
+    return false;
+  }
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
   if (!plan_size(ip) || !plan_types(ip) || !plan_planes(ip) || !plan_buffers(ip) || !plan_paths(ip) || !plan_masks(ip))
     return false;

@@ -7,6 +7,7 @@
 
 #include "eval_lanes.h"
 #include "eval_row.h"
+#include "subgroup.h"
 
 #include <fenv.h>
 #include <string.h>
@@ -35,18 +36,11 @@ right_planes(const interp *ip, uint32_t row)
   return ip->view->b[row] ? plane_of(ip, ip->view->b[row]) : NULL;
 }
 
-/* An f32 denormal as zero. */
-static uint64_t
-flushed(uint64_t lane)
-{
-  return lane & 0x7f800000u ? lane : lane & 0x80000000u;
-}
-
 static void
 flush_planes(const interp *ip, uint64_t *to, const uint64_t *from, uint32_t planes)
 {
   for (size_t i = 0; i < (size_t)planes * ip->count; i++)
-    to[i] = flushed(from[i]);
+    to[i] = interp_flushed(from[i]);
 }
 
 /* The planes of operand k, or where the program flushes denormals, a copy without them. */
@@ -175,7 +169,7 @@ gather_value(const interp *ip, const uint64_t *planes, vyre_kind kind, uint32_t 
   for (uint32_t k = 0; k < lanes; k++)
     out->lane[k] = planes[(size_t)k * ip->count + invocation];
   for (uint32_t k = 0; ip->flush && kind == VYRE_F32 && k < lanes; k++)
-    out->lane[k] = flushed(out->lane[k]);
+    out->lane[k] = interp_flushed(out->lane[k]);
 }
 
 static void
@@ -347,7 +341,12 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
     }
     return run_each(ip, row, active);
   default:
-    return vyre_eval_is_lanewise(op) ? run_lanewise(ip, row, op) : run_each(ip, row, active);
+    if (subgroup_is_place(op))
+      return true;
+    if (!subgroup_is_op(op))
+      return vyre_eval_is_lanewise(op) ? run_lanewise(ip, row, op) : run_each(ip, row, active);
+    interp_subgroup(ip, row, active);
+    return true;
   }
 }
 
@@ -393,7 +392,8 @@ compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
 bool
 interp_row(interp *ip, uint32_t row, const uint64_t *active)
 {
-  if (!(ip->modes ? compute_in_mode(ip, row, active) : compute(ip, row, active)) || (ip->report && !trace_origin(ip, row, active)))
+  const bool traces = ip->report && !subgroup_is_op((vyre_opcode)VYRE_ROW_OP(ip->view->op[row])); /* those do it themselves */
+  if (!(ip->modes ? compute_in_mode(ip, row, active) : compute(ip, row, active)) || (traces && !trace_origin(ip, row, active)))
     return interp_fail(ip, row, UINT64_MAX, VERIFY, "the interpreter knows no meaning for this row's op on these types");
   return true;
 }

@@ -39,6 +39,7 @@ bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre
 typedef struct vyre_interp_options {
   uint64_t steps;        /* row executions of one invocation before it counts as endless; 0: 2^28 */
   bool report_undefined; /* stop at an undefined row of a relaxed program */
+  uint32_t subgroup;     /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
 } vyre_interp_options;
 
 typedef struct vyre_interp_stats {
