@@ -34,7 +34,8 @@ sort_of(vyre_opcode op)
   case VYRE_OP_copy: case VYRE_OP_length: case VYRE_OP_get: case VYRE_OP_set: case VYRE_OP_atomic_load: case VYRE_OP_atomic_store:
   case VYRE_OP_atomic_exchange: case VYRE_OP_atomic_compare_exchange: case VYRE_OP_atomic_add: case VYRE_OP_atomic_sub:
   case VYRE_OP_atomic_umin: case VYRE_OP_atomic_umax: case VYRE_OP_atomic_smin: case VYRE_OP_atomic_smax: case VYRE_OP_atomic_and:
-  case VYRE_OP_atomic_or: case VYRE_OP_atomic_xor: case VYRE_OP_async_copy: case VYRE_OP_async_wait: case VYRE_OP_gid: case VYRE_OP_lid:
+  case VYRE_OP_atomic_or: case VYRE_OP_atomic_xor:
+  case VYRE_OP_atomic_fadd: case VYRE_OP_atomic_fmin: case VYRE_OP_atomic_fmax: case VYRE_OP_async_copy: case VYRE_OP_async_wait: case VYRE_OP_gid: case VYRE_OP_lid:
   case VYRE_OP_wid: case VYRE_OP_groups: case VYRE_OP_lindex: case VYRE_OP_tuple: case VYRE_OP_part:
   case VYRE_OP_subgroup_lane: case VYRE_OP_subgroup_id: case VYRE_OP_subgroup_size: case VYRE_OP_subgroups:
   case VYRE_OP_subgroup_eq_mask: case VYRE_OP_subgroup_ge_mask: case VYRE_OP_subgroup_gt_mask: case VYRE_OP_subgroup_le_mask:

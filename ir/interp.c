@@ -424,6 +424,7 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   case VYRE_OP_atomic_load: case VYRE_OP_atomic_store: case VYRE_OP_atomic_exchange: case VYRE_OP_atomic_compare_exchange:
   case VYRE_OP_atomic_add: case VYRE_OP_atomic_sub: case VYRE_OP_atomic_umin: case VYRE_OP_atomic_umax: case VYRE_OP_atomic_smin:
   case VYRE_OP_atomic_smax: case VYRE_OP_atomic_and: case VYRE_OP_atomic_or: case VYRE_OP_atomic_xor:
+  case VYRE_OP_atomic_fadd: case VYRE_OP_atomic_fmin: case VYRE_OP_atomic_fmax:
     return interp_atomic(ip, row, active);
   default: return interp_row(ip, row, active);
   }

@@ -290,8 +290,16 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
 /* ---- atomics -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t
-combine(vyre_opcode op, unsigned bits, uint64_t old, uint64_t value, uint64_t comparator)
+combine_floats(vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value)
 {
+  const double x = double_of_lane(kind, old), y = double_of_lane(kind, value);
+  return lane_of_double(kind, op == VYRE_OP_atomic_fadd ? x + y : op == VYRE_OP_atomic_fmin ? float_min(x, y) : float_max(x, y));
+}
+
+static uint64_t
+combine(vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value, uint64_t comparator)
+{
+  const unsigned bits = vyre_kind_bits(kind);
   switch ((uint32_t)op) {
   case VYRE_OP_atomic_store:
   case VYRE_OP_atomic_exchange:
@@ -316,6 +324,10 @@ combine(vyre_opcode op, unsigned bits, uint64_t old, uint64_t value, uint64_t co
     return old | value;
   case VYRE_OP_atomic_xor:
     return old ^ value;
+  case VYRE_OP_atomic_fadd:
+  case VYRE_OP_atomic_fmin:
+  case VYRE_OP_atomic_fmax:
+    return combine_floats(op, kind, old, value);
   default:
     return old; /* atomic_load */
   }
@@ -346,7 +358,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
       return out_of_bounds(ip, row, i);
     const uint64_t old = place ? read_scalar(place, kind) : 0;
     if (place && op != VYRE_OP_atomic_load)
-      write_scalar(place, kind, combine(op, vyre_kind_bits(kind), old, value ? value[i] : 0, comparator ? comparator[i] : 0));
+      write_scalar(place, kind, combine(op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));
     if (result)
       result[i] = old;
   }

@@ -39,7 +39,7 @@ text_default_order(vyre_opcode op)
 {
   if (op == VYRE_OP_barrier)
     return VYRE_ORDER(2, 2, text_barrier_semantics(2));
-  return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor ? VYRE_ORDER(0, 1, 0) : 0;
+  return vyre_op_is_atomic(op) ? VYRE_ORDER(0, 1, 0) : 0;
 }
 
 bool
@@ -51,8 +51,7 @@ text_takes_number(vyre_opcode op)
 bool
 text_has_order(vyre_opcode op)
 {
-  return op == VYRE_OP_barrier || op == VYRE_OP_load || op == VYRE_OP_store || op == VYRE_OP_copy ||
-         (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor);
+  return op == VYRE_OP_barrier || op == VYRE_OP_load || op == VYRE_OP_store || op == VYRE_OP_copy || vyre_op_is_atomic(op);
 }
 
 text_need

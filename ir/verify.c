@@ -321,8 +321,7 @@ check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
 {
   unsigned flags = VYRE_ROW_FLAGS(k->view->op[row]);
   vyre_opcode op = op_of(k, row);
-  bool memory = (op >= VYRE_OP_load && op <= VYRE_OP_copy) || op == VYRE_OP_async_copy ||
-                (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor);
+  bool memory = (op >= VYRE_OP_load && op <= VYRE_OP_copy) || op == VYRE_OP_async_copy || vyre_op_is_atomic(op);
   uint32_t count;
   if (flags & 128u)
     vyre_verify_report(k, row, "has flag bit 7, which means nothing");

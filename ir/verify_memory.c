@@ -481,6 +481,23 @@ check_stored(verifier *k, uint32_t row, char which, uint32_t x, vyre_type wanted
                        vyre_verify_type_text(wanted, &want));
 }
 
+static bool
+check_atomic_type(verifier *k, uint32_t row, vyre_type type)
+{
+  const vyre_op_info *info = &vyre_op_infos[op_of(k, row)];
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  text_buffer text;
+  if (VYRE_TYPE_LANES(type) > 1 || !vyre_class_has(VYRE_CLASS_NUM, kind) || (vyre_kind_is_int(kind) && vyre_kind_bits(kind) < 32)) {
+    vyre_verify_report(k, row, "accesses %s, but atomics are on scalars: integers of 32 and 64 bits, and floats",
+                       vyre_verify_type_text(type, &text));
+    return false;
+  }
+  if (!vyre_class_has((vyre_class)info->klass, kind))
+    vyre_verify_report(k, row, "accesses %s, but an '%s' is on %s", vyre_verify_type_text(type, &text), info->text,
+                       info->klass == VYRE_CLASS_FLOAT ? "floats" : "integers");
+  return true;
+}
+
 static void
 check_atomic(verifier *k, uint32_t row)
 {
@@ -492,13 +509,8 @@ check_atomic(verifier *k, uint32_t row)
   check_semantics(k, row, v->imm[row]);
   if (VYRE_ORDER_EXECUTION(v->imm[row]) != 0)
     vyre_verify_report(k, row, "has execution scope %u, but atomics have none", VYRE_ORDER_EXECUTION(v->imm[row]));
-  if (type && type != U32 && type != I32) {
-    vyre_verify_report(k, row, "accesses %s, but atomics are on 32-bit integer scalars", vyre_verify_type_text(type, &text));
+  if (type && !check_atomic_type(k, row, type))
     return;
-  }
-  if ((vyre_op_infos[op].klass == VYRE_CLASS_UINT && type == I32) || (vyre_op_infos[op].klass == VYRE_CLASS_SINT && type == U32))
-    vyre_verify_report(k, row, "accesses %s, which has the wrong sign for a '%s'", vyre_verify_type_text(type, &text),
-                       vyre_op_infos[op].text);
   if (op != VYRE_OP_atomic_store)
     check_result(k, row, type);
   if (vyre_op_infos[op].operands > 1)

@@ -243,7 +243,7 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[3])
     /* One that orders nothing still lines invocations up, and what they wrote before may be seen. */
     return named_groups((semantics & 0x1eu) ? semantics : 0x140u, classes, 0);
   default:
-    if (op < VYRE_OP_atomic_load || op > VYRE_OP_atomic_xor)
+    if (!vyre_op_is_atomic(op))
       return 0;
     classes[0] = k->class_of[v->a[row]];
     semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);

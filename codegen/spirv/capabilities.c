@@ -1,18 +1,41 @@
-/* What a module from text has to declare for its types: capabilities and extensions.  Modules from SPIR-V keep their own.
+/* What a module has to declare: capabilities and extensions.  One from SPIR-V keeps its own, which are enough for its types.
  *
- * Arithmetic and storage have capabilities of their own; a buffer's are those of the kinds that its type is made of.
+ * What an instruction needs is said where it is written.  Of types, arithmetic and storage have capabilities of their own; a
+ * buffer's are those of the kinds that its type is made of.
  *
  * Cost: one pass over the types of the module, and one over the input's buffers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
+#include <string.h>
+
 enum { NARROW_8 = 1u << VYRE_I8 | 1u << VYRE_U8, NARROW_16 = 1u << VYRE_I16 | 1u << VYRE_U16 | 1u << VYRE_F16 };
 
-static void
-capability(vyre_spv *s, uint32_t which)
+/* Whether the words have an instruction like the `count` words at their end. */
+static bool
+repeats(const vyre_spv_words *words, size_t start)
 {
-  vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &which, 1);
+  const size_t count = words->count - start;
+  for (size_t at = 0; at < start; at += words->data[at] >> 16)
+    if (words->data[at] >> 16 == count && memcmp(words->data + at, words->data + start, count * 4) == 0)
+      return true;
+  return false;
+}
+
+void
+vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension)
+{
+  size_t start = s->capabilities.count;
+  vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capability, 1);
+  if (!s->out_of_memory && repeats(&s->capabilities, start))
+    s->capabilities.count = start;
+  if (!extension || s->version >= version)
+    return;
+  start = s->extensions.count;
+  vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, extension);
+  if (!s->out_of_memory && repeats(&s->extensions, start))
+    s->extensions.count = start;
 }
 
 /* The kinds, as bits, that each type from 256 on is made of: parts stand before what is made of them. */
@@ -81,20 +104,17 @@ vyre_spv_type_capabilities(vyre_spv *s)
   for (size_t i = 0; i < sizeof(arithmetic) / sizeof(arithmetic[0]); i++) {
     if (!s->value_types[VYRE_TYPE(arithmetic[i].kind, 1)] && !s->value_types[VYRE_TYPE(arithmetic[i].other, 1)])
       continue;
-    capability(s, arithmetic[i].capability);
+    vyre_spv_need(s, arithmetic[i].capability, 0, NULL);
     narrow |= 1u << arithmetic[i].kind | 1u << arithmetic[i].other;
   }
   if (!(narrow & (NARROW_8 | NARROW_16)))
     return;
   uint32_t kinds[VYRE_SPACE_PUSH + 1] = {0};
-  bool bytes = false;
   kinds_of_spaces(s, kinds);
   for (size_t i = 0; i < sizeof(storage) / sizeof(storage[0]); i++) {
     if (!(kinds[storage[i].space] & storage[i].narrow))
       continue;
-    capability(s, storage[i].capability);
-    bytes |= storage[i].narrow == NARROW_8;
+    const bool bytes = storage[i].narrow == NARROW_8; /* 16 bits are of 1.3 itself */
+    vyre_spv_need(s, storage[i].capability, 0x10500, bytes ? "SPV_KHR_8bit_storage" : NULL);
   }
-  if (bytes && s->version < 0x10500) /* 16 bits are of 1.3 itself */
-    vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, "SPV_KHR_8bit_storage");
 }

@@ -75,7 +75,6 @@ typedef struct vyre_spv {
   uint32_t version;
   uint32_t memory_model;
   uint32_t next_id;
-  uint32_t float_controls; /* capabilities that programs from text ask for */
 
   /* sections, in the module's order */
   vyre_spv_words capabilities, extensions, entries, modes, strings, names, processed, decorations, globals, code;
@@ -284,6 +283,9 @@ uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializer);
 
 /* ---- capabilities.c ---- */
+
+/* What is written needs the capability, and in versions before `version`, the extension: declared, where they are not yet. */
+void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
 
 /* Capabilities and extensions that a module from text needs for the types in it. */
 void vyre_spv_type_capabilities(vyre_spv *s);

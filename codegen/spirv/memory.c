@@ -411,6 +411,23 @@ write_copy(vyre_spv *s, uint32_t row)
 /* ---- atomics and barriers ---- */
 
 static void
+need_atomic(vyre_spv *s, vyre_opcode op, vyre_type type)
+{
+  static const uint32_t add[] = {SpvCapabilityAtomicFloat16AddEXT, SpvCapabilityAtomicFloat32AddEXT,
+                                 SpvCapabilityAtomicFloat64AddEXT};
+  static const uint32_t minmax[] = {SpvCapabilityAtomicFloat16MinMaxEXT, SpvCapabilityAtomicFloat32MinMaxEXT,
+                                    SpvCapabilityAtomicFloat64MinMaxEXT};
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (op == VYRE_OP_atomic_fadd)
+    vyre_spv_need(s, add[kind - VYRE_F16], UINT32_MAX,
+                  kind == VYRE_F16 ? "SPV_EXT_shader_atomic_float16_add" : "SPV_EXT_shader_atomic_float_add");
+  else if (op == VYRE_OP_atomic_fmin || op == VYRE_OP_atomic_fmax)
+    vyre_spv_need(s, minmax[kind - VYRE_F16], UINT32_MAX, "SPV_EXT_shader_atomic_float_min_max");
+  else if (kind == VYRE_I64 || kind == VYRE_U64)
+    vyre_spv_need(s, SpvCapabilityInt64Atomics, 0, NULL);
+}
+
+static void
 write_atomic(vyre_spv *s, uint32_t row)
 {
   static const uint16_t codes[] = {
@@ -427,6 +444,9 @@ write_atomic(vyre_spv *s, uint32_t row)
       [VYRE_OP_atomic_and - VYRE_OP_atomic_load] = SpvOpAtomicAnd,
       [VYRE_OP_atomic_or - VYRE_OP_atomic_load] = SpvOpAtomicOr,
       [VYRE_OP_atomic_xor - VYRE_OP_atomic_load] = SpvOpAtomicXor,
+      [VYRE_OP_atomic_fadd - VYRE_OP_atomic_load] = SpvOpAtomicFAddEXT,
+      [VYRE_OP_atomic_fmin - VYRE_OP_atomic_load] = SpvOpAtomicFMinEXT,
+      [VYRE_OP_atomic_fmax - VYRE_OP_atomic_load] = SpvOpAtomicFMaxEXT,
   };
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const address at = address_of(s, s->a[row]);
@@ -434,6 +454,7 @@ write_atomic(vyre_spv *s, uint32_t row)
   const vyre_spv_order order = vyre_spv_atomic_order(s, op, s->imm[row], shared ? SpvScopeWorkgroup : SpvScopeDevice);
   uint32_t operands[7] = {at.pointer, vyre_spv_u32(s, order.scope)}, count = 3;
   operands[2] = vyre_spv_u32(s, order.semantics);
+  need_atomic(s, op, vyre_spv_row_type(s, op == VYRE_OP_atomic_store ? s->b[row] : row));
   if (op == VYRE_OP_atomic_compare_exchange)
     operands[count++] = vyre_spv_u32(s, order.unequal);
   if (op != VYRE_OP_atomic_load)

@@ -86,7 +86,7 @@ write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
       continue;
     const uint32_t operands[3] = {entry, floats[i].mode, 32};
     vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
-    s->float_controls |= 1u << i;
+    vyre_spv_need(s, floats[i].capability, 0x10400, "SPV_KHR_float_controls");
   }
 }
 
@@ -177,24 +177,15 @@ write_program(vyre_spv *s, uint32_t program)
   write_entry(s, info, entry);
 }
 
-/* Capabilities, extensions, and what is kept of debug information. */
+/* Capabilities, extensions, and what is kept of debug information: all that comes from the input. */
 static void
 write_head(vyre_spv *s, const vyre_input *input)
 {
-  static const uint32_t capabilities[2] = {SpvCapabilityDenormFlushToZero, SpvCapabilityRoundingModeRTZ};
-  const uint32_t shader = SpvCapabilityShader;
   for (uint32_t i = 0; i < input->capabilities.count; i++)
     vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &input->capabilities.words[i], 1);
   if (input->capabilities.count == 0)
-    vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &shader, 1);
-  if (input->capabilities.count == 0)
-    vyre_spv_type_capabilities(s);
-  for (uint32_t i = 0; i < 2; i++)
-    if (s->float_controls & 1u << i)
-      vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capabilities[i], 1);
+    vyre_spv_need(s, SpvCapabilityShader, 0, NULL);
   vyre_spv_append(s, &s->extensions, input->extensions.words, input->extensions.count);
-  if (s->float_controls && s->version < 0x10400)
-    vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, "SPV_KHR_float_controls");
   const vyre_word_list *debug = &input->debug;
   for (uint32_t at = 0; at < debug->count && !s->strip;) {
     const uint32_t count = debug->words[at] >> 16, op = debug->words[at] & 0xffff;
@@ -268,6 +259,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;
   s.next_id = 1;
   s.out = &s.code;
+  write_head(&s, from);
   uint32_t programs = 0;
   for (uint32_t program = view->first[0]; program && !vyre_spv_failed(&s); program = view->next[program]) {
     if (vyre_program_info_of(borrowed, (vyre_row){program})->input != input)
@@ -277,10 +269,11 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
       write_program(&s, program);
     programs++;
   }
-  if (programs == 0)
+  if (programs == 0 && !vyre_spv_failed(&s))
     s.status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: '%s' has no program\nFix: give an input with an entry point",
                           vyre_string_text(module, from->path));
-  write_head(&s, from);
+  if (from->capabilities.count == 0)
+    vyre_spv_type_capabilities(&s);
   vyre_status status = s.status;
   if (!status)
     status = put_together(&s, from, out);

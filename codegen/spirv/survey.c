@@ -109,7 +109,7 @@ survey_row(vyre_spv *s, uint32_t row)
     use_pointer(s, s->a[row]);
     break;
   default:
-    if (op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_xor)
+    if (vyre_op_is_atomic(op))
       use_pointer(s, s->a[row]);
     break;
   }

@@ -122,7 +122,8 @@ import_instruction(import *m)
   default:
     break;
   }
-  if (op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor)
+  if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
+      op == SpvOpAtomicFMaxEXT)
     return import_memory(m, op);
   bool has_result, has_type;
   import_op_results(op, &has_result, &has_type);

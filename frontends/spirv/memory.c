@@ -386,8 +386,17 @@ static const atomic atomics[] = {
     {SpvOpAtomicSMin, VYRE_OP_atomic_smin, 3, 6, 0},         {SpvOpAtomicUMin, VYRE_OP_atomic_umin, 3, 6, 0},
     {SpvOpAtomicSMax, VYRE_OP_atomic_smax, 3, 6, 0},         {SpvOpAtomicUMax, VYRE_OP_atomic_umax, 3, 6, 0},
     {SpvOpAtomicAnd, VYRE_OP_atomic_and, 3, 6, 0},           {SpvOpAtomicOr, VYRE_OP_atomic_or, 3, 6, 0},
-    {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},
+    {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},           {SpvOpAtomicFAddEXT, VYRE_OP_atomic_fadd, 3, 6, 0},
+    {SpvOpAtomicFMinEXT, VYRE_OP_atomic_fmin, 3, 6, 0},      {SpvOpAtomicFMaxEXT, VYRE_OP_atomic_fmax, 3, 6, 0},
 };
+
+static bool
+takes_atomic(vyre_opcode op, vyre_type type)
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  return VYRE_TYPE_LANES(type) == 1 && vyre_class_has((vyre_class)vyre_op_infos[op].klass, kind) &&
+         (vyre_kind_is_float(kind) || vyre_kind_bits(kind) >= 32);
+}
 
 static bool
 atomic_memory(import *m, uint32_t op, const uint32_t *words)
@@ -409,8 +418,9 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
   if (!t)
     return false;
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
-  if (!is_plain_path(p) || (type != VYRE_TYPE(VYRE_U32, 1) && type != VYRE_TYPE(VYRE_I32, 1)))
-    return import_uncovered(m, "an atomic on something else than a 32-bit integer of a buffer is not covered");
+  if (!is_plain_path(p) || !takes_atomic((vyre_opcode)a->vyre, type))
+    return import_uncovered(m, "it accesses something else than %s of a buffer",
+                       vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float" : "a float, or an integer of 32 or 64 bits,");
   uint32_t flags = row_flags(p, 0);
   uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
   if (a->value)

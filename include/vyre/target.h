@@ -51,14 +51,29 @@ typedef enum vyre_device_feature {
   VYRE_DEVICE_PUSH8 = 1024,
 } vyre_device_feature;
 
+/* Atomics beyond those on 32-bit integers.  ORDER: of each float kind load, store and exchange; add; min and max. */
+typedef enum vyre_device_atomic {
+  VYRE_DEVICE_ATOMIC_INT64 = 1,
+  VYRE_DEVICE_ATOMIC_F16 = 2,
+  VYRE_DEVICE_ATOMIC_F16_ADD = 4,
+  VYRE_DEVICE_ATOMIC_F16_MINMAX = 8,
+  VYRE_DEVICE_ATOMIC_F32 = 16,
+  VYRE_DEVICE_ATOMIC_F32_ADD = 32,
+  VYRE_DEVICE_ATOMIC_F32_MINMAX = 64,
+  VYRE_DEVICE_ATOMIC_F64 = 128,
+  VYRE_DEVICE_ATOMIC_F64_ADD = 256,
+  VYRE_DEVICE_ATOMIC_F64_MINMAX = 512,
+} vyre_device_atomic;
+
 /* What a device is and takes; bytes unless said otherwise. */
 typedef struct vyre_device_info {
   uint32_t index;
   char name[256];
   char driver[256]; /* driver and version, for people */
   vyre_device_kind kind;
-  bool usable;       /* has what the target needs */
-  uint32_t features; /* vyre_device_feature */
+  bool usable;                              /* has what the target needs */
+  uint32_t features;                        /* vyre_device_feature */
+  uint32_t storage_atomics, shared_atomics; /* vyre_device_atomic, in storage buffers and in workgroup memory */
   uint64_t memory;
   uint64_t max_buffer;  /* greatest allocation */
   uint64_t max_storage; /* greatest range bound as a storage buffer */

@@ -20,6 +20,12 @@ typedef enum vyre_opcode {
   VYRE_OP__COUNT /* one more than the greatest number; numbers in gaps are not ops */
 } vyre_opcode;
 
+static inline bool
+vyre_op_is_atomic(uint32_t op)
+{
+  return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_fmax;
+}
+
 /* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set. */
 typedef enum vyre_kind {
   VYRE_VOID = 0,

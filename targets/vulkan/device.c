@@ -1,7 +1,7 @@
 /* Which devices there are, which one is taken, and the logical device with one compute queue.
  *
- * Features that kernels may use are enabled where the device has them; accesses out of bounds are tamed by robustBufferAccess,
- * which every device has.
+ * Features that kernels may use are enabled where the device has them (features.c); accesses out of bounds are tamed by
+ * robustBufferAccess, which every device has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -10,52 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct feature_chain {
-  VkPhysicalDeviceFeatures2 core;
-  VkPhysicalDeviceVulkan11Features v11;
-  VkPhysicalDeviceVulkan12Features v12;
-} feature_chain;
-
-static void
-chain_features(feature_chain *chain)
-{
-  *chain = (feature_chain){
-      .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &chain->v11},
-      .v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &chain->v12},
-      .v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
-  };
-}
-
-/* Of what the device has, what kernels use. */
-static void
-choose_features(const feature_chain *has, feature_chain *out)
-{
-  chain_features(out);
-#define TAKE(part, feature) out->part.feature = has->part.feature
-  TAKE(core, features.robustBufferAccess);
-  TAKE(core, features.shaderInt16);
-  TAKE(core, features.shaderInt64);
-  TAKE(core, features.shaderFloat64);
-  TAKE(v11, storageBuffer16BitAccess);
-  TAKE(v11, uniformAndStorageBuffer16BitAccess);
-  TAKE(v11, storagePushConstant16);
-  TAKE(v11, variablePointersStorageBuffer);
-  TAKE(v11, variablePointers);
-  TAKE(v12, storageBuffer8BitAccess);
-  TAKE(v12, uniformAndStorageBuffer8BitAccess);
-  TAKE(v12, storagePushConstant8);
-  TAKE(v12, shaderBufferInt64Atomics);
-  TAKE(v12, shaderSharedInt64Atomics);
-  TAKE(v12, shaderFloat16);
-  TAKE(v12, shaderInt8);
-  TAKE(v12, scalarBlockLayout);
-  TAKE(v12, uniformBufferStandardLayout);
-  TAKE(v12, shaderSubgroupExtendedTypes);
-  TAKE(v12, vulkanMemoryModel);
-  TAKE(v12, vulkanMemoryModelDeviceScope);
-#undef TAKE
-}
 
 static vyre_device_kind
 kind_of(VkPhysicalDeviceType type)
@@ -95,20 +49,6 @@ find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vul
   }
   vulkan_resize(allocator, families, size, 0);
   return VYRE_OK;
-}
-
-static uint32_t
-features_of(const feature_chain *has)
-{
-  return (has->v12.shaderInt8 ? VYRE_DEVICE_INT8 : 0u) | (has->core.features.shaderInt16 ? VYRE_DEVICE_INT16 : 0u) |
-         (has->core.features.shaderInt64 ? VYRE_DEVICE_INT64 : 0u) | (has->v12.shaderFloat16 ? VYRE_DEVICE_FLOAT16 : 0u) |
-         (has->core.features.shaderFloat64 ? VYRE_DEVICE_FLOAT64 : 0u) |
-         (has->v11.storageBuffer16BitAccess ? VYRE_DEVICE_STORAGE16 : 0u) |
-         (has->v11.uniformAndStorageBuffer16BitAccess ? VYRE_DEVICE_UNIFORM16 : 0u) |
-         (has->v11.storagePushConstant16 ? VYRE_DEVICE_PUSH16 : 0u) |
-         (has->v12.storageBuffer8BitAccess ? VYRE_DEVICE_STORAGE8 : 0u) |
-         (has->v12.uniformAndStorageBuffer8BitAccess ? VYRE_DEVICE_UNIFORM8 : 0u) |
-         (has->v12.storagePushConstant8 ? VYRE_DEVICE_PUSH8 : 0u);
 }
 
 static void
@@ -153,10 +93,10 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &more);
   snprintf(info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
   info->max_buffer = size.maxMemoryAllocationSize;
-  feature_chain has;
-  chain_features(&has);
-  instance->call.vkGetPhysicalDeviceFeatures2(choice->handle, &has.core);
-  info->features = features_of(&has);
+  VYRE_TRY(vulkan_find_extensions(instance, allocator, choice));
+  vulkan_features has;
+  vulkan_features_get(instance, choice, &has);
+  vulkan_features_describe(&has, info);
   VkPhysicalDeviceMemoryProperties memory;
   instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
   for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
@@ -339,10 +279,10 @@ vulkan_device_open(vyre_target *target)
 {
   const vulkan_instance_functions *call = &target->instance.call;
   call->vkGetPhysicalDeviceMemoryProperties(target->choice.handle, &target->memory);
-  feature_chain has, use;
-  chain_features(&has);
-  call->vkGetPhysicalDeviceFeatures2(target->choice.handle, &has.core);
-  choose_features(&has, &use);
+  vulkan_features has, use;
+  vulkan_features_get(&target->instance, &target->choice, &has);
+  vulkan_features_choose(&target->choice, &has, &use);
+  const char *extensions[VULKAN_EXTENSION__COUNT];
   float priority = 1.0f;
   VkDeviceQueueCreateInfo queue = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
@@ -355,6 +295,8 @@ vulkan_device_open(vyre_target *target)
       .pNext = &use.core,
       .queueCreateInfoCount = 1,
       .pQueueCreateInfos = &queue,
+      .enabledExtensionCount = vulkan_extension_names(&target->choice, extensions),
+      .ppEnabledExtensionNames = extensions,
   };
   VYRE_TRY(vulkan_status(target, call->vkCreateDevice(target->choice.handle, &info, NULL, &target->device), "vkCreateDevice",
                          "opening '%s'", target->choice.info.name));

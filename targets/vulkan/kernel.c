@@ -14,7 +14,6 @@ enum {
   SPIRV_MAGIC = 0x07230203,
   SPIRV_HEADER_WORDS = 5,
   SPIRV_OP_ENTRY_POINT = 15,
-  SPIRV_OP_CAPABILITY = 17,
   SPIRV_OP_FUNCTION = 54,
   SPIRV_OP_FUNCTION_END = 56,
   SPIRV_MODEL_GLCOMPUTE = 5,
@@ -97,40 +96,6 @@ check_code(const vyre_kernel_desc *desc)
   return VYRE_OK;
 }
 
-/* A driver may take a kernel that uses what it was not asked for, and compute anything. */
-static vyre_status
-check_capabilities(const vyre_target *target, const vyre_kernel_desc *desc)
-{
-  static const struct {
-    uint32_t capability, feature;
-    const char *name, *vulkan;
-  } needs[] = {
-      {9, VYRE_DEVICE_FLOAT16, "Float16", "shaderFloat16"},
-      {10, VYRE_DEVICE_FLOAT64, "Float64", "shaderFloat64"},
-      {11, VYRE_DEVICE_INT64, "Int64", "shaderInt64"},
-      {22, VYRE_DEVICE_INT16, "Int16", "shaderInt16"},
-      {39, VYRE_DEVICE_INT8, "Int8", "shaderInt8"},
-      {4433, VYRE_DEVICE_STORAGE16, "StorageBuffer16BitAccess", "storageBuffer16BitAccess"},
-      {4434, VYRE_DEVICE_UNIFORM16, "UniformAndStorageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess"},
-      {4435, VYRE_DEVICE_PUSH16, "StoragePushConstant16", "storagePushConstant16"},
-      {4448, VYRE_DEVICE_STORAGE8, "StorageBuffer8BitAccess", "storageBuffer8BitAccess"},
-      {4449, VYRE_DEVICE_UNIFORM8, "UniformAndStorageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess"},
-      {4450, VYRE_DEVICE_PUSH8, "StoragePushConstant8", "storagePushConstant8"},
-  };
-  size_t words = desc->size / 4;
-  for (size_t at = SPIRV_HEADER_WORDS; at + 1 < words && word_at(desc->code, at) == (2u << 16 | SPIRV_OP_CAPABILITY); at += 2) {
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-      if (needs[i].capability != word_at(desc->code, at + 1) || (target->choice.info.features & needs[i].feature))
-        continue;
-      return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "vulkan: kernel '%s' needs %s, which the device '%s' lacks (%s)\n"
-                        "Fix: choose another device (-device=), or -target=cpu",
-                        desc->label, needs[i].name, target->choice.info.name, needs[i].vulkan);
-    }
-  }
-  return VYRE_OK;
-}
-
 static vyre_status
 refuse(const vyre_target *target, const vyre_kernel_desc *desc, const char *what, uint64_t wanted, uint64_t limit, const char *fix)
 {
@@ -194,7 +159,7 @@ check_desc(const vyre_target *target, const vyre_kernel_desc *desc)
   if (desc->form != VYRE_KERNEL_SPIRV)
     return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: kernel '%s' is not SPIR-V\nFix: this target takes SPIR-V alone", desc->label);
   VYRE_TRY(check_code(desc));
-  VYRE_TRY(check_capabilities(target, desc));
+  VYRE_TRY(vulkan_check_needs(target, desc));
   VYRE_TRY(check_workgroup(target, desc));
   VYRE_TRY(check_slots(target, desc));
   if (desc->push_size > target->choice.info.max_push)

@@ -51,11 +51,28 @@ typedef struct vulkan_instance {
   vulkan_messages *messages; /* owned; NULL unless checked */
 } vulkan_instance;
 
+/* Extensions of a device that kernels may use. */
+typedef enum vulkan_extension {
+  VULKAN_EXTENSION_ATOMIC_FLOAT,
+  VULKAN_EXTENSION_ATOMIC_FLOAT_2,
+  VULKAN_EXTENSION__COUNT
+} vulkan_extension;
+
+/* One chain of Vulkan's structs: it points into itself, and is not to be moved. */
+typedef struct vulkan_features {
+  VkPhysicalDeviceFeatures2 core;
+  VkPhysicalDeviceVulkan11Features v11;
+  VkPhysicalDeviceVulkan12Features v12;
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics;
+  VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomics2;
+} vulkan_features;
+
 typedef struct vulkan_device_choice {
   VkPhysicalDevice handle;
   uint32_t queue_family;
   uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the queue has none */
   VkPhysicalDeviceLimits limits;
+  uint32_t extensions; /* bits by vulkan_extension */
   vyre_device_info info;
 } vulkan_device_choice;
 
@@ -145,6 +162,16 @@ vyre_status vulkan_device_choose(const vulkan_instance *instance, const vyre_all
 /* The device, its queue, and what submissions use; under the lock. */
 vyre_status vulkan_device_open(vyre_target *target);
 void vulkan_device_close(vyre_target *target);
+
+/* ---- features.c, needs.c ------------------------------------------------------------------------------------------------- */
+
+vyre_status vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice);
+uint32_t vulkan_extension_names(const vulkan_device_choice *choice, const char *out[VULKAN_EXTENSION__COUNT]); /* how many */
+void vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice *choice, vulkan_features *out);
+void vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out);
+void vulkan_features_describe(const vulkan_features *has, vyre_device_info *out);
+/* Of a kernel whose instructions are known to be whole. */
+vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 
 /* ---- memory.c ------------------------------------------------------------------------------------------------------------ */
 

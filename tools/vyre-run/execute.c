@@ -268,21 +268,30 @@ run_results_free(run_results *results)
 /* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
 static void
+print_words(const char *title, const char *const *words, uint32_t count, uint32_t bits)
+{
+  printf("   %s:", title);
+  for (uint32_t i = 0; i < count; i++)
+    if (bits >> i & 1u)
+      printf(" %s", words[i]);
+  printf("%s\n", bits ? "" : " none");
+}
+
+static void
 print_device(void *user, const vyre_device_info *info)
 {
   (void)user;
   static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
-  static const char *const features[] = {"int8",      "int16",  "int64",    "float16",  "float64", "storage16",
-                                         "uniform16", "push16", "storage8", "uniform8", "push8"};
+  static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
+  static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
+                                        "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
   printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
-  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared\n   types:",
-         info->driver, info->memory >> 20, info->max_invocations, info->max_shared);
-  for (uint32_t i = 0; i < 5; i++) {
-    if (info->features >> i & 1u)
-      printf(" %s", features[i]);
-  }
-  printf("\n");
+  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared\n", info->driver,
+         info->memory >> 20, info->max_invocations, info->max_shared);
+  print_words("types", types, 5, info->features & 31u);
+  print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
+  print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
 }
 
 vyre_status

@@ -16,7 +16,7 @@ typedef struct generator {
   vyre_module *m;
   const vyre_view *v;
   vyre_builder b;
-  vyre_row out, in, private_array, workgroup_array, base;
+  vyre_row out, in, private_array, workgroup_array, workgroup_floats, base;
   vyre_row vars[MAX_VARS];
   vyre_row pool[MAX_POOL];
   uint32_t count;  /* of the pool */
@@ -315,11 +315,30 @@ async(generator *g)
   row(g, VYRE_OP_async_wait, 0, below(g, 4) ? 0 : 1, VYRE_NONE, VYRE_NONE, VYRE_NONE);
 }
 
+/* On a word of its own. */
+static vyre_row
+atomic(generator *g)
+{
+  static const vyre_opcode words[] = {VYRE_OP_atomic_load, VYRE_OP_atomic_exchange, VYRE_OP_atomic_compare_exchange,
+                                      VYRE_OP_atomic_add,  VYRE_OP_atomic_sub,      VYRE_OP_atomic_umin,
+                                      VYRE_OP_atomic_smax, VYRE_OP_atomic_and,      VYRE_OP_atomic_xor};
+  static const vyre_opcode floats[] = {VYRE_OP_atomic_load, VYRE_OP_atomic_exchange, VYRE_OP_atomic_fadd, VYRE_OP_atomic_fmin,
+                                       VYRE_OP_atomic_fmax};
+  const bool is_float = below(g, 3) == 0;
+  const vyre_type type = is_float ? VYRE_TYPE(VYRE_F32, 1) : U32;
+  const vyre_opcode op = is_float ? floats[below(g, 5)] : words[below(g, 9)];
+  const uint32_t operands = vyre_op_infos[op].operands;
+  const vyre_row own = row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  const vyre_row path = element(g, is_float ? g->workgroup_floats : g->workgroup_array, own);
+  const vyre_row b = operands > 1 ? value(g, type) : VYRE_NONE, c = operands > 2 ? value(g, type) : VYRE_NONE;
+  return row(g, op, type, VYRE_ORDER(0, 2, below(g, 4) ? 0 : 0x108), path, b, c);
+}
+
 static void
 memory(generator *g)
 {
   vyre_row lane;
-  switch (below(g, 8)) {
+  switch (below(g, 9)) {
   case 0:
     keep(g, vyre_build_load(&g->b, element(g, g->in, value(g, U32)), 0)); /* often out of bounds */
     break;
@@ -338,7 +357,10 @@ memory(generator *g)
     lane = word_of(g, value(g, random_type(g)));
     vyre_build_store(&g->b, element(g, g->private_array, value(g, U32)), lane, 0);
     break;
-  case 4: /* nobody reads it */
+  case 6:
+    keep(g, atomic(g));
+    break;
+  case 4: /* nobody else reads it */
     lane = row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
     vyre_build_store(&g->b, element(g, g->workgroup_array, lane), word_of(g, value(g, random_type(g))), 0);
     break;
@@ -575,6 +597,8 @@ random_program_build(vyre_module *module, uint64_t seed, bool relaxed)
   g.in = vyre_build_buffer(&g.b, words, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 1);
   g.private_array = vyre_build_buffer(&g.b, vyre_type_array(module, U32, 5, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
   g.workgroup_array = vyre_build_buffer(&g.b, vyre_type_array(module, U32, 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  g.workgroup_floats =
+      vyre_build_buffer(&g.b, vyre_type_array(module, VYRE_TYPE(VYRE_F32, 1), 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
   for (uint32_t i = 0; i < MAX_VARS; i++)
     g.vars[i] = vyre_build_var(&g.b, random_type(&g));
   keep(&g, vyre_build_spec(&g.b, U32, below(&g, 100), 1));

@@ -215,6 +215,22 @@ copies_of_aggregates(void **state)
   }
 }
 
+static vyre_row
+shared_array(export_case *c, vyre_type type)
+{
+  return vyre_build_buffer(&c->b, vyre_type_array(c->module, type, 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+}
+
+static uint32_t
+capability_count(const export_case *c, uint32_t capability)
+{
+  const uint32_t *words = (const uint32_t *)(const void *)c->code.data;
+  uint32_t count = 0;
+  for (size_t at = 5; (words[at] & 0xffff) == SpvOpCapability; at += 2)
+    count += words[at + 1] == capability;
+  return count;
+}
+
 static void
 atomics(void **state)
 {
@@ -222,27 +238,64 @@ atomics(void **state)
   static const vyre_opcode ops[] = {VYRE_OP_atomic_add,  VYRE_OP_atomic_sub,     VYRE_OP_atomic_umin, VYRE_OP_atomic_umax,
                                     VYRE_OP_atomic_smin, VYRE_OP_atomic_smax,    VYRE_OP_atomic_and,  VYRE_OP_atomic_or,
                                     VYRE_OP_atomic_xor,  VYRE_OP_atomic_exchange};
-  for (uint32_t mode = 0; mode < 2; mode++) {
+  for (uint32_t k = 0; k < 4; k++) {
     export_case c;
-    export_open(&c, mode);
-    const vyre_row words = vyre_build_buffer(&c.b, vyre_type_array(c.module, U32, 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-    const vyre_row ints = vyre_build_buffer(&c.b, vyre_type_array(c.module, I32, 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+    export_open(&c, k & 1);
+    const vyre_type unsigned_ = k & 2 ? VYRE_TYPE(VYRE_U64, 1) : U32, signed_ = k & 2 ? VYRE_TYPE(VYRE_I64, 1) : I32;
+    const vyre_row words = shared_array(&c, unsigned_), ints = shared_array(&c, signed_);
     const vyre_row own = at(&c, words, lid(&c)), own_int = at(&c, ints, lid(&c));
     const uint32_t order = VYRE_ORDER(0, SpvScopeWorkgroup, 0);
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-      const bool is_signed = ops[i] == VYRE_OP_atomic_smin || ops[i] == VYRE_OP_atomic_smax;
-      const vyre_type type = is_signed ? I32 : U32;
+      const bool is_signed = i % 2 == 0; /* what the op reads is its name's, not the type's */
+      const vyre_type type = is_signed ? signed_ : unsigned_;
       const vyre_row path = is_signed ? own_int : own;
       vyre_build_store(&c.b, path, export_input(&c, type), 0);
       export_output(&c, vyre_build(&c.b, ops[i], type, 0, order, 0, path, export_input(&c, type), VYRE_NONE));
       export_output(&c, vyre_build(&c.b, VYRE_OP_atomic_load, type, 0, order, 0, path, VYRE_NONE, VYRE_NONE));
     }
-    vyre_build(&c.b, VYRE_OP_atomic_store, VYRE_TYPE(VYRE_VOID, 1), 0, order, 0, own, export_u32(&c, 5), VYRE_NONE);
+    vyre_build(&c.b, VYRE_OP_atomic_store, VYRE_TYPE(VYRE_VOID, 1), 0, order, 0, own, vyre_build_const(&c.b, unsigned_, 5),
+               VYRE_NONE);
     for (uint32_t i = 5; i < 7; i++)
-      export_output(&c,
-                    vyre_build(&c.b, VYRE_OP_atomic_compare_exchange, U32, 0, order, 0, own, export_u32(&c, 9), export_u32(&c, i)));
+      export_output(&c, vyre_build(&c.b, VYRE_OP_atomic_compare_exchange, unsigned_, 0, order, 0, own,
+                                   vyre_build_const(&c.b, unsigned_, 9), vyre_build_const(&c.b, unsigned_, i)));
     export_output(&c, load(&c, own));
     export_run(&c, NULL);
+    assert_int_equal(capability_count(&c, SpvCapabilityInt64Atomics), k >> 1);
+    export_close(&c);
+  }
+}
+
+/* Load, store, exchange, add, min and max of floats, in workgroup memory and in buffers; f32 also on the device. */
+static void
+float_atomics(void **state)
+{
+  (void)state;
+  static const vyre_opcode ops[] = {VYRE_OP_atomic_exchange, VYRE_OP_atomic_fadd, VYRE_OP_atomic_fmin, VYRE_OP_atomic_fmax};
+  static const uint32_t capabilities[3][2] = {{SpvCapabilityAtomicFloat16AddEXT, SpvCapabilityAtomicFloat16MinMaxEXT},
+                                              {SpvCapabilityAtomicFloat32AddEXT, SpvCapabilityAtomicFloat32MinMaxEXT},
+                                              {SpvCapabilityAtomicFloat64AddEXT, SpvCapabilityAtomicFloat64MinMaxEXT}};
+  for (uint32_t k = 0; k < 6; k++) {
+    const vyre_kind kind = (vyre_kind)(VYRE_F16 + k / 2);
+    const vyre_type type = VYRE_TYPE(kind, 1);
+    export_case c;
+    export_open(&c, k & 1);
+    const vyre_row own = at(&c, shared_array(&c, type), lid(&c));
+    const uint32_t order = VYRE_ORDER(0, SpvScopeWorkgroup, 0);
+    c.zeros_agree = true; /* which of -0 and +0 is less, devices do not say */
+    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+      vyre_build_store(&c.b, own, export_input(&c, type), 0);
+      export_output(&c, vyre_build(&c.b, ops[i], type, 0, order, 0, own, export_input(&c, type), VYRE_NONE));
+      export_output(&c, vyre_build(&c.b, VYRE_OP_atomic_load, type, 0, order, 0, own, VYRE_NONE, VYRE_NONE));
+    }
+    vyre_build(&c.b, VYRE_OP_atomic_store, VYRE_TYPE(VYRE_VOID, 1), 0, order, 0, own, export_input(&c, type), VYRE_NONE);
+    export_output(&c, load(&c, own));
+    if (kind == VYRE_F32)
+      export_run(&c, NULL);
+    else
+      export_write(&c);
+    for (uint32_t i = 0; i < 6; i++)
+      assert_int_equal(capability_count(&c, capabilities[i / 2][i & 1]), i / 2 == k / 2);
+    assert_int_equal(export_count(&c, SpvOpExtension), 2);
     export_close(&c);
   }
 }
@@ -272,13 +325,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(structs_matrices_arrays),
-      cmocka_unit_test(bounds_are_kept),
-      cmocka_unit_test(memory_starts_zero),
-      cmocka_unit_test(initializers),
-      cmocka_unit_test(copies_of_aggregates),
-      cmocka_unit_test(atomics),
-      cmocka_unit_test(orders),
+      cmocka_unit_test(structs_matrices_arrays), cmocka_unit_test(bounds_are_kept),
+      cmocka_unit_test(memory_starts_zero),      cmocka_unit_test(initializers),
+      cmocka_unit_test(copies_of_aggregates),    cmocka_unit_test(atomics),
+      cmocka_unit_test(float_atomics),           cmocka_unit_test(orders),
   };
   return cmocka_run_group_tests(tests, export_device_open, export_device_close);
 }

@@ -465,7 +465,17 @@ atomic(fixture *x, vyre_opcode op, vyre_type type, vyre_row path, vyre_row value
 }
 #define DEVICE_RELAXED VYRE_ORDER(0, 1, 0)
 BREAKS(atomic_on_float) { return atomic(x, VYRE_OP_atomic_add, F32, element(x, x->out), x->f, DEVICE_RELAXED).id; }
-BREAKS(atomic_sign) { return atomic(x, VYRE_OP_atomic_smin, U32, element(x, x->counters), x->u, DEVICE_RELAXED).id; }
+BREAKS(atomic_on_int) { return atomic(x, VYRE_OP_atomic_fadd, U32, element(x, x->counters), x->u, DEVICE_RELAXED).id; }
+BREAKS(atomic_on_bytes)
+{
+  vyre_row r = fixture_buffer(x, VYRE_TYPE(VYRE_U16, 1), VYRE_SPACE_STORAGE, 0, 9);
+  return atomic(x, VYRE_OP_atomic_load, VYRE_TYPE(VYRE_U16, 1), r, NONE, DEVICE_RELAXED).id;
+}
+BREAKS(atomic_on_vector)
+{
+  vyre_row r = fixture_buffer(x, VYRE_TYPE(VYRE_F32, 3), VYRE_SPACE_STORAGE, 0, 9);
+  return atomic(x, VYRE_OP_atomic_load, VYRE_TYPE(VYRE_F32, 3), r, NONE, DEVICE_RELAXED).id;
+}
 BREAKS(atomic_value) { return atomic(x, VYRE_OP_atomic_add, U32, element(x, x->counters), x->i, DEVICE_RELAXED).id; }
 BREAKS(atomic_result) { return atomic(x, VYRE_OP_atomic_add, I32, element(x, x->counters), x->u, DEVICE_RELAXED).id; }
 BREAKS(atomic_comparator)

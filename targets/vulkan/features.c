@@ -1,0 +1,145 @@
+/* What a device can do beyond what every device can: its extensions and features, and those that kernels use.
+ *
+ * Whatever of these a device has is enabled when it is opened, before any kernel is seen; needs.c refuses a kernel that uses more.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vulkan.h"
+
+#include <string.h>
+
+static const char *const extension_names[VULKAN_EXTENSION__COUNT] = {
+    [VULKAN_EXTENSION_ATOMIC_FLOAT] = VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME,
+    [VULKAN_EXTENSION_ATOMIC_FLOAT_2] = VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME,
+};
+
+vyre_status
+vulkan_find_extensions(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice)
+{
+  uint32_t count = 0;
+  VYRE_TRY(vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, NULL),
+                         "vkEnumerateDeviceExtensionProperties", "asking how many extensions a device has"));
+  const size_t size = sizeof(VkExtensionProperties) * ((size_t)count + 1);
+  VkExtensionProperties *found = vulkan_resize(allocator, NULL, 0, size);
+  if (!found)
+    return VYRE_OUT_OF_MEMORY("for a Vulkan device's extensions");
+  vyre_status status = vulkan_status(NULL, instance->call.vkEnumerateDeviceExtensionProperties(choice->handle, NULL, &count, found),
+                                     "vkEnumerateDeviceExtensionProperties", "asking for a device's extensions");
+  for (uint32_t i = 0; !status && i < count; i++)
+    for (uint32_t k = 0; k < VULKAN_EXTENSION__COUNT; k++)
+      if (strcmp(found[i].extensionName, extension_names[k]) == 0)
+        choice->extensions |= 1u << k;
+  vulkan_resize(allocator, found, size, 0);
+  return status;
+}
+
+uint32_t
+vulkan_extension_names(const vulkan_device_choice *choice, const char *out[VULKAN_EXTENSION__COUNT])
+{
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < VULKAN_EXTENSION__COUNT; k++)
+    if (choice->extensions & 1u << k)
+      out[count++] = extension_names[k];
+  return count;
+}
+
+static void
+chain_features(const vulkan_device_choice *choice, vulkan_features *chain)
+{
+  *chain = (vulkan_features){
+      .core = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &chain->v11},
+      .v11 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &chain->v12},
+      .v12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES},
+      .atomics = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT},
+      .atomics2 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT},
+  };
+  void **end = &chain->v12.pNext;
+  if (choice->extensions & 1u << VULKAN_EXTENSION_ATOMIC_FLOAT) {
+    *end = &chain->atomics;
+    end = &chain->atomics.pNext;
+  }
+  if (choice->extensions & 1u << VULKAN_EXTENSION_ATOMIC_FLOAT_2)
+    *end = &chain->atomics2;
+}
+
+void
+vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice *choice, vulkan_features *out)
+{
+  chain_features(choice, out);
+  instance->call.vkGetPhysicalDeviceFeatures2(choice->handle, &out->core);
+}
+
+/* Of what the device has, what kernels use. */
+void
+vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out)
+{
+  chain_features(choice, out);
+#define TAKE(part, feature) out->part.feature = has->part.feature
+  TAKE(core, features.robustBufferAccess);
+  TAKE(core, features.shaderInt16);
+  TAKE(core, features.shaderInt64);
+  TAKE(core, features.shaderFloat64);
+  TAKE(v11, storageBuffer16BitAccess);
+  TAKE(v11, uniformAndStorageBuffer16BitAccess);
+  TAKE(v11, storagePushConstant16);
+  TAKE(v11, variablePointersStorageBuffer);
+  TAKE(v11, variablePointers);
+  TAKE(v12, storageBuffer8BitAccess);
+  TAKE(v12, uniformAndStorageBuffer8BitAccess);
+  TAKE(v12, storagePushConstant8);
+  TAKE(v12, shaderBufferInt64Atomics);
+  TAKE(v12, shaderSharedInt64Atomics);
+  TAKE(v12, shaderFloat16);
+  TAKE(v12, shaderInt8);
+  TAKE(v12, scalarBlockLayout);
+  TAKE(v12, uniformBufferStandardLayout);
+  TAKE(v12, shaderSubgroupExtendedTypes);
+  TAKE(v12, vulkanMemoryModel);
+  TAKE(v12, vulkanMemoryModelDeviceScope);
+  TAKE(atomics, shaderBufferFloat32Atomics);
+  TAKE(atomics, shaderBufferFloat32AtomicAdd);
+  TAKE(atomics, shaderBufferFloat64Atomics);
+  TAKE(atomics, shaderBufferFloat64AtomicAdd);
+  TAKE(atomics, shaderSharedFloat32Atomics);
+  TAKE(atomics, shaderSharedFloat32AtomicAdd);
+  TAKE(atomics, shaderSharedFloat64Atomics);
+  TAKE(atomics, shaderSharedFloat64AtomicAdd);
+  TAKE(atomics2, shaderBufferFloat16Atomics);
+  TAKE(atomics2, shaderBufferFloat16AtomicAdd);
+  TAKE(atomics2, shaderBufferFloat16AtomicMinMax);
+  TAKE(atomics2, shaderBufferFloat32AtomicMinMax);
+  TAKE(atomics2, shaderBufferFloat64AtomicMinMax);
+  TAKE(atomics2, shaderSharedFloat16Atomics);
+  TAKE(atomics2, shaderSharedFloat16AtomicAdd);
+  TAKE(atomics2, shaderSharedFloat16AtomicMinMax);
+  TAKE(atomics2, shaderSharedFloat32AtomicMinMax);
+  TAKE(atomics2, shaderSharedFloat64AtomicMinMax);
+#undef TAKE
+}
+
+void
+vulkan_features_describe(const vulkan_features *has, vyre_device_info *out)
+{
+#define HAS(part, feature, bit) (has->part.feature ? (uint32_t)(bit) : 0u)
+  out->features =
+      HAS(v12, shaderInt8, VYRE_DEVICE_INT8) | HAS(core, features.shaderInt16, VYRE_DEVICE_INT16) |
+      HAS(core, features.shaderInt64, VYRE_DEVICE_INT64) | HAS(v12, shaderFloat16, VYRE_DEVICE_FLOAT16) |
+      HAS(core, features.shaderFloat64, VYRE_DEVICE_FLOAT64) | HAS(v11, storageBuffer16BitAccess, VYRE_DEVICE_STORAGE16) |
+      HAS(v11, uniformAndStorageBuffer16BitAccess, VYRE_DEVICE_UNIFORM16) | HAS(v11, storagePushConstant16, VYRE_DEVICE_PUSH16) |
+      HAS(v12, storageBuffer8BitAccess, VYRE_DEVICE_STORAGE8) | HAS(v12, uniformAndStorageBuffer8BitAccess, VYRE_DEVICE_UNIFORM8) |
+      HAS(v12, storagePushConstant8, VYRE_DEVICE_PUSH8);
+#define ATOMICS(memory)                                                                \
+  (HAS(v12, shader##memory##Int64Atomics, VYRE_DEVICE_ATOMIC_INT64) |                  \
+   HAS(atomics2, shader##memory##Float16Atomics, VYRE_DEVICE_ATOMIC_F16) |             \
+   HAS(atomics2, shader##memory##Float16AtomicAdd, VYRE_DEVICE_ATOMIC_F16_ADD) |       \
+   HAS(atomics2, shader##memory##Float16AtomicMinMax, VYRE_DEVICE_ATOMIC_F16_MINMAX) | \
+   HAS(atomics, shader##memory##Float32Atomics, VYRE_DEVICE_ATOMIC_F32) |              \
+   HAS(atomics, shader##memory##Float32AtomicAdd, VYRE_DEVICE_ATOMIC_F32_ADD) |        \
+   HAS(atomics2, shader##memory##Float32AtomicMinMax, VYRE_DEVICE_ATOMIC_F32_MINMAX) | \
+   HAS(atomics, shader##memory##Float64Atomics, VYRE_DEVICE_ATOMIC_F64) |              \
+   HAS(atomics, shader##memory##Float64AtomicAdd, VYRE_DEVICE_ATOMIC_F64_ADD) |        \
+   HAS(atomics2, shader##memory##Float64AtomicMinMax, VYRE_DEVICE_ATOMIC_F64_MINMAX))
+  out->storage_atomics = ATOMICS(Buffer);
+  out->shared_atomics = ATOMICS(Shared);
+#undef ATOMICS
+#undef HAS
+}
