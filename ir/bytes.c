@@ -71,6 +71,16 @@ vyre_bytes_printf(vyre_bytes *bytes, const char *format, ...)
   return VYRE_OK;
 }
 
+vyre_status
+vyre_bytes_undo(vyre_bytes *bytes, size_t size, vyre_status status)
+{
+  if (status && bytes->size > size) {
+    bytes->size = size;
+    bytes->data[size] = '\0';
+  }
+  return status;
+}
+
 void
 vyre_bytes_free(vyre_bytes *bytes)
 {

@@ -71,7 +71,7 @@ parse_program(text_parser *p)
   vyre_string entry = 0;
   if (name.kind != TOKEN_GLOBAL)
     return text_expected(p, "the name of the program, like @main");
-  if (text_symbols_find(&p->globals, SCOPE_PROGRAM, text + name.name, name.name_length))
+  if (name.name_length && text_symbols_find(&p->globals, SCOPE_PROGRAM, text + name.name, name.name_length))
     text_error_token(p, NULL, "there are two programs %.*s", name.length < 60 ? (int)name.length : 60, text + name.start);
   else if (!text_symbols_add(&p->globals, SCOPE_PROGRAM, name.name, name.name_length, 1))
     text_no_memory(p);

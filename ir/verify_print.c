@@ -74,8 +74,8 @@ print_by_program(const vyre_module *module, const vyre_verify_errors *errors, ui
   return VYRE_OK;
 }
 
-vyre_status
-vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out)
+static vyre_status
+print_all(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out)
 {
   const vyre_allocator *allocator = vyre_module_allocator(module);
   size_t key_bytes = errors->count * sizeof(uint64_t), sorted_bytes = errors->count * sizeof(vyre_verify_error);
@@ -96,4 +96,11 @@ vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, v
   if (sorted.errors)
     allocator->resize(allocator->user, sorted.errors, sorted_bytes, 0);
   return status;
+}
+
+vyre_status
+vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out)
+{
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, print_all(module, errors, out));
 }

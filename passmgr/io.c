@@ -49,8 +49,8 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
   return VYRE_OK;
 }
 
-vyre_status
-vyre_file_read(const char *path, vyre_bytes *out)
+static vyre_status
+read_file(const char *path, vyre_bytes *out)
 {
   if (strcmp(path, "-") == 0)
     return read_all(STDIN_FILENO, "standard input", CHUNK, out);
@@ -69,6 +69,13 @@ vyre_file_read(const char *path, vyre_bytes *out)
     status = read_all(fd, path, S_ISREG(file.st_mode) ? (size_t)file.st_size + 1 : CHUNK, out);
   close(fd);
   return status;
+}
+
+vyre_status
+vyre_file_read(const char *path, vyre_bytes *out)
+{
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, read_file(path, out));
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */

@@ -81,5 +81,6 @@ vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children
 vyre_status
 vyre_pipeline_print(const vyre_pipeline *pipeline, vyre_bytes *out)
 {
-  return print_children(pipeline, 0, out);
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, print_children(pipeline, 0, out));
 }

@@ -203,8 +203,8 @@ shown_length(const vyre_pass *pass)
   return strlen(pass->name) + (pass->long_name ? strlen(pass->long_name) + 3 : 0);
 }
 
-vyre_status
-vyre_registry_list(const vyre_registry *registry, vyre_bytes *out)
+static vyre_status
+list(const vyre_registry *registry, vyre_bytes *out)
 {
   size_t width = 0;
   for (uint32_t i = 0; i < registry->pass_count; i++) {
@@ -220,7 +220,17 @@ vyre_registry_list(const vyre_registry *registry, vyre_bytes *out)
                                (int)(width - shown_length(pass)), "", pass->summary, record->plugin->plugin.name,
                                record->plugin->plugin.version));
   }
+  VYRE_TRY(vyre_bytes_printf(out, "\nAround passes:\n"));
+  for (size_t i = 0; i < sizeof(vyre_combinators) / sizeof(vyre_combinators[0]); i++)
+    VYRE_TRY(vyre_bytes_printf(out, "%-*s  %s\n", (int)width, vyre_combinators[i].name, vyre_combinators[i].summary));
   return VYRE_OK;
+}
+
+vyre_status
+vyre_registry_list(const vyre_registry *registry, vyre_bytes *out)
+{
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, list(registry, out));
 }
 
 static vyre_status
@@ -265,8 +275,8 @@ help_unknown(const vyre_registry *registry, const char *name)
   return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
 }
 
-vyre_status
-vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out)
+static vyre_status
+help(const vyre_registry *registry, const char *name, vyre_bytes *out)
 {
   for (size_t i = 0; i < sizeof(vyre_combinators) / sizeof(vyre_combinators[0]); i++) {
     const vyre_schema *schema = &vyre_combinators[i];
@@ -286,4 +296,11 @@ vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *
   VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out));
   return vyre_bytes_printf(out, "\nFrom plugin %s %s, %s\n", record->plugin->plugin.name, record->plugin->plugin.version,
                            record->plugin->path);
+}
+
+vyre_status
+vyre_registry_help(const vyre_registry *registry, const char *name, vyre_bytes *out)
+{
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, help(registry, name, out));
 }

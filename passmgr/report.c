@@ -125,8 +125,8 @@ vyre_report_count(const vyre_report *report, const char *pass, const char *name)
   return 0;
 }
 
-vyre_status
-vyre_report_times(const vyre_report *report, vyre_bytes *out)
+static vyre_status
+print_times(const vyre_report *report, vyre_bytes *out)
 {
   uint64_t total = 0;
   for (uint32_t i = 0; i < report->time_count; i++)
@@ -142,7 +142,14 @@ vyre_report_times(const vyre_report *report, vyre_bytes *out)
 }
 
 vyre_status
-vyre_report_stats(const vyre_report *report, vyre_bytes *out)
+vyre_report_times(const vyre_report *report, vyre_bytes *out)
+{
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, print_times(report, out));
+}
+
+static vyre_status
+print_stats(const vyre_report *report, vyre_bytes *out)
 {
   if (report->count_count == 0)
     return vyre_bytes_printf(out, "no pass counted anything\n");
@@ -150,4 +157,11 @@ vyre_report_stats(const vyre_report *report, vyre_bytes *out)
     VYRE_TRY(vyre_bytes_printf(out, "%12" PRIu64 "  %s: %s\n", report->counts[i].amount, report->counts[i].pass,
                                report->counts[i].name));
   return VYRE_OK;
+}
+
+vyre_status
+vyre_report_stats(const vyre_report *report, vyre_bytes *out)
+{
+  size_t before = out->size;
+  return vyre_bytes_undo(out, before, print_stats(report, out));
 }

@@ -113,6 +113,8 @@ typedef struct vyre_bytes {
 VYRE_MUST_USE vyre_status vyre_bytes_append(vyre_bytes *bytes, const void *data, size_t size);
 VYRE_MUST_USE vyre_status vyre_bytes_reserve(vyre_bytes *bytes, size_t capacity);
 VYRE_MUST_USE vyre_status vyre_bytes_printf(vyre_bytes *bytes, const char *format, ...) VYRE_PRINTF(2, 3);
+/* After an error nothing is left of what was appended behind `size`: for functions that append step by step.  Returns `status`. */
+VYRE_MUST_USE vyre_status vyre_bytes_undo(vyre_bytes *bytes, size_t size, vyre_status status);
 void vyre_bytes_free(vyre_bytes *bytes);
 
 #ifdef __cplusplus

@@ -9,14 +9,23 @@
 typedef struct test_memory {
   const vyre_allocator *base;
   uint64_t calls, fail_at; /* the call that fails, from 1; 0: none */
+  bool sticky;             /* all later ones fail too */
   size_t out;              /* bytes */
+  size_t reserved;         /* bytes of address space */
 } test_memory;
+
+static inline bool
+test_fails(test_memory *t)
+{
+  t->calls++;
+  return t->fail_at && (t->calls == t->fail_at || (t->sticky && t->calls > t->fail_at));
+}
 
 static inline void *
 test_resize(void *user, void *memory, size_t old_size, size_t new_size)
 {
   test_memory *t = user;
-  if (new_size > old_size && ++t->calls == t->fail_at)
+  if (new_size > old_size && test_fails(t))
     return NULL;
   void *result = t->base->resize(t->base->user, memory, old_size, new_size);
   if (result || new_size == 0)
@@ -28,20 +37,24 @@ static inline void *
 test_reserve(void *user, size_t bytes)
 {
   test_memory *t = user;
-  return ++t->calls == t->fail_at ? NULL : t->base->reserve(t->base->user, bytes);
+  void *result = test_fails(t) ? NULL : t->base->reserve(t->base->user, bytes);
+  if (result)
+    t->reserved += bytes;
+  return result;
 }
 
 static inline bool
 test_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
 {
   test_memory *t = user;
-  return ++t->calls != t->fail_at && t->base->commit(t->base->user, memory, old_bytes, bytes);
+  return !test_fails(t) && t->base->commit(t->base->user, memory, old_bytes, bytes);
 }
 
 static inline void
 test_release(void *user, void *memory, size_t bytes)
 {
   test_memory *t = user;
+  t->reserved -= bytes;
   t->base->release(t->base->user, memory, bytes);
 }
 

@@ -1,0 +1,117 @@
+/* Every allocation, reservation and commit on a module's way through everything fails once, alone or with all after it: a status
+ * that says so, nothing leaked, no half-made output; and what a failed step only read is as good as before.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "whole.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test_allocator.h"
+
+/* Steps that change nothing of what they are given. */
+static bool
+is_repeatable(const char *step)
+{
+  static const char *const steps[] = {"listing passes", "explaining a pass", "parsing a pipeline", "printing a pipeline",
+                                      "verifying",      "cloning",           "printing",           "writing VIR0",
+                                      "writing SPIR-V"};
+  for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+    if (strcmp(step, steps[i]) == 0)
+      return true;
+  return false;
+}
+
+static void
+require(vyre_status status, const char *what)
+{
+  if (status)
+    fail_msg("%s: %s", what, vyre_status_text(status));
+}
+
+/* Runs step `k` with the n-th allocation in it failing.  False: it has no n-th. */
+static bool
+fail_one(const char *path, unsigned k, uint64_t n, bool sticky)
+{
+  const char *name = whole_steps[k].name;
+  test_memory memory;
+  vyre_allocator allocator = test_allocator(&memory, 0);
+  whole w = {.path = path, .allocator = &allocator, .out = {.allocator = &allocator}};
+  for (unsigned i = 0; i < k; i++)
+    require(whole_steps[i].run(&w), whole_steps[i].name);
+  size_t size = w.out.size;
+  memory.calls = 0;
+  memory.fail_at = n;
+  memory.sticky = sticky;
+  vyre_status status = whole_steps[k].run(&w);
+  memory.fail_at = 0;
+  bool refused = memory.calls >= n;
+  if (!refused) {
+    require(status, name);
+  } else {
+    if (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), "memory"))
+      fail_msg("%s, allocation %u: '%s'", name, (unsigned)n, vyre_status_text(status));
+    if (strcmp(name, "interpreting") != 0)
+      assert_int_equal(w.out.size, size);
+    assert_int_equal(w.file.size, strcmp(name, "writing VIR0") == 0 ? 0 : w.file.size);
+    if (is_repeatable(name))
+      require(whole_steps[k].run(&w), "again");
+  }
+  vyre_status_free(status);
+  whole_free(&w);
+  if (memory.out || memory.reserved)
+    fail_msg("%s, allocation %u: %zu bytes and %zu of address space are left", name, (unsigned)n, memory.out, memory.reserved);
+  return refused;
+}
+
+static void
+sweep(const char *path)
+{
+  for (unsigned k = 0; k < whole_step_count; k++) {
+    uint64_t n = 1;
+    while (fail_one(path, k, n, false) && fail_one(path, k, n, true))
+      n++;
+    if (getenv("VYRE_TEST_VERBOSE"))
+      print_message("%s: %u allocations %s\n", path, (unsigned)n - 1, whole_steps[k].name);
+  }
+}
+
+static void
+text_without_memory(void **state)
+{
+  (void)state;
+  sweep(VYRE_TEST_SOURCES "/unittests/text/corpus/memory.vir");
+}
+
+static void
+spirv_without_memory(void **state)
+{
+  (void)state;
+  char path[] = "/tmp/vyre-memory-XXXXXX";
+  vyre_bytes text = {0}, words = {0};
+  static const char source[] = VYRE_TEST_SOURCES "/examples/shaders/reduce.comp";
+  static const vyre_glsl_options options = {.debug = true};
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  require(vyre_file_read(source, &text), "a shader");
+  require(vyre_glsl_compile(text.data, text.size, source, &options, (vyre_diagnostics){0}, &words), "compiling");
+  require(vyre_file_write(path, words.data, words.size), "writing");
+  sweep(path);
+  unlink(path);
+  vyre_bytes_free(&text);
+  vyre_bytes_free(&words);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(text_without_memory), cmocka_unit_test(spirv_without_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
