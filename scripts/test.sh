@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs all tests: gcc release, then clang with the address and undefined behaviour
-# sanitizers; clang release must compile.  The last lines are ctest's summary.  SPDX-License-Identifier: Apache-2.0
+# sanitizers; the tests that have threads with the thread sanitizer; clang release must compile.  The last lines are ctest's summary.
+# SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +16,11 @@ build() {
 
 build clang
 build asan-ubsan
+build tsan
 build release
 echo "== test: asan-ubsan"
 ctest --preset asan-ubsan
+echo "== test: tsan"
+ctest --preset tsan
 echo "== test: release"
 ctest --preset release
