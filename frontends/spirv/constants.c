@@ -78,8 +78,9 @@ fit_literal(const uint32_t *words, vyre_kind kind)
 static void
 note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
 {
-  info->row = t->form == FORM_VALUE;
-  if (!info->row || VYRE_TYPE_LANES(t->value) != 1 || !vyre_kind_is_int(VYRE_TYPE_KIND(t->value)) || (info->flags & ID_SPEC))
+  info->holds = t->form == FORM_VALUE ? HOLDS_ROW : HOLDS_LEAVES;
+  if (t->form != FORM_VALUE || VYRE_TYPE_LANES(t->value) != 1 || !vyre_kind_is_int(VYRE_TYPE_KIND(t->value)) ||
+      (info->flags & ID_SPEC))
     return;
   if (op == SpvOpConstantNull)
     info->root = 0;

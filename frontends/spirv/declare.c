@@ -270,6 +270,7 @@ declare_variable(import *m, const uint32_t *words)
     return import_fail(m, "type %u is no pointer of its storage class", words[1]);
   if (!import_define(m, words[2], ID_GLOBAL, words[1]))
     return false;
+  m->ids[words[2]].holds = HOLDS_POINTER;
   if (words[3] == SpvStorageClassPrivate) {
     if (m->roots.count == 0)
       (void)list_add(m, &m->roots, sizeof(root), 1);

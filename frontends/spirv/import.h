@@ -42,6 +42,9 @@ typedef enum id_kind {
   ID_KINDS
 } id_kind;
 
+/* What value is, where the id has one now: where epoch is that of its kind in `epochs`. */
+typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER } id_holds;
+
 /* Flags of an id; vyre_access bits beside them. */
 enum {
   ID_EXACT = 1,
@@ -62,7 +65,7 @@ typedef struct id_info {
   uint32_t decorations; /* first of its list; 0: none */
   uint32_t root;        /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf; or a literal */
   uint8_t kind;
-  bool row; /* constant, local: a scalar or vector; value is its row */
+  uint8_t holds; /* id_holds */
   uint16_t flags;
 } id_info;
 
@@ -163,6 +166,8 @@ typedef struct pointer {
   uint8_t base;
   bool has_lane, lane_literal; /* a component of the vector there; of buffers only behind a column */
   bool has_column;             /* a matrix column that a value picks: `column`, of the `columns` there */
+  bool single;                 /* it leads to a scalar or vector, whole: */
+  vyre_type value;             /* of this type */
   uint16_t access;
   uint32_t type;                  /* id of what it points to */
   uint32_t first;                 /* leaf; built-in: its number; buffer: index of `globals` */
@@ -477,10 +482,19 @@ static inline uint32_t
 import_row(import *m, uint32_t id)
 {
   const id_info *info = &m->ids[id < m->bound ? id : 0];
-  return info->row && info->epoch == m->epochs[info->kind] ? import_visible(m, info->value) : import_row_made(m, id);
+  return info->holds == HOLDS_ROW && info->epoch == m->epochs[info->kind] ? import_visible(m, info->value) : import_row_made(m, id);
 }
 uint32_t import_leaf(import *m, uint32_t id, uint32_t k); /* leaf k, visible */
-void import_set(import *m, uint32_t id, uint32_t row);
+void import_name_value(import *m, uint32_t id, uint32_t row);
+static inline void
+import_set(import *m, uint32_t id, uint32_t row)
+{
+  id_info *info = &m->ids[id];
+  info->value = row;
+  info->epoch = m->epochs[info->kind];
+  if (info->name)
+    import_name_value(m, id, row);
+}
 uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t count); /* to be filled at once */
 static inline vyre_type
 import_row_type(const import *m, uint32_t row)
@@ -501,7 +515,15 @@ bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const 
 bool import_make_globals(import *m, const entry *e);
 bool import_variable(import *m); /* OpVariable in a function */
 bool import_access_chain(import *m);
-pointer *import_pointer(import *m, uint32_t id);         /* moves when pointers are added */
+pointer *import_no_pointer(import *m, uint32_t id);
+/* Moves when pointers are added. */
+static inline pointer *
+import_pointer(import *m, uint32_t id)
+{
+  const id_info *info = &m->ids[id < m->bound ? id : 0];
+  return info->holds == HOLDS_POINTER && info->epoch == m->epochs[info->kind] ? AT(pointer, m->pointers, info->value)
+                                                                              : import_no_pointer(m, id);
+}
 uint32_t import_builtin(import *m, const pointer *p);    /* a built-in's row */
 uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer: a row; 0: failed */
 /* The leaves that a store through `id` may change, as far as constants tell; false: none are. */

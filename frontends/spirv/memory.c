@@ -21,6 +21,40 @@ row_flags(const pointer *p, uint32_t operands)
   return flags;
 }
 
+/* A scalar or vector that a pointer leads to, whole: what most loads and stores are of. */
+static uint32_t
+load_single(import *m, uint32_t index, uint32_t operands)
+{
+  const pointer *p = AT(pointer, m->pointers, index);
+  if (p->base == BASE_LEAVES)
+    return locals_read(m, p->first);
+  if (p->base == BASE_VALUE)
+    return import_cast(m, import_builtin(m, p), p->value);
+  if (p->base == BASE_NOTHING)
+    return vyre_build_const(&m->b, p->value, 0).id;
+  uint32_t flags = row_flags(p, operands), path = import_path(m, index);
+  vyre_type type = AT(pointer, m->pointers, index)->value;
+  return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
+}
+
+/* `row` may have to be made visible. */
+static bool
+store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
+{
+  const pointer *p = AT(pointer, m->pointers, index);
+  if (p->base == BASE_LEAVES)
+    locals_write(m, p->first, import_visible(m, row));
+  else if (p->base == BASE_VALUE)
+    return import_uncovered(m, "a store to a built-in");
+  if (p->base != BASE_BUFFER ||
+      AT(global, m->globals, p->first)->space == VYRE_SPACE_CONSTANT) /* that has its value from the start */
+    return !failed(m);
+  uint32_t flags = row_flags(p, operands), path = import_path(m, index);
+  if (path)
+    vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){import_visible(m, row)}, VYRE_NONE);
+  return !failed(m);
+}
+
 static bool
 push_row(import *m, uint32_t row)
 {
@@ -142,6 +176,8 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   const spv_type *t = import_value_type(m, p.type);
   if (!t)
     return false;
+  if (p.single)
+    return push_row(m, load_single(m, index, operands));
   if (p.has_column)
     return push_row(m, load_column(m, index, t->value, row_flags(&p, operands)));
   switch ((pointer_base)p.base) {
@@ -187,6 +223,8 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
   const spv_type *t = import_value_type(m, p.type);
   if (!t)
     return false;
+  if (p.single)
+    return store_single(m, index, *AT(uint32_t, m->stack, first), operands);
   if (p.has_column) {
     store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(&p, operands));
     return !failed(m);
@@ -280,6 +318,8 @@ store(import *m, const uint32_t *words)
     return false;
   if (v.type != p->type)
     return import_fail(m, "value %u is not of the type that pointer %u leads to", words[2], words[1]);
+  if (p->single)
+    return store_single(m, m->ids[words[1]].value, v.leaves[0], operands);
   uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
   if (v.count && !rows)
     return false;
@@ -324,6 +364,10 @@ load(import *m, const uint32_t *words)
     return false;
   if (p->type != words[1])
     return import_fail(m, "its type is not what pointer %u leads to", words[3]);
+  if (p->single) {
+    import_set(m, words[2], load_single(m, m->ids[words[3]].value, operands));
+    return !failed(m);
+  }
   const spv_type *t = import_type(m, words[1]);
   if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
     uint32_t at = only_store(m, words);

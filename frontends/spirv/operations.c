@@ -135,6 +135,8 @@ uint32_t
 import_row_flags(const import *m, uint32_t id)
 {
   uint32_t flags = m->ids[id].flags;
+  if (!flags)
+    return 0;
   return (flags & ID_EXACT ? (uint32_t)VYRE_ROW_EXACT : 0u) | (flags & ID_RELAXED ? (uint32_t)VYRE_ROW_RELAXED : 0u) |
          (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
 }
@@ -381,6 +383,21 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
 
 /* ---- the table's reader ---- */
 
+/* Operands of the type that the op takes, giving the type that is asked for: nothing to cast.  0: it is not so. */
+static uint32_t
+emit_plain(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count)
+{
+  const vyre_op_info *info = &vyre_op_infos[op];
+  vyre_type base = import_row_type(m, rows[0]);
+  bool fits = info->rule == VYRE_RULE_BOOL ? type == VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)) : type == base;
+  if (!fits || !vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(base)))
+    return 0;
+  for (uint32_t k = 1; k < count; k++)
+    if (import_row_type(m, rows[k]) != base)
+      return 0;
+  return vyre_build(&m->b, op, type, flags, 0, 0, (vyre_row){rows[0]}, (vyre_row){rows[1]}, (vyre_row){rows[2]}).id;
+}
+
 bool
 import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
@@ -422,7 +439,9 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
                                                     : o->read == VYRE_F32 ? VYRE_CLASS_FLOAT
                                                                           : VYRE_CLASS_BOOL))
       return import_fail(m, "its type or its operands' is not one that it can have");
-    row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
+    row = emit_plain(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
+    if (!row)
+      row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
     break;
   case OP_CONVERT:
     row = convert(m, o, t->value, id, rows[0]);

@@ -10,7 +10,7 @@
 #include "import.h"
 
 pointer *
-import_pointer(import *m, uint32_t id)
+import_no_pointer(import *m, uint32_t id)
 {
   const id_info *info = import_id(m, id);
   if (!info)
@@ -20,25 +20,27 @@ import_pointer(import *m, uint32_t id)
     import_fail(m, "id %u is no pointer to a variable", id);
     return NULL;
   }
-  if (info->kind == ID_LOCAL && info->epoch != m->epochs[ID_LOCAL]) {
+  if (info->kind == ID_LOCAL)
     import_fail(m, "pointer %u is used before it is defined\nFix: check the module with spirv-val", id);
-    return NULL;
-  }
-  if (info->value == NONE) {
+  else
     import_uncovered(m, "variable %u of storage class %u is not covered", id, t->count);
-    return NULL;
-  }
-  return AT(pointer, m->pointers, info->value);
+  return NULL;
 }
 
-static uint32_t
-add_pointer(import *m, pointer p)
+/* What the id is from here on. */
+static bool
+set_pointer(import *m, uint32_t id, pointer p)
 {
+  const spv_type *t = import_type(m, p.type);
   pointer *added = list_add(m, &m->pointers, sizeof(pointer), 1);
-  if (!added)
-    return NONE;
+  if (!t || !added)
+    return false;
+  p.single = t->form == FORM_VALUE && !p.has_lane && !p.has_column;
+  p.value = t->value;
   *added = p;
-  return m->pointers.count - 1;
+  m->ids[id].value = m->pointers.count - 1;
+  m->ids[id].epoch = m->epochs[m->ids[id].kind];
+  return true;
 }
 
 static uint32_t
@@ -206,7 +208,6 @@ make_global(import *m, uint32_t id)
   pointer p = {.base = BASE_BUFFER, .type = t->element, .access = m->ids[id].flags & 0x3f00u};
   uint32_t builtin;
   vyre_space space;
-  m->ids[id].value = NONE;
   switch (t->count) {
   case SpvStorageClassStorageBuffer:
     space = VYRE_SPACE_STORAGE;
@@ -230,14 +231,12 @@ make_global(import *m, uint32_t id)
       return true;
     p.base = BASE_VALUE;
     p.first = builtin;
-    m->ids[id].value = add_pointer(m, p);
-    return m->ids[id].value != NONE;
+    return set_pointer(m, id, p);
   default:
     return true;
   }
   p.first = add_global(m, id, space, 0);
-  m->ids[id].value = p.first == NONE ? NONE : add_pointer(m, p);
-  return m->ids[id].value != NONE;
+  return p.first != NONE && set_pointer(m, id, p);
 }
 
 /* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one
@@ -265,10 +264,7 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
     }
     p.first = r->global;
   }
-  info->value = p.first == NONE ? NONE : add_pointer(m, p);
-  if (info->kind == ID_LOCAL)
-    info->epoch = m->epochs[ID_LOCAL];
-  if (info->value == NONE)
+  if (p.first == NONE || !set_pointer(m, id, p))
     return false;
   if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
     return true;
@@ -316,7 +312,7 @@ import_make_globals(import *m, const entry *e)
   bool all = m->entries.count == 1;
   for (uint32_t k = all ? 0 : named; k < (all ? m->variables.count : end); k++) {
     uint32_t id = all ? *AT(uint32_t, m->variables, k) : m->words[k];
-    if (id >= m->bound || m->ids[id].kind != ID_GLOBAL || m->ids[id].value == NONE)
+    if (id >= m->bound || m->ids[id].kind != ID_GLOBAL || m->ids[id].epoch != m->program_epoch)
       continue;
     const pointer *p = AT(pointer, m->pointers, m->ids[id].value);
     if (p->base != BASE_BUFFER || AT(global, m->globals, p->first)->space > VYRE_SPACE_PUSH)
@@ -407,11 +403,12 @@ import_access_chain(import *m)
   if (!base)
     return false;
   pointer p = *base;
+  uint32_t steps = p.steps;
   p.steps = m->steps.count;
   if (p.step_count && !list_add(m, &m->steps, sizeof(step), p.step_count))
     return false;
   for (uint32_t k = 0; k < p.step_count; k++)
-    *AT(step, m->steps, p.steps + k) = *AT(step, m->steps, AT(pointer, m->pointers, m->ids[words[3]].value)->steps + k);
+    *AT(step, m->steps, p.steps + k) = *AT(step, m->steps, steps + k);
   p.path = 0;
   for (uint32_t k = 4; k < count; k++)
     if (!take_step(m, &p, words[k]))
@@ -419,10 +416,7 @@ import_access_chain(import *m)
   const spv_type *t = import_type(m, words[1]);
   if (!t || t->form != FORM_POINTER || t->element != p.type)
     return import_fail(m, "its type %u is not a pointer to what it leads to", words[1]);
-  uint32_t added = add_pointer(m, p);
-  m->ids[words[2]].value = added;
-  m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
-  return added != NONE;
+  return set_pointer(m, words[2], p);
 }
 
 static bool
@@ -453,7 +447,7 @@ range_of(import *m, uint32_t id, uint32_t depth, uint32_t *first, uint32_t *coun
     }
     return true;
   }
-  if (info->value == NONE || (info->kind == ID_LOCAL && info->epoch != m->epochs[ID_LOCAL]))
+  if (info->epoch != m->epochs[info->kind])
     return false;
   const pointer *p = import_pointer(m, id);
   if (!p || p->base != BASE_LEAVES)

@@ -278,7 +278,7 @@ begin_program(import *m, const entry *e)
   const char *name = import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
   (void)length;
   m->program = vyre_build_program(m->module, name, program_mode(m, e), m->input, &m->b).id;
-  m->epochs[ID_CONSTANT] = ++m->program_epoch;
+  m->epochs[ID_CONSTANT] = m->epochs[ID_GLOBAL] = ++m->program_epoch;
   m->epochs[ID_LOCAL] = NONE;
   m->first_decl = vyre_build_var(&m->b, VYRE_TYPE(VYRE_U32, 1)).id;
   m->first_body = vyre_build_jump(&m->b, VYRE_OP_trap, VYRE_NONE).id;

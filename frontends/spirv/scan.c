@@ -216,7 +216,7 @@ scan_result(import *m, uint32_t op, const uint32_t *words, bool has_type)
     return false;
   const spv_type *t = has_type ? import_type(m, words[1]) : NULL;
   if (t)
-    m->ids[words[2]].row = t->form == FORM_VALUE;
+    m->ids[words[2]].holds = t->form == FORM_VALUE ? HOLDS_ROW : t->form == FORM_POINTER ? HOLDS_POINTER : HOLDS_LEAVES;
   return t || !has_type;
 }
 

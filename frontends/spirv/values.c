@@ -54,14 +54,9 @@ import_leaf(import *m, uint32_t id, uint32_t k)
 }
 
 void
-import_set(import *m, uint32_t id, uint32_t row)
+import_name_value(import *m, uint32_t id, uint32_t row)
 {
-  id_info *info = &m->ids[id];
-  if (failed(m))
-    return;
-  info->value = row;
-  info->epoch = m->epochs[info->kind];
-  if (info->name && row >= m->rows_before && VYRE_ROW_OP(m->view->op[row]) != VYRE_OP_const)
+  if (!failed(m) && row >= m->rows_before && VYRE_ROW_OP(m->view->op[row]) != VYRE_OP_const)
     import_name_row(m, row, id);
 }
 
