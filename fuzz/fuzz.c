@@ -109,7 +109,7 @@ interpret(const vyre_module *module, uint32_t program)
     dispatch.binding_count++;
   }
   for (int report = 0; report < 2; report++) {
-    options.report_undefined = report;
+    options.report_undefined = options.check_bounds = options.check_races = report;
     fuzz_allow(vyre_interp_run(module, &dispatch, &options, NULL), "interpreting");
   }
   for (uint32_t i = 0; i < dispatch.binding_count; i++)

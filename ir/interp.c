@@ -14,67 +14,6 @@
 #include "eval_scalar.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-/* ---- errors --------------------------------------------------------------------------------------------------------- */
-
-static void
-describe_row(const interp *ip, uint32_t row, char *text, size_t capacity)
-{
-  const char *name = vyre_row_name(ip->module, (vyre_row){row});
-  const char *op = vyre_op_infos[VYRE_ROW_OP(ip->view->op[row])].text;
-  vyre_string file;
-  uint32_t line, column;
-  int used = snprintf(text, capacity, "row %" PRIu32 " (%s%s%s", row, op ? op : "?", name ? " %" : "", name ? name : "");
-  if (used < 0 || (size_t)used >= capacity)
-    return;
-  if (vyre_row_line(ip->module, (vyre_row){row}, &file, &line, &column))
-    used += snprintf(text + used, capacity - (size_t)used, ", %s:%" PRIu32, vyre_string_text(ip->module, file), line);
-  if ((size_t)used < capacity)
-    snprintf(text + used, capacity - (size_t)used, ")");
-}
-
-bool
-interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...)
-{
-  char what[512], where[512], who[256] = "";
-  const char *program = vyre_row_name(ip->module, ip->dispatch->program);
-  va_list arguments;
-  if (ip->status)
-    return false;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
-  describe_row(ip, row, where, sizeof where);
-  if (invocation < ip->count) {
-    uint32_t at[3], group[3];
-    place_invocation(ip, (uint32_t)invocation, at, group);
-    snprintf(who, sizeof who, " invocation (%u, %u, %u) of workgroup (%u, %u, %u), global (%u, %u, %u)", at[0], at[1], at[2],
-             group[0], group[1], group[2], group[0] * ip->local[0] + at[0], group[1] * ip->local[1] + at[1],
-             group[2] * ip->local[2] + at[2]);
-  }
-  ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, %s: %s%s\nFix: %s", program ? program : "?", where, what, who, fix);
-  return false;
-}
-
-bool
-interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what)
-{
-  if (!ip->report)
-    return true;
-  for_each_active(ip, active, i)
-  {
-    const uint32_t origin = ip->origin[(size_t)(operand - ip->begin) * ip->count + i];
-    if (origin != 0) {
-      char where[512];
-      describe_row(ip, origin, where, sizeof where);
-      return interp_fail(ip, row, i, "guard the row, or run without reporting what is undefined",
-                         "undefined: %s comes from %s, which is undefined on its operands, in", as_what, where);
-    }
-  }
-  return true;
-}
 
 /* ---- masks ---------------------------------------------------------------------------------------------------------- */
 
@@ -381,9 +320,8 @@ run_barrier(interp *ip, uint32_t row, const uint64_t *active)
 {
   const uint32_t scope = VYRE_ORDER_EXECUTION(ip->view->imm[row]);
   const uint32_t size = scope == 1 ? ip->count : ip->per_group;
-  if (scope == 3 || scope == 4) /* a subgroup's or invocation's: lockstep has the order already */
-    return true;
-  for (uint32_t first = 0; first < ip->count; first += size) {
+  const bool control = scope != 3 && scope != 4; /* a subgroup's or invocation's: lockstep has the order already */
+  for (uint32_t first = 0; control && first < ip->count; first += size) {
     uint32_t missing = UINT32_MAX;
     bool any = false;
     for (uint32_t i = first; i < first + size; i++) {
@@ -397,6 +335,8 @@ run_barrier(interp *ip, uint32_t row, const uint64_t *active)
                                     : "put the barrier where every invocation of the workgroup comes",
                          "barrier in non-uniform control flow: not reached by");
   }
+  if (ip->races)
+    interp_race_barrier(ip, row, active);
   return true;
 }
 
@@ -419,7 +359,10 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   case VYRE_OP_load: return interp_load(ip, row, active);
   case VYRE_OP_store: return interp_store(ip, row, active);
   case VYRE_OP_copy: case VYRE_OP_async_copy: return interp_copy(ip, row, active); /* an async copy happens at its start */
-  case VYRE_OP_async_wait: return true;
+  case VYRE_OP_async_wait:
+    if (ip->races)
+      interp_race_wait(ip, row, active);
+    return true;
   case VYRE_OP_set: interp_set(ip, row, active); return true;
   case VYRE_OP_atomic_load: case VYRE_OP_atomic_store: case VYRE_OP_atomic_exchange: case VYRE_OP_atomic_compare_exchange:
   case VYRE_OP_atomic_add: case VYRE_OP_atomic_sub: case VYRE_OP_atomic_umin: case VYRE_OP_atomic_umax: case VYRE_OP_atomic_smin:
@@ -468,7 +411,11 @@ run_workgroup(interp *ip)
   uint64_t *active = take_mask(ip);
   for (uint32_t i = 0; i < ip->count; i++)
     active[i / 64] |= UINT64_C(1) << (i % 64);
-  return run_region(ip, NULL, ip->begin, active);
+  if (!run_region(ip, NULL, ip->begin, active))
+    return false;
+  if (ip->races)
+    interp_race_workgroup_ends(ip);
+  return true;
 }
 
 static bool

@@ -80,9 +80,11 @@ typedef struct interp {
   uint32_t group[3]; /* not together: the one that runs */
   uint64_t budget;
   uint64_t rows_executed;
-  uint32_t modes; /* VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32 */
-  bool flush;     /* the row at hand takes f32 denormals for zeros */
-  bool report;    /* undefined rows of a relaxed program */
+  uint32_t modes;      /* VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32 */
+  bool flush;          /* the row at hand takes f32 denormals for zeros */
+  bool report;         /* undefined rows of a relaxed program */
+  bool bounds;         /* accesses out of bounds, of any */
+  struct races *races; /* NULL: they are not looked for */
 
   uint32_t *plane;   /* by row - begin: first plane of its value */
   uint32_t *literal; /* by row - begin: plane of its immediate, as many as the row has lanes */
@@ -136,6 +138,18 @@ place_invocation(const interp *ip, uint32_t invocation, uint32_t local[3], uint3
   group[2] = ip->together ? g / groups[0] / groups[1] : ip->group[2];
 }
 
+/* Where `size` bytes of an invocation's lie, or NULL. */
+static inline uint8_t *
+place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint64_t size)
+{
+  uint64_t copy = 0;
+  if (offset >= buffer->size || size > buffer->size - offset)
+    return NULL;
+  if (buffer->step)
+    copy = buffer->sharers == 1 ? invocation : (uint32_t)invocation / buffer->sharers;
+  return buffer->data + copy * buffer->step + offset;
+}
+
 /* Walks the invocations of a mask: for_each_active (ip, mask, i) { ... } */
 #define for_each_active(ip, mask, i)                                                                                 \
   for (uint32_t word_ = 0; word_ < (ip)->words; word_++)                                                             \
@@ -172,11 +186,44 @@ void interp_set(interp *ip, uint32_t row, const uint64_t *active);
 /* Bytes of a scalar in memory. */
 uint32_t interp_scalar_size(vyre_kind kind);
 
-/* Ends the run: "program @x, row 12 (load %v, a.comp:7): MESSAGE invocation (0, 0, 0) of ...", UINT64_MAX: of none; and the fix.
+/* interp_report.c: texts, and what ends the run with them. */
+#define INTERP_TEXT 512
+/* "row 12 (load %v, a.comp:7:3)" */
+const char *interp_describe_row(const interp *ip, uint32_t row, char text[INTERP_TEXT]);
+/* "invocation (0, 0, 0) of workgroup (0, 0, 0), global (0, 0, 0)" */
+const char *interp_describe_invocation(const interp *ip, const uint32_t local[3], const uint32_t group[3], char text[INTERP_TEXT]);
+const char *interp_describe_buffer(const interp *ip, uint32_t row, char text[INTERP_TEXT]);
+/* Ends the run: "program @x, row 12 (load %v, a.comp:7:3): MESSAGE invocation (0, 0, 0) of ...", UINT64_MAX: of none; and the fix.
  * False. */
 bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
 #define VERIFY "run the verifier on the module before it is interpreted"
 /* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */
 bool interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what);
+bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, uint32_t buffer);
+
+/* Zeroed; NULL: out of memory, which ends the run. */
+void *interp_take(interp *ip, size_t count, size_t size);
+void interp_give(interp *ip, void *memory, size_t count, size_t size);
+
+/* interp_races.c: each is called only with ip->races.  False: the run has ended, by a race or for want of memory. */
+typedef enum race_access { RACE_READ = 0, RACE_WRITE = 1, RACE_ATOMIC = 2 } race_access;
+bool interp_races_start(interp *ip);
+void interp_races_end(interp *ip);
+void interp_race_workgroup(interp *ip);
+void interp_race_workgroup_ends(interp *ip);
+/* A row that accesses memory or orders it begins. */
+void interp_race_row(interp *ip, uint32_t row);
+/* Plain loads and stores: all active invocations. */
+bool interp_race_plain(interp *ip, uint32_t row, const uint64_t *active, race_access access);
+/* One access of one invocation, to these bytes. */
+bool interp_race_touch(interp *ip, const buffer_state *buffer, uint64_t invocation, const uint8_t *place, uint32_t size,
+                       race_access access);
+/* An atomic access of the row; `writes` is false for a load and an exchange that fails. */
+bool interp_race_atomic(interp *ip, const buffer_state *buffer, uint64_t invocation, const uint8_t *place, uint32_t size,
+                        bool writes);
+void interp_race_barrier(interp *ip, uint32_t row, const uint64_t *active);
+/* An async_copy row has been done. */
+void interp_race_copied(interp *ip, const uint64_t *active);
+void interp_race_wait(interp *ip, uint32_t row, const uint64_t *active);
 
 #endif

@@ -54,18 +54,6 @@ interp_length(interp *ip, uint32_t row)
     to[i] = base[i] == NOWHERE ? 0 : runtime_count(&ip->buffers[plan->buffer], base[i], info.stride) & UINT32_MAX;
 }
 
-/* Where `size` bytes lie, or NULL. */
-static uint8_t *
-place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint64_t size)
-{
-  uint64_t copy = 0;
-  if (offset >= buffer->size || size > buffer->size - offset)
-    return NULL;
-  if (buffer->step)
-    copy = buffer->sharers == 1 ? invocation : (uint32_t)invocation / buffer->sharers;
-  return buffer->data + copy * buffer->step + offset;
-}
-
 static uint64_t
 read_scalar(const uint8_t *from, vyre_kind kind)
 {
@@ -103,13 +91,6 @@ write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
     memcpy(to, &bits, 4);
     return;
   }
-}
-
-static bool
-out_of_bounds(interp *ip, uint32_t row, uint64_t invocation)
-{
-  return interp_fail(ip, row, invocation, "guard the access, or run without reporting what is undefined",
-                     "undefined: the access is out of bounds in");
 }
 
 /* An address may not be undefined, whoever uses it. */
@@ -152,12 +133,12 @@ interp_load(interp *ip, uint32_t row, const uint64_t *active)
   for_each_active(ip, active, i)
   {
     const uint8_t *from = place_of(buffer, i, at[i], size);
-    if (!from && ip->report)
-      return out_of_bounds(ip, row, i);
+    if (!from && ip->bounds)
+      return interp_out_of_bounds(ip, row, i, buffer->row);
     for (uint32_t k = 0; k < lanes; k++)
       to[(size_t)k * ip->count + i] = from ? read_scalar(from + (size_t)k * plan->lane_stride, kind) : 0;
   }
-  return true;
+  return !ip->races || interp_race_plain(ip, row, active, RACE_READ);
 }
 
 bool
@@ -176,12 +157,12 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
   for_each_active(ip, active, i)
   {
     uint8_t *to = place_of(buffer, i, at[i], size);
-    if (!to && ip->report)
-      return out_of_bounds(ip, row, i);
+    if (!to && ip->bounds)
+      return interp_out_of_bounds(ip, row, i, buffer->row);
     for (uint32_t k = 0; to && k < lanes; k++)
       write_scalar(to + (size_t)k * plan->lane_stride, kind, from[(size_t)k * ip->count + i]);
   }
-  return true;
+  return !ip->races || interp_race_plain(ip, row, active, RACE_WRITE);
 }
 
 void
@@ -235,12 +216,12 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
   s->offset = s->offset == NOWHERE || s->offset + step >= FARTHEST ? NOWHERE : s->offset + step;
 }
 
-/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  False: out of
- * bounds. */
-static bool
-copy_type(const interp *ip, vyre_type_id type, uint64_t invocation, side to, side from)
+/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  The buffer
+ * that the copy leaves; NULL: none. */
+static const buffer_state *
+copy_type(interp *ip, vyre_type_id type, uint64_t invocation, side to, side from)
 {
-  bool inside = true;
+  const buffer_state *outside = NULL;
   if (type < 256) {
     const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
     const uint32_t scalar = interp_scalar_size(kind);
@@ -250,9 +231,13 @@ copy_type(const interp *ip, vyre_type_id type, uint64_t invocation, side to, sid
       uint8_t *target = to.offset == NOWHERE ? NULL : place_of(to.buffer, invocation, to.offset + k * to.lane_stride, scalar);
       if (target)
         write_scalar(target, kind, source ? read_scalar(source, kind) : 0);
-      inside = inside && source && target;
+      if (!outside)
+        outside = !target ? to.buffer : !source ? from.buffer : NULL;
+      if (ip->races && ((source && !interp_race_touch(ip, from.buffer, invocation, source, scalar, RACE_READ)) ||
+                        (target && !interp_race_touch(ip, to.buffer, invocation, target, scalar, RACE_WRITE))))
+        return NULL;
     }
-    return inside;
+    return outside;
   }
   const vyre_type_info info = vyre_type_get(ip->module, type);
   const uint64_t count = ip->types[type - 256].count;
@@ -264,10 +249,13 @@ copy_type(const interp *ip, vyre_type_id type, uint64_t invocation, side to, sid
     part_to.lane_stride = part_from.lane_stride = scalar;
     step_into(&part_to, &info, i, packed_before);
     step_into(&part_from, &info, i, packed_before);
-    inside = copy_type(ip, part, invocation, part_to, part_from) && inside;
+    const buffer_state *left = copy_type(ip, part, invocation, part_to, part_from);
+    outside = outside ? outside : left;
+    if (ip->status)
+      return NULL;
     packed_before += part < 256 ? VYRE_TYPE_LANES((vyre_type)part) * scalar : ip->types[part - 256].packed_size;
   }
-  return inside;
+  return outside;
 }
 
 bool
@@ -277,13 +265,20 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
   const path_plan *to = path_of(ip, ids[0]), *from = path_of(ip, ids[1]);
   if (!address_defined(ip, row, ids[0], active) || !address_defined(ip, row, ids[1], active))
     return false;
+  if (ip->races)
+    interp_race_row(ip, row);
   for_each_active(ip, active, i)
   {
     const side target = {&ip->buffers[to->buffer], plane_of(ip, ids[0])[i], to->lane_stride};
     const side source = {&ip->buffers[from->buffer], plane_of(ip, ids[1])[i], from->lane_stride};
-    if (!copy_type(ip, to->type, i, target, source) && ip->report)
-      return out_of_bounds(ip, row, i);
+    const buffer_state *outside = copy_type(ip, to->type, i, target, source);
+    if (ip->status)
+      return false;
+    if (outside && ip->bounds)
+      return interp_out_of_bounds(ip, row, i, outside->row);
   }
+  if (ip->races)
+    interp_race_copied(ip, active);
   return true;
 }
 
@@ -351,16 +346,21 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
                      (comparator && !interp_defined(ip, row, v->c[row], active, "a comparator"))))
     return false;
   clear_origin(ip, row, active);
+  if (ip->races)
+    interp_race_row(ip, row);
   for_each_active(ip, active, i)
   {
     uint8_t *place = place_of(buffer, i, at[i], size);
-    if (!place && ip->report)
-      return out_of_bounds(ip, row, i);
+    if (!place && ip->bounds)
+      return interp_out_of_bounds(ip, row, i, buffer->row);
     const uint64_t old = place ? read_scalar(place, kind) : 0;
     if (place && op != VYRE_OP_atomic_load)
       write_scalar(place, kind, combine(op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));
     if (result)
       result[i] = old;
+    const bool writes = op != VYRE_OP_atomic_load && (op != VYRE_OP_atomic_compare_exchange || old == comparator[i]);
+    if (ip->races && place && !interp_race_atomic(ip, buffer, i, place, size, writes))
+      return false;
   }
   return true;
 }

@@ -9,30 +9,6 @@
 
 #include <inttypes.h>
 
-static void *
-take(interp *ip, size_t count, size_t size)
-{
-  void *memory = NULL;
-  if (count == 0)
-    count = 1;
-  if (size <= SIZE_MAX / 2 / count)
-    memory = ip->allocator->resize(ip->allocator->user, NULL, 0, count * size);
-  if (memory)
-    memset(memory, 0, count * size);
-  else if (!ip->status)
-    ip->status =
-        VYRE_ERROR(VYRE_CODE_INPUT,
-                   "out of memory for a workgroup of %" PRIu32 " invocations\nFix: take a smaller workgroup or program", ip->count);
-  return memory;
-}
-
-static void
-give(interp *ip, void *memory, size_t count, size_t size)
-{
-  if (memory)
-    ip->allocator->resize(ip->allocator->user, memory, (count ? count : 1) * size, 0);
-}
-
 uint32_t
 interp_scalar_size(vyre_kind kind)
 {
@@ -105,7 +81,7 @@ plan_types(interp *ip)
 {
   const uint32_t count = vyre_type_count(ip->module);
   ip->type_count = count > 256 ? count - 256 : 0;
-  ip->types = take(ip, ip->type_count, sizeof *ip->types);
+  ip->types = interp_take(ip, ip->type_count, sizeof *ip->types);
   for (uint32_t i = 0; ip->types && i < ip->type_count; i++)
     if (!plan_type(ip, 256 + i))
       return false;
@@ -178,14 +154,14 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   buffer->sharers = space == VYRE_SPACE_PRIVATE ? 1 : space == VYRE_SPACE_WORKGROUP ? ip->per_group : ip->count;
   buffer->copies = ip->count / buffer->sharers;
   buffer->step = buffer->copies > 1 ? buffer->size : 0;
-  buffer->data = take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+  buffer->data = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
   if (!buffer->data)
     return false;
   if (info && info->initializer != UINT32_MAX && space != VYRE_SPACE_WORKGROUP) {
     uint32_t word_count = 0, next_word = 0;
     uint64_t offset = 0;
     const uint32_t *words = vyre_module_initializer(ip->module, info->initializer, &word_count);
-    buffer->initial = take(ip, 1, buffer->size ? (size_t)buffer->size : 1);
+    buffer->initial = interp_take(ip, 1, buffer->size ? (size_t)buffer->size : 1);
     if (!buffer->initial)
       return false;
     fill_initial(ip, buffer->type, words, word_count, &next_word, buffer->initial, &offset);
@@ -223,7 +199,7 @@ plan_buffers(interp *ip)
   uint32_t count = 0;
   for (uint32_t row = ip->begin; row < ip->end; row++)
     count += VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_buffer;
-  ip->buffers = take(ip, count, sizeof *ip->buffers);
+  ip->buffers = interp_take(ip, count, sizeof *ip->buffers);
   ip->buffer_count = ip->buffers ? count : 0;
   uint32_t next = 0;
   for (uint32_t row = ip->begin; ip->buffers && row < ip->end; row++)
@@ -313,7 +289,7 @@ plan_paths(interp *ip)
   for (uint32_t row = ip->begin; row < ip->end; row++)
     if (row_kind(v, row) == VYRE_PATH)
       ip->path[row - ip->begin] = count++;
-  ip->paths = take(ip, count, sizeof *ip->paths);
+  ip->paths = interp_take(ip, count, sizeof *ip->paths);
   ip->path_count = count;
   for (uint32_t row = ip->begin; ip->paths && row < ip->end; row++) {
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
@@ -379,9 +355,9 @@ plan_planes(interp *ip)
 {
   const vyre_view *v = ip->view;
   const uint32_t rows = ip->end - ip->begin;
-  ip->plane = take(ip, rows, sizeof *ip->plane);
-  ip->literal = take(ip, rows, sizeof *ip->literal);
-  ip->path = take(ip, rows, sizeof *ip->path);
+  ip->plane = interp_take(ip, rows, sizeof *ip->plane);
+  ip->literal = interp_take(ip, rows, sizeof *ip->literal);
+  ip->path = interp_take(ip, rows, sizeof *ip->path);
   if (!ip->plane || !ip->literal || !ip->path)
     return false;
   uint32_t next = 0;
@@ -400,10 +376,10 @@ plan_planes(interp *ip)
       return refuse(ip, row, "the program is too large to be interpreted");
   }
   ip->plane_count = next;
-  ip->lanes = take(ip, (size_t)next * ip->count, sizeof *ip->lanes);
-  ip->scratch = take(ip, (size_t)12 * ip->count, sizeof *ip->scratch);
+  ip->lanes = interp_take(ip, (size_t)next * ip->count, sizeof *ip->lanes);
+  ip->scratch = interp_take(ip, (size_t)12 * ip->count, sizeof *ip->scratch);
   if (ip->report)
-    ip->origin = take(ip, (size_t)rows * ip->count, sizeof *ip->origin);
+    ip->origin = interp_take(ip, (size_t)rows * ip->count, sizeof *ip->origin);
   return ip->lanes && ip->scratch && (!ip->report || ip->origin);
 }
 
@@ -456,7 +432,7 @@ plan_masks(interp *ip)
 {
   const vyre_view *v = ip->view;
   uint32_t deepest = 0;
-  uint32_t *depth = take(ip, ip->end - ip->begin, sizeof *depth);
+  uint32_t *depth = interp_take(ip, ip->end - ip->begin, sizeof *depth);
   if (!depth)
     return false;
   for (uint32_t row = ip->begin; row < ip->end; row++) {
@@ -466,15 +442,15 @@ plan_masks(interp *ip)
     if (depth[row - ip->begin] > deepest)
       deepest = depth[row - ip->begin];
   }
-  give(ip, depth, ip->end - ip->begin, sizeof *depth);
+  interp_give(ip, depth, ip->end - ip->begin, sizeof *depth);
   if (deepest / 2 > DEEPEST_CONTROL) { /* a construct and its region are two levels */
     ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "the program nests control more than %u deep\nFix: flatten it", DEEPEST_CONTROL);
     return false;
   }
   ip->mask_capacity = (size_t)(deepest + 2) * 4 * ip->words;
-  ip->masks = take(ip, ip->mask_capacity, sizeof *ip->masks);
-  ip->returned = take(ip, ip->words, sizeof *ip->returned);
-  ip->steps = take(ip, ip->count, sizeof *ip->steps);
+  ip->masks = interp_take(ip, ip->mask_capacity, sizeof *ip->masks);
+  ip->returned = interp_take(ip, ip->words, sizeof *ip->returned);
+  ip->steps = interp_take(ip, ip->count, sizeof *ip->steps);
   return ip->masks && ip->returned && ip->steps;
 }
 
@@ -547,35 +523,38 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
     return false;
   }
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  ip->bounds = ip->report || (options && options->check_bounds);
   if (!plan_size(ip) || !plan_types(ip) || !plan_planes(ip) || !plan_buffers(ip) || !plan_paths(ip) || !plan_masks(ip))
     return false;
   fill_fixed(ip);
-  return true;
+  return !options || !options->check_races || interp_races_start(ip);
 }
 
 void
 interp_release(interp *ip)
 {
+  if (ip->races)
+    interp_races_end(ip);
   const size_t rows = ip->end - ip->begin;
   for (uint32_t i = 0; i < ip->buffer_count; i++) {
     const buffer_state *buffer = &ip->buffers[i];
     const size_t size = buffer->size ? (size_t)buffer->size : 1;
     if (buffer->owned)
-      give(ip, buffer->data, buffer->copies, size);
-    give(ip, buffer->initial, 1, size);
+      interp_give(ip, buffer->data, buffer->copies, size);
+    interp_give(ip, buffer->initial, 1, size);
   }
-  give(ip, ip->plane, rows, sizeof *ip->plane);
-  give(ip, ip->literal, rows, sizeof *ip->literal);
-  give(ip, ip->path, rows, sizeof *ip->path);
-  give(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
-  give(ip, ip->scratch, (size_t)12 * ip->count, sizeof *ip->scratch);
-  give(ip, ip->origin, rows * ip->count, sizeof *ip->origin);
-  give(ip, ip->paths, ip->path_count, sizeof *ip->paths);
-  give(ip, ip->buffers, ip->buffer_count, sizeof *ip->buffers);
-  give(ip, ip->types, ip->type_count, sizeof *ip->types);
-  give(ip, ip->masks, ip->mask_capacity, sizeof *ip->masks);
-  give(ip, ip->returned, ip->words, sizeof *ip->returned);
-  give(ip, ip->steps, ip->count, sizeof *ip->steps);
+  interp_give(ip, ip->plane, rows, sizeof *ip->plane);
+  interp_give(ip, ip->literal, rows, sizeof *ip->literal);
+  interp_give(ip, ip->path, rows, sizeof *ip->path);
+  interp_give(ip, ip->lanes, ip->plane_count * ip->count, sizeof *ip->lanes);
+  interp_give(ip, ip->scratch, (size_t)12 * ip->count, sizeof *ip->scratch);
+  interp_give(ip, ip->origin, rows * ip->count, sizeof *ip->origin);
+  interp_give(ip, ip->paths, ip->path_count, sizeof *ip->paths);
+  interp_give(ip, ip->buffers, ip->buffer_count, sizeof *ip->buffers);
+  interp_give(ip, ip->types, ip->type_count, sizeof *ip->types);
+  interp_give(ip, ip->masks, ip->mask_capacity, sizeof *ip->masks);
+  interp_give(ip, ip->returned, ip->words, sizeof *ip->returned);
+  interp_give(ip, ip->steps, ip->count, sizeof *ip->steps);
 }
 
 /* Vars and shared and private memory are zero, or their initializer, once: at the start. */
@@ -602,4 +581,6 @@ interp_start_workgroup(interp *ip)
         memset(buffer->data + k * buffer->step, 0, (size_t)buffer->size);
     }
   }
+  if (ip->races)
+    interp_race_workgroup(ip);
 }

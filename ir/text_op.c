@@ -209,7 +209,7 @@ parse_operands(text_parser *p, op_reader *r)
   uint32_t most = vyre_op_infos[r->op].operands + (text_takes_number(r->op) ? 1u : 0u);
   if (r->parentheses && text_is_mark(p, ')'))
     return true;
-  if (!r->parentheses && (most == 0 || (least_operands(r->op) == 0 && p->lexer.token.first_on_line)))
+  if (!r->parentheses && (most == 0 || (least_operands(r->op) == 0 && (p->lexer.token.first_on_line || text_is_mark(p, '}')))))
     return true;
   bool open_ended = r->parentheses || r->is_statement;
   if (!open_ended && least_operands(r->op) != vyre_op_infos[r->op].operands)

@@ -137,6 +137,8 @@ release(text_parser *p)
   text_scalars_free(&p->scalars);
   if (p->numbers.data)
     allocator->resize(allocator->user, p->numbers.data, p->numbers.capacity * sizeof(uint32_t), 0);
+  if (p->lines.data)
+    allocator->resize(allocator->user, p->lines.data, p->lines.capacity * sizeof(uint32_t), 0);
   if (p->stack.data)
     allocator->resize(allocator->user, p->stack.data, p->stack.capacity * sizeof(uint32_t), 0);
   if (p->frames)
@@ -149,8 +151,18 @@ release(text_parser *p)
     allocator->resize(allocator->user, p->struct_members, p->struct_member_capacity * sizeof(*p->struct_members), 0);
 }
 
-vyre_status
-vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path, vyre_diagnostics diagnostics)
+static bool
+find_lines(text_parser *p)
+{
+  const char *text = p->lexer.text, *end = text + p->lexer.length;
+  bool good = true;
+  for (const char *at = text; at && good; at = memchr(at, '\n', (size_t)(end - at)), at = at ? at + 1 : NULL)
+    good = text_push_word(p, &p->lines, (uint32_t)(at - text));
+  return good;
+}
+
+static vyre_status
+parse(vyre_module *module, const char *text, size_t length, const char *path, bool lines, vyre_diagnostics diagnostics)
 {
   const char *shown = path ? path : "text";
   if (length >= UINT32_MAX - 1)
@@ -164,6 +176,7 @@ vyre_text_parse(vyre_module *module, const char *text, size_t length, const char
       .module = module,
       .view = vyre_module_view(module),
       .input = vyre_module_add_input(module, path),
+      .file = lines ? vyre_string_intern(module, shown, strlen(shown)) : 0,
       .next_scope = SCOPE_FIRST,
   };
   text_symbols empty = {.text = text, .length = (uint32_t)length, .allocator = parser.allocator};
@@ -172,7 +185,7 @@ vyre_text_parse(vyre_module *module, const char *text, size_t length, const char
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
     parser.lexer.cursor = 3;
   text_lex(&parser.lexer);
-  if (text_push_word(&parser, &parser.stack, 0)) /* so that there is memory for lists */
+  if ((!lines || find_lines(&parser)) && text_push_word(&parser, &parser.stack, 0)) /* so that there is memory for lists */
     parse_module(&parser);
   release(&parser);
   VYRE_TRY(vyre_module_status(module));
@@ -182,4 +195,16 @@ vyre_text_parse(vyre_module *module, const char *text, size_t length, const char
   if (parser.stop)
     return VYRE_OUT_OF_MEMORY("while parsing");
   return vyre_module_seal(module, NULL);
+}
+
+vyre_status
+vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path, vyre_diagnostics diagnostics)
+{
+  return parse(module, text, length, path, false, diagnostics);
+}
+
+vyre_status
+vyre_text_parse_lines(vyre_module *module, const char *text, size_t length, const char *path, vyre_diagnostics diagnostics)
+{
+  return parse(module, text, length, path, true, diagnostics);
 }

@@ -97,6 +97,7 @@ typedef struct text_parser {
   const vyre_view *view;
   vyre_builder builder;
   uint32_t input;
+  vyre_string file; /* that lines are in */
   uint32_t program; /* 0: between programs */
   uint32_t scope;   /* of the names in sight */
   uint32_t next_scope;
@@ -107,6 +108,7 @@ typedef struct text_parser {
   text_scalars scalars; /* of types, for initializers */
   text_words numbers;   /* row of each %12, valid if it is of this program */
   text_words stack;     /* rows of lists that are being read */
+  text_words lines;     /* where each begins, if rows get their lines; none: they do not */
   text_frame *frames;
   uint32_t frame_count, frame_capacity;
   text_function *functions;

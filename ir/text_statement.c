@@ -482,6 +482,24 @@ parse_statement(text_parser *p)
   return text_expected(p, "a statement");
 }
 
+/* Rows that are made from here on are of this statement. */
+static void
+note_place(text_parser *p)
+{
+  const uint32_t *lines = p->lines.data, at = p->lexer.token.start;
+  uint32_t low = 0, high = p->lines.count;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (lines[middle] <= at)
+      low = middle;
+    else
+      high = middle;
+  }
+  p->builder.file = p->file;
+  p->builder.line = low + 1;
+  p->builder.column = at - lines[low] + 1;
+}
+
 bool
 text_parse_statements(text_parser *p, uint32_t base)
 {
@@ -498,6 +516,8 @@ text_parse_statements(text_parser *p, uint32_t base)
     }
     if (!p->in_body && top(p)->kind == FRAME_PROGRAM)
       text_look_at_top(p);
+    if (p->lines.count)
+      note_place(p);
     uint32_t cursor = p->lexer.token.start;
     uint32_t stack = p->stack.count;
     if (parse_statement(p) || p->stop)

@@ -40,7 +40,23 @@ typedef struct vyre_interp_options {
   uint64_t steps;        /* row executions of one invocation before it counts as endless; 0: 2^28 */
   bool report_undefined; /* stop at an undefined row of a relaxed program */
   uint32_t subgroup;     /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
+  bool check_bounds;     /* stop at an access out of bounds, of a strict program too */
+  bool check_races;      /* stop at a data race: see below */
 } vyre_interp_options;
+
+/* A data race: two invocations access the same bytes, one at least writes, not both atomically, and nothing orders the two
+ * accesses; or an access meets an async copy that was not waited for.  Invocations of a workgroup are ordered by its barriers, all
+ * by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of a barrier
+ * behind one) that sees a release.
+ *
+ * What is reported is a race.  Not all races are: only accesses of this run are seen; whoever acquires counts as ordered behind all
+ * that was done before the release, by whomever; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
+ * order the memory that it names, wherever it stands; atomics order no matter their scope; of two atomic writes, or an
+ * atomic and a plain load, of one invocation to a place the earlier may be forgotten; who returned counts as having reached
+ * the barriers behind that.
+ *
+ * Memory: 32 bytes a byte that is touched, in blocks of 256 bytes (four times that where the program's types have 8-bit scalars).
+ */
 
 typedef struct vyre_interp_stats {
   uint64_t rows; /* row executions, each lane of the mask counted */

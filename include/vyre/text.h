@@ -15,6 +15,10 @@ extern "C" {
 VYRE_MUST_USE vyre_status vyre_text_parse(vyre_module *module, const char *text, size_t length, const char *path,
                                           vyre_diagnostics diagnostics);
 
+/* The same, and each row has the line and column of its statement, for messages while it runs (8 bytes a row, and 4 a line). */
+VYRE_MUST_USE vyre_status vyre_text_parse_lines(vyre_module *module, const char *text, size_t length, const char *path,
+                                                vyre_diagnostics diagnostics);
+
 /* Messages to print at their rows (the verifier's), sorted by row. */
 typedef struct vyre_text_note {
   uint32_t row;

@@ -27,7 +27,7 @@ static const result_text result_texts[] = {
      "check that the driver is whole and that you may use its device files; or choose -target=cpu"},
     {VK_ERROR_DEVICE_LOST, "VK_ERROR_DEVICE_LOST", "the device was lost",
      "open the target again; if it comes back, look for an endless loop or an access out of bounds (-target=cpu "
-     "-report-undefined)"},
+     "-undefined=report)"},
     {VK_ERROR_MEMORY_MAP_FAILED, "VK_ERROR_MEMORY_MAP_FAILED", "device memory could not be mapped", "use smaller buffers (-size)"},
     {VK_ERROR_LAYER_NOT_PRESENT, "VK_ERROR_LAYER_NOT_PRESENT", "a layer is not installed",
      "install the validation layers (Debian: vulkan-validationlayers), or leave -validate out"},

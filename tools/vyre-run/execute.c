@@ -65,7 +65,10 @@ run_cpu(const run_options *options, const run_program *program, const run_inputs
       .specs = program->specs,
       .spec_count = program->spec_count,
   };
-  vyre_interp_options interp = {.steps = options->steps, .report_undefined = options->report_undefined};
+  vyre_interp_options interp = {.steps = options->steps,
+                                .report_undefined = options->report_undefined,
+                                .check_bounds = options->check_bounds,
+                                .check_races = options->check_races};
   vyre_interp_stats stats = {0};
   struct timespec start;
   clock_gettime(CLOCK_MONOTONIC, &start);

@@ -33,7 +33,9 @@ static const char help_text[] =
     "  -library FILE            the Vulkan library; default libvulkan.so.1\n"
     "  -validate                run under the Vulkan validation layer; a message of its is an error\n"
     "  -steps N                 row executions before an invocation counts as endless (cpu)\n"
-    "  -report-undefined        stop where a relaxed program is undefined (cpu)\n"
+    "  -undefined=report        stop where a relaxed program is undefined (cpu); default: strict, which gives it a value\n"
+    "  -check-bounds            stop at an access out of bounds, in any program (cpu)\n"
+    "  -check-races             stop at a data race (cpu)\n"
     "  -I DIR, -D NAME[=VALUE]  for GLSL\n"
     "  -time                    what the run took\n"
     "  -help, -version\n";
@@ -166,12 +168,14 @@ typedef enum option_id {
   OPTION_DEVICE,
   OPTION_LIBRARY,
   OPTION_STEPS,
+  OPTION_UNDEFINED,
   OPTION_INCLUDE,
   OPTION_DEFINE,
   OPTION__FLAGS, /* from here on without a value */
   OPTION_LIST_DEVICES,
   OPTION_VALIDATE,
-  OPTION_REPORT_UNDEFINED,
+  OPTION_CHECK_BOUNDS,
+  OPTION_CHECK_RACES,
   OPTION_TIME,
   OPTION_HELP,
   OPTION_VERSION,
@@ -201,7 +205,9 @@ static const option_name option_names[] = {
     {"D", OPTION_DEFINE},
     {"list-devices", OPTION_LIST_DEVICES},
     {"validate", OPTION_VALIDATE},
-    {"report-undefined", OPTION_REPORT_UNDEFINED},
+    {"undefined", OPTION_UNDEFINED},
+    {"check-bounds", OPTION_CHECK_BOUNDS},
+    {"check-races", OPTION_CHECK_RACES},
     {"time", OPTION_TIME},
     {"help", OPTION_HELP},
     {"h", OPTION_HELP},
@@ -245,6 +251,9 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return VYRE_OK;
   case OPTION_STEPS:
     return parse_steps(value, &out->steps);
+  case OPTION_UNDEFINED:
+    out->report_undefined = strcmp(value, "report") == 0;
+    return out->report_undefined || strcmp(value, "strict") == 0 ? VYRE_OK : bad_value("undefined", value, "strict or report");
   case OPTION_INCLUDE:
     return add_text(value, &out->include_dirs, &out->include_dir_count);
   case OPTION_DEFINE:
@@ -259,7 +268,8 @@ set_flag(option_id id, run_options *out)
 {
   out->list_devices |= id == OPTION_LIST_DEVICES;
   out->validate |= id == OPTION_VALIDATE;
-  out->report_undefined |= id == OPTION_REPORT_UNDEFINED;
+  out->check_bounds |= id == OPTION_CHECK_BOUNDS;
+  out->check_races |= id == OPTION_CHECK_RACES;
   out->time |= id == OPTION_TIME;
   out->help |= id == OPTION_HELP;
   out->version |= id == OPTION_VERSION;
@@ -323,9 +333,13 @@ check_options(const run_options *options)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a .vir, .spv or .comp file; -help shows more");
   bool on_cpu = options->target == RUN_CPU || (options->compare && options->compare_target == RUN_CPU);
   bool on_vulkan = options->target == RUN_VULKAN || (options->compare && options->compare_target == RUN_VULKAN);
-  if (!on_cpu && (options->steps || options->report_undefined))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for the interpreter, and nothing runs there\nFix: -target=cpu",
-                      options->steps ? "steps" : "report-undefined");
+  const char *cpu_only = options->steps              ? "steps"
+                         : options->report_undefined ? "undefined"
+                         : options->check_bounds     ? "check-bounds"
+                         : options->check_races      ? "check-races"
+                                                     : NULL;
+  if (!on_cpu && cpu_only)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for the interpreter, and nothing runs there\nFix: -target=cpu", cpu_only);
   if (!on_vulkan && (options->validate || options->device || options->library))
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for Vulkan, and nothing runs there\nFix: -target=vulkan",
                       options->validate ? "validate"

@@ -5,6 +5,7 @@
 
 #include "vyre/glsl.h"
 #include "vyre/spirv.h"
+#include "vyre/text.h"
 #include "vyre/verify.h"
 
 #include <stdio.h>
@@ -71,8 +72,11 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
   else if (kind == VYRE_INPUT_SPIRV)
     VYRE_TRY(vyre_bytes_append(&program->words, file->data, file->size));
   const vyre_bytes *source = program->words.size ? &program->words : file;
-  VYRE_TRY(
-      vyre_input_parse(program->module, program->path, source->data ? source->data : "", source->size, &glsl, diagnostics, &kind));
+  const char *data = source->data ? source->data : "";
+  if (kind == VYRE_INPUT_VIR) /* what is said of its rows points at the text */
+    VYRE_TRY(vyre_text_parse_lines(program->module, data, source->size, program->path, diagnostics));
+  else
+    VYRE_TRY(vyre_input_parse(program->module, program->path, data, source->size, &glsl, diagnostics, &kind));
   VYRE_TRY(verify(program->module));
   if (program->words.size)
     swap_words(&program->words);

@@ -43,7 +43,7 @@ typedef struct run_options {
   run_settings prints; /* value NULL */
   run_tolerance tolerance;
   uint64_t steps;
-  bool report_undefined, validate, time, list_devices, help, version;
+  bool report_undefined, check_bounds, check_races, validate, time, list_devices, help, version;
   const char *device, *library;
   const char **include_dirs, **defines;
   uint32_t include_dir_count, define_count;

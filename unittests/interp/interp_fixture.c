@@ -47,7 +47,7 @@ launch_run(launch *l)
   vyre_binding bindings[6];
   uint32_t count = 0;
   assert_ok(vyre_module_create(NULL, 0, &module));
-  assert_ok(vyre_text_parse(module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
+  assert_ok(vyre_text_parse_lines(module, l->text, strlen(l->text), "test.vir", (vyre_diagnostics){show, NULL}));
   vyre_verify_errors errors = {0};
   assert_ok(vyre_verify(module, &errors));
   vyre_verify_errors_free(&errors);

@@ -198,7 +198,7 @@ run_failing(const vyre_bytes *source, failing *f)
   vyre_module *module = NULL;
   vyre_status status = vyre_module_create(&allocator, 1u << 14, &module);
   if (!status)
-    status = vyre_text_parse(module, source->data, source->size, "memory", (vyre_diagnostics){0});
+    status = vyre_text_parse_lines(module, source->data, source->size, "memory", (vyre_diagnostics){0});
   if (!status)
     status = vyre_text_print(module, NULL, &out);
   bool good = !status;

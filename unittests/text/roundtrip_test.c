@@ -146,6 +146,7 @@ static const struct {
     {"barrier device device acq_rel workgroup_memory", "  barrier device device acq_rel workgroup_memory\n"},
     {"async_copy %x[0], %x[%i]", "  async_copy %x[0], %x[%i]\n"},
     {"async_wait", "  async_wait\n"},
+    {"if true { async_wait }", "  if true {\n    async_wait\n  }\n"},
     {"async_wait\n%a = %i\nasync_wait 4294967295", "  async_wait\n  async_wait 4294967295\n"},
     {"async_wait(2)\nasync_wait(0)\nasync_wait()", "  async_wait 2\n  async_wait\n  async_wait\n"},
     {"for %k = -3i8 to 3i8 { }", "  for %k = -3i8 to 3i8 step 1i8 {\n  }\n"},
