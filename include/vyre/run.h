@@ -51,9 +51,9 @@ typedef struct vyre_interp_options {
  *
  * What is reported is a race.  Not all races are: only accesses of this run are seen; whoever acquires counts as ordered behind all
  * that was done before the release, by whomever; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
- * order the memory that it names, wherever it stands; atomics order no matter their scope; of two atomic writes, or an
- * atomic and a plain load, of one invocation to a place the earlier may be forgotten; who returned counts as having reached
- * the barriers behind that.
+ * order the memory that it names, wherever it stands; atomics order no matter their scope; of two atomic writes, or of an atomic
+ * and a plain load, by one invocation the earlier may be forgotten; who returned counts as having reached the barriers behind that;
+ * a barrier of a subgroup counts as one of the workgroup.
  *
  * Memory: 32 bytes a byte that is touched, in blocks of 256 bytes (four times that where the program's types have 8-bit scalars).
  */
