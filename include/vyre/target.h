@@ -84,6 +84,7 @@ typedef struct vyre_device_info {
   uint32_t max_invocations; /* of a workgroup */
   uint32_t max_groups[3];
   uint32_t storage_align, uniform_align; /* of a bound range's offset */
+  uint32_t subgroup;                     /* lanes of a subgroup; 0: the device does not say */
 } vyre_device_info;
 
 /* Handles; 0 is none. */

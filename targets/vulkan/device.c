@@ -89,10 +89,12 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
   VkPhysicalDeviceMaintenance3Properties size = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES,
                                                  .pNext = &driver};
-  VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &size};
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &size};
+  VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
   instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &more);
   snprintf(info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
   info->max_buffer = size.maxMemoryAllocationSize;
+  info->subgroup = subgroup.subgroupSize;
   VYRE_TRY(vulkan_find_extensions(instance, allocator, choice));
   vulkan_features has;
   vulkan_features_get(instance, choice, &has);

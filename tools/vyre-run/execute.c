@@ -49,9 +49,52 @@ bind_rows(const run_program *program, const run_inputs *inputs, const run_result
   return count;
 }
 
+static vyre_target_options
+target_options(const run_options *options)
+{
+  return (vyre_target_options){.library = options->library, .device = options->device, .validate = options->validate};
+}
+
+static bool
+knows_subgroups(const run_program *program)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  const uint32_t end = view->next[program->row.id] ? view->next[program->row.id] : view->rows;
+  for (uint32_t row = program->row.id; row < end; row++) {
+    const uint32_t op = VYRE_ROW_OP(view->op[row]);
+    if ((op >= VYRE_OP_subgroup_lane && op <= VYRE_OP_subgroup_lt_mask) ||
+        (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor))
+      return true;
+  }
+  return false;
+}
+
+/* Lanes of a subgroup: as told; else, where it makes a difference, as the device has them that the other run is on.  0: the
+ * interpreter's own default. */
+static vyre_status
+subgroup_size(const run_options *options, const run_program *program, uint32_t *out)
+{
+  vyre_target_options target = target_options(options);
+  vyre_target *device;
+  vyre_device_info info;
+  const bool on_vulkan = options->target == RUN_VULKAN || (options->compare && options->compare_target == RUN_VULKAN);
+  *out = options->subgroup;
+  if (*out || !on_vulkan || !knows_subgroups(program))
+    return VYRE_OK;
+  VYRE_TRY(vyre_target_vulkan.open(&target, NULL, &device));
+  vyre_target_vulkan.describe(device, &info);
+  *out = info.subgroup;
+  return vyre_target_vulkan.close(device);
+}
+
 static vyre_status
 run_cpu(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
+  vyre_interp_options interp = {.steps = options->steps,
+                                .report_undefined = options->report_undefined,
+                                .check_bounds = options->check_bounds,
+                                .check_races = options->check_races};
+  VYRE_TRY(subgroup_size(options, program, &interp.subgroup));
   uint32_t count = bind_rows(program, inputs, results, NULL);
   vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
   if (!bindings)
@@ -65,10 +108,6 @@ run_cpu(const run_options *options, const run_program *program, const run_inputs
       .specs = program->specs,
       .spec_count = program->spec_count,
   };
-  vyre_interp_options interp = {.steps = options->steps,
-                                .report_undefined = options->report_undefined,
-                                .check_bounds = options->check_bounds,
-                                .check_races = options->check_races};
   vyre_interp_stats stats = {0};
   struct timespec start;
   clock_gettime(CLOCK_MONOTONIC, &start);
@@ -94,12 +133,6 @@ typedef struct device_run {
   const void *push;
   uint32_t push_size;
 } device_run;
-
-static vyre_target_options
-target_options(const run_options *options)
-{
-  return (vyre_target_options){.library = options->library, .device = options->device, .validate = options->validate};
-}
 
 static vyre_status
 allocate_lists(const run_program *program, device_run *run)
@@ -290,8 +323,8 @@ print_device(void *user, const vyre_device_info *info)
                                         "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
   printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
-  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared\n", info->driver,
-         info->memory >> 20, info->max_invocations, info->max_shared);
+  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
+         info->driver, info->memory >> 20, info->max_invocations, info->max_shared, info->subgroup);
   print_words("types", types, 5, info->features & 31u);
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);

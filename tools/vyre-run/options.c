@@ -33,6 +33,8 @@ static const char help_text[] =
     "  -library FILE            the Vulkan library; default libvulkan.so.1\n"
     "  -validate                run under the Vulkan validation layer; a message of its is an error\n"
     "  -steps N                 row executions before an invocation counts as endless (cpu)\n"
+    "  -subgroup N              lanes of a subgroup (cpu): a power of two, 1 to 128; default 32, or the Vulkan device's where\n"
+    "                           one runs too\n"
     "  -undefined=report        stop where a relaxed program is undefined (cpu); default: strict, which gives it a value\n"
     "  -check-bounds            stop at an access out of bounds, in any program (cpu)\n"
     "  -check-races             stop at a data race (cpu)\n"
@@ -127,6 +129,17 @@ parse_steps(const char *value, uint64_t *out)
 }
 
 static vyre_status
+parse_subgroup(const char *value, uint32_t *out)
+{
+  const char *end;
+  uint64_t size;
+  if (!parse_number(value, &end, 128, &size) || *end || size == 0 || (size & (size - 1)) != 0)
+    return bad_value("subgroup", value, "a number of lanes, a power of two, 1 to 128");
+  *out = (uint32_t)size;
+  return VYRE_OK;
+}
+
+static vyre_status
 add_setting(const char *option, const char *value, bool has_value, run_settings *out)
 {
   const char *equals = has_value ? strchr(value, '=') : value + strlen(value);
@@ -168,6 +181,7 @@ typedef enum option_id {
   OPTION_DEVICE,
   OPTION_LIBRARY,
   OPTION_STEPS,
+  OPTION_SUBGROUP,
   OPTION_UNDEFINED,
   OPTION_INCLUDE,
   OPTION_DEFINE,
@@ -201,6 +215,7 @@ static const option_name option_names[] = {
     {"device", OPTION_DEVICE},
     {"library", OPTION_LIBRARY},
     {"steps", OPTION_STEPS},
+    {"subgroup", OPTION_SUBGROUP},
     {"I", OPTION_INCLUDE},
     {"D", OPTION_DEFINE},
     {"list-devices", OPTION_LIST_DEVICES},
@@ -251,6 +266,8 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return VYRE_OK;
   case OPTION_STEPS:
     return parse_steps(value, &out->steps);
+  case OPTION_SUBGROUP:
+    return parse_subgroup(value, &out->subgroup);
   case OPTION_UNDEFINED:
     out->report_undefined = strcmp(value, "report") == 0;
     return out->report_undefined || strcmp(value, "strict") == 0 ? VYRE_OK : bad_value("undefined", value, "strict or report");
@@ -334,6 +351,7 @@ check_options(const run_options *options)
   bool on_cpu = options->target == RUN_CPU || (options->compare && options->compare_target == RUN_CPU);
   bool on_vulkan = options->target == RUN_VULKAN || (options->compare && options->compare_target == RUN_VULKAN);
   const char *cpu_only = options->steps              ? "steps"
+                         : options->subgroup         ? "subgroup"
                          : options->report_undefined ? "undefined"
                          : options->check_bounds     ? "check-bounds"
                          : options->check_races      ? "check-races"

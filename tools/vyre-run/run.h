@@ -43,6 +43,7 @@ typedef struct run_options {
   run_settings prints; /* value NULL */
   run_tolerance tolerance;
   uint64_t steps;
+  uint32_t subgroup; /* 0: not said */
   bool report_undefined, check_bounds, check_races, validate, time, list_devices, help, version;
   const char *device, *library;
   const char **include_dirs, **defines;

@@ -533,6 +533,7 @@ devices_are_listed_and_taken_by_index_or_name(void **state)
     assert_ok(ops->open(&options, NULL, &target));
     assert_ok(ops->close(target));
     assert_true(info.max_invocations >= 128 && info.max_push >= 128 && info.max_shared >= 16384);
+    assert_true(info.subgroup >= 1 && info.subgroup <= 128);
   }
 }
 

@@ -1,0 +1,51 @@
+/* What the generator's files share: its state, and values that are visible where it stands.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_UNITTESTS_PASSES_RANDOM_INTERNAL_H
+#define VYRE_UNITTESTS_PASSES_RANDOM_INTERNAL_H
+
+#include "vyre/ir.h"
+
+#define MAX_POOL 4096u
+#define MAX_VARS 6u
+
+typedef struct generator {
+  uint64_t random;
+  vyre_module *m;
+  const vyre_view *v;
+  vyre_builder b;
+  vyre_row out, in, private_array, workgroup_array, workgroup_floats, base;
+  vyre_row vars[MAX_VARS];
+  vyre_row pool[MAX_POOL];
+  uint32_t count;  /* of the pool */
+  uint32_t budget; /* statements left */
+  uint32_t depth;
+  bool in_loop, in_continuing;
+  vyre_row block; /* innermost block or switch to leave; 0: none */
+  uint32_t stored;
+} generator;
+
+#define U32   VYRE_TYPE(VYRE_U32, 1)
+#define F32   VYRE_TYPE(VYRE_F32, 1)
+#define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
+
+static inline vyre_type
+type_of(const generator *g, vyre_row of)
+{
+  return VYRE_ROW_TYPE(g->v->op[of.id]);
+}
+
+/* random_values.c */
+uint32_t below(generator *g, uint32_t n);
+vyre_type random_type(generator *g);
+vyre_row keep(generator *g, vyre_row row);    /* into the pool */
+vyre_row value(generator *g, vyre_type type); /* of the pool, or made of that, or a constant */
+vyre_row row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c);
+vyre_row copy_of(generator *g, uint32_t from);
+vyre_row subgroup_expression(generator *g);
+void expression(generator *g); /* any, kept */
+
+/* random_program.c: to an element of `out` that is the invocation's own. */
+void store_out(generator *g, vyre_row from);
+
+#endif
