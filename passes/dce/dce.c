@@ -5,6 +5,9 @@
  * to the region a row stands in, to the jumps of a live construct, and from a read to the writes of what it reads.  Writes are
  * taken per variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
  *
+ * Which lanes are active where a live subgroup row stands does not change: the constructs around it are live, with all of their
+ * jumps; and a return in front of it stays, because a live effect that uses the row stands behind both.
+ *
  * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a live
  * loop is around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
  * (specialization constants, buffers of the caller) unless `dce<interface>` is given.
@@ -169,11 +172,10 @@ visit(marker *m, uint32_t row)
     mark_list(m, buffer_of(v, v->b[row]));
     break;
   case VYRE_OP_async_wait:
-  case VYRE_OP_barrier:
   case VYRE_OP_store:
     break;
   default:
-    if (flags & VYRE_OP_READS) /* loads and atomics */
+    if ((flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) == VYRE_OP_READS) /* loads and atomics */
       mark_list(m, buffer_of(v, v->a[row]));
   }
 }
