@@ -150,7 +150,7 @@ import_declare_constant(import *m, uint32_t op)
 static vyre_kind
 scalar_kind(const import *m, uint32_t id)
 {
-  return VYRE_TYPE_KIND(AT(spv_type, m->types, m->ids[m->ids[id].type].value)->value);
+  return VYRE_TYPE_KIND(m->ids[id].t->value);
 }
 
 /* The plain bits of a scalar constant. */

@@ -94,7 +94,7 @@ import_text(const import *m, uint32_t word, uint32_t end, size_t *out_length)
 const char *
 import_name(const import *m, uint32_t id)
 {
-  uint32_t at = m->ids[id].name;
+  uint32_t at = m->notes[id].name;
   size_t length = 0;
   if (!at)
     return NULL;
@@ -105,7 +105,7 @@ import_name(const import *m, uint32_t id)
 bool
 import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out)
 {
-  for (uint32_t i = m->ids[id].decorations; i; i = AT(decoration, m->decorations, i)->next) {
+  for (uint32_t i = m->notes[id].decorations; i; i = AT(decoration, m->decorations, i)->next) {
     const decoration *d = AT(decoration, m->decorations, i);
     if (d->member == NONE && d->kind == kind) {
       *out = d->value;
@@ -181,8 +181,8 @@ decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
   decoration *d = list_add(m, &m->decorations, sizeof(decoration), 1);
   if (!d)
     return false;
-  *d = (decoration){m->ids[id].decorations, member, kind, value};
-  m->ids[id].decorations = m->decorations.count - 1;
+  *d = (decoration){m->notes[id].decorations, member, kind, value};
+  m->notes[id].decorations = m->decorations.count - 1;
   if (kind == SpvDecorationBuiltIn && value == SpvBuiltInWorkgroupSize && member == NONE)
     m->workgroup_size = id;
   return true;
@@ -191,11 +191,10 @@ decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
 static bool
 decorate_group(import *m, const uint32_t *words, uint32_t count, uint32_t stride)
 {
-  id_info *group = import_id(m, words[1]);
-  if (!group)
+  if (!import_id(m, words[1]))
     return false;
   for (uint32_t k = 2; k + stride <= count; k += stride)
-    for (uint32_t i = group->decorations; i; i = AT(decoration, m->decorations, i)->next) {
+    for (uint32_t i = m->notes[words[1]].decorations; i; i = AT(decoration, m->decorations, i)->next) {
       decoration d = *AT(decoration, m->decorations, i);
       if (m->decorations.count > 8u * m->word_count)
         return import_uncovered(m, "more decorations than are covered");
@@ -311,7 +310,8 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   if (!import_text(m, m->at + text, m->at + count, &length))
     return import_fail(m, "a name without end");
   if (op == SpvOpName) {
-    m->ids[words[1]].name = m->at;
+    m->notes[words[1]].name = m->at;
+    m->ids[words[1]].flags |= ID_NAMED;
     return true;
   }
   /* kept as a decoration of the member: its value is where the name stands */

@@ -33,7 +33,7 @@ typedef enum id_kind {
   ID_STRING,
   ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic, 0 another */
   ID_GROUP,
-  ID_TYPE,     /* value: index of `types` */
+  ID_TYPE,
   ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
   ID_GLOBAL,   /* a module's variable; value: index of `pointers` */
   ID_FUNCTION, /* value: index of `functions` */
@@ -52,22 +52,30 @@ enum {
   ID_NONUNIFORM = 4,
   ID_BLOCK = 8,
   ID_BUFFER_BLOCK = 16,
-  ID_SPEC = 32,    /* a constant that specialization changes */
+  ID_SPEC = 32, /* a constant that specialization changes */
+  ID_NAMED = 128,
   ID_LITERAL = 64, /* a plain integer constant: `root` is import_literal's */
 };
 
+struct spv_type;
+
 typedef struct id_info {
-  uint32_t def;         /* first word of its instruction; 0: not defined */
-  uint32_t type;        /* id of its type; 0: it has none */
-  uint32_t value;       /* by kind */
-  uint32_t epoch;       /* of value: the program (constants), the instance (locals) */
-  uint32_t name;        /* first word of its OpName; 0: none */
-  uint32_t decorations; /* first of its list; 0: none */
-  uint32_t root;        /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf; or a literal */
+  struct spv_type *t; /* a type: itself; else that of `type`, NULL if it has none */
+  uint32_t def;       /* first word of its instruction; 0: not defined */
+  uint32_t type;      /* id of its type; 0: it has none */
+  uint32_t value;     /* by kind */
+  uint32_t epoch;     /* of value: the program (constants), the instance (locals) */
+  uint32_t root;      /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf; or a literal */
   uint8_t kind;
   uint8_t holds; /* id_holds */
   uint16_t flags;
 } id_info;
+
+/* Of an id, beside what is always looked at. */
+typedef struct id_notes {
+  uint32_t name;        /* first word of its OpName; 0: none */
+  uint32_t decorations; /* first of its list; 0: none */
+} id_notes;
 
 typedef struct decoration {
   uint32_t next;
@@ -137,7 +145,6 @@ typedef struct block {
   uint32_t stamp;      /* of searches */
   uint32_t case_index; /* of the switch being made, where stamp says so */
   uint32_t function;
-  bool first_other; /* something else than a phi stands in it */
 } block;
 
 typedef struct function {
@@ -146,11 +153,11 @@ typedef struct function {
   uint32_t state;               /* 0 read, 1 what it calls is being reached, 2 reached */
   uint32_t params, param_count; /* in `params`: ids */
   uint32_t blocks, block_count;
-  uint32_t phis, phi_count;         /* in `phis`: ids */
-  uint32_t privates, private_count; /* in `privates`: roots of private variables that it or what it calls stores to */
-  uint32_t calls, call_count;       /* in `calls`: words of its calls */
-  bool open;                        /* while it is read: in a block */
-  bool leaves_early;                /* a return that is not the end of the body */
+  uint32_t phis, phi_count;                  /* in `phis`: ids */
+  uint32_t privates, private_count;          /* in `privates`: roots of private variables that it or what it calls stores to */
+  uint32_t calls, call_count;                /* in `calls`: words of its calls */
+  enum { CLOSED, OPEN_AT_START, OPEN } open; /* while it is read: in a block, that has phis alone or not */
+  bool leaves_early;                         /* a return that is not the end of the body */
 
   bool active;
 } function;
@@ -292,13 +299,14 @@ typedef struct import {
   bool words_owned;
   uint32_t at; /* the instruction being read */
   id_info *ids;
+  id_notes *notes; /* by id, behind `ids` */
   size_t ids_size;
   bool ids_reserved;
   struct chunk *chunks;
   char *chunk_at;
   size_t chunk_left;
 
-  list decorations, types, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
+  list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
   list constants; /* ids of specialization constants */
   list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
@@ -379,6 +387,7 @@ import_id(import *m, uint32_t id)
   return id < m->bound && m->ids[id].kind != ID_NONE ? &m->ids[id] : import_no_id(m, id);
 }
 bool import_not_defined(import *m, uint32_t id);
+/* type: 0, or a type. */
 static inline bool
 import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
 {
@@ -388,6 +397,7 @@ import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
   info->kind = (uint8_t)kind;
   info->def = m->at;
   info->type = type;
+  info->t = m->ids[type].t;
   return true;
 }
 const char *import_op_name(uint32_t op);
@@ -423,7 +433,7 @@ spv_type *import_no_type(import *m, uint32_t id);
 static inline spv_type *
 import_type(import *m, uint32_t id)
 {
-  return id < m->bound && m->ids[id].kind == ID_TYPE ? AT(spv_type, m->types, m->ids[id].value) : import_no_type(m, id);
+  return id < m->bound && m->ids[id].kind == ID_TYPE ? m->ids[id].t : import_no_type(m, id);
 }
 spv_type *import_large_type(import *m, spv_type *t, uint32_t id);
 /* Of a result: known leaves, not too many. */
@@ -492,7 +502,7 @@ import_set(import *m, uint32_t id, uint32_t row)
   id_info *info = &m->ids[id];
   info->value = row;
   info->epoch = m->epochs[info->kind];
-  if (info->name)
+  if (info->flags & ID_NAMED)
     import_name_value(m, id, row);
 }
 uint32_t *import_set_leaves(import *m, uint32_t id, uint32_t count); /* to be filled at once */

@@ -464,7 +464,8 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
   if (!is_plain_path(p) || !takes_atomic((vyre_opcode)a->vyre, type))
     return import_uncovered(m, "it accesses something else than %s of a buffer",
-                            vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float" : "a float, or an integer of 32 or 64 bits,");
+                            vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float"
+                                                                             : "a float, or an integer of 32 or 64 bits,");
   uint32_t flags = row_flags(p, 0);
   uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
   if (a->value)

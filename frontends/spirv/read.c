@@ -161,18 +161,22 @@ take_words(import *m, const void *data, size_t size)
 static bool
 make_ids(import *m)
 {
-  m->ids_size = (size_t)m->bound * sizeof(id_info);
+  m->ids_size = (size_t)m->bound * (sizeof(id_info) + sizeof(id_notes));
   if (m->bound / 4 <= m->word_count) {
     m->ids = import_memory_of(m, m->ids_size);
-    if (m->ids)
-      memset(m->ids, 0, m->ids_size);
-    return m->ids != NULL;
+    if (!m->ids)
+      return false;
+    memset(m->ids, 0, m->ids_size);
+  } else {
+    m->ids = m->allocator->reserve(m->allocator->user, m->ids_size);
+    m->ids_reserved = m->ids != NULL;
+    if (!m->ids || !m->allocator->commit(m->allocator->user, m->ids, 0, m->ids_size)) {
+      m->status = VYRE_OUT_OF_MEMORY("for SPIR-V ids");
+      return false;
+    }
   }
-  m->ids = m->allocator->reserve(m->allocator->user, m->ids_size);
-  m->ids_reserved = m->ids != NULL;
-  if (!m->ids || !m->allocator->commit(m->allocator->user, m->ids, 0, m->ids_size))
-    m->status = VYRE_OUT_OF_MEMORY("for SPIR-V ids");
-  return m->status == NULL;
+  m->notes = (id_notes *)(m->ids + m->bound);
+  return true;
 }
 
 static bool

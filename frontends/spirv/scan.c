@@ -9,16 +9,12 @@
 
 #include <string.h>
 
+/* The variable or parameter that pointer `to` leads to; NULL: none that is followed. */
 static root *
 root_of(import *m, uint32_t to)
 {
-  if (to == 0 || to >= m->bound || m->ids[to].root == 0)
-    return NULL;
-  const id_info *info = &m->ids[to];
-  if (info->kind != ID_LOCAL && info->kind != ID_GLOBAL)
-    return NULL;
-  const spv_type *t = info->type ? import_type(m, info->type) : NULL;
-  return t && t->form == FORM_POINTER ? AT(root, m->roots, info->root) : NULL;
+  const id_info *info = &m->ids[to < m->bound ? to : 0];
+  return info->holds == HOLDS_POINTER && info->root ? AT(root, m->roots, info->root) : NULL;
 }
 
 static bool
@@ -34,13 +30,10 @@ new_root(import *m, uint32_t id)
   return true;
 }
 
-/* A store to `to`; whole of a constant: `constant`. */
+/* A store through `to`, which leads to r; whole of a constant: `constant`. */
 static void
-stores_to(import *m, uint32_t to, uint32_t constant)
+stores_to(import *m, root *r, uint32_t to, uint32_t constant)
 {
-  root *r = root_of(m, to);
-  if (!r)
-    return;
   bool whole = r->id == to && constant && m->ids[constant].kind == ID_CONSTANT && !(m->ids[constant].flags & ID_SPEC);
   if (whole && (!(r->flags & ROOT_WRITTEN) || ((r->flags & ROOT_CONSTANT) && r->constant == constant))) {
     r->flags |= ROOT_CONSTANT;
@@ -62,17 +55,27 @@ add_word(import *m, list *l, uint32_t word)
 
 /* A private variable that a function stores to is a store of its callers too. */
 static bool
-note_private(import *m, function *f, uint32_t to)
+note_private(import *m, function *f, uint32_t index)
 {
-  const root *r = root_of(m, to);
-  if (!r || m->ids[r->id].kind != ID_GLOBAL)
+  if (m->ids[AT(root, m->roots, index)->id].kind != ID_GLOBAL)
     return true;
-  uint32_t index = m->ids[to].root;
   for (uint32_t k = 0; k < f->private_count; k++)
     if (*AT(uint32_t, m->privates, f->privates + k) == index)
       return true;
   f->private_count++;
   return add_word(m, &m->privates, index);
+}
+
+/* An instruction stores through `to`, `constant` or something else; writes: to a variable that is followed. */
+static bool
+scan_store(import *m, function *f, uint32_t to, uint32_t constant, bool *writes)
+{
+  root *r = root_of(m, to);
+  *writes = r != NULL;
+  if (!r)
+    return true;
+  stores_to(m, r, to, constant < m->bound ? constant : 0);
+  return note_private(m, f, m->ids[to].root);
 }
 
 static bool
@@ -81,7 +84,7 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
   if (!import_needs(m, 4))
     return false;
   const id_info *base = import_id(m, words[3]);
-  const spv_type *p = base && base->type ? import_type(m, base->type) : NULL;
+  const spv_type *p = base ? base->t : NULL;
   if (!p || p->form != FORM_POINTER)
     return base ? import_fail(m, "id %u is no pointer", words[3]) : false;
   uint32_t at = p->element;
@@ -103,6 +106,13 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
   return true;
 }
 
+static bool
+scan_parameter(import *m, function *f, const uint32_t *words)
+{
+  f->param_count++;
+  return (m->ids[words[2]].holds != HOLDS_POINTER || new_root(m, words[2])) && add_word(m, &m->params, words[2]);
+}
+
 /* What an instruction means for variables.  `writes` is told if it stores to one. */
 static bool
 scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uint32_t count, bool *writes)
@@ -113,17 +123,7 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
       return false;
     if (!new_root(m, words[2]))
       return false;
-    if (count > 4)
-      stores_to(m, words[2], words[4] < m->bound ? words[4] : 0);
-    *writes = count > 4;
-    return true;
-  case SpvOpFunctionParameter: {
-    const spv_type *t = import_type(m, words[1]);
-    if (!t || (t->form == FORM_POINTER && !new_root(m, words[2])))
-      return false;
-    f->param_count++;
-    return add_word(m, &m->params, words[2]);
-  }
+    return count <= 4 || scan_store(m, f, words[2], words[4], writes);
   case SpvOpAccessChain:
   case SpvOpInBoundsAccessChain:
     return scan_chain(m, words, count);
@@ -132,23 +132,12 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
       m->ids[words[2]].root = m->ids[words[3]].root;
     return true;
   case SpvOpStore:
-    if (!import_needs(m, 3))
-      return false;
-    *writes = root_of(m, words[1]) != NULL;
-    stores_to(m, words[1], words[2] < m->bound ? words[2] : 0);
-    return note_private(m, f, words[1]);
+    return import_needs(m, 3) && scan_store(m, f, words[1], words[2], writes);
   case SpvOpCopyMemory:
-    if (!import_needs(m, 3))
-      return false;
-    *writes = root_of(m, words[1]) != NULL;
-    stores_to(m, words[1], 0);
-    return note_private(m, f, words[1]);
+    return import_needs(m, 3) && scan_store(m, f, words[1], 0, writes);
   case SpvOpExtInst:
-    if (count >= 7 && (words[4] == 35 || words[4] == 51)) { /* Modf and Frexp with a pointer */
-      *writes = root_of(m, words[6]) != NULL;
-      stores_to(m, words[6], 0);
-      return note_private(m, f, words[6]);
-    }
+    if (count >= 7 && (words[4] == 35 || words[4] == 51)) /* Modf and Frexp with a pointer */
+      return scan_store(m, f, words[6], 0, writes);
     return true;
   case SpvOpFunctionCall:
     *writes = true;
@@ -160,11 +149,46 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
 }
 
 static bool
-is_terminator(uint32_t op)
+is_terminator(uint32_t op) /* of those that extensions have */
 {
-  return (op >= SpvOpBranch && op <= SpvOpUnreachable) || op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR ||
-         op == SpvOpTerminateRayKHR || op == SpvOpEmitMeshTasksEXT;
+  return op == SpvOpTerminateInvocation || op == SpvOpIgnoreIntersectionKHR || op == SpvOpTerminateRayKHR ||
+         op == SpvOpEmitMeshTasksEXT;
 }
+
+/* What an instruction is to scan. */
+enum {
+  SCAN_PLAIN,  /* in a block, nothing more than its result */
+  SCAN_OTHER,  /* scan_instruction */
+  SCAN_BLOCK,  /* add_to_block */
+  SCAN_OUTSIDE /* may stand outside of a block */
+};
+
+static const uint8_t scan_kinds[512] = {
+    [SpvOpNop] = SCAN_OUTSIDE,
+    [SpvOpLine] = SCAN_OUTSIDE,
+    [SpvOpNoLine] = SCAN_OUTSIDE,
+    [SpvOpLabel] = SCAN_OUTSIDE,
+    [SpvOpFunction] = SCAN_OUTSIDE,
+    [SpvOpFunctionParameter] = SCAN_OUTSIDE,
+    [SpvOpVariable] = SCAN_OTHER,
+    [SpvOpAccessChain] = SCAN_OTHER,
+    [SpvOpInBoundsAccessChain] = SCAN_OTHER,
+    [SpvOpCopyObject] = SCAN_OTHER,
+    [SpvOpStore] = SCAN_OTHER,
+    [SpvOpCopyMemory] = SCAN_OTHER,
+    [SpvOpExtInst] = SCAN_OTHER,
+    [SpvOpFunctionCall] = SCAN_OTHER,
+    [SpvOpPhi] = SCAN_BLOCK,
+    [SpvOpLoopMerge] = SCAN_BLOCK,
+    [SpvOpSelectionMerge] = SCAN_BLOCK,
+    [SpvOpBranch] = SCAN_BLOCK,
+    [SpvOpBranchConditional] = SCAN_BLOCK,
+    [SpvOpSwitch] = SCAN_BLOCK,
+    [SpvOpKill] = SCAN_BLOCK,
+    [SpvOpReturn] = SCAN_BLOCK,
+    [SpvOpReturnValue] = SCAN_BLOCK,
+    [SpvOpUnreachable] = SCAN_BLOCK,
+};
 
 static bool
 begin_block(import *m, function *f, const uint32_t *words, uint32_t count)
@@ -177,64 +201,66 @@ begin_block(import *m, function *f, const uint32_t *words, uint32_t count)
   *b = (block){.label = words[1], .start = m->at + count, .writes = m->writes.count, .function = m->functions.count - 1};
   m->ids[words[1]].value = m->blocks.count - 1;
   f->block_count++;
-  f->open = true;
+  f->open = OPEN_AT_START;
   return true;
 }
 
-/* An instruction's part in its block. */
 static bool
-add_to_block(import *m, function *f, uint32_t op, bool writes)
+add_to_block(import *m, function *f, uint32_t op)
 {
   block *b = AT(block, m->blocks, m->blocks.count - 1);
-  if (writes) {
-    b->write_count++;
-    if (!add_word(m, &m->writes, m->at))
-      return false;
-  }
   if (op == SpvOpPhi) {
-    if (b->first_other)
+    if (f->open != OPEN_AT_START)
       return import_fail(m, "stands behind other instructions of its block");
     b->phis++;
     f->phi_count++;
     return add_word(m, &m->phis, m->words[m->at + 2]);
   }
-  b->first_other = true;
-  if (op == SpvOpLoopMerge || op == SpvOpSelectionMerge)
+  f->open = OPEN;
+  if (op == SpvOpLoopMerge || op == SpvOpSelectionMerge) {
     b->merge = m->at;
-  if (is_terminator(op)) {
+  } else {
     b->end = m->at;
-    f->open = false;
+    f->open = CLOSED;
   }
   return true;
 }
 
-static bool
-scan_result(import *m, uint32_t op, const uint32_t *words, bool has_type)
-{
-  if (!import_needs(m, has_type ? 3 : 2) ||
-      !import_define(m, words[has_type ? 2 : 1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, has_type ? words[1] : 0))
-    return false;
-  const spv_type *t = has_type ? import_type(m, words[1]) : NULL;
-  if (t)
-    m->ids[words[2]].holds = t->form == FORM_VALUE ? HOLDS_ROW : t->form == FORM_POINTER ? HOLDS_POINTER : HOLDS_LEAVES;
-  return t || !has_type;
-}
-
 /* One instruction of a function. */
 static bool
-scan(import *m, function *f, uint32_t op, const uint32_t *words, uint32_t count)
+scan(import *m, function *f, const uint32_t *words)
 {
+  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  uint8_t kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_BLOCK : SCAN_PLAIN;
   bool has_result, has_type, writes = false;
-  if (op == SpvOpLine || op == SpvOpNoLine)
-    return true;
   import_op_results(op, &has_result, &has_type);
-  if (has_result && !scan_result(m, op, words, has_type))
+  if (has_type) {
+    if (!import_needs(m, 3))
+      return false;
+    const spv_type *t = import_type(m, words[1]);
+    if (!t || !import_define(m, words[2], ID_LOCAL, words[1]))
+      return false;
+    m->ids[words[2]].holds = t->form == FORM_VALUE ? HOLDS_ROW : t->form == FORM_POINTER ? HOLDS_POINTER : HOLDS_LEAVES;
+  } else if (has_result && (!import_needs(m, 2) || !import_define(m, words[1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, 0))) {
     return false;
-  if (op == SpvOpLabel)
-    return begin_block(m, f, words, count);
-  if (!f->open && op != SpvOpFunctionParameter && op != SpvOpNop)
+  }
+  if (!f->open && kind != SCAN_OUTSIDE)
     return import_fail(m, "stands outside of a block");
-  return scan_instruction(m, f, op, words, count, &writes) && (!f->open || add_to_block(m, f, op, writes));
+  switch (kind) {
+  case SCAN_PLAIN:
+    f->open = OPEN;
+    return true;
+  case SCAN_BLOCK:
+    return add_to_block(m, f, op);
+  case SCAN_OTHER:
+    f->open = OPEN;
+    if (!scan_instruction(m, f, op, words, count, &writes))
+      return false;
+    AT(block, m->blocks, m->blocks.count - 1)->write_count += writes;
+    return !writes || add_word(m, &m->writes, m->at);
+  default:
+    return op == SpvOpLabel ? begin_block(m, f, words, count) : op != SpvOpFunctionParameter || scan_parameter(m, f, words);
+  }
 }
 
 bool
@@ -256,14 +282,13 @@ import_scan(import *m)
   m->function = f->start;
   for (m->at += words[0] >> 16; m->at < m->word_count; m->at += words[0] >> 16) {
     words = m->words + m->at;
-    uint32_t op = words[0] & 0xffffu;
     if (!import_whole(m))
       return false;
-    if (op == SpvOpFunctionEnd)
+    if ((words[0] & 0xffffu) == SpvOpFunctionEnd)
       break;
-    if (op == SpvOpFunction)
+    if ((words[0] & 0xffffu) == SpvOpFunction)
       return import_fail(m, "a function inside of a function");
-    if (!scan(m, f, op, words, words[0] >> 16))
+    if (!scan(m, f, words))
       return false;
   }
   if (m->at >= m->word_count) {
@@ -311,7 +336,7 @@ selector_words(const import *m, uint32_t id)
   const id_info *info = id < m->bound ? &m->ids[id] : NULL;
   if (!info || !info->type || m->ids[info->type].kind != ID_TYPE)
     return 1;
-  return import_literal_words(VYRE_TYPE_KIND(AT(spv_type, m->types, m->ids[info->type].value)->value));
+  return import_literal_words(VYRE_TYPE_KIND(info->t->value));
 }
 
 static bool
@@ -402,8 +427,8 @@ take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
   to->flags |= through->flags & ROOT_DYNAMIC;
   if (!(through->flags & ROOT_WRITTEN))
     return true;
-  stores_to(m, given_id, 0);
-  return note_private(m, f, given_id);
+  stores_to(m, to, given_id, 0);
+  return note_private(m, f, m->ids[given_id].root);
 }
 
 /* What the call at m->at does, by what its function does, which is known. */
@@ -426,7 +451,7 @@ take_call(import *m, function *f)
       return false;
   }
   for (uint32_t k = 0; k < callee->private_count; k++)
-    if (!note_private(m, f, AT(root, m->roots, *AT(uint32_t, m->privates, callee->privates + k))->id))
+    if (!note_private(m, f, *AT(uint32_t, m->privates, callee->privates + k)))
       return false;
   return true;
 }
@@ -456,7 +481,7 @@ take_calls(import *m, function *f)
   f->privates = m->privates.count;
   f->private_count = 0;
   for (uint32_t k = 0; k < own_count; k++)
-    if (!note_private(m, f, AT(root, m->roots, *AT(uint32_t, m->privates, own + k))->id))
+    if (!note_private(m, f, *AT(uint32_t, m->privates, own + k)))
       return false;
   for (uint32_t k = 0; k < f->call_count; k++) {
     m->at = *AT(uint32_t, m->calls, f->calls + k);

@@ -144,7 +144,7 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
 static void
 member_decorations(import *m, uint32_t id, const spv_type *t)
 {
-  for (uint32_t i = m->ids[id].decorations; i; i = AT(decoration, m->decorations, i)->next) {
+  for (uint32_t i = m->notes[id].decorations; i; i = AT(decoration, m->decorations, i)->next) {
     const decoration *d = AT(decoration, m->decorations, i);
     if (d->member >= t->count)
       continue;
@@ -288,11 +288,11 @@ import_declare_type(import *m, uint32_t op)
   }
   if (!ok || !import_define(m, words[1], ID_TYPE, 0))
     return false;
-  spv_type *made = list_add(m, &m->types, sizeof(spv_type), 1);
+  spv_type *made = import_memory_of(m, sizeof(spv_type));
   if (!made)
     return false;
   *made = t;
-  m->ids[words[1]].value = m->types.count - 1;
+  m->ids[words[1]].t = made;
   return true;
 }
 
@@ -423,7 +423,7 @@ make_struct(import *m, uint32_t id, const spv_type *t)
   }
   uint16_t flags = m->ids[id].flags;
   if (made)
-    made = vyre_type_struct(m->module, name_string(m, m->ids[id].name, 2), members, t->count,
+    made = vyre_type_struct(m->module, name_string(m, m->notes[id].name, 2), members, t->count,
                             (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) |
                                 (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u));
   return made;

@@ -39,7 +39,7 @@ import_row_made(import *m, uint32_t id)
   spv_value v;
   if (!import_value(m, id, &v))
     return 0;
-  if (AT(spv_type, m->types, m->ids[v.type].value)->form != FORM_VALUE) {
+  if (m->ids[v.type].t->form != FORM_VALUE) {
     import_fail(m, "value %u is no scalar or vector", id);
     return 0;
   }
@@ -157,7 +157,7 @@ import_matrix(import *m, uint32_t id)
   spv_value v;
   if (!import_value(m, id, &v))
     return 0;
-  if (AT(spv_type, m->types, m->ids[v.type].value)->form != FORM_MATRIX) {
+  if (m->ids[v.type].t->form != FORM_MATRIX) {
     import_fail(m, "value %u is no matrix", id);
     return 0;
   }
