@@ -1,8 +1,8 @@
 /* Sealing: rows densely in program order, dead and unlinked ones dropped.
  *
- * One walk gives the new order, then each column is gathered through it: in place where no row moves up past another, else through
- * one column's worth of scratch.  Neighbours are linked anew from parents and order.  Linear in rows; scratch: 12 bytes a row, 4
- * less where the caller gives a map.
+ * One walk gives the new order, then the columns are gathered through it.  Neighbours are linked anew from parents and order, so
+ * their columns take what is gathered, until it is copied to where it belongs.  Linear in rows; scratch: 8 bytes a row, 4 less
+ * where the caller gives a map.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -11,11 +11,10 @@
 
 typedef struct sealer {
   vyre_module *module;
-  uint32_t rows;     /* before */
-  uint32_t count;    /* after, without row 0 */
-  uint32_t *map;     /* old id -> new id */
-  uint32_t *order;   /* new id -> old id */
-  uint32_t *scratch; /* NULL: order only ascends */
+  uint32_t rows;   /* before */
+  uint32_t count;  /* after, without row 0 */
+  uint32_t *map;   /* old id -> new id */
+  uint32_t *order; /* new id -> old id */
 } sealer;
 
 /* Whether the links of row k, the rows before it being right, say that it follows row k - 1 in program order. */
@@ -84,32 +83,45 @@ walk(sealer *s)
   return true;
 }
 
-/* column[new] = values[column[old]], or column[old] itself where there is no map of values. */
-static void
-gather(const sealer *s, uint32_t *column, const uint32_t *values)
+static uint32_t
+mapped(const sealer *s, uint32_t row)
 {
-  uint32_t *to = s->scratch ? s->scratch : column;
-  if (values) {
-    for (uint32_t k = 1; k <= s->count; k++) {
-      uint32_t value = column[s->order[k]];
-      to[k] = value < s->rows ? values[value] : 0;
-    }
-  } else {
-    for (uint32_t k = 1; k <= s->count; k++)
-      to[k] = column[s->order[k]];
-  }
-  if (s->scratch)
-    memcpy(column + 1, to + 1, s->count * sizeof(*to));
+  return row < s->rows ? s->map[row] : 0;
 }
 
-/* After ops were gathered: the versions of reading rows are rows. */
+/* What rows are.  The versions of reading rows are rows. */
 static void
-map_versions(const sealer *s)
+gather_contents(const sealer *s)
 {
-  uint32_t *imm_hi = s->module->column[COLUMN_IMM_HI];
-  for (uint32_t k = 1; k <= s->count; k++)
-    if (table_flags(s->module, k) & VYRE_OP_READS)
-      imm_hi[k] = imm_hi[k] < s->rows ? s->map[imm_hi[k]] : 0;
+  uint32_t *const *column = s->module->column;
+  uint32_t *op = column[COLUMN_PREV], *imm = column[COLUMN_NEXT], *imm_hi = column[COLUMN_FIRST];
+  for (uint32_t k = 1; k <= s->count; k++) {
+    uint32_t old = s->order[k], high = column[COLUMN_IMM_HI][old];
+    op[k] = column[COLUMN_OP][old];
+    imm[k] = column[COLUMN_IMM][old];
+    imm_hi[k] = table_flags(s->module, old) & VYRE_OP_READS ? mapped(s, high) : high;
+  }
+  memcpy(column[COLUMN_OP] + 1, op + 1, s->count * sizeof(*op));
+  memcpy(column[COLUMN_IMM] + 1, imm + 1, s->count * sizeof(*imm));
+  memcpy(column[COLUMN_IMM_HI] + 1, imm_hi + 1, s->count * sizeof(*imm_hi));
+}
+
+static void
+gather_rows(const sealer *s)
+{
+  uint32_t *const *column = s->module->column;
+  uint32_t *a = column[COLUMN_PREV], *b = column[COLUMN_NEXT], *c = column[COLUMN_FIRST], *parent = column[COLUMN_LAST];
+  for (uint32_t k = 1; k <= s->count; k++) {
+    uint32_t old = s->order[k];
+    a[k] = mapped(s, column[COLUMN_A][old]);
+    b[k] = mapped(s, column[COLUMN_B][old]);
+    c[k] = mapped(s, column[COLUMN_C][old]);
+    parent[k] = mapped(s, column[COLUMN_PARENT][old]);
+  }
+  memcpy(column[COLUMN_A] + 1, a + 1, s->count * sizeof(*a));
+  memcpy(column[COLUMN_B] + 1, b + 1, s->count * sizeof(*b));
+  memcpy(column[COLUMN_C] + 1, c + 1, s->count * sizeof(*c));
+  memcpy(column[COLUMN_PARENT] + 1, parent + 1, s->count * sizeof(*parent));
 }
 
 static void
@@ -136,13 +148,12 @@ link_anew(const sealer *s)
 static void
 gather_side(const sealer *s, uint32_t *column, uint32_t held)
 {
-  uint32_t *to = s->scratch ? s->scratch : column;
+  uint32_t *to = s->module->column[COLUMN_PREV];
   for (uint32_t k = 1; k <= s->count; k++) {
     uint32_t old = s->order[k];
     to[k] = old < held ? column[old] : 0;
   }
-  if (s->scratch)
-    memcpy(column + 1, to + 1, s->count * sizeof(*to));
+  memcpy(column + 1, to + 1, s->count * sizeof(*to));
   uint32_t end = s->rows < held ? s->rows : held;
   if (end > s->count + 1)
     memset(column + s->count + 1, 0, (end - s->count - 1) * sizeof(*column));
@@ -161,37 +172,19 @@ renumber(sealer *s)
   vyre_module *module = s->module;
   if (!walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
-  bool ascends = true;
-  for (uint32_t k = 1; k <= s->count && ascends; k++)
-    ascends = s->order[k] > s->order[k - 1];
-  size_t bytes = (s->count + 1) * sizeof(uint32_t);
-  if (!ascends && (s->scratch = table_resize(module, NULL, 0, bytes)) == NULL)
-    return no_memory(module);
-  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++) {
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++)
     /* a row may move up beyond what its side column holds */
-    if (module->side[column] && module->side[column] <= s->count && !table_grow_side(module, (table_column)column, s->count)) {
-      if (s->scratch)
-        table_resize(module, s->scratch, bytes, 0);
+    if (module->side[column] && module->side[column] <= s->count && !table_grow_side(module, (table_column)column, s->count))
       return no_memory(module);
-    }
-  }
-  static const struct {
-    table_column column;
-    bool rows;
-  } columns[] = {{COLUMN_OP, false}, {COLUMN_IMM, false}, {COLUMN_IMM_HI, false}, {COLUMN_A, true},
-                 {COLUMN_B, true},   {COLUMN_C, true},    {COLUMN_PARENT, true}};
-  for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-    gather(s, module->column[columns[i].column], columns[i].rows ? s->map : NULL);
-  map_versions(s);
-  link_anew(s);
+  gather_contents(s);
+  gather_rows(s);
   for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++)
     if (module->side[column])
       gather_side(s, module->column[column], module->side[column]);
+  link_anew(s);
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;
   module->tops_known = false;
-  if (s->scratch)
-    table_resize(module, s->scratch, bytes, 0);
   return VYRE_OK;
 }
 

@@ -113,6 +113,7 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
       return;
     }
     const uint32_t leaving = s->next_id++, staying = s->next_id++;
+    vyre_spv_push(s, &s->flags, flag);
     selection_merge(s, staying);
     branch_conditional(s, flag, leaving, staying);
     vyre_spv_label(s, leaving);
@@ -485,9 +486,14 @@ write_row(vyre_spv *s, uint32_t row)
     return;
   case VYRE_OP_get:
     s->id[row - s->base] = vyre_spv_or_zero(s, s->aux[s->a[row] - s->base], s->current.data[s->aux[s->a[row] - s->base]]);
+    if (s->phis.count)
+      vyre_spv_push(s, &s->gets, row);
     return;
   case VYRE_OP_set:
-    s->current.data[s->aux[s->a[row] - s->base]] = vyre_spv_value(s, s->b[row]);
+    if (vyre_spv_opcode(s, s->b[row]) == VYRE_OP_get && s->id[s->b[row] - s->base]) /* no use yet */
+      s->current.data[s->aux[s->a[row] - s->base]] = s->id[s->b[row] - s->base];
+    else
+      s->current.data[s->aux[s->a[row] - s->base]] = vyre_spv_value(s, s->b[row]);
     return;
   case VYRE_OP_if:
     write_if(s, row);

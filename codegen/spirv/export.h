@@ -37,6 +37,7 @@ enum {
   VYRE_SPV_CROSSED = 8,      /* and whose flag some inner construct has to carry out */
   VYRE_SPV_WRAPPED = 16,     /* a buffer that is the one member of a struct made for it */
   VYRE_SPV_BRANCH = 32,      /* a path whose guard needs a branch: a runtime array may be empty */
+  VYRE_SPV_USED = 64,        /* a value that is an operand of something written */
 };
 
 /* A control construct being written.  `vars` are those that are set in it. */
@@ -58,6 +59,9 @@ typedef struct vyre_spv_literal_made {
   uint64_t bits;
   uint32_t kind, id; /* id 0: none */
 } vyre_spv_literal_made;
+typedef struct vyre_spv_pointer_made {
+  uint32_t storage_class, type, id;
+} vyre_spv_pointer_made;
 
 #define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
 
@@ -86,6 +90,7 @@ typedef struct vyre_spv {
   uint32_t *slots;
   uint32_t slot_count, slot_used;
   vyre_spv_literal_made literals[VYRE_SPV_CACHED];
+  vyre_spv_pointer_made pointers[VYRE_SPV_CACHED / 4];
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[5];
@@ -105,7 +110,6 @@ typedef struct vyre_spv {
 
   /* control */
   uint32_t block;           /* label of the block being written */
-  bool phis;                /* the program has some that may be of no use */
   bool dead;                /* nothing is being written: behind a jump */
   bool fell;                /* the case ended with a fallthrough */
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
@@ -121,6 +125,7 @@ typedef struct vyre_spv {
   uint32_t line, column;
   vyre_spv_words files; /* pairs: vyre_string, id */
   vyre_spv_words scratch, marks;
+  vyre_spv_words phis, gets, flags; /* of vars: where phis stand in the code; get rows of such; flags that are tested */
 } vyre_spv;
 
 /* ---- words.c ---- */
@@ -195,8 +200,17 @@ vyre_spv_payload(const vyre_spv *s, uint32_t row)
   return s->imm[row] | (uint64_t)s->imm_hi[row] << 32;
 }
 
-/* The id of a row that has been written. */
-uint32_t vyre_spv_value(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_no_value(vyre_spv *s, uint32_t row);
+/* The id of a row that has been written, as an operand. */
+static inline uint32_t
+vyre_spv_value(vyre_spv *s, uint32_t row)
+{
+  const uint32_t at = row - s->base;
+  if (at >= s->end - s->base || !s->id[at])
+    return vyre_spv_no_value(s, row);
+  s->use[at] |= VYRE_SPV_USED;
+  return s->id[at];
+}
 /* The right operand: a row's id, or the literal as a constant of `type`. */
 uint32_t vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type);
 /* Writes a row that gives a value (ops.c). */
@@ -251,7 +265,12 @@ vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b
 
 /* ---- types.c, constants.c ---- */
 
-uint32_t vyre_spv_value_type(vyre_spv *s, vyre_type type);
+uint32_t vyre_spv_new_value_type(vyre_spv *s, vyre_type type);
+static inline uint32_t
+vyre_spv_value_type(vyre_spv *s, vyre_type type)
+{
+  return s->value_types[type] ? s->value_types[type] : vyre_spv_new_value_type(s, type);
+}
 uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode);
 uint32_t vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns);
 uint32_t vyre_spv_struct_of(vyre_spv *s, const uint32_t *members, uint32_t count); /* a result of several values */
@@ -313,9 +332,8 @@ vyre_spv_order vyre_spv_barrier_order(const vyre_spv *s, uint32_t imm);
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
-/* Takes phis that nothing uses out of the code from word `start` on; ids from `first_id` on stand in it alone.  `names` and
- * `decorations`: where the program's begin. */
-void vyre_spv_sweep(vyre_spv *s, size_t start, size_t names, size_t decorations, uint32_t first_id);
+/* Takes phis of vars that nothing uses out of the program, whose ids are those from `first_id` on. */
+void vyre_spv_sweep(vyre_spv *s, uint32_t first_id);
 /* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type.
  */
 typedef struct vyre_spv_branching {

@@ -137,7 +137,8 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->interface.count = 0;
   s->builtins_used = 0;
   s->depth = 0;
-  s->dead = s->fell = s->phis = false;
+  s->dead = s->fell = false;
+  s->phis.count = s->gets.count = s->flags.count = 0;
   s->continuing = s->break_condition = 0;
 }
 
@@ -146,7 +147,6 @@ write_program(vyre_spv *s, uint32_t program)
 {
   const vyre_program_info *info = vyre_program_info_of(s->module, (vyre_row){program});
   const uint32_t entry = s->next_id++;
-  const size_t start = s->code.count, names = s->names.count, decorations = s->decorations.count;
   const uint32_t void_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   const uint32_t function_type = vyre_spv_intern(s, SpvOpTypeFunction, false, &void_type, 1, NULL, 0, NULL);
   const uint32_t function[4] = {void_type, entry, SpvFunctionControlMaskNone, function_type};
@@ -172,7 +172,7 @@ write_program(vyre_spv *s, uint32_t program)
   if (!s->dead)
     vyre_spv_instruction(s, &s->code, SpvOpReturn, NULL, 0);
   vyre_spv_instruction(s, &s->code, SpvOpFunctionEnd, NULL, 0);
-  vyre_spv_sweep(s, start, names, decorations, entry);
+  vyre_spv_sweep(s, entry);
   write_modes(s, info, entry);
   write_entry(s, info, entry);
 }

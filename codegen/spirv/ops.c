@@ -181,12 +181,10 @@ static const op_form forms[VYRE_OP__COUNT] = {
 };
 
 uint32_t
-vyre_spv_value(vyre_spv *s, uint32_t row)
+vyre_spv_no_value(vyre_spv *s, uint32_t row)
 {
-  const uint32_t id = row >= s->base && row < s->end ? s->id[row - s->base] : 0;
-  if (id == 0)
-    vyre_spv_fail(s, "operand row %u has no value here\nFix: verify the module before writing it", row);
-  return id;
+  vyre_spv_fail(s, "operand row %u has no value here\nFix: verify the module before writing it", row);
+  return 0;
 }
 
 uint32_t

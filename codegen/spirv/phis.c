@@ -2,7 +2,7 @@
  *
  * A var that is set only where a loop is then left has no phi at the loop's head; phis that nothing uses are taken out at the end.
  *
- * Cost: written vars times edges, and one pass over the words of a program that has phis.
+ * Cost: written vars times edges.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
@@ -113,7 +113,7 @@ vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *ed
     }
     for (size_t edge = 0; edge < count; edge++)
       vyre_spv_or_zero(s, value, first[edge * stride]); /* constants are made before the instruction is begun */
-    s->phis = true;
+    vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
     vyre_spv_push(s, &s->code, (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi);
     vyre_spv_push(s, &s->code, type);
     vyre_spv_push(s, &s->code, id);
@@ -134,8 +134,8 @@ vyre_spv_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
     const uint32_t value = scope->vars[i];
     const uint32_t type = type_of(s, value), initial = vyre_spv_or_zero(s, value, s->current.data[value]), id = s->next_id++;
     const uint32_t operands[6] = {type, id, initial, before, id, 0};
+    vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-    s->phis = true;
     s->current.data[value] = id;
   }
   return start;
@@ -156,91 +156,57 @@ vyre_spv_patch_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool
 
 /* ---- phis that nothing uses ---- */
 
-/* The phis that stand in `scratch` are used: so are those that they use. */
+/* The phi is used: so are those that it uses. */
 static void
-use_all(vyre_spv *s, uint32_t first_id)
+use_phi(vyre_spv *s, uint32_t id, uint32_t first_id)
 {
   const uint32_t *code = s->code.data;
-  while (s->scratch.count && !vyre_spv_failed(s)) {
-    const size_t at = s->scratch.data[--s->scratch.count];
-    for (size_t i = 3; i < code[at] >> 16; i += 2) {
-      uint32_t *offset = code[at + i] - first_id < s->marks.count ? &s->marks.data[code[at + i] - first_id] : NULL;
-      if (!offset || !*offset)
-        continue;
-      vyre_spv_push(s, &s->scratch, *offset);
-      *offset = 0;
-    }
-  }
-}
-
-/* Where each phi stands, by id, into `marks`; whether there is any. */
-static bool
-find_phis(vyre_spv *s, size_t start, uint32_t first_id)
-{
-  bool any = false;
-  const uint32_t *code = s->code.data, count = s->next_id - first_id;
-  s->marks.count = 0;
-  if (s->marks.capacity < count)
-    (void)vyre_spv_grow(s, &s->marks, count);
-  if (vyre_spv_failed(s))
-    return false;
-  s->marks.count = count;
-  memset(s->marks.data, 0, (size_t)count * 4);
-  for (size_t at = start; at < s->code.count; at += code[at] >> 16) {
-    if ((code[at] & 0xffff) != SpvOpPhi)
-      continue;
-    s->marks.data[code[at + 2] - first_id] = (uint32_t)at;
-    any = true;
-  }
-  return any;
-}
-
-/* Names and decorations are of rows of the program: a guarded load that nothing uses is a phi, too.  Their target is word 1. */
-static void
-keep_described(vyre_spv *s, const vyre_spv_words *words, size_t start, uint32_t first_id)
-{
-  for (size_t at = start; at < words->count; at += words->data[at] >> 16) {
-    const uint32_t id = words->data[at + 1] - first_id;
-    if (id < s->marks.count && s->marks.data[id]) {
-      vyre_spv_push(s, &s->scratch, s->marks.data[id]);
-      s->marks.data[id] = 0;
-    }
-  }
-}
-
-/* A word of an instruction may be an id or a literal; a literal that looks like a phi's id keeps that phi. */
-void
-vyre_spv_sweep(vyre_spv *s, size_t start, size_t names, size_t decorations, uint32_t first_id)
-{
-  uint32_t *code = s->code.data;
   s->scratch.count = 0;
-  if (!s->phis || vyre_spv_failed(s) || !find_phis(s, start, first_id))
-    return;
-  uint32_t *marks = s->marks.data;
-  const uint32_t count = (uint32_t)s->marks.count;
-  for (size_t at = start, end; at < s->code.count; at = end) {
-    end = at + (code[at] >> 16);
-    for (size_t i = at + 1; (code[at] & 0xffff) != SpvOpPhi && i < end; i++) {
-      const uint32_t id = code[i] - first_id;
-      if (id < count && marks[id]) {
-        vyre_spv_push(s, &s->scratch, marks[id]);
-        marks[id] = 0;
-      }
-    }
+  vyre_spv_push(s, &s->scratch, id);
+  while (s->scratch.count && !vyre_spv_failed(s)) {
+    const uint32_t at = s->scratch.data[--s->scratch.count] - first_id;
+    const uint32_t offset = at < s->marks.count ? s->marks.data[at] : 0;
+    if (!offset)
+      continue;
+    s->marks.data[at] = 0;
+    for (uint32_t i = 3; i < code[offset] >> 16; i += 2)
+      vyre_spv_push(s, &s->scratch, code[offset + i]);
   }
-  keep_described(s, &s->names, names, first_id);
-  keep_described(s, &s->decorations, decorations, first_id);
-  use_all(s, first_id);
+}
+
+void
+vyre_spv_sweep(vyre_spv *s, uint32_t first_id)
+{
+  const size_t count = s->next_id - first_id;
+  if (s->phis.count == 0 || vyre_spv_failed(s))
+    return;
+  s->marks.count = 0; /* by id: where its phi stands, while it is not known to be used */
+  if (s->marks.capacity < count && !vyre_spv_grow(s, &s->marks, count))
+    return;
+  s->marks.count = count;
+  memset(s->marks.data, 0, count * 4);
+  uint32_t *code = s->code.data;
+  for (size_t i = 0; i < s->phis.count; i++)
+    s->marks.data[code[s->phis.data[i] + 2] - first_id] = s->phis.data[i];
+  for (size_t i = 0; i < s->gets.count; i++)
+    if (s->use[s->gets.data[i] - s->base] & VYRE_SPV_USED)
+      use_phi(s, s->id[s->gets.data[i] - s->base], first_id);
+  for (size_t i = 0; i < s->flags.count; i++)
+    use_phi(s, s->flags.data[i], first_id);
   if (vyre_spv_failed(s))
     return;
-  size_t kept = start;
-  for (size_t at = start, words; at < s->code.count; at += words) {
-    words = code[at] >> 16;
-    if ((code[at] & 0xffff) == SpvOpPhi && marks[code[at + 2] - first_id])
+  size_t kept = 0, from = 0; /* where the words from `from` on go */
+  for (size_t i = 0; i < s->phis.count; i++) {
+    const size_t at = s->phis.data[i];
+    if (!s->marks.data[code[at + 2] - first_id])
       continue;
-    if (kept != at)
-      memmove(code + kept, code + at, words * 4);
-    kept += words;
+    if (from)
+      memmove(code + kept, code + from, (at - from) * 4);
+    kept = from ? kept + at - from : at;
+    from = at + (code[at] >> 16);
   }
-  s->code.count = kept;
+  if (from) {
+    memmove(code + kept, code + from, (s->code.count - from) * 4);
+    s->code.count -= from - kept;
+  }
 }

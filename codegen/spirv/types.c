@@ -6,10 +6,8 @@
 enum { KEY_TYPE = 0x10000 };
 
 uint32_t
-vyre_spv_value_type(vyre_spv *s, vyre_type type)
+vyre_spv_new_value_type(vyre_spv *s, vyre_type type)
 {
-  if (s->value_types[type])
-    return s->value_types[type];
   const uint32_t lanes = VYRE_TYPE_LANES(type);
   uint32_t operands[2], id = 0;
   if (lanes > 1) {
@@ -60,8 +58,12 @@ vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns)
 uint32_t
 vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type)
 {
-  const uint32_t operands[2] = {storage_class, type};
-  return vyre_spv_intern(s, SpvOpTypePointer, false, operands, 2, NULL, 0, NULL);
+  vyre_spv_pointer_made *made = &s->pointers[(type ^ storage_class) % (VYRE_SPV_CACHED / 4)];
+  if (!made->id || made->type != type || made->storage_class != storage_class) {
+    const uint32_t operands[2] = {storage_class, type};
+    *made = (vyre_spv_pointer_made){storage_class, type, vyre_spv_intern(s, SpvOpTypePointer, false, operands, 2, NULL, 0, NULL)};
+  }
+  return made->id;
 }
 
 uint32_t

@@ -88,8 +88,13 @@ vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const 
     vyre_spv_fail(s, "an instruction of %zu operands, SPIR-V allows 65534", count);
     return;
   }
-  vyre_spv_push(s, words, (uint32_t)(count + 1) << 16 | opcode);
-  vyre_spv_append(s, words, operands, count);
+  if (words->capacity - words->count < count + 1 && !vyre_spv_grow(s, words, count + 1))
+    return;
+  uint32_t *at = words->data + words->count;
+  words->count += count + 1;
+  *at = (uint32_t)(count + 1) << 16 | opcode;
+  for (size_t i = 0; i < count; i++)
+    at[1 + i] = operands[i];
 }
 
 void
@@ -131,28 +136,27 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
                      vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
 }
 
-/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, key...) ---- */
+/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, opcode, the rest...) ---- */
 
 static uint32_t
-hash_words(const uint32_t *key, size_t count)
+hash_words(uint32_t hash, const uint32_t *key, size_t count)
 {
-  uint64_t hash = 0x9e3779b97f4a7c15u ^ count;
   for (size_t i = 0; i < count; i++)
-    hash = ((hash ^ key[i]) * 0xff51afd7ed558ccdu) ^ (hash >> 29);
-  return (uint32_t)(hash ^ hash >> 32);
+    hash = (hash ^ key[i]) * 0x9e3779b1u ^ hash >> 15;
+  return hash;
 }
 
-/* Twice the slots, for the entries before `end`. */
+/* Twice the slots. */
 static bool
-rehash(vyre_spv *s, size_t end)
+rehash(vyre_spv *s)
 {
   const uint32_t slot_count = s->slot_count ? s->slot_count * 2 : 256;
   uint32_t *slots = vyre_spv_memory(s, slot_count * sizeof(*slots));
   if (!slots)
     return false;
   memset(slots, 0, slot_count * sizeof(*slots));
-  for (size_t at = 0; at < end; at += 2 + s->keys.data[at]) {
-    uint32_t slot = hash_words(s->keys.data + at + 2, s->keys.data[at]) & (slot_count - 1);
+  for (size_t at = 0; at < s->keys.count; at += 2 + s->keys.data[at]) {
+    uint32_t slot = hash_words(0, s->keys.data + at + 2, s->keys.data[at]) >> 8 & (slot_count - 1);
     while (slots[slot])
       slot = (slot + 1) & (slot_count - 1);
     slots[slot] = (uint32_t)at + 1;
@@ -162,37 +166,46 @@ rehash(vyre_spv *s, size_t end)
   return true;
 }
 
-/* The key stands at the end of `keys` from `start` on; it is taken back if it was there already. */
-static uint32_t
-find(vyre_spv *s, size_t start, bool *out_fresh)
+static bool
+equal_words(const uint32_t *a, const uint32_t *b, size_t count)
 {
+  for (size_t i = 0; i < count; i++)
+    if (a[i] != b[i])
+      return false;
+  return true;
+}
+
+/* The id of a key; a new one if it is fresh. */
+static uint32_t
+find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
+{
+  const uint32_t all = (uint32_t)(1 + count + extra_count);
   *out_fresh = false;
-  if (s->out_of_memory || (s->slot_used * 2 >= s->slot_count && !rehash(s, start)))
+  if (s->out_of_memory || (s->slot_used * 2 >= s->slot_count && !rehash(s)))
     return 0;
-  uint32_t *entry = s->keys.data + start;
-  const uint32_t count = (uint32_t)(s->keys.count - start - 2);
-  entry[0] = count;
-  uint32_t slot = hash_words(entry + 2, count) & (s->slot_count - 1);
+  uint32_t slot = hash_words(hash_words(hash_words(0, &opcode, 1), key, count), extra, extra_count) >> 8 & (s->slot_count - 1);
   for (; s->slots[slot]; slot = (slot + 1) & (s->slot_count - 1)) {
     const uint32_t *other = s->keys.data + s->slots[slot] - 1;
-    if (other[0] == count && memcmp(other + 2, entry + 2, (size_t)count * 4) == 0) {
-      s->keys.count = start;
+    if (other[0] == all && other[2] == opcode && equal_words(other + 3, key, count) &&
+        equal_words(other + 3 + count, extra, extra_count))
       return other[1];
-    }
   }
-  s->slots[slot] = (uint32_t)start + 1;
+  s->slots[slot] = (uint32_t)s->keys.count + 1;
   s->slot_used++;
+  uint32_t *entry = vyre_spv_room(s, &s->keys, 3);
+  entry[0] = all;
+  entry[1] = s->next_id;
+  entry[2] = opcode;
+  vyre_spv_append(s, &s->keys, key, count);
+  vyre_spv_append(s, &s->keys, extra, extra_count);
   *out_fresh = true;
-  return entry[1] = s->next_id++;
+  return s->next_id++;
 }
 
 uint32_t
 vyre_spv_key(vyre_spv *s, const uint32_t *key, size_t count, bool *out_fresh)
 {
-  const size_t start = s->keys.count;
-  vyre_spv_room(s, &s->keys, 2);
-  vyre_spv_append(s, &s->keys, key, count);
-  return find(s, start, out_fresh);
+  return find(s, key[0], key + 1, count - 1, NULL, 0, out_fresh);
 }
 
 uint32_t
@@ -200,12 +213,7 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
                 size_t extra_count, bool *out_fresh)
 {
   bool fresh;
-  const size_t start = s->keys.count;
-  vyre_spv_room(s, &s->keys, 2);
-  vyre_spv_push(s, &s->keys, opcode);
-  vyre_spv_append(s, &s->keys, operands, count);
-  vyre_spv_append(s, &s->keys, extra, extra_count);
-  const uint32_t id = find(s, start, &fresh);
+  const uint32_t id = find(s, opcode, operands, count, extra, extra_count, &fresh);
   if (fresh) {
     if (count + 2 > 0xffff)
       vyre_spv_fail(s, "a constant or type of %zu parts, SPIR-V allows 65532", count);

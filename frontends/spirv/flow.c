@@ -460,11 +460,12 @@ flow_walk(import *m, uint32_t at, bool header)
     m->from = at;
     read_phis(m, b);
     uint32_t end = b->merge ? b->merge : b->end;
+    m->inlined += b->count;
     for (m->at = b->start; m->at < end && !failed(m); m->at += m->words[m->at] >> 16)
       if (!import_instruction(m))
         return;
-    if (++m->inlined > IMPORT_MAX_INLINED) {
-      import_uncovered(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
+    if (m->inlined > IMPORT_MAX_INLINED) {
+      import_uncovered(m, "more than %u words of instructions after inlining are not covered", IMPORT_MAX_INLINED);
       return;
     }
     m->from = at;

@@ -25,7 +25,7 @@
 #define IMPORT_MAX_DEPTH    1000u      /* regions, calls and types in each other */
 #define IMPORT_MAX_LEAVES   4096u      /* of one composite value */
 #define IMPORT_LOCAL_LEAVES 64u        /* a variable of more is a private buffer */
-#define IMPORT_MAX_INLINED  (1u << 24) /* instructions of a program after inlining */
+#define IMPORT_MAX_INLINED  (1u << 26) /* words of a program's instructions after inlining */
 #define NONE                UINT32_MAX
 
 typedef enum id_kind {
@@ -137,6 +137,7 @@ typedef struct block {
   uint32_t start;                       /* first word behind the label */
   uint32_t merge;                       /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
   uint32_t end;                         /* first word of the terminator */
+  uint32_t count;                       /* words from start to end: what it costs */
   uint32_t successors, successor_count; /* in `successors`: block indices */
   uint32_t writes, write_count;         /* in `writes`: words of the instructions that store */
   uint32_t preds;
@@ -540,6 +541,8 @@ uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer:
 bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
 
 /* ---- memory.c ---- */
+bool import_load(import *m, const uint32_t *words);
+bool import_store(import *m, const uint32_t *words);
 bool import_memory(import *m, uint32_t op);
 /* Stores the rows at `stack` from `first` on, the leaves of what the pointer leads to. */
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
@@ -547,7 +550,13 @@ bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint
 /* ---- locals.c ---- */
 bool import_is_visible(const import *m, uint32_t row);
 uint32_t locals_add(import *m, uint32_t type, uint32_t name); /* first leaf; NONE: failed */
-uint32_t locals_read(import *m, uint32_t leaf);
+uint32_t locals_get(import *m, uint32_t leaf);
+static inline uint32_t
+locals_read(import *m, uint32_t index)
+{
+  uint32_t current = AT(leaf, m->locals, index)->current;
+  return current ? import_visible(m, current) : locals_get(m, index);
+}
 void locals_write(import *m, uint32_t leaf, uint32_t row);
 void locals_undo(import *m, uint32_t mark);
 /* What the way that ends here leaves for the end of construct c; what it changed is added to `list`, if there is one. */

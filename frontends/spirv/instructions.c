@@ -76,8 +76,6 @@ import_instruction(import *m)
 {
   const uint32_t *words = m->words + m->at;
   uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  if (++m->inlined > IMPORT_MAX_INLINED)
-    return import_uncovered(m, "more than %u instructions after inlining are not covered", IMPORT_MAX_INLINED);
   m->rows_before = m->view->rows;
   switch (op) {
   case SpvOpLine:
@@ -94,7 +92,9 @@ import_instruction(import *m)
   case SpvOpInBoundsAccessChain:
     return import_access_chain(m);
   case SpvOpLoad:
+    return import_load(m, words);
   case SpvOpStore:
+    return import_store(m, words);
   case SpvOpCopyMemory:
   case SpvOpArrayLength:
     return import_memory(m, op);

@@ -182,11 +182,9 @@ set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row)
 }
 
 uint32_t
-locals_read(import *m, uint32_t index)
+locals_get(import *m, uint32_t index)
 {
   leaf *l = leaf_at(m, index);
-  if (l->current)
-    return import_visible(m, l->current);
   uint32_t row = vyre_build_get(&m->b, (vyre_row){var_of(m, l)}).id;
   l->gets++;
   change_leaf(m, index, row, false, false);

@@ -305,13 +305,8 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
 }
 
 static bool
-store(import *m, const uint32_t *words)
+store_value(import *m, const uint32_t *words, uint32_t operands)
 {
-  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
-  if (m->copied == m->at) {
-    m->copied = 0;
-    return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
-  }
   const pointer *p = import_pointer(m, words[1]);
   spv_value v;
   if (!p || !import_value(m, words[2], &v))
@@ -330,12 +325,25 @@ store(import *m, const uint32_t *words)
   return ok;
 }
 
+bool
+import_store(import *m, const uint32_t *words)
+{
+  if (!import_needs(m, 3))
+    return false;
+  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
+  if (m->copied == m->at) {
+    m->copied = 0;
+    return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
+  }
+  return store_value(m, words, operands);
+}
+
 /* Whether the id is used anywhere behind `at` in this function. */
 static bool
 is_used_behind(import *m, uint32_t id, uint32_t at)
 {
   const function *f = AT(function, m->functions, m->instance->function);
-  m->inlined += (f->end - at) / 8;
+  m->inlined += (f->end - at) / 2;
   for (; at < f->end; at++)
     if (m->words[at] == id)
       return true;
@@ -355,21 +363,13 @@ only_store(import *m, const uint32_t *words)
   return stores && !is_used_behind(m, words[2], at + (m->words[at] >> 16)) ? at : 0;
 }
 
+/* A composite: leaf by leaf, or by the copy that its only store is. */
 static bool
-load(import *m, const uint32_t *words)
+load_composite(import *m, const uint32_t *words, uint32_t operands)
 {
-  uint32_t count = words[0] >> 16, operands = count > 4 ? words[4] : 0;
   const pointer *p = import_pointer(m, words[3]);
-  if (!p)
-    return false;
-  if (p->type != words[1])
-    return import_fail(m, "its type is not what pointer %u leads to", words[3]);
-  if (p->single) {
-    import_set(m, words[2], load_single(m, m->ids[words[3]].value, operands));
-    return !failed(m);
-  }
-  const spv_type *t = import_type(m, words[1]);
-  if (t && t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
+  const spv_type *t = m->ids[p->type].t;
+  if (t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
     uint32_t at = only_store(m, words);
     if (at) {
       m->copied = at;
@@ -391,6 +391,21 @@ load(import *m, const uint32_t *words)
   for (uint32_t k = 0; leaves && k < made; k++)
     leaves[k] = *AT(uint32_t, m->stack, first + k);
   return leaves || (made == 0 && !failed(m));
+}
+
+bool
+import_load(import *m, const uint32_t *words)
+{
+  const pointer *p = import_needs(m, 4) ? import_pointer(m, words[3]) : NULL;
+  if (!p)
+    return false;
+  uint32_t operands = words[0] >> 16 > 4 ? words[4] : 0;
+  if (p->type != words[1])
+    return import_fail(m, "its type is not what pointer %u leads to", words[3]);
+  if (!p->single)
+    return load_composite(m, words, operands);
+  import_set(m, words[2], p->base == BASE_LEAVES ? locals_read(m, p->first) : load_single(m, m->ids[words[3]].value, operands));
+  return !failed(m);
 }
 
 static bool
@@ -494,10 +509,6 @@ import_memory(import *m, uint32_t op)
 {
   const uint32_t *words = m->words + m->at;
   switch (op) {
-  case SpvOpLoad:
-    return import_needs(m, 4) && load(m, words);
-  case SpvOpStore:
-    return import_needs(m, 3) && store(m, words);
   case SpvOpCopyMemory:
     return import_needs(m, 3) && move_memory(m, words[1], words[2], words[0] >> 16 > 3 ? words[3] : 0);
   case SpvOpArrayLength:

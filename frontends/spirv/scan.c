@@ -221,6 +221,7 @@ add_to_block(import *m, function *f, uint32_t op)
     b->merge = m->at;
   } else {
     b->end = m->at;
+    b->count = m->at - b->start;
     f->open = CLOSED;
   }
   return true;
