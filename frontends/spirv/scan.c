@@ -260,6 +260,8 @@ scan(import *m, function *f, const uint32_t *words)
     AT(block, m->blocks, m->blocks.count - 1)->write_count += writes;
     return !writes || add_word(m, &m->writes, m->at);
   default:
+    if (op == SpvOpNop && f->open)
+      f->open = OPEN;
     return op == SpvOpLabel ? begin_block(m, f, words, count) : op != SpvOpFunctionParameter || scan_parameter(m, f, words);
   }
 }
