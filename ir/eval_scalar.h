@@ -9,6 +9,7 @@
 
 #include "vyre/types.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <string.h>
 
@@ -84,19 +85,21 @@ double_of_half(uint32_t half)
   return half & 0x8000u ? -magnitude : magnitude;
 }
 
-/* Round to nearest even, denormals kept; the caller has taken NaN out. */
+/* Rounded as the mode is that doubles are rounded in: to nearest even, or toward zero.  Denormals are kept; the caller has taken
+ * NaN out.  A power of two whose last bit weighs what the half's will is added and taken away, which rounds there. */
 static inline uint64_t
 half_of_double(double value)
 {
-  const uint64_t sign = signbit(value) ? 0x8000u : 0u;
+  const uint64_t sign = signbit(value) ? 0x8000u : 0u, exponents = UINT64_C(0x7ff) << 52, least = UINT64_C(1009) << 52; /* 2^-14 */
   const double magnitude = fabs(value);
-  if (magnitude >= 65520.0) /* the midpoint between the greatest half and the next power of two: ties go to infinity */
-    return sign | 0x7c00u;
-  if (magnitude < 0x1p-14)
-    return sign | (uint64_t)rint(magnitude * 0x1p24); /* exact scaling; 0x400, the smallest normal, may come out */
-  uint64_t bits = bits_of_double(magnitude);
-  bits += (UINT64_C(1) << 41) - 1 + (bits >> 42 & 1);
-  return sign | ((bits >> 42) - (UINT64_C(1008) << 10));
+  const uint64_t exponent = bits_of_double(magnitude) & exponents;
+  if (magnitude >= 65504.0) /* the greatest half: from 65520 on to infinity, if not cut */
+    return sign | (magnitude < 65520.0 || (!isinf(value) && fegetround() == FE_TOWARDZERO) ? 0x7bffu : 0x7c00u);
+  const double power = double_of_bits((exponent > least ? exponent : least) + (UINT64_C(42) << 52));
+  const double rounded = (magnitude + power) - power;
+  if (rounded < 0x1p-14)
+    return sign | (uint64_t)(rounded * 0x1p24);
+  return sign | ((bits_of_double(rounded) >> 42) - (UINT64_C(1008) << 10));
 }
 
 /* A lane of a float kind as a double: exact. */

@@ -80,8 +80,8 @@ typedef struct interp {
   uint32_t group[3]; /* not together: the one that runs */
   uint64_t budget;
   uint64_t rows_executed;
-  uint32_t modes;      /* VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32 */
-  bool flush;          /* the row at hand takes f32 denormals for zeros */
+  uint32_t modes;      /* VYRE_PROGRAM_FLOAT_MODES */
+  uint32_t flush;      /* those by which the row at hand takes denormals for zeros */
   bool report;         /* undefined rows of a relaxed program */
   bool bounds;         /* accesses out of bounds, of any */
   struct races *races; /* NULL: they are not looked for */
@@ -164,11 +164,13 @@ void interp_start_workgroup(interp *ip);
 /* interp_rows.c: a pure row, `get`, or an id. */
 bool interp_row(interp *ip, uint32_t row, const uint64_t *active);
 
-/* An f32 denormal as zero. */
+/* A denormal as zero, where the row at hand takes them so. */
 static inline uint64_t
-interp_flushed(uint64_t lane)
+interp_flushed(const interp *ip, vyre_kind kind, uint64_t lane)
 {
-  return lane & 0x7f800000u ? lane : lane & 0x80000000u;
+  const uint64_t sign = UINT64_C(1) << (vyre_kind_bits(kind) - 1);
+  const uint64_t exponent = kind == VYRE_F16 ? 0x7c00u : kind == VYRE_F32 ? 0x7f800000u : UINT64_C(0x7ff0000000000000);
+  return (ip->flush & vyre_mode_flush(kind)) != 0 && (lane & exponent) == 0 ? lane & sign : lane;
 }
 
 /* interp_subgroup.c: a subgroup row, with its origins; and what an invocation is in its subgroup, once. */

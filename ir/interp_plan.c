@@ -514,7 +514,7 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   }
   ip->begin = program;
   ip->end = v->next[program] ? v->next[program] : v->rows;
-  ip->modes = v->imm[program] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32);
+  ip->modes = v->imm[program] & VYRE_PROGRAM_FLOAT_MODES;
   ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
   ip->subgroup = options && options->subgroup ? options->subgroup : 32;
   if (ip->subgroup > 128 || (ip->subgroup & (ip->subgroup - 1)) != 0) {

@@ -37,20 +37,20 @@ right_planes(const interp *ip, uint32_t row)
 }
 
 static void
-flush_planes(const interp *ip, uint64_t *to, const uint64_t *from, uint32_t planes)
+flush_planes(const interp *ip, vyre_kind kind, uint64_t *to, const uint64_t *from, uint32_t planes)
 {
   for (size_t i = 0; i < (size_t)planes * ip->count; i++)
-    to[i] = interp_flushed(from[i]);
+    to[i] = interp_flushed(ip, kind, from[i]);
 }
 
 /* The planes of operand k, or where the program flushes denormals, a copy without them. */
 static const uint64_t *
 flushed_operand(const interp *ip, uint32_t k, vyre_type type, const uint64_t *planes)
 {
-  if (!ip->flush || !planes || VYRE_TYPE_KIND(type) != VYRE_F32)
+  if (!planes || !(ip->flush & vyre_mode_flush(VYRE_TYPE_KIND(type))))
     return planes;
   uint64_t *copy = ip->scratch + (size_t)k * 4 * ip->count;
-  flush_planes(ip, copy, planes, VYRE_TYPE_LANES(type));
+  flush_planes(ip, VYRE_TYPE_KIND(type), copy, planes, VYRE_TYPE_LANES(type));
   return copy;
 }
 
@@ -168,8 +168,8 @@ gather_value(const interp *ip, const uint64_t *planes, vyre_kind kind, uint32_t 
 {
   for (uint32_t k = 0; k < lanes; k++)
     out->lane[k] = planes[(size_t)k * ip->count + invocation];
-  for (uint32_t k = 0; ip->flush && kind == VYRE_F32 && k < lanes; k++)
-    out->lane[k] = interp_flushed(out->lane[k]);
+  for (uint32_t k = 0; (ip->flush & vyre_mode_flush(kind)) && k < lanes; k++)
+    out->lane[k] = interp_flushed(ip, kind, out->lane[k]);
 }
 
 static void
@@ -366,7 +366,7 @@ result_kind(const vyre_view *v, uint32_t row)
   return row_kind(v, row) == VYRE_TUPLE ? VYRE_TYPE_KIND(VYRE_TUPLE_TYPE(v->imm[row])) : row_kind(v, row);
 }
 
-/* Under the program's float modes: f32 operands and results without denormals, f32 results cut instead of rounded. */
+/* Under the program's float modes: operands and results without denormals, results cut instead of rounded, by their kinds. */
 static bool
 compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
 {
@@ -374,18 +374,18 @@ compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
   if (!is_arithmetic(op, &v->op_infos[op]))
     return compute(ip, row, active);
-  const bool is_f32 = result_kind(v, row) == VYRE_F32;
-  const bool cut = is_f32 && (ip->modes & VYRE_PROGRAM_TO_ZERO_32) != 0;
-  ip->flush = (ip->modes & VYRE_PROGRAM_FLUSH_32) != 0;
+  const vyre_kind kind = result_kind(v, row);
+  const bool cut = (ip->modes & vyre_mode_to_zero(kind)) != 0;
+  ip->flush = ip->modes;
   if (cut)
     fesetround(FE_TOWARDZERO);
   const bool ok = compute(ip, row, active);
   if (cut)
     fesetround(FE_TONEAREST);
-  if (ip->flush && is_f32)
-    flush_planes(ip, plane_of(ip, row), plane_of(ip, row),
+  if (ip->flush & vyre_mode_flush(kind))
+    flush_planes(ip, kind, plane_of(ip, row), plane_of(ip, row),
                  row_kind(v, row) == VYRE_TUPLE ? 4 * VYRE_EVAL_PARTS : lanes_of_row(ip, row));
-  ip->flush = false;
+  ip->flush = 0;
   return ok;
 }
 

@@ -374,7 +374,7 @@ taken(const task *t, uint64_t value)
 {
   if (vyre_kind_is_float(t->kind)) /* a NaN's bits are the canonical ones */
     value = lane_of_double(t->kind, double_of_lane(t->kind, value));
-  return t->ip->flush && t->kind == VYRE_F32 ? interp_flushed(value) : value;
+  return interp_flushed(t->ip, t->kind, value);
 }
 
 /* One lane of the vector, in one cluster: lanes are taken from the lowest on. */

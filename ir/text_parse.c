@@ -4,6 +4,7 @@
  * module: 16 to 43 bytes a name.  Linear, but for an error's line number.  Limits: docs/ir.md, "Errors".
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "text_op.h"
 #include "text_parser.h"
 
 #include <string.h>
@@ -12,16 +13,15 @@ static uint32_t
 parse_modes(text_parser *p)
 {
   uint32_t mode = 0;
-  for (;;) {
-    if (text_take_word(p, "relaxed"))
-      mode |= VYRE_PROGRAM_RELAXED;
-    else if (text_take_word(p, "flush_f32"))
-      mode |= VYRE_PROGRAM_FLUSH_32;
-    else if (text_take_word(p, "rtz_f32"))
-      mode |= VYRE_PROGRAM_TO_ZERO_32;
-    else
-      return mode;
+  for (const text_bit_word *word = text_mode_words; word->word;) {
+    if (text_take_word(p, word->word)) {
+      mode |= word->bits;
+      word = text_mode_words;
+    } else {
+      word++;
+    }
   }
+  return mode;
 }
 
 /* workgroup(64, 1, 1) */
@@ -87,7 +87,7 @@ parse_program(text_parser *p)
     return false;
   uint32_t brace = p->lexer.token.start;
   if (!text_is_mark(p, '{'))
-    return text_expected(p, "relaxed, flush_f32, rtz_f32, workgroup(...) or '{'");
+    return text_expected(p, "relaxed, flush_f16, flush_f32, flush_f64, rtz_f16, rtz_f32, rtz_f64, workgroup(...) or '{'");
   text_lex(&p->lexer);
   if (!begin_program(p, &name, mode, entry, size) || !text_push_frame(p, FRAME_PROGRAM, p->program, p->program, brace))
     return false;

@@ -168,12 +168,12 @@ put_program_head(text_printer *t, uint32_t row)
     text_put_text(t, name);
   else
     text_put_quoted(t, name);
-  if (v->imm[row] & VYRE_PROGRAM_RELAXED)
-    text_put_text(t, " relaxed");
-  if (v->imm[row] & VYRE_PROGRAM_FLUSH_32)
-    text_put_text(t, " flush_f32");
-  if (v->imm[row] & VYRE_PROGRAM_TO_ZERO_32)
-    text_put_text(t, " rtz_f32");
+  for (const text_bit_word *word = text_mode_words; word->word; word++) {
+    if ((v->imm[row] & word->bits) == 0)
+      continue;
+    text_put(t, " ", 1);
+    text_put_text(t, word->word);
+  }
   if (entry) {
     text_put_text(t, " entry ");
     text_put_quoted(t, vyre_string_text(t->module, entry));

@@ -8,6 +8,17 @@ const text_bit_word text_flag_words[] = {
     {"coherent", VYRE_ROW_COHERENT}, {"nonuniform", VYRE_ROW_NONUNIFORM}, {NULL, 0},
 };
 
+const text_bit_word text_mode_words[] = {
+    {"relaxed", VYRE_PROGRAM_RELAXED},
+    {"flush_f16", VYRE_PROGRAM_FLUSH_16},
+    {"flush_f32", VYRE_PROGRAM_FLUSH_32},
+    {"flush_f64", VYRE_PROGRAM_FLUSH_64},
+    {"rtz_f16", VYRE_PROGRAM_TO_ZERO_16},
+    {"rtz_f32", VYRE_PROGRAM_TO_ZERO_32},
+    {"rtz_f64", VYRE_PROGRAM_TO_ZERO_64},
+    {NULL, 0},
+};
+
 const char *const text_scope_words[] = {"cross_device", "device", "workgroup", "subgroup", "invocation", "queue_family", NULL};
 
 const text_bit_word text_semantics_words[] = {

@@ -17,7 +17,7 @@ static void
 check_program(verifier *k, uint32_t row)
 {
   const vyre_view *v = k->view;
-  const uint32_t known = VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32;
+  const uint32_t known = VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLOAT_MODES;
   text_buffer text;
   if (type_of(k, row) != 0)
     vyre_verify_report(k, row, "has type %s, but a program has none", vyre_verify_type_text(type_of(k, row), &text));

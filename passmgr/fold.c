@@ -112,7 +112,7 @@ float_mode_is_plain(const vyre_view *view, uint32_t row)
 {
   while (row && VYRE_ROW_OP(view->op[row]) != VYRE_OP_program)
     row = view->parent[row];
-  return (view->imm[row] & (VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32)) == 0;
+  return (view->imm[row] & VYRE_PROGRAM_FLOAT_MODES) == 0;
 }
 
 /* Asked first, because of most rows the answer is no. */

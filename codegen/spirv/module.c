@@ -55,22 +55,29 @@ write_workgroup(vyre_spv *s, uint32_t row, uint32_t entry)
 }
 
 static bool
-has_mode(const vyre_word_list *modes, uint32_t mode)
+has_mode(const vyre_word_list *modes, uint32_t mode, uint32_t width)
 {
   for (uint32_t at = 0; at < modes->count && modes->words[at] >> 16; at += modes->words[at] >> 16)
-    if (at + 2 < modes->count && modes->words[at + 2] == mode)
+    if (at + 3 < modes->count && modes->words[at + 2] == mode && modes->words[at + 3] == width)
       return true;
   return false;
+}
+
+static void
+write_float_mode(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre_kind kind, uint32_t bit, uint32_t mode,
+                 uint32_t capability)
+{
+  const uint32_t operands[3] = {entry, mode, vyre_kind_bits(kind)};
+  if (!(s->imm[s->program] & bit) || has_mode(modes, mode, operands[2]))
+    return;
+  vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
+  vyre_spv_need(s, capability, 0x10400, "SPV_KHR_float_controls");
 }
 
 /* Execution modes kept from the input, and those that mode bits of a program from text ask for. */
 static void
 write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
 {
-  static const struct {
-    uint32_t bit, mode, capability;
-  } floats[] = {{VYRE_PROGRAM_FLUSH_32, SpvExecutionModeDenormFlushToZero, SpvCapabilityDenormFlushToZero},
-                {VYRE_PROGRAM_TO_ZERO_32, SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ}};
   const vyre_word_list *modes = &info->modes;
   for (uint32_t at = 0; at < modes->count;) {
     const uint32_t count = modes->words[at] >> 16;
@@ -81,12 +88,10 @@ write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
     vyre_spv_append(s, &s->modes, modes->words + at + 2, count - 2);
     at += count;
   }
-  for (size_t i = 0; i < 2; i++) {
-    if (!(s->imm[s->program] & floats[i].bit) || has_mode(modes, floats[i].mode))
-      continue;
-    const uint32_t operands[3] = {entry, floats[i].mode, 32};
-    vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
-    vyre_spv_need(s, floats[i].capability, 0x10400, "SPV_KHR_float_controls");
+  for (vyre_kind kind = VYRE_F16; kind <= VYRE_F64; kind++) {
+    write_float_mode(s, modes, entry, kind, vyre_mode_flush(kind), SpvExecutionModeDenormFlushToZero,
+                     SpvCapabilityDenormFlushToZero);
+    write_float_mode(s, modes, entry, kind, vyre_mode_to_zero(kind), SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ);
   }
 }
 

@@ -201,13 +201,14 @@ program_mode(import *m, const entry *e)
 {
   uint32_t mode = VYRE_PROGRAM_RELAXED;
   for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
-    if ((m->words[at] & 0xffffu) != SpvOpExecutionMode || m->words[at] >> 16 < 4 || m->words[at + 1] != e->id ||
-        m->words[at + 3] != 32)
+    if ((m->words[at] & 0xffffu) != SpvOpExecutionMode || m->words[at] >> 16 < 4 || m->words[at + 1] != e->id)
       continue;
+    const uint32_t width = m->words[at + 3];
+    const vyre_kind kind = width == 16 ? VYRE_F16 : width == 32 ? VYRE_F32 : width == 64 ? VYRE_F64 : VYRE_VOID;
     if (m->words[at + 2] == SpvExecutionModeDenormFlushToZero)
-      mode |= VYRE_PROGRAM_FLUSH_32;
+      mode |= vyre_mode_flush(kind);
     if (m->words[at + 2] == SpvExecutionModeRoundingModeRTZ)
-      mode |= VYRE_PROGRAM_TO_ZERO_32;
+      mode |= vyre_mode_to_zero(kind);
   }
   return mode;
 }

@@ -164,7 +164,7 @@ typedef enum vyre_undefined {
   VYRE_UNDEFINED_CLAMP_RANGE, /* low > high; fclamp: or a NaN; smoothstep: low >= high */
   VYRE_UNDEFINED_FLOAT_RANGE, /* float to int: the value does not fit, or NaN */
   VYRE_UNDEFINED_DOMAIN,      /* where GLSL.std.450 says "undefined" */
-  VYRE_UNDEFINED_LANES,       /* subgroup: a lane that is inactive or none, lanes that differ where they must not, a large cluster */
+  VYRE_UNDEFINED_LANES, /* subgroup: a lane that is inactive or none, lanes that differ where they must not, a large cluster */
 } vyre_undefined;
 
 typedef enum vyre_fold { VYRE_FOLD_NONE, VYRE_FOLD_LIBM, VYRE_FOLD_EXACT } vyre_fold;
@@ -216,7 +216,31 @@ typedef enum vyre_program_mode {
   VYRE_PROGRAM_RELAXED = 1,    /* undefined where ops.def says so; else strict */
   VYRE_PROGRAM_FLUSH_32 = 2,   /* denormals of f32 are flushed */
   VYRE_PROGRAM_TO_ZERO_32 = 4, /* f32 rounds toward zero */
+  VYRE_PROGRAM_FLUSH_16 = 8,   /* the same of f16, f64 */
+  VYRE_PROGRAM_TO_ZERO_16 = 16,
+  VYRE_PROGRAM_FLUSH_64 = 32,
+  VYRE_PROGRAM_TO_ZERO_64 = 64,
+  VYRE_PROGRAM_FLOAT_MODES = 126, /* any of them: no float is folded, no float rule holds */
 } vyre_program_mode;
+
+/* The mode bits that are about a float kind; 0 for what is none. */
+static inline uint32_t
+vyre_mode_flush(vyre_kind kind)
+{
+  return kind == VYRE_F16   ? VYRE_PROGRAM_FLUSH_16
+         : kind == VYRE_F32 ? VYRE_PROGRAM_FLUSH_32
+         : kind == VYRE_F64 ? VYRE_PROGRAM_FLUSH_64
+                            : 0;
+}
+
+static inline uint32_t
+vyre_mode_to_zero(vyre_kind kind)
+{
+  return kind == VYRE_F16   ? VYRE_PROGRAM_TO_ZERO_16
+         : kind == VYRE_F32 ? VYRE_PROGRAM_TO_ZERO_32
+         : kind == VYRE_F64 ? VYRE_PROGRAM_TO_ZERO_64
+                            : 0;
+}
 
 /* Address space (imm_hi bits 0..3 of a `buffer` row) and access (bits 8..). */
 typedef enum vyre_space {
@@ -257,7 +281,8 @@ typedef enum vyre_access {
 #define VYRE_TUPLE_TYPE(imm)       ((vyre_type)((imm) >> 16 & 0xffu))
 
 /* Which lanes a subgroup row combines: in imm of subgroup_add to subgroup_xor; of subgroup_ballot_count the first three; of
- * subgroup_rotate 0 (the whole subgroup) or clustered.  The cluster's size, a power of two, is there where it is clustered, else 0. */
+ * subgroup_rotate 0 (the whole subgroup) or clustered.  The cluster's size, a power of two, is there where it is clustered, else 0.
+ */
 typedef enum vyre_group { VYRE_GROUP_REDUCE, VYRE_GROUP_INCLUSIVE, VYRE_GROUP_EXCLUSIVE, VYRE_GROUP_CLUSTERED } vyre_group;
 #define VYRE_GROUP(group, cluster) ((uint32_t)(group) | (uint32_t)(cluster) << 8)
 #define VYRE_GROUP_OF(imm)         (255u & (imm))

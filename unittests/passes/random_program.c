@@ -352,7 +352,7 @@ random_program_build(vyre_module *module, uint64_t seed, bool relaxed)
   vyre_build_program(module, "random", relaxed ? VYRE_PROGRAM_RELAXED : 0, vyre_module_add_input(module, "random"), &g.b);
   if (below(&g, 16) == 0) {
     uint32_t *mode = (uint32_t *)g.v->imm + g.b.program;
-    *mode |= below(&g, 2) ? VYRE_PROGRAM_FLUSH_32 : VYRE_PROGRAM_TO_ZERO_32;
+    *mode |= 2u << below(&g, 6); /* one of VYRE_PROGRAM_FLOAT_MODES */
   }
   four = vyre_build_const(&g.b, U32, 4);
   one = vyre_build_const(&g.b, U32, 1);

@@ -544,8 +544,9 @@ float_modes_stop_folds_of_floats_alone(void **state)
 {
   (void)state;
   assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
-  static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_32, VYRE_PROGRAM_TO_ZERO_32};
-  for (int i = 0; i < 2; i++) {
+  static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_16, VYRE_PROGRAM_TO_ZERO_16, VYRE_PROGRAM_FLUSH_32,
+                                   VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_64, VYRE_PROGRAM_TO_ZERO_64};
+  for (int i = 0; i < 6; i++) {
     vyre_builder at;
     vyre_module *module = make_module(&at, modes[i]);
     vyre_row half = vyre_build_const(&at, f32, 0x3f000000), two = vyre_build_const(&at, u32, 2);

@@ -243,12 +243,18 @@ float_modes(void **state)
 {
   (void)state;
   export_case c;
-  export_open(&c, VYRE_PROGRAM_FLUSH_32);
+  export_open(&c, VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_32 | VYRE_PROGRAM_TO_ZERO_64);
   export_output(&c, vyre_build_imm(&c.b, VYRE_OP_mul, export_input(&c, F32), 0x40000000));
   export_write(&c);
   const uint32_t capability = SpvCapabilityDenormFlushToZero, mode[3] = {UINT32_MAX, SpvExecutionModeDenormFlushToZero, 32};
   assert_int_equal(count_like(&c, SpvOpCapability, &capability, 1), 1);
+  const uint32_t cut[3] = {UINT32_MAX, SpvExecutionModeRoundingModeRTZ, 32},
+                 cut64[3] = {UINT32_MAX, SpvExecutionModeRoundingModeRTZ, 64};
   assert_int_equal(count_like(&c, SpvOpExecutionMode, mode, 3), 1);
+  assert_int_equal(count_like(&c, SpvOpExecutionMode, cut, 3), 1);
+  assert_int_equal(count_like(&c, SpvOpExecutionMode, cut64, 3), 1);
+  assert_int_equal(count_like(&c, SpvOpExecutionMode, (const uint32_t[3]){UINT32_MAX, SpvExecutionModeDenormFlushToZero, 64}, 3),
+                   0);
   assert_true(has_text(&c, "SPV_KHR_float_controls"));
   export_close(&c);
 }

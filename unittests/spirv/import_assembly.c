@@ -315,6 +315,7 @@ what_is_kept_beside(void **state)
   vyre_bytes words = import_assemble(
     "OpCapability Shader\nOpCapability Int64\nOpExtension \"SPV_KHR_storage_buffer_storage_class\"\nOpMemoryModel Logical GLSL450\n"
     "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main DenormFlushToZero 32\n"
+    "OpExecutionMode %main RoundingModeRTZ 16\n"
     "%file = OpString \"a.comp\"\nOpSource GLSL 450 %file\nOpName %s \"size\"\nOpDecorate %s SpecId 9\nOpDecorate %add NoContraction\n"
     "OpDecorate %add RelaxedPrecision\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n"
     "%f1 = OpConstant %float 1\n%s = OpSpecConstant %uint 6\n%main = OpFunction %void None %fn\n%l = OpLabel\nOpLine %file 12 3\n"
@@ -325,8 +326,8 @@ what_is_kept_beside(void **state)
   assert_int_equal(input->capabilities.count, 2);
   assert_true(input->extensions.count > 5 && input->debug.count > 5);
   const vyre_program_info *info = vyre_program_info_of(m, (vyre_row){v->first[0]});
-  assert_int_equal(info->modes.count, 4);
-  assert_int_equal(v->imm[v->first[0]], VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLUSH_32);
+  assert_int_equal(info->modes.count, 8);
+  assert_int_equal(v->imm[v->first[0]], VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_16);
   bool spec = false, add = false;
   for (uint32_t row = 1; row < v->rows; row++) {
     vyre_string file;
