@@ -122,9 +122,14 @@ trace_all(const task *t)
 static bool
 lanes_differ(const task *t, const uint64_t *planes, uint32_t count)
 {
-  for (uint32_t k = 0; k < count; k++)
-    for_each_lane(t, lane) if (planes[(size_t)k * t->ip->count + t->first + lane] !=
-                               planes[(size_t)k * t->ip->count + t->first + t->leader]) return true;
+  for (uint32_t k = 0; k < count; k++) {
+    const uint64_t *own = planes + (size_t)k * t->ip->count + t->first;
+    for_each_lane(t, lane)
+    {
+      if (own[lane] != own[t->leader])
+        return true;
+    }
+  }
   return false;
 }
 
@@ -208,7 +213,7 @@ read_ballot(const task *t, uint32_t lane)
   case VYRE_OP_subgroup_inverse_ballot:
     return has_lane(&mask, lane);
   case VYRE_OP_subgroup_ballot_bit:
-    return has_lane(&mask, bit < t->size ? (uint32_t)bit : NO_LANE);
+    return has_lane(&mask, (uint32_t)bit);
   case VYRE_OP_subgroup_ballot_count:
     return count_lanes(&mask);
   default:
@@ -268,7 +273,7 @@ source_of(const task *t, uint32_t lane)
     from = lane ^ by;
     break;
   case VYRE_OP_subgroup_shuffle_up:
-    from = by <= lane ? lane - by : NO_LANE;
+    from = lane - by; /* below 0: beyond all lanes */
     break;
   case VYRE_OP_subgroup_shuffle_down:
     from = lane + by;
@@ -377,9 +382,9 @@ taken(const task *t, uint64_t value)
   return interp_flushed(t->ip, t->kind, value);
 }
 
-/* One lane of the vector, in one cluster: lanes are taken from the lowest on. */
+/* One part of the vector, in one cluster, whose lanes alone the task has as active: they are taken from the lowest on. */
 static void
-combine_cluster(const task *t, uint32_t k, uint32_t begin, uint32_t end)
+combine_cluster(const task *t, uint32_t k)
 {
   const uint32_t group = VYRE_GROUP_OF(t->imm);
   uint64_t *out = t->out + (size_t)k * t->ip->count + t->first;
@@ -387,8 +392,6 @@ combine_cluster(const task *t, uint32_t k, uint32_t begin, uint32_t end)
   bool any = group == VYRE_GROUP_EXCLUSIVE;
   for_each_lane(t, lane)
   {
-    if (lane < begin || lane >= end)
-      continue;
     const uint64_t value = taken(t, value_of(t, k, lane));
     out[lane] = sum;
     if (any)
@@ -402,7 +405,7 @@ combine_cluster(const task *t, uint32_t k, uint32_t begin, uint32_t end)
   }
   if (group == VYRE_GROUP_INCLUSIVE || group == VYRE_GROUP_EXCLUSIVE)
     return;
-  for_each_lane(t, lane) if (lane >= begin && lane < end) out[lane] = sum;
+  for_each_lane(t, lane) out[lane] = sum;
 }
 
 /* The row itself, where a lane brings a NaN to a minimum or maximum. */
@@ -416,14 +419,12 @@ nan_origin(const task *t, uint32_t lane)
 }
 
 static void
-trace_cluster(const task *t, uint32_t begin, uint32_t end)
+trace_cluster(const task *t)
 {
   const uint32_t group = VYRE_GROUP_OF(t->imm), a = t->ip->view->a[t->row];
   uint32_t origin = cluster_is_large(t) ? t->row : 0;
   for_each_lane(t, lane)
   {
-    if (lane < begin || lane >= end)
-      continue;
     put_origin(t, lane, origin);
     if (origin == 0)
       origin = origin_at(t, a, lane);
@@ -434,7 +435,7 @@ trace_cluster(const task *t, uint32_t begin, uint32_t end)
   }
   if (group == VYRE_GROUP_INCLUSIVE || group == VYRE_GROUP_EXCLUSIVE)
     return;
-  for_each_lane(t, lane) if (lane >= begin && lane < end) put_origin(t, lane, origin);
+  for_each_lane(t, lane) put_origin(t, lane, origin);
 }
 
 static void
@@ -442,10 +443,14 @@ run_combine(const task *t)
 {
   const uint32_t cluster = cluster_of(t);
   for (uint32_t begin = 0; begin < t->count; begin += cluster) {
+    const lane_mask inside = lanes_between(begin, begin + cluster);
+    task part = *t;
+    part.active.word[0] &= inside.word[0];
+    part.active.word[1] &= inside.word[1];
     for (uint32_t k = 0; k < t->lanes; k++)
-      combine_cluster(t, k, begin, begin + cluster);
+      combine_cluster(&part, k);
     if (t->ip->report)
-      trace_cluster(t, begin, begin + cluster);
+      trace_cluster(&part);
   }
 }
 

@@ -169,7 +169,7 @@ subgroups_end_with_their_workgroup(void **state)
                       "  barrier device\n"
                       "  %b = subgroup_ballot true\n"
                       "  %n = subgroup_ballot_count %b\n"
-                      "  store %y[%i], or(%n, shl(subgroup_lane, 8u32))\n"
+                      "  store %y[%i], or(%n, or(shl(subgroup_lane, 8u32), shl(subgroup_id, 16u32)))\n"
                       "}\n",
               .groups = {3, 1, 1},
               .buffers = {{"y", out, sizeof out}},
@@ -177,7 +177,7 @@ subgroups_end_with_their_workgroup(void **state)
   (void)state;
   launch_ok(&l);
   for (uint32_t i = 0; i < 60; i++)
-    assert_int_equal(out[i], (i % 20 < 16 ? 16 : 4) | (i % 20 % 16) << 8);
+    assert_int_equal(out[i], (i % 20 < 16 ? 16 : 4) | (i % 20 % 16) << 8 | i % 20 / 16 << 16);
 }
 
 /* ---- what is undefined ---------------------------------------------------------------------------------------------- */
