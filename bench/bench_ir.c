@@ -339,6 +339,33 @@ run_versions(void *user, uint32_t rows)
   return bench_now() - start;
 }
 
+static uint64_t
+run_analysis(bench *b, uint32_t rows, uint32_t analysis)
+{
+  need_source(b, rows);
+  uint64_t start = bench_now();
+  check(vyre_module_make_analyses(b->source, analysis));
+  return bench_now() - start;
+}
+
+static uint64_t
+run_loops(void *user, uint32_t rows)
+{
+  return run_analysis(user, rows, VYRE_LOOPS);
+}
+
+static uint64_t
+run_dominance(void *user, uint32_t rows)
+{
+  return run_analysis(user, rows, VYRE_DOMINANCE);
+}
+
+static uint64_t
+run_levels(void *user, uint32_t rows)
+{
+  return run_analysis(user, rows, VYRE_LEVELS);
+}
+
 /* A pass as the manager runs it, with what that costs: analyses, sealing. */
 static uint64_t
 run_pipeline(bench *b, uint32_t rows, const char *text)
@@ -397,6 +424,9 @@ main(int count, char **arguments)
       {"vir0 read", run_vir0_read},
       {"verify", run_verify},
       {"versions", run_versions},
+      {"loops", run_loops},
+      {"dominance", run_dominance},
+      {"levels", run_levels},
       {"canon", run_canon},
       {"cf", run_cf},
       {"dce", run_dce},

@@ -172,13 +172,13 @@ renumber(sealer *s)
   vyre_module *module = s->module;
   if (!walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
-  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++)
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     /* a row may move up beyond what its side column holds */
     if (module->side[column] && module->side[column] <= s->count && !table_grow_side(module, (table_column)column, s->count))
       return no_memory(module);
   gather_contents(s);
   gather_rows(s);
-  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++)
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     if (module->side[column])
       gather_side(s, module->column[column], module->side[column]);
   link_anew(s);
@@ -193,6 +193,8 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
 {
   VYRE_TRY(vyre_module_status(module));
   uint32_t rows = module->view.rows;
+  if (!module->sealed) /* their columns are by row */
+    vyre_module_drop_analyses(module, VYRE_ANALYSES & ~VYRE_VERSIONS, false);
   if (module->sealed || table_is_dense(module)) {
     for (uint32_t row = 0; map && row < rows; row++)
       map[row] = row;

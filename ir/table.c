@@ -69,8 +69,9 @@ table_grow(vyre_module *module)
     return false;
   }
   size_t bytes = next_size(module, module->committed[COLUMN_SIDE - 1]);
-  for (uint32_t column = 0; column < COLUMN_SIDE; column++) {
-    if (!commit_column(module, column, bytes)) {
+  for (uint32_t column = 0; column < COLUMN__COUNT; column++) {
+    bool grows = column < COLUMN_SIDE || (column >= COLUMN_ANALYSIS && module->committed[column]);
+    if (grows && !commit_column(module, column, bytes)) {
       table_fail(module);
       return false;
     }
@@ -94,6 +95,14 @@ table_grow_side(vyre_module *module, table_column column, uint32_t row)
   }
   module->side[column] = rows_in(module, bytes);
   return true;
+}
+
+bool
+table_grow_analysis(vyre_module *module, table_column column)
+{
+  if (!module->failed && !commit_column(module, column, module->committed[COLUMN_OP]))
+    table_fail(module);
+  return !module->failed;
 }
 
 bool
@@ -270,6 +279,7 @@ vyre_module_destroy(vyre_module *module)
 void
 vyre_module_clear(vyre_module *module)
 {
+  vyre_module_drop_analyses(module, VYRE_ANALYSES, false);
   table_clear_side(module);
   table_set_clear(&module->strings);
   table_set_clear(&module->consts);
@@ -277,7 +287,7 @@ vyre_module_clear(vyre_module *module)
   module->texts_size = 0;
   module->type_count = 0;
   module->member_count = 0;
-  for (uint32_t column = COLUMN_SIDE; column < COLUMN__COUNT; column++) {
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++) {
     uint32_t rows = module->view.rows < module->side[column] ? module->view.rows : module->side[column];
     if (rows)
       memset(module->column[column], 0, rows * sizeof(uint32_t));
@@ -332,7 +342,7 @@ copy_module(const vyre_module *from, vyre_module *to)
     if (!table_grow(to))
       return false;
   to->view.rows = from->view.rows;
-  for (uint32_t column = 0; column < COLUMN__COUNT; column++) {
+  for (uint32_t column = 0; column < COLUMN_ANALYSIS; column++) {
     uint32_t rows = from->view.rows;
     if (column >= COLUMN_SIDE) {
       rows = rows < from->side[column] ? rows : from->side[column];

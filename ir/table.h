@@ -2,11 +2,12 @@
  *
  * Memory of a module: one reservation holds the columns, each its own stretch, committed from its start as the table grows.
  *
- *   | op ... | imm ... | imm_hi ... | a ... | ... | last ... | name ... | line ... | file ... | extra ... |
- *     44 bytes a row, always                                  16 bytes a row, each stretch only once one of its cells is set
+ *   | op ... | imm ... | imm_hi ... | a ... | ... | last ... | name ... | line ... | file ... | extra ... | loop ... | ...
+ *     44 bytes a row, always                                  16 bytes a row, each stretch only once    analyses: 4 bytes a row
+ *                                                             one of its cells is set                   each, once it was made
  *
  * A stretch starts k cache lines into its first page, k its number: rows with one id in all columns then fall into different cache
- * sets.  Side columns are zero behind the last row, so that making a row does not touch them.
+ * sets.  Side columns and those of analyses are zero behind the last row, so that making a row does not touch them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TABLE_H
@@ -21,7 +22,7 @@
 #endif
 #define TABLE_MAX_ROWS (1u << 28)
 
-/* ORDER: the view's, then the side columns. */
+/* ORDER: the view's, then the side columns, then those of analyses. */
 typedef enum table_column {
   COLUMN_OP,
   COLUMN_IMM,
@@ -39,6 +40,13 @@ typedef enum table_column {
   COLUMN_LINE,               /* 0: none */
   COLUMN_FILE,               /* index of `files` << 10 | column; 1023: that column or more */
   COLUMN_EXTRA,              /* an index of `extras` */
+  COLUMN_ANALYSIS,           /* the first of an analysis, in the view's order */
+  COLUMN_LOOP = COLUMN_ANALYSIS,
+  COLUMN_LOOP_NEXT,
+  COLUMN_LOOP_EXIT,
+  COLUMN_END,
+  COLUMN_LEVEL,
+  COLUMN_DEPTH,
   COLUMN__COUNT
 } table_column;
 
@@ -82,7 +90,8 @@ struct vyre_module {
   vyre_view view; /* ORDER: first, so that a view is its module */
   uint32_t *column[COLUMN__COUNT];
   uint32_t capacity;            /* rows that the committed part of every column of the view can hold */
-  uint32_t side[COLUMN__COUNT]; /* the same for each side column */
+  uint32_t side[COLUMN__COUNT]; /* the same for each side column; of an analysis: rows that are perhaps not zero */
+  uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
   size_t committed[COLUMN__COUNT];
   uint32_t max_rows;
   bool failed;
@@ -137,6 +146,7 @@ struct vyre_module {
 void table_fail(vyre_module *module);
 bool table_grow(vyre_module *module); /* room for one more row */
 bool table_grow_side(vyre_module *module, table_column column, uint32_t row);
+bool table_grow_analysis(vyre_module *module, table_column column); /* room for as many rows as the table has */
 /* Room for `count` elements of `size` bytes at *array; *array, *capacity are changed.  False: failed. */
 bool table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint64_t count, size_t size);
 void table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t size);

@@ -22,7 +22,7 @@
 #define ABI_MAJOR(abi) ((abi) >> 16)
 #define ABI_MINOR(abi) ((abi)&0xffffu)
 
-static const uint32_t known_analyses = VYRE_VERSIONS;
+static const uint32_t known_analyses = VYRE_ANALYSES;
 
 typedef struct reader {
   const vyre_allocator *allocator;

@@ -99,29 +99,52 @@ hash_module(const vyre_module *module)
 
 /* ---- one pass ------------------------------------------------------------------------------------------------------------ */
 
+/* Those that do not hold are made; the pass sees the ones that it requires and no others, so that it cannot live on what happened
+ * to hold. */
 static vyre_status
 make_analyses(run *r, uint32_t wanted)
 {
-  if (wanted & ~r->fresh & VYRE_VERSIONS) {
+  static const struct {
+    uint32_t analysis;
+    const char *name;
+  } analyses[] = {
+      {VYRE_VERSIONS, "(versions)"}, {VYRE_LOOPS, "(loops)"}, {VYRE_DOMINANCE, "(dominance)"}, {VYRE_LEVELS, "(levels)"}};
+  for (size_t i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
+    if (!(wanted & ~r->fresh & analyses[i].analysis))
+      continue;
     uint64_t start = vyre_now();
-    VYRE_TRY(vyre_module_make_versions(r->module));
-    r->fresh |= VYRE_VERSIONS;
-    vyre_report_run_add(r->options.report, "(versions)", vyre_now() - start, false);
+    VYRE_TRY(vyre_module_make_analyses(r->module, analyses[i].analysis));
+    r->fresh |= analyses[i].analysis;
+    vyre_report_run_add(r->options.report, analyses[i].name, vyre_now() - start, false);
   }
+  vyre_module_show_analyses(r->module, wanted);
   return VYRE_OK;
 }
 
-/* A change ends what the pass does not preserve; sealing renumbers the rows that versions name, too. */
+/* A change ends what the pass does not preserve; where rows are renumbered, all but versions, which sealing renumbers too. */
 static vyre_status
 settle_change(run *r, const vyre_pass *pass)
 {
+  uint32_t held = r->fresh;
   r->fresh &= pass->preserves;
-  if (vyre_module_is_sealed(r->module))
-    return VYRE_OK;
-  uint64_t start = vyre_now();
-  VYRE_TRY(vyre_module_seal(r->module, NULL));
-  vyre_report_run_add(r->options.report, "(seal)", vyre_now() - start, false);
+  if (!vyre_module_is_sealed(r->module)) {
+    uint64_t start = vyre_now();
+    VYRE_TRY(vyre_module_seal(r->module, NULL));
+    vyre_report_run_add(r->options.report, "(seal)", vyre_now() - start, false);
+    r->fresh &= VYRE_VERSIONS;
+  }
+  vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
   return VYRE_OK;
+}
+
+static vyre_status
+verify_after(run *r, const vyre_pass *pass)
+{
+  uint64_t start = vyre_now();
+  VYRE_TRY(vyre_module_check(r->module, &r->options));
+  vyre_status status = vyre_verify_analyses(r->module, r->fresh);
+  vyre_report_run_add(r->options.report, "(verify)", vyre_now() - start, false);
+  return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
 static vyre_status
@@ -176,11 +199,8 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   *out_changed |= changed;
   if (changed)
     VYRE_TRY(settle_change(r, &record->pass));
-  if (r->options.verify_each) {
-    uint64_t start = vyre_now();
-    VYRE_TRY(vyre_module_check(r->module, &r->options));
-    vyre_report_run_add(r->options.report, "(verify)", vyre_now() - start, false);
-  }
+  if (r->options.verify_each)
+    VYRE_TRY(verify_after(r, &record->pass));
   if (r->options.print_after_all || (r->options.print_changed && changed))
     return print_with_banner(r, "after", what, true);
   return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
@@ -282,5 +302,8 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (r.options.print_changed)
     VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
   bool changed = false;
-  return run_children(&r, 0, &changed);
+  vyre_module_drop_analyses(module, VYRE_ANALYSES, false); /* who called may have made some, and changed the module since */
+  vyre_status status = run_children(&r, 0, &changed);
+  vyre_module_drop_analyses(module, VYRE_ANALYSES, false);
+  return status;
 }

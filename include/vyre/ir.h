@@ -252,6 +252,15 @@ VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_modu
 /* Writes the version (the row whose state it sees) of each reading row into imm_hi: design in docs/ir.md, "Versions".
  * Needs a sealed, verified module.  Linear in rows times nesting of what loops write. */
 VYRE_MUST_USE vyre_status vyre_module_make_versions(vyre_module *module);
+/* Makes analyses (VYRE_VERSIONS | VYRE_LOOPS ...: types.h) of a sealed, verified module anew, and shows them: from here on the view
+ * has their columns.  A change makes them wrong, which nobody notices; sealing renumbers rows and so drops all but versions.
+ * Loops, dominance and levels are linear in rows, without scratch. */
+VYRE_MUST_USE vyre_status vyre_module_make_analyses(vyre_module *module, uint32_t analyses);
+/* The view has the columns of these, of those that are made, and of no others; none is made or lost. */
+void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
+/* Their columns leave the view.  poison: what was known is overwritten with UINT32_MAX, versions too, so that who still looks at it
+ * sees that at once. */
+void vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison);
 
 #ifdef __cplusplus
 }

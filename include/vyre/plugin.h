@@ -17,6 +17,7 @@
 
 #include "vyre/status.h"
 #include "vyre/types.h"
+#include "vyre/view.h" /* helpers: inline, so that a plugin imports nothing */
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,9 +32,8 @@ typedef uint32_t vyre_result;
 #define VYRE_UNCHANGED 0u
 #define VYRE_CHANGED   1u
 
-/* Analyses that the manager makes fresh before a pass that requires them, and drops after a pass that changed without preserving
- * them. */
-#define VYRE_VERSIONS (1u << 0) /* imm_hi of reading rows: the row whose state they see */
+/* Analyses (types.h: VYRE_VERSIONS, VYRE_LOOPS, VYRE_DOMINANCE, VYRE_LEVELS; a pass asks them through view.h) are made fresh by
+ * the manager before a pass that requires them, and dropped after a pass that changed without preserving them. */
 
 /* Parameters: `name<factor=4;quiet>`.  The manager checks text against this table before any input is read. */
 typedef enum vyre_param_type { VYRE_PARAM_FLAG = 1, VYRE_PARAM_UINT = 2, VYRE_PARAM_WORD = 3 } vyre_param_type;
@@ -175,38 +175,6 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
     (void)host;                                                                        \
     return &plugin;                                                                    \
   }
-
-/* ---- helpers over the view: inline, so that a plugin imports nothing ----------------------------------------------------- */
-
-static inline uint32_t
-vyre_op_flags_of(const vyre_view *view, uint32_t row)
-{
-  return view->op_infos[VYRE_ROW_OP(view->op[row])].flags;
-}
-
-/* A row that is its value and nothing else: may be merged, folded, dropped. */
-static inline bool
-vyre_row_is_pure(const vyre_view *view, uint32_t row)
-{
-  return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
-}
-
-static inline uint64_t
-vyre_row_imm(const vyre_view *view, uint32_t row)
-{
-  return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
-}
-
-/* The next row in program order: what is in it first, then what follows; 0 at the end of the module. */
-static inline uint32_t
-vyre_view_after(const vyre_view *view, uint32_t row)
-{
-  if (view->first[row])
-    return view->first[row];
-  while (row && !view->next[row])
-    row = view->parent[row];
-  return row ? view->next[row] : 0;
-}
 
 #ifdef __cplusplus
 }

@@ -199,14 +199,30 @@ typedef struct vyre_row {
  *    op                 imm  imm_hi  a  b  c  parent  prev  next  first  last
  *   | flags|type|op |   payload     operands   structure: the region it stands in, its neighbours, a region's children
  *
- * A row with op 0 is dead (row 0 always is).  Row 0's first and last are the module's programs. */
+ * A row with op 0 is dead (row 0 always is).  Row 0's first and last are the module's programs.
+ *
+ * Behind them columns of analyses (docs/ir.md, "Loops, dominance, levels"), each NULL unless its analysis was made and is shown: a pass sees those
+ * that it requires.  They say how the module was when they were made, and 0 for rows made since; helpers over them: view.h. */
 typedef struct vyre_view {
   uint32_t struct_size;
   uint32_t rows; /* row 0 counted */
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
   const uint32_t *parent, *prev, *next, *first, *last;
   const vyre_op_info *op_infos; /* VYRE_OP__COUNT of them, by number */
+  const uint32_t *loop;         /* VYRE_LOOPS: the innermost `for` or `loop` row around it; 0: none */
+  const uint32_t *loop_next;    /* of a loop the next one, inner ones before outer; of row 0 the first; else 0 */
+  const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end a trip early; 0: none */
+  const uint32_t *end;          /* VYRE_DOMINANCE: the last row in it; itself where there is none */
+  const uint32_t *level;        /* VYRE_LEVELS: steps of the longest path over operands to a row that has none */
+  const uint32_t *depth;        /* rows around it: 0 of a program, 1 of what stands in it */
 } vyre_view;
+
+/* Analyses.  Versions are no column of their own: they are imm_hi of the reading rows. */
+#define VYRE_VERSIONS  (1u << 0)
+#define VYRE_LOOPS     (1u << 1)
+#define VYRE_DOMINANCE (1u << 2)
+#define VYRE_LEVELS    (1u << 3)
+#define VYRE_ANALYSES  (VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS) /* all there are */
 
 /* Region roles: imm of a `region` row. */
 typedef enum vyre_role { VYRE_THEN, VYRE_ELSE, VYRE_BODY, VYRE_CONTINUING, VYRE_BLOCK } vyre_role;

@@ -30,6 +30,8 @@ VYRE_MUST_USE vyre_status vyre_verify_print(const vyre_module *module, const vyr
 /* For a sealed module without errors whose versions are claimed to be fresh: makes them again and compares.  OK, or the first
  * difference. */
 VYRE_MUST_USE vyre_status vyre_verify_versions(const vyre_module *module);
+/* The same for any analyses (types.h).  One that is claimed and was not made is an INTERNAL error. */
+VYRE_MUST_USE vyre_status vyre_verify_analyses(const vyre_module *module, uint32_t analyses);
 void vyre_verify_errors_free(vyre_verify_errors *errors);
 
 #ifdef __cplusplus

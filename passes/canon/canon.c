@@ -7,7 +7,7 @@
  * Limits: comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms); constants of several lanes that are no
  * splat are rows like others.
  *
- * requires: nothing      preserves: versions
+ * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -115,7 +115,7 @@ static const vyre_pass canon = {
     .summary = "literals right, operands of commuting ops in one order, comparisons one way",
     .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate; of two rows the earlier one goes left where the op commutes;\n"
             "x > y becomes y < x.  So equal values look equal.",
-    .preserves = VYRE_VERSIONS,
+    .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
 };
 VYRE_PLUGIN("canon", "1.0", &canon)

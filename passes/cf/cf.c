@@ -9,7 +9,7 @@
  * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest
  * with denormals kept.  Specialization constants are never folded.
  *
- * requires: nothing      preserves: versions
+ * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -132,7 +132,7 @@ static const vyre_pass cf = {
     .help = "Integers, bool, conversions, compares, packing, and float operations that IEEE rounds one way; sin, exp, pow and the\n"
             "like stay, and all floats where a program flushes denormals or rounds toward zero.  Specialization constants are\n"
             "never folded.",
-    .preserves = VYRE_VERSIONS,
+    .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
 };
 VYRE_PLUGIN("cf", "1.0", &cf)

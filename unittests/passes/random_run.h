@@ -37,13 +37,14 @@ assert_ok(vyre_status status, const char *what, uint32_t seed)
   assert_null(status);
 }
 
-static inline void
-run_program(const vyre_module *module, uint32_t seed, const char *what, memory *out)
+static inline vyre_status
+try_program(const vyre_module *module, uint32_t seed, bool report_undefined, memory *out)
 {
   const vyre_view *v = vyre_module_view(module);
   vyre_binding bindings[2];
   vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {2, 1, 1}, .bindings = bindings};
-  vyre_interp_options options = {.steps = 1u << 20, .subgroup = 1u << (seed >> 1) % 4}; /* workgroups are of 4 */
+  vyre_interp_options options = {.steps = 1u << 20, .report_undefined = report_undefined};
+  options.subgroup = 1u << (seed >> 1) % 4; /* workgroups are of 4 */
   memset(out->out, 0xab, sizeof out->out);
   for (uint32_t i = 0; i < IN_WORDS; i++)
     out->in[i] = i < 8 ? i : (i * 2654435761u) ^ seed << (i & 15);
@@ -56,7 +57,13 @@ run_program(const vyre_module *module, uint32_t seed, const char *what, memory *
       bindings[dispatch.binding_count++] = (vyre_binding){{row}, out->in, sizeof out->in};
   }
   assert_int_equal(dispatch.binding_count, 2);
-  assert_ok(vyre_interp_run(module, &dispatch, &options, NULL), what, seed);
+  return vyre_interp_run(module, &dispatch, &options, NULL);
+}
+
+static inline void
+run_program(const vyre_module *module, uint32_t seed, const char *what, memory *out)
+{
+  assert_ok(try_program(module, seed, false, out), what, seed);
 }
 
 static inline void

@@ -1,0 +1,178 @@
+/* Helpers over a module's columns, and questions to its analyses.  All inline: what includes this imports nothing.
+ *
+ * Rows that a pass makes get ids behind all others, and rows that it moves keep theirs, so id order is program order only until
+ * then.  What is said below to follow links is right at any time; what is said to be by id is right for rows that were there when
+ * the pass began and have not moved, and answers false for new ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_VIEW_H
+#define VYRE_VIEW_H
+
+#include "vyre/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+
+static inline uint32_t
+vyre_op_flags_of(const vyre_view *view, uint32_t row)
+{
+  return view->op_infos[VYRE_ROW_OP(view->op[row])].flags;
+}
+
+/* A row that is its value and nothing else: may be merged, folded, dropped. */
+static inline bool
+vyre_row_is_pure(const vyre_view *view, uint32_t row)
+{
+  return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
+}
+
+static inline uint64_t
+vyre_row_imm(const vyre_view *view, uint32_t row)
+{
+  return (uint64_t)view->imm_hi[row] << 32 | view->imm[row];
+}
+
+/* The next row in program order: what is in it first, then what follows; 0 at the end of the module. */
+static inline uint32_t
+vyre_view_after(const vyre_view *view, uint32_t row)
+{
+  if (view->first[row])
+    return view->first[row];
+  while (row && !view->next[row])
+    row = view->parent[row];
+  return row ? view->next[row] : 0;
+}
+
+/* The program that the row stands in, itself for a program row.  O(depth). */
+static inline uint32_t
+vyre_program_of(const vyre_view *view, uint32_t row)
+{
+  while (row && VYRE_ROW_OP(view->op[row]) != VYRE_OP_program)
+    row = view->parent[row];
+  return row;
+}
+
+/* Whether the row can have an undefined result or effect: an op that says so, of a relaxed program, on no literal that rules it
+ * out.  O(depth). */
+static inline bool
+vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
+{
+  const uint64_t imm = vyre_row_imm(view, row);
+  const bool literal = (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM) != 0;
+  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[view->a[row]])));
+  const uint32_t when = view->op_infos[VYRE_ROW_OP(view->op[row])].undefined;
+  if (when == VYRE_UNDEFINED_NEVER)
+    return false;
+  if (literal && when == VYRE_UNDEFINED_DIV_BY_0 && imm != 0)
+    return false;
+  if (literal && when == VYRE_UNDEFINED_DIV_OVERFLOW && imm != 0 && bits != 0 && imm != UINT64_MAX >> (64 - bits))
+    return false;
+  if (literal && when == VYRE_UNDEFINED_SHIFT_RANGE && imm < bits)
+    return false;
+  if (literal && when == VYRE_UNDEFINED_LANE_RANGE && imm < VYRE_TYPE_LANES(VYRE_ROW_TYPE(view->op[view->a[row]])))
+    return false;
+  return (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
+}
+
+/* ---- dominance: requires VYRE_DOMINANCE ---------------------------------------------------------------------------------- */
+
+/* Whether x stands before y and is visible there: whenever y runs, x has run since its region was last entered.  Control is
+ * structured, so this is nesting alone.  A row does not dominate itself; a region row dominates what stands in it.  By id, O(1). */
+static inline bool
+vyre_row_dominates(const vyre_view *view, uint32_t x, uint32_t y)
+{
+  const uint32_t scope = (vyre_op_flags_of(view, x) & VYRE_OP_REGION) != 0 ? x : view->parent[x];
+  return x < y && y <= view->end[scope];
+}
+
+/* ---- loops: require VYRE_LOOPS ------------------------------------------------------------------------------------------- */
+
+/* Every `for` and `loop` of the module, each behind those inside it, else in program order; 0 behind the last. */
+static inline uint32_t
+vyre_loops_innermost_first(const vyre_view *view)
+{
+  return view->loop_next[0];
+}
+
+static inline uint32_t
+vyre_loops_next(const vyre_view *view, uint32_t loop)
+{
+  return view->loop_next[loop];
+}
+
+/* Whether the row stands in the loop, at any depth; the loop itself does not.  Follows links, O(depth). */
+static inline bool
+vyre_loops_contain(const vyre_view *view, uint32_t loop, uint32_t row)
+{
+  do
+    row = view->parent[row];
+  while (row && row != loop);
+  return row != 0;
+}
+
+/* The rows in a loop in program order, at every depth, also those of loops inside it; 0 behind the last.  Follow links: ask for the
+ * next one before the row moves. */
+static inline uint32_t
+vyre_body_first(const vyre_view *view, uint32_t loop)
+{
+  return view->first[loop];
+}
+
+static inline uint32_t
+vyre_body_next(const vyre_view *view, uint32_t loop, uint32_t row)
+{
+  if (view->first[row])
+    return view->first[row];
+  while (row != loop && !view->next[row])
+    row = view->parent[row];
+  return row == loop ? 0 : view->next[row];
+}
+
+/* Whether the loop makes one trip at least whenever it is reached: a `loop`, or a `for` between literals. */
+static inline bool
+vyre_loop_surely_runs(const vyre_view *view, uint32_t loop)
+{
+  const uint32_t from = view->a[loop], to = view->b[loop];
+  if (VYRE_ROW_OP(view->op[loop]) == VYRE_OP_loop)
+    return true;
+  if (VYRE_ROW_OP(view->op[from]) != VYRE_OP_const || VYRE_ROW_OP(view->op[to]) != VYRE_OP_const)
+    return false;
+  const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[from]));
+  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
+  return (vyre_row_imm(view, from) ^ bias) < (vyre_row_imm(view, to) ^ bias);
+}
+
+/* Whether the row runs whenever the loop is reached: it stands in the body itself, the loop surely runs, and no trip ends before it
+ * by break, continue, leave, return or trap.  By id. */
+static inline bool
+vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
+{
+  const uint32_t exit = view->loop_exit[loop];
+  return view->parent[row] == view->first[loop] && (exit == 0 || row < exit) && vyre_loop_surely_runs(view, loop);
+}
+
+/* Whether the row may stand before the loop that it stands in, as far as it alone says; its operands must stand before the loop,
+ * too.  It is pure or a read; what a read sees was there before the loop; and it is never undefined, or surely runs.
+ * Requires VYRE_LOOPS and VYRE_VERSIONS. */
+static inline bool
+vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
+{
+  const vyre_op_info *info = &view->op_infos[VYRE_ROW_OP(view->op[row])];
+  if ((VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
+    return false;
+  if (vyre_op_has_version(info)) {
+    if (view->imm_hi[row] == 0 || vyre_loops_contain(view, loop, view->imm_hi[row]))
+      return false;
+  } else if ((info->flags & VYRE_OP_PURE) == 0) {
+    return false;
+  }
+  return !vyre_row_may_be_undefined(view, row) || vyre_row_surely_runs(view, row, loop);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

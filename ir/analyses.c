@@ -1,0 +1,212 @@
+/* Loops, dominance, levels: what structured control and the order of rows give in one sweep each.  What they are stands in
+ * docs/ir.md, "Loops, dominance, levels"; how passes ask them in vyre/view.h.
+ *
+ * All three rest on sealed order: a row's parent and its operands have smaller ids, and what stands in a row follows it without a
+ * gap.  So a forward sweep knows all that a row depends on, and a backward one all that stands in it.
+ *
+ * O(rows) each, without scratch.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "analyses.h"
+
+#include <string.h>
+
+const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
+    {VYRE_LOOPS, "the innermost loop around"}, {VYRE_LOOPS, "the loop behind"},       {VYRE_LOOPS, "the first exit of"},
+    {VYRE_DOMINANCE, "the last row in"},       {VYRE_LEVELS, "the operand level of"}, {VYRE_LEVELS, "the depth of"},
+};
+
+#define AT(column) ((column)-COLUMN_ANALYSIS)
+
+/* ---- loops --------------------------------------------------------------------------------------------------------------- */
+
+/* While a loop is open, its cell of `next` holds the row directly in its region that is at hand or holds the one at hand, and the
+ * cell of its first region row the outermost row that a jump in it ends, UINT32_MAX where none ends more than a trip or the loop.
+ */
+typedef struct loops {
+  const vyre_view *view;
+  uint32_t *loop, *next, *exit;
+  uint32_t open; /* the innermost loop around the row at hand */
+  uint32_t last; /* the last loop that was closed; 0: none */
+} loops;
+
+static bool
+is_loop(const vyre_view *v, uint32_t row)
+{
+  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_for || VYRE_ROW_OP(v->op[row]) == VYRE_OP_loop;
+}
+
+/* At hand is a jump, or a loop with one in it, that ends the row `ended` (a loop's trip: the loop). */
+static void
+note_jump(const loops *k, uint32_t ended)
+{
+  const uint32_t loop = k->open;
+  if (loop == 0 || ended > loop)
+    return;
+  if (k->exit[loop] == 0)
+    k->exit[loop] = k->next[loop];
+  if (ended < loop && ended < k->next[k->view->first[loop]])
+    k->next[k->view->first[loop]] = ended;
+}
+
+static void
+close_loop(loops *k)
+{
+  const uint32_t closed = k->open, region = k->view->first[closed], ended = k->next[region];
+  k->open = k->loop[closed];
+  note_jump(k, ended); /* what ends the loop from inside may end trips of those around it */
+  k->next[closed] = k->next[region] = 0;
+  k->next[k->last] = closed;
+  k->last = closed;
+}
+
+static void
+visit(loops *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  const uint32_t parent = v->parent[row];
+  k->loop[row] = is_loop(v, parent) ? parent : k->loop[parent];
+  while (k->open != k->loop[row])
+    close_loop(k);
+  if (k->open && v->parent[parent] == k->open)
+    k->next[k->open] = row;
+  switch (VYRE_ROW_OP(v->op[row])) {
+  case VYRE_OP_for:
+  case VYRE_OP_loop:
+    k->open = row;
+    k->next[v->first[row]] = UINT32_MAX;
+    break;
+  case VYRE_OP_break:
+  case VYRE_OP_continue:
+    note_jump(k, k->open);
+    break;
+  case VYRE_OP_leave:
+    note_jump(k, v->a[row]);
+    break;
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    note_jump(k, 0);
+    break;
+  default:
+    break;
+  }
+}
+
+static void
+find_loops(const vyre_view *v, uint32_t *loop, uint32_t *next, uint32_t *exit)
+{
+  loops k = {.view = v, .loop = loop, .next = next, .exit = exit};
+  memset(next, 0, v->rows * sizeof *next);
+  memset(exit, 0, v->rows * sizeof *exit);
+  loop[0] = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    visit(&k, row);
+  while (k.open)
+    close_loop(&k);
+}
+
+/* ---- dominance, levels --------------------------------------------------------------------------------------------------- */
+
+static void
+find_ends(const vyre_view *v, uint32_t *end)
+{
+  for (uint32_t row = 0; row < v->rows; row++)
+    end[row] = row;
+  for (uint32_t row = v->rows; --row > 0;)
+    if (end[v->parent[row]] < end[row])
+      end[v->parent[row]] = end[row];
+}
+
+static uint32_t
+greater(uint32_t x, uint32_t y)
+{
+  return x > y ? x : y;
+}
+
+/* Row 0 stands for a missing operand, one step below level 0. */
+static void
+find_levels(const vyre_view *v, uint32_t *level, uint32_t *depth)
+{
+  level[0] = depth[0] = UINT32_MAX;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    level[row] = greater(level[v->a[row]] + 1, greater(level[v->b[row]] + 1, level[v->c[row]] + 1));
+    depth[row] = depth[v->parent[row]] + 1;
+  }
+  level[0] = depth[0] = 0;
+}
+
+void
+vyre_analyses_compute(const vyre_view *view, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS])
+{
+  if (analyses & VYRE_LOOPS)
+    find_loops(view, columns[AT(COLUMN_LOOP)], columns[AT(COLUMN_LOOP_NEXT)], columns[AT(COLUMN_LOOP_EXIT)]);
+  if (analyses & VYRE_DOMINANCE)
+    find_ends(view, columns[AT(COLUMN_END)]);
+  if (analyses & VYRE_LEVELS)
+    find_levels(view, columns[AT(COLUMN_LEVEL)], columns[AT(COLUMN_DEPTH)]);
+}
+
+/* ---- in the module ------------------------------------------------------------------------------------------------------- */
+
+void
+vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
+{
+  const uint32_t **const shown[ANALYSIS_COLUMNS] = {&module->view.loop, &module->view.loop_next, &module->view.loop_exit,
+                                                    &module->view.end,  &module->view.level,     &module->view.depth};
+  for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
+    *shown[i] = vyre_analysis_columns[i].analysis & analyses & module->made ? module->column[COLUMN_ANALYSIS + i] : NULL;
+}
+
+static uint32_t
+shown_analyses(const vyre_view *v)
+{
+  return (v->loop ? VYRE_LOOPS : 0) | (v->end ? VYRE_DOMINANCE : 0) | (v->level ? VYRE_LEVELS : 0);
+}
+
+/* Room for each column of these analyses, zero behind the last row. */
+static bool
+take_columns(vyre_module *module, uint32_t analyses)
+{
+  const uint32_t rows = module->view.rows;
+  for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++) {
+    const table_column column = (table_column)(COLUMN_ANALYSIS + i);
+    if (!(vyre_analysis_columns[i].analysis & analyses))
+      continue;
+    if (!table_grow_analysis(module, column))
+      return false;
+    if (module->side[column] > rows)
+      memset(module->column[column] + rows, 0, (module->side[column] - rows) * sizeof(uint32_t));
+    module->side[column] = rows;
+  }
+  return true;
+}
+
+vyre_status
+vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
+{
+  if (!vyre_module_is_sealed(module))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses of a module that is not sealed");
+  if (analyses & VYRE_VERSIONS)
+    VYRE_TRY(vyre_module_make_versions(module));
+  if (!take_columns(module, analyses))
+    return vyre_module_status(module);
+  vyre_analyses_compute(&module->view, analyses, module->column + COLUMN_ANALYSIS);
+  module->made |= analyses & ~VYRE_VERSIONS;
+  vyre_module_show_analyses(module, shown_analyses(&module->view) | analyses);
+  return VYRE_OK;
+}
+
+void
+vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison)
+{
+  const vyre_view *v = &module->view;
+  for (uint32_t i = 0; i < ANALYSIS_COLUMNS && poison; i++)
+    if (vyre_analysis_columns[i].analysis & analyses & module->made)
+      memset(module->column[COLUMN_ANALYSIS + i], 0xff, module->side[COLUMN_ANALYSIS + i] * sizeof(uint32_t));
+  if (analyses & VYRE_VERSIONS && poison)
+    for (uint32_t row = 1; row < v->rows; row++)
+      if (vyre_op_has_version(&vyre_op_infos[VYRE_ROW_OP(v->op[row])]))
+        module->column[COLUMN_IMM_HI][row] = UINT32_MAX;
+  module->made &= ~analyses;
+  vyre_module_show_analyses(module, shown_analyses(v) & ~analyses);
+}

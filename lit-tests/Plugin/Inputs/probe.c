@@ -1,0 +1,177 @@
+/* A plugin whose passes live on analyses: use them, report them, and lie about them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+#include <stdio.h>
+
+/* ---- hoist: rows that a loop does not change move before it ---------------------------------------------------------------
+ *
+ * Inner loops first, each body in program order, so that an operand has already moved when its user is looked at. */
+
+static bool
+is_invariant(const vyre_view *v, uint32_t row, uint32_t loop)
+{
+  return vyre_row_may_move(v, row, loop) && !vyre_loops_contain(v, loop, v->a[row]) && !vyre_loops_contain(v, loop, v->b[row]) &&
+         !vyre_loops_contain(v, loop, v->c[row]);
+}
+
+static vyre_status
+hoist(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop)) {
+    for (uint32_t row = vyre_body_first(v, loop), next; row; row = next) {
+      next = vyre_body_next(v, loop, row);
+      if (!is_invariant(v, row, loop))
+        continue;
+      ctx->host->move_before(module, row, loop);
+      ctx->host->count(ctx, "rows", 1);
+      *out = VYRE_CHANGED;
+    }
+  }
+  return VYRE_OK;
+}
+
+/* ---- merge: uses of a row become uses of the nearest equal one that dominates it; O(rows^2) -------------------------------- */
+
+static bool
+is_value(const vyre_view *v, uint32_t row)
+{
+  return (vyre_row_is_pure(v, row) || vyre_op_has_version(&v->op_infos[VYRE_ROW_OP(v->op[row])])) &&
+         (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
+}
+
+static bool
+are_equal(const vyre_view *v, const uint32_t *fwd, uint32_t x, uint32_t y)
+{
+  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && fwd[v->a[x]] == fwd[v->a[y]] &&
+         fwd[v->b[x]] == fwd[v->b[y]] && fwd[v->c[x]] == fwd[v->c[y]];
+}
+
+static vyre_status
+merge(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint32_t *fwd = (uint32_t *)ctx->host->alloc(ctx, v->rows * sizeof(uint32_t));
+  *out = VYRE_UNCHANGED;
+  if (!fwd)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t y = 1; y < v->rows; y++) {
+    fwd[y] = y;
+    for (uint32_t x = y - 1; x > 0 && is_value(v, y) && fwd[y] == y; x--)
+      if (vyre_row_dominates(v, x, y) && are_equal(v, fwd, x, y))
+        fwd[y] = fwd[x];
+    if (fwd[y] != y) {
+      ctx->host->count(ctx, "rows", 1);
+      *out = VYRE_CHANGED;
+    }
+  }
+  if (*out == VYRE_CHANGED)
+    ctx->host->forward(module, fwd);
+  return VYRE_OK;
+}
+
+/* ---- reports -------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+show_loops(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  char text[128];
+  *out = VYRE_UNCHANGED;
+  for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop)) {
+    uint32_t exit = v->loop_exit[loop], rows = 0;
+    for (uint32_t row = vyre_body_first(v, loop); row; row = vyre_body_next(v, loop, row))
+      rows++;
+    snprintf(text, sizeof(text), "%s, %u rows in it, %s, exit: %s", v->loop[loop] ? "inner" : "outer", rows,
+             vyre_loop_surely_runs(v, loop) ? "surely runs" : "may not run",
+             exit ? v->op_infos[VYRE_ROW_OP(v->op[exit])].text : "none");
+    ctx->host->remark(ctx, loop, text);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+show_levels(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  char text[64];
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    snprintf(text, sizeof(text), "level %u, depth %u", v->level[row], v->depth[row]);
+    ctx->host->remark(ctx, row, text);
+  }
+  return VYRE_OK;
+}
+
+/* It requires nothing, so it may see nothing. */
+static vyre_status
+look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  if (v->loop || v->loop_next || v->loop_exit || v->end || v->level || v->depth)
+    return ctx->host->error(ctx, 0, "an analysis that is not required is seen");
+  return VYRE_OK;
+}
+
+/* ---- changes -------------------------------------------------------------------------------------------------------------- */
+
+/* An add becomes one of the add before it in its region: its level is another then. */
+static vyre_status
+relevel(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint32_t before = 0;
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_add)
+      continue;
+    if (before && v->parent[row] == v->parent[before] && v->a[row] != before) {
+      ctx->host->set_operand(module, row, 0, before);
+      *out = VYRE_CHANGED;
+      return VYRE_OK;
+    }
+    before = row;
+  }
+  return VYRE_OK;
+}
+
+/* The versions that the pass before knew, and did not preserve. */
+static vyre_status
+old_versions(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint64_t poisoned = 0, fresh = 0;
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (vyre_op_has_version(&v->op_infos[VYRE_ROW_OP(v->op[row])]))
+      *(v->imm_hi[row] == UINT32_MAX ? &poisoned : &fresh) += 1;
+  ctx->host->count(ctx, "poisoned", poisoned);
+  ctx->host->count(ctx, "not poisoned", fresh);
+  return VYRE_OK;
+}
+
+#define PASS(id, text, about, needed, kept) \
+  static const vyre_pass id##_pass = {      \
+      .struct_size = sizeof(vyre_pass), .name = text, .summary = about, .requires_ = (needed), .preserves = (kept), .run = id}
+
+PASS(hoist, "probe.hoist", "move what a loop does not change before it", VYRE_LOOPS | VYRE_VERSIONS, VYRE_VERSIONS);
+PASS(merge, "probe.merge", "use equal rows that dominate", VYRE_DOMINANCE | VYRE_VERSIONS,
+     VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE);
+PASS(show_loops, "probe.show-loops", "say what loops there are", VYRE_LOOPS, VYRE_ANALYSES);
+PASS(show_levels, "probe.show-levels", "say the rows' levels", VYRE_LEVELS, VYRE_ANALYSES);
+PASS(look, "probe.look", "fail where analyses are seen", 0, VYRE_ANALYSES);
+PASS(relevel, "probe.relevel", "change a level", 0, VYRE_ANALYSES & ~VYRE_LEVELS);
+PASS(old_versions, "probe.old-versions", "look for versions that hold no more", 0, VYRE_ANALYSES);
+static const vyre_pass liar_pass = {.struct_size = sizeof(vyre_pass),
+                                    .name = "probe.liar",
+                                    .summary = "change a level, and preserve it",
+                                    .requires_ = VYRE_LEVELS,
+                                    .preserves = VYRE_ANALYSES,
+                                    .run = relevel};
+
+VYRE_PLUGIN("probe", "1.0", &hoist_pass, &merge_pass, &show_loops_pass, &show_levels_pass, &look_pass, &relevel_pass,
+            &old_versions_pass, &liar_pass)

@@ -1,0 +1,560 @@
+/* Loops, dominance, levels: the programs where a careless analysis goes wrong; random programs against definitions that walk links;
+ * what is shown, dropped, poisoned, and a wrong value noticed.
+ *
+ * In the texts a value's name says what is expected of it in the innermost loop around it: yes.. surely runs, no.. does not; move..
+ * may stand before the loop, stay.. may not.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "../passes/random_program.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+#include "vyre/view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void
+print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
+{
+  char text[500];
+  (void)user;
+  vyre_diagnostic_format(diagnostic, text, sizeof text);
+  print_error("%s\n", text);
+}
+
+static void
+check(vyre_status status)
+{
+  if (status)
+    print_error("%s\n", vyre_status_text(status));
+  assert_null(status);
+}
+
+static vyre_module *
+parse(const char *text)
+{
+  vyre_module *m;
+  vyre_verify_errors errors = {0};
+  check(vyre_module_create(NULL, 1u << 16, &m));
+  check(vyre_text_parse(m, text, strlen(text), "test", (vyre_diagnostics){print_diagnostic, NULL}));
+  check(vyre_verify(m, &errors));
+  check(vyre_module_make_analyses(m, VYRE_ANALYSES));
+  check(vyre_verify_analyses(m, VYRE_ANALYSES));
+  return m;
+}
+
+static uint32_t
+find(const vyre_module *m, const char *name)
+{
+  const vyre_view *v = vyre_module_view(m);
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (vyre_row_name(m, (vyre_row){row}) && !strcmp(vyre_row_name(m, (vyre_row){row}), name))
+      return row;
+  fail_msg("no row %s", name);
+  return 0;
+}
+
+/* ---- loops ---------------------------------------------------------------------------------------------------------------- */
+
+/* Holds each name of the program to what it says; returns how many said something. */
+static uint32_t
+check_names(const char *text)
+{
+  vyre_module *m = parse(text);
+  const vyre_view *v = vyre_module_view(m);
+  uint32_t checked = 0;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const char *name = vyre_row_name(m, (vyre_row){row});
+    if (!name || !v->loop[row])
+      continue;
+    const bool runs = vyre_row_surely_runs(v, row, v->loop[row]), moves = vyre_row_may_move(v, row, v->loop[row]);
+    if (!strncmp(name, "yes", 3) ? !runs : !strncmp(name, "no", 2) ? runs : false)
+      fail_msg("%%%s: surely runs: %d", name, runs);
+    if (!strncmp(name, "move", 4) ? !moves : !strncmp(name, "stay", 4) ? moves : false)
+      fail_msg("%%%s: may move: %d", name, moves);
+    checked += !strncmp(name, "yes", 3) || !strncmp(name, "no", 2) || !strncmp(name, "move", 4) || !strncmp(name, "stay", 4);
+  }
+  vyre_module_destroy(m);
+  return checked;
+}
+
+#define HEAD                                                                                                                       \
+  "program @p%s workgroup(4, 1, 1) { buffer %%x : u32[] storage rw set(0) binding(0) buffer %%w : u32[] storage ro set(0) "        \
+  "binding(1)"                                                                                                                     \
+  " buffer %%f : u32[] storage rw coherent set(0) binding(2) var %%s : u32 var %%t : u32 %%i = gid.x %%n = load %%w[0] %%c = ult " \
+  "%%i, 3u32\n"
+
+static uint32_t
+check_body(bool relaxed, const char *body)
+{
+  char text[4096];
+  snprintf(text, sizeof text, HEAD "%s }", relaxed ? " relaxed" : "", body);
+  return check_names(text);
+}
+
+static void
+trips(void **state)
+{
+  (void)state;
+  assert_int_equal(check_body(false, "loop { %yes = add %i, 1u32 } continuing { %no = add %i, 2u32 breakif %c }"), 2);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 }"), 1);
+  assert_int_equal(check_body(false, "for %k = 4u32 to 4u32 { %no = add %k, 1u32 }"), 1);
+  assert_int_equal(check_body(false, "for %k = 0u32 to %n { %no = add %k, 1u32 }"), 1);
+  assert_int_equal(check_body(false, "for %k = -1i32 to 0i32 { %yes = add %k, 1i32 }"), 1); /* as the type is read */
+  assert_int_equal(check_body(false, "for %k = 0i32 to -1i32 { %no = add %k, 1i32 }"), 1);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 0xffffffffu32 { %yes = add %k, 1u32 }"), 1);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { if %c { %no = add %k, 1u32 } %yes = add %k, 2u32 }"), 2);
+}
+
+static void
+exits(void **state)
+{
+  (void)state;
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { break } %no = add %k, 2u32 }"), 2);
+  assert_int_equal(
+      check_body(false, "loop { %yes = add %i, 1u32 if %c { continue } %no = add %i, 2u32 } continuing { breakif %c }"), 2);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { trap } %no = add %k, 2u32 }"), 2);
+  /* through a switch and a block */
+  assert_int_equal(
+      check_body(false, "for %k = 0u32 to 4u32 { switch %i { case 1u32 { block %b { if %c { break } } } } %no = add %k, 2u32 }"),
+      1);
+  /* an inner loop's own break and continue end none of the outer's trips; a return does */
+  assert_int_equal(
+      check_body(false,
+                 "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { break } %no = add %l, 1u32 } %yes = add %k, 2u32 }"),
+      2);
+  assert_int_equal(
+      check_body(false, "for %k = 0u32 to 4u32 { loop { if %c { continue } } continuing { breakif %c } %yes = add %k, 2u32 }"), 1);
+  assert_int_equal(
+      check_body(false,
+                 "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 for %l = 0u32 to 4u32 { %yes1 = add %l, 1u32 for %m = 0u32 to %n"
+                 " { if %c { return } } %no = add %l, 1u32 } %no1 = add %k, 2u32 }"),
+      4);
+  /* a leave ends what stands in its block, and no more */
+  assert_int_equal(
+      check_body(false, "for %k = 0u32 to 4u32 { block %b { if %c { leave %b } store %x[0], %k } %yes = add %k, 2u32 }"), 1);
+  assert_int_equal(
+      check_body(false, "block %b { for %k = 0u32 to 4u32 { %yes = add %k, 1u32 if %c { leave %b } %no = add %k, 2u32 } }"), 2);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { block %b { for %l = 0u32 to 4u32 { if %c { leave %b } %no = add %l, "
+                                     "2u32 } } %yes = add %k, 2u32 }"),
+                   2);
+  assert_int_equal(check_body(false, "%q = switch %i { case 1u32 { for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { leave "
+                                     "%q } } %no = add %k, 2u32 } } }"),
+                   1);
+  /* the first of several counts, also where an inner loop's comes to light later */
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { return } } %no = add %k, 2u32 if %c "
+                                     "{ break } %no1 = add %k, 3u32 }"),
+                   2);
+  assert_int_equal(
+      check_body(false, "for %k = 0u32 to 4u32 { if %c { break } for %l = 0u32 to 4u32 { if %c { return } } %no = add %k, 2u32 }"),
+      1);
+}
+
+static void
+moves(void **state)
+{
+  (void)state;
+  /* what can be undefined runs first, or stays; strictly nothing can be */
+  assert_int_equal(check_body(true, "for %k = 0u32 to %n { %stay = load %w[%n] }"), 1);
+  assert_int_equal(check_body(false, "for %k = 0u32 to %n { %move = load %w[%n] }"), 1);
+  assert_int_equal(check_body(true, "for %k = 0u32 to 4u32 { %move = load %w[%n] if %c { break } %stay = load %w[%n] }"), 2);
+  assert_int_equal(
+      check_body(true,
+                 "for %k = 0u32 to %n { %stay = udiv %n, %i %move = udiv %n, 7u32 %stay1 = shl %n, %i %move1 = shl %n, 31u32 }"),
+      4);
+  assert_int_equal(check_body(true, "for %k = 0i32 to 4i32 { if %c { %stay = sdiv %k, -1i32 %stay1 = sdiv %k, 0i32 %move = sdiv "
+                                    "%k, 3i32 %move1 = add %k, 1i32 } }"),
+                   4);
+  assert_int_equal(check_body(true, "for %k = 0u32 to %n { %stay = lane gid, %n %move = lane gid, 2u32 %stay1 = lane gid, 3u32 }"),
+                   3);
+  /* what is read is what stood before the loop: a set, a join, a head, a set in an arm, a loop inside */
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %stay = get %s %up = add %stay, 1u32 set %s, %up %move = get %t }"),
+                   2);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { if %c { set %s, %k } %stay = get %s }"), 1);
+  assert_int_equal(
+      check_body(false, "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { %move = get %s } %stay = get %s set %s, %k }"), 2);
+  assert_int_equal(check_body(false, "set %s, %i for %k = 0u32 to 4u32 { %move = get %s if %c { %move1 = get %s } }"), 2);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %stay = load %x[0] %move = load %w[0] store %x[1], %k }"), 2);
+  /* a spin loop reads anew, a barrier in it lets others write */
+  assert_int_equal(check_body(false, "loop { %stay = load %f[0] } continuing { breakif %c }"), 1);
+  assert_int_equal(check_body(false, "loop { %stay = load volatile %w[0] } continuing { breakif %c }"), 1);
+  assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %stay = load %x[0] barrier device acq_rel uniform_memory }"), 1);
+  /* effects, decorations, regions */
+  assert_int_equal(
+      check_body(false,
+                 "for %k = 0u32 to 4u32 { %stay = atomic_add %x[0], 1u32 %stay1 = add %i, 1u32 deco(42) %move = add %i, 1u32 }"),
+      3);
+}
+
+/* ---- order, dominance, levels --------------------------------------------------------------------------------------------- */
+
+static void
+inner_loops_first(void **state)
+{
+  (void)state;
+  vyre_module *m = parse(
+      "program @a { for %k1 = 0u32 to 4u32 { for %k2 = 0u32 to 4u32 { } for %k3 = 0u32 to 4u32 { for %k4 = 0u32 to 4u32 { } } }"
+      " for %k5 = 0u32 to 4u32 { } }\n"
+      "program @none { }\nprogram @b { if ult(gid.x, 3u32) { for %k6 = 0u32 to 4u32 { } } }");
+  const vyre_view *v = vyre_module_view(m);
+  static const char *const order[] = {"k2", "k4", "k3", "k1", "k5", "k6"};
+  uint32_t loop = vyre_loops_innermost_first(v);
+  for (uint32_t i = 0; i < 6; i++, loop = vyre_loops_next(v, loop))
+    assert_int_equal(loop, v->parent[find(m, order[i])]);
+  assert_int_equal(loop, 0);
+  loop = v->parent[find(m, "k3")];
+  assert_int_equal(v->loop[loop], v->parent[find(m, "k1")]);
+  assert_int_equal(v->loop[find(m, "k3")], loop);
+  assert_true(vyre_loops_contain(v, loop, v->parent[find(m, "k4")]));
+  assert_false(vyre_loops_contain(v, loop, loop));
+  assert_int_equal(vyre_body_first(v, loop), find(m, "k3"));
+  assert_int_equal(vyre_body_next(v, loop, find(m, "k3")), v->parent[find(m, "k4")]);
+  assert_int_equal(vyre_body_next(v, loop, find(m, "k4")), 0);
+  vyre_module_destroy(m);
+}
+
+static void
+dominance_is_nesting(void **state)
+{
+  (void)state;
+  vyre_module *m =
+      parse("program @a { %c = ult gid.x, 3u32 if %c { %x = add gid.x, 1u32 } else { %y = add gid.x, 2u32 } %z = add gid.x, 3u32\n"
+            " block %b { if %c { leave %b } %u = add gid.x, 4u32 } loop { %v = add gid.x, 5u32 } continuing { %w = add gid.x, 6u32 "
+            "breakif %c }\n"
+            " switch gid.x { case 1u32 { %p = add gid.x, 7u32 fallthrough } case 2u32 { %q = add gid.x, 8u32 } } }\n"
+            "program @other { %o = add gid.x, 9u32 }");
+  const vyre_view *v = vyre_module_view(m);
+  static const struct {
+    const char *x, *y;
+    bool dominates;
+  } pairs[] = {{"c", "x", true},  {"c", "y", true},  {"c", "z", true},  {"c", "c", false}, {"z", "c", false}, {"x", "y", false},
+               {"x", "z", false}, {"u", "v", false}, {"b", "u", true},  {"b", "v", true},  {"v", "w", false}, {"p", "q", false},
+               {"c", "o", false}, {"a", "q", true},  {"a", "o", false}, {"a", "a", false}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    if (vyre_row_dominates(v, find(m, pairs[i].x), find(m, pairs[i].y)) != pairs[i].dominates)
+      fail_msg("%s dominates %s: %d", pairs[i].x, pairs[i].y, !pairs[i].dominates);
+  const uint32_t then = v->parent[find(m, "x")], otherwise = v->parent[find(m, "y")];
+  assert_true(vyre_row_dominates(v, then, find(m, "x")));
+  assert_false(vyre_row_dominates(v, then, find(m, "y"))); /* a region row counts in itself alone */
+  assert_true(vyre_row_dominates(v, otherwise, find(m, "y")));
+  assert_true(vyre_row_dominates(v, v->parent[then], find(m, "z")));
+  vyre_module_destroy(m);
+}
+
+static void
+levels_are_longest_paths(void **state)
+{
+  (void)state;
+  vyre_module *m =
+      parse("program @a { spec %n : u32 = 1u32 buffer %x : u32[] storage rw set(0) binding(0) %a = add %n, 1u32 %b = mul %a, %n\n"
+            " %c = fma 1.0f32, 2.0f32, convert(%b : f32) if ult(%a, 3u32) { %d = add %n, 2u32 store %x[%b], %d } }");
+  const vyre_view *v = vyre_module_view(m);
+  static const struct {
+    const char *name;
+    uint32_t level, depth;
+  } rows[] = {{"a", 0, 0}, {"n", 0, 1}, {"x", 0, 1}, {"b", 2, 1}, {"c", 4, 1}, {"d", 1, 3}};
+  for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(v->level[find(m, rows[i].name)], rows[i].level);
+    assert_int_equal(v->depth[find(m, rows[i].name)], rows[i].depth);
+  }
+  assert_int_equal(v->depth[v->first[0]], 0);
+  assert_int_equal(v->level[0], 0);
+  assert_int_equal(v->level[v->last[v->parent[find(m, "d")]]], 4); /* the store: behind at %x[%b] */
+  vyre_module_destroy(m);
+}
+
+/* ---- random programs, against definitions --------------------------------------------------------------------------------- */
+
+static bool
+is_loop(const vyre_view *v, uint32_t row)
+{
+  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_for || VYRE_ROW_OP(v->op[row]) == VYRE_OP_loop;
+}
+
+static bool
+stands_in(const vyre_view *v, uint32_t row, uint32_t around)
+{
+  for (row = v->parent[row]; row; row = v->parent[row])
+    if (row == around)
+      return true;
+  return false;
+}
+
+static uint32_t
+loop_around(const vyre_view *v, uint32_t row)
+{
+  for (row = v->parent[row]; row && !is_loop(v, row);)
+    row = v->parent[row];
+  return row;
+}
+
+static bool
+dominates(const vyre_view *v, uint32_t x, uint32_t y)
+{
+  if (x == y)
+    return false;
+  if (vyre_op_infos[VYRE_ROW_OP(v->op[x])].flags & VYRE_OP_REGION)
+    return stands_in(v, y, x);
+  for (uint32_t next = x; next; next = v->next[next])
+    if (next == y || stands_in(v, y, next))
+      return true;
+  return false;
+}
+
+static uint32_t
+level_of(const vyre_view *v, uint32_t row)
+{
+  uint32_t level = 0;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  for (uint32_t i = 0; i < 3; i++)
+    if (operands[i] && level_of(v, operands[i]) + 1 > level)
+      level = level_of(v, operands[i]) + 1;
+  return level;
+}
+
+static bool
+ends_trip(const vyre_view *v, uint32_t jump, uint32_t loop)
+{
+  switch (VYRE_ROW_OP(v->op[jump])) {
+  case VYRE_OP_break:
+  case VYRE_OP_continue:
+    return loop_around(v, jump) == loop;
+  case VYRE_OP_leave:
+    return stands_in(v, loop, v->a[jump]);
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static uint32_t
+exit_of(const vyre_view *v, uint32_t loop)
+{
+  for (uint32_t region = v->first[loop]; region; region = v->next[region])
+    for (uint32_t row = v->first[region]; row; row = v->next[row])
+      for (uint32_t jump = row; jump < v->rows && (jump == row || stands_in(v, jump, row)); jump++)
+        if (ends_trip(v, jump, loop))
+          return row;
+  return 0;
+}
+
+static uint32_t
+check_random(uint32_t seed, uint32_t *exits_seen)
+{
+  vyre_module *m;
+  uint32_t loops = 0, before = 0, count = 0;
+  check(vyre_module_create(NULL, 1u << 16, &m));
+  random_program_build(m, seed, false);
+  random_program_build(m, seed + 1000000, true);
+  check(vyre_module_seal(m, NULL));
+  check(vyre_module_make_analyses(m, VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS));
+  check(vyre_verify_analyses(m, VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS));
+  const vyre_view *v = vyre_module_view(m);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    assert_int_equal(v->loop[row], loop_around(v, row));
+    assert_int_equal(v->depth[row], v->parent[row] ? v->depth[v->parent[row]] + 1 : 0);
+    assert_int_equal(v->loop_exit[row], is_loop(v, row) ? exit_of(v, row) : 0);
+    loops += is_loop(v, row);
+    *exits_seen += v->loop_exit[row] != 0;
+    if (row % 7 == seed % 7)
+      assert_int_equal(v->level[row], level_of(v, row));
+    for (uint32_t other = row % 5 + 1; other < v->rows; other += 5)
+      assert_int_equal(vyre_row_dominates(v, row, other), dominates(v, row, other));
+  }
+  for (uint32_t loop = v->loop_next[0]; loop; loop = v->loop_next[loop], count++) {
+    assert_true(count == 0 || stands_in(v, before, loop) || before < loop);
+    before = loop;
+  }
+  assert_int_equal(count, loops);
+  vyre_module_destroy(m);
+  return loops;
+}
+
+static void
+random_programs(void **state)
+{
+  uint32_t loops = 0, seen = 0;
+  (void)state;
+  for (uint32_t seed = 1; seed <= 40; seed++)
+    loops += check_random(seed, &seen);
+  assert_true(loops > 100 && seen > 20 && seen < loops);
+}
+
+/* ---- what is shown -------------------------------------------------------------------------------------------------------- */
+
+static const char small[] = "program @a { var %s : u32 for %k = 0u32 to 4u32 { %x = add %k, 1u32 %y = add %k, 2u32 %g = get %s } }";
+
+static void
+what_is_shown(void **state)
+{
+  (void)state;
+  vyre_module *m = parse(small);
+  const vyre_view *v = vyre_module_view(m);
+  assert_true(v->loop && v->loop_next && v->loop_exit && v->end && v->level && v->depth);
+  const uint32_t *level = v->level;
+  vyre_module_show_analyses(m, VYRE_LOOPS);
+  assert_true(v->loop && v->loop_next && v->loop_exit && !v->end && !v->level && !v->depth);
+  vyre_module_show_analyses(m, VYRE_ANALYSES);
+  assert_ptr_equal(v->level, level); /* columns never move */
+  vyre_module_drop_analyses(m, VYRE_LEVELS, false);
+  vyre_module_show_analyses(m, VYRE_ANALYSES);
+  assert_true(v->loop && v->end && !v->level && !v->depth);
+  check(vyre_module_make_analyses(m, VYRE_LEVELS));
+  assert_true(v->loop && v->end && v->level == level);
+  /* rows made since have none, whatever stood there before */
+  vyre_builder b = {.module = m};
+  vyre_builder_before(&b, (vyre_row){find(m, "g")});
+  const vyre_row made = vyre_build_imm(&b, VYRE_OP_add, (vyre_row){find(m, "y")}, 3);
+  assert_int_equal(v->level[made.id], 0);
+  assert_int_equal(v->end[made.id], 0);
+  assert_false(vyre_row_dominates(v, find(m, "x"), made.id));
+  assert_false(vyre_row_dominates(v, made.id, find(m, "g")));
+  assert_true(vyre_loops_contain(v, v->parent[find(m, "k")], made.id));
+  check(vyre_module_seal(m, NULL)); /* renumbers: nothing holds */
+  assert_true(!v->loop && !v->loop_next && !v->loop_exit && !v->end && !v->level && !v->depth);
+  check(vyre_module_make_analyses(m, VYRE_LEVELS | VYRE_LOOPS));
+  vyre_row_kill(m, (vyre_row){find(m, "x")});
+  check(vyre_module_seal(m, NULL));
+  check(vyre_module_make_analyses(m, VYRE_LEVELS));
+  assert_int_equal(level[v->rows], 0);
+  vyre_module *copy;
+  check(vyre_module_clone(m, &copy));
+  assert_null(vyre_module_view(copy)->level);
+  vyre_module_destroy(copy);
+  vyre_module_clear(m);
+  assert_null(v->level);
+  vyre_module_destroy(m);
+}
+
+/* A module that grows while its analyses are there: their columns grow along, zero. */
+static void
+columns_grow_along(void **state)
+{
+  (void)state;
+  vyre_module *m = parse(small);
+  const vyre_view *v = vyre_module_view(m);
+  vyre_builder b = {.module = m};
+  vyre_builder_before(&b, (vyre_row){find(m, "g")});
+  for (uint32_t i = 0; i < 30000; i++)
+    vyre_build_imm(&b, VYRE_OP_add, (vyre_row){find(m, "k")}, i);
+  check(vyre_module_status(m));
+  assert_int_equal(v->level[v->rows - 1] | v->loop[v->rows - 1] | v->depth[v->rows - 1] | v->end[v->rows - 1], 0);
+  vyre_module_destroy(m);
+}
+
+static uint32_t commits_left;
+
+static bool
+scarce_commit(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  (void)user;
+  return commits_left-- > 0 && vyre_allocator_default()->commit(vyre_allocator_default()->user, memory, old_size, new_size);
+}
+
+static void
+without_memory(void **state)
+{
+  (void)state;
+  vyre_allocator allocator = *vyre_allocator_default();
+  allocator.commit = scarce_commit;
+  for (uint32_t at = 0;; at++) {
+    vyre_module *m;
+    commits_left = 1000;
+    check(vyre_module_create(&allocator, 1u << 16, &m));
+    check(vyre_text_parse(m, small, sizeof small - 1, "test", (vyre_diagnostics){print_diagnostic, NULL}));
+    commits_left = at;
+    vyre_status status = vyre_module_make_analyses(m, VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS);
+    const vyre_view *v = vyre_module_view(m);
+    assert_true(status ? !v->loop && !v->end && !v->level : v->loop && v->end && v->level);
+    const bool enough = !status;
+    assert_true(enough || strstr(vyre_status_text(status), "out of memory"));
+    vyre_status_free(status);
+    vyre_module_destroy(m);
+    if (enough) {
+      assert_int_equal(at, 6); /* a column each */
+      return;
+    }
+  }
+}
+
+static void
+what_is_dropped_is_poisoned(void **state)
+{
+  (void)state;
+  vyre_module *m = parse(small);
+  const vyre_view *v = vyre_module_view(m);
+  const uint32_t *level = v->level, *loop = v->loop, g = find(m, "g");
+
+  vyre_module_drop_analyses(m, VYRE_LEVELS | VYRE_VERSIONS, true);
+  for (uint32_t row = 0; row < v->rows; row++)
+    assert_int_equal(level[row], UINT32_MAX);
+  assert_int_equal(v->imm_hi[g], UINT32_MAX);
+  assert_ptr_equal(v->loop, loop);
+  check(vyre_verify_analyses(m, VYRE_LOOPS | VYRE_DOMINANCE));
+  vyre_status status = vyre_verify_analyses(m, VYRE_LEVELS);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
+  vyre_status_free(status);
+  check(vyre_module_make_analyses(m, VYRE_ANALYSES));
+  check(vyre_verify_analyses(m, VYRE_ANALYSES));
+  assert_int_not_equal(v->imm_hi[g], UINT32_MAX);
+  vyre_module_destroy(m);
+}
+
+static void
+what_is_wrong_is_named(void **state)
+{
+  (void)state;
+  vyre_module *m = parse(small);
+  const vyre_view *v = vyre_module_view(m);
+  const uint32_t y = find(m, "y"), k = find(m, "k");
+  const struct {
+    const uint32_t *column;
+    uint32_t row, wrong;
+    const char *message;
+  } cases[] = {
+      {v->loop, y, 0, "the innermost loop around %y (u32) is said to be none, but it is row "},
+      {v->loop_next, 0, 0, "the loop behind row 0 is said to be none, but it is row "},
+      {v->loop_exit, v->parent[k], y, " (for) is said to be %y (u32), but it is none"},
+      {v->end, k, y, "the last row in %k (u32) is said to be %y (u32), but it is %g (u32)"},
+      {v->level, y, 7, "the operand level of %y (u32) is said to be 7, but it is 1"},
+      {v->depth, y, 0, "the depth of %y (u32) is said to be 0, but it is 3"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint32_t *cell = (uint32_t *)cases[i].column + cases[i].row, right = *cell;
+    *cell = cases[i].wrong;
+    vyre_status status = vyre_verify_analyses(m, VYRE_ANALYSES);
+    assert_non_null(status);
+    if (!strstr(vyre_status_text(status), cases[i].message))
+      fail_msg("%s", vyre_status_text(status));
+    vyre_status_free(status);
+    *cell = right;
+  }
+  check(vyre_verify_analyses(m, VYRE_ANALYSES));
+  vyre_module_destroy(m);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(trips),
+      cmocka_unit_test(exits),
+      cmocka_unit_test(moves),
+      cmocka_unit_test(inner_loops_first),
+      cmocka_unit_test(dominance_is_nesting),
+      cmocka_unit_test(levels_are_longest_paths),
+      cmocka_unit_test(random_programs),
+      cmocka_unit_test(what_is_shown),
+      cmocka_unit_test(columns_grow_along),
+      cmocka_unit_test(without_memory),
+      cmocka_unit_test(what_is_dropped_is_poisoned),
+      cmocka_unit_test(what_is_wrong_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
