@@ -23,16 +23,23 @@ repeats(const vyre_spv_words *words, size_t start)
   return false;
 }
 
+bool
+vyre_spv_declares(const vyre_spv *s, uint32_t capability)
+{
+  for (size_t at = 0; at + 1 < s->capabilities.count; at += 2)
+    if (s->capabilities.data[at + 1] == capability)
+      return true;
+  return false;
+}
+
 void
 vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension)
 {
-  size_t start = s->capabilities.count;
-  vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capability, 1);
-  if (!s->out_of_memory && repeats(&s->capabilities, start))
-    s->capabilities.count = start;
+  if (!vyre_spv_declares(s, capability))
+    vyre_spv_instruction(s, &s->capabilities, SpvOpCapability, &capability, 1);
   if (!extension || s->version >= version)
     return;
-  start = s->extensions.count;
+  const size_t start = s->extensions.count;
   vyre_spv_text(s, &s->extensions, SpvOpExtension, NULL, 0, extension);
   if (!s->out_of_memory && repeats(&s->extensions, start))
     s->extensions.count = start;

@@ -40,6 +40,9 @@ enum {
   VYRE_SPV_USED = 64,        /* a value that is an operand of something written */
 };
 
+/* gid to subgroup_lt_mask. */
+enum { VYRE_SPV_PLACES = VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1 };
+
 /* A control construct being written.  `vars` are those that are set in it. */
 typedef struct vyre_spv_scope {
   uint32_t row;
@@ -93,7 +96,7 @@ typedef struct vyre_spv {
   vyre_spv_pointer_made pointers[VYRE_SPV_CACHED / 4];
   uint32_t value_types[256];
   uint32_t glsl;
-  uint32_t builtins[5];
+  uint32_t builtins[VYRE_SPV_PLACES]; /* by op - VYRE_OP_gid */
   uint32_t workgroup_size; /* the WorkgroupSize composite, if there is one */
   uint32_t workgroup_key[3];
   bool workgroup_seen;
@@ -305,6 +308,7 @@ uint32_t vyre_spv_initializer(vyre_spv *s, vyre_type_id type, uint32_t initializ
 
 /* What is written needs the capability, and in versions before `version`, the extension: declared, where they are not yet. */
 void vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *extension);
+bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
 
 /* Capabilities and extensions that a module from text needs for the types in it. */
 void vyre_spv_type_capabilities(vyre_spv *s);
@@ -315,7 +319,18 @@ void vyre_spv_buffer(vyre_spv *s, uint32_t row);
 /* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
 void vyre_spv_memory_start(vyre_spv *s);
 void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
-uint32_t vyre_spv_builtin(vyre_spv *s, uint32_t row);
+/* gid and its like: the value of a built-in variable. */
+uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);
+static inline bool
+vyre_spv_is_place(vyre_opcode op)
+{
+  return op >= VYRE_OP_gid && op <= VYRE_OP_subgroup_lt_mask;
+}
+
+/* ---- subgroup.c ---- */
+
+/* A row that combines what lanes have: subgroup_elect to subgroup_xor. */
+uint32_t vyre_spv_subgroup(vyre_spv *s, uint32_t row);
 
 /* ---- order.c ---- */
 

@@ -129,28 +129,45 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, id);
 }
 
-static uint32_t
-load_builtin(vyre_spv *s, vyre_opcode op)
+/* What a place in the subgroup needs; modules from before SPIR-V 1.3 know some by an extension. */
+static void
+need_place(vyre_spv *s, vyre_opcode op)
 {
-  static const uint32_t names[5] = {SpvBuiltInGlobalInvocationId, SpvBuiltInLocalInvocationId, SpvBuiltInWorkgroupId,
-                                    SpvBuiltInNumWorkgroups, SpvBuiltInLocalInvocationIndex};
+  const bool mask = op >= VYRE_OP_subgroup_eq_mask, ballot = mask || op == VYRE_OP_subgroup_lane || op == VYRE_OP_subgroup_size;
+  if (op < VYRE_OP_subgroup_lane || (ballot && vyre_spv_declares(s, SpvCapabilitySubgroupBallotKHR)))
+    return;
+  if (s->version >= 0x10300)
+    vyre_spv_need(s, mask ? SpvCapabilityGroupNonUniformBallot : SpvCapabilityGroupNonUniform, 0, NULL);
+  else if (ballot)
+    vyre_spv_need(s, SpvCapabilitySubgroupBallotKHR, UINT32_MAX, "SPV_KHR_shader_ballot");
+  else
+    vyre_spv_fail(s, "%s needs SPIR-V 1.3\nFix: compile the shader for Vulkan 1.1 or later", vyre_op_infos[op].text);
+}
+
+uint32_t
+vyre_spv_place(vyre_spv *s, vyre_opcode op)
+{
+  static const struct {
+    uint16_t builtin, lanes;
+  } places[VYRE_SPV_PLACES] = {
+      {SpvBuiltInGlobalInvocationId, 3}, {SpvBuiltInLocalInvocationId, 3},    {SpvBuiltInWorkgroupId, 3},
+      {SpvBuiltInNumWorkgroups, 3},      {SpvBuiltInLocalInvocationIndex, 1}, {SpvBuiltInSubgroupLocalInvocationId, 1},
+      {SpvBuiltInSubgroupId, 1},         {SpvBuiltInSubgroupSize, 1},         {SpvBuiltInNumSubgroups, 1},
+      {SpvBuiltInSubgroupEqMask, 4},     {SpvBuiltInSubgroupGeMask, 4},       {SpvBuiltInSubgroupGtMask, 4},
+      {SpvBuiltInSubgroupLeMask, 4},     {SpvBuiltInSubgroupLtMask, 4},
+  }; /* ORDER: ops.def */
   const uint32_t which = (uint32_t)(op - VYRE_OP_gid);
-  const uint32_t type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, op == VYRE_OP_lindex ? 1 : 3));
+  const uint32_t type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, places[which].lanes));
+  need_place(s, op);
   if (!s->builtins[which]) {
     const uint32_t id = s->builtins[which] = s->next_id++;
     const uint32_t words[3] = {vyre_spv_pointer(s, SpvStorageClassInput, type), id, SpvStorageClassInput};
-    const uint32_t decoration[3] = {id, SpvDecorationBuiltIn, names[which]};
+    const uint32_t decoration[3] = {id, SpvDecorationBuiltIn, places[which].builtin};
     vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, 3);
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
   }
   s->builtins_used |= 1u << which;
   return vyre_spv_op1(s, SpvOpLoad, type, s->builtins[which]);
-}
-
-uint32_t
-vyre_spv_builtin(vyre_spv *s, uint32_t row)
-{
-  return load_builtin(s, vyre_spv_opcode(s, row));
 }
 
 /* ---- addresses ---- */
@@ -579,7 +596,7 @@ zero_workgroup(vyre_spv *s)
     if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(s->imm_hi[row]) != VYRE_SPACE_WORKGROUP)
       continue;
     if (!lindex) {
-      lindex = load_builtin(s, VYRE_OP_lindex);
+      lindex = vyre_spv_place(s, VYRE_OP_lindex);
       invocations = vyre_spv_op2(s, SpvOpIMul, u32, s->workgroup_key[0], s->workgroup_key[1]);
       invocations = vyre_spv_op2(s, SpvOpIMul, u32, invocations, s->workgroup_key[2]);
     }

@@ -104,7 +104,7 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
   if (!name)
     name = "main";
   vyre_spv_text(s, &s->entries, SpvOpEntryPoint, operands, 2, name);
-  for (uint32_t i = 0; i < 5; i++)
+  for (uint32_t i = 0; i < VYRE_SPV_PLACES; i++)
     if (s->builtins_used & 1u << i)
       vyre_spv_push(s, &s->entries, s->builtins[i]);
   if (s->version >= 0x10400)

@@ -17,11 +17,6 @@ typedef struct op_form {
 static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_const] = {OWN, 0, 0, 0},
     [VYRE_OP_spec] = {OWN, 0, 0, 0},
-    [VYRE_OP_gid] = {OWN, 0, 0, 0},
-    [VYRE_OP_lid] = {OWN, 0, 0, 0},
-    [VYRE_OP_wid] = {OWN, 0, 0, 0},
-    [VYRE_OP_groups] = {OWN, 0, 0, 0},
-    [VYRE_OP_lindex] = {OWN, 0, 0, 0},
     [VYRE_OP_tuple] = {OWN, 0, 0, 0},
     [VYRE_OP_part] = {OWN, 0, 0, 0},
     [VYRE_OP_join] = {OWN, 0, 0, 0},
@@ -446,12 +441,6 @@ write_own(vyre_spv *s, uint32_t row, const op_form *f)
     return vyre_spv_constant(s, result, vyre_spv_payload(s, row));
   case VYRE_OP_spec:
     return vyre_spv_spec(s, row);
-  case VYRE_OP_gid:
-  case VYRE_OP_lid:
-  case VYRE_OP_wid:
-  case VYRE_OP_groups:
-  case VYRE_OP_lindex:
-    return vyre_spv_builtin(s, row);
   case VYRE_OP_tuple:
     return write_tuple(s, row);
   case VYRE_OP_part:
@@ -520,6 +509,17 @@ write_plain(vyre_spv *s, uint32_t row, const op_form *f)
   return vyre_spv_op(s, code_for(f, operand), type, operands, count);
 }
 
+static uint32_t
+write_valued(vyre_spv *s, uint32_t row, const op_form *f)
+{
+  uint32_t id = vyre_spv_other_width(s, row);
+  if (id == 0 && s->strict)
+    id = vyre_spv_guarded(s, row);
+  if (id == 0)
+    id = f->form == OWN ? write_own(s, row, f) : f->form == EXPAND ? vyre_spv_expanded(s, row) : write_plain(s, row, f);
+  return id;
+}
+
 void
 vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
 {
@@ -552,16 +552,15 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
   const op_form *f = &forms[op];
   const uint32_t first_new = s->next_id;
   uint32_t id = 0;
-  if (f->form == NONE) {
-    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
-    return;
-  }
   s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
-  id = vyre_spv_other_width(s, row);
-  if (id == 0 && s->strict)
-    id = vyre_spv_guarded(s, row);
-  if (id == 0)
-    id = f->form == OWN ? write_own(s, row, f) : f->form == EXPAND ? vyre_spv_expanded(s, row) : write_plain(s, row, f);
+  if (vyre_spv_is_place(op))
+    id = vyre_spv_place(s, op);
+  else if (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor)
+    id = vyre_spv_subgroup(s, row);
+  else if (f->form == NONE)
+    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
+  else
+    id = write_valued(s, row, f);
   s->exact = false;
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)

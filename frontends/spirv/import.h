@@ -323,7 +323,7 @@ typedef struct import {
   uint32_t program, program_epoch;
   uint32_t epochs[ID_KINDS];       /* of values that hold now: constants' is the program, locals' the instance */
   uint32_t first_decl, first_body; /* marks: rows go in front of them */
-  uint32_t builtins[5];
+  uint32_t builtins[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
   uint32_t inlined;
   uint32_t copied; /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
   uint32_t copied_from, copied_operands;
@@ -597,6 +597,10 @@ bool import_operation(import *m, uint32_t op, uint32_t type, uint32_t id, const 
 /* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */
 uint32_t import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count);
 uint32_t import_row_flags(const import *m, uint32_t id);
+
+/* ---- subgroups.c ---- */
+bool import_is_subgroup(uint32_t op);
+bool import_subgroup(import *m, uint32_t op);
 
 /* ---- glsl450.c ---- */
 bool import_glsl450(import *m, uint32_t type, uint32_t id, uint32_t function, const uint32_t *args, uint32_t count);

@@ -125,6 +125,8 @@ import_instruction(import *m)
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
     return import_memory(m, op);
+  if (import_is_subgroup(op))
+    return import_subgroup(m, op);
   bool has_result, has_type;
   import_op_results(op, &has_result, &has_type);
   if (!has_result || !has_type)

@@ -185,6 +185,15 @@ import_builtin(import *m, const pointer *p)
       {SpvBuiltInWorkgroupId, VYRE_OP_wid, VYRE_TYPE(VYRE_U32, 3)},
       {SpvBuiltInNumWorkgroups, VYRE_OP_groups, VYRE_TYPE(VYRE_U32, 3)},
       {SpvBuiltInLocalInvocationIndex, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1)},
+      {SpvBuiltInSubgroupLocalInvocationId, VYRE_OP_subgroup_lane, VYRE_TYPE(VYRE_U32, 1)},
+      {SpvBuiltInSubgroupId, VYRE_OP_subgroup_id, VYRE_TYPE(VYRE_U32, 1)},
+      {SpvBuiltInSubgroupSize, VYRE_OP_subgroup_size, VYRE_TYPE(VYRE_U32, 1)},
+      {SpvBuiltInNumSubgroups, VYRE_OP_subgroups, VYRE_TYPE(VYRE_U32, 1)},
+      {SpvBuiltInSubgroupEqMask, VYRE_OP_subgroup_eq_mask, VYRE_TYPE(VYRE_U32, 4)},
+      {SpvBuiltInSubgroupGeMask, VYRE_OP_subgroup_ge_mask, VYRE_TYPE(VYRE_U32, 4)},
+      {SpvBuiltInSubgroupGtMask, VYRE_OP_subgroup_gt_mask, VYRE_TYPE(VYRE_U32, 4)},
+      {SpvBuiltInSubgroupLeMask, VYRE_OP_subgroup_le_mask, VYRE_TYPE(VYRE_U32, 4)},
+      {SpvBuiltInSubgroupLtMask, VYRE_OP_subgroup_lt_mask, VYRE_TYPE(VYRE_U32, 4)},
   };
   for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
     if (known[k].builtin != p->first)

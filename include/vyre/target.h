@@ -49,6 +49,7 @@ typedef enum vyre_device_feature {
   VYRE_DEVICE_STORAGE8 = 256,
   VYRE_DEVICE_UNIFORM8 = 512,
   VYRE_DEVICE_PUSH8 = 1024,
+  VYRE_DEVICE_SUBGROUP_TYPES = 2048, /* subgroup operations on integers of 8, 16 and 64 bits and on f16 */
 } vyre_device_feature;
 
 /* Atomics beyond those on 32-bit integers.  ORDER: of each float kind load, store and exchange; add; min and max. */
@@ -65,6 +66,18 @@ typedef enum vyre_device_atomic {
   VYRE_DEVICE_ATOMIC_F64_MINMAX = 512,
 } vyre_device_atomic;
 
+/* What the invocations of a subgroup can do together.  The numbers are VkSubgroupFeatureFlagBits'. */
+typedef enum vyre_device_subgroup {
+  VYRE_DEVICE_SUBGROUP_BASIC = 1,
+  VYRE_DEVICE_SUBGROUP_VOTE = 2,
+  VYRE_DEVICE_SUBGROUP_ARITHMETIC = 4,
+  VYRE_DEVICE_SUBGROUP_BALLOT = 8,
+  VYRE_DEVICE_SUBGROUP_SHUFFLE = 16,
+  VYRE_DEVICE_SUBGROUP_SHUFFLE_RELATIVE = 32,
+  VYRE_DEVICE_SUBGROUP_CLUSTERED = 64,
+  VYRE_DEVICE_SUBGROUP_QUAD = 128,
+} vyre_device_subgroup;
+
 /* What a device is and takes; bytes unless said otherwise. */
 typedef struct vyre_device_info {
   uint32_t index;
@@ -74,6 +87,7 @@ typedef struct vyre_device_info {
   bool usable;                              /* has what the target needs */
   uint32_t features;                        /* vyre_device_feature */
   uint32_t storage_atomics, shared_atomics; /* vyre_device_atomic, in storage buffers and in workgroup memory */
+  uint32_t subgroup_operations;             /* vyre_device_subgroup */
   uint64_t memory;
   uint64_t max_buffer;  /* greatest allocation */
   uint64_t max_storage; /* greatest range bound as a storage buffer */

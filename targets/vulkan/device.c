@@ -98,7 +98,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   VYRE_TRY(vulkan_find_extensions(instance, allocator, choice));
   vulkan_features has;
   vulkan_features_get(instance, choice, &has);
-  vulkan_features_describe(&has, info);
+  vulkan_features_describe(instance, &has, choice);
   VkPhysicalDeviceMemoryProperties memory;
   instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
   for (uint32_t i = 0; i < memory.memoryHeapCount; i++)

@@ -10,6 +10,8 @@
 static const char *const extension_names[VULKAN_EXTENSION__COUNT] = {
     [VULKAN_EXTENSION_ATOMIC_FLOAT] = VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME,
     [VULKAN_EXTENSION_ATOMIC_FLOAT_2] = VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME,
+    [VULKAN_EXTENSION_SUBGROUP_BALLOT] = VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME,
+    [VULKAN_EXTENSION_SUBGROUP_VOTE] = VK_EXT_SHADER_SUBGROUP_VOTE_EXTENSION_NAME,
 };
 
 vyre_status
@@ -116,9 +118,21 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
 #undef TAKE
 }
 
-void
-vulkan_features_describe(const vulkan_features *has, vyre_device_info *out)
+/* What kernels can do in subgroups; nothing, if the device has subgroups in other stages alone. */
+static uint32_t
+subgroup_operations(const vulkan_instance *instance, const vulkan_device_choice *choice)
 {
+  VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
+  instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &properties);
+  return subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT ? subgroup.supportedOperations : 0;
+}
+
+void
+vulkan_features_describe(const vulkan_instance *instance, const vulkan_features *has, vulkan_device_choice *choice)
+{
+  vyre_device_info *out = &choice->info;
+  out->subgroup_operations = subgroup_operations(instance, choice);
 #define HAS(part, feature, bit) (has->part.feature ? (uint32_t)(bit) : 0u)
   out->features =
       HAS(v12, shaderInt8, VYRE_DEVICE_INT8) | HAS(core, features.shaderInt16, VYRE_DEVICE_INT16) |
@@ -126,7 +140,7 @@ vulkan_features_describe(const vulkan_features *has, vyre_device_info *out)
       HAS(core, features.shaderFloat64, VYRE_DEVICE_FLOAT64) | HAS(v11, storageBuffer16BitAccess, VYRE_DEVICE_STORAGE16) |
       HAS(v11, uniformAndStorageBuffer16BitAccess, VYRE_DEVICE_UNIFORM16) | HAS(v11, storagePushConstant16, VYRE_DEVICE_PUSH16) |
       HAS(v12, storageBuffer8BitAccess, VYRE_DEVICE_STORAGE8) | HAS(v12, uniformAndStorageBuffer8BitAccess, VYRE_DEVICE_UNIFORM8) |
-      HAS(v12, storagePushConstant8, VYRE_DEVICE_PUSH8);
+      HAS(v12, storagePushConstant8, VYRE_DEVICE_PUSH8) | HAS(v12, shaderSubgroupExtendedTypes, VYRE_DEVICE_SUBGROUP_TYPES);
 #define ATOMICS(memory)                                                                \
   (HAS(v12, shader##memory##Int64Atomics, VYRE_DEVICE_ATOMIC_INT64) |                  \
    HAS(atomics2, shader##memory##Float16Atomics, VYRE_DEVICE_ATOMIC_F16) |             \

@@ -1,8 +1,8 @@
 /* What a kernel needs of a device, told from its words: a driver may take a kernel that uses what it was not asked for, and
  * compute anything.
  *
- * Capabilities say most.  What an atomic needs depends on the type and the kind of memory behind its pointer; for this the types of
- * pointers are followed: linear in the words, and only where there are atomics.
+ * Capabilities say most.  What an atomic needs depends on the type and the kind of memory behind its pointer, what a subgroup
+ * operation needs on its type; for this types are followed: linear in the words, and only where there are such instructions.
  *
  * limits: pointers that come out of functions' results or phis have types too, so no case is left out; ids up to SPIR-V's universal
  * limit of 4194303.
@@ -35,54 +35,84 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
                     desc->label, what, target->choice.info.name, feature);
 }
 
-/* A capability needs the feature, or one of the atomics in some memory. */
+/* Of which field of the device's description a capability needs a bit. */
+typedef enum need_of { OF_FEATURES, OF_ATOMICS, OF_SUBGROUP, OF_EXTENSIONS, OF_NOTHING } need_of;
+
 static const struct {
-  uint32_t capability, feature, atomics;
+  uint32_t capability, bits;
+  need_of of;
   const char *name, *vulkan;
 } capability_needs[] = {
-    {SpvCapabilityFloat16, VYRE_DEVICE_FLOAT16, 0, "Float16", "shaderFloat16"},
-    {SpvCapabilityFloat64, VYRE_DEVICE_FLOAT64, 0, "Float64", "shaderFloat64"},
-    {SpvCapabilityInt64, VYRE_DEVICE_INT64, 0, "Int64", "shaderInt64"},
-    {SpvCapabilityInt16, VYRE_DEVICE_INT16, 0, "Int16", "shaderInt16"},
-    {SpvCapabilityInt8, VYRE_DEVICE_INT8, 0, "Int8", "shaderInt8"},
-    {SpvCapabilityStorageBuffer16BitAccess, VYRE_DEVICE_STORAGE16, 0, "StorageBuffer16BitAccess", "storageBuffer16BitAccess"},
-    {SpvCapabilityUniformAndStorageBuffer16BitAccess, VYRE_DEVICE_UNIFORM16, 0, "UniformAndStorageBuffer16BitAccess",
+    {SpvCapabilityFloat16, VYRE_DEVICE_FLOAT16, OF_FEATURES, "Float16", "shaderFloat16"},
+    {SpvCapabilityFloat64, VYRE_DEVICE_FLOAT64, OF_FEATURES, "Float64", "shaderFloat64"},
+    {SpvCapabilityInt64, VYRE_DEVICE_INT64, OF_FEATURES, "Int64", "shaderInt64"},
+    {SpvCapabilityInt16, VYRE_DEVICE_INT16, OF_FEATURES, "Int16", "shaderInt16"},
+    {SpvCapabilityInt8, VYRE_DEVICE_INT8, OF_FEATURES, "Int8", "shaderInt8"},
+    {SpvCapabilityStorageBuffer16BitAccess, VYRE_DEVICE_STORAGE16, OF_FEATURES, "StorageBuffer16BitAccess",
+     "storageBuffer16BitAccess"},
+    {SpvCapabilityUniformAndStorageBuffer16BitAccess, VYRE_DEVICE_UNIFORM16, OF_FEATURES, "UniformAndStorageBuffer16BitAccess",
      "uniformAndStorageBuffer16BitAccess"},
-    {SpvCapabilityStoragePushConstant16, VYRE_DEVICE_PUSH16, 0, "StoragePushConstant16", "storagePushConstant16"},
-    {SpvCapabilityStorageBuffer8BitAccess, VYRE_DEVICE_STORAGE8, 0, "StorageBuffer8BitAccess", "storageBuffer8BitAccess"},
-    {SpvCapabilityUniformAndStorageBuffer8BitAccess, VYRE_DEVICE_UNIFORM8, 0, "UniformAndStorageBuffer8BitAccess",
+    {SpvCapabilityStoragePushConstant16, VYRE_DEVICE_PUSH16, OF_FEATURES, "StoragePushConstant16", "storagePushConstant16"},
+    {SpvCapabilityStorageBuffer8BitAccess, VYRE_DEVICE_STORAGE8, OF_FEATURES, "StorageBuffer8BitAccess", "storageBuffer8BitAccess"},
+    {SpvCapabilityUniformAndStorageBuffer8BitAccess, VYRE_DEVICE_UNIFORM8, OF_FEATURES, "UniformAndStorageBuffer8BitAccess",
      "uniformAndStorageBuffer8BitAccess"},
-    {SpvCapabilityStoragePushConstant8, VYRE_DEVICE_PUSH8, 0, "StoragePushConstant8", "storagePushConstant8"},
-    {SpvCapabilityInt64Atomics, 0, VYRE_DEVICE_ATOMIC_INT64, "Int64Atomics", "shaderBufferInt64Atomics"},
-    {SpvCapabilityAtomicFloat16AddEXT, 0, VYRE_DEVICE_ATOMIC_F16_ADD, "AtomicFloat16AddEXT", "shaderBufferFloat16AtomicAdd"},
-    {SpvCapabilityAtomicFloat32AddEXT, 0, VYRE_DEVICE_ATOMIC_F32_ADD, "AtomicFloat32AddEXT", "shaderBufferFloat32AtomicAdd"},
-    {SpvCapabilityAtomicFloat64AddEXT, 0, VYRE_DEVICE_ATOMIC_F64_ADD, "AtomicFloat64AddEXT", "shaderBufferFloat64AtomicAdd"},
-    {SpvCapabilityAtomicFloat16MinMaxEXT, 0, VYRE_DEVICE_ATOMIC_F16_MINMAX, "AtomicFloat16MinMaxEXT",
+    {SpvCapabilityStoragePushConstant8, VYRE_DEVICE_PUSH8, OF_FEATURES, "StoragePushConstant8", "storagePushConstant8"},
+    {SpvCapabilityInt64Atomics, VYRE_DEVICE_ATOMIC_INT64, OF_ATOMICS, "Int64Atomics", "shaderBufferInt64Atomics"},
+    {SpvCapabilityAtomicFloat16AddEXT, VYRE_DEVICE_ATOMIC_F16_ADD, OF_ATOMICS, "AtomicFloat16AddEXT",
+     "shaderBufferFloat16AtomicAdd"},
+    {SpvCapabilityAtomicFloat32AddEXT, VYRE_DEVICE_ATOMIC_F32_ADD, OF_ATOMICS, "AtomicFloat32AddEXT",
+     "shaderBufferFloat32AtomicAdd"},
+    {SpvCapabilityAtomicFloat64AddEXT, VYRE_DEVICE_ATOMIC_F64_ADD, OF_ATOMICS, "AtomicFloat64AddEXT",
+     "shaderBufferFloat64AtomicAdd"},
+    {SpvCapabilityAtomicFloat16MinMaxEXT, VYRE_DEVICE_ATOMIC_F16_MINMAX, OF_ATOMICS, "AtomicFloat16MinMaxEXT",
      "shaderBufferFloat16AtomicMinMax"},
-    {SpvCapabilityAtomicFloat32MinMaxEXT, 0, VYRE_DEVICE_ATOMIC_F32_MINMAX, "AtomicFloat32MinMaxEXT",
+    {SpvCapabilityAtomicFloat32MinMaxEXT, VYRE_DEVICE_ATOMIC_F32_MINMAX, OF_ATOMICS, "AtomicFloat32MinMaxEXT",
      "shaderBufferFloat32AtomicMinMax"},
-    {SpvCapabilityAtomicFloat64MinMaxEXT, 0, VYRE_DEVICE_ATOMIC_F64_MINMAX, "AtomicFloat64MinMaxEXT",
+    {SpvCapabilityAtomicFloat64MinMaxEXT, VYRE_DEVICE_ATOMIC_F64_MINMAX, OF_ATOMICS, "AtomicFloat64MinMaxEXT",
      "shaderBufferFloat64AtomicMinMax"},
+    {SpvCapabilityGroupNonUniform, VYRE_DEVICE_SUBGROUP_BASIC, OF_SUBGROUP, "GroupNonUniform", "VK_SUBGROUP_FEATURE_BASIC_BIT"},
+    {SpvCapabilityGroupNonUniformVote, VYRE_DEVICE_SUBGROUP_VOTE, OF_SUBGROUP, "GroupNonUniformVote",
+     "VK_SUBGROUP_FEATURE_VOTE_BIT"},
+    {SpvCapabilityGroupNonUniformArithmetic, VYRE_DEVICE_SUBGROUP_ARITHMETIC, OF_SUBGROUP, "GroupNonUniformArithmetic",
+     "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT"},
+    {SpvCapabilityGroupNonUniformBallot, VYRE_DEVICE_SUBGROUP_BALLOT, OF_SUBGROUP, "GroupNonUniformBallot",
+     "VK_SUBGROUP_FEATURE_BALLOT_BIT"},
+    {SpvCapabilityGroupNonUniformShuffle, VYRE_DEVICE_SUBGROUP_SHUFFLE, OF_SUBGROUP, "GroupNonUniformShuffle",
+     "VK_SUBGROUP_FEATURE_SHUFFLE_BIT"},
+    {SpvCapabilityGroupNonUniformShuffleRelative, VYRE_DEVICE_SUBGROUP_SHUFFLE_RELATIVE, OF_SUBGROUP,
+     "GroupNonUniformShuffleRelative", "VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT"},
+    {SpvCapabilityGroupNonUniformClustered, VYRE_DEVICE_SUBGROUP_CLUSTERED, OF_SUBGROUP, "GroupNonUniformClustered",
+     "VK_SUBGROUP_FEATURE_CLUSTERED_BIT"},
+    {SpvCapabilityGroupNonUniformQuad, VYRE_DEVICE_SUBGROUP_QUAD, OF_SUBGROUP, "GroupNonUniformQuad",
+     "VK_SUBGROUP_FEATURE_QUAD_BIT"},
+    {SpvCapabilitySubgroupBallotKHR, 1u << VULKAN_EXTENSION_SUBGROUP_BALLOT, OF_EXTENSIONS, "SubgroupBallotKHR",
+     "VK_EXT_shader_subgroup_ballot"},
+    {SpvCapabilitySubgroupVoteKHR, 1u << VULKAN_EXTENSION_SUBGROUP_VOTE, OF_EXTENSIONS, "SubgroupVoteKHR",
+     "VK_EXT_shader_subgroup_vote"},
+    {SpvCapabilityGroupNonUniformRotateKHR, 0, OF_NOTHING, "GroupNonUniformRotateKHR", "VK_KHR_shader_subgroup_rotate"},
 };
 
 static vyre_status
 check_capability(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t capability)
 {
   const vyre_device_info *info = &target->choice.info;
-  for (size_t i = 0; i < sizeof capability_needs / sizeof capability_needs[0]; i++) {
-    if (capability_needs[i].capability != capability || (info->features & capability_needs[i].feature) ||
-        ((info->storage_atomics | info->shared_atomics) & capability_needs[i].atomics))
-      continue;
-    return lacks(target, desc, capability_needs[i].name, capability_needs[i].vulkan);
-  }
+  const uint32_t has[] = {[OF_FEATURES] = info->features,
+                          [OF_ATOMICS] = info->storage_atomics | info->shared_atomics,
+                          [OF_SUBGROUP] = info->subgroup_operations,
+                          [OF_EXTENSIONS] = target->choice.extensions,
+                          [OF_NOTHING] = 0};
+  for (size_t i = 0; i < sizeof capability_needs / sizeof capability_needs[0]; i++)
+    if (capability_needs[i].capability == capability && !(has[capability_needs[i].of] & capability_needs[i].bits))
+      return lacks(target, desc, capability_needs[i].name, capability_needs[i].vulkan);
   return VYRE_OK;
 }
 
-/* ---- atomics ------------------------------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------------------------------- */
 
 /* What is known of an id: of a type, what it is; of a value, its type. */
 typedef struct known {
   uint8_t scalar;        /* a vyre_device_atomic for its plain accesses; 0: atomics on it need nothing */
+  bool is_extended;      /* subgroup operations on it, scalar or vector, are a feature of their own */
   uint8_t storage_class; /* of a pointer */
   uint32_t type;         /* of a value: its type; of a pointer type: what it points to */
 } known;
@@ -95,14 +125,22 @@ learn(const vyre_kernel_desc *desc, size_t at, uint32_t length, known *ids, uint
   const uint32_t width = second;
   switch (op) {
   case SpvOpTypeInt:
-    if (length > 2 && first < bound)
+    if (length > 2 && first < bound) {
       ids[first].scalar = width == 64 ? VYRE_DEVICE_ATOMIC_INT64 : 0;
+      ids[first].is_extended = width != 32;
+    }
     return;
   case SpvOpTypeFloat:
-    if (length > 2 && first < bound)
+    if (length > 2 && first < bound) {
       ids[first].scalar = (uint8_t)(width == 16   ? VYRE_DEVICE_ATOMIC_F16
                                     : width == 32 ? VYRE_DEVICE_ATOMIC_F32
                                                   : VYRE_DEVICE_ATOMIC_F64);
+      ids[first].is_extended = width == 16;
+    }
+    return;
+  case SpvOpTypeVector:
+    if (length > 2 && first < bound && second < bound)
+      ids[first].is_extended = ids[second].is_extended;
     return;
   case SpvOpTypePointer:
     if (length > 3 && first < bound) {
@@ -163,8 +201,24 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   return lacks(target, desc, what, feature);
 }
 
+/* Those whose result is of their operand's type, so that it tells. */
+static bool
+is_group(uint32_t op)
+{
+  return (op >= SpvOpGroupNonUniformBroadcast && op <= SpvOpGroupNonUniformQuadSwap) || op == SpvOpGroupNonUniformRotateKHR;
+}
+
 static vyre_status
-check_atomics(const vyre_target *target, const vyre_kernel_desc *desc)
+check_group(const vyre_target *target, const vyre_kernel_desc *desc, size_t at, uint32_t length, const known *ids, uint32_t bound)
+{
+  const uint32_t type = length > 1 ? word_at(desc, at + 1) : 0;
+  if (type >= bound || !ids[type].is_extended || (target->choice.info.features & VYRE_DEVICE_SUBGROUP_TYPES))
+    return VYRE_OK;
+  return lacks(target, desc, "a subgroup operation on integers that are not of 32 bits, or on f16", "shaderSubgroupExtendedTypes");
+}
+
+static vyre_status
+check_types(const vyre_target *target, const vyre_kernel_desc *desc)
 {
   const uint32_t bound = word_at(desc, 3);
   if (bound == 0 || bound > MOST_IDS)
@@ -181,6 +235,8 @@ check_atomics(const vyre_target *target, const vyre_kernel_desc *desc)
     const uint32_t length = word_at(desc, at) >> 16;
     if (is_atomic(0xffffu & word_at(desc, at)))
       status = check_atomic(target, desc, at, length, ids, bound);
+    else if (is_group(0xffffu & word_at(desc, at)))
+      status = check_group(target, desc, at, length, ids, bound);
     else
       learn(desc, at, length, ids, bound);
   }
@@ -193,12 +249,12 @@ check_atomics(const vyre_target *target, const vyre_kernel_desc *desc)
 vyre_status
 vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc)
 {
-  bool atomics = false;
+  bool typed = false;
   for (size_t at = HEADER_WORDS; at < desc->size / 4; at += word_at(desc, at) >> 16) {
     const uint32_t op = 0xffffu & word_at(desc, at);
     if (op == SpvOpCapability && word_at(desc, at) >> 16 == 2)
       VYRE_TRY(check_capability(target, desc, word_at(desc, at + 1)));
-    atomics |= is_atomic(op);
+    typed |= is_atomic(op) || is_group(op);
   }
-  return atomics ? check_atomics(target, desc) : VYRE_OK;
+  return typed ? check_types(target, desc) : VYRE_OK;
 }

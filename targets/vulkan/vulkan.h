@@ -55,6 +55,8 @@ typedef struct vulkan_instance {
 typedef enum vulkan_extension {
   VULKAN_EXTENSION_ATOMIC_FLOAT,
   VULKAN_EXTENSION_ATOMIC_FLOAT_2,
+  VULKAN_EXTENSION_SUBGROUP_BALLOT, /* of modules from before SPIR-V 1.3 */
+  VULKAN_EXTENSION_SUBGROUP_VOTE,
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
@@ -169,7 +171,7 @@ vyre_status vulkan_find_extensions(const vulkan_instance *instance, const vyre_a
 uint32_t vulkan_extension_names(const vulkan_device_choice *choice, const char *out[VULKAN_EXTENSION__COUNT]); /* how many */
 void vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice *choice, vulkan_features *out);
 void vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out);
-void vulkan_features_describe(const vulkan_features *has, vyre_device_info *out);
+void vulkan_features_describe(const vulkan_instance *instance, const vulkan_features *has, vulkan_device_choice *choice);
 /* Of a kernel whose instructions are known to be whole. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 

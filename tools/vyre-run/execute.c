@@ -321,6 +321,8 @@ print_device(void *user, const vyre_device_info *info)
   static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
   static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
                                         "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
+  static const char *const subgroups[] = {"basic",   "vote",             "arithmetic", "ballot",
+                                          "shuffle", "shuffle-relative", "clustered",  "quad"}; /* ORDER: vyre_device_subgroup */
   printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
   printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
@@ -328,6 +330,7 @@ print_device(void *user, const vyre_device_info *info)
   print_words("types", types, 5, info->features & 31u);
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
+  print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
 }
 
 vyre_status

@@ -47,15 +47,15 @@ word_index(export_case *c, uint32_t slot)
   return slot ? vyre_build_imm(&c->b, VYRE_OP_add, c->base, slot) : c->base;
 }
 
-void
-export_open(export_case *c, uint32_t mode)
+static void
+open_case(export_case *c, uint32_t mode, uint32_t workgroup)
 {
-  *c = (export_case){0};
+  *c = (export_case){.workgroup = workgroup};
   export_must(vyre_module_create(NULL, 1u << 20, &c->module));
   const uint32_t input = vyre_module_add_input(c->module, "test.vir");
   c->program = vyre_build_program(c->module, "main", mode, input, &c->b);
-  const vyre_row four = vyre_build_const(&c->b, U32, 4), one = vyre_build_const(&c->b, U32, 1);
-  vyre_build_workgroup(&c->b, four, one, one);
+  const vyre_row size = vyre_build_const(&c->b, U32, workgroup), one = vyre_build_const(&c->b, U32, 1);
+  vyre_build_workgroup(&c->b, size, one, one);
   const vyre_type_id words = vyre_type_runtime_array(c->module, U32, 4);
   c->in = vyre_build_buffer(&c->b, words, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 0);
   c->out = vyre_build_buffer(&c->b, words, VYRE_SPACE_STORAGE, 0, 0, 1);
@@ -64,6 +64,33 @@ export_open(export_case *c, uint32_t mode)
   c->gid =
       vyre_build_lane(&c->b, vyre_build(&c->b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 0);
   c->base = vyre_build_imm(&c->b, VYRE_OP_mul, c->gid, EXPORT_SLOTS);
+}
+
+void
+export_open(export_case *c, uint32_t mode)
+{
+  open_case(c, mode, 4);
+}
+
+void
+export_open_wide(export_case *c, uint32_t mode)
+{
+  open_case(c, mode, EXPORT_INVOCATIONS);
+}
+
+static vyre_device_info
+device_info(void)
+{
+  vyre_device_info info = {.subgroup = 8, .subgroup_operations = UINT32_MAX};
+  if (device)
+    vyre_target_vulkan.describe(device, &info);
+  return info;
+}
+
+uint32_t
+export_subgroup_operations(void)
+{
+  return device_info().subgroup_operations;
 }
 
 static void
@@ -78,7 +105,7 @@ print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 void
 export_parse(export_case *c, const char *text)
 {
-  *c = (export_case){0};
+  *c = (export_case){.workgroup = 4};
   export_must(vyre_module_create(NULL, 1u << 20, &c->module));
   export_must(vyre_text_parse(c->module, text, strlen(text), "test.vir", (vyre_diagnostics){print_diagnostic, NULL}));
 }
@@ -242,8 +269,10 @@ interpret(const export_case *c, const uint32_t *in, uint32_t *out)
     const bool output = vyre_buffer_info_of(c->module, (vyre_row){row})->binding == 1;
     bindings[count++] = (vyre_binding){{row}, output ? out : copy, WORDS * 4};
   }
-  const vyre_dispatch dispatch = {.program = c->program, .groups = {4, 1, 1}, .bindings = bindings, .binding_count = count};
-  export_must(vyre_interp_run(c->module, &dispatch, NULL, NULL));
+  const vyre_dispatch dispatch = {
+      .program = c->program, .groups = {EXPORT_INVOCATIONS / c->workgroup, 1, 1}, .bindings = bindings, .binding_count = count};
+  const vyre_interp_options options = {.subgroup = device_info().subgroup};
+  export_must(vyre_interp_run(c->module, &dispatch, &options, NULL));
 }
 
 static void
@@ -255,7 +284,7 @@ run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
                                  .code = c->code.data,
                                  .size = c->code.size,
                                  .entry = "main",
-                                 .workgroup = {4, 1, 1},
+                                 .workgroup = {c->workgroup, 1, 1},
                                  .slots = slots,
                                  .slot_count = 2};
   vyre_kernel kernel;
@@ -265,7 +294,8 @@ run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
   export_must(vyre_target_vulkan.compile(device, &desc, &kernel));
   const vyre_range ranges[2] = {{buffers[0], 0, 0}, {buffers[1], 0, 0}};
   const vyre_upload uploads[2] = {{ranges[0], in}, {ranges[1], out}};
-  const vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 2, .groups = {4, 1, 1}};
+  const vyre_step step = {
+      .kernel = kernel, .buffers = ranges, .buffer_count = 2, .groups = {EXPORT_INVOCATIONS / c->workgroup, 1, 1}};
   const vyre_read read = {ranges[1], out};
   const vyre_sequence sequence = {
       .uploads = uploads, .upload_count = 2, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
@@ -371,7 +401,7 @@ export_run(export_case *c, const uint32_t *words)
     expected[i] = found[i] = 0xdeadbeef;
   interpret(c, in, expected);
   round_trip(c, in, expected);
-  if (!device)
+  if (!device || c->not_on_device)
     return;
   run_on_device(c, in, found);
   compare(c, "Vulkan", expected, found);

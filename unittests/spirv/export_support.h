@@ -27,11 +27,13 @@ typedef struct export_case {
   vyre_module *module;
   vyre_builder b;
   vyre_row program, in, out, gid, base;
+  uint32_t workgroup;
   uint32_t loads, stores; /* words of `in` and `out` that are used */
   /* of the outputs to come: */
   uint32_t tolerance; /* floats differ by at most so many in the last place; UINT32_MAX: outputs are not compared */
   bool zeros_agree;   /* -0 and +0 are one: Vulkan promises neither without SignedZeroInfNanPreserve */
   const char *label;  /* what a difference is reported under */
+  bool not_on_device; /* which lacks what the program needs */
   struct {
     uint32_t tolerance;
     bool zeros_agree;
@@ -40,8 +42,12 @@ typedef struct export_case {
   vyre_bytes code; /* after export_write */
 } export_case;
 
-/* mode: 0 strict, VYRE_PROGRAM_RELAXED. */
+/* mode: 0 strict, VYRE_PROGRAM_RELAXED.  Workgroups of four. */
 void export_open(export_case *c, uint32_t mode);
+/* One workgroup of all invocations, for what is done in subgroups. */
+void export_open_wide(export_case *c, uint32_t mode);
+/* The subgroup operations (vyre_device_subgroup) of the device; all of them if there is none. */
+uint32_t export_subgroup_operations(void);
 /* The program of a text instead; its buffers at bindings 0 and 1 are `in` and `out`, in words, EXPORT_SLOTS an invocation. */
 void export_parse(export_case *c, const char *text);
 void export_close(export_case *c);
