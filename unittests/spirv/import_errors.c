@@ -28,7 +28,12 @@ static const struct {
     {MODULE ENTRY "%float = OpTypeFloat 32\n%image = OpTypeImage %float 2D 0 0 0 1 Unknown\n",
      "OpTypeImage at word 30: not covered"},
     {MODULE ENTRY TYPES "%pp = OpTypePointer PhysicalStorageBuffer %uint\n", "pointers to physical storage buffers"},
-    {BODY("%p = OpGroupNonUniformElect %bool %u1\n"), "OpGroupNonUniformElect is not covered"},
+    {BODY("%p = OpGroupNonUniformElect %bool %u1\n"),
+     "OpGroupNonUniformElect at word 71: scope Device is not covered, only Subgroup is"},
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN
+                        "%p = OpGroupNonUniformIAdd %uint %u3 PartitionedReduceNV %u1 %u1\n" END,
+     "OpGroupNonUniformIAdd at word 75: group operation PartitionedReduceNV is not covered"},
+    {BODY("%p = OpGroupIAddNonUniformAMD %uint %u1 Reduce %u1\n"), "OpGroupIAddNonUniformAMD is not covered"},
     {"OpCapability WorkgroupMemoryExplicitLayoutKHR\nOpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"\n" MODULE ENTRY,
      "OpCapability at word 5: capability WorkgroupMemoryExplicitLayoutKHR is not covered"},
     {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not covered"},
@@ -38,9 +43,9 @@ static const struct {
     {MODULE ENTRY TYPES "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
      "variable 15 of storage class 1 is not covered"},
     {MODULE
-     "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn SubgroupSize\n" TYPES
+     "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn DeviceIndex\n" TYPES
      "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
-     "built-in 36 is not covered"},
+     "built-in 4438 is not covered"},
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
     {BODY("OpMemoryModel Logical GLSL450\n"), "OpMemoryModel at word"},
 };
@@ -88,6 +93,16 @@ static const struct {
     {BODY("%a = OpFAdd %float %f1 %u1\n"), "operand 1 has a type that it cannot have there"},
     {BODY("%a = OpULessThan %uint %u0 %u1\n"), "is not one that it can have"},
     {BODY("%a = OpBitcast %v2 %u1\n"), "an operand's type is not one that it can have"},
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformIAdd %uint %u3 ClusteredReduce %u1 %u3\n" END,
+     "a cluster size of 3, which is no power of two"},
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformAll %bool %u3 %u1\n" END,
+     "an operand's type is not one that it can have"},
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformFAdd %float %u3 Reduce %true\n" END,
+     "its operand's type is not one that it can have"},
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformQuadSwap %uint %u3 %u1 %u3\n" END,
+     "its direction is no constant of 0 to 2"},
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformBallotBitCount %uint %u3 Reduce %u1\n" END,
+     "an operand's type is not one that it can have"},
     {BODY("%v = OpVariable %pf Function\nOpStore %v %f1\n"), "is not of the type that pointer"},
     {BODY("%v = OpVariable %pf Function\n%a = OpLoad %float %v\n"), "is not what pointer"},
     {BODY("%a = OpCompositeConstruct %v2 %f1\n"), "1 components for a vector of 2"},

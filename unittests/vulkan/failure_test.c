@@ -207,29 +207,25 @@ each_function_that_fails_is_named_with_its_code(void **state)
   }
 }
 
-/* A device that says it has nothing: what the kernel needs is named before a driver sees it. */
+typedef struct need {
+  uint32_t capability;
+  const char *name;
+} need;
+
+/* A device that says it has nothing, because it is not asked: what the kernel needs is named before a driver sees it. */
 static void
-a_feature_that_is_missing_is_named(void **state)
+assert_needs_are_named(const char *not_asked, const need *needs, size_t need_count)
 {
-  (void)state;
-  static const struct {
-    uint32_t capability;
-    const char *name;
-  } needs[] = {{11, "needs Int64, "},
-               {9, "(shaderFloat16)"},
-               {4448, "(storageBuffer8BitAccess)"},
-               {12, "needs Int64Atomics, "},
-               {6033, "(shaderBufferFloat32AtomicAdd)"}};
   uint32_t words[512] = {0};
   size_t count = kernel_code->wordCount;
   assert_true(count + 2 <= 512);
   memcpy(words, kernel_code->code, 5 * 4);
   memcpy(words + 7, kernel_code->code + 5, (count - 5) * 4);
-  set_failure("vkGetPhysicalDeviceFeatures2", VK_NOT_READY); /* leaves them all false */
+  set_failure(not_asked, VK_NOT_READY);
   vyre_target_options options = {.library = FAKE_VULKAN};
   vyre_target *target;
   assert_null(ops->open(&options, NULL, &target));
-  for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+  for (size_t i = 0; i < need_count; i++) {
     words[5] = 2u << 16 | 17u; /* OpCapability */
     words[6] = needs[i].capability;
     vyre_kernel_slot slot = {.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE};
@@ -252,6 +248,29 @@ a_feature_that_is_missing_is_named(void **state)
   set_failure("", VK_SUCCESS);
 }
 
+static void
+a_feature_that_is_missing_is_named(void **state)
+{
+  (void)state;
+  static const need needs[] = {{11, "needs Int64, "},
+                               {9, "(shaderFloat16)"},
+                               {4448, "(storageBuffer8BitAccess)"},
+                               {12, "needs Int64Atomics, "},
+                               {6033, "(shaderBufferFloat32AtomicAdd)"}};
+  assert_needs_are_named("vkGetPhysicalDeviceFeatures2", needs, sizeof needs / sizeof needs[0]);
+}
+
+static void
+a_subgroup_operation_that_is_missing_is_named(void **state)
+{
+  (void)state;
+  static const need needs[] = {{61, "needs GroupNonUniform, "},
+                               {63, "(VK_SUBGROUP_FEATURE_ARITHMETIC_BIT)"},
+                               {67, "needs GroupNonUniformClustered, "},
+                               {6026, "needs GroupNonUniformRotateKHR, "}};
+  assert_needs_are_named("vkGetPhysicalDeviceProperties2", needs, sizeof needs / sizeof needs[0]);
+}
+
 static const char atomic_text[] = "OpCapability Shader\n"
                                   "OpMemoryModel Logical GLSL450\n"
                                   "OpEntryPoint GLCompute %main \"main\"\n"
@@ -264,7 +283,11 @@ static const char atomic_text[] = "OpCapability Shader\n"
                                   "%zero = OpConstant %u32 0\n"
                                   "%one = OpConstant %u32 1\n"
                                   "%two = OpConstant %u32 2\n"
+                                  "%three = OpConstant %u32 3\n"
                                   "%half = OpConstant %f32 0.5\n"
+                                  "%f16 = OpTypeFloat 16\n"
+                                  "%halves = OpTypeVector %f16 2\n"
+                                  "%pair = OpConstantNull %halves\n"
                                   "%long = OpConstant %i64 7\n"
                                   "%u32_ptr = OpTypePointer Workgroup %u32\n"
                                   "%f32s = OpTypeArray %f32 %two\n"
@@ -291,7 +314,10 @@ an_atomic_that_is_missing_is_named(void **state)
     const char *operands, *name;
   } cases[] = {{"%at %two %zero %half", "needs an atomic on floats in workgroup memory, "},
                {"%at %two %zero %half", "(shaderSharedFloat32Atomics)"},
-               {"%z %two %zero %long", "needs an atomic on 64-bit integers in workgroup memory, "}};
+               {"%z %two %zero %long", "needs an atomic on 64-bit integers in workgroup memory, "},
+               {"%x %two %zero %one\n%sum = OpGroupNonUniformIAdd %i64 %three Reduce %long",
+                "needs a subgroup operation on integers that are not of 32 bits, or on f16, "},
+               {"%x %two %zero %one\n%sum = OpGroupNonUniformShuffle %halves %three %pair %one", "(shaderSubgroupExtendedTypes)"}};
   set_failure("vkGetPhysicalDeviceFeatures2", VK_NOT_READY);
   vyre_target_options options = {.library = FAKE_VULKAN};
   vyre_target *target;
@@ -348,6 +374,7 @@ main(void)
       cmocka_unit_test(each_function_that_is_missing_is_named),
       cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
       cmocka_unit_test(a_feature_that_is_missing_is_named),
+      cmocka_unit_test(a_subgroup_operation_that_is_missing_is_named),
       cmocka_unit_test(an_atomic_that_is_missing_is_named),
       cmocka_unit_test(a_lost_device_stays_lost),
   };
