@@ -198,11 +198,11 @@ gather(const interp *ip, uint32_t id, uint64_t invocation, vyre_eval_operand *ou
 }
 
 static bool
-evaluate(interp *ip, uint32_t row, uint64_t invocation, bool *out_undefined)
+evaluate(const interp *ip, uint32_t row, uint64_t invocation, vyre_value result[VYRE_EVAL_PARTS], bool *out_undefined)
 {
   const vyre_view *v = ip->view;
   vyre_eval_operand operands[3];
-  vyre_value parts[3][VYRE_EVAL_PARTS] = {{{{0}}}}, result[VYRE_EVAL_PARTS];
+  vyre_value parts[3][VYRE_EVAL_PARTS] = {{{{0}}}};
   gather(ip, v->a[row], invocation, &operands[0], parts[0]);
   gather(ip, v->b[row], invocation, &operands[1], parts[1]);
   gather(ip, v->c[row], invocation, &operands[2], parts[2]);
@@ -210,25 +210,23 @@ evaluate(interp *ip, uint32_t row, uint64_t invocation, bool *out_undefined)
     gather_value(ip, right_planes(ip, row), VYRE_TYPE_KIND(immediate_type(v, row)), 4, invocation, &parts[1][0]);
     operands[1] = (vyre_eval_operand){.value = parts[1], .type = immediate_type(v, row)};
   }
-  if (!vyre_eval(v->op[row], v->imm[row], v->imm_hi[row], operands, result, out_undefined))
-    return false;
-  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  const bool tuple = VYRE_TYPE_KIND(type) == VYRE_TUPLE;
-  const uint32_t count = tuple ? 4 * VYRE_EVAL_PARTS : VYRE_TYPE_LANES(type);
-  uint64_t *out = plane_of(ip, row) + invocation;
-  for (uint32_t k = 0; k < count; k++, out += ip->count)
-    *out = result[k / 4].lane[k % 4];
-  return true;
+  return vyre_eval(v->op[row], v->imm[row], v->imm_hi[row], operands, result, out_undefined);
 }
 
 static bool
 run_each(interp *ip, uint32_t row, const uint64_t *active)
 {
+  const vyre_type type = VYRE_ROW_TYPE(ip->view->op[row]);
+  const uint32_t count = VYRE_TYPE_KIND(type) == VYRE_TUPLE ? 4 * VYRE_EVAL_PARTS : VYRE_TYPE_LANES(type);
   for_each_active(ip, active, i)
   {
     bool undefined;
-    if (!evaluate(ip, row, i, &undefined))
+    vyre_value result[VYRE_EVAL_PARTS];
+    if (!evaluate(ip, row, i, result, &undefined))
       return false;
+    uint64_t *out = plane_of(ip, row) + i;
+    for (uint32_t k = 0; k < count; k++, out += ip->count)
+      *out = result[k / 4].lane[k % 4];
   }
   return true;
 }
@@ -279,7 +277,8 @@ trace_origin(interp *ip, uint32_t row, const uint64_t *active)
   for_each_active(ip, active, i)
   {
     bool undefined = false;
-    if (may_be && !evaluate(ip, row, i, &undefined))
+    vyre_value unused[VYRE_EVAL_PARTS]; /* computed already, and under the program's float modes */
+    if (may_be && !evaluate(ip, row, i, unused, &undefined))
       return false;
     const uint32_t origin = operands_origin(ip, row, i);
     origin_of(ip, row)[i] = origin != 0 ? origin : undefined ? row : 0;

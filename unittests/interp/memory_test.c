@@ -319,6 +319,103 @@ layouts_are_as_declared(void **state)
 }
 
 static void
+a_part_of_an_element_is_no_element(void **state)
+{
+  (void)state;
+  uint32_t x[3] = {1, 2, 3}, y[3] = {9, 9, 9};
+  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %x : u32x2[] storage set(0) binding(0)\n"
+                      "  buffer %y : u32[] storage set(0) binding(1)\n"
+                      "  %n = length %x\n"
+                      "  %inside = load %x[wid.x][0]\n"
+                      "  %half = load %x[add(wid.x, 1u32)][0]\n" /* its bytes are there, its element is not */
+                      "  store %y[0], %n\n"
+                      "  store %y[1], %inside\n"
+                      "  store %y[2], %half\n"
+                      "}\n",
+              .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  const uint32_t want[3] = {1, 1, 0};
+  assert_memory_equal(y, want, sizeof want);
+}
+
+static void
+the_last_column_may_end_with_the_buffer(void **state)
+{
+  (void)state;
+  const float m[6] = {1, 2, 0, 0, 3, 4}; /* two rows, 16 bytes apart: 24 bytes hold both */
+  float y[2] = {0};
+  launch l = {.text = "struct @M block { m : mat2(f32x2, stride 16, row_major) }\n"
+                      "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %m : @M storage ro set(0) binding(0)\n"
+                      "  buffer %y : f32x2[] storage set(0) binding(1)\n"
+                      "  %c = load %m.m[1]\n"
+                      "  store %y[0], %c\n"
+                      "}\n",
+              .buffers = {{"m", (void *)(uintptr_t)m, sizeof m}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  assert_true(y[0] == 2 && y[1] == 4);
+}
+
+static void
+rows_of_one_binding_share_its_memory(void **state)
+{
+  (void)state;
+  uint32_t wrong[1] = {77}, x[1] = {5}, y[2] = {0};
+  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %wrong : u32[] storage set(0) binding(1)\n"
+                      "  buffer %y : u32[] storage set(0) binding(0)\n"
+                      "  buffer %x : u32[] storage set(1) binding(1)\n"
+                      "  buffer %same : u32[] storage set(1) binding(1)\n" /* given as %x alone */
+                      "  %v = load %same[0]\n"
+                      "  %w = load %wrong[0]\n"
+                      "  store %y[0], %v\n"
+                      "  store %y[1], %w\n"
+                      "}\n",
+              .buffers = {{"wrong", wrong, sizeof wrong}, {"y", y, sizeof y}, {"x", x, sizeof x}}};
+  launch_ok(&l);
+  assert_int_equal(y[0], 5);
+  assert_int_equal(y[1], 77);
+}
+
+static void
+initializers_hold_wide_words(void **state)
+{
+  (void)state;
+  uint64_t y[3] = {0};
+  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %table : u64[3] constant = [4294967298u64, 1152921504606846976u64, 7u64]\n"
+                      "  buffer %y : u64[] storage set(0) binding(0)\n"
+                      "  for %i = 0u32 to 3u32 {\n"
+                      "    %v = load %table[%i]\n"
+                      "    store %y[%i], %v\n"
+                      "  }\n"
+                      "}\n",
+              .buffers = {{"y", y, sizeof y}}};
+  launch_ok(&l);
+  const uint64_t want[3] = {(uint64_t)1 << 32 | 2, (uint64_t)1 << 60, 7};
+  assert_memory_equal(y, want, sizeof want);
+}
+
+static void
+other_programs_of_the_module_need_nothing(void **state)
+{
+  (void)state;
+  uint32_t y[1] = {0};
+  launch l = {.text = "program @first workgroup(1, 1, 1) {\n"
+                      "  buffer %y : u32[] storage set(0) binding(0)\n"
+                      "  store %y[0], 3u32\n"
+                      "}\n"
+                      "program @second workgroup(1, 1, 1) {\n"
+                      "  buffer %z : u32[] storage set(0) binding(1)\n"
+                      "  store %z[0], 4u32\n"
+                      "}\n",
+              .buffers = {{"y", y, sizeof y}}};
+  launch_ok(&l);
+  assert_int_equal(y[0], 3);
+}
+
+static void
 copies_go_between_layouts(void **state)
 {
   (void)state;
@@ -467,6 +564,45 @@ float_modes_flush_and_cut(void **state)
 }
 
 static void
+float_modes_are_about_f32_arithmetic_alone(void **state)
+{
+  (void)state;
+  uint64_t y[6] = {0};
+  launch l = {.text = "program @p flush_f32 rtz_f32 workgroup(1, 1, 1) {\n"
+                      "  buffer %y : u64[] storage set(0) binding(0)\n"
+                      "  %f = bitcast add(wid.x, 5u32) : f32\n"
+                      "  %cut = bitcast add(wid.x, 1069547521u32) : f32\n" /* 0x3fc00001: its square lies between two */
+                      "  %square = mul %cut, %cut\n"
+                      "  %wide = convert add(wid.x, 1u32) : f64\n"
+                      "  %tenth = fdiv %wide, 10.0f64\n" /* rounds up: f64 is not cut */
+                      "  %kept = select eq(wid.x, 0u32), %f, 1.0f32\n"
+                      "  %pair = join %f, %f\n"
+                      "  %turned = transpose tuple(%pair, %pair)\n"
+                      "  %part = part %turned, 1\n"
+                      "  %outer = outer join(%cut, 1.0e-30f32), join(%cut, 1.0e-10f32)\n"
+                      "  %first = part %outer, 0\n"
+                      "  %second = part %outer, 1\n"
+                      "  %minus = mul %f, -1.0f32\n"
+                      "  store %y[0], bitcast(join(%square, %kept) : u64)\n"
+                      "  store %y[1], bitcast(%tenth : u64)\n"
+                      "  store %y[2], bitcast(%part : u64)\n"
+                      "  store %y[3], bitcast(%first : u64)\n"
+                      "  store %y[4], bitcast(%second : u64)\n"
+                      "  store %y[5], bitcast(join(%minus, %f) : u64)\n"
+                      "}\n",
+              .buffers = {{"y", y, sizeof y}}};
+  launch_ok(&l);
+  assert_int_equal((uint32_t)y[0], 0x40100001);
+  assert_int_equal(y[0] >> 32, 5); /* moved, not computed */
+  assert_int_equal(y[1], 0x3fb999999999999a);
+  assert_int_equal(y[2], (uint64_t)5 << 32 | 5);
+  assert_int_equal((uint32_t)y[3], 0x40100001);
+  assert_int_equal(y[4] >> 32, 0); /* 1e-40, flushed: one part of a tuple */
+  assert_int_equal((uint32_t)y[5], 0x80000000);
+  assert_int_equal(y[5] >> 32, 5);
+}
+
+static void
 a_buffer_without_data_is_an_error(void **state)
 {
   (void)state;
@@ -537,6 +673,39 @@ undefined_rows_that_do_not_matter_are_silent(void **state)
   assert_int_equal(y[0], 0xffffffff);
 }
 
+static void
+the_first_undefined_row_is_named(void **state)
+{
+  (void)state;
+  uint32_t y[8] = {0};
+  launch chain =
+      relaxed(HEAD "  %first = udiv 100u32, %i\n  %second = shl %first, add(%i, 40u32)\n  store %y[%i], %second\n}\n", y, sizeof y);
+  launch_fails(&chain, "(store", "(udiv %first", "in invocation (0, 0, 0)");
+}
+
+static void
+the_report_changes_no_value(void **state)
+{
+  (void)state;
+  uint32_t y[8][2];
+  for (uint32_t reported = 0; reported < 2; reported++) {
+    memset(y, 0, sizeof y);
+    launch l = {.text = "program @p relaxed flush_f32 rtz_f32 workgroup(8, 1, 1) {\n"
+                        "  buffer %y : f32x2[8] storage set(0) binding(0)\n"
+                        "  %tiny = bitcast add(lindex, 5u32) : f32\n"
+                        "  %cut = convert add(lindex, 16777219u32) : f32\n" /* 2^24 + 3: between two that an f32 holds */
+                        "  store %y[lindex], join(fmin(%tiny, 1.0f32), %cut)\n"
+                        "}\n",
+                .buffers = {{"y", y, sizeof y}},
+                .options = {.report_undefined = reported != 0}};
+    launch_ok(&l);
+    for (uint32_t i = 0; i < 8; i++) {
+      assert_int_equal(y[i][0], 0);
+      assert_int_equal(y[i][1], 0x4b800001 + (i + 1) / 2);
+    }
+  }
+}
+
 int
 main(void)
 {
@@ -548,14 +717,22 @@ main(void)
       cmocka_unit_test(atomics_on_floats),
       cmocka_unit_test(out_of_bounds_reads_zero_and_writes_nothing),
       cmocka_unit_test(layouts_are_as_declared),
+      cmocka_unit_test(a_part_of_an_element_is_no_element),
+      cmocka_unit_test(the_last_column_may_end_with_the_buffer),
+      cmocka_unit_test(rows_of_one_binding_share_its_memory),
+      cmocka_unit_test(initializers_hold_wide_words),
+      cmocka_unit_test(other_programs_of_the_module_need_nothing),
       cmocka_unit_test(copies_go_between_layouts),
       cmocka_unit_test(private_memory_is_each_invocations_own),
       cmocka_unit_test(specialization_sizes_workgroup_and_arrays),
       cmocka_unit_test(tuples_and_vectors_in_rows),
       cmocka_unit_test(float_modes_flush_and_cut),
+      cmocka_unit_test(float_modes_are_about_f32_arithmetic_alone),
       cmocka_unit_test(a_buffer_without_data_is_an_error),
       cmocka_unit_test(undefined_rows_are_reported_where_they_matter),
       cmocka_unit_test(undefined_rows_that_do_not_matter_are_silent),
+      cmocka_unit_test(the_first_undefined_row_is_named),
+      cmocka_unit_test(the_report_changes_no_value),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
