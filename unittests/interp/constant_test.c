@@ -58,7 +58,7 @@ metered_release(void *user, void *memory, size_t bytes)
 
 typedef struct built {
   vyre_module *module;
-  vyre_row program, y, size, deep, flag, varying, pair;
+  vyre_row program, y, size, deep, flag, truth, varying, pair;
 } built;
 
 static built
@@ -75,6 +75,7 @@ build(const vyre_allocator *allocator)
     deep = vyre_build_binary(&b, VYRE_OP_add, deep, deep);
   out.size = vyre_build_imm(&b, VYRE_OP_mul, n, 2);
   out.flag = vyre_build_imm(&b, VYRE_OP_ugt, n, 5);
+  out.truth = vyre_build_spec(&b, BOOL, 0, 8);
   const vyre_row pair = vyre_build(&b, VYRE_OP_umulx, VYRE_TYPE(VYRE_TUPLE, 1), 0, VYRE_TUPLE_OF(2, U32), 0, n,
                                    vyre_build_const(&b, U32, 0x80000000), VYRE_NONE);
   out.pair = vyre_build_part(&b, pair, 1, U32);
@@ -91,7 +92,7 @@ build(const vyre_allocator *allocator)
   out.deep = deep;
   uint32_t map[8192];
   assert_null(vyre_module_seal(m, map));
-  vyre_row *const rows[] = {&out.program, &out.y, &out.size, &out.deep, &out.flag, &out.varying, &out.pair};
+  vyre_row *const rows[] = {&out.program, &out.y, &out.size, &out.deep, &out.flag, &out.truth, &out.varying, &out.pair};
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
     rows[k]->id = map[rows[k]->id];
   return out;
@@ -102,7 +103,7 @@ constants_follow_specialization(void **state)
 {
   (void)state;
   const built p = build(NULL);
-  const vyre_spec_value given[2] = {{99, 1}, {7, 6}};
+  const vyre_spec_value given[3] = {{99, 1}, {7, 6}, {8, 2}};
   uint64_t value;
   uint32_t size[3];
   assert_true(vyre_constant_value(p.module, p.size, NULL, 0, &value));
@@ -112,6 +113,10 @@ constants_follow_specialization(void **state)
   assert_true(vyre_constant_value(p.module, p.flag, NULL, 0, &value));
   assert_int_equal(value, 0);
   assert_true(vyre_constant_value(p.module, p.flag, given, 2, &value));
+  assert_int_equal(value, 1);
+  assert_true(vyre_constant_value(p.module, p.truth, NULL, 0, &value));
+  assert_int_equal(value, 0);
+  assert_true(vyre_constant_value(p.module, p.truth, given, 3, &value)); /* whatever is not 0 */
   assert_int_equal(value, 1);
   assert_true(vyre_constant_value(p.module, p.pair, given, 2, &value));
   assert_int_equal(value, 3);
@@ -147,6 +152,29 @@ what_varies_is_not_constant(void **state)
   assert_false(vyre_constant_value(p.module, (vyre_row){1u << 30}, NULL, 0, &value));
   assert_false(vyre_workgroup_size(p.module, p.y, NULL, 0, size));
   vyre_module_destroy(p.module);
+}
+
+/* What no verified module has: a tuple's part beyond its last, a row that is made of itself. */
+static void
+what_is_wrong_is_not_constant(void **state)
+{
+  (void)state;
+  vyre_module *m;
+  vyre_builder b;
+  uint64_t value;
+  assert_null(vyre_module_create(NULL, 64, &m));
+  (void)vyre_build_program(m, "p", 0, vyre_module_add_input(m, "p.vir"), &b);
+  const vyre_row n = vyre_build_spec(&b, U32, 4, 7), both[2] = {n, n};
+  const vyre_row tuple = vyre_build_tuple(&b, both, 2);
+  const vyre_row inside = vyre_build(&b, VYRE_OP_part, U32, 0, 1, 0, tuple, VYRE_NONE, VYRE_NONE);
+  const vyre_row behind = vyre_build(&b, VYRE_OP_part, U32, 0, 2, 0, tuple, VYRE_NONE, VYRE_NONE);
+  assert_true(vyre_constant_value(m, inside, NULL, 0, &value));
+  assert_int_equal(value, 4);
+  assert_false(vyre_constant_value(m, behind, NULL, 0, &value));
+  const vyre_row first = vyre_build_binary(&b, VYRE_OP_add, n, n), second = vyre_build_binary(&b, VYRE_OP_add, n, first);
+  vyre_row_set_operand(m, first, 1, second);
+  assert_false(vyre_constant_value(m, second, NULL, 0, &value));
+  vyre_module_destroy(m);
 }
 
 static vyre_status
@@ -227,11 +255,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(constants_follow_specialization),
-      cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
-      cmocka_unit_test(what_varies_is_not_constant),
-      cmocka_unit_test(every_allocation_may_fail),
-      cmocka_unit_test(nesting_has_a_limit),
+      cmocka_unit_test(constants_follow_specialization), cmocka_unit_test(deep_and_shared_expressions_cost_their_rows),
+      cmocka_unit_test(what_varies_is_not_constant),     cmocka_unit_test(what_is_wrong_is_not_constant),
+      cmocka_unit_test(every_allocation_may_fail),       cmocka_unit_test(nesting_has_a_limit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

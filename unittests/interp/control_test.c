@@ -291,6 +291,30 @@ blocks_are_left_from_any_depth(void **state)
 }
 
 static uint32_t
+want_default_first(uint32_t i)
+{
+  return i % 4 == 1 ? 20 : i % 4 == 2 ? 31 : 10 + i;
+}
+
+/* The default stands first, the last case is none. */
+static void
+a_default_stands_anywhere(void **state)
+{
+  (void)state;
+  expect_each("  var %s : u32\n"
+              "  %i = gid.x\n"
+              "  switch umod(%i, 4u32) {\n"
+              "    default { set %s, add(%i, 10u32) }\n"
+              "    case 1u32 { set %s, 20u32 }\n"
+              "    case 2u32 { set %s, 31u32 }\n"
+              "  }\n"
+              "  %r = get %s\n"
+              "  store %y[%i], %r\n"
+              "}\n",
+              want_default_first);
+}
+
+static uint32_t
 want_return(uint32_t i)
 {
   return i % 5 == 2 ? 0xeeeeeeee : i;
@@ -333,6 +357,26 @@ ids_count_the_grid(void **state)
     assert_int_equal(out[i][1], group / 2 % 3 * 2 + local / 4);
     assert_int_equal(out[i][2], group / 6);
     assert_int_equal(out[i][3], local * 100 + local / 4 * 10 + local % 4);
+  }
+}
+
+static void
+ids_count_a_workgroup_of_three_axes(void **state)
+{
+  (void)state;
+  uint32_t out[24][4];
+  launch l = {.text = "program @p workgroup(2, 3, 4) {\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(0)\n"
+                      "  %l = lid\n"
+                      "  store %y[lindex], join(gid, add(mul(%l.z, 100u32), add(mul(%l.y, 10u32), %l.x)))\n"
+                      "}\n",
+              .buffers = {{"y", out, sizeof out}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 24; i++) {
+    assert_int_equal(out[i][0], i % 2);
+    assert_int_equal(out[i][1], i / 2 % 3);
+    assert_int_equal(out[i][2], i / 6);
+    assert_int_equal(out[i][3], i / 6 * 100 + i / 2 % 3 * 10 + i % 2);
   }
 }
 
@@ -385,6 +429,14 @@ an_endless_loop_ends_at_the_step_budget(void **state)
   launch zero_step = {.text = "program @p workgroup(1, 1, 1) { for %k = 0u32 to 4u32 step 0u32 { } }\n",
                       .options = {.steps = 1000}};
   launch_fails(&zero_step, "endless", "(for", "1000 rows");
+  /* So many are allowed, and not one more. */
+  launch straight = {.text = "program @p workgroup(1, 1, 1) {\n  %a = add(lindex, 1u32)\n  %b = add(%a, 1u32)\n}\n"};
+  launch_ok(&straight);
+  launch enough = straight, short_by_one = straight;
+  enough.options.steps = straight.stats.rows;
+  launch_ok(&enough);
+  short_by_one.options.steps = straight.stats.rows - 1;
+  launch_fails(&short_by_one, "still running", "rows", "invocation (0, 0, 0)");
   /* The budget is each invocation's own: both arms together need more than it. */
   launch arms = {
       .text = "program @p workgroup(2, 1, 1) {\n"
@@ -446,9 +498,11 @@ main(void)
       cmocka_unit_test(loops_leave_one_by_one),
       cmocka_unit_test(switches_fall_and_leave),
       cmocka_unit_test(a_switch_without_default_may_match_nothing),
+      cmocka_unit_test(a_default_stands_anywhere),
       cmocka_unit_test(blocks_are_left_from_any_depth),
       cmocka_unit_test(returned_invocations_do_nothing_more),
       cmocka_unit_test(ids_count_the_grid),
+      cmocka_unit_test(ids_count_a_workgroup_of_three_axes),
       cmocka_unit_test(a_barrier_that_not_all_reach_is_an_error),
       cmocka_unit_test(an_endless_loop_ends_at_the_step_budget),
       cmocka_unit_test(a_trap_is_an_error),

@@ -31,6 +31,7 @@
 
 #define MIN32 0x80000000
 #define MAX32 0x7fffffff
+#define MIN64 (UINT64_C(1) << 63)
 #define NEG(x) ((uint32_t)(-(int32_t)(x)))
 #define ALL 0xffffffff
 
@@ -53,6 +54,8 @@
 #define F3(op, a, b, c, want)    {VYRE_OP_##op, VYRE_F32, VYRE_VOID, a, b, c, want, false}
 #define F3X(op, a, b, c, want)   {VYRE_OP_##op, VYRE_F32, VYRE_VOID, a, b, c, want, true}
 #define K2(op, kind, a, b, want) {VYRE_OP_##op, VYRE_##kind, VYRE_VOID, a, b, 0, want, false}
+#define K2X(op, kind, a, b, want) {VYRE_OP_##op, VYRE_##kind, VYRE_VOID, a, b, 0, want, true}
+#define K3(op, kind, a, b, c, want) {VYRE_OP_##op, VYRE_##kind, VYRE_VOID, a, b, c, want, false}
 #define K1(op, kind, a, want)    {VYRE_OP_##op, VYRE_##kind, VYRE_VOID, a, 0, 0, want, false}
 #define CONV(from, to, a, want)  {VYRE_OP_convert, VYRE_##from, VYRE_##to, a, 0, 0, want, false}
 #define CONVX(from, to, a, want) {VYRE_OP_convert, VYRE_##from, VYRE_##to, a, 0, 0, want, true}
@@ -70,6 +73,8 @@ const eval_case eval_cases[] = {
   I2(srem, NEG(7), 2, ALL), I2(srem, 7, NEG(2), 1), I2X(srem, 7, 0, 0), I2X(srem, MIN32, ALL, 0), I2(srem, 7, ALL, 0),
   I2(smod, NEG(7), 2, 1), I2(smod, 7, NEG(2), ALL), I2(smod, NEG(6), 3, 0), I2X(smod, 7, 0, 0), I2X(smod, MIN32, ALL, 0),
   I2(smod, NEG(7), NEG(2), ALL), I2(smod, 1, NEG(5), NEG(4)),
+  /* which the processor would trap at */
+  K2X(sdiv, I64, MIN64, UINT64_MAX, MIN64), K2X(srem, I64, MIN64, UINT64_MAX, 0), K2X(smod, I64, MIN64, UINT64_MAX, 0),
   I1(sabs, NEG(5), 5), I1(sabs, 5, 5), I1(sabs, MIN32, MIN32), K1(sabs, I8, 0xff, 1),
   I1(ssign, NEG(5), ALL), I1(ssign, 0, 0), I1(ssign, 9, 1), I1(ssign, MIN32, ALL), K1(ssign, I8, 0x80, 0xff),
   U2(umin, 1, ALL, 1), U2(umax, 1, ALL, ALL), I2(smin, 1, ALL, ALL), I2(smax, 1, ALL, 1), I2(smin, MIN32, MAX32, MIN32),
@@ -170,9 +175,10 @@ const eval_case eval_cases[] = {
   F1(cosh, ONE, 0x3fc583ab), F1(tanh, ONE, 0x3f42f7d6), F1(asinh, ONE, 0x3f61a1b3), F1(acosh, TWO, 0x3fa89214), F1X(acosh, HALF, QNAN),
   F1(atanh, HALF, 0x3f0c9f54), F1X(atanh, ONE, INF), F1X(atanh, TWO, QNAN), F1(exp, ONE, 0x402df854), F1(exp, MINUS(INF), P0), F1(exp2, THREE, EIGHT),
   F1(exp2, HALF, 0x3fb504f3), F1(log, 0x41200000, 0x40135d8e), F1X(log, P0, MINUS(INF)), F1(log2, EIGHT, THREE), F1X(log2, MINUS(ONE), QNAN),
-  F2(atan2, ONE, MINUS(ONE), 0x4016cbe4), F2X(atan2, P0, P0, P0), F2(pow, TWO, HALF, 0x3fb504f3), F2X(pow, P0, P0, ONE), F2X(pow, MINUS(TWO), TWO, FOUR),
+  F2(atan2, ONE, MINUS(ONE), 0x4016cbe4), F2X(atan2, P0, P0, P0), F2(atan2, P0, ONE, P0), F2(atan2, ONE, P0, 0x3fc90fdb), F2(pow, TWO, HALF, 0x3fb504f3), F2X(pow, P0, P0, ONE), F2X(pow, MINUS(TWO), TWO, FOUR),
   F2(step, ONE, HALF, P0), F2(step, ONE, ONE, ONE), F2(step, ONE, TWO, ONE), F2(step, QNAN, ONE, ONE),
   F3(fmix, ONE, THREE, HALF, TWO), F3(fmix, ONE, THREE, P0, ONE), F3(fmix, ONE, THREE, ONE, THREE),
+  K3(fmix, F16, 0x3c57, 0x4304, 0x36ed, 0x4045), /* rounded once it would be 0x4044 */
   F3(smoothstep, P0, TWO, ONE, HALF), F3(smoothstep, P0, TWO, FIVE, ONE), F3(smoothstep, P0, FOUR, ONE, 0x3e200000), F3X(smoothstep, TWO, ONE, ONE_5, HALF),
   F3X(smoothstep, ONE, ONE, ONE, P0),
   F2(ldexp, ONE, 3, EIGHT), F2(ldexp, ONE, NEG(149), TINY), F2(ldexp, ONE, NEG(150), P0), F2(ldexp, ONE, MAX32, INF), F2(ldexp, THREE, MIN32, P0),

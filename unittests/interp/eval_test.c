@@ -212,6 +212,10 @@ packing(void **state)
   expect(VYRE_OP_packunorm4x8, U32, 0, four, &want, 1, 1, false);
   want = value(0x80017fff, 0, 0, 0);
   expect(VYRE_OP_packsnorm2x16, U32, 0, two, &want, 1, 1, false);
+  const vyre_value ties = value(0x3b810204, 0x3b008081, 0, 0); /* 0.5 by 127 and by 255 */
+  want = value(0, 0, 0, 0);
+  expect(VYRE_OP_packsnorm4x8, U32, 0, (vyre_eval_operand[3]){{&(vyre_value){{ties.lane[0]}}, 0, VEC(4), 0}}, &want, 1, 1, false);
+  expect(VYRE_OP_packunorm4x8, U32, 0, (vyre_eval_operand[3]){{&(vyre_value){{ties.lane[1]}}, 0, VEC(4), 0}}, &want, 1, 1, false);
   want = value(0x0000ffff, 0, 0, 0);
   expect(VYRE_OP_packunorm2x16, U32, 0, two, &want, 1, 1, false);
   want = value(0xc0003c00, 0, 0, 0);
@@ -244,6 +248,10 @@ vectors(void **state)
   const vyre_eval_operand vw[3] = {{&v, 0, VEC(3), 0}, {&w, 0, VEC(3), 0}};
   vyre_value want = value(0x42000000, 0, 0, 0); /* 4 + 10 + 18 = 32 */
   expect(VYRE_OP_dot, F32, 0, vw, &want, 1, 1, false);
+  /* Every product is rounded, the first too: 4097 squared is 16785409, as f32 16785408. */
+  const vyre_value big = value(0x45800800, ONE, 0, 0), less = value(0x45800800, 0xcb801000, 0, 0);
+  want = value(0, 0, 0, 0);
+  expect(VYRE_OP_dot, F32, 0, (vyre_eval_operand[3]){{&big, 0, VEC(2), 0}, {&less, 0, VEC(2), 0}}, &want, 1, 1, false);
   want = value(FIVE, 0, 0, 0);
   expect(VYRE_OP_norm, F32, 0, (vyre_eval_operand[3]){{&a, 0, VEC(2), 0}}, &want, 1, 1, false);
   want = value(THREE, 0, 0, 0);
@@ -265,11 +273,17 @@ vectors(void **state)
          1, 2, false);
   expect(VYRE_OP_faceforward, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&down, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &x,
          1, 2, false);
+  want = value(MINUS(ONE), 0x80000000, 0, 0); /* neither side: away */
+  expect(VYRE_OP_faceforward, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&x, 0, VEC(2), 0}}, &want,
+         1, 2, false);
   want = value(ONE, ONE, 0, 0);
   expect(VYRE_OP_reflect, VEC(2), 0, (vyre_eval_operand[3]){{&slope, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}}, &want, 1, 2, false);
   /* Straight down goes on straight down, whatever the index; along the surface from the dense side all is reflected. */
   expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&down, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&half, 0, F32, 0}}, &down,
          1, 2, false);
+  const vyre_value one = value(ONE, 0, 0, 0); /* along the surface, the same index on both sides: it goes on, just so */
+  expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&one, 0, F32, 0}}, &x, 1, 2,
+         false);
   want = value(0, 0, 0, 0);
   expect(VYRE_OP_refract, VEC(2), 0, (vyre_eval_operand[3]){{&x, 0, VEC(2), 0}, {&y, 0, VEC(2), 0}, {&two, 0, F32, 0}}, &want, 1, 2,
          false);

@@ -492,6 +492,37 @@ minima_take_the_other_for_a_nan(void **state)
   }
 }
 
+/* Lanes of all four words of a mask. */
+static void
+the_largest_subgroup_has_128_lanes(void **state)
+{
+  (void)state;
+  static uint32_t y[8 * 128];
+  launch l = {.text = "program @p workgroup(128, 1, 1) {\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(0)\n"
+                      "  %i = lindex\n"
+                      "  %b = subgroup_ballot eq(umod(%i, 3u32), 0u32)\n"
+                      "  %n = subgroup_ballot_count %b\n"
+                      "  %k = subgroup_ballot_findmsb %b\n"
+                      "  %s = subgroup_shuffle_xor %i, 127u32\n"
+                      "  %m = select(subgroup_inverse_ballot(%b), 1u32, 0u32)\n"
+                      "  store %y[shl(%i, 1u32)], %b\n"
+                      "  store %y[add(shl(%i, 1u32), 1u32)], join(join(%n, %k), join(%s, %m))\n"
+                      "}\n",
+              .groups = {1, 1, 1},
+              .buffers = {{"y", y, sizeof y}},
+              .options = {.subgroup = 128}};
+  launch_ok(&l);
+  uint32_t mask[4] = {0};
+  for (uint32_t i = 0; i < 128; i += 3)
+    mask[i / 32] |= 1u << i % 32;
+  for (uint32_t i = 0; i < 128; i++) {
+    const uint32_t want[4] = {43, 126, i ^ 127u, i % 3 == 0};
+    assert_memory_equal(y + 8 * (size_t)i, mask, sizeof mask);
+    assert_memory_equal(y + 8 * (size_t)i + 4, want, sizeof want);
+  }
+}
+
 /* Denormals are flushed on the way in and out, sums cut, as everywhere in such a program. */
 static void
 float_modes_hold(void **state)
@@ -506,6 +537,9 @@ float_modes_hold(void **state)
   launch_ok(&l);
   assert_int_equal(results[5], 0);
   assert_int_equal(results[45], 0x00080000u);
+  l = prepare(text, "flush_f32", "%a = subgroup_add 0x1p-127f32\nstore %y[%i], bitcast(%a : u32)\n", 4);
+  launch_ok(&l);
+  assert_int_equal(results[5], 0); /* the sum of four would be no denormal */
   l = prepare(text, "rtz_f32",
               "%a = subgroup_add select(eq(subgroup_lane, 0u32), 16777216.0f32, 1.5f32)\n"
               "store %y[%i], bitcast(%a : u32)\n",
@@ -532,6 +566,7 @@ main(void)
       cmocka_unit_test(all_kinds_combine),
       cmocka_unit_test(floats_add_in_order),
       cmocka_unit_test(minima_take_the_other_for_a_nan),
+      cmocka_unit_test(the_largest_subgroup_has_128_lanes),
       cmocka_unit_test(float_modes_hold),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

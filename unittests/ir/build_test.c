@@ -116,6 +116,48 @@ a_workgroup_row_stands_behind_its_operands(void **state)
 }
 
 static void
+a_constant_that_was_given_out_outlives_the_workgroup(void **state)
+{
+  (void)state;
+  fixture f;
+  start(&f);
+  vyre_row one = vyre_build_const(&f.b, U32, 1), size = vyre_build_const(&f.b, U32, 64);
+  vyre_build_workgroup(&f.b, size, size, size);
+  check_row(f.v, one, VYRE_ROW(VYRE_OP_const, U32, 0), 1, 0, 0, 0, 0);
+  vyre_builder g;
+  vyre_row second = vyre_build_program(f.m, "q", 0, 0, &g);
+  uint32_t its = f.v->first[second.id], workgroup = f.v->last[second.id];
+  size = vyre_build_const(&g, U32, 64);
+  vyre_build_workgroup(&g, size, size, row_of(its)); /* as it was in z alone */
+  check_row(f.v, row_of(its), VYRE_ROW(VYRE_OP_const, U32, 0), 1, 0, 0, 0, 0);
+  check_row(f.v, row_of(workgroup), VYRE_ROW(VYRE_OP_workgroup, 0, 0), 0, 0, size.id, size.id, its);
+  end(&f);
+}
+
+static void
+the_workgroup_row_is_found_behind_a_late_spec(void **state)
+{
+  (void)state;
+  fixture f;
+  start(&f);
+  vyre_build_var(&f.b, F32);
+  vyre_row n = vyre_build_spec(&f.b, U32, 8, 3);
+  vyre_row_unlink(f.m, n);
+  vyre_row_insert(f.m, n, f.program, VYRE_NONE); /* as a text may have it: behind a declaration */
+  vyre_build_workgroup(&f.b, n, n, n);
+  uint32_t map[64], workgroups = 0;
+  assert_null(vyre_module_seal(f.m, map));
+  vyre_builder b = {.module = f.m};
+  vyre_builder_at_end(&b, row_of(map[f.program.id]));
+  vyre_row size = vyre_build_const(&b, U32, 64);
+  vyre_build_workgroup(&b, size, size, size);
+  for (uint32_t row = f.v->first[map[f.program.id]]; row; row = f.v->next[row])
+    workgroups += VYRE_ROW_OP(f.v->op[row]) == VYRE_OP_workgroup;
+  assert_int_equal(workgroups, 1);
+  end(&f);
+}
+
+static void
 a_lost_workgroup_row_is_made_anew(void **state)
 {
   (void)state;
@@ -534,6 +576,8 @@ main(void)
       cmocka_unit_test(saxpy_builds_and_seals),
       cmocka_unit_test(a_program_has_a_workgroup_row),
       cmocka_unit_test(a_workgroup_row_stands_behind_its_operands),
+      cmocka_unit_test(a_constant_that_was_given_out_outlives_the_workgroup),
+      cmocka_unit_test(the_workgroup_row_is_found_behind_a_late_spec),
       cmocka_unit_test(a_lost_workgroup_row_is_made_anew),
       cmocka_unit_test(declarations_stand_at_the_top),
       cmocka_unit_test(constants_are_shared_in_their_program_alone),

@@ -94,7 +94,9 @@ right_types_are_those_of_the_left(void **state)
   start(&f);
   assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_add, U32, 0), f.x), U32);
   assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_ult, BOOL, 0), f.x), U32);
-  assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_lane, F32, 0), f.x), U32);
+  vyre_row floats = vyre_build_const(&f.b, F32X4, ONE_F32);
+  assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_mul, F32X4, 0), floats), F32X4);
+  assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_lane, F32, 0), floats), U32);
   assert_int_equal(vyre_row_right_type(f.m, VYRE_ROW(VYRE_OP_select, U32, 0), f.x), VYRE_VOID);
   assert_int_equal(vyre_row_right_type(f.m, 0xffffu, f.x), VYRE_VOID);
   vyre_module_destroy(f.m);

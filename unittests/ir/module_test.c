@@ -39,6 +39,37 @@ every_op_is_found_by_its_text(void **state)
   assert_int_equal(vyre_op_find("", 0), VYRE_OP_null);
 }
 
+/* What passes, the verifier and the interpreter go by: kinds of ops, one of each. */
+static void
+op_flags_say_what_ops_do(void **state)
+{
+  (void)state;
+  static const struct {
+    vyre_opcode op;
+    uint32_t flags;
+  } want[] = {
+      {VYRE_OP_program, VYRE_OP_IDENTITY | VYRE_OP_REGION | VYRE_OP_INTERFACE},
+      {VYRE_OP_workgroup, VYRE_OP_IDENTITY | VYRE_OP_INTERFACE},
+      {VYRE_OP_spec, VYRE_OP_IDENTITY | VYRE_OP_INTERFACE},
+      {VYRE_OP_buffer, VYRE_OP_IDENTITY | VYRE_OP_INTERFACE},
+      {VYRE_OP_const, VYRE_OP_PURE},
+      {VYRE_OP_var, VYRE_OP_IDENTITY},
+      {VYRE_OP_loop, VYRE_OP_IDENTITY | VYRE_OP_REGIONS | VYRE_OP_EFFECT},
+      {VYRE_OP_return, VYRE_OP_IDENTITY | VYRE_OP_EFFECT | VYRE_OP_ENDS},
+      {VYRE_OP_barrier, VYRE_OP_IDENTITY | VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_EFFECT | VYRE_OP_CONVERGENT},
+      {VYRE_OP_load, VYRE_OP_READS},
+      {VYRE_OP_store, VYRE_OP_IDENTITY | VYRE_OP_WRITES | VYRE_OP_EFFECT},
+      {VYRE_OP_atomic_add, VYRE_OP_IDENTITY | VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_EFFECT},
+      {VYRE_OP_add, VYRE_OP_PURE | VYRE_OP_COMMUTES | VYRE_OP_ASSOC | VYRE_OP_TAKES_IMM},
+      {VYRE_OP_sub, VYRE_OP_PURE | VYRE_OP_TAKES_IMM},
+      {VYRE_OP_fmin, VYRE_OP_PURE | VYRE_OP_COMMUTES | VYRE_OP_TAKES_IMM},
+      {VYRE_OP_subgroup_add, VYRE_OP_READS | VYRE_OP_CONVERGENT},
+  };
+  for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+    if (vyre_op_infos[want[i].op].flags != want[i].flags)
+      fail_msg("%s has flags 0x%x, not 0x%x", vyre_op_infos[want[i].op].text, vyre_op_infos[want[i].op].flags, want[i].flags);
+}
+
 static void
 columns_never_move(void **state)
 {
@@ -215,6 +246,33 @@ lines_are_kept(void **state)
   vyre_row_inherit(m, rows[6], rows[7]); /* has one */
   assert_true(vyre_row_line(m, rows[5], &file, &line, &column) && line == 700000);
   assert_true(vyre_row_line(m, rows[6], &file, &line, &column) && line == 600000);
+  vyre_module_destroy(m);
+}
+
+static void
+what_a_row_has_it_keeps(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_row from = build_gid(&b), bare = build_gid(&b), own = build_gid(&b);
+  vyre_string a = vyre_string_intern(m, "a.comp", 6), other = vyre_string_intern(m, "b.comp", 6), file;
+  uint32_t line, column;
+  vyre_row_set_name(m, from, "from", 4);
+  vyre_row_set_line(m, from, a, 3, 4);
+  vyre_row_set_spec_id(m, from, 7);
+  vyre_row_set_name(m, own, "own", 3);
+  vyre_row_set_line(m, own, other, 30, 40);
+  vyre_row_set_spec_id(m, own, 70);
+  vyre_row_inherit(m, bare, from);
+  vyre_row_inherit(m, own, from);
+  assert_string_equal(vyre_row_name(m, bare), "from");
+  assert_true(vyre_row_line(m, bare, &file, &line, &column) && file == a && line == 3 && column == 4);
+  assert_int_equal(vyre_row_spec_id(m, bare), 7);
+  assert_string_equal(vyre_row_name(m, own), "own");
+  assert_true(vyre_row_line(m, own, &file, &line, &column) && file == other && line == 30 && column == 40);
+  assert_int_equal(vyre_row_spec_id(m, own), 70);
   vyre_module_destroy(m);
 }
 
@@ -401,22 +459,89 @@ a_cleared_module_is_as_new(void **state)
   vyre_module_destroy(m);
 }
 
+static void
+files_of_a_cleared_module_are_forgotten(void **state)
+{
+  (void)state;
+  static const char *const names[3][2] = {{"a.comp", "b.comp"}, {"b.comp", "a.comp"}, {"a.comp", "c.comp"}};
+  vyre_module *m = new_module();
+  for (int round = 0; round < 3; round++) {
+    vyre_builder b;
+    vyre_build_program(m, "p", 0, 0, &b);
+    vyre_row rows[2];
+    for (uint32_t i = 0; i < 2; i++)
+      vyre_row_set_line(m, rows[i] = build_gid(&b), vyre_string_intern(m, names[round][i], 6), 5, 6);
+    for (uint32_t i = 0; i < 2; i++) {
+      vyre_string file;
+      uint32_t line, column;
+      assert_true(vyre_row_line(m, rows[i], &file, &line, &column));
+      assert_string_equal(vyre_string_text(m, file), names[round][i]);
+    }
+    vyre_module_clear(m);
+  }
+  vyre_module_destroy(m);
+}
+
+static void *
+moving_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  (void)user;
+  const vyre_allocator *plain = vyre_allocator_default();
+  void *moved = new_size ? plain->resize(plain->user, NULL, 0, new_size) : NULL;
+  if (moved && memory)
+    memcpy(moved, memory, old_size < new_size ? old_size : new_size);
+  if (memory && (moved || new_size == 0)) {
+    memset(memory, 0xdd, old_size); /* whoever still reads there sees it */
+    plain->resize(plain->user, memory, old_size, 0);
+  }
+  return moved;
+}
+
+static void
+tables_that_move_take_their_own_texts_and_words(void **state)
+{
+  (void)state;
+  vyre_allocator moving = *vyre_allocator_default();
+  moving.resize = moving_resize;
+  vyre_module *m;
+  assert_null(vyre_module_create(&moving, 0, &m));
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const uint32_t words[3] = {42, 43, 44};
+  vyre_row first = build_gid(&b), row;
+  vyre_row_set_decorations(m, first, words, 3);
+  const char *text = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+  vyre_string string = vyre_string_intern(m, text, strlen(text));
+  for (size_t i = 1; i < strlen(text); i++) {
+    uint32_t count;
+    vyre_string tail = vyre_string_intern(m, vyre_string_text(m, string) + i, strlen(text) - i);
+    assert_string_equal(vyre_string_text(m, tail), text + i);
+    vyre_row_set_decorations(m, row = build_gid(&b), vyre_row_decorations(m, first, &count), 3);
+    assert_memory_equal(vyre_row_decorations(m, row, &count), words, sizeof words);
+  }
+  vyre_module_destroy(m);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_empty_module_is_sealed),
       cmocka_unit_test(every_op_is_found_by_its_text),
+      cmocka_unit_test(op_flags_say_what_ops_do),
       cmocka_unit_test(columns_never_move),
       cmocka_unit_test(a_full_module_says_so),
       cmocka_unit_test(texts_are_interned),
       cmocka_unit_test(inputs_and_infos_are_kept),
       cmocka_unit_test(initializers_are_kept),
       cmocka_unit_test(lines_are_kept),
+      cmocka_unit_test(what_a_row_has_it_keeps),
       cmocka_unit_test(spec_ids_and_decorations_are_kept),
       cmocka_unit_test(names_are_given_and_taken),
       cmocka_unit_test(a_copy_is_equal_and_apart),
       cmocka_unit_test(a_cleared_module_is_as_new),
+      cmocka_unit_test(files_of_a_cleared_module_are_forgotten),
+      cmocka_unit_test(tables_that_move_take_their_own_texts_and_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,24 @@ bytes_grow_and_end_with_zero(void **state)
 }
 
 static void
+texts_of_any_length_are_printed_whole(void **state)
+{
+  (void)state;
+  char text[201];
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  for (int length = 0; length <= 200; length++) { /* those that just fit what is there, too */
+    vyre_bytes bytes = {0};
+    assert_null(vyre_bytes_printf(&bytes, "a"));
+    assert_null(vyre_bytes_printf(&bytes, "%.*s", length, text));
+    assert_int_equal(bytes.size, length + 1);
+    assert_memory_equal(bytes.data + 1, text, (size_t)length);
+    assert_int_equal(bytes.data[bytes.size], '\0');
+    vyre_bytes_free(&bytes);
+  }
+}
+
+static void
 bytes_refuse_what_cannot_be(void **state)
 {
   (void)state;
@@ -219,6 +237,7 @@ main(void)
       cmocka_unit_test(the_caret_may_stand_at_or_behind_the_end),
       cmocka_unit_test(a_long_line_is_cut_around_the_caret),
       cmocka_unit_test(bytes_grow_and_end_with_zero),
+      cmocka_unit_test(texts_of_any_length_are_printed_whole),
       cmocka_unit_test(bytes_refuse_what_cannot_be),
       cmocka_unit_test(reserved_memory_is_zero_and_stays),
   };

@@ -179,6 +179,8 @@ wrong_pass_fields(void **state)
   refused("pass name 'default' is reserved");
   p.passes[1].name = "beta.two";
   refused("pass 'beta.two' has another plugin's name before the dot; this one is 'acme'");
+  p.passes[1].name = "acmeister.two";
+  refused("pass 'acmeister.two' has another plugin's name before the dot; this one is 'acme'");
   p.passes[1].name = "two";
   refused("pass 'two' must be called 'acme.two'");
   p.passes[1].run = NULL;

@@ -283,6 +283,7 @@ inputs_are_told_by_content(void **state)
       {"a.vir", "", VYRE_INPUT_VIR, 0},
       {"a.vir", "programme", VYRE_INPUT_VIR, 0},
       {"a", "programme", VYRE_INPUT_UNKNOWN, 0},
+      {"a", "#verboten 450\n", VYRE_INPUT_UNKNOWN, 0},
       {"a.spv", "short", VYRE_INPUT_SPIRV, 0},
       {"a.vir", "\x03\x02\x23\x07\0\0\1\0\0\0\0\0\1\0\0\0\0\0\0", VYRE_INPUT_SPIRV, 20},
       {"a", "\x07\x23\x02\x03\0\1\0\0\0\0\0\0\0\0\0\1\0\0\0", VYRE_INPUT_SPIRV, 20},

@@ -226,21 +226,25 @@ conversions(void **state)
   export_close(&c);
 }
 
+/* At every width of integers; counts and offsets beyond the width too. */
 static void
 bit_fields(void **state)
 {
   (void)state;
-  for (size_t k = 1; k < 3; k++) {
+  for (vyre_kind kind = VYRE_I8; kind <= VYRE_U64; kind++) {
     export_case c;
     export_open(&c, 0);
     for (uint32_t lanes = 1; lanes <= 3; lanes++) {
-      const vyre_type type = VYRE_TYPE(kinds[k], lanes);
+      const vyre_type type = VYRE_TYPE(kind, lanes);
       const vyre_row base = export_input(&c, type), insert = export_input(&c, type);
-      const vyre_row offset = export_input(&c, U32), count = export_input(&c, U32);
-      const vyre_row place[2] = {offset, count};
-      export_output(&c, build(&c, VYRE_OP_ubfe, type, 0, base, offset, count));
-      export_output(&c, build(&c, VYRE_OP_sbfe, type, 0, base, offset, count));
-      export_output(&c, build(&c, VYRE_OP_bfi, type, 0, base, insert, vyre_build_tuple(&c.b, place, 2)));
+      for (int i = 0; i < 2; i++) { /* any, and such that mostly fit */
+        const vyre_row words[2] = {export_input(&c, U32), export_input(&c, U32)};
+        const vyre_row place[2] = {i ? vyre_build_imm(&c.b, VYRE_OP_and, words[0], 15) : words[0],
+                                   i ? vyre_build_imm(&c.b, VYRE_OP_umod, words[1], 11) : words[1]};
+        export_output(&c, build(&c, VYRE_OP_ubfe, type, 0, base, place[0], place[1]));
+        export_output(&c, build(&c, VYRE_OP_sbfe, type, 0, base, place[0], place[1]));
+        export_output(&c, build(&c, VYRE_OP_bfi, type, 0, base, insert, vyre_build_tuple(&c.b, place, 2)));
+      }
     }
     export_run(&c, NULL);
     export_close(&c);

@@ -141,6 +141,11 @@ twenty_errors_are_said(void **state)
   assert_int_equal(lines, 20);
   assert_non_null(strstr(messages.data, "24:3: there is no op 'xyzzy'"));
   vyre_bytes_free(&messages);
+  vyre_module *module = new_module();
+  vyre_status status = vyre_text_parse(module, text.data, text.size, "a.vir", (vyre_diagnostics){0});
+  assert_string_equal(vyre_status_text(status), "a.vir: 20 errors, and perhaps more");
+  vyre_status_free(status);
+  vyre_module_destroy(module);
   vyre_bytes_free(&text);
 }
 
@@ -202,8 +207,8 @@ static void
 nothing_and_comments_are_no_error(void **state)
 {
   (void)state;
-  static const char *const texts[] = {"", "\n", "; only a comment", "\xef\xbb\xbf; a mark of UTF-8\n"};
-  for (size_t i = 0; i < 4; i++)
+  static const char *const texts[] = {"", "\n", "; only a comment", "\xef\xbb\xbf; a mark of UTF-8\n", "\xef\xbb\xbf"};
+  for (size_t i = 0; i < 5; i++)
     vyre_module_destroy(parse(texts[i], strlen(texts[i])));
 }
 

@@ -162,6 +162,27 @@ static const struct {
     {"block %b { }\nblock { }", "  block %b {\n  }\n  block {\n  }\n"},
     {"switch %i { case 1u32, default { fallthrough } case 2u32 { } }",
      "  switch %i {\n    case 1u32, default {\n      fallthrough\n    }\n    case 2u32 {\n    }\n  }\n"},
+    {"barrier device acq_rel workgroup_memory", "  barrier device device acq_rel workgroup_memory\n"},
+    {"barrier device workgroup acq_rel workgroup_memory uniform_memory",
+     "  barrier device workgroup acq_rel uniform_memory workgroup_memory\n"},
+    {"%a = load %x[0] order(131589)", "  %a = load %x[0] order(131589)\n"}, /* has the execution scope of a barrier */
+    {"%a = subgroup_add %i inclusive\n%b = subgroup_add %i exclusive\n%c = subgroup_add %i clustered(4)\n%d = subgroup_add %i",
+     "  %a = subgroup_add %i inclusive\n  %b = subgroup_add %i exclusive\n  %c = subgroup_add %i clustered(4)\n"
+     "  %d = subgroup_add %i\n"},
+    /* rows that say more than their short form would */
+    {"%5 = gid relaxed\n%a = %5.x", "  %0 = gid relaxed\n  %a = %0.x\n"},
+    {"%a = lane relaxed gid, 1u32", "  %a = lane relaxed gid, 1u32\n"},
+    {"%a = lane gid, 1i32", "  %a = gid.y\n"},
+    {"%5 = tuple %i, %i\n%6 = tuple %i, %i, %5\n%u = part %6, 3\n%w = part %5, 0",
+     "  %0 = tuple %i, %i\n  %1 = tuple %i, %i, %0\n  %u = part %1, 3\n  %w = part %0, 0\n"},
+    {"%w = convert %i : u64\n%a = add %w, 4294967298u64", "  %w = convert %i : u64\n  %a = add %w, 4294967298u64\n"},
+    /* names that need quotes, also where they end with an escape, and such that begin like another */
+    {"%\"a\\x1e\" = neg %i", "  %\"a\\x1e\" = neg %i\n"},
+    {"%\"a\\x7f\" = neg %i", "  %\"a\\x7f\" = neg %i\n"},
+    {"%\"9x\" = neg %i", "  %\"9x\" = neg %i\n"},
+    {"%\"a b c\" = neg %i\n%\"a b\" = not %i\n%ab = neg %\"a b\"\n%a = not %ab",
+     "  %\"a b c\" = neg %i\n  %\"a b\" = not %i\n  %ab = neg %\"a b\"\n  %a = not %ab\n"},
+    {"for %k = 0u64 to 4u64 { }", "  for %k = 0u64 to 4u64 step 1u64 {\n  }\n"},
     {"%s = switch %i { default { leave %s } }", "  %s = switch %i {\n    default {\n      leave %s\n    }\n  }\n"},
 };
 
@@ -182,6 +203,95 @@ forms_print_as_they_should(void **state)
     vyre_bytes_free(&text);
     vyre_module_destroy(module);
   }
+}
+
+/* Whole texts, in the form in which they are printed. */
+static const char *const canonical[] = {
+    "struct @Old buffer_block { v : f32x4[] }\n"
+    "struct @Gaps { \"\" : u32, \"\" : u32, a : u32 }\n"
+    "struct @a { x : u32 }\n"
+    "struct @a.b { x : f32 }\n\n"
+    "program @p flush_f32 entry \"main\" workgroup(4, 2, 1) {\n"
+    "  buffer %old : @Old storage ro set(1) binding(2) id(1)\n"
+    "  buffer %gaps : @Gaps[1] storage rw set(0) binding(0)\n"
+    "  buffer %first : @a storage rw set(0) binding(1)\n"
+    "  buffer %second : @a.b storage rw set(0) binding(2)\n"
+    "  buffer %wide : u64[2] constant = [4294967298u64, 1u64]\n"
+    "  buffer %matrix : mat2(f64x2) constant = [1.0f64, 0.1f64, -2.5f64, 4.0f64]\n"
+    "  %0 = load %old.v[0]\n"
+    "  %1 = load %gaps[0].a\n"
+    "  store %gaps[0][1], %1\n"
+    "  %2 = load %second.x\n"
+    "  store %first.x, %1\n"
+    "}\n\n"
+    "program @q workgroup(1, 1, 1) {\n"
+    "  buffer %0 : u32[1] workgroup\n"
+    "  store %0[0], 3u32\n"
+    "}\n",
+    "program @p {\n"
+    "  spec %n : u32 = 4u32 id(0)\n"
+    "  workgroup %n, 1u32, 1u32\n"
+    "  struct @Inner { more : u32[2][%n] }\n"
+    "  struct @Outer { inner : @Inner[3], last : u32 }\n"
+    "  buffer %a : @Outer workgroup\n"
+    "  buffer %b : @Inner[2] workgroup\n"
+    "  store %a.inner[2].more[1][0], 1u32\n"
+    "}\n",
+    "program @p {\n"
+    "  %n = const 8u32\n"
+    "  workgroup %n, 1u32, 1u32\n"
+    "}\n",
+    "program @p workgroup(1, 1, 1) {\n"
+    "  var %0 : u32\n"
+    "  buffer %1 : u32 workgroup\n"
+    "  set %0, 1u32\n"
+    "}\n",
+};
+
+static void
+canonical_texts_print_as_written(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof(canonical) / sizeof(*canonical); i++) {
+    vyre_module *module = parse(canonical[i], strlen(canonical[i]));
+    vyre_bytes printed = print(module, NULL);
+    assert_string_equal(printed.data, canonical[i]);
+    vyre_bytes_free(&printed);
+    vyre_module_destroy(module);
+  }
+}
+
+/* A return that is not the last statement leaves a block; one that is gives the value itself. */
+static void
+early_returns_leave_a_block(void **state)
+{
+  (void)state;
+  static const char text[] = "func @early(%c : bool, %v : u32) -> u32 { if %c { return 1u32 }\n return %v }\n"
+                             "func @late(%v : u32) -> u32 { return neg(%v) }\n"
+                             "program @p { buffer %x : u32[] storage rw set(0) binding(0)\n %i = lindex\n"
+                             " store %x[0], @early(eq(%i, 0u32), %i)\n store %x[1], @late(%i) }";
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  vyre_bytes printed = check_fixed_point(module);
+  assert_string_equal(printed.data, "program @p workgroup(1, 1, 1) {\n"
+                                    "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                                    "  var %0 : u32\n"
+                                    "  %i = lindex\n"
+                                    "  %1 = eq %i, 0u32\n"
+                                    "  block %2 {\n"
+                                    "    if %1 {\n"
+                                    "      set %0, 1u32\n"
+                                    "      leave %2\n"
+                                    "    }\n"
+                                    "    set %0, %i\n"
+                                    "    leave %2\n"
+                                    "  }\n"
+                                    "  %3 = get %0\n"
+                                    "  store %x[0], %3\n"
+                                    "  %4 = neg %i\n"
+                                    "  store %x[1], %4\n"
+                                    "}\n");
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
 }
 
 /* A value that several rows use through an inline path is one row after reading, and prints the same. */
@@ -227,6 +337,16 @@ declarations_keep_their_place(void **state)
   printed = check_fixed_point(module);
   assert_string_equal(printed.data,
                       "program @p workgroup(1, 1, 1) {\n  buffer %a : u32 workgroup\n  %i = lindex\n  store %a, %i\n}\n");
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+  /* also where others that came in time stand behind what was computed for them */
+  static const char later[] = "program @p { spec %n : u32 = 4u32 id(0)\n %m = add %n, 1u32\n buffer %a : u32[%m] workgroup\n"
+                              " %i = lindex\n buffer %b : u32 workgroup\n store %b, %i }";
+  module = parse(later, sizeof(later) - 1);
+  printed = check_fixed_point(module);
+  assert_string_equal(printed.data,
+                      "program @p workgroup(1, 1, 1) {\n  spec %n : u32 = 4u32 id(0)\n  %m = add %n, 1u32\n"
+                      "  buffer %b : u32 workgroup\n  buffer %a : u32[%m] workgroup\n  %i = lindex\n  store %b, %i\n}\n");
   vyre_bytes_free(&printed);
   vyre_module_destroy(module);
 }
@@ -283,6 +403,33 @@ layouts_print_as_written(void **state)
   vyre_module_destroy(module);
 }
 
+/* What is left out of a text is std430, with offsets and strides that were worked out by hand. */
+static void
+layouts_left_out_are_std430(void **state)
+{
+  (void)state;
+  static const char text[] = "struct @S { a : f32, v : f32x3, b : f32, p : f32x3[2], r : mat2(f32x4, row_major), c : mat2(f32x4), "
+                             "h : f32, t : mat4(f32x2, row_major), w : mat3(f32x2), at : f32 @400, next : f32, tail : f32x3[] }\n\n"
+                             "program @p workgroup(1, 1, 1) {\n  buffer %s : @S storage rw set(0) binding(0)\n}\n";
+  static const uint32_t offsets[] = {0, 16, 28, 32, 64, 96, 128, 144, 176, 400, 404, 416};
+  static const uint32_t strides[] = {4, 4, 4, 16, 8, 16, 4, 16, 8, 4, 4, 16};
+  vyre_module *module = parse(text, sizeof(text) - 1);
+  vyre_bytes printed = print(module, NULL);
+  assert_string_equal(printed.data, text);
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t buffer = 1;
+  while (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer)
+    buffer++;
+  vyre_type_info info = vyre_type_get(module, v->imm[buffer]);
+  assert_int_equal(info.count, 12);
+  for (uint32_t i = 0; i < 12; i++) {
+    assert_int_equal(info.members[i].offset, offsets[i]);
+    assert_int_equal(vyre_type_get(module, info.members[i].type).stride, strides[i]);
+  }
+  vyre_bytes_free(&printed);
+  vyre_module_destroy(module);
+}
+
 int
 main(void)
 {
@@ -292,6 +439,8 @@ main(void)
       cmocka_unit_test(plain_ops_come_back_as_they_were), cmocka_unit_test(forms_print_as_they_should),
       cmocka_unit_test(rows_of_one_file_share_gid),       cmocka_unit_test(declarations_keep_their_place),
       cmocka_unit_test(a_set_may_follow_a_buffer),        cmocka_unit_test(texts_add_to_a_module),
+      cmocka_unit_test(canonical_texts_print_as_written), cmocka_unit_test(early_returns_leave_a_block),
+      cmocka_unit_test(layouts_left_out_are_std430),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
