@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+# Makes the lines that scripts/mutants/*.txt list wrong, one at a time, in copies of the tree, and shows that the test named there notices.
+# The copies and their builds (-O0, no debug information) stay in build/mutants: the next run compiles and links only what differs.
+# See README.md beside this file.  SPDX-License-Identifier: Apache-2.0
+import argparse
+import collections
+import fcntl
+import fnmatch
+import hashlib
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LISTS = ROOT / "scripts" / "mutants"
+FLOOR = {"ir": 3}  # so many at least for each file with code that can be wrong
+FLOOR_ELSEWHERE = 2
+
+Mutant = collections.namedtuple("Mutant", "file test old new place")
+
+
+class Wrong(Exception):
+    """An entry, or what it needs, is not as it should be."""
+
+
+def read_list(path):
+    head = old = None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        place = f"{os.path.relpath(path, ROOT)}:{number}"
+        match = re.fullmatch(r"([^ :]+\.(?:c|h|def|cpp)): (\S+)", line)
+        if not line.strip() or line.startswith("#"):
+            continue
+        if match:
+            head = match.groups()
+        elif line.startswith("- ") and head:
+            old = line[2:]
+        elif re.match(r"\+( |$)", line) and old is not None:
+            yield Mutant(*head, old, line[2:], place)
+            old = None
+        else:
+            raise Wrong(f"{place}: not an entry: {line}")
+
+
+def all_mutants(paths):
+    return [mutant for path in paths or sorted(LISTS.glob("*.txt")) for mutant in read_list(path)]
+
+
+def mutated(root, mutant):
+    try:
+        text = (root / mutant.file).read_text()
+    except OSError as error:
+        raise Wrong(f"{mutant.place}: {mutant.file}: {error.strerror}") from None
+    count = text.count(mutant.old)
+    if count != 1 or mutant.old == mutant.new:
+        raise Wrong(f"{mutant.place}: '{mutant.old}' stands {count} times in {mutant.file}, not once")
+    return text.replace(mutant.old, mutant.new)
+
+
+def sources():
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           check=True, capture_output=True).stdout.decode().split("\0")
+    return [name for name in names if name and (ROOT / name).is_file()]
+
+
+# ---- --check: the lists alone ------------------------------------------------------------------------------------------------
+
+
+def has_code(path):
+    """Whether a file has functions or rules: not only declarations."""
+    return path.suffix in (".c", ".cpp") and re.search(r'^(  [a-z].*;|#include ".*\.def")', path.read_text(), re.M) is not None
+
+
+def check(mutants, whole):
+    """What is wrong with the lists: entries that do not apply, tests that are not there, and in whole lists files with too few."""
+    errors, seen = [], set()
+    tests = set(re.findall(r"vyre_add_unittest\(\s*([\w-]+)", "".join(p.read_text() for p in ROOT.glob("unittests/*/CMakeLists.txt"))))
+    for path in ROOT.glob("unittests/*/CMakeLists.txt"):
+        for names, stem in re.findall(r"foreach\(name ([^)]*)\)\s*vyre_add_unittest\((unit-[\w-]+)-\$\{name\}", path.read_text()):
+            tests |= {f"{stem}-{name}" for name in names.split()}
+    for mutant in mutants:
+        try:
+            mutated(ROOT, mutant)
+        except Wrong as error:
+            errors.append(f"{error}\nFix: bring the entry up to date with the code, or take it out")
+        test = mutant.test
+        if not ((ROOT / "lit-tests" / test[4:]).exists() if test.startswith("lit:") else test in tests):
+            errors.append(f"{mutant.place}: there is no test {test}")
+        if mutant[:1] + mutant[2:4] in seen:
+            errors.append(f"{mutant.place}: the mutant stands there twice")
+        seen.add(mutant[:1] + mutant[2:4])
+    counts = collections.Counter(mutant.file for mutant in mutants)
+    for folder in sorted({os.path.dirname(mutant.file) for mutant in mutants if whole}):
+        floor = FLOOR.get(folder, FLOOR_ELSEWHERE)
+        for path in sorted((ROOT / folder).iterdir()):
+            name = str(path.relative_to(ROOT))
+            if has_code(path) and counts[name] < floor:
+                errors.append(f"{name} has {counts[name]} mutants of {floor}\n"
+                              "Fix: list faults that could be made there, with the test that notices (scripts/mutants/README.md)")
+    return errors
+
+
+# ---- running -----------------------------------------------------------------------------------------------------------------
+
+
+class Tree:
+    """A copy of the tree, with its build; belongs to one thread."""
+
+    def __init__(self, path):
+        self.path = path
+        self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
+
+    def synchronize(self, names):
+        here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}
+        for name in here - set(names):
+            (self.path / name).unlink()
+        for name in names:  # one that is the same keeps its time: nothing is built again
+            source, target = ROOT / name, self.path / name
+            if name not in here or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+
+    def configure(self):
+        if (self.path / "b" / "build.ninja").is_file():
+            return
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DVYRE_WERROR=OFF"]
+        if shutil.which("ccache"):
+            options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+        if shutil.which("ld.lld"):
+            options += [f"-DCMAKE_{kind}_LINKER_FLAGS=-fuse-ld=lld" for kind in ("EXE", "SHARED", "MODULE")]
+        code, log = self.run(["cmake", "-S", ".", "-B", "b", "-G", "Ninja", *options], 600)
+        if code:
+            raise Wrong(f"cmake fails:\n{log}")
+
+    def run(self, command, limit, folder="."):
+        """Exit code (None: too long) and output.  All that it started ends with it."""
+        def limits():
+            resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        child = subprocess.Popen(command, cwd=self.path / folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
+        try:
+            log, _ = child.communicate(timeout=limit)
+            return child.returncode, log
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            log, _ = child.communicate()
+            return None, log
+
+    def build(self, test):
+        targets = ["vyre-passmgr", "vyre-run", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
+        targets.append("vyre_glsl_plugin")  # opened at run time: a test that needs it need not be linked with it
+        return self.run(["ninja", "-C", "b", *targets], 1200)
+
+    def test(self, test, limit):
+        if test.startswith("lit:"):
+            cache = (self.path / "b" / "CMakeCache.txt").read_text()
+            lit = re.search(r"^VYRE_LIT:\w+=(.*)$", cache, re.M).group(1)
+            return self.run([sys.executable, lit, "-q", f"b/lit-tests/{test[4:]}"], limit)
+        return self.run([f"./{test}"], limit, "b/unittests")
+
+    def digest(self, test):
+        """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
+        result = hashlib.sha256()
+        names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
+        if test.startswith("lit:"):
+            names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*")]
+        else:
+            names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
+        for path in sorted(set(names)):
+            if path.is_file():
+                result.update(path.read_bytes())
+        return result.hexdigest()
+
+
+class Runner:
+    def __init__(self, work, groups, fresh):
+        self.groups, self.lock = groups, threading.Lock()
+        self.verdicts = work / "killed.txt"  # keys of what is known to be killed
+        self.known = set(self.verdicts.read_text().split()) if self.verdicts.is_file() and not fresh else set()
+        self.counts = collections.defaultdict(collections.Counter)  # folder: verdict: how many
+        self.left = []  # lines of what was not killed
+
+    def say(self, verdict, mutant, seconds, why=""):
+        folder = os.path.dirname(mutant.file)
+        line = f"{verdict:9} {mutant.file}: {mutant.test}: {mutant.old} -> {mutant.new}" + (f": {why}" if why else "")
+        with self.lock:
+            self.counts[folder][verdict] += 1
+            self.counts[folder]["seconds"] += seconds
+            if verdict != "killed":
+                self.left.append(line)
+            print(line + (f"  ({seconds:.1f} s)" if seconds else ""), flush=True)
+
+    def worker(self, tree):
+        while True:
+            with self.lock:
+                if not self.groups:
+                    return
+                test, mutants = self.groups.pop(0)
+            try:
+                self.group(tree, test, mutants)
+            except Wrong as error:
+                for mutant in mutants:
+                    self.say("WRONG", mutant, 0, str(error))
+
+    def group(self, tree, test, mutants):
+        """All mutants of one test: it passes without them, then each is applied, built, tested and taken back."""
+        code, log = tree.build(test)
+        if code != 0:
+            raise Wrong(f"{test} does not build: {log[-2000:]}")
+        digest, passed = tree.digest(test), None
+        for mutant in sorted(mutants, key=lambda m: m.file):
+            key = hashlib.sha256("\0".join([digest, mutant.file, mutant.old, mutant.new]).encode()).hexdigest()
+            if key in self.known:
+                self.say("killed", mutant, 0)
+                continue
+            if passed is None:
+                start = time.monotonic()
+                code, log = tree.test(test, 600)
+                if code != 0:
+                    raise Wrong(f"{test} fails without the mutant: {log[-500:]}")
+                passed = time.monotonic() - start
+            start = time.monotonic()
+            verdict, why = self.one(tree, mutant, passed)
+            if verdict == "killed":
+                with self.lock, self.verdicts.open("a") as file:
+                    file.write(key + "\n")
+            self.say(verdict, mutant, time.monotonic() - start, why)
+
+    @staticmethod
+    def one(tree, mutant, passed):
+        path = tree.path / mutant.file
+        original = path.read_text()
+        try:
+            text = mutated(tree.path, mutant)
+        except Wrong as error:
+            return "WRONG", str(error)
+        try:
+            path.write_text(text)
+            code, log = tree.build(mutant.test)
+            if code != 0:
+                error = re.search(r"error.*", log)
+                return "WRONG", "does not compile: " + (error.group(0) if error else log[-200:])
+            # A mutant may loop or take all the memory: both count as noticed.
+            code, _ = tree.test(mutant.test, max(20, 8 * passed))
+            return ("SURVIVED", "") if code == 0 else ("killed", "")
+        finally:
+            path.write_text(original)
+
+
+def run(mutants, options):
+    work = ROOT / "build" / "mutants"
+    work.mkdir(parents=True, exist_ok=True)
+    lock = (work / "lock").open("w")  # held to the end
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Wrong(f"another run is under way in {work}") from None
+    groups = collections.defaultdict(list)
+    for mutant in mutants:
+        groups[mutant.test].append(mutant)
+    queue = sorted(groups.items(), key=lambda g: -len(g[1]))
+    runner, names, threads = Runner(work, queue, options.fresh), sources(), []
+    for k in range(min(options.jobs, len(queue))):
+        tree = Tree(work / f"tree-{k + 1}")
+        tree.path.mkdir(parents=True, exist_ok=True)
+        tree.synchronize(names)
+        tree.configure()
+        threads.append(threading.Thread(target=runner.worker, args=(tree,)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    report(runner, mutants)
+    return 0 if not runner.left else 1
+
+
+def report(runner, mutants):
+    files = collections.defaultdict(set)
+    for mutant in mutants:
+        files[os.path.dirname(mutant.file)].add(mutant.file)
+    if runner.left:
+        print("\nNot killed:\n" + "\n".join(sorted(runner.left)))
+    print(f"\n{'folder':22}{'files':>6}{'mutants':>9}{'killed':>8}{'survived':>10}{'wrong':>7}{'seconds':>9}")
+    total = collections.Counter()
+    for folder in sorted(runner.counts):
+        c = dict(runner.counts[folder])
+        row = dict(c, files=len(files[folder]), mutants=sum(c.values()) - c["seconds"])
+        total.update(row)
+        print_row(folder, row)
+    print_row("all", total)
+    print(f"{total['killed']} of {total['mutants']:.0f} mutants killed ({100 * total['killed'] // max(1, total['mutants'])} %)")
+
+
+def print_row(name, row):
+    columns = (("files", 6), ("mutants", 9), ("killed", 8), ("SURVIVED", 10), ("WRONG", 7), ("seconds", 9))
+    print(f"{name:22}" + "".join(f"{row.get(key, 0):{width}.0f}" for key, width in columns))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="mutate.sh", description="shows that the tests notice mutants: scripts/mutants/README.md")
+    parser.add_argument("--file", metavar="PATTERN", action="append", help="only files whose path has this in it, or matches it")
+    parser.add_argument("--test", metavar="PATTERN", action="append", help="only tests whose name has this in it, or matches it")
+    parser.add_argument("--from", metavar="LIST", dest="paths", type=pathlib.Path, action="append", help="the entries of this file")
+    parser.add_argument("--jobs", metavar="N", type=int, default=2, help="so many copies of the tree at once (2)")
+    parser.add_argument("--sample", metavar="N", type=int, help="only so many, taken at random")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of --sample")
+    parser.add_argument("--fresh", action="store_true", help="forget what is known of equal programs")
+    parser.add_argument("--list", action="store_true", help="the entries alone")
+    parser.add_argument("--check", action="store_true", help="only whether the entries apply, and each file has enough")
+    options = parser.parse_args()
+
+    def matches(patterns, name):
+        return not patterns or any(p in name or fnmatch.fnmatch(name, p) for p in patterns)
+
+    mutants = [m for m in all_mutants(options.paths) if matches(options.file, m.file) and matches(options.test, m.test)]
+    if options.sample:
+        mutants = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
+    if not mutants:
+        raise Wrong("no entry is meant")
+    if options.list:
+        for m in mutants:
+            print(f"{m.file}: {m.test}\n- {m.old}\n+ {m.new}")
+        return 0
+    if options.check:
+        errors = check(mutants, not (options.paths or options.file or options.test or options.sample))
+        for error in errors:
+            print(f"error: {error}", file=sys.stderr)
+        print(f"{len(mutants)} mutants of {len({m.file for m in mutants})} files, {len(errors)} errors")
+        return 1 if errors else 0
+    os.nice(10)
+    return run(mutants, options)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Wrong as wrong:
+        print(f"error: {wrong}", file=sys.stderr)
+        sys.exit(2)
