@@ -170,6 +170,25 @@ make_scan(example *e)
 }
 
 static void
+make_compact(example *e)
+{
+  enum { N = 450, GROUP = 128, GROUPS = 4 };
+  buffer *data = add(e, "Input", WORDS, N), *kept = add(e, "Kept", WORDS, GROUP * GROUPS), *out = add(e, "Output", WORDS, 3 * GROUPS);
+  for (uint32_t i = 0; i < N; i++)
+    data->input[i] = random_word() >> 4;
+  uint32_t *want = expect(e, kept), *totals = expect(e, out);
+  for (uint32_t i = 0; i < N; i++) {
+    const uint32_t value = data->input[i];
+    uint32_t *total = totals + 3 * (i / GROUP); /* count, sum, greatest */
+    if (value % 3 == 0)
+      continue;
+    want[i / GROUP * GROUP + total[0]++] = value;
+    total[1] += value;
+    total[2] = value > total[2] ? value : total[2];
+  }
+}
+
+static void
 make_histogram(example *e)
 {
   enum { N = 3000 };
@@ -390,6 +409,7 @@ static example examples[] = {
     {.name = "matmul", .make = make_matmul, .groups = {4, 5, 1}, .options = {"-spec=0=4"}},
     {.name = "reduce", .make = make_reduce, .groups = {4, 1, 1}},
     {.name = "scan", .make = make_scan, .groups = {3, 1, 1}},
+    {.name = "compact", .make = make_compact, .groups = {4, 1, 1}},
     {.name = "histogram", .make = make_histogram, .groups = {5, 1, 1}},
     {.name = "sha256", .make = make_sha256, .groups = {2, 1, 1}},
     {.name = "mandelbrot", .make = make_mandelbrot, .groups = {4, 3, 1}},
