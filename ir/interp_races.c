@@ -6,8 +6,8 @@
  * kind is ordered behind all before it, but for the last's own invocation and its own workgroup, which have the other two.
  *
  * Order is kept as times: all that a workgroup did before `met` is ordered in front of what its invocations do now, all that the
- * grid did before `grid_met`, and all that anybody did up to `acquired` in front of what one invocation does now.  A release gives
- * the granule its time; an acquire takes it.  Where order is in doubt it is assumed.
+ * grid did before `grid_met`, its subgroup before `lanes_met`, and all that anybody did up to `acquired` in front of what one
+ * invocation does now.  A release gives the granule its time; an acquire takes it.  Where order is in doubt it is assumed.
  *
  * An async copy's accesses hang on their cells until its wait, and race with any other that conflicts; then they are the
  * invocation's own.
@@ -48,13 +48,19 @@ stamp_now(const interp *ip, uint64_t invocation, bool is_atomic)
 /* ---- order ---------------------------------------------------------------------------------------------------------- */
 
 static bool
+same_subgroup(const interp *ip, stamp s, stamp t)
+{
+  return s.group == t.group && local_of(s) / ip->subgroup == local_of(t) / ip->subgroup;
+}
+
+static bool
 is_ordered(const interp *ip, stamp before, const access *a)
 {
   const races *r = ip->races;
   const uint64_t time = time_of(before);
   if (time < a->floor || time == 0 || same_invocation(before, a->by) || time <= r->acquired[a->invocation])
     return true;
-  if (time < r->grid_met[a->kind])
+  if (time < r->grid_met[a->kind] || (same_subgroup(ip, before, a->by) && time < r->lanes_met[a->invocation][a->kind]))
     return true;
   return before.group == a->by.group && time < r->met[ip->together ? before.group : 0][a->kind];
 }
@@ -280,27 +286,42 @@ meet(races *r, uint64_t first, uint64_t count)
     r->acquired[i] = most;
 }
 
+/* Of the invocations from `first` on, so many as meet there: the grid, a workgroup, a subgroup. */
+static uint32_t
+who_meets(const interp *ip, uint32_t scope, uint32_t first)
+{
+  const uint32_t left = ip->per_group - first % ip->per_group;
+  return scope == 1 ? ip->count : scope == 3 && ip->subgroup < left ? ip->subgroup : left;
+}
+
 void
 interp_race_barrier(interp *ip, uint32_t row, const uint64_t *active)
 {
   races *r = ip->races;
-  const uint32_t imm = ip->view->imm[row], scope = VYRE_ORDER_EXECUTION(imm);
-  const bool of_grid = scope == 1 && VYRE_ORDER_MEMORY(imm) != 2;
-  const uint32_t size = of_grid ? ip->count : ip->per_group;
+  const uint32_t imm = ip->view->imm[row], execution = VYRE_ORDER_EXECUTION(imm);
+  const uint32_t memory = VYRE_ORDER_MEMORY(imm), semantics = VYRE_ORDER_SEMANTICS(imm);
+  const uint32_t scope = execution == 1 && memory == 2 ? 2 : execution;
+  const uint32_t order = VYRE_ORDER(scope, scope == 3 && memory == 3 ? 2 : memory, semantics); /* wide enough for who meets */
   interp_race_row(ip, row);
-  for_each_active(ip, active, i) fence(r, i, VYRE_ORDER_SEMANTICS(imm));
+  for_each_active(ip, active, i) fence(r, i, semantics);
   if (scope == 4)
     return;
-  for (uint32_t first = 0; first < ip->count; first += size) {
+  for (uint32_t first = 0, count; first < ip->count; first += count) {
     bool here = false;
-    for (uint32_t i = first; i < first + size && !here; i++)
+    count = who_meets(ip, scope, first);
+    for (uint32_t i = first; i < first + count && !here; i++)
       here = (active[i / 64] >> (i % 64) & 1u) != 0;
     if (!here)
       continue;
-    meet(r, first, size);
-    for (unsigned kind = 0; kind < KINDS; kind++)
-      if (r->barrier_orders[kind] || orders_kind(imm, kind))
-        *(of_grid ? &r->grid_met[kind] : &r->met[first / size][kind]) = r->now;
+    meet(r, first, count);
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+      if (!r->barrier_orders[kind] && !orders_kind(order, kind))
+        continue;
+      for (uint32_t i = first; scope == 3 && i < first + count; i++)
+        r->lanes_met[i][kind] = r->now;
+      if (scope != 3)
+        *(scope == 1 ? &r->grid_met[kind] : &r->met[first / ip->per_group][kind]) = r->now;
+    }
   }
 }
 
@@ -361,6 +382,7 @@ interp_race_workgroup(interp *ip)
   races *r = ip->races;
   r->start = ++r->now;
   memset(r->met, 0, r->met_count * sizeof *r->met);
+  memset(r->lanes_met, 0, ip->count * sizeof *r->lanes_met);
   memset(r->acquired, 0, ip->count * sizeof *r->acquired);
   memset(r->seen, 0, ip->count * sizeof *r->seen);
   memset(r->fenced, 0, ip->count * sizeof *r->fenced);

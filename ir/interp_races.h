@@ -62,6 +62,7 @@ typedef struct races {
   uint64_t *acquired, *seen, *fenced;  /* by invocation: up to when it is ordered behind all; what it read; its last release */
   uint32_t *copies, *newest;           /* by invocation: async copies begun; 1 + the newest access of those under way */
   uint64_t (*met)[KINDS];              /* by workgroup */
+  uint64_t (*lanes_met)[KINDS];        /* by invocation: its subgroup */
   uint64_t grid_met[KINDS];
   uint32_t met_count;
   bool barrier_orders[KINDS]; /* a memory barrier names it: then each barrier orders it */

@@ -118,13 +118,14 @@ interp_races_start(interp *ip)
   r->granule_shift = granule_shift(ip);
   r->met_count = ip->count / ip->per_group;
   r->met = interp_take(ip, r->met_count, sizeof *r->met);
+  r->lanes_met = interp_take(ip, ip->count, sizeof *r->lanes_met);
   r->acquired = interp_take(ip, ip->count, sizeof *r->acquired);
   r->seen = interp_take(ip, ip->count, sizeof *r->seen);
   r->fenced = interp_take(ip, ip->count, sizeof *r->fenced);
   r->copies = interp_take(ip, ip->count, sizeof *r->copies);
   r->newest = interp_take(ip, ip->count, sizeof *r->newest);
   survey(ip);
-  return r->met && r->acquired && r->seen && r->fenced && r->copies && r->newest;
+  return r->met && r->lanes_met && r->acquired && r->seen && r->fenced && r->copies && r->newest;
 }
 
 void
@@ -136,6 +137,7 @@ interp_races_end(interp *ip)
   interp_give(ip, r->pages, r->page_capacity, sizeof *r->pages);
   interp_give(ip, r->asyncs, r->async_capacity, sizeof *r->asyncs);
   interp_give(ip, r->met, r->met_count, sizeof *r->met);
+  interp_give(ip, r->lanes_met, ip->count, sizeof *r->lanes_met);
   interp_give(ip, r->acquired, ip->count, sizeof *r->acquired);
   interp_give(ip, r->seen, ip->count, sizeof *r->seen);
   interp_give(ip, r->fenced, ip->count, sizeof *r->fenced);

@@ -45,15 +45,15 @@ typedef struct vyre_interp_options {
 } vyre_interp_options;
 
 /* A data race: two invocations access the same bytes, one at least writes, not both atomically, and nothing orders the two
- * accesses; or an access meets an async copy that was not waited for.  Invocations of a workgroup are ordered by its barriers, all
- * by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of a barrier
+ * accesses; or an access meets an async copy that was not waited for.  Invocations of a subgroup or workgroup are ordered by its
+ * barriers, all by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of a barrier
  * behind one) that sees a release.
  *
  * What is reported is a race.  Not all races are: only accesses of this run are seen; whoever acquires counts as ordered behind all
  * that was done before the release, by whomever; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
  * order the memory that it names, wherever it stands; atomics order no matter their scope; of two atomic writes, or of an atomic
- * and a plain load, by one invocation the earlier may be forgotten; who returned counts as having reached the barriers behind that;
- * a barrier of a subgroup counts as one of the workgroup.
+ * and a plain load, by one invocation the earlier may be forgotten; who returned counts as having reached the barriers behind that,
+ * and an inactive lane as having been at a barrier of its subgroup.
  *
  * Memory: 32 bytes a byte that is touched, in blocks of 256 bytes (four times that where the program's types have 8-bit scalars).
  */

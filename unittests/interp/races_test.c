@@ -186,6 +186,30 @@ only_a_barrier_of_the_grid_orders_workgroups(void **state)
         "of workgroup (1, 0, 0)", "of workgroup (0, 0, 0)");
 }
 
+/* A barrier of a subgroup is one for its own lanes. */
+static void
+subgroups_are_ordered_by_theirs(void **state)
+{
+  static const char shape[] = HEAD "  store %tile[%i], %i\n  store %x[%g], %i\n  $1\n"
+                                   "  %v = load %tile[xor(%i, $2)]\n  %u = load %x[xor(%g, $2)]\n}\n";
+  static const char both[] = "barrier subgroup subgroup acq_rel uniform_memory workgroup_memory";
+  (void)state;
+  for (uint32_t size = 2; size <= 4; size += 2) {
+    launch l = of(with(shape, both, size == 2 ? "1u32" : "2u32"), 2);
+    l.options.subgroup = size;
+    launch_ok(&l);
+    l = of(with(shape, "barrier subgroup", size == 2 ? "1u32" : "2u32"), 2); /* orders workgroup memory alone */
+    l.options.subgroup = size;
+    launch_fails(&l, "data race", "buffer %x", "invocation (0, 0, 0)");
+    l = of(with(shape, "barrier workgroup subgroup acq_rel uniform_memory workgroup_memory", "1u32"), 2);
+    l.options.subgroup = size;
+    launch_fails(&l, "data race", "buffer %tile", "invocation (0, 0, 0)"); /* they meet, and it orders less than they are */
+  }
+  launch l = of(with(shape, both, "2u32"), 2);
+  l.options.subgroup = 2;
+  launch_fails(&l, "data race", "buffer %tile", "invocation (2, 0, 0)");
+}
+
 static void
 atomics_do_not_race_with_atomics(void **state)
 {
@@ -414,6 +438,7 @@ main(void)
       cmocka_unit_test(bytes_are_told_apart),
       cmocka_unit_test(barriers_order_what_they_name),
       cmocka_unit_test(only_a_barrier_of_the_grid_orders_workgroups),
+      cmocka_unit_test(subgroups_are_ordered_by_theirs),
       cmocka_unit_test(atomics_do_not_race_with_atomics),
       cmocka_unit_test(acquire_sees_release),
       cmocka_unit_test(every_reader_counts),
