@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "vyre/glsl.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 #include "vyre/spirv.h"
@@ -144,19 +145,19 @@ ends_with(const char *text, const char *end)
 }
 
 /* What is written, and how names of such files end. */
-typedef enum output_form { OUTPUT_VIR, OUTPUT_VIR0, OUTPUT_SPIRV } output_form;
+typedef enum output_form { OUTPUT_VIR, OUTPUT_VIR0, OUTPUT_SPIRV, OUTPUT_GLSL, OUTPUT__COUNT } output_form;
 
-static const char *const endings[] = {".vir", ".vir0", ".spv"};
-static const char *const form_names[] = {"text", "VIR0", "SPIR-V"};
+static const char *const endings[] = {".vir", ".vir0", ".spv", ".glsl"};
+static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL"};
 
 static output_form
 form_of_output(const tool_options *o, vyre_input_kind kind)
 {
-  static const char *const words[] = {"vir", "vir0", "spirv"};
-  for (int form = OUTPUT_VIR; o->emit && form <= OUTPUT_SPIRV; form++)
+  static const char *const words[] = {"vir", "vir0", "spirv", "glsl"};
+  for (int form = OUTPUT_VIR; o->emit && form < OUTPUT__COUNT; form++)
     if (strcmp(o->emit, words[form]) == 0)
       return (output_form)form;
-  for (int form = OUTPUT_VIR; o->output && form <= OUTPUT_SPIRV; form++)
+  for (int form = OUTPUT_VIR; o->output && form < OUTPUT__COUNT; form++)
     if (ends_with(o->output, endings[form]))
       return (output_form)form;
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
@@ -183,7 +184,7 @@ choose_output(tool *t, uint32_t index, output_form form, const char **out)
   const tool_options *o = &t->options;
   *out = o->output ? o->output : "-";
   if (!o->outdir) {
-    if (form != OUTPUT_VIR && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
+    if ((form == OUTPUT_VIR0 || form == OUTPUT_SPIRV) && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
       return VYRE_ERROR(VYRE_CODE_USAGE, "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program",
                         form_names[form]);
     return VYRE_OK;
@@ -202,6 +203,18 @@ choose_output(tool *t, uint32_t index, output_form form, const char **out)
   return VYRE_OK;
 }
 
+/* A GLSL text is one program. */
+static vyre_status
+write_glsl(const vyre_module *module, vyre_bytes *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t program = v->first[0];
+  if (!program || v->next[program])
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there %s\nFix: -emit=vir or -emit=spirv",
+                      program ? "are several" : "is none");
+  return vyre_glsl_write(module, (vyre_row){program}, out);
+}
+
 static vyre_status
 write_output(tool *t, uint32_t index, const vyre_module *module, vyre_input_kind kind)
 {
@@ -212,6 +225,7 @@ write_output(tool *t, uint32_t index, const vyre_module *module, vyre_input_kind
   vyre_bytes bytes = {0};
   vyre_status status = form == OUTPUT_SPIRV  ? vyre_spirv_write(module, 0, &spirv_options, &bytes)
                        : form == OUTPUT_VIR0 ? vyre_vir0_write(module, NULL, 0, &bytes)
+                       : form == OUTPUT_GLSL ? write_glsl(module, &bytes)
                                              : vyre_text_print(module, NULL, &bytes);
   if (!status)
     status = vyre_file_write(path, bytes.data, bytes.size);

@@ -1,4 +1,4 @@
-/* GLSL compute shaders to SPIR-V, by glslang.
+/* GLSL compute shaders in and out: to SPIR-V by glslang, and from a program of a module.
  *
  * glslang is C++: it lives in a shared object of its own (vyre-glsl.so beside the libraries) that is opened at the first call, so
  * that nothing else needs C++ and programs that see no GLSL pay nothing.
@@ -7,7 +7,7 @@
 #ifndef VYRE_GLSL_H
 #define VYRE_GLSL_H
 
-#include "vyre/status.h"
+#include "vyre/ir.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +24,11 @@ typedef struct vyre_glsl_options {
 /* Appends SPIR-V words (Vulkan 1.2, SPIR-V 1.5) to `out`.  glslang's messages are emitted with file and line. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
+
+/* Appends a program of a sealed and verified module as the text of a GLSL compute shader (version 460, with the extensions that it
+ * needs) that computes the same.  Names and bindings stay; precision hints and source lines do not.  What GLSL cannot say is an error
+ * that names the row. */
+VYRE_MUST_USE vyre_status vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,383 @@
+/* Memory: paths, loads, stores, copies, atomics, barriers.
+ *
+ * In a strict program an access is made only where each index is in bounds.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "glsl.h"
+
+static bool
+is_literal(const glsl *g, uint32_t at)
+{
+  return (VYRE_ROW_FLAGS(g->v->op[at]) & VYRE_ROW_IMM) != 0 || glsl_is(g, g->v->b[at], VYRE_OP_const);
+}
+
+static uint32_t
+literal_index(const glsl *g, uint32_t at)
+{
+  return VYRE_ROW_FLAGS(g->v->op[at]) & VYRE_ROW_IMM ? g->v->imm[at] : g->v->imm[g->v->b[at]];
+}
+
+static vyre_type_id
+type_of(const glsl *g, uint32_t path)
+{
+  return vyre_path_type(g->module, (vyre_row){path});
+}
+
+static uint32_t
+buffer_of(const glsl *g, uint32_t path)
+{
+  return vyre_path_buffer(g->module, (vyre_row){path}).id;
+}
+
+/* A step's text, behind that of the path it goes on from; the members of a block without a name stand for themselves. */
+static void
+step(glsl *g, uint32_t at)
+{
+  const vyre_type_id type = type_of(g, g->v->a[at]);
+  const vyre_type_info info = vyre_type_get(g->module, type);
+  if (info.form == VYRE_FORM_STRUCT) {
+    const bool bare = glsl_is(g, g->v->a[at], VYRE_OP_buffer) && glsl_is_anonymous(g, g->v->a[at]);
+    glsl_put(g, "%s%s", bare ? "" : ".", glsl_member_name(g, type, literal_index(g, at)));
+  } else if (info.form == VYRE_FORM_VALUE && is_literal(g, at)) {
+    glsl_put(g, ".%c", "xyzw"[literal_index(g, at) & 3u]);
+  } else if (is_literal(g, at)) {
+    glsl_put(g, "[%u]", literal_index(g, at));
+  } else {
+    glsl_put(g, "[");
+    glsl_value(g, g->v->b[at], GLSL_COMMA);
+    glsl_put(g, "]");
+  }
+}
+
+void
+glsl_path(glsl *g, uint32_t path)
+{
+  uint32_t steps[300], count = 0; /* types nest no deeper */
+  for (; glsl_is(g, path, VYRE_OP_at) && count < sizeof(steps) / sizeof(*steps); path = g->v->a[path])
+    steps[count++] = path;
+  if (!glsl_is_anonymous(g, path))
+    glsl_put(g, "%s", glsl_row_name(g, path));
+  while (count-- > 0)
+    step(g, steps[count]);
+}
+
+/* Member k of the struct there. */
+static void
+member_of(glsl *g, uint32_t path, uint32_t k)
+{
+  const bool bare = glsl_is(g, path, VYRE_OP_buffer) && glsl_is_anonymous(g, path);
+  glsl_path(g, path);
+  glsl_put(g, "%s%s", bare ? "" : ".", glsl_member_name(g, type_of(g, path), k));
+}
+
+/* ---- bounds ---- */
+
+/* "i < 4u && " for an index that may be out of bounds; whether there was something to say. */
+static bool
+put_bound(glsl *g, uint32_t at, bool any)
+{
+  const vyre_type_info info = vyre_type_get(g->module, type_of(g, g->v->a[at]));
+  const bool counted = info.form == VYRE_FORM_ARRAY && info.count && !info.count_row;
+  const uint32_t count = info.form == VYRE_FORM_VALUE ? VYRE_TYPE_LANES((vyre_type)info.element) : info.count;
+  if (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_MATRIX)
+    return any;
+  if (is_literal(g, at) && (counted || info.form == VYRE_FORM_VALUE) && literal_index(g, at) < count)
+    return any;
+  glsl_put(g, any ? " && " : "");
+  if (is_literal(g, at)) {
+    glsl_put(g, "%uu", literal_index(g, at));
+  } else {
+    const bool cast = VYRE_TYPE_KIND(glsl_row_type(g, g->v->b[at])) != VYRE_U32;
+    glsl_put(g, cast ? "uint(" : "");
+    glsl_value(g, g->v->b[at], cast ? GLSL_COMMA : GLSL_SHIFT);
+    glsl_put(g, cast ? ")" : "");
+  }
+  if (counted || info.form == VYRE_FORM_VALUE) {
+    glsl_put(g, " < %uu", count);
+    return true;
+  }
+  if (info.count_row) {
+    glsl_put(g, " < uint(%s)", glsl_row_name(g, info.count_row));
+    return true;
+  }
+  glsl_put(g, " < uint(");
+  glsl_path(g, g->v->a[at]);
+  glsl_put(g, ".length())");
+  return true;
+}
+
+/* The condition under which the access is in bounds; false: it always is, and nothing was written. */
+static bool
+put_bounds(glsl *g, uint32_t path, bool any)
+{
+  for (; g->strict && glsl_is(g, path, VYRE_OP_at); path = g->v->a[path])
+    any = put_bound(g, path, any);
+  return any;
+}
+
+/* Writes what stands in front of a guarded statement: "if (i < 4u) ". */
+static void
+guard(glsl *g, uint32_t path, uint32_t other)
+{
+  const size_t start = g->out->size;
+  glsl_put(g, "if (");
+  bool any = put_bounds(g, path, false);
+  if (other)
+    any = put_bounds(g, other, any);
+  if (any)
+    glsl_put(g, ") ");
+  else if (!g->status)
+    g->out->size = start;
+}
+
+/* ---- loads and stores ---- */
+
+void
+glsl_load(glsl *g, uint32_t row, glsl_precedence least)
+{
+  const uint32_t path = g->v->a[row];
+  const size_t start = g->out->size;
+  const bool parenthesis = least > GLSL_COMMA;
+  glsl_put(g, parenthesis ? "(" : "");
+  const bool guarded = put_bounds(g, path, false);
+  if (guarded)
+    glsl_put(g, " ? ");
+  else if (!g->status)
+    g->out->size = start;
+  glsl_path(g, path);
+  if (guarded) {
+    glsl_put(g, " : ");
+    glsl_literal(g, glsl_row_type(g, row), 0);
+    glsl_put(g, parenthesis ? ")" : "");
+  }
+}
+
+static void
+store(glsl *g, uint32_t row)
+{
+  glsl_begin_line(g);
+  guard(g, g->v->a[row], 0);
+  glsl_path(g, g->v->a[row]);
+  glsl_put(g, " = ");
+  glsl_value(g, g->v->b[row], GLSL_COMMA);
+  glsl_put(g, ";\n");
+}
+
+/* A block is no value: its members are copied one by one. */
+static void
+copy_members(glsl *g, uint32_t to, uint32_t from)
+{
+  const uint32_t count = vyre_type_get(g->module, type_of(g, to)).count;
+  for (uint32_t k = 0; k < count; k++) {
+    glsl_begin_line(g);
+    guard(g, to, from);
+    member_of(g, to, k);
+    glsl_put(g, " = ");
+    member_of(g, from, k);
+    glsl_put(g, ";\n");
+  }
+}
+
+static void
+copy(glsl *g, uint32_t row)
+{
+  const bool whole = glsl_is(g, g->v->a[row], VYRE_OP_buffer) || glsl_is(g, g->v->b[row], VYRE_OP_buffer);
+  if (whole && vyre_type_get(g->module, type_of(g, g->v->a[row])).form == VYRE_FORM_STRUCT) {
+    copy_members(g, g->v->a[row], g->v->b[row]);
+    return;
+  }
+  glsl_begin_line(g);
+  guard(g, g->v->a[row], g->v->b[row]);
+  glsl_path(g, g->v->a[row]);
+  glsl_put(g, " = ");
+  glsl_path(g, g->v->b[row]);
+  glsl_put(g, ";\n");
+}
+
+/* ---- order ---- */
+
+#define ACQUIRE   0x2u
+#define RELEASE   0x4u
+#define ACQ_REL   0x8u
+#define SEQ_CST   0x10u
+#define ORDERS    (ACQUIRE | RELEASE | ACQ_REL | SEQ_CST)
+#define UNIFORM   0x40u
+#define SUBGROUP  0x80u
+#define WORKGROUP 0x100u
+#define IMAGE     0x800u
+
+static const char *
+scope_name(uint32_t scope)
+{
+  static const char *const names[] = {"gl_ScopeDevice",   "gl_ScopeDevice",     "gl_ScopeWorkgroup",
+                                      "gl_ScopeSubgroup", "gl_ScopeInvocation", "gl_ScopeQueueFamily"};
+  return names[scope < 6 ? scope : 1];
+}
+
+/* GL_KHR_memory_scope_semantics: storage and order, as two arguments. */
+static void
+put_semantics(glsl *g, uint32_t semantics)
+{
+  static const struct {
+    uint32_t bit;
+    const char *name;
+  } storages[] = {{UNIFORM, "gl_StorageSemanticsBuffer"}, {WORKGROUP, "gl_StorageSemanticsShared"}, {IMAGE, "gl_StorageSemanticsImage"}};
+  bool any = false;
+  glsl_need(g, GLSL_SCOPES);
+  for (uint32_t i = 0; i < 3; i++)
+    if (semantics & storages[i].bit) {
+      glsl_put(g, "%s%s", any ? " | " : "", storages[i].name);
+      any = true;
+    }
+  glsl_put(g, any ? ", " : "gl_StorageSemanticsNone, ");
+  glsl_put(g, "%s", semantics & (ACQ_REL | SEQ_CST)   ? "gl_SemanticsAcquireRelease"
+                    : semantics & ACQUIRE             ? "gl_SemanticsAcquire"
+                    : semantics & RELEASE             ? "gl_SemanticsRelease"
+                                                      : "gl_SemanticsRelaxed");
+}
+
+static void
+barrier(glsl *g, uint32_t imm)
+{
+  const uint32_t execution = VYRE_ORDER_EXECUTION(imm), memory = VYRE_ORDER_MEMORY(imm), semantics = VYRE_ORDER_SEMANTICS(imm);
+  const uint32_t storages = semantics & (UNIFORM | WORKGROUP | IMAGE);
+  const bool both = (semantics & ORDERS) == ACQ_REL;
+  glsl_begin_line(g);
+  if (execution == 1) {
+    glsl_fail(g, g->program, "GLSL has no barrier for all workgroups of a dispatch\nFix: dispatch twice");
+  } else if (execution == 2 && memory == 2 && both && storages == WORKGROUP) {
+    glsl_put(g, "barrier();\n");
+  } else if (execution == 4 && both && memory == 1 && storages == UNIFORM) {
+    glsl_put(g, "memoryBarrierBuffer();\n");
+  } else if (execution == 4 && both && memory == 1 && storages == WORKGROUP) {
+    glsl_put(g, "memoryBarrierShared();\n");
+  } else if (execution == 4) {
+    glsl_put(g, "memoryBarrier(%s, ", scope_name(memory));
+    put_semantics(g, semantics);
+    glsl_put(g, ");\n");
+  } else {
+    glsl_put(g, "controlBarrier(%s, %s, ", scope_name(execution), scope_name(memory));
+    put_semantics(g, semantics);
+    glsl_put(g, ");\n");
+  }
+}
+
+/* ---- atomics ---- */
+
+static const char *
+atomic_name(vyre_opcode op)
+{
+  switch (op) {
+  case VYRE_OP_atomic_load:
+    return "atomicLoad";
+  case VYRE_OP_atomic_store:
+    return "atomicStore";
+  case VYRE_OP_atomic_exchange:
+    return "atomicExchange";
+  case VYRE_OP_atomic_compare_exchange:
+    return "atomicCompSwap";
+  case VYRE_OP_atomic_umin:
+  case VYRE_OP_atomic_smin:
+    return "atomicMin";
+  case VYRE_OP_atomic_umax:
+  case VYRE_OP_atomic_smax:
+    return "atomicMax";
+  case VYRE_OP_atomic_and:
+    return "atomicAnd";
+  case VYRE_OP_atomic_or:
+    return "atomicOr";
+  case VYRE_OP_atomic_xor:
+    return "atomicXor";
+  default:
+    return "atomicAdd";
+  }
+}
+
+/* atomicAdd(x[i], v), with scope and semantics where they are not those that GLSL takes without words. */
+static void
+put_atomic(glsl *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
+  const uint32_t imm = v->imm[row], semantics = VYRE_ORDER_SEMANTICS(imm);
+  const bool plain = op == VYRE_OP_atomic_load || op == VYRE_OP_atomic_store;
+  const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type_of(g, v->a[row]));
+  if (vyre_kind_bits(kind) == 64)
+    glsl_need(g, GLSL_ATOMIC_INT64);
+  if (vyre_kind_is_float(kind))
+    glsl_need(g, GLSL_ATOMIC_FLOAT);
+  glsl_put(g, "%s(", atomic_name(op));
+  glsl_path(g, v->a[row]);
+  if (op == VYRE_OP_atomic_compare_exchange) { /* the comparator first */
+    glsl_put(g, ", ");
+    glsl_value(g, v->c[row], GLSL_COMMA);
+  }
+  if (v->b[row]) {
+    glsl_put(g, op == VYRE_OP_atomic_sub ? ", -" : ", ");
+    glsl_value(g, v->b[row], op == VYRE_OP_atomic_sub ? GLSL_POSTFIX : GLSL_COMMA);
+  }
+  if (plain || (semantics & ORDERS) || VYRE_ORDER_MEMORY(imm) != 1) {
+    const bool shared = VYRE_BUFFER_SPACE(v->imm_hi[buffer_of(g, v->a[row])]) == VYRE_SPACE_WORKGROUP;
+    const uint32_t storages = semantics & (UNIFORM | WORKGROUP | IMAGE);
+    glsl_put(g, ", %s, ", scope_name(VYRE_ORDER_MEMORY(imm)));
+    put_semantics(g, storages ? semantics : semantics | (shared ? WORKGROUP : UNIFORM));
+    if (op == VYRE_OP_atomic_compare_exchange) {
+      glsl_put(g, ", ");
+      put_semantics(g, (storages ? storages : shared ? WORKGROUP : UNIFORM) | (semantics & (ACQUIRE | ACQ_REL | SEQ_CST) ? ACQUIRE : 0));
+    }
+  }
+  glsl_put(g, ")");
+}
+
+static void
+atomic(glsl *g, uint32_t row)
+{
+  const vyre_type type = glsl_row_type(g, row);
+  const bool named = g->uses[row - g->program] > 0;
+  if (named) {
+    glsl_begin_line(g);
+    glsl_put(g, "%s %s", glsl_value_type(g, type), glsl_row_name(g, row));
+    const size_t start = g->out->size;
+    if (g->strict && put_bounds(g, g->v->a[row], false)) { /* what is out of bounds gives zero */
+      if (!g->status)
+        g->out->size = start;
+      glsl_put(g, " = ");
+      glsl_literal(g, type, 0);
+      glsl_put(g, ";\n");
+      glsl_begin_line(g);
+      guard(g, g->v->a[row], 0);
+      glsl_put(g, "%s", glsl_row_name(g, row));
+    }
+    glsl_put(g, " = ");
+  } else {
+    glsl_begin_line(g);
+    guard(g, g->v->a[row], 0);
+  }
+  put_atomic(g, row);
+  glsl_put(g, ";\n");
+}
+
+void
+glsl_memory_statement(glsl *g, uint32_t row)
+{
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_store:
+    store(g, row);
+    return;
+  case VYRE_OP_copy:
+    copy(g, row);
+    return;
+  case VYRE_OP_set:
+    glsl_begin_line(g);
+    glsl_put(g, "%s = ", glsl_row_name(g, g->v->a[row]));
+    glsl_value(g, g->v->b[row], GLSL_COMMA);
+    glsl_put(g, ";\n");
+    return;
+  case VYRE_OP_barrier:
+    barrier(g, g->v->imm[row]);
+    return;
+  default:
+    atomic(g, row);
+    return;
+  }
+}

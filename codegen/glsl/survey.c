@@ -1,0 +1,274 @@
+/* Which rows are written where they are used, and which are statements with a name.
+ *
+ * Rows are looked at from the last to the first, so that the users of a row are known before it.  A row goes into its user if that
+ * is the only one, writes it once, and stands in the same region; if it has no name that the reader would miss; if expressions do
+ * not get too deep; and, for what it reads, if nothing is written between it and the statement where it would end up.  Constants,
+ * built-ins, paths, tuples and lanes always go into their users.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "glsl.h"
+
+#include <string.h>
+
+#define DEEPEST 4u
+
+static const vyre_op_info *
+info_of(const glsl *g, uint32_t row)
+{
+  return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
+}
+
+static bool
+is_bool_vector(const glsl *g, uint32_t row)
+{
+  const vyre_type type = glsl_row_type(g, row);
+  return VYRE_TYPE_KIND(type) == VYRE_BOOL && VYRE_TYPE_LANES(type) > 1;
+}
+
+bool
+glsl_is_componentwise(const glsl *g, uint32_t row)
+{
+  const vyre_type type = glsl_row_type(g, row);
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_and:
+  case VYRE_OP_or:
+  case VYRE_OP_xor:
+    return is_bool_vector(g, row);
+  case VYRE_OP_select: {
+    const vyre_kind kind = VYRE_TYPE_KIND(type);
+    const bool has_mix = kind == VYRE_BOOL || kind == VYRE_I32 || kind == VYRE_U32 || kind == VYRE_F32 || kind == VYRE_F64;
+    return !has_mix && VYRE_TYPE_LANES(glsl_row_type(g, g->v->a[row])) > 1;
+  }
+  case VYRE_OP_fone:
+  case VYRE_OP_fueq:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Whether the text of the row has that operand in it more than once, or as the name of something that is then changed. */
+static bool
+mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
+{
+  const vyre_view *v = g->v;
+  switch (VYRE_ROW_OP(v->op[row])) {
+  case VYRE_OP_at: /* a strict program checks its indices, and a path may be used twice */
+    return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1);
+  case VYRE_OP_lane:
+    return operand == v->a[row] ? g->uses[row - g->program] > 1 : g->strict;
+  case VYRE_OP_insert:
+    return operand == v->c[row] && g->strict;
+  case VYRE_OP_shuffle:
+    return true;
+  case VYRE_OP_for:
+    return true; /* what is in its head is computed again and again */
+  case VYRE_OP_uaddc:
+  case VYRE_OP_usubb:
+  case VYRE_OP_umulx:
+  case VYRE_OP_smulx:
+    return true;
+  case VYRE_OP_bitcast: /* in pieces, maybe */
+    return VYRE_TYPE_LANES(glsl_row_type(g, operand)) > 1 && VYRE_TYPE_LANES(glsl_row_type(g, row)) > 1 &&
+           VYRE_TYPE_LANES(glsl_row_type(g, operand)) != VYRE_TYPE_LANES(glsl_row_type(g, row));
+  default:
+    return glsl_is_componentwise(g, row);
+  }
+}
+
+static bool
+goes_inside_always(const glsl *g, uint32_t row)
+{
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_const:
+  case VYRE_OP_at:
+  case VYRE_OP_tuple:
+  case VYRE_OP_part:
+    return true;
+  case VYRE_OP_lane:
+    return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) && vyre_row_name(g->module, (vyre_row){row}) == NULL;
+  case VYRE_OP_length:
+    return true;
+  default:
+    return info_of(g, row)->operands == 0 && (info_of(g, row)->flags & VYRE_OP_PURE); /* gid and the like */
+  }
+}
+
+/* What may be written as an expression inside another. */
+static bool
+may_go_inside(const glsl *g, uint32_t row)
+{
+  const uint32_t op = g->v->op[row], flags = info_of(g, row)->flags;
+  const bool exact = (VYRE_ROW_FLAGS(op) & VYRE_ROW_EXACT) && !vyre_kind_is_int(VYRE_TYPE_KIND(VYRE_ROW_TYPE(op)));
+  if (vyre_row_name(g->module, (vyre_row){row}) || exact)
+    return false;
+  if (VYRE_TYPE_KIND(VYRE_ROW_TYPE(op)) == VYRE_TUPLE || VYRE_ROW_OP(op) == VYRE_OP_insert)
+    return false;
+  if (VYRE_ROW_OP(op) == VYRE_OP_load)
+    return (VYRE_ROW_FLAGS(op) & VYRE_ROW_VOLATILE) == 0;
+  return (flags & VYRE_OP_PURE) || VYRE_ROW_OP(op) == VYRE_OP_get;
+}
+
+static bool
+stays_in_the_program_head(const glsl *g, uint32_t row)
+{
+  return g->v->parent[row] == g->program && row < g->first_body;
+}
+
+static void
+choose(glsl *g, uint32_t row, uint32_t user, bool twice)
+{
+  const uint32_t i = row - g->program, place = g->place[i];
+  const bool reads = (info_of(g, row)->flags & VYRE_OP_READS) != 0;
+  g->form[i] = GLSL_NAMED;
+  if (goes_inside_always(g, row)) {
+    g->form[i] = GLSL_INLINE;
+    return;
+  }
+  if (g->uses[i] != 1 || twice || !may_go_inside(g, row) || stays_in_the_program_head(g, row) || g->v->parent[place] != g->v->parent[row])
+    return;
+  if (reads && g->writes[place - 1 - g->program] != g->writes[i])
+    return;
+  if (g->level[user - g->program] >= DEEPEST && g->form[user - g->program] == GLSL_INLINE)
+    return;
+  g->form[i] = GLSL_INLINE;
+}
+
+/* `operand` is used by `row`, whose own form is known. */
+static void
+use(glsl *g, uint32_t row, uint32_t operand)
+{
+  const uint32_t i = operand - g->program, user = row - g->program;
+  if (operand <= g->program)
+    return;
+  const bool inside = g->form[user] == GLSL_INLINE;
+  g->uses[i]++;
+  g->pinned[i] |= g->pinned[user];
+  g->twice[i] |= mentions_twice(g, row, operand);
+  g->user[i] = row;
+  g->place[i] = inside && g->place[user] ? g->place[user] : row;
+  if (inside && goes_inside_always(g, row) && g->uses[user] > 1)
+    g->twice[i] = true; /* written wherever its user is */
+  g->level[i] = inside && !goes_inside_always(g, row) ? (uint8_t)(g->level[user] + 1) : inside ? g->level[user] : 0;
+}
+
+static bool
+is_root(const glsl *g, uint32_t row)
+{
+  const uint32_t flags = info_of(g, row)->flags, op = VYRE_ROW_OP(g->v->op[row]);
+  return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_INTERFACE)) != 0 || op == VYRE_OP_var;
+}
+
+static void
+use_lengths(glsl *g, vyre_type_id type, uint32_t buffer)
+{
+  for (;;) {
+    const vyre_type_info info = vyre_type_get(g->module, type);
+    if (info.form != VYRE_FORM_ARRAY)
+      return;
+    if (info.count_row) {
+      use(g, buffer, info.count_row);
+      g->pinned[info.count_row - g->program] = 1;
+    }
+    type = info.element;
+  }
+}
+
+static bool
+begins_body(const glsl *g, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(g->v->op[row]);
+  return !(op == VYRE_OP_const || op == VYRE_OP_spec || op == VYRE_OP_workgroup || op == VYRE_OP_buffer || op == VYRE_OP_var);
+}
+
+/* Rows of the head that are made of constants and specialization constants are constants themselves. */
+static bool
+is_constant(const glsl *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  if (!(info_of(g, row)->flags & VYRE_OP_PURE) || info_of(g, row)->operands == 0)
+    return false;
+  for (uint32_t k = 0; k < 3; k++)
+    if (operands[k] && operands[k] >= g->first_body)
+      return false;
+  return true;
+}
+
+/* The first row of the body: what stands in front of it and is no declaration is a constant expression that a declaration uses. */
+static void
+find_body(glsl *g)
+{
+  const vyre_view *v = g->v;
+  uint32_t row = v->first[g->program], last_declaration = 0;
+  for (uint32_t r = row; r; r = v->next[r]) {
+    const uint32_t op = VYRE_ROW_OP(v->op[r]);
+    if (op == VYRE_OP_spec || op == VYRE_OP_workgroup || op == VYRE_OP_buffer || op == VYRE_OP_var)
+      last_declaration = r;
+  }
+  g->first_body = last_declaration ? v->next[last_declaration] : row;
+  while (g->first_body && !begins_body(g, g->first_body))
+    g->first_body = v->next[g->first_body];
+  if (!g->first_body)
+    g->first_body = g->end;
+  for (; row && row < g->first_body; row = v->next[row])
+    if (begins_body(g, row) && !is_constant(g, row)) {
+      g->first_body = row;
+      return;
+    }
+}
+
+static void
+count_writes(glsl *g)
+{
+  uint32_t count = 0;
+  for (uint32_t row = g->program; row < g->end; row++) {
+    const uint32_t flags = info_of(g, row)->flags;
+    count += (flags & (VYRE_OP_WRITES | VYRE_OP_EFFECT | VYRE_OP_REGION | VYRE_OP_CONVERGENT)) != 0;
+    g->writes[row - g->program] = count;
+  }
+}
+
+/* Which loops some `continue` is meant for, the innermost around it; which constructs some `leave` is. */
+static void
+find_jumps(glsl *g)
+{
+  const vyre_view *v = g->v;
+  for (uint32_t row = g->program; row < g->end; row++) {
+    if (glsl_is(g, row, VYRE_OP_leave))
+      g->left[v->a[row] - g->program] = 1;
+    if (!glsl_is(g, row, VYRE_OP_continue))
+      continue;
+    uint32_t loop = row;
+    while (loop > g->program && !glsl_is(g, loop, VYRE_OP_loop) && !glsl_is(g, loop, VYRE_OP_for))
+      loop = v->parent[loop];
+    g->goes_on[loop - g->program] = 1;
+  }
+}
+
+void
+glsl_survey(glsl *g)
+{
+  const vyre_view *v = g->v;
+  find_body(g);
+  count_writes(g);
+  find_jumps(g);
+  for (uint32_t row = g->end; row-- > g->program + 1;) {
+    const uint32_t i = row - g->program;
+    if (g->uses[i] == 0 && !is_root(g, row)) {
+      g->form[i] = GLSL_UNUSED;
+      continue;
+    }
+    if (is_root(g, row))
+      g->form[i] = GLSL_NAMED;
+    else
+      choose(g, row, g->user[i], g->twice[i] != 0);
+    if (glsl_is(g, row, VYRE_OP_workgroup)) /* says its operands' values or ids itself */
+      continue;
+    if (glsl_is(g, row, VYRE_OP_buffer))
+      use_lengths(g, v->imm[row], row);
+    use(g, row, v->a[row]);
+    use(g, row, v->b[row]);
+    use(g, row, v->c[row]);
+  }
+}
