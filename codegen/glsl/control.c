@@ -158,23 +158,38 @@ write_if(glsl *g, uint32_t row, bool chained)
   const bool turned = !v->first[then];
   if (turned && !v->first[otherwise])
     return;
+  const size_t start = g->out->size;
   if (!chained)
     glsl_begin_line(g);
   glsl_put(g, turned ? "if (!" : "if (");
   glsl_value(g, v->a[row], turned ? GLSL_POSTFIX : GLSL_COMMA);
   glsl_put(g, ") {\n");
+  const size_t then_start = g->out->size;
   block_of(g, turned ? otherwise : then);
+  const bool empty = g->out->size == then_start; /* nothing in it is used */
   glsl_begin_line(g);
   glsl_put(g, "}");
-  const uint32_t first = turned ? 0 : v->first[otherwise];
+  if (empty && !chained && !g->status && (turned || !v->first[otherwise])) {
+    g->out->size = start;
+    return;
+  }
+  if (turned) {
+    glsl_put(g, "\n");
+    return;
+  }
+  const uint32_t first = v->first[otherwise];
   if (first && first == v->last[otherwise] && glsl_is(g, first, VYRE_OP_if) && (v->first[v->first[first]] || v->first[v->last[first]])) {
     glsl_put(g, " else ");
     write_if(g, first, true);
     return;
   }
-  if (first) {
-    glsl_put(g, " else {\n");
-    block_of(g, otherwise);
+  const size_t before = g->out->size;
+  glsl_put(g, first ? " else {\n" : "");
+  const size_t inside = g->out->size;
+  block_of(g, otherwise);
+  if (g->out->size == inside && !g->status) {
+    g->out->size = before; /* nothing that is used */
+  } else {
     glsl_begin_line(g);
     glsl_put(g, "}");
   }

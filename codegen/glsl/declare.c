@@ -331,12 +331,35 @@ glsl_declare(glsl *g)
     if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH)
       put_block(g, row);
     else if (space == VYRE_SPACE_WORKGROUP)
-      put_variable(g, row, "shared ", g->strict);
+      put_variable(g, row, "shared ", false);
     else if (space == VYRE_SPACE_CONSTANT)
       put_variable(g, row, "const ", true);
   }
   end_paragraph(g);
   g->out = out;
+}
+
+/* Shared memory is zero at the start of a strict program: the first invocation makes it so. */
+static void
+zero_shared(glsl *g)
+{
+  const vyre_view *v = g->v;
+  bool any = false;
+  for (uint32_t row = v->first[g->program]; row && g->strict; row = v->next[row]) {
+    if (!glsl_is(g, row, VYRE_OP_buffer) || VYRE_BUFFER_SPACE(v->imm_hi[row]) != VYRE_SPACE_WORKGROUP)
+      continue;
+    if (!any)
+      glsl_put(g, "  if (gl_LocalInvocationIndex == 0u) {\n");
+    any = true;
+    const uint32_t zero = glsl_identifier(g, "zero", 0);
+    glsl_need(g, GLSL_NULL_INITIALIZER);
+    glsl_put(g, "    ");
+    glsl_declarator(g, v->imm[row], glsl_text(g, zero));
+    glsl_put(g, " = {};\n    %s = ", glsl_row_name(g, row));
+    glsl_put(g, "%s;\n", glsl_text(g, zero));
+  }
+  if (any)
+    glsl_put(g, "  }\n  barrier();\n");
 }
 
 void
@@ -355,4 +378,5 @@ glsl_declare_locals(glsl *g)
       put_variable(g, row, "", true);
     }
   }
+  zero_shared(g);
 }

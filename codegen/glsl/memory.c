@@ -115,6 +115,23 @@ put_bounds(glsl *g, uint32_t path, bool any)
   return any;
 }
 
+/* Whether some literal index is out of bounds, which GLSL does not take.  Such an access is none: it reads zero, and a relaxed
+ * program leaves it undefined. */
+static bool
+is_outside(const glsl *g, uint32_t path)
+{
+  for (; glsl_is(g, path, VYRE_OP_at); path = g->v->a[path]) {
+    const vyre_type_info info = vyre_type_get(g->module, type_of(g, g->v->a[path]));
+    const uint32_t lanes = VYRE_TYPE_LANES((vyre_type)info.element);
+    if (!is_literal(g, path))
+      continue;
+    if (info.form == VYRE_FORM_VALUE ? literal_index(g, path) >= lanes
+                                     : info.form == VYRE_FORM_ARRAY && literal_index(g, path) >= (info.count ? info.count : 1u << 31))
+      return true; /* no buffer has 2^31 elements, and GLSL takes no such index */
+  }
+  return false;
+}
+
 /* Writes what stands in front of a guarded statement: "if (i < 4u) ". */
 static void
 guard(glsl *g, uint32_t path, uint32_t other)
@@ -138,6 +155,10 @@ glsl_load(glsl *g, uint32_t row, glsl_precedence least)
   const uint32_t path = g->v->a[row];
   const size_t start = g->out->size;
   const bool parenthesis = least > GLSL_COMMA;
+  if (is_outside(g, path)) {
+    glsl_literal(g, glsl_row_type(g, row), 0);
+    return;
+  }
   glsl_put(g, parenthesis ? "(" : "");
   const bool guarded = put_bounds(g, path, false);
   if (guarded)
@@ -155,6 +176,8 @@ glsl_load(glsl *g, uint32_t row, glsl_precedence least)
 static void
 store(glsl *g, uint32_t row)
 {
+  if (is_outside(g, g->v->a[row]))
+    return;
   glsl_begin_line(g);
   guard(g, g->v->a[row], 0);
   glsl_path(g, g->v->a[row]);
@@ -181,6 +204,8 @@ copy_members(glsl *g, uint32_t to, uint32_t from)
 static void
 copy(glsl *g, uint32_t row)
 {
+  if (is_outside(g, g->v->a[row]) || is_outside(g, g->v->b[row]))
+    return;
   const bool whole = glsl_is(g, g->v->a[row], VYRE_OP_buffer) || glsl_is(g, g->v->b[row], VYRE_OP_buffer);
   if (whole && vyre_type_get(g->module, type_of(g, g->v->a[row])).form == VYRE_FORM_STRUCT) {
     copy_members(g, g->v->a[row], g->v->b[row]);
@@ -333,7 +358,16 @@ static void
 atomic(glsl *g, uint32_t row)
 {
   const vyre_type type = glsl_row_type(g, row);
-  const bool named = g->uses[row - g->program] > 0;
+  const bool named = g->uses[row - g->program] > 0, outside = is_outside(g, g->v->a[row]);
+  if (outside && !named)
+    return;
+  if (outside) {
+    glsl_begin_line(g);
+    glsl_put(g, "%s %s = ", glsl_value_type(g, type), glsl_row_name(g, row));
+    glsl_literal(g, type, 0);
+    glsl_put(g, ";\n");
+    return;
+  }
   if (named) {
     glsl_begin_line(g);
     glsl_put(g, "%s %s", glsl_value_type(g, type), glsl_row_name(g, row));
@@ -365,7 +399,10 @@ glsl_memory_statement(glsl *g, uint32_t row)
     store(g, row);
     return;
   case VYRE_OP_copy:
+  case VYRE_OP_async_copy: /* done before anyone waits for it */
     copy(g, row);
+    return;
+  case VYRE_OP_async_wait:
     return;
   case VYRE_OP_set:
     glsl_begin_line(g);

@@ -47,6 +47,24 @@ glsl_is_componentwise(const glsl *g, uint32_t row)
   }
 }
 
+/* GLSL computes an expression of constants, and refuses an index that it finds out of bounds so. */
+static bool
+is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
+{
+  const vyre_op_info *info = info_of(g, row);
+  const uint32_t operands[3] = {g->v->a[row], g->v->b[row], g->v->c[row]};
+  if (glsl_is(g, row, VYRE_OP_const) || glsl_is(g, row, VYRE_OP_spec))
+    return true;
+  if (glsl_is(g, row, VYRE_OP_lane) && glsl_is(g, operands[0], VYRE_OP_const))
+    return true; /* whichever lane it is */
+  if (!(info->flags & VYRE_OP_PURE) || info->operands == 0 || depth > 2 * DEEPEST)
+    return false;
+  for (uint32_t k = 0; k < 3; k++)
+    if (operands[k] && !is_constant_expression(g, operands[k], depth + 1))
+      return false;
+  return true;
+}
+
 /* Whether the text of the row has that operand in it more than once, or as the name of something that is then changed. */
 static bool
 mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
@@ -54,9 +72,9 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   const vyre_view *v = g->v;
   switch (VYRE_ROW_OP(v->op[row])) {
   case VYRE_OP_at: /* a strict program checks its indices, and a path may be used twice */
-    return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1);
+    return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1 || is_constant_expression(g, operand, 0));
   case VYRE_OP_lane:
-    return operand == v->a[row] ? g->uses[row - g->program] > 1 : g->strict;
+    return operand == v->a[row] ? g->uses[row - g->program] > 1 || !(info_of(g, operand)->flags & VYRE_OP_READS) : g->strict;
   case VYRE_OP_insert:
     return operand == v->c[row] && g->strict;
   case VYRE_OP_shuffle:
@@ -121,7 +139,8 @@ choose(glsl *g, uint32_t row, uint32_t user, bool twice)
   const uint32_t i = row - g->program, place = g->place[i];
   const bool reads = (info_of(g, row)->flags & VYRE_OP_READS) != 0;
   g->form[i] = GLSL_NAMED;
-  if (goes_inside_always(g, row)) {
+  const bool picks = glsl_is(g, row, VYRE_OP_lane) || glsl_is(g, row, VYRE_OP_part);
+  if (goes_inside_always(g, row) && !(twice && picks && is_constant_expression(g, row, 0))) {
     g->form[i] = GLSL_INLINE;
     return;
   }

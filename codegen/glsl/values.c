@@ -386,7 +386,10 @@ static const function_text own[] = {
     {VYRE_OP_nmax, "nmax"},         {VYRE_OP_uclamp, "limit"},      {VYRE_OP_sclamp, "limit"},      {VYRE_OP_fclamp, "nclamp"},
     {VYRE_OP_nclamp, "nclamp"},     {VYRE_OP_bitcount, "bitcount"}, {VYRE_OP_bitrev, "bitrev"},     {VYRE_OP_findlsb, "findlsb"},
     {VYRE_OP_findumsb, "findumsb"}, {VYRE_OP_findsmsb, "findsmsb"}, {VYRE_OP_ubfe, "ubfe"},         {VYRE_OP_sbfe, "sbfe"},
-    {VYRE_OP_bfi, "bfi"},           {VYRE_OP_quantize16, "quantize16"},
+    {VYRE_OP_bfi, "bfi"},           {VYRE_OP_quantize16, "quantize16"}, {VYRE_OP_umulhi, "umulhi"},   {VYRE_OP_smulhi, "smulhi"},
+    {VYRE_OP_uaddsat, "uaddsat"},   {VYRE_OP_saddsat, "saddsat"},   {VYRE_OP_usubsat, "usubsat"},   {VYRE_OP_ssubsat, "ssubsat"},
+    {VYRE_OP_umulsat, "umulsat"},   {VYRE_OP_smulsat, "smulsat"},   {VYRE_OP_uabsdiff, "absdiff"},  {VYRE_OP_sabsdiff, "absdiff"},
+    {VYRE_OP_rotl, "rotl"},         {VYRE_OP_rotr, "rotr"},
 };
 
 /* What GLSL has for 32 bits, or for floats, where the program does not need vyre's meaning to the last bit. */
@@ -434,7 +437,8 @@ call(glsl *g, uint32_t row)
   const char *text = FIND(same, op);
   if (op == VYRE_OP_round)
     text = g->strict ? "roundEven" : "round";
-  if (!text && !(g->strict && is_float) && (is_float || vyre_kind_bits(kind) == 32))
+  const bool total = vyre_op_infos[op].undefined == VYRE_UNDEFINED_NEVER;
+  if (!text && (is_float ? !g->strict : vyre_kind_bits(kind) == 32 && (total || !g->strict)))
     text = FIND(relaxed, op);
   if (text) {
     glsl_put(g, "%s(", text);
@@ -575,6 +579,16 @@ part(glsl *g, uint32_t row)
   }
 }
 
+/* An index as a uint, to be compared. */
+static void
+put_index(glsl *g, uint32_t index)
+{
+  const bool cast = VYRE_TYPE_KIND(glsl_row_type(g, index)) != VYRE_U32;
+  glsl_put(g, cast ? "uint(" : "");
+  glsl_value(g, index, cast ? GLSL_COMMA : GLSL_SHIFT);
+  glsl_put(g, cast ? ")" : "");
+}
+
 static void
 lane(glsl *g, uint32_t row, glsl_precedence least)
 {
@@ -588,11 +602,10 @@ lane(glsl *g, uint32_t row, glsl_precedence least)
   const bool guarded = g->strict && !inside;
   open_if(g, guarded && least > GLSL_CHOICE);
   if (guarded) {
-    glsl_put(g, "uint(");
-    glsl_value(g, g->v->b[row], GLSL_COMMA);
-    glsl_put(g, ") < %uu ? ", lanes);
+    put_index(g, g->v->b[row]);
+    glsl_put(g, " < %uu ? ", lanes);
   }
-  if (inside && glsl_is(g, g->v->a[row], VYRE_OP_const)) {
+  if (glsl_is(g, g->v->a[row], VYRE_OP_const)) { /* all its lanes are one */
     glsl_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(type), 1), glsl_payload(g, g->v->a[row]));
   } else {
     glsl_value(g, g->v->a[row], GLSL_POSTFIX);
@@ -859,9 +872,9 @@ define_insert(glsl *g, uint32_t row)
     return;
   glsl_begin_line(g);
   if (g->strict && !is_literal) {
-    glsl_put(g, "if (uint(");
-    glsl_value(g, index, GLSL_COMMA);
-    glsl_put(g, ") < %uu) ", lanes);
+    glsl_put(g, "if (");
+    put_index(g, index);
+    glsl_put(g, " < %uu) ", lanes);
   }
   glsl_put(g, "%s", glsl_row_name(g, row));
   if (lanes > 1 && is_literal) {

@@ -91,6 +91,20 @@ note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
   info->flags |= ID_LITERAL;
 }
 
+/* What an OpSpecConstantOp takes is a constant too, and stands before it: some compilers forget. */
+static bool
+check_operands(import *m, const uint32_t *words, uint32_t count)
+{
+  const uint32_t op = words[3];
+  const uint32_t literals_from = op == SpvOpCompositeExtract                                ? 5
+                                 : op == SpvOpCompositeInsert || op == SpvOpVectorShuffle ? 6
+                                                                                          : count;
+  for (uint32_t k = 4; k < count && k < literals_from; k++)
+    if (words[k] >= m->bound || m->ids[words[k]].kind != ID_CONSTANT)
+      return import_fail(m, "operand %u is no constant that stands before it\nFix: check the module with spirv-val", words[k]);
+  return true;
+}
+
 bool
 import_declare_constant(import *m, uint32_t op)
 {
@@ -129,7 +143,7 @@ import_declare_constant(import *m, uint32_t op)
       return false;
     break;
   case SpvOpSpecConstantOp:
-    if (!import_needs(m, 5))
+    if (!import_needs(m, 5) || !check_operands(m, words, count))
       return false;
     flags = ID_SPEC;
     break;

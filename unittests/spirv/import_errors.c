@@ -113,6 +113,8 @@ static const struct {
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%m = OpTypeMatrix %uint 2\n", "is no type that it can be made of"},
     {MODULE ENTRY TYPES "%a = OpTypeArray %uint %u0\n" MAIN END, "a length of 0"},
     {MODULE ENTRY TYPES "%c = OpConstantComposite %v2 %f1\n" MAIN END, "1 constituents, but type"},
+    {MODULE ENTRY TYPES "%s = OpSpecConstantOp %uint IAdd %u0 %x\n" MAIN "%x = OpIAdd %uint %u0 %u1\n" END,
+     "is no constant that stands before it\nFix: "},
     {MODULE ENTRY TYPES "%f2 = OpTypeFunction %void %uint\n%main = OpFunction %void None %f2\n%e = OpLabel\n" END,
      "its parameters and result are not those of its type"},
     {MODULE ENTRY TYPES

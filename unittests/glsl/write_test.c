@@ -1,0 +1,206 @@
+/* GLSL out: what is written compiles, computes the same, and runs into nothing that SPIR-V leaves undefined where the program was
+ * strict.  VYRE_SEED and VYRE_RUNS in the environment give more random programs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "../passes/random_program.h"
+
+#include "vyre/glsl.h"
+#include "vyre/run.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define OUT_WORDS (RANDOM_INVOCATIONS * RANDOM_WORDS)
+#define IN_WORDS  64u
+
+typedef struct memory {
+  uint32_t out[OUT_WORDS], in[IN_WORDS];
+} memory;
+
+static uint32_t
+from_environment(const char *name, uint32_t fallback)
+{
+  const char *text = getenv(name);
+  return text ? (uint32_t)strtoul(text, NULL, 0) : fallback;
+}
+
+static void
+say(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)user;
+  print_error("%u: %s\n", diagnostic->line, diagnostic->message);
+}
+
+static void
+assert_ok(vyre_status status, const char *what, uint32_t seed, const vyre_bytes *text)
+{
+  if (status) {
+    print_error("seed %u, %s: %s\n", seed, what, vyre_status_text(status));
+    for (size_t at = 0; text && at < text->size; at += 1000)
+      print_error("%.1000s", text->data + at);
+  }
+  assert_null(status);
+}
+
+static vyre_status
+run_program(const vyre_module *module, uint32_t seed, bool report, memory *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  vyre_binding bindings[2];
+  vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {2, 1, 1}, .bindings = bindings};
+  vyre_interp_options options = {.steps = 1u << 20, .report_undefined = report};
+  memset(out->out, 0xab, sizeof out->out);
+  for (uint32_t i = 0; i < IN_WORDS; i++)
+    out->in[i] = i < 8 ? i : (i * 2654435761u) ^ seed << (i & 15);
+  for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row]) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[row]) != VYRE_SPACE_STORAGE)
+      continue;
+    if (vyre_buffer_info_of((vyre_module *)module, (vyre_row){row})->binding == 0)
+      bindings[dispatch.binding_count++] = (vyre_binding){{row}, out->out, sizeof out->out};
+    else
+      bindings[dispatch.binding_count++] = (vyre_binding){{row}, out->in, sizeof out->in};
+  }
+  return vyre_interp_run(module, &dispatch, &options, NULL);
+}
+
+/* Outside its domain a function that is not exact gives what the device's does, in a strict program too. */
+static bool
+is_of_a_function(vyre_status status)
+{
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++) {
+    char word[64];
+    if (vyre_op_infos[op].undefined != VYRE_UNDEFINED_DOMAIN && vyre_op_infos[op].fold != VYRE_FOLD_LIBM)
+      continue;
+    snprintf(word, sizeof word, " (%s)", vyre_op_infos[op].text);
+    if (strstr(vyre_status_text(status), word))
+      return true;
+  }
+  return false;
+}
+
+static void
+assert_defined(const vyre_module *module, uint32_t seed, const vyre_bytes *text)
+{
+  memory unused;
+  vyre_status status = run_program(module, seed, true, &unused);
+  if (status && is_of_a_function(status))
+    vyre_status_free(status);
+  else
+    assert_ok(status, "as written", seed, text);
+}
+
+/* A relaxed program that is undefined somewhere may come out with another value there. */
+static bool
+is_undefined(const vyre_module *module, uint32_t seed)
+{
+  memory unused;
+  vyre_status status = run_program(module, seed, true, &unused);
+  const bool undefined = status != NULL;
+  vyre_status_free(status);
+  return undefined;
+}
+
+/* Whether a function that is not exact has constant operands: glslang folds it with the C library's, in double. */
+static bool
+folds_a_function(const vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  bool found = false, *constant = calloc(v->rows, sizeof *constant);
+  for (uint32_t row = 1; constant && row < v->rows && !found; row++) {
+    const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(v->op[row])];
+    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+    constant[row] = (info->flags & VYRE_OP_PURE) && (info->operands > 0 || VYRE_ROW_OP(v->op[row]) == VYRE_OP_const);
+    for (uint32_t k = 0; k < 3; k++)
+      constant[row] = constant[row] && (!operands[k] || constant[operands[k]]);
+    found = constant[row] && info->fold == VYRE_FOLD_LIBM;
+  }
+  free(constant);
+  return found;
+}
+
+/* The bits of a NaN are open: glslang, which folds constants, has others. */
+static bool
+agree(const memory *left, const memory *right)
+{
+  for (uint32_t i = 0; i < OUT_WORDS; i++) {
+    const bool nan = (left->out[i] & 0x7fffffffu) > 0x7f800000u && (right->out[i] & 0x7fffffffu) > 0x7f800000u;
+    if (left->out[i] != right->out[i] && !nan)
+      return false;
+  }
+  return true;
+}
+
+/* The text as a module. */
+static vyre_module *
+compile(const vyre_bytes *text, uint32_t seed)
+{
+  const vyre_glsl_options options = {0};
+  vyre_bytes words = {0};
+  vyre_verify_errors errors = {0};
+  vyre_module *module;
+  assert_ok(vyre_glsl_compile(text->data, text->size, "written.glsl", &options, (vyre_diagnostics){say, NULL}, &words), "compile", seed,
+            text);
+  assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed, NULL);
+  assert_ok(vyre_spirv_read(module, words.data, words.size, "written.glsl"), "import", seed, text);
+  assert_ok(vyre_module_seal(module, NULL), "seal", seed, NULL);
+  assert_ok(vyre_verify(module, &errors), "verify", seed, text);
+  vyre_verify_errors_free(&errors);
+  vyre_bytes_free(&words);
+  return module;
+}
+
+static void
+random_programs_compute_the_same(void **state)
+{
+  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 60);
+  uint32_t compared = 0;
+  (void)state;
+  for (uint32_t end = seed + runs; seed != end; seed++) {
+    const bool relaxed = seed & 1;
+    vyre_module *module, *back;
+    vyre_bytes text = {0};
+    memory wanted, got;
+    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed, NULL);
+    random_program_build(module, seed, relaxed);
+    assert_ok(vyre_module_seal(module, NULL), "seal", seed, NULL);
+    assert_ok(run_program(module, seed, false, &wanted), "as built", seed, NULL);
+    assert_ok(vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &text), "write", seed, NULL);
+    back = compile(&text, seed);
+    assert_ok(run_program(back, seed, false, &got), "as written", seed, &text);
+    if (!relaxed)
+      assert_defined(back, seed, &text);
+    const bool comparable = !folds_a_function(module);
+    compared += comparable;
+    if (comparable && !agree(&got, &wanted) && !(relaxed && is_undefined(module, seed))) {
+      vyre_bytes printed = {0};
+      for (uint32_t i = 0; i < OUT_WORDS; i++)
+        if (got.out[i] != wanted.out[i])
+          print_error("seed %u: out[%u] is 0x%08x, was 0x%08x\n", seed, i, got.out[i], wanted.out[i]);
+      if (!vyre_text_print(module, NULL, &printed))
+        for (size_t at = 0; at < printed.size; at += 1000)
+          print_error("%.1000s", printed.data + at);
+      for (size_t at = 0; at < text.size; at += 1000)
+        print_error("%.1000s", text.data + at);
+      vyre_bytes_free(&printed);
+      fail();
+    }
+    vyre_bytes_free(&text);
+    vyre_module_destroy(back);
+    vyre_module_destroy(module);
+  }
+  assert_true(compared * 2 > runs);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_compute_the_same)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
