@@ -2,7 +2,8 @@
  *
  * survey.c     which rows are written where they are used, and which get a name
  * control.c    regions as statements; leaving from any depth
- * values.c     values as expressions; functions.c the GLSL functions that some of them call
+ * values.c     values as expressions; operators.c those of one type; functions.c the GLSL functions that some of them call
+ * subgroups.c  what the lanes of a subgroup do together
  * memory.c     paths, loads, stores, atomics, barriers
  * types.c      types and literals; layout.c std140, std430 and scalar; declare.c structs, buffers, constants
  * names.c      identifiers
@@ -28,6 +29,7 @@ typedef enum glsl_extension {
   GLSL_FLOAT64,
   GLSL_ATOMIC_INT64,
   GLSL_ATOMIC_FLOAT,
+  GLSL_ATOMIC_FLOAT2,
   GLSL_SCOPES,
   GLSL_NULL_INITIALIZER,
   GLSL_SCALAR_LAYOUT,
@@ -39,6 +41,10 @@ typedef enum glsl_extension {
   GLSL_SUBGROUP_ARITHMETIC,
   GLSL_SUBGROUP_CLUSTERED,
   GLSL_SUBGROUP_QUAD,
+  GLSL_SUBGROUP_INT8,
+  GLSL_SUBGROUP_INT16,
+  GLSL_SUBGROUP_INT64,
+  GLSL_SUBGROUP_FLOAT16,
   GLSL_EXTENSION__COUNT
 } glsl_extension;
 
@@ -107,7 +113,7 @@ typedef struct glsl {
   uint32_t *place;       /* of a row in its user: the statement where it ends up */
   uint32_t *writes;      /* rows so far that a read may not be moved over */
   uint32_t *name, *second; /* identifiers; that of the second result */
-  uint8_t *form, *level;
+  uint8_t *form, *level, *chain;
   uint8_t *twice;   /* its text would be repeated */
   uint8_t *pinned;  /* a length or the workgroup size depends on it: a constant of the module's */
   uint8_t *goes_on; /* loops: some `continue` is meant for it */
@@ -121,6 +127,7 @@ typedef struct glsl {
   vyre_bytes body, functions, declarations, structs, pool;
   uint32_t indent;
   bool constants; /* definitions are of constants of the module */
+  bool folds;     /* in an expression that compilers compute, in double: literals are exact as doubles too */
 
   glsl_word *words; /* identifiers taken; entry 0 is unused */
   uint32_t word_count, word_capacity, slots[256], next_unnamed;
@@ -159,6 +166,34 @@ vyre_type glsl_row_type(const glsl *g, uint32_t row);
 bool glsl_is(const glsl *g, uint32_t row, vyre_opcode op);
 uint64_t glsl_payload(const glsl *g, uint32_t row); /* a literal's bits */
 
+static inline vyre_opcode
+glsl_opcode(const glsl *g, uint32_t row)
+{
+  return (vyre_opcode)VYRE_ROW_OP(g->v->op[row]);
+}
+
+/* Whether the right operand is a literal in the row itself. */
+static inline bool
+glsl_has_literal(const glsl *g, uint32_t row)
+{
+  return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) != 0;
+}
+
+/* Parentheses, if there have to be. */
+static inline void
+glsl_open(glsl *g, bool parenthesis)
+{
+  if (parenthesis)
+    glsl_put_text(g, "(", 1);
+}
+
+static inline void
+glsl_close(glsl *g, bool parenthesis)
+{
+  if (parenthesis)
+    glsl_put_text(g, ")", 1);
+}
+
 /* ---- layout.c ---- */
 bool glsl_layouts_make(glsl *g);
 glsl_placed glsl_layout_of(const glsl *g, vyre_type_id type, glsl_layout layout);
@@ -180,10 +215,17 @@ void glsl_declare_locals(glsl *g);
 
 /* ---- survey.c ---- */
 void glsl_survey(glsl *g);
+bool glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth); /* depth 0 */
 /* Whether a row on vectors is written component by component. */
 bool glsl_is_componentwise(const glsl *g, uint32_t row);
 
+/* ---- operators.c ---- */
+void glsl_arithmetic(glsl *g, uint32_t row, glsl_precedence least);
+void glsl_arguments(glsl *g, uint32_t row);                   /* "a, b)" */
+void glsl_component(glsl *g, uint32_t operand, uint32_t lane); /* "v.x" */
+
 /* ---- values.c ---- */
+void glsl_operand_literal(glsl *g, vyre_type type, uint64_t bits, glsl_precedence least);
 void glsl_value(glsl *g, uint32_t row, glsl_precedence least);
 /* The right operand, be it a row or a literal. */
 void glsl_right(glsl *g, uint32_t row, vyre_type type, glsl_precedence least);
@@ -195,6 +237,10 @@ bool glsl_is_pair(const glsl *g, uint32_t row); /* two results: parts are names 
 /* ---- functions.c: "name(" of a function that is written above main once it is asked for ---- */
 void glsl_call(glsl *g, const char *function, vyre_type type);
 void glsl_call_convert(glsl *g, vyre_type from, vyre_type to); /* float to integer, saturating */
+
+/* ---- subgroups.c ---- */
+const char *glsl_subgroup_builtin(glsl *g, vyre_opcode op); /* "gl_SubgroupSize"; NULL: it is none */
+bool glsl_subgroup(glsl *g, uint32_t row);                   /* false: the row is none */
 
 /* ---- memory.c ---- */
 void glsl_path(glsl *g, uint32_t path);

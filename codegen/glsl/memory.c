@@ -52,13 +52,12 @@ step(glsl *g, uint32_t at)
 void
 glsl_path(glsl *g, uint32_t path)
 {
-  uint32_t steps[300], count = 0; /* types nest no deeper */
-  for (; glsl_is(g, path, VYRE_OP_at) && count < sizeof(steps) / sizeof(*steps); path = g->v->a[path])
-    steps[count++] = path;
-  if (!glsl_is_anonymous(g, path))
+  if (glsl_is(g, path, VYRE_OP_at)) { /* as deep as types nest */
+    glsl_path(g, g->v->a[path]);
+    step(g, path);
+  } else if (!glsl_is_anonymous(g, path)) {
     glsl_put(g, "%s", glsl_row_name(g, path));
-  while (count-- > 0)
-    step(g, steps[count]);
+  }
 }
 
 /* Member k of the struct there. */
@@ -303,9 +302,11 @@ atomic_name(vyre_opcode op)
     return "atomicCompSwap";
   case VYRE_OP_atomic_umin:
   case VYRE_OP_atomic_smin:
+  case VYRE_OP_atomic_fmin:
     return "atomicMin";
   case VYRE_OP_atomic_umax:
   case VYRE_OP_atomic_smax:
+  case VYRE_OP_atomic_fmax:
     return "atomicMax";
   case VYRE_OP_atomic_and:
     return "atomicAnd";
@@ -318,19 +319,29 @@ atomic_name(vyre_opcode op)
   }
 }
 
+/* A load acquires and a store releases; what else an order says means nothing there. */
+static uint32_t
+fitting_order(vyre_opcode op, uint32_t semantics)
+{
+  const uint32_t order = semantics & ORDERS, part = op == VYRE_OP_atomic_load ? ACQUIRE : RELEASE;
+  if (op != VYRE_OP_atomic_load && op != VYRE_OP_atomic_store)
+    return semantics;
+  return (semantics & ~ORDERS) | (order & (part | ACQ_REL | SEQ_CST) ? part : 0);
+}
+
 /* atomicAdd(x[i], v), with scope and semantics where they are not those that GLSL takes without words. */
 static void
 put_atomic(glsl *g, uint32_t row)
 {
   const vyre_view *v = g->v;
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
-  const uint32_t imm = v->imm[row], semantics = VYRE_ORDER_SEMANTICS(imm);
+  const uint32_t imm = v->imm[row], semantics = fitting_order(op, VYRE_ORDER_SEMANTICS(imm));
   const bool plain = op == VYRE_OP_atomic_load || op == VYRE_OP_atomic_store;
   const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type_of(g, v->a[row]));
   if (vyre_kind_bits(kind) == 64)
     glsl_need(g, GLSL_ATOMIC_INT64);
   if (vyre_kind_is_float(kind))
-    glsl_need(g, GLSL_ATOMIC_FLOAT);
+    glsl_need(g, op == VYRE_OP_atomic_fmin || op == VYRE_OP_atomic_fmax ? GLSL_ATOMIC_FLOAT2 : GLSL_ATOMIC_FLOAT);
   glsl_put(g, "%s(", atomic_name(op));
   glsl_path(g, v->a[row]);
   if (op == VYRE_OP_atomic_compare_exchange) { /* the comparator first */

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define DEEPEST 4u
+#define DEEPEST       4u
+#define LONGEST_CHAIN 64u /* of what always goes into its user */
 
 static const vyre_op_info *
 info_of(const glsl *g, uint32_t row)
@@ -47,9 +48,9 @@ glsl_is_componentwise(const glsl *g, uint32_t row)
   }
 }
 
-/* GLSL computes an expression of constants, and refuses an index that it finds out of bounds so. */
-static bool
-is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
+/* GLSL compilers compute an expression of constants, and refuse an index that they find out of bounds so. */
+bool
+glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
 {
   const vyre_op_info *info = info_of(g, row);
   const uint32_t operands[3] = {g->v->a[row], g->v->b[row], g->v->c[row]};
@@ -60,7 +61,7 @@ is_constant_expression(const glsl *g, uint32_t row, unsigned depth)
   if (!(info->flags & VYRE_OP_PURE) || info->operands == 0 || depth > 2 * DEEPEST)
     return false;
   for (uint32_t k = 0; k < 3; k++)
-    if (operands[k] && !is_constant_expression(g, operands[k], depth + 1))
+    if (operands[k] && !glsl_is_constant_expression(g, operands[k], depth + 1))
       return false;
   return true;
 }
@@ -72,7 +73,7 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   const vyre_view *v = g->v;
   switch (VYRE_ROW_OP(v->op[row])) {
   case VYRE_OP_at: /* a strict program checks its indices, and a path may be used twice */
-    return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1 || is_constant_expression(g, operand, 0));
+    return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1 || glsl_is_constant_expression(g, operand, 0));
   case VYRE_OP_lane:
     return operand == v->a[row] ? g->uses[row - g->program] > 1 || !(info_of(g, operand)->flags & VYRE_OP_READS) : g->strict;
   case VYRE_OP_insert:
@@ -140,7 +141,8 @@ choose(glsl *g, uint32_t row, uint32_t user, bool twice)
   const bool reads = (info_of(g, row)->flags & VYRE_OP_READS) != 0;
   g->form[i] = GLSL_NAMED;
   const bool picks = glsl_is(g, row, VYRE_OP_lane) || glsl_is(g, row, VYRE_OP_part);
-  if (goes_inside_always(g, row) && !(twice && picks && is_constant_expression(g, row, 0))) {
+  const bool named = picks && (g->chain[i] > LONGEST_CHAIN || (twice && glsl_is_constant_expression(g, row, 0)));
+  if (goes_inside_always(g, row) && !named) {
     g->form[i] = GLSL_INLINE;
     return;
   }
@@ -168,6 +170,7 @@ use(glsl *g, uint32_t row, uint32_t operand)
   g->place[i] = inside && g->place[user] ? g->place[user] : row;
   if (inside && goes_inside_always(g, row) && g->uses[user] > 1)
     g->twice[i] = true; /* written wherever its user is */
+  g->chain[i] = inside ? (uint8_t)(g->chain[user] + (g->chain[user] < UINT8_MAX)) : 0;
   g->level[i] = inside && !goes_inside_always(g, row) ? (uint8_t)(g->level[user] + 1) : inside ? g->level[user] : 0;
 }
 

@@ -100,6 +100,13 @@ float_literal(glsl *g, vyre_kind kind, uint64_t bits)
     return;
   }
   vyre_text_literal(VYRE_TYPE(kind, 1), bits, text);
+  if (g->folds && kind == VYRE_F32) {
+    float value;
+    memcpy(&value, &(uint32_t){(uint32_t)bits}, sizeof(value));
+    snprintf(text, sizeof(text), "%.17g", (double)value);
+    if (!strpbrk(text, ".e"))
+      strcat(text, ".0");
+  }
   glsl_put_text(g, text, strcspn(text, "f"));
   glsl_put(g, "%s", kind == VYRE_F16 ? "hf" : kind == VYRE_F64 ? "lf" : "");
 }

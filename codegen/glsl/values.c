@@ -3,51 +3,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
 
-#include <string.h>
-
-static vyre_opcode
-opcode(const glsl *g, uint32_t row)
-{
-  return (vyre_opcode)VYRE_ROW_OP(g->v->op[row]);
-}
-
-static bool
-has_literal(const glsl *g, uint32_t row)
-{
-  return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) != 0;
-}
-
-static void
-open_if(glsl *g, bool parenthesis)
-{
-  if (parenthesis)
-    glsl_put(g, "(");
-}
-
-static void
-close_if(glsl *g, bool parenthesis)
-{
-  if (parenthesis)
-    glsl_put(g, ")");
-}
-
-static void
-literal(glsl *g, vyre_type type, uint64_t bits, glsl_precedence least)
+void
+glsl_operand_literal(glsl *g, vyre_type type, uint64_t bits, glsl_precedence least)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t width = vyre_kind_bits(kind);
   const bool negative = VYRE_TYPE_LANES(type) == 1 && (vyre_kind_is_float(kind) || vyre_kind_is_signed(kind)) && width >= 16 &&
                         (bits >> (width - 1) & 1) != 0;
-  open_if(g, negative && least > GLSL_UNARY);
+  glsl_open(g, negative && least > GLSL_UNARY);
   glsl_literal(g, type, bits);
-  close_if(g, negative && least > GLSL_UNARY);
+  glsl_close(g, negative && least > GLSL_UNARY);
 }
 
 void
 glsl_value(glsl *g, uint32_t row, glsl_precedence least)
 {
   if (glsl_is(g, row, VYRE_OP_const))
-    literal(g, glsl_row_type(g, row), glsl_payload(g, row), least);
+    glsl_operand_literal(g, glsl_row_type(g, row), glsl_payload(g, row), least);
   else if (g->form[row - g->program] == GLSL_INLINE)
     glsl_expression(g, row, least);
   else
@@ -57,399 +29,10 @@ glsl_value(glsl *g, uint32_t row, glsl_precedence least)
 void
 glsl_right(glsl *g, uint32_t row, vyre_type type, glsl_precedence least)
 {
-  if (has_literal(g, row))
-    literal(g, type, glsl_payload(g, row), least);
+  if (glsl_has_literal(g, row))
+    glsl_operand_literal(g, type, glsl_payload(g, row), least);
   else
     glsl_value(g, g->v->b[row], least);
-}
-
-/* ---- operators ---- */
-
-typedef struct operator_text {
-  uint16_t op;
-  const char *text;
-  glsl_precedence precedence;
-  const char *vectors; /* the function that compares vectors; NULL: the operator is for vectors too */
-} operator_text;
-
-static const operator_text operators[] = {
-    {VYRE_OP_add, "+", GLSL_SUM, NULL},
-    {VYRE_OP_sub, "-", GLSL_SUM, NULL},
-    {VYRE_OP_mul, "*", GLSL_PRODUCT, NULL},
-    {VYRE_OP_fdiv, "/", GLSL_PRODUCT, NULL},
-    {VYRE_OP_udiv, "/", GLSL_PRODUCT, NULL},
-    {VYRE_OP_sdiv, "/", GLSL_PRODUCT, NULL},
-    {VYRE_OP_umod, "%", GLSL_PRODUCT, NULL},
-    {VYRE_OP_and, "&", GLSL_BITS, NULL},
-    {VYRE_OP_or, "|", GLSL_BITS, NULL},
-    {VYRE_OP_xor, "^", GLSL_BITS, NULL},
-    {VYRE_OP_eq, "==", GLSL_COMPARE, "equal"},
-    {VYRE_OP_ne, "!=", GLSL_COMPARE, "notEqual"},
-    {VYRE_OP_ult, "<", GLSL_COMPARE, "lessThan"},
-    {VYRE_OP_ule, "<=", GLSL_COMPARE, "lessThanEqual"},
-    {VYRE_OP_ugt, ">", GLSL_COMPARE, "greaterThan"},
-    {VYRE_OP_uge, ">=", GLSL_COMPARE, "greaterThanEqual"},
-    {VYRE_OP_slt, "<", GLSL_COMPARE, "lessThan"},
-    {VYRE_OP_sle, "<=", GLSL_COMPARE, "lessThanEqual"},
-    {VYRE_OP_sgt, ">", GLSL_COMPARE, "greaterThan"},
-    {VYRE_OP_sge, ">=", GLSL_COMPARE, "greaterThanEqual"},
-    {VYRE_OP_feq, "==", GLSL_COMPARE, "equal"},
-    {VYRE_OP_fne, "!=", GLSL_COMPARE, "notEqual"},
-    {VYRE_OP_flt, "<", GLSL_COMPARE, "lessThan"},
-    {VYRE_OP_fle, "<=", GLSL_COMPARE, "lessThanEqual"},
-    {VYRE_OP_fgt, ">", GLSL_COMPARE, "greaterThan"},
-    {VYRE_OP_fge, ">=", GLSL_COMPARE, "greaterThanEqual"},
-};
-
-static const operator_text *
-operator_of(vyre_opcode op)
-{
-  for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
-    if (operators[i].op == op)
-      return &operators[i];
-  return NULL;
-}
-
-static vyre_kind
-kind_of_sign(vyre_kind kind, bool is_signed)
-{
-  return (vyre_kind)(((unsigned)kind & ~1u) | !is_signed);
-}
-
-/* Compares and shifts say by their name how they read integers; in GLSL the operands' type does. */
-static vyre_type
-type_as_read(vyre_opcode op, vyre_type type)
-{
-  const vyre_kind kind = VYRE_TYPE_KIND(type);
-  const bool as_unsigned = op == VYRE_OP_ushr || (op >= VYRE_OP_ult && op <= VYRE_OP_uge);
-  const bool as_signed = op == VYRE_OP_sshr || (op >= VYRE_OP_slt && op <= VYRE_OP_sge);
-  return vyre_kind_is_int(kind) && (as_unsigned || as_signed) ? VYRE_TYPE(kind_of_sign(kind, as_signed), VYRE_TYPE_LANES(type)) : type;
-}
-
-/* An operand, converted to a type if it is of another. */
-static void
-as_type(glsl *g, uint32_t row, unsigned which, vyre_type from, vyre_type to, glsl_precedence least)
-{
-  if (from != to) {
-    if (which == 1 && has_literal(g, row)) {
-      literal(g, to, glsl_payload(g, row), least);
-      return;
-    }
-    glsl_put(g, "%s(", glsl_value_type(g, to));
-    least = GLSL_COMMA;
-  }
-  if (which == 0)
-    glsl_value(g, g->v->a[row], least);
-  else
-    glsl_right(g, row, from, least);
-  close_if(g, from != to);
-}
-
-static void
-infix(glsl *g, uint32_t row, const operator_text *o, glsl_precedence least)
-{
-  const vyre_type type = glsl_row_type(g, g->v->a[row]), read = type_as_read(opcode(g, row), type);
-  const bool vector = VYRE_TYPE_LANES(type) > 1, chains = o->precedence == GLSL_SUM || o->precedence == GLSL_PRODUCT;
-  if (vector && o->vectors) {
-    glsl_put(g, "%s(", o->vectors);
-    as_type(g, row, 0, type, read, GLSL_COMMA);
-    glsl_put(g, ", ");
-    as_type(g, row, 1, type, read, GLSL_COMMA);
-    glsl_put(g, ")");
-    return;
-  }
-  /* arithmetic takes a scalar beside a vector */
-  const vyre_type right = has_literal(g, row) ? VYRE_TYPE(VYRE_TYPE_KIND(type), 1) : type;
-  open_if(g, o->precedence < least);
-  as_type(g, row, 0, type, read, chains ? o->precedence : (glsl_precedence)(o->precedence + 1));
-  glsl_put(g, " %s ", o->text);
-  const uint32_t b = g->v->b[row];
-  if (!has_literal(g, row) && glsl_is(g, b, VYRE_OP_splat) && g->form[b - g->program] == GLSL_INLINE)
-    glsl_value(g, g->v->a[b], (glsl_precedence)(o->precedence + 1));
-  else
-    as_type(g, row, 1, right, VYRE_TYPE(VYRE_TYPE_KIND(read), VYRE_TYPE_LANES(right)), (glsl_precedence)(o->precedence + 1));
-  close_if(g, o->precedence < least);
-}
-
-static void
-component(glsl *g, uint32_t row, uint32_t lane)
-{
-  glsl_value(g, row, GLSL_POSTFIX);
-  if (VYRE_TYPE_LANES(glsl_row_type(g, row)) > 1 && !glsl_is(g, row, VYRE_OP_const))
-    glsl_put(g, ".%c", "xyzw"[lane]);
-}
-
-static void
-right_component(glsl *g, uint32_t row, uint32_t lane)
-{
-  if (has_literal(g, row))
-    literal(g, VYRE_TYPE(VYRE_TYPE_KIND(glsl_row_type(g, g->v->a[row])), 1), glsl_payload(g, row), GLSL_POSTFIX);
-  else if (glsl_is(g, g->v->b[row], VYRE_OP_const))
-    literal(g, VYRE_TYPE(VYRE_TYPE_KIND(glsl_row_type(g, g->v->b[row])), 1), glsl_payload(g, g->v->b[row]), GLSL_POSTFIX);
-  else
-    component(g, g->v->b[row], lane);
-}
-
-static void
-left_component(glsl *g, uint32_t row, uint32_t operand, uint32_t lane)
-{
-  if (glsl_is(g, operand, VYRE_OP_const))
-    literal(g, VYRE_TYPE(VYRE_TYPE_KIND(glsl_row_type(g, operand)), 1), glsl_payload(g, operand), GLSL_POSTFIX);
-  else
-    component(g, operand, lane);
-  (void)row;
-}
-
-/* One lane of a row that GLSL has no vector form of. */
-static void
-one_component(glsl *g, uint32_t row, uint32_t lane)
-{
-  const uint32_t a = g->v->a[row];
-  switch (opcode(g, row)) {
-  case VYRE_OP_select:
-    left_component(g, row, a, lane);
-    glsl_put(g, " ? ");
-    left_component(g, row, g->v->b[row], lane);
-    glsl_put(g, " : ");
-    left_component(g, row, g->v->c[row], lane);
-    return;
-  case VYRE_OP_fone:
-  case VYRE_OP_fueq: {
-    const bool equal = opcode(g, row) == VYRE_OP_fueq;
-    glsl_put(g, equal ? "!(" : "");
-    left_component(g, row, a, lane);
-    glsl_put(g, " < ");
-    right_component(g, row, lane);
-    glsl_put(g, " || ");
-    left_component(g, row, a, lane);
-    glsl_put(g, " > ");
-    right_component(g, row, lane);
-    glsl_put(g, equal ? ")" : "");
-    return;
-  }
-  default:
-    left_component(g, row, a, lane);
-    glsl_put(g, " %s ", opcode(g, row) == VYRE_OP_and ? "&&" : opcode(g, row) == VYRE_OP_or ? "||" : "^^");
-    right_component(g, row, lane);
-    return;
-  }
-}
-
-static void
-componentwise(glsl *g, uint32_t row, glsl_precedence least)
-{
-  const vyre_type type = glsl_row_type(g, row);
-  const uint32_t lanes = VYRE_TYPE_LANES(type);
-  if (lanes > 1)
-    glsl_put(g, "%s", glsl_value_type(g, type));
-  open_if(g, lanes > 1 || least > GLSL_LOGIC);
-  for (uint32_t k = 0; k < lanes; k++) {
-    glsl_put(g, k ? ", " : "");
-    one_component(g, row, k);
-  }
-  close_if(g, lanes > 1 || least > GLSL_LOGIC);
-}
-
-static void
-logic(glsl *g, uint32_t row, glsl_precedence least)
-{
-  const vyre_opcode op = opcode(g, row);
-  open_if(g, least > GLSL_LOGIC);
-  glsl_value(g, g->v->a[row], GLSL_BITS);
-  glsl_put(g, " %s ", op == VYRE_OP_and ? "&&" : op == VYRE_OP_or ? "||" : "^^");
-  glsl_right(g, row, VYRE_TYPE(VYRE_BOOL, 1), GLSL_BITS);
-  close_if(g, least > GLSL_LOGIC);
-}
-
-/* !(a >= b): less, or unordered. */
-static void
-unordered(glsl *g, uint32_t row)
-{
-  static const struct {
-    uint16_t op;
-    const char *text, *vectors;
-  } opposites[] = {
-      {VYRE_OP_fult, ">=", "greaterThanEqual"},
-      {VYRE_OP_fule, ">", "greaterThan"},
-      {VYRE_OP_fugt, "<=", "lessThanEqual"},
-      {VYRE_OP_fuge, "<", "lessThan"},
-  };
-  uint32_t i = 0;
-  while (i < 3 && opposites[i].op != opcode(g, row))
-    i++;
-  const vyre_type type = glsl_row_type(g, g->v->a[row]);
-  const operator_text inner = {opposites[i].op, opposites[i].text, GLSL_COMPARE, opposites[i].vectors};
-  glsl_put(g, VYRE_TYPE_LANES(type) > 1 ? "not(" : "!(");
-  infix(g, row, &inner, GLSL_COMMA);
-  glsl_put(g, ")");
-}
-
-static void
-shift(glsl *g, uint32_t row, glsl_precedence least)
-{
-  const vyre_type type = glsl_row_type(g, row), read = type_as_read(opcode(g, row), type);
-  const uint32_t width = vyre_kind_bits(VYRE_TYPE_KIND(type));
-  if (read != type)
-    glsl_put(g, "%s(", glsl_value_type(g, type));
-  open_if(g, read == type && least > GLSL_SHIFT);
-  as_type(g, row, 0, type, read, GLSL_SUM);
-  glsl_put(g, opcode(g, row) == VYRE_OP_shl ? " << " : " >> ");
-  if (has_literal(g, row)) {
-    glsl_put(g, "%uu", (unsigned)(glsl_payload(g, row) & (width - 1)));
-  } else {
-    const vyre_type count = VYRE_TYPE(VYRE_U32, VYRE_TYPE_LANES(type));
-    open_if(g, g->strict);
-    as_type(g, row, 1, type, count, GLSL_SUM);
-    if (g->strict)
-      glsl_put(g, " & %uu)", width - 1);
-  }
-  close_if(g, read == type ? least > GLSL_SHIFT : true);
-}
-
-/* ---- functions ---- */
-
-typedef struct function_text {
-  uint16_t op;
-  const char *text;
-} function_text;
-
-/* Those of GLSL that mean what the op does, for all kinds that it has. */
-static const function_text same[] = {
-    {VYRE_OP_fabs, "abs"},
-    {VYRE_OP_fsign, "sign"},
-    {VYRE_OP_fma, "fma"},
-    {VYRE_OP_any, "any"},
-    {VYRE_OP_all, "all"},
-    {VYRE_OP_isnan, "isnan"},
-    {VYRE_OP_isinf, "isinf"},
-    {VYRE_OP_packsnorm4x8, "packSnorm4x8"},
-    {VYRE_OP_packunorm4x8, "packUnorm4x8"},
-    {VYRE_OP_packsnorm2x16, "packSnorm2x16"},
-    {VYRE_OP_packunorm2x16, "packUnorm2x16"},
-    {VYRE_OP_packhalf2x16, "packHalf2x16"},
-    {VYRE_OP_unpacksnorm4x8, "unpackSnorm4x8"},
-    {VYRE_OP_unpackunorm4x8, "unpackUnorm4x8"},
-    {VYRE_OP_unpacksnorm2x16, "unpackSnorm2x16"},
-    {VYRE_OP_unpackunorm2x16, "unpackUnorm2x16"},
-    {VYRE_OP_unpackhalf2x16, "unpackHalf2x16"},
-    {VYRE_OP_roundeven, "roundEven"},
-    {VYRE_OP_trunc, "trunc"},
-    {VYRE_OP_floor, "floor"},
-    {VYRE_OP_ceil, "ceil"},
-    {VYRE_OP_fract, "fract"},
-    {VYRE_OP_sqrt, "sqrt"},
-    {VYRE_OP_rsqrt, "inversesqrt"},
-    {VYRE_OP_radians, "radians"},
-    {VYRE_OP_degrees, "degrees"},
-    {VYRE_OP_sin, "sin"},
-    {VYRE_OP_cos, "cos"},
-    {VYRE_OP_tan, "tan"},
-    {VYRE_OP_asin, "asin"},
-    {VYRE_OP_acos, "acos"},
-    {VYRE_OP_atan, "atan"},
-    {VYRE_OP_sinh, "sinh"},
-    {VYRE_OP_cosh, "cosh"},
-    {VYRE_OP_tanh, "tanh"},
-    {VYRE_OP_asinh, "asinh"},
-    {VYRE_OP_acosh, "acosh"},
-    {VYRE_OP_atanh, "atanh"},
-    {VYRE_OP_exp, "exp"},
-    {VYRE_OP_exp2, "exp2"},
-    {VYRE_OP_log, "log"},
-    {VYRE_OP_log2, "log2"},
-    {VYRE_OP_atan2, "atan"},
-    {VYRE_OP_pow, "pow"},
-    {VYRE_OP_step, "step"},
-    {VYRE_OP_fmix, "mix"},
-    {VYRE_OP_smoothstep, "smoothstep"},
-    {VYRE_OP_ldexp, "ldexp"},
-    {VYRE_OP_dot, "dot"},
-    {VYRE_OP_norm, "length"},
-    {VYRE_OP_distance, "distance"},
-    {VYRE_OP_cross, "cross"},
-    {VYRE_OP_normalize, "normalize"},
-    {VYRE_OP_faceforward, "faceforward"},
-    {VYRE_OP_reflect, "reflect"},
-    {VYRE_OP_refract, "refract"},
-    {VYRE_OP_transpose, "transpose"},
-    {VYRE_OP_outer, "outerProduct"},
-    {VYRE_OP_determinant, "determinant"},
-    {VYRE_OP_inverse, "inverse"},
-};
-
-/* Those that vyre writes: GLSL has none, or not for all kinds, or leaves open what vyre defines. */
-static const function_text own[] = {
-    {VYRE_OP_udiv, "udiv"},         {VYRE_OP_umod, "umod"},         {VYRE_OP_sdiv, "sdiv"},         {VYRE_OP_srem, "srem"},
-    {VYRE_OP_smod, "smod"},         {VYRE_OP_frem, "frem"},         {VYRE_OP_fmod, "fmod"},         {VYRE_OP_sabs, "sabs"},
-    {VYRE_OP_ssign, "ssign"},       {VYRE_OP_umin, "least"},        {VYRE_OP_smin, "least"},        {VYRE_OP_umax, "greatest"},
-    {VYRE_OP_smax, "greatest"},     {VYRE_OP_fmin, "nmin"},         {VYRE_OP_nmin, "nmin"},         {VYRE_OP_fmax, "nmax"},
-    {VYRE_OP_nmax, "nmax"},         {VYRE_OP_uclamp, "limit"},      {VYRE_OP_sclamp, "limit"},      {VYRE_OP_fclamp, "nclamp"},
-    {VYRE_OP_nclamp, "nclamp"},     {VYRE_OP_bitcount, "bitcount"}, {VYRE_OP_bitrev, "bitrev"},     {VYRE_OP_findlsb, "findlsb"},
-    {VYRE_OP_findumsb, "findumsb"}, {VYRE_OP_findsmsb, "findsmsb"}, {VYRE_OP_ubfe, "ubfe"},         {VYRE_OP_sbfe, "sbfe"},
-    {VYRE_OP_bfi, "bfi"},           {VYRE_OP_quantize16, "quantize16"}, {VYRE_OP_umulhi, "umulhi"},   {VYRE_OP_smulhi, "smulhi"},
-    {VYRE_OP_uaddsat, "uaddsat"},   {VYRE_OP_saddsat, "saddsat"},   {VYRE_OP_usubsat, "usubsat"},   {VYRE_OP_ssubsat, "ssubsat"},
-    {VYRE_OP_umulsat, "umulsat"},   {VYRE_OP_smulsat, "smulsat"},   {VYRE_OP_uabsdiff, "absdiff"},  {VYRE_OP_sabsdiff, "absdiff"},
-    {VYRE_OP_rotl, "rotl"},         {VYRE_OP_rotr, "rotr"},
-};
-
-/* What GLSL has for 32 bits, or for floats, where the program does not need vyre's meaning to the last bit. */
-static const function_text relaxed[] = {
-    {VYRE_OP_sabs, "abs"},   {VYRE_OP_ssign, "sign"},  {VYRE_OP_umin, "min"},     {VYRE_OP_smin, "min"},     {VYRE_OP_umax, "max"},
-    {VYRE_OP_smax, "max"},   {VYRE_OP_fmin, "min"},    {VYRE_OP_fmax, "max"},     {VYRE_OP_uclamp, "clamp"}, {VYRE_OP_sclamp, "clamp"},
-    {VYRE_OP_fclamp, "clamp"},
-};
-
-static const char *
-find(const function_text *list, size_t count, vyre_opcode op)
-{
-  for (size_t i = 0; i < count; i++)
-    if (list[i].op == op)
-      return list[i].text;
-  return NULL;
-}
-#define FIND(list, op) find(list, sizeof(list) / sizeof(*(list)), op)
-
-/* Bit-field operands are uint; `bfi` has its last two in a tuple. */
-static void
-arguments(glsl *g, uint32_t row)
-{
-  const vyre_view *v = g->v;
-  const uint32_t operands = vyre_op_infos[opcode(g, row)].operands;
-  glsl_value(g, v->a[row], GLSL_COMMA);
-  if (operands > 1) {
-    glsl_put(g, ", ");
-    glsl_right(g, row, glsl_row_type(g, v->a[row]), GLSL_COMMA);
-  }
-  if (operands > 2) {
-    glsl_put(g, ", ");
-    glsl_value(g, v->c[row], GLSL_COMMA);
-  }
-  glsl_put(g, ")");
-}
-
-static bool
-call(glsl *g, uint32_t row)
-{
-  const vyre_opcode op = opcode(g, row);
-  const vyre_type type = glsl_row_type(g, g->v->a[row]);
-  const vyre_kind kind = VYRE_TYPE_KIND(type);
-  const bool is_float = vyre_kind_is_float(kind);
-  const char *text = FIND(same, op);
-  if (op == VYRE_OP_round)
-    text = g->strict ? "roundEven" : "round";
-  const bool total = vyre_op_infos[op].undefined == VYRE_UNDEFINED_NEVER;
-  if (!text && (is_float ? !g->strict : vyre_kind_bits(kind) == 32 && (total || !g->strict)))
-    text = FIND(relaxed, op);
-  if (text) {
-    glsl_put(g, "%s(", text);
-  } else {
-    text = FIND(own, op);
-    if (!text)
-      return false;
-    glsl_call(g, text, type);
-  }
-  arguments(g, row);
-  return true;
 }
 
 /* ---- conversions ---- */
@@ -594,13 +177,13 @@ lane(glsl *g, uint32_t row, glsl_precedence least)
 {
   const vyre_type type = glsl_row_type(g, g->v->a[row]);
   const uint32_t lanes = VYRE_TYPE_LANES(type);
-  const bool inside = has_literal(g, row) && g->v->imm[row] < lanes;
-  if (has_literal(g, row) && !inside) {
+  const bool inside = glsl_has_literal(g, row) && g->v->imm[row] < lanes;
+  if (glsl_has_literal(g, row) && !inside) {
     glsl_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(type), 1), 0);
     return;
   }
   const bool guarded = g->strict && !inside;
-  open_if(g, guarded && least > GLSL_CHOICE);
+  glsl_open(g, guarded && least > GLSL_CHOICE);
   if (guarded) {
     put_index(g, g->v->b[row]);
     glsl_put(g, " < %uu ? ", lanes);
@@ -621,7 +204,7 @@ lane(glsl *g, uint32_t row, glsl_precedence least)
     glsl_put(g, " : ");
     glsl_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(type), 1), 0);
   }
-  close_if(g, guarded && least > GLSL_CHOICE);
+  glsl_close(g, guarded && least > GLSL_CHOICE);
 }
 
 static void
@@ -646,7 +229,7 @@ shuffle(glsl *g, uint32_t row)
       continue;
     }
     glsl_put(g, k ? ", " : "");
-    left_component(g, row, from < 4 ? v->a[row] : v->b[row], from & 3u);
+    glsl_component(g, from < 4 ? v->a[row] : v->b[row], from & 3u);
   }
   glsl_put(g, one ? "" : ")");
 }
@@ -677,13 +260,13 @@ select(glsl *g, uint32_t row, glsl_precedence least)
     glsl_put(g, ")");
     return;
   }
-  open_if(g, least > GLSL_COMMA);
+  glsl_open(g, least > GLSL_COMMA);
   glsl_value(g, v->a[row], GLSL_LOGIC);
   glsl_put(g, " ? ");
   glsl_value(g, v->b[row], GLSL_LOGIC);
   glsl_put(g, " : ");
   glsl_value(g, v->c[row], GLSL_LOGIC);
-  close_if(g, least > GLSL_COMMA);
+  glsl_close(g, least > GLSL_COMMA);
 }
 
 static void
@@ -697,21 +280,21 @@ prefix(glsl *g, uint32_t row, glsl_precedence least)
     glsl_put(g, ")");
     return;
   }
-  open_if(g, least > GLSL_UNARY);
+  glsl_open(g, least > GLSL_UNARY);
   glsl_put(g, glsl_is(g, row, VYRE_OP_neg) ? "-" : boolean ? "!" : "~");
   glsl_value(g, g->v->a[row], GLSL_POSTFIX);
-  close_if(g, least > GLSL_UNARY);
+  glsl_close(g, least > GLSL_UNARY);
 }
 
 static void
 product(glsl *g, uint32_t row, glsl_precedence least)
 {
   const uint32_t a = g->v->a[row], b = g->v->b[row];
-  open_if(g, least > GLSL_PRODUCT);
+  glsl_open(g, least > GLSL_PRODUCT);
   (VYRE_TYPE_KIND(glsl_row_type(g, a)) == VYRE_TUPLE ? matrix : glsl_value)(g, a, GLSL_UNARY);
   glsl_put(g, " * ");
   (VYRE_TYPE_KIND(glsl_row_type(g, b)) == VYRE_TUPLE ? matrix : glsl_value)(g, b, GLSL_UNARY);
-  close_if(g, least > GLSL_PRODUCT);
+  glsl_close(g, least > GLSL_PRODUCT);
 }
 
 static const char *
@@ -734,35 +317,18 @@ builtin(vyre_opcode op)
 }
 
 static void
-arithmetic(glsl *g, uint32_t row, glsl_precedence least)
+expression(glsl *g, uint32_t row, glsl_precedence least)
 {
-  const vyre_opcode op = opcode(g, row);
-  const operator_text *o = operator_of(op);
-  const vyre_type type = glsl_row_type(g, g->v->a[row]);
-  const bool boolean = VYRE_TYPE_KIND(type) == VYRE_BOOL;
-  const bool divides = op == VYRE_OP_udiv || op == VYRE_OP_sdiv || op == VYRE_OP_umod;
-  if (glsl_is_componentwise(g, row))
-    componentwise(g, row, least);
-  else if (boolean && (op == VYRE_OP_and || op == VYRE_OP_or || op == VYRE_OP_xor))
-    logic(g, row, least);
-  else if (op >= VYRE_OP_fult && op <= VYRE_OP_fuge)
-    unordered(g, row);
-  else if (o && !(g->strict && divides))
-    infix(g, row, o, least);
-  else if (!call(g, row))
-    glsl_fail(g, row, "there is no GLSL for '%s'", vyre_op_infos[op].text);
-}
-
-void
-glsl_expression(glsl *g, uint32_t row, glsl_precedence least)
-{
-  const char *text = builtin(opcode(g, row));
+  const char *text = builtin(glsl_opcode(g, row));
+  text = text ? text : glsl_subgroup_builtin(g, glsl_opcode(g, row));
   if (text) {
     glsl_put(g, "%s", text);
     return;
   }
+  if (glsl_subgroup(g, row))
+    return;
   /* clang-format off */
-  switch (opcode(g, row)) {
+  switch (glsl_opcode(g, row)) {
   case VYRE_OP_load: glsl_load(g, row, least); return;
   case VYRE_OP_get: glsl_put(g, "%s", glsl_row_name(g, g->v->a[row])); return;
   case VYRE_OP_length: glsl_put(g, "uint("); glsl_path(g, g->v->a[row]); glsl_put(g, ".length())"); return;
@@ -770,22 +336,30 @@ glsl_expression(glsl *g, uint32_t row, glsl_precedence least)
   case VYRE_OP_join: case VYRE_OP_splat: construct(g, row); return;
   case VYRE_OP_lane: lane(g, row, least); return;
   case VYRE_OP_shuffle: shuffle(g, row); return;
-  case VYRE_OP_select: if (glsl_is_componentwise(g, row)) componentwise(g, row, least); else select(g, row, least); return;
+  case VYRE_OP_select: if (glsl_is_componentwise(g, row)) glsl_arithmetic(g, row, least); else select(g, row, least); return;
   case VYRE_OP_neg: case VYRE_OP_not: prefix(g, row, least); return;
-  case VYRE_OP_shl: case VYRE_OP_ushr: case VYRE_OP_sshr: shift(g, row, least); return;
   case VYRE_OP_convert: convert(g, row); return;
   case VYRE_OP_bitcast: bitcast(g, row); return;
   case VYRE_OP_matvec: case VYRE_OP_vecmat: case VYRE_OP_matmat: product(g, row, least); return;
   case VYRE_OP_transpose: case VYRE_OP_determinant: case VYRE_OP_inverse:
-    glsl_put(g, "%s(", FIND(same, opcode(g, row))); matrix(g, g->v->a[row], GLSL_COMMA); glsl_put(g, ")"); return;
+    glsl_put(g, "%s(", vyre_op_infos[glsl_opcode(g, row)].text); matrix(g, g->v->a[row], GLSL_COMMA); glsl_put(g, ")"); return;
   case VYRE_OP_bfi:
     glsl_call(g, "bfi", glsl_row_type(g, row));
     glsl_value(g, g->v->a[row], GLSL_COMMA); glsl_put(g, ", "); glsl_value(g, g->v->b[row], GLSL_COMMA); glsl_put(g, ", ");
     glsl_value(g, tuple_part(g, g->v->c[row], 0), GLSL_COMMA); glsl_put(g, ", ");
     glsl_value(g, tuple_part(g, g->v->c[row], 1), GLSL_COMMA); glsl_put(g, ")"); return;
-  default: arithmetic(g, row, least); return;
+  default: glsl_arithmetic(g, row, least); return;
   }
   /* clang-format on */
+}
+
+void
+glsl_expression(glsl *g, uint32_t row, glsl_precedence least)
+{
+  const bool outer = g->folds;
+  g->folds = outer || glsl_is_constant_expression(g, row, 0);
+  expression(g, row, least);
+  g->folds = outer;
 }
 
 /* ---- statements that define ---- */
@@ -793,7 +367,7 @@ glsl_expression(glsl *g, uint32_t row, glsl_precedence least)
 bool
 glsl_is_pair(const glsl *g, uint32_t row)
 {
-  switch (opcode(g, row)) {
+  switch (glsl_opcode(g, row)) {
   case VYRE_OP_uaddc:
   case VYRE_OP_usubb:
   case VYRE_OP_umulx:
@@ -817,7 +391,7 @@ begin_definition(glsl *g, const char *type, const char *name)
 static void
 define_pair(glsl *g, uint32_t row)
 {
-  const vyre_opcode op = opcode(g, row);
+  const vyre_opcode op = glsl_opcode(g, row);
   const vyre_type type = glsl_row_type(g, g->v->a[row]);
   const char *name = glsl_value_type(g, type);
   uint32_t *second = &g->second[row - g->program];
@@ -843,7 +417,7 @@ define_pair(glsl *g, uint32_t row)
   glsl_put(g, " = ");
   if (op == VYRE_OP_umulx || op == VYRE_OP_smulx) {
     glsl_call(g, op == VYRE_OP_umulx ? "umulhi" : "smulhi", type);
-    arguments(g, row);
+    glsl_arguments(g, row);
   } else {
     const bool vector = VYRE_TYPE_LANES(type) > 1;
     glsl_put(g, "%s(%s", name, vector ? "lessThan(" : "");

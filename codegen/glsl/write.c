@@ -19,6 +19,7 @@ static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
     [GLSL_FLOAT64] = "GL_EXT_shader_explicit_arithmetic_types_float64",
     [GLSL_ATOMIC_INT64] = "GL_EXT_shader_atomic_int64",
     [GLSL_ATOMIC_FLOAT] = "GL_EXT_shader_atomic_float",
+    [GLSL_ATOMIC_FLOAT2] = "GL_EXT_shader_atomic_float2",
     [GLSL_SCOPES] = "GL_KHR_memory_scope_semantics",
     [GLSL_NULL_INITIALIZER] = "GL_EXT_null_initializer",
     [GLSL_SCALAR_LAYOUT] = "GL_EXT_scalar_block_layout",
@@ -30,6 +31,10 @@ static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
     [GLSL_SUBGROUP_ARITHMETIC] = "GL_KHR_shader_subgroup_arithmetic",
     [GLSL_SUBGROUP_CLUSTERED] = "GL_KHR_shader_subgroup_clustered",
     [GLSL_SUBGROUP_QUAD] = "GL_KHR_shader_subgroup_quad",
+    [GLSL_SUBGROUP_INT8] = "GL_EXT_shader_subgroup_extended_types_int8",
+    [GLSL_SUBGROUP_INT16] = "GL_EXT_shader_subgroup_extended_types_int16",
+    [GLSL_SUBGROUP_INT64] = "GL_EXT_shader_subgroup_extended_types_int64",
+    [GLSL_SUBGROUP_FLOAT16] = "GL_EXT_shader_subgroup_extended_types_float16",
 };
 
 void *
@@ -93,24 +98,27 @@ glsl_need(glsl *g, glsl_extension extension)
 
 /* ---- the whole ---- */
 
+#define WORD_COLUMNS 6
+#define BYTE_COLUMNS 7
+
 static bool
 make_columns(glsl *g)
 {
   const size_t rows = g->end - g->program, types = vyre_type_count(g->module) > 256 ? vyre_type_count(g->module) - 256 : 1;
-  uint32_t **wide[] = {&g->uses, &g->user, &g->place, &g->writes, &g->name, &g->second};
-  uint8_t **narrow[] = {&g->form, &g->level, &g->twice, &g->pinned, &g->goes_on, &g->left};
-  g->words_memory = glsl_resize(g, NULL, 0, 6 * rows * sizeof(uint32_t));
-  g->bytes_memory = glsl_resize(g, NULL, 0, 6 * rows);
+  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->user, &g->place, &g->writes, &g->name, &g->second};
+  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->chain, &g->twice, &g->pinned, &g->goes_on, &g->left};
+  g->words_memory = glsl_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  g->bytes_memory = glsl_resize(g, NULL, 0, BYTE_COLUMNS * rows);
   g->types_memory = glsl_resize(g, NULL, 0, 3 * types * sizeof(uint32_t));
   if (!g->words_memory || !g->bytes_memory || !g->types_memory)
     return false;
-  memset(g->words_memory, 0, 6 * rows * sizeof(uint32_t));
-  memset(g->bytes_memory, 0, 6 * rows);
+  memset(g->words_memory, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  memset(g->bytes_memory, 0, BYTE_COLUMNS * rows);
   memset(g->types_memory, 0, 3 * types * sizeof(uint32_t));
-  for (size_t i = 0; i < 6; i++) {
+  for (size_t i = 0; i < WORD_COLUMNS; i++)
     *wide[i] = g->words_memory + i * rows;
+  for (size_t i = 0; i < BYTE_COLUMNS; i++)
     *narrow[i] = g->bytes_memory + i * rows;
-  }
   g->struct_names = g->types_memory;
   g->member_names = g->types_memory + types;
   g->bare = g->types_memory + 2 * types;
@@ -165,8 +173,8 @@ free_all(glsl *g)
   glsl_resize(g, g->scopes, g->scope_capacity * sizeof(*g->scopes), 0);
   glsl_resize(g, g->words, g->word_capacity * sizeof(*g->words), 0);
   glsl_resize(g, g->members, g->member_capacity * sizeof(*g->members), 0);
-  glsl_resize(g, g->words_memory, 6 * rows * sizeof(uint32_t), 0);
-  glsl_resize(g, g->bytes_memory, 6 * rows, 0);
+  glsl_resize(g, g->words_memory, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
+  glsl_resize(g, g->bytes_memory, BYTE_COLUMNS * rows, 0);
   glsl_resize(g, g->types_memory, 3 * types * sizeof(uint32_t), 0);
   glsl_resize(g, g->layouts, (size_t)(vyre_type_count(g->module) - 256) * GLSL_LAYOUT__COUNT * sizeof(*g->layouts), 0);
   vyre_bytes_free(&g->body);

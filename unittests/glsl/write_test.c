@@ -119,6 +119,8 @@ folds_a_function(const vyre_module *module)
     constant[row] = (info->flags & VYRE_OP_PURE) && (info->operands > 0 || VYRE_ROW_OP(v->op[row]) == VYRE_OP_const);
     for (uint32_t k = 0; k < 3; k++)
       constant[row] = constant[row] && (!operands[k] || constant[operands[k]]);
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_lane && constant[v->a[row]])
+      constant[row] = true; /* the same in all lanes */
     found = constant[row] && info->fold == VYRE_FOLD_LIBM;
   }
   free(constant);
