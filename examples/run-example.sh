@@ -21,6 +21,7 @@ mapfile -t arguments <"$work/args"
 "$build/bin/vyre-passmgr" -passes="$passes" "$shader" -emit=vir -o "$work/after.vir"
 "$build/bin/vyre-passmgr" -passes="$passes" -verify-each "$shader" -o "$work/after.spv"
 spirv-val --target-env vulkan1.2 "$work/after.spv"
+"$build/bin/vyre-passmgr" -passes="$passes" "$shader" -o "$work/after.glsl"
 
 run() { # FILE OPTIONS...
   "$build/bin/vyre-run" "$@" "${arguments[@]}" >"$work/log" 2>&1 || {
@@ -33,6 +34,7 @@ run() { # FILE OPTIONS...
 run "$shader" -target=cpu
 run "$work/after.spv" -target=cpu
 run "$work/after.vir" -target=cpu
+run "$work/after.glsl" -target=cpu
 run "$shader" -target=vulkan -validate
 run "$work/after.spv" -target=vulkan -validate
 

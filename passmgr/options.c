@@ -27,7 +27,8 @@ typedef struct option {
 static const option options[] = {
     {"passes", OPTION_VALUE, AT(passes), "TEXT", "the pipeline: 'canon,cf,dce'; @FILE reads it from a file"},
     {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
-    {"o", OPTION_VALUE, AT(output), "FILE", "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl"},
+    {"o", OPTION_VALUE, AT(output), "FILE",
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl"},
     {"outdir", OPTION_VALUE, AT(outdir), "DIR", "write each input's output there, under its name with .vir, .vir0, .spv or .glsl"},
     {"emit", OPTION_VALUE, AT(emit), "vir|vir0|spirv|glsl",
      "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},

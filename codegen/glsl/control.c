@@ -178,7 +178,8 @@ write_if(glsl *g, uint32_t row, bool chained)
     return;
   }
   const uint32_t first = v->first[otherwise];
-  if (first && first == v->last[otherwise] && glsl_is(g, first, VYRE_OP_if) && (v->first[v->first[first]] || v->first[v->last[first]])) {
+  if (first && first == v->last[otherwise] && glsl_is(g, first, VYRE_OP_if) &&
+      (v->first[v->first[first]] || v->first[v->last[first]])) {
     glsl_put(g, " else ");
     write_if(g, first, true);
     return;

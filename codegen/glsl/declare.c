@@ -137,8 +137,11 @@ put_access(glsl *g, uint32_t access)
   static const struct {
     uint32_t bit;
     const char *word;
-  } words[] = {{VYRE_ACCESS_NO_WRITE, "readonly "},  {VYRE_ACCESS_NO_READ, "writeonly "}, {VYRE_ACCESS_COHERENT, "coherent "},
-               {VYRE_ACCESS_VOLATILE, "volatile "}, {VYRE_ACCESS_RESTRICT, "restrict "}};
+  } words[] = {{VYRE_ACCESS_NO_WRITE, "readonly "},
+               {VYRE_ACCESS_NO_READ, "writeonly "},
+               {VYRE_ACCESS_COHERENT, "coherent "},
+               {VYRE_ACCESS_VOLATILE, "volatile "},
+               {VYRE_ACCESS_RESTRICT, "restrict "}};
   for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
     if (access & words[i].bit)
       glsl_put(g, "%s", words[i].word);
@@ -293,8 +296,9 @@ put_workgroup(glsl *g, uint32_t row)
   for (uint32_t k = 0; k < 3; k++) {
     const bool spec = glsl_is(g, sizes[k], VYRE_OP_spec) && vyre_row_spec_id(g->module, (vyre_row){sizes[k]}) != UINT32_MAX;
     if (!spec && !glsl_is(g, sizes[k], VYRE_OP_const) && !glsl_is(g, sizes[k], VYRE_OP_spec))
-      glsl_fail(g, row, "a workgroup size that is computed from specialization constants, which GLSL cannot say\nFix: write SPIR-V");
-    glsl_put(g, "%slocal_size_%c = %u", k ? ", " : "", "xyz"[k], g->v->imm[sizes[k]]);
+      glsl_fail(g, row,
+                "a workgroup size that is computed from specialization constants, which GLSL cannot say\nFix: write SPIR-V");
+    glsl_put(g, "%slocal_size_%c = %u", k ? ", " : "", "xyz"[k], g -> v -> imm[sizes[k]]);
     if (spec)
       glsl_put(g, ", local_size_%c_id = %u", "xyz"[k], vyre_row_spec_id(g->module, (vyre_row){sizes[k]}));
   }

@@ -2,8 +2,8 @@
  * defines.  Each is written once for each type that is met: for scalars from the text below, for vectors lane by lane.
  *
  * In the texts: $T the scalar type, $U and $S the unsigned and signed ones of its width, $W its bits, $0 zero, $L and $H its least
- * and greatest integer, $G the bits of a float and $F the float of such; the parameters are a, b, c, d; `@name` calls another of these
- * functions with the same type, `@U:name` with the unsigned one.
+ * and greatest integer, $G the bits of a float and $F the float of such; the parameters are a, b, c, d; `@name` calls another of
+ * these functions with the same type, `@U:name` with the unsigned one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -65,10 +65,11 @@ static const function_body bodies[] = {
      "return $T(findMSB(uint(a)));"},
     {"findsmsb", "T", "return @findumsb($S(a) < $S(0) ? ~a : a);", NULL, NULL},
     {"ubfe", "Tuu",
-     "if (b >= $Wu || c == 0u)\n    return $0;\n  uint n = min(c, $Wu - b);\n  return $T($U($U(a) << ($Wu - b - n)) >> ($Wu - n));", NULL,
-     NULL},
+     "if (b >= $Wu || c == 0u)\n    return $0;\n  uint n = min(c, $Wu - b);\n  return $T($U($U(a) << ($Wu - b - n)) >> ($Wu - n));",
+     NULL, NULL},
     {"sbfe", "Tuu",
-     "if (b >= $Wu || c == 0u)\n    return $0;\n  uint n = min(c, $Wu - b);\n  return $T($S($U($U(a) << ($Wu - b - n))) >> ($Wu - n));",
+     "if (b >= $Wu || c == 0u)\n    return $0;\n  uint n = min(c, $Wu - b);\n  return $T($S($U($U(a) << ($Wu - b - n))) >> ($Wu - "
+     "n));",
      NULL, NULL},
     {"bfi", "TTuu",
      "if (c >= $Wu || d == 0u)\n    return a;\n  uint n = min(d, $Wu - c);\n  $U mask = $U($U(~$U(0)) >> ($Wu - n)) << c;\n"
@@ -250,7 +251,7 @@ static void
 convert_name(char name[32], vyre_type to)
 {
   static const char *const kinds[VYRE_KIND__COUNT] = {
-      [VYRE_I8] = "i8", [VYRE_U8] = "u8", [VYRE_I16] = "i16", [VYRE_U16] = "u16",
+      [VYRE_I8] = "i8",   [VYRE_U8] = "u8",   [VYRE_I16] = "i16", [VYRE_U16] = "u16",
       [VYRE_I32] = "i32", [VYRE_U32] = "u32", [VYRE_I64] = "i64", [VYRE_U64] = "u64",
   };
   snprintf(name, 32, "to_%s", kinds[VYRE_TYPE_KIND(to)]);

@@ -109,9 +109,9 @@ typedef struct glsl {
   uint32_t extensions; /* bits by glsl_extension */
 
   /* by row less program */
-  uint32_t *uses, *user; /* how many, and the first of them */
-  uint32_t *place;       /* of a row in its user: the statement where it ends up */
-  uint32_t *writes;      /* rows so far that a read may not be moved over */
+  uint32_t *uses, *user;   /* how many, and the first of them */
+  uint32_t *place;         /* of a row in its user: the statement where it ends up */
+  uint32_t *writes;        /* rows so far that a read may not be moved over */
   uint32_t *name, *second; /* identifiers; that of the second result */
   uint8_t *form, *level, *chain;
   uint8_t *twice;   /* its text would be repeated */
@@ -154,7 +154,7 @@ void glsl_need(glsl *g, glsl_extension extension);
 /* An identifier like `base` that nothing else in the scope has: 0, or the struct type whose members it is one of. */
 uint32_t glsl_identifier(glsl *g, const char *base, uint32_t scope);
 const char *glsl_text(const glsl *g, uint32_t name); /* moves when identifiers are made */
-bool glsl_take_word(glsl *g, const char *word);         /* false if it is taken already */
+bool glsl_take_word(glsl *g, const char *word);      /* false if it is taken already */
 /* That of a row; made from its name when first asked for. */
 const char *glsl_row_name(glsl *g, uint32_t row);
 
@@ -221,7 +221,7 @@ bool glsl_is_componentwise(const glsl *g, uint32_t row);
 
 /* ---- operators.c ---- */
 void glsl_arithmetic(glsl *g, uint32_t row, glsl_precedence least);
-void glsl_arguments(glsl *g, uint32_t row);                   /* "a, b)" */
+void glsl_arguments(glsl *g, uint32_t row);                    /* "a, b)" */
 void glsl_component(glsl *g, uint32_t operand, uint32_t lane); /* "v.x" */
 
 /* ---- values.c ---- */
@@ -240,7 +240,7 @@ void glsl_call_convert(glsl *g, vyre_type from, vyre_type to); /* float to integ
 
 /* ---- subgroups.c ---- */
 const char *glsl_subgroup_builtin(glsl *g, vyre_opcode op); /* "gl_SubgroupSize"; NULL: it is none */
-bool glsl_subgroup(glsl *g, uint32_t row);                   /* false: the row is none */
+bool glsl_subgroup(glsl *g, uint32_t row);                  /* false: the row is none */
 
 /* ---- memory.c ---- */
 void glsl_path(glsl *g, uint32_t path);

@@ -1,5 +1,5 @@
-/* std140, std430 and scalar layout (OpenGL 4.6 specification, 7.6.2.2; GL_EXT_scalar_block_layout): whether one of them, with offsets
- * given for the members of the block itself, lies in memory as the module's type does.
+/* std140, std430 and scalar layout (OpenGL 4.6 specification, 7.6.2.2; GL_EXT_scalar_block_layout): whether one of them, with
+ * offsets given for the members of the block itself, lies in memory as the module's type does.
  *
  * A type stands behind its parts in the type table, so one walk along the table makes all layouts.
  *

@@ -124,8 +124,9 @@ is_outside(const glsl *g, uint32_t path)
     const uint32_t lanes = VYRE_TYPE_LANES((vyre_type)info.element);
     if (!is_literal(g, path))
       continue;
-    if (info.form == VYRE_FORM_VALUE ? literal_index(g, path) >= lanes
-                                     : info.form == VYRE_FORM_ARRAY && literal_index(g, path) >= (info.count ? info.count : 1u << 31))
+    if (info.form == VYRE_FORM_VALUE
+            ? literal_index(g, path) >= lanes
+            : info.form == VYRE_FORM_ARRAY && literal_index(g, path) >= (info.count ? info.count : 1u << 31))
       return true; /* no buffer has 2^31 elements, and GLSL takes no such index */
   }
   return false;
@@ -245,7 +246,8 @@ put_semantics(glsl *g, uint32_t semantics)
   static const struct {
     uint32_t bit;
     const char *name;
-  } storages[] = {{UNIFORM, "gl_StorageSemanticsBuffer"}, {WORKGROUP, "gl_StorageSemanticsShared"}, {IMAGE, "gl_StorageSemanticsImage"}};
+  } storages[] = {
+      {UNIFORM, "gl_StorageSemanticsBuffer"}, {WORKGROUP, "gl_StorageSemanticsShared"}, {IMAGE, "gl_StorageSemanticsImage"}};
   bool any = false;
   glsl_need(g, GLSL_SCOPES);
   for (uint32_t i = 0; i < 3; i++)
@@ -254,10 +256,11 @@ put_semantics(glsl *g, uint32_t semantics)
       any = true;
     }
   glsl_put(g, any ? ", " : "gl_StorageSemanticsNone, ");
-  glsl_put(g, "%s", semantics & (ACQ_REL | SEQ_CST)   ? "gl_SemanticsAcquireRelease"
-                    : semantics & ACQUIRE             ? "gl_SemanticsAcquire"
-                    : semantics & RELEASE             ? "gl_SemanticsRelease"
-                                                      : "gl_SemanticsRelaxed");
+  glsl_put(g, "%s",
+           semantics & (ACQ_REL | SEQ_CST) ? "gl_SemanticsAcquireRelease"
+           : semantics & ACQUIRE           ? "gl_SemanticsAcquire"
+           : semantics & RELEASE           ? "gl_SemanticsRelease"
+                                           : "gl_SemanticsRelaxed");
 }
 
 static void
@@ -359,7 +362,10 @@ put_atomic(glsl *g, uint32_t row)
     put_semantics(g, storages ? semantics : semantics | (shared ? WORKGROUP : UNIFORM));
     if (op == VYRE_OP_atomic_compare_exchange) {
       glsl_put(g, ", ");
-      put_semantics(g, (storages ? storages : shared ? WORKGROUP : UNIFORM) | (semantics & (ACQUIRE | ACQ_REL | SEQ_CST) ? ACQUIRE : 0));
+      put_semantics(g, (storages ? storages
+                        : shared ? WORKGROUP
+                                 : UNIFORM) |
+                           (semantics & (ACQUIRE | ACQ_REL | SEQ_CST) ? ACQUIRE : 0));
     }
   }
   glsl_put(g, ")");
@@ -425,7 +431,10 @@ glsl_memory_statement(glsl *g, uint32_t row)
     barrier(g, g->v->imm[row]);
     return;
   default:
-    atomic(g, row);
+    if (glsl_opcode(g, row) >= VYRE_OP_atomic_load && glsl_opcode(g, row) <= VYRE_OP_atomic_fmax)
+      atomic(g, row);
+    else
+      glsl_fail(g, row, "there is no GLSL for '%s'\nFix: write SPIR-V", vyre_op_infos[glsl_opcode(g, row)].text);
     return;
   }
 }

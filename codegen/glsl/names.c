@@ -13,26 +13,38 @@
 
 /* Words that no identifier may be, and functions that main may call. */
 static const char reserved[] =
-    " abs acos acosh active all any asin asinh asm atan atanh atomicAdd atomicAnd atomicCompSwap atomicExchange atomicLoad atomicMax "
-    "atomicMin atomicOr atomicStore atomicXor atomic_uint attribute barrier bitCount bitfieldExtract bitfieldInsert bitfieldReverse bool "
+    " abs acos acosh active all any asin asinh asm atan atanh atomicAdd atomicAnd atomicCompSwap atomicExchange atomicLoad "
+    "atomicMax "
+    "atomicMin atomicOr atomicStore atomicXor atomic_uint attribute barrier bitCount bitfieldExtract bitfieldInsert "
+    "bitfieldReverse bool "
     "break buffer case cast ceil centroid clamp class coherent common const continue controlBarrier cos cosh cross default degrees "
-    "determinant discard distance do dot double doubleBitsToUint64 else enum equal exp exp2 extern external faceforward false filter "
-    "findLSB findMSB fixed flat float float16BitsToUint16 floatBitsToInt floatBitsToUint floor fma for fract frexp goto greaterThan "
-    "greaterThanEqual groupMemoryBarrier half highp if in inline inout input int intBitsToFloat interface invariant inverse inversesqrt "
+    "determinant discard distance do dot double doubleBitsToUint64 else enum equal exp exp2 extern external faceforward false "
+    "filter "
+    "findLSB findMSB fixed flat float float16BitsToUint16 floatBitsToInt floatBitsToUint floor fma for fract frexp goto "
+    "greaterThan "
+    "greaterThanEqual groupMemoryBarrier half highp if in inline inout input int intBitsToFloat interface invariant inverse "
+    "inversesqrt "
     "isinf isnan layout ldexp length lessThan lessThanEqual log log2 long lowp main matrixCompMult max mediump memoryBarrier "
-    "memoryBarrierBuffer memoryBarrierShared min mix mod modf namespace noinline noperspective normalize not notEqual out outerProduct "
-    "output pack16 pack32 pack64 packDouble2x32 packHalf2x16 packSnorm2x16 packSnorm4x8 packUnorm2x16 packUnorm4x8 partition patch pow "
-    "precise precision public radians readonly reflect refract resource restrict return round roundEven sample sampler shared short "
-    "sign sin sinh sizeof smooth smoothstep sqrt static step struct subroutine superp switch tan tanh template this transpose true trunc "
-    "typedef uint uint16BitsToFloat16 uint64BitsToDouble uintBitsToFloat umulExtended imulExtended uaddCarry usubBorrow uniform union "
-    "unpack16 unpack32 unpack8 unpackDouble2x32 unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUnorm2x16 unpackUnorm4x8 unsigned "
+    "memoryBarrierBuffer memoryBarrierShared min mix mod modf namespace noinline noperspective normalize not notEqual out "
+    "outerProduct "
+    "output pack16 pack32 pack64 packDouble2x32 packHalf2x16 packSnorm2x16 packSnorm4x8 packUnorm2x16 packUnorm4x8 partition patch "
+    "pow "
+    "precise precision public radians readonly reflect refract resource restrict return round roundEven sample sampler shared "
+    "short "
+    "sign sin sinh sizeof smooth smoothstep sqrt static step struct subroutine superp switch tan tanh template this transpose true "
+    "trunc "
+    "typedef uint uint16BitsToFloat16 uint64BitsToDouble uintBitsToFloat umulExtended imulExtended uaddCarry usubBorrow uniform "
+    "union "
+    "unpack16 unpack32 unpack8 unpackDouble2x32 unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUnorm2x16 unpackUnorm4x8 "
+    "unsigned "
     "using varying void volatile while writeonly ";
 
 static bool
 is_reserved(const char *word)
 {
   char spaced[LONGEST + 16];
-  static const char *const types[] = {"vec", "mat", "image", "sampler", "texture", "gl_", "subgroup", "int", "uint", "float", "vyre_"};
+  static const char *const types[] = {"vec",      "mat", "image", "sampler", "texture", "gl_",
+                                      "subgroup", "int", "uint",  "float",   "vyre_"};
   const char *tail = word + (*word && strchr("biudf", *word) && strncmp(word + 1, "vec", 3) == 0 ? 1 : 0);
   for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
     if (strncmp(word, types[i], strlen(types[i])) == 0 || strncmp(tail, types[i], strlen(types[i])) == 0)

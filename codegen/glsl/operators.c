@@ -61,7 +61,8 @@ type_as_read(vyre_opcode op, vyre_type type)
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const bool as_unsigned = op == VYRE_OP_ushr || (op >= VYRE_OP_ult && op <= VYRE_OP_uge);
   const bool as_signed = op == VYRE_OP_sshr || (op >= VYRE_OP_slt && op <= VYRE_OP_sge);
-  return vyre_kind_is_int(kind) && (as_unsigned || as_signed) ? VYRE_TYPE(kind_of_sign(kind, as_signed), VYRE_TYPE_LANES(type)) : type;
+  return vyre_kind_is_int(kind) && (as_unsigned || as_signed) ? VYRE_TYPE(kind_of_sign(kind, as_signed), VYRE_TYPE_LANES(type))
+                                                              : type;
 }
 
 /* An operand, converted to a type if it is of another. */
@@ -123,7 +124,8 @@ right_component(glsl *g, uint32_t row, uint32_t lane)
   if (glsl_has_literal(g, row))
     glsl_operand_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(glsl_row_type(g, g->v->a[row])), 1), glsl_payload(g, row), GLSL_POSTFIX);
   else if (glsl_is(g, g->v->b[row], VYRE_OP_const))
-    glsl_operand_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(glsl_row_type(g, g->v->b[row])), 1), glsl_payload(g, g->v->b[row]), GLSL_POSTFIX);
+    glsl_operand_literal(g, VYRE_TYPE(VYRE_TYPE_KIND(glsl_row_type(g, g->v->b[row])), 1), glsl_payload(g, g->v->b[row]),
+                         GLSL_POSTFIX);
   else
     component(g, g->v->b[row], lane);
 }
@@ -316,24 +318,27 @@ static const function_text same[] = {
 
 /* Those that vyre writes: GLSL has none, or not for all kinds, or leaves open what vyre defines. */
 static const function_text own[] = {
-    {VYRE_OP_udiv, "udiv"},         {VYRE_OP_umod, "umod"},         {VYRE_OP_sdiv, "sdiv"},         {VYRE_OP_srem, "srem"},
-    {VYRE_OP_smod, "smod"},         {VYRE_OP_frem, "frem"},         {VYRE_OP_fmod, "fmod"},         {VYRE_OP_sabs, "sabs"},
-    {VYRE_OP_ssign, "ssign"},       {VYRE_OP_umin, "least"},        {VYRE_OP_smin, "least"},        {VYRE_OP_umax, "greatest"},
-    {VYRE_OP_smax, "greatest"},     {VYRE_OP_fmin, "nmin"},         {VYRE_OP_nmin, "nmin"},         {VYRE_OP_fmax, "nmax"},
-    {VYRE_OP_nmax, "nmax"},         {VYRE_OP_uclamp, "limit"},      {VYRE_OP_sclamp, "limit"},      {VYRE_OP_fclamp, "nclamp"},
-    {VYRE_OP_nclamp, "nclamp"},     {VYRE_OP_bitcount, "bitcount"}, {VYRE_OP_bitrev, "bitrev"},     {VYRE_OP_findlsb, "findlsb"},
-    {VYRE_OP_findumsb, "findumsb"}, {VYRE_OP_findsmsb, "findsmsb"}, {VYRE_OP_ubfe, "ubfe"},         {VYRE_OP_sbfe, "sbfe"},
-    {VYRE_OP_bfi, "bfi"},           {VYRE_OP_quantize16, "quantize16"}, {VYRE_OP_umulhi, "umulhi"},   {VYRE_OP_smulhi, "smulhi"},
-    {VYRE_OP_uaddsat, "uaddsat"},   {VYRE_OP_saddsat, "saddsat"},   {VYRE_OP_usubsat, "usubsat"},   {VYRE_OP_ssubsat, "ssubsat"},
-    {VYRE_OP_umulsat, "umulsat"},   {VYRE_OP_smulsat, "smulsat"},   {VYRE_OP_uabsdiff, "absdiff"},  {VYRE_OP_sabsdiff, "absdiff"},
-    {VYRE_OP_rotl, "rotl"},         {VYRE_OP_rotr, "rotr"},
+    {VYRE_OP_udiv, "udiv"},         {VYRE_OP_umod, "umod"},         {VYRE_OP_sdiv, "sdiv"},
+    {VYRE_OP_srem, "srem"},         {VYRE_OP_smod, "smod"},         {VYRE_OP_frem, "frem"},
+    {VYRE_OP_fmod, "fmod"},         {VYRE_OP_sabs, "sabs"},         {VYRE_OP_ssign, "ssign"},
+    {VYRE_OP_umin, "least"},        {VYRE_OP_smin, "least"},        {VYRE_OP_umax, "greatest"},
+    {VYRE_OP_smax, "greatest"},     {VYRE_OP_fmin, "nmin"},         {VYRE_OP_nmin, "nmin"},
+    {VYRE_OP_fmax, "nmax"},         {VYRE_OP_nmax, "nmax"},         {VYRE_OP_uclamp, "limit"},
+    {VYRE_OP_sclamp, "limit"},      {VYRE_OP_fclamp, "nclamp"},     {VYRE_OP_nclamp, "nclamp"},
+    {VYRE_OP_bitcount, "bitcount"}, {VYRE_OP_bitrev, "bitrev"},     {VYRE_OP_findlsb, "findlsb"},
+    {VYRE_OP_findumsb, "findumsb"}, {VYRE_OP_findsmsb, "findsmsb"}, {VYRE_OP_ubfe, "ubfe"},
+    {VYRE_OP_sbfe, "sbfe"},         {VYRE_OP_bfi, "bfi"},           {VYRE_OP_quantize16, "quantize16"},
+    {VYRE_OP_umulhi, "umulhi"},     {VYRE_OP_smulhi, "smulhi"},     {VYRE_OP_uaddsat, "uaddsat"},
+    {VYRE_OP_saddsat, "saddsat"},   {VYRE_OP_usubsat, "usubsat"},   {VYRE_OP_ssubsat, "ssubsat"},
+    {VYRE_OP_umulsat, "umulsat"},   {VYRE_OP_smulsat, "smulsat"},   {VYRE_OP_uabsdiff, "absdiff"},
+    {VYRE_OP_sabsdiff, "absdiff"},  {VYRE_OP_rotl, "rotl"},         {VYRE_OP_rotr, "rotr"},
 };
 
 /* What GLSL has for 32 bits, or for floats, where the program does not need vyre's meaning to the last bit. */
 static const function_text relaxed[] = {
-    {VYRE_OP_sabs, "abs"},   {VYRE_OP_ssign, "sign"},  {VYRE_OP_umin, "min"},     {VYRE_OP_smin, "min"},     {VYRE_OP_umax, "max"},
-    {VYRE_OP_smax, "max"},   {VYRE_OP_fmin, "min"},    {VYRE_OP_fmax, "max"},     {VYRE_OP_uclamp, "clamp"}, {VYRE_OP_sclamp, "clamp"},
-    {VYRE_OP_fclamp, "clamp"},
+    {VYRE_OP_sabs, "abs"},     {VYRE_OP_ssign, "sign"},   {VYRE_OP_umin, "min"},     {VYRE_OP_smin, "min"},
+    {VYRE_OP_umax, "max"},     {VYRE_OP_smax, "max"},     {VYRE_OP_fmin, "min"},     {VYRE_OP_fmax, "max"},
+    {VYRE_OP_uclamp, "clamp"}, {VYRE_OP_sclamp, "clamp"}, {VYRE_OP_fclamp, "clamp"},
 };
 
 static const char *
@@ -408,6 +413,5 @@ glsl_arithmetic(glsl *g, uint32_t row, glsl_precedence least)
   else if (o && !(g->strict && divides))
     infix(g, row, o, least);
   else if (!call(g, row))
-    glsl_fail(g, row, "there is no GLSL for '%s'", vyre_op_infos[op].text);
+    glsl_fail(g, row, "there is no GLSL for '%s'\nFix: write SPIR-V", vyre_op_infos[op].text);
 }
-

@@ -75,9 +75,10 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   case VYRE_OP_at: /* a strict program checks its indices, and a path may be used twice */
     return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1 || glsl_is_constant_expression(g, operand, 0));
   case VYRE_OP_lane:
-    return operand == v->a[row] ? g->uses[row - g->program] > 1 || !(info_of(g, operand)->flags & VYRE_OP_READS) : g->strict;
+    return operand == v->a[row] ? g->uses[row - g->program] > 1 || !(info_of(g, operand)->flags & VYRE_OP_READS)
+                                : g->strict || glsl_is_constant_expression(g, operand, 0);
   case VYRE_OP_insert:
-    return operand == v->c[row] && g->strict;
+    return operand == v->c[row] && (g->strict || glsl_is_constant_expression(g, operand, 0));
   case VYRE_OP_shuffle:
     return true;
   case VYRE_OP_for:
@@ -146,7 +147,8 @@ choose(glsl *g, uint32_t row, uint32_t user, bool twice)
     g->form[i] = GLSL_INLINE;
     return;
   }
-  if (g->uses[i] != 1 || twice || !may_go_inside(g, row) || stays_in_the_program_head(g, row) || g->v->parent[place] != g->v->parent[row])
+  if (g->uses[i] != 1 || twice || !may_go_inside(g, row) || stays_in_the_program_head(g, row) ||
+      g->v->parent[place] != g->v->parent[row])
     return;
   if (reads && g->writes[place - 1 - g->program] != g->writes[i])
     return;

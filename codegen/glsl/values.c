@@ -49,13 +49,16 @@ open_reinterpretation(glsl *g, vyre_type from, vyre_type to)
     glsl_put(g, "%s(", glsl_value_type(g, to));
   else if (bits == 16)
     glsl_put(g, vyre_kind_is_float(f) ? t == VYRE_U16 ? "float16BitsToUint16(" : "float16BitsToInt16("
-                                      : f == VYRE_U16 ? "uint16BitsToFloat16(" : "int16BitsToFloat16(");
+                : f == VYRE_U16       ? "uint16BitsToFloat16("
+                                      : "int16BitsToFloat16(");
   else if (bits == 32)
     glsl_put(g, vyre_kind_is_float(f) ? t == VYRE_U32 ? "floatBitsToUint(" : "floatBitsToInt("
-                                      : f == VYRE_U32 ? "uintBitsToFloat(" : "intBitsToFloat(");
+                : f == VYRE_U32       ? "uintBitsToFloat("
+                                      : "intBitsToFloat(");
   else
     glsl_put(g, vyre_kind_is_float(f) ? t == VYRE_U64 ? "doubleBitsToUint64(" : "doubleBitsToInt64("
-                                      : f == VYRE_U64 ? "uint64BitsToDouble(" : "int64BitsToDouble(");
+                : f == VYRE_U64       ? "uint64BitsToDouble("
+                                      : "int64BitsToDouble(");
 }
 
 /* `swizzle` of the operand, its parts put together or taken apart: from unsigned integers of one width to those of another. */
@@ -395,7 +398,13 @@ define_pair(glsl *g, uint32_t row)
   const vyre_type type = glsl_row_type(g, g->v->a[row]);
   const char *name = glsl_value_type(g, type);
   uint32_t *second = &g->second[row - g->program];
-  *second = glsl_identifier(g, op == VYRE_OP_frexp ? "exponent" : op == VYRE_OP_modf ? "whole" : op == VYRE_OP_uaddc ? "carry" : op == VYRE_OP_usubb ? "borrow" : "high", 0);
+  *second = glsl_identifier(g,
+                            op == VYRE_OP_frexp   ? "exponent"
+                            : op == VYRE_OP_modf  ? "whole"
+                            : op == VYRE_OP_uaddc ? "carry"
+                            : op == VYRE_OP_usubb ? "borrow"
+                                                  : "high",
+                            0);
   if (op == VYRE_OP_frexp || op == VYRE_OP_modf) {
     const vyre_type out = op == VYRE_OP_frexp ? VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(type)) : type;
     begin_definition(g, glsl_value_type(g, out), glsl_text(g, *second));

@@ -40,7 +40,7 @@ static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
 void *
 glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size)
 {
-  if (new_size == 0 && !memory)
+  if (new_size == 0 ? !memory : g->status != NULL) /* nothing is made behind an error */
     return NULL;
   void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
   if (!result && new_size && !g->status)
@@ -59,8 +59,8 @@ glsl_fail(glsl *g, uint32_t row, const char *format, ...)
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
-  g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "", own ? own : "",
-                         text);
+  g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
+                         own ? own : "", text);
   return false;
 }
 
@@ -197,7 +197,5 @@ vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out)
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing GLSL of a module that is not sealed");
   write_program(&g, out);
   free_all(&g);
-  if (g.status)
-    out->size = start;
-  return g.status;
+  return vyre_bytes_undo(out, start, g.status);
 }

@@ -21,7 +21,7 @@ is_repeatable(const char *step)
 {
   static const char *const steps[] = {"listing passes", "explaining a pass", "parsing a pipeline", "printing a pipeline",
                                       "verifying",      "cloning",           "printing",           "writing VIR0",
-                                      "writing SPIR-V"};
+                                      "writing SPIR-V", "writing GLSL"};
   for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
     if (strcmp(step, steps[i]) == 0)
       return true;

@@ -137,6 +137,20 @@ write_spirv(whole *w)
 }
 
 static vyre_status
+write_glsl(whole *w)
+{
+  const size_t size = w->out.size;
+  const vyre_view *v = vyre_module_view(w->read);
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    vyre_status status = vyre_glsl_write(w->read, (vyre_row){program}, &w->out);
+    if (status && strstr(vyre_status_text(status), "out of memory"))
+      return vyre_bytes_undo(&w->out, size, status);
+    vyre_status_free(status); /* not all can be said in GLSL */
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
 interpret_program(whole *w, uint32_t program)
 {
   const vyre_view *v = vyre_module_view(w->copy);
@@ -183,6 +197,7 @@ const whole_step whole_steps[] = {
     {"writing VIR0", write_vir0},
     {"reading VIR0", read_vir0},
     {"writing SPIR-V", write_spirv},
+    {"writing GLSL", write_glsl},
     {"interpreting", interpret},
 };
 
