@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
 
+#include <stdio.h>
+
 const char *
 glsl_subgroup_builtin(glsl *g, vyre_opcode op)
 {
@@ -96,10 +98,13 @@ put_rotation(glsl *g, uint32_t row)
   glsl_value(g, g->v->a[row], GLSL_COMMA);
   glsl_put(g, ", (gl_SubgroupInvocationID + ");
   glsl_value(g, g->v->b[row], GLSL_PRODUCT);
-  if (cluster)
-    glsl_put(g, " & %uu) + (gl_SubgroupInvocationID & ~%uu))", cluster - 1, cluster - 1);
-  else
+  if (!cluster) {
     glsl_put(g, " & gl_SubgroupSize - 1u))");
+    return;
+  }
+  char mask[64]; /* in a strict program a cluster larger than the subgroup is the subgroup */
+  snprintf(mask, sizeof(mask), g->strict ? "min(%uu, gl_SubgroupSize) - 1u" : "%uu", g->strict ? cluster : cluster - 1);
+  glsl_put(g, " & %s) + (gl_SubgroupInvocationID & ~(%s)))", mask, mask);
 }
 
 static void
