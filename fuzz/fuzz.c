@@ -213,8 +213,8 @@ fuzz_exercise(const vyre_module *module, bool canonical)
     vyre_bytes_free(&glsl);
     interpret(copy, program);
   }
-  fuzz_require(vyre_module_make_versions(copy), "versions");
-  fuzz_require(vyre_verify_versions(copy), "versions made again");
+  fuzz_require(vyre_module_make_analyses(copy, VYRE_ANALYSES), "analyses");
+  fuzz_require(vyre_verify_analyses(copy, VYRE_ANALYSES), "analyses made again");
   vyre_module_destroy(copy);
 
   if (!fuzz_allow(vyre_module_clone(module, &copy), "cloning"))

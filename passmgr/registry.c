@@ -275,6 +275,23 @@ help_unknown(const vyre_registry *registry, const char *name)
   return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
 }
 
+const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {
+    {VYRE_VERSIONS, "versions"}, {VYRE_LOOPS, "loops"}, {VYRE_DOMINANCE, "dominance"}, {VYRE_LEVELS, "levels"}};
+
+/* "Requires: versions, loops"; nothing where there are none. */
+static vyre_status
+help_analyses(const char *what, uint32_t analyses, vyre_bytes *out)
+{
+  const char *between = what;
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++) {
+    if (!(analyses & vyre_analyses[i].bit))
+      continue;
+    VYRE_TRY(vyre_bytes_printf(out, "%s%s", between, vyre_analyses[i].name));
+    between = ", ";
+  }
+  return between == what ? VYRE_OK : vyre_bytes_append(out, "\n", 1);
+}
+
 static vyre_status
 help(const vyre_registry *registry, const char *name, vyre_bytes *out)
 {
@@ -294,6 +311,8 @@ help(const vyre_registry *registry, const char *name, vyre_bytes *out)
   if (pass->help)
     VYRE_TRY(vyre_bytes_printf(out, "\n%s\n", pass->help));
   VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out));
+  VYRE_TRY(help_analyses("\nRequires: ", pass->requires_, out));
+  VYRE_TRY(help_analyses(pass->requires_ ? "Preserves: " : "\nPreserves: ", pass->preserves, out));
   return vyre_bytes_printf(out, "\nFrom plugin %s %s, %s\n", record->plugin->plugin.name, record->plugin->plugin.version,
                            record->plugin->path);
 }

@@ -31,6 +31,14 @@ struct vyre_registry {
   uint32_t pass_count, pass_capacity;
 };
 
+/* The analyses, in the order in which they are made; the names are for users. */
+enum { VYRE_ANALYSIS_COUNT = 4 };
+typedef struct vyre_analysis {
+  uint32_t bit;
+  const char *name;
+} vyre_analysis;
+extern const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT];
+
 /* descriptor.c: the plugin's and its passes' descriptors, checked and copied.  On success *out_passes has plugin->pass_count
  * records, whose `plugin` is not yet set. */
 VYRE_MUST_USE vyre_status vyre_descriptor_read(const vyre_allocator *allocator, const vyre_plugin *theirs, const char *path,

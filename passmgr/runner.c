@@ -104,18 +104,15 @@ hash_module(const vyre_module *module)
 static vyre_status
 make_analyses(run *r, uint32_t wanted)
 {
-  static const struct {
-    uint32_t analysis;
-    const char *name;
-  } analyses[] = {
-      {VYRE_VERSIONS, "(versions)"}, {VYRE_LOOPS, "(loops)"}, {VYRE_DOMINANCE, "(dominance)"}, {VYRE_LEVELS, "(levels)"}};
-  for (size_t i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
-    if (!(wanted & ~r->fresh & analyses[i].analysis))
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++) {
+    if (!(wanted & ~r->fresh & vyre_analyses[i].bit))
       continue;
+    char name[32];
     uint64_t start = vyre_now();
-    VYRE_TRY(vyre_module_make_analyses(r->module, analyses[i].analysis));
-    r->fresh |= analyses[i].analysis;
-    vyre_report_run_add(r->options.report, analyses[i].name, vyre_now() - start, false);
+    VYRE_TRY(vyre_module_make_analyses(r->module, vyre_analyses[i].bit));
+    r->fresh |= vyre_analyses[i].bit;
+    snprintf(name, sizeof(name), "(%s)", vyre_analyses[i].name);
+    vyre_report_run_add(r->options.report, name, vyre_now() - start, false);
   }
   vyre_module_show_analyses(r->module, wanted);
   return VYRE_OK;
