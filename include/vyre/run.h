@@ -46,14 +46,14 @@ typedef struct vyre_interp_options {
 
 /* A data race: two invocations access the same bytes, one at least writes, not both atomically, and nothing orders the two
  * accesses; or an access meets an async copy that was not waited for.  Invocations of a subgroup or workgroup are ordered by its
- * barriers, all by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of a barrier
- * behind one) that sees a release.
+ * barriers, all by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of
+ * a barrier behind one) that sees a release.
  *
  * What is reported is a race.  Not all races are: only accesses of this run are seen; whoever acquires counts as ordered behind all
  * that was done before the release, by whomever; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
  * order the memory that it names, wherever it stands; atomics order no matter their scope; of two atomic writes, or of an atomic
- * and a plain load, by one invocation the earlier may be forgotten; who returned counts as having reached the barriers behind that,
- * and an inactive lane as having been at a barrier of its subgroup.
+ * and a plain load, by one invocation the earlier may be forgotten; so may readers that only a barrier of their subgroup orders;
+ * who returned counts as having reached the barriers behind that, and an inactive lane as having been at a barrier of its subgroup.
  *
  * Memory: 32 bytes a byte that is touched, in blocks of 256 bytes (four times that where the program's types have 8-bit scalars).
  */
@@ -63,8 +63,9 @@ typedef struct vyre_interp_stats {
 } vyre_interp_stats;
 
 /* Runs the whole grid; the bindings' data are read and written in place.  Unbound buffers of 0 bytes are an error that names them.
- * Errors (INPUT) name the row, its source line if known, and the invocation: a barrier not reached by all, the step budget, a trap,
- * an undefined row.  stats may be NULL.  The module must be sealed and verified. */
+ * Errors (INPUT) name the program, the row and its name, its place in the source if known, and the invocation: a barrier not
+ * reached by all, the step budget, a trap; and where the options ask for it an undefined row, an access out of bounds, a data race.
+ * stats may be NULL.  The module must be sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch,
                                           const vyre_interp_options *options, vyre_interp_stats *stats);
 
