@@ -122,13 +122,29 @@ half_bits(double value)
 
 /* ---- reading floats ---- */
 
+/* Exact, all of them. */
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+#define MOST_POWER 22
+
+/* The f32 nearest to what was rounded to `value`.  False: two roundings may not be one, for `value` lies between two f32 or at the
+ * end of their range. */
+static bool
+round_to_f32(double value, uint32_t *out)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  if (value != 0 && (value < 0x1p-126 || value > 0x1p127 || (bits & 0x1fffffffu) == 0x10000000u))
+    return false;
+  float single = (float)value;
+  memcpy(out, &single, sizeof(*out));
+  return true;
+}
+
 /* m 10^e exactly, if it is one rounding of exact operands away. */
 static bool
 read_short_float(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
 {
-  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
-                                  1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
-  static const float short_powers[] = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
   uint64_t digits = 0;
   uint32_t places = 0;
   bool point = false;
@@ -145,21 +161,19 @@ read_short_float(const char *text, uint32_t length, vyre_kind kind, uint64_t *ou
       return false;
     }
   }
-  if (kind == VYRE_F32 && digits <= 1u << 24 && places <= 10) {
-    float value = (float)digits / short_powers[places];
-    value = text[0] == '-' ? -value : value;
+  if (digits > (uint64_t)1 << 53)
+    return false;
+  double value = (double)digits / powers[places];
+  if (kind == VYRE_F32) {
     uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    *out = bits;
+    if (!round_to_f32(value, &bits))
+      return false;
+    *out = bits | (text[0] == '-' ? 0x80000000u : 0);
     return true;
   }
-  if (kind == VYRE_F64 && digits <= (uint64_t)1 << 53 && places <= 18) {
-    double value = (double)digits / powers[places];
-    value = text[0] == '-' ? -value : value;
-    memcpy(out, &value, sizeof(value));
-    return true;
-  }
-  return false;
+  value = text[0] == '-' ? -value : value;
+  memcpy(out, &value, sizeof(value));
+  return kind == VYRE_F64;
 }
 
 /* The number in "C" locale; NaN: not read to its end. */
@@ -462,24 +476,28 @@ write_long_float(double value, uint64_t bits, vyre_kind kind, char *out)
   return write_decimal(digits, count, exponent + 1, out);
 }
 
-/* Numbers below 2^24 with up to 4 places, which is most of what people write. */
+/* The shortest decimal of an f32, from the first number of digits that gives one; 0: not known without more precision. */
 static uint32_t
-write_short_float(double value, char *out)
+write_short_float(double value, uint32_t bits, char *out)
 {
-  for (uint32_t places = 0, power = 1; places <= 4; places++, power *= 10) {
-    double scaled = value * power;
-    if (scaled > 16777216.0)
+  int exponent;
+  frexp(value, &exponent);
+  int place = (exponent - 1) * 30103 / 100000 - (exponent < 1); /* of the first digit, or one less */
+  for (int power = -1 - place; power <= 9 - place; power++) {
+    if (power > MOST_POWER || power < -MOST_POWER)
       return 0;
-    uint64_t digits = (uint64_t)scaled;
-    for (uint32_t up = 0; up < 2; up++) {
-      if ((float)(digits + up) / (float)power != (float)value)
-        continue;
-      char text[20];
-      uint32_t count = text_write_u64(digits + up, text);
-      if (digits + up == 0 || digits + up > 1u << 24)
-        return 0;
-      return write_decimal(text, count, (int)count - (int)places, out);
-    }
+    double scaled = power < 0 ? value / powers[-power] : value * powers[power], digits = rint(scaled);
+    if (fabs(digits - scaled) > scaled * 0x1p-24) /* further than the next f32 is */
+      continue;
+    uint32_t read;
+    if (digits > 0x1p53 || fabs(digits - scaled) == 0.5 ||
+        !round_to_f32(power < 0 ? digits * powers[-power] : digits / powers[power], &read))
+      return 0;
+    if (read != bits)
+      continue;
+    char text[20];
+    uint32_t count = text_write_u64((uint64_t)digits, text);
+    return write_decimal(text, count, (int)count - power, out);
   }
   return 0;
 }
@@ -504,7 +522,7 @@ write_float(vyre_kind kind, uint64_t bits, char *out)
     float single;
     memcpy(&single, &word, sizeof(single));
     value = (double)single;
-    uint32_t written = write_short_float(value, out + size);
+    uint32_t written = write_short_float(value, word, out + size);
     if (written)
       return size + written;
   } else if (kind == VYRE_F64) {
