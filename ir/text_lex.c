@@ -116,15 +116,16 @@ static void
 skip_space(text_lexer *lexer)
 {
   const char *text = lexer->text;
+  const uint32_t length = lexer->length;
   uint32_t at = lexer->cursor;
   bool first = at == 0;
   for (;;) {
-    while (class_at(lexer, at) & SPACE)
+    while (at < length && (classes[(uint8_t)text[at]] & SPACE))
       first |= text[at++] == '\n';
-    if (byte_at(lexer, at) != ';')
+    if (at >= length || text[at] != ';')
       break;
-    const char *end = memchr(text + at, '\n', lexer->length - at);
-    at = end ? (uint32_t)(end - text) : lexer->length;
+    const char *end = memchr(text + at, '\n', length - at);
+    at = end ? (uint32_t)(end - text) : length;
   }
   lexer->cursor = at;
   lexer->token.first_on_line = first;
@@ -174,16 +175,18 @@ lex_name(text_lexer *lexer)
     return;
   }
   token->name = at;
+  const char *text = lexer->text;
+  const uint32_t length = lexer->length;
   uint64_t number = 0;
-  bool digits = true;
-  for (; (class_at(lexer, at) & WORD) || (is_global && byte_at(lexer, at) == '.'); at++) {
-    digits = digits && (classes[(uint8_t)lexer->text[at]] & DIGIT);
-    number = number < UINT32_MAX ? number * 10 + (uint64_t)(lexer->text[at] - '0') : number;
-  }
+  for (; at < length && (uint8_t)(text[at] - '0') < 10; at++)
+    number = number < UINT32_MAX ? number * 10 + (uint64_t)(text[at] - '0') : number;
+  const uint32_t digits = at - token->name;
+  while (at < length && ((classes[(uint8_t)text[at]] & WORD) || (is_global && text[at] == '.')))
+    at++;
   token->name_length = at - token->name;
   lexer->cursor = at;
-  if (token->name_length && digits && !is_global) {
-    bool plain = number < UINT32_MAX && (lexer->text[token->name] != '0' || token->name_length == 1);
+  if (digits && digits == token->name_length && !is_global) {
+    bool plain = number < UINT32_MAX && (text[token->name] != '0' || digits == 1);
     token->kind = plain ? TOKEN_NUMBERED : TOKEN_BAD;
     token->number = (uint32_t)number;
     token->problem = "a row number is at most 4294967294 and has no leading zeros";
@@ -213,9 +216,10 @@ lex_number(text_lexer *lexer)
 static void
 lex_word(text_lexer *lexer)
 {
-  uint32_t start = lexer->cursor;
+  const char *text = lexer->text;
+  const uint32_t start = lexer->cursor, length = lexer->length;
   uint32_t at = start;
-  while (class_at(lexer, at) & WORD)
+  while (at < length && (classes[(uint8_t)text[at]] & WORD))
     at++;
   lexer->token.kind = TOKEN_WORD;
   if (at - start == 3 && memcmp(lexer->text + start, "nan", 3) == 0 && byte_at(lexer, at) == '(') {

@@ -30,9 +30,9 @@ text_fill_ops(text_parser *p)
     if (!text)
       continue;
     uint32_t slot = hash_op(text, (uint32_t)strlen(text));
-    while (p->ops[slot % TEXT_OP_SLOTS])
+    while (p->ops[slot % TEXT_OP_SLOTS].op)
       slot++;
-    p->ops[slot % TEXT_OP_SLOTS] = (uint16_t)op;
+    p->ops[slot % TEXT_OP_SLOTS] = (text_op_slot){(uint16_t)op, (uint16_t)strlen(text)};
   }
 }
 
@@ -40,11 +40,10 @@ vyre_opcode
 text_op_at(const text_parser *p, const text_token *token)
 {
   const char *text = p->lexer.text + token->start;
-  for (uint32_t slot = hash_op(text, token->length); p->ops[slot % TEXT_OP_SLOTS]; slot++) {
-    uint32_t op = p->ops[slot % TEXT_OP_SLOTS];
-    const char *name = vyre_op_infos[op].text;
-    if (strncmp(name, text, token->length) == 0 && name[token->length] == '\0')
-      return (vyre_opcode)op;
+  for (uint32_t slot = hash_op(text, token->length); p->ops[slot % TEXT_OP_SLOTS].op; slot++) {
+    text_op_slot found = p->ops[slot % TEXT_OP_SLOTS];
+    if (found.length == token->length && memcmp(vyre_op_infos[found.op].text, text, token->length) == 0)
+      return (vyre_opcode)found.op;
   }
   return VYRE_OP_null;
 }
@@ -181,23 +180,22 @@ least_operands(vyre_opcode op)
 static bool
 parse_one(text_parser *p, op_reader *r)
 {
-  text_operand operand;
+  text_operand other;
+  text_operand *operand = r->op == VYRE_OP_tuple || r->count >= 3 ? &other : &r->operands[r->count];
   if (r->op == VYRE_OP_shuffle && r->count && text_is_mark(p, '['))
     return parse_lane_list(p, r);
   if (text_takes_number(r->op) && r->count == vyre_op_infos[r->op].operands) {
     r->count++;
     return text_expect_integer(p, r->op == VYRE_OP_part ? UINT16_MAX : UINT32_MAX, &r->lanes);
   }
-  if (!text_parse_operand(p, &operand))
+  if (!text_parse_operand(p, operand))
     return false;
   if (r->op == VYRE_OP_tuple) {
-    if (!operand.bad && VYRE_TYPE_KIND(operand.type) != VYRE_TUPLE)
-      text_want_value(p, &operand);
-    r->operands[0].bad |= operand.bad;
-    if (!text_push_word(p, &p->stack, text_row_of(p, &operand)))
+    if (!operand->bad && VYRE_TYPE_KIND(operand->type) != VYRE_TUPLE)
+      text_want_value(p, operand);
+    r->operands[0].bad |= operand->bad;
+    if (!text_push_word(p, &p->stack, text_row_of(p, operand)))
       return false;
-  } else if (r->count < 3) {
-    r->operands[r->count] = operand;
   }
   r->count++;
   return true;
@@ -507,10 +505,28 @@ parse_special(text_parser *p, op_reader *r, text_operand *out, bool *out_done)
   return true;
 }
 
+/* Field by field: compilers fill the whole by an instruction that takes longer than all else here. */
+static void
+start_reader(op_reader *r, vyre_opcode op, const text_token *token, bool is_statement)
+{
+  r->op = op;
+  r->token = *token;
+  r->parentheses = false;
+  r->is_statement = is_statement;
+  r->flags = 0;
+  for (uint32_t i = 0; i < 3; i++)
+    r->operands[i] = (text_operand){0};
+  r->count = 0;
+  r->lanes = 0;
+  r->lane_count = 0;
+  r->type = 0;
+}
+
 bool
 text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *out)
 {
-  op_reader r = {.op = op, .token = p->lexer.token, .is_statement = is_statement};
+  op_reader r;
+  start_reader(&r, op, &p->lexer.token, is_statement);
   text_lex(&p->lexer);
   r.flags = parse_flags(p);
   r.parentheses = text_take_mark(p, '(');

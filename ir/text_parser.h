@@ -65,6 +65,11 @@ typedef struct text_function {
 } text_function;
 
 /* A value, or a literal that is no row yet. */
+typedef struct text_op_slot {
+  uint16_t op; /* 0: free */
+  uint16_t length;
+} text_op_slot;
+
 typedef struct text_operand {
   uint32_t row;
   vyre_type type;
@@ -128,7 +133,7 @@ typedef struct text_parser {
   uint32_t errors;
   uint32_t last_error; /* where; one message a place */
   bool stop;           /* no memory, or too many errors */
-  uint16_t ops[TEXT_OP_SLOTS];
+  text_op_slot ops[TEXT_OP_SLOTS];
 } text_parser;
 
 /* ---- text_error.c ---- */
