@@ -38,8 +38,8 @@ default_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
   char *start = (char *)memory + old_bytes;
   if (mprotect(start, bytes - old_bytes, PROT_READ | PROT_WRITE) != 0)
     return false;
-  if (bytes - old_bytes >= HUGE_FROM)
-    madvise(start, bytes - old_bytes, MADV_HUGEPAGE); /* a wish: the first touch of large tables is mostly page faults */
+  if (bytes >= HUGE_FROM)
+    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish: the first touch of large tables is mostly page faults */
   return true;
 }
 
