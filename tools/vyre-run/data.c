@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEFAULT_ELEMENTS = 1024 };
 
@@ -254,8 +255,10 @@ find_setting(const run_settings *settings, const run_buffer *buffer)
   return found;
 }
 
+/* `room`: bytes that buffers may still take.  Memory that is not there is given all the same, until it is touched. */
 static vyre_status
-make_with_file(const run_options *options, const source *contents, const vyre_bytes *file, uint64_t at_least, run_data *data)
+make_with_file(const run_options *options, const source *contents, const vyre_bytes *file, uint64_t at_least, uint64_t *room,
+               run_data *data)
 {
   char name[128];
   run_buffer_describe(data->buffer, name, sizeof name);
@@ -267,6 +270,12 @@ make_with_file(const run_options *options, const source *contents, const vyre_by
   if (contents->kind == CONTENTS_FILE && file->size > size)
     return VYRE_ERROR(VYRE_CODE_INPUT, "-buffer %s: '%s' has %zu bytes, the buffer %" PRIu64 "\nFix: a shorter file, or -size",
                       name, contents->text, file->size, size);
+  if (size > *room)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s, %" PRIu64 " bytes, does not fit into this machine's memory as it is before and after the run, %" PRIu64
+                      " would\nFix: make it smaller with -size",
+                      name, size, *room);
+  *room -= size;
   data->initial = size > SIZE_MAX / 2 ? NULL : calloc(1, size + 3); /* push constants go out in whole words */
   if (!data->initial)
     return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for %s, %" PRIu64 " bytes\nFix: make it smaller with -size", name, size);
@@ -279,14 +288,14 @@ make_with_file(const run_options *options, const source *contents, const vyre_by
 }
 
 static vyre_status
-make_data(const run_options *options, uint64_t at_least, run_data *data)
+make_data(const run_options *options, uint64_t at_least, uint64_t *room, run_data *data)
 {
   source contents;
   VYRE_TRY(parse_contents(find_setting(&options->buffers, data->buffer), &contents));
   vyre_bytes file = {0};
   vyre_status status = contents.kind == CONTENTS_FILE ? vyre_file_read(contents.text, &file) : VYRE_OK;
   if (!status)
-    status = make_with_file(options, &contents, &file, at_least, data);
+    status = make_with_file(options, &contents, &file, at_least, room, data);
   vyre_bytes_free(&file);
   return status;
 }
@@ -360,9 +369,11 @@ fill_inputs(const run_options *options, const run_program *first, const run_prog
   VYRE_TRY(check_names(&options->sizes, "size", inputs));
   VYRE_TRY(check_names(&options->prints, "print", inputs));
   VYRE_TRY(check_names(&options->writes, "write", inputs));
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  uint64_t room = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / (options->compare ? 3 : 2) : UINT64_MAX;
   for (uint32_t i = 0; i < inputs->count; i++) {
     const run_buffer *other = find_same(second, inputs->items[i].buffer);
-    VYRE_TRY(make_data(options, other ? other->shape.fixed : 0, &inputs->items[i]));
+    VYRE_TRY(make_data(options, other ? other->shape.fixed : 0, &room, &inputs->items[i]));
   }
   choose_groups(options, first, inputs);
   return VYRE_OK;

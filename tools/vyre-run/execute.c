@@ -27,6 +27,8 @@ find_input(const run_inputs *inputs, const run_buffer *buffer)
   return i;
 }
 
+#define MOST_INVOCATIONS (UINT64_C(1) << 32)
+
 /* ---- the interpreter ----------------------------------------------------------------------------------------------------- */
 
 /* Every row of the program that is a buffer with bytes from outside, bound to them. */
@@ -87,9 +89,27 @@ subgroup_size(const run_options *options, const run_program *program, uint32_t *
   return vyre_target_vulkan.close(device);
 }
 
+/* More would take hours; a device has limits of its own. */
+static vyre_status
+check_grid(const run_program *program, const run_inputs *inputs)
+{
+  uint64_t left = MOST_INVOCATIONS;
+  for (int i = 0; i < 3; i++)
+    left = left / (program->workgroup[i] ? program->workgroup[i] : 1) / inputs->groups[i];
+  if (left)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "-groups %" PRIu32 ",%" PRIu32 ",%" PRIu32 ": with %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                    " invocations each these are more than the %" PRIu64 " that the interpreter runs\n"
+                    "Fix: fewer of them, or -target=vulkan",
+                    inputs->groups[0], inputs->groups[1], inputs->groups[2], program->workgroup[0], program->workgroup[1],
+                    program->workgroup[2], MOST_INVOCATIONS);
+}
+
 static vyre_status
 run_cpu(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
+  VYRE_TRY(check_grid(program, inputs));
   vyre_interp_options interp = {.steps = options->steps,
                                 .report_undefined = options->report_undefined,
                                 .check_bounds = options->check_bounds,
