@@ -178,6 +178,56 @@ name_in_outdir(const char *outdir, const char *input, output_form form)
   return name;
 }
 
+/* The form that an input's output has, by its content where no option says it. */
+static output_form
+form_by_content(const tool_options *o, const char *path)
+{
+  vyre_bytes bytes = {0};
+  vyre_input_kind kind = VYRE_INPUT_UNKNOWN;
+  struct stat file;
+  if (!o->emit && stat(path, &file) == 0 && S_ISREG(file.st_mode)) { /* others can be read once only */
+    vyre_status status = vyre_file_read(path, &bytes);
+    kind = status ? VYRE_INPUT_UNKNOWN : vyre_input_detect(path, bytes.data, bytes.size);
+    vyre_status_free(status); /* said when it is read again */
+    vyre_bytes_free(&bytes);
+  }
+  return form_of_output(o, kind);
+}
+
+static vyre_status
+same_output(const tool *t, uint32_t index, const char *name)
+{
+  return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is the output of '%s' already\nFix: inputs of one name need folders of their own", name,
+                    t->options.inputs.names[index]);
+}
+
+/* Whether outputs of two inputs would be one file, before anything is run.  Names alone tell apart nearly all. */
+static vyre_status
+check_outputs(tool *t)
+{
+  const tool_options *o = &t->options;
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; o->outdir && i < o->inputs.count && !status; i++) {
+    t->written[i] = name_in_outdir(o->outdir, o->inputs.names[i], OUTPUT_VIR);
+    if (!t->written[i])
+      return VYRE_OUT_OF_MEMORY("for an output's name");
+    for (uint32_t k = 0; k < i && !status; k++) {
+      output_form form = OUTPUT_VIR;
+      if (strcmp(t->written[i], t->written[k]) != 0 ||
+          (form = form_by_content(o, o->inputs.names[i])) != form_by_content(o, o->inputs.names[k]))
+        continue;
+      char *name = name_in_outdir(o->outdir, o->inputs.names[i], form);
+      status = name ? same_output(t, k, name) : VYRE_OUT_OF_MEMORY("for an output's name");
+      free(name);
+    }
+  }
+  for (uint32_t i = 0; i < o->inputs.count; i++) {
+    free(t->written[i]);
+    t->written[i] = NULL;
+  }
+  return status;
+}
+
 static vyre_status
 choose_output(tool *t, uint32_t index, output_form form, const char **out)
 {
@@ -195,8 +245,7 @@ choose_output(tool *t, uint32_t index, output_form form, const char **out)
   t->written[index] = name;
   for (uint32_t i = 0; i < index; i++)
     if (t->written[i] && strcmp(t->written[i], name) == 0)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is the output of '%s' already\nFix: inputs of one name need folders of their own",
-                        name, o->inputs.names[i]);
+      return same_output(t, i, name);
   if (mkdir(o->outdir, 0777) != 0 && errno != EEXIST)
     return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", o->outdir, strerror(errno));
   *out = name;
@@ -290,6 +339,7 @@ prepare_inputs(tool *t)
   t->written = calloc(inputs->count, sizeof(*t->written));
   if (!t->written)
     return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  VYRE_TRY(check_outputs(t));
   return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
 }
 
