@@ -184,8 +184,8 @@ read_header(import *m)
 {
   if (m->word_count < 5)
     return import_fail(
-        m, "a SPIR-V module of %u words is cut short: its header alone has 5\nFix: check whether the file was cut short",
-        m->word_count);
+        m, "a SPIR-V module of %u word%s is cut short: its header alone has 5\nFix: check whether the file was cut short",
+        m->word_count, m->word_count == 1 ? "" : "s");
   m->version = m->words[1];
   m->bound = m->words[3];
   if (m->version < 0x10000u || m->version > 0x10600u || (m->version & 0xff0000ffu) != 0)

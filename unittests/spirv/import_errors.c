@@ -159,7 +159,9 @@ headers(void **state)
   (void)state;
   uint32_t words[8] = {0x07230203, 0x10000, 0, 10, 0, 0, 0, 0};
   vyre_bytes bytes = {.data = (char *)words, .size = 8};
-  assert_true(import_refuses(&bytes, "cut short: its header alone has 5"));
+  assert_true(import_refuses(&bytes, "a SPIR-V module of 2 words is cut short: its header alone has 5"));
+  bytes.size = 4;
+  assert_true(import_refuses(&bytes, "a SPIR-V module of 1 word is cut short"));
   bytes.size = 0;
   assert_true(import_refuses(&bytes, "no SPIR-V"));
   bytes.size = 21;
