@@ -96,13 +96,38 @@ add_twin(bench_case *chosen, uint32_t count, uint32_t *base)
   return count + 1;
 }
 
-void
+static double
+slope_of(double from, double to, uint32_t from_size, uint32_t to_size)
+{
+  return log(to / from) / log((double)to_size / from_size);
+}
+
+/* How each case grew from the least size to the greatest; beside it, how what memory alone takes did. */
+static bool
+print_growth(const bench_case *cases, uint32_t count, uint32_t base, const double *from, const double *to, uint32_t from_size,
+             uint32_t to_size, double most)
+{
+  bool good = true;
+  double memory = to[base] / from[base] * from_size / to_size;
+  printf("%-22s %12s %12s %8s %8s %6s\n", "growth", "ns, least", "ns, greatest", "ratio", "/ base's", "slope");
+  for (uint32_t i = 0; i < count; i++) {
+    double slope = slope_of(from[i], to[i], from_size, to_size), ratio = to[i] / from[i] * from_size / to_size;
+    printf("%-22s %12.2f %12.2f %8.2f %8.2f %6.2f%s\n", cases[i].name, from[i] / from_size, to[i] / to_size, ratio, ratio / memory,
+           slope, slope > most ? "  OVER THE LIMIT" : "");
+    good &= slope <= most;
+  }
+  printf("%s from %u to %u: %s %.2f\n", good ? "linear" : "NOT LINEAR", from_size, to_size,
+         good ? "every slope is within" : "a slope is over", most);
+  return good;
+}
+
+bool
 bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *user, const bench_options *options)
 {
   static uint64_t times[MOST_CASES][MOST_ROUNDS];
   bench_case chosen[MOST_CASES];
-  double before[MOST_CASES];
-  uint32_t chosen_count = 0, base = 0, size_before = 0;
+  double before[MOST_CASES], first[MOST_CASES];
+  uint32_t chosen_count = 0, base = 0, size_before = 0, first_size = 0;
   for (uint32_t i = 0; i < count && chosen_count < MOST_CASES - 1; i++) {
     bool is_base = strcmp(cases[i].name, baseline) == 0;
     if (!is_base && options->only && !strstr(cases[i].name, options->only))
@@ -127,12 +152,18 @@ bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *u
     for (uint32_t i = 0; i < chosen_count; i++) {
       double median = (double)times[i][rounds / 2];
       double spread = (double)(times[i][rounds - 1 - rounds / 4] - times[i][rounds / 4]) / median;
-      double slope = size_before ? log(median / before[i]) / log((double)size / size_before) : (double)NAN;
+      double slope = size_before ? slope_of(before[i], median, size_before, (uint32_t)size) : (double)NAN;
       print_line(chosen[i].name, (uint32_t)size, median, spread, median / base_median, slope);
       before[i] = median;
+      if (!first_size)
+        first[i] = median;
     }
     size_before = (uint32_t)size;
+    first_size = first_size ? first_size : size_before;
     printf("\n");
     fflush(stdout);
   }
+  if (options->most_slope <= 0 || first_size == size_before)
+    return true;
+  return print_growth(chosen, chosen_count, base, first, before, first_size, size_before, options->most_slope);
 }

@@ -1,7 +1,9 @@
-/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, VIR0, verifying and the passes, at
- * 1k to 10M rows.
+/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, VIR0, verifying, the interpreter and
+ * the passes, at 10k to 10M rows; and bytes a row.
  *
  *   bench-ir [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
+ *
+ * Ends with 1 where a case does not grow linearly, or a row takes more memory than it may.
  *
  * The base is a copy loop over as many rows of 44 bytes: what memory alone would take.  "seal (mixed)" seals a program whose
  * constants and variables were made while its body grew, so that every row moves; "seal (dropped)" drops a fifth of the rows.
@@ -11,10 +13,13 @@
 #include "vyre/ir.h"
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"
+#include "vyre/run.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 #include "vyre/vir0.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +29,14 @@ static const char program_name[] = "bench-ir";
 #define F32         VYRE_TYPE(VYRE_F32, 1)
 #define BYTES_A_ROW 44u
 
-enum { RECENT = 8, DEEPEST = 6 };
+enum { RECENT = 8, DEEPEST = 6, WIDTH_ID = 0, TABLE_LIMIT = 64, PARSE_LIMIT = 160 };
 
 typedef struct bench {
   vyre_module *module; /* used again and again: its memory is there */
   vyre_module *source; /* sealed, of source_rows */
   uint32_t source_rows;
+  vyre_module *flat; /* sealed, of flat_rows, without control */
+  uint32_t flat_rows;
   vyre_bytes text;   /* of source */
   vyre_bytes file;   /* of source, VIR0 */
   uint32_t *scratch; /* of source_rows */
@@ -106,10 +113,12 @@ grow_value(grower *g)
 
 /* A program of about that many rows: arithmetic, loads and stores, ifs and loops up to six deep, a variable; a third of it dead. */
 static void
-grow(vyre_module *module, uint32_t rows)
+grow_to_depth(vyre_module *module, uint32_t rows, uint32_t deepest)
 {
   grower g = {.seed = 1};
   vyre_row program = vyre_build_program(module, "bench", 0, vyre_module_add_input(module, "bench"), &g.b);
+  vyre_row one = vyre_build_const(&g.b, U32, 1);
+  vyre_build_workgroup(&g.b, vyre_build_spec(&g.b, U32, 1, WIDTH_ID), one, one);
   vyre_type_id floats = vyre_type_runtime_array(module, F32, 0);
   g.in = vyre_build_buffer(&g.b, floats, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 0);
   g.out = vyre_build_buffer(&g.b, floats, VYRE_SPACE_STORAGE, 0, 0, 1);
@@ -121,7 +130,7 @@ grow(vyre_module *module, uint32_t rows)
   const vyre_view *view = vyre_module_view(module);
   while (view->rows < rows) {
     uint32_t choice = next_random(&g, 64);
-    if (choice == 0 && g.depth < DEEPEST)
+    if (choice == 0 && g.depth < deepest)
       open_control(&g);
     else if (choice == 1 && g.depth)
       vyre_builder_leave(&g.b, g.controls[--g.depth]);
@@ -134,6 +143,12 @@ grow(vyre_module *module, uint32_t rows)
   }
   vyre_builder_at_end(&g.b, program);
   check(vyre_module_status(module));
+}
+
+static void
+grow(vyre_module *module, uint32_t rows)
+{
+  grow_to_depth(module, rows, DEEPEST);
 }
 
 /* Makes the sealed module and its text, once for each size. */
@@ -366,6 +381,47 @@ run_levels(void *user, uint32_t rows)
   return run_analysis(user, rows, VYRE_LEVELS);
 }
 
+/* A program without control, so that each row is executed once, by a workgroup of that many invocations. */
+static uint64_t
+run_interpreter(bench *b, uint32_t rows, uint32_t width)
+{
+  static float data[2][1024];
+  if (b->flat_rows != rows) {
+    vyre_module_clear(b->flat);
+    grow_to_depth(b->flat, rows, 0);
+    check(vyre_module_seal(b->flat, NULL));
+    b->flat_rows = rows;
+  }
+  const vyre_view *v = vyre_module_view(b->flat);
+  vyre_binding bindings[2];
+  uint32_t count = 0;
+  for (uint32_t row = v->first[v->first[0]]; row && count < 2; row = v->next[row])
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
+      bindings[count] = (vyre_binding){{row}, data[count], sizeof(data[count])};
+      count++;
+    }
+  for (uint32_t i = 0; i < 1024; i++)
+    data[0][i] = (float)i;
+  const vyre_spec_value spec = {WIDTH_ID, width};
+  const vyre_dispatch dispatch = {
+      .program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = bindings, .binding_count = count, .specs = &spec, .spec_count = 1};
+  uint64_t start = bench_now();
+  check(vyre_interp_run(b->flat, &dispatch, NULL, NULL));
+  return (bench_now() - start) / width;
+}
+
+static uint64_t
+run_interpreter_1(void *user, uint32_t rows)
+{
+  return run_interpreter(user, rows, 1);
+}
+
+static uint64_t
+run_interpreter_16(void *user, uint32_t rows)
+{
+  return run_interpreter(user, rows, 16);
+}
+
 /* A pass as the manager runs it, with what that costs: analyses, sealing. */
 static uint64_t
 run_pipeline(bench *b, uint32_t rows, const char *text)
@@ -406,6 +462,73 @@ run_all(void *user, uint32_t rows)
   return run_pipeline(user, rows, "canon,cf,dce");
 }
 
+/* ---- memory ---- */
+
+typedef struct meter {
+  size_t now, peak; /* bytes, committed ones too */
+} meter;
+
+static void
+meter_add(meter *m, size_t more, size_t less)
+{
+  m->now += more - less;
+  m->peak = m->now > m->peak ? m->now : m->peak;
+}
+
+static void *
+meter_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  const vyre_allocator *base = vyre_allocator_default();
+  void *resized = base->resize(base->user, memory, old_size, new_size);
+  meter_add(user, new_size, old_size);
+  return resized;
+}
+
+static void *
+meter_reserve(void *user, size_t bytes)
+{
+  (void)user;
+  return vyre_allocator_default()->reserve(vyre_allocator_default()->user, bytes);
+}
+
+static bool
+meter_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
+{
+  meter_add(user, bytes, old_bytes);
+  return vyre_allocator_default()->commit(vyre_allocator_default()->user, memory, old_bytes, bytes);
+}
+
+static void
+meter_release(void *user, void *memory, size_t bytes)
+{
+  (void)user;
+  vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
+}
+
+/* What a table takes and what parsing its text does at most, in bytes a row, the text not counted. */
+static bool
+print_memory(bench *b, const bench_options *options)
+{
+  bool good = true;
+  printf("\n%-22s %9s %9s %9s\n", "bytes a row", options->unit, "table", "parsing");
+  for (uint64_t size = options->min; size <= options->max; size *= 10) {
+    need_source(b, (uint32_t)size);
+    meter m = {0};
+    const vyre_allocator allocator = {meter_resize, meter_reserve, meter_commit, meter_release, &m};
+    vyre_module *module;
+    check(vyre_module_create(&allocator, 0, &module));
+    check(vyre_text_parse(module, b->text.data, b->text.size, "bench.vir", (vyre_diagnostics){0}));
+    double rows = (double)vyre_module_view(module)->rows;
+    double table = (double)vyre_module_bytes(module) / rows, parsing = (double)m.peak / rows;
+    printf("%-22s %9" PRIu64 " %9.1f %9.1f\n", "", size, table, parsing);
+    good &= (size < 100000 || table < TABLE_LIMIT) && parsing < PARSE_LIMIT; /* small ones: what is there without rows */
+    vyre_module_destroy(module);
+  }
+  printf("%s: the table takes less than %d bytes a row, parsing less than %d and the text\n", good ? "within" : "NOT WITHIN",
+         TABLE_LIMIT, PARSE_LIMIT);
+  return good;
+}
+
 int
 main(int count, char **arguments)
 {
@@ -427,24 +550,29 @@ main(int count, char **arguments)
       {"loops", run_loops},
       {"dominance", run_dominance},
       {"levels", run_levels},
+      {"interpret (1 wide)", run_interpreter_1},
+      {"interpret (16 wide)", run_interpreter_16},
       {"canon", run_canon},
       {"cf", run_cf},
       {"dce", run_dce},
       {"canon,cf,dce", run_all},
   };
-  bench_options options = {.rounds = 21, .min = 1000, .max = 10000000, .unit = "rows"};
+  bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
   bench_parse(count, arguments, &options);
   bench b = {0};
   check(vyre_module_create(NULL, 0, &b.module));
   check(vyre_module_create(NULL, 0, &b.source));
+  check(vyre_module_create(NULL, 0, &b.flat));
   check(vyre_registry_create(NULL, &b.registry));
   check(vyre_registry_load_core(b.registry));
-  bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
+  bool good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
+  good &= print_memory(&b, &options);
   vyre_registry_destroy(b.registry);
   vyre_bytes_free(&b.text);
   vyre_bytes_free(&b.file);
   free(b.scratch);
+  vyre_module_destroy(b.flat);
   vyre_module_destroy(b.source);
   vyre_module_destroy(b.module);
-  return 0;
+  return good ? 0 : 1;
 }

@@ -144,19 +144,29 @@ link_anew(const sealer *s)
   }
 }
 
-/* A side column holds the first `held` rows, all that it must hold then, and is zero behind the last row. */
+/* The last row, by its new id, that has something in the side column, which holds the first `held` rows; 0: none has. */
+static uint32_t
+last_in_side(const sealer *s, const uint32_t *column, uint32_t held)
+{
+  uint32_t k = held ? s->count : 0;
+  while (k && (s->order[k] >= held || !column[s->order[k]]))
+    k--;
+  return k;
+}
+
+/* A side column holds the first `held` rows, all that have something in it, up to `last`, and is zero behind those. */
 static void
-gather_side(const sealer *s, uint32_t *column, uint32_t held)
+gather_side(const sealer *s, uint32_t *column, uint32_t held, uint32_t last)
 {
   uint32_t *to = s->module->column[COLUMN_PREV];
-  for (uint32_t k = 1; k <= s->count; k++) {
+  for (uint32_t k = 1; k <= last; k++) {
     uint32_t old = s->order[k];
     to[k] = old < held ? column[old] : 0;
   }
-  memcpy(column + 1, to + 1, s->count * sizeof(*to));
+  memcpy(column + 1, to + 1, last * sizeof(*to));
   uint32_t end = s->rows < held ? s->rows : held;
-  if (end > s->count + 1)
-    memset(column + s->count + 1, 0, (end - s->count - 1) * sizeof(*column));
+  if (end > last + 1)
+    memset(column + last + 1, 0, (end - last - 1) * sizeof(*column));
 }
 
 static vyre_status
@@ -172,15 +182,19 @@ renumber(sealer *s)
   vyre_module *module = s->module;
   if (!walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
-  for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
+  uint32_t held[COLUMN__COUNT], last[COLUMN__COUNT];
+  for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++) {
+    held[column] = module->side[column];
+    last[column] = last_in_side(s, module->column[column], held[column]);
     /* a row may move up beyond what its side column holds */
-    if (module->side[column] && module->side[column] <= s->count && !table_grow_side(module, (table_column)column, s->count))
+    if (held[column] <= last[column] && last[column] && !table_grow_side(module, (table_column)column, last[column]))
       return no_memory(module);
+  }
   gather_contents(s);
   gather_rows(s);
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
-    if (module->side[column])
-      gather_side(s, module->column[column], module->side[column]);
+    if (held[column])
+      gather_side(s, module->column[column], held[column], last[column]);
   link_anew(s);
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;
