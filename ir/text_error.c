@@ -150,8 +150,8 @@ bool
 text_is_word(const text_parser *p, const char *word)
 {
   const text_token *token = &p->lexer.token;
-  const char *text = p->lexer.text + token->start;
-  return token->kind == TOKEN_WORD && text[0] == word[0] && (token->length == 1 || text[1] == word[1]) &&
+  const char *at = p->lexer.text + token->start;
+  return token->kind == TOKEN_WORD && at[0] == word[0] && (token->length == 1 || at[1] == word[1]) &&
          strncmp(p->lexer.text + token->start, word, token->length) == 0 && word[token->length] == '\0';
 }
 

@@ -509,6 +509,36 @@ ten_million_rows_build_and_seal(void **state)
   vyre_module_destroy(m);
 }
 
+/* New rows take the places of dropped ones, and nothing that stood beside those. */
+static void
+what_dropped_rows_had_is_gone(void **state)
+{
+  (void)state;
+  vyre_module *m;
+  vyre_builder b;
+  vyre_row rows[4];
+  assert_null(vyre_module_create(NULL, 1 << 10, &m));
+  vyre_row program = vyre_build_program(m, "p", 0, vyre_module_add_input(m, "p"), &b);
+  for (int i = 0; i < 4; i++) {
+    rows[i] = build_gid(&b);
+    vyre_row_set_name(m, rows[i], "abcd" + i, 1);
+    vyre_row_set_line(m, rows[i], 0, (uint32_t)i + 1, 1);
+  }
+  for (int i = 1; i < 4; i++)
+    vyre_row_kill(m, rows[i]);
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_builder_at_end(&b, program);
+  assert_string_equal(vyre_row_name(m, (vyre_row){vyre_module_view(m)->rows - 1}), "a");
+  for (int i = 1; i < 4; i++) {
+    vyre_row row = build_gid(&b);
+    vyre_string file;
+    uint32_t line, column;
+    assert_null(vyre_row_name(m, row));
+    assert_false(vyre_row_line(m, row, &file, &line, &column));
+  }
+  vyre_module_destroy(m);
+}
+
 int
 main(void)
 {
@@ -517,6 +547,7 @@ main(void)
       cmocka_unit_test(versions_follow_their_rows),
       cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
       cmocka_unit_test(programs_follow_one_another),
+      cmocka_unit_test(what_dropped_rows_had_is_gone),
       cmocka_unit_test(names_become_unique_in_program_order),
       cmocka_unit_test(names_are_looked_at_again_only_when_they_may_double),
       cmocka_unit_test(doubled_names_cost_no_more_than_others),
