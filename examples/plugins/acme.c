@@ -5,7 +5,7 @@
  *
  * Limits: literals only; max=K leaves counts above K alone.  O(rows).
  *
- * requires: nothing      preserves: versions
+ * requires: nothing      preserves: all analyses, as rows keep their places, operands and effects
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>
@@ -59,7 +59,7 @@ static const vyre_pass mul_to_shl = {
     .summary = "turn multiplications by powers of two into shifts",
     .params = params,
     .param_count = sizeof(params) / sizeof(params[0]),
-    .preserves = VYRE_VERSIONS,
+    .preserves = VYRE_ANALYSES,
     .run = run,
 };
 
