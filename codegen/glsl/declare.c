@@ -302,15 +302,26 @@ put_workgroup(glsl *g, uint32_t row)
     if (spec)
       glsl_put(g, ", local_size_%c_id = %u", "xyz"[k], vyre_row_spec_id(g->module, (vyre_row){sizes[k]}));
   }
-  glsl_put(g, ") in;\n\n");
+  glsl_put(g, ") in;\n");
 }
 
+/* Constants stand above the structs, whose lengths may be made of them. */
 static void
-define_constant(glsl *g, uint32_t row)
+put_constant(glsl *g, uint32_t row)
 {
-  g->constants = true;
-  glsl_define(g, row);
-  g->constants = false;
+  vyre_bytes *out = g->out;
+  const uint32_t i = row - g->program;
+  g->out = &g->constants;
+  if (glsl_is(g, row, VYRE_OP_workgroup)) {
+    put_workgroup(g, row);
+  } else if (glsl_is(g, row, VYRE_OP_spec) && g->uses[i]) {
+    put_spec(g, row);
+  } else if (g->pinned[i] && g->form[i] == GLSL_NAMED && row < g->first_body && !glsl_is(g, row, VYRE_OP_spec)) {
+    g->defines_constants = true;
+    glsl_define(g, row);
+    g->defines_constants = false;
+  }
+  g->out = out;
 }
 
 void
@@ -324,12 +335,7 @@ glsl_declare(glsl *g)
       g->bare[v->imm[row] - 256] = 1;
   for (uint32_t row = v->first[g->program]; row && !g->status; row = v->next[row]) {
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
-    if (glsl_is(g, row, VYRE_OP_workgroup))
-      put_workgroup(g, row);
-    else if (glsl_is(g, row, VYRE_OP_spec) && g->uses[row - g->program])
-      put_spec(g, row);
-    else if (g->pinned[row - g->program] && g->form[row - g->program] == GLSL_NAMED && row < g->first_body)
-      define_constant(g, row);
+    put_constant(g, row);
     if (!glsl_is(g, row, VYRE_OP_buffer))
       continue;
     if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH)
@@ -339,6 +345,8 @@ glsl_declare(glsl *g)
     else if (space == VYRE_SPACE_CONSTANT)
       put_variable(g, row, "const ", true);
   }
+  end_paragraph(g);
+  g->out = &g->constants;
   end_paragraph(g);
   g->out = out;
 }

@@ -124,10 +124,10 @@ typedef struct glsl {
 
   /* text */
   vyre_bytes *out; /* where put() writes: one of these */
-  vyre_bytes body, functions, declarations, structs, pool;
+  vyre_bytes body, functions, declarations, structs, constants, pool;
   uint32_t indent;
-  bool constants; /* definitions are of constants of the module */
-  bool folds;     /* in an expression that compilers compute, in double: literals are exact as doubles too */
+  bool defines_constants; /* definitions are of constants of the module */
+  bool folds;             /* in an expression that compilers compute, in double: literals are exact as doubles too */
 
   glsl_word *words; /* identifiers taken; entry 0 is unused */
   uint32_t word_count, word_capacity, slots[256], next_unnamed;
@@ -135,6 +135,7 @@ typedef struct glsl {
   glsl_placed *layouts;   /* by type id less 256, and layout */
   uint32_t *struct_names; /* by type id less 256: offsets in `pool`, 0: not declared */
   uint32_t *member_names; /* by type id less 256: first of its members' in `members`; 0: none */
+  uint32_t *measured;     /* by type id less 256: its lengths are known to be used */
   uint32_t *bare;         /* by type id less 256: a block without a name, whose members are called as variables are */
   uint32_t *members, member_count, member_capacity;
 

@@ -11,46 +11,55 @@
 
 #define LONGEST 64u
 
-/* Words that no identifier may be, and functions that main may call. */
-static const char reserved[] =
-    " abs acos acosh active all any asin asinh asm atan atanh atomicAdd atomicAnd atomicCompSwap atomicExchange atomicLoad "
-    "atomicMax "
-    "atomicMin atomicOr atomicStore atomicXor atomic_uint attribute barrier bitCount bitfieldExtract bitfieldInsert "
-    "bitfieldReverse bool "
-    "break buffer case cast ceil centroid clamp class coherent common const continue controlBarrier cos cosh cross default degrees "
-    "determinant discard distance do dot double doubleBitsToUint64 else enum equal exp exp2 extern external faceforward false "
-    "filter "
-    "findLSB findMSB fixed flat float float16BitsToUint16 floatBitsToInt floatBitsToUint floor fma for fract frexp goto "
-    "greaterThan "
-    "greaterThanEqual groupMemoryBarrier half highp if in inline inout input int intBitsToFloat interface invariant inverse "
-    "inversesqrt "
-    "isinf isnan layout ldexp length lessThan lessThanEqual log log2 long lowp main matrixCompMult max mediump memoryBarrier "
-    "memoryBarrierBuffer memoryBarrierShared min mix mod modf namespace noinline noperspective normalize not notEqual out "
-    "outerProduct "
-    "output pack16 pack32 pack64 packDouble2x32 packHalf2x16 packSnorm2x16 packSnorm4x8 packUnorm2x16 packUnorm4x8 partition patch "
-    "pow "
-    "precise precision public radians readonly reflect refract resource restrict return round roundEven sample sampler shared "
-    "short "
-    "sign sin sinh sizeof smooth smoothstep sqrt static step struct subroutine superp switch tan tanh template this transpose true "
-    "trunc "
-    "typedef uint uint16BitsToFloat16 uint64BitsToDouble uintBitsToFloat umulExtended imulExtended uaddCarry usubBorrow uniform "
-    "union "
-    "unpack16 unpack32 unpack8 unpackDouble2x32 unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUnorm2x16 unpackUnorm4x8 "
-    "unsigned "
-    "using varying void volatile while writeonly ";
+/* Words that no identifier may be. */
+static const char keywords[] =
+    " active asm atomic_uint attribute bool break buffer case cast centroid class coherent common const continue default "
+    "discard do double else enum extern external false filter fixed flat float for goto half highp if in inline inout "
+    "input int interface invariant layout long lowp mediump namespace noinline noperspective out output partition patch "
+    "precise precision public readonly resource restrict return sample sampler shared short sizeof smooth static struct "
+    "subroutine superp switch template this true typedef uint uniform union unsigned using varying void volatile while "
+    "writeonly ";
+
+/* Functions that main may call, which a variable would hide; a member does not. */
+static const char functions[] =
+    " abs acos acosh all any asin asinh atan atanh atomicAdd atomicAnd atomicCompSwap atomicExchange atomicLoad atomicMax "
+    "atomicMin atomicOr atomicStore atomicXor barrier bitCount bitfieldExtract bitfieldInsert bitfieldReverse ceil clamp "
+    "controlBarrier cos cosh cross degrees determinant distance dot doubleBitsToInt64 doubleBitsToUint64 equal exp exp2 "
+    "faceforward findLSB findMSB float16BitsToInt16 float16BitsToUint16 floatBitsToInt floatBitsToUint floor fma fract "
+    "frexp greaterThan greaterThanEqual groupMemoryBarrier imulExtended int16BitsToFloat16 int64BitsToDouble "
+    "intBitsToFloat inverse inversesqrt isinf isnan ldexp length lessThan lessThanEqual log log2 main matrixCompMult max "
+    "memoryBarrier memoryBarrierBuffer memoryBarrierShared min mix mod modf normalize not notEqual outerProduct pack16 "
+    "pack32 pack64 packDouble2x32 packHalf2x16 packSnorm2x16 packSnorm4x8 packUint2x32 packUnorm2x16 packUnorm4x8 pow "
+    "radians reflect refract round roundEven sign sin sinh smoothstep sqrt step tan tanh transpose trunc uaddCarry "
+    "uint16BitsToFloat16 uint64BitsToDouble uintBitsToFloat umulExtended unpack16 unpack32 unpack8 unpackDouble2x32 "
+    "unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUint2x32 unpackUnorm2x16 unpackUnorm4x8 usubBorrow ";
+
+/* Whether it begins as names of GLSL's types do: with or without a letter for the kind in front of it, a digit, Buffer or Cube
+ * behind it; or as no name may. */
+static bool
+begins_reserved(const char *word)
+{
+  static const char *const types[] = {"vec", "8vec", "16vec", "64vec", "mat",     "16mat",
+                                      "int", "uint", "float", "image", "sampler", "texture"};
+  if (strncmp(word, "gl_", 3) == 0 || strncmp(word, "vyre_", 5) == 0 || strncmp(word, "subgroup", 8) == 0)
+    return true;
+  for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+    for (uint32_t skip = 0; skip < 2 && word[0]; skip++) {
+      const size_t length = strlen(types[i]);
+      const char *behind = word + skip + length;
+      if (strncmp(word + skip, types[i], length) == 0 &&
+          ((*behind >= '0' && *behind <= '9') || strncmp(behind, "Buffer", 6) == 0 || strncmp(behind, "Cube", 4) == 0))
+        return true;
+    }
+  return false;
+}
 
 static bool
-is_reserved(const char *word)
+is_reserved(const char *word, uint32_t scope)
 {
   char spaced[LONGEST + 16];
-  static const char *const types[] = {"vec",      "mat", "image", "sampler", "texture", "gl_",
-                                      "subgroup", "int", "uint",  "float",   "vyre_"};
-  const char *tail = word + (*word && strchr("biudf", *word) && strncmp(word + 1, "vec", 3) == 0 ? 1 : 0);
-  for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-    if (strncmp(word, types[i], strlen(types[i])) == 0 || strncmp(tail, types[i], strlen(types[i])) == 0)
-      return true; /* more than there are, but none that there is not */
   snprintf(spaced, sizeof(spaced), " %s ", word);
-  return strstr(reserved, spaced) != NULL;
+  return strstr(keywords, spaced) || (scope == 0 && strstr(functions, spaced));
 }
 
 static uint32_t
@@ -124,19 +133,24 @@ glsl_identifier(glsl *g, const char *base, uint32_t scope)
   const size_t prefix = scope ? (size_t)snprintf(key, sizeof(key), "%u.", scope) : 0;
   char *word = key + prefix;
   size_t n = clean(base, word);
-  if (n > 0 && !is_reserved(word) && !is_taken(g, key))
-    return take(g, key, prefix);
-  if (n == 0 || is_reserved(word)) {
-    memmove(word + 1, word, n + 1);
-    word[0] = 'v';
-    n++;
+  if (begins_reserved(word)) {
+    memmove(word + 2, word, n + 1);
+    memcpy(word, "v_", 2);
+    n += 2;
   }
-  if (word[n - 1] >= '0' && word[n - 1] <= '9' && n < LONGEST)
-    word[n++] = '_';
+  if (n > 0 && !is_reserved(word, scope) && !is_taken(g, key))
+    return take(g, key, prefix);
+  if (n == 0)
+    word[n++] = 'v';
+  else if (n < LONGEST && word[n - 1] != '_')
+    word[n++] = '_'; /* what is reserved or taken, or ends in a digit */
+  word[n] = '\0';
+  if (n > 1 && !is_reserved(word, scope) && !is_taken(g, key))
+    return take(g, key, prefix);
   uint32_t first = 0, *number = n == 1 && !scope ? &g->next_unnamed : &first;
   for (;;) {
     snprintf(word + n, 16, "%u", (*number)++);
-    if (!is_reserved(word) && !is_taken(g, key))
+    if (!is_reserved(word, scope) && !is_taken(g, key))
       return take(g, key, prefix);
   }
 }

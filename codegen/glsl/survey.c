@@ -183,19 +183,23 @@ is_root(const glsl *g, uint32_t row)
   return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_INTERFACE)) != 0 || op == VYRE_OP_var;
 }
 
+/* The rows that give lengths in a type; each type is looked at once. */
 static void
 use_lengths(glsl *g, vyre_type_id type, uint32_t buffer)
 {
-  for (;;) {
-    const vyre_type_info info = vyre_type_get(g->module, type);
-    if (info.form != VYRE_FORM_ARRAY)
-      return;
-    if (info.count_row) {
-      use(g, buffer, info.count_row);
-      g->pinned[info.count_row - g->program] = 1;
-    }
-    type = info.element;
-  }
+  if (type < 256 || g->measured[type - 256])
+    return;
+  g->measured[type - 256] = 1;
+  const vyre_type_info info = vyre_type_get(g->module, type);
+  for (uint32_t k = 0; info.form == VYRE_FORM_STRUCT && k < info.count; k++)
+    use_lengths(g, info.members[k].type, buffer);
+  if (info.form != VYRE_FORM_ARRAY)
+    return;
+  use_lengths(g, info.element, buffer);
+  if (!info.count_row)
+    return;
+  use(g, buffer, info.count_row);
+  g->pinned[info.count_row - g->program] = 1;
 }
 
 static bool

@@ -490,7 +490,7 @@ glsl_define(glsl *g, uint32_t row)
                               ? glsl_matrix_type(g, VYRE_TUPLE_TYPE(g->v->imm[row]), VYRE_TUPLE_COUNT(g->v->imm[row]), name)
                               : glsl_value_type(g, type);
   glsl_begin_line(g);
-  glsl_put(g, "%s%s %s = ", g->constants ? "const " : precise ? "precise " : "", type_name, glsl_row_name(g, row));
+  glsl_put(g, "%s%s %s = ", g->defines_constants ? "const " : precise ? "precise " : "", type_name, glsl_row_name(g, row));
   glsl_expression(g, row, GLSL_COMMA);
   glsl_put(g, ";\n");
 }

@@ -109,12 +109,12 @@ make_columns(glsl *g)
   uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->chain, &g->twice, &g->pinned, &g->goes_on, &g->left};
   g->words_memory = glsl_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   g->bytes_memory = glsl_resize(g, NULL, 0, BYTE_COLUMNS * rows);
-  g->types_memory = glsl_resize(g, NULL, 0, 3 * types * sizeof(uint32_t));
+  g->types_memory = glsl_resize(g, NULL, 0, 4 * types * sizeof(uint32_t));
   if (!g->words_memory || !g->bytes_memory || !g->types_memory)
     return false;
   memset(g->words_memory, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   memset(g->bytes_memory, 0, BYTE_COLUMNS * rows);
-  memset(g->types_memory, 0, 3 * types * sizeof(uint32_t));
+  memset(g->types_memory, 0, 4 * types * sizeof(uint32_t));
   for (size_t i = 0; i < WORD_COLUMNS; i++)
     *wide[i] = g->words_memory + i * rows;
   for (size_t i = 0; i < BYTE_COLUMNS; i++)
@@ -122,6 +122,7 @@ make_columns(glsl *g)
   g->struct_names = g->types_memory;
   g->member_names = g->types_memory + types;
   g->bare = g->types_memory + 2 * types;
+  g->measured = g->types_memory + 3 * types;
   g->member_count = 1; /* 0: none */
   return glsl_layouts_make(g);
 }
@@ -154,6 +155,7 @@ write_program(glsl *g, vyre_bytes *out)
   g->out = out;
   g->indent = 0;
   write_head(g);
+  glsl_put_text(g, g->constants.data, g->constants.size);
   glsl_put_text(g, g->structs.data, g->structs.size);
   glsl_put_text(g, g->declarations.data, g->declarations.size);
   glsl_put_text(g, g->functions.data, g->functions.size);
@@ -175,12 +177,13 @@ free_all(glsl *g)
   glsl_resize(g, g->members, g->member_capacity * sizeof(*g->members), 0);
   glsl_resize(g, g->words_memory, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
   glsl_resize(g, g->bytes_memory, BYTE_COLUMNS * rows, 0);
-  glsl_resize(g, g->types_memory, 3 * types * sizeof(uint32_t), 0);
+  glsl_resize(g, g->types_memory, 4 * types * sizeof(uint32_t), 0);
   glsl_resize(g, g->layouts, (size_t)(vyre_type_count(g->module) - 256) * GLSL_LAYOUT__COUNT * sizeof(*g->layouts), 0);
   vyre_bytes_free(&g->body);
   vyre_bytes_free(&g->functions);
   vyre_bytes_free(&g->declarations);
   vyre_bytes_free(&g->structs);
+  vyre_bytes_free(&g->constants);
   vyre_bytes_free(&g->pool);
 }
 
@@ -192,7 +195,8 @@ vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out)
   glsl g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .program = program.id};
   g.end = v->next[program.id] ? v->next[program.id] : v->rows;
   g.strict = (v->imm[program.id] & VYRE_PROGRAM_RELAXED) == 0;
-  g.body.allocator = g.functions.allocator = g.declarations.allocator = g.structs.allocator = g.pool.allocator = g.allocator;
+  g.body.allocator = g.functions.allocator = g.declarations.allocator = g.structs.allocator = g.constants.allocator =
+      g.pool.allocator = g.allocator;
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing GLSL of a module that is not sealed");
   write_program(&g, out);
