@@ -351,6 +351,83 @@ what_is_kept_beside(void **state)
   vyre_bytes_free(&words);
 }
 
+static void
+atomics_count_up_and_down(void **state)
+{
+  (void)state;
+  vyre_module_destroy(run(BODY("%a = OpAtomicIIncrement %uint %px %u1 %u0\n%b = OpAtomicIDecrement %uint %px %u1 %u0\n"
+                               "%c = OpAtomicIDecrement %uint %px %u1 %u0\n%d = OpLoad %uint %px\n%e = OpIMul %uint %a %u10\n"
+                               "%f = OpIAdd %uint %e %b\n%g = OpIMul %uint %f %u10\n%h = OpIAdd %uint %g %c\n%j = OpIMul %uint %h %u10\n"
+                               "%y = OpIAdd %uint %j %d\n" STORE)));
+  EXPECT((((x + 1) * 10 + x + 2) * 10 + x + 1) * 10 + x); /* x is what was left of it */
+}
+
+/* The older forms write their second result through a pointer. */
+static void
+parts_of_floats_go_through_pointers(void **state)
+{
+  (void)state;
+  vyre_module_destroy(run(HEAD(SIZE, "",
+    "%ffloat = OpTypePointer Function %float\n%fint = OpTypePointer Function %int\n%f34 = OpConstant %float 0.75\n%f4 = OpConstant %float 4\n")
+    BEGIN "%vm = OpVariable %ffloat Function\n%ve = OpVariable %fint Function\n" LOAD
+    "%fx = OpConvertUToF %float %x\n%f = OpFAdd %float %fx %f34\n%rest = OpExtInst %float %glsl Modf %f %vm\n"
+    "%most = OpExtInst %float %glsl Frexp %f %ve\n%whole = OpLoad %float %vm\n%exp = OpLoad %int %ve\n%w = OpConvertFToU %uint %whole\n"
+    "%e = OpBitcast %uint %exp\n%four = OpFMul %float %rest %f4\n%r = OpConvertFToU %uint %four\n"
+    "%again = OpExtInst %float %glsl Ldexp %most %exp\n%same = OpFOrdEqual %bool %again %f\n%s = OpSelect %uint %same %u1 %u0\n"
+    "%a = OpIMul %uint %w %u10\n%b = OpIAdd %uint %a %e\n%c = OpIMul %uint %b %u10\n%d = OpIAdd %uint %c %r\n%g = OpIMul %uint %d %u10\n"
+    "%y = OpIAdd %uint %g %s\n" STORE));
+  EXPECT((((x * 10 + (x < 1 ? 0 : x < 2 ? 1 : x < 4 ? 2 : x < 8 ? 3 : 4)) * 10) + 3) * 10 + 1);
+}
+
+/* As before SPIR-V 1.3: the storage class is Uniform, BufferBlock says that it is written. */
+static void
+old_storage_buffers(void **state)
+{
+  (void)state;
+  vyre_module *m = run(
+    "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %gid\n" SIZE
+    "OpDecorate %gid BuiltIn GlobalInvocationId\nOpDecorate %array ArrayStride 4\nOpDecorate %block BufferBlock\nOpMemberDecorate %block 0 Offset 0\n"
+    "OpDecorate %in DescriptorSet 0\nOpDecorate %in Binding 0\nOpDecorate %in NonWritable\nOpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 1\n"
+    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%v3 = OpTypeVector %uint 3\n%pv3 = OpTypePointer Input %v3\n"
+    "%gid = OpVariable %pv3 Input\n%array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n%pblock = OpTypePointer Uniform %block\n"
+    "%in = OpVariable %pblock Uniform\n%out = OpVariable %pblock Uniform\n%puint = OpTypePointer Uniform %uint\n%piuint = OpTypePointer Input %uint\n"
+    "%u0 = OpConstant %uint 0\n%u3 = OpConstant %uint 3\n" BEGIN LOAD "%y = OpIMul %uint %x %u3\n" STORE);
+  EXPECT(x * 3);
+  const vyre_view *v = vyre_module_view(m);
+  uint32_t buffers = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
+      assert_int_equal(VYRE_BUFFER_SPACE(v->imm_hi[row]), VYRE_SPACE_STORAGE);
+      assert_int_equal(vyre_type_get(m, v->imm[row]).flags & VYRE_TYPE_BUFFER_BLOCK, VYRE_TYPE_BUFFER_BLOCK);
+      buffers++;
+    }
+  assert_int_equal(buffers, 2);
+  vyre_module_destroy(m);
+}
+
+/* The order of memory rows depends on the model, so it stays what it was. */
+static void
+the_memory_model_is_kept(void **state)
+{
+  (void)state;
+  vyre_bytes words = import_assemble(
+    "OpCapability Shader\nOpCapability VulkanMemoryModel\nOpExtension \"SPV_KHR_vulkan_memory_model\"\nOpMemoryModel Logical Vulkan\n"
+    "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n"
+    "%main = OpFunction %void None %fn\n%l = OpLabel\nOpReturn\nOpFunctionEnd\n");
+  vyre_module *m = import_read(&words);
+  vyre_module_input(m, 0)->spirv_version = 0x10500; /* what the validator here knows */
+  vyre_bytes written = import_write(m);
+  const uint32_t *w = (const uint32_t *)(const void *)written.data;
+  size_t at = 5;
+  while ((w[at] & 0xffff) != 14) /* OpMemoryModel */
+    at += w[at] >> 16;
+  assert_int_equal(w[at + 1], 0);
+  assert_int_equal(w[at + 2], 3);
+  vyre_bytes_free(&written);
+  vyre_module_destroy(m);
+  vyre_bytes_free(&words);
+}
+
 int
 main(void)
 {
@@ -370,6 +447,10 @@ main(void)
     cmocka_unit_test(several_entry_points),
     cmocka_unit_test(byte_order_and_alignment),
     cmocka_unit_test(what_is_kept_beside),
+    cmocka_unit_test(atomics_count_up_and_down),
+    cmocka_unit_test(parts_of_floats_go_through_pointers),
+    cmocka_unit_test(old_storage_buffers),
+    cmocka_unit_test(the_memory_model_is_kept),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

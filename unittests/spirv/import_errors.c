@@ -30,8 +30,7 @@ static const struct {
     {MODULE ENTRY TYPES "%pp = OpTypePointer PhysicalStorageBuffer %uint\n", "pointers to physical storage buffers"},
     {BODY("%p = OpGroupNonUniformElect %bool %u1\n"),
      "OpGroupNonUniformElect at word 71: scope Device is not covered, only Subgroup is"},
-    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN
-                        "%p = OpGroupNonUniformIAdd %uint %u3 PartitionedReduceNV %u1 %u1\n" END,
+    {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%p = OpGroupNonUniformIAdd %uint %u3 PartitionedReduceNV %u1 %u1\n" END,
      "OpGroupNonUniformIAdd at word 75: group operation PartitionedReduceNV is not covered"},
     {BODY("%p = OpGroupIAddNonUniformAMD %uint %u1 Reduce %u1\n"), "OpGroupIAddNonUniformAMD is not covered"},
     {"OpCapability WorkgroupMemoryExplicitLayoutKHR\nOpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"\n" MODULE ENTRY,
@@ -110,6 +109,12 @@ static const struct {
      "index 2 does not lead into the type there"},
     {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpVectorShuffle %v2 %a %a 0 4\n"), "component 4 of vectors of 2 and 2"},
     {BODY("%a = OpSelect %float %u0 %f1 %f1\n"), "its condition is no bool"},
+    {BODY("%a = OpCompositeConstruct %v2 %f1 %f1\n%b = OpExtInst %v2 %glsl Cross %a %a\n"), "its type or its operands' is not one"},
+    {BODY("OpMemoryBarrier %u1 %f1\n"), "no constants"},
+    {MODULE ENTRY TYPES "%u300 = OpConstant %uint 300\n" MAIN "OpMemoryBarrier %u300 %u0\n" END, "scope 300 is not known"},
+    {MODULE ENTRY TYPES "%ff = OpTypeFunction %float\n" MAIN "%c = OpFunctionCall %float %f\n" END
+                        "%f = OpFunction %float None %ff\n%l = OpLabel\nOpReturnValue %u1\nOpFunctionEnd\n",
+     "is not of the result type of function"},
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%m = OpTypeMatrix %uint 2\n", "is no type that it can be made of"},
     {MODULE ENTRY TYPES "%a = OpTypeArray %uint %u0\n" MAIN END, "a length of 0"},
     {MODULE ENTRY TYPES "%c = OpConstantComposite %v2 %f1\n" MAIN END, "1 constituents, but type"},
