@@ -16,6 +16,7 @@
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static fake_vulkan_set_function set_failure;
+static fake_vulkan_devices_function set_devices;
 static spv_binary kernel_code;
 
 /* One storage buffer and one push constant: x[0] = push. */
@@ -54,6 +55,8 @@ prepare(void **state)
   void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
   memcpy(&set_failure, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
+  memcpy(&set_devices, &symbol, sizeof symbol);
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
   spv_result_t result = spvTextToBinary(context, kernel_text, strlen(kernel_text), &kernel_code, NULL);
   spvContextDestroy(context);
@@ -271,6 +274,81 @@ a_subgroup_operation_that_is_missing_is_named(void **state)
   assert_needs_are_named("vkGetPhysicalDeviceProperties2", needs, sizeof needs / sizeof needs[0]);
 }
 
+typedef struct seen_devices {
+  uint32_t count;
+  bool usable[8];
+  vyre_device_kind kinds[8];
+} seen_devices;
+
+static void
+see_device(void *user, const vyre_device_info *info)
+{
+  seen_devices *seen = user;
+  assert_int_equal(info->index, seen->count);
+  assert_true(seen->count < 8);
+  seen->usable[seen->count] = info->usable;
+  seen->kinds[seen->count++] = info->kind;
+}
+
+static void
+assert_no_device(const char *wanted, const char *word)
+{
+  vyre_target_options options = {.library = FAKE_VULKAN, .device = wanted};
+  vyre_target *target;
+  vyre_status status = ops->open(&options, NULL, &target);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  if (!strstr(vyre_status_text(status), word) || !strstr(vyre_status_text(status), "Fix:"))
+    fail_msg("'%s' is not in: %s", word, vyre_status_text(status));
+  vyre_status_free(status);
+}
+
+/* Discrete before integrated before virtual before the processor, of those that have compute and Vulkan 1.2. */
+static void
+the_best_usable_device_is_taken(void **state)
+{
+  (void)state;
+  static const fake_vulkan_device devices[] = {
+      {"slow one", VK_PHYSICAL_DEVICE_TYPE_CPU, VK_API_VERSION_1_3, true},
+      {"old one", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_API_VERSION_1_1, true},
+      {"drawing one", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, VK_API_VERSION_1_2, false},
+      {"good one", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, VK_API_VERSION_1_2, true},
+      {"guest one", VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, VK_API_VERSION_1_2, true},
+      {"late one", VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, VK_API_VERSION_1_2, true},
+  };
+  static const vyre_device_kind kinds[] = {VYRE_DEVICE_CPU,        VYRE_DEVICE_DISCRETE, VYRE_DEVICE_DISCRETE,
+                                           VYRE_DEVICE_INTEGRATED, VYRE_DEVICE_VIRTUAL,  VYRE_DEVICE_INTEGRATED};
+  fake_vulkan_list list = {devices, 6, 6};
+  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target *target;
+  vyre_device_info info;
+  seen_devices seen = {0};
+  set_devices(&list);
+  assert_null(ops->list(&options, see_device, &seen));
+  assert_int_equal(seen.count, 6);
+  for (uint32_t i = 0; i < 6; i++) {
+    assert_int_equal(seen.usable[i], i != 1 && i != 2);
+    assert_int_equal(seen.kinds[i], kinds[i]);
+  }
+  assert_null(ops->open(&options, NULL, &target));
+  ops->describe(target, &info);
+  assert_string_equal(info.name, "good one");
+  assert_int_equal(info.index, 3);
+  assert_null(ops->close(target));
+  options.device = "GUEST";
+  assert_null(ops->open(&options, NULL, &target));
+  ops->describe(target, &info);
+  assert_int_equal(info.index, 4);
+  assert_null(ops->close(target));
+  assert_no_device("old", "1 'old one' (lacks compute or Vulkan 1.2)");
+  assert_no_device("2", "none that fits '2'");
+  assert_no_device("6", "none that fits '6'");
+  list.count_again = 5; /* one was taken out meanwhile */
+  assert_no_device(NULL, "VK_INCOMPLETE");
+  list = (fake_vulkan_list){devices, 0, 0};
+  assert_no_device(NULL, "no device");
+  set_devices(NULL);
+}
+
 static const char atomic_text[] = "OpCapability Shader\n"
                                   "OpMemoryModel Logical GLSL450\n"
                                   "OpEntryPoint GLCompute %main \"main\"\n"
@@ -375,6 +453,7 @@ main(void)
       cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
       cmocka_unit_test(a_feature_that_is_missing_is_named),
       cmocka_unit_test(a_subgroup_operation_that_is_missing_is_named),
+      cmocka_unit_test(the_best_usable_device_is_taken),
       cmocka_unit_test(an_atomic_that_is_missing_is_named),
       cmocka_unit_test(a_lost_device_stays_lost),
   };

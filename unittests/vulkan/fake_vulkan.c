@@ -1,4 +1,4 @@
-/* A Vulkan library for tests: the real one, but for one function, which is missing or fails.
+/* A Vulkan library for tests: the real one, but for one function, which is missing or fails, or for the devices that there are.
  *
  * A function that fails is called with the arguments of any; that works with the calling conventions there are, and is for tests
  * alone.
@@ -12,12 +12,64 @@
 static char chosen[64];
 static VkResult chosen_result;
 static PFN_vkGetDeviceProcAddr real_device;
+static const fake_vulkan_list *listed;
+static uint32_t asked; /* how many devices' properties were asked for since they were listed */
+static PFN_vkEnumeratePhysicalDevices real_enumerate;
+static PFN_vkGetPhysicalDeviceProperties real_properties;
+static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
 
 void
 fake_vulkan_set(const char *name, VkResult result)
 {
   strncpy(chosen, name, sizeof chosen - 1);
   chosen_result = result;
+}
+
+void
+fake_vulkan_devices(const fake_vulkan_list *list)
+{
+  listed = list;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+enumerate(VkInstance instance, uint32_t *count, VkPhysicalDevice *out)
+{
+  asked = 0;
+  if (!listed)
+    return real_enumerate(instance, count, out);
+  const uint32_t there = out ? listed->count_again : listed->count;
+  if (out) {
+    VkPhysicalDevice first;
+    uint32_t one = 1;
+    const VkResult result = real_enumerate(instance, &one, &first);
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+      return result;
+    for (uint32_t i = 0; i < there && i < *count; i++)
+      out[i] = first;
+  }
+  *count = there;
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
+{
+  real_properties(device, out);
+  if (!listed || asked >= listed->count)
+    return;
+  const fake_vulkan_device *fake = &listed->devices[asked++];
+  out->deviceType = fake->type;
+  out->apiVersion = fake->version;
+  strncpy(out->deviceName, fake->name, sizeof out->deviceName - 1);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+families(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
+{
+  real_families(device, count, out);
+  for (uint32_t i = 0; listed && out && i < *count; i++)
+    if (asked && !listed->devices[asked - 1].computes)
+      out[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -52,6 +104,18 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
     memcpy(&real, &symbol, sizeof real);
   }
   PFN_vkVoidFunction found = replace(name, real(instance, name));
+  if (found && strcmp(name, "vkEnumeratePhysicalDevices") == 0 && found != (PFN_vkVoidFunction)fail) {
+    real_enumerate = (PFN_vkEnumeratePhysicalDevices)found;
+    return (PFN_vkVoidFunction)enumerate;
+  }
+  if (found && strcmp(name, "vkGetPhysicalDeviceProperties") == 0 && found != (PFN_vkVoidFunction)fail) {
+    real_properties = (PFN_vkGetPhysicalDeviceProperties)found;
+    return (PFN_vkVoidFunction)properties;
+  }
+  if (found && strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties") == 0 && found != (PFN_vkVoidFunction)fail) {
+    real_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties)found;
+    return (PFN_vkVoidFunction)families;
+  }
   if (!found || strcmp(name, "vkGetDeviceProcAddr") != 0)
     return found;
   real_device = (PFN_vkGetDeviceProcAddr)found;

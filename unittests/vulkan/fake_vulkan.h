@@ -4,10 +4,26 @@
 #ifndef VYRE_UNITTESTS_FAKE_VULKAN_H
 #define VYRE_UNITTESTS_FAKE_VULKAN_H
 
+#include <stdbool.h>
 #include <vulkan/vulkan.h>
 
 /* From now on that function is missing (VK_SUCCESS), or fails with that result.  "": none. */
 __attribute__((visibility("default"))) void fake_vulkan_set(const char *name, VkResult result);
 typedef void (*fake_vulkan_set_function)(const char *name, VkResult result);
+
+/* From now on these devices are there in place of the real ones; each is the first real one under another name.  NULL: the real
+ * ones.  They are told apart by the order in which their properties are asked for. */
+typedef struct fake_vulkan_device {
+  const char *name;
+  VkPhysicalDeviceType type;
+  uint32_t version;
+  bool computes;
+} fake_vulkan_device;
+typedef struct fake_vulkan_list {
+  const fake_vulkan_device *devices;
+  uint32_t count, count_again; /* how many there are when it is asked first, and when they are asked for */
+} fake_vulkan_list;
+__attribute__((visibility("default"))) void fake_vulkan_devices(const fake_vulkan_list *list);
+typedef void (*fake_vulkan_devices_function)(const fake_vulkan_list *list);
 
 #endif
