@@ -350,6 +350,12 @@ bad_kernels_are_refused(void **state)
   assert_fails(ops->compile(target, &bad, &kernel), VYRE_CODE_INPUT, "invocations a workgroup in y", "allows");
   bad.workgroup[1] = 0;
   assert_fails(ops->compile(target, &bad, &kernel), VYRE_CODE_INPUT, "0 invocations", "scale.spvasm");
+  vyre_device_info info;
+  ops->describe(target, &info);
+  bad = good;
+  bad.workgroup[0] = bad.workgroup[1] = bad.workgroup[2] = info.max_workgroup[2]; /* each is allowed */
+  assert_true((uint64_t)info.max_workgroup[2] * info.max_workgroup[2] * info.max_workgroup[2] > info.max_invocations);
+  assert_fails(ops->compile(target, &bad, &kernel), VYRE_CODE_INPUT, "invocations a workgroup, ", "allows");
   bad = good;
   bad.push_size = 6;
   assert_fails(ops->compile(target, &bad, &kernel), VYRE_CODE_INPUT, "6 bytes of push constants", "multiple of 4");
@@ -361,6 +367,19 @@ bad_kernels_are_refused(void **state)
   assert_fails(ops->compile(target, &bad, &kernel), VYRE_CODE_INPUT, "set 2 binding 1 twice", "Fix");
   slots[1].set = 0xffffffff;
   assert_fails(ops->compile(target, &bad, &kernel), VYRE_CODE_INPUT, "descriptor sets", "allows");
+  /* the last set that is allowed, and the first that is not; a binding may have its number in each set */
+  vyre_kernel_slot more[] = {scale_slots[0], scale_slots[1], {.set = 0, .binding = 1, .kind = VYRE_SLOT_STORAGE}};
+  bad = good;
+  bad.slots = more;
+  bad.slot_count = 3;
+  vyre_status status = VYRE_OK;
+  for (; !status && more[2].set < 0x10000; more[2].set += !status)
+    if (more[2].set != 2)
+      status = ops->compile(target, &bad, &kernel);
+  char first[64], last[64];
+  snprintf(first, sizeof first, "needs %u descriptor sets", more[2].set + 1);
+  snprintf(last, sizeof last, "allows %u\n", more[2].set);
+  assert_fails(status, VYRE_CODE_INPUT, first, last);
   bad = good;
   bad.specs = &(vyre_kernel_spec){.id = 7, .size = 3};
   bad.spec_count = 1;
