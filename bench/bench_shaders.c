@@ -1,10 +1,11 @@
 /* Shaders through vyre and through libSPIRV-Tools-opt, in one process, interleaved: import, passes and export against parse, the
  * like passes and emit.
  *
- *   bench-shaders [-rounds=N] FILE.spv|FILE.comp ...
+ *   bench-shaders [-rounds=N] [-batch=N] FILE.spv|FILE.comp ...
  *
  * Times are medians over the rounds of the sum over all files; one module is cleared for each file and the passes are loaded once,
- * as in a program that optimizes many.  The A/A line is vyre against itself: what the noise is.
+ * as in a program that optimizes many.  -batch: the files again and again into one table of up to N programs, sealed once, and out
+ * again one by one.  The A/A line is vyre against itself: what the noise is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -110,10 +111,49 @@ time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, co
   return end - start;
 }
 
+/* Into one table, and out.  The second round has its memory. */
+static void
+run_batch(const shader *shaders, size_t count, size_t programs)
+{
+  vyre_module *module;
+  vyre_bytes out = {0};
+  uint64_t times[4] = {0};
+  stop(vyre_module_create(NULL, 0, &module));
+  for (int round = 0; round < 2; round++) {
+    vyre_module_clear(module);
+    times[0] = bench_now();
+    for (size_t i = 0; i < programs; i++)
+      stop(vyre_spirv_read(module, shaders[i % count].words.data, shaders[i % count].words.size, shaders[i % count].path));
+    times[1] = bench_now();
+    stop(vyre_module_seal(module, NULL));
+    times[2] = bench_now();
+    for (uint32_t i = 0; i < vyre_module_input_count(module); i++) {
+      out.size = 0;
+      stop(vyre_spirv_write(module, i, NULL, &out));
+    }
+    times[3] = bench_now();
+  }
+  const double n = (double)programs;
+  printf("%9zu %10u %12.0f %12.0f %12.0f\n", programs, vyre_module_view(module)->rows, (double)(times[1] - times[0]) / n,
+         (double)(times[2] - times[1]) / n, (double)(times[3] - times[2]) / n);
+  vyre_bytes_free(&out);
+  vyre_module_destroy(module);
+}
+
+static void
+run_batches(const shader *shaders, size_t count, size_t most)
+{
+  static const size_t sizes[] = {10, 1000, 50000};
+  printf("\none table of many\n%9s %10s %12s %12s %12s   ns a program\n", "programs", "rows", "import", "seal", "export");
+  for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes) && sizes[i] <= most; i++)
+    run_batch(shaders, count, sizes[i]);
+}
+
 int
 main(int argc, char **argv)
 {
   unsigned rounds = 21;
+  size_t batch = 0;
   shader *shaders = calloc((size_t)argc, sizeof *shaders);
   size_t count = 0, body = 0, body_vyre = 0, body_like = 0, body_o = 0;
   vyre_registry *registry;
@@ -124,10 +164,12 @@ main(int argc, char **argv)
   for (int i = 1; i < argc; i++)
     if (strncmp(argv[i], "-rounds=", 8) == 0)
       rounds = (unsigned)strtoul(argv[i] + 8, NULL, 10);
+    else if (strncmp(argv[i], "-batch=", 7) == 0)
+      batch = strtoul(argv[i] + 7, NULL, 10);
     else
       shaders[count++].path = argv[i];
   if (count == 0 || rounds == 0) {
-    fprintf(stderr, "usage: bench-shaders [-rounds=N] FILE.spv|FILE.comp ...\n");
+    fprintf(stderr, "usage: bench-shaders [-rounds=N] [-batch=N] FILE.spv|FILE.comp ...\n");
     return 2;
   }
   stop(vyre_module_create(NULL, 0, &module));
@@ -174,6 +216,8 @@ main(int argc, char **argv)
   printf("ratio, with passes:              %.1f\n", (double)median[PEER_PASSES] / (double)median[VYRE_PASSES]);
   printf("A/A (vyre against itself):       %.3f\n", (double)median[VYRE_PASSES] / (double)median[VYRE_AGAIN]);
 
+  if (batch)
+    run_batches(shaders, count, batch);
   for (size_t i = 0; i < count; i++)
     vyre_bytes_free(&shaders[i].words);
   free(shaders);

@@ -225,6 +225,8 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
       table_resize(module, s.map, bytes, 0);
     VYRE_TRY(status);
   }
+  if (!module->sealed)
+    table_link_inputs(module);
   module->sealed = true;
   return table_unique_names(module) ? VYRE_OK : vyre_module_status(module);
 }

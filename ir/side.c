@@ -298,6 +298,20 @@ vyre_program_info_of(vyre_module *module, vyre_row program)
   return &table_program_of(module, program.id)->info;
 }
 
+void
+table_link_inputs(vyre_module *module)
+{
+  for (uint32_t i = 0; i < module->input_count; i++)
+    module->inputs[i].first_program = 0;
+  for (uint32_t row = module->view.last[0]; row; row = module->view.prev[row]) {
+    vyre_program_info *info = vyre_program_info_of(module, (vyre_row){row});
+    if (info->input >= module->input_count)
+      continue;
+    info->next_program = module->inputs[info->input].first_program;
+    module->inputs[info->input].first_program = row;
+  }
+}
+
 vyre_buffer_info *
 vyre_buffer_info_of(vyre_module *module, vyre_row buffer)
 {

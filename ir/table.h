@@ -165,6 +165,9 @@ bool table_add_buffer_info(vyre_module *module, uint32_t row, uint32_t set, uint
 void table_clear_side(vyre_module *module);
 bool table_clone_side(const vyre_module *from, vyre_module *to);
 
+/* Makes each input's list of programs.  O(programs). */
+void table_link_inputs(vyre_module *module);
+
 /* ---- types.c ---- */
 /* Count rows through `map`; equal types stay apart. */
 void table_remap_types(vyre_module *module, const uint32_t *map);

@@ -75,9 +75,8 @@ kinds_of_spaces(vyre_spv *s, uint32_t out[VYRE_SPACE_PUSH + 1])
 {
   vyre_spv_words kinds = {0};
   fill_kinds(s, &kinds);
-  for (uint32_t program = s->first[0]; program; program = s->next[program]) {
-    if (vyre_program_info_of(s->module, (vyre_row){program})->input != s->input)
-      continue;
+  for (uint32_t program = vyre_module_input(s->module, s->input)->first_program; program;
+       program = vyre_program_info_of(s->module, (vyre_row){program})->next_program)
     for (uint32_t row = s->first[program]; row; row = s->next[row]) {
       if (vyre_spv_opcode(s, row) != VYRE_OP_buffer)
         continue;
@@ -85,7 +84,6 @@ kinds_of_spaces(vyre_spv *s, uint32_t out[VYRE_SPACE_PUSH + 1])
       if (space <= VYRE_SPACE_PUSH)
         out[space] |= kinds_in(&kinds, s->imm[row]);
     }
-  }
 }
 
 void

@@ -265,16 +265,13 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.next_id = 1;
   s.out = &s.code;
   write_head(&s, from);
-  uint32_t programs = 0;
-  for (uint32_t program = view->first[0]; program && !vyre_spv_failed(&s); program = view->next[program]) {
-    if (vyre_program_info_of(borrowed, (vyre_row){program})->input != input)
-      continue;
+  for (uint32_t program = from->first_program; program && !vyre_spv_failed(&s);
+       program = vyre_program_info_of(borrowed, (vyre_row){program})->next_program) {
     open_program(&s, program, view->rows);
     if (!vyre_spv_failed(&s))
       write_program(&s, program);
-    programs++;
   }
-  if (programs == 0 && !vyre_spv_failed(&s))
+  if (!from->first_program && !vyre_spv_failed(&s))
     s.status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: '%s' has no program\nFix: give an input with an entry point",
                           vyre_string_text(module, from->path));
   if (from->capabilities.count == 0)

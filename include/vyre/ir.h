@@ -109,6 +109,7 @@ typedef struct vyre_input {
   vyre_word_list extensions;   /* whole instructions: OpExtension; kept in order */
   vyre_string remark;          /* why its programs are verbatim; 0: they are not */
   vyre_word_list debug;        /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
+  uint32_t first_program;      /* its programs, in a sealed module: this row, then by next_program; 0: none */
 } vyre_input;
 
 uint32_t vyre_module_add_input(vyre_module *module, const char *path); /* index; UINT32_MAX: no memory */
@@ -117,7 +118,8 @@ vyre_input *vyre_module_input(vyre_module *module, uint32_t index); /* moves whe
 void vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t *words, uint32_t count);
 
 typedef struct vyre_program_info {
-  uint32_t input;       /* which input it came from */
+  uint32_t input;        /* which input it came from */
+  uint32_t next_program; /* in a sealed module: the next program row of that input; 0: none */
   vyre_word_list modes; /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
   vyre_string entry;    /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
 } vyre_program_info;
