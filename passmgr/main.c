@@ -1,12 +1,14 @@
 /* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them.
  *
  * Each input is a module of its own.  One that fails leaves no output, and the others are done all the same; the exit code is that
- * of the first failure.
+ * of the first failure.  With -j several threads work, each on a module that it clears; what they have to say and to write waits
+ * until it is the input's turn, so that all is as without.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +28,27 @@
 #error "the build says which version this is"
 #endif
 
+/* What became of one input. */
+typedef struct work {
+  vyre_bytes said, output;
+  uint64_t making; /* the output, in nanoseconds */
+  vyre_input_kind kind;
+  vyre_report *report; /* NULL: nobody asked */
+  vyre_status status;
+  bool done;
+} work;
+
 typedef struct tool {
   tool_options options;
   vyre_registry *registry;
   vyre_pipeline *pipeline; /* NULL: no passes */
   vyre_report *report;     /* NULL: nobody asked */
   char **written;          /* owned names under -outdir, one an input */
+  work *works;             /* one an input */
+  pthread_mutex_t lock;    /* of all below, and of what is written */
+  pthread_cond_t turn;
+  uint32_t begun, finished; /* inputs; they finish in order */
+  int code;
 } tool;
 
 /* ---- what is said -------------------------------------------------------------------------------------------------------- */
@@ -47,10 +64,17 @@ complain(vyre_status status)
   return code;
 }
 
+/* To standard error, or where it waits for its input's turn. */
+static void
+say(vyre_bytes *said, const char *text, size_t length)
+{
+  if (!said || vyre_status_code(vyre_bytes_append(said, text, length)) != VYRE_CODE_OK)
+    fwrite(text, 1, length, stderr);
+}
+
 static void
 emit(void *user, const vyre_diagnostic *diagnostic)
 {
-  (void)user;
   char small[2048], *text = small;
   size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof(small));
   if (needed >= sizeof(small)) {
@@ -61,7 +85,11 @@ emit(void *user, const vyre_diagnostic *diagnostic)
       text = small;
   }
   size_t length = strlen(text);
-  fprintf(stderr, "%s%s%s", diagnostic->file ? "" : "vyre-passmgr: ", text, length && text[length - 1] == '\n' ? "" : "\n");
+  if (!diagnostic->file)
+    say(user, "vyre-passmgr: ", 14);
+  say(user, text, length);
+  if (length == 0 || text[length - 1] != '\n')
+    say(user, "\n", 1);
   if (text != small)
     free(text);
 }
@@ -69,11 +97,8 @@ emit(void *user, const vyre_diagnostic *diagnostic)
 static void
 print(void *user, const char *text, size_t length)
 {
-  (void)user;
-  fwrite(text, 1, length, stderr);
+  say(user, text, length);
 }
-
-static const vyre_diagnostics diagnostics = {emit, NULL};
 
 /* Writes a text of our own to standard output, and frees it. */
 static vyre_status
@@ -127,11 +152,11 @@ now(void)
 
 /* Since `start`; gives the time now. */
 static uint64_t
-add_time(const tool *t, const char *what, uint64_t start)
+add_time(const work *w, const char *what, uint64_t start)
 {
   uint64_t end = now();
-  if (t->report)
-    vyre_report_add_time(t->report, what, end - start);
+  if (w->report)
+    vyre_report_add_time(w->report, what, end - start);
   return end;
 }
 
@@ -265,66 +290,125 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
 }
 
 static vyre_status
-write_output(tool *t, uint32_t index, const vyre_module *module, vyre_input_kind kind)
+make_output(const tool *t, const vyre_module *module, work *w)
 {
-  const char *path;
-  output_form form = form_of_output(&t->options, kind);
-  VYRE_TRY(choose_output(t, index, form, &path));
   const vyre_spirv_options spirv_options = {.strip = t->options.strip};
-  vyre_bytes bytes = {0};
-  vyre_status status = form == OUTPUT_SPIRV  ? vyre_spirv_write(module, 0, &spirv_options, &bytes)
-                       : form == OUTPUT_VIR0 ? vyre_vir0_write(module, NULL, 0, &bytes)
-                       : form == OUTPUT_GLSL ? write_glsl(module, &bytes)
-                                             : vyre_text_print(module, NULL, &bytes);
-  if (!status)
-    status = vyre_file_write(path, bytes.data, bytes.size);
-  vyre_bytes_free(&bytes);
-  return status;
+  switch (form_of_output(&t->options, w->kind)) {
+  case OUTPUT_SPIRV:
+    return vyre_spirv_write(module, 0, &spirv_options, &w->output);
+  case OUTPUT_VIR0:
+    return vyre_vir0_write(module, NULL, 0, &w->output);
+  case OUTPUT_GLSL:
+    return write_glsl(module, &w->output);
+  default:
+    return vyre_text_print(module, NULL, &w->output);
+  }
 }
 
-/* Read, verify, run, verify, write. */
+/* Read, verify, run, verify, to bytes. */
 static vyre_status
-process_module(tool *t, uint32_t index, vyre_module *module)
+process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
 {
   const tool_options *o = &t->options;
-  const char *path = o->inputs.names[index];
+  const char *path = o->inputs.names[w - t->works];
   const vyre_pipeline_options run_options = {
       .verify_each = o->verify_each,
       .print_before_all = o->print_before_all,
       .print_after_all = o->print_after_all,
       .print_changed = o->print_changed,
       .print = print,
-      .diagnostics = diagnostics,
-      .report = t->report,
+      .print_user = said,
+      .diagnostics = {emit, said},
+      .report = w->report,
   };
   const vyre_glsl_options glsl = {o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug};
-  if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed))
-    fprintf(stderr, "; *** input '%s' ***\n", path);
-  vyre_input_kind kind;
+  if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed)) {
+    say(said, "; *** input '", 13);
+    say(said, path, strlen(path));
+    say(said, "' ***\n", 6);
+  }
   uint64_t start = now();
-  VYRE_TRY(vyre_input_read(module, path, &glsl, diagnostics, &kind));
-  start = add_time(t, "read", start);
+  VYRE_TRY(vyre_input_read(module, path, &glsl, run_options.diagnostics, &w->kind));
+  start = add_time(w, "read", start);
   VYRE_TRY(vyre_status_note(vyre_module_check(module, &run_options), "as read from '%s'", path));
-  start = add_time(t, "verify", start);
+  start = add_time(w, "verify", start);
   if (t->pipeline)
     VYRE_TRY(vyre_pipeline_run(t->pipeline, module, &run_options));
   start = now();
   if (t->pipeline && !o->verify_each)
     VYRE_TRY(vyre_status_note(vyre_module_check(module, &run_options), "after the last pass; -verify-each tells which one it was"));
-  start = add_time(t, "verify", start);
-  VYRE_TRY(write_output(t, index, module, kind));
-  add_time(t, "write", start);
+  start = add_time(w, "verify", start);
+  VYRE_TRY(make_output(t, module, w));
+  w->making = now() - start;
   return VYRE_OK;
 }
 
+/* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
+
 static vyre_status
-process_input(tool *t, uint32_t index)
+write_output(tool *t, uint32_t index)
 {
-  vyre_module *module;
-  VYRE_TRY(vyre_module_create(NULL, 0, &module));
-  vyre_status status = process_module(t, index, module);
+  const work *w = &t->works[index];
+  const char *path;
+  VYRE_TRY(choose_output(t, index, form_of_output(&t->options, w->kind), &path));
+  const uint64_t start = now();
+  VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
+  add_time(w, "write", start - w->making);
+  return VYRE_OK;
+}
+
+/* It is its turn. */
+static void
+finish_input(tool *t, uint32_t index)
+{
+  work *w = &t->works[index];
+  if (w->said.size)
+    fwrite(w->said.data, 1, w->said.size, stderr);
+  if (!w->status)
+    w->status = write_output(t, index);
+  if (t->options.inputs.count > 1)
+    w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
+  if (w->report)
+    vyre_report_add(t->report, w->report);
+  vyre_report_destroy(w->report);
+  vyre_bytes_free(&w->said);
+  vyre_bytes_free(&w->output);
+  const int failed = complain(w->status);
+  t->code = t->code ? t->code : failed;
+}
+
+/* One thread's work: the next input that nobody has begun, as long as there are any.  Who finishes the one whose turn it is
+ * finishes what was waiting for it. */
+static void *
+work_on(void *user)
+{
+  tool *t = user;
+  const uint32_t count = t->options.inputs.count, ahead = 8 * t->options.threads;
+  vyre_module *module = NULL;
+  pthread_mutex_lock(&t->lock);
+  for (;;) {
+    while (t->begun < count && t->begun - t->finished >= ahead) /* what waits takes memory */
+      pthread_cond_wait(&t->turn, &t->lock);
+    if (t->begun >= count)
+      break;
+    work *w = &t->works[t->begun++];
+    pthread_mutex_unlock(&t->lock);
+    w->status = module ? VYRE_OK : vyre_module_create(NULL, 0, &module);
+    if (!w->status && t->report)
+      w->status = vyre_report_create(NULL, &w->report);
+    if (!w->status)
+      w->status = process_module(t, w, module, t->options.threads > 1 ? &w->said : NULL);
+    if (module)
+      vyre_module_clear(module);
+    pthread_mutex_lock(&t->lock);
+    w->done = true;
+    while (t->finished < count && t->works[t->finished].done)
+      finish_input(t, t->finished++);
+    pthread_cond_broadcast(&t->turn);
+  }
+  pthread_mutex_unlock(&t->lock);
   vyre_module_destroy(module);
-  return t->options.inputs.count > 1 ? vyre_status_note(status, "input '%s'", t->options.inputs.names[index]) : status;
+  return NULL;
 }
 
 static vyre_status
@@ -337,8 +421,9 @@ prepare_inputs(tool *t)
     if (strcmp(inputs->names[i], "-") == 0)
       return VYRE_ERROR(VYRE_CODE_USAGE, "standard input has no name that -outdir could use\nFix: -o FILE");
   t->written = calloc(inputs->count, sizeof(*t->written));
-  if (!t->written)
-    return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  t->works = calloc(inputs->count, sizeof(*t->works));
+  if (!t->written || !t->works)
+    return VYRE_OUT_OF_MEMORY("for the inputs");
   VYRE_TRY(check_outputs(t));
   return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
 }
@@ -361,15 +446,23 @@ print_report(const tool *t)
 static int
 process_all(tool *t)
 {
-  int code = complain(prepare_inputs(t));
+  const int code = complain(prepare_inputs(t));
   if (code)
     return code;
-  for (uint32_t i = 0; i < t->options.inputs.count; i++) {
-    int failed = complain(process_input(t, i));
-    code = code ? code : failed;
-  }
-  int failed = complain(print_report(t));
-  return code ? code : failed;
+  pthread_t threads[MOST_THREADS];
+  uint32_t more = 0;
+  pthread_mutex_init(&t->lock, NULL);
+  pthread_cond_init(&t->turn, NULL);
+  while (more + 1 < t->options.threads && more + 1 < t->options.inputs.count &&
+         pthread_create(&threads[more], NULL, work_on, t) == 0)
+    more++;
+  work_on(t);
+  for (uint32_t i = 0; i < more; i++)
+    pthread_join(threads[i], NULL);
+  pthread_cond_destroy(&t->turn);
+  pthread_mutex_destroy(&t->lock);
+  const int failed = complain(print_report(t));
+  return t->code ? t->code : failed;
 }
 
 /* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
@@ -416,6 +509,7 @@ main(int argc, char **argv)
   for (uint32_t i = 0; t.written && i < t.options.inputs.count; i++)
     free(t.written[i]);
   free(t.written);
+  free(t.works);
   vyre_report_destroy(t.report);
   vyre_pipeline_destroy(t.pipeline);
   vyre_registry_destroy(t.registry);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "suggest.h"
 
@@ -36,6 +37,7 @@ static const option options[] = {
     {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
     {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
+    {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
     {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
     {"plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder"},
     {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
@@ -137,6 +139,23 @@ parse_option(int argc, char **argv, int *at, tool_options *out)
   return store_value(out, o, value, argc);
 }
 
+/* The last -j counts. */
+static vyre_status
+count_threads(tool_options *o)
+{
+  o->threads = 1;
+  if (o->jobs.count == 0)
+    return VYRE_OK;
+  const char *text = o->jobs.names[o->jobs.count - 1];
+  char *end;
+  unsigned long count = strtoul(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end || count > MOST_THREADS)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-j is a number of threads from 0 to %u, not '%s'", MOST_THREADS, text);
+  const long processors = count ? 0 : sysconf(_SC_NPROCESSORS_ONLN);
+  o->threads = count ? (uint32_t)count : processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
+  return VYRE_OK;
+}
+
 static vyre_status
 check(const tool_options *o)
 {
@@ -166,13 +185,14 @@ options_parse(int argc, char **argv, tool_options *out)
     else
       VYRE_TRY(parse_option(argc, argv, &at, out));
   }
+  VYRE_TRY(count_threads(out));
   return check(out);
 }
 
 void
 options_free(tool_options *o)
 {
-  name_list *const lists[] = {&o->load, &o->plugin_dir, &o->include_dirs, &o->defines, &o->inputs};
+  name_list *const lists[] = {&o->load, &o->plugin_dir, &o->include_dirs, &o->defines, &o->jobs, &o->inputs};
   for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
     free(lists[i]->names);
 }

@@ -6,6 +6,8 @@
 
 #include "vyre/status.h"
 
+#define MOST_THREADS 256u
+
 typedef struct name_list {
   const char **names; /* owned array of borrowed arguments */
   uint32_t count;
@@ -13,7 +15,8 @@ typedef struct name_list {
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir;
-  name_list load, plugin_dir, include_dirs, defines, inputs;
+  name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
+  uint32_t threads; /* of jobs: 1 to MOST_THREADS */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip,
       help, version;
 } tool_options;

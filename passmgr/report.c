@@ -116,6 +116,21 @@ vyre_report_count_add(vyre_report *report, const char *pass, const char *name, u
   report->counts[report->count_count++] = entry;
 }
 
+void
+vyre_report_add(vyre_report *to, const vyre_report *from)
+{
+  for (uint32_t i = 0; i < from->time_count; i++) {
+    timed *entry = find_timed(to, from->times[i].name);
+    if (!entry)
+      continue;
+    entry->nanoseconds += from->times[i].nanoseconds;
+    entry->runs += from->times[i].runs;
+    entry->changed += from->times[i].changed;
+  }
+  for (uint32_t i = 0; i < from->count_count; i++)
+    vyre_report_count_add(to, from->counts[i].pass, from->counts[i].name, from->counts[i].amount);
+}
+
 uint64_t
 vyre_report_count(const vyre_report *report, const char *pass, const char *name)
 {

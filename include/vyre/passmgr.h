@@ -69,6 +69,8 @@ VYRE_MUST_USE vyre_status vyre_report_create(const vyre_allocator *allocator, vy
 void vyre_report_destroy(vyre_report *report);
 /* Wall time that is no pass's: "read", "write".  Memory is lost, not the run, where there is none. */
 void vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanoseconds);
+/* What `from` has, too: of runs that had a report of their own, as each thread's. */
+void vyre_report_add(vyre_report *to, const vyre_report *from);
 VYRE_MUST_USE vyre_status vyre_report_times(const vyre_report *report, vyre_bytes *out);
 VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_bytes *out);
 /* Of all passes together, by pass and name; 0: never counted. */
