@@ -521,7 +521,7 @@ what_dropped_rows_had_is_gone(void **state)
   vyre_row program = vyre_build_program(m, "p", 0, vyre_module_add_input(m, "p"), &b);
   for (int i = 0; i < 4; i++) {
     rows[i] = build_gid(&b);
-    vyre_row_set_name(m, rows[i], "abcd" + i, 1);
+    vyre_row_set_name(m, rows[i], &"abcd"[i], 1);
     vyre_row_set_line(m, rows[i], 0, (uint32_t)i + 1, 1);
   }
   for (int i = 1; i < 4; i++)
