@@ -283,9 +283,11 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(module);
   const uint32_t program = v->first[0];
-  if (!program || v->next[program])
-    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there %s\nFix: -emit=vir or -emit=spirv",
-                      program ? "are several" : "is none");
+  if (!program)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is none");
+  if (v->next[program])
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is @%s, @%s\nFix: -emit=vir or -emit=spirv",
+                      vyre_row_name(module, (vyre_row){program}), vyre_row_name(module, (vyre_row){v->next[program]}));
   return vyre_glsl_write(module, (vyre_row){program}, out);
 }
 

@@ -127,10 +127,22 @@ make_columns(glsl *g)
   return glsl_layouts_make(g);
 }
 
+/* The program's name as a comment: what no identifier has is left out, as it might end the line, or not end it. */
+static void
+write_name(glsl *g)
+{
+  const char *name = vyre_row_name(g->module, (vyre_row){g->program});
+  glsl_put(g, "// @");
+  for (; name && *name; name++)
+    glsl_put_text(g, strchr("\\?", *name) || (unsigned char)*name < ' ' ? "_" : name, 1);
+  glsl_put(g, "\n");
+}
+
 static void
 write_head(glsl *g)
 {
   glsl_put(g, "#version 460\n");
+  write_name(g);
   for (uint32_t i = 0; i < GLSL_EXTENSION__COUNT; i++)
     if (g->extensions >> i & 1)
       glsl_put(g, "#extension %s : require\n", extension_names[i]);
