@@ -489,6 +489,7 @@ vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a,
   case VYRE_VOID:
   case VYRE_TUPLE:
   case VYRE_PATH:
+  case VYRE_OPAQUE:
   case VYRE_KIND__COUNT: break;
   }
   /* clang-format on */

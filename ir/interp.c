@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp_internal.h"
+#include "vyre/opaque.h"
 
 #include "eval_row.h"
 #include "eval_scalar.h"
@@ -314,6 +315,27 @@ is_in(const uint64_t *mask, uint32_t invocation)
   return (mask[invocation / 64] >> (invocation % 64) & 1u) != 0;
 }
 
+/* What only a device knows how to do. */
+static bool
+run_opaque(interp *ip, uint32_t row, const uint64_t *active)
+{
+  const uint32_t op = VYRE_ROW_OP(ip->view->op[row]);
+  const vyre_type_info words = vyre_type_get(ip->module, vyre_op_is_opaque(op) ? ip->view->imm[row] : 0);
+  const char *name = words.form == VYRE_FORM_WORDS ? vyre_words_name(words.flags) : NULL;
+  if (name)
+    return interp_fail(ip, row, first_of(ip, active), "run it on a device", "the interpreter does not know Op%s:", name);
+  return interp_fail(ip, row, first_of(ip, active), "run it on a device", "the interpreter does not know %s:",
+                     op == VYRE_OP_verbatim  ? "a module that is kept word for word"
+                     : vyre_op_is_opaque(op) ? "this instruction"
+                                             : "images, pointers and the like");
+}
+
+static bool
+moves_opaque(const interp *ip, uint32_t row)
+{
+  return row_kind(ip->view, row) == VYRE_OPAQUE || (ip->view->b[row] && row_kind(ip->view, ip->view->b[row]) == VYRE_OPAQUE);
+}
+
 /* Every invocation that has not returned of the grid, or of each workgroup that is here, must be here. */
 static bool
 run_barrier(interp *ip, uint32_t row, const uint64_t *active)
@@ -353,11 +375,11 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
     return run_jump(ip, within, row, active);
   case VYRE_OP_trap: return interp_fail(ip, row, first_of(ip, active), "keep control from the trap row", "trap in");
-  case VYRE_OP_verbatim:
-    return interp_fail(ip, row, first_of(ip, active), "run it on a device", "a module that vyre keeps word for word cannot be interpreted:");
+  case VYRE_OP_verbatim: case VYRE_OP_opaque: case VYRE_OP_opaque_pure: case VYRE_OP_opaque_read: case VYRE_OP_opaque_write:
+    return run_opaque(ip, row, active);
   case VYRE_OP_barrier: return run_barrier(ip, row, active);
-  case VYRE_OP_load: return interp_load(ip, row, active);
-  case VYRE_OP_store: return interp_store(ip, row, active);
+  case VYRE_OP_load: return moves_opaque(ip, row) ? run_opaque(ip, row, active) : interp_load(ip, row, active);
+  case VYRE_OP_store: return moves_opaque(ip, row) ? run_opaque(ip, row, active) : interp_store(ip, row, active);
   case VYRE_OP_copy: case VYRE_OP_async_copy: return interp_copy(ip, row, active); /* an async copy happens at its start */
   case VYRE_OP_async_wait:
     if (ip->races)

@@ -196,6 +196,7 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
   const uint32_t scalar = interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info->element)); /* read for a matrix alone */
   switch (info->form) {
   case VYRE_FORM_VALUE:
+  case VYRE_FORM_WORDS:
     return;
   case VYRE_FORM_STRUCT:
     step = packed ? packed_before : info->members[index].offset;

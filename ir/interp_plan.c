@@ -51,7 +51,10 @@ plan_type(interp *ip, vyre_type_id id)
   type_plan *plan = &ip->types[id - 256];
   uint32_t deepest = 0;
   plan->count = info.count;
-  if (info.form == VYRE_FORM_STRUCT) {
+  if (info.form == VYRE_FORM_WORDS) {
+    plan->count = 0;
+    plan->packed_size = info.size;
+  } else if (info.form == VYRE_FORM_STRUCT) {
     for (uint32_t i = 0; i < info.count; i++) {
       const vyre_type_id member = info.members[i].type;
       if (member >= id)
@@ -138,6 +141,8 @@ fill_initial(const interp *ip, vyre_type_id type, const uint32_t *words, uint32_
   }
   const vyre_type_info info = vyre_type_get(ip->module, type);
   const uint64_t count = ip->types[type - 256].count;
+  if (info.form == VYRE_FORM_WORDS)
+    *offset += info.size;
   for (uint64_t i = 0; i < count; i++)
     fill_initial(ip, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, words, word_count, next_word, data,
                  offset);
@@ -178,6 +183,8 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
     return refuse(ip, row, "the buffer's type is not in the type table");
   if (buffer->type >= 256 && ip->types[buffer->type - 256].depth > DEEPEST_TYPE)
     return refuse(ip, row, "the buffer's type is nested more than 64 deep");
+  if (space == VYRE_SPACE_HANDLE)
+    return true; /* nothing reads it that could run here */
   if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_UNIFORM && space != VYRE_SPACE_PUSH)
     return plan_own_memory(ip, buffer, space);
   const vyre_binding *binding = binding_of(ip, row);
@@ -247,6 +254,8 @@ plan_step(interp *ip, const path_plan *from, bool packed, path_plan *to)
     return;
   case VYRE_FORM_STRUCT:
     to->bound = info.count;
+    return;
+  case VYRE_FORM_WORDS:
     return;
   }
 }
@@ -318,6 +327,7 @@ planes_wanted(const vyre_view *v, uint32_t row)
   case VYRE_VOID:
     return 0;
   case VYRE_PATH:
+  case VYRE_OPAQUE:
     return 1;
   case VYRE_TUPLE:
     return op == VYRE_OP_tuple ? 0 : 4 * VYRE_EVAL_PARTS;
@@ -518,8 +528,8 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   ip->budget = options && options->steps ? options->steps : UINT64_C(1) << 28;
   ip->subgroup = options && options->subgroup ? options->subgroup : 32;
   if (ip->subgroup > 128 || (ip->subgroup & (ip->subgroup - 1)) != 0) {
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "a subgroup cannot have %" PRIu32 " lanes\nFix: take a power of two, 1 to 128",
-                            ip->subgroup);
+    ip->status =
+        VYRE_ERROR(VYRE_CODE_INPUT, "a subgroup cannot have %" PRIu32 " lanes\nFix: take a power of two, 1 to 128", ip->subgroup);
     return false;
   }
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;

@@ -5,6 +5,7 @@
 #include "text_memory.h"
 #include "text_op.h"
 #include "text_parser.h"
+#include "vyre/opaque.h"
 
 /* ---- declarations ---- */
 
@@ -87,7 +88,13 @@ text_parse_var(text_parser *p)
   text_token name;
   vyre_type type;
   text_lex(&p->lexer);
-  if (!parse_declared_name(p, "the name of the var", &name) || !text_parse_scalar_type(p, &type))
+  if (!parse_declared_name(p, "the name of the var", &name))
+    return false;
+  if (text_is_word(p, "spirv")) {
+    vyre_type_id opaque;
+    return text_parse_type(p, &opaque) && finish_declaration(p, &name, vyre_build_opaque_var(&p->builder, opaque));
+  }
+  if (!text_parse_scalar_type(p, &type))
     return false;
   return finish_declaration(p, &name, vyre_build_var(&p->builder, type));
 }
@@ -219,7 +226,7 @@ text_parse_buffer(text_parser *p)
   text_lex(&p->lexer);
   if (!parse_declared_name(p, "the name of the buffer", &name) || !text_parse_type(p, &type) || !parse_buffer_words(p, &words))
     return false;
-  bool bound = words.space == VYRE_SPACE_STORAGE || words.space == VYRE_SPACE_UNIFORM;
+  bool bound = words.space == VYRE_SPACE_STORAGE || words.space == VYRE_SPACE_UNIFORM || words.space == VYRE_SPACE_HANDLE;
   if (bound && !words.has_binding)
     text_error(p, name.start, name.length, "set(0) binding(0), for one", "a %s buffer needs a binding",
                text_space_words[words.space]);

@@ -6,6 +6,7 @@
 #include "text_parser.h"
 
 #include "subgroup.h"
+#include "vyre/opaque.h"
 
 #define SCALAR(kind) VYRE_TYPE(kind, 1)
 
@@ -24,6 +25,10 @@ op_of(const text_parser *p, uint32_t row)
 vyre_type
 text_part_type(const text_parser *p, uint32_t tuple, uint32_t part)
 {
+  if (vyre_op_is_opaque(op_of(p, tuple))) {
+    const vyre_type_id type = vyre_part_type_id(p->module, (vyre_row){tuple}, part);
+    return type < 256 ? (vyre_type)type : SCALAR(VYRE_OPAQUE);
+  }
   while (op_of(p, tuple) == VYRE_OP_tuple) {
     uint32_t count = VYRE_TUPLE_COUNT(p->view->imm[tuple]);
     if (part < 2 || count <= 3) {
@@ -107,6 +112,10 @@ infer_access(text_parser *p, const text_token *at, const text_operand *path, vyr
   vyre_type_id type = vyre_path_type(p->module, (vyre_row){path->row});
   *out_type = (vyre_type)type;
   char text[96];
+  if (vyre_type_get(p->module, type).form == VYRE_FORM_WORDS) {
+    *out_type = SCALAR(VYRE_OPAQUE);
+    return true;
+  }
   if (type >= 256)
     return text_error(p, path->start, path->length, "go on to a scalar or vector, or copy the whole",
                       "%.*s takes a scalar or vector, this is %s", (int)at->length, p->lexer.text + at->start,

@@ -16,9 +16,10 @@
 #include <string.h>
 
 static const char *const kind_names[VYRE_KIND__COUNT] = {
-    [VYRE_VOID] = "void", [VYRE_BOOL] = "bool", [VYRE_I8] = "i8",   [VYRE_U8] = "u8",       [VYRE_I16] = "i16",
-    [VYRE_U16] = "u16",   [VYRE_I32] = "i32",   [VYRE_U32] = "u32", [VYRE_I64] = "i64",     [VYRE_U64] = "u64",
-    [VYRE_F16] = "f16",   [VYRE_F32] = "f32",   [VYRE_F64] = "f64", [VYRE_TUPLE] = "tuple", [VYRE_PATH] = "path",
+    [VYRE_VOID] = "void", [VYRE_BOOL] = "bool",   [VYRE_I8] = "i8",     [VYRE_U8] = "u8",
+    [VYRE_I16] = "i16",   [VYRE_U16] = "u16",     [VYRE_I32] = "i32",   [VYRE_U32] = "u32",
+    [VYRE_I64] = "i64",   [VYRE_U64] = "u64",     [VYRE_F16] = "f16",   [VYRE_F32] = "f32",
+    [VYRE_F64] = "f64",   [VYRE_TUPLE] = "tuple", [VYRE_PATH] = "path", [VYRE_OPAQUE] = "opaque",
 };
 
 const char *

@@ -7,6 +7,7 @@
 
 #include "text_literal.h"
 #include "text_parser.h"
+#include "vyre/opaque.h"
 #include "text_subgroup.h"
 
 #include <string.h>
@@ -370,7 +371,9 @@ build_part(text_parser *p, op_reader *r, text_operand *out)
 {
   uint32_t tuple = r->operands[0].row;
   vyre_type type = text_part_type(p, tuple, r->lanes);
-  uint32_t count = VYRE_TUPLE_COUNT(p->view->imm[tuple]);
+  uint32_t count = vyre_op_is_opaque(VYRE_ROW_OP(p->view->op[tuple]))
+                       ? vyre_type_leaves(p->module, vyre_type_get(p->module, p->view->imm[tuple]).element)
+                       : VYRE_TUPLE_COUNT(p->view->imm[tuple]);
   if (r->lanes >= count || type == VYRE_VOID) {
     out->bad = !text_error(p, r->token.start, r->token.length, NULL, "the tuple has parts 0 to %u", count ? count - 1 : 0);
     return;
@@ -495,6 +498,8 @@ parse_special(text_parser *p, op_reader *r, text_operand *out, bool *out_done)
     return parse_const(p, r, out);
   if (r->op == VYRE_OP_at)
     return parse_at(p, r, out);
+  if (vyre_op_is_opaque(r->op))
+    return text_parse_opaque(p, r->op, r->flags, out) && (!r->parentheses || text_expect_mark(p, ')'));
   if (r->op >= VYRE_OP_gid && r->op <= VYRE_OP_subgroup_lt_mask && !r->parentheses)
     return parse_invocation(p, r, out);
   *out_done = false;

@@ -47,7 +47,7 @@ text_want_value(text_parser *p, text_operand *operand)
     return;
   vyre_kind kind = VYRE_TYPE_KIND(operand->type);
   bool is_var = VYRE_ROW_OP(p->view->op[operand->row]) == VYRE_OP_var;
-  if (!is_var && kind >= VYRE_BOOL && kind <= VYRE_F64)
+  if (!is_var && ((kind >= VYRE_BOOL && kind <= VYRE_F64) || kind == VYRE_OPAQUE))
     return;
   char text[160];
   const char *fix = is_var ? "get it first" : kind == VYRE_PATH ? "load it first" : kind == VYRE_TUPLE ? "take a part of it" : NULL;
@@ -296,7 +296,7 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
   path->bad = index->bad;
   if (path->bad)
     return;
-  bool steps = info.form != VYRE_FORM_VALUE || info.count > 1;
+  bool steps = info.form != VYRE_FORM_WORDS && (info.form != VYRE_FORM_VALUE || info.count > 1);
   bool is_index = index->type == VYRE_TYPE(VYRE_U32, 1) || index->type == VYRE_TYPE(VYRE_I32, 1);
   char described[160];
   if (!steps) {

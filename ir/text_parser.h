@@ -127,9 +127,9 @@ typedef struct text_parser {
   uint32_t inlined;
   /* gid to subgroup_lt_mask rows of this program, 0: none yet */
   uint32_t invocation[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
-  uint32_t top_last;      /* the program's rows up to this one were looked at */
-  bool computed;          /* rows computed from constants stand at the top: declarations go behind them, as the text has it */
-  bool in_body;           /* ... but the body has begun */
+  uint32_t top_last; /* the program's rows up to this one were looked at */
+  bool computed;     /* rows computed from constants stand at the top: declarations go behind them, as the text has it */
+  bool in_body;      /* ... but the body has begun */
   uint32_t errors;
   uint32_t last_error; /* where; one message a place */
   bool stop;           /* no memory, or too many errors */
@@ -203,6 +203,11 @@ const char *text_describe_type(const text_parser *p, vyre_type_id type, char out
 /* A name of the text as a string of the module. */
 vyre_string text_intern(text_parser *p, uint32_t at, uint32_t length, bool escaped);
 void text_set_name(text_parser *p, uint32_t row, const text_token *name);
+
+/* ---- text_opaque.c ---- */
+bool text_parse_words(text_parser *p, vyre_type_id *out); /* an opaque type, behind `spirv` */
+bool text_parse_opaque(text_parser *p, vyre_opcode op, uint32_t flags,
+                       text_operand *out); /* an opaque row, behind its op and flags */
 
 /* ---- text_declare.c: at the keyword ---- */
 bool text_parse_spec(text_parser *p);

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_printer.h"
+#include "vyre/opaque.h"
 
 #include "text_lex.h"
 #include "text_literal.h"
@@ -455,7 +456,7 @@ text_put_row(text_printer *t, uint32_t row)
   uint32_t op = text_op_of(t, row);
   const vyre_op_info *info = text_info_of(op);
   text_put_indent(t);
-  if (info->rule != VYRE_RULE_VOID || text_row_type(t, row) != VYRE_VOID) {
+  if ((info->rule != VYRE_RULE_VOID && !vyre_op_is_opaque(op)) || text_row_type(t, row) != VYRE_VOID) {
     text_put_definition(t, row);
     text_put(t, " = ", 3);
   }
@@ -475,6 +476,8 @@ text_put_row(text_printer *t, uint32_t row)
     text_put(t, " ", 1);
     put_path(t, v->a[row]);
     put_step(t, row);
+  } else if (vyre_op_is_opaque(op)) {
+    text_put_opaque(t, row);
   } else if (op == VYRE_OP_tuple) {
     text_put(t, " ", 1);
     text_put_parts(t, row, false);
@@ -519,7 +522,7 @@ mark_rows(text_printer *t)
       t->bits[v->a[row]] |= TARGET;
     if (op == VYRE_OP_null)
       continue;
-    bool is_rest = op == VYRE_OP_tuple && VYRE_TUPLE_COUNT(v->imm[row]) > 3;
+    bool is_rest = vyre_op_is_opaque(op) || (op == VYRE_OP_tuple && VYRE_TUPLE_COUNT(v->imm[row]) > 3);
     mark_tuple(t, v->a[row], op == VYRE_OP_case ? TUPLE_REST : TUPLE_OWN);
     mark_tuple(t, v->b[row], TUPLE_OWN);
     mark_tuple(t, v->c[row], is_rest ? TUPLE_REST : TUPLE_OWN);

@@ -67,7 +67,7 @@ put_buffer(text_printer *t, uint32_t row)
   if (both && space == VYRE_SPACE_STORAGE)
     text_put_text(t, " rw");
   text_put_access(t, access);
-  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM) {
+  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE) {
     put_field(t, "set", info->set);
     put_field(t, "binding", info->binding);
   }
@@ -103,7 +103,10 @@ put_var(text_printer *t, uint32_t row)
   text_put_text(t, "var ");
   text_put_definition(t, row);
   text_put(t, " : ", 3);
-  text_put_value_type(t, text_row_type(t, row));
+  if (VYRE_TYPE_KIND(text_row_type(t, row)) == VYRE_OPAQUE)
+    text_put_type(t, t->view->imm[row]);
+  else
+    text_put_value_type(t, text_row_type(t, row));
   text_put_decorations(t, row);
   text_end_line(t, row);
 }

@@ -8,6 +8,7 @@
 #include "text_literal.h"
 #include "text_parser.h"
 #include "text_printer.h"
+#include "vyre/opaque.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,9 @@ mark_types(text_printer *t)
     vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
     if (info.form == VYRE_FORM_ARRAY && (info.count_row || has(t, info.element, TYPE_LOCAL)))
       t->type_bits[i] |= TYPE_LOCAL;
-    if (info.form != VYRE_FORM_STRUCT)
+    if (info.form == VYRE_FORM_WORDS && has(t, info.element, TYPE_LOCAL))
+      t->type_bits[i] |= TYPE_LOCAL;
+    if (info.form != VYRE_FORM_STRUCT && info.form != VYRE_FORM_WORDS)
       continue;
     for (uint32_t k = 0; k < info.count; k++)
       if (has(t, info.members[k].type, TYPE_LOCAL))
@@ -94,17 +97,18 @@ mark_types(text_printer *t)
     last = first < v->rows && v->next[first] > first ? v->next[first] : v->rows;
   }
   for (uint32_t row = first; row < last && row < v->rows; row++)
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer || VYRE_ROW_OP(v->op[row]) == VYRE_OP_var ||
+        vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])))
       mark(t, v->imm[row], TYPE_USED);
   for (uint32_t i = t->type_count; i-- > 0;) {
     if ((t->type_bits[i] & TYPE_USED) == 0)
       continue;
     vyre_type_info info = vyre_type_get(t->module, FIRST_TYPE + i);
-    if (info.form == VYRE_FORM_ARRAY)
+    if (info.form == VYRE_FORM_ARRAY || info.form == VYRE_FORM_WORDS)
       mark(t, info.element, TYPE_USED);
     if (info.count_row < v->rows)
       t->bits[info.count_row] |= LENGTH;
-    for (uint32_t k = 0; info.form == VYRE_FORM_STRUCT && k < info.count; k++)
+    for (uint32_t k = 0; (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS) && k < info.count; k++)
       mark(t, info.members[k].type, TYPE_USED);
     if (info.form == VYRE_FORM_STRUCT && has_doubled_member(t, &info))
       t->type_bits[i] |= TYPE_DOUBLED;
@@ -226,6 +230,9 @@ text_put_type(text_printer *t, vyre_type_id type)
   }
   if (info.form == VYRE_FORM_STRUCT) {
     put_struct_name(t, element);
+  } else if (info.form == VYRE_FORM_WORDS) {
+    text_put_text(t, "spirv ");
+    text_put_words(t, element, 0);
   } else if (info.form == VYRE_FORM_MATRIX) {
     bool row_major = (info.flags & VYRE_TYPE_ROW_MAJOR) != 0;
     text_put(t, "mat", 3);
@@ -348,7 +355,9 @@ text_put_structs_of(text_printer *t, vyre_type_id type)
     vyre_type_id inner = 0; /* a type inside that has its turn first */
     if (info.form == VYRE_FORM_ARRAY && has(t, info.element, TYPE_LOCAL) && !has(t, info.element, TYPE_PRINTED))
       inner = info.element;
-    for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count && !inner; i++)
+    if (info.form == VYRE_FORM_WORDS && has(t, info.element, TYPE_LOCAL) && !has(t, info.element, TYPE_PRINTED))
+      inner = info.element;
+    for (uint32_t i = 0; (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS) && i < info.count && !inner; i++)
       if (has(t, info.members[i].type, TYPE_LOCAL) && !has(t, info.members[i].type, TYPE_PRINTED))
         inner = info.members[i].type;
     if (inner) {

@@ -83,6 +83,10 @@ void text_put_notes(text_printer *t, uint32_t row);
 void text_end_line(text_printer *t, uint32_t row); /* comments, the end of the line, messages */
 void text_put_row(text_printer *t, uint32_t row);
 
+/* ---- text_opaque.c ---- */
+void text_put_words(text_printer *t, vyre_type_id type, uint32_t row); /* row 0: of a type */
+void text_put_opaque(text_printer *t, uint32_t row);
+
 /* ---- text_print_program.c ---- */
 void text_put_program(text_printer *t, uint32_t program);
 

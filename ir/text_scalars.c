@@ -35,7 +35,7 @@ count_of(const text_scalars *scalars, const vyre_module *module, vyre_type_id ty
       return UINT64_MAX;
     return each * info.count;
   }
-  for (uint32_t i = 0; i < info.count; i++)
+  for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++)
     count = add(count, text_scalar_count(scalars, module, info.members[i].type));
   return count;
 }
@@ -106,6 +106,7 @@ text_walk_next(text_walk *walk)
     vyre_type_info info = vyre_type_get(walk->module, type);
     bool matrix = info.form == VYRE_FORM_MATRIX;
     uint32_t count = matrix ? info.count * VYRE_TYPE_LANES(info.element) : info.count;
+    count = info.form == VYRE_FORM_WORDS ? 0 : count;
     if (*next >= count) {
       walk->depth--;
       continue;

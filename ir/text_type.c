@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const text_space_words[VYRE_SPACE__COUNT] = {"storage", "uniform", "push", "workgroup", "private", "constant"};
+const char *const text_space_words[VYRE_SPACE__COUNT] = {"storage", "uniform",  "push",  "workgroup",
+                                                         "private", "constant", "handle"};
 
 const text_bit_word text_access_words[] = {
     {"ro", VYRE_ACCESS_NO_WRITE},
@@ -39,6 +40,8 @@ text_describe_type(const text_parser *p, vyre_type_id type, char out[96])
   int size = 0;
   if (info.form == VYRE_FORM_VALUE)
     size = snprintf(out, 96, "%s", vyre_text_type((vyre_type)element, value));
+  else if (info.form == VYRE_FORM_WORDS)
+    size = snprintf(out, 96, "an opaque type");
   else if (info.form == VYRE_FORM_MATRIX)
     size = snprintf(out, 96, "mat%u(%s)", info.count, vyre_text_type((vyre_type)info.element, value));
   else
@@ -147,6 +150,8 @@ parse_element(text_parser *p, vyre_type_id *out)
   const char *text = p->lexer.text + token->start;
   if (token->kind == TOKEN_WORD && token->length == 4 && memcmp(text, "mat", 3) == 0 && text[3] >= '2' && text[3] <= '4')
     return parse_matrix(p, (uint32_t)(text[3] - '0'), out);
+  if (text_take_word(p, "spirv"))
+    return text_parse_words(p, out);
   if (token->kind == TOKEN_GLOBAL) {
     const char *name = p->lexer.text + token->name;
     const text_symbol *symbol = p->program ? text_symbols_find(&p->globals, p->program_scope, name, token->name_length) : NULL;

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
+#include "vyre/opaque.h"
 
 #include <string.h>
 
@@ -53,6 +54,12 @@ value_info(vyre_type type)
   };
 }
 
+static bool
+has_members(vyre_type_form form)
+{
+  return form == VYRE_FORM_STRUCT || form == VYRE_FORM_WORDS;
+}
+
 vyre_type_info
 vyre_type_get(const vyre_module *module, vyre_type_id type)
 {
@@ -61,7 +68,7 @@ vyre_type_get(const vyre_module *module, vyre_type_id type)
   if (type - FIRST_ID >= module->type_count)
     return value_info(0);
   vyre_type_info info = module->types[type - FIRST_ID].info;
-  if (info.form == VYRE_FORM_STRUCT && info.count)
+  if (has_members(info.form) && info.count)
     info.members = module->members + module->types[type - FIRST_ID].members;
   return info;
 }
@@ -79,7 +86,7 @@ hash_info(const vyre_type_info *info, const vyre_member *members)
 {
   const uint32_t words[] = {info->form, info->flags, info->element, info->count, info->count_row, info->stride, info->name};
   uint64_t hash = XXH3_64bits(words, sizeof(words));
-  if (info->form == VYRE_FORM_STRUCT && info->count)
+  if (has_members(info->form) && info->count)
     hash = XXH3_64bits_withSeed(members, info->count * sizeof(*members), hash);
   return hash;
 }
@@ -98,7 +105,7 @@ equal(const vyre_module *module, const table_type *known, const vyre_type_info *
   if (k->form != info->form || k->flags != info->flags || k->element != info->element || k->count != info->count ||
       k->count_row != info->count_row || k->stride != info->stride || k->name != info->name)
     return false;
-  return info->form != VYRE_FORM_STRUCT || info->count == 0 ||
+  return !has_members(info->form) || info->count == 0 ||
          memcmp(module->members + known->members, members, info->count * sizeof(*members)) == 0;
 }
 
@@ -119,7 +126,7 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
     if (row > last && !table_op_is(module, row, VYRE_OP_spec)) /* a const row may stand anywhere, spec rows are at the top */
       last = row;
   }
-  for (uint32_t i = 0; info->form == VYRE_FORM_STRUCT && i < info->count; i++) {
+  for (uint32_t i = 0; has_members(info->form) && i < info->count; i++) {
     uint32_t row = table_length_row(module, members[i].type);
     last = row > last ? row : last;
   }
@@ -139,7 +146,7 @@ intern(vyre_module *module, const vyre_type_info *info, const vyre_member *membe
       return id;
   uint32_t index = module->type_count;
   uint32_t first = module->member_count;
-  uint32_t count = info->form == VYRE_FORM_STRUCT ? info->count : 0;
+  uint32_t count = has_members(info->form) ? info->count : 0;
   if (!table_array_grow(module, &module->types, &module->type_capacity, (uint64_t)index + 1, sizeof(*module->types)) ||
       !table_array_grow(module, &module->members, &module->member_capacity, (uint64_t)first + count, sizeof(*members)))
     return 0;
@@ -215,6 +222,8 @@ table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_memb
   if (info->form == VYRE_FORM_ARRAY) {
     info->align = vyre_type_get(module, info->element).align;
     info->size = saturate((uint64_t)info->count * info->stride);
+  } else if (info->form == VYRE_FORM_WORDS) {
+    info->align = info->size = 8; /* a pointer's; of others nobody knows */
   } else if (info->form == VYRE_FORM_MATRIX) {
     bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
     uint32_t rows = VYRE_TYPE_LANES((vyre_type)info->element);
@@ -307,6 +316,14 @@ vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *membe
 }
 
 vyre_type_id
+vyre_type_words(vyre_module *module, uint32_t opcode, vyre_type_id result, vyre_mode mode, const vyre_member *words, uint32_t count)
+{
+  vyre_type_info info = {
+      .form = VYRE_FORM_WORDS, .flags = opcode, .element = result, .count = count, .stride = (uint32_t)mode, .align = 8, .size = 8};
+  return intern(module, &info, words);
+}
+
+vyre_type_id
 vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index)
 {
   vyre_type_info info = vyre_type_get(module, type);
@@ -319,6 +336,8 @@ vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index)
     return info.element;
   case VYRE_FORM_STRUCT:
     return index < info.count ? info.members[index].type : 0;
+  case VYRE_FORM_WORDS:
+    return 0;
   }
   return 0;
 }

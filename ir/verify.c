@@ -186,6 +186,11 @@ optional_operands(vyre_opcode op, unsigned flags)
     return 6;
   case VYRE_OP_join:
     return 4;
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_pure:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    return 7;
   default:
     return flags & VYRE_ROW_IMM ? 2u : 0u;
   }
@@ -321,7 +326,8 @@ check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
 {
   unsigned flags = VYRE_ROW_FLAGS(k->view->op[row]);
   vyre_opcode op = op_of(k, row);
-  bool memory = (op >= VYRE_OP_load && op <= VYRE_OP_copy) || op == VYRE_OP_async_copy || vyre_op_is_atomic(op);
+  bool memory =
+      vyre_op_is_opaque(op) || (op >= VYRE_OP_load && op <= VYRE_OP_copy) || op == VYRE_OP_async_copy || vyre_op_is_atomic(op);
   uint32_t count;
   if (flags & 128u)
     vyre_verify_report(k, row, "has flag bit 7, which means nothing");
@@ -352,7 +358,7 @@ check_row(verifier *k, uint32_t row)
   if (info->rule == VYRE_RULE_VOID) {
     if (VYRE_ROW_TYPE(word) != 0)
       vyre_verify_report(k, row, "has type %s, but a '%s' has none", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
-  } else if (!kind_is_value(kind) && info->rule != VYRE_RULE_OWN) {
+  } else if (!kind_is_value(kind) && info->rule != VYRE_RULE_OWN && !(kind == VYRE_OPAQUE && VYRE_ROW_OP(word) == VYRE_OP_var)) {
     vyre_verify_report(k, row, "has %s, but a '%s' has a value", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
     return;
   }

@@ -4,6 +4,7 @@
 #ifndef VYRE_IR_VERIFY_INTERNAL_H
 #define VYRE_IR_VERIFY_INTERNAL_H
 
+#include "vyre/opaque.h"
 #include "vyre/verify.h"
 
 /* Facts about an entry of the type table. */
@@ -107,6 +108,16 @@ void vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type);
 bool vyre_verify_is_constant(verifier *k, uint32_t row);
 /* Words of an initializer of a sized type without length rows. */
 uint64_t vyre_verify_words(verifier *k, vyre_type_id type);
+/* verify_opaque.c */
+uint8_t vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *info);
+void vyre_verify_opaque(verifier *k, uint32_t row);
+void vyre_verify_opaque_var(verifier *k, uint32_t row);
+void vyre_verify_opaque_stored(verifier *k, uint32_t row, uint32_t x, vyre_type_id wanted);
+static inline bool
+vyre_verify_is_bad(const verifier *k, vyre_type_id type)
+{
+  return type >= 256 && (k->type_facts[type] & TYPE_BAD) != 0;
+}
 /* verify_memory.c, verify_values.c and verify_subgroup.c: an op's own rules; operands are present and visible. */
 void vyre_verify_memory(verifier *k, uint32_t row);
 void vyre_verify_control(verifier *k, uint32_t row);

@@ -78,6 +78,15 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
                        (unsigned long long)vyre_verify_words(k, type));
 }
 
+static bool
+holds_handles(const verifier *k, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(k->module, type);
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(k->module, info.element);
+  return info.form == VYRE_FORM_WORDS;
+}
+
 static void
 check_buffer(verifier *k, uint32_t row)
 {
@@ -106,7 +115,10 @@ check_buffer(verifier *k, uint32_t row)
     return;
   if ((facts & TYPE_HAS_BOOL) && space <= VYRE_SPACE_PUSH)
     vyre_verify_report(k, row, "has bool in its type, which only workgroup, private and constant buffers hold");
-  if ((facts & TYPE_HAS_RUNTIME) && space != VYRE_SPACE_STORAGE)
+  if (space == VYRE_SPACE_HANDLE && !holds_handles(k, type))
+    vyre_verify_report(k, row, "has %s, but handle space holds opaque types and arrays of such",
+                       vyre_verify_memory_type_text(k, type, &text));
+  if ((facts & TYPE_HAS_RUNTIME) && space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_HANDLE)
     vyre_verify_report(k, row, "has a runtime array in its type, which only storage buffers hold");
   if (facts & TYPE_HAS_ROW)
     vyre_verify_type_rows(k, row, type);
@@ -270,10 +282,11 @@ check_barrier(verifier *k, uint32_t row)
   uint32_t order = k->view->imm[row];
   uint32_t execution = VYRE_ORDER_EXECUTION(order);
   if (execution < 1 || execution > 4)
-    vyre_verify_report(k, row,
-                       "has execution scope %u; a barrier has Workgroup (2), Device (1) for the whole grid, Subgroup (3), or Invocation "
-                       "(4) for memory alone",
-                       execution);
+    vyre_verify_report(
+        k, row,
+        "has execution scope %u; a barrier has Workgroup (2), Device (1) for the whole grid, Subgroup (3), or Invocation "
+        "(4) for memory alone",
+        execution);
   else if (execution == 4 && (VYRE_ORDER_SEMANTICS(order) & 0x1eu) == 0)
     vyre_verify_report(k, row, "orders nothing: it is for memory alone and has no acquire or release");
   check_semantics(k, row, order);
@@ -294,6 +307,9 @@ vyre_verify_control(verifier *k, uint32_t row)
   case VYRE_OP_spec:
   case VYRE_OP_const:
     check_literal_row(k, row);
+    break;
+  case VYRE_OP_var:
+    vyre_verify_opaque_var(k, row);
     break;
   case VYRE_OP_buffer:
     check_buffer(k, row);
@@ -354,6 +370,8 @@ value_type(verifier *k, uint32_t row, uint32_t path)
 {
   vyre_type_id type = path_type(k, row, 'a', path);
   text_buffer text, name;
+  if (type >= 256 && vyre_type_get(k->module, type).form == VYRE_FORM_WORDS)
+    return VYRE_TYPE(VYRE_OPAQUE, 1);
   if (type >= 256) {
     vyre_verify_report(k, row, "accesses %s, which reaches %s: only a scalar or vector can be", vyre_verify_name(k, path, &name),
                        vyre_verify_memory_type_text(k, type, &text));
@@ -401,6 +419,11 @@ check_access(verifier *k, uint32_t row, uint32_t path, bool reads, bool writes)
   if (buffer == 0)
     return;
   vyre_verify_name(k, buffer, &text);
+  if (space == VYRE_SPACE_HANDLE) { /* the access bits are those of the image */
+    if (writes)
+      vyre_verify_report(k, row, "writes to %s, which holds handles", text.text);
+    return;
+  }
   if (writes && (space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT))
     vyre_verify_report(k, row, "writes to %s, which is in %s space", text.text,
                        space == VYRE_SPACE_UNIFORM ? "uniform"
@@ -430,6 +453,10 @@ step_type(verifier *k, uint32_t row, vyre_type_id type)
   if (info.form == VYRE_FORM_ARRAY)
     return info.element;
   vyre_verify_memory_type_text(k, type, &text);
+  if (info.form == VYRE_FORM_WORDS) {
+    vyre_verify_report(k, row, "steps into %s, which has no parts", text.text);
+    return 0;
+  }
   if (!literal) {
     vyre_verify_report(k, row, "steps into %s by an index row, but members and columns are named by literals", text.text);
     return 0;
@@ -566,8 +593,10 @@ check_var_access(verifier *k, uint32_t row)
                        vyre_op_infos[op_of(k, row)].text);
   else if (op_of(k, row) == VYRE_OP_get)
     check_result(k, row, type_of(k, v->a[row]));
-  else
+  else {
     check_stored(k, row, 'b', v->b[row], type_of(k, v->a[row]));
+    vyre_verify_opaque_stored(k, row, v->b[row], vyre_row_type_id(k->module, (vyre_row){v->a[row]}));
+  }
 }
 
 void
@@ -586,6 +615,7 @@ vyre_verify_memory(verifier *k, uint32_t row)
     break;
   case VYRE_OP_store:
     check_stored(k, row, 'b', v->b[row], value_type(k, row, v->a[row]));
+    vyre_verify_opaque_stored(k, row, v->b[row], vyre_path_type(k->module, (vyre_row){v->a[row]}));
     vyre_verify_no_payload(k, row);
     check_access(k, row, v->a[row], false, true);
     break;

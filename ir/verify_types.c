@@ -211,6 +211,10 @@ vyre_verify_types(verifier *k)
     case VYRE_FORM_STRUCT:
       k->type_facts[type] = check_struct(k, type, &info);
       break;
+    case VYRE_FORM_WORDS:
+      k->type_facts[type] = vyre_verify_words_type(k, type, &info);
+      k->type_words[type] = 2;
+      break;
     default:
       vyre_verify_report(k, 0, "type %u has form %u, which a table entry cannot have", type, (unsigned)info.form);
       k->type_facts[type] = TYPE_BAD;
@@ -249,7 +253,7 @@ may_be_in_constant(verifier *k, uint32_t row)
   vyre_opcode op = op_of(k, row);
   if (op == VYRE_OP_const || op == VYRE_OP_spec)
     return true;
-  if (op < VYRE_OP_tuple || subgroup_is_op(op) || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
+  if (op < VYRE_OP_tuple || subgroup_is_op(op) || vyre_op_is_opaque(op) || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
     return false; /* no function of its operands, or none of values */
   for (unsigned which = 0; which < 3; which++) {
     uint32_t x = operands[which];
@@ -326,7 +330,7 @@ vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type)
     vyre_type_info info = vyre_type_get(k->module, k->stack[i]);
     if (info.count_row)
       check_length_row(k, buffer, info.count_row);
-    if (info.form == VYRE_FORM_STRUCT)
+    if (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS)
       for (uint32_t m = 0; m < info.count; m++)
         queue_type(k, buffer, info.members[m].type);
     else

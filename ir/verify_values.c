@@ -123,7 +123,8 @@ check_tuple(verifier *k, uint32_t row)
                            count - 2);
       type = VYRE_TUPLE_TYPE(v->imm[parts[2]]) == type ? type : 0;
     } else {
-      if (!want_value(k, row, which))
+      const vyre_kind kind = kind_of(k, parts[i]); /* opaque values and paths are operands of opaque rows alone */
+      if (kind != VYRE_OPAQUE && kind != VYRE_PATH && !want_value(k, row, which))
         return;
       type = type_of(k, parts[i]) == type ? type : 0;
     }
@@ -163,6 +164,14 @@ check_part(verifier *k, uint32_t row)
   vyre_type type;
   if (!want(k, row, 'a', type_of(k, tuple) == TUPLE, "a tuple"))
     return;
+  if (vyre_op_is_opaque(op_of(k, tuple))) {
+    const vyre_type_id part = vyre_part_type_id(k->module, (vyre_row){tuple}, v->imm[row]);
+    if (part == 0 || v->imm_hi[row])
+      vyre_verify_report(k, row, "takes part %u, which its instruction's result does not have", v->imm[row]);
+    else
+      result(k, row, part < 256 ? (vyre_type)part : VYRE_TYPE(VYRE_OPAQUE, 1));
+    return;
+  }
   if (v->imm[row] >= VYRE_TUPLE_COUNT(v->imm[tuple]) || v->imm_hi[row]) {
     vyre_verify_report(k, row, "takes part %u of a tuple of %u", v->imm[row], VYRE_TUPLE_COUNT(v->imm[tuple]));
     return;
@@ -546,6 +555,12 @@ vyre_verify_value(verifier *k, uint32_t row)
     break;
   case VYRE_OP_verbatim:
     check_verbatim(k, row);
+    break;
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_pure:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    vyre_verify_opaque(k, row);
     break;
   case VYRE_OP_matvec:
   case VYRE_OP_vecmat:

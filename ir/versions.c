@@ -10,20 +10,32 @@
  * classes of their own, and a read takes its class's row or one of its groups', whichever was written last.  So a barrier costs the
  * same for any number of buffers.
  *
- * Which lanes are active is a class too, which subgroup rows read.  Each region begins with a state of it.  Behind a construct it is
- * the state in front again, for lanes meet there; but not behind a loop, nor where a jump leads out of the construct.
+ * Which lanes are active is a class too, which subgroup rows read.  Each region begins with a state of it.  Behind a construct it
+ * is the state in front again, for lanes meet there; but not behind a loop, nor where a jump leads out of the construct.
  *
  * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 4 bytes a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions.h"
 
+#include "vyre/opaque.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write, which lanes are
  * active. */
-enum { GROUP_NONE = 0, GROUP_STORAGE = 1, GROUP_WORKGROUP = 2, GROUP_ASYNC = 3, LANES = 4, FIRST_CLASS = 5 };
+enum {
+  GROUP_NONE = 0,
+  GROUP_STORAGE = 1,
+  GROUP_WORKGROUP = 2,
+  GROUP_ASYNC = 3,
+  LANES = 4,
+  GROUP_IMAGES = 5,
+  GROUP_OPAQUE = 6,
+  EVERYTHING = 7,
+  FIRST_CLASS = 8
+};
 
 typedef struct state {
   uint32_t row;   /* whose state it is */
@@ -31,6 +43,8 @@ typedef struct state {
   uint32_t group; /* a barrier that names the group writes this class */
   uint32_t stamp; /* last construct whose list of writes has it */
   bool async;     /* a wait writes this class */
+  bool shared;    /* of images: coherent or volatile */
+  bool memory;    /* an opaque row writes this class */
 } state;
 
 typedef struct write_event {
@@ -69,7 +83,8 @@ typedef struct versions {
   uint8_t *type_is_shared; /* by type id: a member is coherent or volatile */
   vector states, events, log, written, frames, buffers;
   uint32_t time;
-  uint32_t passed; /* writes that the second walk has passed */
+  uint32_t passed;       /* writes that the second walk has passed */
+  bool reads_everything; /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
 
@@ -132,7 +147,10 @@ static uint32_t
 group_of(const versions *k, uint32_t buffer)
 {
   vyre_space space = VYRE_BUFFER_SPACE(k->view->imm_hi[buffer]);
-  return space == VYRE_SPACE_STORAGE ? GROUP_STORAGE : space == VYRE_SPACE_WORKGROUP ? GROUP_WORKGROUP : GROUP_NONE;
+  return space == VYRE_SPACE_STORAGE     ? GROUP_STORAGE
+         : space == VYRE_SPACE_WORKGROUP ? GROUP_WORKGROUP
+         : space == VYRE_SPACE_HANDLE    ? GROUP_IMAGES
+                                         : GROUP_NONE;
 }
 
 /* Buffers of one (set, binding) are one class; so are all aliased ones of storage and uniform space, and all aliased ones of
@@ -162,6 +180,8 @@ make_buffer_classes(versions *k)
       aliased[home] = klass;
     for (uint32_t j = i; j < end; j++) {
       state *s = state_of(k, klass);
+      s->memory = true;
+      s->shared |= (v->imm_hi[keys[j].row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0;
       if (keys[j].row < s->row)
         s->row = keys[j].row;
       if (group_of(k, keys[j].row))
@@ -182,7 +202,7 @@ note_buffer(versions *k, uint32_t row)
   key->row = row;
   key->aliased = (v->imm_hi[row] & VYRE_ACCESS_ALIASED) != 0;
   key->binding = UINT64_MAX - row;
-  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM) {
+  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE) {
     const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){row});
     if (info)
       key->binding = (uint64_t)(info->set & INT32_MAX) << 32 | info->binding;
@@ -198,6 +218,8 @@ named_groups(uint32_t semantics, uint32_t *classes, uint32_t count)
     classes[count++] = GROUP_STORAGE;
   if (semantics & 0x100u) /* WorkgroupMemory */
     classes[count++] = GROUP_WORKGROUP;
+  if (semantics & 0x800u) /* ImageMemory */
+    classes[count++] = GROUP_IMAGES;
   return count;
 }
 
@@ -213,9 +235,58 @@ is_shared_access(const versions *k, uint32_t row, uint32_t path)
   return (v->imm_hi[path] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0 || k->type_is_shared[v->imm[path]];
 }
 
-/* The classes that a row writes, 3 at most. */
+static bool
+is_handle(const versions *k, uint32_t path)
+{
+  while (VYRE_ROW_OP(k->view->op[path]) == VYRE_OP_at)
+    path = k->view->a[path];
+  return VYRE_BUFFER_SPACE(k->view->imm_hi[path]) == VYRE_SPACE_HANDLE;
+}
+
+/* The class of what an opaque row accesses, or of what an opaque value leads to: an image's, or everything. */
 static uint32_t
-writes_of(const versions *k, uint32_t row, uint32_t classes[3])
+opaque_class(const versions *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  const uint32_t a = v->a[row];
+  const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a]));
+  if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_load || kind == VYRE_PATH)
+    return is_handle(k, a) ? k->class_of[a] : (uint32_t)EVERYTHING;
+  const bool passes_on = vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) && kind == VYRE_OPAQUE;
+  return passes_on ? k->class_of[a] : (uint32_t)EVERYTHING;
+}
+
+static uint32_t
+opaque_writes(const versions *k, uint32_t row, uint32_t op, uint32_t *classes)
+{
+  const uint32_t klass = k->class_of[row];
+  classes[0] = klass == EVERYTHING ? (uint32_t)GROUP_OPAQUE : klass;
+  if (op == VYRE_OP_opaque_read) { /* of an image that others write to meanwhile */
+    const uint32_t flags = VYRE_ROW_FLAGS(k->view->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT);
+    return flags || (klass != EVERYTHING && state_of(k, klass)->shared) ? 1 : 0;
+  }
+  if (op == VYRE_OP_opaque || op == VYRE_OP_verbatim)
+    classes[0] = GROUP_OPAQUE;
+  return 1;
+}
+
+static uint32_t own_writes(const versions *k, uint32_t row, uint32_t *classes);
+
+/* The classes that a row writes, 5 at most. */
+static uint32_t
+writes_of(const versions *k, uint32_t row, uint32_t classes[5])
+{
+  uint32_t count = own_writes(k, row, classes);
+  for (uint32_t i = 0; k->reads_everything && i < count; i++)
+    if (state_of(k, classes[i])->memory || classes[i] < FIRST_CLASS) {
+      classes[count] = EVERYTHING;
+      return count + 1;
+    }
+  return count;
+}
+
+static uint32_t
+own_writes(const versions *k, uint32_t row, uint32_t *classes)
 {
   const vyre_view *v = k->view;
   uint32_t op = VYRE_ROW_OP(v->op[row]), semantics;
@@ -237,11 +308,16 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[3])
     return 1;
   case VYRE_OP_load:
     classes[0] = k->class_of[v->a[row]];
-    return is_shared_access(k, row, v->a[row]) ? 1 : 0;
+    return !is_handle(k, v->a[row]) && is_shared_access(k, row, v->a[row]) ? 1 : 0;
   case VYRE_OP_barrier:
     semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
     /* One that orders nothing still lines invocations up, and what they wrote before may be seen. */
-    return named_groups((semantics & 0x1eu) ? semantics : 0x140u, classes, 0);
+    return named_groups((semantics & 0x1eu) ? semantics : 0x940u, classes, 0);
+  case VYRE_OP_verbatim:
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    return opaque_writes(k, row, op, classes);
   default:
     if (!vyre_op_is_atomic(op))
       return 0;
@@ -256,7 +332,7 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[3])
 static void
 note_writes(versions *k, uint32_t row)
 {
-  uint32_t classes[3];
+  uint32_t classes[5];
   uint32_t n = writes_of(k, row, classes);
   for (uint32_t i = 0; i < n; i++) {
     write_event *event = append(k, &k->events);
@@ -271,6 +347,14 @@ note_writes(versions *k, uint32_t row)
   }
 }
 
+static void
+note_opaque(versions *k, uint32_t row)
+{
+  if (VYRE_ROW_OP(k->view->op[row]) != VYRE_OP_var)
+    k->class_of[row] = opaque_class(k, row);
+  k->reads_everything |= VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_opaque_read && k->class_of[row] == EVERYTHING;
+}
+
 /* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its
  * rows are gone through. */
 static void
@@ -278,6 +362,7 @@ prepare_program(versions *k, uint32_t program, uint32_t end)
 {
   const vyre_view *v = k->view;
   k->states.count = k->events.count = k->buffers.count = 0;
+  k->reads_everything = false;
   for (uint32_t i = 0; i < FIRST_CLASS; i++)
     add_class(k, 0, GROUP_NONE);
   for (uint32_t row = v->first[program]; row && !k->out_of_memory; row = v->next[row]) {
@@ -290,9 +375,11 @@ prepare_program(versions *k, uint32_t program, uint32_t end)
   for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_at)
       k->class_of[row] = k->class_of[v->a[row]];
-    else
-      note_writes(k, row);
+    else if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE)
+      note_opaque(k, row);
   }
+  for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++)
+    note_writes(k, row);
   for (uint32_t i = 0; i < k->states.count; i++)
     state_of(k, i)->stamp = 0;
 }
@@ -459,7 +546,26 @@ current_row(const versions *k, const state *own)
 {
   const state *group = state_of(k, own->group), *async = state_of(k, own->async ? GROUP_ASYNC : GROUP_NONE);
   const state *last = group->time > own->time ? group : own;
+  if (own->memory && state_of(k, GROUP_OPAQUE)->time > last->time)
+    last = state_of(k, GROUP_OPAQUE);
   return async->time > last->time ? async->row : last->row;
+}
+
+static uint32_t
+version_of(const versions *k, uint32_t row, uint32_t op)
+{
+  const vyre_view *v = k->view;
+  if (vyre_op_infos[op].flags & VYRE_OP_CONVERGENT)
+    return current_row(k, state_of(k, LANES));
+  if (op == VYRE_OP_opaque_read)
+    return current_row(k, state_of(k, k->class_of[row]));
+  if (op == VYRE_OP_load && is_handle(k, v->a[row])) { /* nothing writes to a handle; what it leads to is another matter */
+    uint32_t path = v->a[row];
+    while (VYRE_ROW_OP(v->op[path]) == VYRE_OP_at)
+      path = v->a[path];
+    return path;
+  }
+  return current_row(k, state_of(k, k->class_of[v->a[row]]));
 }
 
 static void
@@ -467,7 +573,7 @@ visit(versions *k, uint32_t row)
 {
   const vyre_view *v = k->view;
   uint32_t op = VYRE_ROW_OP(v->op[row]);
-  uint32_t classes[3], n;
+  uint32_t classes[5], n;
   if (vyre_op_infos[op].flags & (VYRE_OP_REGION | VYRE_OP_REGIONS)) {
     open_row(k, row);
     return;
@@ -475,7 +581,7 @@ visit(versions *k, uint32_t row)
   if (vyre_op_infos[op].flags & VYRE_OP_ENDS)
     note_jump(k, row);
   else if (vyre_op_has_version(&vyre_op_infos[op]))
-    k->out[row] = current_row(k, state_of(k, vyre_op_infos[op].flags & VYRE_OP_CONVERGENT ? LANES : k->class_of[v->a[row]]));
+    k->out[row] = version_of(k, row, op);
   n = writes_of(k, row, classes);
   k->passed += n;
   for (uint32_t i = 0; i < n; i++)
@@ -500,7 +606,7 @@ note_types(versions *k, uint32_t types)
 {
   for (vyre_type_id type = 256; type < types; type++) {
     vyre_type_info info = vyre_type_get(k->module, type);
-    if (info.form != VYRE_FORM_STRUCT)
+    if (info.form != VYRE_FORM_STRUCT && info.form != VYRE_FORM_WORDS)
       k->type_is_shared[type] = k->type_is_shared[info.element];
     for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++)
       if ((info.members[i].access & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || k->type_is_shared[info.members[i].type])

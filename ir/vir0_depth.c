@@ -15,9 +15,10 @@ vir0_deep_type(const vyre_module *module, uint32_t *depths)
   for (uint32_t i = 0; i < module->type_count; i++) {
     const table_type *type = &module->types[i];
     uint32_t deepest = 0;
-    if (type->info.form != VYRE_FORM_STRUCT)
+    const bool words = type->info.form == VYRE_FORM_WORDS, members = words || type->info.form == VYRE_FORM_STRUCT;
+    if (!members || words)
       deepest = depth_of(depths, type->info.element);
-    for (uint32_t k = 0; type->info.form == VYRE_FORM_STRUCT && k < type->info.count; k++) {
+    for (uint32_t k = 0; members && k < type->info.count; k++) {
       uint32_t depth = depth_of(depths, module->members[type->members + k].type);
       deepest = depth > deepest ? depth : deepest;
     }

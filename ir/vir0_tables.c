@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
+#include "vyre/opaque.h"
 
 #include <string.h>
 
@@ -108,6 +109,20 @@ read_files(vir0_reader *r)
 
 /* ---- types ---- */
 
+static vyre_status
+check_words(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
+{
+  if (info->flags > UINT16_MAX || info->element >= 256 + index || info->stride > VYRE_MODE_BLOCK || info->count_row || info->name ||
+      info->align != 8 || info->size != 8)
+    return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has what words have not");
+  for (uint32_t i = 0; i < info->count; i++) {
+    VYRE_TRY(check_string(r, VYRE_VIR0_TYPES, index, members[i].name));
+    if (members[i].type >= 256 + index || members[i].access >= VYRE_WORD__COUNT)
+      return vir0_damaged(r, VYRE_VIR0_TYPES, index, "word %u is of kind %u and type %u", i, members[i].access, members[i].type);
+  }
+  return VYRE_OK;
+}
+
 /* Whether it says what a maker of types would have said. */
 static vyre_status
 check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
@@ -116,6 +131,8 @@ check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, con
   const vyre_module *m = r->module;
   uint32_t form = info->form, id = 256 + index;
   VYRE_TRY(check_string(r, VYRE_VIR0_TYPES, index, info->name));
+  if (form == VYRE_FORM_WORDS)
+    return check_words(r, index, info, members);
   if (form < VYRE_FORM_MATRIX || form > VYRE_FORM_STRUCT || (info->flags & ~flags[form]))
     return vir0_damaged(r, VYRE_VIR0_TYPES, index, "there is no form %u with flags 0x%x", form, info->flags);
   bool no_length = (info->flags & VYRE_TYPE_RUNTIME) || info->count_row;
@@ -159,7 +176,7 @@ read_types(vir0_reader *r)
     memcpy(words, types->data + (size_t)i * sizeof(words), sizeof(words));
     vyre_type_info info = {
         (vyre_type_form)words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7], NULL, words[8]};
-    uint32_t count = info.form == VYRE_FORM_STRUCT ? info.count : 0;
+    uint32_t count = info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS ? info.count : 0;
     if (count > members->count - used)
       return vir0_damaged(r, VYRE_VIR0_TYPES, i, "it has %u members, and %u are left", count, members->count - used);
     VYRE_TRY(check_type(r, i, &info, count ? m->members + used : NULL));

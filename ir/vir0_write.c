@@ -154,7 +154,7 @@ plan(writer *w)
   for (uint32_t i = 0; i < m->type_count; i++) {
     const table_type *type = &m->types[i];
     use_string(w, type->info.name);
-    if (type->info.form != VYRE_FORM_STRUCT)
+    if (type->info.form != VYRE_FORM_STRUCT && type->info.form != VYRE_FORM_WORDS)
       continue;
     w->counts[VYRE_VIR0_MEMBERS] += type->info.count;
     for (uint32_t k = 0; k < type->info.count; k++)
@@ -232,7 +232,7 @@ fill_types(const writer *w, uint32_t kind, uint32_t *to)
       to = put_words(to, words, VIR0_TYPE_WORDS);
       continue;
     }
-    for (uint32_t k = 0; t->form == VYRE_FORM_STRUCT && k < t->count; k++) {
+    for (uint32_t k = 0; (t->form == VYRE_FORM_STRUCT || t->form == VYRE_FORM_WORDS) && k < t->count; k++) {
       const vyre_member *member = &m->members[type->members + k];
       const uint32_t words[VIR0_MEMBER_WORDS] = {new_string(w, member->name), member->type, member->offset, member->access};
       to = put_words(to, words, VIR0_MEMBER_WORDS);

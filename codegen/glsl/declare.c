@@ -74,6 +74,9 @@ put_type(glsl *g, vyre_type_id type)
   case VYRE_FORM_STRUCT:
     glsl_put(g, "%s", glsl_struct_name(g, type));
     return;
+  case VYRE_FORM_WORDS:
+    glsl_fail(g, 0, "images, pointers and the like have no GLSL here\nFix: write SPIR-V");
+    return;
   }
 }
 

@@ -527,6 +527,12 @@ write_row(vyre_spv *s, uint32_t row)
   case VYRE_OP_trap:
     write_end(s, row);
     return;
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_pure:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    vyre_spv_opaque(s, row);
+    return;
   default:
     if (op == VYRE_OP_barrier || (op >= VYRE_OP_at && op < VYRE_OP_gid))
       vyre_spv_memory_row(s, row);

@@ -12,6 +12,7 @@
 #ifndef VYRE_CODEGEN_SPIRV_EXPORT_H
 #define VYRE_CODEGEN_SPIRV_EXPORT_H
 
+#include "vyre/opaque.h"
 #include "vyre/spirv.h"
 
 #include <spirv/unified1/spirv.h>
@@ -84,7 +85,7 @@ typedef struct vyre_spv {
   uint32_t next_id;
 
   /* sections, in the module's order */
-  vyre_spv_words capabilities, extensions, entries, modes, strings, names, processed, decorations, globals, code;
+  vyre_spv_words capabilities, extensions, imports, entries, modes, strings, names, processed, decorations, globals, code;
   vyre_spv_words *out; /* where instructions go: code, or globals while `constant` */
   bool constant;       /* rows become constants and OpSpecConstantOp */
 
@@ -231,6 +232,17 @@ uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
 /* A row of an op that SPIR-V has at no width, made of those it has (expand.c). */
 uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
 
+/* ---- opaque.c ---- */
+
+void vyre_spv_opaque(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_opaque_part(vyre_spv *s, uint32_t row);
+void vyre_spv_survey_opaque(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
+uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
+uint32_t vyre_spv_type_of_row(vyre_spv *s, uint32_t row); /* of a value, opaque ones too */
+bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type);   /* there is an OpConstantNull of it */
+bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
+
 /* ---- verbatim.c ---- */
 
 /* The module that the input's programs came from, where it was kept word for word; NULL: it was not. */
@@ -331,6 +343,7 @@ vyre_spv_is_place(vyre_opcode op)
 
 /* A row that combines what lanes have: subgroup_elect to subgroup_xor. */
 uint32_t vyre_spv_subgroup(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, as an operand */
 
 /* ---- order.c ---- */
 

@@ -42,6 +42,8 @@ storage_class(vyre_spv *s, uint32_t buffer)
     return SpvStorageClassPushConstant;
   case VYRE_SPACE_WORKGROUP:
     return SpvStorageClassWorkgroup;
+  case VYRE_SPACE_HANDLE:
+    return SpvStorageClassUniformConstant;
   default:
     return SpvStorageClassFunction;
   }
@@ -63,12 +65,12 @@ decorate_buffer(vyre_spv *s, uint32_t row, uint32_t id)
                   {VYRE_ACCESS_RESTRICT, SpvDecorationRestrict},    {VYRE_ACCESS_ALIASED, SpvDecorationAliased}};
   const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
-  if (info && (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM)) {
+  if (info && (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE)) {
     const uint32_t set[3] = {id, SpvDecorationDescriptorSet, info->set}, binding[3] = {id, SpvDecorationBinding, info->binding};
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, set, 3);
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, binding, 3);
   }
-  for (size_t i = 0; space == VYRE_SPACE_STORAGE && i < sizeof(accesses) / sizeof(accesses[0]); i++)
+  for (size_t i = 0; (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_HANDLE) && i < sizeof(accesses) / sizeof(accesses[0]); i++)
     if (s->imm_hi[row] & accesses[i].bit)
       vyre_spv_decorate(s, id, accesses[i].decoration);
   vyre_spv_describe(s, row, id);
@@ -81,11 +83,14 @@ local_variable(vyre_spv *s, uint32_t row)
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   const uint32_t type = vyre_spv_type(s, s->imm[row], VYRE_SPV_BARE);
   uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, 0};
-  words[3] =
-      info && info->initializer != UINT32_MAX ? vyre_spv_initializer(s, s->imm[row], info->initializer) : vyre_spv_null(s, type);
+  if (vyre_spv_has_null(s, s->imm[row]))
+    words[3] =
+        info && info->initializer != UINT32_MAX ? vyre_spv_initializer(s, s->imm[row], info->initializer) : vyre_spv_null(s, type);
   words[1] = s->next_id++;
-  vyre_spv_instruction(s, &s->code, SpvOpVariable, words, 4);
+  vyre_spv_instruction(s, &s->code, SpvOpVariable, words, words[3] ? 4 : 3);
   s->id[row - s->base] = words[1];
+  if (vyre_spv_has_pointers(s, s->imm[row]))
+    vyre_spv_decorate(s, words[1], SpvDecorationAliasedPointer);
   decorate_buffer(s, row, words[1]);
 }
 
@@ -287,6 +292,14 @@ access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
   return id;
 }
 
+uint32_t
+vyre_spv_pointer_to(vyre_spv *s, uint32_t path)
+{
+  uint32_t guard;
+  bool branch;
+  return path == buffer_of(s, path) ? access_chain(s, path, &guard, &branch) : vyre_spv_value(s, path);
+}
+
 /* An address as an operand. */
 typedef struct address {
   uint32_t pointer, guard;
@@ -315,6 +328,8 @@ write_at(vyre_spv *s, uint32_t row)
   if (!(s->use[row - s->base] & VYRE_SPV_USED_POINTER))
     return;
   s->id[row - s->base] = access_chain(s, row, &s->aux[row - s->base], &branch);
+  if (vyre_spv_flag(s, row, VYRE_ROW_NONUNIFORM))
+    vyre_spv_decorate(s, s->id[row - s->base], SpvDecorationNonUniform);
   if (branch)
     s->use[row - s->base] |= VYRE_SPV_BRANCH;
 }
@@ -524,7 +539,7 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     return;
   case VYRE_OP_load:
     at = address_of(s, s->a[row]);
-    s->id[row - s->base] = load(s, row, &at, vyre_spv_value_type(s, vyre_spv_row_type(s, row)), true);
+    s->id[row - s->base] = load(s, row, &at, vyre_spv_type_of_row(s, row), true);
     break;
   case VYRE_OP_store:
     at = address_of(s, s->a[row]);

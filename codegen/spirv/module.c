@@ -213,11 +213,11 @@ put_together(vyre_spv *s, const vyre_input *input, vyre_bytes *out)
 {
   const uint32_t header[5] = {SpvMagicNumber, s->version, 0, s->next_id, 0};
   const uint32_t model[2] = {input->spirv_version ? input->addressing : SpvAddressingModelLogical, s->memory_model};
-  vyre_spv_words imports = {0}, memory = {0};
+  vyre_spv_words memory = {0};
   if (s->glsl)
-    vyre_spv_text(s, &imports, SpvOpExtInstImport, &s->glsl, 1, "GLSL.std.450");
+    vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &s->glsl, 1, "GLSL.std.450");
   vyre_spv_instruction(s, &memory, SpvOpMemoryModel, model, 2);
-  const vyre_spv_words *const sections[] = {&s->capabilities, &s->extensions,  &imports,    &memory,
+  const vyre_spv_words *const sections[] = {&s->capabilities, &s->extensions,  &s->imports, &memory,
                                             &s->entries,      &s->modes,       &s->strings, &s->names,
                                             &s->processed,    &s->decorations, &s->globals, &s->code};
   const size_t section_count = sizeof(sections) / sizeof(sections[0]);

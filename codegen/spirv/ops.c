@@ -284,6 +284,8 @@ static uint32_t
 write_part(vyre_spv *s, uint32_t row, uint32_t type)
 {
   uint32_t tuple = s->a[row], k = s->imm[row];
+  if (vyre_op_is_opaque(vyre_spv_opcode(s, tuple)))
+    return vyre_spv_opaque_part(s, row);
   if (vyre_spv_opcode(s, tuple) != VYRE_OP_tuple)
     return vyre_spv_op2(s, SpvOpCompositeExtract, type, vyre_spv_value(s, tuple), k);
   /* chains of tuples: (a, b, the rest) */
@@ -434,7 +436,7 @@ write_own(vyre_spv *s, uint32_t row, const op_form *f)
   const vyre_type result = vyre_spv_row_type(s, row);
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const bool tuple = VYRE_TYPE_KIND(result) == VYRE_TUPLE;
-  const uint32_t type = tuple ? 0 : vyre_spv_value_type(s, result);
+  const uint32_t type = tuple ? 0 : vyre_spv_type_of_row(s, row);
   uint32_t operands[2];
   switch (op) {
   case VYRE_OP_const:

@@ -51,9 +51,9 @@ vyre_spv_atomic_order(const vyre_spv *s, vyre_opcode op, uint32_t imm, uint32_t 
     result.semantics = with_order(result.semantics, order == ACQUIRE ? 0 : RELEASE);
   result.unequal = result.semantics;
   if (order & RELEASE) /* a failed exchange does not release */
-    result.unequal = 0;
+    result.unequal = result.semantics & SpvMemorySemanticsVolatileMask;
   else if (order & ACQUIRE_RELEASE)
-    result.unequal = with_order(result.semantics, result.semantics ? ACQUIRE : 0);
+    result.unequal = with_order(result.semantics, result.semantics ? ACQUIRE : 0) & ~(uint32_t)SpvMemorySemanticsMakeAvailableMask;
   return result;
 }
 

@@ -18,13 +18,18 @@ vyre_spv_is_flag(const vyre_spv *s, uint32_t value)
 static uint32_t
 type_of(vyre_spv *s, uint32_t value)
 {
-  return vyre_spv_value_type(s, vyre_spv_is_flag(s, value) ? VYRE_TYPE(VYRE_BOOL, 1) : vyre_spv_row_type(s, s->vars.data[value]));
+  return vyre_spv_is_flag(s, value) ? vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1))
+                                    : vyre_spv_type_of_row(s, s->vars.data[value]);
 }
 
 uint32_t
 vyre_spv_or_zero(vyre_spv *s, uint32_t value, uint32_t id)
 {
-  return id ? id : vyre_spv_null(s, type_of(s, value));
+  if (id)
+    return id;
+  const uint32_t type = type_of(s, value);
+  const bool opaque = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->vars.data[value])) == VYRE_OPAQUE;
+  return opaque ? vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL) : vyre_spv_null(s, type);
 }
 
 vyre_spv_scope *

@@ -108,6 +108,12 @@ survey_row(vyre_spv *s, uint32_t row)
   case VYRE_OP_store:
     use_pointer(s, s->a[row]);
     break;
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_pure:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    vyre_spv_survey_opaque(s, row);
+    break;
   default:
     if (vyre_op_is_atomic(op))
       use_pointer(s, s->a[row]);

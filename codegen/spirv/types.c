@@ -174,7 +174,7 @@ write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_spv
     count = 2;
     if (!info->count_row && info->count == 0)
       vyre_spv_fail(s, "an array of no elements\nFix: SPIR-V wants a length of at least 1");
-  } else if (!mode) {
+  } else if (!mode && vyre_type_get(s->module, info->element).form != VYRE_FORM_WORDS) {
     vyre_spv_fail(s, "a runtime array stands in memory that no binding gives a size\nFix: give the array a length");
   }
   bool fresh;
@@ -216,6 +216,9 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
     break;
   case VYRE_FORM_ARRAY:
     id = write_array(s, type, &info, mode, depth);
+    break;
+  case VYRE_FORM_WORDS:
+    id = vyre_spv_words_type(s, type);
     break;
   case VYRE_FORM_STRUCT: {
     uint32_t block = 0;

@@ -20,6 +20,8 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
 {
   if (t->form == FORM_ARRAY && !t->sized)
     return import_uncovered(m, "a constant of type %u, an array that specialization sizes, is not covered", words[1]);
+  if (import_is_opaque_type(t))
+    return count == 4 || import_uncovered(m, "a constant of opaque type is not covered");
   uint32_t parts = t->form == FORM_VALUE && VYRE_TYPE_LANES(t->value) == 1 ? 0 : t->count;
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
     parts = 0;
@@ -99,6 +101,8 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
   const uint32_t literals_from = op == SpvOpCompositeExtract                                ? 5
                                  : op == SpvOpCompositeInsert || op == SpvOpVectorShuffle ? 6
                                                                                           : count;
+  if (op == SpvOpCooperativeMatrixLengthNV)
+    return import_uncovered(m, "the length of a cooperative matrix as a constant is not covered");
   for (uint32_t k = 4; k < count && k < literals_from; k++)
     if (words[k] >= m->bound || m->ids[words[k]].kind != ID_CONSTANT)
       return import_fail(m, "operand %u is no constant that stands before it\nFix: check the module with spirv-val", words[k]);
@@ -238,7 +242,7 @@ make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
   uint32_t op = words[0] & 0xffffu;
   if (op == SpvOpConstantNull || op == SpvOpUndef) {
     for (uint32_t k = 0; k < t->leaves; k++) {
-      uint32_t row = vyre_build_const(&m->b, import_leaf_type(m, m->ids[id].type, k), 0).id;
+      uint32_t row = import_zero(m, m->ids[id].type, k);
       *AT(uint32_t, m->constant_leaves, at + k) = row;
     }
     return true;
@@ -284,7 +288,10 @@ import_constant(import *m, id_info *info, uint32_t id)
     return false;
   const uint32_t *words = m->words + info->def;
   uint32_t op = words[0] & 0xffffu;
-  if (op == SpvOpSpecConstantOp) {
+  if (import_is_opaque_type(t)) {
+    if (!import_opaque_constant(m, info, id))
+      return false;
+  } else if (op == SpvOpSpecConstantOp) {
     if (!make_operation(m, info, id))
       return false;
   } else if (t->form == FORM_VALUE) {

@@ -183,6 +183,7 @@ decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
     return false;
   *d = (decoration){m->notes[id].decorations, member, kind, value};
   m->notes[id].decorations = m->decorations.count - 1;
+  m->shares_memory |= kind == SpvDecorationCoherent || kind == SpvDecorationVolatile;
   if (kind == SpvDecorationBuiltIn && value == SpvBuiltInWorkgroupSize && member == NONE)
     m->workgroup_size = id;
   return true;
@@ -404,6 +405,9 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return import_declare_type(m, op);
   if ((op >= SpvOpConstantTrue && op <= SpvOpSpecConstantOp) || op == SpvOpUndef)
     return import_declare_constant(m, op);
+  const char *name = vyre_words_name(op);
+  if (name && strncmp(name, "Type", 4) == 0)
+    return import_declare_type(m, op);
   return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
 }
 

@@ -71,7 +71,7 @@ take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
     else if (of->returned != NONE)
       row = *AT(uint32_t, m->leaves, of->returned + k);
     else /* it never returns: what follows is never reached */
-      row = vyre_build_const(&m->b, import_leaf_type(m, type_id, k), 0).id;
+      row = import_zero(m, type_id, k);
     *AT(uint32_t, m->leaves, first + k) = row;
   }
   if (leaves && t->form == FORM_VALUE)

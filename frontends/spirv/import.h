@@ -17,6 +17,7 @@
 #define VYRE_FRONTEND_SPIRV_IMPORT_H
 
 #include "vyre/ir.h"
+#include "vyre/opaque.h"
 #include "vyre/spirv.h"
 
 #include <spirv/unified1/spirv.h>
@@ -109,6 +110,8 @@ typedef struct spv_type {
   uint32_t stride;
   vyre_type_id made; /* in the program `epoch` */
   uint32_t epoch;
+  bool being_made; /* an opaque type whose words are being read */
+  bool forward;    /* a pointer that is named but not declared yet */
 } spv_type;
 
 typedef struct spv_member {
@@ -210,7 +213,8 @@ typedef struct leaf {
   uint32_t edge;    /* mark of searches */
   uint32_t count;
   uint32_t gets;
-  uint32_t name; /* id */
+  uint32_t name;   /* id */
+  uint32_t opaque; /* id of its type, where it is opaque */
   vyre_type type;
   bool dirty; /* the var does not hold current */
 } leaf;
@@ -293,7 +297,9 @@ typedef struct import {
   const vyre_allocator *allocator;
   const char *path;
   vyre_status status;
-  bool uncovered; /* status is of a module that is right, but not covered */
+  bool has_opaque;    /* some type is opaque */
+  bool shares_memory; /* some member or variable is coherent or volatile */
+  bool uncovered;     /* status is of a module that is right, but not covered */
 
   uint32_t *words; /* native order */
   uint32_t word_count, bound, version;
@@ -448,6 +454,20 @@ vyre_type_id import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bo
 /* The type of step `index` into `id`, and its first leaf there; 0: there is none. */
 uint32_t import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf);
 vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
+uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k); /* of the type it has, or of the matrix it is a column of */
+uint32_t import_zero(import *m, uint32_t id, uint32_t k);    /* a row that leaf k may be where nothing else is known */
+
+/* ---- opaque.c ---- */
+bool import_is_opaque_type(const spv_type *t);
+bool import_is_opaque(const import *m, uint32_t id); /* a value or constant of opaque type */
+bool import_opaque_type(import *m, spv_type *t);     /* the declaration at m->at */
+vyre_type_id import_make_opaque_type(import *m, uint32_t id);
+bool import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
+/* A group operation of another scope than the subgroup, or of a partition. */
+bool import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count);
+bool import_opaque(import *m); /* the instruction at m->at as an opaque row */
+bool import_opaque_constant(import *m, id_info *info, uint32_t id);
+uint32_t import_opaque_null(import *m, uint32_t type, uint32_t op);
 bool import_same_leaves(import *m, uint32_t a, uint32_t b);
 
 /* ---- constants.c ---- */
@@ -593,6 +613,7 @@ void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; rea
 bool import_instruction(import *m);
 
 /* ---- operations.c: the table ---- */
+bool import_is_operation(uint32_t op);
 bool import_operation(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 /* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */
 uint32_t import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count);

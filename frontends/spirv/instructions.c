@@ -16,7 +16,7 @@ extended(import *m, const uint32_t *words, uint32_t count)
   if (set->value == 2)
     return true; /* says nothing about the meaning */
   if (set->value == 0)
-    return import_uncovered(m, "its instruction set is not covered, only GLSL.std.450 is");
+    return import_opaque(m);
   return import_glsl450(m, words[1], words[2], words[4], words + 5, count - 5);
 }
 
@@ -46,12 +46,12 @@ undefined(import *m, const uint32_t *words)
   if (!t)
     return false;
   if (t->form == FORM_VALUE) {
-    import_set(m, words[2], vyre_build_const(&m->b, t->value, 0).id);
+    import_set(m, words[2], import_zero(m, words[1], 0));
     return !failed(m);
   }
   uint32_t count = t->leaves, *leaves = import_set_leaves(m, words[2], count);
   for (uint32_t k = 0; leaves && k < count; k++)
-    leaves[k] = vyre_build_const(&m->b, import_leaf_type(m, words[1], k), 0).id;
+    leaves[k] = import_zero(m, words[1], k);
   return !failed(m);
 }
 
@@ -77,6 +77,8 @@ import_instruction(import *m)
   const uint32_t *words = m->words + m->at;
   uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   m->rows_before = m->view->rows;
+  if (m->has_opaque && import_takes_opaque(m, op, words, count))
+    return import_opaque(m);
   switch (op) {
   case SpvOpLine:
   case SpvOpNoLine:
@@ -125,11 +127,9 @@ import_instruction(import *m)
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
     return import_memory(m, op);
-  if (import_is_subgroup(op))
+  if (import_is_subgroup(op) && !import_is_other_group(m, op, words, count))
     return import_subgroup(m, op);
-  bool has_result, has_type;
-  import_op_results(op, &has_result, &has_type);
-  if (!has_result || !has_type)
-    return import_uncovered(m, "not covered\nFix: leave out what needs it");
-  return import_operation(m, op, words[1], words[2], words + 3, count - 3);
+  if (!import_is_operation(op))
+    return import_opaque(m);
+  return import_needs(m, 3) && import_operation(m, op, words[1], words[2], words + 3, count - 3);
 }

@@ -81,7 +81,8 @@ escaped(import *m, uint32_t row)
     return 0;
   escape *e = find_escape(m, row);
   if (e->row == 0) {
-    uint32_t var = vyre_build_var(&m->b, type).id;
+    const vyre_type_id opaque = kind == VYRE_OPAQUE ? vyre_row_type_id(m->module, (vyre_row){row}) : 0;
+    uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_var(&m->b, type)).id;
     vyre_builder b = m->b;
     uint32_t next = m->view->next[row];
     if (next)
@@ -129,6 +130,8 @@ locals_add(import *m, uint32_t type_id, uint32_t name)
     return NONE;
   for (uint32_t k = 0; k < count; k++)
     leaves[k] = (leaf){.type = import_leaf_type(m, type_id, k), .name = name};
+  for (uint32_t k = 0; m->has_opaque && k < count; k++)
+    leaves[k].opaque = import_leaf_id(m, type_id, k);
   return first;
 }
 
@@ -165,7 +168,10 @@ static uint32_t
 var_of(import *m, leaf *l)
 {
   if (!l->var) {
-    l->var = vyre_build_var(&m->b, l->type).id;
+    if (VYRE_TYPE_KIND(l->type) == VYRE_OPAQUE)
+      l->var = vyre_build_opaque_var(&m->b, import_make_type(m, l->opaque, 0, false)).id;
+    else
+      l->var = vyre_build_var(&m->b, l->type).id;
     if (l->name)
       import_name_row(m, l->var, l->name);
   }

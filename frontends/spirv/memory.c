@@ -183,7 +183,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   switch ((pointer_base)p.base) {
   case BASE_NOTHING:
     for (uint32_t k = 0; k < t->leaves; k++)
-      if (!push_row(m, vyre_build_const(&m->b, import_leaf_type(m, p.type, k), 0).id))
+      if (!push_row(m, import_zero(m, p.type, k)))
         return false;
     return true;
   case BASE_LEAVES:

@@ -131,6 +131,12 @@ operation_of(uint32_t op)
   return &operations[op < OPERATIONS ? op : 0];
 }
 
+bool
+import_is_operation(uint32_t op)
+{
+  return operation_of(op)->vyre != 0;
+}
+
 uint32_t
 import_row_flags(const import *m, uint32_t id)
 {

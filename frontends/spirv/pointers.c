@@ -70,7 +70,7 @@ static bool
 check_buffer(import *m, const global *g, const spv_type *t, const spv_type *pointee)
 {
   bool interface = g->space == VYRE_SPACE_STORAGE || g->space == VYRE_SPACE_UNIFORM || g->space == VYRE_SPACE_PUSH;
-  if (interface && pointee->form != FORM_STRUCT)
+  if (interface && pointee->form != FORM_STRUCT && (g->space == VYRE_SPACE_PUSH || pointee->form == FORM_VALUE))
     return import_uncovered(m, "variable %u: an array of buffers is not covered\nFix: use one variable for each", g->id);
   if (pointee->has_pointer || t->form != FORM_POINTER)
     return import_uncovered(m, "variable %u holds pointers, which are not covered", g->id);
@@ -233,6 +233,9 @@ make_global(import *m, uint32_t id)
     if (m->words[m->at] >> 16 > 4)
       return import_uncovered(m, "an initializer of a workgroup variable is not covered");
     break;
+  case SpvStorageClassUniformConstant:
+    space = VYRE_SPACE_HANDLE;
+    break;
   case SpvStorageClassPrivate:
     return true; /* by how the program uses it: below */
   case SpvStorageClassInput:
@@ -324,7 +327,8 @@ import_make_globals(import *m, const entry *e)
     if (id >= m->bound || m->ids[id].kind != ID_GLOBAL || m->ids[id].epoch != m->program_epoch)
       continue;
     const pointer *p = AT(pointer, m->pointers, m->ids[id].value);
-    if (p->base != BASE_BUFFER || AT(global, m->globals, p->first)->space > VYRE_SPACE_PUSH)
+    if (p->base != BASE_BUFFER ||
+        (AT(global, m->globals, p->first)->space > VYRE_SPACE_PUSH && AT(global, m->globals, p->first)->space != VYRE_SPACE_HANDLE))
       continue;
     m->at = m->ids[id].def;
     if (!global_row(m, p->first))

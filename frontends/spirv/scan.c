@@ -85,6 +85,8 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
     return false;
   const id_info *base = import_id(m, words[3]);
   const spv_type *p = base ? base->t : NULL;
+  if (p && import_is_opaque_type(p))
+    return true;
   if (!p || p->form != FORM_POINTER)
     return base ? import_fail(m, "id %u is no pointer", words[3]) : false;
   uint32_t at = p->element;
@@ -95,6 +97,8 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
     uint32_t index = 0, unused;
     if (!t)
       return false;
+    if (import_is_opaque_type(t))
+      return import_uncovered(m, "a pointer into what is opaque is not covered");
     if (!import_literal(m, words[k], &index) && t->form == FORM_ARRAY)
       r->flags |= ROOT_DYNAMIC;
     if (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE)
@@ -111,6 +115,22 @@ scan_parameter(import *m, function *f, const uint32_t *words)
 {
   f->param_count++;
   return (m->ids[words[2]].holds != HOLDS_POINTER || new_root(m, words[2])) && add_word(m, &m->params, words[2]);
+}
+
+/* What vyre does not know may do anything with a variable that it names: that is memory, then. */
+static bool
+scan_opaque(import *m, function *f, const uint32_t *words, uint32_t count)
+{
+  for (uint32_t k = 1; k < count; k++) {
+    root *r = root_of(m, words[k]);
+    bool unused;
+    if (!r)
+      continue;
+    r->flags |= ROOT_DYNAMIC;
+    if (!scan_store(m, f, words[k], 0, &unused))
+      return false;
+  }
+  return true;
 }
 
 /* What an instruction means for variables.  `writes` is told if it stores to one. */
@@ -143,8 +163,13 @@ scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uin
     *writes = true;
     f->call_count++;
     return import_needs(m, 4) && add_word(m, &m->calls, m->at);
-  default:
+  case SpvOpLoad:
+  case SpvOpCompositeConstruct:
+  case SpvOpCompositeExtract:
+  case SpvOpPhi:
     return true;
+  default:
+    return import_is_operation(op) || scan_opaque(m, f, words, count);
   }
 }
 
@@ -232,7 +257,7 @@ static bool
 scan(import *m, function *f, const uint32_t *words)
 {
   uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  uint8_t kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_BLOCK : SCAN_PLAIN;
+  uint8_t kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_BLOCK : SCAN_OTHER;
   bool has_result, has_type, writes = false;
   import_op_results(op, &has_result, &has_type);
   if (has_type) {

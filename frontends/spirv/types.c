@@ -222,8 +222,8 @@ pointer_type(import *m, const uint32_t *words, spv_type *t)
   t->form = FORM_POINTER;
   t->count = words[2];
   t->element = words[3];
-  if (words[2] == SpvStorageClassPhysicalStorageBuffer)
-    return import_uncovered(m, "pointers to physical storage buffers are not covered\nFix: compile without buffer references");
+  if (words[2] == SpvStorageClassPhysicalStorageBuffer || words[2] == SpvStorageClassImage)
+    return import_opaque_type(m, t);
   return component(m, words[3], t) != NULL;
 }
 
@@ -283,8 +283,19 @@ import_declare_type(import *m, uint32_t op)
   case SpvOpTypeFunction:
     ok = function_type(m, words, count, &t);
     break;
+  case SpvOpTypeForwardPointer:
+    t = (spv_type){.form = FORM_VALUE, .value = VYRE_TYPE(VYRE_OPAQUE, 1), .sized = true, .leaves = 1, .forward = true};
+    m->has_opaque = ok = true;
+    break;
   default:
-    return import_uncovered(m, "not covered\nFix: leave out what needs it");
+    ok = import_opaque_type(m, &t);
+    break;
+  }
+  id_info *named = &m->ids[words[1]];
+  if (ok && named->kind == ID_TYPE && named->t->forward && import_is_opaque_type(&t)) {
+    *named->t = t;
+    named->def = m->at;
+    return true;
   }
   if (!ok || !import_define(m, words[1], ID_TYPE, 0))
     return false;
@@ -331,12 +342,28 @@ import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf)
 vyre_type
 import_leaf_type(import *m, uint32_t id, uint32_t k)
 {
+  id = import_leaf_id(m, id, k);
+  return id ? m->ids[id].t->value : 0;
+}
+
+uint32_t
+import_zero(import *m, uint32_t id, uint32_t k)
+{
+  vyre_type type = import_leaf_type(m, id, k);
+  if (VYRE_TYPE_KIND(type) == VYRE_OPAQUE)
+    return import_opaque_null(m, import_leaf_id(m, id, k), SpvOpUndef);
+  return vyre_build_const(&m->b, type, 0).id;
+}
+
+uint32_t
+import_leaf_id(import *m, uint32_t id, uint32_t k)
+{
   for (;;) {
     const spv_type *t = import_type(m, id);
     if (!t)
       return 0;
     if (t->form == FORM_VALUE || t->form == FORM_MATRIX)
-      return t->value;
+      return id;
     if (t->form == FORM_ARRAY) {
       const spv_type *part = import_type(m, t->element);
       if (!part || part->leaves == 0)
@@ -442,7 +469,7 @@ import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major)
   vyre_type_id made;
   switch (t.form) {
   case FORM_VALUE:
-    return t.value;
+    return import_is_opaque_type(&t) ? import_make_opaque_type(m, id) : t.value;
   case FORM_MATRIX:
     return vyre_type_matrix(m->module, t.value, t.count, matrix_stride, row_major);
   case FORM_ARRAY:

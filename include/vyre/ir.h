@@ -51,7 +51,13 @@ const char *vyre_string_text(const vyre_module *module, vyre_string string); /* 
  * layout (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
 typedef uint32_t vyre_type_id;
 
-typedef enum vyre_type_form { VYRE_FORM_VALUE, VYRE_FORM_MATRIX, VYRE_FORM_ARRAY, VYRE_FORM_STRUCT } vyre_type_form;
+typedef enum vyre_type_form {
+  VYRE_FORM_VALUE,
+  VYRE_FORM_MATRIX,
+  VYRE_FORM_ARRAY,
+  VYRE_FORM_STRUCT,
+  VYRE_FORM_WORDS
+} vyre_type_form;
 
 typedef enum vyre_type_flag {
   VYRE_TYPE_ROW_MAJOR = 1,    /* matrix */

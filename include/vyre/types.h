@@ -41,8 +41,9 @@ typedef enum vyre_kind {
   VYRE_F16 = 10,
   VYRE_F32 = 11,
   VYRE_F64 = 12,
-  VYRE_TUPLE = 13, /* several results; VYRE_TUPLE_* below say of what */
-  VYRE_PATH = 14,  /* an address: a buffer row, or `at` */
+  VYRE_TUPLE = 13,  /* several results; VYRE_TUPLE_* below say of what */
+  VYRE_PATH = 14,   /* an address: a buffer row, or `at` */
+  VYRE_OPAQUE = 15, /* an image, a pointer and the like: vyre/opaque.h */
   VYRE_KIND__COUNT
 } vyre_kind;
 
@@ -74,7 +75,7 @@ vyre_kind_is_signed(vyre_kind kind)
 static inline uint32_t
 vyre_kind_bits(vyre_kind kind)
 {
-  static const uint8_t bits[VYRE_KIND__COUNT] = {0, 1, 8, 8, 16, 16, 32, 32, 64, 64, 16, 32, 64, 0, 0};
+  static const uint8_t bits[VYRE_KIND__COUNT] = {0, 1, 8, 8, 16, 16, 32, 32, 64, 64, 16, 32, 64, 0, 0, 0};
   return (unsigned)kind < VYRE_KIND__COUNT ? bits[kind] : 0;
 }
 
@@ -266,6 +267,7 @@ typedef enum vyre_space {
   VYRE_SPACE_WORKGROUP,
   VYRE_SPACE_PRIVATE,
   VYRE_SPACE_CONSTANT,
+  VYRE_SPACE_HANDLE, /* images, samplers and the like, given from outside */
   VYRE_SPACE__COUNT
 } vyre_space;
 

@@ -8,6 +8,7 @@
 #include "vyre/glsl.h"
 #include "vyre/io.h"
 #include "vyre/ir.h"
+#include "vyre/opaque.h"
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"
 #include "vyre/run.h"
@@ -18,5 +19,6 @@
 #include "vyre/types.h"
 #include "vyre/verify.h"
 #include "vyre/vir0.h"
+#include "vyre/words.h"
 
 #endif

@@ -55,7 +55,8 @@ static bool
 is_volatile_access(const vyre_view *v, uint32_t row)
 {
   return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE) != 0 ||
-         (op_of(v, row) == VYRE_OP_load && (v->imm_hi[buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) != 0);
+         (op_of(v, row) == VYRE_OP_load && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_OPAQUE &&
+          (v->imm_hi[buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) != 0);
 }
 
 static uint32_t
@@ -122,7 +123,7 @@ is_interface(const vyre_view *v, uint32_t row)
     return true;
   case VYRE_OP_buffer: {
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
-    return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
+    return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || space == VYRE_SPACE_HANDLE;
   }
   default:
     return false;
@@ -148,6 +149,14 @@ mark_list(marker *m, uint32_t owner)
   m->head[owner] = 0; /* all are live now */
 }
 
+/* A path that is an operand as such: whoever takes it may read what is there. */
+static void
+mark_memory(marker *m, uint32_t operand)
+{
+  if (VYRE_TYPE_KIND(VYRE_ROW_TYPE(m->v->op[operand])) == VYRE_PATH)
+    mark_list(m, buffer_of(m->v, operand));
+}
+
 /* The needs of one live row. */
 static void
 visit(marker *m, uint32_t row)
@@ -164,6 +173,15 @@ visit(marker *m, uint32_t row)
     mark_list(m, row);
   }
   switch (op_of(v, row)) {
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_pure:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+  case VYRE_OP_tuple: /* may be an opaque row's operands */
+    mark_memory(m, v->a[row]);
+    mark_memory(m, v->b[row]);
+    mark_memory(m, v->c[row]);
+    break;
   case VYRE_OP_get:
     mark_list(m, v->a[row]);
     break;

@@ -279,7 +279,7 @@ walk_type(walk *w, vyre_type_id type, uint64_t offset)
         return; /* a last element that is cut off is not one */
       walk_type(w, info.element, offset);
     }
-  } else {
+  } else if (info.form == VYRE_FORM_STRUCT) {
     for (uint32_t i = 0; i < info.count && !w->is_stopped; i++) {
       vyre_member member = vyre_type_get(w->layout->module, type).members[i];
       walk_type(w, member.type, offset + member.offset);
@@ -333,7 +333,7 @@ path_step(const run_layout *layout, vyre_type_id *type, uint64_t *offset, char *
     *type = info.element;
     return true;
   }
-  for (uint32_t i = info.count; i-- > 0;) {
+  for (uint32_t i = info.form == VYRE_FORM_STRUCT ? info.count : 0; i-- > 0;) {
     vyre_member member = info.members[i];
     if (member.offset > *offset)
       continue;

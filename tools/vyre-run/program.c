@@ -243,6 +243,41 @@ add_buffer(run_program *program, const run_buffer *buffer)
   program->buffers[at] = *buffer;
 }
 
+static bool
+holds_opaque(const vyre_module *module, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(module, type);
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(module, info.element);
+  bool holds = info.form == VYRE_FORM_WORDS;
+  for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count && !holds; i++)
+    holds = holds_opaque(module, vyre_type_get(module, type).form == VYRE_FORM_STRUCT ? info.members[i].type : 0);
+  return holds;
+}
+
+/* Bytes can be given for it. */
+static vyre_status
+check_buffer(const run_program *program, uint32_t row)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+  const char *name = vyre_row_name(program->module, (vyre_row){row});
+  vyre_type_info info = vyre_type_get(program->module, view->imm[row]);
+  const bool array = info.form == VYRE_FORM_ARRAY;
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(program->module, info.element);
+  const bool descriptors = array && info.form == VYRE_FORM_STRUCT && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK));
+  const char *what = space == VYRE_SPACE_HANDLE                      ? "an image or the like"
+                     : space > VYRE_SPACE_PUSH                       ? NULL
+                     : descriptors                                   ? "an array of buffers"
+                     : holds_opaque(program->module, view->imm[row]) ? "a buffer that holds pointers"
+                                                                     : NULL;
+  if (!what)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %%%s is %s, and only buffers of plain data can be bound\nFix: run a program without it",
+                    program->path, name ? name : "?", what);
+}
+
 static vyre_status
 take_buffers(run_program *program)
 {
@@ -261,6 +296,8 @@ take_buffers(run_program *program)
                         "%s: the module is kept word for word, so its buffers are not known\nFix: vyre-passmgr tells what in it "
                         "is not covered: leave that out",
                         program->path);
+    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer)
+      VYRE_TRY(check_buffer(program, row));
     if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
       continue;
     const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});

@@ -1,0 +1,254 @@
+/* Opaque types and rows: the words that were kept, with ids put in again.
+ *
+ * An OpSampledImage may be used in its own block only: it is written where it is used, once a block.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+enum { KEY_SET = 0x10010 };
+
+uint32_t
+vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
+{
+  return type < 256 ? vyre_spv_value_type(s, (vyre_type)type) : vyre_spv_type(s, type, (vyre_spv_mode)mode); /* ORDER: vyre_mode */
+}
+
+uint32_t
+vyre_spv_type_of_row(vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_type_by_id(s, vyre_row_type_id(s->module, (vyre_row){row}), VYRE_MODE_BARE);
+}
+
+static uint32_t
+instruction_set(vyre_spv *s, vyre_string name)
+{
+  const uint32_t key[2] = {KEY_SET, name};
+  bool fresh;
+  const uint32_t id = vyre_spv_key(s, key, 2, &fresh);
+  if (fresh)
+    vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &id, 1, vyre_string_text(s->module, name));
+  return id;
+}
+
+/* ---- types ---- */
+
+uint32_t
+vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
+{
+  const uint32_t count = vyre_type_get(s->module, type).count, opcode = vyre_type_get(s->module, type).flags;
+  const size_t start = s->scratch.count;
+  for (uint32_t i = 0; i < count && !vyre_spv_failed(s); i++) {
+    const vyre_member word = vyre_type_get(s->module, type).members[i];
+    uint32_t made = word.offset;
+    if (word.access == VYRE_WORD_TYPE)
+      made = vyre_spv_type_by_id(s, word.type, word.offset);
+    else if (word.access == VYRE_WORD_CONSTANT)
+      made = vyre_spv_constant(s, (vyre_type)word.type, word.offset);
+    else if (word.access != VYRE_WORD_LITERAL)
+      vyre_spv_fail(s, "an opaque type is made of what no type is made of");
+    vyre_spv_push(s, &s->scratch, made);
+  }
+  const uint32_t id =
+      vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, opcode, false, s->scratch.data + start, count, NULL, 0, NULL);
+  s->scratch.count = start;
+  return id;
+}
+
+/* The opcode that the type, or what an array has, was declared by; 0: it is no opaque type. */
+static uint32_t
+opcode_in(vyre_spv *s, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(s->module, type);
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(s->module, info.element);
+  if (info.form == VYRE_FORM_WORDS)
+    return info.flags;
+  uint32_t opcode = 0;
+  for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count && !opcode; i++)
+    opcode = opcode_in(s, vyre_type_get(s->module, type).form == VYRE_FORM_STRUCT ? info.members[i].type : 0);
+  return opcode;
+}
+
+bool
+vyre_spv_has_null(vyre_spv *s, vyre_type_id type)
+{
+  const uint32_t opcode = opcode_in(s, type);
+  return opcode == 0 || opcode == SpvOpTypePointer;
+}
+
+bool
+vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type)
+{
+  return opcode_in(s, type) == SpvOpTypePointer;
+}
+
+/* ---- operands ---- */
+
+/* The id of an operand that is a row itself. */
+static uint32_t
+operand(vyre_spv *s, uint32_t row)
+{
+  if (VYRE_TYPE_KIND(vyre_spv_row_type(s, row)) == VYRE_PATH)
+    return vyre_spv_pointer_to(s, row);
+  if (vyre_spv_opcode(s, row) != VYRE_OP_opaque_pure || vyre_type_get(s->module, s->imm[row]).flags != SpvOpSampledImage)
+    return vyre_spv_value(s, row);
+  if (s->aux[row - s->base] != s->block) {
+    s->aux[row - s->base] = s->block;
+    s->id[row - s->base] = vyre_spv_op2(s, SpvOpSampledImage, vyre_spv_type_of_row(s, row), vyre_spv_value(s, s->a[row]),
+                                        vyre_spv_value(s, s->b[row]));
+    vyre_spv_describe(s, row, s->id[row - s->base]);
+  }
+  return s->id[row - s->base];
+}
+
+static bool
+is_constant(vyre_spv *s, uint32_t row)
+{
+  uint64_t lanes[4];
+  return vyre_spv_const_lanes(s, row, lanes);
+}
+
+/* A composite of the row's operands from *next on. */
+static uint32_t
+composite(vyre_spv *s, uint32_t row, vyre_type_id type, uint32_t mode, uint32_t *next, bool *out_constant)
+{
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  if (vyre_spv_failed(s))
+    return 0;
+  if (info.form == VYRE_FORM_VALUE || info.form == VYRE_FORM_WORDS) {
+    const uint32_t x = vyre_opaque_operand(vyre_module_view(s->module), row, (*next)++);
+    *out_constant &= is_constant(s, x);
+    return operand(s, x);
+  }
+  const uint32_t inner = mode == VYRE_MODE_BARE ? VYRE_MODE_BARE : VYRE_MODE_LAYOUT;
+  const size_t start = s->scratch.count;
+  bool constant = true;
+  vyre_spv_push(s, &s->scratch, vyre_spv_type_by_id(s, type, mode));
+  for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
+    const vyre_type_id part = info.form == VYRE_FORM_STRUCT ? vyre_type_get(s->module, type).members[i].type : info.element;
+    vyre_spv_push(s, &s->scratch, composite(s, row, part, inner, next, &constant));
+  }
+  *out_constant &= constant;
+  uint32_t id = 0;
+  if (vyre_spv_failed(s))
+    id = 0;
+  else if (constant)
+    id = vyre_spv_intern(s, SpvOpConstantComposite, true, s->scratch.data + start, info.count + 1, NULL, 0, NULL);
+  else {
+    id = s->next_id++;
+    vyre_spv_push(s, s->out, (info.count + 3) << 16 | SpvOpCompositeConstruct);
+    vyre_spv_push(s, s->out, s->scratch.data[start]);
+    vyre_spv_push(s, s->out, id);
+    vyre_spv_append(s, s->out, s->scratch.data + start + 1, info.count);
+  }
+  s->scratch.count = start;
+  return id;
+}
+
+static uint32_t
+write_word(vyre_spv *s, uint32_t row, const vyre_member *word, uint32_t *next)
+{
+  bool constant = true;
+  switch ((vyre_word)word->access) {
+  case VYRE_WORD_TYPE:
+    return vyre_spv_type_by_id(s, word->type, word->offset);
+  case VYRE_WORD_VALUE:
+    if (word->type)
+      return composite(s, row, word->type, word->offset, next, &constant);
+    return operand(s, vyre_opaque_operand(vyre_module_view(s->module), row, (*next)++));
+  case VYRE_WORD_CONSTANT:
+    return vyre_spv_constant(s, (vyre_type)word->type, word->offset);
+  case VYRE_WORD_SET:
+    return instruction_set(s, word->name);
+  default:
+    return word->offset;
+  }
+}
+
+/* ---- rows ---- */
+
+void
+vyre_spv_opaque(vyre_spv *s, uint32_t row)
+{
+  const vyre_type_id type = s->imm[row];
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  const size_t start = s->scratch.count;
+  uint32_t next = 0, id = 0;
+  if (info.flags == SpvOpSampledImage && vyre_spv_opcode(s, row) == VYRE_OP_opaque_pure)
+    return; /* where it is used */
+  const uint32_t result = info.element ? vyre_spv_type_by_id(s, info.element, info.stride) : 0;
+  for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
+    const vyre_member word = vyre_type_get(s->module, type).members[i];
+    vyre_spv_push(s, &s->scratch, write_word(s, row, &word, &next));
+  }
+  if (vyre_spv_failed(s))
+    return;
+  if (info.flags == SpvOpConstantNull || info.flags == SpvOpUndef) {
+    s->id[row - s->base] = vyre_spv_intern(s, info.flags, true, &result, 1, NULL, 0, NULL);
+    s->scratch.count = start;
+    return;
+  }
+  const uint32_t words = (uint32_t)(s->scratch.count - start) + (result ? 3 : 1);
+  if (words > 0xffff)
+    vyre_spv_fail(s, "an instruction of %u words", words);
+  vyre_spv_push(s, s->out, words << 16 | info.flags);
+  if (result) {
+    id = s->next_id++;
+    vyre_spv_push(s, s->out, result);
+    vyre_spv_push(s, s->out, id);
+  }
+  vyre_spv_append(s, s->out, s->scratch.data + start, s->scratch.count - start);
+  s->scratch.count = start;
+  s->id[row - s->base] = id;
+  if (id)
+    vyre_spv_describe(s, row, id);
+}
+
+/* Part k of an opaque row's composite result. */
+uint32_t
+vyre_spv_opaque_part(vyre_spv *s, uint32_t row)
+{
+  const uint32_t tuple = s->a[row];
+  vyre_type_id type = vyre_type_get(s->module, s->imm[tuple]).element;
+  uint32_t leaf = s->imm[row];
+  const size_t start = s->scratch.count;
+  vyre_spv_push(s, &s->scratch, vyre_spv_value(s, tuple));
+  for (;;) {
+    const vyre_type_info info = vyre_type_get(s->module, type);
+    uint32_t index = 0, each;
+    if (info.form == VYRE_FORM_VALUE || info.form == VYRE_FORM_WORDS || vyre_spv_failed(s))
+      break;
+    if (info.form == VYRE_FORM_STRUCT) {
+      for (; index + 1 < info.count && leaf >= (each = vyre_type_leaves(s->module, info.members[index].type)); index++)
+        leaf -= each;
+      type = info.members[index].type;
+    } else {
+      each = vyre_type_leaves(s->module, info.element);
+      index = each ? leaf / each : 0;
+      leaf = each ? leaf % each : 0;
+      type = info.element;
+    }
+    vyre_spv_push(s, &s->scratch, index);
+  }
+  const uint32_t id = s->next_id++, count = (uint32_t)(s->scratch.count - start);
+  const uint32_t type_id = vyre_spv_type_of_row(s, row);
+  vyre_spv_push(s, s->out, (count + 3) << 16 | SpvOpCompositeExtract);
+  vyre_spv_push(s, s->out, type_id);
+  vyre_spv_push(s, s->out, id);
+  vyre_spv_append(s, s->out, s->scratch.data + start, count);
+  s->scratch.count = start;
+  return id;
+}
+
+/* Paths among the operands need their access chains. */
+void
+vyre_spv_survey_opaque(vyre_spv *s, uint32_t row)
+{
+  const vyre_view *v = vyre_module_view(s->module);
+  const uint32_t count = vyre_opaque_count(v, row);
+  for (uint32_t k = 0; k < count; k++) {
+    const uint32_t x = vyre_opaque_operand(v, row, k);
+    if (x > s->base && x < s->end && VYRE_TYPE_KIND(vyre_spv_row_type(s, x)) == VYRE_PATH)
+      s->use[x - s->base] |= VYRE_SPV_USED_POINTER;
+  }
+}

@@ -1,0 +1,462 @@
+/* What vyre does not compute with: types and instructions that keep their words.
+ *
+ * Images, samplers, pointers to physical storage and whatever an extension brings become opaque types (vyre/opaque.h); an
+ * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction sets
+ * stay in its words, values become operands, leaf by leaf, and pointers paths.
+ *
+ * Limits: pointers to what is values (import_scan sees to it that there are none), types that lead to themselves, and lengths or
+ * sizes of opaque types that specialization gives are not covered.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+#include <string.h>
+
+#define MOST_WORDS 4096u /* of an instruction */
+
+/* ---- types ---- */
+
+bool
+import_is_opaque_type(const spv_type *t)
+{
+  return t->form == FORM_VALUE && VYRE_TYPE_KIND(t->value) == VYRE_OPAQUE;
+}
+
+bool
+import_is_opaque(const import *m, uint32_t id)
+{
+  if (id == 0 || id >= m->bound || m->ids[id].kind == ID_TYPE)
+    return false;
+  return m->ids[id].t && import_is_opaque_type(m->ids[id].t);
+}
+
+bool
+import_opaque_type(import *m, spv_type *t)
+{
+  uint8_t kinds[64];
+  const uint32_t *words = m->words + m->at, count = words[0] >> 16;
+  if (count > sizeof(kinds) || !vyre_words_kinds(words, count, kinds))
+    return import_uncovered(m, "not covered\nFix: leave out what needs it");
+  for (uint32_t k = 2; k < count; k++)
+    if (kinds[k] == VYRE_WORD_KIND_ID && !import_id(m, words[k]))
+      return false;
+  t->form = FORM_VALUE;
+  t->value = VYRE_TYPE(VYRE_OPAQUE, 1);
+  t->sized = true;
+  t->leaves = 1;
+  m->has_opaque = true;
+  return true;
+}
+
+/* Whether a type has offsets or strides: then it stands where layouts count. */
+static vyre_mode
+mode_of(const import *m, uint32_t type)
+{
+  const spv_type *t = m->ids[type].t;
+  if (t->form == FORM_ARRAY || t->form == FORM_RUNTIME)
+    return t->stride ? VYRE_MODE_LAYOUT : mode_of(m, t->element);
+  return t->form == FORM_STRUCT && t->count && AT(spv_member, m->members, t->members)->offset != VYRE_OFFSET_AUTO ? VYRE_MODE_LAYOUT
+                                                                                                                   : VYRE_MODE_BARE;
+}
+
+static bool
+type_word(import *m, uint32_t id, vyre_member *out)
+{
+  if (m->ids[id].t->form == FORM_VOID) {
+    *out = (vyre_member){.access = VYRE_WORD_TYPE};
+    return true;
+  }
+  *out = (vyre_member){.access = VYRE_WORD_TYPE, .type = import_make_type(m, id, 0, false), .offset = mode_of(m, id)};
+  return out->type != 0;
+}
+
+static bool
+constant_word(import *m, uint32_t id, vyre_member *out)
+{
+  uint32_t value;
+  if (!import_literal(m, id, &value))
+    return import_uncovered(m, "type operand %u, which specialization gives, is not covered", id);
+  const spv_type *t = m->ids[id].t;
+  *out = (vyre_member){.access = VYRE_WORD_CONSTANT, .type = t->value, .offset = value};
+  return true;
+}
+
+vyre_type_id
+import_make_opaque_type(import *m, uint32_t id)
+{
+  uint8_t kinds[64];
+  vyre_member made[64];
+  spv_type *t = m->ids[id].t;
+  const uint32_t at = m->ids[id].def, *words = m->words + at, count = words[0] >> 16;
+  if (t->made && t->epoch == m->program_epoch)
+    return t->made;
+  if (t->being_made) {
+    import_uncovered(m, "type %u, a pointer that leads to itself, is not covered", id);
+    return 0;
+  }
+  if (count > sizeof(kinds) || !vyre_words_kinds(words, count, kinds)) {
+    import_uncovered(m, "type %u is not covered", id);
+    return 0;
+  }
+  t->being_made = true;
+  for (uint32_t k = 2; k < count && !failed(m); k++) {
+    const uint32_t word = words[k];
+    if (kinds[k] != VYRE_WORD_KIND_ID)
+      made[k] = (vyre_member){.access = VYRE_WORD_LITERAL, .offset = word};
+    else if (m->ids[word].kind == ID_TYPE)
+      (void)type_word(m, word, &made[k]);
+    else
+      (void)constant_word(m, word, &made[k]);
+  }
+  t = m->ids[id].t;
+  t->being_made = false;
+  if (failed(m))
+    return 0;
+  t->made = vyre_type_words(m->module, words[0] & 0xffffu, 0, VYRE_MODE_BARE, made + 2, count - 2);
+  t->epoch = m->program_epoch;
+  return t->made;
+}
+
+/* ---- which instructions ---- */
+
+/* An instruction that others know, but not with these operands. */
+bool
+import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  switch (op) {
+  case SpvOpLoad:
+  case SpvOpAccessChain:
+  case SpvOpInBoundsAccessChain:
+  case SpvOpCompositeExtract:
+  case SpvOpVectorExtractDynamic:
+    return count > 3 && import_is_opaque(m, words[3]);
+  case SpvOpStore:
+    return count > 2 && import_is_opaque(m, words[1]);
+  case SpvOpCopyMemory:
+    return count > 2 && (import_is_opaque(m, words[1]) || import_is_opaque(m, words[2]));
+  case SpvOpAtomicStore:
+  case SpvOpAtomicFlagClear:
+    return count > 1 && import_is_opaque(m, words[1]);
+  case SpvOpCompositeInsert:
+    return count > 4 && import_is_opaque(m, words[4]);
+  case SpvOpCompositeConstruct:
+  case SpvOpSelect:
+    return count > 2 && import_is_opaque(m, words[2]);
+  case SpvOpNop:
+  case SpvOpLine:
+  case SpvOpNoLine:
+  case SpvOpPhi:
+  case SpvOpFunctionParameter:
+  case SpvOpVariable:
+  case SpvOpFunctionCall:
+  case SpvOpUndef:
+  case SpvOpControlBarrier:
+  case SpvOpMemoryBarrier:
+  case SpvOpCopyObject:
+  case SpvOpCopyLogical:
+  case SpvOpVectorShuffle:
+    return false;
+  case SpvOpExtInst:
+    return count > 5 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[5]));
+  default: /* the result or the first operand */
+    return count > 3 && (import_is_opaque(m, words[2]) || import_is_opaque(m, words[3]));
+  }
+}
+
+bool
+import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  uint32_t scope;
+  if (count > 4 && op >= SpvOpGroupNonUniformIAdd && op <= SpvOpGroupNonUniformLogicalXor &&
+      words[4] >= SpvGroupOperationPartitionedReduceNV && words[4] <= SpvGroupOperationPartitionedExclusiveScanNV)
+    return true;
+  return count > 3 && import_literal(m, words[3], &scope) && scope != SpvScopeSubgroup && scope <= SpvScopeShaderCallKHR;
+}
+
+static bool
+is_pure(const import *m, uint32_t op, const uint32_t *words)
+{
+  switch (op) {
+  case SpvOpSampledImage:
+  case SpvOpImage:
+  case SpvOpImageTexelPointer:
+  case SpvOpImageQueryFormat:
+  case SpvOpImageQueryOrder:
+  case SpvOpImageQuerySizeLod:
+  case SpvOpImageQuerySize:
+  case SpvOpImageQueryLevels:
+  case SpvOpImageQuerySamples:
+  case SpvOpImageSparseTexelsResident:
+  case SpvOpAccessChain:
+  case SpvOpInBoundsAccessChain:
+  case SpvOpPtrAccessChain:
+  case SpvOpConvertPtrToU:
+  case SpvOpConvertUToPtr:
+  case SpvOpConvertUToAccelerationStructureKHR:
+  case SpvOpPtrEqual:
+  case SpvOpPtrNotEqual:
+  case SpvOpPtrDiff:
+  case SpvOpCompositeConstruct:
+  case SpvOpCompositeExtract:
+  case SpvOpCompositeInsert:
+  case SpvOpSelect:
+  case SpvOpCooperativeMatrixLengthNV:
+  case SpvOpSDot:
+  case SpvOpUDot:
+  case SpvOpSUDot:
+  case SpvOpSDotAccSat:
+  case SpvOpUDotAccSat:
+  case SpvOpSUDotAccSat:
+    return true;
+  case SpvOpExtInst:
+    return m->ids[words[3]].value == 1;
+  default:
+    return import_is_operation(op);
+  }
+}
+
+static bool
+reads_image(uint32_t op)
+{
+  switch (op) {
+  case SpvOpImageSampleExplicitLod:
+  case SpvOpImageSampleDrefExplicitLod:
+  case SpvOpImageSampleProjExplicitLod:
+  case SpvOpImageSampleProjDrefExplicitLod:
+  case SpvOpImageFetch:
+  case SpvOpImageGather:
+  case SpvOpImageDrefGather:
+  case SpvOpImageRead:
+  case SpvOpImageSparseSampleExplicitLod:
+  case SpvOpImageSparseSampleDrefExplicitLod:
+  case SpvOpImageSparseFetch:
+  case SpvOpImageSparseGather:
+  case SpvOpImageSparseDrefGather:
+  case SpvOpImageSparseRead:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* The memory operands of an access that happens as it stands, whatever stands around it. */
+static bool
+is_special_access(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  const uint32_t at = op == SpvOpLoad ? 4 : 3;
+  const uint32_t mask = count > at ? words[at] : 0;
+  return m->shares_memory || (mask & ~(uint32_t)(SpvMemoryAccessAlignedMask | SpvMemoryAccessNontemporalMask)) != 0;
+}
+
+static vyre_opcode
+effect_of(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  if (is_pure(m, op, words))
+    return VYRE_OP_opaque_pure;
+  if (reads_image(op))
+    return VYRE_OP_opaque_read;
+  if (op == SpvOpImageWrite)
+    return VYRE_OP_opaque_write;
+  if ((op == SpvOpLoad || op == SpvOpStore) && !is_special_access(m, op, words, count))
+    return op == SpvOpLoad ? VYRE_OP_opaque_read : VYRE_OP_opaque_write;
+  return VYRE_OP_opaque;
+}
+
+/* Image operands that say how others see the access. */
+static uint32_t
+image_flags(vyre_opcode effect, uint32_t op, const uint32_t *words, uint32_t count)
+{
+  const uint32_t at = op == SpvOpImageWrite ? 4 : op == SpvOpImageRead || op == SpvOpImageFetch || op == SpvOpImageSparseRead ? 5 : 0;
+  const uint32_t mask = at && at < count && effect != VYRE_OP_opaque_pure ? words[at] : 0;
+  return (mask & SpvImageOperandsVolatileTexelMask ? (uint32_t)VYRE_ROW_VOLATILE : 0u) |
+         (mask & SpvImageOperandsNonPrivateTexelMask ? (uint32_t)VYRE_ROW_COHERENT : 0u);
+}
+
+/* ---- instructions ---- */
+
+static bool
+push_operand(import *m, uint32_t row)
+{
+  uint32_t *added = list_add(m, &m->stack, sizeof(uint32_t), 1);
+  if (added)
+    *added = row;
+  return added && row && !failed(m);
+}
+
+static bool
+value_operand(import *m, uint32_t id, vyre_member *out)
+{
+  spv_value v;
+  *out = (vyre_member){.access = VYRE_WORD_VALUE};
+  if (!import_value(m, id, &v))
+    return false;
+  const uint32_t count = v.count, type = v.type;
+  if (m->ids[type].t->form != FORM_VALUE) {
+    out->type = import_make_type(m, type, 0, false);
+    out->offset = mode_of(m, type);
+    if (!out->type)
+      return false;
+  }
+  for (uint32_t k = 0; k < count; k++)
+    if (!push_operand(m, import_leaf(m, id, k)))
+      return false;
+  return true;
+}
+
+static bool
+pointer_operand(import *m, uint32_t id, vyre_member *out)
+{
+  const pointer *p = import_pointer(m, id);
+  *out = (vyre_member){.access = VYRE_WORD_VALUE};
+  if (!p)
+    return false;
+  if (p->base != BASE_BUFFER || p->has_column)
+    return import_uncovered(m, "pointer %u to what is no memory is not covered there", id);
+  return push_operand(m, import_path(m, m->ids[id].value));
+}
+
+static bool
+id_operand(import *m, uint32_t id, vyre_member *out)
+{
+  const id_info *info = import_id(m, id);
+  if (!info)
+    return false;
+  switch ((id_kind)info->kind) {
+  case ID_TYPE:
+    return type_word(m, id, out);
+  case ID_SET: {
+    size_t length = 0;
+    const char *text = import_text(m, info->def + 2, info->def + (m->words[info->def] >> 16), &length);
+    *out = (vyre_member){.access = VYRE_WORD_SET, .name = text ? vyre_string_intern(m->module, text, length) : 0};
+    return text != NULL;
+  }
+  case ID_CONSTANT:
+  case ID_GLOBAL:
+  case ID_LOCAL: {
+    const spv_type *t = import_type(m, info->type);
+    return t && (t->form == FORM_POINTER ? pointer_operand(m, id, out) : value_operand(m, id, out));
+  }
+  default:
+    return import_uncovered(m, "operand %u is not covered there", id);
+  }
+}
+
+/* The row's results as the id's value. */
+static bool
+set_result(import *m, uint32_t type, uint32_t id, vyre_row row)
+{
+  const spv_type *t = import_type(m, type);
+  if (!t || !row.id || failed(m))
+    return import_fail(m, "out of memory");
+  if (t->form == FORM_VOID)
+    return true;
+  if (t->form == FORM_VALUE) {
+    import_set(m, id, row.id);
+    return !failed(m);
+  }
+  const uint32_t count = t->leaves;
+  uint32_t *leaves = import_set_leaves(m, id, count);
+  for (uint32_t k = 0; leaves && k < count; k++)
+    leaves[k] = vyre_build_part(&m->b, row, k, import_leaf_type(m, type, k)).id;
+  return leaves && !failed(m);
+}
+
+static bool
+build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, uint32_t type, uint32_t id, uint32_t flags, uint32_t first)
+{
+  vyre_member result = {0};
+  const spv_type *t = type ? import_type(m, type) : NULL;
+  if (type && (!t || (t->form != FORM_VOID && !import_value_type(m, type))))
+    return false;
+  if (type && !type_word(m, type, &result))
+    return false;
+  /* OpExtInst and calls of nothing have a result of type void */
+  const uint32_t op = m->words[m->at] & 0xffffu;
+  if (t && t->form == FORM_VOID)
+    return import_uncovered(m, "a result of type void is not covered");
+  const vyre_type_id made = vyre_type_words(m->module, op, result.type, (vyre_mode)result.offset, words, count);
+  const uint32_t operands = m->stack.count - first;
+  vyre_row *rows = import_memory_of(m, (operands + 1) * sizeof(*rows));
+  if (!rows || !made)
+    return import_fail(m, "out of memory");
+  for (uint32_t k = 0; k < operands; k++)
+    rows[k].id = *AT(uint32_t, m->stack, first + k);
+  vyre_row row = vyre_build_opaque(&m->b, effect, made, rows, operands, flags);
+  return type ? set_result(m, type, id, row) : row.id != 0;
+}
+
+/* What belongs to the module, not to a function. */
+static bool
+is_of_module(uint32_t op)
+{
+  const char *name = vyre_words_name(op);
+  return (op > SpvOpUndef && op <= SpvOpSpecConstantOp && op != SpvOpExtInst) || (op >= SpvOpDecorate && op <= SpvOpGroupMemberDecorate) ||
+         op == SpvOpModuleProcessed || op == SpvOpExecutionModeId || op == SpvOpDecorateId || op == SpvOpDecorateString ||
+         op == SpvOpMemberDecorateString || (name && strncmp(name, "Type", 4) == 0);
+}
+
+bool
+import_opaque(import *m)
+{
+  const uint32_t *words = m->words + m->at;
+  const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, first = m->stack.count;
+  uint8_t kinds[MOST_WORDS];
+  if (is_of_module(op))
+    return import_fail(m, "stands in a function");
+  if (count > MOST_WORDS || !vyre_words_kinds(words, count, kinds))
+    return import_uncovered(m, "not covered: the grammar does not have it so");
+  vyre_member *made = import_memory_of(m, (count + 1) * sizeof(*made));
+  uint32_t type = 0, id = 0, used = 0;
+  bool ok = made != NULL;
+  for (uint32_t k = 1; ok && k < count; k++) {
+    if (kinds[k] == VYRE_WORD_KIND_TYPE)
+      type = words[k];
+    else if (kinds[k] == VYRE_WORD_KIND_RESULT)
+      id = words[k];
+    else if (kinds[k] == VYRE_WORD_KIND_ID)
+      ok = id_operand(m, words[k], &made[used++]);
+    else
+      made[used++] = (vyre_member){.access = VYRE_WORD_LITERAL, .offset = words[k]};
+  }
+  const vyre_opcode effect = ok ? effect_of(m, op, words, count) : VYRE_OP_opaque;
+  const uint32_t flags = image_flags(effect, op, words, count) | (id ? import_row_flags(m, id) : 0);
+  ok = ok && build(m, effect, made, used, type, id, flags, first);
+  m->stack.count = first;
+  return ok;
+}
+
+uint32_t
+import_opaque_null(import *m, uint32_t type, uint32_t op)
+{
+  const vyre_type_id value = import_make_type(m, type, 0, false);
+  const vyre_type_id words = value ? vyre_type_words(m->module, op, value, VYRE_MODE_BARE, NULL, 0) : 0;
+  return words ? vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, words, NULL, 0, 0).id : 0;
+}
+
+bool
+import_opaque_constant(import *m, id_info *info, uint32_t id)
+{
+  const uint32_t *words = m->words + info->def;
+  const uint32_t op = words[0] & 0xffffu;
+  vyre_builder saved = m->b;
+  uint32_t row = 0;
+  m->b = import_top(m);
+  if (op == SpvOpConstantNull || op == SpvOpUndef) {
+    row = import_opaque_null(m, info->type, op);
+  } else if (words[0] >> 16 == 4) { /* all components of a cooperative matrix are one */
+    const vyre_member operand = {.access = VYRE_WORD_VALUE};
+    const vyre_type_id type = import_make_type(m, info->type, 0, false);
+    const vyre_row part = {import_row(m, words[3])};
+    if (part.id && type)
+      row = vyre_build_opaque(&m->b, VYRE_OP_opaque_pure,
+                              vyre_type_words(m->module, SpvOpCompositeConstruct, type, VYRE_MODE_BARE, &operand, 1), &part, 1, 0)
+                .id;
+  } else {
+    import_uncovered(m, "a constant of opaque type is not covered");
+  }
+  m->b = saved;
+  if (!row)
+    return import_fail(m, "out of memory for constant %u", id);
+  info->value = row;
+  return !failed(m);
+}

@@ -1,0 +1,173 @@
+/* SPIR-V's grammar, read from a table that words_generate.c makes.
+ *
+ * Cost: a name by binary search; an instruction's kinds in one pass over its words.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/words.h"
+
+#include <string.h>
+
+typedef struct instruction {
+  uint32_t opcode;
+  const char *name, *operands; /* letters as words_generate.c says */
+} instruction;
+
+typedef struct enumerant {
+  char letter;
+  bool mask;
+  uint32_t value;
+  const char *operands;
+} enumerant;
+
+static const instruction instructions[] = {
+#define WORDS_INSTRUCTIONS
+#include "spirv-words.inc"
+#undef WORDS_INSTRUCTIONS
+};
+#define INSTRUCTIONS (sizeof(instructions) / sizeof(*instructions))
+
+static const enumerant enumerants[] = {
+#define WORDS_ENUMERANTS
+#include "spirv-words.inc"
+#undef WORDS_ENUMERANTS
+};
+#define ENUMERANTS (sizeof(enumerants) / sizeof(*enumerants))
+
+static const instruction *
+find(uint32_t opcode)
+{
+  size_t low = 0, high = INSTRUCTIONS;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (instructions[middle].opcode < opcode)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < INSTRUCTIONS && instructions[low].opcode == opcode ? &instructions[low] : NULL;
+}
+
+const char *
+vyre_words_name(uint32_t opcode)
+{
+  const instruction *i = find(opcode);
+  return i ? i->name : NULL;
+}
+
+uint32_t
+vyre_words_find(const char *name, size_t length)
+{
+  for (size_t i = 0; i < INSTRUCTIONS; i++)
+    if (strncmp(instructions[i].name, name, length) == 0 && instructions[i].name[length] == '\0')
+      return instructions[i].opcode;
+  return UINT32_MAX;
+}
+
+typedef struct reader {
+  const uint32_t *words;
+  uint32_t at, count;
+  uint8_t *out;
+} reader;
+
+static bool
+take(reader *r, vyre_word_kind kind)
+{
+  if (r->at >= r->count)
+    return false;
+  r->out[r->at++] = (uint8_t)kind;
+  return true;
+}
+
+static bool
+take_string(reader *r)
+{
+  while (r->at < r->count) {
+    const uint32_t word = r->words[r->at];
+    (void)take(r, VYRE_WORD_KIND_LITERAL);
+    for (unsigned byte = 0; byte < 4; byte++)
+      if ((word >> 8 * byte & 255u) == 0)
+        return true;
+  }
+  return false;
+}
+
+static bool take_operands(reader *r, const char *letters);
+
+/* An enumeration's value, then what it brings: of a mask the bits in ascending order, of several names of one the first. */
+static bool
+take_enumeration(reader *r, char letter)
+{
+  const uint32_t value = r->at < r->count ? r->words[r->at] : 0;
+  uint32_t seen = 0;
+  if (!take(r, VYRE_WORD_KIND_LITERAL))
+    return false;
+  for (size_t i = 0; i < ENUMERANTS; i++) {
+    const enumerant *e = &enumerants[i];
+    if (e->letter != letter || (e->mask ? (value & ~seen & e->value) == 0 : value != e->value))
+      continue;
+    seen |= e->value;
+    if (!take_operands(r, e->operands))
+      return false;
+    if (!e->mask)
+      return true;
+  }
+  return true;
+}
+
+static bool
+take_operand(reader *r, char letter)
+{
+  switch (letter) {
+  case 't':
+    return take(r, VYRE_WORD_KIND_TYPE);
+  case 'r':
+    return take(r, VYRE_WORD_KIND_RESULT);
+  case 'i':
+    return take(r, VYRE_WORD_KIND_ID);
+  case 'l':
+    return take(r, VYRE_WORD_KIND_LITERAL);
+  case 'n': /* the last one */
+    while (r->at < r->count)
+      (void)take(r, VYRE_WORD_KIND_LITERAL);
+    return true;
+  case 's':
+    return take_string(r);
+  case 'p':
+    return take(r, VYRE_WORD_KIND_ID) && take(r, VYRE_WORD_KIND_ID);
+  case 'q':
+    return take(r, VYRE_WORD_KIND_LITERAL) && take(r, VYRE_WORD_KIND_ID);
+  case 'u':
+    return take(r, VYRE_WORD_KIND_ID) && take(r, VYRE_WORD_KIND_LITERAL);
+  default:
+    return take_enumeration(r, letter);
+  }
+}
+
+static bool
+take_operands(reader *r, const char *letters)
+{
+  for (; *letters; letters++) {
+    const char letter = *letters;
+    if (letters[1] == '*') {
+      letters++;
+      while (r->at < r->count)
+        if (!take_operand(r, letter))
+          return false;
+    } else if (letters[1] == '?') {
+      letters++;
+      if (r->at < r->count && !take_operand(r, letter))
+        return false;
+    } else if (!take_operand(r, letter)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool
+vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out)
+{
+  const instruction *i = find(words[0] & 0xffffu);
+  reader r = {words, 1, count, out};
+  return i && take_operands(&r, i->operands) && r.at == count;
+}
