@@ -46,7 +46,9 @@ async(generator *g)
   vyre_row from = element(g, below(g, 2) ? g->in : g->private_array, value(g, U32));
   row(g, VYRE_OP_async_copy, 0, 0, to, from, VYRE_NONE);
   keep(g, subgroup_expression(g));
-  row(g, VYRE_OP_async_wait, 0, below(g, 4) ? 0 : 1, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  if (below(g, 2))
+    row(g, VYRE_OP_async_wait, 0, 1, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  row(g, VYRE_OP_async_wait, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
 }
 
 /* On a word of its own. */

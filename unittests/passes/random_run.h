@@ -43,7 +43,7 @@ try_program(const vyre_module *module, uint32_t seed, bool report_undefined, mem
   const vyre_view *v = vyre_module_view(module);
   vyre_binding bindings[2];
   vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {2, 1, 1}, .bindings = bindings};
-  vyre_interp_options options = {.steps = 1u << 20, .report_undefined = report_undefined};
+  vyre_interp_options options = {.steps = 1u << 20, .report_undefined = report_undefined, .check_races = true}; /* it has none */
   options.subgroup = 1u << (seed >> 1) % 4; /* workgroups are of 4 */
   memset(out->out, 0xab, sizeof out->out);
   for (uint32_t i = 0; i < IN_WORDS; i++)
