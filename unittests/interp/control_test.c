@@ -448,6 +448,17 @@ an_endless_loop_ends_at_the_step_budget(void **state)
 }
 
 static void
+an_error_names_the_invocation_in_three_ways(void **state)
+{
+  (void)state;
+  launch l = {.text =
+                  "program @p workgroup(2, 3, 4) {\n  %g = gid\n  %z = eq %g.z, 6u32\n  %y = eq %g.y, 4u32\n  %x = eq %g.x, 1u32\n"
+                  "  if and(%z, and(%y, %x)) { trap }\n}\n",
+              .groups = {1, 2, 2}};
+  launch_fails(&l, "invocation (1, 1, 2)", "of workgroup (0, 1, 1)", "global (1, 4, 6)");
+}
+
+static void
 a_trap_is_an_error(void **state)
 {
   (void)state;
@@ -505,6 +516,7 @@ main(void)
       cmocka_unit_test(ids_count_a_workgroup_of_three_axes),
       cmocka_unit_test(a_barrier_that_not_all_reach_is_an_error),
       cmocka_unit_test(an_endless_loop_ends_at_the_step_budget),
+      cmocka_unit_test(an_error_names_the_invocation_in_three_ways),
       cmocka_unit_test(a_trap_is_an_error),
       cmocka_unit_test(rows_are_counted_by_active_invocation),
       cmocka_unit_test(a_workgroup_without_invocations_is_an_error),

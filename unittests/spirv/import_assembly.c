@@ -405,6 +405,36 @@ old_storage_buffers(void **state)
   vyre_module_destroy(m);
 }
 
+/* Scopes and semantics of barriers; what says nothing of the meaning; a value that nobody gave is zero here. */
+static void
+barriers_and_remarks(void **state)
+{
+  (void)state;
+  vyre_module *m = run(
+    "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic_info\"\n%glsl = OpExtInstImport \"GLSL.std.450\"\n"
+    "%remark = OpExtInstImport \"NonSemantic.DebugPrintf\"\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %gid\n" SIZE
+    "%text = OpString \"here\"\nOpDecorate %gid BuiltIn GlobalInvocationId\nOpDecorate %array ArrayStride 4\nOpDecorate %block Block\n"
+    "OpMemberDecorate %block 0 Offset 0\nOpDecorate %in DescriptorSet 0\nOpDecorate %in Binding 0\nOpDecorate %out DescriptorSet 0\n"
+    "OpDecorate %out Binding 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%v3 = OpTypeVector %uint 3\n"
+    "%pv3 = OpTypePointer Input %v3\n%gid = OpVariable %pv3 Input\n%array = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %array\n"
+    "%pblock = OpTypePointer StorageBuffer %block\n%in = OpVariable %pblock StorageBuffer\n%out = OpVariable %pblock StorageBuffer\n"
+    "%puint = OpTypePointer StorageBuffer %uint\n%piuint = OpTypePointer Input %uint\n%u0 = OpConstant %uint 0\n%u1 = OpConstant %uint 1\n"
+    "%u2 = OpConstant %uint 2\n%sem = OpConstant %uint 0x48\n%wsem = OpConstant %uint 0x108\n" BEGIN LOAD
+    "%r = OpExtInst %void %remark 1 %text\nOpControlBarrier %u2 %u1 %sem\nOpMemoryBarrier %u2 %wsem\n%none = OpUndef %uint\n"
+    "%nones = OpUndef %v3\n%n = OpCompositeExtract %uint %nones 1\n%s = OpIAdd %uint %x %none\n%y = OpIAdd %uint %s %n\n" STORE);
+  EXPECT(x);
+  const vyre_view *v = vyre_module_view(m);
+  const uint32_t wanted[2] = {VYRE_ORDER(2, 1, 0x48), VYRE_ORDER(4, 2, 0x108)};
+  uint32_t barriers = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_barrier) {
+      assert_true(barriers < 2);
+      assert_int_equal(v->imm[row], wanted[barriers++]);
+    }
+  assert_int_equal(barriers, 2);
+  vyre_module_destroy(m);
+}
+
 /* The order of memory rows depends on the model, so it stays what it was. */
 static void
 the_memory_model_is_kept(void **state)
@@ -451,6 +481,7 @@ main(void)
     cmocka_unit_test(parts_of_floats_go_through_pointers),
     cmocka_unit_test(old_storage_buffers),
     cmocka_unit_test(the_memory_model_is_kept),
+    cmocka_unit_test(barriers_and_remarks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

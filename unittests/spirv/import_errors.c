@@ -5,6 +5,7 @@
 
 #include "vyre/verify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,6 +137,57 @@ each_is_kept_word_for_word(void **state)
   for (size_t k = 0; k < sizeof(kept) / sizeof(*kept); k++)
     wrong += !import_keeps_assembly(kept[k].text, kept[k].message);
   assert_int_equal(wrong, 0);
+}
+
+/* What a module that is kept as it is says of its programs: names and sizes, for those who run it. */
+static void
+kept_programs_have_their_sizes(void **state)
+{
+  (void)state;
+  static const char uncovered[] = "OpCapability PhysicalStorageBufferAddresses\n";
+  static const struct {
+    const char *modes, *decorations, *constants;
+    uint32_t size[3];
+  } cases[] = {
+      {"OpExecutionMode %main LocalSize 8 4 2\n", "", "", {8, 4, 2}},
+      {"OpExecutionModeId %main LocalSizeId %u8 %u4 %none\n", "", "", {8, 4, 1}},
+      {"OpExecutionMode %main LocalSize 8 4 2\n",
+       "OpDecorate %size BuiltIn WorkgroupSize\nOpDecorate %s SpecId 3\n",
+       "%s = OpSpecConstant %uint 16\n%size = OpSpecConstantComposite %v3 %s %u4 %u8\n",
+       {16, 4, 8}},
+      {"OpExecutionMode %main LocalSize 1 1 1\n",
+       "OpDecorate %size BuiltIn WorkgroupSize\n",
+       "%size = OpConstantComposite %v3 %u4 %u4 %u8\n",
+       {4, 4, 8}},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char text[2048];
+    snprintf(text, sizeof text,
+             "OpCapability Shader\n%sOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %%other \"draws\"\n"
+             "OpEntryPoint GLCompute %%main \"computes\"\nOpExecutionMode %%other OriginUpperLeft\n%s%s%%void = OpTypeVoid\n"
+             "%%fn = OpTypeFunction %%void\n%%uint = OpTypeInt 32 0\n%%v3 = OpTypeVector %%uint 3\n%%u8 = OpConstant %%uint 8\n"
+             "%%u4 = OpConstant %%uint 4\n%%none = OpConstant %%uint 0\n%s%%far = OpTypePointer PhysicalStorageBuffer %%uint\n"
+             "%%main = OpFunction %%void None %%fn\n%%l = OpLabel\nOpReturn\nOpFunctionEnd\n%%other = OpFunction %%void None %%fn\n"
+             "%%m = OpLabel\nOpReturn\nOpFunctionEnd\n",
+             uncovered, cases[k].modes, cases[k].decorations, cases[k].constants);
+    vyre_bytes words = import_assemble(text);
+    vyre_module *module = import_read(&words);
+    const vyre_view *v = vyre_module_view(module);
+    const uint32_t program = v->first[0];
+    uint32_t workgroup = v->first[program];
+    assert_int_equal(import_count(module, VYRE_OP_program), 1);
+    assert_int_equal(import_count(module, VYRE_OP_verbatim), 1);
+    assert_string_equal(vyre_row_name(module, (vyre_row){program}), "computes");
+    while (VYRE_ROW_OP(v->op[workgroup]) != VYRE_OP_workgroup)
+      workgroup = v->next[workgroup];
+    const uint32_t rows[3] = {v->a[workgroup], v->b[workgroup], v->c[workgroup]};
+    for (uint32_t i = 0; i < 3; i++)
+      assert_int_equal(v->imm[rows[i]], cases[k].size[i]);
+    vyre_module_destroy(module);
+    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that ends behind the module */
+    assert_true(import_refuses(&words, ""));
+    vyre_bytes_free(&words);
+  }
 }
 
 static void
@@ -364,6 +416,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_is_refused_with_its_place),
       cmocka_unit_test(each_is_kept_word_for_word),
+      cmocka_unit_test(kept_programs_have_their_sizes),
       cmocka_unit_test(places_have_source_lines),
       cmocka_unit_test(headers),
       cmocka_unit_test(calls_and_constructs_nest_so_deep),
