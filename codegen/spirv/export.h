@@ -18,6 +18,9 @@
 #include <spirv/unified1/spirv.h>
 #include <spirv/unified1/GLSL.std.450.h>
 
+/* What is called only where something is wrong. */
+#define VYRE_SPV_COLD __attribute__((cold))
+
 typedef struct vyre_spv_words {
   uint32_t *data;
   size_t count, capacity;
@@ -78,6 +81,7 @@ typedef struct vyre_spv {
   size_t chunk_left;
   vyre_status status;
   bool out_of_memory;
+  bool failed; /* either */
   bool strip;
   uint32_t input;
   uint32_t version;
@@ -98,7 +102,7 @@ typedef struct vyre_spv {
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[VYRE_SPV_PLACES]; /* by op - VYRE_OP_gid */
-  uint32_t workgroup_size; /* the WorkgroupSize composite, if there is one */
+  uint32_t workgroup_size;            /* the WorkgroupSize composite, if there is one */
   uint32_t workgroup_key[3];
   bool workgroup_seen;
 
@@ -138,7 +142,7 @@ typedef struct vyre_spv {
 void *vyre_spv_memory(vyre_spv *s, size_t bytes);
 void vyre_spv_free(vyre_spv *s); /* all of it */
 bool vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count);
-uint32_t *vyre_spv_nowhere(void);
+VYRE_SPV_COLD uint32_t *vyre_spv_nowhere(void);
 /* Room for `count` (at most 16) words at the end, always valid. */
 static inline uint32_t *
 vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count)
@@ -171,11 +175,11 @@ uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_
                          size_t extra_count, bool *out_fresh);
 /* An id that stands for a key, without an instruction: *out_fresh if it is new. */
 uint32_t vyre_spv_key(vyre_spv *s, const uint32_t *key, size_t count, bool *out_fresh);
-void vyre_spv_fail(vyre_spv *s, const char *format, ...) VYRE_PRINTF(2, 3);
+VYRE_SPV_COLD void vyre_spv_fail(vyre_spv *s, const char *format, ...) VYRE_PRINTF(2, 3);
 static inline bool
 vyre_spv_failed(const vyre_spv *s)
 {
-  return s->status || s->out_of_memory;
+  return s->failed;
 }
 
 /* ---- rows ---- */
@@ -204,7 +208,7 @@ vyre_spv_payload(const vyre_spv *s, uint32_t row)
   return s->imm[row] | (uint64_t)s->imm_hi[row] << 32;
 }
 
-uint32_t vyre_spv_no_value(vyre_spv *s, uint32_t row);
+VYRE_SPV_COLD uint32_t vyre_spv_no_value(vyre_spv *s, uint32_t row);
 /* The id of a row that has been written, as an operand. */
 static inline uint32_t
 vyre_spv_value(vyre_spv *s, uint32_t row)

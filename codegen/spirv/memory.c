@@ -245,14 +245,37 @@ step_guard(vyre_spv *s, uint32_t path, uint32_t buffer, uint32_t at, uint32_t in
 }
 
 /* One access chain over all steps of `path`; in a strict program with the condition that it is in bounds. */
+/* Of few steps, in a relaxed program; 0: it is another. */
+static uint32_t
+plain_chain(vyre_spv *s, uint32_t path, uint32_t buffer)
+{
+  enum { MOST = 8 };
+  uint32_t at[MOST], operands[1 + MOST], steps = 0;
+  if (s->strict || path == buffer || (s->use[buffer - s->base] & VYRE_SPV_WRAPPED))
+    return 0;
+  for (; path != buffer && steps < MOST; path = s->a[path])
+    at[steps++] = path;
+  if (path != buffer)
+    return 0;
+  operands[0] = vyre_spv_value(s, buffer);
+  for (uint32_t i = 1; i <= steps; i++) {
+    const uint32_t row = at[steps - i];
+    operands[i] = vyre_spv_flag(s, row, VYRE_ROW_IMM) ? vyre_spv_u32(s, s->imm[row]) : vyre_spv_value(s, s->b[row]);
+  }
+  const uint32_t pointer = vyre_spv_pointer(s, storage_class(s, buffer), pointee(s, at[0], buffer));
+  return vyre_spv_op(s, SpvOpAccessChain, pointer, operands, 1 + steps);
+}
+
 static uint32_t
 access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
 {
-  const uint32_t buffer = buffer_of(s, path);
+  const uint32_t buffer = buffer_of(s, path), plain = plain_chain(s, path, buffer);
   const size_t start = s->scratch.count;
   uint32_t steps = 0;
   *out_guard = 0;
   *out_branch = false;
+  if (plain)
+    return plain;
   for (uint32_t at = path; at != buffer; at = s->a[at], steps++)
     vyre_spv_push(s, &s->scratch, at);
   const size_t operands = s->scratch.count;

@@ -215,13 +215,17 @@ vyre_spv_survey(vyre_spv *s)
   s->value_count = s->jumps = 0;
   nest->count = s->vars.count = s->current.count = s->stamps.count = s->open.count = s->written.count = 0;
   for (uint32_t row = s->base + 1; row < s->end && !vyre_spv_failed(s); row++) {
+    const vyre_opcode op = vyre_spv_opcode(s, row);
+    const uint32_t flags = vyre_op_infos[op].flags;
+    if ((flags & VYRE_OP_PURE) && (op < VYRE_OP_matvec || op > VYRE_OP_inverse))
+      continue; /* most rows, and they tell nothing */
     s->row = row;
     while (nest->count && nest->data[nest->count - 3] != s->parent[row]) {
       nest->count -= 3;
       survey_end(s, nest->data + nest->count);
     }
     survey_row(s, row);
-    if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & (VYRE_OP_REGIONS | VYRE_OP_REGION)) {
+    if (flags & (VYRE_OP_REGIONS | VYRE_OP_REGION)) {
       vyre_spv_push(s, nest, row);
       vyre_spv_push(s, nest, (uint32_t)s->open.count);
       vyre_spv_push(s, nest, s->jumps);

@@ -38,7 +38,7 @@ vyre_spv_memory(vyre_spv *s, size_t bytes)
     const size_t room = bytes > CHUNK_BYTES / 2 ? bytes + CHUNK_BYTES : CHUNK_BYTES, size = sizeof(vyre_spv_chunk) + room;
     vyre_spv_chunk *chunk = s->allocator->resize(s->allocator->user, NULL, 0, size);
     if (!chunk) {
-      s->out_of_memory = true;
+      s->out_of_memory = s->failed = true;
       return NULL;
     }
     *chunk = (vyre_spv_chunk){s->chunks, size};
@@ -124,6 +124,7 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
+  s->failed = true;
   const char *program = s->program ? vyre_row_name(s->module, (vyre_row){s->program}) : NULL;
   vyre_string file;
   uint32_t line, column;

@@ -98,7 +98,7 @@ static bool
 check_operands(import *m, const uint32_t *words, uint32_t count)
 {
   const uint32_t op = words[3];
-  const uint32_t literals_from = op == SpvOpCompositeExtract                                ? 5
+  const uint32_t literals_from = op == SpvOpCompositeExtract                              ? 5
                                  : op == SpvOpCompositeInsert || op == SpvOpVectorShuffle ? 6
                                                                                           : count;
   if (op == SpvOpCooperativeMatrixLengthNV)

@@ -231,8 +231,10 @@ declare_mode(import *m, const uint32_t *words, uint32_t op)
   if (!import_needs(m, 3))
     return false;
   bool size = words[2] == SpvExecutionModeLocalSize || words[2] == SpvExecutionModeLocalSizeId;
-  if (size && !import_needs(m, 6))
+  uint32_t *mode = list_add(m, &m->modes, sizeof(uint32_t), 1);
+  if (!mode || (size && !import_needs(m, 6)))
     return false;
+  *mode = m->at;
   for (uint32_t i = 0; i < m->entries.count; i++) {
     entry *e = AT(entry, m->entries, i);
     if (e->id != words[1])
@@ -290,6 +292,12 @@ declare_variable(import *m, const uint32_t *words)
   return v != NULL;
 }
 
+static vyre_input *
+input_of(import *m)
+{
+  return vyre_module_input(m->module, m->input);
+}
+
 static bool
 keep(import *m, vyre_word_list *l, uint32_t from)
 {
@@ -308,7 +316,8 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return false;
   if (words[1] == 0 || words[1] >= m->bound)
     return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
-  if (!import_text(m, m->at + text, m->at + count, &length))
+  bool ends = words[count - 1] >> 24 == 0; /* as a rule its last byte is its zero */
+  if (!ends && !import_text(m, m->at + text, m->at + count, &length))
     return import_fail(m, "a name without end");
   if (op == SpvOpName) {
     m->notes[words[1]].name = m->at;
@@ -341,7 +350,7 @@ declare_decoration(import *m, uint32_t op, const uint32_t *words, uint32_t count
 static bool
 declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
-  vyre_input *input = vyre_module_input(m->module, m->input);
+  vyre_input *input;
   switch (op) {
   case SpvOpNop:
     return true;
@@ -350,14 +359,15 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     if (import_needs(m, 2) && words[1] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR)
       return import_uncovered(
           m, "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
-    return import_needs(m, 2) && keep(m, &input->capabilities, 1);
+    return import_needs(m, 2) && keep(m, &input_of(m)->capabilities, 1);
   case SpvOpExtension:
-    return keep(m, &input->extensions, 0);
+    return keep(m, &input_of(m)->extensions, 0);
   case SpvOpExtInstImport:
     return import_needs(m, 3) && declare_set(m, words, count);
   case SpvOpMemoryModel:
     if (!import_needs(m, 3))
       return false;
+    input = input_of(m);
     input->addressing = words[1];
     input->memory = words[2];
     return true;
@@ -367,12 +377,12 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpExecutionModeId:
     return declare_mode(m, words, op);
   case SpvOpString:
-    return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input->debug, 0);
+    return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input_of(m)->debug, 0);
   case SpvOpSource:
   case SpvOpSourceContinued:
   case SpvOpSourceExtension:
   case SpvOpModuleProcessed:
-    return keep(m, &input->debug, 0);
+    return keep(m, &input_of(m)->debug, 0);
   case SpvOpName:
   case SpvOpMemberName:
     return declare_names(m, op, words, count);

@@ -315,6 +315,7 @@ typedef struct import {
 
   list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
   list constants; /* ids of specialization constants */
+  list modes;     /* words of OpExecutionMode */
   list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
   list locals, log, constructs, open, joins, escapes, sets, loop_writes, cases, case_labels, stack;
@@ -347,11 +348,14 @@ typedef struct import {
   uint32_t line, column;
 } import;
 
+/* What is called only where something is wrong. */
+#define COLD __attribute__((cold))
+
 #define AT(type_, list_, index) (((type_ *)(list_).data) + (index))
 
 /* ---- read.c ---- */
 /* Keeps the first error: "OpXxx at word N (file:line): ...".  False, always. */
-bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
+COLD bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
 /* The same where the module is right for all we know, but vyre does not cover it: then it goes through word for word. */
 #define import_uncovered(m, ...) ((m)->uncovered |= !(m)->status, import_fail((m), __VA_ARGS__))
 static inline bool
@@ -379,21 +383,21 @@ bool import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
 
 /* ---- declare.c ---- */
 bool import_declare(import *m);
-bool import_lacks(import *m, uint32_t words);
+COLD bool import_lacks(import *m, uint32_t words);
 /* The instruction at m->at has so many words, or it fails. */
 static inline bool
 import_needs(import *m, uint32_t words)
 {
   return m->words[m->at] >> 16 >= words || import_lacks(m, words);
 }
-id_info *import_no_id(import *m, uint32_t id);
+COLD id_info *import_no_id(import *m, uint32_t id);
 /* Defined, or NULL and failed. */
 static inline id_info *
 import_id(import *m, uint32_t id)
 {
   return id < m->bound && m->ids[id].kind != ID_NONE ? &m->ids[id] : import_no_id(m, id);
 }
-bool import_not_defined(import *m, uint32_t id);
+COLD bool import_not_defined(import *m, uint32_t id);
 /* type: 0, or a type. */
 static inline bool
 import_define(import *m, uint32_t id, id_kind kind, uint32_t type)
@@ -417,7 +421,7 @@ import_op_results(uint32_t op, bool *has_result, bool *has_type)
   *has_result = shape & 1;
   *has_type = shape >> 1;
 }
-bool import_part(import *m);
+COLD bool import_part(import *m);
 /* The instruction at m->at lies in the module, or it fails. */
 static inline bool
 import_whole(import *m)
@@ -435,7 +439,7 @@ void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine */
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);
-spv_type *import_no_type(import *m, uint32_t id);
+COLD spv_type *import_no_type(import *m, uint32_t id);
 /* NULL and failed: no type. */
 static inline spv_type *
 import_type(import *m, uint32_t id)
@@ -546,7 +550,7 @@ bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const 
 bool import_make_globals(import *m, const entry *e);
 bool import_variable(import *m); /* OpVariable in a function */
 bool import_access_chain(import *m);
-pointer *import_no_pointer(import *m, uint32_t id);
+COLD pointer *import_no_pointer(import *m, uint32_t id);
 /* Moves when pointers are added. */
 static inline pointer *
 import_pointer(import *m, uint32_t id)

@@ -200,7 +200,8 @@ static uint32_t
 program_mode(import *m, const entry *e)
 {
   uint32_t mode = VYRE_PROGRAM_RELAXED;
-  for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
+  for (uint32_t k = 0; k < m->modes.count; k++) {
+    uint32_t at = *AT(uint32_t, m->modes, k);
     if ((m->words[at] & 0xffffu) != SpvOpExecutionMode || m->words[at] >> 16 < 4 || m->words[at + 1] != e->id)
       continue;
     const uint32_t width = m->words[at + 3];
@@ -218,8 +219,8 @@ static void
 keep_modes(import *m, const entry *e)
 {
   vyre_program_info *info = vyre_program_info_of(m->module, (vyre_row){m->program});
-  for (uint32_t at = 5; at < m->first_function; at += m->words[at] >> 16) {
-    uint32_t op = m->words[at] & 0xffffu, count = m->words[at] >> 16;
+  for (uint32_t k = 0; k < m->modes.count; k++) {
+    uint32_t at = *AT(uint32_t, m->modes, k), op = m->words[at] & 0xffffu, count = m->words[at] >> 16;
     if (op != SpvOpExecutionMode || count < 3 || m->words[at + 1] != e->id || m->words[at + 2] == SpvExecutionModeLocalSize)
       continue;
     uint32_t zero = 0;
