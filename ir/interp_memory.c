@@ -6,8 +6,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp_internal.h"
 
+#include "eval_lanes.h"
 #include "eval_row.h"
 #include "eval_scalar.h"
+
+#include <fenv.h>
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------ */
 
@@ -285,15 +288,27 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
 
 /* ---- atomics -------------------------------------------------------------------------------------------------------- */
 
+/* Under the program's float modes.  Computed elsewhere, so that no compiler moves it to before the rounding is set. */
 static uint64_t
-combine_floats(vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value)
+combine_floats(interp *ip, vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value)
 {
-  const double x = double_of_lane(kind, old), y = double_of_lane(kind, value);
-  return lane_of_double(kind, op == VYRE_OP_atomic_fadd ? x + y : op == VYRE_OP_atomic_fmin ? float_min(x, y) : float_max(x, y));
+  const vyre_opcode step = op == VYRE_OP_atomic_fadd ? VYRE_OP_add : op == VYRE_OP_atomic_fmin ? VYRE_OP_nmin : VYRE_OP_nmax;
+  const bool cut = (ip->modes & vyre_mode_to_zero(kind)) != 0;
+  ip->flush = ip->modes;
+  const uint64_t x = interp_flushed(ip, kind, old), y = interp_flushed(ip, kind, value);
+  uint64_t result = 0;
+  if (cut)
+    fesetround(FE_TOWARDZERO);
+  vyre_eval_lanes(step, kind, kind, &x, &y, NULL, &result, 1);
+  if (cut)
+    fesetround(FE_TONEAREST);
+  result = interp_flushed(ip, kind, result);
+  ip->flush = 0;
+  return result;
 }
 
 static uint64_t
-combine(vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value, uint64_t comparator)
+combine(interp *ip, vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value, uint64_t comparator)
 {
   const unsigned bits = vyre_kind_bits(kind);
   switch ((uint32_t)op) {
@@ -323,7 +338,7 @@ combine(vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value, uint64_t c
   case VYRE_OP_atomic_fadd:
   case VYRE_OP_atomic_fmin:
   case VYRE_OP_atomic_fmax:
-    return combine_floats(op, kind, old, value);
+    return combine_floats(ip, op, kind, old, value);
   default:
     return old; /* atomic_load */
   }
@@ -356,7 +371,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
       return interp_out_of_bounds(ip, row, i, buffer->row);
     const uint64_t old = place ? read_scalar(place, kind) : 0;
     if (place && op != VYRE_OP_atomic_load)
-      write_scalar(place, kind, combine(op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));
+      write_scalar(place, kind, combine(ip, op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));
     if (result)
       result[i] = old;
     const bool writes = op != VYRE_OP_atomic_load && (op != VYRE_OP_atomic_compare_exchange || old == comparator[i]);
