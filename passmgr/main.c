@@ -294,7 +294,8 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
 static vyre_status
 make_output(const tool *t, const vyre_module *module, work *w)
 {
-  const vyre_spirv_options spirv_options = {.strip = t->options.strip};
+  const vyre_spirv_options spirv_options = {.strip = t->options.strip,
+                                            .float_controls = t->options.exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
   switch (form_of_output(&t->options, w->kind)) {
   case OUTPUT_SPIRV:
     return vyre_spirv_write(module, 0, &spirv_options, &w->output);

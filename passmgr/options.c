@@ -34,6 +34,8 @@ static const option options[] = {
     {"emit", OPTION_VALUE, AT(emit), "vir|vir0|spirv|glsl",
      "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
     {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V"},
+    {"exact-floats", OPTION_FLAG, AT(exact_floats), NULL,
+     "SPIR-V of strict programs asks for exact floats (denormals, signed zeros, NaNs, rounding), which a device may lack"},
     {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
     {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},

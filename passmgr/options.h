@@ -18,7 +18,7 @@ typedef struct tool_options {
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
   uint32_t threads; /* of jobs: 1 to MOST_THREADS */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip,
-      help, version;
+      exact_floats, help, version;
 } tool_options;
 
 /* Reads all of argv before anything is done, so that the order of options never matters.  Borrows argv. */

@@ -83,6 +83,7 @@ typedef struct vyre_spv {
   bool out_of_memory;
   bool failed; /* either */
   bool strip;
+  uint32_t float_controls; /* that may be asked for */
   uint32_t input;
   uint32_t version;
   uint32_t memory_model;

@@ -63,15 +63,32 @@ has_mode(const vyre_word_list *modes, uint32_t mode, uint32_t width)
   return false;
 }
 
+/* What a program asks for of floats of a kind: by its modes, and, if it is strict and may, that they be exact. */
 static void
-write_float_mode(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre_kind kind, uint32_t bit, uint32_t mode,
-                 uint32_t capability)
+write_float_modes(vyre_spv *s, const vyre_word_list *modes, uint32_t entry, vyre_kind kind)
 {
-  const uint32_t operands[3] = {entry, mode, vyre_kind_bits(kind)};
-  if (!(s->imm[s->program] & bit) || has_mode(modes, mode, operands[2]))
-    return;
-  vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
-  vyre_spv_need(s, capability, 0x10400, "SPV_KHR_float_controls");
+  static const uint32_t names[5][2] = {{SpvExecutionModeDenormPreserve, SpvCapabilityDenormPreserve},
+                                       {SpvExecutionModeDenormFlushToZero, SpvCapabilityDenormFlushToZero},
+                                       {SpvExecutionModeSignedZeroInfNanPreserve, SpvCapabilitySignedZeroInfNanPreserve},
+                                       {SpvExecutionModeRoundingModeRTE, SpvCapabilityRoundingModeRTE},
+                                       {SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ}}; /* ORDER: bits */
+  const bool flushes = (s->imm[s->program] & vyre_mode_flush(kind)) != 0,
+             cuts = (s->imm[s->program] & vyre_mode_to_zero(kind)) != 0;
+  uint32_t asked = 0;
+  if (s->strict && s->value_types[VYRE_TYPE(kind, 1)])
+    asked = s->float_controls >> (5u * (uint32_t)(kind - VYRE_F16)) &
+            (VYRE_FLOAT_SIGNED_ZERO_INF_NAN | VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_ROUND_EVEN);
+  if (flushes)
+    asked = (asked & ~(uint32_t)VYRE_FLOAT_DENORM_PRESERVE) | VYRE_FLOAT_DENORM_FLUSH;
+  if (cuts)
+    asked = (asked & ~(uint32_t)VYRE_FLOAT_ROUND_EVEN) | VYRE_FLOAT_ROUND_TO_ZERO;
+  for (uint32_t i = 0; i < 5; i++) {
+    const uint32_t operands[3] = {entry, names[i][0], vyre_kind_bits(kind)};
+    if (!(asked & 1u << i) || has_mode(modes, operands[1], operands[2]))
+      continue;
+    vyre_spv_instruction(s, &s->modes, SpvOpExecutionMode, operands, 3);
+    vyre_spv_need(s, names[i][1], 0x10400, "SPV_KHR_float_controls");
+  }
 }
 
 /* Execution modes kept from the input, and those that mode bits of a program from text ask for. */
@@ -88,11 +105,8 @@ write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
     vyre_spv_append(s, &s->modes, modes->words + at + 2, count - 2);
     at += count;
   }
-  for (vyre_kind kind = VYRE_F16; kind <= VYRE_F64; kind++) {
-    write_float_mode(s, modes, entry, kind, vyre_mode_flush(kind), SpvExecutionModeDenormFlushToZero,
-                     SpvCapabilityDenormFlushToZero);
-    write_float_mode(s, modes, entry, kind, vyre_mode_to_zero(kind), SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ);
-  }
+  for (vyre_kind kind = VYRE_F16; kind <= VYRE_F64; kind++)
+    write_float_modes(s, modes, entry, kind);
 }
 
 static void
@@ -259,6 +273,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.last = view->last;
   s.allocator = vyre_module_allocator(module);
   s.strip = options && options->strip;
+  s.float_controls = options ? options->float_controls : 0;
   s.input = input;
   s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
   s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;

@@ -19,6 +19,9 @@ VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data,
 
 typedef struct vyre_spirv_options {
   bool strip; /* no names and lines */
+  /* Of these (VYRE_FLOAT_CONTROLS by kind), strict programs ask for what makes the floats that they use exact: signed zeros,
+   * infinities and NaNs, denormals and rounding.  0: nothing, as a device that lacks what a module asks for cannot run it. */
+  uint32_t float_controls;
 } vyre_spirv_options;
 
 /* Appends the module for all programs of one input: a drop-in replacement.  The module must be sealed and verified.  Strict

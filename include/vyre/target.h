@@ -13,6 +13,7 @@
 #ifndef VYRE_TARGET_H
 #define VYRE_TARGET_H
 
+#include "vyre/types.h"
 #include "vyre/status.h"
 
 #include <string.h>
@@ -88,6 +89,8 @@ typedef struct vyre_device_info {
   uint32_t features;                        /* vyre_device_feature */
   uint32_t storage_atomics, shared_atomics; /* vyre_device_atomic, in storage buffers and in workgroup memory */
   uint32_t subgroup_operations;             /* vyre_device_subgroup */
+  uint32_t float_controls;                  /* VYRE_FLOAT_CONTROLS of each kind, */
+  bool free_float_controls;                 /* and those of one kind leave those of the others free */
   uint64_t memory;
   uint64_t max_buffer;  /* greatest allocation */
   uint64_t max_storage; /* greatest range bound as a storage buffer */

@@ -240,6 +240,17 @@ typedef enum vyre_program_mode {
   VYRE_PROGRAM_FLOAT_MODES = 126, /* any of them: no float is folded, no float rule holds */
 } vyre_program_mode;
 
+/* What SPIR-V can ask of a device's floats, for each kind: bits that VYRE_FLOAT_CONTROLS puts in their kind's place. */
+typedef enum vyre_float_control {
+  VYRE_FLOAT_DENORM_PRESERVE = 1,
+  VYRE_FLOAT_DENORM_FLUSH = 2,
+  VYRE_FLOAT_SIGNED_ZERO_INF_NAN = 4, /* kept */
+  VYRE_FLOAT_ROUND_EVEN = 8,
+  VYRE_FLOAT_ROUND_TO_ZERO = 16,
+} vyre_float_control;
+#define VYRE_FLOAT_CONTROLS(kind, controls) ((uint32_t)(controls) << (5u * ((uint32_t)(kind) - (uint32_t)VYRE_F16)))
+#define VYRE_FLOAT_CONTROLS_ALL             0x7fffu
+
 /* The mode bits that are about a float kind; 0 for what is none. */
 static inline uint32_t
 vyre_mode_flush(vyre_kind kind)

@@ -118,6 +118,25 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
 #undef TAKE
 }
 
+/* What kernels can ask of floats. */
+static void
+describe_floats(const vulkan_instance *instance, const vulkan_device_choice *choice, vyre_device_info *out)
+{
+  VkPhysicalDeviceFloatControlsProperties has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &has};
+  instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &properties);
+#define CONTROLS(width)                                                                                                          \
+  VYRE_FLOAT_CONTROLS(VYRE_F##width, (has.shaderDenormPreserveFloat##width ? VYRE_FLOAT_DENORM_PRESERVE : 0) |                   \
+                                         (has.shaderDenormFlushToZeroFloat##width ? VYRE_FLOAT_DENORM_FLUSH : 0) |               \
+                                         (has.shaderSignedZeroInfNanPreserveFloat##width ? VYRE_FLOAT_SIGNED_ZERO_INF_NAN : 0) | \
+                                         (has.shaderRoundingModeRTEFloat##width ? VYRE_FLOAT_ROUND_EVEN : 0) |                   \
+                                         (has.shaderRoundingModeRTZFloat##width ? VYRE_FLOAT_ROUND_TO_ZERO : 0))
+  out->float_controls = CONTROLS(16) | CONTROLS(32) | CONTROLS(64);
+#undef CONTROLS
+  out->free_float_controls = has.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL &&
+                             has.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+}
+
 /* What kernels can do in subgroups; nothing, if the device has subgroups in other stages alone. */
 static uint32_t
 subgroup_operations(const vulkan_instance *instance, const vulkan_device_choice *choice)
@@ -133,6 +152,7 @@ vulkan_features_describe(const vulkan_instance *instance, const vulkan_features 
 {
   vyre_device_info *out = &choice->info;
   out->subgroup_operations = subgroup_operations(instance, choice);
+  describe_floats(instance, choice, out);
 #define HAS(part, feature, bit) (has->part.feature ? (uint32_t)(bit) : 0u)
   out->features =
       HAS(v12, shaderInt8, VYRE_DEVICE_INT8) | HAS(core, features.shaderInt16, VYRE_DEVICE_INT16) |

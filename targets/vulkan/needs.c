@@ -107,6 +107,31 @@ check_capability(const vyre_target *target, const vyre_kernel_desc *desc, uint32
   return VYRE_OK;
 }
 
+/* ---- floats -------------------------------------------------------------------------------------------------------------- */
+
+/* Of an execution mode of any entry point. */
+static vyre_status
+check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t mode, uint32_t width)
+{
+  static const struct {
+    const char *name, *vulkan;
+  } modes[] = {{"DenormPreserve", "shaderDenormPreserve"},
+               {"DenormFlushToZero", "shaderDenormFlushToZero"},
+               {"SignedZeroInfNanPreserve", "shaderSignedZeroInfNanPreserve"},
+               {"RoundingModeRTE", "shaderRoundingModeRTE"},
+               {"RoundingModeRTZ", "shaderRoundingModeRTZ"}}; /* ORDER: SPIR-V's numbers, and vyre_float_control's bits */
+  const uint32_t which = mode - SpvExecutionModeDenormPreserve;
+  if (which > 4 || (width != 16 && width != 32 && width != 64))
+    return VYRE_OK;
+  const vyre_kind kind = width == 16 ? VYRE_F16 : width == 32 ? VYRE_F32 : VYRE_F64;
+  if (target->choice.info.float_controls & VYRE_FLOAT_CONTROLS(kind, 1u << which))
+    return VYRE_OK;
+  char what[64], feature[64];
+  snprintf(what, sizeof what, "%s of %u bits", modes[which].name, width);
+  snprintf(feature, sizeof feature, "%sFloat%u", modes[which].vulkan, width);
+  return lacks(target, desc, what, feature);
+}
+
 /* ---- types --------------------------------------------------------------------------------------------------------------- */
 
 /* What is known of an id: of a type, what it is; of a value, its type. */
@@ -254,6 +279,8 @@ vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc)
     const uint32_t op = 0xffffu & word_at(desc, at);
     if (op == SpvOpCapability && word_at(desc, at) >> 16 == 2)
       VYRE_TRY(check_capability(target, desc, word_at(desc, at + 1)));
+    if (op == SpvOpExecutionMode && word_at(desc, at) >> 16 == 4)
+      VYRE_TRY(check_float_mode(target, desc, word_at(desc, at + 2), word_at(desc, at + 3)));
     typed |= is_atomic(op) || is_group(op);
   }
   return typed ? check_types(target, desc) : VYRE_OK;

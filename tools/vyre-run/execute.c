@@ -57,6 +57,16 @@ target_options(const run_options *options)
   return (vyre_target_options){.library = options->library, .device = options->device, .validate = options->validate};
 }
 
+vyre_status
+run_device_describe(const run_options *options, vyre_device_info *out)
+{
+  const vyre_target_options target = target_options(options);
+  vyre_target *device;
+  VYRE_TRY(vyre_target_vulkan.open(&target, NULL, &device));
+  vyre_target_vulkan.describe(device, out);
+  return vyre_target_vulkan.close(device);
+}
+
 static bool
 knows_subgroups(const run_program *program)
 {
@@ -76,17 +86,14 @@ knows_subgroups(const run_program *program)
 static vyre_status
 subgroup_size(const run_options *options, const run_program *program, uint32_t *out)
 {
-  vyre_target_options target = target_options(options);
-  vyre_target *device;
   vyre_device_info info;
   const bool on_vulkan = options->target == RUN_VULKAN || (options->compare && options->compare_target == RUN_VULKAN);
   *out = options->subgroup;
   if (*out || !on_vulkan || !knows_subgroups(program))
     return VYRE_OK;
-  VYRE_TRY(vyre_target_vulkan.open(&target, NULL, &device));
-  vyre_target_vulkan.describe(device, &info);
+  VYRE_TRY(run_device_describe(options, &info));
   *out = info.subgroup;
-  return vyre_target_vulkan.close(device);
+  return VYRE_OK;
 }
 
 /* More would take hours; a device has limits of its own. */
@@ -341,8 +348,8 @@ print_device(void *user, const vyre_device_info *info)
   static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
   static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
                                         "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
-  static const char *const subgroups[] = {"basic",   "vote",             "arithmetic", "ballot",
-                                          "shuffle", "shuffle-relative", "clustered",  "quad"}; /* ORDER: vyre_device_subgroup */
+  static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
+                                          "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
   printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
   printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",

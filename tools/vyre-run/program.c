@@ -347,6 +347,19 @@ run_buffer_is(const run_buffer *buffer, const char *name, size_t length)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
+/* A strict program asks for floats that are as exact as the device can have them. */
+static vyre_status
+write_words(run_program *program, const run_options *options, uint32_t input)
+{
+  vyre_spirv_options spirv = {0};
+  if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED)) {
+    vyre_device_info info;
+    VYRE_TRY(run_device_describe(options, &info));
+    spirv.float_controls = info.free_float_controls ? info.float_controls : 0;
+  }
+  return vyre_spirv_write(program->module, input, &spirv, &program->words);
+}
+
 static vyre_status
 fill_program(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
@@ -362,9 +375,7 @@ fill_program(run_program *program, vyre_bytes *file, const run_options *options,
   uint32_t input = vyre_program_info_of(program->module, program->row)->input;
   bool on_vulkan = (is_second ? options->compare_target : options->target) == RUN_VULKAN ||
                    (options->compare == options->input && options->compare_target == RUN_VULKAN);
-  if (on_vulkan && program->words.size == 0)
-    VYRE_TRY(vyre_spirv_write(program->module, input, NULL, &program->words));
-  return VYRE_OK;
+  return on_vulkan && program->words.size == 0 ? write_words(program, options, input) : VYRE_OK;
 }
 
 vyre_status

@@ -159,6 +159,8 @@ VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target tar
                                       const run_inputs *inputs, run_results *out);
 void run_results_free(run_results *results);
 VYRE_MUST_USE vyre_status run_list_devices(const run_options *options);
+/* The Vulkan device that the options name. */
+VYRE_MUST_USE vyre_status run_device_describe(const run_options *options, vyre_device_info *out);
 
 /* ---- report.c ------------------------------------------------------------------------------------------------------------ */
 

@@ -229,11 +229,12 @@ export_write(export_case *c)
   export_must(vyre_verify(c->module, &errors));
   vyre_verify_errors_free(&errors);
   c->program.id = vyre_module_view(c->module)->first[0];
-  export_must(vyre_spirv_write(c->module, 0, NULL, &c->code));
+  const vyre_spirv_options options = {.float_controls = c->not_on_device ? 0 : device_info().float_controls};
+  export_must(vyre_spirv_write(c->module, 0, &options, &c->code));
   export_validate(&c->code);
   /* the same bytes again */
   vyre_bytes again = {0};
-  export_must(vyre_spirv_write(c->module, 0, NULL, &again));
+  export_must(vyre_spirv_write(c->module, 0, &options, &again));
   assert_int_equal(again.size, c->code.size);
   assert_memory_equal(again.data, c->code.data, again.size);
   vyre_bytes_free(&again);
