@@ -86,6 +86,13 @@ versions(whole *w)
 }
 
 static vyre_status
+analyses(whole *w)
+{
+  VYRE_TRY(vyre_module_make_analyses(w->module, VYRE_ANALYSES));
+  return vyre_verify_analyses(w->module, VYRE_ANALYSES);
+}
+
+static vyre_status
 clone(whole *w)
 {
   return vyre_module_clone(w->module, &w->copy);
@@ -191,6 +198,7 @@ const whole_step whole_steps[] = {
     {"sealing", seal},
     {"verifying", check},
     {"making versions", versions},
+    {"making analyses", analyses},
     {"cloning", clone},
     {"running passes", run_passes},
     {"printing", print},
