@@ -461,9 +461,8 @@ flow_walk(import *m, uint32_t at, bool header)
     read_phis(m, b);
     uint32_t end = b->merge ? b->merge : b->end;
     m->inlined += b->count;
-    for (m->at = b->start; m->at < end && !failed(m); m->at += m->words[m->at] >> 16)
-      if (!import_instruction(m))
-        return;
+    if (failed(m) || !import_instructions(m, b->start, end))
+      return;
     if (m->inlined > IMPORT_MAX_INLINED) {
       import_uncovered(m, "more than %u words of instructions after inlining are not covered", IMPORT_MAX_INLINED);
       return;

@@ -614,7 +614,7 @@ bool import_entry_body(import *m, uint32_t function);
 void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; reached: false for OpUnreachable */
 
 /* ---- instructions.c ---- */
-bool import_instruction(import *m);
+bool import_instructions(import *m, uint32_t at, uint32_t end); /* the words of a block from `at` to `end` */
 
 /* ---- operations.c: the table ---- */
 bool import_is_operation(uint32_t op);

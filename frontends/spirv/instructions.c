@@ -71,10 +71,26 @@ barrier(import *m, const uint32_t *words, bool control)
   return true;
 }
 
-bool
-import_instruction(import *m)
+/* A load of a variable whose value is known and stands around: what most are.  False: it is another. */
+static inline bool
+load_known(import *m, const uint32_t *words)
 {
-  const uint32_t *words = m->words + m->at;
+  const id_info *info = &m->ids[words[0] >> 16 >= 4 && words[3] < m->bound ? words[3] : 0];
+  if (info->holds != HOLDS_POINTER || info->epoch != m->epochs[info->kind])
+    return false;
+  const pointer *p = AT(pointer, m->pointers, info->value);
+  if (!p->single || p->base != BASE_LEAVES || p->type != words[1])
+    return false;
+  uint32_t row = AT(leaf, m->locals, p->first)->current, parent = m->view->parent[row];
+  if (row == 0 || (parent != m->region && parent != m->program))
+    return false;
+  import_set(m, words[2], row);
+  return true;
+}
+
+static inline bool
+instruction(import *m, const uint32_t *words)
+{
   uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   m->rows_before = m->view->rows;
   if (m->has_opaque && import_takes_opaque(m, op, words, count))
@@ -94,7 +110,7 @@ import_instruction(import *m)
   case SpvOpInBoundsAccessChain:
     return import_access_chain(m);
   case SpvOpLoad:
-    return import_load(m, words);
+    return load_known(m, words) || import_load(m, words);
   case SpvOpStore:
     return import_store(m, words);
   case SpvOpCopyMemory:
@@ -132,4 +148,13 @@ import_instruction(import *m)
   if (!import_is_operation(op))
     return import_opaque(m);
   return import_needs(m, 3) && import_operation(m, op, words[1], words[2], words + 3, count - 3);
+}
+
+bool
+import_instructions(import *m, uint32_t at, uint32_t end)
+{
+  for (m->at = at; m->at < end; m->at += m->words[m->at] >> 16)
+    if (!instruction(m, m->words + m->at) || failed(m))
+      return false;
+  return true;
 }

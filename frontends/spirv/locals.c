@@ -129,7 +129,7 @@ locals_add(import *m, uint32_t type_id, uint32_t name)
   if (count && !leaves)
     return NONE;
   for (uint32_t k = 0; k < count; k++)
-    leaves[k] = (leaf){.type = import_leaf_type(m, type_id, k), .name = name};
+    leaves[k] = (leaf){.type = t->form == FORM_VALUE ? t->value : import_leaf_type(m, type_id, k), .name = name};
   for (uint32_t k = 0; m->has_opaque && k < count; k++)
     leaves[k].opaque = import_leaf_id(m, type_id, k);
   return first;

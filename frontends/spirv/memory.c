@@ -308,7 +308,10 @@ static bool
 store_value(import *m, const uint32_t *words, uint32_t operands)
 {
   const pointer *p = import_pointer(m, words[1]);
+  const id_info *value = &m->ids[words[2] < m->bound ? words[2] : 0];
   spv_value v;
+  if (p && p->single && value->holds == HOLDS_ROW && value->epoch == m->epochs[value->kind] && value->type == p->type)
+    return store_single(m, m->ids[words[1]].value, value->value, operands);
   if (!p || !import_value(m, words[2], &v))
     return false;
   if (v.type != p->type)

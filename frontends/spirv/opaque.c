@@ -1,8 +1,8 @@
 /* What vyre does not compute with: types and instructions that keep their words.
  *
  * Images, samplers, pointers to physical storage and whatever an extension brings become opaque types (vyre/opaque.h); an
- * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction sets
- * stay in its words, values become operands, leaf by leaf, and pointers paths.
+ * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction
+ * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
  *
  * Limits: pointers to what is values (import_scan sees to it that there are none), types that lead to themselves, and lengths or
  * sizes of opaque types that specialization gives are not covered.
@@ -56,7 +56,7 @@ mode_of(const import *m, uint32_t type)
   if (t->form == FORM_ARRAY || t->form == FORM_RUNTIME)
     return t->stride ? VYRE_MODE_LAYOUT : mode_of(m, t->element);
   return t->form == FORM_STRUCT && t->count && AT(spv_member, m->members, t->members)->offset != VYRE_OFFSET_AUTO ? VYRE_MODE_LAYOUT
-                                                                                                                   : VYRE_MODE_BARE;
+                                                                                                                  : VYRE_MODE_BARE;
 }
 
 static bool
@@ -266,7 +266,9 @@ effect_of(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
 static uint32_t
 image_flags(vyre_opcode effect, uint32_t op, const uint32_t *words, uint32_t count)
 {
-  const uint32_t at = op == SpvOpImageWrite ? 4 : op == SpvOpImageRead || op == SpvOpImageFetch || op == SpvOpImageSparseRead ? 5 : 0;
+  const uint32_t at = op == SpvOpImageWrite                                                         ? 4
+                      : op == SpvOpImageRead || op == SpvOpImageFetch || op == SpvOpImageSparseRead ? 5
+                                                                                                    : 0;
   const uint32_t mask = at && at < count && effect != VYRE_OP_opaque_pure ? words[at] : 0;
   return (mask & SpvImageOperandsVolatileTexelMask ? (uint32_t)VYRE_ROW_VOLATILE : 0u) |
          (mask & SpvImageOperandsNonPrivateTexelMask ? (uint32_t)VYRE_ROW_COHERENT : 0u);
@@ -362,7 +364,8 @@ set_result(import *m, uint32_t type, uint32_t id, vyre_row row)
 }
 
 static bool
-build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, uint32_t type, uint32_t id, uint32_t flags, uint32_t first)
+build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, uint32_t type, uint32_t id, uint32_t flags,
+      uint32_t first)
 {
   vyre_member result = {0};
   const spv_type *t = type ? import_type(m, type) : NULL;
@@ -390,9 +393,10 @@ static bool
 is_of_module(uint32_t op)
 {
   const char *name = vyre_words_name(op);
-  return (op > SpvOpUndef && op <= SpvOpSpecConstantOp && op != SpvOpExtInst) || (op >= SpvOpDecorate && op <= SpvOpGroupMemberDecorate) ||
-         op == SpvOpModuleProcessed || op == SpvOpExecutionModeId || op == SpvOpDecorateId || op == SpvOpDecorateString ||
-         op == SpvOpMemberDecorateString || (name && strncmp(name, "Type", 4) == 0);
+  return (op > SpvOpUndef && op <= SpvOpSpecConstantOp && op != SpvOpExtInst) ||
+         (op >= SpvOpDecorate && op <= SpvOpGroupMemberDecorate) || op == SpvOpModuleProcessed || op == SpvOpExecutionModeId ||
+         op == SpvOpDecorateId || op == SpvOpDecorateString || op == SpvOpMemberDecorateString ||
+         (name && strncmp(name, "Type", 4) == 0);
 }
 
 bool

@@ -29,15 +29,15 @@ import_no_pointer(import *m, uint32_t id)
 
 /* What the id is from here on. */
 static bool
-set_pointer(import *m, uint32_t id, pointer p)
+set_pointer(import *m, uint32_t id, const pointer *p)
 {
-  const spv_type *t = import_type(m, p.type);
+  const spv_type *t = import_type(m, p->type);
   pointer *added = list_add(m, &m->pointers, sizeof(pointer), 1);
   if (!t || !added)
     return false;
-  p.single = t->form == FORM_VALUE && !p.has_lane && !p.has_column;
-  p.value = t->value;
-  *added = p;
+  *added = *p;
+  added->single = t->form == FORM_VALUE && !p->has_lane && !p->has_column;
+  added->value = t->value;
   m->ids[id].value = m->pointers.count - 1;
   m->ids[id].epoch = m->epochs[m->ids[id].kind];
   return true;
@@ -243,12 +243,12 @@ make_global(import *m, uint32_t id)
       return true;
     p.base = BASE_VALUE;
     p.first = builtin;
-    return set_pointer(m, id, p);
+    return set_pointer(m, id, &p);
   default:
     return true;
   }
   p.first = add_global(m, id, space, 0);
-  return p.first != NONE && set_pointer(m, id, p);
+  return p.first != NONE && set_pointer(m, id, &p);
 }
 
 /* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one
@@ -276,7 +276,7 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
     }
     p.first = r->global;
   }
-  if (p.first == NONE || !set_pointer(m, id, p))
+  if (p.first == NONE || !set_pointer(m, id, &p))
     return false;
   if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
     return true;
@@ -429,7 +429,7 @@ import_access_chain(import *m)
   const spv_type *t = import_type(m, words[1]);
   if (!t || t->form != FORM_POINTER || t->element != p.type)
     return import_fail(m, "its type %u is not a pointer to what it leads to", words[1]);
-  return set_pointer(m, words[2], p);
+  return set_pointer(m, words[2], &p);
 }
 
 static bool
