@@ -108,6 +108,16 @@ rename_row(vyre_module *module, name_map *map, uint32_t scope, uint32_t base)
   return name;
 }
 
+/* The program that a row stands in: of those from `program` on (0: the first). */
+static uint32_t
+program_at(const vyre_module *module, uint32_t program, uint32_t row)
+{
+  const vyre_view *view = &module->view;
+  for (uint32_t next = program ? view->next[program] : view->first[0]; next && next <= row; next = view->next[next])
+    program = next;
+  return program;
+}
+
 /* Sets `doubled` bits: rows whose name another row before them has. */
 static bool
 find_doubled(vyre_module *module, name_map *map, uint8_t *doubled, bool *out_any)
@@ -116,13 +126,11 @@ find_doubled(vyre_module *module, name_map *map, uint8_t *doubled, bool *out_any
   uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
   uint32_t program = 0;
   for (uint32_t row = 1; row < rows; row++) {
-    bool is_program = table_op_is(module, row, VYRE_OP_program);
-    if (is_program)
-      program = row;
     if (!names[row])
       continue;
+    program = program_at(module, program, row);
     bool is_new;
-    if (!map_at(module, map, is_program ? 0 : program, names[row], &is_new))
+    if (!map_at(module, map, row == program ? 0 : program, names[row], &is_new))
       return false;
     if (!is_new) {
       doubled[row / 8] |= (uint8_t)(1u << row % 8);
@@ -139,12 +147,12 @@ rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
   uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
   uint32_t program = 0;
   for (uint32_t row = 1; row < rows; row++) {
-    bool is_program = table_op_is(module, row, VYRE_OP_program);
-    if (is_program)
-      program = row;
+    if (doubled[row / 8] == 0)
+      row |= 7u; /* none of these eight */
     if ((doubled[row / 8] >> row % 8 & 1u) == 0)
       continue;
-    uint32_t name = rename_row(module, map, is_program ? 0 : program, names[row]);
+    program = program_at(module, program, row);
+    uint32_t name = rename_row(module, map, row == program ? 0 : program, names[row]);
     if (!name)
       return false;
     names[row] = name;

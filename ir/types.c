@@ -290,27 +290,25 @@ vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32
 vyre_type_id
 vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags)
 {
+  enum { FEW = 16 };
   size_t bytes = count * sizeof(*members);
-  vyre_member *placed = NULL;
-  if (count) {
-    placed = table_resize(module, NULL, 0, bytes);
-    if (!placed) {
-      table_fail(module);
-      return 0;
-    }
-    memcpy(placed, members, bytes);
+  vyre_member few[FEW] = {0}, *placed = count <= FEW ? few : table_resize(module, NULL, 0, bytes);
+  if (!placed) {
+    table_fail(module);
+    return 0;
   }
   vyre_type_info info = {.form = VYRE_FORM_STRUCT, .flags = flags, .count = count, .name = name};
   uint64_t end = 0;
   for (uint32_t i = 0; i < count; i++) {
-    vyre_type_info part = vyre_type_get(module, placed[i].type);
+    vyre_type_info part = vyre_type_get(module, members[i].type);
+    placed[i] = members[i];
     if (placed[i].offset == VYRE_OFFSET_AUTO)
       placed[i].offset = saturate(round_up(end, part.align));
     end = (uint64_t)placed[i].offset + part.size;
   }
   table_size_type(module, &info, placed);
   vyre_type_id id = intern(module, &info, placed);
-  if (placed)
+  if (placed != few)
     table_resize(module, placed, bytes, 0);
   return id;
 }
