@@ -200,6 +200,41 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
   return true;
 }
 
+/* Workgroup memory of a laid-out block that others are laid over. */
+static bool
+is_overlaid(const interp *ip, const buffer_state *buffer)
+{
+  const uint32_t access = ip->view->imm_hi[buffer->row];
+  return VYRE_BUFFER_SPACE(access) == VYRE_SPACE_WORKGROUP && (access & VYRE_ACCESS_ALIASED) != 0 &&
+         vyre_type_get(ip->module, buffer->type).form == VYRE_FORM_STRUCT;
+}
+
+/* All such blocks begin at one place: the first of them owns room for the largest. */
+static bool
+overlay(interp *ip)
+{
+  buffer_state *first = NULL;
+  uint64_t most = 1;
+  for (uint32_t i = 0; i < ip->buffer_count; i++)
+    if (is_overlaid(ip, &ip->buffers[i]) && vyre_type_get(ip->module, ip->buffers[i].type).size > most)
+      most = vyre_type_get(ip->module, ip->buffers[i].type).size;
+  for (uint32_t i = 0; i < ip->buffer_count; i++) {
+    buffer_state *buffer = &ip->buffers[i];
+    if (!is_overlaid(ip, buffer))
+      continue;
+    interp_give(ip, buffer->data, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    buffer->packed = false;
+    buffer->owned = first == NULL;
+    buffer->size = most;
+    buffer->step = buffer->copies > 1 ? most : 0;
+    buffer->data = first ? first->data : interp_take(ip, buffer->copies, (size_t)most);
+    if (!buffer->data)
+      return false;
+    first = first ? first : buffer;
+  }
+  return true;
+}
+
 static bool
 plan_buffers(interp *ip)
 {
@@ -212,7 +247,7 @@ plan_buffers(interp *ip)
   for (uint32_t row = ip->begin; ip->buffers && row < ip->end; row++)
     if (VYRE_ROW_OP(ip->view->op[row]) == VYRE_OP_buffer && !plan_buffer(ip, &ip->buffers[next++], row))
       return false;
-  return ip->buffers != NULL;
+  return ip->buffers != NULL && overlay(ip);
 }
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------- */

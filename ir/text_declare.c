@@ -233,11 +233,18 @@ text_parse_buffer(text_parser *p)
   if (!bound && (words.has_set || words.has_binding))
     text_error(p, name.start, name.length, NULL, "a %s buffer has no set and binding", text_space_words[words.space]);
   if (text_is_mark(p, '=')) {
-    if (words.space != VYRE_SPACE_CONSTANT && words.space != VYRE_SPACE_PRIVATE)
+    if (words.space == VYRE_SPACE_WORKGROUP) { /* zero, whatever it is */
+      text_lex(&p->lexer);
+      if (!text_expect_mark(p, '[') || !text_expect_mark(p, ']'))
+        return false;
+      initializer = vyre_module_add_initializer(p->module, NULL, 0);
+    } else if (words.space != VYRE_SPACE_CONSTANT && words.space != VYRE_SPACE_PRIVATE)
       return text_error_token(p, NULL, "a %s buffer has no initializer", text_space_words[words.space]);
-    text_lex(&p->lexer);
-    if (!parse_initializer(p, type, &initializer))
-      return false;
+    else {
+      text_lex(&p->lexer);
+      if (!parse_initializer(p, type, &initializer))
+        return false;
+    }
   }
   vyre_row row = vyre_build_buffer(&p->builder, type, words.space, words.access, words.set, words.binding);
   vyre_buffer_info *info = vyre_buffer_info_of(p->module, row);

@@ -13,8 +13,10 @@ put_initializer(text_printer *t, vyre_type_id type, uint32_t index)
 {
   uint32_t count;
   const uint32_t *words = vyre_module_initializer(t->module, index, &count);
-  if (!words)
+  if (!words) {
+    text_put_text(t, " = []");
     return;
+  }
   if (!text_scalars_update(&t->scalars, t->module, t->allocator)) {
     text_print_no_memory(t);
     return;

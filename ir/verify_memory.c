@@ -65,6 +65,11 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
   uint32_t words = 0;
   if (!info || info->initializer == UINT32_MAX)
     return;
+  if (space == VYRE_SPACE_WORKGROUP) {
+    if (vyre_module_initializer(k->module, info->initializer, &words))
+      vyre_verify_report(k, row, "has an initializer that is not empty: workgroup memory begins as zero, if anything");
+    return;
+  }
   if (space != VYRE_SPACE_CONSTANT && space != VYRE_SPACE_PRIVATE) {
     vyre_verify_report(k, row, "has an initializer, which only constant and private buffers have");
     return;

@@ -84,6 +84,7 @@ typedef struct vyre_spv {
   bool failed; /* either */
   bool strip;
   uint32_t float_controls; /* that may be asked for */
+  bool shared_blocks; /* the input declares that workgroup memory has layouts */
   uint32_t input;
   uint32_t version;
   uint32_t memory_model;

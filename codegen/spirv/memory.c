@@ -52,7 +52,10 @@ storage_class(vyre_spv *s, uint32_t buffer)
 static bool
 has_layout(const vyre_spv *s, uint32_t buffer)
 {
-  return VYRE_BUFFER_SPACE(s->imm_hi[buffer]) <= VYRE_SPACE_PUSH;
+  const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[buffer]);
+  if (space != VYRE_SPACE_WORKGROUP)
+    return space <= VYRE_SPACE_PUSH;
+  return s->shared_blocks && (vyre_type_get(s->module, s->imm[buffer]).flags & VYRE_TYPE_BLOCK) != 0;
 }
 
 static void
@@ -129,8 +132,11 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
     vyre_spv_push(s, &s->interface, id);
   if (!fresh)
     return;
-  const uint32_t words[3] = {pointer, id, class_};
-  vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, 3);
+  const bool zeroed = space == VYRE_SPACE_WORKGROUP && info && info->initializer != UINT32_MAX;
+  const uint32_t words[4] = {pointer, id, class_, zeroed ? vyre_spv_null(s, type_id) : 0};
+  vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, zeroed ? 4 : 3);
+  if (!bare && space == VYRE_SPACE_WORKGROUP && (s->imm_hi[row] & VYRE_ACCESS_ALIASED))
+    vyre_spv_decorate(s, id, SpvDecorationAliased);
   decorate_buffer(s, row, id);
 }
 

@@ -278,6 +278,8 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
   s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;
   s.next_id = 1;
+  for (uint32_t i = 0; i < from->capabilities.count; i++)
+    s.shared_blocks |= from->capabilities.words[i] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR;
   s.out = &s.code;
   write_head(&s, from);
   for (uint32_t program = from->first_program; program && !vyre_spv_failed(&s);

@@ -355,10 +355,6 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpNop:
     return true;
   case SpvOpCapability:
-    /* Workgroup blocks that share their memory: buffers here never do. */
-    if (import_needs(m, 2) && words[1] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR)
-      return import_uncovered(
-          m, "capability WorkgroupMemoryExplicitLayoutKHR is not covered\nFix: leave out GL_EXT_shared_memory_block");
     return import_needs(m, 2) && keep(m, &input_of(m)->capabilities, 1);
   case SpvOpExtension:
     return keep(m, &input_of(m)->extensions, 0);

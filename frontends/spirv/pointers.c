@@ -89,6 +89,12 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
   return ok;
 }
 
+static bool
+is_null(const import *m, uint32_t id)
+{
+  return id < m->bound && m->ids[id].kind == ID_CONSTANT && (m->words[m->ids[id].def] & 0xffffu) == SpvOpConstantNull;
+}
+
 static uint32_t
 global_row(import *m, uint32_t index)
 {
@@ -114,6 +120,8 @@ global_row(import *m, uint32_t index)
     import_name_row(m, row, g.id);
   else
     import_name_row(m, row, t->element); /* a block without instance name */
+  if (g.space == VYRE_SPACE_WORKGROUP && m->words[m->ids[g.id].def] >> 16 > 4)
+    info->initializer = vyre_module_add_initializer(m->module, NULL, 0);
   if (g.initializer && !initialize(m, &g, row, t->element))
     return 0;
   return failed(m) ? 0 : row;
@@ -230,8 +238,8 @@ make_global(import *m, uint32_t id)
   case SpvStorageClassWorkgroup:
     space = VYRE_SPACE_WORKGROUP;
     m->at = m->ids[id].def;
-    if (m->words[m->at] >> 16 > 4)
-      return import_uncovered(m, "an initializer of a workgroup variable is not covered");
+    if (m->words[m->at] >> 16 > 4 && !is_null(m, m->words[m->at + 4]))
+      return import_fail(m, "its initializer is no OpConstantNull");
     break;
   case SpvStorageClassUniformConstant:
     space = VYRE_SPACE_HANDLE;

@@ -202,8 +202,9 @@ typedef struct vyre_row {
  *
  * A row with op 0 is dead (row 0 always is).  Row 0's first and last are the module's programs.
  *
- * Behind them columns of analyses (docs/ir.md, "Loops, dominance, levels"), each NULL unless its analysis was made and is shown: a pass sees those
- * that it requires.  They say how the module was when they were made, and 0 for rows made since; helpers over them: view.h. */
+ * Behind them columns of analyses (docs/ir.md, "Loops, dominance, levels"), each NULL unless its analysis was made and is shown: a
+ * pass sees those that it requires.  They say how the module was when they were made, and 0 for rows made since; helpers over them:
+ * view.h. */
 typedef struct vyre_view {
   uint32_t struct_size;
   uint32_t rows; /* row 0 counted */

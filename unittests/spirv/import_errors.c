@@ -26,8 +26,6 @@ static const struct {
 } kept[] = {
     {MODULE ENTRY "%long = OpTypeInt 128 0\n", "OpTypeInt at word 27: 128 bits are not covered"},
     {MODULE ENTRY "%quad = OpTypeFloat 128\n", "OpTypeFloat at word 27: 128 bits are not covered"},
-    {"OpCapability WorkgroupMemoryExplicitLayoutKHR\nOpExtension \"SPV_KHR_workgroup_memory_explicit_layout\"\n" MODULE ENTRY,
-     "OpCapability at word 5: capability WorkgroupMemoryExplicitLayoutKHR is not covered"},
     {BODY("%r = OpExtInst %float %glsl InterpolateAtCentroid %f1\n"), "function 76 of GLSL.std.450 is not covered"},
     {MODULE ENTRY TYPES "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
      "variable 15 of storage class 1 is not covered"},
