@@ -235,8 +235,10 @@ text_parse_buffer(text_parser *p)
   if (text_is_mark(p, '=')) {
     if (words.space == VYRE_SPACE_WORKGROUP) { /* zero, whatever it is */
       text_lex(&p->lexer);
-      if (!text_expect_mark(p, '[') || !text_expect_mark(p, ']'))
+      if (!text_expect_mark(p, '['))
         return false;
+      if (!text_take_mark(p, ']'))
+        return text_error_token(p, NULL, "the initializer of a workgroup buffer is []: zero");
       initializer = vyre_module_add_initializer(p->module, NULL, 0);
     } else if (words.space != VYRE_SPACE_CONSTANT && words.space != VYRE_SPACE_PRIVATE)
       return text_error_token(p, NULL, "a %s buffer has no initializer", text_space_words[words.space]);
