@@ -128,6 +128,18 @@ aliases_are_one_memory(void **state)
   races(HEAD "  store %f[%i], %i\n  %v = load %y[0]\n}\n", 1, "data race on byte 0 of buffer %y", "written by row", "(store");
 }
 
+/* Columns of a matrix by rows lie between each other. */
+static void
+columns_by_rows_are_apart(void **state)
+{
+  (void)state;
+  clean("struct @M { m : mat2(f32x2, stride 16, row_major) }\nprogram @p workgroup(2, 1, 1) {\n"
+        "  buffer %x : @M storage set(0) binding(0)\n  buffer %f : u32[] storage set(0) binding(1)\n"
+        "  buffer %b : u8[] storage set(0) binding(2)\n  %i = lindex\n  %s = convert %i : f32\n  %v = join %s, %s\n"
+        "  if eq %i, 0u32 { store %x.m[0], %v } else { store %x.m[1], %v }\n}\n",
+        1);
+}
+
 static void
 bytes_are_told_apart(void **state)
 {
@@ -440,6 +452,7 @@ main(void)
       cmocka_unit_test(a_missing_barrier_is_a_race),
       cmocka_unit_test(stores_race_with_each_other),
       cmocka_unit_test(aliases_are_one_memory),
+      cmocka_unit_test(columns_by_rows_are_apart),
       cmocka_unit_test(bytes_are_told_apart),
       cmocka_unit_test(barriers_order_what_they_name),
       cmocka_unit_test(only_a_barrier_of_the_grid_orders_workgroups),
