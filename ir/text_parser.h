@@ -183,6 +183,13 @@ void text_define(text_parser *p, const text_token *name, uint32_t row);
 const char *text_describe(const text_parser *p, const text_operand *operand, char out[160]);
 bool text_parse_literal(text_parser *p, vyre_type *out_type, uint64_t *out_bits); /* type 0: reported, go on */
 bool text_parse_scalar_type(text_parser *p, vyre_type *out);
+/* text_hints.c: the hints behind a control word; what they are stands until the row is made. */
+typedef struct text_hints {
+  uint32_t bits;
+  uint32_t literals[VYRE_HINT_BITS];
+} text_hints;
+bool text_parse_hints(text_parser *p, vyre_opcode op, text_hints *out);
+void text_set_hints(text_parser *p, vyre_row control, const text_hints *hints);
 /* Behind the operands: orders on the same line, decorations. */
 bool text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out);
 bool text_parse_decorations(text_parser *p, uint32_t row);

@@ -214,6 +214,7 @@ put_control_head(text_printer *t, uint32_t row)
     text_put(t, " = ", 3);
   }
   text_put_text(t, text_info_of(op)->text);
+  text_put_hints(t, row);
   if (op == VYRE_OP_block && named) {
     text_put(t, " ", 1);
     text_put_definition(t, row);

@@ -78,6 +78,7 @@ void text_put_name(text_printer *t, uint32_t row);
 void text_put_definition(text_printer *t, uint32_t row); /* gives a number to what has no name */
 void text_put_operands(text_printer *t, uint32_t row, const vyre_op_info *info);
 void text_put_parts(text_printer *t, uint32_t tuple, bool all); /* with those of the tuples that are its rest */
+void text_put_hints(text_printer *t, uint32_t row);
 void text_put_decorations(text_printer *t, uint32_t row);
 void text_put_notes(text_printer *t, uint32_t row);
 void text_end_line(text_printer *t, uint32_t row); /* comments, the end of the line, messages */

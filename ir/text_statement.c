@@ -148,17 +148,23 @@ static bool
 parse_if(text_parser *p)
 {
   uint32_t condition;
+  text_hints hints;
   text_lex(&p->lexer);
-  if (!parse_operand_row(p, &condition))
+  if (!text_parse_hints(p, VYRE_OP_if, &hints) || !parse_operand_row(p, &condition))
     return false;
-  return open_region(p, FRAME_THEN, vyre_build_if(&p->builder, (vyre_row){condition}));
+  vyre_row row = vyre_build_if(&p->builder, (vyre_row){condition});
+  text_set_hints(p, row, &hints);
+  return open_region(p, FRAME_THEN, row);
 }
 
 static bool
 parse_for(text_parser *p)
 {
   uint32_t from, to, step;
+  text_hints hints;
   text_lex(&p->lexer);
+  if (!text_parse_hints(p, VYRE_OP_for, &hints))
+    return false;
   text_token name = p->lexer.token;
   if (name.kind != TOKEN_NAME && name.kind != TOKEN_NUMBERED)
     return text_expected(p, "the name of the index");
@@ -177,11 +183,24 @@ parse_for(text_parser *p)
     step = vyre_build_const(&p->builder, type, 1).id;
   }
   vyre_row row = vyre_build_for(&p->builder, (vyre_row){from}, (vyre_row){to}, (vyre_row){step});
+  text_set_hints(p, row, &hints);
   uint32_t body = vyre_region_of(p->module, row, 0).id;
   bool good = open_region(p, FRAME_FOR, row);
   text_define(p, &name, from ? body : 0);
   text_set_name(p, body, &name);
   return good;
+}
+
+static bool
+parse_loop(text_parser *p)
+{
+  text_hints hints;
+  text_lex(&p->lexer);
+  if (!text_parse_hints(p, VYRE_OP_loop, &hints))
+    return false;
+  vyre_row row = vyre_build_loop(&p->builder);
+  text_set_hints(p, row, &hints);
+  return open_region(p, FRAME_LOOP, row);
 }
 
 static bool
@@ -207,10 +226,12 @@ static bool
 parse_switch(text_parser *p, const text_token *name)
 {
   uint32_t selector;
+  text_hints hints;
   text_lex(&p->lexer);
-  if (!parse_operand_row(p, &selector))
+  if (!text_parse_hints(p, VYRE_OP_switch, &hints) || !parse_operand_row(p, &selector))
     return false;
   vyre_row row = vyre_build_switch(&p->builder, (vyre_row){selector});
+  text_set_hints(p, row, &hints);
   if (name) {
     text_define(p, name, row.id);
     text_set_name(p, row.id, name);
@@ -437,8 +458,7 @@ parse_word(text_parser *p)
   case VYRE_OP_for:
     return parse_for(p);
   case VYRE_OP_loop:
-    text_lex(&p->lexer);
-    return open_region(p, FRAME_LOOP, vyre_build_loop(&p->builder));
+    return parse_loop(p);
   case VYRE_OP_block:
     return parse_block(p, NULL);
   case VYRE_OP_switch:

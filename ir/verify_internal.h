@@ -123,6 +123,8 @@ void vyre_verify_memory(verifier *k, uint32_t row);
 void vyre_verify_control(verifier *k, uint32_t row);
 void vyre_verify_value(verifier *k, uint32_t row);
 void vyre_verify_subgroup(verifier *k, uint32_t row);
+/* hints.c: imm of a control row. */
+void vyre_verify_hints(verifier *k, uint32_t row);
 /* imm and imm_hi are 0. */
 void vyre_verify_no_payload(verifier *k, uint32_t row);
 /* bits are a literal of that type. */

@@ -206,7 +206,7 @@ check_switch(verifier *k, uint32_t row)
   uint64_t *keys;
   uint32_t count = 0, defaults = 0;
   text_buffer text;
-  vyre_verify_no_payload(k, row);
+  vyre_verify_hints(k, row);
   if (!vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1) {
     vyre_verify_report(k, row, "has the selector %s, which is no integer", vyre_verify_show(k, v->a[row], &text));
     return;
@@ -338,16 +338,22 @@ vyre_verify_control(verifier *k, uint32_t row)
   case VYRE_OP_breakif:
     if (type_of(k, v->a[row]) != VYRE_TYPE(VYRE_BOOL, 1))
       vyre_verify_report(k, row, "has the condition %s, which is no bool", vyre_verify_show(k, v->a[row], &text));
-    vyre_verify_no_payload(k, row);
+    if (op_of(k, row) == VYRE_OP_if)
+      vyre_verify_hints(k, row);
+    else
+      vyre_verify_no_payload(k, row);
     break;
   case VYRE_OP_for:
     check_for(k, row);
-    vyre_verify_no_payload(k, row);
+    vyre_verify_hints(k, row);
+    break;
+  case VYRE_OP_loop:
+    vyre_verify_hints(k, row);
     break;
   case VYRE_OP_barrier:
     check_barrier(k, row);
     break;
-  default: /* var, loop, block, jumps */
+  default: /* block, jumps */
     vyre_verify_no_payload(k, row);
     break;
   }

@@ -150,6 +150,28 @@ block_of(glsl *g, uint32_t region)
   g->indent--;
 }
 
+/* [[unroll, partial_count(4)]] */
+static void
+put_hints(glsl *g, uint32_t row)
+{
+  const uint32_t hints = g->v->imm[row];
+  const char *word, *separator = "[[";
+  uint32_t count;
+  const uint32_t *literals = vyre_row_hint_literals(g->module, (vyre_row){row}, &count), *end = literals + count;
+  for (uint32_t k = 0; hints >> k && (word = vyre_hint_word((vyre_opcode)VYRE_ROW_OP(g->v->op[row]), k)) != NULL; k++) {
+    if (!(hints >> k & 1))
+      continue;
+    glsl_put(g, "%s%s", separator, word);
+    if ((VYRE_HINT_LITERALS >> k & 1) && literals < end)
+      glsl_put(g, "(%u)", *literals++);
+    separator = ", ";
+  }
+  if (!hints)
+    return;
+  glsl_put(g, "]] ");
+  glsl_need(g, GLSL_CONTROL_HINTS);
+}
+
 static void
 write_if(glsl *g, uint32_t row, bool chained)
 {
@@ -161,6 +183,7 @@ write_if(glsl *g, uint32_t row, bool chained)
   const size_t start = g->out->size;
   if (!chained)
     glsl_begin_line(g);
+  put_hints(g, row);
   glsl_put(g, turned ? "if (!" : "if (");
   glsl_value(g, v->a[row], turned ? GLSL_POSTFIX : GLSL_COMMA);
   glsl_put(g, ") {\n");
@@ -207,6 +230,7 @@ write_for(glsl *g, uint32_t row)
   if (!scope)
     return;
   glsl_begin_line(g);
+  put_hints(g, row);
   glsl_put(g, "for (%s %s = ", glsl_value_type(g, glsl_row_type(g, body)), glsl_text(g, index));
   glsl_value(g, v->a[row], GLSL_COMMA);
   glsl_put(g, "; %s < ", glsl_text(g, index));
@@ -237,6 +261,7 @@ write_loop(glsl *g, uint32_t row)
     return;
   uint32_t again = 0;
   glsl_begin_line(g);
+  put_hints(g, row);
   if (at_start) {
     again = glsl_identifier(g, "again", 0);
     glsl_put(g, "for (bool %s = false;; ", glsl_text(g, again));
@@ -316,6 +341,7 @@ write_switch(glsl *g, uint32_t row)
   if (!open_scope(g, GLSL_SWITCH, row))
     return;
   glsl_begin_line(g);
+  put_hints(g, row);
   glsl_put(g, "switch (%s", !narrow ? "" : vyre_kind_is_signed(kind) ? "int(" : "uint(");
   glsl_value(g, v->a[row], GLSL_COMMA);
   glsl_put(g, narrow ? ")) {\n" : ") {\n");

@@ -45,6 +45,7 @@ typedef enum glsl_extension {
   GLSL_SUBGROUP_INT16,
   GLSL_SUBGROUP_INT64,
   GLSL_SUBGROUP_FLOAT16,
+  GLSL_CONTROL_HINTS,
   GLSL_EXTENSION__COUNT
 } glsl_extension;
 

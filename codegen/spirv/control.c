@@ -37,9 +37,9 @@ branch_conditional(vyre_spv *s, uint32_t condition, uint32_t yes, uint32_t no)
 }
 
 static void
-selection_merge(vyre_spv *s, uint32_t merge)
+selection_merge(vyre_spv *s, uint32_t merge, uint32_t hints)
 {
-  const uint32_t operands[2] = {merge, SpvSelectionControlMaskNone};
+  const uint32_t operands[2] = {merge, hints};
   vyre_spv_instruction(s, &s->code, SpvOpSelectionMerge, operands, 2);
 }
 
@@ -54,7 +54,7 @@ vyre_spv_if_begin(vyre_spv *s, uint32_t condition)
 {
   const vyre_spv_branching result = {s->block, s->next_id++};
   const uint32_t then = s->next_id++;
-  selection_merge(s, result.merge);
+  selection_merge(s, result.merge, 0);
   branch_conditional(s, condition, then, result.merge);
   vyre_spv_label(s, then);
   return result;
@@ -114,7 +114,7 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
     }
     const uint32_t leaving = s->next_id++, staying = s->next_id++;
     vyre_spv_push(s, &s->flags, flag);
-    selection_merge(s, staying);
+    selection_merge(s, staying, 0);
     branch_conditional(s, flag, leaving, staying);
     vyre_spv_label(s, leaving);
     write_leave(s, target);
@@ -190,7 +190,7 @@ write_if(vyre_spv *s, uint32_t row)
   const uint32_t condition = vyre_spv_value(s, s->a[row]), then = s->first[row], otherwise = then ? s->next[then] : 0;
   if (!then || !otherwise || (!s->first[then] && !s->first[otherwise]))
     return;
-  if (write_conditional_jump(s, condition, then, otherwise))
+  if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints stand in a merge instruction */
     return;
   vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SELECTION);
   if (!scope)
@@ -198,7 +198,7 @@ write_if(vyre_spv *s, uint32_t row)
   const uint32_t depth = s->depth - 1, head = s->block;
   const uint32_t yes = s->first[then] ? s->next_id++ : scope->merge, no = s->first[otherwise] ? s->next_id++ : scope->merge;
   vyre_spv_save(s, scope);
-  selection_merge(s, scope->merge);
+  selection_merge(s, scope->merge, s->imm[row]);
   branch_conditional(s, condition, yes, no);
   write_arm(s, depth, then, yes, head);
   vyre_spv_restore(s, &s->scopes[depth]);
@@ -206,11 +206,17 @@ write_if(vyre_spv *s, uint32_t row)
   close_scope(s, &s->scopes[depth]);
 }
 
+/* Hints that the version lacks are left out. */
 static void
 loop_merge(vyre_spv *s, const vyre_spv_scope *scope)
 {
-  const uint32_t operands[3] = {scope->merge, scope->next, SpvLoopControlMaskNone};
-  vyre_spv_instruction(s, &s->code, SpvOpLoopMerge, operands, 3);
+  const uint32_t known = s->version >= 0x10400 ? UINT32_MAX : s->version >= 0x10100 ? 15u : 3u, hints = s->imm[scope->row];
+  uint32_t operands[3 + VYRE_HINT_BITS] = {scope->merge, scope->next, hints & known}, count = 3, literal_count, next = 0;
+  const uint32_t *literals = vyre_row_hint_literals(s->module, (vyre_row){scope->row}, &literal_count);
+  for (uint32_t left = hints & VYRE_HINT_LITERALS; left && next < literal_count; left &= left - 1, next++)
+    if (left & -left & known)
+      operands[count++] = literals[next];
+  vyre_spv_instruction(s, &s->code, SpvOpLoopMerge, operands, count);
 }
 
 static void
@@ -386,7 +392,7 @@ write_switch(vyre_spv *s, uint32_t row)
     return;
   s->scratch.data[start + 1] = otherwise ? otherwise : scope->merge;
   vyre_spv_save(s, scope);
-  selection_merge(s, scope->merge);
+  selection_merge(s, scope->merge, s->imm[row]);
   vyre_spv_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   if (!otherwise)
@@ -409,7 +415,7 @@ write_block(vyre_spv *s, uint32_t row)
   const uint32_t depth = s->depth - 1;
   const uint32_t inside = s->next_id++;
   const uint32_t operands[2] = {vyre_spv_u32(s, 0), inside};
-  selection_merge(s, scope->merge);
+  selection_merge(s, scope->merge, 0);
   vyre_spv_instruction(s, &s->code, SpvOpSwitch, operands, 2);
   vyre_spv_label(s, inside);
   vyre_spv_region(s, s->first[row]);

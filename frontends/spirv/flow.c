@@ -106,6 +106,33 @@ wrap(import *m, uint32_t index)
 }
 
 void
+flow_hints(import *m, uint32_t merge, uint32_t row)
+{
+  const uint32_t *words = m->words + merge;
+  const bool loop = (words[0] & 0xffffu) == SpvOpLoopMerge;
+  const uint32_t at = m->at, control = loop ? 3 : 2, hints = words[control];
+  const uint32_t unrolled = VYRE_HINT_UNROLL | VYRE_HINT_PEEL_COUNT | VYRE_HINT_PARTIAL_COUNT;
+  uint32_t count = 0, multiple = 0;
+  if (!hints)
+    return;
+  for (uint32_t left = loop ? hints & VYRE_HINT_LITERALS : 0; left; left &= left - 1) {
+    count++;
+    if (left & -left & VYRE_HINT_ITERATION_MULTIPLE)
+      multiple = control + count;
+  }
+  m->at = merge;
+  if (hints >> (loop ? VYRE_HINT_BITS : 2u))
+    import_uncovered(m, "control 0x%x has bits that are not covered", hints);
+  else if (loop && (hints & VYRE_HINT_DONT_UNROLL) && (hints & unrolled))
+    import_fail(m, "loop control 0x%x both asks for unrolling and forbids it", hints);
+  else if (import_needs(m, control + 1 + count) && multiple && words[multiple] == 0)
+    import_fail(m, "an iteration multiple of 0");
+  else if (!failed(m))
+    vyre_row_set_hints(m->module, (vyre_row){row}, hints, words + control + 1);
+  m->at = at;
+}
+
+void
 flow_jump_out(import *m, uint32_t index)
 {
   const construct *c = CONSTRUCT(m, index);
@@ -396,8 +423,10 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   vyre_builder saved = m->b;
   uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id;
   m->b = saved;
-  if (selects)
+  if (selects) {
+    flow_hints(m, b->merge, row);
     return selection(m, row, yes, no, merge);
+  }
   bool yes_falls, no_falls;
   bool yes_exits = is_exit(m, yes, &yes_falls), no_exits = is_exit(m, no, &no_falls);
   if (yes_exits && !(no_exits && yes_falls)) {

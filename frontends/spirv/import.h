@@ -597,6 +597,7 @@ uint32_t flow_push(import *m, construct_kind kind, uint32_t row);
 void flow_pop(import *m);
 void flow_open(import *m, uint32_t region, uint32_t *out_serial);
 void flow_close(import *m, uint32_t mark, uint32_t serial);
+void flow_hints(import *m, uint32_t merge, uint32_t row); /* of the merge instruction, to the control row */
 void flow_jump_out(import *m, uint32_t c); /* to its end, from anywhere in it */
 void flow_opened(import *m, uint32_t c, uint32_t depth,
                  uint32_t region);              /* a region put around what is open from `depth` on, in c */

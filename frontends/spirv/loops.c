@@ -140,6 +140,7 @@ flow_loop(import *m, uint32_t header)
     return NONE;
   vyre_builder at = m->b;
   uint32_t row = vyre_build_loop(&m->b).id;
+  flow_hints(m, b->merge, row);
   m->b = at;
   uint32_t c = flow_push(m, CONSTRUCT_LOOP, row);
   if (c == NONE)

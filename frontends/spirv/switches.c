@@ -257,6 +257,7 @@ flow_switch(import *m, uint32_t index)
   }
   vyre_builder saved = m->b;
   uint32_t row = vyre_build_switch(&m->b, (vyre_row){selector}).id;
+  flow_hints(m, b->merge, row);
   m->b = saved;
   uint32_t c = flow_push(m, CONSTRUCT_SWITCH, row);
   if (c == NONE || failed(m))

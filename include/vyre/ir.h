@@ -225,6 +225,11 @@ vyre_row vyre_build_switch(vyre_builder *builder, vyre_row selector);
 vyre_row vyre_build_case(vyre_builder *builder, vyre_row switch_row, vyre_row labels, bool is_default);
 vyre_row vyre_region_of(const vyre_module *module, vyre_row control, uint32_t k); /* its k-th region row */
 void vyre_builder_leave(vyre_builder *builder, vyre_row control);
+/* Hints of a control row (vyre_hint) and, for those that have one, their literals, lowest bit first. */
+void vyre_row_set_hints(vyre_module *module, vyre_row control, uint32_t hints, const uint32_t *literals);
+const uint32_t *vyre_row_hint_literals(const vyre_module *module, vyre_row control, uint32_t *out_count);
+/* The word of hint bit 1 << k in text and GLSL; NULL: rows of that op have no such hint. */
+const char *vyre_hint_word(vyre_opcode op, uint32_t k);
 vyre_row vyre_build_jump(vyre_builder *builder, vyre_opcode op, vyre_row target_or_condition);
 vyre_row vyre_build_barrier(vyre_builder *builder, uint32_t order);
 

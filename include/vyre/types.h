@@ -321,6 +321,26 @@ typedef enum vyre_group { VYRE_GROUP_REDUCE, VYRE_GROUP_INCLUSIVE, VYRE_GROUP_EX
 /* b of a subgroup_quad_swap, a const row. */
 typedef enum vyre_quad { VYRE_QUAD_HORIZONTAL, VYRE_QUAD_VERTICAL, VYRE_QUAD_DIAGONAL } vyre_quad;
 
+/* imm of `if` and `switch`, and of `for` and `loop`: what the program asks of a compiler there, with SPIR-V's numbers.  It changes
+ * no result, but for the bits that are promises (dependencies, least and most iterations): who breaks one takes it away.  Some of a
+ * loop have a literal: those stand as the one decoration of the row, with this number, lowest bit first. */
+typedef enum vyre_hint {
+  VYRE_HINT_FLATTEN = 1,
+  VYRE_HINT_DONT_FLATTEN = 2,
+  VYRE_HINT_UNROLL = 1,
+  VYRE_HINT_DONT_UNROLL = 2,
+  VYRE_HINT_DEPENDENCY_INFINITE = 4,
+  VYRE_HINT_DEPENDENCY_LENGTH = 8,
+  VYRE_HINT_MIN_ITERATIONS = 16,
+  VYRE_HINT_MAX_ITERATIONS = 32,
+  VYRE_HINT_ITERATION_MULTIPLE = 64,
+  VYRE_HINT_PEEL_COUNT = 128,
+  VYRE_HINT_PARTIAL_COUNT = 256,
+  VYRE_HINT_LITERALS = 0x1f8, /* those with a literal */
+} vyre_hint;
+#define VYRE_HINT_BITS        9u
+#define VYRE_DECORATION_HINTS 0xfffffffeu
+
 /* A `verbatim` row stands alone in its program: the module that the program came from, word for word, is the one entry of its
  * decorations, which has this number. */
 #define VYRE_DECORATION_MODULE 0xffffffffu

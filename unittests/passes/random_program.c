@@ -164,10 +164,21 @@ condition(generator *g)
                         row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 1 + below(g, 3));
 }
 
+/* By the row's number: what else is drawn stays as it was. */
+static void
+hint(generator *g, vyre_row control, bool is_loop)
+{
+  static const uint32_t literals[3] = {3, 2, 4};
+  const uint32_t selections[4] = {0, VYRE_HINT_FLATTEN, VYRE_HINT_DONT_FLATTEN, 0};
+  const uint32_t loops[4] = {VYRE_HINT_UNROLL, VYRE_HINT_DONT_UNROLL, 0, VYRE_HINT_PEEL_COUNT | VYRE_HINT_PARTIAL_COUNT};
+  vyre_row_set_hints(g->m, control, (is_loop ? loops : selections)[control.id % 4], literals);
+}
+
 static void
 build_if(generator *g)
 {
   vyre_row control = vyre_build_if(&g->b, condition(g));
+  hint(g, control, false);
   inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
   maybe_jump(g);
   if (below(g, 2)) {
@@ -229,6 +240,7 @@ build_for(generator *g)
   bool in_loop = g->in_loop;
   uint32_t mark;
   control = vyre_build_for(&g->b, zero, limit, one);
+  hint(g, control, true);
   mark = g->count;
   keep(g, counter_of(g, control));
   g->in_loop = true;
@@ -249,6 +261,7 @@ build_loop(generator *g)
   vyre_row block = g->block;
   vyre_build_set(&g->b, counter, vyre_build_const(&g->b, U32, 0));
   control = vyre_build_loop(&g->b);
+  hint(g, control, true);
   g->in_loop = true;
   inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
   maybe_jump(g);
@@ -275,6 +288,7 @@ build_switch(generator *g)
     labels[i] = vyre_build_const(&g->b, U32, i);
   tuple = vyre_build_tuple(&g->b, labels + 2, 2);
   control = vyre_build_switch(&g->b, selector);
+  hint(g, control, false);
   for (uint32_t i = 0; i < n; i++)
     cases[i] = vyre_build_case(&g->b, control, i == 2 ? tuple : labels[i], i == 1 && below(g, 2));
   g->block = control;

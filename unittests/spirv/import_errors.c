@@ -20,6 +20,10 @@
 #define END       "OpReturn\nOpFunctionEnd\n"
 #define BODY(...) MODULE ENTRY TYPES MAIN __VA_ARGS__ END
 
+#define LOOP(control)                                          \
+  BODY("OpBranch %h\n%h = OpLabel\nOpLoopMerge %m %c " control \
+       "\nOpBranchConditional %true %m %c\n%c = OpLabel\nOpBranch %h\n%m = OpLabel\n")
+
 /* Not covered, and why: these go through word for word. */
 static const struct {
   const char *text, *message;
@@ -34,6 +38,8 @@ static const struct {
      "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
      "built-in 4438 is not covered"},
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
+    {"OpCapability FPGALoopControlsINTEL\nOpExtension \"SPV_INTEL_fpga_loop_controls\"\n" LOOP("Unroll|MaxConcurrencyINTEL 4"),
+     "control 0x20001 has bits that are not covered"},
 };
 
 static const struct {
@@ -59,6 +65,9 @@ static const struct {
     {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge stands before it"},
     {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is no label"},
     {BODY("OpSelectionMerge %a None\nOpNop\nOpBranch %a\n%a = OpLabel\n"), "is not right before the end of its block"},
+    {LOOP("Unroll|DontUnroll"), "loop control 0x3 both asks for unrolling and forbids it"},
+    {LOOP("DontUnroll|PeelCount 2"), "loop control 0x82 both asks for unrolling and forbids it"},
+    {LOOP("MinIterations|IterationMultiple 3 0"), "an iteration multiple of 0"},
     {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "it has no value for the edge from label"},
     {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "stands behind other instructions of its block"},
     {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not covered"},

@@ -159,6 +159,16 @@ static const struct {
     {"loop { break } continuing { }", "  loop {\n    break\n  }\n"},
     {"if true { trap } else if false { trap } else { return }",
      "  if true {\n    trap\n  } else {\n    if false {\n      trap\n    } else {\n      return\n    }\n  }\n"},
+    {"if dont_flatten flatten eq %i, 0u32 { }", "  %0 = eq %i, 0u32\n  if flatten dont_flatten %0 {\n  }\n"},
+    {"for partial_count(4) unroll peel_count(0xffffffff) %k = 0u32 to %i { }",
+     "  for unroll peel_count(4294967295) partial_count(4) %k = 0u32 to %i step 1u32 {\n  }\n"},
+    {"loop iteration_multiple(5) max_iterations(4) min_iterations(3) dependency_length(2) dependency_infinite dont_unroll { break "
+     "}",
+     "  loop dont_unroll dependency_infinite dependency_length(2) min_iterations(3) max_iterations(4) iteration_multiple(5) {\n"
+     "    break\n  }\n"},
+    {"if true { } else if flatten false { trap }", "  if true {\n  } else {\n    if flatten false {\n      trap\n    }\n  }\n"},
+    {"%s = switch flatten %i { default { leave %s } }", "  %s = switch flatten %i {\n    default {\n      leave %s\n    }\n  }\n"},
+    {"switch dont_flatten %i { }", "  switch dont_flatten %i {\n  }\n"},
     {"block %b { }\nblock { }", "  block %b {\n  }\n  block {\n  }\n"},
     {"switch %i { case 1u32, default { fallthrough } case 2u32 { } }",
      "  switch %i {\n    case 1u32, default {\n      fallthrough\n    }\n    case 2u32 {\n    }\n  }\n"},

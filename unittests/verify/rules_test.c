@@ -130,6 +130,51 @@ BREAKS(break_in_continuing)
 }
 BREAKS(break_astray) { vyre_build_block(&x->b); return vyre_build_jump(&x->b, VYRE_OP_break, NONE).id; }
 BREAKS(continue_astray) { vyre_build_if(&x->b, x->cond); return vyre_build_jump(&x->b, VYRE_OP_continue, NONE).id; }
+static uint32_t
+hinted(fixture *x, uint32_t hints, uint32_t count, uint32_t literal)
+{
+  const uint32_t words[4] = {VYRE_DECORATION_HINTS, count, literal, literal};
+  vyre_row loop = vyre_build_loop(&x->b);
+  put(x->v->imm, loop, hints);
+  vyre_row_set_decorations(x->m, loop, words, count ? 2 + count : 0);
+  return loop.id;
+}
+BREAKS(hint_of_an_if)
+{
+  vyre_row test = vyre_build_if(&x->b, x->cond);
+  put(x->v->imm, test, VYRE_HINT_DEPENDENCY_INFINITE);
+  return test.id;
+}
+BREAKS(hint_of_a_switch)
+{
+  vyre_row test = vyre_build_switch(&x->b, x->u);
+  put(x->v->imm, test, 4);
+  return test.id;
+}
+BREAKS(hint_of_a_block)
+{
+  vyre_row block = vyre_build_block(&x->b);
+  put(x->v->imm, block, VYRE_HINT_FLATTEN);
+  return block.id;
+}
+BREAKS(hint_of_a_for)
+{
+  vyre_row loop = vyre_build_for(&x->b, x->u, x->u, x->u);
+  put(x->v->imm, loop, 512);
+  return loop.id;
+}
+BREAKS(hint_without_literal) { return hinted(x, VYRE_HINT_PEEL_COUNT | VYRE_HINT_PARTIAL_COUNT, 1, 4); }
+BREAKS(literal_without_hint) { return hinted(x, VYRE_HINT_UNROLL, 1, 4); }
+BREAKS(unrolled_and_not) { return hinted(x, VYRE_HINT_UNROLL | VYRE_HINT_DONT_UNROLL, 0, 0); }
+BREAKS(peeled_and_not) { return hinted(x, VYRE_HINT_DONT_UNROLL | VYRE_HINT_PEEL_COUNT, 1, 2); }
+BREAKS(partly_and_not) { return hinted(x, VYRE_HINT_DONT_UNROLL | VYRE_HINT_PARTIAL_COUNT, 1, 2); }
+BREAKS(multiple_of_0) { return hinted(x, VYRE_HINT_ITERATION_MULTIPLE | VYRE_HINT_MIN_ITERATIONS, 2, 0); }
+BREAKS(decorated_if)
+{
+  vyre_row test = vyre_build_if(&x->b, x->cond);
+  vyre_row_set_decorations(x->m, test, (const uint32_t[]){42, 0}, 2);
+  return test.id;
+}
 BREAKS(leave_of_an_if) { vyre_row test = vyre_build_if(&x->b, x->cond); return vyre_build_jump(&x->b, VYRE_OP_leave, test).id; }
 BREAKS(leave_of_what_is_closed)
 {
