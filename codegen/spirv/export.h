@@ -84,7 +84,7 @@ typedef struct vyre_spv {
   bool failed; /* either */
   bool strip;
   uint32_t float_controls; /* that may be asked for */
-  bool shared_blocks; /* the input declares that workgroup memory has layouts */
+  bool shared_blocks;      /* the input declares that workgroup memory has layouts */
   uint32_t input;
   uint32_t version;
   uint32_t memory_model;
@@ -133,7 +133,8 @@ typedef struct vyre_spv {
   uint32_t depth, scope_capacity;
   vyre_string line_file;
   uint32_t line, column;
-  vyre_spv_words files; /* pairs: vyre_string, id */
+  vyre_spv_words forward; /* (id, storage class, vyre_string): pointers to structs that are being written */
+  vyre_spv_words files;   /* pairs: vyre_string, id */
   vyre_spv_words scratch, marks;
   vyre_spv_words phis, gets, flags; /* of vars: where phis stand in the code; get rows of such; flags that are tested */
 } vyre_spv;
@@ -175,6 +176,8 @@ void vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, c
 /* A result: operands begin with its type if `typed`; `extra` words tell results apart that the instruction does not. */
 uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
                          size_t extra_count, bool *out_fresh);
+/* A type without result type, new, whose id was given before. */
+void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, uint32_t id);
 /* An id that stands for a key, without an instruction: *out_fresh if it is new. */
 uint32_t vyre_spv_key(vyre_spv *s, const uint32_t *key, size_t count, bool *out_fresh);
 VYRE_SPV_COLD void vyre_spv_fail(vyre_spv *s, const char *format, ...) VYRE_PRINTF(2, 3);
@@ -243,6 +246,8 @@ uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
 void vyre_spv_opaque(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_opaque_part(vyre_spv *s, uint32_t row);
 void vyre_spv_survey_opaque(vyre_spv *s, uint32_t row);
+/* The struct `id` called `name` is written: pointers to it that stand in it, from place `from` of `forward` on, get their types. */
+void vyre_spv_resolve(vyre_spv *s, size_t from, vyre_string name, uint32_t id);
 uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
 uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
 uint32_t vyre_spv_type_of_row(vyre_spv *s, uint32_t row); /* of a value, opaque ones too */

@@ -32,11 +32,46 @@ instruction_set(vyre_spv *s, vyre_string name)
 
 /* ---- types ---- */
 
+/* A pointer to a struct that it stands in: its id is known before its type. */
+static uint32_t
+forward_pointer(vyre_spv *s, const vyre_type_info *info)
+{
+  if (info->flags != SpvOpTypePointer || info->count != 2 || info->members[0].access != VYRE_WORD_LITERAL) {
+    vyre_spv_fail(s, "an opaque type names a struct, and is no pointer to it");
+    return 0;
+  }
+  const uint32_t operands[3] = {s->next_id++, info->members[0].offset, info->members[1].name};
+  vyre_spv_instruction(s, &s->globals, SpvOpTypeForwardPointer, operands, 2);
+  vyre_spv_append(s, &s->forward, operands, 3);
+  return operands[0];
+}
+
+void
+vyre_spv_resolve(vyre_spv *s, size_t from, vyre_string name, uint32_t id)
+{
+  size_t kept = from;
+  for (size_t i = from; i < s->forward.count && !vyre_spv_failed(s); i += 3) {
+    const uint32_t pointer = s->forward.data[i], operands[2] = {s->forward.data[i + 1], id};
+    if (s->forward.data[i + 2] == name) {
+      vyre_spv_intern_as(s, SpvOpTypePointer, operands, 2, pointer);
+      continue;
+    }
+    for (size_t k = 0; k < 3; k++)
+      s->forward.data[kept++] = s->forward.data[i + k];
+  }
+  if (!vyre_spv_failed(s))
+    s->forward.count = kept;
+}
+
 uint32_t
 vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
 {
   const uint32_t count = vyre_type_get(s->module, type).count, opcode = vyre_type_get(s->module, type).flags;
   const size_t start = s->scratch.count;
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  for (uint32_t i = 0; i < count; i++)
+    if (info.members[i].access == VYRE_WORD_NAMED)
+      return forward_pointer(s, &info);
   for (uint32_t i = 0; i < count && !vyre_spv_failed(s); i++) {
     const vyre_member word = vyre_type_get(s->module, type).members[i];
     uint32_t made = word.offset;
@@ -48,8 +83,7 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
       vyre_spv_fail(s, "an opaque type is made of what no type is made of");
     vyre_spv_push(s, &s->scratch, made);
   }
-  const uint32_t id =
-      vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, opcode, false, s->scratch.data + start, count, NULL, 0, NULL);
+  const uint32_t id = vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, opcode, false, s->scratch.data + start, count, NULL, 0, NULL);
   s->scratch.count = start;
   return id;
 }

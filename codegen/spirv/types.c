@@ -127,7 +127,7 @@ write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t
              uint32_t depth)
 {
   vyre_spv_words *const parts = &s->scratch;
-  const size_t start = parts->count;
+  const size_t start = parts->count, forward = s->forward.count;
   for (uint32_t i = 0; i < count; i++)
     vyre_spv_push(s, parts, write_type(s, members[i].type, mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1));
   for (uint32_t i = 0; i < count; i++) {
@@ -145,6 +145,7 @@ write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t
   const uint32_t *operands = parts->data + start, *extra = operands + count;
   const uint32_t id = vyre_spv_intern(s, SpvOpTypeStruct, false, operands, count, extra, parts->count - start - count, &fresh);
   parts->count = start;
+  vyre_spv_resolve(s, forward, name, id);
   if (!fresh)
     return id;
   if (!s->strip && name)

@@ -229,3 +229,17 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
     *out_fresh = fresh;
   return id;
 }
+
+void
+vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, uint32_t id)
+{
+  bool fresh;
+  const size_t entry = s->keys.count;
+  (void)find(s, opcode, operands, count, NULL, 0, &fresh);
+  if (!fresh || vyre_spv_failed(s))
+    return;
+  s->keys.data[entry + 1] = id;
+  vyre_spv_push(s, &s->globals, (uint32_t)(count + 2) << 16 | opcode);
+  vyre_spv_push(s, &s->globals, id);
+  vyre_spv_append(s, &s->globals, operands, count);
+}

@@ -4,8 +4,8 @@
  * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction
  * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
  *
- * Limits: pointers to what is values (import_scan sees to it that there are none), types that lead to themselves, and lengths or
- * sizes of opaque types that specialization gives are not covered.
+ * Limits: pointers into opaque values, types that lead to themselves and have no name, and sizes of opaque types that
+ * specialization gives are not covered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -81,6 +81,20 @@ constant_word(import *m, uint32_t id, vyre_member *out)
   return true;
 }
 
+/* A pointer to a struct that is being made, and may hold it: the struct is meant by its name. */
+static vyre_type_id
+named_pointer(import *m, const uint32_t *words)
+{
+  const char *name = (words[0] & 0xffffu) == SpvOpTypePointer ? import_name(m, words[3]) : NULL;
+  if (!name) {
+    import_uncovered(m, "type %u, which leads to itself, is not covered", words[1]);
+    return 0;
+  }
+  const vyre_member made[2] = {{.access = VYRE_WORD_LITERAL, .offset = words[2]},
+                               {.access = VYRE_WORD_NAMED, .name = vyre_string_intern(m->module, name, strlen(name))}};
+  return vyre_type_words(m->module, SpvOpTypePointer, 0, VYRE_MODE_BARE, made, 2);
+}
+
 vyre_type_id
 import_make_opaque_type(import *m, uint32_t id)
 {
@@ -90,10 +104,8 @@ import_make_opaque_type(import *m, uint32_t id)
   const uint32_t at = m->ids[id].def, *words = m->words + at, count = words[0] >> 16;
   if (t->made && t->epoch == m->program_epoch)
     return t->made;
-  if (t->being_made) {
-    import_uncovered(m, "type %u, a pointer that leads to itself, is not covered", id);
-    return 0;
-  }
+  if (t->being_made)
+    return named_pointer(m, words);
   if (count > sizeof(kinds) || !vyre_words_kinds(words, count, kinds)) {
     import_uncovered(m, "type %u is not covered", id);
     return 0;
