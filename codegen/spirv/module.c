@@ -148,6 +148,8 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
     s->aux = vyre_spv_memory(s, (size_t)s->capacity * 4);
     s->use = vyre_spv_memory(s, s->capacity);
   }
+  if (s->code.capacity - s->code.count < (size_t)count * 4) /* about what most come to */
+    (void)vyre_spv_grow(s, &s->code, (size_t)count * 4);
   if (s->out_of_memory)
     return;
   memset(s->id, 0, (size_t)count * 4);

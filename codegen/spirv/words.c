@@ -103,15 +103,16 @@ vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_
   size_t length = strlen(text);
   if (length > 0xffff * 4 - 64) /* cut: an instruction has at most 65535 words */
     length = 0xffff * 4 - 64;
-  const size_t text_words = length / 4 + 1;
-  vyre_spv_push(s, words, (uint32_t)(1 + count + text_words) << 16 | opcode);
-  vyre_spv_append(s, words, operands, count);
-  for (size_t i = 0; i < text_words; i++) {
-    uint32_t word = 0;
-    for (size_t k = 0; k < 4 && i * 4 + k < length; k++)
-      word |= (uint32_t)(unsigned char)text[i * 4 + k] << (8 * k);
-    vyre_spv_push(s, words, word);
-  }
+  const size_t text_words = length / 4 + 1, all = 1 + count + text_words;
+  if (words->capacity - words->count < all && !vyre_spv_grow(s, words, all))
+    return;
+  uint32_t *at = words->data + words->count;
+  words->count += all;
+  *at++ = (uint32_t)all << 16 | opcode;
+  for (size_t i = 0; i < count; i++)
+    *at++ = operands[i];
+  at[text_words - 1] = 0; /* behind its last bytes; a word is filled from its low end, as the importer reads it */
+  memcpy(at, text, length);
 }
 
 void
