@@ -559,8 +559,8 @@ check_atomic(verifier *k, uint32_t row)
   if (type && buffer && VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_STORAGE &&
       VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_WORKGROUP)
     vyre_verify_report(k, row, "accesses %s, but atomics are on storage and workgroup buffers", vyre_verify_name(k, buffer, &text));
-  else if (type)
-    check_access(k, row, v->a[row], op != VYRE_OP_atomic_store, op != VYRE_OP_atomic_load);
+  else if (type) /* what is write only may be changed by an atomic, whose old value is no load: GLSL has it so */
+    check_access(k, row, v->a[row], op == VYRE_OP_atomic_load, op != VYRE_OP_atomic_load);
 }
 
 static void

@@ -281,6 +281,23 @@ atomics(void **state)
   vyre_module_destroy(m);
 }
 
+/* GLSL lets atomics change what is write only, though they give the old value. */
+static void
+atomics_of_what_is_write_only(void **state)
+{
+  (void)state;
+  uint32_t more[4] = {7, 9, 0, 0};
+  const import_buffer b = {2, more, sizeof(more)};
+  vyre_module *m = run_with("#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 2) writeonly buffer B { uint b[4]; };\n"
+                            "layout(set = 0, binding = 1) buffer Out { uint y[]; };\n" MAIN(
+                              if (i == 0u) { y[0] = atomicCompSwap(b[0], 7u, 8u) + atomicAdd(b[1], 2u); b[2] = 5u; } else { y[i] = 1u; }),
+                            &b, 1);
+  static const uint32_t expected[4] = {8, 11, 5, 0};
+  assert_memory_equal(more, expected, sizeof(expected));
+  assert_int_equal(out[0], 16);
+  vyre_module_destroy(m);
+}
+
 static void
 integers(void **state)
 {
@@ -436,6 +453,7 @@ main(void)
     cmocka_unit_test(specialization),
     cmocka_unit_test(workgroups),
     cmocka_unit_test(atomics),
+    cmocka_unit_test(atomics_of_what_is_write_only),
     cmocka_unit_test(integers),
     cmocka_unit_test(floats),
     cmocka_unit_test(large_values_are_copied),
