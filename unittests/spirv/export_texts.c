@@ -108,6 +108,15 @@ relaxed_ops_on_what_they_define(void **state)
   export_close(&c);
 }
 
+/* As far as there are lanes, and one further. */
+static void
+shuffles_reach_the_first_lane(void **state)
+{
+  (void)state;
+  run_text(STRICT "  %v = add %g, 100u32\n" OUT(0, "subgroup_shuffle_up(%v, subgroup_lane)")
+               OUT(1, "subgroup_shuffle_up(%v, add(subgroup_lane, 1u32))") "}\n");
+}
+
 /* Specialization constants are one each, however alike; one without an id is one too. */
 static void
 specializations_are_told_apart(void **state)
@@ -196,11 +205,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loops_count_as_their_type_does), cmocka_unit_test(jumps_in_the_other_arm),
-      cmocka_unit_test(each_index_has_its_bound),       cmocka_unit_test(tables_of_wide_numbers),
-      cmocka_unit_test(layouts_are_told_apart),         cmocka_unit_test(relaxed_ops_on_what_they_define),
-      cmocka_unit_test(specializations_are_told_apart), cmocka_unit_test(every_version_is_valid),
-      cmocka_unit_test(other_inputs_stay_out),
+      cmocka_unit_test(loops_count_as_their_type_does),  cmocka_unit_test(jumps_in_the_other_arm),
+      cmocka_unit_test(each_index_has_its_bound),        cmocka_unit_test(tables_of_wide_numbers),
+      cmocka_unit_test(layouts_are_told_apart),          cmocka_unit_test(shuffles_reach_the_first_lane),
+      cmocka_unit_test(relaxed_ops_on_what_they_define), cmocka_unit_test(specializations_are_told_apart),
+      cmocka_unit_test(every_version_is_valid),          cmocka_unit_test(other_inputs_stay_out),
   };
   return cmocka_run_group_tests(tests, export_device_open, export_device_close);
 }
