@@ -218,6 +218,8 @@ void glsl_declare_locals(glsl *g);
 /* ---- survey.c ---- */
 void glsl_survey(glsl *g);
 bool glsl_is_constant_expression(const glsl *g, uint32_t row, unsigned depth); /* depth 0 */
+/* Whether a device may not fuse the row with others. */
+bool glsl_is_precise(const glsl *g, uint32_t row);
 /* Whether a row on vectors is written component by component. */
 bool glsl_is_componentwise(const glsl *g, uint32_t row);
 
@@ -248,7 +250,8 @@ bool glsl_subgroup(glsl *g, uint32_t row);                  /* false: the row is
 void glsl_path(glsl *g, uint32_t path);
 void glsl_load(glsl *g, uint32_t row, glsl_precedence least);
 void glsl_memory_statement(glsl *g, uint32_t row);
-void glsl_atomic(glsl *g, uint32_t row);
+/* Whether an atomic reads signed memory as unsigned, or unsigned as signed. */
+bool glsl_reads_otherwise(const glsl *g, uint32_t row);
 
 /* ---- control.c ---- */
 void glsl_region(glsl *g, uint32_t region);

@@ -186,37 +186,80 @@ store(glsl *g, uint32_t row)
   glsl_put(g, ";\n");
 }
 
-/* A block is no value: its members are copied one by one. */
+/* The whole of what is there, or (k not UINT32_MAX) its member k. */
 static void
-copy_members(glsl *g, uint32_t to, uint32_t from)
+part_of(glsl *g, uint32_t path, uint32_t k)
 {
-  const uint32_t count = vyre_type_get(g->module, type_of(g, to)).count;
-  for (uint32_t k = 0; k < count; k++) {
-    glsl_begin_line(g);
-    guard(g, to, from);
-    member_of(g, to, k);
-    glsl_put(g, " = ");
-    member_of(g, from, k);
-    glsl_put(g, ";\n");
-  }
+  if (k == UINT32_MAX)
+    glsl_path(g, path);
+  else
+    member_of(g, path, k);
 }
 
 static void
-copy(glsl *g, uint32_t row)
+put_zero(glsl *g, uint32_t to, uint32_t k)
 {
-  if (is_outside(g, g->v->a[row]) || is_outside(g, g->v->b[row]))
-    return;
-  const bool whole = glsl_is(g, g->v->a[row], VYRE_OP_buffer) || glsl_is(g, g->v->b[row], VYRE_OP_buffer);
-  if (whole && vyre_type_get(g->module, type_of(g, g->v->a[row])).form == VYRE_FORM_STRUCT) {
-    copy_members(g, g->v->a[row], g->v->b[row]);
-    return;
+  const vyre_type_id type = type_of(g, to);
+  const uint32_t zero = glsl_identifier(g, "zero", 0);
+  glsl_need(g, GLSL_NULL_INITIALIZER);
+  glsl_begin_line(g);
+  glsl_declarator(g, k == UINT32_MAX ? type : vyre_type_get(g->module, type).members[k].type, glsl_text(g, zero));
+  glsl_put(g, " = {};\n");
+  glsl_begin_line(g);
+  guard(g, to, 0);
+  part_of(g, to, k);
+  glsl_put(g, " = %s;\n", glsl_text(g, zero));
+}
+
+/* One assignment of a copy.  What is read out of bounds is zero. */
+static void
+copy_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
+{
+  const size_t start = g->out->size;
+  glsl_begin_line(g);
+  glsl_put(g, "if (!(");
+  const bool guarded = put_bounds(g, from, false);
+  if (guarded) {
+    glsl_put(g, ")) {\n");
+    g->indent++;
+    put_zero(g, to, k);
+    g->indent--;
+    glsl_begin_line(g);
+    glsl_put(g, "} else {\n");
+    g->indent++;
+  } else if (!g->status) {
+    g->out->size = start;
   }
   glsl_begin_line(g);
-  guard(g, g->v->a[row], g->v->b[row]);
-  glsl_path(g, g->v->a[row]);
+  guard(g, to, 0);
+  part_of(g, to, k);
   glsl_put(g, " = ");
-  glsl_path(g, g->v->b[row]);
+  part_of(g, from, k);
   glsl_put(g, ";\n");
+  if (guarded) {
+    g->indent--;
+    glsl_begin_line(g);
+    glsl_put(g, "}\n");
+  }
+}
+
+/* A block is no value: its members are copied one by one. */
+static void
+copy(glsl *g, uint32_t row)
+{
+  const uint32_t to = g->v->a[row], from = g->v->b[row];
+  const vyre_type_info info = vyre_type_get(g->module, type_of(g, to));
+  const bool blocks = info.form == VYRE_FORM_STRUCT && (glsl_is(g, to, VYRE_OP_buffer) || glsl_is(g, from, VYRE_OP_buffer));
+  if (is_outside(g, to) || (is_outside(g, from) && !g->strict))
+    return;
+  for (uint32_t k = blocks ? 0 : UINT32_MAX; k == UINT32_MAX || k < info.count; k++) {
+    if (is_outside(g, from))
+      put_zero(g, to, k);
+    else
+      copy_part(g, to, from, k);
+    if (k == UINT32_MAX)
+      return;
+  }
 }
 
 /* ---- order ---- */
@@ -371,6 +414,56 @@ put_atomic(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
+bool
+glsl_reads_otherwise(const glsl *g, uint32_t row)
+{
+  const vyre_opcode op = glsl_opcode(g, row);
+  const bool as_signed = op == VYRE_OP_atomic_smin || op == VYRE_OP_atomic_smax;
+  const bool as_unsigned = op == VYRE_OP_atomic_umin || op == VYRE_OP_atomic_umax;
+  if (!as_signed && !as_unsigned)
+    return false;
+  return vyre_kind_is_signed(VYRE_TYPE_KIND((vyre_type)type_of(g, g->v->a[row]))) ? as_unsigned : as_signed;
+}
+
+/* A least or greatest that reads its operands otherwise than their type says: exchanges until one succeeds. */
+static void
+exchange_loop(glsl *g, uint32_t row)
+{
+  const vyre_opcode op = glsl_opcode(g, row);
+  const vyre_type type = (vyre_type)type_of(g, g->v->a[row]);
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const char *name = glsl_value_type(g, type);
+  const char *other = glsl_value_type(g, VYRE_TYPE((unsigned)kind ^ 1u, 1));
+  const uint32_t seen = glsl_identifier(g, "seen", 0);
+  const char *function = op == VYRE_OP_atomic_smin || op == VYRE_OP_atomic_umin ? "min" : "max";
+  if (vyre_kind_bits(kind) == 64)
+    glsl_need(g, GLSL_ATOMIC_INT64);
+  glsl_begin_line(g);
+  glsl_put(g, "%s %s = 0", name, glsl_row_name(g, row));
+  glsl_put(g, "%s, %s;\n", vyre_kind_is_signed(kind) ? "" : "u", glsl_text(g, seen));
+  glsl_begin_line(g);
+  guard(g, g->v->a[row], 0);
+  glsl_put(g, "for (;; %s = ", glsl_row_name(g, row));
+  glsl_put(g, "%s) {\n", glsl_text(g, seen));
+  g->indent++;
+  glsl_begin_line(g);
+  glsl_put(g, "%s = atomicCompSwap(", glsl_text(g, seen));
+  glsl_path(g, g->v->a[row]);
+  glsl_put(g, ", %s, ", glsl_row_name(g, row));
+  glsl_put(g, "%s(%s(%s(%s), ", name, function, other, glsl_row_name(g, row));
+  glsl_put(g, "%s(", other);
+  glsl_value(g, g->v->b[row], GLSL_COMMA);
+  glsl_put(g, "))));\n");
+  glsl_begin_line(g);
+  glsl_put(g, "if (%s == ", glsl_text(g, seen));
+  glsl_put(g, "%s)\n", glsl_row_name(g, row));
+  glsl_begin_line(g);
+  glsl_put(g, "  break;\n");
+  g->indent--;
+  glsl_begin_line(g);
+  glsl_put(g, "}\n");
+}
+
 static void
 atomic(glsl *g, uint32_t row)
 {
@@ -383,6 +476,10 @@ atomic(glsl *g, uint32_t row)
     glsl_put(g, "%s %s = ", glsl_value_type(g, type), glsl_row_name(g, row));
     glsl_literal(g, type, 0);
     glsl_put(g, ";\n");
+    return;
+  }
+  if (glsl_reads_otherwise(g, row)) {
+    exchange_loop(g, row);
     return;
   }
   if (named) {

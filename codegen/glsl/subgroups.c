@@ -1,6 +1,7 @@
 /* Subgroup operations: GL_KHR_shader_subgroup.
  *
- * Limit: what an inactive lane gives is the device's, in a strict program too.
+ * In a strict program a lane that is inactive or none gives 0, a cluster larger than the subgroup is the subgroup, and a ballot of
+ * nobody has no lane; GLSL leaves that open.  Limit: least and greatest floats, and the equality of floats, of strict programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -69,42 +70,122 @@ static const subgroup_text functions[] = {
 };
 
 /* subgroupInclusiveAdd(v), subgroupClusteredAdd(v, 4u). */
+static void
+put_combination(glsl *g, uint32_t row, uint32_t imm)
+{
+  static const char *const names[] = {"Add", "Mul", "Min", "Max", "Min", "Max", "Min", "Max", "And", "Or", "Xor"};
+  static const char *const kinds[] = {"", "Inclusive", "Exclusive", "Clustered"}; /* ORDER: vyre_group */
+  const bool clustered = VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED;
+  glsl_need(g, clustered ? GLSL_SUBGROUP_CLUSTERED : GLSL_SUBGROUP_ARITHMETIC);
+  glsl_put(g, "subgroup%s%s(", kinds[VYRE_GROUP_OF(imm)], names[glsl_opcode(g, row) - VYRE_OP_subgroup_add]);
+  glsl_value(g, g->v->a[row], GLSL_COMMA);
+  if (clustered)
+    glsl_put(g, ", %uu", VYRE_GROUP_CLUSTER(imm));
+  glsl_put(g, ")");
+}
+
 static bool
 put_arithmetic(glsl *g, uint32_t row)
 {
-  static const char *const names[] = {"Add", "Mul", "Min", "Max", "Min", "Max", "Min", "Max", "And", "Or", "Xor"};
-  static const char *const kinds[] = {"", "Inclusive", "Exclusive", "Clustered"};
   const vyre_opcode op = glsl_opcode(g, row);
-  const uint32_t imm = g->v->imm[row], kind = imm & 3u;
+  const uint32_t imm = g->v->imm[row];
   if (op < VYRE_OP_subgroup_add || op > VYRE_OP_subgroup_xor)
     return false;
-  glsl_need(g, kind == VYRE_GROUP_CLUSTERED ? GLSL_SUBGROUP_CLUSTERED : GLSL_SUBGROUP_ARITHMETIC);
-  glsl_put(g, "subgroup%s%s(", kinds[kind], names[op - VYRE_OP_subgroup_add]);
-  glsl_value(g, g->v->a[row], GLSL_COMMA);
-  if (kind == VYRE_GROUP_CLUSTERED)
-    glsl_put(g, ", %uu", VYRE_GROUP_CLUSTER(imm));
-  glsl_put(g, ")");
+  if (g->strict && (op == VYRE_OP_subgroup_fmin || op == VYRE_OP_subgroup_fmax)) {
+    glsl_fail(g, row, "GLSL leaves open what '%s' makes of a NaN\nFix: write SPIR-V", vyre_op_infos[op].text);
+    return true;
+  }
+  if (g->strict && VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED) {
+    glsl_need(g, GLSL_SUBGROUP_BASIC);
+    glsl_put(g, "gl_SubgroupSize < %uu ? ", VYRE_GROUP_CLUSTER(imm));
+    put_combination(g, row, VYRE_GROUP(VYRE_GROUP_REDUCE, 0));
+    glsl_put(g, " : ");
+  }
+  put_combination(g, row, imm);
   return true;
 }
 
-/* GLSL had no rotation for long: a shuffle, within the cluster or the subgroup. */
+/* ---- values of other lanes, in strict programs ---- */
+
+/* vyre_lane(value, lane, there): the value that the lane has, if it is `there` and active; else 0. */
+static void
+need_lane_function(glsl *g, vyre_type type)
+{
+  vyre_bytes *out = g->out;
+  const char *name = glsl_value_type(g, type);
+  char word[48];
+  snprintf(word, sizeof(word), "vyre_lane(%s)", name);
+  glsl_need(g, GLSL_SUBGROUP_BASIC);
+  glsl_need(g, GLSL_SUBGROUP_BALLOT);
+  glsl_need(g, GLSL_SUBGROUP_SHUFFLE);
+  if (!glsl_take_word(g, word))
+    return;
+  g->out = &g->functions;
+  glsl_put(g, "%s vyre_lane(%s a, uint lane, bool there)\n{\n", name, name);
+  glsl_put(g, "  there = there && lane < gl_SubgroupSize;\n");
+  glsl_put(g, "  there = subgroupBallotBitExtract(subgroupBallot(true), there ? lane : 0u) && there;\n");
+  glsl_put(g, "  %s other = subgroupShuffle(a, there ? lane : gl_SubgroupInvocationID);\n", name);
+  glsl_put(g, "  return there ? other : %s(0);\n}\n\n", name);
+  g->out = out;
+}
+
+/* The lane that a rotation takes: within the cluster or the subgroup. */
+static void
+put_turned_lane(glsl *g, uint32_t row, uint32_t cluster)
+{
+  char mask[64] = "gl_SubgroupSize - 1u";
+  if (cluster) /* in a strict program a cluster larger than the subgroup is the subgroup */
+    snprintf(mask, sizeof(mask), g->strict ? "min(%uu, gl_SubgroupSize) - 1u" : "%uu", g->strict ? cluster : cluster - 1);
+  glsl_need(g, GLSL_SUBGROUP_BASIC);
+  glsl_put(g, "(gl_SubgroupInvocationID + ");
+  glsl_value(g, g->v->b[row], GLSL_PRODUCT);
+  glsl_put(g, " & %s)", mask);
+  if (cluster)
+    glsl_put(g, " + (gl_SubgroupInvocationID & ~(%s))", mask);
+}
+
+static void
+put_guarded_move(glsl *g, uint32_t row)
+{
+  const uint32_t b = g->v->b[row], imm = g->v->imm[row];
+  need_lane_function(g, glsl_row_type(g, row));
+  glsl_put(g, "vyre_lane(");
+  glsl_value(g, g->v->a[row], GLSL_COMMA);
+  glsl_put(g, ", ");
+  /* clang-format off */
+  switch ((uint32_t)glsl_opcode(g, row)) {
+  case VYRE_OP_subgroup_shuffle_xor:
+    glsl_put(g, "gl_SubgroupInvocationID ^ "); glsl_value(g, b, GLSL_COMPARE); glsl_put(g, ", true)"); return;
+  case VYRE_OP_subgroup_shuffle_up:
+    glsl_put(g, "gl_SubgroupInvocationID - "); glsl_value(g, b, GLSL_PRODUCT);
+    glsl_put(g, ", "); glsl_value(g, b, GLSL_SHIFT); glsl_put(g, " <= gl_SubgroupInvocationID)"); return;
+  case VYRE_OP_subgroup_shuffle_down: /* the sum may wrap */
+    glsl_put(g, "gl_SubgroupInvocationID + "); glsl_value(g, b, GLSL_PRODUCT);
+    glsl_put(g, ", gl_SubgroupInvocationID + "); glsl_value(g, b, GLSL_PRODUCT);
+    glsl_put(g, " >= gl_SubgroupInvocationID)"); return;
+  case VYRE_OP_subgroup_quad_broadcast:
+    glsl_put(g, "(gl_SubgroupInvocationID & ~3u) + "); glsl_value(g, b, GLSL_PRODUCT);
+    glsl_put(g, ", "); glsl_value(g, b, GLSL_SHIFT); glsl_put(g, " < 4u)"); return;
+  case VYRE_OP_subgroup_quad_swap:
+    glsl_put(g, "gl_SubgroupInvocationID ^ %uu, true)", (unsigned)glsl_payload(g, b) + 1); return;
+  case VYRE_OP_subgroup_rotate:
+    put_turned_lane(g, row, VYRE_GROUP_CLUSTER(imm)); glsl_put(g, ", true)"); return;
+  default: /* broadcast, shuffle */
+    glsl_value(g, b, GLSL_COMMA); glsl_put(g, ", true)"); return;
+  }
+  /* clang-format on */
+}
+
+/* GLSL had no rotation for long: a shuffle. */
 static void
 put_rotation(glsl *g, uint32_t row)
 {
-  const uint32_t cluster = VYRE_GROUP_CLUSTER(g->v->imm[row]);
-  glsl_need(g, GLSL_SUBGROUP_BASIC);
   glsl_need(g, GLSL_SUBGROUP_SHUFFLE);
   glsl_put(g, "subgroupShuffle(");
   glsl_value(g, g->v->a[row], GLSL_COMMA);
-  glsl_put(g, ", (gl_SubgroupInvocationID + ");
-  glsl_value(g, g->v->b[row], GLSL_PRODUCT);
-  if (!cluster) {
-    glsl_put(g, " & gl_SubgroupSize - 1u))");
-    return;
-  }
-  char mask[64]; /* in a strict program a cluster larger than the subgroup is the subgroup */
-  snprintf(mask, sizeof(mask), g->strict ? "min(%uu, gl_SubgroupSize) - 1u" : "%uu", g->strict ? cluster : cluster - 1);
-  glsl_put(g, " & %s) + (gl_SubgroupInvocationID & ~(%s)))", mask, mask);
+  glsl_put(g, ", ");
+  put_turned_lane(g, row, VYRE_GROUP_CLUSTER(g->v->imm[row]));
+  glsl_put(g, ")");
 }
 
 static void
@@ -128,6 +209,44 @@ put_count(glsl *g, uint32_t row)
   glsl_put(g, ")");
 }
 
+/* In a strict program, what GLSL leaves open; false: nothing. */
+static bool
+put_guarded(glsl *g, uint32_t row)
+{
+  const vyre_opcode op = glsl_opcode(g, row);
+  const uint32_t a = g->v->a[row], b = g->v->b[row];
+  if (!g->strict)
+    return false;
+  if (op == VYRE_OP_subgroup_broadcast || (op >= VYRE_OP_subgroup_shuffle && op <= VYRE_OP_subgroup_quad_swap)) {
+    put_guarded_move(g, row);
+    return true;
+  }
+  /* clang-format off */
+  switch ((uint32_t)op) {
+  case VYRE_OP_subgroup_alleq:
+    if (!vyre_kind_is_float(VYRE_TYPE_KIND(glsl_row_type(g, a))))
+      return false;
+    glsl_fail(g, row, "GLSL leaves open which floats '%s' takes as equal\nFix: write SPIR-V", vyre_op_infos[op].text);
+    return true;
+  case VYRE_OP_subgroup_inverse_ballot: /* of a mask of its own in each lane */
+    glsl_need(g, GLSL_SUBGROUP_BASIC);
+    glsl_put(g, "("); glsl_value(g, a, GLSL_POSTFIX);
+    glsl_put(g, "[gl_SubgroupInvocationID >> 5u] >> (gl_SubgroupInvocationID & 31u) & 1u) != 0u"); return true;
+  case VYRE_OP_subgroup_ballot_bit:
+    glsl_need(g, GLSL_SUBGROUP_BASIC); glsl_need(g, GLSL_SUBGROUP_BALLOT);
+    glsl_put(g, "("); glsl_value(g, b, GLSL_SHIFT); glsl_put(g, " < gl_SubgroupSize && subgroupBallotBitExtract(");
+    glsl_value(g, a, GLSL_COMMA); glsl_put(g, ", min("); glsl_value(g, b, GLSL_COMMA); glsl_put(g, ", gl_SubgroupSize - 1u)))");
+    return true;
+  case VYRE_OP_subgroup_ballot_findlsb: case VYRE_OP_subgroup_ballot_findmsb:
+    glsl_need(g, GLSL_SUBGROUP_BALLOT);
+    glsl_put(g, "(subgroupBallotBitCount("); glsl_value(g, a, GLSL_COMMA);
+    glsl_put(g, ") != 0u ? subgroupBallotFind%s(", op == VYRE_OP_subgroup_ballot_findlsb ? "LSB" : "MSB");
+    glsl_value(g, a, GLSL_COMMA); glsl_put(g, ") : 0xffffffffu)"); return true;
+  default: return false;
+  }
+  /* clang-format on */
+}
+
 bool
 glsl_subgroup(glsl *g, uint32_t row)
 {
@@ -136,6 +255,8 @@ glsl_subgroup(glsl *g, uint32_t row)
     return false;
   if (g->v->a[row])
     need_kind(g, VYRE_TYPE_KIND(glsl_row_type(g, g->v->a[row])));
+  if (put_guarded(g, row))
+    return true;
   if (op == VYRE_OP_subgroup_rotate)
     put_rotation(g, row);
   else if (op == VYRE_OP_subgroup_quad_swap)

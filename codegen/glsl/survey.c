@@ -73,7 +73,8 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   const vyre_view *v = g->v;
   switch (VYRE_ROW_OP(v->op[row])) {
   case VYRE_OP_at: /* a strict program checks its indices, and a path may be used twice */
-    return operand == v->b[row] && (g->strict || g->uses[row - g->program] > 1 || glsl_is_constant_expression(g, operand, 0));
+    return operand == v->b[row] &&
+           (g->strict || g->uses[row - g->program] > 1 || g->twice[row - g->program] || glsl_is_constant_expression(g, operand, 0));
   case VYRE_OP_lane:
     return operand == v->a[row] ? g->uses[row - g->program] > 1 || !(info_of(g, operand)->flags & VYRE_OP_READS)
                                 : g->strict || glsl_is_constant_expression(g, operand, 0);
@@ -91,8 +92,12 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   case VYRE_OP_bitcast: /* in pieces, maybe */
     return VYRE_TYPE_LANES(glsl_row_type(g, operand)) > 1 && VYRE_TYPE_LANES(glsl_row_type(g, row)) > 1 &&
            VYRE_TYPE_LANES(glsl_row_type(g, operand)) != VYRE_TYPE_LANES(glsl_row_type(g, row));
+  case VYRE_OP_copy: /* which asks for the bounds of both its sides */
+    return true;
   default:
-    return glsl_is_componentwise(g, row);
+    if (g->strict && VYRE_ROW_OP(v->op[row]) >= VYRE_OP_subgroup_elect && VYRE_ROW_OP(v->op[row]) <= VYRE_OP_subgroup_xor)
+      return true;
+    return glsl_is_componentwise(g, row) || glsl_reads_otherwise(g, row);
   }
 }
 
@@ -114,13 +119,28 @@ goes_inside_always(const glsl *g, uint32_t row)
   }
 }
 
+bool
+glsl_is_precise(const glsl *g, uint32_t row)
+{
+  const uint32_t op = g->v->op[row];
+  if (vyre_kind_is_int(VYRE_TYPE_KIND(VYRE_ROW_TYPE(op))))
+    return false;
+  switch (VYRE_ROW_OP(op)) {
+  case VYRE_OP_add:
+  case VYRE_OP_sub:
+  case VYRE_OP_mul:
+    return g->strict || (VYRE_ROW_FLAGS(op) & VYRE_ROW_EXACT);
+  default:
+    return (VYRE_ROW_FLAGS(op) & VYRE_ROW_EXACT) != 0;
+  }
+}
+
 /* What may be written as an expression inside another. */
 static bool
 may_go_inside(const glsl *g, uint32_t row)
 {
   const uint32_t op = g->v->op[row], flags = info_of(g, row)->flags;
-  const bool exact = (VYRE_ROW_FLAGS(op) & VYRE_ROW_EXACT) && !vyre_kind_is_int(VYRE_TYPE_KIND(VYRE_ROW_TYPE(op)));
-  if (vyre_row_name(g->module, (vyre_row){row}) || exact)
+  if (vyre_row_name(g->module, (vyre_row){row}) || glsl_is_precise(g, row))
     return false;
   if (VYRE_TYPE_KIND(VYRE_ROW_TYPE(op)) == VYRE_TUPLE || VYRE_ROW_OP(op) == VYRE_OP_insert)
     return false;

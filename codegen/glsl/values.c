@@ -485,12 +485,15 @@ glsl_define(glsl *g, uint32_t row)
     define_insert(g, row);
     return;
   }
-  const bool precise = (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_EXACT) && !vyre_kind_is_int(VYRE_TYPE_KIND(type));
   const char *type_name = VYRE_TYPE_KIND(type) == VYRE_TUPLE
                               ? glsl_matrix_type(g, VYRE_TUPLE_TYPE(g->v->imm[row]), VYRE_TUPLE_COUNT(g->v->imm[row]), name)
                               : glsl_value_type(g, type);
   glsl_begin_line(g);
-  glsl_put(g, "%s%s %s = ", g->defines_constants ? "const " : precise ? "precise " : "", type_name, glsl_row_name(g, row));
+  glsl_put(g, "%s%s %s = ",
+           g->defines_constants      ? "const "
+           : glsl_is_precise(g, row) ? "precise "
+                                     : "",
+           type_name, glsl_row_name(g, row));
   glsl_expression(g, row, GLSL_COMMA);
   glsl_put(g, ";\n");
 }

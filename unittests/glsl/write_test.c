@@ -131,7 +131,13 @@ random_programs_compute_the_same(void **state)
     random_program_build(module, seed, relaxed);
     assert_ok(vyre_module_seal(module, NULL), "seal", seed);
     run_program(module, seed, "as built", &wanted);
-    assert_ok(vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &text), "write", seed);
+    vyre_status written = vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, &text);
+    if (written && strstr(vyre_status_text(written), "Fix: write SPIR-V")) { /* what GLSL cannot say */
+      vyre_status_free(written);
+      vyre_module_destroy(module);
+      continue;
+    }
+    assert_ok(written, "write", seed);
     back = compile(&text, seed);
     assert_written(try_program(back, seed, false, &got), "as written", seed, &text);
     if (!relaxed)

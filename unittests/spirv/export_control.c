@@ -61,7 +61,7 @@ vars_change_places(void **state)
   export_output(&c, vyre_build_get(&c.b, b));
   export_output(&c, vyre_build_get(&c.b, d));
   export_run(&c, NULL);
-  assert_int_equal(export_count(&c, SpvOpPhi), 4);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 4);
   export_close(&c);
 }
 
@@ -226,7 +226,7 @@ no_phi_without_need(void **state)
   export_output(&c, vyre_build_get(&c.b, zero));
   export_output(&c, vyre_build_get(&c.b, same));
   export_run(&c, NULL);
-  assert_int_equal(export_count(&c, SpvOpPhi), 0);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 0);
   export_close(&c);
 }
 
@@ -261,7 +261,7 @@ early_return_sets(void **state)
                    "        if %c { set %r, %m  leave %b }\n      }\n    }\n    set %r, 77u32\n  }\n" RESULTS);
   export_run(&c, NULL);
   /* two indices; the flag behind each loop; the value behind each loop and behind the block */
-  assert_int_equal(export_count(&c, SpvOpPhi), 7);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 7);
   export_close(&c);
 }
 

@@ -210,7 +210,7 @@ copies_of_aggregates(void **state)
     vyre_build(&c.b, VYRE_OP_copy, VYRE_TYPE(VYRE_VOID, 1), 0, 0, 0, at(&c, out, target), member(&c, own, 1), VYRE_NONE);
     vyre_build(&c.b, VYRE_OP_copy, VYRE_TYPE(VYRE_VOID, 1), 0, 0, 0, at(&c, out, next), at(&c, in, far), VYRE_NONE);
     export_run(&c, NULL);
-    assert_true(mode == 0 || export_count(&c, SpvOpCopyMemory) == 2);
+    assert_true(!export_is_direct() || mode == 0 || export_count(&c, SpvOpCopyMemory) == 2);
     export_close(&c);
   }
 }
@@ -295,7 +295,7 @@ float_atomics(void **state)
       export_write(&c);
     for (uint32_t i = 0; i < 6; i++)
       assert_int_equal(capability_count(&c, capabilities[i / 2][i & 1]), i / 2 == k / 2);
-    assert_in_range(export_count(&c, SpvOpExtension), 2, 3); /* and that of float controls */
+    assert_true(!export_is_direct() || export_count(&c, SpvOpExtension) - 2 <= 3 - 2); /* and that of float controls */
     export_close(&c);
   }
 }
@@ -316,8 +316,8 @@ orders(void **state)
   vyre_build_barrier(&c.b, VYRE_ORDER(SpvScopeInvocation, SpvScopeDevice, 0x48));
   vyre_build_barrier(&c.b, VYRE_ORDER(SpvScopeWorkgroup, SpvScopeWorkgroup, 0x108));
   export_write(&c);
-  assert_int_equal(export_count(&c, SpvOpMemoryBarrier), 1);
-  assert_int_equal(export_count(&c, SpvOpControlBarrier), 1);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpMemoryBarrier) == 1);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpControlBarrier) == 1);
   export_close(&c);
 }
 

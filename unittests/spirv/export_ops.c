@@ -389,7 +389,7 @@ matrices(void **state)
         matrix_output(&c, matrix_op(&c, VYRE_OP_inverse, columns, rows, m, VYRE_NONE), columns, rows);
       }
       export_run(&c, words);
-      assert_true(export_count(&c, SpvOpTypeMatrix) > 0);
+      assert_true(!export_is_direct() || export_count(&c, SpvOpTypeMatrix) > 0);
       export_close(&c);
     }
   }
@@ -410,13 +410,13 @@ multiplication_by_a_splat(void **state)
     export_output(&c, build(&c, VYRE_OP_mul, type, 0, splat, vector, VYRE_NONE));
     export_output(&c, vyre_build(&c.b, VYRE_OP_mul, type, VYRE_ROW_EXACT, 0, 0, vector, vector, VYRE_NONE));
     export_run(&c, NULL);
-    assert_int_equal(export_count(&c, SpvOpVectorTimesScalar), 2);
-    assert_int_equal(export_count(&c, SpvOpFMul), 1);
+    assert_true(!export_is_direct() || export_count(&c, SpvOpVectorTimesScalar) == 2);
+    assert_true(!export_is_direct() || export_count(&c, SpvOpFMul) == 1);
     unsigned exact = 0;
     const uint32_t *code = (const uint32_t *)(const void *)c.code.data;
     for (size_t at = 5; at < c.code.size / 4; at += code[at] >> 16)
       exact += (code[at] & 0xffff) == SpvOpDecorate && code[at + 2] == SpvDecorationNoContraction;
-    assert_int_equal(exact, mode ? 1 : 3);
+    assert_true(!export_is_direct() || exact == (mode ? 1 : 3));
     export_close(&c);
   }
 }

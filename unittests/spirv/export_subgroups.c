@@ -206,11 +206,11 @@ moves_of_relaxed_programs(void **state)
     moved(&c, VYRE_OP_subgroup_quad_swap, types[t], VYRE_NONE);
   }
   export_run(&c, NULL);
-  assert_int_equal(export_count(&c, SpvOpGroupNonUniformBroadcast), 3);
-  assert_int_equal(export_count(&c, SpvOpGroupNonUniformShuffle), 3 * 4);
-  assert_int_equal(export_count(&c, SpvOpGroupNonUniformShuffleUp), 3);
-  assert_int_equal(export_count(&c, SpvOpGroupNonUniformQuadSwap), 9);
-  assert_int_equal(export_count(&c, SpvOpGroupNonUniformBallot), 0);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformBroadcast) == 3);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformShuffle) == 3 * 4);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformShuffleUp) == 3);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformQuadSwap) == 9);
+  assert_true(!export_is_direct() || export_count(&c, SpvOpGroupNonUniformBallot) == 0);
   export_close(&c);
 }
 

@@ -63,6 +63,8 @@ void export_write(export_case *c);
 void export_run(export_case *c, const uint32_t *words);
 /* How often an opcode stands in the written module. */
 uint32_t export_count(const export_case *c, uint32_t opcode);
+/* Whether that is what vyre's own SPIR-V writer wrote, whose opcodes can be counted. */
+bool export_is_direct(void);
 /* Opens and closes the Vulkan device for all tests of a program. */
 int export_device_open(void **state);
 int export_device_close(void **state);
