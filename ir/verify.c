@@ -38,6 +38,8 @@ vyre_verify_type_text(vyre_type type, text_buffer *buffer)
     return "a path";
   if (kind == VYRE_TUPLE)
     return "a tuple";
+  if (kind == VYRE_OPAQUE)
+    return "an opaque value";
   if (kind >= VYRE_KIND__COUNT)
     snprintf(buffer->text, sizeof buffer->text, "type byte %u, which is no type", type);
   else if (VYRE_TYPE_LANES(type) > 1)

@@ -83,7 +83,8 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
       vyre_spv_fail(s, "an opaque type is made of what no type is made of");
     vyre_spv_push(s, &s->scratch, made);
   }
-  const uint32_t id = vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, opcode, false, s->scratch.data + start, count, NULL, 0, NULL);
+  const uint32_t *operands = count ? s->scratch.data + start : NULL;
+  const uint32_t id = vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, opcode, false, operands, count, NULL, 0, NULL);
   s->scratch.count = start;
   return id;
 }
