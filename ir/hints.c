@@ -11,9 +11,9 @@ const char *
 vyre_hint_word(vyre_opcode op, uint32_t k)
 {
   static const char *const selection[] = {"flatten", "dont_flatten"};
-  static const char *const loop[VYRE_HINT_BITS] = {
-      "unroll",         "dont_unroll",    "dependency_infinite", "dependency_length", "min_iterations",
-      "max_iterations", "iteration_multiple", "peel_count",      "partial_count"};
+  static const char *const loop[VYRE_HINT_BITS] = {"unroll",         "dont_unroll",    "dependency_infinite", "dependency_length",
+                                                   "min_iterations", "max_iterations", "iteration_multiple",  "peel_count",
+                                                   "partial_count"};
   if (op == VYRE_OP_if || op == VYRE_OP_switch)
     return k < 2 ? selection[k] : NULL;
   return (op == VYRE_OP_for || op == VYRE_OP_loop) && k < VYRE_HINT_BITS ? loop[k] : NULL;
