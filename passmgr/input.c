@@ -92,10 +92,11 @@ static vyre_status
 read_spirv(vyre_module *module, const char *path, const void *data, size_t size, vyre_diagnostics diagnostics)
 {
   VYRE_TRY(vyre_spirv_read(module, data, size, path));
-  vyre_string remark = vyre_module_input(module, vyre_module_input_count(module) - 1)->remark;
-  if (remark && diagnostics.emit) {
+  const vyre_input *input = vyre_module_input(module, vyre_module_input_count(module) - 1);
+  if ((input->remark || input->dropped) && diagnostics.emit) {
     char text[700];
-    snprintf(text, sizeof(text), "goes through word for word, not optimized: %s", vyre_string_text(module, remark));
+    snprintf(text, sizeof(text), "%s: %s", input->remark ? "goes through word for word, not optimized" : "is left out",
+             vyre_string_text(module, input->remark ? input->remark : input->dropped));
     const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .message = text};
     diagnostics.emit(diagnostics.user, &diagnostic);
   }

@@ -442,35 +442,6 @@ write_loop_jump(vyre_spv *s, bool is_break)
 /* ---- rows ---- */
 
 static void
-write_line(vyre_spv *s, uint32_t row)
-{
-  vyre_string file;
-  uint32_t line, column;
-  if (!vyre_row_line(s->module, (vyre_row){row}, &file, &line, &column)) {
-    if (s->line)
-      vyre_spv_instruction(s, &s->code, SpvOpNoLine, NULL, 0);
-    s->line = 0;
-    return;
-  }
-  if (s->line == line && s->column == column && s->line_file == file)
-    return;
-  uint32_t operands[3] = {0, line, column};
-  for (size_t i = 0; i < s->files.count; i += 2)
-    if (s->files.data[i] == file)
-      operands[0] = s->files.data[i + 1];
-  if (!operands[0]) {
-    operands[0] = s->next_id++;
-    vyre_spv_push(s, &s->files, file);
-    vyre_spv_push(s, &s->files, operands[0]);
-    vyre_spv_text(s, &s->strings, SpvOpString, operands, 1, vyre_string_text(s->module, file));
-  }
-  vyre_spv_instruction(s, &s->code, SpvOpLine, operands, 3);
-  s->line = line;
-  s->column = column;
-  s->line_file = file;
-}
-
-static void
 write_end(vyre_spv *s, uint32_t row)
 {
   /* A trap is an error of the program: it ends.  Where SPIR-V has no return, it is a place never reached. */
@@ -483,8 +454,8 @@ static void
 write_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
-  if (!s->strip && op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
-    write_line(s, row);
+  if (op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
+    vyre_spv_line(s, row);
   switch (op) {
   case VYRE_OP_workgroup:
   case VYRE_OP_var:

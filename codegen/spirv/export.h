@@ -134,7 +134,10 @@ typedef struct vyre_spv {
   vyre_string line_file;
   uint32_t line, column;
   vyre_spv_words forward; /* (id, storage class, vyre_string): pointers to structs that are being written */
+  size_t line_end;        /* of the code, where the last OpLine was written */
   vyre_spv_words files;   /* pairs: vyre_string, id */
+  vyre_spv_words kept_strings; /* pairs: where it stands in the input's debug list, id */
+  const vyre_word_list *debug;
   vyre_spv_words scratch, marks;
   vyre_spv_words phis, gets, flags; /* of vars: where phis stand in the code; get rows of such; flags that are tested */
 } vyre_spv;
@@ -253,6 +256,12 @@ uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
 uint32_t vyre_spv_type_of_row(vyre_spv *s, uint32_t row); /* of a value, opaque ones too */
 bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type);   /* there is an OpConstantNull of it */
 bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
+
+/* ---- debug.c ---- */
+
+void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of the input's */
+void vyre_spv_line(vyre_spv *s, uint32_t row);             /* that of what is written next */
+void vyre_spv_other_names(vyre_spv *s);                    /* of built-ins, at the end */
 
 /* ---- verbatim.c ---- */
 

@@ -129,7 +129,7 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
   if (count > 0xffff)
     vyre_spv_fail(s, "an interface of %zu variables", s->interface.count);
   s->entries.data[start] = (uint32_t)count << 16 | SpvOpEntryPoint;
-  if (!s->strip)
+  if (s->names.count) /* a module without names gets none */
     vyre_spv_text(s, &s->names, SpvOpName, &entry, 1, name);
 }
 
@@ -174,6 +174,8 @@ write_program(vyre_spv *s, uint32_t program)
   vyre_spv_survey(s);
   if (vyre_spv_failed(s))
     return;
+  s->line = 0;
+  vyre_spv_line(s, program);
   vyre_spv_instruction(s, &s->code, SpvOpFunction, function, 4);
   vyre_spv_label(s, s->next_id++);
   for (uint32_t row = s->first[program]; row && !vyre_spv_failed(s); row = s->next[row]) {
@@ -207,21 +209,7 @@ write_head(vyre_spv *s, const vyre_input *input)
   if (input->capabilities.count == 0)
     vyre_spv_need(s, SpvCapabilityShader, 0, NULL);
   vyre_spv_append(s, &s->extensions, input->extensions.words, input->extensions.count);
-  const vyre_word_list *debug = &input->debug;
-  for (uint32_t at = 0; at < debug->count && !s->strip;) {
-    const uint32_t count = debug->words[at] >> 16, op = debug->words[at] & 0xffff;
-    if (count == 0 || count > debug->count - at)
-      break;
-    if (op == SpvOpSource && count >= 3) { /* language and version; file and text would name strings */
-      const uint32_t operands[2] = {debug->words[at + 1], debug->words[at + 2]};
-      vyre_spv_instruction(s, &s->strings, SpvOpSource, operands, 2);
-    } else if (op == SpvOpSourceExtension) {
-      vyre_spv_append(s, &s->strings, debug->words + at, count);
-    } else if (op == SpvOpModuleProcessed) {
-      vyre_spv_append(s, &s->processed, debug->words + at, count);
-    }
-    at += count;
-  }
+  vyre_spv_debug(s, input);
 }
 
 static vyre_status
@@ -230,6 +218,7 @@ put_together(vyre_spv *s, const vyre_input *input, vyre_bytes *out)
   const uint32_t header[5] = {SpvMagicNumber, s->version, 0, s->next_id, 0};
   const uint32_t model[2] = {input->spirv_version ? input->addressing : SpvAddressingModelLogical, s->memory_model};
   vyre_spv_words memory = {0};
+  vyre_spv_other_names(s);
   if (s->glsl)
     vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &s->glsl, 1, "GLSL.std.450");
   vyre_spv_instruction(s, &memory, SpvOpMemoryModel, model, 2);

@@ -115,22 +115,47 @@ import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out)
   return false;
 }
 
+/* NonSemantic.Shader.DebugInfo.100 says the same with constants, and its file in an instruction of its own. */
+enum { DEBUG_SOURCE = 35, DEBUG_LINE = 103, DEBUG_NO_LINE = 104 };
+
+static bool
+is_debug(const import *m, const uint32_t *words, uint32_t instruction, uint32_t count)
+{
+  return (words[0] & 0xffffu) == SpvOpExtInst && words[0] >> 16 >= count && words[3] < m->bound &&
+         m->ids[words[3]].kind == ID_SET && m->ids[words[3]].value == 3 && words[4] == instruction;
+}
+
+static void
+set_line(import *m, uint32_t file, uint32_t line, uint32_t column)
+{
+  id_info *info = &m->ids[file < m->bound ? file : 0];
+  if (info->kind != ID_STRING)
+    return;
+  if (!info->value) {
+    size_t length = 0;
+    uint32_t def = info->def;
+    const char *text = import_text(m, def + 2, def + (m->words[def] >> 16), &length);
+    info->value = text ? vyre_string_intern(m->module, text, length) : 0;
+  }
+  m->file = info->value;
+  m->line = line;
+  m->column = column;
+}
+
 void
 import_line(import *m, uint32_t at)
 {
-  const uint32_t *words = m->words + at;
-  m->file = 0;
-  if ((words[0] & 0xffffu) == SpvOpLine && words[0] >> 16 >= 4 && words[1] < m->bound && m->ids[words[1]].kind == ID_STRING) {
-    id_info *info = &m->ids[words[1]];
-    if (!info->value) {
-      size_t length = 0;
-      uint32_t def = info->def;
-      const char *text = import_text(m, def + 2, def + (m->words[def] >> 16), &length);
-      info->value = text ? vyre_string_intern(m->module, text, length) : 0;
-    }
-    m->file = info->value;
-    m->line = words[2];
-    m->column = words[3];
+  const uint32_t *words = m->words + at, op = words[0] & 0xffffu;
+  uint32_t line, column;
+  if (op == SpvOpLine && words[0] >> 16 >= 4) {
+    m->file = m->line = m->column = 0;
+    set_line(m, words[1], words[2], words[3]);
+  } else if (op == SpvOpNoLine || is_debug(m, words, DEBUG_NO_LINE, 5)) {
+    m->file = m->line = m->column = 0;
+  } else if (is_debug(m, words, DEBUG_LINE, 10) && words[5] < m->bound && m->ids[words[5]].kind == ID_GROUP) {
+    const uint32_t *source = m->words + m->ids[words[5]].def;
+    if (is_debug(m, source, DEBUG_SOURCE, 6) && import_literal(m, words[6], &line) && import_literal(m, words[8], &column))
+      set_line(m, source[5], line, column);
   }
   m->b.file = m->file;
   m->b.line = m->line;
@@ -249,6 +274,16 @@ declare_mode(import *m, const uint32_t *words, uint32_t op)
   return true;
 }
 
+void
+import_drop(import *m, const char *what)
+{
+  const size_t used = strlen(m->dropped), more = strlen(what);
+  if (used + more + 3 > sizeof(m->dropped) || strstr(m->dropped, what))
+    return;
+  memcpy(m->dropped + used, ", ", 2);
+  memcpy(m->dropped + used + (used ? 2 : 0), what, more + 1);
+}
+
 static bool
 declare_set(import *m, const uint32_t *words, uint32_t count)
 {
@@ -256,7 +291,13 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
   const char *text = import_text(m, m->at + 2, m->at + count, &length);
   if (!text || !import_define(m, words[1], ID_SET, 0))
     return import_fail(m, "a name without end");
-  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : strncmp(text, "NonSemantic.", 12) == 0 ? 2 : 0;
+  const bool is_debug_info = strcmp(text, "NonSemantic.Shader.DebugInfo.100") == 0;
+  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0        ? 1
+                           : is_debug_info                          ? 3
+                           : strncmp(text, "NonSemantic.", 12) == 0 ? 2
+                                                                    : 0;
+  if (m->ids[words[1]].value >= 2)
+    import_drop(m, is_debug_info ? "all but the lines of NonSemantic.Shader.DebugInfo.100" : text);
   return true;
 }
 
@@ -401,7 +442,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpExtInst:
     if (!import_needs(m, 5) || !import_type(m, words[1]))
       return false;
-    if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value != 2)
+    if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
       return import_fail(m, "only instructions of NonSemantic sets may stand before the functions");
     return import_define(m, words[2], ID_GROUP, words[1]);
   default:
@@ -440,6 +481,8 @@ import_declare(import *m)
     } else if (op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || (m->first_function && op == SpvOpExtInst)) {
       if (!m->first_function)
         import_line(m, m->at);
+      if (op == SpvOpLine)
+        m->last_line = m->at;
     } else if (m->first_function) {
       return import_fail(m, "stands outside of a function");
     } else if (!declare(m, op, words, count)) {

@@ -32,7 +32,7 @@
 typedef enum id_kind {
   ID_NONE,
   ID_STRING,
-  ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic, 0 another */
+  ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic, 3 NonSemantic.Shader.DebugInfo.100, 0 another */
   ID_GROUP,
   ID_TYPE,
   ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
@@ -154,6 +154,7 @@ typedef struct block {
 typedef struct function {
   uint32_t id, start;           /* first word of OpFunction */
   uint32_t end;                 /* first word of OpFunctionEnd */
+  uint32_t line;                /* the OpLine right before it; 0: none */
   uint32_t state;               /* 0 read, 1 what it calls is being reached, 2 reached */
   uint32_t params, param_count; /* in `params`: ids */
   uint32_t blocks, block_count;
@@ -344,7 +345,9 @@ typedef struct import {
   uint32_t call_depth;
   uint32_t from; /* the block being walked */
   instance *instance;
-  vyre_string file; /* of OpLine */
+  uint32_t last_line; /* word of the last OpLine before the functions or between them; 0: none */
+  char dropped[400];  /* what is left out, for a remark */
+  vyre_string file;   /* of OpLine */
   uint32_t line, column;
 } import;
 
@@ -384,6 +387,7 @@ bool import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
 /* ---- declare.c ---- */
 bool import_declare(import *m);
 COLD bool import_lacks(import *m, uint32_t words);
+COLD void import_drop(import *m, const char *what); /* said once */
 /* The instruction at m->at has so many words, or it fails. */
 static inline bool
 import_needs(import *m, uint32_t words)
@@ -435,7 +439,7 @@ const char *import_name(const import *m, uint32_t id);      /* NULL: none */
 void import_name_row(import *m, uint32_t row, uint32_t id); /* if the id has one */
 const char *import_text(const import *m, uint32_t word, uint32_t end,
                         size_t *out_length); /* a string of an instruction; NULL: not terminated */
-void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine */
+void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine, DebugLine, DebugNoLine */
 
 /* ---- types.c ---- */
 bool import_declare_type(import *m, uint32_t op);

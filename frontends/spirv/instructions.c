@@ -13,8 +13,10 @@ extended(import *m, const uint32_t *words, uint32_t count)
     return false;
   if (set->kind != ID_SET)
     return import_fail(m, "id %u is no instruction set", words[3]);
-  if (set->value == 2)
-    return true; /* says nothing about the meaning */
+  if (set->value >= 2) { /* says nothing about the meaning */
+    import_line(m, m->at);
+    return true;
+  }
   if (set->value == 0)
     return import_opaque(m);
   return import_glsl450(m, words[1], words[2], words[4], words + 5, count - 5);

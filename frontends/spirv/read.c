@@ -27,8 +27,7 @@ import_fail(import *m, const char *format, ...)
   }
   char place[400] = "";
   for (uint32_t at = m->function; m->function && at < m->at; at += m->words[at] >> 16)
-    if ((m->words[at] & 0xffffu) == SpvOpLine || (m->words[at] & 0xffffu) == SpvOpNoLine)
-      import_line(m, at); /* the pass over the words does not look at them */
+    import_line(m, at); /* the pass over the words does not look at them */
   if (m->file)
     snprintf(place, sizeof(place), " (%.300s:%u)", vyre_string_text(m->module, m->file), m->line);
   m->status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s at word %u%s: %s", m->path, import_op_name(m->words[m->at] & 0xffffu), m->at,
@@ -284,6 +283,14 @@ begin_program(import *m, const entry *e)
   const char *name = import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
   (void)length;
   m->program = vyre_build_program(m->module, name, program_mode(m, e), m->input, &m->b).id;
+  m->file = m->line = m->column = 0;
+  const uint32_t line = AT(function, m->functions, m->ids[e->function].value)->line;
+  if (line) {
+    import_line(m, line);
+    vyre_row_set_line(m->module, (vyre_row){m->program}, m->file, m->line, m->column);
+    m->file = m->line = m->column = 0; /* what is made first is of the declarations */
+    m->b.file = m->b.line = m->b.column = 0;
+  }
   m->epochs[ID_CONSTANT] = m->epochs[ID_GLOBAL] = ++m->program_epoch;
   m->epochs[ID_LOCAL] = NONE;
   m->first_decl = vyre_build_var(&m->b, VYRE_TYPE(VYRE_U32, 1)).id;
@@ -354,6 +361,8 @@ import m = {.module = module, .view = vyre_module_view(module), .allocator = vyr
   read_all(&m, data, size);
   if (m.uncovered)
     (void)import_verbatim(&m, last ? m.view->next[last] : m.view->first[0], types);
+  else if (m.dropped[0])
+    vyre_module_input(module, m.input)->dropped = vyre_string_intern(module, m.dropped, strlen(m.dropped));
   free_all(&m);
   return vyre_status_join(m.status, vyre_module_status(module));
 }

@@ -300,7 +300,7 @@ import_scan(import *m)
   function *f = list_add(m, &m->functions, sizeof(function), 1);
   if (!f)
     return false;
-  *f = (function){.id = words[2], .start = m->at};
+  *f = (function){.id = words[2], .start = m->at, .line = m->last_line && m->last_line + 4 == m->at ? m->last_line : 0};
   m->ids[words[2]].value = m->functions.count - 1;
   f->params = m->params.count;
   f->blocks = m->blocks.count;

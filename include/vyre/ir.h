@@ -114,6 +114,7 @@ typedef struct vyre_input {
   vyre_word_list capabilities; /* operand words */
   vyre_word_list extensions;   /* whole instructions: OpExtension; kept in order */
   vyre_string remark;          /* why its programs are verbatim; 0: they are not */
+  vyre_string dropped;         /* what was left out when it was read, which changes no result; 0: nothing */
   vyre_word_list debug;        /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
   uint32_t first_program;      /* its programs, in a sealed module: this row, then by next_program; 0: none */
 } vyre_input;

@@ -18,7 +18,7 @@ bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, eithe
 VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path);
 
 typedef struct vyre_spirv_options {
-  bool strip; /* no names and lines */
+  bool strip; /* no names, lines and sources */
   /* Of these (VYRE_FLOAT_CONTROLS by kind), strict programs ask for what makes the floats that they use exact: signed zeros,
    * infinities and NaNs, denormals and rounding.  0: nothing, as a device that lacks what a module asks for cannot run it. */
   uint32_t float_controls;

@@ -1,0 +1,137 @@
+/* Debug information: what was kept of the input's, lines, the names of what no row stands for.
+ *
+ * The input's OpSource instructions come first, with the strings that they name; a line in a file of that name uses its string.
+ * Names go to variables, types and values where those are written (vyre_spv_describe); the entry point and the built-ins have
+ * theirs only beside others, so that a module without names gets none.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+#include <string.h>
+
+/* The text of an instruction of the input's debug list that begins with `skip` words; NULL: it does not end there. */
+static const char *
+text_of(const uint32_t *words, uint32_t skip)
+{
+  const uint32_t count = words[0] >> 16;
+  const char *text = (const char *)(words + skip);
+  return count > skip && memchr(text, 0, (size_t)(count - skip) * sizeof(*words)) ? text : NULL;
+}
+
+/* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
+static uint32_t
+string_of(vyre_spv *s, const vyre_word_list *debug, uint32_t id)
+{
+  for (uint32_t at = 0; at < debug->count; at += debug->words[at] >> 16) {
+    const uint32_t *words = debug->words + at;
+    if ((words[0] & 0xffff) != SpvOpString || words[0] >> 16 < 3 || words[1] != id)
+      continue;
+    for (size_t i = 0; i + 1 < s->kept_strings.count; i += 2)
+      if (s->kept_strings.data[i] == at)
+        return s->kept_strings.data[i + 1];
+    const char *text = text_of(words, 2);
+    const uint32_t made = s->next_id;
+    if (!text)
+      return 0;
+    s->next_id++;
+    vyre_spv_text(s, &s->strings, SpvOpString, &made, 1, text);
+    vyre_spv_push(s, &s->kept_strings, at);
+    vyre_spv_push(s, &s->kept_strings, made);
+    return made;
+  }
+  return 0;
+}
+
+/* Whether its text stands there too, so that an OpSourceContinued may follow. */
+static bool
+write_source(vyre_spv *s, const vyre_word_list *debug, const uint32_t *words)
+{
+  const uint32_t count = words[0] >> 16, file = count > 3 ? string_of(s, debug, words[3]) : 0;
+  const bool has_text = file && count > 4 && text_of(words, 4);
+  const uint32_t operands[3] = {words[1], words[2], file};
+  if (!has_text) {
+    vyre_spv_instruction(s, &s->strings, SpvOpSource, operands, file ? 3 : 2);
+    return false;
+  }
+  vyre_spv_push(s, &s->strings, words[0]);
+  vyre_spv_append(s, &s->strings, operands, 3);
+  vyre_spv_append(s, &s->strings, words + 4, count - 4);
+  return true;
+}
+
+void
+vyre_spv_debug(vyre_spv *s, const vyre_input *input)
+{
+  const vyre_word_list *debug = &input->debug;
+  bool may_continue = false;
+  s->debug = debug;
+  for (uint32_t at = 0; at < debug->count && !s->strip; at += debug->words[at] >> 16) {
+    const uint32_t *words = debug->words + at, count = words[0] >> 16, op = words[0] & 0xffff;
+    if (op == SpvOpSource && count >= 3)
+      may_continue = write_source(s, debug, words);
+    else if (op == SpvOpSourceExtension || (op == SpvOpSourceContinued && may_continue))
+      vyre_spv_append(s, &s->strings, words, count);
+    else if (op == SpvOpModuleProcessed)
+      vyre_spv_append(s, &s->processed, words, count);
+    may_continue = may_continue && (op == SpvOpSource || op == SpvOpSourceContinued);
+  }
+}
+
+static uint32_t
+file_string(vyre_spv *s, vyre_string file)
+{
+  for (size_t i = 0; i < s->files.count; i += 2)
+    if (s->files.data[i] == file)
+      return s->files.data[i + 1];
+  const char *text = vyre_string_text(s->module, file);
+  uint32_t id = 0;
+  for (size_t i = 0; i + 1 < s->kept_strings.count && !id; i += 2)
+    if (strcmp(text_of(s->debug->words + s->kept_strings.data[i], 2), text) == 0)
+      id = s->kept_strings.data[i + 1];
+  if (!id) {
+    id = s->next_id++;
+    vyre_spv_text(s, &s->strings, SpvOpString, &id, 1, text);
+  }
+  vyre_spv_push(s, &s->files, file);
+  vyre_spv_push(s, &s->files, id);
+  return id;
+}
+
+void
+vyre_spv_line(vyre_spv *s, uint32_t row)
+{
+  vyre_string file;
+  uint32_t line, column;
+  if (s->strip)
+    return;
+  if (!vyre_row_line(s->module, (vyre_row){row}, &file, &line, &column)) {
+    if (s->line)
+      vyre_spv_instruction(s, &s->code, SpvOpNoLine, NULL, 0);
+    s->line = 0;
+    return;
+  }
+  if (s->line == line && s->column == column && s->line_file == file)
+    return;
+  const uint32_t operands[3] = {file_string(s, file), line, column};
+  if (s->line && s->code.count == s->line_end) /* nothing was written with the last one */
+    s->code.count -= 4;
+  vyre_spv_instruction(s, &s->code, SpvOpLine, operands, 3);
+  s->line_end = s->code.count;
+  s->line = line;
+  s->column = column;
+  s->line_file = file;
+}
+
+void
+vyre_spv_other_names(vyre_spv *s)
+{
+  static const char *const places[VYRE_SPV_PLACES] = {
+      "gl_GlobalInvocationID",   "gl_LocalInvocationID", "gl_WorkGroupID",    "gl_NumWorkGroups", "gl_LocalInvocationIndex",
+      "gl_SubgroupInvocationID", "gl_SubgroupID",        "gl_SubgroupSize",   "gl_NumSubgroups",  "gl_SubgroupEqMask",
+      "gl_SubgroupGeMask",       "gl_SubgroupGtMask",    "gl_SubgroupLeMask", "gl_SubgroupLtMask"}; /* ORDER: ops.def */
+  if (s->names.count == 0 || s->strip)
+    return;
+  for (uint32_t i = 0; i < VYRE_SPV_PLACES; i++)
+    if (s->builtins[i])
+      vyre_spv_text(s, &s->names, SpvOpName, &s->builtins[i], 1, places[i]);
+}
