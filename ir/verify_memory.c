@@ -84,6 +84,16 @@ check_initializer(verifier *k, uint32_t row, vyre_type_id type, vyre_space space
 }
 
 static bool
+is_array_of_blocks(const verifier *k, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(k->module, type);
+  const bool array = info.form == VYRE_FORM_ARRAY;
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(k->module, info.element);
+  return array && info.form == VYRE_FORM_STRUCT && (info.flags & VYRE_TYPE_BLOCK) != 0;
+}
+
+static bool
 holds_handles(const verifier *k, vyre_type_id type)
 {
   vyre_type_info info = vyre_type_get(k->module, type);
@@ -123,7 +133,8 @@ check_buffer(verifier *k, uint32_t row)
   if (space == VYRE_SPACE_HANDLE && !holds_handles(k, type))
     vyre_verify_report(k, row, "has %s, but handle space holds opaque types and arrays of such",
                        vyre_verify_memory_type_text(k, type, &text));
-  if ((facts & TYPE_HAS_RUNTIME) && space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_HANDLE)
+  if ((facts & TYPE_HAS_RUNTIME) && space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_HANDLE &&
+      !(space == VYRE_SPACE_UNIFORM && is_array_of_blocks(k, type)))
     vyre_verify_report(k, row, "has a runtime array in its type, which only storage buffers hold");
   if (facts & TYPE_HAS_ROW)
     vyre_verify_type_rows(k, row, type);

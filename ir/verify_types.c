@@ -65,6 +65,16 @@ vyre_verify_words(verifier *k, vyre_type_id type)
   return type < 256 ? words_of((vyre_type)type) : k->type_words[type];
 }
 
+/* An array of bindings: its elements are buffers of their own, and of any size. */
+static bool
+is_of_blocks(const verifier *k, vyre_type_id element)
+{
+  vyre_type_info info = vyre_type_get(k->module, element);
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(k->module, info.element);
+  return info.form == VYRE_FORM_STRUCT && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK)) != 0;
+}
+
 static uint8_t
 check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
 {
@@ -77,7 +87,8 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
   facts = facts_of(k, info->element);
   element = vyre_type_get(k->module, info->element);
   vyre_verify_memory_type_text(k, type, &text);
-  if (facts & TYPE_HAS_RUNTIME) {
+  const bool descriptors = is_of_blocks(k, info->element);
+  if ((facts & TYPE_HAS_RUNTIME) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its element has no length of its own", text.text);
     return TYPE_BAD;
   }
@@ -86,7 +97,7 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     return TYPE_BAD;
   }
   /* Where a row gives the element's length no stride is known: memory without layout has its own. */
-  if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW)) {
+  if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", text.text, info->stride, element.size);
     return TYPE_BAD;
   }

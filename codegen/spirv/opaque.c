@@ -119,13 +119,20 @@ vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type)
 
 /* ---- operands ---- */
 
+static bool
+is_sampled_image(vyre_spv *s, uint32_t row)
+{
+  return vyre_spv_opcode(s, row) == VYRE_OP_opaque_pure && VYRE_TYPE_KIND(vyre_spv_row_type(s, row)) == VYRE_OPAQUE && s->b[row] &&
+         vyre_type_get(s->module, s->imm[row]).flags == SpvOpSampledImage;
+}
+
 /* The id of an operand that is a row itself. */
 static uint32_t
 operand(vyre_spv *s, uint32_t row)
 {
   if (VYRE_TYPE_KIND(vyre_spv_row_type(s, row)) == VYRE_PATH)
     return vyre_spv_pointer_to(s, row);
-  if (vyre_spv_opcode(s, row) != VYRE_OP_opaque_pure || vyre_type_get(s->module, s->imm[row]).flags != SpvOpSampledImage)
+  if (!is_sampled_image(s, row))
     return vyre_spv_value(s, row);
   if (s->aux[row - s->base] != s->block) {
     s->aux[row - s->base] = s->block;
@@ -209,7 +216,7 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   const vyre_type_info info = vyre_type_get(s->module, type);
   const size_t start = s->scratch.count;
   uint32_t next = 0, id = 0;
-  if (info.flags == SpvOpSampledImage && vyre_spv_opcode(s, row) == VYRE_OP_opaque_pure)
+  if (is_sampled_image(s, row))
     return; /* where it is used */
   const uint32_t result = info.element ? vyre_spv_type_by_id(s, info.element, info.stride) : 0;
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {

@@ -208,6 +208,7 @@ decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
     return false;
   *d = (decoration){m->notes[id].decorations, member, kind, value};
   m->notes[id].decorations = m->decorations.count - 1;
+  m->volatile_images |= kind == SpvDecorationVolatile && member == NONE;
   m->shares_memory |= kind == SpvDecorationCoherent || kind == SpvDecorationVolatile;
   if (kind == SpvDecorationBuiltIn && value == SpvBuiltInWorkgroupSize && member == NONE)
     m->workgroup_size = id;

@@ -174,6 +174,8 @@ typedef enum pointer_base {
   BASE_VALUE, /* a built-in */
 } pointer_base;
 
+#define POINTER_NONUNIFORM 0x4000u /* in `access`, beside vyre_access bits */
+
 typedef struct pointer {
   uint8_t base;
   bool has_lane, lane_literal; /* a component of the vector there; of buffers only behind a column */
@@ -298,9 +300,10 @@ typedef struct import {
   const vyre_allocator *allocator;
   const char *path;
   vyre_status status;
-  bool has_opaque;    /* some type is opaque */
-  bool shares_memory; /* some member or variable is coherent or volatile */
-  bool uncovered;     /* status is of a module that is right, but not covered */
+  bool has_opaque;      /* some type is opaque */
+  bool volatile_images; /* some variable is volatile */
+  bool shares_memory;   /* some member or variable is coherent or volatile */
+  bool uncovered;       /* status is of a module that is right, but not covered */
 
   uint32_t *words; /* native order */
   uint32_t word_count, bound, version;
@@ -602,7 +605,7 @@ void flow_pop(import *m);
 void flow_open(import *m, uint32_t region, uint32_t *out_serial);
 void flow_close(import *m, uint32_t mark, uint32_t serial);
 void flow_hints(import *m, uint32_t merge, uint32_t row); /* of the merge instruction, to the control row */
-void flow_jump_out(import *m, uint32_t c); /* to its end, from anywhere in it */
+void flow_jump_out(import *m, uint32_t c);                /* to its end, from anywhere in it */
 void flow_opened(import *m, uint32_t c, uint32_t depth,
                  uint32_t region);              /* a region put around what is open from `depth` on, in c */
 uint32_t flow_edge(import *m, uint32_t target); /* from the block being walked: the block to go on with, or NONE */

@@ -23,6 +23,8 @@ row_flags(import *m, const pointer *p, uint32_t operands, vyre_access against)
       SpvMemoryAccessMakePointerAvailableMask | SpvMemoryAccessMakePointerVisibleMask | SpvMemoryAccessNonPrivatePointerMask;
   if ((p->access & VYRE_ACCESS_COHERENT) || (operands & shared))
     flags |= VYRE_ROW_COHERENT;
+  if (p->access & POINTER_NONUNIFORM)
+    flags |= VYRE_ROW_NONUNIFORM;
   return flags;
 }
 
@@ -36,10 +38,8 @@ load_single(import *m, uint32_t index, uint32_t operands)
   if (p->base == BASE_VALUE)
     return import_cast(m, import_builtin(m, p), p->value);
   if (p->base == BASE_NOTHING)
-    return vyre_build_const(&m->b, p->value, 0).id;
-  /* the declaration is of what a handle leads to, not of the handle */
-  const bool handle = AT(global, m->globals, p->first)->space == VYRE_SPACE_HANDLE;
-  uint32_t flags = row_flags(m, p, operands, handle ? (vyre_access)0 : VYRE_ACCESS_NO_READ), path = import_path(m, index);
+    return import_zero(m, p->type, 0);
+  uint32_t flags = row_flags(m, p, operands, VYRE_ACCESS_NO_READ), path = import_path(m, index);
   vyre_type type = AT(pointer, m->pointers, index)->value;
   return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
 }

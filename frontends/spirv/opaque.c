@@ -276,13 +276,14 @@ effect_of(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
 
 /* Image operands that say how others see the access. */
 static uint32_t
-image_flags(vyre_opcode effect, uint32_t op, const uint32_t *words, uint32_t count)
+image_flags(const import *m, vyre_opcode effect, uint32_t op, const uint32_t *words, uint32_t count)
 {
   const uint32_t at = op == SpvOpImageWrite                                                         ? 4
                       : op == SpvOpImageRead || op == SpvOpImageFetch || op == SpvOpImageSparseRead ? 5
                                                                                                     : 0;
   const uint32_t mask = at && at < count && effect != VYRE_OP_opaque_pure ? words[at] : 0;
-  return (mask & SpvImageOperandsVolatileTexelMask ? (uint32_t)VYRE_ROW_VOLATILE : 0u) |
+  const bool is_volatile = (mask & SpvImageOperandsVolatileTexelMask) != 0 || (m->volatile_images && reads_image(op));
+  return (is_volatile ? (uint32_t)VYRE_ROW_VOLATILE : 0u) |
          (mask & SpvImageOperandsNonPrivateTexelMask ? (uint32_t)VYRE_ROW_COHERENT : 0u);
 }
 
@@ -435,7 +436,7 @@ import_opaque(import *m)
       made[used++] = (vyre_member){.access = VYRE_WORD_LITERAL, .offset = words[k]};
   }
   const vyre_opcode effect = ok ? effect_of(m, op, words, count) : VYRE_OP_opaque;
-  const uint32_t flags = image_flags(effect, op, words, count) | (id ? import_row_flags(m, id) : 0);
+  const uint32_t flags = image_flags(m, effect, op, words, count) | (id ? import_row_flags(m, id) : 0);
   ok = ok && build(m, effect, made, used, type, id, flags, first);
   m->stack.count = first;
   return ok;

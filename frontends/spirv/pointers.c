@@ -156,6 +156,16 @@ member_row(import *m, uint32_t index, uint32_t row, uint32_t k)
   return made;
 }
 
+static uint32_t
+mark_nonuniform(import *m, const pointer *p, uint32_t row)
+{
+  const vyre_view *v = m->view;
+  if (p->step_count > 1 || !AT(step, m->steps, p->steps)->literal) /* else it is the member that all share */
+    vyre_row_rewrite(m->module, (vyre_row){row}, v->op[row] | (uint32_t)VYRE_ROW_NONUNIFORM << 24, v->imm[row], v->imm_hi[row],
+                     (vyre_row){v->a[row]}, (vyre_row){v->b[row]}, VYRE_NONE);
+  return row;
+}
+
 uint32_t
 import_path(import *m, uint32_t index)
 {
@@ -174,6 +184,8 @@ import_path(import *m, uint32_t index)
     else
       row = vyre_build_at_literal(&m->b, (vyre_row){row}, s.index).id;
   }
+  if ((p.access & POINTER_NONUNIFORM) && p.step_count && row && !failed(m)) /* the one that all take stays as it is */
+    row = mark_nonuniform(m, &p, row);
   AT(pointer, m->pointers, index)->path = row;
   return failed(m) ? 0 : row;
 }
@@ -243,6 +255,7 @@ make_global(import *m, uint32_t id)
     break;
   case SpvStorageClassUniformConstant:
     space = VYRE_SPACE_HANDLE;
+    p.access = 0; /* that of the image, not of its handle */
     break;
   case SpvStorageClassPrivate:
     return true; /* by how the program uses it: below */
@@ -431,6 +444,7 @@ import_access_chain(import *m)
   for (uint32_t k = 0; k < p.step_count; k++)
     *AT(step, m->steps, p.steps + k) = *AT(step, m->steps, steps + k);
   p.path = 0;
+  p.access |= m->ids[words[2]].flags & ID_NONUNIFORM ? POINTER_NONUNIFORM : 0;
   for (uint32_t k = 4; k < count; k++)
     if (!take_step(m, &p, words[k]))
       return false;
