@@ -233,6 +233,24 @@ the_place_is_said(void **state)
   assert_true(all);
 }
 
+/* What reads a text stops at a zero byte, so there must be one. */
+static void
+texts_end(void **state)
+{
+  (void)state;
+  vyre_module *m = sample_new();
+  vyre_bytes file = sample_write(m);
+  const vyre_vir0_section *strings = section_of(&file, VYRE_VIR0_STRINGS);
+  file.data[strings->offset + strings->size - 1] = 'x';
+  sample_rehash(&file);
+  vyre_module_clear(target);
+  vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
+  assert_true(status && strstr(vyre_status_text(status), "no zero byte"));
+  vyre_status_free(status);
+  vyre_bytes_free(&file);
+  vyre_module_destroy(m);
+}
+
 /* Header and section table: a word at that byte of the file. */
 static const struct {
   uint32_t at, value;
@@ -243,6 +261,7 @@ static const struct {
     {4, 0x04030201, false, "was written on a machine of the other byte order"},
     {4, 0, false, "the byte order mark is 0x00000000 (byte 4)"},
     {8, 2, false, "has VIR0 version 2, and this vyre reads version 1"},
+    {8, 0, false, "has VIR0 version 0, and this vyre reads version 1"},
     {12, 99, true, "is written with op set 99, and this vyre knows op set 1"},
     {12, 99, false, "header and section table do not have the hash 0x"},
     {16, 64, true, "instead of 64 (byte"},
@@ -309,7 +328,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_byte_counts),   cmocka_unit_test(hashes_are_not_believed),    cmocka_unit_test(the_place_is_said),
-      cmocka_unit_test(the_head_is_checked), cmocka_unit_test(optional_kinds_are_skipped),
+      cmocka_unit_test(the_head_is_checked), cmocka_unit_test(optional_kinds_are_skipped), cmocka_unit_test(texts_end),
   };
   return cmocka_run_group_tests(tests, make_target, free_target);
 }
