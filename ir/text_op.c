@@ -542,7 +542,9 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   uint32_t base = p->stack.count;
   uint32_t payload = 0;
   bool good = parse_operands(p, &r);
-  if (good && text_take_mark(p, ':'))
+  /* Behind an operand without parentheses a type is that of the op around it, unless this one needs one. */
+  bool takes_type = r.parentheses || p->depth <= 1 || vyre_op_infos[op].rule == VYRE_RULE_FREE;
+  if (good && takes_type && text_take_mark(p, ':'))
     good = text_parse_scalar_type(p, &r.type);
   good = good && (!r.parentheses || text_expect_mark(p, ')'));
   if (good && text_has_order(op))

@@ -308,6 +308,32 @@ make_output(const tool *t, const vyre_module *module, work *w)
   }
 }
 
+/* The module as it was read.  Text is read without lines, which nobody needs where all is well: what breaks a rule is looked for
+ * again with them, so that the message has its place. */
+static vyre_status
+check_input(const vyre_module *module, const char *path, vyre_input_kind kind, const vyre_pipeline_options *options)
+{
+  vyre_status status = vyre_module_check(module, options);
+  vyre_module *again = NULL;
+  vyre_bytes text = {0};
+  if (status && kind == VYRE_INPUT_VIR && strcmp(path, "-") != 0) {
+    vyre_status read = vyre_file_read(path, &text);
+    if (!read)
+      read = vyre_module_create(NULL, 0, &again);
+    if (!read)
+      read = vyre_text_parse_lines(again, text.data, text.size, path, (vyre_diagnostics){0});
+    vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
+    if (placed) {
+      vyre_status_free(status);
+      status = placed;
+    }
+    vyre_status_free(read);
+  }
+  vyre_module_destroy(again);
+  vyre_bytes_free(&text);
+  return vyre_status_note(status, "as read from '%s'", path);
+}
+
 /* Read, verify, run, verify, to bytes. */
 static vyre_status
 process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
@@ -333,7 +359,7 @@ process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
   uint64_t start = now();
   VYRE_TRY(vyre_input_read(module, path, &glsl, run_options.diagnostics, &w->kind));
   start = add_time(w, "read", start);
-  VYRE_TRY(vyre_status_note(vyre_module_check(module, &run_options), "as read from '%s'", path));
+  VYRE_TRY(check_input(module, path, w->kind, &run_options));
   start = add_time(w, "verify", start);
   if (t->pipeline)
     VYRE_TRY(vyre_pipeline_run(t->pipeline, module, &run_options));
