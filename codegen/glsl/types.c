@@ -6,6 +6,7 @@
 #include "vyre/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +90,23 @@ float_bits(glsl *g, vyre_kind kind, uint64_t bits)
   }
 }
 
+static double
+half_value(uint32_t bits)
+{
+  const int exponent = (int)(bits >> 10 & 31u);
+  const double fraction = bits & 0x3ffu, magnitude = ldexp(exponent ? 1024.0 + fraction : fraction, (exponent ? exponent : 1) - 25);
+  return bits & 0x8000u ? -magnitude : magnitude;
+}
+
+/* The decimal that a compiler reads as this very double. */
+static void
+put_exact(char text[48], double value)
+{
+  snprintf(text, 48, "%.17g", value);
+  if (!strpbrk(text, ".e"))
+    strcat(text, ".0");
+}
+
 static void
 float_literal(glsl *g, vyre_kind kind, uint64_t bits)
 {
@@ -100,12 +118,12 @@ float_literal(glsl *g, vyre_kind kind, uint64_t bits)
     return;
   }
   vyre_text_literal(VYRE_TYPE(kind, 1), bits, text);
+  if (kind == VYRE_F16)
+    put_exact(text, half_value((uint32_t)bits)); /* glslang cuts what is no half, and the shortest decimal may be less than it */
   if (g->folds && kind == VYRE_F32) {
     float value;
     memcpy(&value, &(uint32_t){(uint32_t)bits}, sizeof(value));
-    snprintf(text, sizeof(text), "%.17g", (double)value);
-    if (!strpbrk(text, ".e"))
-      strcat(text, ".0");
+    put_exact(text, (double)value);
   }
   glsl_put_text(g, text, strcspn(text, "f"));
   glsl_put(g, "%s", kind == VYRE_F16 ? "hf" : kind == VYRE_F64 ? "lf" : "");
