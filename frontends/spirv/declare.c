@@ -433,7 +433,8 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     return declare_decoration(m, op, words, count);
   case SpvOpDecorateString:
   case SpvOpMemberDecorateString:
-    return true; /* reflection alone */
+    import_drop(m, "decorations that are strings"); /* reflection alone */
+    return true;
   case SpvOpLine:
   case SpvOpNoLine:
     import_line(m, m->at);
