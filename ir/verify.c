@@ -457,7 +457,8 @@ vyre_verify(const vyre_module *module, vyre_verify_errors *errors)
   status = VYRE_ERROR(VYRE_CODE_INPUT, "%s", errors->errors[0].message);
   if (vyre_row_line(module, (vyre_row){errors->errors[0].row}, &file, &line, &column)) {
     const char *path = vyre_string_text(module, file);
-    status = column ? vyre_status_note(status, "at %s:%u:%u", path, line, column) : vyre_status_note(status, "at %s:%u", path, line);
+    status =
+        column ? vyre_status_note(status, "at %s:%u:%u", path, line, column) : vyre_status_note(status, "at %s:%u", path, line);
   }
   if (errors->count > 1)
     status = vyre_status_note(status, "and %u more error%s of the verifier", errors->count - 1, errors->count == 2 ? "" : "s");

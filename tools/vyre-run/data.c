@@ -194,8 +194,10 @@ parse_size(const run_data *data, const run_setting *setting, uint64_t *out)
   if (is_bytes)
     *out = count;
   if (*out < shape->fixed || *out == 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-size %.*s: %s are fewer bytes than the %" PRIu64 " its type has\nFix: more",
-                      (int)setting->name_length, setting->name, setting->value, shape->fixed ? shape->fixed : 1);
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-size %.*s: %s makes %" PRIu64 " bytes, and it has %" PRIu64
+                      " at least\nFix: make it larger, or leave -size out",
+                      (int)setting->name_length, setting->name, setting->value, *out, shape->fixed ? shape->fixed : 1);
   return VYRE_OK;
 }
 
