@@ -111,11 +111,11 @@ text_define(text_parser *p, const text_token *name, uint32_t row)
   uint32_t earlier = dense && name->number < numbers->count ? numbers->data[name->number] : 0;
   if (known || (earlier > p->program && earlier < p->view->rows)) {
     if (known)
-      text_error(p, name->start, name->length, "names are unique within a program", "%.*s is defined twice, first in line %u",
-                 shown(name->length), text + name->start, text_line_of(p, known->at));
+      text_error(p, name->start, name->length, "names are unique within a program; what changes is a var",
+                 "%.*s is defined twice, first in line %u", shown(name->length), text + name->start, text_line_of(p, known->at));
     else
-      text_error(p, name->start, name->length, "names are unique within a program", "%.*s is defined twice", shown(name->length),
-                 text + name->start);
+      text_error(p, name->start, name->length, "names are unique within a program; what changes is a var", "%.*s is defined twice",
+                 shown(name->length), text + name->start);
     return;
   }
   if (name->name_length > UINT16_MAX) {
@@ -401,6 +401,8 @@ unknown_word(text_parser *p)
   const text_token *token = &p->lexer.token;
   const char *text = token_text(p, token);
   const char *nearest = NULL;
+  if (text_symbols_find(&p->names, p->scope, text, token->length))
+    return text_error_token(p, "names begin with %", "there is no op '%.*s'", shown(token->length), text);
   uint32_t best = text_near(token->length) + 1;
   for (uint32_t op = 1; op < VYRE_OP__COUNT; op++) {
     const char *name = vyre_op_infos[op].text;
