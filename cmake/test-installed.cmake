@@ -92,7 +92,7 @@ set(sanitize)
 if(SANITIZE)
   set(sanitize -fsanitize=${SANITIZE})
 endif()
-run(${C_COMPILER} -std=c17 -Wall -Wextra -Werror ${sanitize} ${SOURCE}/examples/plugins/embed.c ${flags} -Wl,-rpath,${prefix}/${LIBDIR}
+run(${C_COMPILER} -std=c17 -Wall -Wextra -Werror ${sanitize} ${SOURCE}/examples/embed/embed.c ${flags} -Wl,-rpath,${prefix}/${LIBDIR}
   -o ${work}/embed)
 run(${work}/embed)
 expect_match("program @hello")

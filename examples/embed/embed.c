@@ -1,6 +1,7 @@
 /* vyre in a program of one's own: reads a text, runs a pipeline over it, prints what came out.
  *
  *   cc embed.c $(pkg-config --cflags --libs vyre) -o embed
+ *   LD_LIBRARY_PATH=PREFIX/lib ./embed    where vyre was installed to a PREFIX of its own; or link with -Wl,-rpath,PREFIX/lib
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
