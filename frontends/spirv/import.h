@@ -219,7 +219,8 @@ typedef struct leaf {
   uint32_t name;   /* id */
   uint32_t opaque; /* id of its type, where it is opaque */
   vyre_type type;
-  bool dirty; /* the var does not hold current */
+  bool dirty;   /* the var does not hold current */
+  bool carried; /* lanes.c: its lanes have a var each */
 } leaf;
 
 typedef struct change {
@@ -322,6 +323,7 @@ typedef struct import {
   list modes;     /* words of OpExecutionMode */
   list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
+  list got; /* set_rows of the gets of vectors */
   list locals, log, constructs, open, joins, escapes, sets, loop_writes, cases, case_labels, stack;
   uint32_t escape_count;
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
@@ -595,6 +597,7 @@ void locals_edge(import *m, uint32_t c, uint32_t *list);
 void locals_join(import *m, uint32_t c);      /* behind c */
 void locals_fall(import *m, uint32_t c);      /* at the start of a case that is fallen into */
 void locals_to_var(import *m, uint32_t leaf); /* its value is in its var from here on */
+void locals_split(import *m);                 /* lanes.c */
 void locals_finish(import *m);                /* drops what no get reads */
 
 /* ---- flow.c, loops.c, switches.c: constructs by their index, for they move when one is added ---- */

@@ -193,6 +193,11 @@ locals_get(import *m, uint32_t index)
   leaf *l = leaf_at(m, index);
   uint32_t row = vyre_build_get(&m->b, (vyre_row){var_of(m, l)}).id;
   l->gets++;
+  if (VYRE_TYPE_LANES(l->type) > 1) {
+    set_row *got = list_add(m, &m->got, sizeof(set_row), 1);
+    if (got)
+      *got = (set_row){row, index};
+  }
   change_leaf(m, index, row, false, false);
   return row;
 }
@@ -310,6 +315,8 @@ locals_finish(import *m)
     if (s->row && leaf_at(m, s->leaf)->gets == 0)
       vyre_row_kill(m->module, (vyre_row){s->row});
   }
+  if (m->got.count)
+    locals_split(m);
   for (uint32_t k = 0; k < m->locals.count; k++) {
     const leaf *l = leaf_at(m, k);
     if (l->var && l->gets == 0)

@@ -1,0 +1,132 @@
+/* Vectors that are put together only to be carried.
+ *
+ * A variable of a vector type whose every value is joined from scalars (or is constant) is carried a lane each: what reads it joins
+ * the lanes.  Drivers keep a phi of several lanes together, and take it apart and put it together in each round of a loop.  A
+ * variable that some vector operation gives its value stays whole.
+ *
+ * Cost: the variables' sets and gets.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import.h"
+
+/* The lanes of a value as rows; false: they are not at hand. */
+static bool
+take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *out)
+{
+  const vyre_view *v = m->view;
+  const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  uint32_t n = 0;
+  if (op == VYRE_OP_const) {
+    const vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(import_row_type(m, row)), 1);
+    for (; n < count && b; n++)
+      out[n] = vyre_build_const(b, scalar, v->imm[row] | (uint64_t)v->imm_hi[row] << 32);
+    return true;
+  }
+  if (op == VYRE_OP_splat) {
+    for (; n < count; n++)
+      out[n] = (vyre_row){operands[0]};
+    return true;
+  }
+  if (op != VYRE_OP_join)
+    return false;
+  for (uint32_t k = 0; k < 3 && operands[k]; k++) {
+    const uint32_t lanes = VYRE_TYPE_LANES(import_row_type(m, operands[k]));
+    if (lanes > 1 && !take_lanes(m, b, operands[k], lanes, out + n))
+      return false;
+    if (lanes == 1)
+      out[n] = (vyre_row){operands[k]};
+    n += lanes;
+  }
+  return true;
+}
+
+/* Which variables: those of vectors that are read, and of whose values all lanes are at hand. */
+static bool
+find_carried(import *m)
+{
+  bool any = false;
+  vyre_row lanes[4];
+  for (uint32_t k = 0; k < m->locals.count; k++) {
+    leaf *l = AT(leaf, m->locals, k);
+    l->carried = l->var && l->gets && VYRE_TYPE_KIND(l->type) <= VYRE_F64 && VYRE_TYPE_LANES(l->type) > 1;
+    any |= l->carried;
+  }
+  for (uint32_t k = 0; any && k < m->sets.count; k++) {
+    const set_row *s = AT(set_row, m->sets, k);
+    leaf *l = AT(leaf, m->locals, s->leaf);
+    const uint32_t value = m->view->b[s->row];
+    const bool same = VYRE_ROW_OP(m->view->op[value]) == VYRE_OP_get && m->view->a[value] == l->var;
+    if (l->carried && s->row && !same && !take_lanes(m, NULL, value, VYRE_TYPE_LANES(l->type), lanes))
+      l->carried = false;
+  }
+  return any;
+}
+
+/* The get becomes the join of one of each lane's variable. */
+static void
+split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
+{
+  vyre_builder b = m->b;
+  vyre_row lanes[4];
+  vyre_builder_before(&b, (vyre_row){row});
+  for (uint32_t k = 0; k < count; k++)
+    lanes[k] = vyre_build_get(&b, vars[k]);
+  const vyre_row made = vyre_build_join(&b, lanes, count);
+  const vyre_view *v = m->view;
+  vyre_row_rewrite(m->module, (vyre_row){row}, v->op[made.id], v->imm[made.id], v->imm_hi[made.id], (vyre_row){v->a[made.id]},
+                   (vyre_row){v->b[made.id]}, (vyre_row){v->c[made.id]});
+  vyre_row_kill(m->module, made);
+}
+
+static void
+split_set(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
+{
+  vyre_builder b = m->b;
+  vyre_row lanes[4];
+  vyre_builder_before(&b, (vyre_row){row});
+  if (!take_lanes(m, &b, m->view->b[row], count, lanes))
+    return;
+  for (uint32_t k = 0; k < count; k++)
+    vyre_build_set(&b, vars[k], lanes[k]);
+  vyre_row_kill(m->module, (vyre_row){row});
+}
+
+/* The variables of a carried leaf's lanes are made when it is first met; `vars` has four for each. */
+static const vyre_row *
+vars_of(import *m, list *vars, leaf *l)
+{
+  if (l->edge == 0) { /* searches have ended */
+    l->edge = vars->count / 4 + 1;
+    vyre_row *made = list_add(m, vars, sizeof(vyre_row), 4);
+    for (uint32_t k = 0; made && k < VYRE_TYPE_LANES(l->type); k++) {
+      made[k] = vyre_build_var(&m->b, VYRE_TYPE(VYRE_TYPE_KIND(l->type), 1));
+      if (l->name)
+        import_name_row(m, made[k].id, l->name);
+    }
+  }
+  return failed(m) ? NULL : AT(vyre_row, *vars, (l->edge - 1) * 4);
+}
+
+void
+locals_split(import *m)
+{
+  list vars = {0};
+  if (!find_carried(m))
+    return;
+  for (uint32_t k = 0; k < m->locals.count; k++)
+    AT(leaf, m->locals, k)->edge = 0;
+  for (uint32_t pass = 0; pass < 2; pass++) { /* gets first: a set of one takes its lanes from the join */
+    const list *rows = pass == 0 ? &m->got : &m->sets;
+    for (uint32_t k = 0; k < rows->count && !failed(m); k++) {
+      const set_row *s = AT(set_row, *rows, k);
+      leaf *l = AT(leaf, m->locals, s->leaf);
+      const vyre_row *of = l->carried && s->row ? vars_of(m, &vars, l) : NULL;
+      if (of)
+        (pass == 0 ? split_get : split_set)(m, s->row, of, VYRE_TYPE_LANES(l->type));
+    }
+  }
+  for (uint32_t k = 0; k < m->locals.count && !failed(m); k++)
+    if (AT(leaf, m->locals, k)->carried)
+      vyre_row_kill(m->module, (vyre_row){AT(leaf, m->locals, k)->var});
+}
