@@ -431,6 +431,14 @@ path_access(const verifier *k, uint32_t path, uint32_t *out_buffer)
   return access;
 }
 
+static bool
+is_relaxed(const verifier *k, uint32_t row)
+{
+  while (op_of(k, row) != VYRE_OP_program && k->view->parent[row])
+    row = k->view->parent[row];
+  return (k->view->imm[row] & VYRE_PROGRAM_RELAXED) != 0;
+}
+
 static void
 check_access(verifier *k, uint32_t row, uint32_t path, bool reads, bool writes)
 {
@@ -453,7 +461,7 @@ check_access(verifier *k, uint32_t row, uint32_t path, bool reads, bool writes)
                                                    : "constant");
   else if (writes && (access & VYRE_ACCESS_NO_WRITE))
     vyre_verify_report(k, row, "writes to %s, which is read only", text.text);
-  if (reads && (access & VYRE_ACCESS_NO_READ))
+  if (reads && (access & VYRE_ACCESS_NO_READ) && !is_relaxed(k, row)) /* some compilers declare that of what they read */
     vyre_verify_report(k, row, "reads from %s, which is write only", text.text);
 }
 

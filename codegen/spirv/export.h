@@ -319,6 +319,9 @@ uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* A constant of the lanes' bits. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
+/* The same where an instruction may stand. What the module may hold in memory alone, as its capabilities are, has no constants: it
+ * is converted from 32 bits (widths.c). */
+uint32_t vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
 /* The lanes of a const row, or of joins of such; false: not constant. */
 bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);
 /* The words of a literal of that kind, as SPIR-V has it; how many. */

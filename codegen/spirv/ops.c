@@ -182,11 +182,18 @@ vyre_spv_no_value(vyre_spv *s, uint32_t row)
   return 0;
 }
 
+static uint32_t
+splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
+{
+  const uint64_t lanes[4] = {bits, bits, bits, bits};
+  return vyre_spv_lanes_here(s, type, lanes);
+}
+
 uint32_t
 vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type)
 {
   if (vyre_spv_flag(s, row, VYRE_ROW_IMM))
-    return vyre_spv_constant(s, type, vyre_spv_payload(s, row));
+    return splat_here(s, type, vyre_spv_payload(s, row));
   return vyre_spv_value(s, s->b[row]);
 }
 
@@ -207,7 +214,7 @@ write_join(vyre_spv *s, uint32_t row, uint32_t type)
   uint64_t lanes[4];
   uint32_t parts[3], count = 0;
   if (vyre_spv_const_lanes(s, row, lanes))
-    return vyre_spv_lanes(s, vyre_spv_row_type(s, row), lanes);
+    return vyre_spv_lanes_here(s, vyre_spv_row_type(s, row), lanes);
   parts[count++] = vyre_spv_value(s, s->a[row]);
   parts[count++] = vyre_spv_value(s, s->b[row]);
   if (s->c[row])
@@ -440,7 +447,7 @@ write_own(vyre_spv *s, uint32_t row, const op_form *f)
   uint32_t operands[2];
   switch (op) {
   case VYRE_OP_const:
-    return vyre_spv_constant(s, result, vyre_spv_payload(s, row));
+    return splat_here(s, result, vyre_spv_payload(s, row));
   case VYRE_OP_spec:
     return vyre_spv_spec(s, row);
   case VYRE_OP_tuple:

@@ -8,15 +8,14 @@
 
 #define COPY_LEAVES 16u /* what has more of them is copied where that can be */
 
-/* Those of an access that `against` forbids: VYRE_ACCESS_NO_READ or NO_WRITE. Such a declaration is a promise; what breaks it is
- * not for us to mend. */
+/* A write of what is declared NonWritable breaks a promise on which passes rely.  Reads of what is NonReadable are common in what
+ * compilers make of writeonly. */
 static uint32_t
-row_flags(import *m, const pointer *p, uint32_t operands, vyre_access against)
+row_flags(import *m, const pointer *p, uint32_t operands, bool writes)
 {
   uint32_t flags = 0;
-  if (p->access & against)
-    import_uncovered(m, "it %s",
-                     against == VYRE_ACCESS_NO_READ ? "reads what is declared NonReadable" : "writes what is declared NonWritable");
+  if (writes && (p->access & VYRE_ACCESS_NO_WRITE))
+    import_uncovered(m, "it writes what is declared NonWritable");
   if ((p->access & VYRE_ACCESS_VOLATILE) || (operands & SpvMemoryAccessVolatileMask))
     flags |= VYRE_ROW_VOLATILE;
   uint32_t shared =
@@ -39,7 +38,7 @@ load_single(import *m, uint32_t index, uint32_t operands)
     return import_cast(m, import_builtin(m, p), p->value);
   if (p->base == BASE_NOTHING)
     return import_zero(m, p->type, 0);
-  uint32_t flags = row_flags(m, p, operands, VYRE_ACCESS_NO_READ), path = import_path(m, index);
+  uint32_t flags = row_flags(m, p, operands, false), path = import_path(m, index);
   vyre_type type = AT(pointer, m->pointers, index)->value;
   return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
 }
@@ -56,7 +55,7 @@ store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
   if (p->base != BASE_BUFFER ||
       AT(global, m->globals, p->first)->space == VYRE_SPACE_CONSTANT) /* that has its value from the start */
     return !failed(m);
-  uint32_t flags = row_flags(m, p, operands, VYRE_ACCESS_NO_WRITE), path = import_path(m, index);
+  uint32_t flags = row_flags(m, p, operands, true), path = import_path(m, index);
   if (path)
     vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){import_visible(m, row)}, VYRE_NONE);
   return !failed(m);
@@ -72,10 +71,10 @@ push_row(import *m, uint32_t row)
 }
 
 static uint32_t
-member_flags(import *m, const spv_type *t, uint32_t k, uint32_t flags, vyre_access against)
+member_flags(import *m, const spv_type *t, uint32_t k, uint32_t flags, bool writes)
 {
   const pointer p = {.access = (uint16_t)AT(spv_member, m->members, t->members + k)->access};
-  return flags | row_flags(m, &p, 0, against);
+  return flags | row_flags(m, &p, 0, writes);
 }
 
 /* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
@@ -98,8 +97,7 @@ tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t *from)
     return import_fail(m, "type %u has no value", type_id);
   for (uint32_t k = 0; k < t->count; k++) {
     uint32_t unused, part = import_step_type(m, type_id, k, &unused);
-    uint32_t step_flags =
-        t->form == FORM_STRUCT ? member_flags(m, t, k, flags, from ? VYRE_ACCESS_NO_WRITE : VYRE_ACCESS_NO_READ) : flags;
+    uint32_t step_flags = t->form == FORM_STRUCT ? member_flags(m, t, k, flags, from != NULL) : flags;
     const spv_type *pt = part ? import_type(m, part) : NULL;
     if (!pt)
       return false;
@@ -187,7 +185,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   if (p.single)
     return push_row(m, load_single(m, index, operands));
   if (p.has_column)
-    return push_row(m, load_column(m, index, t->value, row_flags(m, &p, operands, VYRE_ACCESS_NO_READ)));
+    return push_row(m, load_column(m, index, t->value, row_flags(m, &p, operands, false)));
   switch ((pointer_base)p.base) {
   case BASE_NOTHING:
     for (uint32_t k = 0; k < t->leaves; k++)
@@ -209,7 +207,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     return true;
   case BASE_BUFFER: {
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, row_flags(m, &p, operands, VYRE_ACCESS_NO_READ), NULL);
+    return path && tree(m, path, p.type, row_flags(m, &p, operands, false), NULL);
   }
   case BASE_VALUE: {
     uint32_t row = import_builtin(m, &p);
@@ -234,7 +232,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
   if (p.single)
     return store_single(m, index, *AT(uint32_t, m->stack, first), operands);
   if (p.has_column) {
-    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(m, &p, operands, VYRE_ACCESS_NO_WRITE));
+    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(m, &p, operands, true));
     return !failed(m);
   }
   switch ((pointer_base)p.base) {
@@ -258,7 +256,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     if (AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT)
       return true; /* it has this value from the start */
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, row_flags(m, &p, operands, VYRE_ACCESS_NO_WRITE), &first);
+    return path && tree(m, path, p.type, row_flags(m, &p, operands, true), &first);
   }
   }
   return false;
@@ -280,7 +278,7 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
     return false;
   if (!is_plain_path(to) || !is_plain_path(from) || AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
     return true;
-  uint32_t flags = row_flags(m, to, operands, VYRE_ACCESS_NO_WRITE) | row_flags(m, from, operands, VYRE_ACCESS_NO_READ);
+  uint32_t flags = row_flags(m, to, operands, true) | row_flags(m, from, operands, false);
   uint32_t to_path = import_path(m, m->ids[to_id].value), from_path = import_path(m, m->ids[from_id].value);
   if (!to_path || !from_path)
     return false;
@@ -492,7 +490,7 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
     return import_uncovered(m, "it accesses something else than %s of a buffer",
                             vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float"
                                                                              : "a float, or an integer of 32 or 64 bits,");
-  uint32_t flags = row_flags(m, p, 0, a->vyre == VYRE_OP_atomic_load ? VYRE_ACCESS_NO_READ : VYRE_ACCESS_NO_WRITE);
+  uint32_t flags = row_flags(m, p, 0, a->vyre != VYRE_OP_atomic_load);
   uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
   if (a->value)
     operand = import_cast(m, import_row(m, words[a->value]), type);

@@ -301,8 +301,9 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
     return false;
   if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
     return true;
-  if (!pointee->sized && m->call_depth == 0 && is_null(m, initializer) && m->ids[initializer].type == t->element)
-    return true; /* no value that could be taken apart, but the buffer is zero there: this runs once, at the program's start */
+  bool once = info->kind == ID_GLOBAL || m->instance->is_entry;
+  if (p.base == BASE_BUFFER && once && is_null(m, initializer) && m->ids[initializer].type == t->element)
+    return true; /* of any size: a private buffer is zero at the start */
   spv_value v;
   if (!import_value(m, initializer, &v))
     return false;

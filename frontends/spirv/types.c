@@ -28,7 +28,7 @@ import_large_type(import *m, spv_type *t, uint32_t id)
     return NULL;
   }
   if (t->leaves > IMPORT_MAX_LEAVES) {
-    import_fail(m, "a value of type %u has more than %u scalars and vectors\nFix: access its elements", id, IMPORT_MAX_LEAVES);
+    import_uncovered(m, "a value of type %u has more than %u scalars and vectors\nFix: access its elements", id, IMPORT_MAX_LEAVES);
     return NULL;
   }
   return t;
