@@ -1,66 +1,38 @@
-/* Vectors that are put together only to be carried.
+/* Vectors are carried a lane each: a variable of a vector type is one variable for each lane, and what reads it joins them.
  *
- * A variable of a vector type whose every value is joined from scalars (or is constant) is carried a lane each: what reads it joins
- * the lanes.  Drivers keep a phi of several lanes together, and take it apart and put it together in each round of a loop.  A
- * variable that some vector operation gives its value stays whole.
+ * Drivers keep a phi of several lanes together, and take it apart and put it together in each round of a loop, though what computes
+ * with it is taken apart anyway.
  *
  * Cost: the variables' sets and gets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* The lanes of a value as rows; false: they are not at hand. */
-static bool
+/* The lanes of a value as rows. */
+static void
 take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *out)
 {
   const vyre_view *v = m->view;
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(v->op[row]);
   const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  const vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(import_row_type(m, row)), 1);
   uint32_t n = 0;
-  if (op == VYRE_OP_const) {
-    const vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(import_row_type(m, row)), 1);
-    for (; n < count && b; n++)
+  if (op == VYRE_OP_join) {
+    for (uint32_t k = 0; k < 3 && operands[k]; k++) {
+      const uint32_t lanes = VYRE_TYPE_LANES(import_row_type(m, operands[k]));
+      if (lanes > 1)
+        take_lanes(m, b, operands[k], lanes, out + n);
+      else
+        out[n] = (vyre_row){operands[k]};
+      n += lanes;
+    }
+    return;
+  }
+  for (; n < count; n++)
+    if (op == VYRE_OP_const)
       out[n] = vyre_build_const(b, scalar, v->imm[row] | (uint64_t)v->imm_hi[row] << 32);
-    return true;
-  }
-  if (op == VYRE_OP_splat) {
-    for (; n < count; n++)
-      out[n] = (vyre_row){operands[0]};
-    return true;
-  }
-  if (op != VYRE_OP_join)
-    return false;
-  for (uint32_t k = 0; k < 3 && operands[k]; k++) {
-    const uint32_t lanes = VYRE_TYPE_LANES(import_row_type(m, operands[k]));
-    if (lanes > 1 && !take_lanes(m, b, operands[k], lanes, out + n))
-      return false;
-    if (lanes == 1)
-      out[n] = (vyre_row){operands[k]};
-    n += lanes;
-  }
-  return true;
-}
-
-/* Which variables: those of vectors that are read, and of whose values all lanes are at hand. */
-static bool
-find_carried(import *m)
-{
-  bool any = false;
-  vyre_row lanes[4];
-  for (uint32_t k = 0; k < m->locals.count; k++) {
-    leaf *l = AT(leaf, m->locals, k);
-    l->carried = l->var && l->gets && VYRE_TYPE_KIND(l->type) <= VYRE_F64 && VYRE_TYPE_LANES(l->type) > 1;
-    any |= l->carried;
-  }
-  for (uint32_t k = 0; any && k < m->sets.count; k++) {
-    const set_row *s = AT(set_row, m->sets, k);
-    leaf *l = AT(leaf, m->locals, s->leaf);
-    const uint32_t value = m->view->b[s->row];
-    const bool same = VYRE_ROW_OP(m->view->op[value]) == VYRE_OP_get && m->view->a[value] == l->var;
-    if (l->carried && s->row && !same && !take_lanes(m, NULL, value, VYRE_TYPE_LANES(l->type), lanes))
-      l->carried = false;
-  }
-  return any;
+    else
+      out[n] = op == VYRE_OP_splat ? (vyre_row){operands[0]} : vyre_build_lane(b, (vyre_row){row}, n);
 }
 
 /* The get becomes the join of one of each lane's variable. */
@@ -85,8 +57,7 @@ split_set(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
   vyre_builder b = m->b;
   vyre_row lanes[4];
   vyre_builder_before(&b, (vyre_row){row});
-  if (!take_lanes(m, &b, m->view->b[row], count, lanes))
-    return;
+  take_lanes(m, &b, m->view->b[row], count, lanes);
   for (uint32_t k = 0; k < count; k++)
     vyre_build_set(&b, vars[k], lanes[k]);
   vyre_row_kill(m->module, (vyre_row){row});
@@ -112,10 +83,11 @@ void
 locals_split(import *m)
 {
   list vars = {0};
-  if (!find_carried(m))
-    return;
-  for (uint32_t k = 0; k < m->locals.count; k++)
-    AT(leaf, m->locals, k)->edge = 0;
+  for (uint32_t k = 0; k < m->locals.count; k++) {
+    leaf *l = AT(leaf, m->locals, k);
+    l->carried = l->var && l->gets && VYRE_TYPE_KIND(l->type) <= VYRE_F64 && VYRE_TYPE_LANES(l->type) > 1;
+    l->edge = 0;
+  }
   for (uint32_t pass = 0; pass < 2; pass++) { /* gets first: a set of one takes its lanes from the join */
     const list *rows = pass == 0 ? &m->got : &m->sets;
     for (uint32_t k = 0; k < rows->count && !failed(m); k++) {
