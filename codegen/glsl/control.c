@@ -156,14 +156,14 @@ put_hints(glsl *g, uint32_t row)
 {
   const uint32_t hints = g->v->imm[row];
   const char *word, *separator = "[[";
-  uint32_t count;
-  const uint32_t *literals = vyre_row_hint_literals(g->module, (vyre_row){row}, &count), *end = literals + count;
+  uint32_t count, used = 0;
+  const uint32_t *literals = vyre_row_hint_literals(g->module, (vyre_row){row}, &count);
   for (uint32_t k = 0; hints >> k && (word = vyre_hint_word((vyre_opcode)VYRE_ROW_OP(g->v->op[row]), k)) != NULL; k++) {
     if (!(hints >> k & 1))
       continue;
     glsl_put(g, "%s%s", separator, word);
-    if ((VYRE_HINT_LITERALS >> k & 1) && literals < end)
-      glsl_put(g, "(%u)", *literals++);
+    if ((VYRE_HINT_LITERALS >> k & 1) && used < count)
+      glsl_put(g, "(%u)", literals[used++]);
     separator = ", ";
   }
   if (!hints)
