@@ -278,11 +278,43 @@ put_variable(glsl *g, uint32_t buffer, const char *word, bool zero)
 
 /* ---- all ---- */
 
+/* The first specialization constant of that number that is written, other than `row`; 0: none. */
+static uint32_t
+other_of_id(const glsl *g, uint32_t id, uint32_t row)
+{
+  for (uint32_t r = g->v->first[g->program]; r && id != UINT32_MAX; r = g->v->next[r])
+    if (r != row && glsl_is(g, r, VYRE_OP_spec) && g->uses[r - g->program] && vyre_row_spec_id(g->module, (vyre_row){r}) == id)
+      return r;
+  return 0;
+}
+
+/* Whether the constant is a side of the workgroup whose number another one has too: GLSL takes a number once, and the size has a
+ * name of its own. */
+static bool
+is_side(const glsl *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  uint32_t size = v->first[g->program];
+  while (size && !glsl_is(g, size, VYRE_OP_workgroup))
+    size = v->next[size];
+  return size && (v->a[size] == row || v->b[size] == row || v->c[size] == row) &&
+         other_of_id(g, vyre_row_spec_id(g->module, (vyre_row){row}), row) != 0;
+}
+
 static void
 put_spec(glsl *g, uint32_t row)
 {
-  const uint32_t id = vyre_row_spec_id(g->module, (vyre_row){row});
+  const uint32_t id = vyre_row_spec_id(g->module, (vyre_row){row}), other = other_of_id(g, id, row);
   const vyre_type type = glsl_row_type(g, row);
+  if (is_side(g, row))
+    return; /* behind the workgroup's size */
+  if (other && other < row && !is_side(g, other)) {
+    if (glsl_row_type(g, other) != type || glsl_payload(g, other) != glsl_payload(g, row))
+      glsl_fail(g, row, "two specialization constants of the number %u with types or values of their own\nFix: write SPIR-V", id);
+    glsl_put(g, "const %s %s = ", glsl_value_type(g, type), glsl_row_name(g, row));
+    glsl_put(g, "%s;\n", glsl_row_name(g, other));
+    return;
+  }
   if (id != UINT32_MAX)
     glsl_put(g, "layout(constant_id = %u) ", id);
   glsl_put(g, "const %s %s = ", glsl_value_type(g, type), glsl_row_name(g, row));
@@ -306,6 +338,9 @@ put_workgroup(glsl *g, uint32_t row)
       glsl_put(g, ", local_size_%c_id = %u", "xyz"[k], vyre_row_spec_id(g->module, (vyre_row){sizes[k]}));
   }
   glsl_put(g, ") in;\n");
+  for (uint32_t k = 0; k < 3; k++)
+    if (glsl_is(g, sizes[k], VYRE_OP_spec) && g->uses[sizes[k] - g->program] && is_side(g, sizes[k]))
+      glsl_put(g, "const uint %s = gl_WorkGroupSize.%c;\n", glsl_row_name(g, sizes[k]), "xyz"[k]);
 }
 
 /* Constants stand above the structs, whose lengths may be made of them. */
