@@ -251,7 +251,7 @@ put_initializer(glsl *g, vyre_type_id type, const uint32_t *words, uint32_t coun
                               : info.form == VYRE_FORM_VALUE ? VYRE_TYPE(VYRE_TYPE_KIND((vyre_type)type), 1)
                                                              : info.element;
     glsl_put(g, k ? ", " : "");
-    used += put_initializer(g, part, words + used, used < count ? count - used : 0);
+    used += put_initializer(g, part, words + (used < count ? used : count), used < count ? count - used : 0);
   }
   glsl_put(g, ")");
   return used;
@@ -264,12 +264,12 @@ put_variable(glsl *g, uint32_t buffer, const char *word, bool zero)
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)g->module, (vyre_row){buffer});
   glsl_put(g, "%s", word);
   glsl_declarator(g, g->v->imm[buffer], glsl_row_name(g, buffer));
-  if (info->initializer != UINT32_MAX) {
-    uint32_t count;
-    const uint32_t *words = vyre_module_initializer(g->module, info->initializer, &count);
+  uint32_t count = 0;
+  const uint32_t *words = info->initializer != UINT32_MAX ? vyre_module_initializer(g->module, info->initializer, &count) : NULL;
+  if (words && count) {
     glsl_put(g, " = ");
-    (void)put_initializer(g, g->v->imm[buffer], words, words ? count : 0);
-  } else if (zero) {
+    (void)put_initializer(g, g->v->imm[buffer], words, count);
+  } else if (zero || info->initializer != UINT32_MAX) { /* an initializer without words is zero */
     glsl_need(g, GLSL_NULL_INITIALIZER);
     glsl_put(g, " = {}");
   }
