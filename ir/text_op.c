@@ -192,7 +192,8 @@ parse_one(text_parser *p, op_reader *r)
   if (!text_parse_operand(p, operand))
     return false;
   if (r->op == VYRE_OP_tuple) {
-    if (!operand->bad && VYRE_TYPE_KIND(operand->type) != VYRE_TUPLE)
+    const vyre_kind kind = VYRE_TYPE_KIND(operand->type);
+    if (kind != VYRE_TUPLE && kind != VYRE_PATH) /* places are operands of opaque rows */
       text_want_value(p, operand);
     r->operands[0].bad |= operand->bad;
     if (!text_push_word(p, &p->stack, text_row_of(p, operand)))
@@ -376,6 +377,10 @@ build_part(text_parser *p, op_reader *r, text_operand *out)
                        : VYRE_TUPLE_COUNT(p->view->imm[tuple]);
   if (r->lanes >= count || type == VYRE_VOID) {
     out->bad = !text_error(p, r->token.start, r->token.length, NULL, "the tuple has parts 0 to %u", count ? count - 1 : 0);
+    return;
+  }
+  if (VYRE_TYPE_KIND(type) == VYRE_PATH) {
+    out->bad = !text_error(p, r->token.start, r->token.length, "name the place itself", "part %u is a place in memory", r->lanes);
     return;
   }
   finish(p, out, vyre_build(&p->builder, VYRE_OP_part, type, r->flags, r->lanes, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE));

@@ -284,7 +284,7 @@ check_semantics(verifier *k, uint32_t row, uint32_t order)
   uint32_t semantics = VYRE_ORDER_SEMANTICS(order), orders = semantics & 0x1eu;
   if (orders & (orders - 1))
     vyre_verify_report(k, row, "has more than one order (semantics 0x%x)", semantics);
-  if (semantics & ~0xffdeu) /* acquire ... sequentially consistent, the kinds of memory, available, visible, volatile */
+  if (semantics & ~VYRE_SEMANTICS)
     vyre_verify_report(k, row, "has unknown bits in its semantics 0x%x", semantics);
   if (VYRE_ORDER_MEMORY(order) > 5)
     vyre_verify_report(k, row, "has memory scope %u, which does not exist", VYRE_ORDER_MEMORY(order));

@@ -56,8 +56,10 @@ check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
     const uint32_t leaves = word->type ? vyre_type_leaves(k->module, word->type) : 1;
     for (uint32_t leaf = 0; leaf < leaves; leaf++, next++) {
       const uint32_t x = vyre_opaque_operand(k->view, row, next);
+      if (x == 0 && next < 2)
+        vyre_verify_report(k, row, "has no operand %u, but ones behind it", next);
       if (x == 0 || !row_is_reached(k, x))
-        return; /* an error of the tuple's */
+        return; /* or an error of the tuple's */
       const vyre_kind kind = VYRE_TYPE_KIND(type_of(k, x));
       if (word->type ? !fits(k, x, vyre_type_leaf(k->module, word->type, leaf))
                      : !kind_is_value(kind) && kind != VYRE_OPAQUE && kind != VYRE_PATH)

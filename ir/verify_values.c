@@ -179,7 +179,9 @@ check_part(verifier *k, uint32_t row)
   type = VYRE_TUPLE_TYPE(v->imm[tuple]);
   if (type == 0)
     type = mixed_part(k, tuple, v->imm[row]);
-  if (type)
+  if (VYRE_TYPE_KIND(type) == VYRE_PATH)
+    vyre_verify_report(k, row, "takes part %u of a tuple, which is a place in memory", v->imm[row]);
+  else if (type)
     result(k, row, type);
 }
 

@@ -69,7 +69,7 @@ barrier(import *m, const uint32_t *words, bool control)
     return import_fail(m, "its scopes or semantics are no constants");
   if (execution > 255 || memory > 255)
     return import_fail(m, "scope %u is not known", execution > 255 ? execution : memory);
-  vyre_build_barrier(&m->b, VYRE_ORDER(execution, memory, semantics & 0xffffu));
+  vyre_build_barrier(&m->b, VYRE_ORDER(execution, memory, semantics & VYRE_SEMANTICS));
   return true;
 }
 

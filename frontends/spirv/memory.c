@@ -503,7 +503,7 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
   bool stores = op == SpvOpAtomicStore;
   uint32_t row =
       vyre_build(&m->b, (vyre_opcode)a->vyre, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
-                 VYRE_ORDER(0, scope, semantics & 0xffffu), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator})
+                 VYRE_ORDER(0, scope, semantics & VYRE_SEMANTICS), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator})
           .id;
   if (stores)
     return !failed(m);

@@ -301,6 +301,7 @@ typedef enum vyre_access {
 #define VYRE_ORDER_EXECUTION(imm)                (255u & (imm))
 #define VYRE_ORDER_MEMORY(imm)                   ((imm) >> 8 & 255u)
 #define VYRE_ORDER_SEMANTICS(imm)                ((imm) >> 16)
+#define VYRE_SEMANTICS                           0xffdeu /* the bits that mean something: order, kinds of memory, available, visible, volatile */
 
 /* imm of a `case`: 1 if the default is entered here too.  Its a is 0 (default alone), a const row, or a tuple of const rows. */
 #define VYRE_CASE_DEFAULT 1u

@@ -550,6 +550,11 @@ BREAKS(tuple_part_type) { return vyre_build(&x->b, VYRE_OP_tuple, TUPLE, 0, VYRE
 BREAKS(tuple_type_left_out) { return vyre_build(&x->b, VYRE_OP_tuple, TUPLE, 0, VYRE_TUPLE_OF(2, 0), 0, x->u, x->u, NONE).id; }
 BREAKS(part_of_value) { return op3(x, VYRE_OP_part, U32, x->u, NONE, NONE).id; }
 BREAKS(part_number) { return vyre_build(&x->b, VYRE_OP_part, U32, 0, 2, 0, x->pair, NONE, NONE).id; }
+BREAKS(part_of_place)
+{
+  const vyre_row places = vyre_build_tuple(&x->b, (const vyre_row[]){x->in, x->in}, 2);
+  return vyre_build(&x->b, VYRE_OP_part, VYRE_TYPE(VYRE_PATH, 1), 0, 0, 0, places, NONE, NONE).id;
+}
 BREAKS(part_type) { return vyre_build(&x->b, VYRE_OP_part, I32, 0, 0, 0, x->pair, NONE, NONE).id; }
 BREAKS(part_type_of_mixed)
 {
