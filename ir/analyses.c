@@ -12,8 +12,14 @@
 #include <string.h>
 
 const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
-    {VYRE_LOOPS, "the innermost loop around"}, {VYRE_LOOPS, "the loop behind"},       {VYRE_LOOPS, "the first exit of"},
-    {VYRE_DOMINANCE, "the last row in"},       {VYRE_LEVELS, "the operand level of"}, {VYRE_LEVELS, "the depth of"},
+    {VYRE_LOOPS, "the innermost loop around"},
+    {VYRE_LOOPS, "the loop behind"},
+    {VYRE_LOOPS, "the first exit of"},
+    {VYRE_DOMINANCE, "the last row in"},
+    {VYRE_LEVELS, "the operand level of"},
+    {VYRE_LEVELS, "the depth of"},
+    {VYRE_HASHES, "the hash of"},
+    {VYRE_CLASSES, "the smallest equal of"},
 };
 
 #define AT(column) ((column)-COLUMN_ANALYSIS)
@@ -152,7 +158,8 @@ void
 vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
 {
   const uint32_t **const shown[ANALYSIS_COLUMNS] = {&module->view.loop, &module->view.loop_next, &module->view.loop_exit,
-                                                    &module->view.end,  &module->view.level,     &module->view.depth};
+                                                    &module->view.end,  &module->view.level,     &module->view.depth,
+                                                    &module->view.hash, &module->view.canonical};
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
     *shown[i] = vyre_analysis_columns[i].analysis & analyses & module->made ? module->column[COLUMN_ANALYSIS + i] : NULL;
 }
@@ -160,7 +167,8 @@ vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
 static uint32_t
 shown_analyses(const vyre_view *v)
 {
-  return (v->loop ? VYRE_LOOPS : 0) | (v->end ? VYRE_DOMINANCE : 0) | (v->level ? VYRE_LEVELS : 0);
+  return (v->loop ? VYRE_LOOPS : 0) | (v->end ? VYRE_DOMINANCE : 0) | (v->level ? VYRE_LEVELS : 0) | (v->hash ? VYRE_HASHES : 0) |
+         (v->canonical ? VYRE_CLASSES : 0);
 }
 
 /* Room for each column of these analyses, zero behind the last row. */
@@ -186,6 +194,7 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
 {
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses of a module that is not sealed");
+  analyses &= VYRE_ANALYSES;
   if (analyses & VYRE_VERSIONS)
     VYRE_TRY(vyre_module_make_versions(module));
   if (!take_columns(module, analyses))
@@ -194,6 +203,15 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
   module->made |= analyses & ~VYRE_VERSIONS;
   vyre_module_show_analyses(module, shown_analyses(&module->view) | analyses);
   return VYRE_OK;
+}
+
+uint32_t *
+vyre_module_open_column(vyre_module *module, uint32_t which)
+{
+  if (!vyre_module_is_sealed(module) || !take_columns(module, which & VYRE_COLUMNS))
+    return NULL;
+  module->made |= which & VYRE_COLUMNS;
+  return which == VYRE_HASHES ? module->column[COLUMN_HASH] : which == VYRE_CLASSES ? module->column[COLUMN_CANONICAL] : NULL;
 }
 
 void

@@ -208,7 +208,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   VYRE_TRY(vyre_module_status(module));
   uint32_t rows = module->view.rows;
   if (!module->sealed) /* their columns are by row */
-    vyre_module_drop_analyses(module, VYRE_ANALYSES & ~VYRE_VERSIONS, false);
+    vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false);
   if (module->sealed || table_is_dense(module)) {
     for (uint32_t row = 0; map && row < rows; row++)
       map[row] = row;

@@ -281,7 +281,7 @@ vyre_module_destroy(vyre_module *module)
 void
 vyre_module_clear(vyre_module *module)
 {
-  vyre_module_drop_analyses(module, VYRE_ANALYSES, false);
+  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   table_clear_side(module);
   table_set_clear(&module->strings);
   table_set_clear(&module->consts);

@@ -47,6 +47,8 @@ typedef enum table_column {
   COLUMN_END,
   COLUMN_LEVEL,
   COLUMN_DEPTH,
+  COLUMN_HASH,
+  COLUMN_CANONICAL,
   COLUMN__COUNT
 } table_column;
 

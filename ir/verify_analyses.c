@@ -8,13 +8,14 @@
 
 #include <stdio.h>
 
-/* Levels and depths are numbers, all others rows. */
+/* Levels, depths and hashes are numbers, all others rows. */
 static const char *
 show_value(const verifier *k, uint32_t analysis, uint32_t value, text_buffer *buffer)
 {
-  if (analysis != VYRE_LEVELS && value && value < k->rows)
+  const bool is_row = analysis != VYRE_LEVELS && analysis != VYRE_HASHES;
+  if (is_row && value && value < k->rows)
     return vyre_verify_show(k, value, buffer);
-  snprintf(buffer->text, sizeof buffer->text, analysis != VYRE_LEVELS && !value ? "none" : "%u", value);
+  snprintf(buffer->text, sizeof buffer->text, is_row && !value ? "none" : "%u", value);
   return buffer->text;
 }
 
@@ -36,7 +37,7 @@ vyre_verify_analyses(const vyre_module *module, uint32_t analyses)
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   const verifier k = {.module = module, .view = v, .rows = v->rows};
-  const uint32_t by_row = analyses & ~VYRE_VERSIONS;
+  const uint32_t by_row = analyses & VYRE_ANALYSES & ~VYRE_VERSIONS;
   const size_t bytes = ANALYSIS_COLUMNS * v->rows * sizeof(uint32_t);
   if (by_row & ~module->made)
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses 0x%x are claimed to hold and were never made", by_row & ~module->made);
@@ -56,4 +57,15 @@ vyre_verify_analyses(const vyre_module *module, uint32_t analyses)
       status = compare_column(&k, &vyre_analysis_columns[i], module->column[COLUMN_ANALYSIS + i], columns[i]);
   allocator->resize(allocator->user, memory, bytes, 0);
   return status;
+}
+
+vyre_status
+vyre_verify_column(const vyre_module *module, uint32_t which, const uint32_t *held)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const verifier k = {.module = module, .view = v, .rows = v->rows};
+  for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
+    if (vyre_analysis_columns[i].analysis == which && (which & module->made))
+      VYRE_TRY(compare_column(&k, &vyre_analysis_columns[i], held, module->column[COLUMN_ANALYSIS + i]));
+  return VYRE_OK;
 }

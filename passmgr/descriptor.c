@@ -22,7 +22,7 @@
 #define ABI_MAJOR(abi) ((abi) >> 16)
 #define ABI_MINOR(abi) ((abi)&0xffffu)
 
-static const uint32_t known_analyses = VYRE_ANALYSES;
+static const uint32_t known_analyses = VYRE_ANALYSES | VYRE_COLUMNS;
 
 typedef struct reader {
   const vyre_allocator *allocator;
@@ -180,6 +180,21 @@ check_name(const reader *r, const char *name)
 }
 
 static vyre_status
+check_provides(const reader *r, const vyre_pass *pass)
+{
+  const uint32_t lowest = pass->provides & (~pass->provides + 1);
+  if (pass->provides & ~VYRE_COLUMNS)
+    return BAD(r, "pass '%s' provides columns 0x%x that this host does not know\nFix: update vyre", pass->name,
+               pass->provides & ~VYRE_COLUMNS);
+  if (pass->provides && pass->param_count)
+    return BAD(r, "pass '%s' provides a column, and so may have no parameters", pass->name);
+  if (lowest && pass->requires_ >= lowest)
+    return BAD(r, "pass '%s' provides column 0x%x and requires 0x%x, which is not made before it", pass->name, pass->provides,
+               pass->requires_ & ~(lowest - 1));
+  return VYRE_OK;
+}
+
+static vyre_status
 read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_record **out)
 {
   char what[48];
@@ -201,12 +216,12 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
     return BAD(r, "pass '%s' has no run function", pass->name);
   if (!pass->summary)
     return BAD(r, "pass '%s' has no summary", pass->name);
-  if (pass->flags || pass->reserved)
-    return BAD(r, "pass '%s' has flags 0x%x that this host does not know\nFix: update vyre", pass->name,
-               pass->flags | pass->reserved);
+  if (pass->flags)
+    return BAD(r, "pass '%s' has flags 0x%x that this host does not know\nFix: update vyre", pass->name, pass->flags);
   if (pass->requires_ & ~known_analyses)
     return BAD(r, "pass '%s' requires analyses 0x%x that this host does not know\nFix: update vyre", pass->name,
                pass->requires_ & ~known_analyses);
+  VYRE_TRY(check_provides(r, pass));
   return read_params(r, record);
 }
 

@@ -242,6 +242,16 @@ host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row
   }
 }
 
+static uint32_t *
+host_column(vyre_pass_ctx *ctx, uint32_t which)
+{
+  const vyre_context *context = vyre_context_of(ctx);
+  uint32_t *column = (which & ~context->record->pass.provides) == 0 ? vyre_module_open_column(context->module, which) : NULL;
+  if (column && context->options.check_changed) /* what is left unfilled shows */
+    memset(column, 0xff, vyre_module_view(context->module)->rows * sizeof(uint32_t));
+  return column;
+}
+
 const vyre_host *
 vyre_host_table(void)
 {
@@ -266,6 +276,7 @@ vyre_host_table(void)
       .fold = vyre_host_fold,
       .right_type = host_right_type,
       .each_pinned = host_each_pinned,
+      .column = host_column,
   };
   return &table;
 }

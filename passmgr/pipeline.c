@@ -167,6 +167,23 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
                           shown, near.word);
 }
 
+/* Whether every column that the pass requires, itself or for one that it requires, has a pass that provides it. */
+static vyre_status
+check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_record *record)
+{
+  uint32_t wanted = record->pass.requires_;
+  for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;) {
+    const uint32_t column = wanted & vyre_analyses[i].bit & VYRE_COLUMNS;
+    const vyre_pass_record *provider = column ? vyre_registry_provider(p->registry, column) : NULL;
+    if (column && !provider)
+      return vyre_parser_fail(p, at, length, "Fix: -load a plugin that has one", "pass '%s' requires %s, and no pass provides them",
+                              record->pass.name, vyre_analyses[i].name);
+    if (provider)
+      wanted |= provider->pass.requires_; /* those stand before it */
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
 {
@@ -187,7 +204,7 @@ resolve(const vyre_parser *p, size_t at, size_t length, vyre_node *out)
     out->record = vyre_registry_find(p->registry, name, length, &other);
   }
   if (out->record)
-    return VYRE_OK;
+    return check_provided(p, at, length, out->record);
   if (!other)
     return unknown_pass(p, at, length);
   return vyre_parser_fail(p, at, length, NULL,
@@ -364,6 +381,7 @@ vyre_pipeline_parse(const vyre_registry *registry, const char *text, size_t leng
   if (!pipeline)
     return VYRE_OUT_OF_MEMORY("for the pipeline");
   pipeline->allocator = registry->allocator;
+  pipeline->registry = registry;
   vyre_parser parser = {registry, name, text, length, 0, 0, 0, 1, pipeline};
   vyre_status status = parse_text(&parser);
   if (status)

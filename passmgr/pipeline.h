@@ -22,6 +22,7 @@ typedef struct vyre_node {
 
 struct vyre_pipeline {
   vyre_allocator allocator;
+  const vyre_registry *registry; /* what its passes require is provided from here */
   vyre_node *nodes; /* 0 is the root, a group that is not written */
   uint32_t node_count, node_capacity;
   uint64_t *values;

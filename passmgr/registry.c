@@ -91,6 +91,31 @@ taken(const char *name, const char *owner, const char *path)
   return vyre_status_note(status, "while loading plugin '%s'", path);
 }
 
+const vyre_pass_record *
+vyre_registry_provider(const vyre_registry *registry, uint32_t column)
+{
+  for (uint32_t i = 0; i < registry->pass_count; i++)
+    if (registry->passes[i]->pass.provides & column)
+      return registry->passes[i];
+  return NULL;
+}
+
+/* A column is one pass's: what it holds depends on nothing else. */
+static vyre_status
+check_columns(const vyre_registry *registry, vyre_pass_record **passes, uint32_t index, const char *path)
+{
+  const vyre_pass *pass = &passes[index]->pass;
+  const vyre_pass_record *owner = vyre_registry_provider(registry, pass->provides);
+  for (uint32_t k = 0; k < index && !owner; k++)
+    if (passes[k]->pass.provides & pass->provides)
+      owner = passes[k];
+  if (!owner)
+    return VYRE_OK;
+  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' provides a column that pass '%s' (%s) provides already", pass->name,
+                                  owner->pass.name, owner->plugin ? owner->plugin->path : path);
+  return vyre_status_note(status, "while loading plugin '%s'", path);
+}
+
 static vyre_status
 check_free(const vyre_registry *registry, vyre_pass_record **passes, uint32_t index, const char *path)
 {
@@ -123,6 +148,8 @@ add_passes(vyre_registry *registry, const vyre_plugin *plugin, vyre_pass_record 
 {
   for (uint32_t i = 0; i < plugin->pass_count; i++)
     VYRE_TRY(check_free(registry, passes, i, path));
+  for (uint32_t i = 0; i < plugin->pass_count; i++)
+    VYRE_TRY(check_columns(registry, passes, i, path));
   const vyre_allocator *allocator = &registry->allocator;
   vyre_plugin_record *record = vyre_take(allocator, sizeof(*record));
   char *path_copy = vyre_take_text(allocator, path);
@@ -275,8 +302,9 @@ help_unknown(const vyre_registry *registry, const char *name)
   return VYRE_ERROR(VYRE_CODE_USAGE, "unknown pass '%s'\nFix: -list-passes shows what there is, -load=FILE adds more", name);
 }
 
-const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {
-    {VYRE_VERSIONS, "versions"}, {VYRE_LOOPS, "loops"}, {VYRE_DOMINANCE, "dominance"}, {VYRE_LEVELS, "levels"}};
+const vyre_analysis vyre_analyses[VYRE_ANALYSIS_COUNT] = {{VYRE_VERSIONS, "versions"},   {VYRE_LOOPS, "loops"},
+                                                          {VYRE_DOMINANCE, "dominance"}, {VYRE_LEVELS, "levels"},
+                                                          {VYRE_HASHES, "hashes"},       {VYRE_CLASSES, "classes"}};
 
 /* "Requires: versions, loops"; nothing where there are none. */
 static vyre_status
@@ -313,6 +341,7 @@ help(const vyre_registry *registry, const char *name, vyre_bytes *out)
   VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out));
   VYRE_TRY(help_analyses("\nRequires: ", pass->requires_, out));
   VYRE_TRY(help_analyses(pass->requires_ ? "Preserves: " : "\nPreserves: ", pass->preserves, out));
+  VYRE_TRY(help_analyses(pass->requires_ | pass->preserves ? "Provides: " : "\nProvides: ", pass->provides, out));
   return vyre_bytes_printf(out, "\nFrom plugin %s %s, %s\n", record->plugin->plugin.name, record->plugin->plugin.version,
                            record->plugin->path);
 }

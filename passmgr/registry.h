@@ -31,8 +31,8 @@ struct vyre_registry {
   uint32_t pass_count, pass_capacity;
 };
 
-/* The analyses, in the order in which they are made; the names are for users. */
-enum { VYRE_ANALYSIS_COUNT = 4 };
+/* The analyses and columns, in the order in which they are made; the names are for users. */
+enum { VYRE_ANALYSIS_COUNT = 6 };
 typedef struct vyre_analysis {
   uint32_t bit;
   const char *name;
@@ -52,6 +52,9 @@ VYRE_MUST_USE vyre_status vyre_registry_add_descriptor(vyre_registry *registry, 
  * where two plugins have it. */
 const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const char *name, size_t length,
                                            const vyre_pass_record **out_other);
+
+/* The pass that provides the column, one bit of VYRE_COLUMNS; NULL: none. */
+const vyre_pass_record *vyre_registry_provider(const vyre_registry *registry, uint32_t column);
 
 /* Names that are no pass's: combinators, and what later versions mean by them. */
 typedef enum vyre_reserved {

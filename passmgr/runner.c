@@ -1,5 +1,5 @@
-/* Running a pipeline: everything that is done for every pass alike.  Analyses made before, statuses and changes checked after,
- * sealing, verifying, printing, timing, counting.
+/* Running a pipeline: everything that is done for every pass alike.  Analyses and columns made before, statuses and changes checked
+ * after, sealing, verifying, printing, timing, counting.
  *
  * A pass that said it changed the module leaves it to be sealed here, always, so that nothing depends on who looks.  Whatever is
  * observed, the module that comes out is the same.
@@ -22,7 +22,7 @@ typedef struct run {
   vyre_module *module;
   vyre_pipeline_options options;
   uint64_t number; /* of pass runs so far */
-  uint32_t fresh;  /* analyses that hold */
+  uint32_t fresh;  /* analyses and columns that hold */
 } run;
 
 uint64_t
@@ -99,24 +99,93 @@ hash_module(const vyre_module *module)
 
 /* ---- one pass ------------------------------------------------------------------------------------------------------------ */
 
+static vyre_status
+check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
+{
+  if (result > VYRE_CHANGED)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
+                      record->pass.name, record->plugin->path, result);
+  if (record->pass.provides && result == VYRE_CHANGED)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, and said that it changed the module", record->pass.name,
+                      record->plugin->path);
+  if (r->options.check_changed && result == VYRE_UNCHANGED && hash_module(r->module) != before)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
+                      record->pass.name, record->plugin->path);
+  return VYRE_OK;
+}
+
+/* Calls it; what it returns is a status it was given, or no status at all.  `shown` is its name in the report. */
+static vyre_status
+call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+{
+  vyre_context context = {
+      .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
+      .allocator = vyre_module_allocator(r->module),
+      .record = record,
+      .values = values,
+      .module = r->module,
+      .options = r->options,
+  };
+  *out = VYRE_UNCHANGED;
+  uint64_t start = vyre_now();
+  vyre_status status = record->pass.run(&context.base, r->module, out);
+  vyre_report_run_add(r->options.report, shown, vyre_now() - start, *out == VYRE_CHANGED);
+  if (!vyre_context_settle(&context, status) && status)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
+                        record->pass.name);
+  vyre_context_free_scratch(&context);
+  /* A builder that had no memory said so to the module alone. */
+  return status ? status : vyre_module_status(r->module);
+}
+
+/* Calls it and looks at what it says.  What a pass provides holds from here on. */
+static vyre_status
+call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+{
+  uint64_t before = r->options.check_changed ? hash_module(r->module) : 0;
+  VYRE_TRY(call_pass(r, record, values, shown, out));
+  VYRE_TRY(check_claim(r, record, before, *out));
+  r->fresh |= record->pass.provides;
+  return VYRE_OK;
+}
+
+/* By the library, or by the pass that provides it; what that requires was made before. */
+static vyre_status
+make_one(run *r, const vyre_analysis *analysis)
+{
+  char name[32];
+  vyre_result unchanged;
+  snprintf(name, sizeof(name), "(%s)", analysis->name);
+  if (analysis->bit & VYRE_COLUMNS) {
+    const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
+    vyre_module_show_analyses(r->module, provider->pass.requires_);
+    return vyre_status_note(call_and_check(r, provider, NULL, name, &unchanged), "in pass '%s', which provides %s",
+                            provider->pass.name, analysis->name);
+  }
+  uint64_t start = vyre_now();
+  VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
+  r->fresh |= analysis->bit;
+  vyre_report_run_add(r->options.report, name, vyre_now() - start, false);
+  return VYRE_OK;
+}
+
 /* Those that do not hold are made; the pass sees the ones that it requires and no others, so that it cannot live on what happened
  * to hold. */
 static vyre_status
 make_analyses(run *r, uint32_t wanted)
 {
-  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++) {
-    if (!(wanted & ~r->fresh & vyre_analyses[i].bit))
-      continue;
-    char name[32];
-    uint64_t start = vyre_now();
-    VYRE_TRY(vyre_module_make_analyses(r->module, vyre_analyses[i].bit));
-    r->fresh |= vyre_analyses[i].bit;
-    snprintf(name, sizeof(name), "(%s)", vyre_analyses[i].name);
-    vyre_report_run_add(r->options.report, name, vyre_now() - start, false);
-  }
+  uint32_t needed = wanted & ~r->fresh;
+  for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
+    if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
+      needed |= vyre_registry_provider(r->pipeline->registry, vyre_analyses[i].bit)->pass.requires_ & ~r->fresh;
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
+    if (needed & vyre_analyses[i].bit)
+      VYRE_TRY(make_one(r, &vyre_analyses[i]));
   vyre_module_show_analyses(r->module, wanted);
   return VYRE_OK;
 }
+
+/* ---- after it ------------------------------------------------------------------------------------------------------------ */
 
 /* A change ends what the pass does not preserve; where rows are renumbered, all but versions, which sealing renumbers too. */
 static vyre_status
@@ -134,51 +203,37 @@ settle_change(run *r, const vyre_pass *pass)
   return VYRE_OK;
 }
 
+/* A column that is claimed to hold is made again and compared.  The rows are the same: else it would have been dropped. */
+static vyre_status
+verify_column(run *r, const vyre_analysis *column)
+{
+  const vyre_view *view = vyre_module_view(r->module);
+  const vyre_allocator *allocator = vyre_module_allocator(r->module);
+  const size_t bytes = view->rows * sizeof(uint32_t);
+  uint32_t *held = vyre_take(allocator, bytes);
+  if (!held)
+    return VYRE_OUT_OF_MEMORY("while comparing a column");
+  vyre_module_show_analyses(r->module, column->bit);
+  memcpy(held, column->bit == VYRE_HASHES ? view->hash : view->canonical, bytes);
+  r->fresh &= ~column->bit;
+  vyre_status status = make_analyses(r, column->bit);
+  if (!status)
+    status = vyre_verify_column(r->module, column->bit, held);
+  vyre_release(allocator, held, bytes);
+  return status;
+}
+
 static vyre_status
 verify_after(run *r, const vyre_pass *pass)
 {
   uint64_t start = vyre_now();
   VYRE_TRY(vyre_module_check(r->module, &r->options));
   vyre_status status = vyre_verify_analyses(r->module, r->fresh);
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT && !status; i++)
+    if (vyre_analyses[i].bit & VYRE_COLUMNS & r->fresh & ~pass->provides)
+      status = verify_column(r, &vyre_analyses[i]);
   vyre_report_run_add(r->options.report, "(verify)", vyre_now() - start, false);
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
-}
-
-static vyre_status
-check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_result result)
-{
-  if (result > VYRE_CHANGED)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) returned result %u, which is neither unchanged nor changed",
-                      record->pass.name, record->plugin->path, result);
-  if (r->options.check_changed && result == VYRE_UNCHANGED && hash_module(r->module) != before)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
-                      record->pass.name, record->plugin->path);
-  return VYRE_OK;
-}
-
-/* Calls it; what it returns is a status it was given, or no status at all. */
-static vyre_status
-call_pass(run *r, const vyre_node *node, vyre_result *out)
-{
-  const vyre_pass_record *record = node->record;
-  vyre_context context = {
-      .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
-      .allocator = vyre_module_allocator(r->module),
-      .record = record,
-      .values = vyre_node_values(r->pipeline, node),
-      .module = r->module,
-      .options = r->options,
-  };
-  *out = VYRE_UNCHANGED;
-  uint64_t start = vyre_now();
-  vyre_status status = record->pass.run(&context.base, r->module, out);
-  vyre_report_run_add(r->options.report, record->pass.name, vyre_now() - start, *out == VYRE_CHANGED);
-  if (!vyre_context_settle(&context, status) && status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
-                        record->pass.name);
-  vyre_context_free_scratch(&context);
-  /* A builder that had no memory said so to the module alone. */
-  return status ? status : vyre_module_status(r->module);
 }
 
 static vyre_status
@@ -188,10 +243,8 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   if (r->options.print_before_all)
     VYRE_TRY(print_with_banner(r, "before", what, true));
   VYRE_TRY(make_analyses(r, record->pass.requires_));
-  uint64_t before = r->options.check_changed ? hash_module(r->module) : 0;
   vyre_result result;
-  VYRE_TRY(call_pass(r, node, &result));
-  VYRE_TRY(check_claim(r, record, before, result));
+  VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
   *out_changed |= changed;
   if (changed)
@@ -299,8 +352,9 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (r.options.print_changed)
     VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
   bool changed = false;
-  vyre_module_drop_analyses(module, VYRE_ANALYSES, false); /* who called may have made some, and changed the module since */
+  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
+                            false); /* who called may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
-  vyre_module_drop_analyses(module, VYRE_ANALYSES, false);
+  vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   return status;
 }

@@ -270,6 +270,9 @@ VYRE_MUST_USE vyre_status vyre_module_make_versions(vyre_module *module);
  * has their columns.  A change makes them wrong, which nobody notices; sealing renumbers rows and so drops all but versions.
  * Loops, dominance and levels are linear in rows, without scratch. */
 VYRE_MUST_USE vyre_status vyre_module_make_analyses(vyre_module *module, uint32_t analyses);
+/* One of VYRE_COLUMNS of a sealed module, to be filled: an element a row, the first of row 0.  It is shown when that is asked for.
+ * NULL: no memory, and the module failed; or there is no such column. */
+uint32_t *vyre_module_open_column(vyre_module *module, uint32_t which);
 /* The view has the columns of these, of those that are made, and of no others; none is made or lost. */
 void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
 /* Their columns leave the view.  poison: what was known is overwritten with UINT32_MAX, versions too, so that who still looks at it

@@ -33,7 +33,8 @@ typedef uint32_t vyre_result;
 #define VYRE_CHANGED   1u
 
 /* Analyses (types.h: VYRE_VERSIONS, VYRE_LOOPS, VYRE_DOMINANCE, VYRE_LEVELS; a pass asks them through view.h) are made fresh by
- * the manager before a pass that requires them, and dropped after a pass that changed without preserving them. */
+ * the manager before a pass that requires them, and dropped after a pass that changed without preserving them.  So are columns
+ * (VYRE_HASHES, VYRE_CLASSES): those by running the pass that provides them. */
 
 /* Parameters: `name<factor=4;quiet>`.  The manager checks text against this table before any input is read. */
 typedef enum vyre_param_type { VYRE_PARAM_FLAG = 1, VYRE_PARAM_UINT = 2, VYRE_PARAM_WORD = 3 } vyre_param_type;
@@ -58,7 +59,7 @@ typedef struct vyre_pass {
   uint32_t param_count;
   uint32_t requires_; /* analyses */
   uint32_t preserves; /* analyses still right after a change */
-  uint32_t reserved;
+  uint32_t provides;  /* of VYRE_COLUMNS: it fills them, changes nothing, and has no parameters */
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out);
 } vyre_pass;
 
@@ -116,6 +117,10 @@ typedef struct vyre_host {
   vyre_type (*right_type)(const vyre_module *module, uint32_t row);
   /* Rows that types' lengths use: pinned.  Calls back for each such type. */
   void (*each_pinned)(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user);
+
+  /* A column that the pass provides (one bit of VYRE_COLUMNS), to be filled: an element a row, the first of row 0, none of them
+   * known.  NULL: out of memory, or the pass does not provide it. */
+  uint32_t *(*column)(vyre_pass_ctx *ctx, uint32_t which);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

@@ -217,14 +217,22 @@ typedef struct vyre_view {
   const uint32_t *end;          /* VYRE_DOMINANCE: the last row in it; itself where there is none */
   const uint32_t *level;        /* VYRE_LEVELS: steps of the longest path over operands to a row that has none */
   const uint32_t *depth;        /* rows around it: 0 of a program, 1 of what stands in it */
+  const uint32_t *hash;         /* VYRE_HASHES: a hash of its value: equal rows have equal ones */
+  const uint32_t *canonical;    /* VYRE_CLASSES: the smallest row of its program that is equal to it */
 } vyre_view;
 
-/* Analyses.  Versions are no column of their own: they are imm_hi of the reading rows. */
+/* Analyses: what the library makes of a module.  Versions are no column of their own: they are imm_hi of the reading rows. */
 #define VYRE_VERSIONS  (1u << 0)
 #define VYRE_LOOPS     (1u << 1)
 #define VYRE_DOMINANCE (1u << 2)
 #define VYRE_LEVELS    (1u << 3)
 #define VYRE_ANALYSES  (VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS) /* all there are */
+
+/* Columns that a pass makes of a module, and that are asked for as analyses are.  ORDER: the pass that provides one may require
+ * analyses, and those of these that stand before it. */
+#define VYRE_HASHES  (1u << 4)
+#define VYRE_CLASSES (1u << 5)
+#define VYRE_COLUMNS (VYRE_HASHES | VYRE_CLASSES)
 
 /* Region roles: imm of a `region` row. */
 typedef enum vyre_role { VYRE_THEN, VYRE_ELSE, VYRE_BODY, VYRE_CONTINUING, VYRE_BLOCK } vyre_role;

@@ -30,8 +30,10 @@ VYRE_MUST_USE vyre_status vyre_verify_print(const vyre_module *module, const vyr
 /* For a sealed module without errors whose versions are claimed to be fresh: makes them again and compares.  OK, or the first
  * difference. */
 VYRE_MUST_USE vyre_status vyre_verify_versions(const vyre_module *module);
-/* The same for any analyses (types.h).  One that is claimed and was not made is an INTERNAL error. */
+/* The same for any analyses (types.h; VYRE_COLUMNS are left out).  One that is claimed and was not made is an INTERNAL error. */
 VYRE_MUST_USE vyre_status vyre_verify_analyses(const vyre_module *module, uint32_t analyses);
+/* Compares one of VYRE_COLUMNS, as it was made again, with what was held before: an element a row.  OK, or the first difference. */
+VYRE_MUST_USE vyre_status vyre_verify_column(const vyre_module *module, uint32_t which, const uint32_t *held);
 void vyre_verify_errors_free(vyre_verify_errors *errors);
 
 #ifdef __cplusplus

@@ -29,6 +29,16 @@ vyre_row_is_pure(const vyre_view *view, uint32_t row)
   return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
 }
 
+/* A row that may be the same value as another one: pure, or a read with a version that is not volatile; nothing is said of it in the
+ * side table. */
+static inline bool
+vyre_row_is_value(const vyre_view *view, uint32_t row)
+{
+  const vyre_op_info *info = &view->op_infos[VYRE_ROW_OP(view->op[row])];
+  return ((info->flags & VYRE_OP_PURE) != 0 || vyre_op_has_version(info)) &&
+         (VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
+}
+
 static inline uint64_t
 vyre_row_imm(const vyre_view *view, uint32_t row)
 {

@@ -229,6 +229,40 @@ wrong_parameters(void **state)
 }
 
 static void
+a_column_is_one_pass_s(void **state)
+{
+  (void)state;
+  p.passes[0].provides = 1u << 30 | VYRE_HASHES;
+  refused("pass 'acme.one' provides columns 0x40000000 that this host does not know\n"
+          "  while loading plugin '/abs/libacme.so'\nFix: update vyre");
+  p.passes[0].provides = VYRE_VERSIONS;
+  refused("pass 'acme.one' provides columns 0x1 that this host does not know");
+  p.passes[1].provides = VYRE_HASHES;
+  refused("pass 'acme.two' provides a column, and so may have no parameters");
+  p.passes[0].provides = VYRE_HASHES;
+  p.passes[0].requires_ = VYRE_HASHES;
+  refused("pass 'acme.one' provides column 0x10 and requires 0x10, which is not made before it");
+  p.passes[0].provides = VYRE_HASHES;
+  p.passes[0].requires_ = VYRE_CLASSES | VYRE_LEVELS;
+  refused("pass 'acme.one' provides column 0x10 and requires 0x20, which is not made before it");
+  p.passes[0].provides = p.passes[1].provides = VYRE_CLASSES;
+  p.passes[1].param_count = 0;
+  refused("pass 'acme.two' provides a column that pass 'acme.one' (/abs/libacme.so) provides already");
+  p.passes[0].provides = VYRE_CLASSES;
+  p.passes[0].requires_ = VYRE_HASHES | VYRE_LEVELS;
+  added();
+  assert_int_equal(vyre_registry_pass(registry, 0).pass->provides, VYRE_CLASSES);
+  make_good();
+  p.plugin.name = "beta";
+  p.passes[0].name = "beta.one";
+  p.passes[1].name = "beta.two";
+  p.passes[1].long_name = NULL;
+  p.passes[0].provides = VYRE_CLASSES;
+  refused("pass 'beta.one' provides a column that pass 'acme.one' (/abs/libacme.so) provides already\n"
+          "  while loading plugin '/abs/libacme.so'");
+}
+
+static void
 names_are_taken_once(void **state)
 {
   (void)state;
@@ -317,8 +351,9 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_registry, end_registry)
   const struct CMUnitTest tests[] = {
-      TEST(a_good_one_is_copied), TEST(wrong_plugin_fields), TEST(wrong_pass_fields),         TEST(wrong_parameters),
-      TEST(names_are_taken_once), TEST(larger_structs),      TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
+      TEST(a_good_one_is_copied), TEST(wrong_plugin_fields),       TEST(wrong_pass_fields),
+      TEST(wrong_parameters),     TEST(a_column_is_one_pass_s),    TEST(names_are_taken_once),
+      TEST(larger_structs),       TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,13 +37,6 @@ hoist(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 /* ---- merge: uses of a row become uses of the nearest equal one that dominates it; O(rows^2) -------------------------------- */
 
 static bool
-is_value(const vyre_view *v, uint32_t row)
-{
-  return (vyre_row_is_pure(v, row) || vyre_op_has_version(&v->op_infos[VYRE_ROW_OP(v->op[row])])) &&
-         (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
-}
-
-static bool
 are_equal(const vyre_view *v, const uint32_t *fwd, uint32_t x, uint32_t y)
 {
   return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && fwd[v->a[x]] == fwd[v->a[y]] &&
@@ -60,7 +53,7 @@ merge(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     return ctx->host->out_of_memory(ctx);
   for (uint32_t y = 1; y < v->rows; y++) {
     fwd[y] = y;
-    for (uint32_t x = y - 1; x > 0 && is_value(v, y) && fwd[y] == y; x--)
+    for (uint32_t x = y - 1; x > 0 && vyre_row_is_value(v, y) && fwd[y] == y; x--)
       if (vyre_row_dominates(v, x, y) && are_equal(v, fwd, x, y))
         fwd[y] = fwd[x];
     if (fwd[y] != y) {

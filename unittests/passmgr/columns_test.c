@@ -1,0 +1,306 @@
+/* Columns that passes provide: made for who requires them, once while they hold, seen by nobody else, compared and poisoned where
+ * changes are checked, and refused from who may not provide them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_allocator.h"
+#include "vyre/passmgr.h"
+
+/* ---- the passes: hashes are three times the row and the number of rows, classes what the hashes say; each run is a letter in
+ * `ran`
+ * ---- */
+
+static char ran[100];
+static size_t ran_count;
+static bool leave_a_gap;
+static uint32_t seen; /* the hash of row 2 */
+
+static void
+note(char letter)
+{
+  assert_true(ran_count < sizeof(ran) - 1);
+  ran[ran_count++] = letter;
+  ran[ran_count] = '\0';
+}
+
+static uint32_t
+hash_of(const vyre_view *v, uint32_t row)
+{
+  return 3 * row + (v->imm[row] << 16);
+}
+
+static vyre_status
+run_hasher(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  note('h');
+  assert_null(v->hash); /* what it fills it may see, but it is not shown what it does not require */
+  assert_null(v->canonical);
+  assert_null(ctx->host->column(ctx, VYRE_CLASSES)); /* another's */
+  assert_null(ctx->host->column(ctx, VYRE_COLUMNS));
+  assert_null(ctx->host->column(ctx, 0));
+  uint32_t *hash = ctx->host->column(ctx, VYRE_HASHES);
+  if (!hash)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 0; row < v->rows; row++)
+    if (!leave_a_gap || row != 2)
+      hash[row] = hash_of(v, row);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_sorter(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  note('c');
+  assert_non_null(v->hash);
+  assert_null(v->canonical);
+  seen = v->hash[2];
+  uint32_t *canonical = ctx->host->column(ctx, VYRE_CLASSES);
+  if (!canonical)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 0; row < v->rows; row++)
+    canonical[row] = (v->hash[row] & 0xffffu) / 3;
+  return VYRE_OK;
+}
+
+static vyre_status
+run_user(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  note('u');
+  assert_null(v->hash);
+  assert_non_null(v->canonical);
+  assert_null(ctx->host->column(ctx, VYRE_CLASSES));
+  for (uint32_t row = 0; row < v->rows; row++)
+    assert_int_equal(v->canonical[row], row);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  assert_null(v->hash);
+  assert_null(v->canonical);
+  return VYRE_OK;
+}
+
+/* The mode of the program changes, and the row's hash with it. */
+static vyre_status
+run_change(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_CHANGED;
+  ctx->host->rewrite(module, 1, v->op[1], v->imm[1] ^ VYRE_PROGRAM_RELAXED, 0, 0, 0, 0);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_grow(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_CHANGED;
+  ctx->host->constant(module, v->last[v->first[0]], VYRE_TYPE(VYRE_U32, 1), 1000 + v->rows);
+  return VYRE_OK;
+}
+
+#define PASS(id, text, function, ...) \
+  static const vyre_pass id = {.struct_size = sizeof(vyre_pass), .name = text, .summary = "s", .run = run_##function, __VA_ARGS__}
+PASS(hasher, "hasher", hasher, .requires_ = VYRE_VERSIONS, .provides = VYRE_HASHES);
+PASS(sorter, "sorter", sorter, .requires_ = VYRE_HASHES, .provides = VYRE_CLASSES);
+PASS(user, "user", user, .requires_ = VYRE_CLASSES);
+PASS(look, "look", look, .requires_ = VYRE_DOMINANCE);
+PASS(change, "change", change, .preserves = VYRE_ANALYSES);
+PASS(keep, "keep", change, .preserves = VYRE_ANALYSES | VYRE_CLASSES);
+PASS(lie, "lie", change, .preserves = VYRE_ANALYSES | VYRE_COLUMNS);
+PASS(grow, "grow", grow, .preserves = VYRE_ANALYSES | VYRE_COLUMNS);
+PASS(spoiler, "spoiler", change, .provides = VYRE_HASHES);
+VYRE_PLUGIN("t", "1", &hasher, &sorter, &user, &look, &change, &keep, &lie, &grow)
+
+static const vyre_plugin *
+query_alone(const vyre_host *host)
+{
+  static const vyre_pass *const passes[] = {&sorter, &user};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "alone", "1", 1, 1, passes, 2, 0};
+  (void)host;
+  return &plugin;
+}
+
+static const vyre_plugin *
+query_spoiler(const vyre_host *host)
+{
+  static const vyre_pass *const passes[] = {&spoiler};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "spoiler", "1", 1, 1, passes, 1, 0};
+  (void)host;
+  return &plugin;
+}
+
+/* ---- running them -------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+run_with(vyre_plugin_query query, const char *text, const vyre_pipeline_options *options)
+{
+  vyre_registry *registry;
+  vyre_pipeline *pipeline = NULL;
+  vyre_module *module;
+  vyre_builder builder;
+  ran_count = 0;
+  ran[0] = '\0';
+  assert_null(vyre_registry_create(NULL, &registry));
+  assert_null(vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_CORE));
+  assert_null(vyre_module_create(NULL, 4096, &module));
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
+  vyre_status status = vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline);
+  if (!status)
+    status = vyre_pipeline_run(pipeline, module, options);
+  assert_null(vyre_module_view(module)->hash);
+  assert_null(vyre_module_view(module)->canonical);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  vyre_registry_destroy(registry);
+  return status;
+}
+
+static void
+runs(const char *text, const char *expected)
+{
+  const vyre_pipeline_options checked = {.verify_each = true, .check_changed = true};
+  assert_string_equal(vyre_status_text(run_with(vyre_plugin_query_v1, text, NULL)), "");
+  assert_string_equal(ran, expected);
+  assert_string_equal(vyre_status_text(run_with(vyre_plugin_query_v1, text, &checked)), "");
+}
+
+static void
+fails(vyre_plugin_query query, const char *text, const char *message)
+{
+  const vyre_pipeline_options checked = {.verify_each = true, .check_changed = true};
+  vyre_status status = run_with(query, text, &checked);
+  assert_string_equal(vyre_status_text(status), message);
+  vyre_status_free(status);
+}
+
+static void
+columns_are_made_for_who_requires_them(void **state)
+{
+  (void)state;
+  runs("user", "hcu");
+  runs("sorter", "hc");
+  runs("hasher,sorter,user", "hcu"); /* the work is done once */
+  runs("user,user", "hcuu");
+  runs("sorter,look,user", "hcu"); /* what holds is hidden from who does not require it */
+}
+
+static void
+a_change_ends_them(void **state)
+{
+  (void)state;
+  runs("user,change,user", "hcuhcu");
+  runs("user,keep,user", "hcuu");    /* classes are preserved, */
+  runs("user,keep,sorter", "hcuhc"); /* hashes are not */
+  runs("user,grow,user", "hcuhcu");  /* rows are renumbered, whatever is said to be preserved */
+}
+
+static void
+a_column_that_is_wrongly_preserved_is_named(void **state)
+{
+  (void)state;
+  fails(vyre_plugin_query_v1, "user,lie",
+        "the hash of @p (program) is said to be 3, but it is 65539\n"
+        "  as 'lie' left it, which says that it preserves that analysis\n"
+        "  in pass 'lie', run 2 of the pipeline");
+}
+
+static void
+what_is_left_unfilled_shows(void **state)
+{
+  (void)state;
+  leave_a_gap = true;
+  const vyre_pipeline_options checked = {.check_changed = true};
+  vyre_status status = run_with(vyre_plugin_query_v1, "sorter", &checked);
+  leave_a_gap = false;
+  assert_null(status);
+  assert_int_equal(seen, UINT32_MAX);
+}
+
+static void
+a_provider_changes_nothing(void **state)
+{
+  (void)state;
+  fails(query_spoiler, "spoiler",
+        "pass 'spoiler' (t.so) provides a column, and said that it changed the module\n"
+        "  in pass 'spoiler', run 1 of the pipeline");
+}
+
+static void
+who_requires_what_nobody_provides_is_told_so(void **state)
+{
+  (void)state;
+  fails(query_alone, "user",
+        "-passes:1:1: pass 'user' requires hashes, and no pass provides them\n"
+        "    user\n"
+        "    ^~~~\n"
+        "Fix: -load a plugin that has one");
+}
+
+/* A sweep: the n-th allocation fails, for every n. */
+static void
+every_allocation_may_fail(void **state)
+{
+  uint64_t fail_at = 0;
+  test_memory memory;
+  (void)state;
+  do {
+    vyre_registry *registry;
+    vyre_pipeline *pipeline;
+    vyre_module *module = NULL;
+    vyre_builder builder;
+    vyre_allocator allocator = test_allocator(&memory, ++fail_at);
+    const vyre_pipeline_options checked = {.verify_each = true, .check_changed = true};
+    ran_count = 0;
+    assert_true(fail_at < 1000);
+    assert_null(vyre_registry_create(NULL, &registry));
+    assert_null(vyre_registry_add(registry, vyre_plugin_query_v1, "t.so", VYRE_ORIGIN_CORE));
+    assert_null(vyre_pipeline_parse(registry, "user,keep,user", 14, "-passes", &pipeline));
+    vyre_status status = vyre_module_create(&allocator, 4096, &module);
+    if (!status) {
+      vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &builder);
+      status = vyre_module_status(module);
+    }
+    if (!status)
+      status = vyre_pipeline_run(pipeline, module, &checked);
+    assert_true(!status == (memory.calls < fail_at));
+    vyre_status_free(status);
+    vyre_module_destroy(module);
+    vyre_pipeline_destroy(pipeline);
+    vyre_registry_destroy(registry);
+    assert_int_equal(memory.out, 0);
+  } while (memory.calls >= fail_at);
+  assert_true(fail_at > 10);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(columns_are_made_for_who_requires_them),
+      cmocka_unit_test(a_change_ends_them),
+      cmocka_unit_test(a_column_that_is_wrongly_preserved_is_named),
+      cmocka_unit_test(what_is_left_unfilled_shows),
+      cmocka_unit_test(a_provider_changes_nothing),
+      cmocka_unit_test(who_requires_what_nobody_provides_is_told_so),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
