@@ -209,7 +209,9 @@ put_block(glsl *g, uint32_t buffer)
     glsl_put(g, "layout(%s, push_constant) ", name);
   else
     glsl_put(g, "layout(%s, set = %u, binding = %u) ", name, place->set, place->binding);
-  put_access(g, v->imm_hi[buffer] & (space == VYRE_SPACE_STORAGE ? ~0u : 0u));
+  const uint32_t said =
+      g->read[buffer - g->program] ? ~(uint32_t)VYRE_ACCESS_NO_READ : ~0u; /* some compilers say it of what they read */
+  put_access(g, v->imm_hi[buffer] & (space == VYRE_SPACE_STORAGE ? said : 0u));
   const char *own = vyre_string_text(g->module, info.name);
   const uint32_t block = glsl_identifier(g, is_struct && *own ? own : "Block", 0);
   glsl_put(g, "%s %s {\n", space == VYRE_SPACE_STORAGE ? "buffer" : "uniform", glsl_text(g, block));
@@ -218,7 +220,7 @@ put_block(glsl *g, uint32_t buffer)
   for (uint32_t k = 0, at = 0; is_struct && k < info.count; k++) {
     const vyre_member *m = &info.members[k];
     const uint32_t natural = glsl_layout_place(g, m->type, at, layout);
-    put_member(g, m->type, glsl_member_name(g, type, k), m->access & ~v->imm_hi[buffer], m->offset, natural, buffer);
+    put_member(g, m->type, glsl_member_name(g, type, k), m->access & ~v->imm_hi[buffer] & said, m->offset, natural, buffer);
     at = m->offset + glsl_layout_of(g, m->type, layout).size;
   }
   glsl_put(g, "}");
@@ -274,6 +276,15 @@ put_variable(glsl *g, uint32_t buffer, const char *word, bool zero)
     glsl_put(g, " = {}");
   }
   glsl_put(g, ";\n");
+}
+
+/* Whether a buffer is declared in main: a private array, or a table of zeros whose length is not known before. */
+static bool
+is_local(const glsl *g, uint32_t row)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[row]);
+  return glsl_is(g, row, VYRE_OP_buffer) &&
+         (space == VYRE_SPACE_PRIVATE || (space == VYRE_SPACE_CONSTANT && glsl_is_sized_late(g, g->v->imm[row])));
 }
 
 /* ---- all ---- */
@@ -374,7 +385,7 @@ glsl_declare(glsl *g)
   for (uint32_t row = v->first[g->program]; row && !g->status; row = v->next[row]) {
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
     put_constant(g, row);
-    if (!glsl_is(g, row, VYRE_OP_buffer))
+    if (!glsl_is(g, row, VYRE_OP_buffer) || is_local(g, row))
       continue;
     if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH)
       put_block(g, row);
@@ -401,12 +412,9 @@ zero_shared(glsl *g)
     if (!any)
       glsl_put(g, "  if (gl_LocalInvocationIndex == 0u) {\n");
     any = true;
-    const uint32_t zero = glsl_identifier(g, "zero", 0);
-    glsl_need(g, GLSL_NULL_INITIALIZER);
-    glsl_put(g, "    ");
-    glsl_declarator(g, v->imm[row], glsl_text(g, zero));
-    glsl_put(g, " = {};\n    %s = ", glsl_row_name(g, row));
-    glsl_put(g, "%s;\n", glsl_text(g, zero));
+    g->indent++;
+    glsl_zero(g, row);
+    g->indent--;
   }
   if (any)
     glsl_put(g, "  }\n  barrier();\n");
@@ -423,9 +431,12 @@ glsl_declare_locals(glsl *g)
       glsl_put(g, "%s %s = ", glsl_value_type(g, type), glsl_row_name(g, row));
       glsl_literal(g, type, 0);
       glsl_put(g, ";\n");
-    } else if (glsl_is(g, row, VYRE_OP_buffer) && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_PRIVATE) {
+    } else if (is_local(g, row)) {
+      const bool late = glsl_is_sized_late(g, v->imm[row]);
       glsl_begin_line(g);
-      put_variable(g, row, "", true);
+      put_variable(g, row, "", !late);
+      if (late)
+        glsl_zero(g, row);
     }
   }
   zero_shared(g);

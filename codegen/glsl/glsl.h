@@ -4,7 +4,7 @@
  * control.c    regions as statements; leaving from any depth
  * values.c     values as expressions; operators.c those of one type; functions.c the GLSL functions that some of them call
  * subgroups.c  what the lanes of a subgroup do together
- * memory.c     paths, loads, stores, atomics, barriers
+ * memory.c     paths, loads, stores, atomics, barriers; assign.c whole values
  * types.c      types and literals; layout.c std140, std430 and scalar; declare.c structs, buffers, constants
  * names.c      identifiers
  * write.c      the whole
@@ -119,6 +119,7 @@ typedef struct glsl {
   uint8_t *pinned;  /* a length or the workgroup size depends on it: a constant of the module's */
   uint8_t *goes_on; /* loops: some `continue` is meant for it */
   uint8_t *left;    /* blocks and switches: some `leave` is */
+  uint8_t *read;    /* buffers: something reads it */
   uint32_t *words_memory, *types_memory;
   uint8_t *bytes_memory;
   uint32_t first_body; /* the first row that is no declaration */
@@ -252,6 +253,15 @@ void glsl_load(glsl *g, uint32_t row, glsl_precedence least);
 void glsl_memory_statement(glsl *g, uint32_t row);
 /* Whether an atomic reads signed memory as unsigned, or unsigned as signed. */
 bool glsl_reads_otherwise(const glsl *g, uint32_t row);
+
+/* ---- assign.c ---- */
+/* Whether a length in the type is specialization's: then it is assigned element by element, and has no initializer. */
+bool glsl_is_sized_late(const glsl *g, vyre_type_id type);
+/* Statements, in a block: `to = from;`, or zero (from NULL). */
+void glsl_assign(glsl *g, vyre_type_id type, const char *to, const char *from);
+void glsl_zero(glsl *g, uint32_t buffer);        /* the same of a whole buffer */
+char *glsl_take_text(glsl *g, vyre_bytes *text); /* as a string of its own, to be freed; NULL: failed */
+void glsl_free_text(glsl *g, char *text);
 
 /* ---- control.c ---- */
 void glsl_region(glsl *g, uint32_t region);

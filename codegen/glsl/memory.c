@@ -132,8 +132,8 @@ is_outside(const glsl *g, uint32_t path)
   return false;
 }
 
-/* Writes what stands in front of a guarded statement: "if (i < 4u) ". */
-static void
+/* Writes what stands in front of a guarded statement: "if (i < 4u) "; false: nothing. */
+static bool
 guard(glsl *g, uint32_t path, uint32_t other)
 {
   const size_t start = g->out->size;
@@ -145,6 +145,7 @@ guard(glsl *g, uint32_t path, uint32_t other)
     glsl_put(g, ") ");
   else if (!g->status)
     g->out->size = start;
+  return any;
 }
 
 /* ---- loads and stores ---- */
@@ -186,61 +187,68 @@ store(glsl *g, uint32_t row)
   glsl_put(g, ";\n");
 }
 
-/* The whole of what is there, or (k not UINT32_MAX) its member k. */
-static void
+/* The whole of what is there, or (k not UINT32_MAX) its member k: a text of its own, to be freed. */
+static char *
 part_of(glsl *g, uint32_t path, uint32_t k)
 {
+  vyre_bytes *out = g->out, text = {.allocator = g->allocator};
+  g->out = &text;
   if (k == UINT32_MAX)
     glsl_path(g, path);
   else
     member_of(g, path, k);
+  g->out = out;
+  return glsl_take_text(g, &text);
 }
 
+/* One assignment of a copy, or (from 0) of zero. */
 static void
-put_zero(glsl *g, uint32_t to, uint32_t k)
+assign_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
 {
-  const vyre_type_id type = type_of(g, to);
-  const uint32_t zero = glsl_identifier(g, "zero", 0);
-  glsl_need(g, GLSL_NULL_INITIALIZER);
+  const vyre_type_id type = type_of(g, to), part = k == UINT32_MAX ? type : vyre_type_get(g->module, type).members[k].type;
+  const size_t start = g->out->size;
   glsl_begin_line(g);
-  glsl_declarator(g, k == UINT32_MAX ? type : vyre_type_get(g->module, type).members[k].type, glsl_text(g, zero));
-  glsl_put(g, " = {};\n");
+  const bool guarded = guard(g, to, 0);
+  if (guarded)
+    glsl_put(g, "{\n");
+  else if (!g->status)
+    g->out->size = start;
+  char *there = part_of(g, to, k), *value = from ? part_of(g, from, k) : NULL;
+  g->indent += guarded;
+  glsl_assign(g, part, there, value);
+  g->indent -= guarded;
+  glsl_free_text(g, value);
+  glsl_free_text(g, there);
+  if (!guarded)
+    return;
   glsl_begin_line(g);
-  guard(g, to, 0);
-  part_of(g, to, k);
-  glsl_put(g, " = %s;\n", glsl_text(g, zero));
+  glsl_put(g, "}\n");
 }
 
-/* One assignment of a copy.  What is read out of bounds is zero. */
+/* What is read out of bounds is zero. */
 static void
 copy_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
 {
   const size_t start = g->out->size;
   glsl_begin_line(g);
   glsl_put(g, "if (!(");
-  const bool guarded = put_bounds(g, from, false);
-  if (guarded) {
-    glsl_put(g, ")) {\n");
-    g->indent++;
-    put_zero(g, to, k);
-    g->indent--;
-    glsl_begin_line(g);
-    glsl_put(g, "} else {\n");
-    g->indent++;
-  } else if (!g->status) {
-    g->out->size = start;
+  if (!put_bounds(g, from, false)) {
+    if (!g->status)
+      g->out->size = start;
+    assign_part(g, to, from, k);
+    return;
   }
+  glsl_put(g, ")) {\n");
+  g->indent++;
+  assign_part(g, to, 0, k);
+  g->indent--;
   glsl_begin_line(g);
-  guard(g, to, 0);
-  part_of(g, to, k);
-  glsl_put(g, " = ");
-  part_of(g, from, k);
-  glsl_put(g, ";\n");
-  if (guarded) {
-    g->indent--;
-    glsl_begin_line(g);
-    glsl_put(g, "}\n");
-  }
+  glsl_put(g, "} else {\n");
+  g->indent++;
+  assign_part(g, to, from, k);
+  g->indent--;
+  glsl_begin_line(g);
+  glsl_put(g, "}\n");
 }
 
 /* A block is no value: its members are copied one by one. */
@@ -254,7 +262,7 @@ copy(glsl *g, uint32_t row)
     return;
   for (uint32_t k = blocks ? 0 : UINT32_MAX; k == UINT32_MAX || k < info.count; k++) {
     if (is_outside(g, from))
-      put_zero(g, to, k);
+      assign_part(g, to, 0, k);
     else
       copy_part(g, to, from, k);
     if (k == UINT32_MAX)

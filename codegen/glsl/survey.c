@@ -294,11 +294,27 @@ find_jumps(glsl *g)
   }
 }
 
+/* Which buffers something reads, whatever they are declared as. */
+static void
+find_reads(glsl *g)
+{
+  const vyre_view *v = g->v;
+  for (uint32_t row = g->program; row < g->end; row++) {
+    const vyre_opcode op = glsl_opcode(g, row);
+    const uint32_t from = op == VYRE_OP_load || op == VYRE_OP_atomic_load  ? v->a[row]
+                          : op == VYRE_OP_copy || op == VYRE_OP_async_copy ? v->b[row]
+                                                                           : 0;
+    if (from)
+      g->read[vyre_path_buffer(g->module, (vyre_row){from}).id - g->program] = 1;
+  }
+}
+
 void
 glsl_survey(glsl *g)
 {
   const vyre_view *v = g->v;
   find_body(g);
+  find_reads(g);
   count_writes(g);
   find_jumps(g);
   for (uint32_t row = g->end; row-- > g->program + 1;) {

@@ -100,14 +100,14 @@ glsl_need(glsl *g, glsl_extension extension)
 /* ---- the whole ---- */
 
 #define WORD_COLUMNS 6
-#define BYTE_COLUMNS 7
+#define BYTE_COLUMNS 8
 
 static bool
 make_columns(glsl *g)
 {
   const size_t rows = g->end - g->program, types = vyre_type_count(g->module) > 256 ? vyre_type_count(g->module) - 256 : 1;
   uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->user, &g->place, &g->writes, &g->name, &g->second};
-  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->chain, &g->twice, &g->pinned, &g->goes_on, &g->left};
+  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->chain, &g->twice, &g->pinned, &g->goes_on, &g->left, &g->read};
   g->words_memory = glsl_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   g->bytes_memory = glsl_resize(g, NULL, 0, BYTE_COLUMNS * rows);
   g->types_memory = glsl_resize(g, NULL, 0, 4 * types * sizeof(uint32_t));
