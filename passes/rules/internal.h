@@ -1,0 +1,31 @@
+/* What the files of the rule library share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_RULES_INTERNAL_H
+#define VYRE_PASSES_RULES_INTERNAL_H
+
+#include "rules.h"
+
+/* What of a rule's text is of no interest once it is typed. */
+typedef struct rules_reading {
+  rules_rule *rule;
+  const char *text; /* the whole file */
+  size_t length;
+  rules_error *error;
+  char type_names[RULES_KINDS][8]; /* declared: T (int) */
+  uint16_t type_masks[RULES_KINDS];
+  uint32_t type_count;
+  uint8_t type_of[RULES_NODES];                    /* 1 + the declared type that the text says a node has; 0: it does not say */
+  uint8_t left[RULES_WIDTHS], right[RULES_WIDTHS]; /* declared types of rule->widths; right RULES_KINDS: a number */
+} rules_reading;
+
+/* Sets the error, at a byte of the file; false. */
+bool rules_fail(const rules_reading *reading, uint32_t at, const char *fix, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* types.c: kinds and lanes of all nodes; false: the error is set. */
+bool rules_infer(rules_reading *reading);
+/* types.c: "int" and the like; 0: no such word. */
+uint16_t rules_kinds_named(const char *word, size_t length);
+
+#endif

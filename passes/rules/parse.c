@@ -1,0 +1,608 @@
+/* The text of rules to trees.
+ *
+ * A rule begins in the first column and goes on in indented lines, so an error is of one rule.  What the names mean is settled
+ * here, types in types.c.  Linear.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "vyre/ir.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 16, LONGEST_NUMBER = 40 };
+
+typedef struct token {
+  const char *text;
+  size_t length;
+  uint32_t at;
+} token;
+
+typedef struct parser {
+  rules_reading r;
+  size_t at, end; /* of the rule that is read */
+  token token;    /* the next one; length 0 at the end */
+  uint32_t depth;
+} parser;
+
+bool
+rules_fail(const rules_reading *r, uint32_t at, const char *fix, const char *format, ...)
+{
+  va_list args;
+  r->error->line = r->error->column = 1;
+  for (size_t i = 0; i < at && i < r->length; i++) {
+    r->error->column = r->text[i] == '\n' ? 1 : r->error->column + 1;
+    r->error->line += r->text[i] == '\n';
+  }
+  va_start(args, format);
+  vsnprintf(r->error->message, sizeof r->error->message, format, args);
+  va_end(args);
+  snprintf(r->error->fix, sizeof r->error->fix, "%s", fix ? fix : "docs/rules-format.md has the form of a rule");
+  return false;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_letter(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool
+is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+/* A name (dashes in it too), a number with its sign, or a mark of one or two characters. */
+static void
+next(parser *p)
+{
+  const char *text = p->r.text;
+  while (p->at < p->end &&
+         (text[p->at] == ' ' || text[p->at] == '\t' || text[p->at] == '\n' || text[p->at] == '\r' || text[p->at] == ';')) {
+    if (text[p->at] == ';')
+      while (p->at + 1 < p->end && text[p->at + 1] != '\n')
+        p->at++;
+    p->at++;
+  }
+  size_t start = p->at, end = start;
+  if (end < p->end) {
+    const char c = text[end++];
+    const bool number = is_digit(c) || (c == '-' && end < p->end && (is_digit(text[end]) || text[end] == 'i'));
+    if (is_letter(c) || number)
+      while (end < p->end && (is_letter(text[end]) || is_digit(text[end]) || (number ? text[end] == '.' : text[end] == '-')))
+        end++;
+    else if (end < p->end && ((c == '=' && text[end] == '>') || (strchr("=<!", c) && text[end] == '=')))
+      end++;
+  }
+  p->token = (token){text + start, end - start, (uint32_t)start};
+  p->at = end;
+}
+
+static bool
+is(const parser *p, const char *word)
+{
+  return p->token.length == strlen(word) && memcmp(p->token.text, word, p->token.length) == 0;
+}
+
+static bool
+take(parser *p, const char *word)
+{
+  if (!is(p, word))
+    return false;
+  next(p);
+  return true;
+}
+
+static int
+shown(size_t length)
+{
+  return length > 40 ? 40 : (int)length;
+}
+
+static bool
+expect(parser *p, const char *word)
+{
+  if (take(p, word))
+    return true;
+  if (p->token.length == 0)
+    return rules_fail(&p->r, p->token.at, NULL, "expected '%s', found the rule's end", word);
+  return rules_fail(&p->r, p->token.at, NULL, "expected '%s', found '%.*s'", word, shown(p->token.length), p->token.text);
+}
+
+static bool
+is_name(const token *t)
+{
+  return t->length != 0 && is_letter(t->text[0]);
+}
+
+/* ---- terms ----------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+add_node(parser *p, rules_node node)
+{
+  rules_rule *rule = p->r.rule;
+  if (rule->node_count == RULES_NODES) {
+    rules_fail(&p->r, node.at, "split the rule", "a rule has at most %d terms", RULES_NODES - 1);
+    return 0;
+  }
+  rule->nodes[rule->node_count] = node;
+  return rule->node_count++;
+}
+
+static uint32_t
+declared_type(parser *p, const token *t)
+{
+  for (uint32_t i = 0; i < p->r.type_count; i++)
+    if (strlen(p->r.type_names[i]) == t->length && memcmp(p->r.type_names[i], t->text, t->length) == 0)
+      return i;
+  rules_fail(&p->r, t->at, "declare it before the colon: name (T int, U uint): ...", "no type is called '%.*s'", shown(t->length),
+             t->text);
+  return UINT32_MAX;
+}
+
+static uint32_t
+read_literal(parser *p)
+{
+  static const struct {
+    const char *word;
+    uint16_t literal;
+    uint64_t bits;
+  } words[] = {{"true", RULES_INTEGER, 1}, {"false", RULES_INTEGER, 0}, {"ones", RULES_ONES, 0}, {"smin", RULES_SMIN, 0},
+               {"smax", RULES_SMAX, 0},    {"bits", RULES_BITS, 0},     {"top", RULES_TOP, 0}};
+  const token t = p->token;
+  rules_node node = {.sort = RULES_LITERAL, .at = t.at, .constant = true};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (is(p, words[i].word)) {
+      node.op = words[i].literal;
+      node.bits = words[i].bits;
+      next(p);
+      return add_node(p, node);
+    }
+  char number[LONGEST_NUMBER + 1], *end;
+  if (t.length > LONGEST_NUMBER) {
+    rules_fail(&p->r, t.at, NULL, "the number is too long");
+    return 0;
+  }
+  memcpy(number, t.text, t.length);
+  number[t.length] = '\0';
+  if (memchr(t.text, '.', t.length) || strcmp(number, "inf") == 0 || strcmp(number, "-inf") == 0) {
+    const double value = strtod(number, &end);
+    node.op = RULES_FLOAT;
+    memcpy(&node.bits, &value, sizeof node.bits);
+  } else {
+    node.op = RULES_INTEGER;
+    node.bits = number[0] == '-' ? 0 - strtoull(number + 1, &end, 0) : strtoull(number, &end, 0);
+  }
+  if (*end || !strpbrk(number, "0123456789i")) {
+    rules_fail(&p->r, t.at, NULL, "'%s' is no number", number);
+    return 0;
+  }
+  next(p);
+  return add_node(p, node);
+}
+
+static bool
+is_literal(const parser *p)
+{
+  return is_digit(p->token.text[0]) || p->token.text[0] == '-' || is(p, "true") || is(p, "false") || is(p, "ones") ||
+         is(p, "smin") || is(p, "smax") || is(p, "bits") || is(p, "top") || is(p, "inf");
+}
+
+/* Small letters: any row; capitals: a constant.  `x:T` says its type. */
+static uint32_t
+read_variable(parser *p, const token *name)
+{
+  rules_rule *rule = p->r.rule;
+  const bool constant = name->text[0] >= 'A' && name->text[0] <= 'Z';
+  uint32_t index = 0;
+  while (index < rule->variable_count && (strlen(rule->variables[index].name) != name->length ||
+                                          memcmp(rule->variables[index].name, name->text, name->length) != 0))
+    index++;
+  if (index == rule->variable_count) {
+    if (rule->pattern) {
+      rules_fail(&p->r, name->at, NULL, "'%.*s' does not stand in the pattern", shown(name->length), name->text);
+      return 0;
+    }
+    if (index == RULES_VARIABLES || name->length >= sizeof rule->variables[0].name) {
+      rules_fail(&p->r, name->at, NULL, "a rule has at most %d variables, with names of at most 15 characters", RULES_VARIABLES);
+      return 0;
+    }
+    rules_variable *fresh = &rule->variables[rule->variable_count++];
+    memcpy(fresh->name, name->text, name->length);
+    fresh->constant = constant;
+    fresh->node = rule->node_count;
+  }
+  const rules_node node = {
+      .sort = constant ? RULES_CONSTANT : RULES_VARIABLE, .variable = (uint8_t)index, .at = name->at, .constant = constant};
+  const uint32_t id = add_node(p, node);
+  if (id && take(p, ":")) {
+    const uint32_t type = declared_type(p, &p->token);
+    if (type == UINT32_MAX)
+      return 0;
+    p->r.type_of[id] = (uint8_t)(1 + type);
+    next(p);
+  }
+  return id;
+}
+
+static uint32_t read_term(parser *p);
+
+static bool
+read_operands(parser *p, rules_node *node)
+{
+  node->constant = true;
+  do {
+    if (node->operands == 3)
+      return rules_fail(&p->r, p->token.at, NULL, "an op has at most three operands");
+    const uint32_t operand = read_term(p);
+    if (!operand)
+      return false;
+    node->operand[node->operands++] = (uint8_t)operand;
+    node->constant &= p->r.rule->nodes[operand].constant;
+  } while (take(p, ","));
+  return expect(p, ")");
+}
+
+/* is_pow2(C) and log2(C) are terms of ops: eq(bitcount(C), 1) and findumsb(C). */
+static uint32_t
+finish_word(parser *p, const token *name, rules_node node)
+{
+  const bool power = name->length == 7 && memcmp(name->text, "is_pow2", 7) == 0;
+  node.sort = RULES_OP;
+  node.op = power ? VYRE_OP_bitcount : VYRE_OP_findumsb;
+  const uint32_t inner = add_node(p, node);
+  if (!power || !inner)
+    return inner;
+  const uint32_t one = add_node(p, (rules_node){.sort = RULES_LITERAL, .at = name->at, .bits = 1, .constant = true});
+  if (!one)
+    return 0;
+  return add_node(p, (rules_node){.sort = RULES_OP,
+                                  .op = VYRE_OP_eq,
+                                  .operands = 2,
+                                  .operand = {(uint8_t)inner, (uint8_t)one},
+                                  .at = name->at,
+                                  .constant = true});
+}
+
+static uint32_t
+read_application(parser *p, const token *name, uint32_t type)
+{
+  rules_node node = {.sort = RULES_OP, .at = name->at};
+  if (!read_operands(p, &node))
+    return 0;
+  const bool word = (name->length == 7 && memcmp(name->text, "is_pow2", 7) == 0) ||
+                    (name->length == 4 && memcmp(name->text, "log2", 4) == 0 && node.constant);
+  const bool call_is_wrong = p->r.rule->pattern == 0 || !node.constant || node.operands != 1;
+  if (word && !call_is_wrong)
+    return finish_word(p, name, node);
+  node.op = (uint16_t)vyre_op_find(name->text, name->length);
+  for (uint32_t f = 0; f < RULES_FUNCTION__COUNT && node.op == VYRE_OP_null; f++) {
+    const char *known = rules_function_name((rules_function)f);
+    if (strlen(known) != name->length || memcmp(known, name->text, name->length) != 0)
+      continue;
+    if (call_is_wrong) {
+      rules_fail(&p->r, name->at, "give it one constant, in the replacement or a condition", "'%s' is computed from a constant",
+                 known);
+      return 0;
+    }
+    node.sort = RULES_CALL;
+    node.op = (uint16_t)f;
+    return add_node(p, node);
+  }
+  if (node.op == VYRE_OP_null || word) {
+    rules_fail(&p->r, name->at, "the ops are those of docs/ir.md", "'%.*s' is neither an op nor a function of constants",
+               shown(name->length), name->text);
+    return 0;
+  }
+  if (vyre_op_infos[node.op].operands != node.operands && !(node.op == VYRE_OP_tuple && node.operands == 2) &&
+      !(node.op == VYRE_OP_join && node.operands == 2)) {
+    rules_fail(&p->r, name->at, NULL, "'%s' has %u operands, not %u", vyre_op_infos[node.op].text, vyre_op_infos[node.op].operands,
+               node.operands);
+    return 0;
+  }
+  const uint32_t id = add_node(p, node);
+  p->r.type_of[id] = (uint8_t)(id ? type : 0);
+  return id;
+}
+
+static uint32_t
+read_term_inner(parser *p)
+{
+  if (p->token.length == 0) {
+    rules_fail(&p->r, p->token.at, NULL, "expected a term, found the rule's end");
+    return 0;
+  }
+  if (is_literal(p))
+    return read_literal(p);
+  if (!is_name(&p->token)) {
+    rules_fail(&p->r, p->token.at, NULL, "expected a term, found '%.*s'", shown(p->token.length), p->token.text);
+    return 0;
+  }
+  const token name = p->token;
+  uint32_t type = 0;
+  next(p);
+  if (take(p, "[")) {
+    const uint32_t declared = declared_type(p, &p->token);
+    if (declared == UINT32_MAX)
+      return 0;
+    type = 1 + declared;
+    next(p);
+    if (!expect(p, "]"))
+      return 0;
+    if (!is(p, "(")) {
+      expect(p, "(");
+      return 0;
+    }
+  }
+  return take(p, "(") ? read_application(p, &name, type) : read_variable(p, &name);
+}
+
+static uint32_t
+read_term(parser *p)
+{
+  if (p->depth == DEEPEST) {
+    rules_fail(&p->r, p->token.at, "split the rule", "terms nest at most %d deep", DEEPEST);
+    return 0;
+  }
+  p->depth++;
+  const uint32_t id = read_term_inner(p);
+  p->depth--;
+  return id;
+}
+
+/* ---- a rule ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+read_kinds(parser *p, uint16_t *out)
+{
+  *out = 0;
+  do {
+    const uint16_t kinds = rules_kinds_named(p->token.text, p->token.length);
+    if (kinds == 0)
+      return rules_fail(&p->r, p->token.at, "any, num, int, uint, sint, float, bits, bool, or kinds like u32, joined by '|'",
+                        "'%.*s' is no kind", shown(p->token.length), p->token.text);
+    *out |= kinds;
+    next(p);
+  } while (take(p, "|"));
+  return true;
+}
+
+/* (int), or (T int, U V uint). */
+static bool
+read_types(parser *p)
+{
+  do {
+    const uint32_t first = p->r.type_count;
+    while (is_name(&p->token) && p->token.text[0] >= 'A' && p->token.text[0] <= 'Z') {
+      if (p->r.type_count == RULES_KINDS || p->token.length >= sizeof p->r.type_names[0])
+        return rules_fail(&p->r, p->token.at, NULL, "a rule has at most %d types, with names of at most 7 characters", RULES_KINDS);
+      for (uint32_t i = 0; i < p->r.type_count; i++)
+        if (strlen(p->r.type_names[i]) == p->token.length && memcmp(p->r.type_names[i], p->token.text, p->token.length) == 0)
+          return rules_fail(&p->r, p->token.at, NULL, "type '%s' is declared twice", p->r.type_names[i]);
+      memcpy(p->r.type_names[p->r.type_count++], p->token.text, p->token.length);
+      next(p);
+    }
+    if (p->r.type_count == first) {
+      if (first == RULES_KINDS)
+        return rules_fail(&p->r, p->token.at, NULL, "a rule has at most %d types", RULES_KINDS);
+      p->r.type_names[p->r.type_count++][0] = 'T';
+    }
+    uint16_t kinds;
+    if (!read_kinds(p, &kinds))
+      return false;
+    for (uint32_t i = first; i < p->r.type_count; i++)
+      p->r.type_masks[i] = kinds;
+  } while (take(p, ","));
+  return expect(p, ")");
+}
+
+/* bits(A) < bits(B), or bits(A) < 32; it begins with `bits(`. */
+static bool
+read_width(parser *p)
+{
+  static const struct {
+    const char *text;
+    uint8_t relation;
+    bool swapped;
+  } relations[] = {
+      {"<", RULES_LESS, false}, {"<=", RULES_LESS_EQUAL, false}, {"==", RULES_EQUAL, false}, {"!=", RULES_NOT_EQUAL, false}};
+  rules_rule *rule = p->r.rule;
+  if (rule->width_count == RULES_WIDTHS)
+    return rules_fail(&p->r, p->token.at, NULL, "a rule compares widths at most %d times", RULES_WIDTHS);
+  const uint32_t k = rule->width_count++;
+  for (uint32_t side = 0; side < 2; side++) {
+    uint8_t *type = side ? p->r.right : p->r.left;
+    if (side && is_digit(p->token.text[0]) && p->token.length <= 2) {
+      type[k] = RULES_KINDS;
+      rule->widths[k].number = (uint8_t)strtoul(p->token.text, NULL, 10);
+      next(p);
+      break;
+    }
+    if (!expect(p, "bits") || !expect(p, "("))
+      return false;
+    const uint32_t declared = declared_type(p, &p->token);
+    if (declared == UINT32_MAX)
+      return false;
+    type[k] = (uint8_t)declared;
+    next(p);
+    if (!expect(p, ")"))
+      return false;
+    if (side)
+      break;
+    uint32_t r = 0;
+    while (r < 4 && !is(p, relations[r].text))
+      r++;
+    if (r == 4)
+      return rules_fail(&p->r, p->token.at, NULL, "expected <, <=, == or != between widths");
+    rule->widths[k].relation = relations[r].relation;
+    next(p);
+  }
+  return true;
+}
+
+static bool
+read_conditions(parser *p)
+{
+  rules_rule *rule = p->r.rule;
+  do {
+    if (is(p, "bits")) {
+      if (!read_width(p))
+        return false;
+      continue;
+    }
+    if (rule->condition_count == RULES_CONDITIONS)
+      return rules_fail(&p->r, p->token.at, NULL, "a rule has at most %d conditions", RULES_CONDITIONS);
+    const uint32_t at = p->token.at, node = read_term(p);
+    if (!node)
+      return false;
+    if (!rule->nodes[node].constant)
+      return rules_fail(&p->r, at, "use constants (capital letters) and literals alone", "a condition is about constants");
+    rule->conditions[rule->condition_count++] = (uint8_t)node;
+  } while (take(p, ","));
+  return true;
+}
+
+static bool
+read_head(parser *p)
+{
+  rules_rule *rule = p->r.rule;
+  if (!is_name(&p->token) || p->token.length >= RULES_NAME)
+    return rules_fail(&p->r, p->token.at, "begin it with a name and a colon: add-zero (int): add(x, 0) => x",
+                      "a rule has a name of at most %d characters", RULES_NAME - 1);
+  memcpy(rule->name, p->token.text, p->token.length);
+  next(p);
+  if (take(p, "(") && !read_types(p))
+    return false;
+  rule->modes = RULES_IN_STRICT | RULES_IN_RELAXED;
+  if (take(p, "strict"))
+    rule->modes = RULES_IN_STRICT;
+  else if (take(p, "relaxed"))
+    rule->modes = RULES_IN_RELAXED;
+  return expect(p, ":");
+}
+
+static bool
+read_rule(parser *p)
+{
+  rules_rule *rule = p->r.rule;
+  rule->node_count = 1;
+  next(p);
+  if (!read_head(p))
+    return false;
+  const uint32_t at = p->token.at, pattern = read_term(p);
+  if (!pattern)
+    return false;
+  if (rule->nodes[pattern].sort != RULES_OP || rule->nodes[pattern].constant)
+    return rules_fail(&p->r, at, NULL, "a pattern is an op on rows");
+  rule->pattern = (uint8_t)pattern;
+  if (!expect(p, "=>"))
+    return false;
+  rule->replacement = (uint8_t)read_term(p);
+  if (!rule->replacement)
+    return false;
+  if (take(p, "where") && !read_conditions(p))
+    return false;
+  if (p->token.length)
+    return rules_fail(&p->r, p->token.at, "begin a rule in the first column, and indent the lines it goes on in",
+                      "'%.*s' is behind the rule's end", shown(p->token.length), p->token.text);
+  return rules_infer(&p->r);
+}
+
+/* ---- a file ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+grow(rules_memory memory, rules_set *set)
+{
+  if (set->count < set->capacity)
+    return true;
+  const uint32_t capacity = set->capacity ? set->capacity * 2 : 16;
+  rules_rule *rules = memory.take(memory.user, capacity * sizeof *rules);
+  if (!rules)
+    return false;
+  if (set->count)
+    memcpy(rules, set->rules, set->count * sizeof *rules);
+  set->rules = rules;
+  set->capacity = capacity;
+  return true;
+}
+
+/* Behind blanks and comments; the line is counted on. */
+static size_t
+rule_start(const char *text, size_t length, size_t at, uint32_t *line)
+{
+  while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' || text[at] == ';')) {
+    if (text[at] == ';')
+      while (at + 1 < length && text[at + 1] != '\n')
+        at++;
+    *line += text[at++] == '\n';
+  }
+  return at;
+}
+
+/* Behind a rule's last token: blanks and comments that follow belong to nobody. */
+static size_t
+rule_end(const char *text, size_t length, size_t start)
+{
+  size_t last = start;
+  for (size_t at = start; at < length; at++) {
+    if (at > start && text[at - 1] == '\n' && text[at] != ' ' && text[at] != '\t' && text[at] != '\n' && text[at] != '\r' &&
+        text[at] != ';')
+      break;
+    if (text[at] == ';')
+      while (at + 1 < length && text[at + 1] != '\n')
+        at++;
+    else if (text[at] != ' ' && text[at] != '\t' && text[at] != '\n' && text[at] != '\r')
+      last = at + 1;
+  }
+  return last;
+}
+
+static bool
+check_rule(const rules_reading *r, const rules_set *set)
+{
+  const char *why;
+  for (uint32_t i = 0; i < set->count; i++)
+    if (strcmp(set->rules[i].name, r->rule->name) == 0)
+      return rules_fail(r, (uint32_t)(r->rule->text - r->text), "give one of them another name", "rule '%s' is there already",
+                        r->rule->name);
+  if (!rules_shrinks(r->rule, &why))
+    return rules_fail(r, r->rule->nodes[r->rule->replacement].at,
+                      "write it the other way round, or with fewer or lighter ops: docs/rules-format.md, Termination",
+                      "rule '%s' does not make the program less: %s", r->rule->name, why);
+  return true;
+}
+
+bool
+rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_error *out_error)
+{
+  parser p = {.r = {.text = text, .length = length, .error = out_error}};
+  set->file = file;
+  *out_error = (rules_error){0};
+  if (length > RULES_TEXT)
+    return rules_fail(&p.r, 0, "use several files", "a file of rules has at most %d bytes", RULES_TEXT);
+  uint32_t line = 1;
+  for (size_t at = rule_start(text, length, 0, &line); at < length; at = rule_start(text, length, p.end, &line)) {
+    if (set->count == RULES_MOST)
+      return rules_fail(&p.r, (uint32_t)at, "use fewer", "there are more than %d rules", RULES_MOST);
+    if (!grow(memory, set))
+      return rules_fail(&p.r, (uint32_t)at, "free some memory", "out of memory");
+    rules_rule *rule = &set->rules[set->count];
+    p = (parser){
+        .r = {.rule = rule, .text = text, .length = length, .error = out_error}, .at = at, .end = rule_end(text, length, at)};
+    memset(rule, 0, sizeof *rule);
+    rule->text = text + at;
+    rule->length = (uint32_t)(p.end - at);
+    rule->line = line;
+    if (!read_rule(&p) || !check_rule(&p.r, set))
+      return false;
+    for (size_t i = at; i < p.end; i++)
+      line += text[i] == '\n';
+    set->count++;
+  }
+  return true;
+}

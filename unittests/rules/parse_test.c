@@ -1,0 +1,245 @@
+/* Rules as text: their trees, their types, and what is refused and where.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "rules_fixture.h"
+
+#include "vyre/ir.h"
+
+static rules_set
+read_rules(arena *a, const char *text)
+{
+  rules_set set = {0};
+  rules_error error;
+  if (!rules_parse((rules_memory){arena_take, a}, "test.rules", text, strlen(text), &set, &error))
+    fail_msg("%u:%u: %s", error.line, error.column, error.message);
+  return set;
+}
+
+static uint32_t
+count_typings(const rules_rule *rule)
+{
+  vyre_kind kinds[RULES_KINDS] = {0};
+  uint32_t count = 0;
+  while (rules_next_typing(rule, kinds))
+    count++;
+  return count;
+}
+
+static void
+rules_are_trees(void **state)
+{
+  arena a = {0};
+  (void)state;
+  const rules_set set = read_rules(&a, "; a comment\n"
+                                       "mul-pow2 (int): mul(x, C) => shl(x, log2(C))\n"
+                                       "    where is_pow2(C) ; and more\n"
+                                       "\n"
+                                       "udiv-self (uint) relaxed: udiv(x, x) => 1");
+  assert_int_equal(set.count, 2);
+  const rules_rule *r = &set.rules[0];
+  assert_string_equal(r->name, "mul-pow2");
+  assert_int_equal(r->line, 2);
+  assert_int_equal(r->length, strlen("mul-pow2 (int): mul(x, C) => shl(x, log2(C))\n    where is_pow2(C)"));
+  assert_int_equal(r->modes, RULES_IN_STRICT | RULES_IN_RELAXED);
+  const rules_node *mul = &r->nodes[r->pattern], *shl = &r->nodes[r->replacement];
+  assert_int_equal(mul->op, VYRE_OP_mul);
+  assert_int_equal(r->nodes[mul->operand[0]].sort, RULES_VARIABLE);
+  assert_int_equal(r->nodes[mul->operand[1]].sort, RULES_CONSTANT);
+  assert_int_equal(shl->op, VYRE_OP_shl);
+  assert_true(r->nodes[shl->operand[1]].constant);
+  assert_int_equal(r->condition_count, 1);
+  assert_int_equal(r->rows, 1);
+  assert_string_equal(r->kinds[mul->kind].name, "T");
+  assert_int_equal(set.rules[1].modes, RULES_IN_RELAXED);
+  assert_int_equal(set.rules[1].rows, 0);
+  assert_int_equal(set.rules[1].line, 5);
+  arena_free(&a);
+}
+
+static void
+a_rule_applies_at_each_kind_that_fits(void **state)
+{
+  static const struct {
+    const char *text;
+    uint32_t typings;
+  } cases[] = {
+      {"a (int): add(x, 0) => x", 8},
+      {"a: not(not(x)) => x", 9}, /* integers and bool, by the op */
+      {"a: umin(x, x) => x", 4},
+      {"a (u32|i8): add(x, 0) => x", 2},
+      {"a (float): nmin(x, x) => x", 3},
+      {"a (T U V uint): convert[V](convert[U](x:T)) => convert[V](x) where bits(T) < bits(U), bits(U) < bits(V)", 4},
+      {"a (T int): convert[T](x:T) => x", 8},
+      {"a (T U int): convert[T](convert[U](x:T)) => x where bits(T) < bits(U), bits(T) == 32", 4},
+      {"a: select(not(c), x, y) => select(c, y, x)", 12},
+      {"a (int): not(ult(x, y)) => ule(y, x)", 8},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    arena a = {0};
+    const rules_set set = read_rules(&a, cases[i].text);
+    if (count_typings(&set.rules[0]) != cases[i].typings)
+      fail_msg("%s: %u kinds, not %u", cases[i].text, count_typings(&set.rules[0]), cases[i].typings);
+    arena_free(&a);
+  }
+}
+
+static void
+constants_are_computed_at_their_type(void **state)
+{
+  arena a = {0};
+  (void)state;
+  const rules_set set =
+      read_rules(&a, "a (int): mul(mul(x, C), 3) => sub(shl(x, bits), smin) where eq(C, ones)\n"
+                     "b (int): sub(add(x, C), D) => add(x, sub(C, D))\n"
+                     "c (T U int): convert[T](add(convert[U](x:T), C)) => add(x, convert[T](C)) where bits(T) <= bits(U)\n"
+                     "d (float): mul(fabs(x), 0.5) => mul(x, -0.25)\n");
+  vyre_kind kinds[RULES_KINDS] = {VYRE_U8};
+  uint64_t out, values[RULES_VARIABLES] = {0, 3, 5};
+  const rules_rule *r = &set.rules[0];
+  kinds[r->nodes[r->conditions[0]].kind] = VYRE_BOOL;
+  values[1] = 0xff;
+  assert_true(rules_evaluate(r, r->conditions[0], kinds, values, &out));
+  assert_int_equal(out, 1);
+  values[1] = 0xfe;
+  assert_true(rules_evaluate(r, r->conditions[0], kinds, values, &out));
+  assert_int_equal(out, 0);
+  r = &set.rules[1];
+  values[1] = 3;
+  kinds[0] = kinds[1] = VYRE_U8;
+  assert_true(rules_evaluate(r, r->nodes[r->replacement].operand[1], kinds, values, &out));
+  assert_int_equal(out, 0xfe); /* 3 - 5 wraps */
+  r = &set.rules[2];
+  values[1] = 0x1ff;
+  kinds[r->nodes[r->replacement].kind] = VYRE_I8;
+  kinds[r->nodes[r->nodes[r->replacement].operand[1]].kind] = VYRE_I8;
+  kinds[r->nodes[r->variables[1].node].kind] = VYRE_I32;
+  assert_true(rules_evaluate(r, r->nodes[r->replacement].operand[1], kinds, values, &out));
+  assert_int_equal(out, 0xff);
+  r = &set.rules[3];
+  const rules_node *quarter = &r->nodes[r->nodes[r->replacement].operand[1]];
+  assert_int_equal(rules_literal_bits(quarter, VYRE_F16), 0xb400);
+  assert_int_equal(rules_literal_bits(quarter, VYRE_F32), 0xbe800000);
+  assert_true(rules_literal_bits(quarter, VYRE_F64) == UINT64_C(0xbfd0000000000000));
+  arena_free(&a);
+}
+
+/* All dividends of 8 bits, and edges of the wider ones. */
+static void
+magic_divides(void **state)
+{
+  (void)state;
+  for (uint32_t d = 3; d < 256; d++) {
+    if ((d & (d - 1)) == 0)
+      continue;
+    const uint64_t magic = rules_call(RULES_UDIV_MAGIC, VYRE_U8, d), shift = rules_call(RULES_UDIV_SHIFT, VYRE_U8, d);
+    const uint64_t sign_magic = rules_call(RULES_SDIV_MAGIC, VYRE_I8, d), sign_shift = rules_call(RULES_SDIV_SHIFT, VYRE_I8, d);
+    const int divisor = (int8_t)d, positive = divisor < 0 ? -divisor : divisor;
+    assert_in_range(sign_shift, 0, 7);
+    for (uint32_t x = 0; x < 256; x++) {
+      const uint64_t t = x * magic >> 8;
+      const uint64_t quotient = rules_call(RULES_UDIV_FITS, VYRE_U8, d) ? t >> shift : (((x - t) >> 1) + t) >> shift;
+      if (quotient != x / d)
+        fail_msg("%u / %u is %llu", x, d, (unsigned long long)quotient);
+      int high = ((int)(int8_t)x * (int)(int8_t)sign_magic) >> 8;
+      if ((int8_t)sign_magic < 0)
+        high += (int8_t)x;
+      if (positive > 1 && d != 128 && ((int)(int8_t)high >> sign_shift) + ((int8_t)x < 0) != (int8_t)x / positive)
+        fail_msg("%d / %d", (int8_t)x, positive);
+    }
+  }
+  for (uint64_t d = 1; d < 1000; d += 2)
+    for (vyre_kind kind = VYRE_I8; kind <= VYRE_U64; kind++) {
+      const uint64_t mask = UINT64_MAX >> (64 - vyre_kind_bits(kind));
+      assert_true((rules_call(RULES_INVERSE, kind, d & mask) * d & mask) == 1);
+    }
+}
+
+static void
+what_is_wrong_is_told_with_its_place(void **state)
+{
+  static const struct {
+    const char *text;
+    uint32_t line, column;
+    const char *message;
+  } cases[] = {
+      {"add(x, 0) => x", 1, 5, "no kind"},
+      {"a: x => 0", 1, 4, "a pattern is an op"},
+      {"a: add(1, 2) => 3", 1, 4, "a pattern is an op"},
+      {"a: add(x, 0) -> x", 1, 14, "expected '=>'"},
+      {"a: add(x, 0) => y", 1, 17, "'y' does not stand in the pattern"},
+      {"a: add(x) => x", 1, 4, "'add' has 2 operands, not 1"},
+      {"a: addd(x, 0) => x", 1, 4, "neither an op nor a function"},
+      {"a: add(x, is_pow2(C)) => x", 1, 11, "neither an op nor a function"},
+      {"a: load(x) => x", 1, 4, "'load' cannot stand in a rule"},
+      {"a: dot(x, y) => x", 1, 4, "'dot' cannot stand in a rule"},
+      {"a (int) add(x, 0) => x", 1, 9, "expected ':'"},
+      {"a (integer): add(x, 0) => x", 1, 4, "no kind"},
+      {"a (float): and(x, 0) => x", 1, 1, "no term of the rule has type 'T'"},
+      {"a (T U int): add(x:T, 0) => x", 1, 1, "no term of the rule has type 'U'"},
+      {"a (T T int): add(x:T, 0) => x", 1, 6, "declared twice"},
+      {"a: add(x:T, 0) => x", 1, 10, "no type is called 'T'"},
+      {"a: add(x, 0) => x where ult(x, 3)", 1, 25, "about constants"},
+      {"a: add(x, 0) => x\n  where add(x, 0)", 2, 9, "about constants"},
+      {"a: add(x, C) => x where C", 1, 8, "no type fits"},
+      {"a (int): add(x, 300) => x", 1, 17, "does not fit into a kind"},
+      {"a (float): mul(x, 0.1) => x", 1, 19, "does not fit into a kind"},
+      {"a: add(x, 0) => umin(x)", 1, 17, "'umin' has 2 operands"},
+      {"a: umin(x, C) => not(feq(x, C))", 1, 9, "no type fits"},
+      {"a (int): add(x, 0) => x\na (int): sub(x, 0) => x", 2, 1, "'a' is there already"},
+      {"a (int): add(x, y) => add(y, x)", 1, 23, "not lighter"},
+      {"a (int): mul(x, 2) => add(x, x)", 1, 23, "more often"},
+      {"a (uint): umulhi(x, y) => udiv(x, y)", 1, 27, "a division that was not there"},
+      {"a (uint): udiv(x, C) => sub(x, umod(x, C))", 1, 25, "a division that was not there"},
+      {"a: add(x, 0) => x)", 1, 18, "behind the rule's end"},
+      {"a: add(x, 0", 1, 12, "expected ')', found the rule's end"},
+      {"a: add(x, 12z) => x", 1, 11, "no number"},
+      {"a: add(x, $) => x", 1, 11, "expected a term, found '$'"},
+      {"a: not(not(not(not(not(not(not(not(not(not(not(not(not(not(not(not(x)))))))))))))))) => x", 1, 68, "at most 16 deep"},
+      {"a: select(a1, b1, select(c1, d1, select(e1, f1, select(g1, h1, i1)))) => a1", 1, 64, "at most 8 variables"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    arena a = {0};
+    rules_set set = {0};
+    rules_error error;
+    if (rules_parse((rules_memory){arena_take, &a}, "test.rules", cases[i].text, strlen(cases[i].text), &set, &error))
+      fail_msg("read: %s", cases[i].text);
+    if (error.line != cases[i].line || error.column != cases[i].column || !strstr(error.message, cases[i].message))
+      fail_msg("%s\n%u:%u: %s, not %u:%u", cases[i].text, error.line, error.column, error.message, cases[i].line, cases[i].column);
+    assert_true(error.fix[0]);
+    arena_free(&a);
+  }
+}
+
+static void *
+no_memory(void *user, size_t bytes)
+{
+  (void)user;
+  (void)bytes;
+  return NULL;
+}
+
+static void
+no_memory_is_an_error(void **state)
+{
+  rules_set set = {0};
+  rules_error error;
+  (void)state;
+  assert_false(rules_parse((rules_memory){no_memory, NULL}, "", "a: not(not(x)) => x", 19, &set, &error));
+  assert_non_null(strstr(error.message, "out of memory"));
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rules_are_trees),
+      cmocka_unit_test(a_rule_applies_at_each_kind_that_fits),
+      cmocka_unit_test(constants_are_computed_at_their_type),
+      cmocka_unit_test(magic_divides),
+      cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+      cmocka_unit_test(no_memory_is_an_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
