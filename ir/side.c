@@ -61,6 +61,25 @@ vyre_row_name(const vyre_module *module, vyre_row row)
   return name ? module->texts + name : NULL;
 }
 
+static const uint32_t *
+side_column(const vyre_module *module, table_column column, uint32_t *out_rows)
+{
+  *out_rows = module->side[column] < module->view.rows ? module->side[column] : module->view.rows;
+  return module->column[column];
+}
+
+const vyre_string *
+vyre_module_names(const vyre_module *module, uint32_t *out_rows)
+{
+  return side_column(module, COLUMN_NAME, out_rows);
+}
+
+const uint32_t *
+vyre_module_lines(const vyre_module *module, uint32_t *out_rows)
+{
+  return side_column(module, COLUMN_LINE, out_rows);
+}
+
 static uint64_t
 hash_of_file(const vyre_module *module, uint32_t file)
 {

@@ -114,11 +114,9 @@ vyre_spv_spec(vyre_spv *s, uint32_t row)
     id = vyre_spv_intern(s, SpvOpSpecConstant, true, operands, count, &spec_id, 1, &fresh);
   if (fresh) {
     const uint32_t decoration[3] = {id, SpvDecorationSpecId, spec_id};
-    const char *name = vyre_row_name(s->module, (vyre_row){row});
     if (spec_id != UINT32_MAX) /* it may have none */
       vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
-    if (name && !s->strip)
-      vyre_spv_text(s, &s->names, SpvOpName, &id, 1, name);
+    vyre_spv_name(s, row, id);
   }
   return id;
 }
@@ -153,13 +151,12 @@ pin(vyre_spv *s, uint32_t row, uint32_t depth)
 uint32_t
 vyre_spv_pinned(vyre_spv *s, uint32_t row)
 {
-  vyre_spv_words *out = s->out;
-  const bool constant = s->constant;
-  s->out = &s->globals;
+  const bool constant = s->constant, plain = s->plain;
   s->constant = true;
+  s->plain = false;
   pin(s, row, 0);
-  s->out = out;
   s->constant = constant;
+  s->plain = plain;
   return vyre_spv_failed(s) ? 0 : s->id[row - s->base];
 }
 

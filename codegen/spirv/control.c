@@ -243,9 +243,7 @@ write_for(vyre_spv *s, uint32_t row)
   vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
   vyre_spv_label(s, body);
   s->id[body_row - s->base] = index;
-  const char *name = s->strip ? NULL : vyre_row_name(s->module, (vyre_row){body_row});
-  if (name)
-    vyre_spv_text(s, &s->names, SpvOpName, &index, 1, name);
+  vyre_spv_name(s, body_row, index);
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
@@ -393,7 +391,7 @@ write_switch(vyre_spv *s, uint32_t row)
   s->scratch.data[start + 1] = otherwise ? otherwise : scope->merge;
   vyre_spv_save(s, scope);
   selection_merge(s, scope->merge, s->imm[row]);
-  vyre_spv_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
+  vyre_spv_long_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   if (!otherwise)
     vyre_spv_add_edge(s, scope, &scope->merge_edges, head);

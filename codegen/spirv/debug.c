@@ -98,12 +98,10 @@ file_string(vyre_spv *s, vyre_string file)
 }
 
 void
-vyre_spv_line(vyre_spv *s, uint32_t row)
+vyre_spv_new_line(vyre_spv *s, uint32_t row)
 {
   vyre_string file;
   uint32_t line, column;
-  if (s->strip)
-    return;
   if (!vyre_row_line(s->module, (vyre_row){row}, &file, &line, &column)) {
     if (s->line)
       vyre_spv_instruction(s, &s->code, SpvOpNoLine, NULL, 0);

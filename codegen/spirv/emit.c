@@ -1,4 +1,5 @@
-/* Instructions with a result: in a function, or as OpSpecConstantOp where a row is to be a constant.
+/* Instructions with a result that are more than their words: as OpSpecConstantOp, where a row is to be a constant, and of strict
+ * programs, whose float arithmetic no compiler may contract.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
@@ -76,7 +77,7 @@ is_specializable(uint32_t opcode)
 }
 
 uint32_t
-vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count)
+vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count)
 {
   if (s->constant) {
     uint32_t words[16] = {type, opcode};
@@ -93,7 +94,7 @@ vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operand
     return vyre_spv_intern(s, SpvOpSpecConstantOp, true, words, 2 + count, NULL, 0, NULL);
   }
   const uint32_t id = s->next_id++;
-  uint32_t *words = vyre_spv_room(s, s->out, 3 + count);
+  uint32_t *words = vyre_spv_room(s, &s->code, 3 + count);
   words[0] = (uint32_t)(3 + count) << 16 | opcode;
   words[1] = type;
   words[2] = id;

@@ -75,6 +75,8 @@ typedef struct vyre_spv_pointer_made {
 typedef struct vyre_spv {
   vyre_module *module; /* never changed: side tables are reached through it */
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first, *last;
+  const vyre_string *row_names;
+  uint32_t named, lined; /* rows that may have a name, a line; 0: none are written */
   const vyre_allocator *allocator;
   struct vyre_spv_chunk *chunks;
   char *chunk_at;
@@ -92,8 +94,8 @@ typedef struct vyre_spv {
 
   /* sections, in the module's order */
   vyre_spv_words capabilities, extensions, imports, entries, modes, strings, names, processed, decorations, globals, code;
-  vyre_spv_words *out; /* where instructions go: code, or globals while `constant` */
-  bool constant;       /* rows become constants and OpSpecConstantOp */
+  bool constant; /* rows become constants and OpSpecConstantOp */
+  bool plain;    /* neither that nor a strict program: an instruction is its words */
 
   /* interning */
   vyre_spv_words keys;
@@ -133,9 +135,9 @@ typedef struct vyre_spv {
   uint32_t depth, scope_capacity;
   vyre_string line_file;
   uint32_t line, column;
-  vyre_spv_words forward; /* (id, storage class, vyre_string): pointers to structs that are being written */
-  size_t line_end;        /* of the code, where the last OpLine was written */
-  vyre_spv_words files;   /* pairs: vyre_string, id */
+  vyre_spv_words forward;      /* (id, storage class, vyre_string): pointers to structs that are being written */
+  size_t line_end;             /* of the code, where the last OpLine was written */
+  vyre_spv_words files;        /* pairs: vyre_string, id */
   vyre_spv_words kept_strings; /* pairs: where it stands in the input's debug list, id */
   const vyre_word_list *debug;
   vyre_spv_words scratch, marks;
@@ -175,7 +177,16 @@ vyre_spv_append(vyre_spv *s, vyre_spv_words *words, const uint32_t *data, size_t
 }
 /* An instruction with a string after `count` operands. */
 void vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count, const char *text);
-void vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count);
+/* An instruction of any number of operands, and of at most 15. */
+void vyre_spv_long_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count);
+static inline void
+vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count)
+{
+  uint32_t *at = vyre_spv_room(s, words, 1 + count);
+  at[0] = (uint32_t)(1 + count) << 16 | opcode;
+  for (size_t i = 0; i < count; i++)
+    at[1 + i] = operands[i];
+}
 /* A result: operands begin with its type if `typed`; `extra` words tell results apart that the instruction does not. */
 uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
                          size_t extra_count, bool *out_fresh);
@@ -231,8 +242,6 @@ vyre_spv_value(vyre_spv *s, uint32_t row)
 uint32_t vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type);
 /* Writes a row that gives a value (ops.c). */
 void vyre_spv_row(vyre_spv *s, uint32_t row);
-/* Decorations and the name of a row, for the instruction or variable that was made for it. */
-void vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id);
 /* What a row becomes with its guards in a strict program; 0: nothing but the plain instruction (guards.c). */
 uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
@@ -253,15 +262,37 @@ void vyre_spv_survey_opaque(vyre_spv *s, uint32_t row);
 void vyre_spv_resolve(vyre_spv *s, size_t from, vyre_string name, uint32_t id);
 uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
 uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
-uint32_t vyre_spv_type_of_row(vyre_spv *s, uint32_t row); /* of a value, opaque ones too */
-bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type);   /* there is an OpConstantNull of it */
+bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type); /* there is an OpConstantNull of it */
 bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
 
 /* ---- debug.c ---- */
 
 void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of the input's */
-void vyre_spv_line(vyre_spv *s, uint32_t row);             /* that of what is written next */
-void vyre_spv_other_names(vyre_spv *s);                    /* of built-ins, at the end */
+void vyre_spv_new_line(vyre_spv *s, uint32_t row);
+/* The line of what is written next is the row's. */
+static inline void
+vyre_spv_line(vyre_spv *s, uint32_t row)
+{
+  if (s->lined)
+    vyre_spv_new_line(s, row);
+}
+/* The name of a row for what was made of it. */
+static inline void
+vyre_spv_name(vyre_spv *s, uint32_t row, uint32_t id)
+{
+  if (row < s->named && s->row_names[row])
+    vyre_spv_text(s, &s->names, SpvOpName, &id, 1, vyre_string_text(s->module, s->row_names[row]));
+}
+void vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id);
+/* Decorations and the name of a row, for the instruction or variable that was made for it. */
+static inline void
+vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
+{
+  if (VYRE_ROW_FLAGS(s->op[row]) & (VYRE_ROW_EXACT | VYRE_ROW_RELAXED | VYRE_ROW_NONUNIFORM | VYRE_ROW_DECO))
+    vyre_spv_decorate_as(s, row, id);
+  vyre_spv_name(s, row, id);
+}
+void vyre_spv_other_names(vyre_spv *s); /* of built-ins, at the end */
 
 /* ---- verbatim.c ---- */
 
@@ -270,7 +301,21 @@ const uint32_t *vyre_spv_verbatim(vyre_module *module, uint32_t input, uint32_t 
 
 /* ---- instructions ---- */
 
-uint32_t vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
+/* An operation as a constant, or in a strict program. */
+uint32_t vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count);
+/* An instruction of at most 13 operands with a result. */
+static inline uint32_t
+vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operands, size_t count)
+{
+  if (!s->plain)
+    return vyre_spv_special_op(s, opcode, type, operands, count);
+  uint32_t *words = vyre_spv_room(s, &s->code, 3 + count);
+  words[0] = (uint32_t)(3 + count) << 16 | opcode;
+  words[1] = type;
+  for (size_t i = 0; i < count; i++)
+    words[3 + i] = operands[i];
+  return words[2] = s->next_id++;
+}
 uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
 void vyre_spv_label(vyre_spv *s, uint32_t label);
 void vyre_spv_branch(vyre_spv *s, uint32_t label);
@@ -307,6 +352,14 @@ vyre_spv_value_type(vyre_spv *s, vyre_type type)
   return s->value_types[type] ? s->value_types[type] : vyre_spv_new_value_type(s, type);
 }
 uint32_t vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode);
+uint32_t vyre_spv_opaque_type_of(vyre_spv *s, uint32_t row);
+/* Of a value, opaque ones too. */
+static inline uint32_t
+vyre_spv_type_of_row(vyre_spv *s, uint32_t row)
+{
+  const vyre_type type = vyre_spv_row_type(s, row);
+  return VYRE_TYPE_KIND(type) == VYRE_OPAQUE ? vyre_spv_opaque_type_of(s, row) : vyre_spv_value_type(s, type);
+}
 uint32_t vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns);
 uint32_t vyre_spv_struct_of(vyre_spv *s, const uint32_t *members, uint32_t count); /* a result of several values */
 uint32_t vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type);

@@ -313,10 +313,10 @@ access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
   const uint32_t pointer = vyre_spv_pointer(s, storage_class(s, buffer), pointee(s, path, buffer));
   if (count > 0xff00)
     vyre_spv_fail(s, "an address of %zu steps", count);
-  vyre_spv_push(s, s->out, (uint32_t)(count + 3) << 16 | SpvOpAccessChain);
-  vyre_spv_push(s, s->out, pointer);
-  vyre_spv_push(s, s->out, id);
-  vyre_spv_append(s, s->out, s->scratch.data + operands, count);
+  vyre_spv_push(s, &s->code, (uint32_t)(count + 3) << 16 | SpvOpAccessChain);
+  vyre_spv_push(s, &s->code, pointer);
+  vyre_spv_push(s, &s->code, id);
+  vyre_spv_append(s, &s->code, s->scratch.data + operands, count);
   s->scratch.count = start;
   return id;
 }
@@ -406,7 +406,7 @@ store(vyre_spv *s, uint32_t row, const address *to, uint32_t value)
   vyre_spv_branching branching = {0};
   if (to->guard)
     branching = vyre_spv_if_begin(s, to->guard);
-  vyre_spv_instruction(s, s->out, SpvOpStore, operands, count);
+  vyre_spv_instruction(s, &s->code, SpvOpStore, operands, count);
   if (to->guard)
     vyre_spv_if_end(s, branching, 0, 0, 0);
 }
@@ -436,12 +436,12 @@ relayout(vyre_spv *s, vyre_type_id type, uint32_t value, vyre_spv_mode from, vyr
   const uint32_t id = s->next_id++;
   if (info.count > 0xff00)
     vyre_spv_fail(s, "copy between address spaces of %u parts\nFix: copy its elements in a loop", info.count);
-  vyre_spv_push(s, s->out, (info.count + 3) << 16 | SpvOpCompositeConstruct);
-  vyre_spv_push(s, s->out, to_id);
-  vyre_spv_push(s, s->out, id);
+  vyre_spv_push(s, &s->code, (info.count + 3) << 16 | SpvOpCompositeConstruct);
+  vyre_spv_push(s, &s->code, to_id);
+  vyre_spv_push(s, &s->code, id);
   if (vyre_spv_failed(s))
     return 0;
-  vyre_spv_append(s, s->out, s->scratch.data + start, s->scratch.count - start);
+  vyre_spv_append(s, &s->code, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   return id;
 }
@@ -461,7 +461,7 @@ write_copy(vyre_spv *s, uint32_t row)
   const uint32_t to_type = pointee(s, s->a[row], to.buffer), from_type = pointee(s, s->b[row], from.buffer);
   if (to_type == from_type && !to.guard && !from.guard && s->memory_model != SpvMemoryModelVulkan) {
     const uint32_t operands[3] = {to.pointer, from.pointer, SpvMemoryAccessVolatileMask};
-    vyre_spv_instruction(s, s->out, SpvOpCopyMemory, operands, vyre_spv_flag(s, row, VYRE_ROW_VOLATILE) ? 3 : 2);
+    vyre_spv_instruction(s, &s->code, SpvOpCopyMemory, operands, vyre_spv_flag(s, row, VYRE_ROW_VOLATILE) ? 3 : 2);
     return;
   }
   const vyre_type_id type = s->b[row] == from.buffer ? s->imm[from.buffer] : s->imm_hi[s->b[row]];
@@ -526,7 +526,7 @@ write_atomic(vyre_spv *s, uint32_t row)
   if (at.guard)
     branching = vyre_spv_if_begin(s, at.guard);
   if (op == VYRE_OP_atomic_store) {
-    vyre_spv_instruction(s, s->out, SpvOpAtomicStore, operands, count);
+    vyre_spv_instruction(s, &s->code, SpvOpAtomicStore, operands, count);
     if (at.guard)
       vyre_spv_if_end(s, branching, 0, 0, 0);
     return;
@@ -552,9 +552,9 @@ write_barrier(vyre_spv *s, uint32_t imm)
   operands[1] = vyre_spv_u32(s, order.scope);
   operands[2] = vyre_spv_u32(s, order.semantics);
   if (VYRE_ORDER_EXECUTION(imm) == SpvScopeInvocation)
-    vyre_spv_instruction(s, s->out, SpvOpMemoryBarrier, operands + 1, 2);
+    vyre_spv_instruction(s, &s->code, SpvOpMemoryBarrier, operands + 1, 2);
   else
-    vyre_spv_instruction(s, s->out, SpvOpControlBarrier, operands, 3);
+    vyre_spv_instruction(s, &s->code, SpvOpControlBarrier, operands, 3);
 }
 
 void
@@ -600,7 +600,7 @@ static void
 store_zero(vyre_spv *s, uint32_t pointer, vyre_type_id type)
 {
   const uint32_t operands[2] = {pointer, vyre_spv_null(s, vyre_spv_type(s, type, VYRE_SPV_BARE))};
-  vyre_spv_instruction(s, s->out, SpvOpStore, operands, 2);
+  vyre_spv_instruction(s, &s->code, SpvOpStore, operands, 2);
 }
 
 /* for (i = lindex; i < count; i += invocations) buffer[i] = 0 */
@@ -615,17 +615,17 @@ zero_array(vyre_spv *s, uint32_t buffer, const vyre_type_info *info, uint32_t li
   vyre_spv_branch(s, header);
   vyre_spv_label(s, header);
   const uint32_t phi[6] = {u32, index, lindex, before, advanced, next}, loop[3] = {merge, next, 0};
-  vyre_spv_instruction(s, s->out, SpvOpPhi, phi, 6);
+  vyre_spv_instruction(s, &s->code, SpvOpPhi, phi, 6);
   const uint32_t inside = vyre_spv_op2(s, SpvOpULessThan, boolean(s), index, count);
   const uint32_t branch[3] = {inside, body, merge};
-  vyre_spv_instruction(s, s->out, SpvOpLoopMerge, loop, 3);
-  vyre_spv_instruction(s, s->out, SpvOpBranchConditional, branch, 3);
+  vyre_spv_instruction(s, &s->code, SpvOpLoopMerge, loop, 3);
+  vyre_spv_instruction(s, &s->code, SpvOpBranchConditional, branch, 3);
   vyre_spv_label(s, body);
   store_zero(s, vyre_spv_op2(s, SpvOpAccessChain, pointer, vyre_spv_value(s, buffer), index), info->element);
   vyre_spv_branch(s, next);
   vyre_spv_label(s, next);
   const uint32_t add[4] = {u32, advanced, index, invocations};
-  vyre_spv_instruction(s, s->out, SpvOpIAdd, add, 4);
+  vyre_spv_instruction(s, &s->code, SpvOpIAdd, add, 4);
   vyre_spv_branch(s, header);
   vyre_spv_label(s, merge);
 }

@@ -141,6 +141,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->base = program;
   s->end = s->next[program] ? s->next[program] : rows;
   s->strict = !(s->imm[program] & VYRE_PROGRAM_RELAXED);
+  s->plain = !s->strict;
   const uint32_t count = s->end - s->base;
   if (count > s->capacity) {
     s->capacity = count > s->capacity * 2 ? count : s->capacity * 2;
@@ -264,6 +265,10 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.last = view->last;
   s.allocator = vyre_module_allocator(module);
   s.strip = options && options->strip;
+  s.row_names = vyre_module_names(module, &s.named);
+  (void)vyre_module_lines(module, &s.lined);
+  if (s.strip)
+    s.named = s.lined = 0;
   s.float_controls = options ? options->float_controls : 0;
   s.input = input;
   s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
@@ -271,7 +276,6 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   s.next_id = 1;
   for (uint32_t i = 0; i < from->capabilities.count; i++)
     s.shared_blocks |= from->capabilities.words[i] == SpvCapabilityWorkgroupMemoryExplicitLayoutKHR;
-  s.out = &s.code;
   write_head(&s, from);
   for (uint32_t program = from->first_program; program && !vyre_spv_failed(&s);
        program = vyre_program_info_of(borrowed, (vyre_row){program})->next_program) {

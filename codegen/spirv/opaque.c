@@ -14,7 +14,7 @@ vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
 }
 
 uint32_t
-vyre_spv_type_of_row(vyre_spv *s, uint32_t row)
+vyre_spv_opaque_type_of(vyre_spv *s, uint32_t row)
 {
   return vyre_spv_type_by_id(s, vyre_row_type_id(s->module, (vyre_row){row}), VYRE_MODE_BARE);
 }
@@ -178,10 +178,10 @@ composite(vyre_spv *s, uint32_t row, vyre_type_id type, uint32_t mode, uint32_t 
     id = vyre_spv_intern(s, SpvOpConstantComposite, true, s->scratch.data + start, info.count + 1, NULL, 0, NULL);
   else {
     id = s->next_id++;
-    vyre_spv_push(s, s->out, (info.count + 3) << 16 | SpvOpCompositeConstruct);
-    vyre_spv_push(s, s->out, s->scratch.data[start]);
-    vyre_spv_push(s, s->out, id);
-    vyre_spv_append(s, s->out, s->scratch.data + start + 1, info.count);
+    vyre_spv_push(s, &s->code, (info.count + 3) << 16 | SpvOpCompositeConstruct);
+    vyre_spv_push(s, &s->code, s->scratch.data[start]);
+    vyre_spv_push(s, &s->code, id);
+    vyre_spv_append(s, &s->code, s->scratch.data + start + 1, info.count);
   }
   s->scratch.count = start;
   return id;
@@ -233,13 +233,13 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   const uint32_t words = (uint32_t)(s->scratch.count - start) + (result ? 3 : 1);
   if (words > 0xffff)
     vyre_spv_fail(s, "an instruction of %u words", words);
-  vyre_spv_push(s, s->out, words << 16 | info.flags);
+  vyre_spv_push(s, &s->code, words << 16 | info.flags);
   if (result) {
     id = s->next_id++;
-    vyre_spv_push(s, s->out, result);
-    vyre_spv_push(s, s->out, id);
+    vyre_spv_push(s, &s->code, result);
+    vyre_spv_push(s, &s->code, id);
   }
-  vyre_spv_append(s, s->out, s->scratch.data + start, s->scratch.count - start);
+  vyre_spv_append(s, &s->code, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   s->id[row - s->base] = id;
   if (id)
@@ -274,10 +274,10 @@ vyre_spv_opaque_part(vyre_spv *s, uint32_t row)
   }
   const uint32_t id = s->next_id++, count = (uint32_t)(s->scratch.count - start);
   const uint32_t type_id = vyre_spv_type_of_row(s, row);
-  vyre_spv_push(s, s->out, (count + 3) << 16 | SpvOpCompositeExtract);
-  vyre_spv_push(s, s->out, type_id);
-  vyre_spv_push(s, s->out, id);
-  vyre_spv_append(s, s->out, s->scratch.data + start, count);
+  vyre_spv_push(s, &s->code, (count + 3) << 16 | SpvOpCompositeExtract);
+  vyre_spv_push(s, &s->code, type_id);
+  vyre_spv_push(s, &s->code, id);
+  vyre_spv_append(s, &s->code, s->scratch.data + start, count);
   s->scratch.count = start;
   return id;
 }

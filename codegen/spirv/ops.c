@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-/* How a row is written.  CORE: an instruction of its operands; EXT: one of GLSL.std.450; OWN: by a function below;
- * EXPAND: by expand.c. */
-typedef enum form { NONE, CORE, EXT, OWN, EXPAND } form;
+/* How a row is written.  CORE: an instruction of its operands; EXT: one of GLSL.std.450; CORE32, EXT32: the same, but at other
+ * widths by widths.c; OWN: by a function below; EXPAND: by expand.c. */
+typedef enum form { NONE, CORE, EXT, CORE32, EXT32, OWN, EXPAND } form;
 
 typedef struct op_form {
   uint8_t form;
@@ -75,13 +75,13 @@ static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_shl] = {CORE, SpvOpShiftLeftLogical, 0, 0},
     [VYRE_OP_ushr] = {CORE, SpvOpShiftRightLogical, 0, 0},
     [VYRE_OP_sshr] = {CORE, SpvOpShiftRightArithmetic, 0, 0},
-    [VYRE_OP_bitcount] = {CORE, SpvOpBitCount, 0, 0},
-    [VYRE_OP_bitrev] = {CORE, SpvOpBitReverse, 0, 0},
-    [VYRE_OP_findlsb] = {EXT, GLSLstd450FindILsb, 0, 0},
-    [VYRE_OP_findumsb] = {EXT, GLSLstd450FindUMsb, 0, 0},
-    [VYRE_OP_findsmsb] = {EXT, GLSLstd450FindSMsb, 0, 0},
-    [VYRE_OP_ubfe] = {CORE, SpvOpBitFieldUExtract, 0, 0},
-    [VYRE_OP_sbfe] = {CORE, SpvOpBitFieldSExtract, 0, 0},
+    [VYRE_OP_bitcount] = {CORE32, SpvOpBitCount, 0, 0},
+    [VYRE_OP_bitrev] = {CORE32, SpvOpBitReverse, 0, 0},
+    [VYRE_OP_findlsb] = {EXT32, GLSLstd450FindILsb, 0, 0},
+    [VYRE_OP_findumsb] = {EXT32, GLSLstd450FindUMsb, 0, 0},
+    [VYRE_OP_findsmsb] = {EXT32, GLSLstd450FindSMsb, 0, 0},
+    [VYRE_OP_ubfe] = {CORE32, SpvOpBitFieldUExtract, 0, 0},
+    [VYRE_OP_sbfe] = {CORE32, SpvOpBitFieldSExtract, 0, 0},
     [VYRE_OP_bfi] = {OWN, SpvOpBitFieldInsert, 0, 0},
     [VYRE_OP_any] = {OWN, SpvOpAny, 0, 0},
     [VYRE_OP_all] = {OWN, SpvOpAll, 0, 0},
@@ -113,7 +113,7 @@ static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_isinf] = {CORE, SpvOpIsInf, 0, 0},
     [VYRE_OP_convert] = {OWN, 0, 0, 0},
     [VYRE_OP_bitcast] = {OWN, 0, 0, 0},
-    [VYRE_OP_quantize16] = {CORE, SpvOpQuantizeToF16, 0, 0},
+    [VYRE_OP_quantize16] = {CORE32, SpvOpQuantizeToF16, 0, 0},
     [VYRE_OP_packsnorm4x8] = {EXT, GLSLstd450PackSnorm4x8, 0, 0},
     [VYRE_OP_packunorm4x8] = {EXT, GLSLstd450PackUnorm4x8, 0, 0},
     [VYRE_OP_packsnorm2x16] = {EXT, GLSLstd450PackSnorm2x16, 0, 0},
@@ -132,26 +132,26 @@ static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_fract] = {EXT, GLSLstd450Fract, 0, 0},
     [VYRE_OP_sqrt] = {EXT, GLSLstd450Sqrt, 0, 0},
     [VYRE_OP_rsqrt] = {EXT, GLSLstd450InverseSqrt, 0, 0},
-    [VYRE_OP_radians] = {EXT, GLSLstd450Radians, 0, 0},
-    [VYRE_OP_degrees] = {EXT, GLSLstd450Degrees, 0, 0},
-    [VYRE_OP_sin] = {EXT, GLSLstd450Sin, 0, 0},
-    [VYRE_OP_cos] = {EXT, GLSLstd450Cos, 0, 0},
-    [VYRE_OP_tan] = {EXT, GLSLstd450Tan, 0, 0},
-    [VYRE_OP_asin] = {EXT, GLSLstd450Asin, 0, 0},
-    [VYRE_OP_acos] = {EXT, GLSLstd450Acos, 0, 0},
-    [VYRE_OP_atan] = {EXT, GLSLstd450Atan, 0, 0},
-    [VYRE_OP_sinh] = {EXT, GLSLstd450Sinh, 0, 0},
-    [VYRE_OP_cosh] = {EXT, GLSLstd450Cosh, 0, 0},
-    [VYRE_OP_tanh] = {EXT, GLSLstd450Tanh, 0, 0},
-    [VYRE_OP_asinh] = {EXT, GLSLstd450Asinh, 0, 0},
-    [VYRE_OP_acosh] = {EXT, GLSLstd450Acosh, 0, 0},
-    [VYRE_OP_atanh] = {EXT, GLSLstd450Atanh, 0, 0},
-    [VYRE_OP_exp] = {EXT, GLSLstd450Exp, 0, 0},
-    [VYRE_OP_exp2] = {EXT, GLSLstd450Exp2, 0, 0},
-    [VYRE_OP_log] = {EXT, GLSLstd450Log, 0, 0},
-    [VYRE_OP_log2] = {EXT, GLSLstd450Log2, 0, 0},
-    [VYRE_OP_atan2] = {EXT, GLSLstd450Atan2, 0, 0},
-    [VYRE_OP_pow] = {EXT, GLSLstd450Pow, 0, 0},
+    [VYRE_OP_radians] = {EXT32, GLSLstd450Radians, 0, 0},
+    [VYRE_OP_degrees] = {EXT32, GLSLstd450Degrees, 0, 0},
+    [VYRE_OP_sin] = {EXT32, GLSLstd450Sin, 0, 0},
+    [VYRE_OP_cos] = {EXT32, GLSLstd450Cos, 0, 0},
+    [VYRE_OP_tan] = {EXT32, GLSLstd450Tan, 0, 0},
+    [VYRE_OP_asin] = {EXT32, GLSLstd450Asin, 0, 0},
+    [VYRE_OP_acos] = {EXT32, GLSLstd450Acos, 0, 0},
+    [VYRE_OP_atan] = {EXT32, GLSLstd450Atan, 0, 0},
+    [VYRE_OP_sinh] = {EXT32, GLSLstd450Sinh, 0, 0},
+    [VYRE_OP_cosh] = {EXT32, GLSLstd450Cosh, 0, 0},
+    [VYRE_OP_tanh] = {EXT32, GLSLstd450Tanh, 0, 0},
+    [VYRE_OP_asinh] = {EXT32, GLSLstd450Asinh, 0, 0},
+    [VYRE_OP_acosh] = {EXT32, GLSLstd450Acosh, 0, 0},
+    [VYRE_OP_atanh] = {EXT32, GLSLstd450Atanh, 0, 0},
+    [VYRE_OP_exp] = {EXT32, GLSLstd450Exp, 0, 0},
+    [VYRE_OP_exp2] = {EXT32, GLSLstd450Exp2, 0, 0},
+    [VYRE_OP_log] = {EXT32, GLSLstd450Log, 0, 0},
+    [VYRE_OP_log2] = {EXT32, GLSLstd450Log2, 0, 0},
+    [VYRE_OP_atan2] = {EXT32, GLSLstd450Atan2, 0, 0},
+    [VYRE_OP_pow] = {EXT32, GLSLstd450Pow, 0, 0},
     [VYRE_OP_step] = {EXT, GLSLstd450Step, 0, 0},
     [VYRE_OP_fmix] = {EXT, GLSLstd450FMix, 0, 0},
     [VYRE_OP_smoothstep] = {EXT, GLSLstd450SmoothStep, 0, 0},
@@ -513,7 +513,7 @@ write_plain(vyre_spv *s, uint32_t row, const op_form *f)
     operands[1] = vyre_spv_right(s, row, operand);
   if (count > 2)
     operands[2] = vyre_spv_value(s, s->c[row]);
-  if (f->form == EXT)
+  if (f->form == EXT || f->form == EXT32)
     return vyre_spv_ext(s, f->code, type, operands, count);
   return vyre_spv_op(s, code_for(f, operand), type, operands, count);
 }
@@ -521,18 +521,22 @@ write_plain(vyre_spv *s, uint32_t row, const op_form *f)
 static uint32_t
 write_valued(vyre_spv *s, uint32_t row, const op_form *f)
 {
-  uint32_t id = vyre_spv_other_width(s, row);
+  uint32_t id = 0;
+  if (f->form == CORE32 || f->form == EXT32 || vyre_spv_opcode(s, row) == VYRE_OP_bfi)
+    id = vyre_spv_other_width(s, row);
   if (id == 0 && s->strict)
     id = vyre_spv_guarded(s, row);
-  if (id == 0)
-    id = f->form == OWN ? write_own(s, row, f) : f->form == EXPAND ? vyre_spv_expanded(s, row) : write_plain(s, row, f);
-  return id;
+  if (id)
+    return id;
+  return f->form == OWN ? write_own(s, row, f) : f->form == EXPAND ? vyre_spv_expanded(s, row) : write_plain(s, row, f);
 }
 
 void
-vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
+vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id)
 {
-  const uint32_t flags = s->constant ? 0 : VYRE_ROW_FLAGS(s->op[row]);
+  const uint32_t flags = VYRE_ROW_FLAGS(s->op[row]);
+  if (s->constant)
+    return;
   if (flags & VYRE_ROW_EXACT)
     vyre_spv_decorate(s, id, SpvDecorationNoContraction);
   if (flags & VYRE_ROW_RELAXED)
@@ -549,9 +553,6 @@ vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
       vyre_spv_append(s, &s->decorations, words + at + 2, words[at + 1]);
     }
   }
-  const char *name = s->strip ? NULL : vyre_row_name(s->module, (vyre_row){row});
-  if (name)
-    vyre_spv_text(s, &s->names, SpvOpName, &id, 1, name);
 }
 
 void
@@ -562,14 +563,14 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
   const uint32_t first_new = s->next_id;
   uint32_t id = 0;
   s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
-  if (vyre_spv_is_place(op))
+  if (f->form != NONE)
+    id = write_valued(s, row, f);
+  else if (vyre_spv_is_place(op))
     id = vyre_spv_place(s, op);
   else if (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor)
     id = vyre_spv_subgroup(s, row);
-  else if (f->form == NONE)
-    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
   else
-    id = write_valued(s, row, f);
+    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
   s->exact = false;
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)

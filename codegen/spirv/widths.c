@@ -194,22 +194,14 @@ field(const shape *p, uint32_t row, vyre_opcode op)
   return long_field(p, op, value, insert, pair[0], pair[1]);
 }
 
-static bool
-has_no_f64(vyre_opcode op)
-{
-  return (op >= VYRE_OP_radians && op <= VYRE_OP_pow) || op == VYRE_OP_quantize16;
-}
-
 uint32_t
 vyre_spv_other_width(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
-  if (op < VYRE_OP_bitcount || (op > VYRE_OP_bfi && !has_no_f64(op)))
-    return 0;
   const vyre_type type = vyre_spv_row_type(s, row);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const uint32_t lanes = VYRE_TYPE_LANES(type), bits = vyre_kind_bits(kind);
-  if (op > VYRE_OP_bfi) {
+  if (op > VYRE_OP_bfi) { /* functions of floats */
     if (kind == VYRE_F64 || (op == VYRE_OP_quantize16 && kind != VYRE_F32))
       vyre_spv_fail(s, "SPIR-V has no '%s' of %u bits\nFix: compute it in f32", vyre_op_infos[op].text, bits);
     return 0;

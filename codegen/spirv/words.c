@@ -82,7 +82,7 @@ vyre_spv_grow(vyre_spv *s, vyre_spv_words *words, size_t count)
 }
 
 void
-vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count)
+vyre_spv_long_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_t *operands, size_t count)
 {
   if (count >= 0xffff) {
     vyre_spv_fail(s, "an instruction of %zu operands, SPIR-V allows 65534", count);

@@ -127,8 +127,8 @@ void vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint
 typedef struct vyre_program_info {
   uint32_t input;        /* which input it came from */
   uint32_t next_program; /* in a sealed module: the next program row of that input; 0: none */
-  vyre_word_list modes; /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
-  vyre_string entry;    /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
+  vyre_word_list modes;  /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
+  vyre_string entry;     /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
 } vyre_program_info;
 
 typedef struct vyre_buffer_info {
@@ -150,6 +150,10 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  * first row keeps its name, later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
 const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: none; moves when strings are interned */
+/* The columns themselves, for who asks for every row: the names (0: none), and the lines (0: none).  Of the first *out_rows rows;
+ * those behind have none.  A row set later may move the end, never the column. */
+const vyre_string *vyre_module_names(const vyre_module *module, uint32_t *out_rows);
+const uint32_t *vyre_module_lines(const vyre_module *module, uint32_t *out_rows);
 void vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column);
 bool vyre_row_line(const vyre_module *module, vyre_row row, vyre_string *out_file, uint32_t *out_line, uint32_t *out_column);
 void vyre_row_set_spec_id(vyre_module *module, vyre_row row, uint32_t spec_id);
