@@ -136,8 +136,8 @@ read_interface(const bench *b, shader *s)
     if (op != VYRE_OP_buffer || (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_UNIFORM) || s->slot_count == MOST_BUFFERS)
       continue;
     const vyre_buffer_info *info = vyre_buffer_info_of(b->module, (vyre_row){row});
-    s->slots[s->slot_count++] =
-        (vyre_kernel_slot){info->set, info->binding, space == VYRE_SPACE_UNIFORM ? VYRE_SLOT_UNIFORM : VYRE_SLOT_STORAGE};
+    s->slots[s->slot_count++] = (vyre_kernel_slot){
+        .set = info->set, .binding = info->binding, .kind = space == VYRE_SPACE_UNIFORM ? VYRE_SLOT_UNIFORM : VYRE_SLOT_STORAGE};
   }
   qsort(s->slots, s->slot_count, sizeof *s->slots, by_binding);
 }

@@ -28,6 +28,7 @@ typedef struct vyre_target_options {
   const char *library; /* the driver library to open; NULL: the platform's */
   const char *device;  /* its index in `list`, or a part of its name in any case; NULL: the target's choice, a real GPU first */
   bool validate;       /* the API's own checks; a message of theirs fails the call that caused it */
+  uint32_t timeout;    /* seconds after which a submission that is not done counts as hanging; 0: there is no limit */
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -117,12 +118,45 @@ typedef struct vyre_kernel {
 
 typedef enum vyre_kernel_form { VYRE_KERNEL_SPIRV } vyre_kernel_form;
 
-typedef enum vyre_slot_kind { VYRE_SLOT_STORAGE, VYRE_SLOT_UNIFORM } vyre_slot_kind;
+typedef enum vyre_slot_kind {
+  VYRE_SLOT_STORAGE,
+  VYRE_SLOT_UNIFORM,
+  VYRE_SLOT_STORAGE_TEXELS,
+  VYRE_SLOT_UNIFORM_TEXELS,
+  VYRE_SLOT_STORAGE_IMAGE,
+  VYRE_SLOT_SAMPLED_IMAGE,
+  VYRE_SLOT_COMBINED, /* a sampled image with its sampler */
+  VYRE_SLOT_SAMPLER,
+  VYRE_SLOT__COUNT
+} vyre_slot_kind;
 
-/* One buffer that a kernel is given. */
+/* ORDER: SPIR-V's Dim. */
+typedef enum vyre_image_dim { VYRE_IMAGE_1D, VYRE_IMAGE_2D, VYRE_IMAGE_3D, VYRE_IMAGE_CUBE, VYRE_IMAGE__COUNT } vyre_image_dim;
+
+/* An image of one level and one sample.  A kernel has its images itself: before a step each gets its texels from the step's range
+ * for it, after the step storage images put theirs back there.  In the range texels lie without gaps, x fastest, then y, z, layers
+ * (of a cube six each). */
+typedef struct vyre_image {
+  vyre_image_dim dim;
+  bool arrayed;
+  bool is_depth;      /* of floats alone, which are compared */
+  uint32_t format;    /* SPIR-V's number: vyre/texels.def */
+  uint32_t extent[3]; /* texels; 1 where there is no such axis.  Of texel slots x alone counts */
+  uint32_t layers;    /* with the six of each cube */
+} vyre_image;
+
+typedef enum vyre_sampler {
+  VYRE_SAMPLER_LINEAR = 1, /* between texels, if the device can do so with each image of its slot; else the nearest */
+  VYRE_SAMPLER_COMPARE = 2,
+} vyre_sampler;
+
+/* What a kernel is given at one (set, binding): a buffer, or `count` of them. */
 typedef struct vyre_kernel_slot {
   uint32_t set, binding;
   vyre_slot_kind kind;
+  uint32_t count;           /* descriptors; 0 is 1 */
+  uint32_t sampler;         /* vyre_sampler */
+  const vyre_image *images; /* of texels and images: one for each descriptor; borrowed for the call */
 } vyre_kernel_slot;
 
 typedef struct vyre_kernel_spec {
@@ -138,7 +172,7 @@ typedef struct vyre_kernel_desc {
   size_t size; /* bytes */
   const char *entry;
   uint32_t workgroup[3];         /* its size under these specialization values */
-  const vyre_kernel_slot *slots; /* each (set, binding) once; a step gives its buffers in this order */
+  const vyre_kernel_slot *slots; /* each (set, binding) once; a step gives a buffer for each of their descriptors in this order */
   uint32_t slot_count;
   const vyre_kernel_spec *specs; /* ids that the code does not have are ignored */
   uint32_t spec_count;
@@ -165,7 +199,7 @@ typedef struct vyre_upload {
 
 typedef struct vyre_step {
   vyre_kernel kernel;
-  const vyre_range *buffers; /* one for each of the kernel's slots */
+  const vyre_range *buffers; /* one for each descriptor of the kernel's slots, none for samplers */
   uint32_t buffer_count;
   const void *push; /* the kernel's push_size bytes */
   uint32_t push_size;

@@ -281,9 +281,9 @@ vulkan_device_open(vyre_target *target)
 {
   const vulkan_instance_functions *call = &target->instance.call;
   call->vkGetPhysicalDeviceMemoryProperties(target->choice.handle, &target->memory);
-  vulkan_features has, use;
+  vulkan_features has;
   vulkan_features_get(&target->instance, &target->choice, &has);
-  vulkan_features_choose(&target->choice, &has, &use);
+  vulkan_features_choose(&target->choice, &has, &target->features);
   const char *extensions[VULKAN_EXTENSION__COUNT];
   float priority = 1.0f;
   VkDeviceQueueCreateInfo queue = {
@@ -294,7 +294,7 @@ vulkan_device_open(vyre_target *target)
   };
   VkDeviceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-      .pNext = &use.core,
+      .pNext = &target->features.core,
       .queueCreateInfoCount = 1,
       .pQueueCreateInfos = &queue,
       .enabledExtensionCount = vulkan_extension_names(&target->choice, extensions),

@@ -77,6 +77,16 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   chain_features(choice, out);
 #define TAKE(part, feature) out->part.feature = has->part.feature
   TAKE(core, features.robustBufferAccess);
+  TAKE(core, features.imageCubeArray);
+  TAKE(core, features.shaderImageGatherExtended);
+  TAKE(core, features.shaderStorageImageExtendedFormats);
+  TAKE(core, features.shaderStorageImageReadWithoutFormat);
+  TAKE(core, features.shaderStorageImageWriteWithoutFormat);
+  TAKE(core, features.shaderUniformBufferArrayDynamicIndexing);
+  TAKE(core, features.shaderSampledImageArrayDynamicIndexing);
+  TAKE(core, features.shaderStorageBufferArrayDynamicIndexing);
+  TAKE(core, features.shaderStorageImageArrayDynamicIndexing);
+  TAKE(core, features.shaderResourceMinLod);
   TAKE(core, features.shaderInt16);
   TAKE(core, features.shaderInt64);
   TAKE(core, features.shaderFloat64);
@@ -94,6 +104,15 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(v12, shaderInt8);
   TAKE(v12, scalarBlockLayout);
   TAKE(v12, uniformBufferStandardLayout);
+  TAKE(v12, runtimeDescriptorArray);
+  TAKE(v12, shaderUniformTexelBufferArrayDynamicIndexing);
+  TAKE(v12, shaderStorageTexelBufferArrayDynamicIndexing);
+  TAKE(v12, shaderUniformBufferArrayNonUniformIndexing);
+  TAKE(v12, shaderSampledImageArrayNonUniformIndexing);
+  TAKE(v12, shaderStorageBufferArrayNonUniformIndexing);
+  TAKE(v12, shaderStorageImageArrayNonUniformIndexing);
+  TAKE(v12, shaderUniformTexelBufferArrayNonUniformIndexing);
+  TAKE(v12, shaderStorageTexelBufferArrayNonUniformIndexing);
   TAKE(v12, shaderSubgroupExtendedTypes);
   TAKE(v12, vulkanMemoryModel);
   TAKE(v12, vulkanMemoryModelDeviceScope);

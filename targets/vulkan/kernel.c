@@ -129,10 +129,10 @@ static vyre_status
 check_slots(const vyre_target *target, const vyre_kernel_desc *desc)
 {
   const VkPhysicalDeviceLimits *limits = &target->choice.limits;
-  uint32_t counts[2] = {0, 0};
+  uint64_t counts[VYRE_SLOT__COUNT] = {0};
   for (uint32_t i = 0; i < desc->slot_count; i++) {
     const vyre_kernel_slot *slot = &desc->slots[i];
-    counts[slot->kind == VYRE_SLOT_UNIFORM]++;
+    counts[slot->kind] += vulkan_slot_count(slot);
     if (slot->set >= limits->maxBoundDescriptorSets)
       return refuse(target, desc, "descriptor sets", (uint64_t)slot->set + 1, limits->maxBoundDescriptorSets,
                     "use lower set numbers");
@@ -144,11 +144,25 @@ check_slots(const vyre_target *target, const vyre_kernel_desc *desc)
                           desc->label, slot->set, slot->binding);
     }
   }
-  static const char fix[] = "use fewer buffers, or another device (-device=)";
-  if (counts[0] > limits->maxPerStageDescriptorStorageBuffers)
-    return refuse(target, desc, "storage buffers", counts[0], limits->maxPerStageDescriptorStorageBuffers, fix);
-  if (counts[1] > limits->maxPerStageDescriptorUniformBuffers)
-    return refuse(target, desc, "uniform buffers", counts[1], limits->maxPerStageDescriptorUniformBuffers, fix);
+  const uint64_t storage_images = counts[VYRE_SLOT_STORAGE_TEXELS] + counts[VYRE_SLOT_STORAGE_IMAGE];
+  const uint64_t sampled_images = counts[VYRE_SLOT_UNIFORM_TEXELS] + counts[VYRE_SLOT_SAMPLED_IMAGE] + counts[VYRE_SLOT_COMBINED];
+  const struct {
+    const char *what;
+    uint64_t wanted;
+    uint32_t limit;
+  } limited[] = {
+      {"storage buffers", counts[VYRE_SLOT_STORAGE], limits->maxPerStageDescriptorStorageBuffers},
+      {"uniform buffers", counts[VYRE_SLOT_UNIFORM], limits->maxPerStageDescriptorUniformBuffers},
+      {"storage images", storage_images, limits->maxPerStageDescriptorStorageImages},
+      {"sampled images", sampled_images, limits->maxPerStageDescriptorSampledImages},
+      {"samplers", counts[VYRE_SLOT_SAMPLER] + counts[VYRE_SLOT_COMBINED], limits->maxPerStageDescriptorSamplers},
+  };
+  for (size_t i = 0; i < sizeof limited / sizeof limited[0]; i++)
+    if (limited[i].wanted > limited[i].limit)
+      return refuse(target, desc, limited[i].what, limited[i].wanted, limited[i].limit,
+                    "use fewer of them, or another device (-device=)");
+  for (uint32_t i = 0; i < desc->slot_count; i++)
+    VYRE_TRY(vulkan_check_images(target, desc, &desc->slots[i]));
   return VYRE_OK;
 }
 
@@ -186,11 +200,10 @@ create_set_layout(vyre_target *target, vulkan_kernel *kernel, uint32_t set, VkDe
   for (uint32_t i = 0; i < kernel->slot_count; i++) {
     if (kernel->slots[i].set != set)
       continue;
-    bool is_uniform = kernel->slots[i].kind == VYRE_SLOT_UNIFORM;
     bindings[count++] = (VkDescriptorSetLayoutBinding){
         .binding = kernel->slots[i].binding,
-        .descriptorType = is_uniform ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-        .descriptorCount = 1,
+        .descriptorType = vulkan_descriptor_type(kernel->slots[i].kind),
+        .descriptorCount = vulkan_slot_count(&kernel->slots[i]),
         .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
     };
   }
@@ -314,6 +327,10 @@ vulkan_kernel_destroy(vyre_target *target, vulkan_kernel *kernel)
   }
   if (kernel->sets)
     vulkan_resize(&target->allocator, kernel->sets, sizeof *kernel->sets * kernel->set_count, 0);
+  for (uint32_t i = 0; kernel->descriptors && i < kernel->descriptor_count; i++)
+    vulkan_image_destroy(target, &kernel->descriptors[i]);
+  if (kernel->descriptors)
+    vulkan_resize(&target->allocator, kernel->descriptors, sizeof *kernel->descriptors * kernel->descriptor_count, 0);
   if (kernel->slots)
     vulkan_resize(&target->allocator, kernel->slots, sizeof *kernel->slots * kernel->slot_count, 0);
   if (kernel->label)
@@ -328,10 +345,7 @@ copy_desc(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kern
   for (uint32_t i = 0; i < desc->slot_count; i++) {
     if (desc->slots[i].set >= kernel->set_count)
       kernel->set_count = desc->slots[i].set + 1;
-    if (desc->slots[i].kind == VYRE_SLOT_UNIFORM)
-      kernel->uniform_count++;
-    else
-      kernel->storage_count++;
+    kernel->descriptor_count += vulkan_slot_count(&desc->slots[i]); /* within the device's limits */
   }
   kernel->push_size = desc->push_size;
   kernel->slot_count = desc->slot_count;
@@ -346,9 +360,34 @@ copy_desc(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kern
   kernel->sets = vulkan_resize(&target->allocator, NULL, 0, sizeof *kernel->sets * kernel->set_count);
   if (kernel->sets)
     memset(kernel->sets, 0, sizeof *kernel->sets * kernel->set_count);
-  if (!kernel->slots || !kernel->sets)
+  kernel->descriptors = vulkan_resize(&target->allocator, NULL, 0, sizeof *kernel->descriptors * kernel->descriptor_count);
+  if (kernel->descriptors)
+    memset(kernel->descriptors, 0, sizeof *kernel->descriptors * kernel->descriptor_count);
+  if (!kernel->slots || !kernel->sets || !kernel->descriptors)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
   memcpy(kernel->slots, desc->slots, sizeof *kernel->slots * desc->slot_count);
+  return VYRE_OK;
+}
+
+/* A descriptor after the other, with the images and samplers that they need. */
+static vyre_status
+fill_descriptors(vyre_target *target, vulkan_kernel *kernel)
+{
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < kernel->slot_count; i++) {
+    vyre_kernel_slot *slot = &kernel->slots[i];
+    const uint32_t first = at;
+    for (uint32_t element = 0; element < vulkan_slot_count(slot); element++, at++) {
+      kernel->descriptors[at].slot = i;
+      kernel->descriptors[at].element = element;
+      kernel->descriptors[at].range = kernel->range_count;
+      kernel->range_count += slot->kind != VYRE_SLOT_SAMPLER;
+      kernel->kinds[slot->kind]++;
+    }
+    kernel->has_images |= vulkan_slot_has_images(slot->kind);
+    VYRE_TRY(vulkan_images_create(target, kernel, slot, first));
+    slot->images = NULL; /* the caller's */
+  }
   return VYRE_OK;
 }
 
@@ -356,6 +395,7 @@ static vyre_status
 fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kernel)
 {
   VYRE_TRY(copy_desc(target, desc, kernel));
+  VYRE_TRY(fill_descriptors(target, kernel));
   VYRE_TRY(create_layout(target, kernel));
   VkShaderModule module = VK_NULL_HANDLE;
   vyre_status status = create_module(target, desc, &module);

@@ -84,8 +84,25 @@ find_memory(const vyre_target *target, uint32_t types, VkMemoryPropertyFlags nee
   return found;
 }
 
-static void
-destroy_buffer(vyre_target *target, vulkan_buffer *buffer)
+vyre_status
+vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, VkMemoryPropertyFlags needed,
+                       VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out)
+{
+  uint32_t type = find_memory(target, needs->memoryTypeBits, needed, liked);
+  if (type == UINT32_MAX)
+    return vulkan_status(target, VK_ERROR_FEATURE_NOT_PRESENT, "vkAllocateMemory", "no memory type fits %" PRIu64 " bytes", size);
+  VkMemoryAllocateInfo memory = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+      .allocationSize = needs->size,
+      .memoryTypeIndex = type,
+  };
+  target->allocations++;
+  return vulkan_status(target, target->call.vkAllocateMemory(target->device, &memory, NULL, out), "vkAllocateMemory",
+                       "asking for %" PRIu64 " bytes", size);
+}
+
+void
+vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer)
 {
   if (buffer->handle)
     target->call.vkDestroyBuffer(target->device, buffer->handle, NULL);
@@ -109,34 +126,22 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
                          "asking for %" PRIu64 " bytes", size));
   VkMemoryRequirements needs;
   call->vkGetBufferMemoryRequirements(target->device, buffer->handle, &needs);
-  uint32_t type = find_memory(target, needs.memoryTypeBits, needed, liked);
-  if (type == UINT32_MAX)
-    return vulkan_status(target, VK_ERROR_FEATURE_NOT_PRESENT, "vkAllocateMemory",
-                         "no memory type fits a buffer of %" PRIu64 " bytes", size);
-  VkMemoryAllocateInfo memory = {
-      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-      .allocationSize = needs.size,
-      .memoryTypeIndex = type,
-  };
-  target->allocations++;
-  VYRE_TRY(vulkan_status(target, call->vkAllocateMemory(target->device, &memory, NULL, &buffer->memory), "vkAllocateMemory",
-                         "asking for %" PRIu64 " bytes", size));
+  VYRE_TRY(vulkan_memory_allocate(target, &needs, needed, liked, size, &buffer->memory));
   VYRE_TRY(vulkan_status(target, call->vkBindBufferMemory(target->device, buffer->handle, buffer->memory, 0), "vkBindBufferMemory",
                          "for a buffer of %" PRIu64 " bytes", size));
   buffer->size = size;
   return VYRE_OK;
 }
 
-/* All or nothing. */
-static vyre_status
-create_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed,
-              VkMemoryPropertyFlags liked, vulkan_buffer *out)
+vyre_status
+vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed,
+                     VkMemoryPropertyFlags liked, vulkan_buffer *out)
 {
   *out = (vulkan_buffer){0};
   vulkan_buffer buffer = {0};
   vyre_status status = fill_buffer(target, size, usage, needed, liked, &buffer);
   if (status)
-    destroy_buffer(target, &buffer);
+    vulkan_buffer_destroy(target, &buffer);
   else
     *out = buffer;
   return status;
@@ -159,7 +164,7 @@ vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
     return VYRE_OUT_OF_MEMORY("for a Vulkan buffer");
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  vyre_status status = create_buffer(target, size, usage, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
+  vyre_status status = vulkan_buffer_create(target, size, usage, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
   if (!status)
     status = vulkan_handles_add(&target->allocator, &target->buffers, buffer, &out->id);
   status = vulkan_take_messages(target->instance.messages, status);
@@ -168,7 +173,7 @@ vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
   if (out->id)
     vulkan_handles_remove(&target->buffers, out->id);
   *out = (vyre_device_buffer){0};
-  destroy_buffer(target, buffer);
+  vulkan_buffer_destroy(target, buffer);
   vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
   return status;
 }
@@ -189,7 +194,7 @@ vulkan_free(vyre_target *target, vyre_device_buffer handle)
   if (!buffer)
     return no_such_buffer(handle.id);
   vulkan_handles_remove(&target->buffers, handle.id);
-  destroy_buffer(target, buffer);
+  vulkan_buffer_destroy(target, buffer);
   vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
   return vulkan_take_messages(target->instance.messages, VYRE_OK);
 }
@@ -219,7 +224,7 @@ vulkan_range_get(const vyre_target *target, const vyre_range *range, const char 
 static void
 destroy_staging(vyre_target *target, vulkan_staging *staging)
 {
-  destroy_buffer(target, &staging->buffer); /* freeing memory unmaps it */
+  vulkan_buffer_destroy(target, &staging->buffer); /* freeing memory unmaps it */
   staging->mapped = NULL;
 }
 
@@ -235,8 +240,8 @@ vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t siz
     grown = size;
   destroy_staging(target, staging);
   VkMemoryPropertyFlags needed = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  VYRE_TRY(create_buffer(target, grown, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, needed,
-                         for_reading ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0, &staging->buffer));
+  VYRE_TRY(vulkan_buffer_create(target, grown, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, needed,
+                                for_reading ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0, &staging->buffer));
   vyre_status status =
       vulkan_status(target, target->call.vkMapMemory(target->device, staging->buffer.memory, 0, VK_WHOLE_SIZE, 0, &staging->mapped),
                     "vkMapMemory", "for %" PRIu64 " bytes of staging memory", grown);
@@ -252,7 +257,7 @@ vulkan_memory_close(vyre_target *target)
     vulkan_buffer *buffer = target->buffers.places[i].item;
     if (!buffer)
       continue;
-    destroy_buffer(target, buffer);
+    vulkan_buffer_destroy(target, buffer);
     vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
   }
   vulkan_handles_free(&target->allocator, &target->buffers);

@@ -11,6 +11,7 @@
 #include "vulkan.h"
 
 #include <spirv/unified1/spirv.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,7 +91,57 @@ static const struct {
     {SpvCapabilitySubgroupVoteKHR, 1u << VULKAN_EXTENSION_SUBGROUP_VOTE, OF_EXTENSIONS, "SubgroupVoteKHR",
      "VK_EXT_shader_subgroup_vote"},
     {SpvCapabilityGroupNonUniformRotateKHR, 0, OF_NOTHING, "GroupNonUniformRotateKHR", "VK_KHR_shader_subgroup_rotate"},
+    {SpvCapabilityInt64ImageEXT, 0, OF_NOTHING, "Int64ImageEXT", "VK_EXT_shader_image_atomic_int64"},
 };
+
+/* Those that say no more than one feature, which is enabled where the device has it. */
+static const struct {
+  uint32_t capability;
+  size_t feature; /* its place in vulkan_features */
+  const char *name, *vulkan;
+} feature_needs[] = {
+#define NEED(name, part, feature)                                                 \
+  {                                                                               \
+    SpvCapability##name, offsetof(vulkan_features, part.feature), #name, #feature \
+  }
+#define NEED_CORE(name, feature)                                                           \
+  {                                                                                        \
+    SpvCapability##name, offsetof(vulkan_features, core.features.feature), #name, #feature \
+  }
+    NEED_CORE(ImageCubeArray, imageCubeArray),
+    NEED_CORE(SampledCubeArray, imageCubeArray),
+    NEED_CORE(ImageGatherExtended, shaderImageGatherExtended),
+    NEED_CORE(StorageImageMultisample, shaderStorageImageMultisample),
+    NEED_CORE(StorageImageExtendedFormats, shaderStorageImageExtendedFormats),
+    NEED_CORE(StorageImageReadWithoutFormat, shaderStorageImageReadWithoutFormat),
+    NEED_CORE(StorageImageWriteWithoutFormat, shaderStorageImageWriteWithoutFormat),
+    NEED_CORE(UniformBufferArrayDynamicIndexing, shaderUniformBufferArrayDynamicIndexing),
+    NEED_CORE(SampledImageArrayDynamicIndexing, shaderSampledImageArrayDynamicIndexing),
+    NEED_CORE(StorageBufferArrayDynamicIndexing, shaderStorageBufferArrayDynamicIndexing),
+    NEED_CORE(StorageImageArrayDynamicIndexing, shaderStorageImageArrayDynamicIndexing),
+    NEED_CORE(MinLod, shaderResourceMinLod),
+    NEED_CORE(SparseResidency, shaderResourceResidency),
+    NEED(RuntimeDescriptorArray, v12, runtimeDescriptorArray),
+    NEED(UniformTexelBufferArrayDynamicIndexing, v12, shaderUniformTexelBufferArrayDynamicIndexing),
+    NEED(StorageTexelBufferArrayDynamicIndexing, v12, shaderStorageTexelBufferArrayDynamicIndexing),
+    NEED(UniformBufferArrayNonUniformIndexing, v12, shaderUniformBufferArrayNonUniformIndexing),
+    NEED(SampledImageArrayNonUniformIndexing, v12, shaderSampledImageArrayNonUniformIndexing),
+    NEED(StorageBufferArrayNonUniformIndexing, v12, shaderStorageBufferArrayNonUniformIndexing),
+    NEED(StorageImageArrayNonUniformIndexing, v12, shaderStorageImageArrayNonUniformIndexing),
+    NEED(UniformTexelBufferArrayNonUniformIndexing, v12, shaderUniformTexelBufferArrayNonUniformIndexing),
+    NEED(StorageTexelBufferArrayNonUniformIndexing, v12, shaderStorageTexelBufferArrayNonUniformIndexing),
+    NEED(PhysicalStorageBufferAddresses, v12, bufferDeviceAddress),
+#undef NEED
+#undef NEED_CORE
+};
+
+static bool
+has_feature(const vyre_target *target, size_t place)
+{
+  VkBool32 has;
+  memcpy(&has, (const char *)&target->features + place, sizeof has);
+  return has != VK_FALSE;
+}
 
 static vyre_status
 check_capability(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t capability)
@@ -104,6 +155,9 @@ check_capability(const vyre_target *target, const vyre_kernel_desc *desc, uint32
   for (size_t i = 0; i < sizeof capability_needs / sizeof capability_needs[0]; i++)
     if (capability_needs[i].capability == capability && !(has[capability_needs[i].of] & capability_needs[i].bits))
       return lacks(target, desc, capability_needs[i].name, capability_needs[i].vulkan);
+  for (size_t i = 0; i < sizeof feature_needs / sizeof feature_needs[0]; i++)
+    if (feature_needs[i].capability == capability && !has_feature(target, feature_needs[i].feature))
+      return lacks(target, desc, feature_needs[i].name, feature_needs[i].vulkan);
   return VYRE_OK;
 }
 

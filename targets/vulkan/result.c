@@ -17,7 +17,8 @@ typedef struct result_text {
 
 static const result_text result_texts[] = {
     {VK_NOT_READY, "VK_NOT_READY", "a result is not there yet", "run with -validate and report the message"},
-    {VK_TIMEOUT, "VK_TIMEOUT", "the device did not finish in time", "give it less work at once (-groups)"},
+    {VK_TIMEOUT, "VK_TIMEOUT", "the device did not finish in time",
+     "give it less work at once (-groups), look for an endless loop (-target=cpu), or give it more time (-timeout)"},
     {VK_INCOMPLETE, "VK_INCOMPLETE", "the list changed while it was read", "run again"},
     {VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY", "the driver has no host memory left",
      "use smaller buffers (-size)"},

@@ -11,8 +11,8 @@
 
 /* What the check found out, for the rest of the submission. */
 typedef struct submit_plan {
-  uint64_t up_size, down_size;     /* staging */
-  uint32_t sets, storage, uniform; /* descriptors */
+  uint64_t up_size, down_size;            /* staging */
+  uint32_t sets, kinds[VYRE_SLOT__COUNT]; /* descriptors */
 } submit_plan;
 
 static uint64_t
@@ -47,12 +47,14 @@ check_fill(const vyre_target *target, const vyre_fill *fill, uint32_t index)
 }
 
 static vyre_status
-check_binding(const vyre_target *target, const vulkan_kernel *kernel, const vyre_range *range, uint32_t index)
+check_binding(const vyre_target *target, const vulkan_kernel *kernel, const vulkan_descriptor *descriptor, const vyre_range *range)
 {
   vulkan_buffer *buffer;
   uint64_t size;
-  VYRE_TRY(vulkan_range_get(target, range, "buffer", index, &buffer, &size));
-  const vyre_kernel_slot *slot = &kernel->slots[index];
+  VYRE_TRY(vulkan_range_get(target, range, "buffer", descriptor->range, &buffer, &size));
+  const vyre_kernel_slot *slot = &kernel->slots[descriptor->slot];
+  if (vulkan_slot_has_images(slot->kind))
+    return vulkan_check_texels(kernel, descriptor, range->offset, size);
   const vyre_device_info *info = &target->choice.info;
   bool is_uniform = slot->kind == VYRE_SLOT_UNIFORM;
   uint64_t limit = is_uniform ? info->max_uniform : info->max_storage;
@@ -80,13 +82,17 @@ check_step(const vyre_target *target, const vyre_step *step, submit_plan *plan)
                       "vulkan: %" PRIu64 " is no kernel of this target, or it was released\n"
                       "Fix: use what compile gave, until it is released",
                       step->kernel.id);
-  if (step->buffer_count != kernel->slot_count || step->push_size != kernel->push_size)
+  if (step->buffer_count != kernel->range_count || step->push_size != kernel->push_size)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: kernel '%s' takes %u buffers and %u bytes of push constants, and is given %u and %u\n"
-                      "Fix: give one buffer for each slot, and all push constants",
-                      kernel->label, kernel->slot_count, kernel->push_size, step->buffer_count, step->push_size);
-  for (uint32_t i = 0; i < step->buffer_count; i++)
-    VYRE_TRY(vyre_status_note(check_binding(target, kernel, &step->buffers[i], i), "in kernel '%s'", kernel->label));
+                      "Fix: give one buffer for each descriptor but samplers, and all push constants",
+                      kernel->label, kernel->range_count, kernel->push_size, step->buffer_count, step->push_size);
+  for (uint32_t i = 0; i < kernel->descriptor_count; i++) {
+    const vulkan_descriptor *descriptor = &kernel->descriptors[i];
+    if (kernel->slots[descriptor->slot].kind != VYRE_SLOT_SAMPLER)
+      VYRE_TRY(vyre_status_note(check_binding(target, kernel, descriptor, &step->buffers[descriptor->range]), "in kernel '%s'",
+                                kernel->label));
+  }
   for (uint32_t i = 0; i < 3; i++) {
     if (step->groups[i] > target->choice.info.max_groups[i])
       return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -95,8 +101,8 @@ check_step(const vyre_target *target, const vyre_step *step, submit_plan *plan)
                         kernel->label, step->groups[i], "xyz"[i], target -> choice.info.name, target->choice.info.max_groups[i]);
   }
   plan->sets += kernel->set_count;
-  plan->storage += kernel->storage_count;
-  plan->uniform += kernel->uniform_count;
+  for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
+    plan->kinds[kind] += kernel->kinds[kind];
   return VYRE_OK;
 }
 
@@ -134,24 +140,27 @@ ensure_descriptors(vyre_target *target, const submit_plan *plan)
 {
   if (plan->sets == 0)
     return VYRE_OK;
-  if (target->descriptors && plan->sets <= target->descriptor_sets && plan->storage <= target->descriptor_storage &&
-      plan->uniform <= target->descriptor_uniform)
+  bool fits = target->descriptors && plan->sets <= target->descriptor_sets;
+  for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
+    fits = fits && plan->kinds[kind] <= target->descriptor_kinds[kind];
+  if (fits)
     return vulkan_status(target, target->call.vkResetDescriptorPool(target->device, target->descriptors, 0),
                          "vkResetDescriptorPool", "for %u descriptor sets", plan->sets);
   if (target->descriptors)
     target->call.vkDestroyDescriptorPool(target->device, target->descriptors, NULL);
   target->descriptors = VK_NULL_HANDLE;
   target->descriptor_sets = at_least(plan->sets, target->descriptor_sets);
-  target->descriptor_storage = at_least(plan->storage, at_least(1, target->descriptor_storage));
-  target->descriptor_uniform = at_least(plan->uniform, at_least(1, target->descriptor_uniform));
-  VkDescriptorPoolSize sizes[] = {
-      {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, target->descriptor_storage},
-      {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, target->descriptor_uniform},
-  };
+  VkDescriptorPoolSize sizes[VYRE_SLOT__COUNT];
+  uint32_t size_count = 0;
+  for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++) {
+    target->descriptor_kinds[kind] = at_least(plan->kinds[kind], target->descriptor_kinds[kind]);
+    if (target->descriptor_kinds[kind] || kind == 0) /* a pool of nothing is none */
+      sizes[size_count++] = (VkDescriptorPoolSize){vulkan_descriptor_type(kind), at_least(1, target->descriptor_kinds[kind])};
+  }
   VkDescriptorPoolCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
       .maxSets = target->descriptor_sets,
-      .poolSizeCount = 2,
+      .poolSizeCount = size_count,
       .pPoolSizes = sizes,
   };
   return vulkan_status(target, target->call.vkCreateDescriptorPool(target->device, &info, NULL, &target->descriptors),
@@ -161,24 +170,30 @@ ensure_descriptors(vyre_target *target, const submit_plan *plan)
 static void
 write_set(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, uint32_t set, VkDescriptorSet handle)
 {
-  for (uint32_t i = 0; i < kernel->slot_count; i++) {
-    if (kernel->slots[i].set != set)
+  VkSampler sampler = VK_NULL_HANDLE;
+  for (uint32_t i = 0; i < kernel->descriptor_count; i++) {
+    const vulkan_descriptor *descriptor = &kernel->descriptors[i];
+    const vyre_kernel_slot *slot = &kernel->slots[descriptor->slot];
+    if (slot->set != set)
       continue;
-    vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, step->buffers[i].buffer.id);
-    uint64_t offset = step->buffers[i].offset;
-    VkDescriptorBufferInfo range = {
-        .buffer = buffer->handle,
-        .offset = offset,
-        .range = step->buffers[i].size ? step->buffers[i].size : buffer->size - offset,
-    };
+    sampler = descriptor->element == 0 ? descriptor->sampler : sampler;
+    VkDescriptorImageInfo image = {sampler, descriptor->image.view, VK_IMAGE_LAYOUT_GENERAL};
+    VkDescriptorBufferInfo range = {0};
+    if (slot->kind <= VYRE_SLOT_UNIFORM) {
+      const vyre_range *given = &step->buffers[descriptor->range];
+      const vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, given->buffer.id);
+      range = (VkDescriptorBufferInfo){buffer->handle, given->offset, given->size ? given->size : buffer->size - given->offset};
+    }
     VkWriteDescriptorSet write = {
         .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
         .dstSet = handle,
-        .dstBinding = kernel->slots[i].binding,
+        .dstBinding = slot->binding,
+        .dstArrayElement = descriptor->element,
         .descriptorCount = 1,
-        .descriptorType =
-            kernel->slots[i].kind == VYRE_SLOT_UNIFORM ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        .descriptorType = vulkan_descriptor_type(slot->kind),
+        .pImageInfo = &image,
         .pBufferInfo = &range,
+        .pTexelBufferView = &descriptor->image.texel_view,
     };
     target->call.vkUpdateDescriptorSets(target->device, 1, &write, 0, NULL);
   }
@@ -241,11 +256,20 @@ record_uploads(vyre_target *target, const vyre_sequence *sequence, vyre_timing *
   }
 }
 
+static void
+record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled)
+{
+  barrier(target, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+  vulkan_record_images(target, kernel, step, is_filled);
+}
+
 static vyre_status
 record_step(vyre_target *target, const vyre_step *step, vyre_timing *timing)
 {
   const struct VolkDeviceTable *call = &target->call;
   vulkan_kernel *kernel = vulkan_handles_get(&target->kernels, step->kernel.id);
+  if (kernel->has_images)
+    record_images(target, kernel, step, true);
   barrier(target, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
           VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT);
   call->vkCmdBindPipeline(target->command, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
@@ -265,6 +289,8 @@ record_step(vyre_target *target, const vyre_step *step, vyre_timing *timing)
   if (step->push_size)
     call->vkCmdPushConstants(target->command, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_size, step->push);
   call->vkCmdDispatch(target->command, step->groups[0], step->groups[1], step->groups[2]);
+  if (kernel->has_images)
+    record_images(target, kernel, step, false);
   timing->launches++;
   return VYRE_OK;
 }
@@ -320,9 +346,11 @@ run(vyre_target *target, vyre_timing *timing)
   VYRE_TRY(vulkan_status(target, call->vkQueueSubmit(target->queue, 1, &info, target->fence), "vkQueueSubmit",
                          "submitting %u kernels", timing->launches));
   timing->waits++;
-  VkResult result = call->vkWaitForFences(target->device, 1, &target->fence, VK_TRUE, UINT64_MAX);
+  const uint64_t limit = target->timeout ? (uint64_t)target->timeout * 1000000000u : UINT64_MAX;
+  VkResult result = call->vkWaitForFences(target->device, 1, &target->fence, VK_TRUE, limit);
   if (result != VK_SUCCESS)
     target->lost = true; /* what was submitted may still be running: its buffers may not be used again */
+  target->hangs = result == VK_TIMEOUT;
   return vulkan_status(target, result, "vkWaitForFences", "waiting for %u kernels", timing->launches);
 }
 

@@ -10,6 +10,8 @@ close_target(vyre_target *target)
 {
   if (!target)
     return VYRE_OK;
+  if (target->hangs)
+    return VYRE_OK; /* what runs on uses all of it until the process ends */
   vyre_allocator allocator = target->allocator;
   if (target->device && target->call.vkDeviceWaitIdle && target->lost)
     target->call.vkDeviceWaitIdle(target->device); /* as far as it can: nothing may be destroyed while it is used */
@@ -46,6 +48,7 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
     return VYRE_OUT_OF_MEMORY("for a Vulkan target");
   memset(target, 0, sizeof *target);
   target->allocator = own;
+  target->timeout = options ? options->timeout : 0;
   vulkan_lock();
   vyre_status status = open_parts(target, options ? options : &defaults);
   vulkan_unlock();

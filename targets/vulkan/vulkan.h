@@ -7,27 +7,10 @@
 #ifndef VYRE_TARGETS_VULKAN_H
 #define VYRE_TARGETS_VULKAN_H
 
+#include "leaks.h"
 #include "vyre/target.h"
 
 #include <volk.h>
-
-/* Mesa's drivers do not free all that they make while they look for devices, and are unloaded with their instance, after which a
- * leak checker cannot tell whose it was: those two calls are not looked at. */
-#if defined(__SANITIZE_ADDRESS__)
-#define VULKAN_LEAK_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define VULKAN_LEAK_CHECKED 1
-#endif
-#endif
-#if defined(VULKAN_LEAK_CHECKED)
-#include <sanitizer/lsan_interface.h>
-#define VULKAN_LEAKS_BEGIN() __lsan_disable()
-#define VULKAN_LEAKS_END()   __lsan_enable()
-#else
-#define VULKAN_LEAKS_BEGIN() ((void)0)
-#define VULKAN_LEAKS_END()   ((void)0)
-#endif
 
 typedef struct vulkan_instance_functions {
 #define VULKAN_INSTANCE_SYM(name) PFN_##name name;
@@ -90,11 +73,32 @@ typedef struct vulkan_staging {
   void *mapped;
 } vulkan_staging;
 
+/* What a kernel's slot of texels or an image has on the device. */
+typedef struct vulkan_image {
+  vyre_image shape;
+  uint64_t size; /* bytes of its texels without gaps */
+  VkImage handle;
+  VkDeviceMemory memory;
+  VkImageView view;
+  vulkan_buffer texels; /* instead, of texel slots */
+  VkBufferView texel_view;
+} vulkan_image;
+
+typedef struct vulkan_descriptor {
+  uint32_t slot, element;
+  uint32_t range; /* which of the step's; samplers have none */
+  vulkan_image image;
+  VkSampler sampler; /* the slot's, at its element 0 */
+} vulkan_descriptor;
+
 typedef struct vulkan_kernel {
   char *label; /* owned */
   vyre_kernel_slot *slots;
   uint32_t slot_count;
-  uint32_t storage_count, uniform_count;
+  vulkan_descriptor *descriptors; /* of all slots, in order */
+  uint32_t descriptor_count, range_count;
+  uint32_t kinds[VYRE_SLOT__COUNT]; /* descriptors of each kind */
+  bool has_images;
   uint32_t push_size;
   VkDescriptorSetLayout *sets; /* by set number; those without a slot are empty */
   uint32_t set_count;
@@ -120,6 +124,8 @@ struct vyre_target {
   vulkan_instance instance;
   vulkan_device_choice choice;
   VkPhysicalDeviceMemoryProperties memory;
+  vulkan_features features; /* that are enabled */
+  uint32_t timeout;         /* seconds; 0: no limit */
   VkDevice device;
   struct VolkDeviceTable call;
   VkQueue queue;
@@ -128,11 +134,12 @@ struct vyre_target {
   VkFence fence;
   VkQueryPool queries; /* two timestamps, if the queue has them */
   VkDescriptorPool descriptors;
-  uint32_t descriptor_sets, descriptor_storage, descriptor_uniform; /* what the pool holds */
+  uint32_t descriptor_sets, descriptor_kinds[VYRE_SLOT__COUNT]; /* what the pool holds */
   vulkan_staging up, down;
   vulkan_handles buffers, kernels;
   uint32_t allocations; /* of memory, ever */
   bool lost;
+  bool hangs; /* something still runs: nothing of the device can be destroyed */
 };
 
 /* ---- result.c: every VkResult becomes a status here ---------------------------------------------------------------------- */
@@ -182,6 +189,12 @@ vyre_status vulkan_free(vyre_target *target, vyre_device_buffer buffer);
 /* The buffer and the whole range of a range; `what` and `index` name it in messages. */
 vyre_status vulkan_range_get(const vyre_target *target, const vyre_range *range, const char *what, uint32_t index,
                              vulkan_buffer **out, uint64_t *out_size);
+vyre_status vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, VkMemoryPropertyFlags needed,
+                                   VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out);
+/* All or nothing. */
+vyre_status vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed,
+                                 VkMemoryPropertyFlags liked, vulkan_buffer *out);
+void vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer);
 vyre_status vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t size, bool for_reading);
 void vulkan_memory_close(vyre_target *target);
 
@@ -189,6 +202,22 @@ vyre_status vulkan_handles_add(const vyre_allocator *allocator, vulkan_handles *
 void *vulkan_handles_get(const vulkan_handles *handles, uint64_t id); /* NULL: no such */
 void vulkan_handles_remove(vulkan_handles *handles, uint64_t id);
 void vulkan_handles_free(const vyre_allocator *allocator, vulkan_handles *handles);
+
+/* ---- images.c ------------------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t
+vulkan_slot_count(const vyre_kernel_slot *slot)
+{
+  return slot->count ? slot->count : 1;
+}
+
+VkDescriptorType vulkan_descriptor_type(vyre_slot_kind kind);
+bool vulkan_slot_has_images(vyre_slot_kind kind);
+vyre_status vulkan_check_images(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_kernel_slot *slot);
+vyre_status vulkan_images_create(vyre_target *target, vulkan_kernel *kernel, const vyre_kernel_slot *slot, uint32_t first);
+void vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor);
+vyre_status vulkan_check_texels(const vulkan_kernel *kernel, const vulkan_descriptor *descriptor, uint64_t offset, uint64_t size);
+void vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled);
 
 /* ---- kernel.c, submit.c -------------------------------------------------------------------------------------------------- */
 

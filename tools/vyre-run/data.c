@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,11 @@ random_value(const generator *g, uint64_t index, vyre_kind kind)
     return bits & 1;
   if (g->contents.kind == CONTENTS_BITS)
     return bits >> (64 - vyre_kind_bits(kind));
-  if (vyre_kind_is_float(kind))
-    return run_float_bits(kind, kind == VYRE_F16 ? (double)(bits >> 53) * 0x1p-10 - 1.0   /* 11 bits: exact */
-                                                 : (double)(bits >> 40) * 0x1p-23 - 1.0); /* 24 bits: exact in f32 too */
+  if (vyre_kind_is_float(kind)) {
+    const double value = kind == VYRE_F16 ? (double)(bits >> 53) * 0x1p-10 - 1.0        /* 11 bits: exact */
+                                          : (double)(bits >> 40) * 0x1p-23 - 1.0;       /* 24 bits: exact in f32 too */
+    return run_float_bits(kind, g->data->buffer->image.is_depth ? fabs(value) : value); /* depths are from 0 on */
+  }
   return vyre_kind_is_signed(kind) ? (bits >> 56) - 128 : bits >> 56;
 }
 
@@ -154,7 +157,7 @@ fill_data(run_data *data, const source *contents)
   generator g = {
       .data = data,
       .contents = *contents,
-      .key = mixed(mixed(contents->seed) ^ place),
+      .key = mixed(mixed(contents->seed) ^ place ^ mixed(buffer->element)),
       .at = contents->text,
   };
   run_layout layout = run_program_layout(data->program);
@@ -231,7 +234,7 @@ static vyre_status
 find_size(run_data *data, const run_setting *setting, const source *contents, const vyre_bytes *file, uint64_t *out)
 {
   const run_shape *shape = &data->buffer->shape;
-  if (setting)
+  if (setting && !run_buffer_is_image(data->buffer))
     return parse_size(data, setting, out);
   *out = shape->fixed;
   if (contents->kind == CONTENTS_FILE && shape->stride)
@@ -246,17 +249,6 @@ find_size(run_data *data, const run_setting *setting, const source *contents, co
 
 /* ---- one buffer ---------------------------------------------------------------------------------------------------------- */
 
-static const run_setting *
-find_setting(const run_settings *settings, const run_buffer *buffer)
-{
-  const run_setting *found = NULL; /* the last one wins */
-  for (uint32_t i = 0; i < settings->count; i++) {
-    if (run_buffer_is(buffer, settings->items[i].name, settings->items[i].name_length))
-      found = &settings->items[i];
-  }
-  return found;
-}
-
 /* `room`: bytes that buffers may still take.  Memory that is not there is given all the same, until it is touched. */
 static vyre_status
 make_with_file(const run_options *options, const source *contents, const vyre_bytes *file, uint64_t at_least, uint64_t *room,
@@ -265,7 +257,7 @@ make_with_file(const run_options *options, const source *contents, const vyre_by
   char name[128];
   run_buffer_describe(data->buffer, name, sizeof name);
   uint64_t size = 0;
-  VYRE_TRY(find_size(data, find_setting(&options->sizes, data->buffer), contents, file, &size));
+  VYRE_TRY(find_size(data, run_setting_find(&options->sizes, data->buffer), contents, file, &size));
   size = size > at_least ? size : at_least;
   if (size == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s has 0 bytes\nFix: give its arrays a length", data->program->path, name);
@@ -293,7 +285,7 @@ static vyre_status
 make_data(const run_options *options, uint64_t at_least, uint64_t *room, run_data *data)
 {
   source contents;
-  VYRE_TRY(parse_contents(find_setting(&options->buffers, data->buffer), &contents));
+  VYRE_TRY(parse_contents(run_setting_find(&options->buffers, data->buffer), &contents));
   vyre_bytes file = {0};
   vyre_status status = contents.kind == CONTENTS_FILE ? vyre_file_read(contents.text, &file) : VYRE_OK;
   if (!status)
@@ -318,16 +310,20 @@ static vyre_status
 check_names(const run_settings *settings, const char *option, const run_inputs *inputs)
 {
   for (uint32_t i = 0; i < settings->count; i++) {
-    bool is_found = false;
+    uint32_t found = 0;
     vyre_bytes names = {0};
     for (uint32_t k = 0; k < inputs->count; k++) {
       char name[128];
       run_buffer_describe(inputs->items[k].buffer, name, sizeof name);
-      is_found = is_found || run_buffer_is(inputs->items[k].buffer, settings->items[i].name, settings->items[i].name_length);
+      found += run_buffer_is(inputs->items[k].buffer, settings->items[i].name, settings->items[i].name_length);
       vyre_status_free(vyre_bytes_printf(&names, "%s%s", k ? ", " : "", name)); /* without memory the list is shorter */
     }
     vyre_status status = VYRE_OK;
-    if (!is_found)
+    if (found > 1 && strcmp(option, "write") == 0)
+      status = VYRE_ERROR(VYRE_CODE_USAGE, "-%s: %.*s are %u, and a file takes one\nFix: name one of them, as in %.*s[0]", option,
+                          (int)settings->items[i].name_length, settings->items[i].name, found, (int)settings->items[i].name_length,
+                          settings->items[i].name);
+    if (!found)
       status = VYRE_ERROR(VYRE_CODE_USAGE, "-%s: no buffer '%.*s'; there are: %s\nFix: name one of them, or SET.BINDING, or push",
                           option, (int)settings->items[i].name_length, settings->items[i].name, names.data ? names.data : "none");
     vyre_bytes_free(&names);
@@ -336,20 +332,32 @@ check_names(const run_settings *settings, const char *option, const run_inputs *
   return VYRE_OK;
 }
 
-/* Enough workgroups in x for an invocation an element of the longest runtime array. */
+/* An invocation a texel of the images that are written; or else enough in x for one an element of the longest runtime array. */
 static void
 choose_groups(const run_options *options, const run_program *program, run_inputs *inputs)
 {
-  memcpy(inputs->groups, (uint32_t[]){1, 1, 1}, sizeof inputs->groups);
-  uint64_t longest = 0;
+  uint64_t invocations = 1, groups[3] = {1, 1, 1}, longest = 0;
+  bool has_images = false;
+  for (uint32_t i = 0; i < 3; i++)
+    invocations *= program->workgroup[i] ? program->workgroup[i] : 1;
   for (uint32_t i = 0; i < inputs->count; i++) {
-    const run_shape *shape = &inputs->items[i].buffer->shape;
-    uint64_t elements = shape->stride ? (inputs->items[i].size - shape->offset) / shape->stride : 0;
+    const run_buffer *buffer = inputs->items[i].buffer;
+    const uint64_t elements = buffer->shape.stride ? (inputs->items[i].size - buffer->shape.offset) / buffer->shape.stride : 0;
     longest = elements > longest ? elements : longest;
+    if (!run_buffer_is_image(buffer) || !buffer->is_writable)
+      continue;
+    const uint32_t axis = buffer->image.dim == VYRE_IMAGE_1D ? 1 : 2; /* of the layers */
+    for (uint32_t k = 0; k < 3; k++) {
+      const uint64_t texels = (uint64_t)buffer->image.extent[k] * (k == axis ? buffer->image.layers : 1);
+      const uint64_t size = program->workgroup[k] ? program->workgroup[k] : 1, wanted = (texels + size - 1) / size;
+      groups[k] = wanted > groups[k] ? wanted : groups[k];
+    }
+    has_images = true;
   }
-  uint64_t invocations = (uint64_t)program->workgroup[0] * program->workgroup[1] * program->workgroup[2];
-  uint64_t groups = invocations ? (longest + invocations - 1) / invocations : 1;
-  inputs->groups[0] = groups == 0 ? 1 : groups > 65535 ? 65535 : (uint32_t)groups;
+  if (!has_images && longest)
+    groups[0] = (longest + invocations - 1) / invocations;
+  for (uint32_t i = 0; i < 3; i++)
+    inputs->groups[i] = groups[i] > 65535 ? 65535 : (uint32_t)groups[i];
   if (options->has_groups)
     memcpy(inputs->groups, options->groups, sizeof inputs->groups);
 }
@@ -361,10 +369,12 @@ fill_inputs(const run_options *options, const run_program *first, const run_prog
   inputs->items = calloc((size_t)most + 1, sizeof *inputs->items);
   if (!inputs->items)
     return VYRE_OUT_OF_MEMORY("for the buffers");
-  for (uint32_t i = 0; i < first->buffer_count; i++)
-    inputs->items[inputs->count++] = (run_data){.program = first, .buffer = &first->buffers[i]};
+  for (uint32_t i = 0; i < first->buffer_count; i++) {
+    if (first->buffers[i].kind != VYRE_SLOT_SAMPLER)
+      inputs->items[inputs->count++] = (run_data){.program = first, .buffer = &first->buffers[i]};
+  }
   for (uint32_t i = 0; second && i < second->buffer_count; i++) {
-    if (!find_same(first, &second->buffers[i]))
+    if (!find_same(first, &second->buffers[i]) && second->buffers[i].kind != VYRE_SLOT_SAMPLER)
       inputs->items[inputs->count++] = (run_data){.program = second, .buffer = &second->buffers[i]};
   }
   VYRE_TRY(check_names(&options->buffers, "buffer", inputs));

@@ -54,7 +54,8 @@ bind_rows(const run_program *program, const run_inputs *inputs, const run_result
 static vyre_target_options
 target_options(const run_options *options)
 {
-  return (vyre_target_options){.library = options->library, .device = options->device, .validate = options->validate};
+  return (vyre_target_options){
+      .library = options->library, .device = options->device, .validate = options->validate, .timeout = options->timeout};
 }
 
 vyre_status
@@ -113,10 +114,27 @@ check_grid(const run_program *program, const run_inputs *inputs)
                     program->workgroup[2], MOST_INVOCATIONS);
 }
 
+/* The interpreter is given plain buffers alone. */
+static vyre_status
+check_plain(const run_program *program)
+{
+  for (uint32_t i = 0; i < program->buffer_count; i++) {
+    const run_buffer *buffer = &program->buffers[i];
+    char name[128];
+    run_buffer_describe(buffer, name, sizeof name);
+    if (buffer->kind > VYRE_SLOT_UNIFORM || buffer->is_element)
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "%s: %s is %s, which the interpreter does not have\nFix: run it on a device: -target=vulkan", program->path,
+                        name, buffer->kind > VYRE_SLOT_UNIFORM ? "an image or a sampler" : "of an array of buffers");
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 run_cpu(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
   VYRE_TRY(check_grid(program, inputs));
+  VYRE_TRY(check_plain(program));
   vyre_interp_options interp = {.steps = options->steps,
                                 .report_undefined = options->report_undefined,
                                 .check_bounds = options->check_bounds,
@@ -152,11 +170,12 @@ typedef struct device_run {
   const vyre_target_ops *ops;
   vyre_target *target;
   vyre_kernel_slot *slots;
+  vyre_image *images; /* a place for each descriptor */
   vyre_range *ranges;
   vyre_upload *uploads;
   vyre_read *reads;
   vyre_kernel_spec *specs;
-  uint32_t slot_count, read_count;
+  uint32_t slot_count, descriptor_count, range_count, read_count;
   const void *push;
   uint32_t push_size;
 } device_run;
@@ -166,11 +185,14 @@ allocate_lists(const run_program *program, device_run *run)
 {
   size_t count = (size_t)program->buffer_count + 1;
   run->slots = calloc(count, sizeof *run->slots);
+  run->images = calloc(count, sizeof *run->images);
   run->ranges = calloc(count, sizeof *run->ranges);
   run->uploads = calloc(count, sizeof *run->uploads);
   run->reads = calloc(count, sizeof *run->reads);
   run->specs = calloc((size_t)program->spec_count + 1, sizeof *run->specs);
-  return run->slots && run->ranges && run->uploads && run->reads && run->specs ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
+  return run->slots && run->images && run->ranges && run->uploads && run->reads && run->specs
+             ? VYRE_OK
+             : VYRE_OUT_OF_MEMORY("for the buffers");
 }
 
 static vyre_status
@@ -181,21 +203,23 @@ add_buffer(const run_buffer *buffer, const run_data *data, unsigned char *result
     run->push_size = (uint32_t)((buffer->shape.fixed + 3) & ~(uint64_t)3); /* the data has room for whole words */
     return VYRE_OK;
   }
+  vyre_image *image = &run->images[run->descriptor_count++];
+  *image = buffer->image;
+  if (buffer->element == 0)
+    run->slots[run->slot_count++] = (vyre_kernel_slot){
+        .set = buffer->set, .binding = buffer->binding, .kind = buffer->kind, .sampler = buffer->sampler, .images = image};
+  run->slots[run->slot_count - 1].count++;
+  if (buffer->kind == VYRE_SLOT_SAMPLER)
+    return VYRE_OK;
   char name[128];
   run_buffer_describe(buffer, name, sizeof name);
-  uint32_t i = run->slot_count;
   vyre_device_buffer device;
   VYRE_TRY(vyre_status_note(run->ops->allocate(run->target, data->size, &device), "for %s", name));
-  run->slots[i] = (vyre_kernel_slot){
-      .set = buffer->set,
-      .binding = buffer->binding,
-      .kind = buffer->space == VYRE_SPACE_UNIFORM ? VYRE_SLOT_UNIFORM : VYRE_SLOT_STORAGE,
-  };
-  run->ranges[i] = (vyre_range){device, 0, data->size};
-  run->uploads[i] = (vyre_upload){run->ranges[i], data->initial};
+  run->ranges[run->range_count] = (vyre_range){device, 0, data->size};
+  run->uploads[run->range_count] = (vyre_upload){run->ranges[run->range_count], data->initial};
   if (buffer->is_writable)
-    run->reads[run->read_count++] = (vyre_read){run->ranges[i], result};
-  run->slot_count++;
+    run->reads[run->read_count++] = (vyre_read){run->ranges[run->range_count], result};
+  run->range_count++;
   return VYRE_OK;
 }
 
@@ -239,12 +263,14 @@ static vyre_status
 submit(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results, device_run *run)
 {
   for (uint32_t i = 0; i < program->buffer_count; i++) {
-    uint32_t input = find_input(inputs, &program->buffers[i]);
-    VYRE_TRY(add_buffer(&program->buffers[i], &inputs->items[input], results->items[input], run));
+    const run_buffer *buffer = &program->buffers[i];
+    const bool has_data = buffer->kind != VYRE_SLOT_SAMPLER;
+    const uint32_t input = has_data ? find_input(inputs, buffer) : 0;
+    VYRE_TRY(add_buffer(buffer, has_data ? &inputs->items[input] : NULL, has_data ? results->items[input] : NULL, run));
   }
   vyre_step step = {
       .buffers = run->ranges,
-      .buffer_count = run->slot_count,
+      .buffer_count = run->range_count,
       .push = run->push,
       .push_size = run->push_size,
       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
@@ -252,7 +278,7 @@ submit(const run_options *options, const run_program *program, const run_inputs 
   VYRE_TRY(compile(program, run, &step.kernel));
   vyre_sequence sequence = {
       .uploads = run->uploads,
-      .upload_count = run->slot_count,
+      .upload_count = run->range_count,
       .steps = &step,
       .step_count = 1,
       .reads = run->reads,
@@ -279,6 +305,7 @@ run_device(const run_options *options, const run_program *program, const run_inp
     status = submit(options, program, inputs, results, &run);
   status = vyre_status_join(status, run.ops->close(run.target));
   free(run.slots);
+  free(run.images);
   free(run.ranges);
   free(run.uploads);
   free(run.reads);

@@ -183,8 +183,8 @@ run_scalar_print(vyre_kind kind, uint64_t bits, char out[48])
 
 /* ---- sizes --------------------------------------------------------------------------------------------------------------- */
 
-static uint64_t
-array_length(const run_layout *layout, const vyre_type_info *info)
+uint64_t
+run_layout_length(const run_layout *layout, const vyre_type_info *info)
 {
   uint64_t length = info->count;
   if (info->count_row &&
@@ -207,7 +207,7 @@ fixed_size(const run_layout *layout, vyre_type_id type)
   vyre_type_info info = vyre_type_get(layout->module, type);
   switch (info.form) {
   case VYRE_FORM_ARRAY:
-    return info.flags & VYRE_TYPE_RUNTIME ? 0 : saturated_product(array_length(layout, &info), info.stride);
+    return info.flags & VYRE_TYPE_RUNTIME ? 0 : saturated_product(run_layout_length(layout, &info), info.stride);
   case VYRE_FORM_STRUCT: {
     uint64_t size = info.size;
     for (uint32_t i = 0; i < info.count; i++) {
@@ -273,7 +273,7 @@ walk_type(walk *w, vyre_type_id type, uint64_t offset)
       walk_scalar(w, kind, offset + major * info.stride + minor * run_scalar_size(kind));
     }
   } else if (info.form == VYRE_FORM_ARRAY) {
-    uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? UINT64_MAX : array_length(w->layout, &info);
+    uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? UINT64_MAX : run_layout_length(w->layout, &info);
     for (uint64_t i = 0; i < length && info.stride && !w->is_stopped && offset < w->size; i++, offset += info.stride) {
       if (info.flags & VYRE_TYPE_RUNTIME && info.stride > w->size - offset)
         return; /* a last element that is cut off is not one */

@@ -22,9 +22,9 @@ static const char help_text[] =
     "  -groups X[,Y[,Z]]        workgroups; default: enough for the longest runtime array\n"
     "  -buffer NAME=CONTENTS    NAME: a name, a block's name, SET.BINDING, or push\n"
     "                           CONTENTS: random:SEED, bits:SEED, zero, iota, values:V,V,..., or a file; default random:1\n"
-    "  -size NAME=COUNT         elements of its runtime array (default 1024); COUNTb: bytes of the buffer\n"
+    "  -size NAME=COUNT         elements of its runtime array (default 1024); COUNTb: bytes of the buffer; WxH...: of an image\n"
     "  -spec NAME|ID=VALUE      a specialization constant\n"
-    "  -print NAME              all elements of a buffer\n"
+    "  -print NAME              all elements of a buffer or image\n"
     "  -write NAME=FILE         a buffer's bytes afterwards\n"
     "  -compare FILE            runs FILE on the same buffers; exit code 1 if a written element differs\n"
     "  -compare-target=cpu|vulkan   where FILE runs; default: as -target\n"
@@ -32,6 +32,7 @@ static const char help_text[] =
     "  -device NAME|INDEX       a Vulkan device; -list-devices shows them\n"
     "  -library FILE            the Vulkan library; default libvulkan.so.1\n"
     "  -validate                run under the Vulkan validation layer; a message of its is an error\n"
+    "  -timeout SECONDS         after which a device that is not done counts as hanging; default 120, 0: never\n"
     "  -steps N                 row executions before an invocation counts as endless (cpu)\n"
     "  -subgroup N              lanes of a subgroup (cpu): a power of two, 1 to 128; default 32, or the Vulkan device's where\n"
     "                           one runs too\n"
@@ -140,6 +141,17 @@ parse_subgroup(const char *value, uint32_t *out)
 }
 
 static vyre_status
+parse_timeout(const char *value, uint32_t *out)
+{
+  const char *end;
+  uint64_t seconds;
+  if (!parse_number(value, &end, UINT32_MAX, &seconds) || *end)
+    return bad_value("timeout", value, "a number of seconds; 0: no limit");
+  *out = (uint32_t)seconds;
+  return VYRE_OK;
+}
+
+static vyre_status
 add_setting(const char *option, const char *value, bool has_value, run_settings *out)
 {
   const char *equals = has_value ? strchr(value, '=') : value + strlen(value);
@@ -182,6 +194,7 @@ typedef enum option_id {
   OPTION_LIBRARY,
   OPTION_STEPS,
   OPTION_SUBGROUP,
+  OPTION_TIMEOUT,
   OPTION_UNDEFINED,
   OPTION_INCLUDE,
   OPTION_DEFINE,
@@ -216,6 +229,7 @@ static const option_name option_names[] = {
     {"library", OPTION_LIBRARY},
     {"steps", OPTION_STEPS},
     {"subgroup", OPTION_SUBGROUP},
+    {"timeout", OPTION_TIMEOUT},
     {"I", OPTION_INCLUDE},
     {"D", OPTION_DEFINE},
     {"list-devices", OPTION_LIST_DEVICES},
@@ -268,6 +282,8 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return parse_steps(value, &out->steps);
   case OPTION_SUBGROUP:
     return parse_subgroup(value, &out->subgroup);
+  case OPTION_TIMEOUT:
+    return parse_timeout(value, &out->timeout);
   case OPTION_UNDEFINED:
     out->report_undefined = strcmp(value, "report") == 0;
     return out->report_undefined || strcmp(value, "strict") == 0 ? VYRE_OK : bad_value("undefined", value, "strict or report");
@@ -371,7 +387,7 @@ check_options(const run_options *options)
 vyre_status
 run_options_parse(int argc, char **argv, run_options *out)
 {
-  *out = (run_options){0};
+  *out = (run_options){.timeout = 120};
   bool has_compare_target = false;
   for (int at = 1; at < argc; at++) {
     if (argv[at][0] == '-' && argv[at][1] != '\0') {

@@ -184,7 +184,10 @@ take_specs(run_program *program, const run_options *options, bool is_strict)
   return VYRE_OK;
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers, images, samplers
+ * ------------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_DESCRIPTORS = 65536 }; /* of one array */
 
 static bool
 members_are_read_only(const vyre_module *module, vyre_type_id type)
@@ -211,7 +214,7 @@ run_buffer_same(const run_buffer *a, const run_buffer *b)
 {
   if (a->space == VYRE_SPACE_PUSH || b->space == VYRE_SPACE_PUSH)
     return a->space == b->space;
-  return a->set == b->set && a->binding == b->binding;
+  return a->set == b->set && a->binding == b->binding && a->element == b->element;
 }
 
 /* By set and binding, push constants last. */
@@ -220,11 +223,35 @@ stands_before(const run_buffer *a, const run_buffer *b)
 {
   if (a->space == VYRE_SPACE_PUSH || b->space == VYRE_SPACE_PUSH)
     return b->space == VYRE_SPACE_PUSH && a->space != VYRE_SPACE_PUSH;
-  return a->set < b->set || (a->set == b->set && a->binding < b->binding);
+  if (a->set != b->set || a->binding != b->binding)
+    return a->set < b->set || (a->set == b->set && a->binding < b->binding);
+  return a->element < b->element;
 }
 
-/* Rows of one (set, binding) are one buffer: its type is the one that has a runtime array, or else the longest. */
-static void
+/* An image and a sampler at one place are one descriptor; other things that differ cannot be. */
+static vyre_status
+join_handles(const run_program *program, const run_buffer *buffer, run_buffer *old)
+{
+  const bool is_sampler = buffer->kind == VYRE_SLOT_SAMPLER;
+  const run_buffer *image = is_sampler ? old : buffer, *sampler = is_sampler ? buffer : old;
+  if (sampler->kind == VYRE_SLOT_SAMPLER && (image->kind == VYRE_SLOT_SAMPLED_IMAGE || image->kind == VYRE_SLOT_COMBINED)) {
+    const uint32_t bits = sampler->sampler;
+    *old = *image;
+    old->kind = VYRE_SLOT_COMBINED;
+    old->sampler = bits;
+    return VYRE_OK;
+  }
+  if (buffer->kind == old->kind && buffer->image.dim == old->image.dim && buffer->image.arrayed == old->image.arrayed &&
+      buffer->image.is_depth == old->image.is_depth && buffer->image.format == old->image.format)
+    return VYRE_OK;
+  char name[128];
+  run_buffer_describe(old, name, sizeof name);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s is declared twice, as two things\nFix: give each a binding of its own", program->path,
+                    name);
+}
+
+/* Rows of one descriptor are one buffer: its type is the one that has a runtime array, or else the longest. */
+static vyre_status
 add_buffer(run_program *program, const run_buffer *buffer)
 {
   for (uint32_t i = 0; i < program->buffer_count; i++) {
@@ -232,15 +259,18 @@ add_buffer(run_program *program, const run_buffer *buffer)
     if (!run_buffer_same(old, buffer))
       continue;
     bool is_writable = old->is_writable || buffer->is_writable;
-    if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
+    if (buffer->kind > VYRE_SLOT_UNIFORM || old->kind > VYRE_SLOT_UNIFORM)
+      VYRE_TRY(join_handles(program, buffer, old));
+    else if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
       *old = *buffer;
     old->is_writable = is_writable;
-    return;
+    return VYRE_OK;
   }
   uint32_t at = program->buffer_count++;
   for (; at > 0 && stands_before(buffer, &program->buffers[at - 1]); at--)
     program->buffers[at] = program->buffers[at - 1];
   program->buffers[at] = *buffer;
+  return VYRE_OK;
 }
 
 static bool
@@ -255,94 +285,163 @@ holds_opaque(const vyre_module *module, vyre_type_id type)
   return holds;
 }
 
-/* Bytes can be given for it. */
+/* What a binding is an array of, and of how many: handles, or blocks.  A runtime array has some, whatever the program's caller
+ * would give. */
+static vyre_type_id
+descriptor_type(const run_program *program, vyre_space space, vyre_type_id type, uint64_t *out_count)
+{
+  enum { DEFAULT_DESCRIPTORS = 4 };
+  const run_layout layout = run_program_layout(program);
+  uint64_t count = 1;
+  vyre_type_id element = type;
+  vyre_type_info info = vyre_type_get(program->module, type);
+  for (; info.form == VYRE_FORM_ARRAY; info = vyre_type_get(program->module, element)) {
+    const uint64_t length = info.flags & VYRE_TYPE_RUNTIME ? DEFAULT_DESCRIPTORS : run_layout_length(&layout, &info);
+    count = length > MOST_DESCRIPTORS / count ? MOST_DESCRIPTORS + 1 : count * (length ? length : 1);
+    element = info.element;
+  }
+  const bool is_block = info.form == VYRE_FORM_STRUCT && info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK);
+  const bool is_array = space == VYRE_SPACE_HANDLE || (is_block && space != VYRE_SPACE_PUSH);
+  *out_count = is_array ? count : 1;
+  return is_array ? element : type;
+}
+
+/* The buffer, image or sampler that all descriptors of a buffer row are like. */
 static vyre_status
-check_buffer(const run_program *program, uint32_t row)
+take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
 {
   const vyre_view *view = vyre_module_view(program->module);
+  const run_layout layout = run_program_layout(program);
   const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+  const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
   const char *name = vyre_row_name(program->module, (vyre_row){row});
-  vyre_type_info info = vyre_type_get(program->module, view->imm[row]);
-  const bool array = info.form == VYRE_FORM_ARRAY;
-  while (info.form == VYRE_FORM_ARRAY)
-    info = vyre_type_get(program->module, info.element);
-  const bool descriptors = array && info.form == VYRE_FORM_STRUCT && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK));
-  const char *what = space == VYRE_SPACE_HANDLE                      ? "an image or the like"
-                     : space > VYRE_SPACE_PUSH                       ? NULL
-                     : descriptors                                   ? "an array of buffers"
-                     : holds_opaque(program->module, view->imm[row]) ? "a buffer that holds pointers"
-                                                                     : NULL;
-  if (!what)
+  const bool is_read_only = (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_HANDLE) ||
+                            view->imm_hi[row] & VYRE_ACCESS_NO_WRITE || members_are_read_only(program->module, type);
+  *out = (run_buffer){
+      .space = space,
+      .kind = space == VYRE_SPACE_UNIFORM ? VYRE_SLOT_UNIFORM : VYRE_SLOT_STORAGE,
+      .set = info->set,
+      .binding = info->binding,
+      .row = {row},
+      .name = name ? name : "",
+      .block = block_name(program->module, type),
+      .type = type,
+      .is_writable = !is_read_only,
+  };
+  if (space == VYRE_SPACE_HANDLE)
+    return run_handle_take(program, type, out);
+  out->shape = run_layout_shape(&layout, type);
+  if (!holds_opaque(program->module, type))
     return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %%%s is %s, and only buffers of plain data can be bound\nFix: run a program without it",
-                    program->path, name ? name : "?", what);
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "%s: %%%s is a buffer that holds pointers, and only plain data can be given\nFix: run a program without it",
+                    program->path, name ? name : "?");
 }
 
 static vyre_status
-take_buffers(run_program *program)
+take_descriptors(run_program *program, const run_options *options, uint32_t row, uint32_t *capacity)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  run_layout layout = run_program_layout(program);
-  uint32_t count = 0;
-  for (uint32_t row = view->first[program->row.id]; row; row = view->next[row])
-    count += VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer;
-  program->buffers = calloc((size_t)count + 1, sizeof *program->buffers);
-  if (!program->buffers)
-    return VYRE_OUT_OF_MEMORY("for the buffers");
+  const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+  const vyre_type_id whole = view->imm[row];
+  uint64_t count;
+  const vyre_type_id type = descriptor_type(program, space, whole, &count);
+  run_buffer buffer;
+  VYRE_TRY(take_row(program, row, type, &buffer));
+  if (count > MOST_DESCRIPTORS)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %%%s is an array of more than %d descriptors\nFix: make it shorter", program->path,
+                      buffer.name[0] ? buffer.name : "?", MOST_DESCRIPTORS);
+  if (program->buffer_count + count > *capacity) {
+    const uint32_t grown = program->buffer_count + (uint32_t)count + 16;
+    run_buffer *buffers = realloc(program->buffers, sizeof *buffers * grown);
+    if (!buffers)
+      return VYRE_OUT_OF_MEMORY("for the buffers");
+    program->buffers = buffers;
+    *capacity = grown;
+  }
+  buffer.is_element = type != whole;
+  for (buffer.element = 0; buffer.element < count; buffer.element++) {
+    if (run_buffer_is_image(&buffer))
+      VYRE_TRY(run_image_size(program, options, &buffer));
+    VYRE_TRY(add_buffer(program, &buffer));
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+take_buffers(run_program *program, const run_options *options)
+{
+  const vyre_view *view = vyre_module_view(program->module);
+  uint32_t capacity = 0;
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
-    vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+    const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
     if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_verbatim)
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "%s: the module is kept word for word, so its buffers are not known\nFix: vyre-passmgr tells what in it "
                         "is not covered: leave that out",
                         program->path);
-    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer)
-      VYRE_TRY(check_buffer(program, row));
-    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
-      continue;
-    const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
-    const char *name = vyre_row_name(program->module, (vyre_row){row});
-    vyre_type_id type = view->imm[row];
-    bool is_read_only =
-        space != VYRE_SPACE_STORAGE || view->imm_hi[row] & VYRE_ACCESS_NO_WRITE || members_are_read_only(program->module, type);
-    run_buffer buffer = {
-        .space = space,
-        .set = info->set,
-        .binding = info->binding,
-        .row = {row},
-        .name = name ? name : "",
-        .block = block_name(program->module, type),
-        .type = type,
-        .is_writable = !is_read_only,
-        .shape = run_layout_shape(&layout, type),
-    };
-    add_buffer(program, &buffer);
+    if (VYRE_ROW_OP(view->op[row]) == VYRE_OP_buffer && (space <= VYRE_SPACE_PUSH || space == VYRE_SPACE_HANDLE))
+      VYRE_TRY(take_descriptors(program, options, row, &capacity));
   }
   return VYRE_OK;
 }
 
 void
-run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity)
+run_buffer_name(const run_buffer *buffer, char *out, size_t capacity)
 {
   const char *name = buffer->name[0] ? buffer->name : buffer->block;
-  if (buffer->space == VYRE_SPACE_PUSH)
-    snprintf(out, capacity, "push constants%s%s%s", name[0] ? " '" : "", name, name[0] ? "'" : "");
+  char element[16] = "";
+  if (buffer->is_element)
+    snprintf(element, sizeof element, "[%u]", buffer->element);
+  if (name[0])
+    snprintf(out, capacity, "%s%s", name, element);
+  else if (buffer->space == VYRE_SPACE_PUSH)
+    snprintf(out, capacity, "push");
   else
-    snprintf(out, capacity, "%s%s%s(set %u binding %u)", name[0] ? "'" : "", name, name[0] ? "' " : "", buffer->set,
-             buffer->binding);
+    snprintf(out, capacity, "%u.%u%s", buffer->set, buffer->binding, element);
+}
+
+void
+run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity)
+{
+  char name[96];
+  run_buffer_name(buffer, name, sizeof name);
+  const bool has_name = buffer->name[0] || buffer->block[0];
+  if (buffer->space == VYRE_SPACE_PUSH)
+    snprintf(out, capacity, has_name ? "push constants '%s'" : "push constants", name);
+  else if (has_name)
+    snprintf(out, capacity, "'%s' (set %u binding %u)", name, buffer->set, buffer->binding);
+  else if (buffer->is_element)
+    snprintf(out, capacity, "(set %u binding %u element %u)", buffer->set, buffer->binding, buffer->element);
+  else
+    snprintf(out, capacity, "(set %u binding %u)", buffer->set, buffer->binding);
 }
 
 bool
 run_buffer_is(const run_buffer *buffer, const char *name, size_t length)
 {
-  char number[32];
+  char number[32], element[16];
   snprintf(number, sizeof number, "%u.%u", buffer->set, buffer->binding);
+  const size_t element_length = (size_t)snprintf(element, sizeof element, "[%u]", buffer->element);
+  if (buffer->is_element && length > element_length && memcmp(name + length - element_length, element, element_length) == 0)
+    length -= element_length;
   const char *names[] = {buffer->name, buffer->block, buffer->space == VYRE_SPACE_PUSH ? "push" : number};
   for (size_t i = 0; i < 3; i++) {
     if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0)
       return true;
   }
   return false;
+}
+
+const run_setting *
+run_setting_find(const run_settings *settings, const run_buffer *buffer)
+{
+  const run_setting *found = NULL; /* the last one wins */
+  for (uint32_t i = 0; i < settings->count; i++) {
+    if (run_buffer_is(buffer, settings->items[i].name, settings->items[i].name_length))
+      found = &settings->items[i];
+  }
+  return found;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
@@ -367,7 +466,7 @@ fill_program(run_program *program, vyre_bytes *file, const run_options *options,
   VYRE_TRY(load(program, file, options, diagnostics));
   VYRE_TRY(choose_program(program, options->entry));
   VYRE_TRY(take_specs(program, options, !is_second)); /* what compares may have lost a constant that it does not use */
-  VYRE_TRY(take_buffers(program));
+  VYRE_TRY(take_buffers(program, options));
   if (!vyre_workgroup_size(program->module, program->row, program->specs, program->spec_count, program->workgroup))
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: the workgroup's size is not constant\nFix: make it of constants and specialization constants",

@@ -14,18 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *
-shown_name(const run_buffer *buffer, char out[32])
-{
-  const char *name = buffer->name[0] ? buffer->name : buffer->block;
-  if (name[0])
-    return name;
-  if (buffer->space == VYRE_SPACE_PUSH)
-    return "push";
-  snprintf(out, 32, "%u.%u", buffer->set, buffer->binding);
-  return out;
-}
-
 /* ---- showing ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct printer {
@@ -44,10 +32,11 @@ print_element(void *user, uint64_t index, uint64_t offset, vyre_kind kind)
   if (index >= p->limit)
     return true;
   if (p->per_line && index % p->per_line == 0) {
-    char name[32], path[256];
+    char name[96], path[256];
+    run_buffer_name(p->data->buffer, name, sizeof name);
     run_layout layout = run_program_layout(p->data->program);
     run_layout_path(&layout, p->data->buffer->type, offset, path, sizeof path);
-    printf("%s%s%s:", index ? "\n" : "", shown_name(p->data->buffer, name), path);
+    printf("%s%s%s:", index ? "\n" : "", name, path);
   }
   char text[48];
   run_scalar_print(kind, run_scalar_get(p->bytes + offset, kind), text);
@@ -77,27 +66,20 @@ print_head(const run_data *data, const unsigned char *bytes)
          p.changed, data->size, (uint64_t)XXH64(bytes, data->size, 0));
 }
 
-static const run_data *
-find_data(const run_inputs *inputs, const run_setting *setting, uint32_t *out_index)
-{
-  uint32_t i = 0; /* the names were checked: one of them it is */
-  while (i + 1 < inputs->count && !run_buffer_is(inputs->items[i].buffer, setting->name, setting->name_length))
-    i++;
-  *out_index = i;
-  return &inputs->items[i];
-}
-
 vyre_status
 run_report(const run_options *options, const run_inputs *inputs, const run_results *results)
 {
-  uint32_t index;
   for (uint32_t i = 0; i < options->prints.count; i++) {
-    const run_data *data = find_data(inputs, &options->prints.items[i], &index);
-    print_all(data, results->items[index]);
+    const run_setting *print = &options->prints.items[i];
+    for (uint32_t k = 0; k < inputs->count; k++)
+      if (run_buffer_is(inputs->items[k].buffer, print->name, print->name_length))
+        print_all(&inputs->items[k], results->items[k]);
   }
   for (uint32_t i = 0; i < options->writes.count; i++) {
-    const run_data *data = find_data(inputs, &options->writes.items[i], &index);
-    VYRE_TRY(vyre_file_write(options->writes.items[i].value, results->items[index], data->size));
+    const run_setting *write = &options->writes.items[i];
+    for (uint32_t k = 0; k < inputs->count; k++)
+      if (run_buffer_is(inputs->items[k].buffer, write->name, write->name_length))
+        VYRE_TRY(vyre_file_write(write->value, results->items[k], inputs->items[k].size));
   }
   if (options->compare || options->prints.count)
     return VYRE_OK;

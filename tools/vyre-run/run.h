@@ -44,6 +44,7 @@ typedef struct run_options {
   run_tolerance tolerance;
   uint64_t steps;
   uint32_t subgroup; /* 0: not said */
+  uint32_t timeout;  /* seconds; 0: no limit */
   bool report_undefined, check_bounds, check_races, validate, time, list_devices, help, version;
   const char *device, *library;
   const char **include_dirs, **defines;
@@ -69,6 +70,8 @@ typedef struct run_shape {
   uint32_t stride; /* of its elements; 0: there is none */
 } run_shape;
 
+/* Of an array; 0 of a runtime array. */
+uint64_t run_layout_length(const run_layout *layout, const vyre_type_info *info);
 run_shape run_layout_shape(const run_layout *layout, vyre_type_id type);
 
 /* One scalar; false stops the walk. */
@@ -93,10 +96,15 @@ void run_scalar_print(vyre_kind kind, uint64_t bits, char out[48]);
 
 /* ---- program.c: what is run ---------------------------------------------------------------------------------------------- */
 
-/* One (set, binding), or the push constants: all buffer rows of it. */
+/* One descriptor, an element of a (set, binding), or the push constants: all buffer rows of it.  An image is a buffer of texels. */
 typedef struct run_buffer {
   vyre_space space;
+  vyre_slot_kind kind; /* but of the push constants */
   uint32_t set, binding;
+  uint32_t element;
+  bool is_element;   /* of an array of descriptors */
+  vyre_image image;  /* of images and texels */
+  uint32_t sampler;  /* vyre_sampler */
   vyre_row row;      /* the first of its rows */
   const char *name;  /* the row's; "" none */
   const char *block; /* its struct's; "" none */
@@ -124,8 +132,27 @@ void run_program_free(run_program *program);
 run_layout run_program_layout(const run_program *program);
 /* "'x' (set 0 binding 1)" */
 void run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity);
+/* The shortest that names it: "x", "maps[2]", "0.1", "push". */
+void run_buffer_name(const run_buffer *buffer, char *out, size_t capacity);
+/* The name of an array is that of all its elements. */
 bool run_buffer_is(const run_buffer *buffer, const char *name, size_t length);
+/* The last setting for it; NULL: none. */
+const run_setting *run_setting_find(const run_settings *settings, const run_buffer *buffer);
 bool run_buffer_same(const run_buffer *a, const run_buffer *b);
+
+/* ---- images.c ------------------------------------------------------------------------------------------------------------ */
+
+/* Images and texels, whose size is not their type's. */
+static inline bool
+run_buffer_is_image(const run_buffer *buffer)
+{
+  return buffer->kind >= VYRE_SLOT_STORAGE_TEXELS && buffer->kind <= VYRE_SLOT_COMBINED;
+}
+
+/* What the handle in out->row, of an image or sampler type, is bound as. */
+VYRE_MUST_USE vyre_status run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out);
+/* Its extent, and the type of its texels in memory. */
+VYRE_MUST_USE vyre_status run_image_size(run_program *program, const run_options *options, run_buffer *buffer);
 
 /* ---- data.c: what buffers hold at first ---------------------------------------------------------------------------------- */
 

@@ -323,7 +323,7 @@ interpret(const export_case *c, const uint32_t *in, uint32_t *out, bool report)
 static void
 run_on_device(const export_case *c, const uint32_t *in, uint32_t *out)
 {
-  static const vyre_kernel_slot slots[2] = {{0, 0, VYRE_SLOT_STORAGE}, {0, 1, VYRE_SLOT_STORAGE}};
+  static const vyre_kernel_slot slots[2] = {{.binding = 0}, {.binding = 1}};
   const vyre_kernel_desc desc = {.label = "test",
                                  .form = VYRE_KERNEL_SPIRV,
                                  .code = c->code.data,

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
+#include "leaks.h"
 #include "vyre/target.h"
 
 #include <dlfcn.h>
@@ -88,27 +89,32 @@ counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
 static vyre_status
 use(vyre_target *target)
 {
-  vyre_device_buffer buffer;
+  vyre_device_buffer buffer, texels;
   vyre_kernel kernel;
   VYRE_TRY(ops->allocate(target, 8, &buffer));
-  vyre_kernel_slot slot = {.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE};
+  VYRE_TRY(ops->allocate(target, 8, &texels));
+  const vyre_image image = {.dim = VYRE_IMAGE_2D, .format = 3, .extent = {2, 1, 1}, .layers = 1};
+  const vyre_kernel_slot slots[] = {{.set = 1, .binding = 0, .kind = VYRE_SLOT_STORAGE},
+                                    {.binding = 0, .kind = VYRE_SLOT_STORAGE_IMAGE, .images = &image},
+                                    {.binding = 1, .kind = VYRE_SLOT_UNIFORM_TEXELS, .images = &image},
+                                    {.binding = 2, .kind = VYRE_SLOT_SAMPLER, .sampler = VYRE_SAMPLER_LINEAR}};
   vyre_kernel_desc desc = {
       .label = "kernel",
       .code = kernel_code->code,
       .size = kernel_code->wordCount * 4,
       .entry = "main",
       .workgroup = {1, 1, 1},
-      .slots = &slot,
-      .slot_count = 1,
+      .slots = slots,
+      .slot_count = 4,
       .push_size = 4,
   };
   VYRE_TRY(ops->compile(target, &desc, &kernel));
   for (uint32_t round = 1; round <= 2; round++) {
     uint32_t got[2] = {0}, one = 7;
-    vyre_range range = {buffer, 0, 0};
+    const vyre_range range = {buffer, 0, 0}, ranges[] = {range, {texels, 0, 0}, {texels, 0, 0}};
     vyre_fill fill = {range, 9};
     vyre_upload upload = {{buffer, 4, 4}, &one};
-    vyre_step step = {.kernel = kernel, .buffers = &range, .buffer_count = 1, .push = &round, .push_size = 4, .groups = {1, 1, 1}};
+    vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 3, .push = &round, .push_size = 4, .groups = {1, 1, 1}};
     vyre_read read = {range, got};
     vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1};
     vyre_timing timing;
@@ -187,6 +193,11 @@ each_function_that_fails_is_named_with_its_code(void **state)
       "vkCreateBuffer",
       "vkAllocateMemory",
       "vkBindBufferMemory",
+      "vkCreateImage",
+      "vkBindImageMemory",
+      "vkCreateImageView",
+      "vkCreateBufferView",
+      "vkCreateSampler",
       "vkMapMemory",
       "vkCreateDescriptorSetLayout",
       "vkCreatePipelineLayout",
@@ -259,7 +270,9 @@ a_feature_that_is_missing_is_named(void **state)
                                {9, "(shaderFloat16)"},
                                {4448, "(storageBuffer8BitAccess)"},
                                {12, "needs Int64Atomics, "},
-                               {6033, "(shaderBufferFloat32AtomicAdd)"}};
+                               {6033, "(shaderBufferFloat32AtomicAdd)"},
+                               {49, "needs StorageImageExtendedFormats, "},
+                               {5302, "(runtimeDescriptorArray)"}};
   assert_needs_are_named("vkGetPhysicalDeviceFeatures2", needs, sizeof needs / sizeof needs[0]);
 }
 
@@ -421,6 +434,26 @@ an_atomic_that_is_missing_is_named(void **state)
   set_failure("", VK_SUCCESS);
 }
 
+/* Nothing of it can be destroyed, as it may still run: the leak checker is not asked. */
+static void
+a_device_that_hangs_is_left(void **state)
+{
+  (void)state;
+  set_failure("vkWaitForFences", VK_TIMEOUT);
+  vyre_target_options options = {.library = FAKE_VULKAN, .timeout = 1};
+  vyre_target *target;
+  VULKAN_LEAKS_BEGIN();
+  assert_null(ops->open(&options, NULL, &target));
+  vyre_status status = use(target);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  assert_non_null(strstr(vyre_status_text(status), "VK_TIMEOUT"));
+  assert_non_null(strstr(vyre_status_text(status), "(-timeout)"));
+  vyre_status_free(status);
+  assert_null(ops->close(target));
+  VULKAN_LEAKS_END();
+  set_failure("", VK_SUCCESS);
+}
+
 static void
 a_lost_device_stays_lost(void **state)
 {
@@ -456,6 +489,7 @@ main(void)
       cmocka_unit_test(the_best_usable_device_is_taken),
       cmocka_unit_test(an_atomic_that_is_missing_is_named),
       cmocka_unit_test(a_lost_device_stays_lost),
+      cmocka_unit_test(a_device_that_hangs_is_left),
   };
   return cmocka_run_group_tests(tests, prepare, finish);
 }

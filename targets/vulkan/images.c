@@ -1,0 +1,352 @@
+/* Images, texel buffers and samplers of a kernel: made when it is compiled, filled from a step's ranges and copied back to them.
+ *
+ * Images stay in the general layout, in which a device copies, samples and stores: they are here to be right, not fast.
+ *
+ * limits: one level, one sample.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vulkan.h"
+
+#include <inttypes.h>
+
+enum { MOST_TEXEL_BYTES = 16, DEPTH_FORMAT = 3 /* r32f */ };
+
+static const struct {
+  const char *name;
+  vyre_kind kind;
+  uint32_t lanes;
+  VkFormat vulkan;
+} formats[] = {
+#define VYRE_TEXEL(number, name, kind, lanes, vulkan) [number] = {name, VYRE_##kind, lanes, VK_FORMAT_##vulkan},
+#include "vyre/texels.def"
+};
+
+static const VkDescriptorType descriptor_types[VYRE_SLOT__COUNT] = {
+    [VYRE_SLOT_STORAGE] = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+    [VYRE_SLOT_UNIFORM] = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+    [VYRE_SLOT_STORAGE_TEXELS] = VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER,
+    [VYRE_SLOT_UNIFORM_TEXELS] = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+    [VYRE_SLOT_STORAGE_IMAGE] = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+    [VYRE_SLOT_SAMPLED_IMAGE] = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+    [VYRE_SLOT_COMBINED] = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+    [VYRE_SLOT_SAMPLER] = VK_DESCRIPTOR_TYPE_SAMPLER,
+};
+
+VkDescriptorType
+vulkan_descriptor_type(vyre_slot_kind kind)
+{
+  return descriptor_types[kind];
+}
+
+static bool
+is_texels(vyre_slot_kind kind)
+{
+  return kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_UNIFORM_TEXELS;
+}
+
+bool
+vulkan_slot_has_images(vyre_slot_kind kind)
+{
+  return kind >= VYRE_SLOT_STORAGE_TEXELS && kind <= VYRE_SLOT_COMBINED;
+}
+
+/* ---- checks -------------------------------------------------------------------------------------------------------------- */
+
+static VkFormat
+format_of(const vyre_image *image)
+{
+  return image->is_depth ? VK_FORMAT_D32_SFLOAT : formats[image->format].vulkan;
+}
+
+static VkImageUsageFlags
+usage_of(vyre_slot_kind kind)
+{
+  return VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
+         (kind == VYRE_SLOT_STORAGE_IMAGE ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT);
+}
+
+static VkFormatFeatureFlags
+features_of(const vyre_target *target, vyre_slot_kind kind, const vyre_image *image)
+{
+  VkFormatProperties properties;
+  target->instance.call.vkGetPhysicalDeviceFormatProperties(target->choice.handle, format_of(image), &properties);
+  return is_texels(kind) ? properties.bufferFeatures : properties.optimalTilingFeatures;
+}
+
+static VkImageCreateInfo
+create_info(vyre_slot_kind kind, const vyre_image *image)
+{
+  static const VkImageType types[] = {VK_IMAGE_TYPE_1D, VK_IMAGE_TYPE_2D, VK_IMAGE_TYPE_3D, VK_IMAGE_TYPE_2D};
+  return (VkImageCreateInfo){
+      .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+      .flags = image->dim == VYRE_IMAGE_CUBE ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0,
+      .imageType = types[image->dim],
+      .format = format_of(image),
+      .extent = {image->extent[0], image->extent[1], image->extent[2]},
+      .mipLevels = 1,
+      .arrayLayers = image->layers,
+      .samples = VK_SAMPLE_COUNT_1_BIT,
+      .tiling = VK_IMAGE_TILING_OPTIMAL,
+      .usage = usage_of(kind),
+      .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+      .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+  };
+}
+
+/* An image that can be: so many axes and layers as its kind has. */
+static bool
+is_image(vyre_slot_kind kind, const vyre_image *image)
+{
+  const uint32_t format_count = sizeof formats / sizeof formats[0];
+  const uint32_t *extent = image->extent;
+  if (image->format == 0 || image->format >= format_count || (image->is_depth && image->format != DEPTH_FORMAT) || extent[0] == 0)
+    return false;
+  if (is_texels(kind))
+    return true;
+  const uint32_t cube = image->dim == VYRE_IMAGE_CUBE ? 6 : 1;
+  return image->dim < VYRE_IMAGE__COUNT && extent[1] != 0 && extent[2] != 0 && (image->dim != VYRE_IMAGE_1D || extent[1] == 1) &&
+         (image->dim == VYRE_IMAGE_3D || extent[2] == 1) && (cube == 1 || extent[0] == extent[1]) && image->layers != 0 &&
+         image->layers % cube == 0 && (image->arrayed || image->layers == cube) && (image->dim != VYRE_IMAGE_3D || !image->arrayed);
+}
+
+static bool
+can_have(const vyre_target *target, vyre_slot_kind kind, const vyre_image *image)
+{
+  if (kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_UNIFORM_TEXELS)
+    return image->extent[0] <= target->choice.limits.maxTexelBufferElements &&
+           (features_of(target, kind, image) & (kind == VYRE_SLOT_STORAGE_TEXELS ? VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT
+                                                                                 : VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT));
+  const VkImageCreateInfo info = create_info(kind, image);
+  VkImageFormatProperties limits;
+  return target->instance.call.vkGetPhysicalDeviceImageFormatProperties(
+             target->choice.handle, info.format, info.imageType, info.tiling, info.usage, info.flags, &limits) == VK_SUCCESS &&
+         info.extent.width <= limits.maxExtent.width && info.extent.height <= limits.maxExtent.height &&
+         info.extent.depth <= limits.maxExtent.depth && info.arrayLayers <= limits.maxArrayLayers;
+}
+
+static vyre_status
+check_image(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_kernel_slot *slot, const vyre_image *image)
+{
+  static const char *const kinds[VYRE_SLOT__COUNT] = {
+      [VYRE_SLOT_STORAGE_TEXELS] = "storage texels", [VYRE_SLOT_UNIFORM_TEXELS] = "uniform texels",
+      [VYRE_SLOT_STORAGE_IMAGE] = "a storage image", [VYRE_SLOT_SAMPLED_IMAGE] = "a sampled image",
+      [VYRE_SLOT_COMBINED] = "a sampled image",
+  };
+  const uint32_t *extent = image->extent;
+  if (!is_image(slot->kind, image))
+    return VYRE_ERROR(
+        VYRE_CODE_INPUT,
+        "vulkan: kernel '%s': set %u binding %u is no image: format %u, dimension %u, %u x %u x %u texels, %u layers\n"
+        "Fix: give it a format, and axes and layers as its dimension has them",
+        desc->label, slot->set, slot->binding, image->format, (uint32_t)image->dim, extent[0], extent[1], extent[2], image->layers);
+  if (can_have(target, slot->kind, image))
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "vulkan: kernel '%s': set %u binding %u is %s of %s%s, %u x %u x %u texels, %u layers, which the device '%s' "
+                    "cannot have\nFix: make it smaller (-size), or choose another device (-device=)",
+                    desc->label, slot->set, slot->binding, kinds[slot->kind], image->is_depth ? "depth " : "",
+                    formats[image->format].name, extent[0], extent[1], extent[2], image->layers, target->choice.info.name);
+}
+
+vyre_status
+vulkan_check_images(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_kernel_slot *slot)
+{
+  if (!vulkan_slot_has_images(slot->kind))
+    return VYRE_OK;
+  if (!slot->images)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: kernel '%s': set %u binding %u is an image without size and format\nFix: give both",
+                      desc->label, slot->set, slot->binding);
+  for (uint32_t i = 0; i < vulkan_slot_count(slot); i++)
+    VYRE_TRY(check_image(target, desc, slot, &slot->images[i]));
+  return VYRE_OK;
+}
+
+/* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+create_texels(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
+{
+  const VkBufferUsageFlags texel_usage =
+      kind == VYRE_SLOT_STORAGE_TEXELS ? VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT : VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT;
+  VYRE_TRY(vulkan_buffer_create(target, image->size,
+                                texel_usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, 0,
+                                VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &image->texels));
+  VkBufferViewCreateInfo view = {
+      .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+      .buffer = image->texels.handle,
+      .format = format_of(&image->shape),
+      .range = image->size,
+  };
+  return vulkan_status(target, target->call.vkCreateBufferView(target->device, &view, NULL, &image->texel_view),
+                       "vkCreateBufferView", "for %u texels", image->shape.extent[0]);
+}
+
+static VkImageAspectFlags
+aspect_of(const vyre_image *image)
+{
+  return image->is_depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+}
+
+static vyre_status
+create_image(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
+{
+  static const VkImageViewType plain[] = {VK_IMAGE_VIEW_TYPE_1D, VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_3D,
+                                          VK_IMAGE_VIEW_TYPE_CUBE};
+  static const VkImageViewType arrayed[] = {VK_IMAGE_VIEW_TYPE_1D_ARRAY, VK_IMAGE_VIEW_TYPE_2D_ARRAY, VK_IMAGE_VIEW_TYPE_3D,
+                                            VK_IMAGE_VIEW_TYPE_CUBE_ARRAY};
+  const struct VolkDeviceTable *call = &target->call;
+  const vyre_image *shape = &image->shape;
+  const VkImageCreateInfo info = create_info(kind, shape);
+  VYRE_TRY(vulkan_status(target, call->vkCreateImage(target->device, &info, NULL, &image->handle), "vkCreateImage",
+                         "asking for %" PRIu64 " bytes", image->size));
+  VkMemoryRequirements needs;
+  call->vkGetImageMemoryRequirements(target->device, image->handle, &needs);
+  VYRE_TRY(vulkan_memory_allocate(target, &needs, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, image->size, &image->memory));
+  VYRE_TRY(vulkan_status(target, call->vkBindImageMemory(target->device, image->handle, image->memory, 0), "vkBindImageMemory",
+                         "for an image of %" PRIu64 " bytes", image->size));
+  VkImageViewCreateInfo view = {
+      .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
+      .image = image->handle,
+      .viewType = shape->arrayed ? arrayed[shape->dim] : plain[shape->dim],
+      .format = info.format,
+      .subresourceRange = {aspect_of(shape), 0, 1, 0, shape->layers},
+  };
+  return vulkan_status(target, call->vkCreateImageView(target->device, &view, NULL, &image->view), "vkCreateImageView",
+                       "for an image of %" PRIu64 " bytes", image->size);
+}
+
+static vyre_status
+create_sampler(vyre_target *target, const vyre_kernel_slot *slot, bool is_linear, VkSampler *out)
+{
+  const VkFilter filter = is_linear ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
+  VkSamplerCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+      .magFilter = filter,
+      .minFilter = filter,
+      .mipmapMode = VK_SAMPLER_MIPMAP_MODE_NEAREST,
+      .addressModeU = VK_SAMPLER_ADDRESS_MODE_REPEAT,
+      .addressModeV = VK_SAMPLER_ADDRESS_MODE_REPEAT,
+      .addressModeW = VK_SAMPLER_ADDRESS_MODE_REPEAT,
+      .compareEnable = (slot->sampler & VYRE_SAMPLER_COMPARE) != 0,
+      .compareOp = VK_COMPARE_OP_LESS_OR_EQUAL,
+  };
+  return vulkan_status(target, target->call.vkCreateSampler(target->device, &info, NULL, out), "vkCreateSampler",
+                       "for set %u binding %u", slot->set, slot->binding);
+}
+
+static uint64_t
+texel_count(vyre_slot_kind kind, const vyre_image *image)
+{
+  if (is_texels(kind))
+    return image->extent[0];
+  return (uint64_t)image->extent[0] * image->extent[1] * image->extent[2] * image->layers;
+}
+
+/* What slot `slot` needs beside the step's ranges, into the kernel's descriptors from `first` on.  They were checked. */
+vyre_status
+vulkan_images_create(vyre_target *target, vulkan_kernel *kernel, const vyre_kernel_slot *slot, uint32_t first)
+{
+  bool is_linear = (slot->sampler & VYRE_SAMPLER_LINEAR) != 0;
+  for (uint32_t i = 0; vulkan_slot_has_images(slot->kind) && i < vulkan_slot_count(slot); i++) {
+    vulkan_image *image = &kernel->descriptors[first + i].image;
+    image->shape = slot->images[i];
+    image->size = texel_count(slot->kind, &image->shape) * formats[image->shape.format].lanes *
+                  (vyre_kind_bits(formats[image->shape.format].kind) / 8);
+    VYRE_TRY(is_texels(slot->kind) ? create_texels(target, slot->kind, image) : create_image(target, slot->kind, image));
+    is_linear = is_linear && features_of(target, slot->kind, &image->shape) & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
+  }
+  if (slot->kind == VYRE_SLOT_COMBINED || slot->kind == VYRE_SLOT_SAMPLER)
+    return create_sampler(target, slot, is_linear, &kernel->descriptors[first].sampler);
+  return VYRE_OK;
+}
+
+void
+vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor)
+{
+  const struct VolkDeviceTable *call = &target->call;
+  vulkan_image *image = &descriptor->image;
+  if (image->texel_view)
+    call->vkDestroyBufferView(target->device, image->texel_view, NULL);
+  vulkan_buffer_destroy(target, &image->texels);
+  if (image->view)
+    call->vkDestroyImageView(target->device, image->view, NULL);
+  if (image->handle)
+    call->vkDestroyImage(target->device, image->handle, NULL);
+  if (image->memory)
+    call->vkFreeMemory(target->device, image->memory, NULL);
+  if (descriptor->sampler)
+    call->vkDestroySampler(target->device, descriptor->sampler, NULL);
+}
+
+/* ---- used ---------------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+vulkan_check_texels(const vulkan_kernel *kernel, const vulkan_descriptor *descriptor, uint64_t offset, uint64_t size)
+{
+  const vyre_kernel_slot *slot = &kernel->slots[descriptor->slot];
+  if (size == descriptor->image.size && offset % MOST_TEXEL_BYTES == 0)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "vulkan: set %u binding %u takes %" PRIu64 " bytes of texels, and is given %" PRIu64 " from byte %" PRIu64 "\n"
+                    "Fix: give as many as its size and format need, from a multiple of %d on",
+                    slot->set, slot->binding, descriptor->image.size, size, offset, MOST_TEXEL_BYTES);
+}
+
+/* Whatever it held is lost. */
+static void
+record_layout(vyre_target *target, const vulkan_image *image)
+{
+  VkImageMemoryBarrier barrier = {
+      .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+      .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
+      .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+      .oldLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+      .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+      .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+      .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+      .image = image->handle,
+      .subresourceRange = {aspect_of(&image->shape), 0, 1, 0, image->shape.layers},
+  };
+  target->call.vkCmdPipelineBarrier(target->command, VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                    VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+}
+
+static void
+record_image(vyre_target *target, const vulkan_image *image, VkBuffer buffer, uint64_t offset, bool is_filled)
+{
+  const struct VolkDeviceTable *call = &target->call;
+  const vyre_image *shape = &image->shape;
+  if (image->texels.handle) {
+    VkBufferCopy copy = {is_filled ? offset : 0, is_filled ? 0 : offset, image->size};
+    call->vkCmdCopyBuffer(target->command, is_filled ? buffer : image->texels.handle, is_filled ? image->texels.handle : buffer, 1,
+                          &copy);
+    return;
+  }
+  VkBufferImageCopy copy = {
+      .bufferOffset = offset,
+      .imageSubresource = {aspect_of(shape), 0, 0, shape->layers},
+      .imageExtent = {shape->extent[0], shape->extent[1], shape->extent[2]},
+  };
+  if (is_filled) {
+    record_layout(target, image);
+    call->vkCmdCopyBufferToImage(target->command, buffer, image->handle, VK_IMAGE_LAYOUT_GENERAL, 1, &copy);
+  } else {
+    call->vkCmdCopyImageToBuffer(target->command, image->handle, VK_IMAGE_LAYOUT_GENERAL, buffer, 1, &copy);
+  }
+}
+
+/* Fills the kernel's images from the step's ranges, or puts those that it may have changed back there. */
+void
+vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled)
+{
+  for (uint32_t i = 0; i < kernel->descriptor_count; i++) {
+    const vulkan_descriptor *descriptor = &kernel->descriptors[i];
+    const vyre_slot_kind kind = kernel->slots[descriptor->slot].kind;
+    const bool is_wanted = is_filled || kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_STORAGE_IMAGE;
+    if (!vulkan_slot_has_images(kind) || !is_wanted)
+      continue;
+    const vyre_range *range = &step->buffers[descriptor->range];
+    const vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, range->buffer.id);
+    record_image(target, &descriptor->image, buffer->handle, range->offset, is_filled);
+  }
+}

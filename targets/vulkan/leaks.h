@@ -1,0 +1,25 @@
+/* What the leak checker is not asked about.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TARGETS_VULKAN_LEAKS_H
+#define VYRE_TARGETS_VULKAN_LEAKS_H
+
+/* Mesa's drivers do not free all that they make while they look for devices, and are unloaded with their instance, after which a
+ * leak checker cannot tell whose it was: those two calls are not looked at. */
+#if defined(__SANITIZE_ADDRESS__)
+#define VULKAN_LEAK_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define VULKAN_LEAK_CHECKED 1
+#endif
+#endif
+#if defined(VULKAN_LEAK_CHECKED)
+#include <sanitizer/lsan_interface.h>
+#define VULKAN_LEAKS_BEGIN() __lsan_disable()
+#define VULKAN_LEAKS_END()   __lsan_enable()
+#else
+#define VULKAN_LEAKS_BEGIN() ((void)0)
+#define VULKAN_LEAKS_END()   ((void)0)
+#endif
+
+#endif
