@@ -457,6 +457,12 @@ run_dce(void *user, uint32_t rows)
 }
 
 static uint64_t
+run_licm(void *user, uint32_t rows)
+{
+  return run_pipeline(user, rows, "licm");
+}
+
+static uint64_t
 run_all(void *user, uint32_t rows)
 {
   return run_pipeline(user, rows, "canon,cf,dce");
@@ -555,6 +561,7 @@ main(int count, char **arguments)
       {"canon", run_canon},
       {"cf", run_cf},
       {"dce", run_dce},
+      {"licm", run_licm},
       {"canon,cf,dce", run_all},
   };
   bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};

@@ -277,6 +277,7 @@ vyre_host_table(void)
       .right_type = host_right_type,
       .each_pinned = host_each_pinned,
       .column = host_column,
+      .in_bounds = vyre_host_in_bounds,
   };
   return &table;
 }

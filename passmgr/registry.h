@@ -68,9 +68,10 @@ vyre_reserved vyre_reserved_name(const char *name, size_t length);
 /* "acme.unroll", "dce": what a pass may be called; dot: with a plugin's name or not. */
 bool vyre_name_is_valid(const char *name, bool *out_has_dot);
 
-/* host.c, builtin.c */
+/* host.c, builtin.c, fold.c, bounds.c */
 const vyre_host *vyre_host_table(void);
 const vyre_plugin *vyre_builtin_query(const vyre_host *host);
 bool vyre_host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
+bool vyre_host_in_bounds(const vyre_module *module, uint32_t path);
 
 #endif

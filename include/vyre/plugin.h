@@ -121,6 +121,9 @@ typedef struct vyre_host {
   /* A column that the pass provides (one bit of VYRE_COLUMNS), to be filled: an element a row, the first of row 0, none of them
    * known.  NULL: out of memory, or the pass does not provide it. */
   uint32_t *(*column)(vyre_pass_ctx *ctx, uint32_t which);
+  /* Whether what the path (buffer or `at`) leads to is surely there: every step within a literal length, and the memory of a size
+   * that the program declares (any but storage). */
+  bool (*in_bounds)(const vyre_module *module, uint32_t path);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

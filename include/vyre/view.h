@@ -87,6 +87,29 @@ vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
   return (view->imm[vyre_program_of(view, row)] & VYRE_PROGRAM_RELAXED) != 0;
 }
 
+/* Whether it does no harm to let the row run where it did not: it has no effect, and where it is undefined only its value is, which
+ * nobody looks at.  Not so accesses, divisions and lanes by index of a relaxed program, whose whole behaviour SPIR-V leaves open;
+ * nor what vyre does not compute with. */
+static inline bool
+vyre_row_may_speculate(const vyre_view *view, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(view->op[row]);
+  const vyre_op_info *info = &view->op_infos[op];
+  if ((info->flags & VYRE_OP_PURE) == 0 && !vyre_op_has_version(info))
+    return false;
+  if ((VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_VOLATILE) != 0 || op == VYRE_OP_opaque_pure || op == VYRE_OP_opaque_read)
+    return false;
+  switch ((vyre_undefined)info->undefined) {
+  case VYRE_UNDEFINED_OUT_OF_BOUNDS:
+  case VYRE_UNDEFINED_DIV_BY_0:
+  case VYRE_UNDEFINED_DIV_OVERFLOW:
+  case VYRE_UNDEFINED_LANE_RANGE:
+    return !vyre_row_may_be_undefined(view, row);
+  default:
+    return true;
+  }
+}
+
 /* ---- dominance: requires VYRE_DOMINANCE ---------------------------------------------------------------------------------- */
 
 /* Whether x stands before y and is visible there: whenever y runs, x has run since its region was last entered.  Control is
@@ -165,7 +188,7 @@ vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
 }
 
 /* Whether the row may stand before the loop that it stands in, as far as it alone says; its operands must stand before the loop,
- * too.  It is pure or a read; what a read sees was there before the loop; and it is never undefined, or surely runs.
+ * too.  It is pure or a read; what a read sees was there before the loop; and it does no harm, or surely runs.
  * Requires VYRE_LOOPS and VYRE_VERSIONS. */
 static inline bool
 vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
@@ -179,7 +202,7 @@ vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
   } else if ((info->flags & VYRE_OP_PURE) == 0) {
     return false;
   }
-  return !vyre_row_may_be_undefined(view, row) || vyre_row_surely_runs(view, row, loop);
+  return vyre_row_may_speculate(view, row) || vyre_row_surely_runs(view, row, loop);
 }
 
 #ifdef __cplusplus

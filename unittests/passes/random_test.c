@@ -8,7 +8,8 @@
 #include "random_run.h"
 #include "vyre/passmgr.h"
 
-static const char *const pipelines[] = {"canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)",
+static const char *const pipelines[] = {"canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm",
+                                        "fixpoint(canon,cf,licm,dce)",
                                         /* passes of a test's plugin that live on analyses */
                                         "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 

@@ -1,0 +1,204 @@
+/* Loop-invariant code motion: rows that a loop does not change move to just before it, out of as many loops as they can.
+ *
+ * Loops are taken inside out, each body in program order, so that an operand has already moved when its user is looked at.  What
+ * stays in an inner loop stays in all around it, so a body is walked without the loops in it, and what came out of those stands in
+ * front of them.  O(rows * nesting); a row is looked at once and once more for each loop it leaves.
+ *
+ *   what moves         pure rows, constants and paths too, and reads whose version stands outside (so never a subgroup row, whose
+ *                      active lanes are each trip's own); operands must stand outside, too
+ *   what may do harm   accesses that may be out of bounds, divisions, lanes by index, of relaxed programs, and opaque rows: they
+ *                      move only if they surely run whenever the loop is reached, which is to say at least one trip, not in an
+ *                      arm, and no break, continue, leave, return or trap in front
+ *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
+ *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
+ *
+ * Limits: registers are not counted; nothing is sunk back; writes do not move.
+ *
+ * requires: versions, loops      preserves: versions
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+/* Of a row, as seen from the innermost loop around it. */
+enum {
+  SURE = 1, /* it runs whenever that loop is reached; of a region row: it is entered so, and no jump has ended it yet */
+  ARM = 2,  /* it stands in an arm of an `if` or `switch` in there */
+};
+
+typedef struct motion {
+  const vyre_host *host;
+  vyre_module *module;
+  const vyre_view *v;
+  uint32_t *loop; /* by row: the innermost loop around it, now */
+  uint8_t *flags; /* by row: SURE, ARM */
+  uint64_t moved;
+} motion;
+
+static uint32_t
+op_of(const vyre_view *v, uint32_t row)
+{
+  return VYRE_ROW_OP(v->op[row]);
+}
+
+static bool
+is_loop(const vyre_view *v, uint32_t row)
+{
+  return op_of(v, row) == VYRE_OP_for || op_of(v, row) == VYRE_OP_loop;
+}
+
+/* ---- what surely runs ---------------------------------------------------------------------------------------------------- */
+
+static uint8_t
+flags_of_region(const motion *m, uint32_t region)
+{
+  const vyre_view *v = m->v;
+  const uint32_t construct = v->parent[region];
+  switch (op_of(v, construct)) {
+  case VYRE_OP_for:
+  case VYRE_OP_loop:
+    return v->first[construct] == region && vyre_loop_surely_runs(v, construct) ? SURE : 0;
+  case VYRE_OP_block:
+    return m->flags[construct];
+  default:
+    return ARM;
+  }
+}
+
+/* The row that the jump ends; 0: the invocation. */
+static uint32_t
+ended_by(const motion *m, uint32_t jump)
+{
+  switch (op_of(m->v, jump)) {
+  case VYRE_OP_leave:
+    return m->v->a[jump];
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    return 0;
+  default:
+    return m->v->loop[jump];
+  }
+}
+
+/* What follows in the regions that the jump ends does not surely run. */
+static void
+note_jump(const motion *m, uint32_t jump)
+{
+  const uint32_t ended = ended_by(m, jump);
+  for (uint32_t region = m->v->parent[jump]; region && m->v->parent[region] != ended; region = m->v->parent[m->v->parent[region]])
+    m->flags[m->v->parent[m->v->parent[region]]] &= (uint8_t)~SURE;
+}
+
+/* One sweep in program order. */
+static void
+find_flags(const motion *m)
+{
+  const vyre_view *v = m->v;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = op_of(v, row), flags = v->op_infos[op].flags;
+    m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
+    if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
+      note_jump(m, row);
+  }
+}
+
+/* ---- what moves ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_costly(const motion *m, uint32_t row)
+{
+  const vyre_view *v = m->v;
+  const vyre_op_info *info = &v->op_infos[op_of(v, row)];
+  const bool divides = info->undefined == VYRE_UNDEFINED_DIV_BY_0 || info->undefined == VYRE_UNDEFINED_DIV_OVERFLOW;
+  return op_of(v, row) == VYRE_OP_load || divides || info->fold == VYRE_FOLD_LIBM;
+}
+
+/* Whether what the row computes is the same in all trips. */
+static bool
+is_invariant(const motion *m, uint32_t row, uint32_t loop)
+{
+  const vyre_view *v = m->v;
+  if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
+    return false;
+  if (vyre_op_has_version(&v->op_infos[op_of(v, row)])) {
+    if (v->imm_hi[row] == 0 || m->loop[v->imm_hi[row]] == loop)
+      return false;
+  } else if (!vyre_row_is_pure(v, row)) {
+    return false;
+  }
+  /* An operand is visible here, so it stands in this loop, in none of it that this row is not in; or before it. */
+  return m->loop[v->a[row]] != loop && m->loop[v->b[row]] != loop && m->loop[v->c[row]] != loop;
+}
+
+static bool
+may_move(const motion *m, uint32_t row, uint32_t loop)
+{
+  if (!is_invariant(m, row, loop))
+    return false;
+  if (m->flags[row] & SURE)
+    return true;
+  if ((m->flags[row] & ARM) && is_costly(m, row))
+    return false;
+  return vyre_row_may_speculate(m->v, row) || (op_of(m->v, row) == VYRE_OP_load && m->host->in_bounds(m->module, m->v->a[row]));
+}
+
+/* The next row in the loop, at any depth but that of loops in it; 0 behind the last.  It follows links. */
+static uint32_t
+next_in(const vyre_view *v, uint32_t loop, uint32_t row)
+{
+  if (v->first[row] && !(is_loop(v, row) && row != loop))
+    return v->first[row];
+  while (row != loop && !v->next[row])
+    row = v->parent[row];
+  return row == loop ? 0 : v->next[row];
+}
+
+static void
+empty_loop(motion *m, uint32_t loop)
+{
+  for (uint32_t row = next_in(m->v, loop, loop), next; row; row = next) {
+    next = next_in(m->v, loop, row); /* before the row leaves */
+    if (!may_move(m, row, loop))
+      continue;
+    m->host->move_before(m->module, row, loop);
+    m->loop[row] = m->v->loop[loop];
+    m->flags[row] = m->flags[loop];
+    m->moved++;
+  }
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *host = ctx->host;
+  const vyre_view *v = host->view(module);
+  motion m = {.host = host, .module = module, .v = v};
+  *out = VYRE_UNCHANGED;
+  if (!vyre_loops_innermost_first(v))
+    return VYRE_OK;
+  m.loop = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.flags = host->alloc(ctx, v->rows);
+  if (!m.loop || !m.flags)
+    return host->out_of_memory(ctx);
+  for (uint32_t row = 0; row < v->rows; row++)
+    m.loop[row] = v->loop[row];
+  find_flags(&m);
+  for (uint32_t loop = vyre_loops_innermost_first(v); loop; loop = vyre_loops_next(v, loop))
+    empty_loop(&m, loop);
+  host->count(ctx, "rows moved", m.moved);
+  *out = m.moved ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass licm = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "licm",
+    .long_name = "loop-invariant-code-motion",
+    .summary = "move what a loop does not change to before it",
+    .help = "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
+            "only where it surely runs.  Loads, divisions and float functions stay in arms of an if or a switch.  Values that\n"
+            "move live longer: how many registers that takes is not looked at.",
+    .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
+    .preserves = VYRE_VERSIONS,
+    .run = run,
+};
+VYRE_PLUGIN("licm", "1.0", &licm)
