@@ -195,6 +195,10 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     uint32_t mode;
     vyre_type_id made; /* words may move: they are not read while types are parsed */
     const uint32_t index = r->count - 1;
+    if (text_take_word(p, "void")) {
+      r->words[index].access = VYRE_WORD_TYPE;
+      return true;
+    }
     if (!parse_mode_type(p, &mode, &made))
       return false;
     r->words[index] = (vyre_member){.access = VYRE_WORD_TYPE, .type = made, .offset = mode};

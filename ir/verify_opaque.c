@@ -16,10 +16,12 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
   for (uint32_t i = 0; right && i < info->count; i++) {
     const vyre_member *word = &info->members[i];
     const bool typed = word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_CONSTANT || word->access == VYRE_WORD_VALUE;
-    const bool valid = word->type < type && (word->type < 256 || !vyre_verify_is_bad(k, word->type));
+    const bool void_or_any = word->type == 0;
+    const bool valid = void_or_any || (word->type < type && type_id_is_valid(k, word->type) &&
+                                       (word->type < 256 || !vyre_verify_is_bad(k, word->type)));
     right = word->access < VYRE_WORD__COUNT && (typed ? valid : word->type == 0);
     if (word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_VALUE)
-      right = right && word->offset <= VYRE_MODE_BLOCK;
+      right = right && word->offset <= (word->type ? VYRE_MODE_BLOCK : VYRE_MODE_BARE);
     if (word->access == VYRE_WORD_CONSTANT)
       right = right && type_is_value((vyre_type)word->type) && word->type < 256 && VYRE_TYPE_LANES((vyre_type)word->type) == 1;
   }

@@ -408,6 +408,11 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
   vyre_type_id element = import_make_type(m, t->element, stride, row_major);
   if (!element)
     return 0;
+  /* spirv-val lets this through where a matrix stride makes it so */
+  if (t->stride && import_type(m, t->element)->sized && vyre_type_get(m->module, element).size > t->stride) {
+    import_uncovered(m, "an array whose elements overlap (stride %u) is not covered", t->stride);
+    return 0;
+  }
   if (t->form == FORM_RUNTIME)
     return vyre_type_runtime_array(m->module, element, t->stride);
   uint32_t row = 0;

@@ -47,7 +47,14 @@ static const struct {
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
     {"OpCapability FPGALoopControlsINTEL\nOpExtension \"SPV_INTEL_fpga_loop_controls\"\n" LOOP("Unroll|MaxConcurrencyINTEL 4"),
      "control 0x20001 has bits that are not covered"},
-    /* a promise that is broken: spirv-val approves of it */
+    /* promises that are broken: spirv-val approves of it */
+    {MODULE ENTRY "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset "
+                  "0\nOpDecorate %all ArrayStride 64\nOpMemberDecorate %each 0 Offset 0\nOpMemberDecorate %each 0 ColMajor\n"
+                  "OpMemberDecorate %each 0 MatrixStride 64\n" TYPES
+                  "%m2 = OpTypeMatrix %v2 2\n%each = OpTypeStruct %m2\n%all = OpTypeRuntimeArray %each\n%block = OpTypeStruct %all\n"
+                  "%pb = OpTypePointer StorageBuffer %block\n%b = OpVariable %pb StorageBuffer\n%pm = OpTypePointer StorageBuffer "
+                  "%float\n" MAIN "%p = OpAccessChain %pm %b %u0 %u1 %u0 %u0 %u0\n%l = OpLoad %float %p\n" END,
+     "an array whose elements overlap (stride 64) is not covered"},
     {DECLARED("NonWritable", "OpStore %p %u1\n"), "OpStore at word 111: it writes what is declared NonWritable"},
     {DECLARED("NonWritable", "%l = OpAtomicIAdd %uint %p %u1 %u0 %u1\n"), "it writes what is declared NonWritable"},
 };

@@ -141,6 +141,8 @@ words_are_an_instruction_s(void **state)
       {.access = VYRE_WORD__COUNT},
       {.access = VYRE_WORD_LITERAL, .type = U32},
       {.access = VYRE_WORD_TYPE, .type = U32, .offset = VYRE_MODE_BLOCK + 1},
+      {.access = VYRE_WORD_TYPE, .type = 255},
+      {.access = VYRE_WORD_TYPE, .offset = VYRE_MODE_BLOCK}, /* void has no layout */
       {.access = VYRE_WORD_CONSTANT, .type = VYRE_TYPE(VYRE_U32, 2)},
   };
   for (uint32_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
