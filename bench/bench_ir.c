@@ -451,6 +451,12 @@ run_cf(void *user, uint32_t rows)
 }
 
 static uint64_t
+run_cprop(void *user, uint32_t rows)
+{
+  return run_pipeline(user, rows, "cprop");
+}
+
+static uint64_t
 run_dce(void *user, uint32_t rows)
 {
   return run_pipeline(user, rows, "dce");
@@ -560,6 +566,7 @@ main(int count, char **arguments)
       {"interpret (16 wide)", run_interpreter_16},
       {"canon", run_canon},
       {"cf", run_cf},
+      {"cprop", run_cprop},
       {"dce", run_dce},
       {"licm", run_licm},
       {"canon,cf,dce", run_all},

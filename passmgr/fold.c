@@ -18,7 +18,10 @@ typedef struct literal {
   vyre_eval_operand operand;
 } literal;
 
-static bool evaluate(const vyre_module *module, uint32_t row, vyre_value out[VYRE_EVAL_PARTS], uint32_t depth);
+static bool evaluate(const vyre_module *module, uint32_t row, const uint64_t *const given[3], vyre_value out[VYRE_EVAL_PARTS],
+                     uint32_t depth);
+
+static const uint64_t *const nothing_given[3];
 
 static vyre_value
 splat(vyre_type type, uint64_t bits)
@@ -45,7 +48,7 @@ literal_value(const vyre_module *module, uint32_t row, vyre_value *out, uint32_t
     return true;
   }
   vyre_value parts[VYRE_EVAL_PARTS];
-  if (op != VYRE_OP_join || depth >= DEEPEST || !evaluate(module, row, parts, depth + 1))
+  if (op != VYRE_OP_join || depth >= DEEPEST || !evaluate(module, row, nothing_given, parts, depth + 1))
     return false;
   *out = parts[0];
   return true;
@@ -123,24 +126,30 @@ may_be_literal(const vyre_view *view, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
 }
 
+/* `taken` has the lanes of operands that are to be taken instead of what stands there. */
 static bool
-evaluate(const vyre_module *module, uint32_t row, vyre_value out[VYRE_EVAL_PARTS], uint32_t depth)
+evaluate(const vyre_module *module, uint32_t row, const uint64_t *const taken[3], vyre_value out[VYRE_EVAL_PARTS], uint32_t depth)
 {
   const vyre_view *view = vyre_module_view(module);
   uint32_t word = view->op[row], op = VYRE_ROW_OP(word);
   if (op >= VYRE_OP__COUNT || view->op_infos[op].fold != VYRE_FOLD_EXACT)
     return false;
-  if (!may_be_literal(view, view->a[row]) || !may_be_literal(view, view->b[row]) || !may_be_literal(view, view->c[row]))
-    return false;
+  const uint32_t operands[3] = {view->a[row], view->b[row], view->c[row]};
+  for (uint32_t i = 0; i < 3; i++)
+    if (!taken[i] && !may_be_literal(view, operands[i]))
+      return false;
   if (is_float_arithmetic(view, row) && !float_mode_is_plain(view, row))
     return false;
-  const uint32_t operands[3] = {view->a[row], view->b[row], view->c[row]};
   literal literals[3];
   vyre_eval_operand given[3];
   memset(literals, 0, sizeof(literals));
   for (uint32_t i = 0; i < 3; i++) {
-    if (!read_literal(module, operands[i], &literals[i], depth))
+    if (taken[i]) {
+      memcpy(literals[i].value[0].lane, taken[i], sizeof(literals[i].value[0].lane));
+      literals[i].operand = (vyre_eval_operand){literals[i].value, 0, VYRE_ROW_TYPE(view->op[operands[i]]), 0};
+    } else if (!read_literal(module, operands[i], &literals[i], depth)) {
       return false;
+    }
     given[i] = literals[i].operand;
   }
   if (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) {
@@ -168,9 +177,21 @@ vyre_host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uin
   if (has_parts != (source != row) || part >= VYRE_EVAL_PARTS || !vyre_row_is_pure(view, row) || !vyre_row_is_pure(view, source))
     return false;
   vyre_value values[VYRE_EVAL_PARTS];
-  if (!evaluate(module, source, values, 0))
+  if (!evaluate(module, source, nothing_given, values, 0))
     return false;
   *out_type = VYRE_ROW_TYPE(view->op[row]);
   memcpy(out_lanes, values[part].lane, sizeof(values[part].lane));
+  return true;
+}
+
+bool
+vyre_host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4])
+{
+  const vyre_view *view = vyre_module_view(module);
+  vyre_value values[VYRE_EVAL_PARTS];
+  if (VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[row])) == VYRE_TUPLE || !vyre_row_is_pure(view, row) ||
+      !evaluate(module, row, given, values, 0))
+    return false;
+  memcpy(out_lanes, values[0].lane, sizeof(values[0].lane));
   return true;
 }

@@ -278,6 +278,7 @@ vyre_host_table(void)
       .each_pinned = host_each_pinned,
       .column = host_column,
       .in_bounds = vyre_host_in_bounds,
+      .fold_given = vyre_host_fold_given,
   };
   return &table;
 }

@@ -124,6 +124,8 @@ typedef struct vyre_host {
   /* Whether what the path (buffer or `at`) leads to is surely there: every step within a literal length, and the memory of a size
    * that the program declares (any but storage). */
   bool (*in_bounds)(const vyre_module *module, uint32_t path);
+  /* The same as fold, as if operand i were the literal given[i] (4 lanes); NULL: what stands there.  Rows of kind tuple: false. */
+  bool (*fold_given)(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4]);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

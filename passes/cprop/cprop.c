@@ -1,0 +1,139 @@
+/* Constants and copies through variables, memory and branches: uses of a row become uses of what it is.
+ *
+ *   conditions     in the regions that a condition guards it is a literal, and so is what follows from it (known.c)
+ *   variables      a `get` is the value that was set: over joins where all arms that can run agree, and around loops that leave a
+ *                  variable as it was (flow.c, solve.c).  A variable is zero at the start of its program.
+ *   branches       an arm that a known condition shuts out contributes nothing
+ *   vectors        a lane of a join is that operand; the join of all lanes of a vector is that vector; a part of a tuple likewise
+ *
+ * Uses change, nothing else: no row is moved or taken out.  What nobody uses any more is dce's, what is a branch on a literal
+ * dbe's. A value is used where its row is visible; of two gets of one phi the second becomes the first.
+ *
+ * Limits: no float fold where a program's float mode is not round to nearest with denormals kept (host->fold_given); a literal of
+ * several lanes that is no splat is nobody's operand.  Specialization constants are never known.  O(rows + sources of phis).
+ *
+ * requires: versions, dominance      preserves: versions
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "known.h"
+#include "solve.h"
+
+typedef struct changer {
+  solution *s;
+  const vyre_host *host;
+  vyre_module *module;
+  const vyre_view *v;
+  uint32_t *leader;   /* by node: the first visible row seen with that value, where the value is no row that can be used */
+  uint32_t *constant; /* by literal: its const row in the program at hand */
+  uint32_t program;
+  uint64_t literals, copies;
+} changer;
+
+/* The const row of a literal; 0: a vector that is no splat, or out of memory. */
+static uint32_t
+constant_of(changer *c, uint32_t value, const solve_literal *l)
+{
+  uint32_t *constant = &c->constant[value - c->s->literals];
+  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES(l->type); lane++)
+    if (l->lanes[lane] != l->lanes[0])
+      return 0;
+  if (*constant < c->program || c->v->parent[*constant] != c->program)
+    *constant = c->host->constant(c->module, c->v->first[c->program], l->type, l->lanes[0]);
+  return *constant;
+}
+
+static bool
+is_usable(const solution *s, uint32_t value)
+{
+  return value < s->f->rows && flow_op(s->f, value) != VYRE_OP_set && flow_op(s->f, value) != VYRE_OP_var;
+}
+
+/* The row that stands for the operand where `row` uses it; the operand itself: none better is known. */
+static uint32_t
+better_operand(changer *c, uint32_t row, uint32_t operand)
+{
+  const uint32_t value = operand < c->s->f->rows ? c->s->value[operand] : 0;
+  const solve_literal *l = solve_literal_of(c->s, value);
+  if (value == 0 || value == operand || flow_op(c->s->f, operand) == VYRE_OP_const || flow_op(c->s->f, operand) == VYRE_OP_var)
+    return operand; /* a var's value is what it has at the start, but its row names it */
+  if (l) {
+    const uint32_t constant = constant_of(c, value, l);
+    return constant ? constant : operand;
+  }
+  const uint32_t to = is_usable(c->s, value) ? value : c->leader[value];
+  return to && vyre_row_dominates(c->v, to, row) ? to : operand;
+}
+
+/* The first row of a value that no row stands for: later ones become it where it is visible. */
+static void
+lead(changer *c, uint32_t row)
+{
+  const uint32_t value = c->s->value[row];
+  if (value == 0 || value == row || value >= c->s->literals || is_usable(c->s, value))
+    return;
+  if (flow_op(c->s->f, row) != VYRE_OP_get && flow_op(c->s->f, row) != VYRE_OP_load)
+    return;
+  if (c->leader[value] == 0 || !vyre_row_dominates(c->v, c->leader[value], row))
+    c->leader[value] = row;
+}
+
+static void
+change_uses(changer *c, uint32_t rows)
+{
+  for (uint32_t row = 1; row < rows; row++) {
+    if (flow_op(c->s->f, row) == VYRE_OP_program)
+      c->program = row;
+    if (flow_op(c->s->f, row) == VYRE_OP_null || flow_op(c->s->f, row) == VYRE_OP_const || !solve_is_reached(c->s, row))
+      continue;
+    const uint32_t operands[3] = {c->v->a[row], c->v->b[row], c->v->c[row]};
+    for (uint32_t i = 0; i < 3; i++) {
+      const uint32_t better = better_operand(c, row, operands[i]);
+      if (better == operands[i])
+        continue;
+      c->host->set_operand(c->module, row, i, better);
+      if (VYRE_ROW_OP(c->v->op[better]) == VYRE_OP_const)
+        c->literals++;
+      else
+        c->copies++;
+    }
+    lead(c, row);
+  }
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *host = ctx->host;
+  flow f;
+  solution s;
+  uint64_t conditional = 0;
+  *out = VYRE_UNCHANGED;
+  VYRE_TRY(known_replace(ctx, module, &conditional));
+  VYRE_TRY(flow_make(&f, ctx, host->view(module)));
+  VYRE_TRY(solve(&s, &f, module, NULL));
+  changer c = {.s = &s, .host = host, .module = module, .v = f.v};
+  c.leader = host->alloc(ctx, sizeof(uint32_t) * s.literals);
+  c.constant = host->alloc(ctx, sizeof(uint32_t) * s.literal.count);
+  if (!c.leader || !c.constant)
+    return host->out_of_memory(ctx);
+  change_uses(&c, f.rows);
+  host->count(ctx, "uses of what a condition says", conditional);
+  host->count(ctx, "uses made literals", c.literals);
+  host->count(ctx, "uses of copies", c.copies);
+  *out = conditional || c.literals || c.copies ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass cprop = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "cprop",
+    .long_name = "const-prop",
+    .summary = "constants and copies through variables, memory and branches",
+    .help = "A get becomes the value that was set, a load what was stored, where that is one and the same on every path that can\n"
+            "be taken; in the regions that a condition guards, it and what follows from it are literals.  Uses change and\n"
+            "nothing else: dce takes out what is left over.",
+    .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
+    .preserves = VYRE_VERSIONS,
+    .run = run,
+};
+VYRE_PLUGIN("cprop", "1.0", &cprop)

@@ -1,0 +1,396 @@
+/* The flow graph: one walk in program order that keeps, for each variable, the node whose value it has.
+ *
+ * What a region changes is undone at its end, so that each arm starts from the state in front of the construct.  At each edge the
+ * phis of the block that it leads to get the state as it is there.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "flow.h"
+
+#include <string.h>
+
+/* A `set`, in program order. */
+typedef struct event {
+  uint32_t row, var;
+  uint32_t before; /* index of the last one of this var; 0: none */
+} event;
+
+typedef struct undo {
+  uint32_t var, node;
+} undo;
+
+/* An open region or control row. */
+typedef struct frame {
+  uint32_t row, last; /* the last row in it */
+  uint32_t log;       /* region: entries of the log when it was opened */
+  uint32_t head;      /* loop: where a trip begins, or is decided on */
+  uint32_t next;      /* loop: where `continue` goes */
+  uint32_t after;     /* control: behind it */
+  uint32_t passed;    /* control: sets in front of it */
+} frame;
+
+typedef struct walk {
+  flow *f;
+  const vyre_view *v;
+  uint32_t *current; /* by var row: the node whose value it has */
+  flow_list events, log, frames;
+  uint32_t passed; /* sets that the walk has passed */
+  uint32_t block;  /* at hand */
+} walk;
+
+void *
+flow_append(flow *f, flow_list *list)
+{
+  if (list->count == list->capacity) {
+    const uint32_t capacity = list->capacity ? list->capacity * 2 : 256;
+    void *data = capacity > list->capacity ? f->ctx->host->alloc(f->ctx, capacity * list->size) : NULL;
+    if (!data) {
+      f->out_of_memory = true;
+      return NULL;
+    }
+    if (list->count)
+      memcpy(data, list->data, list->count * list->size);
+    list->data = data;
+    list->capacity = capacity;
+  }
+  return (char *)list->data + list->count++ * list->size;
+}
+
+static bool
+is_loop(const walk *w, uint32_t row)
+{
+  return flow_op(w->f, row) == VYRE_OP_loop || flow_op(w->f, row) == VYRE_OP_for;
+}
+
+static frame *
+top(const walk *w)
+{
+  return FLOW_AT(frame, w->frames, w->frames.count - 1);
+}
+
+static frame *
+frame_of(const walk *w, uint32_t construct)
+{
+  frame *f = top(w);
+  while (f->row && f->row != construct)
+    f--;
+  return f;
+}
+
+static frame *
+loop_around(const walk *w)
+{
+  frame *f = top(w);
+  while (f->row && !is_loop(w, f->row))
+    f--;
+  return f;
+}
+
+/* ---- blocks, phis, edges ------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+new_block(walk *w, uint32_t begin)
+{
+  flow_block *b = flow_append(w->f, &w->f->blocks);
+  if (!b)
+    return 0;
+  b->begin = begin;
+  return w->f->blocks.count - 1;
+}
+
+/* A block with a phi for each variable that the construct writes. */
+static uint32_t
+new_join(walk *w, uint32_t begin, const frame *construct)
+{
+  const uint32_t block = new_block(w, begin), first = w->f->phis.count;
+  for (uint32_t i = construct->passed; i < w->events.count && !w->f->out_of_memory; i++) {
+    const event *e = FLOW_AT(event, w->events, i);
+    if (e->row > construct->last)
+      break;
+    if (e->before >= construct->passed)
+      continue; /* not the construct's first of this variable */
+    flow_phi *phi = flow_append(w->f, &w->f->phis);
+    if (phi)
+      *phi = (flow_phi){e->var, block, 0};
+  }
+  if (w->f->out_of_memory)
+    return 0;
+  FLOW_AT(flow_block, w->f->blocks, block)->phi_first = first;
+  FLOW_AT(flow_block, w->f->blocks, block)->phis = w->f->phis.count - first;
+  return block;
+}
+
+static void
+add_edge(walk *w, uint32_t from, uint32_t to, uint32_t label)
+{
+  flow *f = w->f;
+  flow_edge *edge = flow_append(f, &f->edges);
+  if (!edge)
+    return;
+  const uint32_t index = f->edges.count - 1;
+  flow_block *source = FLOW_AT(flow_block, f->blocks, from), *target = FLOW_AT(flow_block, f->blocks, to);
+  *edge = (flow_edge){.to = to, .next = source->out, .label = label};
+  source->out = index;
+  for (uint32_t i = 0; i < target->phis; i++) {
+    flow_phi *phi = FLOW_AT(flow_phi, f->phis, target->phi_first + i);
+    flow_source *s = flow_append(f, &f->sources);
+    if (!s)
+      return;
+    *s = (flow_source){index, w->current[phi->var], phi->source};
+    phi->source = f->sources.count - 1;
+  }
+}
+
+static void
+give(walk *w, uint32_t var, uint32_t node)
+{
+  undo *u = flow_append(w->f, &w->log);
+  if (!u)
+    return;
+  *u = (undo){var, w->current[var]};
+  w->current[var] = node;
+}
+
+/* From here on rows stand in that block. */
+static void
+enter(walk *w, uint32_t block)
+{
+  const flow_block *b = FLOW_AT(flow_block, w->f->blocks, block);
+  w->block = block;
+  for (uint32_t i = 0; i < b->phis; i++)
+    give(w, FLOW_AT(flow_phi, w->f->phis, b->phi_first + i)->var, w->f->rows + b->phi_first + i);
+}
+
+/* ---- constructs ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+has_default(const walk *w, uint32_t row)
+{
+  for (uint32_t region = w->v->first[row]; region; region = w->v->next[region])
+    if (w->v->imm[region] & VYRE_CASE_DEFAULT || w->v->a[region] == 0)
+      return true;
+  return false;
+}
+
+static void
+open_construct(walk *w, uint32_t row)
+{
+  const uint32_t here = w->block, op = flow_op(w->f, row);
+  frame *fr = flow_append(w->f, &w->frames);
+  if (!fr)
+    return;
+  *fr = (frame){.row = row, .last = w->v->end[row], .passed = w->passed + 1};
+  const frame own = *fr;
+  const uint32_t after = new_join(w, w->v->next[row], &own);
+  uint32_t head = 0, next = 0;
+  if (op == VYRE_OP_for) {
+    head = next = new_join(w, 0, &own);
+    new_block(w, w->v->first[w->v->first[row]]);
+  } else if (op == VYRE_OP_loop) {
+    head = new_join(w, w->v->first[w->v->first[row]], &own);
+    next = new_join(w, w->v->first[w->v->last[row]], &own);
+  }
+  if (w->f->out_of_memory)
+    return;
+  FLOW_AT(flow_block, w->f->blocks, here)->decides = row;
+  top(w)->after = after;
+  top(w)->head = head;
+  top(w)->next = next;
+  if (head)
+    add_edge(w, here, head, row);
+  if (op == VYRE_OP_for)
+    FLOW_AT(flow_block, w->f->blocks, head)->decides = row;
+  if (op == VYRE_OP_switch && !has_default(w, row))
+    add_edge(w, here, after, row);
+}
+
+static bool
+is_fallen_into(const walk *w, uint32_t region)
+{
+  const uint32_t before = w->v->prev[region];
+  return flow_op(w->f, region) == VYRE_OP_case && before && flow_op(w->f, w->v->last[before]) == VYRE_OP_fallthrough;
+}
+
+/* The block that the region begins; a case that is fallen into has had it since the case before. */
+static uint32_t
+case_block(walk *w, uint32_t region, const frame *construct)
+{
+  if (w->f->block[region] == 0)
+    w->f->block[region] =
+        is_fallen_into(w, region) ? new_join(w, w->v->first[region], construct) : new_block(w, w->v->first[region]);
+  return w->f->block[region];
+}
+
+static void
+open_region(walk *w, uint32_t region)
+{
+  const frame construct = *top(w);
+  const uint32_t control = construct.row;
+  uint32_t block;
+  frame *fr = flow_append(w->f, &w->frames);
+  if (!fr)
+    return;
+  *fr = (frame){.row = region, .last = w->v->end[region], .log = w->log.count};
+  switch (flow_op(w->f, control)) {
+  case VYRE_OP_for:
+    enter(w, construct.head);
+    add_edge(w, construct.head, construct.after, control);
+    block = construct.head + 1;
+    add_edge(w, construct.head, block, region);
+    break;
+  case VYRE_OP_loop:
+    block = region == w->v->first[control] ? construct.head : construct.next;
+    break;
+  default: /* a program has no control row around it */
+    block = case_block(w, region, &construct);
+    if (control && !w->f->out_of_memory)
+      add_edge(w, w->f->block[control], block, region);
+    break;
+  }
+  if (w->f->out_of_memory)
+    return;
+  w->f->block[region] = block;
+  enter(w, block);
+}
+
+/* Where control goes from the end of the region. */
+static uint32_t
+end_of(const walk *w, const frame *construct, uint32_t region)
+{
+  switch (flow_op(w->f, construct->row)) {
+  case VYRE_OP_for:
+    return construct->head;
+  case VYRE_OP_loop:
+    return region == w->v->first[construct->row] ? construct->next : construct->head;
+  default:
+    return construct->after;
+  }
+}
+
+static void
+close_until(walk *w, uint32_t row)
+{
+  while (top(w)->row && top(w)->last < row && !w->f->out_of_memory) {
+    const frame closed = *top(w);
+    w->frames.count--;
+    if (vyre_op_flags_of(w->v, closed.row) & VYRE_OP_REGIONS) {
+      enter(w, closed.after);
+      continue;
+    }
+    if (top(w)->row && (w->v->last[closed.row] == 0 || (vyre_op_flags_of(w->v, w->v->last[closed.row]) & VYRE_OP_ENDS) == 0))
+      add_edge(w, w->block, end_of(w, top(w), closed.row), 0);
+    while (w->log.count > closed.log) {
+      const undo *u = FLOW_AT(undo, w->log, --w->log.count);
+      w->current[u->var] = u->node;
+    }
+  }
+}
+
+static void
+visit_jump(walk *w, uint32_t row)
+{
+  const uint32_t here = w->block;
+  FLOW_AT(flow_block, w->f->blocks, here)->decides = row;
+  switch (flow_op(w->f, row)) {
+  case VYRE_OP_break:
+    add_edge(w, here, loop_around(w)->after, row);
+    break;
+  case VYRE_OP_continue:
+    add_edge(w, here, loop_around(w)->next, row);
+    break;
+  case VYRE_OP_leave:
+    add_edge(w, here, frame_of(w, w->v->a[row])->after, row);
+    break;
+  case VYRE_OP_breakif:
+    add_edge(w, here, loop_around(w)->after, row);
+    add_edge(w, here, loop_around(w)->head, 0);
+    break;
+  case VYRE_OP_fallthrough: {
+    const frame construct = *frame_of(w, w->v->parent[w->v->parent[row]]);
+    const uint32_t into = case_block(w, w->v->next[w->v->parent[row]], &construct);
+    if (!w->f->out_of_memory)
+      add_edge(w, here, into, row);
+    break;
+  }
+  default: /* the invocation ends */
+    break;
+  }
+}
+
+static void
+visit(walk *w, uint32_t row)
+{
+  const uint32_t flags = vyre_op_flags_of(w->v, row);
+  if (flags & VYRE_OP_REGION) {
+    open_region(w, row);
+    return;
+  }
+  w->f->block[row] = w->block;
+  if (flags & VYRE_OP_REGIONS) {
+    open_construct(w, row);
+    return;
+  }
+  switch (flow_op(w->f, row)) {
+  case VYRE_OP_var:
+    w->current[row] = row;
+    break;
+  case VYRE_OP_get:
+    w->f->def[row] = w->current[w->v->a[row]];
+    break;
+  case VYRE_OP_set:
+    w->passed++;
+    give(w, w->v->a[row], row);
+    break;
+  default:
+    if (flags & VYRE_OP_ENDS)
+      visit_jump(w, row);
+    break;
+  }
+}
+
+/* `current` holds the last set of each variable meanwhile. */
+static void
+note_sets(walk *w)
+{
+  for (uint32_t row = 1; row < w->f->rows && !w->f->out_of_memory; row++) {
+    if (flow_op(w->f, row) != VYRE_OP_set)
+      continue;
+    event *e = flow_append(w->f, &w->events);
+    if (!e)
+      return;
+    *e = (event){row, w->v->a[row], w->current[w->v->a[row]]};
+    w->current[w->v->a[row]] = w->events.count - 1;
+  }
+}
+
+vyre_status
+flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view)
+{
+  walk w = {.f = f, .v = view};
+  *f = (flow){.ctx = ctx, .v = view, .rows = view->rows};
+  const size_t bytes = sizeof(uint32_t) * f->rows;
+  f->blocks.size = sizeof(flow_block);
+  f->edges.size = sizeof(flow_edge);
+  f->phis.size = sizeof(flow_phi);
+  f->sources.size = sizeof(flow_source);
+  w.events.size = sizeof(event);
+  w.log.size = sizeof(undo);
+  w.frames.size = sizeof(frame);
+  f->block = ctx->host->alloc(ctx, bytes);
+  f->def = ctx->host->alloc(ctx, bytes);
+  w.current = ctx->host->alloc(ctx, bytes);
+  f->out_of_memory = !f->block || !f->def || !w.current;
+  flow_list *const lists[] = {&f->blocks, &f->edges, &f->phis, &f->sources, &w.events, &w.frames};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !f->out_of_memory; i++)
+    flow_append(f, lists[i]); /* element 0 */
+  if (!f->out_of_memory)
+    note_sets(&w);
+  for (uint32_t row = 1; row < f->rows && !f->out_of_memory; row++) {
+    if (flow_op(f, row) == VYRE_OP_const)
+      continue; /* new ones stand behind all others */
+    close_until(&w, row);
+    if (!f->out_of_memory)
+      visit(&w, row);
+  }
+  close_until(&w, UINT32_MAX);
+  return f->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
+}

@@ -1,0 +1,376 @@
+/* Conditional constants: in the then region of `if %c`, %c is true, and so are both operands of an `and`; behind `if %c { return }`
+ * it is false; where `eq %x, 4` is true, %x is 4; in the case of a single label the selector is that.  Not so for floats: what is
+ * equal to 0.0 may be -0.0.
+ *
+ * A comparison is also kept as a fact: which of less, equal, greater and unordered its operands can be.  Another comparison of the
+ * same two, or of the same row with another literal, may follow from that.  A `for` says that its index is less than its bound.
+ *
+ * One walk in program order; what a region says is forgotten at its end.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "known.h"
+
+enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8, ALL_INT = 7, ALL_FLOAT = 15 };
+enum { MOST_FACTS = 16, DEEPEST = 32 };
+
+typedef enum domain { DOMAIN_NONE, DOMAIN_UNSIGNED, DOMAIN_SIGNED, DOMAIN_FLOAT, DOMAIN_INT /* either: eq and ne */ } domain;
+
+/* The literal that a row is, and what it was in the scope around. */
+typedef struct literal {
+  uint32_t row, before;
+  vyre_type type;
+  uint64_t bits;
+  uint32_t constant; /* its const row, once it is used */
+} literal;
+
+/* How a and b (0: the literal) can compare. */
+typedef struct fact {
+  uint32_t a, b, before;
+  uint32_t outcomes;
+  domain domain;
+  uint64_t bits;
+} fact;
+
+typedef struct frame {
+  uint32_t row, last;
+  uint32_t literals, facts; /* of the lists when it was opened */
+} frame;
+
+typedef struct walk {
+  flow f; /* for its lists */
+  vyre_module *module;
+  const vyre_view *v;
+  uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
+  bool *ends;                     /* by row: control never comes to the end of the region */
+  flow_list literals, facts, frames;
+  uint32_t program;
+  uint64_t changed;
+} walk;
+
+/* ---- facts --------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+mirrored(uint32_t outcomes)
+{
+  return (outcomes & (EQUAL | UNORDERED)) | ((outcomes & LESS) ? GREATER : 0) | ((outcomes & GREATER) ? LESS : 0);
+}
+
+/* When a comparison is true. */
+static uint32_t
+outcomes_of(uint32_t op, domain *out)
+{
+  static const struct {
+    uint16_t op;
+    uint8_t outcomes, domain;
+  } compares[] = {{VYRE_OP_eq, EQUAL, DOMAIN_INT},
+                  {VYRE_OP_ne, LESS | GREATER, DOMAIN_INT},
+                  {VYRE_OP_ult, LESS, DOMAIN_UNSIGNED},
+                  {VYRE_OP_ule, LESS | EQUAL, DOMAIN_UNSIGNED},
+                  {VYRE_OP_ugt, GREATER, DOMAIN_UNSIGNED},
+                  {VYRE_OP_uge, GREATER | EQUAL, DOMAIN_UNSIGNED},
+                  {VYRE_OP_slt, LESS, DOMAIN_SIGNED},
+                  {VYRE_OP_sle, LESS | EQUAL, DOMAIN_SIGNED},
+                  {VYRE_OP_sgt, GREATER, DOMAIN_SIGNED},
+                  {VYRE_OP_sge, GREATER | EQUAL, DOMAIN_SIGNED},
+                  {VYRE_OP_feq, EQUAL, DOMAIN_FLOAT},
+                  {VYRE_OP_flt, LESS, DOMAIN_FLOAT},
+                  {VYRE_OP_fle, LESS | EQUAL, DOMAIN_FLOAT},
+                  {VYRE_OP_fgt, GREATER, DOMAIN_FLOAT},
+                  {VYRE_OP_fge, GREATER | EQUAL, DOMAIN_FLOAT},
+                  {VYRE_OP_fone, LESS | GREATER, DOMAIN_FLOAT},
+                  {VYRE_OP_fueq, EQUAL | UNORDERED, DOMAIN_FLOAT},
+                  {VYRE_OP_fult, LESS | UNORDERED, DOMAIN_FLOAT},
+                  {VYRE_OP_fule, LESS | EQUAL | UNORDERED, DOMAIN_FLOAT},
+                  {VYRE_OP_fugt, GREATER | UNORDERED, DOMAIN_FLOAT},
+                  {VYRE_OP_fuge, GREATER | EQUAL | UNORDERED, DOMAIN_FLOAT},
+                  {VYRE_OP_fne, LESS | GREATER | UNORDERED, DOMAIN_FLOAT}};
+  for (size_t i = 0; i < sizeof compares / sizeof compares[0]; i++)
+    if (compares[i].op == op) {
+      *out = (domain)compares[i].domain;
+      return compares[i].outcomes;
+    }
+  *out = DOMAIN_NONE;
+  return 0;
+}
+
+/* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none. */
+static bool
+read_compare(const walk *w, uint32_t row, fact *out)
+{
+  const vyre_view *v = w->v;
+  const uint32_t a = v->a[row], b = v->b[row];
+  *out = (fact){.a = a, .b = b};
+  out->outcomes = outcomes_of(VYRE_ROW_OP(v->op[row]), &out->domain);
+  if (out->domain == DOMAIN_NONE || VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) > 1 || !vyre_row_is_pure(v, row))
+    return false;
+  if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) {
+    out->bits = vyre_row_imm(v, row);
+  } else if (a > b) {
+    *out = (fact){b, a, 0, mirrored(out->outcomes), out->domain, 0};
+  }
+  return true;
+}
+
+static uint32_t
+all_outcomes(domain d)
+{
+  return d == DOMAIN_FLOAT ? ALL_FLOAT : ALL_INT;
+}
+
+static void
+add_fact(walk *w, fact new)
+{
+  fact *f = flow_append(&w->f, &w->facts);
+  if (!f)
+    return;
+  *f = new;
+  f->before = w->fact_of[new.a];
+  w->fact_of[new.a] = w->facts.count - 1;
+}
+
+static bool
+agree(domain x, domain y)
+{
+  return x == y || (x == DOMAIN_INT && y != DOMAIN_FLOAT) || (y == DOMAIN_INT && x != DOMAIN_FLOAT);
+}
+
+/* How a row can compare with the literal `to` if it compares with `from` as said. */
+static uint32_t
+shifted(uint32_t outcomes, uint64_t from, uint64_t to)
+{
+  uint32_t result = 0;
+  if (from == to)
+    return outcomes;
+  if (from < to) {
+    result = (outcomes & (LESS | EQUAL)) ? LESS : 0;
+    return (outcomes & GREATER) ? result | (to - from > 1 ? LESS : 0) | EQUAL | GREATER : result;
+  }
+  result = (outcomes & (GREATER | EQUAL)) ? GREATER : 0;
+  return (outcomes & LESS) ? result | (from - to > 1 ? GREATER : 0) | EQUAL | LESS : result;
+}
+
+/* What the fact says of the comparison: how its operands can compare. */
+static uint32_t
+says(const walk *w, const fact *f, const fact *compare)
+{
+  if (f->b != compare->b || !agree(f->domain, compare->domain))
+    return all_outcomes(compare->domain);
+  if (f->b || f->bits == compare->bits)
+    return f->outcomes;
+  if (compare->domain == DOMAIN_FLOAT)
+    return ALL_FLOAT;
+  const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[f->a]));
+  const bool is_signed = f->domain == DOMAIN_SIGNED || compare->domain == DOMAIN_SIGNED;
+  const uint64_t bias = is_signed ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
+  return shifted(f->outcomes, f->bits ^ bias, compare->bits ^ bias);
+}
+
+/* ---- literals ------------------------------------------------------------------------------------------------------------ */
+
+static void
+add_literal(walk *w, uint32_t row, uint64_t bits)
+{
+  literal *l = flow_append(&w->f, &w->literals);
+  if (!l)
+    return;
+  *l = (literal){row, w->literal_of[row], VYRE_ROW_TYPE(w->v->op[row]), bits, 0};
+  w->literal_of[row] = w->literals.count - 1;
+}
+
+/* Whether a comparison follows from what is known.  A literal is added for it then. */
+static void
+look_up(walk *w, uint32_t row)
+{
+  fact compare;
+  if (!read_compare(w, row, &compare))
+    return;
+  uint32_t possible = all_outcomes(compare.domain), seen = 0;
+  for (uint32_t i = w->fact_of[compare.a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)
+    possible &= says(w, FLOW_AT(fact, w->facts, i), &compare);
+  if (seen == 0 || possible == 0)
+    return; /* what contradicts itself is not reached: nothing is said */
+  if ((possible & ~compare.outcomes) == 0)
+    add_literal(w, row, 1);
+  else if ((possible & compare.outcomes) == 0)
+    add_literal(w, row, 0);
+}
+
+/* From here on, to the end of the region, the condition has that value. */
+static void
+learn(walk *w, uint32_t condition, bool value, uint32_t depth)
+{
+  const vyre_view *v = w->v;
+  const uint32_t op = VYRE_ROW_OP(v->op[condition]), a = v->a[condition], b = v->b[condition];
+  const bool immediate = (VYRE_ROW_FLAGS(v->op[condition]) & VYRE_ROW_IMM) != 0;
+  fact compare;
+  if (op == VYRE_OP_const || condition == 0 || depth > DEEPEST)
+    return;
+  add_literal(w, condition, value);
+  if ((op == VYRE_OP_and && value) || (op == VYRE_OP_or && !value)) {
+    learn(w, a, value, depth + 1);
+    if (!immediate)
+      learn(w, b, value, depth + 1);
+  } else if (op == VYRE_OP_not) {
+    learn(w, a, !value, depth + 1);
+  } else if (read_compare(w, condition, &compare)) {
+    const bool of_bool = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a])) == VYRE_BOOL;
+    if (!value)
+      compare.outcomes = all_outcomes(compare.domain) & ~compare.outcomes;
+    if (of_bool && immediate)
+      learn(w, a, (compare.outcomes == EQUAL) == (vyre_row_imm(v, condition) != 0), depth + 1);
+    else if (!of_bool && immediate && compare.domain == DOMAIN_INT && compare.outcomes == EQUAL &&
+             VYRE_ROW_OP(v->op[a]) != VYRE_OP_const)
+      add_literal(w, a, vyre_row_imm(v, condition));
+    add_fact(w, compare);
+  }
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------------ */
+
+static frame *
+top(const walk *w)
+{
+  return FLOW_AT(frame, w->frames, w->frames.count - 1);
+}
+
+static bool
+is_fallen_into(const vyre_view *v, uint32_t region)
+{
+  const uint32_t before = v->prev[region];
+  return before && VYRE_ROW_OP(v->op[v->last[before]]) == VYRE_OP_fallthrough;
+}
+
+static void
+open_region(walk *w, uint32_t region)
+{
+  const vyre_view *v = w->v;
+  const uint32_t control = v->parent[region];
+  switch (VYRE_ROW_OP(v->op[control])) {
+  case VYRE_OP_if:
+    learn(w, v->a[control], region == v->first[control], 0);
+    break;
+  case VYRE_OP_switch: {
+    const uint32_t label = v->a[region];
+    const bool alone = VYRE_ROW_OP(v->op[label]) == VYRE_OP_const && !(v->imm[region] & VYRE_CASE_DEFAULT);
+    if (alone && !is_fallen_into(v, region) && VYRE_ROW_OP(v->op[v->a[control]]) != VYRE_OP_const)
+      add_literal(w, v->a[control], vyre_row_imm(v, label));
+    break;
+  }
+  case VYRE_OP_for: {
+    const vyre_type type = VYRE_ROW_TYPE(v->op[region]);
+    fact less = {.a = region, .b = v->b[control], .outcomes = LESS};
+    less.domain = vyre_kind_is_signed(VYRE_TYPE_KIND(type)) ? DOMAIN_SIGNED : DOMAIN_UNSIGNED;
+    if (VYRE_ROW_OP(v->op[less.b]) == VYRE_OP_const) {
+      less.bits = vyre_row_imm(v, less.b);
+      less.b = 0;
+    } else { /* the bound stands in front of the index */
+      less = (fact){less.b, region, 0, GREATER, less.domain, 0};
+    }
+    add_fact(w, less);
+    break;
+  }
+  default:
+    break;
+  }
+}
+
+/* What was said in the region is forgotten. */
+static void
+close_region(walk *w, const frame *region)
+{
+  while (w->literals.count > region->literals) {
+    const literal *l = FLOW_AT(literal, w->literals, --w->literals.count);
+    w->literal_of[l->row] = l->before;
+  }
+  while (w->facts.count > region->facts) {
+    const fact *f = FLOW_AT(fact, w->facts, --w->facts.count);
+    w->fact_of[f->a] = f->before;
+  }
+}
+
+/* Behind an `if` of which one arm ends elsewhere, the other one was taken. */
+static void
+close_if(walk *w, uint32_t control)
+{
+  const bool then_ends = w->ends[w->v->first[control]], else_ends = w->ends[w->v->last[control]];
+  if (then_ends && else_ends)
+    w->ends[top(w)->row] = true;
+  else if (then_ends || else_ends)
+    learn(w, w->v->a[control], else_ends, 0);
+}
+
+static void
+close_until(walk *w, uint32_t row)
+{
+  while (w->frames.count > 1 && top(w)->last < row && !w->f.out_of_memory) {
+    const frame closed = *top(w);
+    const uint32_t control = w->v->parent[closed.row];
+    w->frames.count--;
+    close_region(w, &closed);
+    if (VYRE_ROW_OP(w->v->op[control]) == VYRE_OP_if && closed.row == w->v->last[control])
+      close_if(w, control);
+  }
+}
+
+static void
+replace_operands(walk *w, uint32_t row)
+{
+  const uint32_t operands[3] = {w->v->a[row], w->v->b[row], w->v->c[row]};
+  for (uint32_t i = 0; i < 3; i++) {
+    const uint32_t index = VYRE_ROW_OP(w->v->op[operands[i]]) == VYRE_OP_const ? 0 : w->literal_of[operands[i]];
+    literal *l = FLOW_AT(literal, w->literals, index);
+    if (index == 0)
+      continue;
+    if (l->constant == 0)
+      l->constant = w->f.ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
+    if (l->constant == 0)
+      return; /* the manager reports it */
+    w->f.ctx->host->set_operand(w->module, row, i, l->constant);
+    w->changed++;
+  }
+}
+
+static void
+visit(walk *w, uint32_t row)
+{
+  const uint32_t flags = vyre_op_flags_of(w->v, row);
+  replace_operands(w, row);
+  if (flags & VYRE_OP_REGION) {
+    frame *f = flow_append(&w->f, &w->frames);
+    if (!f)
+      return;
+    *f = (frame){row, w->v->end[row], w->literals.count, w->facts.count};
+    if (VYRE_ROW_OP(w->v->op[row]) == VYRE_OP_program)
+      w->program = row;
+    else
+      open_region(w, row);
+  } else if (flags & VYRE_OP_ENDS) {
+    w->ends[top(w)->row] = true;
+  } else {
+    look_up(w, row);
+  }
+}
+
+vyre_status
+known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
+{
+  const vyre_view *v = ctx->host->view(module);
+  const uint32_t rows = v->rows; /* constants are made behind them */
+  walk w = {.f = {.ctx = ctx}, .module = module, .v = v};
+  w.literals.size = sizeof(literal);
+  w.facts.size = sizeof(fact);
+  w.frames.size = sizeof(frame);
+  w.literal_of = ctx->host->alloc(ctx, sizeof(uint32_t) * rows);
+  w.fact_of = ctx->host->alloc(ctx, sizeof(uint32_t) * rows);
+  w.ends = ctx->host->alloc(ctx, sizeof(bool) * rows);
+  w.f.out_of_memory = !w.literal_of || !w.fact_of || !w.ends;
+  if (!w.f.out_of_memory && flow_append(&w.f, &w.literals) && flow_append(&w.f, &w.facts))
+    flow_append(&w.f, &w.frames);
+  for (uint32_t row = 1; row < rows && !w.f.out_of_memory; row++) {
+    close_until(&w, row);
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_const)
+      visit(&w, row);
+  }
+  *changed += w.changed;
+  return w.f.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
+}

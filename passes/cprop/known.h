@@ -1,0 +1,13 @@
+/* What conditions say in the regions that they guard.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_CPROP_KNOWN_H
+#define VYRE_PASSES_CPROP_KNOWN_H
+
+#include "flow.h"
+
+/* Operands become literals where a condition around or in front of their row says what they are.  Adds how many to `changed`.
+ * O(rows). */
+vyre_status known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed);
+
+#endif

@@ -1,0 +1,479 @@
+/* Sparse conditional constants (Wegman and Zadeck 1991) with copies: a value is unknown yet, a literal or another row's, or its
+ * own.
+ *
+ * Optimistic: what a loop carries is taken to be what came in until something else comes around.  A row's value may be that of a
+ * row which does not dominate it; who uses that must ask.  Each node changes at most a few times, and then only its users are asked
+ * again: O(rows + sources).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "solve.h"
+
+#include <string.h>
+
+enum { WAITS = 128, MOST_CHANGES = 4 };
+
+/* ---- literals ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+hash_of(const solve_literal *l)
+{
+  uint64_t h = l->type;
+  for (uint32_t i = 0; i < 4; i++)
+    h = (h ^ l->lanes[i]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
+  return (uint32_t)(h >> 20);
+}
+
+static bool
+grow_slots(solution *s)
+{
+  const uint32_t count = s->slot_mask ? (s->slot_mask + 1) * 2 : 1024;
+  uint32_t *slots = s->f->ctx->host->alloc(s->f->ctx, sizeof(uint32_t) * count);
+  if (!slots)
+    return false;
+  s->slots = slots;
+  s->slot_mask = count - 1;
+  for (uint32_t i = 1; i < s->literal.count; i++) {
+    uint32_t slot = hash_of(FLOW_AT(solve_literal, s->literal, i)) & s->slot_mask;
+    while (slots[slot])
+      slot = (slot + 1) & s->slot_mask;
+    slots[slot] = i;
+  }
+  return true;
+}
+
+/* The value that is this literal; 0: out of memory. */
+static uint32_t
+literal(solution *s, const solve_literal *wanted)
+{
+  uint32_t slot = hash_of(wanted) & s->slot_mask;
+  for (; s->slots[slot]; slot = (slot + 1) & s->slot_mask) {
+    const solve_literal *l = FLOW_AT(solve_literal, s->literal, s->slots[slot]);
+    if (l->type == wanted->type && memcmp(l->lanes, wanted->lanes, sizeof l->lanes) == 0)
+      return s->literals + s->slots[slot];
+  }
+  solve_literal *l = flow_append(s->f, &s->literal);
+  if (!l)
+    return 0;
+  *l = *wanted;
+  const uint32_t index = s->literal.count - 1;
+  s->slots[slot] = index;
+  if (s->literal.count * 2 > s->slot_mask && !grow_slots(s))
+    s->f->out_of_memory = true;
+  return s->literals + index;
+}
+
+static uint32_t
+splat(solution *s, vyre_type type, uint64_t bits)
+{
+  solve_literal l = {.type = type};
+  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
+    l.lanes[i] = bits;
+  return literal(s, &l);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
+
+/* The scalar that lane k of a vector's row is, where the row was put together of scalars; 0: not known. */
+static uint32_t
+scalar_at(const flow *f, uint32_t row, uint32_t k)
+{
+  const vyre_view *v = f->v;
+  while (row < f->rows && flow_op(f, row) == VYRE_OP_join && vyre_row_is_pure(v, row)) {
+    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+    uint32_t i = 0;
+    while (k >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[operands[i]])))
+      k -= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[operands[i++]]));
+    row = operands[i];
+    if (VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) == 1)
+      return row;
+  }
+  return row < f->rows && flow_op(f, row) == VYRE_OP_splat ? v->a[row] : 0;
+}
+
+/* The vector that a join puts together again from its own lanes; 0: it is none. */
+static uint32_t
+whole_of(const flow *f, uint32_t row)
+{
+  const vyre_view *v = f->v;
+  const uint32_t lanes = VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row]));
+  uint32_t whole = 0;
+  for (uint32_t k = 0; k < lanes; k++) {
+    const uint32_t scalar = scalar_at(f, row, k);
+    if (flow_op(f, scalar) != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[scalar]) & VYRE_ROW_IMM) || v->imm[scalar] != k ||
+        !vyre_row_is_pure(v, scalar) || (k > 0 && v->a[scalar] != whole))
+      return 0;
+    whole = v->a[scalar];
+  }
+  return VYRE_ROW_TYPE(v->op[whole]) == VYRE_ROW_TYPE(v->op[row]) ? whole : 0;
+}
+
+/* The operand of a tuple row that a `part` is; 0: it is none. */
+static uint32_t
+part_of(const flow *f, uint32_t row)
+{
+  const vyre_view *v = f->v;
+  uint32_t tuple = v->a[row], part = v->imm[row];
+  for (; flow_op(f, tuple) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
+    if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
+      return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
+  return 0;
+}
+
+/* The row that a lane or a join is, as its operand stands there now.  That one's value is not looked at: nobody would say when it
+ * changes.  0: none. */
+static uint32_t
+put_together(const solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t a = v->a[row];
+  if (flow_op(s->f, row) == VYRE_OP_join)
+    return whole_of(s->f, row);
+  if (flow_op(s->f, row) != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) ||
+      v->imm[row] >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[a])))
+    return 0;
+  return scalar_at(s->f, s->value[a], v->imm[row]);
+}
+
+/* The row whose value this one has, by its op and what its operands are; 0: none is known. */
+static uint32_t
+copied(const solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  switch (flow_op(s->f, row)) {
+  case VYRE_OP_get:
+    return s->f->def[row];
+  case VYRE_OP_set:
+    return v->b[row];
+  case VYRE_OP_load:
+    return s->stored ? s->stored[row] : 0;
+  case VYRE_OP_part:
+    return part_of(s->f, row);
+  case VYRE_OP_select: {
+    const solve_literal *condition = solve_literal_of(s, s->value[v->a[row]]);
+    if (s->value[v->b[row]] == s->value[v->c[row]])
+      return v->b[row];
+    if (!condition || VYRE_TYPE_LANES(condition->type) > 1)
+      return 0;
+    return condition->lanes[0] ? v->b[row] : v->c[row];
+  }
+  default:
+    return 0;
+  }
+}
+
+/* A literal that the row is whatever its other operand may be: and with 0, or with all ones, an integer times 0; 0: none. */
+static uint32_t
+absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
+{
+  const vyre_view *v = s->f->v;
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  const uint32_t op = flow_op(s->f, row);
+  const uint64_t ones = op == VYRE_OP_or ? UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type))) : 0;
+  if (op != VYRE_OP_and && op != VYRE_OP_or && (op != VYRE_OP_mul || !vyre_kind_is_int(VYRE_TYPE_KIND(type))))
+    return 0;
+  if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM)
+    return vyre_row_imm(v, row) == ones ? splat(s, type, ones) : 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    bool all = given[i] != NULL;
+    for (uint32_t lane = 0; all && lane < VYRE_TYPE_LANES(type); lane++)
+      all = given[i][lane] == ones;
+    if (all)
+      return splat(s, type, ones);
+  }
+  return 0;
+}
+
+static uint32_t
+folded(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  const uint64_t *given[3] = {NULL, NULL, NULL};
+  bool whole = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_TUPLE;
+  for (uint32_t i = 0; i < 3; i++) {
+    const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]]));
+    if (operands[i] == 0 || kind == VYRE_TUPLE)
+      continue;
+    const uint32_t value = s->value[operands[i]];
+    const solve_literal *l = solve_literal_of(s, value);
+    if (value == 0)
+      return 0; /* not before it is known */
+    given[i] = l ? l->lanes : NULL;
+    whole &= l != NULL;
+  }
+  solve_literal result = {.type = VYRE_ROW_TYPE(v->op[row])};
+  if (whole && s->f->ctx->host->fold_given(s->module, row, given, result.lanes))
+    return literal(s, &result);
+  const uint32_t known = absorbed(s, row, given);
+  return known ? known : row;
+}
+
+static uint32_t
+row_value(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t op = flow_op(s->f, row);
+  const uint32_t flags = VYRE_ROW_FLAGS(v->op[row]);
+  if (op == VYRE_OP_const)
+    return splat(s, VYRE_ROW_TYPE(v->op[row]), vyre_row_imm(v, row));
+  if (op == VYRE_OP_var)
+    return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 ? splat(s, VYRE_ROW_TYPE(v->op[row]), 0) : row;
+  if (flags & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE) && op != VYRE_OP_set)
+    return row;
+  const uint32_t of = copied(s, row), same = put_together(s, row);
+  if (of)
+    return s->value[of];
+  if (same)
+    return flow_op(s->f, same) == VYRE_OP_const ? s->value[same] : same;
+  return v->op_infos[op].fold == VYRE_FOLD_EXACT && vyre_row_is_pure(v, row) ? folded(s, row) : row;
+}
+
+/* What all sources agree on that come over edges which are taken. */
+static uint32_t
+phi_value(const solution *s, uint32_t node)
+{
+  uint32_t value = 0;
+  for (uint32_t i = flow_phi_of(s->f, node)->source; i; i = FLOW_AT(flow_source, s->f->sources, i)->next) {
+    const flow_source *source = FLOW_AT(flow_source, s->f->sources, i);
+    if (!FLOW_AT(flow_edge, s->f->edges, source->edge)->taken || s->value[source->node] == 0)
+      continue;
+    if (value && value != s->value[source->node])
+      return node;
+    value = s->value[source->node];
+  }
+  return value;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------------ */
+
+static void
+wait_for(solution *s, uint32_t node)
+{
+  if (s->state[node] & WAITS)
+    return;
+  s->state[node] |= WAITS;
+  s->waiting[s->waiting_count++] = node;
+}
+
+static void
+update(solution *s, uint32_t node)
+{
+  const bool is_row = node < s->f->rows;
+  uint32_t value = is_row ? row_value(s, node) : phi_value(s, node);
+  if (value == s->value[node] || s->value[node] == node)
+    return;
+  if ((s->state[node] & ~WAITS) >= MOST_CHANGES)
+    value = node;
+  s->state[node]++;
+  s->value[node] = value;
+  for (uint32_t i = s->users[node]; i < s->users[node + 1]; i++)
+    wait_for(s, s->user[i]);
+}
+
+static void
+take(solution *s, uint32_t edge)
+{
+  flow_edge *e = FLOW_AT(flow_edge, s->f->edges, edge);
+  flow_block *to = FLOW_AT(flow_block, s->f->blocks, e->to);
+  if (e->taken)
+    return;
+  e->taken = 1;
+  for (uint32_t i = 0; i < to->phis; i++)
+    wait_for(s, s->f->rows + to->phi_first + i);
+  if (to->reached)
+    return;
+  to->reached = 1;
+  s->fresh[s->fresh_count++] = e->to;
+}
+
+/* Whether the case has that label. */
+static bool
+has_label(const flow *f, uint32_t labels, uint64_t selector)
+{
+  const vyre_view *v = f->v;
+  for (; flow_op(f, labels) == VYRE_OP_tuple; labels = v->c[labels]) {
+    if (vyre_row_imm(v, v->a[labels]) == selector || vyre_row_imm(v, v->b[labels]) == selector)
+      return true;
+    if (VYRE_TUPLE_COUNT(v->imm[labels]) < 3)
+      return false;
+  }
+  return labels && vyre_row_imm(v, labels) == selector;
+}
+
+/* The region that a switch enters; the switch: none. */
+static uint32_t
+entered(const flow *f, uint32_t row, uint64_t selector)
+{
+  const vyre_view *v = f->v;
+  uint32_t fallback = row;
+  for (uint32_t region = v->first[row]; region; region = v->next[region]) {
+    if (has_label(f, v->a[region], selector))
+      return region;
+    if (v->imm[region] & VYRE_CASE_DEFAULT || v->a[region] == 0)
+      fallback = region;
+  }
+  return fallback;
+}
+
+static bool
+is_less(const solve_literal *from, const solve_literal *to)
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(from->type);
+  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
+  return (from->lanes[0] ^ bias) < (to->lanes[0] ^ bias);
+}
+
+/* The label of the one edge that is taken from a block that this row ends.  False: any may be. */
+static bool
+known_label(const solution *s, uint32_t row, uint32_t *out)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t a = s->value[v->a[row]], b = s->value[v->b[row]];
+  const solve_literal *left = solve_literal_of(s, a), *right = solve_literal_of(s, b);
+  switch (flow_op(s->f, row)) {
+  case VYRE_OP_if:
+    *out = left && left->lanes[0] ? v->first[row] : v->last[row];
+    return left != NULL;
+  case VYRE_OP_switch:
+    *out = left ? entered(s->f, row, left->lanes[0]) : 0;
+    return left != NULL;
+  case VYRE_OP_breakif:
+    *out = left && left->lanes[0] ? row : 0;
+    return left != NULL;
+  case VYRE_OP_for: /* no trip at all: from a constant that is not less; the index is not known behind the first */
+    *out = row;
+    return left && right && !is_less(left, right);
+  default:
+    return false;
+  }
+}
+
+static void
+leave_block(solution *s, uint32_t block)
+{
+  const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
+  const uint32_t row = b->decides;
+  const bool is_head = row && flow_op(s->f, row) == VYRE_OP_for && s->f->block[row] != block;
+  const bool decides = row && (is_head || flow_op(s->f, row) != VYRE_OP_for);
+  uint32_t label = 0;
+  const bool known = decides && known_label(s, row, &label);
+  for (uint32_t edge = b->out; edge; edge = FLOW_AT(flow_edge, s->f->edges, edge)->next)
+    if (!known || FLOW_AT(flow_edge, s->f->edges, edge)->label == label)
+      take(s, edge);
+}
+
+static void
+visit_block(solution *s, uint32_t block)
+{
+  const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
+  for (uint32_t row = b->begin; row; row = s->f->v->next[row]) {
+    update(s, row);
+    if (row == b->decides)
+      break;
+  }
+  leave_block(s, block);
+}
+
+static void
+visit_node(solution *s, uint32_t node)
+{
+  s->state[node] &= (uint8_t)~WAITS;
+  const uint32_t block = node < s->f->rows ? s->f->block[node] : flow_phi_of(s->f, node)->block;
+  if (!FLOW_AT(flow_block, s->f->blocks, block)->reached)
+    return;
+  update(s, node);
+  if (node >= s->f->rows || (vyre_op_flags_of(s->f->v, node) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) == 0)
+    return;
+  leave_block(s, block);
+  if (flow_op(s->f, node) == VYRE_OP_for)
+    leave_block(s, s->f->block[s->f->v->first[node]] - 1);
+}
+
+/* ---- setting up ---------------------------------------------------------------------------------------------------------- */
+
+/* What a row's value depends on: its operands; of a get what it sees, of a load what was stored, of a part that part. */
+static void
+needs(const solution *s, uint32_t row, uint32_t out[4])
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t op = flow_op(s->f, row);
+  out[0] = v->a[row];
+  out[1] = v->b[row];
+  out[2] = v->c[row];
+  out[3] = op == VYRE_OP_get || op == VYRE_OP_load || op == VYRE_OP_part ? copied(s, row) : 0;
+}
+
+/* Counts or, with a cursor a node, writes the users of each node. */
+static void
+note_users(solution *s, uint32_t *cursor)
+{
+  for (uint32_t row = 1; row < s->f->rows; row++) {
+    uint32_t of[4];
+    needs(s, row, of);
+    for (uint32_t i = 0; i < 4; i++)
+      if (of[i] && cursor)
+        s->user[cursor[of[i]]++] = row;
+      else if (of[i])
+        s->users[of[i] + 1]++;
+  }
+  for (uint32_t phi = 1; phi < s->f->phis.count; phi++)
+    for (uint32_t i = FLOW_AT(flow_phi, s->f->phis, phi)->source; i; i = FLOW_AT(flow_source, s->f->sources, i)->next) {
+      const uint32_t of = FLOW_AT(flow_source, s->f->sources, i)->node;
+      if (cursor)
+        s->user[cursor[of]++] = s->f->rows + phi;
+      else
+        s->users[of + 1]++;
+    }
+}
+
+static bool
+take_memory(solution *s)
+{
+  const vyre_host *host = s->f->ctx->host;
+  vyre_pass_ctx *ctx = s->f->ctx;
+  const size_t nodes = (size_t)s->literals, bytes = nodes * sizeof(uint32_t);
+  uint32_t *cursor = host->alloc(ctx, bytes);
+  s->value = host->alloc(ctx, bytes);
+  s->users = host->alloc(ctx, bytes + sizeof(uint32_t));
+  s->state = host->alloc(ctx, nodes);
+  s->waiting = host->alloc(ctx, bytes);
+  s->fresh = host->alloc(ctx, sizeof(uint32_t) * s->f->blocks.count);
+  if (!cursor || !s->value || !s->users || !s->state || !s->waiting || !s->fresh || !flow_append(s->f, &s->literal) ||
+      !grow_slots(s))
+    return false;
+  note_users(s, NULL);
+  for (uint32_t node = 0; node < nodes; node++)
+    cursor[node] = s->users[node + 1] += s->users[node];
+  memmove(cursor + 1, cursor, bytes - sizeof(uint32_t));
+  cursor[0] = 0;
+  s->user = host->alloc(ctx, sizeof(uint32_t) * s->users[nodes]);
+  if (!s->user)
+    return false;
+  note_users(s, cursor);
+  return true;
+}
+
+vyre_status
+solve(solution *s, flow *f, vyre_module *module, const uint32_t *stored)
+{
+  const vyre_view *v = f->v;
+  *s = (solution){.f = f, .module = module, .stored = stored, .literals = f->rows + f->phis.count};
+  s->literal.size = sizeof(solve_literal);
+  if (!take_memory(s))
+    return f->ctx->host->out_of_memory(f->ctx);
+  for (uint32_t row = 1; row < f->rows; row++)
+    if (flow_op(f, row) == VYRE_OP_const)
+      s->value[row] = row_value(s, row);
+    else if (vyre_op_flags_of(v, row) & VYRE_OP_REGION)
+      s->value[row] = row; /* the index of a `for` */
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    FLOW_AT(flow_block, f->blocks, f->block[program])->reached = 1;
+    s->fresh[s->fresh_count++] = f->block[program];
+    while ((s->waiting_count || s->fresh_count) && !f->out_of_memory)
+      if (s->waiting_count)
+        visit_node(s, s->waiting[--s->waiting_count]);
+      else
+        visit_block(s, s->fresh[--s->fresh_count]);
+  }
+  return f->out_of_memory ? f->ctx->host->out_of_memory(f->ctx) : VYRE_OK;
+}

@@ -1,0 +1,46 @@
+/* What each row and phi is, where that is one literal or another row.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_CPROP_SOLVE_H
+#define VYRE_PASSES_CPROP_SOLVE_H
+
+#include "flow.h"
+
+typedef struct solve_literal {
+  uint64_t lanes[4];
+  vyre_type type;
+} solve_literal;
+
+/* A value: 0 not known to be executed; a row or phi (itself, or the one whose value it has); from `literals` on a literal. */
+typedef struct solution {
+  flow *f;
+  vyre_module *module;
+  const uint32_t *stored; /* by row: of a load the value row that it takes; 0: none */
+  uint32_t literals;      /* first value that is a literal */
+  uint32_t *value;        /* by node */
+  flow_list literal;
+  uint32_t *slots; /* hash table over literals */
+  uint32_t slot_mask;
+  uint32_t *users, *user; /* by node: where its users begin in `user` */
+  uint8_t *state;         /* by node: how often it changed, and whether it waits */
+  uint32_t *waiting, waiting_count;
+  uint32_t *fresh, fresh_count; /* blocks that were reached and not looked at */
+} solution;
+
+/* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
+vyre_status solve(solution *s, flow *f, vyre_module *module, const uint32_t *stored);
+
+/* The literal that a value is; NULL: it is none. */
+static inline const solve_literal *
+solve_literal_of(const solution *s, uint32_t value)
+{
+  return value >= s->literals ? FLOW_AT(solve_literal, s->literal, value - s->literals) : NULL;
+}
+
+static inline bool
+solve_is_reached(const solution *s, uint32_t row)
+{
+  return FLOW_AT(flow_block, s->f->blocks, s->f->block[row])->reached != 0;
+}
+
+#endif
