@@ -1,0 +1,307 @@
+/* Versions, the first walk: the alias class of every var, buffer, path and opaque row of a program, and what each row writes.
+ *
+ * Barriers and ordered atomics write all storage or all workgroup classes, waits all that async copies touch: these groups are
+ * classes of their own, and a read takes its class's row or one of its groups', whichever was written last.  So a barrier costs the
+ * same for any number of buffers.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "versions_internal.h"
+
+#include "vyre/opaque.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *
+versions_append(versions *k, vector *list)
+{
+  char *element;
+  if (list->count == list->capacity) {
+    uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
+    void *data = k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, capacity * list->size);
+    if (!data || capacity < list->capacity) {
+      k->out_of_memory = true;
+      return NULL;
+    }
+    list->data = data;
+    list->capacity = capacity;
+  }
+  element = (char *)list->data + list->count++ * list->size;
+  memset(element, 0, list->size);
+  return element;
+}
+
+/* ---- classes ------------------------------------------------------------------------------------------------------------- */
+
+static int
+by_binding(const void *left, const void *right)
+{
+  const buffer_key *l = left, *r = right;
+  if (l->binding != r->binding)
+    return l->binding < r->binding ? -1 : 1;
+  return (l->row > r->row) - (l->row < r->row);
+}
+
+static uint32_t
+add_class(versions *k, uint32_t row, uint32_t group)
+{
+  state *s = versions_append(k, &k->states);
+  if (!s)
+    return 0;
+  s->row = row;
+  s->time = 1;
+  s->group = group;
+  return k->states.count - 1;
+}
+
+static uint32_t
+group_of(const versions *k, uint32_t buffer)
+{
+  vyre_space space = VYRE_BUFFER_SPACE(k->view->imm_hi[buffer]);
+  return space == VYRE_SPACE_STORAGE     ? GROUP_STORAGE
+         : space == VYRE_SPACE_WORKGROUP ? GROUP_WORKGROUP
+         : space == VYRE_SPACE_HANDLE    ? GROUP_IMAGES
+                                         : GROUP_NONE;
+}
+
+/* Buffers of one (set, binding) are one class; so are all aliased ones of storage and uniform space, and all aliased ones of
+ * another space.  A class's entry state is its first row. */
+static void
+make_buffer_classes(versions *k)
+{
+  const vyre_view *v = k->view;
+  buffer_key *keys = k->buffers.data;
+  uint32_t aliased[VYRE_SPACE__COUNT] = {0};
+  uint32_t n = k->buffers.count;
+  if (n > 1)
+    qsort(keys, n, sizeof *keys, by_binding);
+  for (uint32_t i = 0, end; i < n; i = end) {
+    vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[keys[i].row]);
+    uint32_t klass = 0, home = space == VYRE_SPACE_UNIFORM ? (uint32_t)VYRE_SPACE_STORAGE : (uint32_t)space;
+    bool any = false;
+    for (end = i; end < n && keys[end].binding == keys[i].binding; end++)
+      any = any || keys[end].aliased;
+    if (any && home < VYRE_SPACE__COUNT)
+      klass = aliased[home];
+    if (klass == 0)
+      klass = add_class(k, keys[i].row, GROUP_NONE);
+    if (k->out_of_memory)
+      return;
+    if (any && home < VYRE_SPACE__COUNT)
+      aliased[home] = klass;
+    for (uint32_t j = i; j < end; j++) {
+      state *s = state_of(k, klass);
+      s->memory = true;
+      s->shared |= (v->imm_hi[keys[j].row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0;
+      if (keys[j].row < s->row)
+        s->row = keys[j].row;
+      if (group_of(k, keys[j].row))
+        s->group = group_of(k, keys[j].row);
+      k->class_of[keys[j].row] = klass;
+    }
+  }
+}
+
+static void
+note_buffer(versions *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
+  buffer_key *key = versions_append(k, &k->buffers);
+  if (!key)
+    return;
+  key->row = row;
+  key->aliased = (v->imm_hi[row] & VYRE_ACCESS_ALIASED) != 0;
+  key->binding = UINT64_MAX - row;
+  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE) {
+    const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){row});
+    if (info)
+      key->binding = (uint64_t)(info->set & INT32_MAX) << 32 | info->binding;
+  }
+}
+
+/* ---- what a row writes --------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+named_groups(uint32_t semantics, uint32_t *classes, uint32_t count)
+{
+  if (semantics & 0x40u) /* UniformMemory: storage buffers */
+    classes[count++] = GROUP_STORAGE;
+  if (semantics & 0x100u) /* WorkgroupMemory */
+    classes[count++] = GROUP_WORKGROUP;
+  if (semantics & 0x800u) /* ImageMemory */
+    classes[count++] = GROUP_IMAGES;
+  return count;
+}
+
+/* Whether other invocations' accesses come between this one and the next through the path. */
+static bool
+is_shared_access(const versions *k, uint32_t row, uint32_t path)
+{
+  const vyre_view *v = k->view;
+  if (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT))
+    return true;
+  while (VYRE_ROW_OP(v->op[path]) == VYRE_OP_at)
+    path = v->a[path];
+  return (v->imm_hi[path] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0 || k->type_is_shared[v->imm[path]];
+}
+
+bool
+versions_is_handle(const versions *k, uint32_t path)
+{
+  while (VYRE_ROW_OP(k->view->op[path]) == VYRE_OP_at)
+    path = k->view->a[path];
+  return VYRE_BUFFER_SPACE(k->view->imm_hi[path]) == VYRE_SPACE_HANDLE;
+}
+
+/* The class of what an opaque row accesses, or of what an opaque value leads to: an image's, or everything. */
+static uint32_t
+opaque_class(const versions *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  const uint32_t a = v->a[row];
+  const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a]));
+  if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_load || kind == VYRE_PATH)
+    return versions_is_handle(k, a) ? k->class_of[a] : (uint32_t)EVERYTHING;
+  const bool passes_on = vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) && kind == VYRE_OPAQUE;
+  return passes_on ? k->class_of[a] : (uint32_t)EVERYTHING;
+}
+
+static uint32_t
+opaque_writes(const versions *k, uint32_t row, uint32_t op, uint32_t *classes)
+{
+  const uint32_t klass = k->class_of[row];
+  classes[0] = klass == EVERYTHING ? (uint32_t)GROUP_OPAQUE : klass;
+  if (op == VYRE_OP_opaque_read) { /* of an image that others write to meanwhile */
+    const uint32_t flags = VYRE_ROW_FLAGS(k->view->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT);
+    return flags || (klass != EVERYTHING && state_of(k, klass)->shared) ? 1 : 0;
+  }
+  if (op == VYRE_OP_opaque || op == VYRE_OP_verbatim)
+    classes[0] = GROUP_OPAQUE;
+  return 1;
+}
+
+static uint32_t own_writes(const versions *k, uint32_t row, uint32_t *classes);
+
+uint32_t
+versions_writes_of(const versions *k, uint32_t row, uint32_t classes[5])
+{
+  uint32_t count = own_writes(k, row, classes);
+  for (uint32_t i = 0; k->reads_everything && i < count; i++)
+    if (state_of(k, classes[i])->memory || classes[i] < FIRST_CLASS) {
+      classes[count] = EVERYTHING;
+      return count + 1;
+    }
+  return count;
+}
+
+static uint32_t
+own_writes(const versions *k, uint32_t row, uint32_t *classes)
+{
+  const vyre_view *v = k->view;
+  uint32_t op = VYRE_ROW_OP(v->op[row]), semantics;
+  switch (op) {
+  case VYRE_OP_set:
+  case VYRE_OP_store:
+    classes[0] = k->class_of[v->a[row]];
+    return 1;
+  case VYRE_OP_copy:
+    classes[0] = k->class_of[v->a[row]];
+    classes[1] = k->class_of[v->b[row]];
+    return classes[0] != classes[1] && is_shared_access(k, row, v->b[row]) ? 2 : 1;
+  case VYRE_OP_async_copy: /* it happens between here and its wait: what is read or written on the way is another state */
+    classes[0] = k->class_of[v->a[row]];
+    classes[1] = k->class_of[v->b[row]];
+    return classes[0] != classes[1] ? 2 : 1;
+  case VYRE_OP_async_wait:
+    classes[0] = GROUP_ASYNC;
+    return 1;
+  case VYRE_OP_load:
+    classes[0] = k->class_of[v->a[row]];
+    return !versions_is_handle(k, v->a[row]) && is_shared_access(k, row, v->a[row]) ? 1 : 0;
+  case VYRE_OP_barrier:
+    semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
+    /* One that orders nothing still lines invocations up, and what they wrote before may be seen. */
+    return named_groups((semantics & 0x1eu) ? semantics : 0x940u, classes, 0);
+  case VYRE_OP_verbatim:
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    return opaque_writes(k, row, op, classes);
+  default:
+    if (!vyre_op_is_atomic(op))
+      return 0;
+    classes[0] = k->class_of[v->a[row]];
+    semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
+    return (semantics & 0x1eu) ? named_groups(semantics, classes, 1) : 1;
+  }
+}
+
+/* ---- first walk: classes and writes -------------------------------------------------------------------------------------- */
+
+static void
+note_writes(versions *k, uint32_t row)
+{
+  uint32_t classes[5];
+  uint32_t n = versions_writes_of(k, row, classes);
+  for (uint32_t i = 0; i < n; i++) {
+    write_event *event = versions_append(k, &k->events);
+    if (!event)
+      return;
+    event->row = row;
+    event->klass = classes[i];
+    event->before = state_of(k, classes[i])->stamp;
+    state_of(k, classes[i])->stamp = k->events.count;
+    if (VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_async_copy)
+      state_of(k, classes[i])->async = true;
+  }
+}
+
+static void
+note_opaque(versions *k, uint32_t row)
+{
+  if (VYRE_ROW_OP(k->view->op[row]) != VYRE_OP_var)
+    k->class_of[row] = opaque_class(k, row);
+  k->reads_everything |= VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_opaque_read && k->class_of[row] == EVERYTHING;
+}
+
+/* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its
+ * rows are gone through. */
+void
+versions_prepare_program(versions *k, uint32_t program, uint32_t end)
+{
+  const vyre_view *v = k->view;
+  k->states.count = k->events.count = k->buffers.count = 0;
+  k->reads_everything = false;
+  for (uint32_t i = 0; i < FIRST_CLASS; i++)
+    add_class(k, 0, GROUP_NONE);
+  for (uint32_t row = v->first[program]; row && !k->out_of_memory; row = v->next[row]) {
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_var)
+      k->class_of[row] = add_class(k, row, GROUP_NONE);
+    else if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
+      note_buffer(k, row);
+  }
+  make_buffer_classes(k);
+  for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++) {
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_at)
+      k->class_of[row] = k->class_of[v->a[row]];
+    else if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE)
+      note_opaque(k, row);
+  }
+  for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++)
+    note_writes(k, row);
+  for (uint32_t i = 0; i < k->states.count; i++)
+    state_of(k, i)->stamp = 0;
+}
+void
+versions_note_types(versions *k, uint32_t types)
+{
+  for (vyre_type_id type = 256; type < types; type++) {
+    vyre_type_info info = vyre_type_get(k->module, type);
+    if (info.form != VYRE_FORM_STRUCT && info.form != VYRE_FORM_WORDS)
+      k->type_is_shared[type] = k->type_is_shared[info.element];
+    for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++)
+      if ((info.members[i].access & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || k->type_is_shared[info.members[i].type])
+        k->type_is_shared[type] = 1;
+  }
+}

@@ -1,0 +1,100 @@
+/* What the two walks of the versions share; the walks are told in versions.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_VERSIONS_INTERNAL_H
+#define VYRE_IR_VERSIONS_INTERNAL_H
+
+#include "versions.h"
+
+/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write, which lanes are
+ * active. */
+enum {
+  GROUP_NONE = 0,
+  GROUP_STORAGE = 1,
+  GROUP_WORKGROUP = 2,
+  GROUP_ASYNC = 3,
+  LANES = 4,
+  GROUP_IMAGES = 5,
+  GROUP_OPAQUE = 6,
+  EVERYTHING = 7,
+  FIRST_CLASS = 8
+};
+
+typedef struct state {
+  uint32_t row;   /* whose state it is */
+  uint32_t time;  /* when that was noted; greater is later */
+  uint32_t group; /* a barrier that names the group writes this class */
+  uint32_t stamp; /* last construct whose list of writes has it */
+  bool async;     /* a wait writes this class */
+  bool shared;    /* of images: coherent or volatile */
+  bool memory;    /* an opaque row writes this class */
+} state;
+
+typedef struct write_event {
+  uint32_t row, klass;
+  uint32_t before; /* 1 + index of the write of this class before; 0: none */
+} write_event;
+
+typedef struct undo {
+  uint32_t klass, row, time;
+} undo;
+
+/* An open construct or region. */
+typedef struct frame {
+  uint32_t row;
+  uint32_t base;   /* region: first entry of the log; construct: first entry of `written` */
+  uint32_t time;   /* when it was entered */
+  uint32_t passed; /* writes before it */
+  uint32_t end;    /* the last row in it */
+  uint32_t loop;   /* the innermost loop there, the row itself counted */
+  uint32_t target; /* construct: the outermost that a jump in it ends, itself if none leads further out */
+} frame;
+
+typedef struct buffer_key {
+  uint64_t binding; /* set and binding, or what no other has */
+  uint32_t row;
+  bool aliased;
+} buffer_key;
+
+/* A growing array. */
+typedef struct vector {
+  void *data;
+  size_t size; /* of an element */
+  uint32_t count, capacity;
+} vector;
+
+typedef struct versions {
+  const vyre_module *module;
+  const vyre_view *view;
+  const vyre_allocator *allocator;
+  uint32_t *out;           /* by row: the version of those that have one */
+  uint32_t *class_of;      /* by row: of vars, buffers and paths */
+  uint8_t *type_is_shared; /* by type id: a member is coherent or volatile */
+  vector states, events, log, written, frames, buffers;
+  uint32_t time;
+  uint32_t passed;       /* writes that the second walk has passed */
+  bool reads_everything; /* the program has opaque rows that may read any memory */
+  bool out_of_memory;
+} versions;
+/* A new element, zeroed; NULL: out of memory, which is remembered. */
+void *versions_append(versions *k, vector *list);
+
+/* Which types have members that are coherent or volatile. */
+void versions_note_types(versions *k, uint32_t types);
+
+/* The first walk over a program, whose last row stands in front of `end`: classes, and the writes in program order. */
+void versions_prepare_program(versions *k, uint32_t program, uint32_t end);
+
+/* The classes that a row writes, 5 at most. */
+uint32_t versions_writes_of(const versions *k, uint32_t row, uint32_t classes[5]);
+
+/* Whether the path leads to a handle: nothing writes to that, only to what it leads to. */
+bool versions_is_handle(const versions *k, uint32_t path);
+
+static inline state *
+state_of(const versions *k, uint32_t klass)
+{
+  return (state *)k->states.data + klass;
+}
+
+#endif
