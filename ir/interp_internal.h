@@ -160,6 +160,12 @@ place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint6
 bool interp_prepare(interp *ip, const vyre_interp_options *options);
 void interp_release(interp *ip);
 void interp_start_workgroup(interp *ip);
+bool interp_refuse(interp *ip, uint32_t row, const char *what); /* false; what a verified module never has */
+
+/* interp_planes.c */
+uint32_t interp_planes_of(const vyre_view *v, uint32_t row); /* how many the row's value takes */
+bool interp_plan_planes(interp *ip);
+void interp_fill_fixed(interp *ip); /* literals, specialization values, and what a workgroup's invocations are called */
 
 /* interp_rows.c: a pure row, `get`, or an id. */
 bool interp_row(interp *ip, uint32_t row, const uint64_t *active);

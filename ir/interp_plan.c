@@ -15,8 +15,8 @@ interp_scalar_size(vyre_kind kind)
   return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
 }
 
-static bool
-refuse(interp *ip, uint32_t row, const char *what)
+bool
+interp_refuse(interp *ip, uint32_t row, const char *what)
 {
   if (!ip->status)
     ip->status =
@@ -58,18 +58,18 @@ plan_type(interp *ip, vyre_type_id id)
     for (uint32_t i = 0; i < info.count; i++) {
       const vyre_type_id member = info.members[i].type;
       if (member >= id)
-        return refuse(ip, 0, "a struct type has a member of a later type");
+        return interp_refuse(ip, 0, "a struct type has a member of a later type");
       plan->packed_size = capped(1, plan->packed_size + packed_size(ip, member));
       if (member >= 256 && ip->types[member - 256].depth > deepest)
         deepest = ip->types[member - 256].depth;
     }
   } else {
     if (info.element >= id)
-      return refuse(ip, 0, "an array type has elements of a later type");
+      return interp_refuse(ip, 0, "an array type has elements of a later type");
     if (info.count_row >= ip->begin && info.count_row < ip->end) {
       uint64_t count = 0;
       if (!vyre_constant_value(ip->module, (vyre_row){info.count_row}, ip->dispatch->specs, ip->dispatch->spec_count, &count))
-        return refuse(ip, info.count_row, "the length of an array is not constant, or there was no memory to compute it");
+        return interp_refuse(ip, info.count_row, "the length of an array is not constant, or there was no memory to compute it");
       plan->count = (uint32_t)count;
     }
     plan->packed_size = capped(plan->count, packed_size(ip, info.element));
@@ -155,7 +155,7 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   buffer->packed = buffer->owned = true;
   buffer->size = packed_size(ip, buffer->type);
   if (buffer->size >= FARTHEST)
-    return refuse(ip, buffer->row, "the buffer is larger than any memory");
+    return interp_refuse(ip, buffer->row, "the buffer is larger than any memory");
   buffer->sharers = space == VYRE_SPACE_PRIVATE ? 1 : space == VYRE_SPACE_WORKGROUP ? ip->per_group : ip->count;
   buffer->copies = ip->count / buffer->sharers;
   buffer->step = buffer->copies > 1 ? buffer->size : 0;
@@ -180,9 +180,9 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
   const vyre_space space = VYRE_BUFFER_SPACE(ip->view->imm_hi[row]);
   *buffer = (buffer_state){.row = row, .type = ip->view->imm[row]};
   if (buffer->type >= 256 && buffer->type - 256 >= ip->type_count)
-    return refuse(ip, row, "the buffer's type is not in the type table");
+    return interp_refuse(ip, row, "the buffer's type is not in the type table");
   if (buffer->type >= 256 && ip->types[buffer->type - 256].depth > DEEPEST_TYPE)
-    return refuse(ip, row, "the buffer's type is nested more than 64 deep");
+    return interp_refuse(ip, row, "the buffer's type is nested more than 64 deep");
   if (space == VYRE_SPACE_HANDLE)
     return true; /* nothing reads it that could run here */
   if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_UNIFORM && space != VYRE_SPACE_PUSH)
@@ -304,12 +304,12 @@ plan_at(interp *ip, uint32_t row, path_plan *plan)
   const bool packed = ip->buffers[from->buffer].packed;
   *plan = (path_plan){.buffer = from->buffer, .type = v->imm_hi[row]};
   if ((plan->type >= 256 && plan->type - 256 >= ip->type_count) || plan->type == 0)
-    return refuse(ip, row, "the path reaches a type that is not in the type table");
+    return interp_refuse(ip, row, "the path reaches a type that is not in the type table");
   plan_step(ip, from, packed, plan);
   const vyre_type_info info = vyre_type_get(ip->module, from->type);
   if (info.form == VYRE_FORM_STRUCT) {
     if (!literal || v->imm[row] >= info.count)
-      return refuse(ip, row, "the path names no member");
+      return interp_refuse(ip, row, "the path names no member");
     plan->bias = member_offset(ip, packed, &info, v->imm[row]);
   } else if (literal) {
     plan->bias = v->imm[row] < plan->bound ? capped(v->imm[row], plan->stride) : NOWHERE;
@@ -343,131 +343,12 @@ plan_paths(interp *ip)
       plan->lane_stride = plan->type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)plan->type)) : 0;
     } else if (op == VYRE_OP_at) {
       if (v->a[row] < ip->begin || v->a[row] >= row || row_kind(v, v->a[row]) != VYRE_PATH)
-        return refuse(ip, row, "the path has no root");
+        return interp_refuse(ip, row, "the path has no root");
       if (!plan_at(ip, row, path_of(ip, row)))
         return false;
     }
   }
   return ip->paths != NULL;
-}
-
-/* ---- planes --------------------------------------------------------------------------------------------------------- */
-
-static uint32_t
-planes_wanted(const vyre_view *v, uint32_t row)
-{
-  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
-  switch (VYRE_TYPE_KIND(type)) {
-  case VYRE_VOID:
-    return 0;
-  case VYRE_PATH:
-  case VYRE_OPAQUE:
-    return 1;
-  case VYRE_TUPLE:
-    return op == VYRE_OP_tuple ? 0 : 4 * VYRE_EVAL_PARTS;
-  case VYRE_BOOL:
-  case VYRE_I8:
-  case VYRE_U8:
-  case VYRE_I16:
-  case VYRE_U16:
-  case VYRE_I32:
-  case VYRE_U32:
-  case VYRE_I64:
-  case VYRE_U64:
-  case VYRE_F16:
-  case VYRE_F32:
-  case VYRE_F64:
-  case VYRE_KIND__COUNT:
-    break;
-  }
-  return VYRE_TYPE_LANES(type);
-}
-
-static bool
-check_operands(interp *ip, uint32_t row)
-{
-  const vyre_view *v = ip->view;
-  const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
-  for (uint32_t k = 0; k < 3; k++)
-    if (ids[k] != 0 && (ids[k] < ip->begin || ids[k] >= ip->end))
-      return refuse(ip, row, "an operand stands outside the program");
-  return true;
-}
-
-static bool
-plan_planes(interp *ip)
-{
-  const vyre_view *v = ip->view;
-  const uint32_t rows = ip->end - ip->begin;
-  ip->plane = interp_take(ip, rows, sizeof *ip->plane);
-  ip->literal = interp_take(ip, rows, sizeof *ip->literal);
-  ip->path = interp_take(ip, rows, sizeof *ip->path);
-  if (!ip->plane || !ip->literal || !ip->path)
-    return false;
-  uint32_t next = 0;
-  for (uint32_t i = 0; i < rows; i++) {
-    const uint32_t row = ip->begin + i, wanted = planes_wanted(v, row);
-    if (!check_operands(ip, row))
-      return false;
-    ip->plane[i] = wanted ? next : NO_PLANE;
-    next += wanted;
-    ip->literal[i] = NO_PLANE;
-    if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) && VYRE_ROW_OP(v->op[row]) != VYRE_OP_at) {
-      ip->literal[i] = next;
-      next += 4;
-    }
-    if (next > UINT32_MAX - 64)
-      return refuse(ip, row, "the program is too large to be interpreted");
-  }
-  ip->plane_count = next;
-  ip->lanes = interp_take(ip, (size_t)next * ip->count, sizeof *ip->lanes);
-  ip->scratch = interp_take(ip, (size_t)12 * ip->count, sizeof *ip->scratch);
-  if (ip->report)
-    ip->origin = interp_take(ip, (size_t)rows * ip->count, sizeof *ip->origin);
-  return ip->lanes && ip->scratch && (!ip->report || ip->origin);
-}
-
-static void
-fill(interp *ip, uint32_t plane, uint32_t planes, uint64_t bits)
-{
-  uint64_t *to = ip->lanes + (size_t)plane * ip->count;
-  for (size_t i = 0; i < (size_t)planes * ip->count; i++)
-    to[i] = bits;
-}
-
-/* Literals, specialization values, and what a workgroup's invocations are called. */
-static void
-fill_fixed(interp *ip)
-{
-  const vyre_view *v = ip->view;
-  for (uint32_t row = ip->begin; row < ip->end; row++) {
-    const uint32_t op = VYRE_ROW_OP(v->op[row]), plane = ip->plane[row - ip->begin];
-    uint64_t bits = 0;
-    if (ip->literal[row - ip->begin] != NO_PLANE) {
-      const uint32_t width = vyre_kind_bits(VYRE_TYPE_KIND(immediate_type(v, row)));
-      fill(ip, ip->literal[row - ip->begin], 4, ((uint64_t)v->imm_hi[row] << 32 | v->imm[row]) & bits_mask(width ? width : 64));
-    }
-    if ((op == VYRE_OP_const || op == VYRE_OP_spec) &&
-        vyre_constant_value(ip->module, (vyre_row){row}, ip->dispatch->specs, ip->dispatch->spec_count, &bits))
-      fill(ip, plane, VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])), bits);
-    if (op == VYRE_OP_groups)
-      for (uint32_t k = 0; k < 3; k++)
-        fill(ip, plane + k, 1, ip->dispatch->groups[k]);
-    if (subgroup_is_place((vyre_opcode)op))
-      interp_fill_place(ip, row);
-    if (op != VYRE_OP_lid && op != VYRE_OP_lindex)
-      continue;
-    uint64_t *to = plane_of(ip, row);
-    for (uint32_t i = 0; i < ip->count; i++) {
-      uint32_t local[3], group[3];
-      place_invocation(ip, i, local, group);
-      if (op == VYRE_OP_lindex)
-        to[i] = i % ip->per_group;
-      for (uint32_t k = 0; op == VYRE_OP_lid && k < 3; k++)
-        to[(size_t)k * ip->count + i] = local[k];
-    }
-  }
 }
 
 /* ---- control -------------------------------------------------------------------------------------------------------- */
@@ -531,7 +412,7 @@ plan_size(interp *ip)
 {
   const vyre_dispatch *d = ip->dispatch;
   if (!vyre_workgroup_size(ip->module, d->program, d->specs, d->spec_count, ip->local))
-    return refuse(ip, d->program.id, "the workgroup size is not constant, or there was no memory to compute it");
+    return interp_refuse(ip, d->program.id, "the workgroup size is not constant, or there was no memory to compute it");
   const uint64_t plane = (uint64_t)ip->local[0] * ip->local[1];
   if (plane == 0 || plane > MOST_INVOCATIONS || ip->local[2] == 0 || plane * ip->local[2] > MOST_INVOCATIONS) {
     ip->status = VYRE_ERROR(VYRE_CODE_INPUT,
@@ -552,7 +433,7 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   const vyre_view *v = ip->view;
   const uint32_t program = ip->dispatch->program.id;
   if (program == 0 || program >= v->rows || VYRE_ROW_OP(v->op[program]) != VYRE_OP_program)
-    return refuse(ip, program, "this is no program");
+    return interp_refuse(ip, program, "this is no program");
   if (!vyre_module_is_sealed(ip->module)) {
     ip->status = VYRE_ERROR(VYRE_CODE_INTERNAL, "the module is not sealed");
     return false;
@@ -569,9 +450,9 @@ interp_prepare(interp *ip, const vyre_interp_options *options)
   }
   ip->report = options && options->report_undefined && (v->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
   ip->bounds = ip->report || (options && options->check_bounds);
-  if (!plan_size(ip) || !plan_types(ip) || !plan_planes(ip) || !plan_buffers(ip) || !plan_paths(ip) || !plan_masks(ip))
+  if (!plan_size(ip) || !plan_types(ip) || !interp_plan_planes(ip) || !plan_buffers(ip) || !plan_paths(ip) || !plan_masks(ip))
     return false;
-  fill_fixed(ip);
+  interp_fill_fixed(ip);
   return !options || !options->check_races || interp_races_start(ip);
 }
 
@@ -613,7 +494,7 @@ interp_start_workgroup(interp *ip)
   for (uint32_t row = v->first[ip->begin]; row; row = v->next[row]) {
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_var)
       continue;
-    memset(plane_of(ip, row), 0, sizeof(uint64_t) * ip->count * planes_wanted(v, row));
+    memset(plane_of(ip, row), 0, sizeof(uint64_t) * ip->count * interp_planes_of(v, row));
     if (ip->report)
       memset(origin_of(ip, row), 0, sizeof(uint32_t) * ip->count);
   }

@@ -118,7 +118,10 @@ vyre_verify_is_bad(const verifier *k, vyre_type_id type)
 {
   return type >= 256 && (k->type_facts[type] & TYPE_BAD) != 0;
 }
-/* verify_memory.c, verify_values.c and verify_subgroup.c: an op's own rules; operands are present and visible. */
+/* verify_control.c: scope and semantics of a barrier or atomic. */
+void vyre_verify_semantics(verifier *k, uint32_t row, uint32_t order);
+
+/* verify_control.c, verify_memory.c, verify_values.c and verify_subgroup.c: an op's own rules; operands are present and visible. */
 void vyre_verify_memory(verifier *k, uint32_t row);
 void vyre_verify_control(verifier *k, uint32_t row);
 void vyre_verify_value(verifier *k, uint32_t row);
