@@ -7,10 +7,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define NUMBER_ROOM 16 /* "_4294967295" and the zero byte */
+#define NUMBER_ROOM 16 /* "_4294967295" */
 
 /* Keys (scope, name) -> value; scope is the program row, 0 for programs. */
 typedef struct name_entry {
@@ -74,6 +73,19 @@ map_free(vyre_module *module, name_map *map)
     table_resize(module, map->entries, map->capacity * sizeof(*map->entries), 0);
 }
 
+/* "_" and the number; how many characters. */
+static size_t
+put_number(char *text, uint32_t number)
+{
+  size_t length = 2;
+  for (uint32_t left = number / 10; left; left /= 10)
+    length++;
+  text[0] = '_';
+  for (size_t k = length - 1; k; k--, number /= 10)
+    text[k] = (char)('0' + number % 10);
+  return length;
+}
+
 /* A name like `base` that is not yet in `map`, where it is put; 0: no memory.  `text` has room for base and a number. */
 static uint32_t
 fresh_name(vyre_module *module, name_map *map, uint32_t scope, uint32_t base, char *text)
@@ -86,8 +98,7 @@ fresh_name(vyre_module *module, name_map *map, uint32_t scope, uint32_t base, ch
   uint32_t number = entry->value;
   uint32_t name;
   do {
-    int digits = snprintf(text + length, NUMBER_ROOM, "_%u", ++number);
-    name = vyre_string_intern(module, text, length + (size_t)digits);
+    name = vyre_string_intern(module, text, length + put_number(text + length, ++number));
     if (!name || !map_at(module, map, scope, name, &is_new))
       return 0;
   } while (!is_new);
@@ -125,9 +136,7 @@ find_doubled(vyre_module *module, name_map *map, uint8_t *doubled, bool *out_any
   const uint32_t *names = module->column[COLUMN_NAME];
   uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
   uint32_t program = 0;
-  for (uint32_t row = 1; row < rows; row++) {
-    if (!names[row])
-      continue;
+  for (uint32_t row = table_next_cell(names, 0, rows); row < rows; row = table_next_cell(names, row + 1, rows)) {
     program = program_at(module, program, row);
     bool is_new;
     if (!map_at(module, map, row == program ? 0 : program, names[row], &is_new))

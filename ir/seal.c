@@ -51,42 +51,50 @@ table_is_dense(const vyre_module *module)
 }
 
 /* Fills order and map.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same
- * parent, so that order and parents agree; the number of steps bounds what a circle of links can cost. */
+ * parent, so that order and parents agree, and once: only dead rows, which get no number, could be a circle. */
 static bool
 walk(sealer *s)
 {
   const vyre_view *view = &s->module->view;
-  const uint64_t most = 3 * (uint64_t)s->rows;
-  uint64_t steps = 0;
-  memset(s->map, 0, s->rows * sizeof(*s->map));
-  s->order[0] = 0;
-  uint32_t region = 0;
-  for (uint32_t row = view->first[0]; row;) {
-    if (row >= s->rows || s->map[row] || view->parent[row] != region || steps++ > most)
+  const uint32_t *op = view->op, *parent = view->parent, *next = view->next, *first = view->first;
+  const uint32_t rows = s->rows;
+  uint32_t *map = s->map, *order = s->order, count = 0, dead = 0, region = 0;
+  memset(map, 0, rows * sizeof(*map));
+  order[0] = 0;
+  for (uint32_t row = first[0]; row;) {
+    if (row >= rows || map[row] || parent[row] != region)
       return false;
-    if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_null) {
-      s->order[++s->count] = row;
-      s->map[row] = s->count;
-      if (view->first[row]) {
+    if (VYRE_ROW_OP(op[row]) != VYRE_OP_null) {
+      order[++count] = row;
+      map[row] = count;
+      if (first[row]) {
         region = row;
-        row = view->first[row];
+        row = first[row];
         continue;
       }
+    } else if (++dead > rows) {
+      return false;
     }
-    while (!view->next[row] && region) { /* region is a row that was reached */
+    while (!next[row] && region) { /* region is a row that was reached */
       row = region;
-      region = view->parent[row];
-      steps++;
+      region = parent[row];
     }
-    row = view->next[row];
+    row = next[row];
   }
+  s->count = count;
   return true;
 }
 
-static uint32_t
-mapped(const sealer *s, uint32_t row)
+static inline uint32_t
+mapped(const uint32_t *map, uint32_t rows, uint32_t row)
 {
-  return row < s->rows ? s->map[row] : 0;
+  return map[row < rows ? row : 0];
+}
+
+static void
+copy_back(const sealer *s, table_column column, const uint32_t *gathered)
+{
+  memcpy(s->module->column[column] + 1, gathered + 1, s->count * sizeof(*gathered));
 }
 
 /* What rows are.  The versions of reading rows are rows. */
@@ -94,79 +102,81 @@ static void
 gather_contents(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
-  uint32_t *op = column[COLUMN_PREV], *imm = column[COLUMN_NEXT], *imm_hi = column[COLUMN_FIRST];
-  for (uint32_t k = 1; k <= s->count; k++) {
-    uint32_t old = s->order[k], high = column[COLUMN_IMM_HI][old];
-    op[k] = column[COLUMN_OP][old];
-    imm[k] = column[COLUMN_IMM][old];
-    imm_hi[k] = table_flags(s->module, old) & VYRE_OP_READS ? mapped(s, high) : high;
+  const uint32_t *from_op = column[COLUMN_OP], *from_imm = column[COLUMN_IMM], *from_high = column[COLUMN_IMM_HI];
+  const uint32_t *order = s->order, count = s->count;
+  uint32_t *restrict op = column[COLUMN_PREV], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
+  for (uint32_t k = 1; k <= count; k++) {
+    const uint32_t old = order[k], word = from_op[old], high = from_high[old];
+    op[k] = word;
+    imm[k] = from_imm[old];
+    imm_hi[k] = high && table_word_flags(word) & VYRE_OP_READS ? mapped(s->map, s->rows, high) : high;
   }
-  memcpy(column[COLUMN_OP] + 1, op + 1, s->count * sizeof(*op));
-  memcpy(column[COLUMN_IMM] + 1, imm + 1, s->count * sizeof(*imm));
-  memcpy(column[COLUMN_IMM_HI] + 1, imm_hi + 1, s->count * sizeof(*imm_hi));
+  copy_back(s, COLUMN_OP, op);
+  copy_back(s, COLUMN_IMM, imm);
+  copy_back(s, COLUMN_IMM_HI, imm_hi);
 }
 
+/* Two columns of rows. */
 static void
-gather_rows(const sealer *s)
+gather_rows(const sealer *s, table_column x, table_column y)
 {
   uint32_t *const *column = s->module->column;
-  uint32_t *a = column[COLUMN_PREV], *b = column[COLUMN_NEXT], *c = column[COLUMN_FIRST], *parent = column[COLUMN_LAST];
-  for (uint32_t k = 1; k <= s->count; k++) {
-    uint32_t old = s->order[k];
-    a[k] = mapped(s, column[COLUMN_A][old]);
-    b[k] = mapped(s, column[COLUMN_B][old]);
-    c[k] = mapped(s, column[COLUMN_C][old]);
-    parent[k] = mapped(s, column[COLUMN_PARENT][old]);
+  const uint32_t *from_x = column[x], *from_y = column[y], *order = s->order, *map = s->map;
+  const uint32_t rows = s->rows, count = s->count;
+  uint32_t *restrict to_x = column[COLUMN_PREV], *restrict to_y = column[COLUMN_NEXT];
+  for (uint32_t k = 1; k <= count; k++) {
+    const uint32_t old = order[k];
+    to_x[k] = mapped(map, rows, from_x[old]);
+    to_y[k] = mapped(map, rows, from_y[old]);
   }
-  memcpy(column[COLUMN_A] + 1, a + 1, s->count * sizeof(*a));
-  memcpy(column[COLUMN_B] + 1, b + 1, s->count * sizeof(*b));
-  memcpy(column[COLUMN_C] + 1, c + 1, s->count * sizeof(*c));
-  memcpy(column[COLUMN_PARENT] + 1, parent + 1, s->count * sizeof(*parent));
+  copy_back(s, x, to_x);
+  copy_back(s, y, to_y);
 }
 
+/* A first child stands right behind its parent. */
 static void
 link_anew(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
-  uint32_t *parent = column[COLUMN_PARENT], *prev = column[COLUMN_PREV], *next = column[COLUMN_NEXT];
-  uint32_t *first = column[COLUMN_FIRST], *last = column[COLUMN_LAST];
-  memset(first, 0, (s->count + 1) * sizeof(*first));
-  memset(last, 0, (s->count + 1) * sizeof(*last));
-  for (uint32_t k = 1; k <= s->count; k++) {
-    uint32_t before = last[parent[k]];
+  const uint32_t *parent = column[COLUMN_PARENT], count = s->count;
+  uint32_t *restrict prev = column[COLUMN_PREV], *restrict next = column[COLUMN_NEXT];
+  uint32_t *restrict first = column[COLUMN_FIRST], *restrict last = column[COLUMN_LAST];
+  memset(last, 0, (count + 1) * sizeof(*last));
+  for (uint32_t k = 1; k <= count; k++) {
+    const uint32_t region = parent[k], before = last[region];
+    first[k - 1] = region == k - 1 ? k : 0;
+    last[region] = k;
     prev[k] = before;
+    next[before] = k; /* of row 0 for a first child */
     next[k] = 0;
-    if (before)
-      next[before] = k;
-    else
-      first[parent[k]] = k;
-    last[parent[k]] = k;
   }
+  first[count] = 0;
+  prev[0] = next[0] = 0;
 }
 
-/* The last row, by its new id, that has something in the side column, which holds the first `held` rows; 0: none has. */
-static uint32_t
-last_in_side(const sealer *s, const uint32_t *column, uint32_t held)
+/* A side column: few rows have something in it. */
+static bool
+move_side(const sealer *s, table_column column)
 {
-  uint32_t k = held ? s->count : 0;
-  while (k && (s->order[k] >= held || !column[s->order[k]]))
-    k--;
-  return k;
-}
-
-/* A side column holds the first `held` rows, all that have something in it, up to `last`, and is zero behind those. */
-static void
-gather_side(const sealer *s, uint32_t *column, uint32_t held, uint32_t last)
-{
-  uint32_t *to = s->module->column[COLUMN_PREV];
-  for (uint32_t k = 1; k <= last; k++) {
-    uint32_t old = s->order[k];
-    to[k] = old < held ? column[old] : 0;
+  vyre_module *module = s->module;
+  uint32_t *cells = module->column[column], *moved = module->column[COLUMN_PREV];
+  const uint32_t held = module->side[column], end = s->rows < held ? s->rows : held;
+  uint32_t last = 0;
+  uint32_t row = table_next_cell(cells, 0, end);
+  if (row == end)
+    return true;
+  memset(moved, 0, (s->count + 1) * sizeof(*moved));
+  for (; row < end; row = table_next_cell(cells, row + 1, end)) {
+    const uint32_t to = s->map[row]; /* 0: it is dropped */
+    moved[to] = cells[row];
+    last = to > last ? to : last;
   }
-  memcpy(column + 1, to + 1, last * sizeof(*to));
-  uint32_t end = s->rows < held ? s->rows : held;
+  if (held <= last && !table_grow_side(module, column, last)) /* a row may move up beyond what the column holds */
+    return false;
+  memcpy(cells + 1, moved + 1, last * sizeof(*cells));
   if (end > last + 1)
-    memset(column + last + 1, 0, (end - last - 1) * sizeof(*column));
+    memset(cells + last + 1, 0, (end - last - 1) * sizeof(*cells));
+  return true;
 }
 
 static vyre_status
@@ -182,19 +192,12 @@ renumber(sealer *s)
   vyre_module *module = s->module;
   if (!walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
-  uint32_t held[COLUMN__COUNT], last[COLUMN__COUNT];
-  for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++) {
-    held[column] = module->side[column];
-    last[column] = last_in_side(s, module->column[column], held[column]);
-    /* a row may move up beyond what its side column holds */
-    if (held[column] <= last[column] && last[column] && !table_grow_side(module, (table_column)column, last[column]))
-      return no_memory(module);
-  }
-  gather_contents(s);
-  gather_rows(s);
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
-    if (held[column])
-      gather_side(s, module->column[column], held[column], last[column]);
+    if (!move_side(s, (table_column)column))
+      return no_memory(module);
+  gather_contents(s);
+  gather_rows(s, COLUMN_A, COLUMN_B);
+  gather_rows(s, COLUMN_C, COLUMN_PARENT);
   link_anew(s);
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;

@@ -208,11 +208,17 @@ table_op_is(const vyre_module *module, uint32_t row, vyre_opcode op)
   return VYRE_ROW_OP(module->column[COLUMN_OP][row]) == (uint32_t)op;
 }
 
+/* Of the op of an op word. */
+static inline uint32_t
+table_word_flags(uint32_t word)
+{
+  return VYRE_ROW_OP(word) < VYRE_OP__COUNT ? vyre_op_infos[VYRE_ROW_OP(word)].flags : 0;
+}
+
 static inline uint32_t
 table_flags(const vyre_module *module, uint32_t row)
 {
-  uint32_t op = VYRE_ROW_OP(module->column[COLUMN_OP][row]);
-  return op < VYRE_OP__COUNT ? vyre_op_infos[op].flags : 0;
+  return table_word_flags(module->column[COLUMN_OP][row]);
 }
 
 /* Whether `operand` as right operand of a row with that op word and a can be a literal: a plain const row of the right type. */
@@ -290,6 +296,17 @@ static inline uint32_t
 table_side(const vyre_module *module, table_column column, uint32_t row)
 {
   return row < module->side[column] ? module->column[column][row] : 0;
+}
+
+/* The first row from `row` on whose cell of a side column is not 0; `rows`: there is none before that. */
+static inline uint32_t
+table_next_cell(const uint32_t *cells, uint32_t row, uint32_t rows)
+{
+  while (rows - row >= 4 && (cells[row] | cells[row + 1] | cells[row + 2] | cells[row + 3]) == 0)
+    row += 4;
+  while (row < rows && cells[row] == 0)
+    row++;
+  return row;
 }
 
 static inline void
