@@ -133,44 +133,10 @@ scan_opaque(import *m, function *f, const uint32_t *words, uint32_t count)
   return true;
 }
 
-/* What an instruction means for variables.  `writes` is told if it stores to one. */
 static bool
-scan_instruction(import *m, function *f, uint32_t op, const uint32_t *words, uint32_t count, bool *writes)
+scan_variable(import *m, function *f, const uint32_t *words, uint32_t count, bool *writes)
 {
-  switch (op) {
-  case SpvOpVariable:
-    if (!import_needs(m, 4))
-      return false;
-    if (!new_root(m, words[2]))
-      return false;
-    return count <= 4 || scan_store(m, f, words[2], words[4], writes);
-  case SpvOpAccessChain:
-  case SpvOpInBoundsAccessChain:
-    return scan_chain(m, words, count);
-  case SpvOpCopyObject:
-    if (count >= 4 && root_of(m, words[3]))
-      m->ids[words[2]].root = m->ids[words[3]].root;
-    return true;
-  case SpvOpStore:
-    return import_needs(m, 3) && scan_store(m, f, words[1], words[2], writes);
-  case SpvOpCopyMemory:
-    return import_needs(m, 3) && scan_store(m, f, words[1], 0, writes);
-  case SpvOpExtInst:
-    if (count >= 7 && (words[4] == 35 || words[4] == 51)) /* Modf and Frexp with a pointer */
-      return scan_store(m, f, words[6], 0, writes);
-    return true;
-  case SpvOpFunctionCall:
-    *writes = true;
-    f->call_count++;
-    return import_needs(m, 4) && add_word(m, &m->calls, m->at);
-  case SpvOpLoad:
-  case SpvOpCompositeConstruct:
-  case SpvOpCompositeExtract:
-  case SpvOpPhi:
-    return true;
-  default:
-    return import_is_operation(op) || scan_opaque(m, f, words, count);
-  }
+  return import_needs(m, 4) && new_root(m, words[2]) && (count <= 4 || scan_store(m, f, words[2], words[4], writes));
 }
 
 static bool
@@ -181,49 +147,65 @@ is_terminator(uint32_t op) /* of those that extensions have */
 }
 
 /* What an instruction is to scan. */
-enum {
-  SCAN_PLAIN,  /* in a block, nothing more than its result */
-  SCAN_OTHER,  /* scan_instruction */
-  SCAN_BLOCK,  /* add_to_block */
-  SCAN_OUTSIDE /* may stand outside of a block */
-};
+typedef enum scan_kind {
+  SCAN_PLAIN, /* in a block, nothing more than its result */
+  SCAN_VARIABLE,
+  SCAN_CHAIN,
+  SCAN_STORE,
+  SCAN_COPY_OBJECT,
+  SCAN_COPY_MEMORY,
+  SCAN_EXTENDED,
+  SCAN_CALL,
+  SCAN_OTHER, /* of an extension */
+  SCAN_PHI,
+  SCAN_MERGE,
+  SCAN_END,
+  SCAN_OUTSIDE, /* from here on: may stand outside of a block */
+  SCAN_PARAMETER,
+  SCAN_LABEL,
+  SCAN_FUNCTION,
+} scan_kind;
 
 static const uint8_t scan_kinds[512] = {
     [SpvOpNop] = SCAN_OUTSIDE,
     [SpvOpLine] = SCAN_OUTSIDE,
     [SpvOpNoLine] = SCAN_OUTSIDE,
-    [SpvOpLabel] = SCAN_OUTSIDE,
-    [SpvOpFunction] = SCAN_OUTSIDE,
-    [SpvOpFunctionParameter] = SCAN_OUTSIDE,
-    [SpvOpVariable] = SCAN_OTHER,
-    [SpvOpAccessChain] = SCAN_OTHER,
-    [SpvOpInBoundsAccessChain] = SCAN_OTHER,
-    [SpvOpCopyObject] = SCAN_OTHER,
-    [SpvOpStore] = SCAN_OTHER,
-    [SpvOpCopyMemory] = SCAN_OTHER,
-    [SpvOpExtInst] = SCAN_OTHER,
-    [SpvOpFunctionCall] = SCAN_OTHER,
-    [SpvOpPhi] = SCAN_BLOCK,
-    [SpvOpLoopMerge] = SCAN_BLOCK,
-    [SpvOpSelectionMerge] = SCAN_BLOCK,
-    [SpvOpBranch] = SCAN_BLOCK,
-    [SpvOpBranchConditional] = SCAN_BLOCK,
-    [SpvOpSwitch] = SCAN_BLOCK,
-    [SpvOpKill] = SCAN_BLOCK,
-    [SpvOpReturn] = SCAN_BLOCK,
-    [SpvOpReturnValue] = SCAN_BLOCK,
-    [SpvOpUnreachable] = SCAN_BLOCK,
+    [SpvOpFunctionParameter] = SCAN_PARAMETER,
+    [SpvOpFunction] = SCAN_FUNCTION,
+    [SpvOpFunctionEnd] = SCAN_FUNCTION,
+    [SpvOpLabel] = SCAN_LABEL,
+    [SpvOpVariable] = SCAN_VARIABLE,
+    [SpvOpAccessChain] = SCAN_CHAIN,
+    [SpvOpInBoundsAccessChain] = SCAN_CHAIN,
+    [SpvOpStore] = SCAN_STORE,
+    [SpvOpCopyObject] = SCAN_COPY_OBJECT,
+    [SpvOpCopyMemory] = SCAN_COPY_MEMORY,
+    [SpvOpExtInst] = SCAN_EXTENDED,
+    [SpvOpFunctionCall] = SCAN_CALL,
+    [SpvOpPhi] = SCAN_PHI,
+    [SpvOpLoopMerge] = SCAN_MERGE,
+    [SpvOpSelectionMerge] = SCAN_MERGE,
+    [SpvOpBranch] = SCAN_END,
+    [SpvOpBranchConditional] = SCAN_END,
+    [SpvOpSwitch] = SCAN_END,
+    [SpvOpKill] = SCAN_END,
+    [SpvOpReturn] = SCAN_END,
+    [SpvOpReturnValue] = SCAN_END,
+    [SpvOpUnreachable] = SCAN_END,
 };
 
 static bool
-begin_block(import *m, function *f, const uint32_t *words, uint32_t count)
+begin_block(import *m, function *f, const uint32_t *words)
 {
+  if (!import_needs(m, 2) || !import_define(m, words[1], ID_LABEL, 0))
+    return false;
   if (f->open)
     return import_fail(m, "the block before it has no end");
   block *b = list_add(m, &m->blocks, sizeof(block), 1);
   if (!b)
     return false;
-  *b = (block){.label = words[1], .start = m->at + count, .writes = m->writes.count, .function = m->functions.count - 1};
+  *b = (block){
+      .label = words[1], .start = m->at + (words[0] >> 16), .writes = m->writes.count, .function = m->functions.count - 1};
   m->ids[words[1]].value = m->blocks.count - 1;
   f->block_count++;
   f->open = OPEN_AT_START;
@@ -231,64 +213,123 @@ begin_block(import *m, function *f, const uint32_t *words, uint32_t count)
 }
 
 static bool
-add_to_block(import *m, function *f, uint32_t op)
+scan_phi(import *m, function *f, block *b, const uint32_t *words)
 {
-  block *b = AT(block, m->blocks, m->blocks.count - 1);
-  if (op == SpvOpPhi) {
-    if (f->open != OPEN_AT_START)
-      return import_fail(m, "stands behind other instructions of its block");
-    b->phis++;
-    f->phi_count++;
-    return add_word(m, &m->phis, m->words[m->at + 2]);
-  }
-  f->open = OPEN;
-  if (op == SpvOpLoopMerge || op == SpvOpSelectionMerge) {
+  if (f->open != OPEN_AT_START)
+    return import_fail(m, "stands behind other instructions of its block");
+  b->phis++;
+  f->phi_count++;
+  return add_word(m, &m->phis, words[2]);
+}
+
+/* What is wrong with a result of a type, as scan_function has found that something is. */
+COLD static bool
+scan_no_result(import *m, const uint32_t *words)
+{
+  return import_needs(m, 3) && import_type(m, words[1]) && import_not_defined(m, words[2]);
+}
+
+/* An instruction that is more than its result. */
+static bool
+scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
+{
+  const uint32_t count = words[0] >> 16;
+  bool writes = false, ok = true;
+  if (kind < SCAN_OUTSIDE && !f->open)
+    return import_fail(m, "stands outside of a block");
+  block *b = kind < SCAN_OUTSIDE ? AT(block, m->blocks, m->blocks.count - 1) : NULL;
+  switch (kind) {
+  case SCAN_FUNCTION:
+    return import_fail(m, "a function inside of a function");
+  case SCAN_LABEL:
+    return begin_block(m, f, words);
+  case SCAN_PARAMETER:
+    return scan_parameter(m, f, words);
+  case SCAN_OUTSIDE:
+    if (f->open && (words[0] & 0xffffu) == SpvOpNop)
+      f->open = OPEN;
+    return true;
+  case SCAN_VARIABLE:
+    ok = scan_variable(m, f, words, count, &writes);
+    break;
+  case SCAN_CHAIN:
+    ok = scan_chain(m, words, count);
+    break;
+  case SCAN_COPY_OBJECT:
+    if (count >= 4 && root_of(m, words[3]))
+      m->ids[words[2]].root = m->ids[words[3]].root;
+    break;
+  case SCAN_STORE:
+    ok = import_needs(m, 3) && scan_store(m, f, words[1], words[2], &writes);
+    break;
+  case SCAN_COPY_MEMORY:
+    ok = import_needs(m, 3) && scan_store(m, f, words[1], 0, &writes);
+    break;
+  case SCAN_EXTENDED:
+    if (count >= 7 && (words[4] == 35 || words[4] == 51)) /* Modf and Frexp with a pointer */
+      ok = scan_store(m, f, words[6], 0, &writes);
+    break;
+  case SCAN_CALL:
+    writes = true;
+    f->call_count++;
+    ok = import_needs(m, 4) && add_word(m, &m->calls, m->at);
+    break;
+  case SCAN_PHI:
+    return scan_phi(m, f, b, words);
+  case SCAN_MERGE:
     b->merge = m->at;
-  } else {
+    break;
+  case SCAN_END:
     b->end = m->at;
     b->count = m->at - b->start;
     f->open = CLOSED;
+    return true;
+  default:
+    ok = import_is_operation(words[0] & 0xffffu) || scan_opaque(m, f, words, count);
+    break;
   }
-  return true;
+  f->open = OPEN;
+  b->write_count += writes;
+  return ok && (!writes || add_word(m, &m->writes, m->at));
 }
 
-/* One instruction of a function. */
+/* The function's instructions, from m->at to its end.  Most are a result, its type and nothing more. */
 static bool
-scan(import *m, function *f, const uint32_t *words)
+scan_function(import *m, function *f)
 {
-  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  uint8_t kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_BLOCK : SCAN_OTHER;
-  bool has_result, has_type, writes = false;
-  import_op_results(op, &has_result, &has_type);
-  if (has_type) {
-    if (!import_needs(m, 3))
+  static const uint8_t holds[] = {[FORM_VALUE] = HOLDS_ROW, [FORM_POINTER] = HOLDS_POINTER, [FORM_FUNCTION] = HOLDS_LEAVES};
+  const uint32_t *const all = m->words, end = m->word_count, bound = m->bound;
+  id_info *const ids = m->ids;
+  for (uint32_t at = m->at, count; at < end; at += count) {
+    const uint32_t *const words = all + at, op = words[0] & 0xffffu;
+    m->at = at;
+    count = words[0] >> 16;
+    if (count - 1 >= end - at)
+      return import_part(m);
+    const scan_kind kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_END : SCAN_OTHER;
+    const uint32_t shape = op < sizeof(import_op_shapes) ? import_op_shapes[op] : import_op_shape(op);
+    if (shape & 2u) {
+      const uint32_t type = words[1], id = words[2];
+      if (count < 3 || type >= bound || ids[type].kind != ID_TYPE || id - 1 >= bound - 1 || ids[id].kind != ID_NONE)
+        return op == SpvOpFunction ? import_fail(m, "a function inside of a function") : scan_no_result(m, words);
+      ids[id].t = ids[type].t;
+      ids[id].def = at;
+      ids[id].type = type;
+      ids[id].kind = ID_LOCAL;
+      ids[id].holds = holds[ids[type].t->form];
+    } else if (shape && op != SpvOpLabel && (!import_needs(m, 2) || !import_define(m, words[1], ID_LOCAL, 0))) {
       return false;
-    const spv_type *t = import_type(m, words[1]);
-    if (!t || !import_define(m, words[2], ID_LOCAL, words[1]))
-      return false;
-    m->ids[words[2]].holds = t->form == FORM_VALUE ? HOLDS_ROW : t->form == FORM_POINTER ? HOLDS_POINTER : HOLDS_LEAVES;
-  } else if (has_result && (!import_needs(m, 2) || !import_define(m, words[1], op == SpvOpLabel ? ID_LABEL : ID_LOCAL, 0))) {
-    return false;
-  }
-  if (!f->open && kind != SCAN_OUTSIDE)
-    return import_fail(m, "stands outside of a block");
-  switch (kind) {
-  case SCAN_PLAIN:
-    f->open = OPEN;
-    return true;
-  case SCAN_BLOCK:
-    return add_to_block(m, f, op);
-  case SCAN_OTHER:
-    f->open = OPEN;
-    if (!scan_instruction(m, f, op, words, count, &writes))
-      return false;
-    AT(block, m->blocks, m->blocks.count - 1)->write_count += writes;
-    return !writes || add_word(m, &m->writes, m->at);
-  default:
-    if (op == SpvOpNop && f->open)
+    }
+    if (kind == SCAN_PLAIN && f->open) {
       f->open = OPEN;
-    return op == SpvOpLabel ? begin_block(m, f, words, count) : op != SpvOpFunctionParameter || scan_parameter(m, f, words);
+    } else if (op == SpvOpFunctionEnd) {
+      return true;
+    } else if (!scan_other(m, f, kind, words)) {
+      return false;
+    }
   }
+  m->at = f->start;
+  return import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
 }
 
 bool
@@ -308,21 +349,9 @@ import_scan(import *m)
   f->privates = m->privates.count;
   f->calls = m->calls.count;
   m->function = f->start;
-  for (m->at += words[0] >> 16; m->at < m->word_count; m->at += words[0] >> 16) {
-    words = m->words + m->at;
-    if (!import_whole(m))
-      return false;
-    if ((words[0] & 0xffffu) == SpvOpFunctionEnd)
-      break;
-    if ((words[0] & 0xffffu) == SpvOpFunction)
-      return import_fail(m, "a function inside of a function");
-    if (!scan(m, f, words))
-      return false;
-  }
-  if (m->at >= m->word_count) {
-    m->at = f->start;
-    return import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
-  }
+  m->at += words[0] >> 16;
+  if (!scan_function(m, f))
+    return false;
   f->end = m->at;
   m->function = 0;
   if (!f->open)
