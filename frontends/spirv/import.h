@@ -521,12 +521,22 @@ import_visible(import *m, uint32_t row)
   uint32_t parent = m->view->parent[row];
   return parent == m->region || parent == m->program ? row : import_visible_from(m, row);
 }
+/* Of one leaf that has been made and stands around; 0: it is not so. */
+static inline uint32_t
+import_row_at_hand(const import *m, uint32_t id)
+{
+  const id_info *info = &m->ids[id < m->bound ? id : 0];
+  if (info->holds != HOLDS_ROW || info->epoch != m->epochs[info->kind])
+    return 0;
+  const uint32_t parent = m->view->parent[info->value];
+  return parent == m->region || parent == m->program ? info->value : 0;
+}
 /* Of one leaf, visible here; 0: failed. */
 static inline uint32_t
 import_row(import *m, uint32_t id)
 {
-  const id_info *info = &m->ids[id < m->bound ? id : 0];
-  return info->holds == HOLDS_ROW && info->epoch == m->epochs[info->kind] ? import_visible(m, info->value) : import_row_made(m, id);
+  const uint32_t row = import_row_at_hand(m, id);
+  return row ? row : import_row_made(m, id);
 }
 uint32_t import_leaf(import *m, uint32_t id, uint32_t k); /* leaf k, visible */
 void import_name_value(import *m, uint32_t id, uint32_t row);
@@ -628,6 +638,13 @@ void import_return(import *m, uint32_t id, bool reached); /* id 0: no value; rea
 bool import_instructions(import *m, uint32_t at, uint32_t end); /* the words of a block from `at` to `end` */
 
 /* ---- operations.c: the table ---- */
+typedef struct operation {
+  uint16_t vyre; /* 0: none */
+  uint8_t form, operands;
+  uint8_t read, write; /* kinds */
+} operation;
+#define IMPORT_OPERATIONS (SpvOpBitCount + 1)
+extern const operation import_operations[IMPORT_OPERATIONS]; /* by SPIR-V's number; extensions have more */
 bool import_is_operation(uint32_t op);
 bool import_operation(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 /* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */

@@ -142,6 +142,8 @@ instruction(import *m, const uint32_t *words)
   default:
     break;
   }
+  if (op < IMPORT_OPERATIONS && import_operations[op].vyre)
+    return import_needs(m, 3) && import_operation(m, op, words[1], words[2], words + 3, count - 3);
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
     return import_memory(m, op);

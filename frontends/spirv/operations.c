@@ -22,14 +22,8 @@ typedef enum op_form {
   OP_OUTER,
 } op_form;
 
-typedef struct operation {
-  uint16_t vyre; /* 0: none */
-  uint8_t form, operands;
-  uint8_t read, write; /* kinds */
-} operation;
-
 /* By SPIR-V's number. */
-static const operation operations[] = {
+const operation import_operations[IMPORT_OPERATIONS] = {
     [SpvOpConvertFToU] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_U32},
     [SpvOpConvertFToS] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_F32, VYRE_I32},
     [SpvOpConvertSToF] = {VYRE_OP_convert, OP_CONVERT, 1, VYRE_I32, VYRE_F32},
@@ -111,7 +105,6 @@ static const operation operations[] = {
     [SpvOpBitReverse] = {VYRE_OP_bitrev, OP_PLAIN, 1, 0, 0},
     [SpvOpBitCount] = {VYRE_OP_bitcount, OP_PLAIN, 1, 0, 0},
 };
-#define OPERATIONS (sizeof(operations) / sizeof(*operations))
 
 /* SPV_INTEL_shader_integer_functions2, from OpAbsISubINTEL on. */
 static const operation intel_operations[] = {
@@ -128,7 +121,7 @@ operation_of(uint32_t op)
 {
   if (op >= SpvOpAbsISubINTEL && op <= SpvOpUSubSatINTEL)
     return &intel_operations[op - SpvOpAbsISubINTEL];
-  return &operations[op < OPERATIONS ? op : 0];
+  return &import_operations[op < IMPORT_OPERATIONS ? op : 0];
 }
 
 bool
@@ -389,19 +382,38 @@ matrix_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, u
 
 /* ---- the table's reader ---- */
 
-/* Operands of the type that the op takes, giving the type that is asked for: nothing to cast.  0: it is not so. */
-static uint32_t
-emit_plain(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count)
+/* The kinds that `read` of the table lets an operand have. */
+static bool
+may_read(const operation *o, vyre_kind kind)
 {
-  const vyre_op_info *info = &vyre_op_infos[op];
-  vyre_type base = import_row_type(m, rows[0]);
-  bool fits = info->rule == VYRE_RULE_BOOL ? type == VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)) : type == base;
-  if (!fits || !vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(base)))
+  static const uint8_t classes[] = {[VYRE_BOOL] = VYRE_CLASS_BOOL, [VYRE_U32] = VYRE_CLASS_INT, [VYRE_F32] = VYRE_CLASS_FLOAT};
+  return !o->read || vyre_class_has((vyre_class)classes[o->read], kind);
+}
+
+/* What most are: one or two operands of the type that the op takes, giving the type that is asked for.  0: it is not so. */
+static uint32_t
+plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
+{
+  const vyre_op_info *info = &vyre_op_infos[o->vyre];
+  const vyre_type base = import_row_type(m, a);
+  if (type != (info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(base)) : base))
     return 0;
-  for (uint32_t k = 1; k < count; k++)
-    if (import_row_type(m, rows[k]) != base)
-      return 0;
-  return vyre_build(&m->b, op, type, flags, 0, 0, (vyre_row){rows[0]}, (vyre_row){rows[1]}, (vyre_row){rows[2]}).id;
+  if ((b && import_row_type(m, b) != base) || !vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(base)))
+    return 0;
+  return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
+}
+
+/* The same of operands that stand around. */
+static bool
+plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
+{
+  const uint32_t a = import_row_at_hand(m, args[0]), b = o->operands == 2 ? import_row_at_hand(m, args[1]) : 0;
+  if (!a || (!b && o->operands == 2) || m->ids[id].holds != HOLDS_ROW || !may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
+    return false;
+  const uint32_t row = plain(m, o, m->ids[id].t->value, import_row_flags(m, id), a, b);
+  if (row)
+    import_set(m, id, row);
+  return row != 0;
 }
 
 bool
@@ -412,6 +424,8 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     return import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
   if (count < o->operands)
     return import_fail(m, "%u operands, but it has %u", count, o->operands);
+  if (o->form == OP_PLAIN && plain_at_hand(m, o, id, args))
+    return true;
   uint32_t flags = import_row_flags(m, id);
   switch ((op_form)o->form) {
   case OP_SCALE:
@@ -441,11 +455,9 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
   vyre_type ta = import_row_type(m, rows[0]);
   switch ((op_form)o->form) {
   case OP_PLAIN:
-    if (o->read && !is_of_class(VYRE_TYPE_KIND(ta), o->read == VYRE_U32   ? VYRE_CLASS_INT
-                                                    : o->read == VYRE_F32 ? VYRE_CLASS_FLOAT
-                                                                          : VYRE_CLASS_BOOL))
+    if (!may_read(o, VYRE_TYPE_KIND(ta)))
       return import_fail(m, "its type or its operands' is not one that it can have");
-    row = emit_plain(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
+    row = plain(m, o, t->value, flags, rows[0], rows[1]);
     if (!row)
       row = import_emit(m, (vyre_opcode)o->vyre, t->value, flags, rows, o->operands);
     break;
