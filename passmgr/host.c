@@ -70,9 +70,9 @@ describe_row(const vyre_module *module, uint32_t row, char buffer[512])
   const vyre_op_info *info = &view->op_infos[VYRE_ROW_OP(view->op[row])];
   const char *name = vyre_row_name(module, (vyre_row){row});
   int used = snprintf(buffer, 512, "row %u, %s", row, info->text ? info->text : "no op");
-  if (name)
-    used += snprintf(buffer + used, 512 - (size_t)used, " (%%%.100s)", name);
   uint32_t program = program_of(view, row);
+  if (name)
+    used += snprintf(buffer + used, 512 - (size_t)used, " (%c%.100s)", program == row ? '@' : '%', name);
   const char *program_name = program ? vyre_row_name(module, (vyre_row){program}) : NULL;
   if (program_name && program != row)
     used += snprintf(buffer + used, 512 - (size_t)used, ", of program @%.100s", program_name);

@@ -9,7 +9,9 @@
 #include "vyre/passmgr.h"
 
 static const char *const pipelines[] = {"canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm",
-                                        "fixpoint(canon,cf,licm,dce)", "cprop", "fixpoint(canon,cprop,cf,dce)",
+                                        "fixpoint(canon,cf,licm,dce)", "cprop", "fixpoint(canon,cprop,cf,dce)", "cse",
+                                        "limits,canon,cf,shash,cid,cse,dce", "fixpoint(cf,cse,canon,dce)",
+                                        "fixpoint(canon,cprop,cf,cse,licm,cse,dce)",
                                         /* passes of a test's plugin that live on analyses */
                                         "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 

@@ -1,0 +1,162 @@
+/* Canonical ids: for each row the smallest row of its program that is equal to it, by exact comparison.
+ *
+ * Two values are equal if their op words, payloads (versions in them) and canonical operands are; where the op commutes, in either
+ * order.  Each program's rows go, in program order, into a table of open addressing by their hashes; the first of a class is its
+ * smallest.  A hash only says where to look: whatever it is, the same rows are equal.
+ *
+ * Where many rows have one hash, by accident or malice, only FEW places of the table are looked at; then a digital tree is, whose
+ * nodes are rows and whose branch at depth k is bit k of what is compared.  So a row costs at most FEW + 192 comparisons.
+ *
+ * In the row function of a GPU pass a row goes on along its places (table, then tree) up to an equal row or an empty place, and in
+ * the next phase the smallest of those at an empty place takes it; again until none is left, level by level.  Rows of one class
+ * meet the same places, so the smallest of them is first there, too.
+ *
+ * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module where hashes are
+ * bad.
+ *
+ * requires: versions, hashes      provides: classes      changes nothing
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+enum { WORDS = 6, FEW = 24, AHEAD = 12 };
+
+/* What is compared. */
+typedef struct key {
+  uint32_t word[WORDS];
+} key;
+
+typedef struct slot {
+  uint32_t hash, row; /* row 0: empty */
+} slot;
+
+typedef struct numbering {
+  vyre_pass_ctx *ctx;
+  const vyre_view *v;
+  uint32_t *canonical;
+  slot *slots;
+  uint32_t mask;      /* slots - 1, of the program at hand */
+  uint32_t *children; /* two a row, of those in the tree; NULL: none was needed yet */
+  uint32_t root;
+  uint64_t comparisons;
+} numbering;
+
+static key
+key_of(const numbering *n, uint32_t row)
+{
+  const vyre_view *v = n->v;
+  const uint32_t a = n->canonical[v->a[row]], b = n->canonical[v->b[row]];
+  const bool swap = a > b && (vyre_op_flags_of(v, row) & VYRE_OP_COMMUTES) != 0;
+  return (key){{v->op[row], v->imm[row], v->imm_hi[row], swap ? b : a, swap ? a : b, n->canonical[v->c[row]]}};
+}
+
+static bool
+is_equal(numbering *n, const key *k, uint32_t row)
+{
+  const key other = key_of(n, row);
+  n->comparisons++;
+  uint32_t difference = 0;
+  for (uint32_t i = 0; i < WORDS; i++)
+    difference |= k->word[i] ^ other.word[i];
+  return difference == 0;
+}
+
+/* The row's place in the tree: the low bits of each word first, for those differ most. */
+static uint32_t
+find_in_tree(numbering *n, const key *k, uint32_t row)
+{
+  uint32_t *place = &n->root;
+  for (uint32_t depth = 0; *place && depth < 32 * WORDS; depth++) {
+    if (is_equal(n, k, *place))
+      return *place;
+    place = &n->children[2 * *place + (k->word[depth % WORDS] >> depth / WORDS & 1)];
+  }
+  *place = row; /* two keys that differ part at the bit they differ in */
+  return row;
+}
+
+/* The smallest row equal to this one, itself where it is the first.  0: no memory. */
+static uint32_t
+find(numbering *n, uint32_t row)
+{
+  const uint32_t hash = n->v->hash[row];
+  const key k = key_of(n, row);
+  for (uint32_t i = 0; i < FEW; i++) {
+    slot *s = &n->slots[(hash + i) & n->mask];
+    if (s->row == 0) {
+      *s = (slot){hash, row};
+      return row;
+    }
+    if (s->hash == hash && is_equal(n, &k, s->row))
+      return s->row;
+  }
+  if (!n->children)
+    n->children = n->ctx->host->alloc(n->ctx, 2 * sizeof(uint32_t) * n->v->rows);
+  return n->children ? find_in_tree(n, &k, row) : 0;
+}
+
+/* Rows from first up to end. */
+static bool
+number_program(numbering *n, uint32_t first, uint32_t end)
+{
+  const vyre_view *v = n->v;
+  uint32_t size = 16;
+  while (size < 2 * (end - first))
+    size *= 2;
+  n->mask = size - 1;
+  n->root = 0;
+  for (uint32_t i = 0; i < size; i++)
+    n->slots[i] = (slot){0, 0};
+  for (uint32_t row = first; row < end; row++) {
+    if (row + AHEAD < end)
+      __builtin_prefetch(&n->slots[v->hash[row + AHEAD] & n->mask]);
+    n->canonical[row] = vyre_row_is_value(v, row) ? find(n, row) : row;
+    if (n->canonical[row] == 0)
+      return false;
+  }
+  return true;
+}
+
+static uint32_t
+largest_program(const vyre_view *v)
+{
+  uint32_t largest = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    const uint32_t rows = (v->next[program] ? v->next[program] : v->rows) - program;
+    largest = rows > largest ? rows : largest;
+  }
+  return largest;
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  numbering n = {.ctx = ctx, .v = v};
+  *out = VYRE_UNCHANGED;
+  n.canonical = ctx->host->column(ctx, VYRE_CLASSES);
+  n.slots = ctx->host->alloc(ctx, sizeof(slot) * (4 * (size_t)largest_program(v) + 16));
+  if (!n.canonical || !n.slots)
+    return ctx->host->out_of_memory(ctx);
+  n.canonical[0] = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    if (!number_program(&n, program, v->next[program] ? v->next[program] : v->rows))
+      return ctx->host->out_of_memory(ctx);
+  ctx->host->count(ctx, "comparisons", n.comparisons);
+  return VYRE_OK;
+}
+
+static const vyre_pass cid = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "cid",
+    .long_name = "canonical-id",
+    .summary = "the canonical column: the smallest equal row of the program, by exact comparison",
+    .help = "Rows are equal if their op, type, flags, literals and versions are the same and their operands are equal.  cse merges "
+            "such\n"
+            "rows; a row with decorations and a volatile access are equal to themselves alone.",
+    .requires_ = VYRE_VERSIONS | VYRE_HASHES,
+    .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
+    .provides = VYRE_CLASSES,
+    .run = run,
+};
+VYRE_PLUGIN("cid", "1.0", &cid)

@@ -1,0 +1,297 @@
+/* Classes are what the definition says, whatever the hashes are; bad hashes cost a bounded number of comparisons; cse leaves no row
+ * that an equal one dominates.
+ *
+ * The definition is carried out here row by row against every class of the program before it, in quadratic time.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_run.h"
+#include "vyre/passmgr.h"
+
+#define U32 VYRE_TYPE(VYRE_U32, 1)
+
+/* ---- the definition ------------------------------------------------------------------------------------------------------ */
+
+static bool
+are_equal(const vyre_view *v, const uint32_t *canonical, uint32_t x, uint32_t y)
+{
+  const uint32_t xa = canonical[v->a[x]], xb = canonical[v->b[x]], ya = canonical[v->a[y]], yb = canonical[v->b[y]];
+  const bool commutes = (v->op_infos[VYRE_ROW_OP(v->op[x])].flags & VYRE_OP_COMMUTES) != 0;
+  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] &&
+         ((xa == ya && xb == yb) || (commutes && xa == yb && xb == ya)) && canonical[v->c[x]] == canonical[v->c[y]];
+}
+
+static bool
+may_be_equal(const vyre_view *v, uint32_t row)
+{
+  const vyre_op_info *info = &v->op_infos[VYRE_ROW_OP(v->op[row])];
+  const bool is_read = (info->flags & VYRE_OP_READS) != 0 && (info->flags & VYRE_OP_IDENTITY) == 0;
+  return ((info->flags & VYRE_OP_PURE) || is_read) && !(VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE));
+}
+
+static uint32_t *
+classes_by_definition(const vyre_view *v)
+{
+  uint32_t *canonical = calloc(v->rows, sizeof *canonical);
+  assert_non_null(canonical);
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+    for (uint32_t row = program; row < end; row++) {
+      canonical[row] = row;
+      for (uint32_t x = program; x < row && canonical[row] == row && may_be_equal(v, row); x++)
+        if (canonical[x] == x && may_be_equal(v, x) && are_equal(v, canonical, x, row))
+          canonical[row] = x;
+    }
+  }
+  return canonical;
+}
+
+/* ---- passes -------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t classes_seen, hashes_shared;
+
+static vyre_status
+run_check(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint32_t *wanted = classes_by_definition(v);
+  *out = VYRE_UNCHANGED;
+  assert_memory_equal(v->canonical, wanted, v->rows * sizeof *wanted);
+  for (uint32_t row = 0; row < v->rows; row++) {
+    assert_int_equal(v->hash[row], v->hash[wanted[row]]);
+    classes_seen += wanted[row] == row;
+    for (uint32_t x = 0; x < row && wanted[row] == row; x++)
+      hashes_shared += wanted[x] == x && v->hash[x] == v->hash[row] && vyre_program_of(v, x) == vyre_program_of(v, row);
+  }
+  free(wanted);
+  return VYRE_OK;
+}
+
+/* Behind cse: nothing is left to merge. */
+static vyre_status
+run_merged(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  for (uint32_t y = 1; y < v->rows; y++)
+    for (uint32_t x = 1; x < y; x++)
+      if (v->canonical[x] == v->canonical[y])
+        assert_false(vyre_row_dominates(v, x, y));
+  return VYRE_OK;
+}
+
+static uint32_t hash_bits; /* that the bad hash has */
+
+static vyre_status
+run_bad_hash(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint32_t *hash = ctx->host->column(ctx, VYRE_HASHES);
+  *out = VYRE_UNCHANGED;
+  if (!hash)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 0; row < v->rows; row++)
+    hash[row] = VYRE_ROW_OP(v->op[row]) & ((1u << hash_bits) - 1);
+  return VYRE_OK;
+}
+
+static const vyre_pass check_pass = {.struct_size = sizeof(vyre_pass),
+                                     .name = "check",
+                                     .summary = "s",
+                                     .requires_ = VYRE_VERSIONS | VYRE_HASHES | VYRE_CLASSES,
+                                     .run = run_check};
+static const vyre_pass merged_pass = {.struct_size = sizeof(vyre_pass),
+                                      .name = "merged",
+                                      .summary = "s",
+                                      .requires_ = VYRE_CLASSES | VYRE_DOMINANCE,
+                                      .run = run_merged};
+static const vyre_pass bad_hash_pass = {
+    .struct_size = sizeof(vyre_pass), .name = "bad-hash", .summary = "s", .provides = VYRE_HASHES, .run = run_bad_hash};
+
+static const vyre_plugin *
+query_checks(const vyre_host *host)
+{
+  static const vyre_pass *const passes[] = {&check_pass, &merged_pass};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "checks", "1", 1, 1, passes, 2, 0};
+  (void)host;
+  return &plugin;
+}
+
+static const vyre_plugin *
+query_bad_hash(const vyre_host *host)
+{
+  static const vyre_pass *const passes[] = {&bad_hash_pass};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "bad", "1", 1, 1, passes, 1, 0};
+  (void)host;
+  return &plugin;
+}
+
+/* ---- running them -------------------------------------------------------------------------------------------------------- */
+
+static vyre_registry *
+open_registry(bool bad_hash)
+{
+  vyre_registry *registry;
+  assert_null(vyre_registry_create(NULL, &registry));
+  assert_null(vyre_registry_add(registry, query_checks, "checks", VYRE_ORIGIN_CORE));
+  assert_null(vyre_registry_load(registry, VYRE_TEST_PASSES "/cid.so", VYRE_ORIGIN_CORE));
+  assert_null(vyre_registry_load(registry, VYRE_TEST_PASSES "/cse.so", VYRE_ORIGIN_CORE));
+  if (bad_hash)
+    assert_null(vyre_registry_add(registry, query_bad_hash, "bad", VYRE_ORIGIN_CORE));
+  else
+    assert_null(vyre_registry_load(registry, VYRE_TEST_PASSES "/shash.so", VYRE_ORIGIN_CORE));
+  return registry;
+}
+
+static void
+run_over(const vyre_registry *registry, const char *text, vyre_module *module, vyre_report *report, uint32_t seed)
+{
+  const vyre_pipeline_options options = {.check_changed = true, .report = report};
+  vyre_pipeline *pipeline;
+  assert_ok(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline), text, seed);
+  assert_ok(vyre_pipeline_run(pipeline, module, &options), text, seed);
+  vyre_pipeline_destroy(pipeline);
+}
+
+/* Two random programs in one module. */
+static vyre_module *
+make_random(uint32_t seed)
+{
+  vyre_module *module;
+  assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
+  random_program_build(module, seed, seed & 1);
+  random_program_build(module, seed / 2, false);
+  assert_ok(vyre_module_seal(module, NULL), "seal", seed);
+  return module;
+}
+
+static void
+classes_are_what_the_definition_says(void **state)
+{
+  vyre_registry *good = open_registry(false), *bad = open_registry(true);
+  const uint32_t first = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 200);
+  (void)state;
+  for (uint32_t seed = first; seed != first + runs; seed++) {
+    vyre_module *module = make_random(seed);
+    run_over(good, "check,cse,check,merged", module, NULL, seed);
+    vyre_module_destroy(module);
+  }
+  print_message("%llu classes, %llu pairs of them with one hash\n", (unsigned long long)classes_seen,
+                (unsigned long long)hashes_shared);
+  assert_true(classes_seen > 50 * (uint64_t)runs);
+  assert_true(hashes_shared <= 1 + classes_seen / 100000);
+  for (uint32_t seed = first; seed != first + runs; seed++) {
+    vyre_module *module = make_random(seed);
+    hash_bits = seed % 4; /* none: all are equal */
+    run_over(bad, "check,cse,merged", module, NULL, seed);
+    vyre_module_destroy(module);
+  }
+  vyre_registry_destroy(good);
+  vyre_registry_destroy(bad);
+}
+
+/* Pairs of rows that differ in one thing each: which operand stands where, the third one, the type, a flag, a half of the literal,
+ * decorations. */
+static void
+rows_that_differ_in_one_thing_are_not_equal(void **state)
+{
+  static const uint32_t words[] = {1, 0};
+  (void)state;
+  for (int bad = 0; bad < 2; bad++) {
+    vyre_registry *registry = open_registry(bad);
+    vyre_report *report;
+    vyre_module *module;
+    vyre_builder b;
+    assert_null(vyre_report_create(NULL, &report));
+    assert_null(vyre_module_create(NULL, 4096, &module));
+    vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
+    const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    const vyre_row y = vyre_build(&b, VYRE_OP_subgroup_lane, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    const vyre_row c = vyre_build_binary(&b, VYRE_OP_ult, x, y), d = vyre_build_binary(&b, VYRE_OP_ult, y, x);
+    vyre_build_binary(&b, VYRE_OP_sub, x, y);
+    vyre_build_binary(&b, VYRE_OP_sub, y, x);
+    vyre_build_select(&b, c, x, y);
+    vyre_build_select(&b, c, y, x);
+    vyre_build_select(&b, d, y, x);
+    vyre_build_select(&b, d, y, y);
+    vyre_build(&b, VYRE_OP_bitcast, VYRE_TYPE(VYRE_F32, 1), 0, 0, 0, x, VYRE_NONE, VYRE_NONE);
+    vyre_build(&b, VYRE_OP_bitcast, VYRE_TYPE(VYRE_I32, 1), 0, 0, 0, x, VYRE_NONE, VYRE_NONE);
+    vyre_build(&b, VYRE_OP_mul, U32, VYRE_ROW_RELAXED, 0, 0, x, y, VYRE_NONE);
+    vyre_build(&b, VYRE_OP_mul, U32, 0, 0, 0, x, y, VYRE_NONE);
+    const vyre_row first = vyre_build(&b, VYRE_OP_mul, U32, 0, 0, 0, y, x, VYRE_NONE);
+    const vyre_row second = vyre_build(&b, VYRE_OP_mul, U32, 0, 0, 0, x, y, VYRE_NONE);
+    const vyre_row wide = vyre_build_convert(&b, VYRE_OP_convert, VYRE_TYPE(VYRE_U64, 1), x);
+    vyre_build_imm(&b, VYRE_OP_add, wide, 7);
+    vyre_build_imm(&b, VYRE_OP_add, wide, UINT64_C(7) << 32 | 7);
+    vyre_build_imm(&b, VYRE_OP_add, wide, UINT64_C(7) << 32);
+    vyre_row_set_decorations(module, first, words, 2);
+    vyre_row_set_decorations(module, second, words, 2);
+    assert_null(vyre_module_seal(module, NULL));
+    hash_bits = 0;
+    hashes_shared = 0;
+    run_over(registry, "check,cse", module, report, 0);
+    assert_int_equal(vyre_report_count(report, "cse", "rows merged"), 0);
+    assert_true(bad || hashes_shared == 0);
+    vyre_module_destroy(module);
+    vyre_report_destroy(report);
+    vyre_registry_destroy(registry);
+  }
+}
+
+/* Rows that all have one hash and differ in their highest bits alone. */
+static void
+bad_hashes_cost_a_bounded_number_of_comparisons(void **state)
+{
+  enum { ROWS = 20000, MOST_A_ROW = 24 + 192 };
+  vyre_registry *bad = open_registry(true);
+  vyre_report *report;
+  vyre_module *module;
+  vyre_builder b;
+  (void)state;
+  assert_null(vyre_report_create(NULL, &report));
+  assert_null(vyre_module_create(NULL, 1u << 20, &module));
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
+  const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  for (uint32_t i = 0; i < ROWS; i++)
+    vyre_build(&b, VYRE_OP_mul, U32, VYRE_ROW_IMM, i % (ROWS / 2) << 17, 0, x, VYRE_NONE, VYRE_NONE);
+  assert_null(vyre_module_seal(module, NULL));
+  hash_bits = 0;
+  run_over(bad, "cid,cse", module, report, 0);
+  assert_int_equal(vyre_report_count(report, "cse", "rows merged"), ROWS / 2);
+  assert_true(vyre_report_count(report, "cid", "comparisons") > ROWS);
+  assert_true(vyre_report_count(report, "cid", "comparisons") < (uint64_t)MOST_A_ROW * ROWS);
+  vyre_module_destroy(module);
+  vyre_report_destroy(report);
+  vyre_registry_destroy(bad);
+}
+
+/* With good ones, a row is compared with what it equals and with hardly anything else. */
+static void
+good_hashes_cost_a_comparison_a_merge(void **state)
+{
+  vyre_registry *good = open_registry(false);
+  vyre_report *report;
+  (void)state;
+  assert_null(vyre_report_create(NULL, &report));
+  for (uint32_t seed = 1; seed < 50; seed++) {
+    vyre_module *module = make_random(seed);
+    run_over(good, "cid,cse", module, report, seed);
+    vyre_module_destroy(module);
+  }
+  const uint64_t merged = vyre_report_count(report, "cse", "rows merged");
+  assert_true(merged > 500);
+  assert_in_range(vyre_report_count(report, "cid", "comparisons"), merged, 3 * merged);
+  vyre_report_destroy(report);
+  vyre_registry_destroy(good);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(classes_are_what_the_definition_says),
+      cmocka_unit_test(rows_that_differ_in_one_thing_are_not_equal),
+      cmocka_unit_test(bad_hashes_cost_a_bounded_number_of_comparisons),
+      cmocka_unit_test(good_hashes_cost_a_comparison_a_merge),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
