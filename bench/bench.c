@@ -81,7 +81,7 @@ print_line(const char *name, uint32_t size, double median, double spread, double
   char growth[16] = "";
   if (!isnan(slope))
     snprintf(growth, sizeof(growth), "%.2f", slope);
-  printf("%-22s %9u %11.3f %7.0f%% %9.2f %9.1f %8.1f %6s\n", name, size, median * 1e-6, spread * 100, median / size,
+  printf("%-34s %9u %11.3f %7.0f%% %9.2f %9.1f %8.1f %6s\n", name, size, median * 1e-6, spread * 100, median / size,
          (double)size / median * 1e3, relative, growth);
 }
 
@@ -109,10 +109,10 @@ print_growth(const bench_case *cases, uint32_t count, uint32_t base, const doubl
 {
   bool good = true;
   double memory = to[base] / from[base] * from_size / to_size;
-  printf("%-22s %12s %12s %8s %8s %6s\n", "growth", "ns, least", "ns, greatest", "ratio", "/ base's", "slope");
+  printf("%-34s %12s %12s %8s %8s %6s\n", "growth", "ns, least", "ns, greatest", "ratio", "/ base's", "slope");
   for (uint32_t i = 0; i < count; i++) {
     double slope = slope_of(from[i], to[i], from_size, to_size), ratio = to[i] / from[i] * from_size / to_size;
-    printf("%-22s %12.2f %12.2f %8.2f %8.2f %6.2f%s\n", cases[i].name, from[i] / from_size, to[i] / to_size, ratio, ratio / memory,
+    printf("%-34s %12.2f %12.2f %8.2f %8.2f %6.2f%s\n", cases[i].name, from[i] / from_size, to[i] / to_size, ratio, ratio / memory,
            slope, slope > most ? "  OVER THE LIMIT" : "");
     good &= slope <= most;
   }
@@ -137,7 +137,7 @@ bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *u
     chosen[chosen_count++] = cases[i];
   }
   chosen_count = add_twin(chosen, chosen_count, &base);
-  printf("%-22s %9s %11s %8s %9s %9s %8s %6s\n", "case", options->unit, "median ms", "spread", "ns each", "M each/s", "x base",
+  printf("%-34s %9s %11s %8s %9s %9s %8s %6s\n", "case", options->unit, "median ms", "spread", "ns each", "M each/s", "x base",
          "slope");
   for (uint64_t size = 1000; size <= options->max && size <= UINT32_MAX; size *= 10) {
     if (size < options->min)

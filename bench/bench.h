@@ -33,8 +33,8 @@ void bench_parse(int count, char **arguments, bench_options *options);
 
 /* Runs and prints a table: for each size and case the median, the spread (from the first to the third quartile, by the median),
  * units a second, time by that of the case `baseline`, and the slope: by which power of the size the time grew since the size
- * before (1: linear).  Where there is a limit of the slope, a second table compares the least size with the greatest.  False: a case is
- * over that limit. */
+ * before (1: linear).  Where there is a limit of the slope, a second table compares the least size with the greatest.  False: a
+ * case is over that limit. */
 bool bench_run(const bench_case *cases, uint32_t count, const char *baseline, void *user, const bench_options *options);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, VIR0, verifying, the interpreter and
- * the passes, at 10k to 10M rows; and bytes a row.
+/* The table and what walks it: rows a second of building, sealing, copying, printing, parsing, VIR0, verifying and the
+ * interpreter, at 10k to 10M rows; and bytes a row.
  *
  *   bench-ir [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
  *
@@ -10,12 +10,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
+#include "program.h"
 #include "vyre/ir.h"
-#include "vyre/passmgr.h"
-#include "vyre/plugin.h"
 #include "vyre/run.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
+#include "vyre/view.h"
 #include "vyre/vir0.h"
 
 #include <inttypes.h>
@@ -25,11 +25,9 @@
 
 static const char program_name[] = "bench-ir";
 
-#define U32         VYRE_TYPE(VYRE_U32, 1)
-#define F32         VYRE_TYPE(VYRE_F32, 1)
 #define BYTES_A_ROW 44u
 
-enum { RECENT = 8, DEEPEST = 6, WIDTH_ID = 0, TABLE_LIMIT = 64, PARSE_LIMIT = 160 };
+enum { TABLE_LIMIT = 64, PARSE_LIMIT = 160 };
 
 typedef struct bench {
   vyre_module *module; /* used again and again: its memory is there */
@@ -40,115 +38,12 @@ typedef struct bench {
   vyre_bytes text;   /* of source */
   vyre_bytes file;   /* of source, VIR0 */
   uint32_t *scratch; /* of source_rows */
-  vyre_registry *registry;
 } bench;
 
 static void
 check(vyre_status status)
 {
   bench_check(program_name, status);
-}
-
-/* ---- the program ---- */
-
-typedef struct grower {
-  vyre_builder b;
-  vyre_row in, out, var, index;
-  vyre_row recent[DEEPEST + 1][RECENT]; /* floats that may be used, by nesting depth */
-  vyre_row controls[DEEPEST + 1];
-  uint32_t depth, seed;
-} grower;
-
-static uint32_t
-next_random(grower *g, uint32_t below)
-{
-  g->seed = g->seed * 1664525u + 1013904223u;
-  return (g->seed >> 8) % below;
-}
-
-static vyre_row
-any_value(grower *g)
-{
-  return g->recent[g->depth][next_random(g, RECENT)];
-}
-
-static void
-open_control(grower *g)
-{
-  memcpy(g->recent[g->depth + 1], g->recent[g->depth], sizeof(g->recent[0]));
-  if (next_random(g, 3)) {
-    vyre_row test = vyre_build_binary(&g->b, VYRE_OP_flt, any_value(g), any_value(g));
-    g->controls[g->depth] = vyre_build_if(&g->b, test);
-  } else {
-    vyre_row from = vyre_build_const(&g->b, U32, 0), to = vyre_build_const(&g->b, U32, 4), step = vyre_build_const(&g->b, U32, 1);
-    g->controls[g->depth] = vyre_build_for(&g->b, from, to, step);
-  }
-  g->depth++;
-}
-
-static vyre_row
-grow_value(grower *g)
-{
-  static const vyre_opcode ops[] = {VYRE_OP_add, VYRE_OP_sub, VYRE_OP_mul, VYRE_OP_fdiv, VYRE_OP_nmin, VYRE_OP_add, VYRE_OP_mul};
-  vyre_row x = any_value(g), y = any_value(g);
-  switch (next_random(g, 16)) {
-  case 0:
-    return vyre_build_load(&g->b, vyre_build_at(&g->b, g->in, g->index), 0);
-  case 1:
-    return vyre_build_get(&g->b, g->var);
-  case 2:
-    return vyre_build_select(&g->b, vyre_build_binary(&g->b, VYRE_OP_flt, x, y), x, y);
-  case 3:
-    return vyre_build(&g->b, VYRE_OP_fma, F32, 0, 0, 0, x, y, any_value(g));
-  case 4: /* can be folded */
-    x = vyre_build_const(&g->b, F32, 0x3f800000u + next_random(g, 4096));
-    return vyre_build_imm(&g->b, ops[next_random(g, 3)], x, 0x40000000u);
-  case 5:
-  case 6:
-    return vyre_build_imm(&g->b, ops[next_random(g, 3)], x, 0x3f800000u + next_random(g, 256));
-  default:
-    return vyre_build_binary(&g->b, ops[next_random(g, 7)], x, y);
-  }
-}
-
-/* A program of about that many rows: arithmetic, loads and stores, ifs and loops up to six deep, a variable; a third of it dead. */
-static void
-grow_to_depth(vyre_module *module, uint32_t rows, uint32_t deepest)
-{
-  grower g = {.seed = 1};
-  vyre_row program = vyre_build_program(module, "bench", 0, vyre_module_add_input(module, "bench"), &g.b);
-  vyre_row one = vyre_build_const(&g.b, U32, 1);
-  vyre_build_workgroup(&g.b, vyre_build_spec(&g.b, U32, 1, WIDTH_ID), one, one);
-  vyre_type_id floats = vyre_type_runtime_array(module, F32, 0);
-  g.in = vyre_build_buffer(&g.b, floats, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 0);
-  g.out = vyre_build_buffer(&g.b, floats, VYRE_SPACE_STORAGE, 0, 0, 1);
-  g.var = vyre_build_var(&g.b, F32);
-  vyre_row gid = vyre_build(&g.b, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  g.index = vyre_build_lane(&g.b, gid, 0);
-  for (uint32_t i = 0; i < RECENT; i++)
-    g.recent[0][i] = vyre_build_load(&g.b, vyre_build_at(&g.b, g.in, g.index), 0);
-  const vyre_view *view = vyre_module_view(module);
-  while (view->rows < rows) {
-    uint32_t choice = next_random(&g, 64);
-    if (choice == 0 && g.depth < deepest)
-      open_control(&g);
-    else if (choice == 1 && g.depth)
-      vyre_builder_leave(&g.b, g.controls[--g.depth]);
-    else if (choice < 4)
-      vyre_build_store(&g.b, vyre_build_at(&g.b, g.out, g.index), any_value(&g), 0);
-    else if (choice < 6)
-      vyre_build_set(&g.b, g.var, any_value(&g));
-    else
-      g.recent[g.depth][next_random(&g, RECENT)] = grow_value(&g);
-  }
-  vyre_builder_at_end(&g.b, program);
-  check(vyre_module_status(module));
-}
-
-static void
-grow(vyre_module *module, uint32_t rows)
-{
-  grow_to_depth(module, rows, DEEPEST);
 }
 
 /* Makes the sealed module and its text, once for each size. */
@@ -158,7 +53,7 @@ need_source(bench *b, uint32_t rows)
   if (b->source_rows == rows)
     return;
   vyre_module_clear(b->source);
-  grow(b->source, rows);
+  bench_grow(b->source, rows, BENCH_DEEPEST);
   check(vyre_module_seal(b->source, NULL));
   b->text.size = 0;
   check(vyre_text_print(b->source, NULL, &b->text));
@@ -201,7 +96,7 @@ run_build_new(void *user, uint32_t rows)
   uint64_t start = bench_now();
   vyre_module *module;
   check(vyre_module_create(NULL, 0, &module));
-  grow(module, rows);
+  bench_grow(module, rows, BENCH_DEEPEST);
   uint64_t end = bench_now();
   vyre_module_destroy(module);
   return end - start;
@@ -213,7 +108,7 @@ run_build(void *user, uint32_t rows)
   bench *b = user;
   vyre_module_clear(b->module);
   uint64_t start = bench_now();
-  grow(b->module, rows);
+  bench_grow(b->module, rows, BENCH_DEEPEST);
   return bench_now() - start;
 }
 
@@ -230,7 +125,7 @@ run_seal_mixed(void *user, uint32_t rows)
 {
   bench *b = user;
   vyre_module_clear(b->module);
-  grow(b->module, rows);
+  bench_grow(b->module, rows, BENCH_DEEPEST);
   return timed_seal(b);
 }
 
@@ -239,7 +134,7 @@ run_seal_dropped(void *user, uint32_t rows)
 {
   bench *b = user;
   vyre_module_clear(b->module);
-  grow(b->module, rows);
+  bench_grow(b->module, rows, BENCH_DEEPEST);
   check(vyre_module_seal(b->module, NULL));
   const vyre_view *view = vyre_module_view(b->module);
   for (uint32_t row = 1; row < view->rows; row++)
@@ -253,7 +148,7 @@ run_seal_again(void *user, uint32_t rows)
 {
   bench *b = user;
   vyre_module_clear(b->module);
-  grow(b->module, rows);
+  bench_grow(b->module, rows, BENCH_DEEPEST);
   check(vyre_module_seal(b->module, NULL));
   vyre_row_move_before(b->module, (vyre_row){3}, (vyre_row){4}); /* where it is: all must be looked at, nothing moves */
   return timed_seal(b);
@@ -388,7 +283,7 @@ run_interpreter(bench *b, uint32_t rows, uint32_t width)
   static float data[2][1024];
   if (b->flat_rows != rows) {
     vyre_module_clear(b->flat);
-    grow_to_depth(b->flat, rows, 0);
+    bench_grow(b->flat, rows, 0);
     check(vyre_module_seal(b->flat, NULL));
     b->flat_rows = rows;
   }
@@ -402,7 +297,7 @@ run_interpreter(bench *b, uint32_t rows, uint32_t width)
     }
   for (uint32_t i = 0; i < 1024; i++)
     data[0][i] = (float)i;
-  const vyre_spec_value spec = {WIDTH_ID, width};
+  const vyre_spec_value spec = {BENCH_WIDTH_ID, width};
   const vyre_dispatch dispatch = {
       .program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = bindings, .binding_count = count, .specs = &spec, .spec_count = 1};
   uint64_t start = bench_now();
@@ -420,58 +315,6 @@ static uint64_t
 run_interpreter_16(void *user, uint32_t rows)
 {
   return run_interpreter(user, rows, 16);
-}
-
-/* A pass as the manager runs it, with what that costs: analyses, sealing. */
-static uint64_t
-run_pipeline(bench *b, uint32_t rows, const char *text)
-{
-  vyre_module_clear(b->module);
-  grow(b->module, rows);
-  check(vyre_module_seal(b->module, NULL));
-  vyre_pipeline *pipeline;
-  check(vyre_pipeline_parse(b->registry, text, strlen(text), "-passes", &pipeline));
-  uint64_t start = bench_now();
-  check(vyre_pipeline_run(pipeline, b->module, NULL));
-  uint64_t end = bench_now();
-  vyre_pipeline_destroy(pipeline);
-  return end - start;
-}
-
-static uint64_t
-run_canon(void *user, uint32_t rows)
-{
-  return run_pipeline(user, rows, "canon");
-}
-
-static uint64_t
-run_cf(void *user, uint32_t rows)
-{
-  return run_pipeline(user, rows, "cf");
-}
-
-static uint64_t
-run_cprop(void *user, uint32_t rows)
-{
-  return run_pipeline(user, rows, "cprop");
-}
-
-static uint64_t
-run_dce(void *user, uint32_t rows)
-{
-  return run_pipeline(user, rows, "dce");
-}
-
-static uint64_t
-run_licm(void *user, uint32_t rows)
-{
-  return run_pipeline(user, rows, "licm");
-}
-
-static uint64_t
-run_all(void *user, uint32_t rows)
-{
-  return run_pipeline(user, rows, "canon,cf,dce");
 }
 
 /* ---- memory ---- */
@@ -564,12 +407,6 @@ main(int count, char **arguments)
       {"levels", run_levels},
       {"interpret (1 wide)", run_interpreter_1},
       {"interpret (16 wide)", run_interpreter_16},
-      {"canon", run_canon},
-      {"cf", run_cf},
-      {"cprop", run_cprop},
-      {"dce", run_dce},
-      {"licm", run_licm},
-      {"canon,cf,dce", run_all},
   };
   bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
   bench_parse(count, arguments, &options);
@@ -577,11 +414,8 @@ main(int count, char **arguments)
   check(vyre_module_create(NULL, 0, &b.module));
   check(vyre_module_create(NULL, 0, &b.source));
   check(vyre_module_create(NULL, 0, &b.flat));
-  check(vyre_registry_create(NULL, &b.registry));
-  check(vyre_registry_load_core(b.registry));
   bool good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
   good &= print_memory(&b, &options);
-  vyre_registry_destroy(b.registry);
   vyre_bytes_free(&b.text);
   vyre_bytes_free(&b.file);
   free(b.scratch);
