@@ -106,7 +106,7 @@ row_type_id(const vyre_module *module, vyre_row row, uint32_t depth)
   case VYRE_OP_get:
     return v->a[row.id] < v->rows ? v->imm[v->a[row.id]] : 0;
   case VYRE_OP_load:
-    return vyre_path_type(module, (vyre_row){v->a[row.id]});
+    return v->a[row.id] < v->rows ? vyre_path_type(module, (vyre_row){v->a[row.id]}) : 0;
   case VYRE_OP_part:
     return depth < 64 ? part_type_id(module, v->a[row.id], v->imm[row.id], depth + 1) : 0;
   default:

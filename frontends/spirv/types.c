@@ -437,6 +437,39 @@ name_string(import *m, uint32_t at, uint32_t skip)
   return text && length ? vyre_string_intern(m->module, text, length) : 0;
 }
 
+/* The bytes of the largest scalar in it: offsets are multiples of that under any layout. */
+static uint32_t
+grain_of(const import *m, vyre_type_id type)
+{
+  if (type < 256)
+    return VYRE_TYPE_KIND((vyre_type)type) == VYRE_BOOL ? 4 : vyre_kind_bits(VYRE_TYPE_KIND((vyre_type)type)) / 8;
+  const vyre_type_info info = vyre_type_get(m->module, type);
+  uint32_t most = 1;
+  if (info.form == VYRE_FORM_WORDS)
+    return 8; /* a pointer's */
+  if (info.form != VYRE_FORM_STRUCT)
+    return grain_of(m, info.element);
+  for (uint32_t k = 0; k < info.count; k++) {
+    const uint32_t grain = grain_of(m, info.members[k].type);
+    most = grain > most ? grain : most;
+  }
+  return most;
+}
+
+/* Layouts that no rule allows: spirv-val does not look at what only pointers lead to. */
+static bool
+member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre_member *next)
+{
+  if (member->offset == VYRE_OFFSET_AUTO)
+    return true;
+  if (member->offset % 8 != 0 && member->offset % grain_of(m, member->type) != 0)
+    return import_uncovered(m, "struct %u with a member at offset %u, no multiple of its size, is not covered", id, member->offset);
+  if (next && next->offset > member->offset && next->offset - member->offset < vyre_type_get(m->module, member->type).size)
+    return import_uncovered(m, "struct %u with members that overlap (offsets %u, %u) is not covered", id, member->offset,
+                            next->offset);
+  return true;
+}
+
 static vyre_type_id
 make_struct(import *m, uint32_t id, const spv_type *t)
 {
@@ -453,6 +486,9 @@ make_struct(import *m, uint32_t id, const spv_type *t)
     made = import_make_type(m, mb.type, mb.matrix_stride, mb.row_major);
     members[k] = (vyre_member){name_string(m, mb.name, 3), made, mb.offset, mb.access};
   }
+  for (uint32_t k = 0; k < t->count && made; k++)
+    if (!member_is_laid_out(m, id, &members[k], k + 1 < t->count ? &members[k + 1] : NULL))
+      return 0;
   uint16_t flags = m->ids[id].flags;
   if (made)
     made = vyre_type_struct(m->module, name_string(m, m->notes[id].name, 2), members, t->count,

@@ -31,6 +31,16 @@
                "%s = OpTypeStruct %uint\n%ps = OpTypePointer Uniform %s\n%pu = OpTypePointer Uniform %uint\n" \
                "%b = OpVariable %ps Uniform\n" MAIN "%p = OpAccessChain %pu %b %u0\n" __VA_ARGS__ END
 
+/* A struct %s of a vec2 and a uint that only a pointer leads to. */
+#define MODULE_FAR(layout)                                                                                              \
+  "OpCapability Shader\nOpCapability PhysicalStorageBufferAddresses\nOpExtension \"SPV_KHR_physical_storage_buffer\"\n" \
+  "OpMemoryModel PhysicalStorageBuffer64 GLSL450\n" ENTRY "OpDecorate %s Block\n" layout                                \
+  "OpDecorate %ps ArrayStride 16\nOpMemberDecorate %b 0 Offset 0\nOpDecorate %b Block\n" TYPES                          \
+  "%s = OpTypeStruct %v2 %uint\n%ps = OpTypePointer PhysicalStorageBuffer %s\n%b = OpTypeStruct %ps\n"                  \
+  "%pb = OpTypePointer PushConstant %b\n%push = OpVariable %pb PushConstant\n%pps = OpTypePointer PushConstant %ps\n"   \
+  "%pu = OpTypePointer PhysicalStorageBuffer %uint\n" MAIN                                                              \
+  "%p = OpAccessChain %pps %push %u0\n%at = OpLoad %ps %p\n%m = OpAccessChain %pu %at %u1\n%l = OpLoad %uint %m Aligned 4\n" END
+
 /* Not covered, and why: these go through word for word. */
 static const struct {
   const char *text, *message;
@@ -48,13 +58,18 @@ static const struct {
     {"OpCapability FPGALoopControlsINTEL\nOpExtension \"SPV_INTEL_fpga_loop_controls\"\n" LOOP("Unroll|MaxConcurrencyINTEL 4"),
      "control 0x20001 has bits that are not covered"},
     /* promises that are broken: spirv-val approves of it */
-    {MODULE ENTRY "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset "
-                  "0\nOpDecorate %all ArrayStride 64\nOpMemberDecorate %each 0 Offset 0\nOpMemberDecorate %each 0 ColMajor\n"
-                  "OpMemberDecorate %each 0 MatrixStride 64\n" TYPES
-                  "%m2 = OpTypeMatrix %v2 2\n%each = OpTypeStruct %m2\n%all = OpTypeRuntimeArray %each\n%block = OpTypeStruct %all\n"
-                  "%pb = OpTypePointer StorageBuffer %block\n%b = OpVariable %pb StorageBuffer\n%pm = OpTypePointer StorageBuffer "
-                  "%float\n" MAIN "%p = OpAccessChain %pm %b %u0 %u1 %u0 %u0 %u0\n%l = OpLoad %float %p\n" END,
+    {MODULE ENTRY
+     "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\nOpDecorate %block Block\nOpMemberDecorate %block 0 Offset "
+     "0\nOpDecorate %all ArrayStride 64\nOpMemberDecorate %each 0 Offset 0\nOpMemberDecorate %each 0 ColMajor\n"
+     "OpMemberDecorate %each 0 MatrixStride 64\n" TYPES
+     "%m2 = OpTypeMatrix %v2 2\n%each = OpTypeStruct %m2\n%all = OpTypeRuntimeArray %each\n%block = OpTypeStruct %all\n"
+     "%pb = OpTypePointer StorageBuffer %block\n%b = OpVariable %pb StorageBuffer\n%pm = OpTypePointer StorageBuffer "
+     "%float\n" MAIN "%p = OpAccessChain %pm %b %u0 %u1 %u0 %u0 %u0\n%l = OpLoad %float %p\n" END,
      "an array whose elements overlap (stride 64) is not covered"},
+    {MODULE_FAR("OpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 1 Offset 9\n"),
+     "with a member at offset 9, no multiple of its size, is not covered"},
+    {MODULE_FAR("OpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 1 Offset 4\n"),
+     "with members that overlap (offsets 0, 4) is not covered"},
     {DECLARED("NonWritable", "OpStore %p %u1\n"), "OpStore at word 111: it writes what is declared NonWritable"},
     {DECLARED("NonWritable", "%l = OpAtomicIAdd %uint %p %u1 %u0 %u1\n"), "it writes what is declared NonWritable"},
 };

@@ -133,6 +133,31 @@ variables_hold_one_opaque_type(void **state)
   end(&f, "has imm_hi 0x3, which means nothing there");
 }
 
+/* A damaged row is told once, and not followed by those that use it. */
+static void
+loads_from_nowhere_are_not_followed(void **state)
+{
+  (void)state;
+  fixture f;
+  start(&f);
+  const vyre_row buffer = vyre_build_buffer(&f.b, f.pointer, VYRE_SPACE_HANDLE, 0, 0, 0);
+  const vyre_row handle = vyre_build(&f.b, VYRE_OP_load, VYRE_TYPE(VYRE_OPAQUE, 1), 0, 0, 0, buffer, VYRE_NONE, VYRE_NONE);
+  vyre_build_set(&f.b, vyre_build_opaque_var(&f.b, f.pointer), handle);
+  assert_null(vyre_module_seal(f.m, NULL));
+  const vyre_view *v = vyre_module_view(f.m);
+  uint32_t load = v->rows - 1;
+  while (VYRE_ROW_OP(v->op[load]) != VYRE_OP_load)
+    load--;
+  ((uint32_t *)v->a)[load] = 0x7f000000;
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(f.m, &errors);
+  assert_non_null(status);
+  assert_int_equal(errors.count, 1);
+  vyre_status_free(status);
+  vyre_verify_errors_free(&errors);
+  vyre_module_destroy(f.m);
+}
+
 static void
 words_are_an_instruction_s(void **state)
 {
@@ -161,9 +186,8 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_are_what_their_words_say),
-      cmocka_unit_test(composites_are_of_their_parts),
-      cmocka_unit_test(variables_hold_one_opaque_type),
+      cmocka_unit_test(rows_are_what_their_words_say),  cmocka_unit_test(composites_are_of_their_parts),
+      cmocka_unit_test(variables_hold_one_opaque_type), cmocka_unit_test(loads_from_nowhere_are_not_followed),
       cmocka_unit_test(words_are_an_instruction_s),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
