@@ -76,6 +76,7 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(number, "canon,cf,shash,cid") \
   P(cse, "cse")                   \
   P(cprop, "cprop")               \
+  P(dbe, "dbe")                   \
   P(licm, "licm")                 \
   P(dce, "dce")                   \
   P(limits, "limits")             \

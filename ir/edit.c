@@ -21,6 +21,8 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
   uint32_t *const *column = module->column;
   if (table_op_is(module, row.id, VYRE_OP_const))
     table_forget_const(module, row.id);
+  if (VYRE_ROW_FLAGS(column[COLUMN_OP][row.id]) & ~VYRE_ROW_FLAGS(op) & VYRE_ROW_DECO)
+    vyre_row_set_decorations(module, row, NULL, 0);
   column[COLUMN_OP][row.id] = op;
   column[COLUMN_IMM][row.id] = imm;
   column[COLUMN_IMM_HI][row.id] = imm_hi;

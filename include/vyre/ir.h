@@ -240,7 +240,8 @@ vyre_row vyre_build_barrier(vyre_builder *builder, uint32_t order);
 
 /* ---- editing: O(1) each but where said ----------------------------------------------------------------------------------- */
 
-/* op word, payload and operands at once; becomes immediate where b is now a const row and op TAKES_IMM. */
+/* op word, payload and operands at once; without flag DECO no decorations are left; becomes immediate where b is now a const row
+ * and op TAKES_IMM. */
 void vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b,
                       vyre_row c);
 void vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row operand); /* 0 a, 1 b, 2 c */

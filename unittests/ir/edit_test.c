@@ -52,6 +52,13 @@ operands_that_become_constants_become_literals(void **state)
   vyre_row_rewrite(f.m, sum, VYRE_ROW(VYRE_OP_fma, F32, 0), 8, 9, f.x, f.y, f32_one);
   assert_true(f.v->op[sum.id] == VYRE_ROW(VYRE_OP_fma, F32, 0) && f.v->imm[sum.id] == 8 && f.v->imm_hi[sum.id] == 9);
   assert_true(f.v->a[sum.id] == f.x.id && f.v->b[sum.id] == f.y.id && f.v->c[sum.id] == f32_one.id);
+  const uint32_t decoration[] = {42, 0};
+  uint32_t words;
+  vyre_row_set_decorations(f.m, sum, decoration, 2);
+  vyre_row_rewrite(f.m, sum, f.v->op[sum.id], 8, 9, f.x, f.y, f32_one); /* still decorated */
+  assert_non_null(vyre_row_decorations(f.m, sum, &words));
+  vyre_row_rewrite(f.m, sum, VYRE_ROW(VYRE_OP_fma, F32, 0), 8, 9, f.x, f.y, f32_one); /* without the flag without them */
+  assert_null(vyre_row_decorations(f.m, sum, &words));
   vyre_row both = vyre_build_join(&f.b, (vyre_row[]){f.x, f.y}, 2);
   vyre_row_set_operand(f.m, both, 1, seven); /* join takes none */
   assert_int_equal(f.v->b[both.id], seven.id);

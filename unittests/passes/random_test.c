@@ -8,12 +8,19 @@
 #include "random_run.h"
 #include "vyre/passmgr.h"
 
-static const char *const pipelines[] = {"canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm",
-                                        "fixpoint(canon,cf,licm,dce)", "cprop", "fixpoint(canon,cprop,cf,dce)", "cse",
-                                        "limits,canon,cf,shash,cid,cse,dce", "fixpoint(cf,cse,canon,dce)",
-                                        "fixpoint(canon,cprop,cf,cse,licm,cse,dce)",
-                                        /* passes of a test's plugin that live on analyses */
-                                        "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
+static const char *const pipelines[] = {
+    "canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm", "fixpoint(canon,cf,licm,dce)",
+    "cprop", "fixpoint(canon,cprop,cf,dce)", "cse", "limits,canon,cf,shash,cid,cse,dce", "fixpoint(cf,cse,canon,dce)",
+    "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "dbe", "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)",
+    /* passes of a test's plugin that live on analyses */
+    "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
+
+/* What passes have found to do: once in so many programs at least. */
+static const struct {
+  const char *pass, *name;
+  uint32_t programs;
+} counts[] = {{"licm", "rows moved", 1},      {"dbe", "constructs", 1},   {"dbe", "jumps", 4},
+              {"dbe", "rows not reached", 4}, {"dce", "rows removed", 1}, {"cf", "rows folded", 1}};
 
 static vyre_registry *
 open_registry(void)
@@ -39,9 +46,9 @@ is_defined(const vyre_module *module, uint32_t seed)
 /* One program through one pipeline; rows that it takes away are counted. */
 static void
 check_pipeline(const vyre_module *before, const memory *wanted, bool defined, const vyre_pipeline *pipeline, const char *text,
-               uint32_t seed, uint64_t *removed)
+               uint32_t seed, vyre_report *report, uint64_t *removed)
 {
-  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true};
+  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true, .report = report};
   vyre_module *after;
   memory got;
   assert_ok(vyre_module_clone(before, &after), text, seed);
@@ -72,8 +79,10 @@ passes_keep_what_programs_compute(void **state)
   vyre_registry *registry = open_registry();
   vyre_pipeline *parsed[COUNT];
   uint64_t removed[COUNT] = {0}, defined_count = 0;
+  vyre_report *report;
   uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 300);
   (void)state;
+  assert_null(vyre_report_create(NULL, &report));
   for (uint32_t p = 0; p < COUNT; p++)
     assert_ok(vyre_pipeline_parse(registry, pipelines[p], strlen(pipelines[p]), "-passes", &parsed[p]), pipelines[p], 0);
   for (uint32_t end = seed + runs; seed != end; seed++) {
@@ -90,12 +99,18 @@ passes_keep_what_programs_compute(void **state)
     const bool defined = is_defined(module, seed);
     defined_count += defined && (seed & 1);
     for (uint32_t p = 0; p < COUNT; p++)
-      check_pipeline(module, &wanted, defined, parsed[p], pipelines[p], seed, &removed[p]);
+      check_pipeline(module, &wanted, defined, parsed[p], pipelines[p], seed, report, &removed[p]);
     vyre_module_destroy(module);
   }
   assert_true(removed[2] > 10 * (uint64_t)runs); /* the programs have something to remove: dce alone, */
   assert_true(defined_count * 60 > runs);        /* relaxed, and nothing undefined ran */
   assert_true(removed[3] > removed[2]);          /* and more of it once constants are folded */
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    const uint64_t count = vyre_report_count(report, counts[i].pass, counts[i].name);
+    print_message("%s: %llu %s\n", counts[i].pass, (unsigned long long)count, counts[i].name);
+    assert_true(count * counts[i].programs > runs);
+  }
+  vyre_report_destroy(report);
   for (uint32_t p = 0; p < COUNT; p++)
     vyre_pipeline_destroy(parsed[p]);
   vyre_registry_destroy(registry);
