@@ -1,16 +1,14 @@
-/* Structured control flow, and vars as SSA values.
+/* Structured control flow.
  *
- * One survey of the program's rows finds, for each control construct, which vars are written in it.  Then regions are written in
- * order with a map from var to its current value.  Every edge to a merge block, or to a continue target, notes the values of the
- * construct's written vars; where they differ the block gets a phi.  A loop's head has a phi for each var written in the loop,
- * whose second value is patched when the back edge is written.  A var that is set only where the loop is then left has none.  Phis
- * that nothing uses go at the end.
+ * Regions are written in order, with a map from var to its current value (phis.c).  Where the edges to a merge block or a continue
+ * target bring different values the block gets a phi.  A loop's head has a phi for each var written in the loop, which the survey
+ * has found, and whose second value is patched when the back edge is written.
  *
  * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
  * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost
  * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.
  *
- * Cost: rows, plus written vars times edges.  Limit: 1023 nested constructs, as SPIR-V has.
+ * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
@@ -94,7 +92,7 @@ write_leave(vyre_spv *s, uint32_t target)
   /* a switch inside a loop may be left for the loop's end; a loop only so */
   vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
   if (first != scope)
-    s->current.data[s->id[target - s->base]] = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
+    vyre_spv_assign(s, s->id[target - s->base], vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1));
   vyre_spv_jump(s, first, &first->merge_edges, first->merge);
 }
 
@@ -104,12 +102,12 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
 {
   const uint32_t always = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
   for (uint32_t i = 0; i < count && !s->dead && !vyre_spv_failed(s); i++) {
-    const uint32_t flag = vyre_spv_is_flag(s, vars[i]) ? s->current.data[vars[i]] : 0, target = s->vars.data[vars[i]];
+    const uint32_t flag = vyre_spv_is_flag(s, vars[i]) ? s->vars[vars[i]].id : 0, target = s->vars[vars[i]].row;
     if (!flag)
       continue;
     if (flag == always) {
       write_leave(s, target);
-      s->current.data[vars[i]] = 0;
+      vyre_spv_assign(s, vars[i], 0);
       return;
     }
     const uint32_t leaving = s->next_id++, staying = s->next_id++;
@@ -120,7 +118,7 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
     write_leave(s, target);
     vyre_spv_label(s, staying);
     s->dead = false;
-    s->current.data[vars[i]] = 0;
+    vyre_spv_assign(s, vars[i], 0);
   }
 }
 
@@ -129,33 +127,32 @@ static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
   const uint32_t *vars = scope->vars, count = scope->var_count, row = scope->row;
-  const bool left = scope->kind != VYRE_SPV_SELECTION;
+  if (s->outer_loop == row)
+    s->outer_loop = 0;
   vyre_spv_meet(s, scope, &scope->merge_edges, scope->merge);
   s->depth--;
   if (s->dead)
     unreachable(s);
-  else if (left && count)
+  else if (count)
     go_on_leaving(s, vars, count);
-  if (left && (s->use[row - s->base] & VYRE_SPV_CROSSED) && !vyre_spv_failed(s))
-    s->current.data[s->id[row - s->base]] = 0;
+  if ((s->use[row - s->base] & VYRE_SPV_CROSSED) && !vyre_spv_failed(s))
+    vyre_spv_assign(s, s->id[row - s->base], 0);
 }
 
 /* ---- constructs ---- */
 
-/* An arm of a selection: its region, or nothing if there is none. */
-static void
-write_arm(vyre_spv *s, uint32_t row_depth, uint32_t region, uint32_t label, uint32_t head)
+/* An arm of an `if`: its region, or nothing if there is none.  The block that goes on to the merge block; 0: none does. */
+static uint32_t
+write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head)
 {
-  vyre_spv_scope *scope = &s->scopes[row_depth];
-  if (!s->first[region]) {
-    vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
-    return;
-  }
+  if (!s->first[region])
+    return head;
   vyre_spv_label(s, label);
   vyre_spv_region(s, region);
-  scope = &s->scopes[row_depth];
-  if (!s->dead)
-    vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
+  if (s->dead)
+    return 0;
+  vyre_spv_branch(s, merge);
+  return s->block;
 }
 
 /* The innermost loop. */
@@ -192,18 +189,16 @@ write_if(vyre_spv *s, uint32_t row)
     return;
   if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints stand in a merge instruction */
     return;
-  vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SELECTION);
-  if (!scope)
-    return;
-  const uint32_t depth = s->depth - 1, head = s->block;
-  const uint32_t yes = s->first[then] ? s->next_id++ : scope->merge, no = s->first[otherwise] ? s->next_id++ : scope->merge;
-  vyre_spv_save(s, scope);
-  selection_merge(s, scope->merge, s->imm[row]);
+  const uint32_t head = s->block, merge = s->next_id++;
+  const uint32_t yes = s->first[then] ? s->next_id++ : merge, no = s->first[otherwise] ? s->next_id++ : merge;
+  selection_merge(s, merge, s->imm[row]);
   branch_conditional(s, condition, yes, no);
-  write_arm(s, depth, then, yes, head);
-  vyre_spv_restore(s, &s->scopes[depth]);
-  write_arm(s, depth, otherwise, no, head);
-  close_scope(s, &s->scopes[depth]);
+  vyre_spv_arms arms = vyre_spv_arms_begin(s);
+  vyre_spv_arm_end(s, &arms, 0, write_arm(s, then, yes, merge, head));
+  vyre_spv_arm_end(s, &arms, 1, write_arm(s, otherwise, no, merge, head));
+  vyre_spv_arms_meet(s, &arms, row, merge);
+  if (s->dead)
+    unreachable(s);
 }
 
 /* Hints that the version lacks are left out. */
@@ -452,6 +447,7 @@ static void
 write_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
+  uint32_t value;
   if (op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
     vyre_spv_line(s, row);
   switch (op) {
@@ -460,15 +456,17 @@ write_row(vyre_spv *s, uint32_t row)
   case VYRE_OP_buffer:
     return;
   case VYRE_OP_get:
-    s->id[row - s->base] = vyre_spv_or_zero(s, s->aux[s->a[row] - s->base], s->current.data[s->aux[s->a[row] - s->base]]);
+    value = s->aux[s->a[row] - s->base];
+    s->id[row - s->base] = vyre_spv_or_zero(s, value, s->vars[value].id);
     if (s->phis.count)
       vyre_spv_push(s, &s->gets, row);
     return;
   case VYRE_OP_set:
+    value = s->aux[s->a[row] - s->base];
     if (vyre_spv_opcode(s, s->b[row]) == VYRE_OP_get && s->id[s->b[row] - s->base]) /* no use yet */
-      s->current.data[s->aux[s->a[row] - s->base]] = s->id[s->b[row] - s->base];
+      vyre_spv_assign(s, value, s->id[s->b[row] - s->base]);
     else
-      s->current.data[s->aux[s->a[row] - s->base]] = vyre_spv_value(s, s->b[row]);
+      vyre_spv_assign(s, value, vyre_spv_value(s, s->b[row]));
     return;
   case VYRE_OP_if:
     write_if(s, row);
@@ -520,8 +518,11 @@ write_row(vyre_spv *s, uint32_t row)
 void
 vyre_spv_region(vyre_spv *s, uint32_t region)
 {
+  if (++s->nesting > VYRE_SPV_DEPTH + 1)
+    vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
   for (uint32_t row = s->first[region]; row && !s->dead && !vyre_spv_failed(s); row = s->next[row]) {
     s->row = row;
     write_row(s, row);
   }
+  s->nesting--;
 }

@@ -7,16 +7,46 @@
 #include "export.h"
 
 /* Whether a value is the flag of a leave; else it is a var's. */
-bool vyre_spv_is_flag(const vyre_spv *s, uint32_t value);
+static inline bool
+vyre_spv_is_flag(const vyre_spv *s, uint32_t value)
+{
+  return vyre_spv_opcode(s, s->vars[value].row) != VYRE_OP_var;
+}
+uint32_t vyre_spv_zero_of(vyre_spv *s, uint32_t value);
 /* A value's id: where it has none yet, zero of its type. */
-uint32_t vyre_spv_or_zero(vyre_spv *s, uint32_t value, uint32_t id);
-/* A construct begins.  NULL: no memory.  The pointer holds until the next one begins. */
+static inline uint32_t
+vyre_spv_or_zero(vyre_spv *s, uint32_t value, uint32_t id)
+{
+  return id ? id : vyre_spv_zero_of(s, value);
+}
+void vyre_spv_note_change(vyre_spv *s, uint32_t value);
+/* The value is `id` from here on. */
+static inline void
+vyre_spv_assign(vyre_spv *s, uint32_t value, uint32_t id)
+{
+  if (s->vars[value].arm != s->arm)
+    vyre_spv_note_change(s, value);
+  s->vars[value].id = id;
+}
+
+/* The arms of an `if`, each from its begin to its end.  The block that the arm goes on from to the merge block; 0: none. */
+typedef struct vyre_spv_arms {
+  uint32_t around;        /* the arm that the `if` stands in */
+  uint32_t first, second; /* where the changes of each begin */
+  uint32_t blocks[2];
+} vyre_spv_arms;
+vyre_spv_arms vyre_spv_arms_begin(vyre_spv *s);
+void vyre_spv_arm_end(vyre_spv *s, vyre_spv_arms *arms, uint32_t which, uint32_t block);
+/* Begins the merge block of the `if`, with the phis it needs. */
+void vyre_spv_arms_meet(vyre_spv *s, const vyre_spv_arms *arms, uint32_t row, uint32_t label);
+
+/* A construct that can be left begins.  NULL: no memory.  The pointer holds until the next one begins. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);
 /* An edge from `block` with the values of now. */
 void vyre_spv_add_edge(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t block);
 /* The branch that ends the block being written, and its edge. */
 void vyre_spv_jump(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t label);
-/* The values before a construct, for each of its arms. */
+/* The values before a switch, for each of its cases. */
 void vyre_spv_save(vyre_spv *s, vyre_spv_scope *scope);
 void vyre_spv_restore(vyre_spv *s, const vyre_spv_scope *scope);
 /* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows. */

@@ -47,10 +47,24 @@ enum {
 /* gid to subgroup_lt_mask. */
 enum { VYRE_SPV_PLACES = VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1 };
 
-/* A control construct being written.  `vars` are those that are set in it. */
+/* A var as a value of SSA, or the flag of a leave that crosses constructs. */
+typedef struct vyre_spv_var {
+  uint32_t row;      /* the var, or the construct that is left */
+  uint32_t id;       /* its value now; 0: zero, as at the start */
+  uint32_t arm;      /* the arm that it was last changed in; 0: in none */
+  uint32_t last_get; /* the last row that asks for it; 0: none */
+  uint32_t seen;     /* where it stands in a list that is being gone through */
+} vyre_spv_var;
+
+/* What a value was before an arm of an `if` changed it first; behind the arm, what it had become. */
+typedef struct vyre_spv_change {
+  uint32_t value, id, arm;
+} vyre_spv_change;
+
+/* A control construct being written that can be left.  `vars` are those that are set in it. */
 typedef struct vyre_spv_scope {
   uint32_t row;
-  uint32_t kind;        /* VYRE_SPV_SELECTION and so on */
+  uint32_t kind;        /* VYRE_SPV_LOOP, VYRE_SPV_SWITCH */
   uint32_t merge, next; /* labels; next: a loop's continue target */
   const uint32_t *vars;
   uint32_t var_count, head_count;         /* the first head_count of them are written where a loop's back edge is reached from */
@@ -58,7 +72,7 @@ typedef struct vyre_spv_scope {
   vyre_spv_words saved;
 } vyre_spv_scope;
 
-enum { VYRE_SPV_SELECTION, VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
+enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
 /* Scalars that were asked for lately, as most are again: found without a search. */
 #define VYRE_SPV_CACHED 64u
@@ -127,10 +141,14 @@ typedef struct vyre_spv {
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
   uint32_t continuing;      /* how many continuing regions are around */
   uint32_t jumps;           /* seen by the survey: but return and trap */
-  uint32_t value_count;     /* vars, and the flags of crossed leaves */
-  vyre_spv_words vars;      /* the row of each: a var, or the construct that is left */
-  vyre_spv_words current;   /* its value now; 0: zero, as at the start */
-  vyre_spv_words written, stamps, open;
+  uint32_t nesting;         /* regions around */
+  uint32_t outer_loop;      /* the outermost loop around; 0: none */
+  vyre_spv_var *vars;
+  uint32_t value_count, value_capacity;
+  vyre_spv_change *changes; /* of the arms around, inner ones behind outer ones */
+  uint32_t change_count, change_capacity;
+  uint32_t arm, arm_count; /* the arm of an `if` that is being written, 0: none; how many there were */
+  vyre_spv_words written, open;
   vyre_spv_scope *scopes;
   uint32_t depth, scope_capacity;
   vyre_string line_file;
@@ -160,6 +178,15 @@ vyre_spv_room(vyre_spv *s, vyre_spv_words *words, size_t count)
   uint32_t *at = words->data + words->count;
   words->count += count;
   return at;
+}
+/* Room for any number of words at the end; NULL: out of memory. */
+static inline uint32_t *
+vyre_spv_reserve(vyre_spv *s, vyre_spv_words *words, size_t count)
+{
+  if (words->capacity - words->count < count && !vyre_spv_grow(s, words, count))
+    return NULL;
+  words->count += count;
+  return words->data + words->count - count;
 }
 static inline void
 vyre_spv_push(vyre_spv *s, vyre_spv_words *words, uint32_t word)

@@ -158,7 +158,8 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   memset(s->use, 0, count);
   s->interface.count = 0;
   s->builtins_used = 0;
-  s->depth = 0;
+  s->depth = s->nesting = s->outer_loop = 0;
+  s->arm = s->arm_count = s->change_count = 0;
   s->dead = s->fell = false;
   s->phis.count = s->gets.count = s->flags.count = 0;
   s->continuing = s->break_condition = 0;

@@ -1,36 +1,136 @@
 /* Vars as SSA values: the current value of each, the values that edges bring, and the phis where they differ.
  *
- * A var that is set only where a loop is then left has no phi at the loop's head; phis that nothing uses are taken out at the end.
+ * An `if` has two edges at most: what its arms change is noted as they change it, and undone behind each.  Constructs that can be
+ * left have any number of edges, and a list of what is set in them, by the survey.
  *
- * Cost: written vars times edges.
+ * A var that is set only where a loop is then left has no phi at the loop's head, and one that nothing asks for later has none
+ * anywhere; phis that nothing uses all the same are taken out at the end.
+ *
+ * Cost: rows that set, plus vars set in a construct that can be left times its edges.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
 #include <string.h>
 
-bool
-vyre_spv_is_flag(const vyre_spv *s, uint32_t value)
-{
-  return vyre_spv_opcode(s, s->vars.data[value]) != VYRE_OP_var;
-}
-
 static uint32_t
 type_of(vyre_spv *s, uint32_t value)
 {
-  return vyre_spv_is_flag(s, value) ? vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1))
-                                    : vyre_spv_type_of_row(s, s->vars.data[value]);
+  return vyre_spv_is_flag(s, value) ? vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)) : vyre_spv_type_of_row(s, s->vars[value].row);
 }
 
 uint32_t
-vyre_spv_or_zero(vyre_spv *s, uint32_t value, uint32_t id)
+vyre_spv_zero_of(vyre_spv *s, uint32_t value)
 {
-  if (id)
-    return id;
   const uint32_t type = type_of(s, value);
-  const bool opaque = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->vars.data[value])) == VYRE_OPAQUE;
+  const bool opaque = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->vars[value].row)) == VYRE_OPAQUE;
   return opaque ? vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL) : vyre_spv_null(s, type);
 }
+
+/* The row that no value needs a phi behind which nothing asks for later: of a construct in a loop, the outermost one around it, for
+ * what it writes may be asked for in the next round; else the last row in it. */
+static uint32_t
+last_before(const vyre_spv *s, uint32_t row)
+{
+  if (s->outer_loop)
+    return s->outer_loop;
+  while (s->last[row])
+    row = s->last[row];
+  return row;
+}
+
+/* ---- the arms of an `if` ---- */
+
+void
+vyre_spv_note_change(vyre_spv *s, uint32_t value)
+{
+  vyre_spv_var *var = &s->vars[value];
+  if (s->change_count == s->change_capacity) {
+    const uint32_t capacity = s->change_capacity ? s->change_capacity * 2 : 64;
+    vyre_spv_change *changes = vyre_spv_memory(s, capacity * sizeof(*changes));
+    if (!changes)
+      return;
+    if (s->change_count)
+      memcpy(changes, s->changes, s->change_count * sizeof(*changes));
+    s->changes = changes;
+    s->change_capacity = capacity;
+  }
+  s->changes[s->change_count++] = (vyre_spv_change){value, var->id, var->arm};
+  var->arm = s->arm;
+}
+
+vyre_spv_arms
+vyre_spv_arms_begin(vyre_spv *s)
+{
+  const vyre_spv_arms arms = {.around = s->arm, .first = s->change_count};
+  s->arm = ++s->arm_count;
+  return arms;
+}
+
+/* The values are those before the `if` again, and what they had become stands in the changes. */
+void
+vyre_spv_arm_end(vyre_spv *s, vyre_spv_arms *arms, uint32_t which, uint32_t block)
+{
+  for (uint32_t i = which ? arms->second : arms->first; i < s->change_count; i++) {
+    vyre_spv_change *change = &s->changes[i];
+    vyre_spv_var *var = &s->vars[change->value];
+    const uint32_t id = var->id;
+    var->id = change->id;
+    var->arm = change->arm;
+    change->id = id;
+    if (which)
+      var->seen = i;
+  }
+  arms->blocks[which] = block;
+  if (which) {
+    s->arm = arms->around;
+  } else {
+    arms->second = s->change_count;
+    s->arm = ++s->arm_count;
+  }
+  s->dead = false;
+}
+
+static uint32_t
+phi_of_two(vyre_spv *s, const vyre_spv_arms *arms, uint32_t value, const uint32_t ids[2])
+{
+  uint32_t operands[6] = {type_of(s, value), 0, vyre_spv_or_zero(s, value, ids[0]), arms->blocks[0], 0, arms->blocks[1]};
+  operands[4] = vyre_spv_or_zero(s, value, ids[1]);
+  operands[1] = s->next_id++;
+  vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
+  vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
+  return operands[1];
+}
+
+/* The changes of both arms are taken off as they are read, and those of the arm around, which are no more, put in their place. */
+void
+vyre_spv_arms_meet(vyre_spv *s, const vyre_spv_arms *arms, uint32_t row, uint32_t label)
+{
+  const uint32_t end = s->change_count, last = last_before(s, row);
+  vyre_spv_label(s, label);
+  s->change_count = arms->first;
+  s->dead = !arms->blocks[0] && !arms->blocks[1];
+  for (uint32_t i = arms->first; i < end && !s->dead && !vyre_spv_failed(s); i++) {
+    const uint32_t value = s->changes[i].value, id = s->changes[i].id, before = s->vars[value].id, other = s->vars[value].seen;
+    uint32_t ids[2] = {id, before};
+    if (i >= arms->second) {
+      if (s->vars[value].seen != i) /* both arms changed it */
+        continue;
+      ids[0] = before;
+      ids[1] = id;
+    } else if (other >= arms->second && other < end && s->changes[other].value == value) {
+      ids[1] = s->changes[other].id;
+      s->vars[value].seen = UINT32_MAX;
+    }
+    uint32_t result = arms->blocks[0] ? ids[0] : ids[1];
+    if (arms->blocks[0] && arms->blocks[1] && ids[0] != ids[1] && s->vars[value].last_get > last)
+      result = phi_of_two(s, arms, value, ids);
+    if (result != before)
+      vyre_spv_assign(s, value, result);
+  }
+}
+
+/* ---- constructs that can be left ---- */
 
 vyre_spv_scope *
 vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
@@ -51,6 +151,8 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
   const uint32_t *written = s->written.data + s->aux[row - s->base];
   scope->row = row;
   scope->kind = kind;
+  if (kind == VYRE_SPV_LOOP && !s->outer_loop)
+    s->outer_loop = row;
   scope->merge = s->next_id++;
   scope->next = kind == VYRE_SPV_LOOP ? s->next_id++ : 0;
   scope->var_count = written[0];
@@ -63,9 +165,12 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
 void
 vyre_spv_add_edge(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t block)
 {
-  vyre_spv_push(s, edges, block);
+  uint32_t *const edge = vyre_spv_reserve(s, edges, 1 + scope->var_count);
+  if (!edge)
+    return;
+  edge[0] = block;
   for (uint32_t i = 0; i < scope->var_count; i++)
-    vyre_spv_push(s, edges, s->current.data[scope->vars[i]]);
+    edge[1 + i] = s->vars[scope->vars[i]].id;
 }
 
 /* The branch that ends the block being written. */
@@ -81,14 +186,14 @@ void
 vyre_spv_save(vyre_spv *s, vyre_spv_scope *scope)
 {
   for (uint32_t i = 0; i < scope->var_count; i++)
-    vyre_spv_push(s, &scope->saved, s->current.data[scope->vars[i]]);
+    vyre_spv_push(s, &scope->saved, s->vars[scope->vars[i]].id);
 }
 
 void
 vyre_spv_restore(vyre_spv *s, const vyre_spv_scope *scope)
 {
   for (uint32_t i = 0; i < scope->var_count && !s->out_of_memory; i++)
-    s->current.data[scope->vars[i]] = scope->saved.data[i];
+    vyre_spv_assign(s, scope->vars[i], scope->saved.data[i]);
   s->dead = false;
 }
 
@@ -98,6 +203,8 @@ vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *ed
 {
   const uint32_t stride = scope->var_count + 1;
   const size_t count = edges->count / stride;
+  /* a case that is fallen into, and a continuing region, may ask themselves */
+  const uint32_t last = edges == &scope->merge_edges || s->outer_loop ? last_before(s, scope->row) : scope->row;
   vyre_spv_label(s, label);
   s->dead = count == 0;
   if (vyre_spv_failed(s) || count == 0)
@@ -107,8 +214,8 @@ vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *ed
     bool same = true;
     for (size_t edge = 1; edge < count && same; edge++)
       same = first[edge * stride] == first[0];
-    if (same) {
-      s->current.data[value] = first[0];
+    if (same || s->vars[value].last_get <= last) {
+      vyre_spv_assign(s, value, first[0]);
       continue;
     }
     const uint32_t type = type_of(s, value), id = s->next_id++;
@@ -126,7 +233,7 @@ vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *ed
       vyre_spv_push(s, &s->code, vyre_spv_or_zero(s, value, first[edge * stride]));
       vyre_spv_push(s, &s->code, edges->data[edge * stride]);
     }
-    s->current.data[value] = id;
+    vyre_spv_assign(s, value, id);
   }
 }
 
@@ -137,11 +244,13 @@ vyre_spv_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
   const size_t start = s->code.count;
   for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
     const uint32_t value = scope->vars[i];
-    const uint32_t type = type_of(s, value), initial = vyre_spv_or_zero(s, value, s->current.data[value]), id = s->next_id++;
+    if (s->vars[value].last_get <= s->outer_loop)
+      continue;
+    const uint32_t type = type_of(s, value), initial = vyre_spv_or_zero(s, value, s->vars[value].id), id = s->next_id++;
     const uint32_t operands[6] = {type, id, initial, before, id, 0};
     vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-    s->current.data[value] = id;
+    vyre_spv_assign(s, value, id);
   }
   return start;
 }
@@ -152,8 +261,10 @@ vyre_spv_patch_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool
 {
   for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
     const uint32_t value = scope->vars[i];
+    if (s->vars[value].last_get <= s->outer_loop)
+      continue;
     if (live)
-      s->code.data[start + 5] = vyre_spv_or_zero(s, value, s->current.data[value]);
+      s->code.data[start + 5] = vyre_spv_or_zero(s, value, s->vars[value].id);
     s->code.data[start + 6] = s->block;
     start += 7;
   }
@@ -161,21 +272,30 @@ vyre_spv_patch_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool
 
 /* ---- phis that nothing uses ---- */
 
-/* The phi is used: so are those that it uses. */
+/* Where the phi of that id stands, if it was not known to be used; it is now.  Else 0. */
+static uint32_t
+take_phi(vyre_spv *s, uint32_t id, uint32_t first_id)
+{
+  const uint32_t at = id - first_id, offset = at < s->marks.count ? s->marks.data[at] : 0;
+  if (offset)
+    s->marks.data[at] = 0;
+  return offset;
+}
+
+/* The id is used: if it is a phi's, so are those that it uses. */
 static void
 use_phi(vyre_spv *s, uint32_t id, uint32_t first_id)
 {
   const uint32_t *code = s->code.data;
+  uint32_t offset = take_phi(s, id, first_id);
   s->scratch.count = 0;
-  vyre_spv_push(s, &s->scratch, id);
-  while (s->scratch.count && !vyre_spv_failed(s)) {
-    const uint32_t at = s->scratch.data[--s->scratch.count] - first_id;
-    const uint32_t offset = at < s->marks.count ? s->marks.data[at] : 0;
-    if (!offset)
-      continue;
-    s->marks.data[at] = 0;
-    for (uint32_t i = 3; i < code[offset] >> 16; i += 2)
-      vyre_spv_push(s, &s->scratch, code[offset + i]);
+  while (offset) {
+    for (uint32_t i = 3; i < code[offset] >> 16; i += 2) {
+      const uint32_t other = take_phi(s, code[offset + i], first_id);
+      if (other)
+        vyre_spv_push(s, &s->scratch, other);
+    }
+    offset = s->scratch.count && !vyre_spv_failed(s) ? s->scratch.data[--s->scratch.count] : 0;
   }
 }
 

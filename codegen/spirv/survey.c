@@ -1,14 +1,25 @@
-/* The survey of a program before it is written: what is set where, and which rows are used how.  One pass over its rows.
+/* The survey of a program before it is written: which vars are set in each construct that can be left, the last row that asks for
+ * each var, and which rows are used how.  One pass over its rows, most of which tell nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
+#include <string.h>
+
 static uint32_t
-new_value(vyre_spv *s, uint32_t row)
+new_value(vyre_spv *s, uint32_t row, uint32_t last_get)
 {
-  vyre_spv_push(s, &s->vars, row);
-  vyre_spv_push(s, &s->current, 0);
-  vyre_spv_push(s, &s->stamps, 0);
+  if (s->value_count == s->value_capacity) {
+    const uint32_t capacity = s->value_capacity ? s->value_capacity * 2 : 64;
+    vyre_spv_var *vars = vyre_spv_memory(s, capacity * sizeof(*vars));
+    if (!vars)
+      return 0;
+    if (s->value_count)
+      memcpy(vars, s->vars, s->value_count * sizeof(*vars));
+    s->vars = vars;
+    s->value_capacity = capacity;
+  }
+  s->vars[s->value_count] = (vyre_spv_var){.row = row, .last_get = last_get};
   return s->value_count++;
 }
 
@@ -21,6 +32,19 @@ push_write(vyre_spv *s, uint32_t value)
 {
   vyre_spv_push(s, &s->open, value);
   vyre_spv_push(s, &s->open, 0);
+}
+
+/* The value of the var that a get or set names. */
+static vyre_spv_var *
+survey_var(vyre_spv *s, uint32_t row)
+{
+  const uint32_t var = s->a[row];
+  if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var)
+    return &s->vars[s->aux[var - s->base]];
+  s->row = row;
+  vyre_spv_fail(s, "a %s of row %u, which is no var\nFix: verify the module before writing it",
+                vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
+  return NULL;
 }
 
 static void
@@ -58,67 +82,9 @@ survey_leave(vyre_spv *s, uint32_t row)
     return;
   if (!(s->use[target - s->base] & VYRE_SPV_CROSSED)) {
     s->use[target - s->base] |= VYRE_SPV_CROSSED;
-    s->id[target - s->base] = new_value(s, target);
+    s->id[target - s->base] = new_value(s, target, UINT32_MAX);
   }
   push_write(s, s->id[target - s->base]);
-}
-
-static void
-survey_row(vyre_spv *s, uint32_t row)
-{
-  const vyre_opcode op = vyre_spv_opcode(s, row);
-  switch (op) {
-  case VYRE_OP_var:
-    s->aux[row - s->base] = new_value(s, row);
-    break;
-  case VYRE_OP_set:
-    if (s->a[row] <= s->base || s->a[row] >= row || vyre_spv_opcode(s, s->a[row]) != VYRE_OP_var)
-      vyre_spv_fail(s, "a set of row %u, which is no var\nFix: verify the module before writing it", s->a[row]);
-    else
-      push_write(s, s->aux[s->a[row] - s->base]);
-    break;
-  case VYRE_OP_leave:
-    survey_leave(s, row);
-    s->jumps++;
-    break;
-  case VYRE_OP_break:
-  case VYRE_OP_continue:
-  case VYRE_OP_fallthrough:
-    s->jumps++;
-    break;
-  case VYRE_OP_copy:
-  case VYRE_OP_async_copy:
-    use_pointer(s, s->b[row]);
-    use_pointer(s, s->a[row]);
-    break;
-  case VYRE_OP_matmat:
-    use_matrix(s, s->a[row]);
-    use_matrix(s, s->b[row]);
-    break;
-  case VYRE_OP_vecmat:
-    use_matrix(s, s->b[row]);
-    break;
-  case VYRE_OP_matvec:
-  case VYRE_OP_transpose:
-  case VYRE_OP_determinant:
-  case VYRE_OP_inverse:
-    use_matrix(s, s->a[row]);
-    break;
-  case VYRE_OP_load:
-  case VYRE_OP_store:
-    use_pointer(s, s->a[row]);
-    break;
-  case VYRE_OP_opaque:
-  case VYRE_OP_opaque_pure:
-  case VYRE_OP_opaque_read:
-  case VYRE_OP_opaque_write:
-    vyre_spv_survey_opaque(s, row);
-    break;
-  default:
-    if (vyre_op_is_atomic(op))
-      use_pointer(s, s->a[row]);
-    break;
-  }
 }
 
 /* What follows the jump that a region ends with: 0 is what follows the region, and a loop's next round. */
@@ -154,86 +120,213 @@ survey_close_region(vyre_spv *s, uint32_t region, size_t start, uint32_t jumps)
       s->open.data[i + 1] = reach;
 }
 
-/* A construct ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge of a loop first,
- * and stays for the construct around it. */
+/* A construct that can be left ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge
+ * of a loop first, and stays for the construct around it. */
 static void
 survey_close(vyre_spv *s, uint32_t row, size_t start)
 {
   const bool crossed = (s->use[row - s->base] & VYRE_SPV_CROSSED) != 0;
+  uint32_t *const open = s->open.data;
   size_t kept = start;
   for (size_t i = start; i < s->open.count; i += 2) {
-    const uint32_t value = s->open.data[i], reach = s->open.data[i + 1], seen = s->stamps.data[value];
+    const uint32_t value = open[i], reach = open[i + 1], seen = s->vars[value].seen;
     if (crossed && value == s->id[row - s->base])
       continue;
-    if (seen >= start && seen < kept && s->open.data[seen] == value) {
-      if (s->open.data[seen + 1] != reach)
-        s->open.data[seen + 1] = 0;
+    if (seen >= start && seen < kept && open[seen] == value) {
+      if (open[seen + 1] != reach)
+        open[seen + 1] = 0;
       continue;
     }
-    s->stamps.data[value] = (uint32_t)kept;
-    s->open.data[kept++] = value;
-    s->open.data[kept++] = reach;
+    s->vars[value].seen = (uint32_t)kept;
+    open[kept++] = value;
+    open[kept++] = reach;
   }
   s->open.count = kept;
   s->aux[row - s->base] = (uint32_t)s->written.count;
-  vyre_spv_push(s, &s->written, (uint32_t)(kept - start) / 2);
-  vyre_spv_push(s, &s->written, 0);
-  uint32_t heads = 0;
-  for (int tail = 0; tail < 2; tail++) {
-    for (size_t i = start; i < kept && !vyre_spv_failed(s); i += 2) {
-      const uint32_t value = s->open.data[i];
-      const bool head = s->open.data[i + 1] == 0 && vyre_spv_opcode(s, s->vars.data[value]) == VYRE_OP_var;
-      if (head != (tail == 0))
-        continue;
-      heads += head;
-      vyre_spv_push(s, &s->written, value);
+  uint32_t *written = vyre_spv_reserve(s, &s->written, 2 + (kept - start) / 2), heads = 0, next = 2;
+  if (!written)
+    return;
+  for (int tail = 0; tail < 2; tail++)
+    for (size_t i = start; i < kept; i += 2) {
+      const bool head = open[i + 1] == 0 && vyre_spv_opcode(s, s->vars[open[i]].row) == VYRE_OP_var;
+      heads += head && !tail;
+      if (head == !tail)
+        written[next++] = open[i];
     }
-  }
-  if (!vyre_spv_failed(s))
-    s->written.data[s->aux[row - s->base] + 1] = heads;
-  for (size_t i = start; i < kept && !vyre_spv_failed(s); i += 2)
-    if (s->open.data[i + 1] == row)
-      s->open.data[i + 1] = 0;
+  written[0] = next - 2;
+  written[1] = heads;
+  for (size_t i = start; i < kept; i += 2)
+    if (open[i + 1] == row)
+      open[i + 1] = 0;
 }
 
+/* Rows with children that the survey stands in, from the outermost construct that can be left on: three words each, the row, where
+ * its part of `open` begins, the jumps before it.  What is written elsewhere needs no list. */
 static void
 survey_end(vyre_spv *s, const uint32_t open[3])
 {
-  const uint32_t row = open[0], start = open[1];
+  const uint32_t row = open[0];
+  const vyre_opcode op = vyre_spv_opcode(s, row);
   if (vyre_spv_failed(s))
     return;
-  if (vyre_op_infos[vyre_spv_opcode(s, row)].flags & VYRE_OP_REGIONS)
-    survey_close(s, row, start);
-  else
-    survey_close_region(s, row, start, s->jumps - open[2]);
+  if (is_left_by_leave(op))
+    survey_close(s, row, open[1]);
+  else if (op != VYRE_OP_if)
+    survey_close_region(s, row, open[1], s->jumps - open[2]);
+}
+
+static void
+survey_leave_to(vyre_spv *s, uint32_t parent)
+{
+  vyre_spv_words *const nest = &s->scratch;
+  if (nest->count == 0)
+    return;
+  while (nest->count && nest->data[nest->count - 3] != parent) {
+    nest->count -= 3;
+    survey_end(s, nest->data + nest->count);
+  }
+  if (nest->count == 0)
+    s->open.count = 0;
+}
+
+static void
+survey_enter(vyre_spv *s, uint32_t row)
+{
+  uint32_t *const entry = vyre_spv_room(s, &s->scratch, 3);
+  entry[0] = row;
+  entry[1] = (uint32_t)s->open.count;
+  entry[2] = s->jumps;
+}
+
+/* What a row tells the survey; most tell nothing. */
+enum { NOTHING, VAR, GET, SET, LEAVE, JUMP, REGION, CONSTRUCT, POINTER_A, POINTERS_AB, MATRIX_A, MATRIX_B, MATRICES_AB, OPAQUE };
+
+static const uint8_t tells[VYRE_OP__COUNT] = {
+    [VYRE_OP_var] = VAR,
+    [VYRE_OP_get] = GET,
+    [VYRE_OP_set] = SET,
+    [VYRE_OP_leave] = LEAVE,
+    [VYRE_OP_break] = JUMP,
+    [VYRE_OP_continue] = JUMP,
+    [VYRE_OP_fallthrough] = JUMP,
+    [VYRE_OP_if] = REGION,
+    [VYRE_OP_region] = REGION,
+    [VYRE_OP_body] = REGION,
+    [VYRE_OP_case] = REGION,
+    [VYRE_OP_for] = CONSTRUCT,
+    [VYRE_OP_loop] = CONSTRUCT,
+    [VYRE_OP_switch] = CONSTRUCT,
+    [VYRE_OP_block] = CONSTRUCT,
+    [VYRE_OP_load] = POINTER_A,
+    [VYRE_OP_store] = POINTER_A,
+    [VYRE_OP_atomic_load] = POINTER_A,
+    [VYRE_OP_atomic_store] = POINTER_A,
+    [VYRE_OP_atomic_exchange] = POINTER_A,
+    [VYRE_OP_atomic_compare_exchange] = POINTER_A,
+    [VYRE_OP_atomic_add] = POINTER_A,
+    [VYRE_OP_atomic_sub] = POINTER_A,
+    [VYRE_OP_atomic_umin] = POINTER_A,
+    [VYRE_OP_atomic_umax] = POINTER_A,
+    [VYRE_OP_atomic_smin] = POINTER_A,
+    [VYRE_OP_atomic_smax] = POINTER_A,
+    [VYRE_OP_atomic_and] = POINTER_A,
+    [VYRE_OP_atomic_or] = POINTER_A,
+    [VYRE_OP_atomic_xor] = POINTER_A,
+    [VYRE_OP_atomic_fadd] = POINTER_A,
+    [VYRE_OP_atomic_fmin] = POINTER_A,
+    [VYRE_OP_atomic_fmax] = POINTER_A,
+    [VYRE_OP_copy] = POINTERS_AB,
+    [VYRE_OP_async_copy] = POINTERS_AB,
+    [VYRE_OP_matvec] = MATRIX_A,
+    [VYRE_OP_transpose] = MATRIX_A,
+    [VYRE_OP_determinant] = MATRIX_A,
+    [VYRE_OP_inverse] = MATRIX_A,
+    [VYRE_OP_vecmat] = MATRIX_B,
+    [VYRE_OP_matmat] = MATRICES_AB,
+    [VYRE_OP_opaque] = OPAQUE,
+    [VYRE_OP_opaque_pure] = OPAQUE,
+    [VYRE_OP_opaque_read] = OPAQUE,
+    [VYRE_OP_opaque_write] = OPAQUE,
+};
+
+/* A row of control flow, or one that writes a var. */
+static void
+survey_control(vyre_spv *s, uint32_t row, uint32_t tell)
+{
+  vyre_spv_words *const nest = &s->scratch;
+  vyre_spv_var *var;
+  survey_leave_to(s, s->parent[row]);
+  switch (tell) {
+  case SET:
+    var = survey_var(s, row);
+    if (var && nest->count)
+      push_write(s, (uint32_t)(var - s->vars));
+    break;
+  case LEAVE:
+    survey_leave(s, row);
+    s->jumps++;
+    break;
+  case JUMP:
+    s->jumps++;
+    break;
+  default:
+    if (tell == CONSTRUCT || nest->count)
+      survey_enter(s, row);
+    break;
+  }
+}
+
+static void
+survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
+{
+  vyre_spv_var *var;
+  switch (tell) {
+  case VAR:
+    s->aux[row - s->base] = new_value(s, row, 0);
+    break;
+  case GET:
+    var = survey_var(s, row);
+    if (var)
+      var->last_get = row;
+    break;
+  case POINTERS_AB:
+    use_pointer(s, s->b[row]);
+    use_pointer(s, s->a[row]);
+    break;
+  case POINTER_A:
+    use_pointer(s, s->a[row]);
+    break;
+  case MATRICES_AB:
+    use_matrix(s, s->a[row]);
+    use_matrix(s, s->b[row]);
+    break;
+  case MATRIX_A:
+    use_matrix(s, s->a[row]);
+    break;
+  case MATRIX_B:
+    use_matrix(s, s->b[row]);
+    break;
+  case OPAQUE:
+    vyre_spv_survey_opaque(s, row);
+    break;
+  default:
+    survey_control(s, row, tell);
+    break;
+  }
 }
 
 void
 vyre_spv_survey(vyre_spv *s)
 {
-  vyre_spv_words *const nest = &s->scratch; /* a row with children, where its part of `open` begins, the jumps before it */
   s->value_count = s->jumps = 0;
-  nest->count = s->vars.count = s->current.count = s->stamps.count = s->open.count = s->written.count = 0;
-  for (uint32_t row = s->base + 1; row < s->end && !vyre_spv_failed(s); row++) {
-    const vyre_opcode op = vyre_spv_opcode(s, row);
-    const uint32_t flags = vyre_op_infos[op].flags;
-    if ((flags & VYRE_OP_PURE) && (op < VYRE_OP_matvec || op > VYRE_OP_inverse))
-      continue; /* most rows, and they tell nothing */
-    s->row = row;
-    while (nest->count && nest->data[nest->count - 3] != s->parent[row]) {
-      nest->count -= 3;
-      survey_end(s, nest->data + nest->count);
-    }
-    survey_row(s, row);
-    if (flags & (VYRE_OP_REGIONS | VYRE_OP_REGION)) {
-      vyre_spv_push(s, nest, row);
-      vyre_spv_push(s, nest, (uint32_t)s->open.count);
-      vyre_spv_push(s, nest, s->jumps);
-      if (nest->count / 6 > VYRE_SPV_DEPTH)
-        vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
-    }
+  s->scratch.count = s->open.count = s->written.count = 0;
+  for (uint32_t row = s->base + 1; row < s->end; row++) {
+    const uint32_t tell = tells[vyre_spv_opcode(s, row)];
+    if (tell == NOTHING)
+      continue;
+    if (vyre_spv_failed(s))
+      return;
+    survey_row(s, row, tell);
   }
-  for (; nest->count && !vyre_spv_failed(s); nest->count -= 3)
-    survey_end(s, nest->data + nest->count - 3);
-  s->row = 0;
+  survey_leave_to(s, 0);
 }
