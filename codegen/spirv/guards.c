@@ -257,6 +257,8 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
        opcode != VYRE_OP_nclamp) ||
       info->undefined == VYRE_UNDEFINED_DOMAIN || info->undefined == VYRE_UNDEFINED_LANE_RANGE)
     return 0;
+  if (info->undefined == VYRE_UNDEFINED_BITFIELD_RANGE && vyre_kind_bits(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))) != 32)
+    return 0; /* widths.c has guards of its own */
   guard g = {.s = s, .type = vyre_spv_row_type(s, s->a[row])};
   g.bools = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(g.type));
   g.type_id = vyre_spv_value_type(s, g.type);
