@@ -162,7 +162,7 @@ choose(glsl *g, uint32_t row, uint32_t user, bool twice)
   const bool reads = (info_of(g, row)->flags & VYRE_OP_READS) != 0;
   g->form[i] = GLSL_NAMED;
   const bool picks = glsl_is(g, row, VYRE_OP_lane) || glsl_is(g, row, VYRE_OP_part);
-  const bool named = picks && (g->chain[i] > LONGEST_CHAIN || (twice && glsl_is_constant_expression(g, row, 0)));
+  const bool named = picks && (g->chain[i] > LONGEST_CHAIN || g->pinned[i] || (twice && glsl_is_constant_expression(g, row, 0)));
   if (goes_inside_always(g, row) && !named) {
     g->form[i] = GLSL_INLINE;
     return;
