@@ -81,14 +81,12 @@ take(reader *r, vyre_word_kind kind)
 static bool
 take_string(reader *r)
 {
-  while (r->at < r->count) {
-    const uint32_t word = r->words[r->at];
+  size_t length;
+  if (!vyre_words_string(r->words + r->at, r->count - r->at, &length))
+    return false;
+  for (size_t k = 0; k <= length / sizeof(uint32_t); k++)
     (void)take(r, VYRE_WORD_KIND_LITERAL);
-    for (unsigned byte = 0; byte < 4; byte++)
-      if ((word >> 8 * byte & 255u) == 0)
-        return true;
-  }
-  return false;
+  return true;
 }
 
 static bool take_operands(reader *r, const char *letters);
@@ -170,4 +168,12 @@ vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out)
   const instruction *i = find(words[0] & 0xffffu);
   reader r = {words, 1, count, out};
   return i && take_operands(&r, i->operands) && r.at == count;
+}
+
+const char *
+vyre_words_string(const uint32_t *words, uint32_t count, size_t *out_length)
+{
+  const char *text = (const char *)words, *zero = count ? memchr(text, 0, (size_t)count * sizeof(*words)) : NULL;
+  *out_length = zero ? (size_t)(zero - text) : 0;
+  return zero ? text : NULL;
 }

@@ -14,8 +14,8 @@ static const char *
 text_of(const uint32_t *words, uint32_t skip)
 {
   const uint32_t count = words[0] >> 16;
-  const char *text = (const char *)(words + skip);
-  return count > skip && memchr(text, 0, (size_t)(count - skip) * sizeof(*words)) ? text : NULL;
+  size_t length;
+  return vyre_words_string(words + skip, count > skip ? count - skip : 0, &length);
 }
 
 /* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */

@@ -85,10 +85,7 @@ import_part(import *m)
 const char *
 import_text(const import *m, uint32_t word, uint32_t end, size_t *out_length)
 {
-  const char *text = (const char *)(m->words + word);
-  const char *zero = word < end ? memchr(text, 0, (size_t)(end - word) * sizeof(uint32_t)) : NULL;
-  *out_length = zero ? (size_t)(zero - text) : 0;
-  return zero ? text : NULL;
+  return vyre_words_string(m->words + word, word < end ? end - word : 0, out_length);
 }
 
 const char *

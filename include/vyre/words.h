@@ -28,6 +28,8 @@ uint32_t vyre_words_find(const char *name, size_t length);
 /* The kind of each word behind the first of an instruction of `count` words, into out[1] to out[count - 1].  False: the grammar
  * does not have it so. */
 bool vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out);
+/* The string at `words`, which ends before words[count]; NULL: it does not.  Its length in bytes: it has length / 4 + 1 words. */
+const char *vyre_words_string(const uint32_t *words, uint32_t count, size_t *out_length);
 
 #ifdef __cplusplus
 }
