@@ -454,10 +454,25 @@ mode_of(const vyre_spv *s, uint32_t path, uint32_t buffer)
   return path == buffer && !(s->use[buffer - s->base] & VYRE_SPV_WRAPPED) ? VYRE_SPV_TOP : VYRE_SPV_LAYOUT;
 }
 
+/* Whether a path is a whole table without initializer: zero. */
+static bool
+is_zero_table(vyre_spv *s, uint32_t path)
+{
+  if (vyre_spv_opcode(s, path) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(s->imm_hi[path]) != VYRE_SPACE_CONSTANT)
+    return false;
+  const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){path});
+  return (!info || info->initializer == UINT32_MAX) && vyre_spv_has_null(s, s->imm[path]);
+}
+
 static void
 write_copy(vyre_spv *s, uint32_t row)
 {
-  const address to = address_of(s, s->a[row]), from = address_of(s, s->b[row]);
+  const address to = address_of(s, s->a[row]);
+  if (is_zero_table(s, s->b[row])) {
+    store(s, row, &to, vyre_spv_null(s, pointee(s, s->a[row], to.buffer)));
+    return;
+  }
+  const address from = address_of(s, s->b[row]);
   const uint32_t to_type = pointee(s, s->a[row], to.buffer), from_type = pointee(s, s->b[row], from.buffer);
   if (to_type == from_type && !to.guard && !from.guard && s->memory_model != SpvMemoryModelVulkan) {
     const uint32_t operands[3] = {to.pointer, from.pointer, SpvMemoryAccessVolatileMask};

@@ -569,6 +569,8 @@ bool import_composite(import *m, uint32_t op, uint32_t type, uint32_t id, const 
 bool import_make_globals(import *m, const entry *e);
 bool import_variable(import *m); /* OpVariable in a function */
 bool import_access_chain(import *m);
+bool import_is_null(const import *m, uint32_t id);
+bool import_table(import *m, uint32_t id); /* makes a pointer of a constant: to the table that it is */
 COLD pointer *import_no_pointer(import *m, uint32_t id);
 /* Moves when pointers are added. */
 static inline pointer *
@@ -587,6 +589,8 @@ bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t 
 bool import_load(import *m, const uint32_t *words);
 bool import_store(import *m, const uint32_t *words);
 bool import_memory(import *m, uint32_t op);
+bool import_is_large_constant(import *m, uint32_t id); /* of more leaves than a value may have */
+bool import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operands);
 /* Stores the rows at `stack` from `first` on, the leaves of what the pointer leads to. */
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
 

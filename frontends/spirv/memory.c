@@ -310,9 +310,36 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
   return ok;
 }
 
+bool
+import_is_large_constant(import *m, uint32_t id)
+{
+  if (id >= m->bound || m->ids[id].kind != ID_CONSTANT || (m->ids[id].flags & ID_SPEC))
+    return false;
+  const spv_type *t = m->ids[id].t;
+  return (t->form == FORM_ARRAY || t->form == FORM_STRUCT) && (!t->sized || t->leaves > IMPORT_MAX_LEAVES) && !t->has_pointer;
+}
+
+bool
+import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operands)
+{
+  const pointer *to = import_pointer(m, to_id);
+  bool done = false;
+  if (!to || to->base == BASE_NOTHING)
+    return to != NULL;
+  if (to->base == BASE_BUFFER && AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
+    return true; /* it has this value from the start */
+  if (to->type != m->ids[id].type)
+    return import_fail(m, "value %u is not of the type that pointer %u leads to", id, to_id);
+  if (!import_table(m, id) || !try_copy(m, to_id, id, operands, &done))
+    return false;
+  return done || import_uncovered(m, "a store of type %u, of which there are two layouts, is not covered", m->ids[id].type);
+}
+
 static bool
 store_value(import *m, const uint32_t *words, uint32_t operands)
 {
+  if (import_is_large_constant(m, words[2]))
+    return import_store_table(m, words[1], words[2], operands);
   const pointer *p = import_pointer(m, words[1]);
   const id_info *value = &m->ids[words[2] < m->bound ? words[2] : 0];
   spv_value v;

@@ -77,22 +77,25 @@ check_buffer(import *m, const global *g, const spv_type *t, const spv_type *poin
   return true;
 }
 
+bool
+import_is_null(const import *m, uint32_t id)
+{
+  const uint32_t op = id < m->bound && m->ids[id].kind == ID_CONSTANT ? m->words[m->ids[id].def] & 0xffffu : SpvOpNop;
+  return op == SpvOpConstantNull || op == SpvOpUndef;
+}
+
 static bool
 initialize(import *m, const global *g, uint32_t row, uint32_t type)
 {
   list words = {0};
   if (m->ids[g->initializer].type != type)
     return import_fail(m, "initializer %u is not of the variable's type", g->initializer);
+  if (import_is_null(m, g->initializer))
+    return true; /* none: it is zero, of any size */
   bool ok = import_constant_words(m, g->initializer, &words);
   if (ok)
     vyre_buffer_info_of(m->module, (vyre_row){row})->initializer = vyre_module_add_initializer(m->module, words.data, words.count);
   return ok;
-}
-
-static bool
-is_null(const import *m, uint32_t id)
-{
-  return id < m->bound && m->ids[id].kind == ID_CONSTANT && (m->words[m->ids[id].def] & 0xffffu) == SpvOpConstantNull;
 }
 
 static uint32_t
@@ -101,11 +104,12 @@ global_row(import *m, uint32_t index)
   global g = *AT(global, m->globals, index);
   if (g.row)
     return g.row;
+  const bool table = m->ids[g.id].kind == ID_CONSTANT;
   const spv_type *t = import_type(m, m->ids[g.id].type);
-  const spv_type *pointee = t ? import_type(m, t->element) : NULL;
-  if (!pointee || !check_buffer(m, &g, t, pointee))
+  const spv_type *pointee = table || !t ? t : import_type(m, t->element);
+  if (!pointee || (!table && !check_buffer(m, &g, t, pointee)))
     return 0;
-  vyre_type_id made = import_make_type(m, t->element, 0, false);
+  vyre_type_id made = import_make_type(m, table ? m->ids[g.id].type : t->element, 0, false);
   if (!made)
     return 0;
   uint32_t set = 0, binding = 0;
@@ -118,13 +122,24 @@ global_row(import *m, uint32_t index)
     info->spirv_id = g.id;
   if (import_name(m, g.id))
     import_name_row(m, row, g.id);
-  else
+  else if (!table)
     import_name_row(m, row, t->element); /* a block without instance name */
   if (g.space == VYRE_SPACE_WORKGROUP && m->words[m->ids[g.id].def] >> 16 > 4)
     info->initializer = vyre_module_add_initializer(m->module, NULL, 0);
-  if (g.initializer && !initialize(m, &g, row, t->element))
+  if (g.initializer && !initialize(m, &g, row, table ? m->ids[g.id].type : t->element))
     return 0;
   return failed(m) ? 0 : row;
+}
+
+bool
+import_table(import *m, uint32_t id)
+{
+  id_info *info = &m->ids[id];
+  if (info->holds == HOLDS_POINTER && info->epoch == m->epochs[ID_CONSTANT])
+    return true;
+  const pointer p = {.base = BASE_BUFFER, .type = info->type, .first = add_global(m, id, VYRE_SPACE_CONSTANT, id)};
+  info->holds = HOLDS_POINTER;
+  return p.first != NONE && set_pointer(m, id, &p);
 }
 
 static vyre_builder
@@ -250,7 +265,7 @@ make_global(import *m, uint32_t id)
   case SpvStorageClassWorkgroup:
     space = VYRE_SPACE_WORKGROUP;
     m->at = m->ids[id].def;
-    if (m->words[m->at] >> 16 > 4 && !is_null(m, m->words[m->at + 4]))
+    if (m->words[m->at] >> 16 > 4 && !import_is_null(m, m->words[m->at + 4]))
       return import_fail(m, "its initializer is no OpConstantNull");
     break;
   case SpvStorageClassUniformConstant:
@@ -302,8 +317,10 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
     return true;
   bool once = info->kind == ID_GLOBAL || m->instance->is_entry;
-  if (p.base == BASE_BUFFER && once && is_null(m, initializer) && m->ids[initializer].type == t->element)
+  if (p.base == BASE_BUFFER && once && import_is_null(m, initializer) && m->ids[initializer].type == t->element)
     return true; /* of any size: a private buffer is zero at the start */
+  if (import_is_large_constant(m, initializer))
+    return import_store_table(m, id, initializer, 0);
   spv_value v;
   if (!import_value(m, initializer, &v))
     return false;
