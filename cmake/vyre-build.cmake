@@ -61,9 +61,11 @@ target_include_directories(vyre_plugin INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake)
 
-# vyre_add_pass(NAME SOURCES...): a core pass, lib/vyre/passes/NAME.so; its target is vyre_pass_NAME.
+# vyre_add_pass(NAME SOURCES...): a core pass, lib/vyre/passes/NAME.so; its target is vyre_pass_NAME, all of them the global property
+# VYRE_CORE_PASSES.
 function(vyre_add_pass name)
   vyre_add_plugin(vyre_pass_${name} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY VYRE_CORE_PASSES vyre_pass_${name})
   target_link_libraries(vyre_pass_${name} PRIVATE vyre_options)
   set_target_properties(vyre_pass_${name} PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${VYRE_PASS_OUTPUT})
   install(TARGETS vyre_pass_${name} LIBRARY DESTINATION lib/vyre/passes)

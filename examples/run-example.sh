@@ -9,7 +9,7 @@ build=$1
 name=$2
 here=$(cd "$(dirname "$0")" && pwd)
 shader=$here/shaders/$name.comp
-passes=canon,cf,dce
+passes='default<O2>'
 work=$build/examples/$name
 rm -rf "$work"
 mkdir -p "$work"

@@ -148,6 +148,7 @@ vyre_parser_skip_blanks(vyre_parser *p)
 /* ---- elements ------------------------------------------------------------------------------------------------------------ */
 
 static vyre_status parse_list(vyre_parser *p, uint32_t parent);
+static vyre_status parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last);
 
 static vyre_status
 unknown_pass(const vyre_parser *p, size_t at, size_t length)
@@ -158,6 +159,7 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
     if (p->registry->passes[i]->pass.long_name)
       vyre_suggest_qualified(&near, p->registry->passes[i]->pass.long_name);
   }
+  vyre_suggest(&near, "default");
   vyre_suggest(&near, "repeat");
   vyre_suggest(&near, "fixpoint");
   int shown = length > 100 ? 100 : (int)length;
@@ -282,6 +284,51 @@ parse_children(vyre_parser *p, uint32_t id)
   return VYRE_OK;
 }
 
+static bool
+is_name(int c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+/* The level that stands there in < and >; NULL: none. */
+static const vyre_default *
+parse_level(vyre_parser *p)
+{
+  const char *word = p->text + p->at + 1;
+  size_t length = 0;
+  if (vyre_parser_peek(p) != '<')
+    return NULL;
+  while (p->at + 1 + length < p->length && is_name(word[length]))
+    length++;
+  p->at += 1 + length;
+  if (vyre_parser_peek(p) != '>')
+    return NULL;
+  p->at++;
+  for (size_t i = 0; i < VYRE_DEFAULTS; i++)
+    if (strlen(vyre_defaults[i].level) == length && memcmp(vyre_defaults[i].level, word, length) == 0)
+      return &vyre_defaults[i];
+  return NULL;
+}
+
+/* The elements of a level in place of `default<level>`. */
+static vyre_status
+parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
+{
+  const vyre_default *expansion = parse_level(p);
+  char name[32];
+  if (!expansion)
+    return vyre_parser_fail(p, at, p->at - at, NULL, "'default' needs a level: default<O0>, default<O1> or default<O2>");
+  snprintf(name, sizeof(name), "default<%s>", expansion->level);
+  vyre_parser inner = *p;
+  inner.name = name;
+  inner.text = expansion->text;
+  inner.length = strlen(inner.text);
+  inner.at = 0;
+  vyre_status status = parse_elements(&inner, parent, last);
+  p->elements = inner.elements;
+  return vyre_status_note(status, "which %s has in it", p->name);
+}
+
 static vyre_status
 parse_place(vyre_parser *p)
 {
@@ -301,12 +348,6 @@ parse_place(vyre_parser *p)
                           "'@' and a place: cpu, gpu, cuda, vulkan or auto (none of them available in this version)");
 }
 
-static bool
-is_name(int c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-}
-
 static vyre_status
 parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
@@ -323,6 +364,8 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
   size_t length = p->at - at;
   if (length == 0)
     return vyre_parser_fail(p, at, 1, NULL, "expected a pass, found %s", vyre_parser_found(p, found));
+  if (vyre_reserved_name(p->text + at, length) == VYRE_RESERVED_DEFAULT)
+    return parse_default(p, parent, last, at);
   VYRE_TRY(resolve(p, at, length, &node));
   VYRE_TRY(add_node(p, parent, last, &node, at, &id));
   VYRE_TRY(parse_values(p, id, at, length));
@@ -338,22 +381,28 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
   return vyre_parser_peek(p) == '@' ? parse_place(p) : VYRE_OK;
 }
 
-/* Elements up to what cannot follow one. */
+/* Elements up to what cannot follow one, behind the parent's child `last`. */
 static vyre_status
-parse_list(vyre_parser *p, uint32_t parent)
+parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
-  uint32_t last = 0;
   for (;;) {
     vyre_parser_skip_blanks(p);
     int c = vyre_parser_peek(p);
-    if (last && (c < 0 || c == ')'))
+    if (*last && (c < 0 || c == ')'))
       return VYRE_OK; /* behind a trailing comma */
-    VYRE_TRY(parse_element(p, parent, &last));
+    VYRE_TRY(parse_element(p, parent, last));
     vyre_parser_skip_blanks(p);
     if (vyre_parser_peek(p) != ',')
       return VYRE_OK;
     p->at++;
   }
+}
+
+static vyre_status
+parse_list(vyre_parser *p, uint32_t parent)
+{
+  uint32_t last = 0;
+  return parse_elements(p, parent, &last);
 }
 
 static vyre_status

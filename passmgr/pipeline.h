@@ -23,7 +23,7 @@ typedef struct vyre_node {
 struct vyre_pipeline {
   vyre_allocator allocator;
   const vyre_registry *registry; /* what its passes require is provided from here */
-  vyre_node *nodes; /* 0 is the root, a group that is not written */
+  vyre_node *nodes;              /* 0 is the root, a group that is not written */
   uint32_t node_count, node_capacity;
   uint64_t *values;
   uint32_t value_count, value_capacity;
@@ -38,6 +38,14 @@ typedef struct vyre_schema {
 } vyre_schema;
 
 extern const vyre_schema vyre_combinators[2]; /* repeat, fixpoint */
+
+/* `default<level>`, which is replaced by the text where it stands. */
+typedef struct vyre_default {
+  const char *level, *text;
+} vyre_default;
+
+enum { VYRE_DEFAULTS = 3 };
+extern const vyre_default vyre_defaults[VYRE_DEFAULTS];
 
 vyre_schema vyre_node_schema(const vyre_node *node);
 

@@ -21,7 +21,7 @@ vyre_reserved_name(const char *name, size_t length)
   } table[] = {
       {"repeat", VYRE_RESERVED_COMBINATOR},   {"fixpoint", VYRE_RESERVED_COMBINATOR}, {"func", VYRE_RESERVED_SCOPE},
       {"block", VYRE_RESERVED_SCOPE},         {"module", VYRE_RESERVED_SCOPE},        {"resident", VYRE_RESERVED_LATER},
-      {"auto-resident", VYRE_RESERVED_LATER}, {"default", VYRE_RESERVED_LATER},       {"require", VYRE_RESERVED_LATER},
+      {"auto-resident", VYRE_RESERVED_LATER}, {"default", VYRE_RESERVED_DEFAULT},     {"require", VYRE_RESERVED_LATER},
       {"invalidate", VYRE_RESERVED_LATER},    {"invoke", VYRE_RESERVED_LATER},        {"fail", VYRE_RESERVED_LATER},
   };
   for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -250,6 +250,10 @@ list(const vyre_registry *registry, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(out, "\nAround passes:\n"));
   for (size_t i = 0; i < sizeof(vyre_combinators) / sizeof(vyre_combinators[0]); i++)
     VYRE_TRY(vyre_bytes_printf(out, "%-*s  %s\n", (int)width, vyre_combinators[i].name, vyre_combinators[i].summary));
+  VYRE_TRY(vyre_bytes_printf(out, "\nPipelines:\n"));
+  for (size_t i = 0; i < VYRE_DEFAULTS; i++)
+    VYRE_TRY(vyre_bytes_printf(out, "default<%s>%*s  %s\n", vyre_defaults[i].level,
+                               (int)width - 9 - (int)strlen(vyre_defaults[i].level), "", vyre_defaults[i].text));
   return VYRE_OK;
 }
 
@@ -321,6 +325,15 @@ help_analyses(const char *what, uint32_t analyses, vyre_bytes *out)
 }
 
 static vyre_status
+help_default(vyre_bytes *out)
+{
+  VYRE_TRY(vyre_bytes_printf(out, "default<...>: what vyre recommends, at a level\n\nLevels:\n"));
+  for (size_t i = 0; i < VYRE_DEFAULTS; i++)
+    VYRE_TRY(vyre_bytes_printf(out, "  %s\n      %s\n", vyre_defaults[i].level, vyre_defaults[i].text));
+  return VYRE_OK;
+}
+
+static vyre_status
 help(const vyre_registry *registry, const char *name, vyre_bytes *out)
 {
   for (size_t i = 0; i < sizeof(vyre_combinators) / sizeof(vyre_combinators[0]); i++) {
@@ -330,6 +343,8 @@ help(const vyre_registry *registry, const char *name, vyre_bytes *out)
     VYRE_TRY(vyre_bytes_printf(out, "%s<...>(...): %s\n", name, schema->summary));
     return help_params(name, schema->params, schema->count, out);
   }
+  if (vyre_reserved_name(name, strlen(name)) == VYRE_RESERVED_DEFAULT)
+    return help_default(out);
   const vyre_pass_record *other, *record = vyre_registry_find(registry, name, strlen(name), &other);
   if (!record)
     return help_unknown(registry, name);

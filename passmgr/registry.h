@@ -56,11 +56,12 @@ const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const 
 /* The pass that provides the column, one bit of VYRE_COLUMNS; NULL: none. */
 const vyre_pass_record *vyre_registry_provider(const vyre_registry *registry, uint32_t column);
 
-/* Names that are no pass's: combinators, and what later versions mean by them. */
+/* Names that are no pass's: combinators, `default`, and what later versions mean by them. */
 typedef enum vyre_reserved {
   VYRE_RESERVED_NOT,
   VYRE_RESERVED_COMBINATOR, /* repeat, fixpoint */
-  VYRE_RESERVED_SCOPE,      /* func, block, module */
+  VYRE_RESERVED_DEFAULT,
+  VYRE_RESERVED_SCOPE, /* func, block, module */
   VYRE_RESERVED_LATER,
 } vyre_reserved;
 

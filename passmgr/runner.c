@@ -308,6 +308,8 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
     *out_changed |= changed;
   }
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
+  if (changed)
+    vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
   return changed ? not_settled(r, id, max, values[VYRE_FIXPOINT_ON_LIMIT]) : VYRE_OK;
 }
 

@@ -18,6 +18,6 @@ for example in $(build/bin/example-expected list); do
 done
 cat <<'END'
 
-Each shader went through  vyre-passmgr -passes=canon,cf,dce  and came out as SPIR-V that spirv-val accepts.  The original and the
+Each shader went through  vyre-passmgr -passes='default<O2>'  and came out as SPIR-V that spirv-val accepts.  The original and the
 optimized shader ran on the interpreter and on a Vulkan driver, under the validation layer; all results are what plain C computes.
 END

@@ -524,7 +524,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static const vyre_pass dbe = {
     .struct_size = sizeof(vyre_pass),
     .name = "dbe",
-    .long_name = "dead-branch-elimination",
+    .long_name = "dead-branch",
     .summary = "take control apart whose way is known",
     .help = "if and switch on literals, loops that make no trip or one, arms that are equal or empty, blocks that nothing leaves,\n"
             "jumps to where control goes anyhow, and what is never reached.",

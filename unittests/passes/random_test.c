@@ -7,11 +7,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_run.h"
 #include "vyre/passmgr.h"
+#include "vyre/vir0.h"
 
 static const char *const pipelines[] = {
     "canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm", "fixpoint(canon,cf,licm,dce)",
     "cprop", "fixpoint(canon,cprop,cf,dce)", "cse", "limits,canon,cf,shash,cid,cse,dce", "fixpoint(cf,cse,canon,dce)",
-    "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "dbe", "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)",
+    "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "dbe", "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)", "default<O1>", "default<O2>",
     /* passes of a test's plugin that live on analyses */
     "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
@@ -116,9 +117,48 @@ passes_keep_what_programs_compute(void **state)
   vyre_registry_destroy(registry);
 }
 
+/* The module's bytes. */
+static vyre_bytes
+bytes_of(const vyre_module *module, uint32_t seed)
+{
+  vyre_bytes bytes = {0};
+  assert_ok(vyre_vir0_write(module, NULL, 0, &bytes), "write", seed);
+  return bytes;
+}
+
+static void
+default_pipelines_find_nothing_the_second_time(void **state)
+{
+  vyre_registry *registry = open_registry();
+  vyre_pipeline *pipeline;
+  uint32_t seed = from_environment("VYRE_SEED", 1), runs = from_environment("VYRE_RUNS", 300);
+  (void)state;
+  assert_ok(vyre_pipeline_parse(registry, "default<O2>", 11, "-passes", &pipeline), "default<O2>", 0);
+  for (uint32_t end = seed + runs; seed != end; seed++) {
+    vyre_module *module;
+    assert_ok(vyre_module_create(NULL, 1u << 20, &module), "create", seed);
+    random_program_build(module, seed, seed & 1);
+    assert_ok(vyre_pipeline_run(pipeline, module, NULL), "default<O2>", seed);
+    vyre_bytes once = bytes_of(module, seed);
+    assert_ok(vyre_pipeline_run(pipeline, module, NULL), "default<O2>", seed);
+    vyre_bytes twice = bytes_of(module, seed);
+    if (once.size != twice.size || memcmp(once.data, twice.data, once.size) != 0) {
+      print_error("seed %u: the second time default<O2> makes of what it made the first time:\n", seed);
+      print_module(module);
+      fail();
+    }
+    vyre_bytes_free(&once);
+    vyre_bytes_free(&twice);
+    vyre_module_destroy(module);
+  }
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+}
+
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_keep_what_programs_compute)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_keep_what_programs_compute),
+                                     cmocka_unit_test(default_pipelines_find_nothing_the_second_time)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void
 threads_with_one_registry(void **state)
 {
   (void)state;
-  static const char text[] = "canon,repeat<3>(cf,dce)";
+  static const char text[] = "repeat<3>(cf,dce),default<O2>";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   assert_null(vyre_registry_create(NULL, &registry));

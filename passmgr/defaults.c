@@ -1,0 +1,11 @@
+/* default<O0>, default<O1>, default<O2>: what each level stands for.  This is the place to change them; bench-shaders and
+ * scripts/ measure what they do, docs/passmgr.md says why they are so.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline.h"
+
+const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
+    {"O0", "no-op"},
+    {"O1", "canon,cf,cprop,dbe,cse,dce"},
+    {"O2", "canon,fixpoint<max=8;on-limit=quiet>(cf,cprop,dbe,canon,cse,licm,dce)"},
+};
