@@ -252,6 +252,8 @@ typedef struct vyre_target_ops {
   vyre_status (*submit)(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
   /* Optional.  Calls `emit` for each device there is, usable or not.  NULL: the target has one device, the one that open gives. */
   vyre_status (*list)(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user);
+  /* Optional.  Where kernels find a buffer that they are given by its address.  NULL: nowhere. */
+  vyre_status (*address)(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
 } vyre_target_ops;
 
 /* Vulkan 1.2, through the loader library that is found at run time. */

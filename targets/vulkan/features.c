@@ -104,6 +104,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(v12, shaderInt8);
   TAKE(v12, scalarBlockLayout);
   TAKE(v12, uniformBufferStandardLayout);
+  TAKE(v12, bufferDeviceAddress);
   TAKE(v12, runtimeDescriptorArray);
   TAKE(v12, shaderUniformTexelBufferArrayDynamicIndexing);
   TAKE(v12, shaderStorageTexelBufferArrayDynamicIndexing);

@@ -91,8 +91,13 @@ vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, V
   uint32_t type = find_memory(target, needs->memoryTypeBits, needed, liked);
   if (type == UINT32_MAX)
     return vulkan_status(target, VK_ERROR_FEATURE_NOT_PRESENT, "vkAllocateMemory", "no memory type fits %" PRIu64 " bytes", size);
+  VkMemoryAllocateFlagsInfo flags = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+      .flags = target->features.v12.bufferDeviceAddress ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+  };
   VkMemoryAllocateInfo memory = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+      .pNext = &flags,
       .allocationSize = needs->size,
       .memoryTypeIndex = type,
   };
@@ -163,7 +168,8 @@ vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a Vulkan buffer");
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
-                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                             (target->features.v12.bufferDeviceAddress ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0);
   vyre_status status = vulkan_buffer_create(target, size, usage, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
   if (!status)
     status = vulkan_handles_add(&target->allocator, &target->buffers, buffer, &out->id);
@@ -197,6 +203,23 @@ vulkan_free(vyre_target *target, vyre_device_buffer handle)
   vulkan_buffer_destroy(target, buffer);
   vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
   return vulkan_take_messages(target->instance.messages, VYRE_OK);
+}
+
+vyre_status
+vulkan_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
+{
+  *out = 0;
+  const vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, handle.id);
+  if (!buffer)
+    return no_such_buffer(handle.id);
+  if (!target->features.v12.bufferDeviceAddress)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "vulkan: the device '%s' gives no addresses of buffers (bufferDeviceAddress)\n"
+                      "Fix: choose another device (-device=)",
+                      target->choice.info.name);
+  VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer->handle};
+  *out = target->call.vkGetBufferDeviceAddress(target->device, &info);
+  return VYRE_OK;
 }
 
 vyre_status

@@ -99,4 +99,5 @@ const vyre_target_ops vyre_target_vulkan = {
     .release = vulkan_release,
     .submit = vulkan_submit,
     .list = list_devices,
+    .address = vulkan_address,
 };

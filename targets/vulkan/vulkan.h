@@ -186,6 +186,7 @@ vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc
 
 vyre_status vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out);
 vyre_status vulkan_free(vyre_target *target, vyre_device_buffer buffer);
+vyre_status vulkan_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
 /* The buffer and the whole range of a range; `what` and `index` name it in messages. */
 vyre_status vulkan_range_get(const vyre_target *target, const vyre_range *range, const char *what, uint32_t index,
                              vulkan_buffer **out, uint64_t *out_size);

@@ -96,6 +96,16 @@ mixed(uint64_t value)
   return value ^ value >> 31;
 }
 
+/* Of what has no place of its own. */
+static uint64_t
+hash_text(const char *text)
+{
+  uint64_t hash = 0;
+  for (; text && *text; text++)
+    hash = mixed(hash + (unsigned char)*text);
+  return hash;
+}
+
 static uint64_t
 random_value(const generator *g, uint64_t index, vyre_kind kind)
 {
@@ -157,7 +167,7 @@ fill_data(run_data *data, const source *contents)
   generator g = {
       .data = data,
       .contents = *contents,
-      .key = mixed(mixed(contents->seed) ^ place ^ mixed(buffer->element)),
+      .key = mixed(mixed(contents->seed) ^ place ^ mixed(buffer->element) ^ mixed(hash_text(buffer->key))),
       .at = contents->text,
   };
   run_layout layout = run_program_layout(data->program);
@@ -270,7 +280,7 @@ make_with_file(const run_options *options, const source *contents, const vyre_by
                       " would\nFix: make it smaller with -size",
                       name, size, *room);
   *room -= size;
-  data->initial = size > SIZE_MAX / 2 ? NULL : calloc(1, size + 3); /* push constants go out in whole words */
+  data->initial = size > SIZE_MAX / 2 ? NULL : calloc(1, size);
   if (!data->initial)
     return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for %s, %" PRIu64 " bytes\nFix: make it smaller with -size", name, size);
   data->size = size;

@@ -118,6 +118,11 @@ check_grid(const run_program *program, const run_inputs *inputs)
 static vyre_status
 check_plain(const run_program *program)
 {
+  if (program->pointer_count)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: uses addresses of buffers, which the interpreter does not have\n"
+                      "Fix: run it on a device: -target=vulkan",
+                      program->path);
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const run_buffer *buffer = &program->buffers[i];
     char name[128];
@@ -175,7 +180,8 @@ typedef struct device_run {
   vyre_upload *uploads;
   vyre_read *reads;
   vyre_kernel_spec *specs;
-  uint32_t slot_count, descriptor_count, range_count, read_count;
+  vyre_device_buffer *buffers; /* of each of the program's; none of samplers and push constants */
+  uint32_t slot_count, descriptor_count, range_count, upload_count, read_count;
   const void *push;
   uint32_t push_size;
 } device_run;
@@ -185,41 +191,68 @@ allocate_lists(const run_program *program, device_run *run)
 {
   size_t count = (size_t)program->buffer_count + 1;
   run->slots = calloc(count, sizeof *run->slots);
+  run->buffers = calloc(count, sizeof *run->buffers);
   run->images = calloc(count, sizeof *run->images);
   run->ranges = calloc(count, sizeof *run->ranges);
   run->uploads = calloc(count, sizeof *run->uploads);
   run->reads = calloc(count, sizeof *run->reads);
   run->specs = calloc((size_t)program->spec_count + 1, sizeof *run->specs);
-  return run->slots && run->images && run->ranges && run->uploads && run->reads && run->specs
+  return run->slots && run->buffers && run->images && run->ranges && run->uploads && run->reads && run->specs
              ? VYRE_OK
              : VYRE_OUT_OF_MEMORY("for the buffers");
 }
 
-static vyre_status
-add_buffer(const run_buffer *buffer, const run_data *data, unsigned char *result, device_run *run)
+/* Its slot, or its place in the slot of its array. */
+static void
+add_descriptor(const run_buffer *buffer, device_run *run)
 {
-  if (buffer->space == VYRE_SPACE_PUSH) {
-    run->push = data->initial;
-    run->push_size = (uint32_t)((buffer->shape.fixed + 3) & ~(uint64_t)3); /* the data has room for whole words */
-    return VYRE_OK;
-  }
   vyre_image *image = &run->images[run->descriptor_count++];
   *image = buffer->image;
   if (buffer->element == 0)
     run->slots[run->slot_count++] = (vyre_kernel_slot){
         .set = buffer->set, .binding = buffer->binding, .kind = buffer->kind, .sampler = buffer->sampler, .images = image};
   run->slots[run->slot_count - 1].count++;
+}
+
+static vyre_status
+add_buffer(const run_program *program, uint32_t index, size_t size, unsigned char *data, device_run *run)
+{
+  const run_buffer *buffer = &program->buffers[index];
+  if (buffer->space == VYRE_SPACE_PUSH) {
+    run->push = data;
+    run->push_size = (uint32_t)((buffer->shape.fixed + 3) & ~(uint64_t)3); /* the data has room for whole words */
+    return VYRE_OK;
+  }
+  if (!buffer->path)
+    add_descriptor(buffer, run);
   if (buffer->kind == VYRE_SLOT_SAMPLER)
     return VYRE_OK;
   char name[128];
   run_buffer_describe(buffer, name, sizeof name);
   vyre_device_buffer device;
-  VYRE_TRY(vyre_status_note(run->ops->allocate(run->target, data->size, &device), "for %s", name));
-  run->ranges[run->range_count] = (vyre_range){device, 0, data->size};
-  run->uploads[run->range_count] = (vyre_upload){run->ranges[run->range_count], data->initial};
+  VYRE_TRY(vyre_status_note(run->ops->allocate(run->target, size, &device), "for %s", name));
+  run->buffers[index] = device;
+  const vyre_range range = {device, 0, size};
+  if (!buffer->path)
+    run->ranges[run->range_count++] = range;
+  run->uploads[run->upload_count++] = (vyre_upload){range, data};
   if (buffer->is_writable)
-    run->reads[run->read_count++] = (vyre_read){run->ranges[run->range_count], result};
-  run->range_count++;
+    run->reads[run->read_count++] = (vyre_read){range, data};
+  return VYRE_OK;
+}
+
+/* Every pointer gets the address of what it leads to, or, once that is nobody's address any more, what it held at first. */
+static vyre_status
+set_pointers(const run_program *program, const run_inputs *inputs, run_results *results, const device_run *run, bool is_address)
+{
+  for (uint32_t i = 0; i < program->pointer_count; i++) {
+    const run_pointer *pointer = &program->pointers[i];
+    const uint32_t input = find_input(inputs, &program->buffers[pointer->holder]);
+    uint64_t value = run_scalar_get(inputs->items[input].initial + pointer->offset, VYRE_U64);
+    if (is_address)
+      VYRE_TRY(run->ops->address(run->target, run->buffers[pointer->target], &value));
+    run_scalar_put(results->items[input] + pointer->offset, VYRE_U64, value);
+  }
   return VYRE_OK;
 }
 
@@ -263,11 +296,11 @@ static vyre_status
 submit(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results, device_run *run)
 {
   for (uint32_t i = 0; i < program->buffer_count; i++) {
-    const run_buffer *buffer = &program->buffers[i];
-    const bool has_data = buffer->kind != VYRE_SLOT_SAMPLER;
-    const uint32_t input = has_data ? find_input(inputs, buffer) : 0;
-    VYRE_TRY(add_buffer(buffer, has_data ? &inputs->items[input] : NULL, has_data ? results->items[input] : NULL, run));
+    const bool has_data = program->buffers[i].kind != VYRE_SLOT_SAMPLER;
+    const uint32_t input = has_data ? find_input(inputs, &program->buffers[i]) : 0;
+    VYRE_TRY(add_buffer(program, i, has_data ? inputs->items[input].size : 0, has_data ? results->items[input] : NULL, run));
   }
+  VYRE_TRY(set_pointers(program, inputs, results, run, true));
   vyre_step step = {
       .buffers = run->ranges,
       .buffer_count = run->range_count,
@@ -278,7 +311,7 @@ submit(const run_options *options, const run_program *program, const run_inputs 
   VYRE_TRY(compile(program, run, &step.kernel));
   vyre_sequence sequence = {
       .uploads = run->uploads,
-      .upload_count = run->range_count,
+      .upload_count = run->upload_count,
       .steps = &step,
       .step_count = 1,
       .reads = run->reads,
@@ -286,6 +319,7 @@ submit(const run_options *options, const run_program *program, const run_inputs 
   };
   vyre_timing timing;
   VYRE_TRY(run->ops->submit(run->target, &sequence, &timing));
+  VYRE_TRY(set_pointers(program, inputs, results, run, false));
   if (options->time)
     printf("time: %s on vulkan: %.3f ms, of these on the device %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64
            " down\n",
@@ -305,6 +339,7 @@ run_device(const run_options *options, const run_program *program, const run_inp
     status = submit(options, program, inputs, results, &run);
   status = vyre_status_join(status, run.ops->close(run.target));
   free(run.slots);
+  free(run.buffers);
   free(run.images);
   free(run.ranges);
   free(run.uploads);
@@ -323,7 +358,7 @@ copy_inputs(const run_inputs *inputs, run_results *results)
     return VYRE_OUT_OF_MEMORY("for the results");
   results->count = inputs->count;
   for (uint32_t i = 0; i < inputs->count; i++) {
-    results->items[i] = malloc(inputs->items[i].size);
+    results->items[i] = calloc(1, inputs->items[i].size + 3); /* push constants go out in whole words */
     if (!results->items[i])
       return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a result of %zu bytes\nFix: make the buffers smaller with -size",
                         inputs->items[i].size);

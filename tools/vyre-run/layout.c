@@ -241,7 +241,8 @@ run_layout_shape(const run_layout *layout, vyre_type_id type)
 typedef struct walk {
   const run_layout *layout;
   uint64_t size, index;
-  run_visit visit;
+  run_visit visit; /* one of the two */
+  run_visit_pointer at_pointer;
   void *user;
   bool is_stopped;
 } walk;
@@ -250,7 +251,7 @@ static void
 walk_scalar(walk *w, vyre_kind kind, uint64_t offset)
 {
   uint32_t size = run_scalar_size(kind);
-  if (w->is_stopped || size == 0 || offset > w->size || size > w->size - offset)
+  if (w->is_stopped || !w->visit || size == 0 || offset > w->size || size > w->size - offset)
     return;
   w->is_stopped = !w->visit(w->user, w->index, offset, kind);
   w->index++;
@@ -279,6 +280,8 @@ walk_type(walk *w, vyre_type_id type, uint64_t offset)
         return; /* a last element that is cut off is not one */
       walk_type(w, info.element, offset);
     }
+  } else if (info.form == VYRE_FORM_WORDS && w->at_pointer && offset <= w->size && info.size <= w->size - offset) {
+    w->is_stopped = !w->at_pointer(w->user, offset, type);
   } else if (info.form == VYRE_FORM_STRUCT) {
     for (uint32_t i = 0; i < info.count && !w->is_stopped; i++) {
       vyre_member member = vyre_type_get(w->layout->module, type).members[i];
@@ -293,6 +296,13 @@ run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_
   walk w = {.layout = layout, .size = size, .visit = visit, .user = user};
   walk_type(&w, type, 0);
   return w.index;
+}
+
+void
+run_layout_pointers(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit_pointer visit, void *user)
+{
+  walk w = {.layout = layout, .size = size, .at_pointer = visit, .user = user};
+  walk_type(&w, type, 0);
 }
 
 static void append_path(char *out, size_t capacity, const char *format, ...) VYRE_PRINTF(3, 4);

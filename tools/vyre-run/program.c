@@ -212,6 +212,8 @@ block_name(const vyre_module *module, vyre_type_id type)
 bool
 run_buffer_same(const run_buffer *a, const run_buffer *b)
 {
+  if (a->key || b->key)
+    return a->key && b->key && strcmp(a->key, b->key) == 0;
   if (a->space == VYRE_SPACE_PUSH || b->space == VYRE_SPACE_PUSH)
     return a->space == b->space;
   return a->set == b->set && a->binding == b->binding && a->element == b->element;
@@ -277,9 +279,9 @@ static bool
 holds_opaque(const vyre_module *module, vyre_type_id type)
 {
   vyre_type_info info = vyre_type_get(module, type);
-  while (info.form == VYRE_FORM_ARRAY)
-    info = vyre_type_get(module, info.element);
-  bool holds = info.form == VYRE_FORM_WORDS;
+  for (; info.form == VYRE_FORM_ARRAY; info = vyre_type_get(module, type))
+    type = info.element;
+  bool holds = info.form == VYRE_FORM_WORDS && !run_pointee(module, type);
   for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count && !holds; i++)
     holds = holds_opaque(module, vyre_type_get(module, type).form == VYRE_FORM_STRUCT ? info.members[i].type : 0);
   return holds;
@@ -330,11 +332,11 @@ take_row(run_program *program, uint32_t row, vyre_type_id type, run_buffer *out)
   };
   if (space == VYRE_SPACE_HANDLE)
     return run_handle_take(program, type, out);
-  out->shape = run_layout_shape(&layout, type);
+  out->shape = run_buffer_shape(&layout, type);
   if (!holds_opaque(program->module, type))
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "%s: %%%s is a buffer that holds pointers, and only plain data can be given\nFix: run a program without it",
+                    "%s: %%%s is a buffer that holds what is neither data nor an address\nFix: run a program without it",
                     program->path, name ? name : "?");
 }
 
@@ -391,6 +393,10 @@ run_buffer_name(const run_buffer *buffer, char *out, size_t capacity)
 {
   const char *name = buffer->name[0] ? buffer->name : buffer->block;
   char element[16] = "";
+  if (buffer->path) {
+    snprintf(out, capacity, "%s", buffer->path);
+    return;
+  }
   if (buffer->is_element)
     snprintf(element, sizeof element, "[%u]", buffer->element);
   if (name[0])
@@ -407,7 +413,9 @@ run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity)
   char name[96];
   run_buffer_name(buffer, name, sizeof name);
   const bool has_name = buffer->name[0] || buffer->block[0];
-  if (buffer->space == VYRE_SPACE_PUSH)
+  if (buffer->path)
+    snprintf(out, capacity, "'%s' (by address)", buffer->path);
+  else if (buffer->space == VYRE_SPACE_PUSH)
     snprintf(out, capacity, has_name ? "push constants '%s'" : "push constants", name);
   else if (has_name)
     snprintf(out, capacity, "'%s' (set %u binding %u)", name, buffer->set, buffer->binding);
@@ -420,6 +428,8 @@ run_buffer_describe(const run_buffer *buffer, char *out, size_t capacity)
 bool
 run_buffer_is(const run_buffer *buffer, const char *name, size_t length)
 {
+  if (buffer->path)
+    return strlen(buffer->path) == length && memcmp(buffer->path, name, length) == 0;
   char number[32], element[16];
   snprintf(number, sizeof number, "%u.%u", buffer->set, buffer->binding);
   const size_t element_length = (size_t)snprintf(element, sizeof element, "[%u]", buffer->element);
@@ -467,6 +477,7 @@ fill_program(run_program *program, vyre_bytes *file, const run_options *options,
   VYRE_TRY(choose_program(program, options->entry));
   VYRE_TRY(take_specs(program, options, !is_second)); /* what compares may have lost a constant that it does not use */
   VYRE_TRY(take_buffers(program, options));
+  VYRE_TRY(run_pointers_take(program));
   if (!vyre_workgroup_size(program->module, program->row, program->specs, program->spec_count, program->workgroup))
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: the workgroup's size is not constant\nFix: make it of constants and specialization constants",
@@ -492,7 +503,12 @@ run_program_load(const char *path, const run_options *options, vyre_diagnostics 
 void
 run_program_free(run_program *program)
 {
+  for (uint32_t i = 0; i < program->buffer_count; i++) {
+    free(program->buffers[i].path);
+    free(program->buffers[i].key);
+  }
   free(program->buffers);
+  free(program->pointers);
   free(program->specs);
   vyre_bytes_free(&program->words);
   vyre_module_destroy(program->module);

@@ -80,6 +80,12 @@ typedef bool (*run_visit)(void *user, uint64_t index, uint64_t offset, vyre_kind
 /* Each scalar that lies whole in `size` bytes, by its index from 0; returns how many were visited. */
 uint64_t run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit visit, void *user);
 
+/* One pointer; false stops the walk. */
+typedef bool (*run_visit_pointer)(void *user, uint64_t offset, vyre_type_id type);
+
+/* Each pointer, or other value of an opaque type, that lies whole in `size` bytes. */
+void run_layout_pointers(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit_pointer visit, void *user);
+
 /* How the scalar at `offset` is reached: "[3].pos.x". */
 void run_layout_path(const run_layout *layout, vyre_type_id type, uint64_t offset, char *out, size_t capacity);
 
@@ -111,7 +117,16 @@ typedef struct run_buffer {
   vyre_type_id type;
   bool is_writable;
   run_shape shape;
+  /* Of those that pointers lead to, which stand behind all others: */
+  char *path, *key; /* owned; "push.next", and what tells it in another program; NULL: it is not such a one */
+  uint32_t holder;  /* the buffer whose pointer leads to it first */
 } run_buffer;
+
+/* A pointer in a buffer, and the buffer that it leads to. */
+typedef struct run_pointer {
+  uint32_t holder, target; /* of the program's buffers */
+  uint64_t offset;
+} run_pointer;
 
 typedef struct run_program {
   const char *path;
@@ -122,6 +137,8 @@ typedef struct run_program {
   uint32_t workgroup[3];
   run_buffer *buffers;
   uint32_t buffer_count;
+  run_pointer *pointers;
+  uint32_t pointer_count;
   vyre_spec_value *specs;
   uint32_t spec_count;
 } run_program;
@@ -153,6 +170,14 @@ run_buffer_is_image(const run_buffer *buffer)
 VYRE_MUST_USE vyre_status run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out);
 /* Its extent, and the type of its texels in memory. */
 VYRE_MUST_USE vyre_status run_image_size(run_program *program, const run_options *options, run_buffer *buffer);
+
+/* ---- pointers.c ---------------------------------------------------------------------------------------------------------- */
+
+/* What a pointer of that type leads to; 0: it is no address of a buffer. */
+vyre_type_id run_pointee(const vyre_module *module, vyre_type_id type);
+run_shape run_buffer_shape(const run_layout *layout, vyre_type_id type);
+/* The pointers in the program's buffers, and the buffers behind them. */
+VYRE_MUST_USE vyre_status run_pointers_take(run_program *program);
 
 /* ---- data.c: what buffers hold at first ---------------------------------------------------------------------------------- */
 
