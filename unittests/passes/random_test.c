@@ -38,7 +38,7 @@ static bool
 is_defined(const vyre_module *module, uint32_t seed)
 {
   memory unused;
-  vyre_status status = try_program(module, seed, true, &unused);
+  vyre_status status = random_program_run(module, seed, true, &unused);
   const bool defined = !status;
   vyre_status_free(status);
   return defined;

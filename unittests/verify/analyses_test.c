@@ -5,7 +5,7 @@
  * may stand before the loop, stay.. may not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../passes/random_program.h"
+#include "random_program.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
 #include "vyre/view.h"

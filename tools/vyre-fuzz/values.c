@@ -1,7 +1,7 @@
 /* Random values: constants, and expressions over all foldable ops, lanes, tuples, subgroups.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "random_internal.h"
+#include "internal.h"
 
 static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
 

@@ -1,8 +1,8 @@
 /* What the generator's files share: its state, and values that are visible where it stands.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_UNITTESTS_PASSES_RANDOM_INTERNAL_H
-#define VYRE_UNITTESTS_PASSES_RANDOM_INTERNAL_H
+#ifndef VYRE_FUZZ_INTERNAL_H
+#define VYRE_FUZZ_INTERNAL_H
 
 #include "vyre/ir.h"
 
@@ -35,7 +35,7 @@ type_of(const generator *g, vyre_row of)
   return VYRE_ROW_TYPE(g->v->op[of.id]);
 }
 
-/* random_values.c */
+/* values.c */
 uint32_t below(generator *g, uint32_t n);
 vyre_type random_type(generator *g);
 vyre_row keep(generator *g, vyre_row row);    /* into the pool */
@@ -45,7 +45,7 @@ vyre_row copy_of(generator *g, uint32_t from);
 vyre_row subgroup_expression(generator *g);
 void expression(generator *g); /* any, kept */
 
-/* random_program.c: to an element of `out` that is the invocation's own. */
+/* program.c: to an element of `out` that is the invocation's own. */
 void store_out(generator *g, vyre_row from);
 
 #endif

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
 
-#include "random_internal.h"
+#include "internal.h"
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 

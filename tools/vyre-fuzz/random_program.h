@@ -1,0 +1,30 @@
+/* Random programs and their runs, for whoever compares what a program computes before and after something: vyre-fuzz, unit tests.
+ *
+ * Each invocation writes only its own elements of storage buffers (and, in strict programs, out of bounds), so that what they hold
+ * at the end is one and the same however invocations take turns.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_FUZZ_RANDOM_PROGRAM_H
+#define VYRE_FUZZ_RANDOM_PROGRAM_H
+
+#include "vyre/run.h"
+
+#define RANDOM_INVOCATIONS 8u  /* two workgroups of four */
+#define RANDOM_WORDS       16u /* words of `out` that an invocation may write */
+#define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
+#define RANDOM_IN          64u
+
+/* What the bindings hold, by their number: 0, 1, ... */
+typedef struct random_memory {
+  uint32_t out[RANDOM_OUT];
+  uint32_t in[RANDOM_IN];
+} random_memory;
+
+/* Makes one program from the seed; `out` is binding 0, `in` (u32, only read) binding 1. */
+void random_program_build(vyre_module *module, uint64_t seed, bool relaxed);
+
+/* Runs the module's first program on memory that is made from the seed, with a search for data races.  The subgroup's size is the
+ * seed's, too. */
+VYRE_MUST_USE vyre_status random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, random_memory *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* Runs of random programs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+
+#include <string.h>
+
+#define MOST_BINDINGS 8u
+
+static void
+fill(random_memory *memory, uint64_t seed)
+{
+  memset(memory->out, 0xab, sizeof memory->out);
+  for (uint32_t i = 0; i < RANDOM_IN; i++)
+    memory->in[i] = i < 8 ? i : (i * 2654435761u) ^ (uint32_t)seed << (i & 15);
+}
+
+/* Rows of one binding share its memory. */
+static vyre_binding
+bind(const vyre_module *module, uint32_t row, random_memory *memory)
+{
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)module, (vyre_row){row});
+  if (info->binding == 0)
+    return (vyre_binding){{row}, memory->out, sizeof memory->out};
+  return (vyre_binding){{row}, memory->in, sizeof memory->in};
+}
+
+vyre_status
+random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, random_memory *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  vyre_binding bindings[MOST_BINDINGS];
+  vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {2, 1, 1}, .bindings = bindings};
+  const vyre_interp_options options = {.steps = 1u << 20,
+                                       .report_undefined = report_undefined,
+                                       .subgroup = 1u << (seed >> 1) % 4, /* workgroups are of 4 */
+                                       .check_races = true};              /* it has none */
+  fill(out, seed);
+  for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row]) {
+    const bool bound = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_STORAGE;
+    if (bound && dispatch.binding_count < MOST_BINDINGS)
+      bindings[dispatch.binding_count++] = bind(module, row, out);
+  }
+  return vyre_interp_run(module, &dispatch, &options, NULL);
+}
