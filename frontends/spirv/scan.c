@@ -309,8 +309,8 @@ scan_function(import *m, function *f)
     const scan_kind kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_END : SCAN_OTHER;
     const uint32_t shape = op < sizeof(import_op_shapes) ? import_op_shapes[op] : import_op_shape(op);
     if (shape & 2u) {
-      const uint32_t type = words[1], id = words[2];
-      if (count < 3 || type >= bound || ids[type].kind != ID_TYPE || id - 1 >= bound - 1 || ids[id].kind != ID_NONE)
+      const uint32_t type = count < 3 ? bound : words[1], id = count < 3 ? 0 : words[2];
+      if (type >= bound || ids[type].kind != ID_TYPE || id - 1 >= bound - 1 || ids[id].kind != ID_NONE)
         return op == SpvOpFunction ? import_fail(m, "a function inside of a function") : scan_no_result(m, words);
       ids[id].t = ids[type].t;
       ids[id].def = at;
