@@ -29,8 +29,8 @@ new_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
   return vyre_spv_intern(s, SpvOpConstant, true, operands, count, NULL, 0, NULL);
 }
 
-static uint32_t
-scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
+uint32_t
+vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 {
   vyre_spv_literal_made *made = &s->literals[(bits * 0x9e3779b97f4a7c15u >> 32 ^ kind) % VYRE_SPV_CACHED];
   if (!made->id || made->bits != bits || made->kind != (uint32_t)kind)
@@ -44,10 +44,10 @@ vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
   uint32_t operands[5];
   const uint32_t count = VYRE_TYPE_LANES(type);
   if (count == 1)
-    return scalar(s, VYRE_TYPE_KIND(type), lanes[0]);
+    return vyre_spv_scalar(s, VYRE_TYPE_KIND(type), lanes[0]);
   operands[0] = vyre_spv_value_type(s, type);
   for (uint32_t i = 0; i < count; i++)
-    operands[1 + i] = i > 0 && lanes[i] == lanes[i - 1] ? operands[i] : scalar(s, VYRE_TYPE_KIND(type), lanes[i]);
+    operands[1 + i] = i > 0 && lanes[i] == lanes[i - 1] ? operands[i] : vyre_spv_scalar(s, VYRE_TYPE_KIND(type), lanes[i]);
   return vyre_spv_intern(s, SpvOpConstantComposite, true, operands, 1 + count, NULL, 0, NULL);
 }
 
@@ -61,7 +61,7 @@ vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits)
 uint32_t
 vyre_spv_u32(vyre_spv *s, uint32_t value)
 {
-  return scalar(s, VYRE_U32, value);
+  return vyre_spv_scalar(s, VYRE_U32, value);
 }
 
 uint32_t

@@ -448,8 +448,8 @@ write_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
   uint32_t value;
-  if (op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
-    vyre_spv_line(s, row);
+  if (s->lined && op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
+    vyre_spv_new_line(s, row);
   switch (op) {
   case VYRE_OP_workgroup:
   case VYRE_OP_var:

@@ -125,8 +125,8 @@ typedef struct vyre_spv {
   bool workgroup_seen;
 
   /* the program at hand */
-  uint32_t program, base, end;
-  uint32_t row; /* being written */
+  uint32_t program, base, end, count; /* its rows: count of them, from base on, up to end */
+  uint32_t row;                       /* being written */
   bool strict, exact;
   uint32_t *id, *aux;
   uint8_t *use;
@@ -260,13 +260,19 @@ static inline uint32_t
 vyre_spv_value(vyre_spv *s, uint32_t row)
 {
   const uint32_t at = row - s->base;
-  if (at >= s->end - s->base || !s->id[at])
+  if (at >= s->count || !s->id[at])
     return vyre_spv_no_value(s, row);
   s->use[at] |= VYRE_SPV_USED;
   return s->id[at];
 }
+uint32_t vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits);
 /* The right operand: a row's id, or the literal as a constant of `type`. */
-uint32_t vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type);
+static inline uint32_t
+vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type)
+{
+  return vyre_spv_flag(s, row, VYRE_ROW_IMM) ? vyre_spv_splat_here(s, type, vyre_spv_payload(s, row))
+                                             : vyre_spv_value(s, s->b[row]);
+}
 /* Writes a row that gives a value (ops.c). */
 void vyre_spv_row(vyre_spv *s, uint32_t row);
 /* What a row becomes with its guards in a strict program; 0: nothing but the plain instruction (guards.c). */
@@ -394,6 +400,7 @@ bool vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type);
 /* The struct {type} that a buffer which is no struct is put in. */
 uint32_t vyre_spv_wrapper(vyre_spv *s, vyre_type_id type);
 
+uint32_t vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits);
 uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* a splat */
 uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);

@@ -142,7 +142,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->end = s->next[program] ? s->next[program] : rows;
   s->strict = !(s->imm[program] & VYRE_PROGRAM_RELAXED);
   s->plain = !s->strict;
-  const uint32_t count = s->end - s->base;
+  const uint32_t count = s->count = s->end - s->base;
   if (count > s->capacity) {
     s->capacity = count > s->capacity * 2 ? count : s->capacity * 2;
     s->id = vyre_spv_memory(s, (size_t)s->capacity * 4);

@@ -20,21 +20,6 @@ vyre_spv_no_value(vyre_spv *s, uint32_t row)
   return 0;
 }
 
-static uint32_t
-splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
-{
-  const uint64_t lanes[4] = {bits, bits, bits, bits};
-  return vyre_spv_lanes_here(s, type, lanes);
-}
-
-uint32_t
-vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type)
-{
-  if (vyre_spv_flag(s, row, VYRE_ROW_IMM))
-    return splat_here(s, type, vyre_spv_payload(s, row));
-  return vyre_spv_value(s, s->b[row]);
-}
-
 /* ---- rows that are more than an instruction ---- */
 
 static uint32_t
@@ -57,7 +42,7 @@ code_for(const vyre_spv *s, uint32_t row, vyre_type operand)
 static uint32_t
 write_const(vyre_spv *s, uint32_t row)
 {
-  return splat_here(s, vyre_spv_row_type(s, row), vyre_spv_payload(s, row));
+  return vyre_spv_splat_here(s, vyre_spv_row_type(s, row), vyre_spv_payload(s, row));
 }
 
 static uint32_t
@@ -587,26 +572,33 @@ vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id)
   }
 }
 
+/* A row that is no plain instruction: with its guards in a strict program, a place, what lanes have together. */
+static uint32_t
+write_special(vyre_spv *s, uint32_t row)
+{
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  uint32_t id = 0;
+  s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
+  if (vyre_spv_is_place(op))
+    id = vyre_spv_place(s, op);
+  else if (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor)
+    id = vyre_spv_subgroup(s, row);
+  else if (!forms[op].write)
+    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
+  else
+    id = vyre_spv_guarded(s, row);
+  if (!id && forms[op].write)
+    id = forms[op].write(s, row);
+  s->exact = false;
+  return id;
+}
+
 void
 vyre_spv_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const op_form *f = &forms[op];
-  const uint32_t first_new = s->next_id;
-  uint32_t id = 0;
-  s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
-  if (f->write) {
-    id = s->strict ? vyre_spv_guarded(s, row) : 0;
-    if (!id)
-      id = f->write(s, row);
-  } else if (vyre_spv_is_place(op)) {
-    id = vyre_spv_place(s, op);
-  } else if (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor) {
-    id = vyre_spv_subgroup(s, row);
-  } else {
-    vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);
-  }
-  s->exact = false;
+  const uint32_t first_new = s->next_id, id = s->strict || !f->write ? write_special(s, row) : f->write(s, row);
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)
     vyre_spv_describe(s, row, id);

@@ -258,3 +258,12 @@ vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
                                   : SpvOpUConvert,
                       vyre_spv_value_type(s, type), vyre_spv_lanes(s, wide, out[0].lane));
 }
+
+uint32_t
+vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
+{
+  const uint64_t lanes[4] = {bits, bits, bits, bits};
+  if (VYRE_TYPE_LANES(type) == 1 && !narrow_capability(VYRE_TYPE_KIND(type)))
+    return vyre_spv_scalar(s, VYRE_TYPE_KIND(type), bits);
+  return vyre_spv_lanes_here(s, type, lanes);
+}

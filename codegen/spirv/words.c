@@ -177,6 +177,14 @@ equal_words(const uint32_t *a, const uint32_t *b, size_t count)
   return true;
 }
 
+/* They are few. */
+static void
+copy_words(uint32_t *to, const uint32_t *from, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    to[i] = from[i];
+}
+
 /* The id of a key; a new one if it is fresh. */
 static uint32_t
 find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
@@ -192,14 +200,16 @@ find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint
         equal_words(other + 3 + count, extra, extra_count))
       return other[1];
   }
-  s->slots[slot] = (uint32_t)s->keys.count + 1;
+  uint32_t *entry = vyre_spv_reserve(s, &s->keys, 2 + all);
+  if (!entry)
+    return 0;
+  s->slots[slot] = (uint32_t)(entry - s->keys.data) + 1;
   s->slot_used++;
-  uint32_t *entry = vyre_spv_room(s, &s->keys, 3);
   entry[0] = all;
   entry[1] = s->next_id;
   entry[2] = opcode;
-  vyre_spv_append(s, &s->keys, key, count);
-  vyre_spv_append(s, &s->keys, extra, extra_count);
+  copy_words(entry + 3, key, count);
+  copy_words(entry + 3 + count, extra, extra_count);
   *out_fresh = true;
   return s->next_id++;
 }
@@ -216,15 +226,15 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
 {
   bool fresh;
   const uint32_t id = find(s, opcode, operands, count, extra, extra_count, &fresh);
-  if (fresh) {
-    if (count + 2 > 0xffff)
-      vyre_spv_fail(s, "a constant or type of %zu parts, SPIR-V allows 65532", count);
-    vyre_spv_push(s, &s->globals, (uint32_t)(count + 2) << 16 | opcode);
+  if (fresh && count + 2 > 0xffff)
+    vyre_spv_fail(s, "a constant or type of %zu parts, SPIR-V allows 65532", count);
+  uint32_t *words = fresh ? vyre_spv_reserve(s, &s->globals, count + 2) : NULL;
+  if (words) {
+    *words++ = (uint32_t)(count + 2) << 16 | opcode;
     if (typed)
-      vyre_spv_push(s, &s->globals, operands[0]);
-    vyre_spv_push(s, &s->globals, id);
-    if (count > typed)
-      vyre_spv_append(s, &s->globals, operands + typed, count - typed);
+      *words++ = operands[0];
+    *words++ = id;
+    copy_words(words, operands + typed, count - typed);
   }
   if (out_fresh)
     *out_fresh = fresh;
