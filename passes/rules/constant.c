@@ -109,7 +109,7 @@ const char *
 rules_function_name(rules_function function)
 {
   static const char *const names[RULES_FUNCTION__COUNT] = {"udiv_magic", "udiv_shift", "udiv_fits",
-                                                           "sdiv_magic", "sdiv_shift", "inverse"};
+                                                           "sdiv_magic", "sdiv_shift", "odd_inverse"};
   return names[function];
 }
 

@@ -152,8 +152,8 @@ read_literal(parser *p)
     const char *word;
     uint16_t literal;
     uint64_t bits;
-  } words[] = {{"true", RULES_INTEGER, 1}, {"false", RULES_INTEGER, 0}, {"ones", RULES_ONES, 0}, {"smin", RULES_SMIN, 0},
-               {"smax", RULES_SMAX, 0},    {"bits", RULES_BITS, 0},     {"top", RULES_TOP, 0}};
+  } words[] = {{"true", RULES_INTEGER, 1},  {"false", RULES_INTEGER, 0}, {"ones", RULES_ONES, 0}, {"least", RULES_SMIN, 0},
+               {"greatest", RULES_SMAX, 0}, {"bits", RULES_BITS, 0},     {"top", RULES_TOP, 0}};
   const token t = p->token;
   rules_node node = {.sort = RULES_LITERAL, .at = t.at, .constant = true};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -190,7 +190,7 @@ static bool
 is_literal(const parser *p)
 {
   return is_digit(p->token.text[0]) || p->token.text[0] == '-' || is(p, "true") || is(p, "false") || is(p, "ones") ||
-         is(p, "smin") || is(p, "smax") || is(p, "bits") || is(p, "top") || is(p, "inf");
+         is(p, "least") || is(p, "greatest") || is(p, "bits") || is(p, "top") || is(p, "inf");
 }
 
 /* Small letters: any row; capitals: a constant.  `x:T` says its type. */
@@ -305,6 +305,7 @@ read_application(parser *p, const token *name, uint32_t type)
                node.operands);
     return 0;
   }
+  node.constant &= node.op != VYRE_OP_tuple; /* a row, whatever is in it */
   const uint32_t id = add_node(p, node);
   p->r.type_of[id] = (uint8_t)(id ? type : 0);
   return id;

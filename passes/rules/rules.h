@@ -37,7 +37,7 @@ typedef enum rules_sort {
   RULES_NONE,
   RULES_VARIABLE, /* x: any row, or a literal */
   RULES_CONSTANT, /* C: a literal, a splat for more than one lane */
-  RULES_LITERAL,  /* 0, -1, true, 0.5, ones, smin, smax, bits, top */
+  RULES_LITERAL,  /* 0, -1, true, 0.5, ones, least, greatest, bits, top */
   RULES_OP,       /* add(x, y) */
   RULES_CALL,     /* udiv_magic(C): in replacements and conditions, over constants */
 } rules_sort;
@@ -46,8 +46,8 @@ typedef enum rules_literal {
   RULES_INTEGER, /* of any kind: of a float kind that number */
   RULES_FLOAT,   /* of float kinds */
   RULES_ONES,    /* all bits; true */
-  RULES_SMIN,    /* 100...0 */
-  RULES_SMAX,    /* 011...1 */
+  RULES_SMIN,    /* `least`: 100...0 */
+  RULES_SMAX,    /* `greatest`: 011...1 */
   RULES_BITS,    /* the width */
   RULES_TOP,     /* the width less one */
 } rules_literal;

@@ -125,8 +125,11 @@ infer_own(solver *s, uint32_t id)
     same_type(s, id, b);
     same_type(s, id, c);
     return true;
+  case VYRE_OP_bitcast: /* its lanes may differ from those of its operand; in rules they do not: infer_bitcasts */
+    want(s, id, class_kinds(VYRE_CLASS_NUM));
+    want(s, a, class_kinds(VYRE_CLASS_NUM));
+    return true;
   case VYRE_OP_convert:
-  case VYRE_OP_bitcast:
     want(s, id, class_kinds(VYRE_CLASS_NUM));
     want(s, a, class_kinds(VYRE_CLASS_NUM));
     same_lanes(s, id, a);
@@ -243,6 +246,15 @@ infer_variables(solver *s, uint32_t from, uint32_t to)
   for (uint32_t id = from; id < to; id++)
     if (rule->nodes[id].sort == RULES_VARIABLE || rule->nodes[id].sort == RULES_CONSTANT)
       same_type(s, rule->variables[rule->nodes[id].variable].node, id);
+}
+
+static void
+infer_bitcasts(solver *s)
+{
+  const rules_rule *rule = s->r->rule;
+  for (uint32_t id = 1; id < rule->node_count; id++)
+    if (rule->nodes[id].sort == RULES_OP && rule->nodes[id].op == VYRE_OP_bitcast)
+      same_lanes(s, id, rule->nodes[id].operand[0]);
 }
 
 /* ---- a rule ---------------------------------------------------------------------------------------------------------- */
@@ -385,6 +397,7 @@ rules_infer(rules_reading *r)
     if (!infer_node(&s, id))
       return false;
   infer_variables(&s, (uint32_t)rule->pattern + 1, rule->node_count);
+  infer_bitcasts(&s);
   same_type(&s, rule->pattern, rule->replacement);
   for (uint32_t k = 0; k < rule->condition_count; k++)
     want(&s, rule->conditions[k], BIT(VYRE_BOOL));

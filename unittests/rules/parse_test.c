@@ -90,7 +90,7 @@ constants_are_computed_at_their_type(void **state)
   arena a = {0};
   (void)state;
   const rules_set set =
-      read_rules(&a, "a (int): mul(mul(x, C), 3) => sub(shl(x, bits), smin) where eq(C, ones)\n"
+      read_rules(&a, "a (int): mul(mul(x, C), 3) => sub(shl(x, bits), least) where eq(C, ones)\n"
                      "b (int): sub(add(x, C), D) => add(x, sub(C, D))\n"
                      "c (T U int): convert[T](add(convert[U](x:T), C)) => add(x, convert[T](C)) where bits(T) <= bits(U)\n"
                      "d (float): mul(fabs(x), 0.5) => mul(x, -0.25)\n");

@@ -1,0 +1,155 @@
+/* Expansion: the rules of the bank whose replacement is several rows, where it pays: division by constants, factoring.
+ *
+ * A rule pays if the rows it makes weigh less (passes/rules/weights.def) than its root and those rows of the pattern that nobody
+ * else uses, which are dead then; dce removes them.  New rows stand in front of the root, which becomes the last of them.  One
+ * sweep in program order, each row until no rule is used there.  O(rows).
+ *
+ * Limits: a row that is used once too often is not taken apart; the rules are as for pm.
+ *
+ * requires: nothing      preserves: versions
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sweep.h"
+
+#include "expand-rules.inc"
+
+/* Uses of each row that was there when the sweep began, 2 for more. */
+typedef struct uses {
+  uint8_t *of;
+} uses;
+
+static void
+count_use(const rules_sweep *s, const uses *u, uint32_t row)
+{
+  if (row < s->rows && u->of[row] < 2)
+    u->of[row]++;
+}
+
+/* Which registers' rows go with the root, by the rule's pairs; what that saves. */
+static uint32_t
+count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies[RULES_REGISTERS])
+{
+  uint32_t saved = rules_weight(VYRE_ROW_OP(s->v->op[m->reg[0]]));
+  dies[0] = true;
+  for (uint32_t k = 0; k < m->action[0] >> 16; k++) {
+    const uint32_t word = m->action[1 + 2 * k], row = m->reg[word & 255u];
+    dies[word & 255u] = dies[word >> 8] && row < s->rows && u->of[row] < 2;
+    saved += dies[word & 255u] ? m->action[2 + 2 * k] : 0;
+  }
+  return saved;
+}
+
+typedef struct operand {
+  uint32_t row;
+  bool literal;
+  vyre_type type;
+  uint64_t bits;
+} operand;
+
+static operand
+read_operand(const rules_sweep *s, const uint32_t *table, const rules_match *m, const uint32_t *make, const uint32_t *made,
+             uint32_t lanes, uint32_t descriptor)
+{
+  if ((descriptor & RULES_OPERAND_EXPRESSION) != 0) {
+    vyre_kind kind;
+    const uint64_t bits = rules_compute(table, s->v, m, table + make[1 + (descriptor & 15u)], &kind);
+    return (operand){0, true, VYRE_TYPE(kind, (descriptor & RULES_OPERAND_ONE_LANE) != 0 ? 1 : lanes), bits};
+  }
+  if ((descriptor & RULES_OPERAND_MADE) != 0)
+    return (operand){.row = made[descriptor & 15u]};
+  if ((descriptor & RULES_OPERAND_REGISTER) == 0)
+    return (operand){0};
+  const uint32_t value = m->reg[descriptor & 15u];
+  if (!rules_value_is_literal(s->v, value))
+    return (operand){.row = value};
+  return (operand){(value & RULES_LITERAL_OF) != 0 ? 0 : value, true, rules_value_type(s->v, value), rules_value_bits(s->v, value)};
+}
+
+static uint32_t
+row_of(const rules_sweep *s, uint32_t near_row, const operand *o)
+{
+  return o->literal && o->row == 0 ? s->host->constant(s->module, near_row, o->type, o->bits) : o->row;
+}
+
+/* Row k of the replacement: in front of the root, or the root itself. */
+static uint32_t
+make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match *m, const uint32_t *make, uint32_t k,
+         const uint32_t *made)
+{
+  const uint32_t count = make[0] >> 4 & 15u, root = m->reg[0];
+  const uint32_t *row = make + 1 + (make[0] >> 8) + 2 * k;
+  const uint32_t op = VYRE_ROW_OP(row[0]), kind_code = row[0] >> 16 & 31u, lanes_register = row[0] >> 21;
+  const uint32_t kind = kind_code < 16 ? kind_code : m->kind[kind_code - 16];
+  const uint32_t lanes = lanes_register == RULES_SCALAR ? 1 : VYRE_TYPE_LANES(rules_value_type(s->v, m->reg[lanes_register]));
+  operand o[3];
+  for (uint32_t i = 0; i < 3; i++)
+    o[i] = read_operand(s, table, m, make, made, lanes, row[1] >> 8 * i & 255u);
+  if (o[0].literal && (s->v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0) {
+    const operand left = o[0];
+    o[0] = o[1];
+    o[1] = left;
+  }
+  const bool immediate = o[1].literal && (s->v->op_infos[op].flags & VYRE_OP_TAKES_IMM) != 0;
+  const uint32_t a = row_of(s, root, &o[0]), b = immediate ? 0 : row_of(s, root, &o[1]), c = row_of(s, root, &o[2]);
+  const uint32_t flags = immediate ? VYRE_ROW_IMM : 0;
+  const uint64_t imm = immediate ? o[1].bits : op == VYRE_OP_tuple ? VYRE_TUPLE_OF(2, VYRE_TYPE(VYRE_U32, 1)) : 0;
+  count_use(s, u, a);
+  count_use(s, u, b);
+  count_use(s, u, c);
+  if (k + 1 == count) {
+    rules_sweep_rewrite(s, m, op, flags, imm, a, b, c);
+    return root;
+  }
+  return s->host->insert_row(s->module, root, VYRE_ROW(op, VYRE_TYPE(kind, lanes), flags | m->exact | m->relaxed), (uint32_t)imm,
+                             (uint32_t)(imm >> 32), a, b, c);
+}
+
+static bool
+apply(rules_sweep *s, void *user, const uint32_t *table, const rules_match *m, vyre_status *out_status)
+{
+  const uses *u = user;
+  const uint32_t *make = m->action + 1 + 2 * (m->action[0] >> 16);
+  uint32_t made[RULES_MADE] = {0};
+  bool dies[RULES_REGISTERS] = {false};
+  (void)out_status;
+  if (m->reg[0] < s->rows && u->of[m->reg[0]] == 0)
+    return false;
+  if (count_saved(s, u, m, dies) <= (m->action[0] >> 4 & 0xfffu))
+    return false;
+  for (uint32_t reg = 1; reg < RULES_REGISTERS; reg++)
+    if (dies[reg])
+      u->of[m->reg[reg]] = 0;
+  for (uint32_t k = 0; k < (make[0] >> 4 & 15u); k++)
+    made[k] = make_row(s, u, table, m, make, k, made);
+  return true;
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  rules_sweep s = {.ctx = ctx, .host = ctx->host, .module = module, .v = v, .rows = v->rows, .tables = {built_in}};
+  uses u = {.of = ctx->host->alloc(ctx, v->rows)};
+  *out = VYRE_UNCHANGED;
+  if (!u.of)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 1; row < s.rows; row++) {
+    count_use(&s, &u, v->a[row]);
+    count_use(&s, &u, v->b[row]);
+    count_use(&s, &u, v->c[row]);
+  }
+  VYRE_TRY(rules_sweep_run(&s, RULES_BACKWARD_ORDER, apply, &u));
+  rules_sweep_report(&s, built_in_names, built_in[RULES_TABLE_RULES]);
+  *out = s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass expand = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "expand",
+    .summary = "replace rows by several that cost less together, by a bank of rules",
+    .help = built_in_help,
+    .preserves = VYRE_VERSIONS,
+    .run = run,
+};
+VYRE_PLUGIN("expand", "1.0", &expand)

@@ -1,0 +1,604 @@
+/* Rules to a flat table: docs at rules_table.h.
+ *
+ * A rule becomes one candidate for each order of the operands of its commuting ops that makes another term.  A candidate's program
+ * compares the structure first, then kinds, lanes and widths, then what must be computed.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "rules_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "vyre/ir.h"
+
+enum { MOST_FLIPS = 5, MOST_CANDIDATES = 1u << 16, NO_REGISTER = 0xff, PROGRAM_WORDS = 512 };
+
+typedef struct candidate {
+  uint32_t op, next, program; /* next one of the op; 0xffffffff: none */
+  uint32_t ops[2];            /* what a and b must be: an opcode, const for a literal, VYRE_OP__COUNT for anything */
+} candidate;
+
+/* Of one candidate. */
+typedef struct writer {
+  rules_memory memory;
+  const rules_rule *rule;
+  rules_table *table;
+  uint32_t literals, literal_count; /* kept by the whole table */
+  uint64_t (*pool)[16];
+  uint32_t flips;
+  uint8_t node_register[RULES_NODES], variable_register[RULES_VARIABLES];
+  uint32_t registers;
+  uint32_t kinds_known; /* 1 << kind variable: a register says it */
+  uint32_t expressions[RULES_NODES], expression_kinds[RULES_NODES];
+  const char *wrong;
+} writer;
+
+/* ---- words ----------------------------------------------------------------------------------------------------------- */
+
+static bool
+reserve(rules_memory memory, rules_table *table, uint32_t more)
+{
+  if (table->count + more <= table->capacity)
+    return true;
+  uint32_t capacity = table->capacity ? table->capacity : 4096;
+  while (capacity < table->count + more)
+    capacity *= 2;
+  uint32_t *words = memory.take(memory.user, capacity * sizeof *words);
+  if (!words)
+    return false;
+  if (table->count)
+    memcpy(words, table->words, table->count * sizeof *words);
+  table->words = words;
+  table->capacity = capacity;
+  return true;
+}
+
+static void
+put(writer *w, uint32_t word)
+{
+  if (reserve(w->memory, w->table, 1))
+    w->table->words[w->table->count++] = word;
+  else
+    w->wrong = "out of memory";
+}
+
+/* ---- who applies it -------------------------------------------------------------------------------------------------- */
+
+static bool
+is_operand_there(const rules_rule *rule, uint32_t id)
+{
+  return rule->nodes[id].sort == RULES_VARIABLE || rules_in_pattern(rule, id) != 0;
+}
+
+/* The right operand can be an immediate, and the others must be rows; a commuting op's may change places. */
+rules_use
+rules_used_by(const rules_rule *rule)
+{
+  const rules_node *node = &rule->nodes[rule->replacement];
+  if (rule->rows == 0)
+    return RULES_FOR_PM;
+  if (rule->rows > 1)
+    return RULES_FOR_EXPAND;
+  const uint32_t flags = vyre_op_infos[node->op].flags;
+  uint32_t constants = 0;
+  for (uint32_t k = 0; k < node->operands; k++)
+    constants |= (uint32_t)!is_operand_there(rule, node->operand[k]) << k;
+  if (constants == 0 || ((flags & VYRE_OP_TAKES_IMM) != 0 && (constants == 2 || (constants == 1 && (flags & VYRE_OP_COMMUTES)))))
+    return RULES_FOR_PM;
+  return RULES_FOR_EXPAND;
+}
+
+/* ---- expressions ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+literal_index(writer *w, const rules_node *node)
+{
+  uint64_t bits[16] = {0};
+  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
+    if (vyre_kind_is_float((vyre_kind)kind) ? node->op <= RULES_FLOAT : node->op != RULES_FLOAT)
+      bits[kind] = rules_literal_bits(node, (vyre_kind)kind);
+  for (uint32_t i = 0; i < w->literal_count; i++)
+    if (memcmp(w->pool[i], bits, sizeof bits) == 0)
+      return i;
+  memcpy(w->pool[w->literal_count], bits, sizeof bits);
+  return w->literal_count++;
+}
+
+/* 0..15 a kind, 16.. a variable. */
+static uint32_t
+kind_code(writer *w, uint32_t node)
+{
+  const uint32_t kind = w->rule->nodes[node].kind;
+  const uint16_t kinds = w->rule->kinds[kind].kinds;
+  if ((kinds & (kinds - 1)) == 0)
+    return (uint32_t)__builtin_ctz(kinds);
+  if ((w->kinds_known >> kind & 1) == 0)
+    w->wrong = "a type follows from no row of the pattern";
+  return 16 + kind;
+}
+
+static void
+put_steps(writer *w, uint32_t id, uint32_t depth)
+{
+  const rules_node *node = &w->rule->nodes[id];
+  if (depth == RULES_STACK)
+    w->wrong = "an expression of constants is too deep";
+  if (w->wrong)
+    return;
+  for (uint32_t k = 0; k < node->operands; k++)
+    put_steps(w, node->operand[k], depth + k);
+  if (node->sort == RULES_CONSTANT)
+    put(w, RULES_PUSH | (uint32_t)w->variable_register[node->variable] << 4);
+  else if (node->sort == RULES_LITERAL)
+    put(w, RULES_PUSH_LITERAL | kind_code(w, id) << 4 | literal_index(w, node) << 16);
+  else if (node->sort == RULES_CALL)
+    put(w, RULES_APPLY_CALL | kind_code(w, node->operand[0]) << 4 | (uint32_t)node->op << 16);
+  else
+    put(w, RULES_APPLY | kind_code(w, node->operand[0]) << 4 | kind_code(w, id) << 9 | (uint32_t)node->operands << 14 |
+               (uint32_t)node->op << 16);
+}
+
+static void
+put_expression(writer *w, uint32_t id)
+{
+  put_steps(w, id, 0);
+  put(w, RULES_END | kind_code(w, id) << 4);
+}
+
+/* ---- the pattern ----------------------------------------------------------------------------------------------------- */
+
+static bool
+commutes(const rules_rule *rule, uint32_t id)
+{
+  const rules_node *node = &rule->nodes[id];
+  return node->sort == RULES_OP && node->operands == 2 && (vyre_op_infos[node->op].flags & VYRE_OP_COMMUTES) != 0;
+}
+
+/* The k-th operand in the candidate's order: each commuting op of the pattern has a bit of `flips`, by its number. */
+static uint32_t
+operand_in_order(const rules_rule *rule, uint32_t flips, uint32_t id, uint32_t k)
+{
+  uint32_t bit = 0;
+  if (!commutes(rule, id))
+    return rule->nodes[id].operand[k];
+  for (uint32_t i = 1; i < id; i++)
+    bit += commutes(rule, i);
+  return rule->nodes[id].operand[flips >> bit & 1 ? 1 - k : k];
+}
+
+static uint32_t
+new_register(writer *w, uint32_t node)
+{
+  if (w->registers == RULES_SCALAR) {
+    w->wrong = "its pattern has too many terms";
+    return 0;
+  }
+  w->node_register[node] = (uint8_t)w->registers;
+  return w->registers++;
+}
+
+static void
+put_operand(writer *w, uint32_t id, uint32_t src, uint32_t which)
+{
+  const rules_node *node = &w->rule->nodes[id];
+  const uint32_t place = src << 8 | which << 12;
+  if (node->sort == RULES_LITERAL) {
+    put(w, RULES_IS | place | literal_index(w, node) << 16);
+  } else if (node->sort == RULES_OP) {
+    const uint32_t dst = new_register(w, id);
+    put(w, RULES_ROW | dst << 4 | place | (uint32_t)node->op << 14);
+    for (uint32_t k = 0; k < node->operands; k++)
+      put_operand(w, operand_in_order(w->rule, w->flips, id, k), dst, k);
+  } else if (w->variable_register[node->variable] != NO_REGISTER) {
+    w->node_register[id] = w->variable_register[node->variable];
+    put(w, RULES_SAME | (uint32_t)w->node_register[id] << 4 | place);
+  } else {
+    const uint32_t dst = new_register(w, id);
+    w->variable_register[node->variable] = (uint8_t)dst;
+    put(w, (uint32_t)(node->sort == RULES_VARIABLE ? RULES_BIND : RULES_TAKE) | dst << 4 | place);
+  }
+}
+
+/* For each kind the rule's own check, and that what the ops leave apart is of one kind. */
+static void
+put_kinds(writer *w)
+{
+  const rules_rule *rule = w->rule;
+  for (uint32_t kind = 0; kind < rule->kind_count; kind++) {
+    const rules_kind *k = &rule->kinds[kind];
+    uint64_t seen = 0;
+    for (uint32_t id = rule->pattern; id; id--) { /* rows before their operands */
+      const rules_node *node = &rule->nodes[id];
+      const uint32_t place = kind << 4 | (uint32_t)w->node_register[id] << 8;
+      if (node->kind != kind || w->node_register[id] == NO_REGISTER || (seen >> node->given_kind & 1) != 0)
+        continue;
+      seen |= UINT64_C(1) << node->given_kind;
+      if ((k->kinds & (k->kinds - 1)) == 0 && node->given_mask == k->kinds && !k->computes)
+        continue; /* one kind that it cannot but have */
+      if ((w->kinds_known >> kind & 1) == 0)
+        put(w, RULES_KIND | place | (uint32_t)k->computes << 12 | (uint32_t)k->kinds << 16);
+      else
+        put(w, RULES_KIND_SAME | place);
+      w->kinds_known |= 1u << kind;
+    }
+  }
+}
+
+static void
+put_lanes(writer *w)
+{
+  const rules_rule *rule = w->rule;
+  for (uint32_t lanes = 0; lanes < rule->lanes_count; lanes++) {
+    uint64_t seen = lanes == 0; /* class 0 of the pattern is one lane too */
+    uint32_t first = lanes == 0 ? RULES_SCALAR : NO_REGISTER;
+    for (uint32_t id = rule->pattern; id; id--) {
+      const rules_node *node = &rule->nodes[id];
+      if (node->lanes != lanes || node->constant || w->node_register[id] == NO_REGISTER || (seen >> node->given_lanes & 1) != 0)
+        continue;
+      if (first != NO_REGISTER)
+        put(w, RULES_LANES | (uint32_t)w->node_register[id] << 4 | first << 8);
+      else
+        first = w->node_register[id];
+      seen |= UINT64_C(1) << node->given_lanes;
+    }
+  }
+}
+
+static void
+put_checks(writer *w)
+{
+  const rules_rule *rule = w->rule;
+  put_kinds(w);
+  put_lanes(w);
+  for (uint32_t i = 0; i < rule->width_count; i++) {
+    const rules_width *width = &rule->widths[i];
+    if ((w->kinds_known >> width->left & 1) == 0 || (width->right != RULES_KINDS && (w->kinds_known >> width->right & 1) == 0))
+      w->wrong = "a type follows from no row of the pattern";
+    put(w, RULES_WIDTH | (uint32_t)width->left << 4 | (uint32_t)width->relation << 8 | (uint32_t)width->right << 12 |
+               (uint32_t)width->number << 16);
+  }
+  for (uint32_t i = 0; i < rule->condition_count; i++) {
+    put(w, RULES_WHEN);
+    put_expression(w, rule->conditions[i]);
+  }
+}
+
+/* ---- the replacement ------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+register_of(const writer *w, uint32_t id)
+{
+  const rules_node *node = &w->rule->nodes[id];
+  return node->sort == RULES_VARIABLE ? w->variable_register[node->variable] : w->node_register[rules_in_pattern(w->rule, id)];
+}
+
+static bool
+is_made(const rules_rule *rule, uint32_t id)
+{
+  if (rule->nodes[id].sort != RULES_OP || rule->nodes[id].constant || rules_in_pattern(rule, id))
+    return false;
+  for (uint32_t before = (uint32_t)rule->pattern + 1; before < id; before++)
+    if (rules_same(rule, before, id))
+      return false; /* once */
+  return true;
+}
+
+static uint32_t
+parent_of(const rules_rule *rule, uint32_t id)
+{
+  for (uint32_t up = id + 1; up <= rule->pattern; up++)
+    for (uint32_t k = 0; k < rule->nodes[up].operands; k++)
+      if (rule->nodes[up].operand[k] == id)
+        return up;
+  return rule->pattern;
+}
+
+/* Rows of the pattern, but for the root, that nothing of the replacement needs may go, if nobody else uses them: outer ones before
+ * those that stand in them. */
+static void
+put_pays(writer *w)
+{
+  const rules_rule *rule = w->rule;
+  uint32_t cost = 0, pairs = 0;
+  bool used[RULES_NODES] = {false};
+  const uint32_t head = w->table->count;
+  put(w, 0);
+  for (uint32_t id = (uint32_t)rule->pattern + 1; id < rule->node_count; id++) {
+    cost += is_made(rule, id) ? rules_weight(rule->nodes[id].op) : 0;
+    used[rules_in_pattern(rule, id)] = true;
+  }
+  for (uint32_t id = (uint32_t)rule->pattern - 1; id; id--) {
+    const uint32_t parent = parent_of(rule, id);
+    used[id] |= parent != rule->pattern && used[parent];
+    if (rule->nodes[id].sort != RULES_OP || used[id])
+      continue;
+    put(w, (uint32_t)w->node_register[id] | (uint32_t)w->node_register[parent] << 8);
+    put(w, rules_weight(rule->nodes[id].op));
+    pairs++;
+  }
+  if (!w->wrong)
+    w->table->words[head] = RULES_PAYS | cost << 4 | pairs << 16;
+}
+
+/* Whether the op's k-th operand has one lane whatever the row has. */
+static bool
+has_one_lane(uint32_t op, uint32_t k)
+{
+  switch (op) {
+  case VYRE_OP_ubfe:
+  case VYRE_OP_sbfe:
+  case VYRE_OP_insert:
+  case VYRE_OP_lane:
+    return k > 0;
+  case VYRE_OP_splat:
+  case VYRE_OP_tuple:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Numbers the expressions and rows below a term, operands first; an operand's descriptor. */
+static uint32_t
+number_terms(const rules_rule *rule, uint32_t id, uint32_t expressions[RULES_NODES], uint32_t *expression_count,
+             uint32_t rows[RULES_MADE], uint32_t *row_count)
+{
+  const rules_node *node = &rule->nodes[id];
+  if (node->constant) {
+    expressions[*expression_count] = id;
+    return RULES_OPERAND_EXPRESSION | (*expression_count)++;
+  }
+  for (uint32_t k = 0; k < *row_count; k++) /* one term, one row */
+    if (rules_same(rule, rows[k], id))
+      return RULES_OPERAND_MADE | k;
+  for (uint32_t k = 0; k < node->operands; k++)
+    if (!is_operand_there(rule, node->operand[k]))
+      number_terms(rule, node->operand[k], expressions, expression_count, rows, row_count);
+  if (*row_count < RULES_MADE)
+    rows[*row_count] = id;
+  return RULES_OPERAND_MADE | (*row_count)++;
+}
+
+static uint32_t
+descriptor(const writer *w, uint32_t parent, uint32_t id, const uint32_t *expressions, uint32_t expression_count,
+           const uint32_t *rows, uint32_t row_count)
+{
+  const rules_rule *rule = w->rule;
+  if (is_operand_there(rule, id))
+    return RULES_OPERAND_REGISTER | register_of(w, id);
+  for (uint32_t k = 0; k < expression_count; k++)
+    if (expressions[k] == id) {
+      for (uint32_t i = 0; i < rule->nodes[parent].operands; i++)
+        if (rule->nodes[parent].operand[i] == id && has_one_lane(rule->nodes[parent].op, i))
+          return RULES_OPERAND_EXPRESSION | RULES_OPERAND_ONE_LANE | k;
+      return RULES_OPERAND_EXPRESSION | k;
+    }
+  for (uint32_t k = 0; k < row_count; k++)
+    if (rules_same(rule, rows[k], id))
+      return RULES_OPERAND_MADE | k;
+  return 0;
+}
+
+/* A register of the pattern with as many lanes as the row. */
+static uint32_t
+lanes_register(const writer *w, uint32_t id)
+{
+  const rules_rule *rule = w->rule;
+  if (rule->nodes[id].lanes == 0)
+    return RULES_SCALAR;
+  for (uint32_t node = rule->pattern; node; node--)
+    if (!rule->nodes[node].constant && rule->nodes[node].lanes == rule->nodes[id].lanes && w->node_register[node] != NO_REGISTER)
+      return w->node_register[node];
+  return 0;
+}
+
+static void
+put_make(writer *w)
+{
+  const rules_rule *rule = w->rule;
+  uint32_t expressions[RULES_NODES], expression_count = 0, rows[RULES_MADE] = {0}, row_count = 0;
+  number_terms(rule, rule->replacement, expressions, &expression_count, rows, &row_count);
+  if (row_count > RULES_MADE - 1 || expression_count > 15) {
+    w->wrong = "its replacement has too many terms";
+    return;
+  }
+  put(w, RULES_MAKE | row_count << 4 | expression_count << 8);
+  const uint32_t places = w->table->count;
+  for (uint32_t k = 0; k < expression_count; k++)
+    put(w, 0);
+  for (uint32_t k = 0; k < row_count; k++) {
+    const rules_node *node = &rule->nodes[rows[k]];
+    uint32_t operands = 0;
+    for (uint32_t i = 0; i < node->operands; i++)
+      operands |= descriptor(w, rows[k], node->operand[i], expressions, expression_count, rows, row_count) << 8 * i;
+    if ((operands & RULES_OPERAND_EXPRESSION) != 0 && commutes(rule, rows[k])) /* a literal stands right */
+      operands = operands >> 8 | (operands & 0xffu) << 8;
+    put(w, node->op | kind_code(w, rows[k]) << 16 | lanes_register(w, rows[k]) << 21);
+    put(w, operands);
+  }
+  for (uint32_t k = 0; k < expression_count && !w->wrong; k++) {
+    w->table->words[places + k] = w->table->count;
+    put_expression(w, expressions[k]);
+  }
+}
+
+static void
+put_replacement(writer *w)
+{
+  const rules_rule *rule = w->rule;
+  if (is_operand_there(rule, rule->replacement)) {
+    put(w, RULES_FORWARD | register_of(w, rule->replacement) << 4);
+  } else if (rule->nodes[rule->replacement].constant) {
+    put(w, RULES_LITERALLY);
+    put_expression(w, rule->replacement);
+  } else {
+    if (rules_used_by(rule) == RULES_FOR_EXPAND)
+      put_pays(w);
+    put_make(w);
+  }
+}
+
+/* ---- candidates ------------------------------------------------------------------------------------------------------ */
+
+/* Whether flipping the op makes the same term: two of one variable, or of one literal. */
+static bool
+flip_is_idle(const rules_rule *rule, uint32_t flips)
+{
+  uint32_t bit = 0;
+  for (uint32_t id = 1; id <= rule->pattern; id++) {
+    if (!commutes(rule, id))
+      continue;
+    if (flips >> bit++ & 1 && rules_same(rule, rule->nodes[id].operand[0], rule->nodes[id].operand[1]))
+      return true;
+  }
+  return false;
+}
+
+static uint32_t
+wanted_op(const rules_rule *rule, uint32_t id)
+{
+  const rules_node *node = &rule->nodes[id];
+  return node->sort == RULES_OP ? node->op : node->sort == RULES_VARIABLE ? VYRE_OP__COUNT : VYRE_OP_const;
+}
+
+static bool
+put_candidate(writer *w, uint32_t rule, candidate *out)
+{
+  const rules_node *root = &w->rule->nodes[w->rule->pattern];
+  memset(w->node_register, NO_REGISTER, sizeof w->node_register);
+  memset(w->variable_register, NO_REGISTER, sizeof w->variable_register);
+  w->node_register[w->rule->pattern] = 0;
+  w->registers = 1;
+  w->kinds_known = 0;
+  *out = (candidate){.op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__COUNT, VYRE_OP__COUNT}};
+  put(w, rule | w->rule->modes << 30);
+  for (uint32_t k = 0; k < root->operands; k++) {
+    const uint32_t operand = operand_in_order(w->rule, w->flips, w->rule->pattern, k);
+    if (k < 2)
+      out->ops[k] = wanted_op(w->rule, operand);
+    put_operand(w, operand, 0, k);
+  }
+  put_checks(w);
+  put_replacement(w);
+  return !w->wrong;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
+
+/* Numbers for the opcodes that patterns have below their roots. */
+static uint32_t
+number_classes(const candidate *candidates, uint32_t count, uint32_t *classes)
+{
+  uint32_t next = RULES_CLASS_LITERAL + 1;
+  classes[VYRE_OP_const] = RULES_CLASS_LITERAL;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < 2; k++)
+      if (candidates[i].ops[k] < VYRE_OP__COUNT && classes[candidates[i].ops[k]] == 0)
+        classes[candidates[i].ops[k]] = next++;
+  return next;
+}
+
+static void
+put_block(writer *w, const candidate *candidates, uint32_t first, const uint32_t *classes, uint32_t class_count)
+{
+  uint32_t count = 0;
+  for (uint32_t i = first; i != UINT32_MAX; i = candidates[i].next)
+    count++;
+  const uint32_t words = (count + 31) / 32, block = w->table->count;
+  put(w, words);
+  put(w, count);
+  put(w, block + 3 + 2 * class_count * words);
+  for (uint32_t i = 0; i < 2 * class_count * words; i++)
+    put(w, 0);
+  uint32_t k = 0;
+  for (uint32_t i = first; i != UINT32_MAX && !w->wrong; i = candidates[i].next, k++) {
+    for (uint32_t side = 0; side < 2; side++)
+      for (uint32_t class = 0; class < class_count; class ++) {
+        const uint32_t op = candidates[i].ops[side];
+        if (op == VYRE_OP__COUNT || classes[op] == class)
+          w->table->words[block + 3 + (side * class_count + class) * words + k / 32] |= 1u << k % 32;
+      }
+    put(w, candidates[i].program);
+  }
+}
+
+static void
+put_tables(writer *w, candidate *candidates, uint32_t count)
+{
+  static const uint32_t none = UINT32_MAX;
+  uint32_t classes[VYRE_OP__COUNT] = {0}, roots[VYRE_OP__COUNT] = {0}, first[VYRE_OP__COUNT];
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    first[op] = none;
+  for (uint32_t i = count; i-- > 0;) {
+    candidates[i].next = first[candidates[i].op];
+    first[candidates[i].op] = i;
+  }
+  const uint32_t class_count = number_classes(candidates, count, classes);
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    if (first[op] != none) {
+      roots[op] = w->table->count;
+      put_block(w, candidates, first[op], classes, class_count);
+    }
+  const uint32_t at = w->table->count;
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    put(w, classes[op]);
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    put(w, roots[op]);
+  for (uint32_t i = 0; i < w->literal_count; i++)
+    for (uint32_t kind = 0; kind < 16; kind++) {
+      put(w, (uint32_t)w->pool[i][kind]);
+      put(w, (uint32_t)(w->pool[i][kind] >> 32));
+    }
+  if (w->wrong)
+    return;
+  w->table->words[RULES_TABLE_CLASSES] = at;
+  w->table->words[RULES_TABLE_ROOTS] = at + VYRE_OP__COUNT;
+  w->table->words[RULES_TABLE_LITERALS] = at + 2 * VYRE_OP__COUNT;
+  w->table->words[RULES_TABLE_CLASS_COUNT] = class_count;
+}
+
+static bool
+fail(const rules_rule *rule, const char *what, rules_error *out)
+{
+  *out = (rules_error){.line = rule ? rule->line : 1, .column = 1};
+  snprintf(out->message, sizeof out->message, "rule '%s': %s", rule ? rule->name : "", what);
+  snprintf(out->fix, sizeof out->fix, "split the rule, or write it with fewer terms");
+  return false;
+}
+
+static uint32_t
+count_flips(const rules_rule *rule)
+{
+  uint32_t count = 0;
+  for (uint32_t id = 1; id <= rule->pattern; id++)
+    count += commutes(rule, id);
+  return count;
+}
+
+bool
+rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_table *out, rules_error *out_error)
+{
+  uint32_t most = 0, literals = 0, count = 0;
+  *out = (rules_table){0};
+  for (uint32_t i = 0; i < set->count; i++) {
+    const uint32_t flips = count_flips(&set->rules[i]);
+    if (flips > MOST_FLIPS)
+      return fail(&set->rules[i], "its pattern has too many ops that commute", out_error);
+    most += 1u << flips;
+    literals += set->rules[i].node_count;
+  }
+  candidate *candidates = memory.take(memory.user, (most + 1) * sizeof *candidates);
+  writer w = {.memory = memory, .table = out, .pool = memory.take(memory.user, (literals + 1) * sizeof(uint64_t[16]))};
+  if (!candidates || !w.pool || most > MOST_CANDIDATES)
+    return fail(set->count ? &set->rules[0] : NULL, "out of memory", out_error);
+  for (uint32_t i = 0; i < RULES_TABLE_HEAD; i++)
+    put(&w, i == RULES_TABLE_RULES ? set->count : 0);
+  for (uint32_t i = 0; i < set->count; i++) {
+    w.rule = &set->rules[i];
+    for (w.flips = 0; w.flips < 1u << count_flips(w.rule) && rules_used_by(w.rule) == use; w.flips++)
+      if (!flip_is_idle(w.rule, w.flips) && !put_candidate(&w, i, &candidates[count++]))
+        return fail(w.rule, w.wrong, out_error);
+  }
+  put_tables(&w, candidates, count);
+  return !w.wrong || fail(w.rule, w.wrong, out_error);
+}

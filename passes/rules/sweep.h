@@ -1,0 +1,44 @@
+/* What pm and expand share: the walk in program order that keeps operands up to date, the rows they leave alone, user's rules.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_RULES_SWEEP_H
+#define VYRE_PASSES_RULES_SWEEP_H
+
+#include "rules_table.h"
+#include "vyre/plugin.h"
+
+typedef struct rules_sweep {
+  vyre_pass_ctx *ctx;
+  const vyre_host *host;
+  vyre_module *module;
+  const vyre_view *v;
+  uint32_t rows;             /* when the sweep began */
+  uint32_t *forward;         /* NULL until the first row is forwarded; then an element a row */
+  bool literals;             /* a row became a literal: those behind it may have to hold it as an immediate */
+  uint8_t *pinned;           /* a bit a row; NULL: none is */
+  rules_scope scope;         /* of the program that the sweep is in */
+  const uint32_t *tables[2]; /* built in, the user's (NULL: none) */
+  uint64_t *used;            /* of each rule built in */
+  uint64_t users, rewritten, forwarded;
+  bool changed, lost; /* lost: there was no memory */
+} rules_sweep;
+
+/* Puts the replacement of a match in place of its root.  False: not here; the next match is tried. */
+typedef bool (*rules_apply)(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
+
+/* Every row, until no rule matches there: in program order, operands kept up to date; or backward, which sees a row before what it
+ * is made of, and where no row may be forwarded or become a literal. */
+typedef enum rules_order { RULES_FORWARD_ORDER, RULES_BACKWARD_ORDER } rules_order;
+vyre_status rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user);
+
+/* RULES_FORWARD and RULES_LITERALLY.  False: the types differ. */
+bool rules_sweep_replace(rules_sweep *s, const uint32_t *table, const rules_match *match, vyre_status *out_status);
+
+/* The root becomes this row; a literal right operand stands in imm (flag IMM in `flags`). */
+void rules_sweep_rewrite(rules_sweep *s, const rules_match *match, uint32_t op, uint32_t flags, uint64_t imm, uint32_t a,
+                         uint32_t b, uint32_t c);
+
+/* Counts and names of the rules that were used, for -stats. */
+void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);
+
+#endif
