@@ -85,6 +85,18 @@ vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds,
   entry->changed += changed;
 }
 
+uint64_t
+vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed)
+{
+  *out_changed = 0;
+  for (uint32_t i = 0; i < report->time_count; i++)
+    if (strcmp(report->times[i].name, pass) == 0) {
+      *out_changed = report->times[i].changed;
+      return report->times[i].runs;
+    }
+  return 0;
+}
+
 void
 vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanoseconds)
 {

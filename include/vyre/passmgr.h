@@ -75,6 +75,8 @@ VYRE_MUST_USE vyre_status vyre_report_times(const vyre_report *report, vyre_byte
 VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_bytes *out);
 /* Of all passes together, by pass and name; 0: never counted. */
 uint64_t vyre_report_count(const vyre_report *report, const char *pass, const char *name);
+/* How often the pass ran, and how often it changed the module. */
+uint64_t vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed);
 
 typedef struct vyre_pipeline_options {
   bool verify_each;   /* verify after each pass; also: */

@@ -360,13 +360,14 @@ statements(generator *g, uint32_t count)
 }
 
 void
-random_program_build(vyre_module *module, uint64_t seed, bool relaxed)
+random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
 {
   const uint32_t budget = seed % 3 ? 120 : 24; /* in a short one perhaps nothing undefined runs */
   generator g = {.random = seed * 2654435761u + 12345u, .m = module, .v = vyre_module_view(module), .budget = budget};
   vyre_type_id words = vyre_type_runtime_array(module, U32, 0);
   vyre_row gid, one, four;
-  vyre_build_program(module, "random", relaxed ? VYRE_PROGRAM_RELAXED : 0, vyre_module_add_input(module, "random"), &g.b);
+  vyre_build_program(module, "random", flags & RANDOM_RELAXED ? VYRE_PROGRAM_RELAXED : 0, vyre_module_add_input(module, "random"),
+                     &g.b);
   if (below(&g, 16) == 0) {
     uint32_t *mode = (uint32_t *)g.v->imm + g.b.program;
     *mode |= 2u << below(&g, 6); /* one of VYRE_PROGRAM_FLOAT_MODES */

@@ -20,8 +20,11 @@ typedef struct random_memory {
   uint32_t in[RANDOM_IN];
 } random_memory;
 
+#define RANDOM_RELAXED 1u
+#define RANDOM_WIDE    2u /* all types and ops; else bool and 32 bits */
+
 /* Makes one program from the seed; `out` is binding 0, `in` (u32, only read) binding 1. */
-void random_program_build(vyre_module *module, uint64_t seed, bool relaxed);
+void random_program_build(vyre_module *module, uint64_t seed, uint32_t flags);
 
 /* Runs the module's first program on memory that is made from the seed, with a search for data races.  The subgroup's size is the
  * seed's, too. */

@@ -1,0 +1,63 @@
+/* A plugin whose passes are wrong, each in another way, for vyre-fuzz to find.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+/* x - y is not y - x. */
+static vyre_status
+exchange(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_sub && v->b[row] && v->a[row] != v->b[row]) {
+      ctx->host->rewrite(module, row, v->op[row], v->imm[row], v->imm_hi[row], v->b[row], v->a[row], 0);
+      *out = VYRE_CHANGED;
+    }
+  return VYRE_OK;
+}
+
+/* A store in an arm runs in front of its `if`: also where the arm does not. */
+static vyre_status
+speculate(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t control = v->parent[v->parent[row]];
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_load || VYRE_ROW_OP(v->op[control]) != VYRE_OP_if || v->prev[row])
+      continue;
+    ctx->host->move_before(module, row, control);
+    *out = VYRE_CHANGED;
+  }
+  return VYRE_OK;
+}
+
+/* A value is used where nobody can see it. */
+static vyre_status
+escape(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  uint32_t inside = 0;
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const bool is_add = v->op[row] == VYRE_ROW(VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), 0) && v->b[row];
+    if (is_add && VYRE_ROW_OP(v->op[v->parent[row]]) != VYRE_OP_program)
+      inside = row;
+    else if (is_add && inside > v->parent[row]) {
+      ctx->host->set_operand(module, row, 1, inside);
+      *out = VYRE_CHANGED;
+      return VYRE_OK;
+    }
+  }
+  return VYRE_OK;
+}
+
+#define PASS(id, text, about) \
+  static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = text, .summary = about, .run = id}
+
+PASS(exchange, "fault.exchange", "exchange operands that may not be");
+PASS(speculate, "fault.speculate", "run what did not run");
+PASS(escape, "fault.escape", "use what is not visible");
+
+VYRE_PLUGIN("fault", "1.0", &exchange_pass, &speculate_pass, &escape_pass)

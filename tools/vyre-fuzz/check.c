@@ -1,0 +1,81 @@
+/* One program through one pipeline, run before and after.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include "vyre/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *
+verdict_text(verdict of)
+{
+  static const char *const texts[] = {"fine",
+                                      "the program itself is wrong",
+                                      "a pass failed",
+                                      "what came out does not run",
+                                      "it computes something else",
+                                      "something undefined runs that did not run before"};
+  return texts[of];
+}
+
+/* Takes the status; whether there was none. */
+static bool
+settle(vyre_status status, char message[256])
+{
+  if (!status)
+    return true;
+  snprintf(message, 256, "%s", vyre_status_text(status));
+  vyre_status_free(status);
+  return false;
+}
+
+static vyre_status
+run_pipeline(const trial *t, vyre_module *module)
+{
+  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true, .report = t->report};
+  vyre_pipeline *pipeline;
+  VYRE_TRY(vyre_pipeline_parse(t->registry, t->pipeline, strlen(t->pipeline), "-passes", &pipeline));
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  vyre_pipeline_destroy(pipeline);
+  return status;
+}
+
+static verdict
+compare(const trial *t, const vyre_module *after, const random_memory *wanted, bool defined, char message[256])
+{
+  random_memory got;
+  if (!settle(random_program_run(after, t->seed, false, &got), message))
+    return VERDICT_RUN;
+  const uint32_t *is = (const uint32_t *)&got, *was = (const uint32_t *)wanted;
+  for (uint32_t i = 0; i < sizeof got / sizeof *is; i++)
+    if (is[i] != was[i]) {
+      snprintf(message, 256, "word %u of memory is 0x%08x, was 0x%08x", i, is[i], was[i]);
+      return VERDICT_RESULT;
+    }
+  if (defined && !settle(random_program_run(after, t->seed, true, &got), message))
+    return VERDICT_UNDEFINED;
+  return VERDICT_FINE;
+}
+
+verdict
+check_program(const trial *t, const vyre_module *program, char message[256])
+{
+  vyre_verify_errors errors = {.allocator = vyre_module_allocator(program)};
+  random_memory wanted, unused;
+  vyre_module *after;
+  const bool verified = settle(vyre_verify(program, &errors), message);
+  vyre_verify_errors_free(&errors);
+  if (!verified || !settle(random_program_run(program, t->seed, false, &wanted), message))
+    return VERDICT_PROGRAM;
+  char why[256];
+  const bool defined = settle(random_program_run(program, t->seed, true, &unused), why);
+  if (!settle(vyre_module_clone(program, &after), message))
+    return VERDICT_PROGRAM;
+  verdict found = VERDICT_PASS;
+  if (settle(run_pipeline(t, after), message))
+    found = compare(t, after, &wanted, defined, message);
+  vyre_module_destroy(after);
+  return found;
+}

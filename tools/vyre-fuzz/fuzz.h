@@ -1,0 +1,53 @@
+/* vyre-fuzz: what its files share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_FUZZ_FUZZ_H
+#define VYRE_FUZZ_FUZZ_H
+
+#include "random_program.h"
+#include "vyre/passmgr.h"
+
+/* What a pipeline made of a program. */
+typedef enum verdict {
+  VERDICT_FINE,
+  VERDICT_PROGRAM,   /* the program itself is wrong: it does not verify, or not run */
+  VERDICT_PASS,      /* a pass failed, left a broken module, or did not tell the truth about it */
+  VERDICT_RUN,       /* what came out does not run */
+  VERDICT_RESULT,    /* it computes something else */
+  VERDICT_UNDEFINED, /* something undefined runs that did not run before */
+} verdict;
+
+typedef struct trial {
+  const vyre_registry *registry;
+  uint64_t seed;        /* of the memory */
+  const char *pipeline; /* text */
+  vyre_report *report;  /* NULL: none */
+} trial;
+
+/* check.c: what the trial's pipeline makes of the program; `message` tells more (256 bytes). */
+verdict check_program(const trial *t, const vyre_module *program, char message[256]);
+const char *verdict_text(verdict of);
+
+/* pipelines.c */
+#define MOST_PIPELINE 512u
+void random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIPELINE]);
+
+/* reduce.c: a smaller program and a shorter pipeline of which the same is found.  *program is replaced. */
+VYRE_MUST_USE vyre_status reduce_failure(const trial *t, verdict found, vyre_module **program, char text[MOST_PIPELINE]);
+
+/* coverage.c */
+typedef struct coverage {
+  uint64_t programs, strict, defined;
+  uint64_t ops[VYRE_OP__COUNT], types[256];
+  uint64_t rows_before, rows_after; /* of default<O2> */
+  struct {
+    uint64_t ran, changed; /* programs */
+  } passes[64];
+} coverage;
+
+void coverage_add_program(coverage *c, const vyre_module *program);
+/* What the report has more of than before: passes that ran, and changed something. */
+void coverage_add_passes(coverage *c, const vyre_registry *registry, const vyre_report *report);
+void coverage_print(const coverage *c, const vyre_registry *registry);
+
+#endif

@@ -1,0 +1,84 @@
+/* Random pipelines: of all passes that change something, in groups that run to a fixpoint, and the default ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct writer {
+  const vyre_registry *registry;
+  uint64_t random;
+  char *text;
+  size_t length;
+} writer;
+
+static uint32_t
+draw(writer *w, uint32_t n)
+{
+  w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)((w->random >> 33) % n);
+}
+
+static void
+put(writer *w, const char *text)
+{
+  const size_t length = strlen(text);
+  if (w->length + length < MOST_PIPELINE) {
+    memcpy(w->text + w->length, text, length + 1);
+    w->length += length;
+  }
+}
+
+/* A pass that may change something. */
+static const char *
+any_pass(writer *w)
+{
+  for (;;) {
+    const vyre_pass_info info = vyre_registry_pass(w->registry, draw(w, vyre_registry_pass_count(w->registry)));
+    const char *name = info.pass->name;
+    if (strcmp(name, "no-op") != 0 && strcmp(name, "print") != 0 && strcmp(name, "verify") != 0 && info.pass->provides == 0)
+      return name;
+  }
+}
+
+static void
+put_passes(writer *w, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++) {
+    put(w, i ? "," : "");
+    put(w, any_pass(w));
+  }
+}
+
+void
+random_pipeline(const vyre_registry *registry, uint64_t seed, char text[MOST_PIPELINE])
+{
+  writer w = {.registry = registry, .random = seed ^ UINT64_C(0x9e3779b97f4a7c15), .text = text};
+  text[0] = '\0';
+  draw(&w, 1);
+  switch (draw(&w, 8)) {
+  case 0:
+    put(&w, "default<O1>");
+    break;
+  case 1:
+  case 2:
+    put(&w, "default<O2>");
+    break;
+  case 3:
+    put(&w, "fixpoint<on-limit=quiet>(");
+    put_passes(&w, 2 + draw(&w, 5));
+    put(&w, ")");
+    break;
+  case 4:
+    put_passes(&w, 1 + draw(&w, 3));
+    put(&w, ",fixpoint<max=3;on-limit=quiet>(");
+    put_passes(&w, 2 + draw(&w, 3));
+    put(&w, "),");
+    put_passes(&w, 1 + draw(&w, 3));
+    break;
+  default:
+    put_passes(&w, 1 + draw(&w, 8));
+    break;
+  }
+}

@@ -1,0 +1,237 @@
+/* Reduction: the failure stays, program and pipeline shrink.
+ *
+ * The pipeline loses elements, and groups become what is in them.  The program loses rows with all that is in them, first large
+ * ones, then from the end on; constructs are replaced by a region of theirs, values by zero or by an operand of their type.  Each
+ * attempt is made on a copy, verified, and kept if it still fails; until nothing more can be taken.  O(rows^2) runs at worst.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+#include "vyre/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ATTEMPTS 50000u
+
+typedef struct reducer {
+  trial t;
+  vyre_module *program;
+  verdict found; /* what must stay */
+  uint32_t attempts;
+} reducer;
+
+static bool
+still_fails(reducer *r, const vyre_module *program)
+{
+  char message[256];
+  if (r->attempts >= MOST_ATTEMPTS)
+    return false;
+  r->attempts++;
+  return check_program(&r->t, program, message) == r->found;
+}
+
+/* ---- the pipeline -------------------------------------------------------------------------------------------------------- */
+
+/* The end of the element that begins at `from`. */
+static size_t
+element_end(const char *text, size_t from)
+{
+  uint32_t open = 0;
+  for (; text[from] && (open || text[from] != ','); from++)
+    open += (text[from] == '(') - (uint32_t)(text[from] == ')');
+  return from;
+}
+
+/* Text without [from, to), and without what is put in its place; false: nothing is left, or it is too long. */
+static bool
+replace(const char *text, size_t from, size_t to, const char *by, size_t length, char out[MOST_PIPELINE])
+{
+  if (length == 0 && text[to] == ',')
+    to++;
+  else if (length == 0 && from > 0)
+    from--;
+  return snprintf(out, MOST_PIPELINE, "%.*s%.*s%s", (int)from, text, (int)length, by, text + to) < (int)MOST_PIPELINE && out[0];
+}
+
+/* One element less, or one group taken apart. */
+static bool
+shorten_pipeline(reducer *r, char text[MOST_PIPELINE])
+{
+  char shorter[MOST_PIPELINE];
+  for (size_t from = 0, to; text[from]; from = text[to] ? to + 1 : to) {
+    to = element_end(text, from);
+    const char *open = memchr(text + from, '(', to - from);
+    for (uint32_t way = 0; way < 2; way++) {
+      const bool made = way == 0 ? replace(text, from, to, "", 0, shorter)
+                                 : open && replace(text, from, to, open + 1, (size_t)(text + to - open) - 2, shorter);
+      r->t.pipeline = shorter;
+      if (made && still_fails(r, r->program)) {
+        memcpy(text, shorter, MOST_PIPELINE);
+        r->t.pipeline = text;
+        return true;
+      }
+      r->t.pipeline = text;
+    }
+  }
+  return false;
+}
+
+/* default<...> as what it stands for. */
+static vyre_status
+expand_pipeline(const trial *t, char text[MOST_PIPELINE])
+{
+  vyre_pipeline *pipeline;
+  vyre_bytes bytes = {0};
+  VYRE_TRY(vyre_pipeline_parse(t->registry, text, strlen(text), "-passes", &pipeline));
+  vyre_status status = vyre_pipeline_print(pipeline, &bytes);
+  if (!status && bytes.size < MOST_PIPELINE)
+    memcpy(text, bytes.data, bytes.size + 1);
+  vyre_bytes_free(&bytes);
+  vyre_pipeline_destroy(pipeline);
+  return status;
+}
+
+/* ---- the program --------------------------------------------------------------------------------------------------------- */
+
+/* Whether a row outside of this one's rows uses it: those are the ones up to `end`. */
+static bool
+is_used_outside(const vyre_view *v, uint32_t row, uint32_t end)
+{
+  for (uint32_t user = 1; user < v->rows; user++)
+    for (uint32_t k = 0; k < 3 && (user < row || user > end); k++) {
+      const uint32_t operand = k == 0 ? v->a[user] : k == 1 ? v->b[user] : v->c[user];
+      if (operand >= row && operand <= end && operand)
+        return true;
+    }
+  return false;
+}
+
+static uint32_t
+end_of(const vyre_view *v, uint32_t row)
+{
+  while (v->last[row])
+    row = v->last[row];
+  return row;
+}
+
+/* Uses of the row become uses of `by`. */
+static bool
+forward_row(vyre_module *m, uint32_t row, uint32_t by)
+{
+  const uint32_t rows = vyre_module_view(m)->rows;
+  uint32_t *fwd = malloc(rows * sizeof *fwd);
+  if (!fwd)
+    return false;
+  for (uint32_t i = 0; i < rows; i++)
+    fwd[i] = i == row ? by : i;
+  vyre_module_forward(m, fwd);
+  free(fwd);
+  return true;
+}
+
+enum { WAY_KILL, WAY_ZERO, WAY_OPERAND_A, WAY_OPERAND_B, WAY_OPERAND_C, WAY_REGION_0, WAY_REGION_1, WAYS };
+
+static bool
+replace_value(vyre_module *m, uint32_t row, uint32_t way)
+{
+  const vyre_view *v = vyre_module_view(m);
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const bool is_value = kind >= VYRE_BOOL && kind <= VYRE_F64 && !v->first[row];
+  uint32_t by = way == WAY_OPERAND_A ? v->a[row] : way == WAY_OPERAND_B ? v->b[row] : v->c[row];
+  if (way == WAY_ZERO && is_value && VYRE_ROW_OP(v->op[row]) != VYRE_OP_const) {
+    vyre_builder b = {.module = m};
+    vyre_builder_before(&b, (vyre_row){row});
+    by = vyre_build_const(&b, type, 0).id;
+  } else if (way == WAY_ZERO || by == 0 || VYRE_ROW_TYPE(v->op[by]) != type) {
+    return false;
+  }
+  if (!forward_row(m, row, by))
+    return false;
+  vyre_row_kill(m, (vyre_row){row});
+  return true;
+}
+
+static bool
+replace_by_region(vyre_module *m, uint32_t row, uint32_t which)
+{
+  const vyre_view *v = vyre_module_view(m);
+  uint32_t region = v->first[row];
+  for (; region && which; which--)
+    region = v->next[region];
+  if (!region || VYRE_ROW_OP(v->op[row]) == VYRE_OP_program || !(vyre_op_infos[VYRE_ROW_OP(v->op[row])].flags & VYRE_OP_REGIONS))
+    return false;
+  if (VYRE_ROW_OP(v->op[region]) == VYRE_OP_body && !forward_row(m, region, v->a[row]))
+    return false;
+  while (v->first[region])
+    vyre_row_move_before(m, (vyre_row){v->first[region]}, (vyre_row){row});
+  vyre_row_kill(m, (vyre_row){row});
+  return true;
+}
+
+/* Makes the change to the module, where it can be made. */
+static bool
+change(vyre_module *m, uint32_t row, uint32_t way)
+{
+  const vyre_view *v = vyre_module_view(m);
+  if (way == WAY_KILL) {
+    if (is_used_outside(v, row, end_of(v, row)))
+      return false;
+    vyre_row_kill(m, (vyre_row){row});
+    return true;
+  }
+  return way >= WAY_REGION_0 ? replace_by_region(m, row, way - WAY_REGION_0) : replace_value(m, row, way);
+}
+
+/* Keeps the change if it still fails. */
+static bool
+try_change(reducer *r, uint32_t row, uint32_t way)
+{
+  vyre_module *smaller;
+  vyre_status status = vyre_module_clone(r->program, &smaller);
+  bool kept = false;
+  if (!status && change(smaller, row, way)) {
+    status = vyre_module_seal(smaller, NULL);
+    kept = !status && still_fails(r, smaller);
+  }
+  vyre_status_free(status);
+  if (kept) {
+    vyre_module_destroy(r->program);
+    r->program = smaller;
+  } else {
+    vyre_module_destroy(smaller);
+  }
+  return kept;
+}
+
+static bool
+shrink_program(reducer *r)
+{
+  bool any = false;
+  for (uint32_t row = 2; row < vyre_module_view(r->program)->rows; row++) /* what holds others */
+    if (vyre_module_view(r->program)->first[row] && try_change(r, row, WAY_KILL)) {
+      any = true;
+      row--;
+    }
+  for (uint32_t row = vyre_module_view(r->program)->rows; --row > 1;)
+    for (uint32_t way = 0; way < WAYS && row < vyre_module_view(r->program)->rows; way++)
+      any |= try_change(r, row, way);
+  return any;
+}
+
+vyre_status
+reduce_failure(const trial *t, verdict found, vyre_module **program, char text[MOST_PIPELINE])
+{
+  reducer r = {.t = *t, .program = *program, .found = found};
+  r.t.report = NULL;
+  r.t.pipeline = text;
+  VYRE_TRY(expand_pipeline(t, text));
+  do {
+    while (shorten_pipeline(&r, text)) {
+    }
+  } while (shrink_program(&r));
+  *program = r.program;
+  return VYRE_OK;
+}
