@@ -244,34 +244,28 @@ vyre_versions_compute(const vyre_module *module, uint32_t *out)
 {
   versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
   const vyre_view *v = k.view;
-  uint32_t types = vyre_type_count(module);
   size_t class_bytes = v->rows * sizeof(uint32_t);
   k.states.size = sizeof(state);
   k.events.size = sizeof(write_event);
   k.log.size = sizeof(undo);
   k.written.size = sizeof(uint32_t);
   k.frames.size = sizeof(frame);
-  k.buffers.size = sizeof(buffer_key);
   k.class_of = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
-  k.type_is_shared = k.allocator->resize(k.allocator->user, NULL, 0, types);
-  k.out_of_memory = !k.class_of || !k.type_is_shared;
-  if (!k.out_of_memory) {
+  k.aliases = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
+  k.out_of_memory = !k.class_of || !k.aliases || !vyre_aliases_compute(module, k.aliases);
+  if (!k.out_of_memory)
     memset(k.class_of, 0, class_bytes);
-    memset(k.type_is_shared, 0, types);
-    versions_note_types(&k, types);
-  }
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program])
     walk_program(&k, program, v->next[program] ? v->next[program] : v->rows);
   if (k.class_of)
     k.allocator->resize(k.allocator->user, k.class_of, class_bytes, 0);
-  if (k.type_is_shared)
-    k.allocator->resize(k.allocator->user, k.type_is_shared, types, 0);
+  if (k.aliases)
+    k.allocator->resize(k.allocator->user, k.aliases, class_bytes, 0);
   free_vector(&k, &k.states);
   free_vector(&k, &k.events);
   free_vector(&k, &k.log);
   free_vector(&k, &k.written);
   free_vector(&k, &k.frames);
-  free_vector(&k, &k.buffers);
   return k.out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
 }
 

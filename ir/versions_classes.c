@@ -9,7 +9,6 @@
 
 #include "vyre/opaque.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void *
@@ -33,15 +32,6 @@ versions_append(versions *k, vector *list)
 
 /* ---- classes ------------------------------------------------------------------------------------------------------------- */
 
-static int
-by_binding(const void *left, const void *right)
-{
-  const buffer_key *l = left, *r = right;
-  if (l->binding != r->binding)
-    return l->binding < r->binding ? -1 : 1;
-  return (l->row > r->row) - (l->row < r->row);
-}
-
 static uint32_t
 add_class(versions *k, uint32_t row, uint32_t group)
 {
@@ -64,60 +54,21 @@ group_of(const versions *k, uint32_t buffer)
                                          : GROUP_NONE;
 }
 
-/* Buffers of one (set, binding) are one class; so are all aliased ones of storage and uniform space, and all aliased ones of
- * another space.  A class's entry state is its first row. */
-static void
-make_buffer_classes(versions *k)
-{
-  const vyre_view *v = k->view;
-  buffer_key *keys = k->buffers.data;
-  uint32_t aliased[VYRE_SPACE__COUNT] = {0};
-  uint32_t n = k->buffers.count;
-  if (n > 1)
-    qsort(keys, n, sizeof *keys, by_binding);
-  for (uint32_t i = 0, end; i < n; i = end) {
-    vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[keys[i].row]);
-    uint32_t klass = 0, home = space == VYRE_SPACE_UNIFORM ? (uint32_t)VYRE_SPACE_STORAGE : (uint32_t)space;
-    bool any = false;
-    for (end = i; end < n && keys[end].binding == keys[i].binding; end++)
-      any = any || keys[end].aliased;
-    if (any && home < VYRE_SPACE__COUNT)
-      klass = aliased[home];
-    if (klass == 0)
-      klass = add_class(k, keys[i].row, GROUP_NONE);
-    if (k->out_of_memory)
-      return;
-    if (any && home < VYRE_SPACE__COUNT)
-      aliased[home] = klass;
-    for (uint32_t j = i; j < end; j++) {
-      state *s = state_of(k, klass);
-      s->memory = true;
-      s->shared |= (v->imm_hi[keys[j].row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0;
-      if (keys[j].row < s->row)
-        s->row = keys[j].row;
-      if (group_of(k, keys[j].row))
-        s->group = group_of(k, keys[j].row);
-      k->class_of[keys[j].row] = klass;
-    }
-  }
-}
-
+/* A class's entry state is its first buffer, which stands before the others. */
 static void
 note_buffer(versions *k, uint32_t row)
 {
-  const vyre_view *v = k->view;
-  vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
-  buffer_key *key = versions_append(k, &k->buffers);
-  if (!key)
+  const uint32_t first = k->aliases[row] & ~VYRE_ALIAS_SHARED;
+  if (first == row)
+    k->class_of[row] = add_class(k, row, GROUP_NONE);
+  if (k->out_of_memory)
     return;
-  key->row = row;
-  key->aliased = (v->imm_hi[row] & VYRE_ACCESS_ALIASED) != 0;
-  key->binding = UINT64_MAX - row;
-  if (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE) {
-    const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){row});
-    if (info)
-      key->binding = (uint64_t)(info->set & INT32_MAX) << 32 | info->binding;
-  }
+  k->class_of[row] = k->class_of[first];
+  state *s = state_of(k, k->class_of[row]);
+  s->memory = true;
+  s->shared |= (k->aliases[row] & VYRE_ALIAS_SHARED) != 0;
+  if (group_of(k, row))
+    s->group = group_of(k, row);
 }
 
 /* ---- what a row writes --------------------------------------------------------------------------------------------------- */
@@ -143,7 +94,7 @@ is_shared_access(const versions *k, uint32_t row, uint32_t path)
     return true;
   while (VYRE_ROW_OP(v->op[path]) == VYRE_OP_at)
     path = v->a[path];
-  return (v->imm_hi[path] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) != 0 || k->type_is_shared[v->imm[path]];
+  return (k->aliases[path] & VYRE_ALIAS_SHARED) != 0;
 }
 
 bool
@@ -271,7 +222,7 @@ void
 versions_prepare_program(versions *k, uint32_t program, uint32_t end)
 {
   const vyre_view *v = k->view;
-  k->states.count = k->events.count = k->buffers.count = 0;
+  k->states.count = k->events.count = 0;
   k->reads_everything = false;
   for (uint32_t i = 0; i < FIRST_CLASS; i++)
     add_class(k, 0, GROUP_NONE);
@@ -281,7 +232,6 @@ versions_prepare_program(versions *k, uint32_t program, uint32_t end)
     else if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
       note_buffer(k, row);
   }
-  make_buffer_classes(k);
   for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_at)
       k->class_of[row] = k->class_of[v->a[row]];
@@ -292,16 +242,4 @@ versions_prepare_program(versions *k, uint32_t program, uint32_t end)
     note_writes(k, row);
   for (uint32_t i = 0; i < k->states.count; i++)
     state_of(k, i)->stamp = 0;
-}
-void
-versions_note_types(versions *k, uint32_t types)
-{
-  for (vyre_type_id type = 256; type < types; type++) {
-    vyre_type_info info = vyre_type_get(k->module, type);
-    if (info.form != VYRE_FORM_STRUCT && info.form != VYRE_FORM_WORDS)
-      k->type_is_shared[type] = k->type_is_shared[info.element];
-    for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++)
-      if ((info.members[i].access & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || k->type_is_shared[info.members[i].type])
-        k->type_is_shared[type] = 1;
-  }
 }

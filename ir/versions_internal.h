@@ -50,12 +50,6 @@ typedef struct frame {
   uint32_t target; /* construct: the outermost that a jump in it ends, itself if none leads further out */
 } frame;
 
-typedef struct buffer_key {
-  uint64_t binding; /* set and binding, or what no other has */
-  uint32_t row;
-  bool aliased;
-} buffer_key;
-
 /* A growing array. */
 typedef struct vector {
   void *data;
@@ -69,8 +63,8 @@ typedef struct versions {
   const vyre_allocator *allocator;
   uint32_t *out;           /* by row: the version of those that have one */
   uint32_t *class_of;      /* by row: of vars, buffers and paths */
-  uint8_t *type_is_shared; /* by type id: a member is coherent or volatile */
-  vector states, events, log, written, frames, buffers;
+  uint32_t *aliases;       /* by row: the classes of buffers, by their first row */
+  vector states, events, log, written, frames;
   uint32_t time;
   uint32_t passed;       /* writes that the second walk has passed */
   bool reads_everything; /* the program has opaque rows that may read any memory */
@@ -78,9 +72,6 @@ typedef struct versions {
 } versions;
 /* A new element, zeroed; NULL: out of memory, which is remembered. */
 void *versions_append(versions *k, vector *list);
-
-/* Which types have members that are coherent or volatile. */
-void versions_note_types(versions *k, uint32_t types);
 
 /* The first walk over a program, whose last row stands in front of `end`: classes, and the writes in program order. */
 void versions_prepare_program(versions *k, uint32_t program, uint32_t end);

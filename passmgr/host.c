@@ -279,6 +279,8 @@ vyre_host_table(void)
       .column = host_column,
       .in_bounds = vyre_host_in_bounds,
       .fold_given = vyre_host_fold_given,
+      .aliases = vyre_aliases_compute,
+      .initial = vyre_host_initial,
   };
   return &table;
 }

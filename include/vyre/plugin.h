@@ -126,6 +126,11 @@ typedef struct vyre_host {
   bool (*in_bounds)(const vyre_module *module, uint32_t path);
   /* The same as fold, as if operand i were the literal given[i] (4 lanes); NULL: what stands there.  Rows of kind tuple: false. */
   bool (*fold_given)(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4]);
+  /* out, an element a row: of each buffer row the first one that may be the same memory, and VYRE_ALIAS_SHARED where accesses to it
+   * or to a part of it are coherent or volatile.  False: out of memory. */
+  bool (*aliases)(const vyre_module *module, uint32_t *out);
+  /* Whether what the path (buffer or `at`) leads to in private memory or a table is one literal in all its lanes at the start. */
+  bool (*initial)(const vyre_module *module, uint32_t path, uint64_t *out_bits);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

@@ -106,11 +106,15 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_host *host = ctx->host;
   flow f;
   solution s;
+  memory m;
+  memory_loads loads;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
   VYRE_TRY(known_replace(ctx, module, &conditional));
+  VYRE_TRY(memory_make(&m, ctx, module));
+  VYRE_TRY(memory_follow(&m, &loads));
   VYRE_TRY(flow_make(&f, ctx, host->view(module)));
-  VYRE_TRY(solve(&s, &f, module, NULL));
+  VYRE_TRY(solve(&s, &f, module, &loads));
   changer c = {.s = &s, .host = host, .module = module, .v = f.v};
   c.leader = host->alloc(ctx, sizeof(uint32_t) * s.literals);
   c.constant = host->alloc(ctx, sizeof(uint32_t) * s.literal.count);

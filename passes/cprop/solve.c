@@ -134,6 +134,12 @@ put_together(const solution *s, uint32_t row)
   return scalar_at(s->f, s->value[a], v->imm[row]);
 }
 
+static const memory_load *
+known_load(const solution *s, uint32_t row)
+{
+  return FLOW_AT(memory_load, s->loads->loads, s->loads->of[row]);
+}
+
 /* The row whose value this one has, by its op and what its operands are; 0: none is known. */
 static uint32_t
 copied(const solution *s, uint32_t row)
@@ -145,7 +151,7 @@ copied(const solution *s, uint32_t row)
   case VYRE_OP_set:
     return v->b[row];
   case VYRE_OP_load:
-    return s->stored ? s->stored[row] : 0;
+    return known_load(s, row)->row;
   case VYRE_OP_part:
     return part_of(s->f, row);
   case VYRE_OP_select: {
@@ -220,6 +226,8 @@ row_value(solution *s, uint32_t row)
     return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 ? splat(s, VYRE_ROW_TYPE(v->op[row]), 0) : row;
   if (flags & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE) && op != VYRE_OP_set)
     return row;
+  if (op == VYRE_OP_load && known_load(s, row)->is_literal)
+    return splat(s, VYRE_ROW_TYPE(v->op[row]), known_load(s, row)->bits);
   const uint32_t of = copied(s, row), same = put_together(s, row);
   if (of)
     return s->value[of];
@@ -454,10 +462,10 @@ take_memory(solution *s)
 }
 
 vyre_status
-solve(solution *s, flow *f, vyre_module *module, const uint32_t *stored)
+solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
 {
   const vyre_view *v = f->v;
-  *s = (solution){.f = f, .module = module, .stored = stored, .literals = f->rows + f->phis.count};
+  *s = (solution){.f = f, .module = module, .loads = loads, .literals = f->rows + f->phis.count};
   s->literal.size = sizeof(solve_literal);
   if (!take_memory(s))
     return f->ctx->host->out_of_memory(f->ctx);

@@ -5,6 +5,7 @@
 #define VYRE_PASSES_CPROP_SOLVE_H
 
 #include "flow.h"
+#include "memory.h"
 
 typedef struct solve_literal {
   uint64_t lanes[4];
@@ -15,9 +16,9 @@ typedef struct solve_literal {
 typedef struct solution {
   flow *f;
   vyre_module *module;
-  const uint32_t *stored; /* by row: of a load the value row that it takes; 0: none */
-  uint32_t literals;      /* first value that is a literal */
-  uint32_t *value;        /* by node */
+  const memory_loads *loads;
+  uint32_t literals; /* first value that is a literal */
+  uint32_t *value;   /* by node */
   flow_list literal;
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;
@@ -28,7 +29,7 @@ typedef struct solution {
 } solution;
 
 /* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
-vyre_status solve(solution *s, flow *f, vyre_module *module, const uint32_t *stored);
+vyre_status solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads);
 
 /* The literal that a value is; NULL: it is none. */
 static inline const solve_literal *

@@ -16,6 +16,20 @@ element(generator *g, vyre_row buffer, vyre_row index)
   return vyre_build_at(&g->b, buffer, index);
 }
 
+/* Of the array that is the invocation's own: a literal place, one of a few that are near each other, or any, often out of bounds.
+ */
+static vyre_row
+own_element(generator *g)
+{
+  const uint32_t how = below(g, 4);
+  if (how < 2)
+    return vyre_build_at_literal(&g->b, g->private_array, below(g, 5));
+  if (how == 2)
+    return element(g, g->private_array,
+                   vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 3), below(g, 2)));
+  return element(g, g->private_array, value(g, U32));
+}
+
 /* As u32, for the buffers. */
 static vyre_row
 word_of(generator *g, vyre_row from)
@@ -42,7 +56,7 @@ store_out(generator *g, vyre_row from)
 static void
 async(generator *g)
 {
-  vyre_row to = element(g, g->private_array, value(g, U32));
+  vyre_row to = own_element(g);
   vyre_row from = element(g, below(g, 2) ? g->in : g->private_array, value(g, U32));
   row(g, VYRE_OP_async_copy, 0, 0, to, from, VYRE_NONE);
   keep(g, subgroup_expression(g));
@@ -74,7 +88,13 @@ static void
 memory(generator *g)
 {
   vyre_row lane;
-  switch (below(g, 9)) {
+  switch (below(g, 11)) {
+  case 9:
+    keep(g, vyre_build_load(&g->b, own_element(g), 0));
+    break;
+  case 10:
+    vyre_build_store(&g->b, own_element(g), word_of(g, value(g, random_type(g))), 0);
+    break;
   case 0:
     keep(g, vyre_build_load(&g->b, element(g, g->in, value(g, U32)), 0)); /* often out of bounds */
     break;
@@ -87,11 +107,11 @@ memory(generator *g)
     keep(g, vyre_build_load(&g->b, element(g, g->out, lane), 0));
     break;
   case 2:
-    keep(g, vyre_build_load(&g->b, element(g, g->private_array, value(g, U32)), 0));
+    keep(g, vyre_build_load(&g->b, own_element(g), 0));
     break;
   case 3:
     lane = word_of(g, value(g, random_type(g)));
-    vyre_build_store(&g->b, element(g, g->private_array, value(g, U32)), lane, 0);
+    vyre_build_store(&g->b, own_element(g), lane, 0);
     break;
   case 6:
     keep(g, atomic(g));
