@@ -5,51 +5,18 @@
  * product of 32 bits takes the instruction that devices have for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
-
-/* The row at hand: its types, also as ids, and its operands. */
-typedef struct expansion {
-  vyre_spv *s;
-  vyre_type type;
-  uint32_t type_id, bool_id;
-  uint32_t bits;
-  uint32_t a, b;
-} expansion;
-
-static uint32_t
-literal(const expansion *e, uint64_t value)
-{
-  return vyre_spv_constant(e->s, e->type, value & UINT64_MAX >> (64 - e->bits));
-}
-
-static uint32_t
-op(const expansion *e, uint32_t opcode, uint32_t a, uint32_t b)
-{
-  return vyre_spv_op2(e->s, opcode, e->type_id, a, b);
-}
-
-static uint32_t
-compare(const expansion *e, uint32_t opcode, uint32_t a, uint32_t b)
-{
-  return vyre_spv_op2(e->s, opcode, e->bool_id, a, b);
-}
-
-static uint32_t
-choose(const expansion *e, uint32_t condition, uint32_t yes, uint32_t no)
-{
-  return vyre_spv_op3(e->s, SpvOpSelect, e->type_id, condition, yes, no);
-}
+#include "operation.h"
 
 /* All ones where the value is negative, else 0. */
 static uint32_t
-sign_of(const expansion *e, uint32_t value)
+sign_of(const operation *e, uint32_t value)
 {
   return op(e, SpvOpShiftRightArithmetic, value, literal(e, e->bits - 1));
 }
 
 /* The limit that an overflow runs into: the greatest value, or, where `value` is negative, the least. */
 static uint32_t
-limit(const expansion *e, uint32_t value)
+limit(const operation *e, uint32_t value)
 {
   return op(e, SpvOpBitwiseXor, sign_of(e, value), literal(e, UINT64_MAX >> (65 - e->bits)));
 }
@@ -58,7 +25,7 @@ limit(const expansion *e, uint32_t value)
 
 /* High half of the unsigned product by products of halves, none of which overflows. */
 static uint32_t
-high_by_halves(const expansion *e)
+high_by_halves(const operation *e)
 {
   const uint32_t half = literal(e, e->bits / 2), mask = literal(e, (UINT64_C(1) << e->bits / 2) - 1);
   const uint32_t a_low = op(e, SpvOpBitwiseAnd, e->a, mask), a_high = op(e, SpvOpShiftRightLogical, e->a, half);
@@ -71,7 +38,7 @@ high_by_halves(const expansion *e)
 }
 
 static uint32_t
-high_product(const expansion *e, bool is_signed)
+high_product(const operation *e, bool is_signed)
 {
   if (e->bits == 32 && !e->s->constant) {
     const uint32_t parts[2] = {e->type_id, e->type_id};
@@ -88,7 +55,7 @@ high_product(const expansion *e, bool is_signed)
 }
 
 static uint32_t
-saturated_product(const expansion *e, bool is_signed)
+saturated_product(const operation *e, bool is_signed)
 {
   const uint32_t low = op(e, SpvOpIMul, e->a, e->b), high = high_product(e, is_signed);
   /* it fits where the high half says no more than the low one does */
@@ -100,7 +67,7 @@ saturated_product(const expansion *e, bool is_signed)
 
 /* Signed: it overflows where both operands' signs (of a difference the other's turned) are not the result's. */
 static uint32_t
-saturated_signed(const expansion *e, bool subtracts)
+saturated_signed(const operation *e, bool subtracts)
 {
   const uint32_t result = op(e, subtracts ? SpvOpISub : SpvOpIAdd, e->a, e->b);
   const uint32_t by_a = op(e, SpvOpBitwiseXor, e->a, result);
@@ -110,7 +77,7 @@ saturated_signed(const expansion *e, bool subtracts)
 }
 
 static uint32_t
-saturated_unsigned(const expansion *e, bool subtracts)
+saturated_unsigned(const operation *e, bool subtracts)
 {
   const uint32_t result = op(e, subtracts ? SpvOpISub : SpvOpIAdd, e->a, e->b);
   const uint32_t overflow = subtracts ? compare(e, SpvOpULessThan, e->a, e->b) : compare(e, SpvOpULessThan, result, e->a);
@@ -118,7 +85,7 @@ saturated_unsigned(const expansion *e, bool subtracts)
 }
 
 static uint32_t
-absolute_difference(const expansion *e, bool is_signed)
+absolute_difference(const operation *e, bool is_signed)
 {
   const uint32_t less = compare(e, is_signed ? SpvOpSLessThan : SpvOpULessThan, e->a, e->b);
   return choose(e, less, op(e, SpvOpISub, e->b, e->a), op(e, SpvOpISub, e->a, e->b));
@@ -127,11 +94,11 @@ absolute_difference(const expansion *e, bool is_signed)
 /* ---- rotation ---- */
 
 static uint32_t
-rotation(const expansion *e, bool literal_count, uint64_t count, bool left)
+rotation(const operation *e, bool left)
 {
   const uint64_t top = e->bits - 1;
-  const uint32_t near = literal_count ? literal(e, count & top) : op(e, SpvOpBitwiseAnd, e->b, literal(e, top));
-  const uint32_t far = literal_count ? literal(e, (0 - count) & top)
+  const uint32_t near = e->is_literal ? literal(e, e->value & top) : op(e, SpvOpBitwiseAnd, e->b, literal(e, top));
+  const uint32_t far = e->is_literal ? literal(e, (0 - e->value) & top)
                                      : op(e, SpvOpBitwiseAnd, op(e, SpvOpISub, literal(e, 0), e->b), literal(e, top));
   return op(e, SpvOpBitwiseOr, op(e, SpvOpShiftLeftLogical, e->a, left ? near : far),
             op(e, SpvOpShiftRightLogical, e->a, left ? far : near));
@@ -140,19 +107,14 @@ rotation(const expansion *e, bool literal_count, uint64_t count, bool left)
 uint32_t
 vyre_spv_expanded(vyre_spv *s, uint32_t row)
 {
-  const vyre_type type = vyre_spv_row_type(s, row);
-  const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
   const vyre_opcode opcode = vyre_spv_opcode(s, row);
-  expansion e = {.s = s, .type = type, .bits = vyre_kind_bits(VYRE_TYPE_KIND(type))};
-  e.type_id = vyre_spv_value_type(s, type);
-  e.bool_id = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(type)));
-  e.a = vyre_spv_value(s, s->a[row]);
+  operation e = operation_of(s, row);
+  const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(e.type));
   if (opcode == VYRE_OP_rotl || opcode == VYRE_OP_rotr) {
-    const bool literal_count = vyre_spv_flag(s, row, VYRE_ROW_IMM);
-    e.b = literal_count ? 0 : vyre_spv_value(s, s->b[row]);
-    return rotation(&e, literal_count, vyre_spv_payload(s, row), opcode == VYRE_OP_rotl);
+    e.b = e.is_literal ? 0 : vyre_spv_value(s, s->b[row]);
+    return rotation(&e, opcode == VYRE_OP_rotl);
   }
-  e.b = vyre_spv_right(s, row, type);
+  e.b = vyre_spv_right(s, row, e.type);
   switch (opcode) {
   case VYRE_OP_umulhi:
   case VYRE_OP_smulhi:

@@ -435,12 +435,13 @@ bool vyre_spv_declares(const vyre_spv *s, uint32_t capability);
 /* Capabilities and extensions that a module from text needs for the types in it. */
 void vyre_spv_type_capabilities(vyre_spv *s);
 
-/* ---- memory.c ---- */
+/* ---- memory.c, addresses.c, variables.c, zeros.c ---- */
 
+void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, as an operand */
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
 /* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
 void vyre_spv_memory_start(vyre_spv *s);
-void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
 /* gid and its like: the value of a built-in variable. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);
 static inline bool
@@ -453,7 +454,6 @@ vyre_spv_is_place(vyre_opcode op)
 
 /* A row that combines what lanes have: subgroup_elect to subgroup_xor. */
 uint32_t vyre_spv_subgroup(vyre_spv *s, uint32_t row);
-uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, as an operand */
 
 /* ---- order.c ---- */
 

@@ -1,66 +1,29 @@
 /* What rows of strict programs need beside their instruction, so that every case has one defined result (docs/ir.md, "Meaning").
  *
- * Guards stand only where SPIR-V leaves a case open, and not where a literal operand rules that case out.  Addresses: memory.c.
+ * Guards stand only where SPIR-V leaves a case open, and not where a literal operand rules that case out.  Addresses: addresses.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
-
-/* The row at hand: its types as ids, and literals of its type. */
-typedef struct guard {
-  vyre_spv *s;
-  vyre_type type;  /* of the operands */
-  vyre_type bools; /* a bool for each lane */
-  uint32_t type_id, bool_id;
-  uint32_t a, b;
-  bool literal; /* b is: */
-  uint64_t bits;
-  uint64_t ones, minimum; /* of the kind's width: all bits, the top one */
-  uint32_t width;
-} guard;
+#include "operation.h"
 
 static uint32_t
-literal(const guard *g, uint64_t bits)
-{
-  return vyre_spv_constant(g->s, g->type, bits);
-}
-
-static uint32_t
-op(const guard *g, uint32_t opcode, uint32_t a, uint32_t b)
-{
-  return vyre_spv_op2(g->s, opcode, g->type_id, a, b);
-}
-
-static uint32_t
-compare(const guard *g, uint32_t opcode, uint32_t a, uint32_t b)
-{
-  return vyre_spv_op2(g->s, opcode, g->bool_id, a, b);
-}
-
-static uint32_t
-choose(const guard *g, uint32_t condition, uint32_t yes, uint32_t no)
-{
-  return vyre_spv_op3(g->s, SpvOpSelect, g->type_id, condition, yes, no);
-}
-
-static uint32_t
-both(const guard *g, uint32_t a, uint32_t b)
+both(const operation *g, uint32_t a, uint32_t b)
 {
   return vyre_spv_op2(g->s, SpvOpLogicalAnd, g->bool_id, a, b);
 }
 
 static uint32_t
-either(const guard *g, uint32_t a, uint32_t b)
+either(const operation *g, uint32_t a, uint32_t b)
 {
   return vyre_spv_op2(g->s, SpvOpLogicalOr, g->bool_id, a, b);
 }
 
 /* x / 0 is all ones, x % 0 is 0. */
 static uint32_t
-unsigned_division(const guard *g, bool remainder)
+unsigned_division(const operation *g, bool remainder)
 {
   const uint32_t opcode = remainder ? SpvOpUMod : SpvOpUDiv;
-  if (g->literal)
-    return g->bits ? op(g, opcode, g->a, g->b) : literal(g, remainder ? 0 : g->ones);
+  if (g->is_literal)
+    return g->value ? op(g, opcode, g->a, g->b) : literal(g, remainder ? 0 : g->ones);
   const uint32_t zero = compare(g, SpvOpIEqual, g->b, literal(g, 0));
   const uint32_t result = op(g, opcode, g->a, choose(g, zero, literal(g, 1), g->b));
   return remainder ? result : choose(g, zero, literal(g, g->ones), result);
@@ -68,10 +31,10 @@ unsigned_division(const guard *g, bool remainder)
 
 /* A divisor that never faults: 1 instead of 0, and instead of -1 where the dividend is MIN. */
 static uint32_t
-safe_divisor(const guard *g, uint32_t *out_zero)
+safe_divisor(const operation *g, uint32_t *out_zero)
 {
   *out_zero = 0;
-  if (g->literal && g->bits != 0 && g->bits != g->ones)
+  if (g->is_literal && g->value != 0 && g->value != g->ones)
     return g->b;
   const uint32_t minimum = compare(g, SpvOpIEqual, g->a, literal(g, g->minimum));
   const uint32_t overflow = both(g, minimum, compare(g, SpvOpIEqual, g->b, literal(g, g->ones)));
@@ -82,7 +45,7 @@ safe_divisor(const guard *g, uint32_t *out_zero)
 
 /* x / 0 is -1, MIN / -1 is MIN: MIN / 1. */
 static uint32_t
-signed_division(const guard *g)
+signed_division(const operation *g)
 {
   uint32_t zero;
   const uint32_t divisor = safe_divisor(g, &zero);
@@ -93,7 +56,7 @@ signed_division(const guard *g)
 /* x % 0 is 0, MIN % -1 is 0: both come out with the divisor 1.  By division, as not every driver has OpSRem and OpSMod right for
  * negative operands. */
 static uint32_t
-signed_remainder(const guard *g, bool modulo)
+signed_remainder(const operation *g, bool modulo)
 {
   uint32_t zero;
   const uint32_t divisor = safe_divisor(g, &zero);
@@ -112,16 +75,16 @@ signed_remainder(const guard *g, bool modulo)
 
 /* Counts wrap. */
 static uint32_t
-shift(const guard *g, uint32_t opcode)
+shift(const operation *g, uint32_t opcode)
 {
-  if (g->literal)
-    return op(g, opcode, g->a, literal(g, g->bits & (g->width - 1)));
-  return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, g->width - 1)));
+  if (g->is_literal)
+    return op(g, opcode, g->a, literal(g, g->value & (g->bits - 1)));
+  return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, g->bits - 1)));
 }
 
 /* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, or or and of their bits is both. */
 static uint32_t
-float_minmax(const guard *g, uint32_t a, uint32_t b, bool max)
+float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
 {
   vyre_spv *s = g->s;
   const uint32_t operands[2] = {a, b};
@@ -135,7 +98,7 @@ float_minmax(const guard *g, uint32_t a, uint32_t b, bool max)
 
 /* min(max(x, low), high), whatever low and high are. */
 static uint32_t
-clamp(const guard *g, vyre_opcode opcode, uint32_t high)
+clamp(const operation *g, vyre_opcode opcode, uint32_t high)
 {
   if (opcode == VYRE_OP_fclamp || opcode == VYRE_OP_nclamp)
     return float_minmax(g, float_minmax(g, g->a, g->b, true), high, false);
@@ -163,38 +126,35 @@ power_of_two(vyre_kind kind, uint32_t power)
 
 /* Saturating, NaN gives 0. */
 static uint32_t
-float_to_int(vyre_spv *s, uint32_t row, uint32_t value)
+float_to_int(const operation *g, vyre_type to)
 {
-  const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
+  vyre_spv *s = g->s;
+  const vyre_kind from = VYRE_TYPE_KIND(g->type);
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(to));
-  const uint32_t lanes = VYRE_TYPE_LANES(to), result = vyre_spv_value_type(s, to);
-  guard g = {.s = s, .type = from, .bools = VYRE_TYPE(VYRE_BOOL, lanes), .a = value};
-  g.type_id = vyre_spv_value_type(s, from);
-  g.bool_id = vyre_spv_value_type(s, g.bools);
+  const uint32_t result = vyre_spv_value_type(s, to), value = g->a;
   /* signed: -2^(n-1), the smallest, and 2^(n-1), the first too large; unsigned: -1, the first too small, and 2^n.  Where the float
    * has no such power of two its infinity stands there, and is itself too small or too large. */
   const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(to)), power = is_signed ? bits - 1 : bits;
-  const uint64_t high_bits = power_of_two(VYRE_TYPE_KIND(from), power);
-  const uint64_t sign = UINT64_C(1) << (vyre_kind_bits(VYRE_TYPE_KIND(from)) - 1);
-  const uint64_t low_bits = sign | (is_signed ? high_bits : power_of_two(VYRE_TYPE_KIND(from), 0));
-  const bool open = !is_signed || is_infinite(VYRE_TYPE_KIND(from), power);
-  const uint32_t fits_low = compare(&g, open ? SpvOpFOrdGreaterThan : SpvOpFOrdGreaterThanEqual, value, literal(&g, low_bits));
-  const uint32_t fits_high = compare(&g, SpvOpFOrdLessThan, value, literal(&g, high_bits));
-  const uint32_t fits = both(&g, fits_low, fits_high);
-  const uint32_t safe = choose(&g, fits, value, literal(&g, 0));
+  const uint64_t high_bits = power_of_two(from, power);
+  const uint64_t low_bits = g->minimum | (is_signed ? high_bits : power_of_two(from, 0));
+  const bool open = !is_signed || is_infinite(from, power);
+  const uint32_t fits_low = compare(g, open ? SpvOpFOrdGreaterThan : SpvOpFOrdGreaterThanEqual, value, literal(g, low_bits));
+  const uint32_t fits_high = compare(g, SpvOpFOrdLessThan, value, literal(g, high_bits));
+  const uint32_t fits = both(g, fits_low, fits_high);
+  const uint32_t safe = choose(g, fits, value, literal(g, 0));
   uint32_t whole = vyre_spv_op1(s, is_signed ? SpvOpConvertFToS : SpvOpConvertFToU, result, safe);
-  const uint32_t above = compare(&g, SpvOpFOrdGreaterThanEqual, value, literal(&g, high_bits));
+  const uint32_t above = compare(g, SpvOpFOrdGreaterThanEqual, value, literal(g, high_bits));
   whole = vyre_spv_op3(s, SpvOpSelect, result, above, vyre_spv_constant(s, to, is_signed ? (UINT64_C(1) << power) - 1 : UINT64_MAX),
                        whole);
   if (!is_signed)
     return whole;
-  const uint32_t below = compare(&g, open ? SpvOpFOrdLessThanEqual : SpvOpFOrdLessThan, value, literal(&g, low_bits));
+  const uint32_t below = compare(g, open ? SpvOpFOrdLessThanEqual : SpvOpFOrdLessThan, value, literal(g, low_bits));
   return vyre_spv_op3(s, SpvOpSelect, result, below, vyre_spv_constant(s, to, UINT64_C(1) << power), whole);
 }
 
 /* Offsets of 32 and more: the field is empty; counts are cut at the end of the word. */
 static uint32_t
-bit_field(const guard *g, vyre_opcode opcode, uint32_t offset, uint32_t count)
+bit_field(const operation *g, vyre_opcode opcode, uint32_t offset, uint32_t count)
 {
   vyre_spv *s = g->s;
   const vyre_type boolean = VYRE_TYPE(VYRE_BOOL, 1);
@@ -259,16 +219,7 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
     return 0;
   if (info->undefined == VYRE_UNDEFINED_BITFIELD_RANGE && vyre_kind_bits(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))) != 32)
     return 0; /* widths.c has guards of its own */
-  guard g = {.s = s, .type = vyre_spv_row_type(s, s->a[row])};
-  g.bools = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(g.type));
-  g.type_id = vyre_spv_value_type(s, g.type);
-  g.bool_id = vyre_spv_value_type(s, g.bools);
-  g.a = vyre_spv_value(s, s->a[row]);
-  g.literal = vyre_spv_flag(s, row, VYRE_ROW_IMM);
-  g.bits = vyre_spv_payload(s, row);
-  g.width = vyre_kind_bits(VYRE_TYPE_KIND(g.type));
-  g.ones = g.width >= 64 || g.width == 0 ? UINT64_MAX : (UINT64_C(1) << g.width) - 1;
-  g.minimum = g.width ? UINT64_C(1) << (g.width - 1) : 0;
+  operation g = operation_of(s, row);
   if (info->operands > 1)
     g.b = vyre_spv_right(s, row, g.type);
   switch (opcode) {
@@ -303,7 +254,7 @@ vyre_spv_guarded(vyre_spv *s, uint32_t row)
   case VYRE_OP_convert:
     if (!vyre_kind_is_float(VYRE_TYPE_KIND(g.type)) || vyre_kind_is_float(VYRE_TYPE_KIND(vyre_spv_row_type(s, row))))
       return 0;
-    return float_to_int(s, row, g.a);
+    return float_to_int(&g, vyre_spv_row_type(s, row));
   case VYRE_OP_ubfe:
   case VYRE_OP_sbfe:
     return bit_field(&g, opcode, g.b, vyre_spv_value(s, s->c[row]));

@@ -1,0 +1,169 @@
+/* Variables: buffers and arrays of programs, and the built-in ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "memory.h"
+
+enum { KEY_VARIABLE = 0x10001, KEY_INTERFACE };
+
+/* The struct a buffer's type is in the end, through arrays of descriptors. */
+static vyre_type_info
+innermost(vyre_spv *s, vyre_type_id type)
+{
+  vyre_type_info info = vyre_type_get(s->module, type);
+  while (info.form == VYRE_FORM_ARRAY)
+    info = vyre_type_get(s->module, info.element);
+  return info;
+}
+
+uint32_t
+vyre_spv_storage_class(vyre_spv *s, uint32_t buffer)
+{
+  switch (VYRE_BUFFER_SPACE(s->imm_hi[buffer])) {
+  case VYRE_SPACE_STORAGE:
+    if (s->version <= 0x10300 && (innermost(s, s->imm[buffer]).flags & VYRE_TYPE_BUFFER_BLOCK))
+      return SpvStorageClassUniform;
+    return SpvStorageClassStorageBuffer;
+  case VYRE_SPACE_UNIFORM:
+    return SpvStorageClassUniform;
+  case VYRE_SPACE_PUSH:
+    return SpvStorageClassPushConstant;
+  case VYRE_SPACE_WORKGROUP:
+    return SpvStorageClassWorkgroup;
+  case VYRE_SPACE_HANDLE:
+    return SpvStorageClassUniformConstant;
+  default:
+    return SpvStorageClassFunction;
+  }
+}
+
+bool
+vyre_spv_has_layout(const vyre_spv *s, uint32_t buffer)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[buffer]);
+  if (space != VYRE_SPACE_WORKGROUP)
+    return space <= VYRE_SPACE_PUSH;
+  return s->shared_blocks && (vyre_type_get(s->module, s->imm[buffer]).flags & VYRE_TYPE_BLOCK) != 0;
+}
+
+static void
+decorate_buffer(vyre_spv *s, uint32_t row, uint32_t id)
+{
+  static const struct {
+    uint32_t bit, decoration;
+  } accesses[] = {{VYRE_ACCESS_NO_WRITE, SpvDecorationNonWritable}, {VYRE_ACCESS_NO_READ, SpvDecorationNonReadable},
+                  {VYRE_ACCESS_COHERENT, SpvDecorationCoherent},    {VYRE_ACCESS_VOLATILE, SpvDecorationVolatile},
+                  {VYRE_ACCESS_RESTRICT, SpvDecorationRestrict},    {VYRE_ACCESS_ALIASED, SpvDecorationAliased}};
+  const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
+  const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
+  if (info && (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE)) {
+    const uint32_t set[3] = {id, SpvDecorationDescriptorSet, info->set}, binding[3] = {id, SpvDecorationBinding, info->binding};
+    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, set, 3);
+    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, binding, 3);
+  }
+  for (size_t i = 0; (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_HANDLE) && i < sizeof(accesses) / sizeof(accesses[0]); i++)
+    if (s->imm_hi[row] & accesses[i].bit)
+      vyre_spv_decorate(s, id, accesses[i].decoration);
+  vyre_spv_describe(s, row, id);
+}
+
+/* A variable of the program alone, with its first contents. */
+static void
+local_variable(vyre_spv *s, uint32_t row)
+{
+  const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
+  const uint32_t type = vyre_spv_type(s, s->imm[row], VYRE_SPV_BARE);
+  uint32_t words[4] = {vyre_spv_pointer(s, SpvStorageClassFunction, type), 0, SpvStorageClassFunction, 0};
+  if (vyre_spv_has_null(s, s->imm[row]))
+    words[3] =
+        info && info->initializer != UINT32_MAX ? vyre_spv_initializer(s, s->imm[row], info->initializer) : vyre_spv_null(s, type);
+  words[1] = s->next_id++;
+  vyre_spv_instruction(s, &s->code, SpvOpVariable, words, words[3] ? 4 : 3);
+  s->id[row - s->base] = words[1];
+  if (vyre_spv_has_pointers(s, s->imm[row]))
+    vyre_spv_decorate(s, words[1], SpvDecorationAliasedPointer);
+  decorate_buffer(s, row, words[1]);
+}
+
+void
+vyre_spv_buffer(vyre_spv *s, uint32_t row)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(s->imm_hi[row]);
+  if (space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_CONSTANT) {
+    local_variable(s, row);
+    return;
+  }
+  const vyre_type_id type = s->imm[row];
+  const bool bare = !vyre_spv_has_layout(s, row);
+  const bool wrapped = !bare && vyre_type_get(s->module, type).form != VYRE_FORM_STRUCT && !vyre_spv_is_descriptor_array(s, type);
+  const uint32_t class_ = vyre_spv_storage_class(s, row);
+  const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
+  const uint32_t pointer = vyre_spv_pointer(s, class_, type_id);
+  const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
+  bool fresh = true;
+  uint32_t id;
+  if (info && info->spirv_id) {
+    const uint32_t key[5] = {KEY_VARIABLE, info->spirv_id, pointer, info->set, info->binding};
+    id = vyre_spv_key(s, key, 5, &fresh);
+  } else {
+    id = s->next_id++;
+  }
+  s->id[row - s->base] = id;
+  if (wrapped)
+    s->use[row - s->base] |= VYRE_SPV_WRAPPED;
+  /* In the interface of SPIR-V 1.4 and later, once; filtered by version where it is written. */
+  const uint32_t listed[3] = {KEY_INTERFACE, s->program, id};
+  bool first = true;
+  if (info && info->spirv_id)
+    vyre_spv_key(s, listed, 3, &first);
+  if (first)
+    vyre_spv_push(s, &s->interface, id);
+  if (!fresh)
+    return;
+  const bool zeroed = space == VYRE_SPACE_WORKGROUP && info && info->initializer != UINT32_MAX;
+  const uint32_t words[4] = {pointer, id, class_, zeroed ? vyre_spv_null(s, type_id) : 0};
+  vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, zeroed ? 4 : 3);
+  if (!bare && space == VYRE_SPACE_WORKGROUP && (s->imm_hi[row] & VYRE_ACCESS_ALIASED))
+    vyre_spv_decorate(s, id, SpvDecorationAliased);
+  decorate_buffer(s, row, id);
+}
+
+/* What a place in the subgroup needs; modules from before SPIR-V 1.3 know some by an extension. */
+static void
+need_place(vyre_spv *s, vyre_opcode op)
+{
+  const bool mask = op >= VYRE_OP_subgroup_eq_mask, ballot = mask || op == VYRE_OP_subgroup_lane || op == VYRE_OP_subgroup_size;
+  if (op < VYRE_OP_subgroup_lane || (ballot && vyre_spv_declares(s, SpvCapabilitySubgroupBallotKHR)))
+    return;
+  if (s->version >= 0x10300)
+    vyre_spv_need(s, mask ? SpvCapabilityGroupNonUniformBallot : SpvCapabilityGroupNonUniform, 0, NULL);
+  else if (ballot)
+    vyre_spv_need(s, SpvCapabilitySubgroupBallotKHR, UINT32_MAX, "SPV_KHR_shader_ballot");
+  else
+    vyre_spv_fail(s, "%s needs SPIR-V 1.3\nFix: compile the shader for Vulkan 1.1 or later", vyre_op_infos[op].text);
+}
+
+uint32_t
+vyre_spv_place(vyre_spv *s, vyre_opcode op)
+{
+  static const struct {
+    uint16_t builtin, lanes;
+  } places[VYRE_SPV_PLACES] = {
+      {SpvBuiltInGlobalInvocationId, 3}, {SpvBuiltInLocalInvocationId, 3},    {SpvBuiltInWorkgroupId, 3},
+      {SpvBuiltInNumWorkgroups, 3},      {SpvBuiltInLocalInvocationIndex, 1}, {SpvBuiltInSubgroupLocalInvocationId, 1},
+      {SpvBuiltInSubgroupId, 1},         {SpvBuiltInSubgroupSize, 1},         {SpvBuiltInNumSubgroups, 1},
+      {SpvBuiltInSubgroupEqMask, 4},     {SpvBuiltInSubgroupGeMask, 4},       {SpvBuiltInSubgroupGtMask, 4},
+      {SpvBuiltInSubgroupLeMask, 4},     {SpvBuiltInSubgroupLtMask, 4},
+  }; /* ORDER: ops.def */
+  const uint32_t which = (uint32_t)(op - VYRE_OP_gid);
+  const uint32_t type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, places[which].lanes));
+  need_place(s, op);
+  if (!s->builtins[which]) {
+    const uint32_t id = s->builtins[which] = s->next_id++;
+    const uint32_t words[3] = {vyre_spv_pointer(s, SpvStorageClassInput, type), id, SpvStorageClassInput};
+    const uint32_t decoration[3] = {id, SpvDecorationBuiltIn, places[which].builtin};
+    vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, 3);
+    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
+  }
+  s->builtins_used |= 1u << which;
+  return vyre_spv_op1(s, SpvOpLoad, type, s->builtins[which]);
+}
