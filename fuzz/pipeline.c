@@ -21,6 +21,7 @@ query(const vyre_host *host)
   static const vyre_param params[] = {
       {sizeof(vyre_param), VYRE_PARAM_UINT, "factor", "s", 1, 64, 4, NULL},
       {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "s", 0, 0, 0, "fast|small"},
+      {sizeof(vyre_param), VYRE_PARAM_TEXT, "rules", "s", 0, 0, 0, "FILE"},
       {sizeof(vyre_param), VYRE_PARAM_FLAG, "quiet", "s", 0, 0, 0, NULL},
       {sizeof(vyre_param), VYRE_PARAM_FLAG, "careful", "s", 0, 0, 1, NULL},
   };
@@ -29,12 +30,12 @@ query(const vyre_host *host)
                                    .long_name = "acme.unroll-loops",
                                    .summary = "s",
                                    .params = params,
-                                   .param_count = 4,
+                                   .param_count = sizeof(params) / sizeof(params[0]),
                                    .run = run};
   static const vyre_pass plain = {.struct_size = sizeof(vyre_pass), .name = "acme.dce", .summary = "s", .run = run};
   static const vyre_pass *const passes[] = {&unroll, &plain};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION,
-                                     passes, 2, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION,
+                                     VYRE_OPSET_VERSION,  passes,          2,      0};
   (void)host;
   return &plugin;
 }

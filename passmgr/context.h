@@ -18,6 +18,7 @@ typedef struct vyre_context {
   const vyre_allocator *allocator;
   const vyre_pass_record *record;
   const uint64_t *values; /* by the pass's parameter table */
+  const char *texts;      /* of the pipeline */
   vyre_module *module;
   vyre_pipeline_options options;
   vyre_scratch *scratch; /* owned */

@@ -121,6 +121,8 @@ check_param(const reader *r, const char *pass, const vyre_param *param, uint32_t
     if (!param->words || !words_are_valid(param->words))
       return BAD(r, "pass '%s': the words of parameter '%s' are not like \"fast|small\"", pass, param->name);
     return VYRE_OK;
+  case VYRE_PARAM_TEXT:
+    return VYRE_OK;
   default:
     return BAD(r, "pass '%s': parameter '%s' has type %u, which this host does not know", pass, param->name, param->type);
   }

@@ -171,6 +171,13 @@ host_param(vyre_pass_ctx *ctx, const char *name)
   return 0;
 }
 
+static const char *
+host_param_text(vyre_pass_ctx *ctx, const char *name)
+{
+  const uint64_t at = host_param(ctx, name);
+  return at ? vyre_context_of(ctx)->texts + at : "";
+}
+
 /* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
@@ -281,6 +288,7 @@ vyre_host_table(void)
       .fold_given = vyre_host_fold_given,
       .aliases = vyre_aliases_compute,
       .initial = vyre_host_initial,
+      .param_text = host_param_text,
   };
   return &table;
 }

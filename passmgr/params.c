@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "grow.h"
 #include "suggest.h"
 
 typedef enum value_kind { VALUE_ATOM, VALUE_STRING, VALUE_LIST } value_kind;
@@ -35,8 +36,8 @@ is_digit(int c)
   return c >= '0' && c <= '9';
 }
 
-static bool
-is_atom(int c)
+bool
+vyre_is_atom(int c)
 {
   return is_letter(c) || is_digit(c) || (c > 0 && strchr("_.+:/%-", c) != NULL);
 }
@@ -53,7 +54,7 @@ static void
 read_atom(vyre_parser *p, value *out)
 {
   *out = (value){VALUE_ATOM, p->at, 0};
-  while (is_atom(vyre_parser_peek(p)))
+  while (vyre_is_atom(vyre_parser_peek(p)))
     p->at++;
   out->length = p->at - out->at;
 }
@@ -106,7 +107,7 @@ read_list(vyre_parser *p, value *out)
     } else if (c == '"' && may_be_value) {
       VYRE_TRY(read_string(p, &inner));
       may_be_value = false;
-    } else if (is_atom(c) && may_be_value) {
+    } else if (vyre_is_atom(c) && may_be_value) {
       read_atom(p, &inner);
       may_be_value = false;
     } else {
@@ -126,7 +127,7 @@ read_value(vyre_parser *p, value *out)
     return read_string(p, out);
   if (c == '[')
     return read_list(p, out);
-  if (!is_atom(c))
+  if (!vyre_is_atom(c))
     return vyre_parser_fail(p, p->at, 1, NULL, "expected a value");
   read_atom(p, out);
   return VYRE_OK;
@@ -197,6 +198,36 @@ word_index(const vyre_parser *p, const value *v, const char *words)
   }
 }
 
+/* The value, escapes undone, kept in the pipeline: its place there. */
+static vyre_status
+keep_text(const reading *r, const value *v, uint64_t *out)
+{
+  const char *text = r->parser->text + v->at;
+  vyre_pipeline *pipeline = r->parser->pipeline;
+  const size_t quotes = v->kind == VALUE_STRING, end = v->length - quotes;
+  *out = 0;
+  if (memchr(text, 0, v->length))
+    return vyre_parser_fail(r->parser, v->at, 1, NULL, "a text holds no zero byte");
+  if (end == quotes)
+    return VYRE_OK;
+  if (!vyre_grow(&pipeline->allocator, &pipeline->texts, &pipeline->text_capacity, pipeline->text_size + (uint32_t)v->length + 2,
+                 1))
+    return VYRE_OUT_OF_MEMORY("for the pipeline");
+  if (pipeline->text_size == 0)
+    pipeline->texts[pipeline->text_size++] = '\0';
+  *out = pipeline->text_size;
+  for (size_t i = quotes; i < end; i++) {
+    char c = text[i];
+    if (c == '\\' && quotes) {
+      c = text[++i];
+      c = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+    }
+    pipeline->texts[pipeline->text_size++] = c;
+  }
+  pipeline->texts[pipeline->text_size++] = '\0';
+  return VYRE_OK;
+}
+
 static vyre_status
 store(const reading *r, uint32_t index, const value *at, uint64_t number)
 {
@@ -225,6 +256,11 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
     if (v->kind != VALUE_ATOM || !parse_number(text, v->length, &number) || number < param->minimum || number > param->maximum)
       return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a number from %" PRIu64 " to %" PRIu64 ", not '%.*s'",
                               param->name, param->minimum, param->maximum, shown(v->length), text);
+    return store(r, index, key, number);
+  case VYRE_PARAM_TEXT:
+    if (v->kind == VALUE_LIST)
+      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a text, not a list", param->name);
+    VYRE_TRY(keep_text(r, v, &number));
     return store(r, index, key, number);
   default:
     word = word_index(p, v, param->words);
@@ -308,7 +344,7 @@ read_param(const reading *r)
   value key, v;
   char found[16];
   int c = vyre_parser_peek(p);
-  if (!is_atom(c) && c != '"' && c != '[')
+  if (!vyre_is_atom(c) && c != '"' && c != '[')
     return vyre_parser_fail(p, p->at, 1, NULL, "expected a parameter or '>', found %s", vyre_parser_found(p, found));
   VYRE_TRY(read_value(p, &key));
   vyre_parser_skip_blanks(p);

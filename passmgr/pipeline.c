@@ -246,7 +246,7 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
   uint64_t *values = vyre_node_values(pipeline, &pipeline->nodes[id]);
   pipeline->value_count += schema.count;
   for (uint32_t i = 0; i < schema.count; i++)
-    values[i] = schema.params[i].type == VYRE_PARAM_WORD ? 0 : schema.params[i].fallback;
+    values[i] = schema.params[i].type >= VYRE_PARAM_WORD ? 0 : schema.params[i].fallback;
   if (vyre_parser_peek(p) == '<') {
     p->at++;
     VYRE_TRY(vyre_parse_params(p, &schema, values, seen));
@@ -448,5 +448,6 @@ vyre_pipeline_destroy(vyre_pipeline *pipeline)
   vyre_allocator allocator = pipeline->allocator;
   vyre_release(&allocator, pipeline->nodes, pipeline->node_capacity * sizeof(vyre_node));
   vyre_release(&allocator, pipeline->values, pipeline->value_capacity * sizeof(uint64_t));
+  vyre_release(&allocator, pipeline->texts, pipeline->text_capacity);
   vyre_release(&allocator, pipeline, sizeof(*pipeline));
 }

@@ -27,6 +27,8 @@ struct vyre_pipeline {
   uint32_t node_count, node_capacity;
   uint64_t *values;
   uint32_t value_count, value_capacity;
+  char *texts; /* values of texts are places in here: each ends with 0; place 0 is the empty one */
+  uint32_t text_size, text_capacity;
 };
 
 /* What may stand between < and >, of a pass or a combinator. */
@@ -82,6 +84,8 @@ int vyre_parser_peek(const vyre_parser *parser); /* -1 at the end */
 /* params.c: the parser stands behind '<', and after it behind '>'.  values: an element a parameter, holding the defaults; seen too.
  */
 VYRE_MUST_USE vyre_status vyre_parse_params(vyre_parser *parser, const vyre_schema *schema, uint64_t *values, bool *seen);
+
+bool vyre_is_atom(int c); /* of a value that needs no quotes */
 
 /* printer.c: one element, its children too if asked. */
 VYRE_MUST_USE vyre_status vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children, vyre_bytes *out);

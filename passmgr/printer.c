@@ -6,8 +6,26 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* As it is, or in quotes. */
 static vyre_status
-print_param(const vyre_param *param, uint64_t value, vyre_bytes *out)
+print_text(const char *text, vyre_bytes *out)
+{
+  size_t plain = 0;
+  while (vyre_is_atom((unsigned char)text[plain]))
+    plain++;
+  if (plain && !text[plain])
+    return vyre_bytes_append(out, text, plain);
+  VYRE_TRY(vyre_bytes_append(out, "\"", 1));
+  for (; *text; text++) {
+    const bool escaped = *text == '"' || *text == '\\' || *text == '\n' || *text == '\t';
+    const char c = *text == '\n' ? 'n' : *text == '\t' ? 't' : *text;
+    VYRE_TRY(vyre_bytes_printf(out, "%s%c", escaped ? "\\" : "", c));
+  }
+  return vyre_bytes_append(out, "\"", 1);
+}
+
+static vyre_status
+print_param(const vyre_pipeline *pipeline, const vyre_param *param, uint64_t value, vyre_bytes *out)
 {
   const char *word = param->words;
   switch (param->type) {
@@ -15,6 +33,9 @@ print_param(const vyre_param *param, uint64_t value, vyre_bytes *out)
     return vyre_bytes_printf(out, "%s%s", value ? "" : "no-", param->name);
   case VYRE_PARAM_UINT:
     return vyre_bytes_printf(out, "%s=%" PRIu64, param->name, value);
+  case VYRE_PARAM_TEXT:
+    VYRE_TRY(vyre_bytes_printf(out, "%s=", param->name));
+    return print_text(pipeline->texts + value, out);
   default:
     for (; value; value--)
       word += strcspn(word, "|") + 1;
@@ -35,17 +56,17 @@ next_by_name(const vyre_schema *schema, const char *after)
 }
 
 static vyre_status
-print_params(const vyre_schema *schema, const uint64_t *values, vyre_bytes *out)
+print_params(const vyre_pipeline *pipeline, const vyre_schema *schema, const uint64_t *values, vyre_bytes *out)
 {
   bool open = false;
   const char *after = "";
   for (uint32_t i = next_by_name(schema, after); i < schema->count; i = next_by_name(schema, after)) {
     const vyre_param *param = &schema->params[i];
     after = param->name;
-    if (values[i] == (param->type == VYRE_PARAM_WORD ? 0 : param->fallback))
+    if (values[i] == (param->type >= VYRE_PARAM_WORD ? 0 : param->fallback))
       continue;
     VYRE_TRY(vyre_bytes_append(out, open ? ";" : "<", 1));
-    VYRE_TRY(print_param(param, values[i], out));
+    VYRE_TRY(print_param(pipeline, param, values[i], out));
     open = true;
   }
   return open ? vyre_bytes_append(out, ">", 1) : VYRE_OK;
@@ -69,7 +90,7 @@ vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children
   if (n->kind != VYRE_NODE_GROUP) {
     const vyre_schema schema = vyre_node_schema(n);
     VYRE_TRY(vyre_bytes_printf(out, "%s", schema.name));
-    VYRE_TRY(print_params(&schema, vyre_node_values(pipeline, n), out));
+    VYRE_TRY(print_params(pipeline, &schema, vyre_node_values(pipeline, n), out));
   }
   if (n->kind == VYRE_NODE_PASS || !with_children)
     return VYRE_OK;

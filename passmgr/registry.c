@@ -277,6 +277,8 @@ help_param(const vyre_param *param, vyre_bytes *out)
     if (param->fallback < param->minimum) /* repeat's: it must be given */
       return vyre_bytes_printf(out, "\n");
     return vyre_bytes_printf(out, " (default %" PRIu64 ")\n", param->fallback);
+  case VYRE_PARAM_TEXT:
+    return vyre_bytes_printf(out, "  %s=%s\n      %s\n", param->name, param->words ? param->words : "TEXT", param->summary);
   default:
     return vyre_bytes_printf(out, "  %s=%s\n      %s (default %.*s)\n", param->name, param->words, param->summary,
                              (int)strcspn(param->words, "|"), param->words);

@@ -123,6 +123,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
       .allocator = vyre_module_allocator(r->module),
       .record = record,
       .values = values,
+      .texts = r->pipeline->texts,
       .module = r->module,
       .options = r->options,
   };

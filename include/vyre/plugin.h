@@ -37,7 +37,12 @@ typedef uint32_t vyre_result;
  * (VYRE_HASHES, VYRE_CLASSES): those by running the pass that provides them. */
 
 /* Parameters: `name<factor=4;quiet>`.  The manager checks text against this table before any input is read. */
-typedef enum vyre_param_type { VYRE_PARAM_FLAG = 1, VYRE_PARAM_UINT = 2, VYRE_PARAM_WORD = 3 } vyre_param_type;
+typedef enum vyre_param_type {
+  VYRE_PARAM_FLAG = 1,
+  VYRE_PARAM_UINT = 2,
+  VYRE_PARAM_WORD = 3,
+  VYRE_PARAM_TEXT = 4, /* a file's path and the like: host->param_text */
+} vyre_param_type;
 
 typedef struct vyre_param {
   uint32_t struct_size;
@@ -45,7 +50,7 @@ typedef struct vyre_param {
   const char *name;
   const char *summary;
   uint64_t minimum, maximum, fallback; /* UINT: range and default; FLAG: default 0 or 1 */
-  const char *words;                   /* WORD: what is allowed, "fast|small"; the first is the default */
+  const char *words; /* WORD: what is allowed, "fast|small"; the first is the default.  TEXT: what help calls it, "FILE" */
 } vyre_param;
 
 typedef struct vyre_pass {
@@ -131,6 +136,9 @@ typedef struct vyre_host {
   bool (*aliases)(const vyre_module *module, uint32_t *out);
   /* Whether what the path (buffer or `at`) leads to in private memory or a table is one literal in all its lanes at the start. */
   bool (*initial)(const vyre_module *module, uint32_t path, uint64_t *out_bits);
+
+  /* A parameter that is a text, as long as the run; empty where it was not given. */
+  const char *(*param_text)(vyre_pass_ctx *ctx, const char *name);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

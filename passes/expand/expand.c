@@ -138,17 +138,22 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     count_use(&s, &u, v->b[row]);
     count_use(&s, &u, v->c[row]);
   }
+  VYRE_TRY(rules_read_user(ctx, RULES_FOR_EXPAND, &s.tables[1]));
   VYRE_TRY(rules_sweep_run(&s, RULES_BACKWARD_ORDER, apply, &u));
   rules_sweep_report(&s, built_in_names, built_in[RULES_TABLE_RULES]);
   *out = s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 
+static const vyre_param params[] = {RULES_PARAM};
+
 static const vyre_pass expand = {
     .struct_size = sizeof(vyre_pass),
     .name = "expand",
     .summary = "replace rows by several that cost less together, by a bank of rules",
     .help = built_in_help,
+    .params = params,
+    .param_count = 1,
     .preserves = VYRE_VERSIONS,
     .run = run,
 };

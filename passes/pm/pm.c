@@ -69,11 +69,14 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = ctx->host->view(module);
   rules_sweep s = {.ctx = ctx, .host = ctx->host, .module = module, .v = v, .rows = v->rows, .tables = {built_in}};
   *out = VYRE_UNCHANGED;
+  VYRE_TRY(rules_read_user(ctx, RULES_FOR_PM, &s.tables[1]));
   VYRE_TRY(rules_sweep_run(&s, RULES_FORWARD_ORDER, apply, NULL));
   rules_sweep_report(&s, built_in_names, built_in[RULES_TABLE_RULES]);
   *out = s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
+
+static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass pm = {
     .struct_size = sizeof(vyre_pass),
@@ -81,6 +84,8 @@ static const vyre_pass pm = {
     .long_name = "pattern-match",
     .summary = "replace rows by simpler ones in place, by a bank of rules",
     .help = built_in_help,
+    .params = params,
+    .param_count = 1,
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
 };

@@ -28,6 +28,7 @@ static const vyre_param params[] = {
     {sizeof(vyre_param), VYRE_PARAM_FLAG, "careful", "on", 0, 0, 1, NULL},
     {sizeof(vyre_param), VYRE_PARAM_WORD, "mode", "words", 0, 0, 0, "fast|small|x86_64"},
     {sizeof(vyre_param), VYRE_PARAM_UINT, "a", "another", 0, 10, 0, NULL},
+    {sizeof(vyre_param), VYRE_PARAM_TEXT, "rules", "a text", 0, 0, 0, "FILE"},
 };
 static const vyre_pass plain = {
     .struct_size = sizeof(vyre_pass), .name = "dce", .long_name = "dead-code", .summary = "s", .run = run};
@@ -86,13 +87,23 @@ next_random(uint64_t *state)
 static const char *
 any_param(uint64_t *random)
 {
-  static const char *const texts[] = {"zeta=7",     "zeta = 0xfFfF",
-                                      "quiet",      "no-quiet",
-                                      "quiet=true", "careful=false",
-                                      "no-careful", "mode=\"small\"",
-                                      "fast",       "mode = x86_64 ",
-                                      "a=10",       "\"small\"",
-                                      "9",          ""};
+  static const char *const texts[] = {"zeta=7",
+                                      "zeta = 0xfFfF",
+                                      "quiet",
+                                      "no-quiet",
+                                      "quiet=true",
+                                      "careful=false",
+                                      "no-careful",
+                                      "mode=\"small\"",
+                                      "fast",
+                                      "mode = x86_64 ",
+                                      "a=10",
+                                      "\"small\"",
+                                      "9",
+                                      "",
+                                      "rules=a/b-c.rules",
+                                      "rules = \"a b\\\"\\\\\\n\\t;>\"",
+                                      "rules=\"\""};
   return texts[next_random(random) % (sizeof(texts) / sizeof(texts[0]))];
 }
 
