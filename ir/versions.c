@@ -4,12 +4,12 @@
  * and lists the writes; the second keeps, by class, the row whose state is current.  What a region changes is logged once and
  * undone at its end, so that each arm starts from the state before the construct; what was undone is what the construct writes, and
  * gets its row as join behind it.  A head (body, continuing region, case that can be fallen into) needs what the construct will
- * write beforehand: the listed writes within it.
+ * write beforehand: the listed writes within it.  The second walk stops only at rows that read, write, hold rows or jump.
  *
  * Which lanes are active is a class too, which subgroup rows read.  Each region begins with a state of it.  Behind a construct it
  * is the state in front again, for lanes meet there; but not behind a loop, nor where a jump leads out of the construct.
  *
- * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 4 bytes a row.
+ * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 8 bytes a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
@@ -204,8 +204,8 @@ static void
 visit(versions *k, uint32_t row)
 {
   const vyre_view *v = k->view;
+  const write_event *events = k->events.data;
   uint32_t op = VYRE_ROW_OP(v->op[row]);
-  uint32_t classes[5], n;
   if (vyre_op_infos[op].flags & (VYRE_OP_REGION | VYRE_OP_REGIONS)) {
     open_row(k, row);
     return;
@@ -214,10 +214,8 @@ visit(versions *k, uint32_t row)
     note_jump(k, row);
   else if (vyre_op_has_version(&vyre_op_infos[op]))
     k->out[row] = version_of(k, row, op);
-  n = versions_writes_of(k, row, classes);
-  k->passed += n;
-  for (uint32_t i = 0; i < n; i++)
-    write_class(k, classes[i], row);
+  for (; k->passed < k->events.count && events[k->passed].row == row && !k->out_of_memory; k->passed++)
+    write_class(k, events[k->passed].klass, row);
 }
 
 static void
@@ -226,12 +224,13 @@ walk_program(versions *k, uint32_t program, uint32_t end)
   versions_prepare_program(k, program, end);
   k->frames.count = k->log.count = k->written.count = k->passed = 0;
   k->time = 1;
-  for (uint32_t row = program; row < end && !k->out_of_memory; row++) {
-    close_until(k, row);
+  for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
+    close_until(k, k->stops[i]);
     if (!k->out_of_memory)
-      visit(k, row);
+      visit(k, k->stops[i]);
   }
 }
+
 static void
 free_vector(const versions *k, vector *list)
 {
@@ -252,7 +251,8 @@ vyre_versions_compute(const vyre_module *module, uint32_t *out)
   k.frames.size = sizeof(frame);
   k.class_of = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
   k.aliases = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
-  k.out_of_memory = !k.class_of || !k.aliases || !vyre_aliases_compute(module, k.aliases);
+  k.stops = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
+  k.out_of_memory = !k.class_of || !k.stops || !k.aliases || !vyre_aliases_compute(module, k.aliases);
   if (!k.out_of_memory)
     memset(k.class_of, 0, class_bytes);
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program])
@@ -261,6 +261,8 @@ vyre_versions_compute(const vyre_module *module, uint32_t *out)
     k.allocator->resize(k.allocator->user, k.class_of, class_bytes, 0);
   if (k.aliases)
     k.allocator->resize(k.allocator->user, k.aliases, class_bytes, 0);
+  if (k.stops)
+    k.allocator->resize(k.allocator->user, k.stops, class_bytes, 0);
   free_vector(&k, &k.states);
   free_vector(&k, &k.events);
   free_vector(&k, &k.log);
@@ -272,22 +274,7 @@ vyre_versions_compute(const vyre_module *module, uint32_t *out)
 vyre_status
 vyre_module_make_versions(vyre_module *module)
 {
-  const vyre_view *v = vyre_module_view(module);
-  const vyre_allocator *allocator = vyre_module_allocator(module);
-  size_t bytes = v->rows * sizeof(uint32_t);
-  uint32_t *imm_hi = (uint32_t *)v->imm_hi; /* the module is ours to change */
-  uint32_t *out;
-  vyre_status status;
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "versions of a module that is not sealed");
-  out = allocator->resize(allocator->user, NULL, 0, bytes);
-  if (!out)
-    return VYRE_OUT_OF_MEMORY("while making versions");
-  memset(out, 0, bytes);
-  status = vyre_versions_compute(module, out);
-  for (uint32_t row = 1; row < v->rows && !status; row++)
-    if (vyre_op_has_version(&vyre_op_infos[VYRE_ROW_OP(v->op[row])]))
-      imm_hi[row] = out[row];
-  allocator->resize(allocator->user, out, bytes, 0);
-  return status;
+  return vyre_versions_compute(module, (uint32_t *)vyre_module_view(module)->imm_hi); /* the module is ours to change */
 }

@@ -6,7 +6,8 @@
 
 #include "vyre/ir.h"
 
-/* out has an element a row and must hold zeroes; loads and gets get their version.  The module is sealed and verified. */
+/* Gives each row that has one its version; out has an element a row, and those of other rows are not touched.  It may be imm_hi
+ * itself.  The module is sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, uint32_t *out);
 
 #endif

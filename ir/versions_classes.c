@@ -134,8 +134,9 @@ opaque_writes(const versions *k, uint32_t row, uint32_t op, uint32_t *classes)
 
 static uint32_t own_writes(const versions *k, uint32_t row, uint32_t *classes);
 
-uint32_t
-versions_writes_of(const versions *k, uint32_t row, uint32_t classes[5])
+/* The classes that a row writes, 5 at most. */
+static uint32_t
+writes_of(const versions *k, uint32_t row, uint32_t classes[5])
 {
   uint32_t count = own_writes(k, row, classes);
   for (uint32_t i = 0; k->reads_everything && i < count; i++)
@@ -194,7 +195,7 @@ static void
 note_writes(versions *k, uint32_t row)
 {
   uint32_t classes[5];
-  uint32_t n = versions_writes_of(k, row, classes);
+  uint32_t n = writes_of(k, row, classes);
   for (uint32_t i = 0; i < n; i++) {
     write_event *event = versions_append(k, &k->events);
     if (!event)
@@ -216,6 +217,21 @@ note_opaque(versions *k, uint32_t row)
   k->reads_everything |= VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_opaque_read && k->class_of[row] == EVERYTHING;
 }
 
+/* The class of a path or an opaque row, and whether the second walk stops here: most rows it passes over. */
+static void
+note_row(versions *k, uint32_t row)
+{
+  const uint32_t stop = VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
+  const vyre_view *v = k->view;
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  k->stops[k->stop_count] = row;
+  k->stop_count += (vyre_op_infos[op].flags & stop) != 0;
+  if (op == VYRE_OP_at)
+    k->class_of[row] = k->class_of[v->a[row]];
+  else if (vyre_op_is_opaque(op) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE)
+    note_opaque(k, row);
+}
+
 /* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its
  * rows are gone through. */
 void
@@ -232,14 +248,11 @@ versions_prepare_program(versions *k, uint32_t program, uint32_t end)
     else if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
       note_buffer(k, row);
   }
-  for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++) {
-    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_at)
-      k->class_of[row] = k->class_of[v->a[row]];
-    else if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE)
-      note_opaque(k, row);
-  }
-  for (uint32_t row = program + 1; row < end && !k->out_of_memory; row++)
-    note_writes(k, row);
+  k->stop_count = 0;
+  for (uint32_t row = program; row < end && !k->out_of_memory; row++)
+    note_row(k, row);
+  for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++)
+    note_writes(k, k->stops[i]);
   for (uint32_t i = 0; i < k->states.count; i++)
     state_of(k, i)->stamp = 0;
 }

@@ -61,9 +61,11 @@ typedef struct versions {
   const vyre_module *module;
   const vyre_view *view;
   const vyre_allocator *allocator;
-  uint32_t *out;           /* by row: the version of those that have one */
-  uint32_t *class_of;      /* by row: of vars, buffers and paths */
-  uint32_t *aliases;       /* by row: the classes of buffers, by their first row */
+  uint32_t *out;      /* by row: the version of those that have one */
+  uint32_t *class_of; /* by row: of vars, buffers and paths */
+  uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
+  uint32_t *stops;    /* of the program at hand: rows that read, write, hold rows or end a region, in order */
+  uint32_t stop_count;
   vector states, events, log, written, frames;
   uint32_t time;
   uint32_t passed;       /* writes that the second walk has passed */
@@ -73,11 +75,8 @@ typedef struct versions {
 /* A new element, zeroed; NULL: out of memory, which is remembered. */
 void *versions_append(versions *k, vector *list);
 
-/* The first walk over a program, whose last row stands in front of `end`: classes, and the writes in program order. */
+/* The first walk over a program, whose last row stands in front of `end`: classes, stops, and the writes in program order. */
 void versions_prepare_program(versions *k, uint32_t program, uint32_t end);
-
-/* The classes that a row writes, 5 at most. */
-uint32_t versions_writes_of(const versions *k, uint32_t row, uint32_t classes[5]);
 
 /* Whether the path leads to a handle: nothing writes to that, only to what it leads to. */
 bool versions_is_handle(const versions *k, uint32_t path);

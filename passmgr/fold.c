@@ -142,8 +142,8 @@ evaluate(const vyre_module *module, uint32_t row, const uint64_t *const taken[3]
     return false;
   literal literals[3];
   vyre_eval_operand given[3];
-  memset(literals, 0, sizeof(literals));
   for (uint32_t i = 0; i < 3; i++) {
+    literals[i].value[0] = (vyre_value){{0}}; /* of a missing operand */
     if (taken[i]) {
       memcpy(literals[i].value[0].lane, taken[i], sizeof(literals[i].value[0].lane));
       literals[i].operand = (vyre_eval_operand){literals[i].value, 0, VYRE_ROW_TYPE(view->op[operands[i]]), 0};

@@ -29,14 +29,15 @@ vyre_row_is_pure(const vyre_view *view, uint32_t row)
   return (vyre_op_flags_of(view, row) & VYRE_OP_PURE) != 0 && (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_DECO) == 0;
 }
 
-/* A row that may be the same value as another one: pure, or a read with a version that is not volatile; nothing is said of it in the
- * side table. */
+/* A row that may be the same value as another one: pure, or a read with a version that is not volatile; nothing is said of it in
+ * the side table. */
 static inline bool
 vyre_row_is_value(const vyre_view *view, uint32_t row)
 {
-  const vyre_op_info *info = &view->op_infos[VYRE_ROW_OP(view->op[row])];
-  return ((info->flags & VYRE_OP_PURE) != 0 || vyre_op_has_version(info)) &&
-         (VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
+  const uint32_t flags = vyre_op_flags_of(view, row);
+  const bool is_pure = (flags & VYRE_OP_PURE) != 0, is_read = (flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) == VYRE_OP_READS;
+  const bool is_plain = (VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0;
+  return (is_pure | is_read) & is_plain; /* no branches: which rows are values cannot be foretold */
 }
 
 static inline uint64_t

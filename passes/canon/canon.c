@@ -18,76 +18,24 @@ is_const(const vyre_view *v, uint32_t row)
   return VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
 }
 
-/* The comparison with its operands exchanged; VYRE_OP_null: it is none, or commutes. */
-static uint32_t
-mirrored(uint32_t op)
-{
-  switch (op) {
-  case VYRE_OP_ult:
-    return VYRE_OP_ugt;
-  case VYRE_OP_ule:
-    return VYRE_OP_uge;
-  case VYRE_OP_ugt:
-    return VYRE_OP_ult;
-  case VYRE_OP_uge:
-    return VYRE_OP_ule;
-  case VYRE_OP_slt:
-    return VYRE_OP_sgt;
-  case VYRE_OP_sle:
-    return VYRE_OP_sge;
-  case VYRE_OP_sgt:
-    return VYRE_OP_slt;
-  case VYRE_OP_sge:
-    return VYRE_OP_sle;
-  case VYRE_OP_flt:
-    return VYRE_OP_fgt;
-  case VYRE_OP_fle:
-    return VYRE_OP_fge;
-  case VYRE_OP_fgt:
-    return VYRE_OP_flt;
-  case VYRE_OP_fge:
-    return VYRE_OP_fle;
-  case VYRE_OP_fult:
-    return VYRE_OP_fugt;
-  case VYRE_OP_fule:
-    return VYRE_OP_fuge;
-  case VYRE_OP_fugt:
-    return VYRE_OP_fult;
-  case VYRE_OP_fuge:
-    return VYRE_OP_fule;
-  default:
-    return VYRE_OP_null;
-  }
-}
+/* The comparison with its operands exchanged; of two, the one with the smaller number (<, <=) is canonical.  0: it is none, or
+ * commutes. */
+static const uint16_t mirrored[VYRE_OP__COUNT] = {
+    [VYRE_OP_ult] = VYRE_OP_ugt,   [VYRE_OP_ule] = VYRE_OP_uge,   [VYRE_OP_ugt] = VYRE_OP_ult,   [VYRE_OP_uge] = VYRE_OP_ule,
+    [VYRE_OP_slt] = VYRE_OP_sgt,   [VYRE_OP_sle] = VYRE_OP_sge,   [VYRE_OP_sgt] = VYRE_OP_slt,   [VYRE_OP_sge] = VYRE_OP_sle,
+    [VYRE_OP_flt] = VYRE_OP_fgt,   [VYRE_OP_fle] = VYRE_OP_fge,   [VYRE_OP_fgt] = VYRE_OP_flt,   [VYRE_OP_fge] = VYRE_OP_fle,
+    [VYRE_OP_fult] = VYRE_OP_fugt, [VYRE_OP_fule] = VYRE_OP_fuge, [VYRE_OP_fugt] = VYRE_OP_fult, [VYRE_OP_fuge] = VYRE_OP_fule,
+};
 
+/* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be foretold. */
 static bool
-is_greater(uint32_t op)
-{
-  switch (op) {
-  case VYRE_OP_ugt:
-  case VYRE_OP_uge:
-  case VYRE_OP_sgt:
-  case VYRE_OP_sge:
-  case VYRE_OP_fgt:
-  case VYRE_OP_fge:
-  case VYRE_OP_fugt:
-  case VYRE_OP_fuge:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/* The op that the row has once its operands changed places; VYRE_OP_null: they stay. */
-static uint32_t
-op_after_swap(const vyre_view *v, uint32_t row)
+is_reversed(const vyre_view *v, uint32_t row)
 {
   const uint32_t op = VYRE_ROW_OP(v->op[row]), a = v->a[row], b = v->b[row];
-  if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM || is_const(v, b))
-    return VYRE_OP_null;
-  if (v->op_infos[op].flags & VYRE_OP_COMMUTES)
-    return is_const(v, a) || a > b ? op : VYRE_OP_null;
-  return is_const(v, a) || is_greater(op) ? mirrored(op) : VYRE_OP_null;
+  const bool commutes = (v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0, has_mirror = mirrored[op] != 0;
+  const bool has_imm = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
+  const bool wrong = (commutes & (a > b)) | (has_mirror & (mirrored[op] < op)) | is_const(v, a);
+  return (commutes | has_mirror) & wrong & !has_imm & !is_const(v, b);
 }
 
 static vyre_status
@@ -96,10 +44,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = ctx->host->view(module);
   uint64_t swapped = 0;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = op_after_swap(v, row);
-    if (op == VYRE_OP_null)
+    if (!is_reversed(v, row))
       continue;
-    const uint32_t word = VYRE_ROW(op, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
+    const uint32_t op = VYRE_ROW_OP(v->op[row]), after = mirrored[op] ? mirrored[op] : op;
+    const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
     ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
     swapped++;
   }

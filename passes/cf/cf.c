@@ -28,6 +28,24 @@ is_const(const vyre_view *v, uint32_t row)
   return VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
 }
 
+static bool
+may_be_literal(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
+}
+
+/* Asked first, because of most rows the answer is no. */
+static bool
+may_be_known(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  if (op == VYRE_OP_part)
+    return true;
+  return v->op_infos[op].fold == VYRE_FOLD_EXACT && may_be_literal(v, v->a[row]) &&
+         (op == VYRE_OP_select || (may_be_literal(v, v->b[row]) && may_be_literal(v, v->c[row])));
+}
+
 /* What folding made of the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
  * True: the row changed. */
 static bool
@@ -112,10 +130,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     if (op == VYRE_OP_const)
       continue;
-    changed |= update_operands(&f, row);
-    if ((v->op_infos[op].fold != VYRE_FOLD_EXACT && op != VYRE_OP_part) || !vyre_row_is_pure(v, row))
-      continue;
-    if (!fold_row(&f, row))
+    if (f.forward || is_const(v, v->b[row]))
+      changed |= update_operands(&f, row);
+    if (may_be_known(v, row) && vyre_row_is_pure(v, row) && !fold_row(&f, row))
       VYRE_TRY(forward_row(&f, ctx, row));
   }
   ctx->host->count(ctx, "rows folded", f.folded);

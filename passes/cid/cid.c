@@ -19,23 +19,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-enum { WORDS = 6, FEW = 24, AHEAD = 12 };
+enum { WORDS = 6, FEW = 24, AHEAD = 24 };
 
 /* What is compared. */
 typedef struct key {
   uint32_t word[WORDS];
 } key;
 
-typedef struct slot {
-  uint32_t hash, row; /* row 0: empty */
-} slot;
-
+/* A slot holds a row's number in its program and, in the bits that numbers leave, those of its hash, so that most rows that are not
+ * equal need not be looked at. */
 typedef struct numbering {
   vyre_pass_ctx *ctx;
   const vyre_view *v;
   uint32_t *canonical;
-  slot *slots;
-  uint32_t mask;      /* slots - 1, of the program at hand */
+  uint32_t *slots;    /* 0: empty, as all are when a program begins */
+  uint32_t mask;      /* slots - 1; also, all the bits that a number takes */
+  uint32_t program;   /* its row, of number 0, is in no slot */
   uint32_t *children; /* two a row, of those in the tree; NULL: none was needed yet */
   uint32_t root;
   uint64_t comparisons;
@@ -46,30 +45,38 @@ key_of(const numbering *n, uint32_t row)
 {
   const vyre_view *v = n->v;
   const uint32_t a = n->canonical[v->a[row]], b = n->canonical[v->b[row]];
-  const bool swap = a > b && (vyre_op_flags_of(v, row) & VYRE_OP_COMMUTES) != 0;
-  return (key){{v->op[row], v->imm[row], v->imm_hi[row], swap ? b : a, swap ? a : b, n->canonical[v->c[row]]}};
+  const bool commutes = (vyre_op_flags_of(v, row) & VYRE_OP_COMMUTES) != 0;
+  const uint32_t less = a < b ? a : b, left = commutes ? less : a;
+  return (key){{v->op[row], v->imm[row], v->imm_hi[row], left, a ^ b ^ left, n->canonical[v->c[row]]}};
 }
 
 static bool
-is_equal(numbering *n, const key *k, uint32_t row)
+is_equal(numbering *n, uint32_t x, uint32_t y)
 {
-  const key other = key_of(n, row);
+  const vyre_view *v = n->v;
+  const uint32_t *const canonical = n->canonical;
+  const uint32_t xa = canonical[v->a[x]], xb = canonical[v->b[x]], ya = canonical[v->a[y]], yb = canonical[v->b[y]];
+  const bool straight = ((xa ^ ya) | (xb ^ yb)) == 0, crossed = ((xa ^ yb) | (xb ^ ya)) == 0;
+  const uint32_t rest =
+      (v->op[x] ^ v->op[y]) | (v->imm[x] ^ v->imm[y]) | (v->imm_hi[x] ^ v->imm_hi[y]) | (canonical[v->c[x]] ^ canonical[v->c[y]]);
   n->comparisons++;
-  uint32_t difference = 0;
-  for (uint32_t i = 0; i < WORDS; i++)
-    difference |= k->word[i] ^ other.word[i];
-  return difference == 0;
+  return rest == 0 && (straight || (crossed && (vyre_op_flags_of(v, x) & VYRE_OP_COMMUTES) != 0));
 }
 
-/* The row's place in the tree: the low bits of each word first, for those differ most. */
+/* The row's place in the tree: the low bits of each word first, for those differ most.  0: no memory. */
 static uint32_t
-find_in_tree(numbering *n, const key *k, uint32_t row)
+find_in_tree(numbering *n, uint32_t row)
 {
+  const key k = key_of(n, row);
   uint32_t *place = &n->root;
+  if (!n->children)
+    n->children = n->ctx->host->alloc(n->ctx, 2 * sizeof(uint32_t) * n->v->rows);
+  if (!n->children)
+    return 0;
   for (uint32_t depth = 0; *place && depth < 32 * WORDS; depth++) {
-    if (is_equal(n, k, *place))
+    if (is_equal(n, *place, row))
       return *place;
-    place = &n->children[2 * *place + (k->word[depth % WORDS] >> depth / WORDS & 1)];
+    place = &n->children[2 * *place + (k.word[depth % WORDS] >> depth / WORDS & 1)];
   }
   *place = row; /* two keys that differ part at the bit they differ in */
   return row;
@@ -80,52 +87,57 @@ static uint32_t
 find(numbering *n, uint32_t row)
 {
   const uint32_t hash = n->v->hash[row];
-  const key k = key_of(n, row);
   for (uint32_t i = 0; i < FEW; i++) {
-    slot *s = &n->slots[(hash + i) & n->mask];
-    if (s->row == 0) {
-      *s = (slot){hash, row};
+    uint32_t *slot = &n->slots[(hash + i) & n->mask];
+    if (*slot == 0) {
+      *slot = (hash & ~n->mask) | (row - n->program);
       return row;
     }
-    if (s->hash == hash && is_equal(n, &k, s->row))
-      return s->row;
+    if (((*slot ^ hash) & ~n->mask) == 0) {
+      const uint32_t other = n->program + (*slot & n->mask);
+      if (is_equal(n, other, row))
+        return other;
+    }
   }
-  if (!n->children)
-    n->children = n->ctx->host->alloc(n->ctx, 2 * sizeof(uint32_t) * n->v->rows);
-  return n->children ? find_in_tree(n, &k, row) : 0;
+  return find_in_tree(n, row);
 }
 
-/* Rows from first up to end. */
+/* A power of two, so that half the slots stay empty. */
+static uint32_t
+slots_for(uint32_t rows)
+{
+  uint32_t slots = 16;
+  while (slots < rows + rows / 2)
+    slots *= 2;
+  return slots;
+}
+
+/* Rows from the program's up to end. */
 static bool
-number_program(numbering *n, uint32_t first, uint32_t end)
+number_program(numbering *n, uint32_t program, uint32_t end)
 {
   const vyre_view *v = n->v;
-  uint32_t size = 16;
-  while (size < 2 * (end - first))
-    size *= 2;
-  n->mask = size - 1;
+  const uint32_t slots = slots_for(end - program);
+  n->mask = slots - 1;
+  n->program = program;
   n->root = 0;
-  for (uint32_t i = 0; i < size; i++)
-    n->slots[i] = (slot){0, 0};
-  for (uint32_t row = first; row < end; row++) {
+  for (uint32_t row = program; row < end; row++) {
     if (row + AHEAD < end)
       __builtin_prefetch(&n->slots[v->hash[row + AHEAD] & n->mask]);
     n->canonical[row] = vyre_row_is_value(v, row) ? find(n, row) : row;
     if (n->canonical[row] == 0)
       return false;
   }
+  if (end < v->rows)
+    for (uint32_t i = 0; i < slots; i++)
+      n->slots[i] = 0;
   return true;
 }
 
 static uint32_t
-largest_program(const vyre_view *v)
+rows_of(const vyre_view *v, uint32_t program)
 {
-  uint32_t largest = 0;
-  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    const uint32_t rows = (v->next[program] ? v->next[program] : v->rows) - program;
-    largest = rows > largest ? rows : largest;
-  }
-  return largest;
+  return (v->next[program] ? v->next[program] : v->rows) - program;
 }
 
 static vyre_status
@@ -133,14 +145,17 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   numbering n = {.ctx = ctx, .v = v};
+  uint32_t largest = 0;
   *out = VYRE_UNCHANGED;
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    largest = rows_of(v, program) > largest ? rows_of(v, program) : largest;
   n.canonical = ctx->host->column(ctx, VYRE_CLASSES);
-  n.slots = ctx->host->alloc(ctx, sizeof(slot) * (4 * (size_t)largest_program(v) + 16));
+  n.slots = ctx->host->alloc(ctx, sizeof(uint32_t) * slots_for(largest));
   if (!n.canonical || !n.slots)
     return ctx->host->out_of_memory(ctx);
   n.canonical[0] = 0;
   for (uint32_t program = v->first[0]; program; program = v->next[program])
-    if (!number_program(&n, program, v->next[program] ? v->next[program] : v->rows))
+    if (!number_program(&n, program, program + rows_of(v, program)))
       return ctx->host->out_of_memory(ctx);
   ctx->host->count(ctx, "comparisons", n.comparisons);
   return VYRE_OK;
