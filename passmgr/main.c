@@ -291,14 +291,41 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
   return vyre_glsl_write(module, (vyre_row){program}, out);
 }
 
+/* An input as it is on the disk, and how it is read. */
+typedef struct source {
+  const char *path; /* for messages */
+  vyre_bytes bytes;
+  vyre_glsl_options glsl;
+  vyre_diagnostics diagnostics;
+} source;
+
+/* A program that SPIR-V has no place for as it is in the table, as one that inlining made too deep, goes out as it came. */
 static vyre_status
-make_output(const tool *t, const vyre_module *module, work *w)
+write_as_it_came(work *w, const source *from, vyre_status refusal)
+{
+  if (vyre_status_code(refusal) != VYRE_CODE_INPUT || (w->kind != VYRE_INPUT_SPIRV && w->kind != VYRE_INPUT_GLSL))
+    return refusal;
+  char text[600];
+  const char *why = vyre_status_text(refusal);
+  snprintf(text, sizeof(text), "goes through word for word, not optimized: %.*s", (int)strcspn(why, "\n"), why);
+  const vyre_diagnostic remark = {.severity = VYRE_REMARK, .file = from->path, .message = text};
+  from->diagnostics.emit(from->diagnostics.user, &remark);
+  vyre_status_free(refusal);
+  if (w->kind == VYRE_INPUT_SPIRV)
+    return vyre_bytes_append(&w->output, from->bytes.data, from->bytes.size);
+  return vyre_glsl_compile(from->bytes.data, from->bytes.size, from->path, &from->glsl, (vyre_diagnostics){0}, &w->output);
+}
+
+static vyre_status
+make_output(const tool *t, const vyre_module *module, work *w, const source *from)
 {
   const vyre_spirv_options spirv_options = {.strip = t->options.strip,
                                             .float_controls = t->options.exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
+  vyre_status status;
   switch (form_of_output(&t->options, w->kind)) {
   case OUTPUT_SPIRV:
-    return vyre_spirv_write(module, 0, &spirv_options, &w->output);
+    status = vyre_spirv_write(module, 0, &spirv_options, &w->output);
+    return status ? write_as_it_came(w, from, status) : VYRE_OK;
   case OUTPUT_VIR0:
     return vyre_vir0_write(module, NULL, 0, &w->output);
   case OUTPUT_GLSL:
@@ -336,7 +363,7 @@ check_input(const vyre_module *module, const char *path, vyre_input_kind kind, c
 
 /* Read, verify, run, verify, to bytes. */
 static vyre_status
-process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
+process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, source *from)
 {
   const tool_options *o = &t->options;
   const char *path = o->inputs.names[w - t->works];
@@ -350,14 +377,18 @@ process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
       .diagnostics = {emit, said},
       .report = w->report,
   };
-  const vyre_glsl_options glsl = {o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug};
+  from->path = strcmp(path, "-") == 0 ? "<stdin>" : path;
+  from->glsl = (vyre_glsl_options){o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug};
+  from->diagnostics = run_options.diagnostics;
   if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed)) {
     say(said, "; *** input '", 13);
     say(said, path, strlen(path));
     say(said, "' ***\n", 6);
   }
   uint64_t start = now();
-  VYRE_TRY(vyre_input_read(module, path, &glsl, run_options.diagnostics, &w->kind));
+  VYRE_TRY(vyre_file_read(path, &from->bytes));
+  VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
+                            from->diagnostics, &w->kind));
   start = add_time(w, "read", start);
   VYRE_TRY(check_input(module, path, w->kind, &run_options));
   start = add_time(w, "verify", start);
@@ -367,9 +398,18 @@ process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
   if (t->pipeline && !o->verify_each)
     VYRE_TRY(vyre_status_note(vyre_module_check(module, &run_options), "after the last pass; -verify-each tells which one it was"));
   start = add_time(w, "verify", start);
-  VYRE_TRY(make_output(t, module, w));
+  VYRE_TRY(make_output(t, module, w, from));
   w->making = now() - start;
   return VYRE_OK;
+}
+
+static vyre_status
+process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
+{
+  source from = {0};
+  const vyre_status status = process_source(t, w, module, said, &from);
+  vyre_bytes_free(&from.bytes);
+  return status;
 }
 
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
