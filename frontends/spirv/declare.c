@@ -313,8 +313,6 @@ declare_variable(import *m, const uint32_t *words)
     return false;
   m->ids[words[2]].holds = HOLDS_POINTER;
   if (words[3] == SpvStorageClassPrivate) {
-    if (m->roots.count == 0)
-      (void)list_add(m, &m->roots, sizeof(root), 1);
     root *r = list_add(m, &m->roots, sizeof(root), 1);
     if (!r)
       return false;
@@ -464,6 +462,8 @@ import_declare(import *m)
   if (m->input == UINT32_MAX)
     return import_fail(m, "out of memory for an input");
   vyre_module_input(m->module, m->input)->spirv_version = m->version;
+  if (!list_add(m, &m->roots, sizeof(root), 1)) /* 0 is none */
+    return false;
   uint32_t count;
   for (m->at = 5; m->at < m->word_count; m->at += count) {
     const uint32_t *words = m->words + m->at;

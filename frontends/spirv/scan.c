@@ -20,8 +20,6 @@ root_of(import *m, uint32_t to)
 static bool
 new_root(import *m, uint32_t id)
 {
-  if (m->roots.count == 0 && !list_add(m, &m->roots, sizeof(root), 1))
-    return false;
   root *r = list_add(m, &m->roots, sizeof(root), 1);
   if (!r)
     return false;
@@ -212,12 +210,18 @@ begin_block(import *m, function *f, const uint32_t *words)
   return true;
 }
 
+static block *
+last_block(const import *m)
+{
+  return AT(block, m->blocks, m->blocks.count - 1);
+}
+
 static bool
-scan_phi(import *m, function *f, block *b, const uint32_t *words)
+scan_phi(import *m, function *f, const uint32_t *words)
 {
   if (f->open != OPEN_AT_START)
     return import_fail(m, "stands behind other instructions of its block");
-  b->phis++;
+  last_block(m)->phis++;
   f->phi_count++;
   return add_word(m, &m->phis, words[2]);
 }
@@ -226,39 +230,48 @@ scan_phi(import *m, function *f, block *b, const uint32_t *words)
 COLD static bool
 scan_no_result(import *m, const uint32_t *words)
 {
+  if ((words[0] & 0xffffu) == SpvOpFunction)
+    return import_fail(m, "a function inside of a function");
   return import_needs(m, 3) && import_type(m, words[1]) && import_not_defined(m, words[2]);
 }
 
-/* An instruction that is more than its result. */
 static bool
-scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
+scan_end(import *m, function *f)
+{
+  block *b = last_block(m);
+  b->end = m->at;
+  b->count = m->at - b->start;
+  f->open = CLOSED;
+  return true;
+}
+
+/* An instruction in a block that stores to a variable that is followed. */
+static bool
+note_write(import *m)
+{
+  last_block(m)->write_count++;
+  return add_word(m, &m->writes, m->at);
+}
+
+/* An instruction in a block that is more than its result. */
+static bool
+scan_in_block(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t count = words[0] >> 16;
   bool writes = false, ok = true;
-  if (kind < SCAN_OUTSIDE && !f->open)
-    return import_fail(m, "stands outside of a block");
-  block *b = kind < SCAN_OUTSIDE ? AT(block, m->blocks, m->blocks.count - 1) : NULL;
+  if (kind == SCAN_PHI)
+    return scan_phi(m, f, words);
+  f->open = OPEN;
   switch (kind) {
-  case SCAN_FUNCTION:
-    return import_fail(m, "a function inside of a function");
-  case SCAN_LABEL:
-    return begin_block(m, f, words);
-  case SCAN_PARAMETER:
-    return scan_parameter(m, f, words);
-  case SCAN_OUTSIDE:
-    if (f->open && (words[0] & 0xffffu) == SpvOpNop)
-      f->open = OPEN;
-    return true;
   case SCAN_VARIABLE:
     ok = scan_variable(m, f, words, count, &writes);
     break;
   case SCAN_CHAIN:
-    ok = scan_chain(m, words, count);
-    break;
+    return scan_chain(m, words, count);
   case SCAN_COPY_OBJECT:
     if (count >= 4 && root_of(m, words[3]))
       m->ids[words[2]].root = m->ids[words[3]].root;
-    break;
+    return true;
   case SCAN_STORE:
     ok = import_needs(m, 3) && scan_store(m, f, words[1], words[2], &writes);
     break;
@@ -274,23 +287,37 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     f->call_count++;
     ok = import_needs(m, 4) && add_word(m, &m->calls, m->at);
     break;
-  case SCAN_PHI:
-    return scan_phi(m, f, b, words);
   case SCAN_MERGE:
-    b->merge = m->at;
-    break;
+    last_block(m)->merge = m->at;
+    return true;
   case SCAN_END:
-    b->end = m->at;
-    b->count = m->at - b->start;
-    f->open = CLOSED;
+    return scan_end(m, f);
+  case SCAN_PLAIN:
     return true;
   default:
-    ok = import_is_operation(words[0] & 0xffffu) || scan_opaque(m, f, words, count);
-    break;
+    return import_is_operation(words[0] & 0xffffu) || scan_opaque(m, f, words, count);
   }
-  f->open = OPEN;
-  b->write_count += writes;
-  return ok && (!writes || add_word(m, &m->writes, m->at));
+  return ok && (!writes || note_write(m));
+}
+
+/* An instruction that is more than its result. */
+static inline bool
+scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
+{
+  switch (kind) {
+  case SCAN_FUNCTION:
+    return import_fail(m, "a function inside of a function");
+  case SCAN_LABEL:
+    return begin_block(m, f, words);
+  case SCAN_PARAMETER:
+    return scan_parameter(m, f, words);
+  case SCAN_OUTSIDE:
+    if (f->open && (words[0] & 0xffffu) == SpvOpNop)
+      f->open = OPEN;
+    return true;
+  default:
+    return f->open ? scan_in_block(m, f, kind, words) : import_fail(m, "stands outside of a block");
+  }
 }
 
 /* The function's instructions, from m->at to its end.  Most are a result, its type and nothing more. */
@@ -306,27 +333,36 @@ scan_function(import *m, function *f)
     count = words[0] >> 16;
     if (count - 1 >= end - at)
       return import_part(m);
-    const scan_kind kind = op < sizeof(scan_kinds) ? scan_kinds[op] : is_terminator(op) ? SCAN_END : SCAN_OTHER;
-    const uint32_t shape = op < sizeof(import_op_shapes) ? import_op_shapes[op] : import_op_shape(op);
+    uint32_t kind, shape;
+    if (op < sizeof(scan_kinds)) {
+      kind = scan_kinds[op];
+      shape = import_op_shapes[op];
+    } else {
+      kind = is_terminator(op) ? SCAN_END : SCAN_OTHER;
+      shape = import_op_shape(op);
+    }
     if (shape & 2u) {
       const uint32_t type = count < 3 ? bound : words[1], id = count < 3 ? 0 : words[2];
       if (type >= bound || ids[type].kind != ID_TYPE || id - 1 >= bound - 1 || ids[id].kind != ID_NONE)
-        return op == SpvOpFunction ? import_fail(m, "a function inside of a function") : scan_no_result(m, words);
-      ids[id].t = ids[type].t;
-      ids[id].def = at;
-      ids[id].type = type;
-      ids[id].kind = ID_LOCAL;
-      ids[id].holds = holds[ids[type].t->form];
+        return scan_no_result(m, words);
+      spv_type *const t = ids[type].t;
+      id_info *const info = &ids[id];
+      info->t = t;
+      info->def = at;
+      info->type = type;
+      info->kind = ID_LOCAL;
+      info->holds = holds[t->form];
+      if (kind == SCAN_PLAIN && f->open) {
+        f->open = OPEN;
+        continue;
+      }
+    } else if (op == SpvOpFunctionEnd) {
+      return true;
     } else if (shape && op != SpvOpLabel && (!import_needs(m, 2) || !import_define(m, words[1], ID_LOCAL, 0))) {
       return false;
     }
-    if (kind == SCAN_PLAIN && f->open) {
-      f->open = OPEN;
-    } else if (op == SpvOpFunctionEnd) {
-      return true;
-    } else if (!scan_other(m, f, kind, words)) {
+    if (!scan_other(m, f, (scan_kind)kind, words))
       return false;
-    }
   }
   m->at = f->start;
   return import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
