@@ -12,7 +12,9 @@ target_compile_options(vyre_options INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wconversion -Wstrict-prototypes -Wmissing-prototypes>
   $<$<BOOL:${VYRE_WERROR}>:-Werror>
   # Float meaning is IEEE's, operation by operation.
-  -ffp-contract=off)
+  -ffp-contract=off
+  # Neighbouring fields put together in vector registers to be stored at once cost small structures more than they gain.
+  -fno-tree-slp-vectorize)
 if(VYRE_SANITIZE)
   target_compile_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
     # Their runtime is in C++ programs alone, and ours are C.

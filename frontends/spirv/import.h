@@ -210,7 +210,7 @@ typedef struct member_made {
 
 typedef struct leaf {
   uint32_t current; /* row; 0: in the var */
-  uint32_t var;     /* row; 0: none yet */
+  uint32_t var;     /* row; 0: none yet, or none of its own */
   uint32_t logged;  /* the region in which its change is in the log */
   uint32_t loop;    /* the innermost loop that may store to it */
   uint32_t edge;    /* mark of searches */
@@ -220,6 +220,7 @@ typedef struct leaf {
   uint32_t opaque; /* id of its type, where it is opaque */
   vyre_type type;
   bool dirty;   /* the var does not hold current */
+  bool wanted;  /* it is set or read as a var */
   bool carried; /* lanes.c: its lanes have a var each */
 } leaf;
 
@@ -323,7 +324,8 @@ typedef struct import {
   list modes;     /* words of OpExecutionMode */
   list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
-  list got; /* set_rows of the gets of vectors */
+  list got;    /* set_rows of the gets */
+  list wanted; /* leaves that have a var, as they came */
   list locals, log, constructs, open, joins, escapes, sets, loop_writes, cases, case_labels, stack;
   uint32_t escape_count;
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */

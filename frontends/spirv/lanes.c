@@ -83,11 +83,8 @@ void
 locals_split(import *m)
 {
   list vars = {0};
-  for (uint32_t k = 0; k < m->locals.count; k++) {
-    leaf *l = AT(leaf, m->locals, k);
-    l->carried = l->var && l->gets && VYRE_TYPE_KIND(l->type) <= VYRE_F64 && VYRE_TYPE_LANES(l->type) > 1;
-    l->edge = 0;
-  }
+  for (uint32_t k = 0; k < m->locals.count; k++)
+    AT(leaf, m->locals, k)->edge = 0;
   for (uint32_t pass = 0; pass < 2; pass++) { /* gets first: a set of one takes its lanes from the join */
     const list *rows = pass == 0 ? &m->got : &m->sets;
     for (uint32_t k = 0; k < rows->count && !failed(m); k++) {
@@ -98,7 +95,4 @@ locals_split(import *m)
         (pass == 0 ? split_get : split_set)(m, s->row, of, VYRE_TYPE_LANES(l->type));
     }
   }
-  for (uint32_t k = 0; k < m->locals.count && !failed(m); k++)
-    if (AT(leaf, m->locals, k)->carried)
-      vyre_row_kill(m->module, (vyre_row){AT(leaf, m->locals, k)->var});
 }

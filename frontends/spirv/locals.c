@@ -10,6 +10,8 @@
  *
  * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs what changed in it.
  *
+ * Which leaves have a var is known at the end, when all gets are there: sets of the others go, and operands are filled in then.
+ *
  * A value that is used where its region has ended (SPIR-V asks for dominance only) escapes: it is set right behind its row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -164,40 +166,38 @@ locals_undo(import *m, uint32_t mark)
   }
 }
 
-static uint32_t
-var_of(import *m, leaf *l)
+/* The leaf's var is made at the end, where it is known whether anything reads it; here its place among the others is taken. */
+static void
+want_var(import *m, uint32_t index)
 {
-  if (!l->var) {
-    if (VYRE_TYPE_KIND(l->type) == VYRE_OPAQUE)
-      l->var = vyre_build_opaque_var(&m->b, import_make_type(m, l->opaque, 0, false)).id;
-    else
-      l->var = vyre_build_var(&m->b, l->type).id;
-    if (l->name)
-      import_name_row(m, l->var, l->name);
-  }
-  return l->var;
+  leaf *l = leaf_at(m, index);
+  if (l->wanted)
+    return;
+  uint32_t *wanted = list_add(m, &m->wanted, sizeof(uint32_t), 1);
+  if (wanted)
+    *wanted = index;
+  l->wanted = true;
 }
 
 static void
 set_var(import *m, vyre_builder *b, uint32_t index, uint32_t row)
 {
-  uint32_t var = var_of(m, leaf_at(m, index));
+  want_var(m, index);
   set_row *s = list_add(m, &m->sets, sizeof(set_row), 1);
   if (s)
-    *s = (set_row){vyre_build_set(b, (vyre_row){var}, (vyre_row){row}).id, index};
+    *s = (set_row){vyre_build_set(b, VYRE_NONE, (vyre_row){row}).id, index};
 }
 
 uint32_t
 locals_get(import *m, uint32_t index)
 {
+  want_var(m, index);
   leaf *l = leaf_at(m, index);
-  uint32_t row = vyre_build_get(&m->b, (vyre_row){var_of(m, l)}).id;
+  uint32_t row = vyre_build(&m->b, VYRE_OP_get, l->type, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE).id;
   l->gets++;
-  if (VYRE_TYPE_LANES(l->type) > 1) {
-    set_row *got = list_add(m, &m->got, sizeof(set_row), 1);
-    if (got)
-      *got = (set_row){row, index};
-  }
+  set_row *got = list_add(m, &m->got, sizeof(set_row), 1);
+  if (got)
+    *got = (set_row){row, index};
   change_leaf(m, index, row, false, false);
   return row;
 }
@@ -306,20 +306,41 @@ locals_fall(import *m, uint32_t c)
   }
 }
 
-/* Sets of vars that nothing reads: of temporaries that were stored in a loop, say. */
+static void
+make_var(import *m, leaf *l)
+{
+  if (VYRE_TYPE_KIND(l->type) == VYRE_OPAQUE)
+    l->var = vyre_build_opaque_var(&m->b, import_make_type(m, l->opaque, 0, false)).id;
+  else
+    l->var = vyre_build_var(&m->b, l->type).id;
+  if (l->name)
+    import_name_row(m, l->var, l->name);
+}
+
+/* The vars that something reads.  Sets of others go: of temporaries that were stored in a loop, say. */
 void
 locals_finish(import *m)
 {
+  bool carries = false;
+  for (uint32_t k = 0; k < m->wanted.count && !failed(m); k++) {
+    leaf *l = leaf_at(m, *AT(uint32_t, m->wanted, k));
+    l->carried = l->gets && VYRE_TYPE_KIND(l->type) <= VYRE_F64 && VYRE_TYPE_LANES(l->type) > 1;
+    carries |= l->carried;
+    if (l->gets && !l->carried)
+      make_var(m, l);
+  }
+  for (uint32_t k = 0; k < m->got.count; k++) {
+    const set_row *s = AT(set_row, m->got, k);
+    vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){leaf_at(m, s->leaf)->var});
+  }
   for (uint32_t k = 0; k < m->sets.count; k++) {
     const set_row *s = AT(set_row, m->sets, k);
-    if (s->row && leaf_at(m, s->leaf)->gets == 0)
-      vyre_row_kill(m->module, (vyre_row){s->row});
+    const leaf *l = leaf_at(m, s->leaf);
+    if (l->gets == 0)
+      vyre_row_rewrite(m->module, (vyre_row){s->row}, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    else
+      vyre_row_set_operand(m->module, (vyre_row){s->row}, 0, (vyre_row){l->var});
   }
-  if (m->got.count)
+  if (carries)
     locals_split(m);
-  for (uint32_t k = 0; k < m->locals.count; k++) {
-    const leaf *l = leaf_at(m, k);
-    if (l->var && l->gets == 0)
-      vyre_row_kill(m->module, (vyre_row){l->var});
-  }
 }

@@ -302,9 +302,9 @@ begin_program(import *m, const entry *e)
   m->escape_count = 0;
   if (m->escapes.data)
     memset(m->escapes.data, 0, m->escapes.capacity * sizeof(escape));
-  list *lists[] = {&m->pointers, &m->steps,      &m->leaves,      &m->constant_leaves, &m->members_made, &m->locals,
-                   &m->log,      &m->constructs, &m->open,        &m->joins,           &m->sets,         &m->loop_writes,
-                   &m->got,      &m->cases,      &m->case_labels, &m->stack,           &m->globals};
+  list *lists[] = {&m->pointers, &m->steps,      &m->leaves, &m->constant_leaves, &m->members_made, &m->locals,
+                   &m->log,      &m->constructs, &m->open,   &m->joins,           &m->sets,         &m->loop_writes,
+                   &m->got,      &m->wanted,     &m->cases,  &m->case_labels,     &m->stack,        &m->globals};
   for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
     lists[i]->count = 0;
   uint32_t *open = list_add(m, &m->open, sizeof(uint32_t), 1);
