@@ -360,6 +360,8 @@ typedef struct import {
 
 /* What is called only where something is wrong. */
 #define COLD __attribute__((cold))
+/* What is called by a short way that ends in it: not to be made one with that. */
+#define APART __attribute__((noinline))
 
 #define AT(type_, list_, index) (((type_ *)(list_).data) + (index))
 
@@ -655,7 +657,16 @@ bool import_is_operation(uint32_t op);
 bool import_operation(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 /* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */
 uint32_t import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count);
-uint32_t import_row_flags(const import *m, uint32_t id);
+/* Of a row that is the id's value. */
+static inline uint32_t
+import_row_flags(const import *m, uint32_t id)
+{
+  const uint32_t flags = m->ids[id].flags & (ID_EXACT | ID_RELAXED | ID_NONUNIFORM);
+  if (!flags)
+    return 0;
+  return (flags & ID_EXACT ? (uint32_t)VYRE_ROW_EXACT : 0u) | (flags & ID_RELAXED ? (uint32_t)VYRE_ROW_RELAXED : 0u) |
+         (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
+}
 
 /* ---- subgroups.c ---- */
 bool import_is_subgroup(uint32_t op);

@@ -93,8 +93,7 @@ load_known(import *m, const uint32_t *words)
 static inline bool
 instruction(import *m, const uint32_t *words)
 {
-  uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
-  m->rows_before = m->view->rows;
+  const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   if (m->has_opaque && import_takes_opaque(m, op, words, count))
     return import_opaque(m);
   switch (op) {
@@ -157,8 +156,15 @@ instruction(import *m, const uint32_t *words)
 bool
 import_instructions(import *m, uint32_t at, uint32_t end)
 {
-  for (m->at = at; m->at < end; m->at += m->words[m->at] >> 16)
-    if (!instruction(m, m->words + m->at) || failed(m))
+  const uint32_t *const all = m->words;
+  for (uint32_t next; at < end; at = next) {
+    const uint32_t *words = all + at;
+    next = at + (words[0] >> 16);
+    m->at = at;
+    m->rows_before = m->view->rows;
+    if (!instruction(m, words) || failed(m))
       return false;
+  }
+  m->at = at;
   return true;
 }

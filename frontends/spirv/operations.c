@@ -130,16 +130,6 @@ import_is_operation(uint32_t op)
   return operation_of(op)->vyre != 0;
 }
 
-uint32_t
-import_row_flags(const import *m, uint32_t id)
-{
-  uint32_t flags = m->ids[id].flags;
-  if (!flags)
-    return 0;
-  return (flags & ID_EXACT ? (uint32_t)VYRE_ROW_EXACT : 0u) | (flags & ID_RELAXED ? (uint32_t)VYRE_ROW_RELAXED : 0u) |
-         (flags & ID_NONUNIFORM ? (uint32_t)VYRE_ROW_NONUNIFORM : 0u);
-}
-
 /* Signedness does not count, a bitcast mends it; nor does a class that ops.def does not name. */
 static bool
 is_of_class(vyre_kind kind, vyre_class klass)
@@ -416,16 +406,10 @@ plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
   return row != 0;
 }
 
-bool
-import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
+/* Every other. */
+APART static bool
+operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args)
 {
-  const operation *o = operation_of(op);
-  if (o->vyre == 0)
-    return import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
-  if (count < o->operands)
-    return import_fail(m, "%u operands, but it has %u", count, o->operands);
-  if (o->form == OP_PLAIN && plain_at_hand(m, o, id, args))
-    return true;
   uint32_t flags = import_row_flags(m, id);
   switch ((op_form)o->form) {
   case OP_SCALE:
@@ -486,4 +470,15 @@ import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const ui
     return import_fail(m, "out of memory");
   import_set(m, id, row);
   return !failed(m);
+}
+
+bool
+import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
+{
+  const operation *o = operation_of(op);
+  if (o->vyre == 0)
+    return import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
+  if (count < o->operands)
+    return import_fail(m, "%u operands, but it has %u", count, o->operands);
+  return (o->form == OP_PLAIN && plain_at_hand(m, o, id, args)) || operation_of_form(m, o, type_id, id, args);
 }
