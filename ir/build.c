@@ -14,15 +14,25 @@ type_of(const vyre_module *module, vyre_row row)
   return VYRE_ROW_TYPE(module->column[COLUMN_OP][row.id]);
 }
 
-/* A row in `region` in front of `before`, with the builder's place. */
-static vyre_row
-add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
-       uint32_t b, uint32_t c)
+/* Where there is no room yet, or a place to give. */
+static __attribute__((noinline)) vyre_row
+add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+           uint32_t b, uint32_t c)
 {
   uint32_t row = table_new_row(builder->module, region, before, word, imm, imm_hi, a, b, c);
   if (row && builder->line)
     vyre_row_set_line(builder->module, (vyre_row){row}, builder->file, builder->line, builder->column);
   return (vyre_row){row};
+}
+
+/* A row in `region` in front of `before`, with the builder's place.  As a rule nothing is called. */
+static inline vyre_row
+add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+       uint32_t b, uint32_t c)
+{
+  if (builder->module->view.rows >= builder->module->capacity || builder->line)
+    return add_slowly(builder, region, before, word, imm, imm_hi, a, b, c);
+  return (vyre_row){table_put_row(builder->module, region, before, word, imm, imm_hi, a, b, c)};
 }
 
 static vyre_row

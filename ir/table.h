@@ -270,13 +270,11 @@ table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
   module->sealed = false;
 }
 
-/* A new row in `region`, in front of `before` (0: at its end); 0: no memory. */
+/* A new row, for which there is room, in `region`, in front of `before` (0: at its end). */
 static inline uint32_t
-table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+table_put_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
               uint32_t b, uint32_t c)
 {
-  if (module->view.rows >= module->capacity && !table_grow(module))
-    return 0;
   uint32_t row = module->view.rows++;
   uint32_t *const *column = module->column;
   column[COLUMN_OP][row] = word;
@@ -289,6 +287,16 @@ table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t wo
   column[COLUMN_LAST][row] = 0;
   table_link(module, row, region, before);
   return row;
+}
+
+/* The same; 0: no memory. */
+static inline uint32_t
+table_new_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
+              uint32_t b, uint32_t c)
+{
+  if (module->view.rows >= module->capacity && !table_grow(module))
+    return 0;
+  return table_put_row(module, region, before, word, imm, imm_hi, a, b, c);
 }
 
 /* The side column's cell, 0 where it was never written. */
