@@ -16,15 +16,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
-#include "solve.h"
+#include "number.h"
 
 typedef struct changer {
   solution *s;
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *leader;   /* by node: the first visible row seen with that value, where the value is no row that can be used */
-  uint32_t *constant; /* by literal: its const row in the program at hand */
+  const uint32_t *number; /* by node */
+  uint32_t *leader;       /* by number: the first visible row seen with that value, where the value is no row that can be used */
+  uint32_t *constant;     /* by literal: its const row in the program at hand */
   uint32_t program;
   uint64_t literals, copies;
 } changer;
@@ -60,7 +61,7 @@ better_operand(changer *c, uint32_t row, uint32_t operand)
     const uint32_t constant = constant_of(c, value, l);
     return constant ? constant : operand;
   }
-  const uint32_t to = is_usable(c->s, value) ? value : c->leader[value];
+  const uint32_t to = is_usable(c->s, value) ? value : c->leader[c->number[operand]];
   return to && vyre_row_dominates(c->v, to, row) ? to : operand;
 }
 
@@ -73,8 +74,9 @@ lead(changer *c, uint32_t row)
     return;
   if (flow_op(c->s->f, row) != VYRE_OP_get && flow_op(c->s->f, row) != VYRE_OP_load)
     return;
-  if (c->leader[value] == 0 || !vyre_row_dominates(c->v, c->leader[value], row))
-    c->leader[value] = row;
+  uint32_t *leader = &c->leader[c->number[row]];
+  if (*leader == 0 || !vyre_row_dominates(c->v, *leader, row))
+    *leader = row;
 }
 
 static void
@@ -108,6 +110,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   solution s;
   memory m;
   memory_loads loads;
+  uint32_t *number;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
   VYRE_TRY(known_replace(ctx, module, &conditional));
@@ -116,6 +119,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(flow_make(&f, ctx, host->view(module)));
   VYRE_TRY(solve(&s, &f, module, &loads));
   changer c = {.s = &s, .host = host, .module = module, .v = f.v};
+  VYRE_TRY(number_nodes(&s, &number));
+  c.number = number;
   c.leader = host->alloc(ctx, sizeof(uint32_t) * s.literals);
   c.constant = host->alloc(ctx, sizeof(uint32_t) * s.literal.count);
   if (!c.leader || !c.constant)

@@ -192,6 +192,7 @@ open_construct(walk *w, uint32_t row)
   if (w->f->out_of_memory)
     return;
   FLOW_AT(flow_block, w->f->blocks, here)->decides = row;
+  FLOW_AT(flow_block, w->f->blocks, after)->joins = op == VYRE_OP_if ? row : 0;
   top(w)->after = after;
   top(w)->head = head;
   top(w)->next = next;

@@ -18,6 +18,7 @@ typedef struct flow_block {
   uint32_t decides;         /* the control row or jump that says which edges are taken; 0: all are */
   uint32_t out;             /* its first edge; 0: none */
   uint32_t phi_first, phis; /* consecutive */
+  uint32_t joins;           /* the `if` whose arms meet here; 0: none */
   uint32_t reached;
 } flow_block;
 

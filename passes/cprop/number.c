@@ -1,0 +1,116 @@
+/* Value numbers over what was solved: rows of one op on equal operands (reads: of one version) are equal, and so are the phis
+ * behind two `if`s on equal conditions whose arms give equal values, though no row of the one arm is visible in the other.
+ *
+ * One sweep in program order with a hash table; a phi is numbered when a get first sees it, and then what it is made of stands
+ * above. Phis of other joins are equal to themselves alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "number.h"
+
+#include <string.h>
+
+enum { DEEPEST = 64, WORDS = 6 };
+
+typedef struct slot {
+  uint32_t node;
+  uint32_t words[WORDS];
+} slot;
+
+typedef struct numbers {
+  const solution *s;
+  const flow *f;
+  const vyre_view *v;
+  uint32_t *number;
+  slot *slots;
+  uint32_t mask;
+} numbers;
+
+/* The first node with these words. */
+static uint32_t
+find(numbers *n, uint32_t node, const uint32_t words[WORDS])
+{
+  uint32_t hash = 0;
+  for (uint32_t i = 0; i < WORDS; i++)
+    hash = (hash ^ words[i]) * 0x9e3779b1u, hash ^= hash >> 15;
+  uint32_t at = hash & n->mask;
+  for (; n->slots[at].node; at = (at + 1) & n->mask)
+    if (memcmp(n->slots[at].words, words, sizeof n->slots[at].words) == 0)
+      return n->slots[at].node;
+  n->slots[at].node = node;
+  memcpy(n->slots[at].words, words, sizeof n->slots[at].words);
+  return node;
+}
+
+static uint32_t
+row_number(numbers *n, uint32_t row)
+{
+  const vyre_view *v = n->v;
+  const uint32_t flags = VYRE_ROW_FLAGS(v->op[row]);
+  const vyre_op_info *info = &v->op_infos[VYRE_ROW_OP(v->op[row])];
+  uint32_t a = n->number[v->a[row]], b = n->number[v->b[row]];
+  if ((flags & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0 || ((info->flags & VYRE_OP_PURE) == 0 && !vyre_op_has_version(info)))
+    return row;
+  if (vyre_op_has_version(info) && v->imm_hi[row] == 0)
+    return row;
+  if ((info->flags & VYRE_OP_COMMUTES) != 0 && (flags & VYRE_ROW_IMM) == 0 && a > b) {
+    const uint32_t swapped = a;
+    a = b;
+    b = swapped;
+  }
+  return find(n, row, (const uint32_t[WORDS]){v->op[row], v->imm[row], v->imm_hi[row], a, b, n->number[v->c[row]]});
+}
+
+static uint32_t number_of(numbers *n, uint32_t value, uint32_t depth);
+
+/* The phi behind an `if` is its condition and what the arms give.  Its first source is the else region's. */
+static uint32_t
+phi_number(numbers *n, uint32_t node, uint32_t depth)
+{
+  const flow_phi *phi = flow_phi_of(n->f, node);
+  const uint32_t control = FLOW_AT(flow_block, n->f->blocks, phi->block)->joins;
+  const flow_source *no = FLOW_AT(flow_source, n->f->sources, phi->source);
+  const flow_source *yes = FLOW_AT(flow_source, n->f->sources, no->next);
+  if (control == 0 || depth > DEEPEST || phi->source == 0 || no->next == 0 || !FLOW_AT(flow_edge, n->f->edges, no->edge)->taken ||
+      !FLOW_AT(flow_edge, n->f->edges, yes->edge)->taken)
+    return node;
+  const uint32_t condition = n->number[n->v->a[control]];
+  const uint32_t left = number_of(n, n->s->value[yes->node], depth + 1), right = number_of(n, n->s->value[no->node], depth + 1);
+  return left && right ? find(n, node, (const uint32_t[WORDS]){VYRE_OP_if, 0, 0, condition, left, right}) : node;
+}
+
+/* Of a value that stands above, or a literal. */
+static uint32_t
+number_of(numbers *n, uint32_t value, uint32_t depth)
+{
+  if (value >= n->s->literals || n->number[value])
+    return value >= n->s->literals ? value : n->number[value];
+  if (value >= n->f->rows)
+    n->number[value] = n->s->value[value] == value ? phi_number(n, value, depth) : number_of(n, n->s->value[value], depth + 1);
+  return n->number[value];
+}
+
+vyre_status
+number_nodes(const solution *s, uint32_t **out)
+{
+  const vyre_host *host = s->f->ctx->host;
+  numbers n = {.s = s, .f = s->f, .v = s->f->v};
+  uint32_t slots = 1024;
+  while (slots < s->f->rows * 2)
+    slots *= 2;
+  n.mask = slots - 1;
+  n.number = host->alloc(s->f->ctx, sizeof(uint32_t) * s->literals);
+  n.slots = host->alloc(s->f->ctx, sizeof(slot) * slots);
+  if (!n.number || !n.slots)
+    return host->out_of_memory(s->f->ctx);
+  for (uint32_t row = 1; row < s->f->rows; row++) {
+    const uint32_t value = s->value[row];
+    if (value == row)
+      n.number[row] = row_number(&n, row);
+    else if (value)
+      n.number[row] = number_of(&n, value, 0);
+    if (n.number[row] == 0) /* not executed, or no value */
+      n.number[row] = row;
+  }
+  *out = n.number;
+  return VYRE_OK;
+}
