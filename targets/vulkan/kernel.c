@@ -17,6 +17,7 @@ enum {
   SPIRV_OP_FUNCTION = 54,
   SPIRV_OP_FUNCTION_END = 56,
   SPIRV_MODEL_GLCOMPUTE = 5,
+  MOST_DESCRIPTORS = 1 << 20, /* of a kernel, whatever a device says */
 };
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
@@ -129,10 +130,16 @@ static vyre_status
 check_slots(const vyre_target *target, const vyre_kernel_desc *desc)
 {
   const VkPhysicalDeviceLimits *limits = &target->choice.limits;
-  uint64_t counts[VYRE_SLOT__COUNT] = {0};
+  uint64_t counts[VYRE_SLOT__COUNT] = {0}, total = 0;
   for (uint32_t i = 0; i < desc->slot_count; i++) {
     const vyre_kernel_slot *slot = &desc->slots[i];
+    if (slot->kind >= VYRE_SLOT__COUNT || vulkan_slot_count(slot) > MOST_DESCRIPTORS)
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "vulkan: kernel '%s': set %u binding %u is %u descriptors of kind %u\n"
+                        "Fix: use a vyre_slot_kind, and at most %d of them",
+                        desc->label, slot->set, slot->binding, vulkan_slot_count(slot), (uint32_t)slot->kind, MOST_DESCRIPTORS);
     counts[slot->kind] += vulkan_slot_count(slot);
+    total += vulkan_slot_count(slot);
     if (slot->set >= limits->maxBoundDescriptorSets)
       return refuse(target, desc, "descriptor sets", (uint64_t)slot->set + 1, limits->maxBoundDescriptorSets,
                     "use lower set numbers");
@@ -156,6 +163,7 @@ check_slots(const vyre_target *target, const vyre_kernel_desc *desc)
       {"storage images", storage_images, limits->maxPerStageDescriptorStorageImages},
       {"sampled images", sampled_images, limits->maxPerStageDescriptorSampledImages},
       {"samplers", counts[VYRE_SLOT_SAMPLER] + counts[VYRE_SLOT_COMBINED], limits->maxPerStageDescriptorSamplers},
+      {"descriptors", total, MOST_DESCRIPTORS},
   };
   for (size_t i = 0; i < sizeof limited / sizeof limited[0]; i++)
     if (limited[i].wanted > limited[i].limit)
