@@ -22,6 +22,7 @@ typedef struct vyre_context {
   vyre_module *module;
   vyre_pipeline_options options;
   vyre_scratch *scratch; /* owned */
+  vyre_scratch **spare;  /* of passes before: taken first, and where scratch goes in the end */
   /* The errors it made lately: only one of these is a status that a pass may return. */
   vyre_status errors[VYRE_CONTEXT_ERRORS];
   uint32_t error_count;
@@ -32,7 +33,9 @@ vyre_context *vyre_context_of(vyre_pass_ctx *ctx);
 vyre_status vyre_context_own(vyre_pass_ctx *ctx, vyre_status status);
 /* Takes `returned` out, if it is one of its own; frees the others.  False: it is none of them, and must not be touched. */
 bool vyre_context_settle(vyre_context *context, vyre_status returned);
-void vyre_context_free_scratch(vyre_context *context);
+/* Keeps the run's scratch memory for the next pass; what is there already goes, if this one had no use for it. */
+void vyre_context_keep_scratch(vyre_context *context);
+void vyre_scratch_free(const vyre_allocator *allocator, vyre_scratch *scratch);
 
 /* report.c: adds to a counter; NULL report: nothing. */
 void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);

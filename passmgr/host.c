@@ -45,13 +45,23 @@ vyre_context_settle(vyre_context *context, vyre_status returned)
 }
 
 void
-vyre_context_free_scratch(vyre_context *context)
+vyre_scratch_free(const vyre_allocator *allocator, vyre_scratch *scratch)
 {
-  while (context->scratch) {
-    vyre_scratch *chunk = context->scratch;
-    context->scratch = chunk->next;
-    vyre_release(context->allocator, chunk, sizeof(*chunk) + chunk->bytes);
+  while (scratch) {
+    vyre_scratch *chunk = scratch;
+    scratch = chunk->next;
+    vyre_release(allocator, chunk, sizeof(*chunk) + chunk->bytes);
   }
+}
+
+void
+vyre_context_keep_scratch(vyre_context *context)
+{
+  if (!context->scratch)
+    return;
+  vyre_scratch_free(context->allocator, *context->spare);
+  *context->spare = context->scratch;
+  context->scratch = NULL;
 }
 
 static uint32_t
@@ -138,6 +148,22 @@ host_count(vyre_pass_ctx *ctx, const char *name, uint64_t amount)
   vyre_report_count_add(context->options.report, context->record->pass.name, name, amount);
 }
 
+/* One that a pass before left, if it is large enough: its pages are there. */
+static vyre_scratch *
+take_chunk(const vyre_context *context, size_t room)
+{
+  for (vyre_scratch **link = context->spare; *link; link = &(*link)->next)
+    if ((*link)->bytes >= room) {
+      vyre_scratch *spare = *link;
+      *link = spare->next;
+      return spare;
+    }
+  vyre_scratch *chunk = context->allocator->resize(context->allocator->user, NULL, 0, sizeof(*chunk) + room);
+  if (chunk)
+    chunk->bytes = room;
+  return chunk;
+}
+
 static void *
 host_alloc(vyre_pass_ctx *ctx, size_t bytes)
 {
@@ -149,11 +175,11 @@ host_alloc(vyre_pass_ctx *ctx, size_t bytes)
   bytes = bytes ? (bytes + align - 1) & ~(align - 1) : align;
   vyre_scratch *chunk = context->scratch;
   if (!chunk || chunk->bytes - chunk->used < bytes) {
-    size_t room = bytes + header > least ? bytes + header : least;
-    chunk = context->allocator->resize(context->allocator->user, NULL, 0, sizeof(*chunk) + room);
+    chunk = take_chunk(context, bytes + header > least ? bytes + header : least);
     if (!chunk)
       return NULL;
-    *chunk = (vyre_scratch){.next = context->scratch, .bytes = room, .used = header - sizeof(*chunk)};
+    chunk->next = context->scratch;
+    chunk->used = header - sizeof(*chunk);
     context->scratch = chunk;
   }
   void *memory = (char *)(chunk + 1) + chunk->used;

@@ -21,8 +21,9 @@ typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number; /* of pass runs so far */
-  uint32_t fresh;  /* analyses and columns that hold */
+  uint64_t number;     /* of pass runs so far */
+  uint32_t fresh;      /* analyses and columns that hold */
+  vyre_scratch *spare; /* scratch memory for the next pass */
 } run;
 
 uint64_t
@@ -126,6 +127,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
       .texts = r->pipeline->texts,
       .module = r->module,
       .options = r->options,
+      .spare = &r->spare,
   };
   *out = VYRE_UNCHANGED;
   uint64_t start = vyre_now();
@@ -134,7 +136,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   if (!vyre_context_settle(&context, status) && status)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
                         record->pass.name);
-  vyre_context_free_scratch(&context);
+  vyre_context_keep_scratch(&context);
   /* A builder that had no memory said so to the module alone. */
   return status ? status : vyre_module_status(r->module);
 }
@@ -358,6 +360,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* who called may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
+  vyre_scratch_free(vyre_module_allocator(module), r.spare);
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   return status;
 }

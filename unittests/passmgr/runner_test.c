@@ -115,6 +115,32 @@ run_huge(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return ctx->host->alloc(ctx, SIZE_MAX - 3) ? VYRE_OK : ctx->host->out_of_memory(ctx);
 }
 
+/* What is asked for is zero and nobody else's, whatever passes before left in it. */
+static vyre_status
+run_scratch(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  static const size_t sizes[] = {100, 70000, 1, 300000, 65536};
+  enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
+  static size_t turn;
+  unsigned char *memory[COUNT];
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  turn++;
+  for (size_t i = 0; i < COUNT; i++) {
+    const size_t size = sizes[(i + turn) % COUNT];
+    memory[i] = ctx->host->alloc(ctx, size);
+    assert_non_null(memory[i]);
+    assert_true((uintptr_t)memory[i] % 16 == 0);
+    for (size_t k = 0; k < size; k++)
+      assert_int_equal(memory[i][k], 0);
+    memset(memory[i], (int)i + 1, size);
+  }
+  for (size_t i = 0; i < COUNT; i++)
+    for (size_t k = 0; k < sizes[(i + turn) % COUNT]; k++)
+      assert_int_equal(memory[i][k], i + 1);
+  return VYRE_OK;
+}
+
 #define PASS(id, text) static const vyre_pass id = {.struct_size = sizeof(vyre_pass), .name = text, .summary = "s", .run = run_##id}
 PASS(a, "a");
 PASS(b, "b");
@@ -124,7 +150,8 @@ PASS(foreign, "foreign");
 PASS(lie, "lie");
 PASS(grow, "grow");
 PASS(huge, "huge");
-VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge)
+PASS(scratch, "scratch");
+VYRE_PLUGIN("t", "1", &a, &b, &error, &dropped_error, &foreign, &lie, &grow, &huge, &scratch)
 
 /* ---- the house ----------------------------------------------------------------------------------------------------------- */
 
@@ -341,6 +368,13 @@ a_lie_is_found(void **state)
 }
 
 static void
+scratch_memory_is_each_pass_s_own(void **state)
+{
+  (void)state;
+  assert_null(run_text("repeat<20>(scratch,a,grow,scratch)", NULL));
+}
+
+static void
 what_is_counted(void **state)
 {
   (void)state;
@@ -544,8 +578,8 @@ float_modes_stop_folds_of_floats_alone(void **state)
 {
   (void)state;
   assert_null(vyre_registry_add(registry, host_query, "h.so", VYRE_ORIGIN_CORE));
-  static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_16, VYRE_PROGRAM_TO_ZERO_16, VYRE_PROGRAM_FLUSH_32,
-                                   VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_64, VYRE_PROGRAM_TO_ZERO_64};
+  static const uint32_t modes[] = {VYRE_PROGRAM_FLUSH_16,   VYRE_PROGRAM_TO_ZERO_16, VYRE_PROGRAM_FLUSH_32,
+                                   VYRE_PROGRAM_TO_ZERO_32, VYRE_PROGRAM_FLUSH_64,   VYRE_PROGRAM_TO_ZERO_64};
   for (int i = 0; i < 6; i++) {
     vyre_builder at;
     vyre_module *module = make_module(&at, modes[i]);
@@ -569,6 +603,7 @@ main(void)
       TEST(fixpoint_says_when_it_does_not_settle),
       TEST(statuses_are_the_host_s_or_none),
       TEST(a_lie_is_found),
+      TEST(scratch_memory_is_each_pass_s_own),
       TEST(what_is_counted),
       TEST(a_changed_module_is_sealed),
       TEST(threads_share_a_pipeline),
