@@ -73,6 +73,8 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(cf, "cf")                     \
   P(shash, "shash")               \
   P(cid, "cid")                   \
+  P(pm, "pm")                     \
+  P(expand, "expand")             \
   P(number, "canon,cf,shash,cid") \
   P(cse, "cse")                   \
   P(cprop, "cprop")               \

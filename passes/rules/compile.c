@@ -16,6 +16,8 @@ enum { MOST_FLIPS = 5, MOST_CANDIDATES = 1u << 16, NO_REGISTER = 0xff, PROGRAM_W
 typedef struct candidate {
   uint32_t op, next, program; /* next one of the op; 0xffffffff: none */
   uint32_t ops[2];            /* what a and b must be: an opcode, const for a literal, VYRE_OP__COUNT for anything */
+  uint32_t kinds;             /* 1 << kind: those that a may have */
+  bool same;                  /* b must be what a is */
 } candidate;
 
 /* Of one candidate. */
@@ -476,6 +478,10 @@ put_candidate(writer *w, uint32_t rule, candidate *out)
     const uint32_t operand = operand_in_order(w->rule, w->flips, w->rule->pattern, k);
     if (k < 2)
       out->ops[k] = wanted_op(w->rule, operand);
+    if (k == 1)
+      out->same = w->rule->nodes[operand].sort == RULES_VARIABLE && rules_same(w->rule, root->operand[0], root->operand[1]);
+    if (k == 0)
+      out->kinds = w->rule->kinds[w->rule->nodes[operand].kind].kinds;
     put_operand(w, operand, 0, k);
   }
   put_checks(w);
@@ -489,7 +495,7 @@ put_candidate(writer *w, uint32_t rule, candidate *out)
 static uint32_t
 number_classes(const candidate *candidates, uint32_t count, uint32_t *classes)
 {
-  uint32_t next = RULES_CLASS_LITERAL + 1;
+  uint32_t next = RULES_CLASS_SAME + 1;
   classes[VYRE_OP_const] = RULES_CLASS_LITERAL;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < 2; k++)
@@ -507,16 +513,21 @@ put_block(writer *w, const candidate *candidates, uint32_t first, const uint32_t
   const uint32_t words = (count + 31) / 32, block = w->table->count;
   put(w, words);
   put(w, count);
-  put(w, block + 3 + 2 * class_count * words);
-  for (uint32_t i = 0; i < 2 * class_count * words; i++)
+  const uint32_t sets = 16 + 2 * class_count;
+  put(w, block + 3 + sets * words);
+  for (uint32_t i = 0; i < sets * words; i++)
     put(w, 0);
   uint32_t k = 0;
   for (uint32_t i = first; i != UINT32_MAX && !w->wrong; i = candidates[i].next, k++) {
+    for (uint32_t kind = 0; kind < 16; kind++)
+      if (candidates[i].kinds >> kind & 1)
+        w->table->words[block + 3 + kind * words + k / 32] |= 1u << k % 32;
     for (uint32_t side = 0; side < 2; side++)
       for (uint32_t class = 0; class < class_count; class ++) {
         const uint32_t op = candidates[i].ops[side];
-        if (op == VYRE_OP__COUNT || classes[op] == class)
-          w->table->words[block + 3 + (side * class_count + class) * words + k / 32] |= 1u << k % 32;
+        const bool is_same = side == 1 && class == RULES_CLASS_SAME; /* of any class: all may match */
+        if (is_same || ((op == VYRE_OP__COUNT || classes[op] == class) && (side == 0 || !candidates[i].same)))
+          w->table->words[block + 3 + (16 + side * class_count + class) * words + k / 32] |= 1u << k % 32;
       }
     put(w, candidates[i].program);
   }

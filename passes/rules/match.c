@@ -217,15 +217,11 @@ matches(const uint32_t *table, const vyre_view *v, rules_scope scope, const uint
 bool
 rules_find(const uint32_t *table, const vyre_view *v, uint32_t row, rules_scope scope, uint32_t candidate, rules_match *out)
 {
-  const uint32_t op = v->op[row], a = v->a[row], b = v->b[row];
-  const uint32_t *classes = table + table[RULES_TABLE_CLASSES];
+  const uint32_t op = v->op[row];
   const uint32_t *block = table + table[table[RULES_TABLE_ROOTS] + VYRE_ROW_OP(op)];
-  const uint32_t words = block[0];
-  const uint32_t class_a = classes[VYRE_ROW_OP(v->op[a])];
-  const uint32_t class_b = (VYRE_ROW_FLAGS(op) & VYRE_ROW_IMM) != 0 ? RULES_CLASS_LITERAL : classes[VYRE_ROW_OP(v->op[b])];
-  const uint32_t *set_a = block + 3 + class_a * words, *set_b = block + 3 + (table[RULES_TABLE_CLASS_COUNT] + class_b) * words;
-  for (uint32_t w = candidate / 32; w < words; w++) {
-    uint32_t left = set_a[w] & set_b[w];
+  const rules_sets sets = rules_sets_of(table, v, row);
+  for (uint32_t w = candidate / 32; w < sets.words; w++) {
+    uint32_t left = sets.kind[w] & sets.a[w] & sets.b[w];
     if (w == candidate / 32)
       left &= ~0u << candidate % 32;
     for (; left; left &= left - 1) {

@@ -1,12 +1,11 @@
 /* Rules as a flat table of u32, and the walk over it: what a pass needs when it runs, on any machine.
  *
  *   head       RULES_TABLE_...: where the parts are
- *   classes    of each opcode a small number: 0 for those that stand inside no pattern, 1 for literals
- *   roots      of each opcode the place of its block; 0: no rule begins with it
- *   literals   of each literal 16 pairs of words: its bits at each kind
- *   blocks     words of a set of candidates, their count, where their list is; then such a set for each class that operand a may
- *              have, and for each of b: candidates that are in both sets are tried, in order
- *   programs   of each candidate: RULES_CODE words, compared one by one
+ *   classes    of each opcode a small number: 0 for those that stand inside no pattern, 1 for literals, 2 for a right operand that
+ * is the left one roots      of each opcode the place of its block; 0: no rule begins with it literals   of each literal 16 pairs
+ * of words: its bits at each kind blocks     words of a set of candidates, their count, where their list is; then such a set for
+ * each kind of operand a, for each class that a may have, and for each of b: candidates that are in all three sets are tried, in
+ * order programs   of each candidate: RULES_CODE words, compared one by one
  *
  * A candidate is a rule with the operands of its commuting ops in one order.  A match reads its row and the rows reached through
  * its operands, and writes nothing.
@@ -24,6 +23,7 @@ enum {
   RULES_SCALAR = 15,
   RULES_STACK = 8,
   RULES_CLASS_LITERAL = 1,
+  RULES_CLASS_SAME = 2,
   RULES_MADE = 16, /* rows that a replacement may be made of */
 };
 
@@ -101,11 +101,37 @@ rules_scope_of(uint32_t program_mode)
                        program_mode & VYRE_PROGRAM_FLOAT_MODES ? ~floats : ~0u};
 }
 
-/* Whether any rule begins with the op. */
-static inline bool
-rules_begin_with(const uint32_t *table, uint32_t op)
+/* The three sets of candidates whose common ones may match the row; `words` of each.  0 words: no rule begins with its op. */
+typedef struct rules_sets {
+  const uint32_t *kind, *a, *b;
+  uint32_t words;
+} rules_sets;
+
+static inline rules_sets
+rules_sets_of(const uint32_t *table, const vyre_view *view, uint32_t row)
 {
-  return table[table[RULES_TABLE_ROOTS] + op] != 0;
+  const uint32_t word = view->op[row], root = table[table[RULES_TABLE_ROOTS] + VYRE_ROW_OP(word)];
+  if (root == 0)
+    return (rules_sets){NULL, NULL, NULL, 0};
+  const uint32_t *classes = table + table[RULES_TABLE_CLASSES], *block = table + root;
+  const uint32_t a = view->op[view->a[row]], b = view->op[view->b[row]], words = block[0];
+  const uint32_t class_b = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0 ? RULES_CLASS_LITERAL
+                           : view->a[row] == view->b[row]             ? RULES_CLASS_SAME
+                                                                      : classes[VYRE_ROW_OP(b)];
+  return (rules_sets){block + 3 + (uint32_t)VYRE_TYPE_KIND(VYRE_ROW_TYPE(a)) * words,
+                      block + 3 + (16 + classes[VYRE_ROW_OP(a)]) * words,
+                      block + 3 + (16 + table[RULES_TABLE_CLASS_COUNT] + class_b) * words, words};
+}
+
+/* Whether any candidate is left at the row: for most rows there is none. */
+static inline bool
+rules_may_match(const uint32_t *table, const vyre_view *view, uint32_t row)
+{
+  const rules_sets sets = rules_sets_of(table, view, row);
+  for (uint32_t w = 0; w < sets.words; w++)
+    if ((sets.kind[w] & sets.a[w] & sets.b[w]) != 0)
+      return true;
+  return false;
 }
 
 /* The first match at the row among the candidates from `candidate` on.  `row` is pure. */

@@ -54,8 +54,18 @@ pin_rows(rules_sweep *s)
 
 /* ---- operands -------------------------------------------------------------------------------------------------------- */
 
-/* Forwarded operands are replaced, and a right operand that is now a literal becomes an immediate. */
 static void
+change_operands(rules_sweep *s, uint32_t row, uint32_t a, uint32_t b, uint32_t c)
+{
+  const vyre_view *v = s->v;
+  const uint32_t op = v->op[row], old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
+  s->host->rewrite(s->module, row, op, v->imm[row], v->imm_hi[row], a, b, c);
+  s->forwarded += (uint64_t)((a != old_a) + (b != old_b) + (c != old_c));
+  s->changed |= op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
+}
+
+/* Forwarded operands are replaced, and a right operand that is now a literal becomes an immediate. */
+static inline void
 update_operands(rules_sweep *s, uint32_t row)
 {
   const vyre_view *v = s->v;
@@ -64,14 +74,10 @@ update_operands(rules_sweep *s, uint32_t row)
     a = s->forward[a];
     b = s->forward[b];
     c = s->forward[c];
-    s->forwarded += (uint64_t)((a != v->a[row]) + (b != v->b[row]) + (c != v->c[row]));
   }
   const bool immediate = b != 0 && VYRE_ROW_OP(v->op[b]) == VYRE_OP_const && (vyre_op_flags_of(v, row) & VYRE_OP_TAKES_IMM) != 0;
-  if (!immediate && a == v->a[row] && b == v->b[row] && c == v->c[row])
-    return;
-  const uint32_t op = v->op[row], old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
-  s->host->rewrite(s->module, row, op, v->imm[row], v->imm_hi[row], a, b, c);
-  s->changed |= op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
+  if (immediate || a != v->a[row] || b != v->b[row] || c != v->c[row])
+    change_operands(s, row, a, b, c);
 }
 
 static bool
@@ -141,8 +147,6 @@ step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *o
   for (uint32_t t = 0; t < 2 && s->tables[t]; t++) {
     rules_match m;
     uint32_t candidate = 0;
-    if (!rules_begin_with(s->tables[t], VYRE_ROW_OP(v->op[row])))
-      continue;
     while (rules_find(s->tables[t], v, row, s->scope, candidate, &m)) {
       if (apply(s, user, s->tables[t], &m, out_status)) {
         if (t == 0)
@@ -180,15 +184,13 @@ static vyre_status
 sweep_program(rules_sweep *s, uint32_t from, uint32_t to, rules_order order, rules_apply apply, void *user)
 {
   const vyre_view *v = s->v;
-  const uint32_t *roots = s->tables[0] + s->tables[0][RULES_TABLE_ROOTS], *users = roots;
+  const uint32_t *built_in = s->tables[0], *users = s->tables[1];
   const bool backward = order == RULES_BACKWARD_ORDER;
-  if (s->tables[1])
-    users = s->tables[1] + s->tables[1][RULES_TABLE_ROOTS];
   for (uint32_t i = from; i < to; i++) {
-    const uint32_t row = backward ? to - 1 - (i - from) : i, op = VYRE_ROW_OP(v->op[row]);
+    const uint32_t row = backward ? to - 1 - (i - from) : i;
     if (s->forward || s->literals)
       update_operands(s, row);
-    if (roots[op] != 0 || users[op] != 0)
+    if (rules_may_match(built_in, v, row) || (users && rules_may_match(users, v, row)))
       VYRE_TRY(sweep_row(s, row, apply, user));
   }
   return VYRE_OK;
