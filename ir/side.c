@@ -260,7 +260,7 @@ void
 vyre_word_list_append(vyre_module *module, vyre_word_list *list, const uint32_t *words, uint32_t count)
 {
   bool stand_in = list == &module->no_program.info.modes || list == &module->no_input.capabilities ||
-                  list == &module->no_input.extensions || list == &module->no_input.debug;
+                  list == &module->no_input.extensions || list == &module->no_input.kept;
   if (stand_in || count == 0)
     return;
   if (!table_array_grow(module, &list->words, &list->capacity, (uint64_t)list->count + count, sizeof(uint32_t)))
@@ -381,7 +381,7 @@ table_clear_side(vyre_module *module)
   for (uint32_t i = 0; i < module->input_count; i++) {
     free_words(module, &module->inputs[i].capabilities);
     free_words(module, &module->inputs[i].extensions);
-    free_words(module, &module->inputs[i].debug);
+    free_words(module, &module->inputs[i].kept);
   }
   for (uint32_t i = 0; i < module->program_count; i++)
     free_words(module, &module->programs[i].info.modes);
@@ -447,7 +447,7 @@ table_clone_side(const vyre_module *from, vyre_module *to)
   for (uint32_t i = 0; i < to->input_count; i++) {
     clone_words(to, &to->inputs[i].capabilities);
     clone_words(to, &to->inputs[i].extensions);
-    clone_words(to, &to->inputs[i].debug);
+    clone_words(to, &to->inputs[i].kept);
   }
   CLONE_ARRAY(programs, program_count, program_capacity);
   for (uint32_t i = 0; i < to->program_count; i++)

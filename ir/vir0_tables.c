@@ -218,8 +218,8 @@ read_inputs(vir0_reader *r)
     VYRE_TRY(take_list(r, &words, w[4], &input->capabilities));
     VYRE_TRY(take_list(r, &words, w[5], &input->extensions));
     VYRE_TRY(check_instructions(r, &words, &input->extensions, 1));
-    VYRE_TRY(take_list(r, &words, w[6], &input->debug));
-    VYRE_TRY(check_instructions(r, &words, &input->debug, 1));
+    VYRE_TRY(take_list(r, &words, w[6], &input->kept));
+    VYRE_TRY(check_instructions(r, &words, &input->kept, 1));
   }
   return all_taken(r, &words);
 }

@@ -164,7 +164,7 @@ plan(writer *w)
   for (uint32_t i = 0; i < m->input_count; i++) {
     const vyre_input *input = &m->inputs[i];
     use_string(w, input->path);
-    w->counts[VYRE_VIR0_INPUT_WORDS] += input->capabilities.count + input->extensions.count + input->debug.count;
+    w->counts[VYRE_VIR0_INPUT_WORDS] += input->capabilities.count + input->extensions.count + input->kept.count;
   }
   w->counts[VYRE_VIR0_STRINGS] = w->strings_end > 1 ? w->strings_end : 0;
 }
@@ -248,13 +248,13 @@ fill_inputs(const writer *w, uint32_t kind, uint32_t *to)
     if (kind == VYRE_VIR0_INPUTS) {
       const uint32_t words[VIR0_INPUT_WORDS] = {
           new_string(w, input->path), input->spirv_version,    input->addressing, input->memory,
-          input->capabilities.count,  input->extensions.count, input->debug.count};
+          input->capabilities.count,  input->extensions.count, input->kept.count};
       to = put_words(to, words, VIR0_INPUT_WORDS);
       continue;
     }
     to = put_words(to, input->capabilities.words, input->capabilities.count);
     to = put_words(to, input->extensions.words, input->extensions.count);
-    to = put_words(to, input->debug.words, input->debug.count);
+    to = put_words(to, input->kept.words, input->kept.count);
   }
 }
 

@@ -112,6 +112,14 @@ take_enumeration(reader *r, char letter)
   return true;
 }
 
+/* The operation of an OpSpecConstantOp, which is none itself. */
+static bool
+take_operation(reader *r)
+{
+  const instruction *i = r->at < r->count && r->words[r->at] != (r->words[0] & 0xffffu) ? find(r->words[r->at]) : NULL;
+  return i && strncmp(i->operands, "tr", 2) == 0 && take(r, VYRE_WORD_KIND_LITERAL) && take_operands(r, i->operands + 2);
+}
+
 static bool
 take_operand(reader *r, char letter)
 {
@@ -136,6 +144,8 @@ take_operand(reader *r, char letter)
     return take(r, VYRE_WORD_KIND_LITERAL) && take(r, VYRE_WORD_KIND_ID);
   case 'u':
     return take(r, VYRE_WORD_KIND_ID) && take(r, VYRE_WORD_KIND_LITERAL);
+  case 'o':
+    return take_operation(r);
   default:
     return take_enumeration(r, letter);
   }

@@ -1,9 +1,9 @@
 /* Makes spirv-words.inc of SPIRV-Headers' grammar, at build time:  words_generate spirv.core.grammar.json > spirv-words.inc
  *
  * An instruction's operands are a letter each, as ir/words.c reads them: t the result's type, r the result, i an id, l a literal, n
- * a literal of as many words as its type has, s a string, p two ids, q a literal and an id, u an id and a literal, and an upper
- * case letter for an enumeration whose values bring operands of their own; behind it ? for one that may be missing, * for any
- * number.
+ * a literal of as many words as its type has, s a string, p two ids, q a literal and an id, u an id and a literal, o an opcode and
+ * what its instruction has behind its result, and an upper case letter for an enumeration whose values bring operands of their own;
+ * behind it ? for one that may be missing, * for any number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
@@ -132,7 +132,8 @@ letter_of(const char *kind)
                                          {"LiteralString", "s"},
                                          {"PairIdRefIdRef", "p"},
                                          {"PairLiteralIntegerIdRef", "q"},
-                                         {"PairIdRefLiteralInteger", "u"}};
+                                         {"PairIdRefLiteralInteger", "u"},
+                                         {"LiteralSpecConstantOpInteger", "o"}};
   for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
     if (strcmp(known[i][0], kind) == 0)
       return known[i][1][0];

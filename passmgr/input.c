@@ -88,18 +88,28 @@ vyre_input_detect(const char *path, const void *data, size_t size)
   return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
 }
 
+static void
+remark(const char *path, const char *what, const char *which, vyre_diagnostics diagnostics)
+{
+  char text[700];
+  if (!diagnostics.emit)
+    return;
+  snprintf(text, sizeof(text), "%s: %s", what, which);
+  const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .message = text};
+  diagnostics.emit(diagnostics.user, &diagnostic);
+}
+
 static vyre_status
 read_spirv(vyre_module *module, const char *path, const void *data, size_t size, vyre_diagnostics diagnostics)
 {
   VYRE_TRY(vyre_spirv_read(module, data, size, path));
   const vyre_input *input = vyre_module_input(module, vyre_module_input_count(module) - 1);
-  if ((input->remark || input->dropped) && diagnostics.emit) {
-    char text[700];
-    snprintf(text, sizeof(text), "%s: %s", input->remark ? "goes through word for word, not optimized" : "is left out",
-             vyre_string_text(module, input->remark ? input->remark : input->dropped));
-    const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .message = text};
-    diagnostics.emit(diagnostics.user, &diagnostic);
-  }
+  if (input->remark)
+    remark(path, "goes through word for word, not optimized", vyre_string_text(module, input->remark), diagnostics);
+  else if (input->dropped)
+    remark(path, "is left out", vyre_string_text(module, input->dropped), diagnostics);
+  if (input->stages && !input->remark)
+    remark(path, "go through word for word, not optimized: entry points", vyre_string_text(module, input->stages), diagnostics);
   return vyre_module_seal(module, NULL);
 }
 

@@ -18,10 +18,10 @@ text_of(const uint32_t *words, uint32_t skip)
   return vyre_words_string(words + skip, count > skip ? count - skip : 0, &length);
 }
 
-/* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
-static uint32_t
-string_of(vyre_spv *s, const vyre_word_list *debug, uint32_t id)
+uint32_t
+vyre_spv_string(vyre_spv *s, uint32_t id)
 {
+  const vyre_word_list *debug = s->debug;
   for (uint32_t at = 0; at < debug->count; at += debug->words[at] >> 16) {
     const uint32_t *words = debug->words + at;
     if ((words[0] & 0xffff) != SpvOpString || words[0] >> 16 < 3 || words[1] != id)
@@ -30,11 +30,16 @@ string_of(vyre_spv *s, const vyre_word_list *debug, uint32_t id)
       if (s->kept_strings.data[i] == at)
         return s->kept_strings.data[i + 1];
     const char *text = text_of(words, 2);
-    const uint32_t made = s->next_id;
+    uint32_t made = 0;
     if (!text)
       return 0;
-    s->next_id++;
-    vyre_spv_text(s, &s->strings, SpvOpString, &made, 1, text);
+    for (size_t i = 0; i + 1 < s->files.count && !made; i += 2) /* a line may have written it */
+      if (strcmp(vyre_string_text(s->module, s->files.data[i]), text) == 0)
+        made = s->files.data[i + 1];
+    if (!made) {
+      made = s->next_id++;
+      vyre_spv_text(s, &s->strings, SpvOpString, &made, 1, text);
+    }
     vyre_spv_push(s, &s->kept_strings, at);
     vyre_spv_push(s, &s->kept_strings, made);
     return made;
@@ -44,9 +49,9 @@ string_of(vyre_spv *s, const vyre_word_list *debug, uint32_t id)
 
 /* Whether its text stands there too, so that an OpSourceContinued may follow. */
 static bool
-write_source(vyre_spv *s, const vyre_word_list *debug, const uint32_t *words)
+write_source(vyre_spv *s, const uint32_t *words)
 {
-  const uint32_t count = words[0] >> 16, file = count > 3 ? string_of(s, debug, words[3]) : 0;
+  const uint32_t count = words[0] >> 16, file = count > 3 ? vyre_spv_string(s, words[3]) : 0;
   const bool has_text = file && count > 4 && text_of(words, 4);
   const uint32_t operands[3] = {words[1], words[2], file};
   if (!has_text) {
@@ -62,13 +67,13 @@ write_source(vyre_spv *s, const vyre_word_list *debug, const uint32_t *words)
 void
 vyre_spv_debug(vyre_spv *s, const vyre_input *input)
 {
-  const vyre_word_list *debug = &input->debug;
+  const vyre_word_list *debug = &input->kept;
   bool may_continue = false;
   s->debug = debug;
   for (uint32_t at = 0; at < debug->count && !s->strip; at += debug->words[at] >> 16) {
     const uint32_t *words = debug->words + at, count = words[0] >> 16, op = words[0] & 0xffff;
     if (op == SpvOpSource && count >= 3)
-      may_continue = write_source(s, debug, words);
+      may_continue = write_source(s, words);
     else if (op == SpvOpSourceExtension || (op == SpvOpSourceContinued && may_continue))
       vyre_spv_append(s, &s->strings, words, count);
     else if (op == SpvOpModuleProcessed)

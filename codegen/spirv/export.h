@@ -157,7 +157,7 @@ typedef struct vyre_spv {
   size_t line_end;             /* of the code, where the last OpLine was written */
   vyre_spv_words files;        /* pairs: vyre_string, id */
   vyre_spv_words kept_strings; /* pairs: where it stands in the input's debug list, id */
-  const vyre_word_list *debug;
+  const vyre_word_list *debug; /* what is kept */
   vyre_spv_words scratch, marks;
   vyre_spv_words phis, gets, flags; /* of vars: where phis stand in the code; get rows of such; flags that are tested */
 } vyre_spv;
@@ -301,6 +301,8 @@ bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
 /* ---- debug.c ---- */
 
 void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of the input's */
+/* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
+uint32_t vyre_spv_string(vyre_spv *s, uint32_t id);
 void vyre_spv_new_line(vyre_spv *s, uint32_t row);
 /* The line of what is written next is the row's. */
 static inline void
@@ -326,6 +328,11 @@ vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
   vyre_spv_name(s, row, id);
 }
 void vyre_spv_other_names(vyre_spv *s); /* of built-ins, at the end */
+
+/* ---- stages.c ---- */
+
+/* What the input kept of other stages than compute, behind all programs. */
+void vyre_spv_stages(vyre_spv *s, const vyre_input *input);
 
 /* ---- verbatim.c ---- */
 

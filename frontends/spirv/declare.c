@@ -233,9 +233,12 @@ declare_entry(import *m, const uint32_t *words, uint32_t count)
 {
   if (!import_needs(m, 4))
     return false;
-  if (words[1] != SpvExecutionModelGLCompute)
-    return import_uncovered(
-        m, "execution model %u is not covered, only GLCompute (5) is\nFix: give a module of compute shaders alone", words[1]);
+  if (words[1] != SpvExecutionModelGLCompute) {
+    uint32_t *stage = list_add(m, &m->stages, sizeof(uint32_t), 1);
+    if (stage)
+      *stage = m->at;
+    return stage != NULL;
+  }
   size_t length;
   if (!import_text(m, m->at + 3, m->at + count, &length))
     return import_fail(m, "a name without end");
@@ -410,12 +413,12 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   case SpvOpExecutionModeId:
     return declare_mode(m, words, op);
   case SpvOpString:
-    return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input_of(m)->debug, 0);
+    return import_needs(m, 3) && import_define(m, words[1], ID_STRING, 0) && keep(m, &input_of(m)->kept, 0);
   case SpvOpSource:
   case SpvOpSourceContinued:
   case SpvOpSourceExtension:
   case SpvOpModuleProcessed:
-    return keep(m, &input_of(m)->debug, 0);
+    return keep(m, &input_of(m)->kept, 0);
   case SpvOpName:
   case SpvOpMemberName:
     return declare_names(m, op, words, count);
@@ -455,6 +458,25 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
   return import_uncovered(m, "not covered before the functions\nFix: leave out what needs it");
 }
 
+/* At the first one. */
+static bool
+begin_functions(import *m)
+{
+  m->first_function = m->at;
+  return m->stages.count == 0 || import_stages(m);
+}
+
+/* The function at m->at, which is at its end then.  In a module of several stages others than compute shaders' are passed over. */
+static bool
+read_function(import *m)
+{
+  if (!m->marks || import_is_called(m, m->words[m->at + 2]))
+    return import_scan(m);
+  while (m->at < m->word_count && (m->words[m->at] & 0xffffu) != SpvOpFunctionEnd)
+    m->at += m->words[m->at] >> 16; /* they lie in the module: stages.c */
+  return m->at < m->word_count || import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
+}
+
 bool
 import_declare(import *m)
 {
@@ -472,9 +494,9 @@ import_declare(import *m)
     if (!import_whole(m))
       return false;
     if (op == SpvOpFunction) {
-      if (!m->first_function)
-        m->first_function = m->at;
-      if (!import_scan(m))
+      if (!m->first_function && !begin_functions(m))
+        return false;
+      if (!read_function(m))
         return false;
       count = m->words[m->at] >> 16;
     } else if (op == SpvOpLine || op == SpvOpNoLine || op == SpvOpNop || (m->first_function && op == SpvOpExtInst)) {

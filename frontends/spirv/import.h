@@ -4,6 +4,7 @@
  * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables
  * types.c, constants.c      what they become
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
+ * stages.c   entry points of other stages than compute
  * flow.c     walks the blocks of a function structurally; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
@@ -322,6 +323,8 @@ typedef struct import {
   list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
   list constants; /* ids of specialization constants */
   list modes;     /* words of OpExecutionMode */
+  list stages;    /* words of OpEntryPoint, of other stages than compute */
+  uint8_t *marks; /* by id, where there are such: stages.c */
   list variables; /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
   list got;    /* set_rows of the gets */
@@ -503,6 +506,10 @@ uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
 uint32_t import_literal_words(vyre_kind kind);
 bool import_constant_words(import *m, uint32_t id, list *out); /* as an initializer */
 vyre_builder import_top(import *m);                            /* rows that only constants feed go here */
+
+/* ---- stages.c ---- */
+bool import_stages(import *m);                             /* at the first function: keeps what entry points of other stages need */
+bool import_is_called(const import *m, uint32_t id); /* by a compute entry point */
 
 /* ---- scan.c ---- */
 bool import_scan(import *m);                      /* the function that begins at m->at; m->at is its end then */

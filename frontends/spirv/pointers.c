@@ -362,7 +362,7 @@ import_make_globals(import *m, const entry *e)
   size_t length = 0;
   (void)import_text(m, e->word + 3, e->word + (m->words[e->word] >> 16), &length);
   uint32_t named = e->word + 4 + (uint32_t)(length / sizeof(uint32_t)), end = e->word + (m->words[e->word] >> 16);
-  bool all = m->entries.count == 1;
+  bool all = m->entries.count == 1 && m->stages.count == 0;
   for (uint32_t k = all ? 0 : named; k < (all ? m->variables.count : end); k++) {
     uint32_t id = all ? *AT(uint32_t, m->variables, k) : m->words[k];
     if (id >= m->bound || m->ids[id].kind != ID_GLOBAL || m->ids[id].epoch != m->program_epoch)

@@ -115,8 +115,9 @@ typedef struct vyre_input {
   vyre_word_list extensions;   /* whole instructions: OpExtension; kept in order */
   vyre_string remark;          /* why its programs are verbatim; 0: they are not */
   vyre_string dropped;         /* what was left out when it was read, which changes no result; 0: nothing */
-  vyre_word_list debug;        /* whole instructions kept word for word: OpSource and the like that name no ids but strings' */
-  uint32_t first_program;      /* its programs, in a sealed module: this row, then by next_program; 0: none */
+  vyre_string stages;          /* its entry points of other stages than compute, which are in `kept`; 0: there are none */
+  vyre_word_list kept;    /* whole instructions: OpSource and the like, then what entry points of other stages need, ids and all */
+  uint32_t first_program; /* its programs, in a sealed module: this row, then by next_program; 0: none */
 } vyre_input;
 
 uint32_t vyre_module_add_input(vyre_module *module, const char *path); /* index; UINT32_MAX: no memory */

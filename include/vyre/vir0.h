@@ -49,7 +49,7 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_FILES,         /* (string): what lines are in, the first is file 1 */
   VYRE_VIR0_TYPES,         /* (form, flags, element, count, count_row, stride, align, size, name): type 256 and on */
   VYRE_VIR0_MEMBERS,       /* (name, type, offset, access): of all structs, one after another */
-  VYRE_VIR0_INPUTS,        /* (path, SPIR-V version, addressing, memory, counts of words: capabilities, extensions, debug) */
+  VYRE_VIR0_INPUTS,        /* (path, SPIR-V version, addressing, memory, counts of words: capabilities, extensions, kept) */
   VYRE_VIR0_INPUT_WORDS,   /* those words, of all inputs */
   VYRE_VIR0_PROGRAMS,      /* (input or ~0, entry, count of words): of program rows, in their order */
   VYRE_VIR0_PROGRAM_WORDS, /* execution modes, of all programs */

@@ -165,7 +165,7 @@ inputs_and_infos_are_kept(void **state)
     input->spirv_version = i;
     for (uint32_t word = 0; word < i; word++)
       vyre_word_list_append(m, &input->capabilities, &word, 1);
-    vyre_word_list_append(m, &input->debug, NULL, 0);
+    vyre_word_list_append(m, &input->kept, NULL, 0);
   }
   assert_int_equal(vyre_module_input_count(m), 100);
   assert_string_equal(vyre_string_text(m, vyre_module_input(m, 7)->path), "odd.spv");
@@ -351,7 +351,7 @@ fill(vyre_module *m)
     uint32_t input = vyre_module_add_input(m, "in.spv");
     vyre_word_list_append(m, &vyre_module_input(m, input)->extensions, &i, 1);
     vyre_word_list_append(m, &vyre_module_input(m, input)->capabilities, &i, 1);
-    vyre_word_list_append(m, &vyre_module_input(m, input)->debug, &i, 1);
+    vyre_word_list_append(m, &vyre_module_input(m, input)->kept, &i, 1);
     vyre_row program = vyre_build_program(m, "main", VYRE_PROGRAM_RELAXED, input, &b);
     vyre_word_list_append(m, &vyre_program_info_of(m, program)->modes, &i, 1);
     b.file = vyre_string_intern(m, "file", 4);
@@ -398,7 +398,7 @@ check_filled(vyre_module *m)
       }
     }
     const vyre_input *input = vyre_module_input(m, seen);
-    assert_true(input->extensions.words[0] == seen && input->capabilities.words[0] == seen && input->debug.words[0] == seen);
+    assert_true(input->extensions.words[0] == seen && input->capabilities.words[0] == seen && input->kept.words[0] == seen);
   }
   assert_int_equal(seen, 3);
 }

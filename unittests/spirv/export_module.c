@@ -220,7 +220,7 @@ input_is_kept(void **state)
   const uint32_t mode[4] = {4u << 16 | SpvOpExecutionMode, 0, SpvExecutionModeDenormPreserve, 32};
   vyre_word_list_append(c.module, &input->capabilities, capabilities, 3);
   vyre_word_list_append(c.module, &input->extensions, extension, 7);
-  vyre_word_list_append(c.module, &input->debug, source, 3);
+  vyre_word_list_append(c.module, &input->kept, source, 3);
   vyre_word_list_append(c.module, &vyre_program_info_of(c.module, c.program)->modes, mode, 4);
   const vyre_member member = {vyre_string_intern(c.module, "data", 4), vyre_type_runtime_array(c.module, U32, 4), 0, 0};
   const vyre_type_id block = vyre_type_struct(c.module, 0, &member, 1, VYRE_TYPE_BUFFER_BLOCK);
@@ -236,6 +236,59 @@ input_is_kept(void **state)
   assert_int_equal(export_count(&c, SpvOpSource), 1);
   assert_int_equal(decorated(&c, SpvDecorationBufferBlock), 1);
   export_close(&c);
+}
+
+#define INSTRUCTION(opcode, words) ((uint32_t)(words) << 16 | (uint32_t)SpvOp##opcode)
+
+static void
+open_kept(export_case *c, const uint32_t *words, uint32_t count)
+{
+  export_open(c, VYRE_PROGRAM_RELAXED);
+  export_output(c, export_input(c, F32));
+  vyre_word_list_append(c->module, &vyre_module_input(c->module, 0)->kept, words, count);
+}
+
+/* What an input keeps of other stages has ids of its own; types that both have are one.  What is no SPIR-V is an error. */
+static void
+other_stages(void **state)
+{
+  (void)state;
+  export_case c;
+  /* clang-format off */
+  const uint32_t vertex[] = {
+      INSTRUCTION(EntryPoint, 5), SpvExecutionModelVertex, 1, 'v', 8,
+      INSTRUCTION(Name, 3), 2, 'f',
+      INSTRUCTION(Decorate, 4), 8, SpvDecorationBuiltIn, SpvBuiltInPosition,
+      INSTRUCTION(TypeVoid, 2), 3,
+      INSTRUCTION(TypeFunction, 3), 4, 3,
+      INSTRUCTION(TypeFloat, 3), 2, 32,
+      INSTRUCTION(TypeVector, 4), 5, 2, 4,
+      INSTRUCTION(TypePointer, 4), 6, SpvStorageClassOutput, 5,
+      INSTRUCTION(ConstantNull, 3), 5, 7,
+      INSTRUCTION(Variable, 4), 6, 8, SpvStorageClassOutput,
+      INSTRUCTION(Function, 5), 3, 1, 0, 4,
+      INSTRUCTION(Label, 2), 9,
+      INSTRUCTION(Store, 3), 8, 7,
+      INSTRUCTION(Return, 1),
+      INSTRUCTION(FunctionEnd, 1),
+  };
+  /* clang-format on */
+  open_kept(&c, vertex, sizeof(vertex) / sizeof(*vertex));
+  export_write(&c);
+  assert_int_equal(export_count(&c, SpvOpEntryPoint), 2);
+  assert_int_equal(export_count(&c, SpvOpFunction), 2);
+  assert_int_equal(export_count(&c, SpvOpTypeFloat), 1);
+  assert_int_equal(export_count(&c, SpvOpTypeFunction), 1);
+  assert_true(has_text(&c, "v"));
+  export_close(&c);
+  const uint32_t unknown[] = {INSTRUCTION(TypeVoid, 2), 1, 2u << 16 | 0x7fffu, 1};
+  open_kept(&c, unknown, 4);
+  expect_error(&c, "what entry points of other stages need is no SPIR-V: instruction 32767");
+  const uint32_t far[] = {INSTRUCTION(TypeVoid, 2), 0x400000u}, none[] = {INSTRUCTION(TypeVoid, 2), 0};
+  open_kept(&c, far, 2);
+  expect_error(&c, "names the id 4194304");
+  open_kept(&c, none, 2);
+  expect_error(&c, "names the id 0");
 }
 
 static void
@@ -423,9 +476,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spaces_and_decorations), cmocka_unit_test(specialization),  cmocka_unit_test(several_programs),
-      cmocka_unit_test(input_is_kept),          cmocka_unit_test(float_modes),     cmocka_unit_test(names_lines_and_strip),
-      cmocka_unit_test(one_access_chain_each),  cmocka_unit_test(what_is_refused), cmocka_unit_test(out_of_memory),
+      cmocka_unit_test(spaces_and_decorations), cmocka_unit_test(specialization),        cmocka_unit_test(several_programs),
+      cmocka_unit_test(other_stages),           cmocka_unit_test(input_is_kept),         cmocka_unit_test(float_modes),
+      cmocka_unit_test(names_lines_and_strip),  cmocka_unit_test(one_access_chain_each), cmocka_unit_test(what_is_refused),
+      cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,7 +324,7 @@ what_is_kept_beside(void **state)
   const vyre_view *v = vyre_module_view(m);
   const vyre_input *input = vyre_module_input(m, 0);
   assert_int_equal(input->capabilities.count, 2);
-  assert_true(input->extensions.count > 5 && input->debug.count > 5);
+  assert_true(input->extensions.count > 5 && input->kept.count > 5);
   const vyre_program_info *info = vyre_program_info_of(m, (vyre_row){v->first[0]});
   assert_int_equal(info->modes.count, 8);
   assert_int_equal(v->imm[v->first[0]], VYRE_PROGRAM_RELAXED | VYRE_PROGRAM_FLUSH_32 | VYRE_PROGRAM_TO_ZERO_16);

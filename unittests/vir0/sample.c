@@ -28,7 +28,7 @@ add_input(vyre_module *m, const char *path, uint32_t version)
   const uint32_t extension[] = {3 << 16 | 10, 0x61, 0}, debug[] = {3 << 16 | 3, 2, 450, 2 << 16 | 4, 0x62};
   vyre_word_list_append(m, &input->capabilities, (const uint32_t[]){1, 4433}, 2);
   vyre_word_list_append(m, &input->extensions, extension, 3);
-  vyre_word_list_append(m, &input->debug, debug, 5);
+  vyre_word_list_append(m, &input->kept, debug, 5);
   return index;
 }
 
@@ -250,6 +250,6 @@ sample_compare(vyre_module *x, vyre_module *y)
     assert_int_equal(a->memory, b->memory);
     same_list(&a->capabilities, &b->capabilities);
     same_list(&a->extensions, &b->extensions);
-    same_list(&a->debug, &b->debug);
+    same_list(&a->kept, &b->kept);
   }
 }

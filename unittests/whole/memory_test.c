@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "whole.h"
 
+#include <spirv/unified1/spirv.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,6 +91,33 @@ text_without_memory(void **state)
   sweep(VYRE_TEST_SOURCES "/unittests/text/corpus/memory.vir");
 }
 
+/* A vertex shader beside it, of a function that the module's words have room for nowhere but at their ends. */
+static void
+add_stage(vyre_bytes *words)
+{
+  const uint32_t *from = (const uint32_t *)(const void *)words->data, count = (uint32_t)(words->size / 4);
+  uint32_t nothing = 0, function = 0, modes = 0, id = from[3];
+  vyre_bytes out = {0};
+  for (uint32_t at = 5; at < count; at += from[at] >> 16) {
+    const uint32_t op = from[at] & 0xffffu;
+    nothing = op == SpvOpTypeVoid ? from[at + 1] : nothing;
+    function = op == SpvOpTypeFunction && from[at] >> 16 == 3 && from[at + 2] == nothing ? from[at + 1] : function;
+    modes = op == SpvOpExecutionMode && !modes ? at : modes;
+  }
+  const uint32_t header[5] = {from[0], from[1], from[2], id + 2, 0};
+  const uint32_t entry[4] = {4u << 16 | SpvOpEntryPoint, SpvExecutionModelVertex, id, 'v'};
+  const uint32_t body[] = {
+      5u << 16 | SpvOpFunction,   nothing, id, 0, function, 2u << 16 | SpvOpLabel, id + 1, 1u << 16 | SpvOpReturn,
+      1u << 16 | SpvOpFunctionEnd};
+  require(vyre_bytes_append(&out, header, sizeof(header)), "a header");
+  require(vyre_bytes_append(&out, from + 5, (modes - 5) * sizeof(uint32_t)), "what stands before");
+  require(vyre_bytes_append(&out, entry, sizeof(entry)), "an entry point");
+  require(vyre_bytes_append(&out, from + modes, (count - modes) * sizeof(uint32_t)), "the rest");
+  require(vyre_bytes_append(&out, body, sizeof(body)), "a function");
+  vyre_bytes_free(words);
+  *words = out;
+}
+
 static void
 spirv_without_memory(void **state)
 {
@@ -102,6 +131,7 @@ spirv_without_memory(void **state)
   close(file);
   require(vyre_file_read(source, &text), "a shader");
   require(vyre_glsl_compile(text.data, text.size, source, &options, (vyre_diagnostics){0}, &words), "compiling");
+  add_stage(&words);
   require(vyre_file_write(path, words.data, words.size), "writing");
   sweep(path);
   unlink(path);

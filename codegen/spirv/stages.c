@@ -1,0 +1,185 @@
+/* Entry points of other stages than compute (frontends/spirv/stages.c), which the input kept with all that they need: written
+ * behind the programs, as they came but for their ids.
+ *
+ * A type that the programs have is theirs, as no type may be declared twice but aggregates and pointers; so is a constant without
+ * decorations.  Everything else is written again: variables and specialization constants of one binding or number may be several.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "export.h"
+
+#include <string.h>
+
+#define MOST_IDS 0x400000u /* SPIR-V's own limit */
+
+enum { DECORATED = 1, FORWARD = 2, STRING = 4 }; /* FORWARD: named before it is declared */
+
+typedef struct stages {
+  vyre_spv *s;
+  const vyre_word_list *kept;
+  uint8_t *kinds; /* of the instruction at hand */
+  uint32_t bound;
+  uint32_t *ids; /* by the input's id: the module's; 0: none yet */
+  uint8_t *marks;
+} stages;
+
+/* What is kept for its own sake: debug.c. */
+static bool
+is_debug(uint32_t op)
+{
+  return op == SpvOpString || op == SpvOpSource || op == SpvOpSourceContinued || op == SpvOpSourceExtension ||
+         op == SpvOpModuleProcessed;
+}
+
+static bool
+is_decoration(uint32_t op)
+{
+  return op == SpvOpDecorate || op == SpvOpDecorateId || op == SpvOpDecorateString || op == SpvOpMemberDecorate ||
+         op == SpvOpMemberDecorateString;
+}
+
+/* Whether all that is kept is of SPIR-V's grammar, and whether it is more than debug information; finds the bound. */
+static bool
+check(stages *g)
+{
+  bool any = false;
+  for (uint32_t at = 0, count; at < g->kept->count; at += count) {
+    const uint32_t *words = g->kept->words + at, op = words[0] & 0xffffu;
+    count = words[0] >> 16;
+    if (count == 0 || count > g->kept->count - at)
+      return false;
+    if (is_debug(op))
+      continue;
+    any = true;
+    if (!g->kinds)
+      g->kinds = vyre_spv_memory(g->s, 0x10000);
+    if (!g->kinds || !vyre_words_kinds(words, count, g->kinds)) {
+      vyre_spv_fail(g->s, "what entry points of other stages need is no SPIR-V: instruction %u\nFix: read the module again", op);
+      return false;
+    }
+    for (uint32_t k = 1; k < count; k++) {
+      if (g->kinds[k] == VYRE_WORD_KIND_LITERAL)
+        continue;
+      if (words[k] == 0 || words[k] >= MOST_IDS) {
+        vyre_spv_fail(g->s, "what entry points of other stages need names the id %u\nFix: read the module again", words[k]);
+        return false;
+      }
+      g->bound = words[k] >= g->bound ? words[k] + 1 : g->bound;
+    }
+  }
+  return any;
+}
+
+static bool
+make_maps(stages *g)
+{
+  g->ids = vyre_spv_memory(g->s, g->bound * sizeof(*g->ids));
+  g->marks = vyre_spv_memory(g->s, g->bound);
+  if (!g->ids || !g->marks)
+    return false;
+  memset(g->ids, 0, g->bound * sizeof(*g->ids));
+  memset(g->marks, 0, g->bound);
+  for (uint32_t at = 0; at < g->kept->count; at += g->kept->words[at] >> 16) {
+    const uint32_t *words = g->kept->words + at, op = words[0] & 0xffffu;
+    if (is_decoration(op))
+      g->marks[words[1]] |= DECORATED;
+    if (op == SpvOpTypeForwardPointer)
+      g->marks[words[1]] |= FORWARD;
+    if (op == SpvOpString && words[0] >> 16 > 1 && words[1] < g->bound)
+      g->marks[words[1]] |= STRING;
+  }
+  return true;
+}
+
+static uint32_t
+id_of(stages *g, uint32_t id)
+{
+  if (!g->ids[id])
+    g->ids[id] = g->marks[id] & STRING ? vyre_spv_string(g->s, id) : g->s->next_id++;
+  return g->ids[id];
+}
+
+/* Whether equal instructions may, or must, be one. */
+static bool
+is_shared(const stages *g, uint32_t op, uint32_t result)
+{
+  if (g->ids[result] || g->marks[result])
+    return false;
+  switch (op) {
+  case SpvOpTypeStruct:
+  case SpvOpTypeArray:
+  case SpvOpTypeRuntimeArray:
+    return false;
+  case SpvOpConstant:
+  case SpvOpConstantTrue:
+  case SpvOpConstantFalse:
+  case SpvOpConstantNull:
+  case SpvOpConstantComposite:
+    return true;
+  default: {
+    const char *name = vyre_words_name(op);
+    return name && strncmp(name, "Type", 4) == 0;
+  }
+  }
+}
+
+/* The instruction with the module's ids, into `to`; or its equal that is there. */
+static void
+put(stages *g, vyre_spv_words *to, const uint32_t *words)
+{
+  const uint32_t count = words[0] >> 16, op = words[0] & 0xffffu;
+  vyre_spv_words *scratch = &g->s->scratch;
+  uint32_t result = 0;
+  bool typed = false;
+  (void)vyre_words_kinds(words, count, g->kinds);
+  for (uint32_t k = 1; k < count; k++) {
+    typed |= g->kinds[k] == VYRE_WORD_KIND_TYPE;
+    result = g->kinds[k] == VYRE_WORD_KIND_RESULT ? words[k] : result;
+  }
+  const bool shared = to == &g->s->globals && result && is_shared(g, op, result);
+  scratch->count = 0;
+  for (uint32_t k = 1; k < count; k++)
+    if (!shared || g->kinds[k] != VYRE_WORD_KIND_RESULT)
+      vyre_spv_push(g->s, scratch, g->kinds[k] == VYRE_WORD_KIND_LITERAL ? words[k] : id_of(g, words[k]));
+  if (shared)
+    g->ids[result] = vyre_spv_intern(g->s, op, typed, scratch->data, scratch->count, NULL, 0, NULL);
+  else
+    vyre_spv_instruction(g->s, to, op, scratch->data, scratch->count);
+}
+
+/* Where an instruction in front of the functions goes; NULL: nowhere. */
+static vyre_spv_words *
+section_of(vyre_spv *s, uint32_t op)
+{
+  switch (op) {
+  case SpvOpEntryPoint:
+    return &s->entries;
+  case SpvOpExecutionMode:
+  case SpvOpExecutionModeId:
+    return &s->modes;
+  case SpvOpExtInstImport:
+    return &s->imports;
+  case SpvOpName:
+  case SpvOpMemberName:
+    return s->strip ? NULL : &s->names;
+  default:
+    return is_decoration(op) ? &s->decorations : is_debug(op) ? NULL : &s->globals;
+  }
+}
+
+void
+vyre_spv_stages(vyre_spv *s, const vyre_input *input)
+{
+  stages g = {.s = s, .kept = &input->kept};
+  if (vyre_spv_failed(s) || !check(&g) || !make_maps(&g))
+    return;
+  for (int declared = 0; declared < 2; declared++) /* first what is declared, which may turn out to be there */
+    for (uint32_t at = 0, inside = 0; at < g.kept->count && !vyre_spv_failed(s); at += g.kept->words[at] >> 16) {
+      const uint32_t *words = g.kept->words + at, op = words[0] & 0xffffu;
+      inside |= op == SpvOpFunction;
+      vyre_spv_words *to = inside ? &s->code : section_of(s, op);
+      const bool line = op == SpvOpLine || op == SpvOpNoLine;
+      if (to && declared == (to != &s->globals && to != &s->imports) && !(line && s->strip))
+        put(&g, to, words);
+      inside &= op != SpvOpFunctionEnd;
+    }
+}
