@@ -4,8 +4,8 @@
 #ifndef VYRE_PASSES_CPROP_SOLVE_H
 #define VYRE_PASSES_CPROP_SOLVE_H
 
-#include "flow.h"
-#include "memory.h"
+#include "../state/flow.h"
+#include "../state/memory.h"
 
 typedef struct solve_literal {
   uint64_t lanes[4];

@@ -1,8 +1,8 @@
 /* What memory holds where a row reads or writes it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_PASSES_CPROP_MEMORY_H
-#define VYRE_PASSES_CPROP_MEMORY_H
+#ifndef VYRE_PASSES_STATE_MEMORY_H
+#define VYRE_PASSES_STATE_MEMORY_H
 
 #include "flow.h"
 

@@ -8,8 +8,8 @@
  * case that can be fallen into.  Many are not needed; whoever solves finds that their sources are one value.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef VYRE_PASSES_CPROP_FLOW_H
-#define VYRE_PASSES_CPROP_FLOW_H
+#ifndef VYRE_PASSES_STATE_FLOW_H
+#define VYRE_PASSES_STATE_FLOW_H
 
 #include "vyre/plugin.h"
 

@@ -1,0 +1,318 @@
+/* Dead store elimination: writes that nobody sees, in the order in which things run.  dce takes variables and memory as wholes;
+ * this takes each write by itself.
+ *
+ *   set            whose value reaches no get, over the phis of flow.h
+ *   store, copy    overwritten before anybody may read it: by a store of the same place, or of what the place is part of, that runs
+ *                  whenever the first has run
+ *   store          to private memory that the invocation does not read again
+ *   store          of what is there anyway: of a value that was stored there last, or was loaded from there
+ *
+ * Others see storage and workgroup memory at a barrier, an ordered atomic, an async copy and at the end of the invocation; what
+ * stands behind these keeps nothing in front of them from being seen.  Volatile and coherent stores stay.
+ *
+ * Limits: a bounded number of rows is looked at behind each store.  O(rows + sources of phis).
+ *
+ * requires: versions, dominance      preserves: nothing (writes go)
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "../state/memory.h"
+
+enum { MOST_TOUCHES = 64 };
+
+typedef struct walk {
+  memory m;
+  const vyre_view *v;
+  uint32_t *touches; /* rows that read or write memory, and jumps, in program order */
+  uint32_t count;
+  uint32_t left; /* touches that may be looked at yet */
+} walk;
+
+typedef enum fate { FATE_OPEN, FATE_SEEN, FATE_DEAD } fate;
+
+static uint32_t
+op_of(const walk *w, uint32_t row)
+{
+  return VYRE_ROW_OP(w->v->op[row]);
+}
+
+static uint32_t
+buffer_of(const walk *w, uint32_t path)
+{
+  while (op_of(w, path) == VYRE_OP_at)
+    path = w->v->a[path];
+  return path;
+}
+
+static bool
+is_touch(const walk *w, uint32_t row)
+{
+  const uint32_t op = op_of(w, row), flags = vyre_op_flags_of(w->v, row);
+  if (flags & VYRE_OP_ENDS)
+    return true;
+  if (op == VYRE_OP_get || op == VYRE_OP_set)
+    return false;
+  return (flags & VYRE_OP_WRITES) != 0 || (flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) == VYRE_OP_READS;
+}
+
+/* ---- what comes behind a store ------------------------------------------------------------------------------------------- */
+
+/* The row that a jump ends: a trip of a loop is the loop; 0: the invocation. */
+static uint32_t
+ended_by(const walk *w, uint32_t jump)
+{
+  const uint32_t op = op_of(w, jump);
+  uint32_t row = w->v->parent[w->v->parent[jump]];
+  if (op == VYRE_OP_leave)
+    return w->v->a[jump];
+  if (op == VYRE_OP_return || op == VYRE_OP_trap)
+    return 0;
+  if (op == VYRE_OP_fallthrough)
+    return row;
+  while (op_of(w, row) != VYRE_OP_loop && op_of(w, row) != VYRE_OP_for)
+    row = w->v->parent[w->v->parent[row]];
+  return row;
+}
+
+/* Whether all of the place is part of what is written through `path`. */
+static bool
+covers(const walk *w, uint32_t path, uint32_t place)
+{
+  for (;; place = w->v->a[place]) {
+    if (memory_compare(&w->m, path, place) == MEMORY_SAME)
+      return true;
+    if (op_of(w, place) != VYRE_OP_at)
+      return false;
+  }
+}
+
+static bool
+may_read(const walk *w, uint32_t path, uint32_t place)
+{
+  const uint32_t classes = w->m.alias[buffer_of(w, path)] ^ w->m.alias[buffer_of(w, place)];
+  return (classes & ~VYRE_ALIAS_SHARED) == 0 && memory_compare(&w->m, path, place) != MEMORY_DISJOINT;
+}
+
+/* What a row does to what was stored, if it stands in `region` or deeper. */
+static fate
+fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place)
+{
+  const vyre_view *v = w->v;
+  const uint32_t op = op_of(w, row), ended = (vyre_op_flags_of(v, row) & VYRE_OP_ENDS) ? ended_by(w, row) : UINT32_MAX;
+  const bool own = VYRE_BUFFER_SPACE(v->imm_hi[buffer_of(w, place)]) == VYRE_SPACE_PRIVATE;
+  if (ended == 0)
+    return !own || op == VYRE_OP_trap ? FATE_SEEN : v->parent[row] == region ? FATE_DEAD : FATE_OPEN;
+  if (ended != UINT32_MAX)
+    return ended > region ? FATE_OPEN : FATE_SEEN;
+  switch (op) {
+  case VYRE_OP_null: /* taken out */
+    return FATE_OPEN;
+  case VYRE_OP_load:
+    return may_read(w, v->a[row], place) ? FATE_SEEN : FATE_OPEN;
+  case VYRE_OP_store:
+    return v->parent[row] == region && covers(w, v->a[row], place) ? FATE_DEAD : FATE_OPEN;
+  case VYRE_OP_copy:
+    return may_read(w, v->b[row], place) ? FATE_SEEN : FATE_OPEN;
+  case VYRE_OP_barrier:
+    return own ? FATE_OPEN : FATE_SEEN;
+  default:
+    if (!vyre_op_is_atomic(op))
+      return FATE_SEEN;
+    return (!own && (VYRE_ORDER_SEMANTICS(v->imm[row]) & 0x1eu) != 0) || may_read(w, v->a[row], place) ? FATE_SEEN : FATE_OPEN;
+  }
+}
+
+/* The first touch behind that row. */
+static uint32_t
+touch_behind(const walk *w, uint32_t row)
+{
+  uint32_t low = 0, high = w->count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (w->touches[middle] <= row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* What the touches from there to the row `last` do; where `region` is 0, only whether they see what was stored. */
+static fate
+fate_until(walk *w, uint32_t touch, uint32_t last, uint32_t region, uint32_t place)
+{
+  for (; touch < w->count && w->touches[touch] <= last; touch++) {
+    const fate f = w->left == 0 ? FATE_SEEN : fate_at(w, w->touches[touch], region, place);
+    if (f != FATE_OPEN)
+      return f;
+    w->left--;
+  }
+  return FATE_OPEN;
+}
+
+/* Whether another trip of the loop sees it.  What ends the trip or the loop is no matter: all of the loop, and then what is behind
+ * it, is looked at. */
+static bool
+is_seen_in_loop(walk *w, uint32_t loop, uint32_t place)
+{
+  for (uint32_t touch = touch_behind(w, loop); touch < w->count && w->touches[touch] <= w->v->end[loop]; touch++) {
+    const uint32_t row = w->touches[touch];
+    const bool jumps = (vyre_op_flags_of(w->v, row) & VYRE_OP_ENDS) != 0;
+    if (w->left == 0 || (jumps && ended_by(w, row) < loop) || (!jumps && fate_at(w, row, 0, place) == FATE_SEEN))
+      return true;
+    w->left--;
+  }
+  return false;
+}
+
+static bool
+is_seen(walk *w, uint32_t store)
+{
+  const vyre_view *v = w->v;
+  const uint32_t place = v->a[store];
+  uint32_t at = store, touch = touch_behind(w, store);
+  w->left = MOST_TOUCHES;
+  for (;;) {
+    const uint32_t region = v->parent[at], control = v->parent[region];
+    const fate f = fate_until(w, touch, v->end[region], region, place);
+    if (f != FATE_OPEN)
+      return f == FATE_SEEN;
+    if (op_of(w, region) == VYRE_OP_program) /* the end: only the invocation saw its own memory */
+      return VYRE_BUFFER_SPACE(v->imm_hi[buffer_of(w, place)]) != VYRE_SPACE_PRIVATE;
+    if ((op_of(w, control) == VYRE_OP_loop || op_of(w, control) == VYRE_OP_for) && is_seen_in_loop(w, control, place))
+      return true;
+    at = control;
+    touch = touch_behind(w, v->end[control]);
+  }
+}
+
+/* ---- what is there anyway ------------------------------------------------------------------------------------------------ */
+
+static bool
+is_there_already(const walk *w, uint32_t store)
+{
+  const vyre_view *v = w->v;
+  const uint32_t value = v->b[store], place = v->a[store];
+  const memory_state state = memory_before(&w->m, store, place);
+  if (state.value == value)
+    return true;
+  if (op_of(w, value) != VYRE_OP_load || !memory_is_plain(&w->m, value, v->a[value]) || state.since == 0 ||
+      memory_compare(&w->m, v->a[value], place) != MEMORY_SAME || !vyre_row_dominates(v, value, store))
+    return false;
+  return memory_before(&w->m, value, place).since == state.since;
+}
+
+/* ---- sets ---------------------------------------------------------------------------------------------------------------- */
+
+/* Marks what the gets see, through phis. */
+static void
+mark_seen(const flow *f, uint8_t *seen, uint32_t *stack)
+{
+  uint32_t depth = 0;
+  for (uint32_t row = 1; row < f->rows; row++) {
+    if (flow_op(f, row) != VYRE_OP_get || seen[f->def[row]])
+      continue;
+    seen[f->def[row]] = 1;
+    stack[depth++] = f->def[row];
+    while (depth) {
+      const uint32_t node = stack[--depth];
+      if (node < f->rows)
+        continue;
+      for (uint32_t i = flow_phi_of(f, node)->source; i; i = FLOW_AT(flow_source, f->sources, i)->next) {
+        const uint32_t source = FLOW_AT(flow_source, f->sources, i)->node;
+        if (seen[source])
+          continue;
+        seen[source] = 1;
+        stack[depth++] = source;
+      }
+    }
+  }
+}
+
+static vyre_status
+remove_sets(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *removed)
+{
+  const vyre_host *host = ctx->host;
+  flow f;
+  VYRE_TRY(flow_make(&f, ctx, host->view(module)));
+  const uint32_t nodes = f.rows + f.phis.count;
+  uint8_t *seen = host->alloc(ctx, nodes);
+  uint32_t *stack = host->alloc(ctx, sizeof(uint32_t) * nodes);
+  if (!seen || !stack)
+    return host->out_of_memory(ctx);
+  mark_seen(&f, seen, stack);
+  for (uint32_t row = 1; row < f.rows; row++)
+    if (flow_op(&f, row) == VYRE_OP_set && !seen[row]) {
+      host->kill(module, row);
+      ++*removed;
+    }
+  return VYRE_OK;
+}
+
+/* ---- the pass ------------------------------------------------------------------------------------------------------------ */
+
+static bool
+is_candidate(const walk *w, uint32_t row)
+{
+  const uint32_t op = op_of(w, row);
+  return (op == VYRE_OP_store || (op == VYRE_OP_copy && memory_is_plain(&w->m, row, w->v->b[row]))) &&
+         memory_is_plain(&w->m, row, w->v->a[row]);
+}
+
+static vyre_status
+remove_stores(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *same, uint64_t *unseen)
+{
+  walk w = {.v = ctx->host->view(module)};
+  const uint32_t rows = w.v->rows;
+  VYRE_TRY(memory_make(&w.m, ctx, module));
+  for (uint32_t row = 1; row < rows; row++)
+    w.count += is_touch(&w, row);
+  w.touches = ctx->host->alloc(ctx, sizeof(uint32_t) * w.count);
+  if (!w.touches)
+    return ctx->host->out_of_memory(ctx);
+  w.count = 0;
+  for (uint32_t row = 1; row < rows; row++)
+    if (is_touch(&w, row))
+      w.touches[w.count++] = row;
+  bool *gone = ctx->host->alloc(ctx, w.count);
+  if (!gone)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t i = 0; i < w.count; i++)
+    gone[i] = op_of(&w, w.touches[i]) == VYRE_OP_store && is_candidate(&w, w.touches[i]) && is_there_already(&w, w.touches[i]);
+  for (uint32_t i = 0; i < w.count; i++) /* out, so that they overwrite nothing below */
+    if (gone[i]) {
+      ctx->host->kill(module, w.touches[i]);
+      ++*same;
+    }
+  for (uint32_t i = w.count; i-- > 0;)
+    if (is_candidate(&w, w.touches[i]) && !is_seen(&w, w.touches[i])) {
+      ctx->host->kill(module, w.touches[i]);
+      ++*unseen;
+    }
+  return VYRE_OK;
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  uint64_t same = 0, unseen = 0, sets = 0;
+  *out = VYRE_UNCHANGED;
+  VYRE_TRY(remove_stores(ctx, module, &same, &unseen));
+  VYRE_TRY(remove_sets(ctx, module, &sets));
+  ctx->host->count(ctx, "stores of what is there", same);
+  ctx->host->count(ctx, "stores that nobody sees", unseen);
+  ctx->host->count(ctx, "sets that nobody sees", sets);
+  *out = same || unseen || sets ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_pass dse = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "dse",
+    .long_name = "dead-store-elimination",
+    .summary = "remove writes that are overwritten before anybody reads them, or change nothing",
+    .help = "Each write by itself, in the order in which things run: dce takes variables and memory that nobody reads at all.\n"
+            "What others may see at a barrier, an ordered atomic or the end stays, and so do volatile and coherent stores.",
+    .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
+    .run = run,
+};
+VYRE_PLUGIN("dse", "1.0", &dse)
