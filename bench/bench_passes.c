@@ -80,6 +80,7 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(cprop, "cprop")               \
   P(dbe, "dbe")                   \
   P(licm, "licm")                 \
+  P(dse, "dse")                   \
   P(dce, "dce")                   \
   P(limits, "limits")             \
   P(clean, "canon,cf,dce")        \
