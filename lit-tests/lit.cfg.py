@@ -29,6 +29,7 @@ config.substitutions += [
     # %full-device PATH: makes a device that is always full there.
     ("%full-device", os.path.join(HOUSE, "full-device")),
     ("%run", program("vyre-run")),
+    ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),
     ("%spirv-as", config.spirv_as),
     ("%spirv-dis", config.spirv_dis),

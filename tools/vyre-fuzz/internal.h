@@ -14,8 +14,11 @@ typedef struct generator {
   vyre_module *m;
   const vyre_view *v;
   vyre_builder b;
-  vyre_row out, in, private_array, workgroup_array, workgroup_floats, base;
-  vyre_row vars[MAX_VARS];
+  bool wide; /* all types */
+  bool tame; /* nothing undefined runs */
+  vyre_row out, in, wide_out, shared, uniform, push, table, records, private_array, workgroup_array, workgroup_tile;
+  vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0: not made yet */
+  vyre_row base, vars[MAX_VARS];
   vyre_row pool[MAX_POOL];
   uint32_t count;  /* of the pool */
   uint32_t budget; /* statements left */
@@ -26,7 +29,9 @@ typedef struct generator {
 } generator;
 
 #define U32   VYRE_TYPE(VYRE_U32, 1)
+#define I32   VYRE_TYPE(VYRE_I32, 1)
 #define F32   VYRE_TYPE(VYRE_F32, 1)
+#define BOOL  VYRE_TYPE(VYRE_BOOL, 1)
 #define TUPLE VYRE_TYPE(VYRE_TUPLE, 1)
 
 static inline vyre_type
@@ -37,15 +42,31 @@ type_of(const generator *g, vyre_row of)
 
 /* values.c */
 uint32_t below(generator *g, uint32_t n);
+vyre_kind random_kind(generator *g);
 vyre_type random_type(generator *g);
+bool class_kind(generator *g, vyre_class klass, vyre_kind *out);
 vyre_row keep(generator *g, vyre_row row);    /* into the pool */
 vyre_row value(generator *g, vyre_type type); /* of the pool, or made of that, or a constant */
+vyre_row made_of(generator *g, vyre_type type, vyre_row from);
+vyre_row index_below(generator *g, uint32_t n); /* a u32; of tame programs less than n */
 vyre_row row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c);
 vyre_row copy_of(generator *g, uint32_t from);
-vyre_row subgroup_expression(generator *g);
 void expression(generator *g); /* any, kept */
 
-/* program.c: to an element of `out` that is the invocation's own. */
+/* functions.c */
+vyre_row vector_expression(generator *g);
+vyre_row tuple_expression(generator *g);
+vyre_row matrix_expression(generator *g);
+vyre_row float_expression(generator *g);
+vyre_row bits_expression(generator *g);
+vyre_row invocation_expression(generator *g);
+vyre_row subgroup_expression(generator *g);
+
+/* memory.c */
+void declare_memory(generator *g);
+void memory(generator *g); /* any access */
+void meet(generator *g);   /* a barrier with what others wrote; where all invocations come */
+/* To an element of `out` that is the invocation's own. */
 void store_out(generator *g, vyre_row from);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct options {
   const char *passes, *input, *out;
   const char *load[16];
   uint32_t loads;
-  bool strict, relaxed, narrow, print, no_reduce, quiet;
+  bool strict, relaxed, narrow, print, first, no_reduce, quiet;
 } options;
 
 typedef struct fuzzer {
@@ -42,7 +42,8 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "  -strict, -relaxed   only such programs\n"
                            "  -narrow        32-bit types and bool alone\n"
                            "  -out=DIR       where failures are written (default .)\n"
-                           "  -no-reduce     as they are\n"
+                           "  -first         ends at the first failure\n"
+                           "  -no-reduce     writes it as it is\n"
                            "  -input=FILE    this program (.vir), with -seed's memory and -passes\n"
                            "  -print         the program of -seed, and nothing else\n"
                            "  -quiet         no table\n"
@@ -284,7 +285,22 @@ parse_option(options *o, const char *argument)
     }
   return is_flag(argument, "-strict", &o->strict) || is_flag(argument, "-relaxed", &o->relaxed) ||
          is_flag(argument, "-narrow", &o->narrow) || is_flag(argument, "-print", &o->print) ||
-         is_flag(argument, "-no-reduce", &o->no_reduce) || is_flag(argument, "-quiet", &o->quiet);
+         is_flag(argument, "-first", &o->first) || is_flag(argument, "-no-reduce", &o->no_reduce) ||
+         is_flag(argument, "-quiet", &o->quiet);
+}
+
+/* That it parses, before any program is made. */
+static vyre_status
+check_passes(const fuzzer *f)
+{
+  vyre_pipeline *pipeline = NULL;
+  if (!f->o.passes)
+    return VYRE_OK;
+  VYRE_TRY(vyre_pipeline_parse(f->registry, f->o.passes, strlen(f->o.passes), "-passes", &pipeline));
+  vyre_pipeline_destroy(pipeline);
+  return strlen(f->o.passes) < MOST_PIPELINE
+             ? VYRE_OK
+             : VYRE_ERROR(VYRE_CODE_USAGE, "-passes: the pipeline's text has more than %u bytes", MOST_PIPELINE - 1);
 }
 
 static vyre_status
@@ -294,15 +310,17 @@ fuzz(fuzzer *f)
   VYRE_TRY(vyre_registry_load_core(f->registry));
   for (uint32_t i = 0; i < f->o.loads; i++)
     VYRE_TRY(vyre_registry_load(f->registry, f->o.load[i], VYRE_ORIGIN_OUTSIDE));
+  VYRE_TRY(check_passes(f));
   if (f->o.print)
     return print_program(f);
   if (f->o.input)
     return try_input(f);
-  for (uint64_t i = 0; i < f->o.count; i++)
-    VYRE_TRY(try_seed(f, f->o.seed + i));
+  uint64_t done = 0;
+  for (; done < f->o.count && !(f->o.first && f->failures); done++)
+    VYRE_TRY(try_seed(f, f->o.seed + done));
   if (!f->o.quiet)
     coverage_print(&f->c, f->registry);
-  printf("%" PRIu64 " of %" PRIu64 " programs failed\n", f->failures, f->o.count);
+  printf("%" PRIu64 " of %" PRIu64 " programs failed\n", f->failures, done);
   return VYRE_OK;
 }
 

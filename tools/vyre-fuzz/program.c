@@ -1,4 +1,4 @@
-/* Random programs: expressions over all foldable ops and lanes, subgroups, variables, memory, control.
+/* Random programs: variables and control around random values and memory.
  *
  * Values are chosen from what is visible at the place: a pool of rows with a mark for each open region.  Constants are often edge
  * values, and operands often constants, so that there is something to fold; conditions are now and then constants too.
@@ -7,124 +7,6 @@
 #include "random_program.h"
 
 #include "internal.h"
-
-/* ---- memory -------------------------------------------------------------------------------------------------------------- */
-
-static vyre_row
-element(generator *g, vyre_row buffer, vyre_row index)
-{
-  return vyre_build_at(&g->b, buffer, index);
-}
-
-/* Of the array that is the invocation's own: a literal place, one of a few that are near each other, or any, often out of bounds.
- */
-static vyre_row
-own_element(generator *g)
-{
-  const uint32_t how = below(g, 4);
-  if (how < 2)
-    return vyre_build_at_literal(&g->b, g->private_array, below(g, 5));
-  if (how == 2)
-    return element(g, g->private_array,
-                   vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 3), below(g, 2)));
-  return element(g, g->private_array, value(g, U32));
-}
-
-/* As u32, for the buffers. */
-static vyre_row
-word_of(generator *g, vyre_row from)
-{
-  vyre_type type = type_of(g, from);
-  if (VYRE_TYPE_LANES(type) > 1)
-    from = vyre_build_lane(&g->b, from, below(g, VYRE_TYPE_LANES(type)));
-  if (VYRE_TYPE_KIND(type) == VYRE_U32)
-    return from;
-  if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
-    return vyre_build_select(&g->b, from, vyre_build_const(&g->b, U32, 17), vyre_build_const(&g->b, U32, 4));
-  return vyre_build_convert(&g->b, VYRE_OP_bitcast, U32, from);
-}
-
-void
-store_out(generator *g, vyre_row from)
-{
-  vyre_row index = vyre_build_imm(&g->b, VYRE_OP_add, g->base, g->stored++ % RANDOM_WORDS);
-  vyre_row word = word_of(g, from);
-  vyre_build_store(&g->b, element(g, g->out, index), word, 0);
-}
-
-/* A copy, and its wait: nothing in between looks at memory. */
-static void
-async(generator *g)
-{
-  vyre_row to = own_element(g);
-  vyre_row from = element(g, below(g, 2) ? g->in : g->private_array, value(g, U32));
-  row(g, VYRE_OP_async_copy, 0, 0, to, from, VYRE_NONE);
-  keep(g, subgroup_expression(g));
-  if (below(g, 2))
-    row(g, VYRE_OP_async_wait, 0, 1, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  row(g, VYRE_OP_async_wait, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-}
-
-/* On a word of its own. */
-static vyre_row
-atomic(generator *g)
-{
-  static const vyre_opcode words[] = {VYRE_OP_atomic_load, VYRE_OP_atomic_exchange, VYRE_OP_atomic_compare_exchange,
-                                      VYRE_OP_atomic_add,  VYRE_OP_atomic_sub,      VYRE_OP_atomic_umin,
-                                      VYRE_OP_atomic_smax, VYRE_OP_atomic_and,      VYRE_OP_atomic_xor};
-  static const vyre_opcode floats[] = {VYRE_OP_atomic_load, VYRE_OP_atomic_exchange, VYRE_OP_atomic_fadd, VYRE_OP_atomic_fmin,
-                                       VYRE_OP_atomic_fmax};
-  const bool is_float = below(g, 3) == 0;
-  const vyre_type type = is_float ? VYRE_TYPE(VYRE_F32, 1) : U32;
-  const vyre_opcode op = is_float ? floats[below(g, 5)] : words[below(g, 9)];
-  const uint32_t operands = vyre_op_infos[op].operands;
-  const vyre_row own = row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-  const vyre_row path = element(g, is_float ? g->workgroup_floats : g->workgroup_array, own);
-  const vyre_row b = operands > 1 ? value(g, type) : VYRE_NONE, c = operands > 2 ? value(g, type) : VYRE_NONE;
-  return row(g, op, type, VYRE_ORDER(0, 2, below(g, 4) ? 0 : 0x108), path, b, c);
-}
-
-static void
-memory(generator *g)
-{
-  vyre_row lane;
-  switch (below(g, 11)) {
-  case 9:
-    keep(g, vyre_build_load(&g->b, own_element(g), 0));
-    break;
-  case 10:
-    vyre_build_store(&g->b, own_element(g), word_of(g, value(g, random_type(g))), 0);
-    break;
-  case 0:
-    keep(g, vyre_build_load(&g->b, element(g, g->in, value(g, U32)), 0)); /* often out of bounds */
-    break;
-  case 5:
-    async(g);
-    break;
-  case 1:
-    lane = vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), RANDOM_WORDS - 1);
-    lane = vyre_build_binary(&g->b, VYRE_OP_add, g->base, lane);
-    keep(g, vyre_build_load(&g->b, element(g, g->out, lane), 0));
-    break;
-  case 2:
-    keep(g, vyre_build_load(&g->b, own_element(g), 0));
-    break;
-  case 3:
-    lane = word_of(g, value(g, random_type(g)));
-    vyre_build_store(&g->b, own_element(g), lane, 0);
-    break;
-  case 6:
-    keep(g, atomic(g));
-    break;
-  case 4: /* nobody else reads it */
-    lane = row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
-    vyre_build_store(&g->b, element(g, g->workgroup_array, lane), word_of(g, value(g, random_type(g))), 0);
-    break;
-  default:
-    store_out(g, value(g, random_type(g)));
-    break;
-  }
-}
 
 static void
 variable(generator *g)
@@ -136,9 +18,7 @@ variable(generator *g)
     vyre_build_set(&g->b, var, value(g, type_of(g, var)));
 }
 
-/* ---- control
- * ---------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- control ------------------------------------------------------------------------------------------------------------ */
 
 static void statements(generator *g, uint32_t count);
 
@@ -194,14 +74,23 @@ hint(generator *g, vyre_row control, bool is_loop)
   vyre_row_set_hints(g->m, control, (is_loop ? loops : selections)[control.id % 4], literals);
 }
 
+/* Now and then with the same rows in both arms. */
 static void
 build_if(generator *g)
 {
   vyre_row control = vyre_build_if(&g->b, condition(g));
+  const uint64_t random = g->random;
+  const uint32_t stored = g->stored, budget = g->budget;
   hint(g, control, false);
   inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
   maybe_jump(g);
-  if (below(g, 2)) {
+  if (below(g, 8) == 0) {
+    g->random = random;
+    g->stored = stored;
+    g->budget = budget;
+    inside(g, vyre_region_of(g->m, control, 1), 1 + below(g, 4));
+    maybe_jump(g);
+  } else if (below(g, 2)) {
     inside(g, vyre_region_of(g->m, control, 1), 1 + below(g, 3));
     maybe_jump(g);
   }
@@ -334,11 +223,44 @@ build_block(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
+/* Never reached, which no pass can know. */
+static void
+build_trap(generator *g)
+{
+  vyre_row control = vyre_build_if(&g->b, vyre_build_imm(&g->b, VYRE_OP_ugt, g->base, 100000));
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+  vyre_build_jump(&g->b, VYRE_OP_trap, VYRE_NONE);
+  vyre_builder_leave(&g->b, control);
+}
+
+/* What would be undefined without the condition around it. */
+static void
+build_guarded(generator *g)
+{
+  const vyre_row right = value(g, U32);
+  const bool divides = below(g, 2);
+  vyre_row control = vyre_build_if(&g->b, divides ? vyre_build_imm(&g->b, VYRE_OP_ne, right, 0)
+                                                  : vyre_build_imm(&g->b, VYRE_OP_ult, right, RANDOM_IN));
+  const uint32_t mark = g->count;
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+  if (divides)
+    keep(g, vyre_build_binary(&g->b, below(g, 2) ? VYRE_OP_udiv : VYRE_OP_umod, value(g, U32), right));
+  else
+    keep(g, vyre_build_load(&g->b, vyre_build_at(&g->b, g->in, right), 0));
+  store_out(g, g->pool[g->count - 1]);
+  statements(g, below(g, 2));
+  g->count = mark;
+  vyre_builder_leave(&g->b, control);
+}
+
 static void
 control(generator *g)
 {
   g->depth++;
-  switch (below(g, 8)) {
+  switch (below(g, g->wide ? 9 : 8)) {
+  case 8:
+    build_guarded(g);
+    break;
   case 0:
     build_for(g);
     break;
@@ -363,6 +285,17 @@ control(generator *g)
 }
 
 static void
+meet_or_trap(generator *g)
+{
+  if (g->depth == 0 && below(g, 2))
+    meet(g);
+  else if (below(g, 2) && !g->in_continuing)
+    build_trap(g);
+  else
+    vyre_build_barrier(&g->b, VYRE_ORDER(3, 3, 0x108)); /* of the subgroup */
+}
+
+static void
 statements(generator *g, uint32_t count)
 {
   for (uint32_t i = 0; i < count && g->budget; i++) {
@@ -370,6 +303,8 @@ statements(generator *g, uint32_t count)
     g->budget--;
     if (what < 2 && g->depth < 4)
       control(g);
+    else if (what == 2 && g->wide && below(g, 4) == 0)
+      meet_or_trap(g);
     else if (what < 6)
       variable(g);
     else if (what < 9)
@@ -379,37 +314,45 @@ statements(generator *g, uint32_t count)
   }
 }
 
+/* One of VYRE_PROGRAM_FLOAT_MODES, of few. */
+static uint32_t
+random_mode(generator *g, uint32_t flags)
+{
+  const uint32_t mode = flags & RANDOM_RELAXED ? VYRE_PROGRAM_RELAXED : 0;
+  return below(g, 16) ? mode : mode | 2u << below(g, 6);
+}
+
+/* What passes must not lose: variables, and values that nothing else shows. */
+static void
+store_all(generator *g)
+{
+  for (uint32_t i = 0; i < MAX_VARS; i++)
+    store_out(g, vyre_build_get(&g->b, g->vars[i]));
+  for (uint32_t i = 0; i < 6 && g->wide; i++)
+    store_out(g, g->pool[below(g, g->count)]);
+}
+
 void
 random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
 {
   const uint32_t budget = seed % 3 ? 120 : 24; /* in a short one perhaps nothing undefined runs */
   generator g = {.random = seed * 2654435761u + 12345u, .m = module, .v = vyre_module_view(module), .budget = budget};
-  vyre_type_id words = vyre_type_runtime_array(module, U32, 0);
   vyre_row gid, one, four;
-  vyre_build_program(module, "random", flags & RANDOM_RELAXED ? VYRE_PROGRAM_RELAXED : 0, vyre_module_add_input(module, "random"),
-                     &g.b);
-  if (below(&g, 16) == 0) {
-    uint32_t *mode = (uint32_t *)g.v->imm + g.b.program;
-    *mode |= 2u << below(&g, 6); /* one of VYRE_PROGRAM_FLOAT_MODES */
-  }
+  g.wide = (flags & RANDOM_WIDE) != 0;
+  g.tame = g.wide && (flags & RANDOM_RELAXED) && (seed & 6);
+  vyre_build_program(module, "random", random_mode(&g, flags), vyre_module_add_input(module, "random"), &g.b);
   four = vyre_build_const(&g.b, U32, 4);
   one = vyre_build_const(&g.b, U32, 1);
   vyre_build_workgroup(&g.b, four, one, one);
-  g.out = vyre_build_buffer(&g.b, words, VYRE_SPACE_STORAGE, 0, 0, 0);
-  g.in = vyre_build_buffer(&g.b, words, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 1);
-  g.private_array = vyre_build_buffer(&g.b, vyre_type_array(module, U32, 5, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
-  g.workgroup_array = vyre_build_buffer(&g.b, vyre_type_array(module, U32, 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-  g.workgroup_floats =
-      vyre_build_buffer(&g.b, vyre_type_array(module, VYRE_TYPE(VYRE_F32, 1), 4, VYRE_NONE, 0), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  declare_memory(&g);
   for (uint32_t i = 0; i < MAX_VARS; i++)
     g.vars[i] = vyre_build_var(&g.b, random_type(&g));
   keep(&g, vyre_build_spec(&g.b, U32, below(&g, 100), 1));
   gid = row(&g, VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   keep(&g, vyre_build_lane(&g.b, gid, 0));
   g.base = vyre_build_imm(&g.b, VYRE_OP_mul, g.pool[g.count - 1], RANDOM_WORDS);
-  keep(&g, vyre_build_load(&g.b, element(&g, g.in, g.pool[g.count - 1]), 0));
+  keep(&g, vyre_build_load(&g.b, vyre_build_at(&g.b, g.in, g.pool[g.count - 1]), 0));
   while (g.budget)
     statements(&g, g.budget);
-  for (uint32_t i = 0; i < MAX_VARS; i++)
-    store_out(&g, vyre_build_get(&g.b, g.vars[i]));
+  store_all(&g);
 }

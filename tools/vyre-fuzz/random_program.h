@@ -14,16 +14,21 @@
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
-/* What the bindings hold, by their number: 0, 1, ... */
+/* What the bindings hold, by their number: 0, 1, 2, 3; and push constants. */
 typedef struct random_memory {
   uint32_t out[RANDOM_OUT];
   uint32_t in[RANDOM_IN];
+  uint32_t shared[RANDOM_OUT];
+  uint32_t uniform[12];
+  uint32_t push[4];
 } random_memory;
 
 #define RANDOM_RELAXED 1u
 #define RANDOM_WIDE    2u /* all types and ops; else bool and 32 bits */
 
-/* Makes one program from the seed; `out` is binding 0, `in` (u32, only read) binding 1. */
+/* Makes one program from the seed; `out` is binding 0, `in` (u32, only read) binding 1; of a wide one `shared`
+ * (coherent) binding 2, a uniform block binding 3.  Three of four wide relaxed programs (seed & 6) are made so that nothing
+ * undefined runs. */
 void random_program_build(vyre_module *module, uint64_t seed, uint32_t flags);
 
 /* Runs the module's first program on memory that is made from the seed, with a search for data races.  The subgroup's size is the

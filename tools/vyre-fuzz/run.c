@@ -13,16 +13,31 @@ fill(random_memory *memory, uint64_t seed)
   memset(memory->out, 0xab, sizeof memory->out);
   for (uint32_t i = 0; i < RANDOM_IN; i++)
     memory->in[i] = i < 8 ? i : (i * 2654435761u) ^ (uint32_t)seed << (i & 15);
+  memset(memory->shared, 0, sizeof memory->shared);
+  for (uint32_t i = 0; i < 12; i++) {
+    const float number = (float)i * 0.75f - 2.0f;
+    memcpy(&memory->uniform[i], &number, sizeof number);
+  }
+  for (uint32_t i = 0; i < 4; i++)
+    memory->push[i] = (uint32_t)seed >> i;
 }
 
 /* Rows of one binding share its memory. */
 static vyre_binding
 bind(const vyre_module *module, uint32_t row, random_memory *memory)
 {
-  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)module, (vyre_row){row});
-  if (info->binding == 0)
+  if (VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[row]) == VYRE_SPACE_PUSH)
+    return (vyre_binding){{row}, memory->push, sizeof memory->push};
+  switch (vyre_buffer_info_of((vyre_module *)module, (vyre_row){row})->binding) {
+  case 0:
     return (vyre_binding){{row}, memory->out, sizeof memory->out};
-  return (vyre_binding){{row}, memory->in, sizeof memory->in};
+  case 1:
+    return (vyre_binding){{row}, memory->in, sizeof memory->in};
+  case 2:
+    return (vyre_binding){{row}, memory->shared, sizeof memory->shared};
+  default:
+    return (vyre_binding){{row}, memory->uniform, sizeof memory->uniform};
+  }
 }
 
 vyre_status
@@ -37,7 +52,9 @@ random_program_run(const vyre_module *module, uint64_t seed, bool report_undefin
                                        .check_races = true};              /* it has none */
   fill(out, seed);
   for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row]) {
-    const bool bound = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_STORAGE;
+    const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
+    const bool bound = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer &&
+                       (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH);
     if (bound && dispatch.binding_count < MOST_BINDINGS)
       bindings[dispatch.binding_count++] = bind(module, row, out);
   }

@@ -1,9 +1,7 @@
-/* Random values: constants, and expressions over all foldable ops, lanes, tuples, subgroups.
+/* Random values: types, constants, and expressions of what is visible.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
-
-static const vyre_kind kinds[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
 
 uint32_t
 below(generator *g, uint32_t n)
@@ -12,10 +10,30 @@ below(generator *g, uint32_t n)
   return (uint32_t)((g->random >> 33) % n);
 }
 
+vyre_kind
+random_kind(generator *g)
+{
+  static const vyre_kind common[] = {VYRE_BOOL, VYRE_I32, VYRE_U32, VYRE_F32};
+  if (!g->wide || below(g, 8) < 5)
+    return common[below(g, 4)];
+  return (vyre_kind)(VYRE_BOOL + below(g, VYRE_F64 - VYRE_BOOL + 1));
+}
+
 vyre_type
 random_type(generator *g)
 {
-  return VYRE_TYPE(kinds[below(g, 4)], below(g, 2) ? 1 : 1 + below(g, 4));
+  return VYRE_TYPE(random_kind(g), below(g, 2) ? 1 : 1 + below(g, 4));
+}
+
+bool
+class_kind(generator *g, vyre_class klass, vyre_kind *out)
+{
+  if (klass == VYRE_CLASS_NONE)
+    return false;
+  do
+    *out = random_kind(g);
+  while (!vyre_class_has(klass, *out));
+  return true;
 }
 
 vyre_row
@@ -26,55 +44,118 @@ keep(generator *g, vyre_row row)
   return row;
 }
 
+/* ---- constants ------------------------------------------------------------------------------------------------------------ */
+
+/* 0, -0, 1, -1, 1/2, 2, pi, 42, 2^31, -2^31, infinities, the NaN that the interpreter makes, greatest, least normal, least. */
+static const uint16_t halves[] = {0,      0x8000, 0x3c00, 0xbc00, 0x3800, 0x4000, 0x4248, 0x5140,
+                                  0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7bfe, 0x0400, 0x0001};
+static const uint32_t floats[] = {0,           0x80000000u, 0x3f800000u, 0xbf800000u, 0x3f000000u, 0x40000000u,
+                                  0x40490fdbu, 0x42280000u, 0x4f000000u, 0xcf000000u, 0x7f800000u, 0xff800000u,
+                                  0x7fc00000u, 0x7f7fffffu, 0x00800000u, 0x00000001u};
+static const uint64_t doubles[] = {0,
+                                   0x8000000000000000u,
+                                   0x3ff0000000000000u,
+                                   0xbff0000000000000u,
+                                   0x3fe0000000000000u,
+                                   0x4000000000000000u,
+                                   0x400921fb54442d18u,
+                                   0x4045000000000000u,
+                                   0x41e0000000000000u,
+                                   0xc1e0000000000000u,
+                                   0x7ff0000000000000u,
+                                   0xfff0000000000000u,
+                                   0x7ff8000000000000u,
+                                   0x7fefffffffffffffu,
+                                   0x0010000000000000u,
+                                   0x0000000000000001u};
+
+static uint64_t
+float_edge(generator *g, vyre_kind kind)
+{
+  const uint32_t k = below(g, 16);
+  return kind == VYRE_F16 ? halves[k] : kind == VYRE_F32 ? floats[k] : doubles[k];
+}
+
+static uint64_t
+int_edge(generator *g, uint32_t width)
+{
+  const uint64_t top = UINT64_C(1) << (width - 1);
+  const uint64_t edges[] = {0, 1, 2,  3,  width - 1, width, width + 1, top, top - 1, top + 1, UINT64_MAX, UINT64_MAX - 1,
+                            5, 7, 16, 100};
+  return edges[below(g, 16)];
+}
+
+/* A NaN is the one that folds and the interpreter make. */
+static uint64_t
+without_payload(vyre_kind kind, uint64_t bits)
+{
+  const uint64_t infinity = kind == VYRE_F16 ? halves[10] : kind == VYRE_F32 ? floats[10] : doubles[10];
+  const uint64_t magnitude = bits & (UINT64_MAX >> (65 - vyre_kind_bits(kind)));
+  return magnitude > infinity ? infinity | (infinity & ~(infinity << 1)) >> 1 : bits;
+}
+
 static vyre_row
 constant(generator *g, vyre_type type)
 {
-  static const uint32_t edges[] = {0,           1,           2,           3,           31,          32,
-                                   33,          0x7fffffffu, 0x80000000u, 0xffffffffu, 0x3f800000u, 0xbf800000u,
-                                   0x40490fdbu, 0x00000001u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x4f000000u,
-                                   0xcf000000u, 0x80000001u, 0x3effffffu, 0x42280000u, 0x5f000000u, 0x00800000u};
-  uint32_t bits =
-      below(g, 3) ? edges[below(g, sizeof edges / sizeof edges[0])] : (uint32_t)below(g, 0x7fffffffu) * 2u + below(g, 2);
-  if (VYRE_TYPE_KIND(type) == VYRE_BOOL)
-    bits &= 1u;
-  if (VYRE_TYPE_KIND(type) == VYRE_F32 && (bits & 0x7fffffffu) > 0x7f800000u)
-    bits = 0x7fc00000u; /* the one NaN that folds and the interpreter make */
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const uint32_t width = vyre_kind_bits(kind);
+  uint64_t bits = (uint64_t)below(g, 0x7fffffffu) << 33 ^ (uint64_t)below(g, 0x7fffffffu) << 16 ^ below(g, 0x7fffffffu);
+  if (below(g, 3))
+    bits = vyre_kind_is_float(kind) ? float_edge(g, kind) : int_edge(g, width);
+  bits &= UINT64_MAX >> (64 - width);
+  if (vyre_kind_is_float(kind))
+    bits = without_payload(kind, bits);
   return vyre_build_const(&g->b, type, bits);
 }
 
-/* A value of that type from another one. */
+/* ---- values of a type ----------------------------------------------------------------------------------------------------- */
+
 static vyre_row
+as_bool(generator *g, vyre_row scalar)
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(type_of(g, scalar));
+  if (vyre_kind_is_float(kind))
+    return vyre_build_binary(&g->b, VYRE_OP_flt, scalar, vyre_build_const(&g->b, VYRE_TYPE(kind, 1), float_edge(g, kind)));
+  return vyre_build_imm(&g->b, VYRE_OP_ne, scalar, 0);
+}
+
+static vyre_row
+as_kind(generator *g, vyre_kind kind, vyre_row scalar)
+{
+  vyre_kind has = VYRE_TYPE_KIND(type_of(g, scalar));
+  if (has == VYRE_BOOL)
+    return vyre_build_select(&g->b, scalar, constant(g, VYRE_TYPE(kind, 1)), constant(g, VYRE_TYPE(kind, 1)));
+  if (vyre_kind_bits(has) == vyre_kind_bits(kind) && below(g, 3) == 0)
+    return vyre_build_convert(&g->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), scalar);
+  if (g->tame && vyre_kind_is_float(has) && vyre_kind_is_int(kind)) { /* what does not fit is undefined */
+    has = has == VYRE_F16 ? VYRE_U16 : has == VYRE_F32 ? VYRE_U32 : VYRE_U64;
+    scalar = vyre_build_convert(&g->b, VYRE_OP_bitcast, VYRE_TYPE(has, 1), scalar);
+  }
+  return has == kind ? scalar : vyre_build_convert(&g->b, VYRE_OP_convert, VYRE_TYPE(kind, 1), scalar);
+}
+
+vyre_row
 made_of(generator *g, vyre_type type, vyre_row from)
 {
-  vyre_type has = type_of(g, from);
-  vyre_kind kind = VYRE_TYPE_KIND(type);
-  vyre_row parts[4], scalar = from;
-  if (VYRE_TYPE_LANES(has) > 1)
-    scalar = vyre_build_lane(&g->b, from, below(g, VYRE_TYPE_LANES(has)));
-  has = type_of(g, scalar);
-  if (VYRE_TYPE_KIND(has) != kind) {
-    if (kind == VYRE_BOOL)
-      scalar = VYRE_TYPE_KIND(has) == VYRE_F32 ? vyre_build_imm(&g->b, VYRE_OP_flt, scalar, 0x3f800000u)
-                                               : vyre_build_imm(&g->b, VYRE_OP_ne, scalar, 0);
-    else if (VYRE_TYPE_KIND(has) == VYRE_BOOL)
-      scalar = vyre_build_select(&g->b, scalar, constant(g, VYRE_TYPE(kind, 1)), constant(g, VYRE_TYPE(kind, 1)));
-    else
-      scalar = vyre_build_convert(&g->b, below(g, 3) ? VYRE_OP_convert : VYRE_OP_bitcast, VYRE_TYPE(kind, 1), scalar);
-  }
-  if (VYRE_TYPE_LANES(type) == 1)
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  const uint32_t lanes = VYRE_TYPE_LANES(type), has = VYRE_TYPE_LANES(type_of(g, from));
+  vyre_row parts[4], scalar = has > 1 ? vyre_build_lane(&g->b, from, below(g, has)) : from;
+  if (VYRE_TYPE_KIND(type_of(g, scalar)) != kind)
+    scalar = kind == VYRE_BOOL ? as_bool(g, scalar) : as_kind(g, kind, scalar);
+  if (lanes == 1)
     return scalar;
   if (below(g, 2))
-    return vyre_build(&g->b, VYRE_OP_splat, type, 0, 0, 0, scalar, VYRE_NONE, VYRE_NONE);
-  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
+    return row(g, VYRE_OP_splat, type, 0, scalar, VYRE_NONE, VYRE_NONE);
+  for (uint32_t i = 0; i < lanes; i++)
     parts[i] = i == 0 ? scalar : value(g, VYRE_TYPE(kind, 1));
-  return vyre_build_join(&g->b, parts, VYRE_TYPE_LANES(type));
+  return vyre_build_join(&g->b, parts, lanes);
 }
 
 vyre_row
 value(generator *g, vyre_type type)
 {
   uint32_t start, same = 0;
-  if (below(g, 10) < 4 || g->count == 0)
+  if (below(g, 10) < 3 || g->count == 0)
     return constant(g, type);
   start = below(g, g->count);
   for (uint32_t i = 0; i < g->count && i < 64; i++) {
@@ -85,23 +166,35 @@ value(generator *g, vyre_type type)
   return made_of(g, type, g->pool[below(g, g->count)]);
 }
 
+vyre_row
+index_below(generator *g, uint32_t n)
+{
+  const vyre_row index = value(g, U32);
+  if (!g->tame && below(g, 3))
+    return index;
+  return vyre_build_imm(&g->b, (n & (n - 1)) ? VYRE_OP_umod : VYRE_OP_and, index, (n & (n - 1)) ? n : n - 1);
+}
+
 /* ---- expressions --------------------------------------------------------------------------------------------------------- */
 
-static bool
-class_kind(generator *g, vyre_class klass, vyre_kind *out)
+vyre_row
+row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c)
 {
-  static const uint8_t has[][4] = {
-      /* bool, i32, u32, f32 */
-      [VYRE_CLASS_NONE] = {0, 0, 0, 0},  [VYRE_CLASS_ANY] = {1, 1, 1, 1},  [VYRE_CLASS_BOOL] = {1, 0, 0, 0},
-      [VYRE_CLASS_UINT] = {0, 0, 1, 0},  [VYRE_CLASS_SINT] = {0, 1, 0, 0}, [VYRE_CLASS_INT] = {0, 1, 1, 0},
-      [VYRE_CLASS_FLOAT] = {0, 0, 0, 1}, [VYRE_CLASS_NUM] = {0, 1, 1, 1},  [VYRE_CLASS_BITS] = {1, 1, 1, 0}};
-  uint32_t k = below(g, 4);
-  if (klass == VYRE_CLASS_NONE)
-    return false;
-  while (!has[klass][k])
-    k = (k + 1) % 4;
-  *out = kinds[k];
-  return true;
+  return vyre_build(&g->b, op, type, 0, imm, 0, a, b, c);
+}
+
+/* The right operand, such that the row is defined. */
+static vyre_row
+tamed(generator *g, const vyre_op_info *info, vyre_type type, vyre_row b)
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (info->undefined == VYRE_UNDEFINED_SHIFT_RANGE)
+    return vyre_build_imm(&g->b, VYRE_OP_and, b, vyre_kind_bits(kind) - 1);
+  if (info->undefined == VYRE_UNDEFINED_DIV_OVERFLOW)
+    b = vyre_build_imm(&g->b, VYRE_OP_and, b, 0x7f);
+  if (info->undefined == VYRE_UNDEFINED_DIV_OVERFLOW || info->undefined == VYRE_UNDEFINED_DIV_BY_0)
+    b = vyre_build_imm(&g->b, VYRE_OP_or, b, 1);
+  return b;
 }
 
 static vyre_row
@@ -112,219 +205,91 @@ regular(generator *g, vyre_opcode op)
   vyre_type type, result;
   vyre_row a, b = VYRE_NONE, c = VYRE_NONE;
   class_kind(g, (vyre_class)info->klass, &kind);
+  if (op == VYRE_OP_quantize16)
+    kind = VYRE_F32;
   type = VYRE_TYPE(kind, op == VYRE_OP_cross ? 3 : below(g, 2) ? 1 : 1 + below(g, 4));
   result = info->rule == VYRE_RULE_BOOL ? VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(type)) : type;
   a = value(g, type);
   if (info->operands > 1)
-    b = value(g, type);
+    b = g->tame ? tamed(g, info, type, value(g, type)) : value(g, type);
   if (info->operands > 2)
     c = value(g, type);
   return vyre_build(&g->b, op, result, below(g, 8) ? 0 : VYRE_ROW_EXACT, 0, 0, a, b, c);
 }
 
-vyre_row
-row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c)
-{
-  return vyre_build(&g->b, op, type, 0, imm, 0, a, b, c);
-}
-
-static vyre_row
-vector_expression(generator *g)
-{
-  vyre_kind kind = kinds[below(g, 4)];
-  uint32_t lanes = 2 + below(g, 3), imm = 0;
-  vyre_type type = VYRE_TYPE(kind, lanes);
-  vyre_row a = value(g, type), b;
-  switch (below(g, 6)) {
-  case 0:
-    return row(g, VYRE_OP_lane, VYRE_TYPE(kind, 1), 0, a, value(g, U32), VYRE_NONE); /* often out of range */
-  case 1:
-    b = value(g, VYRE_TYPE(kind, 1));
-    return row(g, VYRE_OP_insert, type, 0, a, b, below(g, 2) ? value(g, U32) : vyre_build_const(&g->b, U32, below(g, 5)));
-  case 2:
-    b = value(g, VYRE_TYPE(kind, 1 + below(g, 4)));
-    for (uint32_t i = 0; i < lanes; i++)
-      imm |= (below(g, 2) ? below(g, lanes) : 4 + below(g, VYRE_TYPE_LANES(type_of(g, b)))) << 4 * i;
-    return row(g, VYRE_OP_shuffle, type, imm, a, b, VYRE_NONE);
-  case 3:
-    a = value(g, VYRE_TYPE(VYRE_BOOL, lanes));
-    return row(g, below(g, 2) ? VYRE_OP_any : VYRE_OP_all, VYRE_TYPE(VYRE_BOOL, 1), 0, a, VYRE_NONE, VYRE_NONE);
-  case 4:
-    b = value(g, type);
-    return vyre_build_select(&g->b, value(g, VYRE_TYPE(VYRE_BOOL, below(g, 2) ? 1 : lanes)), a, b);
-  default:
-    a = value(g, VYRE_TYPE(VYRE_F32, lanes));
-    b = value(g, VYRE_TYPE(VYRE_F32, lanes));
-    return row(g, VYRE_OP_dot, F32, 0, a, b, VYRE_NONE);
-  }
-}
-
-static vyre_row
-tuple_expression(generator *g)
-{
-  static const vyre_opcode ops[] = {VYRE_OP_uaddc, VYRE_OP_usubb, VYRE_OP_umulx, VYRE_OP_smulx};
-  vyre_opcode op = ops[below(g, 4)];
-  vyre_type type = VYRE_TYPE(op == VYRE_OP_smulx ? VYRE_I32 : VYRE_U32, 1 + below(g, 4));
-  vyre_row a = value(g, type), b = value(g, type), tuple, columns[3];
-  uint32_t n = 2 + below(g, 2);
-  if (below(g, 3)) {
-    tuple = row(g, op, TUPLE, VYRE_TUPLE_OF(2, type), a, b, VYRE_NONE);
-    return row(g, VYRE_OP_part, type, below(g, 2), tuple, VYRE_NONE, VYRE_NONE);
-  }
-  type = VYRE_TYPE(VYRE_F32, 2 + below(g, 3));
-  for (uint32_t i = 0; i < n; i++)
-    columns[i] = value(g, type);
-  tuple = vyre_build_tuple(&g->b, columns, n);
-  if (below(g, 2))
-    return row(g, VYRE_OP_part, type, below(g, n), tuple, VYRE_NONE, VYRE_NONE);
-  tuple =
-      row(g, VYRE_OP_transpose, TUPLE, VYRE_TUPLE_OF(VYRE_TYPE_LANES(type), VYRE_TYPE(VYRE_F32, n)), tuple, VYRE_NONE, VYRE_NONE);
-  return row(g, VYRE_OP_part, VYRE_TYPE(VYRE_F32, n), below(g, VYRE_TYPE_LANES(type)), tuple, VYRE_NONE, VYRE_NONE);
-}
-
-static vyre_row
-bits_expression(generator *g)
-{
-  uint32_t lanes = 1 + below(g, 4);
-  vyre_type type = VYRE_TYPE(below(g, 2) ? VYRE_U32 : VYRE_I32, lanes);
-  vyre_row a = value(g, type), b = value(g, U32), c = value(g, U32);
-  static const vyre_opcode unpacks[] = {VYRE_OP_unpacksnorm4x8, VYRE_OP_unpackunorm4x8, VYRE_OP_unpacksnorm2x16,
-                                        VYRE_OP_unpackunorm2x16, VYRE_OP_unpackhalf2x16};
-  static const vyre_opcode packs[] = {VYRE_OP_packsnorm4x8, VYRE_OP_packunorm4x8, VYRE_OP_packsnorm2x16, VYRE_OP_packunorm2x16,
-                                      VYRE_OP_packhalf2x16};
-  uint32_t k = below(g, 5), width = k < 2 ? 4 : 2;
-  switch (below(g, 5)) {
-  case 0:
-    return row(g, below(g, 2) ? VYRE_OP_ubfe : VYRE_OP_sbfe, type, 0, a, b, c);
-  case 1:
-    c = vyre_build_tuple(&g->b, (const vyre_row[]){b, c}, 2);
-    return row(g, VYRE_OP_bfi, type, 0, a, value(g, type), c);
-  case 2:
-    return row(g, packs[k], U32, 0, value(g, VYRE_TYPE(VYRE_F32, width)), VYRE_NONE, VYRE_NONE);
-  case 3:
-    return row(g, unpacks[k], VYRE_TYPE(VYRE_F32, width), 0, b, VYRE_NONE, VYRE_NONE);
-  default:
-    return made_of(g, random_type(g), a);
-  }
-}
-
-/* What of a subgroup's lanes is combined: any payload that the op may have. */
-static uint32_t
-random_group(generator *g, vyre_opcode op)
-{
-  const uint32_t clustered = VYRE_GROUP(VYRE_GROUP_CLUSTERED, 1u << below(g, 4));
-  if (op == VYRE_OP_subgroup_rotate)
-    return below(g, 2) ? clustered : 0;
-  if (op == VYRE_OP_subgroup_ballot_count)
-    return below(g, 3);
-  if (op < VYRE_OP_subgroup_add)
-    return 0;
-  return below(g, 4) ? below(g, 3) : clustered;
-}
-
-static vyre_type
-subgroup_result(vyre_opcode op, vyre_type a)
-{
-  switch ((uint32_t)op) {
-  case VYRE_OP_subgroup_elect:
-  case VYRE_OP_subgroup_all:
-  case VYRE_OP_subgroup_any:
-  case VYRE_OP_subgroup_alleq:
-  case VYRE_OP_subgroup_inverse_ballot:
-  case VYRE_OP_subgroup_ballot_bit:
-    return VYRE_TYPE(VYRE_BOOL, 1);
-  case VYRE_OP_subgroup_ballot_count:
-  case VYRE_OP_subgroup_ballot_findlsb:
-  case VYRE_OP_subgroup_ballot_findmsb:
-    return U32;
-  case VYRE_OP_subgroup_ballot:
-    return VYRE_TYPE(VYRE_U32, 4);
-  default:
-    return a;
-  }
-}
-
-/* Every lane sees which others are there: whoever moves such a row, or drops control around it, is found out. */
-vyre_row
-subgroup_expression(generator *g)
-{
-  vyre_opcode op = (vyre_opcode)(VYRE_OP_subgroup_elect + below(g, VYRE_OP_subgroup_xor - VYRE_OP_subgroup_elect + 1));
-  const vyre_op_info *info = &vyre_op_infos[op];
-  const bool ballot = op >= VYRE_OP_subgroup_inverse_ballot && op <= VYRE_OP_subgroup_ballot_findmsb;
-  const bool vote = op == VYRE_OP_subgroup_all || op == VYRE_OP_subgroup_any || op == VYRE_OP_subgroup_ballot;
-  vyre_kind kind = VYRE_VOID;
-  vyre_type type = 0;
-  vyre_row a = VYRE_NONE, b = VYRE_NONE;
-  if (below(g, 8) == 0) {
-    op = (vyre_opcode)(VYRE_OP_subgroup_lane + below(g, VYRE_OP_subgroup_lt_mask - VYRE_OP_subgroup_lane + 1));
-    return row(g, op, op >= VYRE_OP_subgroup_eq_mask ? VYRE_TYPE(VYRE_U32, 4) : U32, 0, a, b, VYRE_NONE);
-  }
-  if (class_kind(g, (vyre_class)info->klass, &kind)) {
-    type = ballot ? VYRE_TYPE(VYRE_U32, 4) : VYRE_TYPE(kind, vote || below(g, 2) ? 1 : 1 + below(g, 4));
-    a = value(g, type);
-  }
-  if (op == VYRE_OP_subgroup_quad_swap)
-    b = vyre_build_const(&g->b, U32, below(g, 3));
-  else if (info->operands > 1)
-    b = below(g, 4) ? vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 3) : value(g, U32);
-  return row(g, op, subgroup_result(op, type), random_group(g, op), a, b, VYRE_NONE);
-}
-
-/* A read that stands above once more, with the same operands: for whoever merges what looks equal. */
+/* A row that stands above once more, with the same operands: for whoever merges what looks equal. */
 vyre_row
 copy_of(generator *g, uint32_t from)
 {
   const vyre_view *v = g->v;
-  return row(g, (vyre_opcode)VYRE_ROW_OP(v->op[from]), VYRE_ROW_TYPE(v->op[from]), v->imm[from], (vyre_row){v->a[from]},
-             (vyre_row){v->b[from]}, VYRE_NONE);
+  return vyre_build(&g->b, (vyre_opcode)VYRE_ROW_OP(v->op[from]), VYRE_ROW_TYPE(v->op[from]), VYRE_ROW_FLAGS(v->op[from]),
+                    v->imm[from], (VYRE_ROW_FLAGS(v->op[from]) & VYRE_ROW_IMM) ? v->imm_hi[from] : 0, (vyre_row){v->a[from]},
+                    (vyre_row){v->b[from]}, (vyre_row){v->c[from]});
 }
 
+/* One with these of the flags PURE, READS, CONVERGENT. */
 static vyre_row
-read_again(generator *g)
+again(generator *g, uint32_t wanted)
 {
-  const uint32_t start = below(g, g->count), lanes = below(g, 2) ? VYRE_OP_CONVERGENT : 0;
+  const uint32_t start = below(g, g->count);
   for (uint32_t i = 0; i < g->count; i++) {
     const uint32_t from = g->pool[(start + i) % g->count].id;
-    const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(g->v->op[from])];
-    if (!vyre_op_has_version(info) || (info->flags & VYRE_OP_CONVERGENT) != lanes)
-      continue;
-    return copy_of(g, from);
+    const uint32_t flags = vyre_op_infos[VYRE_ROW_OP(g->v->op[from])].flags;
+    if ((flags & (VYRE_OP_PURE | VYRE_OP_READS | VYRE_OP_CONVERGENT | VYRE_OP_IDENTITY)) == wanted)
+      return copy_of(g, from);
   }
   return subgroup_expression(g);
 }
 
+/* What programs mostly do. */
+static const vyre_opcode common[] = {VYRE_OP_add, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_sub,  VYRE_OP_mul,  VYRE_OP_mul,  VYRE_OP_and,
+                                     VYRE_OP_or,  VYRE_OP_xor, VYRE_OP_shl, VYRE_OP_ushr, VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_eq,
+                                     VYRE_OP_ne,  VYRE_OP_ult, VYRE_OP_slt, VYRE_OP_flt,  VYRE_OP_neg,  VYRE_OP_not};
+
+/* Of one type for operands and result; of a tame program one that can be made defined. */
 static bool
-is_regular(vyre_opcode op)
+is_regular(const generator *g, vyre_opcode op)
 {
   const vyre_op_info *info = &vyre_op_infos[op];
-  return info->text && op >= VYRE_OP_add && (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL);
+  const vyre_undefined when = (vyre_undefined)info->undefined;
+  if (g->tame && when != VYRE_UNDEFINED_NEVER && when != VYRE_UNDEFINED_DIV_BY_0 && when != VYRE_UNDEFINED_DIV_OVERFLOW &&
+      when != VYRE_UNDEFINED_SHIFT_RANGE)
+    return false;
+  return info->text && op >= VYRE_OP_add && op < VYRE_OP_verbatim && (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL);
 }
 
 void
 expression(generator *g)
 {
   vyre_opcode op;
-  switch (below(g, 12)) {
+  switch (below(g, 15)) {
   case 0:
-  case 1:
     keep(g, vector_expression(g));
     return;
-  case 4:
-    keep(g, subgroup_expression(g));
-    return;
-  case 5:
-    store_out(g, keep(g, read_again(g)));
+  case 1:
+    keep(g, below(g, 2) ? invocation_expression(g) : bits_expression(g));
     return;
   case 2:
     keep(g, tuple_expression(g));
     return;
   case 3:
-    keep(g, bits_expression(g));
+    keep(g, below(g, 2) ? matrix_expression(g) : float_expression(g));
+    return;
+  case 4:
+    keep(g, subgroup_expression(g));
+    return;
+  case 5:
+    store_out(g, keep(g, again(g, VYRE_OP_READS | (below(g, 2) ? VYRE_OP_CONVERGENT : 0))));
+    return;
+  case 6:
+    store_out(g, keep(g, again(g, VYRE_OP_PURE)));
     return;
   default:
     do
-      op = (vyre_opcode)below(g, VYRE_OP__COUNT);
-    while (!is_regular(op));
+      op = below(g, 3) ? (vyre_opcode)below(g, VYRE_OP__COUNT) : common[below(g, sizeof common / sizeof common[0])];
+    while (!is_regular(g, op));
     keep(g, regular(g, op));
+    if (below(g, 4) == 0)
+      store_out(g, g->pool[g->count - 1]);
   }
 }

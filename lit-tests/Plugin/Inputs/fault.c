@@ -17,16 +17,18 @@ exchange(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* A store in an arm runs in front of its `if`: also where the arm does not. */
+/* The load that an arm begins with runs in front of its `if`: also where the arm does not. */
 static vyre_status
 speculate(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t control = v->parent[v->parent[row]];
-    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_load || VYRE_ROW_OP(v->op[control]) != VYRE_OP_if || v->prev[row])
+    const uint32_t control = v->parent[v->parent[row]], path = v->a[row];
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_load || VYRE_ROW_OP(v->op[control]) != VYRE_OP_if || v->prev[row] != path ||
+        v->prev[path])
       continue;
+    ctx->host->move_before(module, path, control);
     ctx->host->move_before(module, row, control);
     *out = VYRE_CHANGED;
   }
