@@ -50,6 +50,38 @@ read_shader(shader *s)
   vyre_bytes_free(&text);
 }
 
+/* Where the time of import and export goes, in turn. */
+enum { PART_CLEAR, PART_IMPORT, PART_SEAL, PART_EXPORT, PARTS };
+
+static void
+add_part(uint64_t parts[PARTS], int part, uint64_t *start)
+{
+  const uint64_t now = bench_now();
+  parts[part] += now - *start;
+  *start = now;
+}
+
+/* Import and export in parts.  Looking at the clock takes time, too, so the whole is measured apart. */
+static void
+time_parts(vyre_module *module, const shader *shaders, size_t count, uint64_t parts[PARTS])
+{
+  vyre_bytes out = {0};
+  memset(parts, 0, PARTS * sizeof(*parts));
+  for (size_t i = 0; i < count; i++) {
+    uint64_t start = bench_now();
+    vyre_module_clear(module);
+    add_part(parts, PART_CLEAR, &start);
+    stop(vyre_spirv_read(module, shaders[i].words.data, shaders[i].words.size, shaders[i].path));
+    add_part(parts, PART_IMPORT, &start);
+    stop(vyre_module_seal(module, NULL));
+    add_part(parts, PART_SEAL, &start);
+    out.size = 0;
+    stop(vyre_spirv_write(module, 0, NULL, &out));
+    add_part(parts, PART_EXPORT, &start);
+  }
+  vyre_bytes_free(&out);
+}
+
 static void
 run_vyre(vyre_module *module, const shader *s, const vyre_pipeline *pipeline, vyre_bytes *out)
 {
@@ -109,6 +141,28 @@ time_kind(int kind, vyre_module *module, const shader *shaders, size_t count, co
   const uint64_t end = bench_now();
   vyre_bytes_free(&out);
   return end - start;
+}
+
+/* The medians over the rounds, in nanoseconds a body instruction. */
+static void
+print_parts(vyre_module *module, const shader *shaders, size_t count, unsigned rounds, size_t body)
+{
+  static const char *const names[PARTS] = {"clear", "import", "seal", "export"};
+  uint64_t *times[PARTS], parts[PARTS];
+  for (int part = 0; part < PARTS; part++)
+    times[part] = calloc(rounds, sizeof(uint64_t));
+  for (unsigned round = 0; round < rounds + 2; round++) { /* the first two warm up */
+    time_parts(module, shaders, count, parts);
+    for (int part = 0; part < PARTS && round >= 2; part++)
+      times[part][round - 2] = parts[part];
+  }
+  printf("of import and export:");
+  for (int part = 0; part < PARTS; part++) {
+    qsort(times[part], rounds, sizeof(uint64_t), compare_times);
+    printf("%s %s %.1f", part ? "," : "", names[part], (double)times[part][rounds / 2] / (double)body);
+    free(times[part]);
+  }
+  printf(" ns/inst\n");
 }
 
 /* Into one table, and out.  The second round has its memory. */
@@ -216,6 +270,7 @@ main(int argc, char **argv)
   printf("ratio, with passes:              %.1f\n", (double)median[PEER_PASSES] / (double)median[VYRE_PASSES]);
   printf("A/A (vyre against itself):       %.3f\n", (double)median[VYRE_PASSES] / (double)median[VYRE_AGAIN]);
 
+  print_parts(module, shaders, count, rounds, body);
   if (batch)
     run_batches(shaders, count, batch);
   for (size_t i = 0; i < count; i++)
