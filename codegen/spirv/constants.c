@@ -22,19 +22,21 @@ vyre_spv_literal(vyre_kind kind, uint64_t bits, uint32_t out[2])
 static uint32_t
 new_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 {
-  uint32_t operands[3] = {vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), 0, 0};
-  const uint32_t count = 1 + vyre_spv_literal(kind, bits, operands + 1);
+  const uint32_t type = vyre_spv_value_type(s, VYRE_TYPE(kind, 1)), id = s->next_id++;
+  uint32_t operands[4] = {type, id, 0, 0};
   if (kind == VYRE_BOOL)
-    return vyre_spv_intern(s, bits ? SpvOpConstantTrue : SpvOpConstantFalse, true, operands, 1, NULL, 0, NULL);
-  return vyre_spv_intern(s, SpvOpConstant, true, operands, count, NULL, 0, NULL);
+    vyre_spv_instruction(s, &s->globals, bits ? SpvOpConstantTrue : SpvOpConstantFalse, operands, 2);
+  else
+    vyre_spv_instruction(s, &s->globals, SpvOpConstant, operands, 2 + vyre_spv_literal(kind, bits, operands + 2));
+  return id;
 }
 
 uint32_t
 vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 {
-  vyre_spv_literal_made *made = &s->literals[(bits * 0x9e3779b97f4a7c15u >> 32 ^ kind) % VYRE_SPV_CACHED];
-  if (!made->id || made->bits != bits || made->kind != (uint32_t)kind)
-    *made = (vyre_spv_literal_made){bits, kind, new_scalar(s, kind, bits)};
+  vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_A_SCALAR, bits, kind);
+  if (!made->id)
+    made->id = new_scalar(s, kind, bits);
   return made->id;
 }
 

@@ -443,13 +443,11 @@ write_end(vyre_spv *s, uint32_t row)
   s->dead = true;
 }
 
+/* A row of an op before gid: declarations, control, memory. */
 static void
-write_row(vyre_spv *s, uint32_t row)
+write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
 {
-  const vyre_opcode op = vyre_spv_opcode(s, row);
   uint32_t value;
-  if (s->lined && op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
-    vyre_spv_new_line(s, row);
   switch (op) {
   case VYRE_OP_workgroup:
   case VYRE_OP_var:
@@ -500,19 +498,29 @@ write_row(vyre_spv *s, uint32_t row)
   case VYRE_OP_trap:
     write_end(s, row);
     return;
-  case VYRE_OP_opaque:
-  case VYRE_OP_opaque_pure:
-  case VYRE_OP_opaque_read:
-  case VYRE_OP_opaque_write:
-    vyre_spv_opaque(s, row);
-    return;
-  default:
-    if (op == VYRE_OP_barrier || (op >= VYRE_OP_at && op < VYRE_OP_gid))
-      vyre_spv_memory_row(s, row);
-    else if (!s->id[row - s->base])
+  case VYRE_OP_const:
+  case VYRE_OP_spec:
+    if (!s->id[row - s->base])
       vyre_spv_row(s, row);
     return;
+  default:
+    vyre_spv_memory_row(s, row);
+    return;
   }
+}
+
+static void
+write_row(vyre_spv *s, uint32_t row)
+{
+  const vyre_opcode op = vyre_spv_opcode(s, row);
+  if (s->lined && op > VYRE_OP_buffer && op != VYRE_OP_get && op != VYRE_OP_set)
+    vyre_spv_new_line(s, row);
+  if (op < VYRE_OP_gid)
+    write_first_row(s, row, op);
+  else if (vyre_op_is_opaque(op))
+    vyre_spv_opaque(s, row);
+  else if (!s->id[row - s->base])
+    vyre_spv_row(s, row);
 }
 
 void

@@ -74,15 +74,21 @@ typedef struct vyre_spv_scope {
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
 
-/* Scalars that were asked for lately, as most are again: found without a search. */
-#define VYRE_SPV_CACHED 64u
-typedef struct vyre_spv_literal_made {
-  uint64_t bits;
-  uint32_t kind, id; /* id 0: none */
-} vyre_spv_literal_made;
-typedef struct vyre_spv_pointer_made {
-  uint32_t storage_class, type, id;
-} vyre_spv_pointer_made;
+/* What is known by a few words, and the id that was made of it. */
+enum {
+  VYRE_SPV_A_SCALAR = 1, /* bits, kind */
+  VYRE_SPV_A_POINTER,    /* storage class, type's id */
+  VYRE_SPV_A_TYPE,       /* vyre_type_id, mode */
+  VYRE_SPV_LISTED,       /* in the interface of a program: program row, variable's id */
+  VYRE_SPV_A_SET,        /* of instructions: vyre_string */
+  VYRE_SPV_A_VARIABLE,   /* the last, as the set is added: the input's id and pointer's id, binding */
+};
+#define VYRE_SPV_FIRST_MADE 128u
+typedef struct vyre_spv_made {
+  uint64_t a;
+  uint32_t b, what; /* what 0: the slot is free */
+  uint32_t id;
+} vyre_spv_made;
 
 #define VYRE_SPV_DEPTH 1023u /* SPIR-V's universal limit for nested constructs */
 
@@ -115,8 +121,10 @@ typedef struct vyre_spv {
   vyre_spv_words keys;
   uint32_t *slots;
   uint32_t slot_count, slot_used;
-  vyre_spv_literal_made literals[VYRE_SPV_CACHED];
-  vyre_spv_pointer_made pointers[VYRE_SPV_CACHED / 4];
+  vyre_spv_made *made; /* open addressing */
+  uint32_t made_count, made_slots;
+  vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* enough for most modules */
+  vyre_spv_made no_made;                         /* where there is no memory */
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[VYRE_SPV_PLACES]; /* by op - VYRE_OP_gid */
@@ -219,8 +227,25 @@ uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_
                          size_t extra_count, bool *out_fresh);
 /* A type without result type, new, whose id was given before. */
 void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, uint32_t id);
-/* An id that stands for a key, without an instruction: *out_fresh if it is new. */
-uint32_t vyre_spv_key(vyre_spv *s, const uint32_t *key, size_t count, bool *out_fresh);
+VYRE_SPV_COLD bool vyre_spv_grow_made(vyre_spv *s);
+/* The slot of those words; it moves when others come.  id 0: it is new, and is the caller's to fill. */
+static inline vyre_spv_made *
+vyre_spv_made_of(vyre_spv *s, uint32_t what, uint64_t a, uint32_t b)
+{
+  if (s->made_count >= s->made_slots / 4 * 3 && !vyre_spv_grow_made(s))
+    return &s->no_made;
+  const uint64_t hash = (a ^ (b + ((uint64_t)what << 32)) * 0xc2b2ae3d27d4eb4fu) * 0x9e3779b97f4a7c15u;
+  for (uint32_t slot = (uint32_t)(hash >> 40);; slot++) {
+    vyre_spv_made *made = &s->made[slot & (s->made_slots - 1)];
+    if (made->a == a && made->b == b && made->what == what)
+      return made;
+    if (!made->what) {
+      *made = (vyre_spv_made){a, b, what, 0};
+      s->made_count++;
+      return made;
+    }
+  }
+}
 VYRE_SPV_COLD void vyre_spv_fail(vyre_spv *s, const char *format, ...) VYRE_PRINTF(2, 3);
 static inline bool
 vyre_spv_failed(const vyre_spv *s)

@@ -121,8 +121,7 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
   for (uint32_t i = 0; i < VYRE_SPV_PLACES; i++)
     if (s->builtins_used & 1u << i)
       vyre_spv_push(s, &s->entries, s->builtins[i]);
-  if (s->version >= 0x10400)
-    vyre_spv_append(s, &s->entries, s->interface.data, s->interface.count);
+  vyre_spv_append(s, &s->entries, s->interface.data, s->interface.count);
   if (vyre_spv_failed(s))
     return;
   const size_t count = s->entries.count - start;
@@ -260,6 +259,8 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   const vyre_input *from = vyre_module_input(borrowed, input);
   vyre_spv s = {
       .module = borrowed, .op = view->op, .imm = view->imm, .imm_hi = view->imm_hi, .a = view->a, .b = view->b, .c = view->c};
+  s.made = s.first_made;
+  s.made_slots = VYRE_SPV_FIRST_MADE;
   s.parent = view->parent;
   s.next = view->next;
   s.first = view->first;

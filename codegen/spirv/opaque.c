@@ -5,8 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-enum { KEY_SET = 0x10010 };
-
 uint32_t
 vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode)
 {
@@ -22,12 +20,12 @@ vyre_spv_opaque_type_of(vyre_spv *s, uint32_t row)
 static uint32_t
 instruction_set(vyre_spv *s, vyre_string name)
 {
-  const uint32_t key[2] = {KEY_SET, name};
-  bool fresh;
-  const uint32_t id = vyre_spv_key(s, key, 2, &fresh);
-  if (fresh)
-    vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &id, 1, vyre_string_text(s->module, name));
-  return id;
+  vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_A_SET, name, 0);
+  if (!made->id) {
+    made->id = s->next_id++;
+    vyre_spv_text(s, &s->imports, SpvOpExtInstImport, &made->id, 1, vyre_string_text(s->module, name));
+  }
+  return made->id;
 }
 
 /* ---- types ---- */

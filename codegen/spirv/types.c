@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-enum { KEY_TYPE = 0x10000 };
-
 uint32_t
 vyre_spv_new_value_type(vyre_spv *s, vyre_type type)
 {
@@ -58,11 +56,10 @@ vyre_spv_matrix_type(vyre_spv *s, vyre_type column, uint32_t columns)
 uint32_t
 vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type)
 {
-  vyre_spv_pointer_made *made = &s->pointers[(type ^ storage_class) % (VYRE_SPV_CACHED / 4)];
-  if (!made->id || made->type != type || made->storage_class != storage_class) {
-    const uint32_t operands[2] = {storage_class, type};
-    *made = (vyre_spv_pointer_made){storage_class, type, vyre_spv_intern(s, SpvOpTypePointer, false, operands, 2, NULL, 0, NULL)};
-  }
+  const uint32_t operands[2] = {storage_class, type};
+  vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_A_POINTER, storage_class, type);
+  if (!made->id)
+    made->id = vyre_spv_intern(s, SpvOpTypePointer, false, operands, 2, NULL, 0, NULL);
   return made->id;
 }
 
@@ -199,13 +196,9 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
     vyre_spv_fail(s, "a type nests deeper than SPIR-V's limit of 255");
     return 0;
   }
-  const uint32_t key[3] = {KEY_TYPE, type, mode};
-  bool fresh;
-  const uint32_t slot = vyre_spv_key(s, key, 3, &fresh);
-  /* The key's own number is never used as an id: the type's is kept in its place. */
-  if (!fresh)
-    return slot;
-  const size_t entry = s->keys.count - 3 - 2;
+  const uint32_t known = vyre_spv_made_of(s, VYRE_SPV_A_TYPE, type, mode)->id;
+  if (known)
+    return known;
   const vyre_type_info info = vyre_type_get(s->module, type);
   uint32_t id = 0;
   switch (info.form) {
@@ -231,9 +224,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
     break;
   }
   }
-  if (!vyre_spv_failed(s))
-    s->keys.data[entry + 1] = id;
-  return id;
+  return vyre_spv_made_of(s, VYRE_SPV_A_TYPE, type, mode)->id = id;
 }
 
 uint32_t

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
-enum { KEY_VARIABLE = 0x10001, KEY_INTERFACE };
-
 /* The struct a buffer's type is in the end, through arrays of descriptors. */
 static vyre_type_info
 innermost(vyre_spv *s, vyre_type_id type)
@@ -84,6 +82,18 @@ local_variable(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, words[1]);
 }
 
+/* In the interface of the program, once; SPIR-V 1.4 and later list there what is used of any storage class. */
+static void
+list(vyre_spv *s, uint32_t id)
+{
+  if (s->version < 0x10400)
+    return;
+  vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_LISTED, s->program, id);
+  if (!made->id)
+    vyre_spv_push(s, &s->interface, id);
+  made->id = id;
+}
+
 void
 vyre_spv_buffer(vyre_spv *s, uint32_t row)
 {
@@ -99,27 +109,19 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
   const uint32_t pointer = vyre_spv_pointer(s, class_, type_id);
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
-  bool fresh = true;
-  uint32_t id;
-  if (info && info->spirv_id) {
-    const uint32_t key[5] = {KEY_VARIABLE, info->spirv_id, pointer, info->set, info->binding};
-    id = vyre_spv_key(s, key, 5, &fresh);
-  } else {
-    id = s->next_id++;
-  }
+  vyre_spv_made *made = &s->no_made;
+  made->id = 0;
+  if (info->spirv_id && info->set <= UINT32_MAX - VYRE_SPV_A_VARIABLE) /* rows of one variable are one again */
+    made = vyre_spv_made_of(s, VYRE_SPV_A_VARIABLE + info->set, (uint64_t)info->spirv_id << 32 | pointer, info->binding);
+  const bool known = made->id != 0;
+  const uint32_t id = made->id = known ? made->id : s->next_id++;
   s->id[row - s->base] = id;
   if (wrapped)
     s->use[row - s->base] |= VYRE_SPV_WRAPPED;
-  /* In the interface of SPIR-V 1.4 and later, once; filtered by version where it is written. */
-  const uint32_t listed[3] = {KEY_INTERFACE, s->program, id};
-  bool first = true;
-  if (info && info->spirv_id)
-    vyre_spv_key(s, listed, 3, &first);
-  if (first)
-    vyre_spv_push(s, &s->interface, id);
-  if (!fresh)
+  list(s, id);
+  if (known)
     return;
-  const bool zeroed = space == VYRE_SPACE_WORKGROUP && info && info->initializer != UINT32_MAX;
+  const bool zeroed = space == VYRE_SPACE_WORKGROUP && info->initializer != UINT32_MAX;
   const uint32_t words[4] = {pointer, id, class_, zeroed ? vyre_spv_null(s, type_id) : 0};
   vyre_spv_instruction(s, &s->globals, SpvOpVariable, words, zeroed ? 4 : 3);
   if (!bare && space == VYRE_SPACE_WORKGROUP && (s->imm_hi[row] & VYRE_ACCESS_ALIASED))

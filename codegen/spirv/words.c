@@ -138,6 +138,27 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
                      vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
 }
 
+/* ---- what is known by a few words ---- */
+
+bool
+vyre_spv_grow_made(vyre_spv *s)
+{
+  const vyre_spv_made *old = s->made;
+  const uint32_t old_slots = s->made_slots, slots = old_slots * 2;
+  vyre_spv_made *made = vyre_spv_memory(s, slots * sizeof(*made));
+  s->no_made.id = 0;
+  if (!made)
+    return false;
+  memset(made, 0, slots * sizeof(*made));
+  s->made = made;
+  s->made_slots = slots;
+  s->made_count = 0;
+  for (uint32_t i = 0; i < old_slots; i++)
+    if (old[i].what)
+      vyre_spv_made_of(s, old[i].what, old[i].a, old[i].b)->id = old[i].id;
+  return true;
+}
+
 /* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, opcode, the rest...) ---- */
 
 static uint32_t
@@ -152,7 +173,7 @@ hash_words(uint32_t hash, const uint32_t *key, size_t count)
 static bool
 rehash(vyre_spv *s)
 {
-  const uint32_t slot_count = s->slot_count ? s->slot_count * 2 : 256;
+  const uint32_t slot_count = s->slot_count ? s->slot_count * 2 : 128;
   uint32_t *slots = vyre_spv_memory(s, slot_count * sizeof(*slots));
   if (!slots)
     return false;
@@ -212,12 +233,6 @@ find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint
   copy_words(entry + 3 + count, extra, extra_count);
   *out_fresh = true;
   return s->next_id++;
-}
-
-uint32_t
-vyre_spv_key(vyre_spv *s, const uint32_t *key, size_t count, bool *out_fresh)
-{
-  return find(s, key[0], key + 1, count - 1, NULL, 0, out_fresh);
 }
 
 uint32_t
