@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,8 @@ parse_number(const char *argument, const char *name, uint32_t *out)
 void
 bench_parse(int count, char **arguments, bench_options *options)
 {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20); /* as vyre-passmgr does; for what it is compared with, too */
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
   for (int i = 1; i < count; i++) {
     const char *argument = arguments[i];
     if (strncmp(argument, "-only=", 6) == 0) {

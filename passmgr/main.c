@@ -8,6 +8,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -571,6 +572,9 @@ int
 main(int argc, char **argv)
 {
   tool t = {0};
+  /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
   signal(SIGPIPE, SIG_IGN); /* a reader that went away is a write that failed */
   int code = complain(options_parse(argc, argv, &t.options));
   if (!code)
