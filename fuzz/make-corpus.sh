@@ -13,7 +13,7 @@ if [ -f "$stamp" ] && [ -z "$(find "$root/lit-tests" "$root/unittests/text/corpu
   exit 0
 fi
 rm -rf "$out"
-mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,table}
+mkdir -p "$out"/{text,spirv,vir0,pipeline,plugin,rules,table}
 
 name() { echo "${1#"$root"/}" | tr '/ ' '--'; }
 
@@ -45,6 +45,11 @@ done
 cp "$root/unittests/vir0/version1.vir0" "$out/vir0/"
 for file in "$out"/text/*.vir "$out"/spirv/*.spv; do
   "$build/bin/vyre-passmgr" "$file" -emit=vir0 -o "$out/vir0/$(basename "$file").vir0" >/dev/null 2>&1 || true
+done
+
+# Rules: a few of a file, so that inputs are small.
+for file in "$root"/passes/pm/*.rules; do
+  awk -v base="$out/rules/$(basename "$file")" '/^[a-z]/ { n++ } n { print > (base "." int(n / 8)) }' "$file"
 done
 
 # Pipeline texts.

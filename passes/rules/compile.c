@@ -350,7 +350,7 @@ number_terms(const rules_rule *rule, uint32_t id, uint32_t expressions[RULES_NOD
     expressions[*expression_count] = id;
     return RULES_OPERAND_EXPRESSION | (*expression_count)++;
   }
-  for (uint32_t k = 0; k < *row_count; k++) /* one term, one row */
+  for (uint32_t k = 0; k < *row_count && k < RULES_MADE; k++) /* one term, one row */
     if (rules_same(rule, rows[k], id))
       return RULES_OPERAND_MADE | k;
   for (uint32_t k = 0; k < node->operands; k++)
@@ -600,7 +600,9 @@ rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_ta
   }
   candidate *candidates = memory.take(memory.user, (most + 1) * sizeof *candidates);
   writer w = {.memory = memory, .table = out, .pool = memory.take(memory.user, (literals + 1) * sizeof(uint64_t[16]))};
-  if (!candidates || !w.pool || most > MOST_CANDIDATES)
+  if (most > MOST_CANDIDATES)
+    return fail(&set->rules[0], "there are too many rules, in all orders of their operands", out_error);
+  if (!candidates || !w.pool)
     return fail(set->count ? &set->rules[0] : NULL, "out of memory", out_error);
   for (uint32_t i = 0; i < RULES_TABLE_HEAD; i++)
     put(&w, i == RULES_TABLE_RULES ? set->count : 0);
