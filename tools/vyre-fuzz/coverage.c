@@ -79,7 +79,8 @@ coverage_print(const coverage *c, const vyre_registry *registry)
   for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
     if (is_wanted(op) && c->ops[op] == 0)
       printf(" %s", vyre_op_infos[op].text);
-  printf("\n%.1f %% of the rows are left of what went through default<O2>\n", share(c->rows_after, c->rows_before));
+  printf("\n%.1f %% of the rows are left of the %" PRIu64 " that went through default<O2>, twice\n",
+         share(c->rows_after, c->rows_before), c->measured);
   print_types(c);
   printf("\npass            programs    changed\n");
   for (uint32_t i = 0; i < vyre_registry_pass_count(registry) && i < 64; i++)

@@ -39,7 +39,7 @@ VYRE_MUST_USE vyre_status reduce_failure(const trial *t, verdict found, vyre_mod
 typedef struct coverage {
   uint64_t programs, strict, defined;
   uint64_t ops[VYRE_OP__COUNT], types[256];
-  uint64_t rows_before, rows_after; /* of default<O2> */
+  uint64_t measured, rows_before, rows_after; /* of default<O2> */
   struct {
     uint64_t ran, changed; /* programs */
   } passes[64];
