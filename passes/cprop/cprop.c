@@ -49,6 +49,13 @@ is_usable(const solution *s, uint32_t value)
   return value < s->f->rows && flow_op(s->f, value) != VYRE_OP_set && flow_op(s->f, value) != VYRE_OP_var;
 }
 
+/* What rows of that value are found under. */
+static uint32_t
+key_of(const changer *c, uint32_t value)
+{
+  return c->number[value] && c->number[value] < c->s->literals ? c->number[value] : value;
+}
+
 /* The row that stands for the operand where `row` uses it; the operand itself: none better is known. */
 static uint32_t
 better_operand(changer *c, uint32_t row, uint32_t operand)
@@ -61,7 +68,7 @@ better_operand(changer *c, uint32_t row, uint32_t operand)
     const uint32_t constant = constant_of(c, value, l);
     return constant ? constant : operand;
   }
-  const uint32_t to = is_usable(c->s, value) ? value : c->leader[c->number[operand]];
+  const uint32_t to = is_usable(c->s, value) ? value : c->leader[key_of(c, value)];
   return to && vyre_row_dominates(c->v, to, row) ? to : operand;
 }
 
@@ -74,7 +81,7 @@ lead(changer *c, uint32_t row)
     return;
   if (flow_op(c->s->f, row) != VYRE_OP_get && flow_op(c->s->f, row) != VYRE_OP_load)
     return;
-  uint32_t *leader = &c->leader[c->number[row]];
+  uint32_t *leader = &c->leader[key_of(c, value)];
   if (*leader == 0 || !vyre_row_dominates(c->v, *leader, row))
     *leader = row;
 }

@@ -182,7 +182,7 @@ static void
 look_up(walk *w, uint32_t row)
 {
   fact compare;
-  if (!read_compare(w, row, &compare))
+  if (w->v->op_infos[VYRE_ROW_OP(w->v->op[row])].rule != VYRE_RULE_BOOL || !read_compare(w, row, &compare))
     return;
   uint32_t possible = all_outcomes(compare.domain), seen = 0;
   for (uint32_t i = w->fact_of[compare.a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)

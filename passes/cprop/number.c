@@ -21,6 +21,8 @@ typedef struct numbers {
   const flow *f;
   const vyre_view *v;
   uint32_t *number;
+  uint8_t *needed; /* by node: a phi that may equal another, or what one is made of */
+  uint32_t *stack;
   slot *slots;
   uint32_t mask;
 } numbers;
@@ -62,20 +64,30 @@ row_number(numbers *n, uint32_t row)
 
 static uint32_t number_of(numbers *n, uint32_t value, uint32_t depth);
 
-/* The phi behind an `if` is its condition and what the arms give.  Its first source is the else region's. */
+/* The `if` whose arms both come to the phi, which is neither's value; 0: it is another phi.  Its first source is the else region's.
+ */
+static uint32_t
+joined_by(const numbers *n, uint32_t node, const flow_source **yes, const flow_source **no)
+{
+  const flow_phi *phi = flow_phi_of(n->f, node);
+  *no = FLOW_AT(flow_source, n->f->sources, phi->source);
+  *yes = FLOW_AT(flow_source, n->f->sources, (*no)->next);
+  if (n->s->value[node] != node || phi->source == 0 || (*no)->next == 0 || !FLOW_AT(flow_edge, n->f->edges, (*no)->edge)->taken ||
+      !FLOW_AT(flow_edge, n->f->edges, (*yes)->edge)->taken)
+    return 0;
+  return FLOW_AT(flow_block, n->f->blocks, phi->block)->joins;
+}
+
 static uint32_t
 phi_number(numbers *n, uint32_t node, uint32_t depth)
 {
-  const flow_phi *phi = flow_phi_of(n->f, node);
-  const uint32_t control = FLOW_AT(flow_block, n->f->blocks, phi->block)->joins;
-  const flow_source *no = FLOW_AT(flow_source, n->f->sources, phi->source);
-  const flow_source *yes = FLOW_AT(flow_source, n->f->sources, no->next);
-  if (control == 0 || depth > DEEPEST || phi->source == 0 || no->next == 0 || !FLOW_AT(flow_edge, n->f->edges, no->edge)->taken ||
-      !FLOW_AT(flow_edge, n->f->edges, yes->edge)->taken)
+  const flow_source *yes, *no;
+  const uint32_t control = joined_by(n, node, &yes, &no);
+  if (control == 0 || depth > DEEPEST)
     return node;
   const uint32_t condition = n->number[n->v->a[control]];
   const uint32_t left = number_of(n, n->s->value[yes->node], depth + 1), right = number_of(n, n->s->value[no->node], depth + 1);
-  return left && right ? find(n, node, (const uint32_t[WORDS]){VYRE_OP_if, 0, 0, condition, left, right}) : node;
+  return left && right && condition ? find(n, node, (const uint32_t[WORDS]){VYRE_OP_if, 0, 0, condition, left, right}) : node;
 }
 
 /* Of a value that stands above, or a literal. */
@@ -89,28 +101,76 @@ number_of(numbers *n, uint32_t value, uint32_t depth)
   return n->number[value];
 }
 
+static void
+need(numbers *n, uint32_t *depth, uint32_t node)
+{
+  if (node == 0 || node >= n->s->literals || n->needed[node])
+    return;
+  n->needed[node] = 1;
+  n->stack[(*depth)++] = node;
+}
+
+/* Marks the phis that may equal others and all that they are made of; counts these phis. */
+static uint32_t
+mark_needed(numbers *n)
+{
+  const flow_source *yes, *no;
+  uint32_t depth = 0, candidates = 0;
+  for (uint32_t phi = n->f->rows + 1; phi < n->s->literals; phi++)
+    if (joined_by(n, phi, &yes, &no)) {
+      candidates++;
+      need(n, &depth, phi);
+    }
+  while (depth) {
+    const uint32_t node = n->stack[--depth];
+    const uint32_t control = node < n->f->rows ? 0 : joined_by(n, node, &yes, &no);
+    need(n, &depth, n->s->value[node]);
+    if (control) {
+      need(n, &depth, n->v->a[control]);
+      need(n, &depth, yes->node);
+      need(n, &depth, no->node);
+    }
+    for (uint32_t i = 0; node < n->f->rows && i < 3; i++)
+      need(n, &depth, i == 0 ? n->v->a[node] : i == 1 ? n->v->b[node] : n->v->c[node]);
+  }
+  return candidates;
+}
+
+static vyre_status
+sweep(numbers *n)
+{
+  const vyre_host *host = n->f->ctx->host;
+  uint32_t slots = 1024, count = 0;
+  for (uint32_t node = 1; node < n->s->literals; node++)
+    count += n->needed[node];
+  while (slots < count * 2)
+    slots *= 2;
+  n->mask = slots - 1;
+  n->slots = host->alloc(n->f->ctx, sizeof(slot) * slots);
+  if (!n->slots)
+    return host->out_of_memory(n->f->ctx);
+  for (uint32_t row = 1; row < n->f->rows; row++) {
+    const uint32_t value = n->s->value[row];
+    if (!n->needed[row] && (value >= n->s->literals || !n->needed[value]))
+      continue;
+    if (value)
+      n->number[row] = value == row ? row_number(n, row) : number_of(n, value, 0);
+    if (n->number[row] == 0) /* not executed, or no value */
+      n->number[row] = row;
+  }
+  return VYRE_OK;
+}
+
 vyre_status
 number_nodes(const solution *s, uint32_t **out)
 {
   const vyre_host *host = s->f->ctx->host;
   numbers n = {.s = s, .f = s->f, .v = s->f->v};
-  uint32_t slots = 1024;
-  while (slots < s->f->rows * 2)
-    slots *= 2;
-  n.mask = slots - 1;
   n.number = host->alloc(s->f->ctx, sizeof(uint32_t) * s->literals);
-  n.slots = host->alloc(s->f->ctx, sizeof(slot) * slots);
-  if (!n.number || !n.slots)
+  n.needed = host->alloc(s->f->ctx, s->literals);
+  n.stack = host->alloc(s->f->ctx, sizeof(uint32_t) * s->literals);
+  if (!n.number || !n.needed || !n.stack)
     return host->out_of_memory(s->f->ctx);
-  for (uint32_t row = 1; row < s->f->rows; row++) {
-    const uint32_t value = s->value[row];
-    if (value == row)
-      n.number[row] = row_number(&n, row);
-    else if (value)
-      n.number[row] = number_of(&n, value, 0);
-    if (n.number[row] == 0) /* not executed, or no value */
-      n.number[row] = row;
-  }
   *out = n.number;
-  return VYRE_OK;
+  return mark_needed(&n) > 1 ? sweep(&n) : VYRE_OK;
 }

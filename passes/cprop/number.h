@@ -6,7 +6,7 @@
 
 #include "solve.h"
 
-/* By node: the first one with that value, or the literal that it is; 0: never executed.  O(rows), expected. */
+/* By node: the first one with that value, or the literal that it is; 0: itself, nobody asked.  O(rows), expected. */
 vyre_status number_nodes(const solution *s, uint32_t **out);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { WAITS = 128, MOST_CHANGES = 4 };
+enum { WAITS = 128, VISITED = 64, CHANGES = 7, MOST_CHANGES = 4 };
 
 /* ---- literals ------------------------------------------------------------------------------------------------------------ */
 
@@ -148,8 +148,6 @@ copied(const solution *s, uint32_t row)
   switch (flow_op(s->f, row)) {
   case VYRE_OP_get:
     return s->f->def[row];
-  case VYRE_OP_set:
-    return v->b[row];
   case VYRE_OP_load:
     return known_load(s, row)->row;
   case VYRE_OP_part:
@@ -195,6 +193,7 @@ folded(solution *s, uint32_t row)
   const vyre_view *v = s->f->v;
   const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
   const uint64_t *given[3] = {NULL, NULL, NULL};
+  bool some = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
   bool whole = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_TUPLE;
   for (uint32_t i = 0; i < 3; i++) {
     const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]]));
@@ -206,7 +205,10 @@ folded(solution *s, uint32_t row)
       return 0; /* not before it is known */
     given[i] = l ? l->lanes : NULL;
     whole &= l != NULL;
+    some |= l != NULL;
   }
+  if (!some)
+    return row;
   solve_literal result = {.type = VYRE_ROW_TYPE(v->op[row])};
   if (whole && s->f->ctx->host->fold_given(s->module, row, given, result.lanes))
     return literal(s, &result);
@@ -214,26 +216,45 @@ folded(solution *s, uint32_t row)
   return known ? known : row;
 }
 
+/* The value of a row that has that of another, by what stands above. */
 static uint32_t
-row_value(solution *s, uint32_t row)
+copy_value(solution *s, uint32_t row)
 {
-  const vyre_view *v = s->f->v;
-  const uint32_t op = flow_op(s->f, row);
-  const uint32_t flags = VYRE_ROW_FLAGS(v->op[row]);
-  if (op == VYRE_OP_const)
-    return splat(s, VYRE_ROW_TYPE(v->op[row]), vyre_row_imm(v, row));
-  if (op == VYRE_OP_var)
-    return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 ? splat(s, VYRE_ROW_TYPE(v->op[row]), 0) : row;
-  if (flags & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE) && op != VYRE_OP_set)
-    return row;
-  if (op == VYRE_OP_load && known_load(s, row)->is_literal)
-    return splat(s, VYRE_ROW_TYPE(v->op[row]), known_load(s, row)->bits);
-  const uint32_t of = copied(s, row), same = put_together(s, row);
+  const uint32_t of = copied(s, row), same = of ? 0 : put_together(s, row);
   if (of)
     return s->value[of];
   if (same)
     return flow_op(s->f, same) == VYRE_OP_const ? s->value[same] : same;
-  return v->op_infos[op].fold == VYRE_FOLD_EXACT && vyre_row_is_pure(v, row) ? folded(s, row) : row;
+  return s->f->v->op_infos[flow_op(s->f, row)].fold == VYRE_FOLD_EXACT ? folded(s, row) : row;
+}
+
+static uint32_t
+row_value(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t word = v->op[row];
+  const vyre_type type = VYRE_ROW_TYPE(word);
+  const bool alone = (VYRE_ROW_FLAGS(word) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0;
+  switch (VYRE_ROW_OP(word)) {
+  case VYRE_OP_const:
+    return splat(s, type, vyre_row_imm(v, row));
+  case VYRE_OP_var:
+    return VYRE_TYPE_KIND(type) <= VYRE_F64 ? splat(s, type, 0) : row;
+  case VYRE_OP_set:
+    return s->value[v->b[row]];
+  case VYRE_OP_load:
+    if (!alone && known_load(s, row)->is_literal)
+      return splat(s, type, known_load(s, row)->bits);
+    return alone ? row : copy_value(s, row);
+  case VYRE_OP_get:
+  case VYRE_OP_part:
+  case VYRE_OP_select:
+  case VYRE_OP_lane:
+  case VYRE_OP_join:
+    return alone ? row : copy_value(s, row);
+  default:
+    return !alone && v->op_infos[VYRE_ROW_OP(word)].fold == VYRE_FOLD_EXACT ? folded(s, row) : row;
+  }
 }
 
 /* What all sources agree on that come over edges which are taken. */
@@ -263,19 +284,22 @@ wait_for(solution *s, uint32_t node)
   s->waiting[s->waiting_count++] = node;
 }
 
+/* Who uses the node and was not visited yet will be, when control comes there. */
 static void
 update(solution *s, uint32_t node)
 {
   const bool is_row = node < s->f->rows;
   uint32_t value = is_row ? row_value(s, node) : phi_value(s, node);
+  s->state[node] |= VISITED;
   if (value == s->value[node] || s->value[node] == node)
     return;
-  if ((s->state[node] & ~WAITS) >= MOST_CHANGES)
+  if ((s->state[node] & CHANGES) >= MOST_CHANGES)
     value = node;
   s->state[node]++;
   s->value[node] = value;
   for (uint32_t i = s->users[node]; i < s->users[node + 1]; i++)
-    wait_for(s, s->user[i]);
+    if (s->state[s->user[i]] & VISITED)
+      wait_for(s, s->user[i]);
 }
 
 static void
