@@ -23,8 +23,18 @@ static const char *const pipelines[] = {
 static const struct {
   const char *pass, *name;
   uint32_t programs;
-} counts[] = {{"licm", "rows moved", 1},      {"dbe", "constructs", 1},   {"dbe", "jumps", 4},
-              {"dbe", "rows not reached", 4}, {"dce", "rows removed", 1}, {"cf", "rows folded", 1}};
+} counts[] = {{"licm", "rows moved", 1},
+              {"dbe", "constructs", 1},
+              {"dbe", "jumps", 4},
+              {"dbe", "rows not reached", 4},
+              {"dce", "rows removed", 1},
+              {"cf", "rows folded", 1},
+              {"cprop", "uses made literals", 1},
+              {"cprop", "uses of copies", 1},
+              {"cprop", "uses of what a condition says", 4},
+              {"dse", "sets that nobody sees", 1},
+              {"dse", "stores that nobody sees", 4},
+              {"dse", "stores of what is there", 300}};
 
 static vyre_registry *
 open_registry(void)
