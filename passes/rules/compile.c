@@ -4,36 +4,14 @@
  * compares the structure first, then kinds, lanes and widths, then what must be computed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "rules_table.h"
+#include "compile.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "vyre/ir.h"
 
-enum { MOST_FLIPS = 5, MOST_CANDIDATES = 1u << 16, NO_REGISTER = 0xff, PROGRAM_WORDS = 512 };
-
-typedef struct candidate {
-  uint32_t op, next, program; /* next one of the op; 0xffffffff: none */
-  uint32_t ops[2];            /* what a and b must be: an opcode, const for a literal, VYRE_OP__COUNT for anything */
-  uint32_t kinds;             /* 1 << kind: those that a may have */
-  bool same;                  /* b must be what a is */
-} candidate;
-
-/* Of one candidate. */
-typedef struct writer {
-  rules_memory memory;
-  const rules_rule *rule;
-  rules_table *table;
-  uint32_t literals, literal_count; /* kept by the whole table */
-  uint64_t (*pool)[16];
-  uint32_t flips;
-  uint8_t node_register[RULES_NODES], variable_register[RULES_VARIABLES];
-  uint32_t registers;
-  uint32_t kinds_known; /* 1 << kind variable: a register says it */
-  uint32_t expressions[RULES_NODES], expression_kinds[RULES_NODES];
-  const char *wrong;
-} writer;
+enum { MOST_FLIPS = 5, MOST_CANDIDATES = 1u << 16, NO_REGISTER = 0xff };
 
 /* ---- words ----------------------------------------------------------------------------------------------------------- */
 
@@ -55,8 +33,8 @@ reserve(rules_memory memory, rules_table *table, uint32_t more)
   return true;
 }
 
-static void
-put(writer *w, uint32_t word)
+void
+rules_put(rules_writer *w, uint32_t word)
 {
   if (reserve(w->memory, w->table, 1))
     w->table->words[w->table->count++] = word;
@@ -93,7 +71,7 @@ rules_used_by(const rules_rule *rule)
 /* ---- expressions ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-literal_index(writer *w, const rules_node *node)
+literal_index(rules_writer *w, const rules_node *node)
 {
   uint64_t bits[16] = {0};
   for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
@@ -108,7 +86,7 @@ literal_index(writer *w, const rules_node *node)
 
 /* 0..15 a kind, 16.. a variable. */
 static uint32_t
-kind_code(writer *w, uint32_t node)
+kind_code(rules_writer *w, uint32_t node)
 {
   const uint32_t kind = w->rule->nodes[node].kind;
   const uint16_t kinds = w->rule->kinds[kind].kinds;
@@ -120,7 +98,7 @@ kind_code(writer *w, uint32_t node)
 }
 
 static void
-put_steps(writer *w, uint32_t id, uint32_t depth)
+put_steps(rules_writer *w, uint32_t id, uint32_t depth)
 {
   const rules_node *node = &w->rule->nodes[id];
   if (depth == RULES_STACK)
@@ -130,21 +108,21 @@ put_steps(writer *w, uint32_t id, uint32_t depth)
   for (uint32_t k = 0; k < node->operands; k++)
     put_steps(w, node->operand[k], depth + k);
   if (node->sort == RULES_CONSTANT)
-    put(w, RULES_PUSH | (uint32_t)w->variable_register[node->variable] << 4);
+    rules_put(w, RULES_PUSH | (uint32_t)w->variable_register[node->variable] << 4);
   else if (node->sort == RULES_LITERAL)
-    put(w, RULES_PUSH_LITERAL | kind_code(w, id) << 4 | literal_index(w, node) << 16);
+    rules_put(w, RULES_PUSH_LITERAL | kind_code(w, id) << 4 | literal_index(w, node) << 16);
   else if (node->sort == RULES_CALL)
-    put(w, RULES_APPLY_CALL | kind_code(w, node->operand[0]) << 4 | (uint32_t)node->op << 16);
+    rules_put(w, RULES_APPLY_CALL | kind_code(w, node->operand[0]) << 4 | (uint32_t)node->op << 16);
   else
-    put(w, RULES_APPLY | kind_code(w, node->operand[0]) << 4 | kind_code(w, id) << 9 | (uint32_t)node->operands << 14 |
-               (uint32_t)node->op << 16);
+    rules_put(w, RULES_APPLY | kind_code(w, node->operand[0]) << 4 | kind_code(w, id) << 9 | (uint32_t)node->operands << 14 |
+                     (uint32_t)node->op << 16);
 }
 
 static void
-put_expression(writer *w, uint32_t id)
+put_expression(rules_writer *w, uint32_t id)
 {
   put_steps(w, id, 0);
-  put(w, RULES_END | kind_code(w, id) << 4);
+  rules_put(w, RULES_END | kind_code(w, id) << 4);
 }
 
 /* ---- the pattern ----------------------------------------------------------------------------------------------------- */
@@ -169,7 +147,7 @@ operand_in_order(const rules_rule *rule, uint32_t flips, uint32_t id, uint32_t k
 }
 
 static uint32_t
-new_register(writer *w, uint32_t node)
+new_register(rules_writer *w, uint32_t node)
 {
   if (w->registers == RULES_SCALAR) {
     w->wrong = "its pattern has too many terms";
@@ -180,30 +158,30 @@ new_register(writer *w, uint32_t node)
 }
 
 static void
-put_operand(writer *w, uint32_t id, uint32_t src, uint32_t which)
+put_operand(rules_writer *w, uint32_t id, uint32_t src, uint32_t which)
 {
   const rules_node *node = &w->rule->nodes[id];
   const uint32_t place = src << 8 | which << 12;
   if (node->sort == RULES_LITERAL) {
-    put(w, RULES_IS | place | literal_index(w, node) << 16);
+    rules_put(w, RULES_IS | place | literal_index(w, node) << 16);
   } else if (node->sort == RULES_OP) {
     const uint32_t dst = new_register(w, id);
-    put(w, RULES_ROW | dst << 4 | place | (uint32_t)node->op << 14);
+    rules_put(w, RULES_ROW | dst << 4 | place | (uint32_t)node->op << 14);
     for (uint32_t k = 0; k < node->operands; k++)
       put_operand(w, operand_in_order(w->rule, w->flips, id, k), dst, k);
   } else if (w->variable_register[node->variable] != NO_REGISTER) {
     w->node_register[id] = w->variable_register[node->variable];
-    put(w, RULES_SAME | (uint32_t)w->node_register[id] << 4 | place);
+    rules_put(w, RULES_SAME | (uint32_t)w->node_register[id] << 4 | place);
   } else {
     const uint32_t dst = new_register(w, id);
     w->variable_register[node->variable] = (uint8_t)dst;
-    put(w, (uint32_t)(node->sort == RULES_VARIABLE ? RULES_BIND : RULES_TAKE) | dst << 4 | place);
+    rules_put(w, (uint32_t)(node->sort == RULES_VARIABLE ? RULES_BIND : RULES_TAKE) | dst << 4 | place);
   }
 }
 
 /* For each kind the rule's own check, and that what the ops leave apart is of one kind. */
 static void
-put_kinds(writer *w)
+put_kinds(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   for (uint32_t kind = 0; kind < rule->kind_count; kind++) {
@@ -218,16 +196,16 @@ put_kinds(writer *w)
       if ((k->kinds & (k->kinds - 1)) == 0 && node->given_mask == k->kinds && !k->computes)
         continue; /* one kind that it cannot but have */
       if ((w->kinds_known >> kind & 1) == 0)
-        put(w, RULES_KIND | place | (uint32_t)k->computes << 12 | (uint32_t)k->kinds << 16);
+        rules_put(w, RULES_KIND | place | (uint32_t)k->computes << 12 | (uint32_t)k->kinds << 16);
       else
-        put(w, RULES_KIND_SAME | place);
+        rules_put(w, RULES_KIND_SAME | place);
       w->kinds_known |= 1u << kind;
     }
   }
 }
 
 static void
-put_lanes(writer *w)
+put_lanes(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   for (uint32_t lanes = 0; lanes < rule->lanes_count; lanes++) {
@@ -238,7 +216,7 @@ put_lanes(writer *w)
       if (node->lanes != lanes || node->constant || w->node_register[id] == NO_REGISTER || (seen >> node->given_lanes & 1) != 0)
         continue;
       if (first != NO_REGISTER)
-        put(w, RULES_LANES | (uint32_t)w->node_register[id] << 4 | first << 8);
+        rules_put(w, RULES_LANES | (uint32_t)w->node_register[id] << 4 | first << 8);
       else
         first = w->node_register[id];
       seen |= UINT64_C(1) << node->given_lanes;
@@ -247,7 +225,7 @@ put_lanes(writer *w)
 }
 
 static void
-put_checks(writer *w)
+put_checks(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   put_kinds(w);
@@ -256,11 +234,11 @@ put_checks(writer *w)
     const rules_width *width = &rule->widths[i];
     if ((w->kinds_known >> width->left & 1) == 0 || (width->right != RULES_KINDS && (w->kinds_known >> width->right & 1) == 0))
       w->wrong = "a type follows from no row of the pattern";
-    put(w, RULES_WIDTH | (uint32_t)width->left << 4 | (uint32_t)width->relation << 8 | (uint32_t)width->right << 12 |
-               (uint32_t)width->number << 16);
+    rules_put(w, RULES_WIDTH | (uint32_t)width->left << 4 | (uint32_t)width->relation << 8 | (uint32_t)width->right << 12 |
+                     (uint32_t)width->number << 16);
   }
   for (uint32_t i = 0; i < rule->condition_count; i++) {
-    put(w, RULES_WHEN);
+    rules_put(w, RULES_WHEN);
     put_expression(w, rule->conditions[i]);
   }
 }
@@ -268,7 +246,7 @@ put_checks(writer *w)
 /* ---- the replacement ------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-register_of(const writer *w, uint32_t id)
+register_of(const rules_writer *w, uint32_t id)
 {
   const rules_node *node = &w->rule->nodes[id];
   return node->sort == RULES_VARIABLE ? w->variable_register[node->variable] : w->node_register[rules_in_pattern(w->rule, id)];
@@ -298,13 +276,13 @@ parent_of(const rules_rule *rule, uint32_t id)
 /* Rows of the pattern, but for the root, that nothing of the replacement needs may go, if nobody else uses them: outer ones before
  * those that stand in them. */
 static void
-put_pays(writer *w)
+put_pays(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   uint32_t cost = 0, pairs = 0;
   bool used[RULES_NODES] = {false};
   const uint32_t head = w->table->count;
-  put(w, 0);
+  rules_put(w, 0);
   for (uint32_t id = (uint32_t)rule->pattern + 1; id < rule->node_count; id++) {
     cost += is_made(rule, id) ? rules_weight(rule->nodes[id].op) : 0;
     used[rules_in_pattern(rule, id)] = true;
@@ -314,8 +292,8 @@ put_pays(writer *w)
     used[id] |= parent != rule->pattern && used[parent];
     if (rule->nodes[id].sort != RULES_OP || used[id])
       continue;
-    put(w, (uint32_t)w->node_register[id] | (uint32_t)w->node_register[parent] << 8);
-    put(w, rules_weight(rule->nodes[id].op));
+    rules_put(w, (uint32_t)w->node_register[id] | (uint32_t)w->node_register[parent] << 8);
+    rules_put(w, rules_weight(rule->nodes[id].op));
     pairs++;
   }
   if (!w->wrong)
@@ -362,7 +340,7 @@ number_terms(const rules_rule *rule, uint32_t id, uint32_t expressions[RULES_NOD
 }
 
 static uint32_t
-descriptor(const writer *w, uint32_t parent, uint32_t id, const uint32_t *expressions, uint32_t expression_count,
+descriptor(const rules_writer *w, uint32_t parent, uint32_t id, const uint32_t *expressions, uint32_t expression_count,
            const uint32_t *rows, uint32_t row_count)
 {
   const rules_rule *rule = w->rule;
@@ -383,7 +361,7 @@ descriptor(const writer *w, uint32_t parent, uint32_t id, const uint32_t *expres
 
 /* A register of the pattern with as many lanes as the row. */
 static uint32_t
-lanes_register(const writer *w, uint32_t id)
+lanes_register(const rules_writer *w, uint32_t id)
 {
   const rules_rule *rule = w->rule;
   if (rule->nodes[id].lanes == 0)
@@ -395,7 +373,7 @@ lanes_register(const writer *w, uint32_t id)
 }
 
 static void
-put_make(writer *w)
+put_make(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   uint32_t expressions[RULES_NODES], expression_count = 0, rows[RULES_MADE] = {0}, row_count = 0;
@@ -404,10 +382,10 @@ put_make(writer *w)
     w->wrong = "its replacement has too many terms";
     return;
   }
-  put(w, RULES_MAKE | row_count << 4 | expression_count << 8);
+  rules_put(w, RULES_MAKE | row_count << 4 | expression_count << 8);
   const uint32_t places = w->table->count;
   for (uint32_t k = 0; k < expression_count; k++)
-    put(w, 0);
+    rules_put(w, 0);
   for (uint32_t k = 0; k < row_count; k++) {
     const rules_node *node = &rule->nodes[rows[k]];
     uint32_t operands = 0;
@@ -415,8 +393,8 @@ put_make(writer *w)
       operands |= descriptor(w, rows[k], node->operand[i], expressions, expression_count, rows, row_count) << 8 * i;
     if ((operands & RULES_OPERAND_EXPRESSION) != 0 && commutes(rule, rows[k])) /* a literal stands right */
       operands = operands >> 8 | (operands & 0xffu) << 8;
-    put(w, node->op | kind_code(w, rows[k]) << 16 | lanes_register(w, rows[k]) << 21);
-    put(w, operands);
+    rules_put(w, node->op | kind_code(w, rows[k]) << 16 | lanes_register(w, rows[k]) << 21);
+    rules_put(w, operands);
   }
   for (uint32_t k = 0; k < expression_count && !w->wrong; k++) {
     w->table->words[places + k] = w->table->count;
@@ -425,13 +403,13 @@ put_make(writer *w)
 }
 
 static void
-put_replacement(writer *w)
+put_replacement(rules_writer *w)
 {
   const rules_rule *rule = w->rule;
   if (is_operand_there(rule, rule->replacement)) {
-    put(w, RULES_FORWARD | register_of(w, rule->replacement) << 4);
+    rules_put(w, RULES_FORWARD | register_of(w, rule->replacement) << 4);
   } else if (rule->nodes[rule->replacement].constant) {
-    put(w, RULES_LITERALLY);
+    rules_put(w, RULES_LITERALLY);
     put_expression(w, rule->replacement);
   } else {
     if (rules_used_by(rule) == RULES_FOR_EXPAND)
@@ -464,7 +442,7 @@ wanted_op(const rules_rule *rule, uint32_t id)
 }
 
 static bool
-put_candidate(writer *w, uint32_t rule, candidate *out)
+put_candidate(rules_writer *w, uint32_t rule, rules_candidate *out)
 {
   const rules_node *root = &w->rule->nodes[w->rule->pattern];
   memset(w->node_register, NO_REGISTER, sizeof w->node_register);
@@ -472,8 +450,8 @@ put_candidate(writer *w, uint32_t rule, candidate *out)
   w->node_register[w->rule->pattern] = 0;
   w->registers = 1;
   w->kinds_known = 0;
-  *out = (candidate){.op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__COUNT, VYRE_OP__COUNT}};
-  put(w, rule | w->rule->modes << 30);
+  *out = (rules_candidate){.op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__COUNT, VYRE_OP__COUNT}};
+  rules_put(w, rule | w->rule->modes << 30);
   for (uint32_t k = 0; k < root->operands; k++) {
     const uint32_t operand = operand_in_order(w->rule, w->flips, w->rule->pattern, k);
     if (k < 2)
@@ -489,84 +467,7 @@ put_candidate(writer *w, uint32_t rule, candidate *out)
   return !w->wrong;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------------- */
-
-/* Numbers for the opcodes that patterns have below their roots. */
-static uint32_t
-number_classes(const candidate *candidates, uint32_t count, uint32_t *classes)
-{
-  uint32_t next = RULES_CLASS_SAME + 1;
-  classes[VYRE_OP_const] = RULES_CLASS_LITERAL;
-  for (uint32_t i = 0; i < count; i++)
-    for (uint32_t k = 0; k < 2; k++)
-      if (candidates[i].ops[k] < VYRE_OP__COUNT && classes[candidates[i].ops[k]] == 0)
-        classes[candidates[i].ops[k]] = next++;
-  return next;
-}
-
-static void
-put_block(writer *w, const candidate *candidates, uint32_t first, const uint32_t *classes, uint32_t class_count)
-{
-  uint32_t count = 0;
-  for (uint32_t i = first; i != UINT32_MAX; i = candidates[i].next)
-    count++;
-  const uint32_t words = (count + 31) / 32, block = w->table->count;
-  put(w, words);
-  put(w, count);
-  const uint32_t sets = 16 + 2 * class_count;
-  put(w, block + 3 + sets * words);
-  for (uint32_t i = 0; i < sets * words; i++)
-    put(w, 0);
-  uint32_t k = 0;
-  for (uint32_t i = first; i != UINT32_MAX && !w->wrong; i = candidates[i].next, k++) {
-    for (uint32_t kind = 0; kind < 16; kind++)
-      if (candidates[i].kinds >> kind & 1)
-        w->table->words[block + 3 + kind * words + k / 32] |= 1u << k % 32;
-    for (uint32_t side = 0; side < 2; side++)
-      for (uint32_t class = 0; class < class_count; class ++) {
-        const uint32_t op = candidates[i].ops[side];
-        const bool is_same = side == 1 && class == RULES_CLASS_SAME; /* of any class: all may match */
-        if (is_same || ((op == VYRE_OP__COUNT || classes[op] == class) && (side == 0 || !candidates[i].same)))
-          w->table->words[block + 3 + (16 + side * class_count + class) * words + k / 32] |= 1u << k % 32;
-      }
-    put(w, candidates[i].program);
-  }
-}
-
-static void
-put_tables(writer *w, candidate *candidates, uint32_t count)
-{
-  static const uint32_t none = UINT32_MAX;
-  uint32_t classes[VYRE_OP__COUNT] = {0}, roots[VYRE_OP__COUNT] = {0}, first[VYRE_OP__COUNT];
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
-    first[op] = none;
-  for (uint32_t i = count; i-- > 0;) {
-    candidates[i].next = first[candidates[i].op];
-    first[candidates[i].op] = i;
-  }
-  const uint32_t class_count = number_classes(candidates, count, classes);
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
-    if (first[op] != none) {
-      roots[op] = w->table->count;
-      put_block(w, candidates, first[op], classes, class_count);
-    }
-  const uint32_t at = w->table->count;
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
-    put(w, classes[op]);
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
-    put(w, roots[op]);
-  for (uint32_t i = 0; i < w->literal_count; i++)
-    for (uint32_t kind = 0; kind < 16; kind++) {
-      put(w, (uint32_t)w->pool[i][kind]);
-      put(w, (uint32_t)(w->pool[i][kind] >> 32));
-    }
-  if (w->wrong)
-    return;
-  w->table->words[RULES_TABLE_CLASSES] = at;
-  w->table->words[RULES_TABLE_ROOTS] = at + VYRE_OP__COUNT;
-  w->table->words[RULES_TABLE_LITERALS] = at + 2 * VYRE_OP__COUNT;
-  w->table->words[RULES_TABLE_CLASS_COUNT] = class_count;
-}
+/* ---- a set -------------------------------------------------------------------------------------------------------- */
 
 static bool
 fail(const rules_rule *rule, const char *what, rules_error *out)
@@ -598,20 +499,20 @@ rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_ta
     most += 1u << flips;
     literals += set->rules[i].node_count;
   }
-  candidate *candidates = memory.take(memory.user, (most + 1) * sizeof *candidates);
-  writer w = {.memory = memory, .table = out, .pool = memory.take(memory.user, (literals + 1) * sizeof(uint64_t[16]))};
+  rules_candidate *candidates = memory.take(memory.user, (most + 1) * sizeof *candidates);
+  rules_writer w = {.memory = memory, .table = out, .pool = memory.take(memory.user, (literals + 1) * sizeof(uint64_t[16]))};
   if (most > MOST_CANDIDATES)
     return fail(&set->rules[0], "there are too many rules, in all orders of their operands", out_error);
   if (!candidates || !w.pool)
     return fail(set->count ? &set->rules[0] : NULL, "out of memory", out_error);
   for (uint32_t i = 0; i < RULES_TABLE_HEAD; i++)
-    put(&w, i == RULES_TABLE_RULES ? set->count : 0);
+    rules_put(&w, i == RULES_TABLE_RULES ? set->count : 0);
   for (uint32_t i = 0; i < set->count; i++) {
     w.rule = &set->rules[i];
     for (w.flips = 0; w.flips < 1u << count_flips(w.rule) && rules_used_by(w.rule) == use; w.flips++)
       if (!flip_is_idle(w.rule, w.flips) && !put_candidate(&w, i, &candidates[count++]))
         return fail(w.rule, w.wrong, out_error);
   }
-  put_tables(&w, candidates, count);
+  rules_put_tables(&w, candidates, count);
   return !w.wrong || fail(w.rule, w.wrong, out_error);
 }

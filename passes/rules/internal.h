@@ -23,6 +23,18 @@ typedef struct rules_reading {
 bool rules_fail(const rules_reading *reading, uint32_t at, const char *fix, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+typedef struct rules_token {
+  const char *text;
+  size_t length; /* 0: the end */
+  uint32_t at;
+} rules_token;
+
+/* lex.c: the next one from *at on, which goes behind it; blanks and comments between. */
+rules_token rules_next_token(const char *text, size_t length, size_t *at);
+size_t rules_skip_blanks(const char *text, size_t length, size_t at);
+bool rules_is_letter(char c); /* that a name begins with */
+bool rules_is_digit(char c);
+
 /* types.c: kinds and lanes of all nodes; false: the error is set. */
 bool rules_infer(rules_reading *reading);
 /* types.c: "int" and the like; 0: no such word. */

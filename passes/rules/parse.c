@@ -14,16 +14,10 @@
 
 enum { DEEPEST = 16, LONGEST_NUMBER = 40 };
 
-typedef struct token {
-  const char *text;
-  size_t length;
-  uint32_t at;
-} token;
-
 typedef struct parser {
   rules_reading r;
-  size_t at, end; /* of the rule that is read */
-  token token;    /* the next one; length 0 at the end */
+  size_t at, end;    /* of the rule that is read */
+  rules_token token; /* the next one; length 0 at the end */
   uint32_t depth;
 } parser;
 
@@ -45,42 +39,10 @@ rules_fail(const rules_reading *r, uint32_t at, const char *fix, const char *for
 
 /* ---- tokens ---------------------------------------------------------------------------------------------------------- */
 
-static bool
-is_letter(char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool
-is_digit(char c)
-{
-  return c >= '0' && c <= '9';
-}
-
-/* A name (dashes in it too), a number with its sign, or a mark of one or two characters. */
 static void
 next(parser *p)
 {
-  const char *text = p->r.text;
-  while (p->at < p->end &&
-         (text[p->at] == ' ' || text[p->at] == '\t' || text[p->at] == '\n' || text[p->at] == '\r' || text[p->at] == ';')) {
-    if (text[p->at] == ';')
-      while (p->at + 1 < p->end && text[p->at + 1] != '\n')
-        p->at++;
-    p->at++;
-  }
-  size_t start = p->at, end = start;
-  if (end < p->end) {
-    const char c = text[end++];
-    const bool number = is_digit(c) || (c == '-' && end < p->end && (is_digit(text[end]) || text[end] == 'i'));
-    if (is_letter(c) || number)
-      while (end < p->end && (is_letter(text[end]) || is_digit(text[end]) || (number ? text[end] == '.' : text[end] == '-')))
-        end++;
-    else if (end < p->end && ((c == '=' && text[end] == '>') || (strchr("=<!", c) && text[end] == '=')))
-      end++;
-  }
-  p->token = (token){text + start, end - start, (uint32_t)start};
-  p->at = end;
+  p->token = rules_next_token(p->r.text, p->end, &p->at);
 }
 
 static bool
@@ -115,9 +77,9 @@ expect(parser *p, const char *word)
 }
 
 static bool
-is_name(const token *t)
+is_name(const rules_token *t)
 {
-  return t->length != 0 && is_letter(t->text[0]);
+  return t->length != 0 && rules_is_letter(t->text[0]);
 }
 
 /* ---- terms ----------------------------------------------------------------------------------------------------------- */
@@ -135,7 +97,7 @@ add_node(parser *p, rules_node node)
 }
 
 static uint32_t
-declared_type(parser *p, const token *t)
+declared_type(parser *p, const rules_token *t)
 {
   for (uint32_t i = 0; i < p->r.type_count; i++)
     if (strlen(p->r.type_names[i]) == t->length && memcmp(p->r.type_names[i], t->text, t->length) == 0)
@@ -154,7 +116,7 @@ read_literal(parser *p)
     uint64_t bits;
   } words[] = {{"true", RULES_INTEGER, 1},  {"false", RULES_INTEGER, 0}, {"ones", RULES_ONES, 0}, {"least", RULES_SMIN, 0},
                {"greatest", RULES_SMAX, 0}, {"bits", RULES_BITS, 0},     {"top", RULES_TOP, 0}};
-  const token t = p->token;
+  const rules_token t = p->token;
   rules_node node = {.sort = RULES_LITERAL, .at = t.at, .constant = true};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (is(p, words[i].word)) {
@@ -189,13 +151,13 @@ read_literal(parser *p)
 static bool
 is_literal(const parser *p)
 {
-  return is_digit(p->token.text[0]) || p->token.text[0] == '-' || is(p, "true") || is(p, "false") || is(p, "ones") ||
+  return rules_is_digit(p->token.text[0]) || p->token.text[0] == '-' || is(p, "true") || is(p, "false") || is(p, "ones") ||
          is(p, "least") || is(p, "greatest") || is(p, "bits") || is(p, "top") || is(p, "inf");
 }
 
 /* Small letters: any row; capitals: a constant.  `x:T` says its type. */
 static uint32_t
-read_variable(parser *p, const token *name)
+read_variable(parser *p, const rules_token *name)
 {
   rules_rule *rule = p->r.rule;
   const bool constant = name->text[0] >= 'A' && name->text[0] <= 'Z';
@@ -250,7 +212,7 @@ read_operands(parser *p, rules_node *node)
 
 /* is_pow2(C) and log2(C) are terms of ops: eq(bitcount(C), 1) and findumsb(C). */
 static uint32_t
-finish_word(parser *p, const token *name, rules_node node)
+finish_word(parser *p, const rules_token *name, rules_node node)
 {
   const bool power = name->length == 7 && memcmp(name->text, "is_pow2", 7) == 0;
   node.sort = RULES_OP;
@@ -270,7 +232,7 @@ finish_word(parser *p, const token *name, rules_node node)
 }
 
 static uint32_t
-read_application(parser *p, const token *name, uint32_t type)
+read_application(parser *p, const rules_token *name, uint32_t type)
 {
   rules_node node = {.sort = RULES_OP, .at = name->at};
   if (!read_operands(p, &node))
@@ -324,7 +286,7 @@ read_term_inner(parser *p)
     rules_fail(&p->r, p->token.at, NULL, "expected a term, found '%.*s'", shown(p->token.length), p->token.text);
     return 0;
   }
-  const token name = p->token;
+  const rules_token name = p->token;
   uint32_t type = 0;
   next(p);
   if (take(p, "[")) {
@@ -418,7 +380,7 @@ read_width(parser *p)
   const uint32_t k = rule->width_count++;
   for (uint32_t side = 0; side < 2; side++) {
     uint8_t *type = side ? p->r.right : p->r.left;
-    if (side && is_digit(p->token.text[0]) && p->token.length <= 2) {
+    if (side && rules_is_digit(p->token.text[0]) && p->token.length <= 2) {
       type[k] = RULES_KINDS;
       rule->widths[k].number = (uint8_t)strtoul(p->token.text, NULL, 10);
       next(p);
@@ -536,13 +498,10 @@ grow(rules_memory memory, rules_set *set)
 static size_t
 rule_start(const char *text, size_t length, size_t at, uint32_t *line)
 {
-  while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' || text[at] == ';')) {
-    if (text[at] == ';')
-      while (at + 1 < length && text[at + 1] != '\n')
-        at++;
-    *line += text[at++] == '\n';
-  }
-  return at;
+  const size_t start = rules_skip_blanks(text, length, at);
+  for (; at < start; at++)
+    *line += text[at] == '\n';
+  return start;
 }
 
 /* Behind a rule's last token: blanks and comments that follow belong to nobody. */

@@ -8,7 +8,7 @@
 
 #define MOST_BINDINGS 16u
 
-static const char pipeline_text[] = "default<O2>,repeat<2>(canon,cf,dce),verify";
+static const char pipeline_text[] = "default<O2>,repeat<2>(canon,cf,dce),expand,verify";
 
 static vyre_status
 load_plugins(whole *w)
