@@ -81,6 +81,7 @@ enum {
   VYRE_SPV_A_TYPE,       /* vyre_type_id, mode */
   VYRE_SPV_LISTED,       /* in the interface of a program: program row, variable's id */
   VYRE_SPV_A_SET,        /* of instructions: vyre_string */
+  VYRE_SPV_AN_INPUT,     /* that no op gives: built-in's number, pointer's id */
   VYRE_SPV_A_VARIABLE,   /* the last, as the set is added: the input's id and pointer's id, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u

@@ -207,6 +207,28 @@ write_word(vyre_spv *s, uint32_t row, const vyre_member *word, uint32_t *next)
 
 /* ---- rows ---- */
 
+/* A built-in that no op gives: a variable of the module, one for its type and number, and in the interface of who uses it. */
+static void
+write_input(vyre_spv *s, uint32_t row, uint32_t type, uint32_t class_)
+{
+  uint32_t count, builtin = UINT32_MAX;
+  const uint32_t *words = vyre_row_decorations(s->module, (vyre_row){row}, &count);
+  for (uint32_t at = 0; at + 2 < count; at += 2 + words[at + 1])
+    if (words[at] == SpvDecorationBuiltIn)
+      builtin = words[at + 2];
+  if (class_ != SpvStorageClassInput || builtin == UINT32_MAX)
+    vyre_spv_fail(s, "a variable among the instructions that is no built-in\nFix: give it deco(11, ...), or make it a buffer");
+  vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_AN_INPUT, builtin, type);
+  const bool known = made->id != 0;
+  const uint32_t id = made->id = known ? made->id : s->next_id++, variable[3] = {type, id, SpvStorageClassInput};
+  if (!known) {
+    vyre_spv_instruction(s, &s->globals, SpvOpVariable, variable, 3);
+    vyre_spv_describe(s, row, id);
+  }
+  vyre_spv_push(s, &s->interface, id); /* in all versions */
+  s->id[row - s->base] = id;
+}
+
 void
 vyre_spv_opaque(vyre_spv *s, uint32_t row)
 {
@@ -223,8 +245,16 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   }
   if (vyre_spv_failed(s))
     return;
-  if (info.flags == SpvOpConstantNull || info.flags == SpvOpUndef) {
-    s->id[row - s->base] = vyre_spv_intern(s, info.flags, true, &result, 1, NULL, 0, NULL);
+  if (info.flags == SpvOpConstantNull || info.flags == SpvOpUndef || info.flags == SpvOpConstantSampler) {
+    uint32_t constant[4] = {result}, count = 1;
+    for (size_t i = start; i < s->scratch.count && count < 4; i++)
+      constant[count++] = s->scratch.data[i];
+    s->id[row - s->base] = vyre_spv_intern(s, info.flags, true, constant, count, NULL, 0, NULL);
+    s->scratch.count = start;
+    return;
+  }
+  if (info.flags == SpvOpVariable) {
+    write_input(s, row, result, s->scratch.count > start ? s->scratch.data[start] : 0);
     s->scratch.count = start;
     return;
   }

@@ -154,6 +154,10 @@ import_declare_constant(import *m, uint32_t op)
   case SpvOpConstantNull:
   case SpvOpUndef:
     break;
+  case SpvOpConstantSampler:
+    if (!import_needs(m, 6) || !import_is_opaque_type(t))
+      return import_fail(m, "type %u is no sampler", words[1]);
+    break;
   default:
     return import_uncovered(m, "not covered");
   }

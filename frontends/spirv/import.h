@@ -186,7 +186,7 @@ typedef struct pointer {
   uint16_t access;
   uint32_t type;                  /* id of what it points to */
   uint32_t first;                 /* leaf; built-in: its number; buffer: index of `globals` */
-  uint32_t column, columns, lane; /* rows, or a literal lane */
+  uint32_t column, columns, lane; /* rows, or a literal lane; built-in: column is its variable's id */
   uint32_t steps, step_count;     /* buffer: in `steps` */
   uint32_t path;                  /* the row last made for it */
 } pointer;

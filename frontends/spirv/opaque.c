@@ -460,6 +460,11 @@ import_opaque_constant(import *m, id_info *info, uint32_t id)
   m->b = import_top(m);
   if (op == SpvOpConstantNull || op == SpvOpUndef) {
     row = import_opaque_null(m, info->type, op);
+  } else if (op == SpvOpConstantSampler) {
+    const vyre_member how[3] = {{.offset = words[3]}, {.offset = words[4]}, {.offset = words[5]}}; /* literals */
+    const vyre_type_id type = import_make_type(m, info->type, 0, false);
+    const vyre_type_id made = type ? vyre_type_words(m->module, op, type, VYRE_MODE_BARE, how, 3) : 0;
+    row = made ? vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, made, NULL, 0, 0).id : 0;
   } else if (words[0] >> 16 == 4) { /* all components of a cooperative matrix are one */
     const vyre_member operand = {.access = VYRE_WORD_VALUE};
     const vyre_type_id type = import_make_type(m, info->type, 0, false);

@@ -4,7 +4,7 @@
  * `at` rows are made where it is used, for only there are its indices known to be visible, and kept for the next use in the same
  * place.
  *
- * Limits: storage, uniform, push constant, workgroup, private and function variables, and the built-ins of compute shaders.
+ * Limits: storage, uniform, push constant, workgroup, private and function variables, and built-ins that are scalars or vectors.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -207,6 +207,44 @@ import_path(import *m, uint32_t index)
 
 /* ---- variables ---- */
 
+/* The variable of a built-in that no op gives, as an opaque value: made once for the whole program. */
+static vyre_row
+builtin_variable(import *m, uint32_t id, vyre_type type)
+{
+  pointer *own = AT(pointer, m->pointers, m->ids[id].value);
+  uint32_t decorations[5] = {SpvDecorationBuiltIn, 1, own->first, SpvDecorationVolatile, 0};
+  if (own->path)
+    return (vyre_row){own->path};
+  const vyre_member target[2] = {{.access = VYRE_WORD_LITERAL, .offset = SpvStorageClassInput},
+                                 {.access = VYRE_WORD_TYPE, .type = type}};
+  const vyre_type_id leads = vyre_type_words(m->module, SpvOpTypePointer, 0, VYRE_MODE_BARE, target, 2);
+  const vyre_type_id words = leads ? vyre_type_words(m->module, SpvOpVariable, leads, VYRE_MODE_BARE, target, 1) : 0;
+  vyre_builder b = before_body(m);
+  const vyre_row row = words ? vyre_build_opaque(&b, VYRE_OP_opaque_pure, words, NULL, 0, 0) : VYRE_NONE;
+  if (!row.id)
+    return row;
+  vyre_row_set_decorations(m->module, row, decorations, m->ids[id].flags & VYRE_ACCESS_VOLATILE ? 5 : 3);
+  import_name_row(m, row.id, id);
+  own->path = row.id;
+  return row;
+}
+
+static uint32_t
+other_builtin(import *m, const pointer *p)
+{
+  const uint32_t id = p->column;
+  const spv_type *t = p->has_column ? NULL : import_type(m, import_type(m, m->ids[id].type)->element);
+  if (!t || t->form != FORM_VALUE || import_is_opaque_type(t)) {
+    import_uncovered(m, "built-in %u is not covered", p->first);
+    return 0;
+  }
+  const vyre_row variable = builtin_variable(m, id, t->value);
+  const vyre_member operand = {.access = VYRE_WORD_VALUE};
+  const vyre_type_id words = vyre_type_words(m->module, SpvOpLoad, t->value, VYRE_MODE_BARE, &operand, 1);
+  const vyre_opcode op = m->ids[id].flags & VYRE_ACCESS_VOLATILE ? VYRE_OP_opaque : VYRE_OP_opaque_read;
+  return variable.id && words ? vyre_build_opaque(&m->b, op, words, &variable, 1, 0).id : 0;
+}
+
 uint32_t
 import_builtin(import *m, const pointer *p)
 {
@@ -239,8 +277,7 @@ import_builtin(import *m, const pointer *p)
     }
     return m->builtins[k];
   }
-  import_uncovered(m, "built-in %u is not covered", p->first);
-  return 0;
+  return other_builtin(m, p);
 }
 
 static bool
@@ -279,6 +316,7 @@ make_global(import *m, uint32_t id)
       return true;
     p.base = BASE_VALUE;
     p.first = builtin;
+    p.column = id;
     return set_pointer(m, id, &p);
   default:
     return true;

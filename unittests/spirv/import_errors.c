@@ -56,7 +56,8 @@ static const struct {
      "variable 15 of storage class 1 is not covered"},
     {MODULE
      "OpEntryPoint GLCompute %main \"main\" %in\nOpExecutionMode %main LocalSize 1 1 1\nOpDecorate %in BuiltIn DeviceIndex\n" TYPES
-     "%pi = OpTypePointer Input %uint\n%in = OpVariable %pi Input\n" MAIN "%l = OpLoad %uint %in\n" END,
+     "%some = OpTypeArray %uint %u1\n%pi = OpTypePointer Input %some\n%in = OpVariable %pi Input\n" MAIN
+     "%l = OpLoad %some %in\n" END,
      "built-in 4438 is not covered"},
     {MODULE ENTRY "%uint = OpTypeInt 32 0\n%v = OpTypeVector %uint 5\n", "5 components are not covered"},
     {"OpCapability FPGALoopControlsINTEL\nOpExtension \"SPV_INTEL_fpga_loop_controls\"\n" LOOP("Unroll|MaxConcurrencyINTEL 4"),
