@@ -93,7 +93,8 @@ constants_are_computed_at_their_type(void **state)
       read_rules(&a, "a (int): mul(mul(x, C), 3) => sub(shl(x, bits), least) where eq(C, ones)\n"
                      "b (int): sub(add(x, C), D) => add(x, sub(C, D))\n"
                      "c (T U int): convert[T](add(convert[U](x:T), C)) => add(x, convert[T](C)) where bits(T) <= bits(U)\n"
-                     "d (float): mul(fabs(x), 0.5) => mul(x, -0.25)\n");
+                     "d (float): mul(fabs(x), 0.5) => mul(x, -0.25)\n"
+                     "e (num): mul(neg(x), 2) => mul(x, -1)\n");
   vyre_kind kinds[RULES_KINDS] = {VYRE_U8};
   uint64_t out, values[RULES_VARIABLES] = {0, 3, 5};
   const rules_rule *r = &set.rules[0];
@@ -121,6 +122,10 @@ constants_are_computed_at_their_type(void **state)
   assert_int_equal(rules_literal_bits(quarter, VYRE_F16), 0xb400);
   assert_int_equal(rules_literal_bits(quarter, VYRE_F32), 0xbe800000);
   assert_true(rules_literal_bits(quarter, VYRE_F64) == UINT64_C(0xbfd0000000000000));
+  r = &set.rules[4];
+  const rules_node *minus_one = &r->nodes[r->nodes[r->replacement].operand[1]];
+  assert_int_equal(rules_literal_bits(minus_one, VYRE_I8), 0xff);
+  assert_int_equal(rules_literal_bits(minus_one, VYRE_F32), 0xbf800000);
   arena_free(&a);
 }
 
