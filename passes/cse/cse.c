@@ -29,19 +29,17 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     forward[row] = row;
     if (first == row)
       continue;
-    if (vyre_row_dominates(v, last, row)) {
-      forward[row] = last;
-      merged++;
-    } else {
+    if (!vyre_row_dominates(v, last, row)) {
       kept[first] = row;
+      continue;
     }
+    forward[row] = last;
+    host->rewrite(module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value: it holds no rows */
+    merged++;
   }
   host->count(ctx, "rows merged", merged);
   if (merged == 0)
     return VYRE_OK;
-  for (uint32_t row = 1; row < rows; row++)
-    if (forward[row] != row)
-      host->kill(module, row);
   host->forward(module, forward);
   *out = VYRE_CHANGED;
   return VYRE_OK;
