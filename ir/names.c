@@ -134,7 +134,7 @@ static bool
 find_doubled(vyre_module *module, name_map *map, uint8_t *doubled, bool *out_any)
 {
   const uint32_t *names = module->column[COLUMN_NAME];
-  uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
+  uint32_t rows = module->side[COLUMN_NAME];
   uint32_t program = 0;
   for (uint32_t row = table_next_cell(names, 0, rows); row < rows; row = table_next_cell(names, row + 1, rows)) {
     program = program_at(module, program, row);
@@ -153,7 +153,7 @@ static bool
 rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
 {
   uint32_t *names = module->column[COLUMN_NAME];
-  uint32_t rows = module->view.rows < module->side[COLUMN_NAME] ? module->view.rows : module->side[COLUMN_NAME];
+  uint32_t rows = module->side[COLUMN_NAME];
   uint32_t program = 0;
   for (uint32_t row = 1; row < rows; row++) {
     if (doubled[row / 8] == 0)

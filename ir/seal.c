@@ -116,21 +116,26 @@ gather_contents(const sealer *s)
   copy_back(s, COLUMN_IMM_HI, imm_hi);
 }
 
-/* Two columns of rows. */
 static void
-gather_rows(const sealer *s, table_column x, table_column y)
+gather_rows(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
-  const uint32_t *from_x = column[x], *from_y = column[y], *order = s->order, *map = s->map;
+  const uint32_t *from_a = column[COLUMN_A], *from_b = column[COLUMN_B], *from_c = column[COLUMN_C];
+  const uint32_t *from_parent = column[COLUMN_PARENT], *order = s->order, *map = s->map;
   const uint32_t rows = s->rows, count = s->count;
-  uint32_t *restrict to_x = column[COLUMN_PREV], *restrict to_y = column[COLUMN_NEXT];
+  uint32_t *restrict a = column[COLUMN_PREV], *restrict b = column[COLUMN_NEXT], *restrict c = column[COLUMN_FIRST];
+  uint32_t *restrict parent = column[COLUMN_LAST];
   for (uint32_t k = 1; k <= count; k++) {
     const uint32_t old = order[k];
-    to_x[k] = mapped(map, rows, from_x[old]);
-    to_y[k] = mapped(map, rows, from_y[old]);
+    a[k] = mapped(map, rows, from_a[old]);
+    b[k] = mapped(map, rows, from_b[old]);
+    c[k] = mapped(map, rows, from_c[old]);
+    parent[k] = map[from_parent[old]]; /* the walk has been there */
   }
-  copy_back(s, x, to_x);
-  copy_back(s, y, to_y);
+  copy_back(s, COLUMN_A, a);
+  copy_back(s, COLUMN_B, b);
+  copy_back(s, COLUMN_C, c);
+  copy_back(s, COLUMN_PARENT, parent);
 }
 
 /* A first child stands right behind its parent. */
@@ -154,28 +159,27 @@ link_anew(const sealer *s)
   prev[0] = next[0] = 0;
 }
 
-/* A side column: few rows have something in it. */
+/* A side column: few rows have something in it.  That is taken out, and put back where its rows are now. */
 static bool
 move_side(const sealer *s, table_column column)
 {
   vyre_module *module = s->module;
-  uint32_t *cells = module->column[column], *moved = module->column[COLUMN_PREV];
-  const uint32_t held = module->side[column], end = s->rows < held ? s->rows : held;
-  uint32_t last = 0;
-  uint32_t row = table_next_cell(cells, 0, end);
-  if (row == end)
-    return true;
-  memset(moved, 0, (s->count + 1) * sizeof(*moved));
-  for (; row < end; row = table_next_cell(cells, row + 1, end)) {
-    const uint32_t to = s->map[row]; /* 0: it is dropped */
-    moved[to] = cells[row];
-    last = to > last ? to : last;
+  uint32_t *cells = module->column[column], *to = module->column[COLUMN_PREV], *values = module->column[COLUMN_NEXT];
+  const uint32_t held = module->side[column];
+  uint32_t count = 0, last = 0;
+  for (uint32_t row = table_next_cell(cells, 0, held); row < held; row = table_next_cell(cells, row + 1, held)) {
+    to[count] = s->map[row]; /* 0: it is dropped */
+    values[count] = cells[row];
+    cells[row] = 0;
+    last = to[count] > last ? to[count] : last;
+    count++;
   }
   if (held <= last && !table_grow_side(module, column, last)) /* a row may move up beyond what the column holds */
     return false;
-  memcpy(cells + 1, moved + 1, last * sizeof(*cells));
-  if (end > last + 1)
-    memset(cells + last + 1, 0, (end - last - 1) * sizeof(*cells));
+  for (uint32_t i = 0; i < count; i++)
+    if (to[i])
+      cells[to[i]] = values[i];
+  module->side[column] = last ? last + 1 : 0;
   return true;
 }
 
@@ -196,8 +200,7 @@ renumber(sealer *s)
     if (!move_side(s, (table_column)column))
       return no_memory(module);
   gather_contents(s);
-  gather_rows(s, COLUMN_A, COLUMN_B);
-  gather_rows(s, COLUMN_C, COLUMN_PARENT);
+  gather_rows(s);
   link_anew(s);
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;

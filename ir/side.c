@@ -64,7 +64,7 @@ vyre_row_name(const vyre_module *module, vyre_row row)
 static const uint32_t *
 side_column(const vyre_module *module, table_column column, uint32_t *out_rows)
 {
-  *out_rows = module->side[column] < module->view.rows ? module->side[column] : module->view.rows;
+  *out_rows = module->side[column];
   return module->column[column];
 }
 

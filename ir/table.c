@@ -1,7 +1,8 @@
 /* Memory of a module: columns that grow in place, arrays, hash sets; creating, clearing, destroying and copying a module.
  *
- * Columns grow their committed part by a factor, so a row costs no call in the long run and an address never changes.  What fails once fails
- * for good (until vyre_module_clear): capacity is set to the rows there are, so that making a row asks nothing more than it must.
+ * Columns grow their committed part by a factor, so a row costs no call in the long run and an address never changes.  What fails
+ * once fails for good (until vyre_module_clear): capacity is set to the rows there are, so that making a row asks nothing more than
+ * it must.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -88,14 +89,13 @@ table_grow_side(vyre_module *module, table_column column, uint32_t row)
   if (module->failed || row >= module->view.rows)
     return false;
   size_t bytes = module->committed[column];
-  do
+  while (bytes == 0 || rows_in(module, bytes) <= row)
     bytes = next_size(module, bytes);
-  while (rows_in(module, bytes) <= row);
   if (!commit_column(module, column, bytes)) {
     table_fail(module);
     return false;
   }
-  module->side[column] = rows_in(module, bytes);
+  module->side[column] = row + 1;
   return true;
 }
 
@@ -290,9 +290,9 @@ vyre_module_clear(vyre_module *module)
   module->type_count = 0;
   module->member_count = 0;
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++) {
-    uint32_t rows = module->view.rows < module->side[column] ? module->view.rows : module->side[column];
-    if (rows)
-      memset(module->column[column], 0, rows * sizeof(uint32_t));
+    if (module->side[column])
+      memset(module->column[column], 0, module->side[column] * sizeof(uint32_t));
+    module->side[column] = 0;
   }
   for (uint32_t column = 0; column < COLUMN_SIDE; column++)
     module->column[column][0] = 0;
@@ -345,12 +345,9 @@ copy_module(const vyre_module *from, vyre_module *to)
       return false;
   to->view.rows = from->view.rows;
   for (uint32_t column = 0; column < COLUMN_ANALYSIS; column++) {
-    uint32_t rows = from->view.rows;
-    if (column >= COLUMN_SIDE) {
-      rows = rows < from->side[column] ? rows : from->side[column];
-      if (rows && to->side[column] < rows && !table_grow_side(to, (table_column)column, rows - 1))
-        return false;
-    }
+    const uint32_t rows = column < COLUMN_SIDE ? from->view.rows : from->side[column];
+    if (column >= COLUMN_SIDE && rows && !table_grow_side(to, (table_column)column, rows - 1))
+      return false;
     if (rows)
       memcpy(to->column[column], from->column[column], rows * sizeof(uint32_t));
   }

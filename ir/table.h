@@ -92,7 +92,7 @@ struct vyre_module {
   vyre_view view; /* ORDER: first, so that a view is its module */
   uint32_t *column[COLUMN__COUNT];
   uint32_t capacity;            /* rows that the committed part of every column of the view can hold */
-  uint32_t side[COLUMN__COUNT]; /* the same for each side column; of an analysis: rows that are perhaps not zero */
+  uint32_t side[COLUMN__COUNT]; /* of a side column, or an analysis: one more than the last row that is perhaps not zero */
   uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
   size_t committed[COLUMN__COUNT];
   uint32_t max_rows;
@@ -146,9 +146,9 @@ struct vyre_module {
 
 /* From here on every builder call does nothing. */
 void table_fail(vyre_module *module);
-bool table_grow(vyre_module *module); /* room for one more row */
-bool table_grow_side(vyre_module *module, table_column column, uint32_t row);
-bool table_grow_analysis(vyre_module *module, table_column column); /* room for as many rows as the table has */
+bool table_grow(vyre_module *module);                                         /* room for one more row */
+bool table_grow_side(vyre_module *module, table_column column, uint32_t row); /* so that it has that row */
+bool table_grow_analysis(vyre_module *module, table_column column);           /* room for as many rows as the table has */
 /* Room for `count` elements of `size` bytes at *array; *array, *capacity are changed.  False: failed. */
 bool table_array_grow(vyre_module *module, void *array, uint32_t *capacity, uint64_t count, size_t size);
 void table_array_free(vyre_module *module, void *array, uint32_t *capacity, size_t size);
@@ -320,8 +320,13 @@ table_next_cell(const uint32_t *cells, uint32_t row, uint32_t rows)
 static inline void
 table_set_side(vyre_module *module, table_column column, uint32_t row, uint32_t value)
 {
-  if (row < module->side[column] || (value && table_grow_side(module, column, row)))
-    module->column[column][row] = value;
+  if (row >= module->side[column]) {
+    const size_t bytes = TABLE_STAGGER + ((size_t)row + 1) * sizeof(uint32_t);
+    if (!value || (module->committed[column] < bytes && !table_grow_side(module, column, row)))
+      return;
+    module->side[column] = row + 1;
+  }
+  module->column[column][row] = value;
 }
 
 #endif
