@@ -61,8 +61,10 @@ static uint32_t
 better_operand(changer *c, uint32_t row, uint32_t operand)
 {
   const uint32_t value = operand < c->s->f->rows ? c->s->value[operand] : 0;
+  if (value == 0 || value == operand)
+    return operand;
   const solve_literal *l = solve_literal_of(c->s, value);
-  if (value == 0 || value == operand || flow_op(c->s->f, operand) == VYRE_OP_const || flow_op(c->s->f, operand) == VYRE_OP_var)
+  if (flow_op(c->s->f, operand) == VYRE_OP_const || flow_op(c->s->f, operand) == VYRE_OP_var)
     return operand; /* a var's value is what it has at the start, but its row names it */
   if (l) {
     const uint32_t constant = constant_of(c, value, l);

@@ -182,7 +182,7 @@ static void
 look_up(walk *w, uint32_t row)
 {
   fact compare;
-  if (w->v->op_infos[VYRE_ROW_OP(w->v->op[row])].rule != VYRE_RULE_BOOL || !read_compare(w, row, &compare))
+  if (w->v->op_infos[VYRE_ROW_OP(w->v->op[row])].rule != VYRE_RULE_BOOL || w->facts.count == 1 || !read_compare(w, row, &compare))
     return;
   uint32_t possible = all_outcomes(compare.domain), seen = 0;
   for (uint32_t i = w->fact_of[compare.a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)
@@ -317,10 +317,9 @@ replace_operands(walk *w, uint32_t row)
 {
   const uint32_t operands[3] = {w->v->a[row], w->v->b[row], w->v->c[row]};
   for (uint32_t i = 0; i < 3; i++) {
-    const uint32_t index = VYRE_ROW_OP(w->v->op[operands[i]]) == VYRE_OP_const ? 0 : w->literal_of[operands[i]];
-    literal *l = FLOW_AT(literal, w->literals, index);
-    if (index == 0)
+    if (w->literal_of[operands[i]] == 0)
       continue;
+    literal *l = FLOW_AT(literal, w->literals, w->literal_of[operands[i]]);
     if (l->constant == 0)
       l->constant = w->f.ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
     if (l->constant == 0)

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-enum { WAITS = 128, VISITED = 64, CHANGES = 7, MOST_CHANGES = 4 };
+/* Bits of a node's state; in the lowest, how often it changed. */
+enum { WAITS = 128, VISITED = 64, MOVES = 32, CHANGES = 7, MOST_CHANGES = 4 };
 
 /* ---- literals ------------------------------------------------------------------------------------------------------------ */
 
@@ -231,29 +232,21 @@ copy_value(solution *s, uint32_t row)
 static uint32_t
 row_value(solution *s, uint32_t row)
 {
-  const vyre_view *v = s->f->v;
-  const uint32_t word = v->op[row];
-  const vyre_type type = VYRE_ROW_TYPE(word);
-  const bool alone = (VYRE_ROW_FLAGS(word) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0;
-  switch (VYRE_ROW_OP(word)) {
-  case VYRE_OP_const:
-    return splat(s, type, vyre_row_imm(v, row));
-  case VYRE_OP_var:
-    return VYRE_TYPE_KIND(type) <= VYRE_F64 ? splat(s, type, 0) : row;
+  switch (flow_op(s->f, row)) {
   case VYRE_OP_set:
-    return s->value[v->b[row]];
+    return s->value[s->f->v->b[row]];
   case VYRE_OP_load:
-    if (!alone && known_load(s, row)->is_literal)
-      return splat(s, type, known_load(s, row)->bits);
-    return alone ? row : copy_value(s, row);
+    if (known_load(s, row)->is_literal)
+      return splat(s, VYRE_ROW_TYPE(s->f->v->op[row]), known_load(s, row)->bits);
+    return copy_value(s, row);
   case VYRE_OP_get:
   case VYRE_OP_part:
   case VYRE_OP_select:
   case VYRE_OP_lane:
   case VYRE_OP_join:
-    return alone ? row : copy_value(s, row);
+    return copy_value(s, row);
   default:
-    return !alone && v->op_infos[VYRE_ROW_OP(word)].fold == VYRE_FOLD_EXACT ? folded(s, row) : row;
+    return folded(s, row);
   }
 }
 
@@ -290,7 +283,6 @@ update(solution *s, uint32_t node)
 {
   const bool is_row = node < s->f->rows;
   uint32_t value = is_row ? row_value(s, node) : phi_value(s, node);
-  s->state[node] |= VISITED;
   if (value == s->value[node] || s->value[node] == node)
     return;
   if ((s->state[node] & CHANGES) >= MOST_CHANGES)
@@ -298,7 +290,7 @@ update(solution *s, uint32_t node)
   s->state[node]++;
   s->value[node] = value;
   for (uint32_t i = s->users[node]; i < s->users[node + 1]; i++)
-    if (s->state[s->user[i]] & VISITED)
+    if (s->user[i] >= s->f->rows || (s->state[s->user[i]] & VISITED) != 0)
       wait_for(s, s->user[i]);
 }
 
@@ -399,7 +391,9 @@ visit_block(solution *s, uint32_t block)
 {
   const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
   for (uint32_t row = b->begin; row; row = s->f->v->next[row]) {
-    update(s, row);
+    if (s->state[row] & MOVES)
+      update(s, row);
+    s->state[row] |= VISITED;
     if (row == b->decides)
       break;
   }
@@ -413,7 +407,8 @@ visit_node(solution *s, uint32_t node)
   const uint32_t block = node < s->f->rows ? s->f->block[node] : flow_phi_of(s->f, node)->block;
   if (!FLOW_AT(flow_block, s->f->blocks, block)->reached)
     return;
-  update(s, node);
+  if (s->state[node] & MOVES)
+    update(s, node);
   if (node >= s->f->rows || (vyre_op_flags_of(s->f->v, node) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) == 0)
     return;
   leave_block(s, block);
@@ -422,6 +417,59 @@ visit_node(solution *s, uint32_t node)
 }
 
 /* ---- setting up ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether the row's value may turn out to be another's, or a literal: what sees a variable or memory, what is made of such, or of
+ * literals. */
+static bool
+may_move(const solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t op = flow_op(s->f, row), a = v->a[row], b = v->b[row], c = v->c[row];
+  const bool moves = ((s->state[a] | s->state[b] | s->state[c]) & MOVES) != 0;
+  if (op == VYRE_OP_set)
+    return (s->state[b] & MOVES) != 0;
+  if (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE))
+    return false;
+  switch (op) {
+  case VYRE_OP_get:
+    return true;
+  case VYRE_OP_load:
+    return s->loads->of[row] != 0;
+  case VYRE_OP_part:
+    return part_of(s->f, row) != 0;
+  case VYRE_OP_select:
+    return moves || b == c || flow_op(s->f, a) == VYRE_OP_const;
+  case VYRE_OP_lane:
+    return moves || flow_op(s->f, a) == VYRE_OP_const || flow_op(s->f, a) == VYRE_OP_join || flow_op(s->f, a) == VYRE_OP_splat;
+  case VYRE_OP_join:
+    return moves || flow_op(s->f, a) == VYRE_OP_const || whole_of(s->f, row) != 0;
+  default:
+    return v->op_infos[op].fold == VYRE_FOLD_EXACT && (moves || flow_op(s->f, a) == VYRE_OP_const);
+  }
+}
+
+/* Values that are known beforehand, and stay. */
+static void
+settle(solution *s)
+{
+  const flow *f = s->f;
+  for (uint32_t row = 1; row < f->rows; row++) /* those of new literals stand behind all others */
+    if (flow_op(f, row) == VYRE_OP_const)
+      s->value[row] = splat(s, VYRE_ROW_TYPE(f->v->op[row]), vyre_row_imm(f->v, row));
+  for (uint32_t row = 1; row < f->rows; row++) {
+    const vyre_type type = VYRE_ROW_TYPE(f->v->op[row]);
+    if (flow_op(f, row) == VYRE_OP_const)
+      continue;
+    if (may_move(s, row))
+      s->state[row] = MOVES;
+    else if (flow_op(f, row) == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64)
+      s->value[row] = splat(s, type, 0); /* what it has at the start */
+    else
+      s->value[row] = flow_op(f, row) == VYRE_OP_set ? s->value[f->v->b[row]] : row;
+  }
+  for (uint32_t phi = f->rows; phi < s->literals; phi++)
+    s->state[phi] = MOVES;
+}
 
 /* What a row's value depends on: its operands; of a get what it sees, of a load what was stored, of a part that part. */
 static void
@@ -443,14 +491,18 @@ note_users(solution *s, uint32_t *cursor)
     uint32_t of[4];
     needs(s, row, of);
     for (uint32_t i = 0; i < 4; i++)
-      if (of[i] && cursor)
+      if (!(s->state[of[i]] & MOVES))
+        continue;
+      else if (cursor)
         s->user[cursor[of[i]]++] = row;
-      else if (of[i])
+      else
         s->users[of[i] + 1]++;
   }
   for (uint32_t phi = 1; phi < s->f->phis.count; phi++)
     for (uint32_t i = FLOW_AT(flow_phi, s->f->phis, phi)->source; i; i = FLOW_AT(flow_source, s->f->sources, i)->next) {
       const uint32_t of = FLOW_AT(flow_source, s->f->sources, i)->node;
+      if (!(s->state[of] & MOVES))
+        continue;
       if (cursor)
         s->user[cursor[of]++] = s->f->rows + phi;
       else
@@ -473,6 +525,7 @@ take_memory(solution *s)
   if (!cursor || !s->value || !s->users || !s->state || !s->waiting || !s->fresh || !flow_append(s->f, &s->literal) ||
       !grow_slots(s))
     return false;
+  settle(s);
   note_users(s, NULL);
   for (uint32_t node = 0; node < nodes; node++)
     cursor[node] = s->users[node + 1] += s->users[node];
@@ -493,11 +546,6 @@ solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
   s->literal.size = sizeof(solve_literal);
   if (!take_memory(s))
     return f->ctx->host->out_of_memory(f->ctx);
-  for (uint32_t row = 1; row < f->rows; row++)
-    if (flow_op(f, row) == VYRE_OP_const)
-      s->value[row] = row_value(s, row);
-    else if (vyre_op_flags_of(v, row) & VYRE_OP_REGION)
-      s->value[row] = row; /* the index of a `for` */
   for (uint32_t program = v->first[0]; program; program = v->next[program]) {
     FLOW_AT(flow_block, f->blocks, f->block[program])->reached = 1;
     s->fresh[s->fresh_count++] = f->block[program];
