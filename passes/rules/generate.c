@@ -7,17 +7,41 @@
  * Exit code 1 for an error, which is told with file, line and column.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rules_table.h"
 
+/* All memory, until the program ends. */
+typedef struct block {
+  struct block *next;
+  max_align_t memory[];
+} block;
+
+static block *blocks;
+
 static void *
 take(void *user, size_t bytes)
 {
+  block *fresh = calloc(1, sizeof *fresh + bytes);
   (void)user;
-  return calloc(1, bytes); /* until the program ends */
+  if (!fresh)
+    return NULL;
+  fresh->next = blocks;
+  blocks = fresh;
+  return fresh->memory;
+}
+
+static void
+free_blocks(void)
+{
+  while (blocks) {
+    block *next = blocks->next;
+    free(blocks);
+    blocks = next;
+  }
 }
 
 static const rules_memory memory = {take, NULL};
@@ -33,7 +57,7 @@ static char *
 read_file(const char *path, size_t *out_length)
 {
   FILE *from = fopen(path, "rb");
-  char *text = calloc(1, RULES_TEXT + 1);
+  char *text = take(NULL, RULES_TEXT + 1);
   if (!from || !text) {
     fprintf(stderr, "%s: cannot be read\n", path);
     exit(1);
@@ -136,8 +160,9 @@ main(int argc, char **argv)
     fprintf(stderr, "usage: vyre-rules table pm|expand FILE... | page FILE... | check FILE...\n");
     return 2;
   }
-  uint32_t *firsts = calloc((size_t)files + 1, sizeof *firsts);
-  char **texts = calloc((size_t)files, sizeof *texts);
+  uint32_t *firsts = take(NULL, ((size_t)files + 1) * sizeof *firsts);
+  char **texts = take(NULL, (size_t)files * sizeof *texts);
+  atexit(free_blocks);
   if (!firsts || !texts)
     return 1;
   for (int f = 0; f < files; f++) {
