@@ -155,7 +155,7 @@ class Tree:
             return None, log
 
     def build(self, test):
-        targets = ["vyre-passmgr", "vyre-run", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
+        targets = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
         targets.append("vyre_glsl_plugin")  # opened at run time: a test that needs it need not be linked with it
         return self.run(["ninja", "-C", "b", *targets], 1200)
 

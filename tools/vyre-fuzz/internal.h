@@ -26,6 +26,7 @@ typedef struct generator {
   bool in_loop, in_continuing;
   vyre_row block; /* innermost block or switch to leave; 0: none */
   uint32_t stored;
+  uint32_t twist; /* so many values on, one is another; 0: none */
 } generator;
 
 #define U32   VYRE_TYPE(VYRE_U32, 1)

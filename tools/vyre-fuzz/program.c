@@ -74,7 +74,7 @@ hint(generator *g, vyre_row control, bool is_loop)
   vyre_row_set_hints(g->m, control, (is_loop ? loops : selections)[control.id % 4], literals);
 }
 
-/* Now and then with the same rows in both arms. */
+/* Now and then with the same rows in both arms, or the same but for one value. */
 static void
 build_if(generator *g)
 {
@@ -84,11 +84,14 @@ build_if(generator *g)
   hint(g, control, false);
   inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 4));
   maybe_jump(g);
-  if (below(g, 8) == 0) {
+  if (below(g, 4) == 0) {
+    const uint32_t other = below(g, 2) ? 1 + below(g, 8) : 0;
     g->random = random;
     g->stored = stored;
     g->budget = budget;
+    g->twist = other;
     inside(g, vyre_region_of(g->m, control, 1), 1 + below(g, 4));
+    g->twist = 0;
     maybe_jump(g);
   } else if (below(g, 2)) {
     inside(g, vyre_region_of(g->m, control, 1), 1 + below(g, 3));
@@ -162,6 +165,27 @@ build_for(generator *g)
 }
 
 /* Counts in a variable of its own, so that it ends. */
+/* Ends in its body. */
+static void
+build_open_loop(generator *g)
+{
+  const vyre_row counter = vyre_build_var(&g->b, U32);
+  const bool in_loop = g->in_loop;
+  vyre_build_set(&g->b, counter, vyre_build_const(&g->b, U32, 0));
+  const vyre_row control = vyre_build_loop(&g->b);
+  hint(g, control, true);
+  const vyre_row next = vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, counter), 1);
+  vyre_build_set(&g->b, counter, next);
+  const vyre_row leaves = vyre_build_if(&g->b, vyre_build_imm(&g->b, VYRE_OP_uge, next, 1 + below(g, 4)));
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, leaves, 0));
+  vyre_build_jump(&g->b, VYRE_OP_break, VYRE_NONE);
+  g->in_loop = true;
+  inside(g, vyre_region_of(g->m, control, 0), 1 + below(g, 5));
+  maybe_jump(g);
+  g->in_loop = in_loop;
+  vyre_builder_leave(&g->b, control);
+}
+
 static void
 build_loop(generator *g)
 {
@@ -191,10 +215,14 @@ build_loop(generator *g)
 static void
 build_switch(generator *g)
 {
-  vyre_row selector = vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 3), labels[4], tuple, control, cases[3], block = g->block;
+  vyre_kind kind = VYRE_U32;
+  if (below(g, 3) == 0)
+    class_kind(g, VYRE_CLASS_INT, &kind);
+  const vyre_type type = VYRE_TYPE(kind, 1);
+  vyre_row selector = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), 3), labels[4], tuple, control, cases[3], block = g->block;
   uint32_t n = 1 + below(g, 3);
   for (uint32_t i = 0; i < 4; i++)
-    labels[i] = vyre_build_const(&g->b, U32, i);
+    labels[i] = vyre_build_const(&g->b, type, i);
   tuple = vyre_build_tuple(&g->b, labels + 2, 2);
   control = vyre_build_switch(&g->b, selector);
   hint(g, control, false);
@@ -233,33 +261,115 @@ build_trap(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* What would be undefined without the condition around it. */
+/* In a loop, or in a block or switch. */
 static void
-build_guarded(generator *g)
+build_any_jump(generator *g)
 {
-  const vyre_row right = value(g, U32);
-  const bool divides = below(g, 2);
-  vyre_row control = vyre_build_if(&g->b, divides ? vyre_build_imm(&g->b, VYRE_OP_ne, right, 0)
-                                                  : vyre_build_imm(&g->b, VYRE_OP_ult, right, RANDOM_IN));
-  const uint32_t mark = g->count;
-  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+  if (g->block.id && (!g->in_loop || below(g, 2)))
+    vyre_build_jump(&g->b, VYRE_OP_leave, g->block);
+  else
+    vyre_build_jump(&g->b, below(g, 2) ? VYRE_OP_break : VYRE_OP_continue, VYRE_NONE);
+}
+
+/* A division by it, or an access with it as index. */
+static void
+build_partial(generator *g, vyre_row right, bool divides)
+{
   if (divides)
     keep(g, vyre_build_binary(&g->b, below(g, 2) ? VYRE_OP_udiv : VYRE_OP_umod, value(g, U32), right));
   else
     keep(g, vyre_build_load(&g->b, vyre_build_at(&g->b, g->in, right), 0));
   store_out(g, g->pool[g->count - 1]);
-  statements(g, below(g, 2));
+}
+
+/* What would be undefined without a condition, a loop, or a jump: each lets nothing wrong come there. */
+static void
+build_guarded(generator *g)
+{
+  const uint32_t how = below(g, 3), mark = g->count;
+  const bool divides = how != 1 && below(g, 4) == 0;
+  const vyre_row right = how == 1 ? vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 3) : value(g, U32);
+  vyre_row control;
+  if (how == 1) {
+    control = vyre_build_for(&g->b, vyre_build_const(&g->b, U32, 0), right, vyre_build_const(&g->b, U32, 1));
+    build_partial(g, vyre_build_imm(&g->b, VYRE_OP_sub, right, 1), false);
+    vyre_builder_leave(&g->b, control);
+  } else if (how == 2 && (g->in_loop || g->block.id)) {
+    control = vyre_build_if(&g->b, divides ? vyre_build_imm(&g->b, VYRE_OP_eq, right, 0)
+                                           : vyre_build_imm(&g->b, VYRE_OP_uge, right, RANDOM_IN));
+    vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+    build_any_jump(g);
+    vyre_builder_leave(&g->b, control);
+    build_partial(g, right, divides);
+  } else {
+    control = vyre_build_if(&g->b, divides ? vyre_build_imm(&g->b, VYRE_OP_ne, right, 0)
+                                           : vyre_build_imm(&g->b, VYRE_OP_ult, right, RANDOM_IN));
+    vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+    build_partial(g, right, divides);
+    statements(g, below(g, 2));
+    vyre_builder_leave(&g->b, control);
+  }
   g->count = mark;
+}
+
+static vyre_row
+build_short_for(generator *g)
+{
+  return vyre_build_for(&g->b, vyre_build_const(&g->b, U32, 0), vyre_build_const(&g->b, U32, 2 + below(g, 2)),
+                        vyre_build_const(&g->b, U32, 1));
+}
+
+/* if index >= RANDOM_IN { jump } */
+static void
+build_way_out(generator *g, vyre_row index, vyre_opcode jump, vyre_row target)
+{
+  const vyre_row control = vyre_build_if(&g->b, vyre_build_imm(&g->b, VYRE_OP_uge, index, RANDOM_IN));
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+  vyre_build_jump(&g->b, jump, target);
   vyre_builder_leave(&g->b, control);
+}
+
+/* Two loops that surely run, and an access that does only where nothing jumped in front of it: out of the inner loop, of both, of
+ * the block around them, of the program. */
+static void
+build_guarded_nest(generator *g)
+{
+  const uint32_t how = below(g, 4), mark = g->count;
+  const vyre_row index = value(g, U32), block = vyre_build_block(&g->b), outer = build_short_for(g);
+  if (how == 0)
+    build_way_out(g, index, below(g, 2) ? VYRE_OP_break : VYRE_OP_continue, VYRE_NONE);
+  const vyre_row inner = build_short_for(g);
+  if (how == 1)
+    build_way_out(g, index, VYRE_OP_leave, block);
+  else if (how == 2 && !g->in_continuing)
+    build_way_out(g, index, VYRE_OP_return, VYRE_NONE);
+  else if (how > 0)
+    build_way_out(g, index, VYRE_OP_break, VYRE_NONE);
+  const bool behind = (how == 1 || (how == 2 && !g->in_continuing)) && below(g, 2);
+  if (!behind)
+    build_partial(g, index, false);
+  vyre_builder_leave(&g->b, inner);
+  if (behind)
+    build_partial(g, index, false);
+  vyre_builder_leave(&g->b, outer);
+  vyre_builder_leave(&g->b, block);
+  g->count = mark;
 }
 
 static void
 control(generator *g)
 {
   g->depth++;
-  switch (below(g, g->wide ? 9 : 8)) {
+  switch (below(g, g->wide ? 12 : 8)) {
   case 8:
+  case 9:
     build_guarded(g);
+    break;
+  case 11:
+    build_guarded_nest(g);
+    break;
+  case 10:
+    build_open_loop(g);
     break;
   case 0:
     build_for(g);
@@ -301,9 +411,9 @@ statements(generator *g, uint32_t count)
   for (uint32_t i = 0; i < count && g->budget; i++) {
     uint32_t what = below(g, 20);
     g->budget--;
-    if (what < 2 && g->depth < 4)
+    if (what < (g->wide ? 4u : 2u) && g->depth < 4)
       control(g);
-    else if (what == 2 && g->wide && below(g, 4) == 0)
+    else if (what == 4 && g->wide && below(g, 4) == 0)
       meet_or_trap(g);
     else if (what < 6)
       variable(g);

@@ -155,6 +155,8 @@ vyre_row
 value(generator *g, vyre_type type)
 {
   uint32_t start, same = 0;
+  if (g->twist && --g->twist == 0)
+    return vyre_build_const(&g->b, type, 1);
   if (below(g, 10) < 3 || g->count == 0)
     return constant(g, type);
   start = below(g, g->count);
