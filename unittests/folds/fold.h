@@ -44,8 +44,8 @@ typedef struct fold_list {
 typedef bool (*fold_eval)(uint32_t op_word, uint32_t imm, uint32_t imm_hi, const vyre_eval_operand operands[3],
                           vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined);
 
-/* Cases: fold_lanes those of fold_terms.def on operands of one kind, fold_convert conversions, fold_moves what moves lanes and bits
- * or packs. */
+/* Cases: fold_lanes those of terms.def (tools/smt) on operands of one kind, fold_convert conversions, fold_moves what moves lanes
+ * and bits or packs. */
 void fold_lanes(fold_list *list, uint32_t bits_low, uint32_t bits_high, bool floats);
 void fold_convert(fold_list *list);
 void fold_moves(fold_list *list);
@@ -55,16 +55,11 @@ void fold_list_free(fold_list *list);
 FILE *fold_begin(fold_list *list, vyre_opcode op, vyre_kind kind, vyre_type type, uint32_t parts, vyre_type part_type,
                  const fold_operand operands[3], bool raw);
 void fold_end(fold_list *list, FILE *terms);
-/* A term with its $ letters replaced, for a kind. */
-void fold_term(FILE *to, vyre_kind kind, const char *term);
 /* The head of a definition, to the result's sort: "(define-fun r0 ((x Float32) ...) Float32 ". */
 void fold_head(FILE *to, const fold_case *c, uint32_t output);
 void fold_head_undefined(FILE *to, const fold_case *c);
 /* What x1 or z is called: the n-th lane of operand k. */
 const char *fold_name(uint32_t k, uint32_t n, char out[8]);
-void fold_sort(FILE *to, vyre_kind kind, bool raw);
-/* Constants and helpers that terms over the kind use. */
-void fold_prelude(FILE *to, vyre_kind kind, bool raw);
 
 /* Points of a case: all of them where its operands have 16 bits and are of 8, else edges and so many random ones.  Owned by the
  * caller. */
@@ -83,8 +78,6 @@ typedef struct fold_counts {
 bool fold_check(const fold_list *list, fold_eval eval, uint32_t random, FILE *report, fold_counts *out);
 /* The question of one case: points and what vyre_eval says of them; named: with k. */
 void fold_write(FILE *to, const fold_case *c, fold_eval eval, const uint64_t *points, uint32_t count, bool named);
-/* Sends the text to z3, gives its answer (owned), or NULL with a report. */
-char *fold_ask(void (*write)(FILE *to, void *context), void *context, FILE *report);
 /* Laws over the op table and fold_laws.def, by z3 on the terms: how many are not as they should be. */
 bool fold_laws(FILE *report, fold_counts *out);
 /* Ops that fold EXACT and have no case for a kind they take. */

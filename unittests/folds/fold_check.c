@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
 
+#include "smt/smt.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -129,7 +131,7 @@ write_value(FILE *to, const fold_case *c, vyre_kind kind, char letter, uint32_t 
 {
   const bool is_float = vyre_kind_is_float(kind) && !c->raw;
   if (is_float)
-    fold_term(to, kind, " ((_ to_fp $E $S)");
+    smt_term(to, kind, " ((_ to_fp $E $S)", "");
   fprintf(to, " %c%u", letter, n);
   if (is_float)
     fputc(')', to);
@@ -140,7 +142,7 @@ write_parameters(FILE *to, const vyre_kind *kinds, uint32_t count, char letter)
 {
   for (uint32_t i = 0; i < count; i++) {
     fprintf(to, " (%c%u ", letter, i);
-    fold_sort(to, kinds[i], true);
+    smt_sort(to, kinds[i], true);
     fputc(')', to);
   }
 }
@@ -191,47 +193,6 @@ fold_write(FILE *to, const fold_case *c, fold_eval eval, const uint64_t *points,
     fputs(!asks_undefined ? ")\n" : undefined ? " true)\n" : " false)\n", to);
   }
   fputs("))\n(check-sat)\n", to);
-}
-
-char *
-fold_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
-{
-  const char *z3 = getenv("Z3");
-  char path[] = "/tmp/vyre-folds-XXXXXX", command[512];
-  const int file = mkstemp(path);
-  if (file < 0) {
-    fprintf(report, "%s: cannot be made\n", path);
-    return NULL;
-  }
-  snprintf(command, sizeof command, "'%s' -smt2 -in >%s", z3 ? z3 : "z3", path);
-  signal(SIGPIPE, SIG_IGN); /* a z3 that ends early is known by its answer */
-  FILE *pipe = popen(command, "w");
-  int status = -1;
-  if (pipe) {
-    write(pipe, context);
-    status = pclose(pipe);
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) >= 126) {
-    fprintf(report, "z3 does not run (%s)\nFix: install it (scripts/install-packages.sh tests)\n", z3 ? z3 : "z3");
-    close(file);
-    unlink(path);
-    return NULL;
-  }
-  FILE *answer = fdopen(file, "r");
-  size_t length = 0, room = 1 << 16;
-  char *text = malloc(room);
-  for (size_t got; text && answer && (got = fread(text + length, 1, room - length - 1, answer)) > 0;) {
-    length += got;
-    if (length + 1 == room)
-      text = realloc(text, room *= 2);
-  }
-  if (!text)
-    abort();
-  text[length] = 0;
-  if (answer)
-    fclose(answer);
-  unlink(path);
-  return text;
 }
 
 typedef struct question {
@@ -293,7 +254,7 @@ write_one(FILE *to, void *context)
     for (uint32_t i = 0; i < c->inputs; i++) {
       const bool is_float = vyre_kind_is_float(c->in[i]) && !c->raw;
       if (is_float)
-        fold_term(to, c->in[i], " ((_ to_fp $E $S)");
+        smt_term(to, c->in[i], " ((_ to_fp $E $S)", "");
       write_bits(to, c->in[i], q->point[i]);
       if (is_float)
         fputc(')', to);
@@ -308,7 +269,7 @@ report_wrong(question *q, uint32_t index)
   const fold_case *c = &q->list->cases[index];
   q->only = index;
   q->point = NULL;
-  char *answer = fold_ask(write_one, q, q->report);
+  char *answer = smt_ask(write_one, q, q->report);
   const char *k = answer ? strstr(answer, "(k #x") : NULL;
   uint32_t count;
   uint64_t *points = fold_points(c, q->random, &count);
@@ -324,7 +285,7 @@ report_wrong(question *q, uint32_t index)
     for (uint32_t i = 0; i < c->outputs; i++)
       write_bits(q->report, c->out[i], out[i]);
     free(answer);
-    answer = fold_ask(write_one, q, q->report);
+    answer = smt_ask(write_one, q, q->report);
     for (char *at = answer; at && *at; at++)
       *at = *at == '\n' ? ' ' : *at;
     fprintf(q->report, "%s, the term %s\n", undefined ? ", undefined" : ", defined", answer ? answer : "?");
@@ -340,7 +301,7 @@ fold_check(const fold_list *list, fold_eval eval, uint32_t random, FILE *report,
 {
   question q = {.list = list, .eval = eval, .random = random, .report = report, .counts = out};
   *out = (fold_counts){.cases = list->count};
-  char *answer = fold_ask(write_all, &q, report);
+  char *answer = smt_ask(write_all, &q, report);
   if (!answer)
     return false;
   const char *at = answer;

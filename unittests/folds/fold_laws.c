@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
 
+#include "smt/smt.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +87,7 @@ write_side(FILE *to, vyre_kind kind, const char *side)
       at++;
     } else if (*at == '$') {
       const char letter[3] = {'$', at[1], 0};
-      fold_term(to, kind, letter);
+      smt_term(to, kind, letter, "");
       at++;
     } else {
       fputc(*at, to);
@@ -102,7 +104,7 @@ write_claims(FILE *to, void *context)
     fprintf(to, "; %s\n%s", it->c->name, it->c->terms);
     for (char name = 'x'; name <= 'z'; name++) {
       fprintf(to, "(declare-const %c ", name);
-      fold_sort(to, it->c->in[0], false);
+      smt_sort(to, it->c->in[0], false);
       fputs(")\n", to);
     }
     fputs("(assert (distinct ", to);
@@ -124,7 +126,7 @@ fold_laws(FILE *report, fold_counts *out)
   fold_lanes(&list, 16, 64, true);
   collect(&list, all);
   *out = (fold_counts){.cases = all->count};
-  char *answer = fold_ask(write_claims, all, report);
+  char *answer = smt_ask(write_claims, all, report);
   const char *at = answer;
   for (uint32_t i = 0; answer && i < all->count; i++) {
     const claim *it = &all->list[i];

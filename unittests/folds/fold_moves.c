@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"
 
+#include "smt/smt.h"
+
 #include <string.h>
 
 #define U32         VYRE_TYPE(VYRE_U32, 1)
@@ -202,7 +204,7 @@ unpack(fold_list *list, vyre_opcode op, uint32_t bits, bool is_signed)
   const uint32_t lanes = 32 / bits;
   const fold_operand operands[3] = {VALUE(U32)};
   FILE *to = fold_begin(list, op, VYRE_U32, VYRE_TYPE(VYRE_F32, lanes), 0, 0, operands, false);
-  fold_prelude(to, VYRE_F32, false);
+  smt_prelude(to, VYRE_F32, false, "");
   for (uint32_t i = 0; i < lanes; i++) {
     char text[256], field[32];
     snprintf(field, sizeof field, "((_ extract %u %u) x)", i * bits + bits - 1, i * bits);

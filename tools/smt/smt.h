@@ -1,0 +1,38 @@
+/* What ops mean, as SMT-LIB: terms over single lanes, and z3 to ask about them.
+ *
+ * Integers and their bits are bit vectors, bools Bool, floats FloatingPoint, or bit vectors too where bits are moved (`raw`). Terms
+ * use constants and helpers of their kind (zero, ones, least, ...), which smt_prelude defines.  `suffix` stands behind their names:
+ * kinds with suffixes of their own can be used in one question.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TOOLS_SMT_H
+#define VYRE_TOOLS_SMT_H
+
+#include "vyre/types.h"
+
+#include <stdio.h>
+
+/* An op of terms.def.  Operands are x, y, z; of a tuple z, its parts z and z1. */
+typedef struct smt_op {
+  vyre_opcode op;
+  uint32_t kinds; /* 1 << kind of the first operand; integers of both signs have their term under the unsigned kind */
+  const char *relaxed, *result, *second;
+} smt_op;
+
+extern const smt_op smt_ops[];
+extern const uint32_t smt_op_count;
+
+/* NULL: there is no term. */
+const smt_op *smt_find(vyre_opcode op, vyre_kind kind);
+
+void smt_sort(FILE *to, vyre_kind kind, bool raw);
+void smt_prelude(FILE *to, vyre_kind kind, bool raw, const char *suffix);
+/* A term as terms.def has it, with its $ letters replaced for the kind, and what begins with @ written out. */
+void smt_term(FILE *to, vyre_kind kind, const char *term, const char *suffix);
+/* `convert` of x, or where a relaxed program's is undefined. */
+void smt_convert(FILE *to, vyre_kind from, vyre_kind kind, bool undefined, const char *suffix);
+
+/* Sends what `write` writes to z3 ($Z3, or `z3`); gives its answer (owned by the caller), or NULL with a report. */
+char *smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report);
+
+#endif
