@@ -84,7 +84,7 @@ smt_term(FILE *to, vyre_kind kind, const char *term, const char *suffix)
   }
   while (*term) {
     size_t length = 0;
-    while (isalnum((unsigned char)term[length]) || term[length] == '_' || term[length] == '.')
+    while (isalnum((unsigned char)term[length]) || (term[length] && strchr("_.+", term[length])))
       length++;
     if (length) {
       fprintf(to, "%.*s%s", (int)length, term, is_defined(term, length) ? suffix : "");

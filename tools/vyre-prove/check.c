@@ -1,0 +1,199 @@
+/* Checking a claim by evaluating both sides: at every point where its variables have so few bits, else at edges and random points.
+ *
+ * Lanes are one: what z3 does not prove is arithmetic, not the moving of lanes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "prove.h"
+
+#include "vyre/eval.h"
+#include "vyre/ir.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct point {
+  uint64_t bits[RULES_VARIABLES];
+  bool undefined[RULES_VARIABLES];
+} point;
+
+typedef struct value {
+  uint64_t bits[2]; /* the second: of a tuple */
+  bool undefined;
+} value;
+
+static uint64_t
+next_random(uint64_t *seed) /* splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators") */
+{
+  uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+static uint64_t
+mask_of(vyre_kind kind)
+{
+  return UINT64_MAX >> (64 - (kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind)));
+}
+
+static vyre_kind
+kind_of(const question *q, uint32_t id)
+{
+  return q->kinds[q->rule->nodes[id].kind];
+}
+
+/* An op on scalars; of bfi, the third operand is a tuple of two. */
+static value
+evaluate_op(const question *q, uint32_t id, const value operands[3])
+{
+  const rules_node *node = &q->rule->nodes[id];
+  vyre_value values[3][2] = {{{{0}}}}, out[VYRE_EVAL_PARTS];
+  vyre_eval_operand given[3] = {{0}};
+  value made = {{operands[0].bits[0], operands[1].bits[0]}, false};
+  if (node->op == VYRE_OP_tuple) {
+    made.undefined = operands[0].undefined || operands[1].undefined;
+    return made;
+  }
+  for (uint32_t k = 0; k < node->operands; k++) {
+    const vyre_kind kind = kind_of(q, node->operand[k]);
+    values[k][0].lane[0] = operands[k].bits[0];
+    values[k][1].lane[0] = operands[k].bits[1];
+    given[k] = kind == VYRE_TUPLE ? (vyre_eval_operand){values[k], 2, VYRE_TYPE(VYRE_TUPLE, 1), VYRE_TYPE(VYRE_U32, 1)}
+                                  : (vyre_eval_operand){values[k], 0, VYRE_TYPE(kind, 1), 0};
+    made.undefined |= operands[k].undefined;
+  }
+  if (node->op == VYRE_OP_select)
+    made.undefined = operands[0].undefined || operands[operands[0].bits[0] ? 1 : 2].undefined;
+  bool undefined = false;
+  memset(out, 0, sizeof out);
+  (void)vyre_eval(VYRE_ROW(node->op, VYRE_TYPE(kind_of(q, id), 1), 0), 0, 0, given, out, &undefined);
+  made.bits[0] = out[0].lane[0];
+  made.undefined |= undefined && q->relaxed;
+  return made;
+}
+
+static value
+evaluate(const question *q, uint32_t id, const point *at)
+{
+  const rules_node *node = &q->rule->nodes[id];
+  value operands[3] = {{{0}, false}}, made = {{0}, false};
+  if (node->constant && id > q->rule->pattern) {
+    (void)rules_evaluate(q->rule, id, q->kinds, at->bits, &made.bits[0]);
+    return made;
+  }
+  switch ((rules_sort)node->sort) {
+  case RULES_VARIABLE:
+  case RULES_CONSTANT:
+    return (value){{at->bits[node->variable], 0}, at->undefined[node->variable]};
+  case RULES_LITERAL:
+    return (value){{rules_literal_bits(node, kind_of(q, id)), 0}, false};
+  case RULES_CALL:
+    (void)rules_evaluate(q->rule, id, q->kinds, at->bits, &made.bits[0]);
+    return made;
+  case RULES_OP:
+  case RULES_NONE:
+    break;
+  }
+  for (uint32_t k = 0; k < node->operands; k++)
+    operands[k] = evaluate(q, node->operand[k], at);
+  return evaluate_op(q, id, operands);
+}
+
+static bool
+is_nan(vyre_kind kind, uint64_t bits)
+{
+  const uint64_t infinity = kind == VYRE_F16 ? 0x7c00 : kind == VYRE_F32 ? 0x7f800000 : UINT64_C(0x7ff0000000000000);
+  return vyre_kind_is_float(kind) && (bits & mask_of(kind) >> 1) > infinity;
+}
+
+/* Whether the claim holds at the point; `out_applies`: the rule's conditions do. */
+static bool
+holds_at(const question *q, const point *at, bool *out_applies, value sides[2])
+{
+  const vyre_kind kind = kind_of(q, q->rule->pattern);
+  *out_applies = false;
+  for (uint32_t k = 0; k < q->rule->condition_count; k++)
+    if (!evaluate(q, q->rule->conditions[k], at).bits[0])
+      return true;
+  *out_applies = true;
+  sides[0] = evaluate(q, q->rule->pattern, at);
+  sides[1] = evaluate(q, q->rule->replacement, at);
+  if (sides[0].undefined)
+    return true;
+  return !sides[1].undefined &&
+         (sides[0].bits[0] == sides[1].bits[0] || (is_nan(kind, sides[0].bits[0]) && is_nan(kind, sides[1].bits[0])));
+}
+
+/* Numbers at which things go wrong, and any. */
+static uint64_t
+sample(vyre_kind kind, uint64_t *seed)
+{
+  const uint32_t bits = vyre_kind_bits(kind);
+  const uint64_t random = next_random(seed), small = next_random(seed) % (bits + 3);
+  uint64_t edge;
+  switch (random % 8) {
+  case 0:
+    edge = small;
+    break;
+  case 1:
+    edge = 0 - small;
+    break;
+  case 2:
+    edge = UINT64_C(1) << small % bits;
+    break;
+  case 3:
+    edge = (UINT64_C(1) << small % bits) - 1;
+    break;
+  case 4:
+    edge = 0 - (UINT64_C(1) << small % bits);
+    break;
+  case 5: /* of a float: zeros, denormals, infinities, NaNs, and what stands beside them */
+    edge = (next_random(seed) % 5 * (mask_of(kind) >> 3) + next_random(seed) % 3 - 1) ^ (random >> 63) << (bits - 1);
+    break;
+  default:
+    edge = next_random(seed);
+    break;
+  }
+  return edge & mask_of(kind);
+}
+
+static void
+report_point(const question *q, const point *at, const value sides[2], FILE *report)
+{
+  for (uint32_t v = 0; v < q->rule->variable_count; v++)
+    fprintf(report, "%s%s = 0x%" PRIx64 "%s", v ? ", " : " at ", q->rule->variables[v].name, at->bits[v],
+            at->undefined[v] ? " (undefined)" : "");
+  fprintf(report, ": the pattern gives 0x%" PRIx64 ", the replacement 0x%" PRIx64 "%s\n", sides[0].bits[0], sides[1].bits[0],
+          sides[1].undefined ? " (undefined)" : "");
+}
+
+bool
+question_check(const question *q, uint64_t points, FILE *report)
+{
+  const rules_rule *rule = q->rule;
+  uint32_t bits = 0;
+  uint64_t seed = 1, applied = 0;
+  for (uint32_t v = 0; v < rule->variable_count; v++)
+    bits += kind_of(q, rule->variables[v].node) == VYRE_BOOL ? 1 : vyre_kind_bits(kind_of(q, rule->variables[v].node));
+  const bool all = bits <= 24;
+  const uint64_t tries = all ? UINT64_C(1) << bits : points * 16; /* a rule's conditions may not hold at most points */
+  for (uint64_t n = 0; n < tries && (all || applied < points); n++) {
+    point at = {{0}, {false}};
+    uint64_t rest = n;
+    for (uint32_t v = 0; v < rule->variable_count; v++) {
+      const vyre_kind kind = kind_of(q, rule->variables[v].node);
+      at.bits[v] = all ? rest & mask_of(kind) : sample(kind, &seed);
+      rest >>= kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind);
+      at.undefined[v] = !all && q->relaxed && !rule->variables[v].constant && next_random(&seed) % 16 == 0;
+    }
+    bool applies;
+    value sides[2] = {{{0}, false}, {{0}, false}};
+    if (!holds_at(q, &at, &applies, sides)) {
+      report_point(q, &at, sides, report);
+      return false;
+    }
+    applied += applies;
+  }
+  return true;
+}

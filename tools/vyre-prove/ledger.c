@@ -1,0 +1,129 @@
+/* The ledger: a text file, a line a rule, in the order of the rules.
+ *
+ * A rule's hash is that of its text without comments and spaces: moving it or laying it out anew changes nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "prove.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+typedef struct line {
+  uint64_t hash;
+  bool checked;
+  char name[RULES_NAME];
+} line;
+
+struct ledger {
+  uint32_t count;
+  line lines[RULES_MOST];
+};
+
+static uint64_t
+hash_of(const rules_rule *rule)
+{
+  char text[4096];
+  size_t length = 0;
+  bool comment = false;
+  for (uint32_t i = 0; i < rule->length && length < sizeof text; i++) {
+    const char c = rule->text[i];
+    comment = c == ';' || (comment && c != '\n');
+    if (!comment && !isspace((unsigned char)c))
+      text[length++] = c;
+  }
+  return XXH3_64bits(text, length);
+}
+
+ledger *
+ledger_read(const char *file, FILE *report)
+{
+  ledger *made = calloc(1, sizeof *made);
+  FILE *in = fopen(file, "r");
+  char text[256], word[16];
+  if (!made)
+    abort();
+  if (!in) {
+    if (errno == ENOENT)
+      return made;
+    fprintf(report, "%s: cannot be read: %s\n", file, strerror(errno));
+    free(made);
+    return NULL;
+  }
+  for (uint32_t number = 1; fgets(text, sizeof text, in); number++) {
+    line *l = &made->lines[made->count];
+    if (text[0] == '#' || text[0] == '\n')
+      continue;
+    if (made->count == RULES_MOST || sscanf(text, "%16" SCNx64 " %15s %47s", &l->hash, word, l->name) != 3 ||
+        (strcmp(word, "proven") != 0 && strcmp(word, "checked") != 0)) {
+      fprintf(report, "%s:%u: expected a hash, 'proven' or 'checked', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
+              file, number);
+      fclose(in);
+      free(made);
+      return NULL;
+    }
+    l->checked = word[0] == 'c';
+    made->count++;
+  }
+  fclose(in);
+  return made;
+}
+
+bool
+ledger_has(const ledger *known, const rules_rule *rule, bool *out_checked)
+{
+  const uint64_t hash = hash_of(rule);
+  for (uint32_t i = 0; i < known->count; i++)
+    if (known->lines[i].hash == hash && strcmp(known->lines[i].name, rule->name) == 0) {
+      *out_checked = known->lines[i].checked;
+      return true;
+    }
+  return false;
+}
+
+bool
+ledger_write(const char *file, const rules_set *set, const bool *holds, const bool *checked, FILE *report)
+{
+  FILE *out = fopen(file, "w");
+  if (!out) {
+    fprintf(report, "%s: cannot be written: %s\n", file, strerror(errno));
+    return false;
+  }
+  fputs("# Rules that hold, by the hash of their text: proven by z3, or checked by evaluation where it has no answer in its time.\n"
+        "# scripts/prove.sh writes this file.  SPDX-License-Identifier: Apache-2.0\n",
+        out);
+  for (uint32_t i = 0; i < set->count; i++)
+    if (holds[i])
+      fprintf(out, "%016" PRIx64 " %s %s\n", hash_of(&set->rules[i]), checked[i] ? "checked" : "proven", set->rules[i].name);
+  if (fclose(out) == 0)
+    return true;
+  fprintf(report, "%s: cannot be written: %s\n", file, strerror(errno));
+  return false;
+}
+
+uint32_t
+ledger_stale(const ledger *known, const rules_set *set, FILE *report)
+{
+  uint32_t stale = 0;
+  for (uint32_t i = 0; i < known->count; i++) {
+    bool found = false;
+    for (uint32_t k = 0; k < set->count && !found; k++)
+      found = strcmp(set->rules[k].name, known->lines[i].name) == 0 && hash_of(&set->rules[k]) == known->lines[i].hash;
+    if (!found)
+      fprintf(report, "%s: the ledger has a rule of that name that is no more\nFix: scripts/prove.sh writes it anew\n",
+              known->lines[i].name);
+    stale += !found;
+  }
+  return stale;
+}
+
+void
+ledger_free(ledger *known)
+{
+  free(known);
+}

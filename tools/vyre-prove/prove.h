@@ -1,0 +1,56 @@
+/* vyre-prove: whether rules hold.
+ *
+ * A rule is asked about at each choice of kinds that it applies at, with 1 to 4 lanes where it has ops that are not lane by lane,
+ * and in strict and in relaxed programs.  What z3 cannot say within its limit is checked by evaluating: at all points of 8 bits,
+ * and at samples of the other widths.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_TOOLS_PROVE_H
+#define VYRE_TOOLS_PROVE_H
+
+#include "rules.h"
+
+#include <stdio.h>
+
+/* One claim about a rule: it holds at these kinds, with so many lanes, in strict or in relaxed programs. */
+typedef struct question {
+  const rules_rule *rule;
+  vyre_kind kinds[RULES_KINDS];
+  uint32_t lanes; /* of every class but that of scalars */
+  bool relaxed;
+} question;
+
+typedef enum answer { UNASKED, PROVEN, REFUTED, UNKNOWN } answer;
+
+typedef struct question_list {
+  question *data; /* owned */
+  uint32_t count, capacity;
+} question_list;
+
+/* question.c: the claims to be proven of a rule, each kind of claim once: integers of both signs have the same terms, and where
+ * nothing can be undefined or hide what is, relaxed programs are as strict ones. */
+void questions_of(const rules_rule *rule, question_list *list);
+void question_write_kinds(FILE *to, const question *q); /* "u32, f32, 2 lanes, relaxed" */
+/* A function of a constant that SMT-LIB has not: evaluated only. */
+bool question_is_for_z3(const question *q);
+
+/* smt.c: the negation of the claim, so that `unsat` means it holds. */
+void question_write(FILE *to, const question *q);
+/* Asks for the values of the rule's variables and of both its sides, behind a `sat`. */
+void question_write_values(FILE *to, const question *q);
+
+/* check.c: evaluates both sides at so many points, or at all of them where that are fewer.  False: they differ; `report` says
+ * where. */
+bool question_check(const question *q, uint64_t points, FILE *report);
+
+/* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked name`, a line each. */
+typedef struct ledger ledger;
+ledger *ledger_read(const char *file, FILE *report); /* a file that is not there is empty; NULL: it cannot be read */
+/* Whether the rule, as it stands now, is in it; `out_checked`: by evaluation, not by proof. */
+bool ledger_has(const ledger *known, const rules_rule *rule, bool *out_checked);
+bool ledger_write(const char *file, const rules_set *set, const bool *holds, const bool *checked, FILE *report);
+/* Lines of rules that there are no more, or that have changed: how many, each reported. */
+uint32_t ledger_stale(const ledger *known, const rules_set *set, FILE *report);
+void ledger_free(ledger *known);
+
+#endif
