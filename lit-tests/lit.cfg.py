@@ -2,6 +2,7 @@
 # How vyre's lit tests are found and run.  Run them with ctest -R '^lit$', or one of them with
 #   python3 /usr/lib/llvm-14/build/utils/lit/lit.py -v BUILD/lit-tests/Pipeline/errors.test
 import os
+import shutil
 
 import lit.formats
 
@@ -28,6 +29,7 @@ config.substitutions += [
     ("%not", os.path.join(HOUSE, "expect-exit")),
     # %full-device PATH: makes a device that is always full there.
     ("%full-device", os.path.join(HOUSE, "full-device")),
+    ("%prove", program("vyre-prove")),
     ("%run", program("vyre-run")),
     ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),
@@ -49,6 +51,8 @@ if os.geteuid() == 0:
     config.available_features.add("root")
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
+if shutil.which("z3"):
+    config.available_features.add("z3")
 try:
     for end in os.openpty():
         os.close(end)

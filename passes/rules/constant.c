@@ -54,7 +54,7 @@ unsigned_magic(unsigned bits, uint64_t d, uint64_t *out_magic, unsigned *out_shi
   const uint64_t quotient = (uint64_t)(power / d), rest = (uint64_t)(power % d);
   const bool fits = d - rest < UINT64_C(1) << shift;
   *out_shift = shift;
-  *out_magic = (fits ? quotient + 1 : (uint64_t)(2 * power / d) + 1) & bits_mask(bits);
+  *out_magic = (fits ? quotient + 1 : 2 * quotient + (rest >= d - rest) + 1) & bits_mask(bits); /* 2 * power may not fit */
   return fits;
 }
 

@@ -137,6 +137,7 @@ infer_own(solver *s, uint32_t id)
   case VYRE_OP_ubfe:
   case VYRE_OP_sbfe:
     same_type(s, id, a);
+    want(s, a, class_kinds(VYRE_CLASS_INT));
     want(s, b, BIT(VYRE_U32));
     want(s, c, BIT(VYRE_U32));
     one_lane(s, b);
@@ -144,6 +145,7 @@ infer_own(solver *s, uint32_t id)
     return true;
   case VYRE_OP_bfi:
     same_type(s, id, a);
+    want(s, a, class_kinds(VYRE_CLASS_INT));
     same_type(s, id, b);
     want(s, c, BIT(VYRE_TUPLE));
     one_lane(s, c);

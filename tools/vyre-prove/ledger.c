@@ -16,7 +16,7 @@
 
 typedef struct line {
   uint64_t hash;
-  bool checked;
+  uint64_t points; /* of each question that z3 left open; 0: proven */
   char name[RULES_NAME];
 } line;
 
@@ -45,7 +45,7 @@ ledger_read(const char *file, FILE *report)
 {
   ledger *made = calloc(1, sizeof *made);
   FILE *in = fopen(file, "r");
-  char text[256], word[16];
+  char text[256], word[32];
   if (!made)
     abort();
   if (!in) {
@@ -59,15 +59,14 @@ ledger_read(const char *file, FILE *report)
     line *l = &made->lines[made->count];
     if (text[0] == '#' || text[0] == '\n')
       continue;
-    if (made->count == RULES_MOST || sscanf(text, "%16" SCNx64 " %15s %47s", &l->hash, word, l->name) != 3 ||
-        (strcmp(word, "proven") != 0 && strcmp(word, "checked") != 0)) {
-      fprintf(report, "%s:%u: expected a hash, 'proven' or 'checked', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
+    if (made->count == RULES_MOST || sscanf(text, "%16" SCNx64 " %31s %47s", &l->hash, word, l->name) != 3 ||
+        (strcmp(word, "proven") != 0 && sscanf(word, "checked=%" SCNu64, &l->points) != 1)) {
+      fprintf(report, "%s:%u: expected a hash, 'proven' or 'checked=N', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
               file, number);
       fclose(in);
       free(made);
       return NULL;
     }
-    l->checked = word[0] == 'c';
     made->count++;
   }
   fclose(in);
@@ -75,31 +74,38 @@ ledger_read(const char *file, FILE *report)
 }
 
 bool
-ledger_has(const ledger *known, const rules_rule *rule, bool *out_checked)
+ledger_has(const ledger *known, const rules_rule *rule, uint64_t *out_points)
 {
   const uint64_t hash = hash_of(rule);
   for (uint32_t i = 0; i < known->count; i++)
     if (known->lines[i].hash == hash && strcmp(known->lines[i].name, rule->name) == 0) {
-      *out_checked = known->lines[i].checked;
+      *out_points = known->lines[i].points;
       return true;
     }
   return false;
 }
 
 bool
-ledger_write(const char *file, const rules_set *set, const bool *holds, const bool *checked, FILE *report)
+ledger_write(const char *file, const rules_set *set, const bool *holds, const uint64_t *points, FILE *report)
 {
   FILE *out = fopen(file, "w");
   if (!out) {
     fprintf(report, "%s: cannot be written: %s\n", file, strerror(errno));
     return false;
   }
-  fputs("# Rules that hold, by the hash of their text: proven by z3, or checked by evaluation where it has no answer in its time.\n"
+  fputs("# Rules that hold, by the hash of their text: proven by z3, or checked by evaluating at so many points a question\n# (all "
+        "of them at 8 bits) where it has no answer in its time.\n"
         "# scripts/prove.sh writes this file.  SPDX-License-Identifier: Apache-2.0\n",
         out);
-  for (uint32_t i = 0; i < set->count; i++)
-    if (holds[i])
-      fprintf(out, "%016" PRIx64 " %s %s\n", hash_of(&set->rules[i]), checked[i] ? "checked" : "proven", set->rules[i].name);
+  for (uint32_t i = 0; i < set->count; i++) {
+    if (!holds[i])
+      continue;
+    fprintf(out, "%016" PRIx64, hash_of(&set->rules[i]));
+    if (points[i])
+      fprintf(out, " checked=%" PRIu64 " %s\n", points[i], set->rules[i].name);
+    else
+      fprintf(out, " proven %s\n", set->rules[i].name);
+  }
   if (fclose(out) == 0)
     return true;
   fprintf(report, "%s: cannot be written: %s\n", file, strerror(errno));

@@ -15,7 +15,8 @@ static const char usage[] =
     "  -limit=N      z3's work a question, in its own units (default 2000000, about two seconds); 0: none\n"
     "  -points=N     evaluate what z3 leaves open at so many points (default 100000); all of them at 8 bits\n"
     "  -ledger=FILE  rules that were found to hold before: what is open now must stand there\n"
-    "  -update       write the ledger anew, with what holds\n"
+    "  -update       write the ledger, with what holds; rules that it has are not asked about again\n"
+    "  -fresh        but for -update all are\n"
     "  -only=NAME    this rule alone\n"
     "  -j N          so many z3 at a time (default 2)\n"
     "  -print        print the questions, ask nobody\n"
@@ -25,7 +26,7 @@ typedef struct options {
   const char *ledger, *only;
   uint64_t limit, points;
   uint32_t jobs;
-  bool update, print;
+  bool update, fresh, print;
 } options;
 
 /* Every jobs-th question, from `first` on. */
@@ -107,7 +108,7 @@ write_counter(FILE *to, void *context)
 static void
 report_refuted(question *q)
 {
-  fprintf(stderr, "refuted: %s (%s:%u), at ", q->rule->name, "line", q->rule->line);
+  fprintf(stderr, "refuted: %s (line %u), ", q->rule->name, q->rule->line);
   question_write_kinds(stderr, q);
   fputs(":", stderr);
   char *text = smt_ask(write_counter, q, stderr);
@@ -133,53 +134,38 @@ report_refuted(question *q)
   free(text);
 }
 
-typedef struct verdict {
-  uint32_t proven, checked, refuted, open;
-} verdict;
+typedef struct judged {
+  bool holds, unknown;
+} judged;
 
-/* A rule's questions are those from `from` to `to`. */
-static void
-judge(const rules_rule *rule, question_list *list, const answer *answers, uint32_t from, uint32_t to, const options *o,
-      const ledger *known, bool *out_holds, bool *out_checked, verdict *counts)
+/* What is left of a rule's questions, from `from` to `to`, when z3 has answered. */
+static judged
+judge(const rules_rule *rule, question_list *list, const answer *answers, uint32_t from, uint32_t to, uint64_t points)
 {
-  bool unknown = false;
-  for (uint32_t i = from; i < to; i++) {
+  judged made = {true, false};
+  for (uint32_t i = from; i < to && made.holds; i++) {
+    char *where = NULL;
+    size_t size;
     if (answers[i] == REFUTED) {
       report_refuted(&list->data[i]);
-      counts->refuted++;
-      return;
+      made.holds = false;
     }
     if (answers[i] != UNKNOWN)
       continue;
-    unknown = true;
-    char *where = NULL;
-    size_t size;
+    made.unknown = true;
     FILE *report = open_memstream(&where, &size);
     if (!report)
       abort();
-    const bool holds = list->data[i].lanes == 1 && question_check(&list->data[i], o->points, report);
+    made.holds = list->data[i].lanes == 1 && question_check(&list->data[i], points, report);
     fclose(report);
-    if (!holds) {
+    if (!made.holds) {
       fprintf(stderr, "refuted: %s (line %u), ", rule->name, rule->line);
       question_write_kinds(stderr, &list->data[i]);
       fprintf(stderr, ":%s", where);
-      free(where);
-      counts->refuted++;
-      return;
     }
     free(where);
   }
-  *out_holds = true;
-  *out_checked = unknown;
-  if (!unknown)
-    counts->proven++;
-  else if (o->update || (known && ledger_has(known, rule, out_checked)))
-    counts->checked++;
-  else {
-    fprintf(stderr, "open: %s (line %u): z3 has no answer within %llu\nFix: scripts/prove.sh takes longer, and writes the ledger\n",
-            rule->name, rule->line, (unsigned long long)o->limit);
-    counts->open++;
-  }
+  return made;
 }
 
 static void *
@@ -220,6 +206,8 @@ read_option(const char *arg, const char *next, options *o, bool *out_took_next)
     o->only = arg + 6;
   else if (!strcmp(arg, "-update"))
     o->update = true;
+  else if (!strcmp(arg, "-fresh"))
+    o->fresh = true;
   else if (!strcmp(arg, "-print"))
     o->print = true;
   else if (!strcmp(arg, "-j") && next) {
@@ -264,47 +252,92 @@ read_arguments(int argc, char **argv, options *o, rules_set *set)
   return 0;
 }
 
+typedef struct run {
+  rules_set set;
+  question_list list;
+  uint32_t *first;  /* by rule: its first question */
+  bool *holds;      /* by rule */
+  uint64_t *points; /* by rule: of evaluation; 0: proven */
+  uint32_t proven, checked, refuted, open;
+} run;
+
+static void
+collect(run *r, const options *o, const ledger *known)
+{
+  r->first = calloc(r->set.count + 1, sizeof *r->first);
+  r->holds = calloc(r->set.count, sizeof *r->holds);
+  r->points = calloc(r->set.count, sizeof *r->points);
+  if (!r->first || !r->holds || !r->points)
+    abort();
+  for (uint32_t i = 0; i < r->set.count; i++) {
+    const rules_rule *rule = &r->set.rules[i];
+    if (o->update && !o->fresh && ledger_has(known, rule, &r->points[i]))
+      r->holds[i] = true;
+    else if (!o->only || !strcmp(o->only, rule->name))
+      questions_of(rule, &r->list);
+    r->first[i + 1] = r->list.count;
+  }
+}
+
+static void
+judge_rule(run *r, uint32_t i, const answer *answers, const options *o, const ledger *known)
+{
+  const rules_rule *rule = &r->set.rules[i];
+  uint64_t points = 0;
+  if (r->first[i] == r->first[i + 1]) { /* it is in the ledger, or not asked for */
+    r->proven += r->holds[i] && r->points[i] == 0;
+    r->checked += r->holds[i] && r->points[i] != 0;
+    return;
+  }
+  const judged j = judge(rule, &r->list, answers, r->first[i], r->first[i + 1], o->points);
+  r->holds[i] = j.holds;
+  r->points[i] = j.unknown ? o->points : 0;
+  if (!j.holds) {
+    r->refuted++;
+  } else if (!j.unknown) {
+    r->proven++;
+  } else if (o->update) {
+    r->checked++;
+  } else if (known && ledger_has(known, rule, &points)) {
+    r->checked += points != 0;
+    r->proven += points == 0;
+  } else {
+    fprintf(stderr, "open: %s (line %u): z3 has no answer within %llu\nFix: scripts/prove.sh takes longer, and writes the ledger\n",
+            rule->name, rule->line, (unsigned long long)o->limit);
+    r->open++;
+  }
+}
+
 int
 main(int argc, char **argv)
 {
   options o = {.limit = 2000000, .points = 100000, .jobs = 2};
-  rules_set set = {0};
-  question_list list = {0};
-  verdict counts = {0};
-  const int wrong = read_arguments(argc, argv, &o, &set);
+  run r = {0};
+  const int wrong = read_arguments(argc, argv, &o, &r.set);
   if (wrong)
     return wrong;
   ledger *known = o.ledger ? ledger_read(o.ledger, stderr) : NULL;
   if (o.ledger && !known)
     return 1;
-  uint32_t *first = calloc(set.count + 1, sizeof *first);
-  bool *holds = calloc(set.count, sizeof *holds), *checked = calloc(set.count, sizeof *checked);
-  if (!first || !holds || !checked)
-    abort();
-  for (uint32_t i = 0; i < set.count; i++) {
-    if (!o.only || !strcmp(o.only, set.rules[i].name))
-      questions_of(&set.rules[i], &list);
-    first[i + 1] = list.count;
-  }
+  collect(&r, &o, known);
   if (o.print) {
-    write_slice(stdout, &(slice){&list, NULL, o.limit, 0, 1, false});
+    write_slice(stdout, &(slice){&r.list, NULL, o.limit, 0, 1, false});
     return 0;
   }
-  answer *answers = calloc(list.count + 1, sizeof *answers);
+  answer *answers = calloc(r.list.count + 1, sizeof *answers);
   if (!answers)
     abort();
-  bool good = ask_all(&list, answers, &o);
-  for (uint32_t i = 0; i < set.count && good; i++)
-    if (first[i] != first[i + 1])
-      judge(&set.rules[i], &list, answers, first[i], first[i + 1], &o, known, &holds[i], &checked[i], &counts);
+  if (!ask_all(&r.list, answers, &o))
+    return 1;
+  for (uint32_t i = 0; i < r.set.count; i++)
+    judge_rule(&r, i, answers, &o, known);
   printf("%u rules, %u questions: %u proven, %u checked by evaluation, %u refuted, %u open\n",
-         counts.proven + counts.checked + counts.refuted + counts.open, list.count, counts.proven, counts.checked, counts.refuted,
-         counts.open);
-  good = good && counts.refuted == 0 && counts.open == 0;
-  if (good && o.update)
-    good = ledger_write(o.ledger, &set, holds, checked, stderr);
+         r.proven + r.checked + r.refuted + r.open, r.list.count, r.proven, r.checked, r.refuted, r.open);
+  bool good = r.refuted == 0 && r.open == 0;
+  if (o.update) /* what is refuted does not come into it */
+    good = ledger_write(o.ledger, &r.set, r.holds, r.points, stderr) && good;
   else if (known && !o.only)
-    good = ledger_stale(known, &set, stderr) == 0 && good;
+    good = ledger_stale(known, &r.set, stderr) == 0 && good;
   ledger_free(known);
   return good ? 0 : 1;
 }

@@ -43,12 +43,12 @@ void question_write_values(FILE *to, const question *q);
  * where. */
 bool question_check(const question *q, uint64_t points, FILE *report);
 
-/* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked name`, a line each. */
+/* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked=POINTS name`, a line each. */
 typedef struct ledger ledger;
 ledger *ledger_read(const char *file, FILE *report); /* a file that is not there is empty; NULL: it cannot be read */
-/* Whether the rule, as it stands now, is in it; `out_checked`: by evaluation, not by proof. */
-bool ledger_has(const ledger *known, const rules_rule *rule, bool *out_checked);
-bool ledger_write(const char *file, const rules_set *set, const bool *holds, const bool *checked, FILE *report);
+/* Whether the rule, as it stands now, is in it; `out_points`: at how many it was evaluated, 0 where z3 has proven it. */
+bool ledger_has(const ledger *known, const rules_rule *rule, uint64_t *out_points);
+bool ledger_write(const char *file, const rules_set *set, const bool *holds, const uint64_t *points, FILE *report);
 /* Lines of rules that there are no more, or that have changed: how many, each reported. */
 uint32_t ledger_stale(const ledger *known, const rules_set *set, FILE *report);
 void ledger_free(ledger *known);
