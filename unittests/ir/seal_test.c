@@ -321,6 +321,35 @@ programs_follow_one_another(void **state)
   vyre_module_destroy(m);
 }
 
+/* Rows that constants push down take their names along, and leave none where they were. */
+static void
+names_go_where_their_rows_go(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_row rows[6];
+  vyre_build_program(m, "p", 0, 0, &b);
+  for (int i = 0; i < 6; i++)
+    rows[i] = build_gid(&b);
+  vyre_row_set_name(m, rows[0], "first", 5);
+  vyre_row_set_name(m, rows[3], "fourth", 6);
+  vyre_build_const(&b, F32, ONE_F32);
+  vyre_build_const(&b, F32, 0);
+  uint32_t map[16];
+  assert_null(vyre_module_seal(m, map));
+  for (int i = 0; i < 6; i++) {
+    const char *name = vyre_row_name(m, row_of(map[rows[i].id]));
+    assert_int_equal(map[rows[i].id], rows[i].id + 2);
+    if (i % 3)
+      assert_null(name);
+    else
+      assert_string_equal(name, i ? "fourth" : "first");
+  }
+  assert_null(vyre_row_name(m, row_of(rows[0].id)));
+  vyre_module_destroy(m);
+}
+
 static void
 names_become_unique_in_program_order(void **state)
 {
@@ -545,6 +574,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_edits_seal_to_what_a_model_says),
       cmocka_unit_test(versions_follow_their_rows),
+      cmocka_unit_test(names_go_where_their_rows_go),
       cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
       cmocka_unit_test(programs_follow_one_another),
       cmocka_unit_test(what_dropped_rows_had_is_gone),
