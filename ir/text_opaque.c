@@ -67,6 +67,10 @@ put_word(text_printer *t, vyre_type_id owner, uint32_t row, const vyre_member *w
     text_put_text(t, "const ");
     text_put_literal(t, (vyre_type)word->type, word->offset);
     break;
+  case VYRE_WORD_LENGTH:
+    text_put_text(t, "length ");
+    put_mode_type(t, owner, VYRE_MODE_BARE, word->type);
+    break;
   case VYRE_WORD_SET:
   case VYRE_WORD_NAMED:
     text_put_text(t, word->access == VYRE_WORD_SET ? "set " : "named ");
@@ -211,6 +215,16 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     *word = (vyre_member){.access = VYRE_WORD_CONSTANT, .type = type, .offset = (uint32_t)bits};
     return true;
   }
+  if (text_take_word(p, "length")) {
+    vyre_type_id array;
+    const uint32_t index = r->count - 1; /* words may move */
+    const uint32_t start = p->lexer.token.start;
+    if (!text_parse_type(p, &array))
+      return false;
+    r->words[index] = (vyre_member){.access = VYRE_WORD_LENGTH, .type = array};
+    return vyre_type_get(p->module, array).count_row ||
+           text_error(p, start, p->lexer.behind - start, NULL, "no array whose length a row gives");
+  }
   if (text_is_word(p, "set") || text_is_word(p, "named")) {
     word->access = text_is_word(p, "set") ? VYRE_WORD_SET : VYRE_WORD_NAMED;
     text_lex(&p->lexer);
@@ -220,7 +234,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
   if (is_type && text_take_word(p, "value"))
     return true;
   if (is_type)
-    return text_expected(p, "a number, type, const, set or named");
+    return text_expected(p, "a number, type, const, length, set or named");
   return text_take_word(p, "make") ? parse_composite(p, word) : parse_operand(p);
 }
 

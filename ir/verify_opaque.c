@@ -13,21 +13,27 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
 {
   bool right = info->flags <= UINT16_MAX && info->stride <= VYRE_MODE_BLOCK && info->element < type &&
                (info->element == 0 || (type_id_is_valid(k, info->element) && !vyre_verify_is_bad(k, info->element)));
+  uint8_t facts = TYPE_HAS_8;
   for (uint32_t i = 0; right && i < info->count; i++) {
     const vyre_member *word = &info->members[i];
-    const bool typed = word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_CONSTANT || word->access == VYRE_WORD_VALUE;
+    const bool typed = word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_CONSTANT || word->access == VYRE_WORD_VALUE ||
+                       word->access == VYRE_WORD_LENGTH;
     const bool void_or_any = word->type == 0;
     const bool valid = void_or_any || (word->type < type && type_id_is_valid(k, word->type) &&
                                        (word->type < 256 || !vyre_verify_is_bad(k, word->type)));
     right = word->access < VYRE_WORD__COUNT && (typed ? valid : word->type == 0);
     if (word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_VALUE)
       right = right && word->offset <= (word->type ? VYRE_MODE_BLOCK : VYRE_MODE_BARE);
+    if (word->access == VYRE_WORD_LENGTH)
+      right = right && word->type >= 256 && vyre_type_get(k->module, word->type).count_row;
+    if (right && word->type >= 256)
+      facts |= (uint8_t)(k->type_facts[word->type] & TYPE_HAS_ROW);
     if (word->access == VYRE_WORD_CONSTANT)
       right = right && type_is_value((vyre_type)word->type) && word->type < 256 && VYRE_TYPE_LANES((vyre_type)word->type) == 1;
   }
   if (!right)
     vyre_verify_report(k, 0, "type %u: its words are no instruction's", type);
-  return right ? TYPE_HAS_8 : TYPE_BAD;
+  return right ? facts : TYPE_BAD;
 }
 
 /* Whether a row of that type may be a part of type `wanted`. */

@@ -77,6 +77,8 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
       made = vyre_spv_type_by_id(s, word.type, word.offset);
     else if (word.access == VYRE_WORD_CONSTANT)
       made = vyre_spv_constant(s, (vyre_type)word.type, word.offset);
+    else if (word.access == VYRE_WORD_LENGTH)
+      made = vyre_spv_pinned(s, vyre_type_get(s->module, word.type).count_row);
     else if (word.access != VYRE_WORD_LITERAL)
       vyre_spv_fail(s, "an opaque type is made of what no type is made of");
     vyre_spv_push(s, &s->scratch, made);
@@ -310,11 +312,28 @@ vyre_spv_opaque_part(vyre_spv *s, uint32_t row)
   return id;
 }
 
+/* The rows that an opaque type has sizes from are constants before they are anything else. */
+static void
+pin_sizes(vyre_spv *s, vyre_type_id type)
+{
+  const uint32_t count = vyre_type_get(s->module, type).form == VYRE_FORM_WORDS ? vyre_type_get(s->module, type).count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const vyre_member word = vyre_type_get(s->module, type).members[i];
+    if (word.access == VYRE_WORD_LENGTH)
+      (void)vyre_spv_pinned(s, vyre_type_get(s->module, word.type).count_row);
+  }
+}
+
 /* Paths among the operands need their access chains. */
 void
 vyre_spv_survey_opaque(vyre_spv *s, uint32_t row)
 {
   const vyre_view *v = vyre_module_view(s->module);
+  const vyre_type_info info = vyre_type_get(s->module, s->imm[row]);
+  pin_sizes(s, info.element);
+  for (uint32_t i = 0; i < info.count; i++)
+    if (vyre_type_get(s->module, s->imm[row]).members[i].access == VYRE_WORD_TYPE)
+      pin_sizes(s, vyre_type_get(s->module, s->imm[row]).members[i].type);
   const uint32_t count = vyre_opaque_count(v, row);
   for (uint32_t k = 0; k < count; k++) {
     const uint32_t x = vyre_opaque_operand(v, row, k);

@@ -102,7 +102,7 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
                                  : op == SpvOpCompositeInsert || op == SpvOpVectorShuffle ? 6
                                                                                           : count;
   if (op == SpvOpCooperativeMatrixLengthNV)
-    return import_uncovered(m, "the length of a cooperative matrix as a constant is not covered");
+    return import_type(m, words[4]) != NULL;
   for (uint32_t k = 4; k < count && k < literals_from; k++)
     if (words[k] >= m->bound || m->ids[words[k]].kind != ID_CONSTANT)
       return import_fail(m, "operand %u is no constant that stands before it\nFix: check the module with spirv-val", words[k]);
@@ -274,6 +274,8 @@ make_operation(import *m, id_info *info, uint32_t id)
   m->at = info->def;
   if (op == SpvOpCompositeExtract || op == SpvOpCompositeInsert || op == SpvOpVectorShuffle || op == SpvOpSelect)
     (void)import_composite(m, op, info->type, id, words + 4, count - 4);
+  else if (op == SpvOpCooperativeMatrixLengthNV)
+    (void)import_matrix_length(m, info->type, id, words[4]);
   else
     (void)import_operation(m, op, info->type, id, words + 4, count - 4);
   m->b = saved;

@@ -486,6 +486,7 @@ bool import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, ui
 /* A group operation of another scope than the subgroup, or of a partition. */
 bool import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count);
 bool import_opaque(import *m); /* the instruction at m->at as an opaque row */
+bool import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix); /* OpCooperativeMatrixLengthNV of a type */
 bool import_opaque_constant(import *m, id_info *info, uint32_t id);
 uint32_t import_opaque_null(import *m, uint32_t type, uint32_t op);
 bool import_same_leaves(import *m, uint32_t a, uint32_t b);

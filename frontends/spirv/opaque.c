@@ -4,8 +4,7 @@
  * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction
  * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
  *
- * Limits: pointers into opaque values, types that lead to themselves and have no name, and sizes of opaque types that
- * specialization gives are not covered.
+ * Limits: pointers into opaque values, and types that lead to themselves and have no name, are not covered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -74,8 +73,12 @@ static bool
 constant_word(import *m, uint32_t id, vyre_member *out)
 {
   uint32_t value;
-  if (!import_literal(m, id, &value))
-    return import_uncovered(m, "type operand %u, which specialization gives, is not covered", id);
+  if (!import_literal(m, id, &value)) {
+    const uint32_t row = import_row(m, id);
+    *out = (vyre_member){.access = VYRE_WORD_LENGTH};
+    out->type = row ? vyre_type_array(m->module, VYRE_TYPE(VYRE_U32, 1), 0, (vyre_row){row}, 0) : 0;
+    return out->type != 0;
+  }
   const spv_type *t = m->ids[id].t;
   *out = (vyre_member){.access = VYRE_WORD_CONSTANT, .type = t->value, .offset = value};
   return true;
@@ -448,6 +451,18 @@ import_opaque_null(import *m, uint32_t type, uint32_t op)
   const vyre_type_id value = import_make_type(m, type, 0, false);
   const vyre_type_id words = value ? vyre_type_words(m->module, op, value, VYRE_MODE_BARE, NULL, 0) : 0;
   return words ? vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, words, NULL, 0, 0).id : 0;
+}
+
+bool
+import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix)
+{
+  vyre_member word;
+  if (!type_word(m, matrix, &word))
+    return false;
+  const vyre_type_id made =
+      vyre_type_words(m->module, SpvOpCooperativeMatrixLengthNV, import_make_type(m, type, 0, false), VYRE_MODE_BARE, &word, 1);
+  import_set(m, id, vyre_build_opaque(&m->b, VYRE_OP_opaque_pure, made, NULL, 0, 0).id);
+  return !failed(m);
 }
 
 bool

@@ -163,6 +163,8 @@ words_are_an_instruction_s(void **state)
 {
   (void)state;
   static const vyre_member wrong[] = {
+      {.access = VYRE_WORD_LENGTH, .type = U32},
+      {.access = VYRE_WORD_LENGTH, .type = 256}, /* no array */
       {.access = VYRE_WORD__COUNT},
       {.access = VYRE_WORD_LITERAL, .type = U32},
       {.access = VYRE_WORD_TYPE, .type = U32, .offset = VYRE_MODE_BLOCK + 1},
