@@ -24,15 +24,16 @@
 #include "vyre/plugin.h"
 
 typedef struct cleaner {
+  vyre_pass_ctx *ctx;
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
   uint32_t *jumps; /* by construct: breaks, continues and leaves that name it, the last one first, as a list through `link` */
   uint32_t *link;
-  uint32_t *twin;     /* by row of an arm: the row of the other arm that corresponds */
+  uint32_t *twin;     /* by row of an arm: the row of the other arm that corresponds; made when it is needed, as is: */
   uint32_t *forward;  /* by row: what its uses become */
   uint8_t *completes; /* by construct: control may come to what follows it */
-  bool forwards;
+  bool out_of_memory;
   uint64_t constructs, jumps_gone, unreachable;
 } cleaner;
 
@@ -64,6 +65,16 @@ static bool
 ends_in(const vyre_view *v, uint32_t region, uint32_t op)
 {
   return v->last[region] && op_of(v, v->last[region]) == op;
+}
+
+/* A column that few modules need. */
+static bool
+need(cleaner *k, uint32_t **column)
+{
+  if (!*column)
+    *column = k->host->alloc(k->ctx, k->v->rows * sizeof(uint32_t));
+  k->out_of_memory |= *column == NULL;
+  return *column != NULL;
 }
 
 /* ---- ways of control ----------------------------------------------------------------------------------------------------- */
@@ -217,6 +228,8 @@ arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
 {
   const vyre_view *v = k->v;
   uint32_t x = then_region, y = else_region;
+  if (v->op[v->first[x]] != v->op[v->first[y]] || !need(k, &k->twin))
+    return false;
   k->twin[x] = y;
   for (;;) {
     x = vyre_body_next(v, then_region, x);
@@ -398,10 +411,9 @@ clean_for(cleaner *k, uint32_t row)
     return;
   }
   const bool one = is_one_trip(v, row) || (known && !region_completes(k, body) && !has_jump(k, row, VYRE_OP_continue));
-  if (!one)
+  if (!one || !need(k, &k->forward))
     return;
   k->forward[body] = from;
-  k->forwards = true;
   become_block(k, row, body);
 }
 
@@ -495,20 +507,20 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_host *host = ctx->host;
   const vyre_view *v = host->view(module);
   const size_t bytes = v->rows * sizeof(uint32_t);
-  cleaner k = {.host = host, .module = module, .v = v};
+  cleaner k = {.ctx = ctx, .host = host, .module = module, .v = v};
   *out = VYRE_UNCHANGED;
   k.jumps = host->alloc(ctx, bytes);
   k.link = host->alloc(ctx, bytes);
-  k.twin = host->alloc(ctx, bytes);
-  k.forward = host->alloc(ctx, bytes);
   k.completes = host->alloc(ctx, v->rows);
-  if (!k.jumps || !k.link || !k.twin || !k.forward || !k.completes)
+  if (!k.jumps || !k.link || !k.completes)
     return host->out_of_memory(ctx);
   if (!list_jumps(&k))
     return VYRE_OK;
   for (uint32_t row = v->rows; --row > 0;) /* inner ones have greater ids */
     clean(&k, row);
-  if (k.forwards) {
+  if (k.out_of_memory)
+    return host->out_of_memory(ctx);
+  if (k.forward) {
     for (uint32_t row = 0; row < v->rows; row++)
       if (k.forward[row] == 0)
         k.forward[row] = row;
