@@ -306,9 +306,8 @@ import_constant(import *m, id_info *info, uint32_t id)
     if (failed(m))
       return false;
     info->value = row;
-    const char *name = info->flags & ID_SPEC ? import_name(m, id) : NULL;
-    if (name && !vyre_row_name(m->module, (vyre_row){row}))
-      import_name_row(m, row, id);
+    if ((info->flags & ID_SPEC) && !vyre_row_name(m->module, (vyre_row){row}))
+      (void)import_name_row(m, row, id);
   } else {
     uint32_t first = m->constant_leaves.count;
     if (first > 1u << 26)

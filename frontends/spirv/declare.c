@@ -89,14 +89,13 @@ import_text(const import *m, uint32_t word, uint32_t end, size_t *out_length)
 }
 
 const char *
-import_name(const import *m, uint32_t id)
+import_name(const import *m, uint32_t id, size_t *out_length)
 {
   uint32_t at = m->notes[id].name;
-  size_t length = 0;
   if (!at)
     return NULL;
-  const char *text = import_text(m, at + 2, at + (m->words[at] >> 16), &length);
-  return length ? text : NULL;
+  const char *text = import_text(m, at + 2, at + (m->words[at] >> 16), out_length);
+  return *out_length ? text : NULL;
 }
 
 bool
@@ -519,10 +518,12 @@ import_declare(import *m)
   return true;
 }
 
-void
+bool
 import_name_row(import *m, uint32_t row, uint32_t id)
 {
-  const char *name = import_name(m, id);
+  size_t length;
+  const char *name = import_name(m, id, &length);
   if (name)
-    vyre_row_set_name(m->module, (vyre_row){row}, name, strlen(name));
+    vyre_row_set_name(m->module, (vyre_row){row}, name, length);
+  return name != NULL;
 }

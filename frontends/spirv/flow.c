@@ -333,7 +333,8 @@ read_phis(import *m, const block *b)
 uint32_t
 flow_edge(import *m, uint32_t target)
 {
-  flow_phi_stores(m, target);
+  if (AT(block, m->blocks, target)->phis)
+    flow_phi_stores(m, target);
   return failed(m) ? NONE : flow_goto(m, target);
 }
 
@@ -408,7 +409,7 @@ ends_loop(import *m, uint32_t cond, uint32_t yes, uint32_t no)
 static uint32_t
 branch_conditional(import *m, const block *b, const uint32_t *words)
 {
-  uint32_t yes = import_block(m, words[2]), no = import_block(m, words[3]);
+  uint32_t yes = import_target(m, words[2]), no = import_target(m, words[3]);
   uint32_t cond = condition(m, words[1]);
   if (!cond || failed(m))
     return NONE;
@@ -417,7 +418,7 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
     return flow_edge(m, yes);
   if (ends_loop(m, cond, yes, no))
     return NONE;
-  uint32_t merge = selects ? import_block(m, m->words[b->merge + 1]) : NONE;
+  uint32_t merge = selects ? import_target(m, m->words[b->merge + 1]) : NONE;
   if (yes == no && yes != merge) /* both arms are one */
     cond = vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), 1).id;
   vyre_builder saved = m->b;
@@ -452,7 +453,7 @@ terminate(import *m, const block *b)
   const uint32_t *words = m->words + b->end;
   switch (words[0] & 0xffffu) {
   case SpvOpBranch:
-    return flow_edge(m, import_block(m, words[1]));
+    return flow_edge(m, import_target(m, words[1]));
   case SpvOpBranchConditional:
     return branch_conditional(m, b, words);
   case SpvOpSwitch:
@@ -487,7 +488,8 @@ flow_walk(import *m, uint32_t at, bool header)
     }
     header = false;
     m->from = at;
-    read_phis(m, b);
+    if (b->phis)
+      read_phis(m, b);
     uint32_t end = b->merge ? b->merge : b->end;
     m->inlined += b->count;
     if (failed(m) || !import_instructions(m, b->start, end))

@@ -5,6 +5,7 @@
  * types.c, constants.c      what they become
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
  * stages.c   entry points of other stages than compute
+ * reach.c    what an entry point reaches: edges between blocks, and what a call means for the caller's variables
  * flow.c     walks the blocks of a function structurally; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
@@ -392,6 +393,15 @@ list_add(import *m, list *l, size_t size, uint32_t more)
   return added;
 }
 
+static inline bool
+list_add_word(import *m, list *l, uint32_t word)
+{
+  uint32_t *added = list_add(m, l, sizeof(uint32_t), 1);
+  if (added)
+    *added = word;
+  return added != NULL;
+}
+
 /* ---- verbatim.c ---- */
 /* In the place of what failed, each compute entry point as a program that holds the module's words.  False: there is none. */
 bool import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type);
@@ -447,8 +457,8 @@ import_whole(import *m)
 }
 /* The value of the id's decoration; false: it has none. */
 bool import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out);
-const char *import_name(const import *m, uint32_t id);      /* NULL: none */
-void import_name_row(import *m, uint32_t row, uint32_t id); /* if the id has one */
+const char *import_name(const import *m, uint32_t id, size_t *out_length); /* NULL: none */
+bool import_name_row(import *m, uint32_t row, uint32_t id);                /* whether the id has one */
 const char *import_text(const import *m, uint32_t word, uint32_t end,
                         size_t *out_length); /* a string of an instruction; NULL: not terminated */
 void import_line(import *m, uint32_t at);    /* OpLine, OpNoLine, DebugLine, DebugNoLine */
@@ -473,6 +483,7 @@ import_value_type(import *m, uint32_t id)
 vyre_type_id import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major);
 /* The type of step `index` into `id`, and its first leaf there; 0: there is none. */
 uint32_t import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf);
+uint32_t import_step_in(import *m, const spv_type *t, uint32_t index, uint32_t *out_leaf);
 vyre_type import_leaf_type(import *m, uint32_t id, uint32_t k);
 uint32_t import_leaf_id(import *m, uint32_t id, uint32_t k); /* of the type it has, or of the matrix it is a column of */
 uint32_t import_zero(import *m, uint32_t id, uint32_t k);    /* a row that leaf k may be where nothing else is known */
@@ -513,9 +524,28 @@ bool import_stages(import *m);                             /* at the first funct
 bool import_is_called(const import *m, uint32_t id); /* by a compute entry point */
 
 /* ---- scan.c ---- */
-bool import_scan(import *m);                      /* the function that begins at m->at; m->at is its end then */
+bool import_scan(import *m); /* the function that begins at m->at; m->at is its end then */
+/* The variable or parameter that pointer `to` leads to; NULL: none that is followed. */
+static inline root *
+scan_root(import *m, uint32_t to)
+{
+  const id_info *info = &m->ids[to < m->bound ? to : 0];
+  return info->holds == HOLDS_POINTER && info->root ? AT(root, m->roots, info->root) : NULL;
+}
+/* A store through `to`, which leads to r; whole of a constant: `constant`, else 0. */
+void scan_stores_to(import *m, root *r, uint32_t to, uint32_t constant);
+/* A private variable that a function stores to is a store of its callers too. */
+bool scan_note_private(import *m, function *f, uint32_t root_index);
+
+/* ---- reach.c ---- */
 bool import_reach(import *m, uint32_t function);  /* an entry point calls it, and what it calls */
-uint32_t import_block(import *m, uint32_t label); /* of the function being walked, or NONE and failed */
+uint32_t import_block(import *m, uint32_t label); /* NONE: failed */
+/* The same of the label of a branch or merge in a function that is reached: that it is one of the function's was checked. */
+static inline uint32_t
+import_target(const import *m, uint32_t label)
+{
+  return m->ids[label].value;
+}
 
 /* ---- values.c ---- */
 typedef struct spv_value {
@@ -598,7 +628,9 @@ uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer:
 bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
 
 /* ---- memory.c ---- */
-bool import_load(import *m, const uint32_t *words);
+bool import_load(import *m, const uint32_t *words); /* of what is no scalar or vector, whole */
+/* A scalar or vector that a pointer leads to, whole: what most loads are of.  0: failed. */
+uint32_t import_load_single(import *m, uint32_t pointer_index, uint32_t operands);
 bool import_store(import *m, const uint32_t *words);
 bool import_memory(import *m, uint32_t op);
 bool import_is_large_constant(import *m, uint32_t id); /* of more leaves than a value may have */

@@ -73,21 +73,20 @@ barrier(import *m, const uint32_t *words, bool control)
   return true;
 }
 
-/* A load of a variable whose value is known and stands around: what most are.  False: it is another. */
+/* What most loads are: of a scalar or vector, whole; of a variable whose value is known and stands around it is that. */
 static inline bool
-load_known(import *m, const uint32_t *words)
+load(import *m, const uint32_t *words)
 {
   const id_info *info = &m->ids[words[0] >> 16 >= 4 && words[3] < m->bound ? words[3] : 0];
   if (info->holds != HOLDS_POINTER || info->epoch != m->epochs[info->kind])
-    return false;
+    return import_load(m, words);
   const pointer *p = AT(pointer, m->pointers, info->value);
-  if (!p->single || p->base != BASE_LEAVES || p->type != words[1])
-    return false;
-  uint32_t row = AT(leaf, m->locals, p->first)->current, parent = m->view->parent[row];
-  if (row == 0 || (parent != m->region && parent != m->program))
-    return false;
-  import_set(m, words[2], row);
-  return true;
+  if (!p->single || p->type != words[1])
+    return import_load(m, words);
+  const uint32_t row = p->base == BASE_LEAVES ? AT(leaf, m->locals, p->first)->current : 0, parent = m->view->parent[row];
+  const bool known = row != 0 && (parent == m->region || parent == m->program);
+  import_set(m, words[2], known ? row : import_load_single(m, info->value, words[0] >> 16 > 4 ? words[4] : 0));
+  return !failed(m);
 }
 
 static inline bool
@@ -111,7 +110,7 @@ instruction(import *m, const uint32_t *words)
   case SpvOpInBoundsAccessChain:
     return import_access_chain(m);
   case SpvOpLoad:
-    return load_known(m, words) || import_load(m, words);
+    return load(m, words);
   case SpvOpStore:
     return import_store(m, words);
   case SpvOpCopyMemory:

@@ -126,7 +126,7 @@ flow_loop(import *m, uint32_t header)
 {
   const block *b = AT(block, m->blocks, header);
   m->at = b->merge;
-  uint32_t merge = import_block(m, m->words[b->merge + 1]), next = import_block(m, m->words[b->merge + 2]);
+  uint32_t merge = import_target(m, m->words[b->merge + 1]), next = import_target(m, m->words[b->merge + 2]);
   uint32_t stack = m->stack.count, writes = m->loop_writes.count, serial = ++m->serial_last, outer = m->loop;
   if (failed(m) || !find_blocks(m, header, merge))
     return NONE;

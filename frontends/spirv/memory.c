@@ -27,9 +27,8 @@ row_flags(import *m, const pointer *p, uint32_t operands, bool writes)
   return flags;
 }
 
-/* A scalar or vector that a pointer leads to, whole: what most loads and stores are of. */
-static uint32_t
-load_single(import *m, uint32_t index, uint32_t operands)
+uint32_t
+import_load_single(import *m, uint32_t index, uint32_t operands)
 {
   const pointer *p = AT(pointer, m->pointers, index);
   if (p->base == BASE_LEAVES)
@@ -183,7 +182,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   if (!t)
     return false;
   if (p.single)
-    return push_row(m, load_single(m, index, operands));
+    return push_row(m, import_load_single(m, index, operands));
   if (p.has_column)
     return push_row(m, load_column(m, index, t->value, row_flags(m, &p, operands, false)));
   switch ((pointer_base)p.base) {
@@ -438,10 +437,7 @@ import_load(import *m, const uint32_t *words)
   uint32_t operands = words[0] >> 16 > 4 ? words[4] : 0;
   if (p->type != words[1])
     return import_fail(m, "its type is not what pointer %u leads to", words[3]);
-  if (!p->single)
-    return load_composite(m, words, operands);
-  import_set(m, words[2], p->base == BASE_LEAVES ? locals_read(m, p->first) : load_single(m, m->ids[words[3]].value, operands));
-  return !failed(m);
+  return load_composite(m, words, operands);
 }
 
 static bool

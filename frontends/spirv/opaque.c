@@ -88,13 +88,14 @@ constant_word(import *m, uint32_t id, vyre_member *out)
 static vyre_type_id
 named_pointer(import *m, const uint32_t *words)
 {
-  const char *name = (words[0] & 0xffffu) == SpvOpTypePointer ? import_name(m, words[3]) : NULL;
+  size_t length = 0;
+  const char *name = (words[0] & 0xffffu) == SpvOpTypePointer ? import_name(m, words[3], &length) : NULL;
   if (!name) {
     import_uncovered(m, "type %u, which leads to itself, is not covered", words[1]);
     return 0;
   }
   const vyre_member made[2] = {{.access = VYRE_WORD_LITERAL, .offset = words[2]},
-                               {.access = VYRE_WORD_NAMED, .name = vyre_string_intern(m->module, name, strlen(name))}};
+                               {.access = VYRE_WORD_NAMED, .name = vyre_string_intern(m->module, name, length)}};
   return vyre_type_words(m->module, SpvOpTypePointer, 0, VYRE_MODE_BARE, made, 2);
 }
 

@@ -381,7 +381,7 @@ may_read(const operation *o, vyre_kind kind)
 }
 
 /* What most are: one or two operands of the type that the op takes, giving the type that is asked for.  0: it is not so. */
-static uint32_t
+static inline uint32_t
 plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
 {
   const vyre_op_info *info = &vyre_op_infos[o->vyre];

@@ -27,20 +27,28 @@ import_no_pointer(import *m, uint32_t id)
   return NULL;
 }
 
-/* What the id is from here on. */
+/* The last pointer is what the id is from here on. */
 static bool
-set_pointer(import *m, uint32_t id, const pointer *p)
+name_pointer(import *m, uint32_t id, pointer *p)
 {
   const spv_type *t = import_type(m, p->type);
-  pointer *added = list_add(m, &m->pointers, sizeof(pointer), 1);
-  if (!t || !added)
+  if (!t)
     return false;
-  *added = *p;
-  added->single = t->form == FORM_VALUE && !p->has_lane && !p->has_column;
-  added->value = t->value;
+  p->single = t->form == FORM_VALUE && !p->has_lane && !p->has_column;
+  p->value = t->value;
   m->ids[id].value = m->pointers.count - 1;
   m->ids[id].epoch = m->epochs[m->ids[id].kind];
   return true;
+}
+
+static bool
+set_pointer(import *m, uint32_t id, const pointer *p)
+{
+  pointer *added = list_add(m, &m->pointers, sizeof(pointer), 1);
+  if (!added)
+    return false;
+  *added = *p;
+  return name_pointer(m, id, added);
 }
 
 static uint32_t
@@ -120,10 +128,8 @@ global_row(import *m, uint32_t index)
   vyre_buffer_info *info = vyre_buffer_info_of(m->module, (vyre_row){row});
   if (m->ids[g.id].kind == ID_GLOBAL)
     info->spirv_id = g.id;
-  if (import_name(m, g.id))
-    import_name_row(m, row, g.id);
-  else if (!table)
-    import_name_row(m, row, t->element); /* a block without instance name */
+  if (!import_name_row(m, row, g.id) && !table)
+    (void)import_name_row(m, row, t->element); /* a block without instance name */
   if (g.space == VYRE_SPACE_WORKGROUP && m->words[m->ids[g.id].def] >> 16 > 4)
     info->initializer = vyre_module_add_initializer(m->module, NULL, 0);
   if (g.initializer && !initialize(m, &g, row, table ? m->ids[g.id].type : t->element))
@@ -430,36 +436,43 @@ add_step(import *m, pointer *p, uint32_t index, bool literal)
   return true;
 }
 
-/* One step of p into its type; its steps are the last ones. */
-static bool
-take_step(import *m, pointer *p, uint32_t id)
+/* A value as an index: its row, which may not be visible here; 0: failed. */
+static uint32_t
+index_row(import *m, uint32_t id)
 {
-  const spv_type *t = import_type(m, p->type);
+  spv_value v;
+  const id_info *info = &m->ids[id < m->bound ? id : 0];
+  uint32_t row = info->holds == HOLDS_ROW && info->epoch == m->epochs[info->kind] ? info->value : 0;
+  if (!row && !import_value(m, id, &v))
+    return 0;
+  row = row ? row : v.count == 1 ? v.leaves[0] : 0;
+  const vyre_type type = row ? import_row_type(m, row) : 0;
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (!vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
+    import_fail(m, "index %u is no integer", id);
+    return 0;
+  }
+  return vyre_kind_bits(kind) == 32 ? row : import_index(m, import_visible(m, row), false);
+}
+
+/* One step of p into t, its type; its steps are the last ones. */
+static bool
+take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
+{
   uint32_t index, leaf_index, row = 0;
-  bool literal = import_literal(m, id, &index);
-  if (!t)
-    return false;
+  const bool literal = import_literal(m, id, &index);
   if (!literal) {
-    spv_value v;
-    if (!import_value(m, id, &v))
+    row = index_row(m, id);
+    if (!row)
       return false;
-    row = v.count == 1 ? v.leaves[0] : 0;
-    vyre_type type = row ? import_row_type(m, row) : 0;
-    if (!vyre_kind_is_int(VYRE_TYPE_KIND(type)) || VYRE_TYPE_LANES(type) != 1)
-      return import_fail(m, "index %u is no integer", id);
-    if (vyre_kind_bits(VYRE_TYPE_KIND(type)) != 32) {
-      row = import_index(m, import_visible(m, row), false);
-      if (!row)
-        return false;
-    }
     if (t->form == FORM_STRUCT)
       return import_fail(m, "index %u of a struct is no constant", id);
   }
-  bool outside =
+  const bool outside =
       literal && (t->form == FORM_ARRAY || t->form == FORM_MATRIX || t->form == FORM_VALUE) && t->count && index >= t->count;
   if (t->form == FORM_STRUCT)
     p->access |= index < t->count ? (uint16_t)AT(spv_member, m->members, t->members + index)->access : 0;
-  uint32_t next = import_step_type(m, p->type, literal && !outside ? index : 0, &leaf_index);
+  const uint32_t next = import_step_in(m, t, literal && !outside ? index : 0, &leaf_index);
   if (!next)
     return import_fail(m, "index %u does not lead into the type there", id);
   p->type = next;
@@ -490,26 +503,28 @@ bool
 import_access_chain(import *m)
 {
   const uint32_t *words = m->words + m->at;
-  uint32_t count = words[0] >> 16;
-  const pointer *base = import_pointer(m, words[3]);
-  if (!base)
+  const uint32_t count = words[0] >> 16;
+  pointer *p = import_pointer(m, words[3]) ? list_add(m, &m->pointers, sizeof(pointer), 1) : NULL;
+  if (!p)
     return false;
-  pointer p = *base;
-  uint32_t steps = p.steps;
-  p.steps = m->steps.count;
-  if (p.step_count && !list_add(m, &m->steps, sizeof(step), p.step_count))
+  *p = *AT(pointer, m->pointers, m->ids[words[3]].value);
+  const uint32_t steps = p->steps;
+  p->steps = m->steps.count;
+  if (p->step_count && !list_add(m, &m->steps, sizeof(step), p->step_count))
     return false;
-  for (uint32_t k = 0; k < p.step_count; k++)
-    *AT(step, m->steps, p.steps + k) = *AT(step, m->steps, steps + k);
-  p.path = 0;
-  p.access |= m->ids[words[2]].flags & ID_NONUNIFORM ? POINTER_NONUNIFORM : 0;
-  for (uint32_t k = 4; k < count; k++)
-    if (!take_step(m, &p, words[k]))
+  for (uint32_t k = 0; k < p->step_count; k++)
+    *AT(step, m->steps, p->steps + k) = *AT(step, m->steps, steps + k);
+  p->path = 0;
+  p->access |= m->ids[words[2]].flags & ID_NONUNIFORM ? POINTER_NONUNIFORM : 0;
+  for (uint32_t k = 4; k < count; k++) {
+    const spv_type *t = import_type(m, p->type);
+    if (!t || !take_step(m, p, t, words[k]))
       return false;
-  const spv_type *t = import_type(m, words[1]);
-  if (!t || t->form != FORM_POINTER || t->element != p.type)
+  }
+  const spv_type *t = m->ids[words[2]].t;
+  if (t->form != FORM_POINTER || t->element != p->type)
     return import_fail(m, "its type %u is not a pointer to what it leads to", words[1]);
-  return set_pointer(m, words[2], &p);
+  return name_pointer(m, words[2], p);
 }
 
 static bool

@@ -40,10 +40,10 @@ add_label(import *m, switch_case *k, uint64_t literal)
 static bool
 collect(import *m, uint32_t c, const uint32_t *words, uint32_t count, vyre_kind kind, uint32_t stamp)
 {
-  uint32_t other = import_block(m, words[2]), merge = CONSTRUCT(m, c)->merge;
+  uint32_t other = import_target(m, words[2]), merge = CONSTRUCT(m, c)->merge;
   uint32_t literal_words = import_literal_words(kind);
   for (uint32_t k = 3; k + literal_words < count; k += 1 + literal_words) {
-    uint32_t target = import_block(m, words[k + literal_words]);
+    uint32_t target = import_target(m, words[k + literal_words]);
     if (target == merge && other == merge)
       continue;
     uint32_t index = case_of(m, c, target, stamp);
@@ -239,7 +239,7 @@ flow_switch(import *m, uint32_t index)
     import_fail(m, "no OpSelectionMerge stands before it\nFix: check the module with spirv-val");
     return NONE;
   }
-  uint32_t selector = import_row(m, words[1]), merge = import_block(m, m->words[b->merge + 1]);
+  uint32_t selector = import_row(m, words[1]), merge = import_target(m, m->words[b->merge + 1]);
   vyre_type type = selector ? import_row_type(m, selector) : 0;
   vyre_kind kind = VYRE_TYPE_KIND(type);
   if (failed(m) || !vyre_kind_is_int(kind) || VYRE_TYPE_LANES(type) != 1) {
@@ -249,11 +249,11 @@ flow_switch(import *m, uint32_t index)
   /* phis of the targets: on the way from here, whichever it is, they have what this block gives them */
   uint32_t stamp = ++m->stamp;
   for (uint32_t k = 2; k < count && !failed(m); k += 1 + import_literal_words(kind)) {
-    block *to = AT(block, m->blocks, import_block(m, words[k]));
+    block *to = AT(block, m->blocks, import_target(m, words[k]));
     if (to->stamp == stamp)
       continue;
     to->stamp = stamp;
-    flow_phi_stores(m, import_block(m, words[k]));
+    flow_phi_stores(m, import_target(m, words[k]));
   }
   vyre_builder saved = m->b;
   uint32_t row = vyre_build_switch(&m->b, (vyre_row){selector}).id;

@@ -312,8 +312,13 @@ import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf)
 {
   const spv_type *t = import_type(m, id);
   *out_leaf = 0;
-  if (!t)
-    return 0;
+  return t ? import_step_in(m, t, index, out_leaf) : 0;
+}
+
+uint32_t
+import_step_in(import *m, const spv_type *t, uint32_t index, uint32_t *out_leaf)
+{
+  *out_leaf = 0;
   switch (t->form) {
   case FORM_VALUE:
     return index < t->count ? t->element : 0;
