@@ -249,7 +249,7 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
     if (typed)
       *words++ = operands[0];
     *words++ = id;
-    copy_words(words, operands + typed, count - typed);
+    copy_words(words, typed ? operands + 1 : operands, count - typed); /* of no operands there is no array */
   }
   if (out_fresh)
     *out_fresh = fresh;
