@@ -70,6 +70,23 @@ stands_open(const import *m, uint32_t row)
   return false;
 }
 
+/* The opaque type of a value.  A `get` has no var yet: its leaf says.  Rows of `got` are in their order. */
+static vyre_type_id
+opaque_type(import *m, uint32_t row)
+{
+  if (VYRE_ROW_OP(m->view->op[row]) != VYRE_OP_get || m->view->a[row])
+    return vyre_row_type_id(m->module, (vyre_row){row});
+  uint32_t from = 0, to = m->got.count;
+  while (to - from > 1) {
+    const uint32_t middle = from + (to - from) / 2;
+    if (AT(set_row, m->got, middle)->row <= row)
+      from = middle;
+    else
+      to = middle;
+  }
+  return import_make_type(m, leaf_at(m, AT(set_row, m->got, from)->leaf)->opaque, 0, false);
+}
+
 static uint32_t
 escaped(import *m, uint32_t row)
 {
@@ -83,7 +100,7 @@ escaped(import *m, uint32_t row)
     return 0;
   escape *e = find_escape(m, row);
   if (e->row == 0) {
-    const vyre_type_id opaque = kind == VYRE_OPAQUE ? vyre_row_type_id(m->module, (vyre_row){row}) : 0;
+    const vyre_type_id opaque = kind == VYRE_OPAQUE ? opaque_type(m, row) : 0;
     uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_var(&m->b, type)).id;
     vyre_builder b = m->b;
     uint32_t next = m->view->next[row];
