@@ -184,7 +184,8 @@ question_check(const question *q, uint64_t points, FILE *report)
     for (uint32_t v = 0; v < rule->variable_count; v++) {
       const vyre_kind kind = kind_of(q, rule->variables[v].node);
       at.bits[v] = all ? rest & mask_of(kind) : sample(kind, &seed);
-      rest >>= kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind);
+      if (all)
+        rest >>= kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind);
       at.undefined[v] = !all && q->relaxed && !rule->variables[v].constant && next_random(&seed) % 16 == 0;
     }
     bool applies;
