@@ -168,28 +168,45 @@ judge(const rules_rule *rule, question_list *list, const answer *answers, uint32
   return made;
 }
 
+/* What rules stand on: freed all at once. */
+typedef struct memory {
+  void **blocks;
+  uint32_t count;
+} memory;
+
 static void *
 take(void *user, size_t bytes)
 {
-  (void)user;
-  return calloc(1, bytes);
+  memory *m = user;
+  void **blocks = realloc(m->blocks, (m->count + 1) * sizeof *blocks);
+  if (!blocks)
+    return NULL;
+  m->blocks = blocks;
+  return m->blocks[m->count++] = calloc(1, bytes);
+}
+
+static void
+free_memory(memory *m)
+{
+  for (uint32_t i = 0; i < m->count; i++)
+    free(m->blocks[i]);
+  free(m->blocks);
 }
 
 static char *
-read_file(const char *name, size_t *out_length)
+read_file(const char *name, memory *m, size_t *out_length)
 {
   FILE *file = fopen(name, "rb");
-  char *text = malloc(RULES_TEXT + 1);
-  if (!text)
-    abort();
   if (!file) {
     fprintf(stderr, "%s: cannot be read: %s\n", name, strerror(errno));
-    free(text);
     return NULL;
   }
+  char *text = take(m, RULES_TEXT + 1);
+  if (!text)
+    abort();
   *out_length = fread(text, 1, RULES_TEXT + 1, file);
   fclose(file);
-  return text; /* rules keep it */
+  return text;
 }
 
 static bool
@@ -219,7 +236,7 @@ read_option(const char *arg, const char *next, options *o, bool *out_took_next)
 }
 
 static int
-read_arguments(int argc, char **argv, options *o, rules_set *set)
+read_arguments(int argc, char **argv, options *o, memory *m, rules_set *set)
 {
   for (int i = 1; i < argc; i++) {
     bool took;
@@ -236,11 +253,11 @@ read_arguments(int argc, char **argv, options *o, rules_set *set)
       continue;
     }
     size_t length;
-    char *text = read_file(argv[i], &length);
+    char *text = read_file(argv[i], m, &length);
     rules_error error;
     if (!text)
       return 1;
-    if (!rules_parse((rules_memory){take, NULL}, argv[i], text, length, set, &error)) {
+    if (!rules_parse((rules_memory){take, m}, argv[i], text, length, set, &error)) {
       fprintf(stderr, "%s:%u:%u: error: %s\nFix: %s\n", argv[i], error.line, error.column, error.message, error.fix);
       return 1;
     }
@@ -253,6 +270,7 @@ read_arguments(int argc, char **argv, options *o, rules_set *set)
 }
 
 typedef struct run {
+  memory memory;
   rules_set set;
   question_list list;
   uint32_t *first;  /* by rule: its first question */
@@ -308,36 +326,48 @@ judge_rule(run *r, uint32_t i, const answer *answers, const options *o, const le
   }
 }
 
+/* Asks, judges, and writes or reads the ledger.  Whether all is as it should be. */
+static bool
+prove(run *r, const options *o, ledger *known)
+{
+  answer *answers = calloc(r->list.count + 1, sizeof *answers);
+  if (!answers)
+    abort();
+  const bool answered = ask_all(&r->list, answers, o);
+  for (uint32_t i = 0; i < r->set.count && answered; i++)
+    judge_rule(r, i, answers, o, known);
+  free(answers);
+  if (!answered)
+    return false;
+  printf("%u rules, %u questions: %u proven, %u checked by evaluation, %u refuted, %u open\n",
+         r->proven + r->checked + r->refuted + r->open, r->list.count, r->proven, r->checked, r->refuted, r->open);
+  const bool good = r->refuted == 0 && r->open == 0;
+  if (o->update) /* what is refuted does not come into it */
+    return ledger_write(o->ledger, &r->set, r->holds, r->points, stderr) && good;
+  return (!known || o->only || ledger_stale(known, &r->set, stderr) == 0) && good;
+}
+
 int
 main(int argc, char **argv)
 {
   options o = {.limit = 2000000, .points = 100000, .jobs = 2};
   run r = {0};
-  const int wrong = read_arguments(argc, argv, &o, &r.set);
-  if (wrong)
-    return wrong;
-  ledger *known = o.ledger ? ledger_read(o.ledger, stderr) : NULL;
-  if (o.ledger && !known)
-    return 1;
-  collect(&r, &o, known);
-  if (o.print) {
-    write_slice(stdout, &(slice){&r.list, NULL, o.limit, 0, 1, false});
-    return 0;
+  int code = read_arguments(argc, argv, &o, &r.memory, &r.set);
+  ledger *known = code == 0 && o.ledger ? ledger_read(o.ledger, stderr) : NULL;
+  if (code == 0 && o.ledger && !known)
+    code = 1;
+  if (code == 0) {
+    collect(&r, &o, known);
+    if (o.print)
+      write_slice(stdout, &(slice){&r.list, NULL, o.limit, 0, 1, false});
+    else
+      code = prove(&r, &o, known) ? 0 : 1;
   }
-  answer *answers = calloc(r.list.count + 1, sizeof *answers);
-  if (!answers)
-    abort();
-  if (!ask_all(&r.list, answers, &o))
-    return 1;
-  for (uint32_t i = 0; i < r.set.count; i++)
-    judge_rule(&r, i, answers, &o, known);
-  printf("%u rules, %u questions: %u proven, %u checked by evaluation, %u refuted, %u open\n",
-         r.proven + r.checked + r.refuted + r.open, r.list.count, r.proven, r.checked, r.refuted, r.open);
-  bool good = r.refuted == 0 && r.open == 0;
-  if (o.update) /* what is refuted does not come into it */
-    good = ledger_write(o.ledger, &r.set, r.holds, r.points, stderr) && good;
-  else if (known && !o.only)
-    good = ledger_stale(known, &r.set, stderr) == 0 && good;
   ledger_free(known);
-  return good ? 0 : 1;
+  free(r.list.data);
+  free(r.first);
+  free(r.holds);
+  free(r.points);
+  free_memory(&r.memory);
+  return code;
 }
