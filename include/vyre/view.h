@@ -17,6 +17,33 @@ extern "C" {
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
 static inline uint32_t
+vyre_op_of(const vyre_view *view, uint32_t row)
+{
+  return VYRE_ROW_OP(view->op[row]);
+}
+
+static inline bool
+vyre_row_is_const(const vyre_view *view, uint32_t row)
+{
+  return vyre_op_of(view, row) == VYRE_OP_const;
+}
+
+static inline bool
+vyre_row_is_loop(const vyre_view *view, uint32_t row)
+{
+  return vyre_op_of(view, row) == VYRE_OP_for || vyre_op_of(view, row) == VYRE_OP_loop;
+}
+
+/* The buffer that a path leads into; what is no path, itself.  O(length of the path). */
+static inline uint32_t
+vyre_buffer_of(const vyre_view *view, uint32_t path)
+{
+  while (vyre_op_of(view, path) == VYRE_OP_at)
+    path = view->a[path];
+  return path;
+}
+
+static inline uint32_t
 vyre_op_flags_of(const vyre_view *view, uint32_t row)
 {
   return view->op_infos[VYRE_ROW_OP(view->op[row])].flags;

@@ -12,12 +12,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-static bool
-is_const(const vyre_view *v, uint32_t row)
-{
-  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
-}
-
 /* The comparison with its operands exchanged; of two, the one with the smaller number (<, <=) is canonical.  0: it is none, or
  * commutes. */
 static const uint16_t mirrored[VYRE_OP__COUNT] = {
@@ -34,8 +28,8 @@ is_reversed(const vyre_view *v, uint32_t row)
   const uint32_t op = VYRE_ROW_OP(v->op[row]), a = v->a[row], b = v->b[row];
   const bool commutes = (v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0, has_mirror = mirrored[op] != 0;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  const bool wrong = (commutes & (a > b)) | (has_mirror & (mirrored[op] < op)) | is_const(v, a);
-  return (commutes | has_mirror) & wrong & !has_imm & !is_const(v, b);
+  const bool wrong = (commutes & (a > b)) | (has_mirror & (mirrored[op] < op)) | vyre_row_is_const(v, a);
+  return (commutes | has_mirror) & wrong & !has_imm & !vyre_row_is_const(v, b);
 }
 
 static vyre_status

@@ -23,12 +23,6 @@ typedef struct folder {
 } folder;
 
 static bool
-is_const(const vyre_view *v, uint32_t row)
-{
-  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
-}
-
-static bool
 may_be_literal(const vyre_view *v, uint32_t row)
 {
   const uint32_t op = VYRE_ROW_OP(v->op[row]);
@@ -59,7 +53,7 @@ update_operands(folder *f, uint32_t row)
     c = f->forward[c];
     f->forwarded += (uint64_t)((a != v->a[row]) + (b != v->b[row]) + (c != v->c[row]));
   }
-  const bool immediate = is_const(v, b) && vyre_op_flags_of(v, row) & VYRE_OP_TAKES_IMM;
+  const bool immediate = vyre_row_is_const(v, b) && vyre_op_flags_of(v, row) & VYRE_OP_TAKES_IMM;
   if (!immediate && a == v->a[row] && b == v->b[row] && c == v->c[row])
     return false;
   const uint32_t op = v->op[row], old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
@@ -74,7 +68,7 @@ known_operand(const vyre_view *v, uint32_t row)
   uint32_t tuple = v->a[row], part = v->imm[row];
   switch (VYRE_ROW_OP(v->op[row])) {
   case VYRE_OP_select:
-    return !is_const(v, v->a[row]) ? 0 : v->imm[v->a[row]] ? v->b[row] : v->c[row];
+    return !vyre_row_is_const(v, v->a[row]) ? 0 : v->imm[v->a[row]] ? v->b[row] : v->c[row];
   case VYRE_OP_part:
     for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
       if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
@@ -130,7 +124,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     if (op == VYRE_OP_const)
       continue;
-    if (f.forward || is_const(v, v->b[row]))
+    if (f.forward || vyre_row_is_const(v, v->b[row]))
       changed |= update_operands(&f, row);
     if (may_be_known(v, row) && vyre_row_is_pure(v, row) && !fold_row(&f, row))
       VYRE_TRY(forward_row(&f, ctx, row));

@@ -38,24 +38,6 @@ typedef struct cleaner {
 } cleaner;
 
 static uint32_t
-op_of(const vyre_view *v, uint32_t row)
-{
-  return VYRE_ROW_OP(v->op[row]);
-}
-
-static bool
-is_loop(const vyre_view *v, uint32_t row)
-{
-  return op_of(v, row) == VYRE_OP_for || op_of(v, row) == VYRE_OP_loop;
-}
-
-static bool
-is_const(const vyre_view *v, uint32_t row)
-{
-  return op_of(v, row) == VYRE_OP_const;
-}
-
-static uint32_t
 around(const vyre_view *v, uint32_t row)
 {
   return v->parent[v->parent[row]];
@@ -64,7 +46,7 @@ around(const vyre_view *v, uint32_t row)
 static bool
 ends_in(const vyre_view *v, uint32_t region, uint32_t op)
 {
-  return v->last[region] && op_of(v, v->last[region]) == op;
+  return v->last[region] && vyre_op_of(v, v->last[region]) == op;
 }
 
 /* A column that few modules need. */
@@ -84,7 +66,7 @@ static bool
 region_completes(const cleaner *k, uint32_t region)
 {
   const uint32_t last = k->v->last[region], flags = vyre_op_flags_of(k->v, last);
-  if (last == 0 || op_of(k->v, last) == VYRE_OP_breakif)
+  if (last == 0 || vyre_op_of(k->v, last) == VYRE_OP_breakif)
     return true;
   return flags & VYRE_OP_REGIONS ? k->completes[last] : (flags & VYRE_OP_ENDS) == 0;
 }
@@ -94,7 +76,7 @@ static bool
 has_jump(const cleaner *k, uint32_t construct, uint32_t op)
 {
   for (uint32_t jump = k->jumps[construct]; jump; jump = k->link[jump])
-    if (op_of(k->v, jump) == op)
+    if (vyre_op_of(k->v, jump) == op)
       return true;
   return false;
 }
@@ -136,7 +118,7 @@ is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
   uint32_t row = jump;
   while (around(v, row) != construct) {
     row = around(v, row);
-    if (v->next[row] || is_loop(v, row))
+    if (v->next[row] || vyre_row_is_loop(v, row))
       return false;
   }
   return true;
@@ -153,7 +135,7 @@ drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
   while (row != construct) {
     const uint32_t out = around(v, row);
     k->completes[row] = 1;
-    if (op_of(v, row) == VYRE_OP_if && !v->first[v->first[row]] && !v->first[v->last[row]])
+    if (vyre_op_of(v, row) == VYRE_OP_if && !v->first[v->first[row]] && !v->first[v->last[row]])
       drop_construct(k, row);
     row = out;
   }
@@ -163,7 +145,7 @@ static void
 drop_needless_jumps(cleaner *k, uint32_t construct, uint32_t op)
 {
   for (uint32_t jump = k->jumps[construct]; jump; jump = k->link[jump])
-    if (op_of(k->v, jump) == op && is_needless(k->v, jump, construct))
+    if (vyre_op_of(k->v, jump) == op && is_needless(k->v, jump, construct))
       drop_jump(k, jump, construct);
 }
 
@@ -191,7 +173,7 @@ become_block(cleaner *k, uint32_t row, uint32_t region)
   while (v->last[row] != region)
     host->kill(k->module, v->last[row]);
   for (uint32_t jump = k->jumps[row]; jump; jump = k->link[jump])
-    if (op_of(v, jump) != VYRE_OP_null)
+    if (vyre_op_of(v, jump) != VYRE_OP_null)
       host->rewrite(k->module, jump, VYRE_ROW(VYRE_OP_leave, 0, 0), 0, 0, row, 0, 0);
   host->rewrite(k->module, region, VYRE_ROW(VYRE_OP_region, 0, 0), VYRE_BLOCK, 0, 0, 0, 0);
   host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_block, 0, 0), 0, 0, 0, 0, 0);
@@ -212,7 +194,7 @@ static bool
 rows_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
   const vyre_view *v = k->v;
-  const vyre_op_info *info = &v->op_infos[op_of(v, x)];
+  const vyre_op_info *info = &v->op_infos[vyre_op_of(v, x)];
   if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0)
     return false;
   if ((info->flags & VYRE_OP_CONVERGENT) != 0 || (v->imm_hi[x] != v->imm_hi[y] && !vyre_op_has_version(info)))
@@ -259,7 +241,7 @@ clean_if(cleaner *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t condition = v->a[row], then_region = v->first[row], else_region = v->last[row];
-  if (is_const(v, condition)) {
+  if (vyre_row_is_const(v, condition)) {
     take_region(k, row, v->imm[condition] ? then_region : else_region);
   } else if (arms_equal(k, then_region, else_region)) {
     take_region(k, row, then_region);
@@ -267,7 +249,7 @@ clean_if(cleaner *k, uint32_t row)
     k->completes[row] = region_completes(k, then_region) || region_completes(k, else_region);
     if (!k->completes[row])
       drop_behind(k, row);
-    if (op_of(v, condition) == VYRE_OP_not && v->first[else_region])
+    if (vyre_op_of(v, condition) == VYRE_OP_not && v->first[else_region])
       exchange_arms(k, row);
   }
 }
@@ -277,14 +259,14 @@ clean_if(cleaner *k, uint32_t row)
 static bool
 is_value(const vyre_view *v, uint32_t label, uint32_t value)
 {
-  return is_const(v, label) && vyre_row_imm(v, label) == vyre_row_imm(v, value);
+  return vyre_row_is_const(v, label) && vyre_row_imm(v, label) == vyre_row_imm(v, value);
 }
 
 static bool
 has_label(const vyre_view *v, uint32_t branch, uint32_t value)
 {
   uint32_t label = v->a[branch];
-  for (; op_of(v, label) == VYRE_OP_tuple; label = v->c[label])
+  for (; vyre_op_of(v, label) == VYRE_OP_tuple; label = v->c[label])
     if (is_value(v, v->a[label], value) || is_value(v, v->b[label], value))
       return true;
   return is_value(v, label, value);
@@ -313,7 +295,7 @@ take_case(cleaner *k, uint32_t row, uint32_t branch)
   bool falls = fall != 0;
   for (uint32_t other = v->next[branch]; falls; other = v->next[other]) {
     falls = ends_in(v, other, VYRE_OP_fallthrough);
-    while (v->first[other] && op_of(v, v->first[other]) != VYRE_OP_fallthrough)
+    while (v->first[other] && vyre_op_of(v, v->first[other]) != VYRE_OP_fallthrough)
       k->host->move_before(k->module, v->first[other], fall);
   }
   if (fall)
@@ -357,7 +339,7 @@ clean_switch(cleaner *k, uint32_t row)
   const vyre_view *v = k->v;
   const uint32_t only = v->first[row];
   const bool always = only && !v->next[only] && (v->imm[only] & VYRE_CASE_DEFAULT);
-  if (always || is_const(v, v->a[row])) {
+  if (always || vyre_row_is_const(v, v->a[row])) {
     const uint32_t branch = always ? only : known_case(v, row);
     if (branch)
       take_case(k, row, branch);
@@ -393,7 +375,7 @@ static bool
 is_one_trip(const vyre_view *v, uint32_t row)
 {
   const uint32_t from = v->a[row], to = v->b[row], step = v->c[row];
-  if (!vyre_loop_surely_runs(v, row) || !is_const(v, step))
+  if (!vyre_loop_surely_runs(v, row) || !vyre_row_is_const(v, step))
     return false;
   return ordered(v, from, vyre_row_imm(v, from) + vyre_row_imm(v, step)) >= ordered(v, to, vyre_row_imm(v, to));
 }
@@ -403,7 +385,7 @@ clean_for(cleaner *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t body = v->first[row], from = v->a[row], to = v->b[row];
-  const bool known = is_const(v, from) && is_const(v, to);
+  const bool known = vyre_row_is_const(v, from) && vyre_row_is_const(v, to);
   drop_needless_jumps(k, row, VYRE_OP_continue);
   k->completes[row] = 1;
   if (from == to || !v->first[body] || (known && !vyre_loop_surely_runs(v, row))) {
@@ -440,7 +422,7 @@ clean_loop(cleaner *k, uint32_t row)
     become_block(k, row, body);
     return;
   }
-  if (end && is_const(v, v->a[end])) {
+  if (end && vyre_row_is_const(v, v->a[end])) {
     const bool one = v->imm[v->a[end]] != 0, alone = v->first[continuing] == end;
     if (!one || !continues || alone) {
       k->host->kill(k->module, end);
@@ -466,7 +448,7 @@ list_jumps(const cleaner *k)
   const vyre_view *v = k->v;
   bool any = false;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = op_of(v, row);
+    const uint32_t op = vyre_op_of(v, row);
     any |= (v->op_infos[op].flags & VYRE_OP_REGIONS) != 0;
     if (op != VYRE_OP_break && op != VYRE_OP_continue && op != VYRE_OP_leave)
       continue;
@@ -480,7 +462,7 @@ list_jumps(const cleaner *k)
 static void
 clean(cleaner *k, uint32_t row)
 {
-  switch (op_of(k->v, row)) {
+  switch (vyre_op_of(k->v, row)) {
   case VYRE_OP_if:
     clean_if(k, row);
     break;

@@ -27,20 +27,6 @@ typedef struct marker {
   uint32_t last_live; /* of this program: the last live row with an effect */
 } marker;
 
-static uint32_t
-op_of(const vyre_view *v, uint32_t row)
-{
-  return VYRE_ROW_OP(v->op[row]);
-}
-
-static uint32_t
-buffer_of(const vyre_view *v, uint32_t path)
-{
-  while (op_of(v, path) == VYRE_OP_at)
-    path = v->a[path];
-  return path;
-}
-
 /* Memory whose writes nobody but this program sees, and only through this buffer row. */
 static bool
 is_own_memory(const vyre_view *v, uint32_t buffer)
@@ -55,15 +41,15 @@ static bool
 is_volatile_access(const vyre_view *v, uint32_t row)
 {
   return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE) != 0 ||
-         (op_of(v, row) == VYRE_OP_load && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_OPAQUE &&
-          (v->imm_hi[buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) != 0);
+         (vyre_op_of(v, row) == VYRE_OP_load && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_OPAQUE &&
+          (v->imm_hi[vyre_buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) != 0);
 }
 
 static uint32_t
 construct_around(const vyre_view *v, uint32_t row, bool loop)
 {
   for (row = v->parent[v->parent[row]]; row; row = v->parent[v->parent[row]]) {
-    const uint32_t op = op_of(v, row);
+    const uint32_t op = vyre_op_of(v, row);
     if (loop ? op == VYRE_OP_loop || op == VYRE_OP_for : op == VYRE_OP_switch)
       return row;
   }
@@ -83,12 +69,12 @@ outermost_loop(const vyre_view *v, uint32_t row)
 static uint32_t
 lives_for(const vyre_view *v, uint32_t row)
 {
-  switch (op_of(v, row)) {
+  switch (vyre_op_of(v, row)) {
   case VYRE_OP_set:
     return v->a[row];
   case VYRE_OP_store:
   case VYRE_OP_copy: {
-    const uint32_t buffer = buffer_of(v, v->a[row]);
+    const uint32_t buffer = vyre_buffer_of(v, v->a[row]);
     return is_own_memory(v, buffer) && !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_VOLATILE) ? buffer : 0;
   }
   case VYRE_OP_break:
@@ -112,13 +98,13 @@ is_root(const vyre_view *v, uint32_t row)
   const uint32_t flags = vyre_op_flags_of(v, row);
   if ((flags & VYRE_OP_READS) != 0 && is_volatile_access(v, row))
     return true;
-  return (flags & VYRE_OP_EFFECT) != 0 && (flags & VYRE_OP_REGIONS) == 0 && op_of(v, row) != VYRE_OP_return;
+  return (flags & VYRE_OP_EFFECT) != 0 && (flags & VYRE_OP_REGIONS) == 0 && vyre_op_of(v, row) != VYRE_OP_return;
 }
 
 static bool
 is_interface(const vyre_view *v, uint32_t row)
 {
-  switch (op_of(v, row)) {
+  switch (vyre_op_of(v, row)) {
   case VYRE_OP_spec:
     return true;
   case VYRE_OP_buffer: {
@@ -136,7 +122,7 @@ mark(marker *m, uint32_t row)
   if (row == 0 || m->live[row])
     return;
   m->live[row] = 1;
-  if (row > m->last_live && (vyre_op_flags_of(m->v, row) & VYRE_OP_EFFECT) != 0 && op_of(m->v, row) != VYRE_OP_return)
+  if (row > m->last_live && (vyre_op_flags_of(m->v, row) & VYRE_OP_EFFECT) != 0 && vyre_op_of(m->v, row) != VYRE_OP_return)
     m->last_live = row;
   m->stack[m->depth++] = row;
 }
@@ -154,7 +140,7 @@ static void
 mark_memory(marker *m, uint32_t operand)
 {
   if (VYRE_TYPE_KIND(VYRE_ROW_TYPE(m->v->op[operand])) == VYRE_PATH)
-    mark_list(m, buffer_of(m->v, operand));
+    mark_list(m, vyre_buffer_of(m->v, operand));
 }
 
 /* The needs of one live row. */
@@ -172,7 +158,7 @@ visit(marker *m, uint32_t row)
       mark(m, region);
     mark_list(m, row);
   }
-  switch (op_of(v, row)) {
+  switch (vyre_op_of(v, row)) {
   case VYRE_OP_opaque:
   case VYRE_OP_opaque_pure:
   case VYRE_OP_opaque_read:
@@ -187,14 +173,14 @@ visit(marker *m, uint32_t row)
     break;
   case VYRE_OP_copy:
   case VYRE_OP_async_copy:
-    mark_list(m, buffer_of(v, v->b[row]));
+    mark_list(m, vyre_buffer_of(v, v->b[row]));
     break;
   case VYRE_OP_async_wait:
   case VYRE_OP_store:
     break;
   default:
     if ((flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) == VYRE_OP_READS) /* loads and atomics */
-      mark_list(m, buffer_of(v, v->a[row]));
+      mark_list(m, vyre_buffer_of(v, v->a[row]));
   }
 }
 
@@ -213,7 +199,7 @@ mark_returns(marker *m, uint32_t first, uint32_t end)
   const vyre_view *v = m->v;
   uint32_t row = end - 1;
   while (row > first) {
-    if (op_of(v, row) != VYRE_OP_return || m->live[row] || v->parent[row] == first || row > m->last_live) {
+    if (vyre_op_of(v, row) != VYRE_OP_return || m->live[row] || v->parent[row] == first || row > m->last_live) {
       row--;
       continue;
     }
@@ -241,7 +227,7 @@ mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
     if (owner) {
       m->link[row] = m->head[owner];
       m->head[owner] = row;
-    } else if (is_root(v, row) || op_of(v, row) == VYRE_OP_workgroup || (keep_interface && is_interface(v, row))) {
+    } else if (is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || (keep_interface && is_interface(v, row))) {
       mark(m, row);
     }
   }
@@ -273,7 +259,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   for (uint32_t row = 1; row < rows; row++)
     if (!m.live[row]) {
       dead++;
-      if (op_of(v, row) != VYRE_OP_null) /* not gone with what it stood in */
+      if (vyre_op_of(v, row) != VYRE_OP_null) /* not gone with what it stood in */
         host->kill(module, row);
     }
   host->count(ctx, "rows removed", dead);

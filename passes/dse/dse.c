@@ -29,24 +29,10 @@ typedef struct walk {
 
 typedef enum fate { FATE_OPEN, FATE_SEEN, FATE_DEAD } fate;
 
-static uint32_t
-op_of(const walk *w, uint32_t row)
-{
-  return VYRE_ROW_OP(w->v->op[row]);
-}
-
-static uint32_t
-buffer_of(const walk *w, uint32_t path)
-{
-  while (op_of(w, path) == VYRE_OP_at)
-    path = w->v->a[path];
-  return path;
-}
-
 static bool
 is_touch(const walk *w, uint32_t row)
 {
-  const uint32_t op = op_of(w, row), flags = vyre_op_flags_of(w->v, row);
+  const uint32_t op = vyre_op_of(w->v, row), flags = vyre_op_flags_of(w->v, row);
   if (flags & VYRE_OP_ENDS)
     return true;
   if (op == VYRE_OP_get || op == VYRE_OP_set)
@@ -60,7 +46,7 @@ is_touch(const walk *w, uint32_t row)
 static uint32_t
 ended_by(const walk *w, uint32_t jump)
 {
-  const uint32_t op = op_of(w, jump);
+  const uint32_t op = vyre_op_of(w->v, jump);
   uint32_t row = w->v->parent[w->v->parent[jump]];
   if (op == VYRE_OP_leave)
     return w->v->a[jump];
@@ -68,7 +54,7 @@ ended_by(const walk *w, uint32_t jump)
     return 0;
   if (op == VYRE_OP_fallthrough)
     return row;
-  while (op_of(w, row) != VYRE_OP_loop && op_of(w, row) != VYRE_OP_for)
+  while (vyre_op_of(w->v, row) != VYRE_OP_loop && vyre_op_of(w->v, row) != VYRE_OP_for)
     row = w->v->parent[w->v->parent[row]];
   return row;
 }
@@ -80,7 +66,7 @@ covers(const walk *w, uint32_t path, uint32_t place)
   for (;; place = w->v->a[place]) {
     if (memory_compare(&w->m, path, place) == MEMORY_SAME)
       return true;
-    if (op_of(w, place) != VYRE_OP_at)
+    if (vyre_op_of(w->v, place) != VYRE_OP_at)
       return false;
   }
 }
@@ -88,7 +74,7 @@ covers(const walk *w, uint32_t path, uint32_t place)
 static bool
 may_read(const walk *w, uint32_t path, uint32_t place)
 {
-  const uint32_t classes = w->m.alias[buffer_of(w, path)] ^ w->m.alias[buffer_of(w, place)];
+  const uint32_t classes = w->m.alias[vyre_buffer_of(w->v, path)] ^ w->m.alias[vyre_buffer_of(w->v, place)];
   return (classes & ~VYRE_ALIAS_SHARED) == 0 && memory_compare(&w->m, path, place) != MEMORY_DISJOINT;
 }
 
@@ -97,8 +83,8 @@ static fate
 fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place)
 {
   const vyre_view *v = w->v;
-  const uint32_t op = op_of(w, row), ended = (vyre_op_flags_of(v, row) & VYRE_OP_ENDS) ? ended_by(w, row) : UINT32_MAX;
-  const bool own = VYRE_BUFFER_SPACE(v->imm_hi[buffer_of(w, place)]) == VYRE_SPACE_PRIVATE;
+  const uint32_t op = vyre_op_of(w->v, row), ended = (vyre_op_flags_of(v, row) & VYRE_OP_ENDS) ? ended_by(w, row) : UINT32_MAX;
+  const bool own = VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(w->v, place)]) == VYRE_SPACE_PRIVATE;
   if (ended == 0)
     return !own || op == VYRE_OP_trap ? FATE_SEEN : v->parent[row] == region ? FATE_DEAD : FATE_OPEN;
   if (ended != UINT32_MAX)
@@ -176,9 +162,9 @@ is_seen(walk *w, uint32_t store)
     const fate f = fate_until(w, touch, v->end[region], region, place);
     if (f != FATE_OPEN)
       return f == FATE_SEEN;
-    if (op_of(w, region) == VYRE_OP_program) /* the end: only the invocation saw its own memory */
-      return VYRE_BUFFER_SPACE(v->imm_hi[buffer_of(w, place)]) != VYRE_SPACE_PRIVATE;
-    if ((op_of(w, control) == VYRE_OP_loop || op_of(w, control) == VYRE_OP_for) && is_seen_in_loop(w, control, place))
+    if (vyre_op_of(w->v, region) == VYRE_OP_program) /* the end: only the invocation saw its own memory */
+      return VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(w->v, place)]) != VYRE_SPACE_PRIVATE;
+    if (vyre_row_is_loop(w->v, control) && is_seen_in_loop(w, control, place))
       return true;
     at = control;
     touch = touch_behind(w, v->end[control]);
@@ -195,7 +181,7 @@ is_there_already(const walk *w, uint32_t store)
   const memory_state state = memory_before(&w->m, store, place);
   if (state.value == value)
     return true;
-  if (op_of(w, value) != VYRE_OP_load || !memory_is_plain(&w->m, value, v->a[value]) || state.since == 0 ||
+  if (vyre_op_of(w->v, value) != VYRE_OP_load || !memory_is_plain(&w->m, value, v->a[value]) || state.since == 0 ||
       memory_compare(&w->m, v->a[value], place) != MEMORY_SAME || !vyre_row_dominates(v, value, store))
     return false;
   return memory_before(&w->m, value, place).since == state.since;
@@ -253,7 +239,7 @@ remove_sets(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *removed)
 static bool
 is_candidate(const walk *w, uint32_t row)
 {
-  const uint32_t op = op_of(w, row);
+  const uint32_t op = vyre_op_of(w->v, row);
   return (op == VYRE_OP_store || (op == VYRE_OP_copy && memory_is_plain(&w->m, row, w->v->b[row]))) &&
          memory_is_plain(&w->m, row, w->v->a[row]);
 }
@@ -277,7 +263,8 @@ remove_stores(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *same, uint64_t 
   if (!gone)
     return ctx->host->out_of_memory(ctx);
   for (uint32_t i = 0; i < w.count; i++)
-    gone[i] = op_of(&w, w.touches[i]) == VYRE_OP_store && is_candidate(&w, w.touches[i]) && is_there_already(&w, w.touches[i]);
+    gone[i] =
+        vyre_op_of(w.v, w.touches[i]) == VYRE_OP_store && is_candidate(&w, w.touches[i]) && is_there_already(&w, w.touches[i]);
   for (uint32_t i = 0; i < w.count; i++) /* out, so that they overwrite nothing below */
     if (gone[i]) {
       ctx->host->kill(module, w.touches[i]);

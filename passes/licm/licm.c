@@ -34,18 +34,6 @@ typedef struct motion {
   uint64_t moved;
 } motion;
 
-static uint32_t
-op_of(const vyre_view *v, uint32_t row)
-{
-  return VYRE_ROW_OP(v->op[row]);
-}
-
-static bool
-is_loop(const vyre_view *v, uint32_t row)
-{
-  return op_of(v, row) == VYRE_OP_for || op_of(v, row) == VYRE_OP_loop;
-}
-
 /* ---- what surely runs ---------------------------------------------------------------------------------------------------- */
 
 static uint8_t
@@ -53,7 +41,7 @@ flags_of_region(const motion *m, uint32_t region)
 {
   const vyre_view *v = m->v;
   const uint32_t construct = v->parent[region];
-  switch (op_of(v, construct)) {
+  switch (vyre_op_of(v, construct)) {
   case VYRE_OP_for:
   case VYRE_OP_loop:
     return v->first[construct] == region && vyre_loop_surely_runs(v, construct) ? SURE : 0;
@@ -68,7 +56,7 @@ flags_of_region(const motion *m, uint32_t region)
 static uint32_t
 ended_by(const motion *m, uint32_t jump)
 {
-  switch (op_of(m->v, jump)) {
+  switch (vyre_op_of(m->v, jump)) {
   case VYRE_OP_leave:
     return m->v->a[jump];
   case VYRE_OP_return:
@@ -94,7 +82,7 @@ find_flags(const motion *m)
 {
   const vyre_view *v = m->v;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = op_of(v, row), flags = v->op_infos[op].flags;
+    const uint32_t op = vyre_op_of(v, row), flags = v->op_infos[op].flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
@@ -107,9 +95,9 @@ static bool
 is_costly(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
-  const vyre_op_info *info = &v->op_infos[op_of(v, row)];
+  const vyre_op_info *info = &v->op_infos[vyre_op_of(v, row)];
   const bool divides = info->undefined == VYRE_UNDEFINED_DIV_BY_0 || info->undefined == VYRE_UNDEFINED_DIV_OVERFLOW;
-  return op_of(v, row) == VYRE_OP_load || divides || info->fold == VYRE_FOLD_LIBM;
+  return vyre_op_of(v, row) == VYRE_OP_load || divides || info->fold == VYRE_FOLD_LIBM;
 }
 
 /* Whether what the row computes is the same in all trips. */
@@ -119,7 +107,7 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   const vyre_view *v = m->v;
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
-  if (vyre_op_has_version(&v->op_infos[op_of(v, row)])) {
+  if (vyre_op_has_version(&v->op_infos[vyre_op_of(v, row)])) {
     if (v->imm_hi[row] == 0 || m->loop[v->imm_hi[row]] == loop)
       return false;
   } else if (!vyre_row_is_pure(v, row)) {
@@ -138,14 +126,15 @@ may_move(const motion *m, uint32_t row, uint32_t loop)
     return true;
   if ((m->flags[row] & ARM) && is_costly(m, row))
     return false;
-  return vyre_row_may_speculate(m->v, row) || (op_of(m->v, row) == VYRE_OP_load && m->host->in_bounds(m->module, m->v->a[row]));
+  return vyre_row_may_speculate(m->v, row) ||
+         (vyre_op_of(m->v, row) == VYRE_OP_load && m->host->in_bounds(m->module, m->v->a[row]));
 }
 
 /* The next row in the loop, at any depth but that of loops in it; 0 behind the last.  It follows links. */
 static uint32_t
 next_in(const vyre_view *v, uint32_t loop, uint32_t row)
 {
-  if (v->first[row] && !(is_loop(v, row) && row != loop))
+  if (v->first[row] && !(vyre_row_is_loop(v, row) && row != loop))
     return v->first[row];
   while (row != loop && !v->next[row])
     row = v->parent[row];

@@ -55,12 +55,6 @@ flow_append(flow *f, flow_list *list)
   return (char *)list->data + list->count++ * list->size;
 }
 
-static bool
-is_loop(const walk *w, uint32_t row)
-{
-  return flow_op(w->f, row) == VYRE_OP_loop || flow_op(w->f, row) == VYRE_OP_for;
-}
-
 static frame *
 top(const walk *w)
 {
@@ -80,7 +74,7 @@ static frame *
 loop_around(const walk *w)
 {
   frame *f = top(w);
-  while (f->row && !is_loop(w, f->row))
+  while (f->row && !vyre_row_is_loop(w->f->v, f->row))
     f--;
   return f;
 }

@@ -10,20 +10,6 @@
 
 enum { MOST_EVENTS = 64, MOST_STEPS = 16, MOST_LOADS = 16 };
 
-static uint32_t
-op_of(const memory *m, uint32_t row)
-{
-  return VYRE_ROW_OP(m->v->op[row]);
-}
-
-static uint32_t
-buffer_of(const memory *m, uint32_t path)
-{
-  while (op_of(m, path) == VYRE_OP_at)
-    path = m->v->a[path];
-  return path;
-}
-
 /* ---- paths --------------------------------------------------------------------------------------------------------------- */
 
 typedef struct index {
@@ -52,7 +38,7 @@ static uint32_t
 steps_of(const memory *m, uint32_t path, uint32_t steps[MOST_STEPS])
 {
   uint32_t count = 0;
-  for (; op_of(m, path) == VYRE_OP_at; path = m->v->a[path]) {
+  for (; vyre_op_of(m->v, path) == VYRE_OP_at; path = m->v->a[path]) {
     if (count == MOST_STEPS - 1)
       return 0;
     steps[count++] = path;
@@ -85,7 +71,7 @@ memory_compare(const memory *m, uint32_t p, uint32_t q)
 static bool
 is_event(const memory *m, uint32_t row)
 {
-  const uint32_t op = op_of(m, row), flags = vyre_op_flags_of(m->v, row);
+  const uint32_t op = vyre_op_of(m->v, row), flags = vyre_op_flags_of(m->v, row);
   if (op == VYRE_OP_set || op == VYRE_OP_get)
     return false;
   if (flags & VYRE_OP_WRITES)
@@ -103,7 +89,7 @@ is_ordered(const memory *m, uint32_t row)
 bool
 memory_is_plain(const memory *m, uint32_t row, uint32_t path)
 {
-  const uint32_t buffer = buffer_of(m, path);
+  const uint32_t buffer = vyre_buffer_of(m->v, path);
   return (VYRE_ROW_FLAGS(m->v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) == 0 &&
          (m->alias[buffer] & VYRE_ALIAS_SHARED) == 0 && VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]) != VYRE_SPACE_HANDLE;
 }
@@ -113,14 +99,14 @@ static memory_relation
 relation(const memory *m, uint32_t event, uint32_t path)
 {
   const vyre_view *v = m->v;
-  const uint32_t op = op_of(m, event), buffer = buffer_of(m, path);
+  const uint32_t op = vyre_op_of(m->v, event), buffer = vyre_buffer_of(m->v, path);
   const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
   const bool own = space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_CONSTANT;
   memory_relation places = MEMORY_OVERLAP;
   if (op == VYRE_OP_barrier || (vyre_op_is_atomic(op) && is_ordered(m, event)))
     return own ? MEMORY_DISJOINT : MEMORY_OVERLAP;
   if (op == VYRE_OP_store || op == VYRE_OP_copy || op == VYRE_OP_load || vyre_op_is_atomic(op)) {
-    const uint32_t to = v->a[event], other = buffer_of(m, to);
+    const uint32_t to = v->a[event], other = vyre_buffer_of(m->v, to);
     if (((m->alias[buffer] ^ m->alias[other]) & ~VYRE_ALIAS_SHARED) != 0)
       return op == VYRE_OP_copy && !memory_is_plain(m, event, v->b[event]) ? MEMORY_OVERLAP : MEMORY_DISJOINT;
     places = op == VYRE_OP_load ? MEMORY_OVERLAP : memory_compare(m, to, path);
@@ -194,12 +180,12 @@ static bool
 search_outside(search *s, uint32_t region, memory_state *out)
 {
   const vyre_view *v = s->m->v;
-  const uint32_t construct = v->parent[region], op = op_of(s->m, construct), before = v->prev[region];
-  if (op_of(s->m, region) == VYRE_OP_program) {
-    out->since = buffer_of(s->m, s->path);
+  const uint32_t construct = v->parent[region], op = vyre_op_of(s->m->v, construct), before = v->prev[region];
+  if (vyre_op_of(s->m->v, region) == VYRE_OP_program) {
+    out->since = vyre_buffer_of(s->m->v, s->path);
     return true;
   }
-  const bool falls = op == VYRE_OP_switch && before && op_of(s->m, v->last[before]) == VYRE_OP_fallthrough;
+  const bool falls = op == VYRE_OP_switch && before && vyre_op_of(s->m->v, v->last[before]) == VYRE_OP_fallthrough;
   if ((op == VYRE_OP_loop || op == VYRE_OP_for || falls) && !leaves_alone(s, construct)) {
     out->since = s->left ? region : 0;
     return true;
@@ -224,15 +210,15 @@ memory_state
 memory_before(const memory *m, uint32_t row, uint32_t path)
 {
   const vyre_view *v = m->v;
-  const uint32_t version = op_of(m, row) == VYRE_OP_load ? v->imm_hi[row] : 0;
+  const uint32_t version = vyre_op_of(m->v, row) == VYRE_OP_load ? v->imm_hi[row] : 0;
   search s = {m, path, row, 0, MOST_EVENTS};
   if (version == 0) {
     s.event = events_up_to(m, row - 1);
     return run_search(&s, 0);
   }
   const uint32_t flags = vyre_op_flags_of(v, version);
-  if (op_of(m, version) == VYRE_OP_buffer)
-    return (memory_state){buffer_of(m, path), 0};
+  if (vyre_op_of(m->v, version) == VYRE_OP_buffer)
+    return (memory_state){vyre_buffer_of(m->v, path), 0};
   if (flags & VYRE_OP_REGION)
     return run_search(&s, version);
   s.at = version;
@@ -276,8 +262,8 @@ static bool
 is_forwardable(const memory *m, uint32_t row)
 {
   const vyre_view *v = m->v;
-  return op_of(m, row) == VYRE_OP_load && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) == 0 && memory_is_plain(m, row, v->a[row]) &&
-         VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 && v->imm_hi[row] != 0;
+  return vyre_op_of(m->v, row) == VYRE_OP_load && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) == 0 &&
+         memory_is_plain(m, row, v->a[row]) && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 && v->imm_hi[row] != 0;
 }
 
 /* In a strict program a load out of bounds is zero, whatever was stored there. */
@@ -294,7 +280,7 @@ known_load(const memory *m, uint32_t row, uint32_t program, const memory_state *
   memory_load load = {0, false, 0};
   if (state->value && is_there(m, program, m->v->a[row]))
     load.row = state->value;
-  else if (state->since && op_of(m, state->since) == VYRE_OP_buffer)
+  else if (state->since && vyre_op_of(m->v, state->since) == VYRE_OP_buffer)
     load.is_literal = m->ctx->host->initial(m->module, m->v->a[row], &load.bits);
   return load;
 }
@@ -312,7 +298,7 @@ memory_follow(const memory *m, memory_loads *out)
   if (!latest || !next || !out->of || !flow_append(&f, &out->loads))
     return host->out_of_memory(m->ctx);
   for (uint32_t row = 1; row < v->rows; row++) {
-    if (op_of(m, row) == VYRE_OP_program)
+    if (vyre_op_of(m->v, row) == VYRE_OP_program)
       program = row;
     if (!is_forwardable(m, row))
       continue;
