@@ -119,6 +119,17 @@ as_bool(generator *g, vyre_row scalar)
   return vyre_build_imm(&g->b, VYRE_OP_ne, scalar, 0);
 }
 
+/* The same bits; a NaN becomes the one that folds and the interpreter make, for which of them `x + -0` is stays open. */
+static vyre_row
+same_bits(generator *g, vyre_kind kind, vyre_row scalar)
+{
+  const vyre_row made = vyre_build_convert(&g->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), scalar);
+  if (!vyre_kind_is_float(kind))
+    return made;
+  const vyre_row is_nan = row(g, VYRE_OP_isnan, VYRE_TYPE(VYRE_BOOL, 1), 0, made, VYRE_NONE, VYRE_NONE);
+  return vyre_build_select(&g->b, is_nan, vyre_build_const(&g->b, VYRE_TYPE(kind, 1), without_payload(kind, UINT64_MAX)), made);
+}
+
 static vyre_row
 as_kind(generator *g, vyre_kind kind, vyre_row scalar)
 {
@@ -126,10 +137,10 @@ as_kind(generator *g, vyre_kind kind, vyre_row scalar)
   if (has == VYRE_BOOL)
     return vyre_build_select(&g->b, scalar, constant(g, VYRE_TYPE(kind, 1)), constant(g, VYRE_TYPE(kind, 1)));
   if (vyre_kind_bits(has) == vyre_kind_bits(kind) && below(g, 3) == 0)
-    return vyre_build_convert(&g->b, VYRE_OP_bitcast, VYRE_TYPE(kind, 1), scalar);
+    return same_bits(g, kind, scalar);
   if (g->tame && vyre_kind_is_float(has) && vyre_kind_is_int(kind)) { /* what does not fit is undefined */
     has = has == VYRE_F16 ? VYRE_U16 : has == VYRE_F32 ? VYRE_U32 : VYRE_U64;
-    scalar = vyre_build_convert(&g->b, VYRE_OP_bitcast, VYRE_TYPE(has, 1), scalar);
+    scalar = same_bits(g, has, scalar);
   }
   return has == kind ? scalar : vyre_build_convert(&g->b, VYRE_OP_convert, VYRE_TYPE(kind, 1), scalar);
 }

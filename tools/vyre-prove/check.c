@@ -31,10 +31,16 @@ next_random(uint64_t *seed) /* splitmix64 (Steele, Lea, Flood: "Fast splittable 
   return z ^ z >> 31;
 }
 
+static uint32_t
+bits_of(vyre_kind kind)
+{
+  return kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind);
+}
+
 static uint64_t
 mask_of(vyre_kind kind)
 {
-  return UINT64_MAX >> (64 - (kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind)));
+  return UINT64_MAX >> (64 - bits_of(kind));
 }
 
 static vyre_kind
@@ -168,33 +174,53 @@ report_point(const question *q, const point *at, const value sides[2], FILE *rep
           sides[1].undefined ? " (undefined)" : "");
 }
 
+/* Point n of all there are; or, by `seed`, any one, where variables may be undefined. */
+static point
+make_point(const question *q, uint64_t n, uint64_t *seed)
+{
+  const rules_rule *rule = q->rule;
+  point at = {{0}, {false}};
+  for (uint32_t v = 0; v < rule->variable_count; v++) {
+    const vyre_kind kind = kind_of(q, rule->variables[v].node);
+    at.bits[v] = seed ? sample(kind, seed) : n & mask_of(kind);
+    n = seed ? n : n >> bits_of(kind);
+    at.undefined[v] = seed && q->relaxed && !rule->variables[v].constant && next_random(seed) % 16 == 0;
+  }
+  return at;
+}
+
+static bool
+check_point(const question *q, const point *at, uint64_t *applied, FILE *report)
+{
+  bool applies;
+  value sides[2] = {{{0}, false}, {{0}, false}};
+  const bool holds = holds_at(q, at, &applies, sides);
+  if (!holds)
+    report_point(q, at, sides, report);
+  *applied += applies;
+  return holds;
+}
+
 bool
 question_check(const question *q, uint64_t points, FILE *report)
 {
-  const rules_rule *rule = q->rule;
   uint32_t bits = 0;
   uint64_t seed = 1, applied = 0;
-  for (uint32_t v = 0; v < rule->variable_count; v++)
-    bits += kind_of(q, rule->variables[v].node) == VYRE_BOOL ? 1 : vyre_kind_bits(kind_of(q, rule->variables[v].node));
+  for (uint32_t v = 0; v < q->rule->variable_count; v++)
+    bits += bits_of(kind_of(q, q->rule->variables[v].node));
   const bool all = bits <= 24;
-  const uint64_t tries = all ? UINT64_C(1) << bits : points * 16; /* a rule's conditions may not hold at most points */
-  for (uint64_t n = 0; n < tries && (all || applied < points); n++) {
-    point at = {{0}, {false}};
-    uint64_t rest = n;
-    for (uint32_t v = 0; v < rule->variable_count; v++) {
-      const vyre_kind kind = kind_of(q, rule->variables[v].node);
-      at.bits[v] = all ? rest & mask_of(kind) : sample(kind, &seed);
-      if (all)
-        rest >>= kind == VYRE_BOOL ? 1 : vyre_kind_bits(kind);
-      at.undefined[v] = !all && q->relaxed && !rule->variables[v].constant && next_random(&seed) % 16 == 0;
-    }
-    bool applies;
-    value sides[2] = {{{0}, false}, {{0}, false}};
-    if (!holds_at(q, &at, &applies, sides)) {
-      report_point(q, &at, sides, report);
+  for (uint64_t n = 0; all && n < UINT64_C(1) << bits; n++) {
+    const point at = make_point(q, n, NULL);
+    if (!check_point(q, &at, &applied, report))
       return false;
-    }
-    applied += applies;
+  }
+  if (all && !q->relaxed)
+    return true;
+  applied = 0;
+  for (uint64_t n = 0; n < points * 16 && applied < points; n++) { /* a rule's conditions may not hold at most points */
+    const point at = make_point(q, n, &seed);
+    if (!check_point(q, &at, &applied, report))
+      return false;
   }
   return true;
 }

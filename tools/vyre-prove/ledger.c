@@ -94,7 +94,7 @@ ledger_write(const char *file, const rules_set *set, const bool *holds, const ui
     return false;
   }
   fputs("# Rules that hold, by the hash of their text: proven by z3, or checked by evaluating at so many points a question\n# (all "
-        "of them at 8 bits) where it has no answer in its time.\n"
+        "there are, where the variables have 24 bits or fewer together) where it has no answer in its time.\n"
         "# scripts/prove.sh writes this file.  SPDX-License-Identifier: Apache-2.0\n",
         out);
   for (uint32_t i = 0; i < set->count; i++) {

@@ -1,8 +1,8 @@
 /* vyre-prove: whether rules hold.
  *
  * A rule is asked about at each choice of kinds that it applies at, with 1 to 4 lanes where it has ops that are not lane by lane,
- * and in strict and in relaxed programs.  What z3 cannot say within its limit is checked by evaluating: at all points of 8 bits,
- * and at samples of the other widths.
+ * and in strict and in relaxed programs.  What z3 cannot say within its limit is checked by evaluating: at all points
+ * where the variables have 24 bits or fewer together, else at samples.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_PROVE_H
