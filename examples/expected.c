@@ -173,7 +173,8 @@ static void
 make_compact(example *e)
 {
   enum { N = 450, GROUP = 128, GROUPS = 4 };
-  buffer *data = add(e, "Input", WORDS, N), *kept = add(e, "Kept", WORDS, GROUP * GROUPS), *out = add(e, "Output", WORDS, 3 * GROUPS);
+  buffer *data = add(e, "Input", WORDS, N), *kept = add(e, "Kept", WORDS, GROUP * GROUPS),
+         *out = add(e, "Output", WORDS, 3 * GROUPS);
   for (uint32_t i = 0; i < N; i++)
     data->input[i] = random_word() >> 4;
   uint32_t *want = expect(e, kept), *totals = expect(e, out);

@@ -1,9 +1,9 @@
-/* Fuzz target: plugin descriptors.  The input is a list of edits to a good descriptor: 4 bytes each, where (2), which bit or value (1), the
- * value (1).  What is added shows in the list, the help and a pipeline; what is refused leaves the registry as it was.
+/* Fuzz target: plugin descriptors.  The input is a list of edits to a good descriptor: 4 bytes each, where (2), which bit or value
+ * (1), the value (1).  What is added shows in the list, the help and a pipeline; what is refused leaves the registry as it was.
  *
- * Pointers are pointed to texts, to NULL, or left: a pointer to nowhere cannot be told from a good one.  Counts stay within the tables
- * there are.  Each struct lies in a block as long as the greatest struct_size that is accepted, and of exactly that size, so that the
- * address sanitizer sees what is read behind it.
+ * Pointers are pointed to texts, to NULL, or left: a pointer to nowhere cannot be told from a good one.  Counts stay within the
+ * tables there are.  Each struct lies in a block as long as the greatest struct_size that is accepted, and of exactly that size, so
+ * that the address sanitizer sees what is read behind it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -24,8 +24,23 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static const char *const texts[] = {"acme",  "acme.one", "acme.two", "one",    "dce",        "",      "Acme.One", "acme.", "factor",
-                                    "quiet", "mode",     "no-quiet", "repeat", "fast|small", "fast||", "1.0",      "acme.a-very-long-name"};
+static const char *const texts[] = {"acme",
+                                    "acme.one",
+                                    "acme.two",
+                                    "one",
+                                    "dce",
+                                    "",
+                                    "Acme.One",
+                                    "acme.",
+                                    "factor",
+                                    "quiet",
+                                    "mode",
+                                    "no-quiet",
+                                    "repeat",
+                                    "fast|small",
+                                    "fast||",
+                                    "1.0",
+                                    "acme.a-very-long-name"};
 
 typedef struct blocks {
   char *plugin, *passes[PASSES], *params;
@@ -66,8 +81,8 @@ make_good(blocks *b)
     memcpy(b->passes[i], &pass, sizeof pass);
     b->list[i] = (const vyre_pass *)(const void *)b->passes[i];
   }
-  const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION,
-                              b->list, PASSES, 0};
+  const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION,
+                              VYRE_OPSET_VERSION,  b->list,         PASSES, 0};
   memcpy(b->plugin, &plugin, sizeof plugin);
 }
 

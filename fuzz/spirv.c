@@ -1,5 +1,5 @@
-/* Fuzz target: SPIR-V.  What is read and verifies goes through everything that takes a module; if spirv-val accepts the input, then what is
- * read from it verifies, and what is written from that is accepted too.
+/* Fuzz target: SPIR-V.  What is read and verifies goes through everything that takes a module; if spirv-val accepts the input, then
+ * what is read from it verifies, and what is written from that is accepted too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -46,7 +46,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   vyre_module *module = fuzz_module(0);
   vyre_verify_errors errors = {0};
-  if (!fuzz_allow(vyre_spirv_read(module, data, size, "input"), "reading") || !fuzz_allow(vyre_module_seal(module, NULL), "sealing"))
+  if (!fuzz_allow(vyre_spirv_read(module, data, size, "input"), "reading") ||
+      !fuzz_allow(vyre_module_seal(module, NULL), "sealing"))
     return 0;
   spv_diagnostic message;
   bool valid = is_valid(data, size, &message);

@@ -1,5 +1,5 @@
-/* Fuzz target: `.vir` text.  What parses and verifies prints to text that parses to what prints the same, and goes through everything
- * else that takes a module.
+/* Fuzz target: `.vir` text.  What parses and verifies prints to text that parses to what prints the same, and goes through
+ * everything else that takes a module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

@@ -13,7 +13,7 @@ typedef struct text_bit_word {
 
 extern const text_bit_word text_flag_words[];
 extern const text_bit_word text_mode_words[]; /* of programs */
-extern const char *const text_scope_words[]; /* by SPIR-V's number */
+extern const char *const text_scope_words[];  /* by SPIR-V's number */
 extern const text_bit_word text_semantics_words[];
 
 /* The order that is meant where none is written. */

@@ -9,14 +9,10 @@ const text_bit_word text_flag_words[] = {
 };
 
 const text_bit_word text_mode_words[] = {
-    {"relaxed", VYRE_PROGRAM_RELAXED},
-    {"flush_f16", VYRE_PROGRAM_FLUSH_16},
-    {"flush_f32", VYRE_PROGRAM_FLUSH_32},
-    {"flush_f64", VYRE_PROGRAM_FLUSH_64},
-    {"rtz_f16", VYRE_PROGRAM_TO_ZERO_16},
-    {"rtz_f32", VYRE_PROGRAM_TO_ZERO_32},
-    {"rtz_f64", VYRE_PROGRAM_TO_ZERO_64},
-    {NULL, 0},
+    {"relaxed", VYRE_PROGRAM_RELAXED},    {"flush_f16", VYRE_PROGRAM_FLUSH_16},
+    {"flush_f32", VYRE_PROGRAM_FLUSH_32}, {"flush_f64", VYRE_PROGRAM_FLUSH_64},
+    {"rtz_f16", VYRE_PROGRAM_TO_ZERO_16}, {"rtz_f32", VYRE_PROGRAM_TO_ZERO_32},
+    {"rtz_f64", VYRE_PROGRAM_TO_ZERO_64}, {NULL, 0},
 };
 
 const char *const text_scope_words[] = {"cross_device", "device", "workgroup", "subgroup", "invocation", "queue_family", NULL};

@@ -62,7 +62,8 @@ glsl_value_type(glsl *g, vyre_type type)
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   if (kind >= VYRE_TUPLE) {
     glsl_fail(g, g->program, "%s\nFix: write SPIR-V",
-              kind == VYRE_OPAQUE ? "values that are images, pointers and the like have no GLSL here" : "a type that is no value's");
+              kind == VYRE_OPAQUE ? "values that are images, pointers and the like have no GLSL here"
+                                  : "a type that is no value's");
     return "void";
   }
   need_kind(g, kind);

@@ -496,7 +496,7 @@ vyre_type_id import_make_opaque_type(import *m, uint32_t id);
 bool import_takes_opaque(const import *m, uint32_t op, const uint32_t *words, uint32_t count);
 /* A group operation of another scope than the subgroup, or of a partition. */
 bool import_is_other_group(import *m, uint32_t op, const uint32_t *words, uint32_t count);
-bool import_opaque(import *m); /* the instruction at m->at as an opaque row */
+bool import_opaque(import *m);                                                     /* the instruction at m->at as an opaque row */
 bool import_matrix_length(import *m, uint32_t type, uint32_t id, uint32_t matrix); /* OpCooperativeMatrixLengthNV of a type */
 bool import_opaque_constant(import *m, id_info *info, uint32_t id);
 uint32_t import_opaque_null(import *m, uint32_t type, uint32_t op);
@@ -520,7 +520,7 @@ bool import_constant_words(import *m, uint32_t id, list *out); /* as an initiali
 vyre_builder import_top(import *m);                            /* rows that only constants feed go here */
 
 /* ---- stages.c ---- */
-bool import_stages(import *m);                             /* at the first function: keeps what entry points of other stages need */
+bool import_stages(import *m);                       /* at the first function: keeps what entry points of other stages need */
 bool import_is_called(const import *m, uint32_t id); /* by a compute entry point */
 
 /* ---- scan.c ---- */

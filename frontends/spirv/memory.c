@@ -212,8 +212,8 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     uint32_t row = import_builtin(m, &p);
     if (row && p.has_lane)
       row = p.lane_literal ? vyre_build_lane(&m->b, (vyre_row){row}, p.lane).id
-                           : vyre_build(&m->b, VYRE_OP_lane, VYRE_TYPE(VYRE_TYPE_KIND(import_row_type(m, row)), 1), 0, 0, 0, (vyre_row){row},
-                                        (vyre_row){lane_row(m, &p)}, VYRE_NONE)
+                           : vyre_build(&m->b, VYRE_OP_lane, VYRE_TYPE(VYRE_TYPE_KIND(import_row_type(m, row)), 1), 0, 0, 0,
+                                        (vyre_row){row}, (vyre_row){lane_row(m, &p)}, VYRE_NONE)
                                  .id;
     return row && push_row(m, import_cast(m, row, t->value));
   }

@@ -26,8 +26,8 @@ VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, con
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 
 /* Appends a program of a sealed and verified module as the text of a GLSL compute shader (version 460, with the extensions that it
- * needs) that computes the same.  Names and bindings stay; precision hints and source lines do not.  What GLSL cannot say is an error
- * that names the row. */
+ * needs) that computes the same.  Names and bindings stay; precision hints and source lines do not.  What GLSL cannot say is an
+ * error that names the row. */
 VYRE_MUST_USE vyre_status vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out);
 
 #ifdef __cplusplus

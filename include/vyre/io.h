@@ -21,10 +21,16 @@ VYRE_MUST_USE vyre_status vyre_file_read(const char *path, vyre_bytes *out);
  * written directly, never renamed over or unlinked. */
 VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, size_t size);
 
-typedef enum vyre_input_kind { VYRE_INPUT_UNKNOWN, VYRE_INPUT_VIR, VYRE_INPUT_SPIRV, VYRE_INPUT_GLSL, VYRE_INPUT_VIR0 } vyre_input_kind;
+typedef enum vyre_input_kind {
+  VYRE_INPUT_UNKNOWN,
+  VYRE_INPUT_VIR,
+  VYRE_INPUT_SPIRV,
+  VYRE_INPUT_GLSL,
+  VYRE_INPUT_VIR0
+} vyre_input_kind;
 
-/* What it is, by its content: the magic number of SPIR-V or VIR0; text that (behind comments) starts with `program`, `struct` or `func`; text
- * with a #version line; and only then by its name: .comp, .glsl, .vir, .spv, .vir0. */
+/* What it is, by its content: the magic number of SPIR-V or VIR0; text that (behind comments) starts with `program`, `struct` or
+ * `func`; text with a #version line; and only then by its name: .comp, .glsl, .vir, .spv, .vir0. */
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);
 
 /* Reads, detects, parses or imports, and seals: the module's programs are one input more, or what a VIR0 file

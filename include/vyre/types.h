@@ -302,7 +302,8 @@ typedef enum vyre_access {
 
 #define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)(15u & (imm_hi)))
 
-/* Of an alias class, which is named by its first buffer row: accesses to the buffer, or to a part of it, are coherent or volatile. */
+/* Of an alias class, which is named by its first buffer row: accesses to the buffer, or to a part of it, are coherent or volatile.
+ */
 #define VYRE_ALIAS_SHARED (UINT32_C(1) << 31)
 
 /* Scope and order of a memory row or barrier, in imm:  semantics << 16 | memory scope << 8 | execution scope.

@@ -245,17 +245,34 @@ atomics_of_64_bits_and_floats(void **state)
     double d[3];
     uint16_t h[3];
   } out;
-  static const char glsl[] =
-      HEAD ATOMICS "layout(set = 0, binding = 0) readonly buffer In { uint x[]; };\n"
-                   "layout(set = 0, binding = 1) buffer Out { uint64_t u[6]; int64_t s[2]; float f[4]; double d[3]; float16_t h[3]; };\n" MAIN(
-                       uint64_t w = uint64_t(i) + 0x100000000UL; float g = float(i);
-                       if (i == 0u) { u[0] = 0UL; u[1] = ~0UL; u[2] = 0UL; u[3] = 5UL; u[4] = 0UL; u[5] = ~0UL; s[0] = 7L; s[1] = -7L; f[0] = 1.0;
-                         f[1] = 2.0; f[2] = 2.0; f[3] = 0.0; d[0] = 1.0; d[1] = 2.0; d[2] = 2.0; h[0] = 1.0hf; h[1] = 2.0hf; h[2] = 2.0hf; }
-                       barrier(); atomicAdd(u[0], w); atomicMin(u[1], w); atomicMax(u[2], w); atomicExchange(u[3], w);
-                       atomicOr(u[4], atomicCompSwap(u[4], 0UL, w)); atomicAnd(u[5], w); atomicMin(s[0], -int64_t(w)); atomicMax(s[1], -int64_t(i));
-                       atomicAdd(f[0], g); atomicMin(f[1], -g); atomicMax(f[2], g); atomicExchange(f[3], g);
-                       atomicAdd(d[0], double(g)); atomicMin(d[1], -double(g)); atomicMax(d[2], double(g));
-                       atomicAdd(h[0], float16_t(g)); atomicMin(h[1], -float16_t(g)); atomicMax(h[2], float16_t(g)););
+  static const char glsl[] = HEAD ATOMICS
+      "layout(set = 0, binding = 0) readonly buffer In { uint x[]; };\n"
+      "layout(set = 0, binding = 1) buffer Out { uint64_t u[6]; int64_t s[2]; float f[4]; double d[3]; float16_t h[3]; };\n" MAIN(
+          uint64_t w = uint64_t(i) + 0x100000000UL; float g = float(i); if (i == 0u) {
+            u[0] = 0UL;
+            u[1] = ~0UL;
+            u[2] = 0UL;
+            u[3] = 5UL;
+            u[4] = 0UL;
+            u[5] = ~0UL;
+            s[0] = 7L;
+            s[1] = -7L;
+            f[0] = 1.0;
+            f[1] = 2.0;
+            f[2] = 2.0;
+            f[3] = 0.0;
+            d[0] = 1.0;
+            d[1] = 2.0;
+            d[2] = 2.0;
+            h[0] = 1.0hf;
+            h[1] = 2.0hf;
+            h[2] = 2.0hf;
+          } barrier();
+          atomicAdd(u[0], w); atomicMin(u[1], w); atomicMax(u[2], w); atomicExchange(u[3], w);
+          atomicOr(u[4], atomicCompSwap(u[4], 0UL, w)); atomicAnd(u[5], w); atomicMin(s[0], -int64_t(w));
+          atomicMax(s[1], -int64_t(i)); atomicAdd(f[0], g); atomicMin(f[1], -g); atomicMax(f[2], g); atomicExchange(f[3], g);
+          atomicAdd(d[0], double(g)); atomicMin(d[1], -double(g)); atomicMax(d[2], double(g)); atomicAdd(h[0], float16_t(g));
+          atomicMin(h[1], -float16_t(g)); atomicMax(h[2], float16_t(g)););
   run(glsl, in, sizeof(in), &out, sizeof(out));
   const uint64_t high = UINT64_C(1) << 32;
   /* the last workgroup's invocations are 12 to 15; barriers are of a workgroup, and workgroups come one after the other */

@@ -129,7 +129,7 @@ static const struct {
     {"16777219.0f32", 0x4b800002},
     {"1.00000017881393432617187499f32", 0x3f800001}, /* just below a middle */
     {"1.00000017881393432617187500f32", 0x3f800002}, /* the middle */
-    {"0.5000000298023224f32", 0x3f000001}, /* just above a middle, and rounded to f64 first the middle */
+    {"0.5000000298023224f32", 0x3f000001},           /* just above a middle, and rounded to f64 first the middle */
     {"3.4028235e38f32", 0x7f7fffff},
     {"3.4028235677973367e38f32", UINT64_MAX}, /* the first that is too large */
     {"inff32", 0x7f800000},
