@@ -3,6 +3,7 @@
 #   python3 /usr/lib/llvm-14/build/utils/lit/lit.py -v BUILD/lit-tests/Pipeline/errors.test
 import os
 import shutil
+import sys
 
 import lit.formats
 
@@ -27,6 +28,8 @@ config.substitutions += [
     ("%examples", os.path.join(config.vyre_source, "examples")),
     # %not CODE command...: the command ends with exactly this code, and by no signal.
     ("%not", os.path.join(HOUSE, "expect-exit")),
+    # %holds FILE FILE-TO-WRITE [pipeline...]: programs compute what they say, before and behind each pass.
+    ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} {config.vyre_bin}"),
     # %full-device PATH: makes a device that is always full there.
     ("%full-device", os.path.join(HOUSE, "full-device")),
     ("%prove", program("vyre-prove")),

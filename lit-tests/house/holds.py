@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that compute what they say, as they are and behind each pass, each alone and the default pipelines.
+
+Above each program of a .vir file stands what it leaves in its buffer %out, and options of vyre-run where it needs some:
+
+    ; @name -buffer in=iota: 1 2 3
+    program @name ...
+
+Every run stops at a data race, and at what is undefined in a relaxed program.  The output is a line for each run that gives
+something else.
+
+usage: holds.py FOLDER-OF-PROGRAMS FILE FILE-TO-WRITE [more pipelines]
+"""
+import re
+import subprocess
+import sys
+
+NO_REWRITE = ("limits", "no-op", "print", "shash", "cid", "verify")
+OPTIONS = ["-groups=1", "-size", "out=16", "-buffer", "out=zero", "-undefined=report", "-check-races", "-print=out"]
+
+
+def output(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def values_of(folder, file, name, options):
+    done = subprocess.run([f"{folder}/vyre-run", file, "-entry", name, *OPTIONS, *options], capture_output=True, text=True)
+    return re.sub(r"^out\[\d+\]:", "", done.stdout, flags=re.M).split() if done.returncode == 0 else done.stderr.split()
+
+
+def main(folder, file, written, *more):
+    with open(file, encoding="utf-8") as opened:
+        text = opened.read()
+    wanted = [(name, options.split(), values.split())
+              for name, options, values in re.findall(r"^; @([\w.]+)( -.*?)?: (.*)\nprogram @\1\b", text, re.M)]
+    silent = set(re.findall(r"^program @([\w.]+)", text, re.M)) - {name for name, _, _ in wanted}
+    if silent or not wanted:
+        sys.exit(f"{file}: no line above it says what a program computes: {' '.join(sorted(silent))}")
+    passmgr = f"{folder}/vyre-passmgr"
+    passes = re.findall(r"^([\w-]+)", output(passmgr, "-list-passes").split("\n\n")[0], re.M)
+    wrong = 0
+    for pipeline in ["no-op", *(p for p in passes if p not in NO_REWRITE), "default<O1>", "default<O2>", *more]:
+        output(passmgr, f"-passes={pipeline}", "-verify-each", "-emit=vir", file, "-o", written)
+        for name, options, values in wanted:
+            found = values_of(folder, written, name, options)
+            if found[:len(values)] != values:
+                print(f"@{name} behind {pipeline}: {' '.join(found)}, not {' '.join(values)}")
+                wrong += 1
+    print(f"{len(wanted)} programs, {wrong} wrong results")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
