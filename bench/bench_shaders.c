@@ -1,15 +1,18 @@
-/* Shaders through vyre and through libSPIRV-Tools-opt, in one process, interleaved: import, passes and export against parse, the
- * like passes and emit.
+/* Shaders through vyre and through libSPIRV-Tools-opt, in one process: what is left of them, and interleaved how long it takes;
+ * import, passes and export against parse, the like passes and emit.
  *
- *   bench-shaders [-rounds=N] [-batch=N] FILE.spv|FILE.comp ...
+ *   bench-shaders [-passes=PIPELINE] [-rounds=N] [-each] [-ops] [-batch=N] FILE.spv|FILE.comp ...
  *
- * Times are medians over the rounds of the sum over all files; one module is cleared for each file and the passes are loaded once,
- * as in a program that optimizes many.  -batch: the files again and again into one table of up to N programs, sealed once, and out
- * again one by one.  The A/A line is vyre against itself: what the noise is.
+ * Sizes are of instructions and of lanes (reduction.c), -each: of each shader, -ops: by instruction.  Times are medians over the
+ * rounds of the sum over all files, none with -rounds=0; one module is cleared for each file and the passes are loaded once,
+ * as in a program that optimizes many.  What vyre or a peer refuses is counted and not compared.  -batch: the files again and again
+ * into one table of up to N programs, sealed once, and out again one by one.  The A/A line is vyre against itself: what the noise
+ * is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "peer.h"
+#include "reduction.h"
 #include "vyre/glsl.h"
 #include "vyre/ir.h"
 #include "vyre/passmgr.h"
@@ -82,16 +85,16 @@ time_parts(vyre_module *module, const shader *shaders, size_t count, uint64_t pa
   vyre_bytes_free(&out);
 }
 
-static void
+static vyre_status
 run_vyre(vyre_module *module, const shader *s, const vyre_pipeline *pipeline, vyre_bytes *out)
 {
   vyre_module_clear(module);
-  stop(vyre_spirv_read(module, s->words.data, s->words.size, s->path));
-  stop(vyre_module_seal(module, NULL));
+  VYRE_TRY(vyre_spirv_read(module, s->words.data, s->words.size, s->path));
+  VYRE_TRY(vyre_module_seal(module, NULL));
   if (pipeline)
-    stop(vyre_pipeline_run(pipeline, module, NULL));
+    VYRE_TRY(vyre_pipeline_run(pipeline, module, NULL));
   out->size = 0;
-  stop(vyre_spirv_write(module, 0, NULL, out));
+  return vyre_spirv_write(module, 0, NULL, out);
 }
 
 static int
@@ -108,20 +111,19 @@ run_kind(int kind, vyre_module *module, const shader *shaders, size_t count, con
 {
   for (size_t i = 0; i < count; i++) {
     const uint32_t *words = (const uint32_t *)(const void *)shaders[i].words.data;
-    size_t size;
     bool ok = true;
     switch (kind) {
     case VYRE_IO:
-      run_vyre(module, &shaders[i], NULL, out);
+      stop(run_vyre(module, &shaders[i], NULL, out));
       break;
     case PEER_IO:
-      ok = peer_optimize(words, shaders[i].words.size / 4, PEER_NONE, &size);
+      ok = peer_optimize(words, shaders[i].words.size / 4, PEER_NONE, NULL, NULL);
       break;
     case PEER_PASSES:
-      ok = peer_optimize(words, shaders[i].words.size / 4, PEER_LIKE, &size);
+      ok = peer_optimize(words, shaders[i].words.size / 4, PEER_LIKE, NULL, NULL);
       break;
     default:
-      run_vyre(module, &shaders[i], pipeline, out);
+      stop(run_vyre(module, &shaders[i], pipeline, out));
       break;
     }
     if (!ok)
@@ -203,47 +205,70 @@ run_batches(const shader *shaders, size_t count, size_t most)
     run_batch(shaders, count, sizes[i]);
 }
 
-int
-main(int argc, char **argv)
+/* ---- what is left ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct measured {
+  reduction *result;
+  size_t at;
+  reduction_form form;
+} measured;
+
+static void
+measure(void *user, const uint32_t *words, size_t count)
 {
-  unsigned rounds = 21;
-  size_t batch = 0;
-  shader *shaders = calloc((size_t)argc, sizeof *shaders);
-  size_t count = 0, body = 0, body_vyre = 0, body_like = 0, body_o = 0;
-  vyre_registry *registry;
-  vyre_pipeline *pipeline;
-  vyre_module *module;
-  static const char passes[] = "canon,cf,dce";
+  const measured *m = user;
+  reduction_measure(m->result, m->at, m->form, words, count);
+}
 
-  for (int i = 1; i < argc; i++)
-    if (strncmp(argv[i], "-rounds=", 8) == 0)
-      rounds = (unsigned)strtoul(argv[i] + 8, NULL, 10);
-    else if (strncmp(argv[i], "-batch=", 7) == 0)
-      batch = strtoul(argv[i] + 7, NULL, 10);
-    else
-      shaders[count++].path = argv[i];
-  if (count == 0 || rounds == 0) {
-    fprintf(stderr, "usage: bench-shaders [-rounds=N] [-batch=N] FILE.spv|FILE.comp ...\n");
-    return 2;
-  }
-  stop(vyre_module_create(NULL, 0, &module));
-  stop(vyre_registry_create(NULL, &registry));
-  stop(vyre_registry_load_core(registry));
-  stop(vyre_pipeline_parse(registry, passes, sizeof passes - 1, "-passes", &pipeline));
-
-  for (size_t i = 0; i < count; i++) {
-    vyre_bytes out = {0};
-    read_shader(&shaders[i]);
+/* Each shader as it came, and as each leaves it. */
+static void
+measure_all(vyre_module *module, const shader *shaders, const vyre_pipeline *pipeline, reduction *r)
+{
+  vyre_bytes out = {0};
+  for (size_t i = 0; i < r->count; i++) {
     const uint32_t *words = (const uint32_t *)(const void *)shaders[i].words.data;
-    const size_t size = shaders[i].words.size / 4;
-    run_vyre(module, &shaders[i], pipeline, &out);
-    body += peer_body_size(words, size);
-    body_vyre += peer_body_size((const uint32_t *)(const void *)out.data, out.size / 4);
-    body_like += peer_optimized_body_size(words, size, PEER_LIKE);
-    body_o += peer_optimized_body_size(words, size, PEER_O);
-    vyre_bytes_free(&out);
+    const size_t count = shaders[i].words.size / 4;
+    reduction_entry *e = &r->entries[i];
+    e->path = shaders[i].path;
+    reduction_measure(r, i, REDUCTION_BEFORE, words, count);
+    const vyre_status status = run_vyre(module, &shaders[i], pipeline, &out);
+    if (status)
+      fprintf(stderr, "%s: %s\n", shaders[i].path, vyre_status_text(status));
+    else
+      reduction_measure(r, i, REDUCTION_VYRE, (const uint32_t *)(const void *)out.data, out.size / 4);
+    e->refused[REDUCTION_VYRE] = status != NULL;
+    vyre_status_free(status);
+    e->refused[REDUCTION_LIKE] = !peer_optimize(words, count, PEER_LIKE, measure, &(measured){r, i, REDUCTION_LIKE});
+    e->refused[REDUCTION_O] = !peer_optimize(words, count, PEER_O, measure, &(measured){r, i, REDUCTION_O});
   }
+  vyre_bytes_free(&out);
+}
 
+/* Leaves out what cannot be timed on both sides; the instructions of the others. */
+static size_t
+keep_compared(shader *shaders, const reduction *r, size_t *count)
+{
+  size_t kept = 0, body = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    const reduction_entry *e = &r->entries[i];
+    if (e->refused[REDUCTION_VYRE] || e->refused[REDUCTION_LIKE]) {
+      vyre_bytes_free(&shaders[i].words);
+      continue;
+    }
+    shaders[kept++] = shaders[i];
+    body += e->sizes[REDUCTION_BEFORE].instructions;
+  }
+  *count = kept;
+  return body;
+}
+
+/* ---- how long it takes ------------------------------------------------------------------------------------------------------- */
+
+static void
+print_times(vyre_module *module, const shader *shaders, size_t count, const vyre_pipeline *pipeline, unsigned rounds, size_t body)
+{
+  static const char *const names[] = {"vyre: import, export", "spirv-opt: parse, emit", "vyre: import, passes, export",
+                                      "spirv-opt: the like passes"};
   uint64_t *times[KINDS], median[KINDS];
   for (int kind = 0; kind < KINDS; kind++)
     times[kind] = calloc(rounds, sizeof(uint64_t));
@@ -256,26 +281,68 @@ main(int argc, char **argv)
     free(times[kind]);
   }
 
-  const double n = (double)body;
-  printf("%zu files, %zu body instructions, medians of %u rounds\n", count, body, rounds);
-  printf("%-44s %10s %12s %12s\n", "", "ms", "ns/inst", "body after");
-  printf("%-44s %10.3f %12.1f\n", "vyre: import, export", (double)median[VYRE_IO] / 1e6, (double)median[VYRE_IO] / n);
-  printf("%-44s %10.3f %12.1f\n", "spirv-opt: parse, emit", (double)median[PEER_IO] / 1e6, (double)median[PEER_IO] / n);
-  printf("%-44s %10.3f %12.1f %12zu\n", "vyre: import, canon,cf,dce, export", (double)median[VYRE_PASSES] / 1e6,
-         (double)median[VYRE_PASSES] / n, body_vyre);
-  printf("%-44s %10.3f %12.1f %12zu\n", "spirv-opt: inline, ssa, simplify, ccp, dce", (double)median[PEER_PASSES] / 1e6,
-         (double)median[PEER_PASSES] / n, body_like);
-  printf("%-44s %10s %12s %12zu\n", "spirv-opt: -O (size only)", "", "", body_o);
+  printf("\n%zu files, %zu body instructions, medians of %u rounds\n%-32s %10s %12s\n", count, body, rounds, "", "ms", "ns/inst");
+  for (int kind = 0; kind < VYRE_AGAIN; kind++)
+    printf("%-32s %10.3f %12.1f\n", names[kind], (double)median[kind] / 1e6, (double)median[kind] / (double)body);
   printf("ratio, import and export alone:  %.1f\n", (double)median[PEER_IO] / (double)median[VYRE_IO]);
   printf("ratio, with passes:              %.1f\n", (double)median[PEER_PASSES] / (double)median[VYRE_PASSES]);
   printf("A/A (vyre against itself):       %.3f\n", (double)median[VYRE_PASSES] / (double)median[VYRE_AGAIN]);
-
   print_parts(module, shaders, count, rounds, body);
-  if (batch)
+}
+
+int
+main(int argc, char **argv)
+{
+  unsigned rounds = 21;
+  size_t batch = 0, count = 0, body;
+  bool each = false, ops = false;
+  const char *passes = "default<O2>";
+  shader *shaders = calloc((size_t)argc, sizeof *shaders);
+  reduction *left = calloc(1, sizeof *left);
+  vyre_registry *registry;
+  vyre_pipeline *pipeline;
+  vyre_module *module;
+
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], "-rounds=", 8) == 0)
+      rounds = (unsigned)strtoul(argv[i] + 8, NULL, 10);
+    else if (strncmp(argv[i], "-batch=", 7) == 0)
+      batch = strtoul(argv[i] + 7, NULL, 10);
+    else if (strncmp(argv[i], "-passes=", 8) == 0)
+      passes = argv[i] + 8;
+    else if (strcmp(argv[i], "-each") == 0)
+      each = true;
+    else if (strcmp(argv[i], "-ops") == 0)
+      ops = true;
+    else
+      shaders[count++].path = argv[i];
+  if (count == 0 || shaders[0].path[0] == '-') {
+    fprintf(stderr, "usage: bench-shaders [-passes=PIPELINE] [-rounds=N] [-each] [-ops] [-batch=N] FILE.spv|FILE.comp ...\n");
+    return 2;
+  }
+  stop(vyre_module_create(NULL, 0, &module));
+  stop(vyre_registry_create(NULL, &registry));
+  stop(vyre_registry_load_core(registry));
+  stop(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  for (size_t i = 0; i < count; i++)
+    read_shader(&shaders[i]);
+
+  left->entries = calloc(count, sizeof *left->entries);
+  left->count = count;
+  measure_all(module, shaders, pipeline, left);
+  printf("%zu files, -passes='%s'\n", count, passes);
+  reduction_print(left, each, ops);
+  body = keep_compared(shaders, left, &count);
+  if (rounds && count)
+    print_times(module, shaders, count, pipeline, rounds, body);
+  if (batch && count)
     run_batches(shaders, count, batch);
+
   for (size_t i = 0; i < count; i++)
     vyre_bytes_free(&shaders[i].words);
   free(shaders);
+  free(left->entries);
+  free(left);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
   vyre_module_destroy(module);

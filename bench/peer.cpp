@@ -23,8 +23,12 @@ optimize(const uint32_t *words, size_t count, peer_passes passes, std::vector<ui
         .RegisterPass(spvtools::CreateAggressiveDCEPass())
         .RegisterPass(spvtools::CreateScalarReplacementPass(100))
         .RegisterPass(spvtools::CreateSSARewritePass())
+        .RegisterPass(spvtools::CreateAggressiveDCEPass())
         .RegisterPass(spvtools::CreateSimplificationPass())
         .RegisterPass(spvtools::CreateCCPPass())
+        .RegisterPass(spvtools::CreateRedundancyEliminationPass())
+        .RegisterPass(spvtools::CreateLoopInvariantCodeMotionPass())
+        .RegisterPass(spvtools::CreateDeadBranchElimPass())
         .RegisterPass(spvtools::CreateAggressiveDCEPass());
   spvtools::OptimizerOptions options;
   options.set_run_validator(false);
@@ -34,33 +38,12 @@ optimize(const uint32_t *words, size_t count, peer_passes passes, std::vector<ui
 } // namespace
 
 extern "C" bool
-peer_optimize(const uint32_t *words, size_t count, peer_passes passes, size_t *out_words)
+peer_optimize(const uint32_t *words, size_t count, peer_passes passes, peer_visit visit, void *user)
 {
   std::vector<uint32_t> out;
   if (!optimize(words, count, passes, &out))
     return false;
-  *out_words = out.size();
+  if (visit)
+    visit(user, out.data(), out.size());
   return true;
-}
-
-extern "C" size_t
-peer_body_size(const uint32_t *words, size_t count)
-{
-  enum { FUNCTION = 54, FUNCTION_PARAMETER = 55, FUNCTION_END = 56, LABEL = 248, LINE = 8, NO_LINE = 317 };
-  size_t body = 0;
-  bool inside = false;
-  for (size_t at = 5; at < count && (words[at] >> 16) != 0; at += words[at] >> 16) {
-    const uint32_t op = words[at] & 0xffffu;
-    inside = op == FUNCTION || (inside && op != FUNCTION_END);
-    if (inside && op != FUNCTION && op != FUNCTION_PARAMETER && op != LABEL && op != LINE && op != NO_LINE)
-      body++;
-  }
-  return body;
-}
-
-extern "C" size_t
-peer_optimized_body_size(const uint32_t *words, size_t count, peer_passes passes)
-{
-  std::vector<uint32_t> out;
-  return optimize(words, count, passes, &out) ? peer_body_size(out.data(), out.size()) : 0;
 }

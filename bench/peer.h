@@ -14,15 +14,16 @@ extern "C" {
 
 typedef enum peer_passes {
   PEER_NONE, /* parse and emit */
-  PEER_LIKE, /* what import, canon, cf and dce do: inlining, SSA, simplification, constants, dead code */
+  PEER_LIKE, /* the like of default<O2>: inlining, SSA, simplification, constants, redundancy, loop invariants, branches, dead code
+              */
   PEER_O,    /* -O, its own choice */
 } peer_passes;
 
-/* Without its validator.  False: it refused. */
-bool peer_optimize(const uint32_t *words, size_t count, peer_passes passes, size_t *out_words);
-/* Instructions in function bodies; labels, and what ends and frames functions, not counted. */
-size_t peer_body_size(const uint32_t *words, size_t count);
-size_t peer_optimized_body_size(const uint32_t *words, size_t count, peer_passes passes);
+/* Sees what came out; the words are gone when it returns. */
+typedef void (*peer_visit)(void *user, const uint32_t *words, size_t count);
+
+/* Without its validator.  visit: NULL, or called once.  False: it refused. */
+bool peer_optimize(const uint32_t *words, size_t count, peer_passes passes, peer_visit visit, void *user);
 
 #ifdef __cplusplus
 }

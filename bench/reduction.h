@@ -1,0 +1,43 @@
+/* How much of a shader is left: its size before, after vyre, and after each peer; per shader, in sum, and by instruction.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_BENCH_REDUCTION_H
+#define VYRE_BENCH_REDUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a shader is measured as. */
+typedef enum reduction_form {
+  REDUCTION_BEFORE,
+  REDUCTION_VYRE,
+  REDUCTION_LIKE, /* PEER_LIKE */
+  REDUCTION_O,    /* PEER_O */
+  REDUCTION_FORMS,
+} reduction_form;
+
+typedef struct reduction_size {
+  size_t instructions; /* in function bodies; labels and what frames functions not counted */
+  size_t lanes;        /* operations times the lanes of their results; composites and structure are free */
+} reduction_size;
+
+typedef struct reduction_entry {
+  const char *path;
+  reduction_size sizes[REDUCTION_FORMS];
+  bool refused[REDUCTION_FORMS]; /* by vyre, or by that peer: not compared */
+} reduction_entry;
+
+typedef struct reduction {
+  reduction_entry *entries; /* borrowed */
+  size_t count;
+  size_t by_op[REDUCTION_FORMS][1 << 16]; /* lanes by instruction, of all entries */
+} reduction;
+
+/* Measures a module as `form` of entry `at`. */
+void reduction_measure(reduction *r, size_t at, reduction_form form, const uint32_t *words, size_t count);
+/* The sums, and how many shaders vyre leaves smaller, as small and larger than each peer; the ten worst of each by name.  each: a
+ * line a shader in front of that.  ops: lanes by instruction behind it. */
+void reduction_print(const reduction *r, bool each, bool ops);
+
+#endif
