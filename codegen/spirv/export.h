@@ -35,13 +35,14 @@ typedef enum vyre_spv_mode {
 
 /* `use`: what is known of a row of the program at hand. */
 enum {
-  VYRE_SPV_USED_POINTER = 1, /* a path that memory is accessed through: needs its access chain */
-  VYRE_SPV_USED_MATRIX = 2,  /* a tuple that is used as a matrix */
-  VYRE_SPV_LEFT = 4,         /* a block or switch that some `leave` names */
-  VYRE_SPV_CROSSED = 8,      /* and whose flag some inner construct has to carry out */
-  VYRE_SPV_WRAPPED = 16,     /* a buffer that is the one member of a struct made for it */
-  VYRE_SPV_BRANCH = 32,      /* a path whose guard needs a branch: a runtime array may be empty */
-  VYRE_SPV_USED = 64,        /* a value that is an operand of something written */
+  VYRE_SPV_USED_POINTER = 1,  /* a path that memory is accessed through: needs its access chain */
+  VYRE_SPV_USED_MATRIX = 2,   /* a tuple that is used as a matrix */
+  VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` names */
+  VYRE_SPV_CROSSED = 8,       /* and whose flag some inner construct has to carry out */
+  VYRE_SPV_WRAPPED = 16,      /* a buffer that is the one member of a struct made for it */
+  VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch: a runtime array may be empty */
+  VYRE_SPV_USED = 64,         /* a value that is an operand of something written */
+  VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
 };
 
 /* gid to subgroup_lt_mask. */
@@ -95,6 +96,7 @@ typedef struct vyre_spv_made {
 
 typedef struct vyre_spv {
   vyre_module *module; /* never changed: side tables are reached through it */
+  const vyre_view *view;
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c, *parent, *next, *first, *last;
   const vyre_string *row_names;
   uint32_t named, lined; /* rows that may have a name, a line; 0: none are written */
@@ -137,6 +139,8 @@ typedef struct vyre_spv {
   uint32_t program, base, end, count; /* its rows: count of them, from base on, up to end */
   uint32_t row;                       /* being written */
   bool strict, exact;
+  bool specialized;    /* it has specialization constants */
+  uint32_t sure_block; /* runs with each pipeline that is made of the module: the first block, of a program alone; 0: none */
   uint32_t *id, *aux;
   uint8_t *use;
   uint32_t capacity;
@@ -454,6 +458,8 @@ vyre_spv_bits_kind(vyre_kind kind)
   return bits == 8 ? VYRE_U8 : bits == 16 ? VYRE_U16 : bits == 64 ? VYRE_U64 : VYRE_U32;
 }
 uint32_t vyre_spv_spec(vyre_spv *s, uint32_t row);
+/* Whether the row becomes OpSpecConstantOp though nothing needs it to (specialize.c). */
+bool vyre_spv_is_specialized(const vyre_spv *s, uint32_t row);
 /* The row as a constant of the module: const, spec, or OpSpecConstantOp over them. */
 uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);
 /* The constant that an initializer's words make of a type without layout. */

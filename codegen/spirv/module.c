@@ -159,7 +159,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   s->builtins_used = 0;
   s->depth = s->nesting = s->outer_loop = 0;
   s->arm = s->arm_count = s->change_count = 0;
-  s->dead = s->fell = false;
+  s->dead = s->fell = s->specialized = false;
   s->phis.count = s->gets.count = s->flags.count = 0;
   s->continuing = s->break_condition = 0;
 }
@@ -179,6 +179,7 @@ write_program(vyre_spv *s, uint32_t program)
   vyre_spv_line(s, program);
   vyre_spv_instruction(s, &s->code, SpvOpFunction, function, 4);
   vyre_spv_label(s, s->next_id++);
+  s->sure_block = vyre_module_input(s->module, s->input)->first_program == program && !info->next_program ? s->block : 0;
   for (uint32_t row = s->first[program]; row && !vyre_spv_failed(s); row = s->next[row]) {
     s->row = row;
     if (vyre_spv_opcode(s, row) == VYRE_OP_workgroup)
@@ -257,8 +258,14 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   if (words)
     return vyre_bytes_append(out, words, (size_t)count * sizeof(uint32_t));
   const vyre_input *from = vyre_module_input(borrowed, input);
-  vyre_spv s = {
-      .module = borrowed, .op = view->op, .imm = view->imm, .imm_hi = view->imm_hi, .a = view->a, .b = view->b, .c = view->c};
+  vyre_spv s = {.module = borrowed,
+                .view = view,
+                .op = view->op,
+                .imm = view->imm,
+                .imm_hi = view->imm_hi,
+                .a = view->a,
+                .b = view->b,
+                .c = view->c};
   s.made = s.first_made;
   s.made_slots = VYRE_SPV_FIRST_MADE;
   s.parent = view->parent;

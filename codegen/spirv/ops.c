@@ -48,6 +48,8 @@ write_const(vyre_spv *s, uint32_t row)
 static uint32_t
 write_spec(vyre_spv *s, uint32_t row)
 {
+  s->specialized = true;
+  s->use[row - s->base] |= VYRE_SPV_SPECIALIZED;
   return vyre_spv_spec(s, row);
 }
 
@@ -598,8 +600,19 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const op_form *f = &forms[op];
+  const bool specialized = s->plain && s->specialized && vyre_spv_is_specialized(s, row);
+  if (specialized) {
+    s->constant = true;
+    s->plain = false;
+  }
   const uint32_t first_new = s->next_id, id = s->strict || !f->write ? write_special(s, row) : f->write(s, row);
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)
     vyre_spv_describe(s, row, id);
+  if (s->constant)
+    s->use[row - s->base] |= VYRE_SPV_SPECIALIZED;
+  if (specialized) {
+    s->constant = false;
+    s->plain = true;
+  }
 }
