@@ -386,6 +386,7 @@ flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view)
     if (!f->out_of_memory)
       visit(&w, row);
   }
-  close_until(&w, UINT32_MAX);
+  if (!f->out_of_memory)
+    close_until(&w, UINT32_MAX);
   return f->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

@@ -24,7 +24,10 @@ LISTS = ROOT / "scripts" / "mutants"
 FLOOR = {"ir": 3}  # so many at least for each file with code that can be wrong
 FLOOR_ELSEWHERE = 2
 
-Mutant = collections.namedtuple("Mutant", "file test old new place")
+FUZZ = "fuzz"  # as a test: vyre-fuzz alone
+FUZZ_PROGRAMS = 2000
+
+Mutant = collections.namedtuple("Mutant", "file test old new fuzz place")
 
 
 class Wrong(Exception):
@@ -35,15 +38,16 @@ def read_list(path):
     head = old = None
     for number, line in enumerate(path.read_text().splitlines(), 1):
         place = f"{os.path.relpath(path, ROOT)}:{number}"
-        match = re.fullmatch(r"([^ :]+\.(?:c|h|def|cpp)): (\S+)", line)
+        match = re.fullmatch(r"([^ :]+\.(?:c|h|def|cpp)): (\S+)(?: (fuzz))?", line)
         if not line.strip() or line.startswith("#"):
             continue
         if match:
-            head = match.groups()
+            head = match.group(1, 2)
+            fuzz = match.group(3) is not None
         elif line.startswith("- ") and head:
             old = line[2:]
         elif re.match(r"\+( |$)", line) and old is not None:
-            yield Mutant(*head, old, line[2:], place)
+            yield Mutant(*head, old, line[2:], fuzz, place)
             old = None
         else:
             raise Wrong(f"{place}: not an entry: {line}")
@@ -91,7 +95,7 @@ def check(mutants, whole):
         except Wrong as error:
             errors.append(f"{error}\nFix: bring the entry up to date with the code, or take it out")
         test = mutant.test
-        if not ((ROOT / "lit-tests" / test[4:]).exists() if test.startswith("lit:") else test in tests):
+        if test != FUZZ and not ((ROOT / "lit-tests" / test[4:]).exists() if test.startswith("lit:") else test in tests):
             errors.append(f"{mutant.place}: there is no test {test}")
         if mutant[:1] + mutant[2:4] in seen:
             errors.append(f"{mutant.place}: the mutant stands there twice")
@@ -155,11 +159,15 @@ class Tree:
             return None, log
 
     def build(self, test):
+        if test == FUZZ:
+            return self.run(["ninja", "-C", "b", "vyre-fuzz", "passes/all"], 1200)
         targets = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
         targets.append("vyre_glsl_plugin")  # opened at run time: a test that needs it need not be linked with it
         return self.run(["ninja", "-C", "b", *targets], 1200)
 
     def test(self, test, limit):
+        if test == FUZZ:
+            return self.run(["./vyre-fuzz", f"-count={FUZZ_PROGRAMS}", "-first", "-no-reduce", "-quiet", "-out=.."], limit, "b/bin")
         if test.startswith("lit:"):
             cache = (self.path / "b" / "CMakeCache.txt").read_text()
             lit = re.search(r"^VYRE_LIT:\w+=(.*)$", cache, re.M).group(1)
@@ -170,7 +178,7 @@ class Tree:
         """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
         result = hashlib.sha256()
         names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
-        if test.startswith("lit:"):
+        if test == FUZZ or test.startswith("lit:"):
             names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*")]
         else:
             names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
@@ -308,6 +316,7 @@ def main():
     parser = argparse.ArgumentParser(prog="mutate.sh", description="shows that the tests notice mutants: scripts/mutants/README.md")
     parser.add_argument("--file", metavar="PATTERN", action="append", help="only files whose path has this in it, or matches it")
     parser.add_argument("--test", metavar="PATTERN", action="append", help="only tests whose name has this in it, or matches it")
+    parser.add_argument("--fuzz", action="store_true", help=f"only those marked so, with {FUZZ_PROGRAMS} programs of vyre-fuzz as their test")
     parser.add_argument("--from", metavar="LIST", dest="paths", type=pathlib.Path, action="append", help="the entries of this file")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="so many copies of the tree at once (2)")
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, taken at random")
@@ -321,6 +330,8 @@ def main():
         return not patterns or any(p in name or fnmatch.fnmatch(name, p) for p in patterns)
 
     mutants = [m for m in all_mutants(options.paths) if matches(options.file, m.file) and matches(options.test, m.test)]
+    if options.fuzz:
+        mutants = [m._replace(test=FUZZ) for m in mutants if m.fuzz]
     if options.sample:
         mutants = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
     if not mutants:
@@ -330,7 +341,7 @@ def main():
             print(f"{m.file}: {m.test}\n- {m.old}\n+ {m.new}")
         return 0
     if options.check:
-        errors = check(mutants, not (options.paths or options.file or options.test or options.sample))
+        errors = check(mutants, not (options.fuzz or options.paths or options.file or options.test or options.sample))
         for error in errors:
             print(f"error: {error}", file=sys.stderr)
         print(f"{len(mutants)} mutants of {len({m.file for m in mutants})} files, {len(errors)} errors")

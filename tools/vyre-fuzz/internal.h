@@ -63,6 +63,9 @@ vyre_row bits_expression(generator *g);
 vyre_row invocation_expression(generator *g);
 vyre_row subgroup_expression(generator *g);
 
+/* patterns.c */
+void pattern(generator *g); /* any shape that passes look for */
+
 /* memory.c */
 void declare_memory(generator *g);
 void memory(generator *g); /* any access */

@@ -62,7 +62,7 @@ declare_memory(generator *g)
   g->table = vyre_build_buffer(b, array_of(g, U32, 8), VYRE_SPACE_CONSTANT, VYRE_ACCESS_NO_WRITE, 0, 0);
   vyre_buffer_info_of(g->m, g->table)->initializer = vyre_module_add_initializer(g->m, squares, 8);
   g->records = vyre_build_buffer(b, array_of(g, record_type(g), 2), VYRE_SPACE_PRIVATE, 0, 0, 0);
-  g->workgroup_tile = vyre_build_buffer(b, array_of(g, U32, 4), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  g->workgroup_tile = vyre_build_buffer(b, array_of(g, U32, 8), VYRE_SPACE_WORKGROUP, 0, 0, 0);
 }
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------------- */
@@ -292,17 +292,27 @@ memory(generator *g)
   }
 }
 
-/* Each gives a word to its neighbour: written, a barrier, read, a barrier. */
+/* Each gives a word to those in front of it: written, a barrier, read, a barrier.  Then it may write its own place again, or that
+ * of the next one. */
 void
 meet(generator *g)
 {
   const uint32_t order = VYRE_ORDER(2, 2, 0x108); /* workgroup, workgroup, acquire and release of workgroup memory */
-  const vyre_row word = any_word(g), own = lindex(g);
+  const vyre_row word = any_word(g), own = vyre_build_imm(&g->b, VYRE_OP_and, lindex(g), 3);
   vyre_row other = vyre_build_imm(&g->b, VYRE_OP_add, own, 1 + below(g, 3));
+  if (below(g, 2))
+    other = vyre_build_imm(&g->b, VYRE_OP_and, other, 3);
   vyre_build_store(&g->b, element(g, g->workgroup_tile, own), word, 0);
   vyre_build_barrier(&g->b, order);
-  other = vyre_build_imm(&g->b, VYRE_OP_and, other, 3);
   other = vyre_build_load(&g->b, element(g, g->workgroup_tile, other), 0); /* not kept: read again elsewhere it would be a race */
   store_out(g, keep(g, vyre_build_imm(&g->b, VYRE_OP_add, other, 1)));
   vyre_build_barrier(&g->b, order);
+  if (below(g, 2)) {
+    const uint32_t next = below(g, 2);
+    const vyre_row place = next ? vyre_build_imm(&g->b, VYRE_OP_add, own, 1) : own;
+    vyre_build_store(&g->b, element(g, g->workgroup_tile, place), any_word(g), 0);
+    vyre_build_barrier(&g->b, order);
+    store_out(g, vyre_build_load(&g->b, element(g, g->workgroup_tile, own), 0));
+    vyre_build_barrier(&g->b, order);
+  }
 }

@@ -145,13 +145,15 @@ static void
 build_for(generator *g)
 {
   vyre_type type = VYRE_TYPE(VYRE_I8 + below(g, 8), 1); /* any integer */
-  vyre_row zero = vyre_build_const(&g->b, type, 0), one = vyre_build_const(&g->b, type, 1 + below(g, 2));
+  const uint64_t ones = UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type)));
+  vyre_row from = vyre_build_const(&g->b, type, below(g, 3) ? 0 : ones - below(g, 2)); /* -1, or no trip */
+  vyre_row one = vyre_build_const(&g->b, type, 1 + below(g, 2));
   vyre_row limit =
       below(g, 2) ? vyre_build_const(&g->b, type, below(g, 5)) : vyre_build_imm(&g->b, VYRE_OP_and, bound_of(g, type), 3);
   vyre_row control, saved = g->block;
   bool in_loop = g->in_loop;
   uint32_t mark;
-  control = vyre_build_for(&g->b, zero, limit, one);
+  control = vyre_build_for(&g->b, from, limit, one);
   hint(g, control, true);
   mark = g->count;
   keep(g, counter_of(g, control));
@@ -164,8 +166,7 @@ build_for(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Counts in a variable of its own, so that it ends. */
-/* Ends in its body. */
+/* Counts in a variable of its own, so that it ends: in its body. */
 static void
 build_open_loop(generator *g)
 {
@@ -186,6 +187,7 @@ build_open_loop(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
+/* Counts likewise; ends in its continuing region. */
 static void
 build_loop(generator *g)
 {
@@ -212,6 +214,13 @@ build_loop(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
+/* Labels that differ in their upper halves, where they have them. */
+static uint64_t
+label_of(vyre_kind kind, uint32_t i)
+{
+  return vyre_kind_bits(kind) == 64 ? (i & 1) | (uint64_t)(i >> 1) << 32 : i;
+}
+
 static void
 build_switch(generator *g)
 {
@@ -219,18 +228,21 @@ build_switch(generator *g)
   if (below(g, 3) == 0)
     class_kind(g, VYRE_CLASS_INT, &kind);
   const vyre_type type = VYRE_TYPE(kind, 1);
-  vyre_row selector = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), 3), labels[4], tuple, control, cases[3], block = g->block;
-  uint32_t n = 1 + below(g, 3);
+  vyre_row selector = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), label_of(kind, 3)), cases[3], labels[4];
+  const vyre_row block = g->block;
+  const uint32_t n = 1 + below(g, 3);
   for (uint32_t i = 0; i < 4; i++)
-    labels[i] = vyre_build_const(&g->b, type, i);
-  tuple = vyre_build_tuple(&g->b, labels + 2, 2);
-  control = vyre_build_switch(&g->b, selector);
+    labels[i] = vyre_build_const(&g->b, type, label_of(kind, i));
+  labels[2] = vyre_build_tuple(&g->b, labels + 2, 2);
+  const vyre_row control = vyre_build_switch(&g->b, selector);
   hint(g, control, false);
   for (uint32_t i = 0; i < n; i++)
-    cases[i] = vyre_build_case(&g->b, control, i == 2 ? tuple : labels[i], i == 1 && below(g, 2));
+    cases[i] = vyre_build_case(&g->b, control, labels[i], i == 1 && below(g, 2));
   g->block = control;
   for (uint32_t i = 0; i < n; i++) {
     inside(g, cases[i], 1 + below(g, 3));
+    if (below(g, 4) == 0)
+      store_out(g, selector);
     if (i + 1 < n && below(g, 3) == 0)
       vyre_build_jump(&g->b, VYRE_OP_fallthrough, VYRE_NONE);
     else
@@ -360,7 +372,12 @@ static void
 control(generator *g)
 {
   g->depth++;
-  switch (below(g, g->wide ? 12 : 8)) {
+  switch (below(g, g->wide ? 15 : 8)) {
+  case 12:
+  case 13:
+  case 14:
+    pattern(g);
+    break;
   case 8:
   case 9:
     build_guarded(g);
@@ -429,7 +446,7 @@ static uint32_t
 random_mode(generator *g, uint32_t flags)
 {
   const uint32_t mode = flags & RANDOM_RELAXED ? VYRE_PROGRAM_RELAXED : 0;
-  return below(g, 16) ? mode : mode | 2u << below(g, 6);
+  return below(g, 12) ? mode : mode | 2u << below(g, 6);
 }
 
 /* What passes must not lose: variables, and values that nothing else shows. */
@@ -440,6 +457,19 @@ store_all(generator *g)
     store_out(g, vyre_build_get(&g->b, g->vars[i]));
   for (uint32_t i = 0; i < 6 && g->wide; i++)
     store_out(g, g->pool[below(g, g->count)]);
+}
+
+/* At the end, where nothing but the trips shows that one returns. */
+static void
+return_from_loop(generator *g)
+{
+  const vyre_row control = build_short_for(g), index = vyre_region_of(g->m, control, 0);
+  store_out(g, index);
+  const vyre_row leaves = vyre_build_if(&g->b, vyre_build_imm(&g->b, VYRE_OP_uge, index, below(g, 2)));
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, leaves, 0));
+  vyre_build_jump(&g->b, VYRE_OP_return, VYRE_NONE);
+  vyre_builder_leave(&g->b, leaves);
+  vyre_builder_leave(&g->b, control);
 }
 
 void
@@ -465,4 +495,6 @@ random_program_build(vyre_module *module, uint64_t seed, uint32_t flags)
   while (g.budget)
     statements(&g, g.budget);
   store_all(&g);
+  if (g.wide && below(&g, 4) == 0)
+    return_from_loop(&g);
 }

@@ -1,0 +1,314 @@
+/* Random shapes of what passes look for, and of what only looks like that: a condition asked again, two ifs or two arms that are
+ * nearly the same, memory and jumps around a loop, an op whose operand says what it gives.
+ *
+ * Each shows all of what it computes.  What it makes is not seen outside.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+
+#include "internal.h"
+
+static vyre_row
+u32(generator *g, uint32_t bits)
+{
+  return vyre_build_const(&g->b, U32, bits);
+}
+
+static vyre_row
+begin_if(generator *g, vyre_row condition)
+{
+  const vyre_row control = vyre_build_if(&g->b, condition);
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+  return control;
+}
+
+static void
+begin_else(generator *g, vyre_row control)
+{
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 1));
+}
+
+static vyre_row
+begin_for(generator *g, uint32_t trips)
+{
+  return vyre_build_for(&g->b, u32(g, 0), u32(g, trips), u32(g, 1));
+}
+
+static vyre_row
+path(generator *g, vyre_row buffer, vyre_row index)
+{
+  return vyre_build_at(&g->b, buffer, index);
+}
+
+/* ---- conditions ---------------------------------------------------------------------------------------------------------- */
+
+static vyre_opcode
+comparison(generator *g, vyre_kind kind)
+{
+  if (vyre_kind_is_float(kind))
+    return (vyre_opcode)(VYRE_OP_feq + below(g, VYRE_OP_fuge - VYRE_OP_feq + 1));
+  return (vyre_opcode)(VYRE_OP_eq + below(g, VYRE_OP_sge - VYRE_OP_eq + 1));
+}
+
+/* Of a and b, of b and a, or of one of them and a literal near another. */
+static vyre_row
+compare(generator *g, vyre_row a, vyre_row b, uint64_t literal)
+{
+  const vyre_type type = type_of(g, a);
+  const vyre_opcode op = comparison(g, VYRE_TYPE_KIND(type));
+  switch (below(g, 4)) {
+  case 0:
+    return vyre_build_binary(&g->b, op, b, a);
+  case 1:
+    if (vyre_kind_is_int(VYRE_TYPE_KIND(type)))
+      return vyre_build_binary(&g->b, op, below(g, 4) ? a : b, vyre_build_const(&g->b, type, literal + below(g, 3)));
+    return vyre_build_binary(&g->b, op, a, a);
+  default:
+    return vyre_build_binary(&g->b, op, a, b);
+  }
+}
+
+/* What a comparison says of others of the same rows, in its arms and behind. */
+static void
+related_comparisons(generator *g)
+{
+  vyre_kind kind;
+  class_kind(g, below(g, 2) ? VYRE_CLASS_INT : VYRE_CLASS_FLOAT, &kind);
+  const vyre_type type = VYRE_TYPE(kind, 1);
+  const vyre_row a = value(g, type), b = value(g, type);
+  const uint64_t literal = below(g, 5);
+  const vyre_row control = begin_if(g, compare(g, a, b, literal));
+  store_out(g, compare(g, a, b, literal));
+  const vyre_row inner = begin_if(g, compare(g, a, b, literal));
+  store_out(g, compare(g, a, b, literal));
+  vyre_builder_leave(&g->b, inner);
+  begin_else(g, control);
+  store_out(g, compare(g, a, b, literal));
+  vyre_builder_leave(&g->b, control);
+}
+
+/* One expression of p and q, or one of its neighbours. */
+static vyre_row
+twin_value(generator *g, vyre_row p, vyre_row q)
+{
+  switch (below(g, 6)) {
+  case 0:
+    return vyre_build_binary(&g->b, VYRE_OP_sub, q, p);
+  case 1:
+  case 2:
+    return vyre_build_binary(&g->b, VYRE_OP_sub, p, q);
+  case 3:
+    return vyre_build_imm(&g->b, VYRE_OP_add, p, type_of(g, p) == U32 ? 4 : UINT64_C(1) << 32 | 3);
+  default:
+    return vyre_build_imm(&g->b, VYRE_OP_add, p, 3);
+  }
+}
+
+/* Two ifs on one condition or on two, that set two variables to equal values or to others. */
+static void
+twin_ifs(generator *g)
+{
+  const vyre_type type = VYRE_TYPE(below(g, 2) ? VYRE_U32 : VYRE_U64, 1);
+  const vyre_row p = value(g, type), q = value(g, type), conditions[2] = {value(g, BOOL), value(g, BOOL)};
+  vyre_row vars[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    vars[i] = vyre_build_var(&g->b, type);
+    const vyre_row control = begin_if(g, conditions[i && below(g, 2)]);
+    vyre_build_set(&g->b, vars[i], twin_value(g, p, q));
+    begin_else(g, control);
+    vyre_build_set(&g->b, vars[i], below(g, 4) ? q : p);
+    vyre_builder_leave(&g->b, control);
+  }
+  for (uint32_t i = 0; i < 2; i++)
+    store_out(g, vyre_build_get(&g->b, vars[i]));
+}
+
+/* An arm; another with the same rows but for one thing, if `other` is not 0. */
+static void
+near_arm(generator *g, const vyre_row p[3], vyre_row array, uint32_t other)
+{
+  const vyre_row sum = vyre_build_imm(&g->b, VYRE_OP_add, p[0], other == 1 ? 5 : 4);
+  const vyre_row product = vyre_build_binary(&g->b, VYRE_OP_sub, other == 2 ? p[1] : sum, other == 3 ? p[1] : p[0]);
+  const vyre_row inner = begin_if(g, p[2]);
+  if (other == 4)
+    vyre_builder_leave(&g->b, inner);
+  vyre_build_store(&g->b, vyre_build_at_literal(&g->b, array, other == 5 ? 1 : 0), product, 0);
+  if (other != 4)
+    vyre_builder_leave(&g->b, inner);
+  if (other == 6)
+    vyre_build_store(&g->b, vyre_build_at_literal(&g->b, array, 1), sum, 0);
+}
+
+static void
+near_equal_arms(generator *g)
+{
+  const vyre_row array = vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 2, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
+  const vyre_row p[3] = {value(g, U32), value(g, U32), value(g, BOOL)};
+  const vyre_row control = begin_if(g, value(g, BOOL));
+  near_arm(g, p, array, 0);
+  begin_else(g, control);
+  near_arm(g, p, array, below(g, 7));
+  vyre_builder_leave(&g->b, control);
+  for (uint32_t i = 0; i < 2; i++)
+    store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, array, i), 0));
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+
+static vyre_row
+private_words(generator *g)
+{
+  return vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
+}
+
+/* From one trip to the next through memory; what is stored in the last one perhaps nobody reads. */
+static void
+carried_in_memory(generator *g)
+{
+  const vyre_row words = private_words(g), first = value(g, U32), second = value(g, U32);
+  const vyre_row index = below(g, 2) ? u32(g, 0) : index_below(g, 4);
+  if (below(g, 2))
+    vyre_build_store(&g->b, path(g, words, index), first, 0);
+  const vyre_row control = begin_for(g, 2 + below(g, 2));
+  const vyre_row old = vyre_build_load(&g->b, path(g, words, index), 0);
+  store_out(g, old);
+  vyre_row arm = VYRE_NONE;
+  if (below(g, 2))
+    arm = begin_if(g, value(g, BOOL));
+  vyre_build_store(&g->b, path(g, words, index), vyre_build_binary(&g->b, VYRE_OP_add, old, second), 0);
+  if (arm.id)
+    vyre_builder_leave(&g->b, arm);
+  vyre_builder_leave(&g->b, control);
+  if (below(g, 3) == 0)
+    store_out(g, vyre_build_load(&g->b, path(g, words, index), 0));
+}
+
+/* A case that falls, perhaps with another word in memory, into one that reads it. */
+static void
+carried_by_falling(generator *g)
+{
+  const vyre_row words = private_words(g), selector = vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 1);
+  const vyre_row place = vyre_build_at_literal(&g->b, words, below(g, 4));
+  vyre_build_store(&g->b, place, value(g, U32), 0);
+  const vyre_row control = vyre_build_switch(&g->b, selector);
+  const vyre_row first = vyre_build_case(&g->b, control, u32(g, 0), false);
+  const vyre_row second = vyre_build_case(&g->b, control, u32(g, 1), below(g, 2));
+  vyre_builder_at_end(&g->b, first);
+  vyre_build_store(&g->b, place, value(g, U32), 0);
+  if (below(g, 4))
+    vyre_build_jump(&g->b, VYRE_OP_fallthrough, VYRE_NONE);
+  vyre_builder_at_end(&g->b, second);
+  store_out(g, vyre_build_load(&g->b, place, 0));
+  store_out(g, selector);
+  vyre_builder_leave(&g->b, control);
+}
+
+/* Stores and loads of one place, or of ones near it, which is there or not: of what was there, or was stored, or of its neighbour.
+ */
+static void
+same_place(generator *g)
+{
+  const vyre_row words = private_words(g), index = index_below(g, 4);
+  const vyre_row near = below(g, 2) ? index : vyre_build_imm(&g->b, VYRE_OP_and, vyre_build_imm(&g->b, VYRE_OP_add, index, 1), 3);
+  vyre_build_store(&g->b, path(g, words, index), value(g, U32), 0);
+  const vyre_row old = vyre_build_load(&g->b, path(g, words, index), 0);
+  store_out(g, old);
+  if (below(g, 2))
+    vyre_build_store(&g->b, path(g, words, near), value(g, U32), 0);
+  if (below(g, 2))
+    store_out(g, vyre_build_load(&g->b, path(g, words, near), 0));
+  vyre_build_store(&g->b, path(g, words, index), below(g, 2) ? old : value(g, U32), 0);
+  if (below(g, 2)) { /* read by a copy alone */
+    const vyre_row copies = private_words(g);
+    row(g, VYRE_OP_copy, 0, 0, copies, words, VYRE_NONE);
+    store_out(g, vyre_build_load(&g->b, path(g, copies, index), 0));
+  } else {
+    store_out(g, vyre_build_load(&g->b, path(g, words, index), 0));
+  }
+}
+
+/* ---- jumps --------------------------------------------------------------------------------------------------------------- */
+
+/* A loop that a jump at its body's end leaves, or a block around it, and a `continue` in front: each trip shows. */
+static void
+early_ends(generator *g)
+{
+  const vyre_row block = vyre_build_block(&g->b), limit = value(g, U32), control = begin_for(g, 2 + below(g, 3));
+  const vyre_row index = vyre_region_of(g->m, control, 0), words = private_words(g);
+  vyre_build_store(&g->b, vyre_build_at_literal(&g->b, words, 0), index, 0);
+  if (below(g, 2)) {
+    const vyre_row skips = begin_if(g, below(g, 2) ? value(g, BOOL) : vyre_build_imm(&g->b, VYRE_OP_ult, index, 1 + below(g, 3)));
+    vyre_build_jump(&g->b, VYRE_OP_continue, VYRE_NONE);
+    vyre_builder_leave(&g->b, skips);
+    vyre_build_store(&g->b, vyre_build_at_literal(&g->b, words, 1), limit, 0);
+  }
+  const vyre_row leaves = below(g, 2) ? begin_if(g, vyre_build_binary(&g->b, VYRE_OP_uge, index, limit)) : VYRE_NONE;
+  if (below(g, 2))
+    vyre_build_jump(&g->b, VYRE_OP_break, VYRE_NONE);
+  else
+    vyre_build_jump(&g->b, VYRE_OP_leave, block);
+  if (leaves.id)
+    vyre_builder_leave(&g->b, leaves);
+  vyre_builder_leave(&g->b, control);
+  vyre_builder_leave(&g->b, block);
+  for (uint32_t i = 0; i < 2; i++)
+    store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, words, i), 0));
+}
+
+/* Its continuing region has an access that the body's break keeps from running where it would be undefined. */
+static void
+guarded_continuing(generator *g)
+{
+  const vyre_row index = value(g, U32), counter = vyre_build_var(&g->b, U32), control = vyre_build_loop(&g->b);
+  const vyre_row leaves = begin_if(g, vyre_build_imm(&g->b, VYRE_OP_uge, index, RANDOM_IN));
+  vyre_build_jump(&g->b, VYRE_OP_break, VYRE_NONE);
+  vyre_builder_leave(&g->b, leaves);
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 1));
+  store_out(g, vyre_build_load(&g->b, path(g, g->in, index), 0));
+  const vyre_row next = vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, counter), 1);
+  vyre_build_set(&g->b, counter, next);
+  vyre_build_jump(&g->b, VYRE_OP_breakif, vyre_build_imm(&g->b, VYRE_OP_uge, next, 2));
+  vyre_builder_leave(&g->b, control);
+}
+
+/* ---- operations ---------------------------------------------------------------------------------------------------------- */
+
+/* Literals that say what an op gives, or nearly. */
+static void
+with_literal(generator *g)
+{
+  static const vyre_opcode floats[] = {VYRE_OP_mul, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_fdiv, VYRE_OP_fmin, VYRE_OP_fmax};
+  static const vyre_opcode ints[] = {VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_sdiv, VYRE_OP_srem,
+                                     VYRE_OP_mul,  VYRE_OP_smod, VYRE_OP_udiv, VYRE_OP_sdiv};
+  vyre_kind kind;
+  if (below(g, 3) == 0) {
+    class_kind(g, VYRE_CLASS_FLOAT, &kind);
+    const vyre_type type = VYRE_TYPE(kind, 1);
+    const vyre_row one = vyre_build_convert(&g->b, VYRE_OP_convert, type, u32(g, below(g, 3)));
+    const vyre_row left = value(g, type), right = below(g, 3) ? one : vyre_build_unary(&g->b, VYRE_OP_neg, one);
+    store_out(g, vyre_build_binary(&g->b, floats[below(g, g->tame ? 4 : 6)], left, right)); /* min and max may be undefined */
+    return;
+  }
+  const vyre_opcode op = ints[below(g, 8)];
+  class_kind(g, op == VYRE_OP_mul ? VYRE_CLASS_INT : (vyre_class)vyre_op_infos[op].klass, &kind);
+  const vyre_type type = VYRE_TYPE(kind, 1);
+  const uint64_t most = UINT64_MAX >> (64 - vyre_kind_bits(kind));
+  const uint64_t any = (uint64_t)below(g, 0x7fffffffu) << 33 ^ below(g, 0x7fffffffu), literal = (any >> below(g, 63)) & most;
+  const bool unfit = literal < 2 || literal == most; /* 0; and -1, by which a division overflows */
+  const vyre_row left = value(g, type), right = vyre_build_const(&g->b, type, unfit ? 3 : literal);
+  const vyre_row result = vyre_build_binary(&g->b, op, left, right);
+  store_out(g, result);
+  store_out(g, vyre_build_binary(&g->b, VYRE_OP_eq, result, vyre_build_const(&g->b, type, any & most)));
+}
+
+void
+pattern(generator *g)
+{
+  static void (*const patterns[])(generator *) = {
+      related_comparisons, twin_ifs,   near_equal_arms,    carried_in_memory, carried_by_falling,
+      same_place,          early_ends, guarded_continuing, with_literal,      with_literal,
+  };
+  const uint32_t mark = g->count;
+  patterns[below(g, sizeof patterns / sizeof patterns[0])](g);
+  g->count = mark;
+}

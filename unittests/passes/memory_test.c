@@ -1,0 +1,146 @@
+/* Each piece of memory that a pass asks its host for fails once, over a whole default<O2> and the passes that are not in it: the
+ * pass says so, nothing is leaked, and what is left of the module can be thrown away.  (The host takes memory by chunks, so that
+ * few of these ever reach an allocator: unittests/whole fails those.)
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+#include "vyre/passmgr.h"
+#include "vyre/plugin.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_allocator.h"
+
+static const char *const names[] = {"canon", "cf",     "cid",  "cprop",  "cse", "dbe",  "dce",
+                                    "dse",   "expand", "licm", "limits", "pm",  "shash"};
+enum { PASSES = sizeof names / sizeof names[0] };
+
+static const vyre_pass *real[PASSES];
+static vyre_pass wrapped[PASSES];
+static uint64_t asked, fail_at;
+static uint32_t failures[PASSES]; /* by pass: how many of its requests failed */
+static uint32_t running;
+static vyre_host host; /* the real one, but for what fails */
+static void *(*real_alloc)(vyre_pass_ctx *ctx, size_t bytes);
+
+static void *
+alloc(vyre_pass_ctx *ctx, size_t bytes)
+{
+  if (++asked != fail_at)
+    return real_alloc(ctx, bytes);
+  failures[running]++;
+  return NULL;
+}
+
+static vyre_status
+run(uint32_t pass, vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *own = ctx->host;
+  host = *own;
+  real_alloc = host.alloc;
+  host.alloc = alloc;
+  running = pass;
+  ctx->host = &host;
+  vyre_status status = real[pass]->run(ctx, module, out);
+  ctx->host = own;
+  return status;
+}
+
+/* A pass does not say which it is. */
+#define RUN(pass)                                                                   \
+  static vyre_status run_##pass(vyre_pass_ctx *c, vyre_module *m, vyre_result *out) \
+  {                                                                                 \
+    return run(pass, c, m, out);                                                    \
+  }
+RUN(0)
+RUN(1) RUN(2) RUN(3) RUN(4) RUN(5) RUN(6) RUN(7) RUN(8) RUN(9) RUN(10) RUN(11)
+    RUN(12) static vyre_status (*const runs[PASSES])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
+        run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12};
+
+static const vyre_plugin *
+query(const vyre_host *given)
+{
+  static const vyre_pass *passes[PASSES];
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "core", "1", 1, 1, passes, PASSES, 0};
+  for (uint32_t i = 0; i < PASSES; i++) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.so", VYRE_TEST_PASSES, names[i]);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    union {
+      void *object;
+      const vyre_plugin *(*function)(const vyre_host *);
+    } symbol = {dlsym(library, "vyre_plugin_query_v1")};
+    assert_non_null(symbol.object);
+    real[i] = symbol.function(given)->passes[0];
+    wrapped[i] = *real[i];
+    wrapped[i].run = runs[i];
+    passes[i] = &wrapped[i];
+  }
+  return &plugin;
+}
+
+/* With the n-th request failing.  False: there is no n-th. */
+static bool
+fail_one(const vyre_pipeline *pipeline, uint32_t seed, uint64_t n)
+{
+  test_memory memory;
+  vyre_allocator allocator = test_allocator(&memory, 0);
+  vyre_module *module;
+  assert_null(vyre_module_create(&allocator, 1u << 16, &module));
+  random_program_build(module, seed, RANDOM_WIDE | (seed & 1));
+  assert_null(vyre_module_seal(module, NULL));
+  asked = 0;
+  fail_at = n;
+  vyre_status status = vyre_pipeline_run(pipeline, module, NULL);
+  const bool failed = asked >= n;
+  if (failed && (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), "memory")))
+    fail_msg("seed %u, request %u, of '%s': '%s'", seed, (unsigned)n, names[running], vyre_status_text(status));
+  if (!failed)
+    assert_null(status);
+  vyre_status_free(status);
+  vyre_module_destroy(module);
+  if (memory.out || memory.reserved)
+    fail_msg("seed %u, request %u, of '%s': %zu bytes and %zu of address space are left", seed, (unsigned)n, names[running],
+             memory.out, memory.reserved);
+  return failed;
+}
+
+static void
+passes_without_memory(void **state)
+{
+  static const char text[] = "limits,default<O2>,expand,shash,cid,dce";
+  vyre_registry *registry;
+  vyre_pipeline *pipeline;
+  (void)state;
+  assert_null(vyre_registry_create(NULL, &registry));
+  assert_null(vyre_registry_add(registry, query, "core", VYRE_ORIGIN_CORE));
+  assert_null(vyre_pipeline_parse(registry, text, sizeof text - 1, "-passes", &pipeline));
+  for (uint32_t seed = 1; seed <= 6; seed++)
+    for (uint64_t n = 1; fail_one(pipeline, seed, n); n++)
+      ;
+  for (uint32_t i = 0; i < PASSES; i++) {
+    static const char *const silent[] = {"canon", "limits", "shash", "cf" /* seldom */};
+    bool asks = true;
+    for (size_t k = 0; k < sizeof silent / sizeof silent[0]; k++)
+      asks &= strcmp(names[i], silent[k]) != 0;
+    print_message("%s: %u requests failed\n", names[i], failures[i]);
+    assert_true(failures[i] > 0 || !asks);
+  }
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_without_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
