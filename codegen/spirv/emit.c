@@ -69,6 +69,7 @@ is_specializable(uint32_t opcode)
   case SpvOpUGreaterThanEqual:
   case SpvOpSGreaterThanEqual:
   case SpvOpSConvert:
+  case SpvOpFConvert:
   case SpvOpQuantizeToF16:
     return true;
   default:

@@ -38,6 +38,7 @@ enum {
   VYRE_SPV_USED_POINTER = 1,  /* a path that memory is accessed through: needs its access chain */
   VYRE_SPV_USED_MATRIX = 2,   /* a tuple that is used as a matrix */
   VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` names */
+  VYRE_SPV_ONE_LANE = 4,      /* a place of which one lane is all that is used; no block is one */
   VYRE_SPV_CROSSED = 8,       /* and whose flag some inner construct has to carry out */
   VYRE_SPV_WRAPPED = 16,      /* a buffer that is the one member of a struct made for it */
   VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch: a runtime array may be empty */
@@ -162,6 +163,7 @@ typedef struct vyre_spv {
   uint32_t change_count, change_capacity;
   uint32_t arm, arm_count; /* the arm of an `if` that is being written, 0: none; how many there were */
   vyre_spv_words written, open;
+  vyre_spv_words places; /* rows of places that lanes are taken of */
   vyre_spv_scope *scopes;
   uint32_t depth, scope_capacity;
   vyre_string line_file;
@@ -481,8 +483,9 @@ uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, a
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
 /* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
 void vyre_spv_memory_start(vyre_spv *s);
-/* gid and its like: the value of a built-in variable. */
+/* gid and its like: the value of a built-in variable, or one lane of it. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);
+uint32_t vyre_spv_place_lane(vyre_spv *s, vyre_opcode op, uint32_t lane);
 static inline bool
 vyre_spv_is_place(vyre_opcode op)
 {

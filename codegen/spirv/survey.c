@@ -198,8 +198,47 @@ survey_enter(vyre_spv *s, uint32_t row)
   entry[2] = s->jumps;
 }
 
+static void
+survey_lane(vyre_spv *s, uint32_t row)
+{
+  const uint32_t place = s->a[row];
+  if (place > s->base && place < row && vyre_spv_is_place(vyre_spv_opcode(s, place)) && vyre_spv_flag(s, row, VYRE_ROW_IMM) &&
+      s->imm[row] < VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) && VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) > 1)
+    vyre_spv_push(s, &s->places, place);
+}
+
+/* A place that one row alone uses, which takes a lane of it. */
+static void
+survey_places(vyre_spv *s)
+{
+  for (size_t i = 0; i < s->places.count; i++) {
+    const uint32_t place = s->places.data[i];
+    uint32_t uses = 0;
+    for (uint32_t row = place + 1; row < s->end; row++)
+      uses += (uint32_t)(s->a[row] == place) + (uint32_t)(s->b[row] == place) + (uint32_t)(s->c[row] == place);
+    if (uses == 1)
+      s->use[place - s->base] |= VYRE_SPV_ONE_LANE;
+  }
+}
+
 /* What a row tells the survey; most tell nothing. */
-enum { NOTHING, VAR, GET, SET, LEAVE, JUMP, REGION, CONSTRUCT, POINTER_A, POINTERS_AB, MATRIX_A, MATRIX_B, MATRICES_AB, OPAQUE };
+enum {
+  NOTHING,
+  VAR,
+  GET,
+  SET,
+  LEAVE,
+  JUMP,
+  REGION,
+  CONSTRUCT,
+  POINTER_A,
+  POINTERS_AB,
+  MATRIX_A,
+  MATRIX_B,
+  MATRICES_AB,
+  LANE,
+  OPAQUE
+};
 
 static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_var] = VAR,
@@ -243,6 +282,7 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_inverse] = MATRIX_A,
     [VYRE_OP_vecmat] = MATRIX_B,
     [VYRE_OP_matmat] = MATRICES_AB,
+    [VYRE_OP_lane] = LANE,
     [VYRE_OP_opaque] = OPAQUE,
     [VYRE_OP_opaque_pure] = OPAQUE,
     [VYRE_OP_opaque_read] = OPAQUE,
@@ -306,6 +346,9 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
   case MATRIX_B:
     use_matrix(s, s->b[row]);
     break;
+  case LANE:
+    survey_lane(s, row);
+    break;
   case OPAQUE:
     vyre_spv_survey_opaque(s, row);
     break;
@@ -319,7 +362,7 @@ void
 vyre_spv_survey(vyre_spv *s)
 {
   s->value_count = s->jumps = 0;
-  s->scratch.count = s->open.count = s->written.count = 0;
+  s->scratch.count = s->open.count = s->written.count = s->places.count = 0;
   for (uint32_t row = s->base + 1; row < s->end; row++) {
     const uint32_t tell = tells[vyre_spv_opcode(s, row)];
     if (tell == NOTHING)
@@ -329,4 +372,5 @@ vyre_spv_survey(vyre_spv *s)
     survey_row(s, row, tell);
   }
   survey_leave_to(s, 0);
+  survey_places(s);
 }

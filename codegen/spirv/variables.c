@@ -144,8 +144,9 @@ need_place(vyre_spv *s, vyre_opcode op)
     vyre_spv_fail(s, "%s needs SPIR-V 1.3\nFix: compile the shader for Vulkan 1.1 or later", vyre_op_infos[op].text);
 }
 
-uint32_t
-vyre_spv_place(vyre_spv *s, vyre_opcode op)
+/* The variable of a place, and the type of its value. */
+static uint32_t
+place_variable(vyre_spv *s, vyre_opcode op, uint32_t *out_type)
 {
   static const struct {
     uint16_t builtin, lanes;
@@ -157,7 +158,7 @@ vyre_spv_place(vyre_spv *s, vyre_opcode op)
       {SpvBuiltInSubgroupLeMask, 4},     {SpvBuiltInSubgroupLtMask, 4},
   }; /* ORDER: ops.def */
   const uint32_t which = (uint32_t)(op - VYRE_OP_gid);
-  const uint32_t type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, places[which].lanes));
+  const uint32_t type = *out_type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, places[which].lanes));
   need_place(s, op);
   if (!s->builtins[which]) {
     const uint32_t id = s->builtins[which] = s->next_id++;
@@ -167,5 +168,22 @@ vyre_spv_place(vyre_spv *s, vyre_opcode op)
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
   }
   s->builtins_used |= 1u << which;
-  return vyre_spv_op1(s, SpvOpLoad, type, s->builtins[which]);
+  return s->builtins[which];
+}
+
+uint32_t
+vyre_spv_place(vyre_spv *s, vyre_opcode op)
+{
+  uint32_t type;
+  const uint32_t variable = place_variable(s, op, &type);
+  return vyre_spv_op1(s, SpvOpLoad, type, variable);
+}
+
+uint32_t
+vyre_spv_place_lane(vyre_spv *s, vyre_opcode op, uint32_t lane)
+{
+  uint32_t type;
+  const uint32_t variable = place_variable(s, op, &type), scalar = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1));
+  const uint32_t pointer = vyre_spv_pointer(s, SpvStorageClassInput, scalar);
+  return vyre_spv_op1(s, SpvOpLoad, scalar, vyre_spv_op2(s, SpvOpAccessChain, pointer, variable, vyre_spv_u32(s, lane)));
 }
