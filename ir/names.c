@@ -1,8 +1,8 @@
 /* Makes names unique within their program, program names within the module.
  *
  * In program order the first row with a name keeps it; a later one gets "name_1", or the next number whose name no row has.  So
- * what a row is called does not depend on the order in which names were given.  Expected O(rows): a name goes in a hash set once,
- * and for each doubled name the next number to try is remembered.
+ * what a row is called does not depend on the order in which names were given.  Expected O(rows): an array says of each string who
+ * has it, and for each doubled name the next number to try is remembered.  Scratch: 4 bytes for each byte of text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -11,66 +11,38 @@
 
 #define NUMBER_ROOM 16 /* "_4294967295" */
 
-/* Keys (scope, name) -> value; scope is the program row, 0 for programs. */
-typedef struct name_entry {
-  uint32_t scope, name, value;
-} name_entry;
+typedef struct name_use {
+  uint32_t row;    /* the last one of those that were looked at which keeps the name; 0: none */
+  uint32_t number; /* the last that was tried for others with it */
+} name_use;
 
-typedef struct name_map {
-  name_entry *entries; /* name 0: empty */
-  size_t capacity, count;
-} name_map;
+typedef struct names {
+  vyre_module *module;
+  name_use *uses; /* by half of the string: no two are less than 2 bytes apart */
+  uint32_t capacity;
+} names;
 
-static size_t
-slot_of(const name_map *map, uint32_t scope, uint32_t name)
-{
-  uint64_t hash = ((uint64_t)scope << 32 | name) * 0x9e3779b97f4a7c15u;
-  size_t slot = (size_t)(hash >> 32) & (map->capacity - 1);
-  while (map->entries[slot].name && (map->entries[slot].scope != scope || map->entries[slot].name != name))
-    slot = (slot + 1) & (map->capacity - 1);
-  return slot;
-}
-
+/* Room for the uses of all strings that there are. */
 static bool
-map_grow(vyre_module *module, name_map *map)
+cover_strings(names *n)
 {
-  if (map->count + 1 <= map->capacity / 4 * 3)
-    return true;
-  name_map grown = {.capacity = map->capacity ? map->capacity * 2 : 64};
-  grown.entries = table_resize(module, NULL, 0, grown.capacity * sizeof(*grown.entries));
-  if (!grown.entries)
+  const uint32_t capacity = n->capacity, needed = n->module->texts_size / 2 + 1;
+  if (needed > capacity && !table_array_grow(n->module, &n->uses, &n->capacity, needed, sizeof(*n->uses)))
     return false;
-  memset(grown.entries, 0, grown.capacity * sizeof(*grown.entries));
-  for (size_t i = 0; i < map->capacity; i++)
-    if (map->entries[i].name)
-      grown.entries[slot_of(&grown, map->entries[i].scope, map->entries[i].name)] = map->entries[i];
-  grown.count = map->count;
-  if (map->entries)
-    table_resize(module, map->entries, map->capacity * sizeof(*map->entries), 0);
-  *map = grown;
+  if (n->capacity > capacity)
+    memset(n->uses + capacity, 0, (n->capacity - capacity) * sizeof(*n->uses));
   return true;
 }
 
-/* The entry of that key, made with value 0 if there is none; NULL: no memory. */
-static name_entry *
-map_at(vyre_module *module, name_map *map, uint32_t scope, uint32_t name, bool *out_new)
+/* Whether the name is new from `first` on; then it is the row's. */
+static bool
+take(const names *n, uint32_t name, uint32_t first, uint32_t row)
 {
-  if (!map_grow(module, map))
-    return NULL;
-  name_entry *entry = &map->entries[slot_of(map, scope, name)];
-  *out_new = entry->name == 0;
-  if (*out_new) {
-    *entry = (name_entry){scope, name, 0};
-    map->count++;
-  }
-  return entry;
-}
-
-static void
-map_free(vyre_module *module, name_map *map)
-{
-  if (map->entries)
-    table_resize(module, map->entries, map->capacity * sizeof(*map->entries), 0);
+  name_use *use = &n->uses[name / 2];
+  if (use->row >= first)
+    return false;
+  *use = (name_use){row, 0};
+  return true;
 }
 
 /* "_" and the number; how many characters. */
@@ -86,85 +58,78 @@ put_number(char *text, uint32_t number)
   return length;
 }
 
-/* A name like `base` that is not yet in `map`, where it is put; 0: no memory.  `text` has room for base and a number. */
-static uint32_t
-fresh_name(vyre_module *module, name_map *map, uint32_t scope, uint32_t base, char *text)
-{
-  size_t length = strlen(text);
-  bool is_new = false;
-  name_entry *entry = map_at(module, map, scope, base, &is_new);
-  if (!entry)
-    return 0;
-  uint32_t number = entry->value;
-  uint32_t name;
-  do {
-    name = vyre_string_intern(module, text, length + put_number(text + length, ++number));
-    if (!name || !map_at(module, map, scope, name, &is_new))
-      return 0;
-  } while (!is_new);
-  map->entries[slot_of(map, scope, base)].value = number;
-  return name;
-}
-
-static uint32_t
-rename_row(vyre_module *module, name_map *map, uint32_t scope, uint32_t base)
-{
-  size_t length = strlen(module->texts + base);
-  char *text = table_resize(module, NULL, 0, length + NUMBER_ROOM);
-  if (!text)
-    return 0;
-  memcpy(text, module->texts + base, length + 1);
-  uint32_t name = fresh_name(module, map, scope, base, text);
-  table_resize(module, text, length + NUMBER_ROOM, 0);
-  return name;
-}
-
-/* The program that a row stands in: of those from `program` on (0: the first). */
-static uint32_t
-program_at(const vyre_module *module, uint32_t program, uint32_t row)
-{
-  const vyre_view *view = &module->view;
-  for (uint32_t next = program ? view->next[program] : view->first[0]; next && next <= row; next = view->next[next])
-    program = next;
-  return program;
-}
-
-/* Sets `doubled` bits: rows whose name another row before them has. */
+/* Another name for `row`, which has one that a row from `first` on keeps.  `text` holds it, with room for a number. */
 static bool
-find_doubled(vyre_module *module, name_map *map, uint8_t *doubled, bool *out_any)
+rename_as(names *n, uint32_t first, uint32_t row, char *text)
 {
-  const uint32_t *names = module->column[COLUMN_NAME];
-  uint32_t rows = module->side[COLUMN_NAME];
-  uint32_t program = 0;
-  for (uint32_t row = table_next_cell(names, 0, rows); row < rows; row = table_next_cell(names, row + 1, rows)) {
-    program = program_at(module, program, row);
-    bool is_new;
-    if (!map_at(module, map, row == program ? 0 : program, names[row], &is_new))
+  const size_t length = strlen(text);
+  uint32_t *name = &n->module->column[COLUMN_NAME][row], number = n->uses[*name / 2].number, made;
+  do {
+    made = vyre_string_intern(n->module, text, length + put_number(text + length, ++number));
+    if (!made || !cover_strings(n))
       return false;
-    if (!is_new) {
-      doubled[row / 8] |= (uint8_t)(1u << row % 8);
-      *out_any = true;
-    }
-  }
+  } while (!take(n, made, first, row));
+  n->uses[*name / 2].number = number;
+  *name = made;
   return true;
 }
 
 static bool
-rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
+rename_row(names *n, uint32_t first, uint32_t row)
 {
-  uint32_t *names = module->column[COLUMN_NAME];
-  uint32_t rows = module->side[COLUMN_NAME];
-  uint32_t program = 0;
-  for (uint32_t row = 1; row < rows; row++) {
-    if (doubled[row / 8] == 0)
-      row |= 7u; /* none of these eight */
-    if ((doubled[row / 8] >> row % 8 & 1u) == 0)
-      continue;
-    program = program_at(module, program, row);
-    uint32_t name = rename_row(module, map, row == program ? 0 : program, names[row]);
-    if (!name)
+  const char *name = n->module->texts + n->module->column[COLUMN_NAME][row];
+  const size_t length = strlen(name);
+  char *text = table_resize(n->module, NULL, 0, length + NUMBER_ROOM);
+  if (!text)
+    return false;
+  memcpy(text, name, length + 1);
+  const bool renamed = rename_as(n, first, row, text);
+  table_resize(n->module, text, length + NUMBER_ROOM, 0);
+  return renamed;
+}
+
+/* The names of the rows from `first` to before `end`. */
+static bool
+rename_doubled(names *n, uint32_t first, uint32_t end)
+{
+  const uint32_t *cells = n->module->column[COLUMN_NAME];
+  bool doubled = false;
+  for (uint32_t row = table_next_cell(cells, first, end); row < end; row = table_next_cell(cells, row + 1, end))
+    doubled |= !take(n, cells[row], first, row);
+  if (!doubled)
+    return true;
+  for (uint32_t row = table_next_cell(cells, first, end); row < end; row = table_next_cell(cells, row + 1, end))
+    if (n->uses[cells[row] / 2].row != row && !rename_row(n, first, row))
       return false;
-    names[row] = name;
+  return true;
+}
+
+static bool
+rename_programs(names *n)
+{
+  const vyre_view *view = &n->module->view;
+  const uint32_t *cells = n->module->column[COLUMN_NAME], held = n->module->side[COLUMN_NAME];
+  for (uint32_t program = view->first[0]; program && program < held; program = view->next[program])
+    if (cells[program])
+      (void)take(n, cells[program], 1, program);
+  for (uint32_t program = view->first[0]; program && program < held; program = view->next[program])
+    if (cells[program] && n->uses[cells[program] / 2].row != program && !rename_row(n, 1, program))
+      return false;
+  memset(n->uses, 0, n->capacity * sizeof(*n->uses)); /* programs and rows may be called the same */
+  return true;
+}
+
+static bool
+rename_all(names *n)
+{
+  const vyre_view *view = &n->module->view;
+  const uint32_t held = n->module->side[COLUMN_NAME];
+  if (!cover_strings(n) || !rename_programs(n))
+    return false;
+  for (uint32_t program = view->first[0], next; program && program < held; program = next) {
+    next = view->next[program];
+    if (!rename_doubled(n, program + 1, next && next < held ? next : held))
+      return false;
   }
   return true;
 }
@@ -172,24 +137,15 @@ rename_doubled(vyre_module *module, name_map *map, const uint8_t *doubled)
 bool
 table_unique_names(vyre_module *module)
 {
-  if (!module->names_dirty || module->side[COLUMN_NAME] == 0) {
-    module->names_dirty = false;
-    return true;
+  if (module->names_dirty && module->side[COLUMN_NAME]) {
+    names n = {.module = module};
+    const bool ok = rename_all(&n);
+    table_array_free(module, &n.uses, &n.capacity, sizeof(*n.uses));
+    if (!ok) {
+      table_fail(module);
+      return false;
+    }
   }
-  name_map map = {0};
-  size_t bytes = module->view.rows / 8 + 1;
-  uint8_t *doubled = table_resize(module, NULL, 0, bytes);
-  bool ok = doubled != NULL;
-  bool any = false;
-  if (ok) {
-    memset(doubled, 0, bytes);
-    ok = find_doubled(module, &map, doubled, &any) && (!any || rename_doubled(module, &map, doubled));
-    table_resize(module, doubled, bytes, 0);
-  }
-  map_free(module, &map);
-  if (ok)
-    module->names_dirty = false;
-  else
-    table_fail(module);
-  return ok;
+  module->names_dirty = false;
+  return true;
 }

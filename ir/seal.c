@@ -1,8 +1,7 @@
 /* Sealing: rows densely in program order, dead and unlinked ones dropped.
  *
- * One walk gives the new order, then the columns are gathered through it.  Neighbours are linked anew from parents and order, so
- * their columns take what is gathered, until it is copied to where it belongs.  Linear in rows; scratch: 8 bytes a row, 4 less
- * where the caller gives a map.
+ * One walk gives the new order and, beside the columns, the links as they will be; then what rows are is gathered in that order.
+ * The columns of the links take that until it is copied to where it belongs.  Linear in rows; scratch: 28 bytes a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -11,10 +10,11 @@
 
 typedef struct sealer {
   vyre_module *module;
-  uint32_t rows;   /* before */
-  uint32_t count;  /* after, without row 0 */
-  uint32_t *map;   /* old id -> new id */
-  uint32_t *order; /* new id -> old id */
+  uint32_t rows;                                 /* before */
+  uint32_t count;                                /* after, without row 0 */
+  uint32_t *map;                                 /* old id -> new id */
+  uint32_t *order;                               /* new id -> old id */
+  uint32_t *parent, *prev, *next, *first, *last; /* as the columns will be */
 } sealer;
 
 /* Whether the links of row k, the rows before it being right, say that it follows row k - 1 in program order. */
@@ -50,26 +50,44 @@ table_is_dense(const vyre_module *module)
   return true;
 }
 
-/* Fills order and map.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same
+/* Row `old` is the next one: a child of `parent`, behind its sibling `before`. */
+static inline void
+place(sealer *s, uint32_t old, uint32_t parent, uint32_t before)
+{
+  const uint32_t k = ++s->count;
+  s->map[old] = k;
+  s->order[k] = old;
+  s->parent[k] = parent;
+  s->prev[k] = before;
+  s->next[before] = k; /* of row 0 for a first child */
+  s->next[k] = 0;
+  s->first[k - 1] = parent == k - 1 ? k : 0; /* it stands right behind its parent */
+  s->last[k] = 0;
+  s->last[parent] = k;
+}
+
+/* Numbers and links rows.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same
  * parent, so that order and parents agree, and once: only dead rows, which get no number, could be a circle. */
 static bool
-walk(sealer *s)
+walk(sealer *of)
 {
-  const vyre_view *view = &s->module->view;
+  sealer s = *of; /* not to be read again for each row */
+  const vyre_view *view = &s.module->view;
   const uint32_t *op = view->op, *parent = view->parent, *next = view->next, *first = view->first;
-  const uint32_t rows = s->rows;
-  uint32_t *map = s->map, *order = s->order, count = 0, dead = 0, region = 0;
-  memset(map, 0, rows * sizeof(*map));
-  order[0] = 0;
+  const uint32_t rows = s.rows;
+  uint32_t dead = 0, region = 0, before = 0;
+  memset(s.map, 0, rows * sizeof(*s.map));
+  s.last[0] = 0;
   for (uint32_t row = first[0]; row;) {
-    if (row >= rows || map[row] || parent[row] != region)
+    if (row >= rows || s.map[row] || parent[row] != region)
       return false;
     if (VYRE_ROW_OP(op[row]) != VYRE_OP_null) {
-      order[++count] = row;
-      map[row] = count;
+      place(&s, row, s.map[region], before);
+      before = s.count;
       if (first[row]) {
         region = row;
         row = first[row];
+        before = 0;
         continue;
       }
     } else if (++dead > rows) {
@@ -78,10 +96,13 @@ walk(sealer *s)
     while (!next[row] && region) { /* region is a row that was reached */
       row = region;
       region = parent[row];
+      before = s.map[row];
     }
     row = next[row];
   }
-  s->count = count;
+  s.first[s.count] = 0;
+  s.prev[0] = s.next[0] = s.parent[0] = 0;
+  of->count = s.count;
   return true;
 }
 
@@ -91,10 +112,11 @@ mapped(const uint32_t *map, uint32_t rows, uint32_t row)
   return map[row < rows ? row : 0];
 }
 
+/* All but row 0, which is nothing ever. */
 static void
-copy_back(const sealer *s, table_column column, const uint32_t *gathered)
+copy_back(const sealer *s, table_column column, const uint32_t *made)
 {
-  memcpy(s->module->column[column] + 1, gathered + 1, s->count * sizeof(*gathered));
+  memcpy(s->module->column[column] + 1, made + 1, s->count * sizeof(*made));
 }
 
 /* What rows are.  The versions of reading rows are rows. */
@@ -117,46 +139,33 @@ gather_contents(const sealer *s)
 }
 
 static void
-gather_rows(const sealer *s)
+gather_operands(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
   const uint32_t *from_a = column[COLUMN_A], *from_b = column[COLUMN_B], *from_c = column[COLUMN_C];
-  const uint32_t *from_parent = column[COLUMN_PARENT], *order = s->order, *map = s->map;
-  const uint32_t rows = s->rows, count = s->count;
+  const uint32_t *order = s->order, *map = s->map, rows = s->rows, count = s->count;
   uint32_t *restrict a = column[COLUMN_PREV], *restrict b = column[COLUMN_NEXT], *restrict c = column[COLUMN_FIRST];
-  uint32_t *restrict parent = column[COLUMN_LAST];
   for (uint32_t k = 1; k <= count; k++) {
     const uint32_t old = order[k];
     a[k] = mapped(map, rows, from_a[old]);
     b[k] = mapped(map, rows, from_b[old]);
     c[k] = mapped(map, rows, from_c[old]);
-    parent[k] = map[from_parent[old]]; /* the walk has been there */
   }
   copy_back(s, COLUMN_A, a);
   copy_back(s, COLUMN_B, b);
   copy_back(s, COLUMN_C, c);
-  copy_back(s, COLUMN_PARENT, parent);
 }
 
-/* A first child stands right behind its parent. */
 static void
 link_anew(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
-  const uint32_t *parent = column[COLUMN_PARENT], count = s->count;
-  uint32_t *restrict prev = column[COLUMN_PREV], *restrict next = column[COLUMN_NEXT];
-  uint32_t *restrict first = column[COLUMN_FIRST], *restrict last = column[COLUMN_LAST];
-  memset(last, 0, (count + 1) * sizeof(*last));
-  for (uint32_t k = 1; k <= count; k++) {
-    const uint32_t region = parent[k], before = last[region];
-    first[k - 1] = region == k - 1 ? k : 0;
-    last[region] = k;
-    prev[k] = before;
-    next[before] = k; /* of row 0 for a first child */
-    next[k] = 0;
-  }
-  first[count] = 0;
-  prev[0] = next[0] = 0;
+  const size_t bytes = (s->count + 1) * sizeof(uint32_t);
+  memcpy(column[COLUMN_PARENT], s->parent, bytes);
+  memcpy(column[COLUMN_PREV], s->prev, bytes);
+  memcpy(column[COLUMN_NEXT], s->next, bytes);
+  memcpy(column[COLUMN_FIRST], s->first, bytes);
+  memcpy(column[COLUMN_LAST], s->last, bytes);
 }
 
 /* A side column: few rows have something in it.  That is taken out, and put back where its rows are now. */
@@ -200,12 +209,32 @@ renumber(sealer *s)
     if (!move_side(s, (table_column)column))
       return no_memory(module);
   gather_contents(s);
-  gather_rows(s);
+  gather_operands(s);
   link_anew(s);
   table_remap_types(module, s->map);
   module->view.rows = s->count + 1;
   module->tops_known = false;
   return VYRE_OK;
+}
+
+static vyre_status
+seal_rows(vyre_module *module, uint32_t *map)
+{
+  const uint32_t rows = module->view.rows;
+  sealer s = {.module = module, .rows = rows};
+  uint32_t **arrays[] = {&s.map, &s.order, &s.parent, &s.prev, &s.next, &s.first, &s.last};
+  const size_t count = sizeof(arrays) / sizeof(*arrays);
+  size_t lent;
+  uint32_t *memory = vyre_module_borrow(module, count * rows * sizeof(*memory), &lent);
+  if (!memory)
+    return no_memory(module);
+  for (size_t k = 0; k < count; k++)
+    *arrays[k] = memory + k * rows;
+  vyre_status status = renumber(&s);
+  if (map)
+    memcpy(map, s.map, rows * sizeof(*map));
+  vyre_module_give_back(module, 0);
+  return status;
 }
 
 vyre_status
@@ -219,17 +248,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
     for (uint32_t row = 0; map && row < rows; row++)
       map[row] = row;
   } else {
-    sealer s = {.module = module, .rows = rows, .map = map};
-    size_t bytes = rows * sizeof(uint32_t);
-    s.order = table_resize(module, NULL, 0, bytes);
-    if (!map)
-      s.map = table_resize(module, NULL, 0, bytes);
-    vyre_status status = s.order && s.map ? renumber(&s) : no_memory(module);
-    if (s.order)
-      table_resize(module, s.order, bytes, 0);
-    if (s.map && !map)
-      table_resize(module, s.map, bytes, 0);
-    VYRE_TRY(status);
+    VYRE_TRY(seal_rows(module, map));
   }
   if (!module->sealed)
     table_link_inputs(module);

@@ -252,6 +252,42 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   return VYRE_OK;
 }
 
+/* What large modules ask for goes back at once. */
+#define KEPT_MOST ((size_t)16 << 20)
+
+/* So many bytes in the place of what is kept. */
+static void
+keep(vyre_module *module, size_t bytes)
+{
+  if (module->kept)
+    table_resize(module, module->kept, module->kept_bytes, 0);
+  module->kept = bytes ? table_resize(module, NULL, 0, bytes) : NULL;
+  module->kept_bytes = module->kept ? bytes : 0;
+}
+
+void *
+vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes)
+{
+  *out_bytes = 0;
+  if (module->lent)
+    return NULL;
+  if (module->kept_bytes < least)
+    keep(module, least);
+  module->lent = module->kept != NULL;
+  *out_bytes = module->kept_bytes;
+  return module->kept;
+}
+
+void
+vyre_module_give_back(vyre_module *module, size_t wanted)
+{
+  module->lent = false;
+  if (wanted > KEPT_MOST || module->kept_bytes > KEPT_MOST)
+    keep(module, 0);
+  else if (wanted > module->kept_bytes)
+    keep(module, wanted);
+}
+
 void
 vyre_module_destroy(vyre_module *module)
 {
@@ -273,6 +309,7 @@ vyre_module_destroy(vyre_module *module)
   table_array_free(module, &module->decoration_words, &module->decoration_capacity, sizeof(uint32_t));
   table_array_free(module, &module->initializer_words, &module->initializer_word_capacity, sizeof(uint32_t));
   table_array_free(module, &module->initializers, &module->initializer_capacity, sizeof(*module->initializers));
+  keep(module, 0);
   vyre_allocator allocator = module->allocator;
   allocator.release(allocator.user, module->space, module->stretch * COLUMN__COUNT);
   allocator.resize(allocator.user, module, sizeof(*module), 0);

@@ -105,6 +105,9 @@ struct vyre_module {
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;
   size_t heap_bytes; /* in side tables */
+  void *kept;        /* lent to who works on the module */
+  size_t kept_bytes;
+  bool lent;
 
   char *texts; /* interned texts, each with its zero byte; a string is an offset */
   uint32_t texts_size, texts_capacity;

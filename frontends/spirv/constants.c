@@ -5,16 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-vyre_builder
-import_top(import *m)
-{
-  vyre_builder b = m->b;
-  vyre_builder_before(&b, (vyre_row){m->first_decl});
-  b.file = 0;
-  b.line = b.column = 0;
-  return b;
-}
-
 static bool
 declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_type *t, uint16_t *flags)
 {

@@ -95,7 +95,7 @@ wrap(import *m, uint32_t index)
   construct *c = CONSTRUCT(m, index);
   if (c->block_row)
     return;
-  vyre_builder b = m->b;
+  vyre_builder b = import_builder(m);
   vyre_builder_before(&b, (vyre_row){c->row});
   vyre_row made = vyre_build_block(&b);
   vyre_row region = vyre_region_of(m->module, made, 0);
@@ -421,9 +421,7 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   uint32_t merge = selects ? import_target(m, m->words[b->merge + 1]) : NONE;
   if (yes == no && yes != merge) /* both arms are one */
     cond = vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), 1).id;
-  vyre_builder saved = m->b;
-  uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id;
-  m->b = saved;
+  uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id; /* the arms put the builder where they are */
   if (selects) {
     flow_hints(m, b->merge, row);
     return selection(m, row, yes, no, merge);

@@ -70,7 +70,7 @@ typedef struct id_info {
   uint32_t epoch;     /* of value: the program (constants), the instance (locals) */
   uint32_t root;      /* pointers: the variable or parameter it leads to, index of `roots`; phis: first leaf; or a literal */
   uint8_t kind;
-  uint8_t holds; /* id_holds */
+  uint8_t holds; /* id_holds; a type: of its values */
   uint16_t flags;
 } id_info;
 
@@ -216,7 +216,7 @@ typedef struct leaf {
   uint32_t logged;  /* the region in which its change is in the log */
   uint32_t loop;    /* the innermost loop that may store to it */
   uint32_t edge;    /* mark of searches */
-  uint32_t count;
+  uint32_t count;   /* while ways are joined: those that changed it; else 0 */
   uint32_t gets;
   uint32_t name;   /* id */
   uint32_t opaque; /* id of its type, where it is opaque */
@@ -239,20 +239,16 @@ typedef struct construct {
   bool continued;       /* loop: something goes to its continuing region */
   uint32_t merge, next; /* blocks; next: the continue target; switch: the case being walked */
   uint32_t header;
-  uint32_t row, block_row; /* block_row: made around it when it must be left from inside; 0: none */
-  uint32_t region;         /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
-  uint32_t parent;         /* the region it stands in */
-  uint32_t depth;          /* of `open` where its regions begin */
-  uint32_t mark;           /* of the log, at its start */
-  uint32_t leaf_limit;     /* leaves behind this are younger than it */
-  uint32_t edges;          /* to its end; loop: breaks */
-  uint32_t joined;         /* list of leaves changed on some edge */
-  uint32_t serial;
-  uint32_t outer_loop;          /* loop: the serial of the loop around it */
-  uint32_t writes, write_count; /* loop: leaves, in `loop_writes` */
-  uint32_t cases, case_count;   /* switch: in `cases` */
-  uint32_t fell, fell_leaves;   /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */
-  uint32_t case_block;          /* switch: the block in the case being walked that is left to fall into the next one; 0: none */
+  uint32_t row, block_row;    /* block_row: made around it when it must be left from inside; 0: none */
+  uint32_t region;            /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
+  uint32_t depth;             /* of `open` where its regions begin */
+  uint32_t mark;              /* of the log, at its start */
+  uint32_t leaf_limit;        /* leaves behind this are younger than it */
+  uint32_t edges;             /* to its end; loop: breaks */
+  uint32_t joined;            /* list of leaves changed on some edge */
+  uint32_t cases, case_count; /* switch: in `cases` */
+  uint32_t fell, fell_leaves; /* switch: the case that the last one falls into, or NONE; the leaves changed on that way */
+  uint32_t case_block;        /* switch: the block in the case being walked that is left to fall into the next one; 0: none */
 } construct;
 
 typedef struct joined {
@@ -319,7 +315,8 @@ typedef struct import {
   bool ids_reserved;
   struct chunk *chunks;
   char *chunk_at;
-  size_t chunk_left;
+  size_t chunk_left, chunk_bytes;
+  void *borrowed; /* of the module; NULL: nothing */
 
   list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
   list constants; /* ids of specialization constants */
@@ -361,6 +358,20 @@ typedef struct import {
   vyre_string file;   /* of OpLine */
   uint32_t line, column;
 } import;
+
+/* Rows made with it are of the instruction at hand, and go where it is put.  Field by field: a copy of `b`, which has just been
+ * written to, waits for that. */
+static inline vyre_builder
+import_builder(const import *m)
+{
+  return (vyre_builder){.module = m->module, .program = m->program, .file = m->file, .line = m->line, .column = m->column};
+}
+/* Rows of no instruction, in front of one of the marks. */
+static inline vyre_builder
+import_builder_at(const import *m, uint32_t mark)
+{
+  return (vyre_builder){.module = m->module, .program = m->program, .region = m->program, .before = mark};
+}
 
 /* What is called only where something is wrong. */
 #define COLD __attribute__((cold))
@@ -517,7 +528,12 @@ import_literal(const import *m, uint32_t id, uint32_t *out)
 uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
 uint32_t import_literal_words(vyre_kind kind);
 bool import_constant_words(import *m, uint32_t id, list *out); /* as an initializer */
-vyre_builder import_top(import *m);                            /* rows that only constants feed go here */
+/* Rows that only constants feed go here. */
+static inline vyre_builder
+import_top(const import *m)
+{
+  return import_builder_at(m, m->first_decl);
+}
 
 /* ---- stages.c ---- */
 bool import_stages(import *m);                       /* at the first function: keeps what entry points of other stages need */

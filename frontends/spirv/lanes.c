@@ -39,7 +39,7 @@ take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *o
 static void
 split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 {
-  vyre_builder b = m->b;
+  vyre_builder b = import_builder(m);
   vyre_row lanes[4];
   vyre_builder_before(&b, (vyre_row){row});
   for (uint32_t k = 0; k < count; k++)
@@ -54,7 +54,7 @@ split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 static void
 split_set(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 {
-  vyre_builder b = m->b;
+  vyre_builder b = import_builder(m);
   vyre_row lanes[4];
   vyre_builder_before(&b, (vyre_row){row});
   take_lanes(m, &b, m->view->b[row], count, lanes);

@@ -102,7 +102,7 @@ escaped(import *m, uint32_t row)
   if (e->row == 0) {
     const vyre_type_id opaque = kind == VYRE_OPAQUE ? opaque_type(m, row) : 0;
     uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_var(&m->b, type)).id;
-    vyre_builder b = m->b;
+    vyre_builder b = import_builder(m);
     uint32_t next = m->view->next[row];
     if (next)
       vyre_builder_before(&b, (vyre_row){next});
@@ -280,32 +280,30 @@ locals_edge(import *m, uint32_t c, uint32_t *l)
   }
 }
 
-static vyre_builder
-before_construct(import *m, uint32_t c)
+static void
+set_before(import *m, uint32_t c, uint32_t index, uint32_t row)
 {
   const construct *o = CONSTRUCT(m, c);
-  vyre_builder b = m->b;
+  vyre_builder b = import_builder(m);
   vyre_builder_before(&b, (vyre_row){o->block_row ? o->block_row : o->row});
-  return b;
+  set_var(m, &b, index, row);
 }
 
 void
 locals_join(import *m, uint32_t c)
 {
-  vyre_builder before = before_construct(m, c);
-  uint32_t edges = CONSTRUCT(m, c)->edges, first = CONSTRUCT(m, c)->joined, seen = ++m->stamp;
-  for (uint32_t k = first; k; k = AT(joined, m->joins, k)->next)
-    leaf_at(m, AT(joined, m->joins, k)->leaf)->count = 0;
+  uint32_t edges = CONSTRUCT(m, c)->edges, first = CONSTRUCT(m, c)->joined;
   for (uint32_t k = first; k; k = AT(joined, m->joins, k)->next)
     leaf_at(m, AT(joined, m->joins, k)->leaf)->count++;
   for (uint32_t k = first; k && !failed(m); k = AT(joined, m->joins, k)->next) {
     uint32_t index = AT(joined, m->joins, k)->leaf;
     leaf *l = leaf_at(m, index);
-    if (l->edge == seen)
+    if (l->count == 0) /* it has had its turn */
       continue;
-    l->edge = seen;
-    if (l->dirty && l->count < edges)
-      set_var(m, &before, index, l->current);
+    const bool always = l->count == edges;
+    l->count = 0;
+    if (l->dirty && !always)
+      set_before(m, c, index, l->current);
     change_leaf(m, index, 0, false, true);
   }
 }
@@ -313,12 +311,11 @@ locals_join(import *m, uint32_t c)
 void
 locals_fall(import *m, uint32_t c)
 {
-  vyre_builder before = before_construct(m, c);
   for (uint32_t k = CONSTRUCT(m, c)->fell_leaves; k && !failed(m); k = AT(joined, m->joins, k)->next) {
     uint32_t index = AT(joined, m->joins, k)->leaf;
     const leaf *l = leaf_at(m, index);
     if (l->dirty)
-      set_var(m, &before, index, l->current);
+      set_before(m, c, index, l->current);
     change_leaf(m, index, 0, false, true);
   }
 }

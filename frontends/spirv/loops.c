@@ -138,10 +138,8 @@ flow_loop(import *m, uint32_t header)
     locals_to_var(m, *AT(uint32_t, m->loop_writes, writes + k));
   if (failed(m))
     return NONE;
-  vyre_builder at = m->b;
   uint32_t row = vyre_build_loop(&m->b).id;
   flow_hints(m, b->merge, row);
-  m->b = at;
   uint32_t c = flow_push(m, CONSTRUCT_LOOP, row);
   if (c == NONE)
     return NONE;

@@ -41,14 +41,15 @@ name_pointer(import *m, uint32_t id, pointer *p)
   return true;
 }
 
-static bool
-set_pointer(import *m, uint32_t id, const pointer *p)
+/* To a variable.  NULL: failed. */
+static pointer *
+add_pointer(import *m, uint32_t id, pointer_base base, uint32_t type, uint32_t first)
 {
-  pointer *added = list_add(m, &m->pointers, sizeof(pointer), 1);
-  if (!added)
-    return false;
-  *added = *p;
-  return name_pointer(m, id, added);
+  pointer *p = first == NONE ? NULL : list_add(m, &m->pointers, sizeof(pointer), 1);
+  if (!p)
+    return NULL;
+  *p = (pointer){.base = (uint8_t)base, .type = type, .first = first};
+  return name_pointer(m, id, p) ? p : NULL;
 }
 
 static uint32_t
@@ -143,19 +144,14 @@ import_table(import *m, uint32_t id)
   id_info *info = &m->ids[id];
   if (info->holds == HOLDS_POINTER && info->epoch == m->epochs[ID_CONSTANT])
     return true;
-  const pointer p = {.base = BASE_BUFFER, .type = info->type, .first = add_global(m, id, VYRE_SPACE_CONSTANT, id)};
   info->holds = HOLDS_POINTER;
-  return p.first != NONE && set_pointer(m, id, &p);
+  return add_pointer(m, id, BASE_BUFFER, info->type, add_global(m, id, VYRE_SPACE_CONSTANT, id)) != NULL;
 }
 
 static vyre_builder
 before_body(const import *m)
 {
-  vyre_builder b = m->b;
-  vyre_builder_before(&b, (vyre_row){m->first_body});
-  b.file = 0;
-  b.line = b.column = 0;
-  return b;
+  return import_builder_at(m, m->first_body);
 }
 
 /* The member of a block: made once for the whole program. */
@@ -190,24 +186,24 @@ mark_nonuniform(import *m, const pointer *p, uint32_t row)
 uint32_t
 import_path(import *m, uint32_t index)
 {
-  pointer p = *AT(pointer, m->pointers, index);
-  if (p.path && import_is_visible(m, p.path))
-    return p.path;
-  uint32_t row = global_row(m, p.first);
+  pointer *p = AT(pointer, m->pointers, index); /* none is added here */
+  if (p->path && import_is_visible(m, p->path))
+    return p->path;
+  uint32_t row = global_row(m, p->first);
   if (!row)
     return 0;
-  for (uint32_t k = 0; k < p.step_count && row; k++) {
-    step s = *AT(step, m->steps, p.steps + k);
+  for (uint32_t k = 0; k < p->step_count && row; k++) {
+    const step s = *AT(step, m->steps, p->steps + k);
     if (!s.literal)
       row = vyre_build_at(&m->b, (vyre_row){row}, (vyre_row){import_visible(m, s.index)}).id;
     else if (k == 0)
-      row = member_row(m, p.first, row, s.index);
+      row = member_row(m, p->first, row, s.index);
     else
       row = vyre_build_at_literal(&m->b, (vyre_row){row}, s.index).id;
   }
-  if ((p.access & POINTER_NONUNIFORM) && p.step_count && row && !failed(m)) /* the one that all take stays as it is */
-    row = mark_nonuniform(m, &p, row);
-  AT(pointer, m->pointers, index)->path = row;
+  if ((p->access & POINTER_NONUNIFORM) && p->step_count && row && !failed(m)) /* the one that all take stays as it is */
+    row = mark_nonuniform(m, p, row);
+  p->path = row;
   return failed(m) ? 0 : row;
 }
 
@@ -292,8 +288,9 @@ make_global(import *m, uint32_t id)
   const spv_type *t = import_type(m, m->ids[id].type);
   if (!t)
     return false;
-  pointer p = {.base = BASE_BUFFER, .type = t->element, .access = m->ids[id].flags & 0x3f00u};
+  uint16_t access = m->ids[id].flags & 0x3f00u;
   uint32_t builtin;
+  pointer *p;
   vyre_space space;
   switch (t->count) {
   case SpvStorageClassStorageBuffer:
@@ -313,22 +310,24 @@ make_global(import *m, uint32_t id)
     break;
   case SpvStorageClassUniformConstant:
     space = VYRE_SPACE_HANDLE;
-    p.access = 0; /* that of the image, not of its handle */
+    access = 0; /* that of the image, not of its handle */
     break;
   case SpvStorageClassPrivate:
     return true; /* by how the program uses it: below */
   case SpvStorageClassInput:
     if (!import_decoration(m, id, SpvDecorationBuiltIn, &builtin))
       return true;
-    p.base = BASE_VALUE;
-    p.first = builtin;
-    p.column = id;
-    return set_pointer(m, id, &p);
+    p = add_pointer(m, id, BASE_VALUE, t->element, builtin);
+    if (p)
+      p->column = id;
+    return p != NULL;
   default:
     return true;
   }
-  p.first = add_global(m, id, space, 0);
-  return p.first != NONE && set_pointer(m, id, &p);
+  p = add_pointer(m, id, BASE_BUFFER, t->element, add_global(m, id, space, 0));
+  if (p)
+    p->access = access;
+  return p != NULL;
 }
 
 /* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one
@@ -341,27 +340,26 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   root *r = AT(root, m->roots, info->root);
   if (!pointee)
     return false;
-  pointer p = {.base = BASE_LEAVES, .type = t->element};
+  pointer_base base = BASE_LEAVES;
+  uint32_t first;
   bool values = pointee->sized && pointee->leaves <= IMPORT_LOCAL_LEAVES && !(r->flags & ROOT_DYNAMIC);
   if (values) {
-    p.first = locals_add(m, t->element, id);
-    if (p.first == NONE)
-      return false;
+    first = locals_add(m, t->element, id);
   } else {
-    p.base = BASE_BUFFER;
+    base = BASE_BUFFER;
     if (r->epoch != m->program_epoch) {
       bool constant = (r->flags & ROOT_CONSTANT) != 0;
       r->global = add_global(m, id, constant ? VYRE_SPACE_CONSTANT : VYRE_SPACE_PRIVATE, constant ? r->constant : 0);
       r->epoch = m->program_epoch;
     }
-    p.first = r->global;
+    first = r->global;
   }
-  if (p.first == NONE || !set_pointer(m, id, &p))
+  if (!add_pointer(m, id, base, t->element, first))
     return false;
-  if (!initializer || (p.base == BASE_BUFFER && AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT))
+  if (!initializer || (base == BASE_BUFFER && AT(global, m->globals, first)->space == VYRE_SPACE_CONSTANT))
     return true;
   bool once = info->kind == ID_GLOBAL || m->instance->is_entry;
-  if (p.base == BASE_BUFFER && once && import_is_null(m, initializer) && m->ids[initializer].type == t->element)
+  if (base == BASE_BUFFER && once && import_is_null(m, initializer) && m->ids[initializer].type == t->element)
     return true; /* of any size: a private buffer is zero at the start */
   if (import_is_large_constant(m, initializer))
     return import_store_table(m, id, initializer, 0);
@@ -370,11 +368,11 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
     return false;
   if (v.type != t->element)
     return import_fail(m, "initializer %u is not of the variable's type", initializer);
-  uint32_t first = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
+  uint32_t mark = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
   for (uint32_t k = 0; rows && k < v.count; k++)
     rows[k] = v.leaves[k];
-  bool ok = rows && import_store_leaves(m, info->value, first, 0);
-  m->stack.count = first;
+  bool ok = rows && import_store_leaves(m, info->value, mark, 0);
+  m->stack.count = mark;
   return ok;
 }
 

@@ -35,7 +35,7 @@ import_fail(import *m, const char *format, ...)
   return false;
 }
 
-/* ---- memory: chunks that live as long as the import ---- */
+/* ---- memory: what the module lends, and then chunks that live as long as the import ---- */
 
 #define CHUNK_BYTES 0x8000u
 
@@ -58,6 +58,7 @@ add_chunk(import *m, size_t bytes)
   m->chunks = c;
   m->chunk_at = (char *)(c + 1);
   m->chunk_left = bytes;
+  m->chunk_bytes += bytes;
   return true;
 }
 
@@ -97,6 +98,8 @@ list_grow(import *m, list *l, size_t size, uint32_t more)
 static void
 free_all(import *m)
 {
+  if (m->borrowed)
+    vyre_module_give_back(m->module, m->chunk_bytes);
   for (chunk *c = m->chunks, *next; c; c = next) {
     next = c->next;
     m->allocator->resize(m->allocator->user, c, c->size, 0);
@@ -175,6 +178,7 @@ make_ids(import *m)
     }
   }
   m->notes = (id_notes *)(m->ids + m->bound);
+  m->epochs[ID_TYPE] = NONE; /* they have no value */
   return true;
 }
 
@@ -358,6 +362,8 @@ vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *
 {
 import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .path = path ? path: "SPIR-V" };
   const uint32_t last = m.view->last[0], types = vyre_type_count(module);
+  m.borrowed = m.chunk_at = vyre_module_borrow(module, CHUNK_BYTES, &m.chunk_left);
+  m.chunk_bytes = m.chunk_left;
   read_all(&m, data, size);
   if (m.uncovered)
     (void)import_verbatim(&m, last ? m.view->next[last] : m.view->first[0], types);

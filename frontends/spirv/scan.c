@@ -293,7 +293,6 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 static bool
 scan_function(import *m, function *f)
 {
-  static const uint8_t holds[] = {[FORM_VALUE] = HOLDS_ROW, [FORM_POINTER] = HOLDS_POINTER, [FORM_FUNCTION] = HOLDS_LEAVES};
   const uint32_t *const all = m->words, end = m->word_count, bound = m->bound;
   id_info *const ids = m->ids;
   for (uint32_t at = m->at, count; at < end; at += count) {
@@ -314,13 +313,12 @@ scan_function(import *m, function *f)
       const uint32_t type = count < 3 ? bound : words[1], id = count < 3 ? 0 : words[2];
       if (type >= bound || ids[type].kind != ID_TYPE || id - 1 >= bound - 1 || ids[id].kind != ID_NONE)
         return scan_no_result(m, words);
-      spv_type *const t = ids[type].t;
       id_info *const info = &ids[id];
-      info->t = t;
+      info->t = ids[type].t;
       info->def = at;
       info->type = type;
       info->kind = ID_LOCAL;
-      info->holds = holds[t->form];
+      info->holds = ids[type].holds;
       if (kind == SCAN_PLAIN && f->open) {
         f->open = OPEN;
         continue;

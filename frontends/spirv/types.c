@@ -246,6 +246,13 @@ function_type(import *m, const uint32_t *words, uint32_t count, spv_type *t)
   return true;
 }
 
+/* What a value of the type is kept as. */
+static id_holds
+kept_as(const spv_type *t)
+{
+  return t->form == FORM_VALUE ? HOLDS_ROW : t->form == FORM_POINTER ? HOLDS_POINTER : HOLDS_LEAVES;
+}
+
 bool
 import_declare_type(import *m, uint32_t op)
 {
@@ -255,8 +262,11 @@ import_declare_type(import *m, uint32_t op)
     return false;
   if (words[1] == 0 || words[1] >= m->bound) /* its decorations are looked at before it is defined */
     return import_fail(m, "id %u is outside of the bound %u", words[1], m->bound);
-  spv_type t = {.form = FORM_VOID};
+  spv_type *t = import_memory_of(m, sizeof(spv_type));
   bool ok;
+  if (!t)
+    return false;
+  *t = (spv_type){.form = FORM_VOID};
   switch (op) {
   case SpvOpTypeVoid:
     ok = true;
@@ -264,46 +274,43 @@ import_declare_type(import *m, uint32_t op)
   case SpvOpTypeBool:
   case SpvOpTypeInt:
   case SpvOpTypeFloat:
-    ok = number_type(m, op, words, &t);
+    ok = number_type(m, op, words, t);
     break;
   case SpvOpTypeVector:
   case SpvOpTypeMatrix:
-    ok = vector_type(m, op, words, &t);
+    ok = vector_type(m, op, words, t);
     break;
   case SpvOpTypeArray:
   case SpvOpTypeRuntimeArray:
-    ok = array_type(m, op, words, &t);
+    ok = array_type(m, op, words, t);
     break;
   case SpvOpTypeStruct:
-    ok = struct_type(m, words, count, &t);
+    ok = struct_type(m, words, count, t);
     break;
   case SpvOpTypePointer:
-    ok = pointer_type(m, words, &t);
+    ok = pointer_type(m, words, t);
     break;
   case SpvOpTypeFunction:
-    ok = function_type(m, words, count, &t);
+    ok = function_type(m, words, count, t);
     break;
   case SpvOpTypeForwardPointer:
-    t = (spv_type){.form = FORM_VALUE, .value = VYRE_TYPE(VYRE_OPAQUE, 1), .sized = true, .leaves = 1, .forward = true};
+    *t = (spv_type){.form = FORM_VALUE, .value = VYRE_TYPE(VYRE_OPAQUE, 1), .sized = true, .leaves = 1, .forward = true};
     m->has_opaque = ok = true;
     break;
   default:
-    ok = import_opaque_type(m, &t);
+    ok = import_opaque_type(m, t);
     break;
   }
   id_info *named = &m->ids[words[1]];
-  if (ok && named->kind == ID_TYPE && named->t->forward && import_is_opaque_type(&t)) {
-    *named->t = t;
+  if (ok && named->kind == ID_TYPE && named->t->forward && import_is_opaque_type(t)) {
+    *named->t = *t;
     named->def = m->at;
     return true;
   }
   if (!ok || !import_define(m, words[1], ID_TYPE, 0))
     return false;
-  spv_type *made = import_memory_of(m, sizeof(spv_type));
-  if (!made)
-    return false;
-  *made = t;
-  m->ids[words[1]].t = made;
+  named->t = t;
+  named->holds = (uint8_t)kept_as(t);
   return true;
 }
 

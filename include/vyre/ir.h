@@ -32,6 +32,11 @@ void vyre_module_destroy(vyre_module *module);
 void vyre_module_clear(vyre_module *module);
 const vyre_view *vyre_module_view(const vyre_module *module);
 const vyre_allocator *vyre_module_allocator(const vyre_module *module);
+/* Scratch memory of at least that many bytes, which the module keeps from one user to the next; one has it at a time.  NULL: no
+ * memory, or somebody has it. */
+void *vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes);
+/* `wanted`: how much would have been enough, for the next one. */
+void vyre_module_give_back(vyre_module *module, size_t wanted);
 /* OK, or out of memory since creation or the last clear.  A new status each call. */
 VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
 /* Bytes committed for columns and side tables. */

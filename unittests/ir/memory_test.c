@@ -189,6 +189,32 @@ after_a_failure_nothing_is_made(void **state)
 }
 
 static void
+scratch_is_lent_to_one_and_kept(void **state)
+{
+  (void)state;
+  vyre_module *m;
+  size_t size, again;
+  assert_null(vyre_module_create(NULL, 0, &m));
+  assert_non_null(vyre_module_borrow(m, 1000, &size));
+  assert_true(size >= 1000);
+  assert_null(vyre_module_borrow(m, 1, &again));
+  assert_int_equal(again, 0);
+  vyre_module_give_back(m, 5000); /* it would have liked more */
+  for (int i = 0; i < 2; i++) {
+    void *memory = vyre_module_borrow(m, 1, &size);
+    assert_true(size >= 5000);
+    memset(memory, i, size);
+    vyre_module_give_back(m, 0);
+  }
+  assert_non_null(vyre_module_borrow(m, 1, &size));
+  vyre_module_give_back(m, (size_t)1 << 40); /* so much is never kept */
+  assert_non_null(vyre_module_borrow(m, 1, &size));
+  assert_true(size < 5000);
+  vyre_module_give_back(m, 0);
+  vyre_module_destroy(m);
+}
+
+static void
 bytes_may_fail(void **state)
 {
   (void)state;
@@ -244,8 +270,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_allocation_may_fail_once),  cmocka_unit_test(memory_may_end_anywhere),
-      cmocka_unit_test(after_a_failure_nothing_is_made), cmocka_unit_test(bytes_may_fail),
+      cmocka_unit_test(every_allocation_may_fail_once),
+      cmocka_unit_test(memory_may_end_anywhere),
+      cmocka_unit_test(scratch_is_lent_to_one_and_kept),
+      cmocka_unit_test(after_a_failure_nothing_is_made),
+      cmocka_unit_test(bytes_may_fail),
       cmocka_unit_test(a_small_module_asks_little),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
