@@ -54,7 +54,7 @@ static value
 evaluate_op(const question *q, uint32_t id, const value operands[3])
 {
   const rules_node *node = &q->rule->nodes[id];
-  vyre_value values[3][2] = {{{{0}}}}, out[VYRE_EVAL_PARTS];
+  vyre_value values[3][2], out[VYRE_EVAL_PARTS]; /* lane 0 alone is used */
   vyre_eval_operand given[3] = {{0}};
   value made = {{operands[0].bits[0], operands[1].bits[0]}, false};
   if (node->op == VYRE_OP_tuple) {
@@ -72,7 +72,7 @@ evaluate_op(const question *q, uint32_t id, const value operands[3])
   if (node->op == VYRE_OP_select)
     made.undefined = operands[0].undefined || operands[operands[0].bits[0] ? 1 : 2].undefined;
   bool undefined = false;
-  memset(out, 0, sizeof out);
+  out[0].lane[0] = 0;
   (void)vyre_eval(VYRE_ROW(node->op, VYRE_TYPE(kind_of(q, id), 1), 0), 0, 0, given, out, &undefined);
   made.bits[0] = out[0].lane[0];
   made.undefined |= undefined && q->relaxed;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static const char usage[] =
     "  -update       write the ledger, with what holds; rules that it has are not asked about again\n"
     "  -fresh        but for -update all are\n"
     "  -only=NAME    this rule alone\n"
-    "  -j N          so many z3 at a time (default 2)\n"
+    "  -j N          so many z3 and threads at a time (default 2)\n"
     "  -print        print the questions, ask nobody\n"
     "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n";
 
@@ -78,23 +79,30 @@ ask_slice(void *context)
   return NULL;
 }
 
+enum { MOST_JOBS = 16 };
+
+/* Runs `work` in so many threads, each with its own part of `data`, `stride` bytes apart (0: all with the same). */
+static void
+in_threads(uint32_t jobs, void *(*work)(void *), void *data, size_t stride)
+{
+  pthread_t threads[MOST_JOBS];
+  for (uint32_t k = 0; k < jobs; k++)
+    if (pthread_create(&threads[k], NULL, work, (char *)data + k * stride) != 0)
+      abort();
+  for (uint32_t k = 0; k < jobs; k++)
+    pthread_join(threads[k], NULL);
+}
+
 static bool
 ask_all(const question_list *list, answer *answers, const options *o)
 {
-  enum { MOST = 16 };
-  slice slices[MOST];
-  pthread_t threads[MOST];
-  const uint32_t jobs = o->jobs < 1 ? 1 : o->jobs > MOST ? MOST : o->jobs;
+  slice slices[MOST_JOBS];
   bool answered = true;
-  for (uint32_t k = 0; k < jobs; k++) {
-    slices[k] = (slice){list, answers, o->limit, k, jobs, false};
-    if (pthread_create(&threads[k], NULL, ask_slice, &slices[k]) != 0)
-      abort();
-  }
-  for (uint32_t k = 0; k < jobs; k++) {
-    pthread_join(threads[k], NULL);
+  for (uint32_t k = 0; k < o->jobs; k++)
+    slices[k] = (slice){list, answers, o->limit, k, o->jobs, false};
+  in_threads(o->jobs, ask_slice, slices, sizeof *slices);
+  for (uint32_t k = 0; k < o->jobs; k++)
     answered &= slices[k].answered;
-  }
   return answered;
 }
 
@@ -107,12 +115,12 @@ write_counter(FILE *to, void *context)
 
 /* The counter-example, by its names: ((v.x.0 #x07) ...). */
 static void
-report_refuted(question *q)
+report_refuted(question *q, FILE *report)
 {
-  fprintf(stderr, "refuted: %s (line %u), ", q->rule->name, q->rule->line);
-  question_write_kinds(stderr, q);
-  fputs(":", stderr);
-  char *text = smt_ask(write_counter, q, stderr);
+  fprintf(report, "refuted: %s (line %u), ", q->rule->name, q->rule->line);
+  question_write_kinds(report, q);
+  fputs(":", report);
+  char *text = smt_ask(write_counter, q, report);
   const char *values = text ? strchr(text, '(') : NULL;
   char pattern[24], replacement[24];
   snprintf(pattern, sizeof pattern, "(n%u.0", q->rule->pattern);
@@ -120,52 +128,57 @@ report_refuted(question *q)
   for (const char *c = values ? values + 1 : ""; *c && strcmp(c, ")\n") != 0; c++) {
     if (!strncmp(c, pattern, strlen(pattern)) || !strncmp(c, replacement, strlen(replacement))) {
       const bool left = !strncmp(c, pattern, strlen(pattern));
-      fprintf(stderr, "(%s", left ? "the pattern" : "the replacement");
+      fprintf(report, "(%s", left ? "the pattern" : "the replacement");
       c += strlen(left ? pattern : replacement) - 1;
     } else if (!strncmp(c, "(v.", 3)) {
-      fputc('(', stderr);
+      fputc('(', report);
       c += 2;
     } else if (*c == '\n') {
       continue;
     } else {
-      fputc(*c, stderr);
+      fputc(*c, report);
     }
   }
-  fputc('\n', stderr);
+  fputc('\n', report);
   free(text);
 }
 
+/* What is left of a rule's questions when z3 has answered. */
 typedef struct judged {
   bool holds, unknown;
+  char *report; /* owned */
 } judged;
 
-/* What is left of a rule's questions, from `from` to `to`, when z3 has answered. */
 static judged
-judge(const rules_rule *rule, question_list *list, const answer *answers, uint32_t from, uint32_t to, uint64_t points)
+judge(const rules_rule *rule, question *questions, const answer *answers, uint32_t count, uint64_t points)
 {
-  judged made = {true, false};
-  for (uint32_t i = from; i < to && made.holds; i++) {
+  judged made = {true, false, NULL};
+  size_t size;
+  FILE *report = open_memstream(&made.report, &size);
+  if (!report)
+    abort();
+  for (uint32_t i = 0; i < count && made.holds; i++) {
     char *where = NULL;
-    size_t size;
     if (answers[i] == REFUTED) {
-      report_refuted(&list->data[i]);
+      report_refuted(&questions[i], report);
       made.holds = false;
     }
     if (answers[i] != UNKNOWN)
       continue;
     made.unknown = true;
-    FILE *report = open_memstream(&where, &size);
-    if (!report)
+    FILE *point = open_memstream(&where, &size);
+    if (!point)
       abort();
-    made.holds = list->data[i].lanes == 1 && question_check(&list->data[i], points, report);
-    fclose(report);
+    made.holds = questions[i].lanes == 1 && question_check(&questions[i], points, point);
+    fclose(point);
     if (!made.holds) {
-      fprintf(stderr, "refuted: %s (line %u), ", rule->name, rule->line);
-      question_write_kinds(stderr, &list->data[i]);
-      fprintf(stderr, ":%s", where);
+      fprintf(report, "refuted: %s (line %u), ", rule->name, rule->line);
+      question_write_kinds(report, &questions[i]);
+      fprintf(report, ":%s", where);
     }
     free(where);
   }
+  fclose(report);
   return made;
 }
 
@@ -229,7 +242,8 @@ read_option(const char *arg, const char *next, options *o, bool *out_took_next)
   else if (!strcmp(arg, "-print"))
     o->print = true;
   else if (!strcmp(arg, "-j") && next) {
-    o->jobs = (uint32_t)strtoul(next, NULL, 10);
+    const unsigned long jobs = strtoul(next, NULL, 10);
+    o->jobs = jobs < 1 ? 1 : jobs > MOST_JOBS ? MOST_JOBS : (uint32_t)jobs;
     *out_took_next = true;
   } else
     return false;
@@ -298,8 +312,30 @@ collect(run *r, const options *o, const ledger *known)
   }
 }
 
+/* Threads take one rule after another. */
+typedef struct judges {
+  run *r;
+  const answer *answers;
+  judged *judged; /* by rule */
+  uint64_t points;
+  atomic_uint next;
+} judges;
+
+static void *
+judge_rules(void *user)
+{
+  judges *js = user;
+  const uint32_t *first = js->r->first;
+  for (uint32_t i; (i = atomic_fetch_add(&js->next, 1)) < js->r->set.count;)
+    if (first[i] != first[i + 1])
+      js->judged[i] =
+          judge(&js->r->set.rules[i], js->r->list.data + first[i], js->answers + first[i], first[i + 1] - first[i], js->points);
+  return NULL;
+}
+
+/* What was found of a rule, and what the ledger says. */
 static void
-judge_rule(run *r, uint32_t i, const answer *answers, const options *o, const ledger *known)
+count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *known)
 {
   const rules_rule *rule = &r->set.rules[i];
   uint64_t points = 0;
@@ -308,12 +344,12 @@ judge_rule(run *r, uint32_t i, const answer *answers, const options *o, const le
     r->checked += r->holds[i] && r->points[i] != 0;
     return;
   }
-  const judged j = judge(rule, &r->list, answers, r->first[i], r->first[i + 1], o->points);
-  r->holds[i] = j.holds;
-  r->points[i] = j.unknown ? o->points : 0;
-  if (!j.holds) {
+  fputs(j->report, stderr);
+  r->holds[i] = j->holds;
+  r->points[i] = j->unknown ? o->points : 0;
+  if (!j->holds) {
     r->refuted++;
-  } else if (!j.unknown) {
+  } else if (!j->unknown) {
     r->proven++;
   } else if (o->update) {
     r->checked++;
@@ -327,6 +363,20 @@ judge_rule(run *r, uint32_t i, const answer *answers, const options *o, const le
   }
 }
 
+static void
+judge_all(run *r, const answer *answers, const options *o, const ledger *known)
+{
+  judges js = {.r = r, .answers = answers, .judged = calloc(r->set.count, sizeof(judged)), .points = o->points};
+  if (!js.judged)
+    abort();
+  in_threads(o->jobs, judge_rules, &js, 0);
+  for (uint32_t i = 0; i < r->set.count; i++) {
+    count_rule(r, i, &js.judged[i], o, known);
+    free(js.judged[i].report);
+  }
+  free(js.judged);
+}
+
 /* Asks, judges, and writes or reads the ledger.  Whether all is as it should be. */
 static bool
 prove(run *r, const options *o, ledger *known)
@@ -335,8 +385,8 @@ prove(run *r, const options *o, ledger *known)
   if (!answers)
     abort();
   const bool answered = ask_all(&r->list, answers, o);
-  for (uint32_t i = 0; i < r->set.count && answered; i++)
-    judge_rule(r, i, answers, o, known);
+  if (answered)
+    judge_all(r, answers, o, known);
   free(answers);
   if (!answered)
     return false;
