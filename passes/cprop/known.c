@@ -149,19 +149,18 @@ shifted(uint32_t outcomes, uint64_t from, uint64_t to)
   return (outcomes & LESS) ? result | (from - to > 1 ? GREATER : 0) | EQUAL | LESS : result;
 }
 
-/* What the fact says of the comparison: how its operands can compare. */
+/* What the fact says of the comparison, in one order of numbers: how its operands can compare. */
 static uint32_t
-says(const walk *w, const fact *f, const fact *compare)
+says(const walk *w, const fact *f, const fact *compare, domain order)
 {
-  if (f->b != compare->b || !agree(f->domain, compare->domain))
+  if (f->b != compare->b || !agree(f->domain, compare->domain) || !agree(f->domain, order))
     return all_outcomes(compare->domain);
   if (f->b || f->bits == compare->bits)
     return f->outcomes;
   if (compare->domain == DOMAIN_FLOAT)
     return ALL_FLOAT;
   const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[f->a]));
-  const bool is_signed = f->domain == DOMAIN_SIGNED || compare->domain == DOMAIN_SIGNED;
-  const uint64_t bias = is_signed ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
+  const uint64_t bias = order == DOMAIN_SIGNED ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
   return shifted(f->outcomes, f->bits ^ bias, compare->bits ^ bias);
 }
 
@@ -177,22 +176,32 @@ add_literal(walk *w, uint32_t row, uint64_t bits)
   w->literal_of[row] = w->literals.count - 1;
 }
 
-/* Whether a comparison follows from what is known.  A literal is added for it then. */
+/* Whether a comparison follows from what is known in one order: less as signed numbers is not less as unsigned ones.  A literal is
+ * added for it then. */
+static bool
+follows(walk *w, uint32_t row, const fact *compare, domain order)
+{
+  uint32_t possible = all_outcomes(compare->domain), seen = 0;
+  for (uint32_t i = w->fact_of[compare->a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)
+    possible &= says(w, FLOW_AT(fact, w->facts, i), compare, order);
+  if (seen == 0 || possible == 0)
+    return false; /* what contradicts itself is not reached: nothing is said */
+  const bool always = (possible & ~compare->outcomes) == 0;
+  if (always || (possible & compare->outcomes) == 0)
+    add_literal(w, row, always);
+  return always || (possible & compare->outcomes) == 0;
+}
+
 static void
 look_up(walk *w, uint32_t row)
 {
   fact compare;
   if (w->v->op_infos[VYRE_ROW_OP(w->v->op[row])].rule != VYRE_RULE_BOOL || w->facts.count == 1 || !read_compare(w, row, &compare))
     return;
-  uint32_t possible = all_outcomes(compare.domain), seen = 0;
-  for (uint32_t i = w->fact_of[compare.a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)
-    possible &= says(w, FLOW_AT(fact, w->facts, i), &compare);
-  if (seen == 0 || possible == 0)
-    return; /* what contradicts itself is not reached: nothing is said */
-  if ((possible & ~compare.outcomes) == 0)
-    add_literal(w, row, 1);
-  else if ((possible & compare.outcomes) == 0)
-    add_literal(w, row, 0);
+  if (compare.domain != DOMAIN_INT)
+    follows(w, row, &compare, compare.domain);
+  else if (!follows(w, row, &compare, DOMAIN_UNSIGNED))
+    follows(w, row, &compare, DOMAIN_SIGNED);
 }
 
 /* From here on, to the end of the region, the condition has that value. */

@@ -227,6 +227,19 @@ same_place(generator *g)
   }
 }
 
+/* Around an async copy, a load of where it writes. */
+static void
+copied_behind(generator *g)
+{
+  const vyre_row words = private_words(g), place = path(g, words, index_below(g, 4));
+  if (below(g, 2))
+    vyre_build_store(&g->b, place, value(g, U32), 0);
+  store_out(g, vyre_build_load(&g->b, place, 0));
+  row(g, VYRE_OP_async_copy, 0, 0, place, path(g, g->in, index_below(g, RANDOM_IN)), VYRE_NONE);
+  row(g, VYRE_OP_async_wait, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  store_out(g, vyre_build_load(&g->b, place, 0));
+}
+
 /* ---- jumps --------------------------------------------------------------------------------------------------------------- */
 
 /* A loop that a jump at its body's end leaves, or a block around it, and a `continue` in front: each trip shows. */
@@ -273,40 +286,98 @@ guarded_continuing(generator *g)
 
 /* ---- operations ---------------------------------------------------------------------------------------------------------- */
 
-/* Literals that say what an op gives, or nearly. */
-static void
-with_literal(generator *g)
+/* Of a float kind: any, or a denormal. */
+static vyre_row
+float_value(generator *g, vyre_kind kind)
 {
-  static const vyre_opcode floats[] = {VYRE_OP_mul, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_fdiv, VYRE_OP_fmin, VYRE_OP_fmax};
-  static const vyre_opcode ints[] = {VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_sdiv, VYRE_OP_srem,
-                                     VYRE_OP_mul,  VYRE_OP_smod, VYRE_OP_udiv, VYRE_OP_sdiv};
+  static const vyre_kind ints[VYRE_KIND__COUNT] = {[VYRE_F16] = VYRE_U16, [VYRE_F32] = VYRE_U32, [VYRE_F64] = VYRE_U64};
+  const vyre_type type = VYRE_TYPE(kind, 1);
+  if (below(g, 3))
+    return value(g, type);
+  return vyre_build_convert(&g->b, VYRE_OP_bitcast, type,
+                            vyre_build_imm(&g->b, VYRE_OP_and, value(g, VYRE_TYPE(ints[kind], 1)), 7));
+}
+
+/* x * 1, x - 0, x / -1 and the like. */
+static void
+float_identity(generator *g)
+{
+  static const vyre_opcode ops[] = {VYRE_OP_mul, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_fdiv, VYRE_OP_fmin, VYRE_OP_fmax};
   vyre_kind kind;
-  if (below(g, 3) == 0) {
-    class_kind(g, VYRE_CLASS_FLOAT, &kind);
-    const vyre_type type = VYRE_TYPE(kind, 1);
-    const vyre_row one = vyre_build_convert(&g->b, VYRE_OP_convert, type, u32(g, below(g, 3)));
-    const vyre_row left = value(g, type), right = below(g, 3) ? one : vyre_build_unary(&g->b, VYRE_OP_neg, one);
-    store_out(g, vyre_build_binary(&g->b, floats[below(g, g->tame ? 4 : 6)], left, right)); /* min and max may be undefined */
-    return;
-  }
-  const vyre_opcode op = ints[below(g, 8)];
+  class_kind(g, VYRE_CLASS_FLOAT, &kind);
+  const vyre_row one = vyre_build_convert(&g->b, VYRE_OP_convert, VYRE_TYPE(kind, 1), u32(g, below(g, 3)));
+  const vyre_row left = float_value(g, kind), right = below(g, 3) ? one : vyre_build_unary(&g->b, VYRE_OP_neg, one);
+  store_out(g, vyre_build_binary(&g->b, ops[below(g, g->tame ? 4 : 6)], left, right)); /* min and max may be undefined */
+}
+
+/* By a literal: quotients, also of the greatest numbers; products, and whether they are that of another one. */
+static void
+int_by_literal(generator *g)
+{
+  static const vyre_opcode ops[] = {VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_sdiv, VYRE_OP_srem,
+                                    VYRE_OP_smod, VYRE_OP_udiv, VYRE_OP_sdiv, VYRE_OP_mul};
+  const vyre_opcode op = ops[below(g, 8)];
+  vyre_kind kind;
   class_kind(g, op == VYRE_OP_mul ? VYRE_CLASS_INT : (vyre_class)vyre_op_infos[op].klass, &kind);
   const vyre_type type = VYRE_TYPE(kind, 1);
   const uint64_t most = UINT64_MAX >> (64 - vyre_kind_bits(kind));
-  const uint64_t any = (uint64_t)below(g, 0x7fffffffu) << 33 ^ below(g, 0x7fffffffu), literal = (any >> below(g, 63)) & most;
-  const bool unfit = literal < 2 || literal == most; /* 0; and -1, by which a division overflows */
-  const vyre_row left = value(g, type), right = vyre_build_const(&g->b, type, unfit ? 3 : literal);
-  const vyre_row result = vyre_build_binary(&g->b, op, left, right);
+  const uint64_t any = ((uint64_t)below(g, 0x7fffffffu) << 33 ^ below(g, 0x7fffffffu)) >> below(g, 63) & most;
+  const uint64_t literal = any < 2 || any == most ? 3 : any; /* by -1 a division overflows */
+  const vyre_row few = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), 3);
+  const vyre_row many = below(g, 2) ? value(g, type) : vyre_build_imm(&g->b, VYRE_OP_xor, few, most);
+  const vyre_row result = vyre_build_imm(&g->b, op, op == VYRE_OP_mul ? few : many, literal);
   store_out(g, result);
-  store_out(g, vyre_build_binary(&g->b, VYRE_OP_eq, result, vyre_build_const(&g->b, type, any & most)));
+  store_out(g, vyre_build_imm(&g->b, VYRE_OP_eq, result, literal * below(g, 4) & most));
+}
+
+/* Two shifts, or a shift and a mask, of some lanes: fields of bits, also such as no op takes out. */
+static void
+bit_field(generator *g)
+{
+  vyre_kind kind;
+  class_kind(g, VYRE_CLASS_INT, &kind);
+  const uint32_t bits = vyre_kind_bits(kind), count = below(g, bits), other = below(g, 2) ? count : below(g, bits);
+  const vyre_row from = value(g, VYRE_TYPE(kind, 1 + below(g, 4)));
+  const vyre_row up = vyre_build_imm(&g->b, VYRE_OP_shl, from, count);
+  const vyre_row down = vyre_build_imm(&g->b, below(g, 2) ? VYRE_OP_ushr : VYRE_OP_sshr, below(g, 2) ? up : from, other);
+  switch (below(g, 3)) {
+  case 0:
+    store_out(g, vyre_build_imm(&g->b, VYRE_OP_and, down, UINT64_MAX >> (64 - bits) >> below(g, bits)));
+    break;
+  case 1:
+    store_out(g, vyre_build_binary(&g->b, VYRE_OP_or, up, vyre_build_imm(&g->b, VYRE_OP_ushr, from, (bits - count) % bits)));
+    break;
+  default:
+    store_out(g, down);
+    break;
+  }
+}
+
+/* From one integer type to another, and to a third or back. */
+static void
+conversions(generator *g)
+{
+  vyre_kind kinds[3];
+  for (uint32_t i = 0; i < 3; i++)
+    class_kind(g, VYRE_CLASS_INT, &kinds[i]);
+  if (below(g, 2))
+    kinds[2] = kinds[0];
+  const uint32_t lanes = 1 + below(g, 4);
+  vyre_row row = value(g, VYRE_TYPE(kinds[0], lanes));
+  for (uint32_t i = 1; i < 3; i++) {
+    if (below(g, 3) == 0)
+      row = vyre_build_imm(&g->b, VYRE_OP_and, row, UINT64_MAX >> (64 - vyre_kind_bits(kinds[i - 1])) >> below(g, 8));
+    row = vyre_build_convert(&g->b, VYRE_OP_convert, VYRE_TYPE(kinds[i], lanes), row);
+  }
+  store_out(g, row);
 }
 
 void
 pattern(generator *g)
 {
   static void (*const patterns[])(generator *) = {
-      related_comparisons, twin_ifs,   near_equal_arms,    carried_in_memory, carried_by_falling,
-      same_place,          early_ends, guarded_continuing, with_literal,      with_literal,
+      related_comparisons, twin_ifs,           near_equal_arms, carried_in_memory, carried_by_falling, same_place,  copied_behind,
+      early_ends,          guarded_continuing, float_identity,  int_by_literal,    bit_field,          conversions,
   };
   const uint32_t mark = g->count;
   patterns[below(g, sizeof patterns / sizeof patterns[0])](g);

@@ -106,14 +106,20 @@ build_watched(generator *g)
 {
   vyre_row first = keep(g, subgroup_expression(g)), again;
   if (below(g, 3)) {
-    vyre_row control = vyre_build_if(&g->b, condition(g));
+    vyre_row control = vyre_build_if(&g->b, condition(g)), inner = VYRE_NONE;
     vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 0));
+    if (below(g, 2)) {
+      inner = vyre_build_if(&g->b, condition(g));
+      vyre_builder_at_end(&g->b, vyre_region_of(g->m, inner, 0));
+    }
     if (g->in_loop && below(g, 2))
       vyre_build_jump(&g->b, below(g, 2) ? VYRE_OP_break : VYRE_OP_continue, VYRE_NONE);
     else if (g->block.id)
       vyre_build_jump(&g->b, VYRE_OP_leave, g->block);
     else
       maybe_jump(g);
+    if (inner.id)
+      vyre_builder_leave(&g->b, inner);
     vyre_builder_leave(&g->b, control);
   } else {
     build_if(g);
@@ -441,12 +447,13 @@ statements(generator *g, uint32_t count)
   }
 }
 
-/* One of VYRE_PROGRAM_FLOAT_MODES, of few. */
+/* Of few, with float modes: one, or flushing or rounding of all kinds. */
 static uint32_t
 random_mode(generator *g, uint32_t flags)
 {
+  static const uint32_t modes[8] = {2, 4, 8, 16, 32, 64, 2 | 8 | 32, 4 | 16 | 64}; /* VYRE_PROGRAM_FLUSH_32 ... */
   const uint32_t mode = flags & RANDOM_RELAXED ? VYRE_PROGRAM_RELAXED : 0;
-  return below(g, 12) ? mode : mode | 2u << below(g, 6);
+  return below(g, 8) ? mode : mode | modes[below(g, 8)];
 }
 
 /* What passes must not lose: variables, and values that nothing else shows. */
