@@ -2,15 +2,17 @@
  *
  *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else the smaller row goes left
  *   comparisons:    a literal goes right, the comparison mirrored; between two rows only `<` and `<=` are left
+ *   lanes:          of the vector that they were made in, past joins, inserts and shuffles in between; a shuffle of at most two
+ * such
  *
  * One sweep in program order; a row is rewritten in place, none is made or moved.  O(rows).
- * Limits: comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms); constants of several lanes that are no
- * splat are rows like others.
+ * Limits: a lane is followed through 16 rows; comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms);
+ * constants of several lanes that are no splat are rows like others.
  *
  * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "vyre/plugin.h"
+#include "../state/lanes.h"
 
 /* The comparison with its operands exchanged; of two, the one with the smaller number (<, <=) is canonical.  0: it is none, or
  * commutes. */
@@ -32,21 +34,70 @@ is_reversed(const vyre_view *v, uint32_t row)
   return (commutes | has_mirror) & wrong & !has_imm & !vyre_row_is_const(v, b);
 }
 
+static bool
+exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
+{
+  if (!is_reversed(v, row))
+    return false;
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), after = mirrored[op] ? mirrored[op] : op;
+  const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
+  ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
+  return true;
+}
+
+static bool
+shorten_lane(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
+{
+  uint32_t k = v->imm[row];
+  if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || vyre_row_imm(v, row) >= lanes_of(v, v->a[row]))
+    return false;
+  const uint32_t source = lanes_source(v, v->a[row], &k);
+  if (source == v->a[row] || lanes_of(v, source) == 1) /* a scalar's uses are cprop's */
+    return false;
+  ctx->host->rewrite(module, row, v->op[row], k, 0, source, 0, 0);
+  return true;
+}
+
+static bool
+shorten_shuffle(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
+{
+  const uint32_t operands[2] = {v->a[row], v->b[row]};
+  uint32_t sources[2] = {0, 0}, lanes = 0;
+  for (uint32_t i = 0; i < lanes_of(v, row); i++) {
+    const uint32_t at = VYRE_SHUFFLE_LANE(v->imm[row], i);
+    uint32_t k = at & 3u;
+    const uint32_t source = lanes_source(v, operands[at >> 2], &k), which = sources[0] == 0 || sources[0] == source ? 0 : 1;
+    if (lanes_of(v, source) == 1 || (sources[which] != 0 && sources[which] != source))
+      return false;
+    sources[which] = source;
+    lanes |= (which << 2 | k) << 4 * i;
+  }
+  if (sources[0] == operands[0] && sources[1] == operands[1])
+    return false;
+  ctx->host->rewrite(module, row, v->op[row], lanes, v->imm_hi[row], sources[0], sources[1], 0);
+  return true;
+}
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
-  uint64_t swapped = 0;
-  for (uint32_t row = 1; row < v->rows; row++) {
-    if (!is_reversed(v, row))
-      continue;
-    const uint32_t op = VYRE_ROW_OP(v->op[row]), after = mirrored[op] ? mirrored[op] : op;
-    const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
-    ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
-    swapped++;
-  }
+  uint64_t swapped = 0, shortened = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    switch (VYRE_ROW_OP(v->op[row])) {
+    case VYRE_OP_lane:
+      shortened += shorten_lane(ctx, module, v, row);
+      break;
+    case VYRE_OP_shuffle:
+      shortened += shorten_shuffle(ctx, module, v, row);
+      break;
+    default:
+      swapped += exchange(ctx, module, v, row);
+      break;
+    }
   ctx->host->count(ctx, "operands exchanged", swapped);
-  *out = swapped ? VYRE_CHANGED : VYRE_UNCHANGED;
+  ctx->host->count(ctx, "lanes taken nearer to where they are made", shortened);
+  *out = swapped + shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 
@@ -54,9 +105,9 @@ static const vyre_pass canon = {
     .struct_size = sizeof(vyre_pass),
     .name = "canon",
     .long_name = "canonicalize",
-    .summary = "literals right, operands of commuting ops in one order, comparisons one way",
+    .summary = "literals right, operands of commuting ops in one order, comparisons one way, lanes from where they are made",
     .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate; of two rows the earlier one goes left where the op commutes;\n"
-            "x > y becomes y < x.  So equal values look equal.",
+            "x > y becomes y < x.  A lane of a shuffle is one of what is shuffled.  So equal values look equal.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
 };

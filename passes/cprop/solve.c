@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "solve.h"
 
+#include "../state/lanes.h"
+
 #include <string.h>
 
 /* Bits of a node's state; in the lowest, how often it changed. */
@@ -78,34 +80,27 @@ splat(solution *s, vyre_type type, uint64_t bits)
 static uint32_t
 scalar_at(const flow *f, uint32_t row, uint32_t k)
 {
-  const vyre_view *v = f->v;
-  while (row < f->rows && flow_op(f, row) == VYRE_OP_join && vyre_row_is_pure(v, row)) {
-    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
-    uint32_t i = 0;
-    while (k >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[operands[i]])))
-      k -= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[operands[i++]]));
-    row = operands[i];
-    if (VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) == 1)
-      return row;
-  }
-  return row < f->rows && flow_op(f, row) == VYRE_OP_splat ? v->a[row] : 0;
+  if (row >= f->rows)
+    return 0;
+  const uint32_t source = lanes_source(f->v, row, &k);
+  return lanes_of(f->v, source) == 1 ? source : 0;
 }
 
-/* The vector that a join puts together again from its own lanes; 0: it is none. */
+/* The vector that a join, insert or shuffle puts together again from its own lanes; 0: it is none. */
 static uint32_t
 whole_of(const flow *f, uint32_t row)
 {
   const vyre_view *v = f->v;
-  const uint32_t lanes = VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row]));
   uint32_t whole = 0;
-  for (uint32_t k = 0; k < lanes; k++) {
-    const uint32_t scalar = scalar_at(f, row, k);
-    if (flow_op(f, scalar) != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[scalar]) & VYRE_ROW_IMM) || v->imm[scalar] != k ||
-        !vyre_row_is_pure(v, scalar) || (k > 0 && v->a[scalar] != whole))
+  for (uint32_t k = 0; k < lanes_of(v, row); k++) {
+    uint32_t at = k, source = lanes_source(v, row, &at);
+    if (lanes_of(v, source) == 1)
+      source = lanes_before(v, source, &at);
+    if (source == 0 || at != k || (k > 0 && source != whole))
       return 0;
-    whole = v->a[scalar];
+    whole = source;
   }
-  return VYRE_ROW_TYPE(v->op[whole]) == VYRE_ROW_TYPE(v->op[row]) ? whole : 0;
+  return whole != row && VYRE_ROW_TYPE(v->op[whole]) == VYRE_ROW_TYPE(v->op[row]) ? whole : 0;
 }
 
 /* The operand of a tuple row that a `part` is; 0: it is none. */
@@ -120,17 +115,17 @@ part_of(const flow *f, uint32_t row)
   return 0;
 }
 
-/* The row that a lane or a join is, as its operand stands there now.  That one's value is not looked at: nobody would say when it
- * changes.  0: none. */
+/* The row that a lane or what puts lanes together is, as its operand stands there now.  That one's value is not looked at: nobody
+ * would say when it changes.  0: none. */
 static uint32_t
 put_together(const solution *s, uint32_t row)
 {
   const vyre_view *v = s->f->v;
   const uint32_t a = v->a[row];
-  if (flow_op(s->f, row) == VYRE_OP_join)
+  const uint32_t op = flow_op(s->f, row);
+  if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
     return whole_of(s->f, row);
-  if (flow_op(s->f, row) != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) ||
-      v->imm[row] >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[a])))
+  if (op != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) || v->imm[row] >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[a])))
     return 0;
   return scalar_at(s->f, s->value[a], v->imm[row]);
 }
@@ -244,6 +239,8 @@ row_value(solution *s, uint32_t row)
   case VYRE_OP_select:
   case VYRE_OP_lane:
   case VYRE_OP_join:
+  case VYRE_OP_insert:
+  case VYRE_OP_shuffle:
     return copy_value(s, row);
   default:
     return folded(s, row);
@@ -440,8 +437,10 @@ may_move(const solution *s, uint32_t row)
   case VYRE_OP_select:
     return moves || b == c || flow_op(s->f, a) == VYRE_OP_const;
   case VYRE_OP_lane:
-    return moves || flow_op(s->f, a) == VYRE_OP_const || flow_op(s->f, a) == VYRE_OP_join || flow_op(s->f, a) == VYRE_OP_splat;
+    return moves || flow_op(s->f, a) == VYRE_OP_const || put_together(s, row) != 0;
   case VYRE_OP_join:
+  case VYRE_OP_insert:
+  case VYRE_OP_shuffle:
     return moves || flow_op(s->f, a) == VYRE_OP_const || whole_of(s->f, row) != 0;
   default:
     return v->op_infos[op].fold == VYRE_FOLD_EXACT && (moves || flow_op(s->f, a) == VYRE_OP_const);

@@ -1,0 +1,68 @@
+/* Where a lane of a vector comes from: through the rows that only put lanes in other places.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_STATE_LANES_H
+#define VYRE_PASSES_STATE_LANES_H
+
+#include "vyre/plugin.h"
+
+static inline uint32_t
+lanes_of(const vyre_view *v, uint32_t row)
+{
+  return VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row]));
+}
+
+/* The row in front of `row` that its lane *k is a lane of, and which, through one row; 0: it is made here. */
+static inline uint32_t
+lanes_before(const vyre_view *v, uint32_t row, uint32_t *k)
+{
+  uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]}, at, i = 0;
+  if (!vyre_row_is_pure(v, row))
+    return 0;
+  switch (VYRE_ROW_OP(v->op[row])) {
+  case VYRE_OP_join:
+    for (; *k >= lanes_of(v, operands[i]); i++)
+      *k -= lanes_of(v, operands[i]);
+    return operands[i];
+  case VYRE_OP_splat:
+    *k = 0;
+    return operands[0];
+  case VYRE_OP_shuffle:
+    at = VYRE_SHUFFLE_LANE(v->imm[row], *k);
+    *k = at & 3u;
+    return operands[at >> 2];
+  case VYRE_OP_insert:
+    if (VYRE_ROW_OP(v->op[operands[2]]) != VYRE_OP_const)
+      return 0;
+    if (vyre_row_imm(v, operands[2]) != *k)
+      return operands[0];
+    *k = 0;
+    return operands[1];
+  case VYRE_OP_lane:
+    if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || vyre_row_imm(v, row) >= lanes_of(v, operands[0]))
+      return 0;
+    *k = v->imm[row];
+    return operands[0];
+  default:
+    return 0;
+  }
+}
+
+/* The same through as many rows as a vector is usually put together by: the scalar that the lane is, where it was put in as one,
+ * else the vector that it was made in, with *k; the row itself, where these are not enough. */
+static inline uint32_t
+lanes_source(const vyre_view *v, uint32_t row, uint32_t *k)
+{
+  uint32_t at = row, lane = *k;
+  for (uint32_t steps = 0; steps < 16; steps++) {
+    const uint32_t before = lanes_of(v, at) > 1 ? lanes_before(v, at, &lane) : 0;
+    if (before == 0) {
+      *k = lane;
+      return at;
+    }
+    at = before;
+  }
+  return row;
+}
+
+#endif
