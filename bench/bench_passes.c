@@ -1,15 +1,21 @@
 /* The passes, as the manager runs them: with the analyses and columns that they need, and with sealing.
  *
  *   bench-passes [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=CASE]
+ *   bench-passes [-rounds=N] FILE.spv ...
  *
  * Each pipeline runs over one program of all the rows, and over programs of 1,000 rows ("in 1000s").  Ends with 1 where one does
  * not grow linearly.  The base is a copy loop over as many rows of 44 bytes: what memory alone would take.
+ *
+ * With files: the default pipelines over each file in turn, in one module that is cleared, by the rows that were imported, and what
+ * each pass has of that.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 #include "program.h"
 #include "vyre/passmgr.h"
+#include "vyre/spirv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +90,8 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(dce, "dce")                   \
   P(limits, "limits")             \
   P(clean, "canon,cf,dce")        \
-  P(all, "canon,cf,shash,cid,cse,dce")
+  P(o1, "default<O1>")            \
+  P(o2, "default<O2>")
 // clang-format on
 
 #define FUNCTIONS(name, text)                                   \
@@ -100,17 +107,116 @@ PIPELINES(FUNCTIONS)
 
 #define CASES(name, text) {text, run_##name}, {text " in 1000s", run_##name##_small},
 
+/* ---- real shaders -------------------------------------------------------------------------------------------------------- */
+
+enum { MOST_ROUNDS = 101 };
+
+static vyre_bytes
+read_file(const char *path)
+{
+  FILE *file = fopen(path, "rb");
+  vyre_bytes bytes = {0};
+  char part[4096];
+  size_t got;
+  if (!file)
+    check(VYRE_ERROR(VYRE_CODE_INPUT, "cannot open '%s'", path));
+  while ((got = fread(part, 1, sizeof part, file)) > 0)
+    check(vyre_bytes_append(&bytes, part, got));
+  fclose(file);
+  return bytes;
+}
+
+/* The pipeline's nanoseconds over all files; the rows that came in and went out. */
+static uint64_t
+run_files(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, vyre_report *report,
+          uint64_t rows[2])
+{
+  const vyre_view *view = vyre_module_view(b->module);
+  const vyre_pipeline_options options = {.report = report};
+  uint64_t time = 0;
+  rows[0] = rows[1] = 0;
+  for (int i = 0; i < count; i++) {
+    vyre_module_clear(b->module);
+    check(vyre_spirv_read(b->module, files[i].data, files[i].size, names[i]));
+    check(vyre_module_seal(b->module, NULL));
+    rows[0] += view->rows - 1;
+    uint64_t start = bench_now();
+    check(vyre_pipeline_run(pipeline, b->module, &options));
+    time += bench_now() - start;
+    rows[1] += view->rows - 1;
+  }
+  return time;
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* What each pass has of the whole: of wall time, which is all that the manager's own report knows. */
+static void
+print_shares(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
+{
+  vyre_report *report;
+  vyre_bytes shares = {0};
+  uint64_t rows[2];
+  check(vyre_report_create(NULL, &report));
+  for (uint32_t round = 0; round < rounds; round++)
+    run_files(b, files, names, count, pipeline, report, rows);
+  check(vyre_report_times(report, &shares));
+  printf("%.*s\n", (int)shares.size, shares.data);
+  vyre_bytes_free(&shares);
+  vyre_report_destroy(report);
+}
+
+static void
+bench_files(bench *b, char **names, int count, uint32_t rounds)
+{
+  static const char *const texts[] = {"default<O1>", "default<O2>"};
+  uint64_t times[2][MOST_ROUNDS], rows[2][2];
+  vyre_pipeline *pipelines[2];
+  vyre_bytes *files = calloc((size_t)count, sizeof(*files));
+  for (int i = 0; i < count; i++)
+    files[i] = read_file(names[i]);
+  for (int k = 0; k < 2; k++)
+    check(vyre_pipeline_parse(b->registry, texts[k], strlen(texts[k]), "-passes", &pipelines[k]));
+  for (uint32_t round = 0; round < rounds; round++)
+    for (int k = 0; k < 2; k++)
+      times[k][round] = run_files(b, files, names, count, pipelines[k], NULL, rows[k]);
+  for (int k = 0; k < 2; k++) {
+    qsort(times[k], rounds, sizeof(times[k][0]), compare_times);
+    const double rows_in = (double)rows[k][0], median = (double)times[k][rounds / 2];
+    printf("%s: %d files, %.0f rows in, %llu out: %.3f ms, %.1f ns a row in (%.1f to %.1f)\n", texts[k], count, rows_in,
+           (unsigned long long)rows[k][1], median * 1e-6, median / rows_in, (double)times[k][0] / rows_in,
+           (double)times[k][rounds - 1] / rows_in);
+    print_shares(b, files, names, count, pipelines[k], rounds);
+    vyre_pipeline_destroy(pipelines[k]);
+  }
+  for (int i = 0; i < count; i++)
+    vyre_bytes_free(&files[i]);
+  free(files);
+}
+
 int
 main(int count, char **arguments)
 {
   static const bench_case cases[] = {{"copy 44 bytes a row", run_copy}, PIPELINES(CASES)};
   bench_options options = {.rounds = 21, .min = 10000, .max = 10000000, .unit = "rows", .most_slope = 1.3};
-  bench_parse(count, arguments, &options);
+  int first_file = 1;
+  while (first_file < count && arguments[first_file][0] == '-')
+    first_file++;
+  bench_parse(first_file, arguments, &options);
   bench b = {0};
+  bool good = true;
   check(vyre_module_create(NULL, 0, &b.module));
   check(vyre_registry_create(NULL, &b.registry));
   check(vyre_registry_load_core(b.registry));
-  bool good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
+  if (first_file < count)
+    bench_files(&b, arguments + first_file, count - first_file, options.rounds);
+  else
+    good = bench_run(cases, sizeof(cases) / sizeof(cases[0]), "copy 44 bytes a row", &b, &options);
   vyre_registry_destroy(b.registry);
   vyre_module_destroy(b.module);
   free(b.memory);
