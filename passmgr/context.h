@@ -40,6 +40,7 @@ void vyre_scratch_free(const vyre_allocator *allocator, vyre_scratch *scratch);
 /* report.c: adds to a counter; NULL report: nothing. */
 void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);
 void vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds, bool changed);
+void vyre_report_skip_add(vyre_report *report, const char *pass);
 uint64_t vyre_now(void);
 
 /* runner.c */

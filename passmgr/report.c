@@ -14,6 +14,7 @@
 typedef struct timed {
   char *name; /* owned */
   uint64_t nanoseconds, runs, changed;
+  uint64_t skipped; /* it would have found what it found before */
 } timed;
 
 typedef struct counted {
@@ -85,6 +86,14 @@ vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds,
   entry->changed += changed;
 }
 
+void
+vyre_report_skip_add(vyre_report *report, const char *pass)
+{
+  timed *entry = report ? find_timed(report, pass) : NULL;
+  if (entry)
+    entry->skipped++;
+}
+
 uint64_t
 vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed)
 {
@@ -138,6 +147,7 @@ vyre_report_add(vyre_report *to, const vyre_report *from)
     entry->nanoseconds += from->times[i].nanoseconds;
     entry->runs += from->times[i].runs;
     entry->changed += from->times[i].changed;
+    entry->skipped += from->times[i].skipped;
   }
   for (uint32_t i = 0; i < from->count_count; i++)
     vyre_report_count_add(to, from->counts[i].pass, from->counts[i].name, from->counts[i].amount);
@@ -161,9 +171,10 @@ print_times(const vyre_report *report, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(out, "%12s %6s %8s %8s  %s\n", "wall ms", "%", "runs", "changed", "pass (or the manager's work)"));
   for (uint32_t i = 0; i < report->time_count; i++) {
     const timed *entry = &report->times[i];
-    VYRE_TRY(vyre_bytes_printf(out, "%12.3f %6.1f %8" PRIu64 " %8" PRIu64 "  %s\n", (double)entry->nanoseconds / 1e6,
+    VYRE_TRY(vyre_bytes_printf(out, "%12.3f %6.1f %8" PRIu64 " %8" PRIu64 "  %s", (double)entry->nanoseconds / 1e6,
                                total ? 100.0 * (double)entry->nanoseconds / (double)total : 0.0, entry->runs, entry->changed,
                                entry->name));
+    VYRE_TRY(entry->skipped ? vyre_bytes_printf(out, " (skipped %" PRIu64 ")\n", entry->skipped) : vyre_bytes_printf(out, "\n"));
   }
   return vyre_bytes_printf(out, "%12.3f %6.1f %8s %8s  total\n", (double)total / 1e6, total ? 100.0 : 0.0, "", "");
 }

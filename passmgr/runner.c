@@ -23,6 +23,9 @@ typedef struct run {
   vyre_pipeline_options options;
   uint64_t number;     /* of pass runs so far */
   uint32_t fresh;      /* analyses and columns that hold */
+  uint32_t fixpoints;  /* around the pass at hand */
+  uint64_t changes;    /* of the module so far */
+  uint64_t *settled;   /* by node: one more than `changes` when its pass last said that it changed nothing; 0: it did not */
   vyre_scratch *spare; /* scratch memory for the next pass */
 } run;
 
@@ -239,17 +242,33 @@ verify_after(run *r, const vyre_pass *pass)
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
+/* Whether the pass, in a round of a fixpoint, would find the module as it was when it last found nothing to do in it.  One that
+ * only looks (a column, `print`) is there to be run. */
+static bool
+is_settled(const run *r, const vyre_node *node)
+{
+  const vyre_pass_record *record = node->record;
+  return r->fixpoints > 0 && !record->pass.provides && strcmp(record->plugin->plugin.name, "vyre") != 0 &&
+         r->settled[node - r->pipeline->nodes] == r->changes + 1;
+}
+
 static vyre_status
 run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_changed)
 {
   const vyre_pass_record *record = node->record;
   if (r->options.print_before_all)
     VYRE_TRY(print_with_banner(r, "before", what, true));
+  if (is_settled(r, node)) {
+    vyre_report_skip_add(r->options.report, record->pass.name);
+    return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
+  }
   VYRE_TRY(make_analyses(r, record->pass.requires_));
   vyre_result result;
   VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
   *out_changed |= changed;
+  r->changes += changed;
+  r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
     VYRE_TRY(settle_change(r, &record->pass));
   if (r->options.verify_each)
@@ -304,12 +323,14 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
   const uint64_t *values = vyre_node_values(r->pipeline, &r->pipeline->nodes[id]);
   uint64_t max = values[VYRE_FIXPOINT_MAX], round = 0;
   bool changed = true;
+  r->fixpoints++;
   while (changed && round < max) {
     changed = false;
     round++;
     VYRE_TRY(run_children(r, id, &changed));
     *out_changed |= changed;
   }
+  r->fixpoints--;
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
   if (changed)
     vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
@@ -356,11 +377,16 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
     VYRE_TRY(vyre_module_seal(module, NULL));
   if (r.options.print_changed)
     VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
+  const vyre_allocator *allocator = vyre_module_allocator(module);
   bool changed = false;
+  r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));
+  if (!r.settled)
+    return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* who called may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
-  vyre_scratch_free(vyre_module_allocator(module), r.spare);
+  vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
+  vyre_scratch_free(allocator, r.spare);
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   return status;
 }
