@@ -119,14 +119,16 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   flow f;
   solution s;
   memory m;
+  flow_stops stops;
   memory_loads loads;
   uint32_t *number;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
+  VYRE_TRY(flow_find_stops(ctx, host->view(module), &stops)); /* constants that are made are none */
   VYRE_TRY(known_replace(ctx, module, &conditional));
-  VYRE_TRY(memory_make(&m, ctx, module));
+  VYRE_TRY(memory_make(&m, ctx, module, &stops));
   VYRE_TRY(memory_follow(&m, &loads));
-  VYRE_TRY(flow_make(&f, ctx, host->view(module)));
+  VYRE_TRY(flow_make(&f, ctx, host->view(module), &stops));
   VYRE_TRY(solve(&s, &f, module, &loads));
   changer c = {.s = &s, .host = host, .module = module, .v = f.v};
   VYRE_TRY(number_nodes(&s, &number));

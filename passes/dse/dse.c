@@ -191,10 +191,11 @@ is_there_already(const walk *w, uint32_t store)
 
 /* Marks what the gets see, through phis. */
 static void
-mark_seen(const flow *f, uint8_t *seen, uint32_t *stack)
+mark_seen(const flow *f, const flow_stops *stops, uint8_t *seen, uint32_t *stack)
 {
   uint32_t depth = 0;
-  for (uint32_t row = 1; row < f->rows; row++) {
+  for (uint32_t s = 0; s < stops->count; s++) {
+    const uint32_t row = stops->rows[s];
     if (flow_op(f, row) != VYRE_OP_get || seen[f->def[row]])
       continue;
     seen[f->def[row]] = 1;
@@ -214,23 +215,36 @@ mark_seen(const flow *f, uint8_t *seen, uint32_t *stack)
   }
 }
 
+static bool
+has_row_of(const vyre_view *v, const flow_stops *stops, uint32_t op)
+{
+  for (uint32_t i = 0; i < stops->count; i++)
+    if (VYRE_ROW_OP(v->op[stops->rows[i]]) == op)
+      return true;
+  return false;
+}
+
 static vyre_status
-remove_sets(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *removed)
+remove_sets(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, uint64_t *removed)
 {
   const vyre_host *host = ctx->host;
   flow f;
-  VYRE_TRY(flow_make(&f, ctx, host->view(module)));
+  if (!has_row_of(host->view(module), stops, VYRE_OP_set))
+    return VYRE_OK;
+  VYRE_TRY(flow_make(&f, ctx, host->view(module), stops));
   const uint32_t nodes = f.rows + f.phis.count;
   uint8_t *seen = host->alloc(ctx, nodes);
   uint32_t *stack = host->alloc(ctx, sizeof(uint32_t) * nodes);
   if (!seen || !stack)
     return host->out_of_memory(ctx);
-  mark_seen(&f, seen, stack);
-  for (uint32_t row = 1; row < f.rows; row++)
-    if (flow_op(&f, row) == VYRE_OP_set && !seen[row]) {
-      host->kill(module, row);
-      ++*removed;
-    }
+  mark_seen(&f, stops, seen, stack);
+  for (uint32_t i = 0; i < stops->count; i++) {
+    const uint32_t row = stops->rows[i];
+    if (flow_op(&f, row) != VYRE_OP_set || seen[row])
+      continue;
+    host->kill(module, row);
+    ++*removed;
+  }
   return VYRE_OK;
 }
 
@@ -245,20 +259,18 @@ is_candidate(const walk *w, uint32_t row)
 }
 
 static vyre_status
-remove_stores(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *same, uint64_t *unseen)
+remove_stores(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, uint64_t *same, uint64_t *unseen)
 {
   walk w = {.v = ctx->host->view(module)};
-  const uint32_t rows = w.v->rows;
-  VYRE_TRY(memory_make(&w.m, ctx, module));
-  for (uint32_t row = 1; row < rows; row++)
-    w.count += is_touch(&w, row);
-  w.touches = ctx->host->alloc(ctx, sizeof(uint32_t) * w.count);
+  if (!has_row_of(w.v, stops, VYRE_OP_store) && !has_row_of(w.v, stops, VYRE_OP_copy))
+    return VYRE_OK;
+  VYRE_TRY(memory_make(&w.m, ctx, module, stops));
+  w.touches = ctx->host->alloc(ctx, sizeof(uint32_t) * stops->count);
   if (!w.touches)
     return ctx->host->out_of_memory(ctx);
-  w.count = 0;
-  for (uint32_t row = 1; row < rows; row++)
-    if (is_touch(&w, row))
-      w.touches[w.count++] = row;
+  for (uint32_t i = 0; i < stops->count; i++)
+    if (is_touch(&w, stops->rows[i]))
+      w.touches[w.count++] = stops->rows[i];
   bool *gone = ctx->host->alloc(ctx, w.count);
   if (!gone)
     return ctx->host->out_of_memory(ctx);
@@ -282,9 +294,11 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   uint64_t same = 0, unseen = 0, sets = 0;
+  flow_stops stops;
   *out = VYRE_UNCHANGED;
-  VYRE_TRY(remove_stores(ctx, module, &same, &unseen));
-  VYRE_TRY(remove_sets(ctx, module, &sets));
+  VYRE_TRY(flow_find_stops(ctx, ctx->host->view(module), &stops));
+  VYRE_TRY(remove_stores(ctx, module, &stops, &same, &unseen));
+  VYRE_TRY(remove_sets(ctx, module, &stops, &sets));
   ctx->host->count(ctx, "stores of what is there", same);
   ctx->host->count(ctx, "stores that nobody sees", unseen);
   ctx->host->count(ctx, "sets that nobody sees", sets);

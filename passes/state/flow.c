@@ -1,4 +1,4 @@
-/* The flow graph: one walk in program order that keeps, for each variable, the node whose value it has.
+/* The flow graph: one walk in program order, from stop to stop, that keeps for each variable the node whose value it has.
  *
  * What a region changes is undone at its end, so that each arm starts from the state in front of the construct.  At each edge the
  * phis of the block that it leads to get the state as it is there.
@@ -31,28 +31,43 @@ typedef struct frame {
 typedef struct walk {
   flow *f;
   const vyre_view *v;
-  uint32_t *current; /* by var row: the node whose value it has */
+  const flow_stops *stops;
+  uint32_t *current; /* by var row: the node whose value it has; 0: itself */
   flow_list events, log, frames;
   uint32_t passed; /* sets that the walk has passed */
   uint32_t block;  /* at hand */
+  uint32_t filled; /* rows in front of it have their block */
 } walk;
 
-void *
-flow_append(flow *f, flow_list *list)
+bool
+flow_grow(flow *f, flow_list *list)
 {
-  if (list->count == list->capacity) {
-    const uint32_t capacity = list->capacity ? list->capacity * 2 : 256;
-    void *data = capacity > list->capacity ? f->ctx->host->alloc(f->ctx, capacity * list->size) : NULL;
-    if (!data) {
-      f->out_of_memory = true;
-      return NULL;
-    }
-    if (list->count)
-      memcpy(data, list->data, list->count * list->size);
-    list->data = data;
-    list->capacity = capacity;
+  const uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
+  void *data = capacity > list->capacity ? f->ctx->host->alloc(f->ctx, capacity * list->size) : NULL;
+  if (!data) {
+    f->out_of_memory = true;
+    return false;
   }
-  return (char *)list->data + list->count++ * list->size;
+  if (list->count)
+    memcpy(data, list->data, list->count * list->size);
+  list->data = data;
+  list->capacity = capacity;
+  return true;
+}
+
+vyre_status
+flow_find_stops(vyre_pass_ctx *ctx, const vyre_view *view, flow_stops *out)
+{
+  const uint32_t stop = VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
+  uint32_t *rows = ctx->host->alloc(ctx, sizeof(uint32_t) * view->rows), count = 0;
+  if (!rows)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 1; row < view->rows; row++) {
+    rows[count] = row;
+    count += (vyre_op_flags_of(view, row) & stop) != 0;
+  }
+  *out = (flow_stops){rows, count};
+  return VYRE_OK;
 }
 
 static frame *
@@ -89,6 +104,20 @@ new_block(walk *w, uint32_t begin)
     return 0;
   b->begin = begin;
   return w->f->blocks.count - 1;
+}
+
+static uint32_t
+current_of(const walk *w, uint32_t var)
+{
+  return w->current[var] ? w->current[var] : var;
+}
+
+/* The rows up to there, of which this is the first with another block, stand in the one at hand. */
+static void
+fill_blocks(walk *w, uint32_t end)
+{
+  for (; w->filled < end; w->filled++)
+    w->f->block[w->filled] = w->block;
 }
 
 /* A block with a phi for each variable that the construct writes. */
@@ -129,7 +158,7 @@ add_edge(walk *w, uint32_t from, uint32_t to, uint32_t label)
     flow_source *s = flow_append(f, &f->sources);
     if (!s)
       return;
-    *s = (flow_source){index, w->current[phi->var], phi->source};
+    *s = (flow_source){index, current_of(w, phi->var), phi->source};
     phi->source = f->sources.count - 1;
   }
 }
@@ -267,6 +296,7 @@ close_until(walk *w, uint32_t row)
   while (top(w)->row && top(w)->last < row && !w->f->out_of_memory) {
     const frame closed = *top(w);
     w->frames.count--;
+    fill_blocks(w, closed.last + 1);
     if (vyre_op_flags_of(w->v, closed.row) & VYRE_OP_REGIONS) {
       enter(w, closed.after);
       continue;
@@ -319,17 +349,13 @@ visit(walk *w, uint32_t row)
     open_region(w, row);
     return;
   }
-  w->f->block[row] = w->block;
   if (flags & VYRE_OP_REGIONS) {
     open_construct(w, row);
     return;
   }
   switch (flow_op(w->f, row)) {
-  case VYRE_OP_var:
-    w->current[row] = row;
-    break;
   case VYRE_OP_get:
-    w->f->def[row] = w->current[w->v->a[row]];
+    w->f->def[row] = current_of(w, w->v->a[row]);
     break;
   case VYRE_OP_set:
     w->passed++;
@@ -346,7 +372,8 @@ visit(walk *w, uint32_t row)
 static void
 note_sets(walk *w)
 {
-  for (uint32_t row = 1; row < w->f->rows && !w->f->out_of_memory; row++) {
+  for (uint32_t i = 0; i < w->stops->count; i++) {
+    const uint32_t row = w->stops->rows[i];
     if (flow_op(w->f, row) != VYRE_OP_set)
       continue;
     event *e = flow_append(w->f, &w->events);
@@ -358,9 +385,9 @@ note_sets(walk *w)
 }
 
 vyre_status
-flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view)
+flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *stops)
 {
-  walk w = {.f = f, .v = view};
+  walk w = {.f = f, .v = view, .stops = stops};
   *f = (flow){.ctx = ctx, .v = view, .rows = view->rows};
   const size_t bytes = sizeof(uint32_t) * f->rows;
   f->blocks.size = sizeof(flow_block);
@@ -379,14 +406,19 @@ flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view)
     flow_append(f, lists[i]); /* element 0 */
   if (!f->out_of_memory)
     note_sets(&w);
-  for (uint32_t row = 1; row < f->rows && !f->out_of_memory; row++) {
-    if (flow_op(f, row) == VYRE_OP_const)
-      continue; /* new ones stand behind all others */
-    close_until(&w, row);
+  if (!f->out_of_memory)
+    memset(w.current, 0, bytes);
+  for (uint32_t i = 0; i < stops->count && !f->out_of_memory; i++) {
+    const uint32_t row = stops->rows[i];
+    if (top(&w)->last < row)
+      close_until(&w, row);
+    fill_blocks(&w, row);
     if (!f->out_of_memory)
       visit(&w, row);
   }
   if (!f->out_of_memory)
     close_until(&w, UINT32_MAX);
+  if (!f->out_of_memory)
+    fill_blocks(&w, f->rows);
   return f->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

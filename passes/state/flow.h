@@ -43,6 +43,11 @@ typedef struct flow_list {
   uint32_t count, capacity;
 } flow_list;
 
+/* Where a walk over state stops, in program order: rows that read or write, hold rows, or jump.  Most rows it passes over. */
+typedef struct flow_stops {
+  uint32_t *rows, count;
+} flow_stops;
+
 typedef struct flow {
   vyre_pass_ctx *ctx;
   const vyre_view *v;
@@ -55,11 +60,24 @@ typedef struct flow {
 
 #define FLOW_AT(type, list, index) ((type *)(list).data + (index))
 
-/* A new element, zeroed; NULL: out of memory, which is remembered. */
-void *flow_append(flow *f, flow_list *list);
+/* Room for another element; false: out of memory, which is remembered. */
+bool flow_grow(flow *f, flow_list *list);
 
-/* Of a sealed module.  O(rows, and at each construct the variables that it writes times the edges into its blocks). */
-vyre_status flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view);
+/* A new element, zeroed; NULL: out of memory. */
+static inline void *
+flow_append(flow *f, flow_list *list)
+{
+  if (list->count == list->capacity && !flow_grow(f, list))
+    return NULL;
+  return (char *)list->data + list->count++ * list->size;
+}
+
+/* Of a sealed module: O(rows).  They hold until rows are moved. */
+vyre_status flow_find_stops(vyre_pass_ctx *ctx, const vyre_view *view, flow_stops *out);
+
+/* O(stops, and at each construct the variables that it writes times the edges into its blocks; of rows that lie between, a store
+ * each). */
+vyre_status flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *stops);
 
 static inline uint32_t
 flow_op(const flow *f, uint32_t row)

@@ -227,20 +227,17 @@ memory_before(const memory *m, uint32_t row, uint32_t path)
 }
 
 vyre_status
-memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module)
+memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops)
 {
   const vyre_view *v = ctx->host->view(module);
-  *m = (memory){.ctx = ctx, .module = module, .v = v};
-  for (uint32_t row = 1; row < v->rows; row++)
-    m->event_count += is_event(m, row);
+  *m = (memory){.ctx = ctx, .module = module, .v = v, .stops = stops};
   m->alias = ctx->host->alloc(ctx, sizeof(uint32_t) * v->rows);
-  m->events = ctx->host->alloc(ctx, sizeof(uint32_t) * m->event_count);
+  m->events = ctx->host->alloc(ctx, sizeof(uint32_t) * stops->count);
   if (!m->alias || !m->events || !ctx->host->aliases(module, m->alias))
     return ctx->host->out_of_memory(ctx);
-  m->event_count = 0;
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (is_event(m, row))
-      m->events[m->event_count++] = row;
+  for (uint32_t i = 0; i < stops->count; i++)
+    if (is_event(m, stops->rows[i]))
+      m->events[m->event_count++] = stops->rows[i];
   return VYRE_OK;
 }
 
@@ -297,7 +294,8 @@ memory_follow(const memory *m, memory_loads *out)
   *out = (memory_loads){.of = host->alloc(m->ctx, sizeof(uint32_t) * v->rows), .loads = {.size = sizeof(memory_load)}};
   if (!latest || !next || !out->of || !flow_append(&f, &out->loads))
     return host->out_of_memory(m->ctx);
-  for (uint32_t row = 1; row < v->rows; row++) {
+  for (uint32_t i = 0; i < m->stops->count; i++) {
+    const uint32_t row = m->stops->rows[i];
     if (vyre_op_of(m->v, row) == VYRE_OP_program)
       program = row;
     if (!is_forwardable(m, row))

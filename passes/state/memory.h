@@ -10,8 +10,9 @@ typedef struct memory {
   vyre_pass_ctx *ctx;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *alias;  /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
-  uint32_t *events; /* rows that may change memory, in program order */
+  const flow_stops *stops; /* borrowed */
+  uint32_t *alias;         /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
+  uint32_t *events;        /* rows that may change memory, in program order */
   uint32_t event_count;
 } memory;
 
@@ -22,8 +23,8 @@ typedef struct memory_state {
 
 typedef enum memory_relation { MEMORY_SAME, MEMORY_DISJOINT, MEMORY_OVERLAP } memory_relation;
 
-/* Of a sealed module with versions.  O(rows). */
-vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module);
+/* Of a sealed module with versions.  O(stops). */
+vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops);
 
 /* How two paths lie to each other. */
 memory_relation memory_compare(const memory *m, uint32_t p, uint32_t q);
