@@ -13,7 +13,13 @@
 #include <string.h>
 
 /* Bits of a node's state; in the lowest, how often it changed. */
-enum { WAITS = 128, VISITED = 64, MOVES = 32, CHANGES = 7, MOST_CHANGES = 4 };
+enum { WAITS = 128, VISITED = 64, MOVES = SOLVE_MOVES, CHANGES = 7, MOST_CHANGES = 4 };
+
+/* A row or phi that looks at a node's value. */
+typedef struct use {
+  uint32_t of, user;
+  uint32_t next; /* of the same node; 0: none */
+} use;
 
 /* ---- literals ------------------------------------------------------------------------------------------------------------ */
 
@@ -286,9 +292,11 @@ update(solution *s, uint32_t node)
     value = node;
   s->state[node]++;
   s->value[node] = value;
-  for (uint32_t i = s->users[node]; i < s->users[node + 1]; i++)
-    if (s->user[i] >= s->f->rows || (s->state[s->user[i]] & VISITED) != 0)
-      wait_for(s, s->user[i]);
+  for (uint32_t i = s->users[node]; i; i = FLOW_AT(use, s->uses, i)->next) {
+    const uint32_t user = FLOW_AT(use, s->uses, i)->user;
+    if (user >= s->f->rows || (s->state[user] & VISITED) != 0)
+      wait_for(s, user);
+  }
 }
 
 static void
@@ -418,13 +426,12 @@ visit_node(solution *s, uint32_t node)
 /* Whether the row's value may turn out to be another's, or a literal: what sees a variable or memory, what is made of such, or of
  * literals. */
 static bool
-may_move(const solution *s, uint32_t row)
+may_move(const solution *s, uint32_t row, uint32_t op, bool moves)
 {
   const vyre_view *v = s->f->v;
-  const uint32_t op = flow_op(s->f, row), a = v->a[row], b = v->b[row], c = v->c[row];
-  const bool moves = ((s->state[a] | s->state[b] | s->state[c]) & MOVES) != 0;
+  const uint32_t a = v->a[row];
   if (op == VYRE_OP_set)
-    return (s->state[b] & MOVES) != 0;
+    return (s->state[v->b[row]] & MOVES) != 0;
   if (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE))
     return false;
   switch (op) {
@@ -435,7 +442,7 @@ may_move(const solution *s, uint32_t row)
   case VYRE_OP_part:
     return part_of(s->f, row) != 0;
   case VYRE_OP_select:
-    return moves || b == c || flow_op(s->f, a) == VYRE_OP_const;
+    return moves || v->b[row] == v->c[row] || flow_op(s->f, a) == VYRE_OP_const;
   case VYRE_OP_lane:
     return moves || flow_op(s->f, a) == VYRE_OP_const || put_together(s, row) != 0;
   case VYRE_OP_join:
@@ -447,7 +454,50 @@ may_move(const solution *s, uint32_t row)
   }
 }
 
-/* Values that are known beforehand, and stay. */
+static void
+note_use(solution *s, uint32_t of, uint32_t user)
+{
+  if ((s->state[of] & MOVES) == 0)
+    return;
+  use *u = flow_append(s->f, &s->uses);
+  if (u)
+    *u = (use){of, user, 0};
+}
+
+/* What a row's value depends on: its operands; of a get what it sees, of a load what was stored, of a part that part. */
+static void
+note_uses(solution *s, uint32_t row, uint32_t op)
+{
+  const vyre_view *v = s->f->v;
+  note_use(s, v->a[row], row);
+  note_use(s, v->b[row], row);
+  note_use(s, v->c[row], row);
+  if (op == VYRE_OP_get || op == VYRE_OP_load || op == VYRE_OP_part)
+    note_use(s, copied(s, row), row);
+}
+
+/* Values that are known beforehand, and stay; and who looks at the others. */
+static void
+settle_row(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t op = flow_op(s->f, row);
+  const bool moves = ((s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]]) & MOVES) != 0;
+  if (may_move(s, row, op, moves)) {
+    s->state[row] = MOVES;
+    note_uses(s, row, op);
+    return;
+  }
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  s->value[row] = row;
+  if (op == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64)
+    s->value[row] = splat(s, type, 0); /* what it has at the start */
+  else if (op == VYRE_OP_set)
+    s->value[row] = s->value[v->b[row]];
+  if (moves && (v->op_infos[op].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0)
+    note_uses(s, row, op); /* it decides where control goes */
+}
+
 static void
 settle(solution *s)
 {
@@ -455,58 +505,19 @@ settle(solution *s)
   for (uint32_t row = 1; row < f->rows; row++) /* those of new literals stand behind all others */
     if (flow_op(f, row) == VYRE_OP_const)
       s->value[row] = splat(s, VYRE_ROW_TYPE(f->v->op[row]), vyre_row_imm(f->v, row));
-  for (uint32_t row = 1; row < f->rows; row++) {
-    const vyre_type type = VYRE_ROW_TYPE(f->v->op[row]);
-    if (flow_op(f, row) == VYRE_OP_const)
-      continue;
-    if (may_move(s, row))
-      s->state[row] = MOVES;
-    else if (flow_op(f, row) == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64)
-      s->value[row] = splat(s, type, 0); /* what it has at the start */
-    else
-      s->value[row] = flow_op(f, row) == VYRE_OP_set ? s->value[f->v->b[row]] : row;
-  }
   for (uint32_t phi = f->rows; phi < s->literals; phi++)
     s->state[phi] = MOVES;
-}
-
-/* What a row's value depends on: its operands; of a get what it sees, of a load what was stored, of a part that part. */
-static void
-needs(const solution *s, uint32_t row, uint32_t out[4])
-{
-  const vyre_view *v = s->f->v;
-  const uint32_t op = flow_op(s->f, row);
-  out[0] = v->a[row];
-  out[1] = v->b[row];
-  out[2] = v->c[row];
-  out[3] = op == VYRE_OP_get || op == VYRE_OP_load || op == VYRE_OP_part ? copied(s, row) : 0;
-}
-
-/* Counts or, with a cursor a node, writes the users of each node. */
-static void
-note_users(solution *s, uint32_t *cursor)
-{
-  for (uint32_t row = 1; row < s->f->rows; row++) {
-    uint32_t of[4];
-    needs(s, row, of);
-    for (uint32_t i = 0; i < 4; i++)
-      if (!(s->state[of[i]] & MOVES))
-        continue;
-      else if (cursor)
-        s->user[cursor[of[i]]++] = row;
-      else
-        s->users[of[i] + 1]++;
+  for (uint32_t row = 1; row < f->rows; row++)
+    if (flow_op(f, row) != VYRE_OP_const)
+      settle_row(s, row);
+  for (uint32_t phi = 1; phi < f->phis.count; phi++)
+    for (uint32_t i = FLOW_AT(flow_phi, f->phis, phi)->source; i; i = FLOW_AT(flow_source, f->sources, i)->next)
+      note_use(s, FLOW_AT(flow_source, f->sources, i)->node, f->rows + phi);
+  for (uint32_t i = s->uses.count; i-- > 1;) { /* lists in the order in which they were noted */
+    use *u = FLOW_AT(use, s->uses, i);
+    u->next = s->users[u->of];
+    s->users[u->of] = i;
   }
-  for (uint32_t phi = 1; phi < s->f->phis.count; phi++)
-    for (uint32_t i = FLOW_AT(flow_phi, s->f->phis, phi)->source; i; i = FLOW_AT(flow_source, s->f->sources, i)->next) {
-      const uint32_t of = FLOW_AT(flow_source, s->f->sources, i)->node;
-      if (!(s->state[of] & MOVES))
-        continue;
-      if (cursor)
-        s->user[cursor[of]++] = s->f->rows + phi;
-      else
-        s->users[of + 1]++;
-    }
 }
 
 static bool
@@ -515,26 +526,13 @@ take_memory(solution *s)
   const vyre_host *host = s->f->ctx->host;
   vyre_pass_ctx *ctx = s->f->ctx;
   const size_t nodes = (size_t)s->literals, bytes = nodes * sizeof(uint32_t);
-  uint32_t *cursor = host->alloc(ctx, bytes);
   s->value = host->alloc(ctx, bytes);
-  s->users = host->alloc(ctx, bytes + sizeof(uint32_t));
+  s->users = host->alloc(ctx, bytes);
   s->state = host->alloc(ctx, nodes);
   s->waiting = host->alloc(ctx, bytes);
   s->fresh = host->alloc(ctx, sizeof(uint32_t) * s->f->blocks.count);
-  if (!cursor || !s->value || !s->users || !s->state || !s->waiting || !s->fresh || !flow_append(s->f, &s->literal) ||
-      !grow_slots(s))
-    return false;
-  settle(s);
-  note_users(s, NULL);
-  for (uint32_t node = 0; node < nodes; node++)
-    cursor[node] = s->users[node + 1] += s->users[node];
-  memmove(cursor + 1, cursor, bytes - sizeof(uint32_t));
-  cursor[0] = 0;
-  s->user = host->alloc(ctx, sizeof(uint32_t) * s->users[nodes]);
-  if (!s->user)
-    return false;
-  note_users(s, cursor);
-  return true;
+  return s->value && s->users && s->state && s->waiting && s->fresh && flow_append(s->f, &s->literal) &&
+         flow_append(s->f, &s->uses) && grow_slots(s);
 }
 
 vyre_status
@@ -543,9 +541,12 @@ solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
   const vyre_view *v = f->v;
   *s = (solution){.f = f, .module = module, .loads = loads, .literals = f->rows + f->phis.count};
   s->literal.size = sizeof(solve_literal);
-  if (!take_memory(s))
-    return f->ctx->host->out_of_memory(f->ctx);
-  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+  s->uses.size = sizeof(use);
+  if (take_memory(s))
+    settle(s);
+  else
+    f->out_of_memory = true;
+  for (uint32_t program = v->first[0]; program && !f->out_of_memory; program = v->next[program]) {
     FLOW_AT(flow_block, f->blocks, f->block[program])->reached = 1;
     s->fresh[s->fresh_count++] = f->block[program];
     while ((s->waiting_count || s->fresh_count) && !f->out_of_memory)

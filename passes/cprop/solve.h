@@ -22,11 +22,15 @@ typedef struct solution {
   flow_list literal;
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;
-  uint32_t *users, *user; /* by node: where its users begin in `user` */
-  uint8_t *state;         /* by node: how often it changed, and whether it waits */
+  uint32_t *users; /* by node: the first of its users; 0: none */
+  flow_list uses;
+  uint8_t *state; /* by node: how often it changed, and whether it moves, was visited, waits */
   uint32_t *waiting, waiting_count;
   uint32_t *fresh, fresh_count; /* blocks that were reached and not looked at */
 } solution;
+
+/* A bit of a node's state: its value may turn out to be another's.  That of all others is known beforehand. */
+enum { SOLVE_MOVES = 32 };
 
 /* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
 vyre_status solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads);
