@@ -90,24 +90,33 @@ lead(changer *c, uint32_t row)
 }
 
 static void
+change_operands(changer *c, uint32_t row)
+{
+  const uint32_t operands[3] = {c->v->a[row], c->v->b[row], c->v->c[row]};
+  for (uint32_t i = 0; i < 3; i++) {
+    const uint32_t better = better_operand(c, row, operands[i]);
+    if (better == operands[i])
+      continue;
+    c->host->set_operand(c->module, row, i, better);
+    if (VYRE_ROW_OP(c->v->op[better]) == VYRE_OP_const)
+      c->literals++;
+    else
+      c->copies++;
+  }
+}
+
+static void
 change_uses(changer *c, uint32_t rows)
 {
+  const vyre_view *v = c->v;
+  const uint8_t *state = c->s->state;
   for (uint32_t row = 1; row < rows; row++) {
     if (flow_op(c->s->f, row) == VYRE_OP_program)
       c->program = row;
-    if (flow_op(c->s->f, row) == VYRE_OP_null || flow_op(c->s->f, row) == VYRE_OP_const || !solve_is_reached(c->s, row))
+    const uint32_t moves = state[v->a[row]] | state[v->b[row]] | state[v->c[row]] | state[row];
+    if ((moves & SOLVE_MOVES) == 0 || !solve_is_reached(c->s, row))
       continue;
-    const uint32_t operands[3] = {c->v->a[row], c->v->b[row], c->v->c[row]};
-    for (uint32_t i = 0; i < 3; i++) {
-      const uint32_t better = better_operand(c, row, operands[i]);
-      if (better == operands[i])
-        continue;
-      c->host->set_operand(c->module, row, i, better);
-      if (VYRE_ROW_OP(c->v->op[better]) == VYRE_OP_const)
-        c->literals++;
-      else
-        c->copies++;
-    }
+    change_operands(c, row);
     lead(c, row);
   }
 }

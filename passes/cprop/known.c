@@ -56,51 +56,38 @@ mirrored(uint32_t outcomes)
 }
 
 /* When a comparison is true. */
-static uint32_t
-outcomes_of(uint32_t op, domain *out)
-{
-  static const struct {
-    uint16_t op;
-    uint8_t outcomes, domain;
-  } compares[] = {{VYRE_OP_eq, EQUAL, DOMAIN_INT},
-                  {VYRE_OP_ne, LESS | GREATER, DOMAIN_INT},
-                  {VYRE_OP_ult, LESS, DOMAIN_UNSIGNED},
-                  {VYRE_OP_ule, LESS | EQUAL, DOMAIN_UNSIGNED},
-                  {VYRE_OP_ugt, GREATER, DOMAIN_UNSIGNED},
-                  {VYRE_OP_uge, GREATER | EQUAL, DOMAIN_UNSIGNED},
-                  {VYRE_OP_slt, LESS, DOMAIN_SIGNED},
-                  {VYRE_OP_sle, LESS | EQUAL, DOMAIN_SIGNED},
-                  {VYRE_OP_sgt, GREATER, DOMAIN_SIGNED},
-                  {VYRE_OP_sge, GREATER | EQUAL, DOMAIN_SIGNED},
-                  {VYRE_OP_feq, EQUAL, DOMAIN_FLOAT},
-                  {VYRE_OP_flt, LESS, DOMAIN_FLOAT},
-                  {VYRE_OP_fle, LESS | EQUAL, DOMAIN_FLOAT},
-                  {VYRE_OP_fgt, GREATER, DOMAIN_FLOAT},
-                  {VYRE_OP_fge, GREATER | EQUAL, DOMAIN_FLOAT},
-                  {VYRE_OP_fone, LESS | GREATER, DOMAIN_FLOAT},
-                  {VYRE_OP_fueq, EQUAL | UNORDERED, DOMAIN_FLOAT},
-                  {VYRE_OP_fult, LESS | UNORDERED, DOMAIN_FLOAT},
-                  {VYRE_OP_fule, LESS | EQUAL | UNORDERED, DOMAIN_FLOAT},
-                  {VYRE_OP_fugt, GREATER | UNORDERED, DOMAIN_FLOAT},
-                  {VYRE_OP_fuge, GREATER | EQUAL | UNORDERED, DOMAIN_FLOAT},
-                  {VYRE_OP_fne, LESS | GREATER | UNORDERED, DOMAIN_FLOAT}};
-  for (size_t i = 0; i < sizeof compares / sizeof compares[0]; i++)
-    if (compares[i].op == op) {
-      *out = (domain)compares[i].domain;
-      return compares[i].outcomes;
-    }
-  *out = DOMAIN_NONE;
-  return 0;
-}
+static const struct {
+  uint8_t outcomes, domain;
+} compares[VYRE_OP__COUNT] = {[VYRE_OP_eq] = {EQUAL, DOMAIN_INT},
+                              [VYRE_OP_ne] = {LESS | GREATER, DOMAIN_INT},
+                              [VYRE_OP_ult] = {LESS, DOMAIN_UNSIGNED},
+                              [VYRE_OP_ule] = {LESS | EQUAL, DOMAIN_UNSIGNED},
+                              [VYRE_OP_ugt] = {GREATER, DOMAIN_UNSIGNED},
+                              [VYRE_OP_uge] = {GREATER | EQUAL, DOMAIN_UNSIGNED},
+                              [VYRE_OP_slt] = {LESS, DOMAIN_SIGNED},
+                              [VYRE_OP_sle] = {LESS | EQUAL, DOMAIN_SIGNED},
+                              [VYRE_OP_sgt] = {GREATER, DOMAIN_SIGNED},
+                              [VYRE_OP_sge] = {GREATER | EQUAL, DOMAIN_SIGNED},
+                              [VYRE_OP_feq] = {EQUAL, DOMAIN_FLOAT},
+                              [VYRE_OP_flt] = {LESS, DOMAIN_FLOAT},
+                              [VYRE_OP_fle] = {LESS | EQUAL, DOMAIN_FLOAT},
+                              [VYRE_OP_fgt] = {GREATER, DOMAIN_FLOAT},
+                              [VYRE_OP_fge] = {GREATER | EQUAL, DOMAIN_FLOAT},
+                              [VYRE_OP_fone] = {LESS | GREATER, DOMAIN_FLOAT},
+                              [VYRE_OP_fueq] = {EQUAL | UNORDERED, DOMAIN_FLOAT},
+                              [VYRE_OP_fult] = {LESS | UNORDERED, DOMAIN_FLOAT},
+                              [VYRE_OP_fule] = {LESS | EQUAL | UNORDERED, DOMAIN_FLOAT},
+                              [VYRE_OP_fugt] = {GREATER | UNORDERED, DOMAIN_FLOAT},
+                              [VYRE_OP_fuge] = {GREATER | EQUAL | UNORDERED, DOMAIN_FLOAT},
+                              [VYRE_OP_fne] = {LESS | GREATER | UNORDERED, DOMAIN_FLOAT}};
 
 /* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none. */
 static bool
 read_compare(const walk *w, uint32_t row, fact *out)
 {
   const vyre_view *v = w->v;
-  const uint32_t a = v->a[row], b = v->b[row];
-  *out = (fact){.a = a, .b = b};
-  out->outcomes = outcomes_of(VYRE_ROW_OP(v->op[row]), &out->domain);
+  const uint32_t a = v->a[row], b = v->b[row], op = VYRE_ROW_OP(v->op[row]);
+  *out = (fact){.a = a, .b = b, .outcomes = compares[op].outcomes, .domain = (domain)compares[op].domain};
   if (out->domain == DOMAIN_NONE || VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) > 1 || !vyre_row_is_pure(v, row))
     return false;
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) {
@@ -196,7 +183,7 @@ static void
 look_up(walk *w, uint32_t row)
 {
   fact compare;
-  if (w->v->op_infos[VYRE_ROW_OP(w->v->op[row])].rule != VYRE_RULE_BOOL || w->facts.count == 1 || !read_compare(w, row, &compare))
+  if (!read_compare(w, row, &compare))
     return;
   if (compare.domain != DOMAIN_INT)
     follows(w, row, &compare, compare.domain);
@@ -339,24 +326,31 @@ replace_operands(walk *w, uint32_t row)
 }
 
 static void
+visit_region(walk *w, uint32_t row)
+{
+  frame *f = flow_append(&w->f, &w->frames);
+  if (!f)
+    return;
+  *f = (frame){row, w->v->end[row], w->literals.count, w->facts.count};
+  if (VYRE_ROW_OP(w->v->op[row]) == VYRE_OP_program)
+    w->program = row;
+  else
+    open_region(w, row);
+}
+
+static void
 visit(walk *w, uint32_t row)
 {
-  const uint32_t flags = vyre_op_flags_of(w->v, row);
-  replace_operands(w, row);
-  if (flags & VYRE_OP_REGION) {
-    frame *f = flow_append(&w->f, &w->frames);
-    if (!f)
-      return;
-    *f = (frame){row, w->v->end[row], w->literals.count, w->facts.count};
-    if (VYRE_ROW_OP(w->v->op[row]) == VYRE_OP_program)
-      w->program = row;
-    else
-      open_region(w, row);
-  } else if (flags & VYRE_OP_ENDS) {
+  const vyre_view *v = w->v;
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = v->op_infos[op].flags;
+  if (w->literals.count > 1 && (w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
+    replace_operands(w, row);
+  if (flags & VYRE_OP_REGION)
+    visit_region(w, row);
+  else if (flags & VYRE_OP_ENDS)
     w->ends[top(w)->row] = true;
-  } else {
+  else if (w->facts.count > 1 && compares[op].domain != DOMAIN_NONE)
     look_up(w, row);
-  }
 }
 
 vyre_status
@@ -375,9 +369,9 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
   if (!w.f.out_of_memory && flow_append(&w.f, &w.literals) && flow_append(&w.f, &w.facts))
     flow_append(&w.f, &w.frames);
   for (uint32_t row = 1; row < rows && !w.f.out_of_memory; row++) {
-    close_until(&w, row);
-    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_const)
-      visit(&w, row);
+    if (top(&w)->last < row)
+      close_until(&w, row);
+    visit(&w, row);
   }
   *changed += w.changed;
   return w.f.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;

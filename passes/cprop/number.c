@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DEEPEST = 64, WORDS = 6 };
+enum { DEEPEST = 64, WORDS = 6, KINDS = 256 };
 
 typedef struct slot {
   uint32_t node;
@@ -110,17 +110,38 @@ need(numbers *n, uint32_t *depth, uint32_t node)
   n->stack[(*depth)++] = node;
 }
 
+/* Phis that are equal are of one kind: the type, and what the condition is. */
+static uint32_t
+kind_of(const numbers *n, uint32_t phi, uint32_t control)
+{
+  const uint32_t condition = n->s->value[n->v->a[control]];
+  const bool is_row = condition < n->f->rows;
+  const uint32_t op = is_row                       ? n->v->op[condition]
+                      : condition < n->s->literals ? 0
+                                                   : condition,
+                 imm = is_row ? n->v->imm[condition] : 0;
+  return ((op ^ imm * 0x85ebca6bu) * 0x9e3779b1u ^ VYRE_ROW_TYPE(n->v->op[flow_phi_of(n->f, phi)->var]) * 0x45d9f3bu) >> 16 &
+         (KINDS - 1);
+}
+
 /* Marks the phis that may equal others and all that they are made of; counts these phis. */
 static uint32_t
 mark_needed(numbers *n)
 {
   const flow_source *yes, *no;
-  uint32_t depth = 0, candidates = 0;
-  for (uint32_t phi = n->f->rows + 1; phi < n->s->literals; phi++)
-    if (joined_by(n, phi, &yes, &no)) {
+  uint32_t depth = 0, candidates = 0, count[KINDS] = {0};
+  for (uint32_t phi = n->f->rows + 1; phi < n->s->literals; phi++) {
+    const uint32_t control = joined_by(n, phi, &yes, &no);
+    if (control)
+      count[kind_of(n, phi, control)]++;
+  }
+  for (uint32_t phi = n->f->rows + 1; phi < n->s->literals; phi++) {
+    const uint32_t control = joined_by(n, phi, &yes, &no);
+    if (control && count[kind_of(n, phi, control)] > 1) {
       candidates++;
       need(n, &depth, phi);
     }
+  }
   while (depth) {
     const uint32_t node = n->stack[--depth];
     const uint32_t control = node < n->f->rows ? 0 : joined_by(n, node, &yes, &no);
