@@ -294,7 +294,7 @@ update(solution *s, uint32_t node)
   s->value[node] = value;
   for (uint32_t i = s->users[node]; i; i = FLOW_AT(use, s->uses, i)->next) {
     const uint32_t user = FLOW_AT(use, s->uses, i)->user;
-    if (user >= s->f->rows || (s->state[user] & VISITED) != 0)
+    if (s->state[user] & VISITED)
       wait_for(s, user);
   }
 }
@@ -307,12 +307,15 @@ take(solution *s, uint32_t edge)
   if (e->taken)
     return;
   e->taken = 1;
-  for (uint32_t i = 0; i < to->phis; i++)
-    wait_for(s, s->f->rows + to->phi_first + i);
-  if (to->reached)
+  if (to->place > s->place) { /* the walk comes there yet */
+    to->reached = 1;
     return;
+  }
+  for (uint32_t i = 0; i < to->phis && to->reached; i++)
+    wait_for(s, s->f->rows + to->phi_first + i);
+  if (!to->reached)
+    s->fresh[s->fresh_count++] = e->to;
   to->reached = 1;
-  s->fresh[s->fresh_count++] = e->to;
 }
 
 /* Whether the case has that label. */
@@ -395,6 +398,10 @@ static void
 visit_block(solution *s, uint32_t block)
 {
   const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
+  for (uint32_t i = 0, phi = s->f->rows + b->phi_first; i < b->phis; i++, phi++) {
+    update(s, phi);
+    s->state[phi] |= VISITED;
+  }
   for (uint32_t row = b->begin; row; row = s->f->v->next[row]) {
     if (s->state[row] & MOVES)
       update(s, row);
@@ -535,10 +542,29 @@ take_memory(solution *s)
          flow_append(s->f, &s->uses) && grow_slots(s);
 }
 
+/* Blocks in program order, so that most nodes are looked at once: what comes to them is known but for what a loop carries around.
+ */
+static void
+walk(solution *s)
+{
+  const flow *f = s->f;
+  for (uint32_t program = f->v->first[0]; program; program = f->v->next[program])
+    FLOW_AT(flow_block, f->blocks, f->block[program])->reached = 1;
+  for (s->place = 1; s->place < f->order.count && !f->out_of_memory; s->place++) {
+    const uint32_t block = *FLOW_AT(uint32_t, f->order, s->place);
+    if (FLOW_AT(flow_block, f->blocks, block)->reached)
+      visit_block(s, block);
+    while ((s->waiting_count || s->fresh_count) && !f->out_of_memory)
+      if (s->waiting_count)
+        visit_node(s, s->waiting[--s->waiting_count]);
+      else
+        visit_block(s, s->fresh[--s->fresh_count]);
+  }
+}
+
 vyre_status
 solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
 {
-  const vyre_view *v = f->v;
   *s = (solution){.f = f, .module = module, .loads = loads, .literals = f->rows + f->phis.count};
   s->literal.size = sizeof(solve_literal);
   s->uses.size = sizeof(use);
@@ -546,14 +572,7 @@ solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
     settle(s);
   else
     f->out_of_memory = true;
-  for (uint32_t program = v->first[0]; program && !f->out_of_memory; program = v->next[program]) {
-    FLOW_AT(flow_block, f->blocks, f->block[program])->reached = 1;
-    s->fresh[s->fresh_count++] = f->block[program];
-    while ((s->waiting_count || s->fresh_count) && !f->out_of_memory)
-      if (s->waiting_count)
-        visit_node(s, s->waiting[--s->waiting_count]);
-      else
-        visit_block(s, s->fresh[--s->fresh_count]);
-  }
+  if (!f->out_of_memory)
+    walk(s);
   return f->out_of_memory ? f->ctx->host->out_of_memory(f->ctx) : VYRE_OK;
 }

@@ -26,7 +26,8 @@ typedef struct solution {
   flow_list uses;
   uint8_t *state; /* by node: how often it changed, and whether it moves, was visited, waits */
   uint32_t *waiting, waiting_count;
-  uint32_t *fresh, fresh_count; /* blocks that were reached and not looked at */
+  uint32_t *fresh, fresh_count; /* blocks that were reached when the walk had passed them */
+  uint32_t place;               /* of the block at hand, in flow.order */
 } solution;
 
 /* A bit of a node's state: its value may turn out to be another's.  That of all others is known beforehand. */

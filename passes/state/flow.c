@@ -177,7 +177,12 @@ give(walk *w, uint32_t var, uint32_t node)
 static void
 enter(walk *w, uint32_t block)
 {
-  const flow_block *b = FLOW_AT(flow_block, w->f->blocks, block);
+  flow_block *b = FLOW_AT(flow_block, w->f->blocks, block);
+  uint32_t *order = flow_append(w->f, &w->f->order);
+  if (!order)
+    return;
+  *order = block;
+  b->place = w->f->order.count - 1;
   w->block = block;
   for (uint32_t i = 0; i < b->phis; i++)
     give(w, FLOW_AT(flow_phi, w->f->phis, b->phi_first + i)->var, w->f->rows + b->phi_first + i);
@@ -394,6 +399,7 @@ flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *
   f->edges.size = sizeof(flow_edge);
   f->phis.size = sizeof(flow_phi);
   f->sources.size = sizeof(flow_source);
+  f->order.size = sizeof(uint32_t);
   w.events.size = sizeof(event);
   w.log.size = sizeof(undo);
   w.frames.size = sizeof(frame);
@@ -401,7 +407,7 @@ flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *
   f->def = ctx->host->alloc(ctx, bytes);
   w.current = ctx->host->alloc(ctx, bytes);
   f->out_of_memory = !f->block || !f->def || !w.current;
-  flow_list *const lists[] = {&f->blocks, &f->edges, &f->phis, &f->sources, &w.events, &w.frames};
+  flow_list *const lists[] = {&f->blocks, &f->edges, &f->phis, &f->sources, &f->order, &w.events, &w.frames};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !f->out_of_memory; i++)
     flow_append(f, lists[i]); /* element 0 */
   if (!f->out_of_memory)

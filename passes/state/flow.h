@@ -19,6 +19,7 @@ typedef struct flow_block {
   uint32_t out;             /* its first edge; 0: none */
   uint32_t phi_first, phis; /* consecutive */
   uint32_t joins;           /* the `if` whose arms meet here; 0: none */
+  uint32_t place;           /* in `order` */
   uint32_t reached;
 } flow_block;
 
@@ -55,6 +56,7 @@ typedef struct flow {
   uint32_t *block; /* by row: the block in which it stands; of a region row the one it begins */
   uint32_t *def;   /* by row: of a get the `set`, phi or var that it sees */
   flow_list blocks, edges, phis, sources;
+  flow_list order; /* blocks in program order: each behind those that lead to it, but for the ends of loops */
   bool out_of_memory;
 } flow;
 
