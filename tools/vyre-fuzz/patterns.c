@@ -91,13 +91,12 @@ related_comparisons(generator *g)
 static vyre_row
 twin_value(generator *g, vyre_row p, vyre_row q)
 {
-  switch (below(g, 6)) {
+  switch (below(g, 4)) {
   case 0:
     return vyre_build_binary(&g->b, VYRE_OP_sub, q, p);
   case 1:
-  case 2:
     return vyre_build_binary(&g->b, VYRE_OP_sub, p, q);
-  case 3:
+  case 2:
     return vyre_build_imm(&g->b, VYRE_OP_add, p, type_of(g, p) == U32 ? 4 : UINT64_C(1) << 32 | 3);
   default:
     return vyre_build_imm(&g->b, VYRE_OP_add, p, 3);
@@ -113,7 +112,7 @@ twin_ifs(generator *g)
   vyre_row vars[2];
   for (uint32_t i = 0; i < 2; i++) {
     vars[i] = vyre_build_var(&g->b, type);
-    const vyre_row control = begin_if(g, conditions[i && below(g, 2)]);
+    const vyre_row control = begin_if(g, conditions[i && below(g, 3) == 0]);
     vyre_build_set(&g->b, vars[i], twin_value(g, p, q));
     begin_else(g, control);
     vyre_build_set(&g->b, vars[i], below(g, 4) ? q : p);
@@ -130,6 +129,7 @@ near_arm(generator *g, const vyre_row p[3], vyre_row array, uint32_t other)
   const vyre_row sum = vyre_build_imm(&g->b, VYRE_OP_add, p[0], other == 1 ? 5 : 4);
   const vyre_row product = vyre_build_binary(&g->b, VYRE_OP_sub, other == 2 ? p[1] : sum, other == 3 ? p[1] : p[0]);
   const vyre_row inner = begin_if(g, p[2]);
+  begin_else(g, inner);
   if (other == 4)
     vyre_builder_leave(&g->b, inner);
   vyre_build_store(&g->b, vyre_build_at_literal(&g->b, array, other == 5 ? 1 : 0), product, 0);
@@ -161,12 +161,28 @@ private_words(generator *g)
   return vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
 }
 
+/* Of those: one that is there, and perhaps not. */
+static vyre_row
+any_index(generator *g)
+{
+  switch (below(g, g->tame ? 3 : 6)) {
+  case 0:
+    return u32(g, below(g, 4));
+  case 3:
+    return u32(g, 4);
+  case 4:
+    return vyre_build_imm(&g->b, VYRE_OP_and, value(g, U32), 4);
+  default:
+    return index_below(g, 4);
+  }
+}
+
 /* From one trip to the next through memory; what is stored in the last one perhaps nobody reads. */
 static void
 carried_in_memory(generator *g)
 {
   const vyre_row words = private_words(g), first = value(g, U32), second = value(g, U32);
-  const vyre_row index = below(g, 2) ? u32(g, 0) : index_below(g, 4);
+  const vyre_row index = any_index(g);
   if (below(g, 2))
     vyre_build_store(&g->b, path(g, words, index), first, 0);
   const vyre_row control = begin_for(g, 2 + below(g, 2));
@@ -208,7 +224,7 @@ carried_by_falling(generator *g)
 static void
 same_place(generator *g)
 {
-  const vyre_row words = private_words(g), index = index_below(g, 4);
+  const vyre_row words = private_words(g), index = any_index(g);
   const vyre_row near = below(g, 2) ? index : vyre_build_imm(&g->b, VYRE_OP_and, vyre_build_imm(&g->b, VYRE_OP_add, index, 1), 3);
   vyre_build_store(&g->b, path(g, words, index), value(g, U32), 0);
   const vyre_row old = vyre_build_load(&g->b, path(g, words, index), 0);

@@ -152,7 +152,7 @@ build_for(generator *g)
 {
   vyre_type type = VYRE_TYPE(VYRE_I8 + below(g, 8), 1); /* any integer */
   const uint64_t ones = UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type)));
-  vyre_row from = vyre_build_const(&g->b, type, below(g, 3) ? 0 : ones - below(g, 2)); /* -1, or no trip */
+  vyre_row from = vyre_build_const(&g->b, type, below(g, 2) ? 0 : ones - below(g, 2)); /* -1, or no trip */
   vyre_row one = vyre_build_const(&g->b, type, 1 + below(g, 2));
   vyre_row limit =
       below(g, 2) ? vyre_build_const(&g->b, type, below(g, 5)) : vyre_build_imm(&g->b, VYRE_OP_and, bound_of(g, type), 3);
@@ -249,7 +249,7 @@ build_switch(generator *g)
     inside(g, cases[i], 1 + below(g, 3));
     if (below(g, 4) == 0)
       store_out(g, selector);
-    if (i + 1 < n && below(g, 3) == 0)
+    if (i + 1 < n && below(g, 2))
       vyre_build_jump(&g->b, VYRE_OP_fallthrough, VYRE_NONE);
     else
       maybe_jump(g);
