@@ -1,7 +1,7 @@
 /* Sealing: rows densely in program order, dead and unlinked ones dropped.
  *
- * One walk gives the new order and, beside the columns, the links as they will be; then what rows are is gathered in that order.
- * The columns of the links take that until it is copied to where it belongs.  Linear in rows; scratch: 28 bytes a row.
+ * One walk gives the new order and links; then what rows are is gathered in that order, by way of columns of links that are written
+ * last.  Linear in rows; scratch: 16 bytes a row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -10,11 +10,11 @@
 
 typedef struct sealer {
   vyre_module *module;
-  uint32_t rows;                                 /* before */
-  uint32_t count;                                /* after, without row 0 */
-  uint32_t *map;                                 /* old id -> new id */
-  uint32_t *order;                               /* new id -> old id */
-  uint32_t *parent, *prev, *next, *first, *last; /* as the columns will be */
+  uint32_t rows;           /* before */
+  uint32_t count;          /* after, without row 0 */
+  uint32_t *map;           /* old id -> new id */
+  uint32_t *order;         /* new id -> old id */
+  uint32_t *parent, *next; /* as the columns will be */
 } sealer;
 
 /* Whether the links of row k, the rows before it being right, say that it follows row k - 1 in program order. */
@@ -50,59 +50,48 @@ table_is_dense(const vyre_module *module)
   return true;
 }
 
-/* Row `old` is the next one: a child of `parent`, behind its sibling `before`. */
-static inline void
-place(sealer *s, uint32_t old, uint32_t parent, uint32_t before)
-{
-  const uint32_t k = ++s->count;
-  s->map[old] = k;
-  s->order[k] = old;
-  s->parent[k] = parent;
-  s->prev[k] = before;
-  s->next[before] = k; /* of row 0 for a first child */
-  s->next[k] = 0;
-  s->first[k - 1] = parent == k - 1 ? k : 0; /* it stands right behind its parent */
-  s->last[k] = 0;
-  s->last[parent] = k;
-}
-
 /* Numbers and links rows.  False: the links are damaged.  A row is reached from its neighbour or parent only if it names the same
- * parent, so that order and parents agree, and once: only dead rows, which get no number, could be a circle. */
+ * parent, so that order and parents agree; one that is reached twice is in a circle. */
 static bool
-walk(sealer *of)
+walk(sealer *s)
 {
-  sealer s = *of; /* not to be read again for each row */
-  const vyre_view *view = &s.module->view;
+  const vyre_view *view = &s->module->view;
   const uint32_t *op = view->op, *parent = view->parent, *next = view->next, *first = view->first;
-  const uint32_t rows = s.rows;
-  uint32_t dead = 0, region = 0, before = 0;
-  memset(s.map, 0, rows * sizeof(*s.map));
-  s.last[0] = 0;
+  uint32_t *map = s->map, *order = s->order, *new_parent = s->parent, *new_next = s->next;
+  uint32_t *prev = s->module->column[COLUMN_PREV], *last = s->module->column[COLUMN_LAST]; /* which nobody reads any more */
+  const uint32_t rows = s->rows;
+  uint32_t count = 0, steps = 0, region = 0, new_region = 0, before = 0; /* before: the last row that was placed in the region */
+  memset(map, 0, rows * sizeof(*map));
+  memset(new_next, 0, rows * sizeof(*new_next));
+  memset(last, 0, rows * sizeof(*last));
   for (uint32_t row = first[0]; row;) {
-    if (row >= rows || s.map[row] || parent[row] != region)
+    if (row >= rows || parent[row] != region || ++steps >= rows)
       return false;
     if (VYRE_ROW_OP(op[row]) != VYRE_OP_null) {
-      place(&s, row, s.map[region], before);
-      before = s.count;
+      map[row] = ++count;
+      order[count] = row;
+      new_parent[count] = new_region;
+      prev[count] = before;
+      new_next[before] = count; /* of row 0 for a first child */
+      last[new_region] = before = count;
       if (first[row]) {
         region = row;
-        row = first[row];
+        new_region = count;
         before = 0;
+        row = first[row];
         continue;
       }
-    } else if (++dead > rows) {
-      return false;
     }
     while (!next[row] && region) { /* region is a row that was reached */
       row = region;
+      before = new_region;
       region = parent[row];
-      before = s.map[row];
+      new_region = map[region];
     }
     row = next[row];
   }
-  s.first[s.count] = 0;
-  s.prev[0] = s.next[0] = s.parent[0] = 0;
-  of->count = s.count;
+  new_parent[0] = new_next[0] = prev[0] = 0;
+  s->count = count;
   return true;
 }
 
@@ -126,7 +115,7 @@ gather_contents(const sealer *s)
   uint32_t *const *column = s->module->column;
   const uint32_t *from_op = column[COLUMN_OP], *from_imm = column[COLUMN_IMM], *from_high = column[COLUMN_IMM_HI];
   const uint32_t *order = s->order, count = s->count;
-  uint32_t *restrict op = column[COLUMN_PREV], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
+  uint32_t *restrict op = column[COLUMN_PARENT], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
   for (uint32_t k = 1; k <= count; k++) {
     const uint32_t old = order[k], word = from_op[old], high = from_high[old];
     op[k] = word;
@@ -144,7 +133,7 @@ gather_operands(const sealer *s)
   uint32_t *const *column = s->module->column;
   const uint32_t *from_a = column[COLUMN_A], *from_b = column[COLUMN_B], *from_c = column[COLUMN_C];
   const uint32_t *order = s->order, *map = s->map, rows = s->rows, count = s->count;
-  uint32_t *restrict a = column[COLUMN_PREV], *restrict b = column[COLUMN_NEXT], *restrict c = column[COLUMN_FIRST];
+  uint32_t *restrict a = column[COLUMN_PARENT], *restrict b = column[COLUMN_NEXT], *restrict c = column[COLUMN_FIRST];
   for (uint32_t k = 1; k <= count; k++) {
     const uint32_t old = order[k];
     a[k] = mapped(map, rows, from_a[old]);
@@ -156,16 +145,18 @@ gather_operands(const sealer *s)
   copy_back(s, COLUMN_C, c);
 }
 
+/* The walk has written the other links. */
 static void
 link_anew(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
-  const size_t bytes = (s->count + 1) * sizeof(uint32_t);
-  memcpy(column[COLUMN_PARENT], s->parent, bytes);
-  memcpy(column[COLUMN_PREV], s->prev, bytes);
-  memcpy(column[COLUMN_NEXT], s->next, bytes);
-  memcpy(column[COLUMN_FIRST], s->first, bytes);
-  memcpy(column[COLUMN_LAST], s->last, bytes);
+  const uint32_t *parent = s->parent, count = s->count;
+  uint32_t *restrict first = column[COLUMN_FIRST];
+  for (uint32_t k = 0; k < count; k++)
+    first[k] = parent[k + 1] == k ? k + 1 : 0; /* it stands right behind its parent */
+  first[count] = 0;
+  memcpy(column[COLUMN_PARENT], parent, (count + 1) * sizeof(*parent));
+  memcpy(column[COLUMN_NEXT], s->next, (count + 1) * sizeof(*parent));
 }
 
 /* A side column: few rows have something in it.  That is taken out, and put back where its rows are now. */
@@ -173,7 +164,7 @@ static bool
 move_side(const sealer *s, table_column column)
 {
   vyre_module *module = s->module;
-  uint32_t *cells = module->column[column], *to = module->column[COLUMN_PREV], *values = module->column[COLUMN_NEXT];
+  uint32_t *cells = module->column[column], *to = module->column[COLUMN_NEXT], *values = module->column[COLUMN_FIRST];
   const uint32_t held = module->side[column];
   uint32_t count = 0, last = 0;
   for (uint32_t row = table_next_cell(cells, 0, held); row < held; row = table_next_cell(cells, row + 1, held)) {
@@ -222,7 +213,7 @@ seal_rows(vyre_module *module, uint32_t *map)
 {
   const uint32_t rows = module->view.rows;
   sealer s = {.module = module, .rows = rows};
-  uint32_t **arrays[] = {&s.map, &s.order, &s.parent, &s.prev, &s.next, &s.first, &s.last};
+  uint32_t **arrays[] = {&s.map, &s.order, &s.parent, &s.next};
   const size_t count = sizeof(arrays) / sizeof(*arrays);
   size_t lent;
   uint32_t *memory = vyre_module_borrow(module, count * rows * sizeof(*memory), &lent);

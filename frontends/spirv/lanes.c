@@ -40,15 +40,17 @@ static void
 split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 {
   vyre_builder b = import_builder(m);
-  vyre_row lanes[4];
+  vyre_row lanes[4] = {VYRE_NONE, VYRE_NONE, VYRE_NONE, VYRE_NONE};
   vyre_builder_before(&b, (vyre_row){row});
   for (uint32_t k = 0; k < count; k++)
     lanes[k] = vyre_build_get(&b, vars[k]);
-  const vyre_row made = vyre_build_join(&b, lanes, count);
-  const vyre_view *v = m->view;
-  vyre_row_rewrite(m->module, (vyre_row){row}, v->op[made.id], v->imm[made.id], v->imm_hi[made.id], (vyre_row){v->a[made.id]},
-                   (vyre_row){v->b[made.id]}, (vyre_row){v->c[made.id]});
-  vyre_row_kill(m->module, made);
+  if (count == 4) { /* a join has three operands */
+    lanes[0] = vyre_build_join(&b, lanes, 2);
+    lanes[1] = lanes[2];
+    lanes[2] = lanes[3];
+  }
+  vyre_row_rewrite(m->module, (vyre_row){row}, VYRE_ROW(VYRE_OP_join, import_row_type(m, row), 0), 0, 0, lanes[0], lanes[1],
+                   lanes[2]);
 }
 
 static void
