@@ -43,6 +43,7 @@ enum {
   VYRE_SPV_WRAPPED = 16,      /* a buffer that is the one member of a struct made for it */
   VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch: a runtime array may be empty */
   VYRE_SPV_USED = 64,         /* a value that is an operand of something written */
+  VYRE_SPV_EITHER_SIGN = 256, /* an integer in the other sign's type, for users that take either: no instruction */
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
 };
 
@@ -143,7 +144,7 @@ typedef struct vyre_spv {
   bool specialized;    /* it has specialization constants */
   uint32_t sure_block; /* runs with each pipeline that is made of the module: the first block, of a program alone; 0: none */
   uint32_t *id, *aux;
-  uint8_t *use;
+  uint16_t *use;
   uint32_t capacity;
   vyre_spv_words interface;
   uint32_t builtins_used;
@@ -163,6 +164,7 @@ typedef struct vyre_spv {
   uint32_t change_count, change_capacity;
   uint32_t arm, arm_count; /* the arm of an `if` that is being written, 0: none; how many there were */
   vyre_spv_words written, open;
+  bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
   vyre_spv_words places; /* rows of places that lanes are taken of */
   vyre_spv_scope *scopes;
   uint32_t depth, scope_capacity;

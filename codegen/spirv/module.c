@@ -146,7 +146,7 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
     s->capacity = count > s->capacity * 2 ? count : s->capacity * 2;
     s->id = vyre_spv_memory(s, (size_t)s->capacity * 4);
     s->aux = vyre_spv_memory(s, (size_t)s->capacity * 4);
-    s->use = vyre_spv_memory(s, s->capacity);
+    s->use = vyre_spv_memory(s, (size_t)s->capacity * sizeof(*s->use));
   }
   if (s->code.capacity - s->code.count < (size_t)count * 4) /* about what most come to */
     (void)vyre_spv_grow(s, &s->code, (size_t)count * 4);
@@ -154,12 +154,12 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
     return;
   memset(s->id, 0, (size_t)count * 4);
   memset(s->aux, 0, (size_t)count * 4);
-  memset(s->use, 0, count);
+  memset(s->use, 0, (size_t)count * sizeof(*s->use));
   s->interface.count = 0;
   s->builtins_used = 0;
   s->depth = s->nesting = s->outer_loop = 0;
   s->arm = s->arm_count = s->change_count = 0;
-  s->dead = s->fell = s->specialized = false;
+  s->dead = s->fell = s->specialized = s->resigned = false;
   s->phis.count = s->gets.count = s->flags.count = 0;
   s->continuing = s->break_condition = 0;
 }

@@ -233,6 +233,8 @@ write_convert(vyre_spv *s, uint32_t row)
     return vyre_spv_op1(s, vyre_kind_is_signed(from_kind) ? SpvOpConvertSToF : SpvOpConvertUToF, type, a);
   if (vyre_kind_bits(from_kind) != vyre_kind_bits(to_kind))
     return resize_integer(s, from, to, a);
+  if (s->use[row - s->base] & VYRE_SPV_EITHER_SIGN && !s->constant)
+    return a;
   if (s->constant) /* OpSpecConstantOp has no OpBitcast in a shader; adding 0 is of either type */
     return vyre_spv_op2(s, SpvOpIAdd, type, a, vyre_spv_constant(s, to, 0));
   return vyre_spv_op1(s, SpvOpBitcast, type, a);
@@ -242,7 +244,8 @@ static uint32_t
 write_bitcast(vyre_spv *s, uint32_t row)
 {
   const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
-  if (from == to || (vyre_kind_is_int(VYRE_TYPE_KIND(from)) && vyre_kind_is_int(VYRE_TYPE_KIND(to)) && s->constant))
+  const bool integers = vyre_kind_is_int(VYRE_TYPE_KIND(from)) && vyre_kind_is_int(VYRE_TYPE_KIND(to));
+  if (from == to || (integers && (s->constant || s->use[row - s->base] & VYRE_SPV_EITHER_SIGN)))
     return write_convert(s, row);
   return vyre_spv_op1(s, SpvOpBitcast, vyre_spv_type_of_row(s, row), vyre_spv_value(s, s->a[row]));
 }

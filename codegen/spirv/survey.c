@@ -221,6 +221,38 @@ survey_places(vyre_spv *s)
   }
 }
 
+/* Ops that SPIR-V takes operands of either sign for: what they do is said by the instruction. */
+static const bool takes_either[VYRE_OP__COUNT] = {
+    [VYRE_OP_add] = true,  [VYRE_OP_sub] = true,  [VYRE_OP_mul] = true,  [VYRE_OP_neg] = true,  [VYRE_OP_sdiv] = true,
+    [VYRE_OP_srem] = true, [VYRE_OP_smod] = true, [VYRE_OP_and] = true,  [VYRE_OP_or] = true,   [VYRE_OP_xor] = true,
+    [VYRE_OP_not] = true,  [VYRE_OP_shl] = true,  [VYRE_OP_ushr] = true, [VYRE_OP_sshr] = true, [VYRE_OP_eq] = true,
+    [VYRE_OP_ne] = true,   [VYRE_OP_ult] = true,  [VYRE_OP_ule] = true,  [VYRE_OP_ugt] = true,  [VYRE_OP_uge] = true,
+    [VYRE_OP_slt] = true,  [VYRE_OP_sle] = true,  [VYRE_OP_sgt] = true,  [VYRE_OP_sge] = true,  [VYRE_OP_at] = true,
+};
+
+/* Of a relaxed program: the guards of a strict one choose between values of one type. */
+static void
+survey_sign(vyre_spv *s, uint32_t row)
+{
+  const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
+  if (!s->plain || !vyre_kind_is_int(VYRE_TYPE_KIND(from)) || !vyre_kind_is_int(VYRE_TYPE_KIND(to)) || from == to ||
+      VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(to) || VYRE_ROW_FLAGS(s->op[row]) != 0 ||
+      vyre_kind_bits(VYRE_TYPE_KIND(from)) != vyre_kind_bits(VYRE_TYPE_KIND(to)))
+    return;
+  s->use[row - s->base] |= VYRE_SPV_EITHER_SIGN;
+  s->resigned = true;
+}
+
+/* A row that takes its operands as they are. */
+static void
+survey_exact(vyre_spv *s, uint32_t row)
+{
+  const uint32_t operands[3] = {s->a[row], s->b[row], s->c[row]};
+  for (int i = 0; i < 3; i++)
+    if (operands[i] > s->base && operands[i] < row)
+      s->use[operands[i] - s->base] &= (uint16_t)~VYRE_SPV_EITHER_SIGN;
+}
+
 /* What a row tells the survey; most tell nothing. */
 enum {
   NOTHING,
@@ -237,6 +269,7 @@ enum {
   MATRIX_B,
   MATRICES_AB,
   LANE,
+  SIGN,
   OPAQUE
 };
 
@@ -283,6 +316,8 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_vecmat] = MATRIX_B,
     [VYRE_OP_matmat] = MATRICES_AB,
     [VYRE_OP_lane] = LANE,
+    [VYRE_OP_convert] = SIGN,
+    [VYRE_OP_bitcast] = SIGN,
     [VYRE_OP_opaque] = OPAQUE,
     [VYRE_OP_opaque_pure] = OPAQUE,
     [VYRE_OP_opaque_read] = OPAQUE,
@@ -349,6 +384,9 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
   case LANE:
     survey_lane(s, row);
     break;
+  case SIGN:
+    survey_sign(s, row);
+    break;
   case OPAQUE:
     vyre_spv_survey_opaque(s, row);
     break;
@@ -364,7 +402,10 @@ vyre_spv_survey(vyre_spv *s)
   s->value_count = s->jumps = 0;
   s->scratch.count = s->open.count = s->written.count = s->places.count = 0;
   for (uint32_t row = s->base + 1; row < s->end; row++) {
-    const uint32_t tell = tells[vyre_spv_opcode(s, row)];
+    const vyre_opcode op = vyre_spv_opcode(s, row);
+    const uint32_t tell = tells[op];
+    if (s->resigned && !takes_either[op])
+      survey_exact(s, row);
     if (tell == NOTHING)
       continue;
     if (vyre_spv_failed(s))
