@@ -413,7 +413,7 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   uint32_t cond = condition(m, words[1]);
   if (!cond || failed(m))
     return NONE;
-  bool selects = b->merge && (m->words[b->merge] & 0xffffu) == SpvOpSelectionMerge;
+  bool selects = b->merge && !b->is_loop;
   if (yes == no && !selects)
     return flow_edge(m, yes);
   if (ends_loop(m, cond, yes, no))
@@ -479,7 +479,7 @@ flow_walk(import *m, uint32_t at, bool header)
         return;
       }
       b->visited = m->instance->epoch;
-      if (b->merge && (m->words[b->merge] & 0xffffu) == SpvOpLoopMerge) {
+      if (b->is_loop) {
         at = flow_loop(m, at);
         continue;
       }

@@ -151,6 +151,7 @@ typedef struct block {
   uint32_t stamp;      /* of searches */
   uint32_t case_index; /* of the switch being made, where stamp says so */
   uint32_t function;
+  bool is_loop; /* merge is an OpLoopMerge */
 } block;
 
 typedef struct function {

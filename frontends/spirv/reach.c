@@ -55,10 +55,9 @@ scan_edges(import *m, uint32_t from)
     m->at = b->merge;
     if (b->merge + next != b->end)
       return import_fail(m, "is not right before the end of its block");
-    bool loop = (m->words[b->merge] & 0xffffu) == SpvOpLoopMerge;
-    if (!import_needs(m, loop ? 4 : 3))
+    if (!import_needs(m, b->is_loop ? 4 : 3))
       return false;
-    for (uint32_t k = 1; k <= (loop ? 2u : 1u); k++) {
+    for (uint32_t k = 1; k <= (b->is_loop ? 2u : 1u); k++) {
       uint32_t to = import_block(m, m->words[b->merge + k]);
       if (to == NONE)
         return false;

@@ -272,6 +272,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     return scan_phi(m, f, words);
   case SCAN_MERGE:
     last_block(m)->merge = m->at;
+    last_block(m)->is_loop = op == SpvOpLoopMerge;
     return true;
   case SCAN_END:
     return scan_end(m, f);

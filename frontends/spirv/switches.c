@@ -235,7 +235,7 @@ flow_switch(import *m, uint32_t index)
   const block *b = AT(block, m->blocks, index);
   const uint32_t *words = m->words + m->at;
   uint32_t count = words[0] >> 16, at = m->at;
-  if (!b->merge || (m->words[b->merge] & 0xffffu) != SpvOpSelectionMerge) {
+  if (!b->merge || b->is_loop) {
     import_fail(m, "no OpSelectionMerge stands before it\nFix: check the module with spirv-val");
     return NONE;
   }
