@@ -14,8 +14,9 @@ typedef struct generator {
   vyre_module *m;
   const vyre_view *v;
   vyre_builder b;
-  bool wide; /* all types */
-  bool tame; /* nothing undefined runs */
+  bool wide;    /* all types */
+  bool tame;    /* nothing undefined runs */
+  bool inexact; /* a float mode flushes, or rounds another way */
   vyre_row out, in, wide_out, shared, uniform, push, table, records, private_array, workgroup_array, workgroup_tile;
   vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0: not made yet */
   vyre_row base, vars[MAX_VARS];

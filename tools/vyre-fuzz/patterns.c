@@ -50,18 +50,19 @@ comparison(generator *g, vyre_kind kind)
   return (vyre_opcode)(VYRE_OP_eq + below(g, VYRE_OP_sge - VYRE_OP_eq + 1));
 }
 
-/* Of a and b, of b and a, or of one of them and a literal near another. */
+/* Of a and b, of b and a, or of a and a literal near another. */
 static vyre_row
 compare(generator *g, vyre_row a, vyre_row b, uint64_t literal)
 {
   const vyre_type type = type_of(g, a);
   const vyre_opcode op = comparison(g, VYRE_TYPE_KIND(type));
-  switch (below(g, 4)) {
+  switch (below(g, 5)) {
   case 0:
     return vyre_build_binary(&g->b, op, b, a);
   case 1:
+  case 2:
     if (vyre_kind_is_int(VYRE_TYPE_KIND(type)))
-      return vyre_build_binary(&g->b, op, below(g, 4) ? a : b, vyre_build_const(&g->b, type, literal + below(g, 3)));
+      return vyre_build_imm(&g->b, op, a, (literal + below(g, 2)) & (UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type)))));
     return vyre_build_binary(&g->b, op, a, a);
   default:
     return vyre_build_binary(&g->b, op, a, b);
@@ -76,7 +77,7 @@ related_comparisons(generator *g)
   class_kind(g, below(g, 2) ? VYRE_CLASS_INT : VYRE_CLASS_FLOAT, &kind);
   const vyre_type type = VYRE_TYPE(kind, 1);
   const vyre_row a = value(g, type), b = value(g, type);
-  const uint64_t literal = below(g, 5);
+  const uint64_t literal = below(g, 6) - UINT64_C(3); /* about 0 and the greatest */
   const vyre_row control = begin_if(g, compare(g, a, b, literal));
   store_out(g, compare(g, a, b, literal));
   const vyre_row inner = begin_if(g, compare(g, a, b, literal));
@@ -122,13 +123,15 @@ twin_ifs(generator *g)
     store_out(g, vyre_build_get(&g->b, vars[i]));
 }
 
-/* An arm; another with the same rows but for one thing, if `other` is not 0. */
+/* An arm, of subgroup rows too; another with the same rows but for one thing, if `other` is not 0. */
 static void
-near_arm(generator *g, const vyre_row p[3], vyre_row array, uint32_t other)
+near_arm(generator *g, const vyre_row p[3], vyre_row array, bool lanes, uint32_t other)
 {
-  const vyre_row sum = vyre_build_imm(&g->b, VYRE_OP_add, p[0], other == 1 ? 5 : 4);
+  const vyre_row sum = lanes ? row(g, VYRE_OP_subgroup_add, U32, 0, p[0], VYRE_NONE, VYRE_NONE)
+                             : vyre_build_imm(&g->b, VYRE_OP_add, p[0], other == 1 ? 5 : 4);
   const vyre_row product = vyre_build_binary(&g->b, VYRE_OP_sub, other == 2 ? p[1] : sum, other == 3 ? p[1] : p[0]);
   const vyre_row inner = begin_if(g, p[2]);
+  vyre_build_store(&g->b, vyre_build_at_literal(&g->b, array, 1), p[1], 0);
   begin_else(g, inner);
   if (other == 4)
     vyre_builder_leave(&g->b, inner);
@@ -144,10 +147,12 @@ near_equal_arms(generator *g)
 {
   const vyre_row array = vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 2, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
   const vyre_row p[3] = {value(g, U32), value(g, U32), value(g, BOOL)};
-  const vyre_row control = begin_if(g, value(g, BOOL));
-  near_arm(g, p, array, 0);
+  const bool lanes = below(g, 4) == 0;
+  const vyre_row lindex = row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  const vyre_row control = begin_if(g, lanes ? vyre_build_imm(&g->b, VYRE_OP_ult, lindex, 2) : value(g, BOOL));
+  near_arm(g, p, array, lanes, 0);
   begin_else(g, control);
-  near_arm(g, p, array, below(g, 7));
+  near_arm(g, p, array, lanes, below(g, 7));
   vyre_builder_leave(&g->b, control);
   for (uint32_t i = 0; i < 2; i++)
     store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, array, i), 0));
@@ -258,6 +263,26 @@ copied_behind(generator *g)
 
 /* ---- jumps --------------------------------------------------------------------------------------------------------------- */
 
+/* Between literals about 0: no trips, one, or some. */
+static void
+literal_bounds(generator *g)
+{
+  vyre_kind kind;
+  class_kind(g, VYRE_CLASS_INT, &kind);
+  const uint32_t less = vyre_kind_is_signed(kind) ? 2 : 0;
+  const uint64_t most = UINT64_MAX >> (64 - vyre_kind_bits(kind)), from = below(g, 4) - (uint64_t)less;
+  const uint64_t to = below(g, 5) - (uint64_t)less;
+  const vyre_type type = VYRE_TYPE(kind, 1);
+  const vyre_row sum = vyre_build_var(&g->b, U32), step = vyre_build_const(&g->b, type, 1 + below(g, 2));
+  const vyre_row first = vyre_build_const(&g->b, type, from & most), end = vyre_build_const(&g->b, type, to & most);
+  const vyre_row control = vyre_build_for(&g->b, first, end, step), index = vyre_region_of(g->m, control, 0);
+  const vyre_row number = kind == VYRE_U32 ? index : vyre_build_convert(&g->b, VYRE_OP_convert, U32, index);
+  const vyre_row more = vyre_build_binary(&g->b, VYRE_OP_add, vyre_build_get(&g->b, sum), number);
+  vyre_build_set(&g->b, sum, vyre_build_imm(&g->b, VYRE_OP_add, more, 10));
+  vyre_builder_leave(&g->b, control);
+  store_out(g, vyre_build_get(&g->b, sum));
+}
+
 /* A loop that a jump at its body's end leaves, or a block around it, and a `continue` in front: each trip shows. */
 static void
 early_ends(generator *g)
@@ -331,15 +356,16 @@ static void
 int_by_literal(generator *g)
 {
   static const vyre_opcode ops[] = {VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_sdiv, VYRE_OP_srem,
-                                    VYRE_OP_smod, VYRE_OP_udiv, VYRE_OP_sdiv, VYRE_OP_mul};
+                                    VYRE_OP_smod, VYRE_OP_udiv, VYRE_OP_mul,  VYRE_OP_mul};
   const vyre_opcode op = ops[below(g, 8)];
   vyre_kind kind;
   class_kind(g, op == VYRE_OP_mul ? VYRE_CLASS_INT : (vyre_class)vyre_op_infos[op].klass, &kind);
   const vyre_type type = VYRE_TYPE(kind, 1);
   const uint64_t most = UINT64_MAX >> (64 - vyre_kind_bits(kind));
-  const uint64_t any = ((uint64_t)below(g, 0x7fffffffu) << 33 ^ below(g, 0x7fffffffu)) >> below(g, 63) & most;
-  const uint64_t literal = any < 2 || any == most ? 3 : any; /* by -1 a division overflows */
-  const vyre_row few = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), 3);
+  const uint64_t wide = (uint64_t)below(g, 0x7fffffffu) << 33 ^ below(g, 0x7fffffffu);
+  const uint64_t any = (below(g, 2) ? wide >> below(g, 63) : 0) & most;
+  const uint64_t literal = any < 2 || any == most ? 3 + below(g, 16) : any; /* by -1 a division overflows */
+  const vyre_row few = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), below(g, 2) ? 3 : 15);
   const vyre_row many = below(g, 2) ? value(g, type) : vyre_build_imm(&g->b, VYRE_OP_xor, few, most);
   const vyre_row result = vyre_build_imm(&g->b, op, op == VYRE_OP_mul ? few : many, literal);
   store_out(g, result);
@@ -393,9 +419,12 @@ pattern(generator *g)
 {
   static void (*const patterns[])(generator *) = {
       related_comparisons, twin_ifs,           near_equal_arms, carried_in_memory, carried_by_falling, same_place,  copied_behind,
-      early_ends,          guarded_continuing, float_identity,  int_by_literal,    bit_field,          conversions,
+      early_ends,          guarded_continuing, float_identity,  int_by_literal,    bit_field,          conversions, literal_bounds,
   };
   const uint32_t mark = g->count;
-  patterns[below(g, sizeof patterns / sizeof patterns[0])](g);
+  if (g->inexact && below(g, 2))
+    float_identity(g);
+  else
+    patterns[below(g, sizeof patterns / sizeof patterns[0])](g);
   g->count = mark;
 }

@@ -230,8 +230,9 @@ label_of(vyre_kind kind, uint32_t i)
 static void
 build_switch(generator *g)
 {
-  vyre_kind kind = VYRE_U32;
-  if (below(g, 3) == 0)
+  static const vyre_kind kinds[4] = {VYRE_U32, VYRE_U32, VYRE_U64, VYRE_I64};
+  vyre_kind kind = g->wide ? kinds[below(g, 4)] : VYRE_U32;
+  if (below(g, 4) == 0)
     class_kind(g, VYRE_CLASS_INT, &kind);
   const vyre_type type = VYRE_TYPE(kind, 1);
   vyre_row selector = vyre_build_imm(&g->b, VYRE_OP_and, value(g, type), label_of(kind, 3)), cases[3], labels[4];
@@ -378,12 +379,7 @@ static void
 control(generator *g)
 {
   g->depth++;
-  switch (below(g, g->wide ? 15 : 8)) {
-  case 12:
-  case 13:
-  case 14:
-    pattern(g);
-    break;
+  switch (below(g, g->wide ? 12 : 8)) {
   case 8:
   case 9:
     build_guarded(g);
@@ -432,9 +428,11 @@ static void
 statements(generator *g, uint32_t count)
 {
   for (uint32_t i = 0; i < count && g->budget; i++) {
-    uint32_t what = below(g, 20);
+    uint32_t what = below(g, g->wide ? 22 : 20);
     g->budget--;
-    if (what < (g->wide ? 4u : 2u) && g->depth < 4)
+    if (what >= 20)
+      pattern(g);
+    else if (what < (g->wide ? 4u : 2u) && g->depth < 4)
       control(g);
     else if (what == 4 && g->wide && below(g, 4) == 0)
       meet_or_trap(g);
@@ -453,7 +451,8 @@ random_mode(generator *g, uint32_t flags)
 {
   static const uint32_t modes[8] = {2, 4, 8, 16, 32, 64, 2 | 8 | 32, 4 | 16 | 64}; /* VYRE_PROGRAM_FLUSH_32 ... */
   const uint32_t mode = flags & RANDOM_RELAXED ? VYRE_PROGRAM_RELAXED : 0;
-  return below(g, 8) ? mode : mode | modes[below(g, 8)];
+  g->inexact = below(g, 8) == 0;
+  return g->inexact ? mode | modes[below(g, 8)] : mode;
 }
 
 /* What passes must not lose: variables, and values that nothing else shows. */
