@@ -197,7 +197,7 @@ version_of(const versions *k, uint32_t row, uint32_t op)
       path = v->a[path];
     return path;
   }
-  return current_row(k, state_of(k, k->class_of[v->a[row]]));
+  return current_row(k, state_of(k, versions_class_of(k, v->a[row])));
 }
 
 static void

@@ -11,23 +11,18 @@
 
 #include <string.h>
 
-void *
-versions_append(versions *k, vector *list)
+bool
+versions_grow(versions *k, vector *list)
 {
-  char *element;
-  if (list->count == list->capacity) {
-    uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
-    void *data = k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, capacity * list->size);
-    if (!data || capacity < list->capacity) {
-      k->out_of_memory = true;
-      return NULL;
-    }
-    list->data = data;
-    list->capacity = capacity;
+  const uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
+  void *data = k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, capacity * list->size);
+  if (!data || capacity < list->capacity) {
+    k->out_of_memory = true;
+    return false;
   }
-  element = (char *)list->data + list->count++ * list->size;
-  memset(element, 0, list->size);
-  return element;
+  list->data = data;
+  list->capacity = capacity;
+  return true;
 }
 
 /* ---- classes ------------------------------------------------------------------------------------------------------------- */
@@ -38,9 +33,7 @@ add_class(versions *k, uint32_t row, uint32_t group)
   state *s = versions_append(k, &k->states);
   if (!s)
     return 0;
-  s->row = row;
-  s->time = 1;
-  s->group = group;
+  *s = (state){.row = row, .time = 1, .group = group};
   return k->states.count - 1;
 }
 
@@ -113,7 +106,7 @@ opaque_class(const versions *k, uint32_t row)
   const uint32_t a = v->a[row];
   const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a]));
   if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_load || kind == VYRE_PATH)
-    return versions_is_handle(k, a) ? k->class_of[a] : (uint32_t)EVERYTHING;
+    return versions_is_handle(k, a) ? versions_class_of(k, a) : (uint32_t)EVERYTHING;
   const bool passes_on = vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) && kind == VYRE_OPAQUE;
   return passes_on ? k->class_of[a] : (uint32_t)EVERYTHING;
 }
@@ -155,21 +148,21 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
   switch (op) {
   case VYRE_OP_set:
   case VYRE_OP_store:
-    classes[0] = k->class_of[v->a[row]];
+    classes[0] = versions_class_of(k, v->a[row]);
     return 1;
   case VYRE_OP_copy:
-    classes[0] = k->class_of[v->a[row]];
-    classes[1] = k->class_of[v->b[row]];
+    classes[0] = versions_class_of(k, v->a[row]);
+    classes[1] = versions_class_of(k, v->b[row]);
     return classes[0] != classes[1] && is_shared_access(k, row, v->b[row]) ? 2 : 1;
   case VYRE_OP_async_copy: /* it happens between here and its wait: what is read or written on the way is another state */
-    classes[0] = k->class_of[v->a[row]];
-    classes[1] = k->class_of[v->b[row]];
+    classes[0] = versions_class_of(k, v->a[row]);
+    classes[1] = versions_class_of(k, v->b[row]);
     return classes[0] != classes[1] ? 2 : 1;
   case VYRE_OP_async_wait:
     classes[0] = GROUP_ASYNC;
     return 1;
   case VYRE_OP_load:
-    classes[0] = k->class_of[v->a[row]];
+    classes[0] = versions_class_of(k, v->a[row]);
     return !versions_is_handle(k, v->a[row]) && is_shared_access(k, row, v->a[row]) ? 1 : 0;
   case VYRE_OP_barrier:
     semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
@@ -183,7 +176,7 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
   default:
     if (!vyre_op_is_atomic(op))
       return 0;
-    classes[0] = k->class_of[v->a[row]];
+    classes[0] = versions_class_of(k, v->a[row]);
     semantics = VYRE_ORDER_SEMANTICS(v->imm[row]);
     return (semantics & 0x1eu) ? named_groups(semantics, classes, 1) : 1;
   }
@@ -217,19 +210,21 @@ note_opaque(versions *k, uint32_t row)
   k->reads_everything |= VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_opaque_read && k->class_of[row] == EVERYTHING;
 }
 
-/* The class of a path or an opaque row, and whether the second walk stops here: most rows it passes over. */
+/* The classes of opaque rows, and where the second walk stops: most rows it passes over. */
 static void
-note_row(versions *k, uint32_t row)
+note_rows(versions *k, uint32_t first, uint32_t end)
 {
   const uint32_t stop = VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
-  const vyre_view *v = k->view;
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
-  k->stops[k->stop_count] = row;
-  k->stop_count += (vyre_op_infos[op].flags & stop) != 0;
-  if (op == VYRE_OP_at)
-    k->class_of[row] = k->class_of[v->a[row]];
-  else if (vyre_op_is_opaque(op) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_OPAQUE)
-    note_opaque(k, row);
+  const uint32_t *ops = k->view->op;
+  uint32_t *stops = k->stops, count = 0;
+  for (uint32_t row = first; row < end; row++) {
+    const uint32_t op = VYRE_ROW_OP(ops[row]);
+    stops[count] = row;
+    count += (vyre_op_infos[op].flags & stop) != 0;
+    if (vyre_op_is_opaque(op) | (VYRE_TYPE_KIND(VYRE_ROW_TYPE(ops[row])) == VYRE_OPAQUE))
+      note_opaque(k, row);
+  }
+  k->stop_count = count;
 }
 
 /* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its
@@ -248,9 +243,8 @@ versions_prepare_program(versions *k, uint32_t program, uint32_t end)
     else if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
       note_buffer(k, row);
   }
-  k->stop_count = 0;
-  for (uint32_t row = program; row < end && !k->out_of_memory; row++)
-    note_row(k, row);
+  if (!k->out_of_memory)
+    note_rows(k, program, end);
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++)
     note_writes(k, k->stops[i]);
   for (uint32_t i = 0; i < k->states.count; i++)

@@ -5,6 +5,7 @@
 #define VYRE_IR_VERSIONS_INTERNAL_H
 
 #include "versions.h"
+#include "vyre/view.h"
 
 /* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write, which lanes are
  * active. */
@@ -62,7 +63,7 @@ typedef struct versions {
   const vyre_view *view;
   const vyre_allocator *allocator;
   uint32_t *out;      /* by row: the version of those that have one */
-  uint32_t *class_of; /* by row: of vars, buffers and paths */
+  uint32_t *class_of; /* by row: of vars, buffers and opaque rows */
   uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
   uint32_t *stops;    /* of the program at hand: rows that read, write, hold rows or end a region, in order */
   uint32_t stop_count;
@@ -72,8 +73,25 @@ typedef struct versions {
   bool reads_everything; /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
-/* A new element, zeroed; NULL: out of memory, which is remembered. */
-void *versions_append(versions *k, vector *list);
+
+/* Room for another element; false: out of memory, which is remembered. */
+bool versions_grow(versions *k, vector *list);
+
+/* A new element, with anything in it; NULL: out of memory. */
+static inline void *
+versions_append(versions *k, vector *list)
+{
+  if (list->count == list->capacity && !versions_grow(k, list))
+    return NULL;
+  return (char *)list->data + list->count++ * list->size;
+}
+
+/* Of the var, the buffer or the opaque row that a path begins at. */
+static inline uint32_t
+versions_class_of(const versions *k, uint32_t path)
+{
+  return k->class_of[vyre_buffer_of(k->view, path)];
+}
 
 /* The first walk over a program, whose last row stands in front of `end`: classes, stops, and the writes in program order. */
 void versions_prepare_program(versions *k, uint32_t program, uint32_t end);

@@ -161,7 +161,7 @@ static vyre_status
 sweep(numbers *n)
 {
   const vyre_host *host = n->f->ctx->host;
-  uint32_t slots = 1024, count = 0;
+  uint32_t slots = 64, count = 0;
   for (uint32_t node = 1; node < n->s->literals; node++)
     count += n->needed[node];
   while (slots < count * 2)
