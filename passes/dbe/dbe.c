@@ -441,22 +441,23 @@ clean_loop(cleaner *k, uint32_t row)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------------------ */
 
-/* False: there is no control. */
-static bool
-list_jumps(const cleaner *k)
+/* Lists jumps and, in program order, constructs: these in an array with room for all rows, so that no branch is to be foretold. */
+static uint32_t
+list_control(const cleaner *k, uint32_t *constructs)
 {
   const vyre_view *v = k->v;
-  bool any = false;
+  uint32_t count = 0;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row);
-    any |= (v->op_infos[op].flags & VYRE_OP_REGIONS) != 0;
+    constructs[count] = row;
+    count += (v->op_infos[op].flags & VYRE_OP_REGIONS) != 0;
     if (op != VYRE_OP_break && op != VYRE_OP_continue && op != VYRE_OP_leave)
       continue;
     const uint32_t construct = op == VYRE_OP_leave ? v->a[row] : v->loop[row];
     k->link[row] = k->jumps[construct];
     k->jumps[construct] = row;
   }
-  return any;
+  return count;
 }
 
 static void
@@ -494,12 +495,11 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   k.jumps = host->alloc(ctx, bytes);
   k.link = host->alloc(ctx, bytes);
   k.completes = host->alloc(ctx, v->rows);
-  if (!k.jumps || !k.link || !k.completes)
+  uint32_t *constructs = host->alloc(ctx, bytes);
+  if (!k.jumps || !k.link || !k.completes || !constructs)
     return host->out_of_memory(ctx);
-  if (!list_jumps(&k))
-    return VYRE_OK;
-  for (uint32_t row = v->rows; --row > 0;) /* inner ones have greater ids */
-    clean(&k, row);
+  for (uint32_t i = list_control(&k, constructs); i-- > 0;) /* inner ones have greater ids */
+    clean(&k, constructs[i]);
   if (k.out_of_memory)
     return host->out_of_memory(ctx);
   if (k.forward) {
