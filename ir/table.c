@@ -255,7 +255,7 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
 /* What large modules ask for goes back at once. */
 #define KEPT_MOST ((size_t)16 << 20)
 
-/* So many bytes in the place of what is kept. */
+/* So many bytes in the place of what is kept.  Where there are none, the module says so, as for any memory that it asks for. */
 static void
 keep(vyre_module *module, size_t bytes)
 {
@@ -263,6 +263,8 @@ keep(vyre_module *module, size_t bytes)
     table_resize(module, module->kept, module->kept_bytes, 0);
   module->kept = bytes ? table_resize(module, NULL, 0, bytes) : NULL;
   module->kept_bytes = module->kept ? bytes : 0;
+  if (bytes && !module->kept)
+    table_fail(module);
 }
 
 void *
