@@ -4,8 +4,8 @@
  *   variables      a `get` is the value that was set: over joins where all arms that can run agree, and around loops that leave a
  *                  variable as it was (flow.c, solve.c).  A variable is zero at the start of its program.
  *   branches       an arm that a known condition shuts out contributes nothing
- *   vectors        a lane is the scalar that was put in there (lanes.h); all lanes of a vector, put together, are that vector; a part of a
- *                  tuple is that operand
+ *   vectors        a lane is the scalar that was put in there; all lanes of a vector, put together, are that vector; a part of a
+ *                  tuple is that operand (lanes.h)
  *
  * Uses change, nothing else: no row is moved or taken out.  What nobody uses any more is dce's, what is a branch on a literal
  * dbe's. A value is used where its row is visible; of two gets of one phi the second becomes the first.
