@@ -112,7 +112,7 @@ current_of(const walk *w, uint32_t var)
   return w->current[var] ? w->current[var] : var;
 }
 
-/* The rows up to there, of which this is the first with another block, stand in the one at hand. */
+/* Rows in front of `end` that have no block yet stand in the one at hand. */
 static void
 fill_blocks(walk *w, uint32_t end)
 {
