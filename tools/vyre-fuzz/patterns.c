@@ -344,10 +344,13 @@ static void
 float_identity(generator *g)
 {
   static const vyre_opcode ops[] = {VYRE_OP_mul, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_fdiv, VYRE_OP_fmin, VYRE_OP_fmax};
+  static const uint64_t ones[VYRE_KIND__COUNT] = {
+      [VYRE_F16] = 0x3c00, [VYRE_F32] = 0x3f800000, [VYRE_F64] = UINT64_C(0x3ff0000000000000)};
   vyre_kind kind;
   class_kind(g, VYRE_CLASS_FLOAT, &kind);
-  const vyre_row one = vyre_build_convert(&g->b, VYRE_OP_convert, VYRE_TYPE(kind, 1), u32(g, below(g, 3)));
-  const vyre_row left = float_value(g, kind), right = below(g, 3) ? one : vyre_build_unary(&g->b, VYRE_OP_neg, one);
+  const uint64_t sign = below(g, 3) ? 0 : UINT64_C(1) << (vyre_kind_bits(kind) - 1);
+  const vyre_row right = vyre_build_const(&g->b, VYRE_TYPE(kind, 1), sign | (below(g, 2) ? ones[kind] : 0));
+  const vyre_row left = float_value(g, kind);
   store_out(g, vyre_build_binary(&g->b, ops[below(g, g->tame ? 4 : 6)], left, right)); /* min and max may be undefined */
 }
 

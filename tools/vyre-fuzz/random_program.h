@@ -10,7 +10,7 @@
 #include "vyre/run.h"
 
 #define RANDOM_INVOCATIONS 8u  /* two workgroups of four */
-#define RANDOM_WORDS       16u /* words of `out` that an invocation may write */
+#define RANDOM_WORDS       64u /* words of `out` that an invocation may write */
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
