@@ -4,6 +4,8 @@
  * whatever the signedness of the type, and OpSpecConstantOp has them, so that sizes may be given by such rows too.  Only a high
  * product of 32 bits takes the instruction that devices have for it.
  *
+ * No call has two arguments that each write something: their order is the C compiler's, and ids would be, too.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "operation.h"
 
@@ -18,7 +20,8 @@ sign_of(const operation *e, uint32_t value)
 static uint32_t
 limit(const operation *e, uint32_t value)
 {
-  return op(e, SpvOpBitwiseXor, sign_of(e, value), literal(e, UINT64_MAX >> (65 - e->bits)));
+  const uint32_t sign = sign_of(e, value);
+  return op(e, SpvOpBitwiseXor, sign, literal(e, UINT64_MAX >> (65 - e->bits)));
 }
 
 /* ---- products ---- */
@@ -32,8 +35,9 @@ high_by_halves(const operation *e)
   const uint32_t b_low = op(e, SpvOpBitwiseAnd, e->b, mask), b_high = op(e, SpvOpShiftRightLogical, e->b, half);
   const uint32_t low = op(e, SpvOpShiftRightLogical, op(e, SpvOpIMul, a_low, b_low), half);
   const uint32_t left = op(e, SpvOpIAdd, op(e, SpvOpIMul, a_high, b_low), low);
-  const uint32_t right = op(e, SpvOpIAdd, op(e, SpvOpIMul, a_low, b_high), op(e, SpvOpBitwiseAnd, left, mask));
-  const uint32_t high = op(e, SpvOpIAdd, op(e, SpvOpIMul, a_high, b_high), op(e, SpvOpShiftRightLogical, left, half));
+  const uint32_t left_low = op(e, SpvOpBitwiseAnd, left, mask), left_high = op(e, SpvOpShiftRightLogical, left, half);
+  const uint32_t right = op(e, SpvOpIAdd, op(e, SpvOpIMul, a_low, b_high), left_low);
+  const uint32_t high = op(e, SpvOpIAdd, op(e, SpvOpIMul, a_high, b_high), left_high);
   return op(e, SpvOpIAdd, high, op(e, SpvOpShiftRightLogical, right, half));
 }
 
@@ -72,7 +76,7 @@ saturated_signed(const operation *e, bool subtracts)
   const uint32_t result = op(e, subtracts ? SpvOpISub : SpvOpIAdd, e->a, e->b);
   const uint32_t by_a = op(e, SpvOpBitwiseXor, e->a, result);
   const uint32_t by_b = op(e, SpvOpBitwiseXor, subtracts ? e->a : result, e->b);
-  const uint32_t overflow = compare(e, SpvOpSLessThan, op(e, SpvOpBitwiseAnd, by_a, by_b), literal(e, 0));
+  const uint32_t both = op(e, SpvOpBitwiseAnd, by_a, by_b), overflow = compare(e, SpvOpSLessThan, both, literal(e, 0));
   return choose(e, overflow, limit(e, e->a), result);
 }
 
@@ -88,7 +92,8 @@ static uint32_t
 absolute_difference(const operation *e, bool is_signed)
 {
   const uint32_t less = compare(e, is_signed ? SpvOpSLessThan : SpvOpULessThan, e->a, e->b);
-  return choose(e, less, op(e, SpvOpISub, e->b, e->a), op(e, SpvOpISub, e->a, e->b));
+  const uint32_t up = op(e, SpvOpISub, e->b, e->a), down = op(e, SpvOpISub, e->a, e->b);
+  return choose(e, less, up, down);
 }
 
 /* ---- rotation ---- */
@@ -97,11 +102,17 @@ static uint32_t
 rotation(const operation *e, bool left)
 {
   const uint64_t top = e->bits - 1;
-  const uint32_t near = e->is_literal ? literal(e, e->value & top) : op(e, SpvOpBitwiseAnd, e->b, literal(e, top));
-  const uint32_t far = e->is_literal ? literal(e, (0 - e->value) & top)
-                                     : op(e, SpvOpBitwiseAnd, op(e, SpvOpISub, literal(e, 0), e->b), literal(e, top));
-  return op(e, SpvOpBitwiseOr, op(e, SpvOpShiftLeftLogical, e->a, left ? near : far),
-            op(e, SpvOpShiftRightLogical, e->a, left ? far : near));
+  uint32_t near, far;
+  if (e->is_literal) {
+    near = literal(e, e->value & top);
+    far = literal(e, (0 - e->value) & top);
+  } else {
+    const uint32_t mask = literal(e, top), back = op(e, SpvOpISub, literal(e, 0), e->b);
+    near = op(e, SpvOpBitwiseAnd, e->b, mask);
+    far = op(e, SpvOpBitwiseAnd, back, mask);
+  }
+  const uint32_t up = op(e, SpvOpShiftLeftLogical, e->a, left ? near : far);
+  return op(e, SpvOpBitwiseOr, up, op(e, SpvOpShiftRightLogical, e->a, left ? far : near));
 }
 
 uint32_t

@@ -252,11 +252,9 @@ vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
   vyre_value out[VYRE_EVAL_PARTS] = {0};
   bool undefined;
   (void)vyre_eval(VYRE_ROW(VYRE_OP_convert, wide, 0), 0, 0, operands, out, &undefined);
-  return vyre_spv_op1(s,
-                      is_float    ? SpvOpFConvert
-                      : is_signed ? SpvOpSConvert
-                                  : SpvOpUConvert,
-                      vyre_spv_value_type(s, type), vyre_spv_lanes(s, wide, out[0].lane));
+  const uint32_t opcode = is_float ? SpvOpFConvert : is_signed ? SpvOpSConvert : SpvOpUConvert;
+  const uint32_t to = vyre_spv_value_type(s, type); /* in front: arguments have no order */
+  return vyre_spv_op1(s, opcode, to, vyre_spv_lanes(s, wide, out[0].lane));
 }
 
 uint32_t
