@@ -601,12 +601,24 @@ write_special(vyre_spv *s, uint32_t row)
   return id;
 }
 
+static inline uint32_t
+use_of(const vyre_spv *s, uint32_t operand)
+{
+  return operand - s->base < s->count ? s->use[operand - s->base] : 0;
+}
+
+static inline bool
+has_specialized_operand(const vyre_spv *s, uint32_t row)
+{
+  return ((use_of(s, s->a[row]) | use_of(s, s->b[row]) | use_of(s, s->c[row])) & VYRE_SPV_SPECIALIZED) != 0;
+}
+
 void
 vyre_spv_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const op_form *f = &forms[op];
-  const bool specialized = s->plain && s->specialized && vyre_spv_is_specialized(s, row);
+  const bool specialized = s->plain && s->specialized && has_specialized_operand(s, row) && vyre_spv_is_specialized(s, row);
   if (specialized) {
     s->constant = true;
     s->plain = false;

@@ -198,23 +198,28 @@ survey_enter(vyre_spv *s, uint32_t row)
   entry[2] = s->jumps;
 }
 
+/* Place by place, `aux` counts the lanes that are taken of it. */
 static void
 survey_lane(vyre_spv *s, uint32_t row)
 {
   const uint32_t place = s->a[row];
   if (place > s->base && place < row && vyre_spv_is_place(vyre_spv_opcode(s, place)) && vyre_spv_flag(s, row, VYRE_ROW_IMM) &&
-      s->imm[row] < VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) && VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) > 1)
+      s->imm[row] < VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) && VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) > 1 &&
+      s->aux[place - s->base]++ == 0)
     vyre_spv_push(s, &s->places, place);
 }
 
-/* A place that one row alone uses, which takes a lane of it. */
+/* A place that one row alone uses, which takes a lane of it.  Of most places either several lanes are taken or none, and equal
+ * places are one; where they are not, MANY_PLACES bounds the work. */
 static void
 survey_places(vyre_spv *s)
 {
+  enum { MANY_PLACES = 32 };
   for (size_t i = 0; i < s->places.count; i++) {
-    const uint32_t place = s->places.data[i];
+    const uint32_t place = s->places.data[i], lanes = i < MANY_PLACES ? s->aux[place - s->base] : 0;
     uint32_t uses = 0;
-    for (uint32_t row = place + 1; row < s->end; row++)
+    s->aux[place - s->base] = 0;
+    for (uint32_t row = place + 1; row < s->end && lanes == 1; row++)
       uses += (uint32_t)(s->a[row] == place) + (uint32_t)(s->b[row] == place) + (uint32_t)(s->c[row] == place);
     if (uses == 1)
       s->use[place - s->base] |= VYRE_SPV_ONE_LANE;
