@@ -264,6 +264,38 @@ bad_hashes_cost_a_bounded_number_of_comparisons(void **state)
   vyre_registry_destroy(bad);
 }
 
+/* Sums of all pairs, then of all pairs the other way round: each is found, also behind the few places of the table. */
+static void
+either_order_is_found_among_rows_of_one_hash(void **state)
+{
+  enum { LEAVES = 12, PAIRS = LEAVES * (LEAVES - 1) / 2 };
+  vyre_registry *bad = open_registry(true);
+  vyre_report *report;
+  vyre_module *module;
+  vyre_builder b;
+  vyre_row leaves[LEAVES];
+  (void)state;
+  assert_null(vyre_report_create(NULL, &report));
+  assert_null(vyre_module_create(NULL, 4096, &module));
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
+  const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  for (uint32_t i = 0; i < LEAVES; i++)
+    leaves[i] = vyre_build_imm(&b, VYRE_OP_mul, x, i);
+  for (uint32_t i = 0; i < LEAVES; i++)
+    for (uint32_t k = 0; k < i; k++)
+      vyre_build_binary(&b, VYRE_OP_add, leaves[k], leaves[i]);
+  for (uint32_t i = 0; i < LEAVES; i++)
+    for (uint32_t k = 0; k < i; k++)
+      vyre_build_binary(&b, VYRE_OP_add, leaves[i], leaves[k]);
+  assert_null(vyre_module_seal(module, NULL));
+  hash_bits = 0;
+  run_over(bad, "check,cse", module, report, 0);
+  assert_int_equal(vyre_report_count(report, "cse", "rows merged"), PAIRS);
+  vyre_module_destroy(module);
+  vyre_report_destroy(report);
+  vyre_registry_destroy(bad);
+}
+
 /* With good ones, a row is compared with what it equals and with hardly anything else. */
 static void
 good_hashes_cost_a_comparison_a_merge(void **state)
@@ -291,6 +323,7 @@ main(void)
       cmocka_unit_test(classes_are_what_the_definition_says),
       cmocka_unit_test(rows_that_differ_in_one_thing_are_not_equal),
       cmocka_unit_test(bad_hashes_cost_a_bounded_number_of_comparisons),
+      cmocka_unit_test(either_order_is_found_among_rows_of_one_hash),
       cmocka_unit_test(good_hashes_cost_a_comparison_a_merge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
