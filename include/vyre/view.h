@@ -207,7 +207,7 @@ vyre_loop_surely_runs(const vyre_view *view, uint32_t loop)
 }
 
 /* Whether the row runs whenever the loop is reached: it stands in the body itself, the loop surely runs, and no trip ends before it
- * by break, continue, leave, return or trap.  By id. */
+ * by break, continue, leave, return or trap.  By id.  The simple answer; licm knows more. */
 static inline bool
 vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
 {

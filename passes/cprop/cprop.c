@@ -7,6 +7,9 @@
  *   vectors        a lane is the scalar that was put in there; all lanes of a vector, put together, are that vector; a part of a
  *                  tuple is that operand (lanes.h)
  *
+ * Conditions come first, and are uses of literals when the rest begins: what a condition says holds in a region, for each use by
+ * itself; what is solved holds of a value, wherever it is used.
+ *
  * Uses change, nothing else: no row is moved or taken out.  What nobody uses any more is dce's, what is a branch on a literal
  * dbe's. A value is used where its row is visible; of two gets of one phi the second becomes the first.
  *

@@ -64,8 +64,8 @@ row_number(numbers *n, uint32_t row)
 
 static uint32_t number_of(numbers *n, uint32_t value, uint32_t depth);
 
-/* The `if` whose arms both come to the phi, which is neither's value; 0: it is another phi.  Its first source is the else region's.
- */
+/* The `if` whose arms both come to the phi, which is neither's value; 0: it is another phi.  Its first source is the else region's,
+ * which ends last: flow.c puts a new source in front. */
 static uint32_t
 joined_by(const numbers *n, uint32_t node, const flow_source **yes, const flow_source **no)
 {
@@ -110,7 +110,8 @@ need(numbers *n, uint32_t *depth, uint32_t node)
   n->stack[(*depth)++] = node;
 }
 
-/* Phis that are equal are of one kind: the type, and what the condition is. */
+/* Phis that are equal are of one kind: the type, and what the condition is.  Those whose kind no other has are not numbered, which
+ * saves most of the work; two kinds of one number cost some of it, and nothing else. */
 static uint32_t
 kind_of(const numbers *n, uint32_t phi, uint32_t control)
 {

@@ -425,7 +425,7 @@ visit_node(solution *s, uint32_t node)
     return;
   leave_block(s, block);
   if (flow_op(s->f, node) == VYRE_OP_for)
-    leave_block(s, s->f->block[s->f->v->first[node]] - 1);
+    leave_block(s, flow_head_of(s->f, node));
 }
 
 /* ---- setting up ---------------------------------------------------------------------------------------------------------- */

@@ -263,7 +263,7 @@ open_region(walk *w, uint32_t region)
   case VYRE_OP_for:
     enter(w, construct.head);
     add_edge(w, construct.head, construct.after, control);
-    block = construct.head + 1;
+    block = construct.head + 1; /* made right behind it: flow_head_of */
     add_edge(w, construct.head, block, region);
     break;
   case VYRE_OP_loop:

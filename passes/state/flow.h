@@ -81,6 +81,13 @@ vyre_status flow_find_stops(vyre_pass_ctx *ctx, const vyre_view *view, flow_stop
  * each). */
 vyre_status flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *stops);
 
+/* The block in which a `for` tests its index, in front of that of its body. */
+static inline uint32_t
+flow_head_of(const flow *f, uint32_t loop)
+{
+  return f->block[f->v->first[loop]] - 1;
+}
+
 static inline uint32_t
 flow_op(const flow *f, uint32_t row)
 {
