@@ -10,8 +10,6 @@
 
 #include "../state/lanes.h"
 
-#include <string.h>
-
 /* Bits of a node's state; in the lowest, how often it changed. */
 enum { WAITS = 128, VISITED = 64, MOVES = SOLVE_MOVES, CHANGES = 7, MOST_CHANGES = 4 };
 
@@ -20,65 +18,6 @@ typedef struct use {
   uint32_t of, user;
   uint32_t next; /* of the same node; 0: none */
 } use;
-
-/* ---- literals ------------------------------------------------------------------------------------------------------------ */
-
-static uint32_t
-hash_of(const solve_literal *l)
-{
-  uint64_t h = l->type;
-  for (uint32_t i = 0; i < 4; i++)
-    h = (h ^ l->lanes[i]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
-  return (uint32_t)(h >> 20);
-}
-
-static bool
-grow_slots(solution *s)
-{
-  const uint32_t count = s->slot_mask ? (s->slot_mask + 1) * 2 : 1024;
-  uint32_t *slots = s->f->ctx->host->alloc(s->f->ctx, sizeof(uint32_t) * count);
-  if (!slots)
-    return false;
-  s->slots = slots;
-  s->slot_mask = count - 1;
-  for (uint32_t i = 1; i < s->literal.count; i++) {
-    uint32_t slot = hash_of(FLOW_AT(solve_literal, s->literal, i)) & s->slot_mask;
-    while (slots[slot])
-      slot = (slot + 1) & s->slot_mask;
-    slots[slot] = i;
-  }
-  return true;
-}
-
-/* The value that is this literal; 0: out of memory. */
-static uint32_t
-literal(solution *s, const solve_literal *wanted)
-{
-  uint32_t slot = hash_of(wanted) & s->slot_mask;
-  for (; s->slots[slot]; slot = (slot + 1) & s->slot_mask) {
-    const solve_literal *l = FLOW_AT(solve_literal, s->literal, s->slots[slot]);
-    if (l->type == wanted->type && memcmp(l->lanes, wanted->lanes, sizeof l->lanes) == 0)
-      return s->literals + s->slots[slot];
-  }
-  solve_literal *l = flow_append(s->f, &s->literal);
-  if (!l)
-    return 0;
-  *l = *wanted;
-  const uint32_t index = s->literal.count - 1;
-  s->slots[slot] = index;
-  if (s->literal.count * 2 > s->slot_mask && !grow_slots(s))
-    s->f->out_of_memory = true;
-  return s->literals + index;
-}
-
-static uint32_t
-splat(solution *s, vyre_type type, uint64_t bits)
-{
-  solve_literal l = {.type = type};
-  for (uint32_t i = 0; i < VYRE_TYPE_LANES(type); i++)
-    l.lanes[i] = bits;
-  return literal(s, &l);
-}
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
@@ -178,15 +117,58 @@ absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
   if (op != VYRE_OP_and && op != VYRE_OP_or && (op != VYRE_OP_mul || !vyre_kind_is_int(VYRE_TYPE_KIND(type))))
     return 0;
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM)
-    return vyre_row_imm(v, row) == ones ? splat(s, type, ones) : 0;
+    return vyre_row_imm(v, row) == ones ? solve_splat(s, type, ones) : 0;
   for (uint32_t i = 0; i < 2; i++) {
     bool all = given[i] != NULL;
     for (uint32_t lane = 0; all && lane < VYRE_TYPE_LANES(type); lane++)
       all = given[i][lane] == ones;
     if (all)
-      return splat(s, type, ones);
+      return solve_splat(s, type, ones);
   }
   return 0;
+}
+
+/* What an integer or bool row is whose two operands are one value; 0: none.  The rules *-self (pm) say the same of one row. */
+static uint32_t
+of_equals(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  if (v->b[row] == 0 || s->value[v->a[row]] != s->value[v->b[row]])
+    return 0;
+  switch (flow_op(s->f, row)) {
+  case VYRE_OP_sub:
+    return vyre_kind_is_int(VYRE_TYPE_KIND(type)) ? solve_splat(s, type, 0) : 0;
+  case VYRE_OP_xor:
+  case VYRE_OP_usubsat:
+  case VYRE_OP_ssubsat:
+  case VYRE_OP_uabsdiff:
+  case VYRE_OP_sabsdiff:
+  case VYRE_OP_umod:
+  case VYRE_OP_srem:
+  case VYRE_OP_smod:
+  case VYRE_OP_ne:
+  case VYRE_OP_ult:
+  case VYRE_OP_ugt:
+  case VYRE_OP_slt:
+  case VYRE_OP_sgt:
+    return solve_splat(s, type, 0);
+  case VYRE_OP_eq:
+  case VYRE_OP_ule:
+  case VYRE_OP_uge:
+  case VYRE_OP_sle:
+  case VYRE_OP_sge:
+    return solve_splat(s, type, 1);
+  case VYRE_OP_and:
+  case VYRE_OP_or:
+  case VYRE_OP_umin:
+  case VYRE_OP_umax:
+  case VYRE_OP_smin:
+  case VYRE_OP_smax:
+    return s->value[v->a[row]];
+  default:
+    return 0;
+  }
 }
 
 static uint32_t
@@ -209,11 +191,12 @@ folded(solution *s, uint32_t row)
     whole &= l != NULL;
     some |= l != NULL;
   }
-  if (!some)
-    return row;
+  const uint32_t equals = of_equals(s, row);
+  if (equals || !some)
+    return equals ? equals : row;
   solve_literal result = {.type = VYRE_ROW_TYPE(v->op[row])};
   if (whole && s->f->ctx->host->fold_given(s->module, row, given, result.lanes))
-    return literal(s, &result);
+    return solve_literal_value(s, &result);
   const uint32_t known = absorbed(s, row, given);
   return known ? known : row;
 }
@@ -238,7 +221,7 @@ row_value(solution *s, uint32_t row)
     return s->value[s->f->v->b[row]];
   case VYRE_OP_load:
     if (known_load(s, row)->is_literal)
-      return splat(s, VYRE_ROW_TYPE(s->f->v->op[row]), known_load(s, row)->bits);
+      return solve_splat(s, VYRE_ROW_TYPE(s->f->v->op[row]), known_load(s, row)->bits);
     return copy_value(s, row);
   case VYRE_OP_get:
   case VYRE_OP_part:
@@ -271,13 +254,27 @@ phi_value(const solution *s, uint32_t node)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------ */
 
+/* Sets, gets and phis wait in front, all others at the end of one array: they come first, so that what was one value in two
+ * operands changes in both before that is asked. */
 static void
 wait_for(solution *s, uint32_t node)
 {
   if (s->state[node] & WAITS)
     return;
   s->state[node] |= WAITS;
-  s->waiting[s->waiting_count++] = node;
+  if (node >= s->f->rows || flow_op(s->f, node) == VYRE_OP_set || flow_op(s->f, node) == VYRE_OP_get)
+    s->waiting[s->copies_waiting++] = node;
+  else
+    s->waiting[s->literals - ++s->others_waiting] = node;
+}
+
+/* 0: none waits. */
+static uint32_t
+next_waiting(solution *s)
+{
+  if (s->copies_waiting)
+    return s->waiting[--s->copies_waiting];
+  return s->others_waiting ? s->waiting[s->literals - s->others_waiting--] : 0;
 }
 
 /* Who uses the node and was not visited yet will be, when control comes there. */
@@ -498,7 +495,7 @@ settle_row(solution *s, uint32_t row)
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
   s->value[row] = row;
   if (op == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64)
-    s->value[row] = splat(s, type, 0); /* what it has at the start */
+    s->value[row] = solve_splat(s, type, 0); /* what it has at the start */
   else if (op == VYRE_OP_set)
     s->value[row] = s->value[v->b[row]];
   if (moves && (v->op_infos[op].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0)
@@ -511,7 +508,7 @@ settle(solution *s)
   const flow *f = s->f;
   for (uint32_t row = 1; row < f->rows; row++) /* those of new literals stand behind all others */
     if (flow_op(f, row) == VYRE_OP_const)
-      s->value[row] = splat(s, VYRE_ROW_TYPE(f->v->op[row]), vyre_row_imm(f->v, row));
+      s->value[row] = solve_splat(s, VYRE_ROW_TYPE(f->v->op[row]), vyre_row_imm(f->v, row));
   for (uint32_t phi = f->rows; phi < s->literals; phi++)
     s->state[phi] = MOVES;
   for (uint32_t row = 1; row < f->rows; row++)
@@ -538,8 +535,7 @@ take_memory(solution *s)
   s->state = host->alloc(ctx, nodes);
   s->waiting = host->alloc(ctx, bytes);
   s->fresh = host->alloc(ctx, sizeof(uint32_t) * s->f->blocks.count);
-  return s->value && s->users && s->state && s->waiting && s->fresh && flow_append(s->f, &s->literal) &&
-         flow_append(s->f, &s->uses) && grow_slots(s);
+  return s->value && s->users && s->state && s->waiting && s->fresh && flow_append(s->f, &s->uses) && solve_take_literals(s);
 }
 
 /* Blocks in program order, so that most nodes are looked at once: what comes to them is known but for what a loop carries around.
@@ -554,9 +550,9 @@ walk(solution *s)
     const uint32_t block = *FLOW_AT(uint32_t, f->order, s->place);
     if (FLOW_AT(flow_block, f->blocks, block)->reached)
       visit_block(s, block);
-    while ((s->waiting_count || s->fresh_count) && !f->out_of_memory)
-      if (s->waiting_count)
-        visit_node(s, s->waiting[--s->waiting_count]);
+    for (uint32_t node; ((node = next_waiting(s)) != 0 || s->fresh_count) && !f->out_of_memory;)
+      if (node)
+        visit_node(s, node);
       else
         visit_block(s, s->fresh[--s->fresh_count]);
   }
@@ -566,7 +562,6 @@ vyre_status
 solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
 {
   *s = (solution){.f = f, .module = module, .loads = loads, .literals = f->rows + f->phis.count};
-  s->literal.size = sizeof(solve_literal);
   s->uses.size = sizeof(use);
   if (take_memory(s))
     settle(s);

@@ -25,7 +25,7 @@ typedef struct solution {
   uint32_t *users; /* by node: the first of its users; 0: none */
   flow_list uses;
   uint8_t *state; /* by node: how often it changed, and whether it moves, was visited, waits */
-  uint32_t *waiting, waiting_count;
+  uint32_t *waiting, copies_waiting, others_waiting;
   uint32_t *fresh, fresh_count; /* blocks that were reached when the walk had passed them */
   uint32_t place;               /* of the block at hand, in flow.order */
 } solution;
@@ -35,6 +35,13 @@ enum { SOLVE_MOVES = 32 };
 
 /* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
 vyre_status solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads);
+
+/* Room for literals; false: out of memory. */
+bool solve_take_literals(solution *s);
+
+/* The value that is this literal, or these bits in all lanes; 0: out of memory. */
+uint32_t solve_literal_value(solution *s, const solve_literal *wanted);
+uint32_t solve_splat(solution *s, vyre_type type, uint64_t bits);
 
 /* The literal that a value is; NULL: it is none. */
 static inline const solve_literal *
