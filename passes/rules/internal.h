@@ -31,6 +31,8 @@ typedef struct rules_token {
 
 /* lex.c: the next one from *at on, which goes behind it; blanks and comments between. */
 rules_token rules_next_token(const char *text, size_t length, size_t *at);
+/* A number as a literal: its op and bits. */
+bool rules_read_number(const rules_reading *r, const rules_token *t, rules_node *node);
 size_t rules_skip_blanks(const char *text, size_t length, size_t at);
 bool rules_is_letter(char c); /* that a name begins with */
 bool rules_is_digit(char c);

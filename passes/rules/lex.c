@@ -3,7 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { LONGEST_NUMBER = 40 };
 
 bool
 rules_is_letter(char c)
@@ -47,4 +52,49 @@ rules_next_token(const char *text, size_t length, size_t *at)
   }
   *at = end;
   return (rules_token){text + start, end - start, (uint32_t)start};
+}
+
+/* Decimal or 0x: a zero in front would be octal in C, and ten here.  From -2^63 to 2^64 - 1. */
+static bool
+read_integer(const rules_reading *r, const rules_token *t, const char *number, uint64_t *out)
+{
+  const bool negative = number[0] == '-', hex = number[negative] == '0' && (number[negative + 1] | 32) == 'x';
+  const char *digits = number + negative + 2 * hex;
+  if (!digits[0] || digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")])
+    return rules_fail(r, t->at, NULL, "'%s' is no number", number);
+  if (!hex && digits[0] == '0' && digits[1])
+    return rules_fail(r, t->at, "leave the zeros in front out: numbers are decimal, or hexadecimal behind 0x",
+                      "'%s' begins with a zero", number);
+  errno = 0;
+  *out = strtoull(digits, NULL, hex ? 16 : 10);
+  if (errno == ERANGE || (negative && *out > UINT64_C(1) << 63))
+    return rules_fail(r, t->at, "no type has more than 64 bits", "'%s' is not from -2^63 to 2^64 - 1", number);
+  *out = negative ? 0 - *out : *out;
+  return true;
+}
+
+static bool
+read_float(const rules_reading *r, const rules_token *t, const char *number, uint64_t *out)
+{
+  char *end;
+  const double value = strtod(number, &end);
+  memcpy(out, &value, sizeof *out);
+  if (*end)
+    return rules_fail(r, t->at, NULL, "'%s' is no number", number);
+  if (isinf(value) && !strchr(number, 'i'))
+    return rules_fail(r, t->at, "write inf, or a number that a double has", "'%s' is too large", number);
+  return true;
+}
+
+bool
+rules_read_number(const rules_reading *r, const rules_token *t, rules_node *node)
+{
+  char number[LONGEST_NUMBER + 1];
+  if (t->length > LONGEST_NUMBER)
+    return rules_fail(r, t->at, NULL, "the number is too long");
+  memcpy(number, t->text, t->length);
+  number[t->length] = '\0';
+  const bool fraction = strchr(number, '.') || strcmp(number, "inf") == 0 || strcmp(number, "-inf") == 0;
+  node->op = fraction ? RULES_FLOAT : RULES_INTEGER;
+  return (fraction ? read_float : read_integer)(r, t, number, &node->bits);
 }

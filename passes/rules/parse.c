@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 16, LONGEST_NUMBER = 40 };
+enum { DEEPEST = 16 };
 
 typedef struct parser {
   rules_reading r;
@@ -122,28 +122,12 @@ read_literal(parser *p)
     if (is(p, words[i].word)) {
       node.op = words[i].literal;
       node.bits = words[i].bits;
+      node.truth = i < 2;
       next(p);
       return add_node(p, node);
     }
-  char number[LONGEST_NUMBER + 1], *end;
-  if (t.length > LONGEST_NUMBER) {
-    rules_fail(&p->r, t.at, NULL, "the number is too long");
+  if (!rules_read_number(&p->r, &t, &node))
     return 0;
-  }
-  memcpy(number, t.text, t.length);
-  number[t.length] = '\0';
-  if (memchr(t.text, '.', t.length) || strcmp(number, "inf") == 0 || strcmp(number, "-inf") == 0) {
-    const double value = strtod(number, &end);
-    node.op = RULES_FLOAT;
-    memcpy(&node.bits, &value, sizeof node.bits);
-  } else {
-    node.op = RULES_INTEGER;
-    node.bits = number[0] == '-' ? 0 - strtoull(number + 1, &end, 0) : strtoull(number, &end, 0);
-  }
-  if (*end || !strpbrk(number, "0123456789i")) {
-    rules_fail(&p->r, t.at, NULL, "'%s' is no number", number);
-    return 0;
-  }
   next(p);
   return add_node(p, node);
 }
@@ -522,6 +506,16 @@ rule_end(const char *text, size_t length, size_t start)
   return last;
 }
 
+/* A comparison that canon mirrors, maybe into what the rule matched: the two would not come to an end. */
+static bool
+is_backward(const rules_rule *rule, uint32_t id)
+{
+  const rules_node *node = &rule->nodes[id];
+  return node->sort == RULES_OP && node->operands == 2 && vyre_op_infos[node->op].rule == VYRE_RULE_BOOL &&
+         (vyre_op_infos[node->op].flags & VYRE_OP_COMMUTES) == 0 && rule->nodes[node->operand[0]].constant &&
+         !rule->nodes[node->operand[1]].constant;
+}
+
 static bool
 check_rule(const rules_reading *r, const rules_set *set)
 {
@@ -534,6 +528,10 @@ check_rule(const rules_reading *r, const rules_set *set)
     return rules_fail(r, r->rule->nodes[r->rule->replacement].at,
                       "write it the other way round, or with fewer or lighter ops: docs/rules-format.md, Termination",
                       "rule '%s' does not make the program less: %s", r->rule->name, why);
+  for (uint32_t id = (uint32_t)r->rule->pattern + 1; id <= r->rule->replacement; id++)
+    if (is_backward(r->rule, id))
+      return rules_fail(r, r->rule->nodes[id].at, "write the mirrored comparison, with the constant right: ugt(x, C) for ult(C, x)",
+                        "rule '%s' makes a comparison with a constant left, which canon turns round", r->rule->name);
   return true;
 }
 
@@ -544,11 +542,11 @@ rules_parse(rules_memory memory, const char *file, const char *text, size_t leng
   set->file = file;
   *out_error = (rules_error){0};
   if (length > RULES_TEXT)
-    return rules_fail(&p.r, 0, "use several files", "a file of rules has at most %d bytes", RULES_TEXT);
+    return rules_fail(&p.r, 0, "leave out what is not used, and comments", "a file of rules has at most %d bytes", RULES_TEXT);
   uint32_t line = 1;
   for (size_t at = rule_start(text, length, 0, &line); at < length; at = rule_start(text, length, p.end, &line)) {
     if (set->count == RULES_MOST)
-      return rules_fail(&p.r, (uint32_t)at, "use fewer", "there are more than %d rules", RULES_MOST);
+      return rules_fail(&p.r, (uint32_t)at, "leave out what is not used", "there are more than %d rules", RULES_MOST);
     if (!grow(memory, set))
       return rules_fail(&p.r, (uint32_t)at, "free some memory", "out of memory");
     rules_rule *rule = &set->rules[set->count];

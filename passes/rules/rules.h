@@ -70,6 +70,7 @@ typedef struct rules_node {
   uint8_t lanes;                   /* lanes class: 0 one lane; nodes of one class have equally many */
   uint8_t variable;                /* VARIABLE, CONSTANT: of rules_rule.variables */
   bool constant;                   /* known when the rule matches: made of constants and literals alone */
+  bool truth;                      /* INTEGER: `true` or `false`, which are of kind bool alone */
   uint8_t given_kind, given_lanes; /* classes that hold of every verified match of the pattern: what goes beyond them is checked */
   uint16_t given_mask;             /* kinds that its ops allow it, likewise */
   uint16_t op;                     /* OP: vyre_opcode; CALL: rules_function; LITERAL: rules_literal */

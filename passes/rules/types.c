@@ -287,6 +287,16 @@ attach_types(solver *s)
   return true;
 }
 
+static bool
+no_type_fits(solver *s, uint32_t class, uint32_t at)
+{
+  const rules_node *nodes = s->r->rule->nodes;
+  for (uint32_t id = 1; id < s->r->rule->node_count; id++)
+    if (nodes[id].truth && find(s->kind, id) == class)
+      return rules_fail(s->r, nodes[id].at, "write 1 or 0 for a number", "no type fits here: true and false are of bool alone");
+  return rules_fail(s->r, at, "see the types of the ops in docs/ir.md", "no type fits here");
+}
+
 /* What each kind class is called, by number from here on. */
 static bool
 number_kinds(solver *s)
@@ -297,7 +307,7 @@ number_kinds(solver *s)
   for (uint32_t id = 1; id < rule->node_count; id++) {
     const uint8_t class = find(s->kind, id);
     if (s->mask[class] == 0)
-      return rules_fail(s->r, rule->nodes[id].at, "see the types of the ops in docs/ir.md", "no type fits here");
+      return no_type_fits(s, class, rule->nodes[id].at);
     if (number[class] == UINT8_MAX) {
       if (rule->kind_count == RULES_KINDS)
         return rules_fail(s->r, rule->nodes[id].at, "split the rule", "a rule has at most %d types", RULES_KINDS);
@@ -352,7 +362,8 @@ check_literals(const solver *s)
     for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
       if ((rule->kinds[node->kind].kinds & BIT(kind)) == 0)
         continue;
-      if (!literal_fits(node, (vyre_kind)kind))
+      const bool large = node->op == RULES_INTEGER && node->bits > INT64_MAX && s->r->text[node->at] != '-';
+      if (!literal_fits(node, (vyre_kind)kind) || (large && vyre_kind_is_float((vyre_kind)kind)))
         return rules_fail(s->r, node->at, "declare fewer kinds", "the literal does not fit into a kind that the rule is for");
     }
   }
@@ -403,7 +414,12 @@ rules_infer(rules_reading *r)
   same_type(&s, rule->pattern, rule->replacement);
   for (uint32_t k = 0; k < rule->condition_count; k++)
     want(&s, rule->conditions[k], BIT(VYRE_BOOL));
-  if (!attach_types(&s) || !number_kinds(&s))
+  if (!attach_types(&s))
+    return false;
+  for (uint32_t id = 1; id < rule->node_count; id++)
+    if (rule->nodes[id].truth)
+      want(&s, id, BIT(VYRE_BOOL)); /* no match has it for sure: a literal's kind is checked */
+  if (!number_kinds(&s))
     return false;
   number_lanes(&s);
   if (!check_literals(&s))
