@@ -125,6 +125,16 @@ load_plugins(tool *t)
   return VYRE_OK;
 }
 
+/* It is the command line that is wrong, not an input. */
+static vyre_status
+no_pipeline(vyre_status why)
+{
+  vyre_status status = VYRE_ERROR(
+      VYRE_CODE_USAGE, "%s\nFix: -passes=@FILE and -passes-file=FILE name a file with a pipeline's text", vyre_status_text(why));
+  vyre_status_free(why);
+  return status;
+}
+
 static vyre_status
 read_pipeline(tool *t)
 {
@@ -137,6 +147,8 @@ read_pipeline(tool *t)
   vyre_status status = vyre_file_read(file, &text);
   if (!status)
     status = vyre_pipeline_parse(t->registry, text.data ? text.data : "", text.size, file, &t->pipeline);
+  else if (vyre_status_code(status) == VYRE_CODE_INPUT)
+    status = no_pipeline(status);
   vyre_bytes_free(&text);
   return status;
 }

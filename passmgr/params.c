@@ -331,7 +331,7 @@ store_bare(const reading *r, const value *v)
     const vyre_param *param = &r->schema->params[i];
     if (param->type == VYRE_PARAM_WORD && word_index(p, v, param->words) != UINT32_MAX)
       return store_value(r, i, v, v);
-    if (param->type == VYRE_PARAM_UINT && v->kind == VALUE_ATOM && is_digit(text[0]))
+    if (param->type == VYRE_PARAM_UINT && v->kind == VALUE_ATOM && is_digit(text[text[0] == '-' || text[0] == '+']))
       return store_value(r, i, v, v);
   }
   return unknown_key(r, v);

@@ -150,6 +150,18 @@ vyre_parser_skip_blanks(vyre_parser *p)
 static vyre_status parse_list(vyre_parser *p, uint32_t parent);
 static vyre_status parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last);
 
+/* The level of that name, in capitals or not; NULL: none. */
+static const vyre_default *
+find_level(const char *word, size_t length)
+{
+  for (size_t i = 0; i < VYRE_DEFAULTS; i++) {
+    const char *level = vyre_defaults[i].level;
+    if (strlen(level) == length && level[0] == (word[0] & ~0x20) && memcmp(level + 1, word + 1, length - 1) == 0)
+      return &vyre_defaults[i];
+  }
+  return NULL;
+}
+
 static vyre_status
 unknown_pass(const vyre_parser *p, size_t at, size_t length)
 {
@@ -163,6 +175,10 @@ unknown_pass(const vyre_parser *p, size_t at, size_t length)
   vyre_suggest(&near, "repeat");
   vyre_suggest(&near, "fixpoint");
   int shown = length > 100 ? 100 : (int)length;
+  const vyre_default *level = find_level(near.word, length);
+  if (level)
+    return vyre_parser_fail(p, at, length, NULL, "unknown pass '%.*s'; did you mean 'default<%s>'?", shown, near.word,
+                            level->level);
   if (near.best)
     return vyre_parser_fail(p, at, length, NULL, "unknown pass '%.*s'; did you mean '%s'?", shown, near.word, near.best);
   return vyre_parser_fail(p, at, length, "Fix: -list-passes shows what there is, -load=FILE adds more", "unknown pass '%.*s'",
@@ -290,34 +306,38 @@ is_name(int c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* The level that stands there in < and >; NULL: none. */
-static const vyre_default *
-parse_level(vyre_parser *p)
+/* The level that stands there in < and >. */
+static vyre_status
+parse_level(vyre_parser *p, size_t at, const vyre_default **out)
 {
-  const char *word = p->text + p->at + 1;
-  size_t length = 0;
-  if (vyre_parser_peek(p) != '<')
-    return NULL;
-  while (p->at + 1 + length < p->length && is_name(word[length]))
-    length++;
-  p->at += 1 + length;
-  if (vyre_parser_peek(p) != '>')
-    return NULL;
+  const size_t open = p->at;
+  char found[16];
+  if (vyre_parser_peek(p) == '<')
+    p->at++;
+  const char *word = p->text + p->at;
+  while (p->at > open && is_name(vyre_parser_peek(p)))
+    p->at++;
+  const size_t length = p->at > open ? p->at - open - 1 : 0;
+  *out = length ? find_level(word, length) : NULL;
+  if (*out && vyre_parser_peek(p) != '>')
+    return vyre_parser_fail(p, p->at, 1, NULL, "expected '>', found %s", vyre_parser_found(p, found));
+  if (*out && word[0] != (*out)->level[0])
+    return vyre_parser_fail(p, open + 1, length, NULL, "unknown level '%.*s'; did you mean '%s'?", (int)length, word,
+                            (*out)->level);
+  if (!*out)
+    return vyre_parser_fail(p, at, p->at - at + (vyre_parser_peek(p) == '>'), NULL,
+                            "'default' needs a level: default<O0>, default<O1> or default<O2>");
   p->at++;
-  for (size_t i = 0; i < VYRE_DEFAULTS; i++)
-    if (strlen(vyre_defaults[i].level) == length && memcmp(vyre_defaults[i].level, word, length) == 0)
-      return &vyre_defaults[i];
-  return NULL;
+  return VYRE_OK;
 }
 
 /* The elements of a level in place of `default<level>`. */
 static vyre_status
 parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
 {
-  const vyre_default *expansion = parse_level(p);
+  const vyre_default *expansion;
   char name[32];
-  if (!expansion)
-    return vyre_parser_fail(p, at, p->at - at, NULL, "'default' needs a level: default<O0>, default<O1> or default<O2>");
+  VYRE_TRY(parse_level(p, at, &expansion));
   snprintf(name, sizeof(name), "default<%s>", expansion->level);
   vyre_parser inner = *p;
   inner.name = name;

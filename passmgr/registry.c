@@ -23,6 +23,7 @@ vyre_reserved_name(const char *name, size_t length)
       {"block", VYRE_RESERVED_SCOPE},         {"module", VYRE_RESERVED_SCOPE},        {"resident", VYRE_RESERVED_LATER},
       {"auto-resident", VYRE_RESERVED_LATER}, {"default", VYRE_RESERVED_DEFAULT},     {"require", VYRE_RESERVED_LATER},
       {"invalidate", VYRE_RESERVED_LATER},    {"invoke", VYRE_RESERVED_LATER},        {"fail", VYRE_RESERVED_LATER},
+      {"function", VYRE_RESERVED_SCOPE},
   };
   for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
     if (strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0)
@@ -190,12 +191,25 @@ vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *
   return vyre_registry_add_descriptor(registry, query(vyre_host_table()), path, origin);
 }
 
+/* A core pass behind its plugin's name: `dce.dce`.  Others have it in theirs. */
+static bool
+is_called_in_full(const vyre_pass_record *record, const char *name, size_t length)
+{
+  const char *plugin = record->plugin->plugin.name;
+  const size_t prefix = strlen(plugin) + 1;
+  return length > prefix && memcmp(name, plugin, prefix - 1) == 0 && name[prefix - 1] == '.' && !strchr(record->pass.name, '.') &&
+         is_called(&record->pass, name + prefix, length - prefix);
+}
+
 const vyre_pass_record *
 vyre_registry_find(const vyre_registry *registry, const char *name, size_t length, const vyre_pass_record **out_other)
 {
   *out_other = NULL;
   for (uint32_t i = 0; i < registry->pass_count; i++)
     if (is_called(&registry->passes[i]->pass, name, length))
+      return registry->passes[i];
+  for (uint32_t i = 0; i < registry->pass_count; i++)
+    if (is_called_in_full(registry->passes[i], name, length))
       return registry->passes[i];
   const vyre_pass_record *found = NULL;
   for (uint32_t i = 0; i < registry->pass_count; i++) {
