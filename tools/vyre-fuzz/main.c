@@ -8,11 +8,13 @@
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct options {
@@ -20,7 +22,7 @@ typedef struct options {
   const char *passes, *input, *out;
   const char *load[16];
   uint32_t loads;
-  bool strict, relaxed, narrow, print, first, no_reduce, quiet;
+  bool strict, relaxed, narrow, print, first, no_reduce, quiet, counted;
 } options;
 
 typedef struct fuzzer {
@@ -49,6 +51,7 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "  -print         the program of -seed, and nothing else\n"
                            "  -quiet         no table\n"
                            "\n"
+                           "Numbers are decimal, or hexadecimal behind 0x, of 64 bits.\n"
                            "Exit codes: 0 all agree, 1 something does not, 2 usage, 70 a crash.\n";
 
 /* ---- a crash says which seed ---------------------------------------------------------------------------------------------- */
@@ -208,10 +211,12 @@ read_program(const char *path, vyre_module **out)
   char *text = NULL;
   size_t capacity = 0;
   if (!file)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s'", path);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s\nFix: -input takes the path of a .vir file", path, strerror(errno));
   const ssize_t length = getdelim(&text, &capacity, '\0', file);
+  vyre_status status = ferror(file) ? VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': %s", path, strerror(errno)) : VYRE_OK;
   fclose(file);
-  vyre_status status = vyre_module_create(NULL, 1u << 20, out);
+  if (!status)
+    status = vyre_module_create(NULL, 1u << 20, out);
   if (!status)
     status = vyre_text_parse(*out, text, length > 0 ? (size_t)length : 0, path, (vyre_diagnostics){say, NULL});
   free(text);
@@ -254,9 +259,11 @@ print_program(const fuzzer *f)
 static bool
 parse_number(const char *text, uint64_t *out)
 {
+  const bool hex = text[0] == '0' && (text[1] | 32) == 'x';
   char *end;
-  *out = strtoull(text, &end, 0);
-  return *text >= '0' && *text <= '9' && *end == '\0';
+  errno = 0;
+  *out = strtoull(text, &end, hex ? 16 : 10);
+  return *text >= '0' && *text <= '9' && *end == '\0' && end - text > 2 * hex && errno == 0;
 }
 
 /* -name=value or --name=value: the value, else NULL. */
@@ -283,8 +290,10 @@ parse_option(options *o, const char *argument)
   const char *value;
   if ((value = value_of(argument, "-seed")))
     return parse_number(value, &o->seed);
-  if ((value = value_of(argument, "-count")))
+  if ((value = value_of(argument, "-count"))) {
+    o->counted = true;
     return parse_number(value, &o->count);
+  }
   if ((value = value_of(argument, "-load"))) {
     if (o->loads == sizeof o->load / sizeof o->load[0])
       return false;
@@ -304,6 +313,27 @@ parse_option(options *o, const char *argument)
          is_flag(argument, "-quiet", &o->quiet);
 }
 
+/* Options that contradict each other, and a folder that is not there: before any program is made. */
+static vyre_status
+check_options(const options *o)
+{
+  struct stat folder;
+  if (o->strict && o->relaxed)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-strict and -relaxed leave no program\nFix: give one of them, or none for both kinds");
+  if (o->print && (o->counted || o->passes || o->input))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-print prints the one program of -seed\nFix: leave out -%s",
+                      o->counted  ? "count"
+                      : o->passes ? "passes"
+                                  : "input");
+  if (o->print || o->input)
+    return VYRE_OK;
+  if (stat(o->out, &folder) != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-out=%s: %s\nFix: give a folder that is there", o->out, strerror(errno));
+  if (!S_ISDIR(folder.st_mode) || access(o->out, W_OK | X_OK) != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-out=%s: no folder that can be written to\nFix: give one that can", o->out);
+  return VYRE_OK;
+}
+
 /* That it parses, before any program is made. */
 static vyre_status
 check_passes(const fuzzer *f)
@@ -321,6 +351,7 @@ check_passes(const fuzzer *f)
 static vyre_status
 fuzz(fuzzer *f)
 {
+  VYRE_TRY(check_options(&f->o));
   VYRE_TRY(vyre_registry_create(NULL, &f->registry));
   VYRE_TRY(vyre_registry_load_core(f->registry));
   for (uint32_t i = 0; i < f->o.loads; i++)

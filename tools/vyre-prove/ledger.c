@@ -41,7 +41,7 @@ hash_of(const rules_rule *rule)
 }
 
 ledger *
-ledger_read(const char *file, FILE *report)
+ledger_read(const char *file, bool may_be_missing, FILE *report)
 {
   ledger *made = calloc(1, sizeof *made);
   FILE *in = fopen(file, "r");
@@ -49,9 +49,9 @@ ledger_read(const char *file, FILE *report)
   if (!made)
     abort();
   if (!in) {
-    if (errno == ENOENT)
+    if (errno == ENOENT && may_be_missing)
       return made;
-    fprintf(report, "%s: cannot be read: %s\n", file, strerror(errno));
+    fprintf(report, "vyre-prove: error: cannot read the ledger '%s': %s\nFix: -update writes it\n", file, strerror(errno));
     free(made);
     return NULL;
   }
@@ -61,7 +61,8 @@ ledger_read(const char *file, FILE *report)
       continue;
     if (made->count == RULES_MOST || sscanf(text, "%16" SCNx64 " %31s %47s", &l->hash, word, l->name) != 3 ||
         (strcmp(word, "proven") != 0 && sscanf(word, "checked=%" SCNu64, &l->points) != 1)) {
-      fprintf(report, "%s:%u: expected a hash, 'proven' or 'checked=N', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
+      fprintf(report,
+              "%s:%u: error: expected a hash, 'proven' or 'checked=N', and a rule's name\nFix: scripts/prove.sh writes it anew\n",
               file, number);
       fclose(in);
       free(made);
@@ -90,7 +91,8 @@ ledger_write(const char *file, const rules_set *set, const bool *holds, const ui
 {
   FILE *out = fopen(file, "w");
   if (!out) {
-    fprintf(report, "%s: cannot be written: %s\n", file, strerror(errno));
+    fprintf(report, "vyre-prove: error: cannot write the ledger '%s': %s\nFix: give -ledger a file that can be written\n", file,
+            strerror(errno));
     return false;
   }
   fputs("# Rules that hold, by the hash of their text: proven by z3, or checked by evaluating at so many points a question\n# (all "
@@ -108,7 +110,8 @@ ledger_write(const char *file, const rules_set *set, const bool *holds, const ui
   }
   if (fclose(out) == 0)
     return true;
-  fprintf(report, "%s: cannot be written: %s\n", file, strerror(errno));
+  fprintf(report, "vyre-prove: error: cannot write the ledger '%s': %s\nFix: give -ledger a file that can be written\n", file,
+          strerror(errno));
   return false;
 }
 

@@ -20,14 +20,13 @@ static const char usage[] =
     "  -update       write the ledger, with what holds; rules that it has are not asked about again\n"
     "  -fresh        but for -update all are\n"
     "  -only=NAME    this rule alone\n"
-    "  -j N          so many z3 and threads at a time (default 2)\n"
+    "  -j N          so many z3 and threads at a time (default 2, at most 16)\n"
     "  -print        print the questions, ask nobody\n"
     "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n";
 
 typedef struct options {
   const char *ledger, *only;
-  uint64_t limit, points;
-  uint32_t jobs;
+  uint64_t limit, points, jobs;
   bool update, fresh, print;
 } options;
 
@@ -98,10 +97,11 @@ ask_all(const question_list *list, answer *answers, const options *o)
 {
   slice slices[MOST_JOBS];
   bool answered = true;
-  for (uint32_t k = 0; k < o->jobs; k++)
-    slices[k] = (slice){list, answers, o->limit, k, o->jobs, false};
-  in_threads(o->jobs, ask_slice, slices, sizeof *slices);
-  for (uint32_t k = 0; k < o->jobs; k++)
+  const uint32_t jobs = (uint32_t)o->jobs;
+  for (uint32_t k = 0; k < jobs; k++)
+    slices[k] = (slice){list, answers, o->limit, k, jobs, false};
+  in_threads(jobs, ask_slice, slices, sizeof *slices);
+  for (uint32_t k = 0; k < jobs; k++)
     answered &= slices[k].answered;
   return answered;
 }
@@ -212,26 +212,49 @@ read_file(const char *name, memory *m, size_t *out_length)
 {
   FILE *file = fopen(name, "rb");
   if (!file) {
-    fprintf(stderr, "%s: cannot be read: %s\n", name, strerror(errno));
+    fprintf(stderr, "vyre-prove: error: cannot read '%s': %s\nFix: give the path of a file of rules\n", name, strerror(errno));
     return NULL;
   }
   char *text = take(m, RULES_TEXT + 1);
   if (!text)
     abort();
   *out_length = fread(text, 1, RULES_TEXT + 1, file);
+  const bool failed = ferror(file) != 0;
+  const int why = errno;
   fclose(file);
-  return text;
+  if (failed)
+    fprintf(stderr, "vyre-prove: error: cannot read '%s': %s\nFix: give the path of a file of rules\n", name, strerror(why));
+  return failed ? NULL : text;
 }
 
 static bool
+read_number(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+  char *end;
+  errno = 0;
+  *out = strtoull(text, &end, 10);
+  if (text[0] >= '0' && text[0] <= '9' && !*end && errno == 0 && *out >= least && *out <= most)
+    return true;
+  fprintf(stderr, "vyre-prove: error: '%s' is a number from %llu to %llu, not '%s'\nFix: vyre-prove -help lists the options\n",
+          option, (unsigned long long)least, (unsigned long long)most, text);
+  return false;
+}
+
+/* False: it is none, or has a value that it may not have, which is said. */
+static bool
 read_option(const char *arg, const char *next, options *o, bool *out_took_next)
 {
+  enum { MOST_POINTS = 1 << 30, MOST_LIMIT = INT32_MAX };
   *out_took_next = false;
   if (!strncmp(arg, "-limit=", 7))
-    o->limit = strtoull(arg + 7, NULL, 10);
-  else if (!strncmp(arg, "-points=", 8))
-    o->points = strtoull(arg + 8, NULL, 10);
-  else if (!strncmp(arg, "-ledger=", 8))
+    return read_number("-limit", arg + 7, 0, MOST_LIMIT, &o->limit);
+  if (!strncmp(arg, "-points=", 8))
+    return read_number("-points", arg + 8, 1, MOST_POINTS, &o->points);
+  if (!strcmp(arg, "-j") && next) {
+    *out_took_next = true;
+    return read_number("-j", next, 1, MOST_JOBS, &o->jobs);
+  }
+  if (!strncmp(arg, "-ledger=", 8))
     o->ledger = arg + 8;
   else if (!strncmp(arg, "-only=", 6))
     o->only = arg + 6;
@@ -241,13 +264,36 @@ read_option(const char *arg, const char *next, options *o, bool *out_took_next)
     o->fresh = true;
   else if (!strcmp(arg, "-print"))
     o->print = true;
-  else if (!strcmp(arg, "-j") && next) {
-    const unsigned long jobs = strtoul(next, NULL, 10);
-    o->jobs = jobs < 1 ? 1 : jobs > MOST_JOBS ? MOST_JOBS : (uint32_t)jobs;
-    *out_took_next = true;
-  } else
+  else {
+    fprintf(stderr, "vyre-prove: error: %s '%s'\nFix: vyre-prove -help lists the options\n",
+            !strcmp(arg, "-j") ? "a number is missing behind" : "unknown option", arg);
     return false;
+  }
   return true;
+}
+
+static bool
+has_rule(const rules_set *set, const char *name)
+{
+  for (uint32_t i = 0; i < set->count; i++)
+    if (!strcmp(set->rules[i].name, name))
+      return true;
+  return false;
+}
+
+/* 0, or 2 with what is wrong. */
+static int
+check_options(const options *o, const rules_set *set)
+{
+  if (set->count == 0)
+    fputs("vyre-prove: error: no rule is given\nFix: give files of rules; vyre-prove -help lists the options\n", stderr);
+  else if (o->update && !o->ledger)
+    fputs("vyre-prove: error: -update writes no ledger\nFix: -ledger=FILE says which\n", stderr);
+  else if (o->only && !has_rule(set, o->only))
+    fprintf(stderr, "vyre-prove: error: no rule is called '%s'\nFix: -only takes the name of a rule of the files\n", o->only);
+  else
+    return 0;
+  return 2;
 }
 
 static int
@@ -260,10 +306,8 @@ read_arguments(int argc, char **argv, options *o, memory *m, rules_set *set)
         fputs(usage, stdout);
         exit(0);
       }
-      if (!read_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL, o, &took)) {
-        fprintf(stderr, "vyre-prove: unknown option '%s'\n%s", argv[i], usage);
+      if (!read_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL, o, &took))
         return 2;
-      }
       i += took;
       continue;
     }
@@ -277,11 +321,7 @@ read_arguments(int argc, char **argv, options *o, memory *m, rules_set *set)
       return 1;
     }
   }
-  if (set->count == 0 || (o->update && !o->ledger)) {
-    fputs(usage, stderr);
-    return 2;
-  }
-  return 0;
+  return check_options(o, set);
 }
 
 typedef struct run {
@@ -369,7 +409,7 @@ judge_all(run *r, const answer *answers, const options *o, const ledger *known)
   judges js = {.r = r, .answers = answers, .judged = calloc(r->set.count, sizeof(judged)), .points = o->points};
   if (!js.judged)
     abort();
-  in_threads(o->jobs, judge_rules, &js, 0);
+  in_threads((uint32_t)o->jobs, judge_rules, &js, 0);
   for (uint32_t i = 0; i < r->set.count; i++) {
     count_rule(r, i, &js.judged[i], o, known);
     free(js.judged[i].report);
@@ -390,8 +430,9 @@ prove(run *r, const options *o, ledger *known)
   free(answers);
   if (!answered)
     return false;
-  printf("%u rules, %u questions: %u proven, %u checked by evaluation, %u refuted, %u open\n",
-         r->proven + r->checked + r->refuted + r->open, r->list.count, r->proven, r->checked, r->refuted, r->open);
+  const uint32_t rules = r->proven + r->checked + r->refuted + r->open;
+  printf("%u rule%s, %u question%s: %u proven, %u checked by evaluation, %u refuted, %u open\n", rules, rules == 1 ? "" : "s",
+         r->list.count, r->list.count == 1 ? "" : "s", r->proven, r->checked, r->refuted, r->open);
   const bool good = r->refuted == 0 && r->open == 0;
   if (o->update) /* what is refuted does not come into it */
     return ledger_write(o->ledger, &r->set, r->holds, r->points, stderr) && good;
@@ -404,7 +445,7 @@ main(int argc, char **argv)
   options o = {.limit = 2000000, .points = 100000, .jobs = 2};
   run r = {0};
   int code = read_arguments(argc, argv, &o, &r.memory, &r.set);
-  ledger *known = code == 0 && o.ledger ? ledger_read(o.ledger, stderr) : NULL;
+  ledger *known = code == 0 && o.ledger ? ledger_read(o.ledger, o.update, stderr) : NULL;
   if (code == 0 && o.ledger && !known)
     code = 1;
   if (code == 0) {

@@ -45,7 +45,7 @@ bool question_check(const question *q, uint64_t points, FILE *report);
 
 /* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked=POINTS name`, a line each. */
 typedef struct ledger ledger;
-ledger *ledger_read(const char *file, FILE *report); /* a file that is not there is empty; NULL: it cannot be read */
+ledger *ledger_read(const char *file, bool may_be_missing, FILE *report); /* NULL: it cannot be read */
 /* Whether the rule, as it stands now, is in it; `out_points`: at how many it was evaluated, 0 where z3 has proven it. */
 bool ledger_has(const ledger *known, const rules_rule *rule, uint64_t *out_points);
 bool ledger_write(const char *file, const rules_set *set, const bool *holds, const uint64_t *points, FILE *report);
