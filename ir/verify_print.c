@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKED_FOR 64u /* messages of a program that are looked for in its text: their number times the text is the time */
+#define SHOWN_WHOLE 40u /* lines of a program: of one that has as many, those around messages are shown */
+#define AROUND      3u  /* lines before a message's row and behind the message */
+#define LOOKED_FOR  64u /* messages of a program that are looked for in its text: their number times the text is the time */
 
 /* Keys are what to sort by in the upper half, the place in the list in the lower: stable. */
 static int
@@ -17,6 +19,46 @@ by_key(const void *left, const void *right)
   return (*l > *r) - (*l < *r);
 }
 
+static bool
+is_message(const char *line)
+{
+  return strncmp(line + strspn(line, " "), "; error: ", 9) == 0;
+}
+
+static const char *
+next_line(const char *line)
+{
+  const char *end = strchr(line, '\n');
+  return end ? end + 1 : line + strlen(line);
+}
+
+/* The first line, and those around each message; a short text whole. */
+static vyre_status
+show_lines(const char *text, vyre_bytes *out)
+{
+  const char *ahead = text; /* the first message from `line` on */
+  uint32_t lines = 0, number = 0, message = 0, since = AROUND;
+  bool left_out = false;
+  for (const char *line = text; *line; line = next_line(line))
+    lines++;
+  if (lines < SHOWN_WHOLE)
+    return vyre_bytes_append(out, text, strlen(text));
+  for (const char *line = text; *line; line = next_line(line), number++) {
+    while (*ahead && (message < number || !is_message(ahead))) {
+      ahead = next_line(ahead);
+      message++;
+    }
+    since = *ahead && message == number ? 0 : since + 1;
+    const bool shown = number == 0 || since <= AROUND || (*ahead && message - number <= AROUND + 1);
+    if (shown)
+      VYRE_TRY(vyre_bytes_append(out, line, (size_t)(next_line(line) - line)));
+    else if (!left_out)
+      VYRE_TRY(vyre_bytes_append(out, "...\n", 4));
+    left_out = !shown;
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 print_program(const vyre_module *module, uint32_t program, const vyre_verify_errors *errors, uint32_t first, uint32_t end,
               vyre_bytes *out)
@@ -24,19 +66,22 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   const vyre_allocator *allocator = vyre_module_allocator(module);
   size_t size = (size_t)(end - first) * sizeof(vyre_text_note);
   vyre_text_note *notes = allocator->resize(allocator->user, NULL, 0, size);
-  size_t start = out->size;
+  vyre_bytes whole = {.allocator = allocator};
   vyre_status status;
   if (!notes)
     return VYRE_OUT_OF_MEMORY("while printing the verifier's messages");
   for (uint32_t i = first; i < end; i++)
     notes[i - first] = (vyre_text_note){errors->errors[i].row, errors->errors[i].message};
-  status = vyre_text_print(module,
-                           &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, out);
+  status = vyre_text_print(
+      module, &(vyre_text_options){.program = program, .rows = true, .notes = notes, .note_count = end - first}, &whole);
   allocator->resize(allocator->user, notes, size, 0);
+  if (!status && whole.data)
+    status = show_lines(whole.data, out);
   /* A row that has no line of its own (an empty else, a literal) would take its message along. */
   for (uint32_t i = first; i < end && i - first < LOOKED_FOR && !status; i++)
-    if (!out->data || !strstr(out->data + start, errors->errors[i].message))
+    if (!whole.data || !strstr(whole.data, errors->errors[i].message))
       status = vyre_bytes_printf(out, "; error: %s\n", errors->errors[i].message);
+  vyre_bytes_free(&whole);
   return status;
 }
 

@@ -25,7 +25,8 @@ typedef struct vyre_verify_errors {
 /* Collects every error (all zero is an empty list).  OK if there is none; else an INPUT status that counts them and carries the
  * first. Any module may be given, also one whose links are damaged.  Linear in rows. */
 VYRE_MUST_USE vyre_status vyre_verify(const vyre_module *module, vyre_verify_errors *errors);
-/* The programs that have errors, printed with each message at its row; of a damaged module, the messages alone. */
+/* The programs that have errors, printed with each message at its row (of one of 40 lines or more, the first and those around
+ * messages); of a damaged module, the messages alone. */
 VYRE_MUST_USE vyre_status vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out);
 /* For a sealed module without errors whose versions are claimed to be fresh: makes them again and compares.  OK, or the first
  * difference. */
