@@ -12,6 +12,10 @@
  *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
  *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
  *
+ * The first trip does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a `for`
+ * from a literal, or a variable as it was when the trip began, that was set to a literal in front of the loop, in its region.  That
+ * `set` must be the last one in program order: no other can be between it and the condition then.
+ *
  * Limits: registers are not counted; nothing is sunk back; writes do not move.
  *
  * requires: versions, loops      preserves: versions
@@ -31,6 +35,7 @@ typedef struct motion {
   const vyre_view *v;
   uint32_t *loop; /* by row: the innermost loop around it, now */
   uint8_t *flags; /* by row: SURE, ARM */
+  uint32_t *set;  /* by var: the last `set` in front of where find_flags is; 0: none */
   uint64_t moved;
 } motion;
 
@@ -67,13 +72,51 @@ ended_by(const motion *m, uint32_t jump)
   }
 }
 
-/* What follows in the regions that the jump ends does not surely run. */
+/* Whether the row is one literal on the loop's first trip. */
+static bool
+is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4])
+{
+  const vyre_view *v = m->v;
+  const uint32_t body = v->first[loop];
+  uint32_t start = 0;
+  if (row == body && vyre_op_of(v, loop) == VYRE_OP_for)
+    start = v->a[loop];
+  else if (vyre_op_of(v, row) == VYRE_OP_get && v->imm_hi[row] == body && v->parent[m->set[v->a[row]]] == v->parent[loop])
+    start = v->b[m->set[v->a[row]]];
+  if (start == 0 || !vyre_row_is_const(v, start))
+    return false;
+  for (uint32_t i = 0; i < 4; i++)
+    lanes[i] = vyre_row_imm(v, start);
+  return true;
+}
+
+/* Whether the first trip of the innermost loop around it does not take the arm. */
+static bool
+is_passed_at_first(const motion *m, uint32_t region)
+{
+  const vyre_view *v = m->v;
+  const uint32_t control = v->parent[region], condition = v->a[control], loop = v->loop[control];
+  uint64_t lanes[2][4], result[4];
+  if (vyre_op_of(v, control) != VYRE_OP_if || loop == 0)
+    return false;
+  const uint64_t *const given[3] = {is_known_at_first(m, v->a[condition], loop, lanes[0]) ? lanes[0] : NULL,
+                                    is_known_at_first(m, v->b[condition], loop, lanes[1]) ? lanes[1] : NULL, NULL};
+  return (given[0] || given[1]) && m->host->fold_given(m->module, condition, given, result) &&
+         (result[0] != 0) != (region == v->first[control]);
+}
+
+/* What follows in the regions that the jump ends does not surely run; in a loop whose first trip does not come to it, it does. */
 static void
 note_jump(const motion *m, uint32_t jump)
 {
+  const vyre_view *v = m->v;
   const uint32_t ended = ended_by(m, jump);
-  for (uint32_t region = m->v->parent[jump]; region && m->v->parent[region] != ended; region = m->v->parent[m->v->parent[region]])
-    m->flags[m->v->parent[m->v->parent[region]]] &= (uint8_t)~SURE;
+  bool passed = false;
+  for (uint32_t region = v->parent[jump]; region && v->parent[region] != ended; region = v->parent[v->parent[region]]) {
+    passed = !vyre_row_is_loop(v, v->parent[region]) && (passed || is_passed_at_first(m, region));
+    if (!passed)
+      m->flags[v->parent[v->parent[region]]] &= (uint8_t)~SURE;
+  }
 }
 
 /* One sweep in program order. */
@@ -84,6 +127,8 @@ find_flags(const motion *m)
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), flags = v->op_infos[op].flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
+    if (op == VYRE_OP_set)
+      m->set[v->a[row]] = row;
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
   }
@@ -166,7 +211,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     return VYRE_OK;
   m.loop = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.flags = host->alloc(ctx, v->rows);
-  if (!m.loop || !m.flags)
+  m.set = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  if (!m.loop || !m.flags || !m.set)
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];
