@@ -47,6 +47,14 @@ group_of(const versions *k, uint32_t buffer)
                                          : GROUP_NONE;
 }
 
+/* The buffers of a class that nothing can write are all such: push constants, or constant tables. */
+static bool
+is_never_written(const versions *k, uint32_t buffer)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(k->view->imm_hi[buffer]);
+  return space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT;
+}
+
 /* A class's entry state is its first buffer, which stands before the others. */
 static void
 note_buffer(versions *k, uint32_t row)
@@ -58,7 +66,7 @@ note_buffer(versions *k, uint32_t row)
     return;
   k->class_of[row] = k->class_of[first];
   state *s = state_of(k, k->class_of[row]);
-  s->memory = true;
+  s->memory = !is_never_written(k, row);
   s->shared |= (k->aliases[row] & VYRE_ALIAS_SHARED) != 0;
   if (group_of(k, row))
     s->group = group_of(k, row);

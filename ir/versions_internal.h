@@ -28,7 +28,7 @@ typedef struct state {
   uint32_t stamp; /* last construct whose list of writes has it */
   bool async;     /* a wait writes this class */
   bool shared;    /* of images: coherent or volatile */
-  bool memory;    /* an opaque row writes this class */
+  bool memory;    /* an opaque row that leads anywhere writes this class */
 } state;
 
 typedef struct write_event {
