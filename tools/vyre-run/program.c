@@ -230,6 +230,15 @@ stands_before(const run_buffer *a, const run_buffer *b)
   return a->element < b->element;
 }
 
+static vyre_status
+declared_twice(const run_program *program, const run_buffer *buffer)
+{
+  char name[128];
+  run_buffer_describe(buffer, name, sizeof name);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s is declared twice, as two things\nFix: give each a binding of its own", program->path,
+                    name);
+}
+
 /* An image and a sampler at one place are one descriptor; other things that differ cannot be. */
 static vyre_status
 join_handles(const run_program *program, const run_buffer *buffer, run_buffer *old)
@@ -246,10 +255,7 @@ join_handles(const run_program *program, const run_buffer *buffer, run_buffer *o
   if (buffer->kind == old->kind && buffer->image.dim == old->image.dim && buffer->image.arrayed == old->image.arrayed &&
       buffer->image.is_depth == old->image.is_depth && buffer->image.format == old->image.format)
     return VYRE_OK;
-  char name[128];
-  run_buffer_describe(old, name, sizeof name);
-  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %s is declared twice, as two things\nFix: give each a binding of its own", program->path,
-                    name);
+  return declared_twice(program, old);
 }
 
 /* Rows of one descriptor are one buffer: its type is the one that has a runtime array, or else the longest. */
@@ -263,6 +269,8 @@ add_buffer(run_program *program, const run_buffer *buffer)
     bool is_writable = old->is_writable || buffer->is_writable;
     if (buffer->kind > VYRE_SLOT_UNIFORM || old->kind > VYRE_SLOT_UNIFORM)
       VYRE_TRY(join_handles(program, buffer, old));
+    else if (buffer->kind != old->kind)
+      return declared_twice(program, old);
     else if (buffer->shape.stride ? !old->shape.stride : !old->shape.stride && buffer->shape.fixed > old->shape.fixed)
       *old = *buffer;
     old->is_writable = is_writable;
