@@ -28,6 +28,7 @@
 #define IMPORT_MAX_DEPTH    1000u      /* regions, calls and types in each other */
 #define IMPORT_MAX_LEAVES   4096u      /* of one composite value */
 #define IMPORT_LOCAL_LEAVES 64u        /* a variable of more is a private buffer */
+#define IMPORT_COPY_LEAVES  4u         /* what has more of them is copied by one row where that can be */
 #define IMPORT_MAX_INLINED  (1u << 26) /* words of a program's instructions after inlining */
 #define NONE                UINT32_MAX
 
@@ -127,7 +128,12 @@ typedef struct spv_member {
   bool row_major;
 } spv_member;
 
-enum { ROOT_DYNAMIC = 1, ROOT_WRITTEN = 2, ROOT_CONSTANT = 4 };
+enum { ROOT_DYNAMIC = 1, ROOT_WRITTEN = 2, ROOT_CONSTANT = 4, ROOT_PARTS = 8 }; /* indexed by values; ...; accessed in parts */
+
+/* All of one variable is stored to another. */
+typedef struct root_copy {
+  uint32_t from, to;
+} root_copy;
 
 /* A variable of the function or private storage class, or a parameter that is a pointer: what all functions scanned do with it. */
 typedef struct root {
@@ -319,7 +325,8 @@ typedef struct import {
   size_t chunk_left, chunk_bytes;
   void *borrowed; /* of the module; NULL: nothing */
 
-  list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls;
+  list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls,
+      root_copies;
   list constants; /* ids of specialization constants */
   list modes;     /* words of OpExecutionMode */
   list stages;    /* words of OpEntryPoint, of other stages than compute */
@@ -553,9 +560,12 @@ scan_root(import *m, uint32_t to)
 void scan_stores_to(import *m, root *r, uint32_t to, uint32_t constant);
 /* A private variable that a function stores to is a store of its callers too. */
 bool scan_note_private(import *m, function *f, uint32_t root_index);
+/* All that the one pointer leads to goes to the other: where both are variables, as they are declared. */
+bool scan_note_copy(import *m, uint32_t to, uint32_t from);
 
 /* ---- reach.c ---- */
 bool import_reach(import *m, uint32_t function);  /* an entry point calls it, and what it calls */
+void import_share_memory(import *m);              /* variables of which all is copied from or to memory are memory */
 uint32_t import_block(import *m, uint32_t label); /* NONE: failed */
 /* The same of the label of a branch or merge in a function that is reached: that it is one of the function's was checked. */
 static inline uint32_t

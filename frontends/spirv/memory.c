@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-#define COPY_LEAVES 16u /* what has more of them is copied where that can be */
-
 /* A write of what is declared NonWritable breaks a promise on which passes rely.  Reads of what is NonReadable are common in what
  * compilers make of writeonly. */
 static uint32_t
@@ -404,7 +402,7 @@ load_composite(import *m, const uint32_t *words, uint32_t operands)
 {
   const pointer *p = import_pointer(m, words[3]);
   const spv_type *t = m->ids[p->type].t;
-  if (t->leaves > COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
+  if (t->leaves > IMPORT_COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
     uint32_t at = only_store(m, words);
     if (at) {
       m->copied = at;

@@ -124,7 +124,7 @@ take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
   const root *through = scan_root(m, id);
   if (!to || !through)
     return true;
-  to->flags |= through->flags & ROOT_DYNAMIC;
+  to->flags |= through->flags & (ROOT_DYNAMIC | ROOT_PARTS);
   if (!(through->flags & ROOT_WRITTEN))
     return true;
   scan_stores_to(m, to, given_id, 0);
@@ -230,4 +230,32 @@ import_reach(import *m, uint32_t index)
   f->state = 2;
   m->function = 0;
   return true;
+}
+
+static bool
+share_memory(import *m, const root *from, root *to)
+{
+  const id_info *info = &m->ids[to->id];
+  const spv_type *t = m->ids[info->type].t, *pointee = t->form == FORM_POINTER ? m->ids[t->element].t : NULL;
+  if (!(from->flags & ROOT_DYNAMIC) || (to->flags & (ROOT_DYNAMIC | ROOT_PARTS)) || !pointee ||
+      pointee->leaves <= IMPORT_COPY_LEAVES)
+    return false;
+  to->flags |= ROOT_DYNAMIC;
+  return true;
+}
+
+/* A round goes there and back: a chain of copies that stand in order takes one.  A variable that stays values is right too. */
+void
+import_share_memory(import *m)
+{
+  bool more = true;
+  for (uint32_t round = 0; round < 4 && more; round++) {
+    more = false;
+    for (uint32_t k = 0; k < 2 * m->root_copies.count; k++) {
+      const uint32_t at = k < m->root_copies.count ? k : 2 * m->root_copies.count - 1 - k;
+      const root_copy *copy = AT(root_copy, m->root_copies, at);
+      root *from = AT(root, m->roots, copy->from), *to = AT(root, m->roots, copy->to);
+      more |= share_memory(m, from, to) | share_memory(m, to, from);
+    }
+  }
 }

@@ -330,6 +330,7 @@ read_entry(import *m, const entry *e)
   uint32_t f = m->ids[e->function].value;
   if (!import_reach(m, f))
     return false;
+  import_share_memory(m);
   m->at = e->word;
   begin_program(m, e);
   keep_modes(m, e);

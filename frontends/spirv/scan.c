@@ -40,6 +40,18 @@ scan_note_private(import *m, function *f, uint32_t index)
   return list_add_word(m, &m->privates, index);
 }
 
+bool
+scan_note_copy(import *m, uint32_t to, uint32_t from)
+{
+  const root *a = scan_root(m, to), *b = scan_root(m, from);
+  if (!a || !b || a->id != to || b->id != from)
+    return true;
+  root_copy *copy = list_add(m, &m->root_copies, sizeof(root_copy), 1);
+  if (copy)
+    *copy = (root_copy){m->ids[from].root, m->ids[to].root};
+  return copy != NULL;
+}
+
 /* An instruction stores through `to`, `constant` or something else; writes: to a variable that is followed. */
 static bool
 scan_store(import *m, function *f, uint32_t to, uint32_t constant, bool *writes)
@@ -66,6 +78,8 @@ scan_chain(import *m, const uint32_t *words, uint32_t count)
   uint32_t at = p->element;
   root *r = scan_root(m, words[3]);
   m->ids[words[2]].root = r ? base->root : 0;
+  if (r)
+    r->flags |= ROOT_PARTS;
   for (uint32_t k = 4; r && k < count; k++) {
     const spv_type *t = import_type(m, at);
     uint32_t index = 0, unused;
@@ -229,6 +243,16 @@ scan_stored(import *m, function *f, uint32_t to, uint32_t constant)
   return scan_store(m, f, to, constant, &writes) && (!writes || note_write(m));
 }
 
+/* What is stored may be all of a variable, as its OpLoad gave it. */
+static bool
+note_loaded(import *m, uint32_t to, uint32_t value)
+{
+  const id_info *info = &m->ids[value < m->bound ? value : 0];
+  const uint32_t *load = m->words + info->def;
+  const bool loads = info->kind == ID_LOCAL && info->holds == HOLDS_LEAVES && info->def && (load[0] & 0xffffu) == SpvOpLoad;
+  return !loads || load[0] >> 16 < 4 || scan_note_copy(m, to, load[3]);
+}
+
 static bool
 scan_call(import *m, function *f)
 {
@@ -255,13 +279,13 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   case SCAN_CHAIN:
     return scan_chain(m, words, count);
   case SCAN_STORE:
-    return import_needs(m, 3) && scan_stored(m, f, words[1], words[2]);
+    return import_needs(m, 3) && note_loaded(m, words[1], words[2]) && scan_stored(m, f, words[1], words[2]);
   case SCAN_COPY_OBJECT:
     if (count >= 4 && scan_root(m, words[3]))
       m->ids[words[2]].root = m->ids[words[3]].root;
     return true;
   case SCAN_COPY_MEMORY:
-    return import_needs(m, 3) && scan_stored(m, f, words[1], 0);
+    return import_needs(m, 3) && scan_note_copy(m, words[1], words[2]) && scan_stored(m, f, words[1], 0);
   case SCAN_EXTENDED: /* Modf and Frexp with a pointer */
     return count < 7 || (words[4] != 35 && words[4] != 51) || scan_stored(m, f, words[6], 0);
   case SCAN_CALL:
