@@ -104,6 +104,20 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
                              (uint32_t)(imm >> 32), a, b, c);
 }
 
+/* Whether a comparison would get a literal left: canon turns it round, maybe into what the rule matched, and so on without end. */
+static bool
+is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
+{
+  for (uint32_t k = 0; k < (make[0] >> 4 & 15u); k++) {
+    const uint32_t *row = make + 1 + (make[0] >> 8) + 2 * k, left = row[1] & 255u;
+    const vyre_op_info *info = &s->v->op_infos[VYRE_ROW_OP(row[0])];
+    if (info->rule == VYRE_RULE_BOOL && (info->flags & VYRE_OP_COMMUTES) == 0 && (left & ~15u) == RULES_OPERAND_REGISTER &&
+        rules_value_is_literal(s->v, m->reg[left & 15u]))
+      return true;
+  }
+  return false;
+}
+
 static bool
 apply(rules_sweep *s, void *user, const uint32_t *table, const rules_match *m, vyre_status *out_status)
 {
@@ -114,7 +128,7 @@ apply(rules_sweep *s, void *user, const uint32_t *table, const rules_match *m, v
   (void)out_status;
   if (m->reg[0] < s->rows && u->of[m->reg[0]] == 0)
     return false;
-  if (count_saved(s, u, m, dies) <= (m->action[0] >> 4 & 0xfffu))
+  if (is_backward(s, m, make) || count_saved(s, u, m, dies) <= (m->action[0] >> 4 & 0xfffu))
     return false;
   for (uint32_t reg = 1; reg < RULES_REGISTERS; reg++)
     if (dies[reg])
