@@ -94,6 +94,39 @@ list(vyre_spv *s, uint32_t id)
   made->id = id;
 }
 
+/* Vulkan's rule for uniform memory, where no feature takes it away: arrays and matrices have strides of 16, and stand with structs
+ * at multiples of that. */
+static bool
+is_uniform_layout(const vyre_spv *s, vyre_type_id type)
+{
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  if (info.form == VYRE_FORM_ARRAY || info.form == VYRE_FORM_MATRIX)
+    return info.stride % 16 == 0 && (info.form == VYRE_FORM_MATRIX || is_uniform_layout(s, info.element));
+  for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++) {
+    const vyre_type_form form = vyre_type_get(s->module, info.members[i].type).form;
+    const bool nests = form == VYRE_FORM_ARRAY || form == VYRE_FORM_MATRIX || form == VYRE_FORM_STRUCT;
+    if (nests && (info.members[i].offset % 16 != 0 || !is_uniform_layout(s, info.members[i].type)))
+      return false;
+  }
+  return true;
+}
+
+/* SPIR-V that was read may stand on a feature that it does not name; text stands on none. */
+static void
+check_uniform(vyre_spv *s, uint32_t row)
+{
+  const vyre_type_id type = s->imm[row];
+  if (VYRE_BUFFER_SPACE(s->imm_hi[row]) != VYRE_SPACE_UNIFORM || vyre_spv_failed(s) ||
+      vyre_module_input(s->module, s->input)->capabilities.count != 0 || vyre_spv_is_descriptor_array(s, type) ||
+      is_uniform_layout(s, type))
+    return;
+  const char *name = vyre_row_name(s->module, (vyre_row){row});
+  vyre_spv_fail(s,
+                "uniform buffer %s%s holds an array, a matrix or a struct whose stride or offset is no multiple of 16\n"
+                "Fix: give it one, as in u32[64, stride 16], or make the buffer storage",
+                name ? "%" : "", name ? name : "without a name");
+}
+
 void
 vyre_spv_buffer(vyre_spv *s, uint32_t row)
 {
@@ -108,6 +141,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   const uint32_t class_ = vyre_spv_storage_class(s, row);
   const uint32_t type_id = wrapped ? vyre_spv_wrapper(s, type) : vyre_spv_type(s, type, bare ? VYRE_SPV_BARE : VYRE_SPV_TOP);
   const uint32_t pointer = vyre_spv_pointer(s, class_, type_id);
+  check_uniform(s, row);
   const vyre_buffer_info *info = vyre_buffer_info_of(s->module, (vyre_row){row});
   vyre_spv_made *made = &s->no_made;
   made->id = 0;
