@@ -8,10 +8,16 @@ cd "$(dirname "$0")/.."
 scripts/install-packages.sh tests
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 build() {
   echo "== build: $1"
   cmake --preset "$1" >/dev/null
-  cmake --build --preset "$1" | tail -n 1
+  cmake --build --preset "$1" >"$log" || {
+    grep -v '^\[' "$log" >&2
+    exit 1
+  }
+  tail -n 1 "$log"
 }
 
 build clang

@@ -255,7 +255,8 @@ import_share_memory(import *m)
       const uint32_t at = k < m->root_copies.count ? k : 2 * m->root_copies.count - 1 - k;
       const root_copy *copy = AT(root_copy, m->root_copies, at);
       root *from = AT(root, m->roots, copy->from), *to = AT(root, m->roots, copy->to);
-      more |= share_memory(m, from, to) | share_memory(m, to, from);
+      const bool there = share_memory(m, from, to), back = share_memory(m, to, from);
+      more |= there || back;
     }
   }
 }
