@@ -157,6 +157,10 @@ write_program(glsl *g, vyre_bytes *out)
   g->status = vyre_bytes_append(&g->pool, "", 1); /* offset 0: no identifier */
   if (g->status || !make_columns(g))
     return;
+  if (g->v->imm[g->program] & VYRE_PROGRAM_FLOAT_MODES) {
+    glsl_fail(g, g->program, "GLSL cannot ask for denormals to be flushed, or for rounding toward zero\nFix: write SPIR-V");
+    return;
+  }
   glsl_survey(g);
   glsl_declare(g); /* first, so that what is seen from outside keeps its names */
   g->out = &g->body;
@@ -212,8 +216,6 @@ vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out)
       g.pool.allocator = g.allocator;
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing GLSL of a module that is not sealed");
-  if (v->imm[program.id] & VYRE_PROGRAM_FLOAT_MODES)
-    glsl_fail(&g, program.id, "GLSL cannot ask for denormals to be flushed, or for rounding toward zero\nFix: write SPIR-V");
   write_program(&g, out);
   free_all(&g);
   return vyre_bytes_undo(out, start, g.status);
