@@ -273,6 +273,10 @@ import_builtin(import *m, const pointer *p)
   for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
     if (known[k].builtin != p->first)
       continue;
+    const spv_type *declared = m->ids[m->ids[p->column].t->element].t;
+    if (declared->form != FORM_VALUE || VYRE_TYPE_LANES(declared->value) != VYRE_TYPE_LANES(known[k].type) ||
+        !vyre_kind_is_int(VYRE_TYPE_KIND(declared->value)) || vyre_kind_bits(VYRE_TYPE_KIND(declared->value)) != 32)
+      return (uint32_t)import_uncovered(m, "built-in %u has another type than Vulkan gives it", p->first);
     if (!m->builtins[k]) {
       vyre_builder b = before_body(m);
       m->builtins[k] = vyre_build(&b, known[k].op, known[k].type, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE).id;
