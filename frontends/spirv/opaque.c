@@ -75,6 +75,9 @@ constant_word(import *m, uint32_t id, vyre_member *out)
   uint32_t value;
   if (!import_literal(m, id, &value)) {
     const uint32_t row = import_row(m, id);
+    const vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
+    if (row && type != VYRE_TYPE(VYRE_U32, 1) && type != VYRE_TYPE(VYRE_I32, 1))
+      return import_uncovered(m, "constant %u, an operand of a type, is no integer of 32 bits: that is not covered", id);
     *out = (vyre_member){.access = VYRE_WORD_LENGTH};
     out->type = row ? vyre_type_array(m->module, VYRE_TYPE(VYRE_U32, 1), 0, (vyre_row){row}, 0) : 0;
     return out->type != 0;
