@@ -34,6 +34,9 @@ new_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 uint32_t
 vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits)
 {
+  uint32_t *const small = vyre_spv_small(s, VYRE_TYPE(kind, 1), bits);
+  if (small)
+    return *small ? *small : (*small = new_scalar(s, kind, bits));
   vyre_spv_made *made = vyre_spv_made_of(s, VYRE_SPV_A_SCALAR, bits, kind);
   if (!made->id)
     made->id = new_scalar(s, kind, bits);

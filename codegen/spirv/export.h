@@ -88,6 +88,7 @@ enum {
   VYRE_SPV_A_VARIABLE,   /* the last, as the set is added: the input's id and pointer's id, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u
+#define VYRE_SPV_SMALL      32u /* integers of 32 bits below it are found without a search */
 typedef struct vyre_spv_made {
   uint64_t a;
   uint32_t b, what; /* what 0: the slot is free */
@@ -130,6 +131,7 @@ typedef struct vyre_spv {
   uint32_t made_count, made_slots;
   vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* enough for most modules */
   vyre_spv_made no_made;                         /* where there is no memory */
+  uint32_t small[2][VYRE_SPV_SMALL];             /* ids of i32 and u32 constants; 0: none yet */
   uint32_t value_types[256];
   uint32_t glsl;
   uint32_t builtins[VYRE_SPV_PLACES]; /* by op - VYRE_OP_gid */
@@ -299,13 +301,23 @@ vyre_spv_value(vyre_spv *s, uint32_t row)
   s->use[at] |= VYRE_SPV_USED;
   return s->id[at];
 }
+/* Where the id of that constant is kept; NULL: it is not one of those. */
+static inline uint32_t *
+vyre_spv_small(vyre_spv *s, vyre_type type, uint64_t bits)
+{
+  if (bits >= VYRE_SPV_SMALL)
+    return NULL;
+  return type == VYRE_TYPE(VYRE_U32, 1) ? &s->small[1][bits] : type == VYRE_TYPE(VYRE_I32, 1) ? &s->small[0][bits] : NULL;
+}
 uint32_t vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits);
 /* The right operand: a row's id, or the literal as a constant of `type`. */
 static inline uint32_t
 vyre_spv_right(vyre_spv *s, uint32_t row, vyre_type type)
 {
-  return vyre_spv_flag(s, row, VYRE_ROW_IMM) ? vyre_spv_splat_here(s, type, vyre_spv_payload(s, row))
-                                             : vyre_spv_value(s, s->b[row]);
+  if (!vyre_spv_flag(s, row, VYRE_ROW_IMM))
+    return vyre_spv_value(s, s->b[row]);
+  const uint32_t *const small = vyre_spv_small(s, type, vyre_spv_payload(s, row));
+  return small && *small ? *small : vyre_spv_splat_here(s, type, vyre_spv_payload(s, row));
 }
 /* Writes a row that gives a value (ops.c). */
 void vyre_spv_row(vyre_spv *s, uint32_t row);
@@ -462,7 +474,9 @@ vyre_spv_bits_kind(vyre_kind kind)
   return bits == 8 ? VYRE_U8 : bits == 16 ? VYRE_U16 : bits == 64 ? VYRE_U64 : VYRE_U32;
 }
 uint32_t vyre_spv_spec(vyre_spv *s, uint32_t row);
-/* Whether the row becomes OpSpecConstantOp though nothing needs it to (specialize.c). */
+/* specialize.c: ops, of integers and bools, of which a row may become OpSpecConstantOp though nothing needs it to, and whether a
+ * row does. */
+extern const bool vyre_spv_may_specialize[VYRE_OP__COUNT];
 bool vyre_spv_is_specialized(const vyre_spv *s, uint32_t row);
 /* The row as a constant of the module: const, spec, or OpSpecConstantOp over them. */
 uint32_t vyre_spv_pinned(vyre_spv *s, uint32_t row);

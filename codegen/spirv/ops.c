@@ -345,7 +345,7 @@ write_unary(vyre_spv *s, uint32_t row)
   return vyre_spv_op1(s, code_for(s, row, vyre_spv_row_type(s, s->a[row])), vyre_spv_value_type(s, vyre_spv_row_type(s, row)), a);
 }
 
-static uint32_t
+static inline uint32_t
 write_binary(vyre_spv *s, uint32_t row)
 {
   const vyre_type operand = vyre_spv_row_type(s, s->a[row]);
@@ -618,12 +618,20 @@ vyre_spv_row(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const op_form *f = &forms[op];
-  const bool specialized = s->plain && s->specialized && has_specialized_operand(s, row) && vyre_spv_is_specialized(s, row);
+  const bool specialized = s->specialized && vyre_spv_may_specialize[op] && s->plain && has_specialized_operand(s, row) &&
+                           vyre_spv_is_specialized(s, row);
   if (specialized) {
     s->constant = true;
     s->plain = false;
   }
-  const uint32_t first_new = s->next_id, id = s->strict || !f->write ? write_special(s, row) : f->write(s, row);
+  const uint32_t first_new = s->next_id;
+  uint32_t id;
+  if (s->strict || !f->write)
+    id = write_special(s, row);
+  else if (f->write == write_binary) /* what most are */
+    id = write_binary(s, row);
+  else
+    id = f->write(s, row);
   s->id[row - s->base] = id;
   if (id >= first_new && op != VYRE_OP_const && op != VYRE_OP_spec)
     vyre_spv_describe(s, row, id);

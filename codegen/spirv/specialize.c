@@ -9,8 +9,7 @@
 
 #include "vyre/view.h"
 
-/* Of integers and bools. */
-static const bool is_special[VYRE_OP__COUNT] = {
+const bool vyre_spv_may_specialize[VYRE_OP__COUNT] = {
     [VYRE_OP_select] = true, [VYRE_OP_convert] = true, [VYRE_OP_bitcast] = true, [VYRE_OP_add] = true,  [VYRE_OP_sub] = true,
     [VYRE_OP_mul] = true,    [VYRE_OP_neg] = true,     [VYRE_OP_udiv] = true,    [VYRE_OP_sdiv] = true, [VYRE_OP_umod] = true,
     [VYRE_OP_srem] = true,   [VYRE_OP_smod] = true,    [VYRE_OP_and] = true,     [VYRE_OP_or] = true,   [VYRE_OP_xor] = true,
@@ -41,7 +40,7 @@ has_form(const vyre_spv *s, uint32_t row)
   const vyre_opcode op = vyre_spv_opcode(s, row);
   const bool to_float = vyre_kind_is_float(VYRE_TYPE_KIND(vyre_spv_row_type(s, row)));
   const bool from_float = vyre_kind_is_float(VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])));
-  if (!is_special[op] || !is_computed(s, vyre_spv_row_type(s, row)))
+  if (!vyre_spv_may_specialize[op] || !is_computed(s, vyre_spv_row_type(s, row)))
     return false;
   return op == VYRE_OP_select || (to_float == from_float && (!to_float || op == VYRE_OP_convert));
 }

@@ -226,15 +226,6 @@ survey_places(vyre_spv *s)
   }
 }
 
-/* Ops that SPIR-V takes operands of either sign for: what they do is said by the instruction. */
-static const bool takes_either[VYRE_OP__COUNT] = {
-    [VYRE_OP_add] = true,  [VYRE_OP_sub] = true,  [VYRE_OP_mul] = true,  [VYRE_OP_neg] = true,  [VYRE_OP_sdiv] = true,
-    [VYRE_OP_srem] = true, [VYRE_OP_smod] = true, [VYRE_OP_and] = true,  [VYRE_OP_or] = true,   [VYRE_OP_xor] = true,
-    [VYRE_OP_not] = true,  [VYRE_OP_shl] = true,  [VYRE_OP_ushr] = true, [VYRE_OP_sshr] = true, [VYRE_OP_eq] = true,
-    [VYRE_OP_ne] = true,   [VYRE_OP_ult] = true,  [VYRE_OP_ule] = true,  [VYRE_OP_ugt] = true,  [VYRE_OP_uge] = true,
-    [VYRE_OP_slt] = true,  [VYRE_OP_sle] = true,  [VYRE_OP_sgt] = true,  [VYRE_OP_sge] = true,  [VYRE_OP_at] = true,
-};
-
 /* Of a relaxed program: the guards of a strict one choose between values of one type. */
 static void
 survey_sign(vyre_spv *s, uint32_t row)
@@ -275,26 +266,27 @@ enum {
   MATRICES_AB,
   LANE,
   SIGN,
-  OPAQUE
+  OPAQUE,
+  EITHER = 0x80 /* beside them: no operand is an integer whose sign tells the instruction something */
 };
 
 static const uint8_t tells[VYRE_OP__COUNT] = {
-    [VYRE_OP_var] = VAR,
-    [VYRE_OP_get] = GET,
+    [VYRE_OP_var] = VAR | EITHER,
+    [VYRE_OP_get] = GET | EITHER,
     [VYRE_OP_set] = SET,
     [VYRE_OP_leave] = LEAVE,
     [VYRE_OP_break] = JUMP,
     [VYRE_OP_continue] = JUMP,
     [VYRE_OP_fallthrough] = JUMP,
-    [VYRE_OP_if] = REGION,
-    [VYRE_OP_region] = REGION,
+    [VYRE_OP_if] = REGION | EITHER,
+    [VYRE_OP_region] = REGION | EITHER,
     [VYRE_OP_body] = REGION,
     [VYRE_OP_case] = REGION,
     [VYRE_OP_for] = CONSTRUCT,
     [VYRE_OP_loop] = CONSTRUCT,
     [VYRE_OP_switch] = CONSTRUCT,
     [VYRE_OP_block] = CONSTRUCT,
-    [VYRE_OP_load] = POINTER_A,
+    [VYRE_OP_load] = POINTER_A | EITHER,
     [VYRE_OP_store] = POINTER_A,
     [VYRE_OP_atomic_load] = POINTER_A,
     [VYRE_OP_atomic_store] = POINTER_A,
@@ -327,6 +319,60 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_opaque_pure] = OPAQUE,
     [VYRE_OP_opaque_read] = OPAQUE,
     [VYRE_OP_opaque_write] = OPAQUE,
+    /* Ops that SPIR-V takes operands of either sign for: what they do is said by the instruction. */
+    [VYRE_OP_add] = EITHER,
+    [VYRE_OP_sub] = EITHER,
+    [VYRE_OP_mul] = EITHER,
+    [VYRE_OP_neg] = EITHER,
+    [VYRE_OP_sdiv] = EITHER,
+    [VYRE_OP_srem] = EITHER,
+    [VYRE_OP_smod] = EITHER,
+    [VYRE_OP_and] = EITHER,
+    [VYRE_OP_or] = EITHER,
+    [VYRE_OP_xor] = EITHER,
+    [VYRE_OP_not] = EITHER,
+    [VYRE_OP_shl] = EITHER,
+    [VYRE_OP_ushr] = EITHER,
+    [VYRE_OP_sshr] = EITHER,
+    [VYRE_OP_eq] = EITHER,
+    [VYRE_OP_ne] = EITHER,
+    [VYRE_OP_ult] = EITHER,
+    [VYRE_OP_ule] = EITHER,
+    [VYRE_OP_ugt] = EITHER,
+    [VYRE_OP_uge] = EITHER,
+    [VYRE_OP_slt] = EITHER,
+    [VYRE_OP_sle] = EITHER,
+    [VYRE_OP_sgt] = EITHER,
+    [VYRE_OP_sge] = EITHER,
+    [VYRE_OP_at] = EITHER,
+    /* Those of what is met often whose operands, if any, are floats. */
+    [VYRE_OP_const] = EITHER,
+    [VYRE_OP_spec] = EITHER,
+    [VYRE_OP_buffer] = EITHER,
+    [VYRE_OP_fdiv] = EITHER,
+    [VYRE_OP_fma] = EITHER,
+    [VYRE_OP_feq] = EITHER,
+    [VYRE_OP_fne] = EITHER,
+    [VYRE_OP_flt] = EITHER,
+    [VYRE_OP_fle] = EITHER,
+    [VYRE_OP_fgt] = EITHER,
+    [VYRE_OP_fge] = EITHER,
+    [VYRE_OP_fone] = EITHER,
+    [VYRE_OP_isnan] = EITHER,
+    [VYRE_OP_fabs] = EITHER,
+    [VYRE_OP_fmin] = EITHER,
+    [VYRE_OP_fmax] = EITHER,
+    [VYRE_OP_nmin] = EITHER,
+    [VYRE_OP_nmax] = EITHER,
+    [VYRE_OP_fclamp] = EITHER,
+    [VYRE_OP_floor] = EITHER,
+    [VYRE_OP_sqrt] = EITHER,
+    [VYRE_OP_exp] = EITHER,
+    [VYRE_OP_dot] = EITHER,
+    [VYRE_OP_gid] = EITHER,
+    [VYRE_OP_lid] = EITHER,
+    [VYRE_OP_wid] = EITHER,
+    [VYRE_OP_lindex] = EITHER,
 };
 
 /* A row of control flow, or one that writes a var. */
@@ -361,6 +407,8 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
 {
   vyre_spv_var *var;
   switch (tell) {
+  case NOTHING:
+    break;
   case VAR:
     s->aux[row - s->base] = new_value(s, row, 0);
     break;
@@ -404,18 +452,18 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
 void
 vyre_spv_survey(vyre_spv *s)
 {
+  const uint32_t *const op = s->op, end = s->end;
   s->value_count = s->jumps = 0;
   s->scratch.count = s->open.count = s->written.count = s->places.count = 0;
-  for (uint32_t row = s->base + 1; row < s->end; row++) {
-    const vyre_opcode op = vyre_spv_opcode(s, row);
-    const uint32_t tell = tells[op];
-    if (s->resigned && !takes_either[op])
-      survey_exact(s, row);
-    if (tell == NOTHING)
+  for (uint32_t row = s->base + 1; row < end; row++) {
+    const uint32_t tell = tells[VYRE_ROW_OP(op[row])];
+    if (tell == EITHER)
       continue;
+    if (s->resigned && !(tell & EITHER))
+      survey_exact(s, row);
+    survey_row(s, row, tell & ~(uint32_t)EITHER);
     if (vyre_spv_failed(s))
       return;
-    survey_row(s, row, tell);
   }
   survey_leave_to(s, 0);
   survey_places(s);

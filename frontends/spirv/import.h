@@ -720,8 +720,8 @@ typedef struct operation {
 } operation;
 #define IMPORT_OPERATIONS (SpvOpBitCount + 1)
 extern const operation import_operations[IMPORT_OPERATIONS]; /* by SPIR-V's number; extensions have more */
-bool import_is_operation(uint32_t op);
-bool import_operation(import *m, uint32_t op, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
+const operation *import_operation_of(uint32_t op);           /* NULL: it is none */
+bool import_operation(import *m, const operation *o, uint32_t type, uint32_t id, const uint32_t *args, uint32_t count);
 /* A vyre row on rows: casts operands to what the op takes and the result to `type`.  0: failed. */
 uint32_t import_emit(import *m, vyre_opcode op, vyre_type type, uint32_t flags, const uint32_t *rows, uint32_t count);
 /* Of a row that is the id's value. */

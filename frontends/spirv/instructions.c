@@ -140,16 +140,16 @@ instruction(import *m, const uint32_t *words)
   default:
     break;
   }
-  if (op < IMPORT_OPERATIONS && import_operations[op].vyre)
-    return import_needs(m, 3) && import_operation(m, op, words[1], words[2], words + 3, count - 3);
+  const operation *o = op < IMPORT_OPERATIONS ? &import_operations[op] : NULL;
+  if (o && o->vyre)
+    return import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3);
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
     return import_memory(m, op);
   if (import_is_subgroup(op) && !import_is_other_group(m, op, words, count))
     return import_subgroup(m, op);
-  if (!import_is_operation(op))
-    return import_opaque(m);
-  return import_needs(m, 3) && import_operation(m, op, words[1], words[2], words + 3, count - 3);
+  o = import_operation_of(op);
+  return o ? import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3) : import_opaque(m);
 }
 
 bool

@@ -230,7 +230,7 @@ is_pure(const import *m, uint32_t op, const uint32_t *words)
   case SpvOpExtInst:
     return m->ids[words[3]].value == 1;
   default:
-    return import_is_operation(op);
+    return import_operation_of(op) != NULL;
   }
 }
 

@@ -116,18 +116,14 @@ static const operation intel_operations[] = {
     [SpvOpUSubSatINTEL - SpvOpAbsISubINTEL] = {VYRE_OP_usubsat, OP_PLAIN, 2, 0, 0},
 };
 
-static const operation *
-operation_of(uint32_t op)
+const operation *
+import_operation_of(uint32_t op)
 {
-  if (op >= SpvOpAbsISubINTEL && op <= SpvOpUSubSatINTEL)
+  if (op < IMPORT_OPERATIONS && import_operations[op].vyre)
+    return &import_operations[op];
+  if (op >= SpvOpAbsISubINTEL && op <= SpvOpUSubSatINTEL && intel_operations[op - SpvOpAbsISubINTEL].vyre)
     return &intel_operations[op - SpvOpAbsISubINTEL];
-  return &import_operations[op < IMPORT_OPERATIONS ? op : 0];
-}
-
-bool
-import_is_operation(uint32_t op)
-{
-  return operation_of(op)->vyre != 0;
+  return NULL;
 }
 
 /* Signedness does not count, a bitcast mends it; nor does a class that ops.def does not name. */
@@ -394,13 +390,15 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
 }
 
 /* The same of operands that stand around. */
-static bool
+static inline bool
 plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {
-  const uint32_t a = import_row_at_hand(m, args[0]), b = o->operands == 2 ? import_row_at_hand(m, args[1]) : 0;
-  if (!a || (!b && o->operands == 2) || m->ids[id].holds != HOLDS_ROW || !may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
+  const bool two = o->operands == 2;
+  const id_info *const info = &m->ids[id];
+  const uint32_t a = import_row_at_hand(m, args[0]), b = two && a ? import_row_at_hand(m, args[1]) : 0;
+  if (!a || (two && !b) || info->holds != HOLDS_ROW || !may_read(o, VYRE_TYPE_KIND(import_row_type(m, a))))
     return false;
-  const uint32_t row = plain(m, o, m->ids[id].t->value, import_row_flags(m, id), a, b);
+  const uint32_t row = plain(m, o, info->t->value, import_row_flags(m, id), a, b);
   if (row)
     import_set(m, id, row);
   return row != 0;
@@ -473,11 +471,8 @@ operation_of_form(import *m, const operation *o, uint32_t type_id, uint32_t id, 
 }
 
 bool
-import_operation(import *m, uint32_t op, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
+import_operation(import *m, const operation *o, uint32_t type_id, uint32_t id, const uint32_t *args, uint32_t count)
 {
-  const operation *o = operation_of(op);
-  if (o->vyre == 0)
-    return import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
   if (count < o->operands)
     return import_fail(m, "%u operands, but it has %u", count, o->operands);
   return (o->form == OP_PLAIN && plain_at_hand(m, o, id, args)) || operation_of_form(m, o, type_id, id, args);

@@ -291,7 +291,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
   case SCAN_CALL:
     return scan_call(m, f);
   case SCAN_OTHER:
-    return import_is_operation(op) || scan_opaque(m, f, words, count);
+    return import_operation_of(op) || scan_opaque(m, f, words, count);
   case SCAN_PHI:
     return scan_phi(m, f, words);
   case SCAN_MERGE:

@@ -124,31 +124,13 @@ typedef enum vyre_class {
   VYRE_CLASS_BITS,
 } vyre_class;
 
-/* Whether operands of the class may be of the kind. */
+/* Whether operands of the class may be of the kind.  ORDER: vyre_class, a bit for each vyre_kind. */
 static inline bool
 vyre_class_has(vyre_class klass, vyre_kind kind)
 {
-  switch (klass) {
-  case VYRE_CLASS_NONE:
-    return false;
-  case VYRE_CLASS_ANY:
-    return kind >= VYRE_BOOL && kind <= VYRE_F64;
-  case VYRE_CLASS_BOOL:
-    return kind == VYRE_BOOL;
-  case VYRE_CLASS_UINT:
-    return vyre_kind_is_int(kind) && !vyre_kind_is_signed(kind);
-  case VYRE_CLASS_SINT:
-    return vyre_kind_is_signed(kind);
-  case VYRE_CLASS_INT:
-    return vyre_kind_is_int(kind);
-  case VYRE_CLASS_FLOAT:
-    return vyre_kind_is_float(kind);
-  case VYRE_CLASS_NUM:
-    return vyre_kind_is_int(kind) || vyre_kind_is_float(kind);
-  case VYRE_CLASS_BITS:
-    return vyre_kind_is_int(kind) || kind == VYRE_BOOL;
-  }
-  return false;
+  enum { bools = 0x2, uints = 0x2a8, sints = 0x154, ints = uints | sints, floats = 0x1c00 };
+  static const uint16_t kinds[] = {0, bools | ints | floats, bools, uints, sints, ints, floats, ints | floats, ints | bools};
+  return (unsigned)kind < VYRE_KIND__COUNT && (kinds[klass] >> kind & 1) != 0;
 }
 
 typedef enum vyre_rule { VYRE_RULE_VOID, VYRE_RULE_SAME, VYRE_RULE_BOOL, VYRE_RULE_FREE, VYRE_RULE_OWN } vyre_rule;
