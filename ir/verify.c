@@ -232,6 +232,35 @@ check_operand(verifier *k, uint32_t row, unsigned which, uint32_t x)
   return true;
 }
 
+/* Whether check_operand has nothing to say of it, as a rule; false means nothing.  Numbers of rows that are not reached are no
+ * smaller than any number, less one. */
+static inline bool
+operand_is_plain(const verifier *k, uint32_t row, unsigned which, uint32_t x)
+{
+  const vyre_view *v = k->view;
+  const uint32_t here = k->order[row];
+  if (x >= k->rows || k->order[x] - 1 >= here - 1)
+    return false;
+  const uint32_t around = v->parent[x], word = v->op[x];
+  if (around == 0 || (around != v->parent[row] && here > k->extent[around]) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(word)) == VYRE_VOID)
+    return false;
+  return VYRE_ROW_OP(word) != VYRE_OP_var || (which == 0 && (op_of(k, row) == VYRE_OP_get || op_of(k, row) == VYRE_OP_set));
+}
+
+/* The same of check_operands. */
+static inline bool
+operands_are_plain(const verifier *k, uint32_t row, const vyre_op_info *info)
+{
+  const vyre_view *v = k->view;
+  const uint32_t a = v->a[row], b = v->b[row], c = v->c[row], count = info->operands, word = v->op[row];
+  const bool literal = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0;
+  if (a ? count < 1 || !operand_is_plain(k, row, 0, a) : count > 0)
+    return false;
+  if (b ? count < 2 || literal || !operand_is_plain(k, row, 1, b) : count > 1 && !literal)
+    return false;
+  return c ? count == 3 && operand_is_plain(k, row, 2, c) : count < 3 || VYRE_ROW_OP(word) == VYRE_OP_join;
+}
+
 /* Presence and visibility of a row's operands. */
 static bool
 check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
@@ -364,10 +393,13 @@ check_row(verifier *k, uint32_t row)
     vyre_verify_report(k, row, "has %s, but a '%s' has a value", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
     return;
   }
-  if (!check_operands(k, row, info))
+  if (!operands_are_plain(k, row, info) && !check_operands(k, row, info))
     return;
-  if (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL)
+  if (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL) {
     check_uniform(k, row, info);
+    if (VYRE_ROW_OP(word) >= VYRE_OP_gid && VYRE_ROW_OP(word) != VYRE_OP_cross) /* that is all there is to them */
+      return;
+  }
   if (VYRE_ROW_OP(word) < VYRE_OP_at)
     vyre_verify_control(k, row);
   else if (VYRE_ROW_OP(word) < VYRE_OP_gid)

@@ -20,6 +20,8 @@ typedef struct walker {
   uint32_t region;   /* whose children are walked */
   uint32_t previous; /* the child before the next one */
   bool cut;          /* the current chain ended at an error */
+  bool ended;        /* `previous` ends its region */
+  bool direct;       /* what stands in `region` are programs or region rows */
   frame *frames;     /* one for each open row below row 0 */
   uint32_t depth, capacity;
   uint32_t workgroups; /* workgroup rows of the current program */
@@ -75,8 +77,17 @@ frame_inside(const walker *w, uint32_t row)
   return inner;
 }
 
-/* Whether the link `which` of `from` leads to a row that may be walked into. */
-static bool
+/* Whether a link leads to a row that may be walked into. */
+static inline bool
+link_is_right(const walker *w, uint32_t row)
+{
+  const verifier *k = w->k;
+  const vyre_view *v = k->view;
+  return row < k->rows && v->op[row] != 0 && k->order[row] == 0 && v->parent[row] == w->region && v->prev[row] == w->previous;
+}
+
+/* The same of the link `which` of `from`: if not, says why. */
+VYRE_VERIFY_COLD static bool
 link_holds(walker *w, uint32_t row, const char *which, uint32_t from)
 {
   verifier *k = w->k;
@@ -155,7 +166,7 @@ check_place(walker *w, uint32_t row, vyre_opcode op)
   const vyre_view *v = k->view;
   uint32_t before = k->errors->count;
   vyre_opcode around = op_of(k, w->region);
-  if (w->region == 0 || (vyre_op_infos[around].flags & VYRE_OP_REGIONS) != 0) {
+  if (w->direct) {
     if (w->region != 0)
       check_control_child(w, row, around);
     else if (op != VYRE_OP_program)
@@ -184,7 +195,7 @@ check_place(walker *w, uint32_t row, vyre_opcode op)
   default:
     break;
   }
-  if (w->previous && row_is_reached(k, w->previous) && (vyre_op_infos[op_of(k, w->previous)].flags & VYRE_OP_ENDS) != 0) {
+  if (w->ended) {
     text_buffer name;
     vyre_verify_report(k, row, "follows %s, a '%s', which ends its region", vyre_verify_name(k, v->prev[row], &name),
                        vyre_op_infos[op_of(k, w->previous)].text);
@@ -291,10 +302,13 @@ enter_row(walker *w, uint32_t row)
     vyre_verify_report(k, row, "has opcode %u, which is no op of this version", (unsigned)op);
     k->errors->damaged = true;
     k->order[row] = ORDER_UNLINKED; /* nothing more is said about it, and as an operand it has no place */
+    w->ended = false;
     return false;
   }
-  check_place(w, row, op);
+  if (w->direct || w->ended || op <= VYRE_OP_case)
+    check_place(w, row, op);
   flags = vyre_op_infos[op].flags;
+  w->ended = (flags & VYRE_OP_ENDS) != 0;
   if (flags & (VYRE_OP_REGION | VYRE_OP_REGIONS)) {
     if (op == VYRE_OP_program)
       w->workgroups = 0;
@@ -312,6 +326,51 @@ enter_row(walker *w, uint32_t row)
   return false;
 }
 
+/* What is known of the region that is walked, as it or its last child changes; no row that has rows in it ends a region. */
+static void
+stand_in(walker *w, uint32_t region, uint32_t previous)
+{
+  w->region = region;
+  w->previous = previous;
+  w->ended = false;
+  w->direct = region == 0 || (vyre_op_infos[op_of(w->k, region)].flags & VYRE_OP_REGIONS) != 0;
+}
+
+/* Of a row of that op nothing more is said than that its links hold, where it does not stand behind the end of a region. */
+static inline bool
+stands_anywhere(vyre_opcode op)
+{
+  const uint32_t special = VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
+  return (uint32_t)op < VYRE_OP__COUNT && (op > VYRE_OP_case || op == VYRE_OP_const) && vyre_op_infos[op].text &&
+         (vyre_op_infos[op].flags & special) == 0;
+}
+
+/* From `row` on, a child of the region being walked, past all such rows that are as they must be: what most rows are.  The row
+ * behind them. */
+static uint32_t
+walk_plain(walker *w, uint32_t row)
+{
+  verifier *const k = w->k;
+  const vyre_view *const v = k->view;
+  const uint32_t *const op = v->op, *const parent = v->parent, *const prev = v->prev, *const next = v->next;
+  const uint32_t *const first = v->first, *const last = v->last, rows = k->rows, region = w->region;
+  uint32_t *const order = k->order;
+  uint32_t previous = w->previous, count = w->count;
+  while (row && row < rows && order[row] == 0 && parent[row] == region && prev[row] == previous) {
+    const vyre_opcode code = (vyre_opcode)VYRE_ROW_OP(op[row]);
+    if (!stands_anywhere(code) || first[row] || last[row])
+      break;
+    order[row] = ++count;
+    if (code == VYRE_OP_at)
+      remember_buffer(k, row);
+    previous = row;
+    row = next[row];
+  }
+  w->previous = previous;
+  w->count = count;
+  return row;
+}
+
 static void
 walk(walker *w)
 {
@@ -319,9 +378,9 @@ walk(walker *w)
   const vyre_view *v = k->view;
   uint32_t row = v->first[0];
   const char *which = "first";
+  stand_in(w, 0, 0);
   for (;;) {
-    uint32_t from = w->previous ? w->previous : w->region;
-    if (row && !link_holds(w, row, which, from)) {
+    if (row && !link_is_right(w, row) && !link_holds(w, row, which, w->previous ? w->previous : w->region)) {
       w->cut = true;
       row = 0;
     }
@@ -329,8 +388,7 @@ walk(walker *w)
       close_region(w);
       if (w->region == 0)
         return;
-      w->previous = w->region;
-      w->region = v->parent[w->region];
+      stand_in(w, v->parent[w->region], w->region);
       w->depth--;
       w->cut = false;
       row = v->next[w->previous];
@@ -341,14 +399,17 @@ walk(walker *w)
     if (enter_row(w, row)) {
       if (!push_frame(w, frame_inside(w, row)))
         return;
-      w->region = row;
-      w->previous = 0;
+      stand_in(w, row, 0);
       row = v->first[row];
       which = "first";
     } else {
       w->previous = row;
       row = v->next[row];
     }
+    if (!w->direct && !w->ended)
+      row = walk_plain(w, row);
+    if (w->previous)
+      which = "next";
   }
 }
 
@@ -396,6 +457,8 @@ vyre_verify_links(verifier *k)
   walk(&w);
   if (w.frames)
     allocator->resize(allocator->user, w.frames, w.capacity * sizeof(frame), 0);
+  if (w.count == k->rows - 1) /* all are reached, each once */
+    return;
   for (uint32_t row = 1; row < k->rows; row++)
     if (k->order[row] == 0 && v->op[row] != 0 && v->parent[row] == 0 && v->prev[row] == 0 && v->next[row] == 0)
       mark_unlinked(k, row);

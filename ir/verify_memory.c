@@ -85,21 +85,20 @@ check_access(verifier *k, uint32_t row, uint32_t path, bool reads, bool writes)
   text_buffer text;
   if (buffer == 0)
     return;
-  vyre_verify_name(k, buffer, &text);
   if (space == VYRE_SPACE_HANDLE) { /* the access bits are those of the image */
     if (writes)
-      vyre_verify_report(k, row, "writes to %s, which holds handles", text.text);
+      vyre_verify_report(k, row, "writes to %s, which holds handles", vyre_verify_name(k, buffer, &text));
     return;
   }
   if (writes && (space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT))
-    vyre_verify_report(k, row, "writes to %s, which is in %s space", text.text,
+    vyre_verify_report(k, row, "writes to %s, which is in %s space", vyre_verify_name(k, buffer, &text),
                        space == VYRE_SPACE_UNIFORM ? "uniform"
                        : space == VYRE_SPACE_PUSH  ? "push"
                                                    : "constant");
   else if (writes && (access & VYRE_ACCESS_NO_WRITE))
-    vyre_verify_report(k, row, "writes to %s, which is read only", text.text);
+    vyre_verify_report(k, row, "writes to %s, which is read only", vyre_verify_name(k, buffer, &text));
   if (reads && (access & VYRE_ACCESS_NO_READ) && !is_relaxed(k, row)) /* some compilers declare that of what they read */
-    vyre_verify_report(k, row, "reads from %s, which is write only", text.text);
+    vyre_verify_report(k, row, "reads from %s, which is write only", vyre_verify_name(k, buffer, &text));
 }
 
 /* The type that one step into `type` reaches; 0: there is no such step, which is reported. */
@@ -119,18 +118,18 @@ step_type(verifier *k, uint32_t row, vyre_type_id type)
   info = vyre_type_get(k->module, type);
   if (info.form == VYRE_FORM_ARRAY)
     return info.element;
-  vyre_verify_memory_type_text(k, type, &text);
   if (info.form == VYRE_FORM_WORDS) {
-    vyre_verify_report(k, row, "steps into %s, which has no parts", text.text);
+    vyre_verify_report(k, row, "steps into %s, which has no parts", vyre_verify_memory_type_text(k, type, &text));
     return 0;
   }
   if (!literal) {
-    vyre_verify_report(k, row, "steps into %s by an index row, but members and columns are named by literals", text.text);
+    vyre_verify_report(k, row, "steps into %s by an index row, but members and columns are named by literals",
+                       vyre_verify_memory_type_text(k, type, &text));
     return 0;
   }
   if (v->imm[row] >= info.count) {
-    vyre_verify_report(k, row, "steps into %s by index %u, but it has %u %s", text.text, v->imm[row], info.count,
-                       info.form == VYRE_FORM_STRUCT ? "members" : "columns");
+    vyre_verify_report(k, row, "steps into %s by index %u, but it has %u %s", vyre_verify_memory_type_text(k, type, &text),
+                       v->imm[row], info.count, info.form == VYRE_FORM_STRUCT ? "members" : "columns");
     return 0;
   }
   return info.form == VYRE_FORM_STRUCT ? info.members[v->imm[row]].type : info.element;

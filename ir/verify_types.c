@@ -41,12 +41,12 @@ static bool
 part_is_valid(verifier *k, vyre_type_id owner, vyre_type_id type, const char *what, uint32_t index)
 {
   text_buffer owner_text, text;
-  vyre_verify_memory_type_text(k, owner, &owner_text);
   if (type >= 256 && type >= owner)
-    vyre_verify_report(k, 0, "%s: %s %u has type id %u, which is not of an earlier type", owner_text.text, what, index, type);
+    vyre_verify_report(k, 0, "%s: %s %u has type id %u, which is not of an earlier type",
+                       vyre_verify_memory_type_text(k, owner, &owner_text), what, index, type);
   else if (!type_id_is_valid(k, type))
-    vyre_verify_report(k, 0, "%s: %s %u has %s, which memory cannot hold", owner_text.text, what, index,
-                       vyre_verify_memory_type_text(k, type, &text));
+    vyre_verify_report(k, 0, "%s: %s %u has %s, which memory cannot hold", vyre_verify_memory_type_text(k, owner, &owner_text),
+                       what, index, vyre_verify_memory_type_text(k, type, &text));
   else
     return (facts_of(k, type) & TYPE_BAD) == 0;
   return false;
@@ -86,23 +86,24 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     return TYPE_BAD;
   facts = facts_of(k, info->element);
   element = vyre_type_get(k->module, info->element);
-  vyre_verify_memory_type_text(k, type, &text);
   const bool descriptors = is_of_blocks(k, info->element);
   if ((facts & TYPE_HAS_RUNTIME) && !descriptors) {
-    vyre_verify_report(k, 0, "%s: its element has no length of its own", text.text);
+    vyre_verify_report(k, 0, "%s: its element has no length of its own", vyre_verify_memory_type_text(k, type, &text));
     return TYPE_BAD;
   }
   if (!runtime && info->count == 0 && info->count_row == 0) {
-    vyre_verify_report(k, 0, "%s: it has length 0", text.text);
+    vyre_verify_report(k, 0, "%s: it has length 0", vyre_verify_memory_type_text(k, type, &text));
     return TYPE_BAD;
   }
   /* Where a row gives the element's length no stride is known: memory without layout has its own. */
   if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW) && !descriptors) {
-    vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", text.text, info->stride, element.size);
+    vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", vyre_verify_memory_type_text(k, type, &text),
+                       info->stride, element.size);
     return TYPE_BAD;
   }
   if ((uint64_t)info->count * info->stride > UINT32_MAX) {
-    vyre_verify_report(k, 0, "%s: %u elements of %u bytes are more than 4 GiB", text.text, info->count, info->stride);
+    vyre_verify_report(k, 0, "%s: %u elements of %u bytes are more than 4 GiB", vyre_verify_memory_type_text(k, type, &text),
+                       info->count, info->stride);
     return TYPE_BAD;
   }
   k->type_words[type] = info->count * vyre_verify_words(k, info->element); /* at most one a byte: fits */
@@ -115,17 +116,16 @@ check_matrix(verifier *k, vyre_type_id type, const vyre_type_info *info)
   text_buffer text;
   uint32_t vectors, size;
   vyre_type column = (vyre_type)info->element;
-  vyre_verify_memory_type_text(k, type, &text);
   if (info->element >= 256 || !vyre_kind_is_float(VYRE_TYPE_KIND(column)) || VYRE_TYPE_LANES(column) < 2 || info->count < 2 ||
       info->count > 4) {
-    vyre_verify_report(k, 0, "%s: it is not 2 to 4 columns of 2 to 4 floats", text.text);
+    vyre_verify_report(k, 0, "%s: it is not 2 to 4 columns of 2 to 4 floats", vyre_verify_memory_type_text(k, type, &text));
     return TYPE_BAD;
   }
   vectors = info->flags & VYRE_TYPE_ROW_MAJOR ? info->count : VYRE_TYPE_LANES(column);
   size = vectors * vyre_kind_bits(VYRE_TYPE_KIND(column)) / 8;
   if (info->stride < size) {
-    vyre_verify_report(k, 0, "%s: its stride %u is less than the %u bytes of a %s", text.text, info->stride, size,
-                       info->flags & VYRE_TYPE_ROW_MAJOR ? "row" : "column");
+    vyre_verify_report(k, 0, "%s: its stride %u is less than the %u bytes of a %s", vyre_verify_memory_type_text(k, type, &text),
+                       info->stride, size, info->flags & VYRE_TYPE_ROW_MAJOR ? "row" : "column");
     return TYPE_BAD;
   }
   k->type_words[type] = info->count * words_of(column);
@@ -148,15 +148,15 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
     vyre_type_info info = vyre_type_get(k->module, members[i].type);
     uint64_t end = (uint64_t)members[i].offset + info.size;
     bool sized = (facts_of(k, members[i].type) & TYPE_HAS_ROW) == 0;
-    vyre_verify_memory_type_text(k, type, &text);
     if (members[i].offset % grain_of(k, members[i].type) != 0)
-      vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", text.text, members[i].offset,
-                         grain_of(k, members[i].type));
+      vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", vyre_verify_memory_type_text(k, type, &text),
+                         members[i].offset, grain_of(k, members[i].type));
     else if (end > UINT32_MAX)
-      vyre_verify_report(k, 0, "%s: a member at offset %u ends behind 4 GiB", text.text, members[i].offset);
+      vyre_verify_report(k, 0, "%s: a member at offset %u ends behind 4 GiB", vyre_verify_memory_type_text(k, type, &text),
+                         members[i].offset);
     else if (sized && i + 1 < count && end > members[i + 1].offset)
-      vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u", text.text,
-                         members[i].offset, info.size, members[i + 1].offset);
+      vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u",
+                         vyre_verify_memory_type_text(k, type, &text), members[i].offset, info.size, members[i + 1].offset);
     else
       continue;
     return false;
@@ -172,7 +172,6 @@ check_struct(verifier *k, vyre_type_id type, const vyre_type_info *info)
   text_buffer text;
   uint8_t facts = 0;
   bool sorted = true, apart;
-  vyre_verify_memory_type_text(k, type, &text);
   for (uint32_t i = 0; i < info->count; i++) {
     const vyre_member *member = &info->members[i];
     uint8_t inner;
@@ -180,11 +179,13 @@ check_struct(verifier *k, vyre_type_id type, const vyre_type_info *info)
       return TYPE_BAD;
     inner = facts_of(k, member->type);
     if ((inner & TYPE_HAS_RUNTIME) && i + 1 < info->count) {
-      vyre_verify_report(k, 0, "%s: member %u has no length of its own, but is not the last", text.text, i);
+      vyre_verify_report(k, 0, "%s: member %u has no length of its own, but is not the last",
+                         vyre_verify_memory_type_text(k, type, &text), i);
       return TYPE_BAD;
     }
     if (member->access & ~known) {
-      vyre_verify_report(k, 0, "%s: member %u has unknown access bits 0x%x", text.text, i, member->access & ~known);
+      vyre_verify_report(k, 0, "%s: member %u has unknown access bits 0x%x", vyre_verify_memory_type_text(k, type, &text), i,
+                         member->access & ~known);
       return TYPE_BAD;
     }
     k->type_words[type] += vyre_verify_words(k, member->type);

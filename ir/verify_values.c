@@ -512,9 +512,6 @@ void
 vyre_verify_value(verifier *k, uint32_t row)
 {
   vyre_opcode op = op_of(k, row);
-  const vyre_op_info *info = &vyre_op_infos[op];
-  if ((info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL) && op != VYRE_OP_cross)
-    return;
   switch (op) {
   case VYRE_OP_gid:
   case VYRE_OP_lid:
