@@ -22,26 +22,40 @@
 #include "known.h"
 #include "number.h"
 
+/* What becomes of a row's uses, in bits. */
+enum {
+  FATE_CHANGES = 1, /* they may be another's */
+  FATE_LEADS = 2    /* its value is no row that can be used: where it is the first of that value, others become this one */
+};
+
 typedef struct changer {
   solution *s;
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
+  uint8_t *fate;          /* by row */
+  flow_list leading;      /* rows, uint32_t, of FATE_LEADS */
   const uint32_t *number; /* by node */
-  uint32_t *leader;       /* by number: the first visible row seen with that value, where the value is no row that can be used */
+  uint32_t *leader;       /* by number: the first visible row seen with that value */
   uint32_t *constant;     /* by literal: its const row in the program at hand */
   uint32_t program;
   uint64_t literals, copies;
 } changer;
 
-/* The const row of a literal; 0: a vector that is no splat, or out of memory. */
+static bool
+is_splat(const solve_literal *l)
+{
+  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES(l->type); lane++)
+    if (l->lanes[lane] != l->lanes[0])
+      return false;
+  return true;
+}
+
+/* The const row of a splat; 0: out of memory. */
 static uint32_t
 constant_of(changer *c, uint32_t value, const solve_literal *l)
 {
   uint32_t *constant = &c->constant[value - c->s->literals];
-  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES(l->type); lane++)
-    if (l->lanes[lane] != l->lanes[0])
-      return 0;
   if (*constant < c->program || c->v->parent[*constant] != c->program)
     *constant = c->host->constant(c->module, c->v->first[c->program], l->type, l->lanes[0]);
   return *constant;
@@ -57,19 +71,15 @@ is_usable(const solution *s, uint32_t value)
 static uint32_t
 key_of(const changer *c, uint32_t value)
 {
-  return c->number[value] && c->number[value] < c->s->literals ? c->number[value] : value;
+  return c->number && c->number[value] && c->number[value] < c->s->literals ? c->number[value] : value;
 }
 
 /* The row that stands for the operand where `row` uses it; the operand itself: none better is known. */
 static uint32_t
 better_operand(changer *c, uint32_t row, uint32_t operand)
 {
-  const uint32_t value = operand < c->s->f->rows ? c->s->value[operand] : 0;
-  if (value == 0 || value == operand)
-    return operand;
+  const uint32_t value = c->s->value[operand];
   const solve_literal *l = solve_literal_of(c->s, value);
-  if (flow_op(c->s->f, operand) == VYRE_OP_const || flow_op(c->s->f, operand) == VYRE_OP_var)
-    return operand; /* a var's value is what it has at the start, but its row names it */
   if (l) {
     const uint32_t constant = constant_of(c, value, l);
     return constant ? constant : operand;
@@ -82,12 +92,9 @@ better_operand(changer *c, uint32_t row, uint32_t operand)
 static void
 lead(changer *c, uint32_t row)
 {
-  const uint32_t value = c->s->value[row];
-  if (value == 0 || value == row || value >= c->s->literals || is_usable(c->s, value))
-    return;
+  uint32_t *leader = &c->leader[key_of(c, c->s->value[row])];
   if (flow_op(c->s->f, row) != VYRE_OP_get && flow_op(c->s->f, row) != VYRE_OP_load)
     return;
-  uint32_t *leader = &c->leader[key_of(c, value)];
   if (*leader == 0 || !vyre_row_dominates(c->v, *leader, row))
     *leader = row;
 }
@@ -97,7 +104,7 @@ change_operands(changer *c, uint32_t row)
 {
   const uint32_t operands[3] = {c->v->a[row], c->v->b[row], c->v->c[row]};
   for (uint32_t i = 0; i < 3; i++) {
-    const uint32_t better = better_operand(c, row, operands[i]);
+    const uint32_t better = c->fate[operands[i]] & FATE_CHANGES ? better_operand(c, row, operands[i]) : operands[i];
     if (better == operands[i])
       continue;
     c->host->set_operand(c->module, row, i, better);
@@ -112,16 +119,79 @@ static void
 change_uses(changer *c, uint32_t rows)
 {
   const vyre_view *v = c->v;
-  const uint8_t *state = c->s->state;
   for (uint32_t row = 1; row < rows; row++) {
     if (flow_op(c->s->f, row) == VYRE_OP_program)
       c->program = row;
-    const uint32_t moves = state[v->a[row]] | state[v->b[row]] | state[v->c[row]] | state[row];
-    if ((moves & SOLVE_MOVES) == 0 || !solve_is_reached(c->s, row))
-      continue;
-    change_operands(c, row);
-    lead(c, row);
+    const bool changes = ((c->fate[v->a[row]] | c->fate[v->b[row]] | c->fate[v->c[row]]) & FATE_CHANGES) != 0;
+    if (changes && c->s->state[row] & SOLVE_VISITED)
+      change_operands(c, row);
+    if (c->fate[row] & FATE_LEADS)
+      lead(c, row);
   }
+}
+
+/* Fills `fate`, but for the changes that a leading row makes.  True: there are others. */
+static bool
+find_changes(changer *c, uint32_t rows)
+{
+  bool found = false;
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t value = c->s->value[row];
+    if ((c->s->state[row] & SOLVE_MOVES) == 0 || value == row || value == 0 || flow_op(c->s->f, row) == VYRE_OP_set)
+      continue;
+    const solve_literal *l = solve_literal_of(c->s, value);
+    const bool leads = !l && !is_usable(c->s, value), changes = l ? is_splat(l) : !leads;
+    uint32_t *leading = leads ? flow_append(c->s->f, &c->leading) : NULL;
+    c->fate[row] = leads ? FATE_LEADS : changes ? FATE_CHANGES : 0;
+    found |= changes;
+    if (leading)
+      *leading = row;
+  }
+  return found;
+}
+
+/* Whether a row may become one of the same value that leads. */
+static bool
+find_led(changer *c)
+{
+  bool found = false;
+  for (uint32_t i = 0; i < c->leading.count; i++) {
+    const uint32_t row = *FLOW_AT(uint32_t, c->leading, i), op = flow_op(c->s->f, row);
+    uint32_t *leader = &c->leader[key_of(c, c->s->value[row])];
+    if (*leader || (op != VYRE_OP_get && op != VYRE_OP_load)) {
+      c->fate[row] |= FATE_CHANGES;
+      found = true;
+    }
+    *leader = row;
+  }
+  for (uint32_t i = 0; i < c->leading.count; i++) /* none has been seen yet */
+    c->leader[key_of(c, c->s->value[*FLOW_AT(uint32_t, c->leading, i)])] = 0;
+  return found;
+}
+
+static vyre_status
+change(changer *c)
+{
+  solution *s = c->s;
+  flow *f = s->f;
+  c->fate = c->host->alloc(f->ctx, f->rows);
+  c->constant = c->host->alloc(f->ctx, sizeof(uint32_t) * s->literal.count);
+  c->leading.size = sizeof(uint32_t);
+  if (!c->fate || !c->constant)
+    return c->host->out_of_memory(f->ctx);
+  bool found = find_changes(c, f->rows);
+  if (f->out_of_memory)
+    return c->host->out_of_memory(f->ctx);
+  if (c->leading.count) {
+    c->leader = c->host->alloc(f->ctx, sizeof(uint32_t) * s->literals);
+    if (!c->leader)
+      return c->host->out_of_memory(f->ctx);
+    VYRE_TRY(number_nodes(s, &c->leading, &c->number));
+    found |= find_led(c);
+  }
+  if (found)
+    change_uses(c, f->rows);
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -133,7 +203,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   memory m;
   flow_stops stops;
   memory_loads loads;
-  uint32_t *number;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
   VYRE_TRY(flow_find_stops(ctx, host->view(module), &stops)); /* constants that are made are none */
@@ -143,13 +212,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(flow_make(&f, ctx, host->view(module), &stops));
   VYRE_TRY(solve(&s, &f, module, &loads));
   changer c = {.s = &s, .host = host, .module = module, .v = f.v};
-  VYRE_TRY(number_nodes(&s, &number));
-  c.number = number;
-  c.leader = host->alloc(ctx, sizeof(uint32_t) * s.literals);
-  c.constant = host->alloc(ctx, sizeof(uint32_t) * s.literal.count);
-  if (!c.leader || !c.constant)
-    return host->out_of_memory(ctx);
-  change_uses(&c, f.rows);
+  VYRE_TRY(change(&c));
   host->count(ctx, "uses of what a condition says", conditional);
   host->count(ctx, "uses made literals", c.literals);
   host->count(ctx, "uses of copies", c.copies);

@@ -338,12 +338,27 @@ visit_region(walk *w, uint32_t row)
     open_region(w, row);
 }
 
+/* The first row from there to in front of `end` that uses what is known, or may say something; `end`: none. */
+static uint32_t
+next_of_interest(const walk *w, uint32_t row, uint32_t end)
+{
+  const uint32_t *op = w->v->op, *a = w->v->a, *b = w->v->b, *c = w->v->c, *known = w->literal_of;
+  const vyre_op_info *infos = w->v->op_infos;
+  for (; row < end; row++) {
+    const uint32_t number = VYRE_ROW_OP(op[row]);
+    if ((known[a[row]] | known[b[row]] | known[c[row]] | compares[number].domain) != 0 ||
+        (infos[number].flags & (VYRE_OP_REGION | VYRE_OP_ENDS)) != 0)
+      break;
+  }
+  return row;
+}
+
 static void
 visit(walk *w, uint32_t row)
 {
   const vyre_view *v = w->v;
   const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = v->op_infos[op].flags;
-  if (w->literals.count > 1 && (w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
+  if ((w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
     replace_operands(w, row);
   if (flags & VYRE_OP_REGION)
     visit_region(w, row);
@@ -368,10 +383,13 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
   w.f.out_of_memory = !w.literal_of || !w.fact_of || !w.ends;
   if (!w.f.out_of_memory && flow_append(&w.f, &w.literals) && flow_append(&w.f, &w.facts))
     flow_append(&w.f, &w.frames);
-  for (uint32_t row = 1; row < rows && !w.f.out_of_memory; row++) {
+  for (uint32_t row = 1, end; row < rows && !w.f.out_of_memory;) {
     if (top(&w)->last < row)
       close_until(&w, row);
-    visit(&w, row);
+    end = w.frames.count > 1 ? top(&w)->last + 1 : row + 1; /* of the region */
+    row = next_of_interest(&w, row, end);
+    if (row < end)
+      visit(&w, row++);
   }
   *changed += w.changed;
   return w.f.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;

@@ -17,7 +17,7 @@ hash_of(const solve_literal *l)
 static bool
 grow_slots(solution *s)
 {
-  const uint32_t count = s->slot_mask ? (s->slot_mask + 1) * 2 : 1024;
+  const uint32_t count = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
   uint32_t *slots = s->f->ctx->host->alloc(s->f->ctx, sizeof(uint32_t) * count);
   if (!slots)
     return false;

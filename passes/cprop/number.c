@@ -4,12 +4,15 @@
  * One sweep in program order with a hash table; a phi is numbered when a get first sees it, and then what it is made of stands
  * above. Phis of other joins are equal to themselves alone.
  *
+ * Equal phis are rare.  So hashes of all rows and phis come first, which are cheap, and numbers are only given to phis of equal
+ * hashes and to what these are made of.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "number.h"
 
 #include <string.h>
 
-enum { DEEPEST = 64, WORDS = 6, KINDS = 256 };
+enum { DEEPEST = 64, WORDS = 6 };
 
 typedef struct slot {
   uint32_t node;
@@ -20,12 +23,86 @@ typedef struct numbers {
   const solution *s;
   const flow *f;
   const vyre_view *v;
-  uint32_t *number;
-  uint8_t *needed; /* by node: a phi that may equal another, or what one is made of */
-  uint32_t *stack;
+  uint32_t *asked, asked_count; /* phis behind `if`s */
+  uint32_t *hash;               /* by node */
+  uint32_t *number;             /* by node */
+  uint8_t *needed;              /* by node: a phi that may equal another, or what one is made of */
+  uint32_t *stack, depth;       /* nodes that are needed; what they are made of is not marked yet */
   slot *slots;
-  uint32_t mask;
+  uint32_t mask; /* of the table at hand */
 } numbers;
+
+/* Whether another row may be equal to this one. */
+static bool
+is_comparable(const numbers *n, uint32_t row)
+{
+  const vyre_op_info *info = &n->v->op_infos[VYRE_ROW_OP(n->v->op[row])];
+  if ((VYRE_ROW_FLAGS(n->v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
+    return false;
+  return vyre_op_has_version(info) ? n->v->imm_hi[row] != 0 : (info->flags & VYRE_OP_PURE) != 0;
+}
+
+/* The `if` whose arms both come to the phi, which is neither's value; 0: it is another phi.  The edge that was made last comes from
+ * the else region, which ends last. */
+static uint32_t
+joined_by(const numbers *n, uint32_t node, uint32_t *yes, uint32_t *no)
+{
+  const flow_block *b = FLOW_AT(flow_block, n->f->blocks, flow_phi_of(n->f, node)->block);
+  const flow_edge *last = FLOW_AT(flow_edge, n->f->edges, b->in), *first = FLOW_AT(flow_edge, n->f->edges, last->next_in);
+  if (b->joins == 0 || n->s->value[node] != node || !first->taken || !last->taken) /* edge 0 is not taken */
+    return 0;
+  *yes = n->s->value[flow_source(n->f, first, node)];
+  *no = n->s->value[flow_source(n->f, last, node)];
+  return b->joins;
+}
+
+/* ---- hashes -------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+mixed(uint32_t hash, uint32_t word)
+{
+  hash = (hash ^ word) * 0x9e3779b1u;
+  return hash ^ hash >> 15;
+}
+
+/* Of a value that stands above, or a literal: equal ones have equal hashes. */
+static uint32_t
+hash_of(numbers *n, uint32_t value, uint32_t depth)
+{
+  uint32_t yes, no;
+  if (value >= n->s->literals)
+    return mixed(0, value);
+  if (value < n->f->rows || n->hash[value])
+    return n->hash[value];
+  const uint32_t control = depth > DEEPEST ? 0 : joined_by(n, value, &yes, &no);
+  uint32_t hash = mixed(0, value);
+  if (control)
+    hash = mixed(mixed(n->hash[n->v->a[control]], hash_of(n, yes, depth + 1)), hash_of(n, no, depth + 1));
+  else if (n->s->value[value] != value)
+    hash = hash_of(n, n->s->value[value], depth + 1);
+  n->hash[value] = hash;
+  return hash;
+}
+
+/* Of all rows.  Which operand is which is no matter: ops may commute.  Of rows that equal only themselves op and operands say too
+ * little. */
+static void
+hash_rows(numbers *n)
+{
+  const vyre_view *v = n->v;
+  uint32_t *hash = n->hash;
+  for (uint32_t row = 1; row < n->f->rows; row++) {
+    const uint32_t value = n->s->value[row], op = v->op[row];
+    const bool is_own = (v->op_infos[VYRE_ROW_OP(op)].flags & VYRE_OP_IDENTITY) != 0;
+    const uint32_t word = is_own ? row : v->imm[row] + v->imm_hi[row] * 0x85ebca6bu;
+    if (value != row)
+      hash[row] = hash_of(n, value, 0);
+    else
+      hash[row] = mixed(op + word * 0xc2b2ae35u, hash[v->a[row]] + hash[v->b[row]] + hash[v->c[row]]);
+  }
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------------- */
 
 /* The first node with these words. */
 static uint32_t
@@ -33,7 +110,7 @@ find(numbers *n, uint32_t node, const uint32_t words[WORDS])
 {
   uint32_t hash = 0;
   for (uint32_t i = 0; i < WORDS; i++)
-    hash = (hash ^ words[i]) * 0x9e3779b1u, hash ^= hash >> 15;
+    hash = mixed(hash, words[i]);
   uint32_t at = hash & n->mask;
   for (; n->slots[at].node; at = (at + 1) & n->mask)
     if (memcmp(n->slots[at].words, words, sizeof n->slots[at].words) == 0)
@@ -47,14 +124,10 @@ static uint32_t
 row_number(numbers *n, uint32_t row)
 {
   const vyre_view *v = n->v;
-  const uint32_t flags = VYRE_ROW_FLAGS(v->op[row]);
-  const vyre_op_info *info = &v->op_infos[VYRE_ROW_OP(v->op[row])];
   uint32_t a = n->number[v->a[row]], b = n->number[v->b[row]];
-  if ((flags & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0 || ((info->flags & VYRE_OP_PURE) == 0 && !vyre_op_has_version(info)))
+  if (!is_comparable(n, row))
     return row;
-  if (vyre_op_has_version(info) && v->imm_hi[row] == 0)
-    return row;
-  if ((info->flags & VYRE_OP_COMMUTES) != 0 && (flags & VYRE_ROW_IMM) == 0 && a > b) {
+  if ((vyre_op_flags_of(v, row) & VYRE_OP_COMMUTES) != 0 && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 && a > b) {
     const uint32_t swapped = a;
     a = b;
     b = swapped;
@@ -64,29 +137,15 @@ row_number(numbers *n, uint32_t row)
 
 static uint32_t number_of(numbers *n, uint32_t value, uint32_t depth);
 
-/* The `if` whose arms both come to the phi, which is neither's value; 0: it is another phi.  Its first source is the else region's,
- * which ends last: flow.c puts a new source in front. */
-static uint32_t
-joined_by(const numbers *n, uint32_t node, const flow_source **yes, const flow_source **no)
-{
-  const flow_phi *phi = flow_phi_of(n->f, node);
-  *no = FLOW_AT(flow_source, n->f->sources, phi->source);
-  *yes = FLOW_AT(flow_source, n->f->sources, (*no)->next);
-  if (n->s->value[node] != node || phi->source == 0 || (*no)->next == 0 || !FLOW_AT(flow_edge, n->f->edges, (*no)->edge)->taken ||
-      !FLOW_AT(flow_edge, n->f->edges, (*yes)->edge)->taken)
-    return 0;
-  return FLOW_AT(flow_block, n->f->blocks, phi->block)->joins;
-}
-
 static uint32_t
 phi_number(numbers *n, uint32_t node, uint32_t depth)
 {
-  const flow_source *yes, *no;
+  uint32_t yes, no;
   const uint32_t control = joined_by(n, node, &yes, &no);
   if (control == 0 || depth > DEEPEST)
     return node;
   const uint32_t condition = n->number[n->v->a[control]];
-  const uint32_t left = number_of(n, n->s->value[yes->node], depth + 1), right = number_of(n, n->s->value[no->node], depth + 1);
+  const uint32_t left = number_of(n, yes, depth + 1), right = number_of(n, no, depth + 1);
   return left && right && condition ? find(n, node, (const uint32_t[WORDS]){VYRE_OP_if, 0, 0, condition, left, right}) : node;
 }
 
@@ -101,74 +160,91 @@ number_of(numbers *n, uint32_t value, uint32_t depth)
   return n->number[value];
 }
 
+/* ---- which are needed ---------------------------------------------------------------------------------------------------- */
+
 static void
-need(numbers *n, uint32_t *depth, uint32_t node)
+need(numbers *n, uint32_t node)
 {
   if (node == 0 || node >= n->s->literals || n->needed[node])
     return;
   n->needed[node] = 1;
-  n->stack[(*depth)++] = node;
+  n->stack[n->depth++] = node;
 }
 
-/* Phis that are equal are of one kind: the type, and what the condition is.  Those whose kind no other has are not numbered, which
- * saves most of the work; two kinds of one number cost some of it, and nothing else. */
-static uint32_t
-kind_of(const numbers *n, uint32_t phi, uint32_t control)
+/* Notes the phis that are the value of one of these rows, each once. */
+static void
+note_asked(numbers *n, const flow_list *rows)
 {
-  const uint32_t condition = n->s->value[n->v->a[control]];
-  const bool is_row = condition < n->f->rows;
-  const uint32_t op = is_row                       ? n->v->op[condition]
-                      : condition < n->s->literals ? 0
-                                                   : condition,
-                 imm = is_row ? n->v->imm[condition] : 0;
-  return ((op ^ imm * 0x85ebca6bu) * 0x9e3779b1u ^ VYRE_ROW_TYPE(n->v->op[flow_phi_of(n->f, phi)->var]) * 0x45d9f3bu) >> 16 &
-         (KINDS - 1);
-}
-
-/* Marks the phis that may equal others and all that they are made of; counts these phis. */
-static uint32_t
-mark_needed(numbers *n)
-{
-  const flow_source *yes, *no;
-  uint32_t depth = 0, candidates = 0, count[KINDS] = {0};
-  for (uint32_t phi = n->f->rows + 1; phi < n->s->literals; phi++) {
-    const uint32_t control = joined_by(n, phi, &yes, &no);
-    if (control)
-      count[kind_of(n, phi, control)]++;
+  uint32_t yes, no;
+  for (uint32_t i = 0; i < rows->count; i++) {
+    const uint32_t value = n->s->value[*FLOW_AT(uint32_t, *rows, i)];
+    if (value < n->f->rows || n->needed[value] || !joined_by(n, value, &yes, &no))
+      continue;
+    n->needed[value] = 1;
+    n->asked[n->asked_count++] = value;
   }
-  for (uint32_t phi = n->f->rows + 1; phi < n->s->literals; phi++) {
-    const uint32_t control = joined_by(n, phi, &yes, &no);
-    if (control && count[kind_of(n, phi, control)] > 1) {
-      candidates++;
-      need(n, &depth, phi);
+  for (uint32_t i = 0; i < n->asked_count; i++)
+    n->needed[n->asked[i]] = 0;
+}
+
+/* Those whose hash another has, and that: found in a table of phis. */
+static void
+need_alike(numbers *n, uint32_t *table)
+{
+  for (uint32_t i = 0; i < n->asked_count; i++) {
+    const uint32_t phi = n->asked[i], hash = hash_of(n, phi, 0);
+    uint32_t at = hash & n->mask;
+    while (table[at] && n->hash[table[at]] != hash)
+      at = (at + 1) & n->mask;
+    if (table[at]) {
+      need(n, table[at]);
+      need(n, phi);
     }
+    table[at] = phi;
   }
-  while (depth) {
-    const uint32_t node = n->stack[--depth];
+}
+
+/* What they are made of. */
+static void
+need_parts(numbers *n)
+{
+  uint32_t yes, no;
+  while (n->depth) {
+    const uint32_t node = n->stack[--n->depth];
     const uint32_t control = node < n->f->rows ? 0 : joined_by(n, node, &yes, &no);
-    need(n, &depth, n->s->value[node]);
+    need(n, n->s->value[node]);
     if (control) {
-      need(n, &depth, n->v->a[control]);
-      need(n, &depth, yes->node);
-      need(n, &depth, no->node);
+      need(n, n->v->a[control]);
+      need(n, yes);
+      need(n, no);
     }
-    for (uint32_t i = 0; node < n->f->rows && i < 3; i++)
-      need(n, &depth, i == 0 ? n->v->a[node] : i == 1 ? n->v->b[node] : n->v->c[node]);
+    if (node < n->f->rows) {
+      need(n, n->v->a[node]);
+      need(n, n->v->b[node]);
+      need(n, n->v->c[node]);
+    }
   }
-  return candidates;
+}
+
+/* A table's size less 1: a power of two, half of it free. */
+static uint32_t
+mask_for(uint32_t count)
+{
+  uint32_t slots = 64;
+  while (slots < count * 2)
+    slots *= 2;
+  return slots - 1;
 }
 
 static vyre_status
 sweep(numbers *n)
 {
   const vyre_host *host = n->f->ctx->host;
-  uint32_t slots = 64, count = 0;
+  uint32_t count = 0;
   for (uint32_t node = 1; node < n->s->literals; node++)
     count += n->needed[node];
-  while (slots < count * 2)
-    slots *= 2;
-  n->mask = slots - 1;
-  n->slots = host->alloc(n->f->ctx, sizeof(slot) * slots);
+  n->mask = mask_for(count);
+  n->slots = host->alloc(n->f->ctx, sizeof(slot) * (n->mask + (size_t)1));
   if (!n->slots)
     return host->out_of_memory(n->f->ctx);
   for (uint32_t row = 1; row < n->f->rows; row++) {
@@ -184,15 +260,34 @@ sweep(numbers *n)
 }
 
 vyre_status
-number_nodes(const solution *s, uint32_t **out)
+number_nodes(const solution *s, const flow_list *rows, const uint32_t **out)
 {
   const vyre_host *host = s->f->ctx->host;
+  vyre_pass_ctx *ctx = s->f->ctx;
+  const size_t bytes = sizeof(uint32_t) * s->literals;
   numbers n = {.s = s, .f = s->f, .v = s->f->v};
-  n.number = host->alloc(s->f->ctx, sizeof(uint32_t) * s->literals);
-  n.needed = host->alloc(s->f->ctx, s->literals);
-  n.stack = host->alloc(s->f->ctx, sizeof(uint32_t) * s->literals);
-  if (!n.number || !n.needed || !n.stack)
-    return host->out_of_memory(s->f->ctx);
+  *out = NULL;
+  n.needed = host->alloc(ctx, s->literals);
+  n.asked = host->alloc(ctx, sizeof(uint32_t) * rows->count);
+  if (!n.needed || !n.asked)
+    return host->out_of_memory(ctx);
+  note_asked(&n, rows);
+  if (n.asked_count < 2)
+    return VYRE_OK;
+  n.mask = mask_for(n.asked_count);
+  uint32_t *table = host->alloc(ctx, sizeof(uint32_t) * (n.mask + (size_t)1));
+  n.hash = host->alloc(ctx, bytes);
+  n.stack = host->alloc(ctx, bytes);
+  if (!table || !n.hash || !n.stack)
+    return host->out_of_memory(ctx);
+  hash_rows(&n);
+  need_alike(&n, table);
+  if (n.depth == 0)
+    return VYRE_OK;
+  need_parts(&n);
+  n.number = host->alloc(ctx, bytes);
+  if (!n.number)
+    return host->out_of_memory(ctx);
   *out = n.number;
-  return mark_needed(&n) > 1 ? sweep(&n) : VYRE_OK;
+  return sweep(&n);
 }

@@ -10,12 +10,12 @@
 
 #include "../state/lanes.h"
 
-/* Bits of a node's state; in the lowest, how often it changed. */
-enum { WAITS = 128, VISITED = 64, MOVES = SOLVE_MOVES, CHANGES = 7, MOST_CHANGES = 4 };
+/* Bits of a node's state; in the lowest, how often it changed.  VARIES: another trip of a loop may change it again. */
+enum { WAITS = 128, VISITED = SOLVE_VISITED, MOVES = SOLVE_MOVES, VARIES = 16, CHANGES = 7, MOST_CHANGES = 4 };
 
 /* A row or phi that looks at a node's value. */
 typedef struct use {
-  uint32_t of, user;
+  uint32_t user;
   uint32_t next; /* of the same node; 0: none */
 } use;
 
@@ -88,7 +88,7 @@ copied(const solution *s, uint32_t row)
   const vyre_view *v = s->f->v;
   switch (flow_op(s->f, row)) {
   case VYRE_OP_get:
-    return s->f->def[row];
+    return s->f->of[row];
   case VYRE_OP_load:
     return known_load(s, row)->row;
   case VYRE_OP_part:
@@ -180,16 +180,17 @@ folded(solution *s, uint32_t row)
   bool some = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
   bool whole = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_TUPLE;
   for (uint32_t i = 0; i < 3; i++) {
-    const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]]));
-    if (operands[i] == 0 || kind == VYRE_TUPLE)
-      continue;
     const uint32_t value = s->value[operands[i]];
-    const solve_literal *l = solve_literal_of(s, value);
+    if (operands[i] == 0 || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]])) == VYRE_TUPLE)
+      continue;
     if (value == 0)
       return 0; /* not before it is known */
-    given[i] = l ? l->lanes : NULL;
-    whole &= l != NULL;
-    some |= l != NULL;
+    if (value >= s->literals) {
+      given[i] = solve_literal_of(s, value)->lanes;
+      some = true;
+    } else {
+      whole = false;
+    }
   }
   const uint32_t equals = of_equals(s, row);
   if (equals || !some)
@@ -240,50 +241,53 @@ row_value(solution *s, uint32_t row)
 static uint32_t
 phi_value(const solution *s, uint32_t node)
 {
-  uint32_t value = 0;
-  for (uint32_t i = flow_phi_of(s->f, node)->source; i; i = FLOW_AT(flow_source, s->f->sources, i)->next) {
-    const flow_source *source = FLOW_AT(flow_source, s->f->sources, i);
-    if (!FLOW_AT(flow_edge, s->f->edges, source->edge)->taken || s->value[source->node] == 0)
-      continue;
-    if (value && value != s->value[source->node])
+  const flow *f = s->f;
+  uint32_t value = 0, next;
+  for (uint32_t i = FLOW_AT(flow_block, f->blocks, flow_phi_of(f, node)->block)->in; i; i = next) {
+    const flow_edge *edge = FLOW_AT(flow_edge, f->edges, i);
+    const uint32_t source = edge->taken ? s->value[flow_source(f, edge, node)] : 0;
+    next = edge->next_in;
+    if (source && value && value != source)
       return node;
-    value = s->value[source->node];
+    value = source ? source : value;
   }
   return value;
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------------------------ */
+/* ---- again --------------------------------------------------------------------------------------------------------------- */
 
-/* Sets, gets and phis wait in front, all others at the end of one array: they come first, so that what was one value in two
- * operands changes in both before that is asked. */
+/* Sets, gets and phis come before all others, so that what was one value in two operands changes in both before that is asked. */
 static void
 wait_for(solution *s, uint32_t node)
 {
-  if (s->state[node] & WAITS)
+  const bool is_copy = node >= s->f->rows || flow_op(s->f, node) == VYRE_OP_set || flow_op(s->f, node) == VYRE_OP_get;
+  uint32_t *waiting = s->state[node] & WAITS ? NULL : flow_append(s->f, is_copy ? &s->copies : &s->others);
+  if (!waiting)
     return;
+  *waiting = node;
   s->state[node] |= WAITS;
-  if (node >= s->f->rows || flow_op(s->f, node) == VYRE_OP_set || flow_op(s->f, node) == VYRE_OP_get)
-    s->waiting[s->copies_waiting++] = node;
-  else
-    s->waiting[s->literals - ++s->others_waiting] = node;
 }
 
 /* 0: none waits. */
 static uint32_t
 next_waiting(solution *s)
 {
-  if (s->copies_waiting)
-    return s->waiting[--s->copies_waiting];
-  return s->others_waiting ? s->waiting[s->literals - s->others_waiting--] : 0;
+  flow_list *waiting = s->copies.count ? &s->copies : &s->others;
+  return waiting->count ? *FLOW_AT(uint32_t, *waiting, --waiting->count) : 0;
 }
 
-/* Who uses the node and was not visited yet will be, when control comes there. */
+static uint32_t
+node_value(solution *s, uint32_t node)
+{
+  return node < s->f->rows ? row_value(s, node) : phi_value(s, node);
+}
+
+/* Asks a node again.  Who uses it and was not visited yet will be, when control comes there. */
 static void
 update(solution *s, uint32_t node)
 {
-  const bool is_row = node < s->f->rows;
-  uint32_t value = is_row ? row_value(s, node) : phi_value(s, node);
-  if (value == s->value[node] || s->value[node] == node)
+  uint32_t value = s->value[node] == node ? node : node_value(s, node);
+  if (value == s->value[node])
     return;
   if ((s->state[node] & CHANGES) >= MOST_CHANGES)
     value = node;
@@ -303,16 +307,17 @@ take(solution *s, uint32_t edge)
   flow_block *to = FLOW_AT(flow_block, s->f->blocks, e->to);
   if (e->taken)
     return;
-  e->taken = 1;
+  e->taken = true;
   if (to->place > s->place) { /* the walk comes there yet */
-    to->reached = 1;
+    to->reached = true;
     return;
   }
   for (uint32_t i = 0; i < to->phis && to->reached; i++)
     wait_for(s, s->f->rows + to->phi_first + i);
-  if (!to->reached)
-    s->fresh[s->fresh_count++] = e->to;
-  to->reached = 1;
+  uint32_t *fresh = to->reached ? NULL : flow_append(s->f, &s->fresh);
+  if (fresh)
+    *fresh = e->to;
+  to->reached = true;
 }
 
 /* Whether the case has that label. */
@@ -382,50 +387,16 @@ leave_block(solution *s, uint32_t block)
 {
   const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
   const uint32_t row = b->decides;
-  const bool is_head = row && flow_op(s->f, row) == VYRE_OP_for && s->f->block[row] != block;
+  const bool is_head = row && flow_op(s->f, row) == VYRE_OP_for && s->f->of[row] != block;
   const bool decides = row && (is_head || flow_op(s->f, row) != VYRE_OP_for);
   uint32_t label = 0;
   const bool known = decides && known_label(s, row, &label);
-  for (uint32_t edge = b->out; edge; edge = FLOW_AT(flow_edge, s->f->edges, edge)->next)
+  for (uint32_t edge = b->out; edge; edge = FLOW_AT(flow_edge, s->f->edges, edge)->next_out)
     if (!known || FLOW_AT(flow_edge, s->f->edges, edge)->label == label)
       take(s, edge);
 }
 
-static void
-visit_block(solution *s, uint32_t block)
-{
-  const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
-  for (uint32_t i = 0, phi = s->f->rows + b->phi_first; i < b->phis; i++, phi++) {
-    update(s, phi);
-    s->state[phi] |= VISITED;
-  }
-  for (uint32_t row = b->begin; row; row = s->f->v->next[row]) {
-    if (s->state[row] & MOVES)
-      update(s, row);
-    s->state[row] |= VISITED;
-    if (row == b->decides)
-      break;
-  }
-  leave_block(s, block);
-}
-
-static void
-visit_node(solution *s, uint32_t node)
-{
-  s->state[node] &= (uint8_t)~WAITS;
-  const uint32_t block = node < s->f->rows ? s->f->block[node] : flow_phi_of(s->f, node)->block;
-  if (!FLOW_AT(flow_block, s->f->blocks, block)->reached)
-    return;
-  if (s->state[node] & MOVES)
-    update(s, node);
-  if (node >= s->f->rows || (vyre_op_flags_of(s->f->v, node) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) == 0)
-    return;
-  leave_block(s, block);
-  if (flow_op(s->f, node) == VYRE_OP_for)
-    leave_block(s, flow_head_of(s->f, node));
-}
-
-/* ---- setting up ---------------------------------------------------------------------------------------------------------- */
+/* ---- the first visit ----------------------------------------------------------------------------------------------------- */
 
 /* Whether the row's value may turn out to be another's, or a literal: what sees a variable or memory, what is made of such, or of
  * literals. */
@@ -434,8 +405,6 @@ may_move(const solution *s, uint32_t row, uint32_t op, bool moves)
 {
   const vyre_view *v = s->f->v;
   const uint32_t a = v->a[row];
-  if (op == VYRE_OP_set)
-    return (s->state[v->b[row]] & MOVES) != 0;
   if (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE))
     return false;
   switch (op) {
@@ -458,70 +427,105 @@ may_move(const solution *s, uint32_t row, uint32_t op, bool moves)
   }
 }
 
+/* Of what changes no more, and of what has changed before anybody looks at it, nobody needs to know who does. */
 static void
 note_use(solution *s, uint32_t of, uint32_t user)
 {
-  if ((s->state[of] & MOVES) == 0)
+  if ((s->state[of] & (VISITED | VARIES)) == VISITED)
     return;
   use *u = flow_append(s->f, &s->uses);
-  if (u)
-    *u = (use){of, user, 0};
+  if (!u)
+    return;
+  *u = (use){user, s->users[of]};
+  s->users[of] = s->uses.count - 1;
 }
 
 /* What a row's value depends on: its operands; of a get what it sees, of a load what was stored, of a part that part. */
 static void
-note_uses(solution *s, uint32_t row, uint32_t op)
+note_uses(solution *s, uint32_t row, uint32_t copy)
 {
   const vyre_view *v = s->f->v;
-  note_use(s, v->a[row], row);
-  note_use(s, v->b[row], row);
-  note_use(s, v->c[row], row);
-  if (op == VYRE_OP_get || op == VYRE_OP_load || op == VYRE_OP_part)
-    note_use(s, copied(s, row), row);
+  const uint32_t of[4] = {v->a[row], v->b[row], v->c[row], copy};
+  for (uint32_t i = 0; i < 4; i++)
+    if (of[i])
+      note_use(s, of[i], row);
 }
 
-/* Values that are known beforehand, and stay; and who looks at the others. */
+/* The value of a row that stays what it is. */
+static uint32_t
+own_value(solution *s, uint32_t row, uint32_t op)
+{
+  const vyre_view *v = s->f->v;
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  if (op == VYRE_OP_const)
+    return solve_splat(s, type, vyre_row_imm(v, row));
+  return op == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64 ? solve_splat(s, type, 0) : row; /* at the start */
+}
+
 static void
-settle_row(solution *s, uint32_t row)
+visit_row(solution *s, uint32_t row)
 {
   const vyre_view *v = s->f->v;
   const uint32_t op = flow_op(s->f, row);
-  const bool moves = ((s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]]) & MOVES) != 0;
-  if (may_move(s, row, op, moves)) {
-    s->state[row] = MOVES;
-    note_uses(s, row, op);
-    return;
-  }
-  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  s->value[row] = row;
-  if (op == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64)
-    s->value[row] = solve_splat(s, type, 0); /* what it has at the start */
-  else if (op == VYRE_OP_set)
+  uint32_t state = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]], copy = 0;
+  if (op == VYRE_OP_set) {
     s->value[row] = s->value[v->b[row]];
-  if (moves && (v->op_infos[op].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0)
-    note_uses(s, row, op); /* it decides where control goes */
+  } else if (!may_move(s, row, op, (state & MOVES) != 0)) {
+    s->value[row] = own_value(s, row, op);
+    state &= (v->op_infos[op].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ? VARIES : 0; /* it decides where control goes */
+  } else {
+    if (op == VYRE_OP_get || op == VYRE_OP_load || op == VYRE_OP_part)
+      copy = copied(s, row);
+    state |= MOVES | s->state[copy];
+    s->value[row] = row_value(s, row);
+  }
+  if (state & VARIES)
+    note_uses(s, row, copy);
+  s->state[row] = (uint8_t)(VISITED | (state & (MOVES | VARIES))) + 1;
 }
 
 static void
-settle(solution *s)
+visit_phi(solution *s, uint32_t phi, const flow_block *b)
 {
-  const flow *f = s->f;
-  for (uint32_t row = 1; row < f->rows; row++) /* those of new literals stand behind all others */
-    if (flow_op(f, row) == VYRE_OP_const)
-      s->value[row] = solve_splat(s, VYRE_ROW_TYPE(f->v->op[row]), vyre_row_imm(f->v, row));
-  for (uint32_t phi = f->rows; phi < s->literals; phi++)
-    s->state[phi] = MOVES;
-  for (uint32_t row = 1; row < f->rows; row++)
-    if (flow_op(f, row) != VYRE_OP_const)
-      settle_row(s, row);
-  for (uint32_t phi = 1; phi < f->phis.count; phi++)
-    for (uint32_t i = FLOW_AT(flow_phi, f->phis, phi)->source; i; i = FLOW_AT(flow_source, f->sources, i)->next)
-      note_use(s, FLOW_AT(flow_source, f->sources, i)->node, f->rows + phi);
-  for (uint32_t i = s->uses.count; i-- > 1;) { /* lists in the order in which they were noted */
-    use *u = FLOW_AT(use, s->uses, i);
-    u->next = s->users[u->of];
-    s->users[u->of] = i;
+  s->value[phi] = phi_value(s, phi);
+  s->state[phi] = (VISITED | MOVES) + 1;
+  if (!b->repeats)
+    return;
+  s->state[phi] |= VARIES;
+  for (uint32_t i = b->in; i; i = FLOW_AT(flow_edge, s->f->edges, i)->next_in)
+    note_use(s, flow_source(s->f, FLOW_AT(flow_edge, s->f->edges, i), phi), phi);
+}
+
+static void
+visit_block(solution *s, uint32_t block)
+{
+  const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
+  const vyre_view *v = s->f->v;
+  for (uint32_t i = 0; i < b->phis; i++)
+    visit_phi(s, s->f->rows + b->phi_first + i, b);
+  if (b->begin && v->prev[b->begin] == 0)
+    visit_row(s, v->parent[b->begin]); /* the region: an index, perhaps */
+  for (uint32_t row = b->begin; row; row = v->next[row]) {
+    visit_row(s, row);
+    if (row == b->decides)
+      break;
   }
+  leave_block(s, block);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------------ */
+
+static void
+visit_again(solution *s, uint32_t node)
+{
+  s->state[node] &= (uint8_t)~WAITS;
+  if (s->state[node] & MOVES)
+    update(s, node);
+  if (node >= s->f->rows || (vyre_op_flags_of(s->f->v, node) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) == 0)
+    return;
+  leave_block(s, s->f->of[node]);
+  if (flow_op(s->f, node) == VYRE_OP_for)
+    leave_block(s, flow_head_of(s->f, node));
 }
 
 static bool
@@ -530,12 +534,12 @@ take_memory(solution *s)
   const vyre_host *host = s->f->ctx->host;
   vyre_pass_ctx *ctx = s->f->ctx;
   const size_t nodes = (size_t)s->literals, bytes = nodes * sizeof(uint32_t);
+  s->uses.size = sizeof(use);
+  s->copies.size = s->others.size = s->fresh.size = sizeof(uint32_t);
   s->value = host->alloc(ctx, bytes);
   s->users = host->alloc(ctx, bytes);
   s->state = host->alloc(ctx, nodes);
-  s->waiting = host->alloc(ctx, bytes);
-  s->fresh = host->alloc(ctx, sizeof(uint32_t) * s->f->blocks.count);
-  return s->value && s->users && s->state && s->waiting && s->fresh && flow_append(s->f, &s->uses) && solve_take_literals(s);
+  return s->value && s->users && s->state && flow_append(s->f, &s->uses) && solve_take_literals(s);
 }
 
 /* Blocks in program order, so that most nodes are looked at once: what comes to them is known but for what a loop carries around.
@@ -545,16 +549,16 @@ walk(solution *s)
 {
   const flow *f = s->f;
   for (uint32_t program = f->v->first[0]; program; program = f->v->next[program])
-    FLOW_AT(flow_block, f->blocks, f->block[program])->reached = 1;
+    FLOW_AT(flow_block, f->blocks, f->of[program])->reached = true;
   for (s->place = 1; s->place < f->order.count && !f->out_of_memory; s->place++) {
     const uint32_t block = *FLOW_AT(uint32_t, f->order, s->place);
     if (FLOW_AT(flow_block, f->blocks, block)->reached)
       visit_block(s, block);
-    for (uint32_t node; ((node = next_waiting(s)) != 0 || s->fresh_count) && !f->out_of_memory;)
+    for (uint32_t node; ((node = next_waiting(s)) != 0 || s->fresh.count) && !f->out_of_memory;)
       if (node)
-        visit_node(s, node);
+        visit_again(s, node);
       else
-        visit_block(s, s->fresh[--s->fresh_count]);
+        visit_block(s, *FLOW_AT(uint32_t, s->fresh, --s->fresh.count));
   }
 }
 
@@ -562,12 +566,9 @@ vyre_status
 solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
 {
   *s = (solution){.f = f, .module = module, .loads = loads, .literals = f->rows + f->phis.count};
-  s->uses.size = sizeof(use);
   if (take_memory(s))
-    settle(s);
+    walk(s);
   else
     f->out_of_memory = true;
-  if (!f->out_of_memory)
-    walk(s);
   return f->out_of_memory ? f->ctx->host->out_of_memory(f->ctx) : VYRE_OK;
 }

@@ -22,16 +22,17 @@ typedef struct solution {
   flow_list literal;
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;
-  uint32_t *users; /* by node: the first of its users; 0: none */
+  uint32_t *users; /* by node: the first of its users that may look at it again; 0: none */
   flow_list uses;
-  uint8_t *state; /* by node: how often it changed, and whether it moves, was visited, waits */
-  uint32_t *waiting, copies_waiting, others_waiting;
-  uint32_t *fresh, fresh_count; /* blocks that were reached when the walk had passed them */
-  uint32_t place;               /* of the block at hand, in flow.order */
+  uint8_t *state;           /* by node: how often it changed, and whether it moves, was visited, waits */
+  flow_list copies, others; /* nodes that wait, uint32_t: sets, gets and phis; all others */
+  flow_list fresh;          /* blocks, uint32_t, that were reached when the walk had passed them */
+  uint32_t place;           /* of the block at hand, in flow.order */
 } solution;
 
-/* A bit of a node's state: its value may turn out to be another's.  That of all others is known beforehand. */
-enum { SOLVE_MOVES = 32 };
+/* Bits of a node's state.  MOVES: its value may turn out to be another's; that of all others is known beforehand.  VISITED: it is
+ * executed, as far as is known. */
+enum { SOLVE_MOVES = 32, SOLVE_VISITED = 64 };
 
 /* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
 vyre_status solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads);
@@ -48,12 +49,6 @@ static inline const solve_literal *
 solve_literal_of(const solution *s, uint32_t value)
 {
   return value >= s->literals ? FLOW_AT(solve_literal, s->literal, value - s->literals) : NULL;
-}
-
-static inline bool
-solve_is_reached(const solution *s, uint32_t row)
-{
-  return FLOW_AT(flow_block, s->f->blocks, s->f->block[row])->reached != 0;
 }
 
 #endif

@@ -196,16 +196,18 @@ mark_seen(const flow *f, const flow_stops *stops, uint8_t *seen, uint32_t *stack
   uint32_t depth = 0;
   for (uint32_t s = 0; s < stops->count; s++) {
     const uint32_t row = stops->rows[s];
-    if (flow_op(f, row) != VYRE_OP_get || seen[f->def[row]])
+    if (flow_op(f, row) != VYRE_OP_get || seen[f->of[row]])
       continue;
-    seen[f->def[row]] = 1;
-    stack[depth++] = f->def[row];
+    seen[f->of[row]] = 1;
+    stack[depth++] = f->of[row];
     while (depth) {
       const uint32_t node = stack[--depth];
       if (node < f->rows)
         continue;
-      for (uint32_t i = flow_phi_of(f, node)->source; i; i = FLOW_AT(flow_source, f->sources, i)->next) {
-        const uint32_t source = FLOW_AT(flow_source, f->sources, i)->node;
+      for (uint32_t i = FLOW_AT(flow_block, f->blocks, flow_phi_of(f, node)->block)->in, next; i; i = next) {
+        const flow_edge *edge = FLOW_AT(flow_edge, f->edges, i);
+        const uint32_t source = flow_source(f, edge, node);
+        next = edge->next_in;
         if (seen[source])
           continue;
         seen[source] = 1;

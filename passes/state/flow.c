@@ -10,12 +10,12 @@
 
 /* A `set`, in program order. */
 typedef struct event {
-  uint32_t row, var;
-  uint32_t before; /* index of the last one of this var; 0: none */
+  uint32_t row, variable;
+  uint32_t before; /* index of the last one of this variable; 0: none */
 } event;
 
 typedef struct undo {
-  uint32_t var, node;
+  uint32_t variable, node;
 } undo;
 
 /* An open region or control row. */
@@ -26,24 +26,28 @@ typedef struct frame {
   uint32_t next;      /* loop: where `continue` goes */
   uint32_t after;     /* control: behind it */
   uint32_t passed;    /* control: sets in front of it */
+  uint32_t loop;      /* the outermost one that holds it or is it; 0: none */
 } frame;
 
 typedef struct walk {
   flow *f;
   const vyre_view *v;
   const flow_stops *stops;
-  uint32_t *current; /* by var row: the node whose value it has; 0: itself */
   flow_list events, log, frames;
   uint32_t passed; /* sets that the walk has passed */
   uint32_t block;  /* at hand */
-  uint32_t filled; /* rows in front of it have their block */
 } walk;
 
 bool
-flow_grow(flow *f, flow_list *list)
+flow_reserve(flow *f, flow_list *list, uint32_t more)
 {
-  const uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
-  void *data = capacity > list->capacity ? f->ctx->host->alloc(f->ctx, capacity * list->size) : NULL;
+  const uint32_t most = UINT32_MAX / 2, twice = list->capacity < most ? list->capacity * 2 : UINT32_MAX, least = 16;
+  uint32_t capacity = list->count + more;
+  if (list->capacity - list->count >= more)
+    return true;
+  capacity = capacity > twice ? capacity : twice;
+  capacity = capacity > least ? capacity : least;
+  void *data = list->count <= UINT32_MAX - more ? f->ctx->host->alloc(f->ctx, capacity * list->size) : NULL;
   if (!data) {
     f->out_of_memory = true;
     return false;
@@ -97,43 +101,37 @@ loop_around(const walk *w)
 /* ---- blocks, phis, edges ------------------------------------------------------------------------------------------------- */
 
 static uint32_t
-new_block(walk *w, uint32_t begin)
+new_block(walk *w, uint32_t begin, bool repeats)
 {
   flow_block *b = flow_append(w->f, &w->f->blocks);
   if (!b)
     return 0;
   b->begin = begin;
+  b->repeats = repeats;
   return w->f->blocks.count - 1;
 }
 
-static uint32_t
-current_of(const walk *w, uint32_t var)
+static flow_variable *
+variable(const walk *w, uint32_t index)
 {
-  return w->current[var] ? w->current[var] : var;
+  return FLOW_AT(flow_variable, w->f->variables, index);
 }
 
-/* Rows in front of `end` that have no block yet stand in the one at hand. */
-static void
-fill_blocks(walk *w, uint32_t end)
-{
-  for (; w->filled < end; w->filled++)
-    w->f->block[w->filled] = w->block;
-}
-
-/* A block with a phi for each variable that the construct writes. */
+/* A block with a phi for each variable that the construct writes, if a get can come yet: behind where it stands, or anywhere in the
+ * outermost loop around it. */
 static uint32_t
-new_join(walk *w, uint32_t begin, const frame *construct)
+new_join(walk *w, uint32_t begin, const frame *construct, uint32_t stands, uint32_t loop)
 {
-  const uint32_t block = new_block(w, begin), first = w->f->phis.count;
+  const uint32_t block = new_block(w, begin, loop != 0), first = w->f->phis.count, behind = loop ? loop : stands;
   for (uint32_t i = construct->passed; i < w->events.count && !w->f->out_of_memory; i++) {
     const event *e = FLOW_AT(event, w->events, i);
     if (e->row > construct->last)
       break;
-    if (e->before >= construct->passed)
-      continue; /* not the construct's first of this variable */
+    if (e->before >= construct->passed || variable(w, e->variable)->last_get < behind)
+      continue; /* not the construct's first set of this variable, or nobody asks */
     flow_phi *phi = flow_append(w->f, &w->f->phis);
     if (phi)
-      *phi = (flow_phi){e->var, block, 0};
+      *phi = (flow_phi){e->variable, block};
   }
   if (w->f->out_of_memory)
     return 0;
@@ -147,30 +145,26 @@ add_edge(walk *w, uint32_t from, uint32_t to, uint32_t label)
 {
   flow *f = w->f;
   flow_edge *edge = flow_append(f, &f->edges);
-  if (!edge)
-    return;
-  const uint32_t index = f->edges.count - 1;
   flow_block *source = FLOW_AT(flow_block, f->blocks, from), *target = FLOW_AT(flow_block, f->blocks, to);
-  *edge = (flow_edge){.to = to, .next = source->out, .label = label};
-  source->out = index;
-  for (uint32_t i = 0; i < target->phis; i++) {
-    flow_phi *phi = FLOW_AT(flow_phi, f->phis, target->phi_first + i);
-    flow_source *s = flow_append(f, &f->sources);
-    if (!s)
-      return;
-    *s = (flow_source){index, current_of(w, phi->var), phi->source};
-    phi->source = f->sources.count - 1;
-  }
+  if (!edge || !flow_reserve(f, &f->sources, target->phis))
+    return;
+  *edge = (flow_edge){.to = to, .next_in = target->in, .next_out = source->out, .label = label, .sources = f->sources.count};
+  source->out = target->in = f->edges.count - 1;
+  const flow_phi *phis = FLOW_AT(flow_phi, f->phis, target->phi_first);
+  uint32_t *nodes = FLOW_AT(uint32_t, f->sources, f->sources.count);
+  for (uint32_t i = 0; i < target->phis; i++)
+    nodes[i] = variable(w, phis[i].variable)->node;
+  f->sources.count += target->phis;
 }
 
 static void
-give(walk *w, uint32_t var, uint32_t node)
+give(walk *w, uint32_t index, uint32_t node)
 {
   undo *u = flow_append(w->f, &w->log);
   if (!u)
     return;
-  *u = (undo){var, w->current[var]};
-  w->current[var] = node;
+  *u = (undo){index, variable(w, index)->node};
+  variable(w, index)->node = node;
 }
 
 /* From here on rows stand in that block. */
@@ -184,8 +178,16 @@ enter(walk *w, uint32_t block)
   *order = block;
   b->place = w->f->order.count - 1;
   w->block = block;
-  for (uint32_t i = 0; i < b->phis; i++)
-    give(w, FLOW_AT(flow_phi, w->f->phis, b->phi_first + i)->var, w->f->rows + b->phi_first + i);
+  for (uint32_t i = b->phi_first; i < b->phi_first + b->phis; i++)
+    give(w, FLOW_AT(flow_phi, w->f->phis, i)->variable, w->f->rows + i);
+}
+
+/* The row decides where control goes from the block. */
+static void
+ends_block(walk *w, uint32_t block, uint32_t row)
+{
+  FLOW_AT(flow_block, w->f->blocks, block)->decides = row;
+  w->f->of[row] = block;
 }
 
 /* ---- constructs ---------------------------------------------------------------------------------------------------------- */
@@ -202,34 +204,31 @@ has_default(const walk *w, uint32_t row)
 static void
 open_construct(walk *w, uint32_t row)
 {
-  const uint32_t here = w->block, op = flow_op(w->f, row);
+  const uint32_t here = w->block, op = flow_op(w->f, row), around = top(w)->loop;
+  const uint32_t loop = around == 0 && vyre_row_is_loop(w->v, row) ? row : around;
+  frame own = {.row = row, .last = w->v->end[row], .passed = w->passed + 1, .loop = loop};
   frame *fr = flow_append(w->f, &w->frames);
   if (!fr)
     return;
-  *fr = (frame){.row = row, .last = w->v->end[row], .passed = w->passed + 1};
-  const frame own = *fr;
-  const uint32_t after = new_join(w, w->v->next[row], &own);
-  uint32_t head = 0, next = 0;
+  own.after = new_join(w, w->v->next[row], &own, own.last, around);
   if (op == VYRE_OP_for) {
-    head = next = new_join(w, 0, &own);
-    new_block(w, w->v->first[w->v->first[row]]);
+    own.head = own.next = new_join(w, 0, &own, row, loop);
+    new_block(w, w->v->first[w->v->first[row]], true);
   } else if (op == VYRE_OP_loop) {
-    head = new_join(w, w->v->first[w->v->first[row]], &own);
-    next = new_join(w, w->v->first[w->v->last[row]], &own);
+    own.head = new_join(w, w->v->first[w->v->first[row]], &own, row, loop);
+    own.next = new_join(w, w->v->first[w->v->last[row]], &own, row, loop);
   }
   if (w->f->out_of_memory)
     return;
-  FLOW_AT(flow_block, w->f->blocks, here)->decides = row;
-  FLOW_AT(flow_block, w->f->blocks, after)->joins = op == VYRE_OP_if ? row : 0;
-  top(w)->after = after;
-  top(w)->head = head;
-  top(w)->next = next;
-  if (head)
-    add_edge(w, here, head, row);
+  *fr = own;
+  ends_block(w, here, row);
+  FLOW_AT(flow_block, w->f->blocks, own.after)->joins = op == VYRE_OP_if ? row : 0;
+  if (own.head)
+    add_edge(w, here, own.head, row);
   if (op == VYRE_OP_for)
-    FLOW_AT(flow_block, w->f->blocks, head)->decides = row;
+    FLOW_AT(flow_block, w->f->blocks, own.head)->decides = row;
   if (op == VYRE_OP_switch && !has_default(w, row))
-    add_edge(w, here, after, row);
+    add_edge(w, here, own.after, row);
 }
 
 static bool
@@ -243,10 +242,11 @@ is_fallen_into(const walk *w, uint32_t region)
 static uint32_t
 case_block(walk *w, uint32_t region, const frame *construct)
 {
-  if (w->f->block[region] == 0)
-    w->f->block[region] =
-        is_fallen_into(w, region) ? new_join(w, w->v->first[region], construct) : new_block(w, w->v->first[region]);
-  return w->f->block[region];
+  const uint32_t begin = w->v->first[region];
+  if (w->f->of[region] == 0)
+    w->f->of[region] = is_fallen_into(w, region) ? new_join(w, begin, construct, region, construct->loop)
+                                                 : new_block(w, begin, construct->loop != 0);
+  return w->f->of[region];
 }
 
 static void
@@ -258,7 +258,7 @@ open_region(walk *w, uint32_t region)
   frame *fr = flow_append(w->f, &w->frames);
   if (!fr)
     return;
-  *fr = (frame){.row = region, .last = w->v->end[region], .log = w->log.count};
+  *fr = (frame){.row = region, .last = w->v->end[region], .log = w->log.count, .loop = construct.loop};
   switch (flow_op(w->f, control)) {
   case VYRE_OP_for:
     enter(w, construct.head);
@@ -272,12 +272,12 @@ open_region(walk *w, uint32_t region)
   default: /* a program has no control row around it */
     block = case_block(w, region, &construct);
     if (control && !w->f->out_of_memory)
-      add_edge(w, w->f->block[control], block, region);
+      add_edge(w, w->f->of[control], block, region);
     break;
   }
   if (w->f->out_of_memory)
     return;
-  w->f->block[region] = block;
+  w->f->of[region] = block;
   enter(w, block);
 }
 
@@ -301,7 +301,6 @@ close_until(walk *w, uint32_t row)
   while (top(w)->row && top(w)->last < row && !w->f->out_of_memory) {
     const frame closed = *top(w);
     w->frames.count--;
-    fill_blocks(w, closed.last + 1);
     if (vyre_op_flags_of(w->v, closed.row) & VYRE_OP_REGIONS) {
       enter(w, closed.after);
       continue;
@@ -310,7 +309,7 @@ close_until(walk *w, uint32_t row)
       add_edge(w, w->block, end_of(w, top(w), closed.row), 0);
     while (w->log.count > closed.log) {
       const undo *u = FLOW_AT(undo, w->log, --w->log.count);
-      w->current[u->var] = u->node;
+      variable(w, u->variable)->node = u->node;
     }
   }
 }
@@ -319,7 +318,7 @@ static void
 visit_jump(walk *w, uint32_t row)
 {
   const uint32_t here = w->block;
-  FLOW_AT(flow_block, w->f->blocks, here)->decides = row;
+  ends_block(w, here, row);
   switch (flow_op(w->f, row)) {
   case VYRE_OP_break:
     add_edge(w, here, loop_around(w)->after, row);
@@ -360,11 +359,11 @@ visit(walk *w, uint32_t row)
   }
   switch (flow_op(w->f, row)) {
   case VYRE_OP_get:
-    w->f->def[row] = current_of(w, w->v->a[row]);
+    w->f->of[row] = variable(w, w->f->of[w->v->a[row]])->node;
     break;
   case VYRE_OP_set:
     w->passed++;
-    give(w, w->v->a[row], row);
+    give(w, w->f->of[w->v->a[row]], row);
     break;
   default:
     if (flags & VYRE_OP_ENDS)
@@ -373,20 +372,55 @@ visit(walk *w, uint32_t row)
   }
 }
 
-/* `current` holds the last set of each variable meanwhile. */
+/* ---- the walk ------------------------------------------------------------------------------------------------------------ */
+
+/* The variable of a get or set; NULL: out of memory. */
+static flow_variable *
+accessed(walk *w, uint32_t row)
+{
+  const uint32_t var = w->v->a[row];
+  if (w->f->of[var])
+    return variable(w, w->f->of[var]);
+  flow_variable *new = flow_append(w->f, &w->f->variables);
+  if (!new)
+    return NULL;
+  *new = (flow_variable){.row = var, .node = var};
+  w->f->of[var] = w->f->variables.count - 1;
+  return new;
+}
+
 static void
-note_sets(walk *w)
+note_accesses(walk *w)
 {
   for (uint32_t i = 0; i < w->stops->count; i++) {
-    const uint32_t row = w->stops->rows[i];
-    if (flow_op(w->f, row) != VYRE_OP_set)
+    const uint32_t row = w->stops->rows[i], op = flow_op(w->f, row);
+    if (op != VYRE_OP_get && op != VYRE_OP_set)
       continue;
-    event *e = flow_append(w->f, &w->events);
-    if (!e)
+    flow_variable *var = accessed(w, row);
+    event *e = op == VYRE_OP_set && var ? flow_append(w->f, &w->events) : NULL;
+    if (w->f->out_of_memory)
       return;
-    *e = (event){row, w->v->a[row], w->current[w->v->a[row]]};
-    w->current[w->v->a[row]] = w->events.count - 1;
+    if (e) {
+      *e = (event){row, w->f->of[var->row], var->last_set};
+      var->last_set = w->events.count - 1;
+    } else {
+      var->last_get = row;
+    }
   }
+}
+
+static void
+follow_control(walk *w)
+{
+  for (uint32_t i = 0; i < w->stops->count && !w->f->out_of_memory; i++) {
+    const uint32_t row = w->stops->rows[i];
+    if (top(w)->last < row)
+      close_until(w, row);
+    if (!w->f->out_of_memory)
+      visit(w, row);
+  }
+  if (!w->f->out_of_memory)
+    close_until(w, UINT32_MAX);
 }
 
 vyre_status
@@ -394,37 +428,24 @@ flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *
 {
   walk w = {.f = f, .v = view, .stops = stops};
   *f = (flow){.ctx = ctx, .v = view, .rows = view->rows};
-  const size_t bytes = sizeof(uint32_t) * f->rows;
   f->blocks.size = sizeof(flow_block);
   f->edges.size = sizeof(flow_edge);
   f->phis.size = sizeof(flow_phi);
-  f->sources.size = sizeof(flow_source);
+  f->variables.size = sizeof(flow_variable);
+  f->sources.size = sizeof(uint32_t);
   f->order.size = sizeof(uint32_t);
   w.events.size = sizeof(event);
   w.log.size = sizeof(undo);
   w.frames.size = sizeof(frame);
-  f->block = ctx->host->alloc(ctx, bytes);
-  f->def = ctx->host->alloc(ctx, bytes);
-  w.current = ctx->host->alloc(ctx, bytes);
-  f->out_of_memory = !f->block || !f->def || !w.current;
-  flow_list *const lists[] = {&f->blocks, &f->edges, &f->phis, &f->sources, &f->order, &w.events, &w.frames};
+  f->of = ctx->host->alloc(ctx, sizeof(uint32_t) * f->rows);
+  f->out_of_memory = !f->of;
+  flow_list *const lists[] = {&f->blocks, &f->edges, &f->phis, &f->variables, &f->sources, &f->order, &w.events, &w.frames};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !f->out_of_memory; i++)
-    flow_append(f, lists[i]); /* element 0 */
+    if (flow_reserve(f, lists[i], stops->count / 4 + 1)) /* as a rule enough */
+      flow_append(f, lists[i]);                          /* element 0 */
   if (!f->out_of_memory)
-    note_sets(&w);
+    note_accesses(&w);
   if (!f->out_of_memory)
-    memset(w.current, 0, bytes);
-  for (uint32_t i = 0; i < stops->count && !f->out_of_memory; i++) {
-    const uint32_t row = stops->rows[i];
-    if (top(&w)->last < row)
-      close_until(&w, row);
-    fill_blocks(&w, row);
-    if (!f->out_of_memory)
-      visit(&w, row);
-  }
-  if (!f->out_of_memory)
-    close_until(&w, UINT32_MAX);
-  if (!f->out_of_memory)
-    fill_blocks(&w, f->rows);
+    follow_control(&w);
   return f->out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }
