@@ -286,6 +286,15 @@ import_builtin(import *m, const pointer *p)
   return other_builtin(m, p);
 }
 
+/* Whether it is a storage buffer as modules before SPIR-V 1.3 have them, or an array of such. */
+static bool
+is_buffer_block(const import *m, uint32_t type)
+{
+  while (m->ids[type].t && (m->ids[type].t->form == FORM_ARRAY || m->ids[type].t->form == FORM_RUNTIME))
+    type = m->ids[type].t->element;
+  return (m->ids[type].flags & ID_BUFFER_BLOCK) != 0;
+}
+
 static bool
 make_global(import *m, uint32_t id)
 {
@@ -301,7 +310,7 @@ make_global(import *m, uint32_t id)
     space = VYRE_SPACE_STORAGE;
     break;
   case SpvStorageClassUniform:
-    space = m->ids[t->element].flags & ID_BUFFER_BLOCK ? VYRE_SPACE_STORAGE : VYRE_SPACE_UNIFORM;
+    space = is_buffer_block(m, t->element) ? VYRE_SPACE_STORAGE : VYRE_SPACE_UNIFORM;
     break;
   case SpvStorageClassPushConstant:
     space = VYRE_SPACE_PUSH;
