@@ -146,18 +146,16 @@ vyre_spv_pointer_to(vyre_spv *s, uint32_t path)
   return path == vyre_spv_buffer_of(s, path) ? access_chain(s, path, &guard, &branch) : vyre_spv_value(s, path);
 }
 
-vyre_spv_address
-vyre_spv_address_of(vyre_spv *s, uint32_t path)
+void
+vyre_spv_address_of(vyre_spv *s, uint32_t path, vyre_spv_address *out)
 {
-  vyre_spv_address result = {.buffer = vyre_spv_buffer_of(s, path)};
-  if (path == result.buffer) { /* a wrapped buffer's one member, or the variable */
-    result.pointer = access_chain(s, path, &result.guard, &result.branch);
-    return result;
+  if (vyre_spv_opcode(s, path) != VYRE_OP_at) { /* a wrapped buffer's one member, or the variable */
+    out->pointer = access_chain(s, path, &out->guard, &out->branch);
+    return;
   }
-  result.pointer = vyre_spv_value(s, path);
-  result.guard = s->aux[path - s->base];
-  result.branch = (s->use[path - s->base] & VYRE_SPV_BRANCH) != 0;
-  return result;
+  out->pointer = vyre_spv_value(s, path);
+  out->guard = s->aux[path - s->base];
+  out->branch = (s->use[path - s->base] & VYRE_SPV_BRANCH) != 0;
 }
 
 void

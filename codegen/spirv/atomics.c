@@ -42,8 +42,9 @@ vyre_spv_atomic(vyre_spv *s, uint32_t row)
       [VYRE_OP_atomic_fmax - VYRE_OP_atomic_load] = SpvOpAtomicFMaxEXT,
   };
   const vyre_opcode op = vyre_spv_opcode(s, row);
-  const vyre_spv_address at = vyre_spv_address_of(s, s->a[row]);
-  const bool shared = VYRE_BUFFER_SPACE(s->imm_hi[at.buffer]) == VYRE_SPACE_WORKGROUP;
+  vyre_spv_address at;
+  vyre_spv_address_of(s, s->a[row], &at);
+  const bool shared = VYRE_BUFFER_SPACE(s->imm_hi[vyre_spv_buffer_of(s, s->a[row])]) == VYRE_SPACE_WORKGROUP;
   const vyre_spv_order order = vyre_spv_atomic_order(s, op, s->imm[row], shared ? SpvScopeWorkgroup : SpvScopeDevice);
   uint32_t operands[7] = {at.pointer, vyre_spv_u32(s, order.scope)}, count = 3;
   operands[2] = vyre_spv_u32(s, order.semantics);

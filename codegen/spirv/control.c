@@ -30,15 +30,20 @@ vyre_spv_branch(vyre_spv *s, uint32_t label)
 static void
 branch_conditional(vyre_spv *s, uint32_t condition, uint32_t yes, uint32_t no)
 {
-  const uint32_t operands[3] = {condition, yes, no};
-  vyre_spv_instruction(s, &s->code, SpvOpBranchConditional, operands, 3);
+  uint32_t *words = vyre_spv_room(s, &s->code, 4);
+  words[0] = 4u << 16 | SpvOpBranchConditional;
+  words[1] = condition;
+  words[2] = yes;
+  words[3] = no;
 }
 
 static void
 selection_merge(vyre_spv *s, uint32_t merge, uint32_t hints)
 {
-  const uint32_t operands[2] = {merge, hints};
-  vyre_spv_instruction(s, &s->code, SpvOpSelectionMerge, operands, 2);
+  uint32_t *words = vyre_spv_room(s, &s->code, 3);
+  words[0] = 3u << 16 | SpvOpSelectionMerge;
+  words[1] = merge;
+  words[2] = hints;
 }
 
 static void

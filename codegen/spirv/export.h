@@ -402,32 +402,49 @@ vyre_spv_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t *operand
     words[3 + i] = operands[i];
   return words[2] = s->next_id++;
 }
+/* The same of one, two and three operands, word by word: an array that is filled and copied at once is waited for. */
+static inline uint32_t
+vyre_spv_op1(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a)
+{
+  if (!s->plain)
+    return vyre_spv_special_op(s, opcode, type, &a, 1);
+  uint32_t *words = vyre_spv_room(s, &s->code, 4);
+  words[0] = 4u << 16 | opcode;
+  words[1] = type;
+  words[3] = a;
+  return words[2] = s->next_id++;
+}
+static inline uint32_t
+vyre_spv_op2(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b)
+{
+  if (!s->plain)
+    return vyre_spv_special_op(s, opcode, type, (const uint32_t[]){a, b}, 2);
+  uint32_t *words = vyre_spv_room(s, &s->code, 5);
+  words[0] = 5u << 16 | opcode;
+  words[1] = type;
+  words[3] = a;
+  words[4] = b;
+  return words[2] = s->next_id++;
+}
+static inline uint32_t
+vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
+{
+  if (!s->plain)
+    return vyre_spv_special_op(s, opcode, type, (const uint32_t[]){a, b, c}, 3);
+  uint32_t *words = vyre_spv_room(s, &s->code, 6);
+  words[0] = 6u << 16 | opcode;
+  words[1] = type;
+  words[3] = a;
+  words[4] = b;
+  words[5] = c;
+  return words[2] = s->next_id++;
+}
 uint32_t vyre_spv_ext(vyre_spv *s, uint32_t function, uint32_t type, const uint32_t *operands, size_t count);
 void vyre_spv_label(vyre_spv *s, uint32_t label);
 void vyre_spv_branch(vyre_spv *s, uint32_t label);
 /* Scalar bool `condition` as `lanes` lanes, where OpSelect needs it. */
 uint32_t vyre_spv_select(vyre_spv *s, vyre_type type, uint32_t condition, vyre_type condition_type, uint32_t yes, uint32_t no);
 void vyre_spv_decorate(vyre_spv *s, uint32_t id, uint32_t decoration);
-
-static inline uint32_t
-vyre_spv_op1(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a)
-{
-  return vyre_spv_op(s, opcode, type, &a, 1);
-}
-
-static inline uint32_t
-vyre_spv_op2(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b)
-{
-  const uint32_t operands[2] = {a, b};
-  return vyre_spv_op(s, opcode, type, operands, 2);
-}
-
-static inline uint32_t
-vyre_spv_op3(vyre_spv *s, uint32_t opcode, uint32_t type, uint32_t a, uint32_t b, uint32_t c)
-{
-  const uint32_t operands[3] = {a, b, c};
-  return vyre_spv_op(s, opcode, type, operands, 3);
-}
 
 /* ---- types.c, constants.c ---- */
 

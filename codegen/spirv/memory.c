@@ -105,21 +105,23 @@ is_zero_table(vyre_spv *s, uint32_t path)
 static void
 write_copy(vyre_spv *s, uint32_t row)
 {
-  const vyre_spv_address to = vyre_spv_address_of(s, s->a[row]);
+  const uint32_t to_buffer = vyre_spv_buffer_of(s, s->a[row]), from_buffer = vyre_spv_buffer_of(s, s->b[row]);
+  vyre_spv_address to, from;
+  vyre_spv_address_of(s, s->a[row], &to);
   if (is_zero_table(s, s->b[row])) {
-    store(s, row, &to, vyre_spv_null(s, vyre_spv_pointee(s, s->a[row], to.buffer)));
+    store(s, row, &to, vyre_spv_null(s, vyre_spv_pointee(s, s->a[row], to_buffer)));
     return;
   }
-  const vyre_spv_address from = vyre_spv_address_of(s, s->b[row]);
-  const uint32_t to_type = vyre_spv_pointee(s, s->a[row], to.buffer), from_type = vyre_spv_pointee(s, s->b[row], from.buffer);
+  vyre_spv_address_of(s, s->b[row], &from);
+  const uint32_t to_type = vyre_spv_pointee(s, s->a[row], to_buffer), from_type = vyre_spv_pointee(s, s->b[row], from_buffer);
   if (to_type == from_type && !to.guard && !from.guard && s->memory_model != SpvMemoryModelVulkan) {
     const uint32_t operands[3] = {to.pointer, from.pointer, SpvMemoryAccessVolatileMask};
     vyre_spv_instruction(s, &s->code, SpvOpCopyMemory, operands, vyre_spv_flag(s, row, VYRE_ROW_VOLATILE) ? 3 : 2);
     return;
   }
-  const vyre_type_id type = s->b[row] == from.buffer ? s->imm[from.buffer] : s->imm_hi[s->b[row]];
+  const vyre_type_id type = s->b[row] == from_buffer ? s->imm[from_buffer] : s->imm_hi[s->b[row]];
   const uint32_t value = load(s, row, &from, from_type, false);
-  store(s, row, &to, relayout(s, type, value, mode_of(s, s->b[row], from.buffer), mode_of(s, s->a[row], to.buffer)));
+  store(s, row, &to, relayout(s, type, value, mode_of(s, s->b[row], from_buffer), mode_of(s, s->a[row], to_buffer)));
 }
 
 void
@@ -132,11 +134,11 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     vyre_spv_at(s, row);
     return;
   case VYRE_OP_load:
-    at = vyre_spv_address_of(s, s->a[row]);
+    vyre_spv_address_of(s, s->a[row], &at);
     s->id[row - s->base] = load(s, row, &at, vyre_spv_type_of_row(s, row), true);
     break;
   case VYRE_OP_store:
-    at = vyre_spv_address_of(s, s->a[row]);
+    vyre_spv_address_of(s, s->a[row], &at);
     store(s, row, &at, vyre_spv_value(s, s->b[row]));
     return;
   case VYRE_OP_copy:

@@ -23,7 +23,6 @@ bool vyre_spv_has_layout(const vyre_spv *s, uint32_t buffer);
 typedef struct vyre_spv_address {
   uint32_t pointer, guard;
   bool branch; /* where the condition fails nothing may be accessed */
-  uint32_t buffer;
 } vyre_spv_address;
 
 static inline uint32_t
@@ -37,7 +36,7 @@ vyre_spv_buffer_of(const vyre_spv *s, uint32_t path)
 uint32_t vyre_spv_pointee(vyre_spv *s, uint32_t path, uint32_t buffer);
 /* OpArrayLength of the runtime array that `path` names. */
 uint32_t vyre_spv_array_length(vyre_spv *s, uint32_t path);
-vyre_spv_address vyre_spv_address_of(vyre_spv *s, uint32_t path);
+void vyre_spv_address_of(vyre_spv *s, uint32_t path, vyre_spv_address *out);
 void vyre_spv_at(vyre_spv *s, uint32_t row);
 
 /* ---- atomics.c ---- */

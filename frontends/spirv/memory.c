@@ -41,7 +41,7 @@ import_load_single(import *m, uint32_t index, uint32_t operands)
 }
 
 /* `row` may have to be made visible. */
-static bool
+static inline bool
 store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
 {
   const pointer *p = AT(pointer, m->pointers, index);
@@ -332,7 +332,7 @@ import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operands)
   return done || import_uncovered(m, "a store of type %u, of which there are two layouts, is not covered", m->ids[id].type);
 }
 
-static bool
+static APART bool
 store_value(import *m, const uint32_t *words, uint32_t operands)
 {
   if (import_is_large_constant(m, words[2]))
@@ -368,7 +368,18 @@ import_store(import *m, const uint32_t *words)
     m->copied = 0;
     return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
   }
-  return store_value(m, words, operands);
+  /* What most stores are: a value that stands around, to all of a scalar or vector. */
+  const id_info *const to = &m->ids[words[1] < m->bound ? words[1] : 0];
+  const uint32_t row = import_row_at_hand(m, words[2]);
+  if (!row || to->holds != HOLDS_POINTER || to->epoch != m->epochs[to->kind])
+    return store_value(m, words, operands);
+  const pointer *const p = AT(pointer, m->pointers, to->value);
+  if (!p->single || m->ids[words[2]].type != p->type)
+    return store_value(m, words, operands);
+  if (p->base != BASE_LEAVES)
+    return store_single(m, to->value, row, operands);
+  locals_write(m, p->first, row);
+  return !failed(m);
 }
 
 /* Whether the id is used anywhere behind `at` in this function. */
