@@ -384,7 +384,9 @@ check_row(verifier *k, uint32_t row)
   const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(word)];
   vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(word));
   text_buffer text;
-  if (VYRE_ROW_FLAGS(word) && !check_flags(k, row, info))
+  const uint32_t flags = VYRE_ROW_FLAGS(word);
+  const bool plain_flags = flags == 0 || (flags == VYRE_ROW_IMM && (info->flags & VYRE_OP_TAKES_IMM) != 0);
+  if (!plain_flags && !check_flags(k, row, info))
     return;
   if (info->rule == VYRE_RULE_VOID) {
     if (VYRE_ROW_TYPE(word) != 0)

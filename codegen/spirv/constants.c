@@ -195,7 +195,12 @@ write_initializer(vyre_spv *s, vyre_type_id type, initializer_words *from)
   vyre_spv_push(s, &s->scratch, vyre_spv_type(s, type, VYRE_SPV_BARE));
   if (info.count == 0)
     vyre_spv_fail(s, "an initializer for an array whose length is not a literal");
-  for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++)
+  const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)info.element);
+  const bool words = info.form == VYRE_FORM_ARRAY && info.element < 256 && VYRE_TYPE_LANES((vyre_type)info.element) == 1 &&
+                     vyre_kind_bits(kind) < 64;
+  for (uint32_t i = 0; words && i < info.count && !vyre_spv_failed(s); i++) /* what most tables are */
+    vyre_spv_push(s, &s->scratch, vyre_spv_scalar(s, kind, next_word(from)));
+  for (uint32_t i = 0; !words && i < info.count && !vyre_spv_failed(s); i++)
     vyre_spv_push(s, &s->scratch, write_initializer(s, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element, from));
   if (vyre_spv_failed(s))
     return 0;

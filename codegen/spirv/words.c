@@ -144,7 +144,7 @@ bool
 vyre_spv_grow_made(vyre_spv *s)
 {
   const vyre_spv_made *old = s->made;
-  const uint32_t old_slots = s->made_slots, slots = old_slots * 2;
+  const uint32_t old_slots = s->made_slots, slots = old_slots * 4;
   vyre_spv_made *made = vyre_spv_memory(s, slots * sizeof(*made));
   s->no_made.id = 0;
   if (!made)
@@ -169,11 +169,11 @@ hash_words(uint32_t hash, const uint32_t *key, size_t count)
   return hash;
 }
 
-/* Twice the slots. */
+/* More slots. */
 static bool
 rehash(vyre_spv *s)
 {
-  const uint32_t slot_count = s->slot_count ? s->slot_count * 2 : 128;
+  const uint32_t slot_count = s->slot_count ? s->slot_count * 4 : 128;
   uint32_t *slots = vyre_spv_memory(s, slot_count * sizeof(*slots));
   if (!slots)
     return false;

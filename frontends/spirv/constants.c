@@ -19,12 +19,14 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
     return import_fail(m, "type %u is no composite", words[1]);
   if (count - 3 != parts)
     return import_fail(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
+  uint32_t unused;
+  const bool alike = t->form != FORM_STRUCT; /* all parts are of one type */
+  const uint32_t first = parts ? import_step_type(m, words[1], 0, &unused) : 0;
   for (uint32_t k = 0; k < parts; k++) {
     const id_info *part = import_id(m, words[3 + k]);
-    uint32_t unused;
     if (!part)
       return false;
-    if (part->kind != ID_CONSTANT || part->type != import_step_type(m, words[1], k, &unused))
+    if (part->kind != ID_CONSTANT || part->type != (alike ? first : import_step_type(m, words[1], k, &unused)))
       return import_fail(m, "constituent %u is no constant of the type that is wanted there", words[3 + k]);
     *flags |= part->flags & ID_SPEC;
   }
@@ -329,6 +331,18 @@ append_words(import *m, list *out, const uint32_t *word, uint32_t count)
   return words != NULL;
 }
 
+/* A scalar of one word, of which tables are full.  False: it is none, and nothing was done. */
+static bool
+append_scalar(import *m, list *out, uint32_t id)
+{
+  const id_info *info = &m->ids[id < m->bound ? id : 0];
+  const uint32_t *words = m->words + info->def;
+  if (info->kind != ID_CONSTANT || (info->flags & ID_SPEC) || (words[0] & 0xffffu) != SpvOpConstant || out->count >= 1u << 24)
+    return false;
+  const vyre_kind kind = VYRE_TYPE_KIND(info->t->value);
+  return import_literal_words(kind) == 1 && list_add_word(m, out, (uint32_t)import_literal_bits(words + 3, kind));
+}
+
 /* Words of an initializer of that type: two for each scalar of 64 bits. */
 static uint32_t
 words_in(import *m, uint32_t id)
@@ -364,7 +378,7 @@ import_constant_words(import *m, uint32_t id, list *out)
   }
   uint32_t parts = (words[0] >> 16) - 3;
   for (uint32_t k = 0; k < parts; k++)
-    if (!import_constant_words(m, words[3 + k], out))
+    if (!append_scalar(m, out, words[3 + k]) && !import_constant_words(m, words[3 + k], out))
       return false;
   return true;
 }
