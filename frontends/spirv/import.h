@@ -582,6 +582,7 @@ typedef struct spv_value {
 } spv_value;
 bool import_value(import *m, uint32_t id, spv_value *out);
 uint32_t import_row_made(import *m, uint32_t id);
+bool import_is_visible(const import *m, uint32_t row); /* locals.c */
 uint32_t import_visible_from(import *m, uint32_t row);
 /* The row, or a get of what it was where its region has ended. */
 static inline uint32_t
@@ -598,7 +599,7 @@ import_row_at_hand(const import *m, uint32_t id)
   if (info->holds != HOLDS_ROW || info->epoch != m->epochs[info->kind])
     return 0;
   const uint32_t parent = m->view->parent[info->value];
-  return parent == m->region || parent == m->program ? info->value : 0;
+  return parent == m->region || parent == m->program || import_is_visible(m, info->value) ? info->value : 0;
 }
 /* Of one leaf, visible here; 0: failed. */
 static inline uint32_t
@@ -666,7 +667,6 @@ bool import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operand
 bool import_store_leaves(import *m, uint32_t pointer_index, uint32_t first, uint32_t operands);
 
 /* ---- locals.c ---- */
-bool import_is_visible(const import *m, uint32_t row);
 uint32_t locals_add(import *m, uint32_t type, uint32_t name); /* first leaf; NONE: failed */
 uint32_t locals_get(import *m, uint32_t leaf);
 static inline uint32_t
