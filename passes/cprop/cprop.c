@@ -136,8 +136,10 @@ find_changes(changer *c, uint32_t rows)
 {
   bool found = false;
   for (uint32_t row = 1; row < rows; row++) {
+    if ((c->s->state[row] & (SOLVE_MOVES | SOLVE_DIFFERS)) != (SOLVE_MOVES | SOLVE_DIFFERS))
+      continue;
     const uint32_t value = c->s->value[row];
-    if ((c->s->state[row] & SOLVE_MOVES) == 0 || value == row || value == 0 || flow_op(c->s->f, row) == VYRE_OP_set)
+    if (value == row || value == 0 || flow_op(c->s->f, row) == VYRE_OP_set)
       continue;
     const solve_literal *l = solve_literal_of(c->s, value);
     const bool leads = !l && !is_usable(c->s, value), changes = l ? is_splat(l) : !leads;

@@ -162,15 +162,6 @@ number_of(numbers *n, uint32_t value, uint32_t depth)
 
 /* ---- which are needed ---------------------------------------------------------------------------------------------------- */
 
-static void
-need(numbers *n, uint32_t node)
-{
-  if (node == 0 || node >= n->s->literals || n->needed[node])
-    return;
-  n->needed[node] = 1;
-  n->stack[n->depth++] = node;
-}
-
 /* Notes the phis that are the value of one of these rows, each once. */
 static void
 note_asked(numbers *n, const flow_list *rows)
@@ -187,28 +178,43 @@ note_asked(numbers *n, const flow_list *rows)
     n->needed[n->asked[i]] = 0;
 }
 
-/* Those whose hash another has, and that: found in a table of phis. */
-static void
-need_alike(numbers *n, uint32_t *table)
+/* Keeps those of `asked` whose hash another has, as is found in a table of phis.  False: there are none. */
+static bool
+are_alike(numbers *n, uint32_t *table)
 {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < n->asked_count; i++) {
     const uint32_t phi = n->asked[i], hash = hash_of(n, phi, 0);
     uint32_t at = hash & n->mask;
     while (table[at] && n->hash[table[at]] != hash)
       at = (at + 1) & n->mask;
-    if (table[at]) {
-      need(n, table[at]);
-      need(n, phi);
-    }
+    if (table[at])
+      n->needed[table[at]] = n->needed[phi] = 1;
     table[at] = phi;
   }
+  for (uint32_t i = 0; i < n->asked_count; i++)
+    if (n->needed[n->asked[i]])
+      n->asked[count++] = n->asked[i];
+  n->asked_count = count;
+  return count > 0;
 }
 
-/* What they are made of. */
 static void
-need_parts(numbers *n)
+need(numbers *n, uint32_t node)
+{
+  if (node == 0 || node >= n->s->literals || n->needed[node])
+    return;
+  n->needed[node] = 1;
+  n->stack[n->depth++] = node;
+}
+
+/* Marks all that the phis which are asked for are made of. */
+static void
+need_all(numbers *n)
 {
   uint32_t yes, no;
+  for (uint32_t i = 0; i < n->asked_count; i++)
+    n->stack[n->depth++] = n->asked[i];
   while (n->depth) {
     const uint32_t node = n->stack[--n->depth];
     const uint32_t control = node < n->f->rows ? 0 : joined_by(n, node, &yes, &no);
@@ -277,17 +283,16 @@ number_nodes(const solution *s, const flow_list *rows, const uint32_t **out)
   n.mask = mask_for(n.asked_count);
   uint32_t *table = host->alloc(ctx, sizeof(uint32_t) * (n.mask + (size_t)1));
   n.hash = host->alloc(ctx, bytes);
-  n.stack = host->alloc(ctx, bytes);
-  if (!table || !n.hash || !n.stack)
+  if (!table || !n.hash)
     return host->out_of_memory(ctx);
   hash_rows(&n);
-  need_alike(&n, table);
-  if (n.depth == 0)
+  if (!are_alike(&n, table))
     return VYRE_OK;
-  need_parts(&n);
+  n.stack = host->alloc(ctx, bytes);
   n.number = host->alloc(ctx, bytes);
-  if (!n.number)
+  if (!n.number || !n.stack)
     return host->out_of_memory(ctx);
+  need_all(&n);
   *out = n.number;
   return sweep(&n);
 }

@@ -11,7 +11,15 @@
 #include "../state/lanes.h"
 
 /* Bits of a node's state; in the lowest, how often it changed.  VARIES: another trip of a loop may change it again. */
-enum { WAITS = 128, VISITED = SOLVE_VISITED, MOVES = SOLVE_MOVES, VARIES = 16, CHANGES = 7, MOST_CHANGES = 4 };
+enum {
+  WAITS = 128,
+  VISITED = SOLVE_VISITED,
+  MOVES = SOLVE_MOVES,
+  VARIES = 16,
+  DIFFERS = SOLVE_DIFFERS,
+  CHANGES = 7,
+  MOST_CHANGES = 4
+};
 
 /* A row or phi that looks at a node's value. */
 typedef struct use {
@@ -171,6 +179,17 @@ of_equals(solution *s, uint32_t row)
   }
 }
 
+/* Whether the row is made of itself-valued rows that say nothing of each other, and of no literal that decides alone. */
+static bool
+is_unfoldable(const solution *s, uint32_t row)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t operands = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]], op = flow_op(s->f, row);
+  if ((operands & DIFFERS) != 0 || v->a[row] == v->b[row])
+    return false;
+  return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || (op != VYRE_OP_and && op != VYRE_OP_or && op != VYRE_OP_mul);
+}
+
 static uint32_t
 folded(solution *s, uint32_t row)
 {
@@ -179,6 +198,8 @@ folded(solution *s, uint32_t row)
   const uint64_t *given[3] = {NULL, NULL, NULL};
   bool some = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
   bool whole = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_TUPLE;
+  if (is_unfoldable(s, row))
+    return row;
   for (uint32_t i = 0; i < 3; i++) {
     const uint32_t value = s->value[operands[i]];
     if (operands[i] == 0 || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]])) == VYRE_TUPLE)
@@ -225,6 +246,7 @@ row_value(solution *s, uint32_t row)
       return solve_splat(s, VYRE_ROW_TYPE(s->f->v->op[row]), known_load(s, row)->bits);
     return copy_value(s, row);
   case VYRE_OP_get:
+    return s->value[s->f->of[row]];
   case VYRE_OP_part:
   case VYRE_OP_select:
   case VYRE_OP_lane:
@@ -291,9 +313,9 @@ update(solution *s, uint32_t node)
     return;
   if ((s->state[node] & CHANGES) >= MOST_CHANGES)
     value = node;
-  s->state[node]++;
+  s->state[node] = (uint8_t)(s->state[node] | DIFFERS) + 1;
   s->value[node] = value;
-  for (uint32_t i = s->users[node]; i; i = FLOW_AT(use, s->uses, i)->next) {
+  for (uint32_t i = s->users ? s->users[node] : 0; i; i = FLOW_AT(use, s->uses, i)->next) {
     const uint32_t user = FLOW_AT(use, s->uses, i)->user;
     if (s->state[user] & VISITED)
       wait_for(s, user);
@@ -427,11 +449,22 @@ may_move(const solution *s, uint32_t row, uint32_t op, bool moves)
   }
 }
 
+/* Room for lists of users: few programs have loops. */
+static bool
+take_users(solution *s)
+{
+  s->users = s->f->ctx->host->alloc(s->f->ctx, sizeof(uint32_t) * s->literals);
+  s->f->out_of_memory |= !s->users;
+  return s->users && flow_append(s->f, &s->uses);
+}
+
 /* Of what changes no more, and of what has changed before anybody looks at it, nobody needs to know who does. */
 static void
 note_use(solution *s, uint32_t of, uint32_t user)
 {
   if ((s->state[of] & (VISITED | VARIES)) == VISITED)
+    return;
+  if (!s->users && !take_users(s))
     return;
   use *u = flow_append(s->f, &s->uses);
   if (!u)
@@ -451,7 +484,13 @@ note_uses(solution *s, uint32_t row, uint32_t copy)
       note_use(s, of[i], row);
 }
 
-/* The value of a row that stays what it is. */
+/* Ops whose rows may be another's value though nothing that they are made of is. */
+static const bool is_special[VYRE_OP__COUNT] = {
+    [VYRE_OP_const] = true, [VYRE_OP_var] = true,    [VYRE_OP_set] = true,    [VYRE_OP_get] = true,
+    [VYRE_OP_load] = true,  [VYRE_OP_part] = true,   [VYRE_OP_select] = true, [VYRE_OP_lane] = true,
+    [VYRE_OP_join] = true,  [VYRE_OP_insert] = true, [VYRE_OP_shuffle] = true};
+
+/* The value of a row that does not move. */
 static uint32_t
 own_value(solution *s, uint32_t row, uint32_t op)
 {
@@ -462,12 +501,13 @@ own_value(solution *s, uint32_t row, uint32_t op)
   return op == VYRE_OP_var && VYRE_TYPE_KIND(type) <= VYRE_F64 ? solve_splat(s, type, 0) : row; /* at the start */
 }
 
+/* `state` is that of its operands. */
 static void
-visit_row(solution *s, uint32_t row)
+visit_row(solution *s, uint32_t row, uint32_t state)
 {
   const vyre_view *v = s->f->v;
   const uint32_t op = flow_op(s->f, row);
-  uint32_t state = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]], copy = 0;
+  uint32_t copy = 0;
   if (op == VYRE_OP_set) {
     s->value[row] = s->value[v->b[row]];
   } else if (!may_move(s, row, op, (state & MOVES) != 0)) {
@@ -481,14 +521,30 @@ visit_row(solution *s, uint32_t row)
   }
   if (state & VARIES)
     note_uses(s, row, copy);
-  s->state[row] = (uint8_t)(VISITED | (state & (MOVES | VARIES))) + 1;
+  s->state[row] = (uint8_t)(VISITED | (state & (MOVES | VARIES)) | (s->value[row] != row ? DIFFERS : 0)) + 1;
+}
+
+/* Rows that follow each other, up to `last` or the end of their region. */
+static void
+visit_rows(solution *s, uint32_t row, uint32_t last)
+{
+  const vyre_view *v = s->f->v;
+  for (; row; row = row == last ? 0 : v->next[row]) {
+    const uint32_t state = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]];
+    if ((state & (MOVES | DIFFERS)) != 0 || is_special[flow_op(s->f, row)]) {
+      visit_row(s, row, state);
+    } else {
+      s->value[row] = row;
+      s->state[row] = VISITED;
+    }
+  }
 }
 
 static void
 visit_phi(solution *s, uint32_t phi, const flow_block *b)
 {
   s->value[phi] = phi_value(s, phi);
-  s->state[phi] = (VISITED | MOVES) + 1;
+  s->state[phi] = (s->value[phi] != phi ? VISITED | MOVES | DIFFERS : VISITED | MOVES) + 1;
   if (!b->repeats)
     return;
   s->state[phi] |= VARIES;
@@ -501,15 +557,11 @@ visit_block(solution *s, uint32_t block)
 {
   const flow_block *b = FLOW_AT(flow_block, s->f->blocks, block);
   const vyre_view *v = s->f->v;
+  const uint32_t region = b->begin && v->prev[b->begin] == 0 ? v->parent[b->begin] : 0;
   for (uint32_t i = 0; i < b->phis; i++)
     visit_phi(s, s->f->rows + b->phi_first + i, b);
-  if (b->begin && v->prev[b->begin] == 0)
-    visit_row(s, v->parent[b->begin]); /* the region: an index, perhaps */
-  for (uint32_t row = b->begin; row; row = v->next[row]) {
-    visit_row(s, row);
-    if (row == b->decides)
-      break;
-  }
+  visit_rows(s, region, region); /* an index, perhaps */
+  visit_rows(s, b->begin, b->decides);
   leave_block(s, block);
 }
 
@@ -537,9 +589,8 @@ take_memory(solution *s)
   s->uses.size = sizeof(use);
   s->copies.size = s->others.size = s->fresh.size = sizeof(uint32_t);
   s->value = host->alloc(ctx, bytes);
-  s->users = host->alloc(ctx, bytes);
   s->state = host->alloc(ctx, nodes);
-  return s->value && s->users && s->state && flow_append(s->f, &s->uses) && solve_take_literals(s);
+  return s->value && s->state && solve_take_literals(s);
 }
 
 /* Blocks in program order, so that most nodes are looked at once: what comes to them is known but for what a loop carries around.

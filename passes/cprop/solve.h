@@ -31,8 +31,8 @@ typedef struct solution {
 } solution;
 
 /* Bits of a node's state.  MOVES: its value may turn out to be another's; that of all others is known beforehand.  VISITED: it is
- * executed, as far as is known. */
-enum { SOLVE_MOVES = 32, SOLVE_VISITED = 64 };
+ * executed, as far as is known.  DIFFERS: its value is or was not itself. */
+enum { SOLVE_DIFFERS = 8, SOLVE_MOVES = 32, SOLVE_VISITED = 64 };
 
 /* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
 vyre_status solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads);

@@ -16,6 +16,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/memory.h"
+#include "sets.h"
 
 enum { MOST_TOUCHES = 64 };
 
@@ -187,35 +188,7 @@ is_there_already(const walk *w, uint32_t store)
   return memory_before(&w->m, value, place).since == state.since;
 }
 
-/* ---- sets ---------------------------------------------------------------------------------------------------------------- */
-
-/* Marks what the gets see, through phis. */
-static void
-mark_seen(const flow *f, const flow_stops *stops, uint8_t *seen, uint32_t *stack)
-{
-  uint32_t depth = 0;
-  for (uint32_t s = 0; s < stops->count; s++) {
-    const uint32_t row = stops->rows[s];
-    if (flow_op(f, row) != VYRE_OP_get || seen[f->of[row]])
-      continue;
-    seen[f->of[row]] = 1;
-    stack[depth++] = f->of[row];
-    while (depth) {
-      const uint32_t node = stack[--depth];
-      if (node < f->rows)
-        continue;
-      for (uint32_t i = FLOW_AT(flow_block, f->blocks, flow_phi_of(f, node)->block)->in, next; i; i = next) {
-        const flow_edge *edge = FLOW_AT(flow_edge, f->edges, i);
-        const uint32_t source = flow_source(f, edge, node);
-        next = edge->next_in;
-        if (seen[source])
-          continue;
-        seen[source] = 1;
-        stack[depth++] = source;
-      }
-    }
-  }
-}
+/* ---- the pass ------------------------------------------------------------------------------------------------------------ */
 
 static bool
 has_row_of(const vyre_view *v, const flow_stops *stops, uint32_t op)
@@ -225,32 +198,6 @@ has_row_of(const vyre_view *v, const flow_stops *stops, uint32_t op)
       return true;
   return false;
 }
-
-static vyre_status
-remove_sets(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, uint64_t *removed)
-{
-  const vyre_host *host = ctx->host;
-  flow f;
-  if (!has_row_of(host->view(module), stops, VYRE_OP_set))
-    return VYRE_OK;
-  VYRE_TRY(flow_make(&f, ctx, host->view(module), stops));
-  const uint32_t nodes = f.rows + f.phis.count;
-  uint8_t *seen = host->alloc(ctx, nodes);
-  uint32_t *stack = host->alloc(ctx, sizeof(uint32_t) * nodes);
-  if (!seen || !stack)
-    return host->out_of_memory(ctx);
-  mark_seen(&f, stops, seen, stack);
-  for (uint32_t i = 0; i < stops->count; i++) {
-    const uint32_t row = stops->rows[i];
-    if (flow_op(&f, row) != VYRE_OP_set || seen[row])
-      continue;
-    host->kill(module, row);
-    ++*removed;
-  }
-  return VYRE_OK;
-}
-
-/* ---- the pass ------------------------------------------------------------------------------------------------------------ */
 
 static bool
 is_candidate(const walk *w, uint32_t row)
@@ -300,7 +247,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   *out = VYRE_UNCHANGED;
   VYRE_TRY(flow_find_stops(ctx, ctx->host->view(module), &stops));
   VYRE_TRY(remove_stores(ctx, module, &stops, &same, &unseen));
-  VYRE_TRY(remove_sets(ctx, module, &stops, &sets));
+  VYRE_TRY(sets_remove(ctx, module, &stops, &sets));
   ctx->host->count(ctx, "stores of what is there", same);
   ctx->host->count(ctx, "stores that nobody sees", unseen);
   ctx->host->count(ctx, "sets that nobody sees", sets);

@@ -51,9 +51,9 @@ memory_relation
 memory_compare(const memory *m, uint32_t p, uint32_t q)
 {
   uint32_t left[MOST_STEPS], right[MOST_STEPS];
-  const uint32_t l = steps_of(m, p, left), r = steps_of(m, q, right);
   if (p == q)
     return MEMORY_SAME;
+  const uint32_t l = steps_of(m, p, left), r = steps_of(m, q, right);
   if (l == 0 || r == 0 || left[l - 1] != right[r - 1])
     return MEMORY_OVERLAP;
   for (uint32_t i = 2; i <= l && i <= r; i++) {
