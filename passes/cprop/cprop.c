@@ -118,14 +118,15 @@ change_operands(changer *c, uint32_t row)
 static void
 change_uses(changer *c, uint32_t rows)
 {
-  const vyre_view *v = c->v;
+  const uint32_t *op = c->v->op, *of_a = c->v->a, *of_b = c->v->b, *of_c = c->v->c;
+  const uint8_t *fate = c->fate;
   for (uint32_t row = 1; row < rows; row++) {
-    if (flow_op(c->s->f, row) == VYRE_OP_program)
+    if (VYRE_ROW_OP(op[row]) == VYRE_OP_program)
       c->program = row;
-    const bool changes = ((c->fate[v->a[row]] | c->fate[v->b[row]] | c->fate[v->c[row]]) & FATE_CHANGES) != 0;
-    if (changes && c->s->state[row] & SOLVE_VISITED)
+    const uint32_t operands = fate[of_a[row]] | fate[of_b[row]] | fate[of_c[row]];
+    if (operands & FATE_CHANGES && c->s->state[row] & SOLVE_VISITED)
       change_operands(c, row);
-    if (c->fate[row] & FATE_LEADS)
+    if (fate[row] & FATE_LEADS)
       lead(c, row);
   }
 }
@@ -134,9 +135,10 @@ change_uses(changer *c, uint32_t rows)
 static bool
 find_changes(changer *c, uint32_t rows)
 {
+  const uint8_t *state = c->s->state;
   bool found = false;
   for (uint32_t row = 1; row < rows; row++) {
-    if ((c->s->state[row] & (SOLVE_MOVES | SOLVE_DIFFERS)) != (SOLVE_MOVES | SOLVE_DIFFERS))
+    if ((state[row] & (SOLVE_MOVES | SOLVE_DIFFERS)) != (SOLVE_MOVES | SOLVE_DIFFERS))
       continue;
     const uint32_t value = c->s->value[row];
     if (value == row || value == 0 || flow_op(c->s->f, row) == VYRE_OP_set)

@@ -90,15 +90,16 @@ static void
 hash_rows(numbers *n)
 {
   const vyre_view *v = n->v;
+  const uint32_t *values = n->s->value, *of_a = v->a, *of_b = v->b, *of_c = v->c, rows = n->f->rows;
   uint32_t *hash = n->hash;
-  for (uint32_t row = 1; row < n->f->rows; row++) {
-    const uint32_t value = n->s->value[row], op = v->op[row];
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t value = values[row], op = v->op[row];
     const bool is_own = (v->op_infos[VYRE_ROW_OP(op)].flags & VYRE_OP_IDENTITY) != 0;
     const uint32_t word = is_own ? row : v->imm[row] + v->imm_hi[row] * 0x85ebca6bu;
     if (value != row)
-      hash[row] = hash_of(n, value, 0);
+      hash[row] = value < rows ? hash[value] : hash_of(n, value, 0);
     else
-      hash[row] = mixed(op + word * 0xc2b2ae35u, hash[v->a[row]] + hash[v->b[row]] + hash[v->c[row]]);
+      hash[row] = mixed(op + word * 0xc2b2ae35u, hash[of_a[row]] + hash[of_b[row]] + hash[of_c[row]]);
   }
 }
 

@@ -2,8 +2,8 @@
  * own.
  *
  * Optimistic: what a loop carries is taken to be what came in until something else comes around.  A row's value may be that of a
- * row which does not dominate it; who uses that must ask.  Each node changes at most a few times, and then only its users are asked
- * again: O(rows + sources).
+ * row which does not dominate it; who uses that must ask.  The walk settles each row when it first comes to it.  Only what another
+ * trip of a loop may change has users noted, which are asked again; each node changes at most a few times: O(rows + sources).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "solve.h"
@@ -179,15 +179,13 @@ of_equals(solution *s, uint32_t row)
   }
 }
 
-/* Whether the row is made of itself-valued rows that say nothing of each other, and of no literal that decides alone. */
+/* Whether the row folds although each of its operands is its own value: they are one, or a literal that decides alone. */
 static bool
-is_unfoldable(const solution *s, uint32_t row)
+folds_alone(const vyre_view *v, uint32_t row)
 {
-  const vyre_view *v = s->f->v;
-  const uint32_t operands = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]], op = flow_op(s->f, row);
-  if ((operands & DIFFERS) != 0 || v->a[row] == v->b[row])
-    return false;
-  return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || (op != VYRE_OP_and && op != VYRE_OP_or && op != VYRE_OP_mul);
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  return v->a[row] == v->b[row] ||
+         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && (op == VYRE_OP_and || op == VYRE_OP_or || op == VYRE_OP_mul));
 }
 
 static uint32_t
@@ -198,8 +196,6 @@ folded(solution *s, uint32_t row)
   const uint64_t *given[3] = {NULL, NULL, NULL};
   bool some = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
   bool whole = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_TUPLE;
-  if (is_unfoldable(s, row))
-    return row;
   for (uint32_t i = 0; i < 3; i++) {
     const uint32_t value = s->value[operands[i]];
     if (operands[i] == 0 || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]])) == VYRE_TUPLE)
@@ -430,8 +426,6 @@ may_move(const solution *s, uint32_t row, uint32_t op, bool moves)
   if (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE))
     return false;
   switch (op) {
-  case VYRE_OP_get:
-    return true;
   case VYRE_OP_load:
     return s->loads->of[row] != 0;
   case VYRE_OP_part:
@@ -473,7 +467,7 @@ note_use(solution *s, uint32_t of, uint32_t user)
   s->users[of] = s->uses.count - 1;
 }
 
-/* What a row's value depends on: its operands; of a get what it sees, of a load what was stored, of a part that part. */
+/* What a row's value depends on: its operands; of a load what was stored, of a part that part. */
 static void
 note_uses(solution *s, uint32_t row, uint32_t copy)
 {
@@ -486,9 +480,8 @@ note_uses(solution *s, uint32_t row, uint32_t copy)
 
 /* Ops whose rows may be another's value though nothing that they are made of is. */
 static const bool is_special[VYRE_OP__COUNT] = {
-    [VYRE_OP_const] = true, [VYRE_OP_var] = true,    [VYRE_OP_set] = true,    [VYRE_OP_get] = true,
-    [VYRE_OP_load] = true,  [VYRE_OP_part] = true,   [VYRE_OP_select] = true, [VYRE_OP_lane] = true,
-    [VYRE_OP_join] = true,  [VYRE_OP_insert] = true, [VYRE_OP_shuffle] = true};
+    [VYRE_OP_const] = true,  [VYRE_OP_var] = true,  [VYRE_OP_get] = true,  [VYRE_OP_load] = true,   [VYRE_OP_part] = true,
+    [VYRE_OP_select] = true, [VYRE_OP_lane] = true, [VYRE_OP_join] = true, [VYRE_OP_insert] = true, [VYRE_OP_shuffle] = true};
 
 /* The value of a row that does not move. */
 static uint32_t
@@ -508,20 +501,43 @@ visit_row(solution *s, uint32_t row, uint32_t state)
   const vyre_view *v = s->f->v;
   const uint32_t op = flow_op(s->f, row);
   uint32_t copy = 0;
-  if (op == VYRE_OP_set) {
-    s->value[row] = s->value[v->b[row]];
-  } else if (!may_move(s, row, op, (state & MOVES) != 0)) {
-    s->value[row] = own_value(s, row, op);
-    state &= (v->op_infos[op].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ? VARIES : 0; /* it decides where control goes */
-  } else {
-    if (op == VYRE_OP_get || op == VYRE_OP_load || op == VYRE_OP_part)
+  if (may_move(s, row, op, (state & MOVES) != 0)) {
+    if (op == VYRE_OP_load || op == VYRE_OP_part)
       copy = copied(s, row);
     state |= MOVES | s->state[copy];
     s->value[row] = row_value(s, row);
+  } else {
+    s->value[row] = own_value(s, row, op);
+    state &= (v->op_infos[op].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ? VARIES : 0; /* it decides where control goes */
   }
   if (state & VARIES)
     note_uses(s, row, copy);
   s->state[row] = (uint8_t)(VISITED | (state & (MOVES | VARIES)) | (s->value[row] != row ? DIFFERS : 0)) + 1;
+}
+
+/* A row of which nothing but its operands' values could make another's, and these are their own. */
+static void
+visit_own(solution *s, uint32_t row, uint32_t state)
+{
+  const vyre_view *v = s->f->v;
+  const vyre_op_info *info = &v->op_infos[flow_op(s->f, row)];
+  if (info->fold != VYRE_FOLD_EXACT || (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
+    state &= (info->flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ? VARIES : 0;
+  if (state & VARIES)
+    note_uses(s, row, 0);
+  s->value[row] = row;
+  s->state[row] = (uint8_t)(VISITED | (state & (MOVES | VARIES))) + 1;
+}
+
+/* A set or get: it has the value of the other node. */
+static void
+visit_copy(solution *s, uint32_t row, uint32_t of)
+{
+  const uint32_t moves = flow_op(s->f, row) == VYRE_OP_get ? MOVES : 0;
+  if (s->state[of] & VARIES)
+    note_use(s, of, row);
+  s->value[row] = s->value[of];
+  s->state[row] = (uint8_t)(VISITED | DIFFERS | moves | (s->state[of] & (MOVES | VARIES))) + 1;
 }
 
 /* Rows that follow each other, up to `last` or the end of their region. */
@@ -530,9 +546,15 @@ visit_rows(solution *s, uint32_t row, uint32_t last)
 {
   const vyre_view *v = s->f->v;
   for (; row; row = row == last ? 0 : v->next[row]) {
-    const uint32_t state = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]];
-    if ((state & (MOVES | DIFFERS)) != 0 || is_special[flow_op(s->f, row)]) {
+    const uint32_t state = s->state[v->a[row]] | s->state[v->b[row]] | s->state[v->c[row]], op = v->op[row];
+    if (VYRE_ROW_OP(op) == VYRE_OP_set) {
+      visit_copy(s, row, v->b[row]);
+    } else if (VYRE_ROW_OP(op) == VYRE_OP_get && (VYRE_ROW_FLAGS(op) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0) {
+      visit_copy(s, row, s->f->of[row]);
+    } else if ((state & DIFFERS) != 0 || is_special[VYRE_ROW_OP(op)] || ((state & MOVES) != 0 && folds_alone(v, row))) {
       visit_row(s, row, state);
+    } else if (state & MOVES) {
+      visit_own(s, row, state);
     } else {
       s->value[row] = row;
       s->state[row] = VISITED;

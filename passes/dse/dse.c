@@ -1,7 +1,7 @@
 /* Dead store elimination: writes that nobody sees, in the order in which things run.  dce takes variables and memory as wholes;
  * this takes each write by itself.
  *
- *   set            whose value reaches no get, over the phis of flow.h
+ *   set            whose value reaches no get (sets.c)
  *   store, copy    overwritten before anybody may read it: by a store of the same place, or of what the place is part of, that runs
  *                  whenever the first has run
  *   store          to private memory that the invocation does not read again

@@ -39,12 +39,10 @@ typedef struct walk {
 } walk;
 
 bool
-flow_reserve(flow *f, flow_list *list, uint32_t more)
+flow_grow(flow *f, flow_list *list, uint32_t more)
 {
   const uint32_t most = UINT32_MAX / 2, twice = list->capacity < most ? list->capacity * 2 : UINT32_MAX, least = 16;
   uint32_t capacity = list->count + more;
-  if (list->capacity - list->count >= more)
-    return true;
   capacity = capacity > twice ? capacity : twice;
   capacity = capacity > least ? capacity : least;
   void *data = list->count <= UINT32_MAX - more ? f->ctx->host->alloc(f->ctx, capacity * list->size) : NULL;
@@ -439,10 +437,14 @@ flow_make(flow *f, vyre_pass_ctx *ctx, const vyre_view *view, const flow_stops *
   w.frames.size = sizeof(frame);
   f->of = ctx->host->alloc(ctx, sizeof(uint32_t) * f->rows);
   f->out_of_memory = !f->of;
-  flow_list *const lists[] = {&f->blocks, &f->edges, &f->phis, &f->variables, &f->sources, &f->order, &w.events, &w.frames};
+  const struct {
+    flow_list *list;
+    uint32_t stops; /* for each element, as a rule */
+  } lists[] = {{&f->blocks, 2}, {&f->edges, 2}, {&f->order, 2},     {&f->sources, 2},
+               {&f->phis, 4},   {&w.events, 3}, {&f->variables, 8}, {&w.frames, 32}};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0] && !f->out_of_memory; i++)
-    if (flow_reserve(f, lists[i], stops->count / 4 + 1)) /* as a rule enough */
-      flow_append(f, lists[i]);                          /* element 0 */
+    if (flow_reserve(f, lists[i].list, stops->count / lists[i].stops + 1))
+      flow_append(f, lists[i].list); /* element 0 */
   if (!f->out_of_memory)
     note_accesses(&w);
   if (!f->out_of_memory)

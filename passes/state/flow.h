@@ -69,14 +69,21 @@ typedef struct flow {
 
 #define FLOW_AT(type, list, index) ((type *)(list).data + (index))
 
-/* Room for so many more elements; false: out of memory, which is remembered. */
-bool flow_reserve(flow *f, flow_list *list, uint32_t more);
+/* Another array with room for so many more elements; false: out of memory, which is remembered. */
+bool flow_grow(flow *f, flow_list *list, uint32_t more);
+
+/* Room for so many more elements; false: out of memory. */
+static inline bool
+flow_reserve(flow *f, flow_list *list, uint32_t more)
+{
+  return list->capacity - list->count >= more || flow_grow(f, list, more);
+}
 
 /* A new element, zeroed; NULL: out of memory. */
 static inline void *
 flow_append(flow *f, flow_list *list)
 {
-  if (list->count == list->capacity && !flow_reserve(f, list, 1))
+  if (list->count == list->capacity && !flow_grow(f, list, 1))
     return NULL;
   return (char *)list->data + list->count++ * list->size;
 }
