@@ -22,6 +22,8 @@ add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t wor
   uint32_t row = table_new_row(builder->module, region, before, word, imm, imm_hi, a, b, c);
   if (row && builder->line)
     vyre_row_set_line(builder->module, (vyre_row){row}, builder->file, builder->line, builder->column);
+  if (row && VYRE_ROW_OP(word) != VYRE_OP_const) /* a literal does nothing by itself */
+    table_note(builder->module, row, table_kind_moved(word));
   return (vyre_row){row};
 }
 
@@ -30,7 +32,7 @@ static inline vyre_row
 add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
        uint32_t b, uint32_t c)
 {
-  if (builder->module->view.rows >= builder->module->capacity || builder->line)
+  if (builder->module->view.rows >= builder->module->capacity || builder->line || builder->module->journal.mark_count)
     return add_slowly(builder, region, before, word, imm, imm_hi, a, b, c);
   return (vyre_row){table_put_row(builder->module, region, before, word, imm, imm_hi, a, b, c)};
 }

@@ -203,6 +203,7 @@ renumber(sealer *s)
   gather_operands(s);
   link_anew(s);
   table_remap_types(module, s->map);
+  table_remap_journal(module, s->map);
   module->view.rows = s->count + 1;
   module->tops_known = false;
   return VYRE_OK;

@@ -17,15 +17,21 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
+/* Of a pass's node, in the fixpoints at hand. */
+typedef struct node_state {
+  uint64_t settled; /* one more than `changes` when it was last known that the pass finds nothing to do; 0: it is not */
+  uint32_t mark;    /* of the journal, where it last began, or had no reason to; 0: it has not run yet */
+} node_state;
+
 typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
   uint64_t number;     /* of pass runs so far */
   uint32_t fresh;      /* analyses and columns that hold */
-  uint32_t fixpoints;  /* around the pass at hand */
+  uint32_t fixpoints;  /* around the pass at hand; edits are noted while there are any */
   uint64_t changes;    /* of the module so far */
-  uint64_t *settled;   /* by node: one more than `changes` when its pass last said that it changed nothing; 0: it did not */
+  node_state *states;  /* by node */
   vyre_scratch *spare; /* scratch memory for the next pass */
 } run;
 
@@ -118,11 +124,10 @@ check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_
   return VYRE_OK;
 }
 
-/* Calls it; what it returns is a status it was given, or no status at all.  `shown` is its name in the report. */
-static vyre_status
-call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+static vyre_context
+context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
 {
-  vyre_context context = {
+  return (vyre_context){
       .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
       .allocator = vyre_module_allocator(r->module),
       .record = record,
@@ -132,16 +137,30 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
       .options = r->options,
       .spare = &r->spare,
   };
+}
+
+/* What it returned is a status it was given, or no status at all. */
+static vyre_status
+finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
+{
+  if (!vyre_context_settle(context, status) && status)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
+                        record->pass.name);
+  vyre_context_keep_scratch(context);
+  /* A builder that had no memory said so to the module alone. */
+  return status ? status : vyre_module_status(r->module);
+}
+
+/* Calls it.  `shown` is its name in the report. */
+static vyre_status
+call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
+{
+  vyre_context context = context_of(r, record, values);
   *out = VYRE_UNCHANGED;
   uint64_t start = vyre_now();
   vyre_status status = record->pass.run(&context.base, r->module, out);
   vyre_report_run_add(r->options.report, shown, vyre_now() - start, *out == VYRE_CHANGED);
-  if (!vyre_context_settle(&context, status) && status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
-                        record->pass.name);
-  vyre_context_keep_scratch(&context);
-  /* A builder that had no memory said so to the module alone. */
-  return status ? status : vyre_module_status(r->module);
+  return finish_call(r, record, &context, status);
 }
 
 /* Calls it and looks at what it says.  What a pass provides holds from here on. */
@@ -242,14 +261,39 @@ verify_after(run *r, const vyre_pass *pass)
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
-/* Whether the pass, in a round of a fixpoint, would find the module as it was when it last found nothing to do in it.  One that
- * only looks (a column, `print`) is there to be run. */
-static bool
-is_settled(const run *r, const vyre_node *node)
+/* What it says about the edits since it last ran. */
+static vyre_status
+call_wakes(run *r, const vyre_node *node, uint32_t mark, bool *out)
 {
   const vyre_pass_record *record = node->record;
-  return r->fixpoints > 0 && !record->pass.provides && strcmp(record->plugin->plugin.name, "vyre") != 0 &&
-         r->settled[node - r->pipeline->nodes] == r->changes + 1;
+  vyre_context context = context_of(r, record, vyre_node_values(r->pipeline, node));
+  vyre_edits edits;
+  *out = true;
+  uint64_t start = vyre_now();
+  vyre_module_journal_read(r->module, mark, &edits);
+  vyre_module_show_analyses(r->module, 0);
+  vyre_status status = record->pass.wakes(&context.base, r->module, &edits, out);
+  vyre_report_run_add(r->options.report, "(edits)", vyre_now() - start, false);
+  return finish_call(r, record, &context, status);
+}
+
+/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it, or
+ * what was edited since is none of its business.  One that only looks (a column, `print`) is there to be run. */
+static vyre_status
+is_settled(run *r, const vyre_node *node, bool *out)
+{
+  const vyre_pass_record *record = node->record;
+  const node_state *state = &r->states[node - r->pipeline->nodes];
+  *out = false;
+  if (r->fixpoints == 0 || record->pass.provides || strcmp(record->plugin->plugin.name, "vyre") == 0)
+    return VYRE_OK;
+  *out = state->settled == r->changes + 1;
+  if (*out || !record->pass.wakes || state->mark == 0)
+    return VYRE_OK;
+  bool wakes;
+  VYRE_TRY(call_wakes(r, node, state->mark, &wakes));
+  *out = !wakes;
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -258,17 +302,24 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   const vyre_pass_record *record = node->record;
   if (r->options.print_before_all)
     VYRE_TRY(print_with_banner(r, "before", what, true));
-  if (is_settled(r, node)) {
+  node_state *state = &r->states[node - r->pipeline->nodes];
+  bool settled;
+  VYRE_TRY(is_settled(r, node, &settled));
+  if (settled) {
+    state->settled = r->changes + 1;
+    if (state->mark) /* what it has seen it need not see again */
+      state->mark = vyre_module_journal_mark(r->module);
     vyre_report_skip_add(r->options.report, record->pass.name);
     return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
   }
   VYRE_TRY(make_analyses(r, record->pass.requires_));
   vyre_result result;
+  state->mark = r->fixpoints ? vyre_module_journal_mark(r->module) : 0;
   VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
   *out_changed |= changed;
   r->changes += changed;
-  r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
+  state->settled = changed ? 0 : r->changes + 1;
   if (changed)
     VYRE_TRY(settle_change(r, &record->pass));
   if (r->options.verify_each)
@@ -296,6 +347,27 @@ run_pass(run *r, uint32_t id, bool *out_changed)
 /* ---- combinators --------------------------------------------------------------------------------------------------------- */
 
 static vyre_status run_children(run *r, uint32_t id, bool *out_changed);
+
+/* What no pass of the fixpoints at hand asks for any more leaves the journal. */
+static void
+forget_edits(run *r)
+{
+  uint32_t oldest = UINT32_MAX;
+  for (uint32_t i = 0; i < r->pipeline->node_count; i++)
+    if (r->states[i].mark && r->states[i].mark < oldest)
+      oldest = r->states[i].mark;
+  if (oldest < UINT32_MAX)
+    vyre_module_journal_forget(r->module, oldest);
+}
+
+/* Behind the outermost fixpoint. */
+static void
+end_journal(run *r)
+{
+  vyre_module_journal_forget(r->module, UINT32_MAX);
+  for (uint32_t i = 0; i < r->pipeline->node_count; i++)
+    r->states[i].mark = 0;
+}
 
 static vyre_status
 not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
@@ -329,8 +401,10 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
     round++;
     VYRE_TRY(run_children(r, id, &changed));
     *out_changed |= changed;
+    forget_edits(r);
   }
-  r->fixpoints--;
+  if (--r->fixpoints == 0)
+    end_journal(r);
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
   if (changed)
     vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
@@ -379,14 +453,15 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
     VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
   const vyre_allocator *allocator = vyre_module_allocator(module);
   bool changed = false;
-  r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));
-  if (!r.settled)
+  r.states = vyre_take(allocator, pipeline->node_count * sizeof(*r.states));
+  if (!r.states)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* who called may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
-  vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
+  vyre_release(allocator, r.states, pipeline->node_count * sizeof(*r.states));
+  vyre_module_journal_forget(module, UINT32_MAX); /* a pass may have failed in a fixpoint */
   vyre_scratch_free(allocator, r.spare);
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
-  return status;
+  return status ? status : vyre_module_status(module);
 }

@@ -21,6 +21,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
 #include "number.h"
+#include "wakes.h"
 
 /* What becomes of a row's uses, in bits. */
 enum {
@@ -74,11 +75,26 @@ key_of(const changer *c, uint32_t value)
   return c->number && c->number[value] && c->number[value] < c->s->literals ? c->number[value] : value;
 }
 
+/* What the operand is: the solution says of a row put together of lanes another row, which may be a third one itself. */
+static uint32_t
+value_of(const solution *s, uint32_t operand)
+{
+  uint32_t value = s->value[operand];
+  while (value < s->f->rows) {
+    const uint32_t next = s->value[value];
+    const solve_literal *l = solve_literal_of(s, next);
+    if (next == value || next == 0 || (l ? !is_splat(l) : !is_usable(s, next)))
+      break;
+    value = next;
+  }
+  return value;
+}
+
 /* The row that stands for the operand where `row` uses it; the operand itself: none better is known. */
 static uint32_t
 better_operand(changer *c, uint32_t row, uint32_t operand)
 {
-  const uint32_t value = c->s->value[operand];
+  const uint32_t value = value_of(c->s, operand);
   const solve_literal *l = solve_literal_of(c->s, value);
   if (l) {
     const uint32_t constant = constant_of(c, value, l);
@@ -235,5 +251,6 @@ static const vyre_pass cprop = {
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .preserves = VYRE_VERSIONS,
     .run = run,
+    .wakes = cprop_wakes,
 };
 VYRE_PLUGIN("cprop", "1.0", &cprop)

@@ -38,7 +38,7 @@ typedef struct frame {
 
 typedef struct walk {
   flow f; /* for its lists */
-  vyre_module *module;
+  vyre_module *module; /* NULL: nothing is to be changed */
   const vyre_view *v;
   uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
   bool *ends;                     /* by row: control never comes to the end of the region */
@@ -315,13 +315,15 @@ replace_operands(walk *w, uint32_t row)
   for (uint32_t i = 0; i < 3; i++) {
     if (w->literal_of[operands[i]] == 0)
       continue;
+    w->changed++;
+    if (!w->module)
+      return;
     literal *l = FLOW_AT(literal, w->literals, w->literal_of[operands[i]]);
     if (l->constant == 0)
       l->constant = w->f.ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
     if (l->constant == 0)
       return; /* the manager reports it */
     w->f.ctx->host->set_operand(w->module, row, i, l->constant);
-    w->changed++;
   }
 }
 
@@ -331,7 +333,10 @@ visit_region(walk *w, uint32_t row)
   frame *f = flow_append(&w->f, &w->frames);
   if (!f)
     return;
-  *f = (frame){row, w->v->end[row], w->literals.count, w->facts.count};
+  uint32_t last = row; /* as dominance has it, which is not there when edits are looked at */
+  while (w->v->last[last])
+    last = w->v->last[last];
+  *f = (frame){row, last, w->literals.count, w->facts.count};
   if (VYRE_ROW_OP(w->v->op[row]) == VYRE_OP_program)
     w->program = row;
   else
@@ -368,10 +373,10 @@ visit(walk *w, uint32_t row)
     look_up(w, row);
 }
 
-vyre_status
-known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
+/* `module` NULL: to the first operand that would be changed. */
+static bool
+run_walk(vyre_pass_ctx *ctx, const vyre_view *v, vyre_module *module, uint64_t *changed)
 {
-  const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows; /* constants are made behind them */
   walk w = {.f = {.ctx = ctx}, .module = module, .v = v};
   w.literals.size = sizeof(literal);
@@ -383,7 +388,7 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
   w.f.out_of_memory = !w.literal_of || !w.fact_of || !w.ends;
   if (!w.f.out_of_memory && flow_append(&w.f, &w.literals) && flow_append(&w.f, &w.facts))
     flow_append(&w.f, &w.frames);
-  for (uint32_t row = 1, end; row < rows && !w.f.out_of_memory;) {
+  for (uint32_t row = 1, end; row < rows && !w.f.out_of_memory && (module || !w.changed);) {
     if (top(&w)->last < row)
       close_until(&w, row);
     end = w.frames.count > 1 ? top(&w)->last + 1 : row + 1; /* of the region */
@@ -392,5 +397,20 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
       visit(&w, row++);
   }
   *changed += w.changed;
-  return w.f.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
+  return !w.f.out_of_memory;
+}
+
+vyre_status
+known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
+{
+  return run_walk(ctx, ctx->host->view(module), module, changed) ? VYRE_OK : ctx->host->out_of_memory(ctx);
+}
+
+vyre_status
+known_finds(vyre_pass_ctx *ctx, const vyre_module *module, bool *out)
+{
+  uint64_t found = 0;
+  const bool walked = run_walk(ctx, ctx->host->view(module), NULL, &found);
+  *out = found > 0;
+  return walked ? VYRE_OK : ctx->host->out_of_memory(ctx);
 }

@@ -29,33 +29,6 @@ typedef struct use {
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------------- */
 
-/* The scalar that lane k of a vector's row is, where the row was put together of scalars; 0: not known. */
-static uint32_t
-scalar_at(const flow *f, uint32_t row, uint32_t k)
-{
-  if (row >= f->rows)
-    return 0;
-  const uint32_t source = lanes_source(f->v, row, &k);
-  return lanes_of(f->v, source) == 1 ? source : 0;
-}
-
-/* The vector that a join, insert or shuffle puts together again from its own lanes; 0: it is none. */
-static uint32_t
-whole_of(const flow *f, uint32_t row)
-{
-  const vyre_view *v = f->v;
-  uint32_t whole = 0;
-  for (uint32_t k = 0; k < lanes_of(v, row); k++) {
-    uint32_t at = k, source = lanes_source(v, row, &at);
-    if (lanes_of(v, source) == 1)
-      source = lanes_before(v, source, &at);
-    if (source == 0 || at != k || (k > 0 && source != whole))
-      return 0;
-    whole = source;
-  }
-  return whole != row && VYRE_ROW_TYPE(v->op[whole]) == VYRE_ROW_TYPE(v->op[row]) ? whole : 0;
-}
-
 /* The operand of a tuple row that a `part` is; 0: it is none. */
 static uint32_t
 part_of(const flow *f, uint32_t row)
@@ -77,10 +50,10 @@ put_together(const solution *s, uint32_t row)
   const uint32_t a = v->a[row];
   const uint32_t op = flow_op(s->f, row);
   if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
-    return whole_of(s->f, row);
+    return lanes_whole(s->f->v, row);
   if (op != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) || v->imm[row] >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[a])))
     return 0;
-  return scalar_at(s->f, s->value[a], v->imm[row]);
+  return s->value[a] < s->f->rows ? lanes_scalar(v, s->value[a], v->imm[row]) : 0;
 }
 
 static const memory_load *
@@ -437,7 +410,7 @@ may_move(const solution *s, uint32_t row, uint32_t op, bool moves)
   case VYRE_OP_join:
   case VYRE_OP_insert:
   case VYRE_OP_shuffle:
-    return moves || flow_op(s->f, a) == VYRE_OP_const || whole_of(s->f, row) != 0;
+    return moves || flow_op(s->f, a) == VYRE_OP_const || lanes_whole(s->f->v, row) != 0;
   default:
     return v->op_infos[op].fold == VYRE_FOLD_EXACT && (moves || flow_op(s->f, a) == VYRE_OP_const);
   }

@@ -515,6 +515,42 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+static bool
+is_arm(const vyre_view *v, uint32_t region)
+{
+  const uint32_t op = vyre_op_of(v, v->parent[region]);
+  return op == VYRE_OP_if || op == VYRE_OP_switch;
+}
+
+/* Whether there are arms that could be equal now. */
+static bool
+has_two_arms(const vyre_view *v)
+{
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    if (op == VYRE_OP_switch || (op == VYRE_OP_if && v->first[v->first[row]] && v->first[v->last[row]]))
+      return true;
+  }
+  return false;
+}
+
+/* What control is decided on, what stands in arms, and what went out of them. */
+static vyre_status
+wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
+{
+  *out = true;
+  const vyre_view *v = ctx->host->view(module);
+  const uint32_t in_arms = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_READ | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED;
+  if ((edits->kinds & ~in_arms) != 0 || vyre_edits_made_literal(v, edits) || ((edits->kinds & in_arms) != 0 && has_two_arms(v)))
+    return VYRE_OK;
+  for (uint32_t i = edits->own; i < edits->count; i++)
+    if ((vyre_op_flags_of(v, edits->rows[i]) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ||
+        is_arm(v, v->parent[edits->rows[i]]))
+      return VYRE_OK;
+  *out = false;
+  return VYRE_OK;
+}
+
 static const vyre_pass dbe = {
     .struct_size = sizeof(vyre_pass),
     .name = "dbe",
@@ -524,5 +560,6 @@ static const vyre_pass dbe = {
             "jumps to where control goes anyhow, and what is never reached.",
     .requires_ = VYRE_LOOPS,
     .run = run,
+    .wakes = wakes,
 };
 VYRE_PLUGIN("dbe", "1.0", &dbe)

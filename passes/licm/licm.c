@@ -224,6 +224,42 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+/* Whether it may be invariant now; asked without analyses. */
+static bool
+came_free(const vyre_view *v, uint32_t row)
+{
+  uint32_t loop = v->parent[row];
+  if ((vyre_op_flags_of(v, row) & (VYRE_OP_PURE | VYRE_OP_READS)) == 0)
+    return false;
+  while (loop && !vyre_row_is_loop(v, loop))
+    loop = v->parent[loop];
+  return loop && v->a[row] < loop && v->b[row] < loop && v->c[row] < loop;
+}
+
+static bool
+has_loop(const vyre_view *v)
+{
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (vyre_row_is_loop(v, row))
+      return true;
+  return false;
+}
+
+/* Rows whose operands came from elsewhere, and all, where writes or jumps went. */
+static vyre_status
+wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
+{
+  *out = true;
+  const vyre_view *v = ctx->host->view(module);
+  if ((edits->kinds & (VYRE_EDIT_GONE_WRITE | VYRE_EDIT_GONE_CONTROL)) != 0 && has_loop(v))
+    return VYRE_OK;
+  for (uint32_t i = edits->own; i < edits->count; i++)
+    if (came_free(v, edits->rows[i]))
+      return VYRE_OK;
+  *out = false;
+  return VYRE_OK;
+}
+
 static const vyre_pass licm = {
     .struct_size = sizeof(vyre_pass),
     .name = "licm",
@@ -235,5 +271,6 @@ static const vyre_pass licm = {
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,
+    .wakes = wakes,
 };
 VYRE_PLUGIN("licm", "1.0", &licm)

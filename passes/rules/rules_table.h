@@ -16,7 +16,15 @@
 
 #include "rules.h"
 
-enum { RULES_TABLE_CLASSES, RULES_TABLE_ROOTS, RULES_TABLE_LITERALS, RULES_TABLE_CLASS_COUNT, RULES_TABLE_RULES, RULES_TABLE_HEAD };
+enum {
+  RULES_TABLE_CLASSES,
+  RULES_TABLE_ROOTS,
+  RULES_TABLE_LITERALS,
+  RULES_TABLE_CLASS_COUNT,
+  RULES_TABLE_RULES,
+  RULES_TABLE_REACH, /* over how many operands a match looks, at most: 1, no further than the root's own */
+  RULES_TABLE_HEAD
+};
 
 enum {
   RULES_REGISTERS = 16, /* the last one is no register: RULES_SCALAR */

@@ -65,4 +65,28 @@ lanes_source(const vyre_view *v, uint32_t row, uint32_t *k)
   return row;
 }
 
+/* The scalar that lane k of a vector's row is, where the row was put together of scalars; 0: not known. */
+static inline uint32_t
+lanes_scalar(const vyre_view *v, uint32_t row, uint32_t k)
+{
+  const uint32_t source = lanes_source(v, row, &k);
+  return lanes_of(v, source) == 1 ? source : 0;
+}
+
+/* The vector that a join, insert or shuffle puts together again from its own lanes; 0: it is none. */
+static inline uint32_t
+lanes_whole(const vyre_view *v, uint32_t row)
+{
+  uint32_t whole = 0;
+  for (uint32_t k = 0; k < lanes_of(v, row); k++) {
+    uint32_t at = k, source = lanes_source(v, row, &at);
+    if (lanes_of(v, source) == 1)
+      source = lanes_before(v, source, &at);
+    if (source == 0 || at != k || (k > 0 && source != whole))
+      return 0;
+    whole = source;
+  }
+  return whole != row && VYRE_ROW_TYPE(v->op[whole]) == VYRE_ROW_TYPE(v->op[row]) ? whole : 0;
+}
+
 #endif

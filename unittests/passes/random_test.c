@@ -13,7 +13,7 @@
 static const char *const pipelines[] = {
     "canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm", "fixpoint(canon,cf,licm,dce)",
     "cprop", "fixpoint(canon,cprop,cf,dce)", "dse", "fixpoint(canon,cprop,cf,dse,dce)", "cse", "limits,canon,cf,shash,cid,cse,dce",
-    "fixpoint(cf,cse,canon,dce)", "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "dbe", "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)",
+    "fixpoint(cf,cse,canon,dce)", "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "canon,cf,cprop,pm,licm,cse,dse,dce", "dbe", "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)",
     "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce", "fixpoint(canon,cf,pm,expand,dce)",
     "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)",
     /* passes of a test's plugin that live on analyses */

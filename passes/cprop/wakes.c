@@ -1,0 +1,213 @@
+/* Most edits are none of cprop's business: an operand that became an equal one, a row that went.  What is:
+ *
+ *   conditions   comparisons and what decides where control goes, its own edits too: what a condition says is looked for before values
+ *                are solved
+ *   lanes        rows that put vectors together, its own edits too: they are looked at as they stand
+ *   variables    what is set
+ *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went
+ *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "wakes.h"
+
+#include "../state/lanes.h"
+#include "known.h"
+
+static bool
+is_condition(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = v->op_infos[op].flags;
+  if ((flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0)
+    return v->a[row] != 0 && !vyre_row_is_const(v, v->a[row]);
+  return (flags & VYRE_OP_PURE) != 0 && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_BOOL;
+}
+
+static bool
+is_put(uint32_t op)
+{
+  return op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle;
+}
+
+static bool
+is_lanes(uint32_t op)
+{
+  return is_put(op) || op == VYRE_OP_splat || op == VYRE_OP_lane;
+}
+
+/* Whether some lane, or all of a vector, is a row that was put in there. */
+static bool
+is_put_together(const vyre_view *v)
+{
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    const bool fixed = op == VYRE_OP_lane && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
+    if (fixed ? lanes_scalar(v, v->a[row], v->imm[row]) != 0 : is_put(op) && lanes_whole(v, row) != 0)
+      return true;
+  }
+  return false;
+}
+
+typedef struct watch {
+  vyre_pass_ctx *ctx;
+  const vyre_module *module;
+  const vyre_view *v;
+  const vyre_edits *edits;
+  bool lost; /* there was no memory to look */
+} watch;
+
+enum { LOADED = 1, WRITTEN = 2 };
+
+/* The memory that an edited row says something of; 0: none. */
+static uint32_t
+memory_of(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = vyre_op_of(v, row);
+  if (op == VYRE_OP_at)
+    return vyre_buffer_of(v, row);
+  return op == VYRE_OP_load || op == VYRE_OP_store ? vyre_buffer_of(v, v->a[row]) : 0;
+}
+
+/* Whether some memory is both loaded from and written to that paths or accesses were edited of. */
+static bool
+is_followed(watch *w)
+{
+  const vyre_view *v = w->v;
+  const vyre_host *host = w->ctx->host;
+  uint32_t *alias = host->alloc(w->ctx, v->rows * sizeof(uint32_t));
+  uint8_t *use = host->alloc(w->ctx, v->rows); /* by alias class */
+  w->lost |= !alias || !use || !host->aliases(w->module, alias);
+  if (w->lost)
+    return true;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    if (op == VYRE_OP_load)
+      use[alias[vyre_buffer_of(v, v->a[row])] & ~VYRE_ALIAS_SHARED] |= LOADED;
+    else if (op == VYRE_OP_store || vyre_op_is_atomic(op))
+      use[alias[vyre_buffer_of(v, v->a[row])] & ~VYRE_ALIAS_SHARED] |= WRITTEN;
+    else if (op != VYRE_OP_set && op != VYRE_OP_barrier && (v->op_infos[op].flags & VYRE_OP_WRITES) != 0)
+      return true; /* a copy, something opaque */
+  }
+  for (uint32_t i = 0; i < w->edits->count; i++) {
+    const uint32_t buffer = memory_of(v, w->edits->rows[i]);
+    if (buffer && use[alias[buffer] & ~VYRE_ALIAS_SHARED] == (LOADED | WRITTEN))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the jump leaves a trip of the loop, or more. */
+static bool
+ends_trip(const vyre_view *v, uint32_t jump, uint32_t loop)
+{
+  const uint32_t op = vyre_op_of(v, jump);
+  uint32_t around = v->parent[jump];
+  if (op == VYRE_OP_leave)
+    return v->a[jump] < loop;
+  if (op == VYRE_OP_fallthrough)
+    return false;
+  while (around && !vyre_row_is_loop(v, around))
+    around = v->parent[around];
+  return around <= loop;
+}
+
+/* Whether control may be sure to pass the row on its way out of the region's constructs that it stands in: only then is what it sets
+ * seen behind them alone.  `left`: rows that may be looked at yet; without any, it may be. */
+static bool
+may_be_sure(const vyre_view *v, uint32_t row, uint32_t region, uint32_t *left)
+{
+  for (uint32_t at = v->parent[row]; at && at != region; at = v->parent[v->parent[at]]) {
+    const uint32_t construct = v->parent[at], op = vyre_op_of(v, construct);
+    const uint32_t other = at == v->first[construct] ? v->last[construct] : v->first[construct];
+    if (op == VYRE_OP_if && (v->last[other] == 0 || (vyre_op_flags_of(v, v->last[other]) & VYRE_OP_ENDS) == 0))
+      return false;
+    for (uint32_t jump = construct; op == VYRE_OP_loop && jump < row && *left; jump++, --*left)
+      if ((vyre_op_flags_of(v, jump) & VYRE_OP_ENDS) != 0 && ends_trip(v, jump, construct))
+        return false;
+  }
+  return true;
+}
+
+/* Whether edits made what a variable is set to what it is set to elsewhere, too, or what can be seen behind the set's region. */
+static bool
+is_set_alike(watch *w)
+{
+  const vyre_view *v = w->v;
+  uint32_t left = v->rows;
+  uint32_t *set = w->ctx->host->alloc(w->ctx, v->rows * sizeof(uint32_t)); /* by variable: the one that was edited */
+  w->lost |= !set;
+  if (w->lost)
+    return true;
+  for (uint32_t i = w->edits->own; i < w->edits->count; i++) {
+    const uint32_t row = w->edits->rows[i], region = v->parent[v->b[row]];
+    if (vyre_op_of(v, row) != VYRE_OP_set || set[v->a[row]] == row)
+      continue;
+    if (set[v->a[row]] || (region != v->parent[row] && may_be_sure(v, row, region, &left)))
+      return true;
+    set[v->a[row]] = row;
+  }
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (vyre_op_of(v, row) == VYRE_OP_set && set[v->a[row]] && set[v->a[row]] != row && v->b[set[v->a[row]]] == v->b[row])
+      return true;
+  return false;
+}
+
+/* Whether a value that moved, perhaps together with the row that keeps it, is seen behind more of the regions in which a variable or
+ * memory gets it. */
+static bool
+is_kept(watch *w)
+{
+  const vyre_view *v = w->v;
+  uint32_t left = v->rows;
+  bool *edited = w->ctx->host->alloc(w->ctx, v->rows);
+  w->lost |= !edited;
+  if (w->lost)
+    return true;
+  for (uint32_t i = w->edits->own; i < w->edits->count; i++)
+    edited[w->edits->rows[i]] = true;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row), region = v->parent[v->b[row]];
+    if ((op != VYRE_OP_set && op != VYRE_OP_store) || !edited[v->b[row]])
+      continue;
+    if (region == v->parent[row] ? edited[row] && (w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0 : may_be_sure(v, row, region, &left))
+      return true;
+  }
+  return false;
+}
+
+/* Whether an edit is in itself reason enough; else what there is to look for goes into `out`. */
+typedef struct reasons {
+  bool conditions, lanes, memory, sets;
+} reasons;
+
+static bool
+read_edits(const watch *w, reasons *out)
+{
+  const vyre_view *v = w->v;
+  *out = (reasons){0};
+  if ((w->edits->kinds & VYRE_EDIT_GONE_WRITE) != 0 || vyre_edits_made_literal(v, w->edits))
+    return true;
+  for (uint32_t i = 0; i < w->edits->count; i++) {
+    const uint32_t row = w->edits->rows[i], op = vyre_op_of(v, row);
+    out->conditions |= is_condition(v, row);
+    out->lanes |= is_lanes(op);
+    out->memory |= memory_of(v, row) != 0;
+    if (i < w->edits->own)
+      continue;
+    out->sets |= op == VYRE_OP_set;
+    if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]))
+      return true;
+  }
+  return false;
+}
+
+vyre_status
+cprop_wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
+{
+  watch w = {.ctx = ctx, .module = module, .v = ctx->host->view(module), .edits = edits};
+  reasons r;
+  *out = read_edits(&w, &r) || (r.sets && is_set_alike(&w)) || ((edits->kinds & VYRE_EDIT_MOVED) != 0 && is_kept(&w)) ||
+         (r.lanes && is_put_together(w.v)) || (r.memory && is_followed(&w));
+  if (w.lost)
+    return ctx->host->out_of_memory(ctx);
+  return *out || !r.conditions ? VYRE_OK : known_finds(ctx, module, out);
+}
