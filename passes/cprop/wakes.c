@@ -14,12 +14,16 @@
 #include "known.h"
 
 static bool
+is_bool(const vyre_view *v, uint32_t row)
+{
+  return VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_BOOL && !vyre_row_is_const(v, row);
+}
+
+/* Whether it says something in a region that it guards, or may hear that. */
+static bool
 is_condition(const vyre_view *v, uint32_t row)
 {
-  const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = v->op_infos[op].flags;
-  if ((flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0)
-    return v->a[row] != 0 && !vyre_row_is_const(v, v->a[row]);
-  return (flags & VYRE_OP_PURE) != 0 && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) == VYRE_BOOL;
+  return is_bool(v, row) || is_bool(v, v->a[row]) || is_bool(v, v->b[row]) || is_bool(v, v->c[row]);
 }
 
 static bool
@@ -90,6 +94,27 @@ is_followed(watch *w)
   for (uint32_t i = 0; i < w->edits->count; i++) {
     const uint32_t buffer = memory_of(v, w->edits->rows[i]);
     if (buffer && use[alias[buffer] & ~VYRE_ALIAS_SHARED] == (LOADED | WRITTEN))
+      return true;
+  }
+  return false;
+}
+
+/* Whether an edited row uses what is compared with a literal somewhere: in the region behind that it may be the literal. */
+static bool
+is_compared(watch *w)
+{
+  const vyre_view *v = w->v;
+  bool *used = w->ctx->host->alloc(w->ctx, v->rows);
+  w->lost |= !used;
+  if (w->lost)
+    return true;
+  for (uint32_t i = 0; i < w->edits->count; i++) {
+    const uint32_t row = w->edits->rows[i];
+    used[v->a[row]] = used[v->b[row]] = used[v->c[row]] = true;
+  }
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row), literal = VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM;
+    if (used[v->a[row]] && v->a[row] && (op == VYRE_OP_switch || ((op == VYRE_OP_eq || op == VYRE_OP_ne) && literal)))
       return true;
   }
   return false;
@@ -207,7 +232,7 @@ cprop_wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edi
   reasons r;
   *out = read_edits(&w, &r) || (r.sets && is_set_alike(&w)) || ((edits->kinds & VYRE_EDIT_MOVED) != 0 && is_kept(&w)) ||
          (r.lanes && is_put_together(w.v)) || (r.memory && is_followed(&w));
-  if (w.lost)
-    return ctx->host->out_of_memory(ctx);
-  return *out || !r.conditions ? VYRE_OK : known_finds(ctx, module, out);
+  if (!*out && edits->count && (r.conditions || is_compared(&w)))
+    VYRE_TRY(known_finds(ctx, module, out));
+  return w.lost ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }
