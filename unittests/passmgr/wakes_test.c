@@ -173,6 +173,7 @@ elsewhere_nobody_is_asked(void **state)
   expect("w.watch,w.edit,fixpoint(w.watch,w.edit),w.watch", 2, "ww1gnw"); /* what was before the fixpoint is not its matter */
   expect("fixpoint(w.edit,fixpoint(w.watch,w.edit))", 4, "w1n1n1gn");
   expect("repeat<2>(fixpoint(w.watch,w.edit))", 2, "w1n1gn"); /* the second time it is settled: nothing changed since */
+  expect("repeat<2>(fixpoint<1;quiet>(w.watch,w.edit))", 5, "ww");
 }
 
 static void
