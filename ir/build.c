@@ -22,7 +22,7 @@ add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t wor
   uint32_t row = table_new_row(builder->module, region, before, word, imm, imm_hi, a, b, c);
   if (row && builder->line)
     vyre_row_set_line(builder->module, (vyre_row){row}, builder->file, builder->line, builder->column);
-  if (row && VYRE_ROW_OP(word) != VYRE_OP_const) /* a literal does nothing by itself */
+  if (row)
     table_note(builder->module, row, table_kind_moved(word));
   return (vyre_row){row};
 }
@@ -146,6 +146,7 @@ vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
   }
   if (!row || !table_add_const(module, row))
     return VYRE_NONE;
+  table_note(module, 0, VYRE_EDIT_MOVED_VALUE); /* it changes nothing but that it is there */
   return (vyre_row){row};
 }
 

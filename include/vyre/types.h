@@ -218,7 +218,7 @@ typedef struct vyre_view {
 
 /* What was done to a sealed module behind some point in time. */
 typedef enum vyre_edit {
-  VYRE_EDIT_MOVED_VALUE = 1,  /* rows were made or moved: values and reads */
+  VYRE_EDIT_MOVED_VALUE = 1,  /* rows were made or moved: values and reads; new literals are not among `rows` */
   VYRE_EDIT_MOVED_EFFECT = 2, /* other rows */
   VYRE_EDIT_GONE_VALUE = 4,   /* rows were taken out: values */
   VYRE_EDIT_GONE_READ = 8,    /* loads, gets */

@@ -9,6 +9,7 @@
 #include "solve.h"
 
 #include "../state/lanes.h"
+#include "branch.h"
 
 /* Bits of a node's state; in the lowest, how often it changed.  VARIES: another trip of a loop may change it again. */
 enum {
@@ -311,68 +312,6 @@ take(solution *s, uint32_t edge)
   to->reached = true;
 }
 
-/* Whether the case has that label. */
-static bool
-has_label(const flow *f, uint32_t labels, uint64_t selector)
-{
-  const vyre_view *v = f->v;
-  for (; flow_op(f, labels) == VYRE_OP_tuple; labels = v->c[labels]) {
-    if (vyre_row_imm(v, v->a[labels]) == selector || vyre_row_imm(v, v->b[labels]) == selector)
-      return true;
-    if (VYRE_TUPLE_COUNT(v->imm[labels]) < 3)
-      return false;
-  }
-  return labels && vyre_row_imm(v, labels) == selector;
-}
-
-/* The region that a switch enters; the switch: none. */
-static uint32_t
-entered(const flow *f, uint32_t row, uint64_t selector)
-{
-  const vyre_view *v = f->v;
-  uint32_t fallback = row;
-  for (uint32_t region = v->first[row]; region; region = v->next[region]) {
-    if (has_label(f, v->a[region], selector))
-      return region;
-    if (v->imm[region] & VYRE_CASE_DEFAULT || v->a[region] == 0)
-      fallback = region;
-  }
-  return fallback;
-}
-
-static bool
-is_less(const solve_literal *from, const solve_literal *to)
-{
-  const vyre_kind kind = VYRE_TYPE_KIND(from->type);
-  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
-  return (from->lanes[0] ^ bias) < (to->lanes[0] ^ bias);
-}
-
-/* The label of the one edge that is taken from a block that this row ends.  False: any may be. */
-static bool
-known_label(const solution *s, uint32_t row, uint32_t *out)
-{
-  const vyre_view *v = s->f->v;
-  const uint32_t a = s->value[v->a[row]], b = s->value[v->b[row]];
-  const solve_literal *left = solve_literal_of(s, a), *right = solve_literal_of(s, b);
-  switch (flow_op(s->f, row)) {
-  case VYRE_OP_if:
-    *out = left && left->lanes[0] ? v->first[row] : v->last[row];
-    return left != NULL;
-  case VYRE_OP_switch:
-    *out = left ? entered(s->f, row, left->lanes[0]) : 0;
-    return left != NULL;
-  case VYRE_OP_breakif:
-    *out = left && left->lanes[0] ? row : 0;
-    return left != NULL;
-  case VYRE_OP_for: /* no trip at all: from a constant that is not less; the index is not known behind the first */
-    *out = row;
-    return left && right && !is_less(left, right);
-  default:
-    return false;
-  }
-}
-
 static void
 leave_block(solution *s, uint32_t block)
 {
@@ -381,7 +320,7 @@ leave_block(solution *s, uint32_t block)
   const bool is_head = row && flow_op(s->f, row) == VYRE_OP_for && s->f->of[row] != block;
   const bool decides = row && (is_head || flow_op(s->f, row) != VYRE_OP_for);
   uint32_t label = 0;
-  const bool known = decides && known_label(s, row, &label);
+  const bool known = decides && branch_label(s, row, &label);
   for (uint32_t edge = b->out; edge; edge = FLOW_AT(flow_edge, s->f->edges, edge)->next_out)
     if (!known || FLOW_AT(flow_edge, s->f->edges, edge)->label == label)
       take(s, edge);

@@ -99,7 +99,12 @@ what_moves_and_goes_has_a_kind(void **state)
     assert_int_equal(edits.kinds, 0); /* by others */
     expect(f.m, before, 0, NULL, 0, all);
   }
-  const uint32_t mark = vyre_module_journal_mark(f.m);
+  uint32_t mark = vyre_module_journal_mark(f.m);
+  vyre_build_const(&f.b, U32, 77);
+  vyre_module_journal_read(f.m, mark, &edits);
+  assert_int_equal(edits.own_kinds, VYRE_EDIT_MOVED_VALUE);
+  assert_int_equal(edits.count, 0); /* a literal changes nothing but that it is there */
+  mark = vyre_module_journal_mark(f.m);
   vyre_row_move_before(f.m, f.product, f.sum);
   vyre_module_journal_read(f.m, mark, &edits);
   assert_int_equal(edits.own_kinds, VYRE_EDIT_MOVED_VALUE);

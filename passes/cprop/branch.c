@@ -1,0 +1,65 @@
+/* Which way control takes from a row whose condition, selector or bounds are known.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "branch.h"
+
+/* Whether the case has that label. */
+static bool
+has_label(const flow *f, uint32_t labels, uint64_t selector)
+{
+  const vyre_view *v = f->v;
+  for (; flow_op(f, labels) == VYRE_OP_tuple; labels = v->c[labels]) {
+    if (vyre_row_imm(v, v->a[labels]) == selector || vyre_row_imm(v, v->b[labels]) == selector)
+      return true;
+    if (VYRE_TUPLE_COUNT(v->imm[labels]) < 3)
+      return false;
+  }
+  return labels && vyre_row_imm(v, labels) == selector;
+}
+
+/* The region that a switch enters; the switch: none. */
+static uint32_t
+entered(const flow *f, uint32_t row, uint64_t selector)
+{
+  const vyre_view *v = f->v;
+  uint32_t fallback = row;
+  for (uint32_t region = v->first[row]; region; region = v->next[region]) {
+    if (has_label(f, v->a[region], selector))
+      return region;
+    if (v->imm[region] & VYRE_CASE_DEFAULT || v->a[region] == 0)
+      fallback = region;
+  }
+  return fallback;
+}
+
+static bool
+is_less(const solve_literal *from, const solve_literal *to)
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(from->type);
+  const uint64_t bias = vyre_kind_is_signed(kind) ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0; /* signed order as unsigned */
+  return (from->lanes[0] ^ bias) < (to->lanes[0] ^ bias);
+}
+
+bool
+branch_label(const solution *s, uint32_t row, uint32_t *out)
+{
+  const vyre_view *v = s->f->v;
+  const uint32_t a = s->value[v->a[row]], b = s->value[v->b[row]];
+  const solve_literal *left = solve_literal_of(s, a), *right = solve_literal_of(s, b);
+  switch (flow_op(s->f, row)) {
+  case VYRE_OP_if:
+    *out = left && left->lanes[0] ? v->first[row] : v->last[row];
+    return left != NULL;
+  case VYRE_OP_switch:
+    *out = left ? entered(s->f, row, left->lanes[0]) : 0;
+    return left != NULL;
+  case VYRE_OP_breakif:
+    *out = left && left->lanes[0] ? row : 0;
+    return left != NULL;
+  case VYRE_OP_for: /* no trip at all: from a constant that is not less; the index is not known behind the first */
+    *out = row;
+    return left && right && !is_less(left, right);
+  default:
+    return false;
+  }
+}
