@@ -414,6 +414,13 @@ import_same_leaves(import *m, uint32_t a, uint32_t b)
   return true;
 }
 
+/* Types have sizes of 32 bits; no device has the memory that larger ones need. */
+static bool
+fits(import *m, uint64_t bytes)
+{
+  return bytes <= UINT32_MAX || import_uncovered(m, "a type of more than 4 GiB is not covered");
+}
+
 static vyre_type_id
 make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
 {
@@ -438,7 +445,8 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
     if (m->view->op[row] == VYRE_ROW(VYRE_OP_const, VYRE_TYPE(VYRE_U32, 1), 0))
       return vyre_type_array(m->module, element, m->view->imm[row], VYRE_NONE, t->stride);
   }
-  return vyre_type_array(m->module, element, t->count, (vyre_row){row}, t->stride);
+  const vyre_type_id made = vyre_type_array(m->module, element, t->count, (vyre_row){row}, t->stride);
+  return made && fits(m, (uint64_t)t->count * vyre_type_get(m->module, made).stride) ? made : 0;
 }
 
 static vyre_string
@@ -468,15 +476,19 @@ grain_of(const import *m, vyre_type_id type)
   return most;
 }
 
-/* Layouts that no rule allows: spirv-val does not look at what only pointers lead to. */
+/* Layouts that no rule allows: spirv-val does not look at what only pointers lead to.  `end`: of what members take so far. */
 static bool
-member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre_member *next)
+member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre_member *next, uint64_t *end)
 {
+  const uint32_t size = vyre_type_get(m->module, member->type).size;
+  *end += size;
+  if (!fits(m, member->offset == VYRE_OFFSET_AUTO ? *end : (uint64_t)member->offset + size))
+    return false;
   if (member->offset == VYRE_OFFSET_AUTO)
     return true;
   if (member->offset % 8 != 0 && member->offset % grain_of(m, member->type) != 0)
     return import_uncovered(m, "struct %u with a member at offset %u, no multiple of its size, is not covered", id, member->offset);
-  if (next && next->offset > member->offset && next->offset - member->offset < vyre_type_get(m->module, member->type).size)
+  if (next && next->offset > member->offset && next->offset - member->offset < size)
     return import_uncovered(m, "struct %u with members that overlap (offsets %u, %u) is not covered", id, member->offset,
                             next->offset);
   return true;
@@ -498,8 +510,9 @@ make_struct(import *m, uint32_t id, const spv_type *t)
     made = import_make_type(m, mb.type, mb.matrix_stride, mb.row_major);
     members[k] = (vyre_member){name_string(m, mb.name, 3), made, mb.offset, mb.access};
   }
+  uint64_t end = 0;
   for (uint32_t k = 0; k < t->count && made; k++)
-    if (!member_is_laid_out(m, id, &members[k], k + 1 < t->count ? &members[k + 1] : NULL))
+    if (!member_is_laid_out(m, id, &members[k], k + 1 < t->count ? &members[k + 1] : NULL, &end))
       return 0;
   uint16_t flags = m->ids[id].flags;
   if (made)
