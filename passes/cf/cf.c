@@ -145,6 +145,8 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
   for (uint32_t i = edits->own; i < edits->count; i++) {
     const uint32_t row = edits->rows[i];
     const bool is_part = vyre_op_of(v, row) == VYRE_OP_part;
+    if (vyre_op_of(v, row) == VYRE_OP_tuple) /* whose parts are known */
+      return VYRE_OK;
     if (is_part ? known_operand(v, row) != 0 : may_be_known(v, row) && vyre_row_is_pure(v, row))
       return VYRE_OK;
   }

@@ -26,6 +26,14 @@ is_condition(const vyre_view *v, uint32_t row)
   return is_bool(v, row) || is_bool(v, v->a[row]) || is_bool(v, v->b[row]) || is_bool(v, v->c[row]);
 }
 
+/* Whether a literal says where control goes from there. */
+static bool
+is_decided(const vyre_view *v, uint32_t row)
+{
+  return (vyre_op_flags_of(v, row) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 &&
+         (vyre_row_is_const(v, v->a[row]) || vyre_row_is_const(v, v->b[row]));
+}
+
 static bool
 is_put(uint32_t op)
 {
@@ -219,7 +227,7 @@ read_edits(const watch *w, reasons *out)
     if (i < w->edits->own)
       continue;
     out->sets |= op == VYRE_OP_set;
-    if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]))
+    if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row))
       return true;
   }
   return false;
