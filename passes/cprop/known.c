@@ -43,6 +43,7 @@ typedef struct walk {
   uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
   bool *ends;                     /* by row: control never comes to the end of the region */
   flow_list literals, facts, frames;
+  uint32_t rows; /* when the walk began: there are no elements for literals that it makes */
   uint32_t program;
   uint64_t changed;
 } walk;
@@ -81,7 +82,7 @@ static const struct {
                               [VYRE_OP_fuge] = {GREATER | EQUAL | UNORDERED, DOMAIN_FLOAT},
                               [VYRE_OP_fne] = {LESS | GREATER | UNORDERED, DOMAIN_FLOAT}};
 
-/* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none. */
+/* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none, or one of new literals. */
 static bool
 read_compare(const walk *w, uint32_t row, fact *out)
 {
@@ -95,7 +96,7 @@ read_compare(const walk *w, uint32_t row, fact *out)
   } else if (a > b) {
     *out = (fact){b, a, 0, mirrored(out->outcomes), out->domain, 0};
   }
-  return true;
+  return out->a < w->rows;
 }
 
 static uint32_t
@@ -378,7 +379,7 @@ static bool
 run_walk(vyre_pass_ctx *ctx, const vyre_view *v, vyre_module *module, uint64_t *changed)
 {
   const uint32_t rows = v->rows; /* constants are made behind them */
-  walk w = {.f = {.ctx = ctx}, .module = module, .v = v};
+  walk w = {.f = {.ctx = ctx}, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);
   w.frames.size = sizeof(frame);
