@@ -79,7 +79,15 @@ memory_of(const vyre_view *v, uint32_t row)
   return op == VYRE_OP_load || op == VYRE_OP_store ? vyre_buffer_of(v, v->a[row]) : 0;
 }
 
-/* Whether some memory is both loaded from and written to that paths or accesses were edited of. */
+/* Whether what a load gives may be known otherwise than by an equal load: where its memory is written to, or has a known beginning. */
+static bool
+is_known_memory(const vyre_view *v, uint32_t buffer, uint8_t use)
+{
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
+  return use == (LOADED | WRITTEN) || ((use & LOADED) != 0 && (space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_CONSTANT));
+}
+
+/* Whether such memory is loaded from that paths or accesses were edited of; or at all, where control around it went. */
 static bool
 is_followed(watch *w)
 {
@@ -101,9 +109,12 @@ is_followed(watch *w)
   }
   for (uint32_t i = 0; i < w->edits->count; i++) {
     const uint32_t buffer = memory_of(v, w->edits->rows[i]);
-    if (buffer && use[alias[buffer] & ~VYRE_ALIAS_SHARED] == (LOADED | WRITTEN))
+    if (buffer && is_known_memory(v, buffer, use[alias[buffer] & ~VYRE_ALIAS_SHARED]))
       return true;
   }
+  for (uint32_t row = 1; row < v->rows && (w->edits->kinds & VYRE_EDIT_GONE_CONTROL) != 0; row++)
+    if (vyre_op_of(v, row) == VYRE_OP_buffer && is_known_memory(v, row, use[alias[row] & ~VYRE_ALIAS_SHARED]))
+      return true;
   return false;
 }
 
@@ -216,7 +227,7 @@ static bool
 read_edits(const watch *w, reasons *out)
 {
   const vyre_view *v = w->v;
-  *out = (reasons){0};
+  *out = (reasons){.memory = (w->edits->kinds & VYRE_EDIT_GONE_CONTROL) != 0};
   if ((w->edits->kinds & VYRE_EDIT_GONE_WRITE) != 0 || vyre_edits_made_literal(v, w->edits))
     return true;
   for (uint32_t i = 0; i < w->edits->count; i++) {
@@ -226,6 +237,8 @@ read_edits(const watch *w, reasons *out)
     out->memory |= memory_of(v, row) != 0;
     if (i < w->edits->own)
       continue;
+    if ((w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0 && (vyre_op_flags_of(v, row) & VYRE_OP_WRITES) != 0)
+      return true;
     out->sets |= op == VYRE_OP_set;
     if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row))
       return true;

@@ -212,6 +212,9 @@ memory_before(const memory *m, uint32_t row, uint32_t path)
 {
   const vyre_view *v = m->v;
   const uint32_t version = vyre_op_of(m->v, row) == VYRE_OP_load ? v->imm_hi[row] : 0;
+  const uint32_t buffer = vyre_buffer_of(v, path), space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
+  if (space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT) /* nothing writes it: no event is looked at */
+    return (memory_state){buffer, 0};
   search s = {m, path, row, 0, MOST_EVENTS};
   if (version == 0) {
     s.event = events_up_to(m, row - 1);
