@@ -25,7 +25,7 @@ vyre_module_journal_read(const vyre_module *module, uint32_t mark, vyre_edits *o
   if (mark <= j->before || mark > j->before + j->mark_count)
     return;
   const uint32_t at = mark - j->before - 1, first = j->marks[at].first;
-  out->rows = j->rows + first;
+  out->rows = j->rows ? j->rows + first : NULL;
   out->count = j->row_count - first;
   out->own = (at + 1 < j->mark_count ? j->marks[at + 1].first : j->row_count) - first;
   out->own_kinds = j->marks[at].kinds;
@@ -49,7 +49,8 @@ vyre_module_journal_forget(vyre_module *module, uint32_t mark)
   j->mark_count -= marks;
   j->row_count -= rows;
   memmove(j->marks, j->marks + marks, j->mark_count * sizeof(*j->marks));
-  memmove(j->rows, j->rows + rows, j->row_count * sizeof(*j->rows));
+  if (j->row_count)
+    memmove(j->rows, j->rows + rows, j->row_count * sizeof(*j->rows));
   for (uint32_t i = 0; i < j->mark_count; i++)
     j->marks[i].first -= rows;
 }
