@@ -5,7 +5,7 @@
  *   lanes        rows that put vectors together, its own edits too: they are looked at as they stand
  *   variables    what is set
  *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went
- *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it
+ *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; writes that moved
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wakes.h"
@@ -195,8 +195,7 @@ is_set_alike(watch *w)
   return false;
 }
 
-/* Whether a value that moved, perhaps together with the row that keeps it, is seen behind more of the regions in which a variable or
- * memory gets it. */
+/* Whether a value that moved is seen behind more of the regions in which a variable or memory gets it. */
 static bool
 is_kept(watch *w)
 {
@@ -210,9 +209,8 @@ is_kept(watch *w)
     edited[w->edits->rows[i]] = true;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), region = v->parent[v->b[row]];
-    if ((op != VYRE_OP_set && op != VYRE_OP_store) || !edited[v->b[row]])
-      continue;
-    if (region == v->parent[row] ? edited[row] && (w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0 : may_be_sure(v, row, region, &left))
+    if ((op == VYRE_OP_set || op == VYRE_OP_store) && edited[v->b[row]] && region != v->parent[row] &&
+        may_be_sure(v, row, region, &left))
       return true;
   }
   return false;
