@@ -100,10 +100,8 @@ relation(const memory *m, uint32_t event, uint32_t path)
 {
   const vyre_view *v = m->v;
   const uint32_t op = vyre_op_of(m->v, event), buffer = vyre_buffer_of(m->v, path);
-  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
-  const bool fixed = space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT; /* nothing writes it */
-  const bool own = fixed || space == VYRE_SPACE_PRIVATE;
-  memory_relation places = fixed ? MEMORY_DISJOINT : MEMORY_OVERLAP;
+  const bool own = VYRE_BUFFER_SPACE(v->imm_hi[buffer]) == VYRE_SPACE_PRIVATE;
+  memory_relation places = MEMORY_OVERLAP;
   if (op == VYRE_OP_barrier || (vyre_op_is_atomic(op) && is_ordered(m, event)))
     return own ? MEMORY_DISJOINT : MEMORY_OVERLAP;
   if (op == VYRE_OP_store || op == VYRE_OP_copy || op == VYRE_OP_load || vyre_op_is_atomic(op)) {
