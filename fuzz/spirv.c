@@ -13,7 +13,7 @@
 
 #define MOST_IDS 4096u
 
-/* Whether spirv-val accepts it; `out`: its message, freed by the caller. */
+/* Whether spirv-val accepts it; `out`: its message, a warning too, freed by the caller. */
 static bool
 is_valid(const void *words, size_t size, spv_diagnostic *out)
 {
@@ -29,7 +29,7 @@ static void
 check_written(const vyre_module *module)
 {
   vyre_bytes words = {0};
-  spv_diagnostic message;
+  spv_diagnostic message = NULL;
   if (fuzz_allow(vyre_spirv_write(module, 0, NULL, &words), "writing") && !is_valid(words.data, words.size, &message)) {
     FILE *file = fopen("fuzz-spirv-written.spv", "wb");
     if (file) {
@@ -38,6 +38,7 @@ check_written(const vyre_module *module)
     }
     fuzz_fail("what was written from a valid module is not: %s (fuzz-spirv-written.spv)", message ? message->error : "?");
   }
+  spvDiagnosticDestroy(message);
   vyre_bytes_free(&words);
 }
 

@@ -326,6 +326,8 @@ uint32_t vyre_spv_guarded(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_guarded_lane(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t index, uint32_t index_row);
 uint32_t vyre_spv_guarded_insert(vyre_spv *s, uint32_t vector, vyre_type type, uint32_t value, uint32_t index, uint32_t index_row);
 
+uint32_t vyre_spv_convert(vyre_spv *s, uint32_t row);
+uint32_t vyre_spv_bitcast(vyre_spv *s, uint32_t row);
 /* A row of an op that SPIR-V has at 32 bits alone, at another width (widths.c); 0: it is none. */
 uint32_t vyre_spv_other_width(vyre_spv *s, uint32_t row);
 
@@ -477,7 +479,7 @@ uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* A constant of the lanes' bits. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
 /* The same where an instruction may stand. What the module may hold in memory alone, as its capabilities are, has no constants: it
- * is converted from 32 bits (widths.c). */
+ * is converted from 32 bits (convert.c). */
 uint32_t vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
 /* The lanes of a const row, or of joins of such; false: not constant. */
 bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);

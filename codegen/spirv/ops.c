@@ -197,59 +197,6 @@ write_pair(vyre_spv *s, uint32_t row)
   return vyre_spv_op(s, code_of(s, row), result, operands, 2);
 }
 
-/* Integers of one width as those of another.  OpUConvert gives unsigned ones alone, and is no OpSpecConstantOp before 1.4. */
-static uint32_t
-resize_integer(vyre_spv *s, vyre_type from, vyre_type to, uint32_t value)
-{
-  const vyre_kind from_kind = VYRE_TYPE_KIND(from), to_kind = VYRE_TYPE_KIND(to);
-  const uint32_t type = vyre_spv_value_type(s, to);
-  const bool widens = vyre_kind_bits(to_kind) > vyre_kind_bits(from_kind);
-  if ((!widens && vyre_kind_is_signed(to_kind)) || vyre_kind_is_signed(from_kind) || s->constant) {
-    const uint32_t result = vyre_spv_op1(s, SpvOpSConvert, type, value);
-    if (!widens || vyre_kind_is_signed(from_kind))
-      return result;
-    const uint64_t mask = (UINT64_C(1) << vyre_kind_bits(from_kind)) - 1;
-    return vyre_spv_op2(s, SpvOpBitwiseAnd, type, result, vyre_spv_constant(s, to, mask));
-  }
-  const vyre_type plain = VYRE_TYPE(vyre_spv_bits_kind(to_kind), VYRE_TYPE_LANES(to));
-  const uint32_t result = vyre_spv_op1(s, SpvOpUConvert, vyre_spv_value_type(s, plain), value);
-  return plain == to ? result : vyre_spv_op1(s, SpvOpBitcast, type, result);
-}
-
-static uint32_t
-write_convert(vyre_spv *s, uint32_t row)
-{
-  const uint32_t type = vyre_spv_type_of_row(s, row);
-  const uint32_t a = vyre_spv_value(s, s->a[row]);
-  const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
-  const vyre_kind from_kind = VYRE_TYPE_KIND(from), to_kind = VYRE_TYPE_KIND(to);
-  if (from == to)
-    return a;
-  if (vyre_kind_is_float(from_kind) && vyre_kind_is_float(to_kind))
-    return vyre_spv_op1(s, SpvOpFConvert, type, a);
-  if (vyre_kind_is_float(from_kind))
-    return vyre_spv_op1(s, vyre_kind_is_signed(to_kind) ? SpvOpConvertFToS : SpvOpConvertFToU, type, a);
-  if (vyre_kind_is_float(to_kind))
-    return vyre_spv_op1(s, vyre_kind_is_signed(from_kind) ? SpvOpConvertSToF : SpvOpConvertUToF, type, a);
-  if (vyre_kind_bits(from_kind) != vyre_kind_bits(to_kind))
-    return resize_integer(s, from, to, a);
-  if (s->use[row - s->base] & VYRE_SPV_EITHER_SIGN && !s->constant)
-    return a;
-  if (s->constant) /* OpSpecConstantOp has no OpBitcast in a shader; adding 0 is of either type */
-    return vyre_spv_op2(s, SpvOpIAdd, type, a, vyre_spv_constant(s, to, 0));
-  return vyre_spv_op1(s, SpvOpBitcast, type, a);
-}
-
-static uint32_t
-write_bitcast(vyre_spv *s, uint32_t row)
-{
-  const vyre_type from = vyre_spv_row_type(s, s->a[row]), to = vyre_spv_row_type(s, row);
-  const bool integers = vyre_kind_is_int(VYRE_TYPE_KIND(from)) && vyre_kind_is_int(VYRE_TYPE_KIND(to));
-  if (from == to || (integers && (s->constant || s->use[row - s->base] & VYRE_SPV_EITHER_SIGN)))
-    return write_convert(s, row);
-  return vyre_spv_op1(s, SpvOpBitcast, vyre_spv_type_of_row(s, row), vyre_spv_value(s, s->a[row]));
-}
-
 /* A vector times a splat is one multiplication by a scalar. */
 static uint32_t
 write_mul(vyre_spv *s, uint32_t row)
@@ -492,8 +439,8 @@ static const op_form forms[VYRE_OP__COUNT] = {
     [VYRE_OP_fuge] = {write_binary, SpvOpFUnordGreaterThanEqual, 0, 0},
     [VYRE_OP_isnan] = {write_unary, SpvOpIsNan, 0, 0},
     [VYRE_OP_isinf] = {write_unary, SpvOpIsInf, 0, 0},
-    [VYRE_OP_convert] = {write_convert, 0, 0, 0},
-    [VYRE_OP_bitcast] = {write_bitcast, 0, 0, 0},
+    [VYRE_OP_convert] = {vyre_spv_convert, 0, 0, 0},
+    [VYRE_OP_bitcast] = {vyre_spv_bitcast, 0, 0, 0},
     [VYRE_OP_quantize16] = {write_32, SpvOpQuantizeToF16, 0, 0},
     [VYRE_OP_packsnorm4x8] = {write_function, GLSLstd450PackSnorm4x8, 0, 0},
     [VYRE_OP_packunorm4x8] = {write_function, GLSLstd450PackUnorm4x8, 0, 0},

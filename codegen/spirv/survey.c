@@ -239,6 +239,14 @@ survey_sign(vyre_spv *s, uint32_t row)
   s->resigned = true;
 }
 
+/* The instruction of a conversion says how it reads an integer of another width, or that of a float. */
+static bool
+is_converted(const vyre_spv *s, uint32_t row)
+{
+  const vyre_kind from = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->a[row])), to = VYRE_TYPE_KIND(vyre_spv_row_type(s, row));
+  return vyre_spv_opcode(s, row) == VYRE_OP_convert && (vyre_kind_is_float(to) || vyre_kind_bits(from) != vyre_kind_bits(to));
+}
+
 /* A row that takes its operands as they are. */
 static void
 survey_exact(vyre_spv *s, uint32_t row)
@@ -459,7 +467,7 @@ vyre_spv_survey(vyre_spv *s)
     const uint32_t tell = tells[VYRE_ROW_OP(op[row])];
     if (tell == EITHER)
       continue;
-    if (s->resigned && !(tell & EITHER))
+    if (s->resigned && !(tell & EITHER) && !is_converted(s, row))
       survey_exact(s, row);
     survey_row(s, row, tell & ~(uint32_t)EITHER);
     if (vyre_spv_failed(s))

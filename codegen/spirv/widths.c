@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
 
-#include "vyre/eval.h"
-
 /* The row at hand: `wide` is its unsigned type, `word` u32 of as many lanes. */
 typedef struct shape {
   vyre_spv *s;
@@ -218,50 +216,4 @@ vyre_spv_other_width(vyre_spv *s, uint32_t row)
     return field(&p, row, op);
   const uint32_t value = vyre_spv_value(s, s->a[row]);
   return bits < 32 ? narrow(&p, op, value) : in_halves(&p, op, value);
-}
-
-/* The capability for constants and arithmetic of a narrow kind; 0: none is needed. */
-static uint32_t
-narrow_capability(vyre_kind kind)
-{
-  switch (kind) {
-  case VYRE_I8:
-  case VYRE_U8:
-    return SpvCapabilityInt8;
-  case VYRE_I16:
-  case VYRE_U16:
-    return SpvCapabilityInt16;
-  case VYRE_F16:
-    return SpvCapabilityFloat16;
-  default:
-    return 0;
-  }
-}
-
-uint32_t
-vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
-{
-  const vyre_kind kind = VYRE_TYPE_KIND(type);
-  const uint32_t capability = narrow_capability(kind);
-  if (!capability || vyre_module_input(s->module, s->input)->capabilities.count == 0 || vyre_spv_declares(s, capability))
-    return vyre_spv_lanes(s, type, lanes);
-  const bool is_float = kind == VYRE_F16, is_signed = vyre_kind_is_signed(kind);
-  const vyre_type wide = VYRE_TYPE(is_float ? VYRE_F32 : is_signed ? VYRE_I32 : VYRE_U32, VYRE_TYPE_LANES(type));
-  const vyre_value narrow = {{lanes[0], lanes[1], lanes[2], lanes[3]}};
-  const vyre_eval_operand operands[3] = {{.value = &narrow, .type = type}};
-  vyre_value out[VYRE_EVAL_PARTS] = {0};
-  bool undefined;
-  (void)vyre_eval(VYRE_ROW(VYRE_OP_convert, wide, 0), 0, 0, operands, out, &undefined);
-  const uint32_t opcode = is_float ? SpvOpFConvert : is_signed ? SpvOpSConvert : SpvOpUConvert;
-  const uint32_t to = vyre_spv_value_type(s, type); /* in front: arguments have no order */
-  return vyre_spv_op1(s, opcode, to, vyre_spv_lanes(s, wide, out[0].lane));
-}
-
-uint32_t
-vyre_spv_splat_here(vyre_spv *s, vyre_type type, uint64_t bits)
-{
-  const uint64_t lanes[4] = {bits, bits, bits, bits};
-  if (VYRE_TYPE_LANES(type) == 1 && !narrow_capability(VYRE_TYPE_KIND(type)))
-    return vyre_spv_scalar(s, VYRE_TYPE_KIND(type), bits);
-  return vyre_spv_lanes_here(s, type, lanes);
 }

@@ -200,13 +200,15 @@ as_family(uint8_t family, vyre_type type)
   return family == VYRE_F32 ? type : of_sign(type, family == VYRE_I32);
 }
 
-/* Converts, reading the operand as `read` and casting the result. */
+/* Converts, reading the operand as `read` and casting the result.  Between integers the sign tells how to widen, and nothing else: what
+ * a module holds in memory alone has no other instruction than this one, and gets none. */
 static uint32_t
 convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row)
 {
   vyre_type from = import_row_type(m, row);
   vyre_type read = as_family(o->read, from), write = as_family(o->write, type);
   bool from_float = vyre_kind_is_float(VYRE_TYPE_KIND(from)), to_float = vyre_kind_is_float(VYRE_TYPE_KIND(type));
+  const bool widens = vyre_kind_bits(VYRE_TYPE_KIND(type)) > vyre_kind_bits(VYRE_TYPE_KIND(from));
   if (VYRE_TYPE_LANES(from) != VYRE_TYPE_LANES(type) || VYRE_TYPE_KIND(from) == VYRE_BOOL || VYRE_TYPE_KIND(type) == VYRE_BOOL ||
       from_float != (o->read == VYRE_F32) || to_float != (o->write == VYRE_F32)) {
     import_fail(m, "its type or its operand's is not one that it can have");
@@ -216,6 +218,10 @@ convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row
   if (import_decoration(m, id, SpvDecorationFPRoundingMode, &mode) && mode != SpvFPRoundingModeRTE) {
     import_uncovered(m, "a conversion that rounds otherwise than to the nearest even value is not covered");
     return 0;
+  }
+  if (!from_float && !to_float) {
+    read = widens ? read : from;
+    write = type;
   }
   row = import_cast(m, row, read);
   if (row && read != write)
