@@ -542,7 +542,8 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
   *out = true;
   const vyre_view *v = ctx->host->view(module);
   const uint32_t in_arms = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_READ | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED;
-  if (edits->own_kinds != 0 || (edits->kinds & ~in_arms) != 0 || vyre_edits_made_literal(v, edits) || ((edits->kinds & in_arms) != 0 && has_two_arms(v)))
+  if (edits->own_kinds != 0 || (edits->kinds & ~in_arms) != 0 || vyre_edits_made_literal(v, edits) ||
+      ((edits->kinds & in_arms) != 0 && has_two_arms(v)))
     return VYRE_OK;
   for (uint32_t i = edits->own; i < edits->count; i++)
     if ((vyre_op_flags_of(v, edits->rows[i]) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ||

@@ -72,16 +72,19 @@ covers(const walk *w, uint32_t path, uint32_t place)
   }
 }
 
+/* `loop`: whether another trip of it may; 0: this one. */
 static bool
-may_read(const walk *w, uint32_t path, uint32_t place)
+may_read(const walk *w, uint32_t path, uint32_t place, uint32_t loop)
 {
   const uint32_t classes = w->m.alias[vyre_buffer_of(w->v, path)] ^ w->m.alias[vyre_buffer_of(w->v, place)];
-  return (classes & ~VYRE_ALIAS_SHARED) == 0 && memory_compare(&w->m, path, place) != MEMORY_DISJOINT;
+  if ((classes & ~VYRE_ALIAS_SHARED) != 0)
+    return false;
+  return (loop ? memory_compare_trips(&w->m, path, place, loop) : memory_compare(&w->m, path, place)) != MEMORY_DISJOINT;
 }
 
-/* What a row does to what was stored, if it stands in `region` or deeper. */
+/* What a row does to what was stored, if it stands in `region` or deeper; or, `region` 0, in another trip of the loop. */
 static fate
-fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place)
+fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place, uint32_t loop)
 {
   const vyre_view *v = w->v;
   const uint32_t op = vyre_op_of(w->v, row), ended = (vyre_op_flags_of(v, row) & VYRE_OP_ENDS) ? ended_by(w, row) : UINT32_MAX;
@@ -94,17 +97,18 @@ fate_at(const walk *w, uint32_t row, uint32_t region, uint32_t place)
   case VYRE_OP_null: /* taken out */
     return FATE_OPEN;
   case VYRE_OP_load:
-    return may_read(w, v->a[row], place) ? FATE_SEEN : FATE_OPEN;
+    return may_read(w, v->a[row], place, loop) ? FATE_SEEN : FATE_OPEN;
   case VYRE_OP_store:
     return v->parent[row] == region && covers(w, v->a[row], place) ? FATE_DEAD : FATE_OPEN;
   case VYRE_OP_copy:
-    return may_read(w, v->b[row], place) ? FATE_SEEN : FATE_OPEN;
+    return may_read(w, v->b[row], place, loop) ? FATE_SEEN : FATE_OPEN;
   case VYRE_OP_barrier:
     return own ? FATE_OPEN : FATE_SEEN;
   default:
     if (!vyre_op_is_atomic(op))
       return FATE_SEEN;
-    return (!own && (VYRE_ORDER_SEMANTICS(v->imm[row]) & 0x1eu) != 0) || may_read(w, v->a[row], place) ? FATE_SEEN : FATE_OPEN;
+    return (!own && (VYRE_ORDER_SEMANTICS(v->imm[row]) & 0x1eu) != 0) || may_read(w, v->a[row], place, loop) ? FATE_SEEN
+                                                                                                             : FATE_OPEN;
   }
 }
 
@@ -128,7 +132,7 @@ static fate
 fate_until(walk *w, uint32_t touch, uint32_t last, uint32_t region, uint32_t place)
 {
   for (; touch < w->count && w->touches[touch] <= last; touch++) {
-    const fate f = w->left == 0 ? FATE_SEEN : fate_at(w, w->touches[touch], region, place);
+    const fate f = w->left == 0 ? FATE_SEEN : fate_at(w, w->touches[touch], region, place, 0);
     if (f != FATE_OPEN)
       return f;
     w->left--;
@@ -144,7 +148,7 @@ is_seen_in_loop(walk *w, uint32_t loop, uint32_t place)
   for (uint32_t touch = touch_behind(w, loop); touch < w->count && w->touches[touch] <= w->v->end[loop]; touch++) {
     const uint32_t row = w->touches[touch];
     const bool jumps = (vyre_op_flags_of(w->v, row) & VYRE_OP_ENDS) != 0;
-    if (w->left == 0 || (jumps && ended_by(w, row) < loop) || (!jumps && fate_at(w, row, 0, place) == FATE_SEEN))
+    if (w->left == 0 || (jumps && ended_by(w, row) < loop) || (!jumps && fate_at(w, row, 0, place, loop) == FATE_SEEN))
       return true;
     w->left--;
   }

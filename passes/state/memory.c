@@ -1,6 +1,7 @@
 /* Memory is followed backward from who asks: over the rows that may change it, in program order, to the first that can have changed
  * this place.  Two places of one buffer are apart where a member, an index by literals, or an index by one row and two literals
- * (i and i + 1) tells them apart; buffers of two alias classes always.
+ * (i and i + 1) tells them apart; buffers of two alias classes always.  From one trip of a loop to the next only such an index
+ * does as stands outside: x[i + 1] of this trip is x[i] of the next.
  *
  * A write in a construct that was passed ends the search at the construct: it may have run.  At the head of a loop, and of a case
  * that can be fallen into, all that the construct writes is looked at.  The version of a load says where to begin.
@@ -47,23 +48,34 @@ steps_of(const memory *m, uint32_t path, uint32_t steps[MOST_STEPS])
   return count;
 }
 
-memory_relation
-memory_compare(const memory *m, uint32_t p, uint32_t q)
+/* The same, but a row from `varies` on need not be one value in both paths. */
+static memory_relation
+compare(const memory *m, uint32_t p, uint32_t q, uint32_t varies)
 {
   uint32_t left[MOST_STEPS], right[MOST_STEPS];
-  if (p == q)
-    return MEMORY_SAME;
   const uint32_t l = steps_of(m, p, left), r = steps_of(m, q, right);
   if (l == 0 || r == 0 || left[l - 1] != right[r - 1])
     return MEMORY_OVERLAP;
   for (uint32_t i = 2; i <= l && i <= r; i++) {
     const index x = index_of(m, left[l - i]), y = index_of(m, right[r - i]);
-    if (x.base != y.base)
+    if (x.base != y.base || x.base >= varies)
       return MEMORY_OVERLAP;
     if (x.plus != y.plus)
       return MEMORY_DISJOINT;
   }
   return l == r ? MEMORY_SAME : MEMORY_OVERLAP;
+}
+
+memory_relation
+memory_compare(const memory *m, uint32_t p, uint32_t q)
+{
+  return p == q ? MEMORY_SAME : compare(m, p, q, UINT32_MAX);
+}
+
+memory_relation
+memory_compare_trips(const memory *m, uint32_t p, uint32_t q, uint32_t loop)
+{
+  return compare(m, p, q, loop);
 }
 
 /* ---- what a row may change ----------------------------------------------------------------------------------------------- */
@@ -94,9 +106,9 @@ memory_is_plain(const memory *m, uint32_t row, uint32_t path)
          (m->alias[buffer] & VYRE_ALIAS_SHARED) == 0 && VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]) != VYRE_SPACE_HANDLE;
 }
 
-/* What the event may do to a place: SAME is a plain store of it, DISJOINT nothing. */
+/* What the event may do to a place: SAME is a plain store of it, DISJOINT nothing.  In any trip of the loop; 0: in the same one. */
 static memory_relation
-relation(const memory *m, uint32_t event, uint32_t path)
+relation(const memory *m, uint32_t event, uint32_t path, uint32_t loop)
 {
   const vyre_view *v = m->v;
   const uint32_t op = vyre_op_of(m->v, event), buffer = vyre_buffer_of(m->v, path);
@@ -108,7 +120,8 @@ relation(const memory *m, uint32_t event, uint32_t path)
     const uint32_t to = v->a[event], other = vyre_buffer_of(m->v, to);
     if (((m->alias[buffer] ^ m->alias[other]) & ~VYRE_ALIAS_SHARED) != 0)
       return op == VYRE_OP_copy && !memory_is_plain(m, event, v->b[event]) ? MEMORY_OVERLAP : MEMORY_DISJOINT;
-    places = op == VYRE_OP_load ? MEMORY_OVERLAP : memory_compare(m, to, path);
+    if (op != VYRE_OP_load)
+      places = loop ? memory_compare_trips(m, to, path, loop) : memory_compare(m, to, path);
     if (places == MEMORY_SAME && (op != VYRE_OP_store || !memory_is_plain(m, event, to)))
       return MEMORY_OVERLAP;
   }
@@ -147,7 +160,7 @@ search_region(search *s, uint32_t region, memory_state *out)
   const vyre_view *v = s->m->v;
   for (; s->event > 0 && s->m->events[s->event - 1] > region; s->event--) {
     const uint32_t event = s->m->events[s->event - 1];
-    const memory_relation r = s->left == 0 ? MEMORY_OVERLAP : relation(s->m, event, s->path);
+    const memory_relation r = s->left == 0 ? MEMORY_OVERLAP : relation(s->m, event, s->path, 0);
     if (r == MEMORY_DISJOINT) {
       s->left--;
       continue;
@@ -162,12 +175,13 @@ search_region(search *s, uint32_t region, memory_state *out)
   return false;
 }
 
-/* Whether nothing in the construct changes the place. */
+/* Whether nothing in the construct changes the place; in a loop an earlier trip may have, where its indices were others. */
 static bool
 leaves_alone(search *s, uint32_t construct)
 {
+  const uint32_t loop = vyre_row_is_loop(s->m->v, construct) ? construct : 0;
   for (uint32_t i = events_up_to(s->m, construct); i < s->m->event_count && s->m->events[i] <= s->m->v->end[construct]; i++)
-    if (s->left == 0 || relation(s->m, s->m->events[i], s->path) != MEMORY_DISJOINT)
+    if (s->left == 0 || relation(s->m, s->m->events[i], s->path, loop) != MEMORY_DISJOINT)
       return false;
     else
       s->left--;

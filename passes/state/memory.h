@@ -26,8 +26,11 @@ typedef enum memory_relation { MEMORY_SAME, MEMORY_DISJOINT, MEMORY_OVERLAP } me
 /* Of a sealed module with versions.  O(stops). */
 vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops);
 
-/* How two paths lie to each other. */
+/* How two paths lie to each other, with each row as it is in one trip of the loops around both. */
 memory_relation memory_compare(const memory *m, uint32_t p, uint32_t q);
+
+/* The same where one is of another trip of the loop: rows in it are other values then. */
+memory_relation memory_compare_trips(const memory *m, uint32_t p, uint32_t q, uint32_t loop);
 
 /* Whether the row accesses memory that nobody else changes but at synchronization, and may be left out. */
 bool memory_is_plain(const memory *m, uint32_t row, uint32_t path);

@@ -182,10 +182,32 @@ any_index(generator *g)
   }
 }
 
-/* From one trip to the next through memory; what is stored in the last one perhaps nobody reads. */
+/* From one trip to the next through memory, in places that are each trip's own: the one that is loaded, or one beside it. */
+static void
+carried_ahead(generator *g)
+{
+  const vyre_row words = private_words(g), plus = value(g, U32), control = begin_for(g, 2 + below(g, 2));
+  const vyre_row index = vyre_region_of(g->m, control, 0), next = vyre_build_imm(&g->b, VYRE_OP_add, index, 1);
+  const uint32_t ways = below(g, 4);
+  const vyre_row old = vyre_build_load(&g->b, path(g, words, ways == 0 ? next : index), 0);
+  store_out(g, old);
+  const vyre_row arm = below(g, 4) ? VYRE_NONE : begin_if(g, value(g, BOOL));
+  vyre_build_store(&g->b, path(g, words, ways > 1 ? next : index), vyre_build_binary(&g->b, VYRE_OP_add, old, plus), 0);
+  if (arm.id)
+    vyre_builder_leave(&g->b, arm);
+  vyre_builder_leave(&g->b, control);
+  if (below(g, 3) == 0)
+    store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, words, 1), 0));
+}
+
+/* The same in one place; what is stored in the last one perhaps nobody reads. */
 static void
 carried_in_memory(generator *g)
 {
+  if (below(g, 3) == 0) {
+    carried_ahead(g);
+    return;
+  }
   const vyre_row words = private_words(g), first = value(g, U32), second = value(g, U32);
   const vyre_row index = any_index(g);
   if (below(g, 2))
