@@ -312,7 +312,16 @@ main(int argc, char **argv)
     else
       b.folder = argv[i];
   }
-  if (!b.folder || b.rounds == 0 || b.rounds > MOST_ROUNDS) {
+  size_t chosen = 0;
+  for (size_t i = 0; i < SETUPS; i++)
+    chosen += !only || strcmp(only, setups[i].file) == 0;
+  if (!chosen) {
+    fprintf(stderr, "bench-run: no shader '%s'\nFix: one of", only);
+    for (size_t i = 0; i < SETUPS; i++)
+      fprintf(stderr, " %s", setups[i].file);
+    fprintf(stderr, "\n");
+  }
+  if (!chosen || !b.folder || b.rounds == 0 || b.rounds > MOST_ROUNDS) {
     fprintf(stderr, "usage: bench-run [-rounds=N] [-least=MS] [-passes=PIPELINE] [-device=NAME] [-only=SHADER] FOLDER\n");
     return VYRE_CODE_USAGE;
   }

@@ -101,10 +101,22 @@ write_leave(vyre_spv *s, uint32_t target)
   vyre_spv_jump(s, first, &first->merge_edges, first->merge);
 }
 
+/* Those who leave and those who stay change places: the values of now and those in scope->left. */
+static void
+swap_left(vyre_spv *s, const vyre_spv_scope *scope)
+{
+  for (uint32_t i = 0; i < scope->left.count && !vyre_spv_failed(s); i++) {
+    const uint32_t id = s->vars[scope->vars[i]].id;
+    vyre_spv_assign(s, scope->vars[i], scope->left.data[i]);
+    scope->left.data[i] = id;
+  }
+}
+
 /* Behind a construct: leaves that crossed it go on. */
 static void
-go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
+go_on_leaving(vyre_spv *s, const vyre_spv_scope *scope)
 {
+  const uint32_t *const vars = scope->vars, count = scope->var_count;
   const uint32_t always = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
   for (uint32_t i = 0; i < count && !s->dead && !vyre_spv_failed(s); i++) {
     const uint32_t flag = vyre_spv_is_flag(s, vars[i]) ? s->vars[vars[i]].id : 0, target = s->vars[vars[i]].row;
@@ -120,8 +132,10 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
     selection_merge(s, staying, 0);
     branch_conditional(s, flag, leaving, staying);
     vyre_spv_label(s, leaving);
+    swap_left(s, scope);
     write_leave(s, target);
     vyre_spv_label(s, staying);
+    swap_left(s, scope);
     s->dead = false;
     vyre_spv_assign(s, vars[i], 0);
   }
@@ -131,15 +145,15 @@ go_on_leaving(vyre_spv *s, const uint32_t *vars, uint32_t count)
 static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
-  const uint32_t *vars = scope->vars, count = scope->var_count, row = scope->row;
+  const uint32_t row = scope->row;
   if (s->outer_loop == row)
     s->outer_loop = 0;
   vyre_spv_meet(s, scope, &scope->merge_edges, scope->merge);
   s->depth--;
   if (s->dead)
     unreachable(s);
-  else if (count)
-    go_on_leaving(s, vars, count);
+  else if (scope->var_count)
+    go_on_leaving(s, scope);
   if ((s->use[row - s->base] & VYRE_SPV_CROSSED) && !vyre_spv_failed(s))
     vyre_spv_assign(s, s->id[row - s->base], 0);
 }

@@ -49,8 +49,9 @@ void vyre_spv_jump(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edg
 /* The values before a switch, for each of its cases. */
 void vyre_spv_save(vyre_spv *s, vyre_spv_scope *scope);
 void vyre_spv_restore(vyre_spv *s, const vyre_spv_scope *scope);
-/* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows. */
-void vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t label);
+/* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows.
+ * scope->left is made anew. */
+void vyre_spv_meet(vyre_spv *s, vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t label);
 /* The phis at a loop's head, the back edge's values to come; where they begin.  Then the back edge, from the block being written:
  * with the values of now if `live`, else it is never taken. */
 size_t vyre_spv_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before);

@@ -73,6 +73,7 @@ typedef struct vyre_spv_scope {
   uint32_t var_count, head_count;         /* the first head_count of them are written where a loop's back edge is reached from */
   vyre_spv_words merge_edges, next_edges; /* an edge: its block's label, the value of each var */
   vyre_spv_words saved;
+  vyre_spv_words left; /* behind it: of each var what those take who leave by a flag that some of its edges set; else none */
 } vyre_spv_scope;
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };

@@ -158,7 +158,7 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
   scope->var_count = written[0];
   scope->head_count = written[1];
   scope->vars = written + 2;
-  scope->merge_edges.count = scope->next_edges.count = scope->saved.count = 0;
+  scope->merge_edges.count = scope->next_edges.count = scope->saved.count = scope->left.count = 0;
   return scope;
 }
 
@@ -197,42 +197,112 @@ vyre_spv_restore(vyre_spv *s, const vyre_spv_scope *scope)
   s->dead = false;
 }
 
-/* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows. */
-void
-vyre_spv_meet(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t label)
+/* Which edges to a merge block a value comes by: all, or those alone that set the flag of a leave, or those that do not.  What the
+ * others bring is not asked for there. */
+typedef struct edge_set {
+  uint32_t flag; /* its place among the construct's vars; ALL_EDGES */
+  bool set;
+} edge_set;
+#define ALL_EDGES UINT32_MAX
+
+static bool
+is_taken(edge_set set, const uint32_t *edge)
+{
+  return set.flag == ALL_EDGES || (edge[1 + set.flag] != 0) == set.set;
+}
+
+/* The flag that some of the edges set and some do not; ALL_EDGES: there is none, or more than one, or an edge of which it is not
+ * known. */
+static uint32_t
+partial_flag(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges)
 {
   const uint32_t stride = scope->var_count + 1;
+  uint32_t result = ALL_EDGES;
+  for (uint32_t i = 0; i < scope->var_count; i++) {
+    if (!vyre_spv_is_flag(s, scope->vars[i]))
+      continue;
+    const uint32_t always = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
+    size_t set = 0;
+    for (size_t edge = 1 + i; edge < edges->count; edge += stride) {
+      if (edges->data[edge] && edges->data[edge] != always)
+        return ALL_EDGES;
+      set += edges->data[edge] != 0;
+    }
+    if (set == 0 || set * stride == edges->count)
+      continue;
+    if (result != ALL_EDGES)
+      return ALL_EDGES;
+    result = i;
+  }
+  return result;
+}
+
+static uint32_t
+phi_of_edges(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t i, edge_set set)
+{
+  const uint32_t value = scope->vars[i], stride = scope->var_count + 1, type = type_of(s, value), id = s->next_id++;
   const size_t count = edges->count / stride;
+  const uint32_t undefined = set.flag == ALL_EDGES ? 0 : vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL);
+  if (count * 2 + 3 > 0xffff) {
+    vyre_spv_fail(s, "a phi of %zu edges", count);
+    return 0;
+  }
+  for (size_t edge = 0; edge < count; edge++)
+    vyre_spv_or_zero(s, value, edges->data[edge * stride + 1 + i]); /* constants are made before the instruction is begun */
+  vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
+  vyre_spv_push(s, &s->code, (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi);
+  vyre_spv_push(s, &s->code, type);
+  vyre_spv_push(s, &s->code, id);
+  for (size_t edge = 0; edge < count; edge++) {
+    const uint32_t *const from = edges->data + edge * stride;
+    vyre_spv_push(s, &s->code, is_taken(set, from) ? vyre_spv_or_zero(s, value, from[1 + i]) : undefined);
+    vyre_spv_push(s, &s->code, from[0]);
+  }
+  return id;
+}
+
+/* What the i-th var of the construct is behind those of its edges. */
+static uint32_t
+value_behind(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t i, edge_set set)
+{
+  const uint32_t stride = scope->var_count + 1, *const data = edges->data;
+  bool same = true, alike = true, any = false;
+  uint32_t id = 0;
+  for (size_t edge = 0; edge < edges->count && same + alike; edge += stride) {
+    const uint32_t here = data[edge + 1 + i];
+    same = same && here == data[1 + i];
+    if (!is_taken(set, data + edge))
+      continue;
+    alike = alike && (!any || here == id);
+    any = true;
+    id = here;
+  }
+  /* one made before the construct is known wherever that is left */
+  return same || (alike && id < scope->merge) ? id : phi_of_edges(s, scope, edges, i, set);
+}
+
+/* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows.
+ *
+ * Where some of the edges are of a leave that goes on to another construct, what it takes there is kept in scope->left, so that
+ * neither those who leave nor those who stay depend on what the others would have brought. */
+void
+vyre_spv_meet(vyre_spv *s, vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t label)
+{
   /* a case that is fallen into, and a continuing region, may ask themselves */
   const uint32_t last = edges == &scope->merge_edges || s->outer_loop ? last_before(s, scope->row) : scope->row;
   vyre_spv_label(s, label);
-  s->dead = count == 0;
-  if (vyre_spv_failed(s) || count == 0)
+  s->dead = edges->count == 0;
+  scope->left.count = 0;
+  if (vyre_spv_failed(s) || s->dead)
     return;
-  for (uint32_t i = 0; i < scope->var_count; i++) {
-    const uint32_t value = scope->vars[i], *first = edges->data + 1 + i;
-    bool same = true;
-    for (size_t edge = 1; edge < count && same; edge++)
-      same = first[edge * stride] == first[0];
-    if (same || s->vars[value].last_get <= last) {
-      vyre_spv_assign(s, value, first[0]);
-      continue;
-    }
-    const uint32_t type = type_of(s, value), id = s->next_id++;
-    if (count * 2 + 3 > 0xffff) {
-      vyre_spv_fail(s, "a phi of %zu edges", count);
-      return;
-    }
-    for (size_t edge = 0; edge < count; edge++)
-      vyre_spv_or_zero(s, value, first[edge * stride]); /* constants are made before the instruction is begun */
-    vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
-    vyre_spv_push(s, &s->code, (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi);
-    vyre_spv_push(s, &s->code, type);
-    vyre_spv_push(s, &s->code, id);
-    for (size_t edge = 0; edge < count; edge++) {
-      vyre_spv_push(s, &s->code, vyre_spv_or_zero(s, value, first[edge * stride]));
-      vyre_spv_push(s, &s->code, edges->data[edge * stride]);
-    }
+  const uint32_t flag = edges == &scope->merge_edges ? partial_flag(s, scope, edges) : ALL_EDGES;
+  for (uint32_t i = 0; i < scope->var_count && !vyre_spv_failed(s); i++) {
+    const uint32_t value = scope->vars[i];
+    const bool asked = s->vars[value].last_get > last;
+    const edge_set stay = {i == flag ? ALL_EDGES : flag, false}, leave = {flag, true};
+    const uint32_t id = asked ? value_behind(s, scope, edges, i, stay) : edges->data[1 + i];
+    if (flag != ALL_EDGES)
+      vyre_spv_push(s, &scope->left, asked && i != flag ? value_behind(s, scope, edges, i, leave) : id);
     vyre_spv_assign(s, value, id);
   }
 }

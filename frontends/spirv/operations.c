@@ -200,8 +200,8 @@ as_family(uint8_t family, vyre_type type)
   return family == VYRE_F32 ? type : of_sign(type, family == VYRE_I32);
 }
 
-/* Converts, reading the operand as `read` and casting the result.  Between integers the sign tells how to widen, and nothing else: what
- * a module holds in memory alone has no other instruction than this one, and gets none. */
+/* Converts, reading the operand as `read` and casting the result.  Between integers the sign tells how to widen, and nothing else:
+ * what a module holds in memory alone has no other instruction than this one, and gets none. */
 static uint32_t
 convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row)
 {
