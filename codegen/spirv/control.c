@@ -6,7 +6,8 @@
  *
  * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
  * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost
- * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.
+ * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.  Where nothing but sets
+ * would stand between, there is no flag (tails.c).
  *
  * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
  *
@@ -77,16 +78,17 @@ vyre_spv_if_end(vyre_spv *s, vyre_spv_branching branching, uint32_t type, uint32
 
 /* ---- leaving ---- */
 
+/* skips_tail: what stands behind the target is not for those who leave. */
 static void
-write_leave(vyre_spv *s, uint32_t target)
+write_leave(vyre_spv *s, uint32_t target, bool skips_tail)
 {
   vyre_spv_scope *loop = NULL, *selection = NULL, *scope = NULL;
   for (uint32_t i = s->depth; i > 0; i--) {
     scope = &s->scopes[i - 1];
-    if (scope->row == target)
-      break;
     if (!loop && scope->kind == VYRE_SPV_LOOP)
       loop = scope;
+    if (scope->row == target)
+      break;
     if (!selection && scope->kind == VYRE_SPV_SWITCH)
       selection = scope;
   }
@@ -98,7 +100,9 @@ write_leave(vyre_spv *s, uint32_t target)
   vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
   if (first != scope)
     vyre_spv_assign(s, s->id[target - s->base], vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1));
+  s->skips_tail = skips_tail || first != scope;
   vyre_spv_jump(s, first, &first->merge_edges, first->merge);
+  s->skips_tail = false;
 }
 
 /* Those who leave and those who stay change places: the values of now and those in scope->left. */
@@ -123,7 +127,7 @@ go_on_leaving(vyre_spv *s, const vyre_spv_scope *scope)
     if (!flag)
       continue;
     if (flag == always) {
-      write_leave(s, target);
+      write_leave(s, target, false);
       vyre_spv_assign(s, vars[i], 0);
       return;
     }
@@ -133,7 +137,7 @@ go_on_leaving(vyre_spv *s, const vyre_spv_scope *scope)
     branch_conditional(s, flag, leaving, staying);
     vyre_spv_label(s, leaving);
     swap_left(s, scope);
-    write_leave(s, target);
+    write_leave(s, target, false);
     vyre_spv_label(s, staying);
     swap_left(s, scope);
     s->dead = false;
@@ -467,6 +471,8 @@ static void
 write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
 {
   uint32_t value;
+  if (s->use[row - s->base] & VYRE_SPV_IN_TAIL)
+    return;
   switch (op) {
   case VYRE_OP_workgroup:
   case VYRE_OP_var:
@@ -479,11 +485,7 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
       vyre_spv_push(s, &s->gets, row);
     return;
   case VYRE_OP_set:
-    value = s->aux[s->a[row] - s->base];
-    if (vyre_spv_opcode(s, s->b[row]) == VYRE_OP_get && s->id[s->b[row] - s->base]) /* no use yet */
-      vyre_spv_assign(s, value, s->id[s->b[row] - s->base]);
-    else
-      vyre_spv_assign(s, value, vyre_spv_value(s, s->b[row]));
+    vyre_spv_assign(s, s->aux[s->a[row] - s->base], vyre_spv_set_value(s, row));
     return;
   case VYRE_OP_if:
     write_if(s, row);
@@ -505,7 +507,8 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
     write_loop_jump(s, op == VYRE_OP_break);
     return;
   case VYRE_OP_leave:
-    write_leave(s, s->a[row]);
+    value = s->aux[row - s->base];
+    write_leave(s, value ? value : s->a[row], value != 0);
     return;
   case VYRE_OP_fallthrough:
     s->fell = true;

@@ -40,6 +40,21 @@ void vyre_spv_arm_end(vyre_spv *s, vyre_spv_arms *arms, uint32_t which, uint32_t
 /* Begins the merge block of the `if`, with the phis it needs. */
 void vyre_spv_arms_meet(vyre_spv *s, const vyre_spv_arms *arms, uint32_t row, uint32_t label);
 
+/* The id that a `set` gives its var. */
+static inline uint32_t
+vyre_spv_set_value(vyre_spv *s, uint32_t row)
+{
+  const uint32_t value = s->b[row];
+  if (vyre_spv_opcode(s, value) == VYRE_OP_get && s->id[value - s->base]) /* no use yet */
+    return s->id[value - s->base];
+  return vyre_spv_value(s, value);
+}
+
+/* Survey: whether what stands behind the construct is a tail, whose end is that of `target`; then it is marked (tails.c). */
+bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
+/* The values of the construct's vars, as they are behind its tail. */
+void vyre_spv_follow_tail(vyre_spv *s, const vyre_spv_scope *scope, uint32_t *values);
+
 /* A construct that can be left begins.  NULL: no memory.  The pointer holds until the next one begins. */
 vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);
 /* An edge from `block` with the values of now. */

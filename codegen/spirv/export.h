@@ -45,6 +45,8 @@ enum {
   VYRE_SPV_USED = 64,         /* a value that is an operand of something written */
   VYRE_SPV_EITHER_SIGN = 256, /* an integer in the other sign's type, for users that take either: no instruction */
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
+  VYRE_SPV_HAS_TAIL = 512,    /* a construct whose tail each of its edges takes itself (tails.c) */
+  VYRE_SPV_IN_TAIL = 1024,    /* a get or set of such a tail: not written where it stands */
 };
 
 /* gid to subgroup_lt_mask. */
@@ -73,6 +75,7 @@ typedef struct vyre_spv_scope {
   uint32_t var_count, head_count;         /* the first head_count of them are written where a loop's back edge is reached from */
   vyre_spv_words merge_edges, next_edges; /* an edge: its block's label, the value of each var */
   vyre_spv_words saved;
+  uint32_t tail;       /* the first row of its tail; 0: none, or it is empty */
   vyre_spv_words left; /* behind it: of each var what those take who leave by a flag that some of its edges set; else none */
 } vyre_spv_scope;
 
@@ -156,6 +159,7 @@ typedef struct vyre_spv {
   uint32_t block;           /* label of the block being written */
   bool dead;                /* nothing is being written: behind a jump */
   bool fell;                /* the case ended with a fallthrough */
+  bool skips_tail;          /* the edge being made is of a leave that goes on behind the tail */
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
   uint32_t continuing;      /* how many continuing regions are around */
   uint32_t jumps;           /* seen by the survey: but return and trap */

@@ -153,6 +153,7 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
   scope->kind = kind;
   if (kind == VYRE_SPV_LOOP && !s->outer_loop)
     s->outer_loop = row;
+  scope->tail = s->use[row - s->base] & VYRE_SPV_HAS_TAIL ? s->next[row] : 0;
   scope->merge = s->next_id++;
   scope->next = kind == VYRE_SPV_LOOP ? s->next_id++ : 0;
   scope->var_count = written[0];
@@ -171,6 +172,8 @@ vyre_spv_add_edge(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edge
   edge[0] = block;
   for (uint32_t i = 0; i < scope->var_count; i++)
     edge[1 + i] = s->vars[scope->vars[i]].id;
+  if (scope->tail && edges == &scope->merge_edges && !s->skips_tail)
+    vyre_spv_follow_tail(s, scope, edge + 1);
 }
 
 /* The branch that ends the block being written. */

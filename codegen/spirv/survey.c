@@ -2,7 +2,7 @@
  * each var, and which rows are used how.  One pass over its rows, most of which tell nothing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
+#include "control.h"
 
 #include <string.h>
 
@@ -67,18 +67,31 @@ is_left_by_leave(vyre_opcode op)
   return op == VYRE_OP_loop || op == VYRE_OP_for || op == VYRE_OP_switch || op == VYRE_OP_block;
 }
 
-/* A leave writes its target's flag, if it has to cross another construct. */
+/* A leave writes its target's flag, if it has to cross another construct: a branch leaves the innermost loop, or the innermost
+ * construct where no loop is left.  `aux`: the construct to leave instead of the target, as nothing is between their ends but a
+ * tail. */
 static void
 survey_leave(vyre_spv *s, uint32_t row)
 {
-  const uint32_t target = s->a[row];
-  bool crosses = false;
+  uint32_t target = s->a[row], first = 0;
+  bool in_loop = false;
   if (target <= s->base || target >= s->end)
     return;
+  for (uint32_t at = s->parent[row]; at > s->base; at = s->parent[at]) {
+    const vyre_opcode op = vyre_spv_opcode(s, at);
+    const bool is_loop = op == VYRE_OP_loop || op == VYRE_OP_for;
+    if (!is_left_by_leave(op))
+      continue;
+    if (!first || (is_loop && !in_loop))
+      first = at;
+    in_loop |= is_loop;
+    if (at == target)
+      break;
+  }
+  if (first != target && vyre_spv_take_tail(s, first, target))
+    target = s->aux[row - s->base] = first;
   s->use[target - s->base] |= VYRE_SPV_LEFT;
-  for (uint32_t at = s->parent[row]; at != target && at > s->base; at = s->parent[at])
-    crosses |= is_left_by_leave(vyre_spv_opcode(s, at));
-  if (!crosses)
+  if (first == target)
     return;
   if (!(s->use[target - s->base] & VYRE_SPV_CROSSED)) {
     s->use[target - s->base] |= VYRE_SPV_CROSSED;
@@ -120,12 +133,28 @@ survey_close_region(vyre_spv *s, uint32_t region, size_t start, uint32_t jumps)
       s->open.data[i + 1] = reach;
 }
 
+/* What its tail sets, an edge to its merge block sets. */
+static void
+survey_tail(vyre_spv *s, uint32_t construct)
+{
+  if (!(s->use[construct - s->base] & VYRE_SPV_HAS_TAIL))
+    return;
+  for (uint32_t row = s->next[construct]; row; row = s->next[row]) {
+    const vyre_spv_var *const var = vyre_spv_opcode(s, row) == VYRE_OP_set ? survey_var(s, row) : NULL;
+    if (!var)
+      continue;
+    vyre_spv_push(s, &s->open, (uint32_t)(var - s->vars));
+    vyre_spv_push(s, &s->open, construct);
+  }
+}
+
 /* A construct that can be left ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge
  * of a loop first, and stays for the construct around it. */
 static void
 survey_close(vyre_spv *s, uint32_t row, size_t start)
 {
   const bool crossed = (s->use[row - s->base] & VYRE_SPV_CROSSED) != 0;
+  survey_tail(s, row);
   uint32_t *const open = s->open.data;
   size_t kept = start;
   for (size_t i = start; i < s->open.count; i += 2) {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long first_seed = 1, seed_count = 60;
+static unsigned long first_seed = 1, seed_count = 100;
 
 static vyre_row
 region_of(export_case *c, vyre_row control, uint32_t k)
@@ -461,17 +461,6 @@ make_loop(generator *g, uint32_t depth)
   vyre_builder_leave(&c->b, row);
 }
 
-static void
-make_block(generator *g, uint32_t depth)
-{
-  const vyre_row row = vyre_build_block(&g->c->b);
-  if (g->target_count < MOST_TARGETS)
-    g->targets[g->target_count++] = row;
-  make_inner(g, depth);
-  g->target_count--;
-  vyre_builder_leave(&g->c->b, row);
-}
-
 static bool
 ended(const export_case *c)
 {
@@ -486,7 +475,8 @@ make_switch(generator *g, uint32_t depth)
   export_case *c = g->c;
   const uint32_t cases = 1 + chance(g, 4), otherwise = chance(g, 5);
   const vyre_row row = vyre_build_switch(&c->b, vyre_build_imm(&c->b, VYRE_OP_and, any_value(g), 7));
-  if (g->target_count < MOST_TARGETS)
+  const bool is_target = g->target_count < MOST_TARGETS;
+  if (is_target)
     g->targets[g->target_count++] = row;
   for (uint32_t i = 0; i < cases; i++) {
     const vyre_row labels[3] = {export_u32(c, i * 3), export_u32(c, i * 3 + 1), export_u32(c, i * 3 + 2)};
@@ -505,8 +495,39 @@ make_switch(generator *g, uint32_t depth)
     if (!ended(c) && i + 1 < cases && chance(g, 2))
       jump(c, VYRE_OP_fallthrough, VYRE_NONE);
   }
-  g->target_count--;
+  g->target_count -= is_target;
   vyre_builder_leave(&c->b, row);
+}
+
+/* A construct, and behind it sets alone: what codegen/spirv/tails.c looks for. */
+static void
+make_tail(generator *g, uint32_t depth)
+{
+  vyre_builder *b = &g->c->b;
+  const uint32_t values = g->value_count;
+  if (chance(g, 2))
+    make_switch(g, depth);
+  else
+    make_loop(g, depth);
+  for (uint32_t n = chance(g, 4); n > 0; n--) {
+    const vyre_row value = chance(g, 4) ? vyre_build_get(b, g->vars[chance(g, VARS)]) : g->word;
+    vyre_build_set(b, g->vars[chance(g, VARS)], value);
+  }
+  g->value_count = values;
+}
+
+static void
+make_block(generator *g, uint32_t depth)
+{
+  const vyre_row row = vyre_build_block(&g->c->b);
+  const bool is_target = g->target_count < MOST_TARGETS;
+  if (is_target)
+    g->targets[g->target_count++] = row;
+  make_inner(g, depth);
+  if (depth && chance(g, 2) && !ended(g->c))
+    make_tail(g, depth - 1);
+  g->target_count -= is_target;
+  vyre_builder_leave(&g->c->b, row);
 }
 
 static void
@@ -559,7 +580,7 @@ random_programs(void **state)
 {
   (void)state;
   for (unsigned long seed = first_seed; seed < first_seed + seed_count; seed++) {
-    if (seed_count != 60)
+    if (seed_count != 100)
       printf("seed %lu\n", seed);
     random_program(seed);
   }
