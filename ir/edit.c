@@ -20,7 +20,7 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
     return;
   uint32_t *const *column = module->column;
   if (VYRE_ROW_OP(op) != VYRE_OP_null)
-    table_note(module, row.id, 0);
+    table_note(module, row.id, table_kind_rewritten(column[COLUMN_OP][row.id], op));
   else
     table_note(module, 0, table_kind_gone(column[COLUMN_OP][row.id]));
   if (table_op_is(module, row.id, VYRE_OP_const))

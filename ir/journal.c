@@ -66,11 +66,20 @@ table_note_edit(vyre_module *module, uint32_t row, uint32_t kinds)
     j->rows[j->row_count++] = row;
 }
 
+/* A volatile or coherent load counts as a write: what comes behind it is another state. */
+static bool
+is_write(uint32_t word)
+{
+  const uint32_t flags = table_word_flags(word);
+  return (flags & VYRE_OP_WRITES) != 0 ||
+         ((flags & VYRE_OP_READS) != 0 && (VYRE_ROW_FLAGS(word) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) != 0);
+}
+
 uint32_t
 table_kind_moved(uint32_t word)
 {
-  return table_word_flags(word) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS | VYRE_OP_WRITES) ? VYRE_EDIT_MOVED_EFFECT
-                                                                                                     : VYRE_EDIT_MOVED_VALUE;
+  const bool is_control = (table_word_flags(word) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0;
+  return is_control || is_write(word) ? VYRE_EDIT_MOVED_EFFECT : VYRE_EDIT_MOVED_VALUE;
 }
 
 uint32_t
@@ -81,9 +90,17 @@ table_kind_gone(uint32_t word)
     return VYRE_EDIT_GONE_CONTROL;
   if (VYRE_ROW_OP(word) == VYRE_OP_set)
     return VYRE_EDIT_GONE_SET;
-  if (flags & VYRE_OP_WRITES)
+  if (is_write(word))
     return VYRE_EDIT_GONE_WRITE;
   return flags & VYRE_OP_READS ? VYRE_EDIT_GONE_READ : VYRE_EDIT_GONE_VALUE;
+}
+
+uint32_t
+table_kind_rewritten(uint32_t from, uint32_t to)
+{
+  const uint32_t gone = table_kind_gone(from);
+  const bool is_other = gone != table_kind_gone(to) || (gone == VYRE_EDIT_GONE_CONTROL && VYRE_ROW_OP(from) != VYRE_ROW_OP(to));
+  return is_other ? gone | table_kind_moved(to) : 0;
 }
 
 void

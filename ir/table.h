@@ -210,8 +210,9 @@ bool table_is_dense(const vyre_module *module);
 
 /* ---- journal.c ---- */
 void table_note_edit(vyre_module *module, uint32_t row, uint32_t kinds); /* row 0: the kinds alone.  Only behind a mark */
-uint32_t table_kind_moved(uint32_t word); /* of a row with that op word, when it is made or moved */
-uint32_t table_kind_gone(uint32_t word);  /* ... when it goes */
+uint32_t table_kind_moved(uint32_t word);                                /* of a row with that op word, when it is made or moved */
+uint32_t table_kind_gone(uint32_t word);                                 /* ... when it goes */
+uint32_t table_kind_rewritten(uint32_t from, uint32_t to); /* ... when it becomes another: 0 where it is still one of its kind */
 void table_remap_journal(vyre_module *module, const uint32_t *map);
 
 /* ---- tops.c: the top of programs ---- */

@@ -1,11 +1,10 @@
 /* Most edits are none of cprop's business: an operand that became an equal one, a row that went.  What is:
  *
- *   conditions   comparisons and what decides where control goes, its own edits too: what a condition says is looked for before values
- *                are solved
- *   lanes        rows that put vectors together, its own edits too: they are looked at as they stand
- *   variables    what is set
- *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went
- *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; writes that moved
+ *   conditions   comparisons and what decides where control goes, its own edits too: what a condition says is looked for before
+ * values are solved values       rows that are known by their operands as they stand, its own edits too lanes        rows that put
+ * vectors together, its own edits too: they are looked at as they stand variables    what is set memory       paths and accesses,
+ * its own edits too, where anything writes that memory; writes that went places       a value that moved to where it can be seen
+ * behind a construct, if a variable or memory has it; writes that moved
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wakes.h"
@@ -32,6 +31,18 @@ is_decided(const vyre_view *v, uint32_t row)
 {
   return (vyre_op_flags_of(v, row) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 &&
          (vyre_row_is_const(v, v->a[row]) || vyre_row_is_const(v, v->b[row]));
+}
+
+/* Whether the row itself says what it is: its operands are literals, or one value.  cf and pm see that, too, where they are run. */
+static bool
+is_known_alone(const vyre_view *v, uint32_t row)
+{
+  const uint32_t a = v->a[row], b = v->b[row], c = v->c[row], op = vyre_op_of(v, row);
+  if (v->op_infos[op].fold != VYRE_FOLD_EXACT || !vyre_row_is_pure(v, row))
+    return false;
+  if (vyre_row_is_const(v, a))
+    return op == VYRE_OP_select || ((b == 0 || vyre_row_is_const(v, b)) && (c == 0 || vyre_row_is_const(v, c)));
+  return a == b && a != 0 && !vyre_kind_is_float(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a])));
 }
 
 static bool
@@ -79,7 +90,8 @@ memory_of(const vyre_view *v, uint32_t row)
   return op == VYRE_OP_load || op == VYRE_OP_store ? vyre_buffer_of(v, v->a[row]) : 0;
 }
 
-/* Whether what a load gives may be known otherwise than by an equal load: where its memory is written to, or has a known beginning. */
+/* Whether what a load gives may be known otherwise than by an equal load: where its memory is written to, or has a known beginning.
+ */
 static bool
 is_known_memory(const vyre_view *v, uint32_t buffer, uint8_t use)
 {
@@ -154,8 +166,8 @@ ends_trip(const vyre_view *v, uint32_t jump, uint32_t loop)
   return around <= loop;
 }
 
-/* Whether control may be sure to pass the row on its way out of the region's constructs that it stands in: only then is what it sets
- * seen behind them alone.  `left`: rows that may be looked at yet; without any, it may be. */
+/* Whether control may be sure to pass the row on its way out of the region's constructs that it stands in: only then is what it
+ * sets seen behind them alone.  `left`: rows that may be looked at yet; without any, it may be. */
 static bool
 may_be_sure(const vyre_view *v, uint32_t row, uint32_t region, uint32_t *left)
 {
@@ -233,9 +245,13 @@ read_edits(const watch *w, reasons *out)
     out->conditions |= is_condition(v, row);
     out->lanes |= is_lanes(op);
     out->memory |= memory_of(v, row) != 0;
+    if (is_known_alone(v, row))
+      return true;
     if (i < w->edits->own)
       continue;
     if ((w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0 && (vyre_op_flags_of(v, row) & VYRE_OP_WRITES) != 0)
+      return true;
+    if ((w->edits->kinds & VYRE_EDIT_MOVED_VALUE) != 0 && op == VYRE_OP_get) /* from where control never came, perhaps */
       return true;
     out->sets |= op == VYRE_OP_set;
     if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row))
@@ -251,7 +267,8 @@ cprop_wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edi
   reasons r;
   *out = read_edits(&w, &r) || (r.sets && is_set_alike(&w)) || ((edits->kinds & VYRE_EDIT_MOVED) != 0 && is_kept(&w)) ||
          (r.lanes && is_put_together(w.v)) || (r.memory && is_followed(&w));
-  if (!*out && edits->count && (r.conditions || is_compared(&w)))
+  r.conditions |= (edits->kinds & (VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_MOVED_EFFECT)) != 0; /* it guards other rows now */
+  if (!*out && (r.conditions || (edits->count && is_compared(&w))))
     VYRE_TRY(known_finds(ctx, module, out));
   return w.lost ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

@@ -522,34 +522,69 @@ is_arm(const vyre_view *v, uint32_t region)
   return op == VYRE_OP_if || op == VYRE_OP_switch;
 }
 
-/* Whether there are arms that could be equal now. */
 static bool
-has_two_arms(const vyre_view *v)
+is_empty(const vyre_view *v, uint32_t region)
 {
-  for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = vyre_op_of(v, row);
-    if (op == VYRE_OP_switch || (op == VYRE_OP_if && v->first[v->first[row]] && v->first[v->last[row]]))
-      return true;
+  return v->first[region] == 0;
+}
+
+/* Whether the construct may be less now that rows of its regions went or came. */
+static bool
+is_open(const vyre_view *v, uint32_t row)
+{
+  const uint32_t first = v->first[row], last = v->last[row];
+  switch (vyre_op_of(v, row)) {
+  case VYRE_OP_switch:
+    return true;   /* cases may be empty now */
+  case VYRE_OP_if: /* arms may be equal now */
+    return is_empty(v, first) == is_empty(v, last);
+  case VYRE_OP_for:
+    return is_empty(v, first) || v->a[row] == v->b[row];
+  case VYRE_OP_loop:
+    return v->first[last] && v->first[last] == v->last[last] && vyre_row_is_const(v, v->a[v->last[last]]);
+  default:
+    return false;
   }
+}
+
+static bool
+has_open(const vyre_view *v)
+{
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (is_open(v, row))
+      return true;
   return false;
 }
 
-/* What control is decided on, what stands in arms, and what went out of them; and what it did itself, which may empty what is
+/* Whether an `if` of two arms is decided on a negation. */
+static bool
+has_negated(const vyre_view *v)
+{
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (vyre_op_of(v, row) == VYRE_OP_if && vyre_op_of(v, v->a[row]) == VYRE_OP_not && !is_empty(v, v->last[row]))
+      return true;
+  return false;
+}
+
+/* What control is decided on, what stands in arms, and what went out of regions; and what it did itself, which may empty what is
  * around. */
 static vyre_status
 wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
 {
   *out = true;
   const vyre_view *v = ctx->host->view(module);
-  const uint32_t in_arms = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_READ | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED;
-  if (edits->own_kinds != 0 || (edits->kinds & ~in_arms) != 0 || vyre_edits_made_literal(v, edits) ||
-      ((edits->kinds & in_arms) != 0 && has_two_arms(v)))
+  const uint32_t in_regions = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_READ | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED;
+  bool negates = false;
+  if (edits->own_kinds != 0 || (edits->kinds & ~in_regions) != 0 || vyre_edits_made_literal(v, edits) ||
+      ((edits->kinds & in_regions) != 0 && has_open(v)))
     return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++)
-    if ((vyre_op_flags_of(v, edits->rows[i]) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 ||
-        is_arm(v, v->parent[edits->rows[i]]))
+  for (uint32_t i = edits->own; i < edits->count; i++) {
+    const uint32_t row = edits->rows[i];
+    if ((vyre_op_flags_of(v, row) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 || is_arm(v, v->parent[row]))
       return VYRE_OK;
-  *out = false;
+    negates |= vyre_op_of(v, row) == VYRE_OP_not;
+  }
+  *out = negates && has_negated(v);
   return VYRE_OK;
 }
 

@@ -224,16 +224,89 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Whether it may be invariant now; asked without analyses. */
+/* ---- after edits: asked without analyses ---------------------------------------------------------------------------------- */
+
+/* What is looked at: which rows others edited, and the innermost loop around each row. */
+typedef struct watch {
+  const vyre_view *v;
+  bool *edited;
+  uint32_t *loop;
+  uint32_t left; /* rows that may be looked at yet in front of loops */
+} watch;
+
+/* Whether it may be invariant now, or do no harm in front of the loop: what a path leads to is there, what divides is not 0. */
 static bool
-came_free(const vyre_view *v, uint32_t row)
+came_free(const watch *w, uint32_t row)
 {
-  uint32_t loop = v->parent[row];
-  if ((vyre_op_flags_of(v, row) & (VYRE_OP_PURE | VYRE_OP_READS)) == 0)
+  const vyre_view *v = w->v;
+  const uint32_t loop = w->loop[row];
+  if (!w->edited[row] && !w->edited[v->a[row]] && !w->edited[v->b[row]])
     return false;
-  while (loop && !vyre_row_is_loop(v, loop))
-    loop = v->parent[loop];
-  return loop && v->a[row] < loop && v->b[row] < loop && v->c[row] < loop;
+  if (!w->edited[row] && vyre_op_of(v, row) != VYRE_OP_load && !vyre_row_is_const(v, v->b[row]))
+    return false;
+  return loop && (vyre_op_flags_of(v, row) & (VYRE_OP_PURE | VYRE_OP_READS)) != 0 && v->a[row] < loop && v->b[row] < loop &&
+         v->c[row] < loop;
+}
+
+/* Whether a loop comes behind the row in its region. */
+static bool
+stands_before_loop(watch *w, uint32_t row)
+{
+  for (; row && w->left; row = w->v->next[row], w->left--)
+    if (vyre_row_is_loop(w->v, row))
+      return true;
+  return row != 0;
+}
+
+/* Whether more may surely run: what a loop begins with became a literal, or what its first trip decides on. */
+static bool
+came_sure(watch *w, uint32_t row)
+{
+  const vyre_view *v = w->v;
+  const bool of_a = w->edited[v->a[row]], of_b = w->edited[v->b[row]];
+  switch (vyre_op_of(v, row)) {
+  case VYRE_OP_for:
+    return (w->edited[row] || of_a || of_b) && vyre_row_is_const(v, v->a[row]);
+  case VYRE_OP_set:
+    return (w->edited[row] || of_b) && vyre_row_is_const(v, v->b[row]) && stands_before_loop(w, row);
+  case VYRE_OP_if:
+    return (w->edited[row] || of_a) && w->loop[row] != 0 && w->loop[v->a[row]] == w->loop[row] &&
+           (VYRE_ROW_FLAGS(v->op[v->a[row]]) & VYRE_ROW_IMM) != 0;
+  default:
+    return false;
+  }
+}
+
+/* Whether a loop gets a variable that it does not set: neither the nearest set in front of the get nor that behind it stands in the
+ * loop. */
+static vyre_status
+find_unset(vyre_pass_ctx *ctx, const watch *w, bool *out)
+{
+  const vyre_view *v = w->v;
+  uint32_t *near = ctx->host->alloc(ctx, sizeof(uint32_t) * v->rows); /* by variable: that set, as far as the walk has come */
+  bool *sets = ctx->host->alloc(ctx, v->rows);                        /* by get: its loop does, in front of it */
+  if (!near || !sets)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    if (op == VYRE_OP_set)
+      near[v->a[row]] = row;
+    else if (op == VYRE_OP_get)
+      sets[row] = near[v->a[row]] > w->loop[row];
+  }
+  *out = false;
+  for (uint32_t row = v->rows; row-- > 1 && !*out;) {
+    const uint32_t op = vyre_op_of(v, row);
+    if (op == VYRE_OP_set)
+      near[v->a[row]] = row;
+    if (op != VYRE_OP_get || w->loop[row] == 0 || sets[row])
+      continue;
+    uint32_t around = near[v->a[row]] > row ? w->loop[near[v->a[row]]] : 0;
+    while (around > w->loop[row])
+      around = w->loop[around];
+    *out = around != w->loop[row];
+  }
+  return VYRE_OK;
 }
 
 static bool
@@ -245,19 +318,35 @@ has_loop(const vyre_view *v)
   return false;
 }
 
-/* Rows whose operands came from elsewhere, and all, where writes or jumps went. */
+/* Rows whose operands came from elsewhere, what is known when a loop is reached, and all, where writes or jumps went; gets, where
+ * sets did. */
 static vyre_status
 wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
 {
-  *out = true;
-  const vyre_view *v = ctx->host->view(module);
-  if ((edits->kinds & (VYRE_EDIT_GONE_WRITE | VYRE_EDIT_GONE_CONTROL)) != 0 && has_loop(v))
-    return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++)
-    if (came_free(v, edits->rows[i]))
-      return VYRE_OK;
+  const vyre_host *host = ctx->host;
+  watch w = {.v = host->view(module)};
+  const uint32_t gone = edits->kinds & (VYRE_EDIT_GONE_WRITE | VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_GONE_SET), rows = w.v->rows;
   *out = false;
-  return VYRE_OK;
+  if ((edits->own == edits->count && gone == 0) || !has_loop(w.v))
+    return VYRE_OK;
+  *out = (gone & (VYRE_EDIT_GONE_WRITE | VYRE_EDIT_GONE_CONTROL)) != 0;
+  if (*out)
+    return VYRE_OK;
+  w.left = rows;
+  w.edited = host->alloc(ctx, rows);
+  w.loop = host->alloc(ctx, sizeof(uint32_t) * rows);
+  if (!w.edited || !w.loop)
+    return host->out_of_memory(ctx);
+  for (uint32_t i = edits->own; i < edits->count; i++)
+    w.edited[edits->rows[i]] = true;
+  for (uint32_t row = 1; row < rows && !*out; row++) {
+    const uint32_t parent = w.v->parent[row];
+    w.loop[row] = vyre_row_is_loop(w.v, parent) ? parent : w.loop[parent];
+    if (vyre_op_of(w.v, row) == VYRE_OP_at) /* the path is another one */
+      w.edited[row] |= w.edited[w.v->a[row]] || w.edited[w.v->b[row]];
+    *out = came_free(&w, row) || came_sure(&w, row);
+  }
+  return !*out && (gone & VYRE_EDIT_GONE_SET) != 0 ? find_unset(ctx, &w, out) : VYRE_OK;
 }
 
 static const vyre_pass licm = {

@@ -88,8 +88,13 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
   uint8_t *near = ctx->host->alloc(ctx, v->rows); /* how many operands further back one was edited, counted down from `reach` */
   if (!near)
     return ctx->host->out_of_memory(ctx);
-  for (uint32_t i = edits->own; i < edits->count; i++)
-    near[edits->rows[i]] = (uint8_t)reach;
+  for (uint32_t i = edits->own; i < edits->count; i++) {
+    const uint32_t row = edits->rows[i], operands[3] = {v->a[row], v->b[row], v->c[row]};
+    near[row] = (uint8_t)reach;
+    for (uint32_t k = 0; k < 3; k++) /* a rule may have taken the uses of one away, and here is a new one */
+      if (operands[k] && near[operands[k]] == 0)
+        near[operands[k]] = 1;
+  }
   rules_scope scope = {0};
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint8_t a = near[v->a[row]], b = near[v->b[row]], c = near[v->c[row]];

@@ -86,8 +86,11 @@ what_moves_and_goes_has_a_kind(void **state)
   const struct {
     vyre_row row;
     uint32_t kind;
-  } cases[] = {{test, VYRE_EDIT_GONE_CONTROL}, {store, VYRE_EDIT_GONE_WRITE}, {at, VYRE_EDIT_GONE_VALUE},
-               {get, VYRE_EDIT_GONE_READ},     {set, VYRE_EDIT_GONE_SET}};
+  } cases[] = {{test, VYRE_EDIT_GONE_CONTROL},
+               {store, VYRE_EDIT_GONE_WRITE},
+               {at, VYRE_EDIT_GONE_VALUE},
+               {get, VYRE_EDIT_GONE_READ},
+               {set, VYRE_EDIT_GONE_SET}};
   const uint32_t before = vyre_module_journal_mark(f.m);
   uint32_t all = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -113,6 +116,64 @@ what_moves_and_goes_has_a_kind(void **state)
   vyre_builder_before(&f.b, f.product);
   vyre_row stop = vyre_build_barrier(&f.b, VYRE_ORDER(2, 2, 0x108)), made = build_gid(&f.b);
   expect(f.m, mark, 1, (uint32_t[]){f.product.id, stop.id, made.id}, 3, VYRE_EDIT_MOVED_EFFECT | VYRE_EDIT_MOVED_VALUE);
+  vyre_module_destroy(f.m);
+}
+
+static void
+expect_rewritten(vyre_module *m, vyre_row row, uint32_t op, uint32_t kinds)
+{
+  vyre_edits edits;
+  const uint32_t mark = vyre_module_journal_mark(m);
+  const uint32_t a = vyre_module_view(m)->a[row.id];
+  vyre_row_rewrite(m, row, op, 0, 0, (vyre_row){a}, VYRE_NONE, VYRE_NONE);
+  vyre_module_journal_read(m, mark, &edits);
+  assert_int_equal(edits.count, 1);
+  assert_int_equal(edits.rows[0], row.id);
+  assert_int_equal(edits.own_kinds, kinds);
+}
+
+/* What a row was is gone where it becomes one of another kind. */
+static void
+a_row_of_another_kind_replaces_what_it_was(void **state)
+{
+  fixture f;
+  (void)state;
+  start(&f);
+  vyre_builder_before(&f.b, f.product);
+  vyre_row buffer = vyre_build_buffer(&f.b, vyre_type_runtime_array(f.m, U32, 0), VYRE_SPACE_STORAGE, 0, 0, 0);
+  vyre_row var = vyre_build_var(&f.b, U32), set = vyre_build_set(&f.b, var, f.x), at = vyre_build_at(&f.b, buffer, f.x);
+  vyre_row store = vyre_build_store(&f.b, at, f.y, 0), load = vyre_build_load(&f.b, at, 0);
+  vyre_row loop = vyre_build_loop(&f.b);
+  expect_rewritten(f.m, f.sum, VYRE_ROW(VYRE_OP_not, U32, 0), 0);
+  expect_rewritten(f.m, load, VYRE_ROW(VYRE_OP_not, U32, 0), VYRE_EDIT_GONE_READ | VYRE_EDIT_MOVED_VALUE);
+  expect_rewritten(f.m, store, VYRE_ROW(VYRE_OP_not, U32, 0), VYRE_EDIT_GONE_WRITE | VYRE_EDIT_MOVED_VALUE);
+  expect_rewritten(f.m, set, VYRE_ROW(VYRE_OP_store, VYRE_VOID, 0), VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED_EFFECT);
+  expect_rewritten(f.m, loop, VYRE_ROW(VYRE_OP_loop, VYRE_VOID, 0), 0);
+  expect_rewritten(f.m, loop, VYRE_ROW(VYRE_OP_block, VYRE_VOID, 0), VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_MOVED_EFFECT);
+  vyre_module_destroy(f.m);
+}
+
+/* A load that begins a state is a write. */
+static void
+a_volatile_or_coherent_load_is_a_write(void **state)
+{
+  fixture f;
+  vyre_edits edits;
+  (void)state;
+  start(&f);
+  vyre_builder_before(&f.b, f.product);
+  vyre_row buffer = vyre_build_buffer(&f.b, vyre_type_runtime_array(f.m, U32, 0), VYRE_SPACE_STORAGE, 0, 0, 0);
+  vyre_row at = vyre_build_at(&f.b, buffer, f.x);
+  const uint32_t flags[] = {VYRE_ROW_VOLATILE, VYRE_ROW_COHERENT};
+  for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    const uint32_t mark = vyre_module_journal_mark(f.m);
+    vyre_row load = vyre_build_load(&f.b, at, flags[i]);
+    vyre_module_journal_mark(f.m);
+    vyre_row_kill(f.m, load);
+    vyre_module_journal_read(f.m, mark, &edits);
+    assert_int_equal(edits.own_kinds, VYRE_EDIT_MOVED_EFFECT);
+    assert_int_equal(edits.kinds, VYRE_EDIT_GONE_WRITE);
+  }
   vyre_module_destroy(f.m);
 }
 
@@ -170,6 +231,8 @@ main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(edits_stand_behind_their_marks),
                                      cmocka_unit_test(forwarding_notes_who_was_changed),
                                      cmocka_unit_test(what_moves_and_goes_has_a_kind),
+                                     cmocka_unit_test(a_row_of_another_kind_replaces_what_it_was),
+                                     cmocka_unit_test(a_volatile_or_coherent_load_is_a_write),
                                      cmocka_unit_test(a_seal_renumbers_the_journal),
                                      cmocka_unit_test(what_is_forgotten_is_gone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
