@@ -1,10 +1,12 @@
 /* Most edits are none of cprop's business: an operand that became an equal one, a row that went.  What is:
  *
  *   conditions   comparisons and what decides where control goes, its own edits too: what a condition says is looked for before
- * values are solved values       rows that are known by their operands as they stand, its own edits too lanes        rows that put
- * vectors together, its own edits too: they are looked at as they stand variables    what is set memory       paths and accesses,
- * its own edits too, where anything writes that memory; writes that went places       a value that moved to where it can be seen
- * behind a construct, if a variable or memory has it; writes that moved
+ *                values are solved
+ *   values       rows that are known by their operands as they stand, its own edits too
+ *   lanes        rows that put vectors together, its own edits too: they are looked at as they stand
+ *   variables    what is set
+ *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went; loads of a table
+ *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; writes that moved
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wakes.h"
@@ -228,6 +230,22 @@ is_kept(watch *w)
   return false;
 }
 
+/* Whether the row uses a load of a table whose literal is known: cprop has taken its users away, and cse gave it those of a later
+ * load that turned out to be equal. */
+static bool
+uses_tabled(const watch *w, uint32_t row)
+{
+  const vyre_view *v = w->v;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  uint64_t bits;
+  for (uint32_t i = 0; i < 3; i++)
+    if (vyre_op_of(v, operands[i]) == VYRE_OP_load &&
+        VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->a[operands[i]])]) == VYRE_SPACE_CONSTANT &&
+        w->ctx->host->initial(w->module, v->a[operands[i]], &bits))
+      return true;
+  return false;
+}
+
 /* Whether an edit is in itself reason enough; else what there is to look for goes into `out`. */
 typedef struct reasons {
   bool conditions, lanes, memory, sets;
@@ -254,7 +272,7 @@ read_edits(const watch *w, reasons *out)
     if ((w->edits->kinds & VYRE_EDIT_MOVED_VALUE) != 0 && op == VYRE_OP_get) /* from where control never came, perhaps */
       return true;
     out->sets |= op == VYRE_OP_set;
-    if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row))
+    if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row) || uses_tabled(w, row))
       return true;
   }
   return false;
