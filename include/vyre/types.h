@@ -216,14 +216,14 @@ typedef struct vyre_view {
 #define VYRE_CLASSES (1u << 5)
 #define VYRE_COLUMNS (VYRE_HASHES | VYRE_CLASSES)
 
-/* What was done to a sealed module behind some point in time. */
+/* What was done to a sealed module behind some point in time.  A row that was rewritten as one of another kind went, and was made. */
 typedef enum vyre_edit {
   VYRE_EDIT_MOVED_VALUE = 1,  /* rows were made or moved: values and reads; new literals are not among `rows` */
   VYRE_EDIT_MOVED_EFFECT = 2, /* other rows */
   VYRE_EDIT_GONE_VALUE = 4,   /* rows were taken out: values */
   VYRE_EDIT_GONE_READ = 8,    /* loads, gets */
   VYRE_EDIT_GONE_SET = 16,    /* sets */
-  VYRE_EDIT_GONE_WRITE = 32,  /* what else writes */
+  VYRE_EDIT_GONE_WRITE = 32,  /* what else writes; volatile and coherent loads, which begin a state */
   VYRE_EDIT_GONE_CONTROL = 64 /* regions, what holds them, jumps */
 } vyre_edit;
 #define VYRE_EDIT_MOVED (VYRE_EDIT_MOVED_VALUE | VYRE_EDIT_MOVED_EFFECT)
