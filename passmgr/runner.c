@@ -269,16 +269,20 @@ call_wakes(run *r, const vyre_node *node, uint32_t mark, bool *out)
   vyre_context context = context_of(r, record, vyre_node_values(r->pipeline, node));
   vyre_edits edits;
   *out = true;
-  uint64_t start = vyre_now();
+  const uint64_t before = r->options.check_changed ? hash_module(r->module) : 0, start = vyre_now();
   vyre_module_journal_read(r->module, mark, &edits);
   vyre_module_show_analyses(r->module, 0);
   vyre_status status = record->pass.wakes(&context.base, r->module, &edits, out);
   vyre_report_run_add(r->options.report, "(edits)", vyre_now() - start, false);
-  return finish_call(r, record, &context, status);
+  VYRE_TRY(finish_call(r, record, &context, status));
+  if (!vyre_module_is_sealed(r->module) || (r->options.check_changed && hash_module(r->module) != before))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) changed the module in 'wakes', where it may only look", record->pass.name,
+                      record->plugin->path);
+  return VYRE_OK;
 }
 
-/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it, or
- * what was edited since is none of its business.  One that only looks (a column, `print`) is there to be run. */
+/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it,
+ * or what was edited since is none of its business.  One that only looks (a column, `print`) is there to be run. */
 static vyre_status
 is_settled(run *r, const vyre_node *node, bool *out)
 {

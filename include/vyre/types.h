@@ -216,7 +216,7 @@ typedef struct vyre_view {
 #define VYRE_CLASSES (1u << 5)
 #define VYRE_COLUMNS (VYRE_HASHES | VYRE_CLASSES)
 
-/* What was done to a sealed module behind some point in time.  A row that was rewritten as one of another kind went, and was made. */
+/* What was done to a sealed module behind some point in time.  What became a row of another kind went, and was made. */
 typedef enum vyre_edit {
   VYRE_EDIT_MOVED_VALUE = 1,  /* rows were made or moved: values and reads; new literals are not among `rows` */
   VYRE_EDIT_MOVED_EFFECT = 2, /* other rows */
@@ -230,9 +230,9 @@ typedef enum vyre_edit {
 
 typedef struct vyre_edits {
   uint32_t struct_size;
-  uint32_t kinds;       /* VYRE_EDIT_...: what others did */
-  uint32_t own_kinds;   /* what who asks did */
-  uint32_t own;         /* so many of `rows`, the first ones, are by who asks; those behind, by others */
+  uint32_t kinds;     /* VYRE_EDIT_...: what others did */
+  uint32_t own_kinds; /* what who asks did */
+  uint32_t own;       /* so many of `rows`, the first ones, are by who asks; those behind, by others */
   uint32_t count;
   const uint32_t *rows; /* that were made, moved or changed and are there; some more than once */
 } vyre_edits;

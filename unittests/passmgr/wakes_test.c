@@ -17,6 +17,7 @@
 static char told[200];
 static uint32_t edits_left, own_edits;
 static bool says_yes, says_broken;
+static enum { LOOKS, SETS, KILLS } asked_does; /* what `watch` does with the module when it is asked */
 
 static void
 note(const char *text)
@@ -71,15 +72,18 @@ watch_wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edi
     assert_int_equal(VYRE_ROW_OP(v->op[edits->rows[i]]), VYRE_OP_add);
   for (uint32_t i = 0; i < edits->own; i++)
     assert_int_equal(VYRE_ROW_OP(v->op[edits->rows[i]]), VYRE_OP_sub);
+  if (asked_does == SETS)
+    ctx->host->set_operand((vyre_module *)module, find(v, VYRE_OP_sub), 0, v->b[find(v, VYRE_OP_sub)]);
+  if (asked_does == KILLS)
+    ctx->host->kill((vyre_module *)module, find(v, VYRE_OP_sub));
   note(digits);
   note(says_yes ? "y" : "n");
   *out = says_yes;
   return says_broken ? ctx->host->error(ctx, 0, "it is broken") : VYRE_OK;
 }
 
-#define PASS(id, text, ...)          \
-  static const vyre_pass id = {      \
-      .struct_size = sizeof(vyre_pass), .name = "w." text, .summary = "s", __VA_ARGS__}
+#define PASS(id, text, ...) \
+  static const vyre_pass id = {.struct_size = sizeof(vyre_pass), .name = "w." text, .summary = "s", __VA_ARGS__}
 PASS(edit, "edit", .run = run_edit);
 PASS(watcher, "watch", .run = run_watch, .requires_ = VYRE_DOMINANCE, .wakes = watch_wakes);
 
@@ -188,10 +192,26 @@ a_failure_is_one_of_the_pass(void **state)
   vyre_status_free(status);
 }
 
+static void
+who_is_asked_only_looks(void **state)
+{
+  (void)state;
+  says_yes = false;
+  for (asked_does = SETS; asked_does <= KILLS; asked_does++) {
+    edits_left = 2;
+    vyre_status status = run_text("fixpoint(w.watch,w.edit)");
+    assert_string_equal(vyre_status_text(status), "pass 'w.watch' (w.so) changed the module in 'wakes', where it may only look\n"
+                                                  "  in pass 'w.watch', run 3 of the pipeline");
+    vyre_status_free(status);
+  }
+  asked_does = LOOKS;
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(who_is_not_woken_is_not_run), cmocka_unit_test(who_edits_is_told_of_it),
-                                     cmocka_unit_test(elsewhere_nobody_is_asked), cmocka_unit_test(a_failure_is_one_of_the_pass)};
+                                     cmocka_unit_test(elsewhere_nobody_is_asked), cmocka_unit_test(a_failure_is_one_of_the_pass),
+                                     cmocka_unit_test(who_is_asked_only_looks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
