@@ -58,11 +58,9 @@ vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row
   table_normalize(module, row.id);
 }
 
-void
-vyre_row_unlink(vyre_module *module, vyre_row row)
+static void
+unlink_row(vyre_module *module, vyre_row row)
 {
-  if (row.id == 0 || row.id >= module->view.rows)
-    return;
   table_leave_top(module, row.id);
   uint32_t *const *column = module->column;
   uint32_t parent = column[COLUMN_PARENT][row.id], prev = column[COLUMN_PREV][row.id], next = column[COLUMN_NEXT][row.id];
@@ -78,6 +76,15 @@ vyre_row_unlink(vyre_module *module, vyre_row row)
   column[COLUMN_PREV][row.id] = 0;
   column[COLUMN_NEXT][row.id] = 0;
   module->sealed = false;
+}
+
+void
+vyre_row_unlink(vyre_module *module, vyre_row row)
+{
+  if (row.id == 0 || row.id >= module->view.rows)
+    return;
+  unlink_row(module, row);
+  module->only_lost = false;
 }
 
 void
@@ -105,7 +112,7 @@ vyre_row_kill(vyre_module *module, vyre_row row)
 {
   if (row.id == 0 || row.id >= module->view.rows)
     return;
-  vyre_row_unlink(module, row);
+  unlink_row(module, row);
   for (uint32_t at = row.id; at; at = vyre_row_after(&module->view, at, row.id)) {
     table_note(module, 0, table_kind_gone(module->column[COLUMN_OP][at]));
     module->column[COLUMN_OP][at] = VYRE_ROW(VYRE_OP_null, 0, 0);

@@ -1,7 +1,8 @@
 /* Sealing: rows densely in program order, dead and unlinked ones dropped.
  *
  * One walk gives the new order and links; then what rows are is gathered in that order, by way of columns of links that are written
- * last.  Linear in rows; scratch: 16 bytes a row.
+ * last.  Where rows only went, those that are left move up in place, and links follow from parents.  Linear in rows; scratch: 16
+ * bytes a row, or 4.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -183,6 +184,81 @@ move_side(const sealer *s, table_column column)
   return true;
 }
 
+/* ---- where rows only went ------------------------------------------------------------------------------------------------ */
+
+/* Numbers those that are left: what stood in a row that went is gone, too. */
+static void
+number_left(sealer *s)
+{
+  const uint32_t *op = s->module->view.op, *parent = s->module->view.parent, rows = s->rows;
+  uint32_t *map = s->map, count = 0;
+  map[0] = 1; /* programs are there */
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t stays = (VYRE_ROW_OP(op[row]) != VYRE_OP_null) & (map[parent[row]] != 0);
+    count += stays;
+    map[row] = stays ? count : 0;
+  }
+  map[0] = 0;
+  s->count = count;
+}
+
+/* In place: no row comes behind where it was, and what is written over was read.  `from` is the first row that goes: rows in front
+ * of it name none behind it, but for links. */
+static void
+move_up(const sealer *s, uint32_t from)
+{
+  uint32_t *const *column = s->module->column;
+  uint32_t *op = column[COLUMN_OP], *imm = column[COLUMN_IMM], *imm_hi = column[COLUMN_IMM_HI], *parent = column[COLUMN_PARENT];
+  uint32_t *a = column[COLUMN_A], *b = column[COLUMN_B], *c = column[COLUMN_C];
+  const uint32_t *map = s->map, rows = s->rows;
+  for (uint32_t row = from, k = from; row < rows; row++) { /* a row that goes is written over */
+    const uint32_t word = op[row], high = imm_hi[row], stays = map[row] != 0;
+    op[k] = word;
+    imm[k] = imm[row];
+    imm_hi[k] = high && table_word_flags(word) & VYRE_OP_READS ? mapped(map, rows, high) : high;
+    a[k] = mapped(map, rows, a[row]);
+    b[k] = mapped(map, rows, b[row]);
+    c[k] = mapped(map, rows, c[row]);
+    parent[k] = map[parent[row]];
+    k += stays;
+  }
+}
+
+/* All links but parents, of rows in program order. */
+static void
+link_by_parents(const sealer *s)
+{
+  uint32_t *const *column = s->module->column;
+  const uint32_t *parent = column[COLUMN_PARENT], count = s->count;
+  uint32_t *prev = column[COLUMN_PREV], *next = column[COLUMN_NEXT], *first = column[COLUMN_FIRST], *last = column[COLUMN_LAST];
+  uint32_t region = 0, before = 0; /* the last row so far in the region of the row at hand */
+  first[0] = last[0] = 0;
+  for (uint32_t k = 1; k <= count; k++) {
+    if (parent[k] != region) {
+      last[region] = before;
+      region = parent[k];
+      before = last[region];
+    }
+    if (region == k - 1)
+      first[region] = k; /* it stands right behind its parent */
+    prev[k] = before;
+    next[before] = k;
+    next[k] = first[k] = last[k] = 0;
+    before = k;
+  }
+  last[region] = before;
+  next[0] = 0;
+}
+
+static uint32_t
+first_that_goes(const sealer *s)
+{
+  uint32_t row = 1;
+  while (row < s->rows && s->map[row] != 0)
+    row++;
+  return row;
+}
+
 static vyre_status
 no_memory(vyre_module *module)
 {
@@ -194,14 +270,21 @@ static vyre_status
 renumber(sealer *s)
 {
   vyre_module *module = s->module;
-  if (!walk(s))
+  if (module->only_lost)
+    number_left(s);
+  else if (!walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     if (!move_side(s, (table_column)column))
       return no_memory(module);
-  gather_contents(s);
-  gather_operands(s);
-  link_anew(s);
+  if (module->only_lost) {
+    move_up(s, first_that_goes(s));
+    link_by_parents(s);
+  } else {
+    gather_contents(s);
+    gather_operands(s);
+    link_anew(s);
+  }
   table_remap_types(module, s->map);
   table_remap_journal(module, s->map);
   module->view.rows = s->count + 1;
@@ -215,7 +298,7 @@ seal_rows(vyre_module *module, uint32_t *map)
   const uint32_t rows = module->view.rows;
   sealer s = {.module = module, .rows = rows};
   uint32_t **arrays[] = {&s.map, &s.order, &s.parent, &s.next};
-  const size_t count = sizeof(arrays) / sizeof(*arrays);
+  const size_t count = module->only_lost ? 1 : sizeof(arrays) / sizeof(*arrays);
   size_t lent;
   uint32_t *memory = vyre_module_borrow(module, count * rows * sizeof(*memory), &lent);
   if (!memory)
@@ -236,7 +319,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   uint32_t rows = module->view.rows;
   if (!module->sealed) /* their columns are by row */
     vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false);
-  if (module->sealed || table_is_dense(module)) {
+  if (module->sealed || (!module->only_lost && table_is_dense(module))) {
     for (uint32_t row = 0; map && row < rows; row++)
       map[row] = row;
   } else {
@@ -244,7 +327,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   }
   if (!module->sealed)
     table_link_inputs(module);
-  module->sealed = true;
+  module->sealed = module->only_lost = true;
   return table_unique_names(module) ? VYRE_OK : vyre_module_status(module);
 }
 

@@ -246,7 +246,7 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
     return VYRE_OUT_OF_MEMORY("for a module's first rows");
   }
   module->view.rows = 1; /* committed memory is zero: row 0 is there */
-  module->sealed = true;
+  module->sealed = module->only_lost = true;
   module->tops_known = true;
   *out = module;
   return VYRE_OK;
@@ -342,7 +342,7 @@ vyre_module_clear(vyre_module *module)
   module->capacity = rows_in(module, module->committed[COLUMN_SIDE - 1]);
   module->failed = false;
   module->rows_failed = false;
-  module->sealed = true;
+  module->sealed = module->only_lost = true;
   module->names_dirty = false;
   module->tops_known = true;
 }
@@ -394,6 +394,7 @@ copy_module(const vyre_module *from, vyre_module *to)
       memcpy(to->column[column], from->column[column], rows * sizeof(uint32_t));
   }
   to->sealed = from->sealed;
+  to->only_lost = from->only_lost;
   to->names_dirty = from->names_dirty;
   to->tops_known = false;
   return table_clone_side(from, to);

@@ -113,6 +113,7 @@ struct vyre_module {
   bool failed;
   bool rows_failed; /* ... because max_rows was reached */
   bool sealed;
+  bool only_lost;   /* since it was sealed rows went, if anything: ids are in program order */
   bool names_dirty; /* some name was set, or moved, since names were made unique */
   bool tops_known;  /* `consts` and last_const, last_decl of each program are right */
   char *space;
@@ -300,7 +301,7 @@ table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
     column[COLUMN_PREV][before] = row;
   else
     column[COLUMN_LAST][region] = row;
-  module->sealed = false;
+  module->sealed = module->only_lost = false;
 }
 
 /* A new row, for which there is room, in `region`, in front of `before` (0: at its end). */

@@ -115,7 +115,7 @@ read_all(vir0_reader *r, const char *const *known, uint32_t known_count)
   VYRE_TRY(vir0_read_tables(r));
   VYRE_TRY(check_names(r));
   m->tops_known = false;
-  m->sealed = true; /* dense, as was checked */
+  m->sealed = m->only_lost = true; /* dense, as was checked */
   table_link_inputs(m);
   m->names_dirty = m->side[COLUMN_NAME] != 0;
   VYRE_TRY(vyre_module_seal(m, NULL));
