@@ -102,6 +102,17 @@ mapped(const uint32_t *map, uint32_t rows, uint32_t row)
   return map[row < rows ? row : 0];
 }
 
+/* What a row's imm_hi becomes: the versions of reading rows are rows.  `lost`: one of these went. */
+static inline uint32_t
+mapped_high(const sealer *s, uint32_t word, uint32_t high, bool *lost)
+{
+  if (high == 0 || (table_word_flags(word) & VYRE_OP_READS) == 0)
+    return high;
+  const uint32_t version = mapped(s->map, s->rows, high);
+  *lost |= version == 0;
+  return version;
+}
+
 /* All but row 0, which is nothing ever. */
 static void
 copy_back(const sealer *s, table_column column, const uint32_t *made)
@@ -109,20 +120,22 @@ copy_back(const sealer *s, table_column column, const uint32_t *made)
   memcpy(s->module->column[column] + 1, made + 1, s->count * sizeof(*made));
 }
 
-/* What rows are.  The versions of reading rows are rows. */
+/* What rows are. */
 static void
 gather_contents(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
   const uint32_t *from_op = column[COLUMN_OP], *from_imm = column[COLUMN_IMM], *from_high = column[COLUMN_IMM_HI];
   const uint32_t *order = s->order, count = s->count;
+  bool lost = false;
   uint32_t *restrict op = column[COLUMN_PARENT], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
   for (uint32_t k = 1; k <= count; k++) {
     const uint32_t old = order[k], word = from_op[old], high = from_high[old];
     op[k] = word;
     imm[k] = from_imm[old];
-    imm_hi[k] = high && table_word_flags(word) & VYRE_OP_READS ? mapped(s->map, s->rows, high) : high;
+    imm_hi[k] = mapped_high(s, word, high, &lost);
   }
+  s->module->lost_versions = lost;
   copy_back(s, COLUMN_OP, op);
   copy_back(s, COLUMN_IMM, imm);
   copy_back(s, COLUMN_IMM_HI, imm_hi);
@@ -186,42 +199,48 @@ move_side(const sealer *s, table_column column)
 
 /* ---- where rows only went ------------------------------------------------------------------------------------------------ */
 
-/* Numbers those that are left: what stood in a row that went is gone, too. */
-static void
+/* Numbers those that are left: what stood in a row that went is gone, too.  False: the links are damaged. */
+static bool
 number_left(sealer *s)
 {
   const uint32_t *op = s->module->view.op, *parent = s->module->view.parent, rows = s->rows;
   uint32_t *map = s->map, count = 0;
   map[0] = 1; /* programs are there */
   for (uint32_t row = 1; row < rows; row++) {
+    if (parent[row] >= row)
+      return false;
     const uint32_t stays = (VYRE_ROW_OP(op[row]) != VYRE_OP_null) & (map[parent[row]] != 0);
     count += stays;
     map[row] = stays ? count : 0;
   }
   map[0] = 0;
   s->count = count;
+  return true;
 }
 
-/* In place: no row comes behind where it was, and what is written over was read.  `from` is the first row that goes: rows in front
- * of it name none behind it, but for links. */
+/* In place: no row comes behind where it was, and what is written over was read. */
 static void
-move_up(const sealer *s, uint32_t from)
+move_up(const sealer *s)
 {
   uint32_t *const *column = s->module->column;
   uint32_t *op = column[COLUMN_OP], *imm = column[COLUMN_IMM], *imm_hi = column[COLUMN_IMM_HI], *parent = column[COLUMN_PARENT];
   uint32_t *a = column[COLUMN_A], *b = column[COLUMN_B], *c = column[COLUMN_C];
   const uint32_t *map = s->map, rows = s->rows;
-  for (uint32_t row = from, k = from; row < rows; row++) { /* a row that goes is written over */
+  bool lost = false, row_lost;
+  for (uint32_t row = 1, k = 1; row < rows; row++) { /* a row that goes is written over */
     const uint32_t word = op[row], high = imm_hi[row], stays = map[row] != 0;
     op[k] = word;
     imm[k] = imm[row];
-    imm_hi[k] = high && table_word_flags(word) & VYRE_OP_READS ? mapped(map, rows, high) : high;
+    row_lost = false;
+    imm_hi[k] = mapped_high(s, word, high, &row_lost);
+    lost |= row_lost & (stays != 0);
     a[k] = mapped(map, rows, a[row]);
     b[k] = mapped(map, rows, b[row]);
     c[k] = mapped(map, rows, c[row]);
     parent[k] = map[parent[row]];
     k += stays;
   }
+  s->module->lost_versions = lost;
 }
 
 /* All links but parents, of rows in program order. */
@@ -250,15 +269,6 @@ link_by_parents(const sealer *s)
   next[0] = 0;
 }
 
-static uint32_t
-first_that_goes(const sealer *s)
-{
-  uint32_t row = 1;
-  while (row < s->rows && s->map[row] != 0)
-    row++;
-  return row;
-}
-
 static vyre_status
 no_memory(vyre_module *module)
 {
@@ -270,15 +280,13 @@ static vyre_status
 renumber(sealer *s)
 {
   vyre_module *module = s->module;
-  if (module->only_lost)
-    number_left(s);
-  else if (!walk(s))
+  if (module->only_lost ? !number_left(s) : !walk(s))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "the rows of a module do not form a tree");
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     if (!move_side(s, (table_column)column))
       return no_memory(module);
   if (module->only_lost) {
-    move_up(s, first_that_goes(s));
+    move_up(s);
     link_by_parents(s);
   } else {
     gather_contents(s);
@@ -317,6 +325,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
 {
   VYRE_TRY(vyre_module_status(module));
   uint32_t rows = module->view.rows;
+  module->lost_versions = false;
   if (!module->sealed) /* their columns are by row */
     vyre_module_drop_analyses(module, (VYRE_ANALYSES | VYRE_COLUMNS) & ~VYRE_VERSIONS, false);
   if (module->sealed || (!module->only_lost && table_is_dense(module))) {
@@ -329,6 +338,12 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
     table_link_inputs(module);
   module->sealed = module->only_lost = true;
   return table_unique_names(module) ? VYRE_OK : vyre_module_status(module);
+}
+
+bool
+vyre_module_lost_versions(const vyre_module *module)
+{
+  return module->lost_versions;
 }
 
 bool

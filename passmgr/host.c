@@ -204,6 +204,12 @@ host_param_text(vyre_pass_ctx *ctx, const char *name)
   return at ? vyre_context_of(ctx)->texts + at : "";
 }
 
+static void
+host_preserved(vyre_pass_ctx *ctx, uint32_t analyses)
+{
+  vyre_context_of(ctx)->preserved |= analyses;
+}
+
 /* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
@@ -315,6 +321,7 @@ vyre_host_table(void)
       .aliases = vyre_aliases_compute,
       .initial = vyre_host_initial,
       .param_text = host_param_text,
+      .preserved = host_preserved,
   };
   return &table;
 }

@@ -29,6 +29,7 @@ typedef struct run {
   vyre_pipeline_options options;
   uint64_t number;     /* of pass runs so far */
   uint32_t fresh;      /* analyses and columns that hold */
+  uint32_t preserved;  /* ... behind the last call of a pass, if it changed the module */
   uint32_t fixpoints;  /* around the pass at hand; edits are noted while there are any */
   uint64_t changes;    /* of the module so far */
   node_state *states;  /* by node */
@@ -160,6 +161,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   uint64_t start = vyre_now();
   vyre_status status = record->pass.run(&context.base, r->module, out);
   vyre_report_run_add(r->options.report, shown, vyre_now() - start, *out == VYRE_CHANGED);
+  r->preserved = record->pass.preserves | context.preserved;
   return finish_call(r, record, &context, status);
 }
 
@@ -212,17 +214,18 @@ make_analyses(run *r, uint32_t wanted)
 
 /* ---- after it ------------------------------------------------------------------------------------------------------------ */
 
-/* A change ends what the pass does not preserve; where rows are renumbered, all but versions, which sealing renumbers too. */
+/* A change ends what the pass does not preserve; where rows are renumbered, all but versions, which sealing renumbers too, unless
+ * one is of a row that went. */
 static vyre_status
-settle_change(run *r, const vyre_pass *pass)
+settle_change(run *r)
 {
   uint32_t held = r->fresh;
-  r->fresh &= pass->preserves;
+  r->fresh &= r->preserved;
   if (!vyre_module_is_sealed(r->module)) {
     uint64_t start = vyre_now();
     VYRE_TRY(vyre_module_seal(r->module, NULL));
     vyre_report_run_add(r->options.report, "(seal)", vyre_now() - start, false);
-    r->fresh &= VYRE_VERSIONS;
+    r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
   return VYRE_OK;
@@ -325,7 +328,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   r->changes += changed;
   state->settled = changed ? 0 : r->changes + 1;
   if (changed)
-    VYRE_TRY(settle_change(r, &record->pass));
+    VYRE_TRY(settle_change(r));
   if (r->options.verify_each)
     VYRE_TRY(verify_after(r, &record->pass));
   if (r->options.print_after_all || (r->options.print_changed && changed))

@@ -267,6 +267,8 @@ void vyre_module_forward(vyre_module *module, uint32_t *fwd);
  * an element for each row before, and gets its new id (0: dropped). */
 VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
+/* Whether it dropped a row that was the version of one that is left. */
+bool vyre_module_lost_versions(const vyre_module *module);
 /* The next row in program order (a row, then what is in it, then what follows), within the tree under `root`; 0 at the end. */
 uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
 /* A copy, sealed. */

@@ -143,6 +143,8 @@ typedef struct vyre_host {
 
   /* A parameter that is a text, as long as the run; empty where it was not given. */
   const char *(*param_text)(vyre_pass_ctx *ctx, const char *name);
+  /* What this run preserved beside `preserves`: analyses that hold for the rows that are left, whatever it changed. */
+  void (*preserved)(vyre_pass_ctx *ctx, uint32_t analyses);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

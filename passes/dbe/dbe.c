@@ -18,7 +18,7 @@
  *
  * Limits: a loop with a `continue`, rows in its continuing region and one trip stays; hints of what goes are lost.
  *
- * requires: loops      preserves: nothing
+ * requires: loops      preserves: versions, where it exchanges arms and does nothing else
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -35,6 +35,7 @@ typedef struct cleaner {
   uint8_t *completes; /* by construct: control may come to what follows it */
   bool out_of_memory;
   uint64_t constructs, jumps_gone, unreachable;
+  uint64_t exchanged; /* of the constructs: ifs whose arms were */
 } cleaner;
 
 static uint32_t
@@ -234,6 +235,7 @@ exchange_arms(cleaner *k, uint32_t row)
   k->host->rewrite(k->module, else_region, v->op[else_region], VYRE_THEN, 0, 0, 0, 0);
   k->host->rewrite(k->module, then_region, v->op[then_region], VYRE_ELSE, 0, 0, 0, 0);
   k->constructs++;
+  k->exchanged++;
 }
 
 static void
@@ -511,6 +513,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   host->count(ctx, "constructs", k.constructs);
   host->count(ctx, "jumps", k.jumps_gone);
   host->count(ctx, "rows not reached", k.unreachable);
+  if (k.constructs == k.exchanged && !k.jumps_gone && !k.unreachable)
+    host->preserved(ctx, VYRE_VERSIONS); /* no arm sees what the other one does */
   *out = k.constructs || k.jumps_gone || k.unreachable ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }

@@ -12,7 +12,8 @@
  * loop is around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
  * (specialization constants, buffers of the caller) unless `dce<interface>` is given.
  *
- * requires: nothing      preserves: nothing (writes and regions go)
+ * requires: nothing      preserves: versions, as a rule: what stays reads no memory of which a write goes, and lanes meet where they
+ * met.  Not so where a read goes that counts as a write (coherent memory), nor where one of anything stays (opaque_read).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -25,6 +26,7 @@ typedef struct marker {
   uint32_t *head; /* var or buffer: its writes; construct: its jumps; as lists through `link` */
   uint32_t *link;
   uint32_t last_live; /* of this program: the last live row with an effect */
+  bool reads_anything; /* a live row may read memory that it does not name */
 } marker;
 
 /* Memory whose writes nobody but this program sees, and only through this buffer row. */
@@ -159,9 +161,11 @@ visit(marker *m, uint32_t row)
     mark_list(m, row);
   }
   switch (vyre_op_of(v, row)) {
+  case VYRE_OP_opaque_read:
+    m->reads_anything = true;
+    /* fall through */
   case VYRE_OP_opaque:
   case VYRE_OP_opaque_pure:
-  case VYRE_OP_opaque_read:
   case VYRE_OP_opaque_write:
   case VYRE_OP_tuple: /* may be an opaque row's operands */
     mark_memory(m, v->a[row]);
@@ -235,6 +239,39 @@ mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
   mark_returns(m, program, end);
 }
 
+/* ---- what goes ----------------------------------------------------------------------------------------------------------- */
+
+/* Whether a read that goes had others' accesses in front of it and behind it in different states. */
+static bool
+is_shared(const vyre_view *v, const uint32_t *alias, uint32_t row)
+{
+  const uint32_t op = vyre_op_of(v, row);
+  if (op == VYRE_OP_opaque_read || (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) != 0)
+    return true;
+  return (alias[vyre_buffer_of(v, v->a[row])] & VYRE_ALIAS_SHARED) != 0 ||
+         (op == VYRE_OP_copy && (alias[vyre_buffer_of(v, v->b[row])] & VYRE_ALIAS_SHARED) != 0);
+}
+
+/* Whether versions of what is live hold when all else is gone, but where they are rows that go.  O(rows). */
+static vyre_status
+leaves_versions(const marker *m, vyre_pass_ctx *ctx, const vyre_module *module, bool *out)
+{
+  const vyre_view *v = m->v;
+  uint32_t *alias = NULL;
+  *out = false;
+  for (uint32_t row = 1; row < v->rows && !m->reads_anything; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    if (m->live[row] || op == VYRE_OP_get || (v->op_infos[op].flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) != VYRE_OP_READS)
+      continue;
+    if (!alias && (!(alias = ctx->host->alloc(ctx, v->rows * sizeof(uint32_t))) || !ctx->host->aliases(module, alias)))
+      return ctx->host->out_of_memory(ctx);
+    if (is_shared(v, alias, row))
+      return VYRE_OK;
+  }
+  *out = !m->reads_anything;
+  return VYRE_OK;
+}
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -255,6 +292,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   for (uint32_t program = v->first[0]; program; program = v->next[program])
     mark_program(&m, program, v->next[program] ? v->next[program] : rows, keep_interface);
 
+  bool versions;
+  VYRE_TRY(leaves_versions(&m, ctx, module, &versions));
+  if (versions)
+    host->preserved(ctx, VYRE_VERSIONS);
   uint64_t dead = 0;
   for (uint32_t row = 1; row < rows; row++)
     if (!m.live[row]) {

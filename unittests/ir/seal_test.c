@@ -196,6 +196,20 @@ edit_once(model *t, vyre_module *m, uint32_t *seed)
 }
 
 static void
+lose_once(model *t, vyre_module *m, uint32_t *seed)
+{
+  const int i = 1 + (int)(next_random(seed) % (uint32_t)t->count);
+  if (i >= t->count || !t->nodes[i].alive || t->ids[i] == 0)
+    return;
+  if (next_random(seed) % 2)
+    vyre_row_kill(m, row_of(t->ids[i]));
+  else
+    vyre_row_rewrite(m, row_of(t->ids[i]), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  model_unlink(t, i);
+  model_kill(t, i);
+}
+
+static void
 random_edits_seal_to_what_a_model_says(void **state)
 {
   (void)state;
@@ -208,9 +222,13 @@ random_edits_seal_to_what_a_model_says(void **state)
     t.count = 1;
     t.nodes[0] = (node){-1, -1, -1, -1, -1, true, true, 0, -1, -1};
     t.ids[0] = 0;
+    bool loses = false; /* rows go, and nothing else happens to the module, up to the next seal */
     for (uint32_t step = 0; step < 40 + round * 20; step++) {
-      edit_once(&t, m, &seed);
-      if (next_random(&seed) % 64 && step + 1 < 40 + round * 20)
+      if (loses)
+        lose_once(&t, m, &seed);
+      else
+        edit_once(&t, m, &seed);
+      if (next_random(&seed) % (loses ? 4 : 64) && step + 1 < 40 + round * 20)
         continue;
       uint32_t before = v->rows;
       bool twice = next_random(&seed) % 2;
@@ -231,6 +249,7 @@ random_edits_seal_to_what_a_model_says(void **state)
           t.nodes[i].c = -1;
       }
       assert_true(v->rows <= before);
+      loses = next_random(&seed) % 3 == 0;
       if (twice) {
         assert_null(vyre_module_seal(m, map));
         for (uint32_t row = 0; row < v->rows; row++)
@@ -270,6 +289,17 @@ versions_follow_their_rows(void **state)
   assert_int_equal(v->imm_hi[map[lost.id]], 0);
   assert_int_equal(v->imm_hi[map[plain.id]], set.id);
   assert_int_equal(map[dead.id], 0);
+  assert_true(vyre_module_lost_versions(m));
+  const uint32_t kept = map[last.id], old_set = map[set.id];
+  vyre_row_kill(m, row_of(map[plain.id]));
+  assert_null(vyre_module_seal(m, map)); /* in place */
+  assert_false(vyre_module_lost_versions(m));
+  assert_int_equal(map[kept], kept - 1);
+  assert_int_equal(v->imm_hi[map[kept]], map[old_set]);
+  vyre_row_kill(m, row_of(map[kept]));
+  vyre_row_kill(m, row_of(map[old_set]));
+  assert_null(vyre_module_seal(m, NULL));
+  assert_true(vyre_module_lost_versions(m)); /* of the first get */
   vyre_module_destroy(m);
 }
 
@@ -452,6 +482,24 @@ deep_nesting_seals(void **state)
 
 /* ---- links that no edit makes ---- */
 
+/* Where rows only went, links follow from parents. */
+static void
+a_damaged_parent_is_an_error(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_row dead = build_gid(&b), row = build_gid(&b);
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_row_kill(m, dead);
+  ((uint32_t *)(uintptr_t)vyre_module_view(m)->parent)[row.id] = UINT32_MAX;
+  vyre_status status = vyre_module_seal(m, NULL);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
+  vyre_status_free(status);
+  vyre_module_destroy(m);
+}
+
 static void
 damaged_links_are_an_error(void **state)
 {
@@ -584,6 +632,7 @@ main(void)
       cmocka_unit_test(doubled_names_cost_no_more_than_others),
       cmocka_unit_test(deep_nesting_seals),
       cmocka_unit_test(damaged_links_are_an_error),
+      cmocka_unit_test(a_damaged_parent_is_an_error),
       cmocka_unit_test(ten_million_rows_build_and_seal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
