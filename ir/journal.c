@@ -56,6 +56,12 @@ vyre_module_journal_forget(vyre_module *module, uint32_t mark)
 }
 
 void
+vyre_module_journal_note(vyre_module *module, uint32_t kinds)
+{
+  table_note(module, 0, kinds);
+}
+
+void
 table_note_edit(vyre_module *module, uint32_t row, uint32_t kinds)
 {
   table_journal *j = &module->journal;
@@ -78,8 +84,9 @@ is_write(uint32_t word)
 uint32_t
 table_kind_moved(uint32_t word)
 {
-  const bool is_control = (table_word_flags(word) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0;
-  return is_control || is_write(word) ? VYRE_EDIT_MOVED_EFFECT : VYRE_EDIT_MOVED_VALUE;
+  if (table_word_flags(word) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS))
+    return VYRE_EDIT_MOVED_CONTROL;
+  return is_write(word) ? VYRE_EDIT_MOVED_EFFECT : VYRE_EDIT_MOVED_VALUE;
 }
 
 uint32_t

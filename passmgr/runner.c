@@ -227,6 +227,8 @@ settle_change(run *r)
     vyre_report_run_add(r->options.report, "(seal)", vyre_now() - start, false);
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
+  if ((r->fresh & VYRE_VERSIONS) == 0)
+    vyre_module_journal_note(r->module, VYRE_EDIT_VERSIONS);
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
   return VYRE_OK;
 }

@@ -285,7 +285,7 @@ cprop_wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edi
   reasons r;
   *out = read_edits(&w, &r) || (r.sets && is_set_alike(&w)) || ((edits->kinds & VYRE_EDIT_MOVED) != 0 && is_kept(&w)) ||
          (r.lanes && is_put_together(w.v)) || (r.memory && is_followed(&w));
-  r.conditions |= (edits->kinds & (VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_MOVED_EFFECT)) != 0; /* it guards other rows now */
+  r.conditions |= (edits->kinds & (VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_MOVED_CONTROL)) != 0; /* it guards other rows now */
   if (!*out && (r.conditions || (edits->count && is_compared(&w))))
     VYRE_TRY(known_finds(ctx, module, out));
   return w.lost ? ctx->host->out_of_memory(ctx) : VYRE_OK;

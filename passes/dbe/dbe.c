@@ -579,7 +579,7 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
   const vyre_view *v = ctx->host->view(module);
   const uint32_t in_regions = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_READ | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED;
   bool negates = false;
-  if (edits->own_kinds != 0 || (edits->kinds & ~in_regions) != 0 || vyre_edits_made_literal(v, edits) ||
+  if (edits->own_kinds != 0 || (edits->kinds & ~(in_regions | VYRE_EDIT_VERSIONS)) != 0 || vyre_edits_made_literal(v, edits) ||
       ((edits->kinds & in_regions) != 0 && has_open(v)))
     return VYRE_OK;
   for (uint32_t i = edits->own; i < edits->count; i++) {

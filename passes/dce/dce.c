@@ -314,7 +314,7 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
 {
   (void)ctx;
   (void)module;
-  *out = edits->own < edits->count || (edits->kinds & ~(uint32_t)VYRE_EDIT_MOVED) != 0;
+  *out = edits->own < edits->count || (edits->kinds & ~(uint32_t)(VYRE_EDIT_MOVED | VYRE_EDIT_VERSIONS)) != 0;
   return VYRE_OK;
 }
 

@@ -265,7 +265,7 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
 {
   *out = true;
   const vyre_view *v = ctx->host->view(module);
-  const uint32_t harmless = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED_VALUE;
+  const uint32_t harmless = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED_VALUE | VYRE_EDIT_VERSIONS;
   if ((edits->kinds & ~harmless) != 0 || edits->own_kinds != 0)
     return VYRE_OK;
   for (uint32_t i = edits->own; i < edits->count; i++) {

@@ -116,6 +116,11 @@ what_moves_and_goes_has_a_kind(void **state)
   vyre_builder_before(&f.b, f.product);
   vyre_row stop = vyre_build_barrier(&f.b, VYRE_ORDER(2, 2, 0x108)), made = build_gid(&f.b);
   expect(f.m, mark, 1, (uint32_t[]){f.product.id, stop.id, made.id}, 3, VYRE_EDIT_MOVED_EFFECT | VYRE_EDIT_MOVED_VALUE);
+  mark = vyre_module_journal_mark(f.m);
+  vyre_build_if(&f.b, made);
+  vyre_module_journal_note(f.m, VYRE_EDIT_VERSIONS);
+  vyre_module_journal_read(f.m, mark, &edits);
+  assert_int_equal(edits.own_kinds, VYRE_EDIT_MOVED_CONTROL | VYRE_EDIT_VERSIONS);
   vyre_module_destroy(f.m);
 }
 
@@ -149,7 +154,7 @@ a_row_of_another_kind_replaces_what_it_was(void **state)
   expect_rewritten(f.m, store, VYRE_ROW(VYRE_OP_not, U32, 0), VYRE_EDIT_GONE_WRITE | VYRE_EDIT_MOVED_VALUE);
   expect_rewritten(f.m, set, VYRE_ROW(VYRE_OP_store, VYRE_VOID, 0), VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED_EFFECT);
   expect_rewritten(f.m, loop, VYRE_ROW(VYRE_OP_loop, VYRE_VOID, 0), 0);
-  expect_rewritten(f.m, loop, VYRE_ROW(VYRE_OP_block, VYRE_VOID, 0), VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_MOVED_EFFECT);
+  expect_rewritten(f.m, loop, VYRE_ROW(VYRE_OP_block, VYRE_VOID, 0), VYRE_EDIT_GONE_CONTROL | VYRE_EDIT_MOVED_CONTROL);
   vyre_module_destroy(f.m);
 }
 
