@@ -67,15 +67,9 @@ close_loop(loops *k)
 }
 
 static void
-visit(loops *k, uint32_t row)
+visit_control(loops *k, uint32_t row)
 {
   const vyre_view *v = k->view;
-  const uint32_t parent = v->parent[row];
-  k->loop[row] = is_loop(v, parent) ? parent : k->loop[parent];
-  while (k->open != k->loop[row])
-    close_loop(k);
-  if (k->open && v->parent[parent] == k->open)
-    k->next[k->open] = row;
   switch (VYRE_ROW_OP(v->op[row])) {
   case VYRE_OP_for:
   case VYRE_OP_loop:
@@ -98,6 +92,16 @@ visit(loops *k, uint32_t row)
   }
 }
 
+/* Closes the loops that the region is not in.  Returns the innermost loop that what is in it is in. */
+static uint32_t
+change_region(loops *k, uint32_t region)
+{
+  const uint32_t inside = is_loop(k->view, region) ? region : k->loop[region];
+  while (k->open != inside)
+    close_loop(k);
+  return inside;
+}
+
 static void
 find_loops(const vyre_view *v, uint32_t *loop, uint32_t *next, uint32_t *exit)
 {
@@ -105,8 +109,19 @@ find_loops(const vyre_view *v, uint32_t *loop, uint32_t *next, uint32_t *exit)
   memset(next, 0, v->rows * sizeof *next);
   memset(exit, 0, v->rows * sizeof *exit);
   loop[0] = 0;
-  for (uint32_t row = 1; row < v->rows; row++)
-    visit(&k, row);
+  const uint32_t *parent = v->parent, *op = v->op, rows = v->rows;
+  for (uint32_t row = 1, region = UINT32_MAX, inside = 0, direct = 0; row < rows; row++) {
+    if (parent[row] != region) {
+      region = parent[row];
+      inside = change_region(&k, region);
+      direct = inside && parent[region] == inside ? inside : 0;
+    }
+    loop[row] = inside;
+    if (direct)
+      next[direct] = row;
+    if ((vyre_op_infos[VYRE_ROW_OP(op[row])].flags & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0)
+      visit_control(&k, row);
+  }
   while (k.open)
     close_loop(&k);
 }
@@ -116,11 +131,9 @@ find_loops(const vyre_view *v, uint32_t *loop, uint32_t *next, uint32_t *exit)
 static void
 find_ends(const vyre_view *v, uint32_t *end)
 {
-  for (uint32_t row = 0; row < v->rows; row++)
-    end[row] = row;
-  for (uint32_t row = v->rows; --row > 0;)
-    if (end[v->parent[row]] < end[row])
-      end[v->parent[row]] = end[row];
+  const uint32_t *last = v->last;
+  for (uint32_t row = v->rows; row-- > 0;) /* what is in a row stands behind it */
+    end[row] = last[row] ? end[last[row]] : row;
 }
 
 static uint32_t

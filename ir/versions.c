@@ -92,7 +92,7 @@ open_row(versions *k, uint32_t row)
   f->loop = is_loop(v, row) ? row : k->frames.count > 1 ? f[-1].loop : 0;
   if (is_head(v, row))
     write_head(k, row, f[-1].passed, f[-1].end); /* the construct's frame is below */
-  if (region)
+  if (region && k->has_lanes)
     write_class(k, LANES, row);
 }
 
@@ -155,7 +155,7 @@ close_construct(versions *k, const frame *construct)
       write_class(k, written[i], construct->row);
   k->written.count = construct->base;
   note_target(k, construct->target);
-  if (construct->target < construct->row || is_loop(k->view, construct->row))
+  if (k->has_lanes && (construct->target < construct->row || is_loop(k->view, construct->row)))
     write_class(k, LANES, construct->row);
 }
 

@@ -224,15 +224,17 @@ note_rows(versions *k, uint32_t first, uint32_t end)
 {
   const uint32_t stop = VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
   const uint32_t *ops = k->view->op;
-  uint32_t *stops = k->stops, count = 0;
+  uint32_t *stops = k->stops, count = 0, all = 0;
   for (uint32_t row = first; row < end; row++) {
-    const uint32_t op = VYRE_ROW_OP(ops[row]);
+    const uint32_t op = VYRE_ROW_OP(ops[row]), flags = vyre_op_infos[op].flags;
     stops[count] = row;
-    count += (vyre_op_infos[op].flags & stop) != 0;
+    count += (flags & stop) != 0;
+    all |= flags;
     if (vyre_op_is_opaque(op) | (VYRE_TYPE_KIND(VYRE_ROW_TYPE(ops[row])) == VYRE_OPAQUE))
       note_opaque(k, row);
   }
   k->stop_count = count;
+  k->has_lanes = (all & VYRE_OP_CONVERGENT) != 0;
 }
 
 /* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its

@@ -70,6 +70,7 @@ typedef struct versions {
   vector states, events, log, written, frames;
   uint32_t time;
   uint32_t passed;       /* writes that the second walk has passed */
+  bool has_lanes;        /* the program has rows that depend on which lanes are active */
   bool reads_everything; /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;

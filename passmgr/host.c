@@ -33,7 +33,7 @@ bool
 vyre_context_settle(vyre_context *context, vyre_status returned)
 {
   bool own = false;
-  for (uint32_t i = 0; i < VYRE_CONTEXT_ERRORS; i++) {
+  for (uint32_t i = 0; i < VYRE_CONTEXT_ERRORS && i < context->error_count; i++) {
     if (context->errors[i] && context->errors[i] == returned)
       own = true;
     else

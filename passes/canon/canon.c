@@ -82,19 +82,18 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
+  const vyre_op_info *infos = v->op_infos;
+  const uint32_t *ops = v->op, rows = v->rows;
   uint64_t swapped = 0, shortened = 0;
-  for (uint32_t row = 1; row < v->rows; row++)
-    switch (VYRE_ROW_OP(v->op[row])) {
-    case VYRE_OP_lane:
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(ops[row]);
+    if (op == VYRE_OP_lane)
       shortened += shorten_lane(ctx, module, v, row);
-      break;
-    case VYRE_OP_shuffle:
+    else if (op == VYRE_OP_shuffle)
       shortened += shorten_shuffle(ctx, module, v, row);
-      break;
-    default:
+    else if ((infos[op].flags & VYRE_OP_COMMUTES) != 0 || mirrored[op])
       swapped += exchange(ctx, module, v, row);
-      break;
-    }
+  }
   ctx->host->count(ctx, "operands exchanged", swapped);
   ctx->host->count(ctx, "lanes taken nearer to where they are made", shortened);
   *out = swapped + shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
