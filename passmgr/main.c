@@ -6,17 +6,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
+#include "outputs.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "vyre/glsl.h"
 #include "vyre/io.h"
@@ -44,7 +42,7 @@ typedef struct tool {
   vyre_registry *registry;
   vyre_pipeline *pipeline; /* NULL: no passes */
   vyre_report *report;     /* NULL: nobody asked */
-  char **written;          /* owned names under -outdir, one an input */
+  outputs outputs;
   work *works;             /* one an input */
   pthread_mutex_t lock;    /* of all below, and of what is written */
   pthread_cond_t turn;
@@ -175,121 +173,6 @@ add_time(const work *w, const char *what, uint64_t start)
 
 /* ---- one input ----------------------------------------------------------------------------------------------------------- */
 
-static bool
-ends_with(const char *text, const char *end)
-{
-  size_t length = strlen(text), tail = strlen(end);
-  return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-/* What is written, and how names of such files end. */
-typedef enum output_form { OUTPUT_VIR, OUTPUT_VIR0, OUTPUT_SPIRV, OUTPUT_GLSL, OUTPUT__COUNT } output_form;
-
-static const char *const endings[] = {".vir", ".vir0", ".spv", ".glsl"};
-static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL"};
-
-static output_form
-form_of_output(const tool_options *o, vyre_input_kind kind)
-{
-  static const char *const words[] = {"vir", "vir0", "spirv", "glsl"};
-  for (int form = OUTPUT_VIR; o->emit && form < OUTPUT__COUNT; form++)
-    if (strcmp(o->emit, words[form]) == 0)
-      return (output_form)form;
-  for (int form = OUTPUT_VIR; o->output && form < OUTPUT__COUNT; form++)
-    if (ends_with(o->output, endings[form]))
-      return (output_form)form;
-  return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
-}
-
-/* outdir/name.spv for folder/name.comp.  NULL: no memory. */
-static char *
-name_in_outdir(const char *outdir, const char *input, output_form form)
-{
-  const char *slash = strrchr(input, '/');
-  const char *base = slash ? slash + 1 : input;
-  const char *dot = strrchr(base, '.');
-  int stem = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
-  size_t size = strlen(outdir) + (size_t)stem + 8;
-  char *name = malloc(size);
-  if (name)
-    snprintf(name, size, "%s/%.*s%s", outdir, stem, base, endings[form]);
-  return name;
-}
-
-/* The form that an input's output has, by its content where no option says it. */
-static output_form
-form_by_content(const tool_options *o, const char *path)
-{
-  vyre_bytes bytes = {0};
-  vyre_input_kind kind = VYRE_INPUT_UNKNOWN;
-  struct stat file;
-  if (!o->emit && stat(path, &file) == 0 && S_ISREG(file.st_mode)) { /* others can be read once only */
-    vyre_status status = vyre_file_read(path, &bytes);
-    kind = status ? VYRE_INPUT_UNKNOWN : vyre_input_detect(path, bytes.data, bytes.size);
-    vyre_status_free(status); /* said when it is read again */
-    vyre_bytes_free(&bytes);
-  }
-  return form_of_output(o, kind);
-}
-
-static vyre_status
-same_output(const tool *t, uint32_t index, const char *name)
-{
-  return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is the output of '%s' already\nFix: inputs of one name need folders of their own", name,
-                    t->options.inputs.names[index]);
-}
-
-/* Whether outputs of two inputs would be one file, before anything is run.  Names alone tell apart nearly all. */
-static vyre_status
-check_outputs(tool *t)
-{
-  const tool_options *o = &t->options;
-  vyre_status status = VYRE_OK;
-  for (uint32_t i = 0; o->outdir && i < o->inputs.count && !status; i++) {
-    t->written[i] = name_in_outdir(o->outdir, o->inputs.names[i], OUTPUT_VIR);
-    if (!t->written[i])
-      return VYRE_OUT_OF_MEMORY("for an output's name");
-    for (uint32_t k = 0; k < i && !status; k++) {
-      output_form form = OUTPUT_VIR;
-      if (strcmp(t->written[i], t->written[k]) != 0 ||
-          (form = form_by_content(o, o->inputs.names[i])) != form_by_content(o, o->inputs.names[k]))
-        continue;
-      char *name = name_in_outdir(o->outdir, o->inputs.names[i], form);
-      status = name ? same_output(t, k, name) : VYRE_OUT_OF_MEMORY("for an output's name");
-      free(name);
-    }
-  }
-  for (uint32_t i = 0; i < o->inputs.count; i++) {
-    free(t->written[i]);
-    t->written[i] = NULL;
-  }
-  return status;
-}
-
-static vyre_status
-choose_output(tool *t, uint32_t index, output_form form, const char **out)
-{
-  const tool_options *o = &t->options;
-  *out = o->output ? o->output : "-";
-  if (!o->outdir) {
-    if ((form == OUTPUT_VIR0 || form == OUTPUT_SPIRV) && strcmp(*out, "-") == 0 && isatty(STDOUT_FILENO))
-      return VYRE_ERROR(VYRE_CODE_USAGE, "%s is not for a terminal\nFix: -o FILE writes it to a file, -emit=vir shows the program",
-                        form_names[form]);
-    return VYRE_OK;
-  }
-  char *name = name_in_outdir(o->outdir, o->inputs.names[index], form);
-  if (!name)
-    return VYRE_OUT_OF_MEMORY("for an output's name");
-  t->written[index] = name;
-  for (uint32_t i = 0; i < index; i++)
-    if (t->written[i] && strcmp(t->written[i], name) == 0)
-      return same_output(t, i, name);
-  if (mkdir(o->outdir, 0777) != 0 && errno != EEXIST)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", o->outdir, strerror(errno));
-  *out = name;
-  return VYRE_OK;
-}
-
 /* A GLSL text is one program. */
 static vyre_status
 write_glsl(const vyre_module *module, vyre_bytes *out)
@@ -335,7 +218,7 @@ make_output(const tool *t, const vyre_module *module, work *w, const source *fro
   const vyre_spirv_options spirv_options = {.strip = t->options.strip,
                                             .float_controls = t->options.exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
   vyre_status status;
-  switch (form_of_output(&t->options, w->kind)) {
+  switch (outputs_form(&t->options, w->kind)) {
   case OUTPUT_SPIRV:
     status = vyre_spirv_write(module, 0, &spirv_options, &w->output);
     return status ? write_as_it_came(w, from, status) : VYRE_OK;
@@ -432,7 +315,7 @@ write_output(tool *t, uint32_t index)
 {
   const work *w = &t->works[index];
   const char *path;
-  VYRE_TRY(choose_output(t, index, form_of_output(&t->options, w->kind), &path));
+  VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
   const uint64_t start = now();
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
   add_time(w, "write", start - w->making);
@@ -502,11 +385,10 @@ prepare_inputs(tool *t)
   for (uint32_t i = 0; i < inputs->count && t->options.outdir; i++)
     if (strcmp(inputs->names[i], "-") == 0)
       return VYRE_ERROR(VYRE_CODE_USAGE, "standard input has no name that -outdir could use\nFix: -o FILE");
-  t->written = calloc(inputs->count, sizeof(*t->written));
   t->works = calloc(inputs->count, sizeof(*t->works));
-  if (!t->written || !t->works)
+  if (!t->works)
     return VYRE_OUT_OF_MEMORY("for the inputs");
-  VYRE_TRY(check_outputs(t));
+  VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
   return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
 }
 
@@ -591,9 +473,7 @@ main(int argc, char **argv)
   int code = complain(options_parse(argc, argv, &t.options));
   if (!code)
     code = run_tool(&t);
-  for (uint32_t i = 0; t.written && i < t.options.inputs.count; i++)
-    free(t.written[i]);
-  free(t.written);
+  outputs_free(&t.outputs);
   free(t.works);
   vyre_report_destroy(t.report);
   vyre_pipeline_destroy(t.pipeline);
