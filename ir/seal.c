@@ -226,14 +226,12 @@ move_up(const sealer *s)
   uint32_t *op = column[COLUMN_OP], *imm = column[COLUMN_IMM], *imm_hi = column[COLUMN_IMM_HI], *parent = column[COLUMN_PARENT];
   uint32_t *a = column[COLUMN_A], *b = column[COLUMN_B], *c = column[COLUMN_C];
   const uint32_t *map = s->map, rows = s->rows;
-  bool lost = false, row_lost;
+  bool lost = false;
   for (uint32_t row = 1, k = 1; row < rows; row++) { /* a row that goes is written over */
     const uint32_t word = op[row], high = imm_hi[row], stays = map[row] != 0;
     op[k] = word;
     imm[k] = imm[row];
-    row_lost = false;
-    imm_hi[k] = mapped_high(s, word, high, &row_lost);
-    lost |= row_lost & (stays != 0);
+    imm_hi[k] = mapped_high(s, word, high, &lost); /* what went has no op */
     a[k] = mapped(map, rows, a[row]);
     b[k] = mapped(map, rows, b[row]);
     c[k] = mapped(map, rows, c[row]);
