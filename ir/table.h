@@ -113,10 +113,10 @@ struct vyre_module {
   bool failed;
   bool rows_failed; /* ... because max_rows was reached */
   bool sealed;
-  bool only_lost;   /* since it was sealed rows went, if anything: ids are in program order */
+  bool only_lost;     /* since it was sealed rows went, if anything: ids are in program order */
   bool lost_versions; /* sealing dropped a row that was a version */
-  bool names_dirty; /* some name was set, or moved, since names were made unique */
-  bool tops_known;  /* `consts` and last_const, last_decl of each program are right */
+  bool names_dirty;   /* some name was set, or moved, since names were made unique */
+  bool tops_known;    /* `consts` and last_const, last_decl of each program are right */
   char *space;
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;

@@ -218,12 +218,12 @@ typedef struct vyre_view {
 
 /* What was done to a sealed module behind some point in time.  What became a row of another kind went, and was made. */
 typedef enum vyre_edit {
-  VYRE_EDIT_MOVED_VALUE = 1,  /* rows were made or moved: values and reads; new literals are not among `rows` */
-  VYRE_EDIT_MOVED_EFFECT = 2, /* what writes */
-  VYRE_EDIT_GONE_VALUE = 4,   /* rows were taken out: values */
-  VYRE_EDIT_GONE_READ = 8,    /* loads, gets */
-  VYRE_EDIT_GONE_SET = 16,    /* sets */
-  VYRE_EDIT_GONE_WRITE = 32,  /* what else writes; volatile and coherent loads, which begin a state */
+  VYRE_EDIT_MOVED_VALUE = 1,     /* rows were made or moved: values and reads; new literals are not among `rows` */
+  VYRE_EDIT_MOVED_EFFECT = 2,    /* what writes */
+  VYRE_EDIT_GONE_VALUE = 4,      /* rows were taken out: values */
+  VYRE_EDIT_GONE_READ = 8,       /* loads, gets */
+  VYRE_EDIT_GONE_SET = 16,       /* sets */
+  VYRE_EDIT_GONE_WRITE = 32,     /* what else writes; volatile and coherent loads, which begin a state */
   VYRE_EDIT_GONE_CONTROL = 64,   /* regions, what holds them, jumps */
   VYRE_EDIT_MOVED_CONTROL = 128, /* ... made or moved */
   VYRE_EDIT_VERSIONS = 256       /* of rows that are there some may be others: versions did not hold */

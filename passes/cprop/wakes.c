@@ -92,8 +92,7 @@ memory_of(const vyre_view *v, uint32_t row)
   return op == VYRE_OP_load || op == VYRE_OP_store ? vyre_buffer_of(v, v->a[row]) : 0;
 }
 
-/* Whether what a load gives may be known otherwise than by an equal load: where its memory is written to, or has a known beginning.
- */
+/* Whether what a load gives may be known otherwise than by an equal load: its memory is written to, or has a known beginning. */
 static bool
 is_known_memory(const vyre_view *v, uint32_t buffer, uint8_t use)
 {
