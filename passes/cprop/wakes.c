@@ -184,27 +184,47 @@ may_be_sure(const vyre_view *v, uint32_t row, uint32_t region, uint32_t *left)
   return true;
 }
 
-/* Whether edits made what a variable is set to what it is set to elsewhere, too, or what can be seen behind the set's region. */
+static bool
+sets_zero(const vyre_view *v, uint32_t set)
+{
+  return vyre_row_is_const(v, v->b[set]) && vyre_row_imm(v, v->b[set]) == 0;
+}
+
+/* Whether the set is of what a get saw of its variable. */
+static bool
+sets_seen(const vyre_view *v, uint32_t set)
+{
+  return vyre_op_of(v, v->b[set]) == VYRE_OP_get && v->a[v->b[set]] == v->a[set];
+}
+
+/* Whether edits made what a variable is set to what it has elsewhere, too: zero at its start, what another set gives, what a get
+ * saw; or what can be seen behind the set's region. */
 static bool
 is_set_alike(watch *w)
 {
   const vyre_view *v = w->v;
   uint32_t left = v->rows;
   uint32_t *set = w->ctx->host->alloc(w->ctx, v->rows * sizeof(uint32_t)); /* by variable: the one that was edited */
-  w->lost |= !set;
+  bool *begun = w->ctx->host->alloc(w->ctx, v->rows);                      /* by variable: a set that always runs stands above */
+  w->lost |= !set || !begun;
   if (w->lost)
     return true;
   for (uint32_t i = w->edits->own; i < w->edits->count; i++) {
     const uint32_t row = w->edits->rows[i], region = v->parent[v->b[row]];
     if (vyre_op_of(v, row) != VYRE_OP_set || set[v->a[row]] == row)
       continue;
-    if (set[v->a[row]] || (region != v->parent[row] && may_be_sure(v, row, region, &left)))
+    if (set[v->a[row]] || sets_seen(v, row) || (region != v->parent[row] && may_be_sure(v, row, region, &left)))
       return true;
     set[v->a[row]] = row;
   }
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (vyre_op_of(v, row) == VYRE_OP_set && set[v->a[row]] && set[v->a[row]] != row && v->b[set[v->a[row]]] == v->b[row])
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t var = v->a[row], edited = vyre_op_of(v, row) == VYRE_OP_set ? set[var] : 0;
+    if (edited == 0)
+      continue;
+    begun[var] |= vyre_op_of(v, v->parent[row]) == VYRE_OP_program;
+    if (edited == row ? !begun[var] && sets_zero(v, row) : v->b[edited] == v->b[row])
       return true;
+  }
   return false;
 }
 
