@@ -6,7 +6,8 @@
  *   lanes        rows that put vectors together, its own edits too: they are looked at as they stand
  *   variables    what is set
  *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went; loads of a table
- *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; writes that moved
+ *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; a loop that became
+ *                a block
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wakes.h"
@@ -286,12 +287,12 @@ read_edits(const watch *w, reasons *out)
       return true;
     if (i < w->edits->own)
       continue;
-    if ((w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0 && (vyre_op_flags_of(v, row) & VYRE_OP_WRITES) != 0)
-      return true;
     if ((w->edits->kinds & VYRE_EDIT_MOVED_VALUE) != 0 && op == VYRE_OP_get) /* from where control never came, perhaps */
       return true;
     out->sets |= op == VYRE_OP_set;
-    if (op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row) || uses_tabled(w, row))
+    if (op == VYRE_OP_block || op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]))
+      return true;
+    if (is_decided(v, row) || uses_tabled(w, row))
       return true;
   }
   return false;

@@ -347,6 +347,41 @@ guarded_continuing(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
+/* A loop as languages have it: its test at its head, one trip or a few, what it counts by set where the body or what continues it
+ * ends, and in an arm too.  Its head may do something, which the trip that leaves does as well. */
+static void
+tested_at_head(generator *g)
+{
+  const vyre_row counter = vyre_build_var(&g->b, U32), trips = vyre_build_var(&g->b, U32);
+  const uint32_t most = 1 + below(g, 4), step = 1 + below(g, 4);
+  const bool does = below(g, 4) == 0, leaves_if = below(g, 2), in_continuing = below(g, 2);
+  vyre_build_set(&g->b, counter, below(g, 3) ? vyre_build_const(&g->b, U32, below(g, 3)) : value(g, U32));
+  const vyre_row control = vyre_build_loop(&g->b);
+  const vyre_row at = vyre_build_get(&g->b, counter);
+  if (does)
+    vyre_build_set(&g->b, trips, vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, trips), 1));
+  const vyre_row test = vyre_build_if(&g->b, vyre_build_imm(&g->b, leaves_if ? VYRE_OP_uge : VYRE_OP_ult, at, most));
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, test, leaves_if ? 0 : 1));
+  vyre_build_jump(&g->b, VYRE_OP_break, VYRE_NONE);
+  vyre_builder_leave(&g->b, test);
+  store_out(g, at);
+  if (!in_continuing)
+    vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, at, step));
+  if (below(g, 3) == 0) { /* goes on a step farther */
+    const vyre_row arm = begin_if(g, vyre_build_imm(&g->b, VYRE_OP_uge, value(g, U32), RANDOM_IN));
+    vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, at, in_continuing ? 1 : step + 1));
+    if (below(g, 2))
+      vyre_build_jump(&g->b, VYRE_OP_continue, VYRE_NONE);
+    vyre_builder_leave(&g->b, arm);
+  }
+  vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 1));
+  if (in_continuing)
+    vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, vyre_build_get(&g->b, counter), step));
+  vyre_builder_leave(&g->b, control);
+  store_out(g, vyre_build_get(&g->b, trips));
+  store_out(g, vyre_build_get(&g->b, counter));
+}
+
 /* ---- operations ---------------------------------------------------------------------------------------------------------- */
 
 /* Of a float kind: any, or a denormal. */
@@ -443,8 +478,9 @@ void
 pattern(generator *g)
 {
   static void (*const patterns[])(generator *) = {
-      related_comparisons, twin_ifs,           near_equal_arms, carried_in_memory, carried_by_falling, same_place,  copied_behind,
-      early_ends,          guarded_continuing, float_identity,  int_by_literal,    bit_field,          conversions, literal_bounds,
+      related_comparisons, twin_ifs,      near_equal_arms, carried_in_memory,  carried_by_falling,
+      same_place,          copied_behind, early_ends,      guarded_continuing, float_identity,
+      int_by_literal,      bit_field,     conversions,     literal_bounds,     tested_at_head,
   };
   const uint32_t mark = g->count;
   if (g->inexact && below(g, 2))

@@ -1,0 +1,76 @@
+/* dbe of `if`: a known condition, equal arms, arms that are exchanged.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cleaner.h"
+
+static uint32_t
+correspondent(const cleaner *k, uint32_t row)
+{
+  return k->twin[row] ? k->twin[row] : row;
+}
+
+/* x and y stand at the same place of their arms. */
+static bool
+rows_equal(const cleaner *k, uint32_t x, uint32_t y)
+{
+  const vyre_view *v = k->v;
+  const vyre_op_info *info = &v->op_infos[vyre_op_of(v, x)];
+  if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0)
+    return false;
+  if ((info->flags & VYRE_OP_CONVERGENT) != 0 || (v->imm_hi[x] != v->imm_hi[y] && !vyre_op_has_version(info)))
+    return false;
+  return k->twin[v->parent[x]] == v->parent[y] && correspondent(k, v->a[x]) == v->a[y] && correspondent(k, v->b[x]) == v->b[y] &&
+         correspondent(k, v->c[x]) == v->c[y];
+}
+
+/* Up to the first difference.  Rows of one arm are not visible in the other, so that an operand either is the same row, or stands
+ * in the arm and has its twin from this comparison. */
+static bool
+arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
+{
+  const vyre_view *v = k->v;
+  uint32_t x = then_region, y = else_region;
+  if (v->op[v->first[x]] != v->op[v->first[y]] || !cleaner_need(k, &k->twin))
+    return false;
+  k->twin[x] = y;
+  for (;;) {
+    x = vyre_body_next(v, then_region, x);
+    y = vyre_body_next(v, else_region, y);
+    if (x == 0 || y == 0)
+      return x == y;
+    if (!rows_equal(k, x, y))
+      return false;
+    k->twin[x] = y;
+  }
+}
+
+static void
+exchange_arms(cleaner *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t then_region = v->first[row], else_region = v->last[row];
+  k->host->set_operand(k->module, row, 0, v->a[v->a[row]]);
+  k->host->move_before(k->module, else_region, then_region);
+  k->host->rewrite(k->module, else_region, v->op[else_region], VYRE_THEN, 0, 0, 0, 0);
+  k->host->rewrite(k->module, then_region, v->op[then_region], VYRE_ELSE, 0, 0, 0, 0);
+  k->constructs++;
+  k->exchanged++;
+}
+
+void
+cleaner_if(cleaner *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t condition = v->a[row], then_region = v->first[row], else_region = v->last[row];
+  if (vyre_row_is_const(v, condition)) {
+    cleaner_take_region(k, row, v->imm[condition] ? then_region : else_region);
+  } else if (arms_equal(k, then_region, else_region)) {
+    cleaner_take_region(k, row, then_region);
+  } else {
+    k->completes[row] = cleaner_completes(k, then_region) || cleaner_completes(k, else_region);
+    if (!k->completes[row])
+      cleaner_drop_behind(k, row);
+    if (vyre_op_of(v, condition) == VYRE_OP_not && v->first[else_region])
+      exchange_arms(k, row);
+  }
+}

@@ -1,0 +1,107 @@
+/* dbe of `switch`: a known selector, empty cases.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cleaner.h"
+
+static bool
+is_value(const vyre_view *v, uint32_t label, uint32_t value)
+{
+  return vyre_row_is_const(v, label) && vyre_row_imm(v, label) == vyre_row_imm(v, value);
+}
+
+static bool
+has_label(const vyre_view *v, uint32_t branch, uint32_t value)
+{
+  uint32_t label = v->a[branch];
+  for (; vyre_op_of(v, label) == VYRE_OP_tuple; label = v->c[label])
+    if (is_value(v, v->a[label], value) || is_value(v, v->b[label], value))
+      return true;
+  return is_value(v, label, value);
+}
+
+/* The case that the literal leads to; 0: none. */
+static uint32_t
+known_case(const vyre_view *v, uint32_t row)
+{
+  uint32_t fallback = 0;
+  for (uint32_t branch = v->first[row]; branch; branch = v->next[branch]) {
+    if (has_label(v, branch, v->a[row]))
+      return branch;
+    if (v->imm[branch] & VYRE_CASE_DEFAULT)
+      fallback = branch;
+  }
+  return fallback;
+}
+
+/* The case and those that it falls into, as one. */
+static void
+take_case(cleaner *k, uint32_t row, uint32_t branch)
+{
+  const vyre_view *v = k->v;
+  const uint32_t fall = cleaner_ends_in(v, branch, VYRE_OP_fallthrough) ? v->last[branch] : 0;
+  bool falls = fall != 0;
+  for (uint32_t other = v->next[branch]; falls; other = v->next[other]) {
+    falls = cleaner_ends_in(v, other, VYRE_OP_fallthrough);
+    while (v->first[other] && vyre_op_of(v, v->first[other]) != VYRE_OP_fallthrough)
+      k->host->move_before(k->module, v->first[other], fall);
+  }
+  if (fall)
+    k->host->kill(k->module, fall);
+  cleaner_become_block(k, row, branch);
+}
+
+/* Drops cases without rows that no case falls into: all, or the default alone. */
+static void
+drop_empty_cases(cleaner *k, uint32_t row, bool all)
+{
+  const vyre_view *v = k->v;
+  for (uint32_t branch = v->first[row], next; branch; branch = next) {
+    next = v->next[branch];
+    if (!v->first[branch] && !cleaner_ends_in(v, v->prev[branch], VYRE_OP_fallthrough) &&
+        (all || (v->imm[branch] & VYRE_CASE_DEFAULT)))
+      cleaner_drop(k, branch);
+  }
+}
+
+static bool
+has_default(const vyre_view *v, uint32_t row)
+{
+  for (uint32_t branch = v->first[row]; branch; branch = v->next[branch])
+    if (v->imm[branch] & VYRE_CASE_DEFAULT)
+      return true;
+  return false;
+}
+
+static bool
+switch_completes(const cleaner *k, uint32_t row)
+{
+  bool completes = cleaner_has_jump(k, row, VYRE_OP_leave) || !has_default(k->v, row);
+  for (uint32_t branch = k->v->first[row]; branch && !completes; branch = k->v->next[branch])
+    completes = cleaner_completes(k, branch);
+  return completes;
+}
+
+void
+cleaner_switch(cleaner *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t only = v->first[row];
+  const bool always = only && !v->next[only] && (v->imm[only] & VYRE_CASE_DEFAULT);
+  if (always || vyre_row_is_const(v, v->a[row])) {
+    const uint32_t branch = always ? only : known_case(v, row);
+    if (branch)
+      take_case(k, row, branch);
+    else
+      cleaner_drop(k, row);
+    return;
+  }
+  cleaner_drop_needless_jumps(k, row, VYRE_OP_leave);
+  drop_empty_cases(k, row, false);
+  if (!has_default(v, row)) /* no match does nothing */
+    drop_empty_cases(k, row, true);
+  k->completes[row] = switch_completes(k, row);
+  if (!v->first[row])
+    cleaner_drop(k, row);
+  else if (!k->completes[row])
+    cleaner_drop_behind(k, row);
+}

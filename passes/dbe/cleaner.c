@@ -1,0 +1,142 @@
+/* What is done to rows, jumps and regions where control is taken apart.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cleaner.h"
+
+static uint32_t
+around(const vyre_view *v, uint32_t row)
+{
+  return v->parent[v->parent[row]];
+}
+
+bool
+cleaner_ends_in(const vyre_view *v, uint32_t region, uint32_t op)
+{
+  return v->last[region] && vyre_op_of(v, v->last[region]) == op;
+}
+
+bool
+cleaner_need(cleaner *k, uint32_t **column)
+{
+  if (!*column)
+    *column = k->host->alloc(k->ctx, k->v->rows * sizeof(uint32_t));
+  k->out_of_memory |= *column == NULL;
+  return *column != NULL;
+}
+
+/* ---- ways of control ----------------------------------------------------------------------------------------------------- */
+
+bool
+cleaner_completes(const cleaner *k, uint32_t region)
+{
+  const uint32_t last = k->v->last[region], flags = vyre_op_flags_of(k->v, last);
+  if (last == 0 || vyre_op_of(k->v, last) == VYRE_OP_breakif)
+    return true;
+  return flags & VYRE_OP_REGIONS ? k->completes[last] : (flags & VYRE_OP_ENDS) == 0;
+}
+
+bool
+cleaner_has_jump(const cleaner *k, uint32_t construct, uint32_t op)
+{
+  for (uint32_t jump = k->jumps[construct]; jump; jump = k->link[jump])
+    if (vyre_op_of(k->v, jump) == op)
+      return true;
+  return false;
+}
+
+void
+cleaner_drop_behind(cleaner *k, uint32_t row)
+{
+  while (k->v->next[row]) {
+    k->host->kill(k->module, k->v->next[row]);
+    k->unreachable++;
+  }
+}
+
+void
+cleaner_drop(cleaner *k, uint32_t row)
+{
+  k->host->kill(k->module, row);
+  k->constructs++;
+}
+
+void
+cleaner_take_region(cleaner *k, uint32_t construct, uint32_t region)
+{
+  if (!cleaner_completes(k, region))
+    cleaner_drop_behind(k, construct);
+  while (k->v->first[region])
+    k->host->move_before(k->module, k->v->first[region], construct);
+  cleaner_drop(k, construct);
+}
+
+/* ---- jumps to where control goes anyhow ---------------------------------------------------------------------------------- */
+
+/* Whether off the end of the jump's region control comes to where the jump leads. */
+static bool
+is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
+{
+  uint32_t row = jump;
+  while (around(v, row) != construct) {
+    row = around(v, row);
+    if (v->next[row] || vyre_row_is_loop(v, row))
+      return false;
+  }
+  return true;
+}
+
+/* What the jump ended completes now; an `if` that held it alone goes. */
+static void
+drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
+{
+  const vyre_view *v = k->v;
+  uint32_t row = around(v, jump);
+  k->host->kill(k->module, jump);
+  k->jumps_gone++;
+  while (row != construct) {
+    const uint32_t out = around(v, row);
+    k->completes[row] = 1;
+    if (vyre_op_of(v, row) == VYRE_OP_if && !v->first[v->first[row]] && !v->first[v->last[row]])
+      cleaner_drop(k, row);
+    row = out;
+  }
+}
+
+void
+cleaner_drop_needless_jumps(cleaner *k, uint32_t construct, uint32_t op)
+{
+  for (uint32_t jump = k->jumps[construct]; jump; jump = k->link[jump])
+    if (vyre_op_of(k->v, jump) == op && is_needless(k->v, jump, construct))
+      drop_jump(k, jump, construct);
+}
+
+/* ---- blocks, and what becomes one ---------------------------------------------------------------------------------------- */
+
+void
+cleaner_block(cleaner *k, uint32_t block)
+{
+  const uint32_t region = k->v->first[block];
+  cleaner_drop_needless_jumps(k, block, VYRE_OP_leave);
+  if (!cleaner_has_jump(k, block, VYRE_OP_leave))
+    cleaner_take_region(k, block, region);
+  else
+    k->completes[block] = 1;
+}
+
+void
+cleaner_become_block(cleaner *k, uint32_t row, uint32_t region)
+{
+  const vyre_view *v = k->v;
+  const vyre_host *host = k->host;
+  while (v->first[row] != region)
+    host->kill(k->module, v->first[row]);
+  while (v->last[row] != region)
+    host->kill(k->module, v->last[row]);
+  for (uint32_t jump = k->jumps[row]; jump; jump = k->link[jump])
+    if (vyre_op_of(v, jump) != VYRE_OP_null)
+      host->rewrite(k->module, jump, VYRE_ROW(VYRE_OP_leave, 0, 0), 0, 0, row, 0, 0);
+  host->rewrite(k->module, region, VYRE_ROW(VYRE_OP_region, 0, 0), VYRE_BLOCK, 0, 0, 0, 0);
+  host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_block, 0, 0), 0, 0, 0, 0, 0);
+  k->constructs++;
+  cleaner_block(k, row);
+}

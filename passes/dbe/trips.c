@@ -1,0 +1,86 @@
+/* dbe of `for` and `loop`: no trip, or one.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cleaner.h"
+#include "once.h"
+
+/* A literal as an unsigned number of the same order. */
+static uint64_t
+ordered(const vyre_view *v, uint32_t row, uint64_t bits)
+{
+  const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]));
+  const uint32_t width = vyre_kind_bits(kind);
+  const uint64_t sign = vyre_kind_is_signed(kind) ? UINT64_C(1) << (width - 1) : 0;
+  return (bits & UINT64_MAX >> (64 - width)) ^ sign;
+}
+
+/* Between literals, and the second index is not below the end. */
+static bool
+is_one_trip(const vyre_view *v, uint32_t row)
+{
+  const uint32_t from = v->a[row], to = v->b[row], step = v->c[row];
+  if (!vyre_loop_surely_runs(v, row) || !vyre_row_is_const(v, step))
+    return false;
+  return ordered(v, from, vyre_row_imm(v, from) + vyre_row_imm(v, step)) >= ordered(v, to, vyre_row_imm(v, to));
+}
+
+void
+cleaner_for(cleaner *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t body = v->first[row], from = v->a[row], to = v->b[row];
+  const bool known = vyre_row_is_const(v, from) && vyre_row_is_const(v, to);
+  cleaner_drop_needless_jumps(k, row, VYRE_OP_continue);
+  k->completes[row] = 1;
+  if (from == to || !v->first[body] || (known && !vyre_loop_surely_runs(v, row))) {
+    cleaner_drop(k, row);
+    return;
+  }
+  const bool one = is_one_trip(v, row) || (known && !cleaner_completes(k, body) && !cleaner_has_jump(k, row, VYRE_OP_continue));
+  if (!one || !cleaner_need(k, &k->forward))
+    return;
+  k->forward[body] = from;
+  cleaner_become_block(k, row, body);
+}
+
+/* The continuing region of the one trip follows its body. */
+static void
+take_both(cleaner *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t body = v->first[row], continuing = v->last[row], behind = v->first[continuing];
+  while (behind && v->first[body])
+    k->host->move_before(k->module, v->first[body], behind);
+  cleaner_become_block(k, row, behind ? continuing : body);
+}
+
+void
+cleaner_loop(cleaner *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t body = v->first[row], continuing = v->last[row];
+  cleaner_drop_needless_jumps(k, row, VYRE_OP_continue);
+  const bool continues = cleaner_has_jump(k, row, VYRE_OP_continue);
+  uint32_t end = cleaner_ends_in(v, continuing, VYRE_OP_breakif) ? v->last[continuing] : 0;
+  if (!continues && !cleaner_completes(k, body)) {
+    cleaner_become_block(k, row, body);
+    return;
+  }
+  const bool alone = v->first[continuing] == end; /* no rows but that one */
+  bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
+  const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
+  if (!one)
+    one = once_loop(k->host, k->module, row, continues);
+  if (end && (never || (one && (!continues || alone)))) {
+    k->host->kill(k->module, end);
+    k->jumps_gone++;
+    end = 0;
+  }
+  if (one && (!continues || alone)) {
+    take_both(k, row);
+    return;
+  }
+  k->completes[row] = end || cleaner_has_jump(k, row, VYRE_OP_break);
+  if (!k->completes[row])
+    cleaner_drop_behind(k, row);
+}
