@@ -2,8 +2,8 @@
  *
  *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else the smaller row goes left
  *   comparisons:    a literal goes right, the comparison mirrored; between two rows only `<` and `<=` are left
- *   lanes:          of the vector that they were made in, past joins, inserts and shuffles in between; a shuffle of at most two
- * such
+ *   lanes:          of the vector that they were made in, past joins, inserts and shuffles in between; a shuffle of at most
+ *                   two such
  *
  * One sweep in program order; a row is rewritten in place, none is made or moved.  O(rows).
  * Limits: a lane is followed through 16 rows; comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms);
@@ -23,26 +23,41 @@ static const uint16_t mirrored[VYRE_OP__COUNT] = {
     [VYRE_OP_fult] = VYRE_OP_fugt, [VYRE_OP_fule] = VYRE_OP_fuge, [VYRE_OP_fugt] = VYRE_OP_fult, [VYRE_OP_fuge] = VYRE_OP_fule,
 };
 
+/* What may be done about rows of an op, in bits. */
+enum {
+  COMMUTES = 1,
+  MIRRORS = 2,
+  BACKWARD = 4, /* mirrors, and the other way is canonical */
+  PLACES = 8    /* takes lanes, or gives them other places */
+};
+
+static uint32_t
+chances_of(const vyre_view *v, uint32_t op)
+{
+  const uint32_t commutes = (v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0 ? COMMUTES : 0;
+  const uint32_t places = op == VYRE_OP_lane || op == VYRE_OP_shuffle ? PLACES : 0;
+  if (mirrored[op] == 0)
+    return commutes | places;
+  return mirrored[op] < op ? MIRRORS | BACKWARD : MIRRORS;
+}
+
 /* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be foretold. */
 static bool
-is_reversed(const vyre_view *v, uint32_t row)
+is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
 {
-  const uint32_t op = VYRE_ROW_OP(v->op[row]), a = v->a[row], b = v->b[row];
-  const bool commutes = (v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0, has_mirror = mirrored[op] != 0;
+  const uint32_t a = v->a[row], b = v->b[row];
+  const bool commutes = (chances & COMMUTES) != 0, backward = (chances & BACKWARD) != 0, has_mirror = (chances & MIRRORS) != 0;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  const bool wrong = (commutes & (a > b)) | (has_mirror & (mirrored[op] < op)) | vyre_row_is_const(v, a);
+  const bool wrong = (commutes & (a > b)) | backward | vyre_row_is_const(v, a);
   return (commutes | has_mirror) & wrong & !has_imm & !vyre_row_is_const(v, b);
 }
 
-static bool
+static void
 exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
 {
-  if (!is_reversed(v, row))
-    return false;
   const uint32_t op = VYRE_ROW_OP(v->op[row]), after = mirrored[op] ? mirrored[op] : op;
   const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
   ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
-  return true;
 }
 
 static bool
@@ -78,21 +93,50 @@ shorten_shuffle(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uin
   return true;
 }
 
+enum { PART = 256 }; /* rows that are looked at together */
+
+/* Lists the rows from there to `end` whose operands are reversed or whose lanes may be taken elsewhere, in program order.  No
+ * branches here either. */
+static uint32_t
+list_candidates(const vyre_view *v, const uint8_t *chances, uint32_t row, uint32_t end, uint32_t *out)
+{
+  const uint32_t *ops = v->op;
+  uint32_t count = 0, kept = 0;
+  for (; row < end; row++) {
+    out[count] = row;
+    count += chances[VYRE_ROW_OP(ops[row])] != 0;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t at = out[i], of = chances[VYRE_ROW_OP(ops[at])];
+    out[kept] = at;
+    kept += is_reversed(v, at, of) | ((of & PLACES) != 0);
+  }
+  return kept;
+}
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
-  const vyre_op_info *infos = v->op_infos;
-  const uint32_t *ops = v->op, rows = v->rows;
   uint64_t swapped = 0, shortened = 0;
-  for (uint32_t row = 1; row < rows; row++) {
-    const uint32_t op = VYRE_ROW_OP(ops[row]);
-    if (op == VYRE_OP_lane)
-      shortened += shorten_lane(ctx, module, v, row);
-    else if (op == VYRE_OP_shuffle)
-      shortened += shorten_shuffle(ctx, module, v, row);
-    else if ((infos[op].flags & VYRE_OP_COMMUTES) != 0 || mirrored[op])
-      swapped += exchange(ctx, module, v, row);
+  uint32_t rows[PART];
+  uint8_t chances[VYRE_OP__COUNT];
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    chances[op] = (uint8_t)chances_of(v, op);
+  for (uint32_t first = 1, end; first < v->rows; first = end) {
+    end = v->rows - first < PART ? v->rows : first + PART;
+    const uint32_t count = list_candidates(v, chances, first, end, rows);
+    for (uint32_t i = 0; i < count; i++) {
+      const uint32_t row = rows[i], op = VYRE_ROW_OP(v->op[row]);
+      if (op == VYRE_OP_lane) {
+        shortened += shorten_lane(ctx, module, v, row);
+      } else if (op == VYRE_OP_shuffle) {
+        shortened += shorten_shuffle(ctx, module, v, row);
+      } else {
+        exchange(ctx, module, v, row);
+        swapped++;
+      }
+    }
   }
   ctx->host->count(ctx, "operands exchanged", swapped);
   ctx->host->count(ctx, "lanes taken nearer to where they are made", shortened);
@@ -110,7 +154,7 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
   for (uint32_t i = edits->own; i < edits->count; i++) {
     const uint32_t row = edits->rows[i], op = vyre_op_of(v, row);
     if (op == VYRE_OP_lane || op == VYRE_OP_join || op == VYRE_OP_splat || op == VYRE_OP_insert || op == VYRE_OP_shuffle ||
-        is_reversed(v, row))
+        is_reversed(v, row, chances_of(v, op)))
       return VYRE_OK;
   }
   *out = false;
