@@ -101,7 +101,7 @@ vyre_spv_special_op(vyre_spv *s, uint32_t opcode, uint32_t type, const uint32_t 
   words[2] = id;
   for (size_t i = 0; i < count; i++)
     words[3 + i] = operands[i];
-  if (s->strict && !s->exact && is_float_arithmetic(opcode))
+  if (!s->exact && is_float_arithmetic(opcode))
     vyre_spv_decorate(s, id, SpvDecorationNoContraction);
   return id;
 }

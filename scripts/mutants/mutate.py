@@ -161,7 +161,7 @@ class Tree:
     def build(self, test):
         if test == FUZZ:
             return self.run(["ninja", "-C", "b", "vyre-fuzz", "passes/all"], 1200)
-        targets = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
+        targets = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
         targets.append("vyre_glsl_plugin")  # opened at run time: a test that needs it need not be linked with it
         return self.run(["ninja", "-C", "b", *targets], 1200)
 

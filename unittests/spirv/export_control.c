@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long first_seed = 1, seed_count = 100;
+static unsigned long first_seed = 1, seed_count = 160;
 
 static vyre_row
 region_of(export_case *c, vyre_row control, uint32_t k)
