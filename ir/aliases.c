@@ -77,36 +77,58 @@ find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
   }
 }
 
+/* What was grown for one program serves the next. */
+typedef struct key_list {
+  const vyre_allocator *allocator;
+  buffer_key *keys;
+  uint32_t count, room;
+} key_list;
+
+/* The keys of a program's buffers, which may stand anywhere in its region: one walk. */
+static bool
+list_buffers(const vyre_module *module, uint32_t program, key_list *list)
+{
+  const vyre_view *v = vyre_module_view(module);
+  list->count = 0;
+  for (uint32_t row = v->first[program]; row; row = v->next[row]) {
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer)
+      continue;
+    if (list->count == list->room) {
+      const uint32_t room = list->room ? list->room * 2 : 16;
+      buffer_key *keys = list->allocator->resize(list->allocator->user, list->keys, list->room * sizeof *keys, room * sizeof *keys);
+      if (!keys)
+        return false;
+      list->keys = keys;
+      list->room = room;
+    }
+    list->keys[list->count++] = key_of(module, row);
+  }
+  return true;
+}
+
 bool
 vyre_aliases_compute(const vyre_module *module, uint32_t *out)
 {
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   const uint32_t types = vyre_type_count(module);
-  uint32_t most = 1;
-  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    uint32_t count = 0;
-    for (uint32_t row = v->first[program]; row; row = v->next[row])
-      count += VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer;
-    most = count > most ? count : most;
-  }
-  buffer_key *keys = allocator->resize(allocator->user, NULL, 0, most * sizeof *keys);
+  key_list list = {.allocator = allocator};
   uint8_t *shared = allocator->resize(allocator->user, NULL, 0, types);
-  const bool good = keys && shared;
+  bool good = shared != NULL;
   if (good)
     find_shared_types(module, shared, types);
   for (uint32_t program = v->first[0]; program && good; program = v->next[program]) {
-    uint32_t count = 0;
-    for (uint32_t row = v->first[program]; row; row = v->next[row])
-      if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
-        keys[count++] = key_of(module, row);
-    classify(v, keys, count, out);
-    for (uint32_t i = 0; i < count; i++)
-      if ((v->imm_hi[keys[i].row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || shared[v->imm[keys[i].row]])
-        out[keys[i].row] |= VYRE_ALIAS_SHARED;
+    good = list_buffers(module, program, &list);
+    if (good)
+      classify(v, list.keys, list.count, out);
+    for (uint32_t i = 0; i < list.count && good; i++) {
+      const uint32_t row = list.keys[i].row;
+      if ((v->imm_hi[row] & (VYRE_ACCESS_COHERENT | VYRE_ACCESS_VOLATILE)) || shared[v->imm[row]])
+        out[row] |= VYRE_ALIAS_SHARED;
+    }
   }
-  if (keys)
-    allocator->resize(allocator->user, keys, most * sizeof *keys, 0);
+  if (list.keys)
+    allocator->resize(allocator->user, list.keys, list.room * sizeof *list.keys, 0);
   if (shared)
     allocator->resize(allocator->user, shared, types, 0);
   return good;

@@ -12,8 +12,8 @@
  * loop is around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
  * (specialization constants, buffers of the caller) unless `dce<interface>` is given.
  *
- * requires: nothing      preserves: versions, as a rule: what stays reads no memory of which a write goes, and lanes meet where they
- * met.  Not so where a read goes that counts as a write (coherent memory), nor where one of anything stays (opaque_read).
+ * requires: nothing      preserves: versions, as a rule: what stays reads no memory of which a write goes, and lanes meet where
+ * they met.  Not so where a read goes that counts as a write (coherent memory), nor where one of anything stays (opaque_read).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -25,7 +25,7 @@ typedef struct marker {
   uint32_t depth;
   uint32_t *head; /* var or buffer: its writes; construct: its jumps; as lists through `link` */
   uint32_t *link;
-  uint32_t last_live; /* of this program: the last live row with an effect */
+  uint32_t last_live;  /* of this program: the last live row with an effect */
   bool reads_anything; /* a live row may read memory that it does not name */
 } marker;
 
@@ -220,20 +220,47 @@ pin(void *user, uint32_t row)
   mark(user, row);
 }
 
+enum { PART = 256 }; /* rows that are looked at together */
+
+/* Lists the rows from there to `end` that may be alive by themselves, or live for something.  No branches: which come next cannot
+ * be foretold. */
+static uint32_t
+list_starts(const vyre_view *v, uint32_t row, uint32_t end, uint32_t *out)
+{
+  const uint32_t *op = v->op, any = VYRE_OP_EFFECT | VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_INTERFACE;
+  const vyre_op_info *infos = v->op_infos;
+  uint32_t count = 0;
+  for (; row < end; row++) {
+    out[count] = row;
+    count += (infos[VYRE_ROW_OP(op[row])].flags & any) != 0;
+  }
+  return count;
+}
+
+static void
+start(marker *m, uint32_t row, bool keep_interface)
+{
+  const vyre_view *v = m->v;
+  const uint32_t owner = lives_for(v, row);
+  if (owner) {
+    m->link[row] = m->head[owner];
+    m->head[owner] = row;
+  } else if (is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || (keep_interface && is_interface(v, row))) {
+    mark(m, row);
+  }
+}
+
 static void
 mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
 {
-  const vyre_view *v = m->v;
+  uint32_t rows[PART];
   m->last_live = 0;
   mark(m, program);
-  for (uint32_t row = program + 1; row < end; row++) {
-    const uint32_t owner = lives_for(v, row);
-    if (owner) {
-      m->link[row] = m->head[owner];
-      m->head[owner] = row;
-    } else if (is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || (keep_interface && is_interface(v, row))) {
-      mark(m, row);
-    }
+  for (uint32_t row = program + 1, next; row < end; row = next) {
+    next = end - row < PART ? end : row + PART;
+    const uint32_t count = list_starts(m->v, row, next, rows);
+    for (uint32_t i = 0; i < count; i++)
+      start(m, rows[i], keep_interface);
   }
   drain(m);
   mark_returns(m, program, end);
@@ -252,22 +279,46 @@ is_shared(const vyre_view *v, const uint32_t *alias, uint32_t row)
          (op == VYRE_OP_copy && (alias[vyre_buffer_of(v, v->b[row])] & VYRE_ALIAS_SHARED) != 0);
 }
 
-/* Whether versions of what is live hold when all else is gone, but where they are rows that go.  O(rows). */
-static vyre_status
-leaves_versions(const marker *m, vyre_pass_ctx *ctx, const vyre_module *module, bool *out)
+/* What goes, in program order; `out` has room for all rows. */
+static uint32_t
+list_dead(const marker *m, uint32_t *out)
 {
-  const vyre_view *v = m->v;
-  uint32_t *alias = NULL;
-  *out = false;
-  for (uint32_t row = 1; row < v->rows && !m->reads_anything; row++) {
-    const uint32_t op = vyre_op_of(v, row);
-    if (m->live[row] || op == VYRE_OP_get || (v->op_infos[op].flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) != VYRE_OP_READS)
-      continue;
-    if (!alias && (!(alias = ctx->host->alloc(ctx, v->rows * sizeof(uint32_t))) || !ctx->host->aliases(module, alias)))
-      return ctx->host->out_of_memory(ctx);
-    if (is_shared(v, alias, row))
-      return VYRE_OK;
+  const uint8_t *live = m->live;
+  const uint32_t rows = m->v->rows;
+  uint32_t count = 0;
+  for (uint32_t row = 1; row < rows; row++) {
+    out[count] = row;
+    count += live[row] == 0;
   }
+  return count;
+}
+
+/* Those that read memory. */
+static uint32_t
+list_reads(const vyre_view *v, const uint32_t *rows, uint32_t count, uint32_t *out)
+{
+  uint32_t reads = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[rows[i]]), flags = v->op_infos[op].flags;
+    out[reads] = rows[i];
+    reads += ((flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) == VYRE_OP_READS) & (op != VYRE_OP_get);
+  }
+  return reads;
+}
+
+/* Whether versions of what is live hold when all of `dead` is gone, but where they are rows that go.  All is marked: the marker's
+ * lists are free, and what is left in them has no VYRE_ALIAS_SHARED. */
+static vyre_status
+leaves_versions(const marker *m, vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *dead, uint32_t count, bool *out)
+{
+  uint32_t *reads = m->link, *alias = m->head;
+  const uint32_t read = m->reads_anything ? 0 : list_reads(m->v, dead, count, reads);
+  *out = false;
+  if (read && !ctx->host->aliases(module, alias))
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t i = 0; i < read; i++)
+    if (is_shared(m->v, alias, reads[i]))
+      return VYRE_OK;
   *out = !m->reads_anything;
   return VYRE_OK;
 }
@@ -293,16 +344,14 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     mark_program(&m, program, v->next[program] ? v->next[program] : rows, keep_interface);
 
   bool versions;
-  VYRE_TRY(leaves_versions(&m, ctx, module, &versions));
+  uint32_t *gone = m.stack; /* nothing waits any more */
+  const uint32_t dead = list_dead(&m, gone);
+  VYRE_TRY(leaves_versions(&m, ctx, module, gone, dead, &versions));
   if (versions)
     host->preserved(ctx, VYRE_VERSIONS);
-  uint64_t dead = 0;
-  for (uint32_t row = 1; row < rows; row++)
-    if (!m.live[row]) {
-      dead++;
-      if (vyre_op_of(v, row) != VYRE_OP_null) /* not gone with what it stood in */
-        host->kill(module, row);
-    }
+  for (uint32_t i = 0; i < dead; i++)
+    if (vyre_op_of(v, gone[i]) != VYRE_OP_null) /* not gone with what it stood in */
+      host->kill(module, gone[i]);
   host->count(ctx, "rows removed", dead);
   *out = dead ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
