@@ -243,8 +243,9 @@ is_kept(watch *w)
     edited[w->edits->rows[i]] = true;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), region = v->parent[v->b[row]];
-    if ((op == VYRE_OP_set || op == VYRE_OP_store) && edited[v->b[row]] && region != v->parent[row] &&
-        may_be_sure(v, row, region, &left))
+    if ((op != VYRE_OP_set && op != VYRE_OP_store) || !edited[v->b[row]])
+      continue;
+    if (region != v->parent[row] ? may_be_sure(v, row, region, &left) : edited[row]) /* it came along out of a region */
       return true;
   }
   return false;
