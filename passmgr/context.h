@@ -10,7 +10,7 @@
 
 typedef struct vyre_scratch {
   struct vyre_scratch *next;
-  size_t bytes, used; /* behind this header */
+  size_t bytes; /* behind this header */
 } vyre_scratch;
 
 typedef struct vyre_context {
@@ -21,8 +21,9 @@ typedef struct vyre_context {
   const char *texts;      /* of the pipeline */
   vyre_module *module;
   vyre_pipeline_options options;
-  vyre_scratch *scratch; /* owned */
-  vyre_scratch **spare;  /* of passes before: taken first, and where scratch goes in the end */
+  char *room; /* scratch memory: first what the module lends, then owned chunks */
+  size_t left, used;
+  vyre_scratch *chunks;
   /* The errors it made lately: only one of these is a status that a pass may return. */
   vyre_status errors[VYRE_CONTEXT_ERRORS];
   uint32_t error_count;
@@ -34,9 +35,9 @@ vyre_context *vyre_context_of(vyre_pass_ctx *ctx);
 vyre_status vyre_context_own(vyre_pass_ctx *ctx, vyre_status status);
 /* Takes `returned` out, if it is one of its own; frees the others.  False: it is none of them, and must not be touched. */
 bool vyre_context_settle(vyre_context *context, vyre_status returned);
-/* Keeps the run's scratch memory for the next pass; what is there already goes, if this one had no use for it. */
-void vyre_context_keep_scratch(vyre_context *context);
-void vyre_scratch_free(const vyre_allocator *allocator, vyre_scratch *scratch);
+/* The run's scratch memory; the module keeps as much for the next one. */
+void vyre_context_borrow(vyre_context *context);
+void vyre_context_give_back(vyre_context *context);
 
 /* report.c: adds to a counter; NULL report: nothing. */
 void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);

@@ -44,24 +44,23 @@ vyre_context_settle(vyre_context *context, vyre_status returned)
   return own;
 }
 
+/* Most passes over a small module need no more. */
+enum { LEAST_SCRATCH = 65536 };
+
 void
-vyre_scratch_free(const vyre_allocator *allocator, vyre_scratch *scratch)
+vyre_context_borrow(vyre_context *context)
 {
-  while (scratch) {
-    vyre_scratch *chunk = scratch;
-    scratch = chunk->next;
-    vyre_release(allocator, chunk, sizeof(*chunk) + chunk->bytes);
-  }
+  context->room = vyre_module_borrow(context->module, LEAST_SCRATCH, &context->left);
 }
 
 void
-vyre_context_keep_scratch(vyre_context *context)
+vyre_context_give_back(vyre_context *context)
 {
-  if (!context->scratch)
-    return;
-  vyre_scratch_free(context->allocator, *context->spare);
-  *context->spare = context->scratch;
-  context->scratch = NULL;
+  vyre_module_give_back(context->module, context->used);
+  for (vyre_scratch *chunk = context->chunks, *next; chunk; chunk = next) {
+    next = chunk->next;
+    vyre_release(context->allocator, chunk, sizeof(*chunk) + chunk->bytes);
+  }
 }
 
 static uint32_t
@@ -148,42 +147,36 @@ host_count(vyre_pass_ctx *ctx, const char *name, uint64_t amount)
   vyre_report_count_add(context->options.report, context->record->pass.name, name, amount);
 }
 
-/* One that a pass before left, if it is large enough: its pages are there. */
-static vyre_scratch *
-take_chunk(const vyre_context *context, size_t room)
+/* More room; false: out of memory. */
+static bool
+take_chunk(vyre_context *context, size_t bytes)
 {
-  for (vyre_scratch **link = context->spare; *link; link = &(*link)->next)
-    if ((*link)->bytes >= room) {
-      vyre_scratch *spare = *link;
-      *link = spare->next;
-      return spare;
-    }
-  vyre_scratch *chunk = context->allocator->resize(context->allocator->user, NULL, 0, sizeof(*chunk) + room);
-  if (chunk)
-    chunk->bytes = room;
-  return chunk;
+  const size_t align = alignof(max_align_t), header = (sizeof(vyre_scratch) + align - 1) & ~(align - 1);
+  const size_t room = bytes > LEAST_SCRATCH ? bytes : LEAST_SCRATCH;
+  vyre_scratch *chunk = context->allocator->resize(context->allocator->user, NULL, 0, header + room);
+  if (!chunk)
+    return false;
+  *chunk = (vyre_scratch){context->chunks, header - sizeof(*chunk) + room};
+  context->chunks = chunk;
+  context->room = (char *)chunk + header;
+  context->left = room;
+  return true;
 }
 
 static void *
 host_alloc(vyre_pass_ctx *ctx, size_t bytes)
 {
   vyre_context *context = vyre_context_of(ctx);
-  const size_t align = alignof(max_align_t), least = 65536;
-  const size_t header = (sizeof(vyre_scratch) + align - 1) & ~(align - 1);
+  const size_t align = alignof(max_align_t);
   if (bytes > SIZE_MAX / 2)
     return NULL;
   bytes = bytes ? (bytes + align - 1) & ~(align - 1) : align;
-  vyre_scratch *chunk = context->scratch;
-  if (!chunk || chunk->bytes - chunk->used < bytes) {
-    chunk = take_chunk(context, bytes + header > least ? bytes + header : least);
-    if (!chunk)
-      return NULL;
-    chunk->next = context->scratch;
-    chunk->used = header - sizeof(*chunk);
-    context->scratch = chunk;
-  }
-  void *memory = (char *)(chunk + 1) + chunk->used;
-  chunk->used += bytes;
+  if (context->left < bytes && !take_chunk(context, bytes))
+    return NULL;
+  void *memory = context->room;
+  context->room += bytes;
+  context->left -= bytes;
+  context->used += bytes;
   return memset(memory, 0, bytes);
 }
 

@@ -33,7 +33,6 @@ typedef struct run {
   uint32_t fixpoints;  /* around the pass at hand; edits are noted while there are any */
   uint64_t changes;    /* of the module so far */
   node_state *states;  /* by node */
-  vyre_scratch *spare; /* scratch memory for the next pass */
 } run;
 
 uint64_t
@@ -42,6 +41,20 @@ vyre_now(void)
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The clock is asked only where somebody wants to know. */
+static uint64_t
+start_clock(const run *r)
+{
+  return r->options.report ? vyre_now() : 0;
+}
+
+static void
+stop_clock(const run *r, const char *name, uint64_t start, bool changed)
+{
+  if (r->options.report)
+    vyre_report_run_add(r->options.report, name, vyre_now() - start, changed);
 }
 
 /* ---- looking at the module ----------------------------------------------------------------------------------------------- */
@@ -128,7 +141,7 @@ check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_
 static vyre_context
 context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
 {
-  return (vyre_context){
+  vyre_context context = {
       .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
       .allocator = vyre_module_allocator(r->module),
       .record = record,
@@ -136,8 +149,9 @@ context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
       .texts = r->pipeline->texts,
       .module = r->module,
       .options = r->options,
-      .spare = &r->spare,
   };
+  vyre_context_borrow(&context);
+  return context;
 }
 
 /* What it returned is a status it was given, or no status at all. */
@@ -147,7 +161,7 @@ finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_
   if (!vyre_context_settle(context, status) && status)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
                         record->pass.name);
-  vyre_context_keep_scratch(context);
+  vyre_context_give_back(context);
   /* A builder that had no memory said so to the module alone. */
   return status ? status : vyre_module_status(r->module);
 }
@@ -158,9 +172,9 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
 {
   vyre_context context = context_of(r, record, values);
   *out = VYRE_UNCHANGED;
-  uint64_t start = vyre_now();
+  uint64_t start = start_clock(r);
   vyre_status status = record->pass.run(&context.base, r->module, out);
-  vyre_report_run_add(r->options.report, shown, vyre_now() - start, *out == VYRE_CHANGED);
+  stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
   return finish_call(r, record, &context, status);
 }
@@ -189,10 +203,10 @@ make_one(run *r, const vyre_analysis *analysis)
     return vyre_status_note(call_and_check(r, provider, NULL, name, &unchanged), "in pass '%s', which provides %s",
                             provider->pass.name, analysis->name);
   }
-  uint64_t start = vyre_now();
+  uint64_t start = start_clock(r);
   VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
   r->fresh |= analysis->bit;
-  vyre_report_run_add(r->options.report, name, vyre_now() - start, false);
+  stop_clock(r, name, start, false);
   return VYRE_OK;
 }
 
@@ -222,9 +236,9 @@ settle_change(run *r)
   uint32_t held = r->fresh;
   r->fresh &= r->preserved;
   if (!vyre_module_is_sealed(r->module)) {
-    uint64_t start = vyre_now();
+    uint64_t start = start_clock(r);
     VYRE_TRY(vyre_module_seal(r->module, NULL));
-    vyre_report_run_add(r->options.report, "(seal)", vyre_now() - start, false);
+    stop_clock(r, "(seal)", start, false);
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
   if ((r->fresh & VYRE_VERSIONS) == 0)
@@ -256,13 +270,13 @@ verify_column(run *r, const vyre_analysis *column)
 static vyre_status
 verify_after(run *r, const vyre_pass *pass)
 {
-  uint64_t start = vyre_now();
+  uint64_t start = start_clock(r);
   VYRE_TRY(vyre_module_check(r->module, &r->options));
   vyre_status status = vyre_verify_analyses(r->module, r->fresh);
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT && !status; i++)
     if (vyre_analyses[i].bit & VYRE_COLUMNS & r->fresh & ~pass->provides)
       status = verify_column(r, &vyre_analyses[i]);
-  vyre_report_run_add(r->options.report, "(verify)", vyre_now() - start, false);
+  stop_clock(r, "(verify)", start, false);
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
@@ -274,11 +288,11 @@ call_wakes(run *r, const vyre_node *node, uint32_t mark, bool *out)
   vyre_context context = context_of(r, record, vyre_node_values(r->pipeline, node));
   vyre_edits edits;
   *out = true;
-  const uint64_t before = r->options.check_changed ? hash_module(r->module) : 0, start = vyre_now();
+  const uint64_t before = r->options.check_changed ? hash_module(r->module) : 0, start = start_clock(r);
   vyre_module_journal_read(r->module, mark, &edits);
   vyre_module_show_analyses(r->module, 0);
   vyre_status status = record->pass.wakes(&context.base, r->module, &edits, out);
-  vyre_report_run_add(r->options.report, "(edits)", vyre_now() - start, false);
+  stop_clock(r, "(edits)", start, false);
   VYRE_TRY(finish_call(r, record, &context, status));
   if (!vyre_module_is_sealed(r->module) || (r->options.check_changed && hash_module(r->module) != before))
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) changed the module in 'wakes', where it may only look", record->pass.name,
@@ -470,7 +484,6 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   vyre_status status = run_children(&r, 0, &changed);
   vyre_release(allocator, r.states, pipeline->node_count * sizeof(*r.states));
   vyre_module_journal_forget(module, UINT32_MAX); /* a pass may have failed in a fixpoint */
-  vyre_scratch_free(allocator, r.spare);
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   return status ? status : vyre_module_status(module);
 }
