@@ -27,12 +27,12 @@ typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
   vyre_pipeline_options options;
-  uint64_t number;     /* of pass runs so far */
-  uint32_t fresh;      /* analyses and columns that hold */
-  uint32_t preserved;  /* ... behind the last call of a pass, if it changed the module */
-  uint32_t fixpoints;  /* around the pass at hand; edits are noted while there are any */
-  uint64_t changes;    /* of the module so far */
-  node_state *states;  /* by node */
+  uint64_t number;    /* of pass runs so far */
+  uint32_t fresh;     /* analyses and columns that hold */
+  uint32_t preserved; /* ... behind the last call of a pass, if it changed the module */
+  uint32_t fixpoints; /* around the pass at hand; edits are noted while there are any */
+  uint64_t changes;   /* of the module so far */
+  node_state *states; /* by node */
 } run;
 
 uint64_t

@@ -5,6 +5,9 @@
  * leave, a fallthrough. An `if` that is left from inside of a construct within it is put into a `block` when that is found. Any
  * other branch goes on in the same region, and a block is gone to in this way once; what asks for more is not structured, an error.
  *
+ * Front ends write `a || b` as a branch on not(a) and a phi of a and b.  Where both arms of an `if` have rows, one on a negation
+ * becomes one on what is negated, its arms exchanged; a phi of the condition itself is a literal on the edge that it decides on.
+ *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
@@ -283,6 +286,16 @@ flow_next_phi(const import *m, uint32_t at)
   return at;
 }
 
+/* On the edge that a condition decides on, it and what negates it are literals. */
+static uint32_t
+decided(import *m, uint32_t row)
+{
+  const bool negates = VYRE_ROW_OP(m->view->op[row]) == VYRE_OP_not && m->view->a[row] == m->decides;
+  if (m->decides == 0 || (row != m->decides && !negates))
+    return row;
+  return vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), m->decides_true != negates).id;
+}
+
 void
 flow_phi_stores(import *m, uint32_t target)
 {
@@ -302,7 +315,7 @@ flow_phi_stores(import *m, uint32_t target)
       if (v.type != words[1])
         import_fail(m, "value %u is not of the result's type", words[i]);
       for (uint32_t j = 0; j < v.count && !failed(m); j++)
-        locals_write(m, m->ids[words[2]].root + j, import_leaf(m, words[i], j));
+        locals_write(m, m->ids[words[2]].root + j, decided(m, import_leaf(m, words[i], j)));
     }
   }
   m->at = jump;
@@ -360,7 +373,10 @@ walk_arm(import *m, uint32_t row, uint32_t k, uint32_t target, uint32_t construc
   if (construct_index != NONE)
     CONSTRUCT(m, construct_index)->region = region;
   flow_open(m, region, &serial);
+  m->decides = m->view->a[row];
+  m->decides_true = k == VYRE_THEN;
   uint32_t next = failed(m) ? NONE : flow_edge(m, target);
+  m->decides = 0;
   if (next != NONE)
     flow_walk(m, next, false);
   flow_close(m, mark, serial);
@@ -368,16 +384,17 @@ walk_arm(import *m, uint32_t row, uint32_t k, uint32_t target, uint32_t construc
   m->at = at;
 }
 
+/* `yes`: the region of that arm. */
 static uint32_t
-selection(import *m, uint32_t row, uint32_t yes, uint32_t no, uint32_t merge)
+selection(import *m, uint32_t row, uint32_t yes_region, uint32_t yes, uint32_t no, uint32_t merge)
 {
   uint32_t c = flow_push(m, CONSTRUCT_IF, row);
   if (c == NONE)
     return NONE;
   CONSTRUCT(m, c)->merge = merge;
-  walk_arm(m, row, 0, yes, c);
+  walk_arm(m, row, yes_region, yes, c);
   if (!failed(m) && (no != yes || no == merge))
-    walk_arm(m, row, 1, no, c);
+    walk_arm(m, row, 1 - yes_region, no, c);
   uint32_t edges = CONSTRUCT(m, c)->edges;
   flow_pop(m);
   return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
@@ -421,10 +438,14 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   uint32_t merge = selects ? import_target(m, m->words[b->merge + 1]) : NONE;
   if (yes == no && yes != merge) /* both arms are one */
     cond = vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), 1).id;
+  const bool has_arms = selects && (no != merge || AT(block, m->blocks, merge)->phis);
+  const bool negated = has_arms && VYRE_ROW_OP(m->view->op[cond]) == VYRE_OP_not;
+  if (negated)
+    cond = import_visible(m, m->view->a[cond]);
   uint32_t row = vyre_build_if(&m->b, (vyre_row){cond}).id; /* the arms put the builder where they are */
   if (selects) {
     flow_hints(m, b->merge, row);
-    return selection(m, row, yes, no, merge);
+    return selection(m, row, negated ? VYRE_ELSE : VYRE_THEN, yes, no, merge);
   }
   bool yes_falls, no_falls;
   bool yes_exits = is_exit(m, yes, &yes_falls), no_exits = is_exit(m, no, &no_falls);

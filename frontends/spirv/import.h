@@ -359,7 +359,9 @@ typedef struct import {
   uint32_t stamp;
   uint32_t region;
   uint32_t call_depth;
-  uint32_t from; /* the block being walked */
+  uint32_t from;    /* the block being walked */
+  uint32_t decides; /* the condition of the `if` whose arm begins with the edge at hand; 0: none */
+  bool decides_true;
   instance *instance;
   uint32_t last_line; /* word of the last OpLine before the functions or between them; 0: none */
   char dropped[400];  /* what is left out, for a remark */

@@ -126,6 +126,51 @@ leaving_an_outer_selection(void **state)
 }
 
 static void
+negated_conditions_have_their_arms_exchanged(void **state)
+{
+  (void)state;
+  /* `or` and `implies` as front ends write them: what decides is a literal on the edge that skips the other operand, and
+   * itself behind */
+  vyre_module *m = run(BODY("%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m1 None\n"
+                            "OpBranchConditional %n %a1 %m1\n%a1 = OpLabel\n%d = OpUGreaterThan %bool %i %u3\nOpBranch %m1\n%m1 = OpLabel\n"
+                            "%p = OpPhi %bool %c %entry %d %a1\nOpSelectionMerge %m2 None\nOpBranchConditional %c %a2 %m2\n%a2 = OpLabel\n"
+                            "%e = OpUGreaterThan %bool %i %u5\nOpBranch %m2\n%m2 = OpLabel\n%q = OpPhi %bool %e %a2 %n %m1\n"
+                            "OpSelectionMerge %m3 None\nOpBranchConditional %n %a3 %b3\n%a3 = OpLabel\n%v = OpIMul %uint %x %u10\n"
+                            "OpBranch %m3\n%b3 = OpLabel\n%w = OpIMul %uint %i %u7\nOpBranch %m3\n%m3 = OpLabel\n"
+                            "%r = OpPhi %uint %v %a3 %w %b3\n%ps = OpSelect %uint %p %u1 %u0\n%qs = OpSelect %uint %q %u2 %u0\n"
+                            "%pq = OpIAdd %uint %ps %qs\nOpBranch %tail\n%tail = OpLabel\n%z = OpPhi %bool %c %m3\n%zs = OpSelect %uint %z %u4 %u0\n"
+                            "%rz = OpIAdd %uint %r %zs\n%y = OpIAdd %uint %rz %pq\n" STORE));
+  const vyre_view *v = vyre_module_view(m);
+  uint32_t literals = 0;
+  EXPECT((x > 4 || i > 3 ? 1u : 0u) + (x <= 4 || i > 5 ? 2u : 0u) + (x > 4 ? i * 7 + 4 : x * 10));
+  assert_int_equal(import_count(m, VYRE_OP_if), 3);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    assert_false(op == VYRE_OP_if && VYRE_ROW_OP(v->op[v->a[row]]) == VYRE_OP_not);
+    if (op == VYRE_OP_set && VYRE_ROW_OP(v->op[v->b[row]]) == VYRE_OP_const)
+      literals += v->imm[v->b[row]];
+  }
+  assert_int_equal(literals, 2);
+  vyre_module_destroy(m);
+}
+
+/* An arm without rows stays the second one. */
+static void
+one_arm_stays_the_first(void **state)
+{
+  (void)state;
+  vyre_module *m = run(BODY("OpStore %px %x\n%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m None\n"
+                            "OpBranchConditional %n %a %m\n%a = OpLabel\nOpStore %px %u5\nOpBranch %m\n%m = OpLabel\n"
+                            "%y = OpLoad %uint %px\n" STORE));
+  const vyre_view *v = vyre_module_view(m);
+  EXPECT(x);
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_if)
+      assert_true(v->first[v->first[row]] != 0 && v->first[v->last[row]] == 0);
+  vyre_module_destroy(m);
+}
+
+static void
 both_arms_are_one_block(void **state)
 {
   (void)state;
@@ -466,6 +511,8 @@ main(void)
     cmocka_unit_test(loop_of_one_block),
     cmocka_unit_test(back_edge_that_leaves),
     cmocka_unit_test(leaving_an_outer_selection),
+    cmocka_unit_test(negated_conditions_have_their_arms_exchanged),
+    cmocka_unit_test(one_arm_stays_the_first),
     cmocka_unit_test(both_arms_are_one_block),
     cmocka_unit_test(value_used_behind_its_loop),
     cmocka_unit_test(default_falls_into_a_case),

@@ -73,6 +73,8 @@ typedef uint32_t glsl_uint;
        { if (b == 2u) break; r += b + 1u; } break; case 2u: r *= 2u; default: r += 3u; } } return r;)                                  \
   CASE(short_circuit, bool a = x > 9u && i < 7u; bool b = x < 30u || i == 2u; return (a ? 1u : 0u) + (b ? 2u : 0u)                      \
        + ((a && !b) || x == 12u ? 4u : 0u);)                                                                                             \
+  CASE(negations, bool n = x > 9u; uint r; if (!n) { r = x + i; } else { r = x - i; } bool a = n || i < 3u; bool b = !n || i > 5u;             \
+       bool c = !n && i > 2u; return r * 8u + (a ? 1u : 0u) + (b ? 2u : 0u) + (c ? 4u : 0u);)                                           \
   CASE(compound_condition, uint k = 0u; while (k < 20u && (k < i || (x >> (k & 15u) & 1u) == 1u)) k++; return k;)                       \
   CASE(ternary_chain, return x < 5u ? 1u : x < 10u ? i : x < 20u ? x * 2u : 4u;)                                                        \
   CASE(temp_in_loop, uint s = 0u; for (uint k = 0u; k < 6u; k++) { uint t; if ((k & 1u) == 0u) t = x; else t = i; s = s * 3u + t; }       \
