@@ -7,5 +7,5 @@
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
     {"O1", "canon,cf,cprop,dbe,pm,cse,dce"},
-    {"O2", "canon,fixpoint<max=32;on-limit=quiet>(cf,cprop,dbe,pm,licm,canon,cse,dce,dse)"},
+    {"O2", "canon,fixpoint<max=32;on-limit=quiet>(cf,cprop,dbe,pm,licm,cse,canon,dce,dse)"},
 };
