@@ -101,6 +101,31 @@ is_known_memory(const vyre_view *v, uint32_t buffer, uint8_t use)
   return use == (LOADED | WRITTEN) || ((use & LOADED) != 0 && (space == VYRE_SPACE_PRIVATE || space == VYRE_SPACE_CONSTANT));
 }
 
+/* Whether a load of such memory has no users but edited rows: it may be one that is known, and whose users cprop has taken away,
+ * and cse gave it those of a load that turned out to be equal. */
+static bool
+is_given(watch *w, const uint32_t *alias, const uint8_t *use)
+{
+  const vyre_view *v = w->v;
+  bool *edited = w->ctx->host->alloc(w->ctx, v->rows), *used = w->ctx->host->alloc(w->ctx, v->rows); /* used: by any other row */
+  w->lost |= !edited || !used;
+  if (w->lost)
+    return true;
+  for (uint32_t i = w->edits->own; i < w->edits->count; i++)
+    edited[w->edits->rows[i]] = true;
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (!edited[row])
+      used[v->a[row]] = used[v->b[row]] = used[v->c[row]] = true;
+  for (uint32_t i = w->edits->own; i < w->edits->count; i++) {
+    const uint32_t row = w->edits->rows[i], operands[3] = {v->a[row], v->b[row], v->c[row]};
+    for (uint32_t k = 0; k < 3; k++)
+      if (vyre_op_of(v, operands[k]) == VYRE_OP_load && !used[operands[k]] &&
+          is_known_memory(v, memory_of(v, operands[k]), use[alias[memory_of(v, operands[k])] & ~VYRE_ALIAS_SHARED]))
+        return true;
+  }
+  return false;
+}
+
 /* Whether such memory is loaded from that paths or accesses were edited of; or at all, where control around it went. */
 static bool
 is_followed(watch *w)
@@ -129,7 +154,7 @@ is_followed(watch *w)
   for (uint32_t row = 1; row < v->rows && (w->edits->kinds & VYRE_EDIT_GONE_CONTROL) != 0; row++)
     if (vyre_op_of(v, row) == VYRE_OP_buffer && is_known_memory(v, row, use[alias[row] & ~VYRE_ALIAS_SHARED]))
       return true;
-  return false;
+  return (w->edits->kinds & VYRE_EDIT_GONE_READ) != 0 && is_given(w, alias, use);
 }
 
 /* Whether an edited row uses what is compared with a literal somewhere: in the region behind that it may be the literal. */
@@ -229,7 +254,8 @@ is_set_alike(watch *w)
   return false;
 }
 
-/* Whether a value that moved is seen behind more of the regions in which a variable or memory gets it. */
+/* Whether a value that moved is seen behind more of the regions in which a variable or memory gets it; or a set moved, which is the
+ * last one then where it may have been one of several: out of a loop that makes one trip. */
 static bool
 is_kept(watch *w)
 {
@@ -243,6 +269,8 @@ is_kept(watch *w)
     edited[w->edits->rows[i]] = true;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), region = v->parent[v->b[row]];
+    if (op == VYRE_OP_set && edited[row] && (w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0)
+      return true;
     if ((op != VYRE_OP_set && op != VYRE_OP_store) || !edited[v->b[row]])
       continue;
     if (region != v->parent[row] ? may_be_sure(v, row, region, &left) : edited[row]) /* it came along out of a region */
@@ -265,6 +293,13 @@ uses_tabled(const watch *w, uint32_t row)
         w->ctx->host->initial(w->module, v->a[operands[i]], &bits))
       return true;
   return false;
+}
+
+static bool
+uses_load(const vyre_view *v, uint32_t row)
+{
+  return vyre_op_of(v, v->a[row]) == VYRE_OP_load || vyre_op_of(v, v->b[row]) == VYRE_OP_load ||
+         vyre_op_of(v, v->c[row]) == VYRE_OP_load;
 }
 
 /* Whether an edit is in itself reason enough; else what there is to look for goes into `out`. */
@@ -291,6 +326,7 @@ read_edits(const watch *w, reasons *out)
     if ((w->edits->kinds & VYRE_EDIT_MOVED_VALUE) != 0 && op == VYRE_OP_get) /* from where control never came, perhaps */
       return true;
     out->sets |= op == VYRE_OP_set;
+    out->memory |= (w->edits->kinds & VYRE_EDIT_GONE_READ) != 0 && uses_load(v, row);
     if (op == VYRE_OP_block || op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]))
       return true;
     if (is_decided(v, row) || uses_tabled(w, row))

@@ -300,7 +300,10 @@ literal_bounds(generator *g)
   const vyre_row control = vyre_build_for(&g->b, first, end, step), index = vyre_region_of(g->m, control, 0);
   const vyre_row number = kind == VYRE_U32 ? index : vyre_build_convert(&g->b, VYRE_OP_convert, U32, index);
   const vyre_row more = vyre_build_binary(&g->b, VYRE_OP_add, vyre_build_get(&g->b, sum), number);
-  vyre_build_set(&g->b, sum, vyre_build_imm(&g->b, VYRE_OP_add, more, 10));
+  if (control.id % 4) /* by its number, so that what else is drawn stays as it was */
+    vyre_build_set(&g->b, sum, vyre_build_imm(&g->b, VYRE_OP_add, more, 10));
+  else /* nobody uses the index */
+    vyre_build_set(&g->b, sum, g->base);
   vyre_builder_leave(&g->b, control);
   store_out(g, vyre_build_get(&g->b, sum));
 }
