@@ -19,29 +19,46 @@
  *
  * Limits: a loop with a `continue`, rows in its continuing region and one trip stays; hints of what goes are lost.
  *
- * requires: loops      preserves: versions, where it exchanges arms and does nothing else
+ * requires: nothing      preserves: versions, where it exchanges arms and does nothing else
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 #include "once.h"
 
-/* Lists jumps and, in program order, constructs: these in an array with room for all rows, so that no branch is to be foretold. */
+/* Constructs and what ends regions, in program order, in an array with room for all rows, so that no branch is to be foretold. */
 static uint32_t
-list_control(const cleaner *k, uint32_t *constructs)
+list_control(const vyre_view *v, uint32_t *out)
 {
-  const vyre_view *v = k->v;
   uint32_t count = 0;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = vyre_op_of(v, row);
-    constructs[count] = row;
-    count += (v->op_infos[op].flags & VYRE_OP_REGIONS) != 0;
+    out[count] = row;
+    count += (vyre_op_flags_of(v, row) & (VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0;
+  }
+  return count;
+}
+
+static uint32_t
+loop_around(const vyre_view *v, uint32_t row)
+{
+  do
+    row = v->parent[v->parent[row]];
+  while (!vyre_row_is_loop(v, row));
+  return row;
+}
+
+/* Each jump goes to the list of the construct that it names. */
+static void
+list_jumps(const cleaner *k, const uint32_t *control, uint32_t count)
+{
+  const vyre_view *v = k->v;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t row = control[i], op = vyre_op_of(v, row);
     if (op != VYRE_OP_break && op != VYRE_OP_continue && op != VYRE_OP_leave)
       continue;
-    const uint32_t construct = op == VYRE_OP_leave ? v->a[row] : v->loop[row];
+    const uint32_t construct = op == VYRE_OP_leave ? v->a[row] : loop_around(v, row);
     k->link[row] = k->jumps[construct];
     k->jumps[construct] = row;
   }
-  return count;
 }
 
 static void
@@ -79,11 +96,13 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   k.jumps = host->alloc(ctx, bytes);
   k.link = host->alloc(ctx, bytes);
   k.completes = host->alloc(ctx, v->rows);
-  uint32_t *constructs = host->alloc(ctx, bytes);
-  if (!k.jumps || !k.link || !k.completes || !constructs)
+  uint32_t *control = host->alloc(ctx, bytes);
+  if (!k.jumps || !k.link || !k.completes || !control)
     return host->out_of_memory(ctx);
-  for (uint32_t i = list_control(&k, constructs); i-- > 0;) /* inner ones have greater ids */
-    clean(&k, constructs[i]);
+  const uint32_t count = list_control(v, control);
+  list_jumps(&k, control, count);
+  for (uint32_t i = count; i-- > 0;) /* inner ones have greater ids */
+    clean(&k, control[i]);
   if (k.out_of_memory)
     return host->out_of_memory(ctx);
   if (k.forward) {
@@ -192,7 +211,6 @@ static const vyre_pass dbe = {
     .summary = "take control apart whose way is known",
     .help = "if and switch on literals, loops that make no trip or one, arms that are equal or empty, blocks that nothing leaves,\n"
             "jumps to where control goes anyhow, and what is never reached.",
-    .requires_ = VYRE_LOOPS,
     .run = run,
     .wakes = wakes,
 };
