@@ -19,6 +19,7 @@ if(VYRE_SANITIZE)
   target_compile_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
     # Their runtime is in C++ programs alone, and ours are C.
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=function,vptr>)
+  target_compile_definitions(vyre_options INTERFACE VYRE_SANITIZED)
   target_link_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE})
 endif()
 

@@ -437,6 +437,20 @@ round_trip(const export_case *c, const uint32_t *in, const uint32_t *expected)
   vyre_module_destroy(again.module);
 }
 
+/* Whether the case at hand runs on the device, too.  Where each of a driver's allocations is checked its compiler takes three times
+ * as long, minutes a test, for nothing: it is not looked into.  There one of some is enough. */
+static bool
+runs_on_device(const export_case *c)
+{
+#ifdef VYRE_SANITIZED
+  enum { ONE_OF = 16 };
+  static unsigned cases;
+  if (cases++ % ONE_OF)
+    return false;
+#endif
+  return device && !c->not_on_device;
+}
+
 void
 export_run(export_case *c, const uint32_t *words)
 {
@@ -452,7 +466,7 @@ export_run(export_case *c, const uint32_t *words)
     expected[i] = found[i] = 0xdeadbeef;
   interpret(c, in, expected, false);
   round_trip(c, in, expected);
-  if (!device || c->not_on_device)
+  if (!runs_on_device(c))
     return;
   run_on_device(c, in, found);
   compare(c, "Vulkan", expected, found);
