@@ -5,9 +5,10 @@
  *   values       rows that are known by their operands as they stand, its own edits too
  *   lanes        rows that put vectors together, its own edits too: they are looked at as they stand
  *   variables    what is set
- *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went; loads of a table
- *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; a loop that became
- *                a block
+ *   memory       paths and accesses, its own edits too, where anything writes that memory; writes that went; a known load that
+ *                has users again, as cse gave it those of an equal one
+ *   places       a value that moved to where it can be seen behind a construct, if a variable or memory has it; a set that moved; a
+ *                loop that became a block
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "wakes.h"
@@ -254,8 +255,7 @@ is_set_alike(watch *w)
   return false;
 }
 
-/* Whether a value that moved is seen behind more of the regions in which a variable or memory gets it; or a set moved, which is the
- * last one then where it may have been one of several: out of a loop that makes one trip. */
+/* Whether a value that moved is seen behind more of the regions in which a variable or memory gets it. */
 static bool
 is_kept(watch *w)
 {
@@ -269,29 +269,10 @@ is_kept(watch *w)
     edited[w->edits->rows[i]] = true;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), region = v->parent[v->b[row]];
-    if (op == VYRE_OP_set && edited[row] && (w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0)
-      return true;
-    if ((op != VYRE_OP_set && op != VYRE_OP_store) || !edited[v->b[row]])
-      continue;
-    if (region != v->parent[row] ? may_be_sure(v, row, region, &left) : edited[row]) /* it came along out of a region */
+    if ((op == VYRE_OP_set || op == VYRE_OP_store) && edited[v->b[row]] && region != v->parent[row] &&
+        may_be_sure(v, row, region, &left))
       return true;
   }
-  return false;
-}
-
-/* Whether the row uses a load of a table whose literal is known: cprop has taken its users away, and cse gave it those of a later
- * load that turned out to be equal. */
-static bool
-uses_tabled(const watch *w, uint32_t row)
-{
-  const vyre_view *v = w->v;
-  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
-  uint64_t bits;
-  for (uint32_t i = 0; i < 3; i++)
-    if (vyre_op_of(v, operands[i]) == VYRE_OP_load &&
-        VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->a[operands[i]])]) == VYRE_SPACE_CONSTANT &&
-        w->ctx->host->initial(w->module, v->a[operands[i]], &bits))
-      return true;
   return false;
 }
 
@@ -325,11 +306,11 @@ read_edits(const watch *w, reasons *out)
       continue;
     if ((w->edits->kinds & VYRE_EDIT_MOVED_VALUE) != 0 && op == VYRE_OP_get) /* from where control never came, perhaps */
       return true;
+    if ((w->edits->kinds & VYRE_EDIT_MOVED_EFFECT) != 0 && op == VYRE_OP_set) /* the last one now, where it was one of several */
+      return true;
     out->sets |= op == VYRE_OP_set;
     out->memory |= (w->edits->kinds & VYRE_EDIT_GONE_READ) != 0 && uses_load(v, row);
-    if (op == VYRE_OP_block || op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]))
-      return true;
-    if (is_decided(v, row) || uses_tabled(w, row))
+    if (op == VYRE_OP_block || op == VYRE_OP_copy || (op == VYRE_OP_select && v->b[row] == v->c[row]) || is_decided(v, row))
       return true;
   }
   return false;
