@@ -6,9 +6,9 @@
  *
  *   what moves         pure rows, constants and paths too, and reads whose version stands outside (so never a subgroup row, whose
  *                      active lanes are each trip's own); operands must stand outside, too
- *   what may do harm   accesses that may be out of bounds, divisions, lanes by index, of relaxed programs, and opaque rows: they
- *                      move only if they surely run whenever the loop is reached, which is to say at least one trip, not in an
- *                      arm, and no break, continue, leave, return or trap in front
+ *   what may do harm   accesses that may be out of bounds or at what has no value, divisions, lanes by index, of relaxed programs,
+ *                      and opaque rows: they move only if they surely run whenever the loop is reached, which is to say at least
+ *                      one trip, not in an arm, and no break, continue, leave, return or trap in front
  *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
  *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
  *
@@ -28,6 +28,8 @@ enum {
   SURE = 1, /* it runs whenever that loop is reached; of a region row: it is entered so, and no jump has ended it yet */
   ARM = 2,  /* it stands in an arm of an `if` or `switch` in there */
 };
+
+enum { MOST_STEPS = 32 }; /* of a path's computation that are followed */
 
 typedef struct motion {
   const vyre_host *host;
@@ -162,6 +164,33 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   return m->loop[v->a[row]] != loop && m->loop[v->b[row]] != loop && m->loop[v->c[row]] != loop;
 }
 
+/* Whether the row is defined wherever it is visible.  What is loaded is: an undefined value that is stored ends all promises.
+ * `left`: rows that may be looked at yet. */
+static bool
+is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
+{
+  const uint32_t flags = vyre_op_flags_of(v, row);
+  const uint32_t op = vyre_op_of(v, row);
+  if (row == 0 || (flags & VYRE_OP_REGION) != 0 || op == VYRE_OP_buffer || op == VYRE_OP_spec || op == VYRE_OP_const ||
+      op == VYRE_OP_load)
+    return true;
+  if (*left == 0 || (flags & VYRE_OP_PURE) == 0 || op == VYRE_OP_opaque_pure ||
+      (op != VYRE_OP_at && vyre_row_may_be_undefined(v, row)))
+    return false;
+  --*left;
+  return is_defined(v, v->a[row], left) && is_defined(v, v->b[row], left) && is_defined(v, v->c[row], left);
+}
+
+/* Whether a load may run where it did not: what its path leads to is there, and a relaxed program has a value for each step. */
+static bool
+may_load_early(const motion *m, uint32_t load)
+{
+  const vyre_view *v = m->v;
+  uint32_t left = MOST_STEPS;
+  return m->host->in_bounds(m->module, v->a[load]) &&
+         ((v->imm[vyre_program_of(v, load)] & VYRE_PROGRAM_RELAXED) == 0 || is_defined(v, v->a[load], &left));
+}
+
 static bool
 may_move(const motion *m, uint32_t row, uint32_t loop)
 {
@@ -171,8 +200,7 @@ may_move(const motion *m, uint32_t row, uint32_t loop)
     return true;
   if ((m->flags[row] & ARM) && is_costly(m, row))
     return false;
-  return vyre_row_may_speculate(m->v, row) ||
-         (vyre_op_of(m->v, row) == VYRE_OP_load && m->host->in_bounds(m->module, m->v->a[row]));
+  return vyre_row_may_speculate(m->v, row) || (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row));
 }
 
 /* The next row in the loop, at any depth but that of loops in it; 0 behind the last.  It follows links. */
@@ -230,6 +258,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 typedef struct watch {
   const vyre_view *v;
   bool *edited;
+  bool *touched; /* edited, or made of what is */
   uint32_t *loop;
   uint32_t left; /* rows that may be looked at yet in front of loops */
 } watch;
@@ -334,16 +363,19 @@ wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bo
     return VYRE_OK;
   w.left = rows;
   w.edited = host->alloc(ctx, rows);
+  w.touched = host->alloc(ctx, rows);
   w.loop = host->alloc(ctx, sizeof(uint32_t) * rows);
-  if (!w.edited || !w.loop)
+  if (!w.edited || !w.touched || !w.loop)
     return host->out_of_memory(ctx);
   for (uint32_t i = edits->own; i < edits->count; i++)
     w.edited[edits->rows[i]] = true;
   for (uint32_t row = 1; row < rows && !*out; row++) {
     const uint32_t parent = w.v->parent[row];
     w.loop[row] = vyre_row_is_loop(w.v, parent) ? parent : w.loop[parent];
-    if (vyre_op_of(w.v, row) == VYRE_OP_at) /* the path is another one */
-      w.edited[row] |= w.edited[w.v->a[row]] || w.edited[w.v->b[row]];
+    const bool of_touched = w.touched[w.v->a[row]] | w.touched[w.v->b[row]] | w.touched[w.v->c[row]];
+    w.touched[row] = w.edited[row] | (of_touched & ((vyre_op_flags_of(w.v, row) & VYRE_OP_PURE) != 0));
+    if (vyre_op_of(w.v, row) == VYRE_OP_at) /* the path is another one, or has a value now */
+      w.edited[row] = w.touched[row];
     *out = came_free(&w, row) || came_sure(&w, row);
   }
   return !*out && (gone & VYRE_EDIT_GONE_SET) != 0 ? find_unset(ctx, &w, out) : VYRE_OK;
