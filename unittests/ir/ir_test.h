@@ -48,6 +48,14 @@ build_value(vyre_builder *b)
   return vyre_build_lane(b, build_gid(b), 0);
 }
 
+/* 24 bits. */
+static inline uint32_t
+next_random(uint32_t *seed)
+{
+  *seed = *seed * 1664525u + 1013904223u;
+  return *seed >> 8;
+}
+
 /* Neighbours, parents and ends of every linked row agree; returns how many rows are linked. */
 static inline uint32_t
 check_links(const vyre_module *module)
