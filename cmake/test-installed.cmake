@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The `installed` test: installs into a prefix in the build tree, then stands outside.  The example plugin is configured, built and
 # loaded from there, a program is compiled with what vyre.pc says, and nothing may point back into the build tree.
+include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
 set(prefix ${BUILD}/installed/prefix)
 set(work ${BUILD}/installed/work)
 file(REMOVE_RECURSE ${BUILD}/installed)
@@ -78,16 +79,11 @@ foreach(header ${headers})
 endforeach()
 
 # The library, by pkg-config.
-find_program(pkg_config pkg-config)
-if(pkg_config)
-  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-  run(${pkg_config} --cflags --libs vyre)
-  string(STRIP "${output}" flags)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-else()
-  message(STATUS "no pkg-config: vyre.pc is not tried")
-  set(flags -I${prefix}/include -L${prefix}/${LIBDIR} -lvyre)
-endif()
+vyre_need(pkg-config find_program pkg_config pkg-config)
+set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+run(${pkg_config} --cflags --libs vyre)
+string(STRIP "${output}" flags)
+separate_arguments(flags UNIX_COMMAND "${flags}")
 set(sanitize)
 if(SANITIZE)
   set(sanitize -fsanitize=${SANITIZE})

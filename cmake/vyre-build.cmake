@@ -4,6 +4,19 @@
 option(VYRE_WERROR "warnings are errors" ON)
 set(VYRE_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
 
+# The one place that says when a test hangs: none waits for the clock otherwise, and a machine may be slower than any that was thought of.
+# A command within a test (lit, libFuzzer) has a quarter of it.
+set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hanging")
+
+include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
+
+# vyre_add_test(NAME COMMAND...): a test under ctest.
+function(vyre_add_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  math(EXPR part "${VYRE_TEST_LIMIT} / 4")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "VYRE_COMMAND_LIMIT=${part}")
+endfunction()
+
 add_library(vyre_options INTERFACE)
 target_compile_definitions(vyre_options INTERFACE _GNU_SOURCE)
 target_include_directories(vyre_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
@@ -50,8 +63,7 @@ function(vyre_add_unittest name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES} cmocka m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  vyre_add_test(${name} ${name})
 endfunction()
 
 # Where the programs find the core passes: ../lib/vyre/passes beside them, in the build tree and installed.

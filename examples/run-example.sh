@@ -5,6 +5,11 @@
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
+command -v spirv-val >/dev/null || {
+  echo "run-example.sh: spirv-val is missing" >&2
+  echo "Fix: install the package spirv-tools (scripts/install-packages.sh installs all)" >&2
+  exit 1
+}
 build=$1
 name=$2
 here=$(cd "$(dirname "$0")" && pwd)

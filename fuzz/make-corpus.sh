@@ -3,6 +3,13 @@
 # Examples come as SPIR-V and as text; also each pipeline text of the lit tests.  SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 
+for tool in spirv-as:spirv-tools spirv-opt:spirv-tools glslangValidator:glslang-tools; do
+  command -v "${tool%:*}" >/dev/null || {
+    echo "make-corpus.sh: ${tool%:*} is missing" >&2
+    echo "Fix: install the package ${tool#*:} (scripts/install-packages.sh tests installs all)" >&2
+    exit 1
+  }
+done
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/.." && pwd)
 exec 9>"$build/fuzz/corpus.lock"

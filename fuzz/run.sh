@@ -17,7 +17,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$here/make-corpus.sh" "$build"
 corpus=$build/fuzz/corpus/$target
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_stack_use_after_return=0}
-options=(-rss_limit_mb=4096 -timeout=20 -max_len=65536 "-artifact_prefix=$build/fuzz/crashes/$target-")
+# As a test, what takes long hangs; who fuzzes looks for what is slow, too.
+options=(-rss_limit_mb=4096 "-timeout=${VYRE_COMMAND_LIMIT:-20}" -max_len=65536 "-artifact_prefix=$build/fuzz/crashes/$target-")
 [ -f "$here/$target.dict" ] && options+=("-dict=$here/$target.dict")
 mkdir -p "$build/fuzz/crashes" "$build/fuzz/found/$target"
 cd "$build/fuzz"

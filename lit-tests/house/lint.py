@@ -4,7 +4,8 @@
 
 FileCheck ignores what it does not know: a misspelt suffix (CHECK-NXT:), a missing colon (CHECK foo), a misspelt prefix.
 Each is an error here; so are a `RUN:` line that lit would not see, a test without one, and a program in a .vir test that
-pipes to FileCheck which no check line names (a regression in it would go unseen; `lint: no-check @name` says it is meant).
+pipes to FileCheck which no check line names (a regression in it would go unseen; `lint: no-check @name` says it is meant).  A test may depend on the kind of build (debug, sanitized), not on
+what the machine has: one that quietly does not run shows nothing.
 
 usage: lint.py FOLDER | lint.py --self-test
 """
@@ -60,6 +61,8 @@ def directive_errors(number, line, prefixes):
     name, colon = word.group(1), word.group(3)
     if name.startswith("RUN") and not colon:
         yield number, f"'{name}' without a colon"
+    if name in ("REQUIRES", "UNSUPPORTED", "XFAIL") and colon and not re.fullmatch(r".*: (debug|sanitized)", body):
+        yield number, f"'{name}' of other than the kind of build: what is missing is a failure (lit.cfg.py)"
     if name in ("RUN", "REQUIRES", "UNSUPPORTED", "XFAIL", "END"):
         return
     if colon and not known(name, prefixes):
@@ -91,7 +94,7 @@ def lint(path, text):
 
 
 def self_test():
-    good = "; RUN: x %s | FileCheck %s\n; CHECK-LABEL: program @a\n; CHECK-NEXT: b\n; CHECK-COUNT-2: c\n; Note: prose\nprogram @a {}\n"
+    good = "; REQUIRES: debug\n; RUN: x %s | FileCheck %s\n; CHECK-LABEL: program @a\n; CHECK-NEXT: b\n; CHECK-COUNT-2: c\n; Note: prose\nprogram @a {}\n"
     bad = {
         "; RUN: x | FileCheck %s\n; CHECK: a\n; CHECK-NXT: b\n": "CHECK-NXT",
         "; RUN: x | FileCheck %s\n; CHECK: a\n; CHECK b\n": "without a colon",
@@ -99,6 +102,8 @@ def self_test():
         "; RUN: x | FileCheck %s --check-prefix=ERR\n; ERR: a\n; ERRR: b\n": "ERRR",
         "; RUN: x | FileCheck %s --check-prefixes=A1,B1\n; A1: a\n": "prefix 'B1'",
         "; RUN: x | FileCheck %s\n; CHECK: a\nprogram @lost {}\n": "@lost",
+        "; RUN: x\n; REQUIRES: z3\n": "what is missing is a failure",
+        "; RUN: x\n; UNSUPPORTED: debug, root\n": "what is missing is a failure",
         "; RNU: x | FileCheck %s\n": "no RUN line",
         "; RUN: x\n; RUN y\n": "without a colon",
     }

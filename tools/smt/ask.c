@@ -27,7 +27,8 @@ smt_ask(void (*write)(FILE *to, void *context), void *context, FILE *report)
     status = pclose(pipe);
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) >= 126) {
-    fprintf(report, "z3 does not run (%s)\nFix: install it (scripts/install-packages.sh tests)\n", z3 ? z3 : "z3");
+    fprintf(report, "z3 does not run (%s)\nFix: install the package z3 (scripts/install-packages.sh tests installs all)\n",
+            z3 ? z3 : "z3");
     close(file);
     unlink(path);
     return NULL;

@@ -184,14 +184,22 @@ permissions_are_asked(void **state)
   assert_int_equal(chmod("closed", 0755), 0);
 }
 
-/* On devices of the test's own: a fault here would replace the machine's. */
+/* Devices of the test's own, as a fault would replace the machine's; who is not root cannot make any, nor replace those. */
+static void
+make_device(const char *name, unsigned number)
+{
+  char device[32];
+  snprintf(device, sizeof(device), "/dev/%s", name);
+  assert_true(mknod(name, S_IFCHR | 0666, makedev(1, number)) == 0 || (geteuid() != 0 && symlink(device, name) == 0));
+}
+
 static void
 a_device_is_written_directly(void **state)
 {
   (void)state;
   struct stat before, after;
-  if (mknod("full", S_IFCHR | 0666, makedev(1, 7)) != 0 || mknod("null", S_IFCHR | 0666, makedev(1, 3)) != 0)
-    skip(); /* root alone makes devices */
+  make_device("full", 7);
+  make_device("null", 3);
   assert_int_equal(stat("full", &before), 0);
   check_fails(vyre_file_write("full", "x", 1), "cannot write 'full': No space left on device");
   assert_int_equal(symlink("full", "full-link"), 0);
