@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 static const char *const endings[] = {".vir", ".vir0", ".spv", ".glsl"};
 static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL"};
 
@@ -35,43 +34,110 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
 
-/* The file's name without its folder and ending. */
-typedef struct stem {
-  const char *text;
-  size_t length;
-  uint32_t input;
-} stem;
+/* ---- places: where an input's output stands under -outdir ------------------------------------------------------------------- */
 
-static stem
-stem_of(const tool_options *options, uint32_t input)
-{
-  const char *name = options->inputs.names[input], *slash = strrchr(name, '/');
-  const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
-  return (stem){base, dot && dot > base ? (size_t)(dot - base) : strlen(base), input};
-}
-
-/* By text, then by place. */
-static int
-compare_stems(const void *left, const void *right)
-{
-  const stem *a = left, *b = right;
-  const size_t shorter = a->length < b->length ? a->length : b->length;
-  const int order = memcmp(a->text, b->text, shorter);
-  if (order != 0 || a->length != b->length)
-    return order != 0 ? order : a->length < b->length ? -1 : 1;
-  return a->input < b->input ? -1 : a->input > b->input;
-}
-
-/* outdir/name.spv for folder/name.comp.  NULL: no memory. */
+/* The absolute path of a file as its text says it: no ".", no "..", no link looked at.  Nothing above the root: a name that is put
+ * under a folder never leaves it.  NULL: no memory. */
 static char *
-name_in_outdir(const tool_options *options, uint32_t input, output_form form)
+absolute(const char *path)
 {
-  const stem s = stem_of(options, input);
-  const size_t size = strlen(options->outdir) + s.length + 8;
+  char *here = path[0] == '/' ? NULL : getcwd(NULL, 0); /* a folder that is gone has no name: its files stand in the root, then */
+  const size_t size = (here ? strlen(here) : 0) + strlen(path) + 3;
+  char *out = malloc(size), *joined = malloc(size);
+  size_t used = 0;
+  if (out && joined) {
+    snprintf(joined, size, "%s/%s", here ? here : "", path);
+    char *rest = NULL;
+    for (char *part = strtok_r(joined, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
+      if (strcmp(part, ".") == 0)
+        continue;
+      if (strcmp(part, "..") == 0)
+        while (used > 0 && out[--used] != '/')
+          continue;
+      else
+        used += (size_t)snprintf(out + used, size - used, "/%s", part);
+    }
+    out[used] = '\0';
+  } else {
+    free(out);
+    out = NULL;
+  }
+  free(here);
+  free(joined);
+  return out;
+}
+
+/* The length of the folders that both paths have in common, their last slash included. */
+static size_t
+common_folder(const char *a, const char *b)
+{
+  size_t folder = 0;
+  for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+    if (a[i] == '/')
+      folder = i + 1;
+  return folder;
+}
+
+/* Each input's place: its path behind the folders that all inputs have in common, without the ending. */
+static vyre_status
+find_places(outputs *o)
+{
+  const uint32_t count = o->options->inputs.count;
+  size_t common = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    o->places[i] = absolute(o->options->inputs.names[i]);
+    if (!o->places[i])
+      return VYRE_OUT_OF_MEMORY("for the outputs' names");
+    const size_t shared = common_folder(o->places[0], o->places[i]);
+    common = i == 0 || shared < common ? shared : common;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    memmove(o->places[i], o->places[i] + common, strlen(o->places[i] + common) + 1);
+    char *slash = strrchr(o->places[i], '/'), *base = slash ? slash + 1 : o->places[i], *dot = strrchr(base, '.');
+    if (dot && dot > base)
+      *dot = '\0';
+  }
+  return VYRE_OK;
+}
+
+typedef struct place {
+  const char *text;
+  uint32_t input;
+} place;
+
+/* By text, then by input. */
+static int
+compare_places(const void *left, const void *right)
+{
+  const place *a = left, *b = right;
+  const int order = strcmp(a->text, b->text);
+  return order != 0 ? order : a->input < b->input ? -1 : a->input > b->input;
+}
+
+/* outdir/sub/name.spv for folder/sub/name.comp.  NULL: no memory. */
+static char *
+name_in_outdir(const outputs *o, uint32_t input, output_form form)
+{
+  const size_t size = strlen(o->options->outdir) + strlen(o->places[input]) + 8;
   char *name = malloc(size);
   if (name)
-    snprintf(name, size, "%s/%.*s%s", options->outdir, (int)s.length, s.text, endings[form]);
+    snprintf(name, size, "%s/%s%s", o->options->outdir, o->places[input], endings[form]);
   return name;
+}
+
+/* The folder, and those below it that the name goes through. */
+static vyre_status
+make_folders(const char *outdir, char *name)
+{
+  for (char *end = name + strlen(outdir); end; end = strchr(end + 1, '/')) {
+    *end = '\0';
+    const bool made = mkdir(name, 0777) == 0 || errno == EEXIST;
+    const vyre_status status =
+        made ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", name, strerror(errno));
+    *end = '/';
+    VYRE_TRY(status);
+  }
+  return VYRE_OK;
 }
 
 /* The form that an input's output has, by its content where no option says it. */
@@ -91,38 +157,43 @@ form_by_content(const tool_options *options, uint32_t input)
   return outputs_form(options, kind);
 }
 
+/* ---- outputs that would meet ------------------------------------------------------------------------------------------------- */
+
 static vyre_status
 same_output(const outputs *o, uint32_t input, const char *name)
 {
-  return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is the output of '%s' already\nFix: inputs of one name need folders of their own", name,
-                    o->options->inputs.names[input]);
+  return VYRE_ERROR(
+      VYRE_CODE_USAGE,
+      "'%s' is the output of '%s' already\nFix: give each input once; those of one folder need names that differ in more "
+      "than the ending",
+      name, o->options->inputs.names[input]);
 }
 
 static vyre_status
 find_alike(outputs *o)
 {
   const uint32_t count = o->options->inputs.count;
-  stem *stems = malloc(count * sizeof(*stems));
-  if (!stems)
+  place *places = malloc(count * sizeof(*places));
+  if (!places)
     return VYRE_OUT_OF_MEMORY("for the outputs' names");
   for (uint32_t i = 0; i < count; i++)
-    stems[i] = stem_of(o->options, i);
-  qsort(stems, count, sizeof(*stems), compare_stems);
+    places[i] = (place){o->places[i], i};
+  qsort(places, count, sizeof(*places), compare_places);
   for (uint32_t i = 1; i < count; i++)
-    if (stems[i].length == stems[i - 1].length && memcmp(stems[i].text, stems[i - 1].text, stems[i].length) == 0)
-      o->alike[stems[i].input] = stems[i - 1].input + 1;
-  free(stems);
+    if (strcmp(places[i].text, places[i - 1].text) == 0)
+      o->alike[places[i].input] = places[i - 1].input + 1;
+  free(places);
   return VYRE_OK;
 }
 
 static vyre_status
-check(const outputs *o, uint32_t input)
+check_alike(const outputs *o, uint32_t input)
 {
   const output_form form = o->alike[input] ? form_by_content(o->options, input) : OUTPUT_VIR;
   for (uint32_t other = o->alike[input]; other; other = o->alike[other - 1]) {
     if (form_by_content(o->options, other - 1) != form)
       continue;
-    char *name = name_in_outdir(o->options, input, form);
+    char *name = name_in_outdir(o, input, form);
     vyre_status status = name ? same_output(o, other - 1, name) : VYRE_OUT_OF_MEMORY("for an output's name");
     free(name);
     return status;
@@ -130,19 +201,85 @@ check(const outputs *o, uint32_t input)
   return VYRE_OK;
 }
 
+typedef struct file_id {
+  dev_t device;
+  ino_t inode;
+  uint32_t input;
+} file_id;
+
+static int
+compare_files(const void *left, const void *right)
+{
+  const file_id *a = left, *b = right;
+  if (a->device != b->device)
+    return a->device < b->device ? -1 : 1;
+  return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+/* An output over an input that is another one's would be read in its place, or not, as it happens. */
+static vyre_status
+check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32_t count)
+{
+  for (output_form form = 0; form < OUTPUT__COUNT; form++) {
+    char *name = name_in_outdir(o, input, form);
+    if (!name)
+      return VYRE_OUT_OF_MEMORY("for an output's name");
+    struct stat file;
+    vyre_status status = VYRE_OK;
+    if (stat(name, &file) == 0) {
+      const file_id wanted = {file.st_dev, file.st_ino, 0};
+      const file_id *found = bsearch(&wanted, files, count, sizeof(*files), compare_files);
+      const bool others = found && (found->input != input || (found > files && compare_files(found - 1, found) == 0) ||
+                                    (found + 1 < files + count && compare_files(found + 1, found) == 0)); /* links to one file */
+      if (others && form_by_content(o->options, input) == form)
+        status = VYRE_ERROR(VYRE_CODE_USAGE, "'%s', the output of '%s', is an input\nFix: -outdir=DIR of a folder without inputs",
+                            name, o->options->inputs.names[input]);
+    }
+    free(name);
+    VYRE_TRY(status);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+check_inputs_stay(const outputs *o)
+{
+  const uint32_t count = o->options->inputs.count;
+  file_id *files = malloc(count * sizeof(*files));
+  if (!files)
+    return VYRE_OUT_OF_MEMORY("for the outputs' names");
+  uint32_t found = 0;
+  struct stat file;
+  for (uint32_t i = 0; i < count; i++)
+    if (stat(o->options->inputs.names[i], &file) == 0)
+      files[found++] = (file_id){file.st_dev, file.st_ino, i};
+  qsort(files, found, sizeof(*files), compare_files);
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < count && !status; i++)
+    status = check_input_stays(o, i, files, found);
+  free(files);
+  return status;
+}
+
+/* ---- the interface ----------------------------------------------------------------------------------------------------------- */
+
 vyre_status
 outputs_prepare(const tool_options *options, outputs *out)
 {
   const uint32_t count = options->inputs.count;
-  *out = (outputs){.options = options, .names = calloc(count, sizeof(*out->names)), .alike = calloc(count, sizeof(*out->alike))};
-  if (!out->names || !out->alike)
+  *out = (outputs){.options = options,
+                   .names = calloc(count, sizeof(*out->names)),
+                   .places = calloc(count, sizeof(*out->places)),
+                   .alike = calloc(count, sizeof(*out->alike))};
+  if (!out->names || !out->places || !out->alike)
     return VYRE_OUT_OF_MEMORY("for the outputs' names");
   if (!options->outdir)
     return VYRE_OK;
+  VYRE_TRY(find_places(out));
   VYRE_TRY(find_alike(out));
   for (uint32_t i = 0; i < count; i++)
-    VYRE_TRY(check(out, i));
-  return VYRE_OK;
+    VYRE_TRY(check_alike(out, i));
+  return check_inputs_stay(out);
 }
 
 vyre_status
@@ -156,15 +293,14 @@ outputs_choose(outputs *o, uint32_t input, output_form form, const char **out)
                         form_names[form]);
     return VYRE_OK;
   }
-  char *name = name_in_outdir(options, input, form);
+  char *name = name_in_outdir(o, input, form);
   if (!name)
     return VYRE_OUT_OF_MEMORY("for an output's name");
   o->names[input] = name;
   for (uint32_t other = o->alike[input]; other; other = o->alike[other - 1]) /* what could be read once only was not checked */
     if (o->names[other - 1] && strcmp(o->names[other - 1], name) == 0)
       return same_output(o, other - 1, name);
-  if (mkdir(options->outdir, 0777) != 0 && errno != EEXIST)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot make the folder '%s': %s", options->outdir, strerror(errno));
+  VYRE_TRY(make_folders(options->outdir, name));
   *out = name;
   return VYRE_OK;
 }
@@ -174,7 +310,10 @@ outputs_free(outputs *o)
 {
   for (uint32_t i = 0; o->names && i < o->options->inputs.count; i++)
     free(o->names[i]);
+  for (uint32_t i = 0; o->places && i < o->options->inputs.count; i++)
+    free(o->places[i]);
   free(o->names);
+  free(o->places);
   free(o->alike);
   *o = (outputs){0};
 }
