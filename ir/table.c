@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DOUBLE_BELOW ((size_t)16 * TABLE_PAGE)
@@ -22,6 +24,24 @@ table_fail(vyre_module *module)
 {
   module->failed = true;
   module->capacity = module->view.rows;
+}
+
+void
+vyre_module_fail(vyre_module *module, const char *format, ...)
+{
+  va_list arguments;
+  if (module->fault[0])
+    return;
+  va_start(arguments, format);
+  vsnprintf(module->fault, sizeof(module->fault), format, arguments);
+  va_end(arguments);
+  table_fail(module);
+}
+
+const char *
+vyre_module_fault(const vyre_module *module)
+{
+  return module->fault[0] ? module->fault : NULL;
 }
 
 void *
@@ -342,6 +362,7 @@ vyre_module_clear(vyre_module *module)
   module->capacity = rows_in(module, module->committed[COLUMN_SIDE - 1]);
   module->failed = false;
   module->rows_failed = false;
+  module->fault[0] = '\0';
   module->sealed = module->only_lost = true;
   module->names_dirty = false;
   module->tops_known = true;
@@ -364,6 +385,8 @@ vyre_module_status(const vyre_module *module)
 {
   if (!module->failed)
     return VYRE_OK;
+  if (module->fault[0])
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s", module->fault);
   if (module->rows_failed)
     return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module of %u rows at most is full", module->max_rows);
   return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a module of %u rows", module->view.rows);

@@ -112,6 +112,7 @@ struct vyre_module {
   uint32_t max_rows;
   bool failed;
   bool rows_failed; /* ... because max_rows was reached */
+  char fault[200];  /* ... because who edits it asked for what cannot be; empty: not so */
   bool sealed;
   bool only_lost;     /* since it was sealed rows went, if anything: ids are in program order */
   bool lost_versions; /* sealing dropped a row that was a version */

@@ -16,7 +16,7 @@
 
 /* What API 0.1 had: the least that must be there. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
-#define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status (*)(void)))
+#define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status(*)(void)))
 #define PARAM_LEAST  sizeof(vyre_param)
 
 #define ABI_MAJOR(abi) ((abi) >> 16)

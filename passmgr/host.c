@@ -144,7 +144,10 @@ static void
 host_count(vyre_pass_ctx *ctx, const char *name, uint64_t amount)
 {
   const vyre_context *context = vyre_context_of(ctx);
-  vyre_report_count_add(context->options.report, context->record->pass.name, name, amount);
+  if (!name)
+    vyre_module_fail(context->module, "host->count: name is NULL");
+  else
+    vyre_report_count_add(context->options.report, context->record->pass.name, name, amount);
 }
 
 /* More room; false: out of memory. */
@@ -180,21 +183,33 @@ host_alloc(vyre_pass_ctx *ctx, size_t bytes)
   return memset(memory, 0, bytes);
 }
 
+/* The index of the pass's parameter of that name and, if it is VYRE_PARAM_TEXT, of that type; param_count: it has none. */
+static uint32_t
+find_param(const vyre_context *context, const char *call, const char *name, uint32_t type)
+{
+  const vyre_pass_record *record = context->record;
+  for (uint32_t i = 0; name && i < record->pass.param_count; i++)
+    if (strcmp(record->params[i].name, name) == 0 && (type != VYRE_PARAM_TEXT || record->params[i].type == type))
+      return i;
+  vyre_module_fail(context->module, "host->%s: the pass has no%s parameter '%.100s'", call, type == VYRE_PARAM_TEXT ? " text" : "",
+                   name ? name : "(NULL)");
+  return record->pass.param_count;
+}
+
 static uint64_t
 host_param(vyre_pass_ctx *ctx, const char *name)
 {
   const vyre_context *context = vyre_context_of(ctx);
-  for (uint32_t i = 0; i < context->record->pass.param_count; i++)
-    if (strcmp(context->record->params[i].name, name) == 0)
-      return context->values[i];
-  return 0;
+  const uint32_t at = find_param(context, "param", name, 0);
+  return at < context->record->pass.param_count ? context->values[at] : 0;
 }
 
 static const char *
 host_param_text(vyre_pass_ctx *ctx, const char *name)
 {
-  const uint64_t at = host_param(ctx, name);
-  return at ? vyre_context_of(ctx)->texts + at : "";
+  const vyre_context *context = vyre_context_of(ctx);
+  const uint32_t at = find_param(context, "param_text", name, VYRE_PARAM_TEXT);
+  return at < context->record->pass.param_count && context->values[at] ? context->texts + context->values[at] : "";
 }
 
 static void
@@ -203,12 +218,90 @@ host_preserved(vyre_pass_ctx *ctx, uint32_t analyses)
   vyre_context_of(ctx)->preserved |= analyses;
 }
 
+/* ---- what a call names: rows, ops, types, addresses ----------------------------------------------------------------------- */
+
+/* A call that names what is not there does nothing and fails the module: the manager says so after the run, with the plugin and
+ * the pass.  Each check is a comparison or two, so they are always made. */
+static void
+refuse(const vyre_module *module, const char *call, const char *what, uint32_t row)
+{
+  const uint32_t rows = vyre_module_view(module)->rows;
+  vyre_module *failing = (vyre_module *)(uintptr_t)module; /* those that look refuse as well */
+  if (row && row < rows)
+    vyre_module_fail(failing, "host->%s: %s is row %u, which is dead", call, what, row);
+  else if (rows > 1)
+    vyre_module_fail(failing, "host->%s: %s is row %u; there are rows 1 to %u", call, what, row, rows - 1);
+  else
+    vyre_module_fail(failing, "host->%s: %s is row %u; there are no rows", call, what, row);
+}
+
+/* A row that was made, perhaps dead; or none. */
+static inline bool
+is_known(const vyre_module *module, const char *call, const char *what, uint32_t row)
+{
+  if (row < vyre_module_view(module)->rows)
+    return true;
+  refuse(module, call, what, row);
+  return false;
+}
+
+/* A row that is not dead. */
+static inline bool
+is_there(const vyre_module *module, const char *call, const char *what, uint32_t row)
+{
+  const vyre_view *view = vyre_module_view(module);
+  if (row < view->rows && VYRE_ROW_OP(view->op[row]) != VYRE_OP_null)
+    return true;
+  refuse(module, call, what, row);
+  return false;
+}
+
+/* A row in front of which another may stand: it is in a region. */
+static bool
+is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row)
+{
+  if (!is_there(module, call, what, row))
+    return false;
+  if (vyre_module_view(module)->parent[row])
+    return true;
+  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is row %u, a program: nothing stands in front of it", call, what,
+                   row);
+  return false;
+}
+
+static bool
+are_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b, uint32_t c)
+{
+  return is_known(module, call, "operand a", a) && is_known(module, call, "operand b", b) && is_known(module, call, "operand c", c);
+}
+
+static bool
+is_op(const vyre_module *module, const char *call, uint32_t word)
+{
+  if (VYRE_ROW_OP(word) < VYRE_OP__COUNT && vyre_module_view(module)->op_infos[VYRE_ROW_OP(word)].text)
+    return true;
+  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: there is no op %u", call, VYRE_ROW_OP(word));
+  return false;
+}
+
+/* An address that the call cannot do without. */
+static bool
+is_given(const vyre_module *module, const char *call, const char *what, bool given)
+{
+  if (!given)
+    vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is NULL", call, what);
+  return given;
+}
+
 /* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
 host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
                 uint32_t c)
 {
+  static const char call[] = "insert_row";
+  if (!is_placed(module, call, "before", before) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
+    return 0;
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
   return vyre_build(&builder, (vyre_opcode)VYRE_ROW_OP(op), VYRE_ROW_TYPE(op), VYRE_ROW_FLAGS(op), imm, imm_hi, (vyre_row){a},
@@ -219,6 +312,12 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
 static uint32_t
 host_constant(vyre_module *module, uint32_t near_row, vyre_type type, uint64_t bits)
 {
+  if (!is_there(module, "constant", "near_row", near_row))
+    return 0;
+  if (vyre_kind_bits(VYRE_TYPE_KIND(type)) == 0) {
+    vyre_module_fail(module, "host->constant: type %u has no literals", type);
+    return 0;
+  }
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){near_row});
   return vyre_build_const(&builder, type, bits).id;
@@ -227,39 +326,87 @@ host_constant(vyre_module *module, uint32_t near_row, vyre_type type, uint64_t b
 static void
 host_rewrite(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c)
 {
-  vyre_row_rewrite(module, (vyre_row){row}, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
+  static const char call[] = "rewrite";
+  if (is_there(module, call, "row", row) && is_op(module, call, op) && are_operands(module, call, a, b, c))
+    vyre_row_rewrite(module, (vyre_row){row}, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
 }
 
 static void
 host_set_operand(vyre_module *module, uint32_t row, uint32_t which, uint32_t operand)
 {
-  vyre_row_set_operand(module, (vyre_row){row}, which, (vyre_row){operand});
+  static const char call[] = "set_operand";
+  if (which > 2)
+    vyre_module_fail(module, "host->set_operand: a row has operands 0 to 2, and no operand %u", which);
+  else if (is_there(module, call, "row", row) && is_known(module, call, "operand", operand))
+    vyre_row_set_operand(module, (vyre_row){row}, which, (vyre_row){operand});
 }
 
 static void
 host_move_before(vyre_module *module, uint32_t row, uint32_t before)
 {
+  static const char call[] = "move_before";
+  if (!is_placed(module, call, "row", row) || !is_placed(module, call, "before", before))
+    return;
+  const uint32_t *parent = vyre_module_view(module)->parent;
+  for (uint32_t at = parent[before]; at; at = parent[at])
+    if (at == row) {
+      vyre_module_fail(module, "host->move_before: row %u would stand in itself: 'before' is row %u", row, before);
+      return;
+    }
   vyre_row_move_before(module, (vyre_row){row}, (vyre_row){before});
 }
 
 static void
 host_kill(vyre_module *module, uint32_t row)
 {
-  vyre_row_kill(module, (vyre_row){row});
+  if (row == 0)
+    refuse(module, "kill", "row", row);
+  else if (is_known(module, "kill", "row", row)) /* what it stood in may have been killed before */
+    vyre_row_kill(module, (vyre_row){row});
 }
 
 static void
 host_inherit(vyre_module *module, uint32_t to, uint32_t from)
 {
-  vyre_row_inherit(module, (vyre_row){to}, (vyre_row){from});
+  if (is_known(module, "inherit", "to", to) && is_known(module, "inherit", "from", from))
+    vyre_row_inherit(module, (vyre_row){to}, (vyre_row){from});
+}
+
+static void
+host_forward(vyre_module *module, uint32_t *fwd)
+{
+  const uint32_t rows = vyre_module_view(module)->rows;
+  if (!is_given(module, "forward", "fwd", fwd != NULL))
+    return;
+  for (uint32_t row = 0; row < rows; row++)
+    if (!is_known(module, "forward", "an element of fwd", fwd[row]))
+      return;
+  vyre_module_forward(module, fwd);
 }
 
 /* ---- facts --------------------------------------------------------------------------------------------------------------- */
+
+static bool
+host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4])
+{
+  return is_known(module, "fold", "row", row) && is_given(module, "fold", "out_type or out_lanes", out_type && out_lanes) &&
+         vyre_host_fold(module, row, out_type, out_lanes);
+}
+
+static bool
+host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4])
+{
+  static const char call[] = "fold_given";
+  return is_known(module, call, "row", row) && is_given(module, call, "given or out_lanes", given && out_lanes) &&
+         vyre_host_fold_given(module, row, given, out_lanes);
+}
 
 static vyre_type
 host_right_type(const vyre_module *module, uint32_t row)
 {
   const vyre_view *view = vyre_module_view(module);
+  if (!is_known(module, "right_type", "row", row))
+    return VYRE_VOID;
   return vyre_row_right_type(module, VYRE_ROW_OP(view->op[row]), (vyre_row){view->a[row]});
 }
 
@@ -267,11 +414,32 @@ static void
 host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user)
 {
   uint32_t count = vyre_type_count(module);
+  if (!is_given(module, "each_pinned", "pin", pin != NULL))
+    return;
   for (vyre_type_id type = 256; type < count; type++) {
     uint32_t row = vyre_type_get(module, type).count_row;
     if (row)
       pin(user, row);
   }
+}
+
+static bool
+host_in_bounds(const vyre_module *module, uint32_t path)
+{
+  return is_known(module, "in_bounds", "path", path) && vyre_host_in_bounds(module, path);
+}
+
+static bool
+host_aliases(const vyre_module *module, uint32_t *out)
+{
+  return is_given(module, "aliases", "out", out != NULL) && vyre_aliases_compute(module, out);
+}
+
+static bool
+host_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
+{
+  return is_known(module, "initial", "path", path) && is_given(module, "initial", "out_bits", out_bits != NULL) &&
+         vyre_host_initial(module, path, out_bits);
 }
 
 static uint32_t *
@@ -304,15 +472,15 @@ vyre_host_table(void)
       .move_before = host_move_before,
       .kill = host_kill,
       .inherit = host_inherit,
-      .forward = vyre_module_forward,
-      .fold = vyre_host_fold,
+      .forward = host_forward,
+      .fold = host_fold,
       .right_type = host_right_type,
       .each_pinned = host_each_pinned,
       .column = host_column,
-      .in_bounds = vyre_host_in_bounds,
-      .fold_given = vyre_host_fold_given,
-      .aliases = vyre_aliases_compute,
-      .initial = vyre_host_initial,
+      .in_bounds = host_in_bounds,
+      .fold_given = host_fold_given,
+      .aliases = host_aliases,
+      .initial = host_initial,
       .param_text = host_param_text,
       .preserved = host_preserved,
   };

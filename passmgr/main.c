@@ -43,8 +43,8 @@ typedef struct tool {
   vyre_pipeline *pipeline; /* NULL: no passes */
   vyre_report *report;     /* NULL: nobody asked */
   outputs outputs;
-  work *works;             /* one an input */
-  pthread_mutex_t lock;    /* of all below, and of what is written */
+  work *works;          /* one an input */
+  pthread_mutex_t lock; /* of all below, and of what is written */
   pthread_cond_t turn;
   uint32_t begun, finished; /* inputs; they finish in order */
   int code;

@@ -162,6 +162,13 @@ finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_
     status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
                         record->pass.name);
   vyre_context_give_back(context);
+  const char *fault = vyre_module_fault(r->module);
+  if (fault)
+    status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT,
+                                         "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s\n"
+                                         "Fix: it is a fault of the plugin; tell whoever wrote it",
+                                         record->plugin->plugin.name, record->pass.name, record->plugin->path, fault),
+                              status);
   /* A builder that had no memory said so to the module alone. */
   return status ? status : vyre_module_status(r->module);
 }

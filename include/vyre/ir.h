@@ -37,8 +37,12 @@ const vyre_allocator *vyre_module_allocator(const vyre_module *module);
 void *vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes);
 /* `wanted`: how much would have been enough, for the next one. */
 void vyre_module_give_back(vyre_module *module, size_t wanted);
-/* OK, or out of memory since creation or the last clear.  A new status each call. */
+/* OK, or what failed since creation or the last clear: memory, or vyre_module_fail.  A new status each call. */
 VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
+/* Fails it for good (until it is cleared) with that message, of up to 200 bytes: who edits it asked for what cannot be.  The first
+ * one stays. */
+void vyre_module_fail(vyre_module *module, const char *format, ...) VYRE_PRINTF(2, 3);
+const char *vyre_module_fault(const vyre_module *module); /* that message; NULL: none */
 /* Bytes committed for columns and side tables. */
 size_t vyre_module_bytes(const vyre_module *module);
 
@@ -280,8 +284,8 @@ VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_modu
 uint32_t vyre_module_journal_mark(vyre_module *module);
 /* VYRE_EDIT_... that are no edit of a row. */
 void vyre_module_journal_note(vyre_module *module, uint32_t kinds);
-/* What was edited behind that mark; `own`, up to the next one.  Of a sealed module: rows are what they are called now, and those that
- * went are not among them.  The rows are the module's, and hold until it changes. */
+/* What was edited behind that mark; `own`, up to the next one.  Of a sealed module: rows are what they are called now, and those
+ * that went are not among them.  The rows are the module's, and hold until it changes. */
 void vyre_module_journal_read(const vyre_module *module, uint32_t mark, vyre_edits *out);
 /* What stands in front of that mark is asked for no more.  UINT32_MAX: nothing is, nor is more noted, and numbers begin anew. */
 void vyre_module_journal_forget(vyre_module *module, uint32_t mark);

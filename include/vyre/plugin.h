@@ -106,6 +106,8 @@ typedef struct vyre_host {
   /* parameters, by the pass's table; flags are 0 or 1, words the index among `words` */
   uint64_t (*param)(vyre_pass_ctx *ctx, const char *name);
 
+  /* Rows, ops, parameters and addresses that a call names are checked: what is not there is not touched, and the run fails. */
+
   /* edits, each O(1) but where said; row 0 back: out of memory, which the manager reports after the run */
   uint32_t (*insert_row)(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
                          uint32_t c);

@@ -1,0 +1,320 @@
+/* What a plugin may not ask of its host: each call with each argument that names nothing ends the run with an error that names
+ * plugin, pass and call, and does nothing; random calls, sound and not, never end the process.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vyre/passmgr.h"
+#include "vyre/text.h"
+
+static const char text[] = "program @p workgroup(64, 1, 1) {\n"
+                           "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                           "  buffer %t : u32[4] private\n"
+                           "  %i = gid.x\n"
+                           "  %v = load %x[%i]\n"
+                           "  for %k = 0u32 to 4u32 step 1u32 {\n"
+                           "    %l = load %t[%k]\n"
+                           "    if ult %l, %v {\n"
+                           "      store %t[%k], add(%l, %v)\n"
+                           "    }\n"
+                           "  }\n"
+                           "  store %x[%i], add(%v, 1u32)\n"
+                           "}\n";
+
+/* What the pass does: set by each test. */
+static void (*act)(vyre_pass_ctx *ctx, vyre_module *module);
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  *out = VYRE_CHANGED;
+  act(ctx, module);
+  return VYRE_OK;
+}
+
+static const vyre_param params[] = {{sizeof(vyre_param), VYRE_PARAM_UINT, "n", "s", 0, UINT32_MAX, 0x7fffffff, NULL},
+                                    {sizeof(vyre_param), VYRE_PARAM_TEXT, "file", "s", 0, 0, 0, "FILE"}};
+static const vyre_pass pass = {
+    .struct_size = sizeof(vyre_pass), .name = "t.do", .summary = "s", .params = params, .param_count = 2, .run = run};
+VYRE_PLUGIN("t", "1", &pass)
+
+static vyre_registry *registry;
+static vyre_pipeline *pipeline;
+
+static int
+begin(void **state)
+{
+  (void)state;
+  return vyre_registry_create(NULL, &registry) || vyre_registry_add(registry, vyre_plugin_query_v1, "t.so", VYRE_ORIGIN_OUTSIDE) ||
+                 vyre_pipeline_parse(registry, "t.do", 4, "-passes", &pipeline)
+             ? -1
+             : 0;
+}
+
+static int
+end(void **state)
+{
+  (void)state;
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+static vyre_module *
+read_text(void)
+{
+  vyre_module *module;
+  assert_null(vyre_module_create(NULL, 4096, &module));
+  assert_null(vyre_text_parse(module, text, sizeof(text) - 1, "p.vir", (vyre_diagnostics){0}));
+  return module;
+}
+
+/* ---- one call, one wrong argument ---------------------------------------------------------------------------------------- */
+
+enum { BEYOND = 100000 };
+
+static uint32_t
+row_of(const vyre_view *v, vyre_opcode op)
+{
+  for (uint32_t row = 1; row < v->rows; row++)
+    if (VYRE_ROW_OP(v->op[row]) == op)
+      return row;
+  fail();
+  return 0;
+}
+
+#define ADD  row_of(v, VYRE_OP_add)
+#define WORD VYRE_ROW(VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), 0)
+
+/* name, the call, what the message says of it */
+#define BAD_CALLS(X)                                                                                                              \
+  X(insert_before, h->insert_row(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 100000; there are rows 1 to ") \
+  X(insert_null, h->insert_row(m, 0, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 0; ")                                 \
+  X(insert_program, h->insert_row(m, 1, WORD, 0, 0, 0, 0, 0), "host->insert_row: before is row 1, a program: ")                   \
+  X(insert_op, h->insert_row(m, ADD, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->insert_row: there is no op ")                         \
+  X(insert_no_op, h->insert_row(m, ADD, 0xffff, 0, 0, 0, 0, 0), "host->insert_row: there is no op 65535")                         \
+  X(insert_a, h->insert_row(m, ADD, WORD, 0, 0, BEYOND, 0, 0), "host->insert_row: operand a is row 100000; ")                     \
+  X(insert_b, h->insert_row(m, ADD, WORD, 0, 0, 0, BEYOND, 0), "host->insert_row: operand b is row 100000; ")                     \
+  X(insert_c, h->insert_row(m, ADD, WORD, 0, 0, 0, 0, UINT32_MAX), "host->insert_row: operand c is row 4294967295; ")             \
+  X(constant_row, h->constant(m, BEYOND, VYRE_TYPE(VYRE_U32, 1), 1), "host->constant: near_row is row 100000; ")                  \
+  X(constant_type, h->constant(m, ADD, VYRE_TYPE(VYRE_PATH, 1), 1), "host->constant: type 56 has no literals")                    \
+  X(rewrite_row, h->rewrite(m, BEYOND, WORD, 0, 0, 0, 0, 0), "host->rewrite: row is row 100000; ")                                \
+  X(rewrite_op, h->rewrite(m, ADD, VYRE_OP__COUNT, 0, 0, 0, 0, 0), "host->rewrite: there is no op ")                              \
+  X(rewrite_operand, h->rewrite(m, ADD, WORD, 0, 0, 1, BEYOND, 0), "host->rewrite: operand b is row 100000; ")                    \
+  X(operand_row, h->set_operand(m, BEYOND, 0, 1), "host->set_operand: row is row 100000; ")                                       \
+  X(operand_which, h->set_operand(m, ADD, 3, 1), "host->set_operand: a row has operands 0 to 2, and no operand 3")                \
+  X(operand_operand, h->set_operand(m, ADD, 0, BEYOND), "host->set_operand: operand is row 100000; ")                             \
+  X(move_row, h->move_before(m, BEYOND, ADD), "host->move_before: row is row 100000; ")                                           \
+  X(move_before, h->move_before(m, ADD, BEYOND), "host->move_before: before is row 100000; ")                                     \
+  X(move_nowhere, h->move_before(m, ADD, 0), "host->move_before: before is row 0; ")                                              \
+  X(move_inside, h->move_before(m, row_of(v, VYRE_OP_for), row_of(v, VYRE_OP_if)), "host->move_before: row ")                     \
+  X(kill_row, h->kill(m, BEYOND), "host->kill: row is row 100000; ")                                                              \
+  X(kill_null, h->kill(m, 0), "host->kill: row is row 0; ")                                                                       \
+  X(inherit_to, h->inherit(m, BEYOND, 1), "host->inherit: to is row 100000; ")                                                    \
+  X(inherit_from, h->inherit(m, 1, BEYOND), "host->inherit: from is row 100000; ")                                                \
+  X(forward_null, h->forward(m, NULL), "host->forward: fwd is NULL")                                                              \
+  X(fold_row, h->fold(m, BEYOND, &type, lanes), "host->fold: row is row 100000; ")                                                \
+  X(fold_null, h->fold(m, ADD, &type, NULL), "host->fold: out_type or out_lanes is NULL")                                         \
+  X(given_row, h->fold_given(m, BEYOND, none, lanes), "host->fold_given: row is row 100000; ")                                    \
+  X(given_null, h->fold_given(m, ADD, NULL, lanes), "host->fold_given: given or out_lanes is NULL")                               \
+  X(right_type, h->right_type(m, BEYOND), "host->right_type: row is row 100000; ")                                                \
+  X(pinned_null, h->each_pinned(m, NULL, NULL), "host->each_pinned: pin is NULL")                                                 \
+  X(in_bounds, h->in_bounds(m, BEYOND), "host->in_bounds: path is row 100000; ")                                                  \
+  X(aliases, h->aliases(m, NULL), "host->aliases: out is NULL")                                                                   \
+  X(initial_row, h->initial(m, BEYOND, lanes), "host->initial: path is row 100000; ")                                             \
+  X(initial_null, h->initial(m, row_of(v, VYRE_OP_buffer), NULL), "host->initial: out_bits is NULL")                              \
+  X(count_null, h->count(ctx, NULL, 1), "host->count: name is NULL")                                                              \
+  X(param_null, h->param(ctx, NULL), "host->param: the pass has no parameter '(NULL)'")                                           \
+  X(param_other, h->param(ctx, "m"), "host->param: the pass has no parameter 'm'")                                                \
+  X(text_of_number, h->param_text(ctx, "n"), "host->param_text: the pass has no text parameter 'n'")
+
+#define AS_ACT(name, call, message)                          \
+  static void act_##name(vyre_pass_ctx *ctx, vyre_module *m) \
+  {                                                          \
+    static const uint64_t *const none[3];                    \
+    const vyre_host *h = ctx->host;                          \
+    const vyre_view *v = h->view(m);                         \
+    uint64_t lanes[4];                                       \
+    vyre_type type;                                          \
+    (void)v, (void)none, (void)lanes, (void)type;            \
+    (void)(call);                                            \
+  }
+BAD_CALLS(AS_ACT)
+
+static void
+act_forward_beyond(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const uint32_t rows = ctx->host->view(m)->rows;
+  uint32_t *fwd = ctx->host->alloc(ctx, rows * sizeof(*fwd));
+  assert_non_null(fwd);
+  for (uint32_t row = 0; row < rows; row++)
+    fwd[row] = row;
+  fwd[rows - 1] = rows;
+  ctx->host->forward(m, fwd);
+}
+
+static void
+act_dead(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_view *v = ctx->host->view(m);
+  const uint32_t add = ADD;
+  ctx->host->kill(m, add);
+  ctx->host->set_operand(m, add, 0, 1);
+}
+
+static void
+fails_with(void (*what)(vyre_pass_ctx *ctx, vyre_module *module), const char *message, bool verify_each)
+{
+  static const char start[] = "plugin 't' pass 't.do' (t.so) asked its host for what cannot be: ";
+  const vyre_pipeline_options options = {.verify_each = verify_each};
+  vyre_module *module = read_text();
+  act = what;
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  const char *said = vyre_status_text(status);
+  if (strncmp(said, start, sizeof(start) - 1) != 0 || strncmp(said + sizeof(start) - 1, message, strlen(message)) != 0)
+    fail_msg("'%s' was said, not '%s%s'", said, start, message);
+  assert_non_null(strstr(said, "\nFix: "));
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  vyre_module_clear(module); /* and it is as new */
+  assert_null(vyre_module_status(module));
+  vyre_module_destroy(module);
+}
+
+static void
+wrong_arguments_are_named(void **state)
+{
+  (void)state;
+  for (int verify_each = 0; verify_each < 2; verify_each++) {
+#define CHECK(name, call, message) fails_with(act_##name, message, verify_each != 0);
+    BAD_CALLS(CHECK)
+    fails_with(act_forward_beyond, "host->forward: an element of fwd is row ", verify_each != 0);
+    fails_with(act_dead, "host->set_operand: row is row ", verify_each != 0);
+  }
+}
+
+/* The first fault is told, the later calls do what they can. */
+static void
+act_twice(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  act_kill_row(ctx, m);
+  act_inherit_to(ctx, m);
+  assert_int_equal(ctx->host->insert_row(m, row_of(ctx->host->view(m), VYRE_OP_add), WORD, 0, 0, 0, 0, 0), 0);
+}
+
+static void
+the_first_fault_is_told(void **state)
+{
+  (void)state;
+  fails_with(act_twice, "host->kill: row is row 100000; ", false);
+}
+
+/* ---- random calls --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint32_t
+next_random(uint32_t below)
+{
+  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(random_state >> 33) % below;
+}
+
+/* Mostly a row that is there, sometimes none, sometimes one beyond. */
+static uint32_t
+some_row(const vyre_view *v)
+{
+  const uint32_t kind = next_random(40);
+  return kind == 0 ? v->rows + next_random(3) : kind == 1 ? 0 : next_random(v->rows);
+}
+
+static uint32_t
+some_word(void)
+{
+  return VYRE_ROW(next_random(VYRE_OP__COUNT), next_random(64), next_random(3) ? 0 : next_random(256));
+}
+
+static void
+act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(m);
+  for (uint32_t calls = 1 + next_random(3); calls > 0; calls--) {
+    const uint32_t a = some_row(v), b = some_row(v), c = some_row(v), d = some_row(v), imm = next_random(300);
+    uint64_t lanes[4];
+    vyre_type type;
+    switch (next_random(11)) {
+    case 0:
+      h->insert_row(m, a, some_word(), imm, 0, b, c, d);
+      break;
+    case 1:
+      h->rewrite(m, a, some_word(), imm, 0, b, c, d);
+      break;
+    case 2:
+      h->set_operand(m, a, next_random(4), b);
+      break;
+    case 3:
+      h->move_before(m, a, b);
+      break;
+    case 4:
+      h->kill(m, a);
+      break;
+    case 5:
+      h->inherit(m, a, b);
+      break;
+    case 6:
+      h->constant(m, a, (vyre_type)next_random(64), imm);
+      break;
+    case 7:
+      (void)h->fold(m, a, &type, lanes);
+      break;
+    case 8:
+      (void)h->in_bounds(m, a);
+      break;
+    case 9:
+      (void)h->initial(m, a, lanes);
+      break;
+    default:
+      (void)h->right_type(m, a);
+      break;
+    }
+  }
+}
+
+static void
+random_calls_end_in_a_status(void **state)
+{
+  (void)state;
+  const vyre_pipeline_options options = {.verify_each = true};
+  vyre_module *module = read_text();
+  uint32_t failed = 0;
+  act = act_randomly;
+  for (uint32_t round = 0; round < 30000; round++) {
+    random_state = round;
+    vyre_module_clear(module);
+    assert_null(vyre_text_parse(module, text, sizeof(text) - 1, "p.vir", (vyre_diagnostics){0}));
+    vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+    failed += status != VYRE_OK;
+    vyre_status_free(status);
+  }
+  vyre_module_destroy(module);
+  assert_true(failed > 3000 && failed < 29000);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(wrong_arguments_are_named, begin, end),
+      cmocka_unit_test_setup_teardown(the_first_fault_is_told, begin, end),
+      cmocka_unit_test_setup_teardown(random_calls_end_in_a_status, begin, end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
