@@ -177,8 +177,8 @@ vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
     *shown[i] = vyre_analysis_columns[i].analysis & analyses & module->made ? module->column[COLUMN_ANALYSIS + i] : NULL;
 }
 
-static uint32_t
-shown_analyses(const vyre_view *v)
+uint32_t
+vyre_analyses_shown(const vyre_view *v)
 {
   return (v->loop ? VYRE_LOOPS : 0) | (v->end ? VYRE_DOMINANCE : 0) | (v->level ? VYRE_LEVELS : 0) | (v->hash ? VYRE_HASHES : 0) |
          (v->canonical ? VYRE_CLASSES : 0);
@@ -214,7 +214,7 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
     return vyre_module_status(module);
   vyre_analyses_compute(&module->view, analyses, module->column + COLUMN_ANALYSIS);
   module->made |= analyses & ~VYRE_VERSIONS;
-  vyre_module_show_analyses(module, shown_analyses(&module->view) | analyses);
+  vyre_module_show_analyses(module, vyre_analyses_shown(&module->view) | analyses);
   return VYRE_OK;
 }
 
@@ -239,5 +239,5 @@ vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison)
       if (vyre_op_has_version(&vyre_op_infos[VYRE_ROW_OP(v->op[row])]))
         module->column[COLUMN_IMM_HI][row] = UINT32_MAX;
   module->made &= ~analyses;
-  vyre_module_show_analyses(module, shown_analyses(v) & ~analyses);
+  vyre_module_show_analyses(module, vyre_analyses_shown(v) & ~analyses);
 }

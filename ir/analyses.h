@@ -19,4 +19,7 @@ extern const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS];
  * others are not touched and may be NULL. */
 void vyre_analyses_compute(const vyre_view *view, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS]);
 
+/* Those that the view has columns of. */
+uint32_t vyre_analyses_shown(const vyre_view *view);
+
 #endif

@@ -335,6 +335,7 @@ vyre_module_seal(vyre_module *module, uint32_t *map)
   if (!module->sealed)
     table_link_inputs(module);
   module->sealed = module->only_lost = true;
+  table_seal_room(module);
   return table_unique_names(module) ? VYRE_OK : vyre_module_status(module);
 }
 

@@ -1,8 +1,8 @@
 /* Memory of a module: columns that grow in place, arrays, hash sets; creating, clearing, destroying and copying a module.
  *
- * Columns grow their committed part by a factor, so a row costs no call in the long run and an address never changes.  What fails
- * once fails for good (until vyre_module_clear): capacity is set to the rows there are, so that making a row asks nothing more than
- * it must.
+ * Columns grow their committed part by a factor, so a row costs no call in the long run; addresses change only where room.c is
+ * asked for more room.  What fails once fails for good (until vyre_module_clear): capacity is set to the rows there are, so that
+ * making a row asks nothing more than it must.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -12,12 +12,6 @@
 #include <string.h>
 
 #define DOUBLE_BELOW ((size_t)16 * TABLE_PAGE)
-
-static size_t
-round_to_page(size_t bytes)
-{
-  return (bytes + TABLE_PAGE - 1) & ~(size_t)(TABLE_PAGE - 1);
-}
 
 void
 table_fail(vyre_module *module)
@@ -58,7 +52,7 @@ static uint32_t
 rows_in(const vyre_module *module, size_t bytes)
 {
   size_t rows = (bytes - TABLE_STAGGER) / sizeof(uint32_t);
-  return rows < module->max_rows ? (uint32_t)rows : module->max_rows;
+  return rows < module->room ? (uint32_t)rows : module->room;
 }
 
 static bool
@@ -81,16 +75,25 @@ next_size(const vyre_module *module, size_t bytes)
   return grown < module->stretch ? grown : module->stretch;
 }
 
+/* Room for more rows than there are: more address space, where that is allowed now. */
+static bool
+has_room(vyre_module *module)
+{
+  const uint32_t rows = module->view.rows, need = rows + rows / 4 + 1;
+  if (rows < module->room)
+    return true;
+  module->rows_failed = rows >= module->max_rows || !module->building;
+  if (!module->rows_failed && table_need_room(module, need, need * 2))
+    return true;
+  table_fail(module);
+  return false;
+}
+
 bool
 table_grow(vyre_module *module)
 {
-  if (module->failed)
+  if (module->failed || !has_room(module))
     return false;
-  if (module->view.rows >= module->max_rows) {
-    module->rows_failed = true;
-    table_fail(module);
-    return false;
-  }
   size_t bytes = next_size(module, module->committed[COLUMN_SIDE - 1]);
   for (uint32_t column = 0; column < COLUMN__COUNT; column++) {
     bool grows = column < COLUMN_SIDE || (column >= COLUMN_ANALYSIS && module->committed[column]);
@@ -101,6 +104,16 @@ table_grow(vyre_module *module)
   }
   module->capacity = rows_in(module, bytes);
   return true;
+}
+
+bool
+table_grow_to(vyre_module *module, uint32_t rows)
+{
+  if (!module->failed && rows > module->room && !table_need_room(module, rows, table_room_for(rows)))
+    table_fail(module);
+  while (module->capacity < rows && table_grow(module))
+    ;
+  return !module->failed;
 }
 
 bool
@@ -212,30 +225,6 @@ table_set_clear(table_set *set)
 
 /* ---- module ---- */
 
-static void
-set_view(vyre_module *module)
-{
-  for (uint32_t column = 0; column < COLUMN__COUNT; column++)
-    module->column[column] = (uint32_t *)(void *)(module->space + column * module->stretch + column * TABLE_LINE_BYTES);
-  uint32_t *const *column = module->column;
-  module->view = (vyre_view){
-      .struct_size = sizeof(vyre_view),
-      .rows = 1,
-      .op = column[COLUMN_OP],
-      .imm = column[COLUMN_IMM],
-      .imm_hi = column[COLUMN_IMM_HI],
-      .a = column[COLUMN_A],
-      .b = column[COLUMN_B],
-      .c = column[COLUMN_C],
-      .parent = column[COLUMN_PARENT],
-      .prev = column[COLUMN_PREV],
-      .next = column[COLUMN_NEXT],
-      .first = column[COLUMN_FIRST],
-      .last = column[COLUMN_LAST],
-      .op_infos = vyre_op_infos,
-  };
-}
-
 vyre_status
 vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_module **out)
 {
@@ -249,18 +238,12 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   module->allocator = *allocator;
   module->heap_bytes = sizeof(*module);
   module->max_rows = max_rows == 0 || max_rows > TABLE_MAX_ROWS ? TABLE_MAX_ROWS : max_rows;
-  module->stretch = round_to_page(module->max_rows * sizeof(uint32_t) + TABLE_STAGGER);
-  module->space = allocator->reserve(allocator->user, module->stretch * COLUMN__COUNT);
-  if (!module->space) {
-    size_t asked = module->stretch * COLUMN__COUNT;
-    allocator->resize(allocator->user, module, sizeof(*module), 0);
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "out of memory: no address space of %zu bytes for a module\n"
-                      "Fix: allow more (ulimit -v), or create the module with fewer rows",
-                      asked);
+  module->view = (vyre_view){.struct_size = sizeof(vyre_view), .op_infos = vyre_op_infos}; /* row 0 needs room as any other */
+  module->building = true;
+  if (!table_need_room(module, 1, TABLE_ROOM_LEAST)) {
+    vyre_module_destroy(module);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: no address space for a module\nFix: allow more (ulimit -v)");
   }
-  set_view(module);
-  module->view.rows = 0; /* row 0 needs room as any other */
   if (!table_grow(module)) {
     vyre_module_destroy(module);
     return VYRE_OUT_OF_MEMORY("for a module's first rows");
@@ -270,6 +253,13 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   module->tops_known = true;
   *out = module;
   return VYRE_OK;
+}
+
+void
+vyre_module_reserve(vyre_module *module, uint32_t rows)
+{
+  module->building = true;
+  table_wish_room(module, rows);
 }
 
 /* What large modules ask for goes back at once. */
@@ -335,7 +325,8 @@ vyre_module_destroy(vyre_module *module)
   table_array_free(module, &module->journal.marks, &module->journal.mark_capacity, sizeof(*module->journal.marks));
   keep(module, 0);
   vyre_allocator allocator = module->allocator;
-  allocator.release(allocator.user, module->space, module->stretch * COLUMN__COUNT);
+  if (module->space)
+    allocator.release(allocator.user, module->space, table_room_bytes(module));
   allocator.resize(allocator.user, module, sizeof(*module), 0);
 }
 
@@ -360,6 +351,7 @@ vyre_module_clear(vyre_module *module)
     module->column[column][0] = 0;
   module->view.rows = 1;
   module->capacity = rows_in(module, module->committed[COLUMN_SIDE - 1]);
+  module->building = true;
   module->failed = false;
   module->rows_failed = false;
   module->fault[0] = '\0';
@@ -387,8 +379,13 @@ vyre_module_status(const vyre_module *module)
     return VYRE_OK;
   if (module->fault[0])
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s", module->fault);
-  if (module->rows_failed)
+  if (module->rows_failed && module->view.rows >= module->max_rows)
     return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: a module of %u rows at most is full", module->max_rows);
+  if (module->rows_failed)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "out of memory: %u rows came of a module that had room for no more when it was sealed\n"
+                      "Fix: make fewer rows in one pass, or allow more address space (ulimit -v)",
+                      module->view.rows);
   return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory for a module of %u rows", module->view.rows);
 }
 
@@ -401,13 +398,18 @@ vyre_module_bytes(const vyre_module *module)
   return bytes;
 }
 
+size_t
+vyre_module_reserved_bytes(const vyre_module *module)
+{
+  return table_room_bytes(module);
+}
+
 /* The rows as they are, with everything beside them. */
 static bool
 copy_module(const vyre_module *from, vyre_module *to)
 {
-  while (to->capacity < from->view.rows)
-    if (!table_grow(to))
-      return false;
+  if (!table_grow_to(to, from->view.rows))
+    return false;
   to->view.rows = from->view.rows;
   for (uint32_t column = 0; column < COLUMN_ANALYSIS; column++) {
     const uint32_t rows = column < COLUMN_SIDE ? from->view.rows : from->side[column];

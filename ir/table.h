@@ -1,6 +1,7 @@
 /* The module's inside, for the files of ir/ that build, edit and seal it.  Everybody else reads the view.
  *
- * Memory of a module: one reservation holds the columns, each its own stretch, committed from its start as the table grows.
+ * Memory of a module: one reservation holds the columns, each its own stretch, committed from its start as the table grows.  What
+ * is reserved is room for many times the rows there are (room.c), not for all that a module may ever have.
  *
  *   | op ... | imm ... | imm_hi ... | a ... | ... | last ... | name ... | line ... | file ... | extra ... | loop ... | ...
  *     44 bytes a row, always                                  16 bytes a row, each stretch only once    analyses: 4 bytes a row
@@ -21,6 +22,12 @@
 #define TABLE_PAGE 65536u /* the greatest page size in use */
 #endif
 #define TABLE_MAX_ROWS (1u << 28)
+
+/* Room: a pass, which cannot have its columns moved, may make sixteen rows of each that came in, and of a small module a million.
+ * That is 92 bytes of address space a row, 97 MB a module at least.  Where sealing finds less than fourfold room, it makes new. */
+#define TABLE_ROOM_LEAST (1u << 20)
+#define TABLE_ROOM_TIMES 16u
+#define TABLE_ROOM_LOW   4u
 
 /* ORDER: the view's, then the side columns, then those of analyses. */
 typedef enum table_column {
@@ -110,8 +117,10 @@ struct vyre_module {
   uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
   size_t committed[COLUMN__COUNT];
   uint32_t max_rows;
+  uint32_t room; /* rows that the reserved part of every column can hold */
+  bool building; /* it was not sealed since it was empty, or reserved anew: nobody holds addresses of columns, so they may move */
   bool failed;
-  bool rows_failed; /* ... because max_rows was reached */
+  bool rows_failed; /* ... because max_rows was reached, or `room` while nothing may move */
   char fault[200];  /* ... because who edits it asked for what cannot be; empty: not so */
   bool sealed;
   bool only_lost;     /* since it was sealed rows went, if anything: ids are in program order */
@@ -164,11 +173,29 @@ struct vyre_module {
   vyre_buffer_info no_buffer;
 };
 
+/* ---- room.c: address space ---- */
+
+/* Room for `need` rows, more than there is, or up to `wish`.  False: no memory, and nothing changed. */
+bool table_need_room(vyre_module *module, uint32_t need, uint32_t wish);
+void table_wish_room(vyre_module *module, uint32_t wish); /* room for so many rows, or as many as can be had */
+void table_seal_room(vyre_module *module);                /* more of it, where there is little left */
+size_t table_room_bytes(const vyre_module *module);
+
+/* What a module of so many rows is to have. */
+static inline uint32_t
+table_room_for(uint32_t rows)
+{
+  if (rows >= TABLE_MAX_ROWS / TABLE_ROOM_TIMES)
+    return TABLE_MAX_ROWS;
+  return rows * TABLE_ROOM_TIMES > TABLE_ROOM_LEAST ? rows * TABLE_ROOM_TIMES : TABLE_ROOM_LEAST;
+}
+
 /* ---- table.c: memory ---- */
 
 /* From here on every builder call does nothing. */
 void table_fail(vyre_module *module);
 bool table_grow(vyre_module *module);                                         /* room for one more row */
+bool table_grow_to(vyre_module *module, uint32_t rows);                       /* room for so many, of a module without rows */
 bool table_grow_side(vyre_module *module, table_column column, uint32_t row); /* so that it has that row */
 bool table_grow_analysis(vyre_module *module, table_column column);           /* room for as many rows as the table has */
 /* Room for `count` elements of `size` bytes at *array; *array, *capacity are changed.  False: failed. */

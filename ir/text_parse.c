@@ -168,6 +168,7 @@ parse(vyre_module *module, const char *text, size_t length, const char *path, bo
   if (length >= UINT32_MAX - 1)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the text has %zu bytes, at most 4 GiB are read\nFix: split it by programs", shown,
                       length);
+  vyre_module_reserve(module, (uint32_t)length / 2); /* a row has some 25 bytes of text: twelve times what there will be */
   text_parser parser = {
       .lexer = {.text = text, .length = (uint32_t)length},
       .path = path,

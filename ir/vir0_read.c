@@ -32,9 +32,8 @@ read_columns(vir0_reader *r)
   if (rows > m->max_rows)
     return VYRE_ERROR(VYRE_CODE_INPUT, "'%s' has %u rows, and the module holds %u\nFix: create it with more", r->path, rows,
                       m->max_rows);
-  while (m->capacity < rows)
-    if (!table_grow(m))
-      return vyre_module_status(m);
+  if (!table_grow_to(m, rows))
+    return vyre_module_status(m);
   m->view.rows = rows;
   for (uint32_t column = 0; column < COLUMN_SIDE; column++)
     memcpy(m->column[column], r->parts[VYRE_VIR0_OP + column].data, rows * sizeof(uint32_t));

@@ -349,7 +349,10 @@ read_entry(import *m, const entry *e)
 static void
 read_all(import *m, const void *data, size_t size)
 {
-  if (!take_words(m, data, size) || !read_header(m) || !make_ids(m) || !import_declare(m))
+  if (!take_words(m, data, size) || !read_header(m))
+    return;
+  vyre_module_reserve(m->module, m->word_count * 4); /* a row has some four words: sixteen times what there will be, not inlined */
+  if (!make_ids(m) || !import_declare(m))
     return;
   for (uint32_t i = 0; i < m->entries.count; i++) {
     entry e = *AT(entry, m->entries, i);

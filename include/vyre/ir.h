@@ -24,9 +24,16 @@ vyre_opcode vyre_op_find(const char *text, size_t length);
 
 /* ---- module ----------------------------------------------------------------------------------------------------------------- */
 
-/* max_rows 0: 2^28.  The allocator is copied; NULL: the default. */
+/* max_rows 0: 2^28.  The allocator is copied; NULL: the default.
+ *
+ * Address space is reserved for many times the rows that there are (sixteen times, for a million at least), less where that is
+ * refused.  While a module is built, which is until it is sealed for the first time, and again from vyre_module_reserve on, it
+ * takes more where it needs more, and its columns move: the view has the new addresses.  From then on columns move in
+ * vyre_module_seal alone, so that a pass may hold their addresses; who makes more rows than there is room for is out of memory. */
 VYRE_MUST_USE vyre_status vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_module **out);
 void vyre_module_destroy(vyre_module *module);
+/* Says that rows will be built, so many perhaps; columns may move, now and until it is sealed. */
+void vyre_module_reserve(vyre_module *module, uint32_t rows);
 /* Back to empty, keeping its memory: for one small program after another this is much cheaper than a new module, whose columns each
  * begin with page faults. */
 void vyre_module_clear(vyre_module *module);
@@ -45,6 +52,8 @@ void vyre_module_fail(vyre_module *module, const char *format, ...) VYRE_PRINTF(
 const char *vyre_module_fault(const vyre_module *module); /* that message; NULL: none */
 /* Bytes committed for columns and side tables. */
 size_t vyre_module_bytes(const vyre_module *module);
+/* Bytes of address space reserved for columns, committed or not. */
+size_t vyre_module_reserved_bytes(const vyre_module *module);
 
 /* ---- strings ------------------------------------------------------------------------------------------------------------- */
 

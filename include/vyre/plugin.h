@@ -92,7 +92,7 @@ typedef struct vyre_plugin {
 typedef struct vyre_host {
   uint32_t struct_size;
   uint32_t abi;
-  const vyre_view *(*view)(const vyre_module *module); /* columns never move; rows grows */
+  const vyre_view *(*view)(const vyre_module *module); /* columns do not move while the pass runs; rows grows */
 
   /* errors and messages */
   vyre_status (*error)(vyre_pass_ctx *ctx, uint32_t row, const char *message); /* copies; row 0: no place */

@@ -177,7 +177,8 @@ typedef struct vyre_row {
 
 #define VYRE_NONE ((vyre_row){0})
 
-/* The columns of a module, read only.  They never move while the module lives; `rows` grows.  One row over the columns:
+/* The columns of a module, read only.  They move where it is sealed and while it is built (ir.h), never inside a pass; `rows`
+ * grows. One row over the columns:
  *
  *    op                 imm  imm_hi  a  b  c  parent  prev  next  first  last
  *   | flags|type|op |   payload     operands   structure: the region it stands in, its neighbours, a region's children

@@ -10,6 +10,7 @@ typedef struct counting {
   uint64_t calls, fail_at; /* from 1 */
   size_t in_use, reserved;
   bool sticky; /* all later ones fail too */
+  bool space;  /* what failed was address space, and a module may do with less */
 } counting;
 
 static bool
@@ -35,8 +36,10 @@ static void *
 counting_reserve(void *user, size_t bytes)
 {
   counting *c = user;
-  if (fails(c))
+  if (fails(c)) {
+    c->space = true;
     return NULL;
+  }
   const vyre_allocator *a = vyre_allocator_default();
   c->reserved += bytes;
   return a->reserve(a->user, bytes);
@@ -136,6 +139,8 @@ sweep(bool sticky)
       assert_true(at > 100); /* the sweep saw something */
       return;
     }
+    if (!status && c.space && !sticky)
+      continue;
     if (!status)
       print_message("call %lu fails unseen\n", (unsigned long)at);
     assert_non_null(status);
@@ -242,7 +247,7 @@ a_small_module_asks_little(void **state)
   const vyre_allocator allocator = {counting_resize, counting_reserve, counting_commit, counting_release, &c};
   vyre_module *m;
   assert_null(vyre_module_create(&allocator, 0, &m));
-  assert_int_equal(c.calls, 13); /* itself, the address space, a page for each column */
+  assert_int_equal(c.calls, 14); /* itself, the address space, whether as much is left, a page for each column */
   vyre_builder b;
   vyre_build_program(m, NULL, 0, 0, &b);
   uint64_t calls = c.calls;

@@ -71,24 +71,6 @@ op_flags_say_what_ops_do(void **state)
 }
 
 static void
-columns_never_move(void **state)
-{
-  (void)state;
-  vyre_module *m = new_module();
-  const vyre_view before = *vyre_module_view(m);
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
-  for (uint32_t i = 0; i < 300000; i++)
-    build_gid(&b);
-  vyre_view after = *vyre_module_view(m);
-  assert_int_equal(after.rows, 300004);
-  after.rows = before.rows;
-  assert_memory_equal(&before, &after, sizeof(before));
-  assert_true(vyre_module_bytes(m) >= (size_t)300000 * 44);
-  vyre_module_destroy(m);
-}
-
-static void
 a_full_module_says_so(void **state)
 {
   (void)state;
@@ -529,7 +511,6 @@ main(void)
       cmocka_unit_test(an_empty_module_is_sealed),
       cmocka_unit_test(every_op_is_found_by_its_text),
       cmocka_unit_test(op_flags_say_what_ops_do),
-      cmocka_unit_test(columns_never_move),
       cmocka_unit_test(a_full_module_says_so),
       cmocka_unit_test(texts_are_interned),
       cmocka_unit_test(inputs_and_infos_are_kept),

@@ -12,6 +12,7 @@ typedef struct test_memory {
   bool sticky;             /* all later ones fail too */
   size_t out;              /* bytes */
   size_t reserved;         /* bytes of address space */
+  bool space;              /* what failed was address space, and a module may do with less */
 } test_memory;
 
 static inline bool
@@ -37,7 +38,9 @@ static inline void *
 test_reserve(void *user, size_t bytes)
 {
   test_memory *t = user;
-  void *result = test_fails(t) ? NULL : t->base->reserve(t->base->user, bytes);
+  const bool fails = test_fails(t);
+  void *result = fails ? NULL : t->base->reserve(t->base->user, bytes);
+  t->space |= fails;
   if (result)
     t->reserved += bytes;
   return result;

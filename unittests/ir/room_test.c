@@ -1,0 +1,341 @@
+/* Address space of a module: how much is reserved, when columns move, and what comes of a refusal.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir_test.h"
+
+#include "vyre/text.h"
+
+#define MEGA (1u << 20)
+
+/* What a process is allowed: address space for so many bytes at once. */
+typedef struct space {
+  size_t most, out;
+  uint32_t refused, reservations;
+  uint32_t most_reservations; /* 0: any number */
+} space;
+
+static void *
+space_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  (void)user;
+  const vyre_allocator *a = vyre_allocator_default();
+  return a->resize(a->user, memory, old_size, new_size);
+}
+
+static void *
+space_reserve(void *user, size_t bytes)
+{
+  space *s = user;
+  const vyre_allocator *a = vyre_allocator_default();
+  if (bytes > s->most - s->out || (s->most_reservations && s->reservations == s->most_reservations)) {
+    s->refused++;
+    return NULL;
+  }
+  s->reservations++;
+  s->out += bytes;
+  return a->reserve(a->user, bytes);
+}
+
+static bool
+space_commit(void *user, void *memory, size_t old_bytes, size_t bytes)
+{
+  (void)user;
+  const vyre_allocator *a = vyre_allocator_default();
+  return a->commit(a->user, memory, old_bytes, bytes);
+}
+
+static void
+space_release(void *user, void *memory, size_t bytes)
+{
+  space *s = user;
+  const vyre_allocator *a = vyre_allocator_default();
+  s->reservations--;
+  s->out -= bytes;
+  a->release(a->user, memory, bytes);
+}
+
+static vyre_module *
+module_within(space *s, size_t most)
+{
+  vyre_module *m;
+  *s = (space){.most = most};
+  const vyre_allocator allocator = {space_resize, space_reserve, space_commit, space_release, s};
+  assert_null(vyre_module_create(&allocator, 0, &m));
+  return m;
+}
+
+static uint32_t
+bytes_a_row(void)
+{
+  vyre_module *m;
+  assert_null(vyre_module_create(NULL, MEGA, &m));
+  const uint32_t bytes = (uint32_t)(vyre_module_reserved_bytes(m) / MEGA);
+  vyre_module_destroy(m);
+  assert_in_range(bytes, 44, 128);
+  return bytes;
+}
+
+/* A chain: each row adds its number to the one before. */
+static vyre_row
+add_rows(vyre_builder *b, vyre_row last, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    last = vyre_build(b, VYRE_OP_add, U32, VYRE_ROW_IMM, last.id + 1, 0, last, VYRE_NONE, VYRE_NONE);
+  return last;
+}
+
+static void
+check_rows(const vyre_module *m, uint32_t first, uint32_t last)
+{
+  const vyre_view *v = vyre_module_view(m);
+  for (uint32_t row = first + 1; row <= last; row++)
+    if (v->a[row] != row - 1 || v->imm[row] != row || v->prev[row] != row - 1 || v->next[row - 1] != row)
+      fail_msg("row %u is (%u, %u)", row, v->a[row], v->imm[row]);
+}
+
+static void
+a_new_module_takes_little(void **state)
+{
+  (void)state;
+  const uint32_t row = bytes_a_row();
+  vyre_module *m = new_module();
+  assert_in_range(vyre_module_reserved_bytes(m), (size_t)row * MEGA, (size_t)(row + 1) * MEGA);
+  vyre_module_destroy(m);
+  assert_null(vyre_module_create(NULL, 100, &m));
+  assert_true(vyre_module_reserved_bytes(m) < 1 << 20);
+  vyre_module_destroy(m);
+}
+
+/* What is built may be of any size; sealed, it has room for sixteen times as much. */
+static void
+columns_move_while_it_is_built(void **state)
+{
+  (void)state;
+  const uint32_t row = bytes_a_row();
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, 3 * MEGA);
+  vyre_row_set_name(m, last, "last", 4);
+  assert_null(vyre_module_status(m));
+  assert_null(vyre_module_seal(m, NULL));
+  assert_true(vyre_module_reserved_bytes(m) >= (size_t)row * 48 * MEGA);
+  check_rows(m, first.id, last.id);
+  assert_string_equal(vyre_row_name(m, last), "last");
+  vyre_module *copy;
+  assert_null(vyre_module_clone(m, &copy));
+  check_rows(copy, first.id, last.id);
+  vyre_module_destroy(copy);
+  vyre_module_clear(m); /* and again, in what there is */
+  vyre_build_program(m, "p", 0, 0, &b);
+  check_rows(m, first.id, add_rows(&b, build_value(&b), MEGA).id);
+  vyre_module_destroy(m);
+}
+
+/* Each column but `rows`. */
+static void
+check_same_place(const vyre_view *before, const vyre_module *m)
+{
+  vyre_view after = *vyre_module_view(m);
+  after.rows = before->rows;
+  assert_memory_equal(before, &after, sizeof(after));
+}
+
+static void
+columns_stay_while_it_is_sealed(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b);
+  assert_null(vyre_module_seal(m, NULL));
+  const vyre_view before = *vyre_module_view(m);
+  b = (vyre_builder){.module = m};
+  vyre_builder_at_end(&b, row_of(1));
+  const vyre_row last = add_rows(&b, first, MEGA - first.id - 1); /* a million, of five */
+  assert_null(vyre_module_status(m));
+  check_same_place(&before, m);
+  assert_int_equal(build_gid(&b).id, 0);
+  vyre_status status = vyre_module_status(m);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_non_null(strstr(vyre_status_text(status), "out of memory: 1048576 rows came of a module that had room for no more"));
+  assert_non_null(strstr(vyre_status_text(status), "Fix: "));
+  vyre_status_free(status);
+  check_same_place(&before, m);
+  check_rows(m, first.id, last.id);
+  status = vyre_module_seal(m, NULL);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
+  vyre_module_destroy(m);
+}
+
+/* Grown from seal to seal, it never comes near its end; asked for, more is built at once. */
+static void
+sealing_makes_room(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b);
+  vyre_row last = first;
+  for (uint32_t count = MEGA / 16; last.id < 4 * MEGA; count = last.id) {
+    assert_null(vyre_module_seal(m, NULL));
+    b = (vyre_builder){.module = m};
+    vyre_builder_at_end(&b, row_of(1));
+    last = add_rows(&b, last, count);
+    assert_null(vyre_module_status(m));
+  }
+  assert_null(vyre_module_seal(m, NULL));
+  check_rows(m, first.id, last.id);
+  const size_t reserved = vyre_module_reserved_bytes(m);
+  vyre_module_reserve(m, last.id * 32);
+  assert_true(vyre_module_reserved_bytes(m) > reserved);
+  check_rows(m, first.id, last.id);
+  vyre_module_destroy(m);
+}
+
+/* Room that is a wish leaves as much again to the rest of the program. */
+static void
+less_is_taken_where_it_is_refused(void **state)
+{
+  (void)state;
+  const size_t row = bytes_a_row();
+  space s;
+  vyre_module *m = module_within(&s, row * MEGA);
+  assert_in_range(vyre_module_reserved_bytes(m), row * MEGA / 8, row * MEGA / 2);
+  assert_true(s.refused > 0);
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, MEGA / 8); /* sixteen times that cannot be had: */
+  assert_null(vyre_module_seal(m, NULL));
+  assert_true(vyre_module_reserved_bytes(m) >= row * last.id);
+  check_rows(m, first.id, last.id);
+  vyre_module_destroy(m);
+  assert_int_equal(s.out, 0);
+}
+
+static void
+what_is_needed_is_taken_until_nothing_is_left(void **state)
+{
+  (void)state;
+  const size_t row = bytes_a_row();
+  space s;
+  vyre_module *m = module_within(&s, row * MEGA / 4);
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, MEGA);
+  assert_int_equal(last.id, 0);
+  const uint32_t rows = vyre_module_view(m)->rows; /* the old place and the new one are there at once */
+  assert_in_range(rows, MEGA / 20, MEGA / 4);
+  check_rows(m, first.id, rows - 1);
+  vyre_status status = vyre_module_status(m);
+  assert_non_null(strstr(vyre_status_text(status), "out of memory"));
+  vyre_status_free(status);
+  vyre_module_clear(m); /* and it is good for smaller ones */
+  vyre_build_program(m, "p", 0, 0, &b);
+  check_rows(m, first.id, add_rows(&b, build_value(&b), 1000).id);
+  assert_null(vyre_module_seal(m, NULL));
+  vyre_module_destroy(m);
+  assert_int_equal(s.out, 0);
+
+  s = (space){.most = 100};
+  const vyre_allocator none = {space_resize, space_reserve, space_commit, space_release, &s};
+  status = vyre_module_create(&none, 0, &m);
+  assert_null(m);
+  assert_non_null(strstr(vyre_status_text(status), "no address space"));
+  assert_non_null(strstr(vyre_status_text(status), "Fix: "));
+  vyre_status_free(status);
+}
+
+/* Sealing may move what is known of the rows too. */
+static void
+analyses_come_along(void **state)
+{
+  (void)state;
+  const size_t row = bytes_a_row();
+  space s;
+  vyre_module *m = module_within(&s, row * MEGA / 8);
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_build_for(&b, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  const vyre_row first = build_value(&b), last = add_rows(&b, first, 30000);
+  assert_null(vyre_module_seal(m, NULL));
+  assert_null(vyre_module_make_analyses(m, VYRE_LEVELS));
+  uint32_t *hashes = vyre_module_open_column(m, VYRE_HASHES);
+  for (uint32_t i = 0; i <= last.id; i++)
+    hashes[i] = i * 7;
+  vyre_module_show_analyses(m, VYRE_LEVELS | VYRE_HASHES);
+  const vyre_view *v = vyre_module_view(m);
+  const uint32_t *before = v->level;
+  s.most = row * 16 * MEGA; /* now there is more */
+  assert_null(vyre_module_seal(m, NULL));
+  assert_ptr_not_equal(v->level, before);
+  assert_null(v->loop);
+  check_rows(m, first.id, last.id);
+  for (uint32_t i = first.id; i <= last.id; i++)
+    if (v->level[i] != i - first.id + 1 || v->hash[i] != i * 7)
+      fail_msg("row %u: level %u, hash %u", i, v->level[i], v->hash[i]);
+  vyre_module_destroy(m);
+}
+
+/* Nobody who builds holds addresses: the parser, with the least room there may be, makes the same module. */
+static void
+parsing_may_move_at_every_row(void **state)
+{
+  (void)state;
+  static const char head[] = "struct @S { a : f32x4, b : u32[8] }\n"
+                             "func @f(%x : f32, %p : path @S) -> f32 { if flt %x, 0.0f32 { return 1.0f32 } store %p.a[1], %x\n"
+                             "return add(%x, load %p.a[2]) }\n";
+  static const char text[] = " relaxed workgroup(4, 1, 1) {\n"
+                             "  spec %n : u32 = 4u32 id(3)\n  buffer %s : @S[] storage set(0) binding(0)\n  var %v : f32x4\n"
+                             "  for %k = 0u32 to %n {\n    %x = @f(load %s[%k].a[0], %s[add(%k, gid.x)])\n"
+                             "    set %v, join(join(%x, 2.0f32), mul(%x, %x), 4.0f32)\n"
+                             "    switch %k { case 1u32, 2u32, 3u32, 4u32, 5u32 { store %s[lindex].a, get(%v) } default { } }\n"
+                             "    store %s[7].b[and(%k, 7u32)], length %s\n  }\n}\n";
+  vyre_bytes source = {0}, want = {0}, got = {0};
+  assert_null(vyre_bytes_append(&source, head, sizeof(head) - 1));
+  for (int i = 0; i < 100; i++)
+    assert_null(vyre_bytes_printf(&source, "program @p%d%s", i, text));
+  for (int tight = 0; tight < 2; tight++) {
+    space s = {.most = (size_t)1 << 40, .most_reservations = tight ? 1 : 0};
+    const vyre_allocator allocator = {space_resize, space_reserve, space_commit, space_release, &s};
+    vyre_module *m, *copy = NULL;
+    assert_null(vyre_module_create(&allocator, 0, &m));
+    s.most_reservations *= 2; /* the old place and the new one: no wish is granted */
+    vyre_status status = vyre_text_parse(m, source.data, source.size, "t", (vyre_diagnostics){0});
+    if (!status)
+      status = vyre_text_print(m, NULL, tight ? &got : &want);
+    s.most_reservations = 0;
+    if (!status)
+      status = vyre_module_clone(m, &copy);
+    if (status)
+      fail_msg("%s", vyre_status_text(status));
+    assert_true(!tight || s.refused > 20);
+    vyre_module_destroy(m);
+    vyre_module_destroy(copy);
+    assert_int_equal(s.out, 0);
+  }
+  assert_int_equal(want.size, got.size);
+  assert_memory_equal(want.data, got.data, want.size);
+  vyre_bytes_free(&source);
+  vyre_bytes_free(&want);
+  vyre_bytes_free(&got);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_new_module_takes_little),
+      cmocka_unit_test(columns_move_while_it_is_built),
+      cmocka_unit_test(columns_stay_while_it_is_sealed),
+      cmocka_unit_test(sealing_makes_room),
+      cmocka_unit_test(less_is_taken_where_it_is_refused),
+      cmocka_unit_test(what_is_needed_is_taken_until_nothing_is_left),
+      cmocka_unit_test(analyses_come_along),
+      cmocka_unit_test(parsing_may_move_at_every_row),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
