@@ -310,8 +310,7 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
   } else if (is_literal && (info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_MATRIX) && index->bits >= info.count) {
     path->bad = !text_error(p, index->start, index->length, NULL, "%s ends at [%u]", text, info.count - 1);
   } else if (is_literal) { /* elements and lanes may lie outside: a row index that became a literal */
-    uint32_t inside = info.form == VYRE_FORM_VALUE ? 0 : (uint32_t)index->bits;
-    add_step(p, path, (uint32_t)index->bits, 0, vyre_type_step(p->module, type, inside));
+    add_step(p, path, (uint32_t)index->bits, 0, vyre_type_step(p->module, type, (uint32_t)index->bits));
   } else {
     add_step(p, path, 0, index->row, vyre_type_step(p->module, type, 0));
   }

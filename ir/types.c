@@ -327,7 +327,7 @@ vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index)
   vyre_type_info info = vyre_type_get(module, type);
   switch (info.form) {
   case VYRE_FORM_VALUE:
-    return info.size && info.count > 1 && index < info.count ? VYRE_TYPE(VYRE_TYPE_KIND((vyre_type)type), 1) : 0;
+    return info.size && info.count > 1 ? VYRE_TYPE(VYRE_TYPE_KIND((vyre_type)type), 1) : 0;
   case VYRE_FORM_MATRIX:
     return index < info.count ? info.element : 0;
   case VYRE_FORM_ARRAY:

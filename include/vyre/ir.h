@@ -114,7 +114,8 @@ vyre_type_id vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t co
 vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags);
 /* Drops the types from this id on: nothing may use them. */
 void vyre_type_forget(vyre_module *module, vyre_type_id first);
-/* The type that a path step into `type` reaches: a member, an element, a column, a lane.  0: there is none. */
+/* The type that a path step into `type` reaches: a member, an element, a column, a lane.  0: there is none.  An element or lane may
+ * be out of range, where an index became a literal. */
 vyre_type_id vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index);
 
 /* ---- inputs, programs, buffers: what the side tables hold ---------------------------------------------------------------- */

@@ -52,7 +52,7 @@ put_together(const solution *s, uint32_t row)
   const uint32_t op = flow_op(s->f, row);
   if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
     return lanes_whole(s->f->v, row);
-  if (op != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) || v->imm[row] >= VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[a])))
+  if (op != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM))
     return 0;
   return s->value[a] < s->f->rows ? lanes_scalar(v, s->value[a], v->imm[row]) : 0;
 }

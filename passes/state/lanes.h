@@ -12,7 +12,7 @@ lanes_of(const vyre_view *v, uint32_t row)
   return VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row]));
 }
 
-/* The row in front of `row` that its lane *k is a lane of, and which, through one row; 0: it is made here. */
+/* The row in front of `row` that its lane *k, which it has, is a lane of, and which, through one row; 0: it is made here. */
 static inline uint32_t
 lanes_before(const vyre_view *v, uint32_t row, uint32_t *k)
 {
@@ -65,10 +65,13 @@ lanes_source(const vyre_view *v, uint32_t row, uint32_t *k)
   return row;
 }
 
-/* The scalar that lane k of a vector's row is, where the row was put together of scalars; 0: not known. */
+/* The scalar that lane k of a vector's row is, where the row was put together of scalars; 0: not known, or there is no such lane:
+ * an index that became a literal may be any. */
 static inline uint32_t
 lanes_scalar(const vyre_view *v, uint32_t row, uint32_t k)
 {
+  if (k >= lanes_of(v, row))
+    return 0;
   const uint32_t source = lanes_source(v, row, &k);
   return lanes_of(v, source) == 1 ? source : 0;
 }
