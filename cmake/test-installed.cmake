@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The `installed` test: installs into a prefix in the build tree, then stands outside.  The example plugin is configured, built and
-# loaded from there, a program is compiled with what vyre.pc says, and nothing may point back into the build tree.
+# loaded from there, the embedding example is built by find_package and by what vyre.pc says and optimizes a shader, and nothing may point
+# back into the build tree.
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
 set(prefix ${BUILD}/installed/prefix)
 set(work ${BUILD}/installed/work)
@@ -26,7 +27,8 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 # Moved, to see that it may be.
 file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
-foreach(path bin/vyre-passmgr bin/vyre-run ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def lib/vyre/passes/dce.so
+foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
+    ${LIBDIR}/vyre/passes/dce.so
     ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre-glsl.so)
   if(NOT EXISTS ${prefix}/${path})
     message(FATAL_ERROR "not installed: ${path}")
@@ -37,6 +39,8 @@ run(${prefix}/bin/vyre-passmgr -version)
 expect_match("^vyre-passmgr ${VERSION} ")
 run(${prefix}/bin/vyre-passmgr -list-passes)
 expect_match("\ndce ")
+run(${prefix}/bin/vyre-fuzz -count=10 -out=${work})
+run(${prefix}/bin/vyre-prove -help)
 
 # The plugin, by find_package.
 run(${CMAKE_COMMAND} -S ${SOURCE}/examples/plugins -B ${work}/plugin -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
@@ -62,7 +66,7 @@ foreach(line ${lines})
     message(FATAL_ERROR "libvyre exports: ${line}")
   endif()
 endforeach()
-file(GLOB passes ${prefix}/lib/vyre/passes/*.so)
+file(GLOB passes ${prefix}/${LIBDIR}/vyre/passes/*.so)
 foreach(pass ${passes})
   run(nm -D --undefined-only ${pass})
   if(output MATCHES "vyre_")
@@ -78,17 +82,67 @@ foreach(header ${headers})
   run(${C_COMPILER} -x c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I${prefix}/include -fsyntax-only ${work}/header.c)
 endforeach()
 
-# The library, by pkg-config.
-vyre_need(pkg-config find_program pkg_config pkg-config)
-set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-run(${pkg_config} --cflags --libs vyre)
-string(STRIP "${output}" flags)
-separate_arguments(flags UNIX_COMMAND "${flags}")
+# A program with the library in it, which stands elsewhere: by CMake and by pkg-config.  It finds the passes, and they do their work.
 set(sanitize)
 if(SANITIZE)
   set(sanitize -fsanitize=${SANITIZE})
 endif()
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/embed -B ${work}/embed-cmake -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_C_FLAGS=${sanitize})
+expect_match("core passes are in ${prefix}/${LIBDIR}/vyre/passes")
+run(${CMAKE_COMMAND} --build ${work}/embed-cmake)
+
+vyre_need(pkg-config find_program pkg_config pkg-config)
+set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+run(${pkg_config} --variable=passdir vyre)
+string(STRIP "${output}" passdir)
+if(NOT EXISTS ${passdir}/dce.so)
+  message(FATAL_ERROR "vyre.pc has a passdir without passes: ${passdir}")
+endif()
+run(${pkg_config} --cflags --libs vyre)
+string(STRIP "${output}" flags)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+file(MAKE_DIRECTORY ${work}/embed-pkg-config)
 run(${C_COMPILER} -std=c17 -Wall -Wextra -Werror ${sanitize} ${SOURCE}/examples/embed/embed.c ${flags} -Wl,-rpath,${prefix}/${LIBDIR}
-  -o ${work}/embed)
-run(${work}/embed)
-expect_match("program @hello")
+  -o ${work}/embed-pkg-config/embed)
+
+set(shader ${SOURCE}/examples/shaders/sha256.comp)
+run(${prefix}/bin/vyre-passmgr -passes=default<O2> ${shader} -o ${work}/expected.spv)
+foreach(way cmake pkg-config)
+  run(${work}/embed-${way}/embed ${shader} ${work}/${way}.spv)
+  run(${CMAKE_COMMAND} -E compare_files ${work}/expected.spv ${work}/${way}.spv)
+  run(${prefix}/bin/vyre-run ${shader} -compare ${work}/${way}.spv)
+  expect_match("equal: ")
+endforeach()
+
+# Without its passes the library says so.
+file(RENAME ${prefix}/${LIBDIR}/vyre ${prefix}/${LIBDIR}/gone)
+execute_process(COMMAND ${work}/embed-cmake/embed ${shader} ${work}/none.spv RESULT_VARIABLE code ERROR_VARIABLE output)
+file(RENAME ${prefix}/${LIBDIR}/gone ${prefix}/${LIBDIR}/vyre)
+if(NOT code EQUAL 2 OR EXISTS ${work}/none.spv)
+  message(FATAL_ERROR "without passes embed ends with ${code}:\n${output}")
+endif()
+expect_match("embed: the core passes are not there: no folder '${prefix}/${LIBDIR}/vyre/passes'")
+
+# vyre.pc names what is there however many folders LIBDIR is of.
+include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
+set(PROJECT_VERSION ${VERSION})
+set(CMAKE_INSTALL_INCLUDEDIR include)
+foreach(CMAKE_INSTALL_PREFIX /usr /usr/local /opt/vyre)
+  foreach(CMAKE_INSTALL_LIBDIR lib lib/x86_64-linux-gnu ${CMAKE_INSTALL_PREFIX}/lib64)
+    cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE libdir)
+    file(MAKE_DIRECTORY ${work}/root${libdir}/vyre/passes ${work}/root${libdir}/pkgconfig ${work}/root${CMAKE_INSTALL_PREFIX}/include)
+    vyre_make_pc(${work}/root${libdir}/pkgconfig/vyre.pc)
+    set(ENV{PKG_CONFIG_PATH} ${work}/root${libdir}/pkgconfig)
+    foreach(pair libdir=${libdir} passdir=${libdir}/vyre/passes includedir=${CMAKE_INSTALL_PREFIX}/include)
+      string(REGEX MATCH "^([a-z]+)=(.*)$" pair ${pair})
+      set(wanted ${work}/root${CMAKE_MATCH_2})
+      run(${pkg_config} --variable=${CMAKE_MATCH_1} vyre)
+      string(STRIP "${output}" output)
+      file(REAL_PATH ${output} output)
+      if(NOT output STREQUAL wanted)
+        message(FATAL_ERROR "vyre.pc for ${CMAKE_INSTALL_PREFIX} and ${CMAKE_INSTALL_LIBDIR} says ${output}, not ${wanted}")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()

@@ -66,7 +66,7 @@ function(vyre_add_unittest name)
   vyre_add_test(${name} ${name})
 endfunction()
 
-# Where the programs find the core passes: ../lib/vyre/passes beside them, in the build tree and installed.
+# Where libvyre finds the core passes: vyre/passes beside it, in the build tree and installed.
 set(VYRE_PASS_OUTPUT ${PROJECT_BINARY_DIR}/lib/vyre/passes)
 
 add_library(vyre_plugin INTERFACE)
@@ -76,12 +76,12 @@ target_include_directories(vyre_plugin INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake)
 
-# vyre_add_pass(NAME SOURCES...): a core pass, lib/vyre/passes/NAME.so; its target is vyre_pass_NAME, all of them the global property
+# vyre_add_pass(NAME SOURCES...): a core pass, vyre/passes/NAME.so beside libvyre; its target is vyre_pass_NAME, all of them the global property
 # VYRE_CORE_PASSES.
 function(vyre_add_pass name)
   vyre_add_plugin(vyre_pass_${name} ${ARGN})
   set_property(GLOBAL APPEND PROPERTY VYRE_CORE_PASSES vyre_pass_${name})
   target_link_libraries(vyre_pass_${name} PRIVATE vyre_options)
   set_target_properties(vyre_pass_${name} PROPERTIES OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${VYRE_PASS_OUTPUT})
-  install(TARGETS vyre_pass_${name} LIBRARY DESTINATION lib/vyre/passes)
+  install(TARGETS vyre_pass_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/vyre/passes)
 endfunction()

@@ -7,12 +7,14 @@ set(VYRE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vyre)
 install(TARGETS vyre vyre_plugin EXPORT vyreTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT vyreTargets NAMESPACE vyre:: DESTINATION ${VYRE_CMAKE_DIR})
+set(VYRE_PASS_INSTALL_DIR ${CMAKE_INSTALL_LIBDIR}/vyre/passes)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/vyreConfig.cmake.in ${PROJECT_BINARY_DIR}/vyreConfig.cmake
-  INSTALL_DESTINATION ${VYRE_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR)
+  INSTALL_DESTINATION ${VYRE_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR VYRE_PASS_INSTALL_DIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vyreConfig.cmake ${PROJECT_BINARY_DIR}/vyreConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake DESTINATION ${VYRE_CMAKE_DIR})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/vyre.pc.in ${PROJECT_BINARY_DIR}/vyre.pc @ONLY)
+include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
+vyre_make_pc(${PROJECT_BINARY_DIR}/vyre.pc)
 install(FILES ${PROJECT_BINARY_DIR}/vyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(VYRE_TESTS)

@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -174,21 +175,53 @@ vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_orig
   return status;
 }
 
+/* The folder of the file that this code came from: libvyre.so, or a program that is linked with its parts.  The kernel knows it
+ * whatever the linker was told, and however often the current folder changed; a file that was replaced since keeps its folder. */
+static bool
+own_folder(char out[PATH_MAX])
+{
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char *line = NULL;
+  size_t room = 0;
+  bool found = false;
+  while (maps && !found && getline(&line, &room, maps) > 0) {
+    uintptr_t from, to;
+    int path = 0;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &path) < 2 || (uintptr_t)own_folder < from ||
+        (uintptr_t)own_folder >= to)
+      continue;
+    char *slash = path ? strrchr(line + path, '/') : NULL;
+    found = slash && slash - (line + path) < PATH_MAX;
+    if (found) {
+      *slash = '\0';
+      strcpy(out, line + path);
+    }
+  }
+  free(line);
+  if (maps)
+    fclose(maps);
+  return found;
+}
+
 vyre_status
 vyre_registry_load_core(vyre_registry *registry)
 {
-  static const char below[] = "/../lib/vyre/passes";
-  char path[PATH_MAX + sizeof(below)];
-  ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
-  if (length <= 0 || length >= PATH_MAX)
+  /* Beside the library; or below the prefix of a program that has the library in it. */
+  static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
+  char own[PATH_MAX], path[PATH_MAX + 32];
+  if (!own_folder(own))
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "cannot tell where this program stands: %s\nFix: -plugin-dir=DIR names the folder of the passes",
-                      strerror(errno));
-  path[length] = '\0';
-  char *slash = strrchr(path, '/');
-  memcpy(slash, below, sizeof(below));
-  struct stat folder;
-  if (stat(path, &folder) != 0 && errno == ENOENT)
-    return VYRE_OK;
-  return vyre_registry_load_folder(registry, path, VYRE_ORIGIN_CORE);
+                      "cannot tell where vyre's library stands: /proc/self/maps does not say\nFix: mount /proc, or "
+                      "name the folder of the core passes (vyre_registry_load_folder)");
+  for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+    snprintf(path, sizeof(path), "%s/%s", own, below[i]);
+    struct stat folder;
+    if (stat(path, &folder) == 0 || errno != ENOENT)
+      return vyre_registry_load_folder(registry, path, VYRE_ORIGIN_CORE);
+  }
+  return VYRE_ERROR(
+      VYRE_CODE_USAGE,
+      "the core passes are not there: no folder '%s/%s', nor '%s/%s'\nFix: install vyre whole (cmake --install), or name "
+      "their folder (vyre_registry_load_folder; pkg-config --variable=passdir vyre says which)",
+      own, below[0], own, below[1]);
 }

@@ -35,7 +35,9 @@ VYRE_MUST_USE vyre_status vyre_registry_add(vyre_registry *registry, vyre_plugin
 VYRE_MUST_USE vyre_status vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin);
 /* Each *.so of the folder, in the order of their names. */
 VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_origin origin);
-/* The core passes: ../lib/vyre/passes beside the running program.  No such folder is no error: there are none, then. */
+/* The core passes: vyre/passes beside libvyre.so, whatever program it is loaded in, or, where the library is linked into a program,
+ * that or ../lib/vyre/passes beside it.  No such folder is an error; another one is loaded by vyre_registry_load_folder with
+ * VYRE_ORIGIN_CORE. */
 VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
 
 typedef struct vyre_pass_info {

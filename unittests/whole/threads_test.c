@@ -120,7 +120,7 @@ threads_with_one_registry(void **state)
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   assert_null(vyre_registry_create(NULL, &registry));
-  assert_null(vyre_registry_load_folder(registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));
+  assert_null(vyre_registry_load_core(registry));
   assert_null(vyre_pipeline_parse(registry, text, sizeof(text) - 1, "-passes", &pipeline));
   run(pipeline);
   vyre_pipeline_destroy(pipeline);
