@@ -39,6 +39,9 @@ bool vyre_context_settle(vyre_context *context, vyre_status returned);
 void vyre_context_borrow(vyre_context *context);
 void vyre_context_give_back(vyre_context *context);
 
+/* The input that the row's program came from, by its path; of row 0 the only one.  NULL: none is known. */
+const char *vyre_context_file(vyre_module *module, uint32_t row);
+
 /* report.c: adds to a counter; NULL report: nothing. */
 void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);
 void vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds, bool changed);

@@ -122,6 +122,16 @@ host_out_of_memory(vyre_pass_ctx *ctx)
   return vyre_context_own(ctx, VYRE_ERROR(VYRE_CODE_INPUT, "out of memory in pass '%s'", vyre_context_of(ctx)->record->pass.name));
 }
 
+const char *
+vyre_context_file(vyre_module *module, uint32_t row)
+{
+  const uint32_t program = is_row(module, row) ? program_of(vyre_module_view(module), row) : 0;
+  uint32_t input = vyre_module_input_count(module) == 1 ? 0 : UINT32_MAX;
+  if (program)
+    input = vyre_program_info_of(module, (vyre_row){program})->input;
+  return input < vyre_module_input_count(module) ? vyre_string_text(module, vyre_module_input(module, input)->path) : NULL;
+}
+
 static void
 host_remark(vyre_pass_ctx *ctx, uint32_t row, const char *message)
 {
@@ -133,8 +143,11 @@ host_remark(vyre_pass_ctx *ctx, uint32_t row, const char *message)
   if (is_row(context->module, row) && vyre_row_line(context->module, (vyre_row){row}, &file, &diagnostic.line, &diagnostic.column))
     diagnostic.file = vyre_string_text(context->module, file);
   char place[512] = "", text[1024];
-  if (is_row(context->module, row) && !diagnostic.file)
-    describe_row(context->module, row, place);
+  if (!diagnostic.file) {
+    diagnostic.file = vyre_context_file(context->module, row);
+    if (is_row(context->module, row))
+      describe_row(context->module, row, place);
+  }
   snprintf(text, sizeof(text), "%s: %.400s%s%s", context->record->pass.name, message, place[0] ? ", at " : "", place);
   diagnostic.message = text;
   context->options.diagnostics.emit(context->options.diagnostics.user, &diagnostic);

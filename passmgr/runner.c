@@ -411,8 +411,10 @@ not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
   if (!status && r->options.diagnostics.emit) {
     char message[600];
     snprintf(message, sizeof(message), "%.400s still changed the module in round %" PRIu64, text.data, max);
-    const vyre_diagnostic diagnostic = {
-        .severity = VYRE_WARNING, .message = message, .fix = "raise max, or choose on-limit=quiet if that is expected"};
+    const vyre_diagnostic diagnostic = {.severity = VYRE_WARNING,
+                                        .file = vyre_context_file(r->module, 0),
+                                        .message = message,
+                                        .fix = "raise max, or choose on-limit=quiet if that is expected"};
     r->options.diagnostics.emit(r->options.diagnostics.user, &diagnostic);
   }
   vyre_bytes_free(&text);
