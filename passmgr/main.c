@@ -274,7 +274,7 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
       .report = w->report,
   };
   from->path = strcmp(path, "-") == 0 ? "<stdin>" : path;
-  from->glsl = (vyre_glsl_options){o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug};
+  from->glsl = (vyre_glsl_options){o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug, o->env};
   from->diagnostics = run_options.diagnostics;
   if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed)) {
     say(said, "; *** input '", 13);

@@ -39,6 +39,7 @@ static const option options[] = {
      "SPIR-V of strict programs asks for exact floats (denormals, signed zeros, NaNs, rounding), which a device may lack"},
     {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
+    {"target-env", OPTION_VALUE, AT(target_env), "vulkan1.0|...|vulkan1.3", "GLSL: what the SPIR-V is for; default vulkan1.2"},
     {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
     {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
@@ -189,6 +190,8 @@ options_parse(int argc, char **argv, tool_options *out)
       VYRE_TRY(parse_option(argc, argv, &at, out));
   }
   VYRE_TRY(count_threads(out));
+  if (out->target_env)
+    VYRE_TRY(vyre_glsl_env_parse(out->target_env, &out->env));
   return check(out);
 }
 

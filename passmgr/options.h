@@ -4,6 +4,7 @@
 #ifndef VYRE_PASSMGR_OPTIONS_H
 #define VYRE_PASSMGR_OPTIONS_H
 
+#include "vyre/glsl.h"
 #include "vyre/status.h"
 
 #define MOST_THREADS 256u
@@ -14,9 +15,10 @@ typedef struct name_list {
 } name_list;
 
 typedef struct tool_options {
-  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir;
+  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
-  uint32_t threads; /* of jobs: 1 to MOST_THREADS */
+  vyre_glsl_env env; /* of target_env */
+  uint32_t threads;  /* of jobs: 1 to MOST_THREADS */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip,
       exact_floats, help, version;
 } tool_options;

@@ -164,6 +164,19 @@ check_define(const char *define)
 }
 
 vyre_status
+vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
+{
+  static const char *const names[VYRE_GLSL_ENV__COUNT] = {"vulkan1.2", "vulkan1.0", "vulkan1.1", "vulkan1.3"};
+  for (int env = 0; env < VYRE_GLSL_ENV__COUNT; env++)
+    if (strcmp(name, names[env]) == 0) {
+      *out = (vyre_glsl_env)env;
+      return VYRE_OK;
+    }
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "'%s' is no target environment\nFix: vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
+}
+
+vyre_status
 vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
                   vyre_bytes *out)
 {
@@ -173,6 +186,8 @@ vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a shader of %zu bytes is too long\nFix: give less than 2 GiB", path, length);
   for (uint32_t i = 0; options && i < options->define_count; i++)
     VYRE_TRY(check_define(options->defines[i]));
+  if (options && (uint32_t)options->target_env >= VYRE_GLSL_ENV__COUNT)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_env", (unsigned)options->target_env);
   VYRE_TRY(open_compiler(&compile));
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang takes for a token */
     text += 3;

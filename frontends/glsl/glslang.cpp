@@ -126,6 +126,21 @@ log_lines(const vyre_glslang_sink *sink, const char *text)
   }
 }
 
+void
+set_target(glslang::TShader *shader, vyre_glsl_env env)
+{
+  static const struct {
+    glslang::EShTargetClientVersion vulkan;
+    glslang::EShTargetLanguageVersion spirv;
+  } targets[VYRE_GLSL_ENV__COUNT] = {/* ORDER: vyre_glsl_env */
+                                     {glslang::EShTargetVulkan_1_2, glslang::EShTargetSpv_1_5},
+                                     {glslang::EShTargetVulkan_1_0, glslang::EShTargetSpv_1_0},
+                                     {glslang::EShTargetVulkan_1_1, glslang::EShTargetSpv_1_3},
+                                     {glslang::EShTargetVulkan_1_3, glslang::EShTargetSpv_1_6}};
+  shader->setEnvClient(glslang::EShClientVulkan, targets[env].vulkan);
+  shader->setEnvTarget(glslang::EShTargetSpv, targets[env].spirv);
+}
+
 vyre_glslang_result
 compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, const vyre_glslang_sink *sink)
 {
@@ -140,8 +155,7 @@ compile(const char *text, size_t length, const char *path, const vyre_glsl_optio
   shader.setStringsWithLengthsAndNames(&text, &text_length, &path, 1);
   shader.setPreamble(preamble.c_str());
   shader.setEnvInput(glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan, 100);
-  shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_2);
-  shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_5);
+  set_target(&shader, options->target_env);
 
   folder_includer includer(path, options);
   const bool parsed = shader.parse(GetDefaultResources(), 460, ENoProfile, false, false, messages, includer);

@@ -13,15 +13,28 @@
 extern "C" {
 #endif
 
+/* What the SPIR-V is for, as glslang and spirv-opt name it: vulkan1.2 and so on. */
+typedef enum vyre_glsl_env {
+  VYRE_GLSL_VULKAN_1_2, /* the default: SPIR-V 1.5 */
+  VYRE_GLSL_VULKAN_1_0, /* SPIR-V 1.0 */
+  VYRE_GLSL_VULKAN_1_1, /* SPIR-V 1.3 */
+  VYRE_GLSL_VULKAN_1_3, /* SPIR-V 1.6 */
+  VYRE_GLSL_ENV__COUNT
+} vyre_glsl_env;
+
+/* By its name; a name that is none is a USAGE error that lists them. */
+VYRE_MUST_USE vyre_status vyre_glsl_env_parse(const char *name, vyre_glsl_env *out);
+
 typedef struct vyre_glsl_options {
   const char *const *include_dirs; /* -I, in order; the including file's own folder comes first */
   uint32_t include_dir_count;
   const char *const *defines; /* -D: NAME or NAME=VALUE */
   uint32_t define_count;
   bool debug; /* OpLine and OpSource */
+  vyre_glsl_env target_env;
 } vyre_glsl_options;
 
-/* Appends SPIR-V words (Vulkan 1.2, SPIR-V 1.5) to `out`.  glslang's messages are emitted with file and line. */
+/* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                                             vyre_diagnostics diagnostics, vyre_bytes *out);
 

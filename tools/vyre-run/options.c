@@ -40,6 +40,7 @@ static const char help_text[] =
     "  -check-bounds            stop at an access out of bounds, in any program (cpu)\n"
     "  -check-races             stop at a data race (cpu)\n"
     "  -I DIR, -D NAME[=VALUE]  for GLSL\n"
+    "  -target-env=vulkan1.N    for GLSL: what its SPIR-V is for, vulkan1.0 to vulkan1.3; default vulkan1.2\n"
     "  -time                    what the run took\n"
     "  -help, -version\n";
 
@@ -195,6 +196,7 @@ typedef enum option_id {
   OPTION_STEPS,
   OPTION_SUBGROUP,
   OPTION_TIMEOUT,
+  OPTION_TARGET_ENV,
   OPTION_UNDEFINED,
   OPTION_INCLUDE,
   OPTION_DEFINE,
@@ -230,6 +232,7 @@ static const option_name option_names[] = {
     {"steps", OPTION_STEPS},
     {"subgroup", OPTION_SUBGROUP},
     {"timeout", OPTION_TIMEOUT},
+    {"target-env", OPTION_TARGET_ENV},
     {"I", OPTION_INCLUDE},
     {"D", OPTION_DEFINE},
     {"list-devices", OPTION_LIST_DEVICES},
@@ -282,6 +285,8 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return parse_steps(value, &out->steps);
   case OPTION_SUBGROUP:
     return parse_subgroup(value, &out->subgroup);
+  case OPTION_TARGET_ENV:
+    return vyre_glsl_env_parse(value, &out->target_env);
   case OPTION_TIMEOUT:
     return parse_timeout(value, &out->timeout);
   case OPTION_UNDEFINED:

@@ -64,6 +64,7 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
       .include_dir_count = options->include_dir_count,
       .defines = options->defines,
       .define_count = options->define_count,
+      .target_env = options->target_env,
       .debug = true, /* names and lines for messages */
   };
   vyre_input_kind kind = vyre_input_detect(program->path, file->data, file->size);

@@ -49,6 +49,7 @@ typedef struct run_options {
   const char *device, *library;
   const char **include_dirs, **defines;
   uint32_t include_dir_count, define_count;
+  vyre_glsl_env target_env;
 } run_options;
 
 /* Lists are allocated; run_options_free ends them.  USAGE for what is no option, or no value of one. */
