@@ -11,13 +11,6 @@ round_up(uint64_t bytes, uint32_t align)
 }
 
 uint32_t
-text_default_stride(const vyre_module *module, vyre_type_id element)
-{
-  vyre_type_info info = vyre_type_get(module, element);
-  return round_up(info.size, info.align);
-}
-
-uint32_t
 text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major)
 {
   uint32_t lanes = row_major ? columns : VYRE_TYPE_LANES(column);

@@ -71,6 +71,10 @@ put_word(text_printer *t, vyre_type_id owner, uint32_t row, const vyre_member *w
     text_put_text(t, "length ");
     put_mode_type(t, owner, VYRE_MODE_BARE, word->type);
     break;
+  case VYRE_WORD_STRIDE:
+    text_put_text(t, "stride ");
+    text_put_number(t, word->offset);
+    break;
   case VYRE_WORD_SET:
   case VYRE_WORD_NAMED:
     text_put_text(t, word->access == VYRE_WORD_SET ? "set " : "named ");
@@ -225,6 +229,10 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     return vyre_type_get(p->module, array).count_row ||
            text_error(p, start, p->lexer.behind - start, NULL, "no array whose length a row gives");
   }
+  if (is_type && text_take_word(p, "stride")) {
+    word->access = VYRE_WORD_STRIDE;
+    return text_expect_integer(p, UINT32_MAX, &word->offset);
+  }
   if (text_is_word(p, "set") || text_is_word(p, "named")) {
     word->access = text_is_word(p, "set") ? VYRE_WORD_SET : VYRE_WORD_NAMED;
     text_lex(&p->lexer);
@@ -234,7 +242,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
   if (is_type && text_take_word(p, "value"))
     return true;
   if (is_type)
-    return text_expected(p, "a number, type, const, length, set or named");
+    return text_expected(p, "a number, type, const, length, stride, set or named");
   return text_take_word(p, "make") ? parse_composite(p, word) : parse_operand(p);
 }
 

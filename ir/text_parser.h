@@ -225,7 +225,6 @@ bool text_parse_workgroup(text_parser *p);
 void text_look_at_top(text_parser *p);
 
 /* ---- text_layout.c: what is meant where the text gives no layout, for parser and printer ---- */
-uint32_t text_default_stride(const vyre_module *module, vyre_type_id element);
 uint32_t text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major);
 /* The place of a member behind one that ends at `end`. */
 uint32_t text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end);

@@ -249,7 +249,7 @@ text_put_type(text_printer *t, vyre_type_id type)
   }
   for (info = vyre_type_get(t->module, type); info.form == VYRE_FORM_ARRAY; info = vyre_type_get(t->module, info.element)) {
     bool runtime = (info.flags & VYRE_TYPE_RUNTIME) != 0;
-    bool strange = info.stride != text_default_stride(t->module, info.element);
+    bool strange = info.stride != vyre_type_stride(t->module, info.element);
     text_put(t, "[", 1);
     if (info.count_row)
       text_put_operand(t, info.count_row);
@@ -303,7 +303,12 @@ put_struct(text_printer *t, vyre_type_id type)
   text_put_indent(t);
   text_put_text(t, "struct ");
   put_struct_name(t, type);
-  text_put_text(t, info.flags & VYRE_TYPE_BLOCK ? " block {" : info.flags & VYRE_TYPE_BUFFER_BLOCK ? " buffer_block {" : " {");
+  text_put_text(t, info.flags & VYRE_TYPE_BLOCK ? " block" : info.flags & VYRE_TYPE_BUFFER_BLOCK ? " buffer_block" : "");
+  if (info.stride) {
+    text_put_text(t, " stride ");
+    text_put_number(t, info.stride);
+  }
+  text_put_text(t, " {");
   for (uint32_t i = 0; i < info.count; i++) {
     const vyre_member *member = &info.members[i];
     const char *name = vyre_string_text(t->module, member->name);

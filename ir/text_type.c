@@ -209,7 +209,7 @@ add_dimension(text_parser *p, const dimension *d, vyre_type_id *type)
   vyre_type_info element = vyre_type_get(p->module, *type);
   if (element.form == VYRE_FORM_ARRAY && element.flags & VYRE_TYPE_RUNTIME)
     return text_error(p, d->start, 1, NULL, "a runtime array is no element of an array");
-  uint32_t stride = d->stride ? d->stride : text_default_stride(p->module, *type);
+  uint32_t stride = d->stride ? d->stride : vyre_type_stride(p->module, *type);
   if ((uint64_t)stride * d->count > UINT32_MAX)
     return text_error(p, d->start, 1, NULL, "the array is larger than 4 GiB");
   if (d->runtime)
@@ -302,7 +302,7 @@ name_members(text_parser *p, vyre_type_id type, const uint32_t *places, uint32_t
 }
 
 static bool
-finish_struct(text_parser *p, const text_token *name, uint32_t flags, uint32_t base)
+finish_struct(text_parser *p, const text_token *name, uint32_t flags, uint32_t stride, uint32_t base)
 {
   const char *text = p->lexer.text;
   uint32_t count = p->struct_member_count;
@@ -311,7 +311,7 @@ finish_struct(text_parser *p, const text_token *name, uint32_t flags, uint32_t b
     return text_error(p, name->start, name->length, NULL, "there are two structs %.*s", name->length < 60 ? (int)name->length : 60,
                       text + name->start);
   vyre_string string = text_intern(p, name->name, name->name_length, name->escaped);
-  vyre_type_id type = vyre_type_struct(p->module, string, p->struct_members, count, flags);
+  vyre_type_id type = vyre_type_struct_apart(p->module, string, p->struct_members, count, flags, stride);
   if (!type || !text_symbols_add(&p->globals, scope, name->name, name->name_length, type)) {
     text_no_memory(p);
     return false;
@@ -324,7 +324,7 @@ text_parse_struct(text_parser *p)
 {
   text_lex(&p->lexer);
   text_token name = p->lexer.token;
-  uint32_t flags = 0;
+  uint32_t flags = 0, stride = 0;
   uint64_t end = 0;
   uint32_t base = p->stack.count;
   p->struct_member_count = 0;
@@ -335,13 +335,13 @@ text_parse_struct(text_parser *p)
     flags |= VYRE_TYPE_BLOCK;
   if (text_take_word(p, "buffer_block"))
     flags |= VYRE_TYPE_BUFFER_BLOCK;
-  bool good = text_expect_mark(p, '{');
+  bool good = (!text_take_word(p, "stride") || text_expect_integer(p, UINT32_MAX, &stride)) && text_expect_mark(p, '{');
   while (good && !text_is_mark(p, '}')) {
     good = parse_member(p, &end);
     if (good && !text_take_mark(p, ','))
       break;
   }
-  good = good && text_expect_mark(p, '}') && finish_struct(p, &name, flags, base);
+  good = good && text_expect_mark(p, '}') && finish_struct(p, &name, flags, stride, base);
   p->stack.count = base;
   return good;
 }

@@ -241,17 +241,23 @@ table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_memb
   }
 }
 
+uint32_t
+vyre_type_stride(const vyre_module *module, vyre_type_id element)
+{
+  const vyre_type_info info = vyre_type_get(module, element);
+  return info.form == VYRE_FORM_STRUCT && info.stride ? info.stride : saturate(round_up(info.size, info.align));
+}
+
 static vyre_type_id
 make_array(vyre_module *module, vyre_type_id element, uint32_t count, uint32_t count_row, uint32_t stride, uint32_t flags)
 {
-  vyre_type_info part = vyre_type_get(module, element);
   vyre_type_info info = {
       .form = VYRE_FORM_ARRAY,
       .flags = flags,
       .element = element,
       .count = count_row ? 0 : count,
       .count_row = count_row,
-      .stride = stride ? stride : saturate(round_up(part.size, part.align)),
+      .stride = stride ? stride : vyre_type_stride(module, element),
   };
   table_size_type(module, &info, NULL);
   return intern(module, &info, NULL);
@@ -290,6 +296,13 @@ vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32
 vyre_type_id
 vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags)
 {
+  return vyre_type_struct_apart(module, name, members, count, flags, 0);
+}
+
+vyre_type_id
+vyre_type_struct_apart(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags,
+                       uint32_t stride)
+{
   enum { FEW = 16 };
   size_t bytes = count * sizeof(*members);
   vyre_member few[FEW] = {0}, *placed = count <= FEW ? few : table_resize(module, NULL, 0, bytes);
@@ -307,6 +320,8 @@ vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *membe
     end = (uint64_t)placed[i].offset + part.size;
   }
   table_size_type(module, &info, placed);
+  if (stride > info.size)
+    info.stride = stride;
   vyre_type_id id = intern(module, &info, placed);
   if (placed != few)
     table_resize(module, placed, bytes, 0);

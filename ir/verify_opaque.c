@@ -6,7 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "verify_internal.h"
 
-#define OPAQUE VYRE_TYPE(VYRE_OPAQUE, 1)
+#define OPAQUE       VYRE_TYPE(VYRE_OPAQUE, 1)
+#define TYPE_POINTER 32u /* the number of OpTypePointer */
 
 uint8_t
 vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *info)
@@ -24,6 +25,8 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
     right = word->access < VYRE_WORD__COUNT && (typed ? valid : word->type == 0);
     if (word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_VALUE)
       right = right && word->offset <= (word->type ? VYRE_MODE_BLOCK : VYRE_MODE_BARE);
+    if (word->access == VYRE_WORD_STRIDE) /* decorates a pointer type: behind its words */
+      right = right && word->offset && i + 1 == info->count && i == 2 && info->flags == TYPE_POINTER && !info->element;
     if (word->access == VYRE_WORD_LENGTH)
       right = right && word->type >= 256 && vyre_type_get(k->module, word->type).count_row;
     if (right && word->type >= 256)
@@ -36,12 +39,28 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
   return right ? facts : TYPE_BAD;
 }
 
+/* Whether one is a pointer to a struct, and the other one the same pointer, which means that struct by its name. */
+static bool
+is_by_name(const verifier *k, vyre_type_id type, vyre_type_id named)
+{
+  const vyre_type_info t = vyre_type_get(k->module, type), n = vyre_type_get(k->module, named);
+  if (t.form != VYRE_FORM_WORDS || n.form != VYRE_FORM_WORDS || t.flags != n.flags || t.count != n.count || t.count < 2 ||
+      t.members[1].access != VYRE_WORD_TYPE || n.members[1].access != VYRE_WORD_NAMED)
+    return false;
+  const vyre_type_info to = vyre_type_get(k->module, t.members[1].type);
+  for (uint32_t i = 0; i < t.count; i++)
+    if (i != 1 && (t.members[i].access != n.members[i].access || t.members[i].offset != n.members[i].offset))
+      return false;
+  return to.form == VYRE_FORM_STRUCT && to.name == n.members[1].name;
+}
+
 /* Whether a row of that type may be a part of type `wanted`. */
 static bool
 fits(const verifier *k, uint32_t row, vyre_type_id wanted)
 {
   const vyre_type_id is = vyre_row_type_id(k->module, (vyre_row){row});
-  return is == wanted || (is == 0 && wanted >= 256 && type_of(k, row) == OPAQUE);
+  return is == wanted || is_by_name(k, is, wanted) || is_by_name(k, wanted, is) ||
+         (is == 0 && wanted >= 256 && type_of(k, row) == OPAQUE);
 }
 
 static bool

@@ -172,6 +172,11 @@ check_struct(verifier *k, vyre_type_id type, const vyre_type_info *info)
   text_buffer text;
   uint8_t facts = 0;
   bool sorted = true, apart;
+  if (info->stride && info->stride <= info->size) {
+    vyre_verify_report(k, 0, "%s: its stride %u in arrays is not more than its size %u",
+                       vyre_verify_memory_type_text(k, type, &text), info->stride, info->size);
+    return TYPE_BAD;
+  }
   for (uint32_t i = 0; i < info->count; i++) {
     const vyre_member *member = &info->members[i];
     uint8_t inner;

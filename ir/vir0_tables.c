@@ -141,7 +141,7 @@ check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, con
     return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has the lengths %u and row %u", info->count, info->count_row);
   if (form != VYRE_FORM_STRUCT && info->element >= (form == VYRE_FORM_MATRIX ? 256 : id))
     return vir0_damaged(r, VYRE_VIR0_TYPES, index, "its element is type %u, which is none before it", info->element);
-  if (form != VYRE_FORM_STRUCT ? info->name != 0 : info->element || info->stride)
+  if (form != VYRE_FORM_STRUCT ? info->name != 0 : info->element != 0)
     return vir0_damaged(r, VYRE_VIR0_TYPES, index, "it has what its form has not");
   for (uint32_t i = 0; form == VYRE_FORM_STRUCT && i < info->count; i++) {
     VYRE_TRY(check_string(r, VYRE_VIR0_TYPES, index, members[i].name));

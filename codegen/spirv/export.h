@@ -89,6 +89,7 @@ enum {
   VYRE_SPV_LISTED,       /* in the interface of a program: program row, variable's id */
   VYRE_SPV_A_SET,        /* of instructions: vyre_string */
   VYRE_SPV_AN_INPUT,     /* that no op gives: built-in's number, pointer's id */
+  VYRE_SPV_A_STRUCT,     /* with layout, written: vyre_string of its name */
   VYRE_SPV_A_VARIABLE,   /* the last, as the set is added: the input's id and pointer's id, binding */
 };
 #define VYRE_SPV_FIRST_MADE 128u
@@ -177,7 +178,7 @@ typedef struct vyre_spv {
   uint32_t depth, scope_capacity;
   vyre_string line_file;
   uint32_t line, column;
-  vyre_spv_words forward;      /* (id, storage class, vyre_string): pointers to structs that are being written */
+  vyre_spv_words forward;      /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
   size_t line_end;             /* of the code, where the last OpLine was written */
   vyre_spv_words files;        /* pairs: vyre_string, id */
   vyre_spv_words kept_strings; /* pairs: where it stands in the input's debug list, id */
@@ -242,7 +243,8 @@ vyre_spv_instruction(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const 
 uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operands, size_t count, const uint32_t *extra,
                          size_t extra_count, bool *out_fresh);
 /* A type without result type, new, whose id was given before. */
-void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, uint32_t id);
+void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, const uint32_t *extra,
+                        size_t extra_count, uint32_t id);
 VYRE_SPV_COLD bool vyre_spv_grow_made(vyre_spv *s);
 /* The slot of those words; it moves when others come.  id 0: it is new, and is the caller's to fill. */
 static inline vyre_spv_made *
@@ -344,8 +346,10 @@ uint32_t vyre_spv_expanded(vyre_spv *s, uint32_t row);
 void vyre_spv_opaque(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_opaque_part(vyre_spv *s, uint32_t row);
 void vyre_spv_survey_opaque(vyre_spv *s, uint32_t row);
-/* The struct `id` called `name` is written: pointers to it that stand in it, from place `from` of `forward` on, get their types. */
-void vyre_spv_resolve(vyre_spv *s, size_t from, vyre_string name, uint32_t id);
+/* The struct `id` called `name` is written, with its layout: pointers to it get their types. */
+void vyre_spv_resolve(vyre_spv *s, vyre_string name, uint32_t id);
+/* At the end: the structs that were never written, for nothing leads into them, get a stand-in each. */
+void vyre_spv_resolve_rest(vyre_spv *s);
 uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
 uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
 bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type); /* there is an OpConstantNull of it */
@@ -476,6 +480,8 @@ uint32_t vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type);
 bool vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type);
 /* The struct {type} that a buffer which is no struct is put in. */
 uint32_t vyre_spv_wrapper(vyre_spv *s, vyre_type_id type);
+/* A struct of that name whose members nobody asks for. */
+void vyre_spv_stand_in(vyre_spv *s, vyre_string name);
 
 uint32_t vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits);
 uint32_t vyre_spv_constant(vyre_spv *s, vyre_type type, uint64_t bits); /* a splat */

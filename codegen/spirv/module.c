@@ -295,6 +295,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   if (!from->first_program && !vyre_spv_failed(&s))
     s.status = VYRE_ERROR(VYRE_CODE_INPUT, "spirv: '%s' has no program\nFix: give an input with an entry point",
                           vyre_string_text(module, from->path));
+  vyre_spv_resolve_rest(&s);
   vyre_spv_stages(&s, from);
   if (from->capabilities.count == 0)
     vyre_spv_type_capabilities(&s);

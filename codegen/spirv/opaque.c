@@ -30,49 +30,80 @@ instruction_set(vyre_spv *s, vyre_string name)
 
 /* ---- types ---- */
 
-/* A pointer to a struct that it stands in: its id is known before its type. */
-static uint32_t
-forward_pointer(vyre_spv *s, const vyre_type_info *info)
+/* A pointer type; one that is decorated with an ArrayStride is another than one that is not. */
+static void
+decorate_stride(vyre_spv *s, uint32_t pointer, uint32_t stride)
 {
-  if (info->flags != SpvOpTypePointer || info->count != 2 || info->members[0].access != VYRE_WORD_LITERAL) {
+  const uint32_t decoration[3] = {pointer, SpvDecorationArrayStride, stride};
+  if (stride)
+    vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
+}
+
+/* A pointer to a struct that is meant by its name: it may stand in it, and then its id is known before its type. */
+static uint32_t
+named_pointer(vyre_spv *s, const vyre_type_info *info, uint32_t stride)
+{
+  if (info->flags != SpvOpTypePointer || info->count < 2 || info->members[0].access != VYRE_WORD_LITERAL) {
     vyre_spv_fail(s, "an opaque type names a struct, and is no pointer to it");
     return 0;
   }
-  const uint32_t operands[3] = {s->next_id++, info->members[0].offset, info->members[1].name};
+  const uint32_t class_ = info->members[0].offset, written = vyre_spv_made_of(s, VYRE_SPV_A_STRUCT, info->members[1].name, 0)->id;
+  if (written) {
+    const uint32_t pointer[2] = {class_, written};
+    bool fresh;
+    const uint32_t id = vyre_spv_intern(s, SpvOpTypePointer, false, pointer, 2, &stride, stride != 0, &fresh);
+    if (fresh)
+      decorate_stride(s, id, stride);
+    return id;
+  }
+  const uint32_t operands[4] = {s->next_id++, class_, stride, info->members[1].name};
   vyre_spv_instruction(s, &s->globals, SpvOpTypeForwardPointer, operands, 2);
-  vyre_spv_append(s, &s->forward, operands, 3);
+  vyre_spv_append(s, &s->forward, operands, 4);
   return operands[0];
 }
 
 void
-vyre_spv_resolve(vyre_spv *s, size_t from, vyre_string name, uint32_t id)
+vyre_spv_resolve(vyre_spv *s, vyre_string name, uint32_t id)
 {
-  size_t kept = from;
-  for (size_t i = from; i < s->forward.count && !vyre_spv_failed(s); i += 3) {
-    const uint32_t pointer = s->forward.data[i], operands[2] = {s->forward.data[i + 1], id};
-    if (s->forward.data[i + 2] == name) {
-      vyre_spv_intern_as(s, SpvOpTypePointer, operands, 2, pointer);
+  size_t kept = 0;
+  vyre_spv_made_of(s, VYRE_SPV_A_STRUCT, name, 0)->id = id;
+  for (size_t i = 0; i < s->forward.count && !vyre_spv_failed(s); i += 4) {
+    const uint32_t *at = s->forward.data + i, operands[2] = {at[1], id};
+    if (at[3] == name) {
+      vyre_spv_intern_as(s, SpvOpTypePointer, operands, 2, &at[2], at[2] != 0, at[0]);
+      decorate_stride(s, at[0], at[2]);
       continue;
     }
-    for (size_t k = 0; k < 3; k++)
-      s->forward.data[kept++] = s->forward.data[i + k];
+    for (size_t k = 0; k < 4; k++)
+      s->forward.data[kept++] = at[k];
   }
   if (!vyre_spv_failed(s))
     s->forward.count = kept;
 }
 
+void
+vyre_spv_resolve_rest(vyre_spv *s)
+{
+  while (s->forward.count && !vyre_spv_failed(s))
+    vyre_spv_stand_in(s, s->forward.data[3]);
+}
+
 uint32_t
 vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
 {
-  const uint32_t count = vyre_type_get(s->module, type).count, opcode = vyre_type_get(s->module, type).flags;
   const size_t start = s->scratch.count;
   const vyre_type_info info = vyre_type_get(s->module, type);
-  for (uint32_t i = 0; i < count; i++)
+  uint32_t stride = 0;
+  for (uint32_t i = 0; i < info.count; i++)
+    stride = info.members[i].access == VYRE_WORD_STRIDE ? info.members[i].offset : stride;
+  for (uint32_t i = 0; i < info.count; i++)
     if (info.members[i].access == VYRE_WORD_NAMED)
-      return forward_pointer(s, &info);
-  for (uint32_t i = 0; i < count && !vyre_spv_failed(s); i++) {
-    const vyre_member word = vyre_type_get(s->module, type).members[i];
+      return named_pointer(s, &info, stride);
+  for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
+    const vyre_member word = info.members[i];
     uint32_t made = word.offset;
+    if (word.access == VYRE_WORD_STRIDE)
+      continue;
     if (word.access == VYRE_WORD_TYPE)
       made = vyre_spv_type_by_id(s, word.type, word.offset);
     else if (word.access == VYRE_WORD_CONSTANT)
@@ -83,8 +114,12 @@ vyre_spv_words_type(vyre_spv *s, vyre_type_id type)
       vyre_spv_fail(s, "an opaque type is made of what no type is made of");
     vyre_spv_push(s, &s->scratch, made);
   }
+  const size_t count = s->scratch.count - start;
   const uint32_t *operands = count ? s->scratch.data + start : NULL;
-  const uint32_t id = vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, opcode, false, operands, count, NULL, 0, NULL);
+  bool fresh = false;
+  const uint32_t id = vyre_spv_failed(s) ? 0 : vyre_spv_intern(s, info.flags, false, operands, count, &stride, stride != 0, &fresh);
+  if (fresh)
+    decorate_stride(s, id, stride);
   s->scratch.count = start;
   return id;
 }

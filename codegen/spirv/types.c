@@ -118,13 +118,14 @@ decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_memb
 
 static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
 
-/* A struct of `count` members; block: 0, or the decoration. */
+/* A struct of `count` members; block: 0, or the decoration; apart: the stride that it has in arrays, where it is a type of its own
+ * by that. */
 static uint32_t
 write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_spv_mode mode, uint32_t block,
-             uint32_t depth)
+             uint32_t apart, uint32_t depth)
 {
   vyre_spv_words *const parts = &s->scratch;
-  const size_t start = parts->count, forward = s->forward.count;
+  const size_t start = parts->count;
   for (uint32_t i = 0; i < count; i++)
     vyre_spv_push(s, parts, write_type(s, members[i].type, mode ? VYRE_SPV_LAYOUT : VYRE_SPV_BARE, depth + 1));
   for (uint32_t i = 0; i < count; i++) {
@@ -133,7 +134,7 @@ write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t
     vyre_spv_push(s, parts, mode ? members[i].access : 0);
     vyre_spv_push(s, parts, mode ? matrix_layout(s, members[i].type) : 0);
   }
-  vyre_spv_push(s, parts, (uint32_t)(mode != VYRE_SPV_BARE));
+  vyre_spv_push(s, parts, mode != VYRE_SPV_BARE ? 1 + apart : 0);
   vyre_spv_push(s, parts, block);
   vyre_spv_push(s, parts, name);
   if (vyre_spv_failed(s))
@@ -142,7 +143,8 @@ write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t
   const uint32_t *operands = parts->data + start, *extra = operands + count;
   const uint32_t id = vyre_spv_intern(s, SpvOpTypeStruct, false, operands, count, extra, parts->count - start - count, &fresh);
   parts->count = start;
-  vyre_spv_resolve(s, forward, name, id);
+  if (mode && name)
+    vyre_spv_resolve(s, name, id);
   if (!fresh)
     return id;
   if (!s->strip && name)
@@ -196,10 +198,12 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
     vyre_spv_fail(s, "a type nests deeper than SPIR-V's limit of 255");
     return 0;
   }
+  const vyre_type_info info = vyre_type_get(s->module, type);
+  if (info.form == VYRE_FORM_WORDS)
+    mode = VYRE_SPV_BARE; /* its words say how their types stand */
   const uint32_t known = vyre_spv_made_of(s, VYRE_SPV_A_TYPE, type, mode)->id;
   if (known)
     return known;
-  const vyre_type_info info = vyre_type_get(s->module, type);
   uint32_t id = 0;
   switch (info.form) {
   case VYRE_FORM_VALUE:
@@ -220,7 +224,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
       block = SpvDecorationBufferBlock;
     else if (mode == VYRE_SPV_TOP || (mode && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK))))
       block = SpvDecorationBlock;
-    id = write_struct(s, info.name, info.members, info.count, mode, block, depth);
+    id = write_struct(s, info.name, info.members, info.count, mode, block, info.stride, depth);
     break;
   }
   }
@@ -233,9 +237,16 @@ vyre_spv_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode)
   return write_type(s, type, mode, 0);
 }
 
+void
+vyre_spv_stand_in(vyre_spv *s, vyre_string name)
+{
+  const vyre_member member = {0, VYRE_TYPE(VYRE_U32, 1), 0, 0};
+  (void)write_struct(s, name, &member, 1, VYRE_SPV_TOP, SpvDecorationBlock, 0, 0);
+}
+
 uint32_t
 vyre_spv_wrapper(vyre_spv *s, vyre_type_id type)
 {
   const vyre_member member = {0, type, 0, 0};
-  return write_struct(s, 0, &member, 1, VYRE_SPV_TOP, SpvDecorationBlock, 0);
+  return write_struct(s, 0, &member, 1, VYRE_SPV_TOP, SpvDecorationBlock, 0, 0);
 }

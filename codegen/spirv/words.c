@@ -257,11 +257,12 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
 }
 
 void
-vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, uint32_t id)
+vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, const uint32_t *extra, size_t extra_count,
+                   uint32_t id)
 {
   bool fresh;
   const size_t entry = s->keys.count;
-  (void)find(s, opcode, operands, count, NULL, 0, &fresh);
+  (void)find(s, opcode, operands, count, extra, extra_count, &fresh);
   if (!fresh || vyre_spv_failed(s))
     return;
   s->keys.data[entry + 1] = id;

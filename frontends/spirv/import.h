@@ -153,6 +153,7 @@ import_value_type(import *m, uint32_t id)
   return !t || t->form == FORM_VALUE ? t : import_large_type(m, t, id);
 }
 vyre_type_id import_make_type(import *m, uint32_t id, uint32_t matrix_stride, bool row_major);
+vyre_string import_struct_name(import *m, uint32_t id); /* 0: it has none */
 /* The type of step `index` into `id`, and its first leaf there; 0: there is none. */
 uint32_t import_step_type(import *m, uint32_t id, uint32_t index, uint32_t *out_leaf);
 uint32_t import_step_in(import *m, const spv_type *t, uint32_t index, uint32_t *out_leaf);

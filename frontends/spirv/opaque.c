@@ -4,7 +4,7 @@
  * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction
  * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
  *
- * Limits: pointers into opaque values, and types that lead to themselves and have no name, are not covered.
+ * Limits: pointers into opaque values, and types that lead to themselves and are no pointers to structs, are not covered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -89,30 +89,30 @@ constant_word(import *m, uint32_t id, vyre_member *out)
 
 /* A pointer to a struct that is being made, and may hold it: the struct is meant by its name. */
 static vyre_type_id
-named_pointer(import *m, const uint32_t *words)
+named_pointer(import *m, const uint32_t *words, uint32_t stride)
 {
-  size_t length = 0;
-  const char *name = (words[0] & 0xffffu) == SpvOpTypePointer ? import_name(m, words[3], &length) : NULL;
-  if (!name) {
+  if ((words[0] & 0xffffu) != SpvOpTypePointer || m->ids[words[3]].t->form != FORM_STRUCT) {
     import_uncovered(m, "type %u, which leads to itself, is not covered", words[1]);
     return 0;
   }
-  const vyre_member made[2] = {{.access = VYRE_WORD_LITERAL, .offset = words[2]},
-                               {.access = VYRE_WORD_NAMED, .name = vyre_string_intern(m->module, name, length)}};
-  return vyre_type_words(m->module, SpvOpTypePointer, 0, VYRE_MODE_BARE, made, 2);
+  m->ids[words[3]].t->is_named = true;
+  const vyre_member made[3] = {{.access = VYRE_WORD_LITERAL, .offset = words[2]},
+                               {.access = VYRE_WORD_NAMED, .name = import_struct_name(m, words[3])},
+                               {.access = VYRE_WORD_STRIDE, .offset = stride}};
+  return vyre_type_words(m->module, SpvOpTypePointer, 0, VYRE_MODE_BARE, made, stride ? 3 : 2);
 }
 
 vyre_type_id
 import_make_opaque_type(import *m, uint32_t id)
 {
   uint8_t kinds[64];
-  vyre_member made[64];
+  vyre_member made[64 + 1];
   spv_type *t = m->ids[id].t;
   const uint32_t at = m->ids[id].def, *words = m->words + at, count = words[0] >> 16;
   if (t->made && t->epoch == m->program_epoch)
     return t->made;
   if (t->being_made)
-    return named_pointer(m, words);
+    return named_pointer(m, words, t->stride);
   if (count > sizeof(kinds) || !vyre_words_kinds(words, count, kinds)) {
     import_uncovered(m, "type %u is not covered", id);
     return 0;
@@ -131,7 +131,9 @@ import_make_opaque_type(import *m, uint32_t id)
   t->being_made = false;
   if (failed(m))
     return 0;
-  t->made = vyre_type_words(m->module, words[0] & 0xffffu, 0, VYRE_MODE_BARE, made + 2, count - 2);
+  if (t->stride)
+    made[count] = (vyre_member){.access = VYRE_WORD_STRIDE, .offset = t->stride};
+  t->made = vyre_type_words(m->module, words[0] & 0xffffu, 0, VYRE_MODE_BARE, made + 2, count - 2 + (t->stride != 0));
   t->epoch = m->program_epoch;
   return t->made;
 }

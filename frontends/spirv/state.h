@@ -96,11 +96,12 @@ typedef struct spv_type {
   uint32_t length;  /* array: id of the length */
   uint32_t members; /* struct, function: first in `members` */
   uint32_t leaves;  /* NONE: too many */
-  uint32_t stride;
+  uint32_t stride;  /* arrays and pointers: ArrayStride; structs: of the first array of them that has one; 0: none */
   vyre_type_id made; /* in the program `epoch` */
   uint32_t epoch;
   bool being_made; /* an opaque type whose words are being read */
   bool forward;    /* a pointer that is named but not declared yet */
+  bool is_named;   /* a struct that pointers in it mean by its name */
 } spv_type;
 
 typedef struct spv_member {

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+#include <stdio.h>
 #include <string.h>
 
 spv_type *
@@ -114,7 +115,7 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   bool runtime = op == SpvOpTypeRuntimeArray;
   if (!import_needs(m, runtime ? 3 : 4))
     return false;
-  const spv_type *part = component(m, words[2], t);
+  spv_type *part = component(m, words[2], t);
   if (!part)
     return false;
   if (part->form == FORM_VOID || part->form == FORM_RUNTIME || part->form == FORM_FUNCTION || part->form == FORM_POINTER)
@@ -123,6 +124,8 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   t->element = words[2];
   t->has_matrix = part->has_matrix && part->form != FORM_STRUCT;
   (void)import_decoration(m, words[1], SpvDecorationArrayStride, &t->stride);
+  if (part->form == FORM_STRUCT && !part->stride)
+    part->stride = t->stride;
   t->leaves = NONE;
   if (runtime)
     return true;
@@ -222,6 +225,7 @@ pointer_type(import *m, const uint32_t *words, spv_type *t)
   t->form = FORM_POINTER;
   t->count = words[2];
   t->element = words[3];
+  (void)import_decoration(m, words[1], SpvDecorationArrayStride, &t->stride);
   if (words[2] == SpvStorageClassPhysicalStorageBuffer || words[2] == SpvStorageClassImage)
     return import_opaque_type(m, t);
   return component(m, words[3], t) != NULL;
@@ -457,6 +461,36 @@ name_string(import *m, uint32_t at, uint32_t skip)
   return text && length ? vyre_string_intern(m->module, text, length) : 0;
 }
 
+/* Whether another struct than `id` is called so. */
+static bool
+is_called(const import *m, uint32_t id, const char *name, size_t length)
+{
+  for (uint32_t other = 1; other < m->bound; other++) {
+    size_t other_length;
+    const bool is_struct = other != id && m->ids[other].kind == ID_TYPE && m->ids[other].t->form == FORM_STRUCT;
+    const char *text = is_struct ? import_name(m, other, &other_length) : NULL;
+    if (text && other_length == length && memcmp(text, name, length) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* A struct that is meant by its name has one of its own. */
+vyre_string
+import_struct_name(import *m, uint32_t id)
+{
+  size_t length = 0;
+  char own[80];
+  const char *name = import_name(m, id, &length);
+  if (!m->ids[id].t->is_named || (name && length && !is_called(m, id, name, length)))
+    return name && length ? vyre_string_intern(m->module, name, length) : 0;
+  for (uint32_t k = id;; k += m->bound) {
+    const int written = snprintf(own, sizeof(own), "%.*s_%u", length < 60 ? (int)length : 60, name && length ? name : "", k);
+    if (!is_called(m, id, own, (size_t)written))
+      return vyre_string_intern(m->module, own, (size_t)written);
+  }
+}
+
 /* The bytes of the largest scalar in it: offsets are multiples of that under any layout. */
 static uint32_t
 grain_of(const import *m, vyre_type_id type)
@@ -516,9 +550,10 @@ make_struct(import *m, uint32_t id, const spv_type *t)
       return 0;
   uint16_t flags = m->ids[id].flags;
   if (made)
-    made = vyre_type_struct(m->module, name_string(m, m->notes[id].name, 2), members, t->count,
-                            (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) |
-                                (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u));
+    made = vyre_type_struct_apart(m->module, import_struct_name(m, id), members, t->count,
+                                  (flags & ID_BLOCK ? (uint32_t)VYRE_TYPE_BLOCK : 0u) |
+                                      (flags & ID_BUFFER_BLOCK ? (uint32_t)VYRE_TYPE_BUFFER_BLOCK : 0u),
+                                  t->stride);
   return made;
 }
 

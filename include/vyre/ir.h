@@ -112,6 +112,11 @@ vyre_type_id vyre_type_runtime_array(vyre_module *module, vyre_type_id element, 
 vyre_type_id vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32_t stride, bool row_major);
 #define VYRE_OFFSET_AUTO UINT32_MAX /* a member's offset: std430's place after the one before it */
 vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags);
+/* The same, of which arrays have that stride where they are given none (0: std430's): a type of its own. */
+vyre_type_id vyre_type_struct_apart(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count,
+                                    uint32_t flags, uint32_t stride);
+/* The stride that an array of that element type has where it is given none. */
+uint32_t vyre_type_stride(const vyre_module *module, vyre_type_id element);
 /* Drops the types from this id on: nothing may use them. */
 void vyre_type_forget(vyre_module *module, vyre_type_id first);
 /* The type that a path step into `type` reaches: a member, an element, a column, a lane.  0: there is none.  An element or lane may

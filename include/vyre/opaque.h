@@ -10,6 +10,7 @@
  *   SET       an extended instruction set: `name`
  *   NAMED     the struct type called `name`: a pointer to what holds it
  *   LENGTH    a constant that a row gives: the length of the array type `type`, which carries the row as all arrays do
+ *   STRIDE    no word of the instruction, but its decoration ArrayStride: `offset` bytes.  Of pointer types; stands last
  *
  * `element` is the type of the result (0: none) and `stride` its mode.  As a type of memory or of values it is an *opaque type*:
  * what OpTypeImage, OpTypePointer and the like declare.  As the imm of a row of op `opaque`, `opaque_pure`, `opaque_read` or
@@ -39,6 +40,7 @@ typedef enum vyre_word {
   VYRE_WORD_SET,
   VYRE_WORD_NAMED,
   VYRE_WORD_LENGTH,
+  VYRE_WORD_STRIDE,
   VYRE_WORD__COUNT
 } vyre_word;
 

@@ -35,7 +35,7 @@ vyre_type_id
 run_pointee(const vyre_module *module, vyre_type_id type)
 {
   const vyre_type_info info = vyre_type_get(module, type);
-  if (info.form != VYRE_FORM_WORDS || info.flags != SpvOpTypePointer || info.count != 2 ||
+  if (info.form != VYRE_FORM_WORDS || info.flags != SpvOpTypePointer || info.count < 2 ||
       info.members[0].offset != SpvStorageClassPhysicalStorageBuffer)
     return 0;
   return info.members[1].access == VYRE_WORD_NAMED ? find_struct(module, info.members[1].name) : info.members[1].type;

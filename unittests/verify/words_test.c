@@ -178,6 +178,17 @@ words_are_an_instruction_s(void **state)
     vyre_type_words(f.m, OP_TYPE_POINTER, 0, VYRE_MODE_BARE, &wrong[k], 1);
     end(&f, "its words are no instruction's");
   }
+  static const vyre_member of_none[] = {
+      {.access = VYRE_WORD_LITERAL}, {.access = VYRE_WORD_TYPE, .type = U32}, {.access = VYRE_WORD_STRIDE}};
+  static const vyre_member of_two[] = {
+      {.access = VYRE_WORD_LITERAL}, {.access = VYRE_WORD_STRIDE, .offset = 4}, {.access = VYRE_WORD_TYPE, .type = U32}};
+  static const vyre_member *const misplaced[] = {of_none, of_two};
+  for (uint32_t k = 0; k < 2; k++) {
+    fixture f;
+    start(&f);
+    vyre_type_words(f.m, OP_TYPE_POINTER, 0, VYRE_MODE_BARE, misplaced[k], 3);
+    end(&f, "its words are no instruction's");
+  }
   fixture f;
   start(&f);
   vyre_type_words(f.m, 0x10000, 0, VYRE_MODE_BARE, NULL, 0);
