@@ -132,6 +132,12 @@ vyre_status_text(vyre_status status)
   return status ? status->text : "";
 }
 
+bool
+vyre_status_is_out_of_memory(vyre_status status)
+{
+  return status && strncmp(status->text, no_memory_text, sizeof(no_memory_text) - 1) == 0; /* as VYRE_OUT_OF_MEMORY begins it */
+}
+
 void
 vyre_status_free(vyre_status status)
 {

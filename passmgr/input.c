@@ -1,4 +1,4 @@
-/* Reading whatever a program comes in: .vir text, SPIR-V, GLSL.
+/* Reading whatever a program comes in: .vir text, SPIR-V, GLSL.  And writing it as it came, where it cannot be written otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -8,6 +8,7 @@
 
 #include "vyre/spirv.h"
 #include "vyre/text.h"
+#include "vyre/verify.h"
 #include "vyre/vir0.h"
 
 static bool
@@ -88,29 +89,51 @@ vyre_input_detect(const char *path, const void *data, size_t size)
   return ends_with(path, ".spv") ? VYRE_INPUT_SPIRV : VYRE_INPUT_UNKNOWN;
 }
 
+/* The first line of `which`. */
 static void
 remark(const char *path, const char *what, const char *which, vyre_diagnostics diagnostics)
 {
   char text[700];
   if (!diagnostics.emit)
     return;
-  snprintf(text, sizeof(text), "%s: %s", what, which);
+  snprintf(text, sizeof(text), "%s: %.*s", what, (int)strcspn(which, "\n"), which);
   const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .message = text};
   diagnostics.emit(diagnostics.user, &diagnostic);
+}
+
+static const char word_for_word[] = "goes through word for word, not optimized";
+
+/* The table's rules are stricter here and there than SPIR-V's: what breaks one is kept word for word. */
+static vyre_status
+keep_unless_right(vyre_module *module, const char *path, const void *data, size_t size)
+{
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(module, &errors);
+  vyre_verify_errors_free(&errors);
+  if (!status || vyre_status_is_out_of_memory(status))
+    return status;
+  vyre_module_clear(module);
+  vyre_status kept = vyre_spirv_keep(module, data, size, path, vyre_status_text(status));
+  vyre_status_free(status);
+  return kept ? kept : vyre_module_seal(module, NULL);
 }
 
 static vyre_status
 read_spirv(vyre_module *module, const char *path, const void *data, size_t size, vyre_diagnostics diagnostics)
 {
+  const bool alone = vyre_module_input_count(module) == 0;
   VYRE_TRY(vyre_spirv_read(module, data, size, path));
+  VYRE_TRY(vyre_module_seal(module, NULL));
+  if (alone)
+    VYRE_TRY(keep_unless_right(module, path, data, size));
   const vyre_input *input = vyre_module_input(module, vyre_module_input_count(module) - 1);
   if (input->remark)
-    remark(path, "goes through word for word, not optimized", vyre_string_text(module, input->remark), diagnostics);
+    remark(path, word_for_word, vyre_string_text(module, input->remark), diagnostics);
   else if (input->dropped)
     remark(path, "is left out", vyre_string_text(module, input->dropped), diagnostics);
   if (input->stages && !input->remark)
     remark(path, "go through word for word, not optimized: entry points", vyre_string_text(module, input->stages), diagnostics);
-  return vyre_module_seal(module, NULL);
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -175,4 +198,19 @@ vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *
                               diagnostics, out_kind);
   vyre_bytes_free(&bytes);
   return status;
+}
+
+vyre_status
+vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options, const vyre_source *source,
+                  vyre_bytes *out)
+{
+  vyre_status status = vyre_spirv_write(module, input, options, out);
+  if (vyre_status_code(status) != VYRE_CODE_INPUT || vyre_status_is_out_of_memory(status) ||
+      (source->kind != VYRE_INPUT_SPIRV && source->kind != VYRE_INPUT_GLSL))
+    return status;
+  remark(source->path, word_for_word, vyre_status_text(status), source->diagnostics);
+  vyre_status_free(status);
+  if (source->kind == VYRE_INPUT_SPIRV)
+    return vyre_bytes_append(out, source->data, source->size);
+  return vyre_glsl_compile(source->data, source->size, source->path, source->glsl, (vyre_diagnostics){0}, out);
 }

@@ -195,33 +195,15 @@ typedef struct source {
   vyre_diagnostics diagnostics;
 } source;
 
-/* A program that SPIR-V has no place for as it is in the table, as one that inlining made too deep, goes out as it came. */
-static vyre_status
-write_as_it_came(work *w, const source *from, vyre_status refusal)
-{
-  if (vyre_status_code(refusal) != VYRE_CODE_INPUT || (w->kind != VYRE_INPUT_SPIRV && w->kind != VYRE_INPUT_GLSL))
-    return refusal;
-  char text[600];
-  const char *why = vyre_status_text(refusal);
-  snprintf(text, sizeof(text), "goes through word for word, not optimized: %.*s", (int)strcspn(why, "\n"), why);
-  const vyre_diagnostic remark = {.severity = VYRE_REMARK, .file = from->path, .message = text};
-  from->diagnostics.emit(from->diagnostics.user, &remark);
-  vyre_status_free(refusal);
-  if (w->kind == VYRE_INPUT_SPIRV)
-    return vyre_bytes_append(&w->output, from->bytes.data, from->bytes.size);
-  return vyre_glsl_compile(from->bytes.data, from->bytes.size, from->path, &from->glsl, (vyre_diagnostics){0}, &w->output);
-}
-
 static vyre_status
 make_output(const tool *t, const vyre_module *module, work *w, const source *from)
 {
   const vyre_spirv_options spirv_options = {.strip = t->options.strip,
                                             .float_controls = t->options.exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
-  vyre_status status;
+  const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
   switch (outputs_form(&t->options, w->kind)) {
   case OUTPUT_SPIRV:
-    status = vyre_spirv_write(module, 0, &spirv_options, &w->output);
-    return status ? write_as_it_came(w, from, status) : VYRE_OK;
+    return vyre_source_write(module, 0, &spirv_options, &input, &w->output);
   case OUTPUT_VIR0:
     return vyre_vir0_write(module, NULL, 0, &w->output);
   case OUTPUT_GLSL:
@@ -231,15 +213,15 @@ make_output(const tool *t, const vyre_module *module, work *w, const source *fro
   }
 }
 
-/* The module as it was read.  Text is read without lines, which nobody needs where all is well: what breaks a rule is looked for
+/* A text as it was read: it is read without lines, which nobody needs where all is well: what breaks a rule is looked for
  * again with them, so that the message has its place. */
 static vyre_status
-check_input(const vyre_module *module, const char *path, vyre_input_kind kind, const vyre_pipeline_options *options)
+check_input(const vyre_module *module, const char *path, const vyre_pipeline_options *options)
 {
   vyre_status status = vyre_module_check(module, options);
   vyre_module *again = NULL;
   vyre_bytes text = {0};
-  if (status && kind == VYRE_INPUT_VIR && strcmp(path, "-") != 0) {
+  if (status && strcmp(path, "-") != 0) {
     vyre_status read = vyre_file_read(path, &text);
     if (!read)
       read = vyre_module_create(NULL, 0, &again);
@@ -286,7 +268,8 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
   start = add_time(w, "read", start);
-  VYRE_TRY(check_input(module, path, w->kind, &run_options));
+  if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
+    VYRE_TRY(check_input(module, path, &run_options));
   start = add_time(w, "verify", start);
   if (t->pipeline)
     VYRE_TRY(vyre_pipeline_run(t->pipeline, module, &run_options));

@@ -16,9 +16,9 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
   if (t->form != FORM_VALUE && t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
     parts = 0;
   if (parts == 0 && t->form != FORM_STRUCT)
-    return import_fail(m, "type %u is no composite", words[1]);
+    return import_uncovered(m, "type %u is no composite", words[1]);
   if (count - 3 != parts)
-    return import_fail(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
+    return import_uncovered(m, "%u constituents, but type %u has %u", count - 3, words[1], parts);
   uint32_t unused;
   const bool alike = t->form != FORM_STRUCT; /* all parts are of one type */
   const uint32_t first = parts ? import_step_type(m, words[1], 0, &unused) : 0;
@@ -27,7 +27,7 @@ declare_composite(import *m, const uint32_t *words, uint32_t count, const spv_ty
     if (!part)
       return false;
     if (part->kind != ID_CONSTANT || part->type != (alike ? first : import_step_type(m, words[1], k, &unused)))
-      return import_fail(m, "constituent %u is no constant of the type that is wanted there", words[3 + k]);
+      return import_uncovered(m, "constituent %u is no constant of the type that is wanted there", words[3 + k]);
     *flags |= part->flags & ID_SPEC;
   }
   return true;
@@ -96,8 +96,10 @@ check_operands(import *m, const uint32_t *words, uint32_t count)
   if (op == SpvOpCooperativeMatrixLengthNV)
     return import_type(m, words[4]) != NULL;
   for (uint32_t k = 4; k < count && k < literals_from; k++)
-    if (words[k] >= m->bound || m->ids[words[k]].kind != ID_CONSTANT)
-      return import_fail(m, "operand %u is no constant that stands before it\nFix: check the module with spirv-val", words[k]);
+    if (!import_id(m, words[k]))
+      return false;
+    else if (m->ids[words[k]].kind != ID_CONSTANT)
+      return import_uncovered(m, "operand %u is no constant", words[k]);
   return true;
 }
 
@@ -148,7 +150,7 @@ import_declare_constant(import *m, uint32_t op)
     break;
   case SpvOpConstantSampler:
     if (!import_needs(m, 6) || !import_is_opaque_type(t))
-      return import_fail(m, "type %u is no sampler", words[1]);
+      return import_uncovered(m, "type %u is no sampler", words[1]);
     break;
   default:
     return import_uncovered(m, "not covered");
@@ -253,7 +255,8 @@ make_leaves(import *m, uint32_t id, const spv_type *t, uint32_t at)
   return true;
 }
 
-/* An OpSpecConstantOp: the instruction in it, at the program's top. */
+/* An OpSpecConstantOp: the instruction in it, at the program's top.  Validators do not look whether it fits its operands, so what
+ * does not is no error. */
 static bool
 make_operation(import *m, id_info *info, uint32_t id)
 {
@@ -273,6 +276,7 @@ make_operation(import *m, id_info *info, uint32_t id)
     (void)import_operation(m, o, info->type, id, words + 4, count - 4);
   else
     (void)import_uncovered(m, "%s is not covered\nFix: leave out what needs it", import_op_name(op));
+  m->uncovered |= failed(m);
   m->b = saved;
   m->region = region;
   m->at = from;
@@ -363,7 +367,7 @@ import_constant_words(import *m, uint32_t id, list *out)
 {
   const id_info *info = import_id(m, id);
   if (!info || info->kind != ID_CONSTANT || (info->flags & ID_SPEC))
-    return import_fail(m, "initializer %u is no plain constant", id);
+    return import_uncovered(m, "initializer %u is no plain constant", id);
   const uint32_t *words = m->words + info->def;
   uint32_t op = words[0] & 0xffffu;
   uint64_t bits;

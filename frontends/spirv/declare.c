@@ -292,10 +292,9 @@ declare_set(import *m, const uint32_t *words, uint32_t count)
   if (!text || !import_define(m, words[1], ID_SET, 0))
     return import_fail(m, "a name without end");
   const bool is_debug_info = strcmp(text, "NonSemantic.Shader.DebugInfo.100") == 0;
-  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0        ? 1
-                           : is_debug_info                          ? 3
-                           : strncmp(text, "NonSemantic.", 12) == 0 ? 2
-                                                                    : 0;
+  const bool says_nothing =
+      strncmp(text, "NonSemantic.", 12) == 0 || strcmp(text, "OpenCL.DebugInfo.100") == 0 || strcmp(text, "DebugInfo") == 0;
+  m->ids[words[1]].value = strcmp(text, "GLSL.std.450") == 0 ? 1 : is_debug_info ? 3 : says_nothing ? 2 : 0;
   if (m->ids[words[1]].value >= 2)
     import_drop(m, is_debug_info ? "all but the lines of NonSemantic.Shader.DebugInfo.100" : text);
   return true;
@@ -442,7 +441,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     if (!import_needs(m, 5) || !import_type(m, words[1]))
       return false;
     if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
-      return import_fail(m, "only instructions of NonSemantic sets may stand before the functions");
+      return import_fail(m, "only instructions of sets of debug information may stand before the functions");
     return import_define(m, words[2], ID_GROUP, words[1]);
   default:
     break;
@@ -479,10 +478,6 @@ read_function(import *m)
 bool
 import_declare(import *m)
 {
-  m->input = vyre_module_add_input(m->module, m->path);
-  if (m->input == UINT32_MAX)
-    return import_fail(m, "out of memory for an input");
-  vyre_module_input(m->module, m->input)->spirv_version = m->version;
   if (!list_add(m, &m->roots, sizeof(root), 1)) /* 0 is none */
     return false;
   uint32_t count;
@@ -511,8 +506,6 @@ import_declare(import *m)
   }
   m->at = 0;
   m->file = 0;
-  if (m->entries.count == 0)
-    return import_fail(m, "no GLCompute entry point\nFix: give a module with a compute shader");
   if (!m->first_function)
     return import_fail(m, "no function");
   return true;

@@ -20,7 +20,7 @@ flow_open(import *m, uint32_t region, uint32_t *out_serial)
 {
   *out_serial = m->serial;
   if (m->open.count >= IMPORT_MAX_DEPTH)
-    import_fail(m, "constructs and calls nest more than %u deep", IMPORT_MAX_DEPTH);
+    import_uncovered(m, "constructs and calls nest more than %u deep", IMPORT_MAX_DEPTH);
   uint32_t *open = list_add(m, &m->open, sizeof(uint32_t), 1);
   if (!open)
     return;
@@ -151,10 +151,10 @@ flow_jump_out(import *m, uint32_t index)
 static bool
 not_structured(import *m, uint32_t target)
 {
-  return import_fail(m,
-                     "the branch to label %u does not follow the rules of structured control flow\n"
-                     "Fix: check the module with spirv-val",
-                     AT(block, m->blocks, target)->label);
+  return import_uncovered(m,
+                          "the branch to label %u does not follow the rules of structured control flow as they are read here\n"
+                          "Fix: check the module with spirv-val",
+                          AT(block, m->blocks, target)->label);
 }
 
 /* Whether a jump to the end of construct `index` stays inside of every continuing region around it. */
@@ -400,6 +400,33 @@ selection(import *m, uint32_t row, uint32_t yes_region, uint32_t yes, uint32_t n
   return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
 }
 
+/* A selection whose arms meet in `shared`, and go on from there to the merge block. */
+static uint32_t
+shared_selection(import *m, uint32_t condition_id, uint32_t yes, uint32_t no, uint32_t shared, const block *b)
+{
+  const uint32_t merge = import_target(m, m->words[b->merge + 1]);
+  uint32_t serial;
+  vyre_builder saved = m->b;
+  const uint32_t block_row = vyre_build_block(&m->b).id;
+  m->b = saved;
+  const uint32_t c = flow_push(m, CONSTRUCT_BLOCK, block_row);
+  if (c == NONE)
+    return NONE;
+  CONSTRUCT(m, c)->merge = merge;
+  CONSTRUCT(m, c)->region = vyre_region_of(m->module, (vyre_row){block_row}, 0).id;
+  flow_open(m, CONSTRUCT(m, c)->region, &serial);
+  const uint32_t cond = condition(m, condition_id), row = failed(m) ? 0 : vyre_build_if(&m->b, (vyre_row){cond}).id;
+  if (row)
+    flow_hints(m, b->merge, row);
+  const uint32_t next = row ? selection(m, row, VYRE_THEN, yes, no, shared) : NONE;
+  if (next != NONE)
+    flow_walk(m, next, false);
+  const uint32_t edges = CONSTRUCT(m, c)->edges;
+  flow_close(m, CONSTRUCT(m, c)->mark, serial);
+  flow_pop(m);
+  return failed(m) || edges == 0 ? NONE : flow_goto(m, merge);
+}
+
 /* The end of a continue construct: back to the header, or out. */
 static bool
 ends_loop(import *m, uint32_t cond, uint32_t yes, uint32_t no)
@@ -436,6 +463,9 @@ branch_conditional(import *m, const block *b, const uint32_t *words)
   if (ends_loop(m, cond, yes, no))
     return NONE;
   uint32_t merge = selects ? import_target(m, m->words[b->merge + 1]) : NONE;
+  const uint32_t shared = selects ? flow_shared(m, yes, no, merge) : NONE;
+  if (shared != NONE)
+    return shared_selection(m, words[1], yes, no, shared, b);
   if (yes == no && yes != merge) /* both arms are one */
     cond = vyre_build_const(&m->b, VYRE_TYPE(VYRE_BOOL, 1), 1).id;
   const bool has_arms = selects && (no != merge || AT(block, m->blocks, merge)->phis);

@@ -90,7 +90,7 @@ walk_body(import *m, uint32_t index, instance *of)
     vyre_builder saved = m->b;
     uint32_t row = vyre_build_block(&m->b).id;
     m->b = saved;
-    c = flow_push(m, CONSTRUCT_FUNCTION, row);
+    c = flow_push(m, CONSTRUCT_BLOCK, row);
     if (c == NONE)
       return false;
     CONSTRUCT(m, c)->region = vyre_region_of(m->module, (vyre_row){row}, 0).id;
@@ -118,8 +118,10 @@ import_call(import *m)
   const uint32_t *words = m->words + m->at;
   uint32_t index = m->ids[words[3]].value, at = m->at, from = m->from;
   function *f = AT(function, m->functions, index);
-  if (m->ids[words[3]].kind != ID_FUNCTION || f->state != 2 || f->active || m->call_depth >= IMPORT_MAX_DEPTH)
+  if (m->ids[words[3]].kind != ID_FUNCTION || f->state != 2 || f->active)
     return import_fail(m, "the call cannot be inlined");
+  if (m->call_depth >= IMPORT_MAX_DEPTH)
+    return import_uncovered(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
   const spv_type *t = import_type(m, m->ids[words[3]].type);
   if (!t || words[1] != m->ids[words[3]].type)
     return import_fail(m, "its type is not the result type of function %u", words[3]);
@@ -168,7 +170,7 @@ import_return(import *m, uint32_t id, bool reached)
   }
   for (uint32_t k = of->constructs; k < m->constructs.count; k++)
     if (CONSTRUCT(m, k)->kind == CONSTRUCT_LOOP && CONSTRUCT(m, k)->phase == PHASE_CONTINUING) {
-      import_fail(m, "a continue construct is left by it\nFix: check the module with spirv-val");
+      import_uncovered(m, "a continue construct is left by it\nFix: check the module with spirv-val");
       return;
     }
   if (of->is_entry) {

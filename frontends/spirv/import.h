@@ -6,7 +6,7 @@
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
  * stages.c   entry points of other stages than compute
  * reach.c    what an entry point reaches: edges between blocks, and what a call means for the caller's variables
- * flow.c     walks the blocks of a function structurally; functions.c inlines calls
+ * flow.c     walks the blocks of a function structurally; arms.c finds where arms meet; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
  * pointers.c, memory.c      access chains, loads, stores, copies, atomics
@@ -75,8 +75,10 @@ list_add_word(import *m, list *l, uint32_t word)
 }
 
 /* ---- verbatim.c ---- */
-/* In the place of what failed, each compute entry point as a program that holds the module's words.  False: there is none. */
-bool import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type);
+/* A module without a compute entry point is not covered. */
+void import_find_compute(import *m);
+/* In the place of what failed, programs that hold the module's words.  The error stays where the instructions do not lie in it. */
+void import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type);
 
 /* ---- declare.c ---- */
 bool import_declare(import *m);
@@ -356,7 +358,9 @@ void flow_phi_stores(import *m, uint32_t target);
 uint32_t flow_loop(import *m, uint32_t header);
 uint32_t flow_switch(import *m, uint32_t block);
 bool flow_falls(import *m, uint32_t c, uint32_t target); /* whether `target` is another case of switch c; then it is gone to */
-uint32_t flow_next_phi(const import *m, uint32_t at);    /* the first OpPhi at or behind this word */
+bool flow_may_share(const import *m, const function *f); /* arms.c */
+uint32_t flow_shared(import *m, uint32_t yes, uint32_t no, uint32_t merge); /* the block that both arms lead to; NONE: none */
+uint32_t flow_next_phi(const import *m, uint32_t at);                       /* the first OpPhi at or behind this word */
 
 /* ---- functions.c ---- */
 bool import_call(import *m);

@@ -57,6 +57,10 @@ undefined(import *m, const uint32_t *words)
   return !failed(m);
 }
 
+#define ORDERS                                                                                            \
+  (SpvMemorySemanticsAcquireMask | SpvMemorySemanticsReleaseMask | SpvMemorySemanticsAcquireReleaseMask | \
+   SpvMemorySemanticsSequentiallyConsistentMask)
+
 static bool
 barrier(import *m, const uint32_t *words, bool control)
 {
@@ -66,9 +70,11 @@ barrier(import *m, const uint32_t *words, bool control)
   const uint32_t *args = words + (control ? 2 : 1);
   if ((control && !import_literal(m, words[1], &execution)) || !import_literal(m, args[0], &memory) ||
       !import_literal(m, args[1], &semantics))
-    return import_fail(m, "its scopes or semantics are no constants");
-  if (execution > 255 || memory > 255)
-    return import_fail(m, "scope %u is not known", execution > 255 ? execution : memory);
+    return import_uncovered(m, "its scopes or semantics are no constants");
+  if (execution < SpvScopeDevice || execution > SpvScopeInvocation || memory > SpvScopeQueueFamily)
+    return import_uncovered(m, "scope %u is not covered there", memory > SpvScopeQueueFamily ? memory : execution);
+  if (execution == SpvScopeInvocation && (semantics & ORDERS) == 0)
+    return import_uncovered(m, "it orders nothing");
   vyre_build_barrier(&m->b, VYRE_ORDER(execution, memory, semantics & VYRE_SEMANTICS));
   return true;
 }

@@ -93,7 +93,7 @@ escaped(import *m, uint32_t row)
   vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
   vyre_kind kind = VYRE_TYPE_KIND(type);
   if (kind == VYRE_TUPLE || kind == VYRE_PATH || kind == VYRE_VOID) {
-    import_fail(m, "a value is used where it is not visible");
+    import_uncovered(m, "a value is used where it is not visible");
     return 0;
   }
   if ((m->escape_count + 1) * 2 > m->escapes.capacity && !grow_escapes(m))
@@ -235,7 +235,7 @@ void
 locals_write(import *m, uint32_t index, uint32_t row)
 {
   if (!is_foreseen(m, index))
-    import_fail(m, "a store in a loop was not foreseen: this is a bug of vyre");
+    import_uncovered(m, "a store in a loop was not foreseen: this is a bug of vyre");
   change_leaf(m, index, row, true, true);
 }
 

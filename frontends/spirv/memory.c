@@ -6,6 +6,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+static bool
+is_read_only(vyre_space space)
+{
+  return space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
+}
+
 /* A write of what is declared NonWritable breaks a promise on which passes rely.  Reads of what is NonReadable are common in what
  * compilers make of writeonly. */
 static uint32_t
@@ -14,6 +20,8 @@ row_flags(import *m, const pointer *p, uint32_t operands, bool writes)
   uint32_t flags = 0;
   if (writes && (p->access & VYRE_ACCESS_NO_WRITE))
     import_uncovered(m, "it writes what is declared NonWritable");
+  if (writes && p->base == BASE_BUFFER && is_read_only(AT(global, m->globals, p->first)->space))
+    import_uncovered(m, "it writes to a uniform buffer");
   if ((p->access & VYRE_ACCESS_VOLATILE) || (operands & SpvMemoryAccessVolatileMask))
     flags |= VYRE_ROW_VOLATILE;
   uint32_t shared =
@@ -236,7 +244,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
   case BASE_NOTHING:
     return true;
   case BASE_VALUE:
-    return import_fail(m, "a store to a built-in");
+    return import_uncovered(m, "a store to a built-in");
   case BASE_LEAVES:
     for (uint32_t k = 0; k < t->leaves && !failed(m); k++) {
       uint32_t row = import_visible(m, *AT(uint32_t, m->stack, first + k));
@@ -294,7 +302,7 @@ move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
   if (!to || !from)
     return false;
   if (to->type != from->type)
-    return import_fail(m, "its pointers lead to different types");
+    return import_uncovered(m, "its pointers lead to different types");
   const spv_type *t = import_type(m, to->type);
   bool done = false;
   if (t && t->form != FORM_VALUE && t->form != FORM_RUNTIME && !t->has_runtime && !try_copy(m, to_id, from_id, operands, &done))
@@ -512,13 +520,13 @@ atomic_memory(import *m, uint32_t op, const uint32_t *words)
   if (!import_needs(m, compares ? 9u : a->value ? a->value + 1u : 6u))
     return false;
   if (!import_literal(m, words[a->pointer + 1], &scope) || !import_literal(m, words[a->pointer + 2], &semantics))
-    return import_fail(m, "its scope or semantics are no constants");
+    return import_uncovered(m, "its scope or semantics are no constants");
   const pointer *p = import_pointer(m, words[a->pointer]);
   const spv_type *t = p ? import_type(m, p->type) : NULL;
   if (!t)
     return false;
   vyre_type type = t->form == FORM_VALUE ? t->value : 0;
-  if (!is_plain_path(p) || !takes_atomic((vyre_opcode)a->vyre, type))
+  if (!is_plain_path(p) || is_read_only(AT(global, m->globals, p->first)->space) || !takes_atomic((vyre_opcode)a->vyre, type))
     return import_uncovered(m, "it accesses something else than %s of a buffer",
                             vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float"
                                                                              : "a float, or an integer of 32 or 64 bits,");

@@ -98,7 +98,7 @@ initialize(import *m, const global *g, uint32_t row, uint32_t type)
 {
   list words = {0};
   if (m->ids[g->initializer].type != type)
-    return import_fail(m, "initializer %u is not of the variable's type", g->initializer);
+    return import_uncovered(m, "initializer %u is not of the variable's type", g->initializer);
   if (import_is_null(m, g->initializer))
     return true; /* none: it is zero, of any size */
   bool ok = import_constant_words(m, g->initializer, &words);
@@ -319,7 +319,7 @@ make_global(import *m, uint32_t id)
     space = VYRE_SPACE_WORKGROUP;
     m->at = m->ids[id].def;
     if (m->words[m->at] >> 16 > 4 && !import_is_null(m, m->words[m->at + 4]))
-      return import_fail(m, "its initializer is no OpConstantNull");
+      return import_uncovered(m, "its initializer is no OpConstantNull");
     break;
   case SpvStorageClassUniformConstant:
     space = VYRE_SPACE_HANDLE;
@@ -380,7 +380,7 @@ make_variable(import *m, uint32_t id, uint32_t initializer)
   if (!import_value(m, initializer, &v))
     return false;
   if (v.type != t->element)
-    return import_fail(m, "initializer %u is not of the variable's type", initializer);
+    return import_uncovered(m, "initializer %u is not of the variable's type", initializer);
   uint32_t mark = m->stack.count, *rows = list_add(m, &m->stack, sizeof(uint32_t), v.count);
   for (uint32_t k = 0; rows && k < v.count; k++)
     rows[k] = v.leaves[k];
@@ -503,7 +503,7 @@ take_step(import *m, pointer *p, const spv_type *t, uint32_t id)
   } else if (p->base == BASE_BUFFER) {
     return add_step(m, p, literal ? index : row, literal);
   } else if (!literal || p->base == BASE_VALUE) {
-    return import_fail(m, "index %u of a variable that is values is no constant: a bug of vyre", id);
+    return import_uncovered(m, "index %u of a variable that is values is no constant: a bug of vyre", id);
   } else {
     p->first += leaf_index;
   }
@@ -543,7 +543,7 @@ range_of(import *m, uint32_t id, uint32_t depth, uint32_t *first, uint32_t *coun
 {
   const id_info *info = import_id(m, id);
   if (!info || depth > 100)
-    return info ? import_fail(m, "access chains of access chains, more than 100") : false;
+    return info ? import_uncovered(m, "access chains of access chains, more than 100") : false;
   const uint32_t *words = m->words + info->def;
   uint32_t op = words[0] & 0xffffu;
   if (info->kind == ID_LOCAL && op == SpvOpCopyObject)

@@ -63,6 +63,7 @@ scan_edges(import *m, uint32_t from)
         return false;
       if (AT(block, m->blocks, to)->function != b->function)
         return import_fail(m, "label %u is in another function", m->words[b->merge + k]);
+      AT(block, m->blocks, to)->is_target = true;
     }
     m->at = b->end;
   }
@@ -80,6 +81,8 @@ scan_edges(import *m, uint32_t from)
     for (uint32_t k = 2; k < count; k += stride)
       if (!add_edge(m, from, words[k]))
         return false;
+      else
+        AT(block, m->blocks, import_target(m, words[k]))->is_target = true;
     return true;
   case SpvOpReturnValue:
     return import_needs(m, 2);
@@ -213,7 +216,7 @@ import_reach(import *m, uint32_t index)
     return true;
   m->at = m->function = f->start;
   if (m->call_depth >= IMPORT_MAX_DEPTH)
-    return import_fail(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
+    return import_uncovered(m, "functions call each other more than %u deep", IMPORT_MAX_DEPTH);
   f->state = 1;
   m->call_depth++;
   bool ok = !f->call_count || take_calls(m, f);
@@ -222,11 +225,12 @@ import_reach(import *m, uint32_t index)
   if (!ok || !fits_type(m, f))
     return false;
   if (f->block_count == 0)
-    return import_fail(m, "a function without a body is not covered");
+    return import_uncovered(m, "a function without a body is not covered");
   for (uint32_t k = 0; k < f->block_count; k++)
     if (!scan_edges(m, f->blocks + k))
       return false;
   f->leaves_early = !returns_at_end(m, f);
+  f->may_share = flow_may_share(m, f);
   f->state = 2;
   m->function = 0;
   return true;

@@ -199,6 +199,18 @@ read_header(import *m)
   return true;
 }
 
+static bool
+add_input(import *m)
+{
+  m->input = vyre_module_add_input(m->module, m->path);
+  if (m->input == UINT32_MAX) {
+    m->status = VYRE_OUT_OF_MEMORY("for an input");
+    return false;
+  }
+  vyre_module_input(m->module, m->input)->spirv_version = m->version;
+  return true;
+}
+
 static uint32_t
 program_mode(import *m, const entry *e)
 {
@@ -240,19 +252,31 @@ size_component(import *m, uint32_t k)
   uint32_t id = m->workgroup_size;
   const id_info *info = import_id(m, id);
   if (!info || info->kind != ID_CONSTANT) {
-    import_fail(m, "WorkgroupSize %u is no constant", id);
+    import_uncovered(m, "WorkgroupSize %u is no constant", id);
     return 0;
   }
   const uint32_t *words = m->words + info->def;
   const spv_type *t = import_type(m, info->type);
   if (!t || t->form != FORM_VALUE || t->value != VYRE_TYPE(VYRE_U32, 3)) {
-    import_fail(m, "WorkgroupSize %u is no vector of 3 unsigned integers", id);
+    import_uncovered(m, "WorkgroupSize %u is no vector of 3 unsigned integers", id);
     return 0;
   }
   if ((words[0] & 0xffffu) == SpvOpConstantComposite || (words[0] & 0xffffu) == SpvOpSpecConstantComposite)
     return import_row(m, words[3 + k]);
   vyre_builder b = import_top(m);
   return vyre_build_lane(&b, (vyre_row){import_row(m, id)}, k).id;
+}
+
+/* A side that LocalSizeId names. */
+static uint32_t
+local_size(import *m, uint32_t id)
+{
+  const id_info *info = import_id(m, id);
+  const spv_type *t = info && info->kind == ID_CONSTANT ? info->t : NULL;
+  if (t && t->form == FORM_VALUE && (t->value == VYRE_TYPE(VYRE_U32, 1) || t->value == VYRE_TYPE(VYRE_I32, 1)))
+    return import_cast_top(m, import_row(m, id), VYRE_TYPE(VYRE_U32, 1));
+  import_uncovered(m, "side %u of the workgroup is no constant integer of 32 bits", id);
+  return 0;
 }
 
 /* The workgroup size: WorkgroupSize where there is one, else LocalSizeId, else LocalSize. */
@@ -265,14 +289,14 @@ make_size(import *m, const entry *e)
     if (m->workgroup_size)
       size[k].id = size_component(m, k);
     else if (e->local_ids)
-      size[k].id = import_cast_top(m, import_row(m, m->words[e->local_ids + k]), type);
+      size[k].id = local_size(m, m->words[e->local_ids + k]);
     else
       size[k] = vyre_build_const(&m->b, type, e->local[k]);
     if (failed(m))
       return false;
     const vyre_view *v = vyre_module_view(m->module);
     if (VYRE_ROW_OP(v->op[size[k].id]) == VYRE_OP_const && v->imm[size[k].id] == 0)
-      return import_fail(m, "side %u of the workgroup is 0, the least is 1", k);
+      return import_uncovered(m, "side %u of the workgroup is 0, the least is 1", k);
   }
   vyre_build_workgroup(&m->b, size[0], size[1], size[2]);
   return true;
@@ -352,7 +376,10 @@ read_all(import *m, const void *data, size_t size)
   if (!take_words(m, data, size) || !read_header(m))
     return;
   vyre_module_reserve(m->module, m->word_count * 4); /* a row has some four words: sixteen times what there will be, not inlined */
-  if (!make_ids(m) || !import_declare(m))
+  if (!make_ids(m) || !add_input(m))
+    return;
+  import_find_compute(m);
+  if (failed(m) || !import_declare(m))
     return;
   for (uint32_t i = 0; i < m->entries.count; i++) {
     entry e = *AT(entry, m->entries, i);
@@ -361,18 +388,35 @@ read_all(import *m, const void *data, size_t size)
   }
 }
 
-vyre_status
-vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path)
+/* `why`: a module that is to be kept word for word; NULL: one that is to be read. */
+static vyre_status
+read_or_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why)
 {
-import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .path = path ? path: "SPIR-V" };
+import m = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module) };
+  m.path = path ? path : "SPIR-V";
   const uint32_t last = m.view->last[0], types = vyre_type_count(module);
   m.borrowed = m.chunk_at = vyre_module_borrow(module, CHUNK_BYTES, &m.chunk_left);
   m.chunk_bytes = m.chunk_left;
-  read_all(&m, data, size);
+  if (!why)
+    read_all(&m, data, size);
+  else if (take_words(&m, data, size) && read_header(&m) && add_input(&m))
+    import_uncovered(&m, "%s", why);
   if (m.uncovered)
-    (void)import_verbatim(&m, last ? m.view->next[last] : m.view->first[0], types);
+    import_verbatim(&m, last ? m.view->next[last] : m.view->first[0], types);
   else if (m.dropped[0])
     vyre_module_input(module, m.input)->dropped = vyre_string_intern(module, m.dropped, strlen(m.dropped));
   free_all(&m);
   return vyre_status_join(m.status, vyre_module_status(module));
+}
+
+vyre_status
+vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path)
+{
+  return read_or_keep(module, data, size, path, NULL);
+}
+
+vyre_status
+vyre_spirv_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why)
+{
+  return read_or_keep(module, data, size, path, why);
 }

@@ -260,11 +260,20 @@ scan_call(import *m, function *f)
   return import_needs(m, 4) && list_add_word(m, &m->calls, m->at) && note_write(m);
 }
 
+/* An instruction of a set that says nothing about the meaning. */
+static bool
+says_nothing(const import *m, const uint32_t *words, uint32_t count)
+{
+  return count > 3 && words[3] < m->bound && m->ids[words[3]].kind == ID_SET && m->ids[words[3]].value >= 2;
+}
+
 /* An instruction that is more than its result. */
 static inline bool
 scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
+  if (kind == SCAN_EXTENDED && says_nothing(m, words, count))
+    return true; /* wherever it stands */
   if (kind < SCAN_OUTSIDE) {
     if (!f->open)
       return import_fail(m, "stands outside of a block");

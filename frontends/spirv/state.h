@@ -21,7 +21,7 @@
 typedef enum id_kind {
   ID_NONE,
   ID_STRING,
-  ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic, 3 NonSemantic.Shader.DebugInfo.100, 0 another */
+  ID_SET, /* value: 1 GLSL.std.450, 2 NonSemantic or debug information, 3 NonSemantic.Shader.DebugInfo.100, 0 another */
   ID_GROUP,
   ID_TYPE,
   ID_CONSTANT, /* value: its row or, of several leaves, index of `constant_leaves`; made when first used in a program */
@@ -144,7 +144,8 @@ typedef struct block {
   uint32_t stamp;      /* of searches */
   uint32_t case_index; /* of the switch being made, where stamp says so */
   uint32_t function;
-  bool is_loop; /* merge is an OpLoopMerge */
+  bool is_loop;   /* merge is an OpLoopMerge */
+  bool is_target; /* a merge block, a continue target or a switch's target */
 } block;
 
 typedef struct function {
@@ -159,6 +160,7 @@ typedef struct function {
   uint32_t calls, call_count;                /* in `calls`: words of its calls */
   enum { CLOSED, OPEN_AT_START, OPEN } open; /* while it is read: in a block, that has phis alone or not */
   bool leaves_early;                         /* a return that is not the end of the body */
+  bool may_share;                            /* arms.c: arms of some selection may lead to one block */
 
   bool active;
 } function;
@@ -225,7 +227,7 @@ typedef struct change {
   bool dirty, store;
 } change;
 
-typedef enum construct_kind { CONSTRUCT_IF, CONSTRUCT_SWITCH, CONSTRUCT_LOOP, CONSTRUCT_FUNCTION } construct_kind;
+typedef enum construct_kind { CONSTRUCT_IF, CONSTRUCT_SWITCH, CONSTRUCT_LOOP, CONSTRUCT_BLOCK } construct_kind;
 typedef enum loop_phase { PHASE_BODY, PHASE_INLINE, PHASE_CONTINUING } loop_phase;
 
 typedef struct construct {

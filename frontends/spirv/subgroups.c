@@ -93,12 +93,12 @@ check_scope(import *m, uint32_t id)
                                       "Invocation",  "QueueFamily", "ShaderCallKHR"};
   uint32_t scope;
   if (!import_literal(m, id, &scope))
-    return import_fail(m, "its scope is no constant");
+    return import_uncovered(m, "its scope is no constant");
   if (scope == SpvScopeSubgroup)
     return true;
   if (scope < sizeof(names) / sizeof(*names))
     return import_uncovered(m, "scope %s is not covered, only Subgroup is", names[scope]);
-  return import_fail(m, "scope %u is not known", scope);
+  return import_uncovered(m, "scope %u is not known", scope);
 }
 
 /* A group operation, and for Clustered the size that stands behind the value. */
@@ -119,17 +119,17 @@ group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
     return true;
   case SpvGroupOperationClusteredReduce:
     if (count < 3 || !import_literal(m, args[2], &cluster))
-      return import_fail(m, "its cluster size is no constant");
+      return import_uncovered(m, "its cluster size is no constant");
     break;
   case SpvGroupOperationPartitionedReduceNV:
   case SpvGroupOperationPartitionedInclusiveScanNV:
   case SpvGroupOperationPartitionedExclusiveScanNV:
     return import_uncovered(m, "group operation %s is not covered", partitioned[args[0] - SpvGroupOperationPartitionedReduceNV]);
   default:
-    return import_fail(m, "group operation %u is not known", args[0]);
+    return import_uncovered(m, "group operation %u is not known", args[0]);
   }
   if (cluster == 0 || (cluster & (cluster - 1)) != 0 || cluster > UINT32_MAX >> 8)
-    return import_fail(m, "a cluster size of %u, which is no power of two", cluster);
+    return import_uncovered(m, "a cluster size of %u, which is no power of two", cluster);
   *out = VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster);
   return true;
 }
@@ -155,12 +155,12 @@ move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count,
   if (g->vyre == VYRE_OP_subgroup_quad_swap) {
     if (import_literal(m, args[1], &direction) && direction <= VYRE_QUAD_DIAGONAL)
       return vyre_build_const(&m->b, U32, direction).id;
-    import_fail(m, "its direction is no constant of 0 to 2");
+    import_uncovered(m, "its direction is no constant of 0 to 2");
     return 0;
   }
   if (g->vyre == VYRE_OP_subgroup_rotate && count > 2) {
     if (!import_literal(m, args[2], &cluster) || cluster == 0 || (cluster & (cluster - 1)) != 0 || cluster > UINT32_MAX >> 8) {
-      import_fail(m, "its cluster size is no constant that is a power of two");
+      import_uncovered(m, "its cluster size is no constant that is a power of two");
       return 0;
     }
     *out_imm = VYRE_GROUP(VYRE_GROUP_CLUSTERED, cluster);

@@ -133,7 +133,7 @@ flow_falls(import *m, uint32_t index, uint32_t target)
   if (to >= c->case_count || to == c->next || AT(switch_case, m->cases, c->cases + to)->block != target)
     return false;
   if (AT(switch_case, m->cases, c->cases + to)->done || (c->fell != NONE && c->fell != to))
-    return !import_fail(m, "a case falls into one that does not follow it\nFix: check the module with spirv-val");
+    return !import_uncovered(m, "a case falls into one that does not follow it\nFix: check the module with spirv-val");
   c->fell = to;
   uint32_t l = c->fell_leaves;
   locals_edge(m, index, &l);
@@ -236,7 +236,7 @@ flow_switch(import *m, uint32_t index)
   const uint32_t *words = m->words + m->at;
   uint32_t count = words[0] >> 16, at = m->at;
   if (!b->merge || b->is_loop) {
-    import_fail(m, "no OpSelectionMerge stands before it\nFix: check the module with spirv-val");
+    import_uncovered(m, "no OpSelectionMerge stands before it\nFix: check the module with spirv-val");
     return NONE;
   }
   uint32_t selector = import_row(m, words[1]), merge = import_target(m, m->words[b->merge + 1]);

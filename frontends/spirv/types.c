@@ -43,7 +43,7 @@ component(import *m, uint32_t id, spv_type *t)
   if (!part)
     return NULL;
   if (part->depth >= 255) {
-    import_fail(m, "types nest more than 255 deep");
+    import_uncovered(m, "types nest more than 255 deep");
     return NULL;
   }
   if (part->depth + 1 > t->depth)
@@ -134,8 +134,10 @@ array_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
     return import_fail(m, "length %u is no constant", words[3]);
   t->length = words[3];
   if (import_literal(m, words[3], &t->count)) {
-    if (t->count == 0 || t->count > INT32_MAX)
-      return import_fail(m, "a length of %u", t->count);
+    if (t->count == 0)
+      return import_fail(m, "a length of 0");
+    if (t->count > INT32_MAX)
+      return import_uncovered(m, "a length of more than %d is not covered", INT32_MAX);
     t->sized = part->sized;
     t->leaves = times(t->count, part->leaves);
   } else if (!(length->flags & ID_SPEC)) {

@@ -1,7 +1,8 @@
 /* Modules that are not covered, word for word.
  *
  * What the importer cannot take apart is kept whole: each compute entry point becomes a program of one `verbatim` row, which the
- * exporter writes as it is.  Nothing of it is optimized, and the input carries the reason as a remark.  That the instructions lie
+ * exporter writes as it is; where there is none, each entry point of any stage does; where there is none at all, as in a library,
+ * the module itself.  Nothing of it is optimized, and the input carries the reason as a remark.  That the instructions lie
  * in the module is checked; whether it is valid otherwise is not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -69,16 +70,18 @@ find_size(const import *m, uint32_t entry_id, uint32_t out[3])
   }
 }
 
-/* Decorations are a list of (number, count, words): this one has the module's. */
+/* Of the entry point at that word, or of the module where it is 0.  Decorations are a list of (number, count, words): this one has
+ * the module's. */
 static void
 make_program(import *m, uint32_t at, const uint32_t *words)
 {
   size_t length = 0;
-  const char *name = import_text(m, at + 3, at + (m->words[at] >> 16), &length);
-  uint32_t size[3];
+  const char *name = at ? import_text(m, at + 3, at + (m->words[at] >> 16), &length) : "module";
+  uint32_t size[3] = {1, 1, 1};
   vyre_row rows[3];
   vyre_builder b = {0};
-  find_size(m, m->words[at + 2], size);
+  if (at)
+    find_size(m, m->words[at + 2], size);
   vyre_build_program(m->module, name ? name : "main", VYRE_PROGRAM_RELAXED, m->input, &b);
   for (uint32_t k = 0; k < 3; k++)
     rows[k] = vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), size[k]);
@@ -87,12 +90,52 @@ make_program(import *m, uint32_t at, const uint32_t *words)
   vyre_row_set_decorations(m->module, row, words, m->word_count + 2);
 }
 
-bool
-import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
+/* A program for each entry point of compute, or of any stage.  How many. */
+static uint32_t
+make_programs(import *m, bool compute, const uint32_t *words)
 {
   uint32_t programs = 0;
-  if (m->word_count < 5 || !is_whole(m))
-    return false;
+  for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16) {
+    if ((m->words[at] & 0xffffu) != SpvOpEntryPoint || m->words[at] >> 16 < 4 ||
+        (compute && m->words[at + 1] != SpvExecutionModelGLCompute))
+      continue;
+    make_program(m, at, words);
+    programs++;
+  }
+  return programs;
+}
+
+void
+import_find_compute(import *m)
+{
+  uint32_t first = 0;
+  m->at = 5;
+  for (uint32_t count; m->at < m->word_count; m->at += count) {
+    const uint32_t *words = m->words + m->at, op = words[0] & 0xffffu;
+    count = words[0] >> 16;
+    if (!import_whole(m))
+      return;
+    if (op == SpvOpEntryPoint && count > 1 && words[1] == SpvExecutionModelGLCompute)
+      return;
+    if (op == SpvOpEntryPoint && first == 0)
+      first = m->at;
+    if (op >= SpvOpTypeVoid && op <= SpvOpFunction) /* entry points stand in front of all declarations */
+      break;
+  }
+  m->at = first ? first : find(m, SpvOpCapability, SpvCapabilityLinkage, 1);
+  if (first)
+    import_uncovered(m, "this and all other entry points are of other stages than compute (GLCompute)");
+  else if (m->at)
+    import_uncovered(m, "a library, which has no entry point");
+  else
+    import_fail(m, "no entry point\nFix: give a module with a compute shader");
+}
+
+void
+import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
+{
+  if (!is_whole(m) || vyre_status_is_out_of_memory(m->status))
+    return;
   for (uint32_t row = first_program, next; row; row = next) {
     next = m->view->next[row];
     vyre_row_kill(m->module, (vyre_row){row});
@@ -100,24 +143,20 @@ import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type)
   vyre_type_forget(m->module, first_type); /* their lengths may be rows of those programs */
   size_t bytes = ((size_t)m->word_count + 2) * sizeof(uint32_t);
   uint32_t *words = m->allocator->resize(m->allocator->user, NULL, 0, bytes);
-  if (!words)
-    return false; /* the error that led here says enough */
+  if (!words) {
+    vyre_status_free(m->status);
+    m->status = VYRE_OUT_OF_MEMORY("for a module's words");
+    return;
+  }
   words[0] = VYRE_DECORATION_MODULE;
   words[1] = m->word_count;
   memcpy(words + 2, m->words, (size_t)m->word_count * sizeof(uint32_t));
-  for (uint32_t at = 5; at < m->word_count; at += m->words[at] >> 16) {
-    if ((m->words[at] & 0xffffu) != SpvOpEntryPoint || m->words[at] >> 16 < 4 || m->words[at + 1] != SpvExecutionModelGLCompute)
-      continue;
-    make_program(m, at, words);
-    programs++;
-  }
+  if (make_programs(m, true, words) == 0 && make_programs(m, false, words) == 0)
+    make_program(m, 0, words);
   m->allocator->resize(m->allocator->user, words, bytes, 0);
-  if (programs == 0)
-    return false;
   const char *why = vyre_status_text(m->status);
   vyre_string remark = vyre_string_intern(m->module, why, strcspn(why, "\n"));
   vyre_module_input(m->module, m->input)->remark = remark;
   vyre_status_free(m->status);
   m->status = VYRE_OK;
-  return true;
 }

@@ -8,6 +8,7 @@
 
 #include "vyre/glsl.h"
 #include "vyre/ir.h"
+#include "vyre/spirv.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,13 +35,29 @@ typedef enum vyre_input_kind {
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);
 
 /* Reads, detects, parses or imports, and seals: the module's programs are one input more, or what a VIR0 file
- * has, which is read into an empty module only.  Nothing but VIR0 is verified.  glsl NULL: none of
+ * has, which is read into an empty module only.  VIR0 is verified; so are SPIR-V and GLSL where they are the first input, and what
+ * breaks a rule of the table there is kept word for word (vyre_spirv_keep).  Nothing else is.  glsl NULL: none of
  * its options.  Messages of the parsers are emitted; the status says how many they were. */
 VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
                                           vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
 /* The same of bytes that are there already; path is for messages and the name rule. */
 VYRE_MUST_USE vyre_status vyre_input_parse(vyre_module *module, const char *path, const void *data, size_t size,
                                            const vyre_glsl_options *glsl, vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
+
+/* An input as it was read, for when it is written. */
+typedef struct vyre_source {
+  const char *path; /* for messages */
+  const void *data; /* borrowed */
+  size_t size;
+  vyre_input_kind kind;
+  const vyre_glsl_options *glsl; /* NULL: none */
+  vyre_diagnostics diagnostics;
+} vyre_source;
+
+/* As vyre_spirv_write; but what came as SPIR-V or GLSL, and has become a program that SPIR-V has no place for, as one that inlining
+ * made too deep, is written as it came, with a remark.  That memory ran out stays an error. */
+VYRE_MUST_USE vyre_status vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,
+                                            const vyre_source *source, vyre_bytes *out);
 
 #ifdef __cplusplus
 }

@@ -13,9 +13,12 @@ extern "C" {
 bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, either byte order */
 
 /* Appends each compute entry point of the module as a relaxed program, as one input called `path`.  Words of either byte order.
- * Does not seal (many files may be read into one module first); rows are in program order but for const rows.  What is malformed or
- * not covered is an error that names the instruction, its word offset, and the source line where there is one. */
+ * Does not seal (many files may be read into one module first); rows are in program order but for const rows.  What breaks a rule
+ * of SPIR-V is an error.  What vyre does not take apart is none: the module is kept word for word, as a `verbatim` row in each
+ * program, and the input's remark says why.  Both name the instruction, its word offset, and the source line where there is one. */
 VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path);
+/* The same for a module that is to be kept word for word whatever it is: `why` is the remark. */
+VYRE_MUST_USE vyre_status vyre_spirv_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why);
 
 typedef struct vyre_spirv_options {
   bool strip; /* no names, lines and sources */

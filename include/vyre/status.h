@@ -48,6 +48,8 @@ vyre_status vyre_status_join(vyre_status first, vyre_status second);
 vyre_code vyre_status_code(vyre_status status);
 /* The whole text, lines split by \n, none at the end.  Borrowed from the status; "" for success. */
 const char *vyre_status_text(vyre_status status);
+/* Whether the error is that memory ran out: nothing else may then be done in its place. */
+bool vyre_status_is_out_of_memory(vyre_status status);
 void vyre_status_free(vyre_status status);
 
 #define VYRE_ERROR(code, ...)    vyre_status_make((code), __FILE__, __LINE__, __VA_ARGS__)
