@@ -240,6 +240,7 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   module->max_rows = max_rows == 0 || max_rows > TABLE_MAX_ROWS ? TABLE_MAX_ROWS : max_rows;
   module->view = (vyre_view){.struct_size = sizeof(vyre_view), .op_infos = vyre_op_infos}; /* row 0 needs room as any other */
   module->building = true;
+  module->growth = VYRE_MODULE_GROWTH;
   if (!table_need_room(module, 1, TABLE_ROOM_LEAST)) {
     vyre_module_destroy(module);
     return VYRE_ERROR(VYRE_CODE_INPUT, "out of memory: no address space for a module\nFix: allow more (ulimit -v)");
@@ -360,6 +361,18 @@ vyre_module_clear(vyre_module *module)
   module->tops_known = true;
 }
 
+void
+vyre_module_set_growth(vyre_module *module, uint32_t times)
+{
+  module->growth = times ? times : 1;
+}
+
+uint32_t
+vyre_module_growth(const vyre_module *module)
+{
+  return module->growth;
+}
+
 const vyre_view *
 vyre_module_view(const vyre_module *module)
 {
@@ -433,6 +446,7 @@ vyre_module_clone(const vyre_module *module, vyre_module **out)
   vyre_module *copy;
   VYRE_TRY(vyre_module_create(&module->allocator, module->max_rows, &copy));
   vyre_status status = copy_module(module, copy) ? vyre_module_seal(copy, NULL) : vyre_module_status(copy);
+  copy->growth = module->growth;
   if (status) {
     vyre_module_destroy(copy);
     return vyre_status_note(status, "while copying a module");

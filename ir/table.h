@@ -119,6 +119,7 @@ struct vyre_module {
   uint32_t max_rows;
   uint32_t room; /* rows that the reserved part of every column can hold */
   bool building; /* it was not sealed since it was empty, or reserved anew: nobody holds addresses of columns, so they may move */
+  uint32_t growth;
   bool failed;
   bool rows_failed; /* ... because max_rows was reached, or `room` while nothing may move */
   char fault[200];  /* ... because who edits it asked for what cannot be; empty: not so */

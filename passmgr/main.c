@@ -265,6 +265,7 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
   }
   uint64_t start = now();
   VYRE_TRY(vyre_file_read(path, &from->bytes));
+  vyre_module_set_growth(module, o->growth);
   VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
   start = add_time(w, "read", start);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "suggest.h"
+#include "vyre/ir.h"
 
 typedef enum option_kind {
   OPTION_FLAG,
@@ -42,6 +43,9 @@ static const option options[] = {
     {"target-env", OPTION_VALUE, AT(target_env), "vulkan1.0|...|vulkan1.3", "GLSL: what the SPIR-V is for; default vulkan1.2"},
     {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
+    {"max-growth", OPTION_VALUE, AT(max_growth), "N",
+     "inline functions as long as a module comes to N times its size at most, or to 256 KiB; default 8; one that would "
+     "come to more goes out word for word"},
     {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
     {"plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder"},
     {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
@@ -143,6 +147,20 @@ parse_option(int argc, char **argv, int *at, tool_options *out)
   return store_value(out, o, value, argc);
 }
 
+static vyre_status
+count_growth(tool_options *o)
+{
+  o->growth = VYRE_MODULE_GROWTH;
+  if (!o->max_growth)
+    return VYRE_OK;
+  char *end;
+  const unsigned long times = strtoul(o->max_growth, &end, 10);
+  if (o->max_growth[0] < '0' || o->max_growth[0] > '9' || *end || times < 1 || times > MOST_GROWTH)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-max-growth is a number from 1 to %u, not '%s'", MOST_GROWTH, o->max_growth);
+  o->growth = (uint32_t)times;
+  return VYRE_OK;
+}
+
 /* The last -j counts. */
 static vyre_status
 count_threads(tool_options *o)
@@ -192,6 +210,7 @@ options_parse(int argc, char **argv, tool_options *out)
   VYRE_TRY(count_threads(out));
   if (out->target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->target_env, &out->env));
+  VYRE_TRY(count_growth(out));
   return check(out);
 }
 

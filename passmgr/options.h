@@ -8,6 +8,7 @@
 #include "vyre/status.h"
 
 #define MOST_THREADS 256u
+#define MOST_GROWTH  1000000u
 
 typedef struct name_list {
   const char **names; /* owned array of borrowed arguments */
@@ -15,10 +16,11 @@ typedef struct name_list {
 } name_list;
 
 typedef struct tool_options {
-  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env;
+  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
   vyre_glsl_env env; /* of target_env */
   uint32_t threads;  /* of jobs: 1 to MOST_THREADS */
+  uint32_t growth;   /* of max_growth: 1 to MOST_GROWTH */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip,
       exact_floats, help, version;
 } tool_options;

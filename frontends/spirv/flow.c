@@ -540,13 +540,8 @@ flow_walk(import *m, uint32_t at, bool header)
     if (b->phis)
       read_phis(m, b);
     uint32_t end = b->merge ? b->merge : b->end;
-    m->inlined += b->count;
     if (failed(m) || !import_instructions(m, b->start, end))
       return;
-    if (m->inlined > IMPORT_MAX_INLINED) {
-      import_uncovered(m, "more than %u words of instructions after inlining are not covered", IMPORT_MAX_INLINED);
-      return;
-    }
     m->from = at;
     at = failed(m) ? NONE : terminate(m, b);
   }

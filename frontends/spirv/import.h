@@ -6,6 +6,7 @@
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
  * stages.c   entry points of other stages than compute
  * reach.c    what an entry point reaches: edges between blocks, and what a call means for the caller's variables
+ * growth.c   how much that may come to
  * flow.c     walks the blocks of a function structurally; arms.c finds where arms meet; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
@@ -229,6 +230,13 @@ import_target(const import *m, uint32_t label)
 {
   return m->ids[label].value;
 }
+
+/* ---- growth.c ---- */
+void import_bound_growth(import *m);
+void import_count_words(import *m, function *f); /* what it calls has been counted */
+/* The body of an entry point, its calls inlined, is within the bound beside those before it. */
+bool import_may_inline(import *m, const function *f);
+COLD bool import_too_many_leaves(import *m); /* false, always */
 
 /* ---- values.c ---- */
 typedef struct spv_value {

@@ -167,6 +167,8 @@ import_instructions(import *m, uint32_t at, uint32_t end)
     next = at + (words[0] >> 16);
     m->at = at;
     m->rows_before = m->view->rows;
+    if (m->rows_before > m->most_rows || m->leaves.count > m->most_leaves)
+      return import_too_many_leaves(m);
     if (!instruction(m, words) || failed(m))
       return false;
   }

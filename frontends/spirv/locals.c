@@ -140,8 +140,8 @@ locals_add(import *m, uint32_t type_id, uint32_t name)
   if (!t)
     return NONE;
   uint32_t first = m->locals.count, count = t->leaves;
-  if (first > 1u << 26) {
-    import_uncovered(m, "more variables after inlining than are covered");
+  if (first > m->most_words) {
+    import_too_many_leaves(m);
     return NONE;
   }
   leaf *leaves = count ? list_add(m, &m->locals, sizeof(leaf), count) : NULL;

@@ -390,16 +390,29 @@ import_store(import *m, const uint32_t *words)
   return !failed(m);
 }
 
-/* Whether the id is used anywhere behind `at` in this function. */
+/* Where each id of the function last stands in it, or a literal like it. */
+static bool
+find_last_words(import *m, function *f)
+{
+  if (!m->last_words) {
+    m->last_words = import_memory_of(m, m->bound * sizeof(uint32_t));
+    if (!m->last_words)
+      return false;
+  }
+  for (uint32_t at = f->start; at < f->end; at++) {
+    const uint32_t id = m->words[at];
+    if (id < m->bound && m->ids[id].def >= f->start && m->ids[id].def < f->end)
+      m->last_words[id] = at;
+  }
+  return f->has_last_words = true;
+}
+
+/* Whether the id, of this function, is used anywhere behind `at` in it. */
 static bool
 is_used_behind(import *m, uint32_t id, uint32_t at)
 {
-  const function *f = AT(function, m->functions, m->instance->function);
-  m->inlined += (f->end - at) / 2;
-  for (; at < f->end; at++)
-    if (m->words[at] == id)
-      return true;
-  return false;
+  function *f = AT(function, m->functions, m->instance->function);
+  return (!f->has_last_words && !find_last_words(m, f)) || m->last_words[id] >= at;
 }
 
 /* The OpStore that is all that is done with what is loaded here, with only access chains before it; 0: there is none. */

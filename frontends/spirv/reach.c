@@ -231,6 +231,7 @@ import_reach(import *m, uint32_t index)
       return false;
   f->leaves_early = !returns_at_end(m, f);
   f->may_share = flow_may_share(m, f);
+  import_count_words(m, f);
   f->state = 2;
   m->function = 0;
   return true;

@@ -179,6 +179,7 @@ make_ids(import *m)
   }
   m->notes = (id_notes *)(m->ids + m->bound);
   m->epochs[ID_TYPE] = NONE; /* they have no value */
+  import_bound_growth(m);
   return true;
 }
 
@@ -324,7 +325,6 @@ begin_program(import *m, const entry *e)
   m->first_decl = vyre_build_var(&m->b, VYRE_TYPE(VYRE_U32, 1)).id;
   m->first_body = vyre_build_jump(&m->b, VYRE_OP_trap, VYRE_NONE).id;
   memset(m->builtins, 0, sizeof(m->builtins));
-  m->inlined = 0;
   m->serial = m->serial_last = 1;
   m->loop = 0;
   m->escape_count = 0;
@@ -353,6 +353,9 @@ read_entry(import *m, const entry *e)
     return import_fail(m, "id %u is no function", e->function);
   uint32_t f = m->ids[e->function].value;
   if (!import_reach(m, f))
+    return false;
+  m->at = e->word;
+  if (!import_may_inline(m, AT(function, m->functions, f)))
     return false;
   import_share_memory(m);
   m->at = e->word;

@@ -223,7 +223,6 @@ scan_end(import *m, function *f)
 {
   block *b = last_block(m);
   b->end = m->at;
-  b->count = m->at - b->start;
   f->open = CLOSED;
   return true;
 }

@@ -10,12 +10,11 @@
 
 #include <spirv/unified1/spirv.h>
 
-#define IMPORT_MAX_BOUND    0x400000u  /* ids: SPIR-V's own limit */
-#define IMPORT_MAX_DEPTH    1000u      /* regions, calls and types in each other */
-#define IMPORT_MAX_LEAVES   4096u      /* of one composite value */
-#define IMPORT_LOCAL_LEAVES 64u        /* a variable of more is a private buffer */
-#define IMPORT_COPY_LEAVES  4u         /* what has more of them is copied by one row where that can be */
-#define IMPORT_MAX_INLINED  (1u << 26) /* words of a program's instructions after inlining */
+#define IMPORT_MAX_BOUND    0x400000u /* ids: SPIR-V's own limit */
+#define IMPORT_MAX_DEPTH    1000u     /* regions, calls and types in each other */
+#define IMPORT_MAX_LEAVES   4096u     /* of one composite value */
+#define IMPORT_LOCAL_LEAVES 64u       /* a variable of more is a private buffer */
+#define IMPORT_COPY_LEAVES  4u        /* what has more of them is copied by one row where that can be */
 #define NONE                UINT32_MAX
 
 typedef enum id_kind {
@@ -135,7 +134,6 @@ typedef struct block {
   uint32_t start;                       /* first word behind the label */
   uint32_t merge;                       /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
   uint32_t end;                         /* first word of the terminator */
-  uint32_t count;                       /* words from start to end: what it costs */
   uint32_t successors, successor_count; /* in `successors`: block indices */
   uint32_t writes, write_count;         /* in `writes`: words of the instructions that store */
   uint32_t preds;
@@ -161,8 +159,10 @@ typedef struct function {
   enum { CLOSED, OPEN_AT_START, OPEN } open; /* while it is read: in a block, that has phis alone or not */
   bool leaves_early;                         /* a return that is not the end of the body */
   bool may_share;                            /* arms.c: arms of some selection may lead to one block */
+  uint64_t inlined;                          /* its words, those of what it calls in place of the calls (growth.c) */
 
   bool active;
+  bool has_last_words; /* memory.c */
 } function;
 
 typedef enum pointer_base {
@@ -316,11 +316,12 @@ typedef struct import {
 
   list decorations, members, globals, roots, entries, functions, blocks, successors, writes, params, phis, privates, calls,
       root_copies;
-  list constants; /* ids of specialization constants */
-  list modes;     /* words of OpExecutionMode */
-  list stages;    /* words of OpEntryPoint, of other stages than compute */
-  uint8_t *marks; /* by id, where there are such: stages.c */
-  list variables; /* ids of the module's variables */
+  list constants;       /* ids of specialization constants */
+  list modes;           /* words of OpExecutionMode */
+  list stages;          /* words of OpEntryPoint, of other stages than compute */
+  uint32_t *last_words; /* by id: where its function last has it (memory.c); NULL: no function was asked */
+  uint8_t *marks;       /* by id, where there are such: stages.c */
+  list variables;       /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
   list got;    /* set_rows of the gets */
   list wanted; /* leaves that have a var, as they came */
@@ -337,8 +338,10 @@ typedef struct import {
   uint32_t epochs[ID_KINDS];       /* of values that hold now: constants' is the program, locals' the instance */
   uint32_t first_decl, first_body; /* marks: rows go in front of them */
   uint32_t builtins[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
-  uint32_t inlined;
-  uint32_t copied; /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
+  uint64_t inlined;                /* words of all programs so far, after inlining */
+  uint64_t most_words;             /* growth.c: of them */
+  uint32_t most_rows, most_leaves; /* of the table, and of values in a program */
+  uint32_t copied;                 /* word of an OpStore that copies what pointer copied_from leads to; 0: none */
   uint32_t copied_from, copied_operands;
   uint32_t rows_before; /* rows from here on are the current instruction's */
   uint32_t epoch_last;  /* instances */

@@ -37,6 +37,11 @@ void vyre_module_reserve(vyre_module *module, uint32_t rows);
 /* Back to empty, keeping its memory: for one small program after another this is much cheaper than a new module, whose columns each
  * begin with page faults. */
 void vyre_module_clear(vyre_module *module);
+/* How many times its words a large SPIR-V module may come to when it is read into this one (spirv.h): VYRE_MODULE_GROWTH until it
+ * is set; 0 counts as 1.  Clearing does not change it. */
+#define VYRE_MODULE_GROWTH 8u
+void vyre_module_set_growth(vyre_module *module, uint32_t times);
+uint32_t vyre_module_growth(const vyre_module *module);
 const vyre_view *vyre_module_view(const vyre_module *module);
 const vyre_allocator *vyre_module_allocator(const vyre_module *module);
 /* Scratch memory of at least that many bytes, which the module keeps from one user to the next; one has it at a time.  NULL: no

@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* A module may come to so many words in the table however small it is; a larger one to so many times its words as
+ * vyre_module_growth says.  What would come to more is kept word for word, its input's remark says so. */
+#define VYRE_SPIRV_FREE_WORDS 65536u
+
 bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, either byte order */
 
 /* Appends each compute entry point of the module as a relaxed program, as one input called `path`.  Words of either byte order.

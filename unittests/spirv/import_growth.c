@@ -1,0 +1,242 @@
+/* How much a module may come to: calls that inlining would multiply, composites of many leaves, in words and rows, never in time.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "import_support.h"
+
+#include "vyre/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD                                                                                                                      \
+  "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n"                                   \
+  "OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %B Block\nOpMemberDecorate %B 0 Offset 0\nOpDecorate %array ArrayStride 4\n" \
+  "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\n"                                                                      \
+  "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%u = OpTypeInt 32 0\n%one = OpConstant %u 1\n%zero = OpConstant %u 0\n"        \
+  "%array = OpTypeRuntimeArray %u\n%B = OpTypeStruct %array\n%pB = OpTypePointer StorageBuffer %B\n"                              \
+  "%pu = OpTypePointer StorageBuffer %u\n%b = OpVariable %pB StorageBuffer\n%fu = OpTypeFunction %u %u\n"
+#define MAIN "%main = OpFunction %void None %fn\n%lm = OpLabel\n%p = OpAccessChain %pu %b %zero %zero\n%x = OpLoad %u %p\n"
+#define END  "OpReturn\nOpFunctionEnd\n"
+
+static void
+put(vyre_bytes *text, const char *format, ...)
+{
+  char line[2000];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof(line), format, args);
+  va_end(args);
+  assert_true(vyre_bytes_append(text, line, strlen(line)) == VYRE_OK);
+}
+
+/* The words as a module that may come to so many times its own. */
+static vyre_module *
+read_with(const vyre_bytes *words, uint32_t growth)
+{
+  vyre_module *module;
+  assert_true(vyre_module_create(NULL, 0, &module) == VYRE_OK);
+  assert_int_equal(vyre_module_growth(module), VYRE_MODULE_GROWTH);
+  vyre_module_set_growth(module, growth);
+  assert_true(vyre_spirv_read(module, words->data, words->size, "test.spv") == VYRE_OK);
+  assert_true(vyre_module_seal(module, NULL) == VYRE_OK);
+  return module;
+}
+
+static bool
+is_kept(const vyre_bytes *words, uint32_t growth)
+{
+  vyre_module *module = read_with(words, growth);
+  const bool kept = import_count(module, VYRE_OP_verbatim) == 1;
+  const vyre_string remark = vyre_module_input(module, 0)->remark;
+  if (kept) { /* it costs nothing */
+    assert_true(vyre_module_view(module)->rows < 16);
+    assert_non_null(strstr(vyre_string_text(module, remark), "-max-growth=N"));
+  } else {
+    assert_int_equal(remark, 0);
+  }
+  vyre_module_destroy(module);
+  return kept;
+}
+
+/* A chain of functions that each call the next one `twice`: so many of the last one after inlining. */
+static vyre_bytes
+chain(uint32_t functions)
+{
+  vyre_bytes text = {0};
+  put(&text, "%s", HEAD MAIN "%r = OpFunctionCall %u %f0 %x\nOpStore %p %r\n" END);
+  for (uint32_t k = 0; k < functions; k++)
+    put(&text,
+        "%%f%u = OpFunction %%u None %%fu\n%%a%u = OpFunctionParameter %%u\n%%l%u = OpLabel\n%%r%u = OpFunctionCall %%u %%f%u "
+        "%%a%u\n"
+        "%%s%u = OpFunctionCall %%u %%f%u %%r%u\nOpReturnValue %%s%u\nOpFunctionEnd\n",
+        k, k, k, k, k + 1, k, k, k + 1, k, k);
+  put(&text,
+      "%%f%u = OpFunction %%u None %%fu\n%%a%u = OpFunctionParameter %%u\n%%l%u = OpLabel\n%%r%u = OpIAdd %%u %%a%u %%one\n"
+      "OpReturnValue %%r%u\nOpFunctionEnd\n",
+      functions, functions, functions, functions, functions, functions);
+  assert_true(vyre_bytes_append(&text, "", 1) == VYRE_OK);
+  vyre_bytes words = import_assemble(text.data);
+  vyre_bytes_free(&text);
+  return words;
+}
+
+/* Every length from one that is inlined to one that counts would overflow for. */
+static void
+calls_that_multiply_are_not_inlined(void **state)
+{
+  (void)state;
+  const struct {
+    uint32_t functions;
+    bool kept, kept_where_more_may_be;
+  } cases[] = {{8, false, false}, {10, false, false}, {11, true, false}, {16, true, false}, {25, true, true},
+               {40, true, true},  {64, true, true},   {200, true, true}, {900, true, true}};
+  for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+    vyre_bytes words = chain(cases[k].functions);
+    assert_int_equal(is_kept(&words, VYRE_MODULE_GROWTH), cases[k].kept);
+    assert_int_equal(is_kept(&words, 10000), cases[k].kept_where_more_may_be);
+    vyre_bytes_free(&words);
+  }
+}
+
+/* What is inlined computes what the calls do. */
+static void
+what_is_inlined_computes_the_same(void **state)
+{
+  (void)state;
+  const uint32_t lengths[2] = {6, 10};
+  for (int k = 0; k < 2; k++) {
+    vyre_bytes words = chain(lengths[k]);
+    vyre_module *module = import_read(&words);
+    uint32_t value = 5;
+    import_run(module, 1, (const import_buffer[]){{0, &value, sizeof(value)}}, 1);
+    assert_int_equal(value, 5 + (1u << lengths[k]));
+    vyre_module_destroy(module);
+    vyre_bytes_free(&words);
+  }
+}
+
+/* `calls` of one function of so many additions, of 5 words each, and 10 words around; in as many programs as there are entries. */
+static vyre_bytes
+calls(uint32_t entries, uint32_t count, uint32_t additions)
+{
+  vyre_bytes text = {0};
+  put(&text, "OpCapability Shader\nOpMemoryModel Logical GLSL450\n");
+  for (uint32_t e = 0; e < entries; e++)
+    put(&text, "OpEntryPoint GLCompute %%main%u \"main%u\"\n", e, e);
+  for (uint32_t e = 0; e < entries; e++)
+    put(&text, "OpExecutionMode %%main%u LocalSize 1 1 1\n", e);
+  put(&text, "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%u = OpTypeInt 32 0\n%%one = OpConstant %%u 1\n"
+             "%%fu = OpTypeFunction %%u %%u\n");
+  for (uint32_t e = 0; e < entries; e++) {
+    put(&text, "%%main%u = OpFunction %%void None %%fn\n%%lm%u = OpLabel\n", e, e);
+    for (uint32_t k = 0; k < count; k++)
+      put(&text, "%%c%u_%u = OpFunctionCall %%u %%f %%one\n", e, k);
+    put(&text, END);
+  }
+  put(&text, "%%f = OpFunction %%u None %%fu\n%%a = OpFunctionParameter %%u\n%%l = OpLabel\n%%r0 = OpIAdd %%u %%a %%one\n");
+  for (uint32_t k = 1; k < additions; k++)
+    put(&text, "%%r%u = OpIAdd %%u %%r%u %%one\n", k, k - 1);
+  put(&text, "OpReturnValue %%r%u\nOpFunctionEnd\n", additions - 1);
+  assert_true(vyre_bytes_append(&text, "", 1) == VYRE_OK);
+  vyre_bytes words = import_assemble(text.data);
+  vyre_bytes_free(&text);
+  return words;
+}
+
+/* Small ones may grow by much; the bound of large ones follows their words, and holds for all programs of a module together. */
+static void
+the_bound_is_of_the_module(void **state)
+{
+  (void)state;
+  const struct {
+    uint32_t entries, count, additions, growth;
+    bool kept;
+  } cases[] = {
+      {1, 100, 100, 8, false},                                                 /* 50,000 words, 50 times as many as there are */
+      {1, 150, 100, 8, true},                                                  /* 75,000 */
+      {1, 150, 100, 80, false}, {1, 7, 4000, 8, false},                        /* 140,000 words of 20,000 */
+      {1, 7, 4000, 6, true},    {1, 9, 4000, 8, true},  {2, 5, 4000, 8, true}, /* 200,000 */
+      {2, 3, 4000, 8, false},   {2, 60, 100, 8, false},                        /* 60,000 */
+      {3, 60, 100, 8, true},
+  };
+  for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+    vyre_bytes words = calls(cases[k].entries, cases[k].count, cases[k].additions);
+    vyre_module *module = read_with(&words, cases[k].growth);
+    assert_int_equal(import_count(module, VYRE_OP_verbatim), cases[k].kept ? cases[k].entries : 0);
+    vyre_module_destroy(module);
+    vyre_bytes_free(&words);
+  }
+}
+
+/* Structs of so many members, each copied from its variable to the next, with one member changed if `insert`. */
+static vyre_bytes
+copies(uint32_t members, uint32_t count, bool insert)
+{
+  vyre_bytes text = {0};
+  put(&text,
+      "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\"\n"
+      "OpExecutionMode %%main LocalSize 1 1 1\nOpDecorate %%B Block\nOpMemberDecorate %%B 0 Offset 0\n"
+      "OpDecorate %%array ArrayStride %u\nOpDecorate %%b DescriptorSet 0\nOpDecorate %%b Binding 0\n",
+      4 * members);
+  for (uint32_t k = 0; k < members; k++)
+    put(&text, "OpMemberDecorate %%S %u Offset %u\n", k, 4 * k);
+  put(&text, "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%u = OpTypeInt 32 0\n%%S = OpTypeStruct");
+  for (uint32_t k = 0; k < members; k++)
+    put(&text, " %%u");
+  put(&text, "\n%%array = OpTypeRuntimeArray %%S\n%%B = OpTypeStruct %%array\n%%pB = OpTypePointer StorageBuffer %%B\n"
+             "%%pS = OpTypePointer StorageBuffer %%S\n%%b = OpVariable %%pB StorageBuffer\n");
+  for (uint32_t k = 0; k <= count; k++)
+    put(&text, "%%k%u = OpConstant %%u %u\n", k, k);
+  put(&text, "%%main = OpFunction %%void None %%fn\n%%lm = OpLabel\n");
+  for (uint32_t k = 0; k < count; k++) {
+    put(&text, "%%p%u = OpAccessChain %%pS %%b %%k0 %%k%u\n%%v%u = OpLoad %%S %%p%u\n", k, k, k, k);
+    put(&text, "%%q%u = OpAccessChain %%pS %%b %%k0 %%k%u\n", k, k + 1);
+    if (insert)
+      put(&text, "%%i%u = OpCompositeInsert %%S %%k%u %%v%u 1\nOpStore %%q%u %%i%u\n", k, k, k, k, k);
+    else
+      put(&text, "OpStore %%q%u %%v%u\n", k, k);
+  }
+  put(&text, END);
+  assert_true(vyre_bytes_append(&text, "", 1) == VYRE_OK);
+  vyre_bytes words = import_assemble(text.data);
+  vyre_bytes_free(&text);
+  return words;
+}
+
+/* A composite taken apart is a row and more for each of its leaves. */
+static void
+composites_of_many_leaves_are_bounded(void **state)
+{
+  (void)state;
+  vyre_bytes few = copies(200, 20, true), many = copies(200, 400, true);
+  assert_false(is_kept(&few, VYRE_MODULE_GROWTH));
+  assert_true(is_kept(&many, VYRE_MODULE_GROWTH));
+  assert_false(is_kept(&many, 1000));
+  vyre_bytes_free(&few);
+  vyre_bytes_free(&many);
+}
+
+/* Whether what is loaded is only stored is known without a search of what follows each load, so there may be any number. */
+static void
+copies_are_one_row_each(void **state)
+{
+  (void)state;
+  vyre_bytes words = copies(20, 12000, false);
+  vyre_module *module = import_read(&words);
+  assert_int_equal(import_count(module, VYRE_OP_copy), 12000);
+  vyre_module_destroy(module);
+  vyre_bytes_free(&words);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calls_that_multiply_are_not_inlined),
+      cmocka_unit_test(what_is_inlined_computes_the_same),
+      cmocka_unit_test(the_bound_is_of_the_module),
+      cmocka_unit_test(composites_of_many_leaves_are_bounded),
+      cmocka_unit_test(copies_are_one_row_each),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
