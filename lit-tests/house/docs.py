@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the documentation says is so: its commands run, it names what there is, and folders include what docs/architecture.md lets them.
+
+Commands of README.md and docs/*.md: the lines of `sh` blocks and those after `$ `, and code in the text that begins with a program of vyre's or
+with cc.  They run in a folder that has the example shaders, examples/ and build/, one document after another, with build/bin in PATH and a HOME of
+their own.  A block after a line that is a file's name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
+form, not a command.
+
+usage: docs.py commands|host|includes SOURCE BUILD
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# What is not run here: begins so, because.
+ELSEWHERE = {"real-shaders.md": "its commands are over the public shaders that it tells of"}
+NOT_RUN = {
+    "scripts/": "they build or prove everything: scripts/test.sh is what runs this test, scripts/demo.sh has the examples' tests",
+}
+PROGRAMS = r"(?:vyre-passmgr|vyre-run|vyre-fuzz|vyre-prove|cc) "
+
+
+def is_form(command):
+    """Not to be typed as it is: it has placeholders, or mentions one option."""
+    if re.fullmatch(r"vyre-\w+ -(?!help|list|version)\S+", command):
+        return True
+    arguments = re.sub(r"'[^']*'|\$\w+", "", command)
+    return "..." in command or re.search(r"[\[\]\u2026]|(?<![\w=<$-])[A-Z][A-Z|]*\b(?![=.\w])|=[A-Z]+\b", arguments) is not None
+
+
+def parts(text):
+    """(kind, content) in their order: a file as ("NAME", text), a command as (None, line)."""
+    lines = text.split("\n")
+    i = 0
+    while i < len(lines):
+        fence = re.match(r"```(\w*)$", lines[i])
+        if fence:
+            end = lines.index("```", i + 1)
+            name = next((m.group(1) for m in [re.fullmatch(r"`([\w.]+)`:", line) for line in lines[max(i - 2, 0):i]] if m), None)
+            block = lines[i + 1:end]
+            if name:
+                yield name, "\n".join(block) + "\n"
+            elif fence.group(1) == "sh":
+                for line in re.sub(r"\\\n\s*", "", "\n".join(block)).split("\n"):
+                    if line.strip() and not line.startswith("#"):
+                        yield None, re.sub(r"\s+# .*", "", line)
+            elif not fence.group(1):
+                for line in block:
+                    if re.match(PROGRAMS, line) and not is_form(line):
+                        yield None, line
+            i = end
+        elif re.match(r"\s+\$ ", lines[i]):
+            yield None, lines[i].strip()[2:]
+        else:
+            for code in re.findall(r"`(" + PROGRAMS + r"[^`]+)`", lines[i]):
+                if not is_form(code):
+                    yield None, code.replace("\\|", "|")
+        i += 1
+
+
+def documents(source):
+    return [source / "README.md", *(path for path in sorted((source / "docs").glob("*.md")) if path.name not in ELSEWHERE)]
+
+
+def commands(source, build):
+    errors, run = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        home = pathlib.Path(name)
+        environment = dict(os.environ, HOME=str(home), PATH=f"{build}/bin:{os.environ['PATH']}")
+        for document in documents(source):
+            folder = home / document.stem
+            shutil.copytree(source / "examples/shaders", folder)
+            for link, target in (("examples", source / "examples"), ("build", build)):
+                (folder / link).symlink_to(target)
+            # exports and cd hold for the lines after them
+            script = []
+            for file, content in parts(document.read_text()):
+                if file:
+                    (folder / file).write_text(content)
+                    continue
+                if content.startswith(tuple(NOT_RUN)):
+                    continue
+                run += 1
+                done = subprocess.run(["bash", "-c", "\n".join([*script, content])], cwd=folder, env=environment, capture_output=True, text=True,
+                                      stdin=subprocess.DEVNULL)
+                if done.returncode != 0:
+                    errors.append(f"{document.relative_to(source)}: exit code {done.returncode}: {content}\n{done.stderr[-2000:]}{done.stdout[-500:]}")
+                if re.match(r"(cd|export) ", content):
+                    script.append(content)
+    return errors, f"{run} commands", run >= 15
+
+
+def host(source, build):
+    header = (source / "include/vyre/plugin.h").read_text()
+    table = re.search(r"typedef struct vyre_host \{(.*?)\n\} vyre_host;", header, re.S).group(1)
+    fields = re.findall(r"^  \w[\w ]*\*?\(\*(\w+)\)\(", table, re.M)
+    rows = re.search(r"\n## What the host offers\n(.*?)\n## ", (source / "docs/plugins.md").read_text(), re.S).group(1)
+    said = [name for row in re.findall(r"^\| (`.*?) \|", rows, re.M) for name in re.findall(r"`(\w+)`", row)]
+    errors = [f"docs/plugins.md: the host offers {name}, and no row says so" for name in fields if name not in said]
+    errors += [f"docs/plugins.md: the host does not offer {name}" for name in said if name not in fields]
+    return errors, f"{len(fields)} functions", len(fields) > 20
+
+
+def may_include(text):
+    """Folder -> the folders it may include, by the table of docs/architecture.md."""
+    table = re.search(r"\n## Folders\n(.*?)\n## ", text, re.S).group(1)
+    rules = {}
+    for folders, allowed in re.findall(r"^\| ((?:`[\w/-]+`(?:, )?)+) \|[^|]*\|([^|]*)\|$", table, re.M):
+        for folder in re.findall(r"`([\w/-]+)`", folders):
+            rules[folder.rstrip("/")] = {name.rstrip("/") for name in re.findall(r"`([\w/.-]+)`", allowed)}
+    return rules
+
+
+def includes(source, build):
+    names = subprocess.run(["git", "-C", source, "ls-files", "*.c", "*.h", "*.cpp", "*.def"], check=True, capture_output=True, text=True).stdout.split()
+    rules = may_include((source / "docs/architecture.md").read_text())
+    errors, count = [], 0
+
+    def folder_of(name):
+        """The longest of the table's folders that it stands in."""
+        return max((folder for folder in rules if name.startswith(folder + "/")), key=len, default=None)
+
+    for name in names:
+        if not (source / name).is_file():
+            continue
+        here = folder_of(name)
+        if here is None:
+            errors.append(f"{name} stands in no folder of docs/architecture.md")
+            continue
+        for path in re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', (source / name).read_text(), re.M):
+            beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
+            if path.startswith("vyre/"):
+                found = ["include/" + path]
+            elif beside in names:
+                found = [beside]
+            else:
+                found = [other for other in names if other.endswith("/" + path)]
+            if not found:
+                continue  # the system's, or made by the build
+            count += 1
+            allowed = rules[here] | {here}
+            if not any(folder_of(other) in allowed or other in {f"include/{file}" for file in allowed} for other in found):
+                errors.append(f"{name} includes {path} ({found[0]}), which docs/architecture.md does not let {here} do")
+    return errors, f"{count} includes", count > 500
+
+
+def main(what, source, build):
+    errors, done, enough = {"commands": commands, "host": host, "includes": includes}[what](pathlib.Path(source), pathlib.Path(build))
+    print("\n".join([*errors, f"{done}, {len(errors)} errors"]))
+    return 1 if errors or not enough else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
