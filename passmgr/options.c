@@ -91,6 +91,11 @@ unknown(const char *argument, size_t dashes, size_t length)
     if (options[i].help)
       vyre_suggest(&near, options[i].name);
   int shown = (int)(dashes + (length > 200 ? 200 : length));
+  if (near.word[0] == 'O' && length <= 2) /* as of other compilers */
+    return VYRE_ERROR(VYRE_CODE_USAGE, "unknown option '%.*s'\nFix: -passes='default<O%c>'", shown, argument,
+                      length < 2 || near.word[1] > '1' ? '2'
+                      : near.word[1] == '1'            ? '1'
+                                                       : '0');
   if (near.best)
     return VYRE_ERROR(VYRE_CODE_USAGE, "unknown option '%.*s'; did you mean '-%s'?", shown, argument, near.best);
   return VYRE_ERROR(VYRE_CODE_USAGE, "unknown option '%.*s'\nFix: -help lists the options", shown, argument);
