@@ -6,8 +6,8 @@
  *
  * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
  * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost
- * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.  Where nothing but sets
- * would stand between, there is no flag (tails.c).
+ * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.  Where nothing but
+ * sets would stand between, there is no flag (tails.c).
  *
  * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
  *
@@ -479,12 +479,20 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
   case VYRE_OP_buffer:
     return;
   case VYRE_OP_get:
+    if (vyre_spv_is_in_memory(s, row)) {
+      vyre_spv_demoted_get(s, row);
+      return;
+    }
     value = s->aux[s->a[row] - s->base];
     s->id[row - s->base] = vyre_spv_or_zero(s, value, s->vars[value].id);
     if (s->phis.count)
       vyre_spv_push(s, &s->gets, row);
     return;
   case VYRE_OP_set:
+    if (vyre_spv_is_in_memory(s, row)) {
+      vyre_spv_demoted_set(s, row);
+      return;
+    }
     vyre_spv_assign(s, s->aux[s->a[row] - s->base], vyre_spv_set_value(s, row));
     return;
   case VYRE_OP_if:

@@ -50,6 +50,21 @@ vyre_spv_set_value(vyre_spv *s, uint32_t row)
   return vyre_spv_value(s, value);
 }
 
+/* Whether a get or set is of a var that is a variable. */
+static inline bool
+vyre_spv_is_in_memory(const vyre_spv *s, uint32_t row)
+{
+  const uint32_t var = s->a[row];
+  return var > s->base && var < row && (s->use[var - s->base] & VYRE_SPV_IN_MEMORY) != 0;
+}
+/* demote.c.  So many sets and edges may make phis that are too many: then the vars of which they are are marked, and all else that
+ * is known of the program's rows is forgotten.  False: there are none. */
+bool vyre_spv_may_demote(const vyre_spv *s, uint32_t sets, uint32_t edges);
+bool vyre_spv_demote(vyre_spv *s);
+void vyre_spv_clear_program(vyre_spv *s); /* what is known by row (module.c) */
+void vyre_spv_demoted_get(vyre_spv *s, uint32_t row);
+void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
+
 /* Survey: whether what stands behind the construct is a tail, whose end is that of `target`; then it is marked (tails.c). */
 bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
 /* The values of the construct's vars, as they are behind its tail. */

@@ -47,6 +47,7 @@ enum {
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
   VYRE_SPV_HAS_TAIL = 512,    /* a construct whose tail each of its edges takes itself (tails.c) */
   VYRE_SPV_IN_TAIL = 1024,    /* a get or set of such a tail: not written where it stands */
+  VYRE_SPV_IN_MEMORY = 2048,  /* a var that is a variable of the function (demote.c) */
 };
 
 /* gid to subgroup_lt_mask. */
@@ -164,6 +165,7 @@ typedef struct vyre_spv {
   uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
   uint32_t continuing;      /* how many continuing regions are around */
   uint32_t jumps;           /* seen by the survey: but return and trap */
+  uint32_t sets, edges;     /* seen by the survey: sets; rows that may be an edge or a construct */
   uint32_t nesting;         /* regions around */
   uint32_t outer_loop;      /* the outermost loop around; 0: none */
   vyre_spv_var *vars;
@@ -385,6 +387,10 @@ vyre_spv_describe(vyre_spv *s, uint32_t row, uint32_t id)
   vyre_spv_name(s, row, id);
 }
 void vyre_spv_other_names(vyre_spv *s); /* of built-ins, at the end */
+
+/* ---- demote.c ---- */
+
+void vyre_spv_demoted_var(vyre_spv *s, uint32_t var); /* its OpVariable, at the program's start */
 
 /* ---- stages.c ---- */
 

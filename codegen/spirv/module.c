@@ -7,7 +7,7 @@
  * specialization constants in one are the same, as SPIR-V 1.3 has one WorkgroupSize for all.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "export.h"
+#include "control.h"
 
 #include <string.h>
 
@@ -132,6 +132,15 @@ write_entry(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
     vyre_spv_text(s, &s->names, SpvOpName, &entry, 1, name);
 }
 
+void
+vyre_spv_clear_program(vyre_spv *s)
+{
+  memset(s->id, 0, (size_t)s->count * 4);
+  memset(s->aux, 0, (size_t)s->count * 4);
+  memset(s->use, 0, (size_t)s->count * sizeof(*s->use));
+  s->resigned = false;
+}
+
 /* Arrays by row, zero, for the program at hand. */
 static void
 open_program(vyre_spv *s, uint32_t program, uint32_t rows)
@@ -152,14 +161,12 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
     (void)vyre_spv_grow(s, &s->code, (size_t)count * 4);
   if (s->out_of_memory)
     return;
-  memset(s->id, 0, (size_t)count * 4);
-  memset(s->aux, 0, (size_t)count * 4);
-  memset(s->use, 0, (size_t)count * sizeof(*s->use));
+  vyre_spv_clear_program(s);
   s->interface.count = 0;
   s->builtins_used = 0;
   s->depth = s->nesting = s->outer_loop = 0;
   s->arm = s->arm_count = s->change_count = 0;
-  s->dead = s->fell = s->specialized = s->resigned = false;
+  s->dead = s->fell = s->specialized = false;
   s->phis.count = s->gets.count = s->flags.count = 0;
   s->continuing = s->break_condition = 0;
 }
@@ -186,6 +193,8 @@ write_program(vyre_spv *s, uint32_t program)
       write_workgroup(s, row, entry);
     else if (vyre_spv_opcode(s, row) == VYRE_OP_buffer)
       vyre_spv_buffer(s, row);
+    else if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY)
+      vyre_spv_demoted_var(s, row);
   }
   s->row = 0;
   if (s->strict && !vyre_spv_failed(s))

@@ -6,7 +6,8 @@
  * A var that is set only where a loop is then left has no phi at the loop's head, and one that nothing asks for later has none
  * anywhere; phis that nothing uses all the same are taken out at the end.
  *
- * Cost: rows that set, plus vars set in a construct that can be left times its edges.
+ * Cost: rows that set, plus vars set in a construct that can be left times its edges; where that would be far more than the rows, vars
+ * are variables instead (demote.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"

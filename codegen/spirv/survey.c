@@ -419,9 +419,13 @@ survey_control(vyre_spv *s, uint32_t row, uint32_t tell)
   vyre_spv_words *const nest = &s->scratch;
   vyre_spv_var *var;
   survey_leave_to(s, s->parent[row]);
+  s->edges += tell != SET;
   switch (tell) {
   case SET:
+    if (vyre_spv_is_in_memory(s, row))
+      break;
     var = survey_var(s, row);
+    s->sets++;
     if (var && nest->count)
       push_write(s, (uint32_t)(var - s->vars));
     break;
@@ -447,9 +451,13 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
   case NOTHING:
     break;
   case VAR:
+    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY)
+      break;
     s->aux[row - s->base] = new_value(s, row, 0);
     break;
   case GET:
+    if (vyre_spv_is_in_memory(s, row))
+      break;
     var = survey_var(s, row);
     if (var)
       var->last_get = row;
@@ -486,11 +494,12 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
   }
 }
 
-void
-vyre_spv_survey(vyre_spv *s)
+/* Until the phis of the vars may be too many, if they may become variables. */
+static bool
+survey_rows(vyre_spv *s, bool may_demote)
 {
   const uint32_t *const op = s->op, end = s->end;
-  s->value_count = s->jumps = 0;
+  s->value_count = s->jumps = s->sets = s->edges = 0;
   s->scratch.count = s->open.count = s->written.count = s->places.count = 0;
   for (uint32_t row = s->base + 1; row < end; row++) {
     const uint32_t tell = tells[VYRE_ROW_OP(op[row])];
@@ -500,8 +509,23 @@ vyre_spv_survey(vyre_spv *s)
       survey_exact(s, row);
     survey_row(s, row, tell & ~(uint32_t)EITHER);
     if (vyre_spv_failed(s))
-      return;
+      return true;
+    if (may_demote && (tell & ~(uint32_t)EITHER) == SET && vyre_spv_may_demote(s, s->sets, s->edges))
+      return false;
   }
+  if (may_demote && vyre_spv_may_demote(s, s->sets, s->edges))
+    return false;
   survey_leave_to(s, 0);
   survey_places(s);
+  return true;
+}
+
+void
+vyre_spv_survey(vyre_spv *s)
+{
+  if (survey_rows(s, true))
+    return;
+  (void)vyre_spv_demote(s);
+  if (!vyre_spv_failed(s))
+    (void)survey_rows(s, false);
 }

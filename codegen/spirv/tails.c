@@ -31,7 +31,7 @@ vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target)
     return true;
   for (uint32_t row = s->next[construct]; row; row = s->next[row]) {
     const vyre_opcode tail = vyre_spv_opcode(s, row);
-    if ((tail != VYRE_OP_get && tail != VYRE_OP_set) || ++count > MOST_ROWS)
+    if ((tail != VYRE_OP_get && tail != VYRE_OP_set) || vyre_spv_is_in_memory(s, row) || ++count > MOST_ROWS)
       return false;
   }
   s->use[construct - s->base] |= VYRE_SPV_HAS_TAIL;

@@ -63,5 +63,5 @@ import_may_inline(import *m, const function *f)
 bool
 import_too_many_leaves(import *m)
 {
-  return too_large(m, m->most_words + 1, "with its composites taken apart the module");
+  return too_large(m, m->most_words + 1, "with its composites and variables taken apart the module");
 }
