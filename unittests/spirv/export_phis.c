@@ -15,7 +15,7 @@
   "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n%u = OpTypeInt 32 0\n%k0 = OpConstant %u 0\n"              \
   "%k1 = OpConstant %u 1\n%k2 = OpConstant %u 2\n%k31 = OpConstant %u 31\n%array = OpTypeRuntimeArray %u\n"                       \
   "%B = OpTypeStruct %array\n%pB = OpTypePointer StorageBuffer %B\n%pu = OpTypePointer StorageBuffer %u\n"                        \
-  "%pf = OpTypePointer Function %u\n%b = OpVariable %pB StorageBuffer\n"
+  "%fu = OpTypeFunction %u %u\n%pf = OpTypePointer Function %u\n%b = OpVariable %pB StorageBuffer\n"
 
 static void
 put(vyre_bytes *text, const char *format, ...)
@@ -46,19 +46,43 @@ begin(vyre_bytes *text, uint32_t vars, uint32_t constants)
 }
 
 /* The words of all variables, mixed, are stored in the buffer's first word. */
-static vyre_bytes
-end(vyre_bytes *text, uint32_t vars)
+static void
+put_hash(vyre_bytes *text, uint32_t vars)
 {
-  put(text, "%%h0 = OpLoad %%u %%narrow\n");
   for (uint32_t k = 0; k < vars; k++)
     put(text, "%%g%u = OpLoad %%u %%y%u\n%%m%u_ = OpIMul %%u %%h%u %%k31\n%%h%u = OpIAdd %%u %%m%u_ %%g%u\n", k, k, k, k, k + 1, k,
         k);
   put(text, "OpStore %%p %%h%u\nOpReturn\nOpFunctionEnd\n", vars);
+}
+
+static vyre_bytes
+assemble(vyre_bytes *text)
+{
   assert_true(vyre_bytes_append(text, "", 1) == VYRE_OK);
   vyre_bytes words = import_assemble(text->data);
   memcpy(words.data + 4, &(uint32_t){0x00010300}, 4); /* of SPIR-V 1.3 */
   vyre_bytes_free(text);
   return words;
+}
+
+static vyre_bytes
+end(vyre_bytes *text, uint32_t vars)
+{
+  put(text, "%%h0 = OpLoad %%u %%narrow\n");
+  put_hash(text, vars);
+  return assemble(text);
+}
+
+static void
+put_switch(vyre_bytes *text, uint32_t count)
+{
+  put(text, "OpSelectionMerge %%m None\nOpSwitch %%x %%m");
+  for (uint32_t k = 0; k < count; k++)
+    put(text, " %u %%c%u", k, k);
+  put(text, "\n");
+  for (uint32_t k = 0; k < count; k++)
+    put(text, "%%c%u = OpLabel\n%%v%u = OpIAdd %%u %%x %%n%u\nOpStore %%y%u %%v%u\nOpBranch %%m\n", k, k, k, k, k);
+  put(text, "%%m = OpLabel\n");
 }
 
 /* A switch of `count` cases, of which each writes its own variable. */
@@ -67,14 +91,30 @@ switch_of(uint32_t count)
 {
   vyre_bytes text = {0};
   begin(&text, count, count);
-  put(&text, "OpSelectionMerge %%m None\nOpSwitch %%x %%m");
-  for (uint32_t k = 0; k < count; k++)
-    put(&text, " %u %%c%u", k, k);
-  put(&text, "\n");
-  for (uint32_t k = 0; k < count; k++)
-    put(&text, "%%c%u = OpLabel\n%%v%u = OpIAdd %%u %%x %%n%u\nOpStore %%y%u %%v%u\nOpBranch %%m\n", k, k, k, k, k);
-  put(&text, "%%m = OpLabel\n");
+  put_switch(&text, count);
   return end(&text, count);
+}
+
+/* The same, and a function whose result is written where it returns from a case and where all other cases end: the buffer's second
+ * word. */
+static vyre_bytes
+early_return_beside(uint32_t count)
+{
+  vyre_bytes text = {0};
+  begin(&text, count, count);
+  put(&text, "%%e = OpFunctionCall %%u %%f %%x\n%%pe = OpAccessChain %%pu %%b %%k0 %%k1\nOpStore %%pe %%e\n");
+  put_switch(&text, count);
+  put(&text, "%%h0 = OpLoad %%u %%narrow\n");
+  put_hash(&text, count);
+  put(&text, "%%f = OpFunction %%u None %%fu\n%%a = OpFunctionParameter %%u\n%%lf = OpLabel\n%%v = OpVariable %%pf Function\n"
+             "OpStore %%v %%k31\nOpSelectionMerge %%fm None\nOpSwitch %%a %%fm");
+  for (uint32_t k = 0; k < count; k++)
+    put(&text, " %u %%fc%u", k, k);
+  put(&text, "\n%%fc0 = OpLabel\nOpReturnValue %%k2\n");
+  for (uint32_t k = 1; k < count; k++)
+    put(&text, "%%fc%u = OpLabel\n%%fv%u = OpIMul %%u %%a %%n%u\nOpStore %%v %%fv%u\nOpBranch %%fm\n", k, k, k, k);
+  put(&text, "%%fm = OpLabel\n%%fr = OpLoad %%u %%v\nOpReturnValue %%fr\nOpFunctionEnd\n");
+  return assemble(&text);
 }
 
 static uint32_t
@@ -204,10 +244,36 @@ nested_loops_around_many_variables_are_linear(void **state)
   }
 }
 
+/* The result's `set` behind the construct that is left is a store, so it stays there and the leave has its flag. */
+static void
+an_early_return_beside_them_keeps_its_value(void **state)
+{
+  (void)state;
+  const uint32_t counts[] = {20, 400};
+  for (int c = 0; c < 2; c++) {
+    vyre_bytes words = early_return_beside(counts[c]);
+    vyre_module *first, *again;
+    vyre_bytes written = write_twice(&words, &first, &again);
+    const uint32_t xs[] = {0, 1, 2, counts[c] - 1, counts[c]};
+    for (int k = 0; k < 5; k++)
+      for (int m = 0; m < 2; m++) {
+        uint32_t data[2] = {xs[k], 0};
+        import_run(m ? again : first, 1, (const import_buffer[]){{0, data, sizeof(data)}}, 1);
+        assert_int_equal(data[0], expected_of_switch(xs[k], counts[c]));
+        assert_int_equal(data[1], xs[k] == 0 ? 2 : xs[k] == counts[c] ? 31 : xs[k] * (3 + 7 * xs[k]));
+      }
+    vyre_bytes_free(&words);
+    vyre_bytes_free(&written);
+    vyre_module_destroy(first);
+    vyre_module_destroy(again);
+  }
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_switch_of_many_variables_is_linear),
-                                     cmocka_unit_test(nested_loops_around_many_variables_are_linear)};
+                                     cmocka_unit_test(nested_loops_around_many_variables_are_linear),
+                                     cmocka_unit_test(an_early_return_beside_them_keeps_its_value)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
