@@ -108,7 +108,9 @@ text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out)
   }
   if (!any)
     return true;
-  if (op != VYRE_OP_barrier)
+  if (op == VYRE_OP_copy)
+    *out = VYRE_ORDER(scopes[0], scopes[0], semantics);
+  else if (op != VYRE_OP_barrier)
     *out = VYRE_ORDER(0, scope_count ? scopes[0] : VYRE_ORDER_MEMORY(*out), semantics);
   else if (scope_count == 1 && !semantics)
     *out = VYRE_ORDER(scopes[0], scopes[0], text_barrier_semantics(scopes[0]));

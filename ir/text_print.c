@@ -373,7 +373,8 @@ put_order(text_printer *t, vyre_opcode op, uint32_t imm)
     return;
   for (const text_bit_word *word = text_semantics_words; word->word; word++)
     named |= word->bits;
-  if ((semantics & ~named) || memory > 5 || execution > 5 || (!is_barrier && execution)) {
+  const bool fits = is_barrier || execution == (op == VYRE_OP_copy ? memory : 0);
+  if ((semantics & ~named) || memory > 5 || execution > 5 || !fits) {
     text_put_text(t, " order(");
     text_put_number(t, imm);
     text_put(t, ")", 1);
@@ -383,7 +384,8 @@ put_order(text_printer *t, vyre_opcode op, uint32_t imm)
     put_scope(t, execution);
   if (is_barrier && execution == memory && semantics == text_barrier_semantics(execution))
     return;
-  put_scope(t, memory);
+  if (is_barrier || memory || vyre_op_is_atomic(op))
+    put_scope(t, memory);
   for (const text_bit_word *word = text_semantics_words; word->word; word++) {
     if ((semantics & word->bits) == 0)
       continue;

@@ -32,6 +32,8 @@ const text_bit_word text_semantics_words[] = {
     {"make_available", 0x2000},
     {"make_visible", 0x4000},
     {"volatile_memory", 0x8000},
+    {"nontemporal", VYRE_NONTEMPORAL},
+    {"non_private", VYRE_NON_PRIVATE},
     {NULL, 0},
 };
 

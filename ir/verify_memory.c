@@ -218,6 +218,22 @@ check_atomic(verifier *k, uint32_t row)
     check_access(k, row, v->a[row], op == VYRE_OP_atomic_load, op != VYRE_OP_atomic_load);
 }
 
+/* How a load, store or copy is shared: with a scope where it is made available or visible, and only what is coherent. */
+static void
+check_sharing(verifier *k, uint32_t row, uint32_t makes)
+{
+  const uint32_t imm = k->view->imm[row], bits = VYRE_ORDER_SEMANTICS(imm);
+  const uint32_t source = op_of(k, row) == VYRE_OP_copy && (bits & VYRE_MAKE_VISIBLE) ? VYRE_ORDER_EXECUTION(imm) : 0;
+  const bool scoped = (bits & makes & (VYRE_MAKE_AVAILABLE | VYRE_MAKE_VISIBLE)) != 0;
+  if ((bits & ~(VYRE_NONTEMPORAL | VYRE_NON_PRIVATE | makes)) || VYRE_ORDER_MEMORY(imm) > 6 || source > 6 ||
+      (!scoped && imm != VYRE_ORDER(0, 0, bits)) || (op_of(k, row) != VYRE_OP_copy && VYRE_ORDER_EXECUTION(imm)))
+    vyre_verify_report(k, row, "has an order (0x%x) that a '%s' cannot have", imm, vyre_op_infos[op_of(k, row)].text);
+  else if ((bits & VYRE_SHARING) && !(VYRE_ROW_FLAGS(k->view->op[row]) & VYRE_ROW_COHERENT))
+    vyre_verify_report(k, row, "is shared (order 0x%x), but not coherent", imm);
+  if (op_of(k, row) != VYRE_OP_load && k->view->imm_hi[row])
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", k->view->imm_hi[row]);
+}
+
 static void
 check_copy(verifier *k, uint32_t row)
 {
@@ -225,7 +241,10 @@ check_copy(verifier *k, uint32_t row)
   vyre_type_id to = path_type(k, row, 'a', v->a[row]);
   vyre_type_id from = path_type(k, row, 'b', v->b[row]);
   text_buffer text, other;
-  vyre_verify_no_payload(k, row);
+  if (op_of(k, row) == VYRE_OP_copy)
+    check_sharing(k, row, VYRE_MAKE_AVAILABLE | VYRE_MAKE_VISIBLE);
+  else
+    vyre_verify_no_payload(k, row);
   if (to == 0 || from == 0)
     return;
   if (to != from)
@@ -275,14 +294,13 @@ vyre_verify_memory(verifier *k, uint32_t row)
     break;
   case VYRE_OP_load: /* imm_hi is its version, or a stale one */
     check_result(k, row, value_type(k, row, v->a[row]));
-    if (v->imm[row])
-      vyre_verify_report(k, row, "has an order (0x%x), but a plain load has none", v->imm[row]);
+    check_sharing(k, row, VYRE_MAKE_VISIBLE);
     check_access(k, row, v->a[row], true, false);
     break;
   case VYRE_OP_store:
     check_stored(k, row, 'b', v->b[row], value_type(k, row, v->a[row]));
     vyre_verify_opaque_stored(k, row, v->b[row], vyre_path_type(k->module, (vyre_row){v->a[row]}));
-    vyre_verify_no_payload(k, row);
+    check_sharing(k, row, VYRE_MAKE_AVAILABLE);
     check_access(k, row, v->a[row], false, true);
     break;
   case VYRE_OP_copy:

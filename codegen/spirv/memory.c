@@ -7,12 +7,18 @@
 static uint32_t
 memory_operands(vyre_spv *s, uint32_t row, bool store, uint32_t out[2])
 {
+  const uint32_t imm = s->imm[row], bits = VYRE_ORDER_SEMANTICS(imm), make = store ? VYRE_MAKE_AVAILABLE : VYRE_MAKE_VISIBLE;
   uint32_t mask = vyre_spv_flag(s, row, VYRE_ROW_VOLATILE) ? SpvMemoryAccessVolatileMask : 0;
-  uint32_t count = 1;
-  if (s->memory_model == SpvMemoryModelVulkan && vyre_spv_flag(s, row, VYRE_ROW_COHERENT)) {
-    mask |= SpvMemoryAccessNonPrivatePointerMask |
-            (store ? SpvMemoryAccessMakePointerAvailableMask : SpvMemoryAccessMakePointerVisibleMask);
-    out[count++] = vyre_spv_u32(s, SpvScopeQueueFamily);
+  uint32_t count = 1, scope = SpvScopeQueueFamily;
+  if (bits & VYRE_NONTEMPORAL)
+    mask |= SpvMemoryAccessNontemporalMask;
+  if (s->memory_model == SpvMemoryModelVulkan && vyre_spv_flag(s, row, VYRE_ROW_COHERENT))
+    mask |= SpvMemoryAccessNonPrivatePointerMask;
+  if ((mask & SpvMemoryAccessNonPrivatePointerMask) && (!(bits & VYRE_SHARING) || (bits & make))) {
+    mask |= store ? SpvMemoryAccessMakePointerAvailableMask : SpvMemoryAccessMakePointerVisibleMask;
+    if (bits & make)
+      scope = vyre_spv_opcode(s, row) == VYRE_OP_copy && !store ? VYRE_ORDER_EXECUTION(imm) : VYRE_ORDER_MEMORY(imm);
+    out[count++] = vyre_spv_u32(s, scope);
   }
   out[0] = mask;
   return mask ? count : 0;
@@ -115,8 +121,9 @@ write_copy(vyre_spv *s, uint32_t row)
   vyre_spv_address_of(s, s->b[row], &from);
   const uint32_t to_type = vyre_spv_pointee(s, s->a[row], to_buffer), from_type = vyre_spv_pointee(s, s->b[row], from_buffer);
   if (to_type == from_type && !to.guard && !from.guard && s->memory_model != SpvMemoryModelVulkan) {
-    const uint32_t operands[3] = {to.pointer, from.pointer, SpvMemoryAccessVolatileMask};
-    vyre_spv_instruction(s, &s->code, SpvOpCopyMemory, operands, vyre_spv_flag(s, row, VYRE_ROW_VOLATILE) ? 3 : 2);
+    uint32_t operands[4] = {to.pointer, from.pointer};
+    const uint32_t count = 2 + memory_operands(s, row, true, operands + 2);
+    vyre_spv_instruction(s, &s->code, SpvOpCopyMemory, operands, count);
     return;
   }
   const vyre_type_id type = s->b[row] == from_buffer ? s->imm[from_buffer] : s->imm_hi[s->b[row]];

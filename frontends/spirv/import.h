@@ -323,6 +323,7 @@ bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t 
 bool import_load(import *m, const uint32_t *words); /* of what is no scalar or vector, whole */
 /* A scalar or vector that a pointer leads to, whole: what most loads are of.  0: failed. */
 uint32_t import_load_single(import *m, uint32_t pointer_index, uint32_t operands);
+uint32_t import_memory_operands(import *m, const uint32_t *words, uint32_t at); /* at word `at` of an instruction; 0: none */
 bool import_store(import *m, const uint32_t *words);
 bool import_memory(import *m, uint32_t op);
 bool import_is_large_constant(import *m, uint32_t id); /* of more leaves than a value may have */

@@ -91,7 +91,7 @@ load(import *m, const uint32_t *words)
     return import_load(m, words);
   const uint32_t row = p->base == BASE_LEAVES ? AT(leaf, m->locals, p->first)->current : 0, parent = m->view->parent[row];
   const bool known = row != 0 && (parent == m->region || parent == m->program || import_is_visible(m, row));
-  import_set(m, words[2], known ? row : import_load_single(m, info->value, words[0] >> 16 > 4 ? words[4] : 0));
+  import_set(m, words[2], known ? row : import_load_single(m, info->value, import_memory_operands(m, words, 4)));
   return !failed(m);
 }
 

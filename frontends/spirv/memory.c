@@ -6,6 +6,69 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
+/* Memory operands are kept as the imm of a copy (VYRE_ORDER), with this bit where the access is volatile. */
+#define IS_VOLATILE 0x8000u
+
+static uint32_t
+scope_of(import *m, uint32_t id)
+{
+  uint32_t scope = 0;
+  if (!import_literal(m, id, &scope) || scope > 255)
+    import_uncovered(m, "its scope %u is no plain constant that is known", id);
+  return scope & 255;
+}
+
+/* Those that begin at word `at`; *out_end: behind them. */
+static uint32_t
+operands_at(import *m, const uint32_t *words, uint32_t at, uint32_t *out_end)
+{
+  const uint32_t mask = words[at], count = words[0] >> 16;
+  uint32_t next = at + 1 + ((mask & SpvMemoryAccessAlignedMask) != 0), bits = 0, available = 0, visible = 0;
+  const uint32_t needs =
+      next + ((mask & SpvMemoryAccessMakePointerAvailableMask) != 0) + ((mask & SpvMemoryAccessMakePointerVisibleMask) != 0);
+  *out_end = needs;
+  if (needs > count)
+    return import_fail(m, "its memory operands 0x%x need more words", mask);
+  if (mask & SpvMemoryAccessMakePointerAvailableMask)
+    available = scope_of(m, words[next++]);
+  if (mask & SpvMemoryAccessMakePointerVisibleMask)
+    visible = scope_of(m, words[next]);
+  bits |= mask & SpvMemoryAccessVolatileMask ? IS_VOLATILE : 0;
+  bits |= mask & SpvMemoryAccessNontemporalMask ? VYRE_NONTEMPORAL : 0;
+  bits |= mask & SpvMemoryAccessNonPrivatePointerMask ? VYRE_NON_PRIVATE : 0;
+  bits |= mask & SpvMemoryAccessMakePointerAvailableMask ? VYRE_MAKE_AVAILABLE : 0;
+  bits |= mask & SpvMemoryAccessMakePointerVisibleMask ? VYRE_MAKE_VISIBLE : 0;
+  return VYRE_ORDER(visible, available, bits);
+}
+
+uint32_t
+import_memory_operands(import *m, const uint32_t *words, uint32_t at)
+{
+  uint32_t end;
+  return words[0] >> 16 > at ? operands_at(m, words, at, &end) : 0;
+}
+
+/* What of them is a load's, a store's, a copy's. */
+static uint32_t
+load_imm(uint32_t operands)
+{
+  const uint32_t bits = VYRE_ORDER_SEMANTICS(operands) & (VYRE_NONTEMPORAL | VYRE_NON_PRIVATE | VYRE_MAKE_VISIBLE);
+  return VYRE_ORDER(0, bits & VYRE_MAKE_VISIBLE ? VYRE_ORDER_EXECUTION(operands) : 0, bits);
+}
+
+static uint32_t
+store_imm(uint32_t operands)
+{
+  const uint32_t bits = VYRE_ORDER_SEMANTICS(operands) & (VYRE_NONTEMPORAL | VYRE_NON_PRIVATE | VYRE_MAKE_AVAILABLE);
+  return VYRE_ORDER(0, bits & VYRE_MAKE_AVAILABLE ? VYRE_ORDER_MEMORY(operands) : 0, bits);
+}
+
+static uint32_t
+copy_imm(uint32_t operands)
+{
+  return operands & ~VYRE_ORDER(0, 0, IS_VOLATILE);
+}
+
 static bool
 is_read_only(vyre_space space)
 {
@@ -22,11 +85,9 @@ row_flags(import *m, const pointer *p, uint32_t operands, bool writes)
     import_uncovered(m, "it writes what is declared NonWritable");
   if (writes && p->base == BASE_BUFFER && is_read_only(AT(global, m->globals, p->first)->space))
     import_uncovered(m, "it writes to a uniform buffer");
-  if ((p->access & VYRE_ACCESS_VOLATILE) || (operands & SpvMemoryAccessVolatileMask))
+  if ((p->access & VYRE_ACCESS_VOLATILE) || (VYRE_ORDER_SEMANTICS(operands) & IS_VOLATILE))
     flags |= VYRE_ROW_VOLATILE;
-  uint32_t shared =
-      SpvMemoryAccessMakePointerAvailableMask | SpvMemoryAccessMakePointerVisibleMask | SpvMemoryAccessNonPrivatePointerMask;
-  if ((p->access & VYRE_ACCESS_COHERENT) || (operands & shared))
+  if ((p->access & VYRE_ACCESS_COHERENT) || (VYRE_ORDER_SEMANTICS(operands) & VYRE_SHARING))
     flags |= VYRE_ROW_COHERENT;
   if (p->access & POINTER_NONUNIFORM)
     flags |= VYRE_ROW_NONUNIFORM;
@@ -45,7 +106,7 @@ import_load_single(import *m, uint32_t index, uint32_t operands)
     return import_zero(m, p->type, 0);
   uint32_t flags = row_flags(m, p, operands, false), path = import_path(m, index);
   vyre_type type = AT(pointer, m->pointers, index)->value;
-  return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
+  return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, load_imm(operands), 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
 }
 
 /* `row` may have to be made visible. */
@@ -62,7 +123,8 @@ store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
     return !failed(m);
   uint32_t flags = row_flags(m, p, operands, true), path = import_path(m, index);
   if (path)
-    vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){import_visible(m, row)}, VYRE_NONE);
+    vyre_build(&m->b, VYRE_OP_store, 0, flags, store_imm(operands), 0, (vyre_row){path}, (vyre_row){import_visible(m, row)},
+               VYRE_NONE);
   return !failed(m);
 }
 
@@ -84,7 +146,7 @@ member_flags(import *m, const spv_type *t, uint32_t k, uint32_t flags, bool writ
 
 /* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
 static bool
-tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t *from)
+tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t imm, uint32_t *from)
 {
   const spv_type *t = import_type(m, type_id);
   if (!t || failed(m))
@@ -93,9 +155,9 @@ tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t *from)
     return true;
   if (t->form == FORM_VALUE) {
     if (!from)
-      return push_row(m, vyre_build(&m->b, VYRE_OP_load, t->value, flags, 0, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id);
+      return push_row(m, vyre_build(&m->b, VYRE_OP_load, t->value, flags, imm, 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id);
     uint32_t row = import_visible(m, *AT(uint32_t, m->stack, (*from)++));
-    vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){row}, VYRE_NONE);
+    vyre_build(&m->b, VYRE_OP_store, 0, flags, imm, 0, (vyre_row){path}, (vyre_row){row}, VYRE_NONE);
     return !failed(m);
   }
   if (t->form != FORM_MATRIX && t->form != FORM_ARRAY && t->form != FORM_STRUCT)
@@ -106,7 +168,7 @@ tree(import *m, uint32_t path, uint32_t type_id, uint32_t flags, uint32_t *from)
     const spv_type *pt = part ? import_type(m, part) : NULL;
     if (!pt)
       return false;
-    if (pt->leaves && !tree(m, vyre_build_at_literal(&m->b, (vyre_row){path}, k).id, part, step_flags, from))
+    if (pt->leaves && !tree(m, vyre_build_at_literal(&m->b, (vyre_row){path}, k).id, part, step_flags, imm, from))
       return false;
   }
   return true;
@@ -136,7 +198,7 @@ column_path(import *m, const pointer *p, uint32_t matrix, uint32_t k)
 
 /* A scalar or vector in a column that a value picks. */
 static uint32_t
-load_column(import *m, uint32_t index, vyre_type type, uint32_t flags)
+load_column(import *m, uint32_t index, vyre_type type, uint32_t flags, uint32_t imm)
 {
   pointer p = *AT(pointer, m->pointers, index);
   uint32_t matrix = p.base == BASE_BUFFER ? import_path(m, index) : 0, row = 0;
@@ -144,7 +206,7 @@ load_column(import *m, uint32_t index, vyre_type type, uint32_t flags)
     uint32_t column;
     if (p.base == BASE_BUFFER)
       column =
-          vyre_build(&m->b, VYRE_OP_load, type, flags, 0, 0, (vyre_row){column_path(m, &p, matrix, k)}, VYRE_NONE, VYRE_NONE).id;
+          vyre_build(&m->b, VYRE_OP_load, type, flags, imm, 0, (vyre_row){column_path(m, &p, matrix, k)}, VYRE_NONE, VYRE_NONE).id;
     else
       column = locals_read(m, p.first + k);
     row = k == 0 ? column : vyre_build_select(&m->b, (vyre_row){is_column(m, &p, k)}, (vyre_row){column}, (vyre_row){row}).id;
@@ -155,7 +217,7 @@ load_column(import *m, uint32_t index, vyre_type type, uint32_t flags)
 }
 
 static void
-store_column(import *m, uint32_t index, uint32_t row, uint32_t flags)
+store_column(import *m, uint32_t index, uint32_t row, uint32_t flags, uint32_t imm)
 {
   pointer p = *AT(pointer, m->pointers, index);
   uint32_t matrix = p.base == BASE_BUFFER ? import_path(m, index) : 0;
@@ -166,7 +228,7 @@ store_column(import *m, uint32_t index, uint32_t row, uint32_t flags)
       uint32_t path = column_path(m, &p, matrix, k);
       saved = m->b;
       (void)vyre_build_if(&m->b, (vyre_row){picked});
-      vyre_build(&m->b, VYRE_OP_store, 0, flags, 0, 0, (vyre_row){path}, (vyre_row){row}, VYRE_NONE);
+      vyre_build(&m->b, VYRE_OP_store, 0, flags, imm, 0, (vyre_row){path}, (vyre_row){row}, VYRE_NONE);
       m->b = saved;
       continue;
     }
@@ -190,7 +252,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   if (p.single)
     return push_row(m, import_load_single(m, index, operands));
   if (p.has_column)
-    return push_row(m, load_column(m, index, t->value, row_flags(m, &p, operands, false)));
+    return push_row(m, load_column(m, index, t->value, row_flags(m, &p, operands, false), load_imm(operands)));
   switch ((pointer_base)p.base) {
   case BASE_NOTHING:
     for (uint32_t k = 0; k < t->leaves; k++)
@@ -212,7 +274,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     return true;
   case BASE_BUFFER: {
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, row_flags(m, &p, operands, false), NULL);
+    return path && tree(m, path, p.type, row_flags(m, &p, operands, false), load_imm(operands), NULL);
   }
   case BASE_VALUE: {
     uint32_t row = import_builtin(m, &p);
@@ -237,7 +299,8 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
   if (p.single)
     return store_single(m, index, *AT(uint32_t, m->stack, first), operands);
   if (p.has_column) {
-    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(m, &p, operands, true));
+    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(m, &p, operands, true),
+                 store_imm(operands));
     return !failed(m);
   }
   switch ((pointer_base)p.base) {
@@ -261,7 +324,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     if (AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT)
       return true; /* it has this value from the start */
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, row_flags(m, &p, operands, true), &first);
+    return path && tree(m, path, p.type, row_flags(m, &p, operands, true), store_imm(operands), &first);
   }
   }
   return false;
@@ -289,9 +352,24 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
     return false;
   if (vyre_path_type(m->module, (vyre_row){to_path}) != vyre_path_type(m->module, (vyre_row){from_path}))
     return true;
-  vyre_build(&m->b, VYRE_OP_copy, 0, flags, 0, 0, (vyre_row){to_path}, (vyre_row){from_path}, VYRE_NONE);
+  vyre_build(&m->b, VYRE_OP_copy, 0, flags, copy_imm(operands), 0, (vyre_row){to_path}, (vyre_row){from_path}, VYRE_NONE);
   *out_done = true;
   return !failed(m);
+}
+
+/* Of an OpCopyMemory: one set for both sides, or one for each; what one asks for and is no scope, both get. */
+static uint32_t
+copy_operands(import *m, const uint32_t *words)
+{
+  uint32_t end;
+  if (words[0] >> 16 <= 3)
+    return 0;
+  const uint32_t to = operands_at(m, words, 3, &end);
+  if (failed(m) || end >= words[0] >> 16)
+    return to;
+  const uint32_t from = operands_at(m, words, end, &end);
+  const uint32_t bits = (VYRE_ORDER_SEMANTICS(to) & ~VYRE_MAKE_VISIBLE) | (VYRE_ORDER_SEMANTICS(from) & ~VYRE_MAKE_AVAILABLE);
+  return VYRE_ORDER(VYRE_ORDER_EXECUTION(from), VYRE_ORDER_MEMORY(to), bits);
 }
 
 /* By one copy where that can be, else leaf by leaf. */
@@ -371,7 +449,7 @@ import_store(import *m, const uint32_t *words)
 {
   if (!import_needs(m, 3))
     return false;
-  uint32_t operands = words[0] >> 16 > 3 ? words[3] : 0;
+  uint32_t operands = import_memory_operands(m, words, 3);
   if (m->copied == m->at) {
     m->copied = 0;
     return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
@@ -464,7 +542,7 @@ import_load(import *m, const uint32_t *words)
   const pointer *p = import_needs(m, 4) ? import_pointer(m, words[3]) : NULL;
   if (!p)
     return false;
-  uint32_t operands = words[0] >> 16 > 4 ? words[4] : 0;
+  uint32_t operands = import_memory_operands(m, words, 4);
   if (p->type != words[1])
     return import_fail(m, "its type is not what pointer %u leads to", words[3]);
   return load_composite(m, words, operands);
@@ -572,7 +650,7 @@ import_memory(import *m, uint32_t op)
   const uint32_t *words = m->words + m->at;
   switch (op) {
   case SpvOpCopyMemory:
-    return import_needs(m, 3) && move_memory(m, words[1], words[2], words[0] >> 16 > 3 ? words[3] : 0);
+    return import_needs(m, 3) && move_memory(m, words[1], words[2], copy_operands(m, words));
   case SpvOpArrayLength:
     return import_needs(m, 5) && array_length(m, words);
   default:

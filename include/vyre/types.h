@@ -320,6 +320,13 @@ typedef enum vyre_access {
 #define VYRE_ORDER_MEMORY(imm)                   ((imm) >> 8 & 255u)
 #define VYRE_ORDER_SEMANTICS(imm)                ((imm) >> 16)
 #define VYRE_SEMANTICS                           0xffdeu /* the bits that mean something: order, kinds of memory, available, visible, volatile */
+/* The imm of a load, store or copy, too: VYRE_ORDER(where the copy's source is made visible, where what is stored is made available or
+ * what is loaded visible, these bits).  Without the bits of VYRE_SHARING, what is `coherent` is shared with the queue family. */
+#define VYRE_NONTEMPORAL    0x1u
+#define VYRE_NON_PRIVATE    0x20u
+#define VYRE_MAKE_AVAILABLE 0x2000u
+#define VYRE_MAKE_VISIBLE   0x4000u
+#define VYRE_SHARING        (VYRE_NON_PRIVATE | VYRE_MAKE_AVAILABLE | VYRE_MAKE_VISIBLE)
 
 /* imm of a `case`: 1 if the default is entered here too.  Its a is 0 (default alone), a const row, or a tuple of const rows. */
 #define VYRE_CASE_DEFAULT 1u

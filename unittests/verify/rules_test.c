@@ -469,6 +469,11 @@ BREAKS(at_of_a_value) { return vyre_build(&x->b, VYRE_OP_at, PATH, 0, 0, F32, x-
 BREAKS(load_of_an_array) { return op3(x, VYRE_OP_load, F32, x->in, NONE, NONE).id; }
 BREAKS(load_type) { return op3(x, VYRE_OP_load, U32, element(x, x->in), NONE, NONE).id; }
 BREAKS(load_order) { return vyre_build(&x->b, VYRE_OP_load, F32, 0, 7, 0, element(x, x->in), NONE, NONE).id; }
+BREAKS(load_scope) { return vyre_build(&x->b, VYRE_OP_load, F32, VYRE_ROW_COHERENT, VYRE_ORDER(0, 7, VYRE_MAKE_VISIBLE), 0, element(x, x->in), NONE, NONE).id; }
+BREAKS(load_of_no_scope) { return vyre_build(&x->b, VYRE_OP_load, F32, 0, VYRE_ORDER(0, 1, VYRE_NONTEMPORAL), 0, element(x, x->in), NONE, NONE).id; }
+BREAKS(load_shared) { return vyre_build(&x->b, VYRE_OP_load, F32, 0, VYRE_ORDER(0, 0, VYRE_NON_PRIVATE), 0, element(x, x->in), NONE, NONE).id; }
+BREAKS(copy_scope) { return vyre_build(&x->b, VYRE_OP_copy, 0, VYRE_ROW_COHERENT, VYRE_ORDER(7, 0, VYRE_MAKE_VISIBLE), 0, element(x, x->out), element(x, x->in), NONE).id; }
+BREAKS(store_visible) { return vyre_build(&x->b, VYRE_OP_store, 0, VYRE_ROW_COHERENT, VYRE_ORDER(0, 0, VYRE_MAKE_VISIBLE), 0, element(x, x->out), x->f, NONE).id; }
 BREAKS(load_of_write_only) { return vyre_build_load(&x->b, element(x, x->wo), 0).id; }
 BREAKS(store_to_read_only) { return vyre_build_store(&x->b, element(x, x->in), x->f, 0).id; }
 BREAKS(store_to_uniform) { return vyre_build_store(&x->b, x->uniform, x->u, 0).id; }
