@@ -88,9 +88,17 @@ plain_chain(vyre_spv *s, uint32_t path, uint32_t buffer)
   return vyre_spv_op(s, SpvOpAccessChain, pointer, operands, 1 + steps);
 }
 
-/* One access chain over all steps of `path`; in a strict program with the condition that it is in bounds. */
+static bool
+is_nonuniform(const vyre_spv *s, uint32_t path)
+{
+  for (; vyre_spv_opcode(s, path) == VYRE_OP_at; path = s->a[path])
+    if (vyre_spv_flag(s, path, VYRE_ROW_NONUNIFORM))
+      return true;
+  return false;
+}
+
 static uint32_t
-access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
+any_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
 {
   const uint32_t buffer = vyre_spv_buffer_of(s, path), plain = plain_chain(s, path, buffer);
   const size_t start = s->scratch.count;
@@ -138,6 +146,17 @@ access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
   return id;
 }
 
+/* One access chain over all steps of `path`, nonuniform if one of them is; in a strict program with the condition that it is in
+ * bounds. */
+static uint32_t
+access_chain(vyre_spv *s, uint32_t path, uint32_t *out_guard, bool *out_branch)
+{
+  const uint32_t id = any_chain(s, path, out_guard, out_branch);
+  if (id && is_nonuniform(s, path))
+    vyre_spv_decorate(s, id, SpvDecorationNonUniform);
+  return id;
+}
+
 uint32_t
 vyre_spv_pointer_to(vyre_spv *s, uint32_t path)
 {
@@ -165,8 +184,6 @@ vyre_spv_at(vyre_spv *s, uint32_t row)
   if (!(s->use[row - s->base] & VYRE_SPV_USED_POINTER))
     return;
   s->id[row - s->base] = access_chain(s, row, &s->aux[row - s->base], &branch);
-  if (vyre_spv_flag(s, row, VYRE_ROW_NONUNIFORM))
-    vyre_spv_decorate(s, s->id[row - s->base], SpvDecorationNonUniform);
   if (branch)
     s->use[row - s->base] |= VYRE_SPV_BRANCH;
 }

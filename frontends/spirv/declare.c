@@ -204,6 +204,7 @@ decorate(import *m, uint32_t id, uint32_t member, uint32_t kind, uint32_t value)
     return false;
   *d = (decoration){m->notes[id].decorations, member, kind, value};
   m->notes[id].decorations = m->decorations.count - 1;
+  m->has_nonuniform |= kind == SpvDecorationNonUniform;
   m->volatile_images |= kind == SpvDecorationVolatile && member == NONE;
   m->shares_memory |= kind == SpvDecorationCoherent || kind == SpvDecorationVolatile;
   if (kind == SpvDecorationBuiltIn && value == SpvBuiltInWorkgroupSize && member == NONE)
@@ -508,6 +509,7 @@ import_declare(import *m)
   m->file = 0;
   if (!m->first_function)
     return import_fail(m, "no function");
+  import_spread_nonuniform(m);
   return true;
 }
 

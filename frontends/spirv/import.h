@@ -5,6 +5,7 @@
  * types.c, constants.c      what they become
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
  * stages.c   entry points of other stages than compute
+ * nonuniform.c    carries NonUniform to the accesses that need it
  * reach.c    what an entry point reaches: edges between blocks, and what a call means for the caller's variables
  * growth.c   how much that may come to
  * flow.c     walks the blocks of a function structurally; arms.c finds where arms meet; functions.c inlines calls
@@ -237,6 +238,9 @@ void import_count_words(import *m, function *f); /* what it calls has been count
 /* The body of an entry point, its calls inlined, is within the bound beside those before it. */
 bool import_may_inline(import *m, const function *f);
 COLD bool import_too_many_leaves(import *m); /* false, always */
+
+/* ---- nonuniform.c ---- */
+void import_spread_nonuniform(import *m); /* once all is declared */
 
 /* ---- values.c ---- */
 typedef struct spv_value {

@@ -38,6 +38,16 @@ copy_object(import *m, const uint32_t *words, uint32_t count)
     return import_fail(m, "its type is not that of what it takes");
   m->ids[words[2]].value = m->ids[words[3]].value;
   m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
+  if ((m->ids[words[2]].flags & ID_NONUNIFORM) && !(p->access & POINTER_NONUNIFORM)) { /* one of its own */
+    const pointer copied = *p;
+    pointer *own = list_add(m, &m->pointers, sizeof(pointer), 1);
+    if (!own)
+      return false;
+    *own = copied;
+    own->access |= POINTER_NONUNIFORM;
+    own->path = 0;
+    m->ids[words[2]].value = m->pointers.count - 1;
+  }
   return true;
 }
 

@@ -6,8 +6,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* Memory operands are kept as the imm of a copy (VYRE_ORDER), with this bit where the access is volatile. */
-#define IS_VOLATILE 0x8000u
+/* Memory operands are kept as the imm of a copy (VYRE_ORDER), with this bit where the access is volatile, ... */
+#define IS_VOLATILE   0x8000u
+#define IS_NONUNIFORM 0x80u /* ... and this one where what is loaded is so decorated */
 
 static uint32_t
 scope_of(import *m, uint32_t id)
@@ -45,7 +46,9 @@ uint32_t
 import_memory_operands(import *m, const uint32_t *words, uint32_t at)
 {
   uint32_t end;
-  return words[0] >> 16 > at ? operands_at(m, words, at, &end) : 0;
+  const uint32_t operands = words[0] >> 16 > at ? operands_at(m, words, at, &end) : 0;
+  const bool nonuniform = (words[0] & 0xffffu) == SpvOpLoad && (m->ids[words[2]].flags & ID_NONUNIFORM);
+  return operands | (nonuniform ? VYRE_ORDER(0, 0, IS_NONUNIFORM) : 0);
 }
 
 /* What of them is a load's, a store's, a copy's. */
@@ -66,7 +69,7 @@ store_imm(uint32_t operands)
 static uint32_t
 copy_imm(uint32_t operands)
 {
-  return operands & ~VYRE_ORDER(0, 0, IS_VOLATILE);
+  return operands & ~VYRE_ORDER(0, 0, IS_VOLATILE | IS_NONUNIFORM);
 }
 
 static bool
@@ -89,7 +92,7 @@ row_flags(import *m, const pointer *p, uint32_t operands, bool writes)
     flags |= VYRE_ROW_VOLATILE;
   if ((p->access & VYRE_ACCESS_COHERENT) || (VYRE_ORDER_SEMANTICS(operands) & VYRE_SHARING))
     flags |= VYRE_ROW_COHERENT;
-  if (p->access & POINTER_NONUNIFORM)
+  if ((p->access & POINTER_NONUNIFORM) || (VYRE_ORDER_SEMANTICS(operands) & IS_NONUNIFORM))
     flags |= VYRE_ROW_NONUNIFORM;
   return flags;
 }

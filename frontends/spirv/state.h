@@ -298,6 +298,7 @@ typedef struct import {
   vyre_status status;
   bool has_opaque;      /* some type is opaque */
   bool volatile_images; /* some variable is volatile */
+  bool has_nonuniform;  /* some id is decorated so */
   bool shares_memory;   /* some member or variable is coherent or volatile */
   bool uncovered;       /* status is of a module that is right, but not covered */
 
