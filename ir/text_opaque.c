@@ -77,7 +77,8 @@ put_word(text_printer *t, vyre_type_id owner, uint32_t row, const vyre_member *w
     break;
   case VYRE_WORD_SET:
   case VYRE_WORD_NAMED:
-    text_put_text(t, word->access == VYRE_WORD_SET ? "set " : "named ");
+  case VYRE_WORD_STRING:
+    text_put_text(t, word->access == VYRE_WORD_SET ? "set " : word->access == VYRE_WORD_NAMED ? "named " : "string ");
     text_put_quoted(t, vyre_string_text(t->module, word->name));
     break;
   default:
@@ -233,8 +234,8 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
     word->access = VYRE_WORD_STRIDE;
     return text_expect_integer(p, UINT32_MAX, &word->offset);
   }
-  if (text_is_word(p, "set") || text_is_word(p, "named")) {
-    word->access = text_is_word(p, "set") ? VYRE_WORD_SET : VYRE_WORD_NAMED;
+  if (text_is_word(p, "set") || text_is_word(p, "named") || text_is_word(p, "string")) {
+    word->access = text_is_word(p, "set") ? VYRE_WORD_SET : text_is_word(p, "named") ? VYRE_WORD_NAMED : VYRE_WORD_STRING;
     text_lex(&p->lexer);
     return parse_string(p, &word->name);
   }
@@ -242,7 +243,7 @@ parse_word(text_parser *p, words_reader *r, bool is_type)
   if (is_type && text_take_word(p, "value"))
     return true;
   if (is_type)
-    return text_expected(p, "a number, type, const, length, stride, set or named");
+    return text_expected(p, "a number, type, const, length, stride, set, named or string");
   return text_take_word(p, "make") ? parse_composite(p, word) : parse_operand(p);
 }
 

@@ -82,8 +82,8 @@ vyre_spv_debug(vyre_spv *s, const vyre_input *input)
   }
 }
 
-static uint32_t
-file_string(vyre_spv *s, vyre_string file)
+uint32_t
+vyre_spv_string_of(vyre_spv *s, vyre_string file)
 {
   for (size_t i = 0; i < s->files.count; i += 2)
     if (s->files.data[i] == file)
@@ -115,7 +115,7 @@ vyre_spv_new_line(vyre_spv *s, uint32_t row)
   }
   if (s->line == line && s->column == column && s->line_file == file)
     return;
-  const uint32_t operands[3] = {file_string(s, file), line, column};
+  const uint32_t operands[3] = {vyre_spv_string_of(s, file), line, column};
   if (s->line && s->code.count == s->line_end) /* nothing was written with the last one */
     s->code.count -= 4;
   vyre_spv_instruction(s, &s->code, SpvOpLine, operands, 3);

@@ -362,6 +362,7 @@ bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
 void vyre_spv_debug(vyre_spv *s, const vyre_input *input); /* what was kept of the input's */
 /* The new id of the input's string `id`, which is written now if it was not; 0: there is none. */
 uint32_t vyre_spv_string(vyre_spv *s, uint32_t id);
+uint32_t vyre_spv_string_of(vyre_spv *s, vyre_string text); /* an OpString, one a text */
 void vyre_spv_new_line(vyre_spv *s, uint32_t row);
 /* The line of what is written next is the row's. */
 static inline void

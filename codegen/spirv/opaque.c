@@ -237,6 +237,8 @@ write_word(vyre_spv *s, uint32_t row, const vyre_member *word, uint32_t *next)
     return vyre_spv_constant(s, (vyre_type)word->type, word->offset);
   case VYRE_WORD_SET:
     return instruction_set(s, word->name);
+  case VYRE_WORD_STRING:
+    return vyre_spv_string_of(s, word->name);
   default:
     return word->offset;
   }
@@ -275,7 +277,9 @@ vyre_spv_opaque(vyre_spv *s, uint32_t row)
   uint32_t next = 0, id = 0;
   if (is_sampled_image(s, row))
     return; /* where it is used */
-  const uint32_t result = info.element ? vyre_spv_type_by_id(s, info.element, info.stride) : 0;
+  uint32_t result = info.element ? vyre_spv_type_by_id(s, info.element, info.stride) : 0;
+  if (!result && info.flags == SpvOpExtInst) /* one without a value has a result all the same */
+    result = vyre_spv_value_type(s, VYRE_TYPE(VYRE_VOID, 1));
   for (uint32_t i = 0; i < info.count && !vyre_spv_failed(s); i++) {
     const vyre_member word = vyre_type_get(s->module, type).members[i];
     vyre_spv_push(s, &s->scratch, write_word(s, row, &word, &next));

@@ -205,6 +205,21 @@ is_float(vyre_type type)
   return vyre_kind_is_float(VYRE_TYPE_KIND(type));
 }
 
+/* Of ldexp, as i32: far beyond what any float's can be, so that one of 64 bits may stop there. */
+static uint32_t
+exponent(import *m, uint32_t row)
+{
+  const vyre_type type = import_row_type(m, row), narrow = VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(type));
+  const vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (vyre_kind_bits(kind) == 32)
+    return import_cast(m, row, narrow);
+  if (kind == VYRE_I64)
+    row = vyre_build_imm(&m->b, VYRE_OP_smax, (vyre_row){row}, (uint64_t)INT32_MIN).id;
+  if (vyre_kind_bits(kind) == 64)
+    row = vyre_build_imm(&m->b, kind == VYRE_I64 ? VYRE_OP_smin : VYRE_OP_umin, (vyre_row){row}, INT32_MAX).id;
+  return vyre_build_convert(&m->b, VYRE_OP_convert, narrow, (vyre_row){row}).id;
+}
+
 /* Those with a result that is a scalar or vector and operands that are rows. */
 static uint32_t
 value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags, const uint32_t rows[3])
@@ -232,7 +247,7 @@ value_function(import *m, const glsl_function *f, vyre_type type, uint32_t flags
   case FUNCTION_LDEXP:
     fits = is_float(a) && a == type && vyre_kind_is_int(VYRE_TYPE_KIND(b)) && VYRE_TYPE_LANES(a) == VYRE_TYPE_LANES(b);
     if (fits)
-      operands[1] = import_cast(m, rows[1], VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(b)));
+      operands[1] = exponent(m, rows[1]);
     break;
   default:
     fits = is_float(a) && a == type && b == a && c == VYRE_TYPE(VYRE_TYPE_KIND(a), 1);

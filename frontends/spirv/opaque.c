@@ -73,6 +73,9 @@ static bool
 constant_word(import *m, uint32_t id, vyre_member *out)
 {
   uint32_t value;
+  if (m->ids[id].def && (m->words[m->ids[id].def] & 0xffffu) == SpvOpSpecConstant && !(m->ids[id].flags & ID_SPEC))
+    return import_uncovered(m, "constant %u, an operand of a type, is for specialization, but has no SpecId: that is not covered",
+                            id);
   if (!import_literal(m, id, &value)) {
     const uint32_t row = import_row(m, id);
     const vyre_type type = VYRE_ROW_TYPE(m->view->op[row]);
@@ -354,6 +357,12 @@ id_operand(import *m, uint32_t id, vyre_member *out)
     *out = (vyre_member){.access = VYRE_WORD_SET, .name = text ? vyre_string_intern(m->module, text, length) : 0};
     return text != NULL;
   }
+  case ID_STRING: {
+    size_t length = 0;
+    const char *text = import_text(m, info->def + 2, info->def + (m->words[info->def] >> 16), &length);
+    *out = (vyre_member){.access = VYRE_WORD_STRING, .name = text ? vyre_string_intern(m->module, text, length) : 0};
+    return text != NULL || import_fail(m, "string %u has no end", id);
+  }
   case ID_CONSTANT:
   case ID_GLOBAL:
   case ID_LOCAL: {
@@ -395,9 +404,8 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
     return false;
   if (type && !type_word(m, type, &result))
     return false;
-  /* OpExtInst and calls of nothing have a result of type void */
   const uint32_t op = m->words[m->at] & 0xffffu;
-  if (t && t->form == FORM_VOID)
+  if (t && t->form == FORM_VOID && op != SpvOpExtInst)
     return import_uncovered(m, "a result of type void is not covered");
   const vyre_type_id made = vyre_type_words(m->module, op, result.type, (vyre_mode)result.offset, words, count);
   const uint32_t operands = m->stack.count - first;

@@ -4,6 +4,8 @@
 #include "import.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The case of that block; made if there is none.  NONE: failed. */
@@ -34,6 +36,29 @@ add_label(import *m, switch_case *k, uint64_t literal)
   k->labels = m->case_labels.count - 1;
   k->label_count++;
   return true;
+}
+
+static int
+compare_literals(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* A literal that stands twice is no switch's of ours: which of its labels counts, nobody says. */
+static bool
+has_literals_once(import *m, const uint32_t *words, uint32_t count, vyre_kind kind)
+{
+  const uint32_t literal_words = import_literal_words(kind), literals = (count - 3) / (1 + literal_words);
+  uint64_t *sorted = import_memory_of(m, (literals + 1) * sizeof(*sorted));
+  for (uint32_t k = 0; sorted && k < literals; k++)
+    sorted[k] = import_literal_bits(words + 3 + k * (1 + literal_words), kind);
+  if (sorted)
+    qsort(sorted, literals, sizeof(*sorted), compare_literals);
+  for (uint32_t k = 1; sorted && k < literals; k++)
+    if (sorted[k] == sorted[k - 1])
+      return import_uncovered(m, "it has the literal %" PRIu64 " twice", sorted[k]);
+  return sorted != NULL;
 }
 
 /* Collects the cases.  A literal whose target is the merge block needs a case only if there is a default that it is kept from. */
@@ -266,7 +291,7 @@ flow_switch(import *m, uint32_t index)
   CONSTRUCT(m, c)->merge = merge;
   CONSTRUCT(m, c)->cases = cases;
   stamp = ++m->stamp;
-  if (collect(m, c, words, count, kind, stamp))
+  if (has_literals_once(m, words, count, kind) && collect(m, c, words, count, kind, stamp))
     walk_cases(m, c, row, type);
   m->at = at;
   m->cases.count = cases;

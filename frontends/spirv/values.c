@@ -16,8 +16,9 @@ import_value(import *m, uint32_t id, spv_value *out)
     return false;
   bool constant = info->kind == ID_CONSTANT;
   if (!constant && info->kind != ID_LOCAL)
-    return info->kind == ID_TYPE ? import_fail(m, "id %u is no value", id)
-                                 : import_uncovered(m, "id %u as a value is not covered", id);
+    return info->kind == ID_GLOBAL ? import_uncovered(m, "variable %u as a value, a pointer, is not covered", id)
+           : info->kind == ID_TYPE ? import_fail(m, "id %u is no value", id)
+                                   : import_uncovered(m, "id %u as a value is not covered", id);
   bool made = info->epoch == m->epochs[info->kind];
   if (constant && !made && !import_constant(m, info, id))
     return false;

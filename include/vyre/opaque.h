@@ -9,6 +9,7 @@
  *   CONSTANT  a constant of the scalar `type` with the bits `offset`
  *   SET       an extended instruction set: `name`
  *   NAMED     the struct type called `name`: a pointer to what holds it
+ *   STRING    an OpString with the text `name`
  *   LENGTH    a constant that a row gives: the length of the array type `type`, which carries the row as all arrays do
  *   STRIDE    no word of the instruction, but its decoration ArrayStride: `offset` bytes.  Of pointer types; stands last
  *
@@ -41,6 +42,7 @@ typedef enum vyre_word {
   VYRE_WORD_NAMED,
   VYRE_WORD_LENGTH,
   VYRE_WORD_STRIDE,
+  VYRE_WORD_STRING,
   VYRE_WORD__COUNT
 } vyre_word;
 
