@@ -59,7 +59,7 @@ run_turns(program *p, uint64_t turns, uint64_t *out_time)
   uint32_t buffer = v->first[v->first[0]];
   while (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer)
     buffer = v->next[buffer];
-  const vyre_binding binding = {{buffer}, memory, sizeof memory};
+  const vyre_binding binding = {{buffer}, memory, sizeof memory, 0};
   const vyre_spec_value spec = {0, turns};
   const vyre_dispatch dispatch = {
       .program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1, .specs = &spec, .spec_count = 1};

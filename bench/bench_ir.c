@@ -292,7 +292,7 @@ run_interpreter(bench *b, uint32_t rows, uint32_t width)
   uint32_t count = 0;
   for (uint32_t row = v->first[v->first[0]]; row && count < 2; row = v->next[row])
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
-      bindings[count] = (vyre_binding){{row}, data[count], sizeof(data[count])};
+      bindings[count] = (vyre_binding){{row}, data[count], sizeof(data[count]), 0};
       count++;
     }
   for (uint32_t i = 0; i < 1024; i++)

@@ -104,7 +104,7 @@ interpret(const vyre_module *module, uint32_t program)
     size_t bytes = (size_t)vyre_type_get(module, v->imm[row]).size + 64; /* 64: elements of a runtime array */
     if (bytes > MOST_BUFFER)
       break;
-    bindings[dispatch.binding_count] = (vyre_binding){{row}, malloc(bytes), bytes};
+    bindings[dispatch.binding_count] = (vyre_binding){{row}, malloc(bytes), bytes, 0};
     for (size_t i = 0; i < bytes; i++)
       ((uint8_t *)bindings[dispatch.binding_count].data)[i] = (uint8_t)(i * 37u + row);
     dispatch.binding_count++;

@@ -20,15 +20,25 @@
 #define NO_PLANE         UINT32_MAX
 #define NOWHERE          UINT64_MAX          /* an out-of-bounds address */
 #define FARTHEST         (UINT64_C(1) << 48) /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
+#define MOST_DESCRIPTORS 65535u              /* of an array; above an offset stands which of them */
 #define MOST_INVOCATIONS 65536u
 #define MOST_TOGETHER    (1u << 20) /* invocations of a grid that meets at barriers */
 #define DEEPEST_CONTROL  1000u
 #define DEEPEST_TYPE     64u
 
+/* What one descriptor of an array is bound to. */
+typedef struct descriptor {
+  uint8_t *data; /* NULL: unbound */
+  uint64_t size;
+} descriptor;
+
 /* Memory of one buffer row. */
 typedef struct buffer_state {
   uint8_t *data;
-  uint64_t size;    /* bytes; of one copy, where owned */
+  uint64_t size;           /* bytes; of one copy, where owned */
+  descriptor *descriptors; /* of an array of them, instead of data and size */
+  uint32_t descriptor_count, descriptor_steps;
+  uint8_t *written; /* report, of workgroup memory without initializer: by byte, whether somebody wrote it; NULL: all has a value */
   uint64_t step;    /* bytes from one copy to the next; 0: there is one */
   uint32_t copies;  /* of `size` bytes, where owned */
   uint32_t sharers; /* consecutive invocations that share a copy */
@@ -44,9 +54,10 @@ typedef struct path_plan {
   uint32_t buffer;      /* index of buffer_state */
   uint32_t type;        /* reached */
   uint32_t lane_stride; /* bytes from lane to lane of the vector (or from row to row of the column) reached */
-  uint64_t stride;      /* at: bytes from element to element */
+  uint64_t stride;      /* at: bytes from element to element; of descriptors, multiples of FARTHEST */
   uint64_t bound;       /* at: index < bound; of a runtime array NOWHERE */
   uint64_t bias;        /* at with a literal: index * stride, or the member's offset; NOWHERE: out of bounds */
+  uint32_t choices;     /* steps from here on that choose a descriptor yet */
   bool fixed;           /* no part depends on the invocation: the plane was filled at the start */
 } path_plan;
 
@@ -138,11 +149,32 @@ place_invocation(const interp *ip, uint32_t invocation, uint32_t local[3], uint3
   group[2] = ip->together ? g / groups[0] / groups[1] : ip->group[2];
 }
 
+/* What an address (a path's plane) leads into. */
+static inline descriptor
+descriptor_at(const buffer_state *buffer, uint64_t address)
+{
+  if (!buffer->descriptors)
+    return (descriptor){buffer->data, buffer->size};
+  const uint64_t which = address / FARTHEST;
+  return which < buffer->descriptor_count ? buffer->descriptors[which] : (descriptor){NULL, 0};
+}
+
+/* One step farther: within memory, or to another descriptor. */
+static inline uint64_t
+stepped(uint64_t address, uint64_t step)
+{
+  return address == NOWHERE || step == NOWHERE || address % FARTHEST + step % FARTHEST >= FARTHEST ? NOWHERE : address + step;
+}
+
 /* Where `size` bytes of an invocation's lie, or NULL. */
 static inline uint8_t *
 place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint64_t size)
 {
   uint64_t copy = 0;
+  if (buffer->descriptors) {
+    const descriptor d = offset == NOWHERE ? (descriptor){NULL, 0} : descriptor_at(buffer, offset);
+    return offset % FARTHEST >= d.size || size > d.size - offset % FARTHEST ? NULL : d.data + offset % FARTHEST;
+  }
   if (offset >= buffer->size || size > buffer->size - offset)
     return NULL;
   if (buffer->step)
@@ -185,7 +217,7 @@ void interp_fill_place(const interp *ip, uint32_t row);
 
 /* interp_memory.c */
 void interp_at(interp *ip, uint32_t row);
-void interp_length(interp *ip, uint32_t row);
+bool interp_length(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_load(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_store(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_copy(interp *ip, uint32_t row, const uint64_t *active);
@@ -207,7 +239,8 @@ bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix,
 #define VERIFY "run the verifier on the module before it is interpreted"
 /* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */
 bool interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what);
-bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, uint32_t buffer);
+/* The access to that address is not there. */
+bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer, uint64_t address);
 
 /* Zeroed; NULL: out of memory, which ends the run. */
 void *interp_take(interp *ip, size_t count, size_t size);

@@ -16,9 +16,10 @@
 
 /* Elements of the runtime array at this offset. */
 static uint64_t
-runtime_count(const buffer_state *buffer, uint64_t offset, uint64_t stride)
+runtime_count(const buffer_state *buffer, uint64_t address, uint64_t stride)
 {
-  return offset >= buffer->size || stride == 0 ? 0 : (buffer->size - offset) / stride;
+  const uint64_t offset = address % FARTHEST, size = descriptor_at(buffer, address).size;
+  return offset >= size || stride == 0 ? 0 : (size - offset) / stride;
 }
 
 void
@@ -40,14 +41,22 @@ interp_at(interp *ip, uint32_t row)
     if (!literal || plan->bound == NOWHERE) {
       const uint64_t which = literal ? fixed : index[i];
       const uint64_t bound = plan->bound == NOWHERE && at != NOWHERE ? runtime_count(buffer, at, plan->stride) : plan->bound;
-      step = which < bound && (plan->stride == 0 || which < FARTHEST / plan->stride) ? which * plan->stride : NOWHERE;
+      const bool fits = plan->stride == 0 || plan->stride >= FARTHEST || which < FARTHEST / plan->stride;
+      step = which < bound && fits ? which * plan->stride : NOWHERE;
     }
-    to[i] = at == NOWHERE || step == NOWHERE || at + step >= FARTHEST ? NOWHERE : at + step;
+    to[i] = stepped(at, step);
   }
 }
 
-void
-interp_length(interp *ip, uint32_t row)
+/* An address may not be undefined, whoever uses it. */
+static bool
+address_defined(interp *ip, uint32_t row, uint32_t path, const uint64_t *active)
+{
+  return !ip->report || interp_defined(ip, row, path, active, "an address");
+}
+
+bool
+interp_length(interp *ip, uint32_t row, const uint64_t *active)
 {
   const path_plan *plan = path_of(ip, ip->view->a[row]);
   const uint64_t *base = plane_of(ip, ip->view->a[row]);
@@ -55,6 +64,17 @@ interp_length(interp *ip, uint32_t row)
   uint64_t *to = plane_of(ip, row);
   for (uint32_t i = 0; i < ip->count; i++)
     to[i] = base[i] == NOWHERE ? 0 : runtime_count(&ip->buffers[plan->buffer], base[i], info.stride) & UINT32_MAX;
+  if (!ip->bounds)
+    return true;
+  if (!address_defined(ip, row, ip->view->a[row], active))
+    return false;
+  for_each_active(ip, active, i) /* whose length is asked for must be there */
+  {
+    const buffer_state *buffer = &ip->buffers[plan->buffer];
+    if (base[i] == NOWHERE || !descriptor_at(buffer, base[i]).data)
+      return interp_out_of_bounds(ip, row, i, buffer, base[i]);
+  }
+  return true;
 }
 
 static uint64_t
@@ -96,11 +116,33 @@ write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
   }
 }
 
-/* An address may not be undefined, whoever uses it. */
+/* ---- memory that nobody wrote ---------------------------------------------------------------------------------------- */
+
+/* Whether these bytes have a value. */
 static bool
-address_defined(interp *ip, uint32_t row, uint32_t path, const uint64_t *active)
+is_written(const buffer_state *buffer, const uint8_t *place, uint32_t size)
 {
-  return !ip->report || interp_defined(ip, row, path, active, "an address");
+  const uint8_t *written = buffer->written ? buffer->written + (place - buffer->data) : NULL;
+  bool all = true;
+  for (uint32_t i = 0; written && i < size; i++)
+    all &= written[i] != 0;
+  return all;
+}
+
+static void
+note_written(const buffer_state *buffer, const uint8_t *place, uint32_t size)
+{
+  if (buffer->written)
+    memset(buffer->written + (place - buffer->data), 1, size);
+}
+
+/* False: the run has ended there. */
+static bool
+unwritten(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer)
+{
+  char name[INTERP_TEXT];
+  return interp_fail(ip, row, invocation, "write it first, or give it an initializer",
+                     "undefined: a value comes from %s, where nobody wrote any, in", interp_describe_buffer(ip, buffer->row, name));
 }
 
 /* ---- loads and stores ----------------------------------------------------------------------------------------------- */
@@ -137,9 +179,12 @@ interp_load(interp *ip, uint32_t row, const uint64_t *active)
   {
     const uint8_t *from = place_of(buffer, i, at[i], size);
     if (!from && ip->bounds)
-      return interp_out_of_bounds(ip, row, i, buffer->row);
+      return interp_out_of_bounds(ip, row, i, buffer, at[i]);
     for (uint32_t k = 0; k < lanes; k++)
       to[(size_t)k * ip->count + i] = from ? read_scalar(from + (size_t)k * plan->lane_stride, kind) : 0;
+    for (uint32_t k = 0; from && buffer->written && k < lanes; k++)
+      if (!is_written(buffer, from + (size_t)k * plan->lane_stride, interp_scalar_size(kind)))
+        origin_of(ip, row)[i] = row;
   }
   return !ip->races || interp_race_plain(ip, row, active, RACE_READ);
 }
@@ -161,9 +206,11 @@ interp_store(interp *ip, uint32_t row, const uint64_t *active)
   {
     uint8_t *to = place_of(buffer, i, at[i], size);
     if (!to && ip->bounds)
-      return interp_out_of_bounds(ip, row, i, buffer->row);
-    for (uint32_t k = 0; to && k < lanes; k++)
+      return interp_out_of_bounds(ip, row, i, buffer, at[i]);
+    for (uint32_t k = 0; to && k < lanes; k++) {
       write_scalar(to + (size_t)k * plan->lane_stride, kind, from[(size_t)k * ip->count + i]);
+      note_written(buffer, to + (size_t)k * plan->lane_stride, interp_scalar_size(kind));
+    }
   }
   return !ip->races || interp_race_plain(ip, row, active, RACE_WRITE);
 }
@@ -217,29 +264,41 @@ step_into(side *s, const vyre_type_info *info, uint64_t index, uint64_t packed_b
     }
     break;
   }
-  s->offset = s->offset == NOWHERE || s->offset + step >= FARTHEST ? NOWHERE : s->offset + step;
+  s->offset = stepped(s->offset, step < FARTHEST ? step : NOWHERE);
 }
 
-/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  The buffer
- * that the copy leaves; NULL: none. */
-static const buffer_state *
-copy_type(interp *ip, vyre_type_id type, uint64_t invocation, side to, side from)
+static uint8_t *
+place_of_lane(const side *s, uint64_t invocation, uint32_t lane, uint32_t scalar)
 {
-  const buffer_state *outside = NULL;
+  const uint64_t at = stepped(s->offset, lane * s->lane_stride);
+  return at == NOWHERE ? NULL : place_of(s->buffer, invocation, at, scalar);
+}
+
+/* Scalar by scalar, each in its own bounds; both sides may have another layout.  Depth is bounded by plan_type.  The side that the
+ * copy leaves; no buffer: none. */
+static side
+copy_type(interp *ip, uint32_t row, vyre_type_id type, uint64_t invocation, side to, side from)
+{
+  side outside = {0};
   if (type < 256) {
     const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
     const uint32_t scalar = interp_scalar_size(kind);
     for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++) {
-      const uint8_t *source =
-          from.offset == NOWHERE ? NULL : place_of(from.buffer, invocation, from.offset + k * from.lane_stride, scalar);
-      uint8_t *target = to.offset == NOWHERE ? NULL : place_of(to.buffer, invocation, to.offset + k * to.lane_stride, scalar);
-      if (target)
+      const uint8_t *source = place_of_lane(&from, invocation, k, scalar);
+      uint8_t *target = place_of_lane(&to, invocation, k, scalar);
+      if (target && source && !is_written(from.buffer, source, scalar)) {
+        unwritten(ip, row, invocation, from.buffer);
+        return outside;
+      }
+      if (target) {
         write_scalar(target, kind, source ? read_scalar(source, kind) : 0);
-      if (!outside)
-        outside = !target ? to.buffer : !source ? from.buffer : NULL;
+        note_written(to.buffer, target, scalar);
+      }
+      if (!outside.buffer && (!target || !source))
+        outside = target ? from : to;
       if (ip->races && ((source && !interp_race_touch(ip, from.buffer, invocation, source, scalar, RACE_READ)) ||
                         (target && !interp_race_touch(ip, to.buffer, invocation, target, scalar, RACE_WRITE))))
-        return NULL;
+        return outside;
     }
     return outside;
   }
@@ -253,10 +312,10 @@ copy_type(interp *ip, vyre_type_id type, uint64_t invocation, side to, side from
     part_to.lane_stride = part_from.lane_stride = scalar;
     step_into(&part_to, &info, i, packed_before);
     step_into(&part_from, &info, i, packed_before);
-    const buffer_state *left = copy_type(ip, part, invocation, part_to, part_from);
-    outside = outside ? outside : left;
+    const side left = copy_type(ip, row, part, invocation, part_to, part_from);
+    outside = outside.buffer ? outside : left;
     if (ip->status)
-      return NULL;
+      return outside;
     packed_before += part < 256 ? VYRE_TYPE_LANES((vyre_type)part) * scalar : ip->types[part - 256].packed_size;
   }
   return outside;
@@ -267,6 +326,8 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
 {
   const uint32_t ids[2] = {ip->view->a[row], ip->view->b[row]};
   const path_plan *to = path_of(ip, ids[0]), *from = path_of(ip, ids[1]);
+  if (to->choices || from->choices)
+    return interp_fail(ip, row, UINT64_MAX, "copy what is in each", "the interpreter copies no arrays of buffers:");
   if (!address_defined(ip, row, ids[0], active) || !address_defined(ip, row, ids[1], active))
     return false;
   if (ip->races)
@@ -275,11 +336,11 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
   {
     const side target = {&ip->buffers[to->buffer], plane_of(ip, ids[0])[i], to->lane_stride};
     const side source = {&ip->buffers[from->buffer], plane_of(ip, ids[1])[i], from->lane_stride};
-    const buffer_state *outside = copy_type(ip, to->type, i, target, source);
+    const side outside = copy_type(ip, row, to->type, i, target, source);
     if (ip->status)
       return false;
-    if (outside && ip->bounds)
-      return interp_out_of_bounds(ip, row, i, outside->row);
+    if (outside.buffer && ip->bounds)
+      return interp_out_of_bounds(ip, row, i, outside.buffer, outside.offset);
   }
   if (ip->races)
     interp_race_copied(ip, active);
@@ -364,16 +425,25 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
   clear_origin(ip, row, active);
   if (ip->races)
     interp_race_row(ip, row);
+  /* What computes with the old value, or compares it, stores one that has none. */
+  const bool only_moves = op == VYRE_OP_atomic_load || op == VYRE_OP_atomic_store || op == VYRE_OP_atomic_exchange;
   for_each_active(ip, active, i)
   {
     uint8_t *place = place_of(buffer, i, at[i], size);
     if (!place && ip->bounds)
-      return interp_out_of_bounds(ip, row, i, buffer->row);
+      return interp_out_of_bounds(ip, row, i, buffer, at[i]);
+    const bool known = !place || is_written(buffer, place, size);
+    if (!known && !only_moves)
+      return unwritten(ip, row, i, buffer);
     const uint64_t old = place ? read_scalar(place, kind) : 0;
-    if (place && op != VYRE_OP_atomic_load)
+    if (place && op != VYRE_OP_atomic_load) {
       write_scalar(place, kind, combine(ip, op, kind, old, value ? value[i] : 0, comparator ? comparator[i] : 0));
+      note_written(buffer, place, size);
+    }
     if (result)
       result[i] = old;
+    if (!known && result)
+      origin_of(ip, row)[i] = row;
     const bool writes = op != VYRE_OP_atomic_load && (op != VYRE_OP_atomic_compare_exchange || old == comparator[i]);
     if (ip->races && place && !interp_race_atomic(ip, buffer, i, place, size, writes))
       return false;

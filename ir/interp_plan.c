@@ -93,26 +93,36 @@ plan_types(interp *ip)
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------- */
 
+/* Whether the binding is one of the row: several rows may stand for one (set, binding), and there is one push block. */
+static bool
+binds(const interp *ip, const vyre_binding *binding, uint32_t row)
+{
+  const vyre_view *v = ip->view;
+  const uint32_t other = binding->buffer.id;
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
+  if (other == row)
+    return true;
+  if (other < ip->begin || other >= ip->end || VYRE_ROW_OP(v->op[other]) != VYRE_OP_buffer ||
+      VYRE_BUFFER_SPACE(v->imm_hi[other]) != space)
+    return false;
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){row});
+  const vyre_buffer_info *that = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){other});
+  return space == VYRE_SPACE_PUSH || (info && that && info->set == that->set && info->binding == that->binding);
+}
+
+/* The row's own before those of others of its place, and the first before later ones; NULL: there is none of that element. */
 static const vyre_binding *
-binding_of(const interp *ip, uint32_t row)
+binding_of(const interp *ip, uint32_t row, uint32_t element)
 {
   const vyre_dispatch *d = ip->dispatch;
-  for (uint32_t i = 0; i < d->binding_count; i++)
-    if (d->bindings[i].buffer.id == row)
-      return &d->bindings[i];
-  /* Several rows may stand for one (set, binding), and there is one push block. */
-  const vyre_space space = VYRE_BUFFER_SPACE(ip->view->imm_hi[row]);
-  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){row});
+  const vyre_binding *found = NULL;
   for (uint32_t i = 0; i < d->binding_count; i++) {
-    const uint32_t other = d->bindings[i].buffer.id;
-    if (other < ip->begin || other >= ip->end || VYRE_ROW_OP(ip->view->op[other]) != VYRE_OP_buffer ||
-        VYRE_BUFFER_SPACE(ip->view->imm_hi[other]) != space)
-      continue;
-    const vyre_buffer_info *that = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){other});
-    if (space == VYRE_SPACE_PUSH || (info && that && info->set == that->set && info->binding == that->binding))
-      return &d->bindings[i];
+    const vyre_binding *binding = &d->bindings[i];
+    if (binding->element == element && binds(ip, binding, row) &&
+        (!found || (found->buffer.id != row && binding->buffer.id == row)))
+      found = binding;
   }
-  return NULL;
+  return found;
 }
 
 static bool
@@ -152,6 +162,7 @@ static bool
 plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
 {
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)ip->module, (vyre_row){buffer->row});
+  const bool has_initializer = info && info->initializer != UINT32_MAX;
   buffer->packed = buffer->owned = true;
   buffer->size = packed_size(ip, buffer->type);
   if (buffer->size >= FARTHEST)
@@ -162,7 +173,12 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   buffer->data = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
   if (!buffer->data)
     return false;
-  if (info && info->initializer != UINT32_MAX && space != VYRE_SPACE_WORKGROUP) {
+  if (ip->report && space == VYRE_SPACE_WORKGROUP && !has_initializer) {
+    buffer->written = interp_take(ip, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    if (!buffer->written)
+      return false;
+  }
+  if (has_initializer && space != VYRE_SPACE_WORKGROUP) {
     uint32_t word_count = 0, next_word = 0;
     uint64_t offset = 0;
     const uint32_t *words = vyre_module_initializer(ip->module, info->initializer, &word_count);
@@ -172,6 +188,58 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
     fill_initial(ip, buffer->type, words, word_count, &next_word, buffer->initial, &offset);
   }
   return true;
+}
+
+/* How many there are in all: as declared, or up to the last that is bound. */
+static uint64_t
+count_descriptors(const interp *ip, const buffer_state *buffer)
+{
+  const vyre_dispatch *d = ip->dispatch;
+  uint64_t count = 1, bound = 0;
+  vyre_type_id type = buffer->type;
+  bool open = false;
+  for (uint32_t i = 0; i < buffer->descriptor_steps; i++) {
+    const vyre_type_info info = vyre_type_get(ip->module, type);
+    open = open || (info.flags & VYRE_TYPE_RUNTIME) != 0;
+    count = capped(count, info.flags & VYRE_TYPE_RUNTIME ? 1 : ip->types[type - 256].count);
+    type = info.element;
+  }
+  for (uint32_t i = 0; i < d->binding_count; i++)
+    if (d->bindings[i].element >= bound && binds(ip, &d->bindings[i], buffer->row))
+      bound = (uint64_t)d->bindings[i].element + 1;
+  return open && count ? (bound + count - 1) / count * count : count; /* whole rows of the inner arrays */
+}
+
+static bool
+not_bound(interp *ip, uint32_t row)
+{
+  const char *name = vyre_row_name(ip->module, (vyre_row){row});
+  ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: give it data of its size",
+                          name ? "%" : "", name ? name : "without a name", row);
+  return false;
+}
+
+static bool
+plan_descriptors(interp *ip, buffer_state *buffer)
+{
+  const uint64_t count = count_descriptors(ip, buffer);
+  bool any = !is_used(ip, buffer->row);
+  if (count > MOST_DESCRIPTORS) {
+    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "row %" PRIu32 " is an array of more than %u buffers\nFix: make it shorter",
+                            buffer->row, MOST_DESCRIPTORS);
+    return false;
+  }
+  buffer->descriptors = interp_take(ip, (size_t)count, sizeof *buffer->descriptors);
+  if (!buffer->descriptors)
+    return false;
+  buffer->descriptor_count = (uint32_t)count;
+  for (uint32_t i = 0; i < buffer->descriptor_count; i++) {
+    const vyre_binding *binding = binding_of(ip, buffer->row, i);
+    any = any || binding;
+    if (binding && binding->data)
+      buffer->descriptors[i] = (descriptor){binding->data, binding->size};
+  }
+  return any || not_bound(ip, buffer->row);
 }
 
 static bool
@@ -187,17 +255,15 @@ plan_buffer(interp *ip, buffer_state *buffer, uint32_t row)
     return true; /* nothing reads it that could run here */
   if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_UNIFORM && space != VYRE_SPACE_PUSH)
     return plan_own_memory(ip, buffer, space);
-  const vyre_binding *binding = binding_of(ip, row);
+  buffer->descriptor_steps = vyre_buffer_descriptor_steps(ip->module, row);
+  if (buffer->descriptor_steps)
+    return plan_descriptors(ip, buffer);
+  const vyre_binding *binding = binding_of(ip, row, 0);
   if (binding) {
     buffer->data = binding->data;
     buffer->size = binding->data ? binding->size : 0;
-  } else if (is_used(ip, row)) {
-    const char *name = vyre_row_name(ip->module, (vyre_row){row});
-    ip->status = VYRE_ERROR(VYRE_CODE_INPUT, "buffer %s%s (row %" PRIu32 ") is not bound\nFix: give it data of its size",
-                            name ? "%" : "", name ? name : "without a name", row);
-    return false;
   }
-  return true;
+  return binding || !is_used(ip, row) || not_bound(ip, row);
 }
 
 /* Workgroup memory of a laid-out block that others are laid over. */
@@ -223,12 +289,16 @@ overlay(interp *ip)
     if (!is_overlaid(ip, buffer))
       continue;
     interp_give(ip, buffer->data, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    interp_give(ip, buffer->written, buffer->copies, buffer->size ? (size_t)buffer->size : 1);
+    buffer->written = NULL;
     buffer->packed = false;
     buffer->owned = first == NULL;
     buffer->size = most;
     buffer->step = buffer->copies > 1 ? most : 0;
     buffer->data = first ? first->data : interp_take(ip, buffer->copies, (size_t)most);
-    if (!buffer->data)
+    if (ip->report) /* one of them may have an initializer: its words are nobody's own, so that says nothing of the others */
+      buffer->written = first ? first->written : interp_take(ip, buffer->copies, (size_t)most);
+    if (!buffer->data || (ip->report && !buffer->written))
       return false;
     first = first ? first : buffer;
   }
@@ -264,6 +334,26 @@ member_offset(const interp *ip, bool packed, const vyre_type_info *info, uint32_
   return offset;
 }
 
+/* To a descriptor of an array, or to an array of them in one. */
+static void
+plan_choice(const interp *ip, const path_plan *from, path_plan *to)
+{
+  const buffer_state *buffer = &ip->buffers[from->buffer];
+  vyre_type_info info = vyre_type_get(ip->module, from->type);
+  const bool open = (info.flags & VYRE_TYPE_RUNTIME) != 0;
+  uint64_t inner = 1;
+  to->bound = ip->types[from->type - 256].count;
+  for (vyre_type_id type = info.element; to->choices && type >= 256 && inner <= MOST_DESCRIPTORS; type = info.element) {
+    info = vyre_type_get(ip->module, type);
+    if (info.form != VYRE_FORM_ARRAY)
+      break;
+    inner *= ip->types[type - 256].count;
+  }
+  if (open)
+    to->bound = inner ? buffer->descriptor_count / inner : 0;
+  to->stride = inner * FARTHEST;
+}
+
 static void
 plan_step(interp *ip, const path_plan *from, bool packed, path_plan *to)
 {
@@ -284,6 +374,10 @@ plan_step(interp *ip, const path_plan *from, bool packed, path_plan *to)
     return;
   }
   case VYRE_FORM_ARRAY:
+    if (from->choices) {
+      plan_choice(ip, from, to);
+      return;
+    }
     to->stride = packed ? packed_size(ip, info.element) : info.stride;
     to->bound = info.flags & VYRE_TYPE_RUNTIME ? NOWHERE : ip->types[from->type - 256].count;
     return;
@@ -302,7 +396,7 @@ plan_at(interp *ip, uint32_t row, path_plan *plan)
   const path_plan *from = path_of(ip, v->a[row]);
   const bool literal = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
   const bool packed = ip->buffers[from->buffer].packed;
-  *plan = (path_plan){.buffer = from->buffer, .type = v->imm_hi[row]};
+  *plan = (path_plan){.buffer = from->buffer, .type = v->imm_hi[row], .choices = from->choices ? from->choices - 1 : 0};
   if ((plan->type >= 256 && plan->type - 256 >= ip->type_count) || plan->type == 0)
     return interp_refuse(ip, row, "the path reaches a type that is not in the type table");
   plan_step(ip, from, packed, plan);
@@ -312,15 +406,17 @@ plan_at(interp *ip, uint32_t row, path_plan *plan)
       return interp_refuse(ip, row, "the path names no member");
     plan->bias = member_offset(ip, packed, &info, v->imm[row]);
   } else if (literal) {
-    plan->bias = v->imm[row] < plan->bound ? capped(v->imm[row], plan->stride) : NOWHERE;
+    plan->bias =
+        v->imm[row] < plan->bound ? from->choices ? v->imm[row] * plan->stride : capped(v->imm[row], plan->stride) : NOWHERE;
   }
+  if (!from->choices && plan->bias >= FARTHEST)
+    plan->bias = NOWHERE;
   plan->fixed = from->fixed && literal && plan->bound != NOWHERE;
   if (plan->fixed) {
     uint64_t *to = plane_of(ip, row);
     const uint64_t *base = plane_of(ip, v->a[row]);
-    const uint64_t offset = base[0] == NOWHERE || plan->bias == NOWHERE ? NOWHERE : base[0] + plan->bias;
     for (uint32_t i = 0; i < ip->count; i++)
-      to[i] = offset < FARTHEST ? offset : NOWHERE;
+      to[i] = stepped(base[0], plan->bias);
   }
   return true;
 }
@@ -339,7 +435,8 @@ plan_paths(interp *ip)
     const uint32_t op = VYRE_ROW_OP(v->op[row]);
     if (op == VYRE_OP_buffer) {
       path_plan *plan = path_of(ip, row);
-      *plan = (path_plan){.buffer = buffer++, .type = v->imm[row], .fixed = true};
+      *plan = (path_plan){.buffer = buffer, .type = v->imm[row], .fixed = true};
+      plan->choices = ip->buffers[buffer++].descriptor_steps;
       plan->lane_stride = plan->type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)plan->type)) : 0;
     } else if (op == VYRE_OP_at) {
       if (v->a[row] < ip->begin || v->a[row] >= row || row_kind(v, v->a[row]) != VYRE_PATH)
@@ -465,8 +562,11 @@ interp_release(interp *ip)
   for (uint32_t i = 0; i < ip->buffer_count; i++) {
     const buffer_state *buffer = &ip->buffers[i];
     const size_t size = buffer->size ? (size_t)buffer->size : 1;
-    if (buffer->owned)
+    if (buffer->owned) {
       interp_give(ip, buffer->data, buffer->copies, size);
+      interp_give(ip, buffer->written, buffer->copies, size);
+    }
+    interp_give(ip, buffer->descriptors, buffer->descriptor_count, sizeof *buffer->descriptors);
     interp_give(ip, buffer->initial, 1, size);
   }
   interp_give(ip, ip->plane, rows, sizeof *ip->plane);
@@ -500,6 +600,8 @@ interp_start_workgroup(interp *ip)
   }
   for (uint32_t i = 0; i < ip->buffer_count; i++) {
     const buffer_state *buffer = &ip->buffers[i];
+    if (buffer->owned && buffer->written)
+      memset(buffer->written, 0, buffer->copies * (size_t)buffer->size);
     for (uint64_t k = 0; buffer->owned && k < buffer->copies; k++) {
       if (buffer->initial)
         memcpy(buffer->data + k * buffer->step, buffer->initial, (size_t)buffer->size);

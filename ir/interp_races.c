@@ -112,10 +112,22 @@ note_access(cell *c, stamp s, bool writes, bool is_atomic)
 
 /* ---- what is found -------------------------------------------------------------------------------------------------- */
 
+/* The memory that the place lies in. */
+static const uint8_t *
+start_of(const buffer_state *buffer, const uint8_t *place)
+{
+  for (uint32_t i = 0; i < buffer->descriptor_count; i++) {
+    const descriptor *d = &buffer->descriptors[i];
+    if (d->data && (uintptr_t)place - (uintptr_t)d->data < d->size)
+      return d->data;
+  }
+  return buffer->data;
+}
+
 static bool
 report(interp *ip, const access *a, stamp before, bool wrote, bool is_pending)
 {
-  const uint64_t distance = (uint64_t)(a->place - a->buffer->data);
+  const uint64_t distance = (uint64_t)(a->place - start_of(a->buffer, a->place));
   const uint64_t byte = a->buffer->step ? distance % a->buffer->step : distance;
   const uint32_t i = local_of(before), g = before.group, *groups = ip->dispatch->groups;
   const uint32_t local[3] = {i % ip->local[0], i / ip->local[0] % ip->local[1], i / ip->local[0] / ip->local[1]};

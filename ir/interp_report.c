@@ -85,14 +85,20 @@ interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *activ
 }
 
 bool
-interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, uint32_t buffer)
+interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer, uint64_t address)
 {
-  char name[INTERP_TEXT];
+  char name[INTERP_TEXT], element[32] = "";
+  const bool is_known = !buffer->descriptors || (address != NOWHERE && address / FARTHEST < buffer->descriptor_count);
+  interp_describe_buffer(ip, buffer->row, name);
+  if (buffer->descriptors && is_known)
+    snprintf(element, sizeof element, "[%" PRIu64 "]", address / FARTHEST);
+  if (ip->report && is_known && !buffer->owned && !descriptor_at(buffer, address).data)
+    return interp_fail(ip, row, invocation, "bind it, or keep control from the access",
+                       "undefined: the access to %s%s, which is not bound, in", name, element);
   return interp_fail(ip, row, invocation,
                      ip->report ? "guard the access, or run without reporting what is undefined"
                                 : "guard the access, or run without checking bounds",
-                     "%sthe access to %s is out of bounds in", ip->report ? "undefined: " : "",
-                     interp_describe_buffer(ip, buffer, name));
+                     "%sthe access to %s%s is out of bounds in", ip->report ? "undefined: " : "", name, element);
 }
 
 void *

@@ -273,7 +273,8 @@ static bool
 trace_origin(interp *ip, uint32_t row, const uint64_t *active)
 {
   const vyre_opcode op = (vyre_opcode)VYRE_ROW_OP(ip->view->op[row]);
-  const bool may_be = ip->view->op_infos[op].undefined != VYRE_UNDEFINED_NEVER;
+  const uint32_t when = ip->view->op_infos[op].undefined;
+  const bool may_be = when != VYRE_UNDEFINED_NEVER && when != VYRE_UNDEFINED_OUT_OF_BOUNDS; /* those end the run */
   for_each_active(ip, active, i)
   {
     bool undefined = false;
@@ -309,8 +310,7 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
     interp_at(ip, row);
     return true;
   case VYRE_OP_length:
-    interp_length(ip, row);
-    return true;
+    return interp_length(ip, row, active);
   case VYRE_OP_get:
     copy_planes(ip, plane_of(ip, row), plane_of(ip, v->a[row]), lanes_of_row(ip, row));
     return true;

@@ -85,6 +85,9 @@ granule_shift(const interp *ip)
   for (uint32_t i = 0; i < ip->buffer_count; i++)
     all |= (uint64_t)(uintptr_t)ip->buffers[i].data |
            (ip->buffers[i].type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)ip->buffers[i].type)) : 0);
+  for (uint32_t i = 0; i < ip->buffer_count; i++)
+    for (uint32_t k = 0; k < ip->buffers[i].descriptor_count; k++)
+      all |= (uint64_t)(uintptr_t)ip->buffers[i].descriptors[k].data;
   for (uint32_t i = 0; i < ip->type_count; i++) {
     const vyre_type_info info = vyre_type_get(ip->module, 256 + i);
     const bool of_scalars = info.form != VYRE_FORM_STRUCT && info.element < 256;

@@ -336,6 +336,19 @@ vyre_type_words(vyre_module *module, uint32_t opcode, vyre_type_id result, vyre_
   return intern(module, &info, words);
 }
 
+uint32_t
+vyre_buffer_descriptor_steps(const vyre_module *module, uint32_t buffer)
+{
+  const vyre_view *view = vyre_module_view(module);
+  const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[buffer]);
+  vyre_type_info info = vyre_type_get(module, view->imm[buffer]);
+  uint32_t steps = 0;
+  for (; info.form == VYRE_FORM_ARRAY; steps++)
+    info = vyre_type_get(module, info.element);
+  const bool is_block = info.form == VYRE_FORM_STRUCT && (info.flags & (VYRE_TYPE_BLOCK | VYRE_TYPE_BUFFER_BLOCK)) != 0;
+  return space == VYRE_SPACE_HANDLE || ((space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM) && is_block) ? steps : 0;
+}
+
 vyre_type_id
 vyre_type_step(const vyre_module *module, vyre_type_id type, uint32_t index)
 {

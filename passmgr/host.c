@@ -496,6 +496,7 @@ vyre_host_table(void)
       .initial = host_initial,
       .param_text = host_param_text,
       .preserved = host_preserved,
+      .descriptor_steps = vyre_buffer_descriptor_steps,
   };
   return &table;
 }

@@ -244,6 +244,10 @@ vyre_row vyre_build_at_literal(vyre_builder *builder, vyre_row path, uint32_t in
 /* The type of what a path (buffer or at row) names. */
 vyre_type_id vyre_path_type(const vyre_module *module, vyre_row path);
 vyre_row vyre_path_buffer(const vyre_module *module, vyre_row path);
+/* How many steps of a path from the buffer row choose a descriptor: the arrays around a block in storage or uniform space, or
+ * around a handle.  0: the row is one descriptor, or memory of the program's own.  Two descriptors of an array may be one memory.
+ */
+uint32_t vyre_buffer_descriptor_steps(const vyre_module *module, uint32_t buffer);
 /* A scalar or vector load; flags and access of the buffer's declaration are the caller's.  (Matrices: one load a column.) */
 vyre_row vyre_build_load(vyre_builder *builder, vyre_row path, uint32_t flags);
 vyre_row vyre_build_store(vyre_builder *builder, vyre_row path, vyre_row value, uint32_t flags);

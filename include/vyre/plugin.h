@@ -147,6 +147,9 @@ typedef struct vyre_host {
   const char *(*param_text)(vyre_pass_ctx *ctx, const char *name);
   /* What this run preserved beside `preserves`: analyses that hold for the rows that are left, whatever it changed. */
   void (*preserved)(vyre_pass_ctx *ctx, uint32_t analyses);
+  /* How many steps of a path from the buffer row choose a descriptor of an array of them; 0: it is one.  Two elements of such an
+   * array may be one memory, whatever their indices are. */
+  uint32_t (*descriptor_steps)(const vyre_module *module, uint32_t buffer);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);

@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 typedef struct vyre_binding {
-  vyre_row buffer; /* a storage, uniform or push buffer of the program */
-  void *data;      /* borrowed; laid out as the buffer's type says */
-  size_t size;     /* bytes; a runtime array's length follows from it */
+  vyre_row buffer;  /* a storage, uniform or push buffer of the program */
+  void *data;       /* borrowed; laid out as the buffer's type says; NULL: the descriptor is left unbound */
+  size_t size;      /* bytes; a runtime array's length follows from it */
+  uint32_t element; /* of an array of descriptors, with the last index the fastest; several may have one memory; 0 of any other */
 } vyre_binding;
 
 typedef struct vyre_spec_value {
@@ -62,7 +63,14 @@ typedef struct vyre_interp_stats {
   uint64_t rows; /* row executions, each lane of the mask counted */
 } vyre_interp_stats;
 
-/* Runs the whole grid; the bindings' data are read and written in place.  Unbound buffers of 0 bytes are an error that names them.
+/* Runs the whole grid; the bindings' data are read and written in place.  A buffer that is used and has no binding is an error that
+ * names it. What a binding leaves unbound, and elements of an array of descriptors without one, may not be touched: a relaxed
+ * program is undefined there; a strict one finds 0 bytes.  An array of descriptors whose length is open ends behind its last
+ * binding.
+ *
+ * With report_undefined, workgroup memory that nobody wrote and that has no initializer has no value: what is loaded there is
+ * undefined.
+ *
  * Errors (INPUT) name the program, the row and its name, its place in the source if known, and the invocation: a barrier not
  * reached by all, the step budget, a trap; and where the options ask for it an undefined row, an access out of bounds, a data race.
  * stats may be NULL.  The module must be sealed and verified. */

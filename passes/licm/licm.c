@@ -9,8 +9,10 @@
  *   what may do harm   accesses that may be out of bounds or at what has no value, divisions, lanes by index, of relaxed programs,
  *                      and opaque rows: they move only if they surely run whenever the loop is reached, which is to say at least
  *                      one trip, not in an arm, and no break, continue, leave, return or trap in front
- *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
- *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
+ *   what is bound      a load through a descriptor that nothing uses on some way may not run there, for it may be unbound: it moves
+ * in front of a loop where another access to its buffer stands in front of that, or surely runs in it what is costly     loads,
+ * divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they would run where they did not,
+ * only to save trips that take the arm.  Cheap rows do
  *
  * The first trip does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a `for`
  * from a literal, or a variable as it was when the trip began, that was set to a literal in front of the loop, in its region.  That
@@ -35,11 +37,26 @@ typedef struct motion {
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *loop; /* by row: the innermost loop around it, now */
-  uint8_t *flags; /* by row: SURE, ARM */
-  uint32_t *set;  /* by var: the last `set` in front of where find_flags is; 0: none */
+  uint32_t *loop;    /* by row: the innermost loop around it, now */
+  uint8_t *flags;    /* by row: SURE, ARM */
+  uint32_t *set;     /* by var: the last `set` in front of where find_flags is; 0: none */
+  uint32_t *used;    /* by buffer: the first access that surely ran where find_flags is; 0: none */
+  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran in front of it; 0: none */
+  uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
+  uint32_t surveyed; /* the last loop that was looked at */
   uint64_t moved;
 } motion;
+
+/* The next row in the loop, at any depth but that of loops in it; 0 behind the last.  It follows links. */
+static uint32_t
+next_in(const vyre_view *v, uint32_t loop, uint32_t row)
+{
+  if (v->first[row] && !(vyre_row_is_loop(v, row) && row != loop))
+    return v->first[row];
+  while (row != loop && !v->next[row])
+    row = v->parent[row];
+  return row == loop ? 0 : v->next[row];
+}
 
 /* ---- what surely runs ---------------------------------------------------------------------------------------------------- */
 
@@ -121,6 +138,60 @@ note_jump(const motion *m, uint32_t jump)
   }
 }
 
+/* ---- what is bound ------------------------------------------------------------------------------------------------------- */
+
+/* The buffer of a relaxed program that a row reads through a descriptor, which may be unbound where nothing uses it; 0: none, or an
+ * element of an array of them. */
+static uint32_t
+bound_by(const motion *m, uint32_t row)
+{
+  const vyre_view *v = m->v;
+  const uint32_t op = vyre_op_of(v, row), path = op == VYRE_OP_load ? v->a[row] : op == VYRE_OP_copy ? v->b[row] : 0;
+  const uint32_t buffer = path ? vyre_buffer_of(v, path) : 0;
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
+  return buffer && (space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_HANDLE) ? buffer : 0;
+}
+
+static bool
+is_array(const motion *m, uint32_t buffer)
+{
+  return m->host->descriptor_steps(m->module, buffer) != 0;
+}
+
+/* Notes which access stands in front of the row, as far out as it surely runs, and that it is one itself. */
+static void
+note_access(const motion *m, uint32_t row)
+{
+  const vyre_view *v = m->v;
+  const uint32_t buffer = bound_by(m, row), first = m->used[buffer];
+  uint32_t region = first ? v->parent[row] : 0;
+  if (buffer == 0 || is_array(m, buffer))
+    return;
+  while (region > v->parent[first])
+    region = v->parent[region];
+  if (first && region == v->parent[first]) {
+    m->since[row] = first;
+    return;
+  }
+  while ((m->flags[row] & SURE) && v->loop[row])
+    row = v->loop[row];
+  m->used[buffer] = row;
+}
+
+/* Whether the descriptor that the load reads through is used whenever the loop is reached. */
+static bool
+is_bound(motion *m, uint32_t load, uint32_t loop)
+{
+  const uint32_t buffer = bound_by(m, load);
+  if (buffer == 0 || (m->since[load] && m->since[load] < loop))
+    return true;
+  for (uint32_t row = next_in(m->v, loop, loop); m->surveyed != loop && row; row = next_in(m->v, loop, row))
+    if ((m->flags[row] & SURE) && bound_by(m, row) && !is_array(m, bound_by(m, row)))
+      m->sure[bound_by(m, row)] = loop;
+  m->surveyed = loop;
+  return m->sure[buffer] == loop;
+}
+
 /* One sweep in program order. */
 static void
 find_flags(const motion *m)
@@ -133,6 +204,8 @@ find_flags(const motion *m)
       m->set[v->a[row]] = row;
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
+    else if (op == VYRE_OP_load || op == VYRE_OP_copy)
+      note_access(m, row);
   }
 }
 
@@ -164,15 +237,22 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   return m->loop[v->a[row]] != loop && m->loop[v->b[row]] != loop && m->loop[v->c[row]] != loop;
 }
 
-/* Whether the row is defined wherever it is visible.  What is loaded is: an undefined value that is stored ends all promises.
- * `left`: rows that may be looked at yet. */
+/* What workgroup memory holds that nobody wrote is no value. */
+static bool
+has_value(const vyre_view *v, uint32_t load)
+{
+  return VYRE_BUFFER_SPACE(v->imm_hi[vyre_buffer_of(v, v->a[load])]) != VYRE_SPACE_WORKGROUP;
+}
+
+/* Whether the row is defined wherever it is visible.  What is loaded is, but for workgroup memory: an undefined value that is
+ * stored ends all promises. `left`: rows that may be looked at yet. */
 static bool
 is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
 {
   const uint32_t flags = vyre_op_flags_of(v, row);
   const uint32_t op = vyre_op_of(v, row);
   if (row == 0 || (flags & VYRE_OP_REGION) != 0 || op == VYRE_OP_buffer || op == VYRE_OP_spec || op == VYRE_OP_const ||
-      op == VYRE_OP_load)
+      (op == VYRE_OP_load && has_value(v, row)))
     return true;
   if (*left == 0 || (flags & VYRE_OP_PURE) == 0 || op == VYRE_OP_opaque_pure ||
       (op != VYRE_OP_at && vyre_row_may_be_undefined(v, row)))
@@ -181,18 +261,19 @@ is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
   return is_defined(v, v->a[row], left) && is_defined(v, v->b[row], left) && is_defined(v, v->c[row], left);
 }
 
-/* Whether a load may run where it did not: what its path leads to is there, and a relaxed program has a value for each step. */
+/* Whether a load may run in front of the loop, where it did not: what its path leads to is there, and a relaxed program has a value
+ * for each step, and something bound. */
 static bool
-may_load_early(const motion *m, uint32_t load)
+may_load_early(motion *m, uint32_t load, uint32_t loop)
 {
   const vyre_view *v = m->v;
   uint32_t left = MOST_STEPS;
-  return m->host->in_bounds(m->module, v->a[load]) &&
-         ((v->imm[vyre_program_of(v, load)] & VYRE_PROGRAM_RELAXED) == 0 || is_defined(v, v->a[load], &left));
+  return m->host->in_bounds(m->module, v->a[load]) && ((v->imm[vyre_program_of(v, load)] & VYRE_PROGRAM_RELAXED) == 0 ||
+                                                       (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
 }
 
 static bool
-may_move(const motion *m, uint32_t row, uint32_t loop)
+may_move(motion *m, uint32_t row, uint32_t loop)
 {
   if (!is_invariant(m, row, loop))
     return false;
@@ -200,18 +281,7 @@ may_move(const motion *m, uint32_t row, uint32_t loop)
     return true;
   if ((m->flags[row] & ARM) && is_costly(m, row))
     return false;
-  return vyre_row_may_speculate(m->v, row) || (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row));
-}
-
-/* The next row in the loop, at any depth but that of loops in it; 0 behind the last.  It follows links. */
-static uint32_t
-next_in(const vyre_view *v, uint32_t loop, uint32_t row)
-{
-  if (v->first[row] && !(vyre_row_is_loop(v, row) && row != loop))
-    return v->first[row];
-  while (row != loop && !v->next[row])
-    row = v->parent[row];
-  return row == loop ? 0 : v->next[row];
+  return vyre_row_may_speculate(m->v, row) || (vyre_op_of(m->v, row) == VYRE_OP_load && may_load_early(m, row, loop));
 }
 
 static void
@@ -240,7 +310,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   m.loop = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.flags = host->alloc(ctx, v->rows);
   m.set = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  if (!m.loop || !m.flags || !m.set)
+  m.used = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.since = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  if (!m.loop || !m.flags || !m.set || !m.used || !m.since || !m.sure)
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];

@@ -1,7 +1,8 @@
 /* Memory is followed backward from who asks: over the rows that may change it, in program order, to the first that can have changed
  * this place.  Two places of one buffer are apart where a member, an index by literals, or an index by one row and two literals
- * (i and i + 1) tells them apart; buffers of two alias classes always.  From one trip of a loop to the next only such an index
- * does as stands outside: x[i + 1] of this trip is x[i] of the next.
+ * (i and i + 1) tells them apart; buffers of two alias classes always; two elements of an array of descriptors never, for they may
+ * be bound to one memory.  From one trip of a loop to the next only such an index does as stands outside: x[i + 1] of this trip is
+ * x[i] of the next.
  *
  * A write in a construct that was passed ends the search at the construct: it may have run.  At the head of a loop, and of a case
  * that can be fallen into, all that the construct writes is looked at.  The version of a load says where to begin.
@@ -60,8 +61,8 @@ compare(const memory *m, uint32_t p, uint32_t q, uint32_t varies)
     const index x = index_of(m, left[l - i]), y = index_of(m, right[r - i]);
     if (x.base != y.base || x.base >= varies)
       return MEMORY_OVERLAP;
-    if (x.plus != y.plus)
-      return MEMORY_DISJOINT;
+    if (x.plus != y.plus) /* of two descriptors nothing is known, not even that one offset in both is one place */
+      return i - 2 < m->ctx->host->descriptor_steps(m->module, left[l - 1]) ? MEMORY_OVERLAP : MEMORY_DISJOINT;
   }
   return l == r ? MEMORY_SAME : MEMORY_OVERLAP;
 }

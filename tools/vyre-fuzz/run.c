@@ -27,16 +27,16 @@ static vyre_binding
 bind(const vyre_module *module, uint32_t row, random_memory *memory)
 {
   if (VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[row]) == VYRE_SPACE_PUSH)
-    return (vyre_binding){{row}, memory->push, sizeof memory->push};
+    return (vyre_binding){{row}, memory->push, sizeof memory->push, 0};
   switch (vyre_buffer_info_of((vyre_module *)module, (vyre_row){row})->binding) {
   case 0:
-    return (vyre_binding){{row}, memory->out, sizeof memory->out};
+    return (vyre_binding){{row}, memory->out, sizeof memory->out, 0};
   case 1:
-    return (vyre_binding){{row}, memory->in, sizeof memory->in};
+    return (vyre_binding){{row}, memory->in, sizeof memory->in, 0};
   case 2:
-    return (vyre_binding){{row}, memory->shared, sizeof memory->shared};
+    return (vyre_binding){{row}, memory->shared, sizeof memory->shared, 0};
   default:
-    return (vyre_binding){{row}, memory->uniform, sizeof memory->uniform};
+    return (vyre_binding){{row}, memory->uniform, sizeof memory->uniform, 0};
   }
 }
 

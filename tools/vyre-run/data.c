@@ -389,6 +389,7 @@ fill_inputs(const run_options *options, const run_program *first, const run_prog
   }
   VYRE_TRY(check_names(&options->buffers, "buffer", inputs));
   VYRE_TRY(check_names(&options->sizes, "size", inputs));
+  VYRE_TRY(check_names(&options->binds, "bind", inputs));
   VYRE_TRY(check_names(&options->prints, "print", inputs));
   VYRE_TRY(check_names(&options->writes, "write", inputs));
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -31,24 +31,70 @@ find_input(const run_inputs *inputs, const run_buffer *buffer)
 
 /* ---- the interpreter ----------------------------------------------------------------------------------------------------- */
 
-/* Every row of the program that is a buffer with bytes from outside, bound to them. */
-static uint32_t
-bind_rows(const run_program *program, const run_inputs *inputs, const run_results *results, vyre_binding *out)
+/* The input whose memory a buffer is given; UINT32_MAX: none, it is left unbound. */
+static vyre_status
+find_memory(const run_options *options, const run_program *program, const run_inputs *inputs, const run_buffer *buffer,
+            uint32_t *out)
+{
+  const run_setting *setting = run_setting_find(&options->binds, buffer);
+  *out = find_input(inputs, buffer);
+  if (!setting)
+    return VYRE_OK;
+  *out = UINT32_MAX;
+  if (strcmp(setting->value, "none") == 0)
+    return VYRE_OK;
+  for (uint32_t i = 0; i < program->buffer_count; i++)
+    if (run_buffer_is(&program->buffers[i], setting->value, strlen(setting->value)))
+      *out = find_input(inputs, &program->buffers[i]);
+  if (*out == UINT32_MAX)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind %.*s: no buffer '%s'\nFix: name a buffer whose memory it has as well, or none",
+                      (int)setting->name_length, setting->name, setting->value);
+  return VYRE_OK;
+}
+
+/* Every row of the program that is a buffer with bytes from outside, each of its descriptors bound.  `out` NULL: only counts. */
+static vyre_status
+bind_rows(const run_options *options, const run_program *program, const run_inputs *inputs, const run_results *results,
+          vyre_binding *out, uint32_t *out_count)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  uint32_t count = 0;
+  *out_count = 0;
   for (uint32_t row = view->first[program->row.id]; row; row = view->next[row]) {
-    vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
+    const vyre_space space = VYRE_BUFFER_SPACE(view->imm_hi[row]);
     if (VYRE_ROW_OP(view->op[row]) != VYRE_OP_buffer || space > VYRE_SPACE_PUSH)
       continue;
     const vyre_buffer_info *info = vyre_buffer_info_of(program->module, (vyre_row){row});
-    run_buffer buffer = {.space = space, .set = info->set, .binding = info->binding};
-    uint32_t i = find_input(inputs, &buffer);
-    if (out)
-      out[count] = (vyre_binding){{row}, results->items[i], inputs->items[i].size};
-    count++;
+    for (uint32_t k = 0; k < program->buffer_count; k++) {
+      const run_buffer *buffer = &program->buffers[k];
+      const run_buffer wanted = {.space = space, .set = info->set, .binding = info->binding, .element = buffer->element};
+      uint32_t memory;
+      if (!run_buffer_same(buffer, &wanted))
+        continue;
+      VYRE_TRY(find_memory(options, program, inputs, buffer, &memory));
+      if (out && memory != UINT32_MAX)
+        out[*out_count] = (vyre_binding){{row}, results->items[memory], inputs->items[memory].size, buffer->element};
+      else if (out)
+        out[*out_count] = (vyre_binding){{row}, NULL, 0, buffer->element};
+      ++*out_count;
+    }
   }
-  return count;
+  return VYRE_OK;
+}
+
+/* What shares the memory of another holds what that does. */
+static vyre_status
+share_results(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
+{
+  for (uint32_t k = 0; k < program->buffer_count; k++) {
+    const uint32_t own = find_input(inputs, &program->buffers[k]);
+    uint32_t memory;
+    VYRE_TRY(find_memory(options, program, inputs, &program->buffers[k], &memory));
+    if (memory == own || memory == UINT32_MAX)
+      continue;
+    const size_t size = inputs->items[own].size < inputs->items[memory].size ? inputs->items[own].size : inputs->items[memory].size;
+    memcpy(results->items[own], results->items[memory], size);
+  }
+  return VYRE_OK;
 }
 
 static vyre_target_options
@@ -127,10 +173,11 @@ check_plain(const run_program *program)
     const run_buffer *buffer = &program->buffers[i];
     char name[128];
     run_buffer_describe(buffer, name, sizeof name);
-    if (buffer->kind > VYRE_SLOT_UNIFORM || buffer->is_element)
+    if (buffer->kind > VYRE_SLOT_UNIFORM)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: %s is %s, which the interpreter does not have\nFix: run it on a device: -target=vulkan", program->path,
-                        name, buffer->kind > VYRE_SLOT_UNIFORM ? "an image or a sampler" : "of an array of buffers");
+                        "%s: %s is an image or a sampler, which the interpreter does not have\nFix: run it on a device: "
+                        "-target=vulkan",
+                        program->path, name);
   }
   return VYRE_OK;
 }
@@ -145,11 +192,12 @@ run_cpu(const run_options *options, const run_program *program, const run_inputs
                                 .check_bounds = options->check_bounds,
                                 .check_races = options->check_races};
   VYRE_TRY(subgroup_size(options, program, &interp.subgroup));
-  uint32_t count = bind_rows(program, inputs, results, NULL);
+  uint32_t count;
+  VYRE_TRY(bind_rows(options, program, inputs, results, NULL, &count));
   vyre_binding *bindings = calloc((size_t)count + 1, sizeof *bindings);
   if (!bindings)
     return VYRE_OUT_OF_MEMORY("for the buffers");
-  bind_rows(program, inputs, results, bindings);
+  VYRE_TRY(bind_rows(options, program, inputs, results, bindings, &count)); /* whose names are right by now */
   vyre_dispatch dispatch = {
       .program = program->row,
       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
@@ -165,7 +213,7 @@ run_cpu(const run_options *options, const run_program *program, const run_inputs
   if (!status && options->time)
     printf("time: %s on cpu: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
   free(bindings);
-  return status;
+  return status ? status : share_results(options, program, inputs, results);
 }
 
 /* ---- Vulkan -------------------------------------------------------------------------------------------------------------- */
@@ -331,6 +379,9 @@ submit(const run_options *options, const run_program *program, const run_inputs 
 static vyre_status
 run_device(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
+  if (options->binds.count)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
+                                       "-target=cpu");
   device_run run = {.ops = &vyre_target_vulkan};
   vyre_target_options target = target_options(options);
   VYRE_TRY(run.ops->open(&target, NULL, &run.target));

@@ -23,6 +23,7 @@ static const char help_text[] =
     "  -buffer NAME=CONTENTS    NAME: a name, a block's name, SET.BINDING, or push\n"
     "                           CONTENTS: random:SEED, bits:SEED, zero, iota, values:V,V,..., or a file; default random:1\n"
     "  -size NAME=COUNT         elements of its runtime array (default 1024); COUNTb: bytes of the buffer; WxH...: of an image\n"
+    "  -bind NAME=OTHER|none    the memory of another buffer, so that both are one; or no memory at all (cpu)\n"
     "  -spec NAME|ID=VALUE      a specialization constant\n"
     "  -print NAME              all elements of a buffer or image\n"
     "  -write NAME=FILE         a buffer's bytes afterwards\n"
@@ -187,6 +188,7 @@ typedef enum option_id {
   OPTION_GROUPS,
   OPTION_BUFFER,
   OPTION_SIZE,
+  OPTION_BIND,
   OPTION_SPEC,
   OPTION_PRINT,
   OPTION_WRITE,
@@ -223,6 +225,7 @@ static const option_name option_names[] = {
     {"groups", OPTION_GROUPS},
     {"buffer", OPTION_BUFFER},
     {"size", OPTION_SIZE},
+    {"bind", OPTION_BIND},
     {"spec", OPTION_SPEC},
     {"print", OPTION_PRINT},
     {"write", OPTION_WRITE},
@@ -267,6 +270,8 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return add_setting("buffer", value, true, &out->buffers);
   case OPTION_SIZE:
     return add_setting("size", value, true, &out->sizes);
+  case OPTION_BIND:
+    return add_setting("bind", value, true, &out->binds);
   case OPTION_SPEC:
     return add_setting("spec", value, true, &out->specs);
   case OPTION_PRINT:
@@ -416,6 +421,7 @@ run_options_free(run_options *options)
 {
   free(options->buffers.items);
   free(options->sizes.items);
+  free(options->binds.items);
   free(options->specs.items);
   free(options->prints.items);
   free(options->writes.items);

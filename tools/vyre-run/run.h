@@ -39,7 +39,7 @@ typedef struct run_options {
   const char *entry;
   bool has_groups;
   uint32_t groups[3];
-  run_settings buffers, sizes, specs, writes;
+  run_settings buffers, sizes, binds, specs, writes;
   run_settings prints; /* value NULL */
   run_tolerance tolerance;
   uint64_t steps;

@@ -180,7 +180,7 @@ what_is_wrong_is_not_constant(void **state)
 static vyre_status
 run(const built *p, uint32_t y[8])
 {
-  const vyre_binding binding = {p->y, y, 8 * sizeof *y};
+  const vyre_binding binding = {p->y, y, 8 * sizeof *y, 0};
   const vyre_dispatch dispatch = {.program = p->program, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
   return vyre_interp_run(p->module, &dispatch, NULL, NULL);
 }
@@ -230,7 +230,7 @@ run_nested(uint32_t depth, uint32_t *y)
   vyre_build_store(&b, buffer, value, 0);
   uint32_t map[8192];
   assert_null(vyre_module_seal(m, map));
-  const vyre_binding binding = {{map[buffer.id]}, y, sizeof *y};
+  const vyre_binding binding = {{map[buffer.id]}, y, sizeof *y, 0};
   const vyre_dispatch dispatch = {.program = {map[program.id]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
   vyre_status status = vyre_interp_run(m, &dispatch, NULL, NULL);
   vyre_module_destroy(m);

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -33,11 +34,19 @@ row_named(const vyre_module *module, const char *name)
   const vyre_view *v = vyre_module_view(module);
   for (uint32_t row = 1; row < v->rows; row++) {
     const char *its = vyre_row_name(module, (vyre_row){row});
-    if (its && strcmp(its, name) == 0 && VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
+    if (its && strlen(its) == strcspn(name, "[") && strncmp(its, name, strlen(its)) == 0 &&
+        VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
       return (vyre_row){row};
   }
   fail_msg("no buffer %%%s", name);
   return VYRE_NONE;
+}
+
+static uint32_t
+element_named(const char *name)
+{
+  const char *index = strchr(name, '[');
+  return index ? (uint32_t)strtoul(index + 1, NULL, 10) : 0;
 }
 
 vyre_status
@@ -52,7 +61,8 @@ launch_run(launch *l)
   assert_ok(vyre_verify(module, &errors));
   vyre_verify_errors_free(&errors);
   for (; count < 6 && l->buffers[count].name; count++)
-    bindings[count] = (vyre_binding){row_named(module, l->buffers[count].name), l->buffers[count].data, l->buffers[count].size};
+    bindings[count] = (vyre_binding){row_named(module, l->buffers[count].name), l->buffers[count].data, l->buffers[count].size,
+                                     element_named(l->buffers[count].name)};
   const vyre_dispatch dispatch = {
       .program = {vyre_module_view(module)->first[0]},
       .groups = {l->groups[0] ? l->groups[0] : 1, l->groups[1] ? l->groups[1] : 1, l->groups[2] ? l->groups[2] : 1},

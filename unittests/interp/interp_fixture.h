@@ -8,7 +8,7 @@
 
 /* One buffer of the program, by name, and what it holds before and after. */
 typedef struct bound {
-  const char *name; /* NULL ends the list */
+  const char *name; /* "b", or "b[2]" of an array of descriptors; NULL ends the list */
   void *data;
   size_t size;
 } bound;

@@ -428,7 +428,7 @@ each_allocation_of_a_run_may_fail(void **state)
     uint32_t buffer = v->first[v->first[0]];
     while (VYRE_ROW_OP(v->op[buffer]) != VYRE_OP_buffer)
       buffer = v->next[buffer];
-    const vyre_binding binding = {{buffer}, data, sizeof data};
+    const vyre_binding binding = {{buffer}, data, sizeof data, 0};
     const vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {1, 1, 1}, .bindings = &binding, .binding_count = 1};
     const vyre_interp_options options = {.check_races = true, .report_undefined = true};
     const size_t before = fail.out;

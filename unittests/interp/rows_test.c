@@ -147,7 +147,7 @@ check(vyre_opcode op, vyre_kind kind, uint32_t lanes, bool literal)
   vyre_binding bindings[32];
   for (uint32_t k = 0; k < count; k++) {
     const bool is_output = vyre_buffer_info_of(m, (vyre_row){map[buffers[k].id]})->set == 1;
-    bindings[k] = (vyre_binding){{map[buffers[k].id]}, is_output ? out : in, sizeof in};
+    bindings[k] = (vyre_binding){{map[buffers[k].id]}, is_output ? out : in, sizeof in, 0};
   }
   const vyre_dispatch dispatch = {.program = {map[program.id]}, .groups = {1, 1, 1}, .bindings = bindings, .binding_count = count};
   vyre_status status = vyre_interp_run(m, &dispatch, NULL, NULL);

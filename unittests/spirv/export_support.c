@@ -313,7 +313,7 @@ interpret(const export_case *c, const uint32_t *in, uint32_t *out, bool report)
       continue;
     assert_true(count < 16);
     const bool output = vyre_buffer_info_of(c->module, (vyre_row){row})->binding == 1;
-    bindings[count++] = (vyre_binding){{row}, output ? out : copy, WORDS * 4};
+    bindings[count++] = (vyre_binding){{row}, output ? out : copy, WORDS * 4, 0};
   }
   const vyre_dispatch dispatch = {
       .program = c->program, .groups = {EXPORT_INVOCATIONS / c->workgroup, 1, 1}, .bindings = bindings, .binding_count = count};

@@ -183,7 +183,7 @@ import_run(const vyre_module *module, uint32_t groups, const import_buffer *buff
     const uint32_t binding = push ? 100 : vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){row})->binding;
     for (uint32_t k = 0; k < count; k++)
       if (buffers[k].binding == binding && bound < 16)
-        bindings[bound++] = (vyre_binding){{row}, buffers[k].data, buffers[k].size};
+        bindings[bound++] = (vyre_binding){{row}, buffers[k].data, buffers[k].size, 0};
   }
   const vyre_dispatch dispatch = {.program = {program}, .groups = {groups, 1, 1}, .bindings = bindings, .binding_count = bound};
   must(vyre_interp_run(module, &dispatch, NULL, NULL));

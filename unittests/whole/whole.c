@@ -168,7 +168,7 @@ interpret_program(whole *w, uint32_t program)
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_buffer || VYRE_BUFFER_SPACE(v->imm_hi[row]) > VYRE_SPACE_PUSH)
       continue;
     size_t bytes = (size_t)vyre_type_get(w->copy, v->imm[row]).size + 256; /* 256: elements of a runtime array */
-    bindings[dispatch.binding_count++] = (vyre_binding){{row}, calloc(1, bytes), bytes};
+    bindings[dispatch.binding_count++] = (vyre_binding){{row}, calloc(1, bytes), bytes, 0};
   }
   vyre_status status = vyre_interp_run(w->copy, &dispatch, &options, NULL);
   for (uint32_t i = 0; i < dispatch.binding_count; i++) {
