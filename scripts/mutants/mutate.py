@@ -7,31 +7,25 @@ import collections
 import fcntl
 import fnmatch
 import hashlib
+import math
 import os
 import pathlib
 import random
 import re
-import resource
-import shutil
-import signal
-import subprocess
 import sys
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True  # the sources stay as they are
+
+import judge  # noqa: E402
+from tree import FUZZ, FUZZ_PROGRAMS, ROOT, Tree, Wrong, sources  # noqa: E402
+
 LISTS = ROOT / "scripts" / "mutants"
 FLOOR = {"ir": 3}  # so many at least for each file with code that can be wrong
 FLOOR_ELSEWHERE = 2
 
-FUZZ = "fuzz"  # as a test: vyre-fuzz alone
-FUZZ_PROGRAMS = 2000
-
 Mutant = collections.namedtuple("Mutant", "file test old new fuzz place")
-
-
-class Wrong(Exception):
-    """An entry, or what it needs, is not as it should be."""
 
 
 def read_list(path):
@@ -66,12 +60,6 @@ def mutated(root, mutant):
     if count != 1 or mutant.old == mutant.new:
         raise Wrong(f"{mutant.place}: '{mutant.old}' stands {count} times in {mutant.file}, not once")
     return text.replace(mutant.old, mutant.new)
-
-
-def sources():
-    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                           check=True, capture_output=True).stdout.decode().split("\0")
-    return [name for name in names if name and (ROOT / name).is_file()]
 
 
 # ---- --check: the lists alone ------------------------------------------------------------------------------------------------
@@ -112,80 +100,6 @@ def check(mutants, whole):
 
 
 # ---- running -----------------------------------------------------------------------------------------------------------------
-
-
-class Tree:
-    """A copy of the tree, with its build; belongs to one thread."""
-
-    def __init__(self, path):
-        self.path = path
-        self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
-
-    def synchronize(self, names):
-        here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}
-        for name in here - set(names):
-            (self.path / name).unlink()
-        for name in names:  # one that is the same keeps its time: nothing is built again
-            source, target = ROOT / name, self.path / name
-            if name not in here or target.read_bytes() != source.read_bytes():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(source, target)
-
-    def configure(self):
-        if (self.path / "b" / "build.ninja").is_file():
-            return
-        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DVYRE_WERROR=OFF"]
-        if shutil.which("ccache"):
-            options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        if shutil.which("ld.lld"):
-            options += [f"-DCMAKE_{kind}_LINKER_FLAGS=-fuse-ld=lld" for kind in ("EXE", "SHARED", "MODULE")]
-        code, log = self.run(["cmake", "-S", ".", "-B", "b", "-G", "Ninja", *options], 600)
-        if code:
-            raise Wrong(f"cmake fails:\n{log}")
-
-    def run(self, command, limit, folder="."):
-        """Exit code (None: too long) and output.  All that it started ends with it."""
-        def limits():
-            resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        child = subprocess.Popen(command, cwd=self.path / folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
-        try:
-            log, _ = child.communicate(timeout=limit)
-            return child.returncode, log
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            log, _ = child.communicate()
-            return None, log
-
-    def build(self, test):
-        if test == FUZZ:
-            return self.run(["ninja", "-C", "b", "vyre-fuzz", "passes/all"], 1200)
-        targets = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "passes/all", "lit-tests/all"] if test.startswith("lit:") else [test]
-        targets.append("vyre_glsl_plugin")  # opened at run time: a test that needs it need not be linked with it
-        return self.run(["ninja", "-C", "b", *targets], 1200)
-
-    def test(self, test, limit):
-        if test == FUZZ:
-            return self.run(["./vyre-fuzz", f"-count={FUZZ_PROGRAMS}", "-first", "-no-reduce", "-quiet", "-out=.."], limit, "b/bin")
-        if test.startswith("lit:"):
-            cache = (self.path / "b" / "CMakeCache.txt").read_text()
-            lit = re.search(r"^VYRE_LIT:\w+=(.*)$", cache, re.M).group(1)
-            return self.run([sys.executable, lit, "-q", f"b/lit-tests/{test[4:]}"], limit)
-        return self.run([f"./{test}"], limit, "b/unittests")
-
-    def digest(self, test):
-        """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
-        result = hashlib.sha256()
-        names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
-        if test == FUZZ or test.startswith("lit:"):
-            names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*")]
-        else:
-            names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
-        for path in sorted(set(names)):
-            if path.is_file():
-                result.update(path.read_bytes())
-        return result.hexdigest()
 
 
 class Runner:
@@ -263,14 +177,18 @@ class Runner:
             path.write_text(original)
 
 
-def run(mutants, options):
-    work = ROOT / "build" / "mutants"
+def lock_of(work):
+    """Held as long as the file is open."""
     work.mkdir(parents=True, exist_ok=True)
-    lock = (work / "lock").open("w")  # held to the end
+    lock = (work / "lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise Wrong(f"another run is under way in {work}") from None
+    return lock
+
+
+def run(mutants, options, work):
     groups = collections.defaultdict(list)
     for mutant in mutants:
         groups[mutant.test].append(mutant)
@@ -319,8 +237,10 @@ def main():
     parser.add_argument("--fuzz", action="store_true", help=f"only those marked so, with {FUZZ_PROGRAMS} programs of vyre-fuzz as their test")
     parser.add_argument("--from", metavar="LIST", dest="paths", type=pathlib.Path, action="append", help="the entries of this file")
     parser.add_argument("--jobs", metavar="N", type=int, default=2, help="so many copies of the tree at once (2)")
+    parser.add_argument("--random", metavar="N", type=int, help="so many that are drawn from the code, not listed")
+    parser.add_argument("--seconds", metavar="N", type=float, default=math.inf, help="of --random: tests of so many seconds in all try a mutant (all)")
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, taken at random")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of --sample")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of --random and --sample")
     parser.add_argument("--fresh", action="store_true", help="forget what is known of equal programs")
     parser.add_argument("--list", action="store_true", help="the entries alone")
     parser.add_argument("--check", action="store_true", help="only whether the entries apply, and each file has enough")
@@ -329,6 +249,11 @@ def main():
     def matches(patterns, name):
         return not patterns or any(p in name or fnmatch.fnmatch(name, p) for p in patterns)
 
+    if options.random is not None:
+        os.nice(10)
+        work = ROOT / "build" / "mutants"
+        with lock_of(work):
+            return judge.run(work, options.random, options.seed, options.jobs, options.file, options.seconds, options.fresh)
     mutants = [m for m in all_mutants(options.paths) if matches(options.file, m.file) and matches(options.test, m.test)]
     if options.fuzz:
         mutants = [m._replace(test=FUZZ) for m in mutants if m.fuzz]
@@ -347,7 +272,9 @@ def main():
         print(f"{len(mutants)} mutants of {len({m.file for m in mutants})} files, {len(errors)} errors")
         return 1 if errors else 0
     os.nice(10)
-    return run(mutants, options)
+    work = ROOT / "build" / "mutants"
+    with lock_of(work):
+        return run(mutants, options, work)
 
 
 if __name__ == "__main__":

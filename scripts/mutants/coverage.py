@@ -1,0 +1,162 @@
+# Which lines each test runs: the tree once more, built with clang so that each block notes that it ran (coverage.c), and each test run in it
+# once.  What is known stays in build/mutants/coverage.json; a test is run again when it or the code differs.
+# SPDX-License-Identifier: Apache-2.0
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+from tree import FUZZ, ROOT, Tree, Wrong
+
+# What they run is run by others too, or nothing of the product; or they take minutes.
+NOT_ASKED = {"installed", "lit", "lit-lint", "lit-lint-itself", "behaviours-named", "mutants-apply", "fuzz-passes", "rules-hold"}
+LIT_SUFFIXES = {".vir", ".test", ".comp", ".spvasm"}
+PRODUCT = ("cmake/", "codegen/", "frontends/", "include/", "ir/", "passes/", "passmgr/", "targets/", "tools/", "CMakeLists.txt")
+
+
+def digest_of(names):
+    """Of files of the tree, by their names and contents."""
+    result = hashlib.sha256()
+    for name in sorted(names):
+        result.update(name.encode() + b"\0" + (ROOT / name).read_bytes() + b"\0")
+    return result.hexdigest()
+
+
+def product_digest(names):
+    return digest_of(name for name in names if name.startswith(PRODUCT))
+
+
+def lit_tests(names):
+    for name in names:
+        path = ROOT / name
+        if name.startswith("lit-tests/") and path.suffix in LIT_SUFFIXES and "Inputs" not in path.parts:
+            yield "lit:" + name[len("lit-tests/"):]
+
+
+class Coverage:
+    def __init__(self, work, names):
+        self.names, self.file = names, work / "coverage.json"
+        self.folder = work / "coverage"
+        self.tree = Tree(self.folder / "tree")
+        stored = json.loads(self.file.read_text()) if self.file.is_file() else {"tests": {}, "code": {}}
+        self.known = stored["tests"]
+        self.code = {file: int(bits, 16) for file, bits in stored["code"].items()}  # by file: a number whose bits are lines that can run
+        self.where = {}  # by program: of each block its lines
+
+    def configure(self):
+        for name in ("blocks", "ran", "tree"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        code, log = self.tree.run(["clang", "-O1", "-fPIC", "-D_GNU_SOURCE", f'-DFOLDER="{self.folder}"', "-c", "scripts/mutants/coverage.c", "-o",
+                                   self.folder / "coverage.o"], 600)
+        if code != 0:
+            raise Wrong(f"clang fails:\n{log}\nFix: install the packages that scripts/install-packages.sh names")
+        flags = "-O0 -gline-tables-only -fsanitize-coverage=trace-pc-guard,pc-table,no-prune"
+        self.tree.configure(["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", f"-DCMAKE_C_FLAGS_DEBUG={flags}",
+                             f"-DCMAKE_CXX_FLAGS_DEBUG={flags}"], str(self.folder / "coverage.o"))
+
+    def measure(self):
+        """Runs the tests that differ from what is known."""
+        product = product_digest(self.names)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.tree.path.mkdir(exist_ok=True)
+        self.tree.synchronize(self.names)
+        self.configure()
+        tests = [test for test in self.tree.commands() if test not in NOT_ASKED] + list(lit_tests(self.names)) + [FUZZ]
+        tests.sort(key=lambda test: (test.startswith("folds-"), not test.startswith("unit-"), not test.startswith("lit:")))
+        wanted = {test: self.digest(product, test) for test in tests}
+        self.known = {test: entry for test, entry in self.known.items() if wanted.get(test) == entry["digest"]}
+        left = [test for test in tests if test not in self.known]
+        if not left:
+            return
+        if not self.known:
+            self.code = {}
+        print(f"coverage: {len(left)} tests are run", flush=True)
+        shutil.rmtree(self.folder / "blocks")
+        (self.folder / "blocks").mkdir()
+        code, log = self.tree.run(["ninja", "-C", "b"], 7200)
+        if code != 0:
+            raise Wrong(f"the tree with coverage does not build: {log[-2000:]}")
+        for test in left:
+            self.known[test] = dict(self.of(test), digest=wanted[test])
+            code = {file: f"{bits:x}" for file, bits in self.code.items()}
+            self.file.with_suffix(".new").write_text(json.dumps({"tests": self.known, "code": code}))
+            self.file.with_suffix(".new").rename(self.file)
+
+    def digest(self, product, test):
+        """Of what a test is made of: its folder's sources, or its file and what it reads."""
+        if test.startswith("lit:"):
+            own = "lit-tests/" + test[4:]
+            inputs = own.rsplit("/", 1)[0] + "/Inputs/"
+            names = [name for name in self.names if name == own or name.startswith(inputs)]
+        elif test == FUZZ:
+            names = []
+        else:
+            area = str(self.tree.commands()[test][1].relative_to(self.tree.path / "b")) + "/"
+            names = [name for name in self.names if name.startswith(area)]
+        return hashlib.sha256((product + digest_of(names)).encode()).hexdigest()
+
+    def of(self, test):
+        ran = self.folder / "ran"
+        shutil.rmtree(ran)
+        ran.mkdir()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        code, _ = self.tree.test(test, 3600)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        lines = {}  # by file: a number whose bits are lines
+        for path in ran.iterdir():
+            for block, mark in zip(self.blocks_of(path), path.read_bytes()):
+                if mark:
+                    for file, line in block:
+                        lines[file] = lines.get(file, 0) | 1 << line
+        print(f"coverage: {test}: {len(lines)} files, {seconds:.1f} s" + ("" if code == 0 else ", fails"), flush=True)
+        return {"seconds": seconds, "lines": {file: f"{bits:x}" for file, bits in lines.items()}}
+
+    def blocks_of(self, ran):
+        """Of a program that ran, of each block the lines, as its debug information says."""
+        if ran.name in self.where:
+            return self.where[ran.name]
+        data = (self.folder / "blocks" / ran.name).read_bytes()
+        starts = [int.from_bytes(data[k:k + 8], "little") for k in range(0, len(data), 8)]
+        order = sorted(range(len(starts)), key=starts.__getitem__)
+        rows = sorted(self.line_table(ran.name.replace("+", "/")))
+        result, row = [set() for _ in starts], 0
+        for k, block in enumerate(order):
+            end = starts[order[k + 1]] if k + 1 < len(order) else 1 << 63
+            while row < len(rows) and rows[row][0] < starts[block]:
+                row += 1
+            while row < len(rows) and rows[row][0] < end:
+                result[block].add(rows[row][1:])
+                row += 1
+        for _, file, line in rows:
+            self.code[file] = self.code.get(file, 0) | 1 << line
+        self.where[ran.name] = result
+        return result
+
+    def line_table(self, program):
+        """(address, file, line) of the sources of the tree."""
+        log = subprocess.run(["objdump", "--dwarf=decodedline", "-w", program], capture_output=True, text=True, check=True).stdout
+        root, file = str(self.tree.path) + "/", None
+        for line in log.splitlines():
+            if line.endswith(":") and not line.startswith(" "):
+                at = line.rfind(root)  # paths in it are absolute, or go from the build to the sources
+                file = os.path.normpath(line[at + len(root):-1]) if at >= 0 else None
+                continue
+            match = file and re.match(r"\S+\s+(\d+)\s+0x([0-9a-f]+)", line)
+            if match:
+                yield int(match.group(2), 16), file, int(match.group(1))
+
+    def tests_of(self, file, first, last):
+        """(test, seconds, share of the file's lines that it runs) of the tests that run one of those lines."""
+        mask, code, result = (2 << last) - (1 << first), self.code.get(file, 0), []
+        if code & mask == 0:  # a label, an argument on a line of its own: its neighbours' lines
+            above, below = code & ((1 << first) - 1), code >> last
+            mask = (1 << above.bit_length() - 1 if above else 0) | (below & -below) << last
+        for test, entry in self.known.items():
+            bits = int(entry["lines"].get(file, "0"), 16)
+            if bits & mask:
+                result.append((test, entry["seconds"], bin(bits).count("1") / bin(code).count("1")))
+        return result

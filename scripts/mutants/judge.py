@@ -1,0 +1,287 @@
+# Random mutants: draws them from the code, and runs the tests that run their line until one notices.  Which those are is measured
+# (coverage.py).  SPDX-License-Identifier: Apache-2.0
+import bisect
+import collections
+import difflib
+import hashlib
+import json
+import random
+import re
+import shlex
+import threading
+import time
+
+import coverage
+import operators
+from tokens import Source
+from tree import FUZZ, ROOT, Tree, Wrong, sources
+
+FOLDERS = ("codegen", "frontends", "ir", "passes", "passmgr", "targets", "tools")
+SUFFIXES = (".c", ".h", ".cpp")
+STAGES = (4, 12, 40, 1000)  # so many tests are built and run at a time
+STRICTLY = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types", "-Werror=implicit-int"]  # what no build of the product has
+LIT_COST = 0.6  # seconds that lit itself takes
+LINK_COST = 0.3
+
+Edit = collections.namedtuple("Edit", "number file line last operator start end text")
+
+
+class Draw:
+    """Edits at random, the same for the same seed and code: a line that has any, one of the operators that fit it, one of its edits."""
+
+    def __init__(self, seed, folders):
+        self.random = random.Random(seed)
+        self.sources = {}
+        self.lines = []  # (file, line) of all lines with code
+        for name in sorted(sources()):
+            if name.split("/")[0] in FOLDERS and name.endswith(SUFFIXES) and (not folders or any(f in name for f in folders)):
+                source = self.sources[name] = Source((ROOT / name).read_text())
+                self.lines += [(name, line) for line in sorted({source.line(k) for k in source.code})]
+        self.drawn, self.count = set(), 0
+
+    def next(self):
+        """None after many lines without one that is new."""
+        for _ in range(1000):
+            name, line = self.random.choice(self.lines)
+            source = self.sources[name]
+            edits = collections.defaultdict(list)
+            for k in source.code:
+                if source.line(k) == line:
+                    for operator, *edit in operators.edits_at(source, k):
+                        edits[operator].append(tuple(edit))
+            if not edits:
+                continue
+            operator = self.random.choice(sorted(edits))
+            start, end, text = self.random.choice(edits[operator])
+            if (name, start, end, text) in self.drawn:
+                continue
+            self.drawn.add((name, start, end, text))
+            self.count += 1
+            first = bisect.bisect_right(source.lines, start)
+            return Edit(self.count, name, first, bisect.bisect_right(source.lines, end), operator, start, end, text)
+        return None
+
+
+def difference(edit):
+    old = (ROOT / edit.file).read_text()
+    lines = difflib.unified_diff(old.splitlines(), (old[:edit.start] + edit.text + old[edit.end:]).splitlines(), lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+class Judge:
+    def __init__(self, work, wanted, draw, known, seconds, fresh):
+        self.wanted, self.draw, self.coverage, self.seconds = wanted, draw, known, seconds
+        self.lock, self.changed = threading.Lock(), threading.Condition()
+        self.product = coverage.product_digest(known.names)
+        self.file = work / "random.txt"  # key, verdict, test: what is known of mutants of this code
+        self.known = {}
+        if self.file.is_file() and not fresh:
+            self.known = {key: (verdict, test) for key, verdict, test in (line.split() for line in self.file.read_text().splitlines())}
+        self.counts = collections.defaultdict(collections.Counter)
+        self.valid, self.under_way = 0, 0
+        self.left = []  # (edit, verdict) of those that were not killed
+        self.sound, self.unsound = set(), set()  # tests that pass, and fail, without a mutant
+        self.start = time.monotonic()
+
+    # ---- which is next, and what came of it ----
+
+    def take(self):
+        with self.changed:
+            while self.valid < self.wanted:
+                if self.valid + self.under_way < self.wanted:
+                    edit = self.draw.next()
+                    if edit is None:
+                        return None
+                    self.under_way += 1
+                    return edit
+                self.changed.wait()
+        return None
+
+    def done(self, edit, verdict, test, seconds):
+        with self.changed:
+            self.under_way -= 1
+            self.valid += verdict in ("killed", "survived", "unexecuted")
+            folder = edit.file.rsplit("/", 1)[0]
+            self.counts[folder][verdict] += 1
+            if verdict in ("survived", "unexecuted"):
+                self.left.append((edit, verdict))
+            if verdict != "invalid":
+                print(f"{edit.number:4} {verdict:10} {edit.file}:{edit.line}: {edit.operator}" + (f": {test}" if test else "") +
+                      f"  ({seconds:.0f} s)", flush=True)
+                print("\n".join("       " + line for line in difference(edit)), flush=True)
+            self.changed.notify_all()
+
+    def key(self, edit):
+        return hashlib.sha256("\0".join([self.product, edit.file, str(edit.start), str(edit.end), edit.text]).encode()).hexdigest()
+
+    def worker(self, tree):
+        while (edit := self.take()) is not None:
+            start, key = time.monotonic(), self.key(edit)
+            if key in self.known:
+                verdict, test = self.known[key]
+            else:
+                verdict, test = self.one(tree, edit)
+                if verdict in ("killed", "invalid", "same"):  # the others again, when there are more tests
+                    with self.lock, self.file.open("a") as file:
+                        file.write(f"{key} {verdict} {test or '-'}\n")
+            self.done(edit, verdict, test, time.monotonic() - start)
+
+    # ---- one mutant ----
+
+    def one(self, tree, edit):
+        """Its verdict, and the test that killed it."""
+        path = tree.path / edit.file
+        original = path.read_text()
+        killer = None
+        try:
+            path.write_text(original[:edit.start] + edit.text + original[edit.end:])
+            commands = self.compilations(tree, edit.file)
+            if not all(self.compiles(tree, command) for command in commands[:1]):
+                return "invalid", None
+            tests = self.tests(edit)
+            killer = self.killer(tree, tests)
+            if killer is None:
+                if commands and self.same_code(tree, path, original, commands):
+                    return "same", None
+                return ("survived" if tests else "unexecuted"), None
+        finally:
+            path.write_text(original)
+        return self.confirm(tree, edit, killer)
+
+    def confirm(self, tree, edit, killer):
+        """Believes a test only if it passes without the mutant."""
+        if killer not in self.sound and killer != "build":
+            code, log = tree.build(killer)
+            if code == 0:
+                code, log = tree.test(killer, 3600)
+            if code != 0:
+                print(f"warning: {killer} fails without a mutant, and is not asked: {log[-300:]}", flush=True)
+                with self.lock:
+                    self.unsound.add(killer)
+                return self.one(tree, edit)
+            with self.lock:
+                self.sound.add(killer)
+        return "killed", killer
+
+    def tests(self, edit):
+        """Those that run its lines, first those that are likely to notice it soon."""
+        found = []
+        for test, seconds, share in self.coverage.tests_of(edit.file, edit.line, edit.last):
+            if test not in self.unsound:
+                cost = seconds + (LIT_COST / 8 if test.startswith("lit:") else LINK_COST)
+                found.append((test == FUZZ, -share / cost, test))
+        result, left = [], self.seconds
+        for _, _, test in sorted(found):
+            seconds = self.coverage.known[test]["seconds"]
+            if seconds <= left:
+                left -= seconds
+                result.append(test)
+        return result
+
+    def killer(self, tree, tests):
+        """The first of the tests that fails; None: they all pass.  What does not build kills too: tools that the build itself runs."""
+        at = 0
+        for count in STAGES:
+            stage = tests[at:at + count]
+            at += count
+            if not stage:
+                return None
+            code, _ = tree.build(*stage)
+            if code != 0:
+                return "build"
+            lit = [test for test in stage if test.startswith("lit:")]
+            for test in sorted((test for test in stage if test not in lit), key=lambda test: test == FUZZ):
+                if test == FUZZ and lit:  # comes last
+                    if (failed := self.failing_lit(tree, lit)):
+                        return failed
+                    lit = []
+                if tree.test(test, 3600, processor=self.limit(test))[0] != 0:
+                    return test
+            if lit and (failed := self.failing_lit(tree, lit)):
+                return failed
+        return None
+
+    def limit(self, test):
+        """Of processor seconds: a mutant may loop, and the machine be busy."""
+        return int(max(20, 10 * self.coverage.known[test]["seconds"]))
+
+    def failing_lit(self, tree, tests):
+        limit = max(self.limit(test) for test in tests)
+        code, log = tree.lit([test[4:] for test in tests], "-j1", "--max-failures=1", limit=3600, processor=limit)
+        if code == 0:
+            return None
+        match = re.search(r"^(?:FAIL|TIMEOUT|UNRESOLVED): \S+ :: (\S+)", log, re.M)
+        return "lit:" + match.group(1) if match else tests[0]
+
+    # ---- whether it is one ----
+
+    @staticmethod
+    def compilations(tree, file):
+        """The commands that compile a file, or the files that include it."""
+        entries = json.loads((tree.path / "b" / "compile_commands.json").read_text())
+        named = {str(tree.path / file)}
+        if not file.endswith((".c", ".cpp")):
+            include = re.compile(rf'#include "[^"]*{re.escape(file.rsplit("/", 1)[1])}"')
+            named = {e["file"] for e in entries if e["file"].startswith(tuple(f"{tree.path}/{folder}/" for folder in FOLDERS))
+                     and include.search(open(e["file"]).read())}
+        unique = {}
+        for entry in entries:
+            if entry["file"] in named:
+                unique.setdefault(entry["file"], shlex.split(entry["command"]))
+        return [unique[name] for name in sorted(unique)]
+
+    @staticmethod
+    def compiles(tree, command):
+        return tree.run([*command[:command.index("-o")], *STRICTLY, "-fsyntax-only", *command[command.index("-c"):]], 600, "b")[0] == 0
+
+    def same_code(self, tree, path, original, commands):
+        """Whether an optimizing compiler makes the same of both: no test can tell them apart."""
+        mutant = path.read_text()
+        for command in commands:
+            made = []
+            for text in (mutant, original):
+                path.write_text(text)
+                at = command.index("-o")
+                code, _ = tree.run([*command[:at], "-O2", "-DNDEBUG", "-o", "same.o", *command[at + 2:]], 600, "b")
+                made.append((tree.path / "b" / "same.o").read_bytes() if code == 0 else text.encode())
+            if made[0] != made[1]:
+                return False
+        return True
+
+    # ---- the end ----
+
+    def report(self):
+        print("\nNot killed (unexecuted: no test runs the line):")
+        for edit, verdict in sorted(self.left, key=lambda item: item[0].file):
+            print(f"{verdict} {edit.file}:{edit.line}: {edit.operator}\n" + "\n".join("  " + line for line in difference(edit)))
+        columns = ("killed", "survived", "unexecuted", "same", "invalid")
+        print(f"\n{'folder':22}{'mutants':>9}" + "".join(f"{c:>12}" for c in columns))
+        total = collections.Counter()
+        for folder in sorted(self.counts) + ["all"]:
+            row = self.counts[folder] if folder != "all" else total
+            mutants = row["killed"] + row["survived"] + row["unexecuted"]
+            print(f"{folder:22}{mutants:9}" + "".join(f"{row[c]:12}" for c in columns))
+            if folder != "all":
+                total.update(row)
+        mutants = total["killed"] + total["survived"] + total["unexecuted"]
+        print(f"{total['killed']} of {mutants} mutants killed ({100 * total['killed'] // max(1, mutants)} %), "
+              f"{time.monotonic() - self.start:.0f} s")
+
+
+def run(work, count, seed, jobs, folders, seconds, fresh):
+    names = sources()
+    known = coverage.Coverage(work, names)
+    known.measure()
+    judge, threads = Judge(work, count, Draw(seed, folders), known, seconds, fresh), []
+    for k in range(jobs):
+        tree = Tree(work / f"tree-{k + 1}")
+        tree.path.mkdir(parents=True, exist_ok=True)
+        tree.synchronize(names)
+        tree.configure()
+        threads.append(threading.Thread(target=judge.worker, args=(tree,)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    judge.report()
+    return 0 if not judge.left else 1

@@ -1,0 +1,236 @@
+# Mutation operators: what somebody could have written wrong at a token.  Each is a function over a source and a token's index that yields
+# edits, (start, end, text) in the file.  An edit keeps the number of lines.  SPDX-License-Identifier: Apache-2.0
+import re
+
+COMPARISONS = {"==": ["!="], "!=": ["=="], "<": ["<=", ">", ">="], "<=": ["<", ">="], ">": [">=", "<", "<="], ">=": [">", "<="]}
+EXCHANGED = {"&&": ["||"], "||": ["&&"], "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "%": ["/"], "<<": [">>"], ">>": ["<<"], "&": ["|"],
+             "|": ["&"], "^": ["|"], "+=": ["-="], "-=": ["+="], "|=": ["&=", "="], "&=": ["|=", "="], "<<=": [">>="], ">>=": ["<<="],
+             "++": ["--"], "--": ["++"]}
+UNARY_TOO = {"+", "-", "*", "&"}
+ORDERED = {"-", "/", "%", "<<", ">>", "<", "<=", ">", ">="}
+PAIRS = [("a", "b"), ("b", "c"), ("prev", "next"), ("first", "last"), ("before", "after"), ("min", "max"), ("begin", "end"), ("imm", "imm_hi"),
+         ("true", "false"), ("merge", "next"), ("parent", "first"), ("left", "right"), ("from", "to"), ("rows", "count"), ("low", "high")]
+NOT_AN_EXPRESSION = {"if", "for", "while", "switch", "return", "do", "else", "case", "default", "goto", "sizeof", "const", "static", "struct",
+                     "union", "enum", "typedef", "unsigned", "int", "char", "void", "bool", "float", "double", "auto"}
+RELEASES = re.compile(r"(\w*(free|release|close|destroy|unmap|discard|dispose)\w*)$")
+ENDS_OPERAND = {"&&", "||", "?", ":", ",", ";", "=", "return", "{", "}", "+=", "-=", "|=", "&="}
+
+
+def is_operand_end(s, k):
+    """Whether a binary operator can follow token k."""
+    token = s.tokens[k]
+    return token.kind in ("number", "character", "string") or token.text in (")", "]") or \
+        (token.kind == "name" and token.text not in NOT_AN_EXPRESSION)
+
+
+def is_binary(s, k):
+    return s.tokens[k].text not in UNARY_TOO or is_operand_end(s, k - 1)
+
+
+def primary_before(s, k):
+    """Index of the first token of the name, member, element or call that ends at token k; None: something else stands there."""
+    while True:
+        if s.tokens[k].text in (")", "]"):
+            opening = s.pair[k]
+            if s.tokens[opening - 1].kind != "name" and s.tokens[opening - 1].text != "]":
+                return opening if s.tokens[k].text == ")" else None
+            k = opening - 1
+            continue
+        if s.tokens[k].kind == "number":
+            return k
+        if s.tokens[k].kind != "name" or s.tokens[k].text in NOT_AN_EXPRESSION:
+            return None
+        if s.tokens[k - 1].text not in ("->", "."):
+            return k
+        k -= 2
+
+
+def primary_after(s, k):
+    """Index of the last token of the name, member, element or call that begins at token k."""
+    if s.tokens[k].text == "(":
+        k = s.pair[k]
+    elif s.tokens[k].kind not in ("name", "number") or s.tokens[k].text in NOT_AN_EXPRESSION:
+        return None
+    while True:
+        if s.tokens[k + 1].text in ("(", "[") and k + 1 in s.pair:
+            k = s.pair[k + 1]
+        elif s.tokens[k + 1].text in ("->", "."):
+            k += 2
+        else:
+            return k
+
+
+def operand_before(s, k):
+    """Index of the first token of what an && or || in front of token k joins on its left."""
+    while True:
+        token = s.tokens[k - 1]
+        if token.text in ENDS_OPERAND or (token.text in ("(", "[") and token.kind == "sign"):
+            return k
+        k = s.pair[k - 1] if token.text in (")", "]") else k - 1
+
+
+def operand_after(s, k):
+    while True:
+        token = s.tokens[k + 1]
+        if token.text in ENDS_OPERAND or token.text in (")", "]"):
+            return k
+        k = s.pair[k + 1] if token.text in ("(", "[") else k + 1
+
+
+def text_of(s, first, last):
+    return s.text[s.tokens[first].start:s.tokens[last].end]
+
+
+def blank(s, first, last, instead=""):
+    """Tokens first to last taken out: their lines stay."""
+    start, end = s.tokens[first].start, s.tokens[last].end
+    return start, end, instead + "\n" * s.text.count("\n", start, end)
+
+
+def exchange(s, first, middle, last):
+    """What stands from `first` on in front of token `middle`, and behind it up to `last`, the other way round."""
+    between = s.text[s.tokens[middle - 1].end:s.tokens[middle + 1].start]
+    return s.tokens[first].start, s.tokens[last].end, text_of(s, middle + 1, last) + between + text_of(s, first, middle - 1)
+
+
+def replace(s, k, text):
+    return s.tokens[k].start, s.tokens[k].end, text
+
+
+def constants(s, k):
+    """A number off by one; of a mask one bit more, or fewer."""
+    match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)", s.tokens[k].text) if s.tokens[k].kind == "number" else None
+    if not match:
+        return
+    digits, suffix = match.groups()
+    if digits[:2] in ("0x", "0X"):
+        value = int(digits, 16)
+        for other in {value ^ 1, value ^ 1 << max(0, value.bit_length() - 1)}:
+            yield replace(s, k, f"{other:#x}{suffix}")
+    elif digits == "0" or digits[0] != "0":
+        for other in {int(digits) + 1, abs(int(digits) - 1)}:
+            yield replace(s, k, f"{other}{suffix}")
+
+
+def exchanged(s, k):
+    """One operator for another."""
+    token = s.tokens[k]
+    if token.kind == "sign" and is_binary(s, k):
+        for other in COMPARISONS.get(token.text, []) + EXCHANGED.get(token.text, []):
+            yield replace(s, k, other)
+
+
+def dropped_operand(s, k):
+    """One side of an && or ||, or a flag of several, is forgotten."""
+    text = s.tokens[k].text
+    if text in ("&&", "||"):
+        yield blank(s, operand_before(s, k), k)
+        yield blank(s, k, operand_after(s, k))
+    elif text in ("|", "+", "-", "*", "&") and is_binary(s, k):
+        first, last = primary_before(s, k - 1), primary_after(s, k + 1)
+        if first is not None and text != "-":
+            yield blank(s, first, k)
+        if last is not None:
+            yield blank(s, k, last)
+
+
+def negated(s, k):
+    """A condition is taken the other way round, or a `!` or `~` is forgotten."""
+    text = s.tokens[k].text
+    if text in ("if", "while") and s.tokens[k + 1].text == "(":
+        start, end = s.tokens[k + 1].start, s.tokens[s.pair[k + 1]].end
+        yield start, end, "(!" + s.text[start:end] + ")"
+    elif text in ("!", "~"):
+        yield replace(s, k, "")
+
+
+def swapped(s, k):
+    """The operands of an operator, two neighbours among a call's arguments, or the arms of a choice, the other way round."""
+    text = s.tokens[k].text
+    if text in ORDERED and is_binary(s, k):
+        first, last = primary_before(s, k - 1), primary_after(s, k + 1)
+        if first is not None and last is not None:
+            yield exchange(s, first, k, last)
+    elif text == ",":
+        first, last = operand_before(s, k), operand_after(s, k)
+        if s.tokens[first - 1].text in ("(", ",") and s.tokens[last + 1].text in (")", ",") and first < k < last + 1:
+            yield exchange(s, first, k, last)
+    elif text == "?":
+        colon = operand_after(s, k) + 1
+        if s.tokens[colon].text == ":":
+            yield exchange(s, k + 1, colon, operand_after(s, colon))
+
+
+def renamed(s, k):
+    """A field or variable for its sibling."""
+    token = s.tokens[k]
+    if token.kind == "name" and s.tokens[k + 1].text != "(":
+        for pair in PAIRS:
+            if token.text in pair:
+                yield replace(s, k, pair[pair[0] == token.text])
+
+
+def returned(s, k):
+    """Another result."""
+    if s.tokens[k].text == "return" and s.tokens[k + 1].text != ";":
+        last = operand_after(s, k)
+        while s.tokens[last + 1].text != ";":
+            last = operand_after(s, last + 1)
+        text = text_of(s, k + 1, last)
+        if text not in ("0", "NULL", "false", "VYRE_OK"):
+            yield blank(s, k + 1, last, "0")
+        elif text in ("0", "false"):
+            yield blank(s, k + 1, last, "1")
+
+
+def begins_statement(s, k):
+    before = s.tokens[k - 1]
+    if before.text in (";", "{", "}", "else", ":", "do"):
+        return True
+    return before.text == ")" and s.tokens[s.pair[k - 1] - 1].text in ("if", "for", "while", "switch")
+
+
+def missing_statement(s, k):
+    """A `continue`, `break`, assignment or call is not there.  Not one that only frees something: leaks are seen by sanitizers alone."""
+    token = s.tokens[k]
+    if token.kind != "name" and token.text not in ("*", "++", "--", "(") or not begins_statement(s, k):
+        return
+    if token.text in ("continue", "break") and s.tokens[k + 1].text == ";":
+        yield replace(s, k, "")
+        return
+    if token.text in NOT_AN_EXPRESSION or RELEASES.match(token.text):
+        return
+    if token.kind == "name" and (s.tokens[k + 1].kind == "name" or s.tokens[k + 1].text in ("*", ":")):
+        return  # a declaration, a label
+    last, works = k, False
+    while s.tokens[last].text not in (";", "{", "}"):
+        works |= s.tokens[last].text in ("(", "=", "+=", "-=", "|=", "&=", "++", "--", "^=", "<<=", ">>=", "*=")
+        last = s.pair[last] + 1 if s.tokens[last].text in ("(", "[") else last + 1
+    if works and s.tokens[last].text == ";":
+        yield blank(s, k, last - 1)
+
+
+def missing_case(s, k):
+    """One of several labels of a case is not there."""
+    if s.tokens[k].text == "case":
+        colon = k + 1
+        while s.tokens[colon].text != ":":
+            colon += 1
+        if s.tokens[colon + 1].text in ("case", "default") or s.tokens[k - 1].text == ":":
+            yield blank(s, k, colon)
+
+
+def missing_else(s, k):
+    """`else` forgotten: both run."""
+    if s.tokens[k].text == "else":
+        yield replace(s, k, "")
+
+
+OPERATORS = [constants, exchanged, dropped_operand, negated, swapped, renamed, returned, missing_statement, missing_case, missing_else]
+
+
+def edits_at(s, k):
+    """(operator's name, start, end, text) of all that could be wrong at token k."""
+    for operator in OPERATORS:
+        for start, end, text in sorted(operator(s, k)):
+            yield operator.__name__, start, end, text

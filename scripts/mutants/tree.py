@@ -1,0 +1,130 @@
+# A copy of the tree with its build, in which mutants are made, and the tests that can be run there.  SPDX-License-Identifier: Apache-2.0
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+FUZZ = "fuzz"  # as a test: vyre-fuzz alone
+FUZZ_PROGRAMS = 2000
+
+
+class Wrong(Exception):
+    """An entry, or what it needs, is not as it should be."""
+
+
+def sources():
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           check=True, capture_output=True).stdout.decode().split("\0")
+    return [name for name in names if name and (ROOT / name).is_file()]
+
+
+class Tree:
+    """A copy of the tree, with its build; belongs to one thread."""
+
+    def __init__(self, path):
+        self.path, self.known_commands = path, None
+        self.environment = dict(os.environ, CCACHE_BASEDIR=str(path), CCACHE_NOHASHDIR="1", LC_ALL="C")
+
+    def synchronize(self, names):
+        here = {str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file() and p.relative_to(self.path).parts[0] != "b"}
+        for name in here - set(names):
+            (self.path / name).unlink()
+        for name in names:  # one that is the same keeps its time: nothing is built again
+            source, target = ROOT / name, self.path / name
+            if name not in here or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+
+    def configure(self, more=(), linked=""):
+        """`linked`: what the linker takes for each program and shared object."""
+        if (self.path / "b" / "build.ninja").is_file():
+            return
+        options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DVYRE_WERROR=OFF", *more]
+        if shutil.which("ccache"):
+            options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+        if shutil.which("ld.lld"):
+            linked += " -fuse-ld=lld"
+        options += [f"-DCMAKE_{kind}_LINKER_FLAGS={linked.strip()}" for kind in ("EXE", "SHARED", "MODULE")]
+        code, log = self.run(["cmake", "-S", ".", "-B", "b", "-G", "Ninja", *options], 600)
+        if code:
+            raise Wrong(f"cmake fails:\n{log}")
+
+    def commands(self):
+        """Of ctest's tests: the command, None where its program is not built yet, and its folder."""
+        if self.known_commands:
+            return self.known_commands
+        code, log = self.run(["ctest", "--test-dir", "b", "--show-only=json-v1"], 600)
+        if code != 0:
+            raise Wrong(f"ctest fails:\n{log}")
+        folders = {test["name"]: {p["name"]: p["value"] for p in test["properties"]}["WORKING_DIRECTORY"] for test in json.loads(log)["tests"]}
+        self.known_commands = {test["name"]: (test.get("command"), pathlib.Path(folders[test["name"]])) 
+                               for test in json.loads(log)["tests"]}
+        return self.known_commands
+
+    def run(self, command, limit, folder=".", processor=resource.RLIM_INFINITY):
+        """Exit code (None: too long) and output.  All that it started ends with it.  `processor`: seconds that each process may compute."""
+        def limits():
+            resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
+            resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, 8 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        child = subprocess.Popen(command, cwd=self.path / folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limits, errors="replace")
+        try:
+            log, _ = child.communicate(timeout=limit)
+            return child.returncode, log
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            log, _ = child.communicate()
+            return None, log
+
+    def targets(self, test):
+        if test == FUZZ:
+            return ["vyre-fuzz", "passes/all"]
+        if test.startswith("folds-") or test == "rules-page":
+            return ["vyre-folds" if test.startswith("folds-") else "vyre-rules"]
+        # The plugin is opened at run time: a test that needs it need not be linked with it.
+        if test.startswith("unit-"):
+            return [test, "vyre_glsl_plugin"]
+        programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "passes/all", "vyre_glsl_plugin"]
+        return programs + (["lit-tests/all"] if test.startswith("lit:") else ["examples/all"])
+
+    def build(self, *tests):
+        return self.run(["ninja", "-C", "b", *dict.fromkeys(target for test in tests for target in self.targets(test))], 1200)
+
+    def lit(self, files, *options, **limits):
+        cache = (self.path / "b" / "CMakeCache.txt").read_text()
+        lit = re.search(r"^VYRE_LIT:\w+=(.*)$", cache, re.M).group(1)
+        return self.run([sys.executable, lit, "-q", *options, *(f"b/lit-tests/{file}" for file in files)], **limits)
+
+    def test(self, test, limit, **limits):
+        if test == FUZZ:
+            return self.run(["./vyre-fuzz", f"-count={FUZZ_PROGRAMS}", "-first", "-no-reduce", "-quiet", "-out=.."], limit, "b/bin", **limits)
+        if test.startswith("lit:"):
+            return self.lit([test[4:]], limit=limit, **limits)
+        if test.startswith("unit-"):
+            return self.run([f"./{test}"], limit, "b/unittests", **limits)
+        if self.commands()[test][0] is None:
+            self.known_commands = None
+        command, folder = self.commands()[test]
+        return self.run(command, limit, folder, **limits)
+
+    def digest(self, test):
+        """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
+        result = hashlib.sha256()
+        names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
+        if test == FUZZ or test.startswith("lit:"):
+            names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*")]
+        else:
+            names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
+        for path in sorted(set(names)):
+            if path.is_file():
+                result.update(path.read_bytes())
+        return result.hexdigest()
