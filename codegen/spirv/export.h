@@ -90,6 +90,7 @@ enum {
   VYRE_SPV_LISTED,       /* in the interface of a program: program row, variable's id */
   VYRE_SPV_A_SET,        /* of instructions: vyre_string */
   VYRE_SPV_AN_INPUT,     /* that no op gives: built-in's number, pointer's id */
+  VYRE_SPV_A_ZERO,       /* vyre_type_id: 1 + what it has */
   VYRE_SPV_A_STRUCT,     /* with layout, written: vyre_string of its name */
   VYRE_SPV_A_VARIABLE,   /* the last, as the set is added: the input's id and pointer's id, binding */
 };
@@ -354,7 +355,6 @@ void vyre_spv_resolve(vyre_spv *s, vyre_string name, uint32_t id);
 void vyre_spv_resolve_rest(vyre_spv *s);
 uint32_t vyre_spv_words_type(vyre_spv *s, vyre_type_id type); /* written anew; vyre_spv_type keeps it */
 uint32_t vyre_spv_type_by_id(vyre_spv *s, vyre_type_id type, uint32_t mode);
-bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type); /* there is an OpConstantNull of it */
 bool vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type);
 
 /* ---- debug.c ---- */
@@ -534,7 +534,9 @@ void vyre_spv_type_capabilities(vyre_spv *s);
 void vyre_spv_memory_row(vyre_spv *s, uint32_t row);
 uint32_t vyre_spv_pointer_to(vyre_spv *s, uint32_t path); /* the id of a path, as an operand */
 void vyre_spv_buffer(vyre_spv *s, uint32_t row);
-/* Strict programs: lengths of runtime arrays, and workgroup memory made zero; at the start. */
+/* There is an OpConstantNull of the type that all can read: no pointer is in it, nor an array that specialization sizes. */
+bool vyre_spv_has_null(vyre_spv *s, vyre_type_id type);
+/* The start: private memory without such a null made zero; of strict programs lengths of runtime arrays, and workgroup memory. */
 void vyre_spv_memory_start(vyre_spv *s);
 /* gid and its like: the value of a built-in variable, or one lane of it. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);

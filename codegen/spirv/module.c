@@ -197,7 +197,7 @@ write_program(vyre_spv *s, uint32_t program)
       vyre_spv_demoted_var(s, row);
   }
   s->row = 0;
-  if (s->strict && !vyre_spv_failed(s))
+  if (!vyre_spv_failed(s))
     vyre_spv_memory_start(s);
   vyre_spv_region(s, program);
   s->row = 0;

@@ -140,13 +140,6 @@ opcode_in(vyre_spv *s, vyre_type_id type)
 }
 
 bool
-vyre_spv_has_null(vyre_spv *s, vyre_type_id type)
-{
-  const uint32_t opcode = opcode_in(s, type);
-  return opcode == 0 || opcode == SpvOpTypePointer;
-}
-
-bool
 vyre_spv_has_pointers(vyre_spv *s, vyre_type_id type)
 {
   return opcode_in(s, type) == SpvOpTypePointer;
