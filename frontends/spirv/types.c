@@ -543,6 +543,10 @@ make_struct(import *m, uint32_t id, const spv_type *t)
   vyre_type_id made = 1;
   for (uint32_t k = 0; k < t->count && made; k++) {
     spv_member mb = *AT(spv_member, m->members, t->members + k);
+    if (m->ids[mb.type].flags & (ID_BLOCK | ID_BUFFER_BLOCK)) { /* what holds a buffer becomes a Block, which holds none */
+      import_uncovered(m, "struct %u with a Block in it is not covered in memory", id);
+      return 0;
+    }
     made = import_make_type(m, mb.type, mb.matrix_stride, mb.row_major);
     members[k] = (vyre_member){name_string(m, mb.name, 3), made, mb.offset, mb.access};
   }
