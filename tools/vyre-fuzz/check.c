@@ -44,10 +44,10 @@ run_pipeline(const trial *t, vyre_module *module)
 
 /* Of a program in which nothing undefined ran. */
 static verdict
-compare(const trial *t, const vyre_module *after, const random_memory *wanted, char message[256])
+compare(const trial *t, const vyre_module *after, uint32_t unbound, const random_memory *wanted, char message[256])
 {
   random_memory got;
-  if (!settle(random_program_run(after, t->seed, false, &got), message))
+  if (!settle(random_program_run(after, t->seed, false, unbound, &got), message))
     return VERDICT_RUN;
   const uint32_t *is = (const uint32_t *)&got, *was = (const uint32_t *)wanted;
   for (uint32_t i = 0; i < sizeof got / sizeof *is; i++)
@@ -55,7 +55,7 @@ compare(const trial *t, const vyre_module *after, const random_memory *wanted, c
       snprintf(message, 256, "word %u of memory is 0x%08x, was 0x%08x", i, is[i], was[i]);
       return VERDICT_RESULT;
     }
-  return settle(random_program_run(after, t->seed, true, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
+  return settle(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
 }
 
 verdict
@@ -66,15 +66,18 @@ check_program(const trial *t, const vyre_module *program, char message[256])
   vyre_module *after;
   const bool verified = settle(vyre_verify(program, &errors), message);
   vyre_verify_errors_free(&errors);
-  if (!verified || !settle(random_program_run(program, t->seed, false, &wanted), message))
+  if (!verified || !settle(random_program_run(program, t->seed, false, 0, &wanted), message))
     return VERDICT_PROGRAM;
   char why[256];
-  const bool defined = settle(random_program_run(program, t->seed, true, &unused), why);
+  const bool defined = settle(random_program_run(program, t->seed, true, 0, &unused), why);
+  const uint32_t unbound = defined ? random_program_unbound(program, t->seed) : 0;
+  if (unbound && !settle(random_program_run(program, t->seed, false, unbound, &wanted), message))
+    return VERDICT_PROGRAM;
   if (!settle(vyre_module_clone(program, &after), message))
     return VERDICT_PROGRAM;
   verdict found = VERDICT_PASS;
   if (settle(run_pipeline(t, after), message)) /* where something undefined ran nothing is promised */
-    found = defined ? compare(t, after, &wanted, message) : VERDICT_FINE;
+    found = defined ? compare(t, after, unbound, &wanted, message) : VERDICT_FINE;
   vyre_module_destroy(after);
   return found;
 }

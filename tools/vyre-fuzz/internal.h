@@ -17,7 +17,7 @@ typedef struct generator {
   bool wide;    /* all types */
   bool tame;    /* nothing undefined runs */
   bool inexact; /* a float mode flushes, or rounds another way */
-  vyre_row out, in, wide_out, shared, uniform, push, table, records, private_array, workgroup_array, workgroup_tile;
+  vyre_row out, in, wide_out, shared, uniform, blocks, lone, push, table, records, private_array, workgroup_array, workgroup_tile;
   vyre_row words[VYRE_KIND__COUNT]; /* workgroup arrays for atomics, by kind; 0: not made yet */
   vyre_row base, vars[MAX_VARS];
   vyre_row pool[MAX_POOL];
@@ -66,8 +66,22 @@ vyre_row subgroup_expression(generator *g);
 
 /* patterns.c */
 void pattern(generator *g); /* any shape that passes look for */
+vyre_row u32(generator *g, uint32_t bits);
+vyre_row begin_if(generator *g, vyre_row condition); /* what follows stands in it, up to vyre_builder_leave */
+void begin_else(generator *g, vyre_row control);
+vyre_row begin_for(generator *g, uint32_t iterations);
+vyre_row path(generator *g, vyre_row buffer, vyre_row index);
+vyre_row private_words(generator *g); /* four */
+
+/* places.c: patterns, too */
+void two_elements(generator *g);
+void seldom_bound(generator *g);
+void never_written(generator *g);
+void beyond(generator *g);
 
 /* memory.c */
+vyre_row workgroup_words(generator *g, vyre_type type, uint32_t count);  /* an array; of tame programs mostly one that is zero */
+vyre_row own_block_word(generator *g, uint32_t element, uint32_t index); /* the invocation's own, of an element of `blocks` */
 void declare_memory(generator *g);
 void memory(generator *g); /* any access */
 void meet(generator *g);   /* a barrier with what others wrote; where all invocations come */

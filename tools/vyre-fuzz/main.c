@@ -182,7 +182,7 @@ try_seed(fuzzer *f, uint64_t seed)
       f->failures++;
       status = report_failure(f, &t, &program, found);
     } else {
-      vyre_status undefined = random_program_run(program, seed, true, &unused);
+      vyre_status undefined = random_program_run(program, seed, true, 0, &unused);
       f->c.defined += !undefined;
       vyre_status_free(undefined);
       if (seed % 8 == 0)

@@ -43,6 +43,25 @@ uniform_type(generator *g)
   return vyre_type_struct(g->m, vyre_string_intern(g->m, "Uniform", 7), members, 2, 0);
 }
 
+/* struct block { u32[] } */
+static vyre_type_id
+block_type(generator *g)
+{
+  const vyre_member members[] = {
+      {vyre_string_intern(g->m, "w", 1), vyre_type_runtime_array(g->m, U32, 0), VYRE_OFFSET_AUTO, 0},
+  };
+  return vyre_type_struct(g->m, vyre_string_intern(g->m, "Words", 5), members, 1, VYRE_TYPE_BLOCK);
+}
+
+vyre_row
+workgroup_words(generator *g, vyre_type type, uint32_t count)
+{
+  const vyre_row made = vyre_build_buffer(&g->b, array_of(g, type, count), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  if (g->tame && below(g, 8)) /* else it has no value before somebody writes it */
+    vyre_buffer_info_of(g->m, made)->initializer = vyre_module_add_initializer(g->m, NULL, 0);
+  return made;
+}
+
 void
 declare_memory(generator *g)
 {
@@ -52,7 +71,7 @@ declare_memory(generator *g)
   g->out = vyre_build_buffer(b, words, VYRE_SPACE_STORAGE, 0, 0, 0);
   g->in = vyre_build_buffer(b, words, VYRE_SPACE_STORAGE, VYRE_ACCESS_NO_WRITE, 0, 1);
   g->private_array = vyre_build_buffer(b, array_of(g, U32, 5), VYRE_SPACE_PRIVATE, 0, 0, 0);
-  g->workgroup_array = vyre_build_buffer(b, array_of(g, U32, 4), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  g->workgroup_array = workgroup_words(g, U32, 4);
   if (!g->wide)
     return;
   g->wide_out = vyre_build_buffer(b, vyre_type_runtime_array(g->m, VYRE_TYPE(VYRE_U32, 4), 0), VYRE_SPACE_STORAGE, 0, 0, 0);
@@ -62,7 +81,11 @@ declare_memory(generator *g)
   g->table = vyre_build_buffer(b, array_of(g, U32, 8), VYRE_SPACE_CONSTANT, VYRE_ACCESS_NO_WRITE, 0, 0);
   vyre_buffer_info_of(g->m, g->table)->initializer = vyre_module_add_initializer(g->m, squares, 8);
   g->records = vyre_build_buffer(b, array_of(g, record_type(g), 2), VYRE_SPACE_PRIVATE, 0, 0, 0);
-  g->workgroup_tile = vyre_build_buffer(b, array_of(g, U32, 8), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+  g->workgroup_tile = workgroup_words(g, U32, 8);
+  const vyre_type_id block = block_type(g);
+  g->blocks = vyre_build_buffer(b, below(g, 2) ? array_of(g, block, RANDOM_BLOCKS) : vyre_type_runtime_array(g->m, block, 0),
+                                VYRE_SPACE_STORAGE, 0, 0, 4);
+  g->lone = vyre_build_buffer(b, uniform_type(g), VYRE_SPACE_UNIFORM, VYRE_ACCESS_NO_WRITE, 0, 5);
 }
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------------- */
@@ -134,6 +157,14 @@ store_out(generator *g, vyre_row from)
   vyre_build_store(&g->b, element(g, g->out, index), word, 0);
 }
 
+vyre_row
+own_block_word(generator *g, uint32_t which, uint32_t index)
+{
+  const vyre_row block =
+      which < RANDOM_BLOCKS ? vyre_build_at_literal(&g->b, g->blocks, which) : element(g, g->blocks, index_below(g, RANDOM_BLOCKS));
+  return element(g, vyre_build_at_literal(&g->b, block, 0), own_word(g, vyre_build_const(&g->b, U32, index)));
+}
+
 /* ---- accesses ------------------------------------------------------------------------------------------------------------- */
 
 /* A copy, and its wait: nothing in between looks at memory. */
@@ -165,7 +196,7 @@ atomic(generator *g)
   const vyre_opcode op = vyre_kind_is_float(kind) ? floats[below(g, 6)] : ints[below(g, 13)];
   const uint32_t operands = vyre_op_infos[op].operands, order = below(g, 4) ? 0 : 0x108;
   if (!g->words[kind].id)
-    g->words[kind] = vyre_build_buffer(&g->b, array_of(g, type, 4), VYRE_SPACE_WORKGROUP, 0, 0, 0);
+    g->words[kind] = workgroup_words(g, type, 4);
   vyre_row path = element(g, g->words[kind], lindex(g));
   if (g->wide && kind == VYRE_U32 && below(g, 2))
     path = element(g, g->shared, own_word(g, vyre_build_const(&g->b, U32, below(g, RANDOM_WORDS))));

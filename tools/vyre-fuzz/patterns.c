@@ -8,13 +8,13 @@
 
 #include "internal.h"
 
-static vyre_row
+vyre_row
 u32(generator *g, uint32_t bits)
 {
   return vyre_build_const(&g->b, U32, bits);
 }
 
-static vyre_row
+vyre_row
 begin_if(generator *g, vyre_row condition)
 {
   const vyre_row control = vyre_build_if(&g->b, condition);
@@ -22,19 +22,19 @@ begin_if(generator *g, vyre_row condition)
   return control;
 }
 
-static void
+void
 begin_else(generator *g, vyre_row control)
 {
   vyre_builder_at_end(&g->b, vyre_region_of(g->m, control, 1));
 }
 
-static vyre_row
+vyre_row
 begin_for(generator *g, uint32_t trips)
 {
   return vyre_build_for(&g->b, u32(g, 0), u32(g, trips), u32(g, 1));
 }
 
-static vyre_row
+vyre_row
 path(generator *g, vyre_row buffer, vyre_row index)
 {
   return vyre_build_at(&g->b, buffer, index);
@@ -160,7 +160,7 @@ near_equal_arms(generator *g)
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
-static vyre_row
+vyre_row
 private_words(generator *g)
 {
   return vyre_build_buffer(&g->b, vyre_type_array(g->m, U32, 4, VYRE_NONE, 0), VYRE_SPACE_PRIVATE, 0, 0, 0);
@@ -481,9 +481,11 @@ void
 pattern(generator *g)
 {
   static void (*const patterns[])(generator *) = {
-      related_comparisons, twin_ifs,      near_equal_arms, carried_in_memory,  carried_by_falling,
-      same_place,          copied_behind, early_ends,      guarded_continuing, float_identity,
-      int_by_literal,      bit_field,     conversions,     literal_bounds,     tested_at_head,
+      related_comparisons, twin_ifs,       near_equal_arms, carried_in_memory,
+      carried_by_falling,  same_place,     copied_behind,   early_ends,
+      guarded_continuing,  float_identity, int_by_literal,  bit_field,
+      conversions,         literal_bounds, tested_at_head,  two_elements,
+      seldom_bound,        never_written,  beyond,
   };
   const uint32_t mark = g->count;
   if (g->inexact && below(g, 2))

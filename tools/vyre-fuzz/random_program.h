@@ -14,25 +14,40 @@
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
-/* What the bindings hold, by their number: 0, 1, 2, 3; and push constants. */
+/* What the bindings hold, by their number: 0, 1, 2, 3, elements of 4, 5; and push constants. */
 typedef struct random_memory {
   uint32_t out[RANDOM_OUT];
   uint32_t in[RANDOM_IN];
   uint32_t shared[RANDOM_OUT];
   uint32_t uniform[12];
   uint32_t push[4];
+  uint32_t blocks[2][RANDOM_OUT];
+  uint32_t lone[12];
 } random_memory;
+
+/* Descriptors that may be left unbound: a bit each. */
+#define RANDOM_UNBOUND_UNIFORM 1u
+#define RANDOM_UNBOUND_LONE    2u
+#define RANDOM_UNBOUND_BLOCK   4u /* of the first element; the others' follow */
+#define RANDOM_BLOCKS          3u /* elements: by the seed two of them are one memory */
+#define RANDOM_UNBOUND_ALL     31u
 
 #define RANDOM_RELAXED 1u
 #define RANDOM_WIDE    2u /* all types and ops; else bool and 32 bits */
 
 /* Makes one program from the seed; `out` is binding 0, `in` (u32, only read) binding 1; of a wide one `shared`
- * (coherent) binding 2, a uniform block binding 3.  Three of four wide relaxed programs (seed & 6) are made so that nothing
- * undefined runs. */
+ * (coherent) binding 2, a uniform block binding 3, an array of storage blocks binding 4, a uniform block that is seldom used
+ * binding 5.  Three of four wide relaxed programs (seed & 6) are made so that nothing undefined runs. */
 void random_program_build(vyre_module *module, uint64_t seed, uint32_t flags);
 
 /* Runs the module's first program on memory that is made from the seed, with a search for data races.  The subgroup's size is the
- * seed's, too. */
-VYRE_MUST_USE vyre_status random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, random_memory *out);
+ * seed's, too, and so is which elements of an array of descriptors are one memory.  `unbound`: descriptors that are bound to
+ * nothing. */
+VYRE_MUST_USE vyre_status random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, uint32_t unbound,
+                                             random_memory *out);
+
+/* Descriptors that the program does not need: of a relaxed one in which nothing undefined runs, some that it does not touch on that
+ * memory; of a strict one any, which are of 0 bytes then. */
+uint32_t random_program_unbound(const vyre_module *module, uint64_t seed);
 
 #endif

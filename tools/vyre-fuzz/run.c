@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MOST_BINDINGS 8u
+#define MOST_BINDINGS 24u
 
 static void
 fill(random_memory *memory, uint64_t seed)
@@ -20,11 +20,17 @@ fill(random_memory *memory, uint64_t seed)
   }
   for (uint32_t i = 0; i < 4; i++)
     memory->push[i] = (uint32_t)seed >> i;
+  for (uint32_t i = 0; i < RANDOM_OUT; i++) {
+    memory->blocks[0][i] = i * 3;
+    memory->blocks[1][i] = i * 5 + 1;
+  }
+  for (uint32_t i = 0; i < 12; i++)
+    memory->lone[i] = i + 20;
 }
 
 /* Rows of one binding share its memory. */
 static vyre_binding
-bind(const vyre_module *module, uint32_t row, random_memory *memory)
+bind(const vyre_module *module, uint32_t row, uint64_t seed, uint32_t element, random_memory *memory)
 {
   if (VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[row]) == VYRE_SPACE_PUSH)
     return (vyre_binding){{row}, memory->push, sizeof memory->push, 0};
@@ -35,13 +41,35 @@ bind(const vyre_module *module, uint32_t row, random_memory *memory)
     return (vyre_binding){{row}, memory->in, sizeof memory->in, 0};
   case 2:
     return (vyre_binding){{row}, memory->shared, sizeof memory->shared, 0};
+  case 4: /* the first two often are one buffer, or the last two */
+    return (vyre_binding){
+        {row}, memory->blocks[element + (seed >> 4) % 2 > (seed >> 5) % 2 + 1], sizeof memory->blocks[0], element};
+  case 5:
+    return (vyre_binding){{row}, memory->lone, sizeof memory->lone, 0};
   default:
     return (vyre_binding){{row}, memory->uniform, sizeof memory->uniform, 0};
   }
 }
 
+static bool
+is_unbound(const vyre_module *module, const vyre_binding *binding, uint32_t unbound)
+{
+  if (VYRE_BUFFER_SPACE(vyre_module_view(module)->imm_hi[binding->buffer.id]) == VYRE_SPACE_PUSH)
+    return false;
+  switch (vyre_buffer_info_of((vyre_module *)module, binding->buffer)->binding) {
+  case 3:
+    return (unbound & RANDOM_UNBOUND_UNIFORM) != 0;
+  case 4:
+    return (unbound & RANDOM_UNBOUND_BLOCK << binding->element) != 0;
+  case 5:
+    return (unbound & RANDOM_UNBOUND_LONE) != 0;
+  default:
+    return false;
+  }
+}
+
 vyre_status
-random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, random_memory *out)
+random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, uint32_t unbound, random_memory *out)
 {
   const vyre_view *v = vyre_module_view(module);
   vyre_binding bindings[MOST_BINDINGS];
@@ -55,8 +83,31 @@ random_program_run(const vyre_module *module, uint64_t seed, bool report_undefin
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
     const bool bound = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer &&
                        (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH);
-    if (bound && dispatch.binding_count < MOST_BINDINGS)
-      bindings[dispatch.binding_count++] = bind(module, row, out);
+    const uint32_t elements = bound && vyre_buffer_descriptor_steps(module, row) ? RANDOM_BLOCKS : 1;
+    for (uint32_t element = 0; bound && element < elements && dispatch.binding_count < MOST_BINDINGS; element++) {
+      vyre_binding *binding = &bindings[dispatch.binding_count++];
+      *binding = bind(module, row, seed, element, out);
+      if (is_unbound(module, binding, unbound))
+        *binding = (vyre_binding){{row}, NULL, 0, element};
+    }
   }
   return vyre_interp_run(module, &dispatch, &options, NULL);
+}
+
+uint32_t
+random_program_unbound(const vyre_module *module, uint64_t seed)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t some = (uint32_t)(seed >> 2) * 2654435761u >> 27;
+  const uint32_t tries[] = {RANDOM_UNBOUND_ALL, RANDOM_UNBOUND_LONE | (some & RANDOM_UNBOUND_ALL), RANDOM_UNBOUND_LONE};
+  random_memory unused;
+  if ((v->imm[v->first[0]] & VYRE_PROGRAM_RELAXED) == 0)
+    return some;
+  for (uint32_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+    vyre_status status = random_program_run(module, seed, true, tries[i], &unused);
+    if (!status)
+      return tries[i];
+    vyre_status_free(status);
+  }
+  return 0;
 }

@@ -45,7 +45,7 @@ static void
 assert_defined(const vyre_module *module, uint32_t seed, const vyre_bytes *text)
 {
   memory unused;
-  vyre_status status = random_program_run(module, seed, true, &unused);
+  vyre_status status = random_program_run(module, seed, true, 0, &unused);
   if (status && is_of_the_device(status))
     vyre_status_free(status);
   else
@@ -57,7 +57,7 @@ static bool
 is_undefined(const vyre_module *module, uint32_t seed)
 {
   memory unused;
-  vyre_status status = random_program_run(module, seed, true, &unused);
+  vyre_status status = random_program_run(module, seed, true, 0, &unused);
   const bool undefined = status != NULL;
   vyre_status_free(status);
   return undefined;
@@ -139,7 +139,7 @@ random_programs_compute_the_same(void **state)
     }
     assert_ok(written, "write", seed);
     back = compile(&text, seed);
-    assert_written(random_program_run(back, seed, false, &got), "as written", seed, &text);
+    assert_written(random_program_run(back, seed, false, 0, &got), "as written", seed, &text);
     if (!relaxed)
       assert_defined(back, seed, &text);
     const bool equal = agree(&got, &wanted);

@@ -36,7 +36,7 @@ assert_ok(vyre_status status, const char *what, uint32_t seed)
 static inline void
 run_program(const vyre_module *module, uint32_t seed, const char *what, memory *out)
 {
-  assert_ok(random_program_run(module, seed, false, out), what, seed);
+  assert_ok(random_program_run(module, seed, false, 0, out), what, seed);
 }
 
 static inline void

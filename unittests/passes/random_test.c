@@ -13,9 +13,9 @@
 static const char *const pipelines[] = {
     "canon", "cf", "dce", "canon,cf,dce", "dce,cf,canon,dce", "fixpoint(canon,cf,dce)", "licm", "fixpoint(canon,cf,licm,dce)",
     "cprop", "fixpoint(canon,cprop,cf,dce)", "dse", "fixpoint(canon,cprop,cf,dse,dce)", "cse", "limits,canon,cf,shash,cid,cse,dce",
-    "fixpoint(cf,cse,canon,dce)", "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "canon,cf,cprop,pm,licm,cse,dse,dce", "dbe", "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)",
-    "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce", "fixpoint(canon,cf,pm,expand,dce)",
-    "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)",
+    "fixpoint(cf,cse,canon,dce)", "fixpoint(canon,cprop,cf,cse,licm,cse,dce)", "canon,cf,cprop,pm,licm,cse,dse,dce", "dbe",
+    "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)", "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce",
+    "fixpoint(canon,cf,pm,expand,dce)", "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)",
     /* passes of a test's plugin that live on analyses */
     "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
@@ -51,7 +51,7 @@ static bool
 is_defined(const vyre_module *module, uint32_t seed)
 {
   memory unused;
-  vyre_status status = random_program_run(module, seed, true, &unused);
+  vyre_status status = random_program_run(module, seed, true, 0, &unused);
   const bool defined = !status;
   vyre_status_free(status);
   return defined;
