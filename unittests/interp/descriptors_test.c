@@ -60,6 +60,22 @@ arrays_of_arrays_and_open_ones_have_their_elements(void **state)
   launch_fails(&open, "(load", "the access to buffer %b is out of bounds", "in invocation (2, 0, 0)");
 }
 
+/* What reaches beyond the end of its buffer is not there, though it begins inside. */
+static void
+accesses_end_with_their_element(void **state)
+{
+  (void)state;
+  uint32_t y[4] = {9, 9, 9, 9}, b[4] = {1, 2, 3, 4};
+  launch l = {.text = "struct @V block { v : u32x4 }\n"
+                      "program @p {\n  buffer %y : u32x4[1] storage set(0) binding(0)\n"
+                      "  buffer %b : @V[2] storage set(0) binding(1)\n  store %y[0u32], load(%b[1u32].v)\n}\n",
+              .buffers = {{"y", y, sizeof y}, {"b[1]", b, 8}}};
+  launch_ok(&l);
+  assert_int_equal(y[0], 0);
+  l.options.check_bounds = true;
+  launch_fails(&l, "(load", "the access to buffer %b[1] is out of bounds", "in invocation (0, 0, 0)");
+}
+
 static void
 two_elements_may_have_one_memory(void **state)
 {
@@ -185,11 +201,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(elements_are_chosen_by_index),
-      cmocka_unit_test(arrays_of_arrays_and_open_ones_have_their_elements),
-      cmocka_unit_test(two_elements_may_have_one_memory),
-      cmocka_unit_test(what_is_not_bound_may_not_be_touched),
-      cmocka_unit_test(unwritten_workgroup_memory_has_no_value),
+      cmocka_unit_test(elements_are_chosen_by_index),         cmocka_unit_test(arrays_of_arrays_and_open_ones_have_their_elements),
+      cmocka_unit_test(accesses_end_with_their_element),      cmocka_unit_test(two_elements_may_have_one_memory),
+      cmocka_unit_test(what_is_not_bound_may_not_be_touched), cmocka_unit_test(unwritten_workgroup_memory_has_no_value),
       cmocka_unit_test(each_workgroup_begins_without_values),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
