@@ -135,7 +135,7 @@ vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
   table_program *info = program_of(builder);
   if (!info)
     return VYRE_NONE;
-  uint32_t row = table_find_const(module, builder->program, type, bits);
+  uint32_t row = table_find_const(module, builder->program, VYRE_ROW(VYRE_OP_const, type, 0), bits);
   if (row)
     return (vyre_row){row};
   if (info->own_one && type == VYRE_TYPE(VYRE_U32, 1) && bits == 1) {
@@ -147,6 +147,24 @@ vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
   if (!row || !table_add_const(module, row))
     return VYRE_NONE;
   table_note(module, 0, VYRE_EDIT_MOVED_VALUE); /* it changes nothing but that it is there */
+  return (vyre_row){row};
+}
+
+vyre_row
+vyre_build_invocation(vyre_builder *builder, vyre_opcode op)
+{
+  vyre_module *module = builder->module;
+  table_program *info = program_of(builder);
+  if (!info)
+    return VYRE_NONE;
+  const uint32_t word = VYRE_ROW(op, vyre_invocation_type(op), 0);
+  uint32_t row = table_find_const(module, builder->program, word, 0);
+  if (row)
+    return (vyre_row){row};
+  row = add_const_row(builder, info, word, 0);
+  if (!row || !table_add_const(module, row))
+    return VYRE_NONE;
+  table_note(module, 0, VYRE_EDIT_MOVED_VALUE);
   return (vyre_row){row};
 }
 

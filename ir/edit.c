@@ -23,7 +23,7 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
     table_note(module, row.id, table_kind_rewritten(column[COLUMN_OP][row.id], op));
   else
     table_note(module, 0, table_kind_gone(column[COLUMN_OP][row.id]));
-  if (table_op_is(module, row.id, VYRE_OP_const))
+  if (table_is_shared(column[COLUMN_OP][row.id]))
     table_forget_const(module, row.id);
   if (VYRE_ROW_FLAGS(column[COLUMN_OP][row.id]) & ~VYRE_ROW_FLAGS(op) & VYRE_ROW_DECO)
     vyre_row_set_decorations(module, row, NULL, 0);

@@ -140,7 +140,7 @@ struct vyre_module {
   uint32_t texts_size, texts_capacity;
   table_set strings;
 
-  table_set consts; /* rows that vyre_build_const may give out again */
+  table_set consts; /* rows that vyre_build_const and vyre_build_invocation may give out again */
 
   table_type *types; /* from id 256 on */
   uint32_t type_count, type_capacity;
@@ -249,7 +249,7 @@ void table_remap_journal(vyre_module *module, const uint32_t *map);
 /* ---- tops.c: the top of programs ---- */
 /* Finds const rows at the top of each program, and where new rows go there, unless that is known.  O(rows at the tops). */
 bool table_know_tops(vyre_module *module);
-uint32_t table_find_const(vyre_module *module, uint32_t program, vyre_type type, uint64_t bits);
+uint32_t table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits); /* or built-in */
 bool table_add_const(vyre_module *module, uint32_t row);
 void table_forget_const(vyre_module *module, uint32_t row); /* before a const row changes or moves */
 void table_leave_top(vyre_module *module, uint32_t row);    /* before a row is unlinked */
@@ -270,6 +270,14 @@ table_note(vyre_module *module, uint32_t row, uint32_t kinds)
 {
   if (module->journal.mark_count)
     table_note_edit(module, row, kinds);
+}
+
+/* What stands at a program's top once, for all its users: a const row, and what an invocation is (gid and its like). */
+static inline bool
+table_is_shared(uint32_t word)
+{
+  const uint32_t op = VYRE_ROW_OP(word);
+  return op == VYRE_OP_const || vyre_op_is_invocation(op);
 }
 
 /* Of the op of an op word. */

@@ -211,7 +211,6 @@ check(text_parser *p, uint32_t index)
   p->program = program.id;
   p->scope = p->program_scope = p->next_scope++;
   p->inlined = 0;
-  memset(p->invocation, 0, sizeof(p->invocation));
   p->in_body = true; /* nothing is declared there */
   text_symbols_forget(&p->names, p->scope);
   for (uint32_t i = 0; i < function.parameter_count; i++) {
@@ -230,7 +229,6 @@ check(text_parser *p, uint32_t index)
   p->stack.count = base;
   p->functions[index].bad = p->errors > errors;
   p->program = 0;
-  memset(p->invocation, 0, sizeof(p->invocation));
   if (program.id)
     vyre_row_kill(p->module, program);
 }

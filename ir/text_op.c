@@ -478,22 +478,15 @@ parse_at(text_parser *p, op_reader *r, text_operand *out)
   return true;
 }
 
-/* gid and the like inside expressions share a row, while it is in sight. */
+/* gid and the like share a row of the program, but for a statement with a name, which stands where it is. */
 static bool
 parse_invocation(text_parser *p, op_reader *r, text_operand *out)
 {
-  uint32_t *shared = &p->invocation[r->op - VYRE_OP_gid];
   bool alone = r->is_statement && !text_is_mark(p, '.');
-  uint32_t parent = *shared ? p->view->parent[*shared] : 0;
-  bool in_sight = *shared && !alone && !r->flags && text_is_open(p, parent);
-  if (in_sight) {
-    out->row = *shared;
-    out->type = text_type_of(p, out->row);
-    return true;
-  }
-  build_row(p, r, 0, out);
-  if (!r->flags && (!*shared || !text_is_open(p, parent)))
-    *shared = out->row;
+  if (r->flags || (alone && (p->named || text_is_word(p, "deco"))))
+    build_row(p, r, 0, out);
+  else
+    finish(p, out, vyre_build_invocation(&p->builder, r->op));
   return true;
 }
 

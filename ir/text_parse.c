@@ -47,7 +47,6 @@ begin_program(text_parser *p, const text_token *name, uint32_t mode, vyre_string
   p->program = program.id;
   p->scope = p->program_scope = p->next_scope++;
   p->inlined = 0;
-  memset(p->invocation, 0, sizeof(p->invocation));
   p->top_last = 0;
   p->computed = p->in_body = false;
   text_symbols_forget(&p->names, p->scope);

@@ -125,8 +125,7 @@ typedef struct text_parser {
   text_call *call;
   uint32_t depth;
   uint32_t inlined;
-  /* gid to subgroup_lt_mask rows of this program, 0: none yet */
-  uint32_t invocation[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
+  bool named;        /* the statement at hand gives its row a name */
   uint32_t top_last; /* the program's rows up to this one were looked at */
   bool computed;     /* rows computed from constants stand at the top: declarations go behind them, as the text has it */
   bool in_body;      /* ... but the body has begun */

@@ -370,6 +370,7 @@ parse_plain(text_parser *p, const text_token *name)
 {
   text_operand value;
   uint32_t rows = p->view->rows;
+  p->named = name && name->kind == TOKEN_NAME;
   if (!text_parse_value(p, &value))
     return false;
   bool is_void = !value.bad && !value.literal && VYRE_TYPE_KIND(value.type) == VYRE_VOID;

@@ -1,8 +1,9 @@
-/* The top of programs: const and spec rows, then workgroup, buffer and var rows; where new ones go, and which const rows there are.
+/* The top of programs: const, built-in and spec rows, then workgroup, buffer and var rows; where new ones go, and which const and
+ * built-in rows there are.
  *
- * A const row is found by (program, type, bits) in one hash set for the module, whose entries are rows: an entry counts only while
- * the columns still say so.  A row that is a const outside the top is never in the set, so whatever is found dominates every row of
- * its program.  Sealing forgets the set; the next constant that is built finds all tops again, O(rows there), once.
+ * Such a row is found by (program, op word, bits) in one hash set for the module, whose entries are rows: an entry counts only
+ * while the columns still say so.  One outside the top is never in the set, so whatever is found dominates every row of its
+ * program.  Sealing forgets the set; the next constant that is built finds all tops again, O(rows there), once.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -24,12 +25,11 @@ hash_of(const vyre_module *module, uint32_t row)
 }
 
 uint32_t
-table_find_const(vyre_module *module, uint32_t program, vyre_type type, uint64_t bits)
+table_find_const(vyre_module *module, uint32_t program, uint32_t word, uint64_t bits)
 {
   if (module->consts.capacity == 0)
     return 0;
   uint32_t *const *column = module->column;
-  uint32_t word = VYRE_ROW(VYRE_OP_const, type, 0);
   uint32_t imm = (uint32_t)bits, imm_hi = (uint32_t)(bits >> 32);
   uint32_t mask = module->consts.capacity - 1;
   uint32_t slot = (uint32_t)hash_key(program, word, imm, imm_hi) & mask;
@@ -85,7 +85,7 @@ table_leave_top(vyre_module *module, uint32_t row)
   uint32_t program = module->column[COLUMN_PARENT][row];
   if (!module->tops_known || !table_op_is(module, program, VYRE_OP_program))
     return;
-  if (table_op_is(module, row, VYRE_OP_const))
+  if (table_is_shared(module->column[COLUMN_OP][row]))
     table_forget_const(module, row);
   table_program *info = table_program_of(module, program);
   uint32_t prev = module->column[COLUMN_PREV][row];
@@ -99,7 +99,7 @@ table_leave_top(vyre_module *module, uint32_t row)
     info->own_one = 0;
 }
 
-/* Const and spec rows at the front, then declarations and pure rows over them. */
+/* Const, built-in and spec rows at the front, then declarations and pure rows over them. */
 static bool
 know_top(vyre_module *module, uint32_t program)
 {
@@ -109,9 +109,9 @@ know_top(vyre_module *module, uint32_t program)
   info->workgroup = 0;
   info->own_one = 0;
   uint32_t row = module->column[COLUMN_FIRST][program];
-  for (; row && (table_op_is(module, row, VYRE_OP_const) || table_op_is(module, row, VYRE_OP_spec));
+  for (; row && (table_is_shared(module->column[COLUMN_OP][row]) || table_op_is(module, row, VYRE_OP_spec));
        row = module->column[COLUMN_NEXT][row]) {
-    if (table_op_is(module, row, VYRE_OP_const) && !table_add_const(module, row))
+    if (!table_op_is(module, row, VYRE_OP_spec) && !table_add_const(module, row))
       return false;
     info->last_const = row;
   }

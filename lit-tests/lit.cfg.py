@@ -32,6 +32,8 @@ config.substitutions += [
     ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} {config.vyre_bin}"),
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same behind it.
     ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
+    ("%python", sys.executable),
+    ("%bin", config.vyre_bin),
     # %full-device PATH: makes a device that is always full there.
     ("%full-device", os.path.join(HOUSE, "full-device")),
     # %terminal command...: its output is one, as far as it can tell.

@@ -317,6 +317,8 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
     return 0;
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
+  if (vyre_op_is_invocation(VYRE_ROW_OP(op)) && VYRE_ROW_FLAGS(op) == 0)
+    return vyre_build_invocation(&builder, (vyre_opcode)VYRE_ROW_OP(op)).id;
   return vyre_build(&builder, (vyre_opcode)VYRE_ROW_OP(op), VYRE_ROW_TYPE(op), VYRE_ROW_FLAGS(op), imm, imm_hi, (vyre_row){a},
                     (vyre_row){b}, (vyre_row){c})
       .id;

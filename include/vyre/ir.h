@@ -219,6 +219,8 @@ vyre_row vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint3
                     vyre_row a, vyre_row b, vyre_row c);
 /* A splat const row of this program: interned, at the program's top. */
 vyre_row vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits);
+/* What an invocation is, gid to subgroup_lt_mask: one row of this program for all users, at its top. */
+vyre_row vyre_build_invocation(vyre_builder *builder, vyre_opcode op);
 vyre_row vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id); /* at the top, as are: */
 vyre_row vyre_build_var(vyre_builder *builder, vyre_type type);
 vyre_row vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, uint32_t access, uint32_t set,

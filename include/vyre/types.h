@@ -170,6 +170,20 @@ vyre_op_has_version(const vyre_op_info *info)
   return (info->flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) == VYRE_OP_READS;
 }
 
+/* Whether the op says what an invocation is: gid and its like. */
+static inline bool
+vyre_op_is_invocation(uint32_t op)
+{
+  return op >= VYRE_OP_gid && op <= VYRE_OP_subgroup_lt_mask;
+}
+
+/* The type of what it says. */
+static inline vyre_type
+vyre_invocation_type(uint32_t op)
+{
+  return VYRE_TYPE(VYRE_U32, op >= VYRE_OP_subgroup_eq_mask ? 4 : op < VYRE_OP_lindex ? 3 : 1);
+}
+
 /* A row id.  0 is the null row: "none".  Hot loops over columns use a plain uint32_t. */
 typedef struct vyre_row {
   uint32_t id;

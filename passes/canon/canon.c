@@ -1,6 +1,7 @@
 /* Canonical operand order, so that equal values look equal.
  *
- *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else the smaller row goes left
+ *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else what an invocation is (gid and its
+ *                   like) goes left, by its op, and of others the smaller row
  *   comparisons:    a literal goes right, the comparison mirrored; between two rows only `<` and `<=` are left
  *   lanes:          of the vector that they were made in, past joins, inserts and shuffles in between; a shuffle of at most
  *                   two such
@@ -41,6 +42,15 @@ chances_of(const vyre_view *v, uint32_t op)
   return mirrored[op] < op ? MIRRORS | BACKWARD : MIRRORS;
 }
 
+/* Of two operands the one of lower rank goes left.  What an invocation is has no place of its own, in text it stands where it is
+ * used: its rank is its op.  All others are by their places. */
+static uint32_t
+rank_of(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  return vyre_op_is_invocation(op) ? op : VYRE_OP__COUNT + row;
+}
+
 /* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be foretold. */
 static bool
 is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
@@ -48,7 +58,7 @@ is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
   const uint32_t a = v->a[row], b = v->b[row];
   const bool commutes = (chances & COMMUTES) != 0, backward = (chances & BACKWARD) != 0, has_mirror = (chances & MIRRORS) != 0;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  const bool wrong = (commutes & (a > b)) | backward | vyre_row_is_const(v, a);
+  const bool wrong = (commutes & (rank_of(v, a) > rank_of(v, b))) | backward | vyre_row_is_const(v, a);
   return (commutes | has_mirror) & wrong & !has_imm & !vyre_row_is_const(v, b);
 }
 

@@ -131,6 +131,14 @@ change_operands(changer *c, uint32_t row)
   }
 }
 
+/* Whether the row's operands may become others: it runs; or it is a path, whose place is no matter: text has it where it is used.
+ */
+static bool
+may_change(const changer *c, uint32_t row)
+{
+  return (c->s->state[row] & SOLVE_VISITED) != 0 || VYRE_ROW_OP(c->v->op[row]) == VYRE_OP_at;
+}
+
 static void
 change_uses(changer *c, uint32_t rows)
 {
@@ -140,7 +148,7 @@ change_uses(changer *c, uint32_t rows)
     if (VYRE_ROW_OP(op[row]) == VYRE_OP_program)
       c->program = row;
     const uint32_t operands = fate[of_a[row]] | fate[of_b[row]] | fate[of_c[row]];
-    if (operands & FATE_CHANGES && c->s->state[row] & SOLVE_VISITED)
+    if (operands & FATE_CHANGES && may_change(c, row))
       change_operands(c, row);
     if (fate[row] & FATE_LEADS)
       lead(c, row);

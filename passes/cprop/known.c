@@ -37,7 +37,7 @@ typedef struct frame {
 } frame;
 
 typedef struct walk {
-  flow f; /* for its lists */
+  flow f;              /* for its lists */
   vyre_module *module; /* NULL: nothing is to be changed */
   const vyre_view *v;
   uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
@@ -364,7 +364,7 @@ visit(walk *w, uint32_t row)
 {
   const vyre_view *v = w->v;
   const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = v->op_infos[op].flags;
-  if ((w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
+  if (op != VYRE_OP_at && (w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
     replace_operands(w, row);
   if (flags & VYRE_OP_REGION)
     visit_region(w, row);

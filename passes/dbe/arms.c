@@ -9,6 +9,18 @@ correspondent(const cleaner *k, uint32_t row)
   return k->twin[row] ? k->twin[row] : row;
 }
 
+/* Whether two operands are the same, or correspond; paths step by step, wherever their rows stand. */
+static bool
+operands_equal(const cleaner *k, uint32_t x, uint32_t y)
+{
+  const vyre_view *v = k->v;
+  for (; x != y && vyre_op_of(v, x) == VYRE_OP_at && vyre_op_of(v, y) == VYRE_OP_at; x = v->a[x], y = v->a[y])
+    if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || v->imm_hi[x] != v->imm_hi[y] ||
+        (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0 || correspondent(k, v->b[x]) != v->b[y])
+      return false;
+  return correspondent(k, x) == y;
+}
+
 /* x and y stand at the same place of their arms. */
 static bool
 rows_equal(const cleaner *k, uint32_t x, uint32_t y)
@@ -19,8 +31,18 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
     return false;
   if ((info->flags & VYRE_OP_CONVERGENT) != 0 || (v->imm_hi[x] != v->imm_hi[y] && !vyre_op_has_version(info)))
     return false;
-  return k->twin[v->parent[x]] == v->parent[y] && correspondent(k, v->a[x]) == v->a[y] && correspondent(k, v->b[x]) == v->b[y] &&
-         correspondent(k, v->c[x]) == v->c[y];
+  return k->twin[v->parent[x]] == v->parent[y] && operands_equal(k, v->a[x], v->a[y]) && operands_equal(k, v->b[x], v->b[y]) &&
+         operands_equal(k, v->c[x], v->c[y]);
+}
+
+/* The next row in the arm that is no path. */
+static uint32_t
+next_in(const vyre_view *v, uint32_t arm, uint32_t row)
+{
+  do
+    row = vyre_body_next(v, arm, row);
+  while (vyre_op_of(v, row) == VYRE_OP_at);
+  return row;
 }
 
 /* Up to the first difference.  Rows of one arm are not visible in the other, so that an operand either is the same row, or stands
@@ -30,12 +52,12 @@ arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
 {
   const vyre_view *v = k->v;
   uint32_t x = then_region, y = else_region;
-  if (v->op[v->first[x]] != v->op[v->first[y]] || !cleaner_need(k, &k->twin))
+  if (v->op[cleaner_past_paths(v, v->first[x])] != v->op[cleaner_past_paths(v, v->first[y])] || !cleaner_need(k, &k->twin))
     return false;
   k->twin[x] = y;
   for (;;) {
-    x = vyre_body_next(v, then_region, x);
-    y = vyre_body_next(v, else_region, y);
+    x = next_in(v, then_region, x);
+    y = next_in(v, else_region, y);
     if (x == 0 || y == 0)
       return x == y;
     if (!rows_equal(k, x, y))
@@ -70,7 +92,7 @@ cleaner_if(cleaner *k, uint32_t row)
     k->completes[row] = cleaner_completes(k, then_region) || cleaner_completes(k, else_region);
     if (!k->completes[row])
       cleaner_drop_behind(k, row);
-    if (vyre_op_of(v, condition) == VYRE_OP_not && v->first[else_region])
+    if (vyre_op_of(v, condition) == VYRE_OP_not && !cleaner_is_empty(v, else_region))
       exchange_arms(k, row);
   }
 }

@@ -57,7 +57,7 @@ drop_empty_cases(cleaner *k, uint32_t row, bool all)
   const vyre_view *v = k->v;
   for (uint32_t branch = v->first[row], next; branch; branch = next) {
     next = v->next[branch];
-    if (!v->first[branch] && !cleaner_ends_in(v, v->prev[branch], VYRE_OP_fallthrough) &&
+    if (cleaner_is_empty(v, branch) && !cleaner_ends_in(v, v->prev[branch], VYRE_OP_fallthrough) &&
         (all || (v->imm[branch] & VYRE_CASE_DEFAULT)))
       cleaner_drop(k, branch);
   }

@@ -29,7 +29,10 @@ cleaner_need(cleaner *k, uint32_t **column)
 bool
 cleaner_completes(const cleaner *k, uint32_t region)
 {
-  const uint32_t last = k->v->last[region], flags = vyre_op_flags_of(k->v, last);
+  uint32_t last = k->v->last[region];
+  while (vyre_op_of(k->v, last) == VYRE_OP_at)
+    last = k->v->prev[last];
+  const uint32_t flags = vyre_op_flags_of(k->v, last);
   if (last == 0 || vyre_op_of(k->v, last) == VYRE_OP_breakif)
     return true;
   return flags & VYRE_OP_REGIONS ? k->completes[last] : (flags & VYRE_OP_ENDS) == 0;
@@ -79,7 +82,7 @@ is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
   uint32_t row = jump;
   while (around(v, row) != construct) {
     row = around(v, row);
-    if (v->next[row] || vyre_row_is_loop(v, row))
+    if (cleaner_past_paths(v, v->next[row]) || vyre_row_is_loop(v, row))
       return false;
   }
   return true;
@@ -96,7 +99,7 @@ drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
   while (row != construct) {
     const uint32_t out = around(v, row);
     k->completes[row] = 1;
-    if (vyre_op_of(v, row) == VYRE_OP_if && !v->first[v->first[row]] && !v->first[v->last[row]])
+    if (vyre_op_of(v, row) == VYRE_OP_if && cleaner_is_empty(v, v->first[row]) && cleaner_is_empty(v, v->last[row]))
       cleaner_drop(k, row);
     row = out;
   }

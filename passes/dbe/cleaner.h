@@ -26,6 +26,22 @@ bool cleaner_need(cleaner *k, uint32_t **column);
 
 /* ---- what is so ---------------------------------------------------------------------------------------------------------- */
 
+/* From that row on the first that is no path.  Paths have no place of their own, text has them where they are used; where a region
+ * has nothing else nobody uses them, for they are not visible outside. */
+static inline uint32_t
+cleaner_past_paths(const vyre_view *v, uint32_t row)
+{
+  while (vyre_op_of(v, row) == VYRE_OP_at)
+    row = v->next[row];
+  return row;
+}
+
+static inline bool
+cleaner_is_empty(const vyre_view *v, uint32_t region)
+{
+  return cleaner_past_paths(v, v->first[region]) == 0;
+}
+
 /* Whether the region's last row has that op. */
 bool cleaner_ends_in(const vyre_view *v, uint32_t region, uint32_t op);
 

@@ -10,9 +10,9 @@
  *   jumps    to where control would go anyhow: gone
  *   behind what never ends on its way (both arms jump, a loop has no way out): nothing is reached, and it goes
  *
- * A construct of which a jump is left that leads to its end becomes a block, the jump a leave.  Equal arms are compared row by row:
- * the same columns, operands that are the same or correspond.  They stay two where lanes count who comes: with subgroup rows,
- * barriers or opaque rows in them.
+ * A construct of which a jump is left that leads to its end becomes a block, the jump a leave.  Equal arms are compared row by row,
+ * paths aside: the same columns, operands that are the same or correspond.  They stay two where lanes count who comes: with
+ * subgroup rows, barriers or opaque rows in them.
  *
  * Constructs are taken inside out, in one sweep against program order.  A row moves once for each construct that goes around it:
  * O(rows * nesting).  Arms are compared up to the first difference, which altogether is O(rows * log(rows)).
@@ -130,7 +130,7 @@ is_arm(const vyre_view *v, uint32_t region)
 static bool
 is_empty(const vyre_view *v, uint32_t region)
 {
-  return v->first[region] == 0;
+  return cleaner_is_empty(v, region);
 }
 
 /* Whether the construct may be less now that rows of its regions went or came. */

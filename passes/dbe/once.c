@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "once.h"
 
+#include "cleaner.h"
+
 enum { MOST_ROWS = 256, MOST_VALUES = 32 }; /* that are looked at for one loop */
 
 enum { FIRST = 1, SECOND = 2 }; /* trips */
@@ -28,6 +30,13 @@ may_look(uint32_t *left)
   return true;
 }
 
+/* Paths do not count: there are as many as there are users, or one for all. */
+static bool
+may_look_at(question *q, uint32_t row)
+{
+  return vyre_op_of(q->v, row) == VYRE_OP_at || may_look(&q->rows);
+}
+
 /* ---- what a variable was set to ------------------------------------------------------------------------------------------ */
 
 /* Whether the variable is set in that construct, or nobody looked. */
@@ -36,7 +45,7 @@ may_set(question *q, uint32_t construct, uint32_t var)
 {
   const vyre_view *v = q->v;
   for (uint32_t row = vyre_body_first(v, construct); row; row = vyre_body_next(v, construct, row))
-    if (!may_look(&q->rows) || (vyre_op_of(v, row) == VYRE_OP_set && v->a[row] == var))
+    if (!may_look_at(q, row) || (vyre_op_of(v, row) == VYRE_OP_set && v->a[row] == var))
       return true;
   return false;
 }
@@ -48,7 +57,7 @@ last_set(question *q, uint32_t row, uint32_t var, uint32_t *out)
 {
   const vyre_view *v = q->v;
   for (*out = 0; row; row = v->prev[row]) {
-    if (!may_look(&q->rows))
+    if (!may_look_at(q, row))
       return false;
     if (vyre_op_of(v, row) == VYRE_OP_set && v->a[row] == var) {
       *out = row;
@@ -166,7 +175,7 @@ static uint32_t
 test_of(question *q)
 {
   const vyre_view *v = q->v;
-  for (uint32_t row = v->first[v->first[q->loop]]; row && may_look(&q->rows); row = v->next[row]) {
+  for (uint32_t row = v->first[v->first[q->loop]]; row && may_look_at(q, row); row = v->next[row]) {
     if (vyre_op_of(v, row) == VYRE_OP_if)
       return row;
     if (!may_go(v, row))
@@ -178,7 +187,7 @@ test_of(question *q)
 static bool
 begins_with_break(const vyre_view *v, uint32_t arm)
 {
-  return vyre_op_of(v, v->first[arm]) == VYRE_OP_break;
+  return vyre_op_of(v, cleaner_past_paths(v, v->first[arm])) == VYRE_OP_break;
 }
 
 bool

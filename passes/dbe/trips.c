@@ -32,7 +32,7 @@ cleaner_for(cleaner *k, uint32_t row)
   const bool known = vyre_row_is_const(v, from) && vyre_row_is_const(v, to);
   cleaner_drop_needless_jumps(k, row, VYRE_OP_continue);
   k->completes[row] = 1;
-  if (from == to || !v->first[body] || (known && !vyre_loop_surely_runs(v, row))) {
+  if (from == to || cleaner_is_empty(v, body) || (known && !vyre_loop_surely_runs(v, row))) {
     cleaner_drop(k, row);
     return;
   }
@@ -66,7 +66,7 @@ cleaner_loop(cleaner *k, uint32_t row)
     cleaner_become_block(k, row, body);
     return;
   }
-  const bool alone = v->first[continuing] == end; /* no rows but that one */
+  const bool alone = cleaner_past_paths(v, v->first[continuing]) == end; /* no rows but that one */
   bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
   const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
   if (!one)

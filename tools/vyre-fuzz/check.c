@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
 
+#include "vyre/text.h"
 #include "vyre/verify.h"
 
 #include <stdio.h>
@@ -16,7 +17,8 @@ verdict_text(verdict of)
                                       "a pass failed",
                                       "what came out does not run",
                                       "it computes something else",
-                                      "something undefined runs that did not run before"};
+                                      "something undefined runs that did not run before",
+                                      "of its text the pipeline makes something else"};
   return texts[of];
 }
 
@@ -58,6 +60,50 @@ compare(const trial *t, const vyre_module *after, uint32_t unbound, const random
   return settle(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
 }
 
+/* The program by way of its text, through the pipeline. */
+static vyre_status
+run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
+{
+  trial alone = *t;
+  alone.report = NULL;
+  vyre_bytes text = {0};
+  vyre_module *module;
+  VYRE_TRY(vyre_module_create(NULL, 0, &module));
+  vyre_status status = vyre_text_print(program, NULL, &text);
+  if (!status)
+    status = vyre_text_parse(module, text.data, text.size, "text", (vyre_diagnostics){0});
+  if (!status)
+    status = run_pipeline(&alone, module);
+  if (!status)
+    status = vyre_text_print(module, NULL, out);
+  vyre_bytes_free(&text);
+  vyre_module_destroy(module);
+  return status;
+}
+
+/* Text keeps all that a pipeline goes by: it makes the same of it. */
+static verdict
+compare_text(const trial *t, const vyre_module *program, const vyre_module *after, char message[256])
+{
+  vyre_bytes wanted = {0}, got = {0};
+  verdict found = VERDICT_FINE;
+  if (!settle(vyre_text_print(after, NULL, &wanted), message) || !settle(run_text(t, program, &got), message)) {
+    found = VERDICT_TEXT;
+  } else if (wanted.size != got.size || memcmp(wanted.data, got.data, got.size) != 0) {
+    size_t at = 0;
+    while (at < got.size && wanted.data[at] == got.data[at])
+      at++;
+    while (at && got.data[at - 1] != '\n')
+      at--;
+    snprintf(message, 256, "'%.*s', of the text '%.*s'", (int)strcspn(wanted.data + at, "\n"), wanted.data + at,
+             (int)strcspn(got.data + at, "\n"), got.data + at);
+    found = VERDICT_TEXT;
+  }
+  vyre_bytes_free(&wanted);
+  vyre_bytes_free(&got);
+  return found;
+}
+
 verdict
 check_program(const trial *t, const vyre_module *program, char message[256])
 {
@@ -78,6 +124,8 @@ check_program(const trial *t, const vyre_module *program, char message[256])
   verdict found = VERDICT_PASS;
   if (settle(run_pipeline(t, after), message)) /* where something undefined ran nothing is promised */
     found = defined ? compare(t, after, unbound, &wanted, message) : VERDICT_FINE;
+  if (found == VERDICT_FINE)
+    found = compare_text(t, program, after, message);
   vyre_module_destroy(after);
   return found;
 }

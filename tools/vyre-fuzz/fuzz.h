@@ -15,6 +15,7 @@ typedef enum verdict {
   VERDICT_RUN,       /* what came out does not run */
   VERDICT_RESULT,    /* it computes something else */
   VERDICT_UNDEFINED, /* something undefined runs that did not run before */
+  VERDICT_TEXT,      /* of its text, read again, the pipeline makes something else */
 } verdict;
 
 typedef struct trial {

@@ -193,7 +193,7 @@ index_below(generator *g, uint32_t n)
 vyre_row
 row(generator *g, vyre_opcode op, vyre_type type, uint32_t imm, vyre_row a, vyre_row b, vyre_row c)
 {
-  return vyre_build(&g->b, op, type, 0, imm, 0, a, b, c);
+  return vyre_op_is_invocation(op) ? vyre_build_invocation(&g->b, op) : vyre_build(&g->b, op, type, 0, imm, 0, a, b, c);
 }
 
 /* The right operand, such that the row is defined. */
@@ -235,6 +235,8 @@ vyre_row
 copy_of(generator *g, uint32_t from)
 {
   const vyre_view *v = g->v;
+  if (vyre_op_is_invocation(VYRE_ROW_OP(v->op[from]))) /* there is one of it */
+    return (vyre_row){from};
   return vyre_build(&g->b, (vyre_opcode)VYRE_ROW_OP(v->op[from]), VYRE_ROW_TYPE(v->op[from]), VYRE_ROW_FLAGS(v->op[from]),
                     v->imm[from], (VYRE_ROW_FLAGS(v->op[from]) & VYRE_ROW_IMM) ? v->imm_hi[from] : 0, (vyre_row){v->a[from]},
                     (vyre_row){v->b[from]}, (vyre_row){v->c[from]});

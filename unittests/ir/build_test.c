@@ -297,19 +297,52 @@ a_top_without_constants_begins_anew(void **state)
   fixture f;
   start(&f);
   vyre_build_const(&f.b, F32, ONE_F32);
-  build_gid(&f.b);
+  vyre_build(&f.b, VYRE_OP_neg, F32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
   for (uint32_t row = f.v->first[f.program.id], next; row; row = next) {
     next = f.v->next[row];
-    if (VYRE_ROW_OP(f.v->op[row]) != VYRE_OP_gid)
+    if (VYRE_ROW_OP(f.v->op[row]) != VYRE_OP_neg)
       vyre_row_kill(f.m, row_of(row));
   }
-  assert_null(vyre_module_seal(f.m, NULL)); /* the program and gid */
+  assert_null(vyre_module_seal(f.m, NULL)); /* the program and neg */
   vyre_builder b = {.module = f.m};
   vyre_builder_at_end(&b, row_of(1));
   vyre_row var = vyre_build_var(&b, F32), c = vyre_build_const(&b, F32, ONE_F32);
   assert_int_equal(f.v->first[1], c.id);
   assert_int_equal(f.v->next[c.id], var.id);
   assert_int_equal(f.v->next[var.id], 2);
+  end(&f);
+}
+
+/* What an invocation is has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
+static void
+built_ins_are_one_row(void **state)
+{
+  (void)state;
+  fixture f;
+  start(&f);
+  vyre_row gid = vyre_build_invocation(&f.b, VYRE_OP_gid), lindex = vyre_build_invocation(&f.b, VYRE_OP_lindex);
+  vyre_build_if(&f.b, lindex);
+  assert_int_equal(vyre_build_invocation(&f.b, VYRE_OP_gid).id, gid.id);
+  assert_int_equal(f.v->parent[gid.id], f.program.id);
+  assert_int_equal(f.v->op[gid.id], VYRE_ROW(VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), 0));
+  assert_int_equal(f.v->op[lindex.id], VYRE_ROW(VYRE_OP_lindex, U32, 0));
+  assert_null(vyre_module_seal(f.m, NULL));
+  vyre_builder b = {.module = f.m};
+  vyre_builder_at_end(&b, row_of(1));
+  const uint32_t rows = f.v->rows;
+  vyre_row again = vyre_build_invocation(&b, VYRE_OP_lindex);
+  vyre_row one = vyre_build_const(&b, F32, ONE_F32);
+  assert_true(again.id < rows);
+  vyre_row_rewrite(f.m, again, VYRE_ROW(VYRE_OP_gid, VYRE_TYPE(VYRE_U32, 3), VYRE_ROW_RELAXED), 0, 0, VYRE_NONE, VYRE_NONE,
+                   VYRE_NONE);
+  assert_int_not_equal(vyre_build_invocation(&b, VYRE_OP_lindex).id, again.id);
+  assert_null(vyre_module_seal(f.m, NULL));
+  check_sealed(f.m);
+  b = (vyre_builder){.module = f.m};
+  vyre_builder_at_end(&b, row_of(1));
+  vyre_build_const(&b, F32, ONE_F32); /* found behind them */
+  (void)one;
+  assert_true(vyre_module_is_sealed(f.m));
   end(&f);
 }
 
@@ -584,6 +617,7 @@ main(void)
       cmocka_unit_test(changed_constants_are_not_given_out),
       cmocka_unit_test(the_top_is_found_again_after_sealing),
       cmocka_unit_test(a_top_without_constants_begins_anew),
+      cmocka_unit_test(built_ins_are_one_row),
       cmocka_unit_test(many_constants_are_fast),
       cmocka_unit_test(right_constants_become_literals),
       cmocka_unit_test(values_have_their_types),

@@ -49,6 +49,7 @@ space_release(void *user, void *memory, size_t bytes)
 {
   space *s = user;
   const vyre_allocator *a = vyre_allocator_default();
+  assert_non_null(memory);
   s->reservations--;
   s->out -= bytes;
   a->release(a->user, memory, bytes);

@@ -75,7 +75,7 @@ plain_ops_come_back_as_they_were(void **state)
     vyre_module *module = new_module();
     vyre_builder b;
     vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
-    vyre_row value = vyre_build(&b, VYRE_OP_lindex, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+    vyre_row value = vyre_build_invocation(&b, VYRE_OP_lindex);
     vyre_row name[3];
     for (uint32_t i = 0; i < 3; i++) {
       name[i] = vyre_build_convert(&b, VYRE_OP_splat, VYRE_TYPE(VYRE_U32, 3), value);
@@ -123,7 +123,7 @@ static const struct {
     /* lanes */
     {"%a = lane gid, 1u32\n%b = lane gid, 5u32\n%c = lane gid, %i\n%d = lid.z",
      "  %a = gid.y\n  %b = lane gid, 5u32\n  %c = lane gid, %i\n  %d = lid.z\n"},
-    {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = %g.y\n"},
+    {"%g = gid\n%a = %g.x\n%b = gid.y", "  %g = gid\n  %a = %g.x\n  %b = gid.y\n"},
     {"%v = splat %i : u32x3\n%a = %v.z\n%b = lane 7u32x2, 1u32",
      "  %v = splat %i : u32x3\n  %a = %v.z\n  %b = lane 7u32x2, 1u32\n"},
     {"%v = splat %i : u32x3\n%s = shuffle %v, [2, 0, 1]", "  %v = splat %i : u32x3\n  %s = shuffle %v, [2, 0, 1] : u32x3\n"},
