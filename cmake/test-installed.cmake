@@ -29,7 +29,7 @@ file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
 foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
     ${LIBDIR}/vyre/passes/dce.so
-    ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre-glsl.so)
+    ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl)
   if(NOT EXISTS ${prefix}/${path})
     message(FATAL_ERROR "not installed: ${path}")
   endif()

@@ -1,7 +1,8 @@
 /* Files in and out.  A regular file is written beside its place and renamed there when all of it is on the disk's side of a write
  * and a close; everything else is written directly.
  *
- * Limits: a process that is killed in between leaves a file called .vyre-PID-N.  Nothing is synced.
+ * Limits: a process that is killed in between, without a handler that calls vyre_file_abandon, leaves a file called .vyre-PID-N.
+ * Nothing is synced.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/io.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +20,35 @@
 #define MOST_BYTES ((size_t)1 << 31)
 #define CHUNK      ((size_t)1 << 16)
 
+#define PERMISSIONS  ((mode_t)0777)
+#define SPECIAL_BITS ((mode_t)07000) /* setuid, setgid, sticky: said of what was there, not of what is written */
+
 static vyre_status
 failed(const char *verb, const char *path, int error)
 {
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
+}
+
+/* The descriptor that a name like /dev/stdout or /proc/self/fd/5 stands for; -1: it is no such name. */
+static int
+named_fd(const char *path)
+{
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  if (strcmp(path, "/dev/stdin") == 0)
+    return STDIN_FILENO;
+  if (strcmp(path, "/dev/stdout") == 0)
+    return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0)
+    return STDERR_FILENO;
+  for (int i = 0; i < 2; i++) {
+    size_t length = strlen(folders[i]);
+    if (strncmp(path, folders[i], length) != 0 || path[length] < '0' || path[length] > '9')
+      continue;
+    char *end;
+    long fd = strtol(path + length, &end, 10);
+    return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
+  }
+  return -1;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------- */
@@ -49,26 +76,53 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
   return VYRE_OK;
 }
 
+/* What else than a regular file, or NULL. */
+static const char *
+what_else(mode_t mode)
+{
+  return S_ISREG(mode) ? NULL : S_ISFIFO(mode) ? "a FIFO" : S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+static vyre_status
+check_readable(const char *path, const struct stat *file)
+{
+  const char *what = what_else(file->st_mode);
+  if (S_ISDIR(file->st_mode))
+    return failed("read", path, EISDIR);
+  if (what)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cannot read '%s': it is %s, not a file\nFix: give a file, or - and what is to be read as standard input",
+                      path, what);
+  if ((uint64_t)file->st_size > MOST_BYTES)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
+  return VYRE_OK;
+}
+
+/* Looked at before it is opened, for opening alone does something to some devices, and after, for it may be another one then. */
+static vyre_status
+read_path(const char *path, vyre_bytes *out)
+{
+  struct stat file;
+  if (stat(path, &file) != 0)
+    return failed("read", path, errno);
+  VYRE_TRY(check_readable(path, &file));
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0)
+    return failed("read", path, errno);
+  vyre_status status = fstat(fd, &file) != 0 ? failed("read", path, errno) : check_readable(path, &file);
+  if (!status)
+    status = read_all(fd, path, (size_t)file.st_size + 1, out);
+  close(fd);
+  return status;
+}
+
+/* What is open already was opened by who asks, whatever it is. */
 static vyre_status
 read_file(const char *path, vyre_bytes *out)
 {
-  if (strcmp(path, "-") == 0)
-    return read_all(STDIN_FILENO, "standard input", CHUNK, out);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return failed("read", path, errno);
-  struct stat file;
-  vyre_status status = VYRE_OK;
-  if (fstat(fd, &file) != 0)
-    status = failed("read", path, errno);
-  else if (S_ISDIR(file.st_mode))
-    status = failed("read", path, EISDIR);
-  else if (S_ISREG(file.st_mode) && (uint64_t)file.st_size > MOST_BYTES)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "cannot read '%s': it has more than 2 GiB", path);
-  if (!status)
-    status = read_all(fd, path, S_ISREG(file.st_mode) ? (size_t)file.st_size + 1 : CHUNK, out);
-  close(fd);
-  return status;
+  const bool is_input = strcmp(path, "-") == 0;
+  const int fd = is_input ? STDIN_FILENO : named_fd(path);
+  return fd >= 0 ? read_all(fd, is_input ? "standard input" : path, CHUNK, out) : read_path(path, out);
 }
 
 vyre_status
@@ -106,17 +160,56 @@ write_open_fd(int fd, const char *path, const void *data, size_t size)
 /* An existing device, FIFO or the like; or a regular file whose folder takes no new ones.  Messages name `shown`, what was asked
  * for. */
 static vyre_status
-write_direct(const char *path, const char *shown, bool is_regular, const void *data, size_t size)
+write_direct(const char *path, const char *shown, const struct stat *old, const void *data, size_t size)
 {
+  const bool is_regular = S_ISREG(old->st_mode);
   int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_regular ? O_TRUNC : 0));
   if (fd < 0)
     return failed("write", shown, errno);
-  int error = write_all(fd, data, size);
+  int error = is_regular && (old->st_mode & SPECIAL_BITS) && fchmod(fd, old->st_mode & PERMISSIONS) != 0 ? errno : 0;
+  if (!error)
+    error = write_all(fd, data, size);
   if (error && is_regular && ftruncate(fd, 0) != 0)
     error = errno; /* nothing more can be done for it */
   if (close(fd) != 0 && !error)
     error = errno;
   return error ? failed("write", shown, error) : VYRE_OK;
+}
+
+/* Names of temporary files while they are there: a few of them, for few threads write at once.  A signal handler reads them; the
+ * text is on the stack of a thread that is in write_beside. */
+static const char *_Atomic temporaries[64];
+
+enum { TEMPORARY_COUNT = sizeof(temporaries) / sizeof(temporaries[0]) };
+
+static uint32_t
+note_temporary(const char *name)
+{
+  for (uint32_t i = 0; i < TEMPORARY_COUNT; i++) {
+    const char *none = NULL;
+    if (atomic_compare_exchange_strong(&temporaries[i], &none, name))
+      return i;
+  }
+  return TEMPORARY_COUNT;
+}
+
+static void
+forget_temporary(uint32_t slot)
+{
+  if (slot < TEMPORARY_COUNT)
+    atomic_store(&temporaries[slot], NULL);
+}
+
+void
+vyre_file_abandon(void)
+{
+  const int before = errno;
+  for (uint32_t i = 0; i < TEMPORARY_COUNT; i++) {
+    const char *name = atomic_load(&temporaries[i]);
+    if (name)
+      unlink(name);
+  }
+  errno = before;
 }
 
 /* Creates folder/.vyre-PID-N for path; its name goes to `out`.  -1: errno says why. */
@@ -142,16 +235,19 @@ open_beside(const char *path, mode_t mode, char out[PATH_MAX])
 static vyre_status
 write_beside(const char *path, const char *shown, const struct stat *old, const void *data, size_t size)
 {
-  char beside[PATH_MAX];
+  char beside[PATH_MAX] = "";
   if (old && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
-    return failed("write", shown, errno); /* a rename would not ask */
+    return failed("write", shown, errno);       /* a rename would not ask */
+  const uint32_t slot = note_temporary(beside); /* before it is there */
   int fd = open_beside(path, 0666, beside);
+  if (fd < 0)
+    forget_temporary(slot);
   if (fd < 0 && old && (errno == EACCES || errno == EPERM || errno == EROFS))
-    return write_direct(path, shown, true, data, size);
+    return write_direct(path, shown, old, data, size);
   if (fd < 0)
     return failed("write", shown, errno);
   int error = write_all(fd, data, size);
-  if (!error && old && fchmod(fd, old->st_mode & 07777) != 0)
+  if (!error && old && fchmod(fd, old->st_mode & PERMISSIONS) != 0)
     error = errno;
   if (close(fd) != 0 && !error)
     error = errno;
@@ -159,27 +255,8 @@ write_beside(const char *path, const char *shown, const struct stat *old, const 
     error = errno;
   if (error)
     unlink(beside);
+  forget_temporary(slot);
   return error ? failed("write", shown, error) : VYRE_OK;
-}
-
-/* The descriptor that a name like /dev/stdout or /proc/self/fd/5 stands for; -1: it is no such name. */
-static int
-named_fd(const char *path)
-{
-  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-  if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
-    return STDOUT_FILENO;
-  if (strcmp(path, "/dev/stderr") == 0)
-    return STDERR_FILENO;
-  for (int i = 0; i < 2; i++) {
-    size_t length = strlen(folders[i]);
-    if (strncmp(path, folders[i], length) != 0 || path[length] < '0' || path[length] > '9')
-      continue;
-    char *end;
-    long fd = strtol(path + length, &end, 10);
-    return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
-  }
-  return -1;
 }
 
 /* Follows symbolic links, the last one's target need not be there.  False: too many of them, or too long. */
@@ -213,9 +290,10 @@ vyre_file_write(const char *path, const void *data, size_t size)
     return failed("write", path, ENOENT);
   if (!resolve_links(path, target))
     return failed("write", path, ELOOP);
-  int fd = named_fd(target);
+  const bool is_output = strcmp(path, "-") == 0;
+  int fd = is_output ? STDOUT_FILENO : named_fd(target);
   if (fd >= 0)
-    return write_open_fd(fd, strcmp(path, "-") == 0 ? "standard output" : path, data, size);
+    return write_open_fd(fd, is_output ? "standard output" : path, data, size);
   struct stat old;
   if (stat(target, &old) != 0)
     return errno == ENOENT ? write_beside(target, path, NULL, data, size) : failed("write", path, errno);
@@ -223,5 +301,5 @@ vyre_file_write(const char *path, const void *data, size_t size)
     return failed("write", path, EISDIR);
   if (S_ISREG(old.st_mode))
     return write_beside(target, path, &old, data, size);
-  return write_direct(target, path, false, data, size);
+  return write_direct(target, path, &old, data, size);
 }

@@ -5,12 +5,12 @@
  * until it is the input's turn, so that all is as without.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "guard.h"
 #include "options.h"
 #include "outputs.h"
 
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,27 +216,23 @@ make_output(const tool *t, const vyre_module *module, work *w, const source *fro
 /* A text as it was read: it is read without lines, which nobody needs where all is well: what breaks a rule is looked for
  * again with them, so that the message has its place. */
 static vyre_status
-check_input(const vyre_module *module, const char *path, const vyre_pipeline_options *options)
+check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
 {
   vyre_status status = vyre_module_check(module, options);
-  vyre_module *again = NULL;
-  vyre_bytes text = {0};
-  if (status && strcmp(path, "-") != 0) {
-    vyre_status read = vyre_file_read(path, &text);
+  if (status) {
+    vyre_module *again = NULL;
+    vyre_status read = vyre_module_create(NULL, 0, &again);
     if (!read)
-      read = vyre_module_create(NULL, 0, &again);
-    if (!read)
-      read = vyre_text_parse_lines(again, text.data, text.size, path, (vyre_diagnostics){0});
+      read = vyre_text_parse_lines(again, from->bytes.data, from->bytes.size, from->path, (vyre_diagnostics){0});
     vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
     if (placed) {
       vyre_status_free(status);
       status = placed;
     }
     vyre_status_free(read);
+    vyre_module_destroy(again);
   }
-  vyre_module_destroy(again);
-  vyre_bytes_free(&text);
-  return vyre_status_note(status, "as read from '%s'", path);
+  return vyre_status_note(status, "as read from '%s'", from->path);
 }
 
 /* Read, verify, run, verify, to bytes. */
@@ -256,7 +252,16 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
       .report = w->report,
   };
   from->path = strcmp(path, "-") == 0 ? "<stdin>" : path;
-  from->glsl = (vyre_glsl_options){o->include_dirs.names, o->include_dirs.count, o->defines.names, o->defines.count, o->debug, o->env};
+  from->glsl = (vyre_glsl_options){.include_dirs = o->include_dirs.names,
+                                   .include_dir_count = o->include_dirs.count,
+                                   .defines = o->defines.names,
+                                   .define_count = o->defines.count,
+                                   .debug = o->debug,
+                                   .target_env = o->env,
+                                   .include_root = o->include_root,
+                                   .most_memory = o->most_memory,
+                                   .most_seconds = o->most_seconds,
+                                   .most_expansion = o->most_expansion};
   from->diagnostics = run_options.diagnostics;
   if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed)) {
     say(said, "; *** input '", 13);
@@ -270,7 +275,7 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
                             from->diagnostics, &w->kind));
   start = add_time(w, "read", start);
   if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
-    VYRE_TRY(check_input(module, path, &run_options));
+    VYRE_TRY(check_input(module, from, &run_options));
   start = add_time(w, "verify", start);
   if (t->pipeline)
     VYRE_TRY(vyre_pipeline_run(t->pipeline, module, &run_options));
@@ -326,14 +331,43 @@ finish_input(tool *t, uint32_t index)
   t->code = t->code ? t->code : failed;
 }
 
-/* One thread's work: the next input that nobody has begun, as long as there are any.  Who finishes the one whose turn it is
- * finishes what was waiting for it. */
+/* What is done with an input, the lock held: who finishes the one whose turn it is finishes what was waiting for it. */
+static void
+end_work(tool *t, work *w)
+{
+  w->done = true;
+  while (t->finished < t->options.inputs.count && t->works[t->finished].done)
+    finish_input(t, t->finished++);
+  pthread_cond_broadcast(&t->turn);
+}
+
+typedef struct working {
+  tool *tool;
+  work *work;
+} working;
+
+/* A pass ended its thread. */
+static void
+end_with_thread(void *user)
+{
+  const working *at = user;
+  const vyre_plugin_code code = vyre_plugin_code_running();
+  vyre_status_free(at->work->status);
+  at->work->status = VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
+                                code.pass ? code.pass : "?", code.path ? code.path : "?");
+  pthread_mutex_lock(&at->tool->lock);
+  end_work(at->tool, at->work);
+  pthread_mutex_unlock(&at->tool->lock);
+}
+
+/* One thread's work: the next input that nobody has begun, as long as there are any. */
 static void *
 work_on(void *user)
 {
   tool *t = user;
   const uint32_t count = t->options.inputs.count, ahead = 8 * t->options.threads;
   vyre_module *module = NULL;
+  guard_thread();
   pthread_mutex_lock(&t->lock);
   for (;;) {
     while (t->begun < count && t->begun - t->finished >= ahead) /* what waits takes memory */
@@ -345,15 +379,15 @@ work_on(void *user)
     w->status = module ? VYRE_OK : vyre_module_create(NULL, 0, &module);
     if (!w->status && t->report)
       w->status = vyre_report_create(NULL, &w->report);
+    working at = {t, w};
+    pthread_cleanup_push(end_with_thread, &at);
     if (!w->status)
       w->status = process_module(t, w, module, t->options.threads > 1 ? &w->said : NULL);
+    pthread_cleanup_pop(0);
     if (module)
       vyre_module_clear(module);
     pthread_mutex_lock(&t->lock);
-    w->done = true;
-    while (t->finished < count && t->works[t->finished].done)
-      finish_input(t, t->finished++);
-    pthread_cond_broadcast(&t->turn);
+    end_work(t, w);
   }
   pthread_mutex_unlock(&t->lock);
   vyre_module_destroy(module);
@@ -453,7 +487,7 @@ main(int argc, char **argv)
   /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  signal(SIGPIPE, SIG_IGN); /* a reader that went away is a write that failed */
+  guard_begin("vyre-passmgr");
   int code = complain(options_parse(argc, argv, &t.options));
   if (!code)
     code = run_tool(&t);
@@ -463,5 +497,5 @@ main(int argc, char **argv)
   vyre_pipeline_destroy(t.pipeline);
   vyre_registry_destroy(t.registry);
   options_free(&t.options);
-  return code;
+  return guard_end(code);
 }

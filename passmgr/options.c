@@ -42,6 +42,10 @@ static const option options[] = {
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
     {"target-env", OPTION_VALUE, AT(target_env), "vulkan1.0|...|vulkan1.3", "GLSL: what the SPIR-V is for; default vulkan1.2"},
     {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
+    {"include-root", OPTION_VALUE, AT(include_root), "DIR", "GLSL: #include reads nothing outside of that folder"},
+    {"glsl-memory", OPTION_VALUE, AT(glsl_memory), "MIB", "GLSL: what compiling one shader may take; default 1024"},
+    {"glsl-seconds", OPTION_VALUE, AT(glsl_seconds), "N", "GLSL: processor time for one shader; default 60"},
+    {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
     {"max-growth", OPTION_VALUE, AT(max_growth), "N",
      "inline functions as long as a module comes to N times its size at most, or to 256 KiB; default 8; one that would "
@@ -183,6 +187,29 @@ count_threads(tool_options *o)
   return VYRE_OK;
 }
 
+/* How much glslang may take; 0 where nothing is said. */
+static vyre_status
+count_bounds(tool_options *o)
+{
+  const struct {
+    const char *name, *text;
+    uint32_t *out;
+  } bounds[] = {{"glsl-memory", o->glsl_memory, &o->most_memory},
+                {"glsl-seconds", o->glsl_seconds, &o->most_seconds},
+                {"glsl-expansion", o->glsl_expansion, &o->most_expansion}};
+  for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+    const char *text = bounds[i].text;
+    char *end;
+    if (!text)
+      continue;
+    const unsigned long count = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || count < 1 || count > MOST_BOUND)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number from 1 to %u, not '%s'", bounds[i].name, MOST_BOUND, text);
+    *bounds[i].out = (uint32_t)count;
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 check(const tool_options *o)
 {
@@ -216,6 +243,7 @@ options_parse(int argc, char **argv, tool_options *out)
   if (out->target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->target_env, &out->env));
   VYRE_TRY(count_growth(out));
+  VYRE_TRY(count_bounds(out));
   return check(out);
 }
 
@@ -244,5 +272,5 @@ options_help(vyre_bytes *out)
   }
   return vyre_bytes_printf(
       out, "\nThe pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"
-           "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.\n");
+           "failed, 2 command line, pipeline or plugin, 3 device, 70 a bug of vyre.  0 means that the outputs are of this run.\n");
 }

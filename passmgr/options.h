@@ -9,6 +9,7 @@
 
 #define MOST_THREADS 256u
 #define MOST_GROWTH  1000000u
+#define MOST_BOUND   1000000u
 
 typedef struct name_list {
   const char **names; /* owned array of borrowed arguments */
@@ -16,11 +17,13 @@ typedef struct name_list {
 } name_list;
 
 typedef struct tool_options {
-  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth;
+  const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth, *include_root, *glsl_memory,
+      *glsl_seconds, *glsl_expansion;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
-  vyre_glsl_env env; /* of target_env */
-  uint32_t threads;  /* of jobs: 1 to MOST_THREADS */
-  uint32_t growth;   /* of max_growth: 1 to MOST_GROWTH */
+  vyre_glsl_env env;                                  /* of target_env */
+  uint32_t threads;                                   /* of jobs: 1 to MOST_THREADS */
+  uint32_t growth;                                    /* of max_growth: 1 to MOST_GROWTH */
+  uint32_t most_memory, most_seconds, most_expansion; /* of GLSL: 1 to MOST_BOUND; 0: the default */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, debug, strip,
       exact_floats, help, version;
 } tool_options;

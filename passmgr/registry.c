@@ -188,7 +188,10 @@ vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs,
 vyre_status
 vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *path, vyre_origin origin)
 {
-  return vyre_registry_add_descriptor(registry, query(vyre_host_table()), path, origin);
+  vyre_plugin_code_enter(NULL, NULL, path);
+  const vyre_plugin *theirs = query(vyre_host_table());
+  vyre_plugin_code_enter(NULL, NULL, NULL);
+  return vyre_registry_add_descriptor(registry, theirs, path, origin);
 }
 
 /* A core pass behind its plugin's name: `dce.dce`.  Others have it in theirs. */

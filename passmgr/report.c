@@ -162,6 +162,16 @@ vyre_report_count(const vyre_report *report, const char *pass, const char *name)
   return 0;
 }
 
+/* Milliseconds and percent, by integers: the program's locale may have a decimal comma. */
+static vyre_status
+print_time(vyre_bytes *out, uint64_t nanoseconds, uint64_t total)
+{
+  const uint64_t micros = (nanoseconds + 500) / 1000;
+  const uint64_t tenths = total ? (uint64_t)(1000.0 * (double)nanoseconds / (double)total + 0.5) : 0;
+  return vyre_bytes_printf(out, "%8" PRIu64 ".%03" PRIu64 " %4" PRIu64 ".%" PRIu64, micros / 1000, micros % 1000, tenths / 10,
+                           tenths % 10);
+}
+
 static vyre_status
 print_times(const vyre_report *report, vyre_bytes *out)
 {
@@ -171,12 +181,12 @@ print_times(const vyre_report *report, vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(out, "%12s %6s %8s %8s  %s\n", "wall ms", "%", "runs", "changed", "pass (or the manager's work)"));
   for (uint32_t i = 0; i < report->time_count; i++) {
     const timed *entry = &report->times[i];
-    VYRE_TRY(vyre_bytes_printf(out, "%12.3f %6.1f %8" PRIu64 " %8" PRIu64 "  %s", (double)entry->nanoseconds / 1e6,
-                               total ? 100.0 * (double)entry->nanoseconds / (double)total : 0.0, entry->runs, entry->changed,
-                               entry->name));
+    VYRE_TRY(print_time(out, entry->nanoseconds, total));
+    VYRE_TRY(vyre_bytes_printf(out, " %8" PRIu64 " %8" PRIu64 "  %s", entry->runs, entry->changed, entry->name));
     VYRE_TRY(entry->skipped ? vyre_bytes_printf(out, " (skipped %" PRIu64 ")\n", entry->skipped) : vyre_bytes_printf(out, "\n"));
   }
-  return vyre_bytes_printf(out, "%12.3f %6.1f %8s %8s  total\n", (double)total / 1e6, total ? 100.0 : 0.0, "", "");
+  VYRE_TRY(print_time(out, total, total));
+  return vyre_bytes_printf(out, " %8s %8s  total\n", "", "");
 }
 
 vyre_status

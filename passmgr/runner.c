@@ -35,6 +35,33 @@ typedef struct run {
   node_state *states; /* by node */
 } run;
 
+/* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_plugin_code running;
+
+vyre_plugin_code
+vyre_plugin_code_running(void)
+{
+  return running;
+}
+
+void
+vyre_plugin_code_enter(const char *pass, const char *plugin, const char *path)
+{
+  running = (vyre_plugin_code){pass, plugin, path};
+}
+
+static void
+enter(const vyre_pass_record *record)
+{
+  vyre_plugin_code_enter(record->pass.name, record->plugin->plugin.name, record->plugin->path);
+}
+
+static void
+leave(void)
+{
+  vyre_plugin_code_enter(NULL, NULL, NULL);
+}
+
 uint64_t
 vyre_now(void)
 {
@@ -180,7 +207,9 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   vyre_context context = context_of(r, record, values);
   *out = VYRE_UNCHANGED;
   uint64_t start = start_clock(r);
+  enter(record);
   vyre_status status = record->pass.run(&context.base, r->module, out);
+  leave();
   stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
   return finish_call(r, record, &context, status);
@@ -298,7 +327,9 @@ call_wakes(run *r, const vyre_node *node, uint32_t mark, bool *out)
   const uint64_t before = r->options.check_changed ? hash_module(r->module) : 0, start = start_clock(r);
   vyre_module_journal_read(r->module, mark, &edits);
   vyre_module_show_analyses(r->module, 0);
+  enter(record);
   vyre_status status = record->pass.wakes(&context.base, r->module, &edits, out);
+  leave();
   stop_clock(r, "(edits)", start, false);
   VYRE_TRY(finish_call(r, record, &context, status));
   if (!vyre_module_is_sealed(r->module) || (r->options.check_changed && hash_module(r->module) != before))

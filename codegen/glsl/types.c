@@ -100,13 +100,13 @@ half_value(uint32_t bits)
   return bits & 0x8000u ? -magnitude : magnitude;
 }
 
-/* The decimal that a compiler reads as this very double. */
+/* The decimal that a compiler reads as this very double, whatever the program's locale. */
 static void
 put_exact(char text[48], double value)
 {
-  snprintf(text, 48, "%.17g", value);
-  if (!strpbrk(text, ".e"))
-    strcat(text, ".0");
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  vyre_text_literal(VYRE_TYPE(VYRE_F64, 1), bits, text);
 }
 
 static void

@@ -1,4 +1,4 @@
-/* GLSL in: opens vyre-glsl.so, compiles, and turns glslang's log into diagnostics.
+/* GLSL in: has it compiled by vyre-glsl, and turns glslang's log into diagnostics.
  *
  * glslang reports lines, not columns: "ERROR: blur.comp:12: 'x' : undeclared identifier".
  *
@@ -7,52 +7,14 @@
 
 #include "glslang.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LIBRARY "vyre-glsl.so"
-
-/* ---- the library ------------------------------------------------------------------------------------------------------------ */
-
-/* It lies beside the file this code is in (libvyre.so), or, where that is a program, in ../lib beside it. */
-static vyre_status
-open_compiler(vyre_glslang_compile *out)
-{
-  static const char *const places[] = {"", "../lib/", "../../lib/"};
-  Dl_info self;
-  char folder[PATH_MAX];
-  *out = NULL;
-  if (!dladdr(VYRE_GLSLANG_ENTRY, &self) || !self.dli_fname || strlen(self.dli_fname) >= sizeof folder)
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "cannot tell where vyre's library lies");
-  strcpy(folder, self.dli_fname);
-  char *slash = strrchr(folder, '/');
-  if (slash)
-    slash[1] = '\0';
-  else
-    folder[0] = '\0';
-
-  void *library = NULL;
-  for (size_t i = 0; !library && i < sizeof places / sizeof places[0]; i++) {
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s%s%s", folder[0] ? folder : "./", places[i], LIBRARY);
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  }
-  if (!library)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cannot open the GLSL compiler: %s\nFix: install vyre whole (%s belongs beside libvyre.so), or give SPIR-V "
-                      "made by glslangValidator -V",
-                      dlerror(), LIBRARY);
-  /* POSIX lets an object pointer from dlsym be a function; ISO C has no cast for it. */
-  void *symbol = dlsym(library, VYRE_GLSLANG_ENTRY);
-  memcpy(out, &symbol, sizeof *out);
-  if (!*out)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s has no '%s'\nFix: it is of another version; install vyre anew", LIBRARY,
-                      VYRE_GLSLANG_ENTRY);
-  return VYRE_OK;
-}
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
@@ -61,18 +23,9 @@ typedef struct sink_state {
   const char *text;
   size_t length;
   vyre_diagnostics diagnostics;
-  vyre_bytes *out;
   vyre_status status;
   uint32_t errors;
 } sink_state;
-
-static bool
-take_words(void *user, const uint32_t *words, size_t count)
-{
-  sink_state *state = user;
-  state->status = vyre_status_join(state->status, vyre_bytes_append(state->out, words, count * sizeof *words));
-  return state->status == VYRE_OK;
-}
 
 static void
 find_line(const sink_state *state, uint32_t line, const char **out, size_t *out_length)
@@ -140,8 +93,10 @@ take_log(void *user, const char *text)
   diagnostic.file = file ? file : state->path;
   if (!file || strcmp(file, state->path) == 0)
     find_line(state, diagnostic.line, &diagnostic.source, &diagnostic.source_length);
-  if (strstr(diagnostic.message, "#include"))
+  if (strstr(diagnostic.message, "Could not process include directive"))
     diagnostic.fix = "give the folder of the included file with -I";
+  else if (strstr(diagnostic.message, "no such file in the include root"))
+    diagnostic.fix = "give its folder with -I; what lies outside of -include-root is not read";
   if (severity == VYRE_SEVERE)
     state->errors++;
   if (state->diagnostics.emit)
@@ -176,37 +131,134 @@ vyre_glsl_env_parse(const char *name, vyre_glsl_env *out)
                     "'%s' is no target environment\nFix: vulkan1.0, vulkan1.1, vulkan1.2 (the default) or vulkan1.3", name);
 }
 
+/* An absolute path without links.  False: it is not there, or no folder. */
+static bool
+resolve_folder(const char *path, char out[PATH_MAX])
+{
+  struct stat file;
+  return realpath(path, out) && stat(out, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+/* The include root's true path; the -I folders lie in it, or are not there. */
+static vyre_status
+resolve_root(const vyre_glsl_options *options, char out[PATH_MAX])
+{
+  char folder[PATH_MAX];
+  out[0] = '\0';
+  if (!options->include_root)
+    return VYRE_OK;
+  if (!resolve_folder(options->include_root, out))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "the include root '%s' is no folder: %s", options->include_root,
+                      strerror(errno ? errno : ENOTDIR));
+  const size_t length = strcmp(out, "/") == 0 ? 0 : strlen(out);
+  for (uint32_t i = 0; i < options->include_dir_count; i++)
+    if (resolve_folder(options->include_dirs[i], folder) &&
+        (strncmp(folder, out, length) != 0 || (folder[length] != '/' && folder[length] != '\0')))
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-I folder '%s' lies outside of the include root '%s'\nFix: give a root that holds both",
+                        options->include_dirs[i], options->include_root);
+  return VYRE_OK;
+}
+
+static vyre_status
+append_text(vyre_bytes *out, const char *text)
+{
+  return vyre_bytes_append(out, text, strlen(text) + 1);
+}
+
+/* What follows a glsl_request. */
+static vyre_status
+write_request(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_bytes *out)
+{
+  char here[PATH_MAX], root[PATH_MAX];
+  VYRE_TRY(resolve_root(options, root));
+  VYRE_TRY(append_text(out, path));
+  VYRE_TRY(append_text(out, getcwd(here, sizeof here) ? here : ""));
+  VYRE_TRY(append_text(out, root));
+  for (uint32_t i = 0; i < options->include_dir_count; i++)
+    VYRE_TRY(append_text(out, options->include_dirs[i]));
+  for (uint32_t i = 0; i < options->define_count; i++)
+    VYRE_TRY(append_text(out, options->defines[i]));
+  return vyre_bytes_append(out, text, length);
+}
+
+static vyre_status
+how_it_ended(const char *path, const glsl_request *asked, const glsl_end *end, uint32_t errors)
+{
+  if (end->signal == SIGXCPU)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: the GLSL compiler took more than %u second%s of processor time, and was ended\n"
+                      "Fix: if the shader is to be trusted, -glsl-seconds=N allows more",
+                      path, asked->most_seconds, asked->most_seconds == 1 ? "" : "s");
+  if (end->signal)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: the GLSL compiler ended by signal %u (%s)\n"
+                      "Fix: the shader is too much for it; make it simpler, or give SPIR-V made by another compiler",
+                      path, end->signal, strsignal((int)end->signal));
+  switch (end->result) {
+  case GLSL_OK:
+    return VYRE_OK;
+  case GLSL_NO_MEMORY:
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: the GLSL compiler ran out of memory; it has %u MiB at most\n"
+                      "Fix: if the shader is to be trusted, -glsl-memory=MIB allows more",
+                      path, asked->most_memory);
+  case GLSL_TOO_LARGE:
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: with its macros and includes expanded the shader has more than %u MiB\n"
+                      "Fix: if the shader is to be trusted, -glsl-expansion=MIB allows more",
+                      path, asked->most_expansion);
+  case GLSL_REJECTED:
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader", path, errors, errors == 1 ? "" : "s");
+  default:
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: the GLSL compiler could not work\nFix: give it processes and memory", path);
+  }
+}
+
+static uint32_t
+or_default(uint32_t value, uint32_t otherwise)
+{
+  return value ? value : otherwise;
+}
+
 vyre_status
 vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options, vyre_diagnostics diagnostics,
                   vyre_bytes *out)
 {
   static const vyre_glsl_options defaults;
-  vyre_glslang_compile compile;
+  if (!options)
+    options = &defaults;
   if (length > INT_MAX)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a shader of %zu bytes is too long\nFix: give less than 2 GiB", path, length);
-  for (uint32_t i = 0; options && i < options->define_count; i++)
+  for (uint32_t i = 0; i < options->define_count; i++)
     VYRE_TRY(check_define(options->defines[i]));
-  if (options && (uint32_t)options->target_env >= VYRE_GLSL_ENV__COUNT)
+  if ((uint32_t)options->target_env >= VYRE_GLSL_ENV__COUNT)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%u is no vyre_glsl_env", (unsigned)options->target_env);
-  VYRE_TRY(open_compiler(&compile));
   if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, which glslang takes for a token */
     text += 3;
     length -= 3;
   }
 
-  sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics, .out = out};
-  const vyre_glslang_sink sink = {take_words, take_log, &state};
+  sink_state state = {.path = path, .text = text, .length = length, .diagnostics = diagnostics};
+  vyre_bytes rest = {.allocator = out->allocator};
   const size_t size_before = out->size;
-  const vyre_glslang_result result = compile(text, length, path, options ? options : &defaults, &sink);
-  if (!state.status) {
-    if (result == VYRE_GLSLANG_OUT_OF_MEMORY)
-      state.status = VYRE_OUT_OF_MEMORY("in the GLSL compiler");
-    else if (result == VYRE_GLSLANG_FAILED)
-      state.status = VYRE_ERROR(VYRE_CODE_INTERNAL, "%s: the GLSL compiler ended by an exception", path);
-    else if (result == VYRE_GLSLANG_REJECTED)
-      state.status = VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s in the shader", path, state.errors, state.errors == 1 ? "" : "s");
-  }
-  if (state.status)
-    out->size = size_before;
-  return state.status;
+  glsl_request request = {
+      .text_bytes = length,
+      .include_dir_count = options->include_dir_count,
+      .define_count = options->define_count,
+      .debug = options->debug,
+      .target_env = (uint32_t)options->target_env,
+      .most_seconds = or_default(options->most_seconds, VYRE_GLSL_SECONDS),
+      .most_memory = or_default(options->most_memory, VYRE_GLSL_MEMORY),
+      .most_expansion = or_default(options->most_expansion, VYRE_GLSL_EXPANSION),
+  };
+  glsl_end end;
+  vyre_status status = write_request(text, length, path, options, &rest);
+  request.bytes = rest.size;
+  if (!status)
+    status = glsl_work(&request, &rest, take_log, &state, out, &end);
+  vyre_bytes_free(&rest);
+  status = vyre_status_join(status, state.status);
+  if (!status)
+    status = how_it_ended(path, &request, &end, state.errors);
+  return vyre_bytes_undo(out, size_before, status);
 }

@@ -1,6 +1,11 @@
-/* The border between vyre's C and glslang's C++: one function of vyre-glsl.so.
+/* The border between vyre and glslang: a program of its own, vyre-glsl, at the other end of a socket.
  *
- * Both sides are built together, so there is no versioning here.  Nothing but plain data crosses, and no exception.
+ * glslang bounds neither the memory nor the time that a shader takes, and some shaders crash it.  So each shader is compiled in a
+ * process that has bounds: vyre-glsl is started when the first GLSL comes, makes glslang's tables, which take far longer than a
+ * shader does, and forks for each shader.  What a shader does to its process reaches neither vyre nor the next shader.
+ *
+ * Packets (SOCK_SEQPACKET: each comes whole or not at all).  There: a glsl_request, then its strings and the text in pieces.  Back:
+ * packets that begin with their kind, the last one GLSL_END.  Both programs are built together, so there is no versioning.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTENDS_GLSL_GLSLANG_H
@@ -12,23 +17,42 @@
 extern "C" {
 #endif
 
-typedef struct vyre_glslang_sink {
-  bool (*words)(void *user, const uint32_t *words, size_t count); /* false: no memory */
-  void (*log)(void *user, const char *text);                      /* glslang's messages, a line each */
-  void *user;
-} vyre_glslang_sink;
+enum { GLSL_PIECE = 65536 }; /* bytes of a packet at most */
 
-typedef enum vyre_glslang_result {
-  VYRE_GLSLANG_OK,
-  VYRE_GLSLANG_REJECTED,
-  VYRE_GLSLANG_OUT_OF_MEMORY,
-  VYRE_GLSLANG_FAILED
-} vyre_glslang_result;
+/* Followed by strings, each with its zero byte: path, current folder, include root (both empty: none), the include folders, the
+ * defines; then the text. */
+typedef struct glsl_request {
+  uint64_t bytes, text_bytes; /* of all that follows; of the text at its end */
+  uint32_t include_dir_count, define_count;
+  uint32_t debug, target_env;
+  uint32_t most_seconds, most_memory, most_expansion; /* MiB */
+} glsl_request;
 
-typedef vyre_glslang_result (*vyre_glslang_compile)(const char *text, size_t length, const char *path,
-                                                    const vyre_glsl_options *options, const vyre_glslang_sink *sink);
+typedef enum glsl_kind {
+  GLSL_LOG,   /* a line of glslang's messages */
+  GLSL_WORDS, /* a piece of the module */
+  GLSL_END    /* a glsl_end */
+} glsl_kind;
 
-#define VYRE_GLSLANG_ENTRY "vyre_glslang_compile_shader"
+/* How the process of a shader ends: its exit code. */
+typedef enum glsl_result {
+  GLSL_OK,
+  GLSL_REJECTED,
+  GLSL_NO_MEMORY,
+  GLSL_TOO_LARGE, /* expanded */
+  GLSL_FAILED,    /* an exception, or no process */
+} glsl_result;
+
+typedef struct glsl_end {
+  uint32_t kind;
+  uint32_t result; /* glsl_result */
+  uint32_t signal; /* that ended it; 0: none did */
+} glsl_end;
+
+/* worker.c: sends it to a vyre-glsl that is idle, or a new one, and takes what comes back.  Calls take_log with each line, which
+ * lives as long as the call.  Any thread. */
+VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
+                                    void (*take_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /* GLSL compute shaders in and out: to SPIR-V by glslang, and from a program of a module.
  *
- * glslang is C++: it lives in a shared object of its own (vyre-glsl.so beside the libraries) that is opened at the first call, so
- * that nothing else needs C++ and programs that see no GLSL pay nothing.
+ * glslang runs in processes of its own (the program vyre-glsl, in vyre/ beside libvyre.so), one a shader, with bounds of memory and
+ * time: a shader that is too much for it is an error like any other.  They are started by the first call, one for each of those
+ * that run at once, and wait for the next one until the process ends or the library is unloaded.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_GLSL_H
@@ -32,7 +33,18 @@ typedef struct vyre_glsl_options {
   uint32_t define_count;
   bool debug; /* OpLine and OpSource */
   vyre_glsl_env target_env;
+  /* A folder: #include reads what lies in it and nothing else, whatever links and `..` say, and -I folders lie in it too.  NULL:
+   * none */
+  const char *include_root;
+  /* What one shader may take; 0: the default. */
+  uint32_t most_memory;    /* of glslang's process, MiB of address space */
+  uint32_t most_seconds;   /* of processor time */
+  uint32_t most_expansion; /* the shader's text with macros and includes expanded, MiB */
 } vyre_glsl_options;
+
+#define VYRE_GLSL_MEMORY    1024u
+#define VYRE_GLSL_SECONDS   60u
+#define VYRE_GLSL_EXPANSION 16u
 
 /* Appends SPIR-V words to `out`.  glslang's messages are emitted with file and line. */
 VYRE_MUST_USE vyre_status vyre_glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,

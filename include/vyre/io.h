@@ -1,6 +1,6 @@
 /* Files in and out, and reading whatever a program may come in.
  *
- * Threads: any; SIGPIPE is the program's to ignore.
+ * Threads: any; SIGPIPE and SIGXFSZ are the program's to ignore.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IO_H
@@ -14,13 +14,17 @@
 extern "C" {
 #endif
 
-/* Appends the whole file, "-" being standard input.  At most 2 GiB. */
+/* Appends the whole file, at most 2 GiB: a regular one, or what is open already, which "-" (standard input), /dev/stdin and
+ * /dev/fd/N name.  A device, a FIFO or a socket that has another name is an error: it has no end, or none soon. */
 VYRE_MUST_USE vyre_status vyre_file_read(const char *path, vyre_bytes *out);
 
 /* Writes all of it or leaves the path as it was: into a temporary file beside, then a rename (onto a symbolic link's target, with
  * the mode of the file that was there).  What is no regular file (a device, a FIFO, "-" and /dev/stdout: standard output) is
- * written directly, never renamed over or unlinked. */
+ * written directly, never renamed over or unlinked.  Of a mode only permissions are kept. */
 VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, size_t size);
+/* Unlinks the temporary files of all writes that are going on, which then fail or never end: for a handler of a signal that ends
+ * the process, and for who ends it otherwise.  Async-signal-safe. */
+void vyre_file_abandon(void);
 
 typedef enum vyre_input_kind {
   VYRE_INPUT_UNKNOWN,

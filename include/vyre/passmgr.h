@@ -40,6 +40,14 @@ VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, con
  * VYRE_ORIGIN_CORE. */
 VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
 
+/* Whose code the calling thread is in: for who must say why the process ends.  Fields are NULL where it is in no plugin's; while a
+ * plugin is loaded only the path is known.  May be asked in a signal handler. */
+typedef struct vyre_plugin_code {
+  const char *pass, *plugin, *path;
+} vyre_plugin_code;
+
+vyre_plugin_code vyre_plugin_code_running(void);
+
 typedef struct vyre_pass_info {
   const vyre_pass *pass; /* the registry's copy; fields that the plugin did not know are zero */
   const char *plugin, *version, *path;

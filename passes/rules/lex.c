@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,11 @@ static bool
 read_float(const rules_reading *r, const rules_token *t, const char *number, uint64_t *out)
 {
   char *end;
-  const double value = strtod(number, &end);
+  const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* the program's own may have a decimal comma */
+  if (!c_locale)
+    return rules_fail(r, t->at, "free some memory", "out of memory");
+  const double value = strtod_l(number, &end, c_locale);
+  freelocale(c_locale);
   memcpy(out, &value, sizeof *out);
   if (*end)
     return rules_fail(r, t->at, NULL, "'%s' is no number", number);

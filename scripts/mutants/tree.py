@@ -92,8 +92,8 @@ class Tree:
             return ["vyre-folds" if test.startswith("folds-") else "vyre-rules"]
         # The plugin is opened at run time: a test that needs it need not be linked with it.
         if test.startswith("unit-"):
-            return [test, "vyre_glsl_plugin"]
-        programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "passes/all", "vyre_glsl_plugin"]
+            return [test, "vyre_glsl"]
+        programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "passes/all", "vyre_glsl"]
         return programs + (["lit-tests/all"] if test.startswith("lit:") else ["examples/all"])
 
     def build(self, *tests):

@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "guard.h"
+
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ run(const run_options *options, bool *out_equal)
 int
 main(int argc, char **argv)
 {
-  signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write */
+  guard_begin("vyre-run");
   run_options options;
   bool is_equal = true;
   vyre_status status = run_options_parse(argc, argv, &options);
@@ -100,5 +101,5 @@ main(int argc, char **argv)
   if (status)
     fprintf(stderr, "vyre-run: error: %s\n", vyre_status_text(status));
   vyre_status_free(status);
-  return code;
+  return guard_end(code);
 }

@@ -42,6 +42,8 @@ static const char help_text[] =
     "  -check-races             stop at a data race (cpu)\n"
     "  -I DIR, -D NAME[=VALUE]  for GLSL\n"
     "  -target-env=vulkan1.N    for GLSL: what its SPIR-V is for, vulkan1.0 to vulkan1.3; default vulkan1.2\n"
+    "  -include-root=DIR        GLSL: #include reads nothing outside of that folder\n"
+    "  -glsl-memory=MIB, -glsl-seconds=N, -glsl-expansion=MIB  what compiling it may take (1024, 60, 16)\n"
     "  -time                    what the run took\n"
     "  -help, -version\n";
 
@@ -154,6 +156,17 @@ parse_timeout(const char *value, uint32_t *out)
 }
 
 static vyre_status
+parse_bound(const char *option, const char *value, uint32_t *out)
+{
+  const char *end;
+  uint64_t bound;
+  if (!parse_number(value, &end, 1000000, &bound) || *end || bound == 0)
+    return bad_value(option, value, "a number from 1 to 1000000");
+  *out = (uint32_t)bound;
+  return VYRE_OK;
+}
+
+static vyre_status
 add_setting(const char *option, const char *value, bool has_value, run_settings *out)
 {
   const char *equals = has_value ? strchr(value, '=') : value + strlen(value);
@@ -202,6 +215,10 @@ typedef enum option_id {
   OPTION_UNDEFINED,
   OPTION_INCLUDE,
   OPTION_DEFINE,
+  OPTION_INCLUDE_ROOT,
+  OPTION_GLSL_MEMORY,
+  OPTION_GLSL_SECONDS,
+  OPTION_GLSL_EXPANSION,
   OPTION__FLAGS, /* from here on without a value */
   OPTION_LIST_DEVICES,
   OPTION_VALIDATE,
@@ -238,6 +255,10 @@ static const option_name option_names[] = {
     {"target-env", OPTION_TARGET_ENV},
     {"I", OPTION_INCLUDE},
     {"D", OPTION_DEFINE},
+    {"include-root", OPTION_INCLUDE_ROOT},
+    {"glsl-memory", OPTION_GLSL_MEMORY},
+    {"glsl-seconds", OPTION_GLSL_SECONDS},
+    {"glsl-expansion", OPTION_GLSL_EXPANSION},
     {"list-devices", OPTION_LIST_DEVICES},
     {"validate", OPTION_VALIDATE},
     {"undefined", OPTION_UNDEFINED},
@@ -299,6 +320,15 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return out->report_undefined || strcmp(value, "strict") == 0 ? VYRE_OK : bad_value("undefined", value, "strict or report");
   case OPTION_INCLUDE:
     return add_text(value, &out->include_dirs, &out->include_dir_count);
+  case OPTION_INCLUDE_ROOT:
+    out->include_root = value;
+    return VYRE_OK;
+  case OPTION_GLSL_MEMORY:
+    return parse_bound("glsl-memory", value, &out->glsl_memory);
+  case OPTION_GLSL_SECONDS:
+    return parse_bound("glsl-seconds", value, &out->glsl_seconds);
+  case OPTION_GLSL_EXPANSION:
+    return parse_bound("glsl-expansion", value, &out->glsl_expansion);
   case OPTION_DEFINE:
     return add_text(value, &out->defines, &out->define_count);
   default:

@@ -66,6 +66,10 @@ load(run_program *program, vyre_bytes *file, const run_options *options, vyre_di
       .define_count = options->define_count,
       .target_env = options->target_env,
       .debug = true, /* names and lines for messages */
+      .include_root = options->include_root,
+      .most_memory = options->glsl_memory,
+      .most_seconds = options->glsl_seconds,
+      .most_expansion = options->glsl_expansion,
   };
   vyre_input_kind kind = vyre_input_detect(program->path, file->data, file->size);
   if (kind == VYRE_INPUT_GLSL)

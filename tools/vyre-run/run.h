@@ -47,7 +47,8 @@ typedef struct run_options {
   uint32_t timeout;  /* seconds; 0: no limit */
   bool report_undefined, check_bounds, check_races, validate, time, list_devices, help, version;
   const char *device, *library;
-  const char **include_dirs, **defines;
+  const char **include_dirs, **defines, *include_root;
+  uint32_t glsl_memory, glsl_seconds, glsl_expansion; /* 0: the default */
   uint32_t include_dir_count, define_count;
   vyre_glsl_env target_env;
 } run_options;

@@ -6,9 +6,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -156,6 +158,105 @@ includes_are_found_beside_the_file_and_by_option(void **state)
   assert_int_equal(rmdir(folder), 0);
 }
 
+/* ---- the processes behind it ---------------------------------------------------------------------------------------------- */
+
+static const char good[] = "#version 450\nvoid main() {}\n";
+
+/* This process's children; the last one's id goes to `out`. */
+static uint32_t
+count_children(pid_t *out)
+{
+  char path[64];
+  int child;
+  uint32_t count = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  for (; fscanf(file, "%d", &child) == 1; count++)
+    *out = child;
+  fclose(file);
+  return count;
+}
+
+static void
+compiles(void)
+{
+  seen s;
+  vyre_bytes out = {0};
+  assert_int_equal(compile(good, "g.comp", NULL, &s, &out), VYRE_CODE_OK);
+  assert_true(out.size > 20);
+  vyre_bytes_free(&out);
+}
+
+static void
+one_process_serves_one_thread(void **state)
+{
+  (void)state;
+  pid_t first = 0, later = 0;
+  compiles();
+  assert_int_equal(count_children(&first), 1);
+  compiles();
+  assert_int_equal(count_children(&later), 1);
+  assert_int_equal(first, later);
+  assert_true(first > 0);
+  kill(first, SIGKILL); /* somebody's clean-up */
+  compiles();
+  assert_int_equal(count_children(&later), 1);
+  assert_int_not_equal(first, later);
+}
+
+static void
+a_forked_process_starts_its_own(void **state)
+{
+  (void)state;
+  pid_t ours = 0, theirs = 0;
+  compiles();
+  assert_int_equal(count_children(&ours), 1);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    seen s;
+    vyre_bytes out = {0};
+    const bool good_there = compile(good, "g.comp", NULL, &s, &out) == VYRE_CODE_OK && count_children(&theirs) == 1;
+    _exit(good_there ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  compiles();
+}
+
+/* Names are relative to where the caller is, and nothing that lies there is taken for the compiler. */
+static void
+the_current_folder_is_the_caller_s(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/vyre-glsl-XXXXXX", before[4096];
+  pid_t child = 0;
+  static const char text[] = "#version 450\n#include \"here.glsl\"\nvoid main() { here(); }\n";
+  seen s;
+  vyre_bytes out = {0};
+  compiles();
+  assert_non_null(getcwd(before, sizeof before));
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(chdir(folder), 0);
+  write_file("here.glsl", "void here() {}\n");
+  assert_int_equal(mkdir("vyre", 0777), 0);
+  write_file("vyre/vyre-glsl", "#!/bin/sh\nexit 1\n");
+  assert_int_equal(chmod("vyre/vyre-glsl", 0777), 0);
+  assert_int_equal(compile(text, "h.comp", NULL, &s, &out), VYRE_CODE_OK);
+  assert_int_equal(count_children(&child), 1);
+  assert_true(child > 0);
+  kill(child, SIGKILL);
+  assert_int_equal(compile(text, "h.comp", NULL, &s, &out), VYRE_CODE_OK);
+  remove("vyre/vyre-glsl");
+  rmdir("vyre");
+  remove("here.glsl");
+  assert_int_equal(chdir(before), 0);
+  assert_int_equal(rmdir(folder), 0);
+  vyre_bytes_free(&out);
+}
+
 int
 main(void)
 {
@@ -165,6 +266,9 @@ main(void)
       cmocka_unit_test(noise_is_an_error),
       cmocka_unit_test(defines_reach_the_shader),
       cmocka_unit_test(includes_are_found_beside_the_file_and_by_option),
+      cmocka_unit_test(one_process_serves_one_thread),
+      cmocka_unit_test(a_forked_process_starts_its_own),
+      cmocka_unit_test(the_current_folder_is_the_caller_s),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -96,6 +97,59 @@ an_old_file_is_replaced_with_its_mode(void **state)
   assert_int_equal(stat("old", &after), 0);
   assert_int_equal(after.st_mode & 0777, 0755);
   assert_int_not_equal(before.st_ino, after.st_ino); /* who reads the old one goes on reading it */
+  check_clean();
+}
+
+/* What a program was allowed to do, its replacement is not; where the folder takes no new file either. */
+static void
+setuid_does_not_stay(void **state)
+{
+  (void)state;
+  struct stat file;
+  assert_int_equal(mkdir("shut", 0777), 0);
+  for (int closed = 0; closed < 2; closed++) {
+    const char *path = closed ? "shut/program" : "program";
+    assert_null(vyre_file_write(path, "long text", 9));
+    assert_int_equal(chmod(path, 06755), 0);
+    if (closed)
+      assert_int_equal(chmod("shut", 0555), 0); /* root writes beside all the same */
+    assert_null(vyre_file_write(path, "new", 3));
+    check_content(path, "new");
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(file.st_mode & 07777, 0755);
+  }
+  assert_int_equal(chmod("shut", 0755), 0);
+}
+
+static void
+end_abandoning(int number)
+{
+  (void)number;
+  vyre_file_abandon();
+  _exit(7);
+}
+
+/* A signal in the middle of a write: SIGXFSZ comes when the second piece would be too much. */
+static void
+a_temporary_file_can_be_abandoned(void **state)
+{
+  (void)state;
+  static char big[100000];
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    const struct rlimit limit = {4096, 4096};
+    signal(SIGXFSZ, end_abandoning);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+      _exit(8);
+    vyre_status status = vyre_file_write("too-big", big, sizeof(big));
+    _exit(status ? 9 : 10);
+  }
+  int ended;
+  assert_int_equal(waitpid(child, &ended, 0), child);
+  assert_true(WIFEXITED(ended));
+  assert_int_equal(WEXITSTATUS(ended), 7);
+  assert_int_not_equal(access("too-big", F_OK), 0);
   check_clean();
 }
 
@@ -251,7 +305,33 @@ reading_what_cannot_be_read(void **state)
   vyre_bytes bytes = {0};
   check_fails(vyre_file_read("is-not", &bytes), "cannot read 'is-not': No such file or directory");
   check_fails(vyre_file_read("/", &bytes), "cannot read '/': Is a directory");
+  /* None of these is opened: each would wait, or never end. */
+  assert_int_equal(mkfifo("no-writer", 0666), 0);
+  assert_int_equal(symlink("/dev/zero", "endless"), 0);
+  static const char fix[] = "\nFix: give a file, or - and what is to be read as standard input";
+  char message[200];
+  snprintf(message, sizeof(message), "cannot read 'no-writer': it is a FIFO, not a file%s", fix);
+  check_fails(vyre_file_read("no-writer", &bytes), message);
+  snprintf(message, sizeof(message), "cannot read 'endless': it is a device, not a file%s", fix);
+  check_fails(vyre_file_read("endless", &bytes), message);
+  snprintf(message, sizeof(message), "cannot read '/dev/null': it is a device, not a file%s", fix);
+  check_fails(vyre_file_read("/dev/null", &bytes), message);
   vyre_bytes_free(&bytes);
+}
+
+/* A FIFO that is open already, as a shell gives it. */
+static void
+a_descriptor_is_read_as_it_is(void **state)
+{
+  (void)state;
+  int ends[2];
+  char name[32];
+  assert_int_equal(pipe(ends), 0);
+  assert_int_equal(write(ends[1], "piped", 5), 5);
+  close(ends[1]);
+  snprintf(name, sizeof(name), "/dev/fd/%d", ends[0]);
+  check_content(name, "piped");
+  close(ends[0]);
 }
 
 static void
@@ -316,6 +396,8 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_new_file_is_written),
       cmocka_unit_test(an_old_file_is_replaced_with_its_mode),
+      cmocka_unit_test(setuid_does_not_stay),
+      cmocka_unit_test(a_temporary_file_can_be_abandoned),
       cmocka_unit_test(a_link_stays_a_link),
       cmocka_unit_test(a_failed_write_leaves_what_was),
       cmocka_unit_test(places_that_take_no_file),
@@ -324,6 +406,7 @@ main(void)
       cmocka_unit_test(a_fifo_is_written_directly),
       cmocka_unit_test(a_descriptor_is_written_directly),
       cmocka_unit_test(reading_what_cannot_be_read),
+      cmocka_unit_test(a_descriptor_is_read_as_it_is),
       cmocka_unit_test(reading_appends),
       cmocka_unit_test(inputs_are_told_by_content),
   };

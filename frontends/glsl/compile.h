@@ -1,0 +1,25 @@
+/* One shader by glslang, within vyre-glsl.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_FRONTENDS_GLSL_COMPILE_H
+#define VYRE_FRONTENDS_GLSL_COMPILE_H
+
+#include "glslang.h"
+
+#include <string>
+#include <vector>
+
+/* Where what comes out goes. */
+struct glsl_sink {
+  void (*log)(const char *line);
+  void (*words)(const std::vector<unsigned int> &words);
+};
+
+/* glslang::InitializeProcess was called.  most_expansion 0: no bound. */
+glsl_result glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
+                         const glsl_sink &sink);
+
+/* main: from here on the process ends with GLSL_TOO_LARGE where more than that is asked for at once; 0: as before. */
+void glsl_bound_string(size_t bytes);
+
+#endif

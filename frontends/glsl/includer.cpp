@@ -1,0 +1,142 @@
+/* Which files #include reads.
+ *
+ * A file is first opened without being read (O_PATH), which does nothing to a device or a FIFO; what was opened is then looked at,
+ * so that no link that changes in between leads elsewhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "includer.h"
+
+#include <climits>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace
+{
+
+constexpr size_t max_depth = 100; /* a file that includes itself ends here */
+
+using include_result = glslang::TShader::Includer::IncludeResult;
+
+std::string
+folder_of(const std::string &path)
+{
+  const std::string::size_type slash = path.find_last_of('/');
+  return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
+}
+
+/* glslang prints the text in place of a message of its own. */
+include_result *
+refusal(const char *text)
+{
+  return new include_result("", text, std::strlen(text), nullptr);
+}
+
+/* A descriptor that is closed at the end. */
+struct descriptor {
+  int fd;
+  explicit descriptor(int opened) : fd(opened)
+  {
+  }
+  descriptor(const descriptor &) = delete;
+  descriptor &operator=(const descriptor &) = delete;
+  ~descriptor()
+  {
+    if (fd >= 0)
+      close(fd);
+  }
+};
+
+bool
+is_inside(const std::string &link, const char *root)
+{
+  char path[PATH_MAX];
+  const ssize_t length = readlink(link.c_str(), path, sizeof path);
+  const size_t folder = std::strlen(root);
+  if (length <= 0 || static_cast<size_t>(length) >= sizeof path)
+    return false;
+  if (folder == 1)
+    return true; /* "/" */
+  return static_cast<size_t>(length) > folder && std::memcmp(path, root, folder) == 0 && path[folder] == '/';
+}
+
+bool
+read_all(int fd, std::string *out)
+{
+  char piece[65536];
+  for (;;) {
+    const ssize_t got = read(fd, piece, sizeof piece);
+    if (got < 0)
+      return false;
+    if (got == 0)
+      return true;
+    out->append(piece, static_cast<size_t>(got));
+  }
+}
+
+} // namespace
+
+/* NULL: it is not there. */
+folder_includer::IncludeResult *
+folder_includer::open(const std::string &path)
+{
+  const descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat file;
+  if (place.fd < 0 || fstat(place.fd, &file) != 0)
+    return nullptr;
+  const std::string link = "/proc/self/fd/" + std::to_string(place.fd);
+  if (options_->include_root && !is_inside(link, options_->include_root))
+    return nullptr;
+  if (!S_ISREG(file.st_mode)) {
+    refused_ = S_ISDIR(file.st_mode)    ? "A folder is no file that could be included"
+               : S_ISFIFO(file.st_mode) ? "A FIFO is no file that could be included"
+                                        : "A device or socket is no file that could be included";
+    return nullptr;
+  }
+  const descriptor opened(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::unique_ptr<std::string> text(new std::string);
+  if (opened.fd < 0 || !read_all(opened.fd, text.get()))
+    return nullptr;
+  IncludeResult *result = new IncludeResult(path, text->data(), text->size(), text.get());
+  text.release();
+  return result;
+}
+
+/* glslang asks includeSystem next where nothing comes of it, whatever the reason. */
+folder_includer::IncludeResult *
+folder_includer::includeLocal(const char *header, const char *includer, size_t depth)
+{
+  if (depth > max_depth)
+    return nullptr;
+  /* glslang leaves the includer's name empty at the top. */
+  const std::string from = includer && includer[0] ? includer : path_;
+  return open(folder_of(from) + "/" + header);
+}
+
+folder_includer::IncludeResult *
+folder_includer::includeSystem(const char *header, const char *, size_t depth)
+{
+  IncludeResult *found = nullptr;
+  if (depth > max_depth)
+    return refusal("Files include each other more than 100 deep");
+  for (uint32_t i = 0; i < options_->include_dir_count && !found && !refused_; i++)
+    found = open(std::string(options_->include_dirs[i]) + "/" + header);
+  const char *why = refused_;
+  refused_ = nullptr;
+  if (found)
+    return found;
+  /* The same whether there is such a file outside or not. */
+  if (!why && options_->include_root)
+    why = "There is no such file in the include root";
+  return why ? refusal(why) : nullptr;
+}
+
+void
+folder_includer::releaseInclude(IncludeResult *result)
+{
+  if (result)
+    delete static_cast<std::string *>(result->userData);
+  delete result;
+}

@@ -1,0 +1,46 @@
+/* Which files #include reads.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_FRONTENDS_GLSL_INCLUDER_H
+#define VYRE_FRONTENDS_GLSL_INCLUDER_H
+
+#include <string>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+#include <glslang/Public/ShaderLang.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+#include "vyre/glsl.h"
+
+/* "x.glsl" is looked for beside the file that includes it, then in the -I folders; <x.glsl> in the -I folders alone.  With an
+ * include root (an absolute path without links) only files in it are there.  What is there and no regular file ends the search: a
+ * device or a FIFO would have no end, or none soon. */
+class folder_includer : public glslang::TShader::Includer
+{
+public:
+  folder_includer(const char *path, const vyre_glsl_options *options) : path_(path), options_(options)
+  {
+  }
+
+  IncludeResult *includeLocal(const char *header, const char *includer, size_t depth) override;
+  IncludeResult *includeSystem(const char *header, const char *includer, size_t depth) override;
+  void releaseInclude(IncludeResult *result) override;
+
+private:
+  IncludeResult *open(const std::string &path);
+
+  std::string path_;
+  const vyre_glsl_options *options_;
+  const char *refused_ = nullptr; /* why what was found is not taken, and nothing else is looked for */
+};
+
+#endif

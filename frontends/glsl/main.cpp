@@ -1,0 +1,281 @@
+/* vyre-glsl: compiles the GLSL that comes through the socket at its standard input, each shader in a process of its own.
+ *
+ * This process reads a request, sees to it that glslang has its tables for that version of GLSL, by a shader of its own, and forks;
+ * it never compiles what it is given.  The child bounds its memory and its time, compiles, and writes what came of it to the
+ * socket; how it ended is told by this process.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compile.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <set>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <glslang/Public/ShaderLang.h>
+
+/* ---- memory: none left, or a string beyond its bound, ends the process; glslang is not written to go on ------------------------
+ */
+
+namespace
+{
+size_t most_at_once = SIZE_MAX;
+}
+
+void
+glsl_bound_string(size_t bytes)
+{
+  most_at_once = bytes ? bytes + 4096 : SIZE_MAX;
+}
+
+void *
+operator new(size_t bytes)
+{
+  if (bytes > most_at_once)
+    _exit(GLSL_TOO_LARGE);
+  void *memory = std::malloc(bytes ? bytes : 1);
+  if (!memory)
+    _exit(GLSL_NO_MEMORY);
+  return memory;
+}
+
+void
+operator delete(void *memory) noexcept
+{
+  std::free(memory);
+}
+
+void
+operator delete(void *memory, size_t) noexcept
+{
+  std::free(memory);
+}
+
+namespace
+{
+
+/* ---- packets ---------------------------------------------------------------------------------------------------------------- */
+
+bool
+send_packet(const void *data, size_t bytes)
+{
+  ssize_t sent;
+  do
+    sent = send(STDIN_FILENO, data, bytes, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(bytes);
+}
+
+/* Who asked may be gone: then nobody needs the rest. */
+void
+send_pieces(glsl_kind kind, const char *data, size_t bytes)
+{
+  static char packet[GLSL_PIECE];
+  const uint32_t number = kind;
+  constexpr size_t room = sizeof packet - sizeof number - 1;
+  std::memcpy(packet, &number, sizeof number);
+  for (size_t at = 0; at < bytes; at += room) {
+    const size_t piece = bytes - at < room ? bytes - at : room;
+    std::memcpy(packet + sizeof number, data + at, piece);
+    if (!send_packet(packet, sizeof number + piece))
+      _exit(GLSL_FAILED);
+    if (kind == GLSL_LOG)
+      return; /* a line is cut rather than split */
+  }
+}
+
+void
+send_line(const char *line)
+{
+  send_pieces(GLSL_LOG, line, std::strlen(line));
+}
+
+void
+send_words(const std::vector<unsigned int> &words)
+{
+  send_pieces(GLSL_WORDS, reinterpret_cast<const char *>(words.data()), words.size() * sizeof(words[0]));
+}
+
+/* ---- a request -------------------------------------------------------------------------------------------------------------- */
+
+struct request {
+  glsl_request head;
+  std::vector<char> rest;
+  const char *path, *folder, *text;
+  std::vector<const char *> strings;
+  vyre_glsl_options options;
+};
+
+ssize_t
+receive(void *data, size_t bytes)
+{
+  ssize_t got;
+  do
+    got = recv(STDIN_FILENO, data, bytes, 0);
+  while (got < 0 && errno == EINTR);
+  return got;
+}
+
+bool
+take_request(request *r)
+{
+  if (receive(&r->head, sizeof r->head) != static_cast<ssize_t>(sizeof r->head) || r->head.text_bytes > r->head.bytes)
+    return false;
+  r->rest.resize(r->head.bytes + 1);
+  for (size_t at = 0; at < r->head.bytes;) {
+    const ssize_t got = receive(r->rest.data() + at, r->head.bytes - at);
+    if (got <= 0)
+      return false;
+    at += static_cast<size_t>(got);
+  }
+  const char *at = r->rest.data(), *end = at + (r->head.bytes - r->head.text_bytes);
+  r->strings.clear();
+  while (at < end) {
+    r->strings.push_back(at);
+    at += std::strlen(at) + 1;
+  }
+  if (at != end || r->strings.size() != 3 + size_t{r->head.include_dir_count} + r->head.define_count)
+    return false;
+  r->path = r->strings[0];
+  r->folder = r->strings[1];
+  r->text = end;
+  r->options = {};
+  r->options.include_root = r->strings[2][0] ? r->strings[2] : nullptr;
+  r->options.include_dirs = r->strings.data() + 3;
+  r->options.include_dir_count = r->head.include_dir_count;
+  r->options.defines = r->strings.data() + 3 + r->head.include_dir_count;
+  r->options.define_count = r->head.define_count;
+  r->options.debug = r->head.debug != 0;
+  r->options.target_env = static_cast<vyre_glsl_env>(r->head.target_env);
+  r->options.most_expansion = r->head.most_expansion;
+  return true;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------------------------- */
+
+/* "450 core", "310 es": what stands behind the first #version, as far as it can be one; "": nothing does. */
+std::string
+version_of(const char *text, size_t length)
+{
+  static const char word[] = "version";
+  for (size_t at = 0; at < length; at++) {
+    if (text[at] != '#')
+      continue;
+    size_t to = at + 1;
+    while (to < length && (text[to] == ' ' || text[to] == '\t'))
+      to++;
+    if (length - to < sizeof word || std::memcmp(text + to, word, sizeof word - 1) != 0)
+      continue;
+    std::string version;
+    for (to += sizeof word - 1; to < length && version.size() < 24; to++) {
+      const char c = text[to];
+      const bool good = c == ' ' || c == '\t' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+      if (!good)
+        break;
+      version += c;
+    }
+    return version;
+  }
+  return "";
+}
+
+void
+ignore_line(const char *)
+{
+}
+
+void
+ignore_words(const std::vector<unsigned int> &)
+{
+}
+
+/* glslang keeps what it has made for a version and a target. */
+void
+make_tables(const request &r)
+{
+  static std::set<std::string> known;
+  const std::string version = version_of(r.text, r.head.text_bytes);
+  if (known.size() >= 32 || !known.insert(version + "/" + std::to_string(r.head.target_env)).second)
+    return;
+  const std::string text = (version.empty() ? "" : "#version " + version + "\n") + "void main() {}\n";
+  vyre_glsl_options plain = {};
+  plain.target_env = r.options.target_env;
+  glsl_compile(text.data(), text.size(), "tables", &plain, {ignore_line, ignore_words});
+}
+
+/* ---- one shader ------------------------------------------------------------------------------------------------------------- */
+
+void
+bound(int what, rlim_t most)
+{
+  struct rlimit limit;
+  if (getrlimit(static_cast<__rlimit_resource>(what), &limit) != 0)
+    _exit(GLSL_FAILED);
+  if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
+    limit.rlim_cur = most;
+  else
+    limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(static_cast<__rlimit_resource>(what), &limit) != 0)
+    _exit(GLSL_FAILED);
+}
+
+[[noreturn]] void
+compile_alone(const request &r)
+{
+  bound(RLIMIT_CORE, 0);
+  bound(RLIMIT_CPU, r.head.most_seconds);
+#ifndef VYRE_SANITIZED /* a sanitizer takes terabytes of address space */
+  bound(RLIMIT_AS, static_cast<rlim_t>(r.head.most_memory) << 20);
+#endif
+  if (r.folder[0] && chdir(r.folder) != 0)
+    _exit(GLSL_FAILED);
+  glsl_result result = GLSL_FAILED;
+  try {
+    result = glsl_compile(r.text, r.head.text_bytes, r.path, &r.options, {send_line, send_words});
+  } catch (...) {
+  }
+  _exit(result); /* at once: the memory goes with the process */
+}
+
+void
+work_on(const request &r)
+{
+  glsl_end end = {GLSL_END, GLSL_FAILED, 0};
+  const pid_t child = fork();
+  if (child == 0)
+    compile_alone(r);
+  int status = 0;
+  pid_t waited = child;
+  while (child > 0 && (waited = waitpid(child, &status, 0)) < 0 && errno == EINTR)
+    ;
+  if (waited > 0 && WIFEXITED(status) && WEXITSTATUS(status) < GLSL_FAILED)
+    end.result = static_cast<uint32_t>(WEXITSTATUS(status));
+  if (waited > 0 && WIFSIGNALED(status))
+    end.signal = static_cast<uint32_t>(WTERMSIG(status));
+  if (!send_packet(&end, sizeof end))
+    _exit(0);
+}
+
+} // namespace
+
+int
+main()
+{
+  int type;
+  socklen_t size = sizeof type;
+  if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
+    return 2; /* nobody but vyre starts it */
+  glslang::InitializeProcess();
+  request r;
+  while (take_request(&r)) {
+    make_tables(r);
+    work_on(r);
+  }
+  _exit(0); /* at once: who closed the socket waits */
+}

@@ -1,0 +1,287 @@
+/* vyre-glsl processes: started where none is idle, asked, kept for the next shader.
+ *
+ * One that is idle waits in read and ends when its socket is closed, by this process or with it.  A process that was forked, or has
+ * changed its user, starts its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "glslang.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM "vyre-glsl"
+
+extern char **environ;
+
+typedef struct worker {
+  int fd;
+  pid_t pid;
+} worker;
+
+enum { MOST_IDLE = 256 };
+
+/* The only state of a process that GLSL has. */
+static struct {
+  pthread_mutex_t lock;
+  worker idle[MOST_IDLE];
+  uint32_t count;
+  pid_t owner;
+  uid_t user;
+  gid_t group;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- starting one --------------------------------------------------------------------------------------------------------- */
+
+/* The folder, with its slash, of the file that this code was loaded from, as the kernel knows it: the dynamic linker's name for it
+ * may be relative to a folder that was the current one then. */
+static bool
+own_folder(char out[PATH_MAX])
+{
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (!maps)
+    return false;
+  const uintptr_t here = (uintptr_t)own_folder; /* code is mapped from the file, data may be memory of its own */
+  char *line = NULL;
+  size_t capacity = 0;
+  bool found = false;
+  while (!found && getline(&line, &capacity, maps) > 0) {
+    unsigned long from, to;
+    char *path = strchr(line, '/');
+    if (!path || sscanf(line, "%lx-%lx ", &from, &to) != 2 || here < from || here >= to || strlen(path) >= PATH_MAX)
+      continue;
+    strcpy(out, path);
+    strrchr(out, '/')[1] = '\0';
+    found = true;
+  }
+  free(line);
+  fclose(maps);
+  return found;
+}
+
+/* Beside libvyre.so, or, where this code is in a program, in lib beside that. */
+static bool
+find_program(char out[PATH_MAX + 32])
+{
+  static const char *const places[] = {"vyre/", "../lib/vyre/", "../../lib/vyre/"};
+  char folder[PATH_MAX];
+  if (!own_folder(folder))
+    return false;
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    snprintf(out, PATH_MAX + 32, "%s%s" PROGRAM, folder, places[i]);
+    if (access(out, X_OK) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int
+spawn(const char *path, int socket, pid_t *out)
+{
+  char *const arguments[] = {(char *)(uintptr_t)PROGRAM, NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  if (posix_spawn_file_actions_init(&actions) != 0)
+    return ENOMEM;
+  if (posix_spawnattr_init(&attributes) != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return ENOMEM;
+  }
+  int error = posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++) /* who reads our output must not wait for it */
+    error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+  if (!error)
+    error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  if (!error)
+    error = posix_spawn(out, path, &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+static vyre_status
+start(worker *out)
+{
+  static const char fix[] = "install vyre whole (" PROGRAM " belongs into vyre/ beside libvyre.so), or give SPIR-V made by "
+                            "glslangValidator -V";
+  char path[PATH_MAX + 32];
+  int sockets[2];
+  if (!find_program(path))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot find the GLSL compiler, " PROGRAM "\nFix: %s", fix);
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cannot start the GLSL compiler: no socket: %s", strerror(errno));
+  const int error = spawn(path, sockets[1], &out->pid);
+  close(sockets[1]);
+  out->fd = sockets[0];
+  if (!error)
+    return VYRE_OK;
+  close(sockets[0]);
+  return VYRE_ERROR(VYRE_CODE_INPUT, "cannot start the GLSL compiler '%s': %s\nFix: %s", path, strerror(error), fix);
+}
+
+/* ---- idle ones ------------------------------------------------------------------------------------------------------------ */
+
+static void
+stop(const worker *w, bool ours)
+{
+  close(w->fd);
+  while (ours && waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+}
+
+/* With the lock: those of another process or user are let go. */
+static void
+check_owner(void)
+{
+  const bool ours = pool.owner == getpid();
+  if (ours && pool.user == geteuid() && pool.group == getegid())
+    return;
+  while (pool.count)
+    stop(&pool.idle[--pool.count], ours);
+  pool.owner = getpid();
+  pool.user = geteuid();
+  pool.group = getegid();
+}
+
+static bool
+take_idle(worker *out)
+{
+  pthread_mutex_lock(&pool.lock);
+  check_owner();
+  const bool found = pool.count > 0;
+  if (found)
+    *out = pool.idle[--pool.count];
+  pthread_mutex_unlock(&pool.lock);
+  return found;
+}
+
+static void
+put_back(const worker *w)
+{
+  pthread_mutex_lock(&pool.lock);
+  check_owner();
+  const bool kept = pool.count < MOST_IDLE;
+  if (kept)
+    pool.idle[pool.count++] = *w;
+  pthread_mutex_unlock(&pool.lock);
+  if (!kept)
+    stop(w, true);
+}
+
+/* When the library is unloaded, or the process ends. */
+__attribute__((destructor)) static void
+stop_idle(void)
+{
+  const bool ours = pool.owner == getpid();
+  while (pool.count)
+    stop(&pool.idle[--pool.count], ours);
+}
+
+/* ---- asking one ----------------------------------------------------------------------------------------------------------- */
+
+static bool
+send_packet(int fd, const void *data, size_t bytes)
+{
+  ssize_t sent;
+  do
+    sent = send(fd, data, bytes, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == (ssize_t)bytes;
+}
+
+static bool
+send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
+{
+  if (!send_packet(fd, request, sizeof *request))
+    return false;
+  for (size_t at = 0; at < rest->size; at += GLSL_PIECE) {
+    const size_t left = rest->size - at;
+    if (!send_packet(fd, rest->data + at, left < GLSL_PIECE ? left : GLSL_PIECE))
+      return false;
+  }
+  return true;
+}
+
+/* What comes back, and what became of it. */
+typedef struct answer {
+  void (*take_log)(void *user, const char *line);
+  void *user;
+  vyre_bytes *words;
+  vyre_status status;
+  bool begun; /* something came */
+  glsl_end end;
+} answer;
+
+/* Up to its end; false: the process is gone.  After an error of ours the rest is read all the same, so that it stays in step. */
+static bool
+receive_all(int fd, char *packet, answer *out)
+{
+  for (;;) {
+    const ssize_t got = recv(fd, packet, GLSL_PIECE, 0);
+    uint32_t kind;
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < (ssize_t)sizeof kind)
+      return false;
+    out->begun = true;
+    memcpy(&kind, packet, sizeof kind);
+    packet[got] = '\0';
+    if (kind == GLSL_LOG)
+      out->take_log(out->user, packet + sizeof kind);
+    else if (kind == GLSL_WORDS && !out->status)
+      out->status = vyre_bytes_append(out->words, packet + sizeof kind, (size_t)got - sizeof kind);
+    else if (kind == GLSL_END && got == sizeof out->end) {
+      memcpy(&out->end, packet, sizeof out->end);
+      return true;
+    }
+  }
+}
+
+static bool
+ask(const worker *w, const glsl_request *request, const vyre_bytes *rest, char *packet, answer *out)
+{
+  const bool done = send_all(w->fd, request, rest) && receive_all(w->fd, packet, out);
+  if (done)
+    put_back(w);
+  else
+    stop(w, true);
+  return done;
+}
+
+vyre_status
+glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*take_log)(void *user, const char *line), void *user,
+          vyre_bytes *words, glsl_end *out)
+{
+  worker w;
+  answer a = {.take_log = take_log, .user = user, .words = words};
+  char *packet = malloc(GLSL_PIECE + 1);
+  if (!packet)
+    return VYRE_OUT_OF_MEMORY("for the GLSL compiler");
+  bool done = false;
+  while (!done && !a.begun && take_idle(&w)) /* one that was idle may have been ended by somebody: then the next is asked */
+    done = ask(&w, request, rest, packet, &a);
+  if (!done && !a.begun) {
+    a.status = start(&w);
+    done = !a.status && ask(&w, request, rest, packet, &a);
+  }
+  if (!done && !a.status)
+    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the GLSL compiler's process was ended by somebody");
+  free(packet);
+  *out = a.end;
+  return a.status;
+}

@@ -1,0 +1,101 @@
+/* A plugin whose passes end what they should return from, each in another way; and one that lets others run out of memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/plugin.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(WHEN_LOADED)
+__attribute__((constructor)) static void
+end_it(void)
+{
+  exit(0);
+}
+#endif
+
+#define QUITS(id, statement)                                                       \
+  static vyre_status id(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) \
+  {                                                                                \
+    (void)ctx, (void)module;                                                       \
+    *out = VYRE_UNCHANGED;                                                         \
+    statement;                                                                     \
+    return VYRE_OK;                                                                \
+  }
+
+static volatile int zero;
+
+static int
+descend(volatile int depth)
+{
+  volatile char room[4096];
+  room[0] = (char)depth;
+  return depth < 0 ? 0 : descend(depth + 1) + room[0];
+}
+
+/* A child of its own may end as it likes. */
+static void
+fork_one(void)
+{
+  const pid_t child = fork();
+  if (child == 0)
+    exit(0);
+  waitpid(child, NULL, 0);
+}
+
+QUITS(by_exit, exit(0))
+QUITS(by_quick_exit, quick_exit(0))
+QUITS(by_underscore_exit, _exit(0))
+QUITS(by_abort, abort())
+QUITS(by_null, *(volatile int *)(uintptr_t)zero = 1)
+QUITS(by_depth, zero = descend(0))
+QUITS(by_thread, pthread_exit(NULL))
+QUITS(by_request, raise(SIGTERM))
+QUITS(child, fork_one())
+
+/* No more address space, and of what malloc has no more than `leave` bytes in one piece. */
+static vyre_status
+starve(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const size_t leave = (size_t)ctx->host->param(ctx, "leave");
+  struct rlimit limit;
+  void *kept = leave ? malloc(leave) : NULL;
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = 1;
+  setrlimit(RLIMIT_AS, &limit);
+  for (size_t size = 1 << 20; size >= 16; size /= 2)
+    for (void **block = NULL, **next; (next = malloc(size)); block = next)
+      *next = (void *)block;
+  free(kept);
+  return VYRE_OK;
+}
+
+static const vyre_param leave[] = {{sizeof(vyre_param), VYRE_PARAM_UINT, "leave", "bytes that stay", 0, 1u << 30, 0, NULL}};
+static const vyre_pass starve_pass = {.struct_size = sizeof(vyre_pass),
+                                      .name = "quits.starve",
+                                      .summary = "take all memory",
+                                      .params = leave,
+                                      .param_count = 1,
+                                      .run = starve};
+
+#define PASS(id, text) \
+  static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = "quits." text, .summary = "end", .run = id}
+PASS(by_exit, "exit");
+PASS(by_quick_exit, "quick-exit");
+PASS(by_underscore_exit, "underscore-exit");
+PASS(by_abort, "abort");
+PASS(by_null, "null");
+PASS(by_depth, "depth");
+PASS(by_thread, "thread");
+PASS(by_request, "request");
+PASS(child, "child");
+
+VYRE_PLUGIN("quits", "1.0", &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass, &by_abort_pass, &by_null_pass,
+            &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &starve_pass)

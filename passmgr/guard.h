@@ -1,0 +1,15 @@
+/* Exit code 0 is the program's alone to give.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_GUARD_H
+#define VYRE_PASSMGR_GUARD_H
+
+/* From here on the process ends by guard_end, or with a message that names the pass whose code ended it, without temporary files,
+ * and with another code than 0: exit, quick_exit, _exit and signals.  `program` is called so in messages. */
+void guard_begin(const char *program);
+/* The program's own end.  Returns the code. */
+int guard_end(int code);
+/* Signals of a stack that overflows are handled too, in a thread that has called this; guard_begin does. */
+void guard_thread(void);
+
+#endif

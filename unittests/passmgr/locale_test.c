@@ -1,0 +1,117 @@
+/* A program that has set a locale with a decimal comma: every float that vyre writes has a point, and every float that it reads.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vyre/glsl.h"
+#include "vyre/passmgr.h"
+#include "vyre/text.h"
+
+#include "rules.h"
+
+static const char text[] = "program @p workgroup(1, 1, 1) {\n"
+                           "  buffer %h : f16[] storage rw set(0) binding(0)\n"
+                           "  buffer %s : f32[] storage rw set(0) binding(1)\n"
+                           "  buffer %d : f64[] storage rw set(0) binding(2)\n"
+                           "  %g = load %s[0u32]\n"
+                           "  %k = add 0.75f32, 1.5f32\n"
+                           "  store %h[0u32], 0.333251953125f16\n"
+                           "  store %s[1u32], mul(%g, 0.1f32)\n"
+                           "  store %s[2u32], %k\n"
+                           "  store %s[3u32], 3.4028234663852886e38f32\n"
+                           "  store %d[0u32], 0.30000000000000004f64\n"
+                           "  store %d[1u32], 2.2250738585072014e-308f64\n"
+                           "}\n";
+static const char shader[] = "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) buffer B { float x; };\n"
+                             "void main() { x = x * 0.75 + 1.5e-3; }\n";
+
+static void *
+take(void *user, size_t bytes)
+{
+  void **blocks = user;
+  while (*blocks)
+    blocks++;
+  return *blocks = calloc(1, bytes);
+}
+
+/* All that has floats in it, one text behind the other. */
+static void
+write_all(vyre_bytes *out)
+{
+  vyre_module *module;
+  vyre_bytes words = {0};
+  assert_null(vyre_module_create(NULL, 4096, &module));
+  vyre_status status = vyre_text_parse(module, text, sizeof(text) - 1, "p.vir", (vyre_diagnostics){0});
+  assert_string_equal(vyre_status_text(status), "");
+  assert_null(vyre_text_print(module, NULL, out));
+  status = vyre_glsl_write(module, (vyre_row){vyre_module_view(module)->first[0]}, out);
+  assert_string_equal(vyre_status_text(status), "");
+  vyre_module_destroy(module);
+
+  vyre_report *report;
+  assert_null(vyre_report_create(NULL, &report));
+  vyre_report_add_time(report, "read", 1234567);
+  vyre_report_add_time(report, "write", 1999999);
+  assert_null(vyre_report_times(report, out));
+  vyre_report_destroy(report);
+
+  assert_null(vyre_glsl_compile(shader, sizeof(shader) - 1, "s.comp", NULL, (vyre_diagnostics){0}, &words));
+  assert_null(vyre_bytes_append(out, words.data, words.size));
+  vyre_bytes_free(&words);
+}
+
+/* The constant of `mul(x, 0.5) => x`. */
+static uint64_t
+rule_constant(void)
+{
+  static const char rule[] = "half (float): mul(x, 0.5) => x";
+  void *blocks[64] = {NULL};
+  rules_set set = {0};
+  rules_error error = {0};
+  if (!rules_parse((rules_memory){take, blocks}, "test", rule, sizeof(rule) - 1, &set, &error))
+    fail_msg("%s", error.message);
+  const rules_rule *r = &set.rules[0];
+  const uint64_t bits = r->nodes[r->nodes[r->pattern].operand[1]].bits;
+  for (void **block = blocks; *block; block++)
+    free(*block);
+  return bits;
+}
+
+static void
+a_point_is_a_point(void **state)
+{
+  (void)state;
+  vyre_bytes before = {0}, after = {0};
+  char comma[16];
+  write_all(&before);
+  const uint64_t half = rule_constant();
+  assert_non_null(strstr(before.data, "0.1f32"));
+  assert_non_null(strstr(before.data, "       1.235   38.2"));
+  assert_non_null(setlocale(LC_ALL, "de_DE.UTF-8"));
+  snprintf(comma, sizeof(comma), "%.1f", 0.5);
+  assert_string_equal(comma, "0,5"); /* or nothing is shown here */
+  write_all(&after);
+  assert_int_equal(before.size, after.size);
+  assert_memory_equal(before.data, after.data, before.size);
+  assert_true(rule_constant() == half);
+  setlocale(LC_ALL, "C");
+  vyre_bytes_free(&before);
+  vyre_bytes_free(&after);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_point_is_a_point)};
+  setenv("LOCPATH", VYRE_TEST_LOCALES, 1);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
