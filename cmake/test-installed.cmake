@@ -116,9 +116,9 @@ foreach(way cmake pkg-config)
 endforeach()
 
 # Without its passes the library says so.
-file(RENAME ${prefix}/${LIBDIR}/vyre ${prefix}/${LIBDIR}/gone)
+file(RENAME ${prefix}/${LIBDIR}/vyre/passes ${prefix}/${LIBDIR}/vyre/gone)
 execute_process(COMMAND ${work}/embed-cmake/embed ${shader} ${work}/none.spv RESULT_VARIABLE code ERROR_VARIABLE output)
-file(RENAME ${prefix}/${LIBDIR}/gone ${prefix}/${LIBDIR}/vyre)
+file(RENAME ${prefix}/${LIBDIR}/vyre/gone ${prefix}/${LIBDIR}/vyre/passes)
 if(NOT code EQUAL 2 OR EXISTS ${work}/none.spv)
   message(FATAL_ERROR "without passes embed ends with ${code}:\n${output}")
 endif()
