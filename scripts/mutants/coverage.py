@@ -141,9 +141,9 @@ class Coverage:
         log = subprocess.run(["objdump", "--dwarf=decodedline", "-w", program], capture_output=True, text=True, check=True).stdout
         root, file = str(self.tree.path) + "/", None
         for line in log.splitlines():
-            if line.endswith(":") and not line.startswith(" "):
-                at = line.rfind(root)  # paths in it are absolute, or go from the build to the sources
-                file = os.path.normpath(line[at + len(root):-1]) if at >= 0 else None
+            if line.endswith(":") and not line.startswith((" ", "CU:")):  # absolute, or from where it was compiled
+                path = os.path.normpath(os.path.join(root, "b", line[:-1]))
+                file = path[len(root):] if path.startswith(root) else None
                 continue
             match = file and re.match(r"\S+\s+(\d+)\s+0x([0-9a-f]+)", line)
             if match:

@@ -209,6 +209,27 @@ mutated_text_is_text_or_a_message(void **state)
   vyre_registry_destroy(registry);
 }
 
+/* A text that is no word stands in quotes, and none is cut. */
+static void
+texts_are_printed_whole(void **state)
+{
+  (void)state;
+  static const char *const texts[][2] = {
+      {"cf<rules=\"word\">", "cf<rules=word>"},
+      {"cf<rules=\"two words\">", "cf<rules=\"two words\">"},
+      {"cf<rules=\" word\">", "cf<rules=\" word\">"},
+      {"cf<rules=\"a\\\"b\\\\c\\nd\\te\">", "cf<rules=\"a\\\"b\\\\c\\nd\\te\">"},
+  };
+  vyre_registry *registry = make_registry(vyre_allocator_default());
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    vyre_bytes once = {0};
+    assert_true(parse_and_print(registry, texts[i][0], strlen(texts[i][0]), &once));
+    assert_string_equal(once.data, texts[i][1]);
+    vyre_bytes_free(&once);
+  }
+  vyre_registry_destroy(registry);
+}
+
 static void
 every_allocation_may_fail(void **state)
 {
@@ -242,6 +263,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(printing_is_a_fixed_point),
       cmocka_unit_test(mutated_text_is_text_or_a_message),
+      cmocka_unit_test(texts_are_printed_whole),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,11 @@
   BODY("OpBranch %h\n%h = OpLabel\nOpLoopMerge %m %c " control \
        "\nOpBranchConditional %true %m %c\n%c = OpLabel\nOpBranch %h\n%m = OpLabel\n")
 
+/* A loop whose continuing region, which two branches lead to, may go to that label. */
+#define CONTINUES_TO(label)                                                                               \
+  "%h = OpLabel\nOpLoopMerge %m %c None\nOpBranchConditional %true %b1 %b2\n%b1 = OpLabel\nOpBranch %c\n" \
+  "%b2 = OpLabel\nOpBranchConditional %true %m %c\n%c = OpLabel\nOpBranchConditional %true " label " %h\n"
+
 /* A buffer %b whose only member is declared so, with %p leading to it. */
 #define DECLARED(how, ...)                                                                                    \
   MODULE ENTRY "OpDecorate %s BufferBlock\nOpMemberDecorate %s 0 Offset 0\nOpMemberDecorate %s 0 " how        \
@@ -95,6 +100,13 @@ static const struct {
     {MODULE ENTRY TYPES "%main = OpFunction %void None %fn\nOpFunctionEnd\n", "a function without a body"},
     {BODY("OpBranch %entry\n%l = OpLabel\n"), "does not follow the rules of structured control flow"},
     {BODY("OpBranchConditional %true %a %b\n%a = OpLabel\nOpBranch %c\n%b = OpLabel\nOpBranch %c\n%c = OpLabel\n"),
+     "does not follow the rules of structured control flow"},
+    /* from a loop's continuing region to the end of a selection, and of a loop, around it */
+    {BODY("OpSelectionMerge %out None\nOpBranchConditional %true %a %out\n%a = OpLabel\nOpBranch %h\n" CONTINUES_TO(
+         "%out") "%m = OpLabel\nOpBranch %out\n%out = OpLabel\n"),
+     "does not follow the rules of structured control flow"},
+    {BODY("OpBranch %o\n%o = OpLabel\nOpLoopMerge %out %oc None\nOpBranchConditional %true %h %out\n" CONTINUES_TO(
+         "%out") "%m = OpLabel\nOpBranch %oc\n%oc = OpLabel\nOpBranch %o\n%out = OpLabel\n"),
      "does not follow the rules of structured control flow"},
     {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge stands before it"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformIAdd %uint %u3 ClusteredReduce %u1 %u3\n" END,

@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 static uint32_t calls, fail_at;
+static size_t out; /* bytes, as callers count them */
 
 static void *
 counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
@@ -12,7 +13,10 @@ counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
   (void)user;
   if (new_size > 0 && ++calls == fail_at)
     return NULL;
-  return base->resize(base->user, memory, old_size, new_size);
+  void *result = base->resize(base->user, memory, old_size, new_size);
+  if (result || new_size == 0)
+    out += new_size - old_size;
+  return result;
 }
 
 /* A copy of the default allocator that counts; reserve and commit are not asked for here. */
@@ -68,6 +72,7 @@ static void
 sweep(bool broken)
 {
   vyre_module *m = build(broken);
+  const size_t before = out;
   for (uint32_t at = 1;; at++) {
     vyre_verify_errors errors = {0};
     vyre_status status;
@@ -80,6 +85,7 @@ sweep(bool broken)
       assert_true(at > (broken ? 10u : 5u));
       vyre_status_free(status);
       vyre_verify_errors_free(&errors);
+      assert_int_equal(out, before);
       break;
     }
     assert_non_null(status);
@@ -87,6 +93,7 @@ sweep(bool broken)
     assert_int_equal(errors.count, 0);
     vyre_status_free(status);
     vyre_verify_errors_free(&errors);
+    assert_int_equal(out, before); /* all is given back, at the size that it had */
   }
   fail_at = 0;
   vyre_module_destroy(m);

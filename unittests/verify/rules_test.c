@@ -306,6 +306,11 @@ BREAKS(struct_of_later_type) { return add_struct(x, (vyre_member){0, U32, 0, 0},
 BREAKS(struct_runtime_first) { return add_struct(x, (vyre_member){0, x->floats, 0, 0}, (vyre_member){0, U32, 4, 0}); }
 BREAKS(struct_access) { return add_struct(x, (vyre_member){0, U32, 0, 0}, (vyre_member){0, U32, 4, 1u << 20}); }
 BREAKS(struct_odd_offset) { return add_struct(x, (vyre_member){0, U32, 0, 0}, (vyre_member){0, U32, 6, 0}); }
+BREAKS(struct_odd_matrix)
+{
+  const vyre_type_id matrix = vyre_type_matrix(x->m, VYRE_TYPE(VYRE_F64, 2), 2, 16, false);
+  return add_struct(x, (vyre_member){0, U32, 0, 0}, (vyre_member){0, matrix, 12, 0});
+}
 BREAKS(struct_overlap) { return add_struct(x, (vyre_member){0, F32X4, 0, 0}, (vyre_member){0, U32, 12, 0}); }
 BREAKS(struct_overlap_unsorted) { return add_struct(x, (vyre_member){0, U32, 12, 0}, (vyre_member){0, F32X4, 0, 0}); }
 BREAKS(struct_too_large) { return add_struct(x, (vyre_member){0, U32, 0, 0}, (vyre_member){0, F32X4, 0xfffffff8u, 0}); }
