@@ -483,6 +483,7 @@ static bool
 parse_invocation(text_parser *p, op_reader *r, text_operand *out)
 {
   bool alone = r->is_statement && !text_is_mark(p, '.');
+  p->in_body = true; /* no declaration is made of what an invocation is */
   if (r->flags || (alone && (p->named || text_is_word(p, "deco"))))
     build_row(p, r, 0, out);
   else

@@ -226,7 +226,8 @@ static bool
 begins_body(const glsl *g, uint32_t row)
 {
   const uint32_t op = VYRE_ROW_OP(g->v->op[row]);
-  return !(op == VYRE_OP_const || op == VYRE_OP_spec || op == VYRE_OP_workgroup || op == VYRE_OP_buffer || op == VYRE_OP_var);
+  return !(op == VYRE_OP_const || op == VYRE_OP_spec || op == VYRE_OP_workgroup || op == VYRE_OP_buffer || op == VYRE_OP_var ||
+           vyre_op_is_invocation(op));
 }
 
 /* Rows of the head that are made of constants and specialization constants are constants themselves. */
@@ -238,7 +239,7 @@ is_constant(const glsl *g, uint32_t row)
   if (!(info_of(g, row)->flags & VYRE_OP_PURE) || info_of(g, row)->operands == 0)
     return false;
   for (uint32_t k = 0; k < 3; k++)
-    if (operands[k] && operands[k] >= g->first_body)
+    if (operands[k] && (operands[k] >= g->first_body || vyre_op_is_invocation(VYRE_ROW_OP(v->op[operands[k]]))))
       return false;
   return true;
 }

@@ -22,6 +22,7 @@ typedef struct trial {
   const vyre_registry *registry;
   uint64_t seed;        /* of the memory */
   const char *pipeline; /* text */
+  bool text;            /* its passes make the same of a program's text: those of the core do, others need not */
   vyre_report *report;  /* NULL: none */
 } trial;
 

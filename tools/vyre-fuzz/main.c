@@ -169,7 +169,7 @@ try_seed(fuzzer *f, uint64_t seed)
   char pipeline[MOST_PIPELINE], message[256];
   vyre_module *program = NULL;
   random_memory unused;
-  trial t = {.registry = f->registry, .seed = seed, .pipeline = f->o.passes ? f->o.passes : pipeline};
+  trial t = {.registry = f->registry, .text = f->o.loads == 0, .seed = seed, .pipeline = f->o.passes ? f->o.passes : pipeline};
   random_pipeline(f->registry, seed, pipeline);
   snprintf(running, sizeof running, "vyre-fuzz: crashed at -seed=%" PRIu64 " -count=1 -passes='%s'\n", seed, t.pipeline);
   VYRE_TRY(vyre_report_create(NULL, &t.report));
@@ -229,7 +229,8 @@ try_input(fuzzer *f)
 {
   char message[256] = "";
   vyre_module *program = NULL;
-  const trial t = {.registry = f->registry, .seed = f->o.seed, .pipeline = f->o.passes ? f->o.passes : "default<O2>"};
+  const trial t = {
+      .registry = f->registry, .text = f->o.loads == 0, .seed = f->o.seed, .pipeline = f->o.passes ? f->o.passes : "default<O2>"};
   vyre_status status = read_program(f->o.input, &program);
   if (!status) {
     const verdict found = check_program(&t, program, message);
