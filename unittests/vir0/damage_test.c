@@ -323,12 +323,35 @@ optional_kinds_are_skipped(void **state)
   vyre_module_destroy(m);
 }
 
+/* Whose columns are all empty: row 0 is there always. */
+static void
+row_0_is_needed(void **state)
+{
+  (void)state;
+  vyre_bytes file = small_file();
+  ((vyre_vir0_header *)(void *)file.data)->rows = 0;
+  for (uint32_t kind = VYRE_VIR0_OP; kind <= VYRE_VIR0_LAST; kind++) {
+    vyre_vir0_section *section = section_of(&file, kind);
+    memset(file.data + section->offset, 0, section->size);
+    section->size = 0;
+  }
+  sample_rehash(&file);
+  vyre_module_clear(target);
+  vyre_status status = vyre_vir0_read(target, file.data, file.size, "f", NULL, 0);
+  if (!status || !strstr(vyre_status_text(status), "there is no row 0"))
+    fail_msg("%s", vyre_status_text(status));
+  vyre_status_free(status);
+  assert_int_equal(target->view.rows, 1);
+  vyre_bytes_free(&file);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_byte_counts),   cmocka_unit_test(hashes_are_not_believed),    cmocka_unit_test(the_place_is_said),
       cmocka_unit_test(the_head_is_checked), cmocka_unit_test(optional_kinds_are_skipped), cmocka_unit_test(texts_end),
+      cmocka_unit_test(row_0_is_needed),
   };
   return cmocka_run_group_tests(tests, make_target, free_target);
 }
