@@ -464,6 +464,34 @@ a_buffer_without_data_is_an_error(void **state)
   launch_fails(&l, "%y", "not bound", "buffer");
 }
 
+/* Less is bound than the type has: a vector of which a part alone is there is out of bounds as a whole. */
+static void
+a_vector_is_there_as_a_whole(void **state)
+{
+  (void)state;
+  uint32_t x[16], y[12], want[16];
+  for (uint32_t i = 0; i < 16; i++)
+    x[i] = want[i] = i + 1;
+  memset(y, 0xee, sizeof y);
+  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %x : u32x4[4] storage set(0) binding(0)\n"
+                      "  buffer %y : u32x4[] storage set(0) binding(1)\n"
+                      "  %i = add wid.x, 2u32\n"
+                      "  store %y[0], load(%x[1])\n"
+                      "  store %y[1], load(%x[%i])\n"
+                      "  store %y[2], load(%x[add(%i, 1u32)])\n"
+                      "  store %x[%i], load(%x[0])\n"
+                      "}\n",
+              .buffers = {{"x", x, 40}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  assert_memory_equal(x, want, sizeof x);
+  assert_memory_equal(y, want + 4, 16);
+  for (uint32_t i = 4; i < 12; i++)
+    assert_int_equal(y[i], 0);
+  l.options.check_bounds = true;
+  launch_fails(&l, "%x", "out of bounds", "load");
+}
+
 int
 main(void)
 {
@@ -484,6 +512,7 @@ main(void)
       cmocka_unit_test(float_modes_flush_and_cut),
       cmocka_unit_test(float_modes_are_about_f32_arithmetic_alone),
       cmocka_unit_test(a_buffer_without_data_is_an_error),
+      cmocka_unit_test(a_vector_is_there_as_a_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
