@@ -51,15 +51,16 @@ rank_of(const vyre_view *v, uint32_t row)
   return vyre_op_is_invocation(op) ? op : VYRE_OP__COUNT + row;
 }
 
-/* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be foretold. */
+/* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be predicted. */
 static bool
 is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
 {
   const uint32_t a = v->a[row], b = v->b[row];
   const bool commutes = (chances & COMMUTES) != 0, backward = (chances & BACKWARD) != 0, has_mirror = (chances & MIRRORS) != 0;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  const bool wrong = (commutes & (rank_of(v, a) > rank_of(v, b))) | backward | vyre_row_is_const(v, a);
-  return (commutes | has_mirror) & wrong & !has_imm & !vyre_row_is_const(v, b);
+  const bool a_is_const = vyre_row_is_const(v, a), b_is_const = vyre_row_is_const(v, b), later = rank_of(v, a) > rank_of(v, b);
+  const bool wrong = (commutes & later) | backward | a_is_const;
+  return (commutes | has_mirror) & wrong & !has_imm & !b_is_const;
 }
 
 static void
