@@ -147,7 +147,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   *out = VYRE_UNCHANGED;
   if (!u.of)
     return ctx->host->out_of_memory(ctx);
-  for (uint32_t row = 1; row < s.rows; row++) {
+  for (uint32_t row = s.rows; row-- > 1;) { /* users first */
+    if (vyre_op_of(v, row) == VYRE_OP_at && u.of[row] == 0)
+      continue; /* a path that nobody uses is not in the text either */
     count_use(&s, &u, v->a[row]);
     count_use(&s, &u, v->b[row]);
     count_use(&s, &u, v->c[row]);
