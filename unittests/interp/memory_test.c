@@ -492,6 +492,29 @@ a_vector_is_there_as_a_whole(void **state)
   launch_fails(&l, "%x", "out of bounds", "load");
 }
 
+/* Rows of a matrix that is not square, with gaps: all of it is copied, and nothing beside it. */
+static void
+matrices_of_rows_are_copied_whole(void **state)
+{
+  (void)state;
+  static const bool is_copied[10] = {true, true, true, false, true, true, true, false, true, false};
+  uint32_t x[10], y[10];
+  for (uint32_t i = 0; i < 10; i++) {
+    x[i] = 100 + i;
+    y[i] = 0;
+  }
+  launch l = {.text = "struct @T block { c : mat3(f32x2, stride 16, row_major), d : u32 @32 }\n"
+                      "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %x : @T storage set(0) binding(0)\n"
+                      "  buffer %y : @T storage set(0) binding(1)\n"
+                      "  copy %y, %x\n"
+                      "}\n",
+              .buffers = {{"x", x, sizeof x}, {"y", y, sizeof y}}};
+  launch_ok(&l);
+  for (uint32_t i = 0; i < 10; i++)
+    assert_int_equal(y[i], is_copied[i] ? x[i] : 0);
+}
+
 int
 main(void)
 {
@@ -513,6 +536,7 @@ main(void)
       cmocka_unit_test(float_modes_are_about_f32_arithmetic_alone),
       cmocka_unit_test(a_buffer_without_data_is_an_error),
       cmocka_unit_test(a_vector_is_there_as_a_whole),
+      cmocka_unit_test(matrices_of_rows_are_copied_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
