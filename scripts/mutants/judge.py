@@ -14,7 +14,7 @@ import time
 import coverage
 import operators
 from tokens import Source
-from tree import FUZZ, ROOT, Tree, Wrong, sources
+from tree import FUZZ, ROOT, Tree, sources
 
 FOLDERS = ("codegen", "frontends", "ir", "passes", "passmgr", "targets", "tools")
 SUFFIXES = (".c", ".h", ".cpp")
