@@ -24,6 +24,15 @@ tolerance_of(vyre_opcode op, uint32_t mode)
   return 0;
 }
 
+/* Signs of zero are open on a device: which of -0 and +0 is less, and what a driver for processors without vectors of 512 bits
+ * makes of -0 when it rounds doubles by way of integers. */
+static bool
+zeros_agree(vyre_opcode op, vyre_kind kind)
+{
+  const bool rounds = op == VYRE_OP_round || op == VYRE_OP_roundeven || op == VYRE_OP_trunc;
+  return vyre_kind_is_float(kind) && (op < VYRE_OP_fmin || (kind == VYRE_F64 && rounds));
+}
+
 /* The op on rows, and with literals on its right. */
 static void
 uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyre_row operands[3])
@@ -36,7 +45,7 @@ uniform_op(export_case *c, uint32_t op, vyre_type type, uint32_t mode, const vyr
   const vyre_type result = VYRE_TYPE(info->rule == VYRE_RULE_BOOL ? VYRE_BOOL : kind, VYRE_TYPE_LANES(type));
   c->label = info->text;
   c->tolerance = tolerance_of((vyre_opcode)op, mode);
-  c->zeros_agree = vyre_kind_is_float(kind) && op < VYRE_OP_fmin;
+  c->zeros_agree = zeros_agree((vyre_opcode)op, kind);
   export_output(c, vyre_build(&c->b, (vyre_opcode)op, result, 0, 0, 0, operands[0], info->operands > 1 ? operands[1] : VYRE_NONE,
                               info->operands > 2 ? operands[2] : VYRE_NONE));
   for (uint32_t i = 0; (info->flags & VYRE_OP_TAKES_IMM) && i < 4; i++) {
