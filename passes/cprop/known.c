@@ -82,7 +82,7 @@ static const struct {
                               [VYRE_OP_fuge] = {GREATER | EQUAL | UNORDERED, DOMAIN_FLOAT},
                               [VYRE_OP_fne] = {LESS | GREATER | UNORDERED, DOMAIN_FLOAT}};
 
-/* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none, or one of new literals. */
+/* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none, or one of literals. */
 static bool
 read_compare(const walk *w, uint32_t row, fact *out)
 {
@@ -96,7 +96,7 @@ read_compare(const walk *w, uint32_t row, fact *out)
   } else if (a > b) {
     *out = (fact){b, a, 0, mirrored(out->outcomes), out->domain, 0};
   }
-  return out->a < w->rows;
+  return out->a < w->rows && (out->b || VYRE_ROW_OP(v->op[out->a]) != VYRE_OP_const);
 }
 
 static uint32_t
