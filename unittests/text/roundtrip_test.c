@@ -154,7 +154,7 @@ static const struct {
     {"barrier workgroup workgroup acq_rel workgroup_memory", "  barrier workgroup\n"},
     {"barrier order(0x80010203)", "  barrier subgroup workgroup volatile_memory nontemporal\n"},
     {"barrier order(0x80000209)", "  barrier order(2147484169)\n"},
-    {"%a = load %x[0] order(0x20000)", "  %a = load %x[0] cross_device acquire\n"},
+    {"%a = load %x[0] order(0x20000)", "  %a = load %x[0] acquire\n"},
     {"for %k = 0u32 to %i { }", "  for %k = 0u32 to %i step 1u32 {\n  }\n"},
     {"if true { } else { }", "  if true {\n  }\n"},
     {"loop { break } continuing { }", "  loop {\n    break\n  }\n"},
