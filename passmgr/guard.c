@@ -19,7 +19,7 @@
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 
-static volatile sig_atomic_t ended;
+static volatile sig_atomic_t ended, thread_ended;
 static const char *program = "";
 static pid_t owner; /* children that a plugin forks end as they like */
 
@@ -87,7 +87,7 @@ end_by(const char *how)
   say(program);
   say(": error: the process was ended by ");
   say(how);
-  const bool by_plugin = say_where();
+  const bool by_plugin = say_where() || thread_ended;
   say(", before its work was done\nFix: a pass returns, and fails by host->error\n");
   vyre_file_abandon();
   end_now(by_plugin ? VYRE_CODE_USAGE : VYRE_CODE_INTERNAL);
@@ -169,6 +169,12 @@ guard_thread(void)
   stack_t before;
   if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
+}
+
+void
+guard_thread_ended(void)
+{
+  thread_ended = 1;
 }
 
 void

@@ -11,5 +11,7 @@ void guard_begin(const char *program);
 int guard_end(int code);
 /* Signals of a stack that overflows are handled too, in a thread that has called this; guard_begin does. */
 void guard_thread(void);
+/* A plugin ended a thread; when the last one has ended so, the process ends by exit, in whose code nobody can tell. */
+void guard_thread_ended(void);
 
 #endif

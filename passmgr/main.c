@@ -352,6 +352,7 @@ end_with_thread(void *user)
 {
   const working *at = user;
   const vyre_plugin_code code = vyre_plugin_code_running();
+  guard_thread_ended();
   vyre_status_free(at->work->status);
   at->work->status = VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
                                 code.pass ? code.pass : "?", code.path ? code.path : "?");
