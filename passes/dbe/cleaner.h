@@ -36,10 +36,14 @@ cleaner_past_paths(const vyre_view *v, uint32_t row)
   return row;
 }
 
+/* Neither have literals that came of folding in their place. */
 static inline bool
 cleaner_is_empty(const vyre_view *v, uint32_t region)
 {
-  return cleaner_past_paths(v, v->first[region]) == 0;
+  uint32_t row = v->first[region];
+  while (vyre_op_of(v, row) == VYRE_OP_at || vyre_op_of(v, row) == VYRE_OP_const)
+    row = v->next[row];
+  return row == 0;
 }
 
 /* Whether the region's last row has that op. */
