@@ -1,6 +1,6 @@
 /* Vars that go out as variables of the function, with loads and stores, as their phis would come to far more.
  *
- * A var written in one case of a switch of n needs a phi of n values behind it: n such vars are n * n values, where their stores
+ * A var written in one case of a switch of n needs a phi of n values after it: n such vars are n * n values, where their stores
  * were n.  The same goes for the merge blocks of nested constructs, and for the breaks of a loop.  So the words of all phis that a
  * program's vars may need are counted.  Where they come to no more than FREE_WORDS, or to ROW_WORDS for each of its rows, all vars
  * are values, as they are of nearly all programs.  Else those whose phis come to more than VAR_TIMES the words that the variable,

@@ -1,7 +1,7 @@
 /* Blocks that both arms of a selection lead to, and that are not its merge block: `if (c) goto X else Y; Y: goto X; X: goto M`.
  *
  * SPIR-V has rules for where a construct is entered and left, not for what stands in it, and what simplifies control flow writes
- * such detours.  The first block that is shared is where the arms end; what follows it, up to the merge block, stands behind
+ * such detours.  The first block that is shared is where the arms end; what follows it, up to the merge block, stands after
  * the `if`, and both in a `block`, so that whoever goes to the merge block from an arm has something to leave.
  *
  * Limits: a selection whose arms meet in several places is not taken apart.  Cost: nothing in a function without a block that might

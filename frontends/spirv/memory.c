@@ -19,7 +19,7 @@ scope_of(import *m, uint32_t id)
   return scope & 255;
 }
 
-/* Those that begin at word `at`; *out_end: behind them. */
+/* Those that begin at word `at`; *out_end: after them. */
 static uint32_t
 operands_at(import *m, const uint32_t *words, uint32_t at, uint32_t *out_end)
 {
@@ -488,7 +488,7 @@ find_last_words(import *m, function *f)
   return f->has_last_words = true;
 }
 
-/* Whether the id, of this function, is used anywhere behind `at` in it. */
+/* Whether the id, of this function, is used anywhere after `at` in it. */
 static bool
 is_used_behind(import *m, uint32_t id, uint32_t at)
 {
