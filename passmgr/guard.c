@@ -1,15 +1,17 @@
 /* What ends the process before its work is done, and says so.
  *
- * Code of plugins runs in this process and may end it: by exit, whose handlers we have; by _exit, which the dynamic linker finds in
- * this program before it finds libc's; by a signal.  What it does by a system call of its own, and SIGKILL, nobody in the process
- * can see.
+ * Code of plugins runs in this process and may end it: by exit and _exit, which the dynamic linker finds in this program before it
+ * finds libc's; by what libc itself calls exit for (err, the end of the last thread), which runs our handler; by a signal.  What it
+ * does by a system call of its own, and SIGKILL, nobody in the process can see.
  *
- * Everything here may run in a signal handler, in any thread, with any lock held.
+ * Everything here may run in a signal handler, in any thread, in several at once, with any lock held.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
 
+#include <dlfcn.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,10 @@
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
 
-static volatile sig_atomic_t ended, thread_ended;
+static atomic_bool done;                      /* the program's own end has begun, with own_code */
+static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process ends before that, and ends it */
+static volatile sig_atomic_t own_code, thread_ended;
+static _Thread_local bool own_thread;
 static const char *program = "";
 static pid_t owner; /* children that a plugin forks end as they like */
 
@@ -53,6 +58,10 @@ static bool
 say_where(void)
 {
   const vyre_plugin_code code = vyre_plugin_code_running();
+  if (!own_thread) {
+    say(" in a thread that vyre did not start");
+    return true;
+  }
   if (!code.path)
     return false;
   if (code.pass) {
@@ -78,12 +87,14 @@ end_now(int code)
     syscall(SYS_exit_group, code);
 }
 
+/* Returns in a child, and when the program's own end has begun. */
 static void
 end_by(const char *how)
 {
-  if (ended || getpid() != owner)
+  if (done || getpid() != owner)
     return;
-  ended = 1;
+  while (atomic_flag_test_and_set(&ending))
+    pause(); /* the thread that was first ends the process */
   say(program);
   say(": error: the process was ended by ");
   say(how);
@@ -99,25 +110,52 @@ end_by_exit(void)
   end_by("exit");
 }
 
-static void
-end_by_quick_exit(void)
+/* The build puts these four among the symbols that shared objects find.  exit is here as well as its handler, as a handler runs
+ * once: of two threads in libc's exit the second would go on to the end. */
+
+/* What a plugin's destructor wants is not what the program has said. */
+static int
+code_to_give(int wanted)
 {
-  end_by("quick_exit");
+  return done && getpid() == owner ? own_code : wanted;
 }
 
-/* The build puts these two among the symbols that shared objects find. */
+static _Noreturn void
+end_by_next(const char *name, int code)
+{
+  void (*next)(int code);
+  *(void **)&next = dlsym(RTLD_NEXT, name); /* POSIX's way from an object's address to a function's */
+  if (next)
+    next(code_to_give(code));
+  end_now(code_to_give(code));
+}
+
+__attribute__((visibility("default"))) void
+exit(int code)
+{
+  end_by("exit");
+  end_by_next("exit", code);
+}
+
+__attribute__((visibility("default"))) void
+quick_exit(int code)
+{
+  end_by("quick_exit");
+  end_by_next("quick_exit", code);
+}
+
 __attribute__((visibility("default"))) void
 _exit(int code)
 {
   end_by("_exit");
-  end_now(code);
+  end_now(code_to_give(code));
 }
 
 __attribute__((visibility("default"))) void
 _Exit(int code)
 {
   end_by("_Exit");
-  end_now(code);
+  end_now(code_to_give(code));
 }
 
 /* ---- signals ------------------------------------------------------------------------------------------------------------- */
@@ -135,8 +173,7 @@ end_by_request(int number)
 static void
 end_by_fault(int number)
 {
-  if (getpid() == owner && !ended) {
-    ended = 1;
+  if (getpid() == owner && !done && !atomic_flag_test_and_set(&ending)) {
     say(program);
     say(": error: signal ");
     say_number((unsigned)number);
@@ -167,6 +204,7 @@ guard_thread(void)
 {
   static _Thread_local char stack[16384];
   stack_t before;
+  own_thread = true;
   if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
 }
@@ -191,13 +229,14 @@ guard_begin(const char *name)
     handle(requests[i], end_by_request);
   for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
     handle(faults[i], end_by_fault);
-  if (atexit(end_by_exit) != 0 || at_quick_exit(end_by_quick_exit) != 0)
+  if (atexit(end_by_exit) != 0)
     abort();
 }
 
 int
 guard_end(int code)
 {
-  ended = 1;
+  own_code = code;
+  done = true;
   return code;
 }

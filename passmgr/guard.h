@@ -9,7 +9,7 @@
 void guard_begin(const char *program);
 /* The program's own end.  Returns the code. */
 int guard_end(int code);
-/* Signals of a stack that overflows are handled too, in a thread that has called this; guard_begin does. */
+/* This thread is the program's, and signals of a stack that overflows are handled in it, too; guard_begin calls it. */
 void guard_thread(void);
 /* A plugin ended a thread; when the last one has ended so, the process ends by exit, in whose code nobody can tell. */
 void guard_thread_ended(void);

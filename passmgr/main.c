@@ -484,7 +484,7 @@ run_tool(tool *t)
 int
 main(int argc, char **argv)
 {
-  tool t = {0};
+  static tool t; /* not of this stack: other threads use it still when a pass has ended this one */
   /* Memory that a pass gives back is for the next one: made and zeroed by the kernel again, it costs as much as a pass. */
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);

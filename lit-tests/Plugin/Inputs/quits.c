@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -48,6 +49,51 @@ fork_one(void)
   waitpid(child, NULL, 0);
 }
 
+/* Many threads at once, each by itself. */
+static pthread_barrier_t all_there;
+
+static void *
+exit_with_all(void *way)
+{
+  pthread_barrier_wait(&all_there);
+  if (way)
+    exit(0);
+  _exit(0);
+}
+
+static void
+crowd(void)
+{
+  enum { COUNT = 16 };
+  pthread_t threads[COUNT];
+  pthread_barrier_init(&all_there, NULL, COUNT);
+  for (size_t i = 0; i < COUNT; i++)
+    pthread_create(&threads[i], NULL, exit_with_all, i % 4 ? &all_there : NULL);
+  for (size_t i = 0; i < COUNT; i++)
+    pthread_join(threads[i], NULL);
+}
+
+/* What a destructor wants is too late: the program has ended. */
+static bool exits_last;
+
+__attribute__((destructor)) static void
+exit_last(void)
+{
+  if (exits_last)
+    exit(0);
+}
+
+static vyre_status
+fail(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)module;
+  *out = VYRE_UNCHANGED;
+  exits_last = true;
+  return ctx->host->error(ctx, 0, "it does not want to");
+}
+static const vyre_pass fail_pass = {.struct_size = sizeof(vyre_pass), .name = "quits.fail", .summary = "fail", .run = fail};
+
+QUITS(by_crowd, crowd())
 QUITS(by_exit, exit(0))
 QUITS(by_quick_exit, quick_exit(0))
 QUITS(by_underscore_exit, _exit(0))
@@ -87,6 +133,7 @@ static const vyre_pass starve_pass = {.struct_size = sizeof(vyre_pass),
 
 #define PASS(id, text) \
   static const vyre_pass id##_pass = {.struct_size = sizeof(vyre_pass), .name = "quits." text, .summary = "end", .run = id}
+PASS(by_crowd, "crowd");
 PASS(by_exit, "exit");
 PASS(by_quick_exit, "quick-exit");
 PASS(by_underscore_exit, "underscore-exit");
@@ -97,5 +144,5 @@ PASS(by_thread, "thread");
 PASS(by_request, "request");
 PASS(child, "child");
 
-VYRE_PLUGIN("quits", "1.0", &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass, &by_abort_pass, &by_null_pass,
-            &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &starve_pass)
+VYRE_PLUGIN("quits", "1.0", &by_crowd_pass, &fail_pass, &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass,
+            &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &starve_pass)
