@@ -41,18 +41,17 @@ for file in "$root"/examples/shaders/*.comp; do
   glslangValidator --target-env vulkan1.2 -gVS -Od "$file" -o "$out/spirv/$(name "$file").g.spv" >/dev/null || true
   spirv-opt -O "$out/spirv/$(name "$file").spv" -o "$out/spirv/$(name "$file").O.spv"
 done
-for file in "$out"/spirv/*.spv; do
-  "$build/bin/vyre-passmgr" "$file" -emit=vir -o "$out/text/$(basename "$file").vir" 2>/dev/null || true
-done
-for file in "$out"/text/*.vir; do
-  "$build/bin/vyre-passmgr" "$file" -emit=spirv -o "$out/spirv/$(basename "$file").spv" >/dev/null 2>&1 || true
-done
+# What is refused is left out.
+convert() { # FORM FOLDER FILE...
+  "$build/bin/vyre-passmgr" -j 2 -emit="$1" -outdir "$out/$2" "${@:3}" >/dev/null 2>&1 || true
+}
+convert vir text/made "$out"/spirv/*.spv
+convert spirv spirv/made "$out"/text/*.vir "$out"/text/made/*.vir
 
 # VIR0: of both, and the frozen sample.
 cp "$root/unittests/vir0/version1.vir0" "$out/vir0/"
-for file in "$out"/text/*.vir "$out"/spirv/*.spv; do
-  "$build/bin/vyre-passmgr" "$file" -emit=vir0 -o "$out/vir0/$(basename "$file").vir0" >/dev/null 2>&1 || true
-done
+convert vir0 vir0/text "$out"/text/*.vir
+convert vir0 vir0/spirv "$out"/spirv/*.spv
 
 # Rules: a few of a file, so that inputs are small.
 for file in "$root"/passes/pm/*.rules; do

@@ -12,7 +12,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "grow.h"
+#include "vyre/io.h"
 
 static vyre_status
 cannot_load(const char *path, const char *why)
@@ -177,41 +177,13 @@ vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_orig
   return status;
 }
 
-/* The folder of the file that this code came from: libvyre.so, or a program that is linked with its parts.  The kernel knows it
- * whatever the linker was told, and however often the current folder changed; a file that was replaced since keeps its folder. */
-static bool
-own_folder(char out[PATH_MAX])
-{
-  FILE *maps = fopen("/proc/self/maps", "re");
-  char *line = NULL;
-  size_t room = 0;
-  bool found = false;
-  while (maps && !found && getline(&line, &room, maps) > 0) {
-    uintptr_t from, to;
-    int path = 0;
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &path) < 2 || (uintptr_t)own_folder < from ||
-        (uintptr_t)own_folder >= to)
-      continue;
-    char *slash = path ? strrchr(line + path, '/') : NULL;
-    found = slash && slash - (line + path) < PATH_MAX;
-    if (found) {
-      *slash = '\0';
-      strcpy(out, line + path);
-    }
-  }
-  free(line);
-  if (maps)
-    fclose(maps);
-  return found;
-}
-
 vyre_status
 vyre_registry_load_core(vyre_registry *registry)
 {
   /* Beside the library; or below the prefix of a program that has the library in it. */
   static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
   char own[PATH_MAX], path[PATH_MAX + 32];
-  if (!own_folder(own))
+  if (!vyre_own_folder(own, sizeof(own)))
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "cannot tell where vyre's library stands: /proc/self/maps does not say\nFix: mount /proc, or "
                       "name the folder of the core passes (vyre_registry_load_folder)");

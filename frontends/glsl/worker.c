@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "vyre/io.h"
+
 #define PROGRAM "vyre-glsl"
 
 extern char **environ;
@@ -42,42 +44,16 @@ static struct {
 
 /* ---- starting one --------------------------------------------------------------------------------------------------------- */
 
-/* The folder, with its slash, of the file that this code was loaded from, as the kernel knows it: the dynamic linker's name for it
- * may be relative to a folder that was the current one then. */
-static bool
-own_folder(char out[PATH_MAX])
-{
-  FILE *maps = fopen("/proc/self/maps", "re");
-  if (!maps)
-    return false;
-  const uintptr_t here = (uintptr_t)own_folder; /* code is mapped from the file, data may be memory of its own */
-  char *line = NULL;
-  size_t capacity = 0;
-  bool found = false;
-  while (!found && getline(&line, &capacity, maps) > 0) {
-    unsigned long from, to;
-    char *path = strchr(line, '/');
-    if (!path || sscanf(line, "%lx-%lx ", &from, &to) != 2 || here < from || here >= to || strlen(path) >= PATH_MAX)
-      continue;
-    strcpy(out, path);
-    strrchr(out, '/')[1] = '\0';
-    found = true;
-  }
-  free(line);
-  fclose(maps);
-  return found;
-}
-
 /* Beside libvyre.so, or, where this code is in a program, in lib beside that. */
 static bool
 find_program(char out[PATH_MAX + 32])
 {
-  static const char *const places[] = {"vyre/", "../lib/vyre/", "../../lib/vyre/"};
+  static const char *const places[] = {"vyre", "../lib/vyre", "../../lib/vyre"};
   char folder[PATH_MAX];
-  if (!own_folder(folder))
+  if (!vyre_own_folder(folder, sizeof(folder)))
     return false;
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    snprintf(out, PATH_MAX + 32, "%s%s" PROGRAM, folder, places[i]);
+    snprintf(out, PATH_MAX + 32, "%s/%s/" PROGRAM, folder, places[i]);
     if (access(out, X_OK) == 0)
       return true;
   }

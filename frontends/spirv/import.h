@@ -323,13 +323,21 @@ uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer:
 /* The leaves that a store through `id` may change, as far as constants tell; false: none are. */
 bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
 
+/* ---- atomics.c ---- */
+bool import_atomic(import *m, uint32_t op, const uint32_t *words);
+
 /* ---- memory.c ---- */
 bool import_load(import *m, const uint32_t *words); /* of what is no scalar or vector, whole */
 /* A scalar or vector that a pointer leads to, whole: what most loads are of.  0: failed. */
 uint32_t import_load_single(import *m, uint32_t pointer_index, uint32_t operands);
 uint32_t import_memory_operands(import *m, const uint32_t *words, uint32_t at); /* at word `at` of an instruction; 0: none */
 bool import_store(import *m, const uint32_t *words);
-bool import_memory(import *m, uint32_t op);
+bool import_copy_memory(import *m, const uint32_t *words);
+bool import_array_length(import *m, const uint32_t *words);
+/* The flags of a row that accesses what `p` leads to. */
+uint32_t import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes);
+bool import_is_plain_path(const pointer *p); /* of a buffer, without a column that a value picks */
+bool import_is_read_only(vyre_space space);
 bool import_is_large_constant(import *m, uint32_t id); /* of more leaves than a value may have */
 bool import_store_table(import *m, uint32_t to_id, uint32_t id, uint32_t operands);
 /* Stores the rows at `stack` from `first` on, the leaves of what the pointer leads to. */

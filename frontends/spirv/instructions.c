@@ -130,8 +130,9 @@ instruction(import *m, const uint32_t *words)
   case SpvOpStore:
     return import_store(m, words);
   case SpvOpCopyMemory:
+    return import_copy_memory(m, words);
   case SpvOpArrayLength:
-    return import_memory(m, op);
+    return import_array_length(m, words);
   case SpvOpFunctionCall:
     return import_call(m);
   case SpvOpExtInst:
@@ -161,7 +162,7 @@ instruction(import *m, const uint32_t *words)
     return import_needs(m, 3) && import_operation(m, o, words[1], words[2], words + 3, count - 3);
   if ((op >= SpvOpAtomicLoad && op <= SpvOpAtomicXor) || op == SpvOpAtomicFAddEXT || op == SpvOpAtomicFMinEXT ||
       op == SpvOpAtomicFMaxEXT)
-    return import_memory(m, op);
+    return import_atomic(m, op, words);
   if (import_is_subgroup(op) && !import_is_other_group(m, op, words, count))
     return import_subgroup(m, op);
   o = import_operation_of(op);

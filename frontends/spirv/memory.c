@@ -1,4 +1,4 @@
-/* Loads, stores, copies, atomics, array lengths.
+/* Loads, stores, copies, array lengths.
  *
  * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store behind it,
  * copy it. A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
@@ -72,21 +72,21 @@ copy_imm(uint32_t operands)
   return operands & ~VYRE_ORDER(0, 0, IS_VOLATILE | IS_NONUNIFORM);
 }
 
-static bool
-is_read_only(vyre_space space)
+bool
+import_is_read_only(vyre_space space)
 {
   return space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
 }
 
 /* A write of what is declared NonWritable breaks a promise on which passes rely.  Reads of what is NonReadable are common in what
  * compilers make of writeonly. */
-static uint32_t
-row_flags(import *m, const pointer *p, uint32_t operands, bool writes)
+uint32_t
+import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes)
 {
   uint32_t flags = 0;
   if (writes && (p->access & VYRE_ACCESS_NO_WRITE))
     import_uncovered(m, "it writes what is declared NonWritable");
-  if (writes && p->base == BASE_BUFFER && is_read_only(AT(global, m->globals, p->first)->space))
+  if (writes && p->base == BASE_BUFFER && import_is_read_only(AT(global, m->globals, p->first)->space))
     import_uncovered(m, "it writes to a uniform buffer");
   if ((p->access & VYRE_ACCESS_VOLATILE) || (VYRE_ORDER_SEMANTICS(operands) & IS_VOLATILE))
     flags |= VYRE_ROW_VOLATILE;
@@ -107,7 +107,7 @@ import_load_single(import *m, uint32_t index, uint32_t operands)
     return import_cast(m, import_builtin(m, p), p->value);
   if (p->base == BASE_NOTHING)
     return import_zero(m, p->type, 0);
-  uint32_t flags = row_flags(m, p, operands, false), path = import_path(m, index);
+  uint32_t flags = import_access_flags(m, p, operands, false), path = import_path(m, index);
   vyre_type type = AT(pointer, m->pointers, index)->value;
   return path ? vyre_build(&m->b, VYRE_OP_load, type, flags, load_imm(operands), 0, (vyre_row){path}, VYRE_NONE, VYRE_NONE).id : 0;
 }
@@ -124,7 +124,7 @@ store_single(import *m, uint32_t index, uint32_t row, uint32_t operands)
   if (p->base != BASE_BUFFER ||
       AT(global, m->globals, p->first)->space == VYRE_SPACE_CONSTANT) /* that has its value from the start */
     return !failed(m);
-  uint32_t flags = row_flags(m, p, operands, true), path = import_path(m, index);
+  uint32_t flags = import_access_flags(m, p, operands, true), path = import_path(m, index);
   if (path)
     vyre_build(&m->b, VYRE_OP_store, 0, flags, store_imm(operands), 0, (vyre_row){path}, (vyre_row){import_visible(m, row)},
                VYRE_NONE);
@@ -144,7 +144,7 @@ static uint32_t
 member_flags(import *m, const spv_type *t, uint32_t k, uint32_t flags, bool writes)
 {
   const pointer p = {.access = (uint16_t)AT(spv_member, m->members, t->members + k)->access};
-  return flags | row_flags(m, &p, 0, writes);
+  return flags | import_access_flags(m, &p, 0, writes);
 }
 
 /* All leaves of what `path` leads to: loaded onto the stack, or stored from it, from *from on (loads: NULL). */
@@ -255,7 +255,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
   if (p.single)
     return push_row(m, import_load_single(m, index, operands));
   if (p.has_column)
-    return push_row(m, load_column(m, index, t->value, row_flags(m, &p, operands, false), load_imm(operands)));
+    return push_row(m, load_column(m, index, t->value, import_access_flags(m, &p, operands, false), load_imm(operands)));
   switch ((pointer_base)p.base) {
   case BASE_NOTHING:
     for (uint32_t k = 0; k < t->leaves; k++)
@@ -277,7 +277,7 @@ load_leaves(import *m, uint32_t index, uint32_t operands)
     return true;
   case BASE_BUFFER: {
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, row_flags(m, &p, operands, false), load_imm(operands), NULL);
+    return path && tree(m, path, p.type, import_access_flags(m, &p, operands, false), load_imm(operands), NULL);
   }
   case BASE_VALUE: {
     uint32_t row = import_builtin(m, &p);
@@ -302,7 +302,7 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
   if (p.single)
     return store_single(m, index, *AT(uint32_t, m->stack, first), operands);
   if (p.has_column) {
-    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), row_flags(m, &p, operands, true),
+    store_column(m, index, import_visible(m, *AT(uint32_t, m->stack, first)), import_access_flags(m, &p, operands, true),
                  store_imm(operands));
     return !failed(m);
   }
@@ -327,14 +327,14 @@ import_store_leaves(import *m, uint32_t index, uint32_t first, uint32_t operands
     if (AT(global, m->globals, p.first)->space == VYRE_SPACE_CONSTANT)
       return true; /* it has this value from the start */
     uint32_t path = import_path(m, index);
-    return path && tree(m, path, p.type, row_flags(m, &p, operands, true), store_imm(operands), &first);
+    return path && tree(m, path, p.type, import_access_flags(m, &p, operands, true), store_imm(operands), &first);
   }
   }
   return false;
 }
 
-static bool
-is_plain_path(const pointer *p)
+bool
+import_is_plain_path(const pointer *p)
 {
   return p->base == BASE_BUFFER && !p->has_column;
 }
@@ -347,9 +347,9 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
   *out_done = false;
   if (!to || !from)
     return false;
-  if (!is_plain_path(to) || !is_plain_path(from) || AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
+  if (!import_is_plain_path(to) || !import_is_plain_path(from) || AT(global, m->globals, to->first)->space == VYRE_SPACE_CONSTANT)
     return true;
-  uint32_t flags = row_flags(m, to, operands, true) | row_flags(m, from, operands, false);
+  uint32_t flags = import_access_flags(m, to, operands, true) | import_access_flags(m, from, operands, false);
   uint32_t to_path = import_path(m, m->ids[to_id].value), from_path = import_path(m, m->ids[from_id].value);
   if (!to_path || !from_path)
     return false;
@@ -515,7 +515,7 @@ load_composite(import *m, const uint32_t *words, uint32_t operands)
 {
   const pointer *p = import_pointer(m, words[3]);
   const spv_type *t = m->ids[p->type].t;
-  if (t->leaves > IMPORT_COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && is_plain_path(p)) {
+  if (t->leaves > IMPORT_COPY_LEAVES && t->form != FORM_RUNTIME && !t->has_runtime && import_is_plain_path(p)) {
     uint32_t at = only_store(m, words);
     if (at) {
       m->copied = at;
@@ -551,9 +551,17 @@ import_load(import *m, const uint32_t *words)
   return load_composite(m, words, operands);
 }
 
-static bool
-array_length(import *m, const uint32_t *words)
+bool
+import_copy_memory(import *m, const uint32_t *words)
 {
+  return import_needs(m, 3) && move_memory(m, words[1], words[2], copy_operands(m, words));
+}
+
+bool
+import_array_length(import *m, const uint32_t *words)
+{
+  if (!import_needs(m, 5))
+    return false;
   const pointer *p = import_pointer(m, words[3]);
   const spv_type *t = p ? import_type(m, p->type) : NULL;
   if (!t)
@@ -561,7 +569,7 @@ array_length(import *m, const uint32_t *words)
   uint32_t unused, part = t->form == FORM_STRUCT ? import_step_type(m, p->type, words[4], &unused) : 0;
   const spv_type *array = part ? import_type(m, part) : NULL;
   const spv_type *result = import_value_type(m, words[1]);
-  if (!is_plain_path(p) || !array || array->form != FORM_RUNTIME || !result)
+  if (!import_is_plain_path(p) || !array || array->form != FORM_RUNTIME || !result)
     return import_fail(m, "its operands do not name a runtime array of a buffer");
   uint32_t path = import_path(m, m->ids[words[3]].value);
   if (!path)
@@ -570,93 +578,4 @@ array_length(import *m, const uint32_t *words)
   uint32_t row = vyre_build(&m->b, VYRE_OP_length, VYRE_TYPE(VYRE_U32, 1), 0, 0, 0, member_path, VYRE_NONE, VYRE_NONE).id;
   import_set(m, words[2], import_cast(m, row, result->value));
   return !failed(m);
-}
-
-/* ---- atomics ---- */
-
-typedef struct atomic {
-  uint16_t op, vyre;
-  uint8_t pointer, value; /* where their operands stand; value 0: the constant `given` */
-  int8_t given;
-} atomic;
-
-static const atomic atomics[] = {
-    {SpvOpAtomicLoad, VYRE_OP_atomic_load, 3, 0, 0},         {SpvOpAtomicStore, VYRE_OP_atomic_store, 1, 4, 0},
-    {SpvOpAtomicExchange, VYRE_OP_atomic_exchange, 3, 6, 0}, {SpvOpAtomicCompareExchange, VYRE_OP_atomic_compare_exchange, 3, 7, 0},
-    {SpvOpAtomicIIncrement, VYRE_OP_atomic_add, 3, 0, 1},    {SpvOpAtomicIDecrement, VYRE_OP_atomic_sub, 3, 0, 1},
-    {SpvOpAtomicIAdd, VYRE_OP_atomic_add, 3, 6, 0},          {SpvOpAtomicISub, VYRE_OP_atomic_sub, 3, 6, 0},
-    {SpvOpAtomicSMin, VYRE_OP_atomic_smin, 3, 6, 0},         {SpvOpAtomicUMin, VYRE_OP_atomic_umin, 3, 6, 0},
-    {SpvOpAtomicSMax, VYRE_OP_atomic_smax, 3, 6, 0},         {SpvOpAtomicUMax, VYRE_OP_atomic_umax, 3, 6, 0},
-    {SpvOpAtomicAnd, VYRE_OP_atomic_and, 3, 6, 0},           {SpvOpAtomicOr, VYRE_OP_atomic_or, 3, 6, 0},
-    {SpvOpAtomicXor, VYRE_OP_atomic_xor, 3, 6, 0},           {SpvOpAtomicFAddEXT, VYRE_OP_atomic_fadd, 3, 6, 0},
-    {SpvOpAtomicFMinEXT, VYRE_OP_atomic_fmin, 3, 6, 0},      {SpvOpAtomicFMaxEXT, VYRE_OP_atomic_fmax, 3, 6, 0},
-};
-
-static bool
-takes_atomic(vyre_opcode op, vyre_type type)
-{
-  const vyre_kind kind = VYRE_TYPE_KIND(type);
-  return VYRE_TYPE_LANES(type) == 1 && vyre_class_has((vyre_class)vyre_op_infos[op].klass, kind) &&
-         (vyre_kind_is_float(kind) || vyre_kind_bits(kind) >= 32);
-}
-
-static bool
-atomic_memory(import *m, uint32_t op, const uint32_t *words)
-{
-  const atomic *a = NULL;
-  for (size_t k = 0; k < sizeof(atomics) / sizeof(*atomics); k++)
-    if (atomics[k].op == op)
-      a = &atomics[k];
-  if (!a)
-    return import_uncovered(m, "not covered");
-  bool compares = op == SpvOpAtomicCompareExchange;
-  uint32_t scope, semantics;
-  if (!import_needs(m, compares ? 9u : a->value ? a->value + 1u : 6u))
-    return false;
-  if (!import_literal(m, words[a->pointer + 1], &scope) || !import_literal(m, words[a->pointer + 2], &semantics))
-    return import_uncovered(m, "its scope or semantics are no constants");
-  const pointer *p = import_pointer(m, words[a->pointer]);
-  const spv_type *t = p ? import_type(m, p->type) : NULL;
-  if (!t)
-    return false;
-  vyre_type type = t->form == FORM_VALUE ? t->value : 0;
-  if (!is_plain_path(p) || is_read_only(AT(global, m->globals, p->first)->space) || !takes_atomic((vyre_opcode)a->vyre, type))
-    return import_uncovered(m, "it accesses something else than %s of a buffer",
-                            vyre_op_infos[a->vyre].klass == VYRE_CLASS_FLOAT ? "a float"
-                                                                             : "a float, or an integer of 32 or 64 bits,");
-  uint32_t flags = row_flags(m, p, 0, a->vyre != VYRE_OP_atomic_load);
-  uint32_t path = import_path(m, m->ids[words[a->pointer]].value), operand = 0, comparator = 0;
-  if (a->value)
-    operand = import_cast(m, import_row(m, words[a->value]), type);
-  else if (a->given)
-    operand = vyre_build_const(&m->b, type, (uint64_t)a->given).id;
-  if (compares)
-    comparator = import_cast(m, import_row(m, words[8]), type);
-  if (failed(m))
-    return false;
-  bool stores = op == SpvOpAtomicStore;
-  uint32_t row =
-      vyre_build(&m->b, (vyre_opcode)a->vyre, stores ? (vyre_type)0 : type, flags & VYRE_ROW_VOLATILE,
-                 VYRE_ORDER(0, scope, semantics & VYRE_SEMANTICS), 0, (vyre_row){path}, (vyre_row){operand}, (vyre_row){comparator})
-          .id;
-  if (stores)
-    return !failed(m);
-  const spv_type *result = import_value_type(m, words[1]);
-  if (result)
-    import_set(m, words[2], import_cast(m, row, result->value));
-  return !failed(m);
-}
-
-bool
-import_memory(import *m, uint32_t op)
-{
-  const uint32_t *words = m->words + m->at;
-  switch (op) {
-  case SpvOpCopyMemory:
-    return import_needs(m, 3) && move_memory(m, words[1], words[2], copy_operands(m, words));
-  case SpvOpArrayLength:
-    return import_needs(m, 5) && array_length(m, words);
-  default:
-    return atomic_memory(m, op, words);
-  }
 }

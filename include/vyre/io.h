@@ -25,6 +25,9 @@ VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, si
 /* Unlinks the temporary files of all writes that are going on, which then fail or never end: for a handler of a signal that ends
  * the process, and for who ends it otherwise.  Async-signal-safe. */
 void vyre_file_abandon(void);
+/* The folder, without a slash at its end, of the file that vyre's code came from: of libvyre.so, or of a program that has it in it.
+ * False: /proc/self/maps does not say, or it does not fit. */
+bool vyre_own_folder(char *out, size_t size);
 
 typedef enum vyre_input_kind {
   VYRE_INPUT_UNKNOWN,

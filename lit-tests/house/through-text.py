@@ -1,38 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# through-text.py BIN PIPELINE FOLDER...: a pipeline makes the same of a program and of its printed text, for each program of the
-# folders that vyre-passmgr reads.  Prints how many it compared, and what differs.
-import concurrent.futures
+# through-text.py BIN SCRATCH FOLDER... -- PIPELINE...: each pipeline makes the same of a program and of its printed text, for each
+# program of the folders that vyre-passmgr reads.  Prints for each pipeline how many it compared, and what differs.
 import os
 import subprocess
 import sys
 
-bin_folder, pipeline, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
+program, scratch = os.path.join(sys.argv[1], "vyre-passmgr"), sys.argv[2]
+folders, pipelines = sys.argv[3 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
 
 
-def passmgr(path, passes, text=None):
-    """What -emit=vir writes, or None where the program or the pipeline is refused."""
-    command = [os.path.join(bin_folder, "vyre-passmgr"), path, "-emit=vir", "-passes=" + passes]
-    include = os.path.join(os.path.dirname(path), "include") if path != "-" else None
-    if include and os.path.isdir(include):
-        command += ["-I", include]
-    done = subprocess.run(command, input=text, capture_output=True, timeout=100)
-    return done.stdout if done.returncode == 0 else None
+def optimize(paths, pipeline, out):
+    """The texts that come out, by path in `out`; those that are refused have none.  One run for all, as a run costs more than most
+    programs."""
+    includes = {os.path.join(os.path.dirname(path), "include") for path in paths}
+    options = [option for folder in sorted(includes) if os.path.isdir(folder) for option in ("-I", folder)]
+    command = [program, "-j", "2", "-emit=vir", "-passes=" + pipeline, "-outdir", out, *options]
+    done = subprocess.run(command + paths, capture_output=True, timeout=600)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{pipeline}: exit code {done.returncode}\n{done.stderr.decode()}")
+    return {os.path.relpath(os.path.join(root, name), out): open(os.path.join(root, name), "rb").read()
+            for root, _, names in os.walk(out) for name in names}
 
 
-def compare(path):
-    text = passmgr(path, "no-op")
-    if text is None:
-        return None
-    return passmgr(path, pipeline) == passmgr("-", pipeline, text)
+def with_ending(folder, ending):
+    return sorted(os.path.join(root, name) for root, _, names in os.walk(folder) for name in names if name.endswith(ending))
 
 
-paths = []
-for folder in folders:
-    for root, _, names in os.walk(folder):
-        paths += [os.path.join(root, name) for name in sorted(names) if name.endswith((".vir", ".comp"))]
-with concurrent.futures.ThreadPoolExecutor(2) as pool:
-    results = list(zip(paths, pool.map(compare, paths)))
-for path, same in results:
-    if same is False:
-        print("differs:", path)
-print(sum(same is not None for _, same in results), "compared,", sum(same is False for _, same in results), "differ")
+for ending in (".vir", ".comp"):
+    inputs = [path for folder in folders for path in with_ending(folder, ending)]
+    texts = os.path.join(scratch, "text" + ending)
+    optimize(inputs, "no-op", texts)
+    for number, pipeline in enumerate(pipelines):
+        of_program = optimize(inputs, pipeline, f"{scratch}/{number}-program{ending}")
+        of_text = optimize(with_ending(texts, ".vir"), pipeline, f"{scratch}/{number}-text{ending}")
+        differ = [path for path in of_program if of_text.get(path) != of_program[path]]
+        for path in differ:
+            print("differs:", path, pipeline)
+        print(len(of_program), ending, "compared,", len(differ), "differ:", pipeline)

@@ -1,0 +1,43 @@
+/* Where the library stands, by what the kernel has mapped: it knows that whatever the dynamic linker was told and however often the
+ * current folder has changed.  A file that was replaced since keeps its folder.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vyre/io.h"
+
+/* Static, so that its address is in this file, whatever else knows it. */
+static bool
+find_own(char *out, size_t size)
+{
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char *line = NULL;
+  size_t room = 0;
+  bool found = false;
+  while (maps && !found && getline(&line, &room, maps) > 0) {
+    uintptr_t from, to;
+    int path = 0;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &path) < 2 || (uintptr_t)find_own < from ||
+        (uintptr_t)find_own >= to)
+      continue;
+    char *slash = path ? strrchr(line + path, '/') : NULL;
+    found = slash && (size_t)(slash - (line + path)) < size;
+    if (found) {
+      *slash = '\0';
+      strcpy(out, line + path);
+    }
+  }
+  free(line);
+  if (maps)
+    fclose(maps);
+  return found;
+}
+
+bool
+vyre_own_folder(char *out, size_t size)
+{
+  return find_own(out, size);
+}
