@@ -22,8 +22,6 @@ add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t wor
   uint32_t row = table_new_row(builder->module, region, before, word, imm, imm_hi, a, b, c);
   if (row && builder->line)
     vyre_row_set_line(builder->module, (vyre_row){row}, builder->file, builder->line, builder->column);
-  if (row)
-    table_note(builder->module, row, table_kind_moved(word));
   return (vyre_row){row};
 }
 
@@ -32,7 +30,7 @@ static inline vyre_row
 add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
        uint32_t b, uint32_t c)
 {
-  if (builder->module->view.rows >= builder->module->capacity || builder->line || builder->module->journal.mark_count)
+  if (builder->module->view.rows >= builder->module->capacity || builder->line)
     return add_slowly(builder, region, before, word, imm, imm_hi, a, b, c);
   return (vyre_row){table_put_row(builder->module, region, before, word, imm, imm_hi, a, b, c)};
 }
@@ -146,7 +144,6 @@ vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits)
   }
   if (!row || !table_add_const(module, row))
     return VYRE_NONE;
-  table_note(module, 0, VYRE_EDIT_MOVED_VALUE); /* it changes nothing but that it is there */
   return (vyre_row){row};
 }
 
@@ -164,7 +161,6 @@ vyre_build_invocation(vyre_builder *builder, vyre_opcode op)
   row = add_const_row(builder, info, word, 0);
   if (!row || !table_add_const(module, row))
     return VYRE_NONE;
-  table_note(module, 0, VYRE_EDIT_MOVED_VALUE);
   return (vyre_row){row};
 }
 

@@ -19,10 +19,6 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
   if (row.id == 0 || row.id >= module->view.rows)
     return;
   uint32_t *const *column = module->column;
-  if (VYRE_ROW_OP(op) != VYRE_OP_null)
-    table_note(module, row.id, table_kind_rewritten(column[COLUMN_OP][row.id], op));
-  else
-    table_note(module, 0, table_kind_gone(column[COLUMN_OP][row.id]));
   if (table_is_shared(column[COLUMN_OP][row.id]))
     table_forget_const(module, row.id);
   if (VYRE_ROW_FLAGS(column[COLUMN_OP][row.id]) & ~VYRE_ROW_FLAGS(op) & VYRE_ROW_DECO)
@@ -45,7 +41,6 @@ vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row
     return;
   uint32_t *const *column = module->column;
   column[COLUMN_A + which][row.id] = operand.id;
-  table_note(module, row.id, 0);
   if (which != 1)
     return;
   uint32_t *op = &column[COLUMN_OP][row.id];
@@ -93,7 +88,6 @@ vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region, vyre_row bef
   if (row.id == 0 || row.id >= module->view.rows)
     return;
   table_link(module, row.id, region.id, before.id);
-  table_note(module, row.id, table_kind_moved(module->column[COLUMN_OP][row.id]));
   if (module->side[COLUMN_NAME])
     module->names_dirty = true; /* it may come from another program */
 }
@@ -113,10 +107,8 @@ vyre_row_kill(vyre_module *module, vyre_row row)
   if (row.id == 0 || row.id >= module->view.rows)
     return;
   unlink_row(module, row);
-  for (uint32_t at = row.id; at; at = vyre_row_after(&module->view, at, row.id)) {
-    table_note(module, 0, table_kind_gone(module->column[COLUMN_OP][at]));
+  for (uint32_t at = row.id; at; at = vyre_row_after(&module->view, at, row.id))
     module->column[COLUMN_OP][at] = VYRE_ROW(VYRE_OP_null, 0, 0);
-  }
 }
 
 uint32_t
@@ -158,9 +150,6 @@ vyre_module_forward(vyre_module *module, uint32_t *fwd)
     if (fwd[row] != row)
       follow(fwd, row, rows);
   for (uint32_t row = 1; row < rows; row++) {
-    const uint32_t a = column[COLUMN_A][row], b = column[COLUMN_B][row], c = column[COLUMN_C][row];
-    if (fwd[a] != a || fwd[b] != b || fwd[c] != c)
-      table_note(module, row, 0);
     column[COLUMN_A][row] = fwd[column[COLUMN_A][row]];
     column[COLUMN_C][row] = fwd[column[COLUMN_C][row]];
     if (column[COLUMN_B][row]) {

@@ -292,7 +292,6 @@ renumber(sealer *s)
     link_anew(s);
   }
   table_remap_types(module, s->map);
-  table_remap_journal(module, s->map);
   module->view.rows = s->count + 1;
   module->tops_known = false;
   return VYRE_OK;

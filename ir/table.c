@@ -322,8 +322,6 @@ vyre_module_destroy(vyre_module *module)
   table_array_free(module, &module->decoration_words, &module->decoration_capacity, sizeof(uint32_t));
   table_array_free(module, &module->initializer_words, &module->initializer_word_capacity, sizeof(uint32_t));
   table_array_free(module, &module->initializers, &module->initializer_capacity, sizeof(*module->initializers));
-  table_array_free(module, &module->journal.rows, &module->journal.row_capacity, sizeof(uint32_t));
-  table_array_free(module, &module->journal.marks, &module->journal.mark_capacity, sizeof(*module->journal.marks));
   keep(module, 0);
   vyre_allocator allocator = module->allocator;
   if (module->space)
@@ -336,7 +334,6 @@ vyre_module_clear(vyre_module *module)
 {
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   table_clear_side(module);
-  vyre_module_journal_forget(module, UINT32_MAX);
   table_set_clear(&module->strings);
   table_set_clear(&module->consts);
   table_set_clear(&module->type_set);

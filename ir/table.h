@@ -88,20 +88,6 @@ typedef struct table_initializer {
   uint32_t offset, count;
 } table_initializer;
 
-typedef struct table_mark {
-  uint32_t first; /* of the rows that were edited behind it */
-  uint32_t kinds; /* VYRE_EDIT_... */
-} table_mark;
-
-/* Numbers of marks begin at 1; `before` counts those that were forgotten. */
-typedef struct table_journal {
-  uint32_t *rows;
-  uint32_t row_count, row_capacity;
-  table_mark *marks;
-  uint32_t mark_count, mark_capacity; /* no mark: nothing is noted */
-  uint32_t before;
-} table_journal;
-
 /* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through what it indexes. */
 typedef struct table_set {
   uint32_t *slots;
@@ -165,8 +151,6 @@ struct vyre_module {
   uint32_t initializer_word_count, initializer_word_capacity;
   table_initializer *initializers;
   uint32_t initializer_count, initializer_capacity;
-
-  table_journal journal;
 
   /* what is handed out when there is no memory, so that callers need not look */
   vyre_input no_input;
@@ -239,13 +223,6 @@ bool table_index_types(vyre_module *module);
 /* Whether every row stands at its place already.  Follows no link that was not checked, so any table may be given. */
 bool table_is_dense(const vyre_module *module);
 
-/* ---- journal.c ---- */
-void table_note_edit(vyre_module *module, uint32_t row, uint32_t kinds); /* row 0: the kinds alone.  Only behind a mark */
-uint32_t table_kind_moved(uint32_t word);                                /* of a row with that op word, when it is made or moved */
-uint32_t table_kind_gone(uint32_t word);                                 /* ... when it goes */
-uint32_t table_kind_rewritten(uint32_t from, uint32_t to); /* ... when it becomes another: 0 where it is still one of its kind */
-void table_remap_journal(vyre_module *module, const uint32_t *map);
-
 /* ---- tops.c: the top of programs ---- */
 /* Finds const rows at the top of each program, and where new rows go there, unless that is known.  O(rows at the tops). */
 bool table_know_tops(vyre_module *module);
@@ -263,13 +240,6 @@ static inline bool
 table_op_is(const vyre_module *module, uint32_t row, vyre_opcode op)
 {
   return VYRE_ROW_OP(module->column[COLUMN_OP][row]) == (uint32_t)op;
-}
-
-static inline void
-table_note(vyre_module *module, uint32_t row, uint32_t kinds)
-{
-  if (module->journal.mark_count)
-    table_note_edit(module, row, kinds);
 }
 
 /* What stands at a program's top once, for all its users: a const row, and what an invocation is (gid and its like). */

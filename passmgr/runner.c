@@ -17,12 +17,6 @@
 #include "vyre/text.h"
 #include "vyre/verify.h"
 
-/* Of a pass's node, in the fixpoints at hand. */
-typedef struct node_state {
-  uint64_t settled; /* one more than `changes` when it was last known that the pass finds nothing to do; 0: it is not */
-  uint32_t mark;    /* of the journal, where it last began, or had no reason to; 0: it has not run yet */
-} node_state;
-
 typedef struct run {
   const vyre_pipeline *pipeline;
   vyre_module *module;
@@ -30,9 +24,9 @@ typedef struct run {
   uint64_t number;    /* of pass runs so far */
   uint32_t fresh;     /* analyses and columns that hold */
   uint32_t preserved; /* ... behind the last call of a pass, if it changed the module */
-  uint32_t fixpoints; /* around the pass at hand; edits are noted while there are any */
+  uint32_t fixpoints; /* around the pass at hand */
   uint64_t changes;   /* of the module so far */
-  node_state *states; /* by node */
+  uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
 } run;
 
 /* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
@@ -277,8 +271,6 @@ settle_change(run *r)
     stop_clock(r, "(seal)", start, false);
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
-  if ((r->fresh & VYRE_VERSIONS) == 0)
-    vyre_module_journal_note(r->module, VYRE_EDIT_VERSIONS);
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
   return VYRE_OK;
 }
@@ -316,45 +308,14 @@ verify_after(run *r, const vyre_pass *pass)
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
-/* What it says about the edits since it last ran. */
-static vyre_status
-call_wakes(run *r, const vyre_node *node, uint32_t mark, bool *out)
+/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it.
+ * The manager's own (`print`) are there to be run. */
+static bool
+is_settled(const run *r, const vyre_node *node)
 {
   const vyre_pass_record *record = node->record;
-  vyre_context context = context_of(r, record, vyre_node_values(r->pipeline, node));
-  vyre_edits edits;
-  *out = true;
-  const uint64_t before = r->options.check_changed ? hash_module(r->module) : 0, start = start_clock(r);
-  vyre_module_journal_read(r->module, mark, &edits);
-  vyre_module_show_analyses(r->module, 0);
-  enter(record);
-  vyre_status status = record->pass.wakes(&context.base, r->module, &edits, out);
-  leave();
-  stop_clock(r, "(edits)", start, false);
-  VYRE_TRY(finish_call(r, record, &context, status));
-  if (!vyre_module_is_sealed(r->module) || (r->options.check_changed && hash_module(r->module) != before))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) changed the module in 'wakes', where it may only look", record->pass.name,
-                      record->plugin->path);
-  return VYRE_OK;
-}
-
-/* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it,
- * or what was edited since is none of its business.  One that only looks (a column, `print`) is there to be run. */
-static vyre_status
-is_settled(run *r, const vyre_node *node, bool *out)
-{
-  const vyre_pass_record *record = node->record;
-  const node_state *state = &r->states[node - r->pipeline->nodes];
-  *out = false;
-  if (r->fixpoints == 0 || record->pass.provides || strcmp(record->plugin->plugin.name, "vyre") == 0)
-    return VYRE_OK;
-  *out = state->settled == r->changes + 1;
-  if (*out || !record->pass.wakes || state->mark == 0)
-    return VYRE_OK;
-  bool wakes;
-  VYRE_TRY(call_wakes(r, node, state->mark, &wakes));
-  *out = !wakes;
-  return VYRE_OK;
+  return r->fixpoints > 0 && strcmp(record->plugin->plugin.name, "vyre") != 0 &&
+         r->settled[node - r->pipeline->nodes] == r->changes + 1;
 }
 
 static vyre_status
@@ -363,24 +324,17 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   const vyre_pass_record *record = node->record;
   if (r->options.print_before_all)
     VYRE_TRY(print_with_banner(r, "before", what, true));
-  node_state *state = &r->states[node - r->pipeline->nodes];
-  bool settled;
-  VYRE_TRY(is_settled(r, node, &settled));
-  if (settled) {
-    state->settled = r->changes + 1;
-    if (state->mark) /* what it has seen it need not see again */
-      state->mark = vyre_module_journal_mark(r->module);
+  if (is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, record->pass.name);
     return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
   }
   VYRE_TRY(make_analyses(r, record->pass.requires_));
   vyre_result result;
-  state->mark = r->fixpoints ? vyre_module_journal_mark(r->module) : 0;
   VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
   *out_changed |= changed;
   r->changes += changed;
-  state->settled = changed ? 0 : r->changes + 1;
+  r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
     VYRE_TRY(settle_change(r));
   if (r->options.verify_each)
@@ -408,27 +362,6 @@ run_pass(run *r, uint32_t id, bool *out_changed)
 /* ---- combinators --------------------------------------------------------------------------------------------------------- */
 
 static vyre_status run_children(run *r, uint32_t id, bool *out_changed);
-
-/* What no pass of the fixpoints at hand asks for any more leaves the journal. */
-static void
-forget_edits(run *r)
-{
-  uint32_t oldest = UINT32_MAX;
-  for (uint32_t i = 0; i < r->pipeline->node_count; i++)
-    if (r->states[i].mark && r->states[i].mark < oldest)
-      oldest = r->states[i].mark;
-  if (oldest < UINT32_MAX)
-    vyre_module_journal_forget(r->module, oldest);
-}
-
-/* Behind the outermost fixpoint. */
-static void
-end_journal(run *r)
-{
-  vyre_module_journal_forget(r->module, UINT32_MAX);
-  for (uint32_t i = 0; i < r->pipeline->node_count; i++)
-    r->states[i].mark = 0;
-}
 
 static vyre_status
 not_settled(run *r, uint32_t id, uint64_t max, uint64_t on_limit)
@@ -464,10 +397,8 @@ run_fixpoint(run *r, uint32_t id, bool *out_changed)
     round++;
     VYRE_TRY(run_children(r, id, &changed));
     *out_changed |= changed;
-    forget_edits(r);
   }
-  if (--r->fixpoints == 0)
-    end_journal(r);
+  r->fixpoints--;
   vyre_report_count_add(r->options.report, "fixpoint", "rounds", round);
   if (changed)
     vyre_report_count_add(r->options.report, "fixpoint", "limits reached", 1);
@@ -516,14 +447,13 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
     VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
   const vyre_allocator *allocator = vyre_module_allocator(module);
   bool changed = false;
-  r.states = vyre_take(allocator, pipeline->node_count * sizeof(*r.states));
-  if (!r.states)
+  r.settled = vyre_take(allocator, pipeline->node_count * sizeof(*r.settled));
+  if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* who called may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
-  vyre_release(allocator, r.states, pipeline->node_count * sizeof(*r.states));
-  vyre_module_journal_forget(module, UINT32_MAX); /* a pass may have failed in a fixpoint */
+  vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   return status ? status : vyre_module_status(module);
 }

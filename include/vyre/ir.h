@@ -304,18 +304,6 @@ uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
 /* A copy, sealed. */
 VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_module **out);
 
-/* ---- the journal: what was edited ---------------------------------------------------------------------------------------- */
-
-/* From here on edits are noted, behind a mark whose number is one more than the last one's; the first is 1. */
-uint32_t vyre_module_journal_mark(vyre_module *module);
-/* VYRE_EDIT_... that are no edit of a row. */
-void vyre_module_journal_note(vyre_module *module, uint32_t kinds);
-/* What was edited behind that mark; `own`, up to the next one.  Of a sealed module: rows are what they are called now, and those
- * that went are not among them.  The rows are the module's, and hold until it changes. */
-void vyre_module_journal_read(const vyre_module *module, uint32_t mark, vyre_edits *out);
-/* What stands in front of that mark is asked for no more.  UINT32_MAX: nothing is, nor is more noted, and numbers begin anew. */
-void vyre_module_journal_forget(vyre_module *module, uint32_t mark);
-
 /* ---- analyses over the table --------------------------------------------------------------------------------------------- */
 
 /* Writes the version (the row whose state it sees) of each reading row into imm_hi: design in docs/ir.md, "Versions".

@@ -66,10 +66,6 @@ typedef struct vyre_pass {
   uint32_t preserves; /* analyses still right after a change */
   uint32_t provides;  /* of VYRE_COLUMNS: it fills them, changes nothing, and has no parameters */
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out);
-  /* NULL: yes, if anything changed.  Whether a run may find something to do, after what was done to the module since the last one
-   * began: asked in a `fixpoint`, where false saves the run, and in front of it no analysis is made.  It may look and use scratch
-   * memory, nothing else. */
-  vyre_status (*wakes)(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out);
 } vyre_pass;
 
 /* What a plugin may ask of its host beyond the plugin API.  This version of vyre has none of them. */
@@ -174,7 +170,7 @@ struct vyre_pass_ctx {
 #define VYRE_LAYOUT(condition) _Static_assert(condition, "the plugin ABI is frozen")
 #endif
 VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
-VYRE_LAYOUT(sizeof(vyre_pass) == 80 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
+VYRE_LAYOUT(sizeof(vyre_pass) == 72 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT
 #endif

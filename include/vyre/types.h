@@ -231,29 +231,6 @@ typedef struct vyre_view {
 #define VYRE_CLASSES (1u << 5)
 #define VYRE_COLUMNS (VYRE_HASHES | VYRE_CLASSES)
 
-/* What was done to a sealed module behind some point in time.  What became a row of another kind went, and was made. */
-typedef enum vyre_edit {
-  VYRE_EDIT_MOVED_VALUE = 1,     /* rows were made or moved: values and reads; new literals are not among `rows` */
-  VYRE_EDIT_MOVED_EFFECT = 2,    /* what writes */
-  VYRE_EDIT_GONE_VALUE = 4,      /* rows were taken out: values */
-  VYRE_EDIT_GONE_READ = 8,       /* loads, gets */
-  VYRE_EDIT_GONE_SET = 16,       /* sets */
-  VYRE_EDIT_GONE_WRITE = 32,     /* what else writes; volatile and coherent loads, which begin a state */
-  VYRE_EDIT_GONE_CONTROL = 64,   /* regions, what holds them, jumps */
-  VYRE_EDIT_MOVED_CONTROL = 128, /* ... made or moved */
-  VYRE_EDIT_VERSIONS = 256       /* of rows that are there some may be others: versions did not hold */
-} vyre_edit;
-#define VYRE_EDIT_MOVED (VYRE_EDIT_MOVED_VALUE | VYRE_EDIT_MOVED_EFFECT | VYRE_EDIT_MOVED_CONTROL)
-
-typedef struct vyre_edits {
-  uint32_t struct_size;
-  uint32_t kinds;     /* VYRE_EDIT_...: what others did */
-  uint32_t own_kinds; /* what who asks did */
-  uint32_t own;       /* so many of `rows`, the first ones, are by who asks; those behind, by others */
-  uint32_t count;
-  const uint32_t *rows; /* that were made, moved or changed and are there; some more than once */
-} vyre_edits;
-
 /* Region roles: imm of a `region` row. */
 typedef enum vyre_role { VYRE_THEN, VYRE_ELSE, VYRE_BODY, VYRE_CONTINUING, VYRE_BLOCK } vyre_role;
 

@@ -149,18 +149,6 @@ vyre_row_dominates(const vyre_view *view, uint32_t x, uint32_t y)
   return x < y && y <= view->end[scope];
 }
 
-/* ---- edits: for `wakes` ------------------------------------------------------------------------------------------------ */
-
-/* Whether others made a literal of a row: that concerns the rows that use it, which are not among the edited. */
-static inline bool
-vyre_edits_made_literal(const vyre_view *view, const vyre_edits *edits)
-{
-  for (uint32_t i = edits->own; i < edits->count; i++)
-    if (vyre_row_is_const(view, edits->rows[i]))
-      return true;
-  return false;
-}
-
 /* ---- loops: require VYRE_LOOPS ------------------------------------------------------------------------------------------- */
 
 /* Every `for` and `loop` of the module, each behind those inside it, else in program order; 0 behind the last. */

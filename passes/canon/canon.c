@@ -155,23 +155,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  *out = true;
-  const vyre_view *v = ctx->host->view(module);
-  if ((edits->kinds & VYRE_EDIT_MOVED) != 0 || vyre_edits_made_literal(v, edits))
-    return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++) {
-    const uint32_t row = edits->rows[i], op = vyre_op_of(v, row);
-    if (op == VYRE_OP_lane || op == VYRE_OP_join || op == VYRE_OP_splat || op == VYRE_OP_insert || op == VYRE_OP_shuffle ||
-        is_reversed(v, row, chances_of(v, op)))
-      return VYRE_OK;
-  }
-  *out = false;
-  return VYRE_OK;
-}
-
 static const vyre_pass canon = {
     .struct_size = sizeof(vyre_pass),
     .name = "canon",
@@ -181,6 +164,5 @@ static const vyre_pass canon = {
             "x > y becomes y < x.  A lane of a shuffle is one of what is shuffled.  So equal values look equal.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("canon", "1.0", &canon)

@@ -135,25 +135,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  *out = true;
-  const vyre_view *v = ctx->host->view(module);
-  if (vyre_edits_made_literal(v, edits))
-    return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++) {
-    const uint32_t row = edits->rows[i];
-    const bool is_part = vyre_op_of(v, row) == VYRE_OP_part;
-    if (vyre_op_of(v, row) == VYRE_OP_tuple) /* whose parts are known */
-      return VYRE_OK;
-    if (is_part ? known_operand(v, row) != 0 : may_be_known(v, row) && vyre_row_is_pure(v, row))
-      return VYRE_OK;
-  }
-  *out = false;
-  return VYRE_OK;
-}
-
 static const vyre_pass cf = {
     .struct_size = sizeof(vyre_pass),
     .name = "cf",
@@ -164,6 +145,5 @@ static const vyre_pass cf = {
             "never folded.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("cf", "1.0", &cf)

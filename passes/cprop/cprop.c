@@ -21,7 +21,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
 #include "number.h"
-#include "wakes.h"
 
 /* What becomes of a row's uses, in bits. */
 enum {
@@ -259,6 +258,5 @@ static const vyre_pass cprop = {
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .preserves = VYRE_VERSIONS,
     .run = run,
-    .wakes = cprop_wakes,
 };
 VYRE_PLUGIN("cprop", "1.0", &cprop)

@@ -38,7 +38,7 @@ typedef struct frame {
 
 typedef struct walk {
   flow f;              /* for its lists */
-  vyre_module *module; /* NULL: nothing is to be changed */
+  vyre_module *module;
   const vyre_view *v;
   uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
   bool *ends;                     /* by row: control never comes to the end of the region */
@@ -317,8 +317,6 @@ replace_operands(walk *w, uint32_t row)
     if (w->literal_of[operands[i]] == 0)
       continue;
     w->changed++;
-    if (!w->module)
-      return;
     literal *l = FLOW_AT(literal, w->literals, w->literal_of[operands[i]]);
     if (l->constant == 0)
       l->constant = w->f.ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
@@ -374,10 +372,10 @@ visit(walk *w, uint32_t row)
     look_up(w, row);
 }
 
-/* `module` NULL: to the first operand that would be changed. */
-static bool
-run_walk(vyre_pass_ctx *ctx, const vyre_view *v, vyre_module *module, uint64_t *changed)
+vyre_status
+known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
 {
+  const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows; /* constants are made behind them */
   walk w = {.f = {.ctx = ctx}, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
@@ -389,7 +387,7 @@ run_walk(vyre_pass_ctx *ctx, const vyre_view *v, vyre_module *module, uint64_t *
   w.f.out_of_memory = !w.literal_of || !w.fact_of || !w.ends;
   if (!w.f.out_of_memory && flow_append(&w.f, &w.literals) && flow_append(&w.f, &w.facts))
     flow_append(&w.f, &w.frames);
-  for (uint32_t row = 1, end; row < rows && !w.f.out_of_memory && (module || !w.changed);) {
+  for (uint32_t row = 1, end; row < rows && !w.f.out_of_memory;) {
     if (top(&w)->last < row)
       close_until(&w, row);
     end = w.frames.count > 1 ? top(&w)->last + 1 : row + 1; /* of the region */
@@ -398,20 +396,5 @@ run_walk(vyre_pass_ctx *ctx, const vyre_view *v, vyre_module *module, uint64_t *
       visit(&w, row++);
   }
   *changed += w.changed;
-  return !w.f.out_of_memory;
-}
-
-vyre_status
-known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
-{
-  return run_walk(ctx, ctx->host->view(module), module, changed) ? VYRE_OK : ctx->host->out_of_memory(ctx);
-}
-
-vyre_status
-known_finds(vyre_pass_ctx *ctx, const vyre_module *module, bool *out)
-{
-  uint64_t found = 0;
-  const bool walked = run_walk(ctx, ctx->host->view(module), NULL, &found);
-  *out = found > 0;
-  return walked ? VYRE_OK : ctx->host->out_of_memory(ctx);
+  return w.f.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

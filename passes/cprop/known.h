@@ -10,7 +10,4 @@
  * O(rows). */
 vyre_status known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed);
 
-/* Whether there is such an operand. */
-vyre_status known_finds(vyre_pass_ctx *ctx, const vyre_module *module, bool *out);
-
 #endif

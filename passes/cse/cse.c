@@ -45,21 +45,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Values that became others, reads that see another state, and what came into sight. */
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  *out = true;
-  const vyre_view *v = ctx->host->view(module);
-  if ((edits->kinds & (VYRE_EDIT_MOVED | VYRE_EDIT_VERSIONS)) != 0)
-    return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++)
-    if ((vyre_op_flags_of(v, edits->rows[i]) & (VYRE_OP_PURE | VYRE_OP_READS)) != 0)
-      return VYRE_OK;
-  *out = false;
-  return VYRE_OK;
-}
-
 static const vyre_pass cse = {
     .struct_size = sizeof(vyre_pass),
     .name = "cse",
@@ -71,6 +56,5 @@ static const vyre_pass cse = {
     .requires_ = VYRE_DOMINANCE | VYRE_CLASSES,
     .preserves = VYRE_VERSIONS,
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("cse", "1.0", &cse)

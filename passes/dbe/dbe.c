@@ -120,90 +120,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static bool
-is_arm(const vyre_view *v, uint32_t region)
-{
-  const uint32_t op = vyre_op_of(v, v->parent[region]);
-  return op == VYRE_OP_if || op == VYRE_OP_switch;
-}
-
-static bool
-is_empty(const vyre_view *v, uint32_t region)
-{
-  return cleaner_is_empty(v, region);
-}
-
-/* Whether the construct may be less now that rows of its regions went or came. */
-static bool
-is_open(const vyre_view *v, uint32_t row)
-{
-  const uint32_t first = v->first[row], last = v->last[row];
-  switch (vyre_op_of(v, row)) {
-  case VYRE_OP_switch:
-    return true;   /* cases may be empty now */
-  case VYRE_OP_if: /* arms may be equal now */
-    return is_empty(v, first) == is_empty(v, last);
-  case VYRE_OP_for:
-    return is_empty(v, first) || v->a[row] == v->b[row];
-  case VYRE_OP_loop:
-    return v->first[last] && v->first[last] == v->last[last] && vyre_row_is_const(v, v->a[v->last[last]]);
-  default:
-    return false;
-  }
-}
-
-static bool
-has_open(const vyre_view *v)
-{
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (is_open(v, row))
-      return true;
-  return false;
-}
-
-/* Whether an `if` of two arms is decided on a negation. */
-static bool
-has_negated(const vyre_view *v)
-{
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (vyre_op_of(v, row) == VYRE_OP_if && vyre_op_of(v, v->a[row]) == VYRE_OP_not && !is_empty(v, v->last[row]))
-      return true;
-  return false;
-}
-
-/* Whether a loop may be one of one trip: what it sets, or tests, may be anything that was edited. */
-static bool
-has_once(const vyre_host *host, const vyre_module *module)
-{
-  const vyre_view *v = host->view(module);
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (vyre_op_of(v, row) == VYRE_OP_loop && once_loop(host, module, row, false))
-      return true;
-  return false;
-}
-
-/* What control is decided on, what stands in arms, and what went out of regions; and what it did itself, which may empty what is
- * around. */
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  *out = true;
-  const vyre_view *v = ctx->host->view(module);
-  const uint32_t in_regions = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_READ | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED;
-  bool negates = false;
-  if (edits->own_kinds != 0 || (edits->kinds & ~(in_regions | VYRE_EDIT_VERSIONS)) != 0 || vyre_edits_made_literal(v, edits) ||
-      ((edits->kinds & in_regions) != 0 && has_open(v)))
-    return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++) {
-    const uint32_t row = edits->rows[i];
-    if ((vyre_op_flags_of(v, row) & (VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS)) != 0 || is_arm(v, v->parent[row]))
-      return VYRE_OK;
-    negates |= vyre_op_of(v, row) == VYRE_OP_not;
-  }
-  *out = (negates && has_negated(v)) || has_once(ctx->host, module);
-  return VYRE_OK;
-}
-
 static const vyre_pass dbe = {
     .struct_size = sizeof(vyre_pass),
     .name = "dbe",
@@ -212,6 +128,5 @@ static const vyre_pass dbe = {
     .help = "if and switch on literals, loops that make no trip or one, arms that are equal or empty, blocks that nothing leaves,\n"
             "jumps to where control goes anyhow, and what is never reached.",
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("dbe", "1.0", &dbe)

@@ -357,16 +357,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* What was changed used something that it may not use any more. */
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  (void)ctx;
-  (void)module;
-  *out = edits->own < edits->count || (edits->kinds & ~(uint32_t)(VYRE_EDIT_MOVED | VYRE_EDIT_VERSIONS)) != 0;
-  return VYRE_OK;
-}
-
 static const vyre_param params[] = {{
     .struct_size = sizeof(vyre_param),
     .type = VYRE_PARAM_FLAG,
@@ -384,6 +374,5 @@ static const vyre_pass dce = {
     .params = params,
     .param_count = 1,
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("dce", "1.0", &dce)

@@ -259,25 +259,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Paths, accesses and what is read at all.  Indices of paths are additions of literals (memory.h). */
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  *out = true;
-  const vyre_view *v = ctx->host->view(module);
-  const uint32_t harmless = VYRE_EDIT_GONE_VALUE | VYRE_EDIT_GONE_SET | VYRE_EDIT_MOVED_VALUE | VYRE_EDIT_VERSIONS;
-  if ((edits->kinds & ~harmless) != 0 || edits->own_kinds != 0)
-    return VYRE_OK;
-  for (uint32_t i = edits->own; i < edits->count; i++) {
-    const uint32_t row = edits->rows[i], op = vyre_op_of(v, row);
-    const bool is_index = (op == VYRE_OP_add || op == VYRE_OP_sub) && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-    if (op == VYRE_OP_at || is_index || (vyre_op_flags_of(v, row) & (VYRE_OP_READS | VYRE_OP_WRITES)) != 0)
-      return VYRE_OK;
-  }
-  *out = false;
-  return VYRE_OK;
-}
-
 static const vyre_pass dse = {
     .struct_size = sizeof(vyre_pass),
     .name = "dse",
@@ -287,6 +268,5 @@ static const vyre_pass dse = {
             "What others may see at a barrier, an ordered atomic or the end stays, and so do volatile and coherent stores.",
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("dse", "1.0", &dse)

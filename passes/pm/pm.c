@@ -76,42 +76,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Rows that were edited, and those that a pattern reaches them from. */
-static vyre_status
-wakes(vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  const vyre_view *v = ctx->host->view(module);
-  const uint32_t reach = built_in[RULES_TABLE_REACH] + 1;
-  *out = edits->own < edits->count;
-  if (!*out || *ctx->host->param_text(ctx, "rules") != 0)
-    return VYRE_OK;
-  uint8_t *near = ctx->host->alloc(ctx, v->rows); /* how many operands further back one was edited, counted down from `reach` */
-  if (!near)
-    return ctx->host->out_of_memory(ctx);
-  for (uint32_t i = edits->own; i < edits->count; i++) {
-    const uint32_t row = edits->rows[i], operands[3] = {v->a[row], v->b[row], v->c[row]};
-    near[row] = (uint8_t)reach;
-    for (uint32_t k = 0; k < 3; k++) /* a rule may have taken the uses of one away, and here is a new one */
-      if (operands[k] && near[operands[k]] == 0)
-        near[operands[k]] = 1;
-  }
-  rules_scope scope = {0};
-  for (uint32_t row = 1; row < v->rows; row++) {
-    const uint8_t a = near[v->a[row]], b = near[v->b[row]], c = near[v->c[row]];
-    const uint8_t nearest = a > b ? (a > c ? a : c) : (b > c ? b : c);
-    if (nearest > near[row] + 1)
-      near[row] = nearest - 1;
-    if (vyre_op_of(v, row) == VYRE_OP_program)
-      scope = rules_scope_of(v->imm[row]);
-    rules_match match;
-    if (near[row] && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) == 0 && rules_may_match(built_in, v, row) &&
-        rules_find(built_in, v, row, scope, 0, &match))
-      return VYRE_OK;
-  }
-  *out = false;
-  return VYRE_OK;
-}
-
 static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass pm = {
@@ -124,6 +88,5 @@ static const vyre_pass pm = {
     .param_count = 1,
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
-    .wakes = wakes,
 };
 VYRE_PLUGIN("pm", "1.0", &pm)

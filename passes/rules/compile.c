@@ -487,20 +487,6 @@ count_flips(const rules_rule *rule)
   return count;
 }
 
-/* Over how many operands the pattern goes, from its root. */
-static uint32_t
-reach_of(const rules_rule *rule)
-{
-  uint32_t depth[RULES_NODES] = {0}, reach = 0;
-  for (uint32_t id = rule->pattern; id; id--) /* rows before their operands */
-    for (uint32_t k = 0; k < rule->nodes[id].operands; k++) {
-      uint32_t *operand = &depth[rule->nodes[id].operand[k]];
-      *operand = *operand > depth[id] + 1 ? *operand : depth[id] + 1;
-      reach = reach > *operand ? reach : *operand;
-    }
-  return reach;
-}
-
 bool
 rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_table *out, rules_error *out_error)
 {
@@ -521,17 +507,12 @@ rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_ta
     return fail(set->count ? &set->rules[0] : NULL, "out of memory", out_error);
   for (uint32_t i = 0; i < RULES_TABLE_HEAD; i++)
     rules_put(&w, i == RULES_TABLE_RULES ? set->count : 0);
-  uint32_t reach = 0;
   for (uint32_t i = 0; i < set->count; i++) {
     w.rule = &set->rules[i];
-    if (rules_used_by(w.rule) == use && reach_of(w.rule) > reach)
-      reach = reach_of(w.rule);
     for (w.flips = 0; w.flips < 1u << count_flips(w.rule) && rules_used_by(w.rule) == use; w.flips++)
       if (!flip_is_idle(w.rule, w.flips) && !put_candidate(&w, i, &candidates[count++]))
         return fail(w.rule, w.wrong, out_error);
   }
-  if (!w.wrong)
-    out->words[RULES_TABLE_REACH] = reach;
   rules_put_tables(&w, candidates, count);
   return !w.wrong || fail(w.rule, w.wrong, out_error);
 }

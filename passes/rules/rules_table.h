@@ -22,7 +22,6 @@ enum {
   RULES_TABLE_LITERALS,
   RULES_TABLE_CLASS_COUNT,
   RULES_TABLE_RULES,
-  RULES_TABLE_REACH, /* over how many operands a match looks, at most: 1, no further than the root's own */
   RULES_TABLE_HEAD
 };
 

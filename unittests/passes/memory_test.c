@@ -26,7 +26,6 @@ static const vyre_pass *real[PASSES];
 static vyre_pass wrapped[PASSES];
 static uint64_t asked, fail_at;
 static uint32_t failures[PASSES]; /* by pass: how many of its requests failed */
-static uint32_t asleep;           /* of these, of a pass that was asked whether it wakes */
 static uint32_t running;
 static vyre_host host; /* the real one, but for what fails */
 static void *(*real_alloc)(vyre_pass_ctx *ctx, size_t bytes);
@@ -62,26 +61,11 @@ run(uint32_t pass, vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return status;
 }
 
-static vyre_status
-wakes(uint32_t pass, vyre_pass_ctx *ctx, const vyre_module *module, const vyre_edits *edits, bool *out)
-{
-  const vyre_host *own = take_over(pass, ctx);
-  const uint64_t before = asked;
-  vyre_status status = real[pass]->wakes(ctx, module, edits, out);
-  asleep += asked >= fail_at && before < fail_at;
-  ctx->host = own;
-  return status;
-}
-
 /* A pass does not say which it is. */
-#define RUN(pass)                                                                                             \
-  static vyre_status run_##pass(vyre_pass_ctx *c, vyre_module *m, vyre_result *out)                           \
-  {                                                                                                           \
-    return run(pass, c, m, out);                                                                              \
-  }                                                                                                           \
-  static vyre_status wakes_##pass(vyre_pass_ctx *c, const vyre_module *m, const vyre_edits *edits, bool *out) \
-  {                                                                                                           \
-    return wakes(pass, c, m, edits, out);                                                                     \
+#define RUN(pass)                                                                   \
+  static vyre_status run_##pass(vyre_pass_ctx *c, vyre_module *m, vyre_result *out) \
+  {                                                                                 \
+    return run(pass, c, m, out);                                                    \
   }
 RUN(0)
 RUN(1)
@@ -97,14 +81,8 @@ RUN(10)
 RUN(11)
 RUN(12)
 #undef RUN
-#define ALL(name)                                                                                                             \
-  {                                                                                                                           \
-    name##_0, name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9, name##_10, name##_11, \
-        name##_12                                                                                                             \
-  }
-static vyre_status (*const runs[PASSES])(vyre_pass_ctx *, vyre_module *, vyre_result *) = ALL(run);
-static vyre_status (*const wake[PASSES])(vyre_pass_ctx *, const vyre_module *, const vyre_edits *, bool *) = ALL(wakes);
-#undef ALL
+static vyre_status (*const runs[PASSES])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
+    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12};
 
 static const vyre_plugin *
 query(const vyre_host *given)
@@ -124,7 +102,6 @@ query(const vyre_host *given)
     real[i] = symbol.function(given)->passes[0];
     wrapped[i] = *real[i];
     wrapped[i].run = runs[i];
-    wrapped[i].wakes = real[i]->wakes ? wake[i] : NULL;
     passes[i] = &wrapped[i];
   }
   return &plugin;
@@ -177,8 +154,6 @@ passes_without_memory(void **state)
     print_message("%s: %u requests failed\n", names[i], failures[i]);
     assert_true(failures[i] > 0 || !asks);
   }
-  print_message("by those that were asked whether they wake: %u\n", asleep);
-  assert_true(asleep > 0);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
 }

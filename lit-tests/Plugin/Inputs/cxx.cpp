@@ -19,7 +19,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 }
 
 const vyre_pass pass = {sizeof(vyre_pass), 0, "cxx.count", nullptr, "count pure rows", nullptr, nullptr, 0, 0,
-                        VYRE_VERSIONS,     0, run, nullptr};
+                        VYRE_VERSIONS,     0, run};
 
 } // namespace
 
