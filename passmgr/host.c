@@ -405,7 +405,7 @@ static bool
 host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4])
 {
   return is_known(module, "fold", "row", row) && is_given(module, "fold", "out_type or out_lanes", out_type && out_lanes) &&
-         vyre_host_fold(module, row, out_type, out_lanes);
+         vyre_row_fold(module, row, out_type, out_lanes);
 }
 
 static bool
@@ -413,7 +413,7 @@ host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const g
 {
   static const char call[] = "fold_given";
   return is_known(module, call, "row", row) && is_given(module, call, "given or out_lanes", given && out_lanes) &&
-         vyre_host_fold_given(module, row, given, out_lanes);
+         vyre_row_fold_given(module, row, given, out_lanes);
 }
 
 static vyre_type
@@ -441,7 +441,7 @@ host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row
 static bool
 host_in_bounds(const vyre_module *module, uint32_t path)
 {
-  return is_known(module, "in_bounds", "path", path) && vyre_host_in_bounds(module, path);
+  return is_known(module, "in_bounds", "path", path) && vyre_path_in_bounds(module, path);
 }
 
 static bool
@@ -454,7 +454,7 @@ static bool
 host_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
 {
   return is_known(module, "initial", "path", path) && is_given(module, "initial", "out_bits", out_bits != NULL) &&
-         vyre_host_initial(module, path, out_bits);
+         vyre_path_initial(module, path, out_bits);
 }
 
 static uint32_t *

@@ -72,12 +72,8 @@ bool vyre_name_is_valid(const char *name, bool *out_has_dot);
 /* runner.c: what vyre_plugin_code_running gives in this thread; all NULL: none. */
 void vyre_plugin_code_enter(const char *pass, const char *plugin, const char *path);
 
-/* host.c, builtin.c, fold.c, bounds.c */
+/* host.c, builtin.c */
 const vyre_host *vyre_host_table(void);
 const vyre_plugin *vyre_builtin_query(const vyre_host *host);
-bool vyre_host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
-bool vyre_host_in_bounds(const vyre_module *module, uint32_t path);
-bool vyre_host_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits);
-bool vyre_host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4]);
 
 #endif

@@ -304,6 +304,18 @@ uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
 /* A copy, sealed. */
 VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_module **out);
 
+/* ---- facts about rows ---------------------------------------------------------------------------------------------------- */
+
+/* The value of a pure row (tuple-free) on literal operands.  False: it has none, or folding may not give it.  O(1). */
+bool vyre_row_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
+/* The same, as if operand i were the literal given[i] (4 lanes); NULL: what stands there. */
+bool vyre_row_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4]);
+/* Whether what the path leads to is surely there.  O(steps). */
+bool vyre_path_in_bounds(const vyre_module *module, uint32_t path);
+/* Whether what the path leads to in private memory or a table is one literal in all its lanes at the start.  O(steps, and the
+ * members in front of them). */
+bool vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits);
+
 /* ---- analyses over the table --------------------------------------------------------------------------------------------- */
 
 /* Writes the version (the row whose state it sees) of each reading row into imm_hi: design in docs/ir.md, "Versions".

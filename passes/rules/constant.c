@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "eval_lanes.h"
-#include "eval_scalar.h"
+#include "eval/lanes.h"
+#include "eval/scalar.h"
 
 uint64_t
 rules_literal_bits(const rules_node *node, vyre_kind kind)

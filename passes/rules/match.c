@@ -4,7 +4,7 @@
 #include "rules_table.h"
 #include "vyre/view.h"
 
-#include "eval_lanes.h"
+#include "eval/lanes.h"
 
 #define FIELD(word, shift, bits) ((word) >> (shift) & ((1u << (bits)) - 1u))
 

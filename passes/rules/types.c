@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "eval_scalar.h"
+#include "eval/scalar.h"
 
 #define BIT(kind) (1u << (kind))
 

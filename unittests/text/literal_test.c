@@ -1,7 +1,7 @@
 /* Literals to and from text, bit for bit.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "text_literal.h"
+#include "text/literal.h"
 #include "text_test.h"
 
 static void

@@ -1,7 +1,7 @@
 /* What the printer is asked for beyond the text itself: comments, messages at rows, one program; and modules that are damaged.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "table.h"
+#include "table/table.h"
 #include "text_test.h"
 
 static const char two_programs[] = "struct @A { x : f32 }\n"

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sample.h"
-#include "vir0.h"
+#include "vir0/vir0.h"
 
 static void
 check_round_trip(vyre_module *module)

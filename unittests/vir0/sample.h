@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "table.h"
+#include "table/table.h"
 #include "vyre/io.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"

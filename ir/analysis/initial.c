@@ -1,0 +1,85 @@
+/* What private memory or a table of the program holds at its start.
+ *
+ * Zero, or the words of its initializer, which stand in layout order without gaps; then each step of the path must be a literal.
+ * O(steps, and the members in front of them).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/ir.h"
+#include "vyre/view.h"
+
+static uint32_t
+words_a_scalar(vyre_type type)
+{
+  return vyre_kind_bits(VYRE_TYPE_KIND(type)) == 64 ? 2 : 1;
+}
+
+static uint64_t
+words_of(const vyre_module *module, vyre_type_id type)
+{
+  if (type < 256)
+    return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * words_a_scalar((vyre_type)type);
+  const vyre_type_info info = vyre_type_get(module, type);
+  uint64_t words = 0;
+  if (info.form != VYRE_FORM_STRUCT)
+    return info.form == VYRE_FORM_WORDS ? 0 : words_of(module, info.element) * info.count;
+  for (uint32_t i = 0; i < info.count; i++)
+    words += words_of(module, info.members[i].type);
+  return words;
+}
+
+/* Words in front of the part that the step leads to. */
+static uint64_t
+words_before(const vyre_module *module, vyre_type_id type, uint32_t index)
+{
+  if (type < 256)
+    return (uint64_t)index * words_a_scalar((vyre_type)type);
+  const vyre_type_info info = vyre_type_get(module, type);
+  uint64_t words = 0;
+  if (info.form != VYRE_FORM_STRUCT)
+    return words_of(module, info.element) * index;
+  for (uint32_t i = 0; i < index; i++)
+    words += words_of(module, info.members[i].type);
+  return words;
+}
+
+static uint64_t
+scalar_at(const uint32_t *words, uint32_t count, uint64_t at, vyre_type type)
+{
+  const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(type));
+  uint64_t value = at < count ? words[at] : 0;
+  if (bits == 64)
+    value |= (uint64_t)(at + 1 < count ? words[at + 1] : 0) << 32;
+  return VYRE_TYPE_KIND(type) == VYRE_BOOL ? value != 0 : value & UINT64_MAX >> (64 - bits);
+}
+
+bool
+vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const vyre_type_id type = vyre_path_type(module, (vyre_row){path});
+  uint64_t at = 0;
+  uint32_t count = 0, root = path;
+  bool literal = true;
+  if (type >= 256 || VYRE_TYPE_KIND((vyre_type)type) > VYRE_F64)
+    return false;
+  for (; VYRE_ROW_OP(v->op[root]) == VYRE_OP_at; root = v->a[root]) {
+    literal &= (VYRE_ROW_FLAGS(v->op[root]) & VYRE_ROW_IMM) != 0;
+    if (literal)
+      at += words_before(module, vyre_path_type(module, (vyre_row){v->a[root]}), v->imm[root]);
+  }
+  const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[root]);
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)module, (vyre_row){root});
+  if (space != VYRE_SPACE_PRIVATE && space != VYRE_SPACE_CONSTANT)
+    return false;
+  *out_bits = 0;
+  if (!info || info->initializer == UINT32_MAX)
+    return true;
+  if (!literal || !vyre_path_in_bounds(module, path))
+    return false;
+  const uint32_t *words = vyre_module_initializer(module, info->initializer, &count);
+  *out_bits = scalar_at(words, count, at, (vyre_type)type);
+  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES((vyre_type)type); lane++)
+    if (scalar_at(words, count, at + (uint64_t)lane * words_a_scalar((vyre_type)type), (vyre_type)type) != *out_bits)
+      return false;
+  return true;
+}

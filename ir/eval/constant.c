@@ -1,0 +1,242 @@
+/* Values known before a program runs: const and spec rows, and pure rows over them.
+ *
+ * Depth first over operands with an explicit stack and a hash table of what is known, so that neither a deep nor a shared
+ * expression costs more than its rows.  A const or spec row itself needs no memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/eval.h"
+#include "vyre/run.h"
+
+#include "row.h"
+#include "scalar.h"
+
+typedef enum progress { OPEN, CONSTANT, VARYING } progress;
+
+typedef struct cell {
+  uint32_t row; /* 0: free */
+  progress progress;
+  vyre_value values[VYRE_EVAL_PARTS];
+} cell;
+
+typedef struct folder {
+  const vyre_module *module;
+  const vyre_view *view;
+  const vyre_allocator *allocator;
+  const vyre_spec_value *specs;
+  uint32_t spec_count;
+  cell *cells; /* open addressing, a power of two of them */
+  size_t cell_capacity, cell_count;
+  uint32_t *stack;
+  size_t depth, stack_capacity;
+} folder;
+
+static bool
+literal_of(const folder *f, uint32_t row, uint64_t *out)
+{
+  const uint32_t op = VYRE_ROW_OP(f->view->op[row]);
+  const vyre_kind kind = row_kind(f->view, row);
+  uint64_t bits = (uint64_t)f->view->imm_hi[row] << 32 | f->view->imm[row];
+  if (op != VYRE_OP_const && op != VYRE_OP_spec)
+    return false;
+  if (op == VYRE_OP_spec && f->spec_count) {
+    const uint32_t id = vyre_row_spec_id(f->module, (vyre_row){row});
+    for (uint32_t i = 0; i < f->spec_count; i++)
+      if (f->specs[i].id == id)
+        bits = f->specs[i].bits;
+  }
+  *out = kind == VYRE_BOOL ? bits != 0 : bits & bits_mask(vyre_kind_bits(kind));
+  return true;
+}
+
+/* The cell of the row, or the free one where it belongs. */
+static cell *
+find_cell(const folder *f, uint32_t row)
+{
+  size_t place = (size_t)(row * UINT32_C(0x9e3779b1)) & (f->cell_capacity - 1);
+  while (f->cells[place].row != 0 && f->cells[place].row != row)
+    place = (place + 1) & (f->cell_capacity - 1);
+  return &f->cells[place];
+}
+
+static bool
+grow_cells(folder *f)
+{
+  const folder old = *f;
+  const size_t capacity = old.cell_capacity ? old.cell_capacity * 2 : 64;
+  cell *cells = f->allocator->resize(f->allocator->user, NULL, 0, capacity * sizeof *cells);
+  if (!cells)
+    return false;
+  memset(cells, 0, capacity * sizeof *cells);
+  f->cells = cells;
+  f->cell_capacity = capacity;
+  for (size_t i = 0; i < old.cell_capacity; i++)
+    if (old.cells[i].row)
+      *find_cell(f, old.cells[i].row) = old.cells[i];
+  if (old.cells)
+    f->allocator->resize(f->allocator->user, old.cells, old.cell_capacity * sizeof *cells, 0);
+  return true;
+}
+
+static bool
+push(folder *f, uint32_t row)
+{
+  if (f->depth == f->stack_capacity) {
+    const size_t capacity = f->stack_capacity ? f->stack_capacity * 2 : 64;
+    uint32_t *stack =
+        f->allocator->resize(f->allocator->user, f->stack, f->stack_capacity * sizeof *stack, capacity * sizeof *stack);
+    if (!stack)
+      return false;
+    f->stack = stack;
+    f->stack_capacity = capacity;
+  }
+  if (f->cell_count * 2 >= f->cell_capacity && !grow_cells(f))
+    return false;
+  cell *fresh = find_cell(f, row);
+  *fresh = (cell){.row = row, .progress = OPEN};
+  f->cell_count++;
+  f->stack[f->depth++] = row;
+  return true;
+}
+
+/* An operand out of known cells; `parts` is room for a tuple's. */
+static void
+operand_of(const folder *f, uint32_t id, vyre_eval_operand *out, vyre_value parts[VYRE_EVAL_PARTS])
+{
+  const vyre_view *v = f->view;
+  const vyre_type type = VYRE_ROW_TYPE(v->op[id]);
+  *out = (vyre_eval_operand){.type = type};
+  if (id == 0)
+    return;
+  out->value = parts;
+  if (VYRE_TYPE_KIND(type) != VYRE_TUPLE) {
+    parts[0] = find_cell(f, id)->values[0];
+    return;
+  }
+  const uint32_t count = VYRE_TUPLE_COUNT(v->imm[id]);
+  out->parts = count < VYRE_EVAL_PARTS ? count : VYRE_EVAL_PARTS;
+  out->part_type = VYRE_TUPLE_TYPE(v->imm[id]);
+  for (uint32_t k = 0; k < out->parts; k++)
+    parts[k] =
+        VYRE_ROW_OP(v->op[id]) == VYRE_OP_tuple ? find_cell(f, tuple_part_row(v, id, k))->values[0] : find_cell(f, id)->values[k];
+}
+
+/* The row's value, its operands being known. */
+static progress
+evaluate(folder *f, uint32_t row, vyre_value values[VYRE_EVAL_PARTS])
+{
+  const vyre_view *v = f->view;
+  const uint32_t word = v->op[row], op = VYRE_ROW_OP(word);
+  const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
+  vyre_eval_operand operands[3];
+  vyre_value parts[3][VYRE_EVAL_PARTS], literal;
+  uint64_t bits;
+  bool undefined;
+  if (literal_of(f, row, &bits)) {
+    for (uint32_t i = 0; i < 4; i++)
+      values[0].lane[i] = bits;
+    return CONSTANT;
+  }
+  if (op == VYRE_OP_tuple)
+    return CONSTANT; /* its users look at its operands */
+  if (op == VYRE_OP_part) {
+    const uint32_t tuple = v->a[row], k = v->imm[row];
+    if (k >= VYRE_TUPLE_COUNT(v->imm[tuple]))
+      return VARYING;
+    if (VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple)
+      values[0] = find_cell(f, tuple_part_row(v, tuple, k))->values[0];
+    else if (k < VYRE_EVAL_PARTS)
+      values[0] = find_cell(f, tuple)->values[k];
+    return CONSTANT;
+  }
+  for (uint32_t k = 0; k < 3; k++)
+    operand_of(f, ids[k], &operands[k], parts[k]);
+  if (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) {
+    for (uint32_t i = 0; i < 4; i++)
+      literal.lane[i] = (uint64_t)v->imm_hi[row] << 32 | v->imm[row];
+    operands[1] = (vyre_eval_operand){.value = &literal, .type = immediate_type(v, row)};
+  }
+  return vyre_eval(word, v->imm[row], v->imm_hi[row], operands, values, &undefined) ? CONSTANT : VARYING;
+}
+
+/* False: no memory. */
+static bool
+settle(folder *f, uint32_t root)
+{
+  const vyre_view *v = f->view;
+  if (!push(f, root))
+    return false;
+  while (f->depth) {
+    const uint32_t row = f->stack[f->depth - 1];
+    const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    bool varying = op != VYRE_OP_spec && (v->op_infos[op].flags & VYRE_OP_PURE) == 0;
+    bool waits = false;
+    for (uint32_t k = 0; k < 3 && !varying; k++) {
+      if (ids[k] == 0)
+        continue;
+      const cell *known = find_cell(f, ids[k]);
+      varying = known->row != 0 && known->progress != CONSTANT; /* an open one: a cycle */
+      if (known->row == 0) {
+        if (!push(f, ids[k]))
+          return false;
+        waits = true;
+        break;
+      }
+    }
+    if (waits)
+      continue;
+    vyre_value values[VYRE_EVAL_PARTS] = {{{0}}};
+    const progress result = varying ? VARYING : evaluate(f, row, values);
+    cell *done = find_cell(f, row);
+    done->progress = result;
+    memcpy(done->values, values, sizeof values);
+    f->depth--;
+  }
+  return true;
+}
+
+bool
+vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_value *specs, uint32_t spec_count, uint64_t *out)
+{
+  const vyre_view *view = vyre_module_view(module);
+  folder f = {.module = module, .view = view, .allocator = vyre_module_allocator(module), .specs = specs, .spec_count = spec_count};
+  *out = 0;
+  if (row.id == 0 || row.id >= view->rows)
+    return false;
+  if (literal_of(&f, row.id, out))
+    return true;
+  const vyre_kind kind = row_kind(view, row.id);
+  bool known = false;
+  if (kind != VYRE_TUPLE && kind != VYRE_PATH && kind != VYRE_VOID && settle(&f, row.id)) {
+    const cell *result = find_cell(&f, row.id);
+    known = result->progress == CONSTANT;
+    *out = known ? result->values[0].lane[0] : 0;
+  }
+  if (f.cells)
+    f.allocator->resize(f.allocator->user, f.cells, f.cell_capacity * sizeof *f.cells, 0);
+  if (f.stack)
+    f.allocator->resize(f.allocator->user, f.stack, f.stack_capacity * sizeof *f.stack, 0);
+  return known;
+}
+
+bool
+vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre_spec_value *specs, uint32_t spec_count, uint32_t out[3])
+{
+  const vyre_view *v = vyre_module_view(module);
+  out[0] = out[1] = out[2] = 0;
+  if (program.id == 0 || program.id >= v->rows || VYRE_ROW_OP(v->op[program.id]) != VYRE_OP_program)
+    return false;
+  uint32_t row = v->first[program.id];
+  while (row && VYRE_ROW_OP(v->op[row]) != VYRE_OP_workgroup)
+    row = v->next[row];
+  if (row == 0)
+    return false;
+  const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
+  for (uint32_t k = 0; k < 3; k++) {
+    uint64_t size;
+    if (!vyre_constant_value(module, (vyre_row){ids[k]}, specs, spec_count, &size))
+      return false;
+    out[k] = (uint32_t)size;
+  }
+  return true;
+}

@@ -1,0 +1,151 @@
+/* The shadow of memory that data races are looked for in: cells by address, in blocks that are made when they are touched.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "races.h"
+
+#include <string.h>
+
+/* ---- memory --------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+page_slot(const races *r, uint64_t address)
+{
+  uint32_t slot = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (r->page_capacity - 1);
+  while (r->pages[slot].cells && r->pages[slot].address != address)
+    slot = (slot + 1) & (r->page_capacity - 1);
+  return slot;
+}
+
+static bool
+grow_pages(interp *ip)
+{
+  races *r = ip->races;
+  page *old = r->pages;
+  const uint32_t old_capacity = r->page_capacity;
+  page *pages = interp_take(ip, old_capacity ? (size_t)old_capacity * 2 : 256, sizeof *pages);
+  if (!pages)
+    return false;
+  r->pages = pages;
+  r->page_capacity = old_capacity ? old_capacity * 2 : 256;
+  for (uint32_t i = 0; i < old_capacity; i++)
+    if (old[i].cells)
+      r->pages[page_slot(r, old[i].address)] = old[i];
+  interp_give(ip, old, old_capacity, sizeof *old);
+  return true;
+}
+
+cell *
+races_cell(interp *ip, uint64_t address)
+{
+  races *r = ip->races;
+  if (r->page_count >= r->page_capacity / 2 && !grow_pages(ip))
+    return NULL;
+  page *p = &r->pages[page_slot(r, address >> PAGE_SHIFT)];
+  if (!p->cells) {
+    p->cells = interp_take(ip, PAGE_BYTES >> r->granule_shift, sizeof(cell));
+    if (!p->cells)
+      return NULL;
+    p->address = address >> PAGE_SHIFT;
+    r->page_count++;
+  }
+  return &p->cells[(address & (PAGE_BYTES - 1)) >> r->granule_shift];
+}
+
+uint32_t
+races_new_async(interp *ip)
+{
+  races *r = ip->races;
+  if (!r->async_free) {
+    const uint32_t old_capacity = r->async_capacity, capacity = old_capacity ? old_capacity * 2 : 256;
+    async_access *grown = interp_take(ip, capacity, sizeof *grown);
+    if (!grown)
+      return 0;
+    if (old_capacity)
+      memcpy(grown, r->asyncs, old_capacity * sizeof *grown);
+    interp_give(ip, r->asyncs, old_capacity, sizeof *grown);
+    for (uint32_t i = capacity; i > old_capacity; i--) {
+      grown[i - 1].next_of_cell = r->async_free;
+      r->async_free = i;
+    }
+    r->asyncs = grown;
+    r->async_capacity = capacity;
+  }
+  const uint32_t id = r->async_free;
+  r->async_free = r->asyncs[id - 1].next_of_cell;
+  return id;
+}
+
+/* ---- runs and workgroups -------------------------------------------------------------------------------------------- */
+
+/* What all sizes and places of memory are multiples of, as a power of two: 4 bytes at most. */
+static uint32_t
+granule_shift(const interp *ip)
+{
+  uint64_t all = 4;
+  for (uint32_t i = 0; i < ip->buffer_count; i++)
+    all |= (uint64_t)(uintptr_t)ip->buffers[i].data |
+           (ip->buffers[i].type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)ip->buffers[i].type)) : 0);
+  for (uint32_t i = 0; i < ip->buffer_count; i++)
+    for (uint32_t k = 0; k < ip->buffers[i].descriptor_count; k++)
+      all |= (uint64_t)(uintptr_t)ip->buffers[i].descriptors[k].data;
+  for (uint32_t i = 0; i < ip->type_count; i++) {
+    const vyre_type_info info = vyre_type_get(ip->module, 256 + i);
+    const bool of_scalars = info.form != VYRE_FORM_STRUCT && info.element < 256;
+    all |= info.stride | (of_scalars ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info.element)) : 0);
+    for (uint32_t k = 0; info.form == VYRE_FORM_STRUCT && k < info.count; k++)
+      all |= info.members[k].offset |
+             (info.members[k].type < 256 ? interp_scalar_size(VYRE_TYPE_KIND((vyre_type)info.members[k].type)) : 0);
+  }
+  return (uint32_t)__builtin_ctzll(all);
+}
+
+static void
+survey(interp *ip)
+{
+  const vyre_view *v = ip->view;
+  races *r = ip->races;
+  for (uint32_t row = ip->begin; row < ip->end; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    r->has_async = r->has_async || op == VYRE_OP_async_copy;
+    for (unsigned kind = 0; op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(v->imm[row]) == 4 && kind < KINDS; kind++)
+      r->barrier_orders[kind] = r->barrier_orders[kind] || orders_kind(v->imm[row], kind);
+  }
+}
+
+bool
+interp_races_start(interp *ip)
+{
+  races *r = ip->races = interp_take(ip, 1, sizeof *r);
+  if (!r)
+    return false;
+  r->granule_shift = granule_shift(ip);
+  r->met_count = ip->count / ip->per_group;
+  r->met = interp_take(ip, r->met_count, sizeof *r->met);
+  r->lanes_met = interp_take(ip, ip->count, sizeof *r->lanes_met);
+  r->acquired = interp_take(ip, ip->count, sizeof *r->acquired);
+  r->seen = interp_take(ip, ip->count, sizeof *r->seen);
+  r->fenced = interp_take(ip, ip->count, sizeof *r->fenced);
+  r->copies = interp_take(ip, ip->count, sizeof *r->copies);
+  r->newest = interp_take(ip, ip->count, sizeof *r->newest);
+  survey(ip);
+  return r->met && r->lanes_met && r->acquired && r->seen && r->fenced && r->copies && r->newest;
+}
+
+void
+interp_races_end(interp *ip)
+{
+  races *r = ip->races;
+  for (uint32_t i = 0; i < r->page_capacity; i++)
+    interp_give(ip, r->pages[i].cells, PAGE_BYTES >> r->granule_shift, sizeof(cell));
+  interp_give(ip, r->pages, r->page_capacity, sizeof *r->pages);
+  interp_give(ip, r->asyncs, r->async_capacity, sizeof *r->asyncs);
+  interp_give(ip, r->met, r->met_count, sizeof *r->met);
+  interp_give(ip, r->lanes_met, ip->count, sizeof *r->lanes_met);
+  interp_give(ip, r->acquired, ip->count, sizeof *r->acquired);
+  interp_give(ip, r->seen, ip->count, sizeof *r->seen);
+  interp_give(ip, r->fenced, ip->count, sizeof *r->fenced);
+  interp_give(ip, r->copies, ip->count, sizeof *r->copies);
+  interp_give(ip, r->newest, ip->count, sizeof *r->newest);
+  interp_give(ip, r, 1, sizeof *r);
+  ip->races = NULL;
+}

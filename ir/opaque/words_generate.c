@@ -1,0 +1,251 @@
+/* Makes spirv-words.inc of SPIRV-Headers' grammar, at build time:  words_generate spirv.core.grammar.json > spirv-words.inc
+ *
+ * An instruction's operands are a letter each, as ir/opaque/words.c reads them: t the result's type, r the result, i an id, l a
+ * literal, n a literal of as many words as its type has, s a string, p two ids, q a literal and an id, u an id and a literal, o an
+ * opcode and what its instruction has behind its result, and an upper case letter for an enumeration whose values bring operands of
+ * their own; behind it ? for one that may be missing, * for any number.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 2048, LETTERS = 24 };
+
+typedef struct instruction {
+  unsigned opcode;
+  char name[96], operands[64];
+} instruction;
+
+typedef struct enumeration {
+  char kind[64];
+  int mask, used; /* used: some value has parameters */
+  char letter;
+} enumeration;
+
+static char *text;
+static instruction instructions[MOST];
+static unsigned instruction_count;
+static enumeration enumerations[256];
+static unsigned enumeration_count;
+
+static void
+fail(const char *what)
+{
+  fprintf(stderr, "words_generate: %s\n", what);
+  exit(1);
+}
+
+/* ---- a walk over JSON: values are found by key inside an object's text ---- */
+
+/* Behind the value that begins at p. */
+static const char *
+skip(const char *p)
+{
+  int depth = 0;
+  for (;; p++) {
+    if (*p == '\0')
+      fail("the grammar is cut short");
+    if (*p == '"')
+      for (p++; *p != '"'; p++)
+        p += *p == '\\';
+    else if (*p == '{' || *p == '[')
+      depth++;
+    else if ((*p == '}' || *p == ']') && depth-- == 0)
+      return p;
+    if (depth == 0 && strchr(",}]", p[1]) && p[1])
+      return p + 1;
+  }
+}
+
+static const char *
+blank(const char *p)
+{
+  return p + strspn(p, " \t\r\n,");
+}
+
+/* The value of `key` in the object at p, or NULL. */
+static const char *
+member(const char *p, const char *key)
+{
+  const size_t length = strlen(key);
+  for (p = blank(p + 1); *p == '"'; p = blank(p)) {
+    const int found = strncmp(p + 1, key, length) == 0 && p[1 + length] == '"';
+    p = strchr(strchr(p + 1, '"'), ':');
+    p = blank(p + 1);
+    if (found)
+      return p;
+    p = skip(p);
+  }
+  return NULL;
+}
+
+/* The first element of the array at p, and the one behind an element; NULL at the end. */
+static const char *
+first_of(const char *p)
+{
+  p = p ? blank(p + 1) : NULL;
+  return p && *p != ']' ? p : NULL;
+}
+
+static const char *
+next_of(const char *p)
+{
+  p = blank(skip(p));
+  return *p != ']' ? p : NULL;
+}
+
+static void
+string(const char *object, const char *key, char *out, size_t capacity)
+{
+  const char *p = member(object, key);
+  size_t length = 0;
+  if (p && *p == '"')
+    for (p++; p[length] && p[length] != '"' && length + 1 < capacity;)
+      length++;
+  if (p)
+    memcpy(out, p, length);
+  out[length] = '\0';
+}
+
+/* ---- what it becomes ---- */
+
+static enumeration *
+find_enumeration(const char *kind)
+{
+  for (unsigned i = 0; i < enumeration_count; i++)
+    if (strcmp(enumerations[i].kind, kind) == 0)
+      return &enumerations[i];
+  return NULL;
+}
+
+static char
+letter_of(const char *kind)
+{
+  static const char *const known[][2] = {{"IdResultType", "t"},
+                                         {"IdResult", "r"},
+                                         {"IdRef", "i"},
+                                         {"IdScope", "i"},
+                                         {"IdMemorySemantics", "i"},
+                                         {"LiteralContextDependentNumber", "n"},
+                                         {"LiteralString", "s"},
+                                         {"PairIdRefIdRef", "p"},
+                                         {"PairLiteralIntegerIdRef", "q"},
+                                         {"PairIdRefLiteralInteger", "u"},
+                                         {"LiteralSpecConstantOpInteger", "o"}};
+  for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+    if (strcmp(known[i][0], kind) == 0)
+      return known[i][1][0];
+  const enumeration *e = find_enumeration(kind);
+  return e && e->used ? e->letter : 'l';
+}
+
+static void
+operands_of(const char *object, const char *key, char *out, size_t capacity)
+{
+  size_t length = 0;
+  for (const char *p = first_of(member(object, key)); p; p = next_of(p)) {
+    char kind[64], quantifier[8];
+    string(p, "kind", kind, sizeof(kind));
+    string(p, "quantifier", quantifier, sizeof(quantifier));
+    if (length + 3 > capacity)
+      fail("an instruction has more operands than there is room for");
+    out[length++] = letter_of(kind);
+    if (quantifier[0])
+      out[length++] = quantifier[0];
+  }
+  out[length] = '\0';
+}
+
+static void
+read_enumerations(const char *kinds)
+{
+  char letter = 'A';
+  for (const char *p = first_of(kinds); p; p = next_of(p)) {
+    char category[32];
+    string(p, "category", category, sizeof(category));
+    if (strcmp(category, "BitEnum") != 0 && strcmp(category, "ValueEnum") != 0)
+      continue;
+    if (enumeration_count == 256)
+      fail("more enumerations than there is room for");
+    enumeration *e = &enumerations[enumeration_count++];
+    string(p, "kind", e->kind, sizeof(e->kind));
+    e->mask = category[0] == 'B';
+    for (const char *v = first_of(member(p, "enumerants")); v; v = next_of(v))
+      e->used |= first_of(member(v, "parameters")) != NULL;
+    if (e->used && letter > 'Z')
+      fail("more enumerations with operands than letters");
+    if (e->used)
+      e->letter = letter++;
+  }
+}
+
+static void
+write_enumerations(const char *kinds)
+{
+  printf("#ifdef WORDS_ENUMERANTS\n");
+  for (const char *p = first_of(kinds); p; p = next_of(p)) {
+    char kind[64];
+    string(p, "kind", kind, sizeof(kind));
+    const enumeration *e = find_enumeration(kind);
+    for (const char *v = e && e->used ? first_of(member(p, "enumerants")) : NULL; v; v = next_of(v)) {
+      char operands[64];
+      const char *value = member(v, "value");
+      operands_of(v, "parameters", operands, sizeof(operands));
+      if (operands[0] && value)
+        printf("{'%c', %d, %luu, \"%s\"},\n", e->letter, e->mask, strtoul(value + (*value == '"'), NULL, 0), operands);
+    }
+  }
+  printf("#endif\n");
+}
+
+static int
+by_opcode(const void *left, const void *right)
+{
+  const instruction *l = left, *r = right;
+  if (l->opcode != r->opcode)
+    return (l->opcode > r->opcode) - (l->opcode < r->opcode);
+  return strcmp(l->name, r->name);
+}
+
+static void
+write_instructions(const char *list)
+{
+  for (const char *p = first_of(list); p; p = next_of(p)) {
+    const char *opcode = member(p, "opcode");
+    if (instruction_count == MOST || !opcode)
+      fail("an instruction without number, or more than there is room for");
+    instruction *i = &instructions[instruction_count++];
+    i->opcode = (unsigned)strtoul(opcode, NULL, 0);
+    string(p, "opname", i->name, sizeof(i->name));
+    operands_of(p, "operands", i->operands, sizeof(i->operands));
+  }
+  qsort(instructions, instruction_count, sizeof(*instructions), by_opcode);
+  printf("#ifdef WORDS_INSTRUCTIONS\n");
+  for (unsigned i = 0; i < instruction_count; i++) /* the first of several names is the one that stays */
+    if (i == 0 || instructions[i].opcode != instructions[i - 1].opcode)
+      printf("{%u, \"%s\", \"%s\"},\n", instructions[i].opcode, instructions[i].name + 2, instructions[i].operands);
+  printf("#endif\n");
+}
+
+int
+main(int argc, char **argv)
+{
+  FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
+  const size_t capacity = 16u << 20;
+  text = malloc(capacity);
+  if (!file || !text)
+    fail("usage: words_generate spirv.core.grammar.json");
+  text[fread(text, 1, capacity - 1, file)] = '\0';
+  fclose(file);
+  const char *top = blank(text);
+  const char *kinds = member(top, "operand_kinds"), *list = member(top, "instructions");
+  if (!kinds || !list)
+    fail("this is no grammar of SPIR-V");
+  read_enumerations(kinds);
+  write_instructions(list);
+  write_enumerations(kinds);
+  free(text);
+  return 0;
+}

@@ -1,0 +1,25 @@
+/* The layout that is meant where the text gives none: std430's.  Parser and printer ask here, so that what is left out comes back.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "parser.h"
+
+static uint32_t
+round_up(uint64_t bytes, uint32_t align)
+{
+  uint64_t rounded = align > 1 ? (bytes + align - 1) / align * align : bytes;
+  return rounded < UINT32_MAX ? (uint32_t)rounded : UINT32_MAX;
+}
+
+uint32_t
+text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major)
+{
+  uint32_t lanes = row_major ? columns : VYRE_TYPE_LANES(column);
+  uint32_t scalar = vyre_kind_bits(VYRE_TYPE_KIND(column)) / 8;
+  return scalar * (lanes == 3 ? 4 : lanes);
+}
+
+uint32_t
+text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end)
+{
+  return round_up(end, vyre_type_get(module, type).align);
+}

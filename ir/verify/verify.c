@@ -1,0 +1,536 @@
+/* The verifier: errors, operands, types by rule, and the entry points.
+ *
+ * Links and places first (verify_links.c), which gives order numbers; then each row once in id order, so that errors come out
+ * sorted but for those of the walk.  Whether an operand is visible is two comparisons of order numbers: it stands before its user,
+ * and its user within the region that it stands in.  O(rows), and what labels of a switch and members of a struct need for sorting.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+#include "analysis/versions.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
+
+const char *
+vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer)
+{
+  const char *name = row < k->rows ? vyre_row_name(k->module, (vyre_row){row}) : NULL;
+  if (name && name[0])
+    snprintf(buffer->text, sizeof buffer->text, "%s%.120s", op_of(k, row) == VYRE_OP_program ? "@" : "%", name);
+  else
+    snprintf(buffer->text, sizeof buffer->text, "row %u", row);
+  return buffer->text;
+}
+
+const char *
+vyre_verify_type_text(vyre_type type, text_buffer *buffer)
+{
+  static const char *const kinds[] = {"",    "bool", "i8",  "u8",  "i16", "u16", "i32",
+                                      "u32", "i64",  "u64", "f16", "f32", "f64"}; /* ORDER: vyre_kind */
+  vyre_kind kind = VYRE_TYPE_KIND(type);
+  if (kind == VYRE_VOID)
+    return "no type";
+  if (kind == VYRE_PATH)
+    return "a path";
+  if (kind == VYRE_TUPLE)
+    return "a tuple";
+  if (kind == VYRE_OPAQUE)
+    return "an opaque value";
+  if (kind >= VYRE_KIND__COUNT)
+    snprintf(buffer->text, sizeof buffer->text, "type byte %u, which is no type", type);
+  else if (VYRE_TYPE_LANES(type) > 1)
+    snprintf(buffer->text, sizeof buffer->text, "%sx%u", kinds[kind], VYRE_TYPE_LANES(type));
+  else
+    return kinds[kind];
+  return buffer->text;
+}
+
+const char *
+vyre_verify_memory_type_text(const verifier *k, vyre_type_id type, text_buffer *buffer)
+{
+  static const char *const forms[] = {"value", "matrix", "array", "struct"};
+  vyre_type_info info;
+  const char *name;
+  if (type < 256)
+    return vyre_verify_type_text((vyre_type)type, buffer);
+  if (type >= k->type_count)
+    return "a type that does not exist";
+  info = vyre_type_get(k->module, type);
+  name = info.name ? vyre_string_text(k->module, info.name) : "";
+  snprintf(buffer->text, sizeof buffer->text, "%s type %u%s%.100s", forms[info.form & 3], type, name[0] ? " @" : "", name);
+  return buffer->text;
+}
+
+const char *
+vyre_verify_show(const verifier *k, uint32_t row, text_buffer *buffer)
+{
+  text_buffer name, type;
+  const char *what;
+  if (row >= k->rows)
+    return vyre_verify_name(k, row, buffer);
+  what = VYRE_TYPE_KIND(type_of(k, row)) == VYRE_VOID && (uint32_t)op_of(k, row) < VYRE_OP__COUNT
+             ? vyre_op_infos[op_of(k, row)].text
+             : vyre_verify_type_text(type_of(k, row), &type);
+  snprintf(buffer->text, sizeof buffer->text, "%.110s (%.40s)", vyre_verify_name(k, row, &name), what ? what : "unknown");
+  return buffer->text;
+}
+
+static bool
+grow_errors(verifier *k)
+{
+  vyre_verify_errors *list = k->errors;
+  size_t old = list->capacity * sizeof(*list->errors);
+  size_t size = old ? old * 2 : 8 * sizeof(*list->errors);
+  vyre_verify_error *errors;
+  if (size / sizeof(*list->errors) > UINT32_MAX)
+    return false;
+  errors = list->allocator->resize(list->allocator->user, list->errors, old, size);
+  if (!errors)
+    return false;
+  list->errors = errors;
+  list->capacity = (uint32_t)(size / sizeof(*list->errors));
+  return true;
+}
+
+void
+vyre_verify_report(verifier *k, uint32_t row, const char *format, ...)
+{
+  vyre_verify_errors *list = k->errors;
+  char text[1024];
+  int prefix = 0;
+  size_t length;
+  char *message;
+  va_list arguments;
+  if (k->out_of_memory)
+    return;
+  if (row) {
+    vyre_opcode op = op_of(k, row);
+    text_buffer name;
+    const char *op_text = (uint32_t)op < VYRE_OP__COUNT && vyre_op_infos[op].text ? vyre_op_infos[op].text : "?";
+    prefix = snprintf(text, sizeof text, "%s (%s) ", vyre_verify_name(k, row, &name), op_text);
+  }
+  va_start(arguments, format);
+  vsnprintf(text + prefix, sizeof text - (size_t)prefix, format, arguments);
+  va_end(arguments);
+  length = strlen(text) + 1;
+  if (list->count == list->capacity && !grow_errors(k)) {
+    k->out_of_memory = true;
+    return;
+  }
+  message = list->allocator->resize(list->allocator->user, NULL, 0, length);
+  if (!message) {
+    k->out_of_memory = true;
+    return;
+  }
+  memcpy(message, text, length);
+  list->errors[list->count++] = (vyre_verify_error){row, message};
+}
+
+void *
+vyre_verify_alloc(verifier *k, size_t bytes)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(k->module);
+  void *memory = allocator->resize(allocator->user, NULL, 0, bytes ? bytes : 1);
+  if (memory)
+    memset(memory, 0, bytes);
+  else
+    k->out_of_memory = true;
+  return memory;
+}
+
+void
+vyre_verify_free(verifier *k, void *memory, size_t bytes)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(k->module);
+  if (memory)
+    allocator->resize(allocator->user, memory, bytes ? bytes : 1, 0);
+}
+
+/* ---- operands ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+program_of(const verifier *k, uint32_t row)
+{
+  while (row && op_of(k, row) != VYRE_OP_program)
+    row = k->view->parent[row];
+  return row;
+}
+
+static void
+report_invisible(verifier *k, uint32_t row, char which, uint32_t x)
+{
+  text_buffer name, region;
+  uint32_t around = k->view->parent[x];
+  vyre_verify_show(k, x, &name);
+  if (op_of(k, x) == VYRE_OP_program || program_of(k, x) != program_of(k, row))
+    vyre_verify_report(k, row, "operand %c is %s of another program", which, name.text);
+  else if (k->order[x] >= k->order[row])
+    vyre_verify_report(k, row, "operand %c is %s, which stands behind it", which, name.text);
+  else
+    vyre_verify_report(k, row, "operand %c is %s, which is not visible here: it stands in %s", which, name.text,
+                       vyre_verify_show(k, around, &region));
+}
+
+/* Which operands may be missing, a bit each. */
+static unsigned
+optional_operands(vyre_opcode op, unsigned flags)
+{
+  switch (op) {
+  case VYRE_OP_case:
+    return 1;
+  case VYRE_OP_shuffle:
+    return 2;
+  case VYRE_OP_tuple:
+    return 6;
+  case VYRE_OP_join:
+    return 4;
+  case VYRE_OP_opaque:
+  case VYRE_OP_opaque_pure:
+  case VYRE_OP_opaque_read:
+  case VYRE_OP_opaque_write:
+    return 7;
+  default:
+    return flags & VYRE_ROW_IMM ? 2u : 0u;
+  }
+}
+
+static bool
+check_operand(verifier *k, uint32_t row, unsigned which, uint32_t x)
+{
+  const vyre_view *v = k->view;
+  char letter = (char)('a' + which);
+  uint32_t around, op;
+  text_buffer name;
+  if (x >= k->rows) {
+    vyre_verify_report(k, row, "operand %c is row %u, but the table has %u rows", letter, x, k->rows);
+    return false;
+  }
+  if (!row_is_reached(k, x)) {
+    vyre_verify_report(k, row, "operand %c is row %u, which %s", letter, x, v->op[x] ? "has no place in a program" : "is dead");
+    return false;
+  }
+  around = v->parent[x];
+  if (k->order[x] >= k->order[row] || (around != v->parent[row] && k->order[row] > k->extent[around]) || around == 0) {
+    report_invisible(k, row, letter, x);
+    return false;
+  }
+  op = VYRE_ROW_OP(v->op[x]);
+  if (VYRE_TYPE_KIND(type_of(k, x)) == VYRE_VOID) {
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_leave)
+      return true;
+    vyre_verify_report(k, row, "operand %c is %s, which has no value", letter, vyre_verify_show(k, x, &name));
+    return false;
+  }
+  if (op == VYRE_OP_var && (which != 0 || (op_of(k, row) != VYRE_OP_get && op_of(k, row) != VYRE_OP_set))) {
+    vyre_verify_report(k, row, "operand %c is %s, a var: its value is read by 'get'", letter, vyre_verify_show(k, x, &name));
+    return false;
+  }
+  return true;
+}
+
+/* Whether check_operand has nothing to say of it, as a rule; false means nothing.  Numbers of rows that are not reached are no
+ * smaller than any number, less one. */
+static inline bool
+operand_is_plain(const verifier *k, uint32_t row, unsigned which, uint32_t x)
+{
+  const vyre_view *v = k->view;
+  const uint32_t here = k->order[row];
+  if (x >= k->rows || k->order[x] - 1 >= here - 1)
+    return false;
+  const uint32_t around = v->parent[x], word = v->op[x];
+  if (around == 0 || (around != v->parent[row] && here > k->extent[around]) || VYRE_TYPE_KIND(VYRE_ROW_TYPE(word)) == VYRE_VOID)
+    return false;
+  return VYRE_ROW_OP(word) != VYRE_OP_var || (which == 0 && (op_of(k, row) == VYRE_OP_get || op_of(k, row) == VYRE_OP_set));
+}
+
+/* The same of check_operands. */
+static inline bool
+operands_are_plain(const verifier *k, uint32_t row, const vyre_op_info *info)
+{
+  const vyre_view *v = k->view;
+  const uint32_t a = v->a[row], b = v->b[row], c = v->c[row], count = info->operands, word = v->op[row];
+  const bool literal = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0;
+  if (a ? count < 1 || !operand_is_plain(k, row, 0, a) : count > 0)
+    return false;
+  if (b ? count < 2 || literal || !operand_is_plain(k, row, 1, b) : count > 1 && !literal)
+    return false;
+  return c ? count == 3 && operand_is_plain(k, row, 2, c) : count < 3 || VYRE_ROW_OP(word) == VYRE_OP_join;
+}
+
+/* Presence and visibility of a row's operands. */
+static bool
+check_operands(verifier *k, uint32_t row, const vyre_op_info *info)
+{
+  const vyre_view *v = k->view;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  unsigned flags = VYRE_ROW_FLAGS(v->op[row]);
+  bool right = true;
+  for (unsigned which = 0; which < 3; which++) {
+    uint32_t x = operands[which];
+    if (which >= info->operands) {
+      if (x == 0)
+        continue;
+      vyre_verify_report(k, row, "operand %c is row %u, but a '%s' has %u operand%s", 'a' + (int)which, x, info->text,
+                         info->operands, info->operands == 1 ? "" : "s");
+      right = false;
+    } else if (x == 0) {
+      if (optional_operands(op_of(k, row), flags) >> which & 1)
+        continue;
+      vyre_verify_report(k, row, "operand %c is missing", 'a' + (int)which);
+      right = false;
+    } else if (!check_operand(k, row, which, x)) {
+      right = false;
+    }
+  }
+  if ((flags & VYRE_ROW_IMM) && v->b[row]) {
+    vyre_verify_report(k, row, "has a literal and an operand b");
+    right = false;
+  }
+  return right;
+}
+
+/* ---- types by class and rule --------------------------------------------------------------------------------------------- */
+
+const char *
+vyre_verify_class_text(vyre_class klass)
+{
+  static const char *const texts[] = {"nothing",  "values", "bool",    "unsigned integers", "signed integers",
+                                      "integers", "floats", "numbers", "integers or bool"};
+  return texts[klass];
+}
+
+bool
+vyre_verify_literal_fits(vyre_type type, uint64_t bits)
+{
+  uint32_t size = vyre_kind_bits(VYRE_TYPE_KIND(type));
+  return size != 0 && (size == 64 || bits >> size == 0);
+}
+
+void
+vyre_verify_no_payload(verifier *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  if (v->imm[row] || v->imm_hi[row])
+    vyre_verify_report(k, row, "has a payload (0x%x, 0x%x), but a '%s' without a literal has none", v->imm[row], v->imm_hi[row],
+                       vyre_op_infos[op_of(k, row)].text);
+}
+
+/* Rules SAME and BOOL. */
+static void
+check_uniform(verifier *k, uint32_t row, const vyre_op_info *info)
+{
+  const vyre_view *v = k->view;
+  uint32_t word = v->op[row];
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  vyre_type type = VYRE_ROW_TYPE(word);
+  vyre_type first = VYRE_ROW_TYPE(v->op[operands[0]]);
+  text_buffer name, text;
+  if (!vyre_class_has((vyre_class)info->klass, VYRE_TYPE_KIND(first))) {
+    vyre_verify_report(k, row, "operand a is %s, but a '%s' takes %s", vyre_verify_show(k, operands[0], &name), info->text,
+                       vyre_verify_class_text((vyre_class)info->klass));
+    return;
+  }
+  for (unsigned which = 1; which < info->operands; which++)
+    if (operands[which] && VYRE_ROW_TYPE(v->op[operands[which]]) != first)
+      vyre_verify_report(k, row, "operand %c is %s, but operand a has type %s", 'a' + (int)which,
+                         vyre_verify_show(k, operands[which], &name), vyre_verify_type_text(first, &text));
+  if (info->rule == VYRE_RULE_BOOL)
+    first = VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(first));
+  if (type != first) {
+    text_buffer wanted;
+    vyre_verify_report(k, row, "has type %s, but its operands make it %s", vyre_verify_type_text(type, &text),
+                       vyre_verify_type_text(first, &wanted));
+  }
+  if (!(VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM))
+    vyre_verify_no_payload(k, row);
+  else if (!vyre_verify_literal_fits(VYRE_ROW_TYPE(v->op[operands[0]]), bits_of(k, row)))
+    vyre_verify_report(k, row, "has the literal 0x%08x%08x, which does not fit %s", v->imm_hi[row], v->imm[row],
+                       vyre_verify_type_text(VYRE_ROW_TYPE(v->op[operands[0]]), &text));
+}
+
+static bool
+check_flags(verifier *k, uint32_t row, const vyre_op_info *info)
+{
+  unsigned flags = VYRE_ROW_FLAGS(k->view->op[row]);
+  vyre_opcode op = op_of(k, row);
+  bool memory =
+      vyre_op_is_opaque(op) || (op >= VYRE_OP_load && op <= VYRE_OP_copy) || op == VYRE_OP_async_copy || vyre_op_is_atomic(op);
+  uint32_t count;
+  if (flags & 128u)
+    vyre_verify_report(k, row, "has flag bit 7, which means nothing");
+  if ((flags & VYRE_ROW_IMM) && !(info->flags & VYRE_OP_TAKES_IMM)) {
+    vyre_verify_report(k, row, "has a literal operand, but a '%s' takes none", info->text);
+    return false;
+  }
+  if ((flags & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) && !memory)
+    vyre_verify_report(k, row, "is %s, but a '%s' is no access to memory", flags & VYRE_ROW_VOLATILE ? "volatile" : "coherent",
+                       info->text);
+  if ((flags & (VYRE_ROW_EXACT | VYRE_ROW_RELAXED | VYRE_ROW_NONUNIFORM)) && op < VYRE_OP_at && op != VYRE_OP_const)
+    vyre_verify_report(k, row, "is exact, relaxed or nonuniform (flags 0x%x), but a '%s' computes nothing", flags, info->text);
+  if ((flags & VYRE_ROW_DECO) && (!vyre_row_decorations(k->module, (vyre_row){row}, &count) || count == 0))
+    vyre_verify_report(k, row, "has the flag for decorations, but the side table has none for it");
+  return true;
+}
+
+static void
+check_row(verifier *k, uint32_t row)
+{
+  const vyre_view *v = k->view;
+  uint32_t word = v->op[row];
+  const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(word)];
+  vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(word));
+  text_buffer text;
+  const uint32_t flags = VYRE_ROW_FLAGS(word);
+  const bool plain_flags = flags == 0 || (flags == VYRE_ROW_IMM && (info->flags & VYRE_OP_TAKES_IMM) != 0);
+  if (!plain_flags && !check_flags(k, row, info))
+    return;
+  if (info->rule == VYRE_RULE_VOID) {
+    if (VYRE_ROW_TYPE(word) != 0)
+      vyre_verify_report(k, row, "has type %s, but a '%s' has none", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
+  } else if (!kind_is_value(kind) && info->rule != VYRE_RULE_OWN && !(kind == VYRE_OPAQUE && VYRE_ROW_OP(word) == VYRE_OP_var)) {
+    vyre_verify_report(k, row, "has %s, but a '%s' has a value", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
+    return;
+  }
+  if (!operands_are_plain(k, row, info) && !check_operands(k, row, info))
+    return;
+  if (info->rule == VYRE_RULE_SAME || info->rule == VYRE_RULE_BOOL) {
+    check_uniform(k, row, info);
+    if (VYRE_ROW_OP(word) >= VYRE_OP_gid && VYRE_ROW_OP(word) != VYRE_OP_cross) /* that is all there is to them */
+      return;
+  }
+  if (VYRE_ROW_OP(word) < VYRE_OP_at)
+    vyre_verify_control(k, row);
+  else if (VYRE_ROW_OP(word) < VYRE_OP_gid)
+    vyre_verify_memory(k, row);
+  else
+    vyre_verify_value(k, row);
+}
+
+/* ---- entry points -------------------------------------------------------------------------------------------------------- */
+
+static void
+verify_all(verifier *k)
+{
+  size_t rows = k->rows;
+  k->order = vyre_verify_alloc(k, rows * sizeof(uint32_t));
+  k->extent = vyre_verify_alloc(k, rows * sizeof(uint32_t));
+  k->type_count = vyre_type_count(k->module);
+  k->type_facts = vyre_verify_alloc(k, k->type_count);
+  k->type_words = vyre_verify_alloc(k, k->type_count * sizeof(uint64_t));
+  if (!k->out_of_memory)
+    vyre_verify_types(k);
+  if (!k->out_of_memory)
+    vyre_verify_links(k);
+  for (uint32_t row = 1; row < k->rows && !k->out_of_memory; row++)
+    if (k->order[row] != 0 && k->order[row] != ORDER_UNLINKED)
+      check_row(k, row);
+  vyre_verify_free(k, k->order, rows * sizeof(uint32_t));
+  vyre_verify_free(k, k->extent, rows * sizeof(uint32_t));
+  vyre_verify_free(k, k->type_facts, k->type_count);
+  vyre_verify_free(k, k->type_words, k->type_count * sizeof(uint64_t));
+  vyre_verify_free(k, k->constant, rows);
+  vyre_verify_free(k, k->type_seen, k->type_count * sizeof(uint32_t));
+  vyre_verify_free(k, k->stack, k->stack_capacity * sizeof(uint32_t));
+}
+
+/* Keys are what to sort by in the upper half, the place in the list in the lower: stable. */
+static int
+by_key(const void *left, const void *right)
+{
+  const uint64_t *l = left, *r = right;
+  return (*l > *r) - (*l < *r);
+}
+
+static bool
+sort_errors(verifier *k)
+{
+  vyre_verify_errors *list = k->errors;
+  bool sorted = true;
+  uint64_t *keys;
+  vyre_verify_error *copy;
+  for (uint32_t i = 1; i < list->count; i++)
+    sorted = sorted && list->errors[i - 1].row <= list->errors[i].row;
+  if (sorted)
+    return true;
+  keys = vyre_verify_alloc(k, list->count * sizeof *keys);
+  copy = vyre_verify_alloc(k, list->count * sizeof *copy);
+  if (keys && copy) {
+    for (uint32_t i = 0; i < list->count; i++)
+      keys[i] = (uint64_t)list->errors[i].row << 32 | i;
+    qsort(keys, list->count, sizeof *keys, by_key);
+    memcpy(copy, list->errors, list->count * sizeof *copy);
+    for (uint32_t i = 0; i < list->count; i++)
+      list->errors[i] = copy[keys[i] & UINT32_MAX];
+  }
+  vyre_verify_free(k, keys, list->count * sizeof *keys);
+  vyre_verify_free(k, copy, list->count * sizeof *copy);
+  return !k->out_of_memory;
+}
+
+vyre_status
+vyre_verify(const vyre_module *module, vyre_verify_errors *errors)
+{
+  verifier k = {.module = module, .view = vyre_module_view(module), .errors = errors};
+  vyre_status status;
+  vyre_string file;
+  uint32_t line, column;
+  vyre_verify_errors_free(errors);
+  errors->allocator = vyre_module_allocator(module);
+  k.rows = k.view->rows;
+  verify_all(&k);
+  if (k.out_of_memory || !sort_errors(&k)) {
+    vyre_verify_errors_free(errors);
+    return VYRE_OUT_OF_MEMORY("while verifying");
+  }
+  if (errors->count == 0)
+    return VYRE_OK;
+  status = VYRE_ERROR(VYRE_CODE_INPUT, "%s", errors->errors[0].message);
+  if (vyre_row_line(module, (vyre_row){errors->errors[0].row}, &file, &line, &column)) {
+    const char *path = vyre_string_text(module, file);
+    status =
+        column ? vyre_status_note(status, "at %s:%u:%u", path, line, column) : vyre_status_note(status, "at %s:%u", path, line);
+  }
+  if (errors->count > 1)
+    status = vyre_status_note(status, "and %u more error%s of the verifier", errors->count - 1, errors->count == 2 ? "" : "s");
+  return status;
+}
+
+void
+vyre_verify_errors_free(vyre_verify_errors *errors)
+{
+  const vyre_allocator *allocator = errors->allocator;
+  for (uint32_t i = 0; i < errors->count; i++)
+    allocator->resize(allocator->user, errors->errors[i].message, strlen(errors->errors[i].message) + 1, 0);
+  if (errors->errors)
+    allocator->resize(allocator->user, errors->errors, errors->capacity * sizeof(*errors->errors), 0);
+  *errors = (vyre_verify_errors){0};
+}
+
+vyre_status
+vyre_verify_versions(const vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  size_t bytes = v->rows * sizeof(uint32_t);
+  verifier k = {.module = module, .view = v, .rows = v->rows};
+  uint32_t *fresh = allocator->resize(allocator->user, NULL, 0, bytes);
+  vyre_status status;
+  if (!fresh)
+    return VYRE_OUT_OF_MEMORY("while comparing versions");
+  memset(fresh, 0, bytes);
+  status = vyre_versions_compute(module, fresh);
+  for (uint32_t row = 1; row < v->rows && !status; row++) {
+    text_buffer name, held, wanted;
+    if (!vyre_op_has_version(&vyre_op_infos[op_of(&k, row)]) || v->imm_hi[row] == fresh[row])
+      continue;
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "%s (%s) has version %s, but it sees the state of %s", vyre_verify_name(&k, row, &name),
+                        vyre_op_infos[op_of(&k, row)].text, vyre_verify_name(&k, v->imm_hi[row], &held),
+                        vyre_verify_name(&k, fresh[row], &wanted));
+  }
+  allocator->resize(allocator->user, fresh, bytes, 0);
+  return status;
+}

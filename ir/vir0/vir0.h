@@ -1,0 +1,82 @@
+/* What the files of VIR0 share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_IR_VIR0_H
+#define VYRE_IR_VIR0_H
+
+#include <assert.h>
+
+#include "table/table.h"
+#include "vyre/vir0.h"
+
+static_assert(sizeof(vyre_vir0_header) == 64 && sizeof(vyre_vir0_section) == 64, "frozen with version 1");
+static_assert(VYRE_VIR0_LAST - VYRE_VIR0_OP == COLUMN_LAST - COLUMN_OP, "columns in the table's order");
+static_assert(VYRE_VIR0_PLACE - VYRE_VIR0_NAME == COLUMN_FILE - COLUMN_NAME, "side columns in the table's order");
+static_assert(VYRE_VIR0_KIND__COUNT == 29, "new kinds need a name, and a reader");
+
+/* Words of an entry. */
+enum {
+  VIR0_TYPE_WORDS = 9,
+  VIR0_MEMBER_WORDS = 4,
+  VIR0_INPUT_WORDS = 7,
+  VIR0_PROGRAM_WORDS = 3,
+  VIR0_BUFFER_WORDS = 4,
+  VIR0_EXTRA_WORDS = 4,
+};
+
+/* What a file may nest: more than text and SPIR-V do, and little enough for those who recurse or indent. */
+#define VIR0_MAX_TYPE_DEPTH 255u
+#define VIR0_MAX_ROW_DEPTH  8191u
+
+typedef struct vir0_kind_info {
+  const char *name;    /* NULL: no kind */
+  uint32_t entry_size; /* bytes; sizes are multiples of it */
+} vir0_kind_info;
+
+extern const vir0_kind_info vir0_kinds[VYRE_VIR0_KIND__COUNT];
+
+/* A section of the file that is read. */
+typedef struct vir0_part {
+  const char *data; /* any alignment */
+  uint64_t offset;  /* in the file */
+  uint32_t count;   /* entries */
+} vir0_part;
+
+typedef struct vir0_reader {
+  vyre_module *module;
+  const char *data, *path;
+  size_t size;
+  vyre_vir0_header header;
+  vir0_part parts[VYRE_VIR0_KIND__COUNT];
+} vir0_reader;
+
+/* The error for what is wrong at entry `at` of a section. */
+vyre_status vir0_damaged(const vir0_reader *r, uint32_t kind, uint32_t at, const char *format, ...) VYRE_PRINTF(4, 5);
+/* vir0_find.c: header, section table, hashes; fills parts. */
+vyre_status vir0_open(vir0_reader *r, const char *const *known, uint32_t known_count);
+/* vir0_tables.c: side tables; strings before all, the rest once the columns are there. */
+vyre_status vir0_read_strings(vir0_reader *r);
+vyre_status vir0_read_tables(vir0_reader *r);
+
+/* vir0_depth.c: the first type, index from 256 on, or row of a table in program order, that nests too deep; 0: none does.  Types
+ * name only types before them.  `depths`: scratch, a word for each type. */
+uint32_t vir0_deep_type(const vyre_module *module, uint32_t *depths);
+uint32_t vir0_deep_row(const vyre_module *module);
+
+/* A word of an entry. */
+static inline uint32_t
+vir0_word(const vir0_part *part, size_t index)
+{
+  uint32_t word;
+  __builtin_memcpy(&word, part->data + index * sizeof(word), sizeof(word));
+  return word;
+}
+
+/* Whether it is the offset of a text of the module, or 0. */
+static inline bool
+vir0_is_string(const vyre_module *module, uint32_t string)
+{
+  return string == 0 || (string < module->texts_size && module->texts[string - 1] == '\0');
+}
+
+#endif
