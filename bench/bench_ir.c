@@ -245,7 +245,7 @@ run_versions(void *user, uint32_t rows)
   bench *b = user;
   need_source(b, rows);
   uint64_t start = bench_now();
-  check(vyre_module_make_versions(b->source));
+  check(vyre_module_make_analyses(b->source, VYRE_VERSIONS));
   return bench_now() - start;
 }
 

@@ -318,15 +318,12 @@ bool vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_b
 
 /* ---- analyses over the table --------------------------------------------------------------------------------------------- */
 
-/* Writes the version (the row whose state it sees) of each reading row into imm_hi: design in docs/ir.md, "Versions".
- * Needs a sealed, verified module.  Linear in rows times nesting of what loops write. */
-VYRE_MUST_USE vyre_status vyre_module_make_versions(vyre_module *module);
 /* Which buffers may be the same memory: out has an element a row, and gets for each buffer its class, the first buffer row in it,
  * perhaps with VYRE_ALIAS_SHARED.  False: out of memory. */
 bool vyre_aliases_compute(const vyre_module *module, uint32_t *out);
 /* Makes analyses (VYRE_VERSIONS | VYRE_LOOPS ...: types.h) of a sealed, verified module anew, and shows them: from here on the view
  * has their columns.  A change makes them wrong, which nobody notices; sealing renumbers rows and so drops all but versions.
- * Loops, dominance and levels are linear in rows, without scratch. */
+ * Loops, dominance and levels are linear in rows, without scratch; versions in rows times the nesting of what loops write. */
 VYRE_MUST_USE vyre_status vyre_module_make_analyses(vyre_module *module, uint32_t analyses);
 /* One of VYRE_COLUMNS of a sealed module, to be filled: an element a row, the first of row 0.  It is shown when that is asked for.
  * NULL: no memory, and the module failed; or there is no such column. */

@@ -163,7 +163,7 @@ typedef struct vyre_op_info {
   uint8_t reserved;
 } vyre_op_info;
 
-/* Whether rows of the op have a version, in imm_hi: reads that may be equal to other reads. */
+/* Whether rows of the op have a version: reads that may be equal to other reads. */
 static inline bool
 vyre_op_has_version(const vyre_op_info *info)
 {
@@ -208,6 +208,7 @@ typedef struct vyre_view {
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
   const uint32_t *parent, *prev, *next, *first, *last;
   const vyre_op_info *op_infos; /* VYRE_OP__COUNT of them, by number */
+  const uint32_t *version;      /* VYRE_VERSIONS: of a read the row whose state it sees; 0 of all other rows */
   const uint32_t *loop;         /* VYRE_LOOPS: the innermost `for` or `loop` row around it; 0: none */
   const uint32_t *loop_next;    /* of a loop the next one, inner ones before outer; of row 0 the first; else 0 */
   const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end a trip early; 0: none */
@@ -218,7 +219,7 @@ typedef struct vyre_view {
   const uint32_t *canonical;    /* VYRE_CLASSES: the smallest row of its program that is equal to it */
 } vyre_view;
 
-/* Analyses: what the library makes of a module.  Versions are no column of their own: they are imm_hi of the reading rows. */
+/* Analyses: what the library makes of a module. */
 #define VYRE_VERSIONS  (1u << 0)
 #define VYRE_LOOPS     (1u << 1)
 #define VYRE_DOMINANCE (1u << 2)
@@ -311,8 +312,8 @@ typedef enum vyre_access {
 #define VYRE_ORDER_MEMORY(imm)                   ((imm) >> 8 & 255u)
 #define VYRE_ORDER_SEMANTICS(imm)                ((imm) >> 16)
 #define VYRE_SEMANTICS                           0xffdeu /* the bits that mean something: order, kinds of memory, available, visible, volatile */
-/* The imm of a load, store or copy, too: VYRE_ORDER(where the copy's source is made visible, where what is stored is made available or
- * what is loaded visible, these bits).  Without the bits of VYRE_SHARING, what is `coherent` is shared with the queue family. */
+/* The imm of a load, store or copy, too: VYRE_ORDER(where the copy's source is made visible, where what is stored is made available
+ * or what is loaded visible, these bits).  Without the bits of VYRE_SHARING, what is `coherent` is shared with the queue family. */
 #define VYRE_NONTEMPORAL    0x1u
 #define VYRE_NON_PRIVATE    0x20u
 #define VYRE_MAKE_AVAILABLE 0x2000u

@@ -28,10 +28,8 @@ VYRE_MUST_USE vyre_status vyre_verify(const vyre_module *module, vyre_verify_err
 /* The programs that have errors, printed with each message at its row (of one of 40 lines or more, the first and those around
  * messages); of a damaged module, the messages alone. */
 VYRE_MUST_USE vyre_status vyre_verify_print(const vyre_module *module, const vyre_verify_errors *errors, vyre_bytes *out);
-/* For a sealed module without errors whose versions are claimed to be fresh: makes them again and compares.  OK, or the first
- * difference. */
-VYRE_MUST_USE vyre_status vyre_verify_versions(const vyre_module *module);
-/* The same for any analyses (types.h; VYRE_COLUMNS are left out).  One that is claimed and was not made is an INTERNAL error. */
+/* For a sealed module without errors: makes analyses that are claimed to be fresh (types.h; VYRE_COLUMNS are left out) again and
+ * compares.  OK, or the first difference.  One that was not made is an INTERNAL error. */
 VYRE_MUST_USE vyre_status vyre_verify_analyses(const vyre_module *module, uint32_t analyses);
 /* Compares one of VYRE_COLUMNS, as it was made again, with what was held before: an element a row.  OK, or the first difference. */
 VYRE_MUST_USE vyre_status vyre_verify_column(const vyre_module *module, uint32_t which, const uint32_t *held);

@@ -225,7 +225,7 @@ vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
   if ((VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
   if (vyre_op_has_version(info)) {
-    if (view->imm_hi[row] == 0 || vyre_loops_contain(view, loop, view->imm_hi[row]))
+    if (view->version[row] == 0 || vyre_loops_contain(view, loop, view->version[row]))
       return false;
   } else if ((info->flags & VYRE_OP_PURE) == 0) {
     return false;

@@ -8,17 +8,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analyses.h"
+#include "versions.h"
 
 #include <string.h>
 
 const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
-    {VYRE_LOOPS, "the innermost loop around"},
-    {VYRE_LOOPS, "the loop behind"},
-    {VYRE_LOOPS, "the first exit of"},
-    {VYRE_DOMINANCE, "the last row in"},
-    {VYRE_LEVELS, "the operand level of"},
-    {VYRE_LEVELS, "the depth of"},
-    {VYRE_HASHES, "the hash of"},
+    {VYRE_VERSIONS, "the version of"},       {VYRE_LOOPS, "the innermost loop around"},
+    {VYRE_LOOPS, "the loop behind"},         {VYRE_LOOPS, "the first exit of"},
+    {VYRE_DOMINANCE, "the last row in"},     {VYRE_LEVELS, "the operand level of"},
+    {VYRE_LEVELS, "the depth of"},           {VYRE_HASHES, "the hash of"},
     {VYRE_CLASSES, "the smallest equal of"},
 };
 
@@ -154,15 +152,17 @@ find_levels(const vyre_view *v, uint32_t *level, uint32_t *depth)
   level[0] = depth[0] = 0;
 }
 
-void
-vyre_analyses_compute(const vyre_view *view, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS])
+vyre_status
+vyre_analyses_compute(const vyre_module *module, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS])
 {
+  const vyre_view *view = vyre_module_view(module);
   if (analyses & VYRE_LOOPS)
     find_loops(view, columns[AT(COLUMN_LOOP)], columns[AT(COLUMN_LOOP_NEXT)], columns[AT(COLUMN_LOOP_EXIT)]);
   if (analyses & VYRE_DOMINANCE)
     find_ends(view, columns[AT(COLUMN_END)]);
   if (analyses & VYRE_LEVELS)
     find_levels(view, columns[AT(COLUMN_LEVEL)], columns[AT(COLUMN_DEPTH)]);
+  return analyses & VYRE_VERSIONS ? vyre_versions_compute(module, columns[AT(COLUMN_VERSION)]) : VYRE_OK;
 }
 
 /* ---- in the module ------------------------------------------------------------------------------------------------------- */
@@ -170,9 +170,9 @@ vyre_analyses_compute(const vyre_view *view, uint32_t analyses, uint32_t *const 
 void
 vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
 {
-  const uint32_t **const shown[ANALYSIS_COLUMNS] = {&module->view.loop, &module->view.loop_next, &module->view.loop_exit,
-                                                    &module->view.end,  &module->view.level,     &module->view.depth,
-                                                    &module->view.hash, &module->view.canonical};
+  const uint32_t **const shown[ANALYSIS_COLUMNS] = {&module->view.version,   &module->view.loop, &module->view.loop_next,
+                                                    &module->view.loop_exit, &module->view.end,  &module->view.level,
+                                                    &module->view.depth,     &module->view.hash, &module->view.canonical};
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
     *shown[i] = vyre_analysis_columns[i].analysis & analyses & module->made ? module->column[COLUMN_ANALYSIS + i] : NULL;
 }
@@ -180,8 +180,8 @@ vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
 uint32_t
 vyre_analyses_shown(const vyre_view *v)
 {
-  return (v->loop ? VYRE_LOOPS : 0) | (v->end ? VYRE_DOMINANCE : 0) | (v->level ? VYRE_LEVELS : 0) | (v->hash ? VYRE_HASHES : 0) |
-         (v->canonical ? VYRE_CLASSES : 0);
+  return (v->version ? VYRE_VERSIONS : 0) | (v->loop ? VYRE_LOOPS : 0) | (v->end ? VYRE_DOMINANCE : 0) |
+         (v->level ? VYRE_LEVELS : 0) | (v->hash ? VYRE_HASHES : 0) | (v->canonical ? VYRE_CLASSES : 0);
 }
 
 /* Room for each column of these analyses, zero behind the last row. */
@@ -208,12 +208,10 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses of a module that is not sealed");
   analyses &= VYRE_ANALYSES;
-  if (analyses & VYRE_VERSIONS)
-    VYRE_TRY(vyre_module_make_versions(module));
   if (!take_columns(module, analyses))
     return vyre_module_status(module);
-  vyre_analyses_compute(&module->view, analyses, module->column + COLUMN_ANALYSIS);
-  module->made |= analyses & ~VYRE_VERSIONS;
+  VYRE_TRY(vyre_analyses_compute(module, analyses, module->column + COLUMN_ANALYSIS));
+  module->made |= analyses;
   vyre_module_show_analyses(module, vyre_analyses_shown(&module->view) | analyses);
   return VYRE_OK;
 }
@@ -230,14 +228,9 @@ vyre_module_open_column(vyre_module *module, uint32_t which)
 void
 vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison)
 {
-  const vyre_view *v = &module->view;
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS && poison; i++)
     if (vyre_analysis_columns[i].analysis & analyses & module->made)
       memset(module->column[COLUMN_ANALYSIS + i], 0xff, module->side[COLUMN_ANALYSIS + i] * sizeof(uint32_t));
-  if (analyses & VYRE_VERSIONS && poison)
-    for (uint32_t row = 1; row < v->rows; row++)
-      if (vyre_op_has_version(&vyre_op_infos[VYRE_ROW_OP(v->op[row])]))
-        module->column[COLUMN_IMM_HI][row] = UINT32_MAX;
   module->made &= ~analyses;
-  vyre_module_show_analyses(module, vyre_analyses_shown(v) & ~analyses);
+  vyre_module_show_analyses(module, vyre_analyses_shown(&module->view) & ~analyses);
 }

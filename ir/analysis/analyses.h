@@ -15,9 +15,10 @@ typedef struct analysis_column {
 enum { ANALYSIS_COLUMNS = COLUMN__COUNT - COLUMN_ANALYSIS };
 extern const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS];
 
-/* Makes VYRE_LOOPS, VYRE_DOMINANCE, VYRE_LEVELS of a sealed, verified module: each column of theirs has an element a row; those of
- * others are not touched and may be NULL. */
-void vyre_analyses_compute(const vyre_view *view, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS]);
+/* Makes VYRE_ANALYSES of a sealed, verified module: each column of theirs has an element a row; those of others are not touched
+ * and may be NULL. */
+VYRE_MUST_USE vyre_status vyre_analyses_compute(const vyre_module *module, uint32_t analyses,
+                                                uint32_t *const columns[ANALYSIS_COLUMNS]);
 
 /* Those that the view has columns of. */
 uint32_t vyre_analyses_shown(const vyre_view *view);

@@ -255,6 +255,7 @@ vyre_versions_compute(const vyre_module *module, uint32_t *out)
   k.out_of_memory = !k.class_of || !k.stops || !k.aliases || !vyre_aliases_compute(module, k.aliases);
   if (!k.out_of_memory)
     memset(k.class_of, 0, class_bytes);
+  memset(out, 0, class_bytes);
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program])
     walk_program(&k, program, v->next[program] ? v->next[program] : v->rows);
   if (k.class_of)
@@ -269,12 +270,4 @@ vyre_versions_compute(const vyre_module *module, uint32_t *out)
   free_vector(&k, &k.written);
   free_vector(&k, &k.frames);
   return k.out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
-}
-
-vyre_status
-vyre_module_make_versions(vyre_module *module)
-{
-  if (!vyre_module_is_sealed(module))
-    return VYRE_ERROR(VYRE_CODE_INTERNAL, "versions of a module that is not sealed");
-  return vyre_versions_compute(module, (uint32_t *)vyre_module_view(module)->imm_hi); /* the module is ours to change */
 }

@@ -6,8 +6,7 @@
 
 #include "vyre/ir.h"
 
-/* Gives each row that has one its version; out has an element a row, and those of other rows are not touched.  It may be imm_hi
- * itself.  The module is sealed and verified. */
+/* out, an element a row, gets each row's version, 0 where it has none.  The module is sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, uint32_t *out);
 
 #endif

@@ -102,17 +102,6 @@ mapped(const uint32_t *map, uint32_t rows, uint32_t row)
   return map[row < rows ? row : 0];
 }
 
-/* What a row's imm_hi becomes: the versions of reading rows are rows.  `lost`: one of these went. */
-static inline uint32_t
-mapped_high(const sealer *s, uint32_t word, uint32_t high, bool *lost)
-{
-  if (high == 0 || (table_word_flags(word) & VYRE_OP_READS) == 0)
-    return high;
-  const uint32_t version = mapped(s->map, s->rows, high);
-  *lost |= version == 0;
-  return version;
-}
-
 /* All but row 0, which is nothing ever. */
 static void
 copy_back(const sealer *s, table_column column, const uint32_t *made)
@@ -127,15 +116,13 @@ gather_contents(const sealer *s)
   uint32_t *const *column = s->module->column;
   const uint32_t *from_op = column[COLUMN_OP], *from_imm = column[COLUMN_IMM], *from_high = column[COLUMN_IMM_HI];
   const uint32_t *order = s->order, count = s->count;
-  bool lost = false;
   uint32_t *restrict op = column[COLUMN_PARENT], *restrict imm = column[COLUMN_NEXT], *restrict imm_hi = column[COLUMN_FIRST];
   for (uint32_t k = 1; k <= count; k++) {
-    const uint32_t old = order[k], word = from_op[old], high = from_high[old];
-    op[k] = word;
+    const uint32_t old = order[k];
+    op[k] = from_op[old];
     imm[k] = from_imm[old];
-    imm_hi[k] = mapped_high(s, word, high, &lost);
+    imm_hi[k] = from_high[old];
   }
-  s->module->lost_versions = lost;
   copy_back(s, COLUMN_OP, op);
   copy_back(s, COLUMN_IMM, imm);
   copy_back(s, COLUMN_IMM_HI, imm_hi);
@@ -197,6 +184,28 @@ move_side(const sealer *s, table_column column)
   return true;
 }
 
+/* Versions, where they hold: they are rows.  In place, by the rows as they were, whichever order the new ones have. */
+static void
+move_versions(const sealer *s)
+{
+  vyre_module *module = s->module;
+  const uint32_t held = module->side[COLUMN_VERSION], *map = s->map;
+  uint32_t *version = module->column[COLUMN_VERSION], *moved = module->column[COLUMN_NEXT]; /* links are written after this */
+  bool lost = false;
+  memset(moved, 0, (s->count + 1) * sizeof(*moved));
+  for (uint32_t row = 1; row < held; row++) {
+    if (version[row] == 0 || map[row] == 0)
+      continue;
+    moved[map[row]] = map[version[row]];
+    lost |= map[version[row]] == 0;
+  }
+  memcpy(version, moved, (s->count + 1) * sizeof(*moved));
+  if (held > s->count + 1)
+    memset(version + s->count + 1, 0, (held - s->count - 1) * sizeof(*version));
+  module->side[COLUMN_VERSION] = s->count + 1;
+  module->lost_versions = lost;
+}
+
 /* ---- where rows only went ------------------------------------------------------------------------------------------------ */
 
 /* Numbers those that are left: what stood in a row that went is gone, too.  False: the links are damaged. */
@@ -226,19 +235,17 @@ move_up(const sealer *s)
   uint32_t *op = column[COLUMN_OP], *imm = column[COLUMN_IMM], *imm_hi = column[COLUMN_IMM_HI], *parent = column[COLUMN_PARENT];
   uint32_t *a = column[COLUMN_A], *b = column[COLUMN_B], *c = column[COLUMN_C];
   const uint32_t *map = s->map, rows = s->rows;
-  bool lost = false;
   for (uint32_t row = 1, k = 1; row < rows; row++) { /* a row that goes is written over */
-    const uint32_t word = op[row], high = imm_hi[row], stays = map[row] != 0;
-    op[k] = word;
+    const uint32_t stays = map[row] != 0;
+    op[k] = op[row];
     imm[k] = imm[row];
-    imm_hi[k] = mapped_high(s, word, high, &lost); /* what went has no op */
+    imm_hi[k] = imm_hi[row];
     a[k] = mapped(map, rows, a[row]);
     b[k] = mapped(map, rows, b[row]);
     c[k] = mapped(map, rows, c[row]);
     parent[k] = map[parent[row]];
     k += stays;
   }
-  s->module->lost_versions = lost;
 }
 
 /* All links but parents, of rows in program order. */
@@ -283,6 +290,8 @@ renumber(sealer *s)
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     if (!move_side(s, (table_column)column))
       return no_memory(module);
+  if (module->made & VYRE_VERSIONS)
+    move_versions(s);
   if (module->only_lost) {
     move_up(s);
     link_by_parents(s);

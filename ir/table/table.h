@@ -48,7 +48,8 @@ typedef enum table_column {
   COLUMN_FILE,               /* index of `files` << 10 | column; 1023: that column or more */
   COLUMN_EXTRA,              /* an index of `extras` */
   COLUMN_ANALYSIS,           /* the first of an analysis, in the view's order */
-  COLUMN_LOOP = COLUMN_ANALYSIS,
+  COLUMN_VERSION = COLUMN_ANALYSIS,
+  COLUMN_LOOP,
   COLUMN_LOOP_NEXT,
   COLUMN_LOOP_EXIT,
   COLUMN_END,

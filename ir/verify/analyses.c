@@ -37,12 +37,10 @@ vyre_verify_analyses(const vyre_module *module, uint32_t analyses)
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   const verifier k = {.module = module, .view = v, .rows = v->rows};
-  const uint32_t by_row = analyses & VYRE_ANALYSES & ~VYRE_VERSIONS;
+  const uint32_t by_row = analyses & VYRE_ANALYSES;
   const size_t bytes = ANALYSIS_COLUMNS * v->rows * sizeof(uint32_t);
   if (by_row & ~module->made)
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "analyses 0x%x are claimed to hold and were never made", by_row & ~module->made);
-  if (analyses & VYRE_VERSIONS)
-    VYRE_TRY(vyre_verify_versions(module));
   if (!by_row)
     return VYRE_OK;
   uint32_t *memory = allocator->resize(allocator->user, NULL, 0, bytes), *columns[ANALYSIS_COLUMNS];
@@ -50,8 +48,7 @@ vyre_verify_analyses(const vyre_module *module, uint32_t analyses)
     return VYRE_OUT_OF_MEMORY("while comparing analyses");
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
     columns[i] = memory + i * (size_t)v->rows;
-  vyre_status status = VYRE_OK;
-  vyre_analyses_compute(v, by_row, columns);
+  vyre_status status = vyre_analyses_compute(module, by_row, columns);
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS && !status; i++)
     if (vyre_analysis_columns[i].analysis & by_row)
       status = compare_column(&k, &vyre_analysis_columns[i], module->column[COLUMN_ANALYSIS + i], columns[i]);

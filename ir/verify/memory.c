@@ -230,7 +230,7 @@ check_sharing(verifier *k, uint32_t row, uint32_t makes)
     vyre_verify_report(k, row, "has an order (0x%x) that a '%s' cannot have", imm, vyre_op_infos[op_of(k, row)].text);
   else if ((bits & VYRE_SHARING) && !(VYRE_ROW_FLAGS(k->view->op[row]) & VYRE_ROW_COHERENT))
     vyre_verify_report(k, row, "is shared (order 0x%x), but not coherent", imm);
-  if (op_of(k, row) != VYRE_OP_load && k->view->imm_hi[row])
+  if (k->view->imm_hi[row])
     vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", k->view->imm_hi[row]);
 }
 
@@ -292,7 +292,7 @@ vyre_verify_memory(verifier *k, uint32_t row)
   case VYRE_OP_at:
     check_at(k, row);
     break;
-  case VYRE_OP_load: /* imm_hi is its version, or a stale one */
+  case VYRE_OP_load:
     check_result(k, row, value_type(k, row, v->a[row]));
     check_sharing(k, row, VYRE_MAKE_VISIBLE);
     check_access(k, row, v->a[row], true, false);

@@ -107,7 +107,7 @@ vyre_verify_opaque(verifier *k, uint32_t row)
     vyre_verify_report(k, row, "has type %u as its instruction, which is none", type);
     return;
   }
-  if (v->imm_hi[row] && op_of(k, row) != VYRE_OP_opaque_read)
+  if (v->imm_hi[row])
     vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", v->imm_hi[row]);
   info = vyre_type_get(k->module, type);
   wanted = vyre_words_operands(k->module, type);

@@ -33,14 +33,13 @@ want_values(verifier *k, uint32_t row, vyre_opcode op)
   return want(k, row, 'a', type_is_value(type) && vyre_class_has(klass, VYRE_TYPE_KIND(type)), vyre_verify_class_text(klass));
 }
 
-/* imm says which lanes; imm_hi is a version, or a stale one, but in pure rows. */
+/* imm says which lanes. */
 static void
 check_payload(verifier *k, uint32_t row, vyre_opcode op)
 {
   const uint32_t imm = k->view->imm[row], group = VYRE_GROUP_OF(imm), cluster = VYRE_GROUP_CLUSTER(imm);
-  if (!vyre_op_has_version(&vyre_op_infos[op]) && k->view->imm_hi[row])
-    vyre_verify_report(k, row, "has the payload 0x%x, 0x%x, but a '%s' has no version", imm, k->view->imm_hi[row],
-                       vyre_op_infos[op].text);
+  if (k->view->imm_hi[row])
+    vyre_verify_report(k, row, "has imm_hi 0x%x, which means nothing there", k->view->imm_hi[row]);
   if (group > VYRE_GROUP_CLUSTERED || !(subgroup_groups(op) >> group & 1u))
     vyre_verify_report(k, row, "has the payload 0x%x, which names no way to combine lanes that a '%s' has", imm,
                        vyre_op_infos[op].text);

@@ -509,28 +509,3 @@ vyre_verify_errors_free(vyre_verify_errors *errors)
     allocator->resize(allocator->user, errors->errors, errors->capacity * sizeof(*errors->errors), 0);
   *errors = (vyre_verify_errors){0};
 }
-
-vyre_status
-vyre_verify_versions(const vyre_module *module)
-{
-  const vyre_view *v = vyre_module_view(module);
-  const vyre_allocator *allocator = vyre_module_allocator(module);
-  size_t bytes = v->rows * sizeof(uint32_t);
-  verifier k = {.module = module, .view = v, .rows = v->rows};
-  uint32_t *fresh = allocator->resize(allocator->user, NULL, 0, bytes);
-  vyre_status status;
-  if (!fresh)
-    return VYRE_OUT_OF_MEMORY("while comparing versions");
-  memset(fresh, 0, bytes);
-  status = vyre_versions_compute(module, fresh);
-  for (uint32_t row = 1; row < v->rows && !status; row++) {
-    text_buffer name, held, wanted;
-    if (!vyre_op_has_version(&vyre_op_infos[op_of(&k, row)]) || v->imm_hi[row] == fresh[row])
-      continue;
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "%s (%s) has version %s, but it sees the state of %s", vyre_verify_name(&k, row, &name),
-                        vyre_op_infos[op_of(&k, row)].text, vyre_verify_name(&k, v->imm_hi[row], &held),
-                        vyre_verify_name(&k, fresh[row], &wanted));
-  }
-  allocator->resize(allocator->user, fresh, bytes, 0);
-  return status;
-}

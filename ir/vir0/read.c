@@ -49,15 +49,7 @@ read_columns(vir0_reader *r)
   return VYRE_OK;
 }
 
-/* Opcodes are not checked yet. */
-static bool
-has_version(const vyre_module *m, uint32_t row)
-{
-  const uint32_t op = VYRE_ROW_OP(m->view.op[row]);
-  return op < VYRE_OP__COUNT && vyre_op_has_version(&vyre_op_infos[op]);
-}
-
-/* What the verifier does not ask: the null row is nothing, versions are not there. */
+/* What the verifier does not ask: the null row is nothing. */
 static vyre_status
 check_rows(const vir0_reader *r)
 {
@@ -65,9 +57,6 @@ check_rows(const vir0_reader *r)
   for (uint32_t column = 0; column < COLUMN_FIRST; column++)
     if (m->column[column][0])
       return vir0_damaged(r, VYRE_VIR0_OP + column, 0, "row 0 is no row, but has 0x%x there", m->column[column][0]);
-  for (uint32_t row = 1; row < m->view.rows; row++)
-    if (has_version(m, row) && m->view.imm_hi[row])
-      return vir0_damaged(r, VYRE_VIR0_IMM_HI, row, "a version, %u, which files do not have", m->view.imm_hi[row]);
   if (!table_is_dense(m))
     return vir0_damaged(r, VYRE_VIR0_PARENT, 0, "the links of rows do not put them in program order");
   uint32_t deep = vir0_deep_row(m);

@@ -196,9 +196,6 @@ fill_column(const writer *w, uint32_t kind, uint32_t *to)
   uint32_t rows = m->view.rows;
   if (kind <= VYRE_VIR0_LAST)
     memcpy(to, m->column[COLUMN_OP + (kind - VYRE_VIR0_OP)], rows * sizeof(*to));
-  for (uint32_t row = 1; kind == VYRE_VIR0_IMM_HI && row < rows; row++)
-    if (vyre_op_has_version(&vyre_op_infos[VYRE_ROW_OP(m->view.op[row])]))
-      to[row] = 0; /* a version */
   for (uint32_t row = 1; kind == VYRE_VIR0_NAME && row < rows; row++)
     to[row] = new_string(w, table_side(m, COLUMN_NAME, row));
   for (uint32_t row = 1; kind >= VYRE_VIR0_LINE && row < rows; row++) {

@@ -47,7 +47,7 @@ key_of(const numbering *n, uint32_t row)
   const uint32_t a = n->canonical[v->a[row]], b = n->canonical[v->b[row]];
   const bool commutes = (vyre_op_flags_of(v, row) & VYRE_OP_COMMUTES) != 0;
   const uint32_t less = a < b ? a : b, left = commutes ? less : a;
-  return (key){{v->op[row], v->imm[row], v->imm_hi[row], left, a ^ b ^ left, n->canonical[v->c[row]]}};
+  return (key){{v->op[row], v->imm[row], v->imm_hi[row] | v->version[row], left, a ^ b ^ left, n->canonical[v->c[row]]}};
 }
 
 static bool
@@ -57,8 +57,8 @@ is_equal(numbering *n, uint32_t x, uint32_t y)
   const uint32_t *const canonical = n->canonical;
   const uint32_t xa = canonical[v->a[x]], xb = canonical[v->b[x]], ya = canonical[v->a[y]], yb = canonical[v->b[y]];
   const bool straight = ((xa ^ ya) | (xb ^ yb)) == 0, crossed = ((xa ^ yb) | (xb ^ ya)) == 0;
-  const uint32_t rest =
-      (v->op[x] ^ v->op[y]) | (v->imm[x] ^ v->imm[y]) | (v->imm_hi[x] ^ v->imm_hi[y]) | (canonical[v->c[x]] ^ canonical[v->c[y]]);
+  const uint32_t rest = (v->op[x] ^ v->op[y]) | (v->imm[x] ^ v->imm[y]) | (v->imm_hi[x] ^ v->imm_hi[y]) |
+                        (v->version[x] ^ v->version[y]) | (canonical[v->c[x]] ^ canonical[v->c[y]]);
   n->comparisons++;
   return rest == 0 && (straight || (crossed && (vyre_op_flags_of(v, x) & VYRE_OP_COMMUTES) != 0));
 }

@@ -37,7 +37,7 @@ typedef struct frame {
 } frame;
 
 typedef struct walk {
-  flow f;              /* for its lists */
+  flow f; /* for its lists */
   vyre_module *module;
   const vyre_view *v;
   uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */

@@ -39,7 +39,7 @@ is_comparable(const numbers *n, uint32_t row)
   const vyre_op_info *info = &n->v->op_infos[VYRE_ROW_OP(n->v->op[row])];
   if ((VYRE_ROW_FLAGS(n->v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
-  return vyre_op_has_version(info) ? n->v->imm_hi[row] != 0 : (info->flags & VYRE_OP_PURE) != 0;
+  return vyre_op_has_version(info) ? n->v->version[row] != 0 : (info->flags & VYRE_OP_PURE) != 0;
 }
 
 /* The `if` whose arms both come to the phi, which is neither's value; 0: it is another phi.  The edge that was made last comes from
@@ -95,7 +95,7 @@ hash_rows(numbers *n)
   for (uint32_t row = 1; row < rows; row++) {
     const uint32_t value = values[row], op = v->op[row];
     const bool is_own = (v->op_infos[VYRE_ROW_OP(op)].flags & VYRE_OP_IDENTITY) != 0;
-    const uint32_t word = is_own ? row : v->imm[row] + v->imm_hi[row] * 0x85ebca6bu;
+    const uint32_t word = is_own ? row : v->imm[row] + (v->imm_hi[row] | v->version[row]) * 0x85ebca6bu;
     if (value != row)
       hash[row] = value < rows ? hash[value] : hash_of(n, value, 0);
     else
@@ -133,7 +133,7 @@ row_number(numbers *n, uint32_t row)
     a = b;
     b = swapped;
   }
-  return find(n, row, (const uint32_t[WORDS]){v->op[row], v->imm[row], v->imm_hi[row], a, b, n->number[v->c[row]]});
+  return find(n, row, (const uint32_t[WORDS]){v->op[row], v->imm[row], v->imm_hi[row] | v->version[row], a, b, n->number[v->c[row]]});
 }
 
 static uint32_t number_of(numbers *n, uint32_t value, uint32_t depth);

@@ -29,7 +29,7 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
   const vyre_op_info *info = &v->op_infos[vyre_op_of(v, x)];
   if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0)
     return false;
-  if ((info->flags & VYRE_OP_CONVERGENT) != 0 || (v->imm_hi[x] != v->imm_hi[y] && !vyre_op_has_version(info)))
+  if ((info->flags & VYRE_OP_CONVERGENT) != 0 || v->imm_hi[x] != v->imm_hi[y])
     return false;
   return k->twin[v->parent[x]] == v->parent[y] && operands_equal(k, v->a[x], v->a[y]) && operands_equal(k, v->b[x], v->b[y]) &&
          operands_equal(k, v->c[x], v->c[y]);

@@ -100,7 +100,7 @@ is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4
   uint32_t start = 0;
   if (row == body && vyre_op_of(v, loop) == VYRE_OP_for)
     start = v->a[loop];
-  else if (vyre_op_of(v, row) == VYRE_OP_get && v->imm_hi[row] == body && v->parent[m->set[v->a[row]]] == v->parent[loop])
+  else if (vyre_op_of(v, row) == VYRE_OP_get && v->version[row] == body && v->parent[m->set[v->a[row]]] == v->parent[loop])
     start = v->b[m->set[v->a[row]]];
   if (start == 0 || !vyre_row_is_const(v, start))
     return false;
@@ -228,7 +228,7 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
   if (vyre_op_has_version(&v->op_infos[vyre_op_of(v, row)])) {
-    if (v->imm_hi[row] == 0 || m->loop[v->imm_hi[row]] == loop)
+    if (v->version[row] == 0 || m->loop[v->version[row]] == loop)
       return false;
   } else if (!vyre_row_is_pure(v, row)) {
     return false;

@@ -28,7 +28,7 @@ hash_row(const vyre_view *v, const uint32_t *hash, uint32_t row)
   const uint32_t a = hash[v->a[row]], b = hash[v->b[row]], c = hash[v->c[row]];
   const uint32_t commutes = (vyre_op_flags_of(v, row) & VYRE_OP_COMMUTES) / VYRE_OP_COMMUTES;
   const uint32_t swap = 0u - (commutes & (uint32_t)(a > b)), left = a ^ ((a ^ b) & swap), right = a ^ b ^ left;
-  const uint32_t own = v->op[row] * 0x68e31da5u + v->imm[row] * 0x1b56c4e9u + v->imm_hi[row] * 0x7feb352du;
+  const uint32_t own = v->op[row] * 0x68e31da5u + v->imm[row] * 0x1b56c4e9u + (v->imm_hi[row] | v->version[row]) * 0x7feb352du;
   const uint32_t value = own + left * 0x2c1b3c6du + right * 0x297a2d39u + c * 0x846ca68bu;
   const uint32_t is_value = 0u - (uint32_t)vyre_row_is_value(v, row);
   return mix((value & is_value) | (row * 0x9e3779b1u & ~is_value));

@@ -224,7 +224,7 @@ memory_state
 memory_before(const memory *m, uint32_t row, uint32_t path)
 {
   const vyre_view *v = m->v;
-  const uint32_t version = vyre_op_of(m->v, row) == VYRE_OP_load ? v->imm_hi[row] : 0;
+  const uint32_t version = vyre_op_of(m->v, row) == VYRE_OP_load ? v->version[row] : 0;
   const uint32_t buffer = vyre_buffer_of(v, path), space = VYRE_BUFFER_SPACE(v->imm_hi[buffer]);
   if (space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT) /* nothing writes it: no event is looked at */
     return (memory_state){buffer, 0};
@@ -277,7 +277,7 @@ is_forwardable(const memory *m, uint32_t row)
 {
   const vyre_view *v = m->v;
   return vyre_op_of(m->v, row) == VYRE_OP_load && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) == 0 &&
-         memory_is_plain(m, row, v->a[row]) && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 && v->imm_hi[row] != 0;
+         memory_is_plain(m, row, v->a[row]) && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) <= VYRE_F64 && v->version[row] != 0;
 }
 
 /* In a strict program a load out of bounds is zero, whatever was stored there. */

@@ -20,19 +20,22 @@ versions_follow_their_rows(void **state)
   vyre_row dead = build_gid(&b);
   vyre_row set = vyre_build_set(&b, var, vyre_build_const(&b, F32, ONE_F32)), get = vyre_build_get(&b, var),
            lost = vyre_build_get(&b, var);
-  vyre_row plain = vyre_build(&b, VYRE_OP_part, F32, 0, 0, set.id, get, VYRE_NONE, VYRE_NONE); /* reads nothing: imm_hi is no row */
-  vyre_row_rewrite(m, get, v->op[get.id], 0, set.id, var, VYRE_NONE, VYRE_NONE);
-  vyre_row_rewrite(m, lost, v->op[lost.id], 0, dead.id, var, VYRE_NONE, VYRE_NONE);
-  vyre_row_kill(m, dead);
-  vyre_row last = vyre_build(&b, VYRE_OP_get, F32, 0, 0, set.id, var, VYRE_NONE, VYRE_NONE);
+  vyre_row plain = vyre_build(&b, VYRE_OP_part, F32, 0, 0, 77, get, VYRE_NONE, VYRE_NONE), last = vyre_build_get(&b, var);
   uint32_t map[32];
+  assert_null(vyre_module_seal(m, map));
+  dead = row_of(map[dead.id]), set = row_of(map[set.id]), get = row_of(map[get.id]), lost = row_of(map[lost.id]);
+  plain = row_of(map[plain.id]), last = row_of(map[last.id]);
+  assert_null(vyre_module_make_analyses(m, VYRE_VERSIONS));
+  assert_int_equal(v->version[get.id], set.id);
+  ((uint32_t *)(uintptr_t)v->version)[lost.id] = dead.id; /* what no analysis says */
+  vyre_row_kill(m, dead);
   assert_null(vyre_module_seal(m, map));
   assert_int_not_equal(map[set.id], set.id);
   assert_int_equal(map[last.id], v->rows - 1);
-  assert_int_equal(v->imm_hi[map[last.id]], map[set.id]);
-  assert_int_equal(v->imm_hi[map[get.id]], map[set.id]);
-  assert_int_equal(v->imm_hi[map[lost.id]], 0);
-  assert_int_equal(v->imm_hi[map[plain.id]], set.id);
+  assert_int_equal(v->version[map[last.id]], map[set.id]);
+  assert_int_equal(v->version[map[get.id]], map[set.id]);
+  assert_int_equal(v->version[map[lost.id]], 0);
+  assert_int_equal(v->imm_hi[map[plain.id]], 77);
   assert_int_equal(map[dead.id], 0);
   assert_true(vyre_module_lost_versions(m));
   const uint32_t kept = map[last.id], old_set = map[set.id];
@@ -40,14 +43,31 @@ versions_follow_their_rows(void **state)
   assert_null(vyre_module_seal(m, map)); /* in place */
   assert_false(vyre_module_lost_versions(m));
   assert_int_equal(map[kept], kept - 1);
-  assert_int_equal(v->imm_hi[map[kept]], map[old_set]);
+  assert_int_equal(v->version[map[kept]], map[old_set]);
   const uint32_t first_get = map[kept] - 2, new_set = map[old_set];
   vyre_row_kill(m, row_of(map[kept]));
   assert_null(vyre_module_seal(m, NULL));
-  assert_int_equal(v->imm_hi[first_get], new_set);
+  assert_int_equal(v->version[first_get], new_set);
   vyre_row_kill(m, row_of(new_set));
   assert_null(vyre_module_seal(m, NULL));
   assert_true(vyre_module_lost_versions(m)); /* of the first get */
+  vyre_module_destroy(m);
+}
+
+static void
+what_reads_no_more_has_no_version(void **state)
+{
+  (void)state;
+  vyre_module *m = new_module();
+  const vyre_view *v = vyre_module_view(m);
+  vyre_builder b;
+  vyre_build_program(m, "p", 0, 0, &b);
+  vyre_row var = vyre_build_var(&b, F32), get = vyre_build_get(&b, var), other = vyre_build_get(&b, var);
+  assert_null(vyre_module_seal(m, NULL));
+  assert_null(vyre_module_make_analyses(m, VYRE_VERSIONS));
+  vyre_row_rewrite(m, get, VYRE_ROW(VYRE_OP_const, F32, 0), ONE_F32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  assert_int_equal(v->version[get.id], 0);
+  assert_int_equal(v->version[other.id], var.id);
   vyre_module_destroy(m);
 }
 
@@ -370,6 +390,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(versions_follow_their_rows),
+      cmocka_unit_test(what_reads_no_more_has_no_version),
       cmocka_unit_test(names_go_where_their_rows_go),
       cmocka_unit_test(a_row_rewritten_to_null_is_dropped_with_all_in_it),
       cmocka_unit_test(programs_follow_one_another),

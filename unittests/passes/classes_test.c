@@ -16,7 +16,7 @@ are_equal(const vyre_view *v, const uint32_t *canonical, uint32_t x, uint32_t y)
 {
   const uint32_t xa = canonical[v->a[x]], xb = canonical[v->b[x]], ya = canonical[v->a[y]], yb = canonical[v->b[y]];
   const bool commutes = (v->op_infos[VYRE_ROW_OP(v->op[x])].flags & VYRE_OP_COMMUTES) != 0;
-  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] &&
+  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && v->version[x] == v->version[y] &&
          ((xa == ya && xb == yb) || (commutes && xa == yb && xb == ya)) && canonical[v->c[x]] == canonical[v->c[y]];
 }
 

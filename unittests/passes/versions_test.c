@@ -16,8 +16,8 @@ may_be_equal(const vyre_view *v, uint32_t row)
 static bool
 are_equal(const vyre_view *v, uint32_t x, uint32_t y)
 {
-  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && v->a[x] == v->a[y] &&
-         v->b[x] == v->b[y] && v->c[x] == v->c[y];
+  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && v->version[x] == v->version[y] &&
+         v->a[x] == v->a[y] && v->b[x] == v->b[y] && v->c[x] == v->c[y];
 }
 
 /* Whether `row`, which stands behind x, stands where x is visible. */
@@ -84,7 +84,7 @@ equal_rows_have_equal_values(void **state)
     assert_ok(vyre_module_seal(module, NULL), "seal", seed);
     run_program(module, seed, "as built", &wanted);
     assert_ok(vyre_module_clone(module, &before), "clone", seed);
-    assert_ok(vyre_module_make_versions(module), "versions", seed);
+    assert_ok(vyre_module_make_analyses(module, VYRE_VERSIONS), "versions", seed);
     merge_all(module, merged);
     assert_ok(vyre_module_seal(module, NULL), "seal", seed);
     run_program(module, seed, "merged", &got);

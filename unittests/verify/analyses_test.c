@@ -488,12 +488,12 @@ what_is_dropped_is_poisoned(void **state)
   (void)state;
   vyre_module *m = parse(small);
   const vyre_view *v = vyre_module_view(m);
-  const uint32_t *level = v->level, *loop = v->loop, g = find(m, "g");
+  const uint32_t *level = v->level, *loop = v->loop, *version = v->version, g = find(m, "g");
 
   vyre_module_drop_analyses(m, VYRE_LEVELS | VYRE_VERSIONS, true);
   for (uint32_t row = 0; row < v->rows; row++)
     assert_int_equal(level[row], UINT32_MAX);
-  assert_int_equal(v->imm_hi[g], UINT32_MAX);
+  assert_int_equal(version[g], UINT32_MAX);
   assert_ptr_equal(v->loop, loop);
   check(vyre_verify_analyses(m, VYRE_LOOPS | VYRE_DOMINANCE));
   vyre_status status = vyre_verify_analyses(m, VYRE_LEVELS);
@@ -501,7 +501,7 @@ what_is_dropped_is_poisoned(void **state)
   vyre_status_free(status);
   check(vyre_module_make_analyses(m, VYRE_ANALYSES));
   check(vyre_verify_analyses(m, VYRE_ANALYSES));
-  assert_int_not_equal(v->imm_hi[g], UINT32_MAX);
+  assert_int_not_equal(v->version[g], UINT32_MAX);
   vyre_module_destroy(m);
 }
 

@@ -147,7 +147,7 @@ versions_without_memory(void **state)
     vyre_status status;
     calls = 0;
     fail_at = at;
-    status = vyre_module_make_versions(m);
+    status = vyre_module_make_analyses(m, VYRE_VERSIONS);
     if (!status)
       break;
     assert_non_null(strstr(vyre_status_text(status), "out of memory"));
@@ -155,7 +155,7 @@ versions_without_memory(void **state)
     assert_true(at < 100000);
   }
   fail_at = 0;
-  assert_null(vyre_verify_versions(m));
+  assert_null(vyre_verify_analyses(m, VYRE_VERSIONS));
   vyre_module_destroy(m);
 }
 
@@ -167,7 +167,7 @@ versions_of_an_unsealed_module(void **state)
   (void)state;
   fixture_open(&x);
   vyre_row_kill(x.m, x.pair);
-  status = vyre_module_make_versions(x.m);
+  status = vyre_module_make_analyses(x.m, VYRE_VERSIONS);
   assert_non_null(status);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
   vyre_status_free(status);

@@ -103,10 +103,10 @@ finish(scene *k)
     print_message("%s\n", vyre_status_text(status));
   assert_null(status);
   assert_null(vyre_module_seal(k->x.m, map));
-  assert_null(vyre_module_make_versions(k->x.m));
-  assert_null(vyre_verify_versions(k->x.m));
+  assert_null(vyre_module_make_analyses(k->x.m, VYRE_VERSIONS));
+  assert_null(vyre_verify_analyses(k->x.m, VYRE_VERSIONS));
   for (uint32_t i = 0; i < k->count; i++) {
-    uint32_t seen = k->x.v->imm_hi[map[k->reads[i].read.id]];
+    uint32_t seen = k->x.v->version[map[k->reads[i].read.id]];
     if (seen != map[k->reads[i].seen.id])
       print_message("read %u sees row %u (%s), not row %u\n", i, seen, vyre_op_infos[VYRE_ROW_OP(k->x.v->op[seen])].text,
                     map[k->reads[i].seen.id]);
@@ -115,10 +115,10 @@ finish(scene *k)
   /* a wrong version is noticed */
   if (k->count) {
     uint32_t row = map[k->reads[0].read.id];
-    ((uint32_t *)k->x.v->imm_hi)[row] ^= 1;
-    status = vyre_verify_versions(k->x.m);
+    ((uint32_t *)k->x.v->version)[row] ^= 1;
+    status = vyre_verify_analyses(k->x.m, VYRE_VERSIONS);
     assert_non_null(status);
-    assert_non_null(strstr(vyre_status_text(status), "but it sees the state of"));
+    assert_non_null(strstr(vyre_status_text(status), "but it is"));
     vyre_status_free(status);
   }
   vyre_verify_errors_free(&errors);

@@ -131,7 +131,7 @@ history_leaves_no_trace(void **state)
   vyre_string_intern(n, "main", 4);
   sample_build(n);
   assert_null(vyre_module_seal(n, NULL));
-  assert_null(vyre_module_make_versions(n));
+  assert_null(vyre_module_make_analyses(n, VYRE_VERSIONS));
   assert_null(vyre_module_clone(n, &copy));
   vyre_bytes second = sample_write(n), third = {0};
   assert_null(vyre_bytes_append(&third, "x", 1)); /* appended, at an odd place */

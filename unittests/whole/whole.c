@@ -81,8 +81,8 @@ check(whole *w)
 static vyre_status
 versions(whole *w)
 {
-  VYRE_TRY(vyre_module_make_versions(w->module));
-  return vyre_verify_versions(w->module);
+  VYRE_TRY(vyre_module_make_analyses(w->module, VYRE_VERSIONS));
+  return vyre_verify_analyses(w->module, VYRE_VERSIONS);
 }
 
 static vyre_status

@@ -164,7 +164,7 @@ need_versions(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_load)
       continue;
     loads++;
-    if (v->imm_hi[row] == 0)
+    if (v->version[row] == 0)
       return ctx->host->error(ctx, row, "no version");
   }
   ctx->host->count(ctx, "loads with a version", loads);

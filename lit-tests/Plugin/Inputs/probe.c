@@ -39,8 +39,8 @@ hoist(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 static bool
 are_equal(const vyre_view *v, const uint32_t *fwd, uint32_t x, uint32_t y)
 {
-  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && fwd[v->a[x]] == fwd[v->a[y]] &&
-         fwd[v->b[x]] == fwd[v->b[y]] && fwd[v->c[x]] == fwd[v->c[y]];
+  return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && v->version[x] == v->version[y] &&
+         fwd[v->a[x]] == fwd[v->a[y]] && fwd[v->b[x]] == fwd[v->b[y]] && fwd[v->c[x]] == fwd[v->c[y]];
 }
 
 static vyre_status
@@ -105,7 +105,7 @@ look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   *out = VYRE_UNCHANGED;
-  if (v->loop || v->loop_next || v->loop_exit || v->end || v->level || v->depth)
+  if (v->version || v->loop || v->loop_next || v->loop_exit || v->end || v->level || v->depth)
     return ctx->host->error(ctx, 0, "an analysis that is not required is seen");
   return VYRE_OK;
 }
@@ -132,21 +132,6 @@ relevel(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* The versions that the pass before knew, and did not preserve. */
-static vyre_status
-old_versions(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
-{
-  const vyre_view *v = ctx->host->view(module);
-  uint64_t poisoned = 0, fresh = 0;
-  *out = VYRE_UNCHANGED;
-  for (uint32_t row = 1; row < v->rows; row++)
-    if (vyre_op_has_version(&v->op_infos[VYRE_ROW_OP(v->op[row])]))
-      *(v->imm_hi[row] == UINT32_MAX ? &poisoned : &fresh) += 1;
-  ctx->host->count(ctx, "poisoned", poisoned);
-  ctx->host->count(ctx, "not poisoned", fresh);
-  return VYRE_OK;
-}
-
 #define PASS(id, text, about, needed, kept) \
   static const vyre_pass id##_pass = {      \
       .struct_size = sizeof(vyre_pass), .name = text, .summary = about, .requires_ = (needed), .preserves = (kept), .run = id}
@@ -158,7 +143,6 @@ PASS(show_loops, "probe.show-loops", "say what loops there are", VYRE_LOOPS, VYR
 PASS(show_levels, "probe.show-levels", "say the rows' levels", VYRE_LEVELS, VYRE_ANALYSES);
 PASS(look, "probe.look", "fail where analyses are seen", 0, VYRE_ANALYSES);
 PASS(relevel, "probe.relevel", "change a level", 0, VYRE_ANALYSES & ~VYRE_LEVELS);
-PASS(old_versions, "probe.old-versions", "look for versions that hold no more", 0, VYRE_ANALYSES);
 static const vyre_pass liar_pass = {.struct_size = sizeof(vyre_pass),
                                     .name = "probe.liar",
                                     .summary = "change a level, and preserve it",
@@ -166,5 +150,4 @@ static const vyre_pass liar_pass = {.struct_size = sizeof(vyre_pass),
                                     .preserves = VYRE_ANALYSES,
                                     .run = relevel};
 
-VYRE_PLUGIN("probe", "1.0", &hoist_pass, &merge_pass, &show_loops_pass, &show_levels_pass, &look_pass, &relevel_pass,
-            &old_versions_pass, &liar_pass)
+VYRE_PLUGIN("probe", "1.0", &hoist_pass, &merge_pass, &show_loops_pass, &show_levels_pass, &look_pass, &relevel_pass, &liar_pass)
