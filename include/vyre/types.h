@@ -177,6 +177,12 @@ vyre_op_is_invocation(uint32_t op)
   return op >= VYRE_OP_gid && op <= VYRE_OP_subgroup_lt_mask;
 }
 
+static inline bool
+vyre_op_is_opaque(uint32_t op)
+{
+  return op >= VYRE_OP_opaque && op <= VYRE_OP_opaque_write;
+}
+
 /* The type of what it says. */
 static inline vyre_type
 vyre_invocation_type(uint32_t op)

@@ -16,7 +16,7 @@
  * Limits: no float fold where a program's float mode is not round to nearest with denormals kept (host->fold_given); a literal of
  * several lanes that is no splat is nobody's operand.  Specialization constants are never known.  O(rows + sources of phis).
  *
- * requires: versions, dominance      preserves: versions
+ * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
@@ -40,6 +40,7 @@ typedef struct changer {
   uint32_t *constant;     /* by literal: its const row in the program at hand */
   uint32_t program;
   uint64_t literals, copies;
+  bool versions; /* they hold still */
 } changer;
 
 static bool
@@ -123,6 +124,7 @@ change_operands(changer *c, uint32_t row)
     if (better == operands[i])
       continue;
     c->host->set_operand(c->module, row, i, better);
+    c->versions &= !vyre_op_is_opaque(VYRE_ROW_OP(c->v->op[row])); /* which memory it accesses, its handle says */
     if (VYRE_ROW_OP(c->v->op[better]) == VYRE_OP_const)
       c->literals++;
     else
@@ -238,8 +240,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(memory_follow(&m, &loads));
   VYRE_TRY(flow_make(&f, ctx, host->view(module), &stops));
   VYRE_TRY(solve(&s, &f, module, &loads));
-  changer c = {.s = &s, .host = host, .module = module, .v = f.v};
+  changer c = {.s = &s, .host = host, .module = module, .v = f.v, .versions = true};
   VYRE_TRY(change(&c));
+  if (c.versions)
+    host->preserved(ctx, VYRE_VERSIONS);
   host->count(ctx, "uses of what a condition says", conditional);
   host->count(ctx, "uses made literals", c.literals);
   host->count(ctx, "uses of copies", c.copies);
@@ -256,7 +260,6 @@ static const vyre_pass cprop = {
             "be taken; in the regions that a condition guards, it and what follows from it are literals.  Uses change and\n"
             "nothing else: dce takes out what is left over.",
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
-    .preserves = VYRE_VERSIONS,
     .run = run,
 };
 VYRE_PLUGIN("cprop", "1.0", &cprop)

@@ -10,9 +10,10 @@
  *                      and opaque rows: they move only if they surely run whenever the loop is reached, which is to say at least
  *                      one trip, not in an arm, and no break, continue, leave, return or trap in front
  *   what is bound      a load through a descriptor that nothing uses on some way may not run there, for it may be unbound: it moves
- * in front of a loop where another access to its buffer stands in front of that, or surely runs in it what is costly     loads,
- * divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they would run where they did not,
- * only to save trips that take the arm.  Cheap rows do
+ *                      in front of a loop where another access to its buffer stands in front of that, or surely runs in it
+ *   what others write  a load of what the program writes, other invocations too, may not run where it did not: it might race
+ *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
+ *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
  *
  * The first trip does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a `for`
  * from a literal, or a variable as it was when the trip began, that was set to a literal in front of the loop, in its region.  That
@@ -41,7 +42,10 @@ typedef struct motion {
   uint8_t *flags;    /* by row: SURE, ARM */
   uint32_t *set;     /* by var: the last `set` in front of where find_flags is; 0: none */
   uint32_t *used;    /* by buffer: the first access that surely ran where find_flags is; 0: none */
-  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran in front of it; 0: none */
+  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran in front of it; by get: the last
+                        `set` in front of it; 0: none */
+  uint32_t *alias;   /* by row: the class of a buffer */
+  bool *written;     /* by class: the program writes it; of row 0: perhaps any memory */
   uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
   uint32_t surveyed; /* the last loop that was looked at */
   uint64_t moved;
@@ -100,8 +104,8 @@ is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4
   uint32_t start = 0;
   if (row == body && vyre_op_of(v, loop) == VYRE_OP_for)
     start = v->a[loop];
-  else if (vyre_op_of(v, row) == VYRE_OP_get && v->version[row] == body && v->parent[m->set[v->a[row]]] == v->parent[loop])
-    start = v->b[m->set[v->a[row]]];
+  else if (vyre_op_of(v, row) == VYRE_OP_get && v->version[row] == body && v->parent[m->since[row]] == v->parent[loop])
+    start = v->b[m->since[row]];
   if (start == 0 || !vyre_row_is_const(v, start))
     return false;
   for (uint32_t i = 0; i < 4; i++)
@@ -192,6 +196,17 @@ is_bound(motion *m, uint32_t load, uint32_t loop)
   return m->sure[buffer] == loop;
 }
 
+/* What opaque rows write may be any memory, what barriers do is nobody's store. */
+static void
+note_write(const motion *m, uint32_t row)
+{
+  const uint32_t op = vyre_op_of(m->v, row);
+  if (vyre_op_is_opaque(op) || op == VYRE_OP_verbatim)
+    m->written[0] = true;
+  else if (m->v->a[row] && VYRE_TYPE_KIND(VYRE_ROW_TYPE(m->v->op[m->v->a[row]])) == VYRE_PATH)
+    m->written[m->alias[vyre_buffer_of(m->v, m->v->a[row])] & ~VYRE_ALIAS_SHARED] = true;
+}
+
 /* One sweep in program order. */
 static void
 find_flags(const motion *m)
@@ -202,6 +217,10 @@ find_flags(const motion *m)
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
     if (op == VYRE_OP_set)
       m->set[v->a[row]] = row;
+    else if (op == VYRE_OP_get)
+      m->since[row] = m->set[v->a[row]];
+    else if (flags & VYRE_OP_WRITES)
+      note_write(m, row);
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
     else if (op == VYRE_OP_load || op == VYRE_OP_copy)
@@ -261,15 +280,26 @@ is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
   return is_defined(v, v->a[row], left) && is_defined(v, v->b[row], left) && is_defined(v, v->c[row], left);
 }
 
-/* Whether a load may run in front of the loop, where it did not: what its path leads to is there, and a relaxed program has a value
- * for each step, and something bound. */
+/* Whether no other invocation may write meanwhile what is loaded: a value that nobody uses, but a data race. */
+static bool
+is_quiet(const motion *m, uint32_t load)
+{
+  const uint32_t buffer = vyre_buffer_of(m->v, m->v->a[load]), space = VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]);
+  if (space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_WORKGROUP)
+    return true;
+  return !m->written[0] && !m->written[m->alias[buffer] & ~VYRE_ALIAS_SHARED];
+}
+
+/* Whether a load may run in front of the loop, where it did not: what its path leads to is there, nobody writes it, and a relaxed
+ * program has a value for each step, and something bound. */
 static bool
 may_load_early(motion *m, uint32_t load, uint32_t loop)
 {
   const vyre_view *v = m->v;
   uint32_t left = MOST_STEPS;
-  return m->host->in_bounds(m->module, v->a[load]) && ((v->imm[vyre_program_of(v, load)] & VYRE_PROGRAM_RELAXED) == 0 ||
-                                                       (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
+  return is_quiet(m, load) && m->host->in_bounds(m->module, v->a[load]) &&
+         ((v->imm[vyre_program_of(v, load)] & VYRE_PROGRAM_RELAXED) == 0 ||
+          (is_defined(v, v->a[load], &left) && is_bound(m, load, loop)));
 }
 
 static bool
@@ -291,6 +321,9 @@ empty_loop(motion *m, uint32_t loop)
     next = next_in(m->v, loop, row); /* before the row leaves */
     if (!may_move(m, row, loop))
       continue;
+    const uint32_t buffer = m->flags[row] & SURE ? bound_by(m, row) : 0;
+    if (buffer && !is_array(m, buffer))
+      m->sure[buffer] = loop; /* it will not be met in the loop any more */
     m->host->move_before(m->module, row, loop);
     m->loop[row] = m->v->loop[loop];
     m->flags[row] = m->flags[loop];
@@ -313,7 +346,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   m.used = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.since = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
-  if (!m.loop || !m.flags || !m.set || !m.used || !m.since || !m.sure)
+  m.alias = host->alloc(ctx, v->rows * sizeof(uint32_t));
+  m.written = host->alloc(ctx, v->rows * sizeof(bool));
+  if (!m.loop || !m.flags || !m.set || !m.used || !m.since || !m.sure || !m.alias || !m.written || !host->aliases(module, m.alias))
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];
