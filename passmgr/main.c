@@ -9,12 +9,15 @@
 #include "options.h"
 #include "outputs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "vyre/glsl.h"
 #include "vyre/io.h"
@@ -48,6 +51,7 @@ typedef struct tool {
   pthread_cond_t turn;
   uint32_t begun, finished; /* inputs; they finish in order */
   int code;
+  int home; /* the folder that relative paths are meant from; -1: it could not be opened */
 } tool;
 
 /* ---- what is said -------------------------------------------------------------------------------------------------------- */
@@ -277,8 +281,11 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
   if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
     VYRE_TRY(check_input(module, from, &run_options));
   start = add_time(w, "verify", start);
-  if (t->pipeline)
-    VYRE_TRY(vyre_pipeline_run(t->pipeline, module, &run_options));
+  vyre_status status = t->pipeline ? vyre_pipeline_run(t->pipeline, module, &run_options) : VYRE_OK;
+  if (t->pipeline && t->home >= 0 && fchdir(t->home) != 0) /* a pass may have gone elsewhere */
+    status = vyre_status_join(status,
+                              VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
+  VYRE_TRY(status);
   start = now();
   if (t->pipeline && !o->verify_each)
     VYRE_TRY(vyre_status_note(vyre_module_check(module, &run_options), "after the last pass; -verify-each tells which one it was"));
@@ -489,6 +496,7 @@ main(int argc, char **argv)
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   guard_begin("vyre-passmgr");
+  t.home = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   int code = complain(options_parse(argc, argv, &t.options));
   if (!code)
     code = run_tool(&t);

@@ -98,6 +98,22 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
   return done && expanded.size() > most;
 }
 
+/* glslang writes bytes beyond ASCII with their sign: what follows in their word is ones, which no UTF-8 has. */
+bool
+has_broken_string(const std::vector<unsigned int> &words)
+{
+  constexpr unsigned int op_string = 7;
+  for (size_t at = 5, count; at < words.size(); at += count) {
+    count = words[at] >> 16;
+    if (count == 0 || count > words.size() - at)
+      return true;
+    for (size_t i = at + 2; (words[at] & 0xffff) == op_string && i < at + count; i++)
+      if (words[i] >> 24 == 0xff)
+        return true;
+  }
+  return false;
+}
+
 } // namespace
 
 glsl_result
@@ -135,6 +151,10 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   log_lines(sink, logger.getAllMessages().c_str());
   if (words.empty())
     return GLSL_REJECTED;
+  if (has_broken_string(words)) {
+    sink.log("ERROR: a string has characters outside of ASCII, which glslang cannot write");
+    return GLSL_REJECTED;
+  }
   sink.words(words);
   return GLSL_OK;
 }

@@ -435,7 +435,7 @@ make_array(import *m, const spv_type *t, uint32_t stride, bool row_major)
     return 0;
   /* spirv-val lets this through where a matrix stride makes it so */
   if (t->stride && import_type(m, t->element)->sized && vyre_type_get(m->module, element).size > t->stride) {
-    import_uncovered(m, "an array whose elements overlap (stride %u) is not covered", t->stride);
+    import_uncovered(m, "an array of stride %u, closer than std430 has its elements, is not covered", t->stride);
     return 0;
   }
   if (t->form == FORM_RUNTIME)
@@ -525,8 +525,8 @@ member_is_laid_out(import *m, uint32_t id, const vyre_member *member, const vyre
   if (member->offset % 8 != 0 && member->offset % grain_of(m, member->type) != 0)
     return import_uncovered(m, "struct %u with a member at offset %u, no multiple of its size, is not covered", id, member->offset);
   if (next && next->offset > member->offset && next->offset - member->offset < size)
-    return import_uncovered(m, "struct %u with members that overlap (offsets %u, %u) is not covered", id, member->offset,
-                            next->offset);
+    return import_uncovered(m, "struct %u with members closer than std430 has them (offsets %u, %u) is not covered", id,
+                            member->offset, next->offset);
   return true;
 }
 

@@ -312,6 +312,10 @@ finish_struct(text_parser *p, const text_token *name, uint32_t flags, uint32_t s
                       text + name->start);
   vyre_string string = text_intern(p, name->name, name->name_length, name->escaped);
   vyre_type_id type = vyre_type_struct_apart(p->module, string, p->struct_members, count, flags, stride);
+  const uint32_t size = vyre_type_get(p->module, type).size;
+  if (stride && stride < size)
+    return text_error(p, name->start, name->length, NULL, "a stride of %u is less than the %u bytes that the struct takes", stride,
+                      size);
   if (!type || !text_symbols_add(&p->globals, scope, name->name, name->name_length, type)) {
     text_no_memory(p);
     return false;

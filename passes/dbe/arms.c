@@ -3,10 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
 
-static uint32_t
-correspondent(const cleaner *k, uint32_t row)
+/* Whether they are one row, or two that correspond, or equal literals. */
+static bool
+are_one(const cleaner *k, uint32_t x, uint32_t y)
 {
-  return k->twin[row] ? k->twin[row] : row;
+  const vyre_view *v = k->v;
+  if (x == y || (y && k->twin[x] == y))
+    return true;
+  return vyre_op_of(v, x) == VYRE_OP_const && v->op[x] == v->op[y] && !cleaner_has_place(v, x) &&
+         vyre_row_imm(v, x) == vyre_row_imm(v, y);
 }
 
 /* Whether two operands are the same, or correspond; paths step by step, wherever their rows stand. */
@@ -16,9 +21,9 @@ operands_equal(const cleaner *k, uint32_t x, uint32_t y)
   const vyre_view *v = k->v;
   for (; x != y && vyre_op_of(v, x) == VYRE_OP_at && vyre_op_of(v, y) == VYRE_OP_at; x = v->a[x], y = v->a[y])
     if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || v->imm_hi[x] != v->imm_hi[y] ||
-        (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0 || correspondent(k, v->b[x]) != v->b[y])
+        (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0 || !are_one(k, v->b[x], v->b[y]))
       return false;
-  return correspondent(k, x) == y;
+  return are_one(k, x, y);
 }
 
 /* x and y stand at the same place of their arms. */
@@ -35,13 +40,13 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
          operands_equal(k, v->c[x], v->c[y]);
 }
 
-/* The next row in the arm that is no path. */
+/* The next row in the arm that has a place. */
 static uint32_t
 next_in(const vyre_view *v, uint32_t arm, uint32_t row)
 {
   do
     row = vyre_body_next(v, arm, row);
-  while (vyre_op_of(v, row) == VYRE_OP_at);
+  while (row && !cleaner_has_place(v, row));
   return row;
 }
 
@@ -52,7 +57,7 @@ arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)
 {
   const vyre_view *v = k->v;
   uint32_t x = then_region, y = else_region;
-  if (v->op[cleaner_past_paths(v, v->first[x])] != v->op[cleaner_past_paths(v, v->first[y])] || !cleaner_need(k, &k->twin))
+  if (v->op[cleaner_next_placed(v, v->first[x])] != v->op[cleaner_next_placed(v, v->first[y])] || !cleaner_need(k, &k->twin))
     return false;
   k->twin[x] = y;
   for (;;) {

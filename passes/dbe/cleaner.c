@@ -30,7 +30,7 @@ bool
 cleaner_completes(const cleaner *k, uint32_t region)
 {
   uint32_t last = k->v->last[region];
-  while (vyre_op_of(k->v, last) == VYRE_OP_at)
+  while (last && !cleaner_has_place(k->v, last))
     last = k->v->prev[last];
   const uint32_t flags = vyre_op_flags_of(k->v, last);
   if (last == 0 || vyre_op_of(k->v, last) == VYRE_OP_breakif)
@@ -82,7 +82,7 @@ is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
   uint32_t row = jump;
   while (around(v, row) != construct) {
     row = around(v, row);
-    if (cleaner_past_paths(v, v->next[row]) || vyre_row_is_loop(v, row))
+    if (cleaner_next_placed(v, v->next[row]) || vyre_row_is_loop(v, row))
       return false;
   }
   return true;

@@ -26,24 +26,28 @@ bool cleaner_need(cleaner *k, uint32_t **column);
 
 /* ---- what is so ---------------------------------------------------------------------------------------------------------- */
 
-/* From that row on the first that is no path.  Paths have no place of their own, text has them where they are used; where a region
- * has nothing else nobody uses them, for they are not visible outside. */
-static inline uint32_t
-cleaner_past_paths(const vyre_view *v, uint32_t row)
+/* Paths, and literals that came of folding, have no place of their own: text has them where they are used. */
+static inline bool
+cleaner_has_place(const vyre_view *v, uint32_t row)
 {
-  while (vyre_op_of(v, row) == VYRE_OP_at)
+  const uint32_t op = vyre_op_of(v, row);
+  return op != VYRE_OP_at && (op != VYRE_OP_const || (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) != 0);
+}
+
+/* From that row on the first in its region that has a place; 0: none.  Where a region has nothing else nobody uses the others, for
+ * they are not visible outside. */
+static inline uint32_t
+cleaner_next_placed(const vyre_view *v, uint32_t row)
+{
+  while (row && !cleaner_has_place(v, row))
     row = v->next[row];
   return row;
 }
 
-/* Neither have literals that came of folding in their place. */
 static inline bool
 cleaner_is_empty(const vyre_view *v, uint32_t region)
 {
-  uint32_t row = v->first[region];
-  while (vyre_op_of(v, row) == VYRE_OP_at || vyre_op_of(v, row) == VYRE_OP_const)
-    row = v->next[row];
-  return row == 0;
+  return cleaner_next_placed(v, v->first[region]) == 0;
 }
 
 /* Whether the region's last row has that op. */

@@ -34,7 +34,7 @@ may_look(uint32_t *left)
 static bool
 may_look_at(question *q, uint32_t row)
 {
-  return vyre_op_of(q->v, row) == VYRE_OP_at || may_look(&q->rows);
+  return !cleaner_has_place(q->v, row) || may_look(&q->rows);
 }
 
 /* ---- what a variable was set to ------------------------------------------------------------------------------------------ */
@@ -187,7 +187,7 @@ test_of(question *q)
 static bool
 begins_with_break(const vyre_view *v, uint32_t arm)
 {
-  return vyre_op_of(v, cleaner_past_paths(v, v->first[arm])) == VYRE_OP_break;
+  return vyre_op_of(v, cleaner_next_placed(v, v->first[arm])) == VYRE_OP_break;
 }
 
 bool

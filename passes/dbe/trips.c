@@ -66,7 +66,7 @@ cleaner_loop(cleaner *k, uint32_t row)
     cleaner_become_block(k, row, body);
     return;
   }
-  const bool alone = cleaner_past_paths(v, v->first[continuing]) == end; /* no rows but that one */
+  const bool alone = cleaner_next_placed(v, v->first[continuing]) == end; /* no rows but that one */
   bool one = end && vyre_row_is_const(v, v->a[end]) && v->imm[v->a[end]] != 0;
   const bool never = end && vyre_row_is_const(v, v->a[end]) && !one;
   if (!one)

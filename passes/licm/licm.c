@@ -16,8 +16,8 @@
  *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
  *
  * The first trip does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a `for`
- * from a literal, or a variable as it was when the trip began, that was set to a literal in front of the loop, in its region.  That
- * `set` must be the last one in program order: no other can be between it and the condition then.
+ * from a literal, or a variable that was set to a literal in front of the loop, in its region.  That `set` must be the last one in
+ * front of the `get` in program order: no other can be between the two then.
  *
  * Limits: registers are not counted; nothing is sunk back; writes do not move.
  *
@@ -104,7 +104,7 @@ is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4
   uint32_t start = 0;
   if (row == body && vyre_op_of(v, loop) == VYRE_OP_for)
     start = v->a[loop];
-  else if (vyre_op_of(v, row) == VYRE_OP_get && v->version[row] == body && v->parent[m->since[row]] == v->parent[loop])
+  else if (vyre_op_of(v, row) == VYRE_OP_get && v->parent[m->since[row]] == v->parent[loop])
     start = v->b[m->since[row]];
   if (start == 0 || !vyre_row_is_const(v, start))
     return false;

@@ -103,6 +103,7 @@ QUITS(by_depth, zero = descend(0))
 QUITS(by_thread, pthread_exit(NULL))
 QUITS(by_request, raise(SIGTERM))
 QUITS(child, fork_one())
+QUITS(elsewhere, out = chdir("/") == 0 ? out : NULL)
 
 /* No more address space, and of what malloc has no more than `leave` bytes in one piece. */
 static vyre_status
@@ -143,6 +144,8 @@ PASS(by_depth, "depth");
 PASS(by_thread, "thread");
 PASS(by_request, "request");
 PASS(child, "child");
+PASS(elsewhere, "elsewhere");
 
 VYRE_PLUGIN("quits", "1.0", &by_crowd_pass, &fail_pass, &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass,
-            &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &starve_pass)
+            &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &elsewhere_pass,
+            &starve_pass)
