@@ -45,8 +45,8 @@ done
 convert() { # FORM FOLDER FILE...
   "$build/bin/vyre-passmgr" -j 2 -emit="$1" -outdir "$out/$2" "${@:3}" >/dev/null 2>&1 || true
 }
-convert vir text/made "$out"/spirv/*.spv
-convert spirv spirv/made "$out"/text/*.vir "$out"/text/made/*.vir
+convert vir text "$out"/spirv/*.spv
+convert spirv spirv/made "$out"/text/*.vir
 
 # VIR0: of both, and the frozen sample.
 cp "$root/unittests/vir0/version1.vir0" "$out/vir0/"
