@@ -214,7 +214,6 @@ typedef struct vyre_view {
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
   const uint32_t *parent, *prev, *next, *first, *last;
   const vyre_op_info *op_infos; /* VYRE_OP__COUNT of them, by number */
-  const uint32_t *version;      /* VYRE_VERSIONS: of a read the row whose state it sees; 0 of all other rows */
   const uint32_t *loop;         /* VYRE_LOOPS: the innermost `for` or `loop` row around it; 0: none */
   const uint32_t *loop_next;    /* of a loop the next one, inner ones before outer; of row 0 the first; else 0 */
   const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end a trip early; 0: none */
@@ -223,6 +222,7 @@ typedef struct vyre_view {
   const uint32_t *depth;        /* rows around it: 0 of a program, 1 of what stands in it */
   const uint32_t *hash;         /* VYRE_HASHES: a hash of its value: equal rows have equal ones */
   const uint32_t *canonical;    /* VYRE_CLASSES: the smallest row of its program that is equal to it */
+  const uint32_t *version;      /* VYRE_VERSIONS: of a read the row whose state it sees; 0 of all other rows */
 } vyre_view;
 
 /* Analyses: what the library makes of a module. */

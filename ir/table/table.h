@@ -47,7 +47,7 @@ typedef enum table_column {
   COLUMN_LINE,               /* 0: none */
   COLUMN_FILE,               /* index of `files` << 10 | column; 1023: that column or more */
   COLUMN_EXTRA,              /* an index of `extras` */
-  COLUMN_ANALYSIS,           /* the first of an analysis, in the view's order */
+  COLUMN_ANALYSIS,           /* the first of an analysis */
   COLUMN_VERSION = COLUMN_ANALYSIS,
   COLUMN_LOOP,
   COLUMN_LOOP_NEXT,
