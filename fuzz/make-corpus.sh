@@ -41,9 +41,12 @@ for file in "$root"/examples/shaders/*.comp; do
   glslangValidator --target-env vulkan1.2 -gVS -Od "$file" -o "$out/spirv/$(name "$file").g.spv" >/dev/null || true
   spirv-opt -O "$out/spirv/$(name "$file").spv" -o "$out/spirv/$(name "$file").O.spv"
 done
-# What is refused is left out.
+# What is refused (exit code 1) is left out.
 convert() { # FORM FOLDER FILE...
-  "$build/bin/vyre-passmgr" -j 2 -emit="$1" -outdir "$out/$2" "${@:3}" >/dev/null 2>&1 || true
+  "$build/bin/vyre-passmgr" -j 2 -emit="$1" -outdir "$out/$2" "${@:3}" >/dev/null 2>&1 || [ $? -eq 1 ] || {
+    echo "make-corpus.sh: vyre-passmgr -emit=$1 failed" >&2
+    exit 1
+  }
 }
 convert vir text "$out"/spirv/*.spv
 convert spirv spirv/made "$out"/text/*.vir

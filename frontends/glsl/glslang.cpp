@@ -6,6 +6,8 @@
 #include "compile.h"
 #include "includer.h"
 
+#include <set>
+
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
@@ -98,17 +100,19 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
   return done && expanded.size() > most;
 }
 
-/* glslang writes bytes beyond ASCII with their sign: what follows in their word is ones, which no UTF-8 has. */
+/* glslang writes bytes beyond ASCII with their sign: what follows in their word is ones, which no UTF-8 has.  Whether that is so of
+ * what the shader prints; the names of files, which others are, may be read wrongly. */
 bool
-has_broken_string(const std::vector<unsigned int> &words)
+has_broken_text(const std::vector<unsigned int> &words)
 {
-  constexpr unsigned int op_string = 7;
-  for (size_t at = 5, count; at < words.size(); at += count) {
-    count = words[at] >> 16;
-    if (count == 0 || count > words.size() - at)
-      return true;
-    for (size_t i = at + 2; (words[at] & 0xffff) == op_string && i < at + count; i++)
-      if (words[i] >> 24 == 0xff)
+  constexpr unsigned int op_string = 7, op_ext_inst = 12;
+  std::set<unsigned int> broken;
+  for (size_t at = 5, count; at < words.size() && (count = words[at] >> 16) != 0 && count <= words.size() - at; at += count) {
+    const unsigned int op = words[at] & 0xffff;
+    for (size_t i = at + 2; i < at + count; i++)
+      if (op == op_string && words[i] >> 24 == 0xff)
+        broken.insert(words[at + 1]);
+      else if (op == op_ext_inst && i > at + 4 && broken.count(words[i]) != 0)
         return true;
   }
   return false;
@@ -151,7 +155,7 @@ glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_
   log_lines(sink, logger.getAllMessages().c_str());
   if (words.empty())
     return GLSL_REJECTED;
-  if (has_broken_string(words)) {
+  if (has_broken_text(words)) {
     sink.log("ERROR: a string has characters outside of ASCII, which glslang cannot write");
     return GLSL_REJECTED;
   }

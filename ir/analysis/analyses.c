@@ -14,7 +14,7 @@
 
 const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
     {VYRE_VERSIONS, "the version of"},       {VYRE_LOOPS, "the innermost loop around"},
-    {VYRE_LOOPS, "the loop behind"},         {VYRE_LOOPS, "the first exit of"},
+    {VYRE_LOOPS, "the loop after"},          {VYRE_LOOPS, "the first exit of"},
     {VYRE_DOMINANCE, "the last row in"},     {VYRE_LEVELS, "the operand level of"},
     {VYRE_LEVELS, "the depth of"},           {VYRE_HASHES, "the hash of"},
     {VYRE_CLASSES, "the smallest equal of"},

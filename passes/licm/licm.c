@@ -13,7 +13,7 @@
  *                      in front of a loop where another access to its buffer stands in front of that, or surely runs in it
  *   what others write  a load of what the program writes, other invocations too, may not run where it did not: it might race
  *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
- *                      would run where they did not, only to save trips that take the arm.  Cheap rows do
+ *                      would run where they did not, only to save iterations that take the arm.  Cheap rows do
  *
  * The first trip does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a `for`
  * from a literal, or a variable that was set to a literal in front of the loop, in its region.  That `set` must be the last one in

@@ -518,7 +518,7 @@ what_is_wrong_is_named(void **state)
     const char *message;
   } cases[] = {
       {v->loop, y, 0, "the innermost loop around %y (u32) is said to be none, but it is row "},
-      {v->loop_next, 0, 0, "the loop behind row 0 is said to be none, but it is row "},
+      {v->loop_next, 0, 0, "the loop after row 0 is said to be none, but it is row "},
       {v->loop_exit, v->parent[k], y, " (for) is said to be %y (u32), but it is none"},
       {v->end, k, y, "the last row in %k (u32) is said to be %y (u32), but it is %g (u32)"},
       {v->level, y, 7, "the operand level of %y (u32) is said to be 7, but it is 1"},
