@@ -197,6 +197,23 @@ typedef struct vyre_row {
 
 #define VYRE_NONE ((vyre_row){0})
 
+/* What a version is, where it is no row: the join of the states that edges bring (docs/ir.md, "Versions").  VYRE_JOIN | its index.
+ * The joins of a program stand together, each after those that its parts are made of, but for what comes around a loop. */
+#define VYRE_JOIN 0x80000000u
+
+typedef struct vyre_join {
+  uint32_t row;          /* the construct after which it stands, or the region at whose head */
+  uint32_t first, count; /* its parts */
+} vyre_join;
+
+/* What an edge brings.  Of an `if` and of a head each edge that there is, from in front first, then in program order; of a
+ * `switch`, a `block` and a loop those that bring another version than that in front of it, and last, if there are others, that
+ * one. */
+typedef struct vyre_part {
+  uint32_t version;
+  uint32_t edge; /* the region whose end brings it, or the jump; the construct: it comes from in front, or from a `for`'s test */
+} vyre_part;
+
 /* The columns of a module, read only.  They move where it is sealed and while it is built (ir.h), never inside a pass; `rows`
  * grows. One row over the columns:
  *
@@ -222,7 +239,10 @@ typedef struct vyre_view {
   const uint32_t *depth;        /* rows around it: 0 of a program, 1 of what stands in it */
   const uint32_t *hash;         /* VYRE_HASHES: a hash of its value: equal rows have equal ones */
   const uint32_t *canonical;    /* VYRE_CLASSES: the smallest row of its program that is equal to it */
-  const uint32_t *version;      /* VYRE_VERSIONS: of a read the row whose state it sees; 0 of all other rows */
+  const uint32_t *version;      /* VYRE_VERSIONS: of a read the state that it sees, of a write of memory the one in front of it */
+  const vyre_join *joins;       /* VYRE_VERSIONS: by index; 0 is none */
+  const vyre_part *parts;
+  uint32_t join_count, part_count;
 } vyre_view;
 
 /* Analyses: what the library makes of a module. */

@@ -138,6 +138,23 @@ vyre_row_may_speculate(const vyre_view *view, uint32_t row)
   }
 }
 
+/* ---- versions: require VYRE_VERSIONS ------------------------------------------------------------------------------------- */
+
+/* The join that a version is; NULL: it is a row. */
+static inline const vyre_join *
+vyre_join_of(const vyre_view *view, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 ? &view->joins[version & ~VYRE_JOIN] : NULL;
+}
+
+/* Where a state begins: at a write, at the row of the program's start, after a construct, or at the head that a region is.  It
+ * stands in front of whatever sees that state, in a region around it. */
+static inline uint32_t
+vyre_version_row(const vyre_view *view, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 ? view->joins[version & ~VYRE_JOIN].row : version;
+}
+
 /* ---- dominance: requires VYRE_DOMINANCE ---------------------------------------------------------------------------------- */
 
 /* Whether x stands before y and is visible there: whenever y runs, x has run since its region was last entered.  Control is
@@ -225,7 +242,7 @@ vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
   if ((VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
   if (vyre_op_has_version(info)) {
-    if (view->version[row] == 0 || vyre_loops_contain(view, loop, view->version[row]))
+    if (view->version[row] == 0 || vyre_loops_contain(view, loop, vyre_version_row(view, view->version[row])))
       return false;
   } else if ((info->flags & VYRE_OP_PURE) == 0) {
     return false;

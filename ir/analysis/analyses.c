@@ -153,7 +153,8 @@ find_levels(const vyre_view *v, uint32_t *level, uint32_t *depth)
 }
 
 vyre_status
-vyre_analyses_compute(const vyre_module *module, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS])
+vyre_analyses_compute(const vyre_module *module, uint32_t analyses, uint32_t *const columns[ANALYSIS_COLUMNS],
+                      vyre_state_graph *graph)
 {
   const vyre_view *view = vyre_module_view(module);
   if (analyses & VYRE_LOOPS)
@@ -162,7 +163,10 @@ vyre_analyses_compute(const vyre_module *module, uint32_t analyses, uint32_t *co
     find_ends(view, columns[AT(COLUMN_END)]);
   if (analyses & VYRE_LEVELS)
     find_levels(view, columns[AT(COLUMN_LEVEL)], columns[AT(COLUMN_DEPTH)]);
-  return analyses & VYRE_VERSIONS ? vyre_versions_compute(module, columns[AT(COLUMN_VERSION)]) : VYRE_OK;
+  if ((analyses & VYRE_VERSIONS) == 0)
+    return VYRE_OK;
+  graph->version = columns[AT(COLUMN_VERSION)];
+  return vyre_versions_compute(module, graph);
 }
 
 /* ---- in the module ------------------------------------------------------------------------------------------------------- */
@@ -175,6 +179,11 @@ vyre_module_show_analyses(vyre_module *module, uint32_t analyses)
                                                     &module->view.depth,     &module->view.hash, &module->view.canonical};
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
     *shown[i] = vyre_analysis_columns[i].analysis & analyses & module->made ? module->column[COLUMN_ANALYSIS + i] : NULL;
+  const bool has_graph = (VYRE_VERSIONS & analyses & module->made) != 0;
+  module->view.joins = has_graph ? module->graph.joins : NULL;
+  module->view.parts = has_graph ? module->graph.parts : NULL;
+  module->view.join_count = has_graph ? module->graph.join_count : 0;
+  module->view.part_count = has_graph ? module->graph.part_count : 0;
 }
 
 uint32_t
@@ -210,7 +219,7 @@ vyre_module_make_analyses(vyre_module *module, uint32_t analyses)
   analyses &= VYRE_ANALYSES;
   if (!take_columns(module, analyses))
     return vyre_module_status(module);
-  VYRE_TRY(vyre_analyses_compute(module, analyses, module->column + COLUMN_ANALYSIS));
+  VYRE_TRY(vyre_analyses_compute(module, analyses, module->column + COLUMN_ANALYSIS, &module->graph));
   module->made |= analyses;
   vyre_module_show_analyses(module, vyre_analyses_shown(&module->view) | analyses);
   return VYRE_OK;

@@ -1,273 +1,498 @@
-/* Versions: which reads see the same state.  What a version is stands in docs/ir.md, "Versions".
+/* The state graph: which reads see the same state, and what a state is made of.  What a version is stands in docs/ir.md,
+ * "Versions".
  *
- * Each program is walked twice in program order.  The first walk (versions_classes.c) gives every var and buffer its alias class
- * and lists the writes; the second keeps, by class, the row whose state is current.  What a region changes is logged once and
- * undone at its end, so that each arm starts from the state before the construct; what was undone is what the construct writes, and
- * gets its row as join behind it.  A head (body, continuing region, case that can be fallen into) needs what the construct will
- * write beforehand: the listed writes within it.  The second walk stops only at rows that read, write, hold rows or jump.
+ * Each program's rows are gone through twice, stopping only at those that read, write, hold rows or jump: for classes and writes
+ * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then each read asks for the state of its class: from
+ * the last write in front of it in program order the answer is that write, if it stands in a region around the read; the end of the
+ * construct that holds it; or the head of a region in between whose construct writes the class.  A join is made when it is first
+ * asked for (so a program has only those that somebody sees), and its parts are asked for in the same way, one after the other.
  *
- * Which lanes are active is a class too, which subgroup rows read.  Each region begins with a state of it.  Behind a construct it
- * is the state in front again, for lanes meet there; but not behind a loop, nor where a jump leads out of the construct.
+ * This is the construction of Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), on
+ * structured control: what is sealed when is known, and a join after a construct of which no edge brings a write is never made.
  *
- * O(rows), and at each construct what is written in it: rows times nesting.  48 bytes a write and a class beside 8 bytes a row.
+ * O(rows + (reads + parts) * (nesting + log writes)).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- second walk: what is current ---------------------------------------------------------------------------------------- */
+static uint32_t version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within);
 
-static frame *
-top(const versions *k)
+bool
+versions_grow(versions *k, vector *list)
 {
-  return (frame *)k->frames.data + (k->frames.count - 1);
-}
-
-/* From here on the class's state is `row`'s. */
-static void
-write_class(versions *k, uint32_t klass, uint32_t row)
-{
-  state *s = state_of(k, klass);
-  if (s->time <= top(k)->time) { /* the region's first change of it */
-    undo *u = versions_append(k, &k->log);
-    if (!u)
-      return;
-    *u = (undo){klass, s->row, s->time};
-  }
-  s->row = row;
-  s->time = ++k->time;
-}
-
-/* The head of a region: everything that the construct writes is the region row's. */
-static void
-write_head(versions *k, uint32_t region, uint32_t first, uint32_t last_row)
-{
-  const write_event *events = k->events.data;
-  for (uint32_t i = first; i < k->events.count && events[i].row <= last_row && !k->out_of_memory; i++)
-    if (events[i].before <= first) /* the first write of its class in the construct */
-      write_class(k, events[i].klass, region);
-}
-
-static bool
-ends_in_fallthrough(const vyre_view *v, uint32_t region)
-{
-  return region && v->last[region] && VYRE_ROW_OP(v->op[v->last[region]]) == VYRE_OP_fallthrough;
-}
-
-/* Whether what runs at the start of the region is not only what stands before its construct. */
-static bool
-is_head(const vyre_view *v, uint32_t region)
-{
-  switch (VYRE_ROW_OP(v->op[region])) {
-  case VYRE_OP_body:
-    return true;
-  case VYRE_OP_region:
-    return VYRE_ROW_OP(v->op[v->parent[region]]) == VYRE_OP_loop;
-  case VYRE_OP_case:
-    return ends_in_fallthrough(v, v->prev[region]);
-  default:
+  const uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
+  void *data = k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, capacity * list->size);
+  if (!data || capacity < list->capacity) {
+    k->out_of_memory = true;
     return false;
   }
-}
-
-static bool
-is_loop(const vyre_view *v, uint32_t row)
-{
-  return VYRE_ROW_OP(v->op[row]) == VYRE_OP_loop || VYRE_ROW_OP(v->op[row]) == VYRE_OP_for;
+  list->data = data;
+  list->capacity = capacity;
+  return true;
 }
 
 static void
-open_row(versions *k, uint32_t row)
-{
-  const vyre_view *v = k->view;
-  bool region = (vyre_op_infos[VYRE_ROW_OP(v->op[row])].flags & VYRE_OP_REGION) != 0;
-  uint32_t last = row;
-  frame *f = versions_append(k, &k->frames);
-  if (!f)
-    return;
-  while (v->last[last])
-    last = v->last[last];
-  *f = (frame){row, region ? k->log.count : k->written.count, k->time, k->passed, last, 0, row};
-  f->loop = is_loop(v, row) ? row : k->frames.count > 1 ? f[-1].loop : 0;
-  if (is_head(v, row))
-    write_head(k, row, f[-1].passed, f[-1].end); /* the construct's frame is below */
-  if (region && k->has_lanes)
-    write_class(k, LANES, row);
-}
-
-/* A jump, or what came out of an inner construct, ends `target`: the construct around must know if that is further out. */
-static void
-note_target(versions *k, uint32_t target)
-{
-  if (k->frames.count > 1 && target < top(k)[-1].target)
-    top(k)[-1].target = target;
-}
-
-static void
-note_jump(versions *k, uint32_t row)
-{
-  switch (VYRE_ROW_OP(k->view->op[row])) {
-  case VYRE_OP_return:
-  case VYRE_OP_trap:
-    note_target(k, 0);
-    break;
-  case VYRE_OP_break:
-  case VYRE_OP_continue:
-    note_target(k, top(k)->loop);
-    break;
-  case VYRE_OP_leave:
-    note_target(k, k->view->a[row]);
-    break;
-  default:
-    break;
-  }
-}
-
-/* Undoes what the region changed and gives it to the construct around it. */
-static void
-close_region(versions *k, const frame *region)
-{
-  const undo *log = k->log.data;
-  uint32_t construct = k->view->parent[region->row];
-  for (uint32_t i = k->log.count; i-- > region->base;) {
-    state *s = state_of(k, log[i].klass);
-    s->row = log[i].row;
-    s->time = log[i].time;
-    if (s->stamp != construct && log[i].klass != LANES) {
-      uint32_t *written = versions_append(k, &k->written);
-      if (!written)
-        return;
-      *written = log[i].klass;
-      s->stamp = construct;
-    }
-  }
-  k->log.count = region->base;
-}
-
-/* The join behind the construct; called with the region around it on top. */
-static void
-close_construct(versions *k, const frame *construct)
-{
-  const uint32_t *written = k->written.data;
-  for (uint32_t i = construct->base; i < k->written.count && !k->out_of_memory; i++)
-    if (state_of(k, written[i])->row != construct->row)
-      write_class(k, written[i], construct->row);
-  k->written.count = construct->base;
-  note_target(k, construct->target);
-  if (k->has_lanes && (construct->target < construct->row || is_loop(k->view, construct->row)))
-    write_class(k, LANES, construct->row);
-}
-
-static void
-close_until(versions *k, uint32_t row)
-{
-  while (k->frames.count > 1 && top(k)->end < row && !k->out_of_memory) {
-    frame closed = *top(k);
-    k->frames.count--;
-    if (vyre_op_infos[VYRE_ROW_OP(k->view->op[closed.row])].flags & VYRE_OP_REGION)
-      close_region(k, &closed);
-    else
-      close_construct(k, &closed);
-  }
-}
-
-/* Whose state a read of the class sees. */
-static uint32_t
-current_row(const versions *k, const state *own)
-{
-  const state *group = state_of(k, own->group), *async = state_of(k, own->async ? GROUP_ASYNC : GROUP_NONE);
-  const state *last = group->time > own->time ? group : own;
-  if (own->memory && state_of(k, GROUP_OPAQUE)->time > last->time)
-    last = state_of(k, GROUP_OPAQUE);
-  return async->time > last->time ? async->row : last->row;
-}
-
-static uint32_t
-version_of(const versions *k, uint32_t row, uint32_t op)
-{
-  const vyre_view *v = k->view;
-  if (vyre_op_infos[op].flags & VYRE_OP_CONVERGENT)
-    return current_row(k, state_of(k, LANES));
-  if (op == VYRE_OP_opaque_read)
-    return current_row(k, state_of(k, k->class_of[row]));
-  if (op == VYRE_OP_load && versions_is_handle(k, v->a[row])) { /* nothing writes to a handle; what it leads to is another matter */
-    uint32_t path = v->a[row];
-    while (VYRE_ROW_OP(v->op[path]) == VYRE_OP_at)
-      path = v->a[path];
-    return path;
-  }
-  return current_row(k, state_of(k, versions_class_of(k, v->a[row])));
-}
-
-static void
-visit(versions *k, uint32_t row)
-{
-  const vyre_view *v = k->view;
-  const write_event *events = k->events.data;
-  uint32_t op = VYRE_ROW_OP(v->op[row]);
-  if (vyre_op_infos[op].flags & (VYRE_OP_REGION | VYRE_OP_REGIONS)) {
-    open_row(k, row);
-    return;
-  }
-  if (vyre_op_infos[op].flags & VYRE_OP_ENDS)
-    note_jump(k, row);
-  else if (vyre_op_has_version(&vyre_op_infos[op]))
-    k->out[row] = version_of(k, row, op);
-  for (; k->passed < k->events.count && events[k->passed].row == row && !k->out_of_memory; k->passed++)
-    write_class(k, events[k->passed].klass, row);
-}
-
-static void
-walk_program(versions *k, uint32_t program, uint32_t end)
-{
-  versions_prepare_program(k, program, end);
-  k->frames.count = k->log.count = k->written.count = k->passed = 0;
-  k->time = 1;
-  for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
-    close_until(k, k->stops[i]);
-    if (!k->out_of_memory)
-      visit(k, k->stops[i]);
-  }
-}
-
-static void
-free_vector(const versions *k, vector *list)
+free_vector(const versions *k, const vector *list)
 {
   if (list->data)
     k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, 0);
 }
 
+/* ---- writes of a class --------------------------------------------------------------------------------------------------- */
+
+/* How many of the class's own writes stand up to that row, counted from the first of all. */
+static uint32_t
+writes_up_to(const versions *k, state *s, uint32_t at)
+{
+  const uint32_t *written = k->written.data;
+  uint32_t low = s->first, high = s->end;
+  if (low < high && written[s->near] <= at) { /* most questions come in program order */
+    low = s->near + 1;
+    if (low == high || written[low] > at)
+      return low;
+  }
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (written[middle] <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  s->near = low > s->first ? low - 1 : s->first;
+  return low;
+}
+
+/* The classes whose writes are the class's: itself, and up to three that name many. */
+static uint32_t
+writers_of(const versions *k, uint32_t klass, uint32_t writers[4])
+{
+  const state *s = versions_state(k, klass);
+  uint32_t count = 0;
+  writers[count++] = klass;
+  if (s->group != GROUP_NONE)
+    writers[count++] = s->group;
+  if (s->memory)
+    writers[count++] = GROUP_OPAQUE;
+  if (s->async)
+    writers[count++] = GROUP_ASYNC;
+  return count;
+}
+
+/* The last write of the class up to that row; 0: there is none. */
+static uint32_t
+last_write(const versions *k, uint32_t klass, uint32_t at)
+{
+  uint32_t writers[4], last = 0;
+  for (uint32_t i = writers_of(k, klass, writers); i-- > 0;) {
+    state *s = versions_state(k, writers[i]);
+    const uint32_t count = writes_up_to(k, s, at);
+    if (count > s->first && ((const uint32_t *)k->written.data)[count - 1] > last)
+      last = ((const uint32_t *)k->written.data)[count - 1];
+  }
+  return last;
+}
+
+/* The first write of the class after that row; UINT32_MAX: there is none. */
+static uint32_t
+next_write(const versions *k, uint32_t klass, uint32_t row)
+{
+  uint32_t writers[4], next = UINT32_MAX;
+  for (uint32_t i = writers_of(k, klass, writers); i-- > 0;) {
+    state *s = versions_state(k, writers[i]);
+    const uint32_t count = writes_up_to(k, s, row);
+    if (count < s->end && ((const uint32_t *)k->written.data)[count] < next)
+      next = ((const uint32_t *)k->written.data)[count];
+  }
+  return next;
+}
+
+static uint32_t
+end_of(const vyre_view *v, uint32_t row)
+{
+  while (v->last[row])
+    row = v->last[row];
+  return row;
+}
+
+/* ---- joins --------------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_region(const versions *k, uint32_t row)
+{
+  return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
+}
+
+static uint32_t
+add_join(versions *k, uint32_t klass, uint32_t row)
+{
+  vyre_state_graph *out = k->out;
+  uint32_t *asked = versions_append(k, &k->asked);
+  if (!asked || !vyre_state_graph_reserve(out, k->allocator, 1, 0)) {
+    k->out_of_memory = true;
+    return 0;
+  }
+  *asked = klass;
+  out->joins[out->join_count] = (vyre_join){.row = row};
+  return out->join_count++;
+}
+
+/* What the edge brings, as the version of one of the construct's rows; 0: what stands in front of that. */
+static uint32_t
+brought_by(versions *k, uint32_t klass, const edge *e, uint32_t construct)
+{
+  if (e->from == construct)
+    return 0;
+  const uint32_t region = is_region(k, e->from) ? e->from : k->view->parent[e->from];
+  return version_at(k, klass, e->at, region, construct);
+}
+
+/* The region of the construct that holds the row. */
+static uint32_t
+arm_of(const vyre_view *v, uint32_t construct, uint32_t row)
+{
+  while (v->parent[row] != construct)
+    row = v->parent[row];
+  return row;
+}
+
+/* The first edge from that index on that leads from an arm in which the class is written, where that edge's arm is none.  An arm
+ * that is fallen into from one without writes brings nothing either. */
+static uint32_t
+skip_arms(const versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end)
+{
+  const vyre_view *v = k->view;
+  const edge *edges = k->edges.data;
+  const uint32_t arm = arm_of(v, construct, edges[from].from), last = end_of(v, arm), next = next_write(k, klass, arm);
+  if (next <= last)
+    return from + 1;
+  const uint32_t target = next <= end_of(v, construct) ? arm_of(v, construct, next) : UINT32_MAX;
+  uint32_t low = from + 1, high = end;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (edges[middle].at < target)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The first edge from that index on that brings a write of the construct; `end`: none does. */
+static uint32_t
+next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end, uint32_t *out_version)
+{
+  const edge *edges = k->edges.data;
+  while (from < end && !k->out_of_memory) {
+    *out_version = brought_by(k, klass, &edges[from], construct);
+    if (*out_version)
+      return from;
+    from = edges[from].from == construct ? from + 1 : skip_arms(k, klass, construct, from, end);
+  }
+  return end;
+}
+
+/* Whether something that the construct writes comes to its end, or to one of its heads. */
+static bool
+has_join(versions *k, uint32_t klass, uint32_t row, uint32_t construct)
+{
+  uint32_t version;
+  const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
+  if (vyre_row_is_loop(k->view, construct))
+    return first < end;
+  return next_edge(k, klass, construct, first, end, &version) < end;
+}
+
+static slot *
+probe(const vector *slots, uint32_t row, uint32_t klass)
+{
+  const uint32_t mask = slots->capacity - 1;
+  slot *at = slots->data;
+  for (uint32_t i = (row * 0x9e3779b1u ^ klass * 0x85ebca6bu) & mask;; i = (i + 1) & mask)
+    if (at[i].row == 0 || (at[i].row == row && at[i].klass == klass))
+      return &at[i];
+}
+
+/* Its slot, or a free one for it; NULL: out of memory. */
+static slot *
+find_slot(versions *k, uint32_t row, uint32_t klass)
+{
+  if (k->slots_used * 2 < k->slots.capacity)
+    return probe(&k->slots, row, klass);
+  const vector old = k->slots;
+  const uint32_t capacity = old.capacity ? old.capacity * 2 : 64;
+  void *data = k->allocator->resize(k->allocator->user, NULL, 0, capacity * sizeof(slot));
+  if (!data) {
+    k->out_of_memory = true;
+    return NULL;
+  }
+  memset(data, 0, capacity * sizeof(slot));
+  k->slots.data = data;
+  k->slots.capacity = capacity;
+  for (const slot *s = old.data; s && s < (const slot *)old.data + old.capacity; s++)
+    if (s->row)
+      *probe(&k->slots, s->row, s->klass) = *s;
+  free_vector(k, &old);
+  return probe(&k->slots, row, klass);
+}
+
+/* The join of a class that stands after the construct, or at the head; 0: what is in front of the construct holds there, too. */
+static uint32_t
+join_at(versions *k, uint32_t klass, uint32_t row)
+{
+  const uint32_t construct = is_region(k, row) ? k->view->parent[row] : row;
+  const slot *known = find_slot(k, row, klass);
+  if (known && known->row)
+    return known->join;
+  const uint32_t join = has_join(k, klass, row, construct) ? add_join(k, klass, row) : 0;
+  slot *new = find_slot(k, row, klass); /* others were noted meanwhile */
+  if (!new)
+    return 0;
+  *new = (slot){row, klass, join};
+  k->slots_used++;
+  return join;
+}
+
+/* The class's version where the row `at`, of the region or in front of it in there, has run.  `within`: a construct around the
+ * region, in front of which the search ends with 0; 0: none. */
+static uint32_t
+version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within)
+{
+  const vyre_view *v = k->view;
+  while (!k->out_of_memory) {
+    const uint32_t write = last_write(k, klass, at), construct = v->parent[region];
+    if (write > region) {
+      uint32_t outer = write;
+      while (v->parent[outer] != region)
+        outer = v->parent[outer];
+      const uint32_t join = outer == write ? 0 : join_at(k, klass, outer);
+      if (outer == write || join)
+        return outer == write ? write : VYRE_JOIN | join;
+      at = outer - 1;
+      continue;
+    }
+    if (construct == 0)
+      return versions_state(k, klass)->row;
+    if (versions_is_head(v, region) && last_write(k, klass, end_of(v, construct)) > construct) {
+      const uint32_t join = join_at(k, klass, region);
+      if (join)
+        return VYRE_JOIN | join;
+    }
+    if (construct == within)
+      return 0;
+    at = construct;
+    region = v->parent[construct];
+  }
+  return 0;
+}
+
+/* ---- parts --------------------------------------------------------------------------------------------------------------- */
+
+static void
+add_part(versions *k, uint32_t join, uint32_t version, uint32_t from)
+{
+  vyre_state_graph *out = k->out;
+  if (k->out_of_memory || !vyre_state_graph_reserve(out, k->allocator, 0, 1)) {
+    k->out_of_memory = true;
+    return;
+  }
+  out->parts[out->part_count++] = (vyre_part){version, from};
+  out->joins[join].count++;
+}
+
+static uint32_t
+before(versions *k, uint32_t klass, uint32_t construct)
+{
+  return version_at(k, klass, construct, k->view->parent[construct], 0);
+}
+
+/* Of an `if` and of a head each edge; of others those that bring another version than that in front, which is one part. */
+static void
+find_parts(versions *k, uint32_t join, uint32_t klass)
+{
+  const uint32_t row = k->out->joins[join].row, construct = is_region(k, row) ? k->view->parent[row] : row;
+  const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
+  const bool each = row != construct || versions_op(k, construct) == VYRE_OP_if;
+  uint32_t version, brought = 0;
+  k->out->joins[join].first = k->out->part_count;
+  if (versions_op(k, row) == VYRE_OP_for) { /* the edge of its test */
+    add_part(k, join, VYRE_JOIN | join_at(k, klass, k->view->first[row]), row);
+    brought++;
+  }
+  for (uint32_t i = first; i < end && !k->out_of_memory; i++) {
+    const uint32_t next = next_edge(k, klass, construct, i, end, &version);
+    for (; each && i < next; i++)
+      add_part(k, join, before(k, klass, construct), ((const edge *)k->edges.data)[i].from);
+    i = next;
+    if (i == end)
+      break;
+    add_part(k, join, version, ((const edge *)k->edges.data)[i].from);
+    brought++;
+  }
+  if (!each && brought < end - first)
+    add_part(k, join, before(k, klass, construct), construct);
+}
+
+/* ---- order --------------------------------------------------------------------------------------------------------------- */
+
+/* Where a join stands: a head in front of what is in its region, another one after what is in its construct. */
+typedef struct position {
+  uint32_t at, row, join;
+} position;
+
+/* Of two constructs that end with one row the inner one is first. */
+static int
+by_position(const void *left, const void *right)
+{
+  const position *l = left, *r = right;
+  if (l->at != r->at)
+    return l->at < r->at ? -1 : 1;
+  if (l->row != r->row)
+    return l->row > r->row ? -1 : 1;
+  return l->join < r->join ? -1 : 1;
+}
+
+/* The version in the order of `to`, by join from `first` on. */
+static uint32_t
+in_order(const uint32_t *to, uint32_t first, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 ? VYRE_JOIN | to[(version & ~VYRE_JOIN) - first] : version;
+}
+
+static void
+move_joins(versions *k, uint32_t first, const position *order, uint32_t *to, vyre_join *joins, vyre_part *parts)
+{
+  vyre_state_graph *out = k->out;
+  const uint32_t count = out->join_count - first, base = out->joins[first].first;
+  uint32_t next = base;
+  memcpy(joins, out->joins + first, count * sizeof *joins);
+  memcpy(parts, out->parts + base, (out->part_count - base) * sizeof *parts);
+  for (uint32_t i = 0; i < count; i++)
+    to[order[i].join] = first + i;
+  for (uint32_t i = 0; i < count; i++) {
+    const vyre_join *join = &joins[order[i].join];
+    out->joins[first + i] = (vyre_join){join->row, next, join->count};
+    for (uint32_t p = 0; p < join->count; p++) {
+      const vyre_part part = parts[join->first - base + p];
+      out->parts[next++] = (vyre_part){in_order(to, first, part.version), part.edge};
+    }
+  }
+  for (uint32_t i = 0; i < k->stop_count; i++)
+    out->version[k->stops[i]] = in_order(to, first, out->version[k->stops[i]]);
+}
+
+/* Puts the joins from `first` on in the order of their positions, which is one in which parts come first, but for those of heads.
+ */
+static void
+order_joins(versions *k, uint32_t first)
+{
+  vyre_state_graph *out = k->out;
+  const uint32_t count = out->join_count - first;
+  if (count == 0)
+    return;
+  const uint32_t parts = out->part_count - out->joins[first].first;
+  const size_t bytes = count * (sizeof(position) + sizeof(vyre_join) + sizeof(uint32_t)) + parts * sizeof(vyre_part);
+  position *order = k->allocator->resize(k->allocator->user, NULL, 0, bytes);
+  if (!order) {
+    k->out_of_memory = true;
+    return;
+  }
+  vyre_join *joins = (vyre_join *)(order + count);
+  vyre_part *moved = (vyre_part *)(joins + count);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t row = out->joins[first + i].row;
+    order[i] = (position){is_region(k, row) ? row : end_of(k->view, row), row, i};
+  }
+  qsort(order, count, sizeof *order, by_position);
+  move_joins(k, first, order, (uint32_t *)(moved + parts), joins, moved);
+  k->allocator->resize(k->allocator->user, order, bytes, 0);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------------------------------------ */
+
+/* The version of a read, and of a write of memory, which is its class's in front of it. */
+static uint32_t
+version_of(versions *k, uint32_t row, uint32_t op)
+{
+  const vyre_view *v = k->view;
+  const uint32_t path = vyre_buffer_of(v, v->a[row]), region = v->parent[row];
+  if (op == VYRE_OP_load && versions_is_handle(k, path)) /* nothing writes to a handle; what it leads to is another matter */
+    return path;
+  const uint32_t klass = op == VYRE_OP_opaque_read ? k->class_of[row] : k->class_of[path];
+  state *s = versions_state(k, klass);
+  const uint32_t write = last_write(k, klass, row - 1);
+  if (s->version == 0 || s->write != write || s->region != region) {
+    const uint32_t version = version_at(k, klass, row - 1, region, 0);
+    s = versions_state(k, klass);
+    s->version = version;
+    s->write = write;
+    s->region = region;
+  }
+  return s->version;
+}
+
+static bool
+has_version(const vyre_view *v, uint32_t row, uint32_t op)
+{
+  const vyre_op_info *info = &vyre_op_infos[op];
+  if ((info->flags & VYRE_OP_CONVERGENT) != 0)
+    return false;
+  return vyre_op_has_version(info) || op == VYRE_OP_store || op == VYRE_OP_copy || (vyre_op_is_atomic(op) && v->a[row] != 0);
+}
+
+static void
+walk_program(versions *k, uint32_t program, uint32_t end)
+{
+  versions_find_writes(k, program, end);
+  if (!k->out_of_memory)
+    versions_follow_control(k, program, end);
+  const uint32_t first = k->out->join_count;
+  k->asked.count = 0;
+  for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
+    const uint32_t row = k->stops[i], op = versions_op(k, row);
+    if (has_version(k->view, row, op))
+      k->out->version[row] = version_of(k, row, op);
+  }
+  for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++)
+    find_parts(k, first + i, ((const uint32_t *)k->asked.data)[i]);
+  if (!k->out_of_memory)
+    order_joins(k, first);
+}
+
 vyre_status
-vyre_versions_compute(const vyre_module *module, uint32_t *out)
+vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
 {
   versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
   const vyre_view *v = k.view;
-  size_t class_bytes = v->rows * sizeof(uint32_t);
-  k.states.size = sizeof(state);
-  k.events.size = sizeof(write_event);
-  k.log.size = sizeof(undo);
-  k.written.size = sizeof(uint32_t);
-  k.frames.size = sizeof(frame);
-  k.class_of = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
-  k.aliases = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
-  k.stops = k.allocator->resize(k.allocator->user, NULL, 0, class_bytes);
-  k.out_of_memory = !k.class_of || !k.stops || !k.aliases || !vyre_aliases_compute(module, k.aliases);
+  const struct {
+    vector *list;
+    size_t size;
+  } lists[] = {{&k.states, sizeof(state)},        {&k.events, sizeof(write_event)}, {&k.written, sizeof(uint32_t)},
+               {&k.edges, sizeof(edge)},          {&k.slots, sizeof(slot)},         {&k.asked, sizeof(uint32_t)},
+               {&k.frames, 5 * sizeof(uint32_t)}, {&k.found, sizeof(edge)}};
+  enum { ARRAYS = 5 };
+  const size_t bytes = v->rows * sizeof(uint32_t);
+  uint32_t *memory = k.allocator->resize(k.allocator->user, NULL, 0, ARRAYS * bytes);
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    lists[i].list->size = lists[i].size;
+  if (memory) {
+    uint32_t **const arrays[ARRAYS] = {&k.class_of, &k.aliases, &k.stops, &k.edge_first, &k.edge_count};
+    for (size_t i = 0; i < ARRAYS; i++)
+      *arrays[i] = memory + i * v->rows;
+    memset(k.class_of, 0, bytes);
+  }
+  memset(out->version, 0, bytes);
+  out->join_count = out->part_count = 0;
+  k.out_of_memory = !memory || !vyre_aliases_compute(module, k.aliases) || !vyre_state_graph_reserve(out, k.allocator, 1, 0);
   if (!k.out_of_memory)
-    memset(k.class_of, 0, class_bytes);
-  memset(out, 0, class_bytes);
+    out->joins[out->join_count++] = (vyre_join){0};
   for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program])
     walk_program(&k, program, v->next[program] ? v->next[program] : v->rows);
-  if (k.class_of)
-    k.allocator->resize(k.allocator->user, k.class_of, class_bytes, 0);
-  if (k.aliases)
-    k.allocator->resize(k.allocator->user, k.aliases, class_bytes, 0);
-  if (k.stops)
-    k.allocator->resize(k.allocator->user, k.stops, class_bytes, 0);
-  free_vector(&k, &k.states);
-  free_vector(&k, &k.events);
-  free_vector(&k, &k.log);
-  free_vector(&k, &k.written);
-  free_vector(&k, &k.frames);
+  if (memory)
+    k.allocator->resize(k.allocator->user, memory, ARRAYS * bytes, 0);
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    free_vector(&k, lists[i].list);
   return k.out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
 }

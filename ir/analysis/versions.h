@@ -1,4 +1,4 @@
-/* Versions into a column of the caller's: what the analysis writes and the verifier compares.
+/* The state graph into memory of the caller's: what the analysis writes and the verifier compares.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_VERSIONS_H
@@ -6,7 +6,27 @@
 
 #include "vyre/ir.h"
 
-/* out, an element a row, gets each row's version, 0 where it has none.  The module is sealed and verified. */
-VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, uint32_t *out);
+/* Owns joins and parts; the column is an element a row, of the caller's. */
+typedef struct vyre_state_graph {
+  uint32_t *version;
+  vyre_join *joins;
+  vyre_part *parts;
+  uint32_t join_count, join_capacity, part_count, part_capacity;
+} vyre_state_graph;
+
+/* Room for so many more; false: out of memory. */
+bool vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts);
+
+/* Gives joins and parts back. */
+void vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator);
+
+/* Fills it anew, keeping its memory.  The module is sealed and verified. */
+VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, vyre_state_graph *graph);
+
+/* After rows were renumbered: map by row as it was, 0 where it is gone; the column is in the new order and has the old versions in
+ * it, an element for each of `rows` rows.  Joins that nobody sees any more go.  Not whole: what somebody sees has lost a row, and the
+ * graph is of no use.  False: out of memory. */
+bool vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
+                            bool *out_whole);
 
 #endif

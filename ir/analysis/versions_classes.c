@@ -1,4 +1,4 @@
-/* Versions, the first walk: the alias class of every var, buffer, path and opaque row of a program, and what each row writes.
+/* The state graph: the alias class of every var, buffer, path and opaque row of a program, and what each row writes.
  *
  * Barriers and ordered atomics write all storage or all workgroup classes, waits all that async copies touch: these groups are
  * classes of their own, and a read takes its class's row or one of its groups', whichever was written last.  So a barrier costs the
@@ -11,20 +11,6 @@
 
 #include <string.h>
 
-bool
-versions_grow(versions *k, vector *list)
-{
-  const uint32_t capacity = list->capacity ? list->capacity * 2 : 64;
-  void *data = k->allocator->resize(k->allocator->user, list->data, list->capacity * list->size, capacity * list->size);
-  if (!data || capacity < list->capacity) {
-    k->out_of_memory = true;
-    return false;
-  }
-  list->data = data;
-  list->capacity = capacity;
-  return true;
-}
-
 /* ---- classes ------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t
@@ -33,7 +19,7 @@ add_class(versions *k, uint32_t row, uint32_t group)
   state *s = versions_append(k, &k->states);
   if (!s)
     return 0;
-  *s = (state){.row = row, .time = 1, .group = group};
+  *s = (state){.row = row, .group = group};
   return k->states.count - 1;
 }
 
@@ -65,7 +51,7 @@ note_buffer(versions *k, uint32_t row)
   if (k->out_of_memory)
     return;
   k->class_of[row] = k->class_of[first];
-  state *s = state_of(k, k->class_of[row]);
+  state *s = versions_state(k, k->class_of[row]);
   s->memory = !is_never_written(k, row);
   s->shared |= (k->aliases[row] & VYRE_ALIAS_SHARED) != 0;
   if (group_of(k, row))
@@ -126,7 +112,7 @@ opaque_writes(const versions *k, uint32_t row, uint32_t op, uint32_t *classes)
   classes[0] = klass == EVERYTHING ? (uint32_t)GROUP_OPAQUE : klass;
   if (op == VYRE_OP_opaque_read) { /* of an image that others write to meanwhile */
     const uint32_t flags = VYRE_ROW_FLAGS(k->view->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT);
-    return flags || (klass != EVERYTHING && state_of(k, klass)->shared) ? 1 : 0;
+    return flags || (klass != EVERYTHING && versions_state(k, klass)->shared) ? 1 : 0;
   }
   if (op == VYRE_OP_opaque || op == VYRE_OP_verbatim)
     classes[0] = GROUP_OPAQUE;
@@ -141,7 +127,7 @@ writes_of(const versions *k, uint32_t row, uint32_t classes[5])
 {
   uint32_t count = own_writes(k, row, classes);
   for (uint32_t i = 0; k->reads_everything && i < count; i++)
-    if (state_of(k, classes[i])->memory || classes[i] < FIRST_CLASS) {
+    if (versions_state(k, classes[i])->memory || classes[i] < FIRST_CLASS) {
       classes[count] = EVERYTHING;
       return count + 1;
     }
@@ -190,7 +176,7 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
   }
 }
 
-/* ---- first walk: classes and writes -------------------------------------------------------------------------------------- */
+/* ---- the walk: classes and writes -------------------------------------------------------------------------------------- */
 
 static void
 note_writes(versions *k, uint32_t row)
@@ -201,12 +187,10 @@ note_writes(versions *k, uint32_t row)
     write_event *event = versions_append(k, &k->events);
     if (!event)
       return;
-    event->row = row;
-    event->klass = classes[i];
-    event->before = state_of(k, classes[i])->stamp;
-    state_of(k, classes[i])->stamp = k->events.count;
+    *event = (write_event){row, classes[i]};
+    versions_state(k, classes[i])->end++;
     if (VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_async_copy)
-      state_of(k, classes[i])->async = true;
+      versions_state(k, classes[i])->async = true;
   }
 }
 
@@ -224,23 +208,41 @@ note_rows(versions *k, uint32_t first, uint32_t end)
 {
   const uint32_t stop = VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
   const uint32_t *ops = k->view->op;
-  uint32_t *stops = k->stops, count = 0, all = 0;
+  uint32_t *stops = k->stops, count = 0;
   for (uint32_t row = first; row < end; row++) {
     const uint32_t op = VYRE_ROW_OP(ops[row]), flags = vyre_op_infos[op].flags;
     stops[count] = row;
     count += (flags & stop) != 0;
-    all |= flags;
     if (vyre_op_is_opaque(op) | (VYRE_TYPE_KIND(VYRE_ROW_TYPE(ops[row])) == VYRE_OPAQUE))
       note_opaque(k, row);
   }
   k->stop_count = count;
-  k->has_lanes = (all & VYRE_OP_CONVERGENT) != 0;
+}
+
+/* The writes class by class. */
+static void
+sort_writes(versions *k)
+{
+  const write_event *events = k->events.data;
+  k->written.count = 0;
+  while (k->written.capacity < k->events.count)
+    if (!versions_grow(k, &k->written))
+      return;
+  uint32_t *written = k->written.data, first = 0;
+  for (uint32_t i = 0; i < k->states.count; i++) {
+    state *s = versions_state(k, i);
+    const uint32_t count = s->end;
+    s->first = s->end = s->near = first;
+    first += count;
+  }
+  for (uint32_t i = 0; i < k->events.count; i++)
+    written[versions_state(k, events[i].klass)->end++] = events[i].row;
 }
 
 /* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its
  * rows are gone through. */
 void
-versions_prepare_program(versions *k, uint32_t program, uint32_t end)
+versions_find_writes(versions *k, uint32_t program, uint32_t end)
 {
   const vyre_view *v = k->view;
   k->states.count = k->events.count = 0;
@@ -257,6 +259,6 @@ versions_prepare_program(versions *k, uint32_t program, uint32_t end)
     note_rows(k, program, end);
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++)
     note_writes(k, k->stops[i]);
-  for (uint32_t i = 0; i < k->states.count; i++)
-    state_of(k, i)->stamp = 0;
+  if (!k->out_of_memory)
+    sort_writes(k);
 }

@@ -1,4 +1,4 @@
-/* What the two walks of the versions share; the walks are told in versions.c.
+/* What the parts of the state graph share; versions.c tells how they fit.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_VERSIONS_INTERNAL_H
@@ -7,49 +7,46 @@
 #include "versions.h"
 #include "vyre/view.h"
 
-/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write, which lanes are
- * active. */
+/* The first classes of each program: all storage memory, all workgroup memory, all that async copies read or write. */
 enum {
   GROUP_NONE = 0,
   GROUP_STORAGE = 1,
   GROUP_WORKGROUP = 2,
   GROUP_ASYNC = 3,
-  LANES = 4,
-  GROUP_IMAGES = 5,
-  GROUP_OPAQUE = 6,
-  EVERYTHING = 7,
-  FIRST_CLASS = 8
+  GROUP_IMAGES = 4,
+  GROUP_OPAQUE = 5,
+  EVERYTHING = 6,
+  FIRST_CLASS = 7
 };
 
+/* An alias class. */
 typedef struct state {
-  uint32_t row;   /* whose state it is */
-  uint32_t time;  /* when that was noted; greater is later */
-  uint32_t group; /* a barrier that names the group writes this class */
-  uint32_t stamp; /* last construct whose list of writes has it */
-  bool async;     /* a wait writes this class */
-  bool shared;    /* of images: coherent or volatile */
-  bool memory;    /* an opaque row that leads anywhere writes this class */
+  uint32_t row;                    /* whose state it is at the program's start */
+  uint32_t group;                  /* a barrier that names the group writes this class */
+  uint32_t first, end;             /* its writes in `written` */
+  uint32_t near;                   /* of these the last one that was found */
+  uint32_t region, write, version; /* the last answer: in that region, after that write */
+  bool async;                      /* a wait writes this class */
+  bool shared;                     /* of images: coherent or volatile */
+  bool memory;                     /* an opaque row that leads anywhere writes this class */
 } state;
 
 typedef struct write_event {
   uint32_t row, klass;
-  uint32_t before; /* 1 + index of the write of this class before; 0: none */
 } write_event;
 
-typedef struct undo {
-  uint32_t klass, row, time;
-} undo;
+/* A way by which control comes to the end of a construct, or to a region that is a head. */
+typedef struct edge {
+  uint32_t to;   /* the construct; the region */
+  uint32_t from; /* the region that ends, or the jump; the construct: it comes from in front of it, or from the test of a `for` */
+  uint32_t at;   /* the last row that has run */
+} edge;
 
-/* An open construct or region. */
-typedef struct frame {
-  uint32_t row;
-  uint32_t base;   /* region: first entry of the log; construct: first entry of `written` */
-  uint32_t time;   /* when it was entered */
-  uint32_t passed; /* writes before it */
-  uint32_t end;    /* the last row in it */
-  uint32_t loop;   /* the innermost loop there, the row itself counted */
-  uint32_t target; /* construct: the outermost that a jump in it ends, itself if none leads further out */
-} frame;
+/* The answer to a question: whose state a class has where a construct ends, or where a head begins. */
+typedef struct slot {
+  uint32_t row, klass; /* row 0: free */
+  uint32_t join;       /* 0: that in front of the construct */
+} slot;
 
 /* A growing array. */
 typedef struct vector {
@@ -62,15 +59,21 @@ typedef struct versions {
   const vyre_module *module;
   const vyre_view *view;
   const vyre_allocator *allocator;
-  uint32_t *out;      /* by row: the version of those that have one */
-  uint32_t *class_of; /* by row: of vars, buffers and opaque rows */
-  uint32_t *aliases;  /* by row: the classes of buffers, by their first row */
-  uint32_t *stops;    /* of the program at hand: rows that read, write, hold rows or end a region, in order */
+  vyre_state_graph *out;
+  uint32_t *class_of;   /* by row: of vars, buffers and opaque rows */
+  uint32_t *aliases;    /* by row: the classes of buffers, by their first row */
+  uint32_t *stops;      /* of the program at hand: rows that read, write, hold rows or end a region, in order */
+  uint32_t *edge_first; /* by construct and head: its first edge in `edges`, as many as `edge_count` says */
+  uint32_t *edge_count;
   uint32_t stop_count;
-  vector states, events, log, written, frames;
-  uint32_t time;
-  uint32_t passed;       /* writes that the second walk has passed */
-  bool has_lanes;        /* the program has rows that depend on which lanes are active */
+  vector states;
+  vector events;  /* the writes, in program order */
+  vector written; /* the same, class by class: rows */
+  vector edges;   /* by where they lead; each one's in program order */
+  vector slots;   /* hash table, of a power of two; rows are of one program, so it is never emptied */
+  vector asked;   /* classes of joins, from the first of this program on, whose parts are not known yet */
+  uint32_t slots_used;
+  vector frames, found;  /* of the walk over control */
   bool reads_everything; /* the program has opaque rows that may read any memory */
   bool out_of_memory;
 } versions;
@@ -87,6 +90,18 @@ versions_append(versions *k, vector *list)
   return (char *)list->data + list->count++ * list->size;
 }
 
+static inline state *
+versions_state(const versions *k, uint32_t klass)
+{
+  return (state *)k->states.data + klass;
+}
+
+static inline uint32_t
+versions_op(const versions *k, uint32_t row)
+{
+  return VYRE_ROW_OP(k->view->op[row]);
+}
+
 /* Of the var, the buffer or the opaque row that a path begins at. */
 static inline uint32_t
 versions_class_of(const versions *k, uint32_t path)
@@ -94,16 +109,16 @@ versions_class_of(const versions *k, uint32_t path)
   return k->class_of[vyre_buffer_of(k->view, path)];
 }
 
-/* The first walk over a program, whose last row stands in front of `end`: classes, stops, and the writes in program order. */
-void versions_prepare_program(versions *k, uint32_t program, uint32_t end);
-
 /* Whether the path leads to a handle: nothing writes to that, only to what it leads to. */
 bool versions_is_handle(const versions *k, uint32_t path);
 
-static inline state *
-state_of(const versions *k, uint32_t klass)
-{
-  return (state *)k->states.data + klass;
-}
+/* Of a program, whose last row stands in front of `end`: classes, stops, and the writes in program order and class by class. */
+void versions_find_writes(versions *k, uint32_t program, uint32_t end);
+
+/* Its edges, and the versions of what sees active lanes. */
+void versions_follow_control(versions *k, uint32_t program, uint32_t end);
+
+/* Whether control that comes to the region need not come from in front of its construct. */
+bool versions_is_head(const vyre_view *v, uint32_t region);
 
 #endif

@@ -29,7 +29,7 @@ vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, u
   column[COLUMN_A][row.id] = a.id;
   column[COLUMN_B][row.id] = b.id;
   column[COLUMN_C][row.id] = c.id;
-  if (module->made & VYRE_VERSIONS && (table_word_flags(op) & VYRE_OP_READS) == 0)
+  if (module->made & VYRE_VERSIONS && (table_word_flags(op) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
     column[COLUMN_VERSION][row.id] = 0;
   table_normalize(module, row.id);
   if (VYRE_ROW_OP(op) == VYRE_OP_null)

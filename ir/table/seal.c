@@ -5,6 +5,7 @@
  * bytes a row, or 4.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/analyses.h"
 #include "table.h"
 
 #include <string.h>
@@ -184,26 +185,27 @@ move_side(const sealer *s, table_column column)
   return true;
 }
 
-/* Versions, where they hold: they are rows.  In place, by the rows as they were, whichever order the new ones have. */
-static void
+/* Versions, where they hold.  In place, by the rows as they were, whichever order the new ones have. */
+static bool
 move_versions(const sealer *s)
 {
   vyre_module *module = s->module;
   const uint32_t held = module->side[COLUMN_VERSION], *map = s->map;
   uint32_t *version = module->column[COLUMN_VERSION], *moved = module->column[COLUMN_NEXT]; /* links are written after this */
-  bool lost = false;
   memset(moved, 0, (s->count + 1) * sizeof(*moved));
-  for (uint32_t row = 1; row < held; row++) {
-    if (version[row] == 0 || map[row] == 0)
-      continue;
-    moved[map[row]] = map[version[row]];
-    lost |= map[version[row]] == 0;
-  }
+  for (uint32_t row = 1; row < held; row++)
+    if (map[row] != 0)
+      moved[map[row]] = version[row];
   memcpy(version, moved, (s->count + 1) * sizeof(*moved));
   if (held > s->count + 1)
     memset(version + s->count + 1, 0, (held - s->count - 1) * sizeof(*version));
   module->side[COLUMN_VERSION] = s->count + 1;
-  module->lost_versions = lost;
+  module->graph.version = version;
+  bool whole = false;
+  const bool moved_all = vyre_versions_renumber(&module->graph, &module->allocator, map, s->count + 1, &whole);
+  module->lost_versions = !whole;
+  vyre_module_show_analyses(module, vyre_analyses_shown(&module->view));
+  return moved_all;
 }
 
 /* ---- where rows only went ------------------------------------------------------------------------------------------------ */
@@ -290,8 +292,8 @@ renumber(sealer *s)
   for (uint32_t column = COLUMN_SIDE; column < COLUMN_ANALYSIS; column++)
     if (!move_side(s, (table_column)column))
       return no_memory(module);
-  if (module->made & VYRE_VERSIONS)
-    move_versions(s);
+  if ((module->made & VYRE_VERSIONS) != 0 && !move_versions(s))
+    return no_memory(module);
   if (module->only_lost) {
     move_up(s);
     link_by_parents(s);

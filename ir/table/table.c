@@ -324,6 +324,7 @@ vyre_module_destroy(vyre_module *module)
   table_array_free(module, &module->initializers, &module->initializer_capacity, sizeof(*module->initializers));
   keep(module, 0);
   vyre_allocator allocator = module->allocator;
+  vyre_state_graph_free(&module->graph, &allocator);
   if (module->space)
     allocator.release(allocator.user, module->space, table_room_bytes(module));
   allocator.resize(allocator.user, module, sizeof(*module), 0);

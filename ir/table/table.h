@@ -14,6 +14,7 @@
 #ifndef VYRE_IR_TABLE_H
 #define VYRE_IR_TABLE_H
 
+#include "analysis/versions.h"
 #include "vyre/ir.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -103,6 +104,7 @@ struct vyre_module {
   uint32_t side[COLUMN__COUNT]; /* of a side column, or an analysis: one more than the last row that is perhaps not zero */
   uint32_t made;                /* analyses whose columns say how the module is; a change does not unsay it, sealing does */
   size_t committed[COLUMN__COUNT];
+  vyre_state_graph graph; /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
   uint32_t room; /* rows that the reserved part of every column can hold */
   bool building; /* it was not sealed since it was empty, or reserved anew: nobody holds addresses of columns, so they may move */
@@ -112,7 +114,7 @@ struct vyre_module {
   char fault[200];  /* ... because who edits it asked for what cannot be; empty: not so */
   bool sealed;
   bool only_lost;     /* since it was sealed rows went, if anything: ids are in program order */
-  bool lost_versions; /* sealing dropped a row that was a version */
+  bool lost_versions; /* sealing dropped a row that some version is made of */
   bool names_dirty;   /* some name was set, or moved, since names were made unique */
   bool tops_known;    /* `consts` and last_const, last_decl of each program are right */
   char *space;

@@ -7,6 +7,7 @@
 #include "internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Levels, depths and hashes are numbers, all others rows. */
 static const char *
@@ -18,6 +19,92 @@ show_value(const verifier *k, uint32_t analysis, uint32_t value, text_buffer *bu
   snprintf(buffer->text, sizeof buffer->text, is_row && !value ? "none" : "%u", value);
   return buffer->text;
 }
+
+/* ---- versions ------------------------------------------------------------------------------------------------------------ */
+
+/* Two graphs are one if joins can be named so that they are: `as` and `back` say by what each is known in the other one, once it
+ * was met. */
+typedef struct comparison {
+  const verifier *k;
+  const vyre_state_graph *held, *made;
+  uint32_t *as, *back, *met; /* met: of the held ones, in the order in which they were */
+  uint32_t count, done;      /* of `met`: the parts of so many were compared */
+} comparison;
+
+static bool
+is_one(comparison *c, uint32_t held, uint32_t made)
+{
+  const uint32_t h = held & ~VYRE_JOIN, m = made & ~VYRE_JOIN;
+  if (((held | made) & VYRE_JOIN) == 0 || ((held ^ made) & VYRE_JOIN) != 0 || h >= c->held->join_count)
+    return held == made;
+  if (c->as[h] == 0 && c->back[m] == 0) {
+    c->as[h] = m;
+    c->back[m] = h;
+    c->met[c->count++] = h;
+  }
+  return c->as[h] == m && c->back[m] == h && c->held->joins[h].row == c->made->joins[m].row;
+}
+
+static uint32_t
+row_of(const vyre_state_graph *graph, uint32_t version)
+{
+  const uint32_t join = version & ~VYRE_JOIN;
+  return (version & VYRE_JOIN) == 0 ? version : join < graph->join_count ? graph->joins[join].row : 0;
+}
+
+/* The joins that were met have the same parts.  Those of a part are met by that. */
+static vyre_status
+compare_joins(comparison *c)
+{
+  text_buffer name;
+  while (c->done < c->count) {
+    const uint32_t join = c->met[c->done++];
+    const vyre_join *held = &c->held->joins[join], *made = &c->made->joins[c->as[join]];
+    bool same = held->count == made->count;
+    for (uint32_t p = 0; same && p < held->count; p++) {
+      const vyre_part *x = &c->held->parts[held->first + p], *y = &c->made->parts[made->first + p];
+      same = x->edge == y->edge && is_one(c, x->version, y->version);
+    }
+    if (!same)
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the states that meet at %s are said to be others than they are",
+                        vyre_verify_show(c->k, held->row, &name));
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+compare_graphs(comparison *c)
+{
+  text_buffer name, is, should;
+  for (uint32_t row = 1; row < c->k->rows; row++) {
+    const uint32_t held = c->held->version[row], made = c->made->version[row];
+    if (!is_one(c, held, made))
+      return VYRE_ERROR(VYRE_CODE_INPUT, "the version of %s is said to be %s, but it is %s", vyre_verify_show(c->k, row, &name),
+                        show_value(c->k, VYRE_VERSIONS, row_of(c->held, held), &is),
+                        show_value(c->k, VYRE_VERSIONS, row_of(c->made, made), &should));
+    VYRE_TRY(compare_joins(c));
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+compare_versions(const verifier *k, const vyre_state_graph *held, const vyre_state_graph *made)
+{
+  const vyre_allocator *allocator = vyre_module_allocator(k->module);
+  const size_t bytes = (2 * (size_t)held->join_count + made->join_count) * sizeof(uint32_t);
+  comparison c = {.k = k, .held = held, .made = made};
+  c.as = allocator->resize(allocator->user, NULL, 0, bytes);
+  if (!c.as)
+    return VYRE_OUT_OF_MEMORY("while comparing analyses");
+  memset(c.as, 0, bytes);
+  c.met = c.as + held->join_count;
+  c.back = c.met + held->join_count;
+  vyre_status status = compare_graphs(&c);
+  allocator->resize(allocator->user, c.as, bytes, 0);
+  return status;
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 compare_column(const verifier *k, const analysis_column *column, const uint32_t *held, const uint32_t *wanted)
@@ -48,9 +135,14 @@ vyre_verify_analyses(const vyre_module *module, uint32_t analyses)
     return VYRE_OUT_OF_MEMORY("while comparing analyses");
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS; i++)
     columns[i] = memory + i * (size_t)v->rows;
-  vyre_status status = vyre_analyses_compute(module, by_row, columns);
+  vyre_state_graph made = {0}, held = module->graph;
+  vyre_status status = vyre_analyses_compute(module, by_row, columns, &made);
+  held.version = module->column[COLUMN_VERSION];
+  if (!status && (by_row & VYRE_VERSIONS))
+    status = compare_versions(&k, &held, &made);
+  vyre_state_graph_free(&made, allocator);
   for (uint32_t i = 0; i < ANALYSIS_COLUMNS && !status; i++)
-    if (vyre_analysis_columns[i].analysis & by_row)
+    if (vyre_analysis_columns[i].analysis & by_row & ~VYRE_VERSIONS)
       status = compare_column(&k, &vyre_analysis_columns[i], module->column[COLUMN_ANALYSIS + i], columns[i]);
   allocator->resize(allocator->user, memory, bytes, 0);
   return status;

@@ -231,15 +231,15 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   solution s;
   memory m;
   flow_stops stops;
-  memory_loads loads;
+  loads known;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
   VYRE_TRY(flow_find_stops(ctx, host->view(module), &stops)); /* constants that are made are none */
   VYRE_TRY(known_replace(ctx, module, &conditional));
-  VYRE_TRY(memory_make(&m, ctx, module, &stops));
-  VYRE_TRY(memory_follow(&m, &loads));
+  VYRE_TRY(memory_make(&m, ctx, module));
+  VYRE_TRY(loads_follow(&m, &stops, &known));
   VYRE_TRY(flow_make(&f, ctx, host->view(module), &stops));
-  VYRE_TRY(solve(&s, &f, module, &loads));
+  VYRE_TRY(solve(&s, &f, module, &known));
   changer c = {.s = &s, .host = host, .module = module, .v = f.v, .versions = true};
   VYRE_TRY(change(&c));
   if (c.versions)

@@ -133,7 +133,8 @@ row_number(numbers *n, uint32_t row)
     a = b;
     b = swapped;
   }
-  return find(n, row, (const uint32_t[WORDS]){v->op[row], v->imm[row], v->imm_hi[row] | v->version[row], a, b, n->number[v->c[row]]});
+  return find(n, row,
+              (const uint32_t[WORDS]){v->op[row], v->imm[row], v->imm_hi[row] | v->version[row], a, b, n->number[v->c[row]]});
 }
 
 static uint32_t number_of(numbers *n, uint32_t value, uint32_t depth);

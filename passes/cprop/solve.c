@@ -60,7 +60,7 @@ put_together(const solution *s, uint32_t row)
 static const memory_load *
 known_load(const solution *s, uint32_t row)
 {
-  return FLOW_AT(memory_load, s->loads->loads, s->loads->of[row]);
+  return FLOW_AT(memory_load, s->loads->known, s->loads->of[row]);
 }
 
 /* The row whose value this one has, by its op and what its operands are; 0: none is known. */
@@ -548,9 +548,9 @@ walk(solution *s)
 }
 
 vyre_status
-solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads)
+solve(solution *s, flow *f, vyre_module *module, const loads *known)
 {
-  *s = (solution){.f = f, .module = module, .loads = loads, .literals = f->rows + f->phis.count};
+  *s = (solution){.f = f, .module = module, .loads = known, .literals = f->rows + f->phis.count};
   if (take_memory(s))
     walk(s);
   else

@@ -4,8 +4,7 @@
 #ifndef VYRE_PASSES_CPROP_SOLVE_H
 #define VYRE_PASSES_CPROP_SOLVE_H
 
-#include "../state/flow.h"
-#include "../state/memory.h"
+#include "loads.h"
 
 typedef struct solve_literal {
   uint64_t lanes[4];
@@ -16,7 +15,7 @@ typedef struct solve_literal {
 typedef struct solution {
   flow *f;
   vyre_module *module;
-  const memory_loads *loads;
+  const loads *loads;
   uint32_t literals; /* first value that is a literal */
   uint32_t *value;   /* by node */
   flow_list literal;
@@ -35,7 +34,7 @@ typedef struct solution {
 enum { SOLVE_DIFFERS = 8, SOLVE_MOVES = 32, SOLVE_VISITED = 64 };
 
 /* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
-vyre_status solve(solution *s, flow *f, vyre_module *module, const memory_loads *loads);
+vyre_status solve(solution *s, flow *f, vyre_module *module, const loads *known);
 
 /* Room for literals; false: out of memory. */
 bool solve_take_literals(solution *s);

@@ -81,7 +81,6 @@ exchange_arms(cleaner *k, uint32_t row)
   k->host->rewrite(k->module, else_region, v->op[else_region], VYRE_THEN, 0, 0, 0, 0);
   k->host->rewrite(k->module, then_region, v->op[then_region], VYRE_ELSE, 0, 0, 0, 0);
   k->constructs++;
-  k->exchanged++;
 }
 
 void

@@ -18,7 +18,6 @@ typedef struct cleaner {
   uint8_t *completes; /* by construct: control may come to what follows it */
   bool out_of_memory;
   uint64_t constructs, jumps_gone, unreachable;
-  uint64_t exchanged; /* of the constructs: ifs whose arms were */
 } cleaner;
 
 /* A column that few modules need; false: out of memory. */

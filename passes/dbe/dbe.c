@@ -19,7 +19,7 @@
  *
  * Limits: a loop with a `continue`, rows in its continuing region and one trip stays; hints of what goes are lost.
  *
- * requires: nothing      preserves: versions, where it exchanges arms and does nothing else
+ * requires: nothing      preserves: nothing
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
@@ -114,8 +114,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   host->count(ctx, "constructs", k.constructs);
   host->count(ctx, "jumps", k.jumps_gone);
   host->count(ctx, "rows not reached", k.unreachable);
-  if (k.constructs == k.exchanged && !k.jumps_gone && !k.unreachable)
-    host->preserved(ctx, VYRE_VERSIONS); /* no arm sees what the other one does */
   *out = k.constructs || k.jumps_gone || k.unreachable ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }

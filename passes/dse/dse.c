@@ -79,7 +79,7 @@ may_read(const walk *w, uint32_t path, uint32_t place, uint32_t loop)
   const uint32_t classes = w->m.alias[vyre_buffer_of(w->v, path)] ^ w->m.alias[vyre_buffer_of(w->v, place)];
   if ((classes & ~VYRE_ALIAS_SHARED) != 0)
     return false;
-  return (loop ? memory_compare_trips(&w->m, path, place, loop) : memory_compare(&w->m, path, place)) != MEMORY_DISJOINT;
+  return (loop ? memory_compare_iterations(&w->m, path, place, loop) : memory_compare(&w->m, path, place)) != MEMORY_DISJOINT;
 }
 
 /* What a row does to what was stored, if it stands in `region` or deeper; or, `region` 0, in another trip of the loop. */
@@ -183,13 +183,13 @@ is_there_already(const walk *w, uint32_t store)
 {
   const vyre_view *v = w->v;
   const uint32_t value = v->b[store], place = v->a[store];
-  const memory_state state = memory_before(&w->m, store, place);
+  const memory_state state = memory_at(&w->m, v->version[store], place);
   if (state.value == value)
     return true;
   if (vyre_op_of(w->v, value) != VYRE_OP_load || !memory_is_plain(&w->m, value, v->a[value]) || state.since == 0 ||
       memory_compare(&w->m, v->a[value], place) != MEMORY_SAME || !vyre_row_dominates(v, value, store))
     return false;
-  return memory_before(&w->m, value, place).since == state.since;
+  return memory_at(&w->m, v->version[value], place).since == state.since;
 }
 
 /* ---- the pass ------------------------------------------------------------------------------------------------------------ */
@@ -217,7 +217,7 @@ remove_stores(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, 
   walk w = {.v = ctx->host->view(module)};
   if (!has_row_of(w.v, stops, VYRE_OP_store) && !has_row_of(w.v, stops, VYRE_OP_copy))
     return VYRE_OK;
-  VYRE_TRY(memory_make(&w.m, ctx, module, stops));
+  VYRE_TRY(memory_make(&w.m, ctx, module));
   w.touches = ctx->host->alloc(ctx, sizeof(uint32_t) * stops->count);
   if (!w.touches)
     return ctx->host->out_of_memory(ctx);

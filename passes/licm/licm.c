@@ -247,7 +247,7 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
   if (vyre_op_has_version(&v->op_infos[vyre_op_of(v, row)])) {
-    if (v->version[row] == 0 || m->loop[v->version[row]] == loop)
+    if (v->version[row] == 0 || m->loop[vyre_version_row(v, v->version[row])] == loop)
       return false;
   } else if (!vyre_row_is_pure(v, row)) {
     return false;

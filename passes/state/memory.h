@@ -4,40 +4,40 @@
 #ifndef VYRE_PASSES_STATE_MEMORY_H
 #define VYRE_PASSES_STATE_MEMORY_H
 
-#include "flow.h"
+#include "vyre/plugin.h"
 
 typedef struct memory {
   vyre_pass_ctx *ctx;
   vyre_module *module;
   const vyre_view *v;
-  const flow_stops *stops; /* borrowed */
-  uint32_t *alias;         /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
-  uint32_t *events;        /* rows that may change memory, in program order */
-  uint32_t event_count;
+  uint32_t *alias; /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
 } memory;
 
 typedef struct memory_state {
-  uint32_t since; /* a write, the control row of a join, the region row of a head, the buffer at the start; 0: not known */
+  uint32_t since; /* the version of the last change: a write, a join, the buffer at the start; 0: not known */
   uint32_t value; /* the row that was stored there; 0: none is known */
 } memory_state;
 
 typedef enum memory_relation { MEMORY_SAME, MEMORY_DISJOINT, MEMORY_OVERLAP } memory_relation;
 
-/* Of a sealed module with versions.  O(stops). */
-vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops);
+/* Of a module with versions. */
+vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module);
 
-/* How two paths lie to each other, with each row as it is in one trip of the loops around both. */
+/* How two paths lie to each other, with each row as it is in one iteration of the loops around both. */
 memory_relation memory_compare(const memory *m, uint32_t p, uint32_t q);
 
-/* The same where one is of another trip of the loop: rows in it are other values then. */
-memory_relation memory_compare_trips(const memory *m, uint32_t p, uint32_t q, uint32_t loop);
+/* The same where one is of another iteration of the loop: rows in it are other values then. */
+memory_relation memory_compare_iterations(const memory *m, uint32_t p, uint32_t q, uint32_t loop);
 
 /* Whether the row accesses memory that nobody else changes but at synchronization, and may be left out. */
 bool memory_is_plain(const memory *m, uint32_t row, uint32_t path);
 
-/* What is there in front of the row: the last write that can have changed it.  Two states of one path with one `since`, of rows of
- * which one dominates the other, are equal.  Looks at a bounded number of writes. */
-memory_state memory_before(const memory *m, uint32_t row, uint32_t path);
+/* What the place holds in a state of its class: the last write that can have changed it.  Two states of one path with one `since`,
+ * of rows of which one dominates the other, are equal.  Looks at a bounded number of states. */
+memory_state memory_at(const memory *m, uint32_t version, uint32_t path);
+
+/* Whether it is worth asking what a load is: nobody changes what it loads meanwhile, and it is a scalar or vector. */
+bool memory_is_followed(const memory *m, uint32_t load);
 
 /* What a load is. */
 typedef struct memory_load {
@@ -46,12 +46,7 @@ typedef struct memory_load {
   uint64_t bits; /* a literal, in all lanes */
 } memory_load;
 
-/* By row: an index into `loads`, 0: of no load, or of one of which nothing is known. */
-typedef struct memory_loads {
-  uint32_t *of;
-  flow_list loads;
-} memory_loads;
-
-vyre_status memory_follow(const memory *m, memory_loads *out);
+/* What is known of a load of that program by the state that it sees. */
+memory_load memory_loaded(const memory *m, uint32_t load, uint32_t program, const memory_state *state);
 
 #endif

@@ -5,6 +5,7 @@
 #define VYRE_UNITTESTS_VERIFY_SCENE_H
 
 #include "fixture.h"
+#include "vyre/view.h"
 
 #include <stdlib.h>
 
@@ -106,7 +107,7 @@ finish(scene *k)
   assert_null(vyre_module_make_analyses(k->x.m, VYRE_VERSIONS));
   assert_null(vyre_verify_analyses(k->x.m, VYRE_VERSIONS));
   for (uint32_t i = 0; i < k->count; i++) {
-    uint32_t seen = k->x.v->version[map[k->reads[i].read.id]];
+    uint32_t seen = vyre_version_row(k->x.v, k->x.v->version[map[k->reads[i].read.id]]);
     if (seen != map[k->reads[i].seen.id])
       print_message("read %u sees row %u (%s), not row %u\n", i, seen, vyre_op_infos[VYRE_ROW_OP(k->x.v->op[seen])].text,
                     map[k->reads[i].seen.id]);

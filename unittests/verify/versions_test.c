@@ -33,7 +33,7 @@ TEST(a_break_joins_behind_the_loop)
   set(&k, k.s);
   vyre_build_jump(&k.x.b, VYRE_OP_break, NONE);
   leave(&k, test);
-  get(&k, k.s, test);
+  get(&k, k.s, region(&k, loop, 0)); /* the write has left */
   set(&k, k.s);
   leave(&k, loop);
   get(&k, k.s, loop);
@@ -174,7 +174,7 @@ TEST(a_block_left_early_is_a_join)
   set(&k, k.s);
   vyre_build_jump(&k.x.b, VYRE_OP_leave, block);
   leave(&k, test);
-  get(&k, k.s, test);
+  get(&k, k.s, k.s); /* the write has left */
   set(&k, k.s);
   leave(&k, block);
   get(&k, k.s, block);

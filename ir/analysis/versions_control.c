@@ -1,0 +1,231 @@
+/* The state graph: by which edges control comes to the end of a construct and to a head, and which lanes are active where.
+ *
+ * Which lanes are active is a state too, which subgroup rows see.  Each region begins with a new one.  After a construct it is the
+ * one in front again, for lanes meet there; but not after a loop, nor where a jump leads out of the construct: then it is the
+ * construct's.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "versions_internal.h"
+
+/* An open construct or region. */
+typedef struct frame {
+  uint32_t row;
+  uint32_t end;    /* the last row in it */
+  uint32_t loop;   /* the innermost loop there, the row itself counted */
+  uint32_t lanes;  /* region: whose state of active lanes holds */
+  uint32_t target; /* construct: the outermost that a jump in it ends, itself if none leads further out */
+} frame;
+
+typedef struct walk {
+  versions *k;
+  const vyre_view *v;
+  vector frames;
+  vector found; /* edges in program order */
+} walk;
+
+static frame *
+top(const walk *w)
+{
+  return (frame *)w->frames.data + (w->frames.count - 1);
+}
+
+static bool
+is_region(const versions *k, uint32_t row)
+{
+  return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
+}
+
+bool
+versions_is_head(const vyre_view *v, uint32_t region)
+{
+  const uint32_t before = v->prev[region];
+  switch (VYRE_ROW_OP(v->op[region])) {
+  case VYRE_OP_body:
+    return true;
+  case VYRE_OP_region:
+    return VYRE_ROW_OP(v->op[v->parent[region]]) == VYRE_OP_loop;
+  case VYRE_OP_case:
+    return before && v->last[before] && VYRE_ROW_OP(v->op[v->last[before]]) == VYRE_OP_fallthrough;
+  default:
+    return false;
+  }
+}
+
+static void
+add_edge(walk *w, uint32_t to, uint32_t from, uint32_t at)
+{
+  edge *e = versions_append(w->k, &w->found);
+  if (e)
+    *e = (edge){to, from, at};
+}
+
+static void
+open_switch(walk *w, uint32_t row)
+{
+  const vyre_view *v = w->v;
+  bool has_default = false;
+  for (uint32_t region = v->first[row]; region; region = v->next[region]) {
+    has_default = has_default || (v->imm[region] & VYRE_CASE_DEFAULT) != 0 || v->a[region] == 0;
+    if (versions_is_head(v, region))
+      add_edge(w, region, row, row);
+  }
+  if (!has_default)
+    add_edge(w, row, row, row);
+}
+
+static void
+open_row(walk *w, uint32_t row)
+{
+  const vyre_view *v = w->v;
+  const uint32_t op = versions_op(w->k, row);
+  frame *f = versions_append(w->k, &w->frames);
+  uint32_t end = row;
+  if (!f)
+    return;
+  while (v->last[end])
+    end = v->last[end];
+  *f = (frame){row, end, w->frames.count > 1 ? f[-1].loop : 0, row, row};
+  if (vyre_row_is_loop(v, row)) {
+    f->loop = row;
+    add_edge(w, v->first[row], row, row);
+  }
+  if (op == VYRE_OP_for)
+    add_edge(w, row, row, row);
+  if (op == VYRE_OP_switch)
+    open_switch(w, row);
+}
+
+/* A jump, or what came out of an inner construct, ends `target`: the construct around must know if that is further out. */
+static void
+note_target(const walk *w, uint32_t target)
+{
+  if (w->frames.count > 1 && target < top(w)[-1].target)
+    top(w)[-1].target = target;
+}
+
+static void
+visit_jump(walk *w, uint32_t row)
+{
+  const vyre_view *v = w->v;
+  const uint32_t op = versions_op(w->k, row), loop = top(w)->loop;
+  switch (op) {
+  case VYRE_OP_return:
+  case VYRE_OP_trap:
+    note_target(w, 0);
+    break;
+  case VYRE_OP_break:
+    add_edge(w, loop, row, row);
+    note_target(w, loop);
+    break;
+  case VYRE_OP_continue:
+    add_edge(w, v->last[loop], row, row); /* the body of a `for`, the continuing region of a `loop` */
+    note_target(w, loop);
+    break;
+  case VYRE_OP_breakif:
+    add_edge(w, loop, row, row);
+    break;
+  case VYRE_OP_leave:
+    add_edge(w, v->a[row], row, row);
+    note_target(w, v->a[row]);
+    break;
+  case VYRE_OP_fallthrough:
+    add_edge(w, v->next[v->parent[row]], row, row);
+    break;
+  default:
+    break;
+  }
+}
+
+/* Where control goes from the end of the region. */
+static uint32_t
+after_region(const vyre_view *v, uint32_t region)
+{
+  const uint32_t construct = v->parent[region];
+  if (!vyre_row_is_loop(v, construct))
+    return construct;
+  return v->next[region] ? v->next[region] : v->first[construct];
+}
+
+static void
+close_region(walk *w, const frame *region)
+{
+  const vyre_view *v = w->v;
+  const uint32_t last = v->last[region->row], op = last ? versions_op(w->k, last) : VYRE_OP_null;
+  if (v->parent[region->row] && ((vyre_op_infos[op].flags & VYRE_OP_ENDS) == 0 || op == VYRE_OP_breakif))
+    add_edge(w, after_region(v, region->row), region->row, region->end);
+}
+
+/* Called with the region around it on top. */
+static void
+close_construct(const walk *w, const frame *construct)
+{
+  note_target(w, construct->target);
+  if (construct->target < construct->row || vyre_row_is_loop(w->v, construct->row))
+    top(w)->lanes = construct->row;
+}
+
+static void
+close_until(walk *w, uint32_t row)
+{
+  while (w->frames.count && top(w)->end < row && !w->k->out_of_memory) {
+    const frame closed = *top(w);
+    w->frames.count--;
+    if (is_region(w->k, closed.row))
+      close_region(w, &closed);
+    else
+      close_construct(w, &closed);
+  }
+}
+
+static void
+visit(walk *w, uint32_t row)
+{
+  const uint32_t flags = vyre_op_infos[versions_op(w->k, row)].flags;
+  if ((flags & (VYRE_OP_REGION | VYRE_OP_REGIONS)) != 0)
+    open_row(w, row);
+  else if ((flags & VYRE_OP_ENDS) != 0)
+    visit_jump(w, row);
+  else if ((flags & VYRE_OP_CONVERGENT) != 0 && vyre_op_has_version(&vyre_op_infos[versions_op(w->k, row)]))
+    w->k->out->version[row] = top(w)->lanes;
+}
+
+/* By where they lead, each one's in program order. */
+static void
+sort_edges(versions *k, const vector *found, uint32_t program, uint32_t end)
+{
+  const edge *all = found->data;
+  uint32_t first = 0;
+  k->edges.count = 0;
+  while (k->edges.capacity < found->count)
+    if (!versions_grow(k, &k->edges))
+      return;
+  edge *sorted = k->edges.data;
+  for (uint32_t row = program; row < end; row++)
+    k->edge_count[row] = 0;
+  for (uint32_t i = 0; i < found->count; i++)
+    k->edge_count[all[i].to]++;
+  for (uint32_t row = program; row < end; row++) {
+    k->edge_first[row] = first;
+    first += k->edge_count[row];
+    k->edge_count[row] = 0;
+  }
+  for (uint32_t i = 0; i < found->count; i++)
+    sorted[k->edge_first[all[i].to] + k->edge_count[all[i].to]++] = all[i];
+}
+
+void
+versions_follow_control(versions *k, uint32_t program, uint32_t end)
+{
+  walk w = {.k = k, .v = k->view, .frames = k->frames, .found = k->found};
+  w.frames.count = w.found.count = 0;
+  for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
+    close_until(&w, k->stops[i]);
+    if (!k->out_of_memory)
+      visit(&w, k->stops[i]);
+  }
+  close_until(&w, UINT32_MAX);
+  if (!k->out_of_memory)
+    sort_edges(k, &w.found, program, end);
+  k->frames = w.frames; /* their memory serves the next program */
+  k->found = w.found;
+}

@@ -1,0 +1,126 @@
+/* The state graph as a value: its memory, and what becomes of it where rows are renumbered.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "versions.h"
+
+/* The array with room for `more` elements behind `count`; NULL: out of memory, and it is as it was. */
+static void *
+grown(const vyre_allocator *allocator, void *array, size_t size, uint32_t count, uint32_t more, uint32_t *capacity)
+{
+  uint32_t room = *capacity ? *capacity : 64;
+  while (room - count < more && room <= UINT32_MAX / 2)
+    room *= 2;
+  if (room - count < more)
+    return NULL;
+  void *data = room == *capacity ? array : allocator->resize(allocator->user, array, *capacity * size, room * size);
+  if (data)
+    *capacity = room;
+  return data;
+}
+
+bool
+vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts)
+{
+  vyre_join *all = grown(allocator, graph->joins, sizeof *graph->joins, graph->join_count, joins, &graph->join_capacity);
+  if (!all)
+    return false;
+  graph->joins = all;
+  vyre_part *edges = grown(allocator, graph->parts, sizeof *graph->parts, graph->part_count, parts, &graph->part_capacity);
+  if (!edges)
+    return false;
+  graph->parts = edges;
+  return true;
+}
+
+void
+vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator)
+{
+  if (graph->joins)
+    allocator->resize(allocator->user, graph->joins, graph->join_capacity * sizeof *graph->joins, 0);
+  if (graph->parts)
+    allocator->resize(allocator->user, graph->parts, graph->part_capacity * sizeof *graph->parts, 0);
+  *graph = (vyre_state_graph){0};
+}
+
+/* ---- renumbering --------------------------------------------------------------------------------------------------------- */
+
+typedef struct renumbering {
+  vyre_state_graph *graph;
+  const uint32_t *map; /* by row as it was */
+  uint32_t *to;        /* by join: its number; 0: nobody has been found to see it */
+  uint32_t *stack, depth;
+  bool whole; /* nothing that is seen is gone */
+} renumbering;
+
+static void
+see(renumbering *r, uint32_t version)
+{
+  const uint32_t join = version & ~VYRE_JOIN;
+  if ((version & VYRE_JOIN) == 0 || r->to[join])
+    return;
+  r->to[join] = 1;
+  r->stack[r->depth++] = join;
+}
+
+static void
+find_seen(renumbering *r, uint32_t rows)
+{
+  const vyre_state_graph *graph = r->graph;
+  for (uint32_t row = 1; row < rows; row++) {
+    see(r, graph->version[row]);
+    while (r->depth) {
+      const vyre_join *join = &graph->joins[r->stack[--r->depth]];
+      for (uint32_t i = 0; i < join->count; i++)
+        see(r, graph->parts[join->first + i].version);
+    }
+  }
+  for (uint32_t i = 1, number = 0; i < graph->join_count; i++)
+    if (r->to[i])
+      r->to[i] = ++number;
+}
+
+static uint32_t
+new_row(renumbering *r, uint32_t row)
+{
+  r->whole &= row == 0 || r->map[row] != 0;
+  return r->map[row];
+}
+
+static uint32_t
+new_version(renumbering *r, uint32_t version)
+{
+  return (version & VYRE_JOIN) != 0 ? VYRE_JOIN | r->to[version & ~VYRE_JOIN] : new_row(r, version);
+}
+
+bool
+vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
+                       bool *out_whole)
+{
+  renumbering r = {.graph = graph, .map = map, .whole = true};
+  const size_t bytes = 2 * sizeof(uint32_t) * graph->join_count;
+  uint32_t kept = 1, parts = 0;
+  r.to = allocator->resize(allocator->user, NULL, 0, bytes);
+  if (!r.to)
+    return false;
+  r.stack = r.to + graph->join_count;
+  for (uint32_t i = 0; i < graph->join_count; i++)
+    r.to[i] = 0;
+  find_seen(&r, rows);
+  for (uint32_t row = 1; row < rows; row++)
+    graph->version[row] = new_version(&r, graph->version[row]);
+  for (uint32_t i = 1; i < graph->join_count; i++) { /* parts stand in the order of their joins */
+    const vyre_join join = graph->joins[i];
+    if (r.to[i] == 0)
+      continue;
+    graph->joins[kept++] = (vyre_join){new_row(&r, join.row), parts, join.count};
+    for (uint32_t k = 0; k < join.count; k++) {
+      const vyre_part part = graph->parts[join.first + k];
+      graph->parts[parts++] = (vyre_part){new_version(&r, part.version), new_row(&r, part.edge)};
+    }
+  }
+  graph->join_count = kept;
+  graph->part_count = parts;
+  allocator->resize(allocator->user, r.to, bytes, 0);
+  *out_whole = r.whole;
+  return true;
+}
