@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VYRE_PLUGIN_ABI (0u << 16 | 1u) /* 0.x: may still change; from 1.0 on it is frozen */
+#define VYRE_PLUGIN_ABI (0u << 16 | 2u) /* 0.x: each is its own; from 1.0 on it is frozen */
 
 typedef struct vyre_module vyre_module;
 typedef struct vyre_pass_ctx vyre_pass_ctx;
