@@ -26,6 +26,13 @@ vyre_op_is_atomic(uint32_t op)
   return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_fmax;
 }
 
+/* Whether the op is about the lanes of a subgroup together; where an invocation is in its subgroup: vyre_op_is_invocation. */
+static inline bool
+vyre_op_is_subgroup(uint32_t op)
+{
+  return op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor;
+}
+
 /* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set. */
 typedef enum vyre_kind {
   VYRE_VOID = 0,
