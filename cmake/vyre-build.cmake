@@ -57,6 +57,12 @@ function(vyre_add_program name)
   endif()
 endfunction()
 
+# vyre_add_shared_objects(NAME SOURCES...): what several programs are made of, compiled once; they link NAME.
+function(vyre_add_shared_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  target_link_libraries(${name} PUBLIC vyre_options)
+endfunction()
+
 # vyre_add_unittest(NAME SOURCES ... LIBRARIES ...): a cmocka program under ctest; it links parts, not libvyre, so that it sees internals.
 function(vyre_add_unittest name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})

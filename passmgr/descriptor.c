@@ -14,7 +14,7 @@
 #define MOST_PARAMS 256u
 #define MOST_BYTES  4096u /* of one struct: more is no struct_size */
 
-/* What API 0.1 had: the least that must be there. */
+/* What API 0.2 had: the least that must be there. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
 #define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status(*)(void)))
 #define PARAM_LEAST  sizeof(vyre_param)
@@ -233,7 +233,7 @@ check_plugin(reader *r, const vyre_plugin *plugin)
   uint32_t major = ABI_MAJOR(plugin->abi), minor = ABI_MINOR(plugin->abi);
   uint32_t our_major = ABI_MAJOR(VYRE_PLUGIN_ABI), our_minor = ABI_MINOR(VYRE_PLUGIN_ABI);
   const char *version = plugin->version ? plugin->version : "(no version)";
-  if (major < our_major)
+  if (plugin->abi < VYRE_PLUGIN_ABI && (our_major == 0 || major < our_major)) /* 0.x: layouts change */
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "plugin '%s' %s (%s) was built for plugin API %u.%u, this host offers %u.%u; build the plugin for %u.%u",
                       r->plugin, version, r->path, major, minor, our_major, our_minor, our_major, our_minor);

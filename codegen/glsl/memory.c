@@ -536,7 +536,7 @@ glsl_memory_statement(glsl *g, uint32_t row)
     barrier(g, g->v->imm[row]);
     return;
   default:
-    if (glsl_opcode(g, row) >= VYRE_OP_atomic_load && glsl_opcode(g, row) <= VYRE_OP_atomic_fmax)
+    if (vyre_op_is_atomic(glsl_opcode(g, row)))
       atomic(g, row);
     else
       glsl_fail(g, row, "there is no GLSL for '%s'\nFix: write SPIR-V", vyre_op_infos[glsl_opcode(g, row)].text);

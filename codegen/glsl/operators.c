@@ -59,8 +59,9 @@ static vyre_type
 type_as_read(vyre_opcode op, vyre_type type)
 {
   const vyre_kind kind = VYRE_TYPE_KIND(type);
-  const bool as_unsigned = op == VYRE_OP_ushr || (op >= VYRE_OP_ult && op <= VYRE_OP_uge);
-  const bool as_signed = op == VYRE_OP_sshr || (op >= VYRE_OP_slt && op <= VYRE_OP_sge);
+  const uint32_t order = VYRE_COMPARES_ORDER(vyre_op_infos[op].compares);
+  const bool as_unsigned = op == VYRE_OP_ushr || order == VYRE_COMPARES_UNSIGNED;
+  const bool as_signed = op == VYRE_OP_sshr || order == VYRE_COMPARES_SIGNED;
   return vyre_kind_is_int(kind) && (as_unsigned || as_signed) ? VYRE_TYPE(kind_of_sign(kind, as_signed), VYRE_TYPE_LANES(type))
                                                               : type;
 }
@@ -202,24 +203,11 @@ logic(glsl *g, uint32_t row, glsl_precedence least)
 
 /* !(a >= b): less, or unordered. */
 static void
-unordered(glsl *g, uint32_t row)
+negated(glsl *g, uint32_t row, const operator_text *inverse)
 {
-  static const struct {
-    uint16_t op;
-    const char *text, *vectors;
-  } opposites[] = {
-      {VYRE_OP_fult, ">=", "greaterThanEqual"},
-      {VYRE_OP_fule, ">", "greaterThan"},
-      {VYRE_OP_fugt, "<=", "lessThanEqual"},
-      {VYRE_OP_fuge, "<", "lessThan"},
-  };
-  uint32_t i = 0;
-  while (i < 3 && opposites[i].op != glsl_opcode(g, row))
-    i++;
   const vyre_type type = glsl_row_type(g, g->v->a[row]);
-  const operator_text inner = {opposites[i].op, opposites[i].text, GLSL_COMPARE, opposites[i].vectors};
   glsl_put(g, VYRE_TYPE_LANES(type) > 1 ? "not(" : "!(");
-  infix(g, row, &inner, GLSL_COMMA);
+  infix(g, row, inverse, GLSL_COMMA);
   glsl_put(g, ")");
 }
 
@@ -398,7 +386,7 @@ void
 glsl_arithmetic(glsl *g, uint32_t row, glsl_precedence least)
 {
   const vyre_opcode op = glsl_opcode(g, row);
-  const operator_text *o = operator_of(op);
+  const operator_text *o = operator_of(op), *inverse = operator_of((vyre_opcode)vyre_op_infos[op].inverse);
   const vyre_type type = glsl_row_type(g, g->v->a[row]);
   const bool boolean = VYRE_TYPE_KIND(type) == VYRE_BOOL;
   const bool divides = op == VYRE_OP_udiv || op == VYRE_OP_sdiv || op == VYRE_OP_umod;
@@ -408,10 +396,10 @@ glsl_arithmetic(glsl *g, uint32_t row, glsl_precedence least)
     logic(g, row, least);
   else if (op == VYRE_OP_shl || op == VYRE_OP_ushr || op == VYRE_OP_sshr)
     shift(g, row, least);
-  else if (op >= VYRE_OP_fult && op <= VYRE_OP_fuge)
-    unordered(g, row);
   else if (o && !(g->strict && divides))
     infix(g, row, o, least);
+  else if (inverse)
+    negated(g, row, inverse);
   else if (!call(g, row))
     glsl_fail(g, row, "there is no GLSL for '%s'\nFix: write SPIR-V", vyre_op_infos[op].text);
 }

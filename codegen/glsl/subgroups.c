@@ -251,7 +251,7 @@ bool
 glsl_subgroup(glsl *g, uint32_t row)
 {
   const vyre_opcode op = glsl_opcode(g, row);
-  if (op < VYRE_OP_subgroup_elect || op > VYRE_OP_subgroup_xor)
+  if (!vyre_op_is_subgroup(op))
     return false;
   if (g->v->a[row])
     need_kind(g, VYRE_TYPE_KIND(glsl_row_type(g, g->v->a[row])));

@@ -95,7 +95,7 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   case VYRE_OP_copy: /* which asks for the bounds of both its sides */
     return true;
   default:
-    if (g->strict && VYRE_ROW_OP(v->op[row]) >= VYRE_OP_subgroup_elect && VYRE_ROW_OP(v->op[row]) <= VYRE_OP_subgroup_xor)
+    if (g->strict && vyre_op_is_subgroup(VYRE_ROW_OP(v->op[row])))
       return true;
     return glsl_is_componentwise(g, row) || glsl_reads_otherwise(g, row);
   }

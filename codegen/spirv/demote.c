@@ -19,16 +19,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
+#include "vyre/view.h"
+
 #include <string.h>
 
 enum { FREE_WORDS = 65536, ROW_WORDS = 8, VAR_TIMES = 4, MEMORY_TIMES = 16, MOST_PHI_WORDS = 0xffff };
 enum { PHI_WORDS = 3, EDGE_WORDS = 2, HEAD_PHI_WORDS = 7, VARIABLE_WORDS = 5, GET_WORDS = 4, SET_WORDS = 3 };
-
-static bool
-is_loop(const vyre_spv *s, uint32_t row)
-{
-  return vyre_spv_opcode(s, row) == VYRE_OP_loop || vyre_spv_opcode(s, row) == VYRE_OP_for;
-}
 
 static uint64_t
 budget(const vyre_spv *s)
@@ -119,14 +115,14 @@ measure_row(const vyre_spv *s, const measures *m, uint32_t row)
   case VYRE_OP_if:
   case VYRE_OP_switch:
   case VYRE_OP_block:
-    m->words[at] += is_loop(s, row) ? HEAD_PHI_WORDS + PHI_WORDS : PHI_WORDS;
+    m->words[at] += vyre_row_is_loop(s->view, row) ? HEAD_PHI_WORDS + PHI_WORDS : PHI_WORDS;
     m->first[at] = loop;
     m->home[at] = s->next[row] ? s->next[row] - 1 : m->home[around];
     break;
   case VYRE_OP_region:
   case VYRE_OP_body:
   case VYRE_OP_case:
-    m->first[at] = is_loop(s, parent) ? parent : loop;
+    m->first[at] = vyre_row_is_loop(s->view, parent) ? parent : loop;
     m->home[at] = s->next[row] ? s->next[row] - 1 : m->home[around];
     add_edge(s, m, parent);
     break;

@@ -541,11 +541,6 @@ void vyre_spv_memory_start(vyre_spv *s);
 /* gid and its like: the value of a built-in variable, or one lane of it. */
 uint32_t vyre_spv_place(vyre_spv *s, vyre_opcode op);
 uint32_t vyre_spv_place_lane(vyre_spv *s, vyre_opcode op, uint32_t lane);
-static inline bool
-vyre_spv_is_place(vyre_opcode op)
-{
-  return op >= VYRE_OP_gid && op <= VYRE_OP_subgroup_lt_mask;
-}
 
 /* ---- subgroup.c ---- */
 

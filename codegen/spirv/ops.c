@@ -79,7 +79,7 @@ static uint32_t
 write_lane(vyre_spv *s, uint32_t row)
 {
   const vyre_opcode of = vyre_spv_opcode(s, s->a[row]);
-  if (vyre_spv_is_place(of) && s->use[s->a[row] - s->base] & VYRE_SPV_ONE_LANE)
+  if (vyre_op_is_invocation(of) && s->use[s->a[row] - s->base] & VYRE_SPV_ONE_LANE)
     return vyre_spv_place_lane(s, of, s->imm[row]);
   const uint32_t type = vyre_spv_type_of_row(s, row);
   const uint32_t vector = vyre_spv_value(s, s->a[row]);
@@ -534,9 +534,9 @@ write_special(vyre_spv *s, uint32_t row)
   const vyre_opcode op = vyre_spv_opcode(s, row);
   uint32_t id = 0;
   s->exact = vyre_spv_flag(s, row, VYRE_ROW_EXACT);
-  if (vyre_spv_is_place(op))
+  if (vyre_op_is_invocation(op))
     id = s->use[row - s->base] & VYRE_SPV_ONE_LANE ? 0 : vyre_spv_place(s, op); /* 0: it is the lane's row that reads it */
-  else if (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor)
+  else if (vyre_op_is_subgroup(op))
     id = vyre_spv_subgroup(s, row);
   else if (!forms[op].write)
     vyre_spv_fail(s, "no instruction is known for '%s'", vyre_op_infos[op].text);

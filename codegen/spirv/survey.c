@@ -232,7 +232,7 @@ static void
 survey_lane(vyre_spv *s, uint32_t row)
 {
   const uint32_t place = s->a[row];
-  if (place > s->base && place < row && vyre_spv_is_place(vyre_spv_opcode(s, place)) && vyre_spv_flag(s, row, VYRE_ROW_IMM) &&
+  if (place > s->base && place < row && vyre_op_is_invocation(vyre_spv_opcode(s, place)) && vyre_spv_flag(s, row, VYRE_ROW_IMM) &&
       s->imm[row] < VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) && VYRE_TYPE_LANES(vyre_spv_row_type(s, place)) > 1 &&
       s->aux[place - s->base]++ == 0)
     vyre_spv_push(s, &s->places, place);

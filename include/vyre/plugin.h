@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VYRE_PLUGIN_ABI (0u << 16 | 1u) /* 0.x: may still change; from 1.0 on it is frozen */
+#define VYRE_PLUGIN_ABI (0u << 16 | 2u) /* 0.x: each is its own; from 1.0 on it is frozen */
 
 typedef struct vyre_module vyre_module;
 typedef struct vyre_pass_ctx vyre_pass_ctx;
@@ -171,6 +171,7 @@ struct vyre_pass_ctx {
 #endif
 VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
 VYRE_LAYOUT(sizeof(vyre_pass) == 72 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
+VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, absorbs) == 24); /* an array of them: it has room for 7 bytes */
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT
 #endif

@@ -15,7 +15,7 @@ extern "C" {
 #define VYRE_OPSET_VERSION 1u
 
 typedef enum vyre_opcode {
-#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) VYRE_OP_##id = number,
+#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) VYRE_OP_##id = number,
 #include "vyre/ops.def"
   VYRE_OP__COUNT /* one more than the greatest number; numbers in gaps are not ops */
 } vyre_opcode;
@@ -24,6 +24,13 @@ static inline bool
 vyre_op_is_atomic(uint32_t op)
 {
   return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_fmax;
+}
+
+/* Whether the op is about the lanes of a subgroup together; where an invocation is in its subgroup: vyre_op_is_invocation. */
+static inline bool
+vyre_op_is_subgroup(uint32_t op)
+{
+  return op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor;
 }
 
 /* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set. */
@@ -152,6 +159,43 @@ typedef enum vyre_undefined {
 
 typedef enum vyre_fold { VYRE_FOLD_NONE, VYRE_FOLD_LIBM, VYRE_FOLD_EXACT } vyre_fold;
 
+/* What an op is whose operands are one integer or bool. */
+typedef enum vyre_self { VYRE_SELF_NONE, VYRE_SELF_ZERO, VYRE_SELF_ONE, VYRE_SELF_LEFT } vyre_self;
+
+/* The literal that an op of integers or bool is as soon as one operand is it. */
+typedef enum vyre_absorbs {
+  VYRE_ABSORBS_NONE,
+  VYRE_ABSORBS_ZERO,
+  VYRE_ABSORBS_ONES,
+  VYRE_ABSORBS_LEAST, /* signed */
+  VYRE_ABSORBS_GREATEST,
+} vyre_absorbs;
+
+/* The bits of that literal; the kind is an integer or bool, and it is not NONE. */
+static inline uint64_t
+vyre_absorbs_bits(vyre_absorbs absorbs, vyre_kind kind)
+{
+  const uint64_t ones = UINT64_MAX >> (64 - vyre_kind_bits(kind));
+  return absorbs == VYRE_ABSORBS_ZERO    ? 0
+         : absorbs == VYRE_ABSORBS_ONES  ? ones
+         : absorbs == VYRE_ABSORBS_LEAST ? ones ^ ones >> 1
+                                         : ones >> 1;
+}
+
+/* When a comparison is true, and as what it reads its operands: bits of both.  Integers are either LESS, EQUAL or GREATER. */
+typedef enum vyre_compares {
+  VYRE_COMPARES_LESS = 1,
+  VYRE_COMPARES_EQUAL = 2,
+  VYRE_COMPARES_GREATER = 4,
+  VYRE_COMPARES_UNORDERED = 8, /* one of them is a NaN */
+  VYRE_COMPARES_UNSIGNED = 16,
+  VYRE_COMPARES_SIGNED = 32,
+  VYRE_COMPARES_EITHER = VYRE_COMPARES_UNSIGNED | VYRE_COMPARES_SIGNED, /* eq and ne */
+  VYRE_COMPARES_FLOAT = 64,
+} vyre_compares;
+#define VYRE_COMPARES_OUTCOMES(compares) ((uint32_t)(compares)&15u)
+#define VYRE_COMPARES_ORDER(compares)    ((uint32_t)(compares) & ~15u)
+
 typedef struct vyre_op_info {
   const char *text; /* NULL: the number is no op */
   uint16_t flags;
@@ -160,7 +204,13 @@ typedef struct vyre_op_info {
   uint8_t rule;      /* vyre_rule */
   uint8_t undefined; /* vyre_undefined */
   uint8_t fold;      /* vyre_fold */
-  uint8_t reserved;
+  uint8_t cost;
+  uint16_t mirrored; /* of a comparison: the one that says the same of exchanged operands; 0: it is none */
+  uint16_t inverse;  /* of a comparison: its negation */
+  uint16_t combines; /* of an atomic and a subgroup operation: the op that puts two values together; 0: none does */
+  uint8_t compares;  /* vyre_compares; 0: it is no comparison */
+  uint8_t self;      /* vyre_self; of comparisons of integers, too */
+  uint8_t absorbs;   /* vyre_absorbs */
 } vyre_op_info;
 
 /* Whether rows of the op have a version: reads that may be equal to other reads. */

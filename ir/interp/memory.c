@@ -351,9 +351,8 @@ interp_copy(interp *ip, uint32_t row, const uint64_t *active)
 
 /* Under the program's float modes.  Computed elsewhere, so that no compiler moves it to before the rounding is set. */
 static uint64_t
-combine_floats(interp *ip, vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value)
+combine_floats(interp *ip, vyre_opcode step, vyre_kind kind, uint64_t old, uint64_t value)
 {
-  const vyre_opcode step = op == VYRE_OP_atomic_fadd ? VYRE_OP_add : op == VYRE_OP_atomic_fmin ? VYRE_OP_nmin : VYRE_OP_nmax;
   const bool cut = (ip->modes & vyre_mode_to_zero(kind)) != 0;
   ip->flush = ip->modes;
   const uint64_t x = interp_flushed(ip, kind, old), y = interp_flushed(ip, kind, value);
@@ -371,38 +370,16 @@ combine_floats(interp *ip, vyre_opcode op, vyre_kind kind, uint64_t old, uint64_
 static uint64_t
 combine(interp *ip, vyre_opcode op, vyre_kind kind, uint64_t old, uint64_t value, uint64_t comparator)
 {
-  const unsigned bits = vyre_kind_bits(kind);
-  switch ((uint32_t)op) {
-  case VYRE_OP_atomic_store:
-  case VYRE_OP_atomic_exchange:
-    return value;
-  case VYRE_OP_atomic_compare_exchange:
-    return old == comparator ? value : old;
-  case VYRE_OP_atomic_add:
-    return (old + value) & bits_mask(bits);
-  case VYRE_OP_atomic_sub:
-    return (old - value) & bits_mask(bits);
-  case VYRE_OP_atomic_umin:
-    return old < value ? old : value;
-  case VYRE_OP_atomic_umax:
-    return old > value ? old : value;
-  case VYRE_OP_atomic_smin:
-    return sign_extend(bits, old) < sign_extend(bits, value) ? old : value;
-  case VYRE_OP_atomic_smax:
-    return sign_extend(bits, old) > sign_extend(bits, value) ? old : value;
-  case VYRE_OP_atomic_and:
-    return old & value;
-  case VYRE_OP_atomic_or:
-    return old | value;
-  case VYRE_OP_atomic_xor:
-    return old ^ value;
-  case VYRE_OP_atomic_fadd:
-  case VYRE_OP_atomic_fmin:
-  case VYRE_OP_atomic_fmax:
-    return combine_floats(ip, op, kind, old, value);
-  default:
-    return old; /* atomic_load */
-  }
+  const vyre_opcode step = (vyre_opcode)vyre_op_infos[op].combines;
+  uint64_t result = old;
+  if (step && vyre_kind_is_float(kind))
+    return combine_floats(ip, step, kind, old, value);
+  if (step)
+    vyre_eval_lanes(step, kind, kind, &old, &value, NULL, &result, 1);
+  else if (op == VYRE_OP_atomic_store || op == VYRE_OP_atomic_exchange ||
+           (op == VYRE_OP_atomic_compare_exchange && old == comparator))
+    result = value;
+  return result;
 }
 
 bool

@@ -342,7 +342,7 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
   default:
     if (subgroup_is_place(op))
       return true;
-    if (!subgroup_is_op(op))
+    if (!vyre_op_is_subgroup(op))
       return vyre_eval_is_lanewise(op) ? run_lanewise(ip, row, op) : run_each(ip, row, active);
     interp_subgroup(ip, row, active);
     return true;
@@ -391,7 +391,7 @@ compute_in_mode(interp *ip, uint32_t row, const uint64_t *active)
 bool
 interp_row(interp *ip, uint32_t row, const uint64_t *active)
 {
-  const bool traces = ip->report && !subgroup_is_op((vyre_opcode)VYRE_ROW_OP(ip->view->op[row])); /* those do it themselves */
+  const bool traces = ip->report && !vyre_op_is_subgroup((vyre_opcode)VYRE_ROW_OP(ip->view->op[row])); /* those do it themselves */
   if (!(ip->modes ? compute_in_mode(ip, row, active) : compute(ip, row, active)) || (traces && !trace_origin(ip, row, active)))
     return interp_fail(ip, row, UINT64_MAX, VERIFY, "the interpreter knows no meaning for this row's op on these types");
   return true;

@@ -321,35 +321,6 @@ run_move(const task *t)
 
 /* ---- sums and the like ---------------------------------------------------------------------------------------------- */
 
-static vyre_opcode
-step_of(vyre_opcode op)
-{
-  switch ((uint32_t)op) {
-  case VYRE_OP_subgroup_add:
-    return VYRE_OP_add;
-  case VYRE_OP_subgroup_mul:
-    return VYRE_OP_mul;
-  case VYRE_OP_subgroup_umin:
-    return VYRE_OP_umin;
-  case VYRE_OP_subgroup_umax:
-    return VYRE_OP_umax;
-  case VYRE_OP_subgroup_smin:
-    return VYRE_OP_smin;
-  case VYRE_OP_subgroup_smax:
-    return VYRE_OP_smax;
-  case VYRE_OP_subgroup_fmin:
-    return VYRE_OP_nmin;
-  case VYRE_OP_subgroup_fmax:
-    return VYRE_OP_nmax;
-  case VYRE_OP_subgroup_and:
-    return VYRE_OP_and;
-  case VYRE_OP_subgroup_or:
-    return VYRE_OP_or;
-  default:
-    return VYRE_OP_xor;
-  }
-}
-
 /* What an exclusive scan starts with. */
 static uint64_t
 identity_of(vyre_opcode op, vyre_kind kind)
@@ -387,6 +358,7 @@ static void
 combine_cluster(const task *t, uint32_t k)
 {
   const uint32_t group = VYRE_GROUP_OF(t->imm);
+  const vyre_opcode step = (vyre_opcode)vyre_op_infos[t->op].combines;
   uint64_t *out = t->out + (size_t)k * t->ip->count + t->first;
   uint64_t sum = identity_of(t->op, t->kind);
   bool any = group == VYRE_GROUP_EXCLUSIVE;
@@ -395,7 +367,7 @@ combine_cluster(const task *t, uint32_t k)
     const uint64_t value = taken(t, value_of(t, k, lane));
     out[lane] = sum;
     if (any)
-      vyre_eval_lanes(step_of(t->op), t->kind, t->kind, &sum, &value, NULL, &sum, 1);
+      vyre_eval_lanes(step, t->kind, t->kind, &sum, &value, NULL, &sum, 1);
     else
       sum = value;
     sum = taken(t, sum);

@@ -19,9 +19,27 @@
 #define ENDS       VYRE_OP_ENDS
 #define INTERFACE  VYRE_OP_INTERFACE
 
+#define LT VYRE_COMPARES_LESS
+#define EQ VYRE_COMPARES_EQUAL
+#define GT VYRE_COMPARES_GREATER
+#define UN VYRE_COMPARES_UNORDERED
+
+/* Laws: the fields that they fill. */
+#define NONE
+#define SELF(it)     , .self = VYRE_SELF_##it
+#define ABSORBS(it)  , .absorbs = VYRE_ABSORBS_##it
+#define COMBINES(op) , .combines = VYRE_OP_##op
+#define COMPARES(order, when, mirror, negation)                                                              \
+  , .mirrored = VYRE_OP_##mirror, .inverse = VYRE_OP_##negation, .compares = VYRE_COMPARES_##order | (when), \
+    .self = SELF_OF_##order(when)
+#define SELF_OF_UNSIGNED(when) ((when)&EQ ? VYRE_SELF_ONE : VYRE_SELF_ZERO)
+#define SELF_OF_SIGNED         SELF_OF_UNSIGNED
+#define SELF_OF_EITHER         SELF_OF_UNSIGNED
+#define SELF_OF_FLOAT(when)    VYRE_SELF_NONE
+
 const vyre_op_info vyre_op_infos[VYRE_OP__COUNT] = {
-#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) \
-  [number] = {text, flags, operands, VYRE_CLASS_##class, VYRE_RULE_##rule, VYRE_UNDEFINED_##undefined, VYRE_FOLD_##fold, 0},
+#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) \
+  [number] = {text, flags, operands, VYRE_CLASS_##class, VYRE_RULE_##rule, VYRE_UNDEFINED_##undefined, VYRE_FOLD_##fold, cost laws},
 #include "vyre/ops.def"
 };
 

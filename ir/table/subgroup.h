@@ -13,12 +13,6 @@ subgroup_is_place(vyre_opcode op)
   return op >= VYRE_OP_subgroup_lane && op <= VYRE_OP_subgroup_lt_mask;
 }
 
-static inline bool
-subgroup_is_op(vyre_opcode op)
-{
-  return op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor;
-}
-
 /* Combines values of lanes: add to xor. */
 static inline bool
 subgroup_combines(vyre_opcode op)

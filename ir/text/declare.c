@@ -33,7 +33,7 @@ text_look_at_top(text_parser *p)
   for (uint32_t row = restart ? v->first[p->program] : v->next[p->top_last]; row && !p->in_body; row = v->next[row]) {
     uint32_t op = VYRE_ROW_OP(v->op[row]);
     bool declares = op <= VYRE_OP_buffer;
-    bool computes = (vyre_op_infos[op].flags & VYRE_OP_PURE) && op >= VYRE_OP_tuple && !subgroup_is_op((vyre_opcode)op);
+    bool computes = (vyre_op_infos[op].flags & VYRE_OP_PURE) && op >= VYRE_OP_tuple && !vyre_op_is_subgroup(op);
     p->computed |= !declares && computes;
     p->in_body = !declares && !computes;
     p->top_last = row;

@@ -144,7 +144,7 @@ infer_own(text_parser *p, vyre_opcode op, const text_token *at, const text_opera
   vyre_type scalar = VYRE_TYPE(VYRE_TYPE_KIND(a), 1);
   if (op == VYRE_OP_load || vyre_op_is_atomic(op))
     return infer_access(p, at, &operands[0], out_type);
-  if (subgroup_is_place(op) || subgroup_is_op(op)) {
+  if (subgroup_is_place(op) || vyre_op_is_subgroup(op)) {
     *out_type = subgroup_type(op, a);
     return true;
   }

@@ -501,7 +501,7 @@ parse_special(text_parser *p, op_reader *r, text_operand *out, bool *out_done)
     return parse_at(p, r, out);
   if (vyre_op_is_opaque(r->op))
     return text_parse_opaque(p, r->op, r->flags, out) && (!r->parentheses || text_expect_mark(p, ')'));
-  if (r->op >= VYRE_OP_gid && r->op <= VYRE_OP_subgroup_lt_mask && !r->parentheses)
+  if (vyre_op_is_invocation(r->op) && !r->parentheses)
     return parse_invocation(p, r, out);
   *out_done = false;
   if (r->op < VYRE_OP_barrier)

@@ -270,7 +270,7 @@ may_be_in_constant(verifier *k, uint32_t row)
   vyre_opcode op = op_of(k, row);
   if (op == VYRE_OP_const || op == VYRE_OP_spec)
     return true;
-  if (op < VYRE_OP_tuple || subgroup_is_op(op) || vyre_op_is_opaque(op) || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
+  if (op < VYRE_OP_tuple || vyre_op_is_subgroup(op) || vyre_op_is_opaque(op) || !(vyre_op_infos[op].flags & VYRE_OP_PURE))
     return false; /* no function of its operands, or none of values */
   for (unsigned which = 0; which < 3; which++) {
     uint32_t x = operands[which];

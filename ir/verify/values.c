@@ -570,7 +570,7 @@ vyre_verify_value(verifier *k, uint32_t row)
     check_matrix(k, row);
     break;
   default:
-    if (subgroup_is_place(op) || subgroup_is_op(op))
+    if (subgroup_is_place(op) || vyre_op_is_subgroup(op))
       vyre_verify_subgroup(k, row);
     else if (op >= VYRE_OP_tuple && op <= VYRE_OP_select)
       check_composition(k, row);

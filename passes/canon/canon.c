@@ -15,15 +15,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "../state/lanes.h"
 
-/* The comparison with its operands exchanged; of two, the one with the smaller number (<, <=) is canonical.  0: it is none, or
- * commutes. */
-static const uint16_t mirrored[VYRE_OP__COUNT] = {
-    [VYRE_OP_ult] = VYRE_OP_ugt,   [VYRE_OP_ule] = VYRE_OP_uge,   [VYRE_OP_ugt] = VYRE_OP_ult,   [VYRE_OP_uge] = VYRE_OP_ule,
-    [VYRE_OP_slt] = VYRE_OP_sgt,   [VYRE_OP_sle] = VYRE_OP_sge,   [VYRE_OP_sgt] = VYRE_OP_slt,   [VYRE_OP_sge] = VYRE_OP_sle,
-    [VYRE_OP_flt] = VYRE_OP_fgt,   [VYRE_OP_fle] = VYRE_OP_fge,   [VYRE_OP_fgt] = VYRE_OP_flt,   [VYRE_OP_fge] = VYRE_OP_fle,
-    [VYRE_OP_fult] = VYRE_OP_fugt, [VYRE_OP_fule] = VYRE_OP_fuge, [VYRE_OP_fugt] = VYRE_OP_fult, [VYRE_OP_fuge] = VYRE_OP_fule,
-};
-
 /* What may be done about rows of an op, in bits. */
 enum {
   COMMUTES = 1,
@@ -32,14 +23,18 @@ enum {
   PLACES = 8    /* takes lanes, or gives them other places */
 };
 
+/* Of a comparison and its mirror the one that says less is canonical. */
 static uint32_t
 chances_of(const vyre_view *v, uint32_t op)
 {
-  const uint32_t commutes = (v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0 ? COMMUTES : 0;
-  const uint32_t places = op == VYRE_OP_lane || op == VYRE_OP_shuffle ? PLACES : 0;
-  if (mirrored[op] == 0)
-    return commutes | places;
-  return mirrored[op] < op ? MIRRORS | BACKWARD : MIRRORS;
+  const vyre_op_info *info = &v->op_infos[op];
+  if (op == VYRE_OP_lane || op == VYRE_OP_shuffle)
+    return PLACES;
+  if (info->flags & VYRE_OP_COMMUTES)
+    return COMMUTES;
+  if (info->mirrored == 0)
+    return 0;
+  return info->compares & VYRE_COMPARES_GREATER ? MIRRORS | BACKWARD : MIRRORS;
 }
 
 /* Of two operands the one of lower rank goes left.  What an invocation is has no place of its own, in text it stands where it is
@@ -66,7 +61,7 @@ is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
 static void
 exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
 {
-  const uint32_t op = VYRE_ROW_OP(v->op[row]), after = mirrored[op] ? mirrored[op] : op;
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), mirrored = v->op_infos[op].mirrored, after = mirrored ? mirrored : op;
   const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
   ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
 }

@@ -10,10 +10,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
 
-enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8, ALL_INT = 7, ALL_FLOAT = 15 };
+enum {
+  LESS = VYRE_COMPARES_LESS,
+  EQUAL = VYRE_COMPARES_EQUAL,
+  GREATER = VYRE_COMPARES_GREATER,
+  UNORDERED = VYRE_COMPARES_UNORDERED,
+  ALL_INT = LESS | EQUAL | GREATER,
+  ALL_FLOAT = ALL_INT | UNORDERED
+};
 enum { MOST_FACTS = 16, DEEPEST = 32 };
-
-typedef enum domain { DOMAIN_NONE, DOMAIN_UNSIGNED, DOMAIN_SIGNED, DOMAIN_FLOAT, DOMAIN_INT /* either: eq and ne */ } domain;
 
 /* The literal that a row is, and what it was in the scope around. */
 typedef struct literal {
@@ -26,8 +31,7 @@ typedef struct literal {
 /* How a and b (0: the literal) can compare. */
 typedef struct fact {
   uint32_t a, b, before;
-  uint32_t outcomes;
-  domain domain;
+  uint32_t outcomes, order; /* of vyre_compares */
   uint64_t bits;
 } fact;
 
@@ -56,53 +60,27 @@ mirrored(uint32_t outcomes)
   return (outcomes & (EQUAL | UNORDERED)) | ((outcomes & LESS) ? GREATER : 0) | ((outcomes & GREATER) ? LESS : 0);
 }
 
-/* When a comparison is true. */
-static const struct {
-  uint8_t outcomes, domain;
-} compares[VYRE_OP__COUNT] = {[VYRE_OP_eq] = {EQUAL, DOMAIN_INT},
-                              [VYRE_OP_ne] = {LESS | GREATER, DOMAIN_INT},
-                              [VYRE_OP_ult] = {LESS, DOMAIN_UNSIGNED},
-                              [VYRE_OP_ule] = {LESS | EQUAL, DOMAIN_UNSIGNED},
-                              [VYRE_OP_ugt] = {GREATER, DOMAIN_UNSIGNED},
-                              [VYRE_OP_uge] = {GREATER | EQUAL, DOMAIN_UNSIGNED},
-                              [VYRE_OP_slt] = {LESS, DOMAIN_SIGNED},
-                              [VYRE_OP_sle] = {LESS | EQUAL, DOMAIN_SIGNED},
-                              [VYRE_OP_sgt] = {GREATER, DOMAIN_SIGNED},
-                              [VYRE_OP_sge] = {GREATER | EQUAL, DOMAIN_SIGNED},
-                              [VYRE_OP_feq] = {EQUAL, DOMAIN_FLOAT},
-                              [VYRE_OP_flt] = {LESS, DOMAIN_FLOAT},
-                              [VYRE_OP_fle] = {LESS | EQUAL, DOMAIN_FLOAT},
-                              [VYRE_OP_fgt] = {GREATER, DOMAIN_FLOAT},
-                              [VYRE_OP_fge] = {GREATER | EQUAL, DOMAIN_FLOAT},
-                              [VYRE_OP_fone] = {LESS | GREATER, DOMAIN_FLOAT},
-                              [VYRE_OP_fueq] = {EQUAL | UNORDERED, DOMAIN_FLOAT},
-                              [VYRE_OP_fult] = {LESS | UNORDERED, DOMAIN_FLOAT},
-                              [VYRE_OP_fule] = {LESS | EQUAL | UNORDERED, DOMAIN_FLOAT},
-                              [VYRE_OP_fugt] = {GREATER | UNORDERED, DOMAIN_FLOAT},
-                              [VYRE_OP_fuge] = {GREATER | EQUAL | UNORDERED, DOMAIN_FLOAT},
-                              [VYRE_OP_fne] = {LESS | GREATER | UNORDERED, DOMAIN_FLOAT}};
-
 /* The comparison that a row makes of scalars, its earlier operand left.  False: it makes none, or one of literals. */
 static bool
 read_compare(const walk *w, uint32_t row, fact *out)
 {
   const vyre_view *v = w->v;
-  const uint32_t a = v->a[row], b = v->b[row], op = VYRE_ROW_OP(v->op[row]);
-  *out = (fact){.a = a, .b = b, .outcomes = compares[op].outcomes, .domain = (domain)compares[op].domain};
-  if (out->domain == DOMAIN_NONE || VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) > 1 || !vyre_row_is_pure(v, row))
+  const uint32_t a = v->a[row], b = v->b[row], compares = v->op_infos[VYRE_ROW_OP(v->op[row])].compares;
+  *out = (fact){.a = a, .b = b, .outcomes = VYRE_COMPARES_OUTCOMES(compares), .order = VYRE_COMPARES_ORDER(compares)};
+  if (compares == 0 || VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) > 1 || !vyre_row_is_pure(v, row))
     return false;
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) {
     out->bits = vyre_row_imm(v, row);
   } else if (a > b) {
-    *out = (fact){b, a, 0, mirrored(out->outcomes), out->domain, 0};
+    *out = (fact){b, a, 0, mirrored(out->outcomes), out->order, 0};
   }
   return out->a < w->rows && (out->b || VYRE_ROW_OP(v->op[out->a]) != VYRE_OP_const);
 }
 
 static uint32_t
-all_outcomes(domain d)
+all_outcomes(uint32_t order)
 {
-  return d == DOMAIN_FLOAT ? ALL_FLOAT : ALL_INT;
+  return order == VYRE_COMPARES_FLOAT ? ALL_FLOAT : ALL_INT;
 }
 
 static void
@@ -114,12 +92,6 @@ add_fact(walk *w, fact new)
   *f = new;
   f->before = w->fact_of[new.a];
   w->fact_of[new.a] = w->facts.count - 1;
-}
-
-static bool
-agree(domain x, domain y)
-{
-  return x == y || (x == DOMAIN_INT && y != DOMAIN_FLOAT) || (y == DOMAIN_INT && x != DOMAIN_FLOAT);
 }
 
 /* How a row can compare with the literal `to` if it compares with `from` as said. */
@@ -139,16 +111,16 @@ shifted(uint32_t outcomes, uint64_t from, uint64_t to)
 
 /* What the fact says of the comparison, in one order of numbers: how its operands can compare. */
 static uint32_t
-says(const walk *w, const fact *f, const fact *compare, domain order)
+says(const walk *w, const fact *f, const fact *compare, uint32_t order)
 {
-  if (f->b != compare->b || !agree(f->domain, compare->domain) || !agree(f->domain, order))
-    return all_outcomes(compare->domain);
+  if (f->b != compare->b || (f->order & compare->order) == 0 || (f->order & order) == 0)
+    return all_outcomes(compare->order);
   if (f->b || f->bits == compare->bits)
     return f->outcomes;
-  if (compare->domain == DOMAIN_FLOAT)
+  if (compare->order == VYRE_COMPARES_FLOAT)
     return ALL_FLOAT;
   const vyre_kind kind = VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[f->a]));
-  const uint64_t bias = order == DOMAIN_SIGNED ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
+  const uint64_t bias = order == VYRE_COMPARES_SIGNED ? UINT64_C(1) << (vyre_kind_bits(kind) - 1) : 0;
   return shifted(f->outcomes, f->bits ^ bias, compare->bits ^ bias);
 }
 
@@ -167,9 +139,9 @@ add_literal(walk *w, uint32_t row, uint64_t bits)
 /* Whether a comparison follows from what is known in one order: less as signed numbers is not less as unsigned ones.  A literal is
  * added for it then. */
 static bool
-follows(walk *w, uint32_t row, const fact *compare, domain order)
+follows(walk *w, uint32_t row, const fact *compare, uint32_t order)
 {
-  uint32_t possible = all_outcomes(compare->domain), seen = 0;
+  uint32_t possible = all_outcomes(compare->order), seen = 0;
   for (uint32_t i = w->fact_of[compare->a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)
     possible &= says(w, FLOW_AT(fact, w->facts, i), compare, order);
   if (seen == 0 || possible == 0)
@@ -186,10 +158,10 @@ look_up(walk *w, uint32_t row)
   fact compare;
   if (!read_compare(w, row, &compare))
     return;
-  if (compare.domain != DOMAIN_INT)
-    follows(w, row, &compare, compare.domain);
-  else if (!follows(w, row, &compare, DOMAIN_UNSIGNED))
-    follows(w, row, &compare, DOMAIN_SIGNED);
+  if (compare.order != VYRE_COMPARES_EITHER)
+    follows(w, row, &compare, compare.order);
+  else if (!follows(w, row, &compare, VYRE_COMPARES_UNSIGNED))
+    follows(w, row, &compare, VYRE_COMPARES_SIGNED);
 }
 
 /* From here on, to the end of the region, the condition has that value. */
@@ -212,10 +184,10 @@ learn(walk *w, uint32_t condition, bool value, uint32_t depth)
   } else if (read_compare(w, condition, &compare)) {
     const bool of_bool = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[a])) == VYRE_BOOL;
     if (!value)
-      compare.outcomes = all_outcomes(compare.domain) & ~compare.outcomes;
+      compare.outcomes = all_outcomes(compare.order) & ~compare.outcomes;
     if (of_bool && immediate)
       learn(w, a, (compare.outcomes == EQUAL) == (vyre_row_imm(v, condition) != 0), depth + 1);
-    else if (!of_bool && immediate && compare.domain == DOMAIN_INT && compare.outcomes == EQUAL &&
+    else if (!of_bool && immediate && compare.order == VYRE_COMPARES_EITHER && compare.outcomes == EQUAL &&
              VYRE_ROW_OP(v->op[a]) != VYRE_OP_const)
       add_literal(w, a, vyre_row_imm(v, condition));
     add_fact(w, compare);
@@ -256,12 +228,12 @@ open_region(walk *w, uint32_t region)
   case VYRE_OP_for: {
     const vyre_type type = VYRE_ROW_TYPE(v->op[region]);
     fact less = {.a = region, .b = v->b[control], .outcomes = LESS};
-    less.domain = vyre_kind_is_signed(VYRE_TYPE_KIND(type)) ? DOMAIN_SIGNED : DOMAIN_UNSIGNED;
+    less.order = vyre_kind_is_signed(VYRE_TYPE_KIND(type)) ? VYRE_COMPARES_SIGNED : VYRE_COMPARES_UNSIGNED;
     if (VYRE_ROW_OP(v->op[less.b]) == VYRE_OP_const) {
       less.bits = vyre_row_imm(v, less.b);
       less.b = 0;
     } else { /* the bound stands in front of the index */
-      less = (fact){less.b, region, 0, GREATER, less.domain, 0};
+      less = (fact){less.b, region, 0, GREATER, less.order, 0};
     }
     add_fact(w, less);
     break;
@@ -350,7 +322,7 @@ next_of_interest(const walk *w, uint32_t row, uint32_t end)
   const vyre_op_info *infos = w->v->op_infos;
   for (; row < end; row++) {
     const uint32_t number = VYRE_ROW_OP(op[row]);
-    if ((known[a[row]] | known[b[row]] | known[c[row]] | compares[number].domain) != 0 ||
+    if ((known[a[row]] | known[b[row]] | known[c[row]] | infos[number].compares) != 0 ||
         (infos[number].flags & (VYRE_OP_REGION | VYRE_OP_ENDS)) != 0)
       break;
   }
@@ -368,7 +340,7 @@ visit(walk *w, uint32_t row)
     visit_region(w, row);
   else if (flags & VYRE_OP_ENDS)
     w->ends[top(w)->row] = true;
-  else if (w->facts.count > 1 && compares[op].domain != DOMAIN_NONE)
+  else if (w->facts.count > 1 && v->op_infos[op].compares != 0)
     look_up(w, row);
 }
 

@@ -94,18 +94,18 @@ absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
 {
   const vyre_view *v = s->f->v;
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  const uint32_t op = flow_op(s->f, row);
-  const uint64_t ones = op == VYRE_OP_or ? UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type))) : 0;
-  if (op != VYRE_OP_and && op != VYRE_OP_or && (op != VYRE_OP_mul || !vyre_kind_is_int(VYRE_TYPE_KIND(type))))
+  const vyre_absorbs absorbs = (vyre_absorbs)v->op_infos[flow_op(s->f, row)].absorbs;
+  if (absorbs == VYRE_ABSORBS_NONE || vyre_kind_is_float(VYRE_TYPE_KIND(type)))
     return 0;
+  const uint64_t literal = vyre_absorbs_bits(absorbs, VYRE_TYPE_KIND(type));
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM)
-    return vyre_row_imm(v, row) == ones ? solve_splat(s, type, ones) : 0;
+    return vyre_row_imm(v, row) == literal ? solve_splat(s, type, literal) : 0;
   for (uint32_t i = 0; i < 2; i++) {
     bool all = given[i] != NULL;
     for (uint32_t lane = 0; all && lane < VYRE_TYPE_LANES(type); lane++)
-      all = given[i][lane] == ones;
+      all = given[i][lane] == literal;
     if (all)
-      return solve_splat(s, type, ones);
+      return solve_splat(s, type, literal);
   }
   return 0;
 }
@@ -116,50 +116,19 @@ of_equals(solution *s, uint32_t row)
 {
   const vyre_view *v = s->f->v;
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  if (v->b[row] == 0 || s->value[v->a[row]] != s->value[v->b[row]])
+  const vyre_self self = (vyre_self)v->op_infos[flow_op(s->f, row)].self;
+  const bool of_floats = vyre_kind_is_float(VYRE_TYPE_KIND(type));
+  if (self == VYRE_SELF_NONE || of_floats || v->b[row] == 0 || s->value[v->a[row]] != s->value[v->b[row]])
     return 0;
-  switch (flow_op(s->f, row)) {
-  case VYRE_OP_sub:
-    return vyre_kind_is_int(VYRE_TYPE_KIND(type)) ? solve_splat(s, type, 0) : 0;
-  case VYRE_OP_xor:
-  case VYRE_OP_usubsat:
-  case VYRE_OP_ssubsat:
-  case VYRE_OP_uabsdiff:
-  case VYRE_OP_sabsdiff:
-  case VYRE_OP_umod:
-  case VYRE_OP_srem:
-  case VYRE_OP_smod:
-  case VYRE_OP_ne:
-  case VYRE_OP_ult:
-  case VYRE_OP_ugt:
-  case VYRE_OP_slt:
-  case VYRE_OP_sgt:
-    return solve_splat(s, type, 0);
-  case VYRE_OP_eq:
-  case VYRE_OP_ule:
-  case VYRE_OP_uge:
-  case VYRE_OP_sle:
-  case VYRE_OP_sge:
-    return solve_splat(s, type, 1);
-  case VYRE_OP_and:
-  case VYRE_OP_or:
-  case VYRE_OP_umin:
-  case VYRE_OP_umax:
-  case VYRE_OP_smin:
-  case VYRE_OP_smax:
-    return s->value[v->a[row]];
-  default:
-    return 0;
-  }
+  return self == VYRE_SELF_LEFT ? s->value[v->a[row]] : solve_splat(s, type, self == VYRE_SELF_ONE);
 }
 
 /* Whether the row folds although each of its operands is its own value: they are one, or a literal that decides alone. */
 static bool
 folds_alone(const vyre_view *v, uint32_t row)
 {
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
   return v->a[row] == v->b[row] ||
-         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && (op == VYRE_OP_and || op == VYRE_OP_or || op == VYRE_OP_mul));
+         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && v->op_infos[VYRE_ROW_OP(v->op[row])].absorbs != VYRE_ABSORBS_NONE);
 }
 
 static uint32_t

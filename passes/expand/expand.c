@@ -1,6 +1,6 @@
 /* Expansion: the rules of the bank whose replacement is several rows, where it pays: division by constants, factoring.
  *
- * A rule pays if the rows it makes weigh less (passes/rules/weights.def) than its root and those rows of the pattern that nobody
+ * A rule pays if the rows it makes cost less (the column `cost` of ops.def) than its root and those rows of the pattern that nobody
  * else uses, which are dead then; dce removes them.  New rows stand in front of the root, which becomes the last of them.  One
  * sweep in program order, each row until no rule is used there.  O(rows).
  *

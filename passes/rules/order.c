@@ -9,25 +9,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
-enum { RULES_WEIGHT_ELSE = 6 };
+#include "vyre/ir.h"
 
 uint32_t
 rules_weight(uint32_t op)
 {
-  switch (op) {
-#define RULES_WEIGHT(op, weight) \
-  case VYRE_OP_##op:             \
-    return weight;
-#include "weights.def"
-  default:
-    return RULES_WEIGHT_ELSE;
-  }
+  return vyre_op_infos[op].cost;
 }
 
+/* They alone can be by 0. */
 static bool
 is_division(uint32_t op)
 {
-  return op == VYRE_OP_udiv || op == VYRE_OP_sdiv || op == VYRE_OP_umod || op == VYRE_OP_srem || op == VYRE_OP_smod;
+  return vyre_op_infos[op].undefined == VYRE_UNDEFINED_DIV_BY_0 || vyre_op_infos[op].undefined == VYRE_UNDEFINED_DIV_OVERFLOW;
 }
 
 static uint32_t

@@ -33,8 +33,7 @@ coverage_add_passes(coverage *c, const vyre_registry *registry, const vyre_repor
 static bool
 is_wanted(uint32_t op)
 {
-  return vyre_op_infos[op].text && op != VYRE_OP_null && op != VYRE_OP_verbatim &&
-         (op < VYRE_OP_opaque || op > VYRE_OP_opaque_write);
+  return vyre_op_infos[op].text && op != VYRE_OP_null && op != VYRE_OP_verbatim && !vyre_op_is_opaque(op);
 }
 
 static double

@@ -121,8 +121,7 @@ knows_subgroups(const run_program *program)
   const uint32_t end = view->next[program->row.id] ? view->next[program->row.id] : view->rows;
   for (uint32_t row = program->row.id; row < end; row++) {
     const uint32_t op = VYRE_ROW_OP(view->op[row]);
-    if ((op >= VYRE_OP_subgroup_lane && op <= VYRE_OP_subgroup_lt_mask) ||
-        (op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor))
+    if (vyre_op_is_subgroup(op) || (vyre_op_is_invocation(op) && op >= VYRE_OP_subgroup_lane))
       return true;
   }
   return false;

@@ -1,5 +1,6 @@
 /* Laws over the op table, proven by z3 on the terms: an op commutes, and is associative, where ops.def says so and, on the
- * narrowest kind, only there; and the laws of fold_laws.def hold or do not hold as it says.
+ * narrowest kind, only there; what it is of equal operands, and what it absorbs, as ops.def says; and the laws of fold_laws.def
+ * hold or do not hold as it says.
  *
  * Limits: floats are taken as f16, whose laws z3 decides in moments; the terms of f32 and f64 are the same text.  That umulsat is
  * associative is proven of 8 bits alone: products of products are beyond z3 at more.
@@ -54,6 +55,25 @@ is_binary(const fold_case *c)
   return c->inputs == 2 && c->in[0] == c->in[1];
 }
 
+/* Of integers and bools: SELF and ABSORBS.  The literals are names that the terms have. */
+static void
+collect_literals(const fold_case *c, claims *to)
+{
+  static const char *const literals[][2] = {
+      {NULL, NULL}, {"(r0 x zero)", "zero"}, {"(r0 x ones)", "ones"}, {"(r0 x smin)", "smin"}, {"(r0 x smax)", "smax"}};
+  const vyre_op_info *info = &vyre_op_infos[c->op];
+  const bool of_bools = c->kind == VYRE_BOOL, to_bool = VYRE_TYPE_KIND(c->type) == VYRE_BOOL;
+  if (info->self == VYRE_SELF_LEFT)
+    add(to, (claim){c, "(r0 x x)", "x", "is an operand that it has twice", true});
+  else if (info->self)
+    add(to, (claim){c, "(r0 x x)", info->self == VYRE_SELF_ONE ? (to_bool ? "true" : "one") : (to_bool ? "false" : "zero"),
+                    "is one literal of equal operands", true});
+  if (info->absorbs == VYRE_ABSORBS_ONES && of_bools)
+    add(to, (claim){c, "(r0 x true)", "true", "absorbs true", true});
+  else if (info->absorbs)
+    add(to, (claim){c, literals[info->absorbs][0], literals[info->absorbs][1], "absorbs its literal", true});
+}
+
 static void
 collect(const fold_list *list, claims *to)
 {
@@ -71,6 +91,8 @@ collect(const fold_list *list, claims *to)
     if (is_binary(c) && !vyre_kind_is_float(c->kind) && vyre_op_infos[c->op].rule == VYRE_RULE_SAME &&
         ((flags & VYRE_OP_ASSOC && c->op != VYRE_OP_umulsat) || narrow))
       add(to, (claim){c, "(r0 (r0 x y) z)", "(r0 x (r0 y z))", "is associative", flags & VYRE_OP_ASSOC});
+    if (is_binary(c) && !vyre_kind_is_float(c->kind))
+      collect_literals(c, to);
     for (size_t n = 0; n < sizeof laws / sizeof *laws; n++)
       if (laws[n].op == c->op && laws[n].kinds >> c->kind & 1)
         add(to, (claim){c, laws[n].left, laws[n].right, NULL, laws[n].holds});

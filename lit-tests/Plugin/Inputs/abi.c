@@ -66,13 +66,15 @@ static const struct {
 #elif !defined(REFUSES)
 static const vyre_plugin plugin = {
 #ifdef OLDER
-    .struct_size = offsetof(vyre_plugin, pass_count) + sizeof(uint32_t), /* all that API 0.1 needs; what follows must not be read */
+    .struct_size = offsetof(vyre_plugin, pass_count) + sizeof(uint32_t), /* all that API 0.2 needs; what follows must not be read */
     .capabilities = 0xdeadbeef,
 #else
     .struct_size = sizeof(vyre_plugin),
 #endif
 #if defined(NEWER_MINOR)
     .abi = MAJOR << 16 | (MINOR + 6),
+#elif defined(OLDER_MINOR)
+    .abi = MAJOR << 16 | (MINOR - 1),
 #elif defined(NEWER_MAJOR)
     .abi = (MAJOR + 1) << 16 | 3,
 #else
