@@ -95,7 +95,7 @@ take(glsl *g, const char *key, size_t scope_length)
     return "";
   memcpy(word->key, key, strlen(key) + 1);
   HASH_ADD_STR(g->words, key, word);
-  if (g->status) { /* no memory: it is in no table */
+  if (!word->hh.tbl) { /* no memory */
     glsl_resize(g, word, size_of(key), 0);
     return "";
   }
