@@ -131,9 +131,7 @@ typedef struct vyre_spv {
   bool plain;    /* neither that nor a strict program: an instruction is its words */
 
   /* interning */
-  vyre_spv_words keys;
-  uint32_t *slots;
-  uint32_t slot_count, slot_used;
+  struct vyre_spv_interned *interned;
   vyre_spv_made *made; /* open addressing */
   uint32_t made_count, made_slots;
   vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* enough for most modules */
