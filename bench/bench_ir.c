@@ -202,6 +202,27 @@ run_parse(void *user, uint32_t rows)
   return bench_now() - start;
 }
 
+/* The same text, each row of which has a name. */
+static uint64_t
+run_parse_names(void *user, uint32_t rows)
+{
+  bench *b = user;
+  need_source(b, rows);
+  vyre_bytes named = {0};
+  for (const char *at = b->text.data, *end; at < b->text.data + b->text.size; at = end) { /* %7 becomes %v7 */
+    end = memchr(at, '%', (size_t)(b->text.data + b->text.size - at));
+    end = end ? end + 1 : b->text.data + b->text.size;
+    check(vyre_bytes_append(&named, at, (size_t)(end - at)));
+    check(vyre_bytes_append(&named, "v", end[-1] == '%' && *end >= '0' && *end <= '9'));
+  }
+  vyre_module_clear(b->module);
+  uint64_t start = bench_now();
+  check(vyre_text_parse(b->module, named.data, named.size, "bench.vir", (vyre_diagnostics){0}));
+  uint64_t end = bench_now();
+  vyre_bytes_free(&named);
+  return end - start;
+}
+
 static uint64_t
 run_vir0_write(void *user, uint32_t rows)
 {
@@ -398,6 +419,7 @@ main(int count, char **arguments)
       {"forward", run_forward},
       {"print", run_print},
       {"parse", run_parse},
+      {"parse (names)", run_parse_names},
       {"vir0 write", run_vir0_write},
       {"vir0 read", run_vir0_read},
       {"verify", run_verify},

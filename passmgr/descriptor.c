@@ -275,9 +275,14 @@ check_plugin_fields(reader *r, const vyre_plugin *plugin)
     return BAD(r, "the plugin has no name, or one with other than lower-case letters, digits and '-'");
   if (!plugin->version)
     return BAD(r, "plugin '%s' has no version", plugin->name);
-  if (plugin->opset_min > VYRE_OPSET_VERSION || plugin->opset_max < VYRE_OPSET_VERSION)
-    return BAD(r, "plugin '%s' %s knows op-set versions %u to %u, this host has %u", plugin->name, plugin->version,
-               plugin->opset_min, plugin->opset_max, VYRE_OPSET_VERSION);
+  if (plugin->opset_min > VYRE_OPSET_VERSION)
+    return BAD(r, "plugin '%s' %s needs op set %u, this host has %u\nFix: update vyre", plugin->name, plugin->version,
+               plugin->opset_min, VYRE_OPSET_VERSION);
+  if (plugin->opset_max < VYRE_OPSET_VERSION)
+    return BAD(r,
+               "plugin '%s' %s knows no op set beyond %u, this host has %u\n"
+               "Fix: build the plugin with the headers of this vyre, once it knows what is new",
+               plugin->name, plugin->version, plugin->opset_max, VYRE_OPSET_VERSION);
   VYRE_TRY(check_capabilities(r, plugin));
   if (!plugin->passes || plugin->pass_count == 0 || plugin->pass_count > MOST_PASSES)
     return BAD(r, "plugin '%s' offers %u passes; 1 to %u are possible", plugin->name, plugin->passes ? plugin->pass_count : 0,

@@ -66,9 +66,7 @@ assign_step(glsl *g, vyre_type_id type, const char *to, const char *from, const 
 static void
 assign_elements(glsl *g, const vyre_type_info *array, const char *to, const char *from)
 {
-  char index[32];
-  strncpy(index, glsl_text(g, glsl_identifier(g, "k", 0)), sizeof(index) - 1);
-  index[sizeof(index) - 1] = '\0';
+  const char *index = glsl_identifier(g, "k", 0);
   glsl_begin_line(g);
   glsl_put(g, "for (uint %s = 0u; %s < ", index, index);
   if (array->count_row)
@@ -96,14 +94,14 @@ assign_zero(glsl *g, vyre_type_id type, const char *to)
     glsl_put(g, ";\n");
     return;
   }
-  const uint32_t zero = glsl_identifier(g, "zero", 0);
+  const char *zero = glsl_identifier(g, "zero", 0);
   glsl_need(g, GLSL_NULL_INITIALIZER);
   glsl_begin_line(g);
-  glsl_declarator(g, type, glsl_text(g, zero));
+  glsl_declarator(g, type, zero);
   glsl_put(g, " = {};\n");
   glsl_begin_line(g);
   glsl_put_text(g, to, strlen(to));
-  glsl_put(g, " = %s;\n", glsl_text(g, zero));
+  glsl_put(g, " = %s;\n", zero);
 }
 
 void

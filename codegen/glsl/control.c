@@ -97,15 +97,15 @@ jump(glsl *g, uint32_t target, bool goes_on)
     return;
   }
   glsl_scope *scope = &g->scopes[target];
-  uint32_t *name = goes_on ? &scope->go_on : &scope->leave;
+  const char **name = goes_on ? &scope->go_on : &scope->leave;
   if (!*name) {
     *name = glsl_identifier(g, goes_on ? "skip" : "done", 0);
-    insert_line(g, goes_on ? scope->inside : scope->before, scope->indent + goes_on, glsl_text(g, *name));
+    insert_line(g, goes_on ? scope->inside : scope->before, scope->indent + goes_on, *name);
   }
   for (uint32_t i = target + 1; i < g->depth; i++)
     add_test(g, &g->scopes[i], (glsl_flag){*name, target, goes_on});
   glsl_begin_line(g);
-  glsl_put(g, "%s = true;\n", glsl_text(g, *name));
+  glsl_put(g, "%s = true;\n", *name);
   line(g, "break;");
 }
 
@@ -117,7 +117,7 @@ close_scope(glsl *g)
   for (uint32_t i = 0; i < scope->test_count; i++) {
     const glsl_flag flag = scope->tests[i];
     glsl_begin_line(g);
-    glsl_put(g, "if (%s)\n", glsl_text(g, flag.name));
+    glsl_put(g, "if (%s)\n", flag.name);
     g->indent++;
     line(g, flag.goes_on && is_direct(g, g->depth, flag.depth, true) ? "continue;" : "break;");
     g->indent--;
@@ -225,17 +225,17 @@ write_for(glsl *g, uint32_t row)
 {
   const vyre_view *v = g->v;
   const uint32_t body = v->first[row];
-  const uint32_t index = (glsl_row_name(g, body), g->name[body - g->program]);
+  const char *index = glsl_row_name(g, body);
   glsl_scope *scope = open_scope(g, GLSL_LOOP, row);
   if (!scope)
     return;
   glsl_begin_line(g);
   put_hints(g, row);
-  glsl_put(g, "for (%s %s = ", glsl_value_type(g, glsl_row_type(g, body)), glsl_text(g, index));
+  glsl_put(g, "for (%s %s = ", glsl_value_type(g, glsl_row_type(g, body)), index);
   glsl_value(g, v->a[row], GLSL_COMMA);
-  glsl_put(g, "; %s < ", glsl_text(g, index));
+  glsl_put(g, "; %s < ", index);
   glsl_value(g, v->b[row], GLSL_SHIFT);
-  glsl_put(g, "; %s += ", glsl_text(g, index));
+  glsl_put(g, "; %s += ", index);
   glsl_value(g, v->c[row], GLSL_COMMA);
   glsl_put(g, ") {\n");
   scope->inside = g->out->size;
@@ -259,13 +259,13 @@ write_loop(glsl *g, uint32_t row)
   glsl_scope *scope = open_scope(g, GLSL_LOOP, row);
   if (!scope)
     return;
-  uint32_t again = 0;
+  const char *again = NULL;
   glsl_begin_line(g);
   put_hints(g, row);
   if (at_start) {
     again = glsl_identifier(g, "again", 0);
-    glsl_put(g, "for (bool %s = false;; ", glsl_text(g, again));
-    glsl_put(g, "%s = true) {\n", glsl_text(g, again));
+    glsl_put(g, "for (bool %s = false;; ", again);
+    glsl_put(g, "%s = true) {\n", again);
   } else {
     glsl_put(g, "for (;;) {\n");
   }
@@ -273,7 +273,7 @@ write_loop(glsl *g, uint32_t row)
   if (at_start) {
     g->indent++;
     glsl_begin_line(g);
-    glsl_put(g, "if (%s) {\n", glsl_text(g, again));
+    glsl_put(g, "if (%s) {\n", again);
     block_of(g, continuing);
     line(g, "}");
     g->indent--;

@@ -17,7 +17,7 @@ glsl_member_name(glsl *g, vyre_type_id type, uint32_t k)
     const uint32_t first = g->member_count, need = first + info.count;
     if (need > g->member_capacity) {
       const uint32_t capacity = need > g->member_capacity * 2 ? need : g->member_capacity * 2;
-      uint32_t *grown = glsl_resize(g, g->members, g->member_capacity * sizeof(*grown), capacity * sizeof(*grown));
+      const char **grown = glsl_resize(g, g->members, g->member_capacity * sizeof(*grown), capacity * sizeof(*grown));
       if (!grown)
         return own;
       g->members = grown;
@@ -28,21 +28,21 @@ glsl_member_name(glsl *g, vyre_type_id type, uint32_t k)
     for (uint32_t i = 0; i < info.count; i++)
       g->members[first + i] = glsl_identifier(g, vyre_string_text(g->module, info.members[i].name), g->bare[type - 256] ? 0 : type);
   }
-  return glsl_text(g, g->members[*names + k]);
+  return g->members[*names + k];
 }
 
 const char *
 glsl_struct_name(glsl *g, vyre_type_id type)
 {
-  uint32_t *name = &g->struct_names[type - 256];
+  const char **name = &g->struct_names[type - 256];
   const vyre_type_info info = vyre_type_get(g->module, type);
   if (*name)
-    return glsl_text(g, *name);
+    return *name;
   const char *own = vyre_string_text(g->module, info.name);
   *name = glsl_identifier(g, *own ? own : "Struct", 0);
   vyre_bytes text = {.allocator = g->allocator}, *out = g->out;
   g->out = &text;
-  glsl_put(g, "struct %s {\n", glsl_text(g, *name));
+  glsl_put(g, "struct %s {\n", *name);
   for (uint32_t k = 0; k < info.count; k++) {
     glsl_put(g, "  ");
     glsl_declarator(g, info.members[k].type, glsl_member_name(g, type, k)); /* may put structs of its own above */
@@ -53,7 +53,7 @@ glsl_struct_name(glsl *g, vyre_type_id type)
   glsl_put_text(g, text.data, text.size);
   g->out = out;
   vyre_bytes_free(&text);
-  return glsl_text(g, *name);
+  return *name;
 }
 
 static void
@@ -213,8 +213,8 @@ put_block(glsl *g, uint32_t buffer)
       g->read[buffer - g->program] ? ~(uint32_t)VYRE_ACCESS_NO_READ : ~0u; /* some compilers say it of what they read */
   put_access(g, v->imm_hi[buffer] & (space == VYRE_SPACE_STORAGE ? said : 0u));
   const char *own = vyre_string_text(g->module, info.name);
-  const uint32_t block = glsl_identifier(g, is_struct && *own ? own : "Block", 0);
-  glsl_put(g, "%s %s {\n", space == VYRE_SPACE_STORAGE ? "buffer" : "uniform", glsl_text(g, block));
+  const char *block = glsl_identifier(g, is_struct && *own ? own : "Block", 0);
+  glsl_put(g, "%s %s {\n", space == VYRE_SPACE_STORAGE ? "buffer" : "uniform", block);
   if (!is_struct)
     put_member(g, type, glsl_row_name(g, buffer), 0, 0, 0, buffer);
   for (uint32_t k = 0, at = 0; is_struct && k < info.count; k++) {

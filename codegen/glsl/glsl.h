@@ -73,19 +73,19 @@ typedef enum glsl_precedence {
 typedef enum glsl_scope_kind { GLSL_LOOP, GLSL_SWITCH, GLSL_BLOCK } glsl_scope_kind;
 
 typedef struct glsl_flag {
-  uint32_t name;  /* as in `names`; 0: not needed so far */
-  uint32_t depth; /* of the scope it leaves or goes on with */
-  bool goes_on;   /* continue, not break */
+  const char *name; /* an identifier */
+  uint32_t depth;   /* of the scope it leaves or goes on with */
+  bool goes_on;     /* continue, not break */
 } glsl_flag;
 
 /* A construct that a jump may leave. */
 typedef struct glsl_scope {
   glsl_scope_kind kind;
   uint32_t row;
-  uint32_t indent;       /* of the line that begins it */
-  size_t before, inside; /* offsets in the text: in front of it; a loop: at the start of its body */
-  uint32_t leave, go_on; /* names of flags; 0: none */
-  glsl_flag *tests;      /* what is set in it for scopes further out */
+  uint32_t indent;           /* of the line that begins it */
+  size_t before, inside;     /* offsets in the text: in front of it; a loop: at the start of its body */
+  const char *leave, *go_on; /* identifiers of flags; NULL: none */
+  glsl_flag *tests;          /* what is set in it for scopes further out */
   uint32_t test_count, test_capacity;
 } glsl_scope;
 
@@ -95,10 +95,6 @@ typedef struct glsl_placed {
   uint32_t size, align; /* bytes, by a layout */
   bool fits;            /* the module's type lies so too */
 } glsl_placed;
-
-typedef struct glsl_word {
-  uint32_t text, next; /* offset in `pool`; the next of its slot */
-} glsl_word;
 
 typedef struct glsl {
   const vyre_module *module;
@@ -110,10 +106,10 @@ typedef struct glsl {
   uint32_t extensions; /* bits by glsl_extension */
 
   /* by row less program */
-  uint32_t *uses, *user;   /* how many, and the first of them */
-  uint32_t *place;         /* of a row in its user: the statement where it ends up */
-  uint32_t *writes;        /* rows so far that a read may not be moved over */
-  uint32_t *name, *second; /* identifiers; that of the second result */
+  uint32_t *uses, *user;       /* how many, and the first of them */
+  uint32_t *place;             /* of a row in its user: the statement where it ends up */
+  uint32_t *writes;            /* rows so far that a read may not be moved over */
+  const char **name, **second; /* identifiers; that of the second result */
   uint8_t *form, *level, *chain;
   uint8_t *twice;   /* its text would be repeated */
   uint8_t *pinned;  /* a length or the workgroup size depends on it: a constant of the module's */
@@ -121,25 +117,27 @@ typedef struct glsl {
   uint8_t *left;    /* blocks and switches: some `leave` is */
   uint8_t *read;    /* buffers: something reads it */
   uint32_t *words_memory, *types_memory;
+  const char **names_memory;
   uint8_t *bytes_memory;
   uint32_t first_body; /* the first row that is no declaration */
 
   /* text */
   vyre_bytes *out; /* where put() writes: one of these */
-  vyre_bytes body, functions, declarations, structs, constants, pool;
+  vyre_bytes body, functions, declarations, structs, constants;
   uint32_t indent;
   bool defines_constants; /* definitions are of constants of the module */
   bool folds;             /* in an expression that compilers compute, in double: literals are exact as doubles too */
 
-  glsl_word *words; /* identifiers taken; entry 0 is unused */
-  uint32_t word_count, word_capacity, slots[256], next_unnamed;
+  struct glsl_word *words; /* identifiers taken: a hash table of names.c */
+  uint32_t next_unnamed;
 
-  glsl_placed *layouts;   /* by type id less 256, and layout */
-  uint32_t *struct_names; /* by type id less 256: offsets in `pool`, 0: not declared */
-  uint32_t *member_names; /* by type id less 256: first of its members' in `members`; 0: none */
-  uint32_t *measured;     /* by type id less 256: its lengths are known to be used */
-  uint32_t *bare;         /* by type id less 256: a block without a name, whose members are called as variables are */
-  uint32_t *members, member_count, member_capacity;
+  glsl_placed *layouts;      /* by type id less 256, and layout */
+  const char **struct_names; /* by type id less 256: NULL: not declared */
+  uint32_t *member_names;    /* by type id less 256: first of its members' in `members`; 0: none */
+  uint32_t *measured;        /* by type id less 256: its lengths are known to be used */
+  uint32_t *bare;            /* by type id less 256: a block without a name, whose members are called as variables are */
+  const char **members;
+  uint32_t member_count, member_capacity;
 
   glsl_scope *scopes;
   uint32_t depth, scope_capacity;
@@ -153,11 +151,11 @@ void glsl_put_text(glsl *g, const char *text, size_t length);
 void glsl_begin_line(glsl *g); /* indentation */
 void glsl_need(glsl *g, glsl_extension extension);
 
-/* ---- names.c: an identifier is an offset in `pool` ---- */
+/* ---- names.c: identifiers, which stay where they are until the end ---- */
 /* An identifier like `base` that nothing else in the scope has: 0, or the struct type whose members it is one of. */
-uint32_t glsl_identifier(glsl *g, const char *base, uint32_t scope);
-const char *glsl_text(const glsl *g, uint32_t name); /* moves when identifiers are made */
-bool glsl_take_word(glsl *g, const char *word);      /* false if it is taken already */
+const char *glsl_identifier(glsl *g, const char *base, uint32_t scope);
+bool glsl_take_word(glsl *g, const char *word); /* false if it is taken already */
+void glsl_free_words(glsl *g);
 /* That of a row; made from its name when first asked for. */
 const char *glsl_row_name(glsl *g, uint32_t row);
 

@@ -442,20 +442,20 @@ exchange_loop(glsl *g, uint32_t row)
   const vyre_kind kind = VYRE_TYPE_KIND(type);
   const char *name = glsl_value_type(g, type);
   const char *other = glsl_value_type(g, VYRE_TYPE((unsigned)kind ^ 1u, 1));
-  const uint32_t seen = glsl_identifier(g, "seen", 0);
+  const char *seen = glsl_identifier(g, "seen", 0);
   const char *function = op == VYRE_OP_atomic_smin || op == VYRE_OP_atomic_umin ? "min" : "max";
   if (vyre_kind_bits(kind) == 64)
     glsl_need(g, GLSL_ATOMIC_INT64);
   glsl_begin_line(g);
   glsl_put(g, "%s %s = 0", name, glsl_row_name(g, row));
-  glsl_put(g, "%s, %s;\n", vyre_kind_is_signed(kind) ? "" : "u", glsl_text(g, seen));
+  glsl_put(g, "%s, %s;\n", vyre_kind_is_signed(kind) ? "" : "u", seen);
   glsl_begin_line(g);
   guard(g, g->v->a[row], 0);
   glsl_put(g, "for (;; %s = ", glsl_row_name(g, row));
-  glsl_put(g, "%s) {\n", glsl_text(g, seen));
+  glsl_put(g, "%s) {\n", seen);
   g->indent++;
   glsl_begin_line(g);
-  glsl_put(g, "%s = atomicCompSwap(", glsl_text(g, seen));
+  glsl_put(g, "%s = atomicCompSwap(", seen);
   glsl_path(g, g->v->a[row]);
   glsl_put(g, ", %s, ", glsl_row_name(g, row));
   glsl_put(g, "%s(%s(%s(%s), ", name, function, other, glsl_row_name(g, row));
@@ -463,7 +463,7 @@ exchange_loop(glsl *g, uint32_t row)
   glsl_value(g, g->v->b[row], GLSL_COMMA);
   glsl_put(g, "))));\n");
   glsl_begin_line(g);
-  glsl_put(g, "if (%s == ", glsl_text(g, seen));
+  glsl_put(g, "if (%s == ", seen);
   glsl_put(g, "%s)\n", glsl_row_name(g, row));
   glsl_begin_line(g);
   glsl_put(g, "  break;\n");

@@ -9,7 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       glsl_resize(g, NULL, 0, size)
+#define uthash_free(memory, size) glsl_resize(g, memory, size, 0)
+#include <uthash.h>
+
 #define LONGEST 64u
+
+typedef struct glsl_word {
+  UT_hash_handle hh;
+  char key[]; /* "word", or "scope.word" */
+} glsl_word;
 
 /* Words that no identifier may be. */
 static const char keywords[] =
@@ -62,50 +72,51 @@ is_reserved(const char *word, uint32_t scope)
   return strstr(keywords, spaced) || (scope == 0 && strstr(functions, spaced));
 }
 
-static uint32_t
-slot_of(const char *word)
-{
-  uint32_t hash = 2166136261u;
-  for (; *word; word++)
-    hash = (hash ^ (unsigned char)*word) * 16777619u;
-  return hash >> 24;
-}
-
 static bool
-is_taken(const glsl *g, const char *word)
+is_taken(const glsl *g, const char *key)
 {
-  for (uint32_t i = g->slots[slot_of(word)]; i; i = g->words[i].next)
-    if (strcmp(glsl_text(g, g->words[i].text), word) == 0)
-      return true;
-  return false;
+  const glsl_word *word;
+  HASH_FIND_STR(g->words, key, word);
+  return word != NULL;
 }
 
-/* Takes "scope.word" or, in scope 0, "word"; the offset of the word. */
-static uint32_t
+static size_t
+size_of(const char *key)
+{
+  return sizeof(glsl_word) + strlen(key) + 1;
+}
+
+/* Takes "scope.word" or, in scope 0, "word"; the word. */
+static const char *
 take(glsl *g, const char *key, size_t scope_length)
 {
-  const uint32_t text = (uint32_t)g->pool.size, slot = slot_of(key);
-  if (g->word_count + 1 >= g->word_capacity) {
-    const uint32_t capacity = g->word_capacity ? g->word_capacity * 2 : 64;
-    glsl_word *grown = glsl_resize(g, g->words, g->word_capacity * sizeof(*grown), capacity * sizeof(*grown));
-    if (!grown)
-      return 0;
-    g->words = grown;
-    g->word_capacity = capacity;
+  glsl_word *word = glsl_resize(g, NULL, 0, size_of(key));
+  if (!word)
+    return "";
+  memcpy(word->key, key, strlen(key) + 1);
+  HASH_ADD_STR(g->words, key, word);
+  if (!word->hh.tbl) { /* no memory */
+    glsl_resize(g, word, size_of(key), 0);
+    return "";
   }
-  if (!g->status)
-    g->status = vyre_bytes_append(&g->pool, key, strlen(key) + 1);
-  if (g->status)
-    return 0;
-  g->words[++g->word_count] = (glsl_word){text, g->slots[slot]};
-  g->slots[slot] = g->word_count;
-  return text + (uint32_t)scope_length;
+  return word->key + scope_length;
 }
 
 bool
 glsl_take_word(glsl *g, const char *word)
 {
-  return !is_taken(g, word) && take(g, word, 0) != 0;
+  return !is_taken(g, word) && *take(g, word, 0);
+}
+
+void
+glsl_free_words(glsl *g)
+{
+  glsl_word *word, *next;
+  HASH_ITER(hh, g->words, word, next)
+  {
+    HASH_DEL(g->words, word);
+    glsl_resize(g, word, size_of(word->key), 0);
+  }
 }
 
 /* What is left of `base` when only letters, digits and single underscores are; its length. */
@@ -126,7 +137,7 @@ clean(const char *base, char *word)
   return n;
 }
 
-uint32_t
+const char *
 glsl_identifier(glsl *g, const char *base, uint32_t scope)
 {
   char key[LONGEST + 48];
@@ -156,18 +167,12 @@ glsl_identifier(glsl *g, const char *base, uint32_t scope)
 }
 
 const char *
-glsl_text(const glsl *g, uint32_t name)
-{
-  return g->pool.data ? g->pool.data + name : "";
-}
-
-const char *
 glsl_row_name(glsl *g, uint32_t row)
 {
-  uint32_t *name = &g->name[row - g->program];
+  const char **name = &g->name[row - g->program];
   if (!*name) {
     const char *own = vyre_row_name(g->module, (vyre_row){row});
     *name = glsl_identifier(g, own ? own : "", 0);
   }
-  return glsl_text(g, *name);
+  return *name;
 }

@@ -158,7 +158,7 @@ part(glsl *g, uint32_t row)
     if (k == 0)
       glsl_put(g, "%s", glsl_row_name(g, tuple));
     else
-      glsl_put(g, "%s", glsl_text(g, g->second[tuple - g->program]));
+      glsl_put(g, "%s", g->second[tuple - g->program]);
   } else {
     glsl_put(g, "%s", glsl_row_name(g, tuple));
     glsl_put(g, "[%u]", k);
@@ -397,7 +397,7 @@ define_pair(glsl *g, uint32_t row)
   const vyre_opcode op = glsl_opcode(g, row);
   const vyre_type type = glsl_row_type(g, g->v->a[row]);
   const char *name = glsl_value_type(g, type);
-  uint32_t *second = &g->second[row - g->program];
+  const char **second = &g->second[row - g->program];
   *second = glsl_identifier(g,
                             op == VYRE_OP_frexp   ? "exponent"
                             : op == VYRE_OP_modf  ? "whole"
@@ -407,12 +407,12 @@ define_pair(glsl *g, uint32_t row)
                             0);
   if (op == VYRE_OP_frexp || op == VYRE_OP_modf) {
     const vyre_type out = op == VYRE_OP_frexp ? VYRE_TYPE(VYRE_I32, VYRE_TYPE_LANES(type)) : type;
-    begin_definition(g, glsl_value_type(g, out), glsl_text(g, *second));
+    begin_definition(g, glsl_value_type(g, out), *second);
     glsl_put(g, ";\n");
     begin_definition(g, name, glsl_row_name(g, row));
     glsl_put(g, " = %s(", op == VYRE_OP_frexp ? "frexp" : "modf");
     glsl_value(g, g->v->a[row], GLSL_COMMA);
-    glsl_put(g, ", %s);\n", glsl_text(g, *second));
+    glsl_put(g, ", %s);\n", *second);
     return;
   }
   const char *sign = op == VYRE_OP_uaddc ? "+" : op == VYRE_OP_usubb ? "-" : "*";
@@ -422,7 +422,7 @@ define_pair(glsl *g, uint32_t row)
   glsl_put(g, " %s ", sign);
   glsl_value(g, g->v->b[row], GLSL_UNARY);
   glsl_put(g, ";\n");
-  begin_definition(g, name, glsl_text(g, *second));
+  begin_definition(g, name, *second);
   glsl_put(g, " = ");
   if (op == VYRE_OP_umulx || op == VYRE_OP_smulx) {
     glsl_call(g, op == VYRE_OP_umulx ? "umulhi" : "smulhi", type);

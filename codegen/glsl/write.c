@@ -99,31 +99,35 @@ glsl_need(glsl *g, glsl_extension extension)
 
 /* ---- the whole ---- */
 
-#define WORD_COLUMNS 6
+#define WORD_COLUMNS 4
 #define BYTE_COLUMNS 8
 
 static bool
 make_columns(glsl *g)
 {
   const size_t rows = g->end - g->program, types = vyre_type_count(g->module) > 256 ? vyre_type_count(g->module) - 256 : 1;
-  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->user, &g->place, &g->writes, &g->name, &g->second};
+  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->user, &g->place, &g->writes};
   uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->chain, &g->twice, &g->pinned, &g->goes_on, &g->left, &g->read};
   g->words_memory = glsl_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   g->bytes_memory = glsl_resize(g, NULL, 0, BYTE_COLUMNS * rows);
-  g->types_memory = glsl_resize(g, NULL, 0, 4 * types * sizeof(uint32_t));
-  if (!g->words_memory || !g->bytes_memory || !g->types_memory)
+  g->types_memory = glsl_resize(g, NULL, 0, 3 * types * sizeof(uint32_t));
+  g->names_memory = glsl_resize(g, NULL, 0, (2 * rows + types) * sizeof(*g->names_memory));
+  if (!g->words_memory || !g->bytes_memory || !g->types_memory || !g->names_memory)
     return false;
   memset(g->words_memory, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   memset(g->bytes_memory, 0, BYTE_COLUMNS * rows);
-  memset(g->types_memory, 0, 4 * types * sizeof(uint32_t));
+  memset(g->types_memory, 0, 3 * types * sizeof(uint32_t));
+  memset(g->names_memory, 0, (2 * rows + types) * sizeof(*g->names_memory));
   for (size_t i = 0; i < WORD_COLUMNS; i++)
     *wide[i] = g->words_memory + i * rows;
   for (size_t i = 0; i < BYTE_COLUMNS; i++)
     *narrow[i] = g->bytes_memory + i * rows;
-  g->struct_names = g->types_memory;
-  g->member_names = g->types_memory + types;
-  g->bare = g->types_memory + 2 * types;
-  g->measured = g->types_memory + 3 * types;
+  g->name = g->names_memory;
+  g->second = g->names_memory + rows;
+  g->struct_names = g->names_memory + 2 * rows;
+  g->member_names = g->types_memory;
+  g->bare = g->types_memory + types;
+  g->measured = g->types_memory + 2 * types;
   g->member_count = 1; /* 0: none */
   return glsl_layouts_make(g);
 }
@@ -153,9 +157,7 @@ write_head(glsl *g)
 static void
 write_program(glsl *g, vyre_bytes *out)
 {
-  g->pool.size = 0;
-  g->status = vyre_bytes_append(&g->pool, "", 1); /* offset 0: no identifier */
-  if (g->status || !make_columns(g))
+  if (!make_columns(g))
     return;
   if (g->v->imm[g->program] & VYRE_PROGRAM_FLOAT_MODES) {
     glsl_fail(g, g->program, "GLSL cannot ask for denormals to be flushed, or for rounding toward zero\nFix: write SPIR-V");
@@ -190,18 +192,18 @@ free_all(glsl *g)
     glsl_resize(g, scope->tests, scope->test_capacity * sizeof(*scope->tests), 0);
   }
   glsl_resize(g, g->scopes, g->scope_capacity * sizeof(*g->scopes), 0);
-  glsl_resize(g, g->words, g->word_capacity * sizeof(*g->words), 0);
+  glsl_free_words(g);
   glsl_resize(g, g->members, g->member_capacity * sizeof(*g->members), 0);
   glsl_resize(g, g->words_memory, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
   glsl_resize(g, g->bytes_memory, BYTE_COLUMNS * rows, 0);
-  glsl_resize(g, g->types_memory, 4 * types * sizeof(uint32_t), 0);
+  glsl_resize(g, g->types_memory, 3 * types * sizeof(uint32_t), 0);
+  glsl_resize(g, g->names_memory, (2 * rows + types) * sizeof(*g->names_memory), 0);
   glsl_resize(g, g->layouts, (size_t)(vyre_type_count(g->module) - 256) * GLSL_LAYOUT__COUNT * sizeof(*g->layouts), 0);
   vyre_bytes_free(&g->body);
   vyre_bytes_free(&g->functions);
   vyre_bytes_free(&g->declarations);
   vyre_bytes_free(&g->structs);
   vyre_bytes_free(&g->constants);
-  vyre_bytes_free(&g->pool);
 }
 
 vyre_status
@@ -212,8 +214,7 @@ vyre_glsl_write(const vyre_module *module, vyre_row program, vyre_bytes *out)
   glsl g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .program = program.id};
   g.end = v->next[program.id] ? v->next[program.id] : v->rows;
   g.strict = (v->imm[program.id] & VYRE_PROGRAM_RELAXED) == 0;
-  g.body.allocator = g.functions.allocator = g.declarations.allocator = g.structs.allocator = g.constants.allocator =
-      g.pool.allocator = g.allocator;
+  g.body.allocator = g.functions.allocator = g.declarations.allocator = g.structs.allocator = g.constants.allocator = g.allocator;
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing GLSL of a module that is not sealed");
   write_program(&g, out);

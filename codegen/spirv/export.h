@@ -131,10 +131,8 @@ typedef struct vyre_spv {
   bool plain;    /* neither that nor a strict program: an instruction is its words */
 
   /* interning */
-  vyre_spv_words keys;
-  uint32_t *slots;
-  uint32_t slot_count, slot_used;
-  vyre_spv_made *made; /* open addressing */
+  struct vyre_spv_interned *interned;
+  vyre_spv_made *made; /* open addressing: vyre_spv_made_of */
   uint32_t made_count, made_slots;
   vyre_spv_made first_made[VYRE_SPV_FIRST_MADE]; /* enough for most modules */
   vyre_spv_made no_made;                         /* where there is no memory */
@@ -249,7 +247,8 @@ uint32_t vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_
 void vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_t count, const uint32_t *extra,
                         size_t extra_count, uint32_t id);
 VYRE_SPV_COLD bool vyre_spv_grow_made(vyre_spv *s);
-/* The slot of those words; it moves when others come.  id 0: it is new, and is the caller's to fill. */
+/* The slot of those words; it moves when others come.  id 0: it is new, and is the caller's to fill.  Its own open addressing, as
+ * rows ask for their types here: with uthash export takes 4 % more (bench-shaders, "of import and export"). */
 static inline vyre_spv_made *
 vyre_spv_made_of(vyre_spv *s, uint32_t what, uint64_t a, uint32_t b)
 {

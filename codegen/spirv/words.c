@@ -10,6 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       vyre_spv_memory(s, size)
+#define uthash_free(memory, size)          /* it goes with the export's memory */
+#define HASH_FUNCTION             HASH_SFH /* takes half a word at a time, the usual one bytes */
+#include <uthash.h>
+
 #define ROOM 16u
 
 /* Where there was no memory even for a first buffer.  Written by failing exports only, read by none. */
@@ -159,44 +165,13 @@ vyre_spv_grow_made(vyre_spv *s)
   return true;
 }
 
-/* ---- interning: open addressing over words that stand one after another in `keys` as (count, id, opcode, the rest...) ---- */
+/* ---- interning ---- */
 
-static uint32_t
-hash_words(uint32_t hash, const uint32_t *key, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    hash = (hash ^ key[i]) * 0x9e3779b1u ^ hash >> 15;
-  return hash;
-}
-
-/* More slots. */
-static bool
-rehash(vyre_spv *s)
-{
-  const uint32_t slot_count = s->slot_count ? s->slot_count * 4 : 128;
-  uint32_t *slots = vyre_spv_memory(s, slot_count * sizeof(*slots));
-  if (!slots)
-    return false;
-  memset(slots, 0, slot_count * sizeof(*slots));
-  for (size_t at = 0; at < s->keys.count; at += 2 + s->keys.data[at]) {
-    uint32_t slot = hash_words(0, s->keys.data + at + 2, s->keys.data[at]) >> 8 & (slot_count - 1);
-    while (slots[slot])
-      slot = (slot + 1) & (slot_count - 1);
-    slots[slot] = (uint32_t)at + 1;
-  }
-  s->slots = slots;
-  s->slot_count = slot_count;
-  return true;
-}
-
-static bool
-equal_words(const uint32_t *a, const uint32_t *b, size_t count)
-{
-  for (size_t i = 0; i < count; i++)
-    if (a[i] != b[i])
-      return false;
-  return true;
-}
+struct vyre_spv_interned {
+  UT_hash_handle hh;
+  uint32_t id;
+  uint32_t words[]; /* opcode, operands, what else tells it from others */
+};
 
 /* They are few. */
 static void
@@ -206,33 +181,28 @@ copy_words(uint32_t *to, const uint32_t *from, size_t count)
     to[i] = from[i];
 }
 
-/* The id of a key; a new one if it is fresh. */
-static uint32_t
+/* What has these words; a new one if it is fresh.  NULL: no memory. */
+static struct vyre_spv_interned *
 find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
 {
-  const uint32_t all = (uint32_t)(1 + count + extra_count);
+  const size_t bytes = (1 + count + extra_count) * sizeof(uint32_t);
+  struct vyre_spv_interned *known, *made = vyre_spv_memory(s, sizeof(*made) + bytes);
   *out_fresh = false;
-  if (s->out_of_memory || (s->slot_used * 2 >= s->slot_count && !rehash(s)))
-    return 0;
-  uint32_t slot = hash_words(hash_words(hash_words(0, &opcode, 1), key, count), extra, extra_count) >> 8 & (s->slot_count - 1);
-  for (; s->slots[slot]; slot = (slot + 1) & (s->slot_count - 1)) {
-    const uint32_t *other = s->keys.data + s->slots[slot] - 1;
-    if (other[0] == all && other[2] == opcode && equal_words(other + 3, key, count) &&
-        equal_words(other + 3 + count, extra, extra_count))
-      return other[1];
+  if (!made)
+    return NULL;
+  made->words[0] = opcode;
+  copy_words(made->words + 1, key, count);
+  copy_words(made->words + 1 + count, extra, extra_count);
+  HASH_FIND(hh, s->interned, made->words, bytes, known);
+  if (known) {
+    s->chunk_left += (size_t)(s->chunk_at - (char *)made);
+    s->chunk_at = (char *)made;
+    return known;
   }
-  uint32_t *entry = vyre_spv_reserve(s, &s->keys, 2 + all);
-  if (!entry)
-    return 0;
-  s->slots[slot] = (uint32_t)(entry - s->keys.data) + 1;
-  s->slot_used++;
-  entry[0] = all;
-  entry[1] = s->next_id;
-  entry[2] = opcode;
-  copy_words(entry + 3, key, count);
-  copy_words(entry + 3 + count, extra, extra_count);
+  HASH_ADD_KEYPTR(hh, s->interned, made->words, bytes, made);
+  made->id = s->next_id++;
   *out_fresh = true;
-  return s->next_id++;
+  return made;
 }
 
 uint32_t
@@ -240,7 +210,8 @@ vyre_spv_intern(vyre_spv *s, uint32_t opcode, bool typed, const uint32_t *operan
                 size_t extra_count, bool *out_fresh)
 {
   bool fresh;
-  const uint32_t id = find(s, opcode, operands, count, extra, extra_count, &fresh);
+  struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
+  const uint32_t id = it ? it->id : 0;
   if (fresh && count + 2 > 0xffff)
     vyre_spv_fail(s, "a constant or type of %zu parts, SPIR-V allows 65532", count);
   uint32_t *words = fresh ? vyre_spv_reserve(s, &s->globals, count + 2) : NULL;
@@ -261,11 +232,10 @@ vyre_spv_intern_as(vyre_spv *s, uint32_t opcode, const uint32_t *operands, size_
                    uint32_t id)
 {
   bool fresh;
-  const size_t entry = s->keys.count;
-  (void)find(s, opcode, operands, count, extra, extra_count, &fresh);
+  struct vyre_spv_interned *it = find(s, opcode, operands, count, extra, extra_count, &fresh);
   if (!fresh || vyre_spv_failed(s))
     return;
-  s->keys.data[entry + 1] = id;
+  it->id = id;
   vyre_spv_push(s, &s->globals, (uint32_t)(count + 2) << 16 | opcode);
   vyre_spv_push(s, &s->globals, id);
   vyre_spv_append(s, &s->globals, operands, count);

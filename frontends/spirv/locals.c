@@ -19,6 +19,16 @@
 
 #include <string.h>
 
+#define HASH_NONFATAL_OOM         1
+#define uthash_malloc(size)       import_memory_of(m, size)
+#define uthash_free(memory, size) /* it goes with the import's memory */
+#include <uthash.h>
+
+struct escape {
+  UT_hash_handle hh;
+  uint32_t row, var, get;
+};
+
 static leaf *
 leaf_at(import *m, uint32_t index)
 {
@@ -26,35 +36,6 @@ leaf_at(import *m, uint32_t index)
 }
 
 /* ---- escapes ---- */
-
-static escape *
-find_escape(import *m, uint32_t row)
-{
-  escape *slots = m->escapes.data;
-  uint32_t mask = m->escapes.capacity - 1;
-  uint32_t slot = (row * 0x9e3779b1u) & mask;
-  while (slots[slot].row != 0 && slots[slot].row != row)
-    slot = (slot + 1) & mask;
-  return &slots[slot];
-}
-
-static bool
-grow_escapes(import *m)
-{
-  list old = m->escapes;
-  uint32_t capacity = old.capacity ? old.capacity * 2 : 64;
-  void *data = import_memory_of(m, capacity * sizeof(escape));
-  if (!data)
-    return false;
-  m->escapes = (list){.data = data, .capacity = capacity};
-  memset(data, 0, capacity * sizeof(escape));
-  for (uint32_t k = 0; k < old.capacity; k++) {
-    escape e = ((escape *)old.data)[k];
-    if (e.row)
-      *find_escape(m, e.row) = e;
-  }
-  return true;
-}
 
 /* The regions around the current one are open, inner ones have greater... places in `open`; most rows stand in one of the last. */
 static bool
@@ -96,10 +77,9 @@ escaped(import *m, uint32_t row)
     import_uncovered(m, "a value is used where it is not visible");
     return 0;
   }
-  if ((m->escape_count + 1) * 2 > m->escapes.capacity && !grow_escapes(m))
-    return 0;
-  escape *e = find_escape(m, row);
-  if (e->row == 0) {
+  struct escape *e;
+  HASH_FIND(hh, m->escapes, &row, sizeof(row), e);
+  if (!e) {
     const vyre_type_id opaque = kind == VYRE_OPAQUE ? opaque_type(m, row) : 0;
     uint32_t var = (opaque ? vyre_build_opaque_var(&m->b, opaque) : vyre_build_var(&m->b, type)).id;
     vyre_builder b = import_builder(m);
@@ -109,8 +89,11 @@ escaped(import *m, uint32_t row)
     else
       vyre_builder_at_end(&b, (vyre_row){m->view->parent[row]});
     vyre_build_set(&b, (vyre_row){var}, (vyre_row){row});
-    *e = (escape){row, var, 0};
-    m->escape_count++;
+    e = import_memory_of(m, sizeof(*e));
+    if (!e)
+      return 0;
+    *e = (struct escape){.row = row, .var = var};
+    HASH_ADD(hh, m->escapes, row, sizeof(row), e);
   }
   if (e->get == 0 || !stands_open(m, e->get))
     e->get = vyre_build_get(&m->b, (vyre_row){e->var}).id;

@@ -327,9 +327,7 @@ begin_program(import *m, const entry *e)
   memset(m->builtins, 0, sizeof(m->builtins));
   m->serial = m->serial_last = 1;
   m->loop = 0;
-  m->escape_count = 0;
-  if (m->escapes.data)
-    memset(m->escapes.data, 0, m->escapes.capacity * sizeof(escape));
+  m->escapes = NULL;
   list *lists[] = {&m->pointers, &m->steps,      &m->leaves, &m->constant_leaves, &m->members_made, &m->locals,
                    &m->log,      &m->constructs, &m->open,   &m->joins,           &m->sets,         &m->loop_writes,
                    &m->got,      &m->wanted,     &m->cases,  &m->case_labels,     &m->stack,        &m->globals};

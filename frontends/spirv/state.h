@@ -251,10 +251,6 @@ typedef struct joined {
   uint32_t leaf, next;
 } joined;
 
-typedef struct escape {
-  uint32_t row, var, get;
-} escape;
-
 typedef struct switch_case {
   uint32_t block;
   uint32_t labels, label_count; /* list of label_nodes */
@@ -326,8 +322,8 @@ typedef struct import {
   list pointers, steps, leaves, constant_leaves, members_made;
   list got;    /* set_rows of the gets */
   list wanted; /* leaves that have a var, as they came */
-  list locals, log, constructs, open, joins, escapes, sets, loop_writes, cases, case_labels, stack;
-  uint32_t escape_count;
+  list locals, log, constructs, open, joins, sets, loop_writes, cases, case_labels, stack;
+  struct escape *escapes;  /* of the program being made: a hash table of locals.c */
   uint32_t workgroup_size; /* id of the constant with BuiltIn WorkgroupSize; 0: none */
   uint32_t first_function; /* word; 0: none yet */
   uint32_t function;       /* the first word of the one being read; 0: none */

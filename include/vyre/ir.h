@@ -18,6 +18,13 @@ extern "C" {
 
 typedef struct vyre_module vyre_module;
 
+/* One more than the greatest number; numbers in gaps are not ops.  It grows, so plugins, which see none of this, cannot ask it. */
+enum {
+#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) VYRE_OP__NUMBER_##id = number,
+#include "vyre/ops.def"
+  VYRE_OP__COUNT
+};
+
 extern const vyre_op_info vyre_op_infos[VYRE_OP__COUNT];
 /* The op of that text, or VYRE_OP_null. */
 vyre_opcode vyre_op_find(const char *text, size_t length);

@@ -77,7 +77,7 @@ typedef struct vyre_plugin {
   uint32_t abi; /* VYRE_PLUGIN_ABI */
   const char *name;
   const char *version;
-  uint32_t opset_min, opset_max; /* op-set versions it knows */
+  uint32_t opset_min, opset_max; /* the op sets it can do with; VYRE_OPSET_ANY: it takes ops that it does not know by their flags */
   const vyre_pass *const *passes;
   uint32_t pass_count;
   uint32_t capabilities; /* VYRE_CAPABILITY_...: what the host must have; 0: nothing beyond this header */
@@ -199,7 +199,7 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
                                        plugin_name,                                    \
                                        plugin_version,                                 \
                                        VYRE_OPSET_VERSION,                             \
-                                       VYRE_OPSET_VERSION,                             \
+                                       VYRE_OPSET_ANY,                                 \
                                        passes,                                         \
                                        (uint32_t)(sizeof(passes) / sizeof(passes[0])), \
                                        0};                                             \

@@ -12,12 +12,17 @@
 extern "C" {
 #endif
 
+/* Each op, row flag and scalar kind that is added raises it; nothing is ever taken away, renumbered, or given another meaning. */
 #define VYRE_OPSET_VERSION 1u
+#define VYRE_OPSET_ANY     UINT32_MAX /* as the last op set that a plugin knows: this one and all that come */
+
+/* Numbers of ops are below it, in this op set and in every later one.  What a plugin holds by op has so many elements: how many ops
+ * there are when it is built says nothing about the module it is given (view.op_count does). */
+#define VYRE_OP__ROOM 1024u
 
 typedef enum vyre_opcode {
 #define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) VYRE_OP_##id = number,
 #include "vyre/ops.def"
-  VYRE_OP__COUNT /* one more than the greatest number; numbers in gaps are not ops */
 } vyre_opcode;
 
 static inline bool
@@ -33,7 +38,8 @@ vyre_op_is_subgroup(uint32_t op)
   return op >= VYRE_OP_subgroup_elect && op <= VYRE_OP_subgroup_xor;
 }
 
-/* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set. */
+/* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set.  There is room for
+ * VYRE_KIND__ROOM kinds: what a plugin holds by kind has so many elements.  One that it does not know has no bits and no class. */
 typedef enum vyre_kind {
   VYRE_VOID = 0,
   VYRE_BOOL = 1,
@@ -53,6 +59,8 @@ typedef enum vyre_kind {
   VYRE_OPAQUE = 15, /* an image, a pointer and the like: vyre/opaque.h */
   VYRE_KIND__COUNT
 } vyre_kind;
+
+#define VYRE_KIND__ROOM 64u
 
 typedef uint8_t vyre_type;
 
@@ -280,7 +288,7 @@ typedef struct vyre_view {
   uint32_t rows; /* row 0 counted */
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
   const uint32_t *parent, *prev, *next, *first, *last;
-  const vyre_op_info *op_infos; /* VYRE_OP__COUNT of them, by number */
+  const vyre_op_info *op_infos; /* by number, op_count of them: of every op that a row can have, whatever its reader knows */
   const uint32_t *loop;         /* VYRE_LOOPS: the innermost `for` or `loop` row around it; 0: none */
   const uint32_t *loop_next;    /* of a loop the next one, inner ones before outer; of row 0 the first; else 0 */
   const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end a trip early; 0: none */
@@ -293,6 +301,7 @@ typedef struct vyre_view {
   const vyre_join *joins;       /* VYRE_VERSIONS: by index; 0 is none */
   const vyre_part *parts;
   uint32_t join_count, part_count;
+  uint32_t op_count;            /* one more than the greatest number of an op in this host; at most VYRE_OP__ROOM */
 } vyre_view;
 
 /* Analyses: what the library makes of a module. */

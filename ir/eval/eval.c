@@ -48,7 +48,7 @@ sort_of(vyre_opcode op)
   case VYRE_OP_subgroup_mul: case VYRE_OP_subgroup_umin: case VYRE_OP_subgroup_umax: case VYRE_OP_subgroup_smin:
   case VYRE_OP_subgroup_smax: case VYRE_OP_subgroup_fmin: case VYRE_OP_subgroup_fmax: case VYRE_OP_subgroup_and:
   case VYRE_OP_subgroup_or: case VYRE_OP_subgroup_xor: case VYRE_OP_verbatim: case VYRE_OP_opaque:
-  case VYRE_OP_opaque_pure: case VYRE_OP_opaque_read: case VYRE_OP_opaque_write: case VYRE_OP__COUNT:
+  case VYRE_OP_opaque_pure: case VYRE_OP_opaque_read: case VYRE_OP_opaque_write:
     return SORT_NONE;
   case VYRE_OP_add: case VYRE_OP_sub: case VYRE_OP_mul: case VYRE_OP_neg: case VYRE_OP_udiv: case VYRE_OP_sdiv: case VYRE_OP_fdiv:
   case VYRE_OP_umod: case VYRE_OP_srem: case VYRE_OP_smod: case VYRE_OP_frem: case VYRE_OP_fmod: case VYRE_OP_fma: case VYRE_OP_sabs:

@@ -34,10 +34,7 @@ typedef struct cell {
   uint32_t pending; /* 1 + the first async access of it; 0: none */
 } cell;
 
-typedef struct page {
-  uint64_t address; /* by PAGE_BYTES */
-  cell *cells;
-} page;
+typedef struct page page; /* shadow.c */
 
 /* An access of an async copy under way. */
 typedef struct async_access {
@@ -55,8 +52,7 @@ typedef struct races {
   uint32_t row;   /* at hand */
   bool is_async;
   uint32_t granule_shift;
-  page *pages; /* open addressing; cells NULL: free */
-  uint32_t page_count, page_capacity;
+  page *pages; /* a hash table */
   async_access *asyncs;
   uint32_t async_capacity, async_free; /* 1 + index */
   uint64_t *acquired, *seen, *fenced;  /* by invocation: up to when it is ordered behind all; what it read; its last release */

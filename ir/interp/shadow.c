@@ -5,48 +5,43 @@
 
 #include <string.h>
 
+#define HASH_NONFATAL_OOM              1
+#define uthash_malloc(size)            interp_take(ip, 1, size)
+#define uthash_free(memory, size)      interp_give(ip, memory, 1, size)
+#define HASH_FUNCTION(key, size, hash) (hash) = (unsigned)(*(key)*UINT64_C(0x9e3779b97f4a7c15) >> 32) /* once an access */
+#include <uthash.h>
+
+struct page {
+  UT_hash_handle hh;
+  uint64_t address; /* by PAGE_BYTES */
+  cell cells[];
+};
+
 /* ---- memory --------------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-page_slot(const races *r, uint64_t address)
+static size_t
+page_bytes(const races *r)
 {
-  uint32_t slot = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (r->page_capacity - 1);
-  while (r->pages[slot].cells && r->pages[slot].address != address)
-    slot = (slot + 1) & (r->page_capacity - 1);
-  return slot;
-}
-
-static bool
-grow_pages(interp *ip)
-{
-  races *r = ip->races;
-  page *old = r->pages;
-  const uint32_t old_capacity = r->page_capacity;
-  page *pages = interp_take(ip, old_capacity ? (size_t)old_capacity * 2 : 256, sizeof *pages);
-  if (!pages)
-    return false;
-  r->pages = pages;
-  r->page_capacity = old_capacity ? old_capacity * 2 : 256;
-  for (uint32_t i = 0; i < old_capacity; i++)
-    if (old[i].cells)
-      r->pages[page_slot(r, old[i].address)] = old[i];
-  interp_give(ip, old, old_capacity, sizeof *old);
-  return true;
+  return sizeof(struct page) + (PAGE_BYTES >> r->granule_shift) * sizeof(cell);
 }
 
 cell *
 races_cell(interp *ip, uint64_t address)
 {
   races *r = ip->races;
-  if (r->page_count >= r->page_capacity / 2 && !grow_pages(ip))
-    return NULL;
-  page *p = &r->pages[page_slot(r, address >> PAGE_SHIFT)];
-  if (!p->cells) {
-    p->cells = interp_take(ip, PAGE_BYTES >> r->granule_shift, sizeof(cell));
-    if (!p->cells)
+  const uint64_t at = address >> PAGE_SHIFT;
+  page *p;
+  HASH_FIND(hh, r->pages, &at, sizeof(at), p);
+  if (!p) {
+    p = interp_take(ip, 1, page_bytes(r));
+    if (!p)
       return NULL;
-    p->address = address >> PAGE_SHIFT;
-    r->page_count++;
+    p->address = at;
+    HASH_ADD(hh, r->pages, address, sizeof(at), p);
+    if (!p->hh.tbl) { /* no memory */
+      interp_give(ip, p, 1, page_bytes(r));
+      return NULL;
+    }
   }
   return &p->cells[(address & (PAGE_BYTES - 1)) >> r->granule_shift];
 }
@@ -135,9 +130,12 @@ void
 interp_races_end(interp *ip)
 {
   races *r = ip->races;
-  for (uint32_t i = 0; i < r->page_capacity; i++)
-    interp_give(ip, r->pages[i].cells, PAGE_BYTES >> r->granule_shift, sizeof(cell));
-  interp_give(ip, r->pages, r->page_capacity, sizeof *r->pages);
+  page *p, *next;
+  HASH_ITER(hh, r->pages, p, next)
+  {
+    HASH_DEL(r->pages, p);
+    interp_give(ip, p, 1, page_bytes(r));
+  }
   interp_give(ip, r->asyncs, r->async_capacity, sizeof *r->asyncs);
   interp_give(ip, r->met, r->met_count, sizeof *r->met);
   interp_give(ip, r->lanes_met, ip->count, sizeof *r->lanes_met);

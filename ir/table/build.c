@@ -297,7 +297,7 @@ result_type(vyre_opcode op, vyre_type operand)
   default:
     break;
   }
-  if (op < VYRE_OP__COUNT && vyre_op_infos[op].rule == VYRE_RULE_BOOL)
+  if ((uint32_t)op < VYRE_OP__COUNT && vyre_op_infos[op].rule == VYRE_RULE_BOOL)
     return VYRE_TYPE(VYRE_BOOL, VYRE_TYPE_LANES(operand));
   return operand;
 }

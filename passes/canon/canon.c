@@ -43,7 +43,7 @@ static uint32_t
 rank_of(const vyre_view *v, uint32_t row)
 {
   const uint32_t op = VYRE_ROW_OP(v->op[row]);
-  return vyre_op_is_invocation(op) ? op : VYRE_OP__COUNT + row;
+  return vyre_op_is_invocation(op) ? op : VYRE_OP__ROOM + row;
 }
 
 /* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be predicted. */
@@ -126,8 +126,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   const vyre_view *v = ctx->host->view(module);
   uint64_t swapped = 0, shortened = 0;
   uint32_t rows[PART];
-  uint8_t chances[VYRE_OP__COUNT];
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+  uint8_t chances[VYRE_OP__ROOM];
+  for (uint32_t op = 0; op < v->op_count; op++)
     chances[op] = (uint8_t)chances_of(v, op);
   for (uint32_t first = 1, end; first < v->rows; first = end) {
     end = v->rows - first < PART ? v->rows : first + PART;

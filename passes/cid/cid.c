@@ -2,7 +2,8 @@
  *
  * Two values are equal if their op words, payloads (versions in them) and canonical operands are; where the op commutes, in either
  * order.  Each program's rows go, in program order, into a table of open addressing by their hashes; the first of a class is its
- * smallest.  A hash only says where to look: whatever it is, the same rows are equal.
+ * smallest.  A hash only says where to look: whatever it is, the same rows are equal.  The table is its own: all of cid takes 8 ns
+ * and 8 bytes a row (bench-passes -only=cid), an entry of uthash's 56 bytes before what it holds.
  *
  * Where many rows have one hash, by accident or malice, only FEW places of the table are looked at; then a digital tree is, whose
  * nodes are rows and whose branch at depth k is bit k of what is compared.  So a row costs at most FEW + 192 comparisons.

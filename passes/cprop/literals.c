@@ -1,4 +1,5 @@
-/* The literals of a solution, each once: a hash table.
+/* The literals of a solution, each once: a hash table of its own, as each row that is evaluated asks it.  With uthash default<O2>
+ * executes 0.7 % more instructions on the modules that bench-shaders is run with.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "solve.h"

@@ -1,8 +1,8 @@
 /* Value numbers over what was solved: rows of one op on equal operands (reads: of one version) are equal, and so are the phis
  * behind two `if`s on equal conditions whose arms give equal values, though no row of the one arm is visible in the other.
  *
- * One sweep in program order with a hash table; a phi is numbered when a get first sees it, and then what it is made of stands
- * above. Phis of other joins are equal to themselves alone.
+ * One sweep in program order with a hash table (its own, as a row is a lookup: bench-passes -only=cprop); a phi is numbered when a
+ * get first sees it, and then what it is made of stands above. Phis of other joins are equal to themselves alone.
  *
  * Equal phis are rare.  So hashes of all rows and phis come first, which are cheap, and numbers are only given to phis of equal
  * hashes and to what these are made of.

@@ -360,7 +360,7 @@ note_uses(solution *s, uint32_t row, uint32_t copy)
 }
 
 /* Ops whose rows may be another's value though nothing that they are made of is. */
-static const bool is_special[VYRE_OP__COUNT] = {
+static const bool is_special[VYRE_OP__ROOM] = {
     [VYRE_OP_const] = true,  [VYRE_OP_var] = true,  [VYRE_OP_get] = true,  [VYRE_OP_load] = true,   [VYRE_OP_part] = true,
     [VYRE_OP_select] = true, [VYRE_OP_lane] = true, [VYRE_OP_join] = true, [VYRE_OP_insert] = true, [VYRE_OP_shuffle] = true};
 

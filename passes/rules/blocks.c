@@ -11,7 +11,7 @@ number_classes(const rules_candidate *candidates, uint32_t count, uint32_t *clas
   classes[VYRE_OP_const] = RULES_CLASS_LITERAL;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < 2; k++)
-      if (candidates[i].ops[k] < VYRE_OP__COUNT && classes[candidates[i].ops[k]] == 0)
+      if (candidates[i].ops[k] < VYRE_OP__ROOM && classes[candidates[i].ops[k]] == 0)
         classes[candidates[i].ops[k]] = next++;
   return next;
 }
@@ -38,7 +38,7 @@ put_block(rules_writer *w, const rules_candidate *candidates, uint32_t first, co
       for (uint32_t class = 0; class < class_count; class ++) {
         const uint32_t op = candidates[i].ops[side];
         const bool is_same = side == 1 && class == RULES_CLASS_SAME; /* of any class: all may match */
-        if (is_same || ((op == VYRE_OP__COUNT || classes[op] == class) && (side == 0 || !candidates[i].same)))
+        if (is_same || ((op == VYRE_OP__ROOM || classes[op] == class) && (side == 0 || !candidates[i].same)))
           w->table->words[block + 3 + (16 + side * class_count + class) * words + k / 32] |= 1u << k % 32;
       }
     rules_put(w, candidates[i].program);
@@ -49,23 +49,23 @@ void
 rules_put_tables(rules_writer *w, rules_candidate *candidates, uint32_t count)
 {
   static const uint32_t none = UINT32_MAX;
-  uint32_t classes[VYRE_OP__COUNT] = {0}, roots[VYRE_OP__COUNT] = {0}, first[VYRE_OP__COUNT];
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+  uint32_t classes[VYRE_OP__ROOM] = {0}, roots[VYRE_OP__ROOM] = {0}, first[VYRE_OP__ROOM];
+  for (uint32_t op = 0; op < VYRE_OP__ROOM; op++)
     first[op] = none;
   for (uint32_t i = count; i-- > 0;) {
     candidates[i].next = first[candidates[i].op];
     first[candidates[i].op] = i;
   }
   const uint32_t class_count = number_classes(candidates, count, classes);
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+  for (uint32_t op = 0; op < VYRE_OP__ROOM; op++)
     if (first[op] != none) {
       roots[op] = w->table->count;
       put_block(w, candidates, first[op], classes, class_count);
     }
   const uint32_t at = w->table->count;
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+  for (uint32_t op = 0; op < VYRE_OP__ROOM; op++)
     rules_put(w, classes[op]);
-  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+  for (uint32_t op = 0; op < VYRE_OP__ROOM; op++)
     rules_put(w, roots[op]);
   for (uint32_t i = 0; i < w->literal_count; i++)
     for (uint32_t kind = 0; kind < 16; kind++) {
@@ -75,7 +75,7 @@ rules_put_tables(rules_writer *w, rules_candidate *candidates, uint32_t count)
   if (w->wrong)
     return;
   w->table->words[RULES_TABLE_CLASSES] = at;
-  w->table->words[RULES_TABLE_ROOTS] = at + VYRE_OP__COUNT;
-  w->table->words[RULES_TABLE_LITERALS] = at + 2 * VYRE_OP__COUNT;
+  w->table->words[RULES_TABLE_ROOTS] = at + VYRE_OP__ROOM;
+  w->table->words[RULES_TABLE_LITERALS] = at + 2 * VYRE_OP__ROOM;
   w->table->words[RULES_TABLE_CLASS_COUNT] = class_count;
 }

@@ -438,7 +438,7 @@ static uint32_t
 wanted_op(const rules_rule *rule, uint32_t id)
 {
   const rules_node *node = &rule->nodes[id];
-  return node->sort == RULES_OP ? node->op : node->sort == RULES_VARIABLE ? VYRE_OP__COUNT : VYRE_OP_const;
+  return node->sort == RULES_OP ? node->op : node->sort == RULES_VARIABLE ? VYRE_OP__ROOM : VYRE_OP_const;
 }
 
 static bool
@@ -450,7 +450,7 @@ put_candidate(rules_writer *w, uint32_t rule, rules_candidate *out)
   w->node_register[w->rule->pattern] = 0;
   w->registers = 1;
   w->kinds_known = 0;
-  *out = (rules_candidate){.op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__COUNT, VYRE_OP__COUNT}};
+  *out = (rules_candidate){.op = root->op, .next = UINT32_MAX, .program = w->table->count, .ops = {VYRE_OP__ROOM, VYRE_OP__ROOM}};
   rules_put(w, rule | w->rule->modes << 30);
   for (uint32_t k = 0; k < root->operands; k++) {
     const uint32_t operand = operand_in_order(w->rule, w->flips, w->rule->pattern, k);

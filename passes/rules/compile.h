@@ -8,7 +8,7 @@
 
 typedef struct rules_candidate {
   uint32_t op, next, program; /* next one of the op; 0xffffffff: none */
-  uint32_t ops[2];            /* what a and b must be: an opcode, const for a literal, VYRE_OP__COUNT for anything */
+  uint32_t ops[2];            /* what a and b must be: an opcode, const for a literal, VYRE_OP__ROOM for anything */
   uint32_t kinds;             /* 1 << kind: those that a may have */
   bool same;                  /* b must be what a is */
 } rules_candidate;

@@ -115,6 +115,16 @@ a_good_one_is_copied(void **state)
   assert_string_equal(info.path, "/abs/libacme.so");
 }
 
+/* What an older plugin says, as VYRE_PLUGIN has it say, on this host. */
+static void
+one_for_an_op_set_before_this_one_is_added(void **state)
+{
+  (void)state;
+  p.plugin.opset_min = VYRE_OPSET_VERSION - 1;
+  p.plugin.opset_max = VYRE_OPSET_ANY;
+  added();
+}
+
 static void
 wrong_plugin_fields(void **state)
 {
@@ -141,10 +151,11 @@ wrong_plugin_fields(void **state)
   refused("the plugin has no name, or one with other than lower-case letters");
   p.plugin.version = NULL;
   refused("plugin 'acme' has no version");
-  p.plugin.opset_min = p.plugin.opset_max = VYRE_OPSET_VERSION + 1;
-  refused("plugin 'acme' 2.1 knows op-set versions 2 to 2, this host has 1");
+  p.plugin.opset_min = VYRE_OPSET_VERSION + 1;
+  p.plugin.opset_max = VYRE_OPSET_ANY;
+  refused("plugin 'acme' 2.1 needs op set 2, this host has 1");
   p.plugin.opset_min = p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
-  refused("plugin 'acme' 2.1 knows op-set versions 0 to 0, this host has 1");
+  refused("plugin 'acme' 2.1 knows no op set beyond 0, this host has 1");
   p.plugin.passes = NULL;
   refused("plugin 'acme' offers 0 passes");
   p.plugin.pass_count = 0;
@@ -353,9 +364,11 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_registry, end_registry)
   const struct CMUnitTest tests[] = {
-      TEST(a_good_one_is_copied), TEST(wrong_plugin_fields),       TEST(wrong_pass_fields),
-      TEST(wrong_parameters),     TEST(a_column_is_one_pass_s),    TEST(names_are_taken_once),
-      TEST(larger_structs),       TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
+      TEST(a_good_one_is_copied),      TEST(one_for_an_op_set_before_this_one_is_added),
+      TEST(wrong_plugin_fields),       TEST(wrong_pass_fields),
+      TEST(wrong_parameters),          TEST(a_column_is_one_pass_s),
+      TEST(names_are_taken_once),      TEST(larger_structs),
+      TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

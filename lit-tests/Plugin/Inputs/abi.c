@@ -30,10 +30,32 @@ vyre_plugin_query_v2(const void *host)
 #define MAJOR (VYRE_PLUGIN_ABI >> 16)
 #define MINOR (VYRE_PLUGIN_ABI & 0xffffu)
 
+#ifdef OLDER_OPSET
+enum { VYRE_OP__COUNT }; /* the name is free: vyre/plugin.h has no count of ops that a plugin could size anything by */
+#endif
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
+#ifdef OLDER_OPSET
+  /* One that was built when `at` was the last op there was: others are known by their flags alone, and have room all the same. */
+  const vyre_view *v = ctx->host->view(module);
+  static const bool known[VYRE_OP__ROOM] = {[VYRE_OP_program] = true, [VYRE_OP_buffer] = true, [VYRE_OP_at] = true};
+  uint64_t ops[VYRE_OP__ROOM] = {0}, kinds[VYRE_KIND__ROOM] = {0};
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    ops[op]++;
+    kinds[VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))]++;
+    if (!known[op])
+      ctx->host->count(ctx, (v->op_infos[op].flags & VYRE_OP_WRITES) != 0 ? "unknown, writes" : "unknown", 1);
+  }
+  for (uint32_t op = 1; op < VYRE_OP__ROOM; op++)
+    if (ops[op])
+      ctx->host->count(ctx, op < v->op_count ? v->op_infos[op].text : "none of the host's", ops[op]);
+  ctx->host->count(ctx, "of u32", kinds[VYRE_U32]);
+#else
   (void)module;
+#endif
   ctx->host->remark(ctx, 0, "it runs");
   *out = VYRE_UNCHANGED;
   return VYRE_OK;
@@ -82,8 +104,19 @@ static const vyre_plugin plugin = {
 #endif
     .name = NAME,
     .version = "2.1",
+#if defined(NEWER_OPSET)
+    .opset_min = VYRE_OPSET_VERSION + 1,
+    .opset_max = VYRE_OPSET_ANY,
+#elif defined(FIXED_OPSET)
+    .opset_min = VYRE_OPSET_VERSION - 1,
+    .opset_max = VYRE_OPSET_VERSION - 1,
+#elif defined(OLDER_OPSET)
+    .opset_min = VYRE_OPSET_VERSION - 1,
+    .opset_max = VYRE_OPSET_ANY,
+#else
     .opset_min = VYRE_OPSET_VERSION,
     .opset_max = VYRE_OPSET_VERSION,
+#endif
     .passes = passes,
     .pass_count = sizeof(passes) / sizeof(passes[0]),
 #ifdef CAPABLE
