@@ -20,7 +20,7 @@ typedef struct vyre_module vyre_module;
 
 /* One more than the greatest number; numbers in gaps are not ops.  It grows, so plugins, which see none of this, cannot ask it. */
 enum {
-#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) VYRE_OP__NUMBER_##id = number,
+#define VYRE_OP(number, id, ...) VYRE_OP__NUMBER_##id = number,
 #include "vyre/ops.def"
   VYRE_OP__COUNT
 };

@@ -8,13 +8,13 @@
 
 enum {
   OPS = 0
-#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold) +1
+#define VYRE_OP(number, ...) +1
 #include "vyre/ops.def"
 };
 static_assert(VYRE_OP__COUNT <= VYRE_OP__ROOM, "plugins have room for so many, which is part of their interface");
 static_assert(VYRE_OPSET_VERSION == 1 && OPS == 253,
               "a new op makes a new op set: raise VYRE_OPSET_VERSION, then both numbers here");
-static_assert(sizeof(vyre_op_info) == 16, "plugins index op_infos, so its elements never grow");
+static_assert(sizeof(vyre_op_info) == 32, "plugins index op_infos: where its elements grow, VYRE_PLUGIN_ABI is raised");
 
 #define PURE       VYRE_OP_PURE
 #define COMMUTES   VYRE_OP_COMMUTES

@@ -13,91 +13,7 @@
  * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "../state/lanes.h"
-
-/* What may be done about rows of an op, in bits. */
-enum {
-  COMMUTES = 1,
-  MIRRORS = 2,
-  BACKWARD = 4, /* mirrors, and the other way is canonical */
-  PLACES = 8    /* takes lanes, or gives them other places */
-};
-
-/* Of a comparison and its mirror the one that says less is canonical. */
-static uint32_t
-chances_of(const vyre_view *v, uint32_t op)
-{
-  const vyre_op_info *info = &v->op_infos[op];
-  if (op == VYRE_OP_lane || op == VYRE_OP_shuffle)
-    return PLACES;
-  if (info->flags & VYRE_OP_COMMUTES)
-    return COMMUTES;
-  if (info->mirrored == 0)
-    return 0;
-  return info->compares & VYRE_COMPARES_GREATER ? MIRRORS | BACKWARD : MIRRORS;
-}
-
-/* Of two operands the one of lower rank goes left.  What an invocation is has no place of its own, in text it stands where it is
- * used: its rank is its op.  All others are by their places. */
-static uint32_t
-rank_of(const vyre_view *v, uint32_t row)
-{
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
-  return vyre_op_is_invocation(op) ? op : VYRE_OP__ROOM + row;
-}
-
-/* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be predicted. */
-static bool
-is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
-{
-  const uint32_t a = v->a[row], b = v->b[row];
-  const bool commutes = (chances & COMMUTES) != 0, backward = (chances & BACKWARD) != 0, has_mirror = (chances & MIRRORS) != 0;
-  const bool has_imm = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
-  const bool a_is_const = vyre_row_is_const(v, a), b_is_const = vyre_row_is_const(v, b), later = rank_of(v, a) > rank_of(v, b);
-  const bool wrong = (commutes & later) | backward | a_is_const;
-  return (commutes | has_mirror) & wrong & !has_imm & !b_is_const;
-}
-
-static void
-exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
-{
-  const uint32_t op = VYRE_ROW_OP(v->op[row]), mirrored = v->op_infos[op].mirrored, after = mirrored ? mirrored : op;
-  const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
-  ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
-}
-
-static bool
-shorten_lane(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
-{
-  uint32_t k = v->imm[row];
-  if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || vyre_row_imm(v, row) >= lanes_of(v, v->a[row]))
-    return false;
-  const uint32_t source = lanes_source(v, v->a[row], &k);
-  if (source == v->a[row] || lanes_of(v, source) == 1) /* a scalar's uses are cprop's */
-    return false;
-  ctx->host->rewrite(module, row, v->op[row], k, 0, source, 0, 0);
-  return true;
-}
-
-static bool
-shorten_shuffle(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
-{
-  const uint32_t operands[2] = {v->a[row], v->b[row]};
-  uint32_t sources[2] = {0, 0}, lanes = 0;
-  for (uint32_t i = 0; i < lanes_of(v, row); i++) {
-    const uint32_t at = VYRE_SHUFFLE_LANE(v->imm[row], i);
-    uint32_t k = at & 3u;
-    const uint32_t source = lanes_source(v, operands[at >> 2], &k), which = sources[0] == 0 || sources[0] == source ? 0 : 1;
-    if (lanes_of(v, source) == 1 || (sources[which] != 0 && sources[which] != source))
-      return false;
-    sources[which] = source;
-    lanes |= (which << 2 | k) << 4 * i;
-  }
-  if (sources[0] == operands[0] && sources[1] == operands[1])
-    return false;
-  ctx->host->rewrite(module, row, v->op[row], lanes, v->imm_hi[row], sources[0], sources[1], 0);
-  return true;
-}
+#include "form.h"
 
 enum { PART = 256 }; /* rows that are looked at together */
 
@@ -115,7 +31,7 @@ list_candidates(const vyre_view *v, const uint8_t *chances, uint32_t row, uint32
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t at = out[i], of = chances[VYRE_ROW_OP(ops[at])];
     out[kept] = at;
-    kept += is_reversed(v, at, of) | ((of & PLACES) != 0);
+    kept += form_is_reversed(v, at, of) | ((of & FORM_PLACES) != 0);
   }
   return kept;
 }
@@ -128,18 +44,18 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   uint32_t rows[PART];
   uint8_t chances[VYRE_OP__ROOM];
   for (uint32_t op = 0; op < v->op_count; op++)
-    chances[op] = (uint8_t)chances_of(v, op);
+    chances[op] = (uint8_t)form_chances(v, op);
   for (uint32_t first = 1, end; first < v->rows; first = end) {
     end = v->rows - first < PART ? v->rows : first + PART;
     const uint32_t count = list_candidates(v, chances, first, end, rows);
     for (uint32_t i = 0; i < count; i++) {
       const uint32_t row = rows[i], op = VYRE_ROW_OP(v->op[row]);
       if (op == VYRE_OP_lane) {
-        shortened += shorten_lane(ctx, module, v, row);
+        shortened += form_shorten_lane(ctx, module, v, row);
       } else if (op == VYRE_OP_shuffle) {
-        shortened += shorten_shuffle(ctx, module, v, row);
+        shortened += form_shorten_shuffle(ctx, module, v, row);
       } else {
-        exchange(ctx, module, v, row);
+        form_exchange(ctx, module, v, row);
         swapped++;
       }
     }

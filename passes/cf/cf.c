@@ -12,7 +12,7 @@
  * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "vyre/plugin.h"
+#include "fold.h"
 
 typedef struct folder {
   const vyre_host *host;
@@ -21,24 +21,6 @@ typedef struct folder {
   uint32_t *forward; /* NULL until the first row is forwarded; then an element a row */
   uint64_t folded, forwarded;
 } folder;
-
-static bool
-may_be_literal(const vyre_view *v, uint32_t row)
-{
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
-  return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
-}
-
-/* Asked first, because of most rows the answer is no. */
-static bool
-may_be_known(const vyre_view *v, uint32_t row)
-{
-  const uint32_t op = VYRE_ROW_OP(v->op[row]);
-  if (op == VYRE_OP_part)
-    return true;
-  return v->op_infos[op].fold == VYRE_FOLD_EXACT && may_be_literal(v, v->a[row]) &&
-         (op == VYRE_OP_select || (may_be_literal(v, v->b[row]) && may_be_literal(v, v->c[row])));
-}
 
 /* What folding made of the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
  * True: the row changed. */
@@ -61,29 +43,11 @@ update_operands(folder *f, uint32_t row)
   return op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
 }
 
-/* The operand that a row is: the picked arm of a select whose condition is a literal, or a part of a tuple row.  0: none. */
-static uint32_t
-known_operand(const vyre_view *v, uint32_t row)
-{
-  uint32_t tuple = v->a[row], part = v->imm[row];
-  switch (VYRE_ROW_OP(v->op[row])) {
-  case VYRE_OP_select:
-    return !vyre_row_is_const(v, v->a[row]) ? 0 : v->imm[v->a[row]] ? v->b[row] : v->c[row];
-  case VYRE_OP_part:
-    for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
-      if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
-        return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
-    return 0;
-  default:
-    return 0;
-  }
-}
-
 /* Every use of such a row becomes a use of its operand: all stand behind it, so the sweep comes to them. */
 static vyre_status
 forward_row(folder *f, vyre_pass_ctx *ctx, uint32_t row)
 {
-  uint32_t to = known_operand(f->v, row);
+  uint32_t to = fold_known_operand(f->v, row);
   if (to == 0)
     return VYRE_OK;
   if (!f->forward) {
@@ -100,16 +64,9 @@ forward_row(folder *f, vyre_pass_ctx *ctx, uint32_t row)
 static bool
 fold_row(folder *f, uint32_t row)
 {
-  vyre_type type;
-  uint64_t lanes[4];
-  if (!f->host->fold(f->module, row, &type, lanes))
-    return false;
-  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES(type); lane++)
-    if (lanes[lane] != lanes[0])
-      return false;
-  f->host->rewrite(f->module, row, VYRE_ROW(VYRE_OP_const, type, 0), (uint32_t)lanes[0], (uint32_t)(lanes[0] >> 32), 0, 0, 0);
-  f->folded++;
-  return true;
+  const bool folded = fold_to_literal(f->host, f->module, row);
+  f->folded += folded;
+  return folded;
 }
 
 static vyre_status
@@ -126,7 +83,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
       continue;
     if (f.forward || vyre_row_is_const(v, v->b[row]))
       changed |= update_operands(&f, row);
-    if (may_be_known(v, row) && vyre_row_is_pure(v, row) && !fold_row(&f, row))
+    if (fold_may_be_known(v, row) && vyre_row_is_pure(v, row) && !fold_row(&f, row))
       VYRE_TRY(forward_row(&f, ctx, row));
   }
   ctx->host->count(ctx, "rows folded", f.folded);

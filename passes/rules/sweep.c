@@ -8,12 +8,6 @@ enum { MOST_STEPS = 1000 };
 
 /* ---- rows that sizes use --------------------------------------------------------------------------------------------- */
 
-static bool
-is_pinned(const rules_sweep *s, uint32_t row)
-{
-  return s->pinned && (s->pinned[row / 8] >> row % 8 & 1) != 0;
-}
-
 /* Rows over specialization constants alone: those of a type's length or a workgroup's size must stay what can be said there. */
 static void
 pin(void *user, uint32_t row)
@@ -44,7 +38,7 @@ pin_rows(rules_sweep *s)
       pin(s, sizes[k]);
   }
   for (uint32_t row = s->rows; s->pinned && row-- > 1;)
-    if (is_pinned(s, row)) {
+    if (rules_sweep_is_pinned(s, row)) {
       pin(s, v->a[row]);
       pin(s, v->b[row]);
       pin(s, v->c[row]);
@@ -65,8 +59,8 @@ change_operands(rules_sweep *s, uint32_t row, uint32_t a, uint32_t b, uint32_t c
 }
 
 /* Forwarded operands are replaced, and a right operand that is now a literal becomes an immediate. */
-static inline void
-update_operands(rules_sweep *s, uint32_t row)
+void
+rules_sweep_operands(rules_sweep *s, uint32_t row)
 {
   const vyre_view *v = s->v;
   uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
@@ -139,9 +133,8 @@ rules_sweep_rewrite(rules_sweep *s, const rules_match *m, uint32_t op, uint32_t 
 
 /* ---- the walk -------------------------------------------------------------------------------------------------------- */
 
-/* One use of a rule; false: none could be used. */
-static bool
-step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status)
+bool
+rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status)
 {
   const vyre_view *v = s->v;
   for (uint32_t t = 0; t < 2 && s->tables[t]; t++) {
@@ -171,10 +164,10 @@ static vyre_status
 sweep_row(rules_sweep *s, uint32_t row, rules_apply apply, void *user)
 {
   vyre_status status = VYRE_OK;
-  if ((VYRE_ROW_FLAGS(s->v->op[row]) & VYRE_ROW_DECO) != 0 || is_pinned(s, row))
+  if ((VYRE_ROW_FLAGS(s->v->op[row]) & VYRE_ROW_DECO) != 0 || rules_sweep_is_pinned(s, row))
     return VYRE_OK;
   for (uint32_t steps = 0; steps < MOST_STEPS && !status && !is_forwarded(s, row); steps++)
-    if (!step(s, row, apply, user, &status))
+    if (!rules_sweep_step(s, row, apply, user, &status))
       break;
   return status;
 }
@@ -189,7 +182,7 @@ sweep_program(rules_sweep *s, uint32_t from, uint32_t to, rules_order order, rul
   for (uint32_t i = from; i < to; i++) {
     const uint32_t row = backward ? to - 1 - (i - from) : i;
     if (s->forward || s->literals)
-      update_operands(s, row);
+      rules_sweep_operands(s, row);
     if (rules_may_match(built_in, v, row) || (users && rules_may_match(users, v, row)))
       VYRE_TRY(sweep_row(s, row, apply, user));
   }
@@ -197,14 +190,19 @@ sweep_program(rules_sweep *s, uint32_t from, uint32_t to, rules_order order, rul
 }
 
 vyre_status
+rules_sweep_begin(rules_sweep *s)
+{
+  VYRE_TRY(pin_rows(s));
+  s->used = s->host->alloc(s->ctx, sizeof(uint64_t) * (s->tables[0][RULES_TABLE_RULES] + 1));
+  return s->used ? VYRE_OK : s->host->out_of_memory(s->ctx);
+}
+
+vyre_status
 rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user)
 {
   const vyre_view *v = s->v;
   const bool backward = order == RULES_BACKWARD_ORDER;
-  VYRE_TRY(pin_rows(s));
-  s->used = s->host->alloc(s->ctx, sizeof(uint64_t) * (s->tables[0][RULES_TABLE_RULES] + 1));
-  if (!s->used)
-    return s->host->out_of_memory(s->ctx);
+  VYRE_TRY(rules_sweep_begin(s));
   for (uint32_t program = backward ? v->last[0] : v->first[0]; program; program = backward ? v->prev[program] : v->next[program]) {
     s->scope = rules_scope_of(v->imm[program]);
     VYRE_TRY(sweep_program(s, program, v->next[program] ? v->next[program] : s->rows, order, apply, user));

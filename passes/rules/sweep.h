@@ -31,6 +31,23 @@ typedef bool (*rules_apply)(rules_sweep *s, void *user, const uint32_t *table, c
 typedef enum rules_order { RULES_FORWARD_ORDER, RULES_BACKWARD_ORDER } rules_order;
 vyre_status rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user);
 
+/* The same in parts, for who walks by himself.  Begin: memory, pinned rows.  In a program whose scope is set, each row in turn: its
+ * operands, forwarded and as immediates; and one use of a rule there, after which the row is another one, or forwarded.  False:
+ * there is none. */
+vyre_status rules_sweep_begin(rules_sweep *s);
+void rules_sweep_operands(rules_sweep *s, uint32_t row);
+bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status);
+
+/* Whether a type's length or a workgroup's size is made of the row. */
+static inline bool
+rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)
+{
+  return s->pinned && (s->pinned[row / 8] >> row % 8 & 1) != 0;
+}
+
+/* pm's rules: what they make is an operand, a literal, or one row. */
+bool rules_apply_in_place(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
+
 /* RULES_FORWARD and RULES_LITERALLY.  False: the types differ. */
 bool rules_sweep_replace(rules_sweep *s, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 

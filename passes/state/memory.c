@@ -17,18 +17,33 @@ typedef struct index {
   uint32_t plus;
 } index;
 
+/* The row that the operand is, or is to become. */
+static uint32_t
+now(const memory *m, uint32_t operand)
+{
+  return m->forward ? m->forward[operand] : operand;
+}
+
+static uint32_t
+buffer_of(const memory *m, uint32_t path)
+{
+  for (path = now(m, path); vyre_op_of(m->v, path) == VYRE_OP_at;)
+    path = now(m, m->v->a[path]);
+  return path;
+}
+
 static index
 index_of(const memory *m, uint32_t at)
 {
   const vyre_view *v = m->v;
-  const uint32_t row = v->b[at];
+  const uint32_t row = now(m, v->b[at]);
   if (VYRE_ROW_FLAGS(v->op[at]) & VYRE_ROW_IMM)
     return (index){0, v->imm[at]};
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM && vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))) == 32) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
-      return (index){v->a[row], v->imm[row]};
+      return (index){now(m, v->a[row]), v->imm[row]};
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_sub)
-      return (index){v->a[row], 0u - v->imm[row]};
+      return (index){now(m, v->a[row]), 0u - v->imm[row]};
   }
   return (index){row, 0};
 }
@@ -38,7 +53,7 @@ static uint32_t
 steps_of(const memory *m, uint32_t path, uint32_t steps[MOST_STEPS])
 {
   uint32_t count = 0;
-  for (; vyre_op_of(m->v, path) == VYRE_OP_at; path = m->v->a[path]) {
+  for (path = now(m, path); vyre_op_of(m->v, path) == VYRE_OP_at; path = now(m, m->v->a[path])) {
     if (count == MOST_STEPS - 1)
       return 0;
     steps[count++] = path;
@@ -82,7 +97,7 @@ memory_compare_iterations(const memory *m, uint32_t p, uint32_t q, uint32_t loop
 bool
 memory_is_plain(const memory *m, uint32_t row, uint32_t path)
 {
-  const uint32_t buffer = vyre_buffer_of(m->v, path);
+  const uint32_t buffer = buffer_of(m, path);
   return (VYRE_ROW_FLAGS(m->v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) == 0 &&
          (m->alias[buffer] & VYRE_ALIAS_SHARED) == 0 && VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]) != VYRE_SPACE_HANDLE;
 }
@@ -174,7 +189,7 @@ memory_at(const memory *m, uint32_t version, uint32_t path)
       continue;
     }
     if (vyre_op_of(v, row) == VYRE_OP_buffer)
-      return (memory_state){vyre_buffer_of(v, path), 0};
+      return (memory_state){buffer_of(m, path), 0};
     const memory_relation r = relation(m, row, path, UINT32_MAX);
     if (r != MEMORY_DISJOINT)
       return (memory_state){version, r == MEMORY_SAME ? v->b[row] : 0};

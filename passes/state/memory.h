@@ -10,7 +10,8 @@ typedef struct memory {
   vyre_pass_ctx *ctx;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *alias; /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
+  uint32_t *alias;         /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
+  const uint32_t *forward; /* by row: what its uses are to become, borrowed, while not all have; NULL: nothing is */
 } memory;
 
 typedef struct memory_state {

@@ -1,0 +1,60 @@
+/* What one row folds to.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_CF_FOLD_H
+#define VYRE_PASSES_CF_FOLD_H
+
+#include "vyre/plugin.h"
+
+static inline bool
+fold_may_be_literal(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
+}
+
+/* Asked first, because of most rows the answer is no. */
+static inline bool
+fold_may_be_known(const vyre_view *v, uint32_t row)
+{
+  const uint32_t op = VYRE_ROW_OP(v->op[row]);
+  if (op == VYRE_OP_part)
+    return true;
+  return v->op_infos[op].fold == VYRE_FOLD_EXACT && fold_may_be_literal(v, v->a[row]) &&
+         (op == VYRE_OP_select || (fold_may_be_literal(v, v->b[row]) && fold_may_be_literal(v, v->c[row])));
+}
+
+/* The operand that a row is: the picked arm of a select whose condition is a literal, or a part of a tuple row.  0: none. */
+static inline uint32_t
+fold_known_operand(const vyre_view *v, uint32_t row)
+{
+  uint32_t tuple = v->a[row], part = v->imm[row];
+  switch (VYRE_ROW_OP(v->op[row])) {
+  case VYRE_OP_select:
+    return !vyre_row_is_const(v, v->a[row]) ? 0 : v->imm[v->a[row]] ? v->b[row] : v->c[row];
+  case VYRE_OP_part:
+    for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
+      if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
+        return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
+    return 0;
+  default:
+    return 0;
+  }
+}
+
+/* Makes the row the literal that it is.  False: it is none, or one of several lanes that is no splat. */
+static inline bool
+fold_to_literal(const vyre_host *host, vyre_module *module, uint32_t row)
+{
+  vyre_type type;
+  uint64_t lanes[4];
+  if (!host->fold(module, row, &type, lanes))
+    return false;
+  for (uint32_t lane = 1; lane < VYRE_TYPE_LANES(type); lane++)
+    if (lanes[lane] != lanes[0])
+      return false;
+  host->rewrite(module, row, VYRE_ROW(VYRE_OP_const, type, 0), (uint32_t)lanes[0], (uint32_t)(lanes[0] >> 32), 0, 0, 0);
+  return true;
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* Simplification: one sweep, operands first, in which each row in turn gets all that can be said of one row.
+ *
+ *   form       the canonical order of its operands, the vectors that its lanes are taken from (canon)
+ *   fold       a literal, where its operands are (cf); the picked arm of a select, a part of a tuple, a lane of what was put
+ * together rules      those of pm, until none matches state      a get is the value that was set, over joins too: of an `if` whose
+ * arms bring one value, or the same two as another one on that condition.  A load is what was stored at its place, or what the
+ * place holds at the start class      equal rows, by exact comparison (values.h): a row goes where an equal one dominates it
+ *
+ * So what one of canon, cf, pm, cid, cse and the straight parts of cprop makes possible for another is done in the same sweep, for
+ * all that comes after it in program order.  A row is rewritten in place, or goes and its uses become uses of a row that dominates
+ * it; none is made or moved.  O(rows + joins + parts), expected.
+ *
+ * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Of two equal rows in two arms
+ * both stay.  No float fold or rule in a program whose float mode is not round to nearest with denormals kept.
+ *
+ * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "../canon/form.h"
+#include "../cf/fold.h"
+#include "../rules/sweep.h"
+#include "../state/memory.h"
+#include "values.h"
+
+#include "pm-rules.inc"
+
+enum { MOST_STEPS = 1000 }; /* of rules at a row: they make programs less, so it is never reached */
+
+typedef struct simplifier {
+  rules_sweep s;
+  values n;
+  memory m;
+  vyre_pass_ctx *ctx;
+  vyre_module *module;
+  const vyre_view *v;
+  uint32_t program;
+  uint8_t chances[VYRE_OP__ROOM]; /* form_chances */
+  uint64_t gets, loads, merged, folded;
+  bool versions; /* they hold still */
+  vyre_status status;
+} simplifier;
+
+/* All uses of the row become uses of the other one, which dominates it. */
+static void
+become(simplifier *k, uint32_t row, uint32_t other)
+{
+  k->s.forward[row] = other;
+  k->n.klass[row] = k->n.klass[other];
+  k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value: it holds no rows */
+  k->s.changed = true;
+}
+
+static void
+make_literal(simplifier *k, uint32_t row, uint64_t bits)
+{
+  k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(k->v->op[row]), 0), (uint32_t)bits,
+                        (uint32_t)(bits >> 32), 0, 0, 0);
+  k->s.literals = k->s.changed = true;
+}
+
+/* Whether who uses the row may use the other one, which dominates it. */
+static bool
+may_become(const simplifier *k, uint32_t row, uint32_t other)
+{
+  return VYRE_ROW_TYPE(k->v->op[row]) == VYRE_ROW_TYPE(k->v->op[other]) && !rules_sweep_is_pinned(&k->s, row);
+}
+
+/* The row has its class: it goes if another one that dominates it stands for that; else it stands for it from here on. */
+static void
+settle(simplifier *k, uint32_t row)
+{
+  const uint32_t kept = k->n.kept[k->n.klass[row]];
+  if (kept && vyre_row_dominates(k->v, kept, row) && may_become(k, row, kept)) {
+    k->merged++;
+    become(k, row, kept);
+    return;
+  }
+  k->n.kept[k->n.klass[row]] = row;
+}
+
+/* A row that is equal to itself alone. */
+static void
+stand_alone(simplifier *k, uint32_t row)
+{
+  k->n.klass[row] = k->n.kept[row] = row;
+}
+
+static void
+number(simplifier *k, uint32_t row)
+{
+  if (!vyre_row_is_value(k->v, row)) {
+    stand_alone(k, row);
+    return;
+  }
+  k->n.klass[row] = values_of_row(&k->n, row);
+  settle(k, row);
+}
+
+/* ---- what a row is by itself --------------------------------------------------------------------------------------------- */
+
+/* The row in front of it that a row which takes lanes, or puts them together, is; 0: none. */
+static uint32_t
+lanes_are(const vyre_view *v, uint32_t row, uint32_t op)
+{
+  if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
+    return lanes_whole(v, row);
+  return op == VYRE_OP_lane && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 ? lanes_scalar(v, v->a[row], v->imm[row]) : 0;
+}
+
+static void
+take_form(simplifier *k, uint32_t row, uint32_t op)
+{
+  const uint32_t chances = k->chances[op];
+  if (op == VYRE_OP_lane) {
+    k->s.changed |= form_shorten_lane(k->ctx, k->module, k->v, row);
+  } else if (op == VYRE_OP_shuffle) {
+    k->s.changed |= form_shorten_shuffle(k->ctx, k->module, k->v, row);
+  } else if (form_is_reversed(k->v, row, chances)) {
+    form_exchange(k->ctx, k->module, k->v, row);
+    k->s.changed = true;
+  }
+}
+
+/* One round of form, fold and rules.  False: nothing more is to be done about the row. */
+static bool
+step(simplifier *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t op = vyre_op_of(v, row);
+  if (k->chances[op])
+    take_form(k, row, op);
+  if (fold_may_be_known(v, row) && fold_to_literal(k->ctx->host, k->module, row)) {
+    k->folded++;
+    k->s.literals = k->s.changed = true;
+    return false;
+  }
+  uint32_t same = fold_known_operand(v, row);
+  same = same ? same : lanes_are(v, row, op);
+  if (same && may_become(k, row, same)) {
+    become(k, row, same);
+    return false;
+  }
+  if (rules_sweep_is_pinned(&k->s, row) || !rules_sweep_step(&k->s, row, rules_apply_in_place, NULL, &k->status))
+    return false;
+  if (k->s.forward[row] != row)
+    become(k, row, k->s.forward[row]);
+  return !k->status && vyre_op_of(v, row) != VYRE_OP_null;
+}
+
+static void
+visit_pure(simplifier *k, uint32_t row)
+{
+  if (!vyre_row_is_const(k->v, row))
+    for (uint32_t steps = 0; steps < MOST_STEPS && step(k, row); steps++)
+      ;
+  if (vyre_op_of(k->v, row) != VYRE_OP_null && !k->status)
+    number(k, row);
+}
+
+/* ---- what a row sees ----------------------------------------------------------------------------------------------------- */
+
+static bool
+is_plain(const vyre_view *v, uint32_t row)
+{
+  return (VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) == 0 && v->version[row] != 0;
+}
+
+/* Whether the class is of a literal; a variable stands for the zero that it begins as. */
+static bool
+is_literal(const simplifier *k, uint32_t klass)
+{
+  return klass < k->n.rows && VYRE_TYPE_KIND(VYRE_ROW_TYPE(k->v->op[klass])) <= VYRE_F64 &&
+         (vyre_op_of(k->v, klass) == VYRE_OP_const || vyre_op_of(k->v, klass) == VYRE_OP_var);
+}
+
+static void
+visit_get(simplifier *k, uint32_t row)
+{
+  const uint32_t klass = is_plain(k->v, row) ? values_of_state(&k->n, k->v->version[row]) : 0;
+  if (klass == 0) {
+    stand_alone(k, row);
+    return;
+  }
+  k->n.klass[row] = klass;
+  settle(k, row);
+  if (vyre_op_of(k->v, row) == VYRE_OP_get && is_literal(k, klass))
+    make_literal(k, row, vyre_op_of(k->v, klass) == VYRE_OP_const ? vyre_row_imm(k->v, klass) : 0);
+  k->gets += vyre_op_of(k->v, row) != VYRE_OP_get;
+}
+
+static void
+visit_load(simplifier *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  k->n.seen[row] = v->version[row];
+  if (memory_is_followed(&k->m, row)) {
+    const memory_state state = memory_at(&k->m, v->version[row], v->a[row]);
+    const memory_load load = memory_loaded(&k->m, row, k->program, &state);
+    k->loads += load.row || load.is_literal;
+    if (load.row && may_become(k, row, load.row)) {
+      become(k, row, load.row);
+      return;
+    }
+    if (load.is_literal)
+      make_literal(k, row, load.bits);
+    k->n.seen[row] = load.is_literal ? 0 : state.since ? state.since : v->version[row];
+  }
+  number(k, row);
+}
+
+/* ---- the sweep ----------------------------------------------------------------------------------------------------------- */
+
+static void
+update_operands(simplifier *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t *forward = k->s.forward, a = v->a[row], b = v->b[row], c = v->c[row];
+  if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) && (forward[a] != a || forward[b] != b || forward[c] != c))
+    k->versions = false; /* which memory it accesses, its handle says */
+  rules_sweep_operands(&k->s, row);
+}
+
+static void
+visit(simplifier *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t op = vyre_op_of(v, row);
+  update_operands(k, row);
+  if (op == VYRE_OP_get) {
+    visit_get(k, row);
+  } else if (op == VYRE_OP_load) {
+    visit_load(k, row);
+  } else if (vyre_row_is_pure(v, row)) {
+    visit_pure(k, row);
+  } else {
+    k->n.seen[row] = v->version[row];
+    if (op != VYRE_OP_var)
+      number(k, row);
+  }
+}
+
+static vyre_status
+sweep(simplifier *k)
+{
+  const vyre_view *v = k->v;
+  for (k->program = v->first[0]; k->program; k->program = v->next[k->program]) {
+    const uint32_t end = v->next[k->program] ? v->next[k->program] : k->s.rows;
+    k->s.scope = rules_scope_of(v->imm[k->program]);
+    values_begin_program(&k->n, k->program, end);
+    for (uint32_t row = k->program; row < end && !k->status; row++)
+      visit(k, row);
+  }
+  return k->status;
+}
+
+static vyre_status
+run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *host = ctx->host;
+  const vyre_view *v = host->view(module);
+  simplifier k = {.ctx = ctx, .module = module, .v = v, .versions = true};
+  k.s = (rules_sweep){.ctx = ctx, .host = host, .module = module, .v = v, .rows = v->rows, .tables = {built_in}};
+  *out = VYRE_UNCHANGED;
+  VYRE_TRY(rules_read_user(ctx, RULES_FOR_PM, &k.s.tables[1]));
+  VYRE_TRY(rules_sweep_begin(&k.s));
+  VYRE_TRY(values_make(&k.n, ctx, v));
+  VYRE_TRY(memory_make(&k.m, ctx, module));
+  k.s.forward = host->alloc(ctx, sizeof(uint32_t) * v->rows);
+  if (!k.s.forward)
+    return host->out_of_memory(ctx);
+  for (uint32_t row = 0; row < v->rows; row++)
+    k.s.forward[row] = row;
+  k.m.forward = k.s.forward;
+  for (uint32_t op = 0; op < v->op_count; op++)
+    k.chances[op] = (uint8_t)form_chances(v, op);
+  VYRE_TRY(sweep(&k));
+  if (k.versions)
+    host->preserved(ctx, VYRE_VERSIONS);
+  host->count(ctx, "rows merged", k.merged);
+  host->count(ctx, "rows folded", k.folded);
+  host->count(ctx, "gets known", k.gets);
+  host->count(ctx, "loads known", k.loads);
+  rules_sweep_report(&k.s, built_in_names, built_in[RULES_TABLE_RULES]);
+  *out = k.s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;
+  return VYRE_OK;
+}
+
+static const vyre_param params[] = {RULES_PARAM};
+
+static const vyre_pass simplify = {
+    .struct_size = sizeof(vyre_pass),
+    .name = "simplify",
+    .long_name = "simplify-rows",
+    .summary = "canonical form, folding, rules, known state and equal values, in one sweep",
+    .help = "What canon, cf, pm, cid and cse do one after the other, and a get becomes the value that was set, a load what was\n"
+            "stored; for each row in turn, operands first, so that each finds what the others made.",
+    .params = params,
+    .param_count = 1,
+    .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
+    .run = run,
+};
+VYRE_PLUGIN("simplify", "1.0", &simplify)

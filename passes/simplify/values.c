@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "values.h"
+
+#include <string.h>
+
+enum { WORDS = 6 };
+
+typedef struct key {
+  uint32_t word[WORDS];
+} key;
+
+static uint32_t
+slots_for(uint32_t rows)
+{
+  uint32_t slots = 16;
+  while (slots < rows + rows / 2)
+    slots *= 2;
+  return slots;
+}
+
+static uint32_t
+end_of(const vyre_view *v, uint32_t program)
+{
+  return v->next[program] ? v->next[program] : v->rows;
+}
+
+vyre_status
+values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view)
+{
+  const size_t nodes = (size_t)view->rows + view->join_count, bytes = sizeof(uint32_t);
+  uint32_t largest = 0;
+  *n = (values){.ctx = ctx, .v = view, .rows = view->rows, .joins = 1};
+  for (uint32_t program = view->first[0]; program; program = view->next[program])
+    largest = end_of(view, program) - program > largest ? end_of(view, program) - program : largest;
+  n->klass = ctx->host->alloc(ctx, bytes * nodes);
+  n->kept = ctx->host->alloc(ctx, bytes * nodes);
+  n->seen = ctx->host->alloc(ctx, bytes * view->rows);
+  bool good = n->klass && n->kept && n->seen;
+  for (uint32_t i = 0; i < 3 && good; i++) {
+    n->gates[i] = ctx->host->alloc(ctx, bytes * (view->join_count + 1));
+    good = n->gates[i] != NULL;
+  }
+  n->slots = good ? ctx->host->alloc(ctx, sizeof *n->slots * slots_for(largest + view->join_count)) : NULL;
+  return n->slots ? VYRE_OK : ctx->host->out_of_memory(ctx);
+}
+
+void
+values_begin_program(values *n, uint32_t program, uint32_t end)
+{
+  const vyre_view *v = n->v;
+  uint32_t last;
+  while (n->joins < v->join_count && v->joins[n->joins].row < program) /* nobody asked for them */
+    n->joins++;
+  for (last = n->joins; last < v->join_count && v->joins[last].row < end;)
+    last++;
+  const uint32_t slots = slots_for(end - program + last - n->joins);
+  n->mask = slots - 1;
+  memset(n->slots, 0, slots * sizeof *n->slots);
+}
+
+/* ---- keys ---------------------------------------------------------------------------------------------------------------- */
+
+/* A variable stands for the zero that it begins as. */
+static key
+zero_key(const values *n, uint32_t var)
+{
+  return (key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(n->v->op[var]), 0), 0, 0, 0, 0, 0}};
+}
+
+static key
+key_of(const values *n, uint32_t node)
+{
+  const vyre_view *v = n->v;
+  if (node >= n->rows) {
+    const uint32_t join = node - n->rows;
+    return (key){{VYRE_OP_if, 0, 0, n->gates[0][join], n->gates[1][join], n->gates[2][join]}};
+  }
+  if (vyre_op_of(v, node) == VYRE_OP_var)
+    return zero_key(n, node);
+  const uint32_t a = n->klass[v->a[node]], b = n->klass[v->b[node]];
+  const bool commutes = (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0 && (VYRE_ROW_FLAGS(v->op[node]) & VYRE_ROW_IMM) == 0;
+  const bool swap = commutes && a > b;
+  return (key){{v->op[node], v->imm[node], v->imm_hi[node] | n->seen[node], swap ? b : a, swap ? a : b, n->klass[v->c[node]]}};
+}
+
+static uint32_t
+hash_of(const key *k)
+{
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < WORDS; i += 2) {
+    hash = (hash ^ k->word[i] ^ (uint64_t)k->word[i + 1] << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+  }
+  return (uint32_t)hash;
+}
+
+/* The first node with that key, itself where it is the first. */
+static uint32_t
+find(values *n, uint32_t node, const key *wanted)
+{
+  const uint32_t hash = hash_of(wanted);
+  for (uint32_t i = hash & n->mask;; i = (i + 1) & n->mask) {
+    values_slot *slot = &n->slots[i];
+    if (slot->node == 0) {
+      *slot = (values_slot){hash, node};
+      return node;
+    }
+    if (slot->hash == hash) {
+      const key other = key_of(n, slot->node);
+      if (memcmp(&other, wanted, sizeof other) == 0)
+        return slot->node;
+    }
+  }
+}
+
+uint32_t
+values_of_row(values *n, uint32_t row)
+{
+  const key wanted = key_of(n, row);
+  return find(n, row, &wanted);
+}
+
+/* ---- joins --------------------------------------------------------------------------------------------------------------- */
+
+/* Of a state of a variable; 0: it is one of memory, or a join whose turn has not come. */
+static uint32_t
+class_of_state(values *n, uint32_t version)
+{
+  const vyre_view *v = n->v;
+  if ((version & VYRE_JOIN) != 0)
+    return n->klass[n->rows + (version & ~VYRE_JOIN)];
+  switch (vyre_op_of(v, version)) {
+  case VYRE_OP_set:
+    return n->klass[v->b[version]];
+  case VYRE_OP_var:
+    if (n->klass[version] == 0 && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version])) <= VYRE_F64) {
+      const key zero = zero_key(n, version);
+      n->klass[version] = find(n, version, &zero);
+    } else if (n->klass[version] == 0) {
+      n->klass[version] = version;
+    }
+    return n->klass[version];
+  default:
+    return 0;
+  }
+}
+
+/* The class of what an arm of the `if` brings, where the condition does not shut it out.  0: none. */
+static uint32_t
+brought_by(values *n, const vyre_join *join, uint32_t arm)
+{
+  const vyre_view *v = n->v;
+  const uint32_t condition = v->a[join->row];
+  if (vyre_row_is_const(v, condition) && (v->imm[condition] != 0) != (arm == v->first[join->row]))
+    return 0;
+  for (uint32_t i = 0; i < join->count; i++)
+    if (v->parts[join->first + i].edge == arm)
+      return class_of_state(n, v->parts[join->first + i].version);
+  return 0;
+}
+
+static uint32_t
+class_of_gate(values *n, uint32_t index, const vyre_join *join)
+{
+  const vyre_view *v = n->v;
+  const uint32_t yes = brought_by(n, join, v->first[join->row]), no = brought_by(n, join, v->last[join->row]);
+  if (yes == no || no == 0)
+    return yes;
+  if (yes == 0)
+    return no;
+  n->gates[0][index] = n->klass[v->a[join->row]];
+  n->gates[1][index] = yes;
+  n->gates[2][index] = no;
+  const key wanted = key_of(n, n->rows + index);
+  return find(n, n->rows + index, &wanted);
+}
+
+/* The class of all that its parts bring; itself, where that is not one. */
+static uint32_t
+class_of_parts(values *n, uint32_t index, const vyre_join *join)
+{
+  const vyre_part *parts = n->v->parts + join->first;
+  const uint32_t first = join->count ? class_of_state(n, parts[0].version) : 0;
+  for (uint32_t i = 1; i < join->count && first; i++)
+    if (class_of_state(n, parts[i].version) != first)
+      return n->rows + index;
+  return first;
+}
+
+static uint32_t
+class_of_join(values *n, uint32_t index)
+{
+  const vyre_view *v = n->v;
+  const vyre_join *join = &v->joins[index];
+  const bool is_head = (vyre_op_flags_of(v, join->row) & VYRE_OP_REGION) != 0;
+  if (is_head && vyre_row_is_loop(v, v->parent[join->row]))
+    return n->rows + index;
+  return vyre_op_of(v, join->row) == VYRE_OP_if ? class_of_gate(n, index, join) : class_of_parts(n, index, join);
+}
+
+uint32_t
+values_of_state(values *n, uint32_t version)
+{
+  if ((version & VYRE_JOIN) != 0) /* parts first */
+    for (; n->joins <= (version & ~VYRE_JOIN); n->joins++)
+      n->klass[n->rows + n->joins] = class_of_join(n, n->joins);
+  return class_of_state(n, version);
+}

@@ -1,0 +1,45 @@
+/* Which rows are equal values: a number for each class of them.
+ *
+ * A class is named by its node: the first row that was met of it; of values that only a join makes, the join.  Rows are equal if
+ * their op words, payloads, states that they see, and the classes of their operands are; where the op commutes, in either order.
+ * Joins of `if`s on equal conditions whose arms bring equal values are equal; one whose edges all bring one value is that.  What
+ * comes around a loop is equal to itself alone (Rosen, Wegman, Zadeck, "Global Value Numbers and Redundant Computations", 1988;
+ * gates: Tu and Padua, "Gated SSA-Based Demand-Driven Symbolic Analysis", 1995).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_SIMPLIFY_VALUES_H
+#define VYRE_PASSES_SIMPLIFY_VALUES_H
+
+#include "vyre/plugin.h"
+
+typedef struct values_slot {
+  uint32_t hash, node; /* node 0: free */
+} values_slot;
+
+/* Nodes are rows, and joins behind them. */
+typedef struct values {
+  vyre_pass_ctx *ctx;
+  const vyre_view *v;
+  uint32_t rows;      /* when it was made: the first node that is a join */
+  uint32_t *klass;    /* by node */
+  uint32_t *kept;     /* by class: the last row that stands for it; what was there before is out of sight.  0: none */
+  uint32_t *seen;     /* by row: the state that a read sees, as far back as it is known to be the same */
+  uint32_t *gates[3]; /* by join, of those of `if`s: classes of the condition and of what the arms bring; 0: it is no gate */
+  values_slot *slots;
+  uint32_t mask;
+  uint32_t joins; /* those in front of it have classes */
+} values;
+
+/* O(rows + joins). */
+vyre_status values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view);
+
+/* Ask for rows of one program after another, each in program order.  Its last row stands in front of `end`. */
+void values_begin_program(values *n, uint32_t program, uint32_t end);
+
+/* The class of a row that is a value (vyre_row_is_value), whose operands have theirs. */
+uint32_t values_of_row(values *n, uint32_t row);
+
+/* The class of a variable's value in that state; 0: it is none's.  All that stands in front of who sees the state has its class. */
+uint32_t values_of_state(values *n, uint32_t version);
+
+#endif
