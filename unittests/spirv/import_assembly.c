@@ -188,13 +188,15 @@ value_used_behind_its_loop(void **state)
   vyre_module *m = run(BODY("OpBranch %head\n%head = OpLabel\n%k = OpPhi %uint %u0 %entry %k1 %next\n%sq = OpIMul %uint %k %k\n"
                             "OpLoopMerge %done %next None\nOpBranch %body\n%body = OpLabel\n%add = OpIAdd %uint %sq %i\n"
                             "%c = OpUGreaterThan %bool %add %x\nOpBranchConditional %c %done %next\n%next = OpLabel\n%k1 = OpIAdd %uint %k %u1\n"
-                            "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %add %u10\n%y = OpIAdd %uint %t %sq\n" STORE));
+                            "OpBranch %head\n%done = OpLabel\n%t = OpIMul %uint %add %u10\n%w = OpIAdd %uint %t %sq\n"
+                            "%y = OpBitwiseXor %uint %w %sq\n" STORE));
   for (uint32_t i = 0; i < N; i++) {
     uint32_t k = 0;
     while (k * k + i <= in[i])
       k++;
-    assert_int_equal(out[i], (k * k + i) * 10 + k * k);
+    assert_int_equal(out[i], ((k * k + i) * 10 + k * k) ^ (k * k));
   }
+  assert_int_equal(import_count(m, VYRE_OP_set), 4); /* of %k before the loop and in it, and of what is used behind it, each once */
   vyre_module_destroy(m);
 }
 
