@@ -91,6 +91,7 @@ row_of(const vyre_view *v, vyre_opcode op)
 }
 
 #define ADD  row_of(v, VYRE_OP_add)
+#define AT   row_of(v, VYRE_OP_at)
 #define WORD VYRE_ROW(VYRE_OP_add, VYRE_TYPE(VYRE_U32, 1), 0)
 
 /* name, the call, what the message says of it */
@@ -127,6 +128,7 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(right_type, h->right_type(m, BEYOND), "host->right_type: row is row 100000; ")                                                \
   X(pinned_null, h->each_pinned(m, NULL, NULL), "host->each_pinned: pin is NULL")                                                 \
   X(in_bounds, h->in_bounds(m, BEYOND), "host->in_bounds: path is row 100000; ")                                                  \
+  X(ring, (h->set_operand(m, AT, 0, AT), h->in_bounds(m, AT)), "host->in_bounds: path is row ")                                   \
   X(aliases, h->aliases(m, NULL), "host->aliases: out is NULL")                                                                   \
   X(initial_row, h->initial(m, BEYOND, lanes), "host->initial: path is row 100000; ")                                             \
   X(initial_null, h->initial(m, row_of(v, VYRE_OP_buffer), NULL), "host->initial: out_bits is NULL")                              \
