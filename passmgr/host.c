@@ -269,6 +269,22 @@ is_there(const vyre_module *module, const char *call, const char *what, uint32_t
   return false;
 }
 
+/* A path that can be walked: one that a pass has closed to a ring has no buffer at its end. */
+static bool
+is_path(const vyre_module *module, const char *call, uint32_t path)
+{
+  const vyre_view *view = vyre_module_view(module);
+  if (!is_known(module, call, "path", path))
+    return false;
+  uint32_t steps = 0;
+  for (uint32_t at = path; VYRE_ROW_OP(view->op[at]) == VYRE_OP_at && steps < view->rows; at = view->a[at])
+    steps++;
+  if (steps < view->rows)
+    return true;
+  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: path is row %u, which leads back to itself", call, path);
+  return false;
+}
+
 /* A row in front of which another may stand: it is in a region. */
 static bool
 is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row)
@@ -381,13 +397,6 @@ host_kill(vyre_module *module, uint32_t row)
 }
 
 static void
-host_inherit(vyre_module *module, uint32_t to, uint32_t from)
-{
-  if (is_known(module, "inherit", "to", to) && is_known(module, "inherit", "from", from))
-    vyre_row_inherit(module, (vyre_row){to}, (vyre_row){from});
-}
-
-static void
 host_forward(vyre_module *module, uint32_t *fwd)
 {
   const uint32_t rows = vyre_module_view(module)->rows;
@@ -416,15 +425,6 @@ host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const g
          vyre_row_fold_given(module, row, given, out_lanes);
 }
 
-static vyre_type
-host_right_type(const vyre_module *module, uint32_t row)
-{
-  const vyre_view *view = vyre_module_view(module);
-  if (!is_known(module, "right_type", "row", row))
-    return VYRE_VOID;
-  return vyre_row_right_type(module, VYRE_ROW_OP(view->op[row]), (vyre_row){view->a[row]});
-}
-
 static void
 host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user)
 {
@@ -441,7 +441,7 @@ host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row
 static bool
 host_in_bounds(const vyre_module *module, uint32_t path)
 {
-  return is_known(module, "in_bounds", "path", path) && vyre_path_in_bounds(module, path);
+  return is_path(module, "in_bounds", path) && vyre_path_in_bounds(module, path);
 }
 
 static bool
@@ -453,7 +453,7 @@ host_aliases(const vyre_module *module, uint32_t *out)
 static bool
 host_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
 {
-  return is_known(module, "initial", "path", path) && is_given(module, "initial", "out_bits", out_bits != NULL) &&
+  return is_path(module, "initial", path) && is_given(module, "initial", "out_bits", out_bits != NULL) &&
          vyre_path_initial(module, path, out_bits);
 }
 
@@ -486,10 +486,8 @@ vyre_host_table(void)
       .set_operand = host_set_operand,
       .move_before = host_move_before,
       .kill = host_kill,
-      .inherit = host_inherit,
       .forward = host_forward,
       .fold = host_fold,
-      .right_type = host_right_type,
       .each_pinned = host_each_pinned,
       .column = host_column,
       .in_bounds = host_in_bounds,

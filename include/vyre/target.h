@@ -7,7 +7,7 @@
  * Ownership: what is passed in is borrowed for the call.  Handles are numbers that a target checks: one that is none, stale or
  * another target's kind is an error, not a crash.  Errors: DEVICE for no library, no symbol, no device, and what the device
  * reports; INPUT for a sequence or kernel that the contract or the device's limits refuse.  They carry the API's name, code and
- * text, what was asked, and a "Fix:" line.
+ * text, what was asked, and a "Fix:" line that names no program's options: a program adds a note with its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGET_H

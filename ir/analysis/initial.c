@@ -37,7 +37,7 @@ words_before(const vyre_module *module, vyre_type_id type, uint32_t index)
   uint64_t words = 0;
   if (info.form != VYRE_FORM_STRUCT)
     return words_of(module, info.element) * index;
-  for (uint32_t i = 0; i < index; i++)
+  for (uint32_t i = 0; i < index && i < info.count; i++)
     words += words_of(module, info.members[i].type);
   return words;
 }

@@ -143,7 +143,7 @@ check_image(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: kernel '%s': set %u binding %u is %s of %s%s, %u x %u x %u texels, %u layers, which the device '%s' "
-                    "cannot have\nFix: make it smaller (-size), or choose another device (-device=)",
+                    "cannot have\nFix: make it smaller, or choose another device",
                     desc->label, slot->set, slot->binding, kinds[slot->kind], image->is_depth ? "depth " : "",
                     formats[image->format].name, extent[0], extent[1], extent[2], image->layers, target->choice.info.name);
 }

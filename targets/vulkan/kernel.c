@@ -87,7 +87,7 @@ check_code(const vyre_kernel_desc *desc)
   if (walk.function == 0)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: kernel '%s' has no compute entry point '%s'\n"
-                      "Fix: name one that it has (-entry)",
+                      "Fix: name one that it has",
                       desc->label, desc->entry);
   if (walk.is_inside || !walk.has_function)
     return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -110,7 +110,7 @@ check_workgroup(const vyre_target *target, const vyre_kernel_desc *desc)
   static const char *const axes[] = {"invocations a workgroup in x", "invocations a workgroup in y",
                                      "invocations a workgroup in z"};
   static const char fix[] =
-      "make the workgroup smaller (a specialization constant, or the shader's local_size), or choose -target=cpu";
+      "make the workgroup smaller (a specialization constant, or the shader's local_size), or use the interpreter";
   const vyre_device_info *info = &target->choice.info;
   uint64_t product = 1;
   for (uint32_t i = 0; i < 3; i++) {
@@ -167,8 +167,7 @@ check_slots(const vyre_target *target, const vyre_kernel_desc *desc)
   };
   for (size_t i = 0; i < sizeof limited / sizeof limited[0]; i++)
     if (limited[i].wanted > limited[i].limit)
-      return refuse(target, desc, limited[i].what, limited[i].wanted, limited[i].limit,
-                    "use fewer of them, or another device (-device=)");
+      return refuse(target, desc, limited[i].what, limited[i].wanted, limited[i].limit, "use fewer of them, or another device");
   for (uint32_t i = 0; i < desc->slot_count; i++)
     VYRE_TRY(vulkan_check_images(target, desc, &desc->slots[i]));
   return VYRE_OK;

@@ -158,11 +158,11 @@ vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
   *out = (vyre_device_buffer){0};
   VYRE_TRY(vulkan_check_lost(target));
   if (size == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: a buffer of 0 bytes\nFix: give it a size of at least 1 byte (-size)");
+    return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: a buffer of 0 bytes\nFix: give it a size of at least 1 byte");
   if (size > target->choice.info.max_buffer)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: a buffer of %" PRIu64 " bytes, the device '%s' allocates at most %" PRIu64 " at once\n"
-                      "Fix: use smaller buffers (-size), or another device (-device=)",
+                      "Fix: use smaller buffers, or another device",
                       size, target->choice.info.name, target->choice.info.max_buffer);
   vulkan_buffer *buffer = vulkan_resize(&target->allocator, NULL, 0, sizeof *buffer);
   if (!buffer)
@@ -215,7 +215,7 @@ vulkan_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
   if (!target->features.v12.bufferDeviceAddress)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: the device '%s' gives no addresses of buffers (bufferDeviceAddress)\n"
-                      "Fix: choose another device (-device=)",
+                      "Fix: choose another device",
                       target->choice.info.name);
   VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer->handle};
   *out = target->call.vkGetBufferDeviceAddress(target->device, &info);

@@ -32,7 +32,7 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: kernel '%s' needs %s, which the device '%s' lacks (%s)\n"
-                    "Fix: choose another device (-device=), or -target=cpu",
+                    "Fix: choose another device, or use the interpreter",
                     desc->label, what, target->choice.info.name, feature);
 }
 

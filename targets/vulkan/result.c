@@ -13,36 +13,34 @@ typedef struct result_text {
   const char *fix;
 } result_text;
 
-#define OTHER_DEVICE "choose another device with -device= (-list-devices shows them), or -target=cpu"
+#define OTHER_DEVICE "choose another device, or use the interpreter"
 
 static const result_text result_texts[] = {
-    {VK_NOT_READY, "VK_NOT_READY", "a result is not there yet", "run with -validate and report the message"},
+    {VK_NOT_READY, "VK_NOT_READY", "a result is not there yet", "open the target with its checks on, and report their message"},
     {VK_TIMEOUT, "VK_TIMEOUT", "the device did not finish in time",
-     "give it less work at once (-groups), look for an endless loop (-target=cpu), or give it more time (-timeout)"},
+     "give it less work at once, look for an endless loop with the interpreter, or give it more time"},
     {VK_INCOMPLETE, "VK_INCOMPLETE", "the list changed while it was read", "run again"},
-    {VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY", "the driver has no host memory left",
-     "use smaller buffers (-size)"},
+    {VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY", "the driver has no host memory left", "use smaller buffers"},
     {VK_ERROR_OUT_OF_DEVICE_MEMORY, "VK_ERROR_OUT_OF_DEVICE_MEMORY", "the device has no memory left",
-     "use smaller buffers (-size), or a device with more memory (-device=)"},
+     "use smaller buffers, or a device with more memory"},
     {VK_ERROR_INITIALIZATION_FAILED, "VK_ERROR_INITIALIZATION_FAILED", "the driver could not start",
-     "check that the driver is whole and that you may use its device files; or choose -target=cpu"},
+     "check that the driver is whole and that you may use its device files; or use the interpreter"},
     {VK_ERROR_DEVICE_LOST, "VK_ERROR_DEVICE_LOST", "the device was lost",
-     "open the target again; if it comes back, look for an endless loop or an access out of bounds (-target=cpu "
-     "-undefined=report)"},
-    {VK_ERROR_MEMORY_MAP_FAILED, "VK_ERROR_MEMORY_MAP_FAILED", "device memory could not be mapped", "use smaller buffers (-size)"},
+     "open the target again; if it comes back, look for an endless loop or an access out of bounds with the interpreter"},
+    {VK_ERROR_MEMORY_MAP_FAILED, "VK_ERROR_MEMORY_MAP_FAILED", "device memory could not be mapped", "use smaller buffers"},
     {VK_ERROR_LAYER_NOT_PRESENT, "VK_ERROR_LAYER_NOT_PRESENT", "a layer is not installed",
-     "install the validation layers (Debian: vulkan-validationlayers), or leave -validate out"},
+     "install the validation layers (Debian: vulkan-validationlayers), or leave the checks off"},
     {VK_ERROR_EXTENSION_NOT_PRESENT, "VK_ERROR_EXTENSION_NOT_PRESENT", "an extension is not there", OTHER_DEVICE},
     {VK_ERROR_FEATURE_NOT_PRESENT, "VK_ERROR_FEATURE_NOT_PRESENT", "the device lacks a feature", OTHER_DEVICE},
     {VK_ERROR_INCOMPATIBLE_DRIVER, "VK_ERROR_INCOMPATIBLE_DRIVER", "no driver takes this version of Vulkan",
-     "install a driver for Vulkan 1.2 (Debian: mesa-vulkan-drivers), or choose -target=cpu"},
+     "install a driver for Vulkan 1.2 (Debian: mesa-vulkan-drivers), or use the interpreter"},
     {VK_ERROR_TOO_MANY_OBJECTS, "VK_ERROR_TOO_MANY_OBJECTS", "too many objects of one kind",
      "use fewer buffers or kernels at once"},
     {VK_ERROR_FRAGMENTED_POOL, "VK_ERROR_FRAGMENTED_POOL", "a pool is fragmented", "submit fewer steps at once"},
-    {VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN", "the driver gives no reason", "run with -validate for one"},
+    {VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN", "the driver gives no reason", "open the target with its checks on for one"},
     {VK_ERROR_OUT_OF_POOL_MEMORY, "VK_ERROR_OUT_OF_POOL_MEMORY", "a pool is full", "submit fewer steps at once"},
     {VK_ERROR_INVALID_SHADER_NV, "VK_ERROR_INVALID_SHADER_NV", "the driver cannot compile the kernel",
-     "check it with spirv-val; run with -validate for a reason"},
+     "check it with spirv-val; open the target with its checks on for a reason"},
     {VK_ERROR_VALIDATION_FAILED_EXT, "VK_ERROR_VALIDATION_FAILED_EXT", "the validation layer refused the call", "see its message"},
 };
 
@@ -58,7 +56,7 @@ vulkan_status(vyre_target *target, VkResult result, const char *api, const char 
   va_start(arguments, format);
   vsnprintf(asked, sizeof asked, format, arguments);
   va_end(arguments);
-  result_text found = {result, "a code unknown to vyre", "", "run with -validate for a reason"};
+  result_text found = {result, "a code unknown to vyre", "", "open the target with its checks on for a reason"};
   for (size_t i = 0; i < sizeof result_texts / sizeof result_texts[0]; i++) {
     if (result_texts[i].result == result)
       found = result_texts[i];
@@ -72,7 +70,7 @@ vulkan_no_device(void)
 {
   return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: no device: the library is there, but no driver that is installed has one\n"
                                       "Fix: install a driver (Debian: mesa-vulkan-drivers has one that runs on the CPU), see that "
-                                      "VK_ICD_FILENAMES is right if it is set, or choose -target=cpu");
+                                      "VK_ICD_FILENAMES is right if it is set, or use the interpreter");
 }
 
 vyre_status

@@ -63,7 +63,7 @@ check_binding(const vyre_target *target, const vulkan_kernel *kernel, const vulk
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: set %u binding %u is given %" PRIu64 " bytes, the device '%s' binds at most %" PRIu64
                       " as a %s buffer\n"
-                      "Fix: use a smaller buffer (-size), or another device (-device=)",
+                      "Fix: use a smaller buffer, or another device",
                       slot->set, slot->binding, size, info->name, limit, is_uniform ? "uniform" : "storage");
   if (align && range->offset % align)
     return VYRE_ERROR(VYRE_CODE_INPUT,
@@ -97,7 +97,7 @@ check_step(const vyre_target *target, const vyre_step *step, submit_plan *plan)
     if (step->groups[i] > target->choice.info.max_groups[i])
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "vulkan: kernel '%s' is given %u workgroups in %c, the device '%s' allows %u\n"
-                        "Fix: use fewer workgroups (-groups)",
+                        "Fix: use fewer workgroups",
                         kernel->label, step->groups[i], "xyz"[i], target -> choice.info.name, target->choice.info.max_groups[i]);
   }
   plan->sets += kernel->set_count;

@@ -104,12 +104,21 @@ target_options(const run_options *options)
       .library = options->library, .device = options->device, .validate = options->validate, .timeout = options->timeout};
 }
 
+/* A target says what could be done, and knows no options of this program: the notes here name them. */
+static vyre_status
+open_device(const run_options *options, vyre_target **out)
+{
+  const vyre_target_options target = target_options(options);
+  return vyre_status_note(vyre_target_vulkan.open(&target, NULL, out),
+                          "-list-devices shows what there is, -device= chooses one, -target=cpu is the interpreter%s",
+                          options->validate ? ", -validate asked for checks" : "");
+}
+
 vyre_status
 run_device_describe(const run_options *options, vyre_device_info *out)
 {
-  const vyre_target_options target = target_options(options);
   vyre_target *device;
-  VYRE_TRY(vyre_target_vulkan.open(&target, NULL, &device));
+  VYRE_TRY(open_device(options, &device));
   vyre_target_vulkan.describe(device, out);
   return vyre_target_vulkan.close(device);
 }
@@ -277,7 +286,8 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
   char name[128];
   run_buffer_describe(buffer, name, sizeof name);
   vyre_device_buffer device;
-  VYRE_TRY(vyre_status_note(run->ops->allocate(run->target, size, &device), "for %s", name));
+  VYRE_TRY(vyre_status_note(run->ops->allocate(run->target, size, &device),
+                            "for %s; -size sets its size, -device= chooses a device", name));
   run->buffers[index] = device;
   const vyre_range range = {device, 0, size};
   if (!buffer->path)
@@ -336,7 +346,8 @@ compile(const run_program *program, device_run *run, vyre_kernel *out)
       .spec_count = program->spec_count,
       .push_size = run->push_size,
   };
-  return run->ops->compile(run->target, &desc, out);
+  return vyre_status_note(run->ops->compile(run->target, &desc, out),
+                          "-device= chooses another device, -target=cpu is the interpreter, -validate asks for checks");
 }
 
 static vyre_status
@@ -365,7 +376,9 @@ submit(const run_options *options, const run_program *program, const run_inputs 
       .read_count = run->read_count,
   };
   vyre_timing timing;
-  VYRE_TRY(run->ops->submit(run->target, &sequence, &timing));
+  VYRE_TRY(vyre_status_note(run->ops->submit(run->target, &sequence, &timing),
+                            "-groups sets how much work it is, -timeout how long it may take; -target=cpu -undefined=report "
+                            "is the interpreter, which stops at what is undefined; -validate asks for checks"));
   VYRE_TRY(set_pointers(program, inputs, results, run, false));
   if (options->time)
     printf("time: %s on vulkan: %.3f ms, of these on the device %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64
@@ -382,8 +395,7 @@ run_device(const run_options *options, const run_program *program, const run_inp
     return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
                                        "-target=cpu");
   device_run run = {.ops = &vyre_target_vulkan};
-  vyre_target_options target = target_options(options);
-  VYRE_TRY(run.ops->open(&target, NULL, &run.target));
+  VYRE_TRY(open_device(options, &run.target));
   vyre_status status = allocate_lists(program, &run);
   if (!status)
     status = submit(options, program, inputs, results, &run);

@@ -1,0 +1,20 @@
+/* What is asked of every message of a target.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_UNITTESTS_MESSAGES_H
+#define VYRE_UNITTESTS_MESSAGES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+/* It says what can be done, and knows no program's options for that: no word begins with a dash. */
+static inline bool
+has_fix(const char *text)
+{
+  for (const char *at = strchr(text, '-'); at; at = strchr(at + 1, '-'))
+    if (at > text && strchr(" (\n", at[-1]) && at[1] >= 'a' && at[1] <= 'z')
+      return false;
+  return strstr(text, "Fix:") != NULL;
+}
+
+#endif
