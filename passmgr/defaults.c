@@ -6,6 +6,6 @@
 
 const vyre_default vyre_defaults[VYRE_DEFAULTS] = {
     {"O0", "no-op"},
-    {"O1", "canon,cf,cprop,dbe,pm,cse,dce"},
-    {"O2", "canon,fixpoint<max=32;on-limit=quiet>(cf,cprop,dbe,pm,licm,cse,canon,dce,dse)"},
+    {"O1", "dbe,simplify,dbe,dce"},
+    {"O2", "fixpoint<max=32;on-limit=quiet>(fixpoint<max=32;on-limit=quiet>(dbe,licm,dse,simplify,dce),cprop)"},
 };

@@ -15,7 +15,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static uint32_t version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within);
@@ -294,7 +293,7 @@ static void
 add_part(versions *k, uint32_t join, uint32_t version, uint32_t from)
 {
   vyre_state_graph *out = k->out;
-  if (k->out_of_memory || !vyre_state_graph_reserve(out, k->allocator, 0, 1)) {
+  if (k->out_of_memory || (out->part_count == out->part_capacity && !vyre_state_graph_reserve(out, k->allocator, 0, 1))) {
     k->out_of_memory = true;
     return;
   }
@@ -337,23 +336,6 @@ find_parts(versions *k, uint32_t join, uint32_t klass)
 
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
 
-/* Where a join stands: a head in front of what is in its region, another one after what is in its construct. */
-typedef struct position {
-  uint32_t at, row, join;
-} position;
-
-/* Of two constructs that end with one row the inner one is first. */
-static int
-by_position(const void *left, const void *right)
-{
-  const position *l = left, *r = right;
-  if (l->at != r->at)
-    return l->at < r->at ? -1 : 1;
-  if (l->row != r->row)
-    return l->row > r->row ? -1 : 1;
-  return l->join < r->join ? -1 : 1;
-}
-
 /* The version in the order of `to`, by join from `first` on. */
 static uint32_t
 in_order(const uint32_t *to, uint32_t first, uint32_t version)
@@ -362,7 +344,7 @@ in_order(const uint32_t *to, uint32_t first, uint32_t version)
 }
 
 static void
-move_joins(versions *k, uint32_t first, const position *order, uint32_t *to, vyre_join *joins, vyre_part *parts)
+move_joins(versions *k, uint32_t first, const uint32_t *order, uint32_t *to, vyre_join *joins, vyre_part *parts)
 {
   vyre_state_graph *out = k->out;
   const uint32_t count = out->join_count - first, base = out->joins[first].first;
@@ -370,9 +352,9 @@ move_joins(versions *k, uint32_t first, const position *order, uint32_t *to, vyr
   memcpy(joins, out->joins + first, count * sizeof *joins);
   memcpy(parts, out->parts + base, (out->part_count - base) * sizeof *parts);
   for (uint32_t i = 0; i < count; i++)
-    to[order[i].join] = first + i;
+    to[order[i]] = first + i;
   for (uint32_t i = 0; i < count; i++) {
-    const vyre_join *join = &joins[order[i].join];
+    const vyre_join *join = &joins[order[i]];
     out->joins[first + i] = (vyre_join){join->row, next, join->count};
     for (uint32_t p = 0; p < join->count; p++) {
       const vyre_part part = parts[join->first - base + p];
@@ -383,31 +365,48 @@ move_joins(versions *k, uint32_t first, const position *order, uint32_t *to, vyr
     out->version[k->stops[i]] = in_order(to, first, out->version[k->stops[i]]);
 }
 
-/* Puts the joins from `first` on in the order of their positions, which is one in which parts come first, but for those of heads.
- */
+/* Lists the joins from `first` on by where they stand: one of a head in front of what is in its region, another one after what is
+ * in its construct, inner ones before outer ones.  `link` has an element a join. */
 static void
-order_joins(versions *k, uint32_t first)
+list_joins(versions *k, uint32_t first, uint32_t program, uint32_t end, uint32_t *link, uint32_t *out_order)
+{
+  const vyre_state_graph *out = k->out;
+  uint32_t *head = k->edge_first, count = 0; /* by row: 1 + the first join that stands there; edges are needed no more */
+  for (uint32_t row = program; row < end; row++)
+    head[row] = 0;
+  for (uint32_t join = out->join_count - first; join-- > 0;) {
+    const uint32_t row = out->joins[first + join].row;
+    uint32_t *place = &head[is_region(k, row) ? row : end_of(k->view, row)];
+    while (*place && out->joins[first + *place - 1].row > row)
+      place = &link[*place - 1];
+    link[join] = *place;
+    *place = join + 1;
+  }
+  for (uint32_t row = program; row < end; row++)
+    for (uint32_t join = head[row]; join; join = link[join - 1])
+      out_order[count++] = join - 1;
+}
+
+/* Puts the joins from `first` on in an order in which parts come first, but for those of heads. */
+static void
+order_joins(versions *k, uint32_t first, uint32_t program, uint32_t end)
 {
   vyre_state_graph *out = k->out;
   const uint32_t count = out->join_count - first;
   if (count == 0)
     return;
   const uint32_t parts = out->part_count - out->joins[first].first;
-  const size_t bytes = count * (sizeof(position) + sizeof(vyre_join) + sizeof(uint32_t)) + parts * sizeof(vyre_part);
-  position *order = k->allocator->resize(k->allocator->user, NULL, 0, bytes);
-  if (!order) {
+  const size_t bytes = count * (sizeof(vyre_join) + 3 * sizeof(uint32_t)) + parts * sizeof(vyre_part);
+  vyre_join *joins = k->allocator->resize(k->allocator->user, NULL, 0, bytes);
+  if (!joins) {
     k->out_of_memory = true;
     return;
   }
-  vyre_join *joins = (vyre_join *)(order + count);
   vyre_part *moved = (vyre_part *)(joins + count);
-  for (uint32_t i = 0; i < count; i++) {
-    const uint32_t row = out->joins[first + i].row;
-    order[i] = (position){is_region(k, row) ? row : end_of(k->view, row), row, i};
-  }
-  qsort(order, count, sizeof *order, by_position);
-  move_joins(k, first, order, (uint32_t *)(moved + parts), joins, moved);
-  k->allocator->resize(k->allocator->user, order, bytes, 0);
+  uint32_t *order = (uint32_t *)(moved + parts), *link = order + count, *to = link + count;
+  list_joins(k, first, program, end, link, order);
+  move_joins(k, first, order, to, joins, moved);
+  k->allocator->resize(k->allocator->user, joins, bytes, 0);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------ */
@@ -458,7 +457,7 @@ walk_program(versions *k, uint32_t program, uint32_t end)
   for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++)
     find_parts(k, first + i, ((const uint32_t *)k->asked.data)[i]);
   if (!k->out_of_memory)
-    order_joins(k, first);
+    order_joins(k, first, program, end);
 }
 
 vyre_status

@@ -176,14 +176,12 @@ sweep_row(rules_sweep *s, uint32_t row, rules_apply apply, void *user)
 static vyre_status
 sweep_program(rules_sweep *s, uint32_t from, uint32_t to, rules_order order, rules_apply apply, void *user)
 {
-  const vyre_view *v = s->v;
-  const uint32_t *built_in = s->tables[0], *users = s->tables[1];
   const bool backward = order == RULES_BACKWARD_ORDER;
   for (uint32_t i = from; i < to; i++) {
     const uint32_t row = backward ? to - 1 - (i - from) : i;
     if (s->forward || s->literals)
       rules_sweep_operands(s, row);
-    if (rules_may_match(built_in, v, row) || (users && rules_may_match(users, v, row)))
+    if (rules_sweep_may_step(s, row))
       VYRE_TRY(sweep_row(s, row, apply, user));
   }
   return VYRE_OK;

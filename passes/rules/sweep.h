@@ -38,6 +38,13 @@ vyre_status rules_sweep_begin(rules_sweep *s);
 void rules_sweep_operands(rules_sweep *s, uint32_t row);
 bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status);
 
+/* Whether a rule may be used there: of most rows none. */
+static inline bool
+rules_sweep_may_step(const rules_sweep *s, uint32_t row)
+{
+  return rules_may_match(s->tables[0], s->v, row) || (s->tables[1] && rules_may_match(s->tables[1], s->v, row));
+}
+
 /* Whether a type's length or a workgroup's size is made of the row. */
 static inline bool
 rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)

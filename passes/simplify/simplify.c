@@ -140,7 +140,8 @@ step(simplifier *k, uint32_t row)
     become(k, row, same);
     return false;
   }
-  if (rules_sweep_is_pinned(&k->s, row) || !rules_sweep_step(&k->s, row, rules_apply_in_place, NULL, &k->status))
+  if (!rules_sweep_may_step(&k->s, row) || rules_sweep_is_pinned(&k->s, row) ||
+      !rules_sweep_step(&k->s, row, rules_apply_in_place, NULL, &k->status))
     return false;
   if (k->s.forward[row] != row)
     become(k, row, k->s.forward[row]);
@@ -215,7 +216,10 @@ update_operands(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   const uint32_t *forward = k->s.forward, a = v->a[row], b = v->b[row], c = v->c[row];
-  if (vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])) && (forward[a] != a || forward[b] != b || forward[c] != c))
+  const uint32_t moved = (forward[a] ^ a) | (forward[b] ^ b) | (forward[c] ^ c);
+  if (moved == 0 && VYRE_ROW_OP(v->op[forward[b]]) != VYRE_OP_const)
+    return;
+  if (moved != 0 && vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])))
     k->versions = false; /* which memory it accesses, its handle says */
   rules_sweep_operands(&k->s, row);
 }

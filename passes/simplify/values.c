@@ -40,7 +40,7 @@ values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view)
     n->gates[i] = ctx->host->alloc(ctx, bytes * (view->join_count + 1));
     good = n->gates[i] != NULL;
   }
-  n->slots = good ? ctx->host->alloc(ctx, sizeof *n->slots * slots_for(largest + view->join_count)) : NULL;
+  n->slots = good ? ctx->host->alloc(ctx, sizeof(uint32_t) * slots_for(largest + view->join_count)) : NULL;
   return n->slots ? VYRE_OK : ctx->host->out_of_memory(ctx);
 }
 
@@ -53,9 +53,12 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
     n->joins++;
   for (last = n->joins; last < v->join_count && v->joins[last].row < end;)
     last++;
-  const uint32_t slots = slots_for(end - program + last - n->joins);
-  n->mask = slots - 1;
-  memset(n->slots, 0, slots * sizeof *n->slots);
+  for (uint32_t i = 0; n->program && i <= n->mask; i++) /* what the program before left */
+    n->slots[i] = 0;
+  n->mask = slots_for(end - program + last - n->joins) - 1;
+  n->program = program;
+  n->first_join = n->joins;
+  n->rows_of_program = end - program;
 }
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------- */
@@ -94,21 +97,29 @@ hash_of(const key *k)
   return (uint32_t)hash;
 }
 
+static uint32_t
+node_at(const values *n, uint32_t slot)
+{
+  const uint32_t number = (slot & n->mask) - 1;
+  return number < n->rows_of_program ? n->program + number : n->rows + n->first_join + number - n->rows_of_program;
+}
+
 /* The first node with that key, itself where it is the first. */
 static uint32_t
 find(values *n, uint32_t node, const key *wanted)
 {
   const uint32_t hash = hash_of(wanted);
   for (uint32_t i = hash & n->mask;; i = (i + 1) & n->mask) {
-    values_slot *slot = &n->slots[i];
-    if (slot->node == 0) {
-      *slot = (values_slot){hash, node};
+    uint32_t *slot = &n->slots[i];
+    if (*slot == 0) {
+      const uint32_t number = node < n->rows ? node - n->program : n->rows_of_program + node - n->rows - n->first_join;
+      *slot = (hash & ~n->mask) | (number + 1);
       return node;
     }
-    if (slot->hash == hash) {
-      const key other = key_of(n, slot->node);
+    if (((*slot ^ hash) & ~n->mask) == 0) {
+      const key other = key_of(n, node_at(n, *slot));
       if (memcmp(&other, wanted, sizeof other) == 0)
-        return slot->node;
+        return node_at(n, *slot);
     }
   }
 }

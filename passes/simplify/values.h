@@ -12,10 +12,6 @@
 
 #include "vyre/plugin.h"
 
-typedef struct values_slot {
-  uint32_t hash, node; /* node 0: free */
-} values_slot;
-
 /* Nodes are rows, and joins behind them. */
 typedef struct values {
   vyre_pass_ctx *ctx;
@@ -25,9 +21,10 @@ typedef struct values {
   uint32_t *kept;     /* by class: the last row that stands for it; what was there before is out of sight.  0: none */
   uint32_t *seen;     /* by row: the state that a read sees, as far back as it is known to be the same */
   uint32_t *gates[3]; /* by join, of those of `if`s: classes of the condition and of what the arms bring; 0: it is no gate */
-  values_slot *slots;
-  uint32_t mask;
-  uint32_t joins; /* those in front of it have classes */
+  uint32_t *slots;    /* 1 + a node's number in its program, and in the bits that numbers leave those of its hash; 0: free */
+  uint32_t mask;      /* slots - 1; also, all the bits that a number takes */
+  uint32_t program, first_join, rows_of_program; /* numbers begin with its rows; then come its joins */
+  uint32_t joins;                                /* those in front of it have classes */
 } values;
 
 /* O(rows + joins). */
