@@ -397,13 +397,6 @@ host_kill(vyre_module *module, uint32_t row)
 }
 
 static void
-host_inherit(vyre_module *module, uint32_t to, uint32_t from)
-{
-  if (is_known(module, "inherit", "to", to) && is_known(module, "inherit", "from", from))
-    vyre_row_inherit(module, (vyre_row){to}, (vyre_row){from});
-}
-
-static void
 host_forward(vyre_module *module, uint32_t *fwd)
 {
   const uint32_t rows = vyre_module_view(module)->rows;
@@ -430,15 +423,6 @@ host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const g
   static const char call[] = "fold_given";
   return is_known(module, call, "row", row) && is_given(module, call, "given or out_lanes", given && out_lanes) &&
          vyre_row_fold_given(module, row, given, out_lanes);
-}
-
-static vyre_type
-host_right_type(const vyre_module *module, uint32_t row)
-{
-  const vyre_view *view = vyre_module_view(module);
-  if (!is_known(module, "right_type", "row", row))
-    return VYRE_VOID;
-  return vyre_row_right_type(module, VYRE_ROW_OP(view->op[row]), (vyre_row){view->a[row]});
 }
 
 static void
@@ -502,10 +486,8 @@ vyre_host_table(void)
       .set_operand = host_set_operand,
       .move_before = host_move_before,
       .kill = host_kill,
-      .inherit = host_inherit,
       .forward = host_forward,
       .fold = host_fold,
-      .right_type = host_right_type,
       .each_pinned = host_each_pinned,
       .column = host_column,
       .in_bounds = host_in_bounds,

@@ -10,7 +10,7 @@
 #include "grow.h"
 #include "suggest.h"
 
-typedef enum value_kind { VALUE_ATOM, VALUE_STRING, VALUE_LIST } value_kind;
+typedef enum value_kind { VALUE_ATOM, VALUE_STRING } value_kind;
 
 typedef struct value {
   value_kind kind;
@@ -81,52 +81,12 @@ read_string(vyre_parser *p, value *out)
   return VYRE_OK;
 }
 
-/* Lists may nest; the depth is kept in a count of open brackets, with no recursion. */
-static vyre_status
-read_list(vyre_parser *p, value *out)
-{
-  size_t start = p->at;
-  uint32_t open = 0;
-  bool may_be_value = true;
-  char found[16];
-  do {
-    vyre_parser_skip_blanks(p);
-    int c = vyre_parser_peek(p);
-    value inner;
-    if (c == '[' && may_be_value) {
-      if (++open > VYRE_PIPELINE_DEPTH)
-        return vyre_parser_fail(p, p->at, 1, NULL, "lists nest deeper than %u", VYRE_PIPELINE_DEPTH);
-      p->at++;
-    } else if (c == ']') {
-      open--;
-      p->at++;
-      may_be_value = false;
-    } else if (c == ',' && !may_be_value) {
-      p->at++;
-      may_be_value = true;
-    } else if (c == '"' && may_be_value) {
-      VYRE_TRY(read_string(p, &inner));
-      may_be_value = false;
-    } else if (vyre_is_atom(c) && may_be_value) {
-      read_atom(p, &inner);
-      may_be_value = false;
-    } else {
-      return vyre_parser_fail(p, p->at, 1, NULL, "expected %s, found %s", may_be_value ? "a value or ']'" : "',' or ']'",
-                              vyre_parser_found(p, found));
-    }
-  } while (open);
-  *out = (value){VALUE_LIST, start, p->at - start};
-  return VYRE_OK;
-}
-
 static vyre_status
 read_value(vyre_parser *p, value *out)
 {
   int c = vyre_parser_peek(p);
   if (c == '"')
     return read_string(p, out);
-  if (c == '[')
-    return read_list(p, out);
   if (!vyre_is_atom(c))
     return vyre_parser_fail(p, p->at, 1, NULL, "expected a value");
   read_atom(p, out);
@@ -140,8 +100,6 @@ value_is(const vyre_parser *p, const value *v, const char *word, size_t length)
   const char *text = p->text + v->at;
   if (v->kind == VALUE_ATOM)
     return v->length == length && memcmp(text, word, length) == 0;
-  if (v->kind == VALUE_LIST)
-    return false;
   size_t k = 0;
   for (size_t i = 1; i + 1 < v->length; i++, k++) {
     char c = text[i];
@@ -258,8 +216,6 @@ store_value(const reading *r, uint32_t index, const value *key, const value *v)
                               param->name, param->minimum, param->maximum, shown(v->length), text);
     return store(r, index, key, number);
   case VYRE_PARAM_TEXT:
-    if (v->kind == VALUE_LIST)
-      return vyre_parser_fail(p, v->at, v->length, NULL, "'%s' is a text, not a list", param->name);
     VYRE_TRY(keep_text(r, v, &number));
     return store(r, index, key, number);
   default:

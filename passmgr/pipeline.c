@@ -350,25 +350,6 @@ parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
 }
 
 static vyre_status
-parse_place(vyre_parser *p)
-{
-  static const char *const places[] = {"cpu", "gpu", "cuda", "vulkan", "auto"};
-  size_t at = p->at++;
-  vyre_parser_skip_blanks(p);
-  const char *word = p->text + p->at;
-  size_t length = 0;
-  while (p->at < p->length && ((word[length] >= 'a' && word[length] <= 'z') || (word[length] >= '0' && word[length] <= '9'))) {
-    p->at++;
-    length++;
-  }
-  for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-    if (strlen(places[i]) == length && memcmp(places[i], word, length) == 0)
-      return vyre_parser_fail(p, at, p->at - at, NULL, "placement '@%s' is not available in this version", places[i]);
-  return vyre_parser_fail(p, at, p->at - at, NULL,
-                          "'@' and a place: cpu, gpu, cuda, vulkan or auto (none of them available in this version)");
-}
-
-static vyre_status
 parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
   vyre_node node = {.kind = VYRE_NODE_GROUP};
@@ -397,8 +378,7 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
     return vyre_parser_fail(p, p->at, 1, NULL, "pass '%s' takes no passes in parentheses", node.record->pass.name);
   if (node.kind != VYRE_NODE_PASS)
     VYRE_TRY(parse_children(p, id));
-  vyre_parser_skip_blanks(p);
-  return vyre_parser_peek(p) == '@' ? parse_place(p) : VYRE_OK;
+  return VYRE_OK;
 }
 
 /* Elements up to what cannot follow one, behind the parent's child `last`. */

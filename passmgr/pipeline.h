@@ -7,7 +7,7 @@
 #include "registry.h"
 
 #define VYRE_PIPELINE_TEXT     65536u /* bytes */
-#define VYRE_PIPELINE_DEPTH    32u    /* of parentheses, and of lists */
+#define VYRE_PIPELINE_DEPTH    32u    /* of parentheses */
 #define VYRE_PIPELINE_ELEMENTS 4096u
 #define VYRE_PIPELINE_REPEATS  1000000u /* product of nested repeat and fixpoint counts */
 

@@ -113,15 +113,12 @@ typedef struct vyre_host {
                   uint32_t c);
   void (*set_operand)(vyre_module *module, uint32_t row, uint32_t which, uint32_t operand);
   void (*move_before)(vyre_module *module, uint32_t row, uint32_t before);
-  void (*kill)(vyre_module *module, uint32_t row);                  /* and all in it: O(rows in it) */
-  void (*inherit)(vyre_module *module, uint32_t to, uint32_t from); /* name and line */
-  void (*forward)(vyre_module *module, uint32_t *fwd);              /* uses of row i become uses of fwd[i]; O(rows) */
+  void (*kill)(vyre_module *module, uint32_t row);     /* and all in it: O(rows in it) */
+  void (*forward)(vyre_module *module, uint32_t *fwd); /* uses of row i become uses of fwd[i]; O(rows) */
 
   /* facts */
   /* A pure row on literal operands (tuple-free): true and the splat-or-not lanes if folding gives one right result. */
   bool (*fold)(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
-  /* The type that `row`'s right operand has (for immediates). */
-  vyre_type (*right_type)(const vyre_module *module, uint32_t row);
   /* Rows that types' lengths use: pinned.  Calls back for each such type. */
   void (*each_pinned)(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user);
 

@@ -118,14 +118,11 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(move_inside, h->move_before(m, row_of(v, VYRE_OP_for), row_of(v, VYRE_OP_if)), "host->move_before: row ")                     \
   X(kill_row, h->kill(m, BEYOND), "host->kill: row is row 100000; ")                                                              \
   X(kill_null, h->kill(m, 0), "host->kill: row is row 0; ")                                                                       \
-  X(inherit_to, h->inherit(m, BEYOND, 1), "host->inherit: to is row 100000; ")                                                    \
-  X(inherit_from, h->inherit(m, 1, BEYOND), "host->inherit: from is row 100000; ")                                                \
   X(forward_null, h->forward(m, NULL), "host->forward: fwd is NULL")                                                              \
   X(fold_row, h->fold(m, BEYOND, &type, lanes), "host->fold: row is row 100000; ")                                                \
   X(fold_null, h->fold(m, ADD, &type, NULL), "host->fold: out_type or out_lanes is NULL")                                         \
   X(given_row, h->fold_given(m, BEYOND, none, lanes), "host->fold_given: row is row 100000; ")                                    \
   X(given_null, h->fold_given(m, ADD, NULL, lanes), "host->fold_given: given or out_lanes is NULL")                               \
-  X(right_type, h->right_type(m, BEYOND), "host->right_type: row is row 100000; ")                                                \
   X(pinned_null, h->each_pinned(m, NULL, NULL), "host->each_pinned: pin is NULL")                                                 \
   X(in_bounds, h->in_bounds(m, BEYOND), "host->in_bounds: path is row 100000; ")                                                  \
   X(ring, (h->set_operand(m, AT, 0, AT), h->in_bounds(m, AT)), "host->in_bounds: path is row ")                                   \
@@ -207,7 +204,7 @@ static void
 act_twice(vyre_pass_ctx *ctx, vyre_module *m)
 {
   act_kill_row(ctx, m);
-  act_inherit_to(ctx, m);
+  act_move_row(ctx, m);
   assert_int_equal(ctx->host->insert_row(m, row_of(ctx->host->view(m), VYRE_OP_add), WORD, 0, 0, 0, 0, 0), 0);
 }
 
@@ -252,7 +249,7 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
     const uint32_t a = some_row(v), b = some_row(v), c = some_row(v), d = some_row(v), imm = next_random(300);
     uint64_t lanes[4];
     vyre_type type;
-    switch (next_random(11)) {
+    switch (next_random(9)) {
     case 0:
       h->insert_row(m, a, some_word(), imm, 0, b, c, d);
       break;
@@ -269,22 +266,16 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       h->kill(m, a);
       break;
     case 5:
-      h->inherit(m, a, b);
-      break;
-    case 6:
       h->constant(m, a, (vyre_type)next_random(64), imm);
       break;
-    case 7:
+    case 6:
       (void)h->fold(m, a, &type, lanes);
       break;
-    case 8:
+    case 7:
       (void)h->in_bounds(m, a);
       break;
-    case 9:
-      (void)h->initial(m, a, lanes);
-      break;
     default:
-      (void)h->right_type(m, a);
+      (void)h->initial(m, a, lanes);
       break;
     }
   }
