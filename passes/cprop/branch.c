@@ -5,10 +5,9 @@
 
 /* Whether the case has that label. */
 static bool
-has_label(const flow *f, uint32_t labels, uint64_t selector)
+has_label(const vyre_view *v, uint32_t labels, uint64_t selector)
 {
-  const vyre_view *v = f->v;
-  for (; flow_op(f, labels) == VYRE_OP_tuple; labels = v->c[labels]) {
+  for (; vyre_op_of(v, labels) == VYRE_OP_tuple; labels = v->c[labels]) {
     if (vyre_row_imm(v, v->a[labels]) == selector || vyre_row_imm(v, v->b[labels]) == selector)
       return true;
     if (VYRE_TUPLE_COUNT(v->imm[labels]) < 3)
@@ -19,12 +18,11 @@ has_label(const flow *f, uint32_t labels, uint64_t selector)
 
 /* The region that a switch enters; the switch: none. */
 static uint32_t
-entered(const flow *f, uint32_t row, uint64_t selector)
+entered(const vyre_view *v, uint32_t row, uint64_t selector)
 {
-  const vyre_view *v = f->v;
   uint32_t fallback = row;
   for (uint32_t region = v->first[row]; region; region = v->next[region]) {
-    if (has_label(f, v->a[region], selector))
+    if (has_label(v, v->a[region], selector))
       return region;
     if (v->imm[region] & VYRE_CASE_DEFAULT || v->a[region] == 0)
       fallback = region;
@@ -41,25 +39,18 @@ is_less(const solve_literal *from, const solve_literal *to)
 }
 
 bool
-branch_label(const solution *s, uint32_t row, uint32_t *out)
+branch_takes(const solution *s, uint32_t row, uint32_t region)
 {
-  const vyre_view *v = s->f->v;
-  const uint32_t a = s->value[v->a[row]], b = s->value[v->b[row]];
-  const solve_literal *left = solve_literal_of(s, a), *right = solve_literal_of(s, b);
-  switch (flow_op(s->f, row)) {
+  const vyre_view *v = s->v;
+  const solve_literal *left = solve_literal_of(s, s->value[v->a[row]]), *right = solve_literal_of(s, s->value[v->b[row]]);
+  switch (vyre_op_of(v, row)) {
   case VYRE_OP_if:
-    *out = left && left->lanes[0] ? v->first[row] : v->last[row];
-    return left != NULL;
+    return !left || region == (left->lanes[0] ? v->first[row] : v->last[row]);
   case VYRE_OP_switch:
-    *out = left ? entered(s->f, row, left->lanes[0]) : 0;
-    return left != NULL;
-  case VYRE_OP_breakif:
-    *out = left && left->lanes[0] ? row : 0;
-    return left != NULL;
-  case VYRE_OP_for: /* no trip at all: from a constant that is not less; the index is not known behind the first */
-    *out = row;
-    return left && right && !is_less(left, right);
+    return !left || region == entered(v, row, left->lanes[0]);
+  case VYRE_OP_for: /* from a constant that is not less: no iteration at all; how many there are is not known else */
+    return region == row || !left || !right || is_less(left, right);
   default:
-    return false;
+    return true;
   }
 }

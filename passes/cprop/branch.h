@@ -6,7 +6,7 @@
 
 #include "solve.h"
 
-/* The label of the one edge that is taken from a block that this row ends.  False: any may be. */
-bool branch_label(const solution *s, uint32_t row, uint32_t *out);
+/* Whether control may go from the `if`, `switch` or `for` into that region of it; the row itself for: past all of them. */
+bool branch_takes(const solution *s, uint32_t row, uint32_t region);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *   conditions     in the regions that a condition guards it is a literal, and so is what follows from it (known.c)
  *   variables      a `get` is the value that was set: over joins where all arms that can run agree, and around loops that leave a
- *                  variable as it was (flow.c, solve.c).  A variable is zero at the start of its program.
+ *                  variable as it was (solve.c).  A variable is zero at the start of its program.
  *   branches       an arm that a known condition shuts out contributes nothing
  *   vectors        a lane is the scalar that was put in there; all lanes of a vector, put together, are that vector; a part of a
  *                  tuple is that operand (lanes.h)
@@ -11,33 +11,24 @@
  * itself; what is solved holds of a value, wherever it is used.
  *
  * Uses change, nothing else: no row is moved or taken out.  What nobody uses any more is dce's, what is a branch on a literal
- * dbe's. A value is used where its row is visible; of two gets of one phi the second becomes the first.
+ * dbe's. A value is used where its row is visible.
  *
  * Limits: no float fold where a program's float mode is not round to nearest with denormals kept (host->fold_given); a literal of
- * several lanes that is no splat is nobody's operand.  Specialization constants are never known.  O(rows + sources of phis).
+ * several lanes that is no splat is nobody's operand.  Specialization constants are never known.  O(rows + parts of joins), and
+ * loops again for what changes in them.
  *
  * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "known.h"
-#include "number.h"
-
-/* What becomes of a row's uses, in bits. */
-enum {
-  FATE_CHANGES = 1, /* they may be another's */
-  FATE_LEADS = 2    /* its value is no row that can be used: where it is the first of that value, others become this one */
-};
+#include "solve.h"
 
 typedef struct changer {
-  solution *s;
+  const solution *s;
   const vyre_host *host;
   vyre_module *module;
   const vyre_view *v;
-  uint8_t *fate;          /* by row */
-  flow_list leading;      /* rows, uint32_t, of FATE_LEADS */
-  const uint32_t *number; /* by node */
-  uint32_t *leader;       /* by number: the first visible row seen with that value */
-  uint32_t *constant;     /* by literal: its const row in the program at hand */
+  uint32_t *constant; /* by literal: its const row in the program at hand */
   uint32_t program;
   uint64_t literals, copies;
   bool versions; /* they hold still */
@@ -62,28 +53,15 @@ constant_of(changer *c, uint32_t value, const solve_literal *l)
   return *constant;
 }
 
-static bool
-is_usable(const solution *s, uint32_t value)
-{
-  return value < s->f->rows && flow_op(s->f, value) != VYRE_OP_set && flow_op(s->f, value) != VYRE_OP_var;
-}
-
-/* What rows of that value are found under. */
-static uint32_t
-key_of(const changer *c, uint32_t value)
-{
-  return c->number && c->number[value] && c->number[value] < c->s->literals ? c->number[value] : value;
-}
-
 /* What the operand is: the solution says of a row put together of lanes another row, which may be a third one itself. */
 static uint32_t
 value_of(const solution *s, uint32_t operand)
 {
   uint32_t value = s->value[operand];
-  while (value < s->f->rows) {
+  while (value < s->rows) {
     const uint32_t next = s->value[value];
     const solve_literal *l = solve_literal_of(s, next);
-    if (next == value || next == 0 || (l ? !is_splat(l) : !is_usable(s, next)))
+    if (next == value || next == 0 || (l ? !is_splat(l) : next >= s->rows))
       break;
     value = next;
   }
@@ -97,22 +75,10 @@ better_operand(changer *c, uint32_t row, uint32_t operand)
   const uint32_t value = value_of(c->s, operand);
   const solve_literal *l = solve_literal_of(c->s, value);
   if (l) {
-    const uint32_t constant = constant_of(c, value, l);
+    const uint32_t constant = is_splat(l) ? constant_of(c, value, l) : 0;
     return constant ? constant : operand;
   }
-  const uint32_t to = is_usable(c->s, value) ? value : c->leader[key_of(c, value)];
-  return to && vyre_row_dominates(c->v, to, row) ? to : operand;
-}
-
-/* The first row of a value that no row stands for: later ones become it where it is visible. */
-static void
-lead(changer *c, uint32_t row)
-{
-  uint32_t *leader = &c->leader[key_of(c, c->s->value[row])];
-  if (flow_op(c->s->f, row) != VYRE_OP_get && flow_op(c->s->f, row) != VYRE_OP_load)
-    return;
-  if (*leader == 0 || !vyre_row_dominates(c->v, *leader, row))
-    *leader = row;
+  return value && value < c->s->rows && vyre_row_dominates(c->v, value, row) ? value : operand;
 }
 
 static void
@@ -120,8 +86,11 @@ change_operands(changer *c, uint32_t row)
 {
   const uint32_t operands[3] = {c->v->a[row], c->v->b[row], c->v->c[row]};
   for (uint32_t i = 0; i < 3; i++) {
-    const uint32_t better = c->fate[operands[i]] & FATE_CHANGES ? better_operand(c, row, operands[i]) : operands[i];
-    if (better == operands[i])
+    const uint32_t operand = operands[i], op = vyre_op_of(c->v, operand);
+    if (c->s->value[operand] == operand || op == VYRE_OP_const || op == VYRE_OP_var)
+      continue;
+    const uint32_t better = better_operand(c, row, operand);
+    if (better == operand)
       continue;
     c->host->set_operand(c->module, row, i, better);
     c->versions &= !vyre_op_is_opaque(VYRE_ROW_OP(c->v->op[row])); /* which memory it accesses, its handle says */
@@ -132,94 +101,23 @@ change_operands(changer *c, uint32_t row)
   }
 }
 
-/* Whether the row's operands may become others: it runs; or it is a path, whose place is no matter: text has it where it is used.
- */
-static bool
-may_change(const changer *c, uint32_t row)
-{
-  return (c->s->state[row] & SOLVE_VISITED) != 0 || VYRE_ROW_OP(c->v->op[row]) == VYRE_OP_at;
-}
-
-static void
-change_uses(changer *c, uint32_t rows)
-{
-  const uint32_t *op = c->v->op, *of_a = c->v->a, *of_b = c->v->b, *of_c = c->v->c;
-  const uint8_t *fate = c->fate;
-  for (uint32_t row = 1; row < rows; row++) {
-    if (VYRE_ROW_OP(op[row]) == VYRE_OP_program)
-      c->program = row;
-    const uint32_t operands = fate[of_a[row]] | fate[of_b[row]] | fate[of_c[row]];
-    if (operands & FATE_CHANGES && may_change(c, row))
-      change_operands(c, row);
-    if (fate[row] & FATE_LEADS)
-      lead(c, row);
-  }
-}
-
-/* Fills `fate`, but for the changes that a leading row makes.  True: there are others. */
-static bool
-find_changes(changer *c, uint32_t rows)
-{
-  const uint8_t *state = c->s->state;
-  bool found = false;
-  for (uint32_t row = 1; row < rows; row++) {
-    if ((state[row] & (SOLVE_MOVES | SOLVE_DIFFERS)) != (SOLVE_MOVES | SOLVE_DIFFERS))
-      continue;
-    const uint32_t value = c->s->value[row];
-    if (value == row || value == 0 || flow_op(c->s->f, row) == VYRE_OP_set)
-      continue;
-    const solve_literal *l = solve_literal_of(c->s, value);
-    const bool leads = !l && !is_usable(c->s, value), changes = l ? is_splat(l) : !leads;
-    uint32_t *leading = leads ? flow_append(c->s->f, &c->leading) : NULL;
-    c->fate[row] = leads ? FATE_LEADS : changes ? FATE_CHANGES : 0;
-    found |= changes;
-    if (leading)
-      *leading = row;
-  }
-  return found;
-}
-
-/* Whether a row may become one of the same value that leads. */
-static bool
-find_led(changer *c)
-{
-  bool found = false;
-  for (uint32_t i = 0; i < c->leading.count; i++) {
-    const uint32_t row = *FLOW_AT(uint32_t, c->leading, i), op = flow_op(c->s->f, row);
-    uint32_t *leader = &c->leader[key_of(c, c->s->value[row])];
-    if (*leader || (op != VYRE_OP_get && op != VYRE_OP_load)) {
-      c->fate[row] |= FATE_CHANGES;
-      found = true;
-    }
-    *leader = row;
-  }
-  for (uint32_t i = 0; i < c->leading.count; i++) /* none has been seen yet */
-    c->leader[key_of(c, c->s->value[*FLOW_AT(uint32_t, c->leading, i)])] = 0;
-  return found;
-}
-
+/* Operands of what runs, and of paths, whose place is no matter: text has them where they are used. */
 static vyre_status
-change(changer *c)
+change_uses(changer *c)
 {
-  solution *s = c->s;
-  flow *f = s->f;
-  c->fate = c->host->alloc(f->ctx, f->rows);
-  c->constant = c->host->alloc(f->ctx, sizeof(uint32_t) * s->literal.count);
-  c->leading.size = sizeof(uint32_t);
-  if (!c->fate || !c->constant)
-    return c->host->out_of_memory(f->ctx);
-  bool found = find_changes(c, f->rows);
-  if (f->out_of_memory)
-    return c->host->out_of_memory(f->ctx);
-  if (c->leading.count) {
-    c->leader = c->host->alloc(f->ctx, sizeof(uint32_t) * s->literals);
-    if (!c->leader)
-      return c->host->out_of_memory(f->ctx);
-    VYRE_TRY(number_nodes(s, &c->leading, &c->number));
-    found |= find_led(c);
+  const solution *s = c->s;
+  const uint32_t *value = s->value, *of_a = c->v->a, *of_b = c->v->b, *of_c = c->v->c;
+  c->constant = c->host->alloc(s->ctx, sizeof(uint32_t) * s->literal.count);
+  if (!c->constant)
+    return c->host->out_of_memory(s->ctx);
+  for (uint32_t row = 1; row < s->rows; row++) {
+    const uint32_t op = vyre_op_of(c->v, row);
+    if (op == VYRE_OP_program)
+      c->program = row;
+    const uint32_t a = of_a[row], b = of_b[row], d = of_c[row];
+    if (((value[a] ^ a) | (value[b] ^ b) | (value[d] ^ d)) != 0 && (value[row] != 0 || op == VYRE_OP_at))
+      change_operands(c, row);
   }
-  if (found)
-    change_uses(c, f->rows);
   return VYRE_OK;
 }
 
@@ -227,21 +125,15 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_host *host = ctx->host;
-  flow f;
   solution s;
   memory m;
-  flow_stops stops;
-  loads known;
   uint64_t conditional = 0;
   *out = VYRE_UNCHANGED;
-  VYRE_TRY(flow_find_stops(ctx, host->view(module), &stops)); /* constants that are made are none */
   VYRE_TRY(known_replace(ctx, module, &conditional));
   VYRE_TRY(memory_make(&m, ctx, module));
-  VYRE_TRY(loads_follow(&m, &stops, &known));
-  VYRE_TRY(flow_make(&f, ctx, host->view(module), &stops));
-  VYRE_TRY(solve(&s, &f, module, &known));
-  changer c = {.s = &s, .host = host, .module = module, .v = f.v, .versions = true};
-  VYRE_TRY(change(&c));
+  VYRE_TRY(solve(&s, &m));
+  changer c = {.s = &s, .host = host, .module = module, .v = m.v, .versions = true};
+  VYRE_TRY(change_uses(&c));
   if (c.versions)
     host->preserved(ctx, VYRE_VERSIONS);
   host->count(ctx, "uses of what a condition says", conditional);

@@ -41,16 +41,25 @@ typedef struct frame {
 } frame;
 
 typedef struct walk {
-  flow f; /* for its lists */
+  vyre_pass_ctx *ctx;
+  bool out_of_memory;
   vyre_module *module;
   const vyre_view *v;
   uint32_t *literal_of, *fact_of; /* by row: the innermost entry of the lists */
   bool *ends;                     /* by row: control never comes to the end of the region */
-  flow_list literals, facts, frames;
+  list literals, facts, frames;
   uint32_t rows; /* when the walk began: there are no elements for literals that it makes */
   uint32_t program;
   uint64_t changed;
 } walk;
+
+static void *
+append(walk *w, list *l)
+{
+  void *new = list_append(w->ctx, l);
+  w->out_of_memory |= !new;
+  return new;
+}
 
 /* ---- facts --------------------------------------------------------------------------------------------------------------- */
 
@@ -86,7 +95,7 @@ all_outcomes(uint32_t order)
 static void
 add_fact(walk *w, fact new)
 {
-  fact *f = flow_append(&w->f, &w->facts);
+  fact *f = append(w, &w->facts);
   if (!f)
     return;
   *f = new;
@@ -129,7 +138,7 @@ says(const walk *w, const fact *f, const fact *compare, uint32_t order)
 static void
 add_literal(walk *w, uint32_t row, uint64_t bits)
 {
-  literal *l = flow_append(&w->f, &w->literals);
+  literal *l = append(w, &w->literals);
   if (!l)
     return;
   *l = (literal){row, w->literal_of[row], VYRE_ROW_TYPE(w->v->op[row]), bits, 0};
@@ -142,8 +151,8 @@ static bool
 follows(walk *w, uint32_t row, const fact *compare, uint32_t order)
 {
   uint32_t possible = all_outcomes(compare->order), seen = 0;
-  for (uint32_t i = w->fact_of[compare->a]; i && seen < MOST_FACTS; i = FLOW_AT(fact, w->facts, i)->before, seen++)
-    possible &= says(w, FLOW_AT(fact, w->facts, i), compare, order);
+  for (uint32_t i = w->fact_of[compare->a]; i && seen < MOST_FACTS; i = LIST_AT(fact, w->facts, i)->before, seen++)
+    possible &= says(w, LIST_AT(fact, w->facts, i), compare, order);
   if (seen == 0 || possible == 0)
     return false; /* what contradicts itself is not reached: nothing is said */
   const bool always = (possible & ~compare->outcomes) == 0;
@@ -199,7 +208,7 @@ learn(walk *w, uint32_t condition, bool value, uint32_t depth)
 static frame *
 top(const walk *w)
 {
-  return FLOW_AT(frame, w->frames, w->frames.count - 1);
+  return LIST_AT(frame, w->frames, w->frames.count - 1);
 }
 
 static bool
@@ -248,11 +257,11 @@ static void
 close_region(walk *w, const frame *region)
 {
   while (w->literals.count > region->literals) {
-    const literal *l = FLOW_AT(literal, w->literals, --w->literals.count);
+    const literal *l = LIST_AT(literal, w->literals, --w->literals.count);
     w->literal_of[l->row] = l->before;
   }
   while (w->facts.count > region->facts) {
-    const fact *f = FLOW_AT(fact, w->facts, --w->facts.count);
+    const fact *f = LIST_AT(fact, w->facts, --w->facts.count);
     w->fact_of[f->a] = f->before;
   }
 }
@@ -271,7 +280,7 @@ close_if(walk *w, uint32_t control)
 static void
 close_until(walk *w, uint32_t row)
 {
-  while (w->frames.count > 1 && top(w)->last < row && !w->f.out_of_memory) {
+  while (w->frames.count > 1 && top(w)->last < row && !w->out_of_memory) {
     const frame closed = *top(w);
     const uint32_t control = w->v->parent[closed.row];
     w->frames.count--;
@@ -289,19 +298,19 @@ replace_operands(walk *w, uint32_t row)
     if (w->literal_of[operands[i]] == 0)
       continue;
     w->changed++;
-    literal *l = FLOW_AT(literal, w->literals, w->literal_of[operands[i]]);
+    literal *l = LIST_AT(literal, w->literals, w->literal_of[operands[i]]);
     if (l->constant == 0)
-      l->constant = w->f.ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
+      l->constant = w->ctx->host->constant(w->module, w->v->first[w->program], l->type, l->bits);
     if (l->constant == 0)
       return; /* the manager reports it */
-    w->f.ctx->host->set_operand(w->module, row, i, l->constant);
+    w->ctx->host->set_operand(w->module, row, i, l->constant);
   }
 }
 
 static void
 visit_region(walk *w, uint32_t row)
 {
-  frame *f = flow_append(&w->f, &w->frames);
+  frame *f = append(w, &w->frames);
   if (!f)
     return;
   uint32_t last = row; /* as dominance has it, which is not there when edits are looked at */
@@ -349,17 +358,17 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
 {
   const vyre_view *v = ctx->host->view(module);
   const uint32_t rows = v->rows; /* constants are made behind them */
-  walk w = {.f = {.ctx = ctx}, .module = module, .v = v, .rows = rows};
+  walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);
   w.frames.size = sizeof(frame);
   w.literal_of = ctx->host->alloc(ctx, sizeof(uint32_t) * rows);
   w.fact_of = ctx->host->alloc(ctx, sizeof(uint32_t) * rows);
   w.ends = ctx->host->alloc(ctx, sizeof(bool) * rows);
-  w.f.out_of_memory = !w.literal_of || !w.fact_of || !w.ends;
-  if (!w.f.out_of_memory && flow_append(&w.f, &w.literals) && flow_append(&w.f, &w.facts))
-    flow_append(&w.f, &w.frames);
-  for (uint32_t row = 1, end; row < rows && !w.f.out_of_memory;) {
+  w.out_of_memory = !w.literal_of || !w.fact_of || !w.ends;
+  if (!w.out_of_memory && append(&w, &w.literals) && append(&w, &w.facts))
+    append(&w, &w.frames);
+  for (uint32_t row = 1, end; row < rows && !w.out_of_memory;) {
     if (top(&w)->last < row)
       close_until(&w, row);
     end = w.frames.count > 1 ? top(&w)->last + 1 : row + 1; /* of the region */
@@ -368,5 +377,5 @@ known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
       visit(&w, row++);
   }
   *changed += w.changed;
-  return w.f.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
+  return w.out_of_memory ? ctx->host->out_of_memory(ctx) : VYRE_OK;
 }

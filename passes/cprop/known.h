@@ -4,7 +4,7 @@
 #ifndef VYRE_PASSES_CPROP_KNOWN_H
 #define VYRE_PASSES_CPROP_KNOWN_H
 
-#include "../state/flow.h"
+#include "../state/list.h"
 
 /* Operands become literals where a condition around or in front of their row says what they are.  Adds how many to `changed`.
  * O(rows). */

@@ -19,13 +19,13 @@ static bool
 grow_slots(solution *s)
 {
   const uint32_t count = s->slot_mask ? (s->slot_mask + 1) * 2 : 64;
-  uint32_t *slots = s->f->ctx->host->alloc(s->f->ctx, sizeof(uint32_t) * count);
+  uint32_t *slots = s->ctx->host->alloc(s->ctx, sizeof(uint32_t) * count);
   if (!slots)
     return false;
   s->slots = slots;
   s->slot_mask = count - 1;
   for (uint32_t i = 1; i < s->literal.count; i++) {
-    uint32_t slot = hash_of(FLOW_AT(solve_literal, s->literal, i)) & s->slot_mask;
+    uint32_t slot = hash_of(LIST_AT(solve_literal, s->literal, i)) & s->slot_mask;
     while (slots[slot])
       slot = (slot + 1) & s->slot_mask;
     slots[slot] = i;
@@ -37,7 +37,7 @@ bool
 solve_take_literals(solution *s)
 {
   s->literal.size = sizeof(solve_literal);
-  return flow_append(s->f, &s->literal) && grow_slots(s);
+  return list_append(s->ctx, &s->literal) && grow_slots(s);
 }
 
 uint32_t
@@ -45,18 +45,20 @@ solve_literal_value(solution *s, const solve_literal *wanted)
 {
   uint32_t slot = hash_of(wanted) & s->slot_mask;
   for (; s->slots[slot]; slot = (slot + 1) & s->slot_mask) {
-    const solve_literal *l = FLOW_AT(solve_literal, s->literal, s->slots[slot]);
+    const solve_literal *l = LIST_AT(solve_literal, s->literal, s->slots[slot]);
     if (l->type == wanted->type && memcmp(l->lanes, wanted->lanes, sizeof l->lanes) == 0)
       return s->literals + s->slots[slot];
   }
-  solve_literal *l = flow_append(s->f, &s->literal);
-  if (!l)
+  solve_literal *l = list_append(s->ctx, &s->literal);
+  if (!l) {
+    s->out_of_memory = true;
     return 0;
+  }
   *l = *wanted;
   const uint32_t index = s->literal.count - 1;
   s->slots[slot] = index;
   if (s->literal.count * 2 > s->slot_mask && !grow_slots(s))
-    s->f->out_of_memory = true;
+    s->out_of_memory = true;
   return s->literals + index;
 }
 

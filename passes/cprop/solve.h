@@ -1,40 +1,42 @@
-/* What each row and phi is, where that is one literal or another row.
+/* What each row and join is, where that is one literal or another row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CPROP_SOLVE_H
 #define VYRE_PASSES_CPROP_SOLVE_H
 
-#include "loads.h"
+#include "../state/list.h"
+#include "../state/memory.h"
 
 typedef struct solve_literal {
   uint64_t lanes[4];
   vyre_type type;
 } solve_literal;
 
-/* A value: 0 not known to be executed; a row or phi (itself, or the one whose value it has); from `literals` on a literal. */
+/* A value: 0 not known to be executed; a row (itself, or the one whose value it has); from `rows` on a join, which has no row; from
+ * `literals` on a literal. */
 typedef struct solution {
-  flow *f;
+  vyre_pass_ctx *ctx;
   vyre_module *module;
-  const loads *loads;
+  const vyre_view *v;
+  const memory *m;
+  uint32_t rows;     /* first value that is a join */
   uint32_t literals; /* first value that is a literal */
-  uint32_t *value;   /* by node */
-  flow_list literal;
+  uint32_t *value;   /* by row, and by join behind them */
+  uint8_t *changes;  /* by join of a loop's head: how often its value was another one */
+  uint32_t *joins;   /* by construct and head: the first of its joins; 0: none */
+  uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: what stands after it is */
+  list literal;
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;
-  uint32_t *users; /* by node: the first of its users that may look at it again; 0: none */
-  flow_list uses;
-  uint8_t *state;           /* by node: how often it changed, and whether it moves, was visited, waits */
-  flow_list copies, others; /* nodes that wait, uint32_t: sets, gets and phis; all others */
-  flow_list fresh;          /* blocks, uint32_t, that were reached when the walk had passed them */
-  uint32_t place;           /* of the block at hand, in flow.order */
+  uint32_t program;
+  bool out_of_memory;
 } solution;
 
-/* Bits of a node's state.  MOVES: its value may turn out to be another's; that of all others is known beforehand.  VISITED: it is
- * executed, as far as is known.  DIFFERS: its value is or was not itself. */
-enum { SOLVE_DIFFERS = 8, SOLVE_MOVES = 32, SOLVE_VISITED = 64 };
+/* Conditional constants and copies: values over the edges that can be taken. */
+vyre_status solve(solution *s, const memory *m);
 
-/* Conditional constants: values of rows and phis over the edges that can be taken.  O(rows + sources). */
-vyre_status solve(solution *s, flow *f, vyre_module *module, const loads *known);
+/* What the row is, from what its operands are; itself, where that is all that is known. */
+uint32_t solve_row(solution *s, uint32_t row);
 
 /* Room for literals; false: out of memory. */
 bool solve_take_literals(solution *s);
@@ -47,7 +49,7 @@ uint32_t solve_splat(solution *s, vyre_type type, uint64_t bits);
 static inline const solve_literal *
 solve_literal_of(const solution *s, uint32_t value)
 {
-  return value >= s->literals ? FLOW_AT(solve_literal, s->literal, value - s->literals) : NULL;
+  return value >= s->literals ? LIST_AT(solve_literal, s->literal, value - s->literals) : NULL;
 }
 
 #endif

@@ -195,10 +195,10 @@ is_there_already(const walk *w, uint32_t store)
 /* ---- the pass ------------------------------------------------------------------------------------------------------------ */
 
 static bool
-has_row_of(const vyre_view *v, const flow_stops *stops, uint32_t op)
+has_row_of(const vyre_view *v, const stops *at, uint32_t op)
 {
-  for (uint32_t i = 0; i < stops->count; i++)
-    if (VYRE_ROW_OP(v->op[stops->rows[i]]) == op)
+  for (uint32_t i = 0; i < at->count; i++)
+    if (VYRE_ROW_OP(v->op[at->rows[i]]) == op)
       return true;
   return false;
 }
@@ -212,18 +212,18 @@ is_candidate(const walk *w, uint32_t row)
 }
 
 static vyre_status
-remove_stores(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, uint64_t *same, uint64_t *unseen)
+remove_stores(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *same, uint64_t *unseen)
 {
   walk w = {.v = ctx->host->view(module)};
-  if (!has_row_of(w.v, stops, VYRE_OP_store) && !has_row_of(w.v, stops, VYRE_OP_copy))
+  if (!has_row_of(w.v, at, VYRE_OP_store) && !has_row_of(w.v, at, VYRE_OP_copy))
     return VYRE_OK;
   VYRE_TRY(memory_make(&w.m, ctx, module));
-  w.touches = ctx->host->alloc(ctx, sizeof(uint32_t) * stops->count);
+  w.touches = ctx->host->alloc(ctx, sizeof(uint32_t) * at->count);
   if (!w.touches)
     return ctx->host->out_of_memory(ctx);
-  for (uint32_t i = 0; i < stops->count; i++)
-    if (is_touch(&w, stops->rows[i]))
-      w.touches[w.count++] = stops->rows[i];
+  for (uint32_t i = 0; i < at->count; i++)
+    if (is_touch(&w, at->rows[i]))
+      w.touches[w.count++] = at->rows[i];
   bool *gone = ctx->host->alloc(ctx, w.count);
   if (!gone)
     return ctx->host->out_of_memory(ctx);
@@ -247,11 +247,11 @@ static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   uint64_t same = 0, unseen = 0, sets = 0;
-  flow_stops stops;
+  stops at;
   *out = VYRE_UNCHANGED;
-  VYRE_TRY(flow_find_stops(ctx, ctx->host->view(module), &stops));
-  VYRE_TRY(remove_stores(ctx, module, &stops, &same, &unseen));
-  VYRE_TRY(sets_remove(ctx, module, &stops, &sets));
+  VYRE_TRY(stops_find(ctx, ctx->host->view(module), &at));
+  VYRE_TRY(remove_stores(ctx, module, &at, &same, &unseen));
+  VYRE_TRY(sets_remove(ctx, module, &at, &sets));
   ctx->host->count(ctx, "stores of what is there", same);
   ctx->host->count(ctx, "stores that nobody sees", unseen);
   ctx->host->count(ctx, "sets that nobody sees", sets);

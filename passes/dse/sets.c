@@ -24,7 +24,7 @@ see(walk *w, uint32_t version)
 }
 
 vyre_status
-sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, uint64_t *removed)
+sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const stops *at, uint64_t *removed)
 {
   const vyre_host *host = ctx->host;
   const vyre_view *v = host->view(module);
@@ -32,17 +32,17 @@ sets_remove(vyre_pass_ctx *ctx, vyre_module *module, const flow_stops *stops, ui
   w.stack = host->alloc(ctx, sizeof(uint32_t) * (v->join_count + 1));
   if (!w.seen || !w.stack)
     return host->out_of_memory(ctx);
-  for (uint32_t i = 0; i < stops->count; i++) {
-    if (vyre_op_of(v, stops->rows[i]) == VYRE_OP_get)
-      see(&w, v->version[stops->rows[i]]);
+  for (uint32_t i = 0; i < at->count; i++) {
+    if (vyre_op_of(v, at->rows[i]) == VYRE_OP_get)
+      see(&w, v->version[at->rows[i]]);
     while (w.depth) {
       const vyre_join *join = &v->joins[w.stack[--w.depth]];
       for (uint32_t part = 0; part < join->count; part++)
         see(&w, v->parts[join->first + part].version);
     }
   }
-  for (uint32_t i = 0; i < stops->count; i++) {
-    const uint32_t row = stops->rows[i];
+  for (uint32_t i = 0; i < at->count; i++) {
+    const uint32_t row = at->rows[i];
     if (vyre_op_of(v, row) != VYRE_OP_set || w.seen[row])
       continue;
     host->kill(module, row);

@@ -37,6 +37,7 @@ typedef struct simplifier {
   uint8_t chances[VYRE_OP__ROOM]; /* form_chances */
   uint64_t gets, loads, merged, folded;
   bool versions; /* they hold still */
+  bool lengths;  /* of types: some is of a row that went */
   vyre_status status;
 } simplifier;
 
@@ -257,6 +258,14 @@ sweep(simplifier *k)
   return k->status;
 }
 
+/* A type's length is a use too: of a literal, which is not pinned. */
+static void
+note_length(void *user, uint32_t row)
+{
+  simplifier *k = user;
+  k->lengths |= k->s.forward[row] != row;
+}
+
 static vyre_status
 run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -278,6 +287,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   for (uint32_t op = 0; op < v->op_count; op++)
     k.chances[op] = (uint8_t)form_chances(v, op);
   VYRE_TRY(sweep(&k));
+  host->each_pinned(module, note_length, &k);
+  if (k.lengths)
+    host->forward(module, k.s.forward);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);
   host->count(ctx, "rows merged", k.merged);

@@ -1,0 +1,186 @@
+/* What a row is, from what its operands are.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "solve.h"
+
+#include "../state/lanes.h"
+
+/* The operand of a tuple row that a `part` is; 0: it is none. */
+static uint32_t
+part_of(const vyre_view *v, uint32_t row)
+{
+  uint32_t tuple = v->a[row], part = v->imm[row];
+  for (; vyre_op_of(v, tuple) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
+    if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
+      return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
+  return 0;
+}
+
+/* The row that a lane or what puts lanes together is; 0: none. */
+static uint32_t
+put_together(const solution *s, uint32_t row)
+{
+  const vyre_view *v = s->v;
+  const uint32_t a = v->a[row];
+  const uint32_t op = vyre_op_of(v, row);
+  if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
+    return lanes_whole(s->v, row);
+  if (op != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM))
+    return 0;
+  return s->value[a] < s->rows ? lanes_scalar(v, s->value[a], v->imm[row]) : 0;
+}
+
+/* The row that a select, a part, a lane or what puts lanes together is; 0: none is known. */
+static uint32_t
+copied(const solution *s, uint32_t row)
+{
+  const vyre_view *v = s->v;
+  const uint32_t op = vyre_op_of(v, row);
+  if (op == VYRE_OP_part)
+    return part_of(v, row);
+  if (op != VYRE_OP_select)
+    return put_together(s, row);
+  const solve_literal *condition = solve_literal_of(s, s->value[v->a[row]]);
+  if (s->value[v->b[row]] == s->value[v->c[row]])
+    return v->b[row];
+  if (!condition || VYRE_TYPE_LANES(condition->type) > 1)
+    return 0;
+  return condition->lanes[0] ? v->b[row] : v->c[row];
+}
+
+/* A literal that the row is whatever its other operand may be: and with 0, or with all ones, an integer times 0; 0: none. */
+static uint32_t
+absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
+{
+  const vyre_view *v = s->v;
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  const vyre_absorbs absorbs = (vyre_absorbs)v->op_infos[vyre_op_of(v, row)].absorbs;
+  if (absorbs == VYRE_ABSORBS_NONE || vyre_kind_is_float(VYRE_TYPE_KIND(type)))
+    return 0;
+  const uint64_t literal = vyre_absorbs_bits(absorbs, VYRE_TYPE_KIND(type));
+  if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM)
+    return vyre_row_imm(v, row) == literal ? solve_splat(s, type, literal) : 0;
+  for (uint32_t i = 0; i < 2; i++) {
+    bool all = given[i] != NULL;
+    for (uint32_t lane = 0; all && lane < VYRE_TYPE_LANES(type); lane++)
+      all = given[i][lane] == literal;
+    if (all)
+      return solve_splat(s, type, literal);
+  }
+  return 0;
+}
+
+/* What an integer or bool row is whose two operands are one value; 0: none.  The rules *-self (pm) say the same of one row. */
+static uint32_t
+of_equals(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->v;
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  const vyre_self self = (vyre_self)v->op_infos[vyre_op_of(v, row)].self;
+  const bool of_floats = vyre_kind_is_float(VYRE_TYPE_KIND(type));
+  if (self == VYRE_SELF_NONE || of_floats || v->b[row] == 0 || s->value[v->a[row]] != s->value[v->b[row]])
+    return 0;
+  return self == VYRE_SELF_LEFT ? s->value[v->a[row]] : solve_splat(s, type, self == VYRE_SELF_ONE);
+}
+
+static uint32_t
+folded(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->v;
+  const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+  const uint64_t *given[3] = {NULL, NULL, NULL};
+  bool some = (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0;
+  bool whole = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row])) != VYRE_TUPLE;
+  for (uint32_t i = 0; i < 3; i++) {
+    const uint32_t value = s->value[operands[i]];
+    if (operands[i] == 0 || VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[operands[i]])) == VYRE_TUPLE)
+      continue;
+    if (value == 0)
+      return 0; /* not before it is known */
+    if (value >= s->literals) {
+      given[i] = solve_literal_of(s, value)->lanes;
+      some = true;
+    } else {
+      whole = false;
+    }
+  }
+  const uint32_t equals = of_equals(s, row);
+  if (equals || !some)
+    return equals ? equals : row;
+  solve_literal result = {.type = VYRE_ROW_TYPE(v->op[row])};
+  if (whole && s->ctx->host->fold_given(s->module, row, given, result.lanes))
+    return solve_literal_value(s, &result);
+  const uint32_t known = absorbed(s, row, given);
+  return known ? known : row;
+}
+
+/* What a variable holds in that state. */
+static uint32_t
+state_value(const solution *s, uint32_t version)
+{
+  if ((version & VYRE_JOIN) != 0)
+    return s->value[s->rows + (version & ~VYRE_JOIN)];
+  return s->value[vyre_op_of(s->v, version) == VYRE_OP_set ? s->v->b[version] : version];
+}
+
+static uint32_t
+load_value(solution *s, uint32_t row)
+{
+  if (!memory_is_followed(s->m, row))
+    return row;
+  const memory_state state = memory_at(s->m, s->v->version[row], s->v->a[row]);
+  const memory_load load = memory_loaded(s->m, row, s->program, &state);
+  if (load.is_literal)
+    return solve_splat(s, VYRE_ROW_TYPE(s->v->op[row]), load.bits);
+  return load.row && s->value[load.row] ? s->value[load.row] : row;
+}
+
+/* Ops whose rows may be another's value though nothing that they are made of is. */
+static bool
+is_special(uint32_t op)
+{
+  switch (op) {
+  case VYRE_OP_part:
+  case VYRE_OP_select:
+  case VYRE_OP_lane:
+  case VYRE_OP_join:
+  case VYRE_OP_insert:
+  case VYRE_OP_shuffle:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Whether the row folds although each of its operands is its own value: they are one, or a literal that decides alone. */
+static bool
+folds_alone(const vyre_view *v, uint32_t row)
+{
+  return v->a[row] == v->b[row] ||
+         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && v->op_infos[VYRE_ROW_OP(v->op[row])].absorbs != VYRE_ABSORBS_NONE);
+}
+
+uint32_t
+solve_row(solution *s, uint32_t row)
+{
+  const vyre_view *v = s->v;
+  const uint32_t op = vyre_op_of(v, row), a = v->a[row], b = v->b[row], c = v->c[row];
+  const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+  if (op == VYRE_OP_const)
+    return solve_splat(s, type, vyre_row_imm(v, row));
+  if (op == VYRE_OP_var)
+    return VYRE_TYPE_KIND(type) <= VYRE_F64 ? solve_splat(s, type, 0) : row; /* at the start */
+  if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
+    return row;
+  if (op == VYRE_OP_get)
+    return state_value(s, v->version[row]);
+  if (op == VYRE_OP_load)
+    return load_value(s, row);
+  if (is_special(op)) {
+    const uint32_t same = copied(s, row);
+    if (same)
+      return s->value[same];
+  }
+  const bool differs = s->value[a] != a || (b && s->value[b] != b) || (c && s->value[c] != c);
+  return v->op_infos[op].fold == VYRE_FOLD_EXACT && (differs || folds_alone(v, row)) ? folded(s, row) : row;
+}

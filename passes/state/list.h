@@ -1,0 +1,36 @@
+/* A growing array in a run's memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_STATE_LIST_H
+#define VYRE_PASSES_STATE_LIST_H
+
+#include "vyre/plugin.h"
+
+#include <string.h>
+
+typedef struct list {
+  void *data;
+  size_t size; /* of an element */
+  uint32_t count, capacity;
+} list;
+
+#define LIST_AT(type, list, index) ((type *)(list).data + (index))
+
+/* A new element, zeroed; NULL: out of memory. */
+static inline void *
+list_append(vyre_pass_ctx *ctx, list *l)
+{
+  if (l->count == l->capacity) {
+    const uint32_t capacity = l->capacity ? l->capacity * 2 : 16;
+    void *data = capacity > l->capacity ? ctx->host->alloc(ctx, capacity * l->size) : NULL;
+    if (!data)
+      return NULL;
+    if (l->count)
+      memcpy(data, l->data, l->count * l->size);
+    l->data = data;
+    l->capacity = capacity;
+  }
+  return (char *)l->data + l->count++ * l->size;
+}
+
+#endif

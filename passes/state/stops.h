@@ -1,0 +1,29 @@
+/* Where a walk over state stops, in program order: rows that read or write, hold rows, or jump.  Most rows it passes over.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSES_STATE_STOPS_H
+#define VYRE_PASSES_STATE_STOPS_H
+
+#include "vyre/plugin.h"
+
+typedef struct stops {
+  uint32_t *rows, count;
+} stops;
+
+/* Of a sealed module: O(rows).  They hold until rows are moved. */
+static inline vyre_status
+stops_find(vyre_pass_ctx *ctx, const vyre_view *view, stops *out)
+{
+  const uint32_t stop = VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
+  uint32_t *rows = ctx->host->alloc(ctx, sizeof(uint32_t) * view->rows), count = 0;
+  if (!rows)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t row = 1; row < view->rows; row++) {
+    rows[count] = row;
+    count += (vyre_op_flags_of(view, row) & stop) != 0;
+  }
+  *out = (stops){rows, count};
+  return VYRE_OK;
+}
+
+#endif
