@@ -49,8 +49,15 @@ static_assert(sizeof(vyre_op_info) == 32, "plugins index op_infos: where its ele
 #define SELF_OF_FLOAT(when)    VYRE_SELF_NONE
 
 const vyre_op_info vyre_op_infos[VYRE_OP__COUNT] = {
-#define VYRE_OP(number, id, text, operands, class, rule, flags, undefined, fold, cost, laws) \
-  [number] = {text, flags, operands, VYRE_CLASS_##class, VYRE_RULE_##rule, VYRE_UNDEFINED_##undefined, VYRE_FOLD_##fold, cost laws},
+#define VYRE_OP(number, id, string, count, class, result, bits, when, folds, quarters, laws) \
+  [number] = {.text = string,                                                                \
+              .flags = bits,                                                                 \
+              .operands = count,                                                             \
+              .klass = VYRE_CLASS_##class,                                                   \
+              .rule = VYRE_RULE_##result,                                                    \
+              .undefined = VYRE_UNDEFINED_##when,                                            \
+              .fold = VYRE_FOLD_##folds,                                                     \
+              .cost = quarters laws},
 #include "vyre/ops.def"
 };
 
