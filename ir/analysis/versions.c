@@ -193,14 +193,15 @@ next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32
   return end;
 }
 
-/* Whether something that the construct writes comes to its end, or to one of its heads. */
+/* Whether something that the construct writes comes to its end, or to one of its heads.  A loop's head that nothing comes to is one,
+ * too: so what stands there and writes does not look as if it stood in front of the loop. */
 static bool
 has_join(versions *k, uint32_t klass, uint32_t row, uint32_t construct)
 {
   uint32_t version;
   const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
   if (vyre_row_is_loop(k->view, construct))
-    return first < end;
+    return row != construct || first < end;
   return next_edge(k, klass, construct, first, end, &version) < end;
 }
 

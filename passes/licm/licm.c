@@ -15,9 +15,8 @@
  *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
  *                      would run where they did not, only to save iterations that take the arm.  Cheap rows do
  *
- * The first trip does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a `for`
- * from a literal, or a variable that was set to a literal in front of the loop, in its region.  That `set` must be the last one in
- * front of the `get` in program order: no other can be between the two then.
+ * The first iteration does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a
+ * `for` from a literal, or a variable that holds a literal in front of the loop, as the join at its head says.
  *
  * Limits: registers are not counted; nothing is sunk back; writes do not move.
  *
@@ -40,10 +39,8 @@ typedef struct motion {
   const vyre_view *v;
   uint32_t *loop;    /* by row: the innermost loop around it, now */
   uint8_t *flags;    /* by row: SURE, ARM */
-  uint32_t *set;     /* by var: the last `set` in front of where find_flags is; 0: none */
   uint32_t *used;    /* by buffer: the first access that surely ran where find_flags is; 0: none */
-  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran in front of it; by get: the last
-                        `set` in front of it; 0: none */
+  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran in front of it; 0: none */
   uint32_t *alias;   /* by row: the class of a buffer */
   bool *written;     /* by class: the program writes it; of row 0: perhaps any memory */
   uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
@@ -95,17 +92,27 @@ ended_by(const motion *m, uint32_t jump)
   }
 }
 
-/* Whether the row is one literal on the loop's first trip. */
+/* The row whose value a get at the loop's head has in the first iteration; 0: it is another get, or that is not known. */
+static uint32_t
+value_at_first(const vyre_view *v, uint32_t get, uint32_t loop)
+{
+  const vyre_join *join = vyre_join_of(v, v->version[get]);
+  if (!join || join->row != v->first[loop])
+    return 0;
+  const uint32_t before = v->parts[join->first].version; /* the part from in front is first */
+  return (before & VYRE_JOIN) == 0 && vyre_op_of(v, before) == VYRE_OP_set ? v->b[before] : 0;
+}
+
+/* Whether the row is one literal in the loop's first iteration. */
 static bool
 is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4])
 {
   const vyre_view *v = m->v;
-  const uint32_t body = v->first[loop];
   uint32_t start = 0;
-  if (row == body && vyre_op_of(v, loop) == VYRE_OP_for)
+  if (row == v->first[loop] && vyre_op_of(v, loop) == VYRE_OP_for)
     start = v->a[loop];
-  else if (vyre_op_of(v, row) == VYRE_OP_get && v->parent[m->since[row]] == v->parent[loop])
-    start = v->b[m->since[row]];
+  else if (vyre_op_of(v, row) == VYRE_OP_get)
+    start = value_at_first(v, row, loop);
   if (start == 0 || !vyre_row_is_const(v, start))
     return false;
   for (uint32_t i = 0; i < 4; i++)
@@ -215,11 +222,7 @@ find_flags(const motion *m)
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t op = vyre_op_of(v, row), flags = v->op_infos[op].flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
-    if (op == VYRE_OP_set)
-      m->set[v->a[row]] = row;
-    else if (op == VYRE_OP_get)
-      m->since[row] = m->set[v->a[row]];
-    else if (flags & VYRE_OP_WRITES)
+    if ((flags & VYRE_OP_WRITES) && op != VYRE_OP_set)
       note_write(m, row);
     if ((flags & VYRE_OP_ENDS) && op != VYRE_OP_fallthrough)
       note_jump(m, row);
@@ -342,13 +345,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     return VYRE_OK;
   m.loop = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.flags = host->alloc(ctx, v->rows);
-  m.set = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.used = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.since = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.sure = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.alias = host->alloc(ctx, v->rows * sizeof(uint32_t));
   m.written = host->alloc(ctx, v->rows * sizeof(bool));
-  if (!m.loop || !m.flags || !m.set || !m.used || !m.since || !m.sure || !m.alias || !m.written || !host->aliases(module, m.alias))
+  if (!m.loop || !m.flags || !m.used || !m.since || !m.sure || !m.alias || !m.written || !host->aliases(module, m.alias))
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     m.loop[row] = v->loop[row];

@@ -182,8 +182,8 @@ memory_at(const memory *m, uint32_t version, uint32_t path)
     const uint32_t row = vyre_version_row(v, version);
     if ((version & VYRE_JOIN) != 0) {
       s.outside = (vyre_op_flags_of(v, row) & VYRE_OP_REGION) != 0 ? v->parent[row] : row;
-      s.depth = 0;
-      if (!leaves_alone(&s, version, UINT32_MAX))
+      s.depth = s.reached = 0; /* nothing leads to a join that is never reached */
+      if (!leaves_alone(&s, version, UINT32_MAX) || s.reached == 0)
         return (memory_state){s.left ? version : 0, 0};
       version = s.reached;
       continue;
