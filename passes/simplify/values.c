@@ -133,7 +133,7 @@ values_of_row(values *n, uint32_t row)
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* Of a state of a variable; 0: it is one of memory, or a join whose turn has not come. */
+/* Of a state of a variable; 0: nothing comes there, as literal conditions say, or it is one of memory. */
 static uint32_t
 class_of_state(values *n, uint32_t version)
 {
@@ -186,16 +186,19 @@ class_of_gate(values *n, uint32_t index, const vyre_join *join)
   return find(n, n->rows + index, &wanted);
 }
 
-/* The class of all that its parts bring; itself, where that is not one. */
+/* The class of all that its parts bring, but for those by which nothing comes; itself, where that is not one. */
 static uint32_t
 class_of_parts(values *n, uint32_t index, const vyre_join *join)
 {
   const vyre_part *parts = n->v->parts + join->first;
-  const uint32_t first = join->count ? class_of_state(n, parts[0].version) : 0;
-  for (uint32_t i = 1; i < join->count && first; i++)
-    if (class_of_state(n, parts[i].version) != first)
+  uint32_t all = 0;
+  for (uint32_t i = 0; i < join->count; i++) {
+    const uint32_t brought = class_of_state(n, parts[i].version);
+    if (all && brought && brought != all)
       return n->rows + index;
-  return first;
+    all = brought ? brought : all;
+  }
+  return all;
 }
 
 static uint32_t

@@ -39,6 +39,8 @@ index_of(const memory *m, uint32_t at)
   const uint32_t row = now(m, v->b[at]);
   if (VYRE_ROW_FLAGS(v->op[at]) & VYRE_ROW_IMM)
     return (index){0, v->imm[at]};
+  if (vyre_row_is_const(v, row)) /* the path is to become one with a literal: what is known must not depend on where it stands */
+    return (index){0, v->imm[row]};
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM && vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))) == 32) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
       return (index){now(m, v->a[row]), v->imm[row]};
