@@ -399,6 +399,14 @@ import_variable(import *m)
   return make_variable(m, words[2], words[0] >> 16 > 4 ? words[4] : 0);
 }
 
+/* Whether the variable stays where nothing uses it: who calls the program binds it, or it zeroes memory that others share with it. */
+static bool
+stays_unused(const import *m, uint32_t id, const global *g)
+{
+  const bool zeroes = m->words[m->ids[id].def] >> 16 > 4 && import_decoration(m, id, SpvDecorationAliased, &(uint32_t){0});
+  return g->space <= VYRE_SPACE_PUSH || g->space == VYRE_SPACE_HANDLE || (g->space == VYRE_SPACE_WORKGROUP && zeroes);
+}
+
 bool
 import_make_globals(import *m, const entry *e)
 {
@@ -423,8 +431,7 @@ import_make_globals(import *m, const entry *e)
     if (id >= m->bound || m->ids[id].kind != ID_GLOBAL || m->ids[id].epoch != m->program_epoch)
       continue;
     const pointer *p = AT(pointer, m->pointers, m->ids[id].value);
-    if (p->base != BASE_BUFFER ||
-        (AT(global, m->globals, p->first)->space > VYRE_SPACE_PUSH && AT(global, m->globals, p->first)->space != VYRE_SPACE_HANDLE))
+    if (p->base != BASE_BUFFER || !stays_unused(m, id, AT(global, m->globals, p->first)))
       continue;
     m->at = m->ids[id].def;
     if (!global_row(m, p->first))

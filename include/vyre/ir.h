@@ -198,8 +198,6 @@ uint32_t vyre_row_spec_id(const vyre_module *module, vyre_row row); /* UINT32_MA
 /* Decorations: a list of (decoration, operand count, operands...), SPIR-V's numbers; sets flag DECO if the list is not empty. */
 void vyre_row_set_decorations(vyre_module *module, vyre_row row, const uint32_t *words, uint32_t count);
 const uint32_t *vyre_row_decorations(const vyre_module *module, vyre_row row, uint32_t *out_count);
-/* Name, line and spec id of `from` for `to` too, where `to` has none. */
-void vyre_row_inherit(vyre_module *module, vyre_row to, vyre_row from);
 
 /* ---- building: rows are appended at the end of the current region -------------------------------------------------------- */
 

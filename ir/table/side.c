@@ -207,26 +207,6 @@ vyre_row_decorations(const vyre_module *module, vyre_row row, uint32_t *out_coun
   return *out_count ? module->decoration_words + extra->decorations : NULL;
 }
 
-void
-vyre_row_inherit(vyre_module *module, vyre_row to, vyre_row from)
-{
-  if (!is_row(module, to) || !is_row(module, from))
-    return;
-  uint32_t name = table_side(module, COLUMN_NAME, from.id);
-  if (name && !table_side(module, COLUMN_NAME, to.id)) {
-    table_set_side(module, COLUMN_NAME, to.id, name);
-    module->names_dirty = true;
-  }
-  uint32_t line = table_side(module, COLUMN_LINE, from.id);
-  if (line && !table_side(module, COLUMN_LINE, to.id)) {
-    table_set_side(module, COLUMN_LINE, to.id, line);
-    table_set_side(module, COLUMN_FILE, to.id, table_side(module, COLUMN_FILE, from.id));
-  }
-  uint32_t spec_id = vyre_row_spec_id(module, from);
-  if (spec_id != UINT32_MAX && vyre_row_spec_id(module, to) == UINT32_MAX)
-    vyre_row_set_spec_id(module, to, spec_id);
-}
-
 /* ---- inputs ---- */
 
 uint32_t

@@ -103,6 +103,14 @@ is_root(const vyre_view *v, uint32_t row)
   return (flags & VYRE_OP_EFFECT) != 0 && (flags & VYRE_OP_REGIONS) == 0 && vyre_op_of(v, row) != VYRE_OP_return;
 }
 
+/* Memory that another row names as well, which it may zero. */
+static bool
+is_shared_memory(const vyre_view *v, uint32_t row)
+{
+  return vyre_op_of(v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_WORKGROUP &&
+         (v->imm_hi[row] & VYRE_ACCESS_ALIASED) != 0;
+}
+
 static bool
 is_interface(const vyre_view *v, uint32_t row)
 {
@@ -245,7 +253,8 @@ start(marker *m, uint32_t row, bool keep_interface)
   if (owner) {
     m->link[row] = m->head[owner];
     m->head[owner] = row;
-  } else if (is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || (keep_interface && is_interface(v, row))) {
+  } else if (is_root(v, row) || vyre_op_of(v, row) == VYRE_OP_workgroup || is_shared_memory(v, row) ||
+             (keep_interface && is_interface(v, row))) {
     mark(m, row);
   }
 }

@@ -10,7 +10,7 @@
  * Others see storage and workgroup memory at a barrier, an ordered atomic, an async copy and at the end of the invocation; what
  * stands behind these keeps nothing in front of them from being seen.  Volatile and coherent stores stay.
  *
- * Limits: a bounded number of rows is looked at behind each store.  O(rows + sources of phis).
+ * Limits: a bounded number of rows is looked at after each store.  O(rows + parts of joins).
  *
  * requires: versions, dominance      preserves: nothing (writes go)
  *

@@ -2,16 +2,19 @@
  *
  *   form       the canonical order of its operands, the vectors that its lanes are taken from (canon)
  *   fold       a literal, where its operands are (cf); the picked arm of a select, a part of a tuple, a lane of what was put
- * together rules      those of pm, until none matches state      a get is the value that was set, over joins too: of an `if` whose
- * arms bring one value, or the same two as another one on that condition.  A load is what was stored at its place, or what the
- * place holds at the start class      equal rows, by exact comparison (values.h): a row goes where an equal one dominates it
+ *              together
+ *   rules      those of pm, until none matches
+ *   state      a get is the value that was set, over joins too: of an `if` whose arms bring one value, or the same two as
+ *              another one on that condition.  A load is what was stored at its place, or what the place holds at the start
+ *   class      equal rows, by exact comparison (values.h): a row goes where an equal one dominates it
  *
  * So what one of canon, cf, pm, cid, cse and the straight parts of cprop makes possible for another is done in the same sweep, for
  * all that comes after it in program order.  A row is rewritten in place, or goes and its uses become uses of a row that dominates
  * it; none is made or moved.  O(rows + joins + parts), expected.
  *
- * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Of two equal rows in two arms
- * both stay.  No float fold or rule in a program whose float mode is not round to nearest with denormals kept.
+ * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Around a loop, writes behind a
+ * load are as they were before the sweep.  Of two equal rows in two arms both stay.  No float fold or rule in a program whose float
+ * mode is not round to nearest with denormals kept.
  *
  * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
  *

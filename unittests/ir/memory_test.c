@@ -95,7 +95,7 @@ work(const vyre_allocator *allocator)
       vyre_build_part(&b, vyre_build_tuple(&b, parts, 5), 3, F32);
       vyre_row_set_name(m, sum, "sum", 3);
       vyre_row_set_decorations(m, load, words, 3);
-      vyre_row_inherit(m, vyre_build_set(&b, var, load), sum);
+      vyre_build_set(&b, var, load);
       if (k % 5 == 0)
         vyre_row_kill(m, sum);
     }

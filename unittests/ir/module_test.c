@@ -224,37 +224,6 @@ lines_are_kept(void **state)
   assert_false(vyre_row_line(m, rows[5], &file, &line, &column));
   assert_false(vyre_row_line(m, row_of(1), &file, &line, &column)); /* made without one */
   assert_false(vyre_row_line(m, row_of(1 << 30), &file, &line, &column));
-  vyre_row_inherit(m, rows[5], rows[7]);
-  vyre_row_inherit(m, rows[6], rows[7]); /* has one */
-  assert_true(vyre_row_line(m, rows[5], &file, &line, &column) && line == 700000);
-  assert_true(vyre_row_line(m, rows[6], &file, &line, &column) && line == 600000);
-  vyre_module_destroy(m);
-}
-
-static void
-what_a_row_has_it_keeps(void **state)
-{
-  (void)state;
-  vyre_module *m = new_module();
-  vyre_builder b;
-  vyre_build_program(m, "p", 0, 0, &b);
-  vyre_row from = build_gid(&b), bare = build_gid(&b), own = build_gid(&b);
-  vyre_string a = vyre_string_intern(m, "a.comp", 6), other = vyre_string_intern(m, "b.comp", 6), file;
-  uint32_t line, column;
-  vyre_row_set_name(m, from, "from", 4);
-  vyre_row_set_line(m, from, a, 3, 4);
-  vyre_row_set_spec_id(m, from, 7);
-  vyre_row_set_name(m, own, "own", 3);
-  vyre_row_set_line(m, own, other, 30, 40);
-  vyre_row_set_spec_id(m, own, 70);
-  vyre_row_inherit(m, bare, from);
-  vyre_row_inherit(m, own, from);
-  assert_string_equal(vyre_row_name(m, bare), "from");
-  assert_true(vyre_row_line(m, bare, &file, &line, &column) && file == a && line == 3 && column == 4);
-  assert_int_equal(vyre_row_spec_id(m, bare), 7);
-  assert_string_equal(vyre_row_name(m, own), "own");
-  assert_true(vyre_row_line(m, own, &file, &line, &column) && file == other && line == 30 && column == 40);
-  assert_int_equal(vyre_row_spec_id(m, own), 70);
   vyre_module_destroy(m);
 }
 
@@ -270,8 +239,6 @@ spec_ids_and_decorations_are_kept(void **state)
   vyre_row_set_spec_id(m, x, UINT32_MAX);
   vyre_row_set_spec_id(m, y, 0);
   assert_int_equal(vyre_row_spec_id(m, y), 0);
-  vyre_row_inherit(m, x, y);
-  assert_int_equal(vyre_row_spec_id(m, x), 0);
   const uint32_t words[] = {42, 0, 43, 1, 9};
   const vyre_view *v = vyre_module_view(m);
   uint32_t count;
@@ -308,13 +275,10 @@ names_are_given_and_taken(void **state)
   assert_null(vyre_row_name(m, row_of(1 << 30)));
   vyre_row_set_name(m, x, "long name", 4);
   assert_string_equal(vyre_row_name(m, x), "long");
-  vyre_row_inherit(m, y, x);
+  vyre_row_set_name(m, y, vyre_row_name(m, x), 4); /* another row's text */
   assert_string_equal(vyre_row_name(m, y), "long");
   vyre_row_set_name(m, x, "", 0);
   assert_null(vyre_row_name(m, x));
-  vyre_row_inherit(m, VYRE_NONE, y);
-  vyre_row_inherit(m, y, VYRE_NONE);
-  vyre_row_inherit(m, y, row_of(1 << 30));
   assert_string_equal(vyre_row_name(m, y), "long");
   vyre_row_set_name(m, VYRE_NONE, "no", 2);
   assert_null(vyre_row_name(m, VYRE_NONE));
@@ -516,7 +480,6 @@ main(void)
       cmocka_unit_test(inputs_and_infos_are_kept),
       cmocka_unit_test(initializers_are_kept),
       cmocka_unit_test(lines_are_kept),
-      cmocka_unit_test(what_a_row_has_it_keeps),
       cmocka_unit_test(spec_ids_and_decorations_are_kept),
       cmocka_unit_test(names_are_given_and_taken),
       cmocka_unit_test(a_copy_is_equal_and_apart),

@@ -125,6 +125,74 @@ TEST(a_switch_has_those_that_write_and_the_others)
   check(&k, all, 2);
 }
 
+/* switch u { case 1: s = 5; case 2: s = 5 } get s; switch u { case 1: t = 5; default: t = 5 } get t: none of the cases is a way,
+ * where there is no default. */
+TEST(a_switch_without_default_has_a_way_around)
+{
+  scene k;
+  (void)state;
+  start(&k);
+  const vyre_row choice = vyre_build_switch(&k.x.b, k.x.u);
+  const vyre_row one = vyre_build_case(&k.x.b, choice, literal(&k.x, U32, 1), false), first = set(&k, k.s);
+  leave(&k, choice);
+  const vyre_row around = get(&k, k.s, NONE), other = vyre_build_switch(&k.x.b, k.x.u);
+  const vyre_row two = vyre_build_case(&k.x.b, other, literal(&k.x, U32, 1), false), second = set(&k, k.t);
+  const vyre_row rest = vyre_build_case(&k.x.b, other, literal(&k.x, U32, 2), true), third = set(&k, k.t);
+  leave(&k, other);
+  const vyre_row through = get(&k, k.t, NONE);
+  const wanted all[] = {{around, {{first, one}, {k.s, choice}}}, {through, {{second, two}, {third, rest}}}};
+  check(&k, all, 2);
+}
+
+/* loop { s = 5; if c { continue } s = 5 } continuing { get s } */
+TEST(a_continue_leads_to_the_continuing_region)
+{
+  scene k;
+  (void)state;
+  start(&k);
+  const vyre_row loop = vyre_build_loop(&k.x.b), body = region(&k, loop, 0), next = region(&k, loop, 1);
+  const vyre_row first = set(&k, k.s), test = vyre_build_if(&k.x.b, k.x.cond);
+  const vyre_row jump = vyre_build_jump(&k.x.b, VYRE_OP_continue, NONE);
+  leave(&k, test);
+  const vyre_row second = set(&k, k.s);
+  into(&k, next);
+  const vyre_row inside = get(&k, k.s, NONE);
+  vyre_build_jump(&k.x.b, VYRE_OP_breakif, k.x.cond);
+  leave(&k, loop);
+  check(&k, &(wanted){inside, {{first, jump}, {second, body}}}, 1);
+}
+
+/* if c { if c { s = 5 } } get s; if c { if c { s = 5 } s = 5 } get s: inner joins come before outer ones, though they are asked for
+ * later. */
+TEST(parts_come_before_their_joins)
+{
+  scene k;
+  (void)state;
+  start(&k);
+  const vyre_row outer = vyre_build_if(&k.x.b, k.x.cond), inner = vyre_build_if(&k.x.b, k.x.cond);
+  set(&k, k.s);
+  leave(&k, inner);
+  leave(&k, outer);
+  vyre_build_get(&k.x.b, k.s);
+  const vyre_row block = vyre_build_block(&k.x.b), middle = vyre_build_if(&k.x.b, k.x.cond),
+                 innermost = vyre_build_if(&k.x.b, k.x.cond);
+  set(&k, k.t);
+  leave(&k, innermost);
+  leave(&k, middle);
+  leave(&k, block);
+  vyre_build_get(&k.x.b, k.t);
+  assert_null(vyre_module_seal(k.x.m, NULL));
+  assert_null(vyre_module_make_analyses(k.x.m, VYRE_VERSIONS));
+  const vyre_view *v = k.x.v;
+  assert_int_equal(v->join_count, 1 + 5);
+  for (uint32_t i = 1; i < v->join_count; i++)
+    for (uint32_t part = 0; part < v->joins[i].count; part++) {
+      const uint32_t version = v->parts[v->joins[i].first + part].version;
+      assert_true((version & VYRE_JOIN) == 0 || (version & ~VYRE_JOIN) < i);
+    }
+  fixture_close(&k.x);
+}
+
 /* block { if c { s = 5; leave } if c { leave } s = 5 } get s */
 TEST(a_block_has_an_edge_a_leave)
 {
@@ -191,6 +259,9 @@ main(void)
       cmocka_unit_test(a_for_has_heads_and_an_end),
       cmocka_unit_test(a_loop_has_two_heads),
       cmocka_unit_test(a_switch_has_those_that_write_and_the_others),
+      cmocka_unit_test(a_switch_without_default_has_a_way_around),
+      cmocka_unit_test(a_continue_leads_to_the_continuing_region),
+      cmocka_unit_test(parts_come_before_their_joins),
       cmocka_unit_test(a_block_has_an_edge_a_leave),
       cmocka_unit_test(a_barrier_is_a_part_of_each_class),
       cmocka_unit_test(a_switch_of_many_vars_has_few_parts),
