@@ -83,6 +83,7 @@ run_pipeline(bench *b, uint32_t rows, uint32_t rows_a_program, const char *text)
   P(expand, "expand")             \
   P(number, "canon,cf,shash,cid") \
   P(cse, "cse")                   \
+  P(simplify, "simplify")         \
   P(cprop, "cprop")               \
   P(dbe, "dbe")                   \
   P(licm, "licm")                 \

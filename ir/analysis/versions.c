@@ -43,15 +43,21 @@ free_vector(const versions *k, const vector *list)
 /* ---- writes of a class --------------------------------------------------------------------------------------------------- */
 
 /* How many of the class's own writes stand up to that row, counted from the first of all. */
-static uint32_t
+static inline uint32_t
 writes_up_to(const versions *k, state *s, uint32_t at)
 {
   const uint32_t *written = k->written.data;
   uint32_t low = s->first, high = s->end;
-  if (low < high && written[s->near] <= at) { /* most questions come in program order */
+  if (low == high || written[low] > at)
+    return low;
+  if (written[s->near] <= at) { /* most questions come in program order */
     low = s->near + 1;
-    if (low == high || written[low] > at)
+    for (uint32_t i = 0; i < 4 && low < high && written[low] <= at; i++)
+      low++;
+    if (low == high || written[low] > at) {
+      s->near = low - 1;
       return low;
+    }
   }
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
@@ -60,52 +66,55 @@ writes_up_to(const versions *k, state *s, uint32_t at)
     else
       high = middle;
   }
-  s->near = low > s->first ? low - 1 : s->first;
+  s->near = low - 1;
   return low;
 }
 
-/* The classes whose writes are the class's: itself, and up to three that name many. */
-static uint32_t
-writers_of(const versions *k, uint32_t klass, uint32_t writers[4])
+static inline uint32_t
+last_of(const versions *k, uint32_t klass, uint32_t at)
 {
-  const state *s = versions_state(k, klass);
-  uint32_t count = 0;
-  writers[count++] = klass;
-  if (s->group != GROUP_NONE)
-    writers[count++] = s->group;
-  if (s->memory)
-    writers[count++] = GROUP_OPAQUE;
-  if (s->async)
-    writers[count++] = GROUP_ASYNC;
-  return count;
+  state *s = versions_state(k, klass);
+  const uint32_t count = writes_up_to(k, s, at);
+  return count > s->first ? ((const uint32_t *)k->written.data)[count - 1] : 0;
 }
 
-/* The last write of the class up to that row; 0: there is none. */
+static inline uint32_t
+next_of(const versions *k, uint32_t klass, uint32_t row)
+{
+  state *s = versions_state(k, klass);
+  const uint32_t count = writes_up_to(k, s, row);
+  return count < s->end ? ((const uint32_t *)k->written.data)[count] : UINT32_MAX;
+}
+
+static inline uint32_t
+greater(uint32_t x, uint32_t y)
+{
+  return x > y ? x : y;
+}
+
+/* The last write of the class up to that row, its own or one that names many classes; 0: there is none. */
 static uint32_t
 last_write(const versions *k, uint32_t klass, uint32_t at)
 {
-  uint32_t writers[4], last = 0;
-  for (uint32_t i = writers_of(k, klass, writers); i-- > 0;) {
-    state *s = versions_state(k, writers[i]);
-    const uint32_t count = writes_up_to(k, s, at);
-    if (count > s->first && ((const uint32_t *)k->written.data)[count - 1] > last)
-      last = ((const uint32_t *)k->written.data)[count - 1];
-  }
-  return last;
+  const state *s = versions_state(k, klass);
+  uint32_t last = last_of(k, klass, at);
+  if (s->group != GROUP_NONE)
+    last = greater(last, last_of(k, s->group, at));
+  if (s->memory)
+    last = greater(last, last_of(k, GROUP_OPAQUE, at));
+  return s->async ? greater(last, last_of(k, GROUP_ASYNC, at)) : last;
 }
 
 /* The first write of the class after that row; UINT32_MAX: there is none. */
 static uint32_t
 next_write(const versions *k, uint32_t klass, uint32_t row)
 {
-  uint32_t writers[4], next = UINT32_MAX;
-  for (uint32_t i = writers_of(k, klass, writers); i-- > 0;) {
-    state *s = versions_state(k, writers[i]);
-    const uint32_t count = writes_up_to(k, s, row);
-    if (count < s->end && ((const uint32_t *)k->written.data)[count] < next)
-      next = ((const uint32_t *)k->written.data)[count];
-  }
-  return next;
+  const state *s = versions_state(k, klass);
+  const uint32_t own = next_of(k, klass, row), group = s->group != GROUP_NONE ? next_of(k, s->group, row) : UINT32_MAX;
+  const uint32_t opaque = s->memory ? next_of(k, GROUP_OPAQUE, row) : UINT32_MAX;
+  const uint32_t async = s->async ? next_of(k, GROUP_ASYNC, row) : UINT32_MAX;
+  const uint32_t less = own < group ? own : group, other = opaque < async ? opaque : async;
+  return less < other ? less : other;
 }
 
 static uint32_t
@@ -193,8 +202,8 @@ next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32
   return end;
 }
 
-/* Whether something that the construct writes comes to its end, or to one of its heads.  A loop's head that nothing comes to is one,
- * too: so what stands there and writes does not look as if it stood in front of the loop. */
+/* Whether something that the construct writes comes to its end, or to one of its heads.  A loop's head that nothing comes to is
+ * one, too: so what stands there and writes does not look as if it stood in front of the loop. */
 static bool
 has_join(versions *k, uint32_t klass, uint32_t row, uint32_t construct)
 {
