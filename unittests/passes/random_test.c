@@ -33,6 +33,10 @@ static const struct {
               {"cprop", "uses made literals", 1},
               {"cprop", "uses of copies", 1},
               {"cprop", "uses of what a condition says", 4},
+              {"simplify", "rows merged", 1},
+              {"simplify", "rows folded", 1},
+              {"simplify", "gets known", 1},
+              {"simplify", "loads known", 30},
               {"dse", "sets that nobody sees", 1},
               {"dse", "stores that nobody sees", 4},
               {"dse", "stores of what is there", 300}};
