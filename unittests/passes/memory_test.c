@@ -18,8 +18,8 @@
 
 #include "test_allocator.h"
 
-static const char *const names[] = {"canon", "cf",     "cid",  "cprop",  "cse", "dbe",  "dce",
-                                    "dse",   "expand", "licm", "limits", "pm",  "shash"};
+static const char *const names[] = {"canon", "cf",     "cid",  "cprop",  "cse", "dbe",   "dce",
+                                    "dse",   "expand", "licm", "limits", "pm",  "shash", "simplify"};
 enum { PASSES = sizeof names / sizeof names[0] };
 
 static const vyre_pass *real[PASSES];
@@ -80,9 +80,10 @@ RUN(9)
 RUN(10)
 RUN(11)
 RUN(12)
+RUN(13)
 #undef RUN
 static vyre_status (*const runs[PASSES])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
-    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12};
+    run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12, run_13};
 
 static const vyre_plugin *
 query(const vyre_host *given)
@@ -136,7 +137,7 @@ fail_one(const vyre_pipeline *pipeline, uint32_t seed, uint64_t n)
 static void
 passes_without_memory(void **state)
 {
-  static const char text[] = "limits,default<O2>,expand,shash,cid,dce";
+  static const char text[] = "limits,canon,cf,pm,cse,default<O2>,expand,shash,cid,dce";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   (void)state;

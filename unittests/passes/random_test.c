@@ -17,7 +17,8 @@ static const char *const pipelines[] = {
     "cf,dbe", "fixpoint(canon,cf,dbe,licm,dce)", "default<O1>", "default<O2>", "pm", "expand", "canon,pm,dce",
     "fixpoint(canon,cf,pm,expand,dce)", "fixpoint(canon,cprop,cf,pm,cse,licm,expand,dce)",
     /* passes of a test's plugin that live on analyses */
-    "probe.hoist", "probe.merge", "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
+    "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)", "probe.hoist", "probe.merge",
+    "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
 /* What passes have found to do: once in so many programs at least. */
 static const struct {
@@ -32,6 +33,10 @@ static const struct {
               {"cprop", "uses made literals", 1},
               {"cprop", "uses of copies", 1},
               {"cprop", "uses of what a condition says", 4},
+              {"simplify", "rows merged", 1},
+              {"simplify", "rows folded", 1},
+              {"simplify", "gets known", 1},
+              {"simplify", "loads known", 30},
               {"dse", "sets that nobody sees", 1},
               {"dse", "stores that nobody sees", 4},
               {"dse", "stores of what is there", 300}};
@@ -60,7 +65,8 @@ is_defined(const vyre_module *module, uint32_t seed)
 static bool
 refines(const char *pipeline)
 {
-  return strstr(pipeline, "pm") || strstr(pipeline, "expand") || strstr(pipeline, "cprop") || strstr(pipeline, "default");
+  return strstr(pipeline, "pm") || strstr(pipeline, "simplify") || strstr(pipeline, "expand") || strstr(pipeline, "cprop") ||
+         strstr(pipeline, "default");
 }
 
 /* One program through one pipeline; rows that it takes away are counted. */
