@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions.h"
 
-/* The array with room for `more` elements behind `count`; NULL: out of memory, and it is as it was. */
+/* The array with room for `more` elements after `count`; NULL: out of memory, and it is as it was. */
 static void *
 grown(const vyre_allocator *allocator, void *array, size_t size, uint32_t count, uint32_t more, uint32_t *capacity)
 {

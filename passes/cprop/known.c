@@ -1,4 +1,4 @@
-/* Conditional constants: in the then region of `if %c`, %c is true, and so are both operands of an `and`; behind `if %c { return }`
+/* Conditional constants: in the then region of `if %c`, %c is true, and so are both operands of an `and`; after `if %c { return }`
  * it is false; where `eq %x, 4` is true, %x is 4; in the case of a single label the selector is that.  Not so for floats: what is
  * equal to 0.0 may be -0.0.
  *
@@ -357,7 +357,7 @@ vyre_status
 known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed)
 {
   const vyre_view *v = ctx->host->view(module);
-  const uint32_t rows = v->rows; /* constants are made behind them */
+  const uint32_t rows = v->rows; /* constants are made after them */
   walk w = {.ctx = ctx, .module = module, .v = v, .rows = rows};
   w.literals.size = sizeof(literal);
   w.facts.size = sizeof(fact);

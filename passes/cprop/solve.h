@@ -21,7 +21,7 @@ typedef struct solution {
   const memory *m;
   uint32_t rows;     /* first value that is a join */
   uint32_t literals; /* first value that is a literal */
-  uint32_t *value;   /* by row, and by join behind them */
+  uint32_t *value;   /* by row, and by join after them */
   uint8_t *changes;  /* by join of a loop's head: how often its value was another one */
   uint32_t *joins;   /* by construct and head: the first of its joins; 0: none */
   uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: what stands after it is */

@@ -5,7 +5,7 @@
 
 typedef struct walk {
   const vyre_view *v;
-  uint8_t *seen;          /* by row, and by join behind them */
+  uint8_t *seen;          /* by row, and by join after them */
   uint32_t *stack, depth; /* joins that are seen; what they are made of is not marked yet */
 } walk;
 

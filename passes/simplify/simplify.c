@@ -12,7 +12,7 @@
  * all that comes after it in program order.  A row is rewritten in place, or goes and its uses become uses of a row that dominates
  * it; none is made or moved.  O(rows + joins + parts), expected.
  *
- * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Around a loop, writes behind a
+ * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Around a loop, writes after a
  * load are as they were before the sweep.  Of two equal rows in two arms both stay.  No float fold or rule in a program whose float
  * mode is not round to nearest with denormals kept.
  *

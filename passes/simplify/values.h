@@ -12,7 +12,7 @@
 
 #include "vyre/plugin.h"
 
-/* Nodes are rows, and joins behind them. */
+/* Nodes are rows, and joins after them. */
 typedef struct values {
   vyre_pass_ctx *ctx;
   const vyre_view *v;
