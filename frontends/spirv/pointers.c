@@ -399,7 +399,8 @@ import_variable(import *m)
   return make_variable(m, words[2], words[0] >> 16 > 4 ? words[4] : 0);
 }
 
-/* Whether the variable stays where nothing uses it: who calls the program binds it, or it zeroes memory that others share with it. */
+/* Whether the variable stays where nothing uses it: who calls the program binds it, or it zeroes memory that others share with it.
+ */
 static bool
 stays_unused(const import *m, uint32_t id, const global *g)
 {

@@ -301,7 +301,7 @@ typedef struct vyre_view {
   const vyre_join *joins;       /* VYRE_VERSIONS: by index; 0 is none */
   const vyre_part *parts;
   uint32_t join_count, part_count;
-  uint32_t op_count;            /* one more than the greatest number of an op in this host; at most VYRE_OP__ROOM */
+  uint32_t op_count; /* one more than the greatest number of an op in this host; at most VYRE_OP__ROOM */
 } vyre_view;
 
 /* Analyses: what the library makes of a module. */

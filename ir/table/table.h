@@ -91,8 +91,8 @@ typedef struct table_initializer {
 } table_initializer;
 
 /* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through what it indexes.  Not uthash's: what is
- * indexed are dense numbers over arrays that move; with an entry of uthash's for each string parsing a text of names takes 30 % more
- * (bench-ir, "parse (names)"), and consts are asked for each constant that is built. */
+ * indexed are dense numbers over arrays that move; with an entry of uthash's for each string parsing a text of names takes 30 %
+ * more (bench-ir, "parse (names)"), and consts are asked for each constant that is built. */
 typedef struct table_set {
   uint32_t *slots;
   uint32_t capacity; /* a power of two, or 0 */
