@@ -456,7 +456,7 @@ walk_program(versions *k, uint32_t program, uint32_t end)
 {
   versions_find_writes(k, program, end);
   if (!k->out_of_memory)
-    versions_follow_control(k, program, end);
+    versions_follow_control(k);
   const uint32_t first = k->out->join_count;
   k->asked.count = 0;
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {

@@ -191,7 +191,7 @@ visit(walk *w, uint32_t row)
 
 /* By where they lead, each one's in program order. */
 static void
-sort_edges(versions *k, const vector *found, uint32_t program, uint32_t end)
+sort_edges(versions *k, const vector *found)
 {
   const edge *all = found->data;
   uint32_t first = 0;
@@ -200,11 +200,12 @@ sort_edges(versions *k, const vector *found, uint32_t program, uint32_t end)
     if (!versions_grow(k, &k->edges))
       return;
   edge *sorted = k->edges.data;
-  for (uint32_t row = program; row < end; row++)
-    k->edge_count[row] = 0;
+  for (uint32_t i = 0; i < k->stop_count; i++) /* constructs and heads are among them */
+    k->edge_count[k->stops[i]] = 0;
   for (uint32_t i = 0; i < found->count; i++)
     k->edge_count[all[i].to]++;
-  for (uint32_t row = program; row < end; row++) {
+  for (uint32_t i = 0; i < k->stop_count; i++) {
+    const uint32_t row = k->stops[i];
     k->edge_first[row] = first;
     first += k->edge_count[row];
     k->edge_count[row] = 0;
@@ -214,7 +215,7 @@ sort_edges(versions *k, const vector *found, uint32_t program, uint32_t end)
 }
 
 void
-versions_follow_control(versions *k, uint32_t program, uint32_t end)
+versions_follow_control(versions *k)
 {
   walk w = {.k = k, .v = k->view, .frames = k->frames, .found = k->found};
   w.frames.count = w.found.count = 0;
@@ -225,7 +226,7 @@ versions_follow_control(versions *k, uint32_t program, uint32_t end)
   }
   close_until(&w, UINT32_MAX);
   if (!k->out_of_memory)
-    sort_edges(k, &w.found, program, end);
+    sort_edges(k, &w.found);
   k->frames = w.frames; /* their memory serves the next program */
   k->found = w.found;
 }

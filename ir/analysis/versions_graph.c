@@ -62,23 +62,6 @@ see(renumbering *r, uint32_t version)
   r->stack[r->depth++] = join;
 }
 
-static void
-find_seen(renumbering *r, uint32_t rows)
-{
-  const vyre_state_graph *graph = r->graph;
-  for (uint32_t row = 1; row < rows; row++) {
-    see(r, graph->version[row]);
-    while (r->depth) {
-      const vyre_join *join = &graph->joins[r->stack[--r->depth]];
-      for (uint32_t i = 0; i < join->count; i++)
-        see(r, graph->parts[join->first + i].version);
-    }
-  }
-  for (uint32_t i = 1, number = 0; i < graph->join_count; i++)
-    if (r->to[i])
-      r->to[i] = ++number;
-}
-
 static uint32_t
 new_row(renumbering *r, uint32_t row)
 {
@@ -92,34 +75,75 @@ new_version(renumbering *r, uint32_t version)
   return (version & VYRE_JOIN) != 0 ? VYRE_JOIN | r->to[version & ~VYRE_JOIN] : new_row(r, version);
 }
 
+/* Versions that are rows get their numbers, joins that are seen are marked.  True: some are. */
+static bool
+renumber_rows(renumbering *r, uint32_t rows)
+{
+  const vyre_state_graph *graph = r->graph;
+  uint32_t *versions = graph->version;
+  bool any = false;
+  for (uint32_t row = 1; row < rows; row++) {
+    const uint32_t version = versions[row];
+    if (version == 0)
+      continue;
+    if ((version & VYRE_JOIN) == 0) {
+      versions[row] = new_row(r, version);
+      continue;
+    }
+    any = true;
+    see(r, version);
+    while (r->depth) {
+      const vyre_join *join = &graph->joins[r->stack[--r->depth]];
+      for (uint32_t i = 0; i < join->count; i++)
+        see(r, graph->parts[join->first + i].version);
+    }
+  }
+  return any;
+}
+
+/* Numbers the joins that are seen, and takes the others out; parts stand in the order of their joins. */
+static void
+renumber_joins(renumbering *r, uint32_t rows)
+{
+  vyre_state_graph *graph = r->graph;
+  uint32_t kept = 1, parts = 0;
+  for (uint32_t i = 1; i < graph->join_count; i++)
+    r->to[i] = r->to[i] ? kept++ : 0;
+  for (uint32_t i = 1; i < graph->join_count; i++) {
+    const vyre_join join = graph->joins[i];
+    if (r->to[i] == 0)
+      continue;
+    graph->joins[r->to[i]] = (vyre_join){new_row(r, join.row), parts, join.count};
+    for (uint32_t k = 0; k < join.count; k++) {
+      const vyre_part part = graph->parts[join.first + k];
+      graph->parts[parts++] = (vyre_part){new_version(r, part.version), new_row(r, part.edge)};
+    }
+  }
+  for (uint32_t row = 1; row < rows; row++)
+    if ((graph->version[row] & VYRE_JOIN) != 0)
+      graph->version[row] = VYRE_JOIN | r->to[graph->version[row] & ~VYRE_JOIN];
+  graph->join_count = kept;
+  graph->part_count = parts;
+}
+
 bool
 vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
                        bool *out_whole)
 {
   renumbering r = {.graph = graph, .map = map, .whole = true};
   const size_t bytes = 2 * sizeof(uint32_t) * graph->join_count;
-  uint32_t kept = 1, parts = 0;
   r.to = allocator->resize(allocator->user, NULL, 0, bytes);
   if (!r.to)
     return false;
   r.stack = r.to + graph->join_count;
   for (uint32_t i = 0; i < graph->join_count; i++)
     r.to[i] = 0;
-  find_seen(&r, rows);
-  for (uint32_t row = 1; row < rows; row++)
-    graph->version[row] = new_version(&r, graph->version[row]);
-  for (uint32_t i = 1; i < graph->join_count; i++) { /* parts stand in the order of their joins */
-    const vyre_join join = graph->joins[i];
-    if (r.to[i] == 0)
-      continue;
-    graph->joins[kept++] = (vyre_join){new_row(&r, join.row), parts, join.count};
-    for (uint32_t k = 0; k < join.count; k++) {
-      const vyre_part part = graph->parts[join.first + k];
-      graph->parts[parts++] = (vyre_part){new_version(&r, part.version), new_row(&r, part.edge)};
-    }
+  if (renumber_rows(&r, rows)) {
+    renumber_joins(&r, rows);
+  } else {
+    graph->join_count = 1;
+    graph->part_count = 0;
   }
-  graph->join_count = kept;
-  graph->part_count = parts;
   allocator->resize(allocator->user, r.to, bytes, 0);
   *out_whole = r.whole;
   return true;

@@ -115,8 +115,8 @@ bool versions_is_handle(const versions *k, uint32_t path);
 /* Of a program, whose last row stands in front of `end`: classes, stops, and the writes in program order and class by class. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
-/* Its edges, and the versions of what sees active lanes. */
-void versions_follow_control(versions *k, uint32_t program, uint32_t end);
+/* The edges of the program at hand, and the versions of what sees active lanes. */
+void versions_follow_control(versions *k);
 
 /* Whether control that comes to the region need not come from in front of its construct. */
 bool versions_is_head(const vyre_view *v, uint32_t region);

@@ -192,11 +192,17 @@ move_versions(const sealer *s)
   vyre_module *module = s->module;
   const uint32_t held = module->side[COLUMN_VERSION], *map = s->map;
   uint32_t *version = module->column[COLUMN_VERSION], *moved = module->column[COLUMN_NEXT]; /* links are written after this */
-  memset(moved, 0, (s->count + 1) * sizeof(*moved));
-  for (uint32_t row = 1; row < held; row++)
-    if (map[row] != 0)
-      moved[map[row]] = version[row];
-  memcpy(version, moved, (s->count + 1) * sizeof(*moved));
+  if (module->only_lost) {                                                                  /* no row comes after where it was */
+    for (uint32_t row = 1; row < held; row++)
+      version[map[row]] = version[row];
+    version[0] = 0; /* what dropped rows had */
+  } else {
+    memset(moved, 0, (s->count + 1) * sizeof(*moved));
+    for (uint32_t row = 1; row < held; row++)
+      if (map[row] != 0)
+        moved[map[row]] = version[row];
+    memcpy(version, moved, (s->count + 1) * sizeof(*moved));
+  }
   if (held > s->count + 1)
     memset(version + s->count + 1, 0, (held - s->count - 1) * sizeof(*version));
   module->side[COLUMN_VERSION] = s->count + 1;
