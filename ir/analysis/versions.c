@@ -117,21 +117,7 @@ next_write(const versions *k, uint32_t klass, uint32_t row)
   return less < other ? less : other;
 }
 
-static uint32_t
-end_of(const vyre_view *v, uint32_t row)
-{
-  while (v->last[row])
-    row = v->last[row];
-  return row;
-}
-
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
-
-static bool
-is_region(const versions *k, uint32_t row)
-{
-  return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
-}
 
 static uint32_t
 add_join(versions *k, uint32_t klass, uint32_t row)
@@ -153,7 +139,7 @@ brought_by(versions *k, uint32_t klass, const edge *e, uint32_t construct)
 {
   if (e->from == construct)
     return 0;
-  const uint32_t region = is_region(k, e->from) ? e->from : k->view->parent[e->from];
+  const uint32_t region = versions_is_region(k, e->from) ? e->from : k->view->parent[e->from];
   return version_at(k, klass, e->at, region, construct);
 }
 
@@ -173,10 +159,10 @@ skip_arms(const versions *k, uint32_t klass, uint32_t construct, uint32_t from, 
 {
   const vyre_view *v = k->view;
   const edge *edges = k->edges.data;
-  const uint32_t arm = arm_of(v, construct, edges[from].from), last = end_of(v, arm), next = next_write(k, klass, arm);
+  const uint32_t arm = arm_of(v, construct, edges[from].from), last = versions_end_of(v, arm), next = next_write(k, klass, arm);
   if (next <= last)
     return from + 1;
-  const uint32_t target = next <= end_of(v, construct) ? arm_of(v, construct, next) : UINT32_MAX;
+  const uint32_t target = next <= versions_end_of(v, construct) ? arm_of(v, construct, next) : UINT32_MAX;
   uint32_t low = from + 1, high = end;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
@@ -251,7 +237,7 @@ find_slot(versions *k, uint32_t row, uint32_t klass)
 static uint32_t
 join_at(versions *k, uint32_t klass, uint32_t row)
 {
-  const uint32_t construct = is_region(k, row) ? k->view->parent[row] : row;
+  const uint32_t construct = versions_is_region(k, row) ? k->view->parent[row] : row;
   const slot *known = find_slot(k, row, klass);
   if (known && known->row)
     return known->join;
@@ -284,7 +270,7 @@ version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t w
     }
     if (construct == 0)
       return versions_state(k, klass)->row;
-    if (versions_is_head(v, region) && last_write(k, klass, end_of(v, construct)) > construct) {
+    if (versions_is_head(v, region) && last_write(k, klass, versions_end_of(v, construct)) > construct) {
       const uint32_t join = join_at(k, klass, region);
       if (join)
         return VYRE_JOIN | join;
@@ -321,7 +307,7 @@ before(versions *k, uint32_t klass, uint32_t construct)
 static void
 find_parts(versions *k, uint32_t join, uint32_t klass)
 {
-  const uint32_t row = k->out->joins[join].row, construct = is_region(k, row) ? k->view->parent[row] : row;
+  const uint32_t row = k->out->joins[join].row, construct = versions_is_region(k, row) ? k->view->parent[row] : row;
   const uint32_t first = k->edge_first[row], end = first + k->edge_count[row];
   const bool each = row != construct || versions_op(k, construct) == VYRE_OP_if;
   uint32_t version, brought = 0;
@@ -386,7 +372,7 @@ list_joins(versions *k, uint32_t first, uint32_t program, uint32_t end, uint32_t
     head[row] = 0;
   for (uint32_t join = out->join_count - first; join-- > 0;) {
     const uint32_t row = out->joins[first + join].row;
-    uint32_t *place = &head[is_region(k, row) ? row : end_of(k->view, row)];
+    uint32_t *place = &head[versions_is_region(k, row) ? row : versions_end_of(k->view, row)];
     while (*place && out->joins[first + *place - 1].row > row)
       place = &link[*place - 1];
     link[join] = *place;

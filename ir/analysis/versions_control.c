@@ -29,12 +29,6 @@ top(const walk *w)
   return (frame *)w->frames.data + (w->frames.count - 1);
 }
 
-static bool
-is_region(const versions *k, uint32_t row)
-{
-  return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
-}
-
 bool
 versions_is_head(const vyre_view *v, uint32_t region)
 {
@@ -79,12 +73,9 @@ open_row(walk *w, uint32_t row)
   const vyre_view *v = w->v;
   const uint32_t op = versions_op(w->k, row);
   frame *f = versions_append(w->k, &w->frames);
-  uint32_t end = row;
   if (!f)
     return;
-  while (v->last[end])
-    end = v->last[end];
-  *f = (frame){row, end, w->frames.count > 1 ? f[-1].loop : 0, row, row};
+  *f = (frame){row, versions_end_of(v, row), w->frames.count > 1 ? f[-1].loop : 0, row, row};
   if (vyre_row_is_loop(v, row)) {
     f->loop = row;
     add_edge(w, v->first[row], row, row);
@@ -170,7 +161,7 @@ close_until(walk *w, uint32_t row)
   while (w->frames.count && top(w)->end < row && !w->k->out_of_memory) {
     const frame closed = *top(w);
     w->frames.count--;
-    if (is_region(w->k, closed.row))
+    if (versions_is_region(w->k, closed.row))
       close_region(w, &closed);
     else
       close_construct(w, &closed);

@@ -102,6 +102,21 @@ versions_op(const versions *k, uint32_t row)
   return VYRE_ROW_OP(k->view->op[row]);
 }
 
+static inline bool
+versions_is_region(const versions *k, uint32_t row)
+{
+  return (vyre_op_infos[versions_op(k, row)].flags & VYRE_OP_REGION) != 0;
+}
+
+/* The last row in it. */
+static inline uint32_t
+versions_end_of(const vyre_view *v, uint32_t row)
+{
+  while (v->last[row])
+    row = v->last[row];
+  return row;
+}
+
 /* Of the var, the buffer or the opaque row that a path begins at. */
 static inline uint32_t
 versions_class_of(const versions *k, uint32_t path)

@@ -24,19 +24,26 @@ fold_may_be_known(const vyre_view *v, uint32_t row)
          (op == VYRE_OP_select || (fold_may_be_literal(v, v->b[row]) && fold_may_be_literal(v, v->c[row])));
 }
 
+/* The operand of a tuple row that a `part` is; 0: it is none. */
+static inline uint32_t
+fold_part(const vyre_view *v, uint32_t row)
+{
+  uint32_t tuple = v->a[row], part = v->imm[row];
+  for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
+    if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
+      return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
+  return 0;
+}
+
 /* The operand that a row is: the picked arm of a select whose condition is a literal, or a part of a tuple row.  0: none. */
 static inline uint32_t
 fold_known_operand(const vyre_view *v, uint32_t row)
 {
-  uint32_t tuple = v->a[row], part = v->imm[row];
   switch (VYRE_ROW_OP(v->op[row])) {
   case VYRE_OP_select:
     return !vyre_row_is_const(v, v->a[row]) ? 0 : v->imm[v->a[row]] ? v->b[row] : v->c[row];
   case VYRE_OP_part:
-    for (; VYRE_ROW_OP(v->op[tuple]) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
-      if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
-        return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
-    return 0;
+    return fold_part(v, row);
   default:
     return 0;
   }

@@ -3,18 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "solve.h"
 
+#include "../cf/fold.h"
 #include "../state/lanes.h"
-
-/* The operand of a tuple row that a `part` is; 0: it is none. */
-static uint32_t
-part_of(const vyre_view *v, uint32_t row)
-{
-  uint32_t tuple = v->a[row], part = v->imm[row];
-  for (; vyre_op_of(v, tuple) == VYRE_OP_tuple; tuple = v->c[tuple], part -= 2)
-    if (part < 2 || VYRE_TUPLE_COUNT(v->imm[tuple]) <= 3)
-      return part == 0 ? v->a[tuple] : part == 1 ? v->b[tuple] : v->c[tuple];
-  return 0;
-}
 
 /* The row that a lane or what puts lanes together is; 0: none. */
 static uint32_t
@@ -37,7 +27,7 @@ copied(const solution *s, uint32_t row)
   const vyre_view *v = s->v;
   const uint32_t op = vyre_op_of(v, row);
   if (op == VYRE_OP_part)
-    return part_of(v, row);
+    return fold_part(v, row);
   if (op != VYRE_OP_select)
     return put_together(s, row);
   const solve_literal *condition = solve_literal_of(s, s->value[v->a[row]]);
@@ -114,15 +104,6 @@ folded(solution *s, uint32_t row)
   return known ? known : row;
 }
 
-/* What a variable holds in that state. */
-static uint32_t
-state_value(const solution *s, uint32_t version)
-{
-  if ((version & VYRE_JOIN) != 0)
-    return s->value[s->rows + (version & ~VYRE_JOIN)];
-  return s->value[vyre_op_of(s->v, version) == VYRE_OP_set ? s->v->b[version] : version];
-}
-
 static uint32_t
 load_value(solution *s, uint32_t row)
 {
@@ -173,7 +154,7 @@ solve_row(solution *s, uint32_t row)
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return row;
   if (op == VYRE_OP_get)
-    return state_value(s, v->version[row]);
+    return solve_state(s, v->version[row]);
   if (op == VYRE_OP_load)
     return load_value(s, row);
   if (is_special(op)) {

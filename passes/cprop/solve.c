@@ -17,15 +17,6 @@ static bool visit_construct(solution *s, uint32_t row);
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-part_value(const solution *s, const vyre_part *part)
-{
-  const vyre_view *v = s->v;
-  if ((part->version & VYRE_JOIN) != 0)
-    return s->value[s->rows + (part->version & ~VYRE_JOIN)];
-  return s->value[vyre_op_of(v, part->version) == VYRE_OP_set ? v->b[part->version] : part->version];
-}
-
 /* What all parts agree on whose edges are taken; of a head only from in front, or all. */
 static uint32_t
 join_value(const solution *s, uint32_t index, bool only_front)
@@ -38,7 +29,7 @@ join_value(const solution *s, uint32_t index, bool only_front)
     const bool is_front = (vyre_op_flags_of(v, part->edge) & VYRE_OP_REGIONS) != 0;
     if (!is_front && (only_front || !s->taken[part->edge]))
       continue;
-    const uint32_t brought = part_value(s, part);
+    const uint32_t brought = solve_state(s, part->version);
     if (brought && value && brought != value)
       return s->rows + index;
     value = brought ? brought : value;

@@ -52,4 +52,13 @@ solve_literal_of(const solution *s, uint32_t value)
   return value >= s->literals ? LIST_AT(solve_literal, s->literal, value - s->literals) : NULL;
 }
 
+/* What a variable holds in that state. */
+static inline uint32_t
+solve_state(const solution *s, uint32_t version)
+{
+  if ((version & VYRE_JOIN) != 0)
+    return s->value[s->rows + (version & ~VYRE_JOIN)];
+  return s->value[vyre_op_of(s->v, version) == VYRE_OP_set ? s->v->b[version] : version];
+}
+
 #endif

@@ -1,4 +1,5 @@
 /* The builder: where rows land, what they hold.
+ * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir_test.h"

@@ -1,4 +1,5 @@
 /* Running pipelines: order and counts against a model, what passes return and claim, analyses, folding, memory.
+ * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Control flow: shapes that SPIR-V has no direct form for, vars as phis, and random programs of all of it; validated, run, and
  * compared.
+ * Over 600 lines, as it is one list of cases.
  *
  * With arguments FIRST COUNT it runs that many random programs from that seed on.
  *

@@ -196,7 +196,7 @@ value_used_behind_its_loop(void **state)
       k++;
     assert_int_equal(out[i], ((k * k + i) * 10 + k * k) ^ (k * k));
   }
-  assert_int_equal(import_count(m, VYRE_OP_set), 4); /* of %k before the loop and in it, and of what is used behind it, each once */
+  assert_int_equal(import_count(m, VYRE_OP_set), 4); /* of %k before the loop and in it, and of what is used after it, each once */
   vyre_module_destroy(m);
 }
 

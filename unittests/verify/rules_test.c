@@ -1,4 +1,5 @@
 /* The verifier's rules, each broken alone: the one error is at the right row and says the right thing.
+ * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"

@@ -1,4 +1,5 @@
 /* The Vulkan target on whatever device there is, under the validation layer.  No device is a failure, not a skip.
+ * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "messages.h"
