@@ -1,7 +1,7 @@
-/* Plugin descriptors: what came over the border is checked field by field, and copied, before anything looks at it.
+/* Plugin descriptors: they are checked field by field, and copied, before use.
  *
- * A struct is read as far as its writer's struct_size; fields behind that are zero.  Fields that this host does not know must be
- * zero. Limits: a pointer that points nowhere cannot be told from one that does; loading a plugin is running its code.
+ * A struct is read as far as its writer's struct_size; fields beyond that are zero.  Fields that this host does not know must be
+ * zero. Limits: an invalid pointer cannot be told from a valid one; loading a plugin runs its code.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grow.h"

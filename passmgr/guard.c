@@ -1,8 +1,8 @@
-/* What ends the process before its work is done, and says so.
+/* Reports that the process ended before its work was done.
  *
  * Code of plugins runs in this process and may end it: by exit and _exit, which the dynamic linker finds in this program before it
- * finds libc's; by what libc itself calls exit for (err, the end of the last thread), which runs our handler; by a signal.  What it
- * does by a system call of its own, and SIGKILL, nobody in the process can see.
+ * finds libc's; by the cases in which libc itself calls exit (err, the end of the last thread), which runs our handler; by a
+ * signal.  A system call of its own, and SIGKILL, cannot be seen in the process.
  *
  * Everything here may run in a signal handler, in any thread, in several at once, with any lock held.
  *
@@ -53,7 +53,7 @@ say_number(unsigned number)
   say(at);
 }
 
-/* "in pass 'acme.x' (/path/acme.so)"; false: in nobody's code but ours. */
+/* "in pass 'acme.x' (/path/acme.so)"; false: in no plugin's code. */
 static bool
 say_where(void)
 {
@@ -166,7 +166,7 @@ end_by_request(int number)
 {
   if (getpid() == owner)
     vyre_file_abandon();
-  raise(number); /* its own action again: who waits for the process sees the signal */
+  raise(number); /* its default action again, so that the parent process sees the signal */
 }
 
 /* It crashed. */

@@ -11,7 +11,7 @@ void guard_begin(const char *program);
 int guard_end(int code);
 /* This thread is the program's, and signals of a stack that overflows are handled in it, too; guard_begin calls it. */
 void guard_thread(void);
-/* A plugin ended a thread; when the last one has ended so, the process ends by exit, in whose code nobody can tell. */
+/* A plugin ended a thread; when the last thread ends, the process exits, and then the plugin is no longer known. */
 void guard_thread_ended(void);
 
 #endif

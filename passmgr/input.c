@@ -42,7 +42,7 @@ starts_with_word(const char *text, size_t size, const char *word)
   return size > length && memcmp(text, word, length) == 0 && strchr(" \t\r\n@", text[length]) != NULL;
 }
 
-/* GLSL wants #version first, but comments may stand before it. */
+/* GLSL wants #version first, but comments may come before it. */
 static bool
 has_version_line(const char *text, size_t size)
 {

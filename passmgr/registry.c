@@ -194,7 +194,7 @@ vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *
   return vyre_registry_add_descriptor(registry, theirs, path, origin);
 }
 
-/* A core pass behind its plugin's name: `dce.dce`.  Others have it in theirs. */
+/* A core pass with its plugin's name: `dce.dce`.  Other passes have it in theirs. */
 static bool
 is_called_in_full(const vyre_pass_record *record, const char *name, size_t length)
 {

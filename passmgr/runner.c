@@ -1,8 +1,7 @@
-/* Running a pipeline: everything that is done for every pass alike.  Analyses and columns made before, statuses and changes checked
- * after, sealing, verifying, printing, timing, counting.
+/* Running a pipeline: all that is done for every pass alike.  Analyses and columns are made before it, statuses and changes
+ * checked after it; sealing, verifying, printing, timing, counting.
  *
- * A pass that said it changed the module leaves it to be sealed here, always, so that nothing depends on who looks.  Whatever is
- * observed, the module that comes out is the same.
+ * A module that a pass changed is always sealed here, so that the result does not depend on printing, timing or verifying.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
@@ -23,7 +22,7 @@ typedef struct run {
   vyre_pipeline_options options;
   uint64_t number;    /* of pass runs so far */
   uint32_t fresh;     /* analyses and columns that hold */
-  uint32_t preserved; /* ... behind the last call of a pass, if it changed the module */
+  uint32_t preserved; /* ... after the last call of a pass, if it changed the module */
   uint32_t fixpoints; /* around the pass at hand */
   uint64_t changes;   /* of the module so far */
   uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
@@ -64,7 +63,7 @@ vyre_now(void)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The clock is asked only where somebody wants to know. */
+/* The clock is read only if times are wanted. */
 static uint64_t
 start_clock(const run *r)
 {
@@ -451,7 +450,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
-                            false); /* who called may have made some, and changed the module since */
+                            false); /* the caller may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
