@@ -27,7 +27,7 @@ folder_of(const std::string &path)
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
 }
 
-/* glslang prints the text in place of a message of its own. */
+/* glslang prints the text instead of its own message. */
 include_result *
 refusal(const char *text)
 {

@@ -76,7 +76,7 @@ spawn(const char *path, int socket, pid_t *out)
     return ENOMEM;
   }
   int error = posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++) /* who reads our output must not wait for it */
+  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++) /* a reader of our output must not wait for it */
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
   if (!error)
     error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
@@ -203,7 +203,7 @@ typedef struct answer {
   glsl_end end;
 } answer;
 
-/* Up to its end; false: the process is gone.  After an error of ours the rest is read all the same, so that it stays in step. */
+/* Reads the answer up to its end; false: the process has ended.  After an error here the rest is still read, to stay in step. */
 static bool
 receive_all(int fd, char *packet, answer *out)
 {
@@ -249,7 +249,7 @@ glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*take_log)(
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");
   bool done = false;
-  while (!done && !a.begun && take_idle(&w)) /* one that was idle may have been ended by somebody: then the next is asked */
+  while (!done && !a.begun && take_idle(&w)) /* an idle one may have been killed from outside: then the next is asked */
     done = ask(&w, request, rest, packet, &a);
   if (!done && !a.begun) {
     a.status = start(&w);

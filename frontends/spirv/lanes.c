@@ -1,7 +1,7 @@
 /* Vectors are carried a lane each: a variable of a vector type is one variable for each lane, and what reads it joins them.
  *
- * Drivers keep a phi of several lanes together, and take it apart and put it together in each round of a loop, though what computes
- * with it is taken apart anyway.
+ * Drivers keep a phi of several lanes together, and split and join it in each iteration of a loop, though they split what computes
+ * with it anyway.
  *
  * Cost: the variables' sets and gets.
  *

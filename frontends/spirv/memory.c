@@ -1,6 +1,6 @@
 /* Loads, stores, copies, array lengths.
  *
- * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store behind it,
+ * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store after it,
  * copy it. A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -360,7 +360,7 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
   return !failed(m);
 }
 
-/* Of an OpCopyMemory: one set for both sides, or one for each; what one asks for and is no scope, both get. */
+/* Of an OpCopyMemory: one set for both sides, or one for each; all but scopes is merged for both. */
 static uint32_t
 copy_operands(import *m, const uint32_t *words)
 {
@@ -457,7 +457,7 @@ import_store(import *m, const uint32_t *words)
     m->copied = 0;
     return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
   }
-  /* What most stores are: a value that stands around, to all of a scalar or vector. */
+  /* What most stores are: a value that is visible here, to all of a scalar or vector. */
   const id_info *const to = &m->ids[words[1] < m->bound ? words[1] : 0];
   const uint32_t row = import_row_at_hand(m, words[2]);
   if (!row || to->holds != HOLDS_POINTER || to->epoch != m->epochs[to->kind])
@@ -471,7 +471,7 @@ import_store(import *m, const uint32_t *words)
   return !failed(m);
 }
 
-/* Where each id of the function last stands in it, or a literal like it. */
+/* The last position of each id of the function, or of a literal like it. */
 static bool
 find_last_words(import *m, function *f)
 {

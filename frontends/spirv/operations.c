@@ -193,7 +193,7 @@ splat(import *m, uint32_t scalar, vyre_type type)
   return vyre_build(&m->b, VYRE_OP_splat, type, 0, 0, 0, (vyre_row){scalar}, VYRE_NONE, VYRE_NONE).id;
 }
 
-/* `read` and `write` of the table stand for all kinds of their family. */
+/* `read` and `write` of the table mean all kinds of their family. */
 static vyre_type
 as_family(uint8_t family, vyre_type type)
 {
@@ -395,7 +395,7 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
   return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
 }
 
-/* The same of operands that stand around. */
+/* The same of operands that are visible here. */
 static inline bool
 plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {

@@ -249,7 +249,7 @@ share_memory(import *m, const root *from, root *to)
   return true;
 }
 
-/* A round goes there and back: a chain of copies that stand in order takes one.  A variable that stays values is right too. */
+/* A round goes there and back: a chain of copies in order takes one.  A variable that stays values is right too. */
 void
 import_share_memory(import *m)
 {

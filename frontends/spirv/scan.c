@@ -142,7 +142,7 @@ typedef enum scan_kind {
   SCAN_PHI,
   SCAN_MERGE,
   SCAN_END,
-  SCAN_OUTSIDE, /* from here on: may stand outside of a block */
+  SCAN_OUTSIDE, /* from here on: may be outside of a block */
   SCAN_PARAMETER,
   SCAN_LABEL,
   SCAN_FUNCTION,
@@ -203,7 +203,7 @@ static bool
 scan_phi(import *m, function *f, const uint32_t *words)
 {
   if (f->open != OPEN_AT_START)
-    return import_fail(m, "stands behind other instructions of its block");
+    return import_fail(m, "follows other instructions of its block");
   last_block(m)->phis++;
   f->phi_count++;
   return list_add_word(m, &m->phis, words[2]);
@@ -272,7 +272,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   if (kind == SCAN_EXTENDED && says_nothing(m, words, count))
-    return true; /* wherever it stands */
+    return true; /* wherever it is */
   if (kind < SCAN_OUTSIDE) {
     if (!f->open)
       return import_fail(m, "stands outside of a block");

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* What stands behind the scope, and of what type the result is. */
+/* What follows the scope, and the type of the result. */
 typedef enum group_form {
   TAKES_NONE,    /* nothing: a bool */
   TAKES_TEST,    /* a value: a bool */
@@ -18,7 +18,7 @@ typedef enum group_form {
 
 typedef struct group_op {
   uint16_t op, vyre;
-  uint8_t form, operands; /* operands: behind the scope */
+  uint8_t form, operands; /* operands: after the scope */
   bool khr;               /* has no scope */
 } group_op;
 
@@ -85,7 +85,7 @@ import_is_subgroup(uint32_t op)
   return op >= SpvOpGroupNonUniformElect && find(op) != NULL;
 }
 
-/* The scope behind result and type, which is the subgroup's. */
+/* The scope after result and type, which must be the subgroup's. */
 static bool
 check_scope(import *m, uint32_t id)
 {
@@ -101,7 +101,7 @@ check_scope(import *m, uint32_t id)
   return import_uncovered(m, "scope %u is not known", scope);
 }
 
-/* A group operation, and for Clustered the size that stands behind the value. */
+/* A group operation, and for Clustered the size after the value. */
 static bool
 group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
 {

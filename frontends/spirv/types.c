@@ -477,7 +477,7 @@ is_called(const import *m, uint32_t id, const char *name, size_t length)
   return false;
 }
 
-/* A struct that is meant by its name has one of its own. */
+/* A struct that is referred to by name has a unique one. */
 vyre_string
 import_struct_name(import *m, uint32_t id)
 {

@@ -108,7 +108,7 @@ static const struct {
     {BODY("OpBranch %o\n%o = OpLabel\nOpLoopMerge %out %oc None\nOpBranchConditional %true %h %out\n" CONTINUES_TO(
          "%out") "%m = OpLabel\nOpBranch %oc\n%oc = OpLabel\nOpBranch %o\n%out = OpLabel\n"),
      "does not follow the rules of structured control flow"},
-    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge stands before it"},
+    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "there is no OpSelectionMerge before it"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformIAdd %uint %u3 ClusteredReduce %u1 %u3\n" END,
      "a cluster size of 3, which is no power of two"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformQuadSwap %uint %u3 %u1 %u3\n" END,
@@ -146,7 +146,7 @@ static const struct {
     {LOOP("DontUnroll|PeelCount 2"), "loop control 0x82 both asks for unrolling and forbids it"},
     {LOOP("MinIterations|IterationMultiple 3 0"), "an iteration multiple of 0"},
     {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "it has no value for the edge from label"},
-    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "stands behind other instructions of its block"},
+    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "follows other instructions of its block"},
     {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not covered"},
     {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %f\n" END
                              "%f = OpFunction %void None %fn\n%l = OpLabel\n%d = OpFunctionCall %void %g\n" END
