@@ -1,9 +1,9 @@
 /* Counts instructions and lanes of SPIR-V modules, and compares what vyre leaves with what its peers leave.
  *
  * A lane is one number that an invocation computes or moves: an operation whose result is a vector of four counts four, a matrix,
- * an array or a struct all that is in it, a store or copy what it stores, and what has no result one.  Free is what only renames
- * values (composites built, taken apart and shuffled, copies of values, undefined values) and what only says where blocks are
- * (labels, merges, jumps, returns), local variables, lines and debug information.
+ * an array or a struct its scalars, a store or copy those it stores, and an instruction without a result one.  Free is what only
+ * renames values (composites built, extracted from and shuffled, copies of values, undefined values) and what only says where
+ * blocks are (labels, merges, jumps, returns), local variables, lines and debug information.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reduction.h"

@@ -28,7 +28,7 @@ vyre_module *fuzz_module(unsigned k);
 
 /* Clones, prints, parses, prints, writes and reads as VIR0, exports, interprets a verified module; each core pass runs over a copy,
  * verified; versions are made and checked.  Aborts where one of these breaks what it promises.  canonical: literals and
- * declarations stand where the parser puts them, so that the first print is what is printed ever after; else the second is. */
+ * declarations are where the parser puts them, so that the first print is a fixed point; else the second is. */
 void fuzz_exercise(const vyre_module *module, bool canonical);
 
 /* A token or a line copied, moved, dropped or replaced; now and then libFuzzer's own mutation. */

@@ -1,6 +1,6 @@
-/* Fuzz target: VIR0 files.  Each input is read as it is, and again with the hashes and the size that it should have, so that they
- * stop nothing behind them from being tried.  What is read goes through everything that takes a module; what is refused leaves an
- * empty one.
+/* Fuzz target: VIR0 files.  Each input is read as it is, and again with the hashes and the size that it should have, so that
+ * the checks after them are tried too.  An accepted file goes through everything that takes a module; a refused one leaves an
+ * empty module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"

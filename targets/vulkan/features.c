@@ -138,7 +138,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
 #undef TAKE
 }
 
-/* What kernels can ask of floats. */
+/* Which float controls kernels may use. */
 static void
 describe_floats(const vulkan_instance *instance, const vulkan_device_choice *choice, vyre_device_info *out)
 {

@@ -26,7 +26,7 @@ static uint32_t
 word_at(const void *code, size_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)code + index * 4, 4); /* code may stand at any address */
+  memcpy(&word, (const char *)code + index * 4, 4); /* code may be at any address */
   return word;
 }
 

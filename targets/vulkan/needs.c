@@ -1,5 +1,5 @@
-/* What a kernel needs of a device, told from its words: a driver may take a kernel that uses what it was not asked for, and
- * compute anything.
+/* Finds out from a kernel's words what it needs of a device: a driver may accept a kernel that uses features that were not
+ * enabled, and compute anything.
  *
  * Capabilities say most.  What an atomic needs depends on the type and the kind of memory behind its pointer, what a subgroup
  * operation needs on its type; for this types are followed: linear in the words, and only where there are such instructions.
@@ -21,7 +21,7 @@ static uint32_t
 word_at(const vyre_kernel_desc *desc, size_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)desc->code + index * 4, 4); /* code may stand at any address */
+  memcpy(&word, (const char *)desc->code + index * 4, 4); /* code may be at any address */
   return word;
 }
 
@@ -97,7 +97,7 @@ static const struct {
 /* Those that say no more than one feature, which is enabled where the device has it. */
 static const struct {
   uint32_t capability;
-  size_t feature; /* its place in vulkan_features */
+  size_t feature; /* its offset in vulkan_features */
   const char *name, *vulkan;
 } feature_needs[] = {
 #define NEED(name, part, feature)                                                 \

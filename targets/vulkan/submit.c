@@ -1,6 +1,6 @@
 /* One sequence: checked whole, recorded into one command buffer, submitted once, waited for once.
  *
- * Between the kinds of commands, and between steps, stands a full memory barrier: each sees all that came before.
+ * Between the kinds of commands, and between steps, there is a full memory barrier: each sees all that came before.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -227,7 +227,7 @@ record_fills(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
   }
 }
 
-/* Copies between a range and its place in a staging buffer; returns the range's size. */
+/* Copies between a range and its part of a staging buffer; returns the range's size. */
 static uint64_t
 record_copy(vyre_target *target, const vyre_range *range, const vulkan_staging *staging, uint64_t place, bool is_upload)
 {

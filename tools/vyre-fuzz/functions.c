@@ -235,7 +235,7 @@ subgroup_op(generator *g)
   }
 }
 
-/* Every lane sees which others are there: whoever moves such a row, or drops control around it, is found out. */
+/* Every lane sees which others are active: a pass that moves such a row, or drops control around it, changes the result. */
 vyre_row
 subgroup_expression(generator *g)
 {

@@ -230,7 +230,7 @@ regular(generator *g, vyre_opcode op)
   return vyre_build(&g->b, op, result, below(g, 8) ? 0 : VYRE_ROW_EXACT, 0, 0, a, b, c);
 }
 
-/* A row that stands above once more, with the same operands: for whoever merges what looks equal. */
+/* A copy of an earlier row, with the same operands: for passes that merge equal rows. */
 vyre_row
 copy_of(generator *g, uint32_t from)
 {

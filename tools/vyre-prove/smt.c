@@ -101,7 +101,7 @@ put_operand(const writer *w, uint32_t id, uint32_t lane)
 
 /* ---- functions ------------------------------------------------------------------------------------------------------- */
 
-/* Ops that put_special writes where they stand. */
+/* Ops that put_special writes inline. */
 static bool
 is_special(uint32_t op)
 {

@@ -244,7 +244,7 @@ declared_twice(const run_program *program, const run_buffer *buffer)
                     name);
 }
 
-/* An image and a sampler at one place are one descriptor; other things that differ cannot be. */
+/* An image and a sampler at one binding are one descriptor; other kinds that differ cannot share one. */
 static vyre_status
 join_handles(const run_program *program, const run_buffer *buffer, run_buffer *old)
 {

@@ -79,13 +79,13 @@ run_shape run_layout_shape(const run_layout *layout, vyre_type_id type);
 /* One scalar; false stops the walk. */
 typedef bool (*run_visit)(void *user, uint64_t index, uint64_t offset, vyre_kind kind);
 
-/* Each scalar that lies whole in `size` bytes, by its index from 0; returns how many were visited. */
+/* Each scalar that is wholly within `size` bytes, by its index from 0; returns how many were visited. */
 uint64_t run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit visit, void *user);
 
 /* One pointer; false stops the walk. */
 typedef bool (*run_visit_pointer)(void *user, uint64_t offset, vyre_type_id type);
 
-/* Each pointer, or other value of an opaque type, that lies whole in `size` bytes. */
+/* Each pointer, or other value of an opaque type, that is wholly within `size` bytes. */
 void run_layout_pointers(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit_pointer visit, void *user);
 
 /* How the scalar at `offset` is reached: "[3].pos.x". */
@@ -119,8 +119,8 @@ typedef struct run_buffer {
   vyre_type_id type;
   bool is_writable;
   run_shape shape;
-  /* Of those that pointers lead to, which stand behind all others: */
-  char *path, *key; /* owned; "push.next", and what tells it in another program; NULL: it is not such a one */
+  /* Of buffers that pointers lead to, which come after all others: */
+  char *path, *key; /* owned; "push.next", and what identifies it in another program; NULL: of other buffers */
   uint32_t holder;  /* the buffer whose pointer leads to it first */
 } run_buffer;
 
