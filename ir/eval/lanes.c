@@ -1,7 +1,8 @@
 /* Lane by lane meaning of ops, as loops over arrays of lanes.
  *
  * Each family is one always-inlined function of a constant width or kind, so that every loop is compiled for its width and can be
- * vectorized.  Integers stand zero-extended in u64: signed meaning goes through sign_extend, and no signed arithmetic can overflow.
+ * vectorized.  Integers are kept zero-extended in u64: signed meaning goes through sign_extend, and no signed arithmetic can
+ * overflow.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
@@ -90,7 +91,7 @@ high_product(unsigned bits, bool is_signed, uint64_t x, uint64_t y)
   return (uint64_t)(product_of(bits, is_signed, x, y) >> bits) & bits_mask(bits);
 }
 
-/* The nearest that `bits` have to an exact result: signed results stand in 65 bits or a product's 128. */
+/* The nearest to an exact result that `bits` can hold: signed results have 65 bits, or 128 for a product. */
 static ALWAYS_INLINE uint64_t
 saturate_signed(unsigned bits, int128 exact)
 {

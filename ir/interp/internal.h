@@ -2,8 +2,8 @@
  *
  * A workgroup runs in lockstep; in a program with a barrier for the whole grid, all workgroups do, side by side.  Every value row
  * has a plane a lane: `count` u64, one an invocation, side by side for the lanes of a vector. Pure ops are total, so they are
- * computed for all invocations at once, whoever is active: a row's value is visible only in its region, and whoever was inactive
- * when it was computed never comes to where it is read.  Effects, accesses and `set` look at the mask of active ones.
+ * computed for all invocations at once, active or not: a row's value is visible only in its region, and an invocation that was
+ * inactive when it was computed never reads it.  Effects, accesses and `set` use the mask of active ones.
  *
  *   row --plane[row - begin]--> | lane 0: invocation 0, 1, ... count - 1 | lane 1: ... | ...
  *
@@ -20,7 +20,7 @@
 #define NO_PLANE         UINT32_MAX
 #define NOWHERE          UINT64_MAX          /* an out-of-bounds address */
 #define FARTHEST         (UINT64_C(1) << 48) /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
-#define MOST_DESCRIPTORS 65535u              /* of an array; above an offset stands which of them */
+#define MOST_DESCRIPTORS 65535u              /* of an array; the bits above an offset say which of them */
 #define MOST_INVOCATIONS 65536u
 #define MOST_TOGETHER    (1u << 20) /* invocations of a grid that meets at barriers */
 #define DEEPEST_CONTROL  1000u
@@ -38,7 +38,7 @@ typedef struct buffer_state {
   uint64_t size;           /* bytes; of one copy, where owned */
   descriptor *descriptors; /* of an array of them, instead of data and size */
   uint32_t descriptor_count, descriptor_steps;
-  uint8_t *written; /* report, of workgroup memory without initializer: by byte, whether somebody wrote it; NULL: all has a value */
+  uint8_t *written; /* report, of workgroup memory without initializer: by byte, whether it was written; NULL: all has a value */
   uint64_t step;    /* bytes from one copy to the next; 0: there is one */
   uint32_t copies;  /* of `size` bytes, where owned */
   uint32_t sharers; /* consecutive invocations that share a copy */

@@ -93,7 +93,7 @@ plan_types(interp *ip)
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------- */
 
-/* Whether the binding is one of the row: several rows may stand for one (set, binding), and there is one push block. */
+/* Whether the binding is one of the row: several rows may be one (set, binding), and there is one push block. */
 static bool
 binds(const interp *ip, const vyre_binding *binding, uint32_t row)
 {
@@ -110,7 +110,7 @@ binds(const interp *ip, const vyre_binding *binding, uint32_t row)
   return space == VYRE_SPACE_PUSH || (info && that && info->set == that->set && info->binding == that->binding);
 }
 
-/* The row's own before those of others of its place, and the first before later ones; NULL: there is none of that element. */
+/* The row's own before those of other rows of its binding, and the first before later ones; NULL: there is none of that element. */
 static const vyre_binding *
 binding_of(const interp *ip, uint32_t row, uint32_t element)
 {
@@ -275,7 +275,7 @@ is_overlaid(const interp *ip, const buffer_state *buffer)
          vyre_type_get(ip->module, buffer->type).form == VYRE_FORM_STRUCT;
 }
 
-/* All such blocks begin at one place: the first of them owns room for the largest. */
+/* All such blocks begin at one address: the first of them owns room for the largest. */
 static bool
 overlay(interp *ip)
 {
@@ -296,7 +296,7 @@ overlay(interp *ip)
     buffer->size = most;
     buffer->step = buffer->copies > 1 ? most : 0;
     buffer->data = first ? first->data : interp_take(ip, buffer->copies, (size_t)most);
-    if (ip->report) /* one of them may have an initializer: its words are nobody's own, so that says nothing of the others */
+    if (ip->report) /* one of them may have an initializer: its words are shared, so that says nothing of the others */
       buffer->written = first ? first->written : interp_take(ip, buffer->copies, (size_t)most);
     if (!buffer->data || (ip->report && !buffer->written))
       return false;
@@ -322,7 +322,7 @@ plan_buffers(interp *ip)
 
 /* ---- paths ---------------------------------------------------------------------------------------------------------- */
 
-/* A struct member's place, in the buffer's layout. */
+/* A struct member's offset, in the buffer's layout. */
 static uint64_t
 member_offset(const interp *ip, bool packed, const vyre_type_info *info, uint32_t member)
 {

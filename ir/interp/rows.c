@@ -1,4 +1,4 @@
-/* Rows that only compute: for all invocations at once where that is a loop over planes, else one invocation after the other.
+/* Rows that only compute: for all invocations at once if that is a loop over planes, else one invocation after the other.
  *
  * With `report`, each row also says for each invocation whether its value is undefined: the first undefined row that it comes from.
  *

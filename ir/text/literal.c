@@ -281,7 +281,7 @@ read_int(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
   return LITERAL_GOOD;
 }
 
-/* Where the type begins: behind the digits, the fraction and the exponent. */
+/* Where the type begins: after the digits, the fraction and the exponent. */
 static uint32_t
 find_type(const char *text, uint32_t length)
 {
@@ -415,7 +415,7 @@ text_write_type(vyre_type type, char *out)
   return length;
 }
 
-/* digits d1 d2 ... and the place of the point: 0.d1d2... 10^point. */
+/* digits d1 d2 ... and the position of the point: 0.d1d2... 10^point. */
 static uint32_t
 write_decimal(const char *digits, uint32_t count, int point, char *out)
 {

@@ -23,7 +23,7 @@ uint32_t text_barrier_semantics(uint32_t scope);
 /* Whether imm is an order. */
 bool text_has_order(vyre_opcode op);
 
-/* Whether imm is a number that stands behind the operands: of a part, or (it may be left out, and is 0) of copies. */
+/* Whether imm is a number after the operands: of a part, or (optional, then 0) of copies. */
 bool text_takes_number(vyre_opcode op);
 
 typedef enum text_need { NEED_VALUE, NEED_PATH, NEED_VAR, NEED_TUPLE } text_need;

@@ -189,7 +189,7 @@ parse_string(text_parser *p, vyre_string *out)
   return true;
 }
 
-/* `is_type`: words of a type, where no values stand. */
+/* `is_type`: words of a type, which have no values. */
 static bool
 parse_word(text_parser *p, words_reader *r, bool is_type)
 {

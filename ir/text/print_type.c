@@ -1,6 +1,6 @@
 /* Prints types and structs.
  *
- * A struct is printed before what uses it, once; one whose arrays take their length from rows stands in its program.  Names of
+ * A struct is printed before what uses it, once; one whose arrays take their length from rows is in its program.  Names of
  * structs need not differ in a module, but must in a text: later ones get a suffix.
  *
  * SPDX-License-Identifier: Apache-2.0 */

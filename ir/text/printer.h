@@ -17,7 +17,7 @@ enum {
   TUPLE_REST = 2, /* a tuple that is the rest of another, or labels */
   TUPLE_OWN = 4,  /* ... but something else uses it too */
   TARGET = 8,     /* a block or switch that a `leave` names */
-  LENGTH = 16,    /* an array's length: named there, where no literal of a type may stand */
+  LENGTH = 16,    /* an array's length: named there, where no typed literal is allowed */
 };
 
 typedef struct text_printer {

@@ -1,4 +1,4 @@
-/* The verifier: rows that access memory and variables, and the places that they access.
+/* The verifier: rows that access memory and variables, and the locations that they access.
  *
  * Operands are present and visible when this is called.
  *

@@ -152,7 +152,7 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
       vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", vyre_verify_memory_type_text(k, type, &text),
                          members[i].offset, grain_of(k, members[i].type));
     else if (end > UINT32_MAX)
-      vyre_verify_report(k, 0, "%s: a member at offset %u ends behind 4 GiB", vyre_verify_memory_type_text(k, type, &text),
+      vyre_verify_report(k, 0, "%s: a member at offset %u ends beyond 4 GiB", vyre_verify_memory_type_text(k, type, &text),
                          members[i].offset);
     else if (sized && i + 1 < count && end > members[i + 1].offset)
       vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u",
@@ -287,7 +287,7 @@ may_be_in_constant(verifier *k, uint32_t row)
   return true;
 }
 
-/* Each row is looked at once for all questions answered yes. */
+/* Looks at each row once for all questions. */
 bool
 vyre_verify_is_constant(verifier *k, uint32_t row)
 {
@@ -317,7 +317,7 @@ check_length_row(verifier *k, uint32_t buffer, uint32_t row)
   const vyre_view *v = k->view;
   text_buffer text;
   if (!row_is_reached(k, row) || k->order[row] >= k->order[buffer] || v->parent[row] != v->parent[buffer])
-    vyre_verify_report(k, buffer, "has a type whose length is %s, which does not stand before it at the top of its program",
+    vyre_verify_report(k, buffer, "has a type whose length is %s, which is not before it at the top of its program",
                        vyre_verify_name(k, row, &text));
   else if (type_of(k, row) != VYRE_TYPE(VYRE_U32, 1) && type_of(k, row) != VYRE_TYPE(VYRE_I32, 1))
     vyre_verify_report(k, buffer, "has a type whose length is %s, which is no 32-bit integer", vyre_verify_show(k, row, &text));

@@ -1,5 +1,5 @@
-/* VIR0: reading the side tables.  Every count is compared with what is there before anything is made of it, every id with what it
- * may be; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
+/* VIR0: reading the side tables.  Every count is checked against the bytes before it is used, every id against its
+ * range; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -331,7 +331,7 @@ read_extras(vir0_reader *r)
     uint32_t w[VIR0_EXTRA_WORDS], start = words.used;
     memcpy(w, part->data + (size_t)i * sizeof(w), sizeof(w));
     if (w[0] <= before || w[0] >= m->view.rows || w[3] > 1)
-      return vir0_damaged(r, VYRE_VIR0_EXTRAS, i, "row %u behind row %u, of %u; info %u", w[0], before, m->view.rows, w[3]);
+      return vir0_damaged(r, VYRE_VIR0_EXTRAS, i, "row %u after row %u, of %u; info %u", w[0], before, m->view.rows, w[3]);
     before = w[0];
     table_extra extra = {w[1], start, w[2], UINT32_MAX};
     VYRE_TRY(take_words(r, &words, w[2], w[2] ? m->decoration_words + start : NULL));

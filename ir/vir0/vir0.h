@@ -24,7 +24,7 @@ enum {
   VIR0_EXTRA_WORDS = 4,
 };
 
-/* What a file may nest: more than text and SPIR-V do, and little enough for those who recurse or indent. */
+/* How deep a file may nest: deeper than text and SPIR-V, but not too deep for recursion and indentation. */
 #define VIR0_MAX_TYPE_DEPTH 255u
 #define VIR0_MAX_ROW_DEPTH  8191u
 

@@ -375,7 +375,7 @@ check_depth(writer *w)
   return VYRE_OK;
 }
 
-/* Places one section behind `*end`. */
+/* Puts one section after `*end`. */
 static vyre_vir0_section
 place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
 {
@@ -386,7 +386,7 @@ place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
   return s;
 }
 
-/* The table at `start` + 64, of sections that begin behind it.  The end of the last. */
+/* The table at `start` + 64, of sections that begin after it.  The end of the last. */
 static uint64_t
 make_table(const writer *w, const vyre_vir0_named *named, uint32_t named_count, uint32_t sections, char *start)
 {

@@ -39,7 +39,7 @@ BREAKS(not_reached)
   return r.id;
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 BREAKS(value_outside_programs)
 {
   vyre_row r = op0(x, VYRE_OP_lindex, U32);
