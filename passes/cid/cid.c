@@ -2,18 +2,18 @@
  *
  * Two values are equal if their op words, payloads (versions in them) and canonical operands are; where the op commutes, in either
  * order.  Each program's rows go, in program order, into a table of open addressing by their hashes; the first of a class is its
- * smallest.  A hash only says where to look: whatever it is, the same rows are equal.  The table is its own: all of cid takes 8 ns
- * and 8 bytes a row (bench-passes -only=cid), an entry of uthash's 56 bytes before what it holds.
+ * smallest.  A hash only says where to look: the result does not depend on it.  cid has a table of its own because all of cid takes
+ * 8 ns and 8 bytes a row (bench-passes -only=cid), and an entry of uthash 56 bytes more than its contents.
  *
- * Where many rows have one hash, by accident or malice, only FEW places of the table are looked at; then a digital tree is, whose
+ * Where many rows have one hash, by accident or malice, only FEW slots of the table are probed; then a digital tree is, whose
  * nodes are rows and whose branch at depth k is bit k of what is compared.  So a row costs at most FEW + 192 comparisons.
  *
- * In the row function of a GPU pass a row goes on along its places (table, then tree) up to an equal row or an empty place, and in
- * the next phase the smallest of those at an empty place takes it; again until none is left, level by level.  Rows of one class
- * meet the same places, so the smallest of them is first there, too.
+ * In the row function of a GPU pass a row probes its slots (table, then tree) up to an equal row or an empty slot, and in the
+ * next phase the smallest of those at an empty slot takes it; again until none is left, level by level.  Rows of one class
+ * probe the same slots, so the smallest of them is first there, too.
  *
- * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module where hashes are
- * bad.
+ * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module if hashes collide
+ * often.
  *
  * requires: versions, hashes      provides: classes      changes nothing
  *
@@ -64,7 +64,7 @@ is_equal(numbering *n, uint32_t x, uint32_t y)
   return rest == 0 && (straight || (crossed && (vyre_op_flags_of(v, x) & VYRE_OP_COMMUTES) != 0));
 }
 
-/* The row's place in the tree: the low bits of each word first, for those differ most.  0: no memory. */
+/* The row's position in the tree: the low bits of each word first, which differ most.  0: no memory. */
 static uint32_t
 find_in_tree(numbering *n, uint32_t row)
 {

@@ -241,7 +241,7 @@ open_region(walk *w, uint32_t region)
     if (VYRE_ROW_OP(v->op[less.b]) == VYRE_OP_const) {
       less.bits = vyre_row_imm(v, less.b);
       less.b = 0;
-    } else { /* the bound stands in front of the index */
+    } else { /* the bound is before the index */
       less = (fact){less.b, region, 0, GREATER, less.order, 0};
     }
     add_fact(w, less);
@@ -323,7 +323,7 @@ visit_region(walk *w, uint32_t row)
     open_region(w, row);
 }
 
-/* The first row from there to in front of `end` that uses what is known, or may say something; `end`: none. */
+/* The first row from there to before `end` that uses what is known, or may add to it; `end`: none. */
 static uint32_t
 next_of_interest(const walk *w, uint32_t row, uint32_t end)
 {

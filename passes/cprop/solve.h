@@ -24,7 +24,7 @@ typedef struct solution {
   uint32_t *value;   /* by row, and by join after them */
   uint8_t *changes;  /* by join of a loop's head: how often its value was another one */
   uint32_t *joins;   /* by construct and head: the first of its joins; 0: none */
-  uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: what stands after it is */
+  uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: the rows after it are */
   list literal;
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;

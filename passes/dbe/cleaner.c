@@ -1,4 +1,4 @@
-/* What is done to rows, jumps and regions where control is taken apart.
+/* Edits of rows, jumps and regions where control is removed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"

@@ -27,7 +27,7 @@ enum {
   RULES_TEXT = 1 << 20, /* bytes of a file */
 };
 
-/* Where sets live: zeroed memory, freed by its owner all at once.  NULL: there is none. */
+/* Allocates the memory of sets, zeroed; its owner frees it all at once.  NULL: out of memory. */
 typedef struct rules_memory {
   void *(*take)(void *user, size_t bytes);
   void *user;
@@ -94,7 +94,7 @@ typedef struct rules_width {
 typedef struct rules_variable {
   char name[16];
   bool constant;
-  uint8_t node; /* where it stands first */
+  uint8_t node; /* its first occurrence */
 } rules_variable;
 
 #define RULES_IN_STRICT  1u /* applies in strict programs */
@@ -117,7 +117,7 @@ typedef struct rules_rule {
   uint8_t width_count;
   rules_variable variables[RULES_VARIABLES];
   uint8_t variable_count;
-  uint8_t rows; /* that the replacement is made of, the root counted; 0: an operand or a constant takes its place */
+  uint8_t rows; /* that the replacement is made of, the root counted; 0: it is an operand or a constant */
 } rules_rule;
 
 typedef struct rules_set {
@@ -135,7 +135,7 @@ typedef struct rules_error {
  * (docs/rules-format.md), and each makes what it rewrites smaller (rules_shrinks). */
 bool rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_error *out_error);
 
-/* The types that a rule applies at: the next choice of a kind for each of rule->kinds, in order; `kinds` zeroed asks for the first.
+/* The types that a rule applies at: the next choice of a kind for each of rule->kinds, in order; `kinds` zeroed: the first.
  * False: there are no more.  Fewer than 1 << 12 of them. */
 bool rules_next_typing(const rules_rule *rule, vyre_kind kinds[RULES_KINDS]);
 
