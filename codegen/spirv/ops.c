@@ -527,7 +527,7 @@ vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id)
   }
 }
 
-/* A row that is no plain instruction: with its guards in a strict program, a place, what lanes have together. */
+/* A row that is no plain instruction: one with guards in a strict program, a built-in, a subgroup operation. */
 static uint32_t
 write_special(vyre_spv *s, uint32_t row)
 {

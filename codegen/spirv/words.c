@@ -117,7 +117,7 @@ vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_
   *at++ = (uint32_t)all << 16 | opcode;
   for (size_t i = 0; i < count; i++)
     *at++ = operands[i];
-  at[text_words - 1] = 0; /* behind its last bytes; a word is filled from its low end, as the importer reads it */
+  at[text_words - 1] = 0; /* after its last bytes; a word is filled from its low end, as the importer reads it */
   memcpy(at, text, length);
 }
 
