@@ -443,7 +443,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     if (!import_needs(m, 5) || !import_type(m, words[1]))
       return false;
     if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
-      return import_fail(m, "only instructions of sets of debug information may stand before the functions");
+      return import_fail(m, "only instructions of sets of debug information may be before the functions");
     return import_define(m, words[2], ID_GROUP, words[1]);
   default:
     break;
@@ -501,7 +501,7 @@ import_declare(import *m)
       if (op == SpvOpLine)
         m->last_line = m->at;
     } else if (m->first_function) {
-      return import_fail(m, "stands outside of a function");
+      return import_fail(m, "is outside of a function");
     } else if (!declare(m, op, words, count)) {
       return false;
     }

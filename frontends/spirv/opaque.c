@@ -436,7 +436,7 @@ import_opaque(import *m)
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, first = m->stack.count;
   uint8_t kinds[MOST_WORDS];
   if (is_of_module(op))
-    return import_fail(m, "stands in a function");
+    return import_fail(m, "is in a function");
   if (count > MOST_WORDS || !vyre_words_kinds(words, count, kinds))
     return import_uncovered(m, "not covered: the grammar does not have it so");
   vyre_member *made = import_memory_of(m, (count + 1) * sizeof(*made));

@@ -275,7 +275,7 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
     return true; /* wherever it is */
   if (kind < SCAN_OUTSIDE) {
     if (!f->open)
-      return import_fail(m, "stands outside of a block");
+      return import_fail(m, "is outside of a block");
     if (kind != SCAN_PHI)
       f->open = OPEN;
   }

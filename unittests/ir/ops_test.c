@@ -1,4 +1,4 @@
-/* The laws of ops.def against what the evaluator computes: those that stand there hold, and of what could stand there nothing is
+/* The laws of ops.def against what the evaluator computes: those listed hold, and none is
  * missing.  Integers of 8 bits, all pairs; bools; halves of every sort.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -11,7 +11,7 @@ enum { MOST_NODES = 4000 };
 typedef struct node {
   int parent, first, last, prev, next; /* -1: none */
   bool alive, linked;
-  uint32_t mark; /* what the row holds in imm: who it is */
+  uint32_t mark; /* what the row holds in imm: its identity */
   int a, c;
 } node;
 

@@ -189,7 +189,7 @@ classes_are_what_the_definition_says(void **state)
   vyre_registry_destroy(bad);
 }
 
-/* Pairs of rows that differ in one thing each: which operand stands where, the third one, the type, a flag, a half of the literal,
+/* Pairs of rows that differ in one thing each: the order of operands, the third one, the type, a flag, a half of the literal,
  * decorations. */
 static void
 rows_that_differ_in_one_thing_are_not_equal(void **state)
@@ -264,7 +264,7 @@ bad_hashes_cost_a_bounded_number_of_comparisons(void **state)
   vyre_registry_destroy(bad);
 }
 
-/* Sums of all pairs, then of all pairs the other way round: each is found, also behind the few places of the table. */
+/* Sums of all pairs, then of all pairs the other way round: each is found, also beyond the few slots of the table. */
 static void
 either_order_is_found_among_rows_of_one_hash(void **state)
 {

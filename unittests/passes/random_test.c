@@ -2,7 +2,7 @@
  *
  * Compared are the bytes of all buffers after a run on the interpreter; a relaxed program is evaluated the strict way on both
  * sides, which passes keep that neither have rules nor follow memory; and where nothing undefined ran before, nothing undefined
- * runs behind.  Every pass is verified, and held to what it says of its changes.  VYRE_SEED and VYRE_RUNS in the environment give
+ * runs after.  Every pass is verified, and its report of changes is checked.  VYRE_SEED and VYRE_RUNS in the environment give
  * more.
  *
  * SPDX-License-Identifier: Apache-2.0 */

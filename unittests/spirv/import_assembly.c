@@ -129,8 +129,8 @@ static void
 negated_conditions_have_their_arms_exchanged(void **state)
 {
   (void)state;
-  /* `or` and `implies` as front ends write them: what decides is a literal on the edge that skips the other operand, and
-   * itself behind */
+  /* `or` and `implies` as front ends write them: the condition is a literal on the edge that skips the other operand, and
+   * itself after it */
   vyre_module *m = run(BODY("%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m1 None\n"
                             "OpBranchConditional %n %a1 %m1\n%a1 = OpLabel\n%d = OpUGreaterThan %bool %i %u3\nOpBranch %m1\n%m1 = OpLabel\n"
                             "%p = OpPhi %bool %c %entry %d %a1\nOpSelectionMerge %m2 None\nOpBranchConditional %c %a2 %m2\n%a2 = OpLabel\n"

@@ -137,7 +137,7 @@ static const struct {
     {MODULE ENTRY TYPES, "no function"},
     {MODULE ENTRY TYPES MAIN "OpReturn\n", "OpFunction at word 64: no OpFunctionEnd follows"},
     {MODULE ENTRY TYPES MAIN MAIN, "a function inside of a function"},
-    {BODY("OpReturn\n"), "stands outside of a block"},
+    {BODY("OpReturn\n"), "is outside of a block"},
     {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "its last block has no end"},
     {BODY("%l = OpLabel\n"), "the block before it has no end"},
     {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is no label"},
@@ -211,7 +211,7 @@ each_is_kept_word_for_word(void **state)
   assert_int_equal(wrong, 0);
 }
 
-/* What a module that is kept as it is says of its programs: names and sizes, for those who run it. */
+/* What a module that is kept as it is says of its programs: names and sizes, for running it. */
 static void
 kept_programs_have_their_sizes(void **state)
 {
@@ -255,7 +255,7 @@ kept_programs_have_their_sizes(void **state)
     for (uint32_t i = 0; i < 3; i++)
       assert_int_equal(v->imm[rows[i]], cases[k].size[i]);
     vyre_module_destroy(module);
-    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that ends behind the module */
+    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that ends beyond the module */
     assert_true(import_refuses(&words, ""));
     vyre_bytes_free(&words);
   }
@@ -344,7 +344,7 @@ calls_and_constructs_nest_so_deep(void **state)
 static void
 try_words(vyre_module *module, const uint32_t *words, uint32_t count)
 {
-  uint32_t *exact = malloc(count ? count * sizeof(uint32_t) : 1); /* a sanitizer sees what is read behind the last word */
+  uint32_t *exact = malloc(count ? count * sizeof(uint32_t) : 1); /* a sanitizer sees what is read beyond the last word */
   assert_non_null(exact);
   memcpy(exact, words, count * sizeof(uint32_t));
   vyre_module_clear(module);
