@@ -188,18 +188,18 @@ place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint6
     for (uint64_t left_ = (mask)[word_], i = 0; left_ && (i = word_ * 64u + (uint64_t)__builtin_ctzll(left_), true); \
          left_ &= left_ - 1)
 
-/* interp_plan.c */
+/* plan.c */
 bool interp_prepare(interp *ip, const vyre_interp_options *options);
 void interp_release(interp *ip);
 void interp_start_workgroup(interp *ip);
 bool interp_refuse(interp *ip, uint32_t row, const char *what); /* false; what a verified module never has */
 
-/* interp_planes.c */
+/* planes.c */
 uint32_t interp_planes_of(const vyre_view *v, uint32_t row); /* how many the row's value takes */
 bool interp_plan_planes(interp *ip);
 void interp_fill_fixed(interp *ip); /* literals, specialization values, and what a workgroup's invocations are called */
 
-/* interp_rows.c: a pure row, `get`, or an id. */
+/* rows.c: a pure row, `get`, or an id. */
 bool interp_row(interp *ip, uint32_t row, const uint64_t *active);
 
 /* A denormal as zero, where the row at hand takes them so. */
@@ -211,11 +211,11 @@ interp_flushed(const interp *ip, vyre_kind kind, uint64_t lane)
   return (ip->flush & vyre_mode_flush(kind)) != 0 && (lane & exponent) == 0 ? lane & sign : lane;
 }
 
-/* interp_subgroup.c: a subgroup row, with its origins; and what an invocation is in its subgroup, once. */
+/* subgroup.c: a subgroup row, with its origins; and what an invocation is in its subgroup, once. */
 void interp_subgroup(interp *ip, uint32_t row, const uint64_t *active);
 void interp_fill_place(const interp *ip, uint32_t row);
 
-/* interp_memory.c */
+/* memory.c */
 void interp_at(interp *ip, uint32_t row);
 bool interp_length(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_load(interp *ip, uint32_t row, const uint64_t *active);
@@ -226,7 +226,7 @@ void interp_set(interp *ip, uint32_t row, const uint64_t *active);
 /* Bytes of a scalar in memory. */
 uint32_t interp_scalar_size(vyre_kind kind);
 
-/* interp_report.c: texts, and what ends the run with them. */
+/* report.c: texts, and what ends the run with them. */
 #define INTERP_TEXT 512
 /* "row 12 (load %v, a.comp:7:3)" */
 const char *interp_describe_row(const interp *ip, uint32_t row, char text[INTERP_TEXT]);
@@ -246,7 +246,7 @@ bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const b
 void *interp_take(interp *ip, size_t count, size_t size);
 void interp_give(interp *ip, void *memory, size_t count, size_t size);
 
-/* interp_races.c: each is called only with ip->races.  False: the run has ended, by a race or for want of memory. */
+/* races.c: each is called only with ip->races.  False: the run has ended, by a race or for want of memory. */
 typedef enum race_access { RACE_READ = 0, RACE_WRITE = 1, RACE_ATOMIC = 2 } race_access;
 bool interp_races_start(interp *ip);
 void interp_races_end(interp *ip);

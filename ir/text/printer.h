@@ -1,5 +1,5 @@
-/* The printer's state, for its files: text_print.c (rows, the module), text_print_program.c (declarations, control),
- * text_print_type.c (types and structs).
+/* The printer's state, for its files: print.c (rows, the module), print_program.c (declarations, control),
+ * print_type.c (types and structs).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_PRINTER_H
@@ -84,14 +84,14 @@ void text_put_notes(text_printer *t, uint32_t row);
 void text_end_line(text_printer *t, uint32_t row); /* comments, the end of the line, messages */
 void text_put_row(text_printer *t, uint32_t row);
 
-/* ---- text_opaque.c ---- */
+/* ---- opaque.c ---- */
 void text_put_words(text_printer *t, vyre_type_id type, uint32_t row); /* row 0: of a type */
 void text_put_opaque(text_printer *t, uint32_t row);
 
-/* ---- text_print_program.c ---- */
+/* ---- print_program.c ---- */
 void text_put_program(text_printer *t, uint32_t program);
 
-/* ---- text_print_type.c ---- */
+/* ---- print_type.c ---- */
 bool text_prepare_types(text_printer *t);
 void text_free_types(text_printer *t);
 void text_put_structs(text_printer *t);                       /* those of no program */
