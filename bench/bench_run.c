@@ -24,7 +24,7 @@
 
 enum { MOST_BUFFERS = 4, MOST_ROUNDS = 101, MOST_STEPS = 4096 };
 
-/* What a buffer holds: words up to 255, floats in [-1, 1), the particles of that shader, nothing, or the words given. */
+/* The contents of a buffer: words up to 255, floats in [-1, 1), the particles of that shader, nothing, or the words given. */
 typedef enum contents { WORDS, FLOATS, PARTICLES, NOTHING, GIVEN } contents;
 
 typedef struct buffer_setup {
@@ -96,7 +96,7 @@ now_of_process(void)
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- what is run ---- */
+/* ---- the shaders ---- */
 
 static void
 compile_file(const bench *b, const char *name, vyre_bytes *words)

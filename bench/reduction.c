@@ -59,7 +59,7 @@ is_free(uint32_t op)
          (op >= OP_LOOP_MERGE && op <= OP_BRANCH) || (op >= OP_RETURN && op <= OP_UNREACHABLE);
 }
 
-/* What is known of an id: a type's lanes and what it points to; a value's type; a constant's bits. */
+/* Data of an id: a type's lanes and what it points to; a value's type; a constant's bits. */
 typedef struct meaning {
   uint32_t lanes, points_to, type, bits;
 } meaning;
@@ -196,7 +196,7 @@ print_sums(const reduction *r, reduction_form peer)
          its->lanes, change(before->lanes, its->lanes), helped, equal, worse, refused);
 }
 
-/* Where vyre leaves the most lanes more than the peer, first. */
+/* Prints first the shaders where vyre leaves the most lanes more than the peer. */
 static void
 print_worst(const reduction *r, reduction_form peer)
 {

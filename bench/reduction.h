@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a shader is measured as. */
+/* The forms of a shader that are measured. */
 typedef enum reduction_form {
   REDUCTION_BEFORE,
   REDUCTION_VYRE,

@@ -17,9 +17,9 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t capacity);
 
 /* Prints and aborts. */
 _Noreturn void fuzz_fail(const char *format, ...) VYRE_PRINTF(1, 2);
-/* What must not fail. */
+/* For calls that must not fail. */
 void fuzz_require(vyre_status status, const char *what);
-/* What may fail, but never for a bug of vyre's own, and with a message.  True: it did not fail. */
+/* For calls that may fail, but with a message and never by a bug of vyre.  True: it did not fail. */
 bool fuzz_allow(vyre_status status, const char *what);
 
 /* An empty module; the k-th of those kept.  Its allocator refuses blocks over 16 MiB, so that running out of memory is tried too.

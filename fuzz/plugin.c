@@ -154,7 +154,7 @@ edit(blocks *b, const uint8_t bytes[4])
   }
 }
 
-/* A stride other than ours would take the middle of one parameter's pointers for another's text: the fields are laid out again. */
+/* With a stride other than ours a pointer would be read from the middle of a parameter: so the fields are laid out again. */
 static void
 spread_params(blocks *b)
 {

@@ -27,7 +27,7 @@ sections_of(uint8_t *data, size_t size, vyre_vir0_header *header)
   return (vyre_vir0_section *)(void *)(data + sizeof *header); /* data is a block of its own, or libFuzzer's */
 }
 
-/* As a writer would have filled them in. */
+/* Sets the hashes and the size as a writer would. */
 static void
 mend(uint8_t *data, size_t size)
 {

@@ -28,7 +28,7 @@ static _Thread_local bool own_thread;
 static const char *program = "";
 static pid_t owner; /* children that a plugin forks end as they like */
 
-/* ---- what is said -------------------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
 static void
 say(const char *text)
@@ -113,7 +113,7 @@ end_by_exit(void)
 /* The build puts these four among the symbols that shared objects find.  exit is here as well as its handler, as a handler runs
  * once: of two threads in libc's exit the second would go on to the end. */
 
-/* What a plugin's destructor wants is not what the program has said. */
+/* The exit code of a plugin's destructor does not replace the program's. */
 static int
 code_to_give(int wanted)
 {
@@ -190,7 +190,7 @@ end_by_fault(int number)
   raise(number);
 }
 
-/* What is ignored (nohup) or has a handler (a sanitizer's) stays so. */
+/* A signal that is ignored (nohup) or has a handler (a sanitizer's) stays so. */
 static void
 handle(int number, void (*handler)(int number))
 {

@@ -5,7 +5,7 @@
 #define VYRE_PASSMGR_GUARD_H
 
 /* From here on the process ends by guard_end, or with a message that names the pass whose code ended it, without temporary files,
- * and with another code than 0: exit, quick_exit, _exit and signals.  `program` is called so in messages. */
+ * and with another code than 0: exit, quick_exit, _exit and signals.  `program` is its name in messages. */
 void guard_begin(const char *program);
 /* The program's own end.  Returns the code. */
 int guard_end(int code);

@@ -233,7 +233,7 @@ host_preserved(vyre_pass_ctx *ctx, uint32_t analyses)
 
 /* ---- what a call names: rows, ops, types, addresses ----------------------------------------------------------------------- */
 
-/* A call that names what is not there does nothing and fails the module: the manager says so after the run, with the plugin and
+/* A call that names something invalid does nothing and fails the module: the manager says so after the run, with the plugin and
  * the pass.  Each check is a comparison or two, so they are always made. */
 static void
 refuse(const vyre_module *module, const char *call, const char *what, uint32_t row)
@@ -248,7 +248,7 @@ refuse(const vyre_module *module, const char *call, const char *what, uint32_t r
     vyre_module_fail(failing, "host->%s: %s is row %u; there are no rows", call, what, row);
 }
 
-/* A row that was made, perhaps dead; or none. */
+/* Whether the row was made, perhaps dead; or is 0. */
 static inline bool
 is_known(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -258,7 +258,7 @@ is_known(const vyre_module *module, const char *call, const char *what, uint32_t
   return false;
 }
 
-/* A row that is not dead. */
+/* Whether the row is not dead. */
 static inline bool
 is_there(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {

@@ -76,7 +76,7 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* What else than a regular file, or NULL. */
+/* The kind of a file that is not regular, or NULL. */
 static const char *
 what_else(mode_t mode)
 {

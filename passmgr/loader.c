@@ -49,7 +49,7 @@ absolute(const char *path, char out[PATH_MAX])
   return true;
 }
 
-/* Whether all that its program headers name is in the file; what is no ELF at all is left to dlopen's message. */
+/* Whether all that its program headers name is in the file; a file that is no ELF is left to dlopen's message. */
 static bool
 is_whole(int fd, off_t size)
 {

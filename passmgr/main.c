@@ -30,7 +30,7 @@
 #error "the build says which version this is"
 #endif
 
-/* What became of one input. */
+/* The result of one input. */
 typedef struct work {
   vyre_bytes said, output;
   uint64_t making; /* the output, in nanoseconds */
@@ -54,7 +54,7 @@ typedef struct tool {
   int home; /* the folder that relative paths are meant from; -1: it could not be opened */
 } tool;
 
-/* ---- what is said -------------------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
 /* Says it on standard error, and gives the exit code. */
 static int
@@ -67,7 +67,7 @@ complain(vyre_status status)
   return code;
 }
 
-/* To standard error, or where it waits for its input's turn. */
+/* Writes to standard error, or to where messages wait for their input's turn. */
 static void
 say(vyre_bytes *said, const char *text, size_t length)
 {

@@ -187,7 +187,7 @@ count_threads(tool_options *o)
   return VYRE_OK;
 }
 
-/* How much glslang may take; 0 where nothing is said. */
+/* The bounds of glslang; 0: the default. */
 static vyre_status
 count_bounds(tool_options *o)
 {

@@ -125,7 +125,7 @@ name_in_outdir(const outputs *o, uint32_t input, output_form form)
   return name;
 }
 
-/* The folder, and those below it that the name goes through. */
+/* Makes the folder, and those below it that the name has. */
 static vyre_status
 make_folders(const char *outdir, char *name)
 {

@@ -101,7 +101,7 @@ vyre_registry_provider(const vyre_registry *registry, uint32_t column)
   return NULL;
 }
 
-/* A column is one pass's: what it holds depends on nothing else. */
+/* Only one pass may provide a column, so that its contents depend on nothing else. */
 static vyre_status
 check_columns(const vyre_registry *registry, vyre_pass_record **passes, uint32_t index, const char *path)
 {

@@ -124,7 +124,7 @@ print_with_banner(const run *r, const char *when, const char *what, bool module)
   return status || !module ? status : vyre_print_module(r->module, &r->options);
 }
 
-/* Every column of every row: what a pass can change but names and lines. */
+/* Every column of every row: all that a pass can change but names and lines. */
 static uint64_t
 hash_module(const vyre_module *module)
 {
@@ -174,7 +174,7 @@ context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
   return context;
 }
 
-/* What it returned is a status it was given, or no status at all. */
+/* Checks that the returned status is one from the host, or none. */
 static vyre_status
 finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
 {
@@ -208,7 +208,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   return finish_call(r, record, &context, status);
 }
 
-/* Calls it and looks at what it says.  What a pass provides holds from here on. */
+/* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
 static vyre_status
 call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
@@ -219,7 +219,7 @@ call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, c
   return VYRE_OK;
 }
 
-/* By the library, or by the pass that provides it; what that requires was made before. */
+/* Made by the library, or by the pass that provides it, whose own requirements were made before. */
 static vyre_status
 make_one(run *r, const vyre_analysis *analysis)
 {
@@ -257,8 +257,8 @@ make_analyses(run *r, uint32_t wanted)
 
 /* ---- after it ------------------------------------------------------------------------------------------------------------ */
 
-/* A change ends what the pass does not preserve; where rows are renumbered, all but versions, which sealing renumbers too, unless
- * one is of a row that went. */
+/* A change invalidates what the pass does not preserve; renumbering invalidates all but versions, which sealing renumbers too,
+ * unless one is of a row that was removed. */
 static vyre_status
 settle_change(run *r)
 {
@@ -308,7 +308,7 @@ verify_after(run *r, const vyre_pass *pass)
 }
 
 /* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it.
- * The manager's own (`print`) are there to be run. */
+ * The manager's own passes (`print`) always run. */
 static bool
 is_settled(const run *r, const vyre_node *node)
 {

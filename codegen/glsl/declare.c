@@ -120,7 +120,7 @@ glsl_is_anonymous(const glsl *g, uint32_t buffer)
 
 enum { COLUMNS = 1, ROWS = 2 };
 
-/* How the matrices in a type lie: COLUMNS, ROWS, both or neither. */
+/* The layout of the matrices in a type: COLUMNS, ROWS, both or neither. */
 static unsigned
 matrix_order(const glsl *g, vyre_type_id type)
 {

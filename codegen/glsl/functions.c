@@ -195,7 +195,7 @@ write_vector(glsl *g, const char *name, const char *parameters, vyre_type result
 
 static void need_function(glsl *g, const char *name, vyre_type type);
 
-/* What a text calls, before it. */
+/* Declares the functions that a text calls, before it. */
 static void
 need_called(glsl *g, const char *text, vyre_type type)
 {

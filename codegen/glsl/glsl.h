@@ -200,7 +200,7 @@ bool glsl_layouts_make(glsl *g);
 glsl_placed glsl_layout_of(const glsl *g, vyre_type_id type, glsl_layout layout);
 /* Where the layout puts a member of that type that comes after `at` bytes. */
 uint32_t glsl_layout_place(const glsl *g, vyre_type_id type, uint32_t at, glsl_layout layout);
-/* Whether a block of that type, its members given offsets, can lie as the module says. */
+/* Whether a block of that type, its members given offsets, can be laid out as the module says. */
 bool glsl_layout_fits_block(const glsl *g, vyre_type_id type, glsl_layout layout);
 
 /* ---- declare.c ---- */

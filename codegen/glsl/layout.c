@@ -31,7 +31,7 @@ glsl_layout_place(const glsl *g, vyre_type_id type, uint32_t at, glsl_layout lay
   return up(at, glsl_layout_of(g, type, layout).align);
 }
 
-/* A struct whose members lie where the layout puts them or, `offsets`, where it may put them if they are given offsets. */
+/* A struct whose members are where the layout puts them or, with `offsets`, where it may put them if they are given offsets. */
 static glsl_placed
 struct_layout(const glsl *g, const vyre_type_info *info, glsl_layout layout, bool offsets)
 {

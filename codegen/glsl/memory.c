@@ -225,7 +225,7 @@ assign_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
   glsl_put(g, "}\n");
 }
 
-/* What is read out of bounds is zero. */
+/* A read out of bounds is zero. */
 static void
 copy_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
 {

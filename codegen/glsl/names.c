@@ -119,7 +119,7 @@ glsl_free_words(glsl *g)
   }
 }
 
-/* What is left of `base` when only letters, digits and single underscores are; its length. */
+/* `base` without all but letters, digits and single underscores; its length. */
 static size_t
 clean(const char *base, char *word)
 {

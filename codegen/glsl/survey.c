@@ -135,7 +135,7 @@ glsl_is_precise(const glsl *g, uint32_t row)
   }
 }
 
-/* What may be written as an expression inside another. */
+/* Whether the row may be written as an expression inside another. */
 static bool
 may_go_inside(const glsl *g, uint32_t row)
 {
@@ -278,7 +278,7 @@ count_writes(glsl *g)
   }
 }
 
-/* Which loops some `continue` is meant for, the innermost around it; which constructs some `leave` is. */
+/* Marks loops that a `continue` leads to, the innermost around it, and constructs that a `leave` leads to. */
 static void
 find_jumps(glsl *g)
 {
@@ -295,7 +295,7 @@ find_jumps(glsl *g)
   }
 }
 
-/* Which buffers something reads, whatever they are declared as. */
+/* Marks buffers that are read, whatever their declaration. */
 static void
 find_reads(glsl *g)
 {

@@ -23,7 +23,7 @@ typedef struct stages {
   uint8_t *marks;
 } stages;
 
-/* What is kept for its own sake: debug.c. */
+/* Instructions that are always kept: debug.c. */
 static bool
 is_debug(uint32_t op)
 {

@@ -118,8 +118,8 @@ decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_memb
 
 static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
 
-/* A struct of `count` members; block: 0, or the decoration; apart: the stride that it has in arrays, where it is a type of its own
- * by that. */
+/* A struct of `count` members; block: 0, or the decoration; apart: its stride in arrays, if that makes it a type of its
+ * own. */
 static uint32_t
 write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_spv_mode mode, uint32_t block,
              uint32_t apart, uint32_t depth)

@@ -82,7 +82,7 @@ local_variable(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, words[1]);
 }
 
-/* In the interface of the program, once; SPIR-V 1.4 and later list there what is used of any storage class. */
+/* Adds it to the program's interface, once; SPIR-V 1.4 and later list used variables of all storage classes there. */
 static void
 list(vyre_spv *s, uint32_t id)
 {

@@ -49,7 +49,7 @@ typedef struct glsl_end {
   uint32_t signal; /* that ended it; 0: none did */
 } glsl_end;
 
-/* worker.c: sends it to a vyre-glsl that is idle, or a new one, and takes what comes back.  Calls take_log with each line, which
+/* worker.c: sends it to a vyre-glsl that is idle, or a new one, and reads the answer.  Calls take_log with each line, which
  * lives as long as the call.  Any thread. */
 VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
                                     void (*take_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);

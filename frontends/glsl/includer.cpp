@@ -104,7 +104,7 @@ folder_includer::open(const std::string &path)
   return result;
 }
 
-/* glslang asks includeSystem next where nothing comes of it, whatever the reason. */
+/* If this fails, for any reason, glslang calls includeSystem next. */
 folder_includer::IncludeResult *
 folder_includer::includeLocal(const char *header, const char *includer, size_t depth)
 {

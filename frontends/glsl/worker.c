@@ -120,7 +120,7 @@ stop(const worker *w, bool ours)
     ;
 }
 
-/* With the lock: those of another process or user are let go. */
+/* With the lock: drops workers of another process or user. */
 static void
 check_owner(void)
 {
@@ -193,7 +193,7 @@ send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
   return true;
 }
 
-/* What comes back, and what became of it. */
+/* The answer, and its state. */
 typedef struct answer {
   void (*take_log)(void *user, const char *line);
   void *user;

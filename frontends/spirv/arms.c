@@ -21,7 +21,7 @@ flow_may_share(const import *m, const function *f)
   return false;
 }
 
-/* Where the constructs around it end, or go on. */
+/* Marks the blocks where the constructs around it end or continue. */
 static void
 stop_at_constructs(import *m, uint32_t stamp)
 {

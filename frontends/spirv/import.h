@@ -36,9 +36,9 @@ import_builder_at(const import *m, uint32_t mark)
   return (vyre_builder){.module = m->module, .program = m->program, .region = m->program, .before = mark};
 }
 
-/* What is called only where something is wrong. */
+/* For functions that are called only on errors. */
 #define COLD __attribute__((cold))
-/* What is called by a short way that ends in it: not to be made one with that. */
+/* For functions that a fast path falls back on: not to be inlined into it. */
 #define APART __attribute__((noinline))
 
 #define AT(type_, list_, index) (((type_ *)(list_).data) + (index))
@@ -235,7 +235,7 @@ import_target(const import *m, uint32_t label)
 /* ---- growth.c ---- */
 void import_bound_growth(import *m);
 void import_count_words(import *m, function *f); /* what it calls has been counted */
-/* The body of an entry point, its calls inlined, is within the bound beside those before it. */
+/* Whether the body of an entry point, its calls inlined, is within the bound, with those before it. */
 bool import_may_inline(import *m, const function *f);
 COLD bool import_too_many_leaves(import *m); /* false, always */
 
@@ -252,7 +252,7 @@ bool import_value(import *m, uint32_t id, spv_value *out);
 uint32_t import_row_made(import *m, uint32_t id);
 bool import_is_visible(const import *m, uint32_t row); /* locals.c */
 uint32_t import_visible_from(import *m, uint32_t row);
-/* The row, or a get of what it was where its region has ended. */
+/* The row, or a get of its value if its region has ended. */
 static inline uint32_t
 import_visible(import *m, uint32_t row)
 {
@@ -269,7 +269,7 @@ import_row_at_hand(const import *m, uint32_t id)
   const uint32_t parent = m->view->parent[info->value];
   return parent == m->region || parent == m->program || import_is_visible(m, info->value) ? info->value : 0;
 }
-/* Of one leaf, visible here; 0: failed. */
+/* The row of a value of one leaf, visible here; 0: failed. */
 static inline uint32_t
 import_row(import *m, uint32_t id)
 {
@@ -320,7 +320,7 @@ import_pointer(import *m, uint32_t id)
 }
 uint32_t import_builtin(import *m, const pointer *p);    /* a built-in's row */
 uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer: a row; 0: failed */
-/* The leaves that a store through `id` may change, as far as constants tell; false: none are. */
+/* The leaves that a store through `id` may change, by the constant indices; false: none. */
 bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
 
 /* ---- atomics.c ---- */
@@ -354,7 +354,7 @@ locals_read(import *m, uint32_t index)
 }
 void locals_write(import *m, uint32_t leaf, uint32_t row);
 void locals_undo(import *m, uint32_t mark);
-/* What the way that ends here leaves for the end of construct c; what it changed is added to `list`, if there is one. */
+/* What the path that ends here leaves for the end of construct c; the leaves it changed are added to `list`, if there is one. */
 void locals_edge(import *m, uint32_t c, uint32_t *list);
 void locals_join(import *m, uint32_t c);      /* after c */
 void locals_fall(import *m, uint32_t c);      /* at the start of a case that is fallen into */

@@ -89,7 +89,7 @@ barrier(import *m, const uint32_t *words, bool control)
   return true;
 }
 
-/* What most loads are: of a whole scalar or vector; of a variable whose value is known and visible here it is that value. */
+/* The common load: of a whole scalar or vector; of a variable whose value is known and visible here it is that value. */
 static inline bool
 load(import *m, const uint32_t *words)
 {

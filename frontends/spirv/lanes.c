@@ -35,7 +35,7 @@ take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *o
       out[n] = op == VYRE_OP_splat ? (vyre_row){operands[0]} : vyre_build_lane(b, (vyre_row){row}, n);
 }
 
-/* The get becomes the join of one of each lane's variable. */
+/* Replaces the get by the join of a get of each lane's variable. */
 static void
 split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 {

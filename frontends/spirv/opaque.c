@@ -90,7 +90,7 @@ constant_word(import *m, uint32_t id, vyre_member *out)
   return true;
 }
 
-/* A pointer to a struct that is being made, and may hold it: the struct is meant by its name. */
+/* A pointer to a struct that is being made, and may hold it: refers to the struct by name. */
 static vyre_type_id
 named_pointer(import *m, const uint32_t *words, uint32_t stride)
 {
@@ -418,7 +418,7 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
   return type ? set_result(m, type, id, row) : row.id != 0;
 }
 
-/* What belongs to the module, not to a function. */
+/* Whether the instruction belongs to the module, not to a function. */
 static bool
 is_of_module(uint32_t op)
 {

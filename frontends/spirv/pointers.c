@@ -27,7 +27,7 @@ import_no_pointer(import *m, uint32_t id)
   return NULL;
 }
 
-/* The last pointer is what the id is from here on. */
+/* The id is the last pointer from here on. */
 static bool
 name_pointer(import *m, uint32_t id, pointer *p)
 {

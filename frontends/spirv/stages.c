@@ -124,7 +124,7 @@ walk(stages *s, uint32_t start, uint32_t end, uint8_t bit)
   return true;
 }
 
-/* The functions that those call which are marked, and so on. */
+/* Marks the functions that marked ones call, transitively. */
 static bool
 reach(stages *s, uint8_t bit)
 {
@@ -228,7 +228,7 @@ is_function(const stages *s, uint32_t id)
   return false;
 }
 
-/* Who is kept, for a remark; and that what is shared can be. */
+/* Names the kept entry points, for a remark; and checks that shared functions can be kept. */
 static bool
 name_entries(const stages *s)
 {

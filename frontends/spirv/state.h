@@ -31,7 +31,7 @@ typedef enum id_kind {
   ID_KINDS
 } id_kind;
 
-/* What value is, where the id has one now: where epoch is that of its kind in `epochs`. */
+/* What `value` is, if the id has one now: if `epoch` is that of its kind in `epochs`. */
 typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER } id_holds;
 
 /* Flags of an id; vyre_access bits beside them. */
@@ -60,7 +60,7 @@ typedef struct id_info {
   uint16_t flags;
 } id_info;
 
-/* Of an id, beside what is always looked at. */
+/* Data of an id that is rarely used. */
 typedef struct id_notes {
   uint32_t name;        /* first word of its OpName; 0: none */
   uint32_t decorations; /* first of its list; 0: none */

@@ -145,7 +145,7 @@ work_type(vyre_opcode op, vyre_type type)
   return VYRE_TYPE(klass == VYRE_CLASS_SINT ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
 }
 
-/* What a move is by: a lane, a distance, a direction.  A cluster size goes to *out_imm. */
+/* The operand of a move: a lane, a distance, a direction.  A cluster size goes to *out_imm. */
 static uint32_t
 move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count, uint32_t *out_imm)
 {

@@ -62,7 +62,7 @@ classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
   }
 }
 
-/* By type id: whether a member at any depth is coherent or volatile. */
+/* For each type id, whether a member at any depth is coherent or volatile. */
 static void
 find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
 {
@@ -77,7 +77,7 @@ find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
   }
 }
 
-/* What was grown for one program serves the next. */
+/* Memory that is kept from one program to the next. */
 typedef struct key_list {
   const vyre_allocator *allocator;
   buffer_key *keys;

@@ -91,7 +91,7 @@ visit_control(loops *k, uint32_t row)
   }
 }
 
-/* Closes the loops that the region is not in.  Returns the innermost loop that what is in it is in. */
+/* Closes the loops that the region is not in.  Returns the innermost loop around the rows in it. */
 static uint32_t
 change_region(loops *k, uint32_t region)
 {

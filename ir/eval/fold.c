@@ -118,7 +118,7 @@ float_mode_is_plain(const vyre_view *view, uint32_t row)
   return (view->imm[row] & VYRE_PROGRAM_FLOAT_MODES) == 0;
 }
 
-/* Asked first, because of most rows the answer is no. */
+/* Checked first, because most rows cannot be folded. */
 static bool
 may_be_literal(const vyre_view *view, uint32_t row)
 {

@@ -264,7 +264,7 @@ float_mod(double x, double y) /* sign of y, also for a zero */
   return signbit(remainder) != signbit(y) ? remainder + y : remainder;
 }
 
-/* Correctly rounded: f16 fits into double's exact range wherever its rounding could be decided by what double drops. */
+/* Correctly rounded: double is exact for f16 wherever the bits that double drops could decide the rounding. */
 static ALWAYS_INLINE double
 fused(vyre_kind kind, double x, double y, double z)
 {
@@ -387,7 +387,7 @@ float_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b
   case VYRE_OP_ceil: FLOAT(ceil(X));
   case VYRE_OP_sqrt: FLOAT(sqrt(X));
   case VYRE_OP_step: FLOAT(Y < X ? 0.0 : 1.0);
-  /* What would be a denormal half is a zero: OpQuantizeToF16. */
+  /* A value that would be a denormal half becomes zero: OpQuantizeToF16. */
   case VYRE_OP_quantize16:
     FLOAT(isnan(X) ? X : fabs(X) < 0x1p-14 ? copysign(0.0, X) : double_of_half((uint32_t)half_of_double(X)));
   default: return libm_lanes(op, kind, a, b, c, out, n);

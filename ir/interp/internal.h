@@ -26,7 +26,7 @@
 #define DEEPEST_CONTROL  1000u
 #define DEEPEST_TYPE     64u
 
-/* What one descriptor of an array is bound to. */
+/* The memory that one descriptor of an array is bound to. */
 typedef struct descriptor {
   uint8_t *data; /* NULL: unbound */
   uint64_t size;
@@ -149,7 +149,7 @@ place_invocation(const interp *ip, uint32_t invocation, uint32_t local[3], uint3
   group[2] = ip->together ? g / groups[0] / groups[1] : ip->group[2];
 }
 
-/* What an address (a path's plane) leads into. */
+/* The descriptor that an address (a path's plane) leads into. */
 static inline descriptor
 descriptor_at(const buffer_state *buffer, uint64_t address)
 {
@@ -166,7 +166,7 @@ stepped(uint64_t address, uint64_t step)
   return address == NOWHERE || step == NOWHERE || address % FARTHEST + step % FARTHEST >= FARTHEST ? NOWHERE : address + step;
 }
 
-/* Where `size` bytes of an invocation's lie, or NULL. */
+/* The address of an invocation's `size` bytes, or NULL. */
 static inline uint8_t *
 place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint64_t size)
 {
@@ -237,7 +237,8 @@ const char *interp_describe_buffer(const interp *ip, uint32_t row, char text[INT
  * False. */
 bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
 #define VERIFY "run the verifier on the module before it is interpreted"
-/* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */
+/* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use an undefined one.
+ */
 bool interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what);
 /* The access to that address is not there. */
 bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer, uint64_t address);

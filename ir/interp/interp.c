@@ -324,7 +324,7 @@ is_non_semantic(const interp *ip, const char *name, const vyre_type_info *words)
          strncmp(vyre_string_text(ip->module, words->members[0].name), prefix, sizeof(prefix) - 1) == 0;
 }
 
-/* What only a device knows how to do. */
+/* Instructions that only a device can run. */
 static bool
 run_opaque(interp *ip, uint32_t row, const uint64_t *active)
 {

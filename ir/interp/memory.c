@@ -402,7 +402,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
   clear_origin(ip, row, active);
   if (ip->races)
     interp_race_row(ip, row);
-  /* What computes with the old value, or compares it, stores one that has none. */
+  /* An atomic that computes with the old value, or compares it, stores an undefined one. */
   const bool only_moves = op == VYRE_OP_atomic_load || op == VYRE_OP_atomic_store || op == VYRE_OP_atomic_exchange;
   for_each_active(ip, active, i)
   {

@@ -190,7 +190,7 @@ plan_own_memory(interp *ip, buffer_state *buffer, vyre_space space)
   return true;
 }
 
-/* How many there are in all: as declared, or up to the last that is bound. */
+/* The number of descriptors: as declared, or up to the last that is bound. */
 static uint64_t
 count_descriptors(const interp *ip, const buffer_state *buffer)
 {

@@ -110,7 +110,7 @@ note_access(cell *c, stamp s, bool writes, bool is_atomic)
   }
 }
 
-/* ---- what is found -------------------------------------------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------------------------------------------- */
 
 /* The memory that the location is in. */
 static const uint8_t *
@@ -277,7 +277,7 @@ interp_race_atomic(interp *ip, const buffer_state *buffer, uint64_t invocation, 
   return true;
 }
 
-/* As a fence: what was read so far may be acquired, what was done so far be released. */
+/* A fence: acquires what was read so far, releases what was done so far. */
 static void
 fence(races *r, uint64_t invocation, uint32_t semantics)
 {
@@ -287,7 +287,7 @@ fence(races *r, uint64_t invocation, uint32_t semantics)
     r->fenced[invocation] = r->now;
 }
 
-/* Who meets knows what each of them has acquired. */
+/* Invocations that meet share what each of them has acquired. */
 static void
 meet(races *r, uint64_t first, uint64_t count)
 {
@@ -298,7 +298,7 @@ meet(races *r, uint64_t first, uint64_t count)
     r->acquired[i] = most;
 }
 
-/* Of the invocations from `first` on, so many as meet there: the grid, a workgroup, a subgroup. */
+/* How many of the invocations from `first` on meet there: the grid, a workgroup, a subgroup. */
 static uint32_t
 who_meets(const interp *ip, uint32_t scope, uint32_t first)
 {
@@ -402,7 +402,7 @@ interp_race_workgroup(interp *ip)
   memset(r->newest, 0, ip->count * sizeof *r->newest);
 }
 
-/* What was not waited for is done now. */
+/* Async copies that were not waited for are done now. */
 void
 interp_race_workgroup_ends(interp *ip)
 {

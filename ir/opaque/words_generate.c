@@ -109,7 +109,7 @@ string(const char *object, const char *key, char *out, size_t capacity)
   out[length] = '\0';
 }
 
-/* ---- what it becomes ---- */
+/* ---- output ---- */
 
 static enumeration *
 find_enumeration(const char *kind)

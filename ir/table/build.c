@@ -53,7 +53,7 @@ program_over(const vyre_module *module, uint32_t row)
   return row;
 }
 
-/* What is known of the builder's program; NULL: no memory, or the builder is in no program. */
+/* The data of the builder's program; NULL: no memory, or the builder is in no program. */
 static table_program *
 program_of(vyre_builder *builder)
 {
@@ -280,7 +280,7 @@ vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags
   return add_at(builder, builder->region, builder->before, word, imm, imm_hi, a.id, b.id, c.id);
 }
 
-/* By the op's type rule; ops with a case of their own: those whose result is one lane. */
+/* The result's type by the op's type rule; of ops with a rule of their own, those whose result is one lane. */
 static vyre_type
 result_type(vyre_opcode op, vyre_type operand)
 {

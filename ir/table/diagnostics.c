@@ -47,7 +47,7 @@ starts_character(char byte)
   return ((unsigned char)byte & 0xc0u) != 0x80u;
 }
 
-/* What is printed of a source line: bytes from `begin` to `end` of `length`. */
+/* The part of a source line that is printed: bytes from `begin` to `end` of `length`. */
 typedef struct window {
   const char *source;
   size_t begin, end, length;

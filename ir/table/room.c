@@ -48,7 +48,7 @@ reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows)
   return needed ? a->reserve(a->user, stretch_of(least) * COLUMN__COUNT) : NULL;
 }
 
-/* As much of each column is committed there as here, and has the same in it. */
+/* Commits as much of each column there as here, and copies its contents. */
 static bool
 copy_columns(const vyre_module *module, char *space, size_t stretch)
 {

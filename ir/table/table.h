@@ -65,7 +65,7 @@ typedef enum table_column {
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
 
-/* What few rows have. */
+/* Data that few rows have. */
 typedef struct table_extra {
   uint32_t spec_id;                       /* UINT32_MAX: none */
   uint32_t decorations, decoration_count; /* words of `decoration_words` */
@@ -90,9 +90,9 @@ typedef struct table_initializer {
   uint32_t offset, count;
 } table_initializer;
 
-/* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through what it indexes.  Not uthash's: what is
- * indexed are dense numbers over arrays that move; with an entry of uthash's for each string parsing a text of names takes 30 %
- * more (bench-ir, "parse (names)"), and consts are asked for each constant that is built. */
+/* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through its index.  Not uthash: the
+ * indices are dense numbers into arrays that move; with an entry of uthash for each string parsing a text of names takes 30 %
+ * longer (bench-ir, "parse (names)"), and consts are looked up for each constant that is built. */
 typedef struct table_set {
   uint32_t *slots;
   uint32_t capacity; /* a power of two, or 0 */
@@ -157,7 +157,7 @@ struct vyre_module {
   table_initializer *initializers;
   uint32_t initializer_count, initializer_capacity;
 
-  /* what is handed out when there is no memory, so that callers need not look */
+  /* returned when memory ran out, so that callers need not check */
   vyre_input no_input;
   table_program no_program;
   vyre_buffer_info no_buffer;
@@ -171,7 +171,7 @@ void table_wish_room(vyre_module *module, uint32_t wish); /* room for so many ro
 void table_seal_room(vyre_module *module);                /* more of it, where there is little left */
 size_t table_room_bytes(const vyre_module *module);
 
-/* What a module of so many rows is to have. */
+/* The room for a module of so many rows. */
 static inline uint32_t
 table_room_for(uint32_t rows)
 {
@@ -215,7 +215,7 @@ void table_remap_types(vyre_module *module, const uint32_t *map);
 /* The last row that a length in the type is computed by, where that is no spec row; 0: none. */
 uint32_t table_length_row(const vyre_module *module, vyre_type_id type);
 
-/* align and size, by what is set of the rest. */
+/* Sets align and size from the other fields. */
 void table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_member *members);
 
 /* ---- for a module whose arrays were filled from outside: the sets over them.  False: doubled (strings: or empty), or no memory,
@@ -255,7 +255,7 @@ table_is_shared(uint32_t word)
   return op == VYRE_OP_const || vyre_op_is_invocation(op);
 }
 
-/* Of the op of an op word. */
+/* Flags of the op of an op word. */
 static inline uint32_t
 table_word_flags(uint32_t word)
 {

@@ -115,7 +115,7 @@ table_length_row(const vyre_module *module, vyre_type_id type)
   return type >= FIRST_ID && type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].length_row : 0;
 }
 
-/* From its parts, which know theirs: types may nest so that a walk over all of one would not end. */
+/* Taken from its parts, which know theirs: nested types may be exponentially large, so that no walk visits all parts. */
 static uint32_t
 find_length_row(const vyre_module *module, const vyre_type_info *info, const vyre_member *members)
 {
@@ -133,7 +133,7 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   return last;
 }
 
-/* The id of that type; 0: no memory.  `members` may not lie in the module. */
+/* The id of that type; 0: no memory.  `members` may not point into the module. */
 static vyre_type_id
 intern(vyre_module *module, const vyre_type_info *info, const vyre_member *members)
 {
@@ -171,7 +171,7 @@ table_remap_types(vyre_module *module, const uint32_t *map)
   }
   if (!any)
     return;
-  /* Keys changed: every type goes into the set anew.  It has room: it held them all. */
+  /* Keys changed: every type is added to the set again, which has room because it held them all. */
   table_set_clear(&module->type_set);
   uint32_t mask = module->type_set.capacity - 1;
   for (uint32_t i = 0; i < module->type_count; i++) {

@@ -249,7 +249,7 @@ check_count(text_parser *p, op_reader *r)
                     r->count == 1 ? "is" : "are", r->count);
 }
 
-/* ---- what the operands must be ---- */
+/* ---- kinds of operands ---- */
 
 static void
 check_need(text_parser *p, op_reader *r, uint32_t k)
@@ -441,7 +441,7 @@ build_row(text_parser *p, op_reader *r, uint32_t payload, text_operand *out)
   out->type = type;
 }
 
-/* `const` as a statement: a row of its own. */
+/* `const` as a statement: a separate row. */
 static bool
 parse_const(text_parser *p, op_reader *r, text_operand *out)
 {

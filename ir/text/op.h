@@ -16,7 +16,7 @@ extern const text_bit_word text_mode_words[]; /* of programs */
 extern const char *const text_scope_words[];  /* by SPIR-V's number */
 extern const text_bit_word text_semantics_words[];
 
-/* The order that is meant where none is written. */
+/* The default order. */
 uint32_t text_default_order(vyre_opcode op);
 /* The semantics of a barrier that gives its scope alone. */
 uint32_t text_barrier_semantics(uint32_t scope);

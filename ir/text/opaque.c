@@ -12,7 +12,7 @@ static const char *const mode_words[] = {"", "layout ", "block "};
 
 /* ---- printing ---- */
 
-/* In what is refused a type may name itself. */
+/* A type of a module that is refused may name itself. */
 static void
 put_mode_type(text_printer *t, vyre_type_id owner, uint32_t mode, vyre_type_id type)
 {

@@ -19,7 +19,7 @@ shown(uint32_t length)
   return length < 60 ? (int)length : 60;
 }
 
-/* ---- what a row is, in words ---- */
+/* ---- a row described in words ---- */
 
 const char *
 text_describe(const text_parser *p, const text_operand *operand, char out[160])
@@ -358,7 +358,7 @@ take_lane(text_parser *p, text_operand *value, const text_token *name)
     text_no_memory(p);
 }
 
-/* An operand's row is checked where a step or a lane is taken: what it is decides which. */
+/* An operand's row is checked where a step or a lane is taken: its kind decides which. */
 static bool
 parse_steps(text_parser *p, text_operand *out)
 {

@@ -170,14 +170,14 @@ bool text_parse_operand(text_parser *p, text_operand *out);
 bool text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *out);
 /* The right side of a statement: an op without parentheses may run on. */
 bool text_parse_value(text_parser *p, text_operand *out);
-/* What the operand is as a row, a const row for a literal. */
+/* The operand's row, a const row for a literal. */
 uint32_t text_row_of(text_parser *p, text_operand *operand);
 /* Reports unless the operand is a scalar or vector. */
 void text_want_value(text_parser *p, text_operand *operand);
 /* The row that the current name token names; reports errors.  0: bad. */
 uint32_t text_find_row(text_parser *p);
 bool text_is_open(const text_parser *p, uint32_t region); /* rows in it can be seen */
-/* Gives a name to a row (0: what is bad, so that nothing more is said of it). */
+/* Gives a name to a row (0: an error, so that uses of it are not reported). */
 void text_define(text_parser *p, const text_token *name, uint32_t row);
 const char *text_describe(const text_parser *p, const text_operand *operand, char out[160]);
 bool text_parse_literal(text_parser *p, vyre_type *out_type, uint64_t *out_bits); /* type 0: reported, go on */
@@ -223,7 +223,7 @@ bool text_parse_workgroup(text_parser *p);
 /* Between statements of a program: whether its top still lasts. */
 void text_look_at_top(text_parser *p);
 
-/* ---- layout.c: what is meant where the text gives no layout, for parser and printer ---- */
+/* ---- layout.c: the default layout, for parser and printer ---- */
 uint32_t text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major);
 /* The offset of a member after one that ends at `end`. */
 uint32_t text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end);

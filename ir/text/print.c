@@ -241,7 +241,7 @@ text_put_operand(text_printer *t, uint32_t row)
   }
 }
 
-/* The parts of a tuple, with those of the tuples that are nothing but its rest; `all`: of every rest. */
+/* The parts of a tuple, with those of the tuples that are only its rest; `all`: of every rest. */
 void
 text_put_parts(text_printer *t, uint32_t tuple, bool all)
 {

@@ -321,7 +321,7 @@ enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t reg
   return t->view->first[region];
 }
 
-/* What follows when a region's rows are through: the next region of its control, or the control's end.  Returns the next row. */
+/* Prints what follows a region's rows: the next region of its control, or the control's end.  Returns the next row. */
 static uint32_t
 leave_region(text_printer *t, print_stack *stack)
 {

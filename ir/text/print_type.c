@@ -43,7 +43,7 @@ has(text_printer *t, vyre_type_id type, uint8_t bit)
   return bits && (*bits & bit);
 }
 
-/* ---- which types, and what they are called ---- */
+/* ---- which types, and their names ---- */
 
 static int
 compare_strings(const void *a, const void *b)
@@ -74,7 +74,7 @@ has_doubled_member(text_printer *t, const vyre_type_info *info)
   return doubled;
 }
 
-/* Inner types have smaller ids: one sweep up for what is local, one down for what is used. */
+/* Inner types have smaller ids: one sweep up for local types, one down for used ones. */
 static void
 mark_types(text_printer *t)
 {

@@ -65,7 +65,7 @@ void text_put_value_type(text_printer *t, vyre_type type);
 void text_put_literal(text_printer *t, vyre_type type, uint64_t bits);
 void text_put_indent(text_printer *t);
 void text_put_quoted(text_printer *t, const char *text);
-/* A row where it is used: its name or number; const and the like as what they are. */
+/* A row where it is used: its name or number; const and the like by their value. */
 void text_put_operand(text_printer *t, uint32_t row);
 
 /* Rows, looked at with care: the module may be damaged. */

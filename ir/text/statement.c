@@ -109,7 +109,7 @@ close_region(text_parser *p)
   return true;
 }
 
-/* ---- skipping what was not understood ---- */
+/* ---- skipping after errors ---- */
 
 static void
 skip_statement(text_parser *p)
@@ -132,7 +132,7 @@ skip_statement(text_parser *p)
 
 /* ---- control ---- */
 
-/* A condition or the like: a value; what is bad becomes row 0, so that its region is still parsed. */
+/* A condition or the like: a value; a bad one becomes row 0, so that its region is still parsed. */
 static bool
 parse_operand_row(text_parser *p, uint32_t *out)
 {

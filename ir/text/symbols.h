@@ -34,11 +34,11 @@ const char *text_symbols_nearest(const text_symbols *symbols, uint32_t scope, co
                                  uint32_t *out_length);
 void text_symbols_free(text_symbols *symbols);
 
-/* How many letters must be changed, added, dropped or exchanged with their neighbour; at most `limit` + 1. */
+/* The number of letters that must be changed, added, dropped or exchanged with their neighbour; at most `limit` + 1. */
 uint32_t text_distance(const char *a, uint32_t a_length, const char *b, uint32_t b_length, uint32_t limit);
-/* With how many equal letters they begin. */
+/* The number of equal letters they begin with. */
 uint32_t text_common(const char *a, uint32_t a_length, const char *b, uint32_t b_length);
-/* What still counts as near for a word of that length. */
+/* The distance that still counts as near for a word of that length. */
 uint32_t text_near(uint32_t length);
 
 #endif

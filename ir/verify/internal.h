@@ -46,12 +46,12 @@ typedef struct text_buffer {
 
 void *vyre_verify_alloc(verifier *k, size_t bytes);
 void vyre_verify_free(verifier *k, void *memory, size_t bytes);
-/* What says what is wrong is called where something is, and nowhere else: texts take longer than all checks of a row. */
+/* Functions that report errors: kept out of the hot path, because their texts take longer than all checks of a row. */
 #define VYRE_VERIFY_COLD __attribute__((cold))
 VYRE_VERIFY_COLD void vyre_verify_report(verifier *k, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
 /* "%name" or "row 12". */
 VYRE_VERIFY_COLD const char *vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer);
-/* The name and what it is: "%x (f32x2)", "row 12 (store)". */
+/* The name and the type or op: "%x (f32x2)", "row 12 (store)". */
 VYRE_VERIFY_COLD const char *vyre_verify_show(const verifier *k, uint32_t row, text_buffer *buffer);
 VYRE_VERIFY_COLD const char *vyre_verify_type_text(vyre_type type, text_buffer *buffer);
 const char *vyre_verify_class_text(vyre_class klass);

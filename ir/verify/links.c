@@ -325,7 +325,7 @@ enter_row(walker *w, uint32_t row)
   return false;
 }
 
-/* What is known of the region that is walked, as it or its last child changes; no row that has rows in it ends a region. */
+/* Updates the state of the region that is walked, as it or its last child changes; no row that has rows in it ends a region. */
 static void
 stand_in(walker *w, uint32_t region, uint32_t previous)
 {

@@ -28,7 +28,7 @@ facts_of(const verifier *k, vyre_type_id type)
   }
 }
 
-/* What offsets of it are multiples of. */
+/* The number that its offsets are multiples of. */
 static uint32_t
 grain_of(const verifier *k, vyre_type_id type)
 {
@@ -52,7 +52,7 @@ part_is_valid(verifier *k, vyre_type_id owner, vyre_type_id type, const char *wh
   return false;
 }
 
-/* Of an initializer: scalars of 64 bits have two. */
+/* Words of an initializer: scalars of 64 bits have two. */
 static uint32_t
 words_of(vyre_type type)
 {
@@ -95,7 +95,7 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     vyre_verify_report(k, 0, "%s: it has length 0", vyre_verify_memory_type_text(k, type, &text));
     return TYPE_BAD;
   }
-  /* Where a row gives the element's length no stride is known: memory without layout has its own. */
+  /* If a row gives the element's length no stride is known: memory without layout has its own. */
   if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", vyre_verify_memory_type_text(k, type, &text),
                        info->stride, element.size);
@@ -261,7 +261,7 @@ push(verifier *k, uint32_t value)
 
 enum { CONSTANT_NOT_ASKED, CONSTANT_YES, CONSTANT_NO, CONSTANT_QUEUED };
 
-/* What one row says of the row that is made of it; its operands are queued. */
+/* Whether one row may be part of a constant; its operands are queued. */
 static bool
 may_be_in_constant(verifier *k, uint32_t row)
 {

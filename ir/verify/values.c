@@ -31,7 +31,7 @@ operand_of(const verifier *k, uint32_t row, char which)
   return which == 'a' ? v->a[row] : which == 'b' ? v->b[row] : v->c[row];
 }
 
-/* Operand `which` is not what the op wants: false, and says so. */
+/* False, and reports it, if operand `which` is not of the wanted kind. */
 static bool
 want(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
 {

@@ -136,7 +136,7 @@ is_name(const char *name)
   return true;
 }
 
-/* Where it lies, and what it holds; `end` is that of the one before. */
+/* Its offset, size and hash; `end` is that of the one before. */
 static vyre_status
 check_section(const vir0_reader *r, uint32_t index, const vyre_vir0_section *s, uint64_t end)
 {

@@ -49,7 +49,7 @@ read_columns(vir0_reader *r)
   return VYRE_OK;
 }
 
-/* What the verifier does not ask: the null row is nothing. */
+/* Checks that the verifier does not make: the null row is empty. */
 static vyre_status
 check_rows(const vir0_reader *r)
 {

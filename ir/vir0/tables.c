@@ -123,7 +123,7 @@ check_words(const vir0_reader *r, uint32_t index, const vyre_type_info *info, co
   return VYRE_OK;
 }
 
-/* Whether it says what a maker of types would have said. */
+/* Whether it equals what the functions that make types would have made. */
 static vyre_status
 check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {

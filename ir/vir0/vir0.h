@@ -50,7 +50,7 @@ typedef struct vir0_reader {
   vir0_part parts[VYRE_VIR0_KIND__COUNT];
 } vir0_reader;
 
-/* The error for what is wrong at entry `at` of a section. */
+/* The error at entry `at` of a section. */
 vyre_status vir0_damaged(const vir0_reader *r, uint32_t kind, uint32_t at, const char *format, ...) VYRE_PRINTF(4, 5);
 /* find.c: header, section table, hashes; fills parts. */
 vyre_status vir0_open(vir0_reader *r, const char *const *known, uint32_t known_count);

@@ -6,7 +6,7 @@
 
 #include "../state/lanes.h"
 
-/* What may be done about rows of an op, in bits. */
+/* Rewrites that rows of an op may need, in bits. */
 enum {
   FORM_COMMUTES = 1,
   FORM_MIRRORS = 2,
@@ -14,7 +14,7 @@ enum {
   FORM_PLACES = 8    /* takes or permutes lanes */
 };
 
-/* Of a comparison and its mirror the one that says less is canonical. */
+/* Of a comparison and its mirror the one that says "less" is canonical. */
 static inline uint32_t
 form_chances(const vyre_view *v, uint32_t op)
 {

@@ -22,7 +22,7 @@ typedef struct folder {
   uint64_t folded, forwarded;
 } folder;
 
-/* What folding made of the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
+/* Updates the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
  * True: the row changed. */
 static bool
 update_operands(folder *f, uint32_t row)

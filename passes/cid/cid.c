@@ -27,8 +27,8 @@ typedef struct key {
   uint32_t word[WORDS];
 } key;
 
-/* A slot holds a row's number in its program and, in the bits that numbers leave, those of its hash, so that most rows that are not
- * equal need not be looked at. */
+/* A slot holds a row's number in its program and, in the bits that numbers leave, those of its hash, so that most unequal rows
+ * need not be compared. */
 typedef struct numbering {
   vyre_pass_ctx *ctx;
   const vyre_view *v;

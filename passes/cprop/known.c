@@ -118,7 +118,7 @@ shifted(uint32_t outcomes, uint64_t from, uint64_t to)
   return (outcomes & LESS) ? result | (from - to > 1 ? GREATER : 0) | EQUAL | LESS : result;
 }
 
-/* What the fact says of the comparison, in one order of numbers: how its operands can compare. */
+/* What the fact implies for the comparison, in one order of numbers: how its operands can compare. */
 static uint32_t
 says(const walk *w, const fact *f, const fact *compare, uint32_t order)
 {
@@ -173,7 +173,7 @@ look_up(walk *w, uint32_t row)
     follows(w, row, &compare, VYRE_COMPARES_SIGNED);
 }
 
-/* From here on, to the end of the region, the condition has that value. */
+/* Records that from here to the end of the region the condition has that value. */
 static void
 learn(walk *w, uint32_t condition, bool value, uint32_t depth)
 {
@@ -252,7 +252,7 @@ open_region(walk *w, uint32_t region)
   }
 }
 
-/* What was said in the region is forgotten. */
+/* Forgets what was known in the region. */
 static void
 close_region(walk *w, const frame *region)
 {

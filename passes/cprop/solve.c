@@ -45,7 +45,7 @@ join_states(solution *s, uint32_t row, bool only_front)
       s->value[s->rows + i] = join_value(s, i, only_front);
 }
 
-/* What has come around to a loop's head.  True: something else than was taken to come. */
+/* Takes what has come around to a loop's head.  True: it differs from what was assumed. */
 static bool
 has_changed(solution *s, uint32_t region)
 {

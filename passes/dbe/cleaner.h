@@ -23,7 +23,7 @@ typedef struct cleaner {
 /* A column that few modules need; false: out of memory. */
 bool cleaner_need(cleaner *k, uint32_t **column);
 
-/* ---- what is so ---------------------------------------------------------------------------------------------------------- */
+/* ---- questions ----------------------------------------------------------------------------------------------------------- */
 
 /* The position of paths, and of literals that came of folding, does not matter: text has them where they are used. */
 static inline bool
@@ -58,12 +58,12 @@ bool cleaner_completes(const cleaner *k, uint32_t region);
 /* Whether a jump of that op names the construct. */
 bool cleaner_has_jump(const cleaner *k, uint32_t construct, uint32_t op);
 
-/* ---- what is done -------------------------------------------------------------------------------------------------------- */
+/* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
 /* Removes the rows after a construct that control does not come out of. */
 void cleaner_drop_behind(cleaner *k, uint32_t row);
 
-/* The construct goes, and all in it; so does one region of it. */
+/* Removes the construct, or one region of it, with all in it. */
 void cleaner_drop(cleaner *k, uint32_t row);
 
 /* The region's rows replace its construct. */

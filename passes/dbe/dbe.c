@@ -46,7 +46,7 @@ loop_around(const vyre_view *v, uint32_t row)
   return row;
 }
 
-/* Each jump goes to the list of the construct that it names. */
+/* Adds each jump to the list of the construct that it names. */
 static void
 list_jumps(const cleaner *k, const uint32_t *control, uint32_t count)
 {

@@ -50,8 +50,8 @@ may_set(question *q, uint32_t construct, uint32_t var)
   return false;
 }
 
-/* The last `set` of the variable among these rows, up to the first of their region, and what they hold.  False: it cannot be said.
- * 0: there is none. */
+/* The last `set` of the variable among these rows, back to the first of their region, and the rows in them.  False: it is not
+ * known.  0: there is none. */
 static bool
 last_set(question *q, uint32_t row, uint32_t var, uint32_t *out)
 {

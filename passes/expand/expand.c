@@ -25,7 +25,7 @@ count_use(const rules_sweep *s, const uses *u, uint32_t row)
     u->of[row]++;
 }
 
-/* Which registers' rows go with the root, by the rule's pairs; what that saves. */
+/* Which registers' rows die with the root, by the rule's pairs; the cost that saves. */
 static uint32_t
 count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies[RULES_REGISTERS])
 {
@@ -104,7 +104,7 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
                              (uint32_t)(imm >> 32), a, b, c);
 }
 
-/* Whether a comparison would get a literal left: canon turns it round, maybe into what the rule matched, and so on without end. */
+/* Whether a comparison would get a literal left: canon mirrors it, perhaps into the rule's pattern again, without end. */
 static bool
 is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
 {

@@ -25,7 +25,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-/* Of a row, as seen from the innermost loop around it. */
+/* Facts of a row, for the innermost loop around it. */
 enum {
   SURE = 1, /* it runs whenever that loop is reached; of a region row: it is entered so, and no jump has ended it yet */
   ARM = 2,  /* it is in an arm of an `if` or `switch` in there */
@@ -150,7 +150,7 @@ note_jump(const motion *m, uint32_t jump)
   }
 }
 
-/* ---- what is bound ------------------------------------------------------------------------------------------------------- */
+/* ---- bound descriptors --------------------------------------------------------------------------------------------------- */
 
 /* The buffer of a relaxed program that a row reads through a descriptor, which may be unbound where nothing uses it; 0: none, or an
  * element of an array of them. */

@@ -6,7 +6,7 @@
 
 #include "rules.h"
 
-/* What of a rule's text is of no interest once it is typed. */
+/* Data of a rule that is not needed once it is typed. */
 typedef struct rules_reading {
   rules_rule *rule;
   const char *text; /* the whole file */

@@ -141,7 +141,7 @@ bool rules_next_typing(const rules_rule *rule, vyre_kind kinds[RULES_KINDS]);
 
 /* The bits of a literal node at a kind. */
 uint64_t rules_literal_bits(const rules_node *node, vyre_kind kind);
-/* What a constant node is, given the bits of the constants among rule->variables: ops as vyre_eval computes them, strictly. */
+/* The value of a constant node, given the bits of the constants among rule->variables: ops as vyre_eval computes them, strictly. */
 bool rules_evaluate(const rules_rule *rule, uint32_t node, const vyre_kind kinds[RULES_KINDS],
                     const uint64_t variables[RULES_VARIABLES], uint64_t *out);
 /* A function of a constant of the kind. */
@@ -155,7 +155,7 @@ uint32_t rules_in_pattern(const rules_rule *rule, uint32_t node);
 
 /* The termination measure (docs/rules-format.md): the weight of the op as a rule's term, and as what its row costs. */
 uint32_t rules_weight(uint32_t op);
-/* Whether each use makes the program less by the measure; `out_why` (NULL: not asked) gets what is wrong. */
+/* Whether each use makes the program smaller by the measure; `out_why` (may be NULL) gets the reason if not. */
 bool rules_shrinks(const rules_rule *rule, const char **out_why);
 
 #endif

@@ -26,8 +26,8 @@ typedef struct rules_sweep {
 /* Replaces the root by the replacement of a match.  False: not here; the next match is tried. */
 typedef bool (*rules_apply)(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* Every row, until no rule matches there: in program order, operands kept up to date; or backward, which sees a row before what it
- * is made of, and where no row may be forwarded or become a literal. */
+/* Every row, until no rule matches there: in program order, operands kept up to date; or backward, which sees a row before
+ * its operands, and where no row may be forwarded or become a literal. */
 typedef enum rules_order { RULES_FORWARD_ORDER, RULES_BACKWARD_ORDER } rules_order;
 vyre_status rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user);
 
@@ -38,7 +38,7 @@ vyre_status rules_sweep_begin(rules_sweep *s);
 void rules_sweep_operands(rules_sweep *s, uint32_t row);
 bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status);
 
-/* Whether a rule may be used there: of most rows none. */
+/* Whether a rule may apply there: at most rows none does. */
 static inline bool
 rules_sweep_may_step(const rules_sweep *s, uint32_t row)
 {
@@ -52,7 +52,7 @@ rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)
   return s->pinned && (s->pinned[row / 8] >> row % 8 & 1) != 0;
 }
 
-/* pm's rules: what they make is an operand, a literal, or one row. */
+/* pm's rules: the replacement is an operand, a literal, or one row. */
 bool rules_apply_in_place(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
 /* RULES_FORWARD and RULES_LITERALLY.  False: the types differ. */

@@ -30,7 +30,7 @@ word_at(const void *code, size_t index)
   return word;
 }
 
-/* What a walk over the words has seen. */
+/* The state of a walk over the words. */
 typedef struct code_walk {
   uint32_t function; /* the id of the entry point's function; 0: no such entry point yet */
   bool is_inside;    /* of a function */
@@ -345,7 +345,7 @@ vulkan_kernel_destroy(vyre_target *target, vulkan_kernel *kernel)
   vulkan_resize(&target->allocator, kernel, sizeof *kernel, 0);
 }
 
-/* Copies what the kernel keeps of its description. */
+/* Copies the parts of its description that the kernel keeps. */
 static vyre_status
 copy_desc(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kernel)
 {
@@ -406,7 +406,7 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *ke
   VYRE_TRY(create_layout(target, kernel));
   VkShaderModule module = VK_NULL_HANDLE;
   vyre_status status = create_module(target, desc, &module);
-  /* What the validation layer refuses, no driver is asked to compile. */
+  /* The driver does not compile what the validation layer refuses. */
   status = vulkan_take_messages(target->instance.messages, status);
   if (!status)
     status = create_pipeline(target, desc, module, kernel);

@@ -36,7 +36,7 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
                     desc->label, what, target->choice.info.name, feature);
 }
 
-/* Of which field of the device's description a capability needs a bit. */
+/* The field of the device's description in which a capability needs a bit. */
 typedef enum need_of { OF_FEATURES, OF_ATOMICS, OF_SUBGROUP, OF_EXTENSIONS, OF_NOTHING } need_of;
 
 static const struct {
@@ -188,7 +188,7 @@ check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32
 
 /* ---- types --------------------------------------------------------------------------------------------------------------- */
 
-/* What is known of an id: of a type, what it is; of a value, its type. */
+/* Data of an id: of a type, the type; of a value, its type. */
 typedef struct known {
   uint8_t scalar;        /* a vyre_device_atomic for its plain accesses; 0: atomics on it need nothing */
   bool is_extended;      /* subgroup operations on it, scalar or vector, are a feature of their own */
@@ -280,7 +280,7 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   return lacks(target, desc, what, feature);
 }
 
-/* Those whose result is of their operand's type, so that it tells. */
+/* Whether the result has the operand's type, so that it gives the type. */
 static bool
 is_group(uint32_t op)
 {

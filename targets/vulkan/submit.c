@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What the check found out, for the rest of the submission. */
+/* Results of the check, for the rest of the submission. */
 typedef struct submit_plan {
   uint64_t up_size, down_size;            /* staging */
   uint32_t sets, kinds[VYRE_SLOT__COUNT]; /* descriptors */
@@ -134,7 +134,7 @@ at_least(uint32_t wanted, uint32_t had)
   return wanted > had ? wanted : had;
 }
 
-/* An empty pool that holds what the plan wants; kept from one submission to the next, made anew when it is too small. */
+/* An empty pool that is large enough for the plan; kept from one submission to the next, made anew when it is too small. */
 static vyre_status
 ensure_descriptors(vyre_target *target, const submit_plan *plan)
 {
@@ -390,7 +390,7 @@ submit_checked(vyre_target *target, const vyre_sequence *sequence, const submit_
   VYRE_TRY(vulkan_staging_ensure(target, &target->down, plan->down_size, true));
   VYRE_TRY(ensure_descriptors(target, plan));
   vyre_status status = record(target, sequence, timing);
-  /* What the validation layer refuses, no driver is asked to run. */
+  /* The driver does not run what the validation layer refuses. */
   VYRE_TRY(vulkan_take_messages(target->instance.messages, status));
   VYRE_TRY(run(target, timing));
   return read_timestamps(target, timing);

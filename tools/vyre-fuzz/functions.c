@@ -187,7 +187,7 @@ invocation_expression(generator *g)
 
 /* ---- subgroups ------------------------------------------------------------------------------------------------------------ */
 
-/* What of a subgroup's lanes is combined: any payload that the op may have. */
+/* Which lanes of a subgroup are combined: any payload that the op may have. */
 static uint32_t
 random_group(generator *g, vyre_opcode op)
 {

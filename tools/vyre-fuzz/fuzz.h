@@ -7,7 +7,7 @@
 #include "random_program.h"
 #include "vyre/passmgr.h"
 
-/* What a pipeline made of a program. */
+/* The outcome of a pipeline on a program. */
 typedef enum verdict {
   VERDICT_FINE,
   VERDICT_PROGRAM,   /* the program itself is wrong: it does not verify, or not run */
@@ -48,7 +48,7 @@ typedef struct coverage {
 } coverage;
 
 void coverage_add_program(coverage *c, const vyre_module *program);
-/* What the report has more of than before: passes that ran, and changed something. */
+/* Adds the passes that ran, and those that changed something, since the last report. */
 void coverage_add_passes(coverage *c, const vyre_registry *registry, const vyre_report *report);
 void coverage_print(const coverage *c, const vyre_registry *registry);
 

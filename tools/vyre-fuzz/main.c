@@ -130,7 +130,7 @@ make_program(const options *o, uint64_t seed, vyre_module **out)
   return vyre_module_seal(*out, NULL);
 }
 
-/* The pipeline, and the bytes of what it leaves. */
+/* Runs the pipeline and writes its result. */
 static vyre_status
 run_and_write(const vyre_pipeline *pipeline, vyre_module *module, vyre_bytes *out)
 {
@@ -336,7 +336,7 @@ check_options(const options *o)
   return VYRE_OK;
 }
 
-/* That it parses, before any program is made. */
+/* Checks that the pipeline parses, before any program is made. */
 static vyre_status
 check_passes(const fuzzer *f)
 {

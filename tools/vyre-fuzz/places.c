@@ -111,7 +111,7 @@ never_written(generator *g)
     vyre_build_store(&g->b, place, value(g, U32), 0);
 }
 
-/* An index that a condition says, beyond what it is an index of: in an arm that is never taken, which no pass can know. */
+/* An index that a condition makes known, and out of bounds: in an arm that is never taken, which no pass can know. */
 void
 beyond(generator *g)
 {

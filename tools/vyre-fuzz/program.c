@@ -22,7 +22,7 @@ variable(generator *g)
 
 static void statements(generator *g, uint32_t count);
 
-/* What is inside is not seen outside. */
+/* Values made inside are not visible outside. */
 static void
 inside(generator *g, vyre_row region, uint32_t count)
 {
@@ -64,7 +64,7 @@ condition(generator *g)
                         row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 1 + below(g, 3));
 }
 
-/* By the row's number: what else is drawn stays as it was. */
+/* By the row's number, so that other random choices stay the same. */
 static void
 hint(generator *g, vyre_row control, bool is_loop)
 {
@@ -301,7 +301,7 @@ build_partial(generator *g, vyre_row right, bool divides)
   store_out(g, g->pool[g->count - 1]);
 }
 
-/* What would be undefined without a condition, a loop, or a jump: each lets nothing wrong come there. */
+/* Rows that would be undefined without a condition, a loop, or a jump before them. */
 static void
 build_guarded(generator *g)
 {
@@ -455,7 +455,7 @@ random_mode(generator *g, uint32_t flags)
   return g->inexact ? mode | modes[below(g, 8)] : mode;
 }
 
-/* What passes must not lose: variables, and values that nothing else shows. */
+/* Stores what passes must not lose: variables, and values that nothing else shows. */
 static void
 store_all(generator *g)
 {

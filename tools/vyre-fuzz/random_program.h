@@ -14,7 +14,7 @@
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
-/* What the bindings hold, by their number: 0, 1, 2, 3, elements of 4, 5; and push constants. */
+/* The contents of the bindings, by their number: 0, 1, 2, 3, elements of 4, 5; and push constants. */
 typedef struct random_memory {
   uint32_t out[RANDOM_OUT];
   uint32_t in[RANDOM_IN];

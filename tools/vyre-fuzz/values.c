@@ -256,7 +256,7 @@ again(generator *g, uint32_t wanted)
   return subgroup_expression(g);
 }
 
-/* What programs mostly do. */
+/* Common ops. */
 static const vyre_opcode common[] = {VYRE_OP_add, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_sub,  VYRE_OP_mul,  VYRE_OP_mul,  VYRE_OP_and,
                                      VYRE_OP_or,  VYRE_OP_xor, VYRE_OP_shl, VYRE_OP_ushr, VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_eq,
                                      VYRE_OP_ne,  VYRE_OP_ult, VYRE_OP_slt, VYRE_OP_flt,  VYRE_OP_neg,  VYRE_OP_not};

@@ -143,7 +143,7 @@ report_refuted(question *q, FILE *report)
   free(text);
 }
 
-/* What is left of a rule's questions when z3 has answered. */
+/* A rule's questions that z3 left open. */
 typedef struct judged {
   bool holds, unknown;
   char *report; /* owned */
@@ -373,7 +373,7 @@ judge_rules(void *user)
   return NULL;
 }
 
-/* What was found of a rule, and what the ledger says. */
+/* Counts a rule's result, by z3 or the ledger. */
 static void
 count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *known)
 {

@@ -27,8 +27,8 @@ typedef struct question_list {
   uint32_t count, capacity;
 } question_list;
 
-/* question.c: the claims to be proven of a rule, each kind of claim once: integers of both signs have the same terms, and where
- * nothing can be undefined or hide what is, relaxed programs are as strict ones. */
+/* question.c: the claims to be proven of a rule, each kind of claim once: integers of both signs have the same terms, and if
+ * no op can be undefined or hide an undefined operand, the relaxed claim is the strict one. */
 void questions_of(const rules_rule *rule, question_list *list);
 void question_write_kinds(FILE *to, const question *q); /* "u32, f32, 2 lanes, relaxed" */
 /* A function of a constant that SMT-LIB has not: evaluated only. */

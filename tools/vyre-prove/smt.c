@@ -109,7 +109,7 @@ is_special(uint32_t op)
          op == VYRE_OP_lane || op == VYRE_OP_insert || op == VYRE_OP_tuple;
 }
 
-/* What tells functions apart: the op and the kinds of its operands and result. */
+/* The name of a function: the op and the kinds of its operands and result. */
 static void
 put_function(const writer *w, char letter, uint32_t id)
 {

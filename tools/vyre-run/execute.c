@@ -81,7 +81,7 @@ bind_rows(const run_options *options, const run_program *program, const run_inpu
   return VYRE_OK;
 }
 
-/* What shares the memory of another holds what that does. */
+/* A buffer that shares another's memory gets its results. */
 static vyre_status
 share_results(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {

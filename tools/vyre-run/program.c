@@ -53,7 +53,7 @@ verify(const vyre_module *module)
   return status;
 }
 
-/* The module, and the input's own SPIR-V if it is such or becomes such. */
+/* The module, and the input's own SPIR-V if the input is SPIR-V or GLSL. */
 static vyre_status
 load(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
@@ -300,8 +300,8 @@ holds_opaque(const vyre_module *module, vyre_type_id type)
   return holds;
 }
 
-/* What a binding is an array of, and of how many: handles, or blocks.  A runtime array has some, whatever the program's caller
- * would give. */
+/* The element type of a binding's array, and its length: handles, or blocks.  A runtime array gets a default
+ * length. */
 static vyre_type_id
 descriptor_type(const run_program *program, vyre_space space, vyre_type_id type, uint64_t *out_count)
 {

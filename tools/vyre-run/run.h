@@ -53,7 +53,7 @@ typedef struct run_options {
   vyre_glsl_env target_env;
 } run_options;
 
-/* Lists are allocated; run_options_free ends them.  USAGE for what is no option, or no value of one. */
+/* Lists are allocated; run_options_free ends them.  USAGE for an unknown option or a wrong value. */
 VYRE_MUST_USE vyre_status run_options_parse(int argc, char **argv, run_options *out);
 void run_options_free(run_options *options);
 void run_options_help(void);
@@ -102,7 +102,7 @@ bool run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t 
 /* The shortest text that reads back as the same value. */
 void run_scalar_print(vyre_kind kind, uint64_t bits, char out[48]);
 
-/* ---- program.c: what is run ---------------------------------------------------------------------------------------------- */
+/* ---- program.c: the program ---------------------------------------------------------------------------------------------- */
 
 /* One descriptor, an element of a (set, binding), or the push constants: all buffer rows of it.  An image is a buffer of texels. */
 typedef struct run_buffer {
@@ -168,7 +168,7 @@ run_buffer_is_image(const run_buffer *buffer)
   return buffer->kind >= VYRE_SLOT_STORAGE_TEXELS && buffer->kind <= VYRE_SLOT_COMBINED;
 }
 
-/* What the handle in out->row, of an image or sampler type, is bound as. */
+/* How the handle in out->row, of an image or sampler type, is bound. */
 VYRE_MUST_USE vyre_status run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out);
 /* Its extent, and the type of its texels in memory. */
 VYRE_MUST_USE vyre_status run_image_size(run_program *program, const run_options *options, run_buffer *buffer);
@@ -203,7 +203,7 @@ void run_inputs_free(run_inputs *inputs);
 
 /* ---- execute.c ----------------------------------------------------------------------------------------------------------- */
 
-/* What each of the inputs holds afterwards; one that the program does not have holds what it held. */
+/* The contents of each of the inputs afterwards; unchanged for one that the program does not have. */
 typedef struct run_results {
   unsigned char **items;
   uint32_t count;
