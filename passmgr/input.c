@@ -18,7 +18,7 @@ ends_with(const char *path, const char *end)
   return length >= tail && strcmp(path + length - tail, end) == 0;
 }
 
-/* Behind blanks and .vir comments (`;` to the end of the line). */
+/* Skips blanks and .vir comments (`;` to the end of the line). */
 static size_t
 skip_comments(const char *text, size_t size)
 {

@@ -186,7 +186,7 @@ finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_
   if (fault)
     status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT,
                                          "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s\n"
-                                         "Fix: it is a fault of the plugin; tell whoever wrote it",
+                                         "Fix: it is a fault of the plugin; tell its author",
                                          record->plugin->plugin.name, record->pass.name, record->plugin->path, fault),
                               status);
   /* A builder that had no memory said so to the module alone. */

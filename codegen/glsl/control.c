@@ -109,7 +109,7 @@ jump(glsl *g, uint32_t target, bool goes_on)
   line(g, "break;");
 }
 
-/* Behind a construct: the jumps that crossed it go on. */
+/* After a construct: the jumps that crossed it go on. */
 static void
 close_scope(glsl *g)
 {

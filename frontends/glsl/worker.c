@@ -256,7 +256,7 @@ glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*take_log)(
     done = !a.status && ask(&w, request, rest, packet, &a);
   }
   if (!done && !a.status)
-    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the GLSL compiler's process was ended by somebody");
+    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the GLSL compiler's process was ended from outside");
   free(packet);
   *out = a.end;
   return a.status;

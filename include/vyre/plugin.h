@@ -1,8 +1,8 @@
 /* The pass plugin ABI.  This header alone is enough to write a plugin: it imports nothing, and calls back through the host table.
  *
  * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.  Structs
- * start with struct_size, the size their writer knew; fields are only ever appended; nobody reads a field past struct_size.  The
- * version of this interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
+ * start with struct_size, the size their writer knew; fields are only ever appended; neither side reads a field past struct_size.
+ * The version of this interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
  *
  *   static vyre_status run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) { ... }
  *   static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "acme.unroll", .summary = "...", .run = run};

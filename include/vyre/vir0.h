@@ -59,7 +59,7 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_INITIALIZERS,     /* (count of words) */
   VYRE_VIR0_INITIALIZER_WORDS,
   VYRE_VIR0_KIND__COUNT,
-  VYRE_VIR0_NAMED = 0x10000, /* somebody else's: known by its name, "pass.what" */
+  VYRE_VIR0_NAMED = 0x10000, /* another writer's: known by its name, "pass.what" */
 } vyre_vir0_kind;
 
 #define VYRE_VIR0_OPTIONAL \

@@ -39,7 +39,7 @@ fail(const char *what)
 
 /* ---- a walk over JSON: values are found by key inside an object's text ---- */
 
-/* Behind the value that begins at p. */
+/* The position after the value that begins at p. */
 static const char *
 skip(const char *p)
 {

@@ -40,7 +40,7 @@ parse_parameter(text_parser *p)
   return true;
 }
 
-/* Behind the opening brace: finds the end, and whether a jump in it needs a block to leave. */
+/* After the opening brace: finds the end, and whether a jump in it needs a block to leave. */
 static bool
 scan_body(text_parser *p, text_function *function, uint32_t brace)
 {

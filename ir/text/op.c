@@ -544,7 +544,7 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   uint32_t base = p->stack.count;
   uint32_t payload = 0;
   bool good = parse_operands(p, &r);
-  /* Behind an operand without parentheses a type is that of the op around it, unless this one needs one. */
+  /* A type after an operand without parentheses is that of the op around it, unless this one needs one. */
   bool takes_type = r.parentheses || p->depth <= 1 || vyre_op_infos[op].rule == VYRE_RULE_FREE;
   if (good && takes_type && text_take_mark(p, ':'))
     good = text_parse_scalar_type(p, &r.type);

@@ -189,7 +189,7 @@ typedef struct text_hints {
 } text_hints;
 bool text_parse_hints(text_parser *p, vyre_opcode op, text_hints *out);
 void text_set_hints(text_parser *p, vyre_row control, const text_hints *hints);
-/* Behind the operands: orders on the same line, decorations. */
+/* After the operands: orders on the same line, decorations. */
 bool text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out);
 bool text_parse_decorations(text_parser *p, uint32_t row);
 vyre_type text_type_of(const text_parser *p, uint32_t row);

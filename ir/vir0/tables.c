@@ -46,7 +46,7 @@ static vyre_status
 all_taken(const vir0_reader *r, const vir0_words *from)
 {
   if (from->used != r->parts[from->kind].count)
-    return vir0_damaged(r, from->kind, from->used, "nobody's words begin");
+    return vir0_damaged(r, from->kind, from->used, "words of no entry begin");
   return VYRE_OK;
 }
 
@@ -185,7 +185,7 @@ read_types(vir0_reader *r)
     used += count;
   }
   if (used != members->count)
-    return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "nobody's members begin");
+    return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "members of no struct begin");
   if (types->count) {
     uint32_t *depths = NULL, capacity = 0;
     if (!table_array_grow(m, &depths, &capacity, types->count, sizeof(*depths)))
@@ -267,7 +267,7 @@ read_initializers(vir0_reader *r)
   }
   m->initializer_count = part->count;
   if (used != words->count)
-    return vir0_damaged(r, VYRE_VIR0_INITIALIZER_WORDS, used, "nobody's words begin");
+    return vir0_damaged(r, VYRE_VIR0_INITIALIZER_WORDS, used, "words of no entry begin");
   return VYRE_OK;
 }
 

@@ -8,9 +8,9 @@
  * Where many rows have one hash, by accident or malice, only FEW slots of the table are probed; then a digital tree is, whose
  * nodes are rows and whose branch at depth k is bit k of what is compared.  So a row costs at most FEW + 192 comparisons.
  *
- * In the row function of a GPU pass a row probes its slots (table, then tree) up to an equal row or an empty slot, and in the
- * next phase the smallest of those at an empty slot takes it; again until none is left, level by level.  Rows of one class
- * probe the same slots, so the smallest of them is first there, too.
+ * The rows could also be taken in parallel, as on a GPU: each probes its slots (table, then tree) up to an equal row or an empty
+ * slot, and in the next phase the smallest of those at an empty slot takes it; again until none is left, level by level.  Rows of
+ * one class probe the same slots, so the smallest of them is first there, too.
  *
  * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module if hashes collide
  * often.

@@ -266,7 +266,7 @@ close_region(walk *w, const frame *region)
   }
 }
 
-/* Behind an `if` of which one arm ends elsewhere, the other one was taken. */
+/* After an `if` of which one arm ends elsewhere, the other one was taken. */
 static void
 close_if(walk *w, uint32_t control)
 {

@@ -2,7 +2,7 @@
  *
  * A value's hash is made of its op word (type and flags in it), its payload (the version of a read is there) and the hashes of its
  * operands; where the op commutes, in either order.  A row that equals only itself (vyre/view.h: vyre_row_is_value) has the hash of
- * its id. So a row function needs its own row and its operands' hashes, and rows of one operand level need not wait for each other.
+ * its id. So a row needs only its own columns and its operands' hashes, and rows of one operand level are independent.
  *
  * Limits: 32 bits, in 32-bit arithmetic; rows that differ may have equal hashes, so nothing may be decided by them
  * alone. O(rows).

@@ -79,7 +79,7 @@ check_code(const vyre_kernel_desc *desc)
     size_t length = word_at(desc->code, at) >> 16;
     if (length == 0 || length > words - at || !walk_instruction(desc, at, length, &walk))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "vulkan: kernel '%s': the instruction at word %zu (opcode %u, %zu words, %zu are left) cannot stand there\n"
+                        "vulkan: kernel '%s': the instruction at word %zu (opcode %u, %zu words, %zu are left) cannot be there\n"
                         "Fix: the module is cut off or damaged; make it again",
                         desc->label, at, word_at(desc->code, at) & 0xffffu, length, words - at);
     at += length;

@@ -23,7 +23,7 @@ now_ns(void)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Places in staging buffers: whole 16 bytes each. */
+/* Sizes in staging buffers: multiples of 16 bytes. */
 static uint64_t
 padded(uint64_t size)
 {

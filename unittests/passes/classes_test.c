@@ -66,7 +66,7 @@ run_check(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Behind cse: nothing is left to merge. */
+/* After cse nothing is left to merge. */
 static vyre_status
 run_merged(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {

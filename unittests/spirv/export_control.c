@@ -170,7 +170,7 @@ continuing_has_effects(void **state)
   export_close(&c);
 }
 
-/* Places that are never reached: both arms jump, a body that never comes round, a loop without end in an arm never taken. */
+/* Positions that are never reached: both arms jump, a body that never comes round, a loop without end in an arm never taken. */
 static void
 unreachable_places(void **state)
 {
