@@ -60,7 +60,7 @@ arrays_of_arrays_and_open_ones_have_their_elements(void **state)
   launch_fails(&open, "(load", "the access to buffer %b is out of bounds", "in invocation (2, 0, 0)");
 }
 
-/* What reaches beyond the end of its buffer is not there, though it begins inside. */
+/* An element that reaches beyond the end of its buffer is out of bounds, though it begins inside. */
 static void
 accesses_end_with_their_element(void **state)
 {
@@ -182,7 +182,7 @@ unwritten_workgroup_memory_has_no_value(void **state)
   }
 }
 
-/* What a workgroup wrote is not the next one's. */
+/* A workgroup does not see what the one before wrote. */
 static void
 each_workgroup_begins_without_values(void **state)
 {

@@ -87,7 +87,7 @@ a_missing_barrier_is_a_race(void **state)
              "  %v = load %tile[umod(add(%i, 1u32), 4u32)]\n"
              "}\n",
         2);
-  /* what the next turn of a loop writes */
+  /* what the next iteration of a loop writes */
   races(HEAD "  for %k = 0u32 to 3u32 {\n"
              "    store %tile[%i], %k\n"
              "    barrier\n"

@@ -314,7 +314,7 @@ a_top_without_constants_begins_anew(void **state)
   end(&f);
 }
 
-/* What an invocation is has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
+/* A built-in has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
 static void
 built_ins_are_one_row(void **state)
 {

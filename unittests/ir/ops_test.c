@@ -148,7 +148,7 @@ what_combines_names_its_op(void **state)
   }
 }
 
-/* What rules are made of weighs something: they come to an end by that. */
+/* Every op of a rule has a cost: rewriting ends by that. */
 static void
 what_computes_costs(void **state)
 {

@@ -107,7 +107,7 @@ a_new_module_takes_little(void **state)
   vyre_module_destroy(m);
 }
 
-/* What is built may be of any size; sealed, it has room for sixteen times as much. */
+/* A module that is built may be of any size; sealed, it has room for sixteen times as much. */
 static void
 columns_move_while_it_is_built(void **state)
 {
@@ -250,7 +250,7 @@ what_is_needed_is_taken_until_nothing_is_left(void **state)
   vyre_status_free(status);
 }
 
-/* Sealing may move what is known of the rows too. */
+/* Sealing may move columns of analyses too. */
 static void
 analyses_come_along(void **state)
 {

@@ -185,7 +185,7 @@ edit_once(model *t, vyre_module *m, uint32_t *seed)
   }
 }
 
-/* The map says the same as the model; what is gone is gone for the model too. */
+/* The map says the same as the model; what is dropped is dropped by the model too. */
 static void
 follow_seal(model *t, const uint32_t *ids, const uint32_t *map)
 {

@@ -296,7 +296,7 @@ either_order_is_found_among_rows_of_one_hash(void **state)
   vyre_registry_destroy(bad);
 }
 
-/* With good ones, a row is compared with what it equals and with hardly anything else. */
+/* With good hashes, a row is compared with its equals and with hardly any other row. */
 static void
 good_hashes_cost_a_comparison_a_merge(void **state)
 {

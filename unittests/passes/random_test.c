@@ -20,7 +20,7 @@ static const char *const pipelines[] = {
     "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)", "probe.hoist", "probe.merge",
     "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
-/* What passes have found to do: once in so many programs at least. */
+/* Changes that passes must have made: once in so many programs at least. */
 static const struct {
   const char *pass, *name;
   uint32_t programs;

@@ -250,7 +250,7 @@ set_before_continue(void **state)
   export_close(&c);
 }
 
-/* What is set is asked for in the next round alone, of the loop or of one around it, or in the case that is fallen into. */
+/* What is set is read in the next iteration alone, of the loop or of one around it, or in the case that is fallen into. */
 static void
 asked_for_elsewhere(void **state)
 {
@@ -368,7 +368,7 @@ set_something(generator *g)
   vyre_build_set(b, g->vars[chance(g, VARS)], value);
 }
 
-/* Of every third program only the first var, so that what others are set to is asked for in loops and cases alone, if at all. */
+/* Of every third program only the first var, so that the values of others are read in loops and cases alone, if at all. */
 static void
 write_results(generator *g)
 {

@@ -452,7 +452,7 @@ old_storage_buffers(void **state)
   vyre_module_destroy(m);
 }
 
-/* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; what says nothing of the meaning; a value that nobody gave is zero here. */
+/* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; instructions without meaning; an undefined value is zero here. */
 static void
 barriers_and_remarks(void **state)
 {

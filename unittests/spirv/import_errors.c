@@ -340,7 +340,7 @@ calls_and_constructs_nest_so_deep(void **state)
   vyre_bytes_free(&text);
 }
 
-/* Refused or taken, but never more than that; what is taken is what the verifier takes, or is said not to be. */
+/* Refused or taken, but never more than that; what is taken passes the verifier, or is reported as not covered. */
 static void
 try_words(vyre_module *module, const uint32_t *words, uint32_t count)
 {
