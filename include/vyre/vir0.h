@@ -62,8 +62,7 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_NAMED = 0x10000, /* another writer's: known by its name, "pass.what" */
 } vyre_vir0_kind;
 
-#define VYRE_VIR0_OPTIONAL \
-  1u /* in a section's flags: a reader that does not know it skips it; without this flag it refuses the file */
+#define VYRE_VIR0_OPTIONAL 1u /* in a section's flags: a reader skips it if it is unknown; without the flag it refuses the file */
 
 typedef struct vyre_vir0_header {
   char magic[4];       /* "VIR0" */

@@ -137,7 +137,7 @@ check_control_child(walker *w, uint32_t row, vyre_opcode control)
   if (control == VYRE_OP_switch || control == VYRE_OP_for) {
     vyre_opcode wanted = control == VYRE_OP_switch ? VYRE_OP_case : VYRE_OP_body;
     if (op != wanted)
-      vyre_verify_report(k, row, "is directly in a '%s', where only a '%s' may", vyre_op_infos[control].text,
+      vyre_verify_report(k, row, "is directly in a '%s', where only a '%s' may be", vyre_op_infos[control].text,
                          vyre_op_infos[wanted].text);
     else if (control == VYRE_OP_for && index > 0)
       vyre_verify_report(k, row, "is a second body of its 'for'");

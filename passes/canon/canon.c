@@ -72,7 +72,7 @@ static const vyre_pass canon = {
     .long_name = "canonicalize",
     .summary = "literals right, operands of commuting ops in one order, comparisons one way, lanes from where they are made",
     .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate; of two rows the earlier one goes left where the op commutes;\n"
-            "x > y becomes y < x.  A lane of a shuffle is one of what is shuffled.  So equal values look equal.",
+            "x > y becomes y < x.  A lane of a shuffle becomes a lane of its operand.  So equal values look equal.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
 };

@@ -150,7 +150,7 @@ static const vyre_pass cprop = {
     .summary = "constants and copies through variables, memory and branches",
     .help = "A get becomes the value that was set, a load what was stored, where that is one and the same on every path that can\n"
             "be taken; in the regions that a condition guards, it and what follows from it are literals.  Uses change and\n"
-            "nothing else: dce takes out what is left over.",
+            "nothing else: dce removes unused rows.",
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
 };

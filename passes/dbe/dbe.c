@@ -122,9 +122,8 @@ static const vyre_pass dbe = {
     .struct_size = sizeof(vyre_pass),
     .name = "dbe",
     .long_name = "dead-branch",
-    .summary = "take control apart whose way is known",
-    .help = "if and switch on literals, loops that make no iteration or one, arms that are equal or empty, blocks that nothing "
-            "leaves,\n"
+    .summary = "remove branches and loops whose outcome is known",
+    .help = "if and switch on literals, loops of no iteration or one, arms that are equal or empty, blocks that nothing leaves,\n"
             "jumps to where control goes anyhow, and what is never reached.",
     .run = run,
 };

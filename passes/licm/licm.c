@@ -367,10 +367,10 @@ static const vyre_pass licm = {
     .struct_size = sizeof(vyre_pass),
     .name = "licm",
     .long_name = "loop-invariant-code-motion",
-    .summary = "move what a loop does not change to before it",
+    .summary = "hoist rows that a loop does not change out of it",
     .help = "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
             "only where it surely runs.  Loads, divisions and float functions stay in arms of an if or a switch.  Values that\n"
-            "move live longer: how many registers that takes is not looked at.",
+            "move live longer: register pressure is not counted.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,
