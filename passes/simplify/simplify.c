@@ -258,7 +258,7 @@ sweep(simplifier *k)
     for (uint32_t row = k->program; row < end && !k->status; row++)
       visit(k, row);
   }
-  return k->status;
+  return k->status ? k->status : k->n.out_of_memory ? k->ctx->host->out_of_memory(k->ctx) : VYRE_OK;
 }
 
 /* A type's length is a use too: of a literal, which is not pinned. */

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "values.h"
 
-#include <string.h>
-
-enum { WORDS = 6 };
-
-typedef struct key {
-  uint32_t word[WORDS];
-} key;
-
-static uint32_t
-slots_for(uint32_t rows)
-{
-  uint32_t slots = 16;
-  while (slots < rows + rows / 2)
-    slots *= 2;
-  return slots;
-}
-
 static uint32_t
 end_of(const vyre_view *v, uint32_t program)
 {
@@ -29,7 +12,7 @@ values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view)
 {
   const size_t nodes = (size_t)view->rows + view->join_count, bytes = sizeof(uint32_t);
   uint32_t largest = 0;
-  *n = (values){.ctx = ctx, .v = view, .rows = view->rows, .joins = 1};
+  *n = (values){.v = view, .rows = view->rows, .joins = 1};
   for (uint32_t program = view->first[0]; program; program = view->next[program])
     largest = end_of(view, program) - program > largest ? end_of(view, program) - program : largest;
   n->klass = ctx->host->alloc(ctx, bytes * nodes);
@@ -40,8 +23,8 @@ values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view)
     n->gates[i] = ctx->host->alloc(ctx, bytes * (view->join_count + 1));
     good = n->gates[i] != NULL;
   }
-  n->slots = good ? ctx->host->alloc(ctx, sizeof(uint32_t) * slots_for(largest + view->join_count)) : NULL;
-  return n->slots ? VYRE_OK : ctx->host->out_of_memory(ctx);
+  good = good && first_make(&n->table, ctx, largest + view->join_count);
+  return good ? VYRE_OK : ctx->host->out_of_memory(ctx);
 }
 
 void
@@ -53,9 +36,7 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
     n->joins++;
   for (last = n->joins; last < v->join_count && v->joins[last].row < end;)
     last++;
-  for (uint32_t i = 0; n->program && i <= n->mask; i++) /* what the program before left */
-    n->slots[i] = 0;
-  n->mask = slots_for(end - program + last - n->joins) - 1;
+  first_begin(&n->table, end - program + last - n->joins);
   n->program = program;
   n->first_join = n->joins;
   n->rows_of_program = end - program;
@@ -63,34 +44,28 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
 
 /* ---- keys ---------------------------------------------------------------------------------------------------------------- */
 
-/* A variable stands for the zero that it begins as. */
-static key
-zero_key(const values *n, uint32_t var)
-{
-  return (key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(n->v->op[var]), 0), 0, 0, 0, 0, 0}};
-}
-
-static key
+static first_key
 key_of(const values *n, uint32_t node)
 {
   const vyre_view *v = n->v;
   if (node >= n->rows) {
     const uint32_t join = node - n->rows;
-    return (key){{VYRE_OP_if, 0, 0, n->gates[0][join], n->gates[1][join], n->gates[2][join]}};
+    return (first_key){{VYRE_OP_if, 0, 0, n->gates[0][join], n->gates[1][join], n->gates[2][join]}};
   }
-  if (vyre_op_of(v, node) == VYRE_OP_var)
-    return zero_key(n, node);
+  if (vyre_op_of(v, node) == VYRE_OP_var) /* it stands for the zero that it begins as */
+    return (first_key){{VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(v->op[node]), 0), 0, 0, 0, 0, 0}};
   const uint32_t a = n->klass[v->a[node]], b = n->klass[v->b[node]];
   const bool commutes = (vyre_op_flags_of(v, node) & VYRE_OP_COMMUTES) != 0 && (VYRE_ROW_FLAGS(v->op[node]) & VYRE_ROW_IMM) == 0;
   const bool swap = commutes && a > b;
-  return (key){{v->op[node], v->imm[node], v->imm_hi[node] | n->seen[node], swap ? b : a, swap ? a : b, n->klass[v->c[node]]}};
+  return (first_key){
+      {v->op[node], v->imm[node], v->imm_hi[node] | n->seen[node], swap ? b : a, swap ? a : b, n->klass[v->c[node]]}};
 }
 
 static uint32_t
-hash_of(const key *k)
+hash_of(const first_key *k)
 {
   uint64_t hash = 0;
-  for (uint32_t i = 0; i < WORDS; i += 2) {
+  for (uint32_t i = 0; i < FIRST_WORDS; i += 2) {
     hash = (hash ^ k->word[i] ^ (uint64_t)k->word[i + 1] << 32) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 32;
   }
@@ -98,37 +73,47 @@ hash_of(const key *k)
 }
 
 static uint32_t
-node_at(const values *n, uint32_t slot)
+node_of(const values *n, uint32_t number)
 {
-  const uint32_t number = (slot & n->mask) - 1;
   return number < n->rows_of_program ? n->program + number : n->rows + n->first_join + number - n->rows_of_program;
 }
 
-/* The first node with that key, itself where it is the first. */
 static uint32_t
-find(values *n, uint32_t node, const key *wanted)
+number_of(const values *n, uint32_t node)
 {
-  const uint32_t hash = hash_of(wanted);
-  for (uint32_t i = hash & n->mask;; i = (i + 1) & n->mask) {
-    uint32_t *slot = &n->slots[i];
-    if (*slot == 0) {
-      const uint32_t number = node < n->rows ? node - n->program : n->rows_of_program + node - n->rows - n->first_join;
-      *slot = (hash & ~n->mask) | (number + 1);
-      return node;
-    }
-    if (((*slot ^ hash) & ~n->mask) == 0) {
-      const key other = key_of(n, node_at(n, *slot));
-      if (memcmp(&other, wanted, sizeof other) == 0)
-        return node_at(n, *slot);
-    }
-  }
+  return node < n->rows ? node - n->program : n->rows_of_program + node - n->rows - n->first_join;
+}
+
+static bool
+is_wanted(void *user, uint32_t number, uint32_t wanted)
+{
+  const values *n = user;
+  const first_key key = key_of(n, node_of(n, number));
+  (void)wanted;
+  return memcmp(&key, &n->wanted, sizeof key) == 0;
+}
+
+static first_key
+wanted_key(void *user, uint32_t wanted)
+{
+  (void)wanted;
+  return ((const values *)user)->wanted;
+}
+
+/* The first node equal to this one, itself where it is the first. */
+static uint32_t
+find(values *n, uint32_t node)
+{
+  n->wanted = key_of(n, node);
+  const uint32_t first = first_find(&n->table, number_of(n, node), hash_of(&n->wanted), is_wanted, wanted_key, n);
+  n->out_of_memory |= first == 0;
+  return first ? node_of(n, first) : node;
 }
 
 uint32_t
 values_of_row(values *n, uint32_t row)
 {
-  const key wanted = key_of(n, row);
-  return find(n, row, &wanted);
+  return find(n, row);
 }
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
@@ -144,12 +129,8 @@ class_of_state(values *n, uint32_t version)
   case VYRE_OP_set:
     return n->klass[v->b[version]];
   case VYRE_OP_var:
-    if (n->klass[version] == 0 && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version])) <= VYRE_F64) {
-      const key zero = zero_key(n, version);
-      n->klass[version] = find(n, version, &zero);
-    } else if (n->klass[version] == 0) {
-      n->klass[version] = version;
-    }
+    if (n->klass[version] == 0)
+      n->klass[version] = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version])) <= VYRE_F64 ? find(n, version) : version;
     return n->klass[version];
   default:
     return 0;
@@ -182,8 +163,7 @@ class_of_gate(values *n, uint32_t index, const vyre_join *join)
   n->gates[0][index] = n->klass[v->a[join->row]];
   n->gates[1][index] = yes;
   n->gates[2][index] = no;
-  const key wanted = key_of(n, n->rows + index);
-  return find(n, n->rows + index, &wanted);
+  return find(n, n->rows + index);
 }
 
 /* The class of all that its parts bring, but for those by which nothing comes; itself, where that is not one. */

@@ -10,20 +10,20 @@
 #ifndef VYRE_PASSES_SIMPLIFY_VALUES_H
 #define VYRE_PASSES_SIMPLIFY_VALUES_H
 
-#include "vyre/plugin.h"
+#include "../cid/first.h"
 
 /* Nodes are rows, and joins after them. */
 typedef struct values {
-  vyre_pass_ctx *ctx;
   const vyre_view *v;
   uint32_t rows;      /* when it was made: the first node that is a join */
   uint32_t *klass;    /* by node */
   uint32_t *kept;     /* by class: the last row that stands for it; what was there before is out of sight.  0: none */
   uint32_t *seen;     /* by row: the state that a read sees, as far back as it is known to be the same */
   uint32_t *gates[3]; /* by join, of those of `if`s: classes of the condition and of what the arms bring; 0: it is no gate */
-  uint32_t *slots;    /* 1 + a node's number in its program, and in the bits that numbers leave those of its hash; 0: free */
-  uint32_t mask;      /* slots - 1; also, all the bits that a number takes */
-  uint32_t program, first_join, rows_of_program; /* numbers begin with its rows; then come its joins */
+  first_table table;
+  first_key wanted; /* of the value that is looked for */
+  bool out_of_memory;
+  uint32_t program, first_join, rows_of_program; /* the table's numbers begin with its rows; then come its joins */
   uint32_t joins;                                /* those in front of it have classes */
 } values;
 

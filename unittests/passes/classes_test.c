@@ -296,6 +296,50 @@ either_order_is_found_among_rows_of_one_hash(void **state)
   vyre_registry_destroy(bad);
 }
 
+/* The hash of passes/simplify/values.c, of a row with one operand and an immediate: with another hash the rows below would not
+ * meet in one slot, and the test would only show that equal ones are found. */
+static uint32_t
+hash_in_simplify(uint32_t op, uint32_t imm, uint32_t a)
+{
+  const uint64_t words[3] = {op | (uint64_t)imm << 32, (uint64_t)a << 32, 0};
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < 3; i++) {
+    hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+  }
+  return (uint32_t)hash;
+}
+
+/* Rows chosen so that all meet in one slot of simplify's table. */
+static void
+simplify_finds_equal_rows_that_meet_in_one_slot(void **state)
+{
+  enum { SUMS = 300, SLOTS = 1024 };
+  vyre_registry *registry = open_registry(false);
+  vyre_report *report;
+  vyre_module *module;
+  vyre_builder b;
+  (void)state;
+  assert_null(vyre_registry_load(registry, VYRE_TEST_PASSES "/simplify.so", VYRE_ORIGIN_CORE));
+  assert_null(vyre_report_create(NULL, &report));
+  assert_null(vyre_module_create(NULL, 4096, &module));
+  vyre_build_program(module, "p", 0, vyre_module_add_input(module, "p"), &b);
+  const vyre_row x = vyre_build(&b, VYRE_OP_lindex, U32, 0, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
+  const uint32_t word = VYRE_ROW(VYRE_OP_add, U32, VYRE_ROW_IMM);
+  for (uint32_t sums = 0, imm = 1; sums < SUMS; imm++)
+    if (hash_in_simplify(word, imm, x.id) % SLOTS == 0) {
+      vyre_build(&b, VYRE_OP_add, U32, VYRE_ROW_IMM, imm, 0, x, VYRE_NONE, VYRE_NONE);
+      vyre_build(&b, VYRE_OP_add, U32, VYRE_ROW_IMM, imm, 0, x, VYRE_NONE, VYRE_NONE);
+      sums++;
+    }
+  assert_null(vyre_module_seal(module, NULL));
+  run_over(registry, "simplify", module, report, 0);
+  assert_int_equal(vyre_report_count(report, "simplify", "rows merged"), SUMS);
+  vyre_module_destroy(module);
+  vyre_report_destroy(report);
+  vyre_registry_destroy(registry);
+}
+
 /* With good hashes, a row is compared with its equals and with hardly any other row. */
 static void
 good_hashes_cost_a_comparison_a_merge(void **state)
@@ -324,6 +368,7 @@ main(void)
       cmocka_unit_test(rows_that_differ_in_one_thing_are_not_equal),
       cmocka_unit_test(bad_hashes_cost_a_bounded_number_of_comparisons),
       cmocka_unit_test(either_order_is_found_among_rows_of_one_hash),
+      cmocka_unit_test(simplify_finds_equal_rows_that_meet_in_one_slot),
       cmocka_unit_test(good_hashes_cost_a_comparison_a_merge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,8 @@
 static char ran[100];
 static size_t ran_count;
 static bool leave_a_gap;
-static uint32_t seen; /* the hash of row 2 */
+static uint32_t seen;        /* the hash of row 2 */
+static const uint32_t *held; /* classes that a pass holds on to */
 
 static void
 note(char letter)
@@ -82,6 +83,7 @@ run_user(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   assert_null(v->hash);
   assert_non_null(v->canonical);
   assert_null(ctx->host->column(ctx, VYRE_CLASSES));
+  held = v->canonical;
   for (uint32_t row = 0; row < v->rows; row++)
     assert_int_equal(v->canonical[row], row);
   return VYRE_OK;
@@ -94,6 +96,7 @@ run_look(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   *out = VYRE_UNCHANGED;
   assert_null(v->hash);
   assert_null(v->canonical);
+  seen = held ? held[1] : 0;
   return VYRE_OK;
 }
 
@@ -235,6 +238,17 @@ what_is_left_unfilled_shows(void **state)
 }
 
 static void
+what_was_dropped_does_not_look_right(void **state)
+{
+  (void)state;
+  const vyre_pipeline_options checked = {.check_changed = true};
+  assert_null(run_with(vyre_plugin_query_v1, "user,look", &checked));
+  assert_int_equal(seen, 1);
+  assert_null(run_with(vyre_plugin_query_v1, "user,change,look", &checked));
+  assert_int_equal(seen, UINT32_MAX);
+}
+
+static void
 a_provider_changes_nothing(void **state)
 {
   (void)state;
@@ -294,13 +308,10 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(columns_are_made_for_who_requires_them),
-      cmocka_unit_test(a_change_ends_them),
-      cmocka_unit_test(a_column_that_is_wrongly_preserved_is_named),
-      cmocka_unit_test(what_is_left_unfilled_shows),
-      cmocka_unit_test(a_provider_changes_nothing),
-      cmocka_unit_test(who_requires_what_nobody_provides_is_told_so),
-      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(columns_are_made_for_who_requires_them),       cmocka_unit_test(a_change_ends_them),
+      cmocka_unit_test(a_column_that_is_wrongly_preserved_is_named),  cmocka_unit_test(what_is_left_unfilled_shows),
+      cmocka_unit_test(what_was_dropped_does_not_look_right),         cmocka_unit_test(a_provider_changes_nothing),
+      cmocka_unit_test(who_requires_what_nobody_provides_is_told_so), cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

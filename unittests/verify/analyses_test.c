@@ -538,6 +538,41 @@ what_is_wrong_is_named(void **state)
   vyre_module_destroy(m);
 }
 
+static void
+expect_other_states(const vyre_module *m)
+{
+  vyre_status status = vyre_verify_analyses(m, VYRE_VERSIONS);
+  assert_non_null(status);
+  assert_non_null(strstr(vyre_status_text(status), "the states that meet at row"));
+  vyre_status_free(status);
+}
+
+static void
+wrong_parts_of_a_join_are_named(void **state)
+{
+  (void)state;
+  vyre_module *m =
+      parse("program @a { var %s : u32 %c = ult lindex, 4u32 if %c { set %s, 1u32 } else { set %s, 2u32 } %g = get %s }");
+  const vyre_view *v = vyre_module_view(m);
+  const vyre_join *found = vyre_join_of(v, v->version[find(m, "g")]);
+  assert_non_null(found);
+  assert_int_equal(found->count, 2);
+  vyre_join *join = (vyre_join *)found;
+  vyre_part *part = (vyre_part *)v->parts + join->first;
+  const vyre_part right = *part;
+  part->version = part[1].version;
+  expect_other_states(m);
+  *part = right;
+  part->edge = part[1].edge;
+  expect_other_states(m);
+  *part = right;
+  join->count = 1;
+  expect_other_states(m);
+  join->count = 2;
+  check(vyre_verify_analyses(m, VYRE_ANALYSES));
+  vyre_module_destroy(m);
+}
+
 int
 main(void)
 {
@@ -554,6 +589,7 @@ main(void)
       cmocka_unit_test(without_memory),
       cmocka_unit_test(what_is_dropped_is_poisoned),
       cmocka_unit_test(what_is_wrong_is_named),
+      cmocka_unit_test(wrong_parts_of_a_join_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
