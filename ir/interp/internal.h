@@ -192,6 +192,10 @@ place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint6
 bool interp_prepare(interp *ip, const vyre_interp_options *options);
 void interp_release(interp *ip);
 void interp_start_workgroup(interp *ip);
+uint64_t interp_packed_size(const interp *ip, vyre_type_id type); /* without layout: scalars side by side */
+uint64_t interp_capped(uint64_t count, uint64_t size);            /* their product, or something too large for memory */
+/* buffers.c */
+bool interp_plan_buffers(interp *ip);
 bool interp_refuse(interp *ip, uint32_t row, const char *what); /* false; what a verified module never has */
 
 /* planes.c */
