@@ -57,6 +57,18 @@ survey_break(vyre_spv *s, uint32_t row)
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
 }
 
+/* An edge to the construct's merge block, for a target further out. */
+static void
+survey_crossing(vyre_spv *s, uint32_t construct, uint32_t target)
+{
+  survey_edge(s, construct);
+  if (s->id[construct - s->base] == target) /* as the leave before it */
+    return;
+  s->id[construct - s->base] = target;
+  vyre_spv_push(s, &s->crossed, construct);
+  vyre_spv_push(s, &s->crossed, target);
+}
+
 /* A leave has to cross other constructs, where its target is neither the innermost loop nor, where no loop is left, the innermost
  * construct.  Not so if nothing is between the ends of the two but a tail. */
 static void
@@ -79,21 +91,11 @@ survey_leave(vyre_spv *s, uint32_t row)
     return;
   }
   survey_edge(s, target);
-  if (first != target && vyre_spv_take_tail(s, first, target)) {
-    s->use[first - s->base] |= VYRE_SPV_LEFT;
-    return;
-  }
-  s->use[target - s->base] |= VYRE_SPV_LEFT;
-  for (at = s->parent[row]; at != target; at = s->parent[at]) {
-    if (!is_left_by_leave(vyre_spv_opcode(s, at)))
-      continue;
-    survey_edge(s, at);
-    if (s->id[at - s->base] == target) /* as the leave before it */
-      continue;
-    s->id[at - s->base] = target;
-    vyre_spv_push(s, &s->crossed, at);
-    vyre_spv_push(s, &s->crossed, target);
-  }
+  const bool has_tail = first != target && vyre_spv_take_tail(s, first, target);
+  s->use[(has_tail ? first : target) - s->base] |= VYRE_SPV_LEFT;
+  for (at = s->parent[row]; at != target; at = s->parent[at])
+    if (has_tail ? at == first : is_left_by_leave(vyre_spv_opcode(s, at)))
+      survey_crossing(s, at, target);
 }
 
 /* Of the targets of leaves, in `id`: the words of the phis that a join behind them may need on the way. */
