@@ -1,12 +1,12 @@
 /* Structured control flow.
  *
- * Regions are written in order, with a map from var to its current value (phis.c).  Where the edges to a merge block or a continue
- * target bring different values the block gets a phi.  A loop's head has a phi for each var written in the loop, which the survey
- * has found, and whose second value is patched when the back edge is written.
+ * Regions are written in order.  Each merge block, continue target and case has a list of the edges that lead to it; what vars are
+ * there is said by the joins of the state graph, which become phis (phis.c).  A loop's header has phis whose second value is
+ * patched when the back edge is written.
  *
  * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
- * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out sets a flag, leaves the innermost
- * construct that it can, and the flag, a phi like that of a var, is tested behind each construct on the way.  Where nothing but
+ * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out leaves the innermost construct that
+ * it can; which of the edges to its merge block are such is a flag, a phi, by which control goes on from there.  Where nothing but
  * sets would stand between, there is no flag (tails.c).
  *
  * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
@@ -78,104 +78,119 @@ vyre_spv_if_end(vyre_spv *s, vyre_spv_branching branching, uint32_t type, uint32
 
 /* ---- leaving ---- */
 
-/* skips_tail: what stands behind the target is not for those who leave. */
+/* The branch that ends the block being written, and its edge. */
 static void
-write_leave(vyre_spv *s, uint32_t target, bool skips_tail)
+jump(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t label)
+{
+  vyre_spv_add_edge(s, edges, to, from, s->block);
+  vyre_spv_branch(s, label);
+  s->dead = true;
+}
+
+/* From the row `from`, or 0 where `carry` says what the leave brings. */
+static void
+write_leave(vyre_spv *s, uint32_t target, uint32_t from)
 {
   vyre_spv_scope *loop = NULL, *selection = NULL, *scope = NULL;
-  for (uint32_t i = s->depth; i > 0; i--) {
+  bool found = false;
+  for (uint32_t i = s->depth; i > 0 && !found; i--) {
     scope = &s->scopes[i - 1];
     if (!loop && scope->kind == VYRE_SPV_LOOP)
       loop = scope;
-    if (scope->row == target)
-      break;
+    found = scope->row == target || vyre_spv_behind_tail(s, scope->row) == target;
     if (!selection && scope->kind == VYRE_SPV_SWITCH)
       selection = scope;
   }
-  if (!scope || scope->row != target) {
+  if (!found) {
     vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
     return;
   }
   /* a switch inside a loop may be left for the loop's end; a loop only so */
   vyre_spv_scope *first = loop ? loop : selection ? selection : scope;
-  if (first != scope)
-    vyre_spv_assign(s, s->id[target - s->base], vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1));
-  s->skips_tail = skips_tail || first != scope;
-  vyre_spv_jump(s, first, &first->merge_edges, first->merge);
-  s->skips_tail = false;
+  jump(s, &first->merge_edges, target, from, first->merge);
 }
 
-/* Those who leave and those who stay change places: the values of now and those in scope->left. */
-static void
-swap_left(vyre_spv *s, const vyre_spv_scope *scope)
+/* The targets of the edges that go on behind the construct, for whose end is that of `target`, too, and what each brings there.
+ * Whether there are others. */
+static bool
+find_leaving(vyre_spv *s, const vyre_spv_scope *scope, uint32_t target)
 {
-  for (uint32_t i = 0; i < scope->left.count && !vyre_spv_failed(s); i++) {
-    const uint32_t id = s->vars[scope->vars[i]].id;
-    vyre_spv_assign(s, scope->vars[i], scope->left.data[i]);
-    scope->left.data[i] = id;
-  }
-}
-
-/* Behind a construct: leaves that crossed it go on. */
-static void
-go_on_leaving(vyre_spv *s, const vyre_spv_scope *scope)
-{
-  const uint32_t *const vars = scope->vars, count = scope->var_count;
-  const uint32_t always = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
-  for (uint32_t i = 0; i < count && !s->dead && !vyre_spv_failed(s); i++) {
-    const uint32_t flag = vyre_spv_is_flag(s, vars[i]) ? s->vars[vars[i]].id : 0, target = s->vars[vars[i]].row;
-    if (!flag)
+  const vyre_spv_words *const edges = &scope->merge_edges;
+  bool stays = false;
+  s->leaving.count = 0;
+  for (size_t at = 0; at < edges->count; at += EDGE_WORDS) {
+    const uint32_t to = edges->data[at + EDGE_TO];
+    size_t i = 0;
+    if (to == scope->row || to == target) {
+      stays = true;
       continue;
-    if (flag == always) {
-      write_leave(s, target, false);
-      vyre_spv_assign(s, vars[i], 0);
-      return;
     }
-    const uint32_t leaving = s->next_id++, staying = s->next_id++;
-    vyre_spv_push(s, &s->flags, flag);
-    selection_merge(s, staying, 0);
-    branch_conditional(s, flag, leaving, staying);
-    vyre_spv_label(s, leaving);
-    swap_left(s, scope);
-    write_leave(s, target, false);
-    vyre_spv_label(s, staying);
-    swap_left(s, scope);
-    s->dead = false;
-    vyre_spv_assign(s, vars[i], 0);
+    while (i < s->leaving.count && s->leaving.data[i] != to)
+      i += 2;
+    if (i < s->leaving.count)
+      continue;
+    vyre_spv_push(s, &s->leaving, to);
+    vyre_spv_push(s, &s->leaving, 0);
   }
+  return stays;
 }
 
-/* The construct's merge block, and what its end means for those around it. */
+/* The construct's merge block: leaves that crossed it go on from there. */
 static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
-  const uint32_t row = scope->row;
-  if (s->outer_loop == row)
-    s->outer_loop = 0;
-  vyre_spv_meet(s, scope, &scope->merge_edges, scope->merge);
+  const vyre_spv_words *const edges = &scope->merge_edges;
+  const uint32_t known = scope->known ? scope->known : s->next_id, target = vyre_spv_behind_tail(s, scope->row);
+  vyre_spv_label(s, scope->merge);
   s->depth--;
-  if (s->dead)
+  s->dead = edges->count == 0;
+  if (s->dead) {
     unreachable(s);
-  else if (scope->var_count)
-    go_on_leaving(s, scope);
-  if ((s->use[row - s->base] & VYRE_SPV_CROSSED) && !vyre_spv_failed(s))
-    vyre_spv_assign(s, s->id[row - s->base], 0);
+    return;
+  }
+  const bool stays = find_leaving(s, scope, target);
+  const size_t tests = stays ? s->leaving.count : s->leaving.count - 2;
+  uint32_t behind_tail = 0;
+  for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2)
+    s->leaving.data[i + 1] = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, s->leaving.data[i], 0});
+  if (stays && target)
+    behind_tail = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, target, scope->row});
+  else if (stays)
+    vyre_spv_meet(s, edges, known, scope->row);
+  s->scratch.count = 0;
+  for (size_t i = 0; i < tests && !vyre_spv_failed(s); i += 2)
+    vyre_spv_push(s, &s->scratch, vyre_spv_leave_flag(s, edges, s->leaving.data[i]));
+  for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2) {
+    const uint32_t leaving = i < tests ? s->next_id++ : 0, staying = i < tests ? s->next_id++ : 0;
+    if (leaving) {
+      selection_merge(s, staying, 0);
+      branch_conditional(s, s->scratch.data[i / 2], leaving, staying);
+      vyre_spv_label(s, leaving);
+    }
+    s->carry = s->leaving.data[i + 1];
+    write_leave(s, s->leaving.data[i], 0);
+    if (staying)
+      vyre_spv_label(s, staying);
+    s->dead = !staying;
+  }
+  s->carry = behind_tail;
 }
 
 /* ---- constructs ---- */
 
-/* An arm of an `if`: its region, or nothing if there is none.  The block that goes on to the merge block; 0: none does. */
-static uint32_t
-write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head)
+/* An arm of an `if`: its region, or nothing if there is none. */
+static void
+write_arm(vyre_spv *s, uint32_t region, uint32_t label, uint32_t merge, uint32_t head, vyre_spv_words *edges)
 {
-  if (!s->first[region])
-    return head;
+  if (!s->first[region]) {
+    vyre_spv_add_edge(s, edges, s->parent[region], region, head);
+    return;
+  }
   vyre_spv_label(s, label);
   vyre_spv_region(s, region);
-  if (s->dead)
-    return 0;
-  vyre_spv_branch(s, merge);
-  return s->block;
+  if (!s->dead)
+    jump(s, edges, s->parent[region], region, merge);
+  s->dead = false;
 }
 
 /* The innermost loop. */
@@ -197,11 +212,25 @@ write_conditional_jump(vyre_spv *s, uint32_t condition, uint32_t then, uint32_t 
   vyre_spv_scope *loop = loop_around(s);
   if (s->first[then ^ otherwise ^ arm] || (op != VYRE_OP_break && op != VYRE_OP_continue) || !loop)
     return false;
+  vyre_spv_begin_branches(s);
   const uint32_t target = op == VYRE_OP_break ? loop->merge : loop->next, on = s->next_id++;
-  vyre_spv_add_edge(s, loop, op == VYRE_OP_break ? &loop->merge_edges : &loop->next_edges, s->block);
+  if (op == VYRE_OP_break)
+    vyre_spv_add_edge(s, &loop->merge_edges, loop->row, row, s->block);
+  else
+    vyre_spv_add_edge(s, &loop->next_edges, s->last[loop->row], row, s->block);
   branch_conditional(s, condition, arm == then ? target : on, arm == then ? on : target);
   vyre_spv_label(s, on);
   return true;
+}
+
+/* Begins the block that `edges` lead to, with the phis of the joins at `row`.  None lead there: nothing follows. */
+static void
+begin_block(vyre_spv *s, const vyre_spv_words *edges, uint32_t label, uint32_t row)
+{
+  vyre_spv_label(s, label);
+  s->dead = edges->count == 0;
+  if (!s->dead)
+    vyre_spv_meet(s, edges, 0, row);
 }
 
 static void
@@ -212,14 +241,16 @@ write_if(vyre_spv *s, uint32_t row)
     return;
   if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints stand in a merge instruction */
     return;
+  vyre_spv_begin_branches(s);
   const uint32_t head = s->block, merge = s->next_id++;
   const uint32_t yes = s->first[then] ? s->next_id++ : merge, no = s->first[otherwise] ? s->next_id++ : merge;
   selection_merge(s, merge, s->imm[row]);
   branch_conditional(s, condition, yes, no);
-  vyre_spv_arms arms = vyre_spv_arms_begin(s);
-  vyre_spv_arm_end(s, &arms, 0, write_arm(s, then, yes, merge, head));
-  vyre_spv_arm_end(s, &arms, 1, write_arm(s, otherwise, no, merge, head));
-  vyre_spv_arms_meet(s, &arms, row, merge);
+  uint32_t list[2 * EDGE_WORDS];
+  vyre_spv_words edges = {list, 0, 2 * EDGE_WORDS};
+  write_arm(s, then, yes, merge, head, &edges);
+  write_arm(s, otherwise, no, merge, head, &edges);
+  begin_block(s, &edges, merge, row);
   if (s->dead)
     unreachable(s);
 }
@@ -253,21 +284,23 @@ write_for(vyre_spv *s, uint32_t row)
   const size_t phi = s->code.count;
   const uint32_t operands[6] = {type_id, index, from, before, index, 0};
   vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-  const size_t phis = vyre_spv_head_phis(s, scope, before);
+  const size_t phis = vyre_spv_header_phis(s, body_row, before);
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(type));
   const uint32_t inside = vyre_spv_op2(s, is_signed ? SpvOpSLessThan : SpvOpULessThan, bool_id, index, to);
+  vyre_spv_begin_branches(s);
   loop_merge(s, scope);
   branch_conditional(s, inside, body, scope->merge);
-  vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
+  vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
   vyre_spv_label(s, body);
   s->id[body_row - s->base] = index;
   vyre_spv_name(s, body_row, index);
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
-    vyre_spv_jump(s, scope, &scope->next_edges, scope->next);
-  vyre_spv_meet(s, scope, &scope->next_edges, scope->next);
-  const bool live = !s->dead;
+    jump(s, &scope->next_edges, body_row, body_row, scope->next);
+  const bool live = scope->next_edges.count != 0;
+  vyre_spv_label(s, scope->next);
+  const uint32_t around = live ? vyre_spv_gather(s, &(vyre_spv_meeting){&scope->next_edges, 0, body_row, 0}) : 0;
   if (vyre_spv_failed(s))
     return;
   const uint32_t advanced = live ? vyre_spv_op2(s, SpvOpIAdd, type_id, index, step) : index;
@@ -275,7 +308,7 @@ write_for(vyre_spv *s, uint32_t row)
     s->code.data[phi + 5] = advanced;
     s->code.data[phi + 6] = s->block;
   }
-  vyre_spv_patch_phis(s, scope, phis, live);
+  vyre_spv_patch_phis(s, body_row, phis, around, live);
   vyre_spv_branch(s, head);
   close_scope(s, scope);
 }
@@ -285,9 +318,9 @@ static void
 write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, size_t phis)
 {
   vyre_spv_scope *scope = &s->scopes[depth];
-  vyre_spv_meet(s, scope, &scope->next_edges, scope->next);
+  begin_block(s, &scope->next_edges, scope->next, region);
   bool live = !s->dead;
-  s->break_condition = 0;
+  s->breakif = 0;
   if (live) {
     s->continuing++;
     vyre_spv_region(s, region);
@@ -302,14 +335,14 @@ write_continuing(vyre_spv *s, uint32_t depth, uint32_t region, uint32_t head, si
     s->code.count--;
     live = false;
   }
-  vyre_spv_patch_phis(s, scope, phis, live);
-  if (live && s->break_condition) {
-    vyre_spv_add_edge(s, scope, &scope->merge_edges, s->block);
-    branch_conditional(s, s->break_condition, scope->merge, head);
+  vyre_spv_patch_phis(s, s->first[scope->row], phis, 0, live);
+  if (live && s->breakif) {
+    vyre_spv_add_edge(s, &scope->merge_edges, scope->row, s->breakif, s->block);
+    branch_conditional(s, vyre_spv_value(s, s->a[s->breakif]), scope->merge, head);
   } else {
     vyre_spv_branch(s, head);
   }
-  s->break_condition = 0;
+  s->breakif = 0;
 }
 
 static void
@@ -322,14 +355,14 @@ write_loop(vyre_spv *s, uint32_t row)
   const uint32_t depth = s->depth - 1, before = s->block, head = s->next_id++, body = s->next_id++;
   vyre_spv_branch(s, head);
   vyre_spv_label(s, head);
-  const size_t phis = vyre_spv_head_phis(s, scope, before);
+  const size_t phis = vyre_spv_header_phis(s, body_row, before);
   loop_merge(s, scope);
   vyre_spv_branch(s, body);
   vyre_spv_label(s, body);
   vyre_spv_region(s, body_row);
   scope = &s->scopes[depth];
   if (!s->dead)
-    vyre_spv_jump(s, scope, &scope->next_edges, scope->next);
+    jump(s, &scope->next_edges, continuing, body_row, scope->next);
   write_continuing(s, depth, continuing, head, phis);
   if (!vyre_spv_failed(s))
     close_scope(s, &s->scopes[depth]);
@@ -371,17 +404,16 @@ write_cases(vyre_spv *s, uint32_t row, uint32_t depth, uint32_t head, uint32_t f
   uint32_t label = first_label;
   for (uint32_t region = s->first[row]; region && !vyre_spv_failed(s); region = s->next[region], label++) {
     vyre_spv_scope *scope = &s->scopes[depth];
-    vyre_spv_restore(s, scope);
-    vyre_spv_add_edge(s, scope, &scope->next_edges, head);
-    vyre_spv_meet(s, scope, &scope->next_edges, label);
+    vyre_spv_add_edge(s, &scope->next_edges, region, row, head);
+    begin_block(s, &scope->next_edges, label, region);
     scope->next_edges.count = 0;
     s->fell = false;
     vyre_spv_region(s, region);
     scope = &s->scopes[depth];
     if (s->fell && s->next[region])
-      vyre_spv_jump(s, scope, &scope->next_edges, label + 1);
+      jump(s, &scope->next_edges, s->next[region], s->last[region], label + 1);
     else if (!s->dead)
-      vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
+      jump(s, &scope->merge_edges, row, region, scope->merge);
     s->fell = false;
   }
 }
@@ -406,13 +438,13 @@ write_switch(vyre_spv *s, uint32_t row)
   }
   if (vyre_spv_failed(s))
     return;
+  vyre_spv_begin_branches(s);
   s->scratch.data[start + 1] = otherwise ? otherwise : scope->merge;
-  vyre_spv_save(s, scope);
   selection_merge(s, scope->merge, s->imm[row]);
   vyre_spv_long_instruction(s, &s->code, SpvOpSwitch, s->scratch.data + start, s->scratch.count - start);
   s->scratch.count = start;
   if (!otherwise)
-    vyre_spv_add_edge(s, scope, &scope->merge_edges, head);
+    vyre_spv_add_edge(s, &scope->merge_edges, row, row, head);
   write_cases(s, row, depth, head, first_label);
   if (!vyre_spv_failed(s))
     close_scope(s, &s->scopes[depth]);
@@ -421,8 +453,15 @@ write_switch(vyre_spv *s, uint32_t row)
 static void
 write_block(vyre_spv *s, uint32_t row)
 {
+  const uint32_t region = s->first[row];
   if (!(s->use[row - s->base] & VYRE_SPV_LEFT)) {
-    vyre_spv_region(s, s->first[row]);
+    uint32_t list[EDGE_WORDS];
+    vyre_spv_words edges = {list, 0, EDGE_WORDS};
+    vyre_spv_region(s, region);
+    if (!s->dead) {
+      vyre_spv_add_edge(s, &edges, row, region, s->block);
+      vyre_spv_meet(s, &edges, 0, row);
+    }
     return;
   }
   vyre_spv_scope *scope = vyre_spv_open_scope(s, row, VYRE_SPV_SWITCH);
@@ -434,25 +473,25 @@ write_block(vyre_spv *s, uint32_t row)
   selection_merge(s, scope->merge, 0);
   vyre_spv_instruction(s, &s->code, SpvOpSwitch, operands, 2);
   vyre_spv_label(s, inside);
-  vyre_spv_region(s, s->first[row]);
+  vyre_spv_region(s, region);
   scope = &s->scopes[depth];
   if (!s->dead)
-    vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
+    jump(s, &scope->merge_edges, row, region, scope->merge);
   if (!vyre_spv_failed(s))
     close_scope(s, scope);
 }
 
 /* break and continue: of the innermost loop. */
 static void
-write_loop_jump(vyre_spv *s, bool is_break)
+write_loop_jump(vyre_spv *s, uint32_t row, bool is_break)
 {
   vyre_spv_scope *scope = loop_around(s);
   if (!scope)
     vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
   else if (is_break)
-    vyre_spv_jump(s, scope, &scope->merge_edges, scope->merge);
+    jump(s, &scope->merge_edges, scope->row, row, scope->merge);
   else
-    vyre_spv_jump(s, scope, &scope->next_edges, scope->next);
+    jump(s, &scope->next_edges, s->last[scope->row], row, scope->next);
 }
 
 /* ---- rows ---- */
@@ -470,30 +509,20 @@ write_end(vyre_spv *s, uint32_t row)
 static void
 write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
 {
-  uint32_t value;
-  if (s->use[row - s->base] & VYRE_SPV_IN_TAIL)
-    return;
   switch (op) {
   case VYRE_OP_workgroup:
   case VYRE_OP_var:
   case VYRE_OP_buffer:
     return;
   case VYRE_OP_get:
-    if (vyre_spv_is_in_memory(s, row)) {
+    if (vyre_spv_is_in_memory(s, row))
       vyre_spv_demoted_get(s, row);
-      return;
-    }
-    value = s->aux[s->a[row] - s->base];
-    s->id[row - s->base] = vyre_spv_or_zero(s, value, s->vars[value].id);
-    if (s->phis.count)
-      vyre_spv_push(s, &s->gets, row);
+    else
+      vyre_spv_get(s, row);
     return;
   case VYRE_OP_set:
-    if (vyre_spv_is_in_memory(s, row)) {
+    if (vyre_spv_is_in_memory(s, row))
       vyre_spv_demoted_set(s, row);
-      return;
-    }
-    vyre_spv_assign(s, s->aux[s->a[row] - s->base], vyre_spv_set_value(s, row));
     return;
   case VYRE_OP_if:
     write_if(s, row);
@@ -512,17 +541,16 @@ write_first_row(vyre_spv *s, uint32_t row, vyre_opcode op)
     return;
   case VYRE_OP_break:
   case VYRE_OP_continue:
-    write_loop_jump(s, op == VYRE_OP_break);
+    write_loop_jump(s, row, op == VYRE_OP_break);
     return;
   case VYRE_OP_leave:
-    value = s->aux[row - s->base];
-    write_leave(s, value ? value : s->a[row], value != 0);
+    write_leave(s, s->a[row], row);
     return;
   case VYRE_OP_fallthrough:
     s->fell = true;
     return;
   case VYRE_OP_breakif:
-    s->break_condition = vyre_spv_value(s, s->a[row]);
+    s->breakif = row;
     return;
   case VYRE_OP_return:
   case VYRE_OP_trap:
@@ -558,7 +586,8 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
 {
   if (++s->nesting > VYRE_SPV_DEPTH + 1)
     vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
-  for (uint32_t row = s->first[region]; row && !s->dead && !vyre_spv_failed(s); row = s->next[row]) {
+  /* behind a construct with a tail, it is all that is left of the region */
+  for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
     s->row = row;
     write_row(s, row);
   }

@@ -39,45 +39,32 @@ enum {
   VYRE_SPV_USED_MATRIX = 2,   /* a tuple that is used as a matrix */
   VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` names */
   VYRE_SPV_ONE_LANE = 4,      /* a place of which one lane is all that is used; no block is one */
-  VYRE_SPV_CROSSED = 8,       /* and whose flag some inner construct has to carry out */
   VYRE_SPV_WRAPPED = 16,      /* a buffer that is the one member of a struct made for it */
   VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch: a runtime array may be empty */
-  VYRE_SPV_USED = 64,         /* a value that is an operand of something written */
   VYRE_SPV_EITHER_SIGN = 256, /* an integer in the other sign's type, for users that take either: no instruction */
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
   VYRE_SPV_HAS_TAIL = 512,    /* a construct whose tail each of its edges takes itself (tails.c) */
-  VYRE_SPV_IN_TAIL = 1024,    /* a get or set of such a tail: not written where it stands */
   VYRE_SPV_IN_MEMORY = 2048,  /* a var that is a variable of the function (demote.c) */
 };
 
 /* gid to subgroup_lt_mask. */
 enum { VYRE_SPV_PLACES = VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1 };
 
-/* A var as a value of SSA, or the flag of a leave that crosses constructs. */
-typedef struct vyre_spv_var {
-  uint32_t row;      /* the var, or the construct that is left */
-  uint32_t id;       /* its value now; 0: zero, as at the start */
-  uint32_t arm;      /* the arm that it was last changed in; 0: in none */
-  uint32_t last_get; /* the last row that asks for it; 0: none */
-  uint32_t seen;     /* where it stands in a list that is being gone through */
-} vyre_spv_var;
+/* A join of the state graph. */
+typedef struct vyre_spv_join {
+  uint32_t var;  /* 0: it is no value */
+  uint32_t id;   /* 0: zero, as at the start */
+  uint32_t same; /* what it always is, as a version; 0: nothing else */
+  uint32_t seen; /* the join that it was last looked at for */
+} vyre_spv_join;
 
-/* What a value was before an arm of an `if` changed it first; behind the arm, what it had become. */
-typedef struct vyre_spv_change {
-  uint32_t value, id, arm;
-} vyre_spv_change;
-
-/* A control construct being written that can be left.  `vars` are those that are set in it. */
+/* A control construct being written that can be left. */
 typedef struct vyre_spv_scope {
   uint32_t row;
-  uint32_t kind;        /* VYRE_SPV_LOOP, VYRE_SPV_SWITCH */
-  uint32_t merge, next; /* labels; next: a loop's continue target */
-  const uint32_t *vars;
-  uint32_t var_count, head_count;         /* the first head_count of them are written where a loop's back edge is reached from */
-  vyre_spv_words merge_edges, next_edges; /* an edge: its block's label, the value of each var */
-  vyre_spv_words saved;
-  uint32_t tail;       /* the first row of its tail; 0: none, or it is empty */
-  vyre_spv_words left; /* behind it: of each var what those take who leave by a flag that some of its edges set; else none */
+  uint32_t kind;                          /* VYRE_SPV_LOOP, VYRE_SPV_SWITCH */
+  uint32_t merge, next;                   /* labels; next: a loop's continue target */
+  uint32_t known;                         /* ids below it are known wherever it is left; 0: all that there are so far */
+  vyre_spv_words merge_edges, next_edges; /* that lead there */
 } vyre_spv_scope;
 
 enum { VYRE_SPV_LOOP, VYRE_SPV_SWITCH };
@@ -157,22 +144,20 @@ typedef struct vyre_spv {
   uint32_t builtins_used;
 
   /* control */
-  uint32_t block;           /* label of the block being written */
-  bool dead;                /* nothing is being written: behind a jump */
-  bool fell;                /* the case ended with a fallthrough */
-  bool skips_tail;          /* the edge being made is of a leave that goes on behind the tail */
-  uint32_t break_condition; /* of the breakif that ended the continuing region; 0: none */
-  uint32_t continuing;      /* how many continuing regions are around */
-  uint32_t jumps;           /* seen by the survey: but return and trap */
-  uint32_t sets, edges;     /* seen by the survey: sets; rows that may be an edge or a construct */
-  uint32_t nesting;         /* regions around */
-  uint32_t outer_loop;      /* the outermost loop around; 0: none */
-  vyre_spv_var *vars;
-  uint32_t value_count, value_capacity;
-  vyre_spv_change *changes; /* of the arms around, inner ones behind outer ones */
-  uint32_t change_count, change_capacity;
-  uint32_t arm, arm_count; /* the arm of an `if` that is being written, 0: none; how many there were */
-  vyre_spv_words written, open;
+  uint32_t block;         /* label of the block being written */
+  bool dead;              /* nothing is being written: behind a jump */
+  bool fell;              /* the case ended with a fallthrough */
+  uint32_t breakif;       /* the row that ended the continuing region; 0: none */
+  uint32_t continuing;    /* how many continuing regions are around */
+  uint32_t nesting;       /* regions around */
+  vyre_state_graph graph; /* of the program's vars; its column has an element for each row of the module */
+  vyre_spv_join *joins;   /* by join of the graph */
+  vyre_spv_words carried; /* ids that edges bring to the joins behind a construct; 0: zero */
+  uint32_t carry;         /* where those of the next edge begin; 0: parts of joins say what it brings */
+  uint64_t phi_words;     /* that all joins may come to */
+  vyre_spv_words crossed; /* pairs, of the survey: a construct, and the target of a leave that goes through its merge block */
+  vyre_spv_words leaving; /* pairs: a target of leaves that go on behind the construct being closed, what they carry */
+  bool has_vars;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
   vyre_spv_words places; /* rows of places that lanes are taken of */
   vyre_spv_scope *scopes;
@@ -185,7 +170,6 @@ typedef struct vyre_spv {
   vyre_spv_words kept_strings; /* pairs: where it stands in the input's debug list, id */
   const vyre_word_list *debug; /* what is kept */
   vyre_spv_words scratch, marks;
-  vyre_spv_words phis, gets, flags; /* of vars: where phis stand in the code; get rows of such; flags that are tested */
 } vyre_spv;
 
 /* ---- words.c ---- */
@@ -307,7 +291,6 @@ vyre_spv_value(vyre_spv *s, uint32_t row)
   const uint32_t at = row - s->base;
   if (at >= s->count || !s->id[at])
     return vyre_spv_no_value(s, row);
-  s->use[at] |= VYRE_SPV_USED;
   return s->id[at];
 }
 /* Where the id of that constant is kept; NULL: it is not one of those. */
@@ -561,8 +544,6 @@ vyre_spv_order vyre_spv_barrier_order(const vyre_spv *s, uint32_t imm);
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
-/* Takes phis of vars that nothing uses out of the program, whose ids are those from `first_id` on. */
-void vyre_spv_sweep(vyre_spv *s, uint32_t first_id);
 /* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type.
  */
 typedef struct vyre_spv_branching {

@@ -164,11 +164,11 @@ open_program(vyre_spv *s, uint32_t program, uint32_t rows)
   vyre_spv_clear_program(s);
   s->interface.count = 0;
   s->builtins_used = 0;
-  s->depth = s->nesting = s->outer_loop = 0;
-  s->arm = s->arm_count = s->change_count = 0;
+  s->depth = s->nesting = s->carry = 0;
   s->dead = s->fell = s->specialized = false;
-  s->phis.count = s->gets.count = s->flags.count = 0;
-  s->continuing = s->break_condition = 0;
+  s->continuing = s->breakif = 0;
+  s->carried.count = 0;
+  vyre_spv_push(s, &s->carried, 0); /* where nothing begins */
 }
 
 static void
@@ -206,7 +206,6 @@ write_program(vyre_spv *s, uint32_t program)
   if (!s->dead)
     vyre_spv_instruction(s, &s->code, SpvOpReturn, NULL, 0);
   vyre_spv_instruction(s, &s->code, SpvOpFunctionEnd, NULL, 0);
-  vyre_spv_sweep(s, entry);
   write_modes(s, info, entry);
   write_entry(s, info, entry);
 }
@@ -311,6 +310,7 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   vyre_status status = s.status;
   if (!status)
     status = put_together(&s, from, out);
+  vyre_state_graph_free(&s.graph, s.allocator);
   vyre_spv_free(&s);
   return status;
 }

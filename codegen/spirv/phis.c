@@ -1,137 +1,237 @@
-/* Vars as SSA values: the current value of each, the values that edges bring, and the phis where they differ.
+/* Vars as SSA values, by the state graph (docs/ir.md, "Versions"): what a get gives is what its version is, a `set`'s value, or the
+ * phi of a join.
  *
- * An `if` has two edges at most: what its arms change is noted as they change it, and undone behind each.  Constructs that can be
- * left have any number of edges, and a list of what is set in them, by the survey.
+ * A join stands where a construct's merge block, a loop's header, a continue target or a case's first block is, and its parts say
+ * what each edge to there brings.  Three things SPIR-V has otherwise:
  *
- * A var that is set only where a loop is then left has no phi at the loop's head, and one that nothing asks for later has none
- * anywhere; phis that nothing uses all the same are taken out at the end.
+ *   A leave that crosses constructs goes through the merge blocks of those between (control.c).  In each the joins behind its
+ * target get what such leaves bring, undefined by all other edges, and the edge that goes on from there has that as its values. The
+ * edges of a construct with a tail (tails.c) come to the end of what is around it. A `for` advances its index in a block of its
+ * own, where what its rounds bring meets before it comes to the header.
  *
- * Cost: rows that set, plus vars set in a construct that can be left times its edges; where that would be far more than the rows, vars
- * are variables instead (demote.c).
+ * A join of a header that is the same in each round has no phi; nor has another one whose edges bring one value.
+ *
+ * Cost: joins times the edges to where they stand; where that would be far more than the rows, vars are variables instead
+ * (demote.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
+#include "vyre/view.h"
+
 #include <string.h>
 
 static uint32_t
-type_of(vyre_spv *s, uint32_t value)
+type_of(vyre_spv *s, uint32_t var)
 {
-  return vyre_spv_is_flag(s, value) ? vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1)) : vyre_spv_type_of_row(s, s->vars[value].row);
-}
-
-uint32_t
-vyre_spv_zero_of(vyre_spv *s, uint32_t value)
-{
-  const uint32_t type = type_of(s, value);
-  const bool opaque = VYRE_TYPE_KIND(vyre_spv_row_type(s, s->vars[value].row)) == VYRE_OPAQUE;
-  return opaque ? vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL) : vyre_spv_null(s, type);
-}
-
-/* The row that no value needs a phi behind which nothing asks for later: of a construct in a loop, the outermost one around it, for
- * what it writes may be asked for in the next round; else the last row in it. */
-static uint32_t
-last_before(const vyre_spv *s, uint32_t row)
-{
-  if (s->outer_loop)
-    return s->outer_loop;
-  while (s->last[row])
-    row = s->last[row];
-  return row;
-}
-
-/* ---- the arms of an `if` ---- */
-
-void
-vyre_spv_note_change(vyre_spv *s, uint32_t value)
-{
-  vyre_spv_var *var = &s->vars[value];
-  if (s->change_count == s->change_capacity) {
-    const uint32_t capacity = s->change_capacity ? s->change_capacity * 2 : 64;
-    vyre_spv_change *changes = vyre_spv_memory(s, capacity * sizeof(*changes));
-    if (!changes)
-      return;
-    if (s->change_count)
-      memcpy(changes, s->changes, s->change_count * sizeof(*changes));
-    s->changes = changes;
-    s->change_capacity = capacity;
-  }
-  s->changes[s->change_count++] = (vyre_spv_change){value, var->id, var->arm};
-  var->arm = s->arm;
-}
-
-vyre_spv_arms
-vyre_spv_arms_begin(vyre_spv *s)
-{
-  const vyre_spv_arms arms = {.around = s->arm, .first = s->change_count};
-  s->arm = ++s->arm_count;
-  return arms;
-}
-
-/* The values are those before the `if` again, and what they had become stands in the changes. */
-void
-vyre_spv_arm_end(vyre_spv *s, vyre_spv_arms *arms, uint32_t which, uint32_t block)
-{
-  for (uint32_t i = which ? arms->second : arms->first; i < s->change_count; i++) {
-    vyre_spv_change *change = &s->changes[i];
-    vyre_spv_var *var = &s->vars[change->value];
-    const uint32_t id = var->id;
-    var->id = change->id;
-    var->arm = change->arm;
-    change->id = id;
-    if (which)
-      var->seen = i;
-  }
-  arms->blocks[which] = block;
-  if (which) {
-    s->arm = arms->around;
-  } else {
-    arms->second = s->change_count;
-    s->arm = ++s->arm_count;
-  }
-  s->dead = false;
+  return vyre_spv_type_of_row(s, var);
 }
 
 static uint32_t
-phi_of_two(vyre_spv *s, const vyre_spv_arms *arms, uint32_t value, const uint32_t ids[2])
+undefined_of(vyre_spv *s, uint32_t var)
 {
-  uint32_t operands[6] = {type_of(s, value), 0, vyre_spv_or_zero(s, value, ids[0]), arms->blocks[0], 0, arms->blocks[1]};
-  operands[4] = vyre_spv_or_zero(s, value, ids[1]);
-  operands[1] = s->next_id++;
-  vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
-  vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-  return operands[1];
+  const uint32_t type = type_of(s, var);
+  return vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL);
 }
 
-/* The changes of both arms are taken off as they are read, and those of the arm around, which are no more, put in their place. */
-void
-vyre_spv_arms_meet(vyre_spv *s, const vyre_spv_arms *arms, uint32_t row, uint32_t label)
+/* The id, or where it is 0 the zero that the var is at the start. */
+static uint32_t
+or_zero(vyre_spv *s, uint32_t var, uint32_t id)
 {
-  const uint32_t end = s->change_count, last = last_before(s, row);
-  vyre_spv_label(s, label);
-  s->change_count = arms->first;
-  s->dead = !arms->blocks[0] && !arms->blocks[1];
-  for (uint32_t i = arms->first; i < end && !s->dead && !vyre_spv_failed(s); i++) {
-    const uint32_t value = s->changes[i].value, id = s->changes[i].id, before = s->vars[value].id, other = s->vars[value].seen;
-    uint32_t ids[2] = {id, before};
-    if (i >= arms->second) {
-      if (s->vars[value].seen != i) /* both arms changed it */
-        continue;
-      ids[0] = before;
-      ids[1] = id;
-    } else if (other >= arms->second && other < end && s->changes[other].value == value) {
-      ids[1] = s->changes[other].id;
-      s->vars[value].seen = UINT32_MAX;
+  if (id)
+    return id;
+  return VYRE_TYPE_KIND(vyre_spv_row_type(s, var)) == VYRE_OPAQUE ? undefined_of(s, var) : vyre_spv_null(s, type_of(s, var));
+}
+
+/* ---- versions ---- */
+
+/* The get whose value a `set` hands on, of a var that is a value too; 0: it sets something else. */
+static uint32_t
+copied_get(const vyre_spv *s, uint32_t set)
+{
+  const uint32_t value = s->b[set];
+  return vyre_spv_opcode(s, value) == VYRE_OP_get && !vyre_spv_is_in_memory(s, value) ? value : 0;
+}
+
+/* What the version is: the row of a value, a var for the zero at the start, or a join that is nothing else. */
+static uint32_t
+source_of(vyre_spv *s, uint32_t version)
+{
+  uint32_t result = version;
+  for (;;) {
+    if (result & VYRE_JOIN) {
+      const uint32_t same = s->joins[result & ~VYRE_JOIN].same;
+      if (!same)
+        break;
+      result = same;
+    } else if (vyre_spv_opcode(s, result) != VYRE_OP_set) {
+      break;
+    } else if (copied_get(s, result)) {
+      result = s->graph.version[s->b[result]];
+    } else {
+      result = s->b[result];
+      break;
     }
-    uint32_t result = arms->blocks[0] ? ids[0] : ids[1];
-    if (arms->blocks[0] && arms->blocks[1] && ids[0] != ids[1] && s->vars[value].last_get > last)
-      result = phi_of_two(s, arms, value, ids);
-    if (result != before)
-      vyre_spv_assign(s, value, result);
   }
+  while (!(version & VYRE_JOIN) && vyre_spv_opcode(s, version) == VYRE_OP_set && copied_get(s, version)) {
+    uint32_t *const seen = &s->graph.version[s->b[version]]; /* the next question finds it at once */
+    version = *seen;
+    *seen = result;
+  }
+  return result;
 }
 
-/* ---- constructs that can be left ---- */
+/* The id of what is given by source_of; 0: zero. */
+static uint32_t
+id_of(vyre_spv *s, uint32_t source)
+{
+  if (source & VYRE_JOIN)
+    return s->joins[source & ~VYRE_JOIN].id;
+  return vyre_spv_opcode(s, source) == VYRE_OP_var ? 0 : vyre_spv_value(s, source);
+}
+
+static uint32_t
+value_of(vyre_spv *s, uint32_t version)
+{
+  return id_of(s, source_of(s, version));
+}
+
+void
+vyre_spv_get(vyre_spv *s, uint32_t row)
+{
+  s->id[row - s->base] = or_zero(s, s->a[row], value_of(s, s->graph.version[row]));
+}
+
+/* ---- joins ---- */
+
+/* The first join that stands at the row, and whether there is another one behind that. */
+static uint32_t
+first_join(const vyre_spv *s, uint32_t row)
+{
+  return s->aux[row - s->base];
+}
+
+static bool
+stands_at(const vyre_spv *s, uint32_t join, uint32_t row)
+{
+  return join < s->graph.join_count && s->graph.joins[join].row == row;
+}
+
+static bool
+is_phi(const vyre_spv *s, uint32_t join)
+{
+  return s->joins[join].var && !s->joins[join].same;
+}
+
+static bool
+is_header(const vyre_spv *s, uint32_t row)
+{
+  const uint32_t loop = s->parent[row];
+  return vyre_row_is_loop(s->view, loop) && s->first[loop] == row;
+}
+
+/* The join at a loop's header is what comes from in front of the loop, if all that comes around is that, or itself.  So are then
+ * all joins that lie between. */
+static void
+settle_header(vyre_spv *s, uint32_t header)
+{
+  const vyre_join *const joins = s->graph.joins;
+  const vyre_part *const parts = s->graph.parts;
+  const uint32_t loop = s->parent[joins[header].row], front = source_of(s, parts[joins[header].first].version);
+  s->marks.count = 0;
+  vyre_spv_push(s, &s->marks, header);
+  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++) {
+    const vyre_join at = joins[s->marks.data[i]];
+    for (uint32_t p = at.first; p < at.first + at.count; p++) {
+      const uint32_t source = source_of(s, parts[p].version), join = source & ~VYRE_JOIN;
+      if (source == front || source == (VYRE_JOIN | header))
+        continue;
+      if (!(source & VYRE_JOIN) || joins[join].row < loop || is_header(s, joins[join].row))
+        return;
+      if (s->joins[join].seen != header)
+        vyre_spv_push(s, &s->marks, join);
+      s->joins[join].seen = header;
+    }
+  }
+  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++)
+    s->joins[s->marks.data[i]].same = front;
+}
+
+/* The var whose states a join brings together, from the joins before it.  0: none, for no edge leads there. */
+static uint32_t
+var_of(const vyre_spv *s, const vyre_join *join)
+{
+  uint32_t var = 0;
+  for (uint32_t p = join->first; p < join->first + join->count && !var; p++) {
+    const uint32_t version = s->graph.parts[p].version;
+    if (version & VYRE_JOIN)
+      var = s->joins[version & ~VYRE_JOIN].var;
+    else
+      var = vyre_spv_opcode(s, version) == VYRE_OP_set ? s->a[version] : version;
+  }
+  return var;
+}
+
+void
+vyre_spv_find_phis(vyre_spv *s)
+{
+  const vyre_state_graph *const g = &s->graph;
+  s->joins = vyre_spv_memory(s, g->join_count * sizeof(*s->joins));
+  for (uint32_t i = 0; i < g->join_count && s->joins; i++)
+    s->joins[i] = (vyre_spv_join){0};
+  for (uint32_t i = 1; i < g->join_count && s->joins; i++) {
+    const uint32_t row = g->joins[i].row, var = var_of(s, &g->joins[i]);
+    if (var && !(s->use[var - s->base] & VYRE_SPV_IN_MEMORY))
+      s->joins[i].var = var;
+    if (row != g->joins[i - 1].row)
+      s->aux[row - s->base] = i;
+  }
+  for (uint32_t i = g->join_count; i-- > 1 && !vyre_spv_failed(s);) /* inner loops before outer ones */
+    if (s->joins[i].var && is_header(s, g->joins[i].row))
+      settle_header(s, i);
+}
+
+/* Where parts stand: that of a region at its end. */
+static uint32_t
+place_of(const vyre_spv *s, uint32_t row)
+{
+  if (!(vyre_op_flags_of(s->view, row) & VYRE_OP_REGION))
+    return row;
+  return s->next[row] ? s->next[row] : UINT32_MAX;
+}
+
+/* The version that the edge from that row brings to the join; `part` is a guess where it stands, and becomes one for the next. */
+static uint32_t
+part_of(const vyre_spv *s, uint32_t join, uint32_t from, uint32_t *part)
+{
+  const vyre_part *const parts = s->graph.parts;
+  uint32_t low = s->graph.joins[join].first, high = low + s->graph.joins[join].count;
+  const uint32_t rest = high - 1;
+  if (*part < low || *part > rest)
+    *part = low;
+  if (parts[*part].edge == from)
+    return parts[(*part)++].version;
+  high -= high - low > 1 && parts[rest].edge == s->graph.joins[join].row; /* what all others bring */
+  const uint32_t place = place_of(s, from);
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (place_of(s, parts[middle].edge) < place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  *part = low;
+  return parts[low < rest && parts[low].edge == from ? (*part)++ : rest].version;
+}
+
+/* ---- edges ---- */
+
+void
+vyre_spv_begin_branches(vyre_spv *s)
+{
+  if (s->depth && !s->scopes[s->depth - 1].known)
+    s->scopes[s->depth - 1].known = s->next_id;
+}
 
 vyre_spv_scope *
 vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
@@ -148,264 +248,165 @@ vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind)
     s->scopes = scopes;
     s->scope_capacity = capacity;
   }
+  vyre_spv_begin_branches(s);
   vyre_spv_scope *scope = &s->scopes[s->depth++];
-  const uint32_t *written = s->written.data + s->aux[row - s->base];
   scope->row = row;
+  scope->known = 0;
   scope->kind = kind;
-  if (kind == VYRE_SPV_LOOP && !s->outer_loop)
-    s->outer_loop = row;
-  scope->tail = s->use[row - s->base] & VYRE_SPV_HAS_TAIL ? s->next[row] : 0;
   scope->merge = s->next_id++;
   scope->next = kind == VYRE_SPV_LOOP ? s->next_id++ : 0;
-  scope->var_count = written[0];
-  scope->head_count = written[1];
-  scope->vars = written + 2;
-  scope->merge_edges.count = scope->next_edges.count = scope->saved.count = scope->left.count = 0;
+  scope->merge_edges.count = scope->next_edges.count = 0;
   return scope;
 }
 
 void
-vyre_spv_add_edge(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t block)
+vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t block)
 {
-  uint32_t *const edge = vyre_spv_reserve(s, edges, 1 + scope->var_count);
+  uint32_t *const edge = vyre_spv_reserve(s, edges, EDGE_WORDS);
   if (!edge)
     return;
-  edge[0] = block;
-  for (uint32_t i = 0; i < scope->var_count; i++)
-    edge[1 + i] = s->vars[scope->vars[i]].id;
-  if (scope->tail && edges == &scope->merge_edges && !s->skips_tail)
-    vyre_spv_follow_tail(s, scope, edge + 1);
+  edge[EDGE_TO] = to;
+  edge[EDGE_FROM] = from;
+  edge[EDGE_BLOCK] = block;
+  edge[EDGE_VALUES] = s->carry;
+  s->carry = 0;
 }
-
-/* The branch that ends the block being written. */
-void
-vyre_spv_jump(vyre_spv *s, const vyre_spv_scope *scope, vyre_spv_words *edges, uint32_t label)
-{
-  vyre_spv_add_edge(s, scope, edges, s->block);
-  vyre_spv_branch(s, label);
-  s->dead = true;
-}
-
-void
-vyre_spv_save(vyre_spv *s, vyre_spv_scope *scope)
-{
-  for (uint32_t i = 0; i < scope->var_count; i++)
-    vyre_spv_push(s, &scope->saved, s->vars[scope->vars[i]].id);
-}
-
-void
-vyre_spv_restore(vyre_spv *s, const vyre_spv_scope *scope)
-{
-  for (uint32_t i = 0; i < scope->var_count && !s->out_of_memory; i++)
-    vyre_spv_assign(s, scope->vars[i], scope->saved.data[i]);
-  s->dead = false;
-}
-
-/* Which edges to a merge block a value comes by: all, or those alone that set the flag of a leave, or those that do not.  What the
- * others bring is not asked for there. */
-typedef struct edge_set {
-  uint32_t flag; /* its place among the construct's vars; ALL_EDGES */
-  bool set;
-} edge_set;
-#define ALL_EDGES UINT32_MAX
 
 static bool
-is_taken(edge_set set, const uint32_t *edge)
+is_taken(const vyre_spv_meeting *m, const uint32_t *edge)
 {
-  return set.flag == ALL_EDGES || (edge[1 + set.flag] != 0) == set.set;
+  return edge[EDGE_TO] == m->to || edge[EDGE_TO] == m->through;
 }
 
-/* The flag that some of the edges set and some do not; ALL_EDGES: there is none, or more than one, or an edge of which it is not
- * known. */
+/* What a taken edge brings to a join behind the construct that it leads to. */
 static uint32_t
-partial_flag(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges)
+carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
-  const uint32_t stride = scope->var_count + 1;
-  uint32_t result = ALL_EDGES;
-  for (uint32_t i = 0; i < scope->var_count; i++) {
-    if (!vyre_spv_is_flag(s, scope->vars[i]))
-      continue;
-    const uint32_t always = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1);
-    size_t set = 0;
-    for (size_t edge = 1 + i; edge < edges->count; edge += stride) {
-      if (edges->data[edge] && edges->data[edge] != always)
-        return ALL_EDGES;
-      set += edges->data[edge] != 0;
-    }
-    if (set == 0 || set * stride == edges->count)
-      continue;
-    if (result != ALL_EDGES)
-      return ALL_EDGES;
-    result = i;
-  }
-  return result;
+  if (edge[EDGE_VALUES])
+    return s->carried.data[edge[EDGE_VALUES] + join - first_join(s, edge[EDGE_TO])];
+  return value_of(s, part_of(s, join, edge[EDGE_FROM], part));
 }
 
+/* The same, through the tail of a construct: there the join that stands behind that one is what the edge brings to it. */
 static uint32_t
-phi_of_edges(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t i, edge_set set)
+brought(vyre_spv *s, const vyre_spv_meeting *m, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
-  const uint32_t value = scope->vars[i], stride = scope->var_count + 1, type = type_of(s, value), id = s->next_id++;
-  const size_t count = edges->count / stride;
-  const uint32_t undefined = set.flag == ALL_EDGES ? 0 : vyre_spv_intern(s, SpvOpUndef, true, &type, 1, NULL, 0, NULL);
+  if (edge[EDGE_TO] == m->to)
+    return carried(s, edge, join, part);
+  uint32_t guess = 0;
+  const uint32_t source = source_of(s, part_of(s, join, s->parent[m->through], &guess)), inner = source & ~VYRE_JOIN;
+  if ((source & VYRE_JOIN) && s->graph.joins[inner].row == m->through)
+    return carried(s, edge, inner, part);
+  return id_of(s, source);
+}
+
+/* A phi of `marks`, one for each edge. */
+static uint32_t
+write_phi(vyre_spv *s, uint32_t type, const vyre_spv_words *edges)
+{
+  const size_t count = edges->count / EDGE_WORDS;
+  const uint32_t id = s->next_id++;
   if (count * 2 + 3 > 0xffff) {
     vyre_spv_fail(s, "a phi of %zu edges", count);
     return 0;
   }
-  for (size_t edge = 0; edge < count; edge++)
-    vyre_spv_or_zero(s, value, edges->data[edge * stride + 1 + i]); /* constants are made before the instruction is begun */
-  vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
-  vyre_spv_push(s, &s->code, (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi);
-  vyre_spv_push(s, &s->code, type);
-  vyre_spv_push(s, &s->code, id);
-  for (size_t edge = 0; edge < count; edge++) {
-    const uint32_t *const from = edges->data + edge * stride;
-    vyre_spv_push(s, &s->code, is_taken(set, from) ? vyre_spv_or_zero(s, value, from[1 + i]) : undefined);
-    vyre_spv_push(s, &s->code, from[0]);
+  uint32_t *words = vyre_spv_reserve(s, &s->code, count * 2 + 3);
+  if (!words || vyre_spv_failed(s))
+    return 0;
+  *words++ = (uint32_t)(count * 2 + 3) << 16 | SpvOpPhi;
+  *words++ = type;
+  *words++ = id;
+  for (size_t i = 0; i < count; i++) {
+    *words++ = s->marks.data[i];
+    *words++ = edges->data[i * EDGE_WORDS + EDGE_BLOCK];
   }
   return id;
 }
 
-/* What the i-th var of the construct is behind those of its edges. */
 static uint32_t
-value_behind(vyre_spv *s, const vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t i, edge_set set)
+meet_join(vyre_spv *s, const vyre_spv_meeting *m, uint32_t join)
 {
-  const uint32_t stride = scope->var_count + 1, *const data = edges->data;
-  bool same = true, alike = true, any = false;
-  uint32_t id = 0;
-  for (size_t edge = 0; edge < edges->count && same + alike; edge += stride) {
-    const uint32_t here = data[edge + 1 + i];
-    same = same && here == data[1 + i];
-    if (!is_taken(set, data + edge))
-      continue;
-    alike = alike && (!any || here == id);
-    any = true;
-    id = here;
+  const uint32_t *const data = m->edges->data, var = s->joins[join].var;
+  uint32_t part = 0, id = 0;
+  bool any = false, alike = true, all = true;
+  s->marks.count = 0;
+  for (size_t at = 0; at < m->edges->count; at += EDGE_WORDS) {
+    const bool taken = is_taken(m, data + at);
+    const uint32_t here = taken ? brought(s, m, data + at, join, &part) : UINT32_MAX;
+    vyre_spv_push(s, &s->marks, here);
+    alike = alike && (!taken || !any || here == id);
+    id = taken ? here : id;
+    any = any || taken;
+    all = all && taken;
   }
-  /* one made before the construct is known wherever that is left */
-  return same || (alike && id < scope->merge) ? id : phi_of_edges(s, scope, edges, i, set);
+  if (alike && (all || id < m->known))
+    return id;
+  const uint32_t undefined = all ? 0 : undefined_of(s, var);
+  for (size_t i = 0; i < s->marks.count && !vyre_spv_failed(s); i++)
+    s->marks.data[i] = s->marks.data[i] == UINT32_MAX ? undefined : or_zero(s, var, s->marks.data[i]);
+  return write_phi(s, type_of(s, var), m->edges);
 }
 
-/* Begins the block that `edges` lead to, with the phis it needs.  None lead there: it is unreachable, and nothing follows.
- *
- * Where some of the edges are of a leave that goes on to another construct, what it takes there is kept in scope->left, so that
- * neither those who leave nor those who stay depend on what the others would have brought. */
+uint32_t
+vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *m)
+{
+  const size_t start = s->carried.count;
+  for (uint32_t join = first_join(s, m->to); stands_at(s, join, m->to) && !vyre_spv_failed(s); join++)
+    vyre_spv_push(s, &s->carried, is_phi(s, join) ? meet_join(s, m, join) : 0);
+  return (uint32_t)start;
+}
+
 void
-vyre_spv_meet(vyre_spv *s, vyre_spv_scope *scope, const vyre_spv_words *edges, uint32_t label)
+vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row)
 {
-  /* a case that is fallen into, and a continuing region, may ask themselves */
-  const uint32_t last = edges == &scope->merge_edges || s->outer_loop ? last_before(s, scope->row) : scope->row;
-  vyre_spv_label(s, label);
-  s->dead = edges->count == 0;
-  scope->left.count = 0;
-  if (vyre_spv_failed(s) || s->dead)
-    return;
-  const uint32_t flag = edges == &scope->merge_edges ? partial_flag(s, scope, edges) : ALL_EDGES;
-  for (uint32_t i = 0; i < scope->var_count && !vyre_spv_failed(s); i++) {
-    const uint32_t value = scope->vars[i];
-    const bool asked = s->vars[value].last_get > last;
-    const edge_set stay = {i == flag ? ALL_EDGES : flag, false}, leave = {flag, true};
-    const uint32_t id = asked ? value_behind(s, scope, edges, i, stay) : edges->data[1 + i];
-    if (flag != ALL_EDGES)
-      vyre_spv_push(s, &scope->left, asked && i != flag ? value_behind(s, scope, edges, i, leave) : id);
-    vyre_spv_assign(s, value, id);
-  }
+  const vyre_spv_meeting m = {edges, known, row, 0};
+  for (uint32_t join = first_join(s, row); stands_at(s, join, row) && !vyre_spv_failed(s); join++)
+    s->joins[join].id = is_phi(s, join) ? meet_join(s, &m, join) : 0;
 }
 
-/* The head's phis: one a var that may come round changed, the back edge's value and block to come.  Returns where they begin. */
+uint32_t
+vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target)
+{
+  const uint32_t leaves = vyre_spv_constant(s, VYRE_TYPE(VYRE_BOOL, 1), 1), type = vyre_spv_value_type(s, VYRE_TYPE(VYRE_BOOL, 1));
+  const uint32_t stays = vyre_spv_null(s, type);
+  s->marks.count = 0;
+  for (size_t at = 0; at < edges->count; at += EDGE_WORDS)
+    vyre_spv_push(s, &s->marks, edges->data[at + EDGE_TO] == target ? leaves : stays);
+  return write_phi(s, type, edges);
+}
+
+/* ---- loops ---- */
+
 size_t
-vyre_spv_head_phis(vyre_spv *s, const vyre_spv_scope *scope, uint32_t before)
+vyre_spv_header_phis(vyre_spv *s, uint32_t body, uint32_t before)
 {
   const size_t start = s->code.count;
-  for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
-    const uint32_t value = scope->vars[i];
-    if (s->vars[value].last_get <= s->outer_loop)
+  for (uint32_t join = first_join(s, body); stands_at(s, join, body) && !vyre_spv_failed(s); join++) {
+    if (!is_phi(s, join))
       continue;
-    const uint32_t type = type_of(s, value), initial = vyre_spv_or_zero(s, value, s->vars[value].id), id = s->next_id++;
-    const uint32_t operands[6] = {type, id, initial, before, id, 0};
-    vyre_spv_push(s, &s->phis, (uint32_t)s->code.count);
+    const uint32_t var = s->joins[join].var, front = value_of(s, s->graph.parts[s->graph.joins[join].first].version);
+    const uint32_t operands[6] = {type_of(s, var), s->next_id++, or_zero(s, var, front), before, 0, 0};
     vyre_spv_instruction(s, &s->code, SpvOpPhi, operands, 6);
-    vyre_spv_assign(s, value, id);
+    s->joins[join].id = operands[1];
   }
   return start;
 }
 
-/* The back edge comes from the block being written.  live: with the values of now; else it is never taken. */
 void
-vyre_spv_patch_phis(vyre_spv *s, const vyre_spv_scope *scope, size_t start, bool live)
+vyre_spv_patch_phis(vyre_spv *s, uint32_t body, size_t start, uint32_t values, bool live)
 {
-  for (uint32_t i = 0; i < scope->head_count && !vyre_spv_failed(s); i++) {
-    const uint32_t value = scope->vars[i];
-    if (s->vars[value].last_get <= s->outer_loop)
+  const uint32_t first = first_join(s, body);
+  for (uint32_t join = first; stands_at(s, join, body) && !vyre_spv_failed(s); join++) {
+    const vyre_join *const at = &s->graph.joins[join];
+    if (!is_phi(s, join))
       continue;
+    uint32_t around = s->joins[join].id;
     if (live)
-      s->code.data[start + 5] = vyre_spv_or_zero(s, value, s->vars[value].id);
+      around =
+          or_zero(s, s->joins[join].var,
+                  values ? s->carried.data[values + join - first] : value_of(s, s->graph.parts[at->first + at->count - 1].version));
+    s->code.data[start + 5] = around;
     s->code.data[start + 6] = s->block;
     start += 7;
-  }
-}
-
-/* ---- phis that nothing uses ---- */
-
-/* Where the phi of that id stands, if it was not known to be used; it is now.  Else 0. */
-static uint32_t
-take_phi(vyre_spv *s, uint32_t id, uint32_t first_id)
-{
-  const uint32_t at = id - first_id, offset = at < s->marks.count ? s->marks.data[at] : 0;
-  if (offset)
-    s->marks.data[at] = 0;
-  return offset;
-}
-
-/* The id is used: if it is a phi's, so are those that it uses. */
-static void
-use_phi(vyre_spv *s, uint32_t id, uint32_t first_id)
-{
-  const uint32_t *code = s->code.data;
-  uint32_t offset = take_phi(s, id, first_id);
-  s->scratch.count = 0;
-  while (offset) {
-    for (uint32_t i = 3; i < code[offset] >> 16; i += 2) {
-      const uint32_t other = take_phi(s, code[offset + i], first_id);
-      if (other)
-        vyre_spv_push(s, &s->scratch, other);
-    }
-    offset = s->scratch.count && !vyre_spv_failed(s) ? s->scratch.data[--s->scratch.count] : 0;
-  }
-}
-
-void
-vyre_spv_sweep(vyre_spv *s, uint32_t first_id)
-{
-  const size_t count = s->next_id - first_id;
-  if (s->phis.count == 0 || vyre_spv_failed(s))
-    return;
-  s->marks.count = 0; /* by id: where its phi stands, while it is not known to be used */
-  if (s->marks.capacity < count && !vyre_spv_grow(s, &s->marks, count))
-    return;
-  s->marks.count = count;
-  memset(s->marks.data, 0, count * 4);
-  uint32_t *code = s->code.data;
-  for (size_t i = 0; i < s->phis.count; i++)
-    s->marks.data[code[s->phis.data[i] + 2] - first_id] = s->phis.data[i];
-  for (size_t i = 0; i < s->gets.count; i++)
-    if (s->use[s->gets.data[i] - s->base] & VYRE_SPV_USED)
-      use_phi(s, s->id[s->gets.data[i] - s->base], first_id);
-  for (size_t i = 0; i < s->flags.count; i++)
-    use_phi(s, s->flags.data[i], first_id);
-  if (vyre_spv_failed(s))
-    return;
-  size_t kept = 0, from = 0; /* where the words from `from` on go */
-  for (size_t i = 0; i < s->phis.count; i++) {
-    const size_t at = s->phis.data[i];
-    if (!s->marks.data[code[at + 2] - first_id])
-      continue;
-    if (from)
-      memmove(code + kept, code + from, (at - from) * 4);
-    kept = from ? kept + at - from : at;
-    from = at + (code[at] >> 16);
-  }
-  if (from) {
-    memmove(code + kept, code + from, (s->code.count - from) * 4);
-    s->code.count -= from - kept;
   }
 }

@@ -1,50 +1,21 @@
-/* The survey of a program before it is written: which vars are set in each construct that can be left, the last row that asks for
- * each var, and which rows are used how.  One pass over its rows, most of which tell nothing.
+/* The survey of a program before it is written: which rows are used how.  One pass over its rows, most of which tell nothing; then
+ * the state graph of its vars.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "control.h"
 
-#include <string.h>
+#include "vyre/view.h"
 
-static uint32_t
-new_value(vyre_spv *s, uint32_t row, uint32_t last_get)
-{
-  if (s->value_count == s->value_capacity) {
-    const uint32_t capacity = s->value_capacity ? s->value_capacity * 2 : 64;
-    vyre_spv_var *vars = vyre_spv_memory(s, capacity * sizeof(*vars));
-    if (!vars)
-      return 0;
-    if (s->value_count)
-      memcpy(vars, s->vars, s->value_count * sizeof(*vars));
-    s->vars = vars;
-    s->value_capacity = capacity;
-  }
-  s->vars[s->value_count] = (vyre_spv_var){.row = row, .last_get = last_get};
-  return s->value_count++;
-}
-
-/* `open` holds pairs: a value that is written, and what that write reaches.  0: whatever follows; a construct's row: what follows
- * that; NOWHERE: nothing. */
-#define NOWHERE UINT32_MAX
-
+/* What the gets and sets of the var come to where it is a variable is counted, in words. */
 static void
-push_write(vyre_spv *s, uint32_t value)
-{
-  vyre_spv_push(s, &s->open, value);
-  vyre_spv_push(s, &s->open, 0);
-}
-
-/* The value of the var that a get or set names. */
-static vyre_spv_var *
-survey_var(vyre_spv *s, uint32_t row)
+survey_var(vyre_spv *s, uint32_t row, uint32_t words)
 {
   const uint32_t var = s->a[row];
   if (var > s->base && var < row && vyre_spv_opcode(s, var) == VYRE_OP_var)
-    return &s->vars[s->aux[var - s->base]];
-  s->row = row;
-  vyre_spv_fail(s, "a %s of row %u, which is no var\nFix: verify the module before writing it",
-                vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
-  return NULL;
+    s->aux[var - s->base] += words;
+  else
+    vyre_spv_fail(s, "a %s of row %u, which is no var\nFix: verify the module before writing it",
+                  vyre_op_infos[vyre_spv_opcode(s, row)].text, var);
 }
 
 static void
@@ -67,20 +38,47 @@ is_left_by_leave(vyre_opcode op)
   return op == VYRE_OP_loop || op == VYRE_OP_for || op == VYRE_OP_switch || op == VYRE_OP_block;
 }
 
-/* A leave writes its target's flag, if it has to cross another construct: a branch leaves the innermost loop, or the innermost
- * construct where no loop is left.  `aux`: the construct to leave instead of the target, as nothing is between their ends but a
- * tail. */
+/* An edge to the construct's merge block. */
+static void
+survey_edge(vyre_spv *s, uint32_t construct)
+{
+  s->aux[construct - s->base] += VYRE_SPV_EDGE_WORDS;
+}
+
+static void
+survey_break(vyre_spv *s, uint32_t row)
+{
+  uint32_t at = s->parent[row];
+  while (at > s->base && !vyre_row_is_loop(s->view, at))
+    at = s->parent[at];
+  if (at > s->base)
+    survey_edge(s, at);
+  else
+    vyre_spv_fail(s, "a jump outside of any loop\nFix: verify the module before writing it");
+}
+
+/* An edge to the construct's merge block, for a target further out. */
+static void
+survey_crossing(vyre_spv *s, uint32_t construct, uint32_t target)
+{
+  survey_edge(s, construct);
+  if (s->id[construct - s->base] == target) /* as the leave before it */
+    return;
+  s->id[construct - s->base] = target;
+  vyre_spv_push(s, &s->crossed, construct);
+  vyre_spv_push(s, &s->crossed, target);
+}
+
+/* A leave has to cross other constructs, where its target is neither the innermost loop nor, where no loop is left, the innermost
+ * construct.  Not so if nothing is between the ends of the two but a tail. */
 static void
 survey_leave(vyre_spv *s, uint32_t row)
 {
-  uint32_t target = s->a[row], first = 0;
+  uint32_t target = s->a[row], first = 0, at;
   bool in_loop = false;
-  if (target <= s->base || target >= s->end)
-    return;
-  for (uint32_t at = s->parent[row]; at > s->base; at = s->parent[at]) {
-    const vyre_opcode op = vyre_spv_opcode(s, at);
-    const bool is_loop = op == VYRE_OP_loop || op == VYRE_OP_for;
-    if (!is_left_by_leave(op))
+  for (at = s->parent[row]; at > s->base; at = s->parent[at]) {
+    const bool is_loop = vyre_row_is_loop(s->view, at);
+    if (!is_left_by_leave(vyre_spv_opcode(s, at)))
       continue;
     if (!first || (is_loop && !in_loop))
       first = at;
@@ -88,143 +86,30 @@ survey_leave(vyre_spv *s, uint32_t row)
     if (at == target)
       break;
   }
-  if (first != target && vyre_spv_take_tail(s, first, target))
-    target = s->aux[row - s->base] = first;
-  s->use[target - s->base] |= VYRE_SPV_LEFT;
-  if (first == target)
+  if (at <= s->base) {
+    vyre_spv_fail(s, "leave of row %u, which is not around it\nFix: verify the module before writing it", target);
     return;
-  if (!(s->use[target - s->base] & VYRE_SPV_CROSSED)) {
-    s->use[target - s->base] |= VYRE_SPV_CROSSED;
-    s->id[target - s->base] = new_value(s, target, UINT32_MAX);
   }
-  push_write(s, s->id[target - s->base]);
+  survey_edge(s, target);
+  const bool has_tail = first != target && vyre_spv_take_tail(s, first, target);
+  s->use[(has_tail ? first : target) - s->base] |= VYRE_SPV_LEFT;
+  for (at = s->parent[row]; at != target; at = s->parent[at])
+    if (has_tail ? at == first : is_left_by_leave(vyre_spv_opcode(s, at)))
+      survey_crossing(s, at, target);
 }
 
-/* What follows the jump that a region ends with: 0 is what follows the region, and a loop's next round. */
-static uint32_t
-reach_of(const vyre_spv *s, uint32_t last)
+/* Of the targets of leaves, in `id`: the words of the phis that a join behind them may need on the way. */
+static void
+survey_crossed(vyre_spv *s)
 {
-  uint32_t at;
-  switch (last ? vyre_spv_opcode(s, last) : VYRE_OP_null) {
-  case VYRE_OP_return:
-  case VYRE_OP_trap:
-    return NOWHERE;
-  case VYRE_OP_leave:
-    return s->a[last];
-  case VYRE_OP_break:
-    for (at = s->parent[last]; at > s->base; at = s->parent[at])
-      if (vyre_spv_opcode(s, at) == VYRE_OP_loop || vyre_spv_opcode(s, at) == VYRE_OP_for)
-        return at;
-    return 0;
-  default:
-    return 0;
+  const uint32_t *const pairs = s->crossed.data;
+  for (size_t i = 0; i < s->crossed.count; i++)
+    s->id[pairs[i] - s->base] = 0;
+  for (size_t i = 0; i < s->crossed.count; i += 2) {
+    uint32_t *const sum = &s->id[pairs[i + 1] - s->base];
+    const uint64_t words = (uint64_t)*sum + VYRE_SPV_PHI_WORDS + s->aux[pairs[i] - s->base];
+    *sum = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
   }
-}
-
-/* A region ends: if by a jump, the one in it, what was written in it reaches only what that jump goes to. */
-static void
-survey_close_region(vyre_spv *s, uint32_t region, size_t start, uint32_t jumps)
-{
-  const uint32_t reach = reach_of(s, s->last[region]);
-  if (jumps > (reach != NOWHERE))
-    return;
-  for (size_t i = start; reach && i < s->open.count; i += 2)
-    if (s->open.data[i + 1] == 0)
-      s->open.data[i + 1] = reach;
-}
-
-/* What its tail sets, an edge to its merge block sets. */
-static void
-survey_tail(vyre_spv *s, uint32_t construct)
-{
-  if (!(s->use[construct - s->base] & VYRE_SPV_HAS_TAIL))
-    return;
-  for (uint32_t row = s->next[construct]; row; row = s->next[row]) {
-    const vyre_spv_var *const var = vyre_spv_opcode(s, row) == VYRE_OP_set ? survey_var(s, row) : NULL;
-    if (!var)
-      continue;
-    vyre_spv_push(s, &s->open, (uint32_t)(var - s->vars));
-    vyre_spv_push(s, &s->open, construct);
-  }
-}
-
-/* A construct that can be left ends: its part of `open`, without repetitions, is kept in `written`, those that reach the back edge
- * of a loop first, and stays for the construct around it. */
-static void
-survey_close(vyre_spv *s, uint32_t row, size_t start)
-{
-  const bool crossed = (s->use[row - s->base] & VYRE_SPV_CROSSED) != 0;
-  survey_tail(s, row);
-  uint32_t *const open = s->open.data;
-  size_t kept = start;
-  for (size_t i = start; i < s->open.count; i += 2) {
-    const uint32_t value = open[i], reach = open[i + 1], seen = s->vars[value].seen;
-    if (crossed && value == s->id[row - s->base])
-      continue;
-    if (seen >= start && seen < kept && open[seen] == value) {
-      if (open[seen + 1] != reach)
-        open[seen + 1] = 0;
-      continue;
-    }
-    s->vars[value].seen = (uint32_t)kept;
-    open[kept++] = value;
-    open[kept++] = reach;
-  }
-  s->open.count = kept;
-  s->aux[row - s->base] = (uint32_t)s->written.count;
-  uint32_t *written = vyre_spv_reserve(s, &s->written, 2 + (kept - start) / 2), heads = 0, next = 2;
-  if (!written)
-    return;
-  for (int tail = 0; tail < 2; tail++)
-    for (size_t i = start; i < kept; i += 2) {
-      const bool head = open[i + 1] == 0 && vyre_spv_opcode(s, s->vars[open[i]].row) == VYRE_OP_var;
-      heads += head && !tail;
-      if (head == !tail)
-        written[next++] = open[i];
-    }
-  written[0] = next - 2;
-  written[1] = heads;
-  for (size_t i = start; i < kept; i += 2)
-    if (open[i + 1] == row)
-      open[i + 1] = 0;
-}
-
-/* Rows with children that the survey stands in, from the outermost construct that can be left on: three words each, the row, where
- * its part of `open` begins, the jumps before it.  What is written elsewhere needs no list. */
-static void
-survey_end(vyre_spv *s, const uint32_t open[3])
-{
-  const uint32_t row = open[0];
-  const vyre_opcode op = vyre_spv_opcode(s, row);
-  if (vyre_spv_failed(s))
-    return;
-  if (is_left_by_leave(op))
-    survey_close(s, row, open[1]);
-  else if (op != VYRE_OP_if)
-    survey_close_region(s, row, open[1], s->jumps - open[2]);
-}
-
-static void
-survey_leave_to(vyre_spv *s, uint32_t parent)
-{
-  vyre_spv_words *const nest = &s->scratch;
-  if (nest->count == 0)
-    return;
-  while (nest->count && nest->data[nest->count - 3] != parent) {
-    nest->count -= 3;
-    survey_end(s, nest->data + nest->count);
-  }
-  if (nest->count == 0)
-    s->open.count = 0;
-}
-
-static void
-survey_enter(vyre_spv *s, uint32_t row)
-{
-  uint32_t *const entry = vyre_spv_room(s, &s->scratch, 3);
-  entry[0] = row;
-  entry[1] = (uint32_t)s->open.count;
-  entry[2] = s->jumps;
 }
 
 /* Place by place, `aux` counts the lanes that are taken of it. */
@@ -293,9 +178,8 @@ enum {
   GET,
   SET,
   LEAVE,
-  JUMP,
+  BREAK,
   REGION,
-  CONSTRUCT,
   POINTER_A,
   POINTERS_AB,
   MATRIX_A,
@@ -312,17 +196,11 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_get] = GET | EITHER,
     [VYRE_OP_set] = SET,
     [VYRE_OP_leave] = LEAVE,
-    [VYRE_OP_break] = JUMP,
-    [VYRE_OP_continue] = JUMP,
-    [VYRE_OP_fallthrough] = JUMP,
-    [VYRE_OP_if] = REGION | EITHER,
+    [VYRE_OP_break] = BREAK,
+    [VYRE_OP_continue] = BREAK,
+    [VYRE_OP_if] = EITHER,
     [VYRE_OP_region] = REGION | EITHER,
-    [VYRE_OP_body] = REGION,
     [VYRE_OP_case] = REGION,
-    [VYRE_OP_for] = CONSTRUCT,
-    [VYRE_OP_loop] = CONSTRUCT,
-    [VYRE_OP_switch] = CONSTRUCT,
-    [VYRE_OP_block] = CONSTRUCT,
     [VYRE_OP_load] = POINTER_A | EITHER,
     [VYRE_OP_store] = POINTER_A,
     [VYRE_OP_atomic_load] = POINTER_A,
@@ -412,55 +290,28 @@ static const uint8_t tells[VYRE_OP__COUNT] = {
     [VYRE_OP_lindex] = EITHER,
 };
 
-/* A row of control flow, or one that writes a var. */
-static void
-survey_control(vyre_spv *s, uint32_t row, uint32_t tell)
-{
-  vyre_spv_words *const nest = &s->scratch;
-  vyre_spv_var *var;
-  survey_leave_to(s, s->parent[row]);
-  s->edges += tell != SET;
-  switch (tell) {
-  case SET:
-    if (vyre_spv_is_in_memory(s, row))
-      break;
-    var = survey_var(s, row);
-    s->sets++;
-    if (var && nest->count)
-      push_write(s, (uint32_t)(var - s->vars));
-    break;
-  case LEAVE:
-    survey_leave(s, row);
-    s->jumps++;
-    break;
-  case JUMP:
-    s->jumps++;
-    break;
-  default:
-    if (tell == CONSTRUCT || nest->count)
-      survey_enter(s, row);
-    break;
-  }
-}
-
 static void
 survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
 {
-  vyre_spv_var *var;
+  s->row = row;
   switch (tell) {
-  case NOTHING:
-    break;
   case VAR:
-    if (s->use[row - s->base] & VYRE_SPV_IN_MEMORY)
-      break;
-    s->aux[row - s->base] = new_value(s, row, 0);
+    s->has_vars = true;
     break;
   case GET:
-    if (vyre_spv_is_in_memory(s, row))
-      break;
-    var = survey_var(s, row);
-    if (var)
-      var->last_get = row;
+    survey_var(s, row, VYRE_SPV_GET_WORDS);
+    break;
+  case SET:
+    survey_var(s, row, VYRE_SPV_SET_WORDS);
+    break;
+  case LEAVE:
+    survey_leave(s, row);
+    break;
+  case BREAK:
+    survey_break(s, row);
+    break;
+  case REGION:
+    survey_edge(s, s->parent[row]);
     break;
   case POINTERS_AB:
     use_pointer(s, s->b[row]);
@@ -489,43 +340,50 @@ survey_row(vyre_spv *s, uint32_t row, uint32_t tell)
     vyre_spv_survey_opaque(s, row);
     break;
   default:
-    survey_control(s, row, tell);
     break;
   }
 }
 
-/* Until the phis of the vars may be too many, if they may become variables. */
-static bool
-survey_rows(vyre_spv *s, bool may_demote)
+static void
+survey_rows(vyre_spv *s)
 {
   const uint32_t *const op = s->op, end = s->end;
-  s->value_count = s->jumps = s->sets = s->edges = 0;
-  s->scratch.count = s->open.count = s->written.count = s->places.count = 0;
-  for (uint32_t row = s->base + 1; row < end; row++) {
+  s->crossed.count = s->places.count = 0;
+  for (uint32_t row = s->base + 1; row < end && !vyre_spv_failed(s); row++) {
     const uint32_t tell = tells[VYRE_ROW_OP(op[row])];
     if (tell == EITHER)
       continue;
     if (s->resigned && !(tell & EITHER) && !is_converted(s, row))
       survey_exact(s, row);
     survey_row(s, row, tell & ~(uint32_t)EITHER);
-    if (vyre_spv_failed(s))
-      return true;
-    if (may_demote && (tell & ~(uint32_t)EITHER) == SET && vyre_spv_may_demote(s, s->sets, s->edges))
-      return false;
   }
-  if (may_demote && vyre_spv_may_demote(s, s->sets, s->edges))
-    return false;
-  survey_leave_to(s, 0);
+  survey_crossed(s);
   survey_places(s);
-  return true;
+}
+
+/* The state graph of the program's vars. */
+static void
+survey_vars(vyre_spv *s)
+{
+  s->graph.join_count = 0;
+  s->phi_words = 0;
+  if (!s->graph.version)
+    s->graph.version = vyre_spv_memory(s, s->view->rows * sizeof(uint32_t));
+  if (!vyre_spv_failed(s))
+    s->status = vyre_versions_of_vars(s->module, s->program, vyre_spv_count_join, s, &s->graph);
+  s->failed |= s->status != VYRE_OK;
+  if (!vyre_spv_failed(s) && vyre_spv_demote(s))
+    survey_rows(s);
+  if (!vyre_spv_failed(s))
+    vyre_spv_find_phis(s);
 }
 
 void
 vyre_spv_survey(vyre_spv *s)
 {
-  if (survey_rows(s, true))
-    return;
-  (void)vyre_spv_demote(s);
-  if (!vyre_spv_failed(s))
-    (void)survey_rows(s, false);
+  s->has_vars = false;
+  survey_rows(s);
+  s->graph.join_count = 0;
+  if (s->has_vars && !vyre_spv_failed(s))
+    survey_vars(s);
 }

@@ -340,6 +340,24 @@ void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
  * once. */
 void vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison);
 
+/* A state graph in memory of the caller's.  Owns joins and parts; the column is an element a row, of the caller's. */
+typedef struct vyre_state_graph {
+  uint32_t *version;
+  vyre_join *joins;
+  vyre_part *parts;
+  uint32_t join_count, join_capacity, part_count, part_capacity;
+} vyre_state_graph;
+
+/* Gives joins and parts back. */
+void vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator);
+
+/* Of a join that is about to get its parts: the var, the construct or head, how many edges lead there.  False: it gets none. */
+typedef bool (*vyre_join_filter)(void *user, uint32_t var, uint32_t row, uint32_t edges);
+/* Of one program of a sealed, verified module, the versions of its gets alone and the joins that they see.  Of the column only the
+ * program's rows are written, and no other rows are looked at. */
+VYRE_MUST_USE vyre_status vyre_versions_of_vars(const vyre_module *module, uint32_t program, vyre_join_filter filter, void *user,
+                                                vyre_state_graph *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -124,7 +124,7 @@ add_join(versions *k, uint32_t klass, uint32_t row)
 {
   vyre_state_graph *out = k->out;
   uint32_t *asked = versions_append(k, &k->asked);
-  if (!asked || !vyre_state_graph_reserve(out, k->allocator, 1, 0)) {
+  if (!asked || (out->join_count == out->join_capacity && !vyre_state_graph_reserve(out, k->allocator, 1, 0))) {
     k->out_of_memory = true;
     return 0;
   }
@@ -256,8 +256,9 @@ static uint32_t
 version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within)
 {
   const vyre_view *v = k->view;
+  uint32_t write = last_write(k, klass, at);
   while (!k->out_of_memory) {
-    const uint32_t write = last_write(k, klass, at), construct = v->parent[region];
+    const uint32_t construct = v->parent[region];
     if (write > region) {
       uint32_t outer = write;
       while (v->parent[outer] != region)
@@ -265,19 +266,20 @@ version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t w
       const uint32_t join = outer == write ? 0 : join_at(k, klass, outer);
       if (outer == write || join)
         return outer == write ? write : VYRE_JOIN | join;
-      at = outer - 1;
+      write = last_write(k, klass, outer - 1);
       continue;
     }
     if (construct == 0)
       return versions_state(k, klass)->row;
-    if (versions_is_head(v, region) && last_write(k, klass, versions_end_of(v, construct)) > construct) {
+    if (versions_is_head(v, region) && next_write(k, klass, construct) <= versions_end_of(v, construct)) {
       const uint32_t join = join_at(k, klass, region);
       if (join)
         return VYRE_JOIN | join;
     }
     if (construct == within)
       return 0;
-    at = construct;
+    if (write > construct)
+      write = last_write(k, klass, construct);
     region = v->parent[construct];
   }
   return 0;
@@ -437,10 +439,10 @@ has_version(const vyre_view *v, uint32_t row, uint32_t op)
   return vyre_op_has_version(info) || op == VYRE_OP_store || op == VYRE_OP_copy || (vyre_op_is_atomic(op) && v->a[row] != 0);
 }
 
+/* `filter`: of joins whose parts are asked for; NULL: of all. */
 static void
-walk_program(versions *k, uint32_t program, uint32_t end)
+find_states(versions *k, uint32_t program, uint32_t end, vyre_join_filter filter, void *user)
 {
-  versions_find_writes(k, program, end);
   if (!k->out_of_memory)
     versions_follow_control(k);
   const uint32_t first = k->out->join_count;
@@ -450,10 +452,56 @@ walk_program(versions *k, uint32_t program, uint32_t end)
     if (has_version(k->view, row, op))
       k->out->version[row] = version_of(k, row, op);
   }
-  for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++)
-    find_parts(k, first + i, ((const uint32_t *)k->asked.data)[i]);
+  for (uint32_t i = 0; i < k->asked.count && !k->out_of_memory; i++) {
+    const uint32_t klass = ((const uint32_t *)k->asked.data)[i], row = k->out->joins[first + i].row;
+    k->out->joins[first + i].first = k->out->part_count;
+    if (!filter || filter(user, versions_state(k, klass)->row, row, k->edge_count[row]))
+      find_parts(k, first + i, klass);
+  }
   if (!k->out_of_memory)
     order_joins(k, first, program, end);
+}
+
+enum { ARRAYS = 5, VECTORS = 8 };
+
+static void
+list_vectors(versions *k, vector *out[VECTORS])
+{
+  vector *const lists[VECTORS] = {&k->states, &k->events, &k->written, &k->edges, &k->slots, &k->asked, &k->frames, &k->found};
+  memcpy(out, lists, sizeof lists);
+}
+
+/* The memory that a computation needs, and a graph without joins. */
+static void
+begin(versions *k)
+{
+  static const size_t sizes[VECTORS] = {sizeof(state), sizeof(write_event), sizeof(uint32_t),     sizeof(edge),
+                                        sizeof(slot),  sizeof(uint32_t),    5 * sizeof(uint32_t), sizeof(edge)};
+  vector *lists[VECTORS];
+  const uint32_t rows = k->view->rows;
+  uint32_t **const arrays[ARRAYS] = {&k->class_of, &k->aliases, &k->stops, &k->edge_first, &k->edge_count};
+  uint32_t *memory = k->allocator->resize(k->allocator->user, NULL, 0, ARRAYS * rows * sizeof(uint32_t));
+  list_vectors(k, lists);
+  for (size_t i = 0; i < VECTORS; i++)
+    lists[i]->size = sizes[i];
+  for (size_t i = 0; i < ARRAYS && memory; i++)
+    *arrays[i] = memory + i * rows;
+  k->out->join_count = k->out->part_count = 0;
+  k->out_of_memory = !memory || !vyre_state_graph_reserve(k->out, k->allocator, 1, 0);
+  if (!k->out_of_memory)
+    k->out->joins[k->out->join_count++] = (vyre_join){0};
+}
+
+static vyre_status
+finish(versions *k)
+{
+  vector *lists[VECTORS];
+  list_vectors(k, lists);
+  if (k->class_of)
+    k->allocator->resize(k->allocator->user, k->class_of, ARRAYS * k->view->rows * sizeof(uint32_t), 0);
+  for (size_t i = 0; i < VECTORS; i++)
+    free_vector(k, lists[i]);
+  return k->out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
 }
 
 vyre_status
@@ -461,33 +509,28 @@ vyre_versions_compute(const vyre_module *module, vyre_state_graph *out)
 {
   versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
   const vyre_view *v = k.view;
-  const struct {
-    vector *list;
-    size_t size;
-  } lists[] = {{&k.states, sizeof(state)},        {&k.events, sizeof(write_event)}, {&k.written, sizeof(uint32_t)},
-               {&k.edges, sizeof(edge)},          {&k.slots, sizeof(slot)},         {&k.asked, sizeof(uint32_t)},
-               {&k.frames, 5 * sizeof(uint32_t)}, {&k.found, sizeof(edge)}};
-  enum { ARRAYS = 5 };
-  const size_t bytes = v->rows * sizeof(uint32_t);
-  uint32_t *memory = k.allocator->resize(k.allocator->user, NULL, 0, ARRAYS * bytes);
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-    lists[i].list->size = lists[i].size;
-  if (memory) {
-    uint32_t **const arrays[ARRAYS] = {&k.class_of, &k.aliases, &k.stops, &k.edge_first, &k.edge_count};
-    for (size_t i = 0; i < ARRAYS; i++)
-      *arrays[i] = memory + i * v->rows;
-    memset(k.class_of, 0, bytes);
-  }
-  memset(out->version, 0, bytes);
-  out->join_count = out->part_count = 0;
-  k.out_of_memory = !memory || !vyre_aliases_compute(module, k.aliases) || !vyre_state_graph_reserve(out, k.allocator, 1, 0);
+  begin(&k);
+  memset(out->version, 0, v->rows * sizeof(uint32_t));
+  k.out_of_memory = k.out_of_memory || !vyre_aliases_compute(module, k.aliases);
   if (!k.out_of_memory)
-    out->joins[out->join_count++] = (vyre_join){0};
-  for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program])
-    walk_program(&k, program, v->next[program] ? v->next[program] : v->rows);
-  if (memory)
-    k.allocator->resize(k.allocator->user, memory, ARRAYS * bytes, 0);
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-    free_vector(&k, lists[i].list);
-  return k.out_of_memory ? VYRE_OUT_OF_MEMORY("while making versions") : VYRE_OK;
+    memset(k.class_of, 0, v->rows * sizeof(uint32_t));
+  for (uint32_t program = v->first[0]; program && !k.out_of_memory; program = v->next[program]) {
+    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+    versions_find_writes(&k, program, end);
+    find_states(&k, program, end, NULL, NULL);
+  }
+  return finish(&k);
+}
+
+vyre_status
+vyre_versions_of_vars(const vyre_module *module, uint32_t program, vyre_join_filter filter, void *user, vyre_state_graph *out)
+{
+  versions k = {.module = module, .view = vyre_module_view(module), .allocator = vyre_module_allocator(module), .out = out};
+  const uint32_t end = k.view->next[program] ? k.view->next[program] : k.view->rows;
+  begin(&k);
+  memset(out->version + program, 0, (end - program) * sizeof(uint32_t));
+  if (!k.out_of_memory)
+    versions_find_sets(&k, program, end);
+  find_states(&k, program, end, filter, user);
+  return finish(&k);
 }

@@ -6,19 +6,8 @@
 
 #include "vyre/ir.h"
 
-/* Owns joins and parts; the column is an element a row, of the caller's. */
-typedef struct vyre_state_graph {
-  uint32_t *version;
-  vyre_join *joins;
-  vyre_part *parts;
-  uint32_t join_count, join_capacity, part_count, part_capacity;
-} vyre_state_graph;
-
 /* Room for so many more; false: out of memory. */
 bool vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *allocator, uint32_t joins, uint32_t parts);
-
-/* Gives joins and parts back. */
-void vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator);
 
 /* Fills it anew, keeping its memory.  The module is sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, vyre_state_graph *graph);

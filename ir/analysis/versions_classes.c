@@ -179,16 +179,22 @@ own_writes(const versions *k, uint32_t row, uint32_t *classes)
 /* ---- the walk: classes and writes -------------------------------------------------------------------------------------- */
 
 static void
+note_write(versions *k, uint32_t row, uint32_t klass)
+{
+  write_event *event = versions_append(k, &k->events);
+  if (!event)
+    return;
+  *event = (write_event){row, klass};
+  versions_state(k, klass)->end++;
+}
+
+static void
 note_writes(versions *k, uint32_t row)
 {
   uint32_t classes[5];
   uint32_t n = writes_of(k, row, classes);
   for (uint32_t i = 0; i < n; i++) {
-    write_event *event = versions_append(k, &k->events);
-    if (!event)
-      return;
-    *event = (write_event){row, classes[i]};
-    versions_state(k, classes[i])->end++;
+    note_write(k, row, classes[i]);
     if (VYRE_ROW_OP(k->view->op[row]) == VYRE_OP_async_copy)
       versions_state(k, classes[i])->async = true;
   }
@@ -259,6 +265,31 @@ versions_find_writes(versions *k, uint32_t program, uint32_t end)
     note_rows(k, program, end);
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++)
     note_writes(k, k->stops[i]);
+  if (!k->out_of_memory)
+    sort_writes(k);
+}
+
+void
+versions_find_sets(versions *k, uint32_t program, uint32_t end)
+{
+  const vyre_view *v = k->view;
+  const uint32_t control = VYRE_OP_REGION | VYRE_OP_REGIONS | VYRE_OP_ENDS;
+  const uint32_t *const ops = v->op, *const a = v->a;
+  uint32_t *const stops = k->stops, count = 0;
+  k->states.count = k->events.count = 0;
+  for (uint32_t i = 0; i < FIRST_CLASS; i++)
+    add_class(k, 0, GROUP_NONE);
+  for (uint32_t row = v->first[program]; row && !k->out_of_memory; row = v->next[row])
+    if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_var)
+      k->class_of[row] = add_class(k, row, GROUP_NONE);
+  for (uint32_t row = program; row < end; row++) {
+    const uint32_t op = VYRE_ROW_OP(ops[row]);
+    stops[count] = row;
+    count += op == VYRE_OP_get || (vyre_op_infos[op].flags & control) != 0;
+    if (op == VYRE_OP_set)
+      note_write(k, row, k->class_of[a[row]]);
+  }
+  k->stop_count = count;
   if (!k->out_of_memory)
     sort_writes(k);
 }

@@ -211,7 +211,8 @@ versions_follow_control(versions *k)
   walk w = {.k = k, .v = k->view, .frames = k->frames, .found = k->found};
   w.frames.count = w.found.count = 0;
   for (uint32_t i = 0; i < k->stop_count && !k->out_of_memory; i++) {
-    close_until(&w, k->stops[i]);
+    if (w.frames.count && top(&w)->end < k->stops[i])
+      close_until(&w, k->stops[i]);
     if (!k->out_of_memory)
       visit(&w, k->stops[i]);
   }

@@ -130,6 +130,9 @@ bool versions_is_handle(const versions *k, uint32_t path);
 /* Of a program, whose last row stands in front of `end`: classes, stops, and the writes in program order and class by class. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
+/* The same of its vars alone: what reads and writes memory is no stop, nor is a `set`. */
+void versions_find_sets(versions *k, uint32_t program, uint32_t end);
+
 /* The edges of the program at hand, and the versions of what sees active lanes. */
 void versions_follow_control(versions *k);
 
