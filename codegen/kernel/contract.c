@@ -27,9 +27,9 @@ typedef struct checker {
   const vyre_module *module;
   const vyre_view *v;
   const kernel_function *phase;
-  uint32_t program, end;
-  uint8_t *ways;    /* by row */
-  uint64_t written; /* names whose own element the phase writes */
+  uint32_t program, end, own; /* own: the row that is computed as the one at hand */
+  uint8_t *ways;              /* by row */
+  uint64_t written;           /* names whose own element the phase writes */
   uint64_t scattered;
   bool good;
 } checker;
@@ -109,9 +109,9 @@ static uint8_t
 ways_of(const checker *k, uint32_t row)
 {
   const vyre_view *v = k->v;
+  if (row == k->own)
+    return OWN;
   switch (vyre_op_of(v, row)) {
-  case VYRE_OP_lane: /* gid.x: others are refused */
-    return vyre_op_of(v, v->a[row]) == VYRE_OP_gid ? OWN : ANY;
   case VYRE_OP_load:
     return ways_of_load(k, row);
   case VYRE_OP_get:
@@ -215,6 +215,9 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
   else if (!commutes || (n->kind == KERNEL_COUNTER && op != VYRE_OP_atomic_add))
     REFUSE(k, row, NULL, "%s: the result depends on the order of rows; %s", vyre_op_infos[op].text,
            n->kind == KERNEL_COUNTER ? "to a counter is added by atomic_add" : "what commutes is add, umin, umax, or, and");
+  else if (k->written >> name & 1)
+    REFUSE(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to",
+           word_of(k, name, word));
   else if (is_used(k, row))
     REFUSE(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
 }
@@ -260,10 +263,8 @@ static bool
 is_forbidden(const checker *k, uint32_t row, uint32_t op)
 {
   const uint32_t flags = vyre_op_infos[op].flags;
-  const bool is_the_row = op == VYRE_OP_gid; /* its only use is the program's own */
   return op == VYRE_OP_barrier || op == VYRE_OP_trap || op == VYRE_OP_copy || op == VYRE_OP_async_copy ||
          op == VYRE_OP_async_wait || op == VYRE_OP_length || (flags & VYRE_OP_CONVERGENT) != 0 ||
-         (vyre_op_is_invocation(op) && !is_the_row) ||
          (VYRE_ROW_FLAGS(k->v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) != 0;
 }
 
@@ -283,6 +284,17 @@ check_rows(checker *k, bool note)
       REFUSE(k, row, NULL, "a row function knows nothing of other invocations and of memory as a whole: %s",
              vyre_op_infos[op].text);
   }
+}
+
+static uint32_t
+own_row(const checker *k)
+{
+  for (uint32_t row = k->program; row < k->end; row++) {
+    const char *name = vyre_row_name(k->module, (vyre_row){row});
+    if (name && strcmp(name, KERNEL_OWN_ROW) == 0)
+      return row;
+  }
+  return 0;
 }
 
 static const kernel_function *
@@ -312,6 +324,7 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
     k.end = v->next[k.program] ? v->next[k.program] : v->rows;
     k.phase = phase_of(&k);
     k.written = k.scattered = 0;
+    k.own = own_row(&k);
     find_ways(&k);
     check_rows(&k, true);
     check_rows(&k, false);

@@ -192,12 +192,14 @@ add_buffer(expander *e, uint32_t name)
 static void
 add_program(expander *e, const kernel_function *phase)
 {
+  const bool from_end = phase->direction == KERNEL_DOWN || phase->direction == KERNEL_OUTWARD;
   note_piece(e, phase->name.at, 0);
   ADD(e, "\nprogram @%.*s {\n", (int)phase->name.length, e->file->text + phase->name.at);
   for (uint32_t name = 0; name < e->file->name_count; name++)
     if (phase->names >> name & 1)
       add_buffer(e, name);
-  ADD(e, "  %%\"the row\" = gid.x\n  @%.*s(%%\"the row\"", (int)phase->name.length, e->file->text + phase->name.at);
+  ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW, from_end ? "sub(sub(groups.x, 1u32), gid.x)" : "gid.x");
+  ADD(e, "  @%.*s(%%\"%s\"", (int)phase->name.length, e->file->text + phase->name.at, KERNEL_OWN_ROW);
   add_names(e, phase->names, true, "");
   ADD(e, ")\n}\n");
 }

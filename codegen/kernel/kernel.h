@@ -12,6 +12,8 @@
 #include "text/lex.h"
 #include "vyre/ir.h"
 
+#define KERNEL_OWN_ROW "the row" /* as the programs around phases call it */
+
 enum { KERNEL_MOST_NAMES = 64, KERNEL_MOST_FUNCTIONS = 256, KERNEL_MOST_STEPS = 256 };
 
 /* A piece of the file's text. */
@@ -59,9 +61,10 @@ typedef struct kernel_step {
   uint32_t end;   /* but RUN: the step after those in it */
 } kernel_step;
 
+/* The text is what every kernel file begins with (prelude.c), and then the file's. */
 typedef struct kernel_file {
   const char *path, *text;
-  uint32_t length;
+  uint32_t length, prelude; /* prelude: bytes of that */
   vyre_diagnostics diagnostics;
   uint32_t errors;
   kernel_name names[KERNEL_MOST_NAMES];
@@ -75,15 +78,19 @@ typedef struct kernel_file {
 /* Reports at bytes of the file.  Returns false. */
 bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
 
+/* ---- prelude.c ---- */
+/* Appends the functions that each file may call. */
+VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
+
 /* ---- read.c ---- */
-/* False: something is wrong, and was said.  `text` must live as long as the file. */
-bool kernel_read(kernel_file *file, const char *path, const char *text, uint32_t length, vyre_diagnostics diagnostics);
+/* False: something is wrong, and was said.  The text begins with kernel_add_prelude's, and must live as long as the file. */
+bool kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics);
 
 /* The name behind a %; UINT32_MAX: none of the file's. */
 uint32_t kernel_find_name(const kernel_file *file, const text_token *token, const char *text);
 
 /* ---- constants.c ---- */
-/* What a name without its @ stands for: op.add, kind.f32, row.imm, op.is_pure and the like; docs/gpu-passes.md has them all. */
+/* What a name without its @ stands for: op.add, kind.f32, flag.imm, is.pure and the like; docs/gpu-passes.md has them all. */
 bool kernel_constant(const char *name, uint32_t length, uint32_t *out);
 
 /* ---- expand.c ---- */
@@ -100,8 +107,9 @@ typedef struct kernel_expansion {
   vyre_bytes pieces; /* kernel_piece, in order */
 } kernel_expansion;
 
-/* The file as `.vir`: phases as functions, and for each a program called as it is, with each name that it uses as a buffer of the
- * set and binding that `kernel_binding` says. */
+/* The file as `.vir`: phases as functions, and for each a program of its name, each invocation of which is a row: gid.x, or, where
+ * users have their turn first, the one as far from the end; the grid has an invocation a row.  A name that it uses is a storage
+ * buffer of set 0 and the name's number as binding. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
 void kernel_expansion_free(kernel_expansion *expansion);
 

@@ -26,15 +26,16 @@ kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  uint32_t line = 1, start = 0;
-  for (uint32_t i = 0; i < where.at; i++)
+  const bool in_file = where.at >= file->prelude;
+  uint32_t line = 1, start = in_file ? file->prelude : 0;
+  for (uint32_t i = start; i < where.at; i++)
     if (file->text[i] == '\n') {
       line++;
       start = i + 1;
     }
   const char *end = memchr(file->text + start, '\n', file->length - start);
   const vyre_diagnostic diagnostic = {.severity = VYRE_SEVERE,
-                                      .file = file->path,
+                                      .file = in_file ? file->path : "prelude",
                                       .line = line,
                                       .column = where.at - start + 1,
                                       .length = where.length,
@@ -168,6 +169,21 @@ read_declaration(reader *r, kernel_kind kind)
   return true;
 }
 
+/* provides %hash: a column of an analysis that the pass makes. */
+static bool
+read_provided(reader *r)
+{
+  kernel_file *file = r->file;
+  text_lex(&r->lexer);
+  const uint32_t name = kernel_find_name(file, &r->lexer.token, file->text);
+  const char *word = name < file->name_count ? file->names[name].word : NULL;
+  if (!word || (strcmp(word, "hash") != 0 && strcmp(word, "canonical") != 0))
+    return expected(r, "%hash or %canonical");
+  file->names[name].kind = KERNEL_SIDE;
+  text_lex(&r->lexer);
+  return true;
+}
+
 /* ---- functions ----------------------------------------------------------------------------------------------------------- */
 
 static const kernel_function *
@@ -178,6 +194,16 @@ find_function(const kernel_file *file, const text_token *token)
         memcmp(file->text + file->functions[i].name.at, file->text + token->name, token->name_length) == 0)
       return &file->functions[i];
   return NULL;
+}
+
+/* What an invocation is, a row function does not know: gid.x and its like. */
+static bool
+is_invocation(const reader *r)
+{
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    if (vyre_op_is_invocation(op) && is_word(r, vyre_op_infos[op].text))
+      return true;
+  return false;
 }
 
 /* To the mark that closes the one which was just opened; the names in between are noted in the function. */
@@ -194,13 +220,20 @@ read_to(reader *r, char open, char close, kernel_function *f)
     if (is_mark(r, close) && --depth == 0)
       return true;
     const uint32_t name = kernel_find_name(r->file, token, r->file->text);
-    if (name != UINT32_MAX)
+    if (name != UINT32_MAX) {
+      text_lexer ahead = r->lexer;
+      text_lex(&ahead);
+      if (ahead.token.kind == TOKEN_MARK && (ahead.token.mark == '=' || ahead.token.mark == ':'))
+        return kernel_error(r->file, here(r), "give it another name", "this is the name of a column, or of what the file declares");
       f->names |= UINT64_C(1) << name;
+    }
     const kernel_function *called = token->kind == TOKEN_GLOBAL ? find_function(r->file, token) : NULL;
     if (called && called->is_phase)
       return kernel_error(r->file, here(r), "put what both do into a func", "a phase is not called");
     if (called)
       f->names |= called->names;
+    if (is_invocation(r))
+      return kernel_error(r->file, here(r), "a phase is given its row", "a row function knows nothing of invocations");
   }
 }
 
@@ -248,8 +281,6 @@ read_function(reader *r, bool is_phase)
   kernel_function parameters = {0};
   if (!read_to(r, '(', ')', &parameters))
     return false;
-  if (parameters.names)
-    return kernel_error(file, f.name, "give the parameter another name", "a parameter has the name of a column");
   f.head.length = r->lexer.token.start - f.head.at; /* without the ) */
   f.body.at = r->lexer.token.start;
   while (!is_mark(r, '{') && r->lexer.token.kind != TOKEN_END)
@@ -378,22 +409,25 @@ read_item(reader *r)
     return read_declaration(r, KERNEL_TABLE);
   if (is_word(r, "counter"))
     return read_declaration(r, KERNEL_COUNTER);
+  if (is_word(r, "provides"))
+    return read_provided(r);
   if (is_word(r, "func"))
     return read_function(r, false);
   if (is_word(r, "phase"))
     return read_function(r, true);
   if (is_word(r, "sequence"))
     return read_sequence(r);
-  return expected(r, "side, table, counter, func, phase or sequence");
+  return expected(r, "side, table, counter, provides, func, phase or sequence");
 }
 
 bool
-kernel_read(kernel_file *file, const char *path, const char *text, uint32_t length, vyre_diagnostics diagnostics)
+kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics)
 {
-  *file = (kernel_file){.path = path, .text = text, .length = length, .diagnostics = diagnostics};
+  const uint32_t length = (uint32_t)text->size;
+  *file = (kernel_file){.path = path, .text = text->data, .length = length, .prelude = prelude, .diagnostics = diagnostics};
   file->name_count = sizeof columns / sizeof *columns;
   memcpy(file->names, columns, sizeof columns);
-  reader r = {.file = file, .lexer = {.text = text, .length = length}};
+  reader r = {.file = file, .lexer = {.text = text->data, .length = length}};
   text_lex(&r.lexer);
   while (r.lexer.token.kind != TOKEN_END)
     if (!read_item(&r)) /* what follows is the consequence */

@@ -73,10 +73,13 @@ read_options(int argc, char **argv, options *out)
 }
 
 static vyre_status
-compile(kernel_file *file, const char *path, const vyre_bytes *text, vyre_module *module, vyre_bytes *out)
+compile(kernel_file *file, const char *path, vyre_bytes *text, vyre_module *module, vyre_bytes *out)
 {
   kernel_expansion expansion;
-  if (!kernel_read(file, path, text->data ? text->data : "", (uint32_t)text->size, (vyre_diagnostics){print_diagnostic, NULL}))
+  VYRE_TRY(kernel_add_prelude(text));
+  const uint32_t prelude = (uint32_t)text->size;
+  VYRE_TRY(vyre_file_read(path, text));
+  if (!kernel_read(file, path, text, prelude, (vyre_diagnostics){print_diagnostic, NULL}))
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s", path, file->errors, file->errors == 1 ? "" : "s");
   vyre_status status = kernel_expand(file, &expansion);
   if (!status)
@@ -100,9 +103,7 @@ main(int argc, char **argv)
     return end;
   vyre_bytes text = {0}, out = {0};
   vyre_module *module = NULL;
-  vyre_status status = vyre_file_read(o.input, &text);
-  if (!status)
-    status = vyre_module_create(NULL, 1u << 20, &module);
+  vyre_status status = vyre_module_create(NULL, 1u << 20, &module);
   if (!status)
     status = compile(&file, o.input, &text, module, &out);
   if (!status && o.output)
