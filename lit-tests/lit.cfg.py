@@ -39,6 +39,7 @@ config.substitutions += [
     # %terminal command...: its output is one, as far as it can tell.
     ("%terminal", f"env LD_PRELOAD={config.vyre_plugins}/terminal.so"),
     ("%prove", program("vyre-prove")),
+    ("%kernelc", program("vyre-kernelc")),
     ("%run", program("vyre-run")),
     ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),

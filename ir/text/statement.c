@@ -416,7 +416,7 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
     *out_is_one = false;
     return true;
   }
-  if (top(p)->kind != FRAME_PROGRAM)
+  if (top(p)->kind != FRAME_PROGRAM && (top(p)->kind != FRAME_FUNCTION || op != VYRE_OP_var))
     return text_error_token(p, NULL, "%.*s stands at the top of a program", (int)p->lexer.token.length,
                             p->lexer.text + p->lexer.token.start);
   switch (op) {
