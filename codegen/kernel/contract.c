@@ -8,6 +8,7 @@
 #include "kernel.h"
 #include "vyre/view.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,13 +29,26 @@ typedef struct checker {
   const vyre_view *v;
   const kernel_function *phase;
   uint32_t program, end, own; /* own: the row that is computed as the one at hand */
-  uint8_t *ways;              /* by row */
+  uint32_t *ways;             /* by row: a byte a lane */
   uint64_t written;           /* names whose own element the phase writes */
   uint64_t scattered;
   bool good;
 } checker;
 
-#define REFUSE(k, row, fix, ...) ((void)((k)->good = kernel_error_at((k)->expansion, (k)->module, row, fix, __VA_ARGS__)))
+/* What is wrong may stand in a function that several phases call. */
+static void refuse(checker *k, uint32_t row, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
+
+static void
+refuse(checker *k, uint32_t row, const char *fix, const char *format, ...)
+{
+  char message[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  k->good = kernel_error_at(k->expansion, k->module, row, fix, "phase @%.*s: %s", (int)k->phase->name.length,
+                            k->file->text + k->phase->name.at, message);
+}
 
 static const char *
 word_of(const checker *k, uint32_t name, char out[64])
@@ -96,16 +110,38 @@ ways_of_element(const kernel_name *name, uint8_t index)
 }
 
 static uint8_t
+ways_of_scalar(const checker *k, uint32_t row)
+{
+  return (uint8_t)k->ways[row];
+}
+
+static uint32_t
 ways_of_load(const checker *k, uint32_t row)
 {
   uint32_t name, index;
   uint64_t literal;
   if (!read_path(k, k->v->a[row], &name, &index, &literal))
     return ANY;
-  return ways_of_element(&k->file->names[name], index ? k->ways[index] : literal ? ANY : 0);
+  return ways_of_element(&k->file->names[name], index ? ways_of_scalar(k, index) : literal ? ANY : 0);
 }
 
-static uint8_t
+static uint32_t
+lanes_of(const checker *k, uint32_t row)
+{
+  return VYRE_TYPE_LANES(VYRE_ROW_TYPE(k->v->op[row]));
+}
+
+static uint32_t
+ways_of_join(const checker *k, uint32_t row)
+{
+  const uint32_t operands[3] = {k->v->a[row], k->v->b[row], k->v->c[row]};
+  uint32_t ways = 0;
+  for (uint32_t i = 0, lane = 0; i < 3 && operands[i]; lane += lanes_of(k, operands[i]), i++)
+    ways |= k->ways[operands[i]] << 8 * lane;
+  return ways;
+}
+
+static uint32_t
 ways_of(const checker *k, uint32_t row)
 {
   const vyre_view *v = k->v;
@@ -114,16 +150,21 @@ ways_of(const checker *k, uint32_t row)
   switch (vyre_op_of(v, row)) {
   case VYRE_OP_load:
     return ways_of_load(k, row);
+  case VYRE_OP_join:
+    return ways_of_join(k, row);
+  case VYRE_OP_lane:
+    return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && v->imm[row] < 4 ? k->ways[v->a[row]] >> 8 * v->imm[row] & 0xffu
+                                                                               : ANY;
   case VYRE_OP_get:
     return k->ways[v->a[row]];
   case VYRE_OP_select:
     return k->ways[v->b[row]] | k->ways[v->c[row]];
   case VYRE_OP_const:
-    return vyre_row_imm(v, row) ? ANY : 0;
+    return vyre_row_imm(v, row) ? ANY * 0x01010101u : 0;
   case VYRE_OP_var:
     return k->ways[row];
   default:
-    return ANY;
+    return ANY * 0x01010101u;
   }
 }
 
@@ -136,7 +177,7 @@ find_ways(checker *k)
     for (uint32_t row = k->program; row < k->end; row++) {
       const bool is_set = vyre_op_of(v, row) == VYRE_OP_set;
       const uint32_t of = is_set ? v->a[row] : row;
-      const uint8_t ways = is_set ? k->ways[of] | k->ways[v->b[row]] : ways_of(k, row);
+      const uint32_t ways = is_set ? k->ways[of] | k->ways[v->b[row]] : ways_of(k, row);
       more |= ways != k->ways[of];
       k->ways[of] = ways;
     }
@@ -151,12 +192,12 @@ is_own_element(const checker *k, uint32_t index, uint32_t stride)
 {
   const vyre_view *v = k->v;
   if (stride == 1)
-    return index && k->ways[index] == OWN;
+    return index && ways_of_scalar(k, index) == OWN;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0;
   if (vyre_op_of(v, index) == VYRE_OP_add && has_imm && vyre_row_imm(v, index) < stride)
     index = v->a[index];
   return vyre_op_of(v, index) == VYRE_OP_mul && (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0 &&
-         vyre_row_imm(v, index) == stride && k->ways[v->a[index]] == OWN;
+         vyre_row_imm(v, index) == stride && ways_of_scalar(k, v->a[index]) == OWN;
 }
 
 static void
@@ -175,13 +216,15 @@ check_store(checker *k, uint32_t row, bool note)
   const bool is_link = n->kind == KERNEL_CORE && (is_column(n, "parent") || is_column(n, "prev") || is_column(n, "next") ||
                                                   is_column(n, "first") || is_column(n, "last"));
   if (is_link)
-    REFUSE(k, row, "a CPU pass may move rows", "a phase makes and moves no rows: %s is not written", word_of(k, name, word));
+    refuse(k, row, "a CPU pass may move rows", "a phase makes and moves no rows: %s is not written", word_of(k, name, word));
   else if (n->kind == KERNEL_COUNTER)
-    REFUSE(k, row, "atomic_add to its element 0", "a counter is added to, not written");
+    refuse(k, row, "atomic_add to its element 0", "a counter is added to, not written");
+  else if (n->kind == KERNEL_VERDICT)
+    refuse(k, row, "atomic_umin to its element 0", "of a verdict the least is kept, nothing else is written");
   else if (n->kind != KERNEL_CORE && n->kind != KERNEL_SIDE)
-    REFUSE(k, row, NULL, "%s is read alone", word_of(k, name, word));
+    refuse(k, row, NULL, "%s is read alone", word_of(k, name, word));
   else if (!is_own_element(k, index, n->stride))
-    REFUSE(k, row, "scatter to a side column by atomic_umin, atomic_umax, atomic_or, atomic_and or atomic_add",
+    refuse(k, row, "scatter to a side column by atomic_umin, atomic_umax, atomic_or, atomic_and or atomic_add",
            "%s is written elsewhere than at the phase's row", word_of(k, name, word));
 }
 
@@ -210,16 +253,18 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
   }
   const bool commutes = op == VYRE_OP_atomic_add || op == VYRE_OP_atomic_umin || op == VYRE_OP_atomic_umax ||
                         op == VYRE_OP_atomic_or || op == VYRE_OP_atomic_and;
-  if (n->kind != KERNEL_SIDE && n->kind != KERNEL_COUNTER)
-    REFUSE(k, row, "scatter to a side column", "%s is no side column", word_of(k, name, word));
-  else if (!commutes || (n->kind == KERNEL_COUNTER && op != VYRE_OP_atomic_add))
-    REFUSE(k, row, NULL, "%s: the result depends on the order of rows; %s", vyre_op_infos[op].text,
-           n->kind == KERNEL_COUNTER ? "to a counter is added by atomic_add" : "what commutes is add, umin, umax, or, and");
+  if (n->kind != KERNEL_SIDE && n->kind != KERNEL_COUNTER && n->kind != KERNEL_VERDICT)
+    refuse(k, row, "scatter to a side column", "%s is no side column", word_of(k, name, word));
+  else if (n->kind == KERNEL_COUNTER ? op != VYRE_OP_atomic_add : n->kind == KERNEL_VERDICT ? op != VYRE_OP_atomic_umin : !commutes)
+    refuse(k, row, NULL, "%s: the result depends on the order of rows; %s", vyre_op_infos[op].text,
+           n->kind == KERNEL_COUNTER   ? "to a counter is added by atomic_add"
+           : n->kind == KERNEL_VERDICT ? "a verdict takes atomic_umin"
+                                       : "what commutes is add, umin, umax, or, and");
   else if (k->written >> name & 1)
-    REFUSE(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to",
+    refuse(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to",
            word_of(k, name, word));
   else if (is_used(k, row))
-    REFUSE(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
+    refuse(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
 }
 
 /* Rows that had their turn before the row at hand, in that direction. */
@@ -238,24 +283,24 @@ check_load(checker *k, uint32_t row)
   if (!read_path(k, k->v->a[row], &name, &index, &literal))
     return;
   const kernel_name *n = &k->file->names[name];
-  const uint8_t ways = index ? k->ways[index] : literal ? ANY : 0;
+  const uint8_t ways = index ? ways_of_scalar(k, index) : literal ? ANY : 0;
   const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_ANALYSIS;
   const bool what_it_is = is_column(n, "op") || is_column(n, "imm") || is_column(n, "imm_hi") || leads_to_operand(n);
-  if (n->kind == KERNEL_COUNTER)
-    REFUSE(k, row, "put what phases tell each other into a side column", "a counter is not read by phases");
+  if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
+    refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", word_of(k, name, word));
   else if (k->scattered >> name & 1)
-    REFUSE(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", word_of(k, name, word));
+    refuse(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", word_of(k, name, word));
   else if (of_a_row && (ways & ANY))
-    REFUSE(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column",
+    refuse(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column",
            word_of(k, name, word));
   else if (of_a_row && (ways & NAMED) && !what_it_is)
-    REFUSE(k, row, NULL, "of a row that a side column names only op, imm, imm_hi, a, b and c are read, not %s",
+    refuse(k, row, NULL, "of a row that a side column names only op, imm, imm_hi, a, b and c are read, not %s",
            word_of(k, name, word));
   else if ((k->written >> name & 1) && n->stride == 1 && (ways & ~had_their_turn(k->phase->direction)))
-    REFUSE(k, row, "write to a side column, and copy it in a phase after this one",
+    refuse(k, row, "write to a side column, and copy it in a phase after this one",
            "%s of a row that may be writing it at the same time", word_of(k, name, word));
   else if ((k->written >> name & 1) && n->stride > 1 && !is_own_element(k, index, n->stride))
-    REFUSE(k, row, "read it in a phase after this one", "%s of a row that may be writing it at the same time",
+    refuse(k, row, "read it in a phase after this one", "%s of a row that may be writing it at the same time",
            word_of(k, name, word));
 }
 
@@ -281,7 +326,7 @@ check_rows(checker *k, bool note)
     else if (op == VYRE_OP_load && !note)
       check_load(k, row);
     else if (!note && is_forbidden(k, row, op))
-      REFUSE(k, row, NULL, "a row function knows nothing of other invocations and of memory as a whole: %s",
+      refuse(k, row, NULL, "a row function knows nothing of other invocations and of memory as a whole: %s",
              vyre_op_infos[op].text);
   }
 }
@@ -316,10 +361,11 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   checker k = {.expansion = expansion, .file = expansion->file, .module = module, .v = v, .good = true};
-  k.ways = allocator->resize(allocator->user, NULL, 0, v->rows);
+  const size_t bytes = v->rows * sizeof *k.ways;
+  k.ways = allocator->resize(allocator->user, NULL, 0, bytes);
   if (!k.ways)
     return VYRE_OUT_OF_MEMORY("while checking phases");
-  memset(k.ways, 0, v->rows);
+  memset(k.ways, 0, bytes);
   for (k.program = v->first[0]; k.program; k.program = v->next[k.program]) {
     k.end = v->next[k.program] ? v->next[k.program] : v->rows;
     k.phase = phase_of(&k);
@@ -329,6 +375,6 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
     check_rows(&k, true);
     check_rows(&k, false);
   }
-  allocator->resize(allocator->user, k.ways, v->rows, 0);
+  allocator->resize(allocator->user, k.ways, bytes, 0);
   return k.good ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase does what phases may not", expansion->file->path);
 }

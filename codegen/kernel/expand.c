@@ -198,7 +198,7 @@ add_program(expander *e, const kernel_function *phase)
   for (uint32_t name = 0; name < e->file->name_count; name++)
     if (phase->names >> name & 1)
       add_buffer(e, name);
-  ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW, from_end ? "sub(sub(groups.x, 1u32), gid.x)" : "gid.x");
+  ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW, from_end ? "sub(groups.x, gid.x)" : "add(gid.x, 1u32)"); /* without row 0 */
   ADD(e, "  @%.*s(%%\"%s\"", (int)phase->name.length, e->file->text + phase->name.at, KERNEL_OWN_ROW);
   add_names(e, phase->names, true, "");
   ADD(e, ")\n}\n");

@@ -28,13 +28,15 @@ typedef enum kernel_kind {
   KERNEL_SIDE,     /* the pass's own: `stride` elements a row, zero before the first phase */
   KERNEL_TABLE,    /* words that the pass hands over: read alone, at any index */
   KERNEL_COUNTER,  /* one word that phases add to */
+  KERNEL_VERDICT,  /* one word, all ones at first, of which they leave the least: row << 4 | code */
 } kernel_kind;
 
 /* A name that phases use without a parameter for it; each is one bit of a set of names. */
 typedef struct kernel_name {
   kernel_kind kind;
-  kernel_text text; /* declared ones */
-  const char *word; /* those of columns.def */
+  kernel_text text;  /* declared ones */
+  kernel_text label; /* of a counter: what -stats calls it; of no length: nothing */
+  const char *word;  /* those of columns.def */
   uint32_t stride;
 } kernel_name;
 
@@ -107,9 +109,9 @@ typedef struct kernel_expansion {
   vyre_bytes pieces; /* kernel_piece, in order */
 } kernel_expansion;
 
-/* The file as `.vir`: phases as functions, and for each a program of its name, each invocation of which is a row: gid.x, or, where
- * users have their turn first, the one as far from the end; the grid has an invocation a row.  A name that it uses is a storage
- * buffer of set 0 and the name's number as binding. */
+/* The file as `.vir`: phases as functions, and for each a program of its name, each invocation of which is a row: gid.x + 1, or,
+ * where users have their turn first, the one as far from the end.  The grid has an invocation a row, but for row 0.  A name that it
+ * uses is a storage buffer of set 0 and the name's number as binding. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
 void kernel_expansion_free(kernel_expansion *expansion);
 

@@ -20,6 +20,24 @@ static const char *const prelude[] = {
     "  %reads = eq and(%facts, or(@is.reads, @is.identity)), @is.reads\n"
     "  return and(or(%pure, %reads), not @row.marked(%row, or(@flag.deco, @flag.volatile)))\n"
     "}\n",
+    "func @row.is_invocation(%row : u32) -> bool {\n"
+    "  %what = @row.op(%row)\n"
+    "  return and(uge(%what, @op.gid), ule(%what, @op.subgroup_lt_mask))\n"
+    "}\n",
+    /* A right operand that is a literal is held as an immediate (docs/ir.md, "The table").  For the row at hand. */
+    "func @row.take_immediate(%row : u32) {\n"
+    "  %right = load %b[%row]\n"
+    "  if or eq(%right, 0u32), not(and(@row.is_const(%right), @row.is(%row, @is.takes_imm))) { return }\n"
+    "  %type = @row.type(%right)\n"
+    "  %is_at = eq @row.op(%row), @op.at\n"
+    "  %is_index = or %is_at, eq(@row.op(%row), @op.lane)\n"
+    "  %good = select %is_index, or(eq(%type, 28u32), eq(%type, 24u32)), eq(%type, @row.type(load %a[%row]))\n"
+    "  if not %good { return }\n"
+    "  store %imm[%row], load %imm[%right]\n"
+    "  if not %is_at { store %imm_hi[%row], load %imm_hi[%right] }\n"
+    "  store %b[%row], 0u32\n"
+    "  store %op[%row], or(load(%op[%row]), shl(@flag.imm, 24u32))\n"
+    "}\n",
 };
 
 vyre_status

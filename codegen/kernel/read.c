@@ -143,7 +143,7 @@ kernel_find_name(const kernel_file *file, const text_token *token, const char *t
   return UINT32_MAX;
 }
 
-/* side %x : u32[2]    table %x : u32    counter %x */
+/* side %x : u32[2]    table %x : u32    counter %x "rows merged"    verdict %x */
 static bool
 read_declaration(reader *r, kernel_kind kind)
 {
@@ -159,7 +159,11 @@ read_declaration(reader *r, kernel_kind kind)
     return kernel_error(file, here(r), NULL, "there are more than %d names in all", KERNEL_MOST_NAMES);
   text_lex(&r->lexer);
   kernel_name declared = {.kind = kind, .text = {name.name, name.name_length}, .stride = 1};
-  if (kind != KERNEL_COUNTER) {
+  if (kind == KERNEL_COUNTER && r->lexer.token.kind == TOKEN_STRING) {
+    declared.label = (kernel_text){r->lexer.token.name, r->lexer.token.name_length};
+    text_lex(&r->lexer);
+  }
+  if (kind == KERNEL_SIDE || kind == KERNEL_TABLE) {
     if (!take_mark(r, ':') || !take_word(r, "u32"))
       return expected(r, "': u32'");
     if (kind == KERNEL_SIDE && take_mark(r, '[') && (!take_integer(r, 1, 16, &declared.stride) || !take_mark(r, ']')))
@@ -409,6 +413,8 @@ read_item(reader *r)
     return read_declaration(r, KERNEL_TABLE);
   if (is_word(r, "counter"))
     return read_declaration(r, KERNEL_COUNTER);
+  if (is_word(r, "verdict"))
+    return read_declaration(r, KERNEL_VERDICT);
   if (is_word(r, "provides"))
     return read_provided(r);
   if (is_word(r, "func"))
@@ -417,7 +423,7 @@ read_item(reader *r)
     return read_function(r, true);
   if (is_word(r, "sequence"))
     return read_sequence(r);
-  return expected(r, "side, table, counter, provides, func, phase or sequence");
+  return expected(r, "side, table, counter, verdict, provides, func, phase or sequence");
 }
 
 bool
