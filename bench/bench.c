@@ -88,7 +88,7 @@ print_line(const char *name, uint32_t size, double median, double spread, double
          (double)size / median * 1e3, relative, growth);
 }
 
-/* The first case again, half a round away from itself: next to itself it would find everything warm. */
+/* The first case again, half a round later: right after itself it would find all caches warm. */
 static uint32_t
 add_twin(bench_case *chosen, uint32_t count, uint32_t *base)
 {
@@ -105,7 +105,7 @@ slope_of(double from, double to, uint32_t from_size, uint32_t to_size)
   return log(to / from) / log((double)to_size / from_size);
 }
 
-/* How each case grew from the least size to the greatest; beside it, how what memory alone takes did. */
+/* How the time of each case grew from the least size to the greatest, beside that of memory alone. */
 static bool
 print_growth(const bench_case *cases, uint32_t count, uint32_t base, const double *from, const double *to, uint32_t from_size,
              uint32_t to_size, double most)

@@ -66,7 +66,7 @@ need_source(bench *b, uint32_t rows)
     check(VYRE_OUT_OF_MEMORY("for a benchmark"));
 }
 
-/* ---- what is measured ---- */
+/* ---- cases ---- */
 
 /* Reads and writes as much as the table has, the simplest way. */
 static uint64_t
@@ -381,7 +381,7 @@ meter_release(void *user, void *memory, size_t bytes)
   vyre_allocator_default()->release(vyre_allocator_default()->user, memory, bytes);
 }
 
-/* What a table takes and what parsing its text does at most, in bytes a row, the text not counted. */
+/* The memory of a table and the peak of parsing its text, in bytes a row, the text not counted. */
 static bool
 print_memory(bench *b, const bench_options *options)
 {

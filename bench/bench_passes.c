@@ -156,7 +156,7 @@ compare_times(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* What each pass has of the whole: of wall time, which is all that the manager's own report knows. */
+/* The share of each pass in the whole: of wall time, which is all that the manager's report has. */
 static void
 print_shares(bench *b, const vyre_bytes *files, char **names, int count, const vyre_pipeline *pipeline, uint32_t rounds)
 {

@@ -3,9 +3,9 @@
  *   bench-run [-rounds=N] [-passes=PIPELINE] [-device=NAME] [-only=SHADER] FOLDER
  *
  * A measurement is one submission of as many dispatches as take the least time or more (-least=MS, 50), of a pipeline that has run
- * before.  Each round measures the shader before, the same again (A/A), and after; buffers are written anew in front of each.  What
+ * before.  Each round measures the shader before, the same again (A/A), and after; buffers are written anew before each.  What
  * counts is the processor time of the whole process where the device is a CPU, so that other programs disturb little, else the
- * device's own time.  Medians are compared; slower is what lies above the noise: the greater of 1 percent and three times what the
+ * device's own time.  Medians are compared; slower is what is above the noise: the greater of 1 percent and three times what the
  * two medians of A/A differ by.  Exits with 1 if a shader got slower.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -24,7 +24,7 @@
 
 enum { MOST_BUFFERS = 4, MOST_ROUNDS = 101, MOST_STEPS = 4096 };
 
-/* What a buffer holds: words up to 255, floats in [-1, 1), the particles of that shader, nothing, or the words given. */
+/* The contents of a buffer: words up to 255, floats in [-1, 1), the particles of that shader, nothing, or the words given. */
 typedef enum contents { WORDS, FLOATS, PARTICLES, NOTHING, GIVEN } contents;
 
 typedef struct buffer_setup {
@@ -96,7 +96,7 @@ now_of_process(void)
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- what is run ---- */
+/* ---- the shaders ---- */
 
 static void
 compile_file(const bench *b, const char *name, vyre_bytes *words)

@@ -53,7 +53,7 @@ read_shader(shader *s)
   vyre_bytes_free(&text);
 }
 
-/* Where the time of import and export goes, in turn. */
+/* The parts of the time of import and export, in order. */
 enum { PART_CLEAR, PART_IMPORT, PART_SEAL, PART_EXPORT, PARTS };
 
 static void
@@ -64,7 +64,7 @@ add_part(uint64_t parts[PARTS], int part, uint64_t *start)
   *start = now;
 }
 
-/* Import and export in parts.  Looking at the clock takes time, too, so the whole is measured apart. */
+/* Import and export in parts.  Reading the clock takes time, too, so the whole is measured apart. */
 static void
 time_parts(vyre_module *module, const shader *shaders, size_t count, uint64_t parts[PARTS])
 {
@@ -205,7 +205,7 @@ run_batches(const shader *shaders, size_t count, size_t most)
     run_batch(shaders, count, sizes[i]);
 }
 
-/* ---- what is left ------------------------------------------------------------------------------------------------------------ */
+/* ---- reduction -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct measured {
   reduction *result;

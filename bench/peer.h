@@ -1,4 +1,4 @@
-/* libSPIRV-Tools-opt as the peer to measure against; C++ behind a C border.
+/* libSPIRV-Tools-opt as the peer to measure against; C++ behind a C interface.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_BENCH_PEER_H
@@ -19,7 +19,7 @@ typedef enum peer_passes {
   PEER_O,    /* -O, its own choice */
 } peer_passes;
 
-/* Sees what came out; the words are gone when it returns. */
+/* Receives the result; the words are freed when it returns. */
 typedef void (*peer_visit)(void *user, const uint32_t *words, size_t count);
 
 /* Without its validator.  visit: NULL, or called once.  False: it refused. */

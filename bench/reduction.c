@@ -1,9 +1,9 @@
 /* Counts instructions and lanes of SPIR-V modules, and compares what vyre leaves with what its peers leave.
  *
  * A lane is one number that an invocation computes or moves: an operation whose result is a vector of four counts four, a matrix,
- * an array or a struct all that is in it, a store or copy what it stores, and what has no result one.  Free is what only renames
- * values (composites built, taken apart and shuffled, copies of values, undefined values) and what only says where blocks are
- * (labels, merges, jumps, returns), local variables, lines and debug information.
+ * an array or a struct its scalars, a store or copy those it stores, and an instruction without a result one.  Free is what only
+ * renames values (composites built, extracted from and shuffled, copies of values, undefined values) and what only says where
+ * blocks are (labels, merges, jumps, returns), local variables, lines and debug information.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "reduction.h"
@@ -59,7 +59,7 @@ is_free(uint32_t op)
          (op >= OP_LOOP_MERGE && op <= OP_BRANCH) || (op >= OP_RETURN && op <= OP_UNREACHABLE);
 }
 
-/* What is known of an id: a type's lanes and what it points to; a value's type; a constant's bits. */
+/* Data of an id: a type's lanes and what it points to; a value's type; a constant's bits. */
 typedef struct meaning {
   uint32_t lanes, points_to, type, bits;
 } meaning;
@@ -196,7 +196,7 @@ print_sums(const reduction *r, reduction_form peer)
          its->lanes, change(before->lanes, its->lanes), helped, equal, worse, refused);
 }
 
-/* Where vyre leaves the most lanes more than the peer, first. */
+/* Prints first the shaders where vyre leaves the most lanes more than the peer. */
 static void
 print_worst(const reduction *r, reduction_form peer)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a shader is measured as. */
+/* The forms of a shader that are measured. */
 typedef enum reduction_form {
   REDUCTION_BEFORE,
   REDUCTION_VYRE,
@@ -37,7 +37,7 @@ typedef struct reduction {
 /* Measures a module as `form` of entry `at`. */
 void reduction_measure(reduction *r, size_t at, reduction_form form, const uint32_t *words, size_t count);
 /* The sums, and how many shaders vyre leaves smaller, as small and larger than each peer; the ten worst of each by name.  each: a
- * line a shader in front of that.  ops: lanes by instruction behind it. */
+ * line a shader before that.  ops: lanes by instruction after it. */
 void reduction_print(const reduction *r, bool each, bool ops);
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The `installed` test: installs into a prefix in the build tree, then stands outside.  The example plugin is configured, built and
+# The `installed` test: installs into a prefix in the build tree, then works outside the tree.  The example plugin is configured, built and
 # loaded from there, the embedding example is built by find_package and by what vyre.pc says and optimizes a shader, and nothing may point
 # back into the build tree.
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
@@ -74,7 +74,7 @@ foreach(pass ${passes})
   endif()
 endforeach()
 
-# Each header stands alone, in C and C++.
+# Each header is self-contained, in C and C++.
 file(GLOB headers RELATIVE ${prefix}/include ${prefix}/include/vyre/*.h)
 foreach(header ${headers})
   file(WRITE ${work}/header.c "#include <${header}>\n")
@@ -82,7 +82,7 @@ foreach(header ${headers})
   run(${C_COMPILER} -x c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I${prefix}/include -fsyntax-only ${work}/header.c)
 endforeach()
 
-# A program with the library in it, which stands elsewhere: by CMake and by pkg-config.  It finds the passes, and they do their work.
+# A program that embeds the library, built elsewhere, by CMake and by pkg-config, finds and runs the passes.
 set(sanitize)
 if(SANITIZE)
   set(sanitize -fsanitize=${SANITIZE})
@@ -124,7 +124,7 @@ if(NOT code EQUAL 2 OR EXISTS ${work}/none.spv)
 endif()
 expect_match("embed: the core passes are not there: no folder '${prefix}/${LIBDIR}/vyre/passes'")
 
-# vyre.pc names what is there however many folders LIBDIR is of.
+# vyre.pc names existing files however many folders LIBDIR has.
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-pc.cmake)
 set(PROJECT_VERSION ${VERSION})
 set(CMAKE_INSTALL_INCLUDEDIR include)

@@ -4,7 +4,7 @@
 option(VYRE_WERROR "warnings are errors" ON)
 set(VYRE_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize= takes them")
 
-# The one place that says when a test hangs: none waits for the clock otherwise, and a machine may be slower than any that was thought of.
+# Only this says when a test hangs: no test waits for the clock otherwise, because a machine may be very slow.
 # A command within a test (lit, libFuzzer) has a quarter of it.
 set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hanging")
 
@@ -26,7 +26,7 @@ target_compile_options(vyre_options INTERFACE
   $<$<BOOL:${VYRE_WERROR}>:-Werror>
   # Float meaning is IEEE's, operation by operation.
   -ffp-contract=off
-  # Neighbouring fields put together in vector registers to be stored at once cost small structures more than they gain.
+  # Combining neighbouring fields in vector registers to store them at once costs small structures more than it gains.
   -fno-tree-slp-vectorize)
 if(VYRE_SANITIZE)
   target_compile_options(vyre_options INTERFACE -fsanitize=${VYRE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# vyre_make_pc(FILE): what pkg-config reads, by CMAKE_INSTALL_PREFIX, _LIBDIR and _INCLUDEDIR.  It names folders by its own place, as an installed
+# vyre_make_pc(FILE): what pkg-config reads, by CMAKE_INSTALL_PREFIX, _LIBDIR and _INCLUDEDIR.  It names folders relative to itself, as an installed
 # tree may be moved: LIBDIR may be of several folders (lib/x86_64-linux-gnu).
 function(vyre_make_pc file)
   foreach(dir LIBDIR INCLUDEDIR)

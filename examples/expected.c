@@ -488,7 +488,7 @@ check(const example *e, const char *folder)
   return 0;
 }
 
-/* What is expected must differ from the input, and not be one value all over: else a shader that does nothing would pass. */
+/* The expected result must differ from the input, and not be one value throughout: else a shader that does nothing would pass. */
 static void
 check_example(const example *e)
 {

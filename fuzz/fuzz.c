@@ -290,9 +290,9 @@ fuzz_mutate_text(uint8_t *data, size_t size, size_t capacity, unsigned seed)
       changed = splice(data, size, capacity, from, to, NULL, 0);
     } else {
       pick(data, size, what < 3, &random, &at, &end);
-      if (what == 1 || what == 4) /* copy it in front of another */
+      if (what == 1 || what == 4) /* copy it to before another */
         changed = splice(data, size, capacity, at, at, piece, length);
-      else /* in place of another */
+      else /* over another */
         changed = splice(data, size, capacity, at, end, piece, length);
     }
     size = changed ? changed : size;

@@ -17,9 +17,9 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t capacity);
 
 /* Prints and aborts. */
 _Noreturn void fuzz_fail(const char *format, ...) VYRE_PRINTF(1, 2);
-/* What must not fail. */
+/* For calls that must not fail. */
 void fuzz_require(vyre_status status, const char *what);
-/* What may fail, but never for a bug of vyre's own, and with a message.  True: it did not fail. */
+/* For calls that may fail, but with a message and never by a bug of vyre.  True: it did not fail. */
 bool fuzz_allow(vyre_status status, const char *what);
 
 /* An empty module; the k-th of those kept.  Its allocator refuses blocks over 16 MiB, so that running out of memory is tried too.
@@ -28,7 +28,7 @@ vyre_module *fuzz_module(unsigned k);
 
 /* Clones, prints, parses, prints, writes and reads as VIR0, exports, interprets a verified module; each core pass runs over a copy,
  * verified; versions are made and checked.  Aborts where one of these breaks what it promises.  canonical: literals and
- * declarations stand where the parser puts them, so that the first print is what is printed ever after; else the second is. */
+ * declarations are where the parser puts them, so that the first print is a fixed point; else the second is. */
 void fuzz_exercise(const vyre_module *module, bool canonical);
 
 /* A token or a line copied, moved, dropped or replaced; now and then libFuzzer's own mutation. */

@@ -1,9 +1,9 @@
 /* Fuzz target: plugin descriptors.  The input is a list of edits to a good descriptor: 4 bytes each, where (2), which bit or value
  * (1), the value (1).  What is added shows in the list, the help and a pipeline; what is refused leaves the registry as it was.
  *
- * Pointers are pointed to texts, to NULL, or left: a pointer to nowhere cannot be told from a good one.  Counts stay within the
- * tables there are.  Each struct lies in a block as long as the greatest struct_size that is accepted, and of exactly that size, so
- * that the address sanitizer sees what is read behind it.
+ * Pointers are set to texts or NULL, or left: an invalid pointer cannot be told from a valid one.  Counts stay within the
+ * tables.  Each struct is in a block of exactly the greatest struct_size that is accepted, so that the address sanitizer
+ * sees what is read beyond it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -154,7 +154,7 @@ edit(blocks *b, const uint8_t bytes[4])
   }
 }
 
-/* A stride other than ours would take the middle of one parameter's pointers for another's text: the fields are laid out again. */
+/* With a stride other than ours a pointer would be read from the middle of a parameter: so the fields are laid out again. */
 static void
 spread_params(blocks *b)
 {

@@ -17,7 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$here/make-corpus.sh" "$build"
 corpus=$build/fuzz/corpus/$target
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_stack_use_after_return=0}
-# As a test, what takes long hangs; who fuzzes looks for what is slow, too.
+# As a test, only hangs count; fuzzing looks for slow inputs, too.
 options=(-rss_limit_mb=4096 "-timeout=${VYRE_COMMAND_LIMIT:-20}" -max_len=65536 "-artifact_prefix=$build/fuzz/crashes/$target-")
 [ -f "$here/$target.dict" ] && options+=("-dict=$here/$target.dict")
 mkdir -p "$build/fuzz/crashes" "$build/fuzz/found/$target"

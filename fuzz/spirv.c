@@ -26,7 +26,7 @@ is_valid(spv_target_env rules, const void *words, size_t size, spv_diagnostic *o
   return spvValidate(*context, &binary, out) == SPV_SUCCESS;
 }
 
-/* What spirv-val accepts is taken, if only to go out word for word; but memory may run out. */
+/* A module that spirv-val accepts must be read, if only to go out word for word; but memory may run out. */
 static bool
 is_read(vyre_module *module, const uint8_t *data, size_t size)
 {
@@ -81,7 +81,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   return 0;
 }
 
-/* Instructions as they lie: up to MOST_IDS starts.  Returns how many. */
+/* The starts of up to MOST_IDS instructions.  Returns how many. */
 static size_t
 scan(const uint32_t *words, size_t count, uint32_t starts[MOST_IDS])
 {

@@ -1,6 +1,6 @@
-/* Fuzz target: VIR0 files.  Each input is read as it is, and again with the hashes and the size that it should have, so that they
- * stop nothing behind them from being tried.  What is read goes through everything that takes a module; what is refused leaves an
- * empty one.
+/* Fuzz target: VIR0 files.  Each input is read as it is, and again with the hashes and the size that it should have, so that
+ * the checks after them are tried too.  An accepted file goes through everything that takes a module; a refused one leaves an
+ * empty module.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz.h"
@@ -27,7 +27,7 @@ sections_of(uint8_t *data, size_t size, vyre_vir0_header *header)
   return (vyre_vir0_section *)(void *)(data + sizeof *header); /* data is a block of its own, or libFuzzer's */
 }
 
-/* As a writer would have filled them in. */
+/* Sets the hashes and the size as a writer would. */
 static void
 mend(uint8_t *data, size_t size)
 {

@@ -28,9 +28,9 @@ config.substitutions += [
     ("%examples", os.path.join(config.vyre_source, "examples")),
     # %not CODE command...: the command ends with exactly this code, and by no signal.
     ("%not", os.path.join(HOUSE, "expect-exit")),
-    # %holds FILE FILE-TO-WRITE [pipeline...]: programs compute what they say, before and behind each pass.
+    # %holds FILE FILE-TO-WRITE [pipeline...]: programs compute what they say, before and after each pass.
     ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} {config.vyre_bin}"),
-    # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same behind it.
+    # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
     ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
     ("%python", sys.executable),
     ("%bin", config.vyre_bin),

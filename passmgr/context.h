@@ -1,4 +1,4 @@
-/* One run of one pass, as the manager sees it behind vyre_pass_ctx.
+/* One run of one pass: the manager's data behind a vyre_pass_ctx.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_CONTEXT_H
@@ -10,7 +10,7 @@
 
 typedef struct vyre_scratch {
   struct vyre_scratch *next;
-  size_t bytes; /* behind this header */
+  size_t bytes; /* after this header */
 } vyre_scratch;
 
 typedef struct vyre_context {
@@ -33,7 +33,7 @@ typedef struct vyre_context {
 vyre_context *vyre_context_of(vyre_pass_ctx *ctx);
 /* Notes a status as made by this run.  NULL stays NULL. */
 vyre_status vyre_context_own(vyre_pass_ctx *ctx, vyre_status status);
-/* Takes `returned` out, if it is one of its own; frees the others.  False: it is none of them, and must not be touched. */
+/* Takes out `returned` if it is one of the run's statuses, and frees the others.  False: it is none, and must not be touched. */
 bool vyre_context_settle(vyre_context *context, vyre_status returned);
 /* The run's scratch memory; the module keeps as much for the next one. */
 void vyre_context_borrow(vyre_context *context);

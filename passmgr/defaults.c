@@ -1,5 +1,5 @@
-/* default<O0>, default<O1>, default<O2>: what each level stands for.  This is the place to change them; bench-shaders and
- * scripts/ measure what they do, docs/passmgr.md says why they are so.
+/* default<O0>, default<O1>, default<O2>: what each level is replaced by.  They are changed here; bench-shaders and
+ * scripts/ measure their effect, docs/passmgr.md gives the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"

@@ -1,7 +1,7 @@
-/* Plugin descriptors: what came over the border is checked field by field, and copied, before anything looks at it.
+/* Plugin descriptors: they are checked field by field, and copied, before use.
  *
- * A struct is read as far as its writer's struct_size; fields behind that are zero.  Fields that this host does not know must be
- * zero. Limits: a pointer that points nowhere cannot be told from one that does; loading a plugin is running its code.
+ * A struct is read as far as its writer's struct_size; fields beyond that are zero.  Fields that this host does not know must be
+ * zero. Limits: an invalid pointer cannot be told from a valid one; loading a plugin runs its code.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grow.h"
@@ -14,7 +14,7 @@
 #define MOST_PARAMS 256u
 #define MOST_BYTES  4096u /* of one struct: more is no struct_size */
 
-/* What API 0.2 had: the least that must be there. */
+/* The fields of API 0.2, which must be there. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
 #define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status(*)(void)))
 #define PARAM_LEAST  sizeof(vyre_param)
@@ -33,7 +33,7 @@ typedef struct reader {
 
 #define BAD(r, ...) vyre_status_note(VYRE_ERROR(VYRE_CODE_USAGE, __VA_ARGS__), "while loading plugin '%s'", (r)->path)
 
-/* Copies what the writer knew of a struct; the rest is zero. */
+/* Copies the fields of a struct that its writer knew; the rest is zero. */
 static vyre_status
 read_struct(const reader *r, const char *what, const void *theirs, size_t least, size_t known, void *out)
 {

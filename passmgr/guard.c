@@ -1,8 +1,8 @@
-/* What ends the process before its work is done, and says so.
+/* Reports that the process ended before its work was done.
  *
  * Code of plugins runs in this process and may end it: by exit and _exit, which the dynamic linker finds in this program before it
- * finds libc's; by what libc itself calls exit for (err, the end of the last thread), which runs our handler; by a signal.  What it
- * does by a system call of its own, and SIGKILL, nobody in the process can see.
+ * finds libc's; by the cases in which libc itself calls exit (err, the end of the last thread), which runs our handler; by a
+ * signal.  A system call of its own, and SIGKILL, cannot be seen in the process.
  *
  * Everything here may run in a signal handler, in any thread, in several at once, with any lock held.
  *
@@ -28,7 +28,7 @@ static _Thread_local bool own_thread;
 static const char *program = "";
 static pid_t owner; /* children that a plugin forks end as they like */
 
-/* ---- what is said -------------------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
 static void
 say(const char *text)
@@ -53,7 +53,7 @@ say_number(unsigned number)
   say(at);
 }
 
-/* "in pass 'acme.x' (/path/acme.so)"; false: in nobody's code but ours. */
+/* "in pass 'acme.x' (/path/acme.so)"; false: in no plugin's code. */
 static bool
 say_where(void)
 {
@@ -113,7 +113,7 @@ end_by_exit(void)
 /* The build puts these four among the symbols that shared objects find.  exit is here as well as its handler, as a handler runs
  * once: of two threads in libc's exit the second would go on to the end. */
 
-/* What a plugin's destructor wants is not what the program has said. */
+/* The exit code of a plugin's destructor does not replace the program's. */
 static int
 code_to_give(int wanted)
 {
@@ -166,7 +166,7 @@ end_by_request(int number)
 {
   if (getpid() == owner)
     vyre_file_abandon();
-  raise(number); /* its own action again: who waits for the process sees the signal */
+  raise(number); /* its default action again, so that the parent process sees the signal */
 }
 
 /* It crashed. */
@@ -190,7 +190,7 @@ end_by_fault(int number)
   raise(number);
 }
 
-/* What is ignored (nohup) or has a handler (a sanitizer's) stays so. */
+/* A signal that is ignored (nohup) or has a handler (a sanitizer's) stays so. */
 static void
 handle(int number, void (*handler)(int number))
 {

@@ -233,7 +233,7 @@ host_preserved(vyre_pass_ctx *ctx, uint32_t analyses)
 
 /* ---- what a call names: rows, ops, types, addresses ----------------------------------------------------------------------- */
 
-/* A call that names what is not there does nothing and fails the module: the manager says so after the run, with the plugin and
+/* A call that names something invalid does nothing and fails the module: the manager says so after the run, with the plugin and
  * the pass.  Each check is a comparison or two, so they are always made. */
 static void
 refuse(const vyre_module *module, const char *call, const char *what, uint32_t row)
@@ -248,7 +248,7 @@ refuse(const vyre_module *module, const char *call, const char *what, uint32_t r
     vyre_module_fail(failing, "host->%s: %s is row %u; there are no rows", call, what, row);
 }
 
-/* A row that was made, perhaps dead; or none. */
+/* Whether the row was made, perhaps dead; or is 0. */
 static inline bool
 is_known(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -258,7 +258,7 @@ is_known(const vyre_module *module, const char *call, const char *what, uint32_t
   return false;
 }
 
-/* A row that is not dead. */
+/* Whether the row is not dead. */
 static inline bool
 is_there(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -285,7 +285,7 @@ is_path(const vyre_module *module, const char *call, uint32_t path)
   return false;
 }
 
-/* A row in front of which another may stand: it is in a region. */
+/* Whether a row may be put before this one: it is in a region. */
 static bool
 is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -293,7 +293,7 @@ is_placed(const vyre_module *module, const char *call, const char *what, uint32_
     return false;
   if (vyre_module_view(module)->parent[row])
     return true;
-  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is row %u, a program: nothing stands in front of it", call, what,
+  vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is row %u, a program: nothing can be before it", call, what,
                    row);
   return false;
 }
@@ -381,7 +381,7 @@ host_move_before(vyre_module *module, uint32_t row, uint32_t before)
   const uint32_t *parent = vyre_module_view(module)->parent;
   for (uint32_t at = parent[before]; at; at = parent[at])
     if (at == row) {
-      vyre_module_fail(module, "host->move_before: row %u would stand in itself: 'before' is row %u", row, before);
+      vyre_module_fail(module, "host->move_before: row %u would be inside itself: 'before' is row %u", row, before);
       return;
     }
   vyre_row_move_before(module, (vyre_row){row}, (vyre_row){before});
@@ -392,7 +392,7 @@ host_kill(vyre_module *module, uint32_t row)
 {
   if (row == 0)
     refuse(module, "kill", "row", row);
-  else if (is_known(module, "kill", "row", row)) /* what it stood in may have been killed before */
+  else if (is_known(module, "kill", "row", row)) /* the row around it may have been killed before */
     vyre_row_kill(module, (vyre_row){row});
 }
 

@@ -18,7 +18,7 @@ ends_with(const char *path, const char *end)
   return length >= tail && strcmp(path + length - tail, end) == 0;
 }
 
-/* Behind blanks and .vir comments (`;` to the end of the line). */
+/* Skips blanks and .vir comments (`;` to the end of the line). */
 static size_t
 skip_comments(const char *text, size_t size)
 {
@@ -42,7 +42,7 @@ starts_with_word(const char *text, size_t size, const char *word)
   return size > length && memcmp(text, word, length) == 0 && strchr(" \t\r\n@", text[length]) != NULL;
 }
 
-/* GLSL wants #version first, but comments may stand before it. */
+/* GLSL wants #version first, but comments may come before it. */
 static bool
 has_version_line(const char *text, size_t size)
 {

@@ -1,5 +1,5 @@
-/* Files in and out.  A regular file is written beside its place and renamed there when all of it is on the disk's side of a write
- * and a close; everything else is written directly.
+/* Reading and writing files.  A regular file is written to a temporary file in its folder, which is renamed when write and close
+ * have succeeded; everything else is written directly.
  *
  * Limits: a process that is killed in between, without a handler that calls vyre_file_abandon, leaves a file called .vyre-PID-N.
  * Nothing is synced.
@@ -29,7 +29,7 @@ failed(const char *verb, const char *path, int error)
   return VYRE_ERROR(VYRE_CODE_INPUT, "cannot %s '%s': %s", verb, path, strerror(error));
 }
 
-/* The descriptor that a name like /dev/stdout or /proc/self/fd/5 stands for; -1: it is no such name. */
+/* The descriptor that a name like /dev/stdout or /proc/self/fd/5 means; -1: it is no such name. */
 static int
 named_fd(const char *path)
 {
@@ -76,7 +76,7 @@ read_all(int fd, const char *path, size_t expected, vyre_bytes *out)
   return VYRE_OK;
 }
 
-/* What else than a regular file, or NULL. */
+/* The kind of a file that is not regular, or NULL. */
 static const char *
 what_else(mode_t mode)
 {
@@ -116,7 +116,7 @@ read_path(const char *path, vyre_bytes *out)
   return status;
 }
 
-/* What is open already was opened by who asks, whatever it is. */
+/* A descriptor that is open already was opened by the caller: any kind of file will do. */
 static vyre_status
 read_file(const char *path, vyre_bytes *out)
 {
@@ -176,7 +176,7 @@ write_direct(const char *path, const char *shown, const struct stat *old, const 
   return error ? failed("write", shown, error) : VYRE_OK;
 }
 
-/* Names of temporary files while they are there: a few of them, for few threads write at once.  A signal handler reads them; the
+/* Names of the temporary files that exist: few, because few threads write at once.  A signal handler reads them; the
  * text is on the stack of a thread that is in write_beside. */
 static const char *_Atomic temporaries[64];
 

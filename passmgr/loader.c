@@ -1,8 +1,8 @@
-/* Shared objects of plugins: opened by absolute path, now and locally, so that what is missing is said here and nothing of one
- * plugin reaches another.
+/* Shared objects of plugins: opened by absolute path, now and locally, so that missing symbols are reported here and no symbol of
+ * one plugin reaches another.
  *
- * Nothing is ever closed: a pass may have left addresses behind.  A file that is cut short is found here, before the dynamic linker
- * would die of it; other damage within a file is not.
+ * Nothing is ever closed: a pass may have left addresses behind.  A truncated file is found here, because the dynamic linker
+ * would crash on it; other damage within a file is not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "registry.h"
@@ -49,7 +49,7 @@ absolute(const char *path, char out[PATH_MAX])
   return true;
 }
 
-/* Whether all that its program headers name is in the file; what is no ELF at all is left to dlopen's message. */
+/* Whether all that its program headers name is in the file; a file that is no ELF is left to dlopen's message. */
 static bool
 is_whole(int fd, off_t size)
 {
@@ -184,9 +184,8 @@ vyre_registry_load_core(vyre_registry *registry)
   static const char *const below[] = {"vyre/passes", "../lib/vyre/passes"};
   char own[PATH_MAX], path[PATH_MAX + 32];
   if (!vyre_own_folder(own, sizeof(own)))
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "cannot tell where vyre's library stands: /proc/self/maps does not say\nFix: mount /proc, or "
-                      "name the folder of the core passes (vyre_registry_load_folder)");
+    return VYRE_ERROR(VYRE_CODE_USAGE, "cannot tell where vyre's library is: /proc/self/maps does not say\nFix: mount /proc, or "
+                                       "name the folder of the core passes (vyre_registry_load_folder)");
   for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
     snprintf(path, sizeof(path), "%s/%s", own, below[i]);
     struct stat folder;

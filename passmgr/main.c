@@ -1,8 +1,8 @@
 /* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them.
  *
- * Each input is a module of its own.  One that fails leaves no output, and the others are done all the same; the exit code is that
- * of the first failure.  With -j several threads work, each on a module that it clears; what they have to say and to write waits
- * until it is the input's turn, so that all is as without.
+ * Each input is a module of its own.  One that fails leaves no output, and the others are still done; the exit code is that
+ * of the first failure.  With -j several threads work, each on a module that it clears; their messages and outputs wait
+ * for the input's turn, so that all is as without -j.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
@@ -30,12 +30,12 @@
 #error "the build says which version this is"
 #endif
 
-/* What became of one input. */
+/* The result of one input. */
 typedef struct work {
   vyre_bytes said, output;
   uint64_t making; /* the output, in nanoseconds */
   vyre_input_kind kind;
-  vyre_report *report; /* NULL: nobody asked */
+  vyre_report *report; /* NULL: not asked for */
   vyre_status status;
   bool done;
 } work;
@@ -44,7 +44,7 @@ typedef struct tool {
   tool_options options;
   vyre_registry *registry;
   vyre_pipeline *pipeline; /* NULL: no passes */
-  vyre_report *report;     /* NULL: nobody asked */
+  vyre_report *report;     /* NULL: not asked for */
   outputs outputs;
   work *works;          /* one an input */
   pthread_mutex_t lock; /* of all below, and of what is written */
@@ -54,7 +54,7 @@ typedef struct tool {
   int home; /* the folder that relative paths are meant from; -1: it could not be opened */
 } tool;
 
-/* ---- what is said -------------------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
 /* Says it on standard error, and gives the exit code. */
 static int
@@ -67,7 +67,7 @@ complain(vyre_status status)
   return code;
 }
 
-/* To standard error, or where it waits for its input's turn. */
+/* Writes to standard error, or to where messages wait for their input's turn. */
 static void
 say(vyre_bytes *said, const char *text, size_t length)
 {
@@ -217,8 +217,8 @@ make_output(const tool *t, const vyre_module *module, work *w, const source *fro
   }
 }
 
-/* A text as it was read: it is read without lines, which nobody needs where all is well: what breaks a rule is looked for
- * again with them, so that the message has its place. */
+/* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
+ * its line. */
 static vyre_status
 check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
 {
@@ -282,7 +282,7 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
     VYRE_TRY(check_input(module, from, &run_options));
   start = add_time(w, "verify", start);
   vyre_status status = t->pipeline ? vyre_pipeline_run(t->pipeline, module, &run_options) : VYRE_OK;
-  if (t->pipeline && t->home >= 0 && fchdir(t->home) != 0) /* a pass may have gone elsewhere */
+  if (t->pipeline && t->home >= 0 && fchdir(t->home) != 0) /* a pass may have changed it */
     status = vyre_status_join(status,
                               VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
   VYRE_TRY(status);
@@ -338,7 +338,7 @@ finish_input(tool *t, uint32_t index)
   t->code = t->code ? t->code : failed;
 }
 
-/* What is done with an input, the lock held: who finishes the one whose turn it is finishes what was waiting for it. */
+/* Finishes an input, the lock held: the thread that finishes the one whose turn it is also finishes those that waited for it. */
 static void
 end_work(tool *t, work *w)
 {
@@ -368,7 +368,7 @@ end_with_thread(void *user)
   pthread_mutex_unlock(&at->tool->lock);
 }
 
-/* One thread's work: the next input that nobody has begun, as long as there are any. */
+/* One thread's work: the next input that no thread has begun, until there is none. */
 static void *
 work_on(void *user)
 {

@@ -129,7 +129,7 @@ store_value(tool_options *out, const option *o, const char *value, int argc)
   return VYRE_OK;
 }
 
-/* Takes one option at argv[*at], and its value behind it. */
+/* Takes one option at argv[*at], and its value after it. */
 static vyre_status
 parse_option(int argc, char **argv, int *at, tool_options *out)
 {
@@ -187,7 +187,7 @@ count_threads(tool_options *o)
   return VYRE_OK;
 }
 
-/* How much glslang may take; 0 where nothing is said. */
+/* The bounds of glslang; 0: the default. */
 static vyre_status
 count_bounds(tool_options *o)
 {
@@ -261,7 +261,7 @@ options_help(vyre_bytes *out)
   VYRE_TRY(vyre_bytes_printf(
       out, "usage: vyre-passmgr [options] INPUT...\n\n"
            "Runs passes over compute programs: .vir text, VIR0, SPIR-V, or GLSL, told apart by content; - is standard input.\n"
-           "Options begin with one dash or two, and stand anywhere; a value follows behind '=' or as the next argument.\n\n"));
+           "Options begin with one dash or two, in any order; a value follows '=' or is the next argument.\n\n"));
   for (size_t i = 0; i < OPTION_COUNT; i++) {
     const option *o = &options[i];
     if (!o->help)

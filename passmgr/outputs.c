@@ -34,14 +34,14 @@ outputs_form(const tool_options *options, vyre_input_kind kind)
   return kind == VYRE_INPUT_VIR ? OUTPUT_VIR : kind == VYRE_INPUT_VIR0 ? OUTPUT_VIR0 : OUTPUT_SPIRV;
 }
 
-/* ---- places: where an input's output stands under -outdir ------------------------------------------------------------------- */
+/* ---- places: where an input's output goes under -outdir -------------------------------------------------------------------- */
 
 /* The absolute path of a file as its text says it: no ".", no "..", no link looked at.  Nothing above the root: a name that is put
  * under a folder never leaves it.  NULL: no memory. */
 static char *
 absolute(const char *path)
 {
-  char *here = path[0] == '/' ? NULL : getcwd(NULL, 0); /* a folder that is gone has no name: its files stand in the root, then */
+  char *here = path[0] == '/' ? NULL : getcwd(NULL, 0); /* a folder that was removed has no name: its files count as in the root */
   const size_t size = (here ? strlen(here) : 0) + strlen(path) + 3;
   char *out = malloc(size), *joined = malloc(size);
   size_t used = 0;
@@ -78,7 +78,7 @@ common_folder(const char *a, const char *b)
   return folder;
 }
 
-/* Each input's place: its path behind the folders that all inputs have in common, without the ending. */
+/* Each input's place: its path after the folders that all inputs have in common, without the ending. */
 static vyre_status
 find_places(outputs *o)
 {
@@ -125,7 +125,7 @@ name_in_outdir(const outputs *o, uint32_t input, output_form form)
   return name;
 }
 
-/* The folder, and those below it that the name goes through. */
+/* Makes the folder, and those below it that the name has. */
 static vyre_status
 make_folders(const char *outdir, char *name)
 {
@@ -216,7 +216,7 @@ compare_files(const void *left, const void *right)
   return a->inode < b->inode ? -1 : a->inode > b->inode;
 }
 
-/* An output over an input that is another one's would be read in its place, or not, as it happens. */
+/* An output over another input: that input might be read before or after it is overwritten. */
 static vyre_status
 check_input_stays(const outputs *o, uint32_t input, const file_id *files, uint32_t count)
 {

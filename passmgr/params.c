@@ -156,7 +156,7 @@ word_index(const vyre_parser *p, const value *v, const char *words)
   }
 }
 
-/* The value, escapes undone, kept in the pipeline: its place there. */
+/* The value, escapes undone, kept in the pipeline: its offset there. */
 static vyre_status
 keep_text(const reading *r, const value *v, uint64_t *out)
 {

@@ -1,4 +1,4 @@
-/* Pipeline text to a pipeline: `canon,cf,fixpoint<max=8>(pm,cse),dce`.  The grammar stands in docs/passmgr.md.
+/* Pipeline text to a pipeline: `canon,cf,fixpoint<max=8>(pm,cse),dce`.  The grammar is in docs/passmgr.md.
  *
  * Names, parameters and limits are checked while parsing; the first error ends it, shown with the line and a caret.
  * Limits: pipeline.h.  Linear in the text, times the passes there are.
@@ -44,7 +44,7 @@ vyre_node_schema(const vyre_node *node)
   }
 }
 
-/* ---- errors with place --------------------------------------------------------------------------------------------------- */
+/* ---- errors with their position ------------------------------------------------------------------------------------------ */
 
 /* Whether a byte begins a character (and is not a later byte of a UTF-8 sequence). */
 static bool
@@ -80,7 +80,7 @@ draw(const vyre_parser *p, size_t line, size_t at, size_t length, vyre_bytes *ou
   for (size_t i = at + 1; i < at + length && i < to; i++)
     if (begins(p->text[i]))
       lost = vyre_status_join(lost, vyre_bytes_append(out, "~", 1));
-  vyre_status_free(lost); /* without memory the drawing is cut short; the message stands */
+  vyre_status_free(lost); /* without memory the drawing is cut short; the message stays */
 }
 
 vyre_status
@@ -197,7 +197,7 @@ check_provided(const vyre_parser *p, size_t at, size_t length, const vyre_pass_r
       return vyre_parser_fail(p, at, length, "Fix: -load a plugin that has one", "pass '%s' requires %s, and no pass provides them",
                               record->pass.name, vyre_analyses[i].name);
     if (provider)
-      wanted |= provider->pass.requires_; /* those stand before it */
+      wanted |= provider->pass.requires_; /* their providers are before it */
   }
   return VYRE_OK;
 }
@@ -248,7 +248,7 @@ add_node(vyre_parser *p, uint32_t parent, uint32_t *last, const vyre_node *node,
   return VYRE_OK;
 }
 
-/* Defaults, then what stands between < and >. */
+/* Defaults, then the parameters between < and >. */
 static vyre_status
 parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
 {
@@ -286,7 +286,7 @@ parse_children(vyre_parser *p, uint32_t id)
     return vyre_parser_fail(p, p->at, 1, NULL, "parentheses nest deeper than %u", VYRE_PIPELINE_DEPTH);
   uint64_t repeats = p->repeats;
   if (node.kind != VYRE_NODE_GROUP)
-    p->repeats *= p->pipeline->values[node.values]; /* n and max stand first */
+    p->repeats *= p->pipeline->values[node.values]; /* n and max are first */
   if (p->repeats > VYRE_PIPELINE_REPEATS)
     return vyre_parser_fail(p, p->at, 1, NULL, "what is in here would run up to %llu times; at most %u",
                             (unsigned long long)p->repeats, VYRE_PIPELINE_REPEATS);
@@ -306,7 +306,7 @@ is_name(int c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* The level that stands there in < and >. */
+/* The level in < and >. */
 static vyre_status
 parse_level(vyre_parser *p, size_t at, const vyre_default **out)
 {
@@ -331,7 +331,7 @@ parse_level(vyre_parser *p, size_t at, const vyre_default **out)
   return VYRE_OK;
 }
 
-/* The elements of a level in place of `default<level>`. */
+/* The elements of a level instead of `default<level>`. */
 static vyre_status
 parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
 {
@@ -381,7 +381,7 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
   return VYRE_OK;
 }
 
-/* Elements up to what cannot follow one, behind the parent's child `last`. */
+/* Elements up to what cannot follow one, after the parent's child `last`. */
 static vyre_status
 parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
@@ -389,7 +389,7 @@ parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
     vyre_parser_skip_blanks(p);
     int c = vyre_parser_peek(p);
     if (*last && (c < 0 || c == ')'))
-      return VYRE_OK; /* behind a trailing comma */
+      return VYRE_OK; /* after a trailing comma */
     VYRE_TRY(parse_element(p, parent, last));
     vyre_parser_skip_blanks(p);
     if (vyre_parser_peek(p) != ',')

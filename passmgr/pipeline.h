@@ -27,11 +27,11 @@ struct vyre_pipeline {
   uint32_t node_count, node_capacity;
   uint64_t *values;
   uint32_t value_count, value_capacity;
-  char *texts; /* values of texts are places in here: each ends with 0; place 0 is the empty one */
+  char *texts; /* values of texts are offsets in here: each ends with 0; offset 0 is the empty one */
   uint32_t text_size, text_capacity;
 };
 
-/* What may stand between < and >, of a pass or a combinator. */
+/* The parameters that a pass or a combinator may have between < and >. */
 typedef struct vyre_schema {
   const char *kind; /* "pass", "combinator" */
   const char *name, *summary;
@@ -41,7 +41,7 @@ typedef struct vyre_schema {
 
 extern const vyre_schema vyre_combinators[2]; /* repeat, fixpoint */
 
-/* `default<level>`, which is replaced by the text where it stands. */
+/* `default<level>`, which is replaced by the text. */
 typedef struct vyre_default {
   const char *level, *text;
 } vyre_default;
@@ -77,11 +77,11 @@ typedef struct vyre_parser {
 vyre_status vyre_parser_fail(const vyre_parser *parser, size_t at, size_t length, const char *fix, const char *format, ...)
     VYRE_PRINTF(5, 6);
 void vyre_parser_skip_blanks(vyre_parser *parser);
-/* What stands there, for "found ...": "'x'", "the end"; into a buffer of 16 bytes. */
+/* What is there, for "found ...": "'x'", "the end"; into a buffer of 16 bytes. */
 const char *vyre_parser_found(const vyre_parser *parser, char buffer[16]);
 int vyre_parser_peek(const vyre_parser *parser); /* -1 at the end */
 
-/* params.c: the parser stands behind '<', and after it behind '>'.  values: an element a parameter, holding the defaults; seen too.
+/* params.c: the parser is after '<', and then after '>'.  values: an element a parameter, holding the defaults; seen too.
  */
 VYRE_MUST_USE vyre_status vyre_parse_params(vyre_parser *parser, const vyre_schema *schema, uint64_t *values, bool *seen);
 

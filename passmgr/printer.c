@@ -43,7 +43,7 @@ print_param(const vyre_pipeline *pipeline, const vyre_param *param, uint64_t val
   }
 }
 
-/* The first parameter by name behind `after`; schema->count: none is left. */
+/* The first parameter by name after `after`; schema->count: none is left. */
 static uint32_t
 next_by_name(const vyre_schema *schema, const char *after)
 {

@@ -101,7 +101,7 @@ vyre_registry_provider(const vyre_registry *registry, uint32_t column)
   return NULL;
 }
 
-/* A column is one pass's: what it holds depends on nothing else. */
+/* Only one pass may provide a column, so that its contents depend on nothing else. */
 static vyre_status
 check_columns(const vyre_registry *registry, vyre_pass_record **passes, uint32_t index, const char *path)
 {
@@ -194,7 +194,7 @@ vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *
   return vyre_registry_add_descriptor(registry, theirs, path, origin);
 }
 
-/* A core pass behind its plugin's name: `dce.dce`.  Others have it in theirs. */
+/* A core pass with its plugin's name: `dce.dce`.  Other passes have it in theirs. */
 static bool
 is_called_in_full(const vyre_pass_record *record, const char *name, size_t length)
 {

@@ -48,7 +48,7 @@ void vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *re
 /* registry.c */
 VYRE_MUST_USE vyre_status vyre_registry_add_descriptor(vyre_registry *registry, const vyre_plugin *theirs, const char *path,
                                                        vyre_origin origin);
-/* The pass of that name or long name, or the only one that is called so behind a plugin's name.  NULL: none; *out_other is set
+/* The pass of that name or long name, or the only one with that name after a plugin's.  NULL: none; *out_other is set
  * where two plugins have it. */
 const vyre_pass_record *vyre_registry_find(const vyre_registry *registry, const char *name, size_t length,
                                            const vyre_pass_record **out_other);

@@ -1,8 +1,7 @@
-/* Running a pipeline: everything that is done for every pass alike.  Analyses and columns made before, statuses and changes checked
- * after, sealing, verifying, printing, timing, counting.
+/* Running a pipeline: all that is done for every pass alike.  Analyses and columns are made before it, statuses and changes
+ * checked after it; sealing, verifying, printing, timing, counting.
  *
- * A pass that said it changed the module leaves it to be sealed here, always, so that nothing depends on who looks.  Whatever is
- * observed, the module that comes out is the same.
+ * A module that a pass changed is always sealed here, so that the result does not depend on printing, timing or verifying.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
@@ -23,7 +22,7 @@ typedef struct run {
   vyre_pipeline_options options;
   uint64_t number;    /* of pass runs so far */
   uint32_t fresh;     /* analyses and columns that hold */
-  uint32_t preserved; /* ... behind the last call of a pass, if it changed the module */
+  uint32_t preserved; /* ... after the last call of a pass, if it changed the module */
   uint32_t fixpoints; /* around the pass at hand */
   uint64_t changes;   /* of the module so far */
   uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
@@ -64,7 +63,7 @@ vyre_now(void)
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The clock is asked only where somebody wants to know. */
+/* The clock is read only if times are wanted. */
 static uint64_t
 start_clock(const run *r)
 {
@@ -125,7 +124,7 @@ print_with_banner(const run *r, const char *when, const char *what, bool module)
   return status || !module ? status : vyre_print_module(r->module, &r->options);
 }
 
-/* Every column of every row: what a pass can change but names and lines. */
+/* Every column of every row: all that a pass can change but names and lines. */
 static uint64_t
 hash_module(const vyre_module *module)
 {
@@ -175,7 +174,7 @@ context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
   return context;
 }
 
-/* What it returned is a status it was given, or no status at all. */
+/* Checks that the returned status is one from the host, or none. */
 static vyre_status
 finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
 {
@@ -187,7 +186,7 @@ finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_
   if (fault)
     status = vyre_status_join(VYRE_ERROR(VYRE_CODE_INPUT,
                                          "plugin '%s' pass '%s' (%s) asked its host for what cannot be: %s\n"
-                                         "Fix: it is a fault of the plugin; tell whoever wrote it",
+                                         "Fix: it is a fault of the plugin; tell its author",
                                          record->plugin->plugin.name, record->pass.name, record->plugin->path, fault),
                               status);
   /* A builder that had no memory said so to the module alone. */
@@ -209,7 +208,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   return finish_call(r, record, &context, status);
 }
 
-/* Calls it and looks at what it says.  What a pass provides holds from here on. */
+/* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
 static vyre_status
 call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
@@ -220,7 +219,7 @@ call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, c
   return VYRE_OK;
 }
 
-/* By the library, or by the pass that provides it; what that requires was made before. */
+/* Made by the library, or by the pass that provides it, whose own requirements were made before. */
 static vyre_status
 make_one(run *r, const vyre_analysis *analysis)
 {
@@ -258,8 +257,8 @@ make_analyses(run *r, uint32_t wanted)
 
 /* ---- after it ------------------------------------------------------------------------------------------------------------ */
 
-/* A change ends what the pass does not preserve; where rows are renumbered, all but versions, which sealing renumbers too, unless
- * one is of a row that went. */
+/* A change invalidates what the pass does not preserve; renumbering invalidates all but versions, which sealing renumbers too,
+ * unless one is of a row that was removed. */
 static vyre_status
 settle_change(run *r)
 {
@@ -309,7 +308,7 @@ verify_after(run *r, const vyre_pass *pass)
 }
 
 /* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it.
- * The manager's own (`print`) are there to be run. */
+ * The manager's own passes (`print`) always run. */
 static bool
 is_settled(const run *r, const vyre_node *node)
 {
@@ -451,7 +450,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   if (!r.settled)
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
-                            false); /* who called may have made some, and changed the module since */
+                            false); /* the caller may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);

@@ -17,7 +17,7 @@ typedef struct vyre_suggestion {
 /* Begin with {.word = w, .length = n}, offer every candidate, read `best`.  Of equals the first stays.  Case and '_' for '-' cost
  * nothing but lose against an exact match. */
 void vyre_suggest(vyre_suggestion *suggestion, const char *candidate);
-/* The same for the part of the candidate behind a dot: "unrol" finds "acme.unroll". */
+/* The same for the part of the candidate after a dot: "unrol" finds "acme.unroll". */
 void vyre_suggest_qualified(vyre_suggestion *suggestion, const char *candidate);
 
 #endif

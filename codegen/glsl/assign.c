@@ -1,6 +1,6 @@
 /* Whole values: assigned, and made zero.
  *
- * GLSL neither assigns nor initializes an array whose length specialization gives: such a one is gone through element by element.
+ * GLSL neither assigns nor initializes an array whose length specialization gives: such an array is written element by element.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -38,7 +38,7 @@ glsl_is_sized_late(const glsl *g, vyre_type_id type)
   return false;
 }
 
-/* `path` with an index or a member behind it; NULL of NULL. */
+/* `path` followed by an index or a member; NULL of NULL. */
 static char *
 step_of(glsl *g, const char *path, const char *before, const char *step, const char *behind)
 {

@@ -1,12 +1,12 @@
 /* Regions as statements.
  *
  * `for`, `loop` and `switch` are GLSL's; a `block` that is left is do { } while (false).  `break` ends the innermost of these, and
- * `continue` goes on with the innermost loop or ends a do around it.  A jump to anything further out sets a flag, which is tested
- * behind each construct on the way; the flag is declared in front of the construct that it ends, or at the start of the loop body
- * that it goes on from, once the first such jump has been met.
+ * `continue` goes on with the innermost loop or ends a do around it.  A jump further out sets a flag, which is tested
+ * after each construct on the way; the flag is declared before the construct that it ends, or at the start of the loop body
+ * that it continues, once the first such jump has been met.
  *
- * A loop's continuing region stands at the end of its body if no `continue` is meant for it, and else at its start, where all but
- * the first round come by.
+ * A loop's continuing region is at the end of its body if no `continue` leads to it, else at its start, where all iterations but
+ * the first run it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -41,7 +41,7 @@ open_scope(glsl *g, glsl_scope_kind kind, uint32_t row)
   return scope;
 }
 
-/* Puts a line in at an offset of the text: what lies behind it moves. */
+/* Inserts a line at an offset of the text: the text after it moves. */
 static void
 insert_line(glsl *g, size_t offset, uint32_t indent, const char *name)
 {
@@ -109,7 +109,7 @@ jump(glsl *g, uint32_t target, bool goes_on)
   line(g, "break;");
 }
 
-/* Behind a construct: the jumps that crossed it go on. */
+/* After a construct: the jumps that crossed it go on. */
 static void
 close_scope(glsl *g)
 {

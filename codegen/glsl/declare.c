@@ -1,4 +1,5 @@
-/* What stands above main: specialization constants, structs, blocks, shared memory, tables; and main's own arrays and variables.
+/* What is declared above main: specialization constants, structs, blocks, shared memory, tables; and main's own arrays and
+ * variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -13,7 +14,7 @@ glsl_member_name(glsl *g, vyre_type_id type, uint32_t k)
   const vyre_type_info info = vyre_type_get(g->module, type);
   const char *own = vyre_string_text(g->module, info.members[k].name);
   uint32_t *names = &g->member_names[type - 256];
-  if (*names == 0) { /* all of them now, one behind another */
+  if (*names == 0) { /* all of them now, one after another */
     const uint32_t first = g->member_count, need = first + info.count;
     if (need > g->member_capacity) {
       const uint32_t capacity = need > g->member_capacity * 2 ? need : g->member_capacity * 2;
@@ -119,7 +120,7 @@ glsl_is_anonymous(const glsl *g, uint32_t buffer)
 
 enum { COLUMNS = 1, ROWS = 2 };
 
-/* How the matrices in a type lie: COLUMNS, ROWS, both or neither. */
+/* The layout of the matrices in a type: COLUMNS, ROWS, both or neither. */
 static unsigned
 matrix_order(const glsl *g, vyre_type_id type)
 {
@@ -318,7 +319,7 @@ put_spec(glsl *g, uint32_t row)
   const uint32_t id = vyre_row_spec_id(g->module, (vyre_row){row}), other = other_of_id(g, id, row);
   const vyre_type type = glsl_row_type(g, row);
   if (is_side(g, row))
-    return; /* behind the workgroup's size */
+    return; /* after the workgroup's size */
   if (other && other < row && !is_side(g, other)) {
     if (glsl_row_type(g, other) != type || glsl_payload(g, other) != glsl_payload(g, row))
       glsl_fail(g, row, "two specialization constants of the number %u with types or values of their own\nFix: write SPIR-V", id);
@@ -354,7 +355,7 @@ put_workgroup(glsl *g, uint32_t row)
       glsl_put(g, "const uint %s = gl_WorkGroupSize.%c;\n", glsl_row_name(g, sizes[k]), "xyz"[k]);
 }
 
-/* Constants stand above the structs, whose lengths may be made of them. */
+/* Constants are above the structs, whose lengths may be made of them. */
 static void
 put_constant(glsl *g, uint32_t row)
 {

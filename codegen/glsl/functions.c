@@ -1,9 +1,9 @@
-/* The GLSL functions that main calls: where GLSL has none for an op, not for all widths, or leaves open what a strict program
- * defines.  Each is written once for each type that is met: for scalars from the text below, for vectors lane by lane.
+/* The GLSL functions that main calls: where GLSL has no function for an op, not for all widths, or leaves open what a strict
+ * program defines.  Each is written once for each type that is met: for scalars from the text below, for vectors lane by lane.
  *
  * In the texts: $T the scalar type, $U and $S the unsigned and signed ones of its width, $W its bits, $0 zero, $L and $H its least
- * and greatest integer, $G the bits of a float and $F the float of such; the parameters are a, b, c, d; `@name` calls another of
- * these functions with the same type, `@U:name` with the unsigned one.
+ * and greatest integer, $G the bits of a float and $F the float with bits $G; the parameters are a, b, c, d; `@name` calls another
+ * of these functions with the same type, `@U:name` with the unsigned one.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -123,7 +123,7 @@ bits_function(vyre_kind kind, bool back)
   return names[kind == VYRE_F16 ? 0 : kind == VYRE_F64 ? 2 : 1][back];
 }
 
-/* Writes the scalar text with its places filled in. */
+/* Writes the scalar text with its parameters filled in. */
 static void
 expand(glsl *g, const char *text, vyre_type type)
 {
@@ -195,7 +195,7 @@ write_vector(glsl *g, const char *name, const char *parameters, vyre_type result
 
 static void need_function(glsl *g, const char *name, vyre_type type);
 
-/* What a text calls, before it. */
+/* Declares the functions that a text calls, before it. */
 static void
 need_called(glsl *g, const char *text, vyre_type type)
 {

@@ -1,4 +1,4 @@
-/* GLSL out: inside.
+/* GLSL out: internals.
  *
  * survey.c     which rows are written where they are used, and which get a name
  * control.c    regions as statements; leaving from any depth
@@ -7,9 +7,9 @@
  * memory.c     paths, loads, stores, atomics, barriers; assign.c whole values
  * types.c      types and literals; layout.c std140, std430 and scalar; declare.c structs, buffers, constants
  * names.c      identifiers
- * write.c      the whole
+ * write.c      the whole shader
  *
- * The text of main is written first, and notes what has to stand above it.
+ * The text of main is written first, and notes what must be declared above it.
  *
  * Errors: the first one is kept in `status`; what is written after it is thrown away.
  *
@@ -83,7 +83,7 @@ typedef struct glsl_scope {
   glsl_scope_kind kind;
   uint32_t row;
   uint32_t indent;           /* of the line that begins it */
-  size_t before, inside;     /* offsets in the text: in front of it; a loop: at the start of its body */
+  size_t before, inside;     /* offsets in the text: before it; a loop: at the start of its body */
   const char *leave, *go_on; /* identifiers of flags; NULL: none */
   glsl_flag *tests;          /* what is set in it for scopes further out */
   uint32_t test_count, test_capacity;
@@ -198,15 +198,15 @@ glsl_close(glsl *g, bool parenthesis)
 /* ---- layout.c ---- */
 bool glsl_layouts_make(glsl *g);
 glsl_placed glsl_layout_of(const glsl *g, vyre_type_id type, glsl_layout layout);
-/* Where the layout puts a member of that type that comes behind `at` bytes. */
+/* Where the layout puts a member of that type that comes after `at` bytes. */
 uint32_t glsl_layout_place(const glsl *g, vyre_type_id type, uint32_t at, glsl_layout layout);
-/* Whether a block of that type, its members given offsets, can lie as the module says. */
+/* Whether a block of that type, its members given offsets, can be laid out as the module says. */
 bool glsl_layout_fits_block(const glsl *g, vyre_type_id type, glsl_layout layout);
 
 /* ---- declare.c ---- */
 /* "Particle p[4]": a declarator of the type. */
 void glsl_declarator(glsl *g, vyre_type_id type, const char *name);
-void glsl_declare(glsl *g); /* all that stands above main and its functions, into `declarations` */
+void glsl_declare(glsl *g); /* all that is above main and its functions, into `declarations` */
 const char *glsl_struct_name(glsl *g, vyre_type_id type);
 const char *glsl_member_name(glsl *g, vyre_type_id type, uint32_t k);
 /* Whether a block is written without a name of its own, its members as if they were variables: one that is called like its type. */

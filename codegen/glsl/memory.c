@@ -29,7 +29,7 @@ buffer_of(const glsl *g, uint32_t path)
   return vyre_path_buffer(g->module, (vyre_row){path}).id;
 }
 
-/* A step's text, behind that of the path it goes on from; the members of a block without a name stand for themselves. */
+/* A step's text, after that of the path it continues; members of a block without a name are written alone. */
 static void
 step(glsl *g, uint32_t at)
 {
@@ -132,7 +132,7 @@ is_outside(const glsl *g, uint32_t path)
   return false;
 }
 
-/* Writes what stands in front of a guarded statement: "if (i < 4u) "; false: nothing. */
+/* Writes the condition of a guarded statement: "if (i < 4u) "; false: nothing. */
 static bool
 guard(glsl *g, uint32_t path, uint32_t other)
 {
@@ -187,7 +187,7 @@ store(glsl *g, uint32_t row)
   glsl_put(g, ";\n");
 }
 
-/* The whole of what is there, or (k not UINT32_MAX) its member k: a text of its own, to be freed. */
+/* The whole of what is there, or (k not UINT32_MAX) its member k: a new text, to be freed. */
 static char *
 part_of(glsl *g, uint32_t path, uint32_t k)
 {
@@ -225,7 +225,7 @@ assign_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
   glsl_put(g, "}\n");
 }
 
-/* What is read out of bounds is zero. */
+/* A read out of bounds is zero. */
 static void
 copy_part(glsl *g, uint32_t to, uint32_t from, uint32_t k)
 {

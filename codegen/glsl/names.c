@@ -44,8 +44,8 @@ static const char functions[] =
     "uint16BitsToFloat16 uint64BitsToDouble uintBitsToFloat umulExtended unpack16 unpack32 unpack8 unpackDouble2x32 "
     "unpackHalf2x16 unpackSnorm2x16 unpackSnorm4x8 unpackUint2x32 unpackUnorm2x16 unpackUnorm4x8 usubBorrow ";
 
-/* Whether it begins as names of GLSL's types do: with or without a letter for the kind in front of it, a digit, Buffer or Cube
- * behind it; or as no name may. */
+/* Whether it begins as names of GLSL's types do, with or without a letter for the kind before it and a digit, Buffer or Cube
+ * after it; or as no name may. */
 static bool
 begins_reserved(const char *word)
 {
@@ -119,7 +119,7 @@ glsl_free_words(glsl *g)
   }
 }
 
-/* What is left of `base` when only letters, digits and single underscores are; its length. */
+/* `base` without all but letters, digits and single underscores; its length. */
 static size_t
 clean(const char *base, char *word)
 {

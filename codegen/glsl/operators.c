@@ -240,7 +240,7 @@ typedef struct function_text {
   const char *text;
 } function_text;
 
-/* Those of GLSL that mean what the op does, for all kinds that it has. */
+/* GLSL functions with the op's meaning, for all of its kinds. */
 static const function_text same[] = {
     {VYRE_OP_fabs, "abs"},
     {VYRE_OP_fsign, "sign"},
@@ -322,7 +322,7 @@ static const function_text own[] = {
     {VYRE_OP_sabsdiff, "absdiff"},  {VYRE_OP_rotl, "rotl"},         {VYRE_OP_rotr, "rotr"},
 };
 
-/* What GLSL has for 32 bits, or for floats, where the program does not need vyre's meaning to the last bit. */
+/* GLSL functions for 32 bits, or for floats, if the program does not need vyre's meaning to the last bit. */
 static const function_text relaxed[] = {
     {VYRE_OP_sabs, "abs"},     {VYRE_OP_ssign, "sign"},   {VYRE_OP_umin, "min"},     {VYRE_OP_smin, "min"},
     {VYRE_OP_umax, "max"},     {VYRE_OP_smax, "max"},     {VYRE_OP_fmin, "min"},     {VYRE_OP_fmax, "max"},

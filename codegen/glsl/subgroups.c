@@ -1,7 +1,7 @@
 /* Subgroup operations: GL_KHR_shader_subgroup.
  *
- * In a strict program a lane that is inactive or none gives 0, a cluster larger than the subgroup is the subgroup, and a ballot of
- * nobody has no lane; GLSL leaves that open.  Limit: least and greatest floats, and the equality of floats, of strict programs.
+ * In a strict program a lane that is inactive or none gives 0, a cluster larger than the subgroup is the subgroup, and an empty
+ * ballot has no lane; GLSL leaves that open.  Limit: least and greatest floats, and the equality of floats, of strict programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"

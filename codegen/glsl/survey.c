@@ -1,8 +1,8 @@
 /* Which rows are written where they are used, and which are statements with a name.
  *
  * Rows are looked at from the last to the first, so that the users of a row are known before it.  A row goes into its user if that
- * is the only one, writes it once, and stands in the same region; if it has no name that the reader would miss; if expressions do
- * not get too deep; and, for what it reads, if nothing is written between it and the statement where it would end up.  Constants,
+ * is the only one, writes it once, and is in the same region; if it has no name that the reader would miss; if expressions do
+ * not get too deep; and, if it reads, if nothing is written between it and the statement where it would end up.  Constants,
  * built-ins, paths, tuples and lanes always go into their users.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -92,7 +92,7 @@ mentions_twice(const glsl *g, uint32_t row, uint32_t operand)
   case VYRE_OP_bitcast: /* in pieces, maybe */
     return VYRE_TYPE_LANES(glsl_row_type(g, operand)) > 1 && VYRE_TYPE_LANES(glsl_row_type(g, row)) > 1 &&
            VYRE_TYPE_LANES(glsl_row_type(g, operand)) != VYRE_TYPE_LANES(glsl_row_type(g, row));
-  case VYRE_OP_copy: /* which asks for the bounds of both its sides */
+  case VYRE_OP_copy: /* which checks the bounds of both its sides */
     return true;
   default:
     if (g->strict && vyre_op_is_subgroup(VYRE_ROW_OP(v->op[row])))
@@ -135,7 +135,7 @@ glsl_is_precise(const glsl *g, uint32_t row)
   }
 }
 
-/* What may be written as an expression inside another. */
+/* Whether the row may be written as an expression inside another. */
 static bool
 may_go_inside(const glsl *g, uint32_t row)
 {
@@ -203,7 +203,7 @@ is_root(const glsl *g, uint32_t row)
   return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION | VYRE_OP_INTERFACE)) != 0 || op == VYRE_OP_var;
 }
 
-/* The rows that give lengths in a type; each type is looked at once. */
+/* The rows that give lengths in a type; visits each type once. */
 static void
 use_lengths(glsl *g, vyre_type_id type, uint32_t buffer)
 {
@@ -244,7 +244,7 @@ is_constant(const glsl *g, uint32_t row)
   return true;
 }
 
-/* The first row of the body: what stands in front of it and is no declaration is a constant expression that a declaration uses. */
+/* The first row of the body: a row before it that is no declaration is a constant expression that a declaration uses. */
 static void
 find_body(glsl *g)
 {
@@ -278,7 +278,7 @@ count_writes(glsl *g)
   }
 }
 
-/* Which loops some `continue` is meant for, the innermost around it; which constructs some `leave` is. */
+/* Marks loops that a `continue` leads to, the innermost around it, and constructs that a `leave` leads to. */
 static void
 find_jumps(glsl *g)
 {
@@ -295,7 +295,7 @@ find_jumps(glsl *g)
   }
 }
 
-/* Which buffers something reads, whatever they are declared as. */
+/* Marks buffers that are read, whatever their declaration. */
 static void
 find_reads(glsl *g)
 {

@@ -61,7 +61,7 @@ open_reinterpretation(glsl *g, vyre_type from, vyre_type to)
                                       : "int64BitsToDouble(");
 }
 
-/* `swizzle` of the operand, its parts put together or taken apart: from unsigned integers of one width to those of another. */
+/* `swizzle` of the operand, its parts joined or split: from unsigned integers of one width to those of another. */
 static void
 repack(glsl *g, uint32_t operand, vyre_type from, vyre_type to, const char *swizzle)
 {
@@ -130,7 +130,7 @@ tuple_part(const glsl *g, uint32_t tuple, uint32_t k)
   return k == 0 ? v->a[tuple] : k == 1 ? v->b[tuple] : v->c[tuple];
 }
 
-/* A matrix operand: columns put together, or a row that is one. */
+/* A matrix operand: joined columns, or a row that is one. */
 static void
 matrix(glsl *g, uint32_t row, glsl_precedence least)
 {

@@ -1,6 +1,6 @@
 /* GLSL out: a program as the text of a compute shader.
  *
- * Cost: rows, and what flags are put in behind (control.c).
+ * Cost: rows, and the text after inserted flags (control.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "glsl.h"
@@ -41,7 +41,7 @@ static const char *const extension_names[GLSL_EXTENSION__COUNT] = {
 void *
 glsl_resize(glsl *g, void *memory, size_t old_size, size_t new_size)
 {
-  if (new_size == 0 ? !memory : g->status != NULL) /* nothing is made behind an error */
+  if (new_size == 0 ? !memory : g->status != NULL) /* nothing is made after an error */
     return NULL;
   void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
   if (!result && new_size && !g->status)

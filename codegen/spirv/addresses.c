@@ -1,8 +1,8 @@
 /* Addresses.
  *
- * An address is written where its last `at` row stands, as one access chain over all its steps, if some row accesses memory through
+ * An address is written at its last `at` row, as one access chain over all its steps, if some row accesses memory through
  * it. In a strict program each step that may be out of bounds gives a condition; indices into arrays that are never empty are
- * replaced by 0 where it fails, so that a load can be made all the same and its value be chosen away; runtime arrays may be empty,
+ * replaced by 0 where it fails, so that the load is made and a select discards its value; runtime arrays may be empty,
  * and need a branch.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -45,7 +45,7 @@ vyre_spv_need(vyre_spv *s, uint32_t capability, uint32_t version, const char *ex
     s->extensions.count = start;
 }
 
-/* The kinds, as bits, that each type from 256 on is made of: parts stand before what is made of them. */
+/* The kinds, as bits, that each type from 256 on is made of: parts come before what is made of them. */
 static uint32_t
 kinds_in(const vyre_spv_words *kinds, vyre_type_id type)
 {

@@ -1,6 +1,6 @@
-/* Conversions, and constants where an instruction may stand.
+/* Conversions, and constants that may be made by an instruction.
  *
- * A module may hold kinds of 8 and 16 bits in memory alone, as its capabilities are (SPIR-V 3.31, StorageBuffer16BitAccess and its
+ * A module may hold kinds of 8 and 16 bits in memory alone, as its capabilities are (SPIR-V 3.31, StorageBuffer16BitAccess and the
  * like).  It has no constants of them and no instructions but those that convert to another width, so constants and changes of sign
  * go through 32 bits, and so do integers that become floats.
  *
@@ -49,7 +49,7 @@ vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4])
   bool undefined;
   (void)vyre_eval(VYRE_ROW(VYRE_OP_convert, wide, 0), 0, 0, operands, out, &undefined);
   const uint32_t opcode = is_float ? SpvOpFConvert : is_signed ? SpvOpSConvert : SpvOpUConvert;
-  const uint32_t to = vyre_spv_value_type(s, type); /* in front: arguments have no order */
+  const uint32_t to = vyre_spv_value_type(s, type); /* first, because arguments have no order */
   return vyre_spv_op1(s, opcode, to, vyre_spv_lanes(s, wide, out[0].lane));
 }
 

@@ -1,4 +1,4 @@
-/* Debug information: what was kept of the input's, lines, the names of what no row stands for.
+/* Debug information: what was kept of the input's, lines, the names of ids that are no rows.
  *
  * The input's OpSource instructions come first, with the strings that they name; a line in a file of that name uses its string.
  * Names go to variables, types and values where those are written (vyre_spv_describe); the entry point and the built-ins have
@@ -47,7 +47,7 @@ vyre_spv_string(vyre_spv *s, uint32_t id)
   return 0;
 }
 
-/* Whether its text stands there too, so that an OpSourceContinued may follow. */
+/* Whether it has its text too, so that an OpSourceContinued may follow. */
 static bool
 write_source(vyre_spv *s, const uint32_t *words)
 {

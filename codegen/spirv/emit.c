@@ -28,7 +28,7 @@ is_float_arithmetic(uint32_t opcode)
   }
 }
 
-/* What OpSpecConstantOp may hold in a shader. */
+/* Whether OpSpecConstantOp may hold it in a shader. */
 static bool
 is_specializable(uint32_t opcode)
 {

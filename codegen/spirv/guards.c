@@ -1,6 +1,7 @@
 /* What rows of strict programs need beside their instruction, so that every case has one defined result (docs/ir.md, "Meaning").
  *
- * Guards stand only where SPIR-V leaves a case open, and not where a literal operand rules that case out.  Addresses: addresses.c.
+ * There are guards only where SPIR-V leaves a case open, and not where a literal operand rules that case out.  Addresses:
+ * addresses.c.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "operation.h"
@@ -133,7 +134,7 @@ float_to_int(const operation *g, vyre_type to)
   const bool is_signed = vyre_kind_is_signed(VYRE_TYPE_KIND(to));
   const uint32_t result = vyre_spv_value_type(s, to), value = g->a;
   /* signed: -2^(n-1), the smallest, and 2^(n-1), the first too large; unsigned: -1, the first too small, and 2^n.  Where the float
-   * has no such power of two its infinity stands there, and is itself too small or too large. */
+   * has no such power of two its infinity is used, which is itself too small or too large. */
   const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(to)), power = is_signed ? bits - 1 : bits;
   const uint64_t high_bits = power_of_two(from, power);
   const uint64_t low_bits = g->minimum | (is_signed ? high_bits : power_of_two(from, 0));

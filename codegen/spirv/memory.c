@@ -149,7 +149,7 @@ vyre_spv_memory_row(vyre_spv *s, uint32_t row)
     store(s, row, &at, vyre_spv_value(s, s->b[row]));
     return;
   case VYRE_OP_copy:
-  case VYRE_OP_async_copy: /* done at once: nothing is left to wait for */
+  case VYRE_OP_async_copy: /* done at the copy: nothing is left to wait for */
     write_copy(s, row);
     return;
   case VYRE_OP_async_wait:

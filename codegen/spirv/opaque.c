@@ -39,7 +39,7 @@ decorate_stride(vyre_spv *s, uint32_t pointer, uint32_t stride)
     vyre_spv_instruction(s, &s->decorations, SpvOpDecorate, decoration, 3);
 }
 
-/* A pointer to a struct that is meant by its name: it may stand in it, and then its id is known before its type. */
+/* A pointer to a struct that is referred to by name: the struct may contain it, and then its id is known before its type. */
 static uint32_t
 named_pointer(vyre_spv *s, const vyre_type_info *info, uint32_t stride)
 {
@@ -239,7 +239,7 @@ write_word(vyre_spv *s, uint32_t row, const vyre_member *word, uint32_t *next)
 
 /* ---- rows ---- */
 
-/* A built-in that no op gives: a variable of the module, one for its type and number, and in the interface of who uses it. */
+/* A built-in that is no op: a variable of the module, one for its type and number, in the interface of the programs that use it. */
 static void
 write_input(vyre_spv *s, uint32_t row, uint32_t type, uint32_t class_)
 {

@@ -138,7 +138,7 @@ write_shuffle(vyre_spv *s, uint32_t row)
   return count == 1 ? parts[0] : vyre_spv_op(s, SpvOpCompositeConstruct, type, parts, count);
 }
 
-/* The k-th part of a row of kind tuple: what a tuple row was given, or a piece of a result. */
+/* The k-th part of a row of kind tuple: an operand of a tuple row, or a part of a result. */
 static uint32_t
 write_part(vyre_spv *s, uint32_t row)
 {
@@ -319,7 +319,7 @@ write_function(vyre_spv *s, uint32_t row)
   return vyre_spv_ext(s, code_of(s, row), vyre_spv_value_type(s, vyre_spv_row_type(s, row)), operands, count);
 }
 
-/* What SPIR-V has at 32 bits alone. */
+/* Instructions that SPIR-V has at 32 bits alone. */
 static uint32_t
 write_32(vyre_spv *s, uint32_t row)
 {
@@ -527,7 +527,7 @@ vyre_spv_decorate_as(vyre_spv *s, uint32_t row, uint32_t id)
   }
 }
 
-/* A row that is no plain instruction: with its guards in a strict program, a place, what lanes have together. */
+/* A row that is no plain instruction: one with guards in a strict program, a built-in, a subgroup operation. */
 static uint32_t
 write_special(vyre_spv *s, uint32_t row)
 {

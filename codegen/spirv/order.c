@@ -1,5 +1,5 @@
-/* Scopes and orders of atomics and barriers as Vulkan's SPIR-V has them.  What a row asks for and SPIR-V cannot say there means
- * nothing there: a load does not release, one invocation alone needs no order, and only the Vulkan memory model knows availability,
+/* Scopes and orders of atomics and barriers as Vulkan's SPIR-V has them.  What a row asks for and SPIR-V cannot say has no
+ * meaning there: a load does not release, one invocation alone needs no order, and only the Vulkan memory model knows availability,
  * visibility and queue families.  What comes from a valid module goes out as it came.
  *
  * SPDX-License-Identifier: Apache-2.0 */

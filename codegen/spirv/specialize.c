@@ -54,7 +54,7 @@ is_constant(const vyre_spv *s, uint32_t row)
          (vyre_spv_opcode(s, row) == VYRE_OP_const || (s->use[row - s->base] & VYRE_SPV_SPECIALIZED) != 0);
 }
 
-/* What is undefined where it is never run is not computed when the pipeline is made, which always runs. */
+/* A row that may be undefined is not made a constant unless it always runs: constants are always computed, with the pipeline. */
 bool
 vyre_spv_is_specialized(const vyre_spv *s, uint32_t row)
 {

@@ -1,8 +1,9 @@
 /* Entry points of other stages than compute (frontends/spirv/stages.c), which the input kept with all that they need: written
- * behind the programs, as they came but for their ids.
+ * after the programs, as they came but for their ids.
  *
- * A type that the programs have is theirs, as no type may be declared twice but aggregates and pointers; so is a constant without
- * decorations.  Everything else is written again: variables and specialization constants of one binding or number may be several.
+ * A type that the programs have is shared, because no type may be declared twice but aggregates and pointers; so is a constant
+ * without decorations.  Everything else is written again: variables and specialization constants of one binding or number may be
+ * several.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "export.h"
@@ -22,7 +23,7 @@ typedef struct stages {
   uint8_t *marks;
 } stages;
 
-/* What is kept for its own sake: debug.c. */
+/* Instructions that are always kept: debug.c. */
 static bool
 is_debug(uint32_t op)
 {
@@ -146,7 +147,7 @@ put(stages *g, vyre_spv_words *to, const uint32_t *words)
     vyre_spv_instruction(g->s, to, op, scratch->data, scratch->count);
 }
 
-/* Where an instruction in front of the functions goes; NULL: nowhere. */
+/* Where an instruction before the functions goes; NULL: nowhere. */
 static vyre_spv_words *
 section_of(vyre_spv *s, uint32_t op)
 {

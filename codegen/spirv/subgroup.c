@@ -82,7 +82,7 @@ place(const subgroup *g, vyre_opcode what)
   return vyre_spv_place(g->s, what);
 }
 
-/* An operation over what the row's imm says. */
+/* An operation over the lanes that the row's imm says. */
 static uint32_t
 arithmetic(const subgroup *g, uint32_t opcode, uint32_t type, uint32_t imm, uint32_t value)
 {

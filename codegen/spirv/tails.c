@@ -1,4 +1,4 @@
-/* Leaves that need no flag, as their target ends right behind the construct that they cross.
+/* Leaves that need no flag, because their target ends right after the construct that they cross.
  *
  *   block %b {
  *     switch %k {
@@ -9,9 +9,9 @@
  *     set %r, %v
  *   }
  *
- * A construct's tail is what stands behind it in its region, if that is gets and sets alone and the end of the region is that of
+ * A construct's tail is what follows it in its region, if that is gets and sets alone and the end of the region is that of
  * the leave's target.  It gives vars other values, and each edge to the construct's merge block can do that for itself.  Then the
- * leave is an edge to that merge block like the others, but without the tail.  Early returns of inlined functions look so.
+ * leave is an edge to that merge block like the others, but without the tail.  Early returns of inlined functions look like that.
  *
  * Cost: rows of the tail times the edges of its construct; a tail has at most MOST_ROWS.
  *

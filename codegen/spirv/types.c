@@ -118,8 +118,8 @@ decorate_member_layout(vyre_spv *s, uint32_t id, uint32_t index, const vyre_memb
 
 static uint32_t write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth);
 
-/* A struct of `count` members; block: 0, or the decoration; apart: the stride that it has in arrays, where it is a type of its own
- * by that. */
+/* A struct of `count` members; block: 0, or the decoration; apart: its stride in arrays, if that makes it a type of its
+ * own. */
 static uint32_t
 write_struct(vyre_spv *s, vyre_string name, const vyre_member *members, uint32_t count, vyre_spv_mode mode, uint32_t block,
              uint32_t apart, uint32_t depth)
@@ -175,7 +175,7 @@ write_array(vyre_spv *s, vyre_type_id type, const vyre_type_info *info, vyre_spv
     if (!info->count_row && info->count == 0)
       vyre_spv_fail(s, "an array of no elements\nFix: SPIR-V wants a length of at least 1");
   } else if (!mode && vyre_type_get(s->module, info->element).form != VYRE_FORM_WORDS) {
-    vyre_spv_fail(s, "a runtime array stands in memory that no binding gives a size\nFix: give the array a length");
+    vyre_spv_fail(s, "a runtime array is in memory that no binding gives a size\nFix: give the array a length");
   }
   bool fresh;
   const uint32_t id = vyre_spv_intern(s, opcode, false, operands, count, &stride, 1, &fresh);
@@ -200,7 +200,7 @@ write_type(vyre_spv *s, vyre_type_id type, vyre_spv_mode mode, uint32_t depth)
   }
   const vyre_type_info info = vyre_type_get(s->module, type);
   if (info.form == VYRE_FORM_WORDS)
-    mode = VYRE_SPV_BARE; /* its words say how their types stand */
+    mode = VYRE_SPV_BARE; /* its words say how their types are declared */
   const uint32_t known = vyre_spv_made_of(s, VYRE_SPV_A_TYPE, type, mode)->id;
   if (known)
     return known;

@@ -82,7 +82,7 @@ local_variable(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, words[1]);
 }
 
-/* In the interface of the program, once; SPIR-V 1.4 and later list there what is used of any storage class. */
+/* Adds it to the program's interface, once; SPIR-V 1.4 and later list used variables of all storage classes there. */
 static void
 list(vyre_spv *s, uint32_t id)
 {
@@ -94,7 +94,7 @@ list(vyre_spv *s, uint32_t id)
   made->id = id;
 }
 
-/* Vulkan's rule for uniform memory, where no feature takes it away: arrays and matrices have strides of 16, and stand with structs
+/* Vulkan's rule for uniform memory, where no feature lifts it: arrays and matrices have strides of 16, and they and structs are
  * at multiples of that. */
 static bool
 is_uniform_layout(const vyre_spv *s, vyre_type_id type)
@@ -111,7 +111,7 @@ is_uniform_layout(const vyre_spv *s, vyre_type_id type)
   return true;
 }
 
-/* SPIR-V that was read may stand on a feature that it does not name; text stands on none. */
+/* SPIR-V that was read may rely on a feature that it does not name; text relies on none. */
 static void
 check_uniform(vyre_spv *s, uint32_t row)
 {
@@ -163,7 +163,7 @@ vyre_spv_buffer(vyre_spv *s, uint32_t row)
   decorate_buffer(s, row, id);
 }
 
-/* What a place in the subgroup needs; modules from before SPIR-V 1.3 know some by an extension. */
+/* What a built-in of subgroups needs; modules from before SPIR-V 1.3 have some by an extension. */
 static void
 need_place(vyre_spv *s, vyre_opcode op)
 {
@@ -178,7 +178,7 @@ need_place(vyre_spv *s, vyre_opcode op)
     vyre_spv_fail(s, "%s needs SPIR-V 1.3\nFix: compile the shader for Vulkan 1.1 or later", vyre_op_infos[op].text);
 }
 
-/* The variable of a place, and the type of its value. */
+/* The variable of a built-in, and the type of its value. */
 static uint32_t
 place_variable(vyre_spv *s, vyre_opcode op, uint32_t *out_type)
 {

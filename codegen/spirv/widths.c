@@ -174,7 +174,7 @@ field(const shape *p, uint32_t row, vyre_opcode op)
   uint32_t offset = vyre_spv_value(s, offset_row), count = vyre_spv_value(s, count_row), inside = 0;
   const vyre_type u32 = VYRE_TYPE(VYRE_U32, 1), boolean = VYRE_TYPE(VYRE_BOOL, 1);
   const uint32_t u32_id = vyre_spv_value_type(s, u32), bits = vyre_spv_u32(s, p->bits);
-  if (s->strict) { /* as in guards.c: what starts behind the end is empty, what goes over it is cut */
+  if (s->strict) { /* as in guards.c: a field that starts beyond the end is empty, one that crosses it is cut */
     inside = vyre_spv_op2(s, SpvOpULessThan, vyre_spv_value_type(s, boolean), offset, bits);
     offset = vyre_spv_op3(s, SpvOpSelect, u32_id, inside, offset, vyre_spv_u32(s, 0));
     const uint32_t limits[2] = {count, vyre_spv_op2(s, SpvOpISub, u32_id, bits, offset)};

@@ -18,7 +18,7 @@
 
 #define ROOM 16u
 
-/* Where there was no memory even for a first buffer.  Written by failing exports only, read by none. */
+/* Used when there was no memory even for a first buffer.  Written by failing exports only, read by none. */
 static _Thread_local uint32_t nowhere[ROOM];
 
 uint32_t *
@@ -117,7 +117,7 @@ vyre_spv_text(vyre_spv *s, vyre_spv_words *words, uint32_t opcode, const uint32_
   *at++ = (uint32_t)all << 16 | opcode;
   for (size_t i = 0; i < count; i++)
     *at++ = operands[i];
-  at[text_words - 1] = 0; /* behind its last bytes; a word is filled from its low end, as the importer reads it */
+  at[text_words - 1] = 0; /* after its last bytes; a word is filled from its low end, as the importer reads it */
   memcpy(at, text, length);
 }
 
@@ -144,7 +144,7 @@ vyre_spv_fail(vyre_spv *s, const char *format, ...)
                      vyre_op_infos[VYRE_ROW_OP(s->op[s->row])].text, program ? program : "");
 }
 
-/* ---- what is known by a few words ---- */
+/* ---- interning by a few words ---- */
 
 bool
 vyre_spv_grow_made(vyre_spv *s)
@@ -181,7 +181,7 @@ copy_words(uint32_t *to, const uint32_t *from, size_t count)
     to[i] = from[i];
 }
 
-/* What has these words; a new one if it is fresh.  NULL: no memory. */
+/* The entry with these words, added if it is new.  NULL: no memory. */
 static struct vyre_spv_interned *
 find(vyre_spv *s, uint32_t opcode, const uint32_t *key, size_t count, const uint32_t *extra, size_t extra_count, bool *out_fresh)
 {

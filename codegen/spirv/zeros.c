@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
-/* What making a type zero takes. */
+/* The work to make a type zero. */
 enum {
   HAS_VALUES = 1, /* something that can be zero: a scalar at last */
   HAS_OTHERS = 2, /* pointers and what else is opaque, which have no zero, or an array of a length that is not known here */
@@ -67,7 +67,7 @@ zero_array(vyre_spv *s, uint32_t storage_class, uint32_t array, const vyre_type_
   vyre_spv_label(s, merge);
 }
 
-/* All that can be zero of what the pointer leads to. */
+/* Stores zero to all parts that can be zero of what the pointer leads to. */
 static void
 store_zero(vyre_spv *s, uint32_t storage_class, uint32_t pointer, vyre_type_id type)
 {

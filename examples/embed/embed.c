@@ -12,7 +12,7 @@
 
 #include <vyre/vyre.h>
 
-/* What compilers and passes have to say, with file and line where there are such. */
+/* Messages of compilers and passes, with file and line if they have them. */
 static void
 print_message(void *user, const vyre_diagnostic *diagnostic)
 {

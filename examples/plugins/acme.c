@@ -5,7 +5,7 @@
  *
  * Limits: literals only; max=K leaves counts above K alone.  O(rows).
  *
- * requires: nothing      preserves: all analyses, as rows keep their places, operands and effects
+ * requires: nothing      preserves: all analyses, as rows keep their positions, operands and effects
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <vyre/plugin.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-/* Where what comes out goes. */
+/* Receives the results. */
 struct glsl_sink {
   void (*log)(const char *line);
   void (*words)(const std::vector<unsigned int> &words);
@@ -19,7 +19,7 @@ struct glsl_sink {
 glsl_result glsl_compile(const char *text, size_t length, const char *path, const vyre_glsl_options *options,
                          const glsl_sink &sink);
 
-/* main: from here on the process ends with GLSL_TOO_LARGE where more than that is asked for at once; 0: as before. */
+/* main: from here on a single allocation of more than that ends the process with GLSL_TOO_LARGE; 0: no bound. */
 void glsl_bound_string(size_t bytes);
 
 #endif

@@ -139,7 +139,7 @@ resolve_folder(const char *path, char out[PATH_MAX])
   return realpath(path, out) && stat(out, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
-/* The include root's true path; the -I folders lie in it, or are not there. */
+/* The include root's resolved path; the -I folders are in it, or do not exist. */
 static vyre_status
 resolve_root(const vyre_glsl_options *options, char out[PATH_MAX])
 {

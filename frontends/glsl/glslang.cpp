@@ -73,7 +73,7 @@ set_target(glslang::TShader *shader, vyre_glsl_env env)
   shader->setEnvTarget(glslang::EShTargetSpv, targets[env].spirv);
 }
 
-/* What a shader is, before it is parsed or preprocessed; it borrows all that it is given. */
+/* Sets a shader's options, before it is parsed or preprocessed; it borrows its arguments. */
 void
 set_up(glslang::TShader *shader, const char *const *text, const int *length, const char *const *path, const std::string &preamble,
        vyre_glsl_env env)
@@ -84,8 +84,8 @@ set_up(glslang::TShader *shader, const char *const *text, const int *length, con
   set_target(shader, env);
 }
 
-/* The text that macros and includes come to, which glslang makes in one string.  What is wrong with it is said when it is parsed.
- */
+/* Whether the text with macros and includes expanded, one string of glslang's, is too large.  Errors in it are reported
+ * when it is parsed. */
 bool
 is_too_large(const char *text, int length, const char *path, const vyre_glsl_options *options, const std::string &preamble)
 {
@@ -100,8 +100,8 @@ is_too_large(const char *text, int length, const char *path, const vyre_glsl_opt
   return done && expanded.size() > most;
 }
 
-/* glslang writes bytes beyond ASCII with their sign: what follows in their word is ones, which no UTF-8 has.  Whether that is so of
- * what the shader prints; the names of files, which others are, may be read wrongly. */
+/* glslang sign-extends bytes beyond ASCII: the rest of their word is ones, which no UTF-8 has.  Whether a text that the shader
+ * prints is broken so; other strings are names of files, which may be read wrongly. */
 bool
 has_broken_text(const std::vector<unsigned int> &words)
 {

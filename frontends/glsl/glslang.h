@@ -1,10 +1,10 @@
-/* The border between vyre and glslang: a program of its own, vyre-glsl, at the other end of a socket.
+/* The boundary between vyre and glslang: a separate program, vyre-glsl, at the other end of a socket.
  *
  * glslang bounds neither the memory nor the time that a shader takes, and some shaders crash it.  So each shader is compiled in a
- * process that has bounds: vyre-glsl is started when the first GLSL comes, makes glslang's tables, which take far longer than a
- * shader does, and forks for each shader.  What a shader does to its process reaches neither vyre nor the next shader.
+ * process that has bounds: vyre-glsl is started for the first GLSL, makes glslang's tables, which take far longer than a
+ * shader does, and forks for each shader.  A crash reaches neither vyre nor the next shader.
  *
- * Packets (SOCK_SEQPACKET: each comes whole or not at all).  There: a glsl_request, then its strings and the text in pieces.  Back:
+ * Packets (SOCK_SEQPACKET: each comes whole or not at all).  To it: a glsl_request, then its strings and the text in pieces.  Back:
  * packets that begin with their kind, the last one GLSL_END.  Both programs are built together, so there is no versioning.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -49,7 +49,7 @@ typedef struct glsl_end {
   uint32_t signal; /* that ended it; 0: none did */
 } glsl_end;
 
-/* worker.c: sends it to a vyre-glsl that is idle, or a new one, and takes what comes back.  Calls take_log with each line, which
+/* worker.c: sends it to a vyre-glsl that is idle, or a new one, and reads the answer.  Calls take_log with each line, which
  * lives as long as the call.  Any thread. */
 VYRE_MUST_USE vyre_status glsl_work(const glsl_request *request, const vyre_bytes *rest,
                                     void (*take_log)(void *user, const char *line), void *user, vyre_bytes *words, glsl_end *out);

@@ -27,7 +27,7 @@ folder_of(const std::string &path)
   return slash == std::string::npos ? std::string(".") : path.substr(0, slash);
 }
 
-/* glslang prints the text in place of a message of its own. */
+/* glslang prints the text instead of its own message. */
 include_result *
 refusal(const char *text)
 {
@@ -104,7 +104,7 @@ folder_includer::open(const std::string &path)
   return result;
 }
 
-/* glslang asks includeSystem next where nothing comes of it, whatever the reason. */
+/* If this fails, for any reason, glslang calls includeSystem next. */
 folder_includer::IncludeResult *
 folder_includer::includeLocal(const char *header, const char *includer, size_t depth)
 {

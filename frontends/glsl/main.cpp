@@ -1,8 +1,8 @@
-/* vyre-glsl: compiles the GLSL that comes through the socket at its standard input, each shader in a process of its own.
+/* vyre-glsl: compiles the GLSL that comes through the socket at its standard input, each shader in its own process.
  *
- * This process reads a request, sees to it that glslang has its tables for that version of GLSL, by a shader of its own, and forks;
- * it never compiles what it is given.  The child bounds its memory and its time, compiles, and writes what came of it to the
- * socket; how it ended is told by this process.
+ * This process reads a request, makes glslang's tables for that version of GLSL by compiling a small shader, and forks;
+ * it never compiles the request itself.  The child bounds its memory and its time, compiles, and writes the result to the
+ * socket; this process reports how the child ended.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compile.h"
@@ -81,7 +81,7 @@ send_packet(const void *data, size_t bytes)
   return sent == static_cast<ssize_t>(bytes);
 }
 
-/* Who asked may be gone: then nobody needs the rest. */
+/* The caller may have ended: then the rest is not needed. */
 void
 send_pieces(glsl_kind kind, const char *data, size_t bytes)
 {
@@ -168,7 +168,7 @@ take_request(request *r)
 
 /* ---- tables ----------------------------------------------------------------------------------------------------------------- */
 
-/* "450 core", "310 es": what stands behind the first #version, as far as it can be one; "": nothing does. */
+/* "450 core", "310 es": the version after the first #version; "": there is none. */
 std::string
 version_of(const char *text, size_t length)
 {
@@ -279,12 +279,12 @@ main()
   int type;
   socklen_t size = sizeof type;
   if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET)
-    return 2; /* nobody but vyre starts it */
+    return 2; /* only vyre starts it */
   glslang::InitializeProcess();
   request r;
   while (take_request(&r)) {
     make_tables(r);
     work_on(r);
   }
-  _exit(0); /* at once: who closed the socket waits */
+  _exit(0); /* at once: the process that closed the socket waits */
 }

@@ -76,7 +76,7 @@ spawn(const char *path, int socket, pid_t *out)
     return ENOMEM;
   }
   int error = posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++) /* who reads our output must not wait for it */
+  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && !error; fd++) /* a reader of our output must not wait for it */
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
   if (!error)
     error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
@@ -120,7 +120,7 @@ stop(const worker *w, bool ours)
     ;
 }
 
-/* With the lock: those of another process or user are let go. */
+/* With the lock: drops workers of another process or user. */
 static void
 check_owner(void)
 {
@@ -193,7 +193,7 @@ send_all(int fd, const glsl_request *request, const vyre_bytes *rest)
   return true;
 }
 
-/* What comes back, and what became of it. */
+/* The answer, and its state. */
 typedef struct answer {
   void (*take_log)(void *user, const char *line);
   void *user;
@@ -203,7 +203,7 @@ typedef struct answer {
   glsl_end end;
 } answer;
 
-/* Up to its end; false: the process is gone.  After an error of ours the rest is read all the same, so that it stays in step. */
+/* Reads the answer up to its end; false: the process has ended.  After an error here the rest is still read, to stay in step. */
 static bool
 receive_all(int fd, char *packet, answer *out)
 {
@@ -249,14 +249,14 @@ glsl_work(const glsl_request *request, const vyre_bytes *rest, void (*take_log)(
   if (!packet)
     return VYRE_OUT_OF_MEMORY("for the GLSL compiler");
   bool done = false;
-  while (!done && !a.begun && take_idle(&w)) /* one that was idle may have been ended by somebody: then the next is asked */
+  while (!done && !a.begun && take_idle(&w)) /* an idle one may have been killed from outside: then the next is asked */
     done = ask(&w, request, rest, packet, &a);
   if (!done && !a.begun) {
     a.status = start(&w);
     done = !a.status && ask(&w, request, rest, packet, &a);
   }
   if (!done && !a.status)
-    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the GLSL compiler's process was ended by somebody");
+    a.status = VYRE_ERROR(VYRE_CODE_INPUT, "the GLSL compiler's process was ended from outside");
   free(packet);
   *out = a.end;
   return a.status;

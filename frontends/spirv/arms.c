@@ -1,10 +1,10 @@
 /* Blocks that both arms of a selection lead to, and that are not its merge block: `if (c) goto X else Y; Y: goto X; X: goto M`.
  *
- * SPIR-V has rules for where a construct is entered and left, not for what stands in it, and what simplifies control flow writes
- * such detours.  The first block that is shared is where the arms end; what follows it, up to the merge block, stands after
- * the `if`, and both in a `block`, so that whoever goes to the merge block from an arm has something to leave.
+ * SPIR-V has rules for where a construct is entered and left, not for what is in it, and tools that simplify control flow write
+ * such detours.  The arms end at the first block that they share; what follows it, up to the merge block, is put after
+ * the `if`, and both into a `block`, so that a branch from an arm to the merge block can leave it.
  *
- * Limits: a selection whose arms meet in several places is not taken apart.  Cost: nothing in a function without a block that might
+ * Limits: a selection whose arms meet at several blocks is not covered.  Cost: none in a function without a block that might
  * be shared; else each selection looks at the blocks that it leads to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -21,7 +21,7 @@ flow_may_share(const import *m, const function *f)
   return false;
 }
 
-/* Where the constructs around it end, or go on. */
+/* Marks the blocks where the constructs around it end or continue. */
 static void
 stop_at_constructs(import *m, uint32_t stamp)
 {
@@ -36,8 +36,8 @@ stop_at_constructs(import *m, uint32_t stamp)
   }
 }
 
-/* Marks what `from` leads to, and stops at what has stamp `stop`.  Blocks with stamp `other` are not gone through: the last one
- * that is met is the result, NONE where there is none. */
+/* Marks the blocks that `from` leads to, and stops at those with stamp `stop`.  Blocks with stamp `other` are not followed: the
+ * last one that is met is the result, NONE where there is none. */
 static uint32_t
 mark(import *m, uint32_t from, uint32_t stop, uint32_t other, uint32_t stamp)
 {

@@ -5,7 +5,7 @@
 
 typedef struct atomic {
   uint16_t op, vyre;
-  uint8_t pointer, value; /* where their operands stand; value 0: the constant `given` */
+  uint8_t pointer, value; /* indices of their operands; value 0: the constant `given` */
   int8_t given;
 } atomic;
 

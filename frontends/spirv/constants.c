@@ -85,7 +85,7 @@ note_value(id_info *info, uint32_t op, const uint32_t *words, const spv_type *t)
   info->flags |= ID_LITERAL;
 }
 
-/* What an OpSpecConstantOp takes is a constant too, and stands before it: some compilers forget. */
+/* An operand of OpSpecConstantOp must be a constant before it; some compilers break that. */
 static bool
 check_operands(import *m, const uint32_t *words, uint32_t count)
 {

@@ -1,6 +1,6 @@
-/* One pass over the instructions of a module: what stands before the functions is taken in, functions are read by scan.c.
+/* One pass over the instructions of a module: declarations are read here, functions by scan.c.
  *
- * Cost: linear in the words.  All instructions are checked to lie in the module here, so that whoever reads one later need not.
+ * Cost: linear in the words.  That all instructions are within the module is checked here, so later readers need not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -111,7 +111,7 @@ import_decoration(const import *m, uint32_t id, uint32_t kind, uint32_t *out)
   return false;
 }
 
-/* NonSemantic.Shader.DebugInfo.100 says the same with constants, and its file in an instruction of its own. */
+/* NonSemantic.Shader.DebugInfo.100 says the same with constants, and its file in a separate instruction. */
 enum { DEBUG_SOURCE = 35, DEBUG_LINE = 103, DEBUG_NO_LINE = 104 };
 
 static bool
@@ -364,7 +364,7 @@ declare_names(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     m->ids[words[1]].flags |= ID_NAMED;
     return true;
   }
-  /* kept as a decoration of the member: its value is where the name stands */
+  /* kept as a decoration of the member: its value is in the name's word */
   return decorate(m, words[1], words[2], NONE, m->at);
 }
 
@@ -443,7 +443,7 @@ declare(import *m, uint32_t op, const uint32_t *words, uint32_t count)
     if (!import_needs(m, 5) || !import_type(m, words[1]))
       return false;
     if (words[3] >= m->bound || m->ids[words[3]].kind != ID_SET || m->ids[words[3]].value < 2)
-      return import_fail(m, "only instructions of sets of debug information may stand before the functions");
+      return import_fail(m, "only instructions of sets of debug information may be before the functions");
     return import_define(m, words[2], ID_GROUP, words[1]);
   default:
     break;
@@ -473,7 +473,7 @@ read_function(import *m)
   if (!m->marks || import_is_called(m, m->words[m->at + 2]))
     return import_scan(m);
   while (m->at < m->word_count && (m->words[m->at] & 0xffffu) != SpvOpFunctionEnd)
-    m->at += m->words[m->at] >> 16; /* they lie in the module: stages.c */
+    m->at += m->words[m->at] >> 16; /* they are within the module: stages.c */
   return m->at < m->word_count || import_fail(m, "no OpFunctionEnd follows\nFix: check whether the file was cut short");
 }
 
@@ -501,7 +501,7 @@ import_declare(import *m)
       if (op == SpvOpLine)
         m->last_line = m->at;
     } else if (m->first_function) {
-      return import_fail(m, "stands outside of a function");
+      return import_fail(m, "is outside of a function");
     } else if (!declare(m, op, words, count)) {
       return false;
     }

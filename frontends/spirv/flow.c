@@ -1,12 +1,12 @@
 /* Walking the blocks of a function as the structured constructs that their merge instructions declare.
  *
  * The construct stack has the constructs around the block being walked.  A branch to the merge block, the continue target or
- * another case of one of them ends the region: it runs off its end where that leads there, else there is a break, a continue, a
+ * another case of one of them ends the region: by running off its end if that leads there, else by a break, a continue, a
  * leave, a fallthrough. An `if` that is left from inside of a construct within it is put into a `block` when that is found. Any
- * other branch goes on in the same region, and a block is gone to in this way once; what asks for more is not structured, an error.
+ * other branch goes on in the same region, once for each block; a second one is not structured, an error.
  *
- * Front ends write `a || b` as a branch on not(a) and a phi of a and b.  Where both arms of an `if` have rows, one on a negation
- * becomes one on what is negated, its arms exchanged; a phi of the condition itself is a literal on the edge that it decides on.
+ * Front ends write `a || b` as a branch on not(a) and a phi of a and b.  An `if` on a negation, both of whose arms have rows,
+ * becomes one on the negated value, its arms exchanged; a phi of the condition itself is a literal on the edge that it decides on.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -364,7 +364,7 @@ condition(import *m, uint32_t id)
   return row;
 }
 
-/* One arm of the `if` row: the edge to `target`, and what is behind it. */
+/* One arm of the `if` row: the edge to `target`, and what follows it. */
 static void
 walk_arm(import *m, uint32_t row, uint32_t k, uint32_t target, uint32_t construct_index)
 {

@@ -1,7 +1,7 @@
-/* Calls: the body of a function takes the place of its call.
+/* Calls: each is replaced by the body of its function.
  *
- * A body that returns only at its end goes on in the caller's region; any other stands in a `block`, a return leaves it, and the
- * result is a local variable of the call.
+ * A body that returns only at its end goes on in the caller's region; any other is put into a `block`, which a return leaves, and
+ * the result is a local variable of the call.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -55,7 +55,7 @@ bind(import *m, const function *f, const uint32_t *args, uint32_t epoch)
   return true;
 }
 
-/* The result's rows, behind the call. */
+/* The result's rows, after the call. */
 static bool
 take_result(import *m, const instance *of, uint32_t id, uint32_t type_id)
 {

@@ -1,13 +1,12 @@
-/* How much a module may grow on its way into the table.
+/* Bounds how much a module may grow on its way into the table.
  *
- * The body of a function takes the place of each of its calls, and a composite is its leaves, so that a module of n words may come
- * to far more: of 17 functions that each call the next one twice the last one stands in the table 65,536 times.  What would come
- * to more than the bound, the greater of VYRE_SPIRV_FREE_WORDS and so many times the module's words as vyre_module_growth says, is
- * not covered.
+ * Each call is replaced by the function's body, and a composite by its leaves, so that a module of n words may become far larger:
+ * of 17 functions that each call the next one twice the last one is in the table 65,536 times.  A module that would become larger
+ * than the bound, the greater of VYRE_SPIRV_FREE_WORDS and vyre_module_growth times the module's words, is not covered.
  *
- * What inlining makes is counted over the graph of calls before anything of a function is read, as what the function has itself
- * and what it calls has, so that a module which is refused costs nothing.  What composites make is seen as it is made: leaves, and
- * rows, of which each comes to two words of SPIR-V and more.
+ * Inlining is counted over the call graph before any function is read: a function's own words and those of the functions it
+ * calls, so that a module which is refused costs nothing.  Composites are counted as they are made: leaves, and rows, each of
+ * which becomes at least two words of SPIR-V.
  *
  * Cost: calls.
  *
@@ -43,7 +42,7 @@ import_count_words(import *m, function *f)
   }
 }
 
-/* One line: it is the remark that stands with the module. */
+/* One line: it is the module's remark. */
 static bool
 too_large(import *m, uint64_t words, const char *what)
 {

@@ -1,20 +1,20 @@
-/* The SPIR-V importer's inside: its functions, by file.  What they work on stands in state.h.
+/* The SPIR-V importer's internals: its functions, by file.  Their data is in state.h.
  *
- * read.c     the whole: header, byte order, one program an entry point
+ * read.c     the whole module: header, byte order, one program an entry point
  * declare.c  one pass over the module's instructions: names, decorations, types, constants, variables
  * types.c, constants.c      what they become
  * scan.c     the functions in it: blocks, what is stored where, what is indexed by values, calls
  * stages.c   entry points of other stages than compute
  * nonuniform.c    carries NonUniform to the accesses that need it
  * reach.c    what an entry point reaches: edges between blocks, and what a call means for the caller's variables
- * growth.c   how much that may come to
+ * growth.c   bounds how much that may become
  * flow.c     walks the blocks of a function structurally; arms.c finds where arms meet; functions.c inlines calls
  * instructions.c, operations.c, glsl450.c    one instruction each
  * values.c   composite values: lists of leaves, each a scalar, a vector or a matrix column
  * pointers.c, memory.c      access chains, loads, stores, copies, atomics
  * locals.c   function variables and phis as values; joins
  *
- * Errors: the first one is kept in `status`; every function may then do nothing, and the walk stops at the next instruction.
+ * Errors: the first one is kept in `status`; then every function may do nothing, and the walk stops at the next instruction.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FRONTEND_SPIRV_IMPORT_H
@@ -29,16 +29,16 @@ import_builder(const import *m)
 {
   return (vyre_builder){.module = m->module, .program = m->program, .file = m->file, .line = m->line, .column = m->column};
 }
-/* Rows of no instruction, in front of one of the marks. */
+/* Rows of no instruction, before one of the marks. */
 static inline vyre_builder
 import_builder_at(const import *m, uint32_t mark)
 {
   return (vyre_builder){.module = m->module, .program = m->program, .region = m->program, .before = mark};
 }
 
-/* What is called only where something is wrong. */
+/* For functions that are called only on errors. */
 #define COLD __attribute__((cold))
-/* What is called by a short way that ends in it: not to be made one with that. */
+/* For functions that a fast path falls back on: not to be inlined into it. */
 #define APART __attribute__((noinline))
 
 #define AT(type_, list_, index) (((type_ *)(list_).data) + (index))
@@ -46,7 +46,7 @@ import_builder_at(const import *m, uint32_t mark)
 /* ---- read.c ---- */
 /* Keeps the first error: "OpXxx at word N (file:line): ...".  False, always. */
 COLD bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
-/* The same where the module is right for all we know, but vyre does not cover it: then it goes through word for word. */
+/* The same if the module may be valid, but vyre does not cover it: then it goes through word for word. */
 #define import_uncovered(m, ...) ((m)->uncovered |= !(m)->status, import_fail((m), __VA_ARGS__))
 static inline bool
 failed(const import *m)
@@ -79,7 +79,7 @@ list_add_word(import *m, list *l, uint32_t word)
 /* ---- verbatim.c ---- */
 /* A module without a compute entry point is not covered. */
 void import_find_compute(import *m);
-/* In the place of what failed, programs that hold the module's words.  The error stays where the instructions do not lie in it. */
+/* Replaces what failed by programs that hold the module's words.  The error stays if instructions are not within the module. */
 void import_verbatim(import *m, uint32_t first_program, vyre_type_id first_type);
 
 /* ---- declare.c ---- */
@@ -124,7 +124,7 @@ import_op_results(uint32_t op, bool *has_result, bool *has_type)
   *has_type = shape >> 1;
 }
 COLD bool import_part(import *m);
-/* The instruction at m->at lies in the module, or it fails. */
+/* The instruction at m->at is within the module, or the import fails. */
 static inline bool
 import_whole(import *m)
 {
@@ -190,7 +190,7 @@ import_literal(const import *m, uint32_t id, uint32_t *out)
   *out = literal ? m->ids[id].root : 0;
   return literal;
 }
-/* The bits of a literal of that kind that stands at `words`; how many words it has. */
+/* The bits of a literal of that kind at `words`; how many words it has. */
 uint64_t import_literal_bits(const uint32_t *words, vyre_kind kind);
 uint32_t import_literal_words(vyre_kind kind);
 bool import_constant_words(import *m, uint32_t id, list *out); /* as an initializer */
@@ -218,7 +218,7 @@ scan_root(import *m, uint32_t to)
 void scan_stores_to(import *m, root *r, uint32_t to, uint32_t constant);
 /* A private variable that a function stores to is a store of its callers too. */
 bool scan_note_private(import *m, function *f, uint32_t root_index);
-/* All that the one pointer leads to goes to the other: where both are variables, as they are declared. */
+/* All that the one pointer leads to is copied to the other: if both are variables, as they are declared. */
 bool scan_note_copy(import *m, uint32_t to, uint32_t from);
 
 /* ---- reach.c ---- */
@@ -235,7 +235,7 @@ import_target(const import *m, uint32_t label)
 /* ---- growth.c ---- */
 void import_bound_growth(import *m);
 void import_count_words(import *m, function *f); /* what it calls has been counted */
-/* The body of an entry point, its calls inlined, is within the bound beside those before it. */
+/* Whether the body of an entry point, its calls inlined, is within the bound, with those before it. */
 bool import_may_inline(import *m, const function *f);
 COLD bool import_too_many_leaves(import *m); /* false, always */
 
@@ -252,14 +252,14 @@ bool import_value(import *m, uint32_t id, spv_value *out);
 uint32_t import_row_made(import *m, uint32_t id);
 bool import_is_visible(const import *m, uint32_t row); /* locals.c */
 uint32_t import_visible_from(import *m, uint32_t row);
-/* The row, or a get of what it was where its region has ended. */
+/* The row, or a get of its value if its region has ended. */
 static inline uint32_t
 import_visible(import *m, uint32_t row)
 {
   uint32_t parent = m->view->parent[row];
   return parent == m->region || parent == m->program ? row : import_visible_from(m, row);
 }
-/* Of one leaf that has been made and stands around; 0: it is not so. */
+/* The row of a value of one leaf, if it was made and is visible here; else 0. */
 static inline uint32_t
 import_row_at_hand(const import *m, uint32_t id)
 {
@@ -269,7 +269,7 @@ import_row_at_hand(const import *m, uint32_t id)
   const uint32_t parent = m->view->parent[info->value];
   return parent == m->region || parent == m->program || import_is_visible(m, info->value) ? info->value : 0;
 }
-/* Of one leaf, visible here; 0: failed. */
+/* The row of a value of one leaf, visible here; 0: failed. */
 static inline uint32_t
 import_row(import *m, uint32_t id)
 {
@@ -320,7 +320,7 @@ import_pointer(import *m, uint32_t id)
 }
 uint32_t import_builtin(import *m, const pointer *p);    /* a built-in's row */
 uint32_t import_path(import *m, uint32_t pointer_index); /* of a buffer pointer: a row; 0: failed */
-/* The leaves that a store through `id` may change, as far as constants tell; false: none are. */
+/* The leaves that a store through `id` may change, by the constant indices; false: none. */
 bool import_pointer_range(import *m, uint32_t id, uint32_t *out_first, uint32_t *out_count);
 
 /* ---- atomics.c ---- */
@@ -354,9 +354,9 @@ locals_read(import *m, uint32_t index)
 }
 void locals_write(import *m, uint32_t leaf, uint32_t row);
 void locals_undo(import *m, uint32_t mark);
-/* What the way that ends here leaves for the end of construct c; what it changed is added to `list`, if there is one. */
+/* What the path that ends here leaves for the end of construct c; the leaves it changed are added to `list`, if there is one. */
 void locals_edge(import *m, uint32_t c, uint32_t *list);
-void locals_join(import *m, uint32_t c);      /* behind c */
+void locals_join(import *m, uint32_t c);      /* after c */
 void locals_fall(import *m, uint32_t c);      /* at the start of a case that is fallen into */
 void locals_to_var(import *m, uint32_t leaf); /* its value is in its var from here on */
 void locals_split(import *m);                 /* lanes.c */
@@ -378,10 +378,10 @@ uint32_t flow_goto(import *m, uint32_t target); /* the same without phis */
 void flow_phi_stores(import *m, uint32_t target);
 uint32_t flow_loop(import *m, uint32_t header);
 uint32_t flow_switch(import *m, uint32_t block);
-bool flow_falls(import *m, uint32_t c, uint32_t target); /* whether `target` is another case of switch c; then it is gone to */
+bool flow_falls(import *m, uint32_t c, uint32_t target); /* whether `target` is another case of switch c; then goes on there */
 bool flow_may_share(const import *m, const function *f); /* arms.c */
 uint32_t flow_shared(import *m, uint32_t yes, uint32_t no, uint32_t merge); /* the block that both arms lead to; NONE: none */
-uint32_t flow_next_phi(const import *m, uint32_t at);                       /* the first OpPhi at or behind this word */
+uint32_t flow_next_phi(const import *m, uint32_t at);                       /* the first OpPhi at or after this word */
 
 /* ---- functions.c ---- */
 bool import_call(import *m);

@@ -1,4 +1,4 @@
-/* One instruction of a block: to whom it goes.
+/* Dispatches each instruction of a block to the file that imports it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -38,7 +38,7 @@ copy_object(import *m, const uint32_t *words, uint32_t count)
     return import_fail(m, "its type is not that of what it takes");
   m->ids[words[2]].value = m->ids[words[3]].value;
   m->ids[words[2]].epoch = m->epochs[ID_LOCAL];
-  if ((m->ids[words[2]].flags & ID_NONUNIFORM) && !(p->access & POINTER_NONUNIFORM)) { /* one of its own */
+  if ((m->ids[words[2]].flags & ID_NONUNIFORM) && !(p->access & POINTER_NONUNIFORM)) { /* decorated itself */
     const pointer copied = *p;
     pointer *own = list_add(m, &m->pointers, sizeof(pointer), 1);
     if (!own)
@@ -89,7 +89,7 @@ barrier(import *m, const uint32_t *words, bool control)
   return true;
 }
 
-/* What most loads are: of a scalar or vector, whole; of a variable whose value is known and stands around it is that. */
+/* The common load: of a whole scalar or vector; of a variable whose value is known and visible here it is that value. */
 static inline bool
 load(import *m, const uint32_t *words)
 {

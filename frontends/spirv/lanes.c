@@ -1,7 +1,7 @@
 /* Vectors are carried a lane each: a variable of a vector type is one variable for each lane, and what reads it joins them.
  *
- * Drivers keep a phi of several lanes together, and take it apart and put it together in each round of a loop, though what computes
- * with it is taken apart anyway.
+ * Drivers keep a phi of several lanes together, and split and join it in each iteration of a loop, though they split what computes
+ * with it anyway.
  *
  * Cost: the variables' sets and gets.
  *
@@ -35,7 +35,7 @@ take_lanes(import *m, vyre_builder *b, uint32_t row, uint32_t count, vyre_row *o
       out[n] = op == VYRE_OP_splat ? (vyre_row){operands[0]} : vyre_build_lane(b, (vyre_row){row}, n);
 }
 
-/* The get becomes the join of one of each lane's variable. */
+/* Replaces the get by the join of a get of each lane's variable. */
 static void
 split_get(import *m, uint32_t row, const vyre_row vars[4], uint32_t count)
 {

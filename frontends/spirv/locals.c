@@ -3,16 +3,18 @@
  * Each scalar or vector of a variable that only constants index is a leaf, and each OpPhi too: an edge into its block stores to it,
  * the block reads it.  A leaf has a current row while that is known; it is written to a `var` only where paths meet:
  *
- *   - what a construct changed on some way to its end is set on each such way, or before the construct where a way did not change
- * it; behind it, the value is in the var;
+ *   - what a construct changed on some path to its end is set on each such path, or before the construct where a path did not
+ * change it; after it, the value is in the var;
  *   - what a loop may store (flow_loop_writes) is set before it; in its body and its continuing region the value is in the var at
  * first.
  *
- * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs what changed in it.
+ * Changes are logged, so that each region begins with what was known before its construct, and leaving it costs time linear in its
+ * changes.
  *
- * Which leaves have a var is known at the end, when all gets are there: sets of the others go, and operands are filled in then.
+ * Which leaves have a var is known at the end, when all gets are there: sets of the others are removed, and operands are filled in
+ * then.
  *
- * A value that is used where its region has ended (SPIR-V asks for dominance only) escapes: it is set right behind its row.
+ * A value that is used where its region has ended (SPIR-V asks for dominance only) escapes: it is set right after its row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -37,7 +39,7 @@ leaf_at(import *m, uint32_t index)
 
 /* ---- escapes ---- */
 
-/* The regions around the current one are open, inner ones have greater... places in `open`; most rows stand in one of the last. */
+/* The regions around the current one are open, inner ones have greater indices in `open`; most rows are in one of the last. */
 static bool
 stands_open(const import *m, uint32_t row)
 {
@@ -166,7 +168,7 @@ locals_undo(import *m, uint32_t mark)
   }
 }
 
-/* The leaf's var is made at the end, where it is known whether anything reads it; here its place among the others is taken. */
+/* The leaf's var is made at the end, where it is known whether anything reads it; here its index among the others is taken. */
 static void
 want_var(import *m, uint32_t index)
 {

@@ -1,6 +1,6 @@
 /* Loads, stores, copies, array lengths.
  *
- * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store behind it,
+ * A composite is loaded and stored leaf by leaf; OpCopyMemory, and a load of something large whose only use is the store after it,
  * copy it. A matrix column that a value picks, which no path can say, is read by selects and written by ifs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -51,7 +51,7 @@ import_memory_operands(import *m, const uint32_t *words, uint32_t at)
   return operands | (nonuniform ? VYRE_ORDER(0, 0, IS_NONUNIFORM) : 0);
 }
 
-/* What of them is a load's, a store's, a copy's. */
+/* The memory operands of a load, a store, a copy. */
 static uint32_t
 load_imm(uint32_t operands)
 {
@@ -78,8 +78,8 @@ import_is_read_only(vyre_space space)
   return space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH;
 }
 
-/* A write of what is declared NonWritable breaks a promise on which passes rely.  Reads of what is NonReadable are common in what
- * compilers make of writeonly. */
+/* A write to NonWritable memory breaks a promise on which passes rely.  Reads of NonReadable memory are common in compilers'
+ * output for writeonly. */
 uint32_t
 import_access_flags(import *m, const pointer *p, uint32_t operands, bool writes)
 {
@@ -244,7 +244,7 @@ store_column(import *m, uint32_t index, uint32_t row, uint32_t flags, uint32_t i
   }
 }
 
-/* The leaves of what the pointer leads to, onto the stack. */
+/* Loads the leaves of what the pointer leads to onto the stack. */
 static bool
 load_leaves(import *m, uint32_t index, uint32_t operands)
 {
@@ -339,7 +339,7 @@ import_is_plain_path(const pointer *p)
   return p->base == BASE_BUFFER && !p->has_column;
 }
 
-/* Both are buffers, and what they lead to is of one type, layout and all. */
+/* If both are in buffers, and of one type with the same layout. */
 static bool
 try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *out_done)
 {
@@ -360,7 +360,7 @@ try_copy(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands, bool *o
   return !failed(m);
 }
 
-/* Of an OpCopyMemory: one set for both sides, or one for each; what one asks for and is no scope, both get. */
+/* Of an OpCopyMemory: one set for both sides, or one for each; all but scopes is merged for both. */
 static uint32_t
 copy_operands(import *m, const uint32_t *words)
 {
@@ -375,7 +375,7 @@ copy_operands(import *m, const uint32_t *words)
   return VYRE_ORDER(VYRE_ORDER_EXECUTION(from), VYRE_ORDER_MEMORY(to), bits);
 }
 
-/* By one copy where that can be, else leaf by leaf. */
+/* By one copy if possible, else leaf by leaf. */
 static bool
 move_memory(import *m, uint32_t to_id, uint32_t from_id, uint32_t operands)
 {
@@ -457,7 +457,7 @@ import_store(import *m, const uint32_t *words)
     m->copied = 0;
     return move_memory(m, words[1], m->copied_from, operands | m->copied_operands);
   }
-  /* What most stores are: a value that stands around, to all of a scalar or vector. */
+  /* The common store: a value that is visible here, to all of a scalar or vector. */
   const id_info *const to = &m->ids[words[1] < m->bound ? words[1] : 0];
   const uint32_t row = import_row_at_hand(m, words[2]);
   if (!row || to->holds != HOLDS_POINTER || to->epoch != m->epochs[to->kind])
@@ -471,7 +471,7 @@ import_store(import *m, const uint32_t *words)
   return !failed(m);
 }
 
-/* Where each id of the function last stands in it, or a literal like it. */
+/* The last position of each id of the function, or of a literal like it. */
 static bool
 find_last_words(import *m, function *f)
 {
@@ -496,7 +496,7 @@ is_used_behind(import *m, uint32_t id, uint32_t at)
   return (!f->has_last_words && !find_last_words(m, f)) || m->last_words[id] >= at;
 }
 
-/* The OpStore that is all that is done with what is loaded here, with only access chains before it; 0: there is none. */
+/* The OpStore that is the only use of what is loaded here, with only access chains before it; 0: there is none. */
 static uint32_t
 only_store(import *m, const uint32_t *words)
 {

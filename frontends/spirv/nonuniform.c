@@ -1,10 +1,10 @@
-/* NonUniform: from where it stands to the access that needs it.
+/* NonUniform: carried from where it is decorated to the access that needs it.
  *
  * SPIR-V wants the decoration on the operand through which a descriptor is accessed: the access chain, the loaded image, the
  * sampled image. Some compilers put it on the index alone, and a copy of an index may have it where the index has not.  Copies are
- * no rows here, and passes may put one value for another; so it is spread over ids before rows are made, from an index or a copy of
- * it over access chains, loads of handles and what is made of these, and stands on the path (an `at` row) and on the handle, where
- * no pass changes it.  To say it of more is always right: it only asks a device to look at each lane's descriptor.
+ * no rows here, and passes may replace one value by another; so it is spread over ids before rows are made, from an index or a copy
+ * of it over access chains, loads of handles and what is made of these, and kept on the path (an `at` row) and on the handle, where
+ * no pass changes it.  Decorating more is always right: it only makes a device look at each lane's descriptor.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -25,7 +25,7 @@ carries(const import *m, const uint32_t *words, uint32_t count, bool everything)
   switch (words[0] & 0xffffu) {
   case SpvOpLoad:
     if (count < 4 || words[1] >= m->bound || !m->ids[words[1]].t || !import_is_opaque_type(m->ids[words[1]].t))
-      return false; /* what a buffer holds is another value than where it stands */
+      return false; /* a buffer's content is another value than its address */
     break;
   case SpvOpCopyObject:
   case SpvOpCopyLogical:

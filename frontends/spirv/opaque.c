@@ -1,10 +1,10 @@
-/* What vyre does not compute with: types and instructions that keep their words.
+/* Opaque types and instructions, with which vyre does not compute: they keep their words.
  *
- * Images, samplers, pointers to physical storage and whatever an extension brings become opaque types (vyre/opaque.h); an
- * instruction that is of them, or that nobody else here knows, becomes an opaque row.  Its ids come apart: types and instruction
+ * Images, samplers, pointers to physical storage and the like become opaque types (vyre/opaque.h); an
+ * instruction on them, or one that no other file here knows, becomes an opaque row.  Its ids are split: types and instruction
  * sets stay in its words, values become operands, leaf by leaf, and pointers paths.
  *
- * Limits: pointers into opaque values, and types that lead to themselves and are no pointers to structs, are not covered.
+ * Limits: pointers into opaque values, and recursive types other than pointers to structs, are not covered.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
@@ -47,7 +47,7 @@ import_opaque_type(import *m, spv_type *t)
   return true;
 }
 
-/* Whether a type has offsets or strides: then it stands where layouts count. */
+/* Whether a type has offsets or strides: then it is used where layouts matter. */
 static vyre_mode
 mode_of(const import *m, uint32_t type)
 {
@@ -90,7 +90,7 @@ constant_word(import *m, uint32_t id, vyre_member *out)
   return true;
 }
 
-/* A pointer to a struct that is being made, and may hold it: the struct is meant by its name. */
+/* A pointer to a struct that is being made, and may hold it: refers to the struct by name. */
 static vyre_type_id
 named_pointer(import *m, const uint32_t *words, uint32_t stride)
 {
@@ -263,7 +263,7 @@ reads_image(uint32_t op)
   }
 }
 
-/* The memory operands of an access that happens as it stands, whatever stands around it. */
+/* The memory operands of an access that is kept as it is, whatever is around it. */
 static bool
 is_special_access(const import *m, uint32_t op, const uint32_t *words, uint32_t count)
 {
@@ -418,7 +418,7 @@ build(import *m, vyre_opcode effect, const vyre_member *words, uint32_t count, u
   return type ? set_result(m, type, id, row) : row.id != 0;
 }
 
-/* What belongs to the module, not to a function. */
+/* Whether the instruction belongs to the module, not to a function. */
 static bool
 is_of_module(uint32_t op)
 {
@@ -436,7 +436,7 @@ import_opaque(import *m)
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16, first = m->stack.count;
   uint8_t kinds[MOST_WORDS];
   if (is_of_module(op))
-    return import_fail(m, "stands in a function");
+    return import_fail(m, "is in a function");
   if (count > MOST_WORDS || !vyre_words_kinds(words, count, kinds))
     return import_uncovered(m, "not covered: the grammar does not have it so");
   vyre_member *made = import_memory_of(m, (count + 1) * sizeof(*made));

@@ -143,7 +143,7 @@ of_sign(vyre_type type, bool is_signed)
   return VYRE_TYPE(is_signed ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
 }
 
-/* What the op computes on, if `type` is what it is asked for. */
+/* The type that the op computes on, if its result is to be `type`. */
 static vyre_type
 work_type(vyre_class klass, vyre_type type)
 {
@@ -193,15 +193,15 @@ splat(import *m, uint32_t scalar, vyre_type type)
   return vyre_build(&m->b, VYRE_OP_splat, type, 0, 0, 0, (vyre_row){scalar}, VYRE_NONE, VYRE_NONE).id;
 }
 
-/* `read` and `write` of the table stand for all kinds of their family. */
+/* `read` and `write` of the table mean all kinds of their family. */
 static vyre_type
 as_family(uint8_t family, vyre_type type)
 {
   return family == VYRE_F32 ? type : of_sign(type, family == VYRE_I32);
 }
 
-/* Converts, reading the operand as `read` and casting the result.  Between integers the sign tells how to widen, and nothing else:
- * what a module holds in memory alone has no other instruction than this one, and gets none. */
+/* Converts, reading the operand as `read` and casting the result.  Between integers the sign only says how to widen:
+ * types that a module has in memory alone have no other instruction than this one, and get none. */
 static uint32_t
 convert(import *m, const operation *o, vyre_type type, uint32_t id, uint32_t row)
 {
@@ -382,7 +382,7 @@ may_read(const operation *o, vyre_kind kind)
   return !o->read || vyre_class_has((vyre_class)classes[o->read], kind);
 }
 
-/* What most are: one or two operands of the type that the op takes, giving the type that is asked for.  0: it is not so. */
+/* The common case: one or two operands of the type that the op takes, giving the result's type.  0: it is another. */
 static inline uint32_t
 plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a, uint32_t b)
 {
@@ -395,7 +395,7 @@ plain(import *m, const operation *o, vyre_type type, uint32_t flags, uint32_t a,
   return vyre_build(&m->b, (vyre_opcode)o->vyre, type, flags, 0, 0, (vyre_row){a}, (vyre_row){b}, VYRE_NONE).id;
 }
 
-/* The same of operands that stand around. */
+/* The same of operands that are visible here. */
 static inline bool
 plain_at_hand(import *m, const operation *o, uint32_t id, const uint32_t *args)
 {

@@ -1,8 +1,8 @@
 /* Pointers: variables and access chains.
  *
  * A pointer is kept as its variable and the steps into it.  In a variable that is values it is a range of leaves; in a buffer its
- * `at` rows are made where it is used, for only there are its indices known to be visible, and kept for the next use in the same
- * place.
+ * `at` rows are made where it is used, because only there are its indices known to be visible, and kept for the next use in the
+ * same block.
  *
  * Limits: storage, uniform, push constant, workgroup, private and function variables, and built-ins that are scalars or vectors.
  *
@@ -27,7 +27,7 @@ import_no_pointer(import *m, uint32_t id)
   return NULL;
 }
 
-/* The last pointer is what the id is from here on. */
+/* The id is the last pointer from here on. */
 static bool
 name_pointer(import *m, uint32_t id, pointer *p)
 {
@@ -286,7 +286,7 @@ import_builtin(import *m, const pointer *p)
   return other_builtin(m, p);
 }
 
-/* Whether it is a storage buffer as modules before SPIR-V 1.3 have them, or an array of such. */
+/* Whether it is a storage buffer as modules before SPIR-V 1.3 have them, or an array of them. */
 static bool
 is_buffer_block(const import *m, uint32_t type)
 {
@@ -343,8 +343,8 @@ make_global(import *m, uint32_t id)
   return p != NULL;
 }
 
-/* A function or private variable: values, or a buffer where it is indexed by values, or is large.  What only ever holds one
- * constant is a constant buffer. */
+/* A function or private variable: values, or a buffer where it is indexed by values, or is large.  A variable that only ever holds
+ * one constant is a constant buffer. */
 static bool
 make_variable(import *m, uint32_t id, uint32_t initializer)
 {
@@ -399,7 +399,7 @@ import_variable(import *m)
   return make_variable(m, words[2], words[0] >> 16 > 4 ? words[4] : 0);
 }
 
-/* Whether the variable stays where nothing uses it: who calls the program binds it, or it zeroes memory that others share with it.
+/* Whether the variable stays though unused: the program's caller binds it, or it zeroes memory that others share with it.
  */
 static bool
 stays_unused(const import *m, uint32_t id, const global *g)

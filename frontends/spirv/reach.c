@@ -134,7 +134,7 @@ take_argument(import *m, function *f, uint32_t id, uint32_t given_id)
   return scan_note_private(m, f, m->ids[given_id].root);
 }
 
-/* What the call at m->at does, by what its function does, which is known. */
+/* Takes the effects of the call at m->at from those of its function, which are known. */
 static bool
 take_call(import *m, function *f)
 {
@@ -249,7 +249,7 @@ share_memory(import *m, const root *from, root *to)
   return true;
 }
 
-/* A round goes there and back: a chain of copies that stand in order takes one.  A variable that stays values is right too. */
+/* A round goes there and back: a chain of copies in order takes one.  It may leave a variable as values, which is correct too. */
 void
 import_share_memory(import *m)
 {

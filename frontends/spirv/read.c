@@ -230,7 +230,7 @@ program_mode(import *m, const entry *e)
   return mode;
 }
 
-/* All execution modes but the size, for whoever writes SPIR-V again; an entry point is word 0 there. */
+/* All execution modes but the size, for the exporter; an entry point is word 0 there. */
 static void
 keep_modes(import *m, const entry *e)
 {
@@ -303,8 +303,8 @@ make_size(import *m, const entry *e)
   return true;
 }
 
-/* Marks: rows that constants feed go in front of the first var or buffer, addresses and built-ins in front of the body.  Two rows
- * that are killed at the end stand for those places. */
+/* Marks: rows made of constants go before the first var or buffer, addresses and built-ins before the body.  Two rows
+ * that are killed at the end mark those positions. */
 static void
 begin_program(import *m, const entry *e)
 {

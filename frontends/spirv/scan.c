@@ -105,7 +105,7 @@ scan_parameter(import *m, function *f, const uint32_t *words)
   return (m->ids[words[2]].holds != HOLDS_POINTER || new_root(m, words[2])) && list_add_word(m, &m->params, words[2]);
 }
 
-/* What vyre does not know may do anything with a variable that it names: that is memory, then. */
+/* An unknown instruction may do anything with a variable that it names: so that becomes memory. */
 static bool
 scan_opaque(import *m, function *f, const uint32_t *words, uint32_t count)
 {
@@ -128,7 +128,7 @@ is_terminator(uint32_t op) /* of those that extensions have */
          op == SpvOpEmitMeshTasksEXT;
 }
 
-/* What an instruction is to scan. */
+/* How scan treats an instruction. */
 typedef enum scan_kind {
   SCAN_PLAIN, /* in a block, nothing more than its result */
   SCAN_VARIABLE,
@@ -142,7 +142,7 @@ typedef enum scan_kind {
   SCAN_PHI,
   SCAN_MERGE,
   SCAN_END,
-  SCAN_OUTSIDE, /* from here on: may stand outside of a block */
+  SCAN_OUTSIDE, /* from here on: may be outside of a block */
   SCAN_PARAMETER,
   SCAN_LABEL,
   SCAN_FUNCTION,
@@ -203,13 +203,13 @@ static bool
 scan_phi(import *m, function *f, const uint32_t *words)
 {
   if (f->open != OPEN_AT_START)
-    return import_fail(m, "stands behind other instructions of its block");
+    return import_fail(m, "follows other instructions of its block");
   last_block(m)->phis++;
   f->phi_count++;
   return list_add_word(m, &m->phis, words[2]);
 }
 
-/* What is wrong with a result of a type, as scan_function has found that something is. */
+/* Reports the error in a result of a type, after scan_function has found one. */
 COLD static bool
 scan_no_result(import *m, const uint32_t *words)
 {
@@ -242,7 +242,7 @@ scan_stored(import *m, function *f, uint32_t to, uint32_t constant)
   return scan_store(m, f, to, constant, &writes) && (!writes || note_write(m));
 }
 
-/* What is stored may be all of a variable, as its OpLoad gave it. */
+/* The stored value may be all of a variable, loaded by its OpLoad. */
 static bool
 note_loaded(import *m, uint32_t to, uint32_t value)
 {
@@ -272,10 +272,10 @@ scan_other(import *m, function *f, scan_kind kind, const uint32_t *words)
 {
   const uint32_t op = words[0] & 0xffffu, count = words[0] >> 16;
   if (kind == SCAN_EXTENDED && says_nothing(m, words, count))
-    return true; /* wherever it stands */
+    return true; /* wherever it is */
   if (kind < SCAN_OUTSIDE) {
     if (!f->open)
-      return import_fail(m, "stands outside of a block");
+      return import_fail(m, "is outside of a block");
     if (kind != SCAN_PHI)
       f->open = OPEN;
   }

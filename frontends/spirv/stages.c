@@ -1,12 +1,12 @@
 /* Entry points of other stages than compute: they are not read, but kept word for word, with what they need.
  *
- * A module may hold shaders of all stages.  The functions that compute entry points call are read as ever, and no others.  What the
- * others need is found by marking ids: the functions that their entry points reach, and the declarations that those name.  These
- * instructions go to the input's list of what is kept, in the module's order, behind what its strings and sources are; the exporter
- * writes them again with ids of its own.
+ * A module may hold shaders of all stages.  Only the functions that compute entry points call are read.  What the other
+ * entry points need is found by marking ids: the functions that their entry points reach, and the declarations that those name.
+ * These instructions go to the input's list of what is kept, in the module's order, after its strings and sources; the exporter
+ * writes them again with new ids.
  *
- * Cost: the words of the module, once for each function on the longest way of calls and each declaration that is named before it
- * stands.
+ * Cost: the words of the module, once for each function on the longest chain of calls and each declaration that is used before it
+ * is made.
  *
  * Limits, where the module goes through word for word: a function that is an entry point of both kinds, a workgroup size that
  * mesh shaders share, decoration groups, switches where integers may have 64 bits, and what the grammar lacks.
@@ -20,7 +20,7 @@
 enum { CALLED = 1, NEEDED = 2 }; /* by a compute entry point; by another */
 
 typedef struct body {
-  uint32_t start, end; /* first word of OpFunction; behind OpFunctionEnd */
+  uint32_t start, end; /* first word of OpFunction; after OpFunctionEnd */
   uint8_t walked;      /* its words are marked, for CALLED, NEEDED */
 } body;
 
@@ -124,7 +124,7 @@ walk(stages *s, uint32_t start, uint32_t end, uint8_t bit)
   return true;
 }
 
-/* The functions that those call which are marked, and so on. */
+/* Marks the functions that marked ones call, transitively. */
 static bool
 reach(stages *s, uint8_t bit)
 {
@@ -145,7 +145,7 @@ reach(stages *s, uint8_t bit)
   return true;
 }
 
-/* Whether an instruction in front of the functions is of what is marked. */
+/* Whether an instruction before the functions belongs to a marked id. */
 static bool
 is_needed(const import *m, uint32_t at)
 {
@@ -179,7 +179,7 @@ is_needed(const import *m, uint32_t at)
   return id < m->bound && (m->marks[id] & NEEDED);
 }
 
-/* Backwards, as declarations stand in front of what names them; but pointers may be named before. */
+/* Backwards, because declarations come before their uses; but pointers may be used before. */
 static bool
 mark_declarations(stages *s)
 {
@@ -228,7 +228,7 @@ is_function(const stages *s, uint32_t id)
   return false;
 }
 
-/* Who is kept, for a remark; and that what is shared can be. */
+/* Names the kept entry points, for a remark; and checks that shared functions can be kept. */
 static bool
 name_entries(const stages *s)
 {

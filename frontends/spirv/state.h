@@ -31,7 +31,7 @@ typedef enum id_kind {
   ID_KINDS
 } id_kind;
 
-/* What value is, where the id has one now: where epoch is that of its kind in `epochs`. */
+/* What `value` is, if the id has one now: if `epoch` is that of its kind in `epochs`. */
 typedef enum id_holds { HOLDS_LEAVES, HOLDS_ROW, HOLDS_POINTER } id_holds;
 
 /* Flags of an id; vyre_access bits beside them. */
@@ -60,7 +60,7 @@ typedef struct id_info {
   uint16_t flags;
 } id_info;
 
-/* Of an id, beside what is always looked at. */
+/* Data of an id that is rarely used. */
 typedef struct id_notes {
   uint32_t name;        /* first word of its OpName; 0: none */
   uint32_t decorations; /* first of its list; 0: none */
@@ -90,12 +90,12 @@ typedef struct spv_type {
   bool has_pointer, has_runtime;
   bool has_matrix; /* arrays: of matrices at last */
   uint8_t depth;
-  uint32_t element; /* id: component, column, element, pointee, returned */
-  uint32_t count;   /* lanes, columns, elements (0: specialization gives it), members, parameters; pointer: storage class */
-  uint32_t length;  /* array: id of the length */
-  uint32_t members; /* struct, function: first in `members` */
-  uint32_t leaves;  /* NONE: too many */
-  uint32_t stride;  /* arrays and pointers: ArrayStride; structs: of the first array of them that has one; 0: none */
+  uint32_t element;  /* id: component, column, element, pointee, returned */
+  uint32_t count;    /* lanes, columns, elements (0: specialization gives it), members, parameters; pointer: storage class */
+  uint32_t length;   /* array: id of the length */
+  uint32_t members;  /* struct, function: first in `members` */
+  uint32_t leaves;   /* NONE: too many */
+  uint32_t stride;   /* arrays and pointers: ArrayStride; structs: of the first array of them that has one; 0: none */
   vyre_type_id made; /* in the program `epoch` */
   uint32_t epoch;
   bool being_made; /* an opaque type whose words are being read */
@@ -131,7 +131,7 @@ typedef struct root {
 
 typedef struct block {
   uint32_t label;                       /* id */
-  uint32_t start;                       /* first word behind the label */
+  uint32_t start;                       /* first word after the label */
   uint32_t merge;                       /* first word of OpLoopMerge or OpSelectionMerge; 0: none */
   uint32_t end;                         /* first word of the terminator */
   uint32_t successors, successor_count; /* in `successors`: block indices */
@@ -159,7 +159,7 @@ typedef struct function {
   enum { CLOSED, OPEN_AT_START, OPEN } open; /* while it is read: in a block, that has phis alone or not */
   bool leaves_early;                         /* a return that is not the end of the body */
   bool may_share;                            /* arms.c: arms of some selection may lead to one block */
-  uint64_t inlined;                          /* its words, those of what it calls in place of the calls (growth.c) */
+  uint64_t inlined;                          /* its words, with those of its callees for each call (growth.c) */
 
   bool active;
   bool has_last_words; /* memory.c */
@@ -176,7 +176,7 @@ typedef enum pointer_base {
 
 typedef struct pointer {
   uint8_t base;
-  bool has_lane, lane_literal; /* a component of the vector there; of buffers only behind a column */
+  bool has_lane, lane_literal; /* a component of the vector there; of buffers only after a column */
   bool has_column;             /* a matrix column that a value picks: `column`, of the `columns` there */
   bool single;                 /* it leads to a scalar or vector, whole: */
   vyre_type value;             /* of this type */
@@ -239,7 +239,7 @@ typedef struct construct {
   uint32_t region;            /* running off the end of this one goes to merge (if, switch, function) or next (loop) */
   uint32_t depth;             /* of `open` where its regions begin */
   uint32_t mark;              /* of the log, at its start */
-  uint32_t leaf_limit;        /* leaves behind this are younger than it */
+  uint32_t leaf_limit;        /* leaves from this index on are younger than it */
   uint32_t edges;             /* to its end; loop: breaks */
   uint32_t joined;            /* list of leaves changed on some edge */
   uint32_t cases, case_count; /* switch: in `cases` */
@@ -303,7 +303,7 @@ typedef struct import {
   bool words_owned;
   uint32_t at; /* the instruction being read */
   id_info *ids;
-  id_notes *notes; /* by id, behind `ids` */
+  id_notes *notes; /* by id, after `ids` */
   size_t ids_size;
   bool ids_reserved;
   struct chunk *chunks;
@@ -317,7 +317,7 @@ typedef struct import {
   list modes;           /* words of OpExecutionMode */
   list stages;          /* words of OpEntryPoint, of other stages than compute */
   uint32_t *last_words; /* by id: where its function last has it (memory.c); NULL: no function was asked */
-  uint8_t *marks;       /* by id, where there are such: stages.c */
+  uint8_t *marks;       /* by id, if there are entry points of other stages: stages.c */
   list variables;       /* ids of the module's variables */
   list pointers, steps, leaves, constant_leaves, members_made;
   list got;    /* set_rows of the gets */
@@ -333,7 +333,7 @@ typedef struct import {
   uint32_t input;
   uint32_t program, program_epoch;
   uint32_t epochs[ID_KINDS];       /* of values that hold now: constants' is the program, locals' the instance */
-  uint32_t first_decl, first_body; /* marks: rows go in front of them */
+  uint32_t first_decl, first_body; /* marks: rows go before them */
   uint32_t builtins[VYRE_OP_subgroup_lt_mask - VYRE_OP_gid + 1];
   uint64_t inlined;                /* words of all programs so far, after inlining */
   uint64_t most_words;             /* growth.c: of them */

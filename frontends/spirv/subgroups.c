@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* What stands behind the scope, and of what type the result is. */
+/* What follows the scope, and the type of the result. */
 typedef enum group_form {
   TAKES_NONE,    /* nothing: a bool */
   TAKES_TEST,    /* a value: a bool */
@@ -18,7 +18,7 @@ typedef enum group_form {
 
 typedef struct group_op {
   uint16_t op, vyre;
-  uint8_t form, operands; /* operands: behind the scope */
+  uint8_t form, operands; /* operands: after the scope */
   bool khr;               /* has no scope */
 } group_op;
 
@@ -85,7 +85,7 @@ import_is_subgroup(uint32_t op)
   return op >= SpvOpGroupNonUniformElect && find(op) != NULL;
 }
 
-/* The scope behind result and type, which is the subgroup's. */
+/* The scope after result and type, which must be the subgroup's. */
 static bool
 check_scope(import *m, uint32_t id)
 {
@@ -101,7 +101,7 @@ check_scope(import *m, uint32_t id)
   return import_uncovered(m, "scope %u is not known", scope);
 }
 
-/* A group operation, and for Clustered the size that stands behind the value. */
+/* A group operation, and for Clustered the size after the value. */
 static bool
 group_of(import *m, const uint32_t *args, uint32_t count, uint32_t *out)
 {
@@ -145,7 +145,7 @@ work_type(vyre_opcode op, vyre_type type)
   return VYRE_TYPE(klass == VYRE_CLASS_SINT ? kind & ~1u : kind | 1u, VYRE_TYPE_LANES(type)); /* ORDER: vyre_kind */
 }
 
-/* What a move is by: a lane, a distance, a direction.  A cluster size goes to *out_imm. */
+/* The operand of a move: a lane, a distance, a direction.  A cluster size goes to *out_imm. */
 static uint32_t
 move_operand(import *m, const group_op *g, const uint32_t *args, uint32_t count, uint32_t *out_imm)
 {

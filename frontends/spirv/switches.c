@@ -45,7 +45,7 @@ compare_literals(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* A literal that stands twice is no switch's of ours: which of its labels counts, nobody says. */
+/* A switch with one literal twice is not covered: SPIR-V does not say which label counts. */
 static bool
 has_literals_once(import *m, const uint32_t *words, uint32_t count, vyre_kind kind)
 {
@@ -129,7 +129,7 @@ default_falls_to(import *m, uint32_t c, uint32_t from)
 }
 
 /* A case that is left for the next one from inside of a construct within it: all of it so far goes into a block, which is left;
- * behind the block it falls through. */
+ * after the block it falls through. */
 static void
 wrap_case(import *m, uint32_t index)
 {
@@ -230,7 +230,7 @@ walk_case(import *m, uint32_t c, uint32_t row, uint32_t index, vyre_type type)
   m->at = at;
 }
 
-/* In the order in which they stand, but for a case that the last one falls into. */
+/* In their order, but for a case that the last one falls into. */
 static void
 walk_cases(import *m, uint32_t c, uint32_t row, vyre_type type)
 {
@@ -261,7 +261,7 @@ flow_switch(import *m, uint32_t index)
   const uint32_t *words = m->words + m->at;
   uint32_t count = words[0] >> 16, at = m->at;
   if (!b->merge || b->is_loop) {
-    import_uncovered(m, "no OpSelectionMerge stands before it\nFix: check the module with spirv-val");
+    import_uncovered(m, "there is no OpSelectionMerge before it\nFix: check the module with spirv-val");
     return NONE;
   }
   uint32_t selector = import_row(m, words[1]), merge = import_target(m, m->words[b->merge + 1]);

@@ -35,7 +35,7 @@ import_large_type(import *m, spv_type *t, uint32_t id)
   return t;
 }
 
-/* What it is made of. */
+/* The type's parts. */
 static spv_type *
 component(import *m, uint32_t id, spv_type *t)
 {
@@ -252,7 +252,7 @@ function_type(import *m, const uint32_t *words, uint32_t count, spv_type *t)
   return true;
 }
 
-/* What a value of the type is kept as. */
+/* How a value of the type is kept. */
 static id_holds
 kept_as(const spv_type *t)
 {
@@ -477,7 +477,7 @@ is_called(const import *m, uint32_t id, const char *name, size_t length)
   return false;
 }
 
-/* A struct that is meant by its name has one of its own. */
+/* A struct that is referred to by name has a unique one. */
 vyre_string
 import_struct_name(import *m, uint32_t id)
 {

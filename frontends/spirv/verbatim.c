@@ -1,16 +1,16 @@
 /* Modules that are not covered, word for word.
  *
- * What the importer cannot take apart is kept whole: each compute entry point becomes a program of one `verbatim` row, which the
- * exporter writes as it is; where there is none, each entry point of any stage does; where there is none at all, as in a library,
- * the module itself.  Nothing of it is optimized, and the input carries the reason as a remark.  That the instructions lie
- * in the module is checked; whether it is valid otherwise is not.
+ * A module that the importer cannot convert is kept whole: each compute entry point becomes a program of one `verbatim` row, which
+ * the exporter writes as it is; without one, each entry point of any stage does; without any, as in a library,
+ * the module itself does.  Nothing of it is optimized, and the input carries the reason as a remark.  Only that the instructions
+ * are within the module is checked, not whether it is valid otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
 #include <string.h>
 
-/* All instructions lie in the module: then they may be walked. */
+/* Whether all instructions are within the module, so that they may be walked. */
 static bool
 is_whole(const import *m)
 {
@@ -45,7 +45,7 @@ constant_of(const import *m, uint32_t id)
   return 1;
 }
 
-/* The workgroup size as far as it is known without specialization. */
+/* The workgroup size, if it is known without specialization. */
 static void
 find_size(const import *m, uint32_t entry_id, uint32_t out[3])
 {
@@ -119,7 +119,7 @@ import_find_compute(import *m)
       return;
     if (op == SpvOpEntryPoint && first == 0)
       first = m->at;
-    if (op >= SpvOpTypeVoid && op <= SpvOpFunction) /* entry points stand in front of all declarations */
+    if (op >= SpvOpTypeVoid && op <= SpvOpFunction) /* entry points come before all declarations */
       break;
   }
   m->at = first ? first : find(m, SpvOpCapability, SpvCapabilityLinkage, 1);

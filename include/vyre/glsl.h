@@ -23,7 +23,7 @@ typedef enum vyre_glsl_env {
   VYRE_GLSL_ENV__COUNT
 } vyre_glsl_env;
 
-/* By its name; a name that is none is a USAGE error that lists them. */
+/* By name; an unknown name is a USAGE error that lists them. */
 VYRE_MUST_USE vyre_status vyre_glsl_env_parse(const char *name, vyre_glsl_env *out);
 
 typedef struct vyre_glsl_options {
@@ -33,7 +33,7 @@ typedef struct vyre_glsl_options {
   uint32_t define_count;
   bool debug; /* OpLine and OpSource */
   vyre_glsl_env target_env;
-  /* A folder: #include reads what lies in it and nothing else, whatever links and `..` say, and -I folders lie in it too.  NULL:
+  /* A folder: #include reads only what is in it, whatever links and `..` say, and -I folders must be in it too.  NULL:
    * none */
   const char *include_root;
   /* What one shader may take; 0: the default. */

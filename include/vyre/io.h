@@ -1,6 +1,6 @@
-/* Files in and out, and reading whatever a program may come in.
+/* Reading and writing files, and reading a program in any of its formats.
  *
- * Threads: any; SIGPIPE and SIGXFSZ are the program's to ignore.
+ * Threads: any; the program must ignore SIGPIPE and SIGXFSZ itself.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IO_H
@@ -22,8 +22,8 @@ VYRE_MUST_USE vyre_status vyre_file_read(const char *path, vyre_bytes *out);
  * the mode of the file that was there).  What is no regular file (a device, a FIFO, "-" and /dev/stdout: standard output) is
  * written directly, never renamed over or unlinked.  Of a mode only permissions are kept. */
 VYRE_MUST_USE vyre_status vyre_file_write(const char *path, const void *data, size_t size);
-/* Unlinks the temporary files of all writes that are going on, which then fail or never end: for a handler of a signal that ends
- * the process, and for who ends it otherwise.  Async-signal-safe. */
+/* Unlinks the temporary files of all writes in progress, which then fail or never end: for code that ends the process, a signal
+ * handler too.  Async-signal-safe. */
 void vyre_file_abandon(void);
 /* The folder, without a slash at its end, of the file that vyre's code came from: of libvyre.so, or of a program that has it in it.
  * False: /proc/self/maps does not say, or it does not fit. */
@@ -37,14 +37,14 @@ typedef enum vyre_input_kind {
   VYRE_INPUT_VIR0
 } vyre_input_kind;
 
-/* What it is, by its content: the magic number of SPIR-V or VIR0; text that (behind comments) starts with `program`, `struct` or
- * `func`; text with a #version line; and only then by its name: .comp, .glsl, .vir, .spv, .vir0. */
+/* The kind, by content: the magic number of SPIR-V or VIR0; text that (after comments) starts with `program`, `struct` or
+ * `func`; text with a #version line; and only then by name: .comp, .glsl, .vir, .spv, .vir0. */
 vyre_input_kind vyre_input_detect(const char *path, const void *data, size_t size);
 
-/* Reads, detects, parses or imports, and seals: the module's programs are one input more, or what a VIR0 file
- * has, which is read into an empty module only.  VIR0 is verified; so are SPIR-V and GLSL where they are the first input, and what
- * breaks a rule of the table there is kept word for word (vyre_spirv_keep).  Nothing else is.  glsl NULL: none of
- * its options.  Messages of the parsers are emitted; the status says how many they were. */
+/* Reads, detects, parses or imports, and seals: the programs become one more input of the module, or those of a VIR0 file,
+ * which is read into an empty module only.  VIR0 is verified; so are SPIR-V and GLSL where they are the first input, and what
+ * breaks a rule of the table there is kept word for word (vyre_spirv_keep).  Nothing else is verified.  glsl NULL: default
+ * options.  Messages of the parsers are emitted; the status says how many they were. */
 VYRE_MUST_USE vyre_status vyre_input_read(vyre_module *module, const char *path, const vyre_glsl_options *glsl,
                                           vyre_diagnostics diagnostics, vyre_input_kind *out_kind);
 /* The same of bytes that are there already; path is for messages and the name rule. */
@@ -61,8 +61,8 @@ typedef struct vyre_source {
   vyre_diagnostics diagnostics;
 } vyre_source;
 
-/* As vyre_spirv_write; but what came as SPIR-V or GLSL, and has become a program that SPIR-V has no place for, as one that inlining
- * made too deep, is written as it came, with a remark.  That memory ran out stays an error. */
+/* As vyre_spirv_write; but SPIR-V or GLSL that has become a program that SPIR-V cannot express, such as one that inlining made too
+ * deep, is written as it came, with a remark.  Running out of memory stays an error. */
 VYRE_MUST_USE vyre_status vyre_source_write(const vyre_module *module, uint32_t input, const vyre_spirv_options *options,
                                             const vyre_source *source, vyre_bytes *out);
 

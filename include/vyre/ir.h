@@ -1,9 +1,9 @@
-/* The table: module, types, building, editing, sealing.  What a row is stands in types.h, what an op means in docs/ir.md.
+/* The table: module, types, building, editing, sealing.  types.h says what a row is, docs/ir.md what an op means.
  *
  * Threads: a module belongs to one thread at a time; different modules never share anything.  Ownership: a module owns all that is
- * in it; strings passed in are copied.  Errors: only memory can fail while building, and it is remembered: a builder call that had
- * no memory returns row 0, every later one does too, and vyre_module_status tells.  So building code checks once, at its end.
- * Wrong operands are not looked at here: the verifier is there for that.
+ * in it; strings passed in are copied.  Errors: building fails only when memory runs out, and that is remembered: the builder call
+ * that had no memory and all later ones return row 0, and vyre_module_status tells.  So building code checks once, at its end.
+ * Wrong operands are not checked here: the verifier does that.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_H
@@ -18,7 +18,7 @@ extern "C" {
 
 typedef struct vyre_module vyre_module;
 
-/* One more than the greatest number; numbers in gaps are not ops.  It grows, so plugins, which see none of this, cannot ask it. */
+/* One more than the greatest number; numbers in gaps are not ops.  It grows, so it is hidden from plugins. */
 enum {
 #define VYRE_OP(number, id, ...) VYRE_OP__NUMBER_##id = number,
 #include "vyre/ops.def"
@@ -33,33 +33,33 @@ vyre_opcode vyre_op_find(const char *text, size_t length);
 
 /* max_rows 0: 2^28.  The allocator is copied; NULL: the default.
  *
- * Address space is reserved for many times the rows that there are (sixteen times, for a million at least), less where that is
- * refused.  While a module is built, which is until it is sealed for the first time, and again from vyre_module_reserve on, it
- * takes more where it needs more, and its columns move: the view has the new addresses.  From then on columns move in
- * vyre_module_seal alone, so that a pass may hold their addresses; who makes more rows than there is room for is out of memory. */
+ * Address space is reserved for many times the rows of the module (sixteen times, for a million at least), or less if that is
+ * refused.  While a module is built, until it is sealed for the first time and again from vyre_module_reserve on, its columns
+ * move to more space when they need it: the view has the new addresses.  Otherwise columns move in vyre_module_seal alone,
+ * so that a pass may hold their addresses; making more rows than there is room for is out of memory. */
 VYRE_MUST_USE vyre_status vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_module **out);
 void vyre_module_destroy(vyre_module *module);
-/* Says that rows will be built, so many perhaps; columns may move, now and until it is sealed. */
+/* Says that about so many rows will be built; columns may move, now and until the module is sealed. */
 void vyre_module_reserve(vyre_module *module, uint32_t rows);
-/* Back to empty, keeping its memory: for one small program after another this is much cheaper than a new module, whose columns each
- * begin with page faults. */
+/* Back to empty, keeping its memory: for many small programs this is much cheaper than new modules, whose columns begin with page
+ * faults. */
 void vyre_module_clear(vyre_module *module);
-/* How many times its words a large SPIR-V module may come to when it is read into this one (spirv.h): VYRE_MODULE_GROWTH until it
- * is set; 0 counts as 1.  Clearing does not change it. */
+/* How many times its words a large SPIR-V module may become when it is read into this one (spirv.h): VYRE_MODULE_GROWTH by
+ * default; 0 counts as 1.  Clearing does not change it. */
 #define VYRE_MODULE_GROWTH 8u
 void vyre_module_set_growth(vyre_module *module, uint32_t times);
 uint32_t vyre_module_growth(const vyre_module *module);
 const vyre_view *vyre_module_view(const vyre_module *module);
 const vyre_allocator *vyre_module_allocator(const vyre_module *module);
-/* Scratch memory of at least that many bytes, which the module keeps from one user to the next; one has it at a time.  NULL: no
- * memory, or somebody has it. */
+/* Scratch memory of at least that many bytes, which the module keeps from one user to the next; one user has it at a time.  NULL:
+ * no memory, or it is in use. */
 void *vyre_module_borrow(vyre_module *module, size_t least, size_t *out_bytes);
-/* `wanted`: how much would have been enough, for the next one. */
+/* `wanted`: how much would have been enough, for the next user. */
 void vyre_module_give_back(vyre_module *module, size_t wanted);
 /* OK, or what failed since creation or the last clear: memory, or vyre_module_fail.  A new status each call. */
 VYRE_MUST_USE vyre_status vyre_module_status(const vyre_module *module);
-/* Fails it for good (until it is cleared) with that message, of up to 200 bytes: who edits it asked for what cannot be.  The first
- * one stays. */
+/* Fails it (until it is cleared) with that message, of up to 200 bytes, because of an invalid edit.  The first message
+ * stays. */
 void vyre_module_fail(vyre_module *module, const char *format, ...) VYRE_PRINTF(2, 3);
 const char *vyre_module_fault(const vyre_module *module); /* that message; NULL: none */
 /* Bytes committed for columns and side tables. */
@@ -77,8 +77,8 @@ const char *vyre_string_text(const vyre_module *module, vyre_string string); /* 
 /* ---- types of memory ----------------------------------------------------------------------------------------------------- */
 
 /* A type id below 256 is a scalar or vector: the vyre_type byte itself.  From 256 on it is an entry of the module's type table.
- * Each type has a whole layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry no
- * layout (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
+ * Each type has a complete layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry
+ * no layout (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
 typedef uint32_t vyre_type_id;
 
 typedef enum vyre_type_form {
@@ -108,7 +108,7 @@ typedef struct vyre_type_info {
   uint32_t flags;             /* vyre_type_flag */
   vyre_type_id element;       /* array: its element; matrix: its column vector; value: itself */
   uint32_t count;             /* array: length, 0 if a row gives it or it is a runtime array; matrix: columns; struct: members */
-  uint32_t count_row;         /* array: the row (const, spec, or made of such) that gives its length, else 0; kept by seal */
+  uint32_t count_row;         /* array: the row (const, spec, or computed from them) that gives its length, else 0; kept by seal */
   uint32_t stride;            /* array, matrix: bytes from one element (column; row if row major) to the next */
   uint32_t align;             /* bytes, by std430 */
   uint32_t size;              /* bytes; a runtime array counts 0 elements, a length given by a row counts 0 */
@@ -122,12 +122,12 @@ uint32_t vyre_type_count(const vyre_module *module); /* one more than the greate
 vyre_type_id vyre_type_array(vyre_module *module, vyre_type_id element, uint32_t count, vyre_row count_row, uint32_t stride);
 vyre_type_id vyre_type_runtime_array(vyre_module *module, vyre_type_id element, uint32_t stride);
 vyre_type_id vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32_t stride, bool row_major);
-#define VYRE_OFFSET_AUTO UINT32_MAX /* a member's offset: std430's place after the one before it */
+#define VYRE_OFFSET_AUTO UINT32_MAX /* a member's offset: that of std430, after the member before it */
 vyre_type_id vyre_type_struct(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count, uint32_t flags);
-/* The same, of which arrays have that stride where they are given none (0: std430's): a type of its own. */
+/* The same, with the default stride of arrays of it (0: std430's): a distinct type. */
 vyre_type_id vyre_type_struct_apart(vyre_module *module, vyre_string name, const vyre_member *members, uint32_t count,
                                     uint32_t flags, uint32_t stride);
-/* The stride that an array of that element type has where it is given none. */
+/* The default stride of arrays of that element type. */
 uint32_t vyre_type_stride(const vyre_module *module, vyre_type_id element);
 /* Drops the types from this id on: nothing may use them. */
 void vyre_type_forget(vyre_module *module, vyre_type_id first);
@@ -150,9 +150,9 @@ typedef struct vyre_input {
   vyre_word_list capabilities; /* operand words */
   vyre_word_list extensions;   /* whole instructions: OpExtension; kept in order */
   vyre_string remark;          /* why its programs are verbatim; 0: they are not */
-  vyre_string dropped;         /* what was left out when it was read, which changes no result; 0: nothing */
+  vyre_string dropped;         /* what was left out when it was read and changes no result; 0: nothing */
   vyre_string stages;          /* its entry points of other stages than compute, which are in `kept`; 0: there are none */
-  vyre_word_list kept;    /* whole instructions: OpSource and the like, then what entry points of other stages need, ids and all */
+  vyre_word_list kept;    /* whole instructions: OpSource and the like, then what entry points of other stages need, with ids */
   uint32_t first_program; /* its programs, in a sealed module: this row, then by next_program; 0: none */
 } vyre_input;
 
@@ -165,7 +165,7 @@ typedef struct vyre_program_info {
   uint32_t input;        /* which input it came from */
   uint32_t next_program; /* in a sealed module: the next program row of that input; 0: none */
   vyre_word_list modes;  /* OpExecutionMode instructions but LocalSize, the entry point's id word 0 */
-  vyre_string entry;     /* the entry point's name in its input, where the program's own had to be made another; 0: the program's */
+  vyre_string entry;     /* the entry point's name in its input, if the program had to be renamed; 0: the program's */
 } vyre_program_info;
 
 typedef struct vyre_buffer_info {
@@ -174,7 +174,7 @@ typedef struct vyre_buffer_info {
   uint32_t initializer;  /* constant, private: index of its words in the module, UINT32_MAX: zero */
 } vyre_buffer_info;
 
-/* Both move when programs or buffers are added; never NULL (a row that has none, or no memory: a throw-away one). */
+/* Both move when programs or buffers are added; never NULL (a scratch one if the row has none, or memory ran out). */
 vyre_program_info *vyre_program_info_of(vyre_module *module, vyre_row program);
 vyre_buffer_info *vyre_buffer_info_of(vyre_module *module, vyre_row buffer);
 /* Initializer: scalars in layout order without gaps, 32-bit words (64-bit scalars take two, smaller ones one). */
@@ -187,8 +187,8 @@ const uint32_t *vyre_module_initializer(const vyre_module *module, uint32_t inde
  * first row keeps its name, later ones get a suffix. */
 void vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length);
 const char *vyre_row_name(const vyre_module *module, vyre_row row); /* NULL: none; moves when strings are interned */
-/* The columns themselves, for who asks for every row: the names (0: none), and the lines (0: none).  Of the first *out_rows rows;
- * those behind have none.  A row set later may move the end, never the column. */
+/* The columns themselves, for reading all rows: the names (0: none), and the lines (0: none).  They have *out_rows elements;
+ * later rows have none.  Setting one may change *out_rows, never move the column. */
 const vyre_string *vyre_module_names(const vyre_module *module, uint32_t *out_rows);
 const uint32_t *vyre_module_lines(const vyre_module *module, uint32_t *out_rows);
 void vyre_row_set_line(vyre_module *module, vyre_row row, vyre_string file, uint32_t line, uint32_t column);
@@ -207,14 +207,14 @@ typedef struct vyre_builder {
   vyre_module *module;
   uint32_t program; /* its const rows are interned here */
   uint32_t region;  /* new rows are children of it */
-  uint32_t before;  /* in front of this row; 0: at the end */
+  uint32_t before;  /* before this row; 0: at the end */
   vyre_string file; /* line given to new rows; 0: none */
   uint32_t line, column;
 } vyre_builder;
 
-/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder stands at its
- * end. The top of a program as the builder keeps it: const and spec rows; the workgroup row; buffers and vars.  Operands come first
- * there too: vyre_build_workgroup moves the row behind its operands where pure rows over spec rows give the size. */
+/* A new program at the end of the module: its row, the info, and a workgroup row of (1, 1, 1) are made; the builder is at its
+ * end.  The builder orders a program's top: const and spec rows; the workgroup row; buffers and vars.  Operands come first
+ * there too: vyre_build_workgroup moves the row after its operands where pure rows over spec rows give the size. */
 vyre_row vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_t input, vyre_builder *out);
 void vyre_builder_at_end(vyre_builder *builder, vyre_row region);
 void vyre_builder_before(vyre_builder *builder, vyre_row row);
@@ -224,7 +224,7 @@ vyre_row vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint3
                     vyre_row a, vyre_row b, vyre_row c);
 /* A splat const row of this program: interned, at the program's top. */
 vyre_row vyre_build_const(vyre_builder *builder, vyre_type type, uint64_t bits);
-/* What an invocation is, gid to subgroup_lt_mask: one row of this program for all users, at its top. */
+/* A built-in, gid to subgroup_lt_mask: one row of this program for all users, at its top. */
 vyre_row vyre_build_invocation(vyre_builder *builder, vyre_opcode op);
 vyre_row vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t spec_id); /* at the top, as are: */
 vyre_row vyre_build_var(vyre_builder *builder, vyre_type type);
@@ -251,7 +251,7 @@ vyre_row vyre_build_at_literal(vyre_builder *builder, vyre_row path, uint32_t in
 /* The type of what a path (buffer or at row) names. */
 vyre_type_id vyre_path_type(const vyre_module *module, vyre_row path);
 vyre_row vyre_path_buffer(const vyre_module *module, vyre_row path);
-/* How many steps of a path from the buffer row choose a descriptor: the arrays around a block in storage or uniform space, or
+/* How many steps of a path from the buffer row select a descriptor: the arrays around a block in storage or uniform space, or
  * around a handle.  0: the row is one descriptor, or memory of the program's own.  Two descriptors of an array may be one memory.
  */
 uint32_t vyre_buffer_descriptor_steps(const vyre_module *module, uint32_t buffer);
@@ -262,7 +262,8 @@ vyre_row vyre_build_get(vyre_builder *builder, vyre_row var);
 vyre_row vyre_build_set(vyre_builder *builder, vyre_row var, vyre_row value);
 
 /* Control: makes the row and its region rows; the builder goes into the first region.  `if`: then, else.  `for`: body (the index).
- * `loop`: body, continuing.  `block`: its region.  `switch`: none, cases are added.  vyre_builder_leave puts it behind the row. */
+ * `loop`: body, continuing.  `block`: its region.  `switch`: none, cases are added.  vyre_builder_leave puts the builder after the
+ * row. */
 vyre_row vyre_build_if(vyre_builder *builder, vyre_row condition);
 vyre_row vyre_build_for(vyre_builder *builder, vyre_row from, vyre_row to, vyre_row step);
 vyre_row vyre_build_loop(vyre_builder *builder);
@@ -281,8 +282,8 @@ vyre_row vyre_build_barrier(vyre_builder *builder, uint32_t order);
 
 /* ---- editing: O(1) each but where said ----------------------------------------------------------------------------------- */
 
-/* op word, payload and operands at once; without flag DECO no decorations are left; becomes immediate where b is now a const row
- * and op TAKES_IMM. */
+/* op word, payload and operands at once; without flag DECO the decorations are removed; the row becomes immediate if b is now a
+ * const row and the op TAKES_IMM. */
 void vyre_row_rewrite(vyre_module *module, vyre_row row, uint32_t op, uint32_t imm, uint32_t imm_hi, vyre_row a, vyre_row b,
                       vyre_row c);
 void vyre_row_set_operand(vyre_module *module, vyre_row row, unsigned which, vyre_row operand); /* 0 a, 1 b, 2 c */
@@ -291,18 +292,18 @@ void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region,
                      vyre_row before); /* an unlinked row; before 0: at the end */
 void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
 void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes it and all in it dead: O(rows in it) */
-/* The type that the right operand of a row with that op word and a has, where a literal may stand for it: that of a, u32 for `at`
- * and `lane`; VYRE_VOID where it may not. */
+/* The type that the right operand of a row with that op word and a has, if it may be a literal: that of a, u32 for `at` and
+ * `lane`; VYRE_VOID if it may not. */
 vyre_type vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a);
-/* fwd[i] is the row that every use of row i becomes (itself: none), lengths of types too; chains are followed; operands that become
+/* Every use of row i, by lengths of types too, becomes a use of fwd[i] (i: no change); chains are followed; operands that become
  * const rows become immediates.  One sweep: O(rows).  fwd has an element a row and is overwritten. */
 void vyre_module_forward(vyre_module *module, uint32_t *fwd);
 
-/* Rows densely in program order, dead and unlinked rows dropped; a second seal changes nothing.  Linear.  `map`, if not NULL, has
- * an element for each row before, and gets its new id (0: dropped). */
+/* Numbers rows densely in program order and drops dead and unlinked rows; a second seal changes nothing.  Linear.  `map`, if not
+ * NULL, has an element for each row before, and gets its new id (0: dropped). */
 VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
-/* Whether it dropped a row that was the version of one that is left. */
+/* Whether it dropped a row that was the version of a row that is left. */
 bool vyre_module_lost_versions(const vyre_module *module);
 /* The next row in program order (a row, then what is in it, then what follows), within the tree under `root`; 0 at the end. */
 uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
@@ -313,12 +314,12 @@ VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_modu
 
 /* The value of a pure row (tuple-free) on literal operands.  False: it has none, or folding may not give it.  O(1). */
 bool vyre_row_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
-/* The same, as if operand i were the literal given[i] (4 lanes); NULL: what stands there. */
+/* The same, as if operand i were the literal given[i] (4 lanes); NULL: the operand itself. */
 bool vyre_row_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4]);
-/* Whether what the path leads to is surely there.  O(steps). */
+/* Whether what the path leads to is surely in bounds.  O(steps). */
 bool vyre_path_in_bounds(const vyre_module *module, uint32_t path);
 /* Whether what the path leads to in private memory or a table is one literal in all its lanes at the start.  O(steps, and the
- * members in front of them). */
+ * members before them). */
 bool vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits);
 
 /* ---- analyses over the table --------------------------------------------------------------------------------------------- */
@@ -327,16 +328,16 @@ bool vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_b
  * perhaps with VYRE_ALIAS_SHARED.  False: out of memory. */
 bool vyre_aliases_compute(const vyre_module *module, uint32_t *out);
 /* Makes analyses (VYRE_VERSIONS | VYRE_LOOPS ...: types.h) of a sealed, verified module anew, and shows them: from here on the view
- * has their columns.  A change makes them wrong, which nobody notices; sealing renumbers rows and so drops all but versions.
+ * has their columns.  A change makes them wrong, which is not detected; sealing renumbers rows and so drops all but versions.
  * Loops, dominance and levels are linear in rows, without scratch; versions in rows times the nesting of what loops write. */
 VYRE_MUST_USE vyre_status vyre_module_make_analyses(vyre_module *module, uint32_t analyses);
-/* One of VYRE_COLUMNS of a sealed module, to be filled: an element a row, the first of row 0.  It is shown when that is asked for.
+/* One of VYRE_COLUMNS of a sealed module, to be filled: an element a row, the first of row 0.  vyre_module_show_analyses shows it.
  * NULL: no memory, and the module failed; or there is no such column. */
 uint32_t *vyre_module_open_column(vyre_module *module, uint32_t which);
 /* The view has the columns of these, of those that are made, and of no others; none is made or lost. */
 void vyre_module_show_analyses(vyre_module *module, uint32_t analyses);
-/* Their columns leave the view.  poison: what was known is overwritten with UINT32_MAX, versions too, so that who still looks at it
- * sees that at once. */
+/* Their columns leave the view.  poison: they are overwritten with UINT32_MAX, versions too, so that a stale use shows at
+ * once. */
 void vyre_module_drop_analyses(vyre_module *module, uint32_t analyses, bool poison);
 
 #ifdef __cplusplus

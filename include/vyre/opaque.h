@@ -1,17 +1,17 @@
 /* What vyre does not compute with: rows that keep a SPIR-V instruction's words, and types that keep their declaration's.
  *
- * An entry of the type table of form VYRE_FORM_WORDS is an instruction whose ids were taken out: its `flags` are the opcode, its
- * `members` the words behind type and result, each with its kind (vyre_word) in `access`:
+ * An entry of the type table of form VYRE_FORM_WORDS is an instruction without its ids: its `flags` are the opcode, its
+ * `members` the words after type and result, each with its kind (vyre_word) in `access`:
  *
  *   LITERAL   offset is the word itself
  *   TYPE      a type: `type`, written in the mode `offset` (vyre_mode)
  *   VALUE     the next operand row; if `type` is not 0, a composite of that type and mode that is made of the next rows, one a leaf
  *   CONSTANT  a constant of the scalar `type` with the bits `offset`
  *   SET       an extended instruction set: `name`
- *   NAMED     the struct type called `name`: a pointer to what holds it
+ *   NAMED     the struct type called `name`: a pointer to the struct that contains the type
  *   STRING    an OpString with the text `name`
  *   LENGTH    a constant that a row gives: the length of the array type `type`, which carries the row as all arrays do
- *   STRIDE    no word of the instruction, but its decoration ArrayStride: `offset` bytes.  Of pointer types; stands last
+ *   STRIDE    no word of the instruction, but its decoration ArrayStride: `offset` bytes.  Of pointer types; comes last
  *
  * `element` is the type of the result (0: none) and `stride` its mode.  As a type of memory or of values it is an *opaque type*:
  * what OpTypeImage, OpTypePointer and the like declare.  As the imm of a row of op `opaque`, `opaque_pure`, `opaque_read` or
@@ -46,7 +46,7 @@ typedef enum vyre_word {
   VYRE_WORD__COUNT
 } vyre_word;
 
-/* How a type stands in SPIR-V: without layout, with it, or with it and as a Block. */
+/* How a type is declared in SPIR-V: without layout, with it, or with it and as a Block. */
 typedef enum vyre_mode { VYRE_MODE_BARE, VYRE_MODE_LAYOUT, VYRE_MODE_BLOCK } vyre_mode;
 
 /* The type of that instruction; 0: no memory.  `words` are copied. */

@@ -26,12 +26,12 @@ typedef enum vyre_origin { VYRE_ORIGIN_OUTSIDE, VYRE_ORIGIN_CORE } vyre_origin;
 
 /* With the manager's own passes (no-op, verify, print) in it.  The allocator is copied; NULL: the default. */
 VYRE_MUST_USE vyre_status vyre_registry_create(const vyre_allocator *allocator, vyre_registry **out);
-/* Pipelines made from it end first. */
+/* Destroy the pipelines made from it first. */
 void vyre_registry_destroy(vyre_registry *registry);
 
 /* Adds a plugin that is linked in: its descriptor is checked, then all of its passes or none are added.  `path` is for messages. */
 VYRE_MUST_USE vyre_status vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *path, vyre_origin origin);
-/* Opens a shared object and adds it; one that is there already (the same file) is skipped.  Loading is running its code. */
+/* Opens a shared object and adds it; one that is there already (the same file) is skipped.  Loading runs its code. */
 VYRE_MUST_USE vyre_status vyre_registry_load(vyre_registry *registry, const char *path, vyre_origin origin);
 /* Each *.so of the folder, in the order of their names. */
 VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, const char *folder, vyre_origin origin);
@@ -40,8 +40,8 @@ VYRE_MUST_USE vyre_status vyre_registry_load_folder(vyre_registry *registry, con
  * VYRE_ORIGIN_CORE. */
 VYRE_MUST_USE vyre_status vyre_registry_load_core(vyre_registry *registry);
 
-/* Whose code the calling thread is in: for who must say why the process ends.  Fields are NULL where it is in no plugin's; while a
- * plugin is loaded only the path is known.  May be asked in a signal handler. */
+/* The plugin whose code the calling thread is in, for reporting why the process ends.  Fields are NULL where it is in no plugin's;
+ * while a plugin is loaded only the path is known.  May be asked in a signal handler. */
 typedef struct vyre_plugin_code {
   const char *pass, *plugin, *path;
 } vyre_plugin_code;
@@ -64,8 +64,8 @@ VYRE_MUST_USE vyre_status vyre_registry_help(const vyre_registry *registry, cons
 
 typedef struct vyre_pipeline vyre_pipeline;
 
-/* `name` stands in front of line and column in messages ("-passes").  Names and parameters are checked here, against the registry,
- * which must outlive the pipeline.  The grammar stands in docs/passmgr.md. */
+/* `name` precedes line and column in messages ("-passes").  Names and parameters are checked here, against the registry,
+ * which must outlive the pipeline.  The grammar is in docs/passmgr.md. */
 VYRE_MUST_USE vyre_status vyre_pipeline_parse(const vyre_registry *registry, const char *text, size_t length, const char *name,
                                               vyre_pipeline **out);
 void vyre_pipeline_destroy(vyre_pipeline *pipeline);
@@ -77,13 +77,13 @@ typedef struct vyre_report vyre_report;
 
 VYRE_MUST_USE vyre_status vyre_report_create(const vyre_allocator *allocator, vyre_report **out);
 void vyre_report_destroy(vyre_report *report);
-/* Wall time that is no pass's: "read", "write".  Memory is lost, not the run, where there is none. */
+/* Wall time that is no pass's: "read", "write".  If memory runs out the entry is lost, and nothing fails. */
 void vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanoseconds);
-/* What `from` has, too: of runs that had a report of their own, as each thread's. */
+/* Adds what `from` has: for runs that had a report of their own, such as each thread's. */
 void vyre_report_add(vyre_report *to, const vyre_report *from);
 VYRE_MUST_USE vyre_status vyre_report_times(const vyre_report *report, vyre_bytes *out);
 VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_bytes *out);
-/* Of all passes together, by pass and name; 0: never counted. */
+/* A statistic summed over all runs, by pass and name; 0: never counted. */
 uint64_t vyre_report_count(const vyre_report *report, const char *pass, const char *name);
 /* How often the pass ran, and how often it changed the module. */
 uint64_t vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed);

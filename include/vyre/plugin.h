@@ -1,8 +1,8 @@
 /* The pass plugin ABI.  This header alone is enough to write a plugin: it imports nothing, and calls back through the host table.
  *
  * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.  Structs
- * start with struct_size, the size their writer knew; fields are only ever appended; nobody reads a field past struct_size.  The
- * version of this interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
+ * start with struct_size, the size their writer knew; fields are only ever appended; neither side reads a field past struct_size.
+ * The version of this interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
  *
  *   static vyre_status run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) { ... }
  *   static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "acme.unroll", .summary = "...", .run = run};
@@ -91,7 +91,7 @@ typedef struct vyre_host {
   const vyre_view *(*view)(const vyre_module *module); /* columns do not move while the pass runs; rows grows */
 
   /* errors and messages */
-  vyre_status (*error)(vyre_pass_ctx *ctx, uint32_t row, const char *message); /* copies; row 0: no place */
+  vyre_status (*error)(vyre_pass_ctx *ctx, uint32_t row, const char *message); /* copies; row 0: at no row */
   void (*remark)(vyre_pass_ctx *ctx, uint32_t row, const char *message);
   void (*count)(vyre_pass_ctx *ctx, const char *name, uint64_t amount); /* a statistic; the name is static */
 
@@ -102,7 +102,7 @@ typedef struct vyre_host {
   /* parameters, by the pass's table; flags are 0 or 1, words the index among `words` */
   uint64_t (*param)(vyre_pass_ctx *ctx, const char *name);
 
-  /* Rows, ops, parameters and addresses that a call names are checked: what is not there is not touched, and the run fails. */
+  /* Rows, ops, parameters and addresses that a call names are checked: if one does not exist, nothing is done and the run fails. */
 
   /* edits, each O(1) but where said; row 0 back: out of memory, which the manager reports after the run */
   uint32_t (*insert_row)(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
@@ -117,7 +117,7 @@ typedef struct vyre_host {
   void (*forward)(vyre_module *module, uint32_t *fwd); /* uses of row i become uses of fwd[i]; O(rows) */
 
   /* facts */
-  /* A pure row on literal operands (tuple-free): true and the splat-or-not lanes if folding gives one right result. */
+  /* A pure row on literal operands (tuple-free): true and the lanes (a splat or not) if folding gives one right result. */
   bool (*fold)(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4]);
   /* Rows that types' lengths use: pinned.  Calls back for each such type. */
   void (*each_pinned)(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user);
@@ -125,10 +125,10 @@ typedef struct vyre_host {
   /* A column that the pass provides (one bit of VYRE_COLUMNS), to be filled: an element a row, the first of row 0, none of them
    * known.  NULL: out of memory, or the pass does not provide it. */
   uint32_t *(*column)(vyre_pass_ctx *ctx, uint32_t which);
-  /* Whether what the path (buffer or `at`) leads to is surely there: every step within a literal length, and the memory of a size
-   * that the program declares (any but storage). */
+  /* Whether what the path (buffer or `at`) leads to is surely in bounds: every step within a literal length, and the memory of a
+   * size that the program declares (any but storage). */
   bool (*in_bounds)(const vyre_module *module, uint32_t path);
-  /* The same as fold, as if operand i were the literal given[i] (4 lanes); NULL: what stands there.  Rows of kind tuple: false. */
+  /* The same as fold, as if operand i were the literal given[i] (4 lanes); NULL: the operand itself.  Rows of kind tuple: false. */
   bool (*fold_given)(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4]);
   /* out, an element a row: of each buffer row the first one that may be the same memory, and VYRE_ALIAS_SHARED where accesses to it
    * or to a part of it are coherent or volatile.  False: out of memory. */
@@ -140,7 +140,7 @@ typedef struct vyre_host {
   const char *(*param_text)(vyre_pass_ctx *ctx, const char *name);
   /* What this run preserved beside `preserves`: analyses that hold for the rows that are left, whatever it changed. */
   void (*preserved)(vyre_pass_ctx *ctx, uint32_t analyses);
-  /* How many steps of a path from the buffer row choose a descriptor of an array of them; 0: it is one.  Two elements of such an
+  /* How many steps of a path from the buffer row select a descriptor in an array of them; 0: it is one.  Two elements of such an
    * array may be one memory, whatever their indices are. */
   uint32_t (*descriptor_steps)(const vyre_module *module, uint32_t buffer);
 } vyre_host;

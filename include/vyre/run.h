@@ -1,4 +1,4 @@
-/* Running a program: what a dispatch is made of, and the interpreter, the reference meaning.
+/* Running a program: the description of a dispatch, and the interpreter, which is the reference meaning.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_RUN_H
@@ -31,7 +31,7 @@ typedef struct vyre_dispatch {
   uint32_t spec_count;
 } vyre_dispatch;
 
-/* The value of a const or spec row, or of pure rows over such, under these specialization values.  False: not constant. */
+/* The value of a const or spec row, or of pure rows over them, under these specialization values.  False: not constant. */
 bool vyre_constant_value(const vyre_module *module, vyre_row row, const vyre_spec_value *specs, uint32_t spec_count, uint64_t *out);
 /* The workgroup size under these specialization values. */
 bool vyre_workgroup_size(const vyre_module *module, vyre_row program, const vyre_spec_value *specs, uint32_t spec_count,
@@ -48,13 +48,14 @@ typedef struct vyre_interp_options {
 /* A data race: two invocations access the same bytes, one at least writes, not both atomically, and nothing orders the two
  * accesses; or an access meets an async copy that was not waited for.  Invocations of a subgroup or workgroup are ordered by its
  * barriers, all by barriers of the grid, for the memory that a barrier's semantics name; and any by an acquire (of an atomic, or of
- * a barrier behind one) that sees a release.
+ * a barrier after one) that sees a release.
  *
- * What is reported is a race.  Not all races are: only accesses of this run are seen; whoever acquires counts as ordered behind all
- * that was done before the release, by whomever; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
- * order the memory that it names, wherever it stands; atomics order no matter their scope; of two atomic writes, or of an atomic
+ * What is reported is a race.  Not all races are reported: only accesses of this run are seen; an acquire counts as ordered after
+ * all that any invocation did before the release; a memory barrier anywhere in the program lets each barrier of a workgroup or grid
+ * order the memory that it names, wherever it is; atomics order whatever their scope; of two atomic writes, or of an atomic
  * and a plain load, by one invocation the earlier may be forgotten; so may readers that only a barrier of their subgroup orders;
- * who returned counts as having reached the barriers behind that, and an inactive lane as having been at a barrier of its subgroup.
+ * an invocation that returned counts as having reached the barriers after that, and an inactive lane as having reached those of its
+ * subgroup.
  *
  * Memory: 32 bytes a byte that is touched, in blocks of 256 bytes (four times that where the program's types have 8-bit scalars).
  */
@@ -65,13 +66,13 @@ typedef struct vyre_interp_stats {
 
 /* Runs the whole grid; the bindings' data are read and written in place.  A buffer that is used and has no binding is an error that
  * names it. What a binding leaves unbound, and elements of an array of descriptors without one, may not be touched: a relaxed
- * program is undefined there; a strict one finds 0 bytes.  An array of descriptors whose length is open ends behind its last
+ * program is undefined there; a strict one finds 0 bytes.  An array of descriptors whose length is open ends after its last
  * binding.
  *
- * With report_undefined, workgroup memory that nobody wrote and that has no initializer has no value: what is loaded there is
- * undefined.
+ * With report_undefined, workgroup memory that nothing wrote and that has no initializer has no value: a load there gives an
+ * undefined value.
  *
- * Errors (INPUT) name the program, the row and its name, its place in the source if known, and the invocation: a barrier not
+ * Errors (INPUT) name the program, the row and its name, its source line if known, and the invocation: a barrier not
  * reached by all, the step budget, a trap; and where the options ask for it an undefined row, an access out of bounds, a data race.
  * stats may be NULL.  The module must be sealed and verified. */
 VYRE_MUST_USE vyre_status vyre_interp_run(const vyre_module *module, const vyre_dispatch *dispatch,

@@ -10,18 +10,18 @@
 extern "C" {
 #endif
 
-/* A module may come to so many words in the table however small it is; a larger one to so many times its words as
- * vyre_module_growth says.  What would come to more is kept word for word, its input's remark says so. */
+/* Any module may become so many words in the table, a larger one vyre_module_growth times its own.  One that would become more
+ * is kept word for word, and its input's remark says so. */
 #define VYRE_SPIRV_FREE_WORDS 65536u
 
 bool vyre_spirv_is(const void *data, size_t size); /* by its magic number, either byte order */
 
 /* Appends each compute entry point of the module as a relaxed program, as one input called `path`.  Words of either byte order.
  * Does not seal (many files may be read into one module first); rows are in program order but for const rows.  What breaks a rule
- * of SPIR-V is an error.  What vyre does not take apart is none: the module is kept word for word, as a `verbatim` row in each
+ * of SPIR-V is an error.  What vyre cannot convert is no error: the module is kept word for word, as a `verbatim` row in each
  * program, and the input's remark says why.  Both name the instruction, its word offset, and the source line where there is one. */
 VYRE_MUST_USE vyre_status vyre_spirv_read(vyre_module *module, const void *data, size_t size, const char *path);
-/* The same for a module that is to be kept word for word whatever it is: `why` is the remark. */
+/* The same, but keeps any module word for word: `why` is the remark. */
 VYRE_MUST_USE vyre_status vyre_spirv_keep(vyre_module *module, const void *data, size_t size, const char *path, const char *why);
 
 typedef struct vyre_spirv_options {

@@ -1,4 +1,4 @@
-/* Status, diagnostics and the allocator: what every other header of vyre is written with.
+/* Status, diagnostics and the allocator: what every other header of vyre uses.
  *
  * A vyre_status is NULL for success, else an owned chain: the error first, then notes that callers added on the way up.  Whoever
  * receives one passes it on or frees it.  Making a status never fails: when memory is out, a static one is returned.
@@ -48,7 +48,7 @@ vyre_status vyre_status_join(vyre_status first, vyre_status second);
 vyre_code vyre_status_code(vyre_status status);
 /* The whole text, lines split by \n, none at the end.  Borrowed from the status; "" for success. */
 const char *vyre_status_text(vyre_status status);
-/* Whether the error is that memory ran out: nothing else may then be done in its place. */
+/* Whether the error is that memory ran out: then there is no fallback. */
 bool vyre_status_is_out_of_memory(vyre_status status);
 void vyre_status_free(vyre_status status);
 
@@ -115,7 +115,7 @@ typedef struct vyre_bytes {
 VYRE_MUST_USE vyre_status vyre_bytes_append(vyre_bytes *bytes, const void *data, size_t size);
 VYRE_MUST_USE vyre_status vyre_bytes_reserve(vyre_bytes *bytes, size_t capacity);
 VYRE_MUST_USE vyre_status vyre_bytes_printf(vyre_bytes *bytes, const char *format, ...) VYRE_PRINTF(2, 3);
-/* After an error nothing is left of what was appended behind `size`: for functions that append step by step.  Returns `status`. */
+/* After an error removes what was appended after `size`: for functions that append step by step.  Returns `status`. */
 VYRE_MUST_USE vyre_status vyre_bytes_undo(vyre_bytes *bytes, size_t size, vyre_status status);
 void vyre_bytes_free(vyre_bytes *bytes);
 

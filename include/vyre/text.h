@@ -1,4 +1,4 @@
-/* `.vir` text: parsing and printing.  The grammar stands in docs/ir.md.
+/* `.vir` text: parsing and printing.  The grammar is in docs/ir.md.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TEXT_H

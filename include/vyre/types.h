@@ -14,10 +14,10 @@ extern "C" {
 
 /* Each op, row flag and scalar kind that is added raises it; nothing is ever taken away, renumbered, or given another meaning. */
 #define VYRE_OPSET_VERSION 1u
-#define VYRE_OPSET_ANY     UINT32_MAX /* as the last op set that a plugin knows: this one and all that come */
+#define VYRE_OPSET_ANY     UINT32_MAX /* as the last op set that a plugin knows: this one and all later ones */
 
-/* Numbers of ops are below it, in this op set and in every later one.  What a plugin holds by op has so many elements: how many ops
- * there are when it is built says nothing about the module it is given (view.op_count does). */
+/* Numbers of ops are below it, in this op set and in every later one.  A plugin's array by op has so many elements: the number of
+ * ops when it is built says nothing about the module it is given (view.op_count does). */
 #define VYRE_OP__ROOM 1024u
 
 typedef enum vyre_opcode {
@@ -31,7 +31,7 @@ vyre_op_is_atomic(uint32_t op)
   return op >= VYRE_OP_atomic_load && op <= VYRE_OP_atomic_fmax;
 }
 
-/* Whether the op is about the lanes of a subgroup together; where an invocation is in its subgroup: vyre_op_is_invocation. */
+/* Whether the op is an operation of a subgroup's lanes together; its built-ins are not: vyre_op_is_invocation. */
 static inline bool
 vyre_op_is_subgroup(uint32_t op)
 {
@@ -39,7 +39,7 @@ vyre_op_is_subgroup(uint32_t op)
 }
 
 /* A scalar kind and 1 to 4 lanes in a byte: kind << 2 | lanes - 1.  ORDER: frozen with the op set.  There is room for
- * VYRE_KIND__ROOM kinds: what a plugin holds by kind has so many elements.  One that it does not know has no bits and no class. */
+ * VYRE_KIND__ROOM kinds: a plugin's array by kind has so many elements.  A kind that it does not know has no bits and no class. */
 typedef enum vyre_kind {
   VYRE_VOID = 0,
   VYRE_BOOL = 1,
@@ -110,7 +110,7 @@ typedef enum vyre_row_flag {
   VYRE_ROW_NONUNIFORM = 64,
 } vyre_row_flag;
 
-/* What ops.def's columns mean, for those who read it at run time. */
+/* The columns of ops.def, at run time. */
 typedef enum vyre_op_flag {
   VYRE_OP_PURE = 1 << 0,
   VYRE_OP_COMMUTES = 1 << 1,
@@ -167,10 +167,10 @@ typedef enum vyre_undefined {
 
 typedef enum vyre_fold { VYRE_FOLD_NONE, VYRE_FOLD_LIBM, VYRE_FOLD_EXACT } vyre_fold;
 
-/* What an op is whose operands are one integer or bool. */
+/* The result of an op whose operands are one and the same integer or bool. */
 typedef enum vyre_self { VYRE_SELF_NONE, VYRE_SELF_ZERO, VYRE_SELF_ONE, VYRE_SELF_LEFT } vyre_self;
 
-/* The literal that an op of integers or bool is as soon as one operand is it. */
+/* The literal that is an op's result, on integers or bool, as soon as one operand is that literal. */
 typedef enum vyre_absorbs {
   VYRE_ABSORBS_NONE,
   VYRE_ABSORBS_ZERO,
@@ -190,7 +190,7 @@ vyre_absorbs_bits(vyre_absorbs absorbs, vyre_kind kind)
                                          : ones >> 1;
 }
 
-/* When a comparison is true, and as what it reads its operands: bits of both.  Integers are either LESS, EQUAL or GREATER. */
+/* When a comparison is true, and how it reads its operands: bits of both.  Integers are either LESS, EQUAL or GREATER. */
 typedef enum vyre_compares {
   VYRE_COMPARES_LESS = 1,
   VYRE_COMPARES_EQUAL = 2,
@@ -213,9 +213,9 @@ typedef struct vyre_op_info {
   uint8_t undefined; /* vyre_undefined */
   uint8_t fold;      /* vyre_fold */
   uint8_t cost;
-  uint16_t mirrored; /* of a comparison: the one that says the same of exchanged operands; 0: it is none */
+  uint16_t mirrored; /* of a comparison: the one that is equal with operands exchanged; 0: it is none */
   uint16_t inverse;  /* of a comparison: its negation */
-  uint16_t combines; /* of an atomic and a subgroup operation: the op that puts two values together; 0: none does */
+  uint16_t combines; /* of an atomic and a subgroup operation: the op that combines two values; 0: none */
   uint8_t compares;  /* vyre_compares; 0: it is no comparison */
   uint8_t self;      /* vyre_self; of comparisons of integers, too */
   uint8_t absorbs;   /* vyre_absorbs */
@@ -228,7 +228,7 @@ vyre_op_has_version(const vyre_op_info *info)
   return (info->flags & (VYRE_OP_READS | VYRE_OP_IDENTITY)) == VYRE_OP_READS;
 }
 
-/* Whether the op says what an invocation is: gid and its like. */
+/* Whether the op is a built-in: gid and the like. */
 static inline bool
 vyre_op_is_invocation(uint32_t op)
 {
@@ -241,7 +241,7 @@ vyre_op_is_opaque(uint32_t op)
   return op >= VYRE_OP_opaque && op <= VYRE_OP_opaque_write;
 }
 
-/* The type of what it says. */
+/* The type of that built-in. */
 static inline vyre_type
 vyre_invocation_type(uint32_t op)
 {
@@ -255,49 +255,48 @@ typedef struct vyre_row {
 
 #define VYRE_NONE ((vyre_row){0})
 
-/* What a version is, where it is no row: the join of the states that edges bring (docs/ir.md, "Versions").  VYRE_JOIN | its index.
- * The joins of a program stand together, each after those that its parts are made of, but for what comes around a loop. */
+/* A version that is no row: the join of the states that edges bring (docs/ir.md, "Versions").  VYRE_JOIN | its index.
+ * The joins of a program are adjacent, each after those that its parts are, but for what a loop carries around. */
 #define VYRE_JOIN 0x80000000u
 
 typedef struct vyre_join {
-  uint32_t row;          /* the construct after which it stands, or the region at whose head */
+  uint32_t row;          /* the construct that it follows, or the region that it is the head of */
   uint32_t first, count; /* its parts */
 } vyre_join;
 
-/* What an edge brings.  Of an `if` and of a head each edge that there is, from in front first, then in program order; of a
- * `switch`, a `block` and a loop those that bring another version than that in front of it, and last, if there are others, that
- * one. */
+/* What an edge brings.  An `if` and a head have all edges, the one from before it first, then in program order; a `switch`, a
+ * `block` and a loop have those that bring another version than the one before it, and last, if there are others, that one. */
 typedef struct vyre_part {
   uint32_t version;
-  uint32_t edge; /* the region whose end brings it, or the jump; the construct: it comes from in front, or from a `for`'s test */
+  uint32_t edge; /* the region whose end brings it, or the jump; the construct: it comes from before it, or from a `for`'s test */
 } vyre_part;
 
 /* The columns of a module, read only.  They move where it is sealed and while it is built (ir.h), never inside a pass; `rows`
  * grows. One row over the columns:
  *
  *    op                 imm  imm_hi  a  b  c  parent  prev  next  first  last
- *   | flags|type|op |   payload     operands   structure: the region it stands in, its neighbours, a region's children
+ *   | flags|type|op |   payload     operands   structure: the region it is in, its neighbours, a region's children
  *
  * A row with op 0 is dead (row 0 always is).  Row 0's first and last are the module's programs.
  *
- * Behind them columns of analyses (docs/ir.md, "Loops, dominance, levels"), each NULL unless its analysis was made and is shown: a
- * pass sees those that it requires.  They say how the module was when they were made, and 0 for rows made since; helpers over them:
- * view.h. */
+ * After them come columns of analyses (docs/ir.md, "Loops, dominance, levels"), each NULL unless its analysis was made and is
+ * shown: a pass sees those that it requires.  They describe the module as it was when they were made, and are 0 for rows made
+ * since; helpers over them: view.h. */
 typedef struct vyre_view {
   uint32_t struct_size;
   uint32_t rows; /* row 0 counted */
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
   const uint32_t *parent, *prev, *next, *first, *last;
-  const vyre_op_info *op_infos; /* by number, op_count of them: of every op that a row can have, whatever its reader knows */
+  const vyre_op_info *op_infos; /* by number, op_count of them: of every op that a row can have, also those newer than the plugin */
   const uint32_t *loop;         /* VYRE_LOOPS: the innermost `for` or `loop` row around it; 0: none */
   const uint32_t *loop_next;    /* of a loop the next one, inner ones before outer; of row 0 the first; else 0 */
-  const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end a trip early; 0: none */
+  const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end an iteration early; 0: none */
   const uint32_t *end;          /* VYRE_DOMINANCE: the last row in it; itself where there is none */
   const uint32_t *level;        /* VYRE_LEVELS: steps of the longest path over operands to a row that has none */
-  const uint32_t *depth;        /* rows around it: 0 of a program, 1 of what stands in it */
+  const uint32_t *depth;        /* rows around it: 0 of a program, 1 of its children */
   const uint32_t *hash;         /* VYRE_HASHES: a hash of its value: equal rows have equal ones */
   const uint32_t *canonical;    /* VYRE_CLASSES: the smallest row of its program that is equal to it */
-  const uint32_t *version;      /* VYRE_VERSIONS: of a read the state that it sees, of a write of memory the one in front of it */
+  const uint32_t *version;      /* VYRE_VERSIONS: of a read the state that it sees, of a write of memory the one before it */
   const vyre_join *joins;       /* VYRE_VERSIONS: by index; 0 is none */
   const vyre_part *parts;
   uint32_t join_count, part_count;
@@ -311,8 +310,8 @@ typedef struct vyre_view {
 #define VYRE_LEVELS    (1u << 3)
 #define VYRE_ANALYSES  (VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE | VYRE_LEVELS) /* all there are */
 
-/* Columns that a pass makes of a module, and that are asked for as analyses are.  ORDER: the pass that provides one may require
- * analyses, and those of these that stand before it. */
+/* Columns that a pass makes of a module, and that are required like analyses.  ORDER: the pass that provides one may require
+ * analyses, and the columns before it. */
 #define VYRE_HASHES  (1u << 4)
 #define VYRE_CLASSES (1u << 5)
 #define VYRE_COLUMNS (VYRE_HASHES | VYRE_CLASSES)
@@ -332,7 +331,7 @@ typedef enum vyre_program_mode {
   VYRE_PROGRAM_FLOAT_MODES = 126, /* any of them: no float is folded, no float rule holds */
 } vyre_program_mode;
 
-/* What SPIR-V can ask of a device's floats, for each kind: bits that VYRE_FLOAT_CONTROLS puts in their kind's place. */
+/* What SPIR-V can ask of a device's floats, for each kind: bits that VYRE_FLOAT_CONTROLS shifts to their kind. */
 typedef enum vyre_float_control {
   VYRE_FLOAT_DENORM_PRESERVE = 1,
   VYRE_FLOAT_DENORM_FLUSH = 2,
@@ -424,9 +423,9 @@ typedef enum vyre_group { VYRE_GROUP_REDUCE, VYRE_GROUP_INCLUSIVE, VYRE_GROUP_EX
 /* b of a subgroup_quad_swap, a const row. */
 typedef enum vyre_quad { VYRE_QUAD_HORIZONTAL, VYRE_QUAD_VERTICAL, VYRE_QUAD_DIAGONAL } vyre_quad;
 
-/* imm of `if` and `switch`, and of `for` and `loop`: what the program asks of a compiler there, with SPIR-V's numbers.  It changes
- * no result, but for the bits that are promises (dependencies, least and most iterations): who breaks one takes it away.  Some of a
- * loop have a literal: those stand as the one decoration of the row, with this number, lowest bit first. */
+/* imm of `if` and `switch`, and of `for` and `loop`: what the program asks of the driver's compiler, with SPIR-V's numbers.  Hints
+ * change no result, but some are promises (dependencies, least and most iterations), which a pass that breaks them removes.  Some
+ * of a loop have a literal: the literals are the one decoration of the row, with this number, lowest bit first. */
 typedef enum vyre_hint {
   VYRE_HINT_FLATTEN = 1,
   VYRE_HINT_DONT_FLATTEN = 2,
@@ -444,7 +443,7 @@ typedef enum vyre_hint {
 #define VYRE_HINT_BITS        9u
 #define VYRE_DECORATION_HINTS 0xfffffffeu
 
-/* A `verbatim` row stands alone in its program: the module that the program came from, word for word, is the one entry of its
+/* A `verbatim` row is alone in its program: the module that the program came from, word for word, is the one entry of its
  * decorations, which has this number. */
 #define VYRE_DECORATION_MODULE 0xffffffffu
 

@@ -1,12 +1,12 @@
-/* VIR0: the binary form of a module, all of it: what text does not carry (lines, execution modes, capabilities, ids) too.
+/* VIR0: the binary form of a whole module, with what text does not carry (lines, execution modes, capabilities, ids).
  *
- * A file is the columns and side tables behind a versioned, checksummed header:
+ * A file is a versioned, checksummed header, then the columns and side tables:
  *
  *   | header 64 | section table, 64 bytes each | section | section | ...        each section starts at a multiple of its alignment
  *
- * Words are in the byte order of who wrote it, which the header says; a machine of the other order refuses the file.  What lies
- * between sections is zero, and every other byte is under a hash (XXH3, 64 bits).  The bytes depend on the module's contents alone:
- * not on its history, addresses or time; dropped rows leave no names; versions (an analysis) are not written.
+ * Words are in the byte order of the writer, which the header says; a machine of the other order refuses the file.  Bytes
+ * between sections are zero, and every other byte is under a hash (XXH3, 64 bits).  The bytes depend on the module's contents
+ * alone: not on its history, addresses or time; dropped rows leave no names; versions (an analysis) are not written.
  *
  * Reading copies each column once, into its reserved space, checks every offset, count, string and id, and verifies the rows.  The
  * file is not mapped in place of a column, though alignments in the section table would allow a writer to lay it out so: a private
@@ -59,10 +59,10 @@ typedef enum vyre_vir0_kind {
   VYRE_VIR0_INITIALIZERS,     /* (count of words) */
   VYRE_VIR0_INITIALIZER_WORDS,
   VYRE_VIR0_KIND__COUNT,
-  VYRE_VIR0_NAMED = 0x10000, /* somebody else's: known by its name, "pass.what" */
+  VYRE_VIR0_NAMED = 0x10000, /* another writer's: known by its name, "pass.what" */
 } vyre_vir0_kind;
 
-#define VYRE_VIR0_OPTIONAL 1u /* in a section's flags: who does not know it skips it; without this flag he refuses the file */
+#define VYRE_VIR0_OPTIONAL 1u /* in a section's flags: a reader skips it if it is unknown; without the flag it refuses the file */
 
 typedef struct vyre_vir0_header {
   char magic[4];       /* "VIR0" */
@@ -101,9 +101,9 @@ VYRE_MUST_USE vyre_status vyre_vir0_write(const vyre_module *module, const vyre_
 /* By its first four bytes. */
 bool vyre_vir0_is(const void *data, size_t size);
 
-/* Reads into a module without rows (new or cleared), which is sealed and verified then, or again without rows after an error: what
- * is wrong, the section and byte, and a Fix line.  `known`: names of required sections that the caller understands, or NULL. `path`
- * is for messages.  Data may lie at any address and is not kept. */
+/* Reads into a module without rows (new or cleared), which is then sealed and verified, or without rows again after an error, which
+ * says what is wrong, the section and byte, and a Fix line.  `known`: names of required sections that the caller understands, or
+ * NULL. `path` is for messages.  Data may be at any address and is not kept. */
 VYRE_MUST_USE vyre_status vyre_vir0_read(vyre_module *module, const void *data, size_t size, const char *path,
                                          const char *const *known, uint32_t known_count);
 

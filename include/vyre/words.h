@@ -1,6 +1,6 @@
 /* SPIR-V's grammar: the names of instructions and what their words are, from SPIRV-Headers' own list.
  *
- * What vyre does not compute with keeps its words (docs/ir.md, "Opaque rows"); this tells which of them are ids.
+ * An instruction that vyre does not compute with keeps its words (docs/ir.md, "Opaque rows"); this tells which of them are ids.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_WORDS_H
@@ -25,8 +25,8 @@ typedef enum vyre_word_kind {
 const char *vyre_words_name(uint32_t opcode);
 /* The instruction of that name without "Op"; UINT32_MAX: there is none. */
 uint32_t vyre_words_find(const char *name, size_t length);
-/* The kind of each word behind the first of an instruction of `count` words, into out[1] to out[count - 1].  False: the grammar
- * does not have it so. */
+/* The kind of each word after the first of an instruction of `count` words, into out[1] to out[count - 1].  False: it does not
+ * fit the grammar. */
 bool vyre_words_kinds(const uint32_t *words, uint32_t count, uint8_t *out);
 /* The string at `words`, which ends before words[count]; NULL: it does not.  Its length in bytes: it has length / 4 + 1 words. */
 const char *vyre_words_string(const uint32_t *words, uint32_t count, size_t *out_length);

@@ -43,7 +43,7 @@ classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
   uint32_t aliased[VYRE_SPACE__COUNT] = {0}; /* by space: the first row of the class of those */
   if (count > 1)
     qsort(keys, count, sizeof *keys, by_binding);
-  for (uint32_t i = 0, end; i < count; i = end) { /* the least row of all that are aliased is known behind this loop */
+  for (uint32_t i = 0, end; i < count; i = end) { /* the least row of all that are aliased is known after this loop */
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[keys[i].row]);
     const uint32_t home = space == VYRE_SPACE_UNIFORM ? (uint32_t)VYRE_SPACE_STORAGE : (uint32_t)space;
     bool any = false;
@@ -62,7 +62,7 @@ classify(const vyre_view *v, buffer_key *keys, uint32_t count, uint32_t *out)
   }
 }
 
-/* By type id: whether a member at any depth is coherent or volatile. */
+/* For each type id, whether a member at any depth is coherent or volatile. */
 static void
 find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
 {
@@ -77,14 +77,14 @@ find_shared_types(const vyre_module *module, uint8_t *shared, uint32_t types)
   }
 }
 
-/* What was grown for one program serves the next. */
+/* Memory that is kept from one program to the next. */
 typedef struct key_list {
   const vyre_allocator *allocator;
   buffer_key *keys;
   uint32_t count, room;
 } key_list;
 
-/* The keys of a program's buffers, which may stand anywhere in its region: one walk. */
+/* The keys of a program's buffers, which may be anywhere in its region: one walk. */
 static bool
 list_buffers(const vyre_module *module, uint32_t program, key_list *list)
 {

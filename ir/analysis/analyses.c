@@ -1,8 +1,8 @@
-/* Loops, dominance, levels: what structured control and the order of rows give in one sweep each.  What they are stands in
- * docs/ir.md, "Loops, dominance, levels"; how passes ask them in vyre/view.h.
+/* Loops, dominance, levels: what structured control and the order of rows give in one sweep each.  docs/ir.md, "Loops,
+ * dominance, levels", defines them; passes query them by vyre/view.h.
  *
- * All three rest on sealed order: a row's parent and its operands have smaller ids, and what stands in a row follows it without a
- * gap.  So a forward sweep knows all that a row depends on, and a backward one all that stands in it.
+ * All three rely on sealed order: a row's parent and its operands have smaller ids, and the rows in a row follow it without a
+ * gap.  So a forward sweep knows all that a row depends on, and a backward one all rows in it.
  *
  * O(rows) each, without scratch.
  *
@@ -24,8 +24,9 @@ const analysis_column vyre_analysis_columns[ANALYSIS_COLUMNS] = {
 
 /* ---- loops --------------------------------------------------------------------------------------------------------------- */
 
-/* While a loop is open, its cell of `next` holds the row directly in its region that is at hand or holds the one at hand, and the
- * cell of its first region row the outermost row that a jump in it ends, UINT32_MAX where none ends more than a trip or the loop.
+/* While a loop is open, its cell of `next` holds the row directly in its region that is or contains the current row, and the
+ * cell of its first region row the outermost row that a jump in it ends, UINT32_MAX if none ends more than an iteration or the
+ * loop.
  */
 typedef struct loops {
   const vyre_view *view;
@@ -40,7 +41,7 @@ is_loop(const vyre_view *v, uint32_t row)
   return VYRE_ROW_OP(v->op[row]) == VYRE_OP_for || VYRE_ROW_OP(v->op[row]) == VYRE_OP_loop;
 }
 
-/* At hand is a jump, or a loop with one in it, that ends the row `ended` (a loop's trip: the loop). */
+/* The current row is a jump, or a loop with one in it, that ends the row `ended` (an iteration: its loop). */
 static void
 note_jump(const loops *k, uint32_t ended)
 {
@@ -58,7 +59,7 @@ close_loop(loops *k)
 {
   const uint32_t closed = k->open, region = k->view->first[closed], ended = k->next[region];
   k->open = k->loop[closed];
-  note_jump(k, ended); /* what ends the loop from inside may end trips of those around it */
+  note_jump(k, ended); /* a jump that ends the loop from inside may end iterations of those around it */
   k->next[closed] = k->next[region] = 0;
   k->next[k->last] = closed;
   k->last = closed;
@@ -90,7 +91,7 @@ visit_control(loops *k, uint32_t row)
   }
 }
 
-/* Closes the loops that the region is not in.  Returns the innermost loop that what is in it is in. */
+/* Closes the loops that the region is not in.  Returns the innermost loop around the rows in it. */
 static uint32_t
 change_region(loops *k, uint32_t region)
 {
@@ -130,7 +131,7 @@ static void
 find_ends(const vyre_view *v, uint32_t *end)
 {
   const uint32_t *last = v->last;
-  for (uint32_t row = v->rows; row-- > 0;) /* what is in a row stands behind it */
+  for (uint32_t row = v->rows; row-- > 0;) /* the rows in a row come after it */
     end[row] = last[row] ? end[last[row]] : row;
 }
 
@@ -140,7 +141,7 @@ greater(uint32_t x, uint32_t y)
   return x > y ? x : y;
 }
 
-/* Row 0 stands for a missing operand, one step below level 0. */
+/* Row 0 is a missing operand, one step below level 0. */
 static void
 find_levels(const vyre_view *v, uint32_t *level, uint32_t *depth)
 {
@@ -193,7 +194,7 @@ vyre_analyses_shown(const vyre_view *v)
          (v->level ? VYRE_LEVELS : 0) | (v->hash ? VYRE_HASHES : 0) | (v->canonical ? VYRE_CLASSES : 0);
 }
 
-/* Room for each column of these analyses, zero behind the last row. */
+/* Room for each column of these analyses, zero after the last row. */
 static bool
 take_columns(vyre_module *module, uint32_t analyses)
 {

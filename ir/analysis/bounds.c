@@ -18,7 +18,7 @@ small_literal(const vyre_view *v, uint32_t row)
   return v->imm[row];
 }
 
-/* What the index is below, as unsigned; UINT32_MAX: not known. */
+/* A bound that the index is below, as unsigned; UINT32_MAX: not known. */
 static uint32_t
 index_limit(const vyre_view *v, uint32_t index)
 {

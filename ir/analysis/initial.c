@@ -1,7 +1,7 @@
 /* What private memory or a table of the program holds at its start.
  *
- * Zero, or the words of its initializer, which stand in layout order without gaps; then each step of the path must be a literal.
- * O(steps, and the members in front of them).
+ * Zero, or the words of its initializer, which are in layout order without gaps; then each step of the path must be a literal.
+ * O(steps, and the members before them).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/ir.h"
@@ -27,7 +27,7 @@ words_of(const vyre_module *module, vyre_type_id type)
   return words;
 }
 
-/* Words in front of the part that the step leads to. */
+/* Words before the part that the step leads to. */
 static uint64_t
 words_before(const vyre_module *module, vyre_type_id type, uint32_t index)
 {

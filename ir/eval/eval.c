@@ -1,7 +1,7 @@
 /* The meaning of pure ops on values.
  *
- * What works lane by lane is in eval_lanes.c, vectors and matrices are in eval_vector.c, when a row is undefined in
- * eval_undefined.c; here is what moves lanes and bits about.
+ * What works lane by lane is in lanes.c, vectors and matrices are in vector.c, when a row is undefined in
+ * undefined.c; here is what moves lanes and bits about.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/eval.h"
@@ -13,7 +13,7 @@
 
 typedef enum sort {
   SORT_NONE,     /* no function of its operands */
-  SORT_LANES,    /* eval_lanes.c */
+  SORT_LANES,    /* lanes.c */
   SORT_COMPOSE,  /* moves lanes about */
   SORT_INT_PAIR, /* integers, two results */
   SORT_PACK,

@@ -118,7 +118,7 @@ float_mode_is_plain(const vyre_view *view, uint32_t row)
   return (view->imm[row] & VYRE_PROGRAM_FLOAT_MODES) == 0;
 }
 
-/* Asked first, because of most rows the answer is no. */
+/* Checked first, because most rows cannot be folded. */
 static bool
 may_be_literal(const vyre_view *view, uint32_t row)
 {
@@ -126,7 +126,7 @@ may_be_literal(const vyre_view *view, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
 }
 
-/* `taken` has the lanes of operands that are to be taken instead of what stands there. */
+/* `taken` has the lanes of operands that replace those of the row. */
 static bool
 evaluate(const vyre_module *module, uint32_t row, const uint64_t *const taken[3], vyre_value out[VYRE_EVAL_PARTS], uint32_t depth)
 {

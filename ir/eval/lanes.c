@@ -1,7 +1,8 @@
 /* Lane by lane meaning of ops, as loops over arrays of lanes.
  *
  * Each family is one always-inlined function of a constant width or kind, so that every loop is compiled for its width and can be
- * vectorized.  Integers stand zero-extended in u64: signed meaning goes through sign_extend, and no signed arithmetic can overflow.
+ * vectorized.  Integers are kept zero-extended in u64: signed meaning goes through sign_extend, and no signed arithmetic can
+ * overflow.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
@@ -90,7 +91,7 @@ high_product(unsigned bits, bool is_signed, uint64_t x, uint64_t y)
   return (uint64_t)(product_of(bits, is_signed, x, y) >> bits) & bits_mask(bits);
 }
 
-/* The nearest that `bits` have to an exact result: signed results stand in 65 bits or a product's 128. */
+/* The nearest to an exact result that `bits` can hold: signed results have 65 bits, or 128 for a product. */
 static ALWAYS_INLINE uint64_t
 saturate_signed(unsigned bits, int128 exact)
 {
@@ -263,7 +264,7 @@ float_mod(double x, double y) /* sign of y, also for a zero */
   return signbit(remainder) != signbit(y) ? remainder + y : remainder;
 }
 
-/* Correctly rounded: f16 fits into double's exact range wherever its rounding could be decided by what double drops. */
+/* Correctly rounded: double is exact for f16 wherever the bits that double drops could decide the rounding. */
 static ALWAYS_INLINE double
 fused(vyre_kind kind, double x, double y, double z)
 {
@@ -386,7 +387,7 @@ float_lanes(vyre_opcode op, vyre_kind kind, const uint64_t *a, const uint64_t *b
   case VYRE_OP_ceil: FLOAT(ceil(X));
   case VYRE_OP_sqrt: FLOAT(sqrt(X));
   case VYRE_OP_step: FLOAT(Y < X ? 0.0 : 1.0);
-  /* What would be a denormal half is a zero: OpQuantizeToF16. */
+  /* A value that would be a denormal half becomes zero: OpQuantizeToF16. */
   case VYRE_OP_quantize16:
     FLOAT(isnan(X) ? X : fabs(X) < 0x1p-14 ? copysign(0.0, X) : double_of_half((uint32_t)half_of_double(X)));
   default: return libm_lanes(op, kind, a, b, c, out, n);

@@ -12,7 +12,7 @@
 bool vyre_eval_lanes(vyre_opcode op, vyre_kind from, vyre_kind to, const uint64_t *a, const uint64_t *b, const uint64_t *c,
                      uint64_t *out, size_t n);
 
-/* The same question without computing. */
+/* Whether vyre_eval_lanes computes the op. */
 bool vyre_eval_is_lanewise(vyre_opcode op);
 
 /* One lane's bitfield insert. */

@@ -86,7 +86,7 @@ double_of_half(uint32_t half)
 }
 
 /* Rounded as the mode is that doubles are rounded in: to nearest even, or toward zero.  Denormals are kept; the caller has taken
- * NaN out.  A power of two whose last bit weighs what the half's will is added and taken away, which rounds there. */
+ * NaN out.  Adding and subtracting a power of two whose last bit has the weight of the half's last bit rounds there. */
 static inline uint64_t
 half_of_double(double value)
 {

@@ -50,7 +50,7 @@ clamp_is_crossed(const row_eval *row, vyre_kind kind, unsigned bits, uint32_t i)
   return q > r || (row->op == VYRE_OP_fclamp && (isnan(p) || isnan(q) || isnan(r)));
 }
 
-/* The value, cut toward zero, has no place in the kind. */
+/* Whether the kind cannot hold the value, cut toward zero. */
 static bool
 int_is_left(vyre_kind kind, double x)
 {

@@ -2,8 +2,8 @@
  *
  * A workgroup runs in lockstep; in a program with a barrier for the whole grid, all workgroups do, side by side.  Every value row
  * has a plane a lane: `count` u64, one an invocation, side by side for the lanes of a vector. Pure ops are total, so they are
- * computed for all invocations at once, whoever is active: a row's value is visible only in its region, and whoever was inactive
- * when it was computed never comes to where it is read.  Effects, accesses and `set` look at the mask of active ones.
+ * computed for all invocations at once, active or not: a row's value is visible only in its region, and an invocation that was
+ * inactive when it was computed never reads it.  Effects, accesses and `set` use the mask of active ones.
  *
  *   row --plane[row - begin]--> | lane 0: invocation 0, 1, ... count - 1 | lane 1: ... | ...
  *
@@ -20,13 +20,13 @@
 #define NO_PLANE         UINT32_MAX
 #define NOWHERE          UINT64_MAX          /* an out-of-bounds address */
 #define FARTHEST         (UINT64_C(1) << 48) /* offsets from here on are NOWHERE: no memory is that large, and no sum overflows */
-#define MOST_DESCRIPTORS 65535u              /* of an array; above an offset stands which of them */
+#define MOST_DESCRIPTORS 65535u              /* of an array; the bits above an offset say which of them */
 #define MOST_INVOCATIONS 65536u
 #define MOST_TOGETHER    (1u << 20) /* invocations of a grid that meets at barriers */
 #define DEEPEST_CONTROL  1000u
 #define DEEPEST_TYPE     64u
 
-/* What one descriptor of an array is bound to. */
+/* The memory that one descriptor of an array is bound to. */
 typedef struct descriptor {
   uint8_t *data; /* NULL: unbound */
   uint64_t size;
@@ -38,7 +38,7 @@ typedef struct buffer_state {
   uint64_t size;           /* bytes; of one copy, where owned */
   descriptor *descriptors; /* of an array of them, instead of data and size */
   uint32_t descriptor_count, descriptor_steps;
-  uint8_t *written; /* report, of workgroup memory without initializer: by byte, whether somebody wrote it; NULL: all has a value */
+  uint8_t *written; /* report, of workgroup memory without initializer: by byte, whether it was written; NULL: all has a value */
   uint64_t step;    /* bytes from one copy to the next; 0: there is one */
   uint32_t copies;  /* of `size` bytes, where owned */
   uint32_t sharers; /* consecutive invocations that share a copy */
@@ -149,7 +149,7 @@ place_invocation(const interp *ip, uint32_t invocation, uint32_t local[3], uint3
   group[2] = ip->together ? g / groups[0] / groups[1] : ip->group[2];
 }
 
-/* What an address (a path's plane) leads into. */
+/* The descriptor that an address (a path's plane) leads into. */
 static inline descriptor
 descriptor_at(const buffer_state *buffer, uint64_t address)
 {
@@ -166,7 +166,7 @@ stepped(uint64_t address, uint64_t step)
   return address == NOWHERE || step == NOWHERE || address % FARTHEST + step % FARTHEST >= FARTHEST ? NOWHERE : address + step;
 }
 
-/* Where `size` bytes of an invocation's lie, or NULL. */
+/* The address of an invocation's `size` bytes, or NULL. */
 static inline uint8_t *
 place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint64_t size)
 {
@@ -188,18 +188,22 @@ place_of(const buffer_state *buffer, uint64_t invocation, uint64_t offset, uint6
     for (uint64_t left_ = (mask)[word_], i = 0; left_ && (i = word_ * 64u + (uint64_t)__builtin_ctzll(left_), true); \
          left_ &= left_ - 1)
 
-/* interp_plan.c */
+/* plan.c */
 bool interp_prepare(interp *ip, const vyre_interp_options *options);
 void interp_release(interp *ip);
 void interp_start_workgroup(interp *ip);
+uint64_t interp_packed_size(const interp *ip, vyre_type_id type); /* without layout: scalars side by side */
+uint64_t interp_capped(uint64_t count, uint64_t size);            /* their product, or something too large for memory */
+/* buffers.c */
+bool interp_plan_buffers(interp *ip);
 bool interp_refuse(interp *ip, uint32_t row, const char *what); /* false; what a verified module never has */
 
-/* interp_planes.c */
+/* planes.c */
 uint32_t interp_planes_of(const vyre_view *v, uint32_t row); /* how many the row's value takes */
 bool interp_plan_planes(interp *ip);
 void interp_fill_fixed(interp *ip); /* literals, specialization values, and what a workgroup's invocations are called */
 
-/* interp_rows.c: a pure row, `get`, or an id. */
+/* rows.c: a pure row, `get`, or an id. */
 bool interp_row(interp *ip, uint32_t row, const uint64_t *active);
 
 /* A denormal as zero, where the row at hand takes them so. */
@@ -211,11 +215,11 @@ interp_flushed(const interp *ip, vyre_kind kind, uint64_t lane)
   return (ip->flush & vyre_mode_flush(kind)) != 0 && (lane & exponent) == 0 ? lane & sign : lane;
 }
 
-/* interp_subgroup.c: a subgroup row, with its origins; and what an invocation is in its subgroup, once. */
+/* subgroup.c: a subgroup row, with its origins; and what an invocation is in its subgroup, once. */
 void interp_subgroup(interp *ip, uint32_t row, const uint64_t *active);
 void interp_fill_place(const interp *ip, uint32_t row);
 
-/* interp_memory.c */
+/* memory.c */
 void interp_at(interp *ip, uint32_t row);
 bool interp_length(interp *ip, uint32_t row, const uint64_t *active);
 bool interp_load(interp *ip, uint32_t row, const uint64_t *active);
@@ -226,7 +230,7 @@ void interp_set(interp *ip, uint32_t row, const uint64_t *active);
 /* Bytes of a scalar in memory. */
 uint32_t interp_scalar_size(vyre_kind kind);
 
-/* interp_report.c: texts, and what ends the run with them. */
+/* report.c: texts, and what ends the run with them. */
 #define INTERP_TEXT 512
 /* "row 12 (load %v, a.comp:7:3)" */
 const char *interp_describe_row(const interp *ip, uint32_t row, char text[INTERP_TEXT]);
@@ -237,7 +241,8 @@ const char *interp_describe_buffer(const interp *ip, uint32_t row, char text[INT
  * False. */
 bool interp_fail(interp *ip, uint32_t row, uint64_t invocation, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
 #define VERIFY "run the verifier on the module before it is interpreted"
-/* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use it so. */
+/* With report: false and an error if the operand row is undefined for an active invocation and `row` may not use an undefined one.
+ */
 bool interp_defined(interp *ip, uint32_t row, uint32_t operand, const uint64_t *active, const char *as_what);
 /* The access to that address is not there. */
 bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buffer, uint64_t address);
@@ -246,7 +251,7 @@ bool interp_out_of_bounds(interp *ip, uint32_t row, uint64_t invocation, const b
 void *interp_take(interp *ip, size_t count, size_t size);
 void interp_give(interp *ip, void *memory, size_t count, size_t size);
 
-/* interp_races.c: each is called only with ip->races.  False: the run has ended, by a race or for want of memory. */
+/* races.c: each is called only with ip->races.  False: the run has ended, by a race or for want of memory. */
 typedef enum race_access { RACE_READ = 0, RACE_WRITE = 1, RACE_ATOMIC = 2 } race_access;
 bool interp_races_start(interp *ip);
 void interp_races_end(interp *ip);

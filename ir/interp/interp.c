@@ -324,7 +324,7 @@ is_non_semantic(const interp *ip, const char *name, const vyre_type_info *words)
          strncmp(vyre_string_text(ip->module, words->members[0].name), prefix, sizeof(prefix) - 1) == 0;
 }
 
-/* What only a device knows how to do. */
+/* Instructions that only a device can run. */
 static bool
 run_opaque(interp *ip, uint32_t row, const uint64_t *active)
 {
@@ -407,12 +407,12 @@ run_row(interp *ip, frame *within, uint32_t row, uint64_t *active)
   /* clang-format on */
 }
 
-/* `active` is who enters; at the end it is who came to the region's end. */
+/* `active`: the invocations that enter; then those that came to the region's end. */
 static bool
 run_region(interp *ip, frame *within, uint32_t region, uint64_t *active)
 {
   const vyre_view *v = ip->view;
-  uint64_t rows = 0; /* not charged yet; who is active changes only at control */
+  uint64_t rows = 0; /* not charged yet; the active ones change only at control */
   uint32_t last = region;
   if (is_empty(ip, active))
     return true;

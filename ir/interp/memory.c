@@ -48,7 +48,7 @@ interp_at(interp *ip, uint32_t row)
   }
 }
 
-/* An address may not be undefined, whoever uses it. */
+/* An address may not be undefined, in any row. */
 static bool
 address_defined(interp *ip, uint32_t row, uint32_t path, const uint64_t *active)
 {
@@ -116,7 +116,7 @@ write_scalar(uint8_t *to, vyre_kind kind, uint64_t bits)
   }
 }
 
-/* ---- memory that nobody wrote ---------------------------------------------------------------------------------------- */
+/* ---- unwritten memory ------------------------------------------------------------------------------------------------ */
 
 /* Whether these bytes have a value. */
 static bool
@@ -142,7 +142,7 @@ unwritten(interp *ip, uint32_t row, uint64_t invocation, const buffer_state *buf
 {
   char name[INTERP_TEXT];
   return interp_fail(ip, row, invocation, "write it first, or give it an initializer",
-                     "undefined: a value comes from %s, where nobody wrote any, in", interp_describe_buffer(ip, buffer->row, name));
+                     "undefined: a value comes from %s, where none was written, in", interp_describe_buffer(ip, buffer->row, name));
 }
 
 /* ---- loads and stores ----------------------------------------------------------------------------------------------- */
@@ -231,7 +231,7 @@ interp_set(interp *ip, uint32_t row, const uint64_t *active)
 
 /* ---- copies --------------------------------------------------------------------------------------------------------- */
 
-/* One side of a copy: a place in one layout. */
+/* One side of a copy: a location in one layout. */
 typedef struct side {
   const buffer_state *buffer;
   uint64_t offset;
@@ -402,7 +402,7 @@ interp_atomic(interp *ip, uint32_t row, const uint64_t *active)
   clear_origin(ip, row, active);
   if (ip->races)
     interp_race_row(ip, row);
-  /* What computes with the old value, or compares it, stores one that has none. */
+  /* An atomic that computes with the old value, or compares it, stores an undefined one. */
   const bool only_moves = op == VYRE_OP_atomic_load || op == VYRE_OP_atomic_store || op == VYRE_OP_atomic_exchange;
   for_each_active(ip, active, i)
   {

@@ -45,7 +45,7 @@ check_operands(interp *ip, uint32_t row)
   const uint32_t ids[3] = {v->a[row], v->b[row], v->c[row]};
   for (uint32_t k = 0; k < 3; k++)
     if (ids[k] != 0 && (ids[k] < ip->begin || ids[k] >= ip->end))
-      return interp_refuse(ip, row, "an operand stands outside the program");
+      return interp_refuse(ip, row, "an operand is outside the program");
   return true;
 }
 

@@ -2,15 +2,15 @@
  *
  * Time is counted in rows that access memory or order it.  Each granule of memory (a word, or less where types are smaller) has a
  * cell: its last plain write; and of the plain or atomic reads and of the atomic writes since then the last, the last by another
- * invocation of the same workgroup, and the last by another workgroup.  These are enough: whoever is ordered behind the last of a
- * kind is ordered behind all before it, but for the last's own invocation and its own workgroup, which have the other two.
+ * invocation of the same workgroup, and the last by another workgroup.  These are enough: an access ordered after the last of a
+ * kind is ordered after all before it, but for the last's own invocation and its own workgroup, which have the other two.
  *
- * Order is kept as times: all that a workgroup did before `met` is ordered in front of what its invocations do now, all that the
- * grid did before `grid_met`, its subgroup before `lanes_met`, and all that anybody did up to `acquired` in front of what one
+ * Order is kept as times: all that a workgroup did before `met` is ordered before what its invocations do now, all that the
+ * grid did before `grid_met`, its subgroup before `lanes_met`, and all that any invocation did up to `acquired` before what one
  * invocation does now.  A release gives the granule its time; an acquire takes it.  Where order is in doubt it is assumed.
  *
- * An async copy's accesses hang on their cells until its wait, and race with any other that conflicts; then they are the
- * invocation's own.
+ * An async copy's accesses stay at their cells until its wait, and race with any other that conflicts; then they count as the
+ * invocation's.
  *
  * Cost: O(bytes accessed), 128 bytes a granule touched.
  *
@@ -104,15 +104,15 @@ note_access(cell *c, stamp s, bool writes, bool is_atomic)
     note(&c->read, s);
   } else if (is_atomic) {
     note(&c->atomic, s);
-  } else { /* ordered behind all others, and whoever comes behind it is too */
+  } else { /* ordered after all others, and so is any access after it */
     c->written = s;
     c->read = c->atomic = (latest){0};
   }
 }
 
-/* ---- what is found -------------------------------------------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------------------------------------------- */
 
-/* The memory that the place lies in. */
+/* The memory that the location is in. */
 static const uint8_t *
 start_of(const buffer_state *buffer, const uint8_t *place)
 {
@@ -134,7 +134,7 @@ report(interp *ip, const access *a, stamp before, bool wrote, bool is_pending)
   const uint32_t group[3] = {g % groups[0], g / groups[0] % groups[1], g / groups[0] / groups[1]};
   char buffer[INTERP_TEXT], row[INTERP_TEXT], who[INTERP_TEXT];
   return interp_fail(ip, ip->races->row, a->invocation,
-                     is_pending ? "wait for the async copy in front of the access (and let a barrier tell others)"
+                     is_pending ? "wait for the async copy before the access (and let a barrier order it for others)"
                                 : "put a barrier that orders this memory between the two, or make both accesses atomic",
                      "data race on byte %llu of %s: %s by %s of %s, then %s%s, with nothing that orders the two, by",
                      (unsigned long long)byte, interp_describe_buffer(ip, a->buffer->row, buffer),
@@ -196,7 +196,7 @@ interp_race_touch(interp *ip, const buffer_state *buffer, uint64_t invocation, c
   races *r = ip->races;
   const vyre_space space = space_of(ip, buffer);
   if (space == VYRE_SPACE_CONSTANT || space == VYRE_SPACE_PUSH || (space == VYRE_SPACE_PRIVATE && !r->has_async))
-    return true; /* nobody else's, or written by nobody */
+    return true; /* no other invocation's, or not written */
   access a = {.buffer = buffer,
               .invocation = invocation,
               .by = stamp_now(ip, invocation, (how & RACE_ATOMIC) != 0),
@@ -277,7 +277,7 @@ interp_race_atomic(interp *ip, const buffer_state *buffer, uint64_t invocation, 
   return true;
 }
 
-/* As a fence: what was read so far may be acquired, what was done so far be released. */
+/* A fence: acquires what was read so far, releases what was done so far. */
 static void
 fence(races *r, uint64_t invocation, uint32_t semantics)
 {
@@ -287,7 +287,7 @@ fence(races *r, uint64_t invocation, uint32_t semantics)
     r->fenced[invocation] = r->now;
 }
 
-/* Who meets knows what each of them has acquired. */
+/* Invocations that meet share what each of them has acquired. */
 static void
 meet(races *r, uint64_t first, uint64_t count)
 {
@@ -298,7 +298,7 @@ meet(races *r, uint64_t first, uint64_t count)
     r->acquired[i] = most;
 }
 
-/* Of the invocations from `first` on, so many as meet there: the grid, a workgroup, a subgroup. */
+/* How many of the invocations from `first` on meet there: the grid, a workgroup, a subgroup. */
 static uint32_t
 who_meets(const interp *ip, uint32_t scope, uint32_t first)
 {
@@ -313,7 +313,7 @@ interp_race_barrier(interp *ip, uint32_t row, const uint64_t *active)
   const uint32_t imm = ip->view->imm[row], execution = VYRE_ORDER_EXECUTION(imm);
   const uint32_t memory = VYRE_ORDER_MEMORY(imm), semantics = VYRE_ORDER_SEMANTICS(imm);
   const uint32_t scope = execution == 1 && memory == 2 ? 2 : execution;
-  const uint32_t order = VYRE_ORDER(scope, scope == 3 && memory == 3 ? 2 : memory, semantics); /* wide enough for who meets */
+  const uint32_t order = VYRE_ORDER(scope, scope == 3 && memory == 3 ? 2 : memory, semantics); /* wide enough for those that meet */
   interp_race_row(ip, row);
   for_each_active(ip, active, i) fence(r, i, semantics);
   if (scope == 4)
@@ -387,7 +387,7 @@ interp_race_copied(interp *ip, const uint64_t *active)
 
 /* ---- workgroups ----------------------------------------------------------------------------------------------------- */
 
-/* Other invocations begin: nobody is ordered behind anything, or has a copy under way. */
+/* Other invocations begin: none is ordered after anything, or has a copy under way. */
 void
 interp_race_workgroup(interp *ip)
 {
@@ -402,7 +402,7 @@ interp_race_workgroup(interp *ip)
   memset(r->newest, 0, ip->count * sizeof *r->newest);
 }
 
-/* What was not waited for is done now. */
+/* Async copies that were not waited for are done now. */
 void
 interp_race_workgroup_ends(interp *ip)
 {

@@ -1,5 +1,5 @@
-/* What the search for data races keeps: who accessed which bytes last, and what orders them.  interp_shadow.c has the memory of it,
- * interp_races.c its meaning.
+/* What the search for data races keeps: who accessed which bytes last, and what orders them.  shadow.c has its memory, races.c
+ * its meaning.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_INTERP_RACES_H
@@ -55,7 +55,7 @@ typedef struct races {
   page *pages; /* a hash table */
   async_access *asyncs;
   uint32_t async_capacity, async_free; /* 1 + index */
-  uint64_t *acquired, *seen, *fenced;  /* by invocation: up to when it is ordered behind all; what it read; its last release */
+  uint64_t *acquired, *seen, *fenced;  /* by invocation: up to when it is ordered after all; what it read; its last release */
   uint32_t *copies, *newest;           /* by invocation: async copies begun; 1 + the newest access of those under way */
   uint64_t (*met)[KINDS];              /* by workgroup */
   uint64_t (*lanes_met)[KINDS];        /* by invocation: its subgroup */

@@ -1,5 +1,5 @@
-/* What the interpreter says when it stops: the program, the row, where that stands in the source, and the invocation; and its
- * memory, for want of which it stops too.
+/* What the interpreter says when it stops: the program, the row, where that is in the source, and the invocation; and its
+ * memory allocation, whose failure stops it too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"

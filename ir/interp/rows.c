@@ -1,4 +1,4 @@
-/* Rows that only compute: for all invocations at once where that is a loop over planes, else one invocation after the other.
+/* Rows that only compute: for all invocations at once if that is a loop over planes, else one invocation after the other.
  *
  * With `report`, each row also says for each invocation whether its value is undefined: the first undefined row that it comes from.
  *
@@ -349,7 +349,7 @@ compute(interp *ip, uint32_t row, const uint64_t *active)
   }
 }
 
-/* A row that computes with floats, and so is what float modes are about; moving bits is not. */
+/* Whether float modes concern the row: it computes with floats, and does not only move bits. */
 static bool
 is_arithmetic(vyre_opcode op, const vyre_op_info *info)
 {
@@ -358,7 +358,7 @@ is_arithmetic(vyre_opcode op, const vyre_op_info *info)
   return op == VYRE_OP_ldexp || (op != VYRE_OP_bitcast && (info->klass == VYRE_CLASS_FLOAT || info->klass == VYRE_CLASS_NUM));
 }
 
-/* The kind of what is computed: of the parts, where it is a tuple of one type. */
+/* The kind of the result: of its parts, if it is a tuple of one type. */
 static vyre_kind
 result_kind(const vyre_view *v, uint32_t row)
 {

@@ -72,7 +72,7 @@ races_new_async(interp *ip)
 
 /* ---- runs and workgroups -------------------------------------------------------------------------------------------- */
 
-/* What all sizes and places of memory are multiples of, as a power of two: 4 bytes at most. */
+/* The power of two that divides all sizes and offsets of memory: 4 bytes at most. */
 static uint32_t
 granule_shift(const interp *ip)
 {

@@ -94,7 +94,7 @@ put_all(const task *t, uint64_t value)
   for_each_lane(t, lane) t->out[t->first + lane] = value;
 }
 
-/* ---- what is undefined ---------------------------------------------------------------------------------------------- */
+/* ---- undefined values ---------------------------------------------------------------------------------------------- */
 
 /* Where a lane's operand comes from if that is undefined; 0: nowhere. */
 static uint32_t

@@ -1,4 +1,4 @@
-/* Opaque rows and types: what their words ask for, what their values' types are, building them.
+/* Opaque rows and types: the operands that their words need, the types of their values, building them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/opaque.h"

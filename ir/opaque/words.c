@@ -91,7 +91,7 @@ take_string(reader *r)
 
 static bool take_operands(reader *r, const char *letters);
 
-/* An enumeration's value, then what it brings: of a mask the bits in ascending order, of several names of one the first. */
+/* An enumeration's value, then its operands: of a mask by ascending bits, of several names of one value by the first. */
 static bool
 take_enumeration(reader *r, char letter)
 {

@@ -2,8 +2,8 @@
  *
  * An instruction's operands are a letter each, as ir/opaque/words.c reads them: t the result's type, r the result, i an id, l a
  * literal, n a literal of as many words as its type has, s a string, p two ids, q a literal and an id, u an id and a literal, o an
- * opcode and what its instruction has behind its result, and an upper case letter for an enumeration whose values bring operands of
- * their own; behind it ? for one that may be missing, * for any number.
+ * opcode and what its instruction has after its result, and an upper case letter for an enumeration whose values have operands
+ * themselves; after it ? for one that may be missing, * for any number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
@@ -39,7 +39,7 @@ fail(const char *what)
 
 /* ---- a walk over JSON: values are found by key inside an object's text ---- */
 
-/* Behind the value that begins at p. */
+/* The position after the value that begins at p. */
 static const char *
 skip(const char *p)
 {
@@ -81,7 +81,7 @@ member(const char *p, const char *key)
   return NULL;
 }
 
-/* The first element of the array at p, and the one behind an element; NULL at the end. */
+/* The first element of the array at p, and the one after an element; NULL at the end. */
 static const char *
 first_of(const char *p)
 {
@@ -109,7 +109,7 @@ string(const char *object, const char *key, char *out, size_t capacity)
   out[length] = '\0';
 }
 
-/* ---- what it becomes ---- */
+/* ---- output ---- */
 
 static enumeration *
 find_enumeration(const char *kind)

@@ -14,7 +14,7 @@ type_of(const vyre_module *module, vyre_row row)
   return VYRE_ROW_TYPE(module->column[COLUMN_OP][row.id]);
 }
 
-/* Where there is no room yet, or a place to give. */
+/* Where there is no room yet, or a source location to set. */
 static __attribute__((noinline)) vyre_row
 add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
            uint32_t b, uint32_t c)
@@ -25,7 +25,7 @@ add_slowly(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t wor
   return (vyre_row){row};
 }
 
-/* A row in `region` in front of `before`, with the builder's place.  As a rule nothing is called. */
+/* A row in `region` before `before`, with the builder's source location.  Usually calls nothing. */
 static inline vyre_row
 add_at(vyre_builder *builder, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
        uint32_t b, uint32_t c)
@@ -44,7 +44,7 @@ add(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags, uint3
 
 /* ---- the cursor ---- */
 
-/* The program that a row stands in: O(depth). */
+/* The program that a row is in: O(depth). */
 static uint32_t
 program_over(const vyre_module *module, uint32_t row)
 {
@@ -53,7 +53,7 @@ program_over(const vyre_module *module, uint32_t row)
   return row;
 }
 
-/* What is known of the builder's program; NULL: no memory, or the builder stands in no program. */
+/* The data of the builder's program; NULL: no memory, or the builder is in no program. */
 static table_program *
 program_of(vyre_builder *builder)
 {
@@ -113,7 +113,7 @@ vyre_build_program(vyre_module *module, const char *name, uint32_t mode, uint32_
   return module->failed ? VYRE_NONE : program;
 }
 
-/* A row behind the const and spec rows at the top. */
+/* A row after the const and spec rows at the top. */
 static uint32_t
 add_const_row(vyre_builder *builder, table_program *info, uint32_t word, uint64_t bits)
 {
@@ -178,7 +178,7 @@ vyre_build_spec(vyre_builder *builder, vyre_type type, uint64_t bits, uint32_t s
   return module->failed ? VYRE_NONE : row;
 }
 
-/* A row behind the var and buffer rows at the top, or behind `after` if that is not 0. */
+/* A row after the var and buffer rows at the top, or after `after` if that is not 0. */
 static vyre_row
 add_declaration(vyre_builder *builder, uint32_t after, uint32_t word, uint32_t imm, uint32_t imm_hi)
 {
@@ -214,7 +214,7 @@ vyre_build_buffer(vyre_builder *builder, vyre_type_id type, vyre_space space, ui
   return row;
 }
 
-/* The last of the workgroup row's operands that stand behind it, else the row itself.  O(rows at the top). */
+/* The last of the workgroup row's operands that come after it, else the row itself.  O(rows at the top). */
 static uint32_t
 last_operand_behind(const vyre_module *module, uint32_t row)
 {
@@ -251,7 +251,7 @@ vyre_build_workgroup(vyre_builder *builder, vyre_row x, vyre_row y, vyre_row z)
   column[COLUMN_C][row] = z.id;
   if (info->own_one && info->own_one != x.id && info->own_one != y.id && info->own_one != z.id)
     vyre_row_kill(module, (vyre_row){info->own_one});
-  uint32_t last = last_operand_behind(module, row); /* operands come first: it goes behind them */
+  uint32_t last = last_operand_behind(module, row); /* operands come first: it goes after them */
   if (last == row)
     return;
   bool is_last_decl = info->last_decl == row;
@@ -280,7 +280,7 @@ vyre_build(vyre_builder *builder, vyre_opcode op, vyre_type type, uint32_t flags
   return add_at(builder, builder->region, builder->before, word, imm, imm_hi, a.id, b.id, c.id);
 }
 
-/* By the op's type rule; ops with a case of their own: those whose result is one lane. */
+/* The result's type by the op's type rule; of ops with a rule of their own, those whose result is one lane. */
 static vyre_type
 result_type(vyre_opcode op, vyre_type operand)
 {

@@ -1,6 +1,6 @@
 /* Diagnostics as text: the message, the source line, a caret below it, the fix.
  *
- * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one place for each
+ * The caret line repeats the tabs of the source line, so that it lines up whatever the tab width is, and has one column for each
  * UTF-8 character.  Limits: a character is taken to be one column wide; control characters in the source line are printed as
  * spaces; of a line longer than WINDOW bytes the part around the caret is printed, with "..." where something is left out.
  *
@@ -47,7 +47,7 @@ starts_character(char byte)
   return ((unsigned char)byte & 0xc0u) != 0x80u;
 }
 
-/* What is printed of a source line: bytes from `begin` to `end` of `length`. */
+/* The part of a source line that is printed: bytes from `begin` to `end` of `length`. */
 typedef struct window {
   const char *source;
   size_t begin, end, length;
@@ -55,7 +55,7 @@ typedef struct window {
 
 #define WINDOW 240u
 
-/* `column` counts from 0.  Both ends stand at the start of a character. */
+/* `column` counts from 0.  Both ends are at the start of a character. */
 static window
 window_around(const char *source, size_t length, size_t column)
 {

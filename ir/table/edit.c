@@ -1,4 +1,4 @@
-/* Editing rows in place, moving them, taking them out; replacing uses in one sweep.
+/* Editing rows in place, moving them, removing them; replacing uses in one sweep.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -123,7 +123,7 @@ vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root)
   return row != root ? view->next[row] : 0;
 }
 
-/* The end of row's chain; every row of the chain then points at it.  A cycle is cut where the walk has gone on for too long. */
+/* The end of row's chain; every row of the chain then points at it.  A cycle is cut when the walk has been too long. */
 static uint32_t
 follow(uint32_t *fwd, uint32_t row, uint32_t rows)
 {

@@ -1,5 +1,5 @@
-/* Where the library stands, by what the kernel has mapped: it knows that whatever the dynamic linker was told and however often the
- * current folder has changed.  A file that was replaced since keeps its folder.
+/* The folder of the library, by what the kernel has mapped: that is right whatever the dynamic linker was told and however often
+ * the current folder has changed.  A file that was replaced since keeps its folder.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>

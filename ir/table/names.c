@@ -1,7 +1,7 @@
 /* Makes names unique within their program, program names within the module.
  *
  * In program order the first row with a name keeps it; a later one gets "name_1", or the next number whose name no row has.  So
- * what a row is called does not depend on the order in which names were given.  Expected O(rows): an array says of each string who
+ * a row's name does not depend on the order in which names were given.  Expected O(rows): an array says of each string which row
  * has it, and for each doubled name the next number to try is remembered.  Scratch: 4 bytes for each byte of text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -22,7 +22,7 @@ typedef struct names {
   uint32_t capacity;
 } names;
 
-/* Room for the uses of all strings that there are. */
+/* Room for the uses of all strings. */
 static bool
 cover_strings(names *n)
 {

@@ -1,8 +1,8 @@
-/* Address space of a module: how much is reserved, and what it takes to have more.
+/* Address space of a module: how much is reserved, and how it gets more.
  *
- * A pass holds addresses of columns, so they move only where nobody does: while a module is built, and when it is sealed.  In
+ * A pass holds addresses of columns, so they move only when no pass runs: while a module is built, and when it is sealed.  In
  * between a module has the room that it was given, many times its rows.  A process may be allowed little address space in all, so
- * room that is a wish is taken only where as much again could be had; what is needed is taken anyhow.
+ * room that is not needed yet is reserved only if as much again could be reserved.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analyses.h"
@@ -48,7 +48,7 @@ reserve(const vyre_allocator *a, uint32_t least, bool needed, uint32_t *rows)
   return needed ? a->reserve(a->user, stretch_of(least) * COLUMN__COUNT) : NULL;
 }
 
-/* As much of each column is committed there as here, and has the same in it. */
+/* Commits as much of each column there as here, and copies its contents. */
 static bool
 copy_columns(const vyre_module *module, char *space, size_t stretch)
 {
@@ -79,7 +79,7 @@ show_columns(vyre_module *module)
   vyre_module_show_analyses(module, analyses);
 }
 
-/* Room for `least` rows, which is more than there is, up to `most`, in the place of what there is. */
+/* Replaces the room by a larger one, of `least` rows to `most`. */
 static bool
 make_room(vyre_module *module, uint32_t least, uint32_t most, bool needed)
 {
@@ -119,6 +119,6 @@ void
 table_seal_room(vyre_module *module)
 {
   module->building = false;
-  if (module->room / TABLE_ROOM_LOW < module->view.rows) /* where that is refused, what there is does until a pass needs more */
+  if (module->room / TABLE_ROOM_LOW < module->view.rows) /* if that is refused, the room is enough until a pass needs more */
     table_wish_room(module, table_room_for(module->view.rows));
 }

@@ -1,7 +1,7 @@
-/* What stands beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
+/* What is kept beside the columns: names, lines, spec ids, decorations, inputs, programs, buffers, initializers.
  *
- * A name and a place are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that were
- * dropped stay until the module is cleared.
+ * A name and a source location are columns; the rest has one `extra` entry for each row that has any of it.  Entries of rows that
+ * were dropped stay until the module is cleared.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -41,7 +41,7 @@ find_extra(const vyre_module *module, vyre_row row)
   return extra ? &module->extras[extra] : NULL;
 }
 
-/* ---- names, places ---- */
+/* ---- names, source locations ---- */
 
 void
 vyre_row_set_name(vyre_module *module, vyre_row row, const char *name, size_t length)

@@ -1,8 +1,8 @@
 /* Status: an error and its notes as one owned text.
  *
- * The text is kept ready to print: the message, then a line for each note, then the lines from "Fix:" on.  A note therefore goes in
- * before the fix.  Memory comes from malloc: a status outlives modules and their allocators.  Where there is none, one static
- * status stands in, and notes are dropped.
+ * The text is kept ready to print: the message, then a line for each note, then the lines from "Fix:" on.  A note is therefore
+ * inserted before the fix.  Memory comes from malloc: a status outlives modules and their allocators.  Where there is none, one
+ * static status is used, and notes are dropped.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/status.h"
@@ -86,7 +86,7 @@ vyre_status_make(vyre_code code, const char *file, int line, const char *format,
     return &no_memory;
   }
   *status = (struct vyre_status_data){code, text, length};
-  if (code == VYRE_CODE_INTERNAL) /* who reports the bug needs the place; who made a mistake in a shader does not */
+  if (code == VYRE_CODE_INTERNAL) /* a report of a bug needs the source line; a mistake in a shader does not */
     return vyre_status_note(status, "at %s:%d", file, line);
   return status;
 }

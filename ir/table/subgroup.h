@@ -6,7 +6,7 @@
 
 #include "vyre/types.h"
 
-/* subgroup_lane and its like: what an invocation is in its subgroup. */
+/* subgroup_lane and the like: the built-ins of subgroups. */
 static inline bool
 subgroup_is_place(vyre_opcode op)
 {

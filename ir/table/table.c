@@ -1,8 +1,8 @@
 /* Memory of a module: columns that grow in place, arrays, hash sets; creating, clearing, destroying and copying a module.
  *
  * Columns grow their committed part by a factor, so a row costs no call in the long run; addresses change only where room.c is
- * asked for more room.  What fails once fails for good (until vyre_module_clear): capacity is set to the rows there are, so that
- * making a row asks nothing more than it must.
+ * asked for more room.  A failure lasts (until vyre_module_clear): capacity is set to the number of rows, so that
+ * making a row needs no other check.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
@@ -264,10 +264,10 @@ vyre_module_reserve(vyre_module *module, uint32_t rows)
   table_wish_room(module, rows);
 }
 
-/* What large modules ask for goes back at once. */
+/* Larger memory is freed at once. */
 #define KEPT_MOST ((size_t)16 << 20)
 
-/* So many bytes in the place of what is kept.  Where there are none, the module says so, as for any memory that it asks for. */
+/* Replaces the kept memory by one of so many bytes.  If memory runs out the module fails, as for any other memory. */
 static void
 keep(vyre_module *module, size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* The module's inside, for the files of ir/ that build, edit and seal it.  Everybody else reads the view.
+/* The module's internals, for the files of ir/ that build, edit and seal it.  All others read the view.
  *
  * Memory of a module: one reservation holds the columns, each its own stretch, committed from its start as the table grows.  What
  * is reserved is room for many times the rows there are (room.c), not for all that a module may ever have.
@@ -8,7 +8,7 @@
  *                                                             one of its cells is set                   each, once it was made
  *
  * A stretch starts k cache lines into its first page, k its number: rows with one id in all columns then fall into different cache
- * sets.  Side columns and those of analyses are zero behind the last row, so that making a row does not touch them.
+ * sets.  Side columns and those of analyses are zero after the last row, so that making a row does not touch them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TABLE_H
@@ -65,7 +65,7 @@ typedef enum table_column {
 #define TABLE_LINE_BYTES 64u
 #define TABLE_STAGGER    (COLUMN__COUNT * TABLE_LINE_BYTES)
 
-/* What few rows have. */
+/* Data that few rows have. */
 typedef struct table_extra {
   uint32_t spec_id;                       /* UINT32_MAX: none */
   uint32_t decorations, decoration_count; /* words of `decoration_words` */
@@ -74,10 +74,10 @@ typedef struct table_extra {
 
 typedef struct table_program {
   vyre_program_info info;
-  uint32_t last_const; /* the row that new const and spec rows go behind; 0: to the front */
-  uint32_t last_decl;  /* the row that new var and buffer rows go behind; 0: behind last_const */
+  uint32_t last_const; /* the row that new const and spec rows go after; 0: to the front */
+  uint32_t last_decl;  /* the row that new var and buffer rows go after; 0: after last_const */
   uint32_t workgroup;  /* the workgroup row; 0: none */
-  uint32_t own_one;    /* the const row that vyre_build_program made for it, while nobody else has it */
+  uint32_t own_one;    /* the const row that vyre_build_program made for it, while nothing else uses it */
 } table_program;
 
 typedef struct table_type {
@@ -90,9 +90,9 @@ typedef struct table_initializer {
   uint32_t offset, count;
 } table_initializer;
 
-/* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through what it indexes.  Not uthash's: what is
- * indexed are dense numbers over arrays that move; with an entry of uthash's for each string parsing a text of names takes 30 %
- * more (bench-ir, "parse (names)"), and consts are asked for each constant that is built. */
+/* Open addressing, linear probing; 0 is an empty slot; the key of an entry is found through its index.  Not uthash: the
+ * indices are dense numbers into arrays that move; with an entry of uthash for each string parsing a text of names takes 30 %
+ * longer (bench-ir, "parse (names)"), and consts are looked up for each constant that is built. */
 typedef struct table_set {
   uint32_t *slots;
   uint32_t capacity; /* a power of two, or 0 */
@@ -109,11 +109,11 @@ struct vyre_module {
   vyre_state_graph graph; /* of versions; its column is COLUMN_VERSION */
   uint32_t max_rows;
   uint32_t room; /* rows that the reserved part of every column can hold */
-  bool building; /* it was not sealed since it was empty, or reserved anew: nobody holds addresses of columns, so they may move */
+  bool building; /* it was not sealed since it was empty, or reserved anew: no pass holds addresses of columns, so they may move */
   uint32_t growth;
   bool failed;
   bool rows_failed; /* ... because max_rows was reached, or `room` while nothing may move */
-  char fault[200];  /* ... because who edits it asked for what cannot be; empty: not so */
+  char fault[200];  /* ... because of an invalid edit; empty: it did not */
   bool sealed;
   bool only_lost;     /* since it was sealed rows went, if anything: ids are in program order */
   bool lost_versions; /* sealing dropped a row that some version is made of */
@@ -123,7 +123,7 @@ struct vyre_module {
   size_t stretch; /* bytes from one column to the next */
   vyre_allocator allocator;
   size_t heap_bytes; /* in side tables */
-  void *kept;        /* lent to who works on the module */
+  void *kept;        /* lent to users of the module */
   size_t kept_bytes;
   bool lent;
 
@@ -157,7 +157,7 @@ struct vyre_module {
   table_initializer *initializers;
   uint32_t initializer_count, initializer_capacity;
 
-  /* what is handed out when there is no memory, so that callers need not look */
+  /* returned when memory ran out, so that callers need not check */
   vyre_input no_input;
   table_program no_program;
   vyre_buffer_info no_buffer;
@@ -171,7 +171,7 @@ void table_wish_room(vyre_module *module, uint32_t wish); /* room for so many ro
 void table_seal_room(vyre_module *module);                /* more of it, where there is little left */
 size_t table_room_bytes(const vyre_module *module);
 
-/* What a module of so many rows is to have. */
+/* The room for a module of so many rows. */
 static inline uint32_t
 table_room_for(uint32_t rows)
 {
@@ -215,7 +215,7 @@ void table_remap_types(vyre_module *module, const uint32_t *map);
 /* The last row that a length in the type is computed by, where that is no spec row; 0: none. */
 uint32_t table_length_row(const vyre_module *module, vyre_type_id type);
 
-/* align and size, by what is set of the rest. */
+/* Sets align and size from the other fields. */
 void table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_member *members);
 
 /* ---- for a module whose arrays were filled from outside: the sets over them.  False: doubled (strings: or empty), or no memory,
@@ -225,7 +225,7 @@ bool table_index_files(vyre_module *module);
 bool table_index_types(vyre_module *module);
 
 /* ---- seal.c ---- */
-/* Whether every row stands at its place already.  Follows no link that was not checked, so any table may be given. */
+/* Whether every row already has its dense id.  Follows no link that was not checked, so any table may be given. */
 bool table_is_dense(const vyre_module *module);
 
 /* ---- tops.c: the top of programs ---- */
@@ -247,7 +247,7 @@ table_op_is(const vyre_module *module, uint32_t row, vyre_opcode op)
   return VYRE_ROW_OP(module->column[COLUMN_OP][row]) == (uint32_t)op;
 }
 
-/* What stands at a program's top once, for all its users: a const row, and what an invocation is (gid and its like). */
+/* Rows that are at a program's top once, for all their users: const rows and built-ins. */
 static inline bool
 table_is_shared(uint32_t word)
 {
@@ -255,7 +255,7 @@ table_is_shared(uint32_t word)
   return op == VYRE_OP_const || vyre_op_is_invocation(op);
 }
 
-/* Of the op of an op word. */
+/* Flags of the op of an op word. */
 static inline uint32_t
 table_word_flags(uint32_t word)
 {
@@ -317,7 +317,7 @@ table_link(vyre_module *module, uint32_t row, uint32_t region, uint32_t before)
   module->sealed = module->only_lost = false;
 }
 
-/* A new row, for which there is room, in `region`, in front of `before` (0: at its end). */
+/* A new row, for which there is room, in `region`, before `before` (0: at its end). */
 static inline uint32_t
 table_put_row(vyre_module *module, uint32_t region, uint32_t before, uint32_t word, uint32_t imm, uint32_t imm_hi, uint32_t a,
               uint32_t b, uint32_t c)

@@ -54,7 +54,7 @@ table_add_const(vyre_module *module, uint32_t row)
   return true;
 }
 
-/* Takes the row out, moving back what was probed past it. */
+/* Removes the row, moving back entries that were probed past it. */
 void
 table_forget_const(vyre_module *module, uint32_t row)
 {

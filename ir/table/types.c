@@ -1,4 +1,4 @@
-/* The types of memory: scalars and vectors are their own ids, matrices, arrays and structs stand in a table, each once.
+/* The types of memory: scalars and vectors are their own ids, matrices, arrays and structs are in a table, each once.
  *
  * Layout: what is given, else std430's (SPIR-V and GLSL specifications: a vector of 2 or 4 aligns to its size, of 3 to that of 4;
  * arrays and structs to their greatest part).  Sizes saturate at 2^32 - 1.  Making a type costs O(its members), expected.
@@ -115,7 +115,7 @@ table_length_row(const vyre_module *module, vyre_type_id type)
   return type >= FIRST_ID && type - FIRST_ID < module->type_count ? module->types[type - FIRST_ID].length_row : 0;
 }
 
-/* From its parts, which know theirs: types may nest so that a walk over all of one would not end. */
+/* Taken from its parts, which know theirs: nested types may be exponentially large, so that no walk visits all parts. */
 static uint32_t
 find_length_row(const vyre_module *module, const vyre_type_info *info, const vyre_member *members)
 {
@@ -123,7 +123,7 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   if (info->form == VYRE_FORM_ARRAY) {
     last = table_length_row(module, info->element);
     uint32_t row = info->count_row;
-    if (row > last && !table_op_is(module, row, VYRE_OP_spec)) /* a const row may stand anywhere, spec rows are at the top */
+    if (row > last && !table_op_is(module, row, VYRE_OP_spec)) /* a const row may be anywhere, spec rows are at the top */
       last = row;
   }
   for (uint32_t i = 0; has_members(info->form) && i < info->count; i++) {
@@ -133,7 +133,7 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   return last;
 }
 
-/* The id of that type; 0: no memory.  `members` may not lie in the module. */
+/* The id of that type; 0: no memory.  `members` may not point into the module. */
 static vyre_type_id
 intern(vyre_module *module, const vyre_type_info *info, const vyre_member *members)
 {
@@ -171,7 +171,7 @@ table_remap_types(vyre_module *module, const uint32_t *map)
   }
   if (!any)
     return;
-  /* Keys changed: every type goes into the set anew.  It has room: it held them all. */
+  /* Keys changed: every type is added to the set again, which has room because it held them all. */
   table_set_clear(&module->type_set);
   uint32_t mask = module->type_set.capacity - 1;
   for (uint32_t i = 0; i < module->type_count; i++) {
@@ -223,7 +223,7 @@ table_size_type(const vyre_module *module, vyre_type_info *info, const vyre_memb
     info->align = vyre_type_get(module, info->element).align;
     info->size = saturate((uint64_t)info->count * info->stride);
   } else if (info->form == VYRE_FORM_WORDS) {
-    info->align = info->size = 8; /* a pointer's; of others nobody knows */
+    info->align = info->size = 8; /* a pointer's; of others it is not known */
   } else if (info->form == VYRE_FORM_MATRIX) {
     bool row_major = (info->flags & VYRE_TYPE_ROW_MAJOR) != 0;
     uint32_t rows = VYRE_TYPE_LANES((vyre_type)info->element);

@@ -47,7 +47,7 @@ finish_declaration(text_parser *p, const text_token *name, vyre_row row)
     text_no_memory(p);
     return false;
   }
-  if (p->computed && !p->in_body && !p->call) { /* the builder would put it in front of them, and print would not be what was read */
+  if (p->computed && !p->in_body && !p->call) { /* the builder would put it before them, and the print would differ from the text */
     vyre_row_unlink(p->module, row);
     vyre_row_insert(p->module, row, (vyre_row){p->program}, VYRE_NONE);
   }

@@ -83,7 +83,7 @@ text_error_token(text_parser *p, const char *fix, const char *format, ...)
   return text_error(p, p->lexer.token.start, p->lexer.token.length, fix, "%s", message);
 }
 
-/* What was expected lists words: perhaps the one that was found is nearly one of them. */
+/* If a list of words was expected, the nearest one to the word that was found. */
 static const char *
 suggest_word(const text_parser *p, const char *what, char fix[96])
 {

@@ -40,7 +40,7 @@ parse_parameter(text_parser *p)
   return true;
 }
 
-/* Behind the opening brace: finds the end, and whether a jump in it needs a block to leave. */
+/* After the opening brace: finds the end, and whether a jump in it needs a block to leave. */
 static bool
 scan_body(text_parser *p, text_function *function, uint32_t brace)
 {
@@ -123,7 +123,7 @@ bind_parameters(text_parser *p, const text_function *function, const uint32_t *r
   return true;
 }
 
-/* The parser looks at the body now; all it does stands in `call`. */
+/* The parser is in the body now; its results go to `call`. */
 static void
 parse_body(text_parser *p, const text_function *function, text_call *call)
 {

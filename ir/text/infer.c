@@ -123,7 +123,7 @@ infer_access(text_parser *p, const text_token *at, const text_operand *path, vyr
   return true;
 }
 
-/* The types of place and value are both known here, and so is where they stand. */
+/* The types and positions of location and value are both known here. */
 static bool
 check_store(text_parser *p, const text_token *at, const text_operand *operands)
 {
@@ -132,7 +132,7 @@ check_store(text_parser *p, const text_token *at, const text_operand *operands)
   char value_text[48];
   if (!infer_access(p, at, &operands[0], &place))
     return false;
-  return place == operands[1].type || text_error(p, operands[1].start, operands[1].length, NULL, "the place is %s, the value %s",
+  return place == operands[1].type || text_error(p, operands[1].start, operands[1].length, NULL, "the location is %s, the value %s",
                                                  vyre_text_type(place, place_text), vyre_text_type(operands[1].type, value_text));
 }
 

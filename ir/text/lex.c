@@ -1,6 +1,6 @@
 /* Tokens of `.vir` text.
  *
- * A token is a place in the text; what a number means is found out by whoever wants it (text_literal.c).  One pass, no memory.
+ * A token is a position in the text; literal.c reads the value of a number.  One pass, no memory.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lex.h"
@@ -196,7 +196,7 @@ lex_name(text_lexer *lexer)
   }
 }
 
-/* Everything that may belong to a number: letters, digits, dots, a sign behind an exponent. */
+/* Everything that may belong to a number: letters, digits, dots, a sign after an exponent's letter. */
 static void
 lex_number(text_lexer *lexer)
 {

@@ -33,7 +33,7 @@ typedef struct text_token {
 typedef struct text_lexer {
   const char *text;
   uint32_t length;
-  uint32_t cursor; /* behind `token` */
+  uint32_t cursor; /* after `token` */
   uint32_t behind; /* end of the token before it */
   text_token token;
 } text_lexer;
@@ -46,7 +46,7 @@ bool text_is_identifier(const char *text, size_t length);
 bool text_is_dotted(const char *text, size_t length);
 /* Takes the escapes out of a name; `out` has room for `length` bytes.  Returns the new length. */
 uint32_t text_unescape(const char *text, uint32_t length, char *out);
-/* A byte as it stands in a quoted name, not terminated; how many bytes. */
+/* A byte as it is written in a quoted name, not terminated; how many bytes. */
 uint32_t text_escape(char byte, char out[8]);
 
 #endif

@@ -100,7 +100,7 @@ half_value(uint32_t bits)
   return bits & 0x8000u ? -value : value;
 }
 
-/* To nearest even; 0x7c00 where it does not fit. */
+/* Rounded to nearest even; 0x7c00 if it does not fit. */
 static uint32_t
 half_bits(double value)
 {
@@ -128,8 +128,8 @@ static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 #define MOST_POWER 22
 
-/* The f32 nearest to what was rounded to `value`.  False: two roundings may not be one, for `value` lies between two f32 or at the
- * end of their range. */
+/* The f32 nearest to the number that was rounded to `value`.  False: rounding twice may differ, because `value` is halfway between
+ * two f32 or at the end of their range. */
 static bool
 round_to_f32(double value, uint32_t *out)
 {
@@ -142,7 +142,7 @@ round_to_f32(double value, uint32_t *out)
   return true;
 }
 
-/* m 10^e exactly, if it is one rounding of exact operands away. */
+/* m 10^e, if that is one rounding of exact operands. */
 static bool
 read_short_float(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
 {
@@ -208,7 +208,7 @@ read_long_float(const char *text, uint32_t length, vyre_kind kind, bool *out_ran
   return bits;
 }
 
-/* digits [. digits] [e digits], or 0x digits [. digits] p digits: what the C library reads is more. */
+/* digits [. digits] [e digits], or 0x digits [. digits] p digits: the C library accepts more. */
 static bool
 is_float_number(const char *text, uint32_t length)
 {
@@ -281,7 +281,7 @@ read_int(const char *text, uint32_t length, vyre_kind kind, uint64_t *out)
   return LITERAL_GOOD;
 }
 
-/* Where the type begins: behind the digits, the fraction and the exponent. */
+/* Where the type begins: after the digits, the fraction and the exponent. */
 static uint32_t
 find_type(const char *text, uint32_t length)
 {
@@ -415,7 +415,7 @@ text_write_type(vyre_type type, char *out)
   return length;
 }
 
-/* digits d1 d2 ... and the place of the point: 0.d1d2... 10^point. */
+/* digits d1 d2 ... and the position of the point: 0.d1d2... 10^point. */
 static uint32_t
 write_decimal(const char *digits, uint32_t count, int point, char *out)
 {

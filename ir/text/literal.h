@@ -9,7 +9,7 @@
 typedef enum text_literal_problem {
   LITERAL_GOOD,
   LITERAL_NO_TYPE,  /* a number alone: in the brackets of a path it is right */
-  LITERAL_BAD_TYPE, /* no scalar type behind the number */
+  LITERAL_BAD_TYPE, /* no scalar type after the number */
   LITERAL_BAD_NUMBER,
   LITERAL_FRACTION, /* of an integer type, with a fraction or exponent */
   LITERAL_RANGE,

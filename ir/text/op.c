@@ -152,9 +152,9 @@ typedef struct op_reader {
   uint32_t flags;
   text_operand operands[3];
   uint32_t count; /* of operands, also of those beyond three */
-  uint32_t lanes; /* shuffle: its numbers, packed; else the one number behind the operands */
+  uint32_t lanes; /* shuffle: its numbers, packed; else the one number after the operands */
   uint32_t lane_count;
-  vyre_type type; /* given behind a colon; 0: none */
+  vyre_type type; /* given after a colon; 0: none */
 } op_reader;
 
 static bool
@@ -195,7 +195,7 @@ parse_one(text_parser *p, op_reader *r)
     return false;
   if (r->op == VYRE_OP_tuple) {
     const vyre_kind kind = VYRE_TYPE_KIND(operand->type);
-    if (kind != VYRE_TUPLE && kind != VYRE_PATH) /* places are operands of opaque rows */
+    if (kind != VYRE_TUPLE && kind != VYRE_PATH) /* paths are operands of opaque rows */
       text_want_value(p, operand);
     r->operands[0].bad |= operand->bad;
     if (!text_push_word(p, &p->stack, text_row_of(p, operand)))
@@ -249,12 +249,12 @@ check_count(text_parser *p, op_reader *r)
                     r->count == 1 ? "is" : "are", r->count);
 }
 
-/* ---- what the operands must be ---- */
+/* ---- kinds of operands ---- */
 
 static void
 check_need(text_parser *p, op_reader *r, uint32_t k)
 {
-  static const char *const wanted[] = {"a value", "a place in memory", "a var", "a tuple"};
+  static const char *const wanted[] = {"a value", "a location in memory", "a var", "a tuple"};
   text_operand *operand = &r->operands[k];
   text_need need = text_need_of(r->op, k);
   if (operand->bad || need == NEED_VALUE) {
@@ -273,7 +273,7 @@ check_need(text_parser *p, op_reader *r, uint32_t k)
   operand->bad = true;
 }
 
-/* A literal right operand goes into the row, or is printed as one: then nobody can see later that its type was another. */
+/* A literal right operand goes into the row, which does not keep its type: so the type is checked here. */
 static void
 check_immediate(text_parser *p, op_reader *r)
 {
@@ -292,7 +292,7 @@ check_immediate(text_parser *p, op_reader *r)
   if (right->type == want)
     return;
   const char *fix =
-      VYRE_TYPE_KIND(want) == VYRE_TYPE_KIND(right->type) ? "x2 to x4 behind a literal makes it one of several lanes" : NULL;
+      VYRE_TYPE_KIND(want) == VYRE_TYPE_KIND(right->type) ? "x2 to x4 after a literal makes it one of several lanes" : NULL;
   text_error(p, right->start, right->length, fix, "the left operand of %s is %s, the literal is %s", vyre_op_infos[r->op].text,
              vyre_text_type(want, left_text), vyre_text_type(right->type, right_text));
   right->bad = true;
@@ -382,7 +382,8 @@ build_part(text_parser *p, op_reader *r, text_operand *out)
     return;
   }
   if (VYRE_TYPE_KIND(type) == VYRE_PATH) {
-    out->bad = !text_error(p, r->token.start, r->token.length, "name the place itself", "part %u is a place in memory", r->lanes);
+    out->bad =
+        !text_error(p, r->token.start, r->token.length, "name the location itself", "part %u is a location in memory", r->lanes);
     return;
   }
   finish(p, out, vyre_build(&p->builder, VYRE_OP_part, type, r->flags, r->lanes, 0, (vyre_row){tuple}, VYRE_NONE, VYRE_NONE));
@@ -403,7 +404,7 @@ result_type(text_parser *p, op_reader *r, vyre_type *out_type, uint32_t *out_imm
   if (vyre_op_infos[r->op].rule == VYRE_RULE_FREE) {
     *out_type = r->type;
     *out_imm = 0;
-    return r->type || text_error(p, r->token.start, r->token.length, "give it behind a colon: ': f32'",
+    return r->type || text_error(p, r->token.start, r->token.length, "give it after a colon: ': f32'",
                                  "%s needs the type of its result", vyre_op_infos[r->op].text);
   }
   return text_infer(p, r->op, &r->token, r->operands, r->count, out_type, out_imm);
@@ -440,7 +441,7 @@ build_row(text_parser *p, op_reader *r, uint32_t payload, text_operand *out)
   out->type = type;
 }
 
-/* `const` as a statement: a row of its own. */
+/* `const` as a statement: a separate row. */
 static bool
 parse_const(text_parser *p, op_reader *r, text_operand *out)
 {
@@ -478,7 +479,7 @@ parse_at(text_parser *p, op_reader *r, text_operand *out)
   return true;
 }
 
-/* gid and the like share a row of the program, but for a statement with a name, which stands where it is. */
+/* gid and the like share a row of the program, but for a statement with a name, which stays where it is. */
 static bool
 parse_invocation(text_parser *p, op_reader *r, text_operand *out)
 {
@@ -543,7 +544,7 @@ text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *o
   uint32_t base = p->stack.count;
   uint32_t payload = 0;
   bool good = parse_operands(p, &r);
-  /* Behind an operand without parentheses a type is that of the op around it, unless this one needs one. */
+  /* A type after an operand without parentheses is that of the op around it, unless this one needs one. */
   bool takes_type = r.parentheses || p->depth <= 1 || vyre_op_infos[op].rule == VYRE_RULE_FREE;
   if (good && takes_type && text_take_mark(p, ':'))
     good = text_parse_scalar_type(p, &r.type);

@@ -16,14 +16,14 @@ extern const text_bit_word text_mode_words[]; /* of programs */
 extern const char *const text_scope_words[];  /* by SPIR-V's number */
 extern const text_bit_word text_semantics_words[];
 
-/* The order that is meant where none is written. */
+/* The default order. */
 uint32_t text_default_order(vyre_opcode op);
 /* The semantics of a barrier that gives its scope alone. */
 uint32_t text_barrier_semantics(uint32_t scope);
 /* Whether imm is an order. */
 bool text_has_order(vyre_opcode op);
 
-/* Whether imm is a number that stands behind the operands: of a part, or (it may be left out, and is 0) of copies. */
+/* Whether imm is a number after the operands: of a part, or (optional, then 0) of copies. */
 bool text_takes_number(vyre_opcode op);
 
 typedef enum text_need { NEED_VALUE, NEED_PATH, NEED_VAR, NEED_TUPLE } text_need;

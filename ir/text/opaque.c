@@ -12,7 +12,7 @@ static const char *const mode_words[] = {"", "layout ", "block "};
 
 /* ---- printing ---- */
 
-/* In what is refused a type may name itself. */
+/* A type of a module that is refused may name itself. */
 static void
 put_mode_type(text_printer *t, vyre_type_id owner, uint32_t mode, vyre_type_id type)
 {
@@ -189,7 +189,7 @@ parse_string(text_parser *p, vyre_string *out)
   return true;
 }
 
-/* `is_type`: words of a type, where no values stand. */
+/* `is_type`: words of a type, which have no values. */
 static bool
 parse_word(text_parser *p, words_reader *r, bool is_type)
 {

@@ -1,4 +1,4 @@
-/* Operands: names, literals, paths, lanes, and what stands inside expressions.
+/* Operands: names, literals, paths, lanes, and nested expressions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "literal.h"
@@ -19,7 +19,7 @@ shown(uint32_t length)
   return length < 60 ? (int)length : 60;
 }
 
-/* ---- what a row is, in words ---- */
+/* ---- a row described in words ---- */
 
 const char *
 text_describe(const text_parser *p, const text_operand *operand, char out[160])
@@ -30,7 +30,8 @@ text_describe(const text_parser *p, const text_operand *operand, char out[160])
   if (op == VYRE_OP_var)
     snprintf(out, 160, "a var of %s", vyre_text_type(operand->type, type));
   else if (kind == VYRE_PATH)
-    snprintf(out, 160, "a place in memory (%s)", text_describe_type(p, vyre_path_type(p->module, (vyre_row){operand->row}), type));
+    snprintf(out, 160, "a location in memory (%s)",
+             text_describe_type(p, vyre_path_type(p->module, (vyre_row){operand->row}), type));
   else if (kind == VYRE_TUPLE)
     snprintf(out, 160, "a tuple of %u", VYRE_TUPLE_COUNT(p->view->imm[operand->row]));
   else if (kind == VYRE_VOID || kind > VYRE_PATH)
@@ -94,7 +95,7 @@ is_visible(const text_parser *p, uint32_t row)
   return text_is_open(p, VYRE_ROW_OP(p->view->op[row]) == VYRE_OP_body ? row : p->view->parent[row]);
 }
 
-/* Numbers of a program stand in an array as long as they are dense; others are names like any. */
+/* Numbers of a program are in an array while they are dense; others are ordinary names. */
 static bool
 is_dense(const text_parser *p, const text_token *token)
 {
@@ -179,7 +180,7 @@ report_literal(text_parser *p, text_literal_problem problem, const text_literal 
     return text_error_token(p, fix, "the literal %.*s has no type", length, text);
   case LITERAL_BAD_TYPE:
     return text_error(p, token->start + literal->type_start, token->length - literal->type_start,
-                      "bool, i32, u32, f32 and the like, x2 to x4 behind it for lanes", "'%.*s' is no type of a number",
+                      "bool, i32, u32, f32 and the like, x2 to x4 after it for lanes", "'%.*s' is no type of a number",
                       shown(token->length - literal->type_start), text + literal->type_start);
   case LITERAL_FRACTION:
     return text_error_token(p, NULL, "%.*s: an integer has no fraction or exponent", length, text);
@@ -231,7 +232,7 @@ text_parse_scalar_type(text_parser *p, vyre_type *out)
   return true;
 }
 
-/* ---- steps behind a dot or in brackets ---- */
+/* ---- steps after a dot or in brackets ---- */
 
 static void
 add_step(text_parser *p, text_operand *path, uint32_t literal, uint32_t index, vyre_type_id type)
@@ -316,7 +317,7 @@ step_by_index(text_parser *p, text_operand *path, text_operand *index)
   }
 }
 
-/* What stands between brackets: a number without type, or any operand. */
+/* What is between brackets: a number without type, or any operand. */
 static bool
 parse_index(text_parser *p, text_operand *out)
 {
@@ -357,7 +358,7 @@ take_lane(text_parser *p, text_operand *value, const text_token *name)
     text_no_memory(p);
 }
 
-/* An operand's row is checked where a step or a lane is taken: what it is decides which. */
+/* An operand's row is checked where a step or a lane is taken: its kind decides which. */
 static bool
 parse_steps(text_parser *p, text_operand *out)
 {
@@ -382,8 +383,8 @@ parse_steps(text_parser *p, text_operand *out)
       } else if (!out->bad) {
         char text[160];
         out->bad = !text_error(p, out->start, out->length, "lane takes a lane by a value",
-                               "'%.*s' is %s: only places in memory have elements", shown(out->length), p->lexer.text + out->start,
-                               text_describe(p, out, text));
+                               "'%.*s' is %s: only locations in memory have elements", shown(out->length),
+                               p->lexer.text + out->start, text_describe(p, out, text));
       }
     } else {
       return true;

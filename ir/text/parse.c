@@ -95,7 +95,7 @@ parse_program(text_parser *p)
   return good || !p->stop;
 }
 
-/* To the next line that begins with program, func or struct. */
+/* Skips to the next line that begins with program, func or struct. */
 static void
 skip_to_program(text_parser *p)
 {

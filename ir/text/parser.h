@@ -1,6 +1,6 @@
-/* The parser's state, for its files: text_parse.c (module, programs), text_statement.c (regions, control), text_operand.c (values),
- * text_op.c, text_words.c (ops), text_infer.c (result types), text_type.c (types of memory), text_declare.c (declarations),
- * text_function.c (functions), text_error.c (messages).
+/* The parser's state, for its files: parse.c (module, programs), statement.c (regions, control), operand.c (values),
+ * op.c, words.c (ops), infer.c (result types), type.c (types of memory), declare.c (declarations),
+ * function.c (functions), error.c (messages).
  *
  * Parsing functions return false when they could not make sense of the text, after saying so; the statement is then skipped.  What
  * is understood but wrong (a name that is not known, a type that does not fit) is reported, the value is `bad` and nothing more is
@@ -42,7 +42,7 @@ typedef enum frame_kind {
 typedef struct text_frame {
   uint8_t kind;
   bool chained;     /* an else whose `if` follows at once: it ends with that */
-  bool ended;       /* a jump stands in it: nothing may follow */
+  bool ended;       /* a jump is in it: nothing may follow */
   uint32_t control; /* the row that it belongs to */
   uint32_t region;  /* the region row */
   uint32_t at;      /* where it was opened */
@@ -56,10 +56,10 @@ typedef struct text_parameter {
 
 typedef struct text_function {
   uint32_t name, name_length;
-  uint32_t body, body_end; /* behind the opening brace, behind the closing one */
+  uint32_t body, body_end; /* after the opening brace, after the closing one */
   uint32_t first_parameter, parameter_count;
   vyre_type result; /* 0: none */
-  bool early;       /* a return stands inside something */
+  bool early;       /* a return is inside a construct */
   bool active;      /* being parsed: a call now is a recursion */
   bool bad;
 } text_function;
@@ -127,15 +127,15 @@ typedef struct text_parser {
   uint32_t inlined;
   bool named;        /* the statement at hand gives its row a name */
   uint32_t top_last; /* the program's rows up to this one were looked at */
-  bool computed;     /* rows computed from constants stand at the top: declarations go behind them, as the text has it */
+  bool computed;     /* rows computed from constants are at the top: declarations go after them, as in the text */
   bool in_body;      /* ... but the body has begun */
   uint32_t errors;
-  uint32_t last_error; /* where; one message a place */
+  uint32_t last_error; /* where; one message a position */
   bool stop;           /* no memory, or too many errors */
   text_op_slot ops[TEXT_OP_SLOTS];
 } text_parser;
 
-/* ---- text_error.c ---- */
+/* ---- error.c ---- */
 /* At these bytes of the text; `fix` may be NULL.  Returns false. */
 bool text_error(text_parser *p, uint32_t start, uint32_t length, const char *fix, const char *format, ...) VYRE_PRINTF(5, 6);
 bool text_error_token(text_parser *p, const char *fix, const char *format, ...) VYRE_PRINTF(3, 4);
@@ -146,7 +146,7 @@ uint32_t text_line_of(const text_parser *p, uint32_t at);
 /* "did you mean 'x'?" into `out`, or NULL. */
 const char *text_suggest(char out[96], const char *sigil, const char *name, uint32_t length);
 
-/* ---- tokens: text_error.c ---- */
+/* ---- tokens: error.c ---- */
 static inline bool
 text_is_mark(const text_parser *p, char mark)
 {
@@ -162,45 +162,45 @@ bool text_push_word(text_parser *p, text_words *words, uint32_t word);
 /* Room for one more element; false: no memory. */
 bool text_grow(text_parser *p, void *array, uint32_t *capacity, uint32_t count, size_t size);
 
-/* ---- text_operand.c ---- */
+/* ---- operand.c ---- */
 void text_fill_ops(text_parser *p);
 vyre_opcode text_op_at(const text_parser *p, const text_token *token); /* VYRE_OP_null: no op */
 bool text_parse_operand(text_parser *p, text_operand *out);
-/* At an op; text_op.c.  A statement's own op runs on to its end, one inside takes its number of operands or has parentheses. */
+/* At an op; op.c.  A statement's own op runs on to its end, one inside takes its number of operands or has parentheses. */
 bool text_parse_op(text_parser *p, vyre_opcode op, bool is_statement, text_operand *out);
 /* The right side of a statement: an op without parentheses may run on. */
 bool text_parse_value(text_parser *p, text_operand *out);
-/* What the operand is as a row, a const row for a literal. */
+/* The operand's row, a const row for a literal. */
 uint32_t text_row_of(text_parser *p, text_operand *operand);
 /* Reports unless the operand is a scalar or vector. */
 void text_want_value(text_parser *p, text_operand *operand);
-/* The row that the current name token stands for; reports what is wrong.  0: bad. */
+/* The row that the current name token names; reports errors.  0: bad. */
 uint32_t text_find_row(text_parser *p);
 bool text_is_open(const text_parser *p, uint32_t region); /* rows in it can be seen */
-/* Gives a name to a row (0: what is bad, so that nothing more is said of it). */
+/* Gives a name to a row (0: an error, so that uses of it are not reported). */
 void text_define(text_parser *p, const text_token *name, uint32_t row);
 const char *text_describe(const text_parser *p, const text_operand *operand, char out[160]);
 bool text_parse_literal(text_parser *p, vyre_type *out_type, uint64_t *out_bits); /* type 0: reported, go on */
 bool text_parse_scalar_type(text_parser *p, vyre_type *out);
-/* text_hints.c: the hints behind a control word; what they are stands until the row is made. */
+/* hints.c: the hints after a control word, kept until the row is made. */
 typedef struct text_hints {
   uint32_t bits;
   uint32_t literals[VYRE_HINT_BITS];
 } text_hints;
 bool text_parse_hints(text_parser *p, vyre_opcode op, text_hints *out);
 void text_set_hints(text_parser *p, vyre_row control, const text_hints *hints);
-/* Behind the operands: orders on the same line, decorations. */
+/* After the operands: orders on the same line, decorations. */
 bool text_parse_order(text_parser *p, vyre_opcode op, uint32_t *out);
 bool text_parse_decorations(text_parser *p, uint32_t row);
 vyre_type text_type_of(const text_parser *p, uint32_t row);
 
-/* ---- text_infer.c ---- */
+/* ---- infer.c ---- */
 /* Result type and payload of an op on these operands, its rule being SAME, BOOL or OWN; false after a message. */
 bool text_infer(text_parser *p, vyre_opcode op, const text_token *at, const text_operand *operands, uint32_t count,
                 vyre_type *out_type, uint32_t *out_imm);
 vyre_type text_part_type(const text_parser *p, uint32_t tuple, uint32_t part);
 
-/* ---- text_type.c ---- */
+/* ---- type.c ---- */
 bool text_parse_type(text_parser *p, vyre_type_id *out);
 bool text_parse_struct(text_parser *p);
 uint32_t text_take_access(text_parser *p); /* one word's bits, 0: none is there */
@@ -210,12 +210,12 @@ const char *text_describe_type(const text_parser *p, vyre_type_id type, char out
 vyre_string text_intern(text_parser *p, uint32_t at, uint32_t length, bool escaped);
 void text_set_name(text_parser *p, uint32_t row, const text_token *name);
 
-/* ---- text_opaque.c ---- */
-bool text_parse_words(text_parser *p, vyre_type_id *out); /* an opaque type, behind `spirv` */
+/* ---- opaque.c ---- */
+bool text_parse_words(text_parser *p, vyre_type_id *out); /* an opaque type, after `spirv` */
 bool text_parse_opaque(text_parser *p, vyre_opcode op, uint32_t flags,
-                       text_operand *out); /* an opaque row, behind its op and flags */
+                       text_operand *out); /* an opaque row, after its op and flags */
 
-/* ---- text_declare.c: at the keyword ---- */
+/* ---- declare.c: at the keyword ---- */
 bool text_parse_spec(text_parser *p);
 bool text_parse_buffer(text_parser *p);
 bool text_parse_var(text_parser *p);
@@ -223,17 +223,17 @@ bool text_parse_workgroup(text_parser *p);
 /* Between statements of a program: whether its top still lasts. */
 void text_look_at_top(text_parser *p);
 
-/* ---- text_layout.c: what is meant where the text gives no layout, for parser and printer ---- */
+/* ---- layout.c: the default layout, for parser and printer ---- */
 uint32_t text_default_matrix_stride(vyre_type column, uint32_t columns, bool row_major);
-/* The place of a member behind one that ends at `end`. */
+/* The offset of a member after one that ends at `end`. */
 uint32_t text_default_offset(const vyre_module *module, vyre_type_id type, uint64_t end);
 
-/* ---- text_statement.c ---- */
+/* ---- statement.c ---- */
 /* Statements until all frames above `base` are closed. */
 bool text_parse_statements(text_parser *p, uint32_t base);
 bool text_push_frame(text_parser *p, frame_kind kind, uint32_t control, uint32_t region, uint32_t at);
 
-/* ---- text_function.c ---- */
+/* ---- function.c ---- */
 bool text_parse_function(text_parser *p);
 bool text_parse_call(text_parser *p, bool is_statement, text_operand *out);
 bool text_parse_return(text_parser *p);

@@ -1,8 +1,8 @@
 /* A module to `.vir` text.
  *
  * One walk over the rows in program order with a stack of open regions; each row is printed by the op table, structure and memory
- * by cases of their own.  Also prints what is damaged, as far as it can be walked: no link is followed twice, no operand out of the
- * table is looked at, an operand that has not been printed shows as %?id.  O(rows); 5 bytes a row beside the text.
+ * by cases of their own.  Also prints damaged modules, as far as they can be walked: no link is followed twice, no operand out of
+ * the table is read, an operand that has not been printed shows as %?id.  O(rows); 5 bytes a row beside the text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "printer.h"
@@ -232,7 +232,7 @@ text_put_operand(text_printer *t, uint32_t row)
   case VYRE_OP_at:
     put_path(t, row);
     break;
-  case VYRE_OP_tuple: /* never printed as a row: named by its place only in a damaged module */
+  case VYRE_OP_tuple: /* never printed as a row: named by its id only in a damaged module */
     text_put_name(t, row);
     break;
   default:
@@ -241,7 +241,7 @@ text_put_operand(text_printer *t, uint32_t row)
   }
 }
 
-/* The parts of a tuple, with those of the tuples that are nothing but its rest; `all`: of every rest. */
+/* The parts of a tuple, with those of the tuples that are only its rest; `all`: of every rest. */
 void
 text_put_parts(text_printer *t, uint32_t tuple, bool all)
 {
@@ -269,7 +269,7 @@ text_put_parts(text_printer *t, uint32_t tuple, bool all)
   }
 }
 
-/* ---- what stands behind a row ---- */
+/* ---- what follows a row ---- */
 
 static void
 put_note(text_printer *t, const vyre_text_note *note)

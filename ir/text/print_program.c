@@ -1,6 +1,6 @@
 /* Prints a program: declarations, the workgroup size, control.
  *
- * The regions that are open stand in a list, so that nesting costs no stack; every row is printed once, wherever the links lead.
+ * The regions that are open are in a list, so that nesting costs no stack; every row is printed once, wherever the links lead.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "lex.h"
@@ -149,7 +149,7 @@ is_printed(const text_printer *t, uint32_t row)
   return row == 0 || row >= t->view->rows || text_is_inline(t, row) || (t->bits[row] & SEEN);
 }
 
-/* A workgroup row may stand in front of its operands: the statement comes behind them. */
+/* A workgroup row may be before its operands: the statement comes after them. */
 static void
 put_waiting_workgroup(text_printer *t)
 {
@@ -321,7 +321,7 @@ enter_region(text_printer *t, print_stack *stack, uint32_t control, uint32_t reg
   return t->view->first[region];
 }
 
-/* What follows when a region's rows are through: the next region of its control, or the control's end.  Returns the next row. */
+/* Prints what follows a region's rows: the next region of its control, or the control's end.  Returns the next row. */
 static uint32_t
 leave_region(text_printer *t, print_stack *stack)
 {

@@ -1,6 +1,6 @@
 /* Prints types and structs.
  *
- * A struct is printed before what uses it, once; one whose arrays take their length from rows stands in its program.  Names of
+ * A struct is printed before what uses it, once; one whose arrays take their length from rows is in its program.  Names of
  * structs need not differ in a module, but must in a text: later ones get a suffix.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -43,7 +43,7 @@ has(text_printer *t, vyre_type_id type, uint8_t bit)
   return bits && (*bits & bit);
 }
 
-/* ---- which types, and what they are called ---- */
+/* ---- which types, and their names ---- */
 
 static int
 compare_strings(const void *a, const void *b)
@@ -74,7 +74,7 @@ has_doubled_member(text_printer *t, const vyre_type_info *info)
   return doubled;
 }
 
-/* Inner types have smaller ids: one sweep up for what is local, one down for what is used. */
+/* Inner types have smaller ids: one sweep up for local types, one down for used ones. */
 static void
 mark_types(text_printer *t)
 {

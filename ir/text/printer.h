@@ -1,5 +1,5 @@
-/* The printer's state, for its files: text_print.c (rows, the module), text_print_program.c (declarations, control),
- * text_print_type.c (types and structs).
+/* The printer's state, for its files: print.c (rows, the module), print_program.c (declarations, control),
+ * print_type.c (types and structs).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_PRINTER_H
@@ -17,7 +17,7 @@ enum {
   TUPLE_REST = 2, /* a tuple that is the rest of another, or labels */
   TUPLE_OWN = 4,  /* ... but something else uses it too */
   TARGET = 8,     /* a block or switch that a `leave` names */
-  LENGTH = 16,    /* an array's length: named there, where no literal of a type may stand */
+  LENGTH = 16,    /* an array's length: named there, where no typed literal is allowed */
 };
 
 typedef struct text_printer {
@@ -65,7 +65,7 @@ void text_put_value_type(text_printer *t, vyre_type type);
 void text_put_literal(text_printer *t, vyre_type type, uint64_t bits);
 void text_put_indent(text_printer *t);
 void text_put_quoted(text_printer *t, const char *text);
-/* A row where it is used: its name or number; const and the like as what they are. */
+/* A row where it is used: its name or number; const and the like by their value. */
 void text_put_operand(text_printer *t, uint32_t row);
 
 /* Rows, looked at with care: the module may be damaged. */
@@ -84,14 +84,14 @@ void text_put_notes(text_printer *t, uint32_t row);
 void text_end_line(text_printer *t, uint32_t row); /* comments, the end of the line, messages */
 void text_put_row(text_printer *t, uint32_t row);
 
-/* ---- text_opaque.c ---- */
+/* ---- opaque.c ---- */
 void text_put_words(text_printer *t, vyre_type_id type, uint32_t row); /* row 0: of a type */
 void text_put_opaque(text_printer *t, uint32_t row);
 
-/* ---- text_print_program.c ---- */
+/* ---- print_program.c ---- */
 void text_put_program(text_printer *t, uint32_t program);
 
-/* ---- text_print_type.c ---- */
+/* ---- print_type.c ---- */
 bool text_prepare_types(text_printer *t);
 void text_free_types(text_printer *t);
 void text_put_structs(text_printer *t);                       /* those of no program */

@@ -57,7 +57,7 @@ text_scalars_update(text_scalars *scalars, const vyre_module *module, const vyre
     scalars->capacity = capacity;
   }
   for (uint32_t i = scalars->count; i < count; i++) {
-    scalars->count = i; /* what is behind is not known yet */
+    scalars->count = i; /* what follows is not known yet */
     uint64_t scalar_count = count_of(scalars, module, FIRST_TYPE + i);
     scalars->counts[i] = scalar_count;
   }

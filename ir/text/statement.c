@@ -1,6 +1,6 @@
 /* Statements, regions and control.
  *
- * Open regions stand in an array of their own, so that the text's nesting costs no stack; at most 1000.  What cannot be parsed is
+ * Open regions are in an array of their own, so that the text's nesting costs no stack; at most 1000.  What cannot be parsed is
  * skipped up to the next statement: the next line that begins with a name or word, at the same depth of braces.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -63,7 +63,7 @@ leave_frame(text_parser *p)
     if (frame->kind == FRAME_FUNCTION)
       return;
     if (frame->kind == FRAME_CASE) {
-      p->builder.region = frame->control; /* the switch: only cases stand there */
+      p->builder.region = frame->control; /* the switch: it has only cases */
       p->builder.before = 0;
     } else if (frame->kind != FRAME_PROGRAM) {
       vyre_builder_leave(&p->builder, (vyre_row){frame->control});
@@ -73,7 +73,7 @@ leave_frame(text_parser *p)
 
 static bool parse_if(text_parser *p);
 
-/* The brace behind else or continuing. */
+/* The brace after else or continuing. */
 static bool
 reopen(text_parser *p)
 {
@@ -109,7 +109,7 @@ close_region(text_parser *p)
   return true;
 }
 
-/* ---- skipping what was not understood ---- */
+/* ---- skipping after errors ---- */
 
 static void
 skip_statement(text_parser *p)
@@ -132,7 +132,7 @@ skip_statement(text_parser *p)
 
 /* ---- control ---- */
 
-/* A condition or the like: a value; what is bad becomes row 0, so that its region is still parsed. */
+/* A condition or the like: a value; a bad one becomes row 0, so that its region is still parsed. */
 static bool
 parse_operand_row(text_parser *p, uint32_t *out)
 {
@@ -239,7 +239,7 @@ parse_switch(text_parser *p, const text_token *name)
   return open_region(p, FRAME_SWITCH, row);
 }
 
-/* `case 1u32, 2u32, default`: labels on the stack; the tuple of several stands before the switch. */
+/* `case 1u32, 2u32, default`: labels on the stack; the tuple of several is before the switch. */
 static bool
 parse_labels(text_parser *p, uint32_t base, bool *out_default)
 {
@@ -290,7 +290,7 @@ parse_case(text_parser *p)
     if (!text_take_word(p, "case"))
       return text_expected(p, "'case' or 'default'");
     vyre_builder inside = p->builder;
-    vyre_builder_before(&p->builder, switch_row); /* rows of label expressions may not stand in the switch */
+    vyre_builder_before(&p->builder, switch_row); /* rows of label expressions may not be in the switch */
     bool good = parse_labels(p, base, &is_default);
     p->builder = inside;
     if (!good) {
@@ -348,7 +348,7 @@ parse_jump(text_parser *p, vyre_opcode op)
   frame_kind in = (frame_kind)top(p)->kind;
   text_lex(&p->lexer);
   if ((op == VYRE_OP_break || op == VYRE_OP_continue) && !is_in_loop(p))
-    text_error(p, word.start, word.length, NULL, "%s stands in no loop", text);
+    text_error(p, word.start, word.length, NULL, "%s is not in a loop", text);
   if (op == VYRE_OP_fallthrough && in != FRAME_CASE)
     text_error(p, word.start, word.length, NULL, "fallthrough is the last statement of a case");
   if (op == VYRE_OP_breakif && in != FRAME_CONTINUING)
@@ -417,8 +417,8 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
     return true;
   }
   if (top(p)->kind != FRAME_PROGRAM && (top(p)->kind != FRAME_FUNCTION || op != VYRE_OP_var))
-    return text_error_token(p, NULL, "%.*s stands at the top of a program", (int)p->lexer.token.length,
-                            p->lexer.text + p->lexer.token.start);
+    return text_error_token(p, NULL, "%.*s must be at the top of a program%s", (int)p->lexer.token.length,
+                            p->lexer.text + p->lexer.token.start, op == VYRE_OP_var ? " or function" : "");
   switch (op) {
   case VYRE_OP_spec:
     return text_parse_spec(p);

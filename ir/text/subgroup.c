@@ -1,4 +1,4 @@
-/* The words behind a subgroup row that combines lanes.
+/* The words after a subgroup row that combines lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "subgroup.h"

@@ -1,4 +1,4 @@
-/* The words behind a subgroup row that combines lanes: `inclusive`, `exclusive`, `clustered(4)`; none is the whole subgroup.
+/* The words after a subgroup row that combines lanes: `inclusive`, `exclusive`, `clustered(4)`; none is the whole subgroup.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_IR_TEXT_SUBGROUP_H

@@ -250,7 +250,7 @@ text_take_access(text_parser *p)
   return 0;
 }
 
-/* Where the member's name stands goes to the stack: its type, which is its scope, is known only at the end. */
+/* The position of the member's name goes to the stack: its type, which is its scope, is known only at the end. */
 static bool
 parse_member(text_parser *p, uint64_t *end)
 {

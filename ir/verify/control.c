@@ -1,6 +1,6 @@
 /* The verifier: programs, what they declare, and control.
  *
- * Operands are present and visible when this is called; where rows may stand, and jumps, the walk has checked.
+ * Operands are present and visible when this is called; the walk has checked where rows may be, and jumps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -128,7 +128,7 @@ check_buffer(verifier *k, uint32_t row)
   if ((facts & TYPE_HAS_BOOL) && space <= VYRE_SPACE_PUSH)
     vyre_verify_report(k, row, "has bool in its type, which only workgroup, private and constant buffers hold");
   if (space == VYRE_SPACE_HANDLE && !holds_handles(k, type))
-    vyre_verify_report(k, row, "has %s, but handle space holds opaque types and arrays of such",
+    vyre_verify_report(k, row, "has %s, but handle space holds opaque types and arrays of them",
                        vyre_verify_memory_type_text(k, type, &text));
   if ((facts & TYPE_HAS_RUNTIME) && space != VYRE_SPACE_STORAGE && space != VYRE_SPACE_HANDLE &&
       !(space == VYRE_SPACE_UNIFORM && is_array_of_blocks(k, type)))
@@ -144,7 +144,7 @@ label_count(const verifier *k, uint32_t labels)
   return labels == 0 ? 0 : op_of(k, labels) == VYRE_OP_tuple ? VYRE_TUPLE_COUNT(k->view->imm[labels]) : 1;
 }
 
-/* One label of a case, put into `keys`: bits, and the place in the switch. */
+/* One label of a case, put into `keys`: bits, and the index in the switch. */
 static void
 take_label(verifier *k, uint32_t case_row, uint32_t label, vyre_type type, uint64_t *keys, uint32_t *count, uint32_t capacity)
 {
@@ -186,7 +186,7 @@ by_value(const void *left, const void *right)
   return (*l > *r) - (*l < *r);
 }
 
-/* The child `c` of a switch behind row `from`, if the links hold: order numbers that rise end the loop whatever the columns hold.
+/* The child `c` of a switch after row `from`, if the links hold: rising order numbers end the loop whatever the columns hold.
  */
 static uint32_t
 next_case(const verifier *k, uint32_t from, uint32_t c)

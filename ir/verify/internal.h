@@ -46,12 +46,12 @@ typedef struct text_buffer {
 
 void *vyre_verify_alloc(verifier *k, size_t bytes);
 void vyre_verify_free(verifier *k, void *memory, size_t bytes);
-/* What says what is wrong is called where something is, and nowhere else: texts take longer than all checks of a row. */
+/* Functions that report errors: kept out of the hot path, because their texts take longer than all checks of a row. */
 #define VYRE_VERIFY_COLD __attribute__((cold))
 VYRE_VERIFY_COLD void vyre_verify_report(verifier *k, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
 /* "%name" or "row 12". */
 VYRE_VERIFY_COLD const char *vyre_verify_name(const verifier *k, uint32_t row, text_buffer *buffer);
-/* The name and what it is: "%x (f32x2)", "row 12 (store)". */
+/* The name and the type or op: "%x (f32x2)", "row 12 (store)". */
 VYRE_VERIFY_COLD const char *vyre_verify_show(const verifier *k, uint32_t row, text_buffer *buffer);
 VYRE_VERIFY_COLD const char *vyre_verify_type_text(vyre_type type, text_buffer *buffer);
 const char *vyre_verify_class_text(vyre_class klass);
@@ -100,9 +100,9 @@ row_is_reached(const verifier *k, uint32_t row)
   return row < k->rows && k->order[row] != 0 && k->order[row] != ORDER_UNLINKED;
 }
 
-/* verify_links.c: links, regions, jumps; fills order and extent. */
+/* links.c: links, regions, jumps; fills order and extent. */
 void vyre_verify_links(verifier *k);
-/* verify_types.c: the type table. */
+/* types.c: the type table. */
 void vyre_verify_types(verifier *k);
 /* The lengths in a buffer's type that are rows. */
 void vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type);
@@ -110,7 +110,7 @@ void vyre_verify_type_rows(verifier *k, uint32_t buffer, vyre_type_id type);
 bool vyre_verify_is_constant(verifier *k, uint32_t row);
 /* Words of an initializer of a sized type without length rows. */
 uint64_t vyre_verify_words(verifier *k, vyre_type_id type);
-/* verify_opaque.c */
+/* opaque.c */
 uint8_t vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *info);
 void vyre_verify_opaque(verifier *k, uint32_t row);
 void vyre_verify_opaque_var(verifier *k, uint32_t row);
@@ -120,10 +120,10 @@ vyre_verify_is_bad(const verifier *k, vyre_type_id type)
 {
   return type >= 256 && (k->type_facts[type] & TYPE_BAD) != 0;
 }
-/* verify_control.c: scope and semantics of a barrier or atomic. */
+/* control.c: scope and semantics of a barrier or atomic. */
 void vyre_verify_semantics(verifier *k, uint32_t row, uint32_t order);
 
-/* verify_control.c, verify_memory.c, verify_values.c and verify_subgroup.c: an op's own rules; operands are present and visible. */
+/* control.c, memory.c, values.c and subgroup.c: an op's own rules; operands are present and visible. */
 void vyre_verify_memory(verifier *k, uint32_t row);
 void vyre_verify_control(verifier *k, uint32_t row);
 void vyre_verify_value(verifier *k, uint32_t row);

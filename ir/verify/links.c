@@ -1,8 +1,8 @@
-/* The verifier's walk: links, what stands where, and jumps.
+/* The verifier's walk: links, which rows may be where, and jumps.
  *
- * One walk in program order over first and next gives each row its order number and each region its extent.  Nothing is believed: a
- * link is followed only if what it leads to is in range, alive, not reached before, and names this region and neighbour as its own;
- * else the error is reported and the chain ends there.  So the walk ends for any contents of the columns, and on what it has
+ * One walk in program order over first and next gives each row its order number and each region its extent.  Nothing is trusted: a
+ * link is followed only if the row it leads to is in range, alive, not reached before, and names this region and neighbour as its
+ * own; else the error is reported and the chain ends there.  So the walk ends for any contents of the columns, and on what it has
  * reached parents are a tree.  O(rows).
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -21,7 +21,7 @@ typedef struct walker {
   uint32_t previous; /* the child before the next one */
   bool cut;          /* the current chain ended at an error */
   bool ended;        /* `previous` ends its region */
-  bool direct;       /* what stands in `region` are programs or region rows */
+  bool direct;       /* the rows in `region` are programs or region rows */
   frame *frames;     /* one for each open row below row 0 */
   uint32_t depth, capacity;
   uint32_t workgroups; /* workgroup rows of the current program */
@@ -52,7 +52,7 @@ top_frame(const walker *w)
   return w->depth ? w->frames[w->depth - 1] : (frame){0, 0};
 }
 
-/* The frame of what stands in `row`. */
+/* The frame of the rows in `row`. */
 static frame
 frame_inside(const walker *w, uint32_t row)
 {
@@ -99,7 +99,7 @@ link_holds(walker *w, uint32_t row, const char *which, uint32_t from)
   else if (v->op[row] == 0)
     vyre_verify_report(k, from, "link '%s' leads to row %u, which is dead", which, row);
   else if (k->order[row] != 0)
-    vyre_verify_report(k, from, "link '%s' leads to %s, which has a place already", which, vyre_verify_name(k, row, &name));
+    vyre_verify_report(k, from, "link '%s' leads to %s, which was reached already", which, vyre_verify_name(k, row, &name));
   else if (v->parent[row] != w->region)
     problem = "parent";
   else if (v->prev[row] != w->previous)
@@ -137,14 +137,14 @@ check_control_child(walker *w, uint32_t row, vyre_opcode control)
   if (control == VYRE_OP_switch || control == VYRE_OP_for) {
     vyre_opcode wanted = control == VYRE_OP_switch ? VYRE_OP_case : VYRE_OP_body;
     if (op != wanted)
-      vyre_verify_report(k, row, "stands directly in a '%s', where only a '%s' may", vyre_op_infos[control].text,
+      vyre_verify_report(k, row, "is directly in a '%s', where only a '%s' may be", vyre_op_infos[control].text,
                          vyre_op_infos[wanted].text);
     else if (control == VYRE_OP_for && index > 0)
       vyre_verify_report(k, row, "is a second body of its 'for'");
     return;
   }
   if (op != VYRE_OP_region) {
-    vyre_verify_report(k, row, "stands directly in a '%s', where only region rows may", vyre_op_infos[control].text);
+    vyre_verify_report(k, row, "is directly in a '%s', where only region rows may be", vyre_op_infos[control].text);
     return;
   }
   if (index > (control == VYRE_OP_block ? 0u : 1u)) {
@@ -170,25 +170,25 @@ check_place(walker *w, uint32_t row, vyre_opcode op)
     if (w->region != 0)
       check_control_child(w, row, around);
     else if (op != VYRE_OP_program)
-      vyre_verify_report(k, row, "stands outside of any program");
+      vyre_verify_report(k, row, "is outside of any program");
     k->errors->damaged = k->errors->damaged || k->errors->count != before; /* nothing prints there */
     return;
   }
   switch (op) {
   case VYRE_OP_program:
-    vyre_verify_report(k, row, "stands inside of another program");
+    vyre_verify_report(k, row, "is inside of another program");
     break;
   case VYRE_OP_region:
   case VYRE_OP_body:
   case VYRE_OP_case:
-    vyre_verify_report(k, row, "stands in a '%s', but it may only stand directly in its control row", vyre_op_infos[around].text);
+    vyre_verify_report(k, row, "is in a '%s', but it may only be directly in its control row", vyre_op_infos[around].text);
     break;
   case VYRE_OP_workgroup:
   case VYRE_OP_spec:
   case VYRE_OP_var:
   case VYRE_OP_buffer:
     if (around != VYRE_OP_program)
-      vyre_verify_report(k, row, "stands in a '%s', but its place is at the top of its program", vyre_op_infos[around].text);
+      vyre_verify_report(k, row, "is in a '%s', but it must be at the top of its program", vyre_op_infos[around].text);
     if (op == VYRE_OP_workgroup && ++w->workgroups > 1)
       vyre_verify_report(k, row, "is a second workgroup row of its program");
     break;
@@ -228,24 +228,23 @@ check_jump(walker *w, uint32_t row, vyre_opcode op)
   switch (op) {
   case VYRE_OP_return:
     if (around.continuing)
-      vyre_verify_report(k, row, "stands inside of a continuing region");
+      vyre_verify_report(k, row, "is inside of a continuing region");
     break;
   case VYRE_OP_break:
   case VYRE_OP_continue:
     if (!around.loop)
       vyre_verify_report(k, row,
-                         around.continuing ? "stands in a continuing region, outside of any loop within it"
-                                           : "stands outside of any loop");
+                         around.continuing ? "is in a continuing region, outside of any loop within it" : "is outside of any loop");
     break;
   case VYRE_OP_leave:
     check_leave(w, row, around);
     break;
   case VYRE_OP_fallthrough:
     if (op_of(k, region) != VYRE_OP_case)
-      vyre_verify_report(k, row, "stands in a '%s', but only the last row of a case falls through",
+      vyre_verify_report(k, row, "is in a '%s', but only the last row of a case falls through",
                          vyre_op_infos[op_of(k, region)].text);
     else if (v->next[region] == 0)
-      vyre_verify_report(k, row, "stands in the last case of its switch");
+      vyre_verify_report(k, row, "is in the last case of its switch");
     break;
   case VYRE_OP_breakif:
     if (around.continuing != region || region == 0)
@@ -289,7 +288,7 @@ remember_buffer(verifier *k, uint32_t row)
     k->extent[row] = op_of(k, path) == VYRE_OP_buffer ? path : op_of(k, path) == VYRE_OP_at ? k->extent[path] : 0;
 }
 
-/* One row in its place; true if its children are to be walked. */
+/* One row where it is; true if its children are to be walked. */
 static bool
 enter_row(walker *w, uint32_t row)
 {
@@ -301,7 +300,7 @@ enter_row(walker *w, uint32_t row)
   if ((uint32_t)op >= VYRE_OP__COUNT || !vyre_op_infos[op].text) {
     vyre_verify_report(k, row, "has opcode %u, which is no op of this version", (unsigned)op);
     k->errors->damaged = true;
-    k->order[row] = ORDER_UNLINKED; /* nothing more is said about it, and as an operand it has no place */
+    k->order[row] = ORDER_UNLINKED; /* nothing more is reported about it, and as an operand it is in no program */
     w->ended = false;
     return false;
   }
@@ -326,7 +325,7 @@ enter_row(walker *w, uint32_t row)
   return false;
 }
 
-/* What is known of the region that is walked, as it or its last child changes; no row that has rows in it ends a region. */
+/* Updates the state of the region that is walked, as it or its last child changes; no row that has rows in it ends a region. */
 static void
 stand_in(walker *w, uint32_t region, uint32_t previous)
 {
@@ -336,7 +335,7 @@ stand_in(walker *w, uint32_t region, uint32_t previous)
   w->direct = region == 0 || (vyre_op_infos[op_of(w->k, region)].flags & VYRE_OP_REGIONS) != 0;
 }
 
-/* Of a row of that op nothing more is said than that its links hold, where it does not stand behind the end of a region. */
+/* Whether of a row of that op only the links are checked, if it is not after the end of a region. */
 static inline bool
 stands_anywhere(vyre_opcode op)
 {
@@ -345,8 +344,8 @@ stands_anywhere(vyre_opcode op)
          (vyre_op_infos[op].flags & special) == 0;
 }
 
-/* From `row` on, a child of the region being walked, past all such rows that are as they must be: what most rows are.  The row
- * behind them. */
+/* From `row` on, a child of the region being walked, past all such rows that are valid, as most rows are.  The row after
+ * them. */
 static uint32_t
 walk_plain(walker *w, uint32_t row)
 {
@@ -449,7 +448,7 @@ vyre_verify_links(verifier *k)
   const vyre_allocator *allocator = vyre_module_allocator(k->module);
   walker w = {.k = k};
   if (v->op[0] || v->parent[0] || v->prev[0] || v->next[0]) {
-    vyre_verify_report(k, 0, "the null row has an opcode or a place");
+    vyre_verify_report(k, 0, "the null row has an opcode or a position");
     k->errors->damaged = true;
   }
   if (v->imm[0] || v->imm_hi[0] || v->a[0] || v->b[0] || v->c[0])

@@ -1,4 +1,4 @@
-/* The verifier: rows that access memory and variables, and the places that they access.
+/* The verifier: rows that access memory and variables, and the locations that they access.
  *
  * Operands are present and visible when this is called.
  *
@@ -218,7 +218,7 @@ check_atomic(verifier *k, uint32_t row)
     check_access(k, row, v->a[row], op == VYRE_OP_atomic_load, op != VYRE_OP_atomic_load);
 }
 
-/* How a load, store or copy is shared: with a scope where it is made available or visible, and only what is coherent. */
+/* Checks how a load, store or copy is shared: a scope if it is made available or visible, and only if it is coherent. */
 static void
 check_sharing(verifier *k, uint32_t row, uint32_t makes)
 {

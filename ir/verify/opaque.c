@@ -25,7 +25,7 @@ vyre_verify_words_type(verifier *k, vyre_type_id type, const vyre_type_info *inf
     right = word->access < VYRE_WORD__COUNT && (typed ? valid : word->type == 0);
     if (word->access == VYRE_WORD_TYPE || word->access == VYRE_WORD_VALUE)
       right = right && word->offset <= (word->type ? VYRE_MODE_BLOCK : VYRE_MODE_BARE);
-    if (word->access == VYRE_WORD_STRIDE) /* decorates a pointer type: behind its words */
+    if (word->access == VYRE_WORD_STRIDE) /* decorates a pointer type: after its words */
       right = right && word->offset && i + 1 == info->count && i == 2 && info->flags == TYPE_POINTER && !info->element;
     if (word->access == VYRE_WORD_LENGTH)
       right = right && word->type >= 256 && vyre_type_get(k->module, word->type).count_row;
@@ -70,7 +70,7 @@ is_words(const verifier *k, vyre_type_id type)
          !vyre_verify_is_bad(k, type);
 }
 
-/* Each operand is of the leaf's type that it stands for; where the words say nothing of its type, it is a value or path. */
+/* Each operand is of the type of its leaf; if the words do not give its type, it is a value or path. */
 static void
 check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
 {
@@ -84,7 +84,7 @@ check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
     for (uint32_t leaf = 0; leaf < leaves; leaf++, next++) {
       const uint32_t x = vyre_opaque_operand(k->view, row, next);
       if (x == 0 && next < 2)
-        vyre_verify_report(k, row, "has no operand %u, but ones behind it", next);
+        vyre_verify_report(k, row, "has no operand %u, but later ones", next);
       if (x == 0 || !row_is_reached(k, x))
         return; /* or an error of the tuple's */
       const vyre_kind kind = VYRE_TYPE_KIND(type_of(k, x));

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define SHOWN_WHOLE 40u /* lines of a program: of one that has as many, those around messages are shown */
-#define AROUND      3u  /* lines before a message's row and behind the message */
+#define AROUND      3u  /* lines before a message's row and after the message */
 #define LOOKED_FOR  64u /* messages of a program that are looked for in its text: their number times the text is the time */
 
-/* Keys are what to sort by in the upper half, the place in the list in the lower: stable. */
+/* Keys are what to sort by in the upper half, the index in the list in the lower: stable. */
 static int
 by_key(const void *left, const void *right)
 {
@@ -77,7 +77,7 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   allocator->resize(allocator->user, notes, size, 0);
   if (!status && whole.data)
     status = show_lines(whole.data, out);
-  /* A row that has no line of its own (an empty else, a literal) would take its message along. */
+  /* The message of a row that has no line of its own (an empty else, a literal) would be lost. */
   for (uint32_t i = first; i < end && i - first < LOOKED_FOR && !status; i++)
     if (!whole.data || !strstr(whole.data, errors->errors[i].message))
       status = vyre_bytes_printf(out, "; error: %s\n", errors->errors[i].message);
@@ -85,7 +85,7 @@ print_program(const vyre_module *module, uint32_t program, const vyre_verify_err
   return status;
 }
 
-/* Messages without a place that could be printed. */
+/* Messages whose rows are not printed. */
 static vyre_status
 print_bare(const vyre_verify_errors *errors, bool all, vyre_bytes *out)
 {

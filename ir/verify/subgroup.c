@@ -8,7 +8,7 @@
 #define U32   VYRE_TYPE(VYRE_U32, 1)
 #define U32X4 VYRE_TYPE(VYRE_U32, 4)
 
-/* Operand `which` is not what the op wants: false, and says so. */
+/* False, and reports it, if operand `which` is not of the wanted kind. */
 static bool
 want(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
 {

@@ -28,7 +28,7 @@ facts_of(const verifier *k, vyre_type_id type)
   }
 }
 
-/* What offsets of it are multiples of. */
+/* The number that its offsets are multiples of. */
 static uint32_t
 grain_of(const verifier *k, vyre_type_id type)
 {
@@ -52,7 +52,7 @@ part_is_valid(verifier *k, vyre_type_id owner, vyre_type_id type, const char *wh
   return false;
 }
 
-/* Of an initializer: scalars of 64 bits have two. */
+/* Words of an initializer: scalars of 64 bits have two. */
 static uint32_t
 words_of(vyre_type type)
 {
@@ -95,7 +95,7 @@ check_array(verifier *k, vyre_type_id type, const vyre_type_info *info)
     vyre_verify_report(k, 0, "%s: it has length 0", vyre_verify_memory_type_text(k, type, &text));
     return TYPE_BAD;
   }
-  /* Where a row gives the element's length no stride is known: memory without layout has its own. */
+  /* If a row gives the element's length no stride is known: memory without layout has its own. */
   if ((info->stride == 0 || info->stride < element.size) && !(facts & TYPE_HAS_ROW) && !descriptors) {
     vyre_verify_report(k, 0, "%s: its stride %u is less than its element's size %u", vyre_verify_memory_type_text(k, type, &text),
                        info->stride, element.size);
@@ -152,7 +152,7 @@ members_are_apart(verifier *k, vyre_type_id type, const vyre_member *members, ui
       vyre_verify_report(k, 0, "%s: offset %u of a member is no multiple of %u", vyre_verify_memory_type_text(k, type, &text),
                          members[i].offset, grain_of(k, members[i].type));
     else if (end > UINT32_MAX)
-      vyre_verify_report(k, 0, "%s: a member at offset %u ends behind 4 GiB", vyre_verify_memory_type_text(k, type, &text),
+      vyre_verify_report(k, 0, "%s: a member at offset %u ends beyond 4 GiB", vyre_verify_memory_type_text(k, type, &text),
                          members[i].offset);
     else if (sized && i + 1 < count && end > members[i + 1].offset)
       vyre_verify_report(k, 0, "%s: the member at offset %u has %u bytes and overlaps the one at offset %u",
@@ -261,7 +261,7 @@ push(verifier *k, uint32_t value)
 
 enum { CONSTANT_NOT_ASKED, CONSTANT_YES, CONSTANT_NO, CONSTANT_QUEUED };
 
-/* What one row says of the row that is made of it; its operands are queued. */
+/* Whether one row may be part of a constant; its operands are queued. */
 static bool
 may_be_in_constant(verifier *k, uint32_t row)
 {
@@ -287,7 +287,7 @@ may_be_in_constant(verifier *k, uint32_t row)
   return true;
 }
 
-/* Each row is looked at once for all questions answered yes. */
+/* Looks at each row once for all questions. */
 bool
 vyre_verify_is_constant(verifier *k, uint32_t row)
 {
@@ -317,7 +317,7 @@ check_length_row(verifier *k, uint32_t buffer, uint32_t row)
   const vyre_view *v = k->view;
   text_buffer text;
   if (!row_is_reached(k, row) || k->order[row] >= k->order[buffer] || v->parent[row] != v->parent[buffer])
-    vyre_verify_report(k, buffer, "has a type whose length is %s, which does not stand before it at the top of its program",
+    vyre_verify_report(k, buffer, "has a type whose length is %s, which is not before it at the top of its program",
                        vyre_verify_name(k, row, &text));
   else if (type_of(k, row) != VYRE_TYPE(VYRE_U32, 1) && type_of(k, row) != VYRE_TYPE(VYRE_I32, 1))
     vyre_verify_report(k, buffer, "has a type whose length is %s, which is no 32-bit integer", vyre_verify_show(k, row, &text));

@@ -31,7 +31,7 @@ operand_of(const verifier *k, uint32_t row, char which)
   return which == 'a' ? v->a[row] : which == 'b' ? v->b[row] : v->c[row];
 }
 
-/* Operand `which` is not what the op wants: false, and says so. */
+/* False, and reports it, if operand `which` is not of the wanted kind. */
 static bool
 want(verifier *k, uint32_t row, char which, bool holds, const char *wanted)
 {
@@ -180,7 +180,7 @@ check_part(verifier *k, uint32_t row)
   if (type == 0)
     type = mixed_part(k, tuple, v->imm[row]);
   if (VYRE_TYPE_KIND(type) == VYRE_PATH)
-    vyre_verify_report(k, row, "takes part %u of a tuple, which is a place in memory", v->imm[row]);
+    vyre_verify_report(k, row, "takes part %u of a tuple, which is a location in memory", v->imm[row]);
   else if (type)
     result(k, row, type);
 }
@@ -505,7 +505,7 @@ check_verbatim(verifier *k, uint32_t row)
   if (!words || count < 7 || words[0] != VYRE_DECORATION_MODULE || words[1] != count - 2 || words[2] != 0x07230203u)
     vyre_verify_report(k, row, "does not hold a SPIR-V module as its one decoration, %u", VYRE_DECORATION_MODULE);
   if (op_of(k, v->parent[row]) != VYRE_OP_program)
-    vyre_verify_report(k, row, "does not stand directly in a program");
+    vyre_verify_report(k, row, "is not directly in a program");
 }
 
 void

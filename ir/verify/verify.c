@@ -1,8 +1,8 @@
 /* The verifier: errors, operands, types by rule, and the entry points.
  *
- * Links and places first (verify_links.c), which gives order numbers; then each row once in id order, so that errors come out
- * sorted but for those of the walk.  Whether an operand is visible is two comparisons of order numbers: it stands before its user,
- * and its user within the region that it stands in.  O(rows), and what labels of a switch and members of a struct need for sorting.
+ * Links and positions first (links.c), which gives order numbers; then each row once in id order, so that errors come out
+ * sorted but for those of the walk.  Whether an operand is visible is two comparisons of order numbers: it is before its user,
+ * and its user is within the region that it is in.  O(rows), and what labels of a switch and members of a struct need for sorting.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -169,9 +169,9 @@ report_invisible(verifier *k, uint32_t row, char which, uint32_t x)
   if (op_of(k, x) == VYRE_OP_program || program_of(k, x) != program_of(k, row))
     vyre_verify_report(k, row, "operand %c is %s of another program", which, name.text);
   else if (k->order[x] >= k->order[row])
-    vyre_verify_report(k, row, "operand %c is %s, which stands behind it", which, name.text);
+    vyre_verify_report(k, row, "operand %c is %s, which is not before it", which, name.text);
   else
-    vyre_verify_report(k, row, "operand %c is %s, which is not visible here: it stands in %s", which, name.text,
+    vyre_verify_report(k, row, "operand %c is %s, which is not visible here: it is in %s", which, name.text,
                        vyre_verify_show(k, around, &region));
 }
 
@@ -210,7 +210,7 @@ check_operand(verifier *k, uint32_t row, unsigned which, uint32_t x)
     return false;
   }
   if (!row_is_reached(k, x)) {
-    vyre_verify_report(k, row, "operand %c is row %u, which %s", letter, x, v->op[x] ? "has no place in a program" : "is dead");
+    vyre_verify_report(k, row, "operand %c is row %u, which %s", letter, x, v->op[x] ? "is in no program" : "is dead");
     return false;
   }
   around = v->parent[x];
@@ -437,7 +437,7 @@ verify_all(verifier *k)
   vyre_verify_free(k, k->stack, k->stack_capacity * sizeof(uint32_t));
 }
 
-/* Keys are what to sort by in the upper half, the place in the list in the lower: stable. */
+/* Keys are what to sort by in the upper half, the index in the list in the lower: stable. */
 static int
 by_key(const void *left, const void *right)
 {

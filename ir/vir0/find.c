@@ -1,4 +1,4 @@
-/* VIR0: header and section table.  Nothing behind the header is looked at before its hash was compared.
+/* VIR0: header and section table.  Nothing after the header is read before its hash was compared.
  *
  * O(bytes), nearly all of it hashing.
  *
@@ -136,7 +136,7 @@ is_name(const char *name)
   return true;
 }
 
-/* Where it lies, and what it holds; `end` is that of the one before. */
+/* Its offset, size and hash; `end` is that of the one before. */
 static vyre_status
 check_section(const vir0_reader *r, uint32_t index, const vyre_vir0_section *s, uint64_t end)
 {
@@ -152,7 +152,7 @@ check_section(const vir0_reader *r, uint32_t index, const vyre_vir0_section *s, 
                       (unsigned long long)s->size);
   for (uint64_t i = end; i < s->offset; i++)
     if (r->data[i])
-      return damaged_at(r, i, "a byte in front of section '%s' is not 0", s->name);
+      return damaged_at(r, i, "a byte before section '%s' is not 0", s->name);
   if (XXH3_64bits(r->data + s->offset, s->size) != s->hash)
     return damaged_at(r, s->offset, "the %llu bytes of section '%s' do not have the hash 0x%016llx", (unsigned long long)s->size,
                       s->name, (unsigned long long)s->hash);

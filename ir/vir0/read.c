@@ -1,7 +1,7 @@
-/* VIR0: from a file to a module: the columns, then what holds between rows.
+/* VIR0: from a file to a module: the columns, then the rules between rows.
  *
- * Order: header and hashes (vir0_find.c); strings; columns; side tables (vir0_tables.c); whether rows stand in program order; the
- * verifier.  A module that was damaged on purpose, hashes and all, gets no further than one of these.  O(bytes).
+ * Order: header and hashes (find.c); strings; columns; side tables (tables.c); whether rows are in program order; the
+ * verifier.  A module that was damaged on purpose, with correct hashes, gets no further than one of these.  O(bytes).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -49,7 +49,7 @@ read_columns(vir0_reader *r)
   return VYRE_OK;
 }
 
-/* What the verifier does not ask: the null row is nothing. */
+/* Checks that the verifier does not make: the null row is empty. */
 static vyre_status
 check_rows(const vir0_reader *r)
 {
@@ -78,7 +78,8 @@ check_names(const vir0_reader *r)
     uint32_t file = place >> TABLE_PLACE_BITS;
     if ((row == 0 && line) || (line == 0 && place) || (file && file >= m->file_count))
       return vir0_damaged(r, r->parts[VYRE_VIR0_PLACE].data ? VYRE_VIR0_PLACE : VYRE_VIR0_LINE, row,
-                          "line %u has the place 0x%x, and there are %u files", line, place, m->file_count ? m->file_count - 1 : 0);
+                          "line %u has the source location 0x%x, and there are %u files", line, place,
+                          m->file_count ? m->file_count - 1 : 0);
   }
   return VYRE_OK;
 }

@@ -1,5 +1,5 @@
-/* VIR0: reading the side tables.  Every count is compared with what is there before anything is made of it, every id with what it
- * may be; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
+/* VIR0: reading the side tables.  Every count is checked against the bytes before it is used, every id against its
+ * range; lists of SPIR-V instructions are walked, since the exporter copies them as they are.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vir0.h"
@@ -46,7 +46,7 @@ static vyre_status
 all_taken(const vir0_reader *r, const vir0_words *from)
 {
   if (from->used != r->parts[from->kind].count)
-    return vir0_damaged(r, from->kind, from->used, "nobody's words begin");
+    return vir0_damaged(r, from->kind, from->used, "words of no entry begin");
   return VYRE_OK;
 }
 
@@ -123,7 +123,7 @@ check_words(const vir0_reader *r, uint32_t index, const vyre_type_info *info, co
   return VYRE_OK;
 }
 
-/* Whether it says what a maker of types would have said. */
+/* Whether it equals what the functions that make types would have made. */
 static vyre_status
 check_type(const vir0_reader *r, uint32_t index, const vyre_type_info *info, const vyre_member *members)
 {
@@ -185,7 +185,7 @@ read_types(vir0_reader *r)
     used += count;
   }
   if (used != members->count)
-    return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "nobody's members begin");
+    return vir0_damaged(r, VYRE_VIR0_MEMBERS, used, "members of no struct begin");
   if (types->count) {
     uint32_t *depths = NULL, capacity = 0;
     if (!table_array_grow(m, &depths, &capacity, types->count, sizeof(*depths)))
@@ -267,7 +267,7 @@ read_initializers(vir0_reader *r)
   }
   m->initializer_count = part->count;
   if (used != words->count)
-    return vir0_damaged(r, VYRE_VIR0_INITIALIZER_WORDS, used, "nobody's words begin");
+    return vir0_damaged(r, VYRE_VIR0_INITIALIZER_WORDS, used, "words of no entry begin");
   return VYRE_OK;
 }
 
@@ -331,7 +331,7 @@ read_extras(vir0_reader *r)
     uint32_t w[VIR0_EXTRA_WORDS], start = words.used;
     memcpy(w, part->data + (size_t)i * sizeof(w), sizeof(w));
     if (w[0] <= before || w[0] >= m->view.rows || w[3] > 1)
-      return vir0_damaged(r, VYRE_VIR0_EXTRAS, i, "row %u behind row %u, of %u; info %u", w[0], before, m->view.rows, w[3]);
+      return vir0_damaged(r, VYRE_VIR0_EXTRAS, i, "row %u after row %u, of %u; info %u", w[0], before, m->view.rows, w[3]);
     before = w[0];
     table_extra extra = {w[1], start, w[2], UINT32_MAX};
     VYRE_TRY(take_words(r, &words, w[2], w[2] ? m->decoration_words + start : NULL));

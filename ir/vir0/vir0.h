@@ -24,7 +24,7 @@ enum {
   VIR0_EXTRA_WORDS = 4,
 };
 
-/* What a file may nest: more than text and SPIR-V do, and little enough for those who recurse or indent. */
+/* How deep a file may nest: deeper than text and SPIR-V, but not too deep for recursion and indentation. */
 #define VIR0_MAX_TYPE_DEPTH 255u
 #define VIR0_MAX_ROW_DEPTH  8191u
 
@@ -50,15 +50,15 @@ typedef struct vir0_reader {
   vir0_part parts[VYRE_VIR0_KIND__COUNT];
 } vir0_reader;
 
-/* The error for what is wrong at entry `at` of a section. */
+/* The error at entry `at` of a section. */
 vyre_status vir0_damaged(const vir0_reader *r, uint32_t kind, uint32_t at, const char *format, ...) VYRE_PRINTF(4, 5);
-/* vir0_find.c: header, section table, hashes; fills parts. */
+/* find.c: header, section table, hashes; fills parts. */
 vyre_status vir0_open(vir0_reader *r, const char *const *known, uint32_t known_count);
-/* vir0_tables.c: side tables; strings before all, the rest once the columns are there. */
+/* tables.c: side tables; strings before all, the rest once the columns are there. */
 vyre_status vir0_read_strings(vir0_reader *r);
 vyre_status vir0_read_tables(vir0_reader *r);
 
-/* vir0_depth.c: the first type, index from 256 on, or row of a table in program order, that nests too deep; 0: none does.  Types
+/* depth.c: the first type, index from 256 on, or row of a table in program order, that nests too deep; 0: none does.  Types
  * name only types before them.  `depths`: scratch, a word for each type. */
 uint32_t vir0_deep_type(const vyre_module *module, uint32_t *depths);
 uint32_t vir0_deep_row(const vyre_module *module);

@@ -179,7 +179,7 @@ plan_free(writer *w)
   words_free(w, w->next_initializer, m->initializer_count);
 }
 
-/* ---- sections: each writes its entries at `to`, which lies at a multiple of 4 in memory of its own ---- */
+/* ---- sections: each writes its entries at `to`, which is at a multiple of 4 in the writer's memory ---- */
 
 static uint32_t *
 put_words(uint32_t *to, const uint32_t *words, uint32_t count)
@@ -275,7 +275,7 @@ fill_buffer(const writer *w, const vyre_buffer_info *info, uint32_t **to)
   *to = put_words(*to, words, VIR0_BUFFER_WORDS);
 }
 
-/* Everything that goes by rows with extras. */
+/* Sections with an entry for each row with extras. */
 static void
 fill_extras(const writer *w, uint32_t kind, uint32_t *to)
 {
@@ -375,7 +375,7 @@ check_depth(writer *w)
   return VYRE_OK;
 }
 
-/* Places one section behind `*end`. */
+/* Puts one section after `*end`. */
 static vyre_vir0_section
 place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
 {
@@ -386,7 +386,7 @@ place(uint32_t kind, const char *name, uint64_t size, uint64_t *end)
   return s;
 }
 
-/* The table at `start` + 64, of sections that begin behind it.  The end of the last. */
+/* The table at `start` + 64, of sections that begin after it.  The end of the last. */
 static uint64_t
 make_table(const writer *w, const vyre_vir0_named *named, uint32_t named_count, uint32_t sections, char *start)
 {
@@ -424,7 +424,7 @@ write_file(const writer *w, const vyre_vir0_named *named, uint32_t named_count, 
   uint64_t size = make_table(w, named, named_count, sections, NULL);
   if (size > SIZE_MAX / 4)
     return VYRE_ERROR(VYRE_CODE_INPUT, "a VIR0 file of %llu bytes is too large", (unsigned long long)size);
-  /* Sections are filled word by word, so they must lie aligned; `out` may hold other things. */
+  /* Sections are filled word by word, so they must be aligned; `out` may hold other bytes before them. */
   size_t shift = (ALIGNMENT - out->size % ALIGNMENT) % ALIGNMENT;
   size_t before = out->size;
   VYRE_TRY(vyre_bytes_reserve(out, before + shift + (size_t)size));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the documentation says is so: its commands run, it names what there is, and folders include what docs/architecture.md lets them.
+"""Checks that the documentation is true: its commands run, it names what there is, and folders include what docs/architecture.md lets them.
 
 Commands of README.md and docs/*.md: the lines of `sh` blocks and those after `$ `, and code in the text that begins with a program of vyre's or
 with cc.  They run in a folder that has the example shaders, examples/ and build/, one document after another, with build/bin in PATH and a HOME of
@@ -122,7 +122,7 @@ def includes(source, build):
     errors, count = [], 0
 
     def folder_of(name):
-        """The longest of the table's folders that it stands in."""
+        """The longest of the table's folders that it is in."""
         return max((folder for folder in rules if name.startswith(folder + "/")), key=len, default=None)
 
     for name in names:
@@ -130,7 +130,7 @@ def includes(source, build):
             continue
         here = folder_of(name)
         if here is None:
-            errors.append(f"{name} stands in no folder of docs/architecture.md")
+            errors.append(f"{name} is in no folder of docs/architecture.md")
             continue
         for path in re.findall(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', (source / name).read_text(), re.M):
             beside = os.path.normpath(os.path.join(os.path.dirname(name), path))

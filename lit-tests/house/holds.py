@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that compute what they say, as they are and behind each pass, each alone and the default pipelines.
+"""Programs that compute what they say, as they are and after each pass, each alone and the default pipelines.
 
-Above each program of a .vir file stands what it leaves in its buffer %out, and options of vyre-run where it needs some:
+Above each program of a .vir file is what it leaves in its buffer %out, and options of vyre-run if it needs some:
 
     ; @name -buffer in=iota: 1 2 3
     program @name ...
@@ -48,7 +48,7 @@ def main(folder, file, written, *more):
         for name, options, values in wanted:
             found = values_of(folder, written, name, options)
             if found[:len(values)] != values:
-                print(f"@{name} behind {pipeline}: {' '.join(found)}, not {' '.join(values)}")
+                print(f"@{name} after {pipeline}: {' '.join(found)}, not {' '.join(values)}")
                 wrong += 1
     print(f"{len(wanted)} programs, {wrong} wrong results")
     return 1 if wrong else 0

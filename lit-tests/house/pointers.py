@@ -75,7 +75,7 @@ def generate(r):
 
 
 class Machine:
-    """Runs the text of one module: addresses are integers, a word of memory that nobody wrote is told by its address."""
+    """Runs the text of one module: addresses are integers, a word of memory that nothing wrote is identified by its address."""
 
     def __init__(self, text, given):
         self.types, self.typed, self.values, self.stride, self.offset, self.memory = {}, {}, {}, {}, {}, {}
@@ -175,7 +175,7 @@ def main():
             differ = sorted(at for at in set(ends[0]) | set(ends[1]) if ends[0].get(at) != ends[1].get(at))
             sys.exit(f"pointers.py: {path}.spv: {pipeline} changes what is stored at 0x{differ[0]:x}: {ends[0].get(differ[0])}, "
                      f"then {ends[1].get(differ[0])}")
-    print(f"{count} programs compute the same behind {pipeline}")
+    print(f"{count} programs compute the same after {pipeline}")
 
 
 main()

@@ -1,14 +1,14 @@
 /* Canonical operand order, so that equal values look equal.
  *
- *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else what an invocation is (gid and its
- *                   like) goes left, by its op, and of others the smaller row
+ *   commuting ops:  a literal goes right (and becomes an immediate where the op takes one); else a built-in (gid and the
+ *                   like) goes left, by its op, and of other rows the smaller
  *   comparisons:    a literal goes right, the comparison mirrored; between two rows only `<` and `<=` are left
- *   lanes:          of the vector that they were made in, past joins, inserts and shuffles in between; a shuffle of at most
- *                   two such
+ *   lanes:          taken from the vector in which they were made, past joins, inserts and shuffles in between; a shuffle of
+ *                   at most two such vectors
  *
  * One sweep in program order; a row is rewritten in place, none is made or moved.  O(rows).
  * Limits: a lane is followed through 16 rows; comparisons with a literal keep their direction (x >= 4 and x > 3 stay two forms);
- * constants of several lanes that are no splat are rows like others.
+ * constants of several lanes that are no splat are ordinary rows.
  *
  * requires: nothing      preserves: versions, loops, dominance
  *
@@ -72,7 +72,7 @@ static const vyre_pass canon = {
     .long_name = "canonicalize",
     .summary = "literals right, operands of commuting ops in one order, comparisons one way, lanes from where they are made",
     .help = "add(4, x) becomes add(x, 4) with the 4 as an immediate; of two rows the earlier one goes left where the op commutes;\n"
-            "x > y becomes y < x.  A lane of a shuffle is one of what is shuffled.  So equal values look equal.",
+            "x > y becomes y < x.  A lane of a shuffle becomes a lane of its operand.  So equal values look equal.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
 };

@@ -6,15 +6,15 @@
 
 #include "../state/lanes.h"
 
-/* What may be done about rows of an op, in bits. */
+/* Rewrites that rows of an op may need, in bits. */
 enum {
   FORM_COMMUTES = 1,
   FORM_MIRRORS = 2,
   FORM_BACKWARD = 4, /* mirrors, and the other way is canonical */
-  FORM_PLACES = 8    /* takes lanes, or gives them other places */
+  FORM_PLACES = 8    /* takes or permutes lanes */
 };
 
-/* Of a comparison and its mirror the one that says less is canonical. */
+/* Of a comparison and its mirror the one that says "less" is canonical. */
 static inline uint32_t
 form_chances(const vyre_view *v, uint32_t op)
 {
@@ -28,8 +28,8 @@ form_chances(const vyre_view *v, uint32_t op)
   return info->compares & VYRE_COMPARES_GREATER ? FORM_MIRRORS | FORM_BACKWARD : FORM_MIRRORS;
 }
 
-/* Of two operands the one of lower rank goes left.  What an invocation is has no place of its own, in text it stands where it is
- * used: its rank is its op.  All others are by their places. */
+/* Of two operands the one of lower rank goes left.  Text does not keep the position of a built-in, so its rank is its op; the
+ * rank of other rows is their position. */
 static inline uint32_t
 form_rank(const vyre_view *v, uint32_t row)
 {
@@ -37,7 +37,7 @@ form_rank(const vyre_view *v, uint32_t row)
   return vyre_op_is_invocation(op) ? op : VYRE_OP__ROOM + row;
 }
 
-/* Whether the row's operands are to change places.  Bits, no branches: which way they stand cannot be predicted. */
+/* Whether the row's operands are to be exchanged.  Bits, no branches: their order is not predictable. */
 static inline bool
 form_is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
 {

@@ -2,7 +2,7 @@
  *
  * Folds what ops.def marks EXACT: integers, bool, compares, conversions, packing, and the correctly rounded float operations.  sin,
  * exp, pow and the like stay: devices differ on them.  Uses of a select whose condition is a literal become uses of the arm it
- * picks, those of a part of a tuple row uses of that operand.  One sweep in program order, so a fold feeds the rows behind it.
+ * picks, those of a part of a tuple row uses of that operand.  One sweep in program order, so a fold feeds the rows after it.
  * O(rows).
  *
  * Where a relaxed program's row is undefined on its literals, it gets the strict value: a refinement.
@@ -22,7 +22,7 @@ typedef struct folder {
   uint64_t folded, forwarded;
 } folder;
 
-/* What folding made of the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
+/* Updates the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
  * True: the row changed. */
 static bool
 update_operands(folder *f, uint32_t row)
@@ -43,7 +43,7 @@ update_operands(folder *f, uint32_t row)
   return op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
 }
 
-/* Every use of such a row becomes a use of its operand: all stand behind it, so the sweep comes to them. */
+/* Every use of such a row becomes a use of its operand: all come after it, so the sweep comes to them. */
 static vyre_status
 forward_row(folder *f, vyre_pass_ctx *ctx, uint32_t row)
 {

@@ -13,7 +13,7 @@ fold_may_be_literal(const vyre_view *v, uint32_t row)
   return row == 0 || op == VYRE_OP_const || op == VYRE_OP_join || op == VYRE_OP_tuple;
 }
 
-/* Asked first, because of most rows the answer is no. */
+/* Checked first, because most rows cannot be folded. */
 static inline bool
 fold_may_be_known(const vyre_view *v, uint32_t row)
 {

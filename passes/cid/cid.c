@@ -4,12 +4,12 @@
  * order.  Each program's rows go, in program order, into a table of open addressing by their hashes; the first of a class is its
  * smallest (first.h).
  *
- * In the row function of a GPU pass a row goes on along its places (table, then tree) up to an equal row or an empty place, and in
- * the next phase the smallest of those at an empty place takes it; again until none is left, level by level.  Rows of one class
- * meet the same places, so the smallest of them is first there, too.
+ * The rows could also be taken in parallel, as on a GPU: each probes its slots (table, then tree) up to an equal row or an empty
+ * slot, and in the next phase the smallest of those at an empty slot takes it; again until none is left, level by level.  Rows of
+ * one class probe the same slots, so the smallest of them is first there, too.
  *
- * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module where hashes are
- * bad.
+ * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module if hashes collide
+ * often.
  *
  * requires: versions, hashes      provides: classes      changes nothing
  *

@@ -1,14 +1,14 @@
-/* Of all equal values of a program the first, by exact comparison.
+/* Finds the first of all equal values of a program, by exact comparison.
  *
- * A value has a number, from 1 on, which the pass gives it; the pass says of any two whether they are equal, and what is compared
- * (the key).  Values go, one after the other, into a table of open addressing by their hashes.  A hash only says where to look:
- * whatever it is, the same values are equal.
+ * The pass gives each value a number, from 1 on, and functions that compare two values and give a value's key, which is what is
+ * compared.  Values go, one after the other, into a table of open addressing by their hashes.  A hash only says where to look: the
+ * result does not depend on it.
  *
- * Where many values have one hash, by accident or malice, only FIRST_FEW slots of the table are looked at; then a digital tree is,
+ * Where many values have one hash, by accident or malice, only FIRST_FEW slots of the table are probed; then a digital tree is,
  * whose branch at depth k is bit k of the key.  So a value costs at most FIRST_FEW + 192 comparisons.
  *
- * The table is the project's own: all of cid takes 8 ns and 8 bytes a row (bench-passes -only=cid), an entry of uthash's 56 bytes
- * before what it holds.
+ * The table is the project's own: all of cid takes 8 ns and 8 bytes a row (bench-passes -only=cid), an entry of uthash 56 bytes
+ * more than its contents.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CID_FIRST_H
@@ -24,8 +24,8 @@ typedef struct first_key {
   uint32_t word[FIRST_WORDS];
 } first_key;
 
-/* A slot holds a number and, in the bits that numbers leave, those of its hash, so that most values that are not equal need not be
- * looked at. */
+/* A slot holds a number and, in the bits that numbers leave, those of its hash, so that most unequal values need not be
+ * compared. */
 typedef struct first_table {
   vyre_pass_ctx *ctx;
   uint32_t most;      /* values that a program has */
@@ -35,7 +35,7 @@ typedef struct first_table {
   uint32_t root;
 } first_table;
 
-/* What the pass knows; inlined where they are used. */
+/* The pass's functions, inlined where they are used. */
 typedef bool (*first_is_equal)(void *user, uint32_t x, uint32_t y);
 typedef first_key (*first_key_of)(void *user, uint32_t number);
 
@@ -69,7 +69,7 @@ first_begin(first_table *t, uint32_t end)
   t->root = 0;
 }
 
-/* The low bits of each word come first, for those differ most. */
+/* The low bits of each word come first, because they differ most. */
 static inline uint32_t
 first_in_tree(first_table *t, uint32_t number, first_is_equal is_equal, first_key_of key_of, void *user)
 {

@@ -1,4 +1,4 @@
-/* Branches whose way is known.
+/* Branches whose outcome is known.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSES_CPROP_BRANCH_H

@@ -1,20 +1,20 @@
-/* Constants and copies through variables, memory and branches: uses of a row become uses of what it is.
+/* Constants and copies through variables, memory and branches: uses of a row become uses of its value.
  *
- *   conditions     in the regions that a condition guards it is a literal, and so is what follows from it (known.c)
+ *   conditions     in the regions that a condition guards it is a literal, and so are conditions that follow from it (known.c)
  *   variables      a `get` is the value that was set: over joins where all arms that can run agree, and around loops that leave a
  *                  variable as it was (solve.c).  A variable is zero at the start of its program.
- *   branches       an arm that a known condition shuts out contributes nothing
- *   vectors        a lane is the scalar that was put in there; all lanes of a vector, put together, are that vector; a part of a
+ *   branches       an arm that a known condition makes unreachable contributes nothing
+ *   vectors        a lane is the scalar that was put in there; a row of all lanes of a vector in order is that vector; a part of a
  *                  tuple is that operand (lanes.h)
  *
- * Conditions come first, and are uses of literals when the rest begins: what a condition says holds in a region, for each use by
- * itself; what is solved holds of a value, wherever it is used.
+ * Conditions come first, and are uses of literals when the rest begins: a condition is known in a region, for single uses;
+ * a solved value is known at all of its uses.
  *
- * Uses change, nothing else: no row is moved or taken out.  What nobody uses any more is dce's, what is a branch on a literal
+ * Uses change, nothing else: no row is moved or removed.  Unused rows are dce's, branches on literals
  * dbe's. A value is used where its row is visible.
  *
  * Limits: no float fold where a program's float mode is not round to nearest with denormals kept (host->fold_given); a literal of
- * several lanes that is no splat is nobody's operand.  Specialization constants are never known.  O(rows + parts of joins), and
+ * several lanes that is no splat is not used.  Specialization constants are never known.  O(rows + parts of joins), and
  * loops again for what changes in them.
  *
  * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
@@ -53,7 +53,7 @@ constant_of(changer *c, uint32_t value, const solve_literal *l)
   return *constant;
 }
 
-/* What the operand is: the solution says of a row put together of lanes another row, which may be a third one itself. */
+/* The operand's value: for a row of all lanes of a vector the solution gives another row, which may have a third one itself. */
 static uint32_t
 value_of(const solution *s, uint32_t operand)
 {
@@ -68,7 +68,7 @@ value_of(const solution *s, uint32_t operand)
   return value;
 }
 
-/* The row that stands for the operand where `row` uses it; the operand itself: none better is known. */
+/* The row that replaces the operand where `row` uses it; the operand itself: none better is known. */
 static uint32_t
 better_operand(changer *c, uint32_t row, uint32_t operand)
 {
@@ -101,7 +101,7 @@ change_operands(changer *c, uint32_t row)
   }
 }
 
-/* Operands of what runs, and of paths, whose place is no matter: text has them where they are used. */
+/* Operands of rows that run, and of paths, whose position does not matter: text has them where they are used. */
 static vyre_status
 change_uses(changer *c)
 {
@@ -150,7 +150,7 @@ static const vyre_pass cprop = {
     .summary = "constants and copies through variables, memory and branches",
     .help = "A get becomes the value that was set, a load what was stored, where that is one and the same on every path that can\n"
             "be taken; in the regions that a condition guards, it and what follows from it are literals.  Uses change and\n"
-            "nothing else: dce takes out what is left over.",
+            "nothing else: dce removes unused rows.",
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
 };

@@ -118,7 +118,7 @@ shifted(uint32_t outcomes, uint64_t from, uint64_t to)
   return (outcomes & LESS) ? result | (from - to > 1 ? GREATER : 0) | EQUAL | LESS : result;
 }
 
-/* What the fact says of the comparison, in one order of numbers: how its operands can compare. */
+/* What the fact implies for the comparison, in one order of numbers: how its operands can compare. */
 static uint32_t
 says(const walk *w, const fact *f, const fact *compare, uint32_t order)
 {
@@ -173,7 +173,7 @@ look_up(walk *w, uint32_t row)
     follows(w, row, &compare, VYRE_COMPARES_SIGNED);
 }
 
-/* From here on, to the end of the region, the condition has that value. */
+/* Records that from here to the end of the region the condition has that value. */
 static void
 learn(walk *w, uint32_t condition, bool value, uint32_t depth)
 {
@@ -241,7 +241,7 @@ open_region(walk *w, uint32_t region)
     if (VYRE_ROW_OP(v->op[less.b]) == VYRE_OP_const) {
       less.bits = vyre_row_imm(v, less.b);
       less.b = 0;
-    } else { /* the bound stands in front of the index */
+    } else { /* the bound is before the index */
       less = (fact){less.b, region, 0, GREATER, less.order, 0};
     }
     add_fact(w, less);
@@ -252,7 +252,7 @@ open_region(walk *w, uint32_t region)
   }
 }
 
-/* What was said in the region is forgotten. */
+/* Forgets what was known in the region. */
 static void
 close_region(walk *w, const frame *region)
 {
@@ -266,7 +266,7 @@ close_region(walk *w, const frame *region)
   }
 }
 
-/* Behind an `if` of which one arm ends elsewhere, the other one was taken. */
+/* After an `if` of which one arm ends elsewhere, the other one was taken. */
 static void
 close_if(walk *w, uint32_t control)
 {
@@ -323,7 +323,7 @@ visit_region(walk *w, uint32_t row)
     open_region(w, row);
 }
 
-/* The first row from there to in front of `end` that uses what is known, or may say something; `end`: none. */
+/* The first row from there to before `end` that uses what is known, or may add to it; `end`: none. */
 static uint32_t
 next_of_interest(const walk *w, uint32_t row, uint32_t end)
 {

@@ -6,7 +6,7 @@
 
 #include "../state/list.h"
 
-/* Operands become literals where a condition around or in front of their row says what they are.  Adds how many to `changed`.
+/* Operands become literals where a condition around or before their row determines them.  Adds how many to `changed`.
  * O(rows). */
 vyre_status known_replace(vyre_pass_ctx *ctx, vyre_module *module, uint64_t *changed);
 

@@ -60,7 +60,7 @@ absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
   return 0;
 }
 
-/* What an integer or bool row is whose two operands are one value; 0: none.  The rules *-self (pm) say the same of one row. */
+/* The value of an integer or bool row whose two operands are one value; 0: none.  The rules *-self (pm) say the same of one row. */
 static uint32_t
 of_equals(solution *s, uint32_t row)
 {

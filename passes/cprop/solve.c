@@ -17,7 +17,7 @@ static bool visit_construct(solution *s, uint32_t row);
 
 /* ---- joins --------------------------------------------------------------------------------------------------------------- */
 
-/* What all parts agree on whose edges are taken; of a head only from in front, or all. */
+/* The value on which all parts agree whose edges are taken; of a head only the one from before it, or all. */
 static uint32_t
 join_value(const solution *s, uint32_t index, bool only_front)
 {
@@ -45,7 +45,7 @@ join_states(solution *s, uint32_t row, bool only_front)
       s->value[s->rows + i] = join_value(s, i, only_front);
 }
 
-/* What has come around to a loop's head.  True: something else than was taken to come. */
+/* Takes what has come around to a loop's head.  True: it differs from what was assumed. */
 static bool
 has_changed(solution *s, uint32_t region)
 {
@@ -62,7 +62,7 @@ has_changed(solution *s, uint32_t region)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------ */
 
-/* True: what stands after it in the region is reached, or the region's end. */
+/* True: the rows after it in the region are reached, or the region's end. */
 static bool
 visit_jump(solution *s, uint32_t row)
 {
@@ -121,7 +121,7 @@ is_fallen_into(const solution *s, uint32_t region)
   return last && vyre_op_of(s->v, last) == VYRE_OP_fallthrough && s->taken[last];
 }
 
-/* True: what stands after it is reached. */
+/* True: the rows after it are reached. */
 static bool
 visit_construct(solution *s, uint32_t row)
 {

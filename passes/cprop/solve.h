@@ -24,7 +24,7 @@ typedef struct solution {
   uint32_t *value;   /* by row, and by join after them */
   uint8_t *changes;  /* by join of a loop's head: how often its value was another one */
   uint32_t *joins;   /* by construct and head: the first of its joins; 0: none */
-  uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: what stands after it is */
+  uint8_t *taken;    /* by region: its end is reached; by jump: it is; by construct: the rows after it are */
   list literal;
   uint32_t *slots; /* hash table over literals */
   uint32_t slot_mask;
@@ -35,7 +35,7 @@ typedef struct solution {
 /* Conditional constants and copies: values over the edges that can be taken. */
 vyre_status solve(solution *s, const memory *m);
 
-/* What the row is, from what its operands are; itself, where that is all that is known. */
+/* The row's value, from its operands' values; itself, if no more is known. */
 uint32_t solve_row(solution *s, uint32_t row);
 
 /* Room for literals; false: out of memory. */
@@ -52,7 +52,7 @@ solve_literal_of(const solution *s, uint32_t value)
   return value >= s->literals ? LIST_AT(solve_literal, s->literal, value - s->literals) : NULL;
 }
 
-/* What a variable holds in that state. */
+/* The value of a variable in that state. */
 static inline uint32_t
 solve_state(const solution *s, uint32_t version)
 {

@@ -1,13 +1,14 @@
-/* Common subexpression elimination: a row goes where an equal one dominates it, and its uses become uses of the nearest such row.
+/* Common subexpression elimination: a row is removed where an equal one dominates it, and its uses become uses of the nearest
+ * such row.
  *
- * Rows are looked at in program order.  Of each class (cid) the row that was kept last is remembered: what stands before it and is
- * equal either dominates it, and then it was not kept, or has gone out of sight.  So one row a class is enough for the nearest one
- * in all scopes.  Loads and gets are equal by their versions, subgroup rows by the active lanes; classes look through rows that go
- * themselves, so one run does all of a cascade.  The row that stays keeps its own name and line.  O(rows).
+ * Rows are looked at in program order.  Of each class (cid) the row that was kept last is remembered: an equal row before it either
+ * dominates it, and then it was not kept, or is no longer visible.  So one row a class is enough for the nearest one in all
+ * scopes.  Loads and gets are equal by their versions, subgroup rows by the active lanes; classes look through rows that are
+ * removed themselves, so one run does all of a cascade.  The row that stays keeps its own name and line.  O(rows).
  *
- * Limits: a row in one arm is not merged with one in the other, nor with one behind both.
+ * Limits: a row in one arm is not merged with one in the other, nor with one after both.
  *
- * requires: dominance, classes      preserves: versions (only values go)
+ * requires: dominance, classes      preserves: versions (only values are removed)
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -52,7 +53,7 @@ static const vyre_pass cse = {
     .summary = "use the nearest equal value that dominates, and drop the row",
     .help = "Equal by cid's exact comparison: values, loads and gets that see the same state, subgroup rows with the same active "
             "lanes.\n"
-            "An equal row dominates if it stands before the row, in the same region or one around it.",
+            "An equal row dominates if it is before the row, in the same region or one around it.",
     .requires_ = VYRE_DOMINANCE | VYRE_CLASSES,
     .preserves = VYRE_VERSIONS,
     .run = run,

@@ -14,7 +14,7 @@ are_one(const cleaner *k, uint32_t x, uint32_t y)
          vyre_row_imm(v, x) == vyre_row_imm(v, y);
 }
 
-/* Whether two operands are the same, or correspond; paths step by step, wherever their rows stand. */
+/* Whether two operands are the same, or correspond; paths step by step, wherever their rows are. */
 static bool
 operands_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
@@ -26,7 +26,7 @@ operands_equal(const cleaner *k, uint32_t x, uint32_t y)
   return are_one(k, x, y);
 }
 
-/* x and y stand at the same place of their arms. */
+/* x and y are at the same position of their arms. */
 static bool
 rows_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
@@ -40,7 +40,7 @@ rows_equal(const cleaner *k, uint32_t x, uint32_t y)
          operands_equal(k, v->c[x], v->c[y]);
 }
 
-/* The next row in the arm that has a place. */
+/* The next row in the arm whose position matters. */
 static uint32_t
 next_in(const vyre_view *v, uint32_t arm, uint32_t row)
 {
@@ -50,7 +50,7 @@ next_in(const vyre_view *v, uint32_t arm, uint32_t row)
   return row;
 }
 
-/* Up to the first difference.  Rows of one arm are not visible in the other, so that an operand either is the same row, or stands
+/* Up to the first difference.  Rows of one arm are not visible in the other, so that an operand either is the same row, or is
  * in the arm and has its twin from this comparison. */
 static bool
 arms_equal(cleaner *k, uint32_t then_region, uint32_t else_region)

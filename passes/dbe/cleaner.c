@@ -1,4 +1,4 @@
-/* What is done to rows, jumps and regions where control is taken apart.
+/* Edits of rows, jumps and regions where control is removed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
@@ -75,7 +75,7 @@ cleaner_take_region(cleaner *k, uint32_t construct, uint32_t region)
 
 /* ---- jumps to where control goes anyhow ---------------------------------------------------------------------------------- */
 
-/* Whether off the end of the jump's region control comes to where the jump leads. */
+/* Whether control that runs off the end of the jump's region comes to where the jump leads. */
 static bool
 is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
 {
@@ -88,7 +88,7 @@ is_needless(const vyre_view *v, uint32_t jump, uint32_t construct)
   return true;
 }
 
-/* What the jump ended completes now; an `if` that held it alone goes. */
+/* Rows that the jump ended now complete; an `if` that held only the jump is removed. */
 static void
 drop_jump(cleaner *k, uint32_t jump, uint32_t construct)
 {

@@ -23,9 +23,9 @@ typedef struct cleaner {
 /* A column that few modules need; false: out of memory. */
 bool cleaner_need(cleaner *k, uint32_t **column);
 
-/* ---- what is so ---------------------------------------------------------------------------------------------------------- */
+/* ---- questions ----------------------------------------------------------------------------------------------------------- */
 
-/* Paths, and literals that came of folding, have no place of their own: text has them where they are used. */
+/* The position of paths, and of literals that came of folding, does not matter: text has them where they are used. */
 static inline bool
 cleaner_has_place(const vyre_view *v, uint32_t row)
 {
@@ -33,8 +33,8 @@ cleaner_has_place(const vyre_view *v, uint32_t row)
   return op != VYRE_OP_at && (op != VYRE_OP_const || (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) != 0);
 }
 
-/* From that row on the first in its region that has a place; 0: none.  Where a region has nothing else nobody uses the others, for
- * they are not visible outside. */
+/* From that row on the first in its region whose position matters; 0: none.  If a region has no such row the others are unused,
+ * because they are not visible outside. */
 static inline uint32_t
 cleaner_next_placed(const vyre_view *v, uint32_t row)
 {
@@ -58,18 +58,18 @@ bool cleaner_completes(const cleaner *k, uint32_t region);
 /* Whether a jump of that op names the construct. */
 bool cleaner_has_jump(const cleaner *k, uint32_t construct, uint32_t op);
 
-/* ---- what is done -------------------------------------------------------------------------------------------------------- */
+/* ---- edits --------------------------------------------------------------------------------------------------------------- */
 
-/* The rows behind a construct that control does not come out of go. */
+/* Removes the rows after a construct that control does not come out of. */
 void cleaner_drop_behind(cleaner *k, uint32_t row);
 
-/* The construct goes, and all in it; so does one region of it. */
+/* Removes the construct, or one region of it, with all in it. */
 void cleaner_drop(cleaner *k, uint32_t row);
 
-/* The region's rows stand in place of its construct. */
+/* The region's rows replace its construct. */
 void cleaner_take_region(cleaner *k, uint32_t construct, uint32_t region);
 
-/* Jumps of that op to where control goes anyhow go. */
+/* Removes jumps of that op to where control goes anyhow. */
 void cleaner_drop_needless_jumps(cleaner *k, uint32_t construct, uint32_t op);
 
 /* The construct becomes a block of that region of its, each jump that names it a leave. */

@@ -1,23 +1,23 @@
-/* Dead branch elimination: control whose way is known goes, and what it led to stands where it stood.
+/* Dead branch elimination: control flow that is known is removed, and replaced by the region it led to.
  *
  *   if       a literal condition: the arm.  Equal arms: one of them.  No rows in either: nothing.  not(x): x, arms exchanged
  *   switch   a literal selector, or a default alone: the case and those that it falls into.  No rows: nothing; so for a case
  *            without rows where no match has nothing either
- *   for      from >= to, or no rows: nothing.  One trip between literals: the body, its index the literal
- *   loop     one trip, because its end breaks, control never comes there, or a second one would leave at its head (once.c): the
- *            body, and what continues it
+ *   for      from >= to, or no rows: nothing.  One iteration between literals: the body, its index the literal
+ *   loop     one iteration, because its end breaks, control never comes there, or a second one would leave at its head (once.c):
+ *            the body, and its continuing region
  *   block    without leaves: its rows
  *   jumps    to where control would go anyhow: gone
- *   behind what never ends on its way (both arms jump, a loop has no way out): nothing is reached, and it goes
+ *   after a construct that control never comes out of (both arms jump, a loop has no exit): nothing is reached, and it is removed
  *
- * A construct of which a jump is left that leads to its end becomes a block, the jump a leave.  Equal arms are compared row by row,
- * paths aside: the same columns, operands that are the same or correspond.  They stay two where lanes count who comes: with
+ * Where a jump to a construct's end remains, the construct becomes a block, the jump a leave.  Equal arms are compared row by row,
+ * paths aside: the same columns, operands that are the same or correspond.  They stay two where the active lanes matter: with
  * subgroup rows, barriers or opaque rows in them.
  *
  * Constructs are taken inside out, in one sweep against program order.  A row moves once for each construct that goes around it:
  * O(rows * nesting).  Arms are compared up to the first difference, which altogether is O(rows * log(rows)).
  *
- * Limits: a loop with a `continue`, rows in its continuing region and one trip stays; hints of what goes are lost.
+ * Limits: a loop with a `continue`, rows in its continuing region and one iteration stays; hints of removed constructs are lost.
  *
  * requires: nothing      preserves: nothing
  *
@@ -25,7 +25,7 @@
 #include "cleaner.h"
 #include "once.h"
 
-/* Constructs and what ends regions, in program order, in an array with room for all rows, so that no branch is to be foretold. */
+/* Constructs and what ends regions, in program order, in an array with room for all rows, so that there is no branch to predict. */
 static uint32_t
 list_control(const vyre_view *v, uint32_t *out)
 {
@@ -46,7 +46,7 @@ loop_around(const vyre_view *v, uint32_t row)
   return row;
 }
 
-/* Each jump goes to the list of the construct that it names. */
+/* Adds each jump to the list of the construct that it names. */
 static void
 list_jumps(const cleaner *k, const uint32_t *control, uint32_t count)
 {
@@ -122,8 +122,8 @@ static const vyre_pass dbe = {
     .struct_size = sizeof(vyre_pass),
     .name = "dbe",
     .long_name = "dead-branch",
-    .summary = "take control apart whose way is known",
-    .help = "if and switch on literals, loops that make no trip or one, arms that are equal or empty, blocks that nothing leaves,\n"
+    .summary = "remove branches and loops whose outcome is known",
+    .help = "if and switch on literals, loops of no iteration or one, arms that are equal or empty, blocks that nothing leaves,\n"
             "jumps to where control goes anyhow, and what is never reached.",
     .run = run,
 };

@@ -1,7 +1,7 @@
-/* Loops whose second trip leaves at once: the test at their head, computed with what the first trip leaves in variables.
+/* Loops whose second iteration leaves at once: the test at their head, computed with what the first one leaves in variables.
  *
- * The head of a body are its rows up to the first `if`, if none of them has an effect; a `get` there sees what the trip before
- * left, in the first trip what stood in front of the loop.  Values are followed back over rows that fold, at most so many.
+ * The head of a body is its rows up to the first `if`, if none of them has an effect; a `get` there sees what the iteration before
+ * left, in the first iteration what was set before the loop.  Values are followed back over rows that fold, to a bounded number.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "once.h"
@@ -10,7 +10,7 @@
 
 enum { MOST_ROWS = 256, MOST_VALUES = 32 }; /* that are looked at for one loop */
 
-enum { FIRST = 1, SECOND = 2 }; /* trips */
+enum { FIRST = 1, SECOND = 2 }; /* iterations */
 
 typedef struct question {
   const vyre_host *host;
@@ -39,7 +39,7 @@ may_look_at(question *q, uint32_t row)
 
 /* ---- what a variable was set to ------------------------------------------------------------------------------------------ */
 
-/* Whether the variable is set in that construct, or nobody looked. */
+/* Whether the variable is set in that construct, or that is not known. */
 static bool
 may_set(question *q, uint32_t construct, uint32_t var)
 {
@@ -50,8 +50,8 @@ may_set(question *q, uint32_t construct, uint32_t var)
   return false;
 }
 
-/* The last `set` of the variable among these rows, up to the first of their region, and what they hold.  False: it cannot be said.
- * 0: there is none. */
+/* The last `set` of the variable among these rows, back to the first of their region, and the rows in them.  False: it is not
+ * known.  0: there is none. */
 static bool
 last_set(question *q, uint32_t row, uint32_t var, uint32_t *out)
 {
@@ -69,7 +69,7 @@ last_set(question *q, uint32_t row, uint32_t var, uint32_t *out)
   return true;
 }
 
-/* What the first trip sets last. */
+/* What the first iteration sets last. */
 static uint32_t
 set_by_trip(question *q, uint32_t var)
 {
@@ -81,7 +81,7 @@ set_by_trip(question *q, uint32_t var)
   return last_set(q, v->last[body], var, &set) ? set : 0;
 }
 
-/* What was set in front of the loop; `*zero`: nothing since the start of the program, where a variable is zero. */
+/* What was set before the loop; `*zero`: nothing since the start of the program, where a variable is zero. */
 static uint32_t
 set_before(question *q, uint32_t var, bool *zero)
 {
@@ -134,7 +134,7 @@ value_of_get(question *q, uint32_t get, uint32_t trip, uint64_t out[4])
   return zero || (set && value_of(q, v->b[set], FIRST, out));
 }
 
-/* The literal that the row is in that trip; false: it is not known. */
+/* The literal that the row is in that iteration; false: it is not known. */
 static bool
 value_of(question *q, uint32_t row, uint32_t trip, uint64_t out[4])
 {
@@ -158,7 +158,7 @@ value_of(question *q, uint32_t row, uint32_t trip, uint64_t out[4])
 
 /* ---- the head ------------------------------------------------------------------------------------------------------------ */
 
-/* Whether nobody notices that the row does not run. */
+/* Whether the row has no visible effect if it does not run. */
 static bool
 may_go(const vyre_view *v, uint32_t row)
 {
@@ -170,7 +170,7 @@ may_go(const vyre_view *v, uint32_t row)
   return vyre_op_of(v, row) != VYRE_OP_load || (v->imm_hi[vyre_buffer_of(v, v->a[row])] & VYRE_ACCESS_VOLATILE) == 0;
 }
 
-/* The `if` behind rows without effect at the start of the body; 0: none. */
+/* The `if` after rows without effect at the start of the body; 0: none. */
 static uint32_t
 test_of(question *q)
 {

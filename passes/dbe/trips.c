@@ -1,4 +1,4 @@
-/* dbe of `for` and `loop`: no trip, or one.
+/* dbe of `for` and `loop` whose trip count is 0 or 1.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cleaner.h"
@@ -43,7 +43,7 @@ cleaner_for(cleaner *k, uint32_t row)
   cleaner_become_block(k, row, body);
 }
 
-/* The continuing region of the one trip follows its body. */
+/* The continuing region of the one iteration follows its body. */
 static void
 take_both(cleaner *k, uint32_t row)
 {

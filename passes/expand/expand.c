@@ -1,10 +1,10 @@
 /* Expansion: the rules of the bank whose replacement is several rows, where it pays: division by constants, factoring.
  *
- * A rule pays if the rows it makes cost less (the column `cost` of ops.def) than its root and those rows of the pattern that nobody
- * else uses, which are dead then; dce removes them.  New rows stand in front of the root, which becomes the last of them.  One
+ * A rule pays if the rows it makes cost less (the column `cost` of ops.def) than its root and those rows of the pattern that have
+ * no other use, which are dead then; dce removes them.  New rows go before the root, which becomes the last of them.  One
  * sweep in program order, each row until no rule is used there.  O(rows).
  *
- * Limits: a row that is used once too often is not taken apart; the rules are as for pm.
+ * Limits: a row of the pattern that has another use makes a rule cost more; the rules are as for pm.
  *
  * requires: nothing      preserves: versions
  *
@@ -25,7 +25,7 @@ count_use(const rules_sweep *s, const uses *u, uint32_t row)
     u->of[row]++;
 }
 
-/* Which registers' rows go with the root, by the rule's pairs; what that saves. */
+/* Which registers' rows die with the root, by the rule's pairs; the cost that saves. */
 static uint32_t
 count_saved(const rules_sweep *s, const uses *u, const rules_match *m, bool dies[RULES_REGISTERS])
 {
@@ -71,7 +71,7 @@ row_of(const rules_sweep *s, uint32_t near_row, const operand *o)
   return o->literal && o->row == 0 ? s->host->constant(s->module, near_row, o->type, o->bits) : o->row;
 }
 
-/* Row k of the replacement: in front of the root, or the root itself. */
+/* Row k of the replacement: before the root, or the root itself. */
 static uint32_t
 make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match *m, const uint32_t *make, uint32_t k,
          const uint32_t *made)
@@ -104,7 +104,7 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
                              (uint32_t)(imm >> 32), a, b, c);
 }
 
-/* Whether a comparison would get a literal left: canon turns it round, maybe into what the rule matched, and so on without end. */
+/* Whether a comparison would get a literal left: canon mirrors it, perhaps into the rule's pattern again, without end. */
 static bool
 is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
 {
@@ -149,7 +149,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     return ctx->host->out_of_memory(ctx);
   for (uint32_t row = s.rows; row-- > 1;) { /* users first */
     if (vyre_op_of(v, row) == VYRE_OP_at && u.of[row] == 0)
-      continue; /* a path that nobody uses is not in the text either */
+      continue; /* an unused path is not in the text either */
     count_use(&s, &u, v->a[row]);
     count_use(&s, &u, v->b[row]);
     count_use(&s, &u, v->c[row]);

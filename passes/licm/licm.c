@@ -1,34 +1,34 @@
-/* Loop-invariant code motion: rows that a loop does not change move to just before it, out of as many loops as they can.
+/* Loop-invariant code motion: rows that a loop does not change are hoisted to just before it, out of as many loops as they can.
  *
  * Loops are taken inside out, each body in program order, so that an operand has already moved when its user is looked at.  What
- * stays in an inner loop stays in all around it, so a body is walked without the loops in it, and what came out of those stands in
- * front of them.  O(rows * nesting); a row is looked at once and once more for each loop it leaves.
+ * stays in an inner loop stays in all around it, so a body is walked without the loops in it, and what came out of those is
+ * before them.  O(rows * nesting); a row is looked at once and once more for each loop it leaves.
  *
- *   what moves         pure rows, constants and paths too, and reads whose version stands outside (so never a subgroup row, whose
- *                      active lanes are each trip's own); operands must stand outside, too
+ *   what moves         pure rows, constants and paths too, and reads whose version is outside (so never a subgroup row, whose
+ *                      active lanes are each iteration's own); operands must be outside, too
  *   what may do harm   accesses that may be out of bounds or at what has no value, divisions, lanes by index, of relaxed programs,
- *                      and opaque rows: they move only if they surely run whenever the loop is reached, which is to say at least
- *                      one trip, not in an arm, and no break, continue, leave, return or trap in front
- *   what is bound      a load through a descriptor that nothing uses on some way may not run there, for it may be unbound: it moves
- *                      in front of a loop where another access to its buffer stands in front of that, or surely runs in it
+ *                      and opaque rows: they move only if they surely run whenever the loop is reached: at least one
+ *                      iteration, not in an arm, and no break, continue, leave, return or trap before them
+ *   what is bound      a load through a descriptor that is not used on some path may not run there, because it may be unbound: it
+ *                      moves before a loop if another access to its buffer is before that, or surely runs in it
  *   what others write  a load of what the program writes, other invocations too, may not run where it did not: it might race
- *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, for then they
+ *   what is costly     loads, divisions, float functions: out of an arm of an `if` or `switch` they do not move, because they
  *                      would run where they did not, only to save iterations that take the arm.  Cheap rows do
  *
- * The first iteration does not take an arm where the condition says so (`i < 16`) with what the loop starts with: the index of a
- * `for` from a literal, or a variable that holds a literal in front of the loop, as the join at its head says.
+ * That the first iteration does not take an arm is known from the condition (`i < 16`) and from what the loop starts with: the
+ * index of a `for` from a literal, or a variable that holds a literal before the loop, as the join at its head says.
  *
- * Limits: registers are not counted; nothing is sunk back; writes do not move.
+ * Limits: register pressure is not counted; nothing is sunk back; writes do not move.
  *
  * requires: versions, loops      preserves: versions
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-/* Of a row, as seen from the innermost loop around it. */
+/* Facts of a row, for the innermost loop around it. */
 enum {
   SURE = 1, /* it runs whenever that loop is reached; of a region row: it is entered so, and no jump has ended it yet */
-  ARM = 2,  /* it stands in an arm of an `if` or `switch` in there */
+  ARM = 2,  /* it is in an arm of an `if` or `switch` in there */
 };
 
 enum { MOST_STEPS = 32 }; /* of a path's computation that are followed */
@@ -40,7 +40,7 @@ typedef struct motion {
   uint32_t *loop;    /* by row: the innermost loop around it, now */
   uint8_t *flags;    /* by row: SURE, ARM */
   uint32_t *used;    /* by buffer: the first access that surely ran where find_flags is; 0: none */
-  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran in front of it; 0: none */
+  uint32_t *since;   /* by load: the access to its buffer, or the loop with one, that surely ran before it; 0: none */
   uint32_t *alias;   /* by row: the class of a buffer */
   bool *written;     /* by class: the program writes it; of row 0: perhaps any memory */
   uint32_t *sure;    /* by buffer: the last loop that was looked at in which an access surely runs */
@@ -48,7 +48,7 @@ typedef struct motion {
   uint64_t moved;
 } motion;
 
-/* The next row in the loop, at any depth but that of loops in it; 0 behind the last.  It follows links. */
+/* The next row in the loop, at any depth but that of loops in it; 0 after the last.  It follows links. */
 static uint32_t
 next_in(const vyre_view *v, uint32_t loop, uint32_t row)
 {
@@ -99,7 +99,7 @@ value_at_first(const vyre_view *v, uint32_t get, uint32_t loop)
   const vyre_join *join = vyre_join_of(v, v->version[get]);
   if (!join || join->row != v->first[loop])
     return 0;
-  const uint32_t before = v->parts[join->first].version; /* the part from in front is first */
+  const uint32_t before = v->parts[join->first].version; /* the part from before the loop is first */
   return (before & VYRE_JOIN) == 0 && vyre_op_of(v, before) == VYRE_OP_set ? v->b[before] : 0;
 }
 
@@ -120,7 +120,7 @@ is_known_at_first(const motion *m, uint32_t row, uint32_t loop, uint64_t lanes[4
   return true;
 }
 
-/* Whether the first trip of the innermost loop around it does not take the arm. */
+/* Whether the first iteration of the innermost loop around it does not take the arm. */
 static bool
 is_passed_at_first(const motion *m, uint32_t region)
 {
@@ -135,7 +135,8 @@ is_passed_at_first(const motion *m, uint32_t region)
          (result[0] != 0) != (region == v->first[control]);
 }
 
-/* What follows in the regions that the jump ends does not surely run; in a loop whose first trip does not come to it, it does. */
+/* The rows that follow in the regions that the jump ends do not surely run; unless the loop's first iteration does not come to it.
+ */
 static void
 note_jump(const motion *m, uint32_t jump)
 {
@@ -149,7 +150,7 @@ note_jump(const motion *m, uint32_t jump)
   }
 }
 
-/* ---- what is bound ------------------------------------------------------------------------------------------------------- */
+/* ---- bound descriptors --------------------------------------------------------------------------------------------------- */
 
 /* The buffer of a relaxed program that a row reads through a descriptor, which may be unbound where nothing uses it; 0: none, or an
  * element of an array of them. */
@@ -169,7 +170,7 @@ is_array(const motion *m, uint32_t buffer)
   return m->host->descriptor_steps(m->module, buffer) != 0;
 }
 
-/* Notes which access stands in front of the row, as far out as it surely runs, and that it is one itself. */
+/* Notes which access is before the row, as far out as it surely runs, and that it is one itself. */
 static void
 note_access(const motion *m, uint32_t row)
 {
@@ -203,7 +204,7 @@ is_bound(motion *m, uint32_t load, uint32_t loop)
   return m->sure[buffer] == loop;
 }
 
-/* What opaque rows write may be any memory, what barriers do is nobody's store. */
+/* Opaque rows may write any memory; barriers store nothing. */
 static void
 note_write(const motion *m, uint32_t row)
 {
@@ -242,7 +243,7 @@ is_costly(const motion *m, uint32_t row)
   return vyre_op_of(v, row) == VYRE_OP_load || divides || info->fold == VYRE_FOLD_LIBM;
 }
 
-/* Whether what the row computes is the same in all trips. */
+/* Whether the row computes the same in all iterations. */
 static bool
 is_invariant(const motion *m, uint32_t row, uint32_t loop)
 {
@@ -255,11 +256,11 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   } else if (!vyre_row_is_pure(v, row)) {
     return false;
   }
-  /* An operand is visible here, so it stands in this loop, in none of it that this row is not in; or before it. */
+  /* An operand is visible here, so it is before this loop or in it, and in no inner loop that this row is not in. */
   return m->loop[v->a[row]] != loop && m->loop[v->b[row]] != loop && m->loop[v->c[row]] != loop;
 }
 
-/* What workgroup memory holds that nobody wrote is no value. */
+/* Workgroup memory that nothing wrote has no value. */
 static bool
 has_value(const vyre_view *v, uint32_t load)
 {
@@ -283,7 +284,7 @@ is_defined(const vyre_view *v, uint32_t row, uint32_t *left)
   return is_defined(v, v->a[row], left) && is_defined(v, v->b[row], left) && is_defined(v, v->c[row], left);
 }
 
-/* Whether no other invocation may write meanwhile what is loaded: a value that nobody uses, but a data race. */
+/* Whether no other invocation may write meanwhile what is loaded: even if the value is unused, that is a data race. */
 static bool
 is_quiet(const motion *m, uint32_t load)
 {
@@ -293,8 +294,8 @@ is_quiet(const motion *m, uint32_t load)
   return !m->written[0] && !m->written[m->alias[buffer] & ~VYRE_ALIAS_SHARED];
 }
 
-/* Whether a load may run in front of the loop, where it did not: what its path leads to is there, nobody writes it, and a relaxed
- * program has a value for each step, and something bound. */
+/* Whether a load may run before the loop, where it did not: it is in bounds, nothing writes its memory, and in a relaxed
+ * program each step has a value, and the descriptor is bound. */
 static bool
 may_load_early(motion *m, uint32_t load, uint32_t loop)
 {
@@ -366,10 +367,10 @@ static const vyre_pass licm = {
     .struct_size = sizeof(vyre_pass),
     .name = "licm",
     .long_name = "loop-invariant-code-motion",
-    .summary = "move what a loop does not change to before it",
+    .summary = "hoist rows that a loop does not change out of it",
     .help = "Out of as many loops as it can: pure rows, and reads of what the loop does not write.  What may be undefined moves\n"
             "only where it surely runs.  Loads, divisions and float functions stay in arms of an if or a switch.  Values that\n"
-            "move live longer: how many registers that takes is not looked at.",
+            "move live longer: register pressure is not counted.",
     .requires_ = VYRE_VERSIONS | VYRE_LOOPS,
     .preserves = VYRE_VERSIONS,
     .run = run,

@@ -2,10 +2,10 @@
  *
  *   rows      rows of one program, its own row counted
  *   depth     rows of the longest path over operands, both ends counted
- *   nesting   control rows (if, for, loop, switch, block) within each other: 1 of one that stands directly in its program
+ *   nesting   control rows (if, for, loop, switch, block) within each other: 1 of one directly in its program
  *
  * Each row looks at its own level and region depth; a program row at where the next one begins.  The first row over a limit gives
- * the error, so that every order of looking finds the same.  O(rows).
+ * the error, so that it does not depend on the order of the checks.  O(rows).
  *
  * requires: levels      preserves: everything (changes nothing)
  *
@@ -43,7 +43,7 @@ typedef struct limits {
   uint32_t rows, depth, nesting;
 } limits;
 
-/* Around a control row stand its program and, of each control row around it, that row and its region. */
+/* Around a control row are its program and, of each control row around it, that row and its region. */
 static limit
 exceeded(const vyre_view *v, const limits *most, uint32_t row)
 {

@@ -1,11 +1,11 @@
-/* Pattern matching: the rules whose replacement is an operand, a literal, or one row over rows that are there.
+/* Pattern matching: the rules whose replacement is an operand, a literal, or one row over existing rows.
  *
  * The rules are data (docs/rules-format.md, docs/rules.md): those of passes/pm, made into a table when vyre is built, and a user's
  * own file.  A row is rewritten in place, or its uses become uses of a row that is reached through its operands; none is made or
- * moved. One sweep in program order, each row until no rule matches there: what stands below it is done by then.  O(rows).
+ * moved. One sweep in program order, each row until no rule matches there: its operands are done by then.  O(rows).
  *
- * Limits: a literal that has no row can stand only where the op takes an immediate; patterns are looked for as they are written,
- * compares in canon's form; rows that sizes use stay; rows with decorations are no part of a match.
+ * Limits: a literal that has no row can only be an operand where the op takes an immediate; patterns are matched as they are
+ * written, compares in canon's form; rows that sizes use stay; rows with decorations are no part of a match.
  *
  * requires: nothing      preserves: versions, loops, dominance
  *

@@ -6,7 +6,7 @@
 
 #include "rules.h"
 
-/* What of a rule's text is of no interest once it is typed. */
+/* Data of a rule that is not needed once it is typed. */
 typedef struct rules_reading {
   rules_rule *rule;
   const char *text; /* the whole file */
@@ -29,7 +29,7 @@ typedef struct rules_token {
   uint32_t at;
 } rules_token;
 
-/* lex.c: the next one from *at on, which goes behind it; blanks and comments between. */
+/* lex.c: the next one from *at on, which moves past it; skips blanks and comments. */
 rules_token rules_next_token(const char *text, size_t length, size_t *at);
 /* A number as a literal: its op and bits. */
 bool rules_read_number(const rules_reading *r, const rules_token *t, rules_node *node);

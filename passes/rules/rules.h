@@ -27,7 +27,7 @@ enum {
   RULES_TEXT = 1 << 20, /* bytes of a file */
 };
 
-/* Where sets live: zeroed memory, freed by its owner all at once.  NULL: there is none. */
+/* Allocates the memory of sets, zeroed; its owner frees it all at once.  NULL: out of memory. */
 typedef struct rules_memory {
   void *(*take)(void *user, size_t bytes);
   void *user;
@@ -94,7 +94,7 @@ typedef struct rules_width {
 typedef struct rules_variable {
   char name[16];
   bool constant;
-  uint8_t node; /* where it stands first */
+  uint8_t node; /* its first occurrence */
 } rules_variable;
 
 #define RULES_IN_STRICT  1u /* applies in strict programs */
@@ -117,7 +117,7 @@ typedef struct rules_rule {
   uint8_t width_count;
   rules_variable variables[RULES_VARIABLES];
   uint8_t variable_count;
-  uint8_t rows; /* that the replacement is made of, the root counted; 0: an operand or a constant takes its place */
+  uint8_t rows; /* that the replacement is made of, the root counted; 0: it is an operand or a constant */
 } rules_rule;
 
 typedef struct rules_set {
@@ -135,13 +135,13 @@ typedef struct rules_error {
  * (docs/rules-format.md), and each makes what it rewrites smaller (rules_shrinks). */
 bool rules_parse(rules_memory memory, const char *file, const char *text, size_t length, rules_set *set, rules_error *out_error);
 
-/* The types that a rule applies at: the next choice of a kind for each of rule->kinds, in order; `kinds` zeroed asks for the first.
+/* The types that a rule applies at: the next choice of a kind for each of rule->kinds, in order; `kinds` zeroed: the first.
  * False: there are no more.  Fewer than 1 << 12 of them. */
 bool rules_next_typing(const rules_rule *rule, vyre_kind kinds[RULES_KINDS]);
 
 /* The bits of a literal node at a kind. */
 uint64_t rules_literal_bits(const rules_node *node, vyre_kind kind);
-/* What a constant node is, given the bits of the constants among rule->variables: ops as vyre_eval computes them, strictly. */
+/* The value of a constant node, given the bits of the constants among rule->variables: ops as vyre_eval computes them, strictly. */
 bool rules_evaluate(const rules_rule *rule, uint32_t node, const vyre_kind kinds[RULES_KINDS],
                     const uint64_t variables[RULES_VARIABLES], uint64_t *out);
 /* A function of a constant of the kind. */
@@ -155,7 +155,7 @@ uint32_t rules_in_pattern(const rules_rule *rule, uint32_t node);
 
 /* The termination measure (docs/rules-format.md): the weight of the op as a rule's term, and as what its row costs. */
 uint32_t rules_weight(uint32_t op);
-/* Whether each use makes the program less by the measure; `out_why` (NULL: not asked) gets what is wrong. */
+/* Whether each use makes the program smaller by the measure; `out_why` (may be NULL) gets the reason if not. */
 bool rules_shrinks(const rules_rule *rule, const char **out_why);
 
 #endif

@@ -1,11 +1,14 @@
 /* Rules as a flat table of u32, and the walk over it: what a pass needs when it runs, on any machine.
  *
- *   head       RULES_TABLE_...: where the parts are
- *   classes    of each opcode a small number: 0 for those that stand inside no pattern, 1 for literals, 2 for a right operand that
- * is the left one roots      of each opcode the place of its block; 0: no rule begins with it literals   of each literal 16 pairs
- * of words: its bits at each kind blocks     words of a set of candidates, their count, where their list is; then such a set for
- * each kind of operand a, for each class that a may have, and for each of b: candidates that are in all three sets are tried, in
- * order programs   of each candidate: RULES_CODE words, compared one by one
+ *   head       RULES_TABLE_...: offsets of the parts
+ *   classes    of each opcode a small number: 0 if it is inside no pattern, 1 for literals, 2 for a right operand that is the left
+ *              one
+ *   roots      of each opcode the offset of its block; 0: no rule begins with it
+ *   literals   of each literal 16 pairs of words: its bits at each kind
+ *   blocks     the number of words of a set of candidates, the number of candidates, the offset of their list; then such a set
+ *              for each kind of operand a, for each class that a may have, and for each of b: candidates that are in all three
+ *              sets are tried, in order
+ *   programs   of each candidate: RULES_CODE words, compared one by one
  *
  * A candidate is a rule with the operands of its commuting ops in one order.  A match reads its row and the rows reached through
  * its operands, and writes nothing.
@@ -40,9 +43,9 @@ typedef enum rules_code {
   RULES_WIDTH,     /* number 16.., right 12, relation 8, left 4; right RULES_KINDS: the number */
   RULES_WHEN,      /* an expression follows: it is true */
   RULES_PAYS, /* pairs 16.., cost 4: what the new rows weigh; then of each row that may go | parent 8 | reg 0 |, and its weight */
-  RULES_FORWARD,   /* reg 4: it takes the root's place */
+  RULES_FORWARD,   /* reg 4: it replaces the root */
   RULES_LITERALLY, /* an expression follows: the root's value */
-  RULES_MAKE,      /* expressions 8, rows 4: then places of the expressions, then two words a row */
+  RULES_MAKE,      /* expressions 8, rows 4: then offsets of the expressions, then two words a row */
 } rules_code;
 
 /* Expressions, on a stack: | fields | code 4 |.  A kind is one of 0..15, or 16 + a variable. */
@@ -71,7 +74,7 @@ typedef struct rules_table {
 
 typedef enum rules_use { RULES_FOR_PM, RULES_FOR_EXPAND } rules_use;
 
-/* Who applies the rule: one row in place over what is there, or more. */
+/* How the rule is applied: one row in place over existing rows, or more. */
 rules_use rules_used_by(const rules_rule *rule);
 /* The table of the set's rules for one of them; other rules are left out.  False: the error. */
 bool rules_compile(rules_memory memory, const rules_set *set, rules_use use, rules_table *out, rules_error *out_error);
@@ -84,10 +87,10 @@ typedef struct rules_match {
   uint32_t reg[RULES_REGISTERS]; /* 0 the root */
   uint8_t kind[RULES_KINDS];
   uint32_t exact, relaxed; /* row flags of what is made: if one was exact, if all were relaxed */
-  const uint32_t *action;  /* from RULES_PAYS or behind it on */
+  const uint32_t *action;  /* from RULES_PAYS on, or after it */
 } rules_match;
 
-/* What holds of the program that a row stands in. */
+/* Facts of the program that a row is in. */
 typedef struct rules_scope {
   uint32_t modes; /* RULES_IN_STRICT or RULES_IN_RELAXED */
   uint32_t kinds; /* 1 << kind: those that may be computed with; no floats under a float mode */

@@ -14,7 +14,7 @@ typedef struct rules_sweep {
   const vyre_view *v;
   uint32_t rows;             /* when the sweep began */
   uint32_t *forward;         /* NULL until the first row is forwarded; then an element a row */
-  bool literals;             /* a row became a literal: those behind it may have to hold it as an immediate */
+  bool literals;             /* a row became a literal: later ones may have to hold it as an immediate */
   uint8_t *pinned;           /* a bit a row; NULL: none is */
   rules_scope scope;         /* of the program that the sweep is in */
   const uint32_t *tables[2]; /* built in, the user's (NULL: none) */
@@ -23,22 +23,22 @@ typedef struct rules_sweep {
   bool changed, lost; /* lost: there was no memory */
 } rules_sweep;
 
-/* Puts the replacement of a match in place of its root.  False: not here; the next match is tried. */
+/* Replaces the root by the replacement of a match.  False: not here; the next match is tried. */
 typedef bool (*rules_apply)(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* Every row, until no rule matches there: in program order, operands kept up to date; or backward, which sees a row before what it
- * is made of, and where no row may be forwarded or become a literal. */
+/* Every row, until no rule matches there: in program order, operands kept up to date; or backward, which sees a row before
+ * its operands, and where no row may be forwarded or become a literal. */
 typedef enum rules_order { RULES_FORWARD_ORDER, RULES_BACKWARD_ORDER } rules_order;
 vyre_status rules_sweep_run(rules_sweep *s, rules_order order, rules_apply apply, void *user);
 
-/* The same in parts, for who walks by himself.  Begin: memory, pinned rows.  In a program whose scope is set, each row in turn: its
- * operands, forwarded and as immediates; and one use of a rule there, after which the row is another one, or forwarded.  False:
- * there is none. */
+/* The same in parts, for a caller with a walk of its own.  Begin: memory, pinned rows.  In a program whose scope is set, each row
+ * in turn: its operands, forwarded and as immediates; and one use of a rule there, after which the row is another one, or
+ * forwarded.  False: there is none. */
 vyre_status rules_sweep_begin(rules_sweep *s);
 void rules_sweep_operands(rules_sweep *s, uint32_t row);
 bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *user, vyre_status *out_status);
 
-/* Whether a rule may be used there: of most rows none. */
+/* Whether a rule may apply there: at most rows none does. */
 static inline bool
 rules_sweep_may_step(const rules_sweep *s, uint32_t row)
 {
@@ -52,13 +52,13 @@ rules_sweep_is_pinned(const rules_sweep *s, uint32_t row)
   return s->pinned && (s->pinned[row / 8] >> row % 8 & 1) != 0;
 }
 
-/* pm's rules: what they make is an operand, a literal, or one row. */
+/* pm's rules: the replacement is an operand, a literal, or one row. */
 bool rules_apply_in_place(rules_sweep *s, void *user, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
 /* RULES_FORWARD and RULES_LITERALLY.  False: the types differ. */
 bool rules_sweep_replace(rules_sweep *s, const uint32_t *table, const rules_match *match, vyre_status *out_status);
 
-/* The root becomes this row; a literal right operand stands in imm (flag IMM in `flags`). */
+/* The root becomes this row; a literal right operand is in imm (flag IMM in `flags`). */
 void rules_sweep_rewrite(rules_sweep *s, const rules_match *match, uint32_t op, uint32_t flags, uint64_t imm, uint32_t a,
                          uint32_t b, uint32_t c);
 

@@ -1,10 +1,10 @@
 /* The structural hash: equal rows have equal hashes.
  *
  * A value's hash is made of its op word (type and flags in it), its payload (the version of a read is there) and the hashes of its
- * operands; where the op commutes, whichever stands left.  What equals only itself (vyre/view.h: vyre_row_is_value) has the hash of
- * its id. So a row function needs its own row and its operands' hashes, and rows of one operand level need not wait for each other.
+ * operands; where the op commutes, in either order.  A row that equals only itself (vyre/view.h: vyre_row_is_value) has the hash of
+ * its id. So a row needs only its own columns and its operands' hashes, and rows of one operand level are independent.
  *
- * Limits: 32 bits, in 32-bit arithmetic; that two rows differ is likely to show and not sure, so nothing may be decided by it
+ * Limits: 32 bits, in 32-bit arithmetic; rows that differ may have equal hashes, so nothing may be decided by them
  * alone. O(rows).
  *
  * requires: versions      provides: hashes      changes nothing
@@ -21,7 +21,7 @@ mix(uint32_t x)
   return x ^ x >> 14;
 }
 
-/* By masks, without branches: neither what a row is nor which operand's hash is less can be foretold. */
+/* By masks, without branches: neither a row's op nor which operand's hash is less is predictable. */
 static uint32_t
 hash_row(const vyre_view *v, const uint32_t *hash, uint32_t row)
 {

@@ -58,7 +58,7 @@ def mutated(root, mutant):
         raise Wrong(f"{mutant.place}: {mutant.file}: {error.strerror}") from None
     count = text.count(mutant.old)
     if count != 1 or mutant.old == mutant.new:
-        raise Wrong(f"{mutant.place}: '{mutant.old}' stands {count} times in {mutant.file}, not once")
+        raise Wrong(f"{mutant.place}: '{mutant.old}' occurs {count} times in {mutant.file}, not once")
     return text.replace(mutant.old, mutant.new)
 
 
@@ -86,7 +86,7 @@ def check(mutants, whole):
         if test != FUZZ and not ((ROOT / "lit-tests" / test[4:]).exists() if test.startswith("lit:") else test in tests):
             errors.append(f"{mutant.place}: there is no test {test}")
         if mutant[:1] + mutant[2:4] in seen:
-            errors.append(f"{mutant.place}: the mutant stands there twice")
+            errors.append(f"{mutant.place}: the mutant is there twice")
         seen.add(mutant[:1] + mutant[2:4])
     counts = collections.Counter(mutant.file for mutant in mutants)
     for folder in sorted({os.path.dirname(mutant.file) for mutant in mutants if whole}):

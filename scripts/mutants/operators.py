@@ -1,4 +1,4 @@
-# Mutation operators: what somebody could have written wrong at a token.  Each is a function over a source and a token's index that yields
+# Mutation operators: plausible mistakes at a token.  Each is a function over a source and a token's index that yields
 # edits, (start, end, text) in the file.  An edit keeps the number of lines.  SPDX-License-Identifier: Apache-2.0
 import re
 
@@ -28,7 +28,7 @@ def is_binary(s, k):
 
 
 def primary_before(s, k):
-    """Index of the first token of the name, member, element or call that ends at token k; None: something else stands there."""
+    """Index of the first token of the name, member, element or call that ends at token k; None: something else is there."""
     while True:
         if s.tokens[k].text in (")", "]"):
             opening = s.pair[k]
@@ -61,7 +61,7 @@ def primary_after(s, k):
 
 
 def operand_before(s, k):
-    """Index of the first token of what an && or || in front of token k joins on its left."""
+    """Index of the first token of the left operand of an && or || before token k."""
     while True:
         token = s.tokens[k - 1]
         if token.text in ENDS_OPERAND or (token.text in ("(", "[") and token.kind == "sign"):
@@ -88,7 +88,7 @@ def blank(s, first, last, instead=""):
 
 
 def exchange(s, first, middle, last):
-    """What stands from `first` on in front of token `middle`, and behind it up to `last`, the other way round."""
+    """Exchanges the tokens from `first` to before `middle` with those after it up to `last`."""
     between = s.text[s.tokens[middle - 1].end:s.tokens[middle + 1].start]
     return s.tokens[first].start, s.tokens[last].end, text_of(s, middle + 1, last) + between + text_of(s, first, middle - 1)
 

@@ -44,7 +44,7 @@ def partners(tokens):
 
 
 def bodies(tokens, pair):
-    """(first, last) of the tokens of each function's body: a block at the outermost level behind a closing parenthesis."""
+    """(first, last) of the tokens of each function's body: a block at the outermost level after a closing parenthesis."""
     k = 0
     while k < len(tokens):
         if tokens[k].text == "{" and k in pair:
@@ -52,7 +52,7 @@ def bodies(tokens, pair):
                 yield k + 1, pair[k]
                 k = pair[k]
             elif k >= 2 and tokens[k - 1].kind == "string" or tokens[k - 2].text == "namespace":
-                pass  # of C++: what is inside stands at the outermost level
+                pass  # of C++: what is inside counts as the outermost level
             else:
                 k = pair[k]
         k += 1

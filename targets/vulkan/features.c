@@ -70,7 +70,7 @@ vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice 
   instance->call.vkGetPhysicalDeviceFeatures2(choice->handle, &out->core);
 }
 
-/* Of what the device has, what kernels use. */
+/* Chooses the device's features that kernels use. */
 void
 vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out)
 {
@@ -138,7 +138,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
 #undef TAKE
 }
 
-/* What kernels can ask of floats. */
+/* Which float controls kernels may use. */
 static void
 describe_floats(const vulkan_instance *instance, const vulkan_device_choice *choice, vyre_device_info *out)
 {
@@ -157,7 +157,7 @@ describe_floats(const vulkan_instance *instance, const vulkan_device_choice *cho
                              has.roundingModeIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
 }
 
-/* What kernels can do in subgroups; nothing, if the device has subgroups in other stages alone. */
+/* The subgroup operations of kernels; none, if the device has subgroups in other stages alone. */
 static uint32_t
 subgroup_operations(const vulkan_instance *instance, const vulkan_device_choice *choice)
 {

@@ -242,7 +242,7 @@ texel_count(vyre_slot_kind kind, const vyre_image *image)
   return (uint64_t)image->extent[0] * image->extent[1] * image->extent[2] * image->layers;
 }
 
-/* What slot `slot` needs beside the step's ranges, into the kernel's descriptors from `first` on.  They were checked. */
+/* Writes the descriptors of slot `slot` that are no ranges of the step into the kernel's, from `first` on.  They were checked. */
 vyre_status
 vulkan_images_create(vyre_target *target, vulkan_kernel *kernel, const vyre_kernel_slot *slot, uint32_t first)
 {
@@ -335,7 +335,7 @@ record_image(vyre_target *target, const vulkan_image *image, VkBuffer buffer, ui
   }
 }
 
-/* Fills the kernel's images from the step's ranges, or puts those that it may have changed back there. */
+/* Copies the step's ranges into the kernel's images, or the images that it may have changed back. */
 void
 vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled)
 {

@@ -26,11 +26,11 @@ static uint32_t
 word_at(const void *code, size_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)code + index * 4, 4); /* code may stand at any address */
+  memcpy(&word, (const char *)code + index * 4, 4); /* code may be at any address */
   return word;
 }
 
-/* What a walk over the words has seen. */
+/* The state of a walk over the words. */
 typedef struct code_walk {
   uint32_t function; /* the id of the entry point's function; 0: no such entry point yet */
   bool is_inside;    /* of a function */
@@ -79,7 +79,7 @@ check_code(const vyre_kernel_desc *desc)
     size_t length = word_at(desc->code, at) >> 16;
     if (length == 0 || length > words - at || !walk_instruction(desc, at, length, &walk))
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "vulkan: kernel '%s': the instruction at word %zu (opcode %u, %zu words, %zu are left) cannot stand there\n"
+                        "vulkan: kernel '%s': the instruction at word %zu (opcode %u, %zu words, %zu are left) cannot be there\n"
                         "Fix: the module is cut off or damaged; make it again",
                         desc->label, at, word_at(desc->code, at) & 0xffffu, length, words - at);
     at += length;
@@ -345,7 +345,7 @@ vulkan_kernel_destroy(vyre_target *target, vulkan_kernel *kernel)
   vulkan_resize(&target->allocator, kernel, sizeof *kernel, 0);
 }
 
-/* Copies what the kernel keeps of its description. */
+/* Copies the parts of its description that the kernel keeps. */
 static vyre_status
 copy_desc(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kernel)
 {
@@ -406,7 +406,7 @@ fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *ke
   VYRE_TRY(create_layout(target, kernel));
   VkShaderModule module = VK_NULL_HANDLE;
   vyre_status status = create_module(target, desc, &module);
-  /* What the validation layer refuses, no driver is asked to compile. */
+  /* The driver does not compile what the validation layer refuses. */
   status = vulkan_take_messages(target->instance.messages, status);
   if (!status)
     status = create_pipeline(target, desc, module, kernel);

@@ -5,7 +5,7 @@
 #define VYRE_TARGETS_VULKAN_LEAKS_H
 
 /* Mesa's drivers do not free all that they make while they look for devices, and are unloaded with their instance, after which a
- * leak checker cannot tell whose it was: those two calls are not looked at. */
+ * leak checker cannot tell the owner: so leaks of those two calls are not checked. */
 #if defined(__SANITIZE_ADDRESS__)
 #define VULKAN_LEAK_CHECKED 1
 #elif defined(__has_feature)

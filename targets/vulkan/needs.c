@@ -1,5 +1,5 @@
-/* What a kernel needs of a device, told from its words: a driver may take a kernel that uses what it was not asked for, and
- * compute anything.
+/* Finds out from a kernel's words what it needs of a device: a driver may accept a kernel that uses features that were not
+ * enabled, and compute anything.
  *
  * Capabilities say most.  What an atomic needs depends on the type and the kind of memory behind its pointer, what a subgroup
  * operation needs on its type; for this types are followed: linear in the words, and only where there are such instructions.
@@ -21,7 +21,7 @@ static uint32_t
 word_at(const vyre_kernel_desc *desc, size_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)desc->code + index * 4, 4); /* code may stand at any address */
+  memcpy(&word, (const char *)desc->code + index * 4, 4); /* code may be at any address */
   return word;
 }
 
@@ -36,7 +36,7 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
                     desc->label, what, target->choice.info.name, feature);
 }
 
-/* Of which field of the device's description a capability needs a bit. */
+/* The field of the device's description in which a capability needs a bit. */
 typedef enum need_of { OF_FEATURES, OF_ATOMICS, OF_SUBGROUP, OF_EXTENSIONS, OF_NOTHING } need_of;
 
 static const struct {
@@ -97,7 +97,7 @@ static const struct {
 /* Those that say no more than one feature, which is enabled where the device has it. */
 static const struct {
   uint32_t capability;
-  size_t feature; /* its place in vulkan_features */
+  size_t feature; /* its offset in vulkan_features */
   const char *name, *vulkan;
 } feature_needs[] = {
 #define NEED(name, part, feature)                                                 \
@@ -188,7 +188,7 @@ check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32
 
 /* ---- types --------------------------------------------------------------------------------------------------------------- */
 
-/* What is known of an id: of a type, what it is; of a value, its type. */
+/* Data of an id: of a type, the type; of a value, its type. */
 typedef struct known {
   uint8_t scalar;        /* a vyre_device_atomic for its plain accesses; 0: atomics on it need nothing */
   bool is_extended;      /* subgroup operations on it, scalar or vector, are a feature of their own */
@@ -280,7 +280,7 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   return lacks(target, desc, what, feature);
 }
 
-/* Those whose result is of their operand's type, so that it tells. */
+/* Whether the result has the operand's type, so that it gives the type. */
 static bool
 is_group(uint32_t op)
 {

@@ -1,6 +1,6 @@
 /* One sequence: checked whole, recorded into one command buffer, submitted once, waited for once.
  *
- * Between the kinds of commands, and between steps, stands a full memory barrier: each sees all that came before.
+ * Between the kinds of commands, and between steps, there is a full memory barrier: each sees all that came before.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What the check found out, for the rest of the submission. */
+/* Results of the check, for the rest of the submission. */
 typedef struct submit_plan {
   uint64_t up_size, down_size;            /* staging */
   uint32_t sets, kinds[VYRE_SLOT__COUNT]; /* descriptors */
@@ -23,7 +23,7 @@ now_ns(void)
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Places in staging buffers: whole 16 bytes each. */
+/* Sizes in staging buffers: multiples of 16 bytes. */
 static uint64_t
 padded(uint64_t size)
 {
@@ -134,7 +134,7 @@ at_least(uint32_t wanted, uint32_t had)
   return wanted > had ? wanted : had;
 }
 
-/* An empty pool that holds what the plan wants; kept from one submission to the next, made anew when it is too small. */
+/* An empty pool that is large enough for the plan; kept from one submission to the next, made anew when it is too small. */
 static vyre_status
 ensure_descriptors(vyre_target *target, const submit_plan *plan)
 {
@@ -227,7 +227,7 @@ record_fills(vyre_target *target, const vyre_sequence *sequence, vyre_timing *ti
   }
 }
 
-/* Copies between a range and its place in a staging buffer; returns the range's size. */
+/* Copies between a range and its part of a staging buffer; returns the range's size. */
 static uint64_t
 record_copy(vyre_target *target, const vyre_range *range, const vulkan_staging *staging, uint64_t place, bool is_upload)
 {
@@ -390,7 +390,7 @@ submit_checked(vyre_target *target, const vyre_sequence *sequence, const submit_
   VYRE_TRY(vulkan_staging_ensure(target, &target->down, plan->down_size, true));
   VYRE_TRY(ensure_descriptors(target, plan));
   vyre_status status = record(target, sequence, timing);
-  /* What the validation layer refuses, no driver is asked to run. */
+  /* The driver does not run what the validation layer refuses. */
   VYRE_TRY(vulkan_take_messages(target->instance.messages, status));
   VYRE_TRY(run(target, timing));
   return read_timestamps(target, timing);

@@ -14,7 +14,7 @@ close_target(vyre_target *target)
     return VYRE_OK; /* what runs on uses all of it until the process ends */
   vyre_allocator allocator = target->allocator;
   if (target->device && target->call.vkDeviceWaitIdle && target->lost)
-    target->call.vkDeviceWaitIdle(target->device); /* as far as it can: nothing may be destroyed while it is used */
+    target->call.vkDeviceWaitIdle(target->device); /* if it can: nothing may be destroyed while it is used */
   for (uint32_t i = 0; i < target->kernels.count; i++) {
     if (target->kernels.places[i].item)
       vulkan_kernel_destroy(target, target->kernels.places[i].item);

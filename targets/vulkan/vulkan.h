@@ -17,7 +17,7 @@ typedef struct vulkan_instance_functions {
 #include "symbols.def"
 } vulkan_instance_functions;
 
-/* What the API's checks said since the last look. */
+/* Messages of the API's checks since they were last taken. */
 typedef struct vulkan_messages {
   uint32_t count;
   size_t length;
@@ -73,7 +73,7 @@ typedef struct vulkan_staging {
   void *mapped;
 } vulkan_staging;
 
-/* What a kernel's slot of texels or an image has on the device. */
+/* The device's objects for a kernel's slot of texels or an image. */
 typedef struct vulkan_image {
   vyre_image shape;
   uint64_t size; /* bytes of its texels without gaps */
@@ -149,7 +149,7 @@ vyre_status vulkan_status(vyre_target *target, VkResult result, const char *api,
 vyre_status vulkan_no_device(void);
 /* An error if the device was lost before. */
 vyre_status vulkan_check_lost(const vyre_target *target);
-/* `status`, or what the API's checks said since the last call. */
+/* `status`, or the messages of the API's checks since the last call. */
 vyre_status vulkan_take_messages(vulkan_messages *messages, vyre_status status);
 void *vulkan_resize(const vyre_allocator *allocator, void *memory, size_t old_size, size_t new_size);
 
@@ -179,7 +179,7 @@ uint32_t vulkan_extension_names(const vulkan_device_choice *choice, const char *
 void vulkan_features_get(const vulkan_instance *instance, const vulkan_device_choice *choice, vulkan_features *out);
 void vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features *has, vulkan_features *out);
 void vulkan_features_describe(const vulkan_instance *instance, const vulkan_features *has, vulkan_device_choice *choice);
-/* Of a kernel whose instructions are known to be whole. */
+/* For a kernel whose instructions are known to be within its words. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 
 /* ---- memory.c ------------------------------------------------------------------------------------------------------------ */

@@ -165,8 +165,8 @@ over_bits(FILE *to, const char *what, vyre_kind kind, const char *suffix)
 
 /* ---- conversions ---------------------------------------------------------------------------------------------------- */
 
-/* Toward zero; beyond the range its end, a NaN 0.  The range's ends are powers of two: those that the float has not are infinite
- * in it, and only an infinity is beyond them. */
+/* Toward zero; beyond the range its end, a NaN 0.  The range's ends are powers of two: one too large for the float type is an
+ * infinity there, and only an infinity is beyond it. */
 static void
 float_to_int(FILE *to, vyre_kind from, vyre_kind kind, bool undefined, const char *suffix)
 {

@@ -1,8 +1,8 @@
-/* What ops mean, as SMT-LIB: terms over single lanes, and z3 to ask about them.
+/* The meaning of ops in SMT-LIB: terms over single lanes, and queries to z3.
  *
  * Integers and their bits are bit vectors, bools Bool, floats FloatingPoint, or bit vectors too where bits are moved (`raw`). Terms
- * use constants and helpers of their kind (zero, ones, least, ...), which smt_prelude defines.  `suffix` stands behind their names:
- * kinds with suffixes of their own can be used in one question.
+ * use constants and helpers of their kind (zero, ones, least, ...), which smt_prelude defines.  `suffix` is appended to their
+ * names, so that several kinds can be used in one question.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TOOLS_SMT_H

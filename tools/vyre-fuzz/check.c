@@ -81,7 +81,7 @@ run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
   return status;
 }
 
-/* Text keeps all that a pipeline goes by: it makes the same of it. */
+/* Text keeps all that a pipeline depends on: its result is the same. */
 static verdict
 compare_text(const trial *t, const vyre_module *program, const vyre_module *after, char message[256])
 {

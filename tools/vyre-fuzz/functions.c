@@ -187,7 +187,7 @@ invocation_expression(generator *g)
 
 /* ---- subgroups ------------------------------------------------------------------------------------------------------------ */
 
-/* What of a subgroup's lanes is combined: any payload that the op may have. */
+/* Which lanes of a subgroup are combined: any payload that the op may have. */
 static uint32_t
 random_group(generator *g, vyre_opcode op)
 {
@@ -235,7 +235,7 @@ subgroup_op(generator *g)
   }
 }
 
-/* Every lane sees which others are there: whoever moves such a row, or drops control around it, is found out. */
+/* Every lane sees which others are active: a pass that moves such a row, or drops control around it, changes the result. */
 vyre_row
 subgroup_expression(generator *g)
 {

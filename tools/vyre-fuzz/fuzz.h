@@ -7,11 +7,11 @@
 #include "random_program.h"
 #include "vyre/passmgr.h"
 
-/* What a pipeline made of a program. */
+/* The outcome of a pipeline on a program. */
 typedef enum verdict {
   VERDICT_FINE,
   VERDICT_PROGRAM,   /* the program itself is wrong: it does not verify, or not run */
-  VERDICT_PASS,      /* a pass failed, left a broken module, or did not tell the truth about it */
+  VERDICT_PASS,      /* a pass failed, left an invalid module, or reported its change wrongly */
   VERDICT_RUN,       /* what came out does not run */
   VERDICT_RESULT,    /* it computes something else */
   VERDICT_UNDEFINED, /* something undefined runs that did not run before */
@@ -26,7 +26,7 @@ typedef struct trial {
   vyre_report *report;  /* NULL: none */
 } trial;
 
-/* check.c: what the trial's pipeline makes of the program; `message` tells more (256 bytes). */
+/* check.c: runs the trial's pipeline on the program; `message` gives details (256 bytes). */
 verdict check_program(const trial *t, const vyre_module *program, char message[256]);
 const char *verdict_text(verdict of);
 
@@ -48,7 +48,7 @@ typedef struct coverage {
 } coverage;
 
 void coverage_add_program(coverage *c, const vyre_module *program);
-/* What the report has more of than before: passes that ran, and changed something. */
+/* Adds the passes that ran, and those that changed something, since the last report. */
 void coverage_add_passes(coverage *c, const vyre_registry *registry, const vyre_report *report);
 void coverage_print(const coverage *c, const vyre_registry *registry);
 

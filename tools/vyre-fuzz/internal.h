@@ -1,4 +1,4 @@
-/* What the generator's files share: its state, and values that are visible where it stands.
+/* What the generator's files share: its state, and values that are visible at its position.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FUZZ_INTERNAL_H
@@ -67,7 +67,7 @@ vyre_row subgroup_expression(generator *g);
 /* patterns.c */
 void pattern(generator *g); /* any shape that passes look for */
 vyre_row u32(generator *g, uint32_t bits);
-vyre_row begin_if(generator *g, vyre_row condition); /* what follows stands in it, up to vyre_builder_leave */
+vyre_row begin_if(generator *g, vyre_row condition); /* rows made next are in it, up to vyre_builder_leave */
 void begin_else(generator *g, vyre_row control);
 vyre_row begin_for(generator *g, uint32_t iterations);
 vyre_row path(generator *g, vyre_row buffer, vyre_row index);

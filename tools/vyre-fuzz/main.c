@@ -39,7 +39,7 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "reduced and written to a file.  Ends with a table of what was met.\n"
                            "\n"
                            "  -seed=N        the first seed (default 1); each program has the next one.  Built by\n"
-                           "                 another C compiler it may stand for another program\n"
+                           "                 another C compiler it may give another program\n"
                            "  -count=N       programs (default 1000)\n"
                            "  -passes=TEXT   this pipeline (default: a random one for each program)\n"
                            "  -load=FILE     a plugin; its passes are drawn, too\n"
@@ -52,7 +52,7 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "  -print         the program of -seed, and nothing else\n"
                            "  -quiet         no table\n"
                            "\n"
-                           "Numbers are decimal, or hexadecimal behind 0x, of 64 bits.\n"
+                           "Numbers are decimal, or hexadecimal after 0x, of 64 bits.\n"
                            "Exit codes: 0 all agree, 1 something does not, 2 usage, 70 a crash.\n";
 
 /* ---- a crash says which seed ---------------------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ make_program(const options *o, uint64_t seed, vyre_module **out)
   return vyre_module_seal(*out, NULL);
 }
 
-/* The pipeline, and the bytes of what it leaves. */
+/* Runs the pipeline and writes its result. */
 static vyre_status
 run_and_write(const vyre_pipeline *pipeline, vyre_module *module, vyre_bytes *out)
 {
@@ -336,7 +336,7 @@ check_options(const options *o)
   return VYRE_OK;
 }
 
-/* That it parses, before any program is made. */
+/* Checks that the pipeline parses, before any program is made. */
 static vyre_status
 check_passes(const fuzzer *f)
 {

@@ -57,7 +57,7 @@ vyre_row
 workgroup_words(generator *g, vyre_type type, uint32_t count)
 {
   const vyre_row made = vyre_build_buffer(&g->b, array_of(g, type, count), VYRE_SPACE_WORKGROUP, 0, 0, 0);
-  if (g->tame && below(g, 8)) /* else it has no value before somebody writes it */
+  if (g->tame && below(g, 8)) /* else it has no value before it is written */
     vyre_buffer_info_of(g->m, made)->initializer = vyre_module_add_initializer(g->m, NULL, 0);
   return made;
 }
@@ -96,7 +96,7 @@ element(generator *g, vyre_row buffer, vyre_row index)
   return vyre_build_at(&g->b, buffer, index);
 }
 
-/* Of the private array: a literal place, one of a few that are near each other, or any, often out of bounds. */
+/* An element of the private array: at a literal index, one of a few that are near each other, or any, often out of bounds. */
 static vyre_row
 own_element(generator *g)
 {
@@ -179,7 +179,7 @@ async(generator *g)
   row(g, VYRE_OP_async_wait, 0, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE);
 }
 
-/* On a word of its own, of workgroup memory or of coherent memory. */
+/* On the invocation's own word, of workgroup memory or of coherent memory. */
 static void
 atomic(generator *g)
 {
@@ -255,7 +255,7 @@ wide_memory(generator *g)
     else
       vyre_build_store(&g->b, path, value(g, VYRE_TYPE(VYRE_U32, 4)), 0);
     return;
-  case 2: /* of others, who wait for nothing: its own words alone */
+  case 2: /* of other subgroups, which do not wait: its own words alone */
     path = element(g, g->shared, own_word(g, vyre_build_const(&g->b, U32, below(g, RANDOM_WORDS))));
     if (below(g, 2))
       load(g, path);
@@ -313,7 +313,7 @@ memory(generator *g)
   case 6:
     atomic(g);
     break;
-  case 4: /* nobody else reads it */
+  case 4: /* no other invocation reads it */
     word = any_word(g);
     vyre_build_store(&g->b, element(g, g->workgroup_array, lindex(g)), word, 0);
     break;
@@ -323,8 +323,8 @@ memory(generator *g)
   }
 }
 
-/* Each gives a word to those in front of it: written, a barrier, read, a barrier.  Then it may write its own place again, or that
- * of the next one. */
+/* Each invocation passes a word to those before it: written, a barrier, read, a barrier.  Then it may write its own word again, or
+ * that of the next one. */
 void
 meet(generator *g)
 {

@@ -69,7 +69,7 @@ compare(generator *g, vyre_row a, vyre_row b, uint64_t literal)
   }
 }
 
-/* What a comparison says of others of the same rows, in its arms and behind. */
+/* What a comparison says of others of the same rows, in its arms and after them. */
 static void
 related_comparisons(generator *g)
 {
@@ -182,7 +182,7 @@ any_index(generator *g)
   }
 }
 
-/* From one trip to the next through memory, in places that are each trip's own: the one that is loaded, or one beside it. */
+/* From one iteration to the next through memory, at locations of each iteration's own: the one that is loaded, or one beside it. */
 static void
 carried_ahead(generator *g)
 {
@@ -200,7 +200,7 @@ carried_ahead(generator *g)
     store_out(g, vyre_build_load(&g->b, vyre_build_at_literal(&g->b, words, 1), 0));
 }
 
-/* The same in one place; what is stored in the last one perhaps nobody reads. */
+/* The same at one location; what the last iteration stores may not be read. */
 static void
 carried_in_memory(generator *g)
 {
@@ -246,7 +246,7 @@ carried_by_falling(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Stores and loads of one place, or of ones near it, which is there or not: of what was there, or was stored, or of its neighbour.
+/* Stores and loads of one location or of ones near it, in bounds or not: of what was there, or was stored, or of its neighbour.
  */
 static void
 same_place(generator *g)
@@ -285,7 +285,7 @@ copied_behind(generator *g)
 
 /* ---- jumps --------------------------------------------------------------------------------------------------------------- */
 
-/* Between literals about 0: no trips, one, or some. */
+/* Between literals about 0: no iteration, one, or some. */
 static void
 literal_bounds(generator *g)
 {
@@ -302,13 +302,13 @@ literal_bounds(generator *g)
   const vyre_row more = vyre_build_binary(&g->b, VYRE_OP_add, vyre_build_get(&g->b, sum), number);
   if (control.id % 4) /* by its number, so that what else is drawn stays as it was */
     vyre_build_set(&g->b, sum, vyre_build_imm(&g->b, VYRE_OP_add, more, 10));
-  else /* nobody uses the index */
+  else /* the index is not used */
     vyre_build_set(&g->b, sum, g->base);
   vyre_builder_leave(&g->b, control);
   store_out(g, vyre_build_get(&g->b, sum));
 }
 
-/* A loop that a jump at its body's end leaves, or a block around it, and a `continue` in front: each trip shows. */
+/* A loop that a jump at its body's end leaves, or a block around it, and a `continue` before that: each iteration shows. */
 static void
 early_ends(generator *g)
 {
@@ -350,8 +350,8 @@ guarded_continuing(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* A loop as languages have it: its test at its head, one trip or a few, what it counts by set where the body or what continues it
- * ends, and in an arm too.  Its head may do something, which the trip that leaves does as well. */
+/* A loop as languages have it: its test at its head, one iteration or a few, its counter set at the end of the body or of the
+ * continuing region, and in an arm too.  Its head may have an effect, which the iteration that leaves has as well. */
 static void
 tested_at_head(generator *g)
 {
@@ -370,7 +370,7 @@ tested_at_head(generator *g)
   store_out(g, at);
   if (!in_continuing)
     vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, at, step));
-  if (below(g, 3) == 0) { /* goes on a step farther */
+  if (below(g, 3) == 0) { /* goes on one iteration longer */
     const vyre_row arm = begin_if(g, vyre_build_imm(&g->b, VYRE_OP_uge, value(g, U32), RANDOM_IN));
     vyre_build_set(&g->b, counter, vyre_build_imm(&g->b, VYRE_OP_add, at, in_continuing ? 1 : step + 1));
     if (below(g, 2))

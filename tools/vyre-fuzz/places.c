@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* Two elements of an array of descriptors, which may be one buffer: places near each other in them. */
+/* Two elements of an array of descriptors, which may be one buffer: locations near each other in them. */
 void
 two_elements(generator *g)
 {
@@ -61,7 +61,7 @@ through_descriptor(generator *g)
   }
 }
 
-/* A descriptor that is used in a loop that makes no iteration, behind a jump, or in an arm; and perhaps in front, or in the loop
+/* A descriptor that is used in a loop that makes no iteration, after a jump, or in an arm; and perhaps before, or in the loop
  * itself. */
 void
 seldom_bound(generator *g)
@@ -93,7 +93,7 @@ seldom_bound(generator *g)
     vyre_builder_leave(&g->b, arm);
 }
 
-/* Workgroup memory that nobody wrote says where a loop, which may make no iteration, loads. */
+/* A loop that may make no iteration loads at an index from workgroup memory that nothing wrote. */
 void
 never_written(generator *g)
 {
@@ -111,7 +111,7 @@ never_written(generator *g)
     vyre_build_store(&g->b, place, value(g, U32), 0);
 }
 
-/* An index that a condition says, beyond what it is an index of: in an arm that is never taken, which no pass can know. */
+/* An index that a condition makes known, and out of bounds: in an arm that is never taken, which no pass can know. */
 void
 beyond(generator *g)
 {

@@ -1,6 +1,6 @@
 /* Random programs: variables and control around random values and memory.
  *
- * Values are chosen from what is visible at the place: a pool of rows with a mark for each open region.  Constants are often edge
+ * Values are chosen from the visible ones: a pool of rows with a mark for each open region.  Constants are often edge
  * values, and operands often constants, so that there is something to fold; conditions are now and then constants too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -22,7 +22,7 @@ variable(generator *g)
 
 static void statements(generator *g, uint32_t count);
 
-/* What is inside is not seen outside. */
+/* Values made inside are not visible outside. */
 static void
 inside(generator *g, vyre_row region, uint32_t count)
 {
@@ -64,7 +64,7 @@ condition(generator *g)
                         row(g, VYRE_OP_lindex, U32, 0, VYRE_NONE, VYRE_NONE, VYRE_NONE), 1 + below(g, 3));
 }
 
-/* By the row's number: what else is drawn stays as it was. */
+/* By the row's number, so that other random choices stay the same. */
 static void
 hint(generator *g, vyre_row control, bool is_loop)
 {
@@ -100,7 +100,7 @@ build_if(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* The same subgroup row in front of a jump that some lanes take, or of what they come back from, and behind it. */
+/* The same subgroup row before and after a jump that some lanes take, or a construct that they come back from. */
 static void
 build_watched(generator *g)
 {
@@ -152,7 +152,7 @@ build_for(generator *g)
 {
   vyre_type type = VYRE_TYPE(VYRE_I8 + below(g, 8), 1); /* any integer */
   const uint64_t ones = UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type)));
-  vyre_row from = vyre_build_const(&g->b, type, below(g, 2) ? 0 : ones - below(g, 2)); /* -1, or no trip */
+  vyre_row from = vyre_build_const(&g->b, type, below(g, 2) ? 0 : ones - below(g, 2)); /* -1, or no iteration */
   vyre_row one = vyre_build_const(&g->b, type, 1 + below(g, 2));
   vyre_row limit =
       below(g, 2) ? vyre_build_const(&g->b, type, below(g, 5)) : vyre_build_imm(&g->b, VYRE_OP_and, bound_of(g, type), 3);
@@ -172,7 +172,7 @@ build_for(generator *g)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Counts in a variable of its own, so that it ends: in its body. */
+/* Counts in a variable of its own, in its body, so that it ends. */
 static void
 build_open_loop(generator *g)
 {
@@ -301,7 +301,7 @@ build_partial(generator *g, vyre_row right, bool divides)
   store_out(g, g->pool[g->count - 1]);
 }
 
-/* What would be undefined without a condition, a loop, or a jump: each lets nothing wrong come there. */
+/* Rows that would be undefined without a condition, a loop, or a jump before them. */
 static void
 build_guarded(generator *g)
 {
@@ -348,7 +348,7 @@ build_way_out(generator *g, vyre_row index, vyre_opcode jump, vyre_row target)
   vyre_builder_leave(&g->b, control);
 }
 
-/* Two loops that surely run, and an access that does only where nothing jumped in front of it: out of the inner loop, of both, of
+/* Two loops that surely run, and an access that surely runs only if no jump comes before it: out of the inner loop, of both, of
  * the block around them, of the program. */
 static void
 build_guarded_nest(generator *g)
@@ -455,7 +455,7 @@ random_mode(generator *g, uint32_t flags)
   return g->inexact ? mode | modes[below(g, 8)] : mode;
 }
 
-/* What passes must not lose: variables, and values that nothing else shows. */
+/* Stores what passes must not lose: variables, and values that nothing else shows. */
 static void
 store_all(generator *g)
 {
@@ -465,7 +465,7 @@ store_all(generator *g)
     store_out(g, g->pool[below(g, g->count)]);
 }
 
-/* At the end, where nothing but the trips shows that one returns. */
+/* At the end, where only the iteration count shows that an invocation returns. */
 static void
 return_from_loop(generator *g)
 {

@@ -1,7 +1,7 @@
-/* Random programs and their runs, for whoever compares what a program computes before and after something: vyre-fuzz, unit tests.
+/* Random programs and their runs, to compare what a program computes before and after a change: for vyre-fuzz and unit tests.
  *
- * Each invocation writes only its own elements of storage buffers (and, in strict programs, out of bounds), so that what they hold
- * at the end is one and the same however invocations take turns.
+ * Each invocation writes only its own elements of storage buffers (and, in strict programs, out of bounds), so that
+ * the result does not depend on the order of invocations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_FUZZ_RANDOM_PROGRAM_H
@@ -14,7 +14,7 @@
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
 
-/* What the bindings hold, by their number: 0, 1, 2, 3, elements of 4, 5; and push constants. */
+/* The contents of the bindings, by their number: 0, 1, 2, 3, elements of 4, 5; and push constants. */
 typedef struct random_memory {
   uint32_t out[RANDOM_OUT];
   uint32_t in[RANDOM_IN];

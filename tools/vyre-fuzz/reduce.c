@@ -44,7 +44,7 @@ element_end(const char *text, size_t from)
   return from;
 }
 
-/* Text without [from, to), and without what is put in its place; false: nothing is left, or it is too long. */
+/* Text with [from, to) replaced; false: nothing is left, or it is too long. */
 static bool
 replace(const char *text, size_t from, size_t to, const char *by, size_t length, char out[MOST_PIPELINE])
 {
@@ -55,7 +55,7 @@ replace(const char *text, size_t from, size_t to, const char *by, size_t length,
   return snprintf(out, MOST_PIPELINE, "%.*s%.*s%s", (int)from, text, (int)length, by, text + to) < (int)MOST_PIPELINE && out[0];
 }
 
-/* One element less, or one group taken apart. */
+/* One element less, or one group without its parentheses. */
 static bool
 shorten_pipeline(reducer *r, char text[MOST_PIPELINE])
 {
@@ -78,7 +78,7 @@ shorten_pipeline(reducer *r, char text[MOST_PIPELINE])
   return false;
 }
 
-/* default<...> as what it stands for. */
+/* default<...> replaced by its passes. */
 static vyre_status
 expand_pipeline(const trial *t, char text[MOST_PIPELINE])
 {

@@ -230,7 +230,7 @@ regular(generator *g, vyre_opcode op)
   return vyre_build(&g->b, op, result, below(g, 8) ? 0 : VYRE_ROW_EXACT, 0, 0, a, b, c);
 }
 
-/* A row that stands above once more, with the same operands: for whoever merges what looks equal. */
+/* A copy of an earlier row, with the same operands: for passes that merge equal rows. */
 vyre_row
 copy_of(generator *g, uint32_t from)
 {
@@ -256,7 +256,7 @@ again(generator *g, uint32_t wanted)
   return subgroup_expression(g);
 }
 
-/* What programs mostly do. */
+/* Common ops. */
 static const vyre_opcode common[] = {VYRE_OP_add, VYRE_OP_add, VYRE_OP_sub, VYRE_OP_sub,  VYRE_OP_mul,  VYRE_OP_mul,  VYRE_OP_and,
                                      VYRE_OP_or,  VYRE_OP_xor, VYRE_OP_shl, VYRE_OP_ushr, VYRE_OP_udiv, VYRE_OP_umod, VYRE_OP_eq,
                                      VYRE_OP_ne,  VYRE_OP_ult, VYRE_OP_slt, VYRE_OP_flt,  VYRE_OP_neg,  VYRE_OP_not};

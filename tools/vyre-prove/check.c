@@ -154,7 +154,7 @@ sample(vyre_kind kind, uint64_t *seed)
   case 4:
     edge = 0 - (UINT64_C(1) << small % bits);
     break;
-  case 5: /* of a float: zeros, denormals, infinities, NaNs, and what stands beside them */
+  case 5: /* of a float: zeros, denormals, infinities, NaNs, and their neighbours */
     edge = (next_random(seed) % 5 * (mask_of(kind) >> 3) + next_random(seed) % 3 - 1) ^ (random >> 63) << (bits - 1);
     break;
   default:

@@ -16,12 +16,12 @@ static const char usage[] =
     "  -limit=N      z3's work a question, in its own units (default 2000000, about two seconds); 0: none\n"
     "  -points=N     evaluate what z3 leaves open at so many points (default 100000), at all\n"
     "                where the variables have 24 bits or fewer together\n"
-    "  -ledger=FILE  rules that were found to hold before: what is open now must stand there\n"
+    "  -ledger=FILE  rules that were found to hold before: a rule left open must be in it\n"
     "  -update       write the ledger, with what holds; rules that it has are not asked about again\n"
     "  -fresh        but for -update all are\n"
     "  -only=NAME    this rule alone\n"
     "  -j N          so many z3 and threads at a time (default 2, at most 16)\n"
-    "  -print        print the questions, ask nobody\n"
+    "  -print        print the questions only\n"
     "Exit code: 0 all hold; 1 one is refuted, or neither proven nor in the ledger; 2 wrong use.\n";
 
 typedef struct options {
@@ -143,7 +143,7 @@ report_refuted(question *q, FILE *report)
   free(text);
 }
 
-/* What is left of a rule's questions when z3 has answered. */
+/* A rule's questions that z3 left open. */
 typedef struct judged {
   bool holds, unknown;
   char *report; /* owned */
@@ -182,7 +182,7 @@ judge(const rules_rule *rule, question *questions, const answer *answers, uint32
   return made;
 }
 
-/* What rules stand on: freed all at once. */
+/* The memory of the rules: freed all at once. */
 typedef struct memory {
   void **blocks;
   uint32_t count;
@@ -266,7 +266,7 @@ read_option(const char *arg, const char *next, options *o, bool *out_took_next)
     o->print = true;
   else {
     fprintf(stderr, "vyre-prove: error: %s '%s'\nFix: vyre-prove -help lists the options\n",
-            !strcmp(arg, "-j") ? "a number is missing behind" : "unknown option", arg);
+            !strcmp(arg, "-j") ? "a number is missing after" : "unknown option", arg);
     return false;
   }
   return true;
@@ -373,7 +373,7 @@ judge_rules(void *user)
   return NULL;
 }
 
-/* What was found of a rule, and what the ledger says. */
+/* Counts a rule's result, by z3 or the ledger. */
 static void
 count_rule(run *r, uint32_t i, const judged *j, const options *o, const ledger *known)
 {

@@ -27,8 +27,8 @@ typedef struct question_list {
   uint32_t count, capacity;
 } question_list;
 
-/* question.c: the claims to be proven of a rule, each kind of claim once: integers of both signs have the same terms, and where
- * nothing can be undefined or hide what is, relaxed programs are as strict ones. */
+/* question.c: the claims to be proven of a rule, each kind of claim once: integers of both signs have the same terms, and if
+ * no op can be undefined or hide an undefined operand, the relaxed claim is the strict one. */
 void questions_of(const rules_rule *rule, question_list *list);
 void question_write_kinds(FILE *to, const question *q); /* "u32, f32, 2 lanes, relaxed" */
 /* A function of a constant that SMT-LIB has not: evaluated only. */
@@ -36,7 +36,7 @@ bool question_is_for_z3(const question *q);
 
 /* smt.c: the negation of the claim, so that `unsat` means it holds. */
 void question_write(FILE *to, const question *q);
-/* Asks for the values of the rule's variables and of both its sides, behind a `sat`. */
+/* Asks for the values of the rule's variables and of both its sides, after a `sat`. */
 void question_write_values(FILE *to, const question *q);
 
 /* check.c: evaluates both sides at so many points, or at all of them where that are fewer.  False: they differ; `report` says
@@ -46,10 +46,10 @@ bool question_check(const question *q, uint64_t points, FILE *report);
 /* ledger.c: rules that were found to hold, by the hash of their text: `hash proven|checked=POINTS name`, a line each. */
 typedef struct ledger ledger;
 ledger *ledger_read(const char *file, bool may_be_missing, FILE *report); /* NULL: it cannot be read */
-/* Whether the rule, as it stands now, is in it; `out_points`: at how many it was evaluated, 0 where z3 has proven it. */
+/* Whether the rule, unchanged, is in it; `out_points`: at how many it was evaluated, 0 if z3 has proven it. */
 bool ledger_has(const ledger *known, const rules_rule *rule, uint64_t *out_points);
 bool ledger_write(const char *file, const rules_set *set, const bool *holds, const uint64_t *points, FILE *report);
-/* Lines of rules that there are no more, or that have changed: how many, each reported. */
+/* Reports each line whose rule no longer exists or has changed; returns how many. */
 uint32_t ledger_stale(const ledger *known, const rules_set *set, FILE *report);
 void ledger_free(ledger *known);
 

@@ -29,7 +29,7 @@ has_op(const rules_rule *rule, vyre_opcode op)
   return false;
 }
 
-/* Ops that look at, or move, lanes: what holds of one lane need not hold of more. */
+/* Ops that read or move lanes: a claim for one lane need not hold for more. */
 static bool
 minds_lanes(const rules_rule *rule)
 {
@@ -40,8 +40,8 @@ minds_lanes(const rules_rule *rule)
   return false;
 }
 
-/* Whether a relaxed program's claim differs from a strict one's: an op can be undefined, a select can hide what is, or the
- * replacement uses what the pattern does not. */
+/* Whether a relaxed program's claim differs from a strict one's: an op can be undefined, a select can hide an undefined operand,
+ * or the replacement uses one that the pattern does not. */
 static bool
 minds_undefined(const rules_rule *rule)
 {

@@ -101,7 +101,7 @@ put_operand(const writer *w, uint32_t id, uint32_t lane)
 
 /* ---- functions ------------------------------------------------------------------------------------------------------- */
 
-/* Ops that put_special writes where they stand. */
+/* Ops that put_special writes inline. */
 static bool
 is_special(uint32_t op)
 {
@@ -109,7 +109,7 @@ is_special(uint32_t op)
          op == VYRE_OP_lane || op == VYRE_OP_insert || op == VYRE_OP_tuple;
 }
 
-/* What tells functions apart: the op and the kinds of its operands and result. */
+/* The name of a function: the op and the kinds of its operands and result. */
 static void
 put_function(const writer *w, char letter, uint32_t id)
 {

@@ -1,7 +1,7 @@
 /* What buffers hold before a run: sizes, contents, and from the sizes a default grid.
  *
- * The same options give the same bytes for both programs of a comparison.  Random values come from the seed, the buffer's place and
- * the element's index alone: floats in [-1, 1), integers in 0..255 (signed: -128..127), so that they do as values, indices and
+ * The same options give the same bytes for both programs of a comparison.  Random values come from the seed, the buffer's binding
+ * and the element's index alone: floats in [-1, 1), integers in 0..255 (signed: -128..127), fit for values, indices and
  * counts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -96,7 +96,7 @@ mixed(uint64_t value)
   return value ^ value >> 31;
 }
 
-/* Of what has no place of its own. */
+/* For what has no binding. */
 static uint64_t
 hash_text(const char *text)
 {
@@ -195,7 +195,7 @@ parse_size(const run_data *data, const run_setting *setting, uint64_t *out)
   bool is_bytes = strcmp(end, "b") == 0;
   if (end == setting->value || errno || setting->value[0] == '-' || (*end && !is_bytes))
     return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-size %.*s: '%s' is not what it takes\nFix: a number of elements, or of bytes with a b behind it",
+                      "-size %.*s: '%s' is not what it takes\nFix: a number of elements, or of bytes with a b after it",
                       (int)setting->name_length, setting->name, setting->value);
   if (!is_bytes && !shape->stride)
     return VYRE_ERROR(VYRE_CODE_USAGE,

@@ -17,7 +17,7 @@ milliseconds(const struct timespec *from)
   return (double)(to.tv_sec - from->tv_sec) * 1e3 + (double)(to.tv_nsec - from->tv_nsec) / 1e6;
 }
 
-/* The place of a buffer among the inputs; they have all. */
+/* The index of a buffer among the inputs, which have all. */
 static uint32_t
 find_input(const run_inputs *inputs, const run_buffer *buffer)
 {
@@ -81,7 +81,7 @@ bind_rows(const run_options *options, const run_program *program, const run_inpu
   return VYRE_OK;
 }
 
-/* What shares the memory of another holds what that does. */
+/* A buffer that shares another's memory gets its results. */
 static vyre_status
 share_results(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
@@ -151,7 +151,7 @@ subgroup_size(const run_options *options, const run_program *program, uint32_t *
   return VYRE_OK;
 }
 
-/* More would take hours; a device has limits of its own. */
+/* More would take hours; a device has its own limits. */
 static vyre_status
 check_grid(const run_program *program, const run_inputs *inputs)
 {
@@ -226,12 +226,12 @@ run_cpu(const run_options *options, const run_program *program, const run_inputs
 
 /* ---- Vulkan -------------------------------------------------------------------------------------------------------------- */
 
-/* What one submission is made of; each list has a place for each of the program's buffers. */
+/* What one submission is made of; each list has an element for each of the program's buffers. */
 typedef struct device_run {
   const vyre_target_ops *ops;
   vyre_target *target;
   vyre_kernel_slot *slots;
-  vyre_image *images; /* a place for each descriptor */
+  vyre_image *images; /* one for each descriptor */
   vyre_range *ranges;
   vyre_upload *uploads;
   vyre_read *reads;
@@ -258,7 +258,7 @@ allocate_lists(const run_program *program, device_run *run)
              : VYRE_OUT_OF_MEMORY("for the buffers");
 }
 
-/* Its slot, or its place in the slot of its array. */
+/* Its slot, or its index in the slot of its array. */
 static void
 add_descriptor(const run_buffer *buffer, device_run *run)
 {
@@ -298,7 +298,7 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
   return VYRE_OK;
 }
 
-/* Every pointer gets the address of what it leads to, or, once that is nobody's address any more, what it held at first. */
+/* Every pointer gets the address of what it leads to, or, once that address is freed, what it held at first. */
 static vyre_status
 set_pointers(const run_program *program, const run_inputs *inputs, run_results *results, const device_run *run, bool is_address)
 {

@@ -24,10 +24,10 @@ static const struct {
 #include "vyre/texels.def"
 };
 
-/* What an image of which nothing more is said holds. */
+/* The default formats of images. */
 enum { FORMAT_RGBA32F = 1, FORMAT_R32F = 3, FORMAT_RGBA32I = 21, FORMAT_RGBA32UI = 30, FORMAT_R64UI = 40, FORMAT_R64I = 41 };
 
-/* ---- what it is ---------------------------------------------------------------------------------------------------------- */
+/* ---- images -------------------------------------------------------------------------------------------------------------- */
 
 /* ORDER: OpTypeImage's operands. */
 enum { WORD_SAMPLED_TYPE, WORD_DIM, WORD_DEPTH, WORD_ARRAYED, WORD_MULTISAMPLED, WORD_SAMPLED, WORD_FORMAT };

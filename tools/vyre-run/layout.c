@@ -151,7 +151,7 @@ reads_back(const char *text, vyre_kind kind, uint64_t bits)
   return parse_float(text, kind, &again) && again == bits;
 }
 
-/* As few digits as read back; an exponent only for what is very large or small: 10, not 1e+01. */
+/* As few digits as read back to the same value; an exponent only for what is very large or small: 10, not 1e+01. */
 static void
 print_float(vyre_kind kind, uint64_t bits, char out[48])
 {

@@ -368,7 +368,7 @@ no_such_option(const char *argument, const char *name, size_t length)
                     near.best ? near.best : "", near.best ? "'?" : "");
 }
 
-/* One option at argv[*at], and its value behind it if it is not joined: "-groups=4", "-groups 4", "-Idir", "-I dir". */
+/* One option at argv[*at], and its value after it if it is not joined: "-groups=4", "-groups 4", "-Idir", "-I dir". */
 static vyre_status
 parse_option(int argc, char **argv, int *at, run_options *out, bool *has_compare_target)
 {

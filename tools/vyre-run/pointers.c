@@ -1,7 +1,7 @@
-/* Buffers that a program reaches by addresses: each pointer in a buffer or in the push constants leads to one of its own.
+/* Buffers that a program reaches by addresses: each pointer in a buffer or in the push constants leads to a buffer of its own.
  *
- * A pointer to a type that its buffer was reached through, as the links of a list are, leads back to that buffer, so that there is
- * an end to it.
+ * A pointer to a type that its buffer was reached through, as the links of a list are, leads back to that buffer, so that the
+ * number of buffers is finite.
  *
  * limits: a runtime array of what holds pointers has 4 elements; addresses that a program makes of integers are refused.
  *

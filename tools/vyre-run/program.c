@@ -53,7 +53,7 @@ verify(const vyre_module *module)
   return status;
 }
 
-/* The module, and the input's own SPIR-V if it is such or becomes such. */
+/* The module, and the input's own SPIR-V if the input is SPIR-V or GLSL. */
 static vyre_status
 load(run_program *program, vyre_bytes *file, const run_options *options, vyre_diagnostics diagnostics)
 {
@@ -244,7 +244,7 @@ declared_twice(const run_program *program, const run_buffer *buffer)
                     name);
 }
 
-/* An image and a sampler at one place are one descriptor; other things that differ cannot be. */
+/* An image and a sampler at one binding are one descriptor; other kinds that differ cannot share one. */
 static vyre_status
 join_handles(const run_program *program, const run_buffer *buffer, run_buffer *old)
 {
@@ -300,8 +300,8 @@ holds_opaque(const vyre_module *module, vyre_type_id type)
   return holds;
 }
 
-/* What a binding is an array of, and of how many: handles, or blocks.  A runtime array has some, whatever the program's caller
- * would give. */
+/* The element type of a binding's array, and its length: handles, or blocks.  A runtime array gets a default
+ * length. */
 static vyre_type_id
 descriptor_type(const run_program *program, vyre_space space, vyre_type_id type, uint64_t *out_count)
 {

@@ -1,6 +1,6 @@
 /* What came out: buffers shown, written to files, compared.
  *
- * A comparison is of scalars, not bytes: what lies between them is nobody's.  Bit for bit, but for NaNs, whose bits are open: any
+ * A comparison is of scalars, not bytes: padding is not compared.  Bit for bit, but for NaNs, whose bits are open: any
  * two are equal.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -53,7 +53,7 @@ typedef struct run_options {
   vyre_glsl_env target_env;
 } run_options;
 
-/* Lists are allocated; run_options_free ends them.  USAGE for what is no option, or no value of one. */
+/* Lists are allocated; run_options_free ends them.  USAGE for an unknown option or a wrong value. */
 VYRE_MUST_USE vyre_status run_options_parse(int argc, char **argv, run_options *out);
 void run_options_free(run_options *options);
 void run_options_help(void);
@@ -79,13 +79,13 @@ run_shape run_layout_shape(const run_layout *layout, vyre_type_id type);
 /* One scalar; false stops the walk. */
 typedef bool (*run_visit)(void *user, uint64_t index, uint64_t offset, vyre_kind kind);
 
-/* Each scalar that lies whole in `size` bytes, by its index from 0; returns how many were visited. */
+/* Each scalar that is wholly within `size` bytes, by its index from 0; returns how many were visited. */
 uint64_t run_layout_each(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit visit, void *user);
 
 /* One pointer; false stops the walk. */
 typedef bool (*run_visit_pointer)(void *user, uint64_t offset, vyre_type_id type);
 
-/* Each pointer, or other value of an opaque type, that lies whole in `size` bytes. */
+/* Each pointer, or other value of an opaque type, that is wholly within `size` bytes. */
 void run_layout_pointers(const run_layout *layout, vyre_type_id type, uint64_t size, run_visit_pointer visit, void *user);
 
 /* How the scalar at `offset` is reached: "[3].pos.x". */
@@ -102,7 +102,7 @@ bool run_scalar_parse(const char *text, size_t length, vyre_kind kind, uint64_t 
 /* The shortest text that reads back as the same value. */
 void run_scalar_print(vyre_kind kind, uint64_t bits, char out[48]);
 
-/* ---- program.c: what is run ---------------------------------------------------------------------------------------------- */
+/* ---- program.c: the program ---------------------------------------------------------------------------------------------- */
 
 /* One descriptor, an element of a (set, binding), or the push constants: all buffer rows of it.  An image is a buffer of texels. */
 typedef struct run_buffer {
@@ -119,8 +119,8 @@ typedef struct run_buffer {
   vyre_type_id type;
   bool is_writable;
   run_shape shape;
-  /* Of those that pointers lead to, which stand behind all others: */
-  char *path, *key; /* owned; "push.next", and what tells it in another program; NULL: it is not such a one */
+  /* Of buffers that pointers lead to, which come after all others: */
+  char *path, *key; /* owned; "push.next", and what identifies it in another program; NULL: of other buffers */
   uint32_t holder;  /* the buffer whose pointer leads to it first */
 } run_buffer;
 
@@ -168,7 +168,7 @@ run_buffer_is_image(const run_buffer *buffer)
   return buffer->kind >= VYRE_SLOT_STORAGE_TEXELS && buffer->kind <= VYRE_SLOT_COMBINED;
 }
 
-/* What the handle in out->row, of an image or sampler type, is bound as. */
+/* How the handle in out->row, of an image or sampler type, is bound. */
 VYRE_MUST_USE vyre_status run_handle_take(const run_program *program, vyre_type_id type, run_buffer *out);
 /* Its extent, and the type of its texels in memory. */
 VYRE_MUST_USE vyre_status run_image_size(run_program *program, const run_options *options, run_buffer *buffer);
@@ -203,7 +203,7 @@ void run_inputs_free(run_inputs *inputs);
 
 /* ---- execute.c ----------------------------------------------------------------------------------------------------------- */
 
-/* What each of the inputs holds afterwards; one that the program does not have holds what it held. */
+/* The contents of each of the inputs afterwards; unchanged for one that the program does not have. */
 typedef struct run_results {
   unsigned char **items;
   uint32_t count;

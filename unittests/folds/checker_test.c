@@ -110,7 +110,7 @@ plant(vyre_opcode op, vyre_kind kind, uint64_t x, uint64_t y, uint64_t result, b
   expect(only(op, kind), wrong_eval, want);
 }
 
-/* Puts another text of the same length in place of the first in the case's terms. */
+/* Replaces a text by another of the same length in the case's terms. */
 static void
 replace(fold_list *list, const char *from, const char *to)
 {

@@ -116,7 +116,7 @@ fold_begin(fold_list *list, vyre_opcode op, vyre_kind kind, vyre_type type, uint
 void
 fold_end(fold_list *list, FILE *terms)
 {
-  /* The stream knows where the text goes: the case's place at the time.  It is closed before another case can move it. */
+  /* The stream knows where the text goes: the case's address at the time.  It is closed before another case can move it. */
   (void)list;
   if (fclose(terms))
     abort();

@@ -1,7 +1,7 @@
 /* vyre-folds: asks z3 whether vyre_eval computes what the ops mean.
  *
  *   vyre-folds [-random=N] ints8 | ints | floats | convert | moves | laws | missing     exit code 0: all agree
- *   vyre-folds -emit ...                                                                prints the SMT-LIB, asks nobody
+ *   vyre-folds -emit ...                                                                prints the SMT-LIB only
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fold.h"

@@ -199,7 +199,7 @@ one_process_serves_one_thread(void **state)
   assert_int_equal(count_children(&later), 1);
   assert_int_equal(first, later);
   assert_true(first > 0);
-  kill(first, SIGKILL); /* somebody's clean-up */
+  kill(first, SIGKILL); /* as by another program */
   compiles();
   assert_int_equal(count_children(&later), 1);
   assert_int_not_equal(first, later);

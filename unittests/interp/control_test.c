@@ -13,7 +13,7 @@ enum { N = 150 }; /* more than two words of a mask, and not a multiple of one */
 
 static uint32_t results[N];
 
-/* The text after its head, by workgroups of `size`: who runs together with whom makes no difference. */
+/* The text after its head, by workgroups of `size`: which invocations run together makes no difference. */
 static void
 run_by(const char *body, uint32_t size)
 {
@@ -296,7 +296,7 @@ want_default_first(uint32_t i)
   return i % 4 == 1 ? 20 : i % 4 == 2 ? 31 : 10 + i;
 }
 
-/* The default stands first, the last case is none. */
+/* The default is first, the last case is none. */
 static void
 a_default_stands_anywhere(void **state)
 {
@@ -401,7 +401,7 @@ a_barrier_that_not_all_reach_is_an_error(void **state)
                          "  for %k = 0u32 to add(%i, 1u32) { barrier workgroup }\n"
                          "}\n"};
   launch_fails(&loop, "barrier", "non-uniform control flow", "invocation (0, 0, 0)");
-  /* A condition that is the same for all of a workgroup is uniform; a memory barrier needs nobody else. */
+  /* A condition that is the same for all of a workgroup is uniform; a memory barrier does not wait. */
   launch uniform = {.text = "program @p workgroup(8, 1, 1) {\n"
                             "  %w = wid\n"
                             "  if eq %w.x, 1u32 { barrier workgroup }\n"

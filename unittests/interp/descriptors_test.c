@@ -1,4 +1,4 @@
-/* Arrays of descriptors, descriptors that are bound to nothing, and workgroup memory that nobody wrote.
+/* Arrays of descriptors, descriptors that are bound to nothing, and workgroup memory that nothing wrote.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "interp_fixture.h"
@@ -60,7 +60,7 @@ arrays_of_arrays_and_open_ones_have_their_elements(void **state)
   launch_fails(&open, "(load", "the access to buffer %b is out of bounds", "in invocation (2, 0, 0)");
 }
 
-/* What reaches beyond the end of its buffer is not there, though it begins inside. */
+/* An element that reaches beyond the end of its buffer is out of bounds, though it begins inside. */
 static void
 accesses_end_with_their_element(void **state)
 {
@@ -159,10 +159,10 @@ unwritten_workgroup_memory_has_no_value(void **state)
       {"store %t[%i].x, 1u32 %v = load %t[%i] store %y[%i], %v.x", "(store", "a stored value comes from row"},
       {"%v = load %t[%i].x store %y[%i], select(eq(%i, 99u32), %v, 3u32)", NULL, NULL},
       {"store %y[%i], load(%z[%i])", NULL, NULL},
-      {"copy %p[%i], %t[%i]", "(copy", "a value comes from buffer %t, where nobody wrote any"},
+      {"copy %p[%i], %t[%i]", "(copy", "a value comes from buffer %t, where none was written"},
       {"copy %t[%i], %p[%i] store %y[%i], load(%t[%i].y)", NULL, NULL},
-      {"%v = atomic_add %t[%i].x, 1u32", "(atomic_add", "where nobody wrote any"},
-      {"%v = atomic_compare_exchange %t[%i].x, 1u32, 2u32", "(atomic_compare_exchange", "where nobody wrote any"},
+      {"%v = atomic_add %t[%i].x, 1u32", "(atomic_add", "where none was written"},
+      {"%v = atomic_compare_exchange %t[%i].x, 1u32, 2u32", "(atomic_compare_exchange", "where none was written"},
       {"atomic_store %t[%i].x, 1u32 %v = atomic_add %t[%i].x, 1u32 store %y[%i], %v", NULL, NULL},
       {"%v = atomic_exchange %t[%i].x, 1u32 store %y[%i], load(%t[%i].x)", NULL, NULL},
       {"%v = atomic_exchange %t[%i].x, 1u32 store %y[%i], %v", "(store", "(atomic_exchange"},
@@ -182,7 +182,7 @@ unwritten_workgroup_memory_has_no_value(void **state)
   }
 }
 
-/* What a workgroup wrote is not the next one's. */
+/* A workgroup does not see what the one before wrote. */
 static void
 each_workgroup_begins_without_values(void **state)
 {

@@ -61,7 +61,8 @@ workgroups_meet_at_a_grid_barrier(void **state)
   }
 }
 
-/* Whole workgroups may be elsewhere at a barrier of a workgroup, none at one of the grid; who returned is not waited for. */
+/* Whole workgroups may be elsewhere at a barrier of a workgroup, none at one of the grid; returned invocations are not waited for.
+ */
 static void
 a_grid_barrier_is_for_all_of_the_grid(void **state)
 {

@@ -87,7 +87,7 @@ a_missing_barrier_is_a_race(void **state)
              "  %v = load %tile[umod(add(%i, 1u32), 4u32)]\n"
              "}\n",
         2);
-  /* what the next turn of a loop writes */
+  /* what the next iteration of a loop writes */
   races(HEAD "  for %k = 0u32 to 3u32 {\n"
              "    store %tile[%i], %k\n"
              "    barrier\n"
@@ -168,7 +168,7 @@ barriers_order_what_they_name(void **state)
       {"barrier workgroup device acq_rel uniform_memory", "buffer %tile"},
       {"barrier workgroup workgroup", "buffer %tile"}, /* meets, and orders nothing */
       {"barrier workgroup invocation acq_rel uniform_memory workgroup_memory", "buffer %tile"},
-      {"barrier invocation device acq_rel uniform_memory workgroup_memory", "buffer %tile"}, /* nobody meets */
+      {"barrier invocation device acq_rel uniform_memory workgroup_memory", "buffer %tile"}, /* no invocations meet */
       {"barrier invocation device acq_rel uniform_memory\n  barrier", NULL},
       {"barrier\n  barrier invocation device acq_rel uniform_memory", NULL},
       {"barrier device", NULL},
@@ -196,7 +196,7 @@ only_a_barrier_of_the_grid_orders_workgroups(void **state)
         "of workgroup (0, 0, 0)", "of workgroup (1, 0, 0)");
   races(with(shape, "barrier device workgroup acq_rel uniform_memory", ""), 3, "data race on byte 16 of buffer %x",
         "of workgroup (1, 0, 0)", "of workgroup (0, 0, 0)");
-  /* the rows behind it are not ordered by it */
+  /* the rows after it are not ordered by it */
   races(HEAD "  barrier device\n  store %x[%g], %i\n  %v = load %x[umod(add(%g, 4u32), 12u32)]\n}\n", 3,
         "data race on byte 16 of buffer %x: written by row", "of workgroup (1, 0, 0)",
         "by invocation (0, 0, 0) of workgroup (0, 0, 0)");
@@ -284,7 +284,7 @@ acquire_sees_release(void **state)
     else
       clean(text, 2);
   }
-  /* who meets in a workgroup knows what one of it has acquired */
+  /* invocations that meet in a workgroup are ordered by what one of them has acquired */
   clean(HEAD "  if eq %w, 0u32 {\n"
              "    if eq %i, 2u32 { store %x[5], 9u32  atomic_store %f[0], 1u32 device release uniform_memory }\n"
              "  } else {\n"
@@ -341,7 +341,7 @@ async_copies_last_until_their_wait(void **state)
         "test.vir:14:3", "(async_copy, test.vir:12:3)", "then read");
   races(HEAD "  async_copy %own[0], %x[0]\n  async_wait 1\n  %v = load %own[0]\n}\n", 1, "test.vir:13:3", "written until its wait",
         "then read");
-  /* others need a barrier behind the wait */
+  /* others need a barrier after the wait */
   races(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  %v = load %tile[sub(3u32, %i)]\n}\n", 1, "written by row",
         "(async_copy", "then read");
   clean(HEAD "  async_copy %tile[%i], %x[%g]\n  async_wait\n  barrier\n  %v = load %tile[sub(3u32, %i)]\n}\n", 2);

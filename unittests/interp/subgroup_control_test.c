@@ -1,4 +1,4 @@
-/* Subgroup rows: who counts as active, and what is undefined.
+/* Subgroup rows: which lanes are active, and what is undefined.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "subgroup_fixture.h"
@@ -25,9 +25,9 @@ defined(const char *body, uint32_t size)
   launch_ok(&l);
 }
 
-/* ---- who is active -------------------------------------------------------------------------------------------------- */
+/* ---- active lanes ---------------------------------------------------------------------------------------------------- */
 
-/* Each `look` adds the ballot of those who are there, rotated, to what the lane has seen. */
+/* Each `look` adds the ballot of the active lanes, rotated, to what the lane has seen. */
 #define LOOK "set %s, add(mul(get %s, 31u32), lane(subgroup_ballot(true), 0u32))\n"
 
 static uint32_t seen[N];
@@ -72,7 +72,7 @@ lanes_leave_and_meet(void **state)
     for (uint32_t i = 0; i < N; i++)
       part[i] = i % 3 != 0;
     look(part, size);
-    look(active, size); /* behind the arms */
+    look(active, size); /* after the arms */
     for (uint32_t i = 0; i < N; i++)
       active[i] = i % 5 != 2;
     look(active, size); /* some have left */
@@ -82,7 +82,7 @@ lanes_leave_and_meet(void **state)
   }
 }
 
-/* Lanes of a loop are those that still go round; who continues is back in the next round. */
+/* The active lanes of a loop are those that still iterate; a lane that continues is back in the next iteration. */
 static void
 loops_lose_lanes(void **state)
 {
@@ -99,7 +99,7 @@ loops_lose_lanes(void **state)
       look(in, size);
       for (uint32_t i = 0; i < N; i++)
         part[i] = in[i] && i % 4 != k;
-      look(part, size); /* behind the continue */
+      look(part, size); /* after the continue */
       for (uint32_t i = 0; i < N; i++)
         in[i] = in[i] && !(part[i] && i % 7 == 3);
     }
@@ -110,7 +110,7 @@ loops_lose_lanes(void **state)
   }
 }
 
-/* One case after the other, with those who fall into it. */
+/* One case after the other, with the lanes that fall into it. */
 static void
 cases_have_their_lanes(void **state)
 {
@@ -157,7 +157,7 @@ returned_lanes_stay_away(void **state)
   }
 }
 
-/* Workgroups that run together are subgroups apart; a barrier of the subgroup may stand in an arm. */
+/* Workgroups that run together are subgroups apart; a barrier of the subgroup may be in an arm. */
 static void
 subgroups_end_with_their_workgroup(void **state)
 {
@@ -215,7 +215,7 @@ relaxed_programs_are_reported(void **state)
             "invocation (7, 0, 0)");
 }
 
-/* An undefined operand of one lane reaches those who take it, and no others. */
+/* An undefined operand of one lane reaches those that read it, and no others. */
 static void
 undefined_travels_between_lanes(void **state)
 {

@@ -1,4 +1,4 @@
-/* Subgroup rows: what each lane gets, and from whom.
+/* Subgroup rows: what each lane gets, and from which.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "subgroup_fixture.h"
@@ -11,7 +11,7 @@ check_each(const char *what, uint32_t size, uint32_t (*want)(uint32_t i, uint32_
       fail_msg("%s in subgroups of %u: invocation %u gets 0x%x, not 0x%x", what, size, i, results[i], want(i, size));
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------------- */
+/* ---- built-ins ------------------------------------------------------------------------------------------------------ */
 
 static void
 places_follow_the_index(void **state)

@@ -103,7 +103,7 @@ a_workgroup_row_stands_behind_its_operands(void **state)
   vyre_row n = vyre_build_spec(&f.b, U32, 8, 3), size = vyre_build_const(&f.b, U32, 64);
   vyre_build_workgroup(&f.b, n, size, size);
   check_row(f.v, row_of(workgroup), VYRE_ROW(VYRE_OP_workgroup, 0, 0), 0, 0, n.id, size.id, size.id);
-  assert_int_equal(f.v->op[one], 0); /* nobody else used it */
+  assert_int_equal(f.v->op[one], 0); /* nothing else used it */
   assert_int_equal(f.v->next[size.id], workgroup);
   vyre_row twice = vyre_build_imm(&f.b, VYRE_OP_mul, n, 2);
   vyre_row x = vyre_build_var(&f.b, F32);
@@ -144,7 +144,7 @@ the_workgroup_row_is_found_behind_a_late_spec(void **state)
   vyre_build_var(&f.b, F32);
   vyre_row n = vyre_build_spec(&f.b, U32, 8, 3);
   vyre_row_unlink(f.m, n);
-  vyre_row_insert(f.m, n, f.program, VYRE_NONE); /* as a text may have it: behind a declaration */
+  vyre_row_insert(f.m, n, f.program, VYRE_NONE); /* as a text may have it: after a declaration */
   vyre_build_workgroup(&f.b, n, n, n);
   uint32_t map[64], workgroups = 0;
   assert_null(vyre_module_seal(f.m, map));
@@ -314,7 +314,7 @@ a_top_without_constants_begins_anew(void **state)
   end(&f);
 }
 
-/* What an invocation is has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
+/* A built-in has one row for all its users, at the top; sealing, moving and rewriting keep it that one. */
 static void
 built_ins_are_one_row(void **state)
 {
@@ -341,7 +341,7 @@ built_ins_are_one_row(void **state)
   check_sealed(f.m);
   b = (vyre_builder){.module = f.m};
   vyre_builder_at_end(&b, row_of(1));
-  vyre_build_const(&b, F32, ONE_F32); /* found behind them */
+  vyre_build_const(&b, F32, ONE_F32); /* found after them */
   (void)one;
   assert_true(vyre_module_is_sealed(f.m));
   end(&f);
@@ -362,7 +362,7 @@ many_constants_are_fast(void **state)
       vyre_row_kill(f.m, row_of(first + i));
       continue;
     }
-    vyre_row_unlink(f.m, row_of(first + i)); /* to where it no longer stands before all */
+    vyre_row_unlink(f.m, row_of(first + i)); /* to where it is no longer before all */
     vyre_row_insert(f.m, row_of(first + i), f.program, VYRE_NONE);
   }
   for (uint32_t i = 0; i < COUNT; i++)

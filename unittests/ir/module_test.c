@@ -1,4 +1,5 @@
-/* A module as a whole, and what stands beside its columns: strings, inputs, programs, buffers, names, lines, spec ids, decorations.
+/* A module as a whole, and what is kept beside its columns: strings, inputs, programs, buffers, names, lines, spec ids,
+ * decorations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir_test.h"
@@ -437,7 +438,7 @@ moving_resize(void *user, void *memory, size_t old_size, size_t new_size)
   if (moved && memory)
     memcpy(moved, memory, old_size < new_size ? old_size : new_size);
   if (memory && (moved || new_size == 0)) {
-    memset(memory, 0xdd, old_size); /* whoever still reads there sees it */
+    memset(memory, 0xdd, old_size); /* a stale read shows it */
     plain->resize(plain->user, memory, old_size, 0);
   }
   return moved;

@@ -1,4 +1,4 @@
-/* The laws of ops.def against what the evaluator computes: those that stand there hold, and of what could stand there nothing is
+/* The laws of ops.def against what the evaluator computes: those listed hold, and none is
  * missing.  Integers of 8 bits, all pairs; bools; halves of every sort.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -148,7 +148,7 @@ what_combines_names_its_op(void **state)
   }
 }
 
-/* What rules are made of weighs something: they come to an end by that. */
+/* Every op of a rule has a cost: rewriting ends by that. */
 static void
 what_computes_costs(void **state)
 {

@@ -107,7 +107,7 @@ a_new_module_takes_little(void **state)
   vyre_module_destroy(m);
 }
 
-/* What is built may be of any size; sealed, it has room for sixteen times as much. */
+/* A module that is built may be of any size; sealed, it has room for sixteen times as much. */
 static void
 columns_move_while_it_is_built(void **state)
 {
@@ -228,7 +228,7 @@ what_is_needed_is_taken_until_nothing_is_left(void **state)
   vyre_build_program(m, "p", 0, 0, &b);
   const vyre_row first = build_value(&b), last = add_rows(&b, first, MEGA);
   assert_int_equal(last.id, 0);
-  const uint32_t rows = vyre_module_view(m)->rows; /* the old place and the new one are there at once */
+  const uint32_t rows = vyre_module_view(m)->rows; /* the old room and the new one exist at once */
   assert_in_range(rows, MEGA / 20, MEGA / 4);
   check_rows(m, first.id, rows - 1);
   vyre_status status = vyre_module_status(m);
@@ -250,7 +250,7 @@ what_is_needed_is_taken_until_nothing_is_left(void **state)
   vyre_status_free(status);
 }
 
-/* Sealing may move what is known of the rows too. */
+/* Sealing may move columns of analyses too. */
 static void
 analyses_come_along(void **state)
 {
@@ -281,7 +281,7 @@ analyses_come_along(void **state)
   vyre_module_destroy(m);
 }
 
-/* Nobody who builds holds addresses: the parser, with the least room there may be, makes the same module. */
+/* Code that builds holds no addresses: the parser, with the least room there may be, makes the same module. */
 static void
 parsing_may_move_at_every_row(void **state)
 {
@@ -304,7 +304,7 @@ parsing_may_move_at_every_row(void **state)
     const vyre_allocator allocator = {space_resize, space_reserve, space_commit, space_release, &s};
     vyre_module *m, *copy = NULL;
     assert_null(vyre_module_create(&allocator, 0, &m));
-    s.most_reservations *= 2; /* the old place and the new one: no wish is granted */
+    s.most_reservations *= 2; /* the old room and the new one: no more than needed is given */
     vyre_status status = vyre_text_parse(m, source.data, source.size, "t", (vyre_diagnostics){0});
     if (!status)
       status = vyre_text_print(m, NULL, tight ? &got : &want);

@@ -11,7 +11,7 @@ enum { MOST_NODES = 4000 };
 typedef struct node {
   int parent, first, last, prev, next; /* -1: none */
   bool alive, linked;
-  uint32_t mark; /* what the row holds in imm: who it is */
+  uint32_t mark; /* what the row holds in imm: its identity */
   int a, c;
 } node;
 
@@ -185,7 +185,7 @@ edit_once(model *t, vyre_module *m, uint32_t *seed)
   }
 }
 
-/* The map says the same as the model; what is gone is gone for the model too. */
+/* The map says the same as the model; what is dropped is dropped by the model too. */
 static void
 follow_seal(model *t, const uint32_t *ids, const uint32_t *map)
 {

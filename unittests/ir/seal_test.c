@@ -160,7 +160,7 @@ names_become_unique_in_program_order(void **state)
     p[i] = vyre_build_program(m, "main", 0, 0, &b[i]);
     for (int k = 0; k < 5; k++)
       x[i][k] = build_gid(&b[i]);
-    vyre_row_set_name(m, x[i][3], "x", 1); /* given in another order than they stand in */
+    vyre_row_set_name(m, x[i][3], "x", 1); /* given in another order than program order */
     vyre_row_set_name(m, x[i][0], "x", 1);
     vyre_row_set_name(m, x[i][1], "x", 1);
     vyre_row_set_name(m, x[i][2], "x_1", 3);
@@ -355,7 +355,7 @@ ten_million_rows_build_and_seal(void **state)
   vyre_module_destroy(m);
 }
 
-/* New rows take the places of dropped ones, and nothing that stood beside those. */
+/* New rows take the ids of dropped ones, and nothing of their side tables. */
 static void
 what_dropped_rows_had_is_gone(void **state)
 {

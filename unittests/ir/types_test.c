@@ -65,7 +65,7 @@ structs_lie_as_std430_says(void **state)
   check_layout(m, inner, 16, 16, 0);
   vyre_type_info info = vyre_type_get(m, inner);
   assert_int_equal(info.members[0].offset, 0);
-  assert_int_equal(info.members[1].offset, 12); /* a scalar fits behind a vec3 */
+  assert_int_equal(info.members[1].offset, 12); /* a scalar fits after a vec3 */
   assert_int_equal(info.members[1].access, VYRE_ACCESS_NO_WRITE);
   assert_string_equal(vyre_string_text(m, info.name), "S");
   const vyre_member outer_members[] = {

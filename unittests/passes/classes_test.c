@@ -66,7 +66,7 @@ run_check(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* Behind cse: nothing is left to merge. */
+/* After cse nothing is left to merge. */
 static vyre_status
 run_merged(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -189,7 +189,7 @@ classes_are_what_the_definition_says(void **state)
   vyre_registry_destroy(bad);
 }
 
-/* Pairs of rows that differ in one thing each: which operand stands where, the third one, the type, a flag, a half of the literal,
+/* Pairs of rows that differ in one thing each: the order of operands, the third one, the type, a flag, a half of the literal,
  * decorations. */
 static void
 rows_that_differ_in_one_thing_are_not_equal(void **state)
@@ -264,7 +264,7 @@ bad_hashes_cost_a_bounded_number_of_comparisons(void **state)
   vyre_registry_destroy(bad);
 }
 
-/* Sums of all pairs, then of all pairs the other way round: each is found, also behind the few places of the table. */
+/* Sums of all pairs, then of all pairs the other way round: each is found, also beyond the few slots of the table. */
 static void
 either_order_is_found_among_rows_of_one_hash(void **state)
 {
@@ -296,8 +296,8 @@ either_order_is_found_among_rows_of_one_hash(void **state)
   vyre_registry_destroy(bad);
 }
 
-/* The hash of passes/simplify/values.c, of a row with one operand and an immediate: were it another one, the rows below would not
- * meet in one slot, and nothing would be tested but that equal ones are found. */
+/* The hash of passes/simplify/values.c, of a row with one operand and an immediate: with another hash the rows below would not
+ * meet in one slot, and the test would only show that equal ones are found. */
 static uint32_t
 hash_in_simplify(uint32_t op, uint32_t imm, uint32_t a)
 {
@@ -340,7 +340,7 @@ simplify_finds_equal_rows_that_meet_in_one_slot(void **state)
   vyre_registry_destroy(registry);
 }
 
-/* With good ones, a row is compared with what it equals and with hardly anything else. */
+/* With good hashes, a row is compared with its equals and with hardly any other row. */
 static void
 good_hashes_cost_a_comparison_a_merge(void **state)
 {

@@ -2,7 +2,7 @@
  *
  * Compared are the bytes of all buffers after a run on the interpreter; a relaxed program is evaluated the strict way on both
  * sides, which passes keep that neither have rules nor follow memory; and where nothing undefined ran before, nothing undefined
- * runs behind.  Every pass is verified, and held to what it says of its changes.  VYRE_SEED and VYRE_RUNS in the environment give
+ * runs after.  Every pass is verified, and its report of changes is checked.  VYRE_SEED and VYRE_RUNS in the environment give
  * more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -20,7 +20,7 @@ static const char *const pipelines[] = {
     "simplify", "simplify,dbe,dce", "fixpoint(licm,simplify,dse)", "probe.hoist", "probe.merge",
     "canon,probe.merge,cf,probe.hoist,probe.merge,dce"};
 
-/* What passes have found to do: once in so many programs at least. */
+/* Changes that passes must have made: once in so many programs at least. */
 static const struct {
   const char *pass, *name;
   uint32_t programs;

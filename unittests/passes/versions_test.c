@@ -20,7 +20,7 @@ are_equal(const vyre_view *v, uint32_t x, uint32_t y)
          v->a[x] == v->a[y] && v->b[x] == v->b[y] && v->c[x] == v->c[y];
 }
 
-/* Whether `row`, which stands behind x, stands where x is visible. */
+/* Whether `row`, which is after x, is where x is visible. */
 static bool
 sees(const vyre_view *v, uint32_t row, uint32_t x)
 {

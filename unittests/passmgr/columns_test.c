@@ -1,5 +1,5 @@
-/* Columns that passes provide: made for who requires them, once while they hold, seen by nobody else, compared and poisoned where
- * changes are checked, and refused from who may not provide them.
+/* Columns that passes provide: made for passes that require them, once while they are fresh, seen by no others, compared and
+ * poisoned where changes are checked, and refused from passes that may not provide them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
@@ -202,7 +202,7 @@ columns_are_made_for_who_requires_them(void **state)
   runs("sorter", "hc");
   runs("hasher,sorter,user", "hcu"); /* the work is done once */
   runs("user,user", "hcuu");
-  runs("sorter,look,user", "hcu"); /* what holds is hidden from who does not require it */
+  runs("sorter,look,user", "hcu"); /* a fresh column is hidden from a pass that does not require it */
 }
 
 static void

@@ -96,7 +96,7 @@ an_old_file_is_replaced_with_its_mode(void **state)
   check_content("old", "new");
   assert_int_equal(stat("old", &after), 0);
   assert_int_equal(after.st_mode & 0777, 0755);
-  assert_int_not_equal(before.st_ino, after.st_ino); /* who reads the old one goes on reading it */
+  assert_int_not_equal(before.st_ino, after.st_ino); /* a reader of the old one goes on reading it */
   check_clean();
 }
 
@@ -208,7 +208,7 @@ places_that_take_no_file(void **state)
   check_clean();
 }
 
-/* As somebody who may not write everywhere: a folder that takes no files, a file that takes no writing. */
+/* As a user without write permission: a folder that takes no files, a file that takes no writing. */
 static void
 permissions_are_asked(void **state)
 {
@@ -238,7 +238,7 @@ permissions_are_asked(void **state)
   assert_int_equal(chmod("closed", 0755), 0);
 }
 
-/* Devices of the test's own, as a fault would replace the machine's; who is not root cannot make any, nor replace those. */
+/* Devices of the test's own, because a fault would replace the machine's; only root can make any, or replace those. */
 static void
 make_device(const char *name, unsigned number)
 {

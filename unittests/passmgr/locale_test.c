@@ -43,7 +43,7 @@ take(void *user, size_t bytes)
   return *blocks = calloc(1, bytes);
 }
 
-/* All that has floats in it, one text behind the other. */
+/* All that has floats in it, one text after the other. */
 static void
 write_all(vyre_bytes *out)
 {

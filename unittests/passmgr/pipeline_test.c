@@ -49,7 +49,7 @@ make_registry(const vyre_allocator *allocator)
   return registry;
 }
 
-/* Parses; false: it is no pipeline, and its message begins with the place. */
+/* Parses; false: it is no pipeline, and its message begins with the position. */
 static bool
 parse_and_print(const vyre_registry *registry, const char *text, size_t length, vyre_bytes *out)
 {
@@ -209,7 +209,7 @@ mutated_text_is_text_or_a_message(void **state)
   vyre_registry_destroy(registry);
 }
 
-/* A text that is no word stands in quotes, and none is cut. */
+/* A text that is no word is quoted, and none is cut. */
 static void
 texts_are_printed_whole(void **state)
 {

@@ -116,7 +116,7 @@ run_huge(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return ctx->host->alloc(ctx, SIZE_MAX - 3) ? VYRE_OK : ctx->host->out_of_memory(ctx);
 }
 
-/* What is asked for is zero and nobody else's, whatever passes before left in it. */
+/* Allocated memory is zero and not shared, whatever earlier passes left in it. */
 static vyre_status
 run_scratch(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {

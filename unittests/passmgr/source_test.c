@@ -1,5 +1,5 @@
-/* What an embedding program reads and writes again: as it came where the table has no place for it, or SPIR-V none for what it
- * became; never because memory ran out.
+/* What an embedding program reads and writes again: as it came where the table cannot hold it, or SPIR-V cannot express what
+ * it became; never because memory ran out.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>

@@ -29,7 +29,7 @@ near_misses_are_found(void **state)
   assert_string_equal(best("dcf", names), "cf");                /* "dce" is as near; the first stays */
   assert_string_equal(best("CONST_FOLD", names), "const-fold"); /* case and joint */
   assert_string_equal(best("acm.unroll", names), "acme.unroll");
-  assert_string_equal(best("unrol", names), "acme.unroll"); /* behind the plugin's name */
+  assert_string_equal(best("unrol", names), "acme.unroll"); /* after the plugin's name */
 }
 
 static void

@@ -221,7 +221,7 @@ typedef struct point {
   vyre_value variables[RULES_VARIABLES];
 } point;
 
-/* The row's value and whether it is undefined, from its operands': `get` rows are variables, by the place of their var. */
+/* The row's value and whether it is undefined, from its operands': `get` rows are variables, by the index of their var. */
 static bool
 evaluate(const bench *b, const vyre_view *v, uint32_t row, const point *at, vyre_value out[VYRE_EVAL_PARTS], bool *out_undefined)
 {

@@ -41,7 +41,7 @@ jump(export_case *c, vyre_opcode op, vyre_row target)
 
 /* ---- shapes ---- */
 
-/* Two vars that change places every time: phis read each other, all at once. */
+/* Two vars that are exchanged every time: phis read each other, all at once. */
 static void
 vars_change_places(void **state)
 {
@@ -170,7 +170,7 @@ continuing_has_effects(void **state)
   export_close(&c);
 }
 
-/* Places that are never reached: both arms jump, a body that never comes round, a loop without end in an arm never taken. */
+/* Positions that are never reached: both arms jump, a body that never comes round, a loop without end in an arm never taken. */
 static void
 unreachable_places(void **state)
 {
@@ -250,7 +250,7 @@ set_before_continue(void **state)
   export_close(&c);
 }
 
-/* What is set is asked for in the next round alone, of the loop or of one around it, or in the case that is fallen into. */
+/* What is set is read in the next iteration alone, of the loop or of one around it, or in the case that is fallen into. */
 static void
 asked_for_elsewhere(void **state)
 {
@@ -278,7 +278,7 @@ early_return_sets(void **state)
                    "        %m = mul %k, %l\n        %c = ugt %m, %g\n"
                    "        if %c { set %r, %m  leave %b }\n      }\n    }\n    set %r, 77u32\n  }\n" RESULTS);
   export_run(&c, NULL);
-  /* two indices; the flag behind each loop; the value behind each loop and behind the block */
+  /* two indices; the flag after each loop; the value after each loop and after the block */
   assert_true(!export_is_direct() || export_count(&c, SpvOpPhi) == 7);
   export_close(&c);
 }
@@ -368,7 +368,7 @@ set_something(generator *g)
   vyre_build_set(b, g->vars[chance(g, VARS)], value);
 }
 
-/* Of every third program only the first var, so that what others are set to is asked for in loops and cases alone, if at all. */
+/* Of every third program only the first var, so that the values of others are read in loops and cases alone, if at all. */
 static void
 write_results(generator *g)
 {
@@ -379,7 +379,7 @@ write_results(generator *g)
 
 static void make_region(generator *g, uint32_t depth);
 
-/* A region's rows; what became visible in it goes, and the builder is behind them. */
+/* A region's rows; what became visible in it is dropped, and the builder is after them. */
 static void
 make_inner(generator *g, uint32_t depth)
 {
@@ -500,7 +500,7 @@ make_switch(generator *g, uint32_t depth)
   vyre_builder_leave(&c->b, row);
 }
 
-/* A construct, and behind it sets alone: what codegen/spirv/tails.c looks for. */
+/* A construct followed by sets alone: what codegen/spirv/tails.c looks for. */
 static void
 make_tail(generator *g, uint32_t depth)
 {

@@ -14,7 +14,7 @@ words_of(const export_case *c)
   return (const uint32_t *)(const void *)c->code.data;
 }
 
-/* How many instructions begin with these words behind the first; UINT32_MAX is any. */
+/* How many instructions begin with these words after the first; UINT32_MAX is any. */
 static uint32_t
 count_like(const export_case *c, uint32_t opcode, const uint32_t *operands, uint32_t count)
 {
@@ -43,7 +43,7 @@ member_decorated(const export_case *c, uint32_t decoration)
   return count_like(c, SpvOpMemberDecorate, operands, 3);
 }
 
-/* Whether a name stands in the module, as a string operand. */
+/* Whether a name is in the module, as a string operand. */
 static bool
 has_text(const export_case *c, const char *text)
 {

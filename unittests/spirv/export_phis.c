@@ -244,7 +244,7 @@ nested_loops_around_many_variables_are_linear(void **state)
   }
 }
 
-/* The result's `set` behind the construct that is left is a store, so it stays there and the leave has its flag. */
+/* The result's `set` after the construct that is left is a store, so it stays there and the leave has its flag. */
 static void
 an_early_return_beside_them_keeps_its_value(void **state)
 {

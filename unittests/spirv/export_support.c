@@ -438,8 +438,8 @@ round_trip(const export_case *c, const uint32_t *in, const uint32_t *expected)
   vyre_module_destroy(again.module);
 }
 
-/* Whether the case at hand runs on the device, too.  Where each of a driver's allocations is checked its compiler takes three times
- * as long, minutes a test, for nothing: it is not looked into.  There one of some is enough. */
+/* Whether the case at hand runs on the device, too.  Under a sanitizer the driver's compiler takes three times
+ * as long, minutes a test, for nothing: there one of some is enough. */
 static bool
 runs_on_device(const export_case *c)
 {

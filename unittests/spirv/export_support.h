@@ -61,7 +61,7 @@ void export_must(vyre_status status);
 void export_write(export_case *c);
 /* The same; then runs it wherever that can be, and compares.  `words` may be NULL: inputs are then made to be edge cases. */
 void export_run(export_case *c, const uint32_t *words);
-/* How often an opcode stands in the written module. */
+/* How often an opcode occurs in the written module. */
 uint32_t export_count(const export_case *c, uint32_t opcode);
 /* Whether that is what vyre's own SPIR-V writer wrote, whose opcodes can be counted. */
 bool export_is_direct(void);

@@ -44,7 +44,7 @@ jumps_in_the_other_arm(void **state)
                    "  %ra = get %a\n  %rb = get %b\n" OUT(0, "%ra") OUT(1, "%rb") "}\n");
 }
 
-/* An index that is out of its array may not reach into the next one, wherever it stands in the path. */
+/* An index that is out of its array may not reach into the next one, wherever it is in the path. */
 static void
 each_index_has_its_bound(void **state)
 {
@@ -86,7 +86,7 @@ layouts_are_told_apart(void **state)
                OUT(5, "bitcast(%u.y : u32)") "}\n");
 }
 
-/* Relaxed programs are written as they stand: what they define is computed by the right instruction. */
+/* Relaxed programs are written without guards: what they define is computed by the right instruction. */
 static void
 relaxed_ops_on_what_they_define(void **state)
 {

@@ -129,8 +129,8 @@ static void
 negated_conditions_have_their_arms_exchanged(void **state)
 {
   (void)state;
-  /* `or` and `implies` as front ends write them: what decides is a literal on the edge that skips the other operand, and
-   * itself behind */
+  /* `or` and `implies` as front ends write them: the condition is a literal on the edge that skips the other operand, and
+   * itself after it */
   vyre_module *m = run(BODY("%c = OpUGreaterThan %bool %x %u4\n%n = OpLogicalNot %bool %c\nOpSelectionMerge %m1 None\n"
                             "OpBranchConditional %n %a1 %m1\n%a1 = OpLabel\n%d = OpUGreaterThan %bool %i %u3\nOpBranch %m1\n%m1 = OpLabel\n"
                             "%p = OpPhi %bool %c %entry %d %a1\nOpSelectionMerge %m2 None\nOpBranchConditional %c %a2 %m2\n%a2 = OpLabel\n"
@@ -452,7 +452,7 @@ old_storage_buffers(void **state)
   vyre_module_destroy(m);
 }
 
-/* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; what says nothing of the meaning; a value that nobody gave is zero here. */
+/* Scopes and semantics of barriers, without the bit that SPIR-V leaves open; instructions without meaning; an undefined value is zero here. */
 static void
 barriers_and_remarks(void **state)
 {

@@ -108,7 +108,7 @@ static const struct {
     {BODY("OpBranch %o\n%o = OpLabel\nOpLoopMerge %out %oc None\nOpBranchConditional %true %h %out\n" CONTINUES_TO(
          "%out") "%m = OpLabel\nOpBranch %oc\n%oc = OpLabel\nOpBranch %o\n%out = OpLabel\n"),
      "does not follow the rules of structured control flow"},
-    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "no OpSelectionMerge stands before it"},
+    {BODY("OpSwitch %u0 %a 1 %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\n"), "there is no OpSelectionMerge before it"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformIAdd %uint %u3 ClusteredReduce %u1 %u3\n" END,
      "a cluster size of 3, which is no power of two"},
     {MODULE ENTRY TYPES "%u3 = OpConstant %uint 3\n" MAIN "%a = OpGroupNonUniformQuadSwap %uint %u3 %u1 %u3\n" END,
@@ -137,7 +137,7 @@ static const struct {
     {MODULE ENTRY TYPES, "no function"},
     {MODULE ENTRY TYPES MAIN "OpReturn\n", "OpFunction at word 64: no OpFunctionEnd follows"},
     {MODULE ENTRY TYPES MAIN MAIN, "a function inside of a function"},
-    {BODY("OpReturn\n"), "stands outside of a block"},
+    {BODY("OpReturn\n"), "is outside of a block"},
     {MODULE ENTRY TYPES MAIN "OpFunctionEnd\n", "its last block has no end"},
     {BODY("%l = OpLabel\n"), "the block before it has no end"},
     {BODY("OpSelectionMerge %u0 None\nOpBranchConditional %true %a %a\n%a = OpLabel\n"), "is no label"},
@@ -146,7 +146,7 @@ static const struct {
     {LOOP("DontUnroll|PeelCount 2"), "loop control 0x82 both asks for unrolling and forbids it"},
     {LOOP("MinIterations|IterationMultiple 3 0"), "an iteration multiple of 0"},
     {BODY("OpBranch %a\n%a = OpLabel\n%p = OpPhi %uint %u0 %a\n"), "it has no value for the edge from label"},
-    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "stands behind other instructions of its block"},
+    {BODY("OpNop\n%p = OpPhi %uint %u0 %entry\n"), "follows other instructions of its block"},
     {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %main\n" END, "recursion is not covered"},
     {MODULE ENTRY TYPES MAIN "%c = OpFunctionCall %void %f\n" END
                              "%f = OpFunction %void None %fn\n%l = OpLabel\n%d = OpFunctionCall %void %g\n" END
@@ -211,7 +211,7 @@ each_is_kept_word_for_word(void **state)
   assert_int_equal(wrong, 0);
 }
 
-/* What a module that is kept as it is says of its programs: names and sizes, for those who run it. */
+/* What a module that is kept as it is says of its programs: names and sizes, for running it. */
 static void
 kept_programs_have_their_sizes(void **state)
 {
@@ -255,7 +255,7 @@ kept_programs_have_their_sizes(void **state)
     for (uint32_t i = 0; i < 3; i++)
       assert_int_equal(v->imm[rows[i]], cases[k].size[i]);
     vyre_module_destroy(module);
-    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that ends behind the module */
+    ((uint32_t *)(void *)words.data)[words.size / 4 - 1] += 1u << 16; /* an instruction that ends beyond the module */
     assert_true(import_refuses(&words, ""));
     vyre_bytes_free(&words);
   }
@@ -340,11 +340,11 @@ calls_and_constructs_nest_so_deep(void **state)
   vyre_bytes_free(&text);
 }
 
-/* Refused or taken, but never more than that; what is taken is what the verifier takes, or is said not to be. */
+/* Refused or taken, but never more than that; what is taken passes the verifier, or is reported as not covered. */
 static void
 try_words(vyre_module *module, const uint32_t *words, uint32_t count)
 {
-  uint32_t *exact = malloc(count ? count * sizeof(uint32_t) : 1); /* a sanitizer sees what is read behind the last word */
+  uint32_t *exact = malloc(count ? count * sizeof(uint32_t) : 1); /* a sanitizer sees what is read beyond the last word */
   assert_non_null(exact);
   memcpy(exact, words, count * sizeof(uint32_t));
   vyre_module_clear(module);

@@ -1,4 +1,4 @@
-/* Memory, types and operations through the importer: GLSL programs, what C computes in their place, and what must not be left of
+/* Memory, types and operations through the importer: GLSL programs, the same computed in C, and what must not be left of
  * them.
  *
  * SPDX-License-Identifier: Apache-2.0 */

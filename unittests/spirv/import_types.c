@@ -1,4 +1,4 @@
-/* Integers of 8, 16 and 64 bits and floats of 16 and 64: GLSL through the importer, run, against what C computes in its place;
+/* Integers of 8, 16 and 64 bits and floats of 16 and 64: GLSL through the importer, run, against the same computed in C;
  * written and read again.
  *
  * SPDX-License-Identifier: Apache-2.0 */

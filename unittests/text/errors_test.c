@@ -1,4 +1,4 @@
-/* Each message of the parser, with its place and its fix; limits; going on behind an error.
+/* Each message of the parser, with its position and its fix; limits; going on after an error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_test.h"
@@ -149,7 +149,7 @@ twenty_errors_are_said(void **state)
   vyre_bytes_free(&text);
 }
 
-/* What is wrong is said once: values that come of it are silent, statements behind it are read. */
+/* What is wrong is said once: values that come of it are silent, statements after it are read. */
 static void
 errors_do_not_cascade(void **state)
 {

@@ -1,4 +1,4 @@
-/* Texts that nobody would write, and memory that runs out: a clear status, nothing lost, nothing touched that is not ours.
+/* Hostile texts, and memory that runs out: a clear status, no leak, no stray access.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "text_test.h"

@@ -74,7 +74,7 @@ integers_and_bools_come_back(void **state)
   }
 }
 
-/* The digits behind the sign, without point, exponent and zeros at the ends. */
+/* The digits after the sign, without point, exponent and zeros at the ends. */
 static uint32_t
 digits_of(const char *text)
 {

@@ -197,7 +197,7 @@ damaged_rows_are_printed(void **state)
   }
 }
 
-/* Labels are constants: a tuple that has other users too stands there with its parts. */
+/* Labels are constants: a tuple that has other users too is printed with its parts. */
 static void
 labels_are_printed_one_by_one(void **state)
 {

@@ -345,7 +345,7 @@ rows_of_one_file_share_gid(void **state)
   vyre_module_destroy(module);
 }
 
-/* What is computed from constants for the declarations behind it stays where it is, and so do they. */
+/* What is computed from constants for the declarations after it stays where it is, and so do they. */
 static void
 declarations_keep_their_place(void **state)
 {
@@ -375,7 +375,7 @@ declarations_keep_their_place(void **state)
                       "program @p workgroup(1, 1, 1) {\n  buffer %a : u32 workgroup\n  %i = lindex\n  store %a, %i\n}\n");
   vyre_bytes_free(&printed);
   vyre_module_destroy(module);
-  /* also where others that came in time stand behind what was computed for them */
+  /* also where others that came in time follow what was computed for them */
   static const char later[] = "program @p { spec %n : u32 = 4u32 id(0)\n %m = add %n, 1u32\n buffer %a : u32[%m] workgroup\n"
                               " %i = lindex\n buffer %b : u32 workgroup\n store %b, %i }";
   module = parse(later, sizeof(later) - 1);

@@ -2,7 +2,7 @@
  * what is shown, dropped, poisoned, and a wrong value noticed.
  *
  * In the texts a value's name says what is expected of it in the innermost loop around it: yes.. surely runs, no.. does not; move..
- * may stand before the loop, stay.. may not.
+ * may be before the loop, stay.. may not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -122,7 +122,7 @@ exits(void **state)
   assert_int_equal(
       check_body(false, "for %k = 0u32 to 4u32 { switch %i { case 1u32 { block %b { if %c { break } } } } %no = add %k, 2u32 }"),
       1);
-  /* an inner loop's own break and continue end none of the outer's trips; a return does */
+  /* an inner loop's own break and continue end no iteration of the outer; a return does */
   assert_int_equal(
       check_body(false,
                  "for %k = 0u32 to 4u32 { for %l = 0u32 to 4u32 { if %c { break } %no = add %l, 1u32 } %yes = add %k, 2u32 }"),
@@ -134,7 +134,7 @@ exits(void **state)
                  "for %k = 0u32 to 4u32 { %yes = add %k, 1u32 for %l = 0u32 to 4u32 { %yes1 = add %l, 1u32 for %m = 0u32 to %n"
                  " { if %c { return } } %no = add %l, 1u32 } %no1 = add %k, 2u32 }"),
       4);
-  /* a leave ends what stands in its block, and no more */
+  /* a leave ends what is in its block, and no more */
   assert_int_equal(
       check_body(false, "for %k = 0u32 to 4u32 { block %b { if %c { leave %b } store %x[0], %k } %yes = add %k, 2u32 }"), 1);
   assert_int_equal(
@@ -170,7 +170,7 @@ moves(void **state)
                    4);
   assert_int_equal(check_body(true, "for %k = 0u32 to %n { %stay = lane gid, %n %move = lane gid, 2u32 %stay1 = lane gid, 3u32 }"),
                    3);
-  /* what is read is what stood before the loop: a set, a join, a head, a set in an arm, a loop inside */
+  /* what is read is what was written before the loop: a set, a join, a head, a set in an arm, a loop inside */
   assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { %stay = get %s %up = add %stay, 1u32 set %s, %up %move = get %t }"),
                    2);
   assert_int_equal(check_body(false, "for %k = 0u32 to 4u32 { if %c { set %s, %k } %stay = get %s }"), 1);
@@ -262,7 +262,7 @@ levels_are_longest_paths(void **state)
   }
   assert_int_equal(v->depth[v->first[0]], 0);
   assert_int_equal(v->level[0], 0);
-  assert_int_equal(v->level[v->last[v->parent[find(m, "d")]]], 4); /* the store: behind at %x[%b] */
+  assert_int_equal(v->level[v->last[v->parent[find(m, "d")]]], 4); /* the store: after at %x[%b] */
   vyre_module_destroy(m);
 }
 
@@ -406,7 +406,7 @@ what_is_shown(void **state)
   assert_true(v->loop && v->end && !v->level && !v->depth);
   check(vyre_module_make_analyses(m, VYRE_LEVELS));
   assert_true(v->loop && v->end && v->level == level);
-  /* rows made since have none, whatever stood there before */
+  /* rows made since have none, whatever was there before */
   vyre_builder b = {.module = m};
   vyre_builder_before(&b, (vyre_row){find(m, "g")});
   const vyre_row made = vyre_build_imm(&b, VYRE_OP_add, (vyre_row){find(m, "y")}, 3);

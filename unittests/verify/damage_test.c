@@ -1,5 +1,5 @@
-/* The verifier on damaged tables: random words in random columns.  It ends, and never accepts what a walk in program order would
- * trip on.
+/* The verifier on damaged tables: random words in random columns.  It ends, and never accepts a table that a walk in program order
+ * cannot handle.
  *
  * VYRE_SEED and VYRE_RUNS in the environment give more of it.
  *

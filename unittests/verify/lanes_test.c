@@ -19,7 +19,7 @@ jump_if(scene *k, vyre_opcode jump, vyre_row target)
   return test;
 }
 
-/* Lanes that took either arm meet behind it; neither arm has those in front. */
+/* Lanes that took either arm meet after it; neither arm has those from before it. */
 TEST(lanes_meet_behind_arms)
 {
   scene k;
@@ -120,7 +120,7 @@ TEST(who_left_a_block_is_back_behind_it)
   test = jump_if(&k, VYRE_OP_leave, inner);
   ballot(&k, test);
   leave(&k, inner);
-  ballot(&k, region(&k, outer, 0)); /* nobody left further than this */
+  ballot(&k, region(&k, outer, 0)); /* no lane left further than this */
   inner = vyre_build_block(&k.x.b);
   test = jump_if(&k, VYRE_OP_leave, outer);
   ballot(&k, test);
@@ -131,7 +131,7 @@ TEST(who_left_a_block_is_back_behind_it)
   finish(&k);
 }
 
-/* A case has its own lanes, fallen into or not; who falls through or leaves the switch is back behind it. */
+/* A case has its own lanes, fallen into or not; a lane that falls through or leaves the switch is back after it. */
 TEST(cases_have_their_own_lanes)
 {
   scene k;

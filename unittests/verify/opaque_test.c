@@ -141,7 +141,7 @@ TEST(what_does_not_fit_is_refused)
   refused(&k, "which holds handles");
   start(&k);
   vyre_build_buffer(&k.x.b, F32, VYRE_SPACE_HANDLE, 0, 0, 0);
-  refused(&k, "handle space holds opaque types and arrays of such");
+  refused(&k, "handle space holds opaque types and arrays of them");
   start(&k);
   vyre_build(&k.x.b, VYRE_OP_var, VYRE_TYPE(VYRE_OPAQUE, 1), 0, 0, 0, NONE, NONE, NONE);
   refused(&k, "which is no opaque type");

@@ -12,7 +12,7 @@ typedef struct rule_case {
   uint32_t (*breaks)(fixture *x);
 } rule_case;
 
-/* Breaks(name) { ... } in order of verify_links.c, verify.c, verify_types.c, verify_memory.c, verify_values.c. */
+/* Breaks(name) { ... } in order of links.c, verify.c, types.c, memory.c, values.c. */
 #define BREAKS(name) static uint32_t name(fixture *x)
 /* Short cases stay a line each. */
 /* clang-format off */
@@ -39,7 +39,7 @@ BREAKS(not_reached)
   return r.id;
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 BREAKS(value_outside_programs)
 {
   vyre_row r = op0(x, VYRE_OP_lindex, U32);

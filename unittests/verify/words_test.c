@@ -93,7 +93,7 @@ rows_are_what_their_words_say(void **state)
   end(&f, "has 2 operands, but its instruction takes 1");
   start(&f);
   vyre_build(&f.b, VYRE_OP_opaque_write, 0, 0, f.store, 0, VYRE_NONE, f.number, VYRE_NONE);
-  end(&f, "has no operand 0, but ones behind it");
+  end(&f, "has no operand 0, but later ones");
   start(&f);
   vyre_build(&f.b, VYRE_OP_opaque_read, F32, 0, f.load, 0, f.node, VYRE_NONE, VYRE_NONE);
   end(&f, "has type f32, but its instruction's result is u32");

@@ -195,7 +195,7 @@ static const struct {
     {VYRE_VIR0_INITIALIZERS, 0, 100, "it has 100 words, and 4 are left"},
     {VYRE_VIR0_INITIALIZERS, 0, 2, "section 'initializer words', entry 3"},
     {VYRE_VIR0_EXTRAS, 0, 0, "section 'extras', entry 0"},
-    {VYRE_VIR0_EXTRAS, 0, 5000, "row 5000 behind row 0"},
+    {VYRE_VIR0_EXTRAS, 0, 5000, "row 5000 after row 0"},
     {VYRE_VIR0_EXTRAS, 3, 0, "section 'programs', entry 1"},
     {VYRE_VIR0_EXTRAS, 7, 1, "nothing more of a program or buffer is there for row"},
     {VYRE_VIR0_EXTRAS, 2, 6, "section 'decoration words', entry 6 (byte 5656): it ends, but 6 words more are needed"},

@@ -134,7 +134,7 @@ history_leaves_no_trace(void **state)
   assert_null(vyre_module_make_analyses(n, VYRE_VERSIONS));
   assert_null(vyre_module_clone(n, &copy));
   vyre_bytes second = sample_write(n), third = {0};
-  assert_null(vyre_bytes_append(&third, "x", 1)); /* appended, at an odd place */
+  assert_null(vyre_bytes_append(&third, "x", 1)); /* appended, at an odd address */
   assert_null(vyre_vir0_write(copy, NULL, 0, &third));
   assert_int_equal(first.size, second.size);
   assert_memory_equal(first.data, second.data, first.size);
@@ -266,7 +266,7 @@ the_first_version_is_read(void **state)
   vyre_module *m = sample_read(&file), *sample = sample_new();
   sample_compare(m, sample);
   assert_null(vyre_text_print(m, NULL, &text));
-  assert_non_null(strstr(wanted.data, text.data)); /* behind a comment */
+  assert_non_null(strstr(wanted.data, text.data)); /* after a comment */
   vyre_bytes again = sample_write(sample);
   assert_int_equal(again.size, file.size);
   assert_memory_equal(again.data, file.data, file.size);

@@ -34,7 +34,7 @@ vyre_bytes sample_write(const vyre_module *module);
 vyre_module *sample_read(const vyre_bytes *bytes);
 /* Hashes anew what was changed in a file. */
 void sample_rehash(vyre_bytes *bytes);
-/* Fails where anything of two modules differs but strings nobody uses. */
+/* Fails if two modules differ in anything but unused strings. */
 void sample_compare(vyre_module *x, vyre_module *y);
 
 #endif

@@ -11,7 +11,7 @@
 __attribute__((visibility("default"))) void fake_vulkan_set(const char *name, VkResult result);
 typedef void (*fake_vulkan_set_function)(const char *name, VkResult result);
 
-/* From now on these devices are there in place of the real ones; each is the first real one under another name.  NULL: the real
+/* From now on these devices replace the real ones; each is the first real one under another name.  NULL: the real
  * ones.  They are told apart by the order in which their properties are asked for. */
 typedef struct fake_vulkan_device {
   const char *name;

@@ -425,7 +425,7 @@ bad_sequences_are_refused(void **state)
   vyre_device_buffer buffer = allocate(target, 64), gone = allocate(target, 64);
   assert_ok(ops->free(target, gone));
   assert_fails(ops->free(target, gone), VYRE_CODE_INPUT, "no buffer of this target", "Fix");
-  vyre_device_buffer again = allocate(target, 64); /* the place, not the number */
+  vyre_device_buffer again = allocate(target, 64); /* the slot, not the number */
   assert_true(again.id != gone.id);
   unsigned char data[128] = {0};
   vyre_device_buffer none = {0}, far = {12345};

@@ -111,7 +111,7 @@ add_stage(vyre_bytes *words)
       5u << 16 | SpvOpFunction,   nothing, id, 0, function, 2u << 16 | SpvOpLabel, id + 1, 1u << 16 | SpvOpReturn,
       1u << 16 | SpvOpFunctionEnd};
   require(vyre_bytes_append(&out, header, sizeof(header)), "a header");
-  require(vyre_bytes_append(&out, from + 5, (modes - 5) * sizeof(uint32_t)), "what stands before");
+  require(vyre_bytes_append(&out, from + 5, (modes - 5) * sizeof(uint32_t)), "what is before");
   require(vyre_bytes_append(&out, entry, sizeof(entry)), "an entry point");
   require(vyre_bytes_append(&out, from + modes, (count - modes) * sizeof(uint32_t)), "the rest");
   require(vyre_bytes_append(&out, body, sizeof(body)), "a function");

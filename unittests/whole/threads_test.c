@@ -38,7 +38,7 @@ count_message(void *user, const vyre_diagnostic *diagnostic)
   vyre_diagnostic_format(diagnostic, text, sizeof(text));
 }
 
-/* What is wrong is said to whom it belongs. */
+/* An error is reported to the thread it belongs to. */
 static vyre_status
 take_broken(worker *me)
 {

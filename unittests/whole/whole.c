@@ -54,7 +54,7 @@ read_input(whole *w)
   return vyre_module_status(w->module);
 }
 
-/* Rows that stand elsewhere than they were made, and dead ones; more than the columns had room for. */
+/* Rows that are elsewhere than they were made, and dead ones; more than the columns had room for. */
 static vyre_status
 seal(whole *w)
 {

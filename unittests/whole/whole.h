@@ -9,13 +9,13 @@
 typedef struct whole {
   const char *path;                /* of the input */
   const vyre_allocator *allocator; /* NULL: the default */
-  const vyre_pipeline *shared;     /* somebody else's; NULL: the steps make one */
+  const vyre_pipeline *shared;     /* another owner's; NULL: the steps make one */
   vyre_diagnostics diagnostics;
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   vyre_module *module, *copy, *read;
   vyre_bytes file; /* VIR0 */
-  vyre_bytes out;  /* what all steps made, one behind the other */
+  vyre_bytes out;  /* what all steps made, one after the other */
 } whole;
 
 typedef struct whole_step {

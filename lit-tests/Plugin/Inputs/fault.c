@@ -17,7 +17,7 @@ exchange(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* The load that an arm begins with runs in front of its `if`: also where the arm does not. */
+/* The load that an arm begins with runs before its `if`: also where the arm does not. */
 static vyre_status
 speculate(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
@@ -35,7 +35,7 @@ speculate(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-/* A value is used where nobody can see it. */
+/* A value is used where it is not visible. */
 static vyre_status
 escape(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {

@@ -1,4 +1,4 @@
-/* Preloaded, it makes all files terminals for who asks isatty.
+/* Preloaded, it makes isatty call all files terminals.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <unistd.h>
