@@ -31,7 +31,7 @@ typedef struct checker {
   uint32_t program, end, own; /* own: the row that is computed as the one at hand */
   uint32_t *ways;             /* by row: a byte a lane */
   uint64_t written;           /* names whose own element the phase writes */
-  uint64_t scattered;
+  uint64_t scattered, loose;  /* loose: ... to rows that need not have their turn after the row at hand */
   bool good;
 } checker;
 
@@ -228,6 +228,13 @@ check_store(checker *k, uint32_t row, bool note)
            "%s is written elsewhere than at the phase's row", word_of(k, name, word));
 }
 
+/* Rows that have their turn after the row at hand, in that direction. */
+static uint8_t
+have_their_turn(kernel_direction direction)
+{
+  return direction == KERNEL_DOWN ? OPERANDS : direction == KERNEL_OUTWARD ? AROUND : 0;
+}
+
 static bool
 is_used(const checker *k, uint32_t row)
 {
@@ -248,7 +255,10 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
     return;
   const kernel_name *n = &k->file->names[name];
   if (note) {
+    const uint8_t ways = index ? ways_of_scalar(k, index) : literal ? ANY : 0;
     k->scattered |= UINT64_C(1) << name;
+    if (n->stride != 1 || (ways & ~have_their_turn(k->phase->direction)))
+      k->loose |= UINT64_C(1) << name;
     return;
   }
   const bool commutes = op == VYRE_OP_atomic_add || op == VYRE_OP_atomic_umin || op == VYRE_OP_atomic_umax ||
@@ -288,7 +298,7 @@ check_load(checker *k, uint32_t row)
   const bool what_it_is = is_column(n, "op") || is_column(n, "imm") || is_column(n, "imm_hi") || leads_to_operand(n);
   if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
     refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", word_of(k, name, word));
-  else if (k->scattered >> name & 1)
+  else if ((k->scattered >> name & 1) && ((k->loose >> name & 1) || ways != OWN))
     refuse(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", word_of(k, name, word));
   else if (of_a_row && (ways & ANY))
     refuse(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column",
@@ -369,7 +379,7 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
   for (k.program = v->first[0]; k.program; k.program = v->next[k.program]) {
     k.end = v->next[k.program] ? v->next[k.program] : v->rows;
     k.phase = phase_of(&k);
-    k.written = k.scattered = 0;
+    k.written = k.scattered = k.loose = 0;
     k.own = own_row(&k);
     find_ways(&k);
     check_rows(&k, true);
