@@ -44,6 +44,7 @@ const cgen_helper cgen_integer_helpers[] = {
      "$U\nNAME($U a, $U count)\n{\n  const unsigned left = (unsigned)(count & ($N - 1u)), right = ($N - left) & ($N - 1u);\n"
      "  return ($U)(($P)a << left | ($P)a >> right);\n}\n"},
     {"rotr", VYRE_VOID, "$U\nNAME($U a, $U count)\n{\n  return @rotl(a, ($U)(0u - count));\n}\n"},
+    {"sshr", VYRE_VOID, "$U\nNAME($U a, $U count)\n{\n  return ($U)(($S)a >> (count & ($N - 1u)));\n}\n"},
     {"bitcount", VYRE_VOID, "$U\nNAME($U a)\n{\n  return ($U)__builtin_popcountll(a);\n}\n"},
     {"bitrev", VYRE_VOID,
      "$U\nNAME($U a)\n{\n  $U out = 0;\n  for (unsigned i = 0; i < $N; i++)\n"

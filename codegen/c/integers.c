@@ -174,19 +174,14 @@ binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
 static void
 shift(cgen *g, uint32_t row, uint32_t lane)
 {
-  const vyre_opcode op = cgen_op(g, row);
   const vyre_kind kind = cgen_kind(g, row);
   const uint32_t bits = vyre_kind_bits(kind);
-  const bool cut = bits < 32 || op == VYRE_OP_sshr;
+  const bool cut = bits < 32;
   uint64_t count;
   if (cut)
-    cgen_put(g, "(%s)(", cgen_type_name(kind));
-  if (op == VYRE_OP_sshr)
-    cgen_put(g, "(%s)", signed_type(kind));
-  else if (cut)
-    cgen_put(g, "(uint32_t)");
+    cgen_put(g, "(%s)((uint32_t)", cgen_type_name(kind));
   cgen_value(g, g->v->a[row], lane, true);
-  cgen_put(g, op == VYRE_OP_shl ? " << " : " >> ");
+  cgen_put(g, cgen_is(g, row, VYRE_OP_shl) ? " << " : " >> ");
   if (cgen_right_constant(g, row, &count)) {
     cgen_put(g, "%uu", (uint32_t)count & (bits - 1));
   } else {
@@ -243,7 +238,7 @@ cgen_integer(cgen *g, uint32_t row, uint32_t lane)
     return false;
   if (vyre_op_infos[op].compares)
     compare(g, row, lane);
-  else if (op == VYRE_OP_shl || op == VYRE_OP_ushr || op == VYRE_OP_sshr)
+  else if (op == VYRE_OP_shl || op == VYRE_OP_ushr)
     shift(g, row, lane);
   else if (op == VYRE_OP_neg || op == VYRE_OP_not)
     unary(g, row, lane);

@@ -89,8 +89,9 @@ typedef struct cgen {
   vyre_bytes body, state, tables, places;
   uint64_t state_bytes;
   uint32_t indent;
-  uint32_t at_segment; /* being written */
-  bool jumped;         /* some row of it goes to the segment's end */
+  uint32_t at_segment;        /* being written */
+  bool jumped;                /* some row of it goes to the segment's end */
+  size_t grid_line, grid_end; /* where `gx` is defined in it; 0: nowhere */
   uint32_t faults;
 } cgen;
 
@@ -260,6 +261,9 @@ typedef struct cgen_place {
   uint32_t pick_count, term_count;
 } cgen_place;
 
+/* Whether the index is the invocation's place in the grid along x, which the text has as a size_t that does not wrap, too: what is
+ * taken by it is side by side for all a compiler sees. */
+bool cgen_is_grid_index(const cgen *g, uint32_t index);
 bool cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out);
 /* A statement in front of the access, where a descriptor is chosen: defines `at_` and the row's number. */
 void cgen_open_place(cgen *g, const cgen_place *p);

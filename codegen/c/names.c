@@ -19,7 +19,7 @@ static const char taken[] =
 
 /* Names of the text's own. */
 static const char own[] =
-    " d g n at to of to_in of_in li lx ly lz wx wy wz where first last lane from sum any self vote same mask leader ";
+    " d g gx n at to of to_in of_in li lx ly lz wx wy wz where first last lane from sum any self vote same mask leader ";
 
 static bool
 is_letter(char c)

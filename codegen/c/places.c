@@ -140,6 +140,15 @@ cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out)
   return follow(g, path, out);
 }
 
+bool
+cgen_is_grid_index(const cgen *g, uint32_t index)
+{
+  uint64_t axis;
+  const bool one_line = !g->wide || g->count == g->local[0], power = (g->local[0] & (g->local[0] - 1)) == 0;
+  return one_line && power && g->local[0] > 1 && cgen_is(g, index, VYRE_OP_lane) && cgen_is(g, g->v->a[index], VYRE_OP_gid) &&
+         cgen_right_constant(g, index, &axis) && axis == 0;
+}
+
 /* ---- to text -------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -212,6 +221,15 @@ cgen_put_size(cgen *g, const cgen_place *p)
     cgen_put(g, "%" PRIu64 "u", cgen_buffer_size(g, p->buffer));
 }
 
+static void
+put_index(cgen *g, uint32_t index)
+{
+  if (cgen_is_grid_index(g, index))
+    cgen_put(g, "gx");
+  else
+    cgen_value(g, index, 0, true);
+}
+
 void
 cgen_put_offset(cgen *g, const cgen_place *p, uint64_t more)
 {
@@ -220,8 +238,9 @@ cgen_put_offset(cgen *g, const cgen_place *p, uint64_t more)
     cgen_put(g, i ? " + " : "");
     if (p->terms[i].stride != 1)
       cgen_put(g, "%" PRIu64 " * ", p->terms[i].stride);
-    cgen_put(g, "(size_t)");
-    cgen_value(g, p->terms[i].index, 0, true);
+    if (!cgen_is_grid_index(g, p->terms[i].index))
+      cgen_put(g, "(size_t)");
+    put_index(g, p->terms[i].index);
   }
   if (fixed || !p->term_count)
     cgen_put(g, p->term_count ? " + %" PRIu64 : "%" PRIu64, fixed);
@@ -262,7 +281,7 @@ cgen_put_terms(cgen *g, const cgen_place *p, bool dry)
   for (uint32_t i = 0; i < count && !dry; i++) {
     cgen_put(g, i ? " && " : "");
     if (i < p->term_count)
-      cgen_value(g, p->terms[i].index, 0, true);
+      put_index(g, p->terms[i].index);
     else
       cgen_put(g, "%" PRIu64 "u", p->open_index);
     cgen_put(g, " < ");

@@ -9,6 +9,28 @@
 
 /* ---- loops over invocations ----------------------------------------------------------------------------------------------- */
 
+/* A workgroup's first place is a multiple of its size, which divides 2^32: so no sum wraps. */
+static void
+begin_grid(cgen *g)
+{
+  g->grid_line = g->out->size;
+  cgen_line(g, "const size_t gx = (size_t)(wx * %uu) + %s;", g->local[0], g->wide ? "li" : "lx");
+  g->grid_end = g->out->size;
+}
+
+/* Takes the line back if nothing has asked for it. */
+static void
+end_grid(cgen *g)
+{
+  bool found = g->status != NULL;
+  for (const char *at = g->out->data + g->grid_end; !found && (at = strstr(at, "gx")); at += 2)
+    found = strchr(" (", at[-1]) != NULL;
+  if (found)
+    return;
+  memmove(g->out->data + g->grid_line, g->out->data + g->grid_end, g->out->size - g->grid_end + 1);
+  g->out->size -= g->grid_end - g->grid_line;
+}
+
 void
 cgen_begin_invocations(cgen *g, bool here)
 {
@@ -18,20 +40,21 @@ cgen_begin_invocations(cgen *g, bool here)
     g->indent++;
     if (here && g->parks)
       cgen_line(g, "if (g.where[li] != HERE)\n%*scontinue;", (int)g->indent * 2 + 2, "");
-    return;
   }
-  for (uint32_t k = 3; k-- > 0;) {
+  for (uint32_t k = 3; k-- > 0 && !g->wide;) {
     if (g->local[k] == 1 && !(k == 0 && g->count == 1))
       continue;
     cgen_line(g, "for (uint32_t l%c = 0; l%c < %uu; l%c++) {", "xyz"[k], "xyz"[k], g -> local[k], "xyz"[k]);
     g->indent++;
   }
+  begin_grid(g);
 }
 
 void
 cgen_end_invocations(cgen *g)
 {
   uint32_t loops = 1;
+  end_grid(g);
   if (g->jumped)
     cgen_line(g, "next_%u:;", g->at_segment);
   if (!g->wide && g->count > 1)

@@ -181,13 +181,13 @@ files_compute_the_same(void **state)
   const char *only = getenv("VYRE_FILE");
   if (only) {
     check_file(only);
-    return;
+  } else {
+    check_folder(VYRE_SOURCE "/examples", 0);
+    check_folder(VYRE_SOURCE "/" VYRE_FILES, 0);
   }
-  check_folder(VYRE_SOURCE "/examples", 0);
-  check_folder(VYRE_SOURCE "/" VYRE_FILES, 0);
   print_message("%u runs compared, %u programs refused, %u runs skipped, %u differ where the order is open\n", compared, refused,
                 skipped, open_order);
-  assert_true(compared >= 20);
+  assert_true(only || compared >= 60);
 }
 
 int
