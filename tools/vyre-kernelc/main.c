@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"
+#include "vyre/c.h"
 #include "vyre/io.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -22,6 +23,7 @@ static const char usage[] =
 
 typedef struct options {
   const char *input, *output;
+  bool vir;
 } options;
 
 static void
@@ -55,8 +57,8 @@ read_options(int argc, char **argv, options *out)
     }
     if (strcmp(word, "-o") == 0 && i + 1 < argc) {
       out->output = argv[++i];
-    } else if (strcmp(word, "-emit=vir") == 0) {
-      continue;
+    } else if (strcmp(word, "-emit=vir") == 0 || strcmp(word, "-emit=c") == 0) {
+      out->vir = word[6] == 'v';
     } else if (word[0] == '-' && word[1]) {
       fprintf(stderr, "error: unknown option '%s'\nFix: vyre-kernelc -help lists them\n", argv[i]);
       return 2;
@@ -73,7 +75,7 @@ read_options(int argc, char **argv, options *out)
 }
 
 static vyre_status
-compile(kernel_file *file, const char *path, vyre_bytes *text, vyre_module *module, vyre_bytes *out)
+compile(kernel_file *file, const char *path, bool vir, vyre_bytes *text, vyre_module *module, vyre_bytes *out)
 {
   kernel_expansion expansion;
   VYRE_TRY(kernel_add_prelude(text));
@@ -87,8 +89,12 @@ compile(kernel_file *file, const char *path, vyre_bytes *text, vyre_module *modu
         vyre_text_parse_lines(module, expansion.text.data, expansion.text.size, path, (vyre_diagnostics){kernel_emit, &expansion});
   if (!status)
     status = kernel_check(&expansion, module);
+  vyre_verify_errors errors = {0};
   if (!status)
-    status = vyre_text_print(module, NULL, out);
+    status = vyre_verify(module, &errors);
+  vyre_verify_errors_free(&errors);
+  if (!status)
+    status = vir ? vyre_text_print(module, NULL, out) : vyre_c_write(module, VYRE_NONE, NULL, out);
   kernel_expansion_free(&expansion);
   return status;
 }
@@ -105,7 +111,7 @@ main(int argc, char **argv)
   vyre_module *module = NULL;
   vyre_status status = vyre_module_create(NULL, 1u << 20, &module);
   if (!status)
-    status = compile(&file, o.input, &text, module, &out);
+    status = compile(&file, o.input, o.vir, &text, module, &out);
   if (!status && o.output)
     status = vyre_file_write(o.output, out.data, out.size);
   else if (!status)
