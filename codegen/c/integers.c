@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -155,6 +156,20 @@ compare(cgen *g, uint32_t row, uint32_t lane)
 
 /* ---- arithmetic ----------------------------------------------------------------------------------------------------------- */
 
+/* What was written from `start` on, if it is a decimal number, as a hexadecimal one: clang takes `2 ^ 33` for a power. */
+static void
+make_hexadecimal(cgen *g, size_t start)
+{
+  char *end = NULL;
+  if (g->status || g->out->data[start] == '0')
+    return;
+  const uint64_t bits = strtoull(g->out->data + start, &end, 10);
+  if (end == g->out->data + start || strcmp(end, "u") != 0)
+    return;
+  g->out->size = start;
+  cgen_put(g, "0x%" PRIx64 "u", bits);
+}
+
 static void
 binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
 {
@@ -163,7 +178,10 @@ binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
   const size_t start = g->out->size;
   if (narrow)
     cgen_put(g, "(%s)(%s", cgen_type_name(kind), *sign == '*' ? "(uint32_t)" : "");
+  const size_t left = g->out->size;
   cgen_value(g, g->v->a[row], lane, true);
+  if (*sign == '^')
+    make_hexadecimal(g, left);
   cgen_put(g, " %s ", sign);
   cgen_right(g, row, lane, true);
   cgen_put(g, narrow ? ")" : "");

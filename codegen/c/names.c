@@ -81,7 +81,7 @@ is_risky(const char *name)
   const char *end = strrchr(name, '_');
   if (cgen_is_reserved(name) || is_one_of(own, name))
     return true;
-  if (name[0] == 'v' && name[1 + strspn(name + 1, "0123456789")] == '\0')
+  if (name[0] == 'v' && name[1] && name[1 + strspn(name + 1, "0123456789")] == '\0')
     return true;
   if (!end)
     return false;
