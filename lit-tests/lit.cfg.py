@@ -32,6 +32,8 @@ config.substitutions += [
     ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} {config.vyre_bin}"),
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
     ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
+    # %cc: the compiler that built vyre, with the flags that docs/c.md gives.
+    ("%cc", f"{config.cc} -std=c17 -Wall -Wextra -Wconversion -Wno-unused -Werror -ffp-contract=off"),
     ("%python", sys.executable),
     ("%bin", config.vyre_bin),
     # %full-device PATH: makes a device that is always full there.
@@ -39,6 +41,7 @@ config.substitutions += [
     # %terminal command...: its output is one, as far as it can tell.
     ("%terminal", f"env LD_PRELOAD={config.vyre_plugins}/terminal.so"),
     ("%prove", program("vyre-prove")),
+    ("%kernelc", program("vyre-kernelc")),
     ("%run", program("vyre-run")),
     ("%fuzz", program("vyre-fuzz")),
     ("%spirv-val", config.spirv_val),

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "vyre/c.h"
 #include "vyre/glsl.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
@@ -212,6 +213,8 @@ make_output(const tool *t, const vyre_module *module, work *w, const source *fro
     return vyre_vir0_write(module, NULL, 0, &w->output);
   case OUTPUT_GLSL:
     return write_glsl(module, &w->output);
+  case OUTPUT_C:
+    return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
   default:
     return vyre_text_print(module, NULL, &w->output);
   }

@@ -47,7 +47,7 @@ finish_declaration(text_parser *p, const text_token *name, vyre_row row)
     text_no_memory(p);
     return false;
   }
-  if (p->computed && !p->in_body) { /* the builder would put it before them, and the print would differ from the text */
+  if (p->computed && !p->in_body && !p->call) { /* the builder would put it before them, and the print would differ from the text */
     vyre_row_unlink(p->module, row);
     vyre_row_insert(p->module, row, (vyre_row){p->program}, VYRE_NONE);
   }
@@ -82,6 +82,7 @@ text_parse_spec(text_parser *p)
   return finish_declaration(p, &name, vyre_build_spec(&p->builder, type, bits, id));
 }
 
+/* One of a function begins as zero each time that it is called, not once. */
 bool
 text_parse_var(text_parser *p)
 {
@@ -90,13 +91,16 @@ text_parse_var(text_parser *p)
   text_lex(&p->lexer);
   if (!parse_declared_name(p, "the name of the var", &name))
     return false;
-  if (text_is_word(p, "spirv")) {
+  if (text_is_word(p, "spirv") && !p->call) {
     vyre_type_id opaque;
     return text_parse_type(p, &opaque) && finish_declaration(p, &name, vyre_build_opaque_var(&p->builder, opaque));
   }
   if (!text_parse_scalar_type(p, &type))
     return false;
-  return finish_declaration(p, &name, vyre_build_var(&p->builder, type));
+  const vyre_row var = vyre_build_var(&p->builder, type);
+  if (p->call && var.id)
+    vyre_build_set(&p->builder, var, vyre_build_const(&p->builder, type, 0));
+  return finish_declaration(p, &name, var);
 }
 
 bool

@@ -416,9 +416,9 @@ parse_declaration(text_parser *p, vyre_opcode op, bool *out_is_one)
     *out_is_one = false;
     return true;
   }
-  if (top(p)->kind != FRAME_PROGRAM)
-    return text_error_token(p, NULL, "%.*s must be at the top of a program", (int)p->lexer.token.length,
-                            p->lexer.text + p->lexer.token.start);
+  if (top(p)->kind != FRAME_PROGRAM && (top(p)->kind != FRAME_FUNCTION || op != VYRE_OP_var))
+    return text_error_token(p, NULL, "%.*s must be at the top of a program%s", (int)p->lexer.token.length,
+                            p->lexer.text + p->lexer.token.start, op == VYRE_OP_var ? " or function" : "");
   switch (op) {
   case VYRE_OP_spec:
     return text_parse_spec(p);

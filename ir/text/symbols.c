@@ -1,5 +1,5 @@
-/* Names of a text: open addressing, 16 bytes a name, no copies of texts.  With uthash, 80 bytes a name, parsing a text of names takes
- * 30 % more (bench-ir, "parse (names)").
+/* Names of a text: open addressing, 16 bytes a name, no copies of texts.  With uthash, 80 bytes a name, parsing a text of names
+ * takes 30 % more (bench-ir, "parse (names)").
  *
  * A name's end is not kept: where it begins in the text tells (a quoted one ends at its quote, others where no letter follows).
  * Expected O(1) each; names that one scope defines are compared by text, never by hash alone.

@@ -93,7 +93,7 @@ class Tree:
         # The plugin is opened at run time: a test that needs it need not be linked with it.
         if test.startswith("unit-"):
             return [test, "vyre_glsl"]
-        programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "passes/all", "vyre_glsl"]
+        programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "passes/all", "vyre_glsl"]
         return programs + (["lit-tests/all"] if test.startswith("lit:") else ["examples/all"])
 
     def build(self, *tests):

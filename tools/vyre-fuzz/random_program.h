@@ -9,7 +9,8 @@
 
 #include "vyre/run.h"
 
-#define RANDOM_INVOCATIONS 8u  /* two workgroups of four */
+#define RANDOM_INVOCATIONS 8u /* two workgroups of four */
+#define RANDOM_GROUPS      2u
 #define RANDOM_WORDS       64u /* words of `out` that an invocation may write */
 #define RANDOM_OUT         (RANDOM_INVOCATIONS * RANDOM_WORDS)
 #define RANDOM_IN          64u
@@ -39,6 +40,12 @@ typedef struct random_memory {
  * (coherent) binding 2, a uniform block binding 3, an array of storage blocks binding 4, a uniform block that is seldom used
  * binding 5.  Three of four wide relaxed programs (seed & 6) are made so that nothing undefined runs. */
 void random_program_build(vyre_module *module, uint64_t seed, uint32_t flags);
+
+/* What a run finds in memory, and what it binds of that to a program's buffers: how many bindings. */
+#define RANDOM_BINDINGS 24u
+void random_program_fill(random_memory *memory, uint64_t seed);
+uint32_t random_program_bind(const vyre_module *module, uint32_t program, uint64_t seed, uint32_t unbound, random_memory *memory,
+                             vyre_binding bindings[RANDOM_BINDINGS]);
 
 /* Runs the module's first program on memory that is made from the seed, with a search for data races.  The subgroup's size is the
  * seed's, too, and so is which elements of an array of descriptors are one memory.  `unbound`: descriptors that are bound to

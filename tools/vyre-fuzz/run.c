@@ -5,10 +5,8 @@
 
 #include <string.h>
 
-#define MOST_BINDINGS 24u
-
-static void
-fill(random_memory *memory, uint64_t seed)
+void
+random_program_fill(random_memory *memory, uint64_t seed)
 {
   memset(memory->out, 0xab, sizeof memory->out);
   for (uint32_t i = 0; i < RANDOM_IN; i++)
@@ -68,29 +66,39 @@ is_unbound(const vyre_module *module, const vyre_binding *binding, uint32_t unbo
   }
 }
 
-vyre_status
-random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, uint32_t unbound, random_memory *out)
+uint32_t
+random_program_bind(const vyre_module *module, uint32_t program, uint64_t seed, uint32_t unbound, random_memory *memory,
+                    vyre_binding bindings[RANDOM_BINDINGS])
 {
   const vyre_view *v = vyre_module_view(module);
-  vyre_binding bindings[MOST_BINDINGS];
-  vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {2, 1, 1}, .bindings = bindings};
-  const vyre_interp_options options = {.steps = 1u << 20,
-                                       .report_undefined = report_undefined,
-                                       .subgroup = 1u << (seed >> 1) % 4, /* workgroups are of 4 */
-                                       .check_races = true};              /* it has none */
-  fill(out, seed);
-  for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row]) {
+  uint32_t count = 0;
+  for (uint32_t row = v->first[program]; row; row = v->next[row]) {
     const vyre_space space = VYRE_BUFFER_SPACE(v->imm_hi[row]);
     const bool bound = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer &&
                        (space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM || space == VYRE_SPACE_PUSH);
     const uint32_t elements = bound && vyre_buffer_descriptor_steps(module, row) ? RANDOM_BLOCKS : 1;
-    for (uint32_t element = 0; bound && element < elements && dispatch.binding_count < MOST_BINDINGS; element++) {
-      vyre_binding *binding = &bindings[dispatch.binding_count++];
-      *binding = bind(module, row, seed, element, out);
+    for (uint32_t element = 0; bound && element < elements && count < RANDOM_BINDINGS; element++) {
+      vyre_binding *binding = &bindings[count++];
+      *binding = bind(module, row, seed, element, memory);
       if (is_unbound(module, binding, unbound))
         *binding = (vyre_binding){{row}, NULL, 0, element};
     }
   }
+  return count;
+}
+
+vyre_status
+random_program_run(const vyre_module *module, uint64_t seed, bool report_undefined, uint32_t unbound, random_memory *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  vyre_binding bindings[RANDOM_BINDINGS];
+  vyre_dispatch dispatch = {.program = {v->first[0]}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
+  const vyre_interp_options options = {.steps = 1u << 20,
+                                       .report_undefined = report_undefined,
+                                       .subgroup = 1u << (seed >> 1) % 4, /* workgroups are of 4 */
+                                       .check_races = true};              /* it has none */
+  random_program_fill(out, seed);
+  dispatch.binding_count = random_program_bind(module, v->first[0], seed, unbound, out, bindings);
   return vyre_interp_run(module, &dispatch, &options, NULL);
 }
 

@@ -1,0 +1,330 @@
+/* Control of one invocation: C's own, and gotos for what C cannot leave.
+ *
+ *     leave      a label behind the construct       left_12:
+ *     continue   one in front of a continuing region again_12:
+ *     return     the next invocation                next_3:
+ *
+ * A jump that leads out of the segment parks the invocation: `where` says for what it waits.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+static uint32_t
+region_of(const cgen *g, uint32_t control, vyre_role role)
+{
+  for (uint32_t row = g->v->first[control]; row; row = g->v->next[row])
+    if (cgen_is(g, row, VYRE_OP_region) && g->v->imm[row] == (uint32_t)role)
+      return row;
+  return 0;
+}
+
+static void
+block(cgen *g, uint32_t region)
+{
+  g->indent++;
+  cgen_region(g, region);
+  g->indent--;
+}
+
+/* ---- jumps ---------------------------------------------------------------------------------------------------------------- */
+
+/* To the end of the trip that this invocation is: C's `continue` if no loop is in the way. */
+static void
+next_invocation(cgen *g, uint32_t row)
+{
+  for (uint32_t around = g->v->parent[row]; around != g->program && !cgen_is_wide(g, around); around = g->v->parent[around])
+    if (vyre_row_is_loop(g->v, around)) {
+      cgen_line(g, "goto next_%u;", g->at_segment);
+      g->jumped = true;
+      return;
+    }
+  cgen_line(g, "continue;");
+}
+
+/* What the jump is meant for: a construct around it. */
+static uint32_t
+target_of(const cgen *g, uint32_t row)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  uint32_t around = g->v->parent[row];
+  if (op == VYRE_OP_leave)
+    return g->v->a[row];
+  while (around != g->program && !(op == VYRE_OP_fallthrough ? cgen_is(g, around, VYRE_OP_switch) : vyre_row_is_loop(g->v, around)))
+    around = g->v->parent[around];
+  return around;
+}
+
+/* Whether C's break, here, leaves this construct. */
+static bool
+breaks(const cgen *g, uint32_t row, uint32_t target)
+{
+  uint32_t around = g->v->parent[row];
+  while (around != target && !cgen_is(g, around, VYRE_OP_switch) && !vyre_row_is_loop(g->v, around))
+    around = g->v->parent[around];
+  return around == target && !cgen_is(g, target, VYRE_OP_block);
+}
+
+/* Whether C's continue, here, goes on with this loop as it should. */
+static bool
+continues(const cgen *g, uint32_t loop)
+{
+  const uint32_t continuing = region_of(g, loop, VYRE_CONTINUING);
+  return !continuing || !g->v->first[continuing];
+}
+
+static void
+leave(cgen *g, uint32_t row, uint32_t target)
+{
+  if (breaks(g, row, target)) {
+    cgen_line(g, "break;");
+    return;
+  }
+  g->left[target - g->program] = 1;
+  cgen_line(g, "goto left_%u;", target - g->program);
+}
+
+static void
+park(cgen *g, uint32_t row, const char *what, uint32_t target)
+{
+  cgen_begin_line(g);
+  cgen_put(g, "g.where[li] = ");
+  cgen_put_state(g, what, target);
+  cgen_put(g, ";\n");
+  next_invocation(g, row);
+}
+
+static void
+jump_to(cgen *g, uint32_t row, uint32_t target)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  const bool again = op == VYRE_OP_continue || op == VYRE_OP_fallthrough;
+  if (cgen_is_wide(g, target)) {
+    park(g, row, again ? "AGAIN" : "LEFT", target);
+  } else if (op == VYRE_OP_continue && continues(g, target)) {
+    cgen_line(g, "continue;");
+  } else if (op == VYRE_OP_continue) {
+    g->again[target - g->program] = 1;
+    cgen_line(g, "goto again_%u;", target - g->program);
+  } else if (op != VYRE_OP_fallthrough) { /* which is said behind the case */
+    leave(g, row, target);
+  }
+}
+
+void
+cgen_jump(cgen *g, uint32_t row)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  if (op == VYRE_OP_trap) {
+    cgen_begin_line(g);
+    cgen_fault(g, row);
+  } else if (op == VYRE_OP_return && g->wide) {
+    park(g, row, "RETURNED", 0);
+  } else if (op == VYRE_OP_return) {
+    next_invocation(g, row);
+  } else if (op == VYRE_OP_breakif) {
+    cgen_begin_line(g);
+    cgen_put(g, "if (");
+    cgen_value(g, g->v->a[row], 0, false);
+    cgen_put(g, ") {\n");
+    g->indent++;
+    jump_to(g, row, target_of(g, row));
+    g->indent--;
+    cgen_line(g, "}");
+  } else {
+    jump_to(g, row, target_of(g, row));
+  }
+}
+
+/* ---- constructs ----------------------------------------------------------------------------------------------------------- */
+
+static void
+put_if(cgen *g, uint32_t row)
+{
+  const uint32_t then_region = region_of(g, row, VYRE_THEN), else_region = region_of(g, row, VYRE_ELSE);
+  cgen_begin_line(g);
+  cgen_put(g, "if (");
+  cgen_value(g, g->v->a[row], 0, false);
+  cgen_put(g, ") {\n");
+  if (then_region)
+    block(g, then_region);
+  if (else_region && g->v->first[else_region]) {
+    cgen_line(g, "} else {");
+    block(g, else_region);
+  }
+  cgen_line(g, "}");
+}
+
+static void
+put_for(cgen *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  const uint32_t body = v->first[row];
+  const vyre_kind kind = cgen_kind(g, body);
+  const char *type = cgen_type_name(kind);
+  char name[CGEN_NAME];
+  cgen_name(g, body, name);
+  cgen_begin_line(g);
+  cgen_put(g, "for (%s %s = ", type, name);
+  cgen_value(g, v->a[row], 0, false);
+  cgen_put(g, "; ");
+  cgen_compare_indices(g, body, v->b[row], vyre_kind_is_signed(kind));
+  cgen_put(g, vyre_kind_bits(kind) < 32 ? "; %s = (%s)(%s + " : "; %s = %s%s + ", name, vyre_kind_bits(kind) < 32 ? type : "",
+           name);
+  cgen_value(g, v->c[row], 0, true);
+  cgen_put(g, vyre_kind_bits(kind) < 32 ? ")) {\n" : ") {\n");
+  block(g, body);
+  cgen_line(g, "}");
+}
+
+static void
+put_loop(cgen *g, uint32_t row)
+{
+  const uint32_t body = region_of(g, row, VYRE_BODY), continuing = region_of(g, row, VYRE_CONTINUING);
+  const bool goes_on = continuing && g->v->first[continuing];
+  cgen_line(g, "for (;;) {");
+  g->indent += goes_on;
+  cgen_begin_line(g);
+  cgen_put(g, goes_on ? "{\n" : "\n");
+  if (body)
+    block(g, body);
+  if (goes_on) {
+    cgen_line(g, "}");
+    if (g->again[row - g->program])
+      cgen_line(g, "again_%u:;", row - g->program);
+    g->indent--;
+    block(g, continuing);
+  }
+  cgen_line(g, "}");
+}
+
+static void
+put_labels(cgen *g, uint32_t case_row)
+{
+  const uint32_t labels = g->v->a[case_row];
+  const bool several = labels && cgen_is(g, labels, VYRE_OP_tuple);
+  const uint32_t count = labels == 0 ? 0 : several ? VYRE_TUPLE_COUNT(g->v->imm[labels]) : 1;
+  for (uint32_t k = 0; k < count; k++) {
+    cgen_begin_line(g);
+    cgen_put(g, "case ");
+    cgen_value(g, several ? cgen_tuple_part(g, labels, k) : labels, 0, false);
+    cgen_put(g, ":\n");
+  }
+  if (g->v->imm[case_row] & VYRE_CASE_DEFAULT)
+    cgen_line(g, "default:");
+}
+
+static bool
+ends_in(const cgen *g, uint32_t region, uint32_t flags)
+{
+  const uint32_t last = g->v->last[region];
+  return last && (vyre_op_infos[cgen_op(g, last)].flags & flags) != 0 && !cgen_is(g, last, VYRE_OP_breakif);
+}
+
+static void
+put_switch(cgen *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  cgen_begin_line(g);
+  cgen_put(g, "switch (");
+  cgen_value(g, v->a[row], 0, false);
+  cgen_put(g, ") {\n");
+  bool has_default = false;
+  for (uint32_t c = v->first[row]; c; c = v->next[c]) {
+    const bool falls = v->last[c] && cgen_is(g, v->last[c], VYRE_OP_fallthrough);
+    put_labels(g, c);
+    has_default = has_default || (v->imm[c] & VYRE_CASE_DEFAULT);
+    cgen_line(g, "{");
+    block(g, c);
+    cgen_line(g, "}");
+    if (falls && v->next[c])
+      cgen_line(g, "__attribute__((fallthrough));");
+    else if (!ends_in(g, c, VYRE_OP_ENDS) || falls)
+      cgen_line(g, "break;");
+  }
+  if (!has_default)
+    cgen_line(g, "default:\n%*sbreak;", (int)g->indent * 2 + 2, "");
+  cgen_line(g, "}");
+}
+
+static void
+put_block(cgen *g, uint32_t row)
+{
+  const uint32_t region = region_of(g, row, VYRE_BLOCK);
+  cgen_line(g, "{");
+  if (region)
+    block(g, region);
+  cgen_line(g, "}");
+}
+
+static void
+put_construct(cgen *g, uint32_t row)
+{
+  switch ((uint32_t)cgen_op(g, row)) {
+  case VYRE_OP_if:
+    put_if(g, row);
+    break;
+  case VYRE_OP_for:
+    put_for(g, row);
+    break;
+  case VYRE_OP_loop:
+    put_loop(g, row);
+    break;
+  case VYRE_OP_switch:
+    put_switch(g, row);
+    break;
+  default:
+    put_block(g, row);
+    break;
+  }
+  if (g->left[row - g->program])
+    cgen_line(g, "left_%u:;", row - g->program);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------------- */
+
+static void
+put_set(cgen *g, uint32_t row)
+{
+  const uint32_t var = g->v->a[row], value = g->v->b[row], lanes = cgen_lanes(g, var);
+  for (uint32_t k = 0; k < lanes; k++) {
+    cgen_begin_line(g);
+    cgen_put_name(g, var, UINT32_MAX, lanes > 1 ? k : UINT32_MAX);
+    cgen_put(g, " = ");
+    cgen_value(g, value, k, false);
+    cgen_put(g, ";\n");
+  }
+}
+
+void
+cgen_statement(cgen *g, uint32_t row)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  if (cgen_form_of(g, row) != CGEN_NAMED)
+    return;
+  /* clang-format off */
+  switch (op) {
+  case VYRE_OP_null: case VYRE_OP_workgroup: case VYRE_OP_var: case VYRE_OP_buffer: case VYRE_OP_async_wait: return;
+  case VYRE_OP_if: case VYRE_OP_for: case VYRE_OP_loop: case VYRE_OP_switch: case VYRE_OP_block: put_construct(g, row); return;
+  case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
+  case VYRE_OP_trap: cgen_jump(g, row); return;
+  case VYRE_OP_barrier: cgen_fence(g, row); return;
+  case VYRE_OP_load: cgen_load(g, row); return;
+  case VYRE_OP_store: cgen_store(g, row); return;
+  case VYRE_OP_copy: case VYRE_OP_async_copy: cgen_copy(g, row); return; /* an async copy may happen at its start */
+  case VYRE_OP_length: cgen_length(g, row); return;
+  case VYRE_OP_set: put_set(g, row); return;
+  default: break;
+  }
+  /* clang-format on */
+  if (vyre_op_is_atomic(op))
+    cgen_atomic(g, row);
+  else
+    cgen_define(g, row);
+}
+
+void
+cgen_region(cgen *g, uint32_t region)
+{
+  for (uint32_t row = g->v->first[region]; row && !g->status; row = g->v->next[row])
+    cgen_statement(g, row);
+}

@@ -1,0 +1,325 @@
+/* A function's head: what a dispatch brings, memory of the program's own, tables, and the state of a workgroup.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <inttypes.h>
+
+static bool
+is_in(const cgen *g, uint32_t row, vyre_space space)
+{
+  return cgen_is(g, row, VYRE_OP_buffer) && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == space && g->uses[row - g->program] != 0;
+}
+
+/* ---- buffers -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether no other buffer of the program may be the same memory. */
+static bool
+is_alone(const cgen *g, uint32_t row)
+{
+  bool unused;
+  const uint32_t slot = cgen_slot(g, row, &unused);
+  if (g->v->imm_hi[row] & VYRE_ACCESS_ALIASED)
+    return false;
+  for (uint32_t other = g->v->first[g->program]; other; other = g->v->next[other])
+    if (other != row && cgen_is(g, other, VYRE_OP_buffer) && cgen_is_outside(g, other) && cgen_slot(g, other, &unused) == slot)
+      return false;
+  return true;
+}
+
+/* " *   buffers[0]: %x, storage, set 0, binding 0" */
+static void
+note_place(cgen *g, uint32_t row, uint32_t slot)
+{
+  static const char *const spaces[VYRE_SPACE__COUNT] = {"storage", "uniform", "push constants", "", "", "", ""};
+  const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[row]);
+  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){row});
+  vyre_bytes *out = g->out;
+  char name[CGEN_NAME];
+  g->out = &g->places;
+  cgen_put(g, "\n *   buffers[%u]: %s, %s", slot, cgen_name(g, row, name), spaces[space]);
+  if (space != VYRE_SPACE_PUSH)
+    cgen_put(g, ", set %u, binding %u", info->set, info->binding);
+  g->out = out;
+}
+
+void
+cgen_declare_outside(cgen *g)
+{
+  const vyre_view *v = g->v;
+  char name[CGEN_NAME];
+  for (uint32_t row = v->first[g->program]; row; row = v->next[row]) {
+    bool first;
+    if (!cgen_is(g, row, VYRE_OP_buffer) || !cgen_is_outside(g, row))
+      continue;
+    const uint32_t slot = cgen_slot(g, row, &first);
+    if (first)
+      note_place(g, row, slot);
+    if (!g->uses[row - g->program])
+      continue;
+    cgen_name(g, row, name);
+    if (vyre_buffer_descriptor_steps(g->module, row)) {
+      cgen_line(g, "const vyre_c_buffer %s = d->buffers[%u];", name, slot);
+      continue;
+    }
+    const bool constant = (v->imm_hi[row] & VYRE_ACCESS_NO_WRITE) != 0;
+    cgen_line(g, "%suint8_t *%sconst %s = d->buffers[%u].data;", constant ? "const " : "", is_alone(g, row) ? "restrict " : "",
+              name, slot);
+    cgen_line(g, "const uint64_t %s_n = %s ? d->buffers[%u].bytes : 0;", name, name, slot);
+  }
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct table {
+  const uint32_t *words;
+  uint32_t count, next;
+  vyre_kind kind; /* of all scalars; VOID: several */
+  bool finite, any;
+  uint32_t written;
+  bool dry;
+} table;
+
+static bool
+is_finite(vyre_kind kind, uint64_t bits)
+{
+  const uint64_t exponents = kind == VYRE_F32 ? 0x7f800000u : UINT64_C(0x7ff) << 52;
+  return (kind != VYRE_F32 && kind != VYRE_F64) || (bits & exponents) != exponents;
+}
+
+static void
+put_scalar(cgen *g, table *t, vyre_kind kind, uint64_t bits)
+{
+  const uint32_t size = cgen_scalar_size(kind);
+  const uint32_t units = t->kind == VYRE_VOID ? size : 1;
+  for (uint32_t k = 0; k < units; k++) {
+    cgen_put(g, t->written % 8 == 0 ? t->written ? ",\n    " : "\n    " : ", ");
+    t->written++;
+    if (t->kind == VYRE_VOID)
+      cgen_put(g, "0x%02x", (uint32_t)(bits >> (8 * k)) & 0xffu);
+    else if (vyre_kind_is_float(kind) && t->finite && kind != VYRE_F16)
+      cgen_literal(g, kind, bits);
+    else
+      cgen_literal(g, size == 8 ? VYRE_U64 : VYRE_U32, bits);
+  }
+}
+
+/* Scalars in order, out of the initializer's words; missing ones are zero. */
+static void
+walk_table(cgen *g, table *t, vyre_type_id type)
+{
+  const vyre_kind kind = type < 256 ? VYRE_TYPE_KIND((vyre_type)type) : VYRE_VOID;
+  for (uint32_t i = 0; type < 256 && i < VYRE_TYPE_LANES((vyre_type)type); i++) {
+    uint64_t bits = t->next < t->count ? t->words[t->next++] : 0;
+    if (vyre_kind_bits(kind) == 64)
+      bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
+    if (!t->dry) {
+      put_scalar(g, t, kind, bits);
+      continue;
+    }
+    t->kind = !t->any || t->kind == kind ? kind : VYRE_VOID;
+    t->finite = t->finite && is_finite(kind, bits);
+    t->any = true;
+  }
+  if (type < 256)
+    return;
+  const vyre_type_info info = vyre_type_get(g->module, type);
+  for (uint64_t i = 0; i < cgen_count_of(g, type) && !g->status; i++)
+    walk_table(g, t, info.form == VYRE_FORM_STRUCT ? info.members[i].type : info.element);
+}
+
+static bool
+has_image(const cgen *g, uint32_t buffer)
+{
+  return vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){buffer})->initializer != UINT32_MAX;
+}
+
+/* What the buffer holds at the start, above the function. */
+static void
+put_table(cgen *g, uint32_t buffer)
+{
+  const uint32_t initializer = vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){buffer})->initializer;
+  vyre_bytes *out = g->out;
+  char name[CGEN_NAME];
+  table t = {.dry = true, .finite = true};
+  if (initializer != UINT32_MAX)
+    t.words = vyre_module_initializer(g->module, initializer, &t.count);
+  if (cgen_buffer_size(g, buffer) > CGEN_MOST_STATE) {
+    cgen_fail(g, buffer, "a table of %" PRIu64 " bytes\nFix: make it a buffer of the dispatch", cgen_buffer_size(g, buffer));
+    return;
+  }
+  walk_table(g, &t, g->v->imm[buffer]);
+  const vyre_kind kind = t.kind;
+  const uint32_t size = kind == VYRE_VOID ? 1 : cgen_scalar_size(kind);
+  const bool is_float = (kind == VYRE_F32 || kind == VYRE_F64) && t.finite;
+  g->out = &g->tables;
+  cgen_put(g, "static const %s %s_%s_n[] = {",
+           is_float    ? cgen_type_name(kind)
+           : size == 8 ? "uint64_t"
+           : size == 4 ? "uint32_t"
+           : size == 2 ? "uint16_t"
+                       : "uint8_t",
+           g->function, cgen_name(g, buffer, name));
+  t.dry = false;
+  t.next = 0;
+  walk_table(g, &t, g->v->imm[buffer]);
+  cgen_put(g, t.any ? "};\n\n" : "0};\n\n");
+  g->out = out;
+}
+
+/* ---- memory of the program's own ------------------------------------------------------------------------------------------ */
+
+static uint64_t
+bytes_of(const cgen *g, uint32_t buffer)
+{
+  const uint64_t size = cgen_buffer_size(g, buffer);
+  return size ? size : 1;
+}
+
+/* Bytes of a field or array, counted against the stack. */
+static void
+declare_bytes(cgen *g, uint32_t buffer, const char *zero)
+{
+  char name[CGEN_NAME];
+  const bool overlaid = cgen_is_overlaid(g, buffer),
+             each = g->wide && VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]) == VYRE_SPACE_PRIVATE;
+  cgen_begin_line(g);
+  cgen_put(g, "_Alignas(16) uint8_t %s", overlaid ? "shared_n" : cgen_name(g, buffer, name));
+  if (each)
+    cgen_put(g, "[%u]", g->count);
+  cgen_put(g, "[%" PRIu64 "]%s;\n", bytes_of(g, buffer), zero);
+  g->state_bytes += bytes_of(g, buffer) * (each ? g->count : 1);
+}
+
+static void
+put_image(cgen *g, uint32_t buffer)
+{
+  char name[CGEN_NAME];
+  cgen_begin_line(g);
+  cgen_put(g, "memcpy(");
+  cgen_put_buffer(g, buffer);
+  cgen_put(g, ", %s_%s_n, %" PRIu64 ");\n", g->function, cgen_name(g, buffer, name), cgen_buffer_size(g, buffer));
+}
+
+void
+cgen_declare_shared(cgen *g)
+{
+  const vyre_view *v = g->v;
+  bool overlaid = false;
+  for (uint32_t row = v->first[g->program]; row && !g->status; row = v->next[row]) {
+    if (is_in(g, row, VYRE_SPACE_CONSTANT) || (is_in(g, row, VYRE_SPACE_PRIVATE) && has_image(g, row)))
+      put_table(g, row);
+    if (g->wide && is_in(g, row, VYRE_SPACE_PRIVATE) && has_image(g, row)) {
+      cgen_line(g, "for (uint32_t li = 0; li < %uu; li++)", g->count);
+      g->indent++;
+      put_image(g, row);
+      g->indent--;
+    }
+    if (g->wide || !is_in(g, row, VYRE_SPACE_WORKGROUP) || (overlaid && cgen_is_overlaid(g, row)))
+      continue;
+    overlaid = overlaid || cgen_is_overlaid(g, row);
+    declare_bytes(g, row, " = {0}");
+  }
+}
+
+void
+cgen_declare_own(cgen *g)
+{
+  const vyre_view *v = g->v;
+  char name[CGEN_NAME];
+  for (uint32_t row = v->first[g->program]; row; row = v->next[row]) {
+    if (is_in(g, row, VYRE_SPACE_PRIVATE)) {
+      declare_bytes(g, row, has_image(g, row) ? "" : " = {0}");
+      if (has_image(g, row))
+        put_image(g, row);
+    }
+    if (!cgen_is(g, row, VYRE_OP_var) || !g->uses[row - g->program])
+      continue;
+    const uint32_t lanes = cgen_lanes(g, row);
+    cgen_begin_line(g);
+    cgen_put(g, "%s ", cgen_type_name(cgen_kind(g, row)));
+    for (uint32_t k = 0; k < lanes; k++) {
+      cgen_put(g, "%s%s", k ? ", " : "", cgen_name(g, row, name));
+      cgen_put(g, lanes > 1 ? "_%c = " : " = ", "xyzw"[k]);
+      cgen_literal(g, cgen_kind(g, row), 0);
+    }
+    cgen_put(g, ";\n");
+  }
+}
+
+/* ---- the state of a workgroup --------------------------------------------------------------------------------------------- */
+
+static void
+declare_field(cgen *g, uint32_t row)
+{
+  vyre_type type = cgen_row_type(g, row);
+  const bool several = VYRE_TYPE_KIND(type) == VYRE_TUPLE;
+  const uint32_t parts = several ? cgen_parts(g, row, &type, 0) : 1;
+  char name[CGEN_NAME];
+  cgen_name(g, row, name);
+  for (uint32_t part = 0; part < parts; part++) {
+    if (several)
+      cgen_parts(g, row, &type, part);
+    const vyre_kind kind = VYRE_TYPE_KIND(type);
+    const uint32_t lanes = VYRE_TYPE_LANES(type);
+    cgen_begin_line(g);
+    cgen_put(g, "%s ", cgen_type_name(kind));
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+      cgen_put(g, lane ? ", %s" : "%s", name);
+      if (several)
+        cgen_put(g, "_%u", part);
+      if (lanes > 1)
+        cgen_put(g, "_%c", "xyzw"[lane]);
+      cgen_put(g, "[%u]", g->count);
+    }
+    cgen_put(g, ";\n");
+    g->state_bytes += (uint64_t)g->count * lanes * (kind == VYRE_BOOL ? 1 : cgen_scalar_size(kind));
+  }
+}
+
+void
+cgen_declare_state(cgen *g)
+{
+  const vyre_view *v = g->v;
+  vyre_bytes *out = g->out;
+  const uint32_t indent = g->indent;
+  bool overlaid = false;
+  g->out = &g->state;
+  g->indent = 1;
+  if (g->parks) {
+    cgen_line(g, "uint16_t where[%u];", g->count);
+    g->state_bytes += (uint64_t)g->count * 2;
+  }
+  for (uint32_t row = g->program + 1; row < g->end && !g->status; row++) {
+    const bool is_var = cgen_is(g, row, VYRE_OP_var);
+    if (g->spilled[row - g->program] && (!is_var || g->uses[row - g->program]))
+      declare_field(g, row);
+    if (v->parent[row] != g->program || (!is_in(g, row, VYRE_SPACE_WORKGROUP) && !is_in(g, row, VYRE_SPACE_PRIVATE)))
+      continue;
+    if (!(overlaid && cgen_is_overlaid(g, row)))
+      declare_bytes(g, row, "");
+    overlaid = overlaid || cgen_is_overlaid(g, row);
+  }
+  g->indent = indent;
+  g->out = out;
+}
+
+void
+cgen_put_states(cgen *g)
+{
+  uint32_t count = 2;
+  cgen_put(g, "  enum { HERE, RETURNED");
+  for (uint32_t row = g->program + 1; row < g->end; row++) {
+    const uint32_t number = row - g->program, flags = vyre_op_infos[cgen_op(g, row)].flags;
+    if (!cgen_is_wide(g, row))
+      continue;
+    if (cgen_is(g, row, VYRE_OP_case))
+      cgen_put(g, ", IN_%u", number);
+    else if (flags & VYRE_OP_REGIONS)
+      cgen_put(g, ", LEFT_%u, AGAIN_%u, ELSE_%u", number, number, number);
+    count += 3;
+  }
+  cgen_put(g, " };\n");
+  if (count > UINT16_MAX)
+    cgen_fail(g, g->program, "too much control around places where invocations wait for each other\nFix: make the program smaller");
+}

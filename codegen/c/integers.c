@@ -1,0 +1,272 @@
+/* Arithmetic on integers and bool.
+ *
+ * C computes 8 and 16 bits in int: there each result is cut back by a cast, and what could overflow an int is unsigned first.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *
+signed_type(vyre_kind kind)
+{
+  const uint32_t bits = vyre_kind_bits(kind);
+  return bits == 64 ? "int64_t" : bits == 32 ? "int32_t" : bits == 16 ? "int16_t" : "int8_t";
+}
+
+static const char *
+operator_of(vyre_opcode op, bool is_bool)
+{
+  switch ((uint32_t)op) {
+  case VYRE_OP_add:
+    return "+";
+  case VYRE_OP_sub:
+    return "-";
+  case VYRE_OP_mul:
+    return "*";
+  case VYRE_OP_and:
+    return is_bool ? "&&" : "&";
+  case VYRE_OP_or:
+    return is_bool ? "||" : "|";
+  case VYRE_OP_xor:
+    return is_bool ? "!=" : "^";
+  case VYRE_OP_udiv:
+    return "/";
+  case VYRE_OP_umod:
+    return "%";
+  default:
+    return NULL;
+  }
+}
+
+/* ---- comparisons ---------------------------------------------------------------------------------------------------------- */
+
+/* One side: a row's lane, or the literal. */
+typedef struct side {
+  uint32_t row, lane;
+  bool constant;
+  uint64_t bits;
+} side;
+
+/* Which outcomes there can be: fewer where a side is the least or greatest number there is.  A compiler warns of a comparison that
+ * is always true or false for that reason. */
+static uint32_t
+possible(uint32_t compares, vyre_kind kind, const side *l, const side *r)
+{
+  const uint32_t bits = vyre_kind_bits(kind);
+  const uint64_t ones = UINT64_MAX >> (64 - bits), half = ones ^ ones >> 1;
+  const bool is_signed = (VYRE_COMPARES_ORDER(compares) & VYRE_COMPARES_EITHER) == VYRE_COMPARES_SIGNED;
+  const uint64_t flip = is_signed ? half : 0;
+  uint32_t outcomes = VYRE_COMPARES_LESS | VYRE_COMPARES_EQUAL | VYRE_COMPARES_GREATER;
+  const uint64_t x = (l->bits ^ flip) & ones, y = (r->bits ^ flip) & ones;
+  if (l->constant && r->constant)
+    return x < y ? VYRE_COMPARES_LESS : x > y ? VYRE_COMPARES_GREATER : VYRE_COMPARES_EQUAL;
+  if ((r->constant && y == 0) || (l->constant && x == ones))
+    outcomes &= ~(uint32_t)VYRE_COMPARES_LESS;
+  if ((r->constant && y == ones) || (l->constant && x == 0))
+    outcomes &= ~(uint32_t)VYRE_COMPARES_GREATER;
+  return outcomes;
+}
+
+static void
+put_side(cgen *g, vyre_kind kind, const side *s)
+{
+  if (s->constant)
+    cgen_literal(g, kind, s->bits);
+  else
+    cgen_value(g, s->row, s->lane, true);
+}
+
+/* A side may come to a literal though its row is none, as a lane of a literal does: what counts is what a compiler sees. */
+static void
+look(cgen *g, vyre_kind kind, side *s)
+{
+  const size_t start = g->out->size;
+  put_side(g, kind, s);
+  if (g->status)
+    return;
+  const char *text = g->out->data + start;
+  char *end;
+  text += strncmp(text, "UINT64_C(", 9) == 0 ? 9 : 0;
+  const uint64_t bits = strtoull(text, &end, 0);
+  if (*text >= '0' && *text <= '9' && (strcmp(end, "u") == 0 || strcmp(end, ")") == 0)) {
+    s->constant = true;
+    s->bits = bits;
+  }
+  g->out->size = start;
+  g->out->data[start] = '\0';
+}
+
+bool
+cgen_is_twice(cgen *g, size_t start, const char *sign)
+{
+  const size_t written = g->out->size - start, between = strlen(sign) + 2;
+  if (g->status || written < between || (written - between) % 2 != 0)
+    return false;
+  const size_t half = (written - between) / 2;
+  if (memcmp(g->out->data + start, g->out->data + start + half + between, half) != 0)
+    return false;
+  g->out->size = start;
+  g->out->data[start] = '\0';
+  return true;
+}
+
+static void
+put_comparison(cgen *g, uint32_t compares, vyre_kind kind, side *l, side *r)
+{
+  static const char *const signs[] = {"", "<", "==", "<=", ">", "!=", ">="};
+  look(g, kind, l);
+  look(g, kind, r);
+  const uint32_t outcomes = VYRE_COMPARES_OUTCOMES(compares), may_be = possible(compares, kind, l, r);
+  const bool is_signed = VYRE_COMPARES_ORDER(compares) == VYRE_COMPARES_SIGNED;
+  if ((outcomes & may_be) == 0 || (outcomes & may_be) == may_be) {
+    cgen_put(g, outcomes & may_be ? "true" : "false");
+    return;
+  }
+  const size_t start = g->out->size;
+  char cast[16] = "";
+  if (is_signed)
+    snprintf(cast, sizeof(cast), "(%s)", signed_type(kind));
+  cgen_put(g, "%s", cast);
+  put_side(g, kind, l);
+  cgen_put(g, " %s %s", signs[outcomes & 7u], cast);
+  put_side(g, kind, r);
+  if (cgen_is_twice(g, start, signs[outcomes & 7u]))
+    cgen_put(g, outcomes & VYRE_COMPARES_EQUAL ? "true" : "false");
+}
+
+void
+cgen_compare_indices(cgen *g, uint32_t index, uint32_t to, bool is_signed)
+{
+  side l = {.row = index}, r = {.row = to};
+  r.constant = cgen_constant(g, to, &r.bits);
+  put_comparison(g, vyre_op_infos[is_signed ? VYRE_OP_slt : VYRE_OP_ult].compares, cgen_kind(g, index), &l, &r);
+}
+
+static void
+compare(cgen *g, uint32_t row, uint32_t lane)
+{
+  side l = {.row = g->v->a[row], .lane = lane}, r = {.row = g->v->b[row], .lane = lane};
+  l.constant = cgen_constant(g, l.row, &l.bits);
+  r.constant = cgen_right_constant(g, row, &r.bits);
+  put_comparison(g, vyre_op_infos[cgen_op(g, row)].compares, cgen_kind(g, l.row), &l, &r);
+}
+
+/* ---- arithmetic ----------------------------------------------------------------------------------------------------------- */
+
+/* What was written from `start` on, if it is a decimal number, as a hexadecimal one: clang takes `2 ^ 33` for a power. */
+static void
+make_hexadecimal(cgen *g, size_t start)
+{
+  char *end = NULL;
+  if (g->status || g->out->data[start] == '0')
+    return;
+  const uint64_t bits = strtoull(g->out->data + start, &end, 10);
+  if (end == g->out->data + start || strcmp(end, "u") != 0)
+    return;
+  g->out->size = start;
+  cgen_put(g, "0x%" PRIx64 "u", bits);
+}
+
+static void
+binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
+{
+  const vyre_kind kind = cgen_kind(g, row);
+  const bool narrow = vyre_kind_is_int(kind) && vyre_kind_bits(kind) < 32;
+  const size_t start = g->out->size;
+  if (narrow)
+    cgen_put(g, "(%s)(%s", cgen_type_name(kind), *sign == '*' ? "(uint32_t)" : "");
+  const size_t left = g->out->size;
+  cgen_value(g, g->v->a[row], lane, true);
+  if (*sign == '^')
+    make_hexadecimal(g, left);
+  cgen_put(g, " %s ", sign);
+  cgen_right(g, row, lane, true);
+  cgen_put(g, narrow ? ")" : "");
+  if (kind == VYRE_BOOL && *sign == '!' && cgen_is_twice(g, start, sign))
+    cgen_put(g, "false");
+}
+
+static void
+shift(cgen *g, uint32_t row, uint32_t lane)
+{
+  const vyre_kind kind = cgen_kind(g, row);
+  const uint32_t bits = vyre_kind_bits(kind);
+  const bool cut = bits < 32;
+  uint64_t count;
+  if (cut)
+    cgen_put(g, "(%s)((uint32_t)", cgen_type_name(kind));
+  cgen_value(g, g->v->a[row], lane, true);
+  cgen_put(g, cgen_is(g, row, VYRE_OP_shl) ? " << " : " >> ");
+  if (cgen_right_constant(g, row, &count)) {
+    cgen_put(g, "%uu", (uint32_t)count & (bits - 1));
+  } else {
+    cgen_put(g, "(");
+    cgen_right(g, row, lane, true);
+    cgen_put(g, " & %uu)", bits - 1);
+  }
+  cgen_put(g, cut ? ")" : "");
+}
+
+static void
+unary(cgen *g, uint32_t row, uint32_t lane)
+{
+  const vyre_kind kind = cgen_kind(g, row);
+  const bool narrow = kind != VYRE_BOOL && vyre_kind_bits(kind) < 32;
+  if (narrow)
+    cgen_put(g, "(%s)(", cgen_type_name(kind));
+  cgen_put(g, cgen_is(g, row, VYRE_OP_neg) ? "0u - " : kind == VYRE_BOOL ? "!" : "~");
+  cgen_value(g, g->v->a[row], lane, true);
+  cgen_put(g, narrow ? ")" : "");
+}
+
+/* A function of its op's name, with all operands; scalars count for each lane. */
+static void
+call(cgen *g, uint32_t row, uint32_t lane)
+{
+  const vyre_view *v = g->v;
+  const vyre_opcode op = cgen_op(g, row);
+  const uint32_t field = op == VYRE_OP_bfi ? v->c[row] : 0;
+  cgen_call(g, vyre_op_infos[op].text, cgen_kind(g, v->a[row]));
+  cgen_value(g, v->a[row], lane, false);
+  if (v->b[row] || cgen_has_literal(g, row)) {
+    cgen_put(g, ", ");
+    cgen_right(g, row, v->b[row] && cgen_lanes(g, v->b[row]) == 1 ? 0 : lane, false);
+  }
+  for (uint32_t k = 0; k < 2 && v->c[row]; k++) {
+    if (k == 1 && !field)
+      break;
+    const uint32_t operand = field ? cgen_tuple_part(g, field, k) : v->c[row];
+    cgen_put(g, ", ");
+    cgen_value(g, operand, cgen_lanes(g, operand) == 1 ? 0 : lane, false);
+  }
+  cgen_put(g, ")");
+}
+
+bool
+cgen_integer(cgen *g, uint32_t row, uint32_t lane)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  const vyre_kind kind = cgen_kind(g, g->v->a[row]);
+  const char *sign = operator_of(op, kind == VYRE_BOOL);
+  uint64_t right = 0;
+  if (kind != VYRE_BOOL && !vyre_kind_is_int(kind))
+    return false;
+  if (vyre_op_infos[op].compares)
+    compare(g, row, lane);
+  else if (op == VYRE_OP_shl || op == VYRE_OP_ushr)
+    shift(g, row, lane);
+  else if (op == VYRE_OP_neg || op == VYRE_OP_not)
+    unary(g, row, lane);
+  else if ((op == VYRE_OP_udiv || op == VYRE_OP_umod) && !(cgen_right_constant(g, row, &right) && right))
+    call(g, row, lane); /* by zero, perhaps */
+  else if (sign)
+    binary(g, row, lane, sign);
+  else if (vyre_op_infos[op].flags & VYRE_OP_PURE)
+    call(g, row, lane);
+  else
+    return false;
+  return true;
+}

@@ -1,0 +1,121 @@
+/* Identifiers.
+ *
+ * Rows have names that no other row of their program has, or none: then they are v and their number.  A name that C has a use for,
+ * that holds what no identifier may, or that might be one that vyre makes (v12, sum_x, sum_n, vyre_load_u32) has its number behind
+ * it: sum_x becomes sum_x_r12.  So no two identifiers are the same, and none has to be looked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <stdio.h>
+
+/* Words of the language and of its headers, and functions that the text calls. */
+static const char taken[] =
+    " auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof "
+    "bool true false memcpy memset fabs fabsf fmod floor floorf ceil ceilf trunc truncf nearbyint nearbyintf sqrt sqrtf "
+    "fma fmaf rintf copysign copysignf signbit isnan isinf isfinite ldexp frexp modf sin cos tan asin acos atan sinh cosh tanh "
+    "asinh acosh atanh exp exp2 log log2 atan2 pow main linux unix i386 ";
+
+/* Names of the text's own. */
+static const char own[] =
+    " d g gx n at to of to_in of_in li lx ly lz wx wy wz where first last lane from sum any self vote same mask leader ";
+
+static bool
+is_letter(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool
+is_digit(char c)
+{
+  return c >= '0' && c <= '9';
+}
+
+bool
+cgen_clean_name(const char *text, char name[CGEN_NAME])
+{
+  size_t n = 0;
+  bool clean = true;
+  if (!is_letter(*text)) {
+    name[n++] = 'v';
+    name[n++] = '_';
+    clean = false;
+  }
+  for (; *text && n < CGEN_NAME / 2; text++) {
+    const bool kept = is_letter(*text) || is_digit(*text);
+    name[n++] = kept ? *text : '_';
+    clean = clean && kept;
+  }
+  name[n] = '\0';
+  return clean && !*text;
+}
+
+static bool
+is_one_of(const char *words, const char *name)
+{
+  char spaced[CGEN_NAME + 3];
+  snprintf(spaced, sizeof(spaced), " %s ", name);
+  return strstr(words, spaced) != NULL;
+}
+
+static bool
+ends_with(const char *name, const char *end)
+{
+  return strlen(name) > strlen(end) && strcmp(name + strlen(name) - strlen(end), end) == 0;
+}
+
+bool
+cgen_is_reserved(const char *name)
+{
+  return is_one_of(taken, name) || strncmp(name, "vyre_", 5) == 0 || name[0] == '_' || ends_with(name, "_t") || /* as int32_t */
+         ends_with(name, "_group") || ends_with(name, "_state") || ends_with(name, "_n") || /* what belongs to a function */
+         strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(name);             /* macros */
+}
+
+/* Whether a row's name might be another one's. */
+static bool
+is_risky(const char *name)
+{
+  const char *end = strrchr(name, '_');
+  if (cgen_is_reserved(name) || is_one_of(own, name))
+    return true;
+  if (name[0] == 'v' && name[1] && name[1 + strspn(name + 1, "0123456789")] == '\0')
+    return true;
+  if (!end)
+    return false;
+  if (strchr("xyzwn", end[1]) && end[1] && !end[2])
+    return true;
+  end += end[1] == 'r';
+  return end[1 + strspn(end + 1, "0123456789")] == '\0';
+}
+
+const char *
+cgen_name(const cgen *g, uint32_t row, char name[CGEN_NAME])
+{
+  const char *given = vyre_row_name(g->module, (vyre_row){row});
+  const uint32_t number = row - g->program;
+  if (!given || !*given) {
+    snprintf(name, CGEN_NAME, "v%u", number);
+    return name;
+  }
+  if (!cgen_clean_name(given, name) || is_risky(name)) {
+    const size_t length = strlen(name);
+    snprintf(name + length, CGEN_NAME - length, "_r%u", number);
+  }
+  return name;
+}
+
+void
+cgen_put_name(cgen *g, uint32_t row, uint32_t part, uint32_t lane)
+{
+  const bool spilled = g->spilled[row - g->program] != 0;
+  char name[CGEN_NAME];
+  cgen_put(g, "%s%s", spilled ? "g." : "", cgen_name(g, row, name));
+  if (part != UINT32_MAX)
+    cgen_put(g, "_%u", part);
+  if (lane != UINT32_MAX)
+    cgen_put(g, "_%c", "xyzw"[lane & 3u]);
+  cgen_put(g, spilled ? "[li]" : "");
+}

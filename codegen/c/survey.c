@@ -1,0 +1,258 @@
+/* Which rows are written where they are used, and which are statements with a name; where invocations wait for each other; and what
+ * outlives the loop over invocations that makes it.
+ *
+ * Rows are looked at from the last to the first, so that the users of a row are known before it.  A row goes into its user if that
+ * is the only one, writes it once, and stands in the same region; if it has no name that the reader would miss; if expressions do
+ * not get too deep; and, for a `get`, if nothing is written between it and the statement where it would end up.  Constants, what an
+ * invocation is, paths, tuples and lanes always go into their users.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#define DEEPEST 4u
+
+static const vyre_op_info *
+info_of(const cgen *g, uint32_t row)
+{
+  return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
+}
+
+uint32_t
+cgen_tuple_part(const cgen *g, uint32_t tuple, uint32_t k)
+{
+  const vyre_view *v = g->v;
+  for (uint32_t left = VYRE_TUPLE_COUNT(v->imm[tuple]); left > 3 && k >= 2; left -= 2, k -= 2)
+    tuple = v->c[tuple];
+  return k == 0 ? v->a[tuple] : k == 1 ? v->b[tuple] : v->c[tuple];
+}
+
+/* ---- segments ------------------------------------------------------------------------------------------------------------- */
+
+bool
+cgen_waits(const cgen *g, uint32_t row)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  if (op == VYRE_OP_barrier)
+    return VYRE_ORDER_EXECUTION(g->v->imm[row]) != 4; /* an invocation's own orders memory alone */
+  return vyre_op_is_subgroup(op) && (op < VYRE_OP_subgroup_inverse_ballot || op > VYRE_OP_subgroup_ballot_findmsb);
+}
+
+bool
+cgen_is_wide(const cgen *g, uint32_t row)
+{
+  return g->is_wide[row - g->program] != 0;
+}
+
+static void
+find_wide(cgen *g)
+{
+  const vyre_view *v = g->v;
+  for (uint32_t row = g->program + 1; row < g->end; row++)
+    for (uint32_t around = row; cgen_waits(g, row) && around != g->program && !cgen_is_wide(g, around); around = v->parent[around])
+      g->is_wide[around - g->program] = g->wide = true;
+  for (uint32_t row = g->program + 1; row < g->end && g->wide; row++) {
+    const uint32_t parent = v->parent[row];
+    const bool is_region = (info_of(g, row)->flags & VYRE_OP_REGION) != 0;
+    if (is_region && cgen_is_wide(g, parent))
+      g->is_wide[row - g->program] = true;
+    g->parks = g->parks || cgen_is(g, row, VYRE_OP_return) || (is_region && cgen_is_wide(g, row));
+  }
+}
+
+/* Rows of one region in a row, with all that is in them, are a segment, if nobody waits in it. */
+static void
+find_segments(cgen *g)
+{
+  const vyre_view *v = g->v;
+  uint32_t last = 0;
+  for (uint32_t row = g->program + 1; row < g->end; row++) {
+    const uint32_t parent = v->parent[row], prev = v->prev[row];
+    uint32_t *segment = &g->segment[row - g->program];
+    if (parent != g->program && !cgen_is_wide(g, parent))
+      *segment = g->segment[parent - g->program];
+    else if (!cgen_is_wide(g, row) && prev && !cgen_is_wide(g, prev))
+      *segment = g->segment[prev - g->program];
+    else
+      *segment = ++last;
+  }
+}
+
+/* ---- forms ---------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the row's value is made lane by lane, so that its text has each lane of an operand once. */
+static bool
+is_lanewise(const cgen *g, uint32_t row)
+{
+  const vyre_opcode op = cgen_op(g, row);
+  if (op >= VYRE_OP_add && op <= VYRE_OP_sabsdiff)
+    return op < VYRE_OP_uaddc || op > VYRE_OP_smulx;
+  if ((op >= VYRE_OP_and && op <= VYRE_OP_convert) || op == VYRE_OP_quantize16 || (op >= VYRE_OP_round && op <= VYRE_OP_ldexp))
+    return op != VYRE_OP_fone && op != VYRE_OP_fueq;
+  return op == VYRE_OP_join || op == VYRE_OP_lane || op == VYRE_OP_select;
+}
+
+/* Whether the text of the row has that operand in it more than once. */
+static bool
+mentions_twice(const cgen *g, uint32_t row, uint32_t operand)
+{
+  const vyre_view *v = g->v;
+  const bool many = cgen_lanes(g, row) > 1;
+  switch (VYRE_ROW_OP(v->op[row])) {
+  case VYRE_OP_at:
+  case VYRE_OP_tuple:
+  case VYRE_OP_for:
+    return true;
+  case VYRE_OP_lane:
+  case VYRE_OP_part:
+    return operand == v->b[row] || g->uses[row - g->program] > 1;
+  case VYRE_OP_select:
+    return operand == v->a[row] && many && cgen_lanes(g, operand) == 1;
+  case VYRE_OP_ubfe:
+  case VYRE_OP_sbfe:
+    return operand != v->a[row] && many;
+  case VYRE_OP_bitcast:
+    return cgen_lanes(g, operand) != cgen_lanes(g, row);
+  case VYRE_OP_if:
+  case VYRE_OP_switch:
+  case VYRE_OP_breakif:
+  case VYRE_OP_set:
+  case VYRE_OP_store:
+  case VYRE_OP_load:
+  case VYRE_OP_length:
+    return false;
+  default:
+    return vyre_op_is_atomic(VYRE_ROW_OP(v->op[row])) ? false : !is_lanewise(g, row);
+  }
+}
+
+static bool
+goes_inside_always(const cgen *g, uint32_t row)
+{
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_const:
+  case VYRE_OP_spec:
+  case VYRE_OP_at:
+  case VYRE_OP_tuple:
+  case VYRE_OP_part:
+    return true;
+  case VYRE_OP_lane:
+    return cgen_has_literal(g, row) && vyre_row_name(g->module, (vyre_row){row}) == NULL;
+  default:
+    return vyre_op_is_invocation(VYRE_ROW_OP(g->v->op[row]));
+  }
+}
+
+/* Casts of integers, and `x & 3`, in a comparison: compilers foresee how it comes out, and say so; and gcc moves casts about, and
+ * then wonders about their signs. */
+static bool
+would_warn(const cgen *g, uint32_t row, uint32_t user)
+{
+  const vyre_opcode op = cgen_op(g, row), of = cgen_op(g, user);
+  if (op == VYRE_OP_convert)
+    return vyre_kind_is_int(cgen_kind(g, row)) && vyre_kind_is_int(cgen_kind(g, g->v->a[row]));
+  return (op == VYRE_OP_and || op == VYRE_OP_or) && (vyre_op_infos[of].compares != 0 || of == VYRE_OP_lane);
+}
+
+static bool
+may_go_inside(const cgen *g, uint32_t row)
+{
+  const vyre_kind kind = cgen_kind(g, row);
+  if (vyre_row_name(g->module, (vyre_row){row}) || kind == VYRE_TUPLE || cgen_is(g, row, VYRE_OP_length))
+    return false;
+  return (info_of(g, row)->flags & VYRE_OP_PURE) != 0 || cgen_is(g, row, VYRE_OP_get);
+}
+
+static void
+choose(cgen *g, uint32_t row)
+{
+  const vyre_view *v = g->v;
+  const uint32_t i = row - g->program, place = g->user[i];
+  g->form[i] = CGEN_NAMED;
+  if (goes_inside_always(g, row)) {
+    g->form[i] = CGEN_INLINE;
+    return;
+  }
+  if (g->uses[i] != 1 || g->twice[i] || !may_go_inside(g, row) || v->parent[place] != v->parent[row] || g->level[i] > DEEPEST)
+    return;
+  if (g->segment[i] != g->segment[place - g->program])
+    return;
+  if (cgen_is(g, row, VYRE_OP_get) && g->writes[place - 1 - g->program] != g->writes[i])
+    return;
+  g->form[i] = CGEN_INLINE;
+}
+
+/* `operand` is used by `row`, whose own form is known. */
+static void
+use(cgen *g, uint32_t row, uint32_t operand)
+{
+  const uint32_t i = operand - g->program, user = row - g->program;
+  if (operand <= g->program)
+    return;
+  const bool inside = g->form[user] == CGEN_INLINE;
+  const uint32_t seen = inside ? g->seen[user] : g->segment[user];
+  g->uses[i]++;
+  g->twice[i] |= mentions_twice(g, row, operand) || would_warn(g, operand, row);
+  g->twice[i] |= inside && goes_inside_always(g, row) && g->uses[user] > 1; /* written wherever its user is */
+  g->user[i] = inside && g->user[user] ? g->user[user] : row;
+  g->seen[i] = g->seen[i] == 0 || g->seen[i] == seen ? seen : CGEN_MANY;
+  g->level[i] = inside ? (uint8_t)(g->level[user] + !goes_inside_always(g, row)) : 0;
+}
+
+static bool
+is_root(const cgen *g, uint32_t row)
+{
+  const uint32_t flags = info_of(g, row)->flags;
+  return (flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION)) != 0;
+}
+
+static void
+count_writes(cgen *g)
+{
+  uint32_t count = 0;
+  for (uint32_t row = g->program; row < g->end; row++) {
+    const uint32_t flags = info_of(g, row)->flags;
+    count += (flags & (VYRE_OP_WRITES | VYRE_OP_EFFECT | VYRE_OP_REGION | VYRE_OP_CONVERGENT)) != 0;
+    g->writes[row - g->program] = count;
+  }
+}
+
+/* What is read in another segment than that which makes it; variables and indices of wide loops, which live through several. */
+static bool
+outlives(const cgen *g, uint32_t row)
+{
+  const uint32_t i = row - g->program;
+  const vyre_kind kind = cgen_kind(g, row);
+  if (!g->wide || g->form[i] != CGEN_NAMED)
+    return false;
+  if (cgen_is(g, row, VYRE_OP_var))
+    return true;
+  if (cgen_is(g, row, VYRE_OP_body))
+    return cgen_is_wide(g, g->v->parent[row]);
+  if (kind == VYRE_VOID || kind == VYRE_PATH)
+    return false;
+  return cgen_is_wide(g, row) || g->seen[i] != g->segment[i];
+}
+
+void
+cgen_survey(cgen *g)
+{
+  const vyre_view *v = g->v;
+  find_wide(g);
+  find_segments(g);
+  count_writes(g);
+  for (uint32_t row = g->end; row-- > g->program + 1;) {
+    const uint32_t i = row - g->program;
+    if (is_root(g, row))
+      g->form[i] = CGEN_NAMED;
+    else if (g->uses[i] == 0)
+      continue;
+    else
+      choose(g, row);
+    g->spilled[i] = outlives(g, row);
+    if (cgen_is(g, row, VYRE_OP_workgroup) || cgen_is(g, row, VYRE_OP_leave) || cgen_is(g, row, VYRE_OP_case))
+      continue; /* literals, and places */
+    use(g, row, v->a[row]);
+    use(g, row, v->b[row]);
+    use(g, row, v->c[row]);
+  }
+}

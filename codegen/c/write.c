@@ -1,0 +1,321 @@
+/* C out: programs as functions of C17.
+ *
+ * Cost: rows, and the lanes that they have.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void *
+cgen_resize(cgen *g, void *memory, size_t old_size, size_t new_size)
+{
+  if (new_size == 0 && !memory)
+    return NULL;
+  void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
+  if (!result && new_size && !g->status)
+    g->status = VYRE_OUT_OF_MEMORY("while writing C");
+  return result;
+}
+
+bool
+cgen_fail(cgen *g, uint32_t row, const char *format, ...)
+{
+  char text[512];
+  const char *name = vyre_row_name(g->module, (vyre_row){g->program}), *own = vyre_row_name(g->module, (vyre_row){row});
+  va_list arguments;
+  if (g->status)
+    return false;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  if (row == g->program)
+    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s", name ? name : "?", text);
+  else
+    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
+                           own ? own : "", text);
+  return false;
+}
+
+static void
+put_text(cgen *g, const char *format, va_list arguments)
+{
+  char text[1024];
+  const int length = vsnprintf(text, sizeof(text), format, arguments);
+  if (!g->status && length > 0)
+    g->status = vyre_bytes_append(g->out, text, (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
+
+void
+cgen_put(cgen *g, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  put_text(g, format, arguments);
+  va_end(arguments);
+}
+
+void
+cgen_begin_line(cgen *g)
+{
+  for (uint32_t i = 0; i < g->indent && i < 20; i++)
+    cgen_put(g, "  ");
+}
+
+void
+cgen_line(cgen *g, const char *format, ...)
+{
+  va_list arguments;
+  cgen_begin_line(g);
+  va_start(arguments, format);
+  put_text(g, format, arguments);
+  va_end(arguments);
+  cgen_put(g, "\n");
+}
+
+void
+cgen_fault(cgen *g, uint32_t row)
+{
+  const char *name = vyre_row_name(g->module, (vyre_row){row});
+  cgen_put(g, "return %u; /* fault %u: %s", g->faults + 1, g->faults + 1, vyre_op_infos[cgen_op(g, row)].text);
+  if (name && cgen_clean_name(name, (char[CGEN_NAME]){0}))
+    cgen_put(g, " %%%s", name);
+  cgen_put(g, " */\n");
+  g->faults++;
+}
+
+/* ---- one program --------------------------------------------------------------------------------------------------------- */
+
+#define WORD_COLUMNS 5u
+#define BYTE_COLUMNS 7u
+
+static bool
+make_columns(cgen *g)
+{
+  const size_t rows = g->end - g->program;
+  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->writes, &g->segment, &g->seen, &g->user};
+  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice, &g->is_wide, &g->spilled, &g->left, &g->again};
+  g->memory = cgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  g->bytes = cgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
+  if (!g->memory || !g->bytes)
+    return false;
+  memset(g->memory, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  memset(g->bytes, 0, BYTE_COLUMNS * rows);
+  for (size_t i = 0; i < WORD_COLUMNS; i++)
+    *wide[i] = g->memory + i * rows;
+  for (size_t i = 0; i < BYTE_COLUMNS; i++)
+    *narrow[i] = g->bytes + i * rows;
+  return true;
+}
+
+/* What no C is written for. */
+static bool
+can_be_written(cgen *g)
+{
+  if (g->v->imm[g->program] & VYRE_PROGRAM_FLOAT_MODES)
+    return cgen_fail(g, g->program,
+                     "C as it is written here keeps denormals and rounds to nearest, and the program asks for something else\n"
+                     "Fix: take the program's float modes away");
+  for (uint32_t row = g->program + 1; row < g->end; row++) {
+    const vyre_opcode op = cgen_op(g, row);
+    if (op == VYRE_OP_verbatim || vyre_op_is_opaque(op) || cgen_kind(g, row) == VYRE_OPAQUE)
+      return cgen_fail(g, row, "'%s' of images, pointers and what else vyre does not compute with has no C\nFix: write SPIR-V",
+                       vyre_op_infos[op].text);
+    if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
+      return cgen_fail(g, row,
+                       "a barrier of the whole grid: the function runs workgroups one after the other\n"
+                       "Fix: cut the program there into two dispatches");
+  }
+  return true;
+}
+
+static bool
+find_sizes(cgen *g)
+{
+  const vyre_c_options *o = g->options;
+  if (!vyre_workgroup_size(g->module, (vyre_row){g->program}, o->specs, o->spec_count, g->local))
+    return cgen_fail(g, g->program, "the workgroup size is not constant");
+  const uint64_t plane = (uint64_t)g->local[0] * g->local[1];
+  if (plane == 0 || plane > 65536 || g->local[2] == 0 || plane * g->local[2] > 65536)
+    return cgen_fail(g, g->program, "a workgroup of %u x %u x %u invocations\nFix: take 1 to 65536", g->local[0], g->local[1],
+                     g->local[2]);
+  g->count = (uint32_t)plane * g->local[2];
+  g->subgroup = o->subgroup ? o->subgroup : 32;
+  if (g->subgroup > 128 || (g->subgroup & (g->subgroup - 1)) != 0)
+    return cgen_fail(g, g->program, "a subgroup cannot have %u lanes\nFix: take a power of two, 1 to 128", g->subgroup);
+  return cgen_layouts_make(g);
+}
+
+static bool
+is_word(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The body of the function for one workgroup. */
+static void
+write_group(cgen *g)
+{
+  g->out = &g->body;
+  g->indent = 1;
+  cgen_declare_outside(g);
+  cgen_declare_shared(g);
+  if (g->wide) {
+    cgen_wide_region(g, g->program);
+  } else {
+    cgen_begin_invocations(g, false);
+    cgen_declare_own(g);
+    cgen_region(g, g->program);
+    cgen_end_invocations(g);
+  }
+  if (g->wide)
+    cgen_declare_state(g);
+  cgen_line(g, "return 0;");
+}
+
+/* Parameters that the body has no use for. */
+static void
+put_unused(cgen *g)
+{
+  static const char *const parameters[] = {"d", "wx", "wy", "wz"};
+  for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
+    const size_t length = strlen(parameters[i]);
+    bool found = false;
+    for (const char *at = g->body.data; at && !found && (at = strstr(at, parameters[i])); at++)
+      found = !is_word(at[-1]) && !is_word(at[length]);
+    if (!found)
+      cgen_put(g, "  (void)%s;\n", parameters[i]);
+  }
+}
+
+static void
+write_function(cgen *g, vyre_bytes *out)
+{
+  const char *name = vyre_row_name(g->module, (vyre_row){g->program});
+  write_group(g);
+  if (g->state_bytes > CGEN_MOST_STATE)
+    cgen_fail(g, g->program,
+              "a workgroup's state would be %" PRIu64 " bytes, and it stands on the stack\nFix: take a smaller workgroup",
+              g->state_bytes);
+  if (g->status)
+    return;
+  g->out = out;
+  g->indent = 0;
+  cgen_put(g, "/* @%s: workgroups of %u x %u x %u", cgen_clean_name(name ? name : "", (char[CGEN_NAME]){0}) ? name : "?",
+           g->local[0], g->local[1], g->local[2]);
+  cgen_put(g, "%.*s */\n", (int)g->places.size, g->places.data ? g->places.data : "");
+  if (!g->status && g->tables.size)
+    g->status = vyre_bytes_append(out, g->tables.data, g->tables.size);
+  if (g->state.size) {
+    cgen_put(g, "struct %s_state {\n", g->function);
+    if (!g->status)
+      g->status = vyre_bytes_append(out, g->state.data, g->state.size);
+    cgen_put(g, "};\n\n");
+  }
+  cgen_put(g, "static uint32_t\n%s_group(const vyre_c_dispatch *d, uint32_t wx, uint32_t wy, uint32_t wz)\n{\n", g->function);
+  if (g->parks)
+    cgen_put_states(g);
+  if (g->state.size)
+    cgen_put(g, "  struct %s_state g = {0};\n", g->function);
+  put_unused(g);
+  if (!g->status)
+    g->status = vyre_bytes_append(out, g->body.data, g->body.size);
+  cgen_put(g, "}\n\nuint32_t\n%s(const vyre_c_dispatch *d)\n{\n", g->function);
+  cgen_put(g, "  for (uint64_t n = d->first; n < d->first + d->count; n++) {\n"
+              "    const uint64_t row = n / d->groups[0];\n"
+              "    const uint32_t wx = (uint32_t)(n %% d->groups[0]), wy = (uint32_t)(row %% d->groups[1]);\n");
+  cgen_put(g,
+           "    const uint32_t fault = %s_group(d, wx, wy, (uint32_t)(row / d->groups[1]));\n"
+           "    if (fault)\n      return fault;\n  }\n  return 0;\n}\n",
+           g->function);
+}
+
+static vyre_status
+write_program(const vyre_module *module, uint32_t program, const vyre_c_options *options, const char *function, cgen_file *file,
+              vyre_bytes *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  cgen g = {.module = module, .v = v, .allocator = vyre_module_allocator(module), .options = options, .file = file};
+  g.program = program;
+  g.end = v->next[program] ? v->next[program] : v->rows;
+  g.function = function;
+  g.body.allocator = g.state.allocator = g.tables.allocator = g.places.allocator = g.allocator;
+  g.out = &g.body;
+  if (find_sizes(&g) && can_be_written(&g) && make_columns(&g)) {
+    cgen_survey(&g);
+    write_function(&g, out);
+  }
+  const size_t rows = g.end - g.program, types = vyre_type_count(module) > 256 ? vyre_type_count(module) - 256 : 1;
+  cgen_resize(&g, g.memory, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
+  cgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
+  cgen_resize(&g, g.types, types * sizeof(*g.types), 0);
+  vyre_bytes_free(&g.body);
+  vyre_bytes_free(&g.state);
+  vyre_bytes_free(&g.tables);
+  vyre_bytes_free(&g.places);
+  return g.status;
+}
+
+/* ---- a file -------------------------------------------------------------------------------------------------------------- */
+
+static const char head[] =
+    "/* Written by vyre; include/vyre/c.h says how it is called, docs/c.md how it is compiled. */\n"
+    "#include <float.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
+    "#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0\n"
+    "#error \"floats are to be exact: no -ffast-math, and SSE instead of the x87\"\n#endif\n"
+    "#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"
+    "#ifndef VYRE_C_DISPATCH\n#define VYRE_C_DISPATCH\n"
+    "typedef struct vyre_c_buffer {\n  void *data;\n  size_t bytes;\n} vyre_c_buffer;\n\n"
+    "typedef struct vyre_c_dispatch {\n  uint32_t groups[3];\n  uint64_t first, count;\n  const vyre_c_buffer *buffers;\n"
+    "} vyre_c_dispatch;\n#endif\n\n";
+
+static const char wide_integers[] =
+    "__extension__ typedef __int128 vyre_i128;\n__extension__ typedef unsigned __int128 vyre_u128;\n\n";
+
+static vyre_status
+write_programs(const vyre_module *module, vyre_row program, const vyre_c_options *options, cgen_file *file, vyre_bytes *functions)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = program.id ? program.id : v->first[0]; row; row = program.id ? 0 : v->next[row]) {
+    char name[CGEN_NAME];
+    const char *own = vyre_row_name(module, (vyre_row){row});
+    const bool clean = cgen_clean_name(options->name ? options->name : own ? own : "program", name);
+    const size_t length = strlen(name);
+    if (options->name && !clean)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is no name of a function\nFix: letters, digits and _, at most 48", options->name);
+    if (!clean) /* another one might come to the same */
+      snprintf(name + length, sizeof(name) - length, "_r%u", row);
+    else if (!options->name && cgen_is_reserved(name)) /* `main`, most often */
+      snprintf(name + length, sizeof(name) - length, "_program");
+    if (functions->size)
+      VYRE_TRY(vyre_bytes_printf(functions, "\n"));
+    VYRE_TRY(write_program(module, row, options, name, file, functions));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_c_write(const vyre_module *module, vyre_row program, const vyre_c_options *options, vyre_bytes *out)
+{
+  static const vyre_c_options defaults = {0};
+  const size_t start = out->size;
+  cgen_file file = {0};
+  vyre_bytes functions = {.allocator = vyre_module_allocator(module)};
+  if (!vyre_module_is_sealed(module))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing C of a module that is not sealed");
+  file.helpers.allocator = vyre_module_allocator(module);
+  vyre_status status = write_programs(module, program, options ? options : &defaults, &file, &functions);
+  if (!status)
+    status = vyre_bytes_append(out, head, sizeof(head) - 1);
+  if (!status && file.helpers.size && (strstr(file.helpers.data, "vyre_i128") || strstr(file.helpers.data, "vyre_u128")))
+    status = vyre_bytes_append(out, wide_integers, sizeof(wide_integers) - 1);
+  if (!status && file.helpers.size)
+    status = vyre_bytes_append(out, file.helpers.data, file.helpers.size);
+  if (!status && functions.size)
+    status = vyre_bytes_append(out, functions.data, functions.size);
+  vyre_bytes_free(&functions);
+  vyre_bytes_free(&file.helpers);
+  return vyre_bytes_undo(out, start, status);
+}

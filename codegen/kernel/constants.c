@@ -1,0 +1,39 @@
+/* Names of numbers: docs at kernel.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernel.h"
+
+#include <string.h>
+
+static const struct {
+  const char *name;
+  uint32_t value;
+} constants[] = {
+#define KERNEL_CONSTANT(name, value) {name, value},
+#include "constants.def"
+};
+
+static bool
+is(const char *name, uint32_t length, const char *other)
+{
+  return strlen(other) == length && memcmp(name, other, length) == 0;
+}
+
+bool
+kernel_constant(const char *name, uint32_t length, uint32_t *out)
+{
+  if (length > 3 && memcmp(name, "op.", 3) == 0) {
+    for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+      if (vyre_op_infos[op].text && is(name + 3, length - 3, vyre_op_infos[op].text)) {
+        *out = op;
+        return true;
+      }
+    return false;
+  }
+  for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+    if (is(name, length, constants[i].name)) {
+      *out = constants[i].value;
+      return true;
+    }
+  return false;
+}

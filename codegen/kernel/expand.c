@@ -1,0 +1,277 @@
+/* A kernel file as `.vir` text, and what is said of that text as said of the file.
+ *
+ * Functions and phases keep their text.  Added are the columns that a function uses, as parameters after its own, and as arguments
+ * where it is called; names of numbers become numbers.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_CALLS = 64 }; /* that nest in one expression: as deep as the parser goes */
+
+typedef struct expander {
+  kernel_expansion *out;
+  kernel_file *file;
+  text_lexer lexer;
+  uint32_t copied; /* what stands before this in the file was copied, or left out */
+  vyre_status status;
+  struct {
+    uint32_t depth; /* of the parentheses in which its arguments stand */
+    uint64_t names;
+    bool has_arguments;
+  } calls[MOST_CALLS];
+  uint32_t call_count, depth;
+} expander;
+
+/* ---- text ---------------------------------------------------------------------------------------------------------------- */
+
+static void
+note_piece(expander *e, uint32_t from, uint32_t length)
+{
+  const kernel_piece piece = {(uint32_t)e->out->text.size, from, length};
+  if (!e->status)
+    e->status = vyre_bytes_append(&e->out->pieces, &piece, sizeof piece);
+}
+
+/* The file's text up to there. */
+static void
+copy_to(expander *e, uint32_t end)
+{
+  if (end <= e->copied)
+    return;
+  note_piece(e, e->copied, end - e->copied);
+  if (!e->status)
+    e->status = vyre_bytes_append(&e->out->text, e->file->text + e->copied, end - e->copied);
+  e->copied = end;
+}
+
+static void
+leave_out_to(expander *e, uint32_t end)
+{
+  e->copied = end;
+}
+
+#define ADD(e, ...)                                                  \
+  do {                                                               \
+    if (!(e)->status)                                                \
+      (e)->status = vyre_bytes_printf(&(e)->out->text, __VA_ARGS__); \
+  } while (0)
+
+static void
+add_name(expander *e, uint32_t name)
+{
+  const kernel_name *n = &e->file->names[name];
+  if (n->word)
+    ADD(e, "%%%s", n->word);
+  else
+    ADD(e, "%%%.*s", (int)n->text.length, e->file->text + n->text.at);
+}
+
+/* ", %op : path u32[], %a : path u32[]", or without the types. */
+static void
+add_names(expander *e, uint64_t names, bool comma, const char *type)
+{
+  note_piece(e, e->copied, 0);
+  for (uint32_t name = 0; name < e->file->name_count; name++) {
+    if ((names >> name & 1) == 0)
+      continue;
+    if (comma)
+      ADD(e, ", ");
+    add_name(e, name);
+    ADD(e, "%s", type);
+    comma = true;
+  }
+}
+
+/* ---- functions ----------------------------------------------------------------------------------------------------------- */
+
+static const kernel_function *
+find_function(const kernel_file *file, const text_token *token)
+{
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].name.length == token->name_length &&
+        memcmp(file->text + file->functions[i].name.at, file->text + token->name, token->name_length) == 0)
+      return &file->functions[i];
+  return NULL;
+}
+
+/* At a name with an @: a function that is called, or a number. */
+static void
+expand_global(expander *e)
+{
+  const text_token token = e->lexer.token;
+  const kernel_function *called = find_function(e->file, &token);
+  uint32_t value;
+  if (!called && kernel_constant(e->file->text + token.name, token.name_length, &value)) {
+    copy_to(e, token.start);
+    note_piece(e, token.start, 0);
+    ADD(e, "%uu32", value);
+    leave_out_to(e, token.start + token.length);
+    return;
+  }
+  text_lexer ahead = e->lexer;
+  text_lex(&ahead);
+  if (!called || called->names == 0 || ahead.token.kind != TOKEN_MARK || ahead.token.mark != '(' || e->call_count == MOST_CALLS)
+    return; /* what is wrong, the parser says */
+  text_lex(&ahead);
+  e->calls[e->call_count].depth = e->depth + 1;
+  e->calls[e->call_count].names = called->names;
+  e->calls[e->call_count].has_arguments = ahead.token.kind != TOKEN_MARK || ahead.token.mark != ')';
+  e->call_count++;
+}
+
+static void
+expand_mark(expander *e)
+{
+  const char mark = e->lexer.token.mark;
+  e->depth += mark == '(';
+  if (mark != ')')
+    return;
+  if (e->call_count && e->calls[e->call_count - 1].depth == e->depth) {
+    e->call_count--;
+    copy_to(e, e->lexer.token.start);
+    add_names(e, e->calls[e->call_count].names, e->calls[e->call_count].has_arguments, "");
+  }
+  e->depth--;
+}
+
+/* From after its name to its end. */
+static void
+expand_function(expander *e, const kernel_function *f)
+{
+  if (f->is_phase) { /* of `phase @p up (%i)` the direction goes, and the row gets its type */
+    leave_out_to(e, f->head.at);
+    copy_to(e, f->head.at + f->head.length);
+    note_piece(e, e->copied, 0);
+    ADD(e, " : u32");
+  } else {
+    copy_to(e, f->head.at + f->head.length);
+  }
+  add_names(e, f->names, f->has_parameters, " : path u32[]");
+  e->lexer.cursor = f->body.at;
+  e->call_count = e->depth = 0;
+  e->depth = 1; /* of the parentheses that close first */
+  for (text_lex(&e->lexer); e->lexer.token.start < f->body.at + f->body.length && e->lexer.token.kind != TOKEN_END;
+       text_lex(&e->lexer))
+    if (e->lexer.token.kind == TOKEN_GLOBAL)
+      expand_global(e);
+    else if (e->lexer.token.kind == TOKEN_MARK)
+      expand_mark(e);
+  copy_to(e, f->body.at + f->body.length);
+}
+
+static void
+expand_functions(expander *e)
+{
+  for (uint32_t i = 0; i < e->file->function_count; i++) {
+    const kernel_function *f = &e->file->functions[i];
+    leave_out_to(e, f->name.at);
+    note_piece(e, f->name.at, 0);
+    ADD(e, "\nfunc @");
+    copy_to(e, f->name.at + f->name.length);
+    expand_function(e, f);
+  }
+}
+
+/* ---- programs ------------------------------------------------------------------------------------------------------------ */
+
+static void
+add_buffer(expander *e, uint32_t name)
+{
+  const kernel_kind kind = e->file->names[name].kind;
+  const bool is_read = kind == KERNEL_ANALYSIS || kind == KERNEL_FACT || kind == KERNEL_TABLE;
+  ADD(e, "  buffer ");
+  add_name(e, name);
+  ADD(e, " : u32[] storage %s set(0) binding(%u)\n", is_read ? "ro" : "rw", name);
+}
+
+/* A program whose invocations are rows. */
+static void
+add_program(expander *e, const kernel_function *phase)
+{
+  const bool from_end = phase->direction == KERNEL_DOWN || phase->direction == KERNEL_OUTWARD;
+  note_piece(e, phase->name.at, 0);
+  ADD(e, "\nprogram @%.*s {\n", (int)phase->name.length, e->file->text + phase->name.at);
+  for (uint32_t name = 0; name < e->file->name_count; name++)
+    if (phase->names >> name & 1)
+      add_buffer(e, name);
+  ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW, from_end ? "sub(groups.x, gid.x)" : "add(gid.x, 1u32)"); /* without row 0 */
+  ADD(e, "  @%.*s(%%\"%s\"", (int)phase->name.length, e->file->text + phase->name.at, KERNEL_OWN_ROW);
+  add_names(e, phase->names, true, "");
+  ADD(e, ")\n}\n");
+}
+
+vyre_status
+kernel_expand(kernel_file *file, kernel_expansion *out)
+{
+  *out = (kernel_expansion){.file = file};
+  expander e = {.out = out, .file = file, .lexer = {.text = file->text, .length = file->length}};
+  expand_functions(&e);
+  ADD(&e, "\n");
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].is_phase)
+      add_program(&e, &file->functions[i]);
+  return e.status;
+}
+
+void
+kernel_expansion_free(kernel_expansion *expansion)
+{
+  vyre_bytes_free(&expansion->text);
+  vyre_bytes_free(&expansion->pieces);
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+offset_of(const vyre_bytes *text, uint32_t line, uint32_t column)
+{
+  const char *at = text->data, *end = at + text->size;
+  for (uint32_t i = 1; i < line && at; i++) {
+    at = memchr(at, '\n', (size_t)(end - at));
+    at = at ? at + 1 : end;
+  }
+  return (uint32_t)(at - text->data) + (column ? column - 1 : 0);
+}
+
+/* Where it is in the file. */
+static kernel_text
+place_of(const kernel_expansion *expansion, uint32_t line, uint32_t column, uint32_t length)
+{
+  const kernel_piece *pieces = (const kernel_piece *)(const void *)expansion->pieces.data;
+  const size_t count = expansion->pieces.size / sizeof *pieces;
+  const uint32_t at = offset_of(&expansion->text, line, column);
+  kernel_text where = {0};
+  for (size_t i = 0; i < count && pieces[i].at <= at; i++) {
+    const uint32_t into = at - pieces[i].at;
+    const bool inside = into < pieces[i].length;
+    where = (kernel_text){pieces[i].from + (inside ? into : 0), inside ? length : 1};
+  }
+  return where;
+}
+
+void
+kernel_emit(void *user, const vyre_diagnostic *diagnostic)
+{
+  const kernel_expansion *expansion = user;
+  kernel_error(expansion->file, place_of(expansion, diagnostic->line, diagnostic->column, diagnostic->length), diagnostic->fix,
+               "%s", diagnostic->message);
+}
+
+bool
+kernel_error_at(const kernel_expansion *expansion, const vyre_module *module, uint32_t row, const char *fix, const char *format,
+                ...)
+{
+  char message[300];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  vyre_string file;
+  uint32_t line = 1, column = 1;
+  vyre_row_line(module, (vyre_row){row}, &file, &line, &column);
+  return kernel_error(expansion->file, place_of(expansion, line, column, 1), fix, "%s", message);
+}

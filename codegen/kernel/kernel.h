@@ -1,0 +1,130 @@
+/* Kernel files: the phases of a GPU pass, as row functions in `.vir`.  What stands in such a file, and what a phase may do, is
+ * told in docs/gpu-passes.md.
+ *
+ * A file is read in two steps.  What is the kernel file's own (declarations, the heads of phases, the sequence) is read here
+ * (read.c).  The rest is `.vir`: each phase becomes a function, and a program around it for each way of sweeping over rows, as text
+ * (expand.c), which the parser of ir/text takes; whatever is said of that text is said of the place in the file that it came from.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_CODEGEN_KERNEL_H
+#define VYRE_CODEGEN_KERNEL_H
+
+#include "text/lex.h"
+#include "vyre/ir.h"
+
+#define KERNEL_OWN_ROW "the row" /* as the programs around phases call it */
+
+enum { KERNEL_MOST_NAMES = 64, KERNEL_MOST_FUNCTIONS = 256, KERNEL_MOST_STEPS = 256 };
+
+/* A piece of the file's text. */
+typedef struct kernel_text {
+  uint32_t at, length;
+} kernel_text;
+
+typedef enum kernel_kind {
+  KERNEL_CORE,     /* a column of the table */
+  KERNEL_ANALYSIS, /* one of an analysis */
+  KERNEL_FACT,     /* of each opcode, from ops.def */
+  KERNEL_SIDE,     /* the pass's own: `stride` elements a row, zero before the first phase */
+  KERNEL_TABLE,    /* words that the pass hands over: read alone, at any index */
+  KERNEL_COUNTER,  /* one word that phases add to */
+  KERNEL_VERDICT,  /* one word, all ones at first, of which they leave the least: row << 4 | code */
+} kernel_kind;
+
+/* A name that phases use without a parameter for it; each is one bit of a set of names. */
+typedef struct kernel_name {
+  kernel_kind kind;
+  kernel_text text;  /* declared ones */
+  kernel_text label; /* of a counter: what -stats calls it; of no length: nothing */
+  const char *word;  /* those of columns.def */
+  uint32_t stride;
+} kernel_name;
+
+typedef enum kernel_direction { KERNEL_FLAT, KERNEL_UP, KERNEL_DOWN, KERNEL_INWARD, KERNEL_OUTWARD } kernel_direction;
+
+/* A function, or a phase, which is one that is given its row. */
+typedef struct kernel_function {
+  kernel_text name; /* without the @ */
+  kernel_text head; /* behind the name: from ( to the end of the parameters */
+  kernel_text body; /* from there to } */
+  uint64_t names;   /* that it uses, by itself and in what it calls */
+  bool is_phase, has_parameters;
+  kernel_direction direction;
+} kernel_function;
+
+typedef enum kernel_step_kind { KERNEL_RUN, KERNEL_LEVELS, KERNEL_REPEAT, KERNEL_REPEAT_WHILE } kernel_step_kind;
+
+/* Of the sequence; in the order of the text. */
+typedef struct kernel_step {
+  kernel_step_kind kind;
+  uint32_t phase; /* RUN: its function */
+  uint32_t times; /* REPEAT */
+  uint32_t name;  /* REPEAT_WHILE: a counter; until it stays as it is */
+  uint32_t end;   /* but RUN: the step after those in it */
+} kernel_step;
+
+/* The text is what every kernel file begins with (prelude.c), and then the file's. */
+typedef struct kernel_file {
+  const char *path, *text;
+  uint32_t length, prelude; /* prelude: bytes of that */
+  vyre_diagnostics diagnostics;
+  uint32_t errors;
+  kernel_name names[KERNEL_MOST_NAMES];
+  uint32_t name_count;
+  kernel_function functions[KERNEL_MOST_FUNCTIONS];
+  uint32_t function_count;
+  kernel_step steps[KERNEL_MOST_STEPS];
+  uint32_t step_count;
+} kernel_file;
+
+/* Reports at bytes of the file.  Returns false. */
+bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
+
+/* ---- prelude.c ---- */
+/* Appends the functions that each file may call. */
+VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
+
+/* ---- read.c ---- */
+/* False: something is wrong, and was said.  The text begins with kernel_add_prelude's, and must live as long as the file. */
+bool kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics);
+
+/* The name behind a %; UINT32_MAX: none of the file's. */
+uint32_t kernel_find_name(const kernel_file *file, const text_token *token, const char *text);
+
+/* ---- constants.c ---- */
+/* What a name without its @ stands for: op.add, kind.f32, flag.imm, is.pure and the like; docs/gpu-passes.md has them all. */
+bool kernel_constant(const char *name, uint32_t length, uint32_t *out);
+
+/* ---- expand.c ---- */
+/* Where bytes of the expanded text came from. */
+typedef struct kernel_piece {
+  uint32_t at;     /* in the expanded text */
+  uint32_t from;   /* in the file */
+  uint32_t length; /* as they stand there; 0: they were made for what stands there */
+} kernel_piece;
+
+typedef struct kernel_expansion {
+  kernel_file *file;
+  vyre_bytes text;
+  vyre_bytes pieces; /* kernel_piece, in order */
+} kernel_expansion;
+
+/* The file as `.vir`: phases as functions, and for each a program of its name, each invocation of which is a row: gid.x + 1, or,
+ * where users have their turn first, the one as far from the end.  The grid has an invocation a row, but for row 0.  A name that it
+ * uses is a storage buffer of set 0 and the name's number as binding. */
+VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
+void kernel_expansion_free(kernel_expansion *expansion);
+
+/* Reports at the statement of the row, of a module that was parsed from the expanded text. */
+bool kernel_error_at(const kernel_expansion *expansion, const vyre_module *module, uint32_t row, const char *fix,
+                     const char *format, ...) VYRE_PRINTF(5, 6);
+
+/* Says of the file what was said of the expanded text: a vyre_diagnostics' emit, with the expansion as its user. */
+void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
+
+/* ---- contract.c ---- */
+/* Whether the phases do what phases may, and nothing else; `module` was parsed from the expanded text.  False: what is wrong was
+ * said. */
+VYRE_MUST_USE vyre_status kernel_check(const kernel_expansion *expansion, const vyre_module *module);
+
+#endif

@@ -1,0 +1,444 @@
+/* Reading a kernel file: what it declares, its functions and phases, and the sequence in which phases run.
+ *
+ * Functions are not understood here, only looked through: for the names of columns that they use, and for what they call.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_ERRORS = 20 };
+
+typedef struct reader {
+  kernel_file *file;
+  text_lexer lexer;
+} reader;
+
+/* ---- messages ------------------------------------------------------------------------------------------------------------ */
+
+bool
+kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...)
+{
+  char message[400];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  const bool in_file = where.at >= file->prelude;
+  uint32_t line = 1, start = in_file ? file->prelude : 0;
+  for (uint32_t i = start; i < where.at; i++)
+    if (file->text[i] == '\n') {
+      line++;
+      start = i + 1;
+    }
+  const char *end = memchr(file->text + start, '\n', file->length - start);
+  const vyre_diagnostic diagnostic = {.severity = VYRE_SEVERE,
+                                      .file = in_file ? file->path : "prelude",
+                                      .line = line,
+                                      .column = where.at - start + 1,
+                                      .length = where.length,
+                                      .message = message,
+                                      .source = file->text + start,
+                                      .source_length = end ? (size_t)(end - file->text) - start : file->length - start,
+                                      .fix = fix};
+  if (file->errors++ < MOST_ERRORS && file->diagnostics.emit)
+    file->diagnostics.emit(file->diagnostics.user, &diagnostic);
+  return false;
+}
+
+static kernel_text
+here(const reader *r)
+{
+  return (kernel_text){r->lexer.token.start, r->lexer.token.length};
+}
+
+static bool
+expected(reader *r, const char *what)
+{
+  const text_token *token = &r->lexer.token;
+  if (token->kind == TOKEN_END)
+    return kernel_error(r->file, here(r), NULL, "expected %s, but the text ends", what);
+  return kernel_error(r->file, here(r), NULL, "expected %s, found '%.*s'", what, (int)(token->length < 60 ? token->length : 60),
+                      r->file->text + token->start);
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_text(const reader *r, kernel_text text, const char *word)
+{
+  return text.length == strlen(word) && memcmp(r->file->text + text.at, word, text.length) == 0;
+}
+
+static bool
+is_word(const reader *r, const char *word)
+{
+  return r->lexer.token.kind == TOKEN_WORD && is_text(r, here(r), word);
+}
+
+static bool
+take_word(reader *r, const char *word)
+{
+  if (!is_word(r, word))
+    return false;
+  text_lex(&r->lexer);
+  return true;
+}
+
+static bool
+is_mark(const reader *r, char mark)
+{
+  return r->lexer.token.kind == TOKEN_MARK && r->lexer.token.mark == mark;
+}
+
+static bool
+take_mark(reader *r, char mark)
+{
+  if (!is_mark(r, mark))
+    return false;
+  text_lex(&r->lexer);
+  return true;
+}
+
+static bool
+take_integer(reader *r, uint32_t least, uint32_t most, uint32_t *out)
+{
+  const text_token *token = &r->lexer.token;
+  uint64_t value = 0;
+  bool good = token->kind == TOKEN_NUMBER && token->length < 10;
+  for (uint32_t i = 0; i < token->length && good; i++) {
+    const char digit = r->file->text[token->start + i];
+    good = digit >= '0' && digit <= '9';
+    value = value * 10 + (uint64_t)(digit - '0');
+  }
+  if (!good || value < least || value > most)
+    return kernel_error(r->file, here(r), NULL, "expected a number from %u to %u", least, most);
+  *out = (uint32_t)value;
+  text_lex(&r->lexer);
+  return true;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------------------- */
+
+static const kernel_name columns[] = {
+#define KERNEL_COLUMN(column, of) {.kind = KERNEL_##of, .word = #column, .stride = 1},
+#include "columns.def"
+};
+
+uint32_t
+kernel_find_name(const kernel_file *file, const text_token *token, const char *text)
+{
+  const char *name = text + token->name;
+  if (token->kind != TOKEN_NAME)
+    return UINT32_MAX;
+  for (uint32_t i = 0; i < file->name_count; i++) {
+    const kernel_name *n = &file->names[i];
+    const char *other = n->word ? n->word : file->text + n->text.at;
+    const size_t length = n->word ? strlen(n->word) : n->text.length;
+    if (length == token->name_length && memcmp(other, name, length) == 0)
+      return i;
+  }
+  return UINT32_MAX;
+}
+
+/* side %x : u32[2]    table %x : u32    counter %x "rows merged"    verdict %x */
+static bool
+read_declaration(reader *r, kernel_kind kind)
+{
+  kernel_file *file = r->file;
+  text_lex(&r->lexer);
+  const text_token name = r->lexer.token;
+  if (name.kind != TOKEN_NAME)
+    return expected(r, "a name, like %count");
+  if (kernel_find_name(file, &name, file->text) != UINT32_MAX)
+    return kernel_error(file, here(r), "give it another name", "%%%.*s is the name of something else", (int)name.name_length,
+                        file->text + name.name);
+  if (file->name_count == KERNEL_MOST_NAMES)
+    return kernel_error(file, here(r), NULL, "there are more than %d names in all", KERNEL_MOST_NAMES);
+  text_lex(&r->lexer);
+  kernel_name declared = {.kind = kind, .text = {name.name, name.name_length}, .stride = 1};
+  if (kind == KERNEL_COUNTER && r->lexer.token.kind == TOKEN_STRING) {
+    declared.label = (kernel_text){r->lexer.token.name, r->lexer.token.name_length};
+    text_lex(&r->lexer);
+  }
+  if (kind == KERNEL_SIDE || kind == KERNEL_TABLE) {
+    if (!take_mark(r, ':') || !take_word(r, "u32"))
+      return expected(r, "': u32'");
+    if (kind == KERNEL_SIDE && take_mark(r, '[') && (!take_integer(r, 1, 16, &declared.stride) || !take_mark(r, ']')))
+      return false;
+  }
+  file->names[file->name_count++] = declared;
+  return true;
+}
+
+/* provides %hash: a column of an analysis that the pass makes. */
+static bool
+read_provided(reader *r)
+{
+  kernel_file *file = r->file;
+  text_lex(&r->lexer);
+  const uint32_t name = kernel_find_name(file, &r->lexer.token, file->text);
+  const char *word = name < file->name_count ? file->names[name].word : NULL;
+  if (!word || (strcmp(word, "hash") != 0 && strcmp(word, "canonical") != 0))
+    return expected(r, "%hash or %canonical");
+  file->names[name].kind = KERNEL_SIDE;
+  text_lex(&r->lexer);
+  return true;
+}
+
+/* ---- functions ----------------------------------------------------------------------------------------------------------- */
+
+static const kernel_function *
+find_function(const kernel_file *file, const text_token *token)
+{
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].name.length == token->name_length &&
+        memcmp(file->text + file->functions[i].name.at, file->text + token->name, token->name_length) == 0)
+      return &file->functions[i];
+  return NULL;
+}
+
+/* What an invocation is, a row function does not know: gid.x and its like. */
+static bool
+is_invocation(const reader *r)
+{
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
+    if (vyre_op_is_invocation(op) && is_word(r, vyre_op_infos[op].text))
+      return true;
+  return false;
+}
+
+/* To the mark that closes the one which was just opened; the names in between are noted in the function. */
+static bool
+read_to(reader *r, char open, char close, kernel_function *f)
+{
+  const kernel_text start = here(r);
+  uint32_t depth = 0;
+  for (;; text_lex(&r->lexer)) {
+    const text_token *token = &r->lexer.token;
+    if (token->kind == TOKEN_END)
+      return kernel_error(r->file, start, NULL, "this '%c' is not closed", open);
+    depth += is_mark(r, open);
+    if (is_mark(r, close) && --depth == 0)
+      return true;
+    const uint32_t name = kernel_find_name(r->file, token, r->file->text);
+    if (name != UINT32_MAX) {
+      text_lexer ahead = r->lexer;
+      text_lex(&ahead);
+      if (ahead.token.kind == TOKEN_MARK && (ahead.token.mark == '=' || ahead.token.mark == ':'))
+        return kernel_error(r->file, here(r), "give it another name", "this is the name of a column, or of what the file declares");
+      f->names |= UINT64_C(1) << name;
+    }
+    const kernel_function *called = token->kind == TOKEN_GLOBAL ? find_function(r->file, token) : NULL;
+    if (called && called->is_phase)
+      return kernel_error(r->file, here(r), "put what both do into a func", "a phase is not called");
+    if (called)
+      f->names |= called->names;
+    if (is_invocation(r))
+      return kernel_error(r->file, here(r), "a phase is given its row", "a row function knows nothing of invocations");
+  }
+}
+
+static bool
+read_direction(reader *r, kernel_direction *out)
+{
+  static const char *const words[] = {"flat", "up", "down", "inward", "outward"};
+  for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (take_word(r, words[i])) {
+      *out = (kernel_direction)i;
+      return true;
+    }
+  return expected(r, "flat, up, down, inward or outward");
+}
+
+/* func @f(%x : u32) -> u32 { }    phase @p up (%i) { } */
+static bool
+read_function(reader *r, bool is_phase)
+{
+  kernel_file *file = r->file;
+  kernel_function f = {.is_phase = is_phase};
+  text_lex(&r->lexer);
+  const text_token name = r->lexer.token;
+  if (name.kind != TOKEN_GLOBAL)
+    return expected(r, is_phase ? "the name of the phase, like @mark" : "the name of the function, like @max");
+  if (find_function(file, &name))
+    return kernel_error(file, here(r), NULL, "there are two functions or phases @%.*s", (int)name.name_length,
+                        file->text + name.name);
+  if (file->function_count == KERNEL_MOST_FUNCTIONS)
+    return kernel_error(file, here(r), NULL, "there are more than %d functions and phases", KERNEL_MOST_FUNCTIONS);
+  f.name = (kernel_text){name.name, name.name_length};
+  text_lex(&r->lexer);
+  if (is_phase && !read_direction(r, &f.direction))
+    return false;
+  if (!is_mark(r, '('))
+    return expected(r, "'('");
+  f.head.at = r->lexer.token.start;
+  text_lexer ahead = r->lexer;
+  text_lex(&ahead);
+  f.has_parameters = ahead.token.kind != TOKEN_MARK;
+  const bool one_name = ahead.token.kind == TOKEN_NAME;
+  text_lex(&ahead);
+  if (is_phase && (!one_name || ahead.token.kind != TOKEN_MARK || ahead.token.mark != ')'))
+    return expected(r, "the name of the row in parentheses, like (%i)");
+  kernel_function parameters = {0};
+  if (!read_to(r, '(', ')', &parameters))
+    return false;
+  f.head.length = r->lexer.token.start - f.head.at; /* without the ) */
+  f.body.at = r->lexer.token.start;
+  while (!is_mark(r, '{') && r->lexer.token.kind != TOKEN_END)
+    text_lex(&r->lexer);
+  if (!read_to(r, '{', '}', &f))
+    return false;
+  f.body.length = r->lexer.token.start + 1 - f.body.at;
+  text_lex(&r->lexer);
+  file->functions[file->function_count++] = f;
+  return true;
+}
+
+/* ---- the sequence -------------------------------------------------------------------------------------------------------- */
+
+static kernel_step *
+add_step(reader *r, kernel_step_kind kind)
+{
+  if (r->file->step_count == KERNEL_MOST_STEPS) {
+    kernel_error(r->file, here(r), NULL, "the sequence has more than %d steps", KERNEL_MOST_STEPS);
+    return NULL;
+  }
+  r->file->steps[r->file->step_count] = (kernel_step){.kind = kind};
+  return &r->file->steps[r->file->step_count++];
+}
+
+static bool
+read_phase_step(reader *r)
+{
+  const kernel_function *phase = find_function(r->file, &r->lexer.token);
+  if (!phase || !phase->is_phase)
+    return kernel_error(r->file, here(r), "a sequence stands after its phases", "there is no phase %.*s",
+                        (int)r->lexer.token.length, r->file->text + r->lexer.token.start);
+  kernel_step *step = add_step(r, KERNEL_RUN);
+  if (step)
+    step->phase = (uint32_t)(phase - r->file->functions);
+  text_lex(&r->lexer);
+  return step != NULL;
+}
+
+/* repeat 4 { }    repeat while %again { } */
+static bool
+read_repeat(reader *r)
+{
+  kernel_step *step = add_step(r, KERNEL_REPEAT);
+  text_lex(&r->lexer);
+  if (!step || !take_word(r, "while"))
+    return step && take_integer(r, 1, 1024, &step->times);
+  step->kind = KERNEL_REPEAT_WHILE;
+  step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
+  if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_COUNTER)
+    return expected(r, "a number, or the name of a counter");
+  text_lex(&r->lexer);
+  return true;
+}
+
+static bool
+read_steps(reader *r, uint32_t depth)
+{
+  if (!is_mark(r, '{'))
+    return expected(r, "'{'");
+  const kernel_text start = here(r);
+  text_lex(&r->lexer);
+  while (!take_mark(r, '}')) {
+    const uint32_t step = r->file->step_count;
+    if (r->lexer.token.kind == TOKEN_GLOBAL) {
+      if (!read_phase_step(r))
+        return false;
+      continue;
+    }
+    if (r->lexer.token.kind == TOKEN_END)
+      return kernel_error(r->file, start, NULL, "this '{' is not closed");
+    if (depth == 8)
+      return kernel_error(r->file, here(r), NULL, "steps nest deeper than 8");
+    if (is_word(r, "repeat")      ? !read_repeat(r)
+        : !take_word(r, "levels") ? !expected(r, "a phase, levels or repeat")
+                                  : !add_step(r, KERNEL_LEVELS))
+      return false;
+    if (!read_steps(r, depth + 1))
+      return false;
+    r->file->steps[step].end = r->file->step_count;
+  }
+  return true;
+}
+
+/* Phases that take turns level by level go the same way. */
+static bool
+check_levels(reader *r, kernel_text where)
+{
+  kernel_file *file = r->file;
+  for (uint32_t i = 0; i < file->step_count; i++) {
+    const kernel_step *levels = &file->steps[i];
+    const kernel_function *first = NULL;
+    for (uint32_t k = i + 1; levels->kind == KERNEL_LEVELS && k < levels->end; k++) {
+      if (file->steps[k].kind == KERNEL_LEVELS)
+        return kernel_error(file, where, NULL, "levels stand in levels");
+      if (file->steps[k].kind != KERNEL_RUN)
+        continue;
+      const kernel_function *phase = &file->functions[file->steps[k].phase];
+      first = first ? first : phase;
+      if (phase->direction == KERNEL_FLAT || phase->direction != first->direction)
+        return kernel_error(file, phase->name, "take it out of levels, or give it the direction of the others",
+                            "phases that take turns level by level have one direction, which is not flat");
+    }
+  }
+  return true;
+}
+
+static bool
+read_sequence(reader *r)
+{
+  const kernel_text where = here(r);
+  text_lex(&r->lexer);
+  if (r->file->step_count)
+    return kernel_error(r->file, where, NULL, "there are two sequences");
+  return read_steps(r, 0) && check_levels(r, where);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------------------ */
+
+static bool
+read_item(reader *r)
+{
+  if (is_word(r, "side"))
+    return read_declaration(r, KERNEL_SIDE);
+  if (is_word(r, "table"))
+    return read_declaration(r, KERNEL_TABLE);
+  if (is_word(r, "counter"))
+    return read_declaration(r, KERNEL_COUNTER);
+  if (is_word(r, "verdict"))
+    return read_declaration(r, KERNEL_VERDICT);
+  if (is_word(r, "provides"))
+    return read_provided(r);
+  if (is_word(r, "func"))
+    return read_function(r, false);
+  if (is_word(r, "phase"))
+    return read_function(r, true);
+  if (is_word(r, "sequence"))
+    return read_sequence(r);
+  return expected(r, "side, table, counter, verdict, provides, func, phase or sequence");
+}
+
+bool
+kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics)
+{
+  const uint32_t length = (uint32_t)text->size;
+  *file = (kernel_file){.path = path, .text = text->data, .length = length, .prelude = prelude, .diagnostics = diagnostics};
+  file->name_count = sizeof columns / sizeof *columns;
+  memcpy(file->names, columns, sizeof columns);
+  reader r = {.file = file, .lexer = {.text = text->data, .length = length}};
+  text_lex(&r.lexer);
+  while (r.lexer.token.kind != TOKEN_END)
+    if (!read_item(&r)) /* what follows is the consequence */
+      return false;
+  if (file->step_count == 0)
+    return kernel_error(file, (kernel_text){length, 0}, "sequence { @phase } at the end of the file", "there is no sequence");
+  return true;
+}

@@ -1,0 +1,110 @@
+/* Random programs compute the same as C as they do in the interpreter: the same bytes of all buffers.
+ *
+ * Programs are written to one text for many of them, compiled with all warnings as errors, opened, and run.  A relaxed program is
+ * written the strict way, and so is it interpreted here.  VYRE_SEED and VYRE_RUNS in the environment give others and more; run_c.h
+ * says how another compiler, or another of its options (sanitizers, say), is taken.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+#include "run_c.h"
+
+#include "vyre/verify.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 50u
+
+/* One program; `subgroup` as it was written. */
+static void
+check_program(void *library, const vyre_module *module, uint32_t program, uint64_t seed, uint32_t subgroup)
+{
+  static random_memory wanted, got;
+  const bool relaxed = (vyre_module_view(module)->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  const uint32_t unbound = relaxed ? 0 : (uint32_t)(seed >> 2) * 2654435761u >> 27;
+  const char *name = vyre_row_name(module, (vyre_row){program});
+  vyre_binding bindings[RANDOM_BINDINGS];
+  random_program_fill(&wanted, seed);
+  vyre_dispatch dispatch = {.program = {program}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
+  dispatch.binding_count = random_program_bind(module, program, seed, unbound, &wanted, bindings);
+  const vyre_interp_options options = {.steps = 1u << 20, .subgroup = subgroup};
+  vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
+  random_program_fill(&got, seed);
+  dispatch.binding_count = random_program_bind(module, program, seed, unbound, &got, bindings);
+  const uint32_t fault = run_c(library, module, &dispatch);
+  if ((fault != 0) != (status != NULL)) {
+    print_program(module, program);
+    fail_msg("seed %" PRIu64 " (%s): fault %u; the interpreter says '%s'", seed, name, fault, vyre_status_text(status));
+  }
+  const uint32_t *is = (const uint32_t *)&got, *was = (const uint32_t *)&wanted;
+  for (uint32_t i = 0; !status && i < sizeof got / sizeof *is; i++)
+    if (is[i] != was[i]) {
+      print_program(module, program);
+      fail_msg("seed %" PRIu64 " (%s): word %u of memory is 0x%08x, the interpreter has 0x%08x", seed, name, i, is[i], was[i]);
+    }
+  vyre_status_free(status);
+}
+
+/* Programs whose floats are of another mode have no C. */
+static uint32_t
+build_batch(vyre_module *module, uint64_t seed, uint32_t count)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < count; i++)
+    random_program_build(module, seed + i, (i % 4 ? RANDOM_WIDE : 0) | (i % 8 == 7 ? RANDOM_RELAXED : 0));
+  uint32_t i = 0;
+  for (uint32_t row = v->first[0], next; row; row = next, i++) {
+    char name[32];
+    snprintf(name, sizeof name, "seed_%" PRIu64, seed + i);
+    next = v->next[row];
+    vyre_row_set_name(module, (vyre_row){row}, name, strlen(name));
+    if (v->imm[row] & VYRE_PROGRAM_FLOAT_MODES)
+      vyre_row_kill(module, (vyre_row){row});
+    else
+      left++;
+  }
+  assert_ok(vyre_module_seal(module, NULL), "seal");
+  return left;
+}
+
+static void
+random_programs_compute_the_same(void **state)
+{
+  (void)state;
+  const uint32_t runs = from_environment("VYRE_RUNS", 200), seed = from_environment("VYRE_SEED", 1);
+  uint32_t compared = 0;
+  vyre_module *module;
+  const double start = seconds_now();
+  assert_ok(vyre_module_create(NULL, 0, &module), "module");
+  for (uint32_t batch = 0; compared < runs; batch++) {
+    const uint64_t first = seed + (uint64_t)batch * BATCH;
+    const vyre_c_options options = {.subgroup = 1u << batch % 4};
+    vyre_bytes text = {0};
+    vyre_module_clear(module);
+    compared += build_batch(module, first, BATCH);
+    vyre_verify_errors errors = {.allocator = vyre_module_allocator(module)};
+    assert_ok(vyre_verify(module, &errors), "verify");
+    vyre_verify_errors_free(&errors);
+    assert_ok(vyre_c_write(module, VYRE_NONE, &options, &text), "C");
+    void *library = compile_c(&text, batch);
+    const vyre_view *v = vyre_module_view(module);
+    for (uint32_t row = v->first[0]; row; row = v->next[row])
+      check_program(library, module, row, strtoull(vyre_row_name(module, (vyre_row){row}) + 5, NULL, 10), options.subgroup);
+    dlclose(library);
+    vyre_bytes_free(&text);
+  }
+  print_message("%u programs compared, %.1f ms each, of which %.1f ms are the C compiler's\n", compared,
+                1e3 * (seconds_now() - start) / compared, 1e3 * compile_seconds / compared);
+  vyre_module_destroy(module);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_compute_the_same)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
