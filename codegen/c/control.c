@@ -9,8 +9,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-static uint32_t
-region_of(const cgen *g, uint32_t control, vyre_role role)
+uint32_t
+cgen_region_of(const cgen *g, uint32_t control, vyre_role role)
 {
   for (uint32_t row = g->v->first[control]; row; row = g->v->next[row])
     if (cgen_is(g, row, VYRE_OP_region) && g->v->imm[row] == (uint32_t)role)
@@ -68,7 +68,7 @@ breaks(const cgen *g, uint32_t row, uint32_t target)
 static bool
 continues(const cgen *g, uint32_t loop)
 {
-  const uint32_t continuing = region_of(g, loop, VYRE_CONTINUING);
+  const uint32_t continuing = cgen_region_of(g, loop, VYRE_CONTINUING);
   return !continuing || !g->v->first[continuing];
 }
 
@@ -140,7 +140,7 @@ cgen_jump(cgen *g, uint32_t row)
 static void
 put_if(cgen *g, uint32_t row)
 {
-  const uint32_t then_region = region_of(g, row, VYRE_THEN), else_region = region_of(g, row, VYRE_ELSE);
+  const uint32_t then_region = cgen_region_of(g, row, VYRE_THEN), else_region = cgen_region_of(g, row, VYRE_ELSE);
   cgen_begin_line(g);
   cgen_put(g, "if (");
   cgen_value(g, g->v->a[row], 0, false);
@@ -179,7 +179,7 @@ put_for(cgen *g, uint32_t row)
 static void
 put_loop(cgen *g, uint32_t row)
 {
-  const uint32_t body = region_of(g, row, VYRE_BODY), continuing = region_of(g, row, VYRE_CONTINUING);
+  const uint32_t body = cgen_region_of(g, row, VYRE_BODY), continuing = cgen_region_of(g, row, VYRE_CONTINUING);
   const bool goes_on = continuing && g->v->first[continuing];
   cgen_line(g, "for (;;) {");
   g->indent += goes_on;
@@ -249,7 +249,7 @@ put_switch(cgen *g, uint32_t row)
 static void
 put_block(cgen *g, uint32_t row)
 {
-  const uint32_t region = region_of(g, row, VYRE_BLOCK);
+  const uint32_t region = cgen_region_of(g, row, VYRE_BLOCK);
   cgen_line(g, "{");
   if (region)
     block(g, region);

@@ -62,7 +62,8 @@ copy_lane(cgen *g, const copy *c, vyre_kind kind, uint32_t lane)
   put_offset(g, c, &c->to, "to", to);
   cgen_put(g, ", ");
   if (!c->from.place.never) {
-    cgen_put(g, narrow ? "(%s)(" : "", cgen_type_name(kind));
+    if (narrow)
+      cgen_put(g, "(%s)(", cgen_type_name(kind));
     put_measure(g, c, &c->from, "of", from + size);
     cgen_put(g, " ? ");
     cgen_call(g, "load", cgen_plain(kind));

@@ -287,7 +287,8 @@ void cgen_copy(cgen *g, uint32_t row);
 void cgen_fence(cgen *g, uint32_t row);
 
 /* ---- control.c ---- */
-void cgen_region(cgen *g, uint32_t region); /* the rows in it, of one invocation */
+uint32_t cgen_region_of(const cgen *g, uint32_t control, vyre_role role); /* 0: it has none */
+void cgen_region(cgen *g, uint32_t region);                               /* the rows in it, of one invocation */
 void cgen_statement(cgen *g, uint32_t row);
 void cgen_jump(cgen *g, uint32_t row);
 

@@ -227,7 +227,7 @@ put_move(cgen *g, uint32_t row)
     cgen_line(g, "%s of_%u = 0;", cgen_type_name(kind), k);
   cgen_line(g, "if (there) {");
   g->indent++;
-  cgen_line(g, "const uint32_t self = from, li = self;");
+  cgen_line(g, "const uint32_t li = from;");
   for (uint32_t k = 0; k < lanes; k++) {
     cgen_begin_line(g);
     cgen_put(g, "of_%u = ", k);

@@ -79,9 +79,8 @@ put_segment(cgen *g, uint32_t row)
     cgen_end_invocations(g);
   } else if (!g->status) {
     g->indent--;
-    g->status = vyre_bytes_undo(g->out, start, VYRE_ERROR(VYRE_CODE_INTERNAL, "nothing to write"));
-    vyre_status_free(g->status);
-    g->status = NULL;
+    g->out->size = start;
+    g->out->data[start] = '\0';
   }
   return row;
 }
@@ -114,15 +113,6 @@ put_any_here(cgen *g)
   cgen_put(g, "g.where, %uu)", g->count);
 }
 
-static uint32_t
-region_of(const cgen *g, uint32_t control, vyre_role role)
-{
-  for (uint32_t row = g->v->first[control]; row; row = g->v->next[row])
-    if (cgen_is(g, row, VYRE_OP_region) && g->v->imm[row] == (uint32_t)role)
-      return row;
-  return 0;
-}
-
 /* ---- constructs ----------------------------------------------------------------------------------------------------------- */
 
 /* "if (!c) where = ELSE" for those that are here. */
@@ -146,7 +136,7 @@ part_by(cgen *g, uint32_t condition, bool on, const char *what, uint32_t row)
 static void
 put_if(cgen *g, uint32_t row)
 {
-  const uint32_t then_region = region_of(g, row, VYRE_THEN), else_region = region_of(g, row, VYRE_ELSE);
+  const uint32_t then_region = cgen_region_of(g, row, VYRE_THEN), else_region = cgen_region_of(g, row, VYRE_ELSE);
   part_by(g, g->v->a[row], false, "ELSE", row);
   if (then_region)
     cgen_wide_region(g, then_region);
@@ -163,7 +153,7 @@ put_if(cgen *g, uint32_t row)
 static void
 put_loop(cgen *g, uint32_t row)
 {
-  const uint32_t body = region_of(g, row, VYRE_BODY), continuing = region_of(g, row, VYRE_CONTINUING);
+  const uint32_t body = cgen_region_of(g, row, VYRE_BODY), continuing = cgen_region_of(g, row, VYRE_CONTINUING);
   cgen_begin_line(g);
   cgen_put(g, "while (");
   put_any_here(g);
@@ -295,7 +285,7 @@ put_barrier(cgen *g, uint32_t row)
 static void
 put_wide(cgen *g, uint32_t row)
 {
-  const uint32_t region = cgen_is(g, row, VYRE_OP_block) ? region_of(g, row, VYRE_BLOCK) : 0;
+  const uint32_t region = cgen_is(g, row, VYRE_OP_block) ? cgen_region_of(g, row, VYRE_BLOCK) : 0;
   switch ((uint32_t)cgen_op(g, row)) {
   case VYRE_OP_if:
     put_if(g, row);
