@@ -29,7 +29,8 @@ cgen_load(cgen *g, uint32_t row)
   for (uint32_t k = 0; k < lanes; k++) {
     cgen_begin_definition(g, row, kind, UINT32_MAX, lanes > 1 ? k : UINT32_MAX);
     if (bounded && !p.never) {
-      cgen_put(g, narrow ? "(%s)(" : "", cgen_type_name(kind));
+      if (narrow)
+        cgen_put(g, "(%s)(", cgen_type_name(kind));
       if (lanes > 1)
         cgen_put(g, "in_%u", row - g->program);
       else

@@ -38,7 +38,7 @@ print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 static int
 fail(vyre_status status)
 {
-  const int code = vyre_status_code(status);
+  const int code = (int)vyre_status_code(status);
   fprintf(stderr, "error: %s\n", vyre_status_text(status));
   vyre_status_free(status);
   return code;
