@@ -107,6 +107,29 @@ TEST(a_continuing_region_has_its_own_lanes)
   finish(&k);
 }
 
+/* if a { loop { if c { if d { return } if e { break } } } } b: of two jumps the one that leads further out counts. */
+TEST(the_jump_that_leads_furthest_counts)
+{
+  scene k;
+  vyre_row loop, test, outer;
+  (void)state;
+  start(&k);
+  ballot(&k, k.x.program);
+  outer = vyre_build_if(&k.x.b, k.x.cond);
+  loop = vyre_build_loop(&k.x.b);
+  test = vyre_build_if(&k.x.b, k.x.cond);
+  jump_if(&k, VYRE_OP_return, NONE);
+  jump_if(&k, VYRE_OP_break, NONE);
+  leave(&k, test);
+  into(&k, region(&k, loop, 1));
+  vyre_build_jump(&k.x.b, VYRE_OP_breakif, k.x.cond);
+  leave(&k, loop);
+  ballot(&k, loop);
+  leave(&k, outer);
+  ballot(&k, outer);
+  finish(&k);
+}
+
 /* block { block { if c { leave inner } a; if d { leave outer } b } e } f */
 TEST(who_left_a_block_is_back_behind_it)
 {
@@ -185,6 +208,7 @@ main(void)
       cmocka_unit_test(a_return_joins_behind_all_that_it_leaves),
       cmocka_unit_test(loops_change_lanes_at_head_and_exit),
       cmocka_unit_test(a_continuing_region_has_its_own_lanes),
+      cmocka_unit_test(the_jump_that_leads_furthest_counts),
       cmocka_unit_test(who_left_a_block_is_back_behind_it),
       cmocka_unit_test(cases_have_their_own_lanes),
       cmocka_unit_test(pure_subgroup_rows_have_no_version),
