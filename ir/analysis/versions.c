@@ -1,5 +1,5 @@
-/* The state graph: which reads see the same state, and what a state is made of.  docs/ir.md, "Versions", says what a
- * version is.
+/* The state graph: which reads see the same state, and what a state is made of.  docs/ir.md, "Versions", says
+ * what a version is.
  *
  * Each program's rows are gone through twice, stopping only at those that read, write, hold rows or jump: for classes and writes
  * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then the state is looked for that each read sees of
@@ -309,8 +309,8 @@ before(versions *k, uint32_t klass, uint32_t construct)
   return version_at(k, klass, construct, k->view->parent[construct], 0);
 }
 
-/* Of an `if` and of a head each edge; of others those that bring another version than the one before the
- * construct, which is one part for all other edges. */
+/* Of an `if` and of a head each edge; of others those that bring another version than the one before the construct, and one
+ * part for all the rest. */
 static void
 find_parts(versions *k, uint32_t join, uint32_t klass)
 {

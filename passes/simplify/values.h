@@ -36,8 +36,8 @@ void values_begin_program(values *n, uint32_t program, uint32_t end);
 /* The class of a row that is a value (vyre_row_is_value), whose operands have theirs. */
 uint32_t values_of_row(values *n, uint32_t row);
 
-/* The class of a variable's value in that state; 0: none is known.  All rows before those that see the state must have their
- * classes. */
+/* The class of a variable's value in that state; 0: control does not come there, or it is a state of memory.  All rows before those
+ * that see the state must have their classes. */
 uint32_t values_of_state(values *n, uint32_t version);
 
 #endif
