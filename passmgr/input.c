@@ -94,14 +94,17 @@ static void
 remark(const char *path, const char *what, const char *which, vyre_diagnostics diagnostics)
 {
   char text[700];
+  const size_t length = strlen(path);
   if (!diagnostics.emit)
     return;
+  if (strncmp(which, path, length) == 0 && strncmp(which + length, ": ", 2) == 0) /* the diagnostic names the file */
+    which += length + 2;
   snprintf(text, sizeof(text), "%s: %.*s", what, (int)strcspn(which, "\n"), which);
   const vyre_diagnostic diagnostic = {.severity = VYRE_REMARK, .file = path, .message = text};
   diagnostics.emit(diagnostics.user, &diagnostic);
 }
 
-static const char word_for_word[] = "goes through word for word, not optimized";
+static const char word_for_word[] = "goes out word for word, not optimized";
 
 /* The table's rules are stricter here and there than SPIR-V's: what breaks one is kept word for word. */
 static vyre_status
@@ -132,7 +135,7 @@ read_spirv(vyre_module *module, const char *path, const void *data, size_t size,
   else if (input->dropped)
     remark(path, "is left out", vyre_string_text(module, input->dropped), diagnostics);
   if (input->stages && !input->remark)
-    remark(path, "go through word for word, not optimized: entry points", vyre_string_text(module, input->stages), diagnostics);
+    remark(path, "go out word for word, not optimized: entry points", vyre_string_text(module, input->stages), diagnostics);
   return VYRE_OK;
 }
 

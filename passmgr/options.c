@@ -27,7 +27,8 @@ typedef struct option {
 #define AT(field) offsetof(tool_options, field)
 
 static const option options[] = {
-    {"passes", OPTION_VALUE, AT(passes), "TEXT", "the pipeline: 'canon,cf,dce'; @FILE reads it from a file"},
+    {"passes", OPTION_VALUE, AT(passes), "TEXT",
+     "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted"},
     {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
     {"o", OPTION_VALUE, AT(output), "FILE",
      "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c"},
@@ -48,8 +49,7 @@ static const option options[] = {
     {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
     {"max-growth", OPTION_VALUE, AT(max_growth), "N",
-     "inline functions as long as a module comes to N times its size at most, or to 256 KiB; default 8; one that would "
-     "come to more goes out word for word"},
+     "a module that inlining would make larger than 256 KiB and N times its size goes out word for word; default 8"},
     {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
     {"plugin-dir", OPTION_LIST, AT(plugin_dir), "DIR", "load every *.so of a folder"},
     {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},

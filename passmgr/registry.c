@@ -370,9 +370,9 @@ help(const vyre_registry *registry, const char *name, vyre_bytes *out)
   const vyre_pass *pass = &record->pass;
   VYRE_TRY(vyre_bytes_printf(out, "%s%s%s%s: %s\n", pass->name, pass->long_name ? " (" : "", pass->long_name ? pass->long_name : "",
                              pass->long_name ? ")" : "", pass->summary));
+  VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out)); /* help may be long: pm lists its rules */
   if (pass->help)
     VYRE_TRY(vyre_bytes_printf(out, "\n%s\n", pass->help));
-  VYRE_TRY(help_params(pass->name, pass->params, pass->param_count, out));
   VYRE_TRY(help_analyses("\nRequires: ", pass->requires_, out));
   VYRE_TRY(help_analyses(pass->requires_ ? "Preserves: " : "\nPreserves: ", pass->preserves, out));
   VYRE_TRY(help_analyses(pass->requires_ | pass->preserves ? "Provides: " : "\nProvides: ", pass->provides, out));

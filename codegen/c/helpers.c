@@ -23,8 +23,9 @@ find(const char *name, size_t length, vyre_kind kind, uint32_t *out_number)
 static vyre_kind
 kind_of_suffix(const char *suffix, size_t length)
 {
-  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-    if (strlen(cgen_suffix((vyre_kind)kind)) == length && memcmp(cgen_suffix((vyre_kind)kind), suffix, length) == 0)
+  for (uint32_t kind = VYRE_BOOL; kind < VYRE_KIND__COUNT; kind++)
+    if (vyre_kind_is_scalar((vyre_kind)kind) && strlen(cgen_suffix((vyre_kind)kind)) == length &&
+        memcmp(cgen_suffix((vyre_kind)kind), suffix, length) == 0)
       return (vyre_kind)kind;
   return VYRE_VOID;
 }

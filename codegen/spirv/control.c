@@ -7,7 +7,7 @@
  * SPIR-V lets a construct be left only for the innermost loop (its merge block or continue target) or the innermost switch inside
  * that loop.  `block` becomes a switch with a default alone.  A `leave` of anything further out leaves the innermost construct that
  * it can; which of the edges to its merge block are such is a flag, a phi, by which control goes on from there.  Where nothing but
- * sets would stand between, there is no flag (tails.c).
+ * sets would be between, there is no flag (tails.c).
  *
  * Cost: rows, and what phis.c says.  Limit: 1023 nested constructs, as SPIR-V has.
  *
@@ -97,7 +97,7 @@ write_leave(vyre_spv *s, uint32_t target, uint32_t from)
     scope = &s->scopes[i - 1];
     if (!loop && scope->kind == VYRE_SPV_LOOP)
       loop = scope;
-    found = scope->row == target || vyre_spv_behind_tail(s, scope->row) == target;
+    found = scope->row == target || vyre_spv_after_tail(s, scope->row) == target;
     if (!selection && scope->kind == VYRE_SPV_SWITCH)
       selection = scope;
   }
@@ -110,8 +110,9 @@ write_leave(vyre_spv *s, uint32_t target, uint32_t from)
   jump(s, &first->merge_edges, target, from, first->merge);
 }
 
-/* The targets of the edges that go on behind the construct, for whose end is that of `target`, too, and what each brings there.
- * Whether there are others. */
+/* Lists in `leaving` the targets of the edges to the construct's merge block that go on from there to further out, each with a 0
+ * for what it brings.  Not listed are edges for the construct itself, or for `target`, the construct that ends with its tail; true:
+ * there are such. */
 static bool
 find_leaving(vyre_spv *s, const vyre_spv_scope *scope, uint32_t target)
 {
@@ -140,7 +141,7 @@ static void
 close_scope(vyre_spv *s, vyre_spv_scope *scope)
 {
   const vyre_spv_words *const edges = &scope->merge_edges;
-  const uint32_t known = scope->known ? scope->known : s->next_id, target = vyre_spv_behind_tail(s, scope->row);
+  const uint32_t known = scope->known ? scope->known : s->next_id, target = vyre_spv_after_tail(s, scope->row);
   vyre_spv_label(s, scope->merge);
   s->depth--;
   s->dead = edges->count == 0;
@@ -150,11 +151,11 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
   }
   const bool stays = find_leaving(s, scope, target);
   const size_t tests = stays ? s->leaving.count : s->leaving.count - 2;
-  uint32_t behind_tail = 0;
+  uint32_t after_tail = 0;
   for (size_t i = 0; i < s->leaving.count && !vyre_spv_failed(s); i += 2)
     s->leaving.data[i + 1] = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, s->leaving.data[i], 0});
   if (stays && target)
-    behind_tail = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, target, scope->row});
+    after_tail = vyre_spv_gather(s, &(vyre_spv_meeting){edges, known, target, scope->row});
   else if (stays)
     vyre_spv_meet(s, edges, known, scope->row);
   s->scratch.count = 0;
@@ -173,7 +174,7 @@ close_scope(vyre_spv *s, vyre_spv_scope *scope)
       vyre_spv_label(s, staying);
     s->dead = !staying;
   }
-  s->carry = behind_tail;
+  s->carry = after_tail;
 }
 
 /* ---- constructs ---- */
@@ -239,7 +240,7 @@ write_if(vyre_spv *s, uint32_t row)
   const uint32_t condition = vyre_spv_value(s, s->a[row]), then = s->first[row], otherwise = then ? s->next[then] : 0;
   if (!then || !otherwise || (!s->first[then] && !s->first[otherwise]))
     return;
-  if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints stand in a merge instruction */
+  if (!s->imm[row] && write_conditional_jump(s, condition, then, otherwise)) /* hints need a merge instruction */
     return;
   vyre_spv_begin_branches(s);
   const uint32_t head = s->block, merge = s->next_id++;
@@ -586,7 +587,7 @@ vyre_spv_region(vyre_spv *s, uint32_t region)
 {
   if (++s->nesting > VYRE_SPV_DEPTH + 1)
     vyre_spv_fail(s, "control flow nests deeper than SPIR-V's limit of %u", VYRE_SPV_DEPTH);
-  /* behind a construct with a tail, it is all that is left of the region */
+  /* after a construct with a tail there is only that tail, which needs no instruction */
   for (uint32_t row = s->first[region]; row && !s->dead && !s->carry && !vyre_spv_failed(s); row = s->next[row]) {
     s->row = row;
     write_row(s, row);

@@ -27,11 +27,11 @@ void vyre_spv_demoted_set(vyre_spv *s, uint32_t row);
 
 /* ---- tails.c ---- */
 
-/* Survey: whether what stands behind the construct is a tail, whose end is that of `target`; then it is marked. */
+/* Survey: whether what follows the construct is a tail, whose end is that of `target`; then it is marked. */
 bool vyre_spv_take_tail(vyre_spv *s, uint32_t construct, uint32_t target);
 /* The construct whose end is that of this one's tail; 0: it has none. */
 static inline uint32_t
-vyre_spv_behind_tail(const vyre_spv *s, uint32_t construct)
+vyre_spv_after_tail(const vyre_spv *s, uint32_t construct)
 {
   return s->use[construct - s->base] & VYRE_SPV_HAS_TAIL ? s->parent[s->parent[construct]] : 0;
 }
@@ -48,7 +48,7 @@ vyre_spv_scope *vyre_spv_open_scope(vyre_spv *s, uint32_t row, uint32_t kind);
 void vyre_spv_begin_branches(vyre_spv *s);
 
 /* An edge in a list of those that lead to a block: the construct, or the region at whose head joins are, for which it is; the row
- * that it is in the graph; the block that it comes from; and where what it brings stands in `carried`: 0: parts of joins say it. */
+ * that it is in the graph; the block that it comes from; and the index in `carried` of what it brings; 0: parts of joins say it. */
 enum { EDGE_TO, EDGE_FROM, EDGE_BLOCK, EDGE_VALUES, EDGE_WORDS };
 void vyre_spv_add_edge(vyre_spv *s, vyre_spv_words *edges, uint32_t to, uint32_t from, uint32_t block);
 
@@ -58,9 +58,9 @@ typedef struct vyre_spv_meeting {
   uint32_t known; /* ids below it are known wherever those edges come from */
   uint32_t to, through;
 } vyre_spv_meeting;
-/* Their values at the start of the block, with phis where they need some: where they stand in `carried`. */
+/* Their values at the start of the block, with phis where they need some; returns their index in `carried`. */
 uint32_t vyre_spv_gather(vyre_spv *s, const vyre_spv_meeting *meeting);
-/* The same for the joins that stand in the block itself. */
+/* The same for the joins of the block itself. */
 void vyre_spv_meet(vyre_spv *s, const vyre_spv_words *edges, uint32_t known, uint32_t row);
 /* Whether an edge is for that target, as a phi. */
 uint32_t vyre_spv_leave_flag(vyre_spv *s, const vyre_spv_words *edges, uint32_t target);

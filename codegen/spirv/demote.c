@@ -7,7 +7,7 @@
  * VAR_TIMES the words that the variable, its loads and its stores have become variables, and no parts of their joins are looked
  * for; what is left is linear in the rows.
  *
- * Counted is a phi a join, of two words for each edge to where it stands; a loop's header has another one; and behind the target of
+ * Counted is a phi a join, of two words for each edge to its block; a loop's header has another one; and after the target of
  * leaves that cross constructs, one in the merge block of each of those.
  *
  * Limits: values of opaque types have no variable, and those of 8 and 16 bits have none where the module knows such values in

@@ -62,7 +62,7 @@ static uint32_t
 saturated_product(const operation *e, bool is_signed)
 {
   const uint32_t low = op(e, SpvOpIMul, e->a, e->b), high = high_product(e, is_signed);
-  /* it fits where the high half says no more than the low one does */
+  /* it fits where the high half is only the low one's extension: zero, or copies of its sign */
   const uint32_t fits = compare(e, SpvOpIEqual, high, is_signed ? sign_of(e, low) : literal(e, 0));
   return choose(e, fits, low, is_signed ? limit(e, op(e, SpvOpBitwiseXor, e->a, e->b)) : literal(e, UINT64_MAX));
 }

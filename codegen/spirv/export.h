@@ -1,7 +1,7 @@
 /* What the files of the SPIR-V writer share: its state, and how instructions are appended.
  *
  * A module is written in one walk over the rows of each program of the input, in program order.  Every section of a SPIR-V module
- * is a growing array of words; they are put together at the end.  What a row became stands in arrays by row (`id`, `aux`, `use`),
+ * is a growing array of words; they are put together at the end.  What a row became is in arrays by row (`id`, `aux`, `use`),
  * which are of the program at hand: index row - base.  Types, constants and variables are interned by their words, so that equal
  * ones of several programs are one.
  *
@@ -145,18 +145,18 @@ typedef struct vyre_spv {
 
   /* control */
   uint32_t block;         /* label of the block being written */
-  bool dead;              /* nothing is being written: behind a jump */
+  bool dead;              /* nothing is being written: after a jump */
   bool fell;              /* the case ended with a fallthrough */
   uint32_t breakif;       /* the row that ended the continuing region; 0: none */
   uint32_t continuing;    /* how many continuing regions are around */
   uint32_t nesting;       /* regions around */
   vyre_state_graph graph; /* of the program's vars; its column has an element for each row of the module */
   vyre_spv_join *joins;   /* by join of the graph */
-  vyre_spv_words carried; /* ids that edges bring to the joins behind a construct; 0: zero */
+  vyre_spv_words carried; /* ids that edges bring to the joins after a construct; 0: zero */
   uint32_t carry;         /* where those of the next edge begin; 0: parts of joins say what it brings */
   uint64_t phi_words;     /* that all joins may come to */
   vyre_spv_words crossed; /* pairs, of the survey: a construct, and the target of a leave that goes through its merge block */
-  vyre_spv_words leaving; /* pairs: a target of leaves that go on behind the construct being closed, what they carry */
+  vyre_spv_words leaving; /* pairs: a target of leaves that go on after the construct being closed, what they carry */
   bool has_vars;
   bool resigned;         /* some row may have VYRE_SPV_EITHER_SIGN */
   vyre_spv_words places; /* rows of places that lanes are taken of */
@@ -167,7 +167,7 @@ typedef struct vyre_spv {
   vyre_spv_words forward;      /* (id, storage class, stride, vyre_string): pointers to structs that are not written yet */
   size_t line_end;             /* of the code, where the last OpLine was written */
   vyre_spv_words files;        /* pairs: vyre_string, id */
-  vyre_spv_words kept_strings; /* pairs: where it stands in the input's debug list, id */
+  vyre_spv_words kept_strings; /* pairs: its index in the input's debug list, id */
   const vyre_word_list *debug; /* what is kept */
   vyre_spv_words scratch, marks;
 } vyre_spv;
@@ -377,7 +377,7 @@ void vyre_spv_demoted_var(vyre_spv *s, uint32_t var); /* its OpVariable, at the 
 
 /* ---- stages.c ---- */
 
-/* What the input kept of other stages than compute, behind all programs. */
+/* What the input kept of other stages than compute, after all programs. */
 void vyre_spv_stages(vyre_spv *s, const vyre_input *input);
 
 /* ---- verbatim.c ---- */
@@ -469,7 +469,7 @@ uint32_t vyre_spv_pointer(vyre_spv *s, uint32_t storage_class, uint32_t type);
 bool vyre_spv_is_descriptor_array(vyre_spv *s, vyre_type_id type);
 /* The struct {type} that a buffer which is no struct is put in. */
 uint32_t vyre_spv_wrapper(vyre_spv *s, vyre_type_id type);
-/* A struct of that name whose members nobody asks for. */
+/* A struct of that name whose members are not needed. */
 void vyre_spv_stand_in(vyre_spv *s, vyre_string name);
 
 uint32_t vyre_spv_scalar(vyre_spv *s, vyre_kind kind, uint64_t bits);
@@ -478,8 +478,8 @@ uint32_t vyre_spv_u32(vyre_spv *s, uint32_t value);
 uint32_t vyre_spv_null(vyre_spv *s, uint32_t type);
 /* A constant of the lanes' bits. */
 uint32_t vyre_spv_lanes(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
-/* The same where an instruction may stand. What the module may hold in memory alone, as its capabilities are, has no constants: it
- * is converted from 32 bits (convert.c). */
+/* The same where an instruction may be written. What the module may hold in memory alone, as its capabilities are, has no
+ * constants: it is converted from 32 bits (convert.c). */
 uint32_t vyre_spv_lanes_here(vyre_spv *s, vyre_type type, const uint64_t lanes[4]);
 /* The lanes of a const row, or of joins of such; false: not constant. */
 bool vyre_spv_const_lanes(vyre_spv *s, uint32_t row, uint64_t lanes[4]);
@@ -544,7 +544,8 @@ vyre_spv_order vyre_spv_barrier_order(const vyre_spv *s, uint32_t imm);
 /* What is written where, and which rows are used how: one pass over the program's rows. */
 void vyre_spv_survey(vyre_spv *s);
 void vyre_spv_region(vyre_spv *s, uint32_t region);
-/* A guard's `if`: between begin and end stand the instructions to be done; the result is a phi of `value` and `otherwise`, if type.
+/* A guard's `if`: the instructions to be done are written between begin and end; the result is a phi of `value` and `otherwise`, if
+ * type.
  */
 typedef struct vyre_spv_branching {
   uint32_t head, merge;

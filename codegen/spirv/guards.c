@@ -74,7 +74,7 @@ signed_remainder(const operation *g, bool modulo)
   return choose(g, wrong, op(g, SpvOpIAdd, result, divisor), result);
 }
 
-/* Counts wrap. */
+/* The count is taken modulo the width. */
 static uint32_t
 shift(const operation *g, uint32_t opcode)
 {
@@ -83,7 +83,8 @@ shift(const operation *g, uint32_t opcode)
   return op(g, opcode, g->a, op(g, SpvOpBitwiseAnd, g->b, literal(g, g->bits - 1)));
 }
 
-/* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, or or and of their bits is both. */
+/* min(-0, +0) is -0 and max(-0, +0) is +0: where the operands compare equal, the result is the bitwise or (min) or and (max) of
+ * both, which is either operand unless they are zeros of two signs. */
 static uint32_t
 float_minmax(const operation *g, uint32_t a, uint32_t b, bool max)
 {
@@ -173,7 +174,8 @@ bit_field(const operation *g, vyre_opcode opcode, uint32_t offset, uint32_t coun
   return vyre_spv_select(s, g->type, inside, boolean, field, literal(g, 0));
 }
 
-/* Whether index < lanes, and an index that is; an index is compared as unsigned, so negative ones are out of range. */
+/* Whether index < lanes; `out_safe` is the index where it is, else 0.  The compare is unsigned, so negative indices are out of
+ * range. */
 static uint32_t
 lane_inside(vyre_spv *s, uint32_t lanes, uint32_t index, uint32_t index_row, uint32_t *out_safe)
 {

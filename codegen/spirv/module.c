@@ -27,7 +27,7 @@ write_workgroup(vyre_spv *s, uint32_t row, uint32_t entry)
       literal = false;
     else
       value = s->imm[rows[i]];
-    /* what stands here is overridden where it is specialized: the default, as far as it is a literal or a spec row */
+    /* what is written here is overridden where it is specialized: the default, as far as it is a literal or a spec row */
     if (vyre_spv_opcode(s, rows[i]) == VYRE_OP_spec && s->imm[rows[i]])
       value = s->imm[rows[i]];
     mode[2 + i] = (uint32_t)value;
@@ -105,8 +105,9 @@ write_modes(vyre_spv *s, const vyre_program_info *info, uint32_t entry)
     vyre_spv_append(s, &s->modes, modes->words + at + 2, count - 2);
     at += count;
   }
-  for (vyre_kind kind = VYRE_F16; kind <= VYRE_F64; kind++)
-    write_float_modes(s, modes, entry, kind);
+  for (vyre_kind kind = VYRE_VOID; kind < VYRE_KIND__COUNT; kind++)
+    if (vyre_kind_is_float(kind))
+      write_float_modes(s, modes, entry, kind);
 }
 
 static void

@@ -1,17 +1,17 @@
 /* Vars as SSA values, by the state graph (docs/ir.md, "Versions"): what a get gives is what its version is, a `set`'s value, or the
  * phi of a join.
  *
- * A join stands where a construct's merge block, a loop's header, a continue target or a case's first block is, and its parts say
- * what each edge to there brings.  Three things SPIR-V has otherwise:
+ * A join is at the start of a construct's merge block, a loop's header, a continue target or a case's first block, and its parts
+ * say what each edge to that block brings.  SPIR-V differs in three things:
  *
- *   A leave that crosses constructs goes through the merge blocks of those between (control.c).  In each the joins behind its
+ *   A leave that crosses constructs goes through the merge blocks of those between (control.c).  In each the joins after its
  * target get what such leaves bring, undefined by all other edges, and the edge that goes on from there has that as its values. The
  * edges of a construct with a tail (tails.c) come to the end of what is around it. A `for` advances its index in a block of its
  * own, where what its rounds bring meets before it comes to the header.
  *
  * A join of a header that is the same in each round has no phi; nor has another one whose edges bring one value.
  *
- * Cost: joins times the edges to where they stand; where that would be far more than the rows, vars are variables instead
+ * Cost: joins times the edges to their blocks; where that would be far more than the rows, vars are variables instead
  * (demote.c).
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -104,7 +104,7 @@ vyre_spv_get(vyre_spv *s, uint32_t row)
 
 /* ---- joins ---- */
 
-/* The first join that stands at the row, and whether there is another one behind that. */
+/* The row's first join; and whether a join is of that row: the others follow the first. */
 static uint32_t
 first_join(const vyre_spv *s, uint32_t row)
 {
@@ -130,8 +130,8 @@ is_header(const vyre_spv *s, uint32_t row)
   return vyre_row_is_loop(s->view, loop) && s->first[loop] == row;
 }
 
-/* The join at a loop's header is what comes from in front of the loop, if all that comes around is that, or itself.  So are then
- * all joins that lie between. */
+/* The join at a loop's header is the value from before the loop, if all that comes around is that value, or the join itself.  Then
+ * all joins between are that value too. */
 static void
 settle_header(vyre_spv *s, uint32_t header)
 {
@@ -191,7 +191,7 @@ vyre_spv_find_phis(vyre_spv *s)
       settle_header(s, i);
 }
 
-/* Where parts stand: that of a region at its end. */
+/* By what parts are ordered: the row of the edge; of a region, the row after it. */
 static uint32_t
 place_of(const vyre_spv *s, uint32_t row)
 {
@@ -200,7 +200,7 @@ place_of(const vyre_spv *s, uint32_t row)
   return s->next[row] ? s->next[row] : UINT32_MAX;
 }
 
-/* The version that the edge from that row brings to the join; `part` is a guess where it stands, and becomes one for the next. */
+/* The version that the edge from that row brings to the join; `part` is a guess at its index, and becomes one for the next. */
 static uint32_t
 part_of(const vyre_spv *s, uint32_t join, uint32_t from, uint32_t *part)
 {
@@ -278,7 +278,7 @@ is_taken(const vyre_spv_meeting *m, const uint32_t *edge)
   return edge[EDGE_TO] == m->to || edge[EDGE_TO] == m->through;
 }
 
-/* What a taken edge brings to a join behind the construct that it leads to. */
+/* What a taken edge brings to a join after the construct that it leads to. */
 static uint32_t
 carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
 {
@@ -287,7 +287,8 @@ carried(vyre_spv *s, const uint32_t *edge, uint32_t join, uint32_t *part)
   return value_of(s, part_of(s, join, edge[EDGE_FROM], part));
 }
 
-/* The same, through the tail of a construct: there the join that stands behind that one is what the edge brings to it. */
+/* The same, also for edges of `through`, a construct with a tail that ends with `to`: they bring what the region of the tail
+ * brings, which may be the join after `through`. */
 static uint32_t
 brought(vyre_spv *s, const vyre_spv_meeting *m, const uint32_t *edge, uint32_t join, uint32_t *part)
 {

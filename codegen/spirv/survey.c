@@ -98,7 +98,7 @@ survey_leave(vyre_spv *s, uint32_t row)
       survey_crossing(s, at, target);
 }
 
-/* Of the targets of leaves, in `id`: the words of the phis that a join behind them may need on the way. */
+/* Of the targets of leaves, in `id`: the words of the phis that a join after them may need on the way. */
 static void
 survey_crossed(vyre_spv *s)
 {

@@ -46,7 +46,7 @@ import_builder_at(const import *m, uint32_t mark)
 /* ---- read.c ---- */
 /* Keeps the first error: "OpXxx at word N (file:line): ...".  False, always. */
 COLD bool import_fail(import *m, const char *format, ...) VYRE_PRINTF(2, 3);
-/* The same if the module may be valid, but vyre does not cover it: then it goes through word for word. */
+/* The same if the module may be valid, but vyre does not cover it: then it goes out word for word. */
 #define import_uncovered(m, ...) ((m)->uncovered |= !(m)->status, import_fail((m), __VA_ARGS__))
 static inline bool
 failed(const import *m)

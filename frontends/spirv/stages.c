@@ -8,7 +8,7 @@
  * Cost: the words of the module, once for each function on the longest chain of calls and each declaration that is used before it
  * is made.
  *
- * Limits, where the module goes through word for word: a function that is an entry point of both kinds, a workgroup size that
+ * Limits, where the module goes out word for word: a function that is an entry point of both kinds, a workgroup size that
  * mesh shaders share, decoration groups, switches where integers may have 64 bits, and what the grammar lacks.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -72,9 +72,9 @@ number_type(import *m, uint32_t op, const uint32_t *words, spv_type *t)
   }
   if (!import_needs(m, op == SpvOpTypeInt ? 4 : 3))
     return false;
-  for (vyre_kind kind = VYRE_I8; kind <= VYRE_F64; kind++) {
+  for (vyre_kind kind = VYRE_I8; kind < VYRE_KIND__COUNT; kind++) {
     bool is_float = vyre_kind_is_float(kind);
-    if (vyre_kind_bits(kind) != words[2] || is_float != (op == SpvOpTypeFloat) ||
+    if (!vyre_kind_is_scalar(kind) || vyre_kind_bits(kind) != words[2] || is_float != (op == SpvOpTypeFloat) ||
         (!is_float && vyre_kind_is_signed(kind) != (words[3] != 0)))
       continue;
     if (is_float && words[0] >> 16 > 3)

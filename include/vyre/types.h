@@ -68,6 +68,13 @@ typedef uint8_t vyre_type;
 #define VYRE_TYPE_KIND(type)   ((vyre_kind)((type) >> 2))
 #define VYRE_TYPE_LANES(type)  ((3u & (uint32_t)(type)) + 1u)
 
+/* Whether lanes have it: bool, integers, floats. */
+static inline bool
+vyre_kind_is_scalar(vyre_kind kind)
+{
+  return kind >= VYRE_BOOL && kind <= VYRE_F64;
+}
+
 static inline bool
 vyre_kind_is_float(vyre_kind kind)
 {

@@ -60,7 +60,7 @@ vyre_path_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
   uint64_t at = 0;
   uint32_t count = 0, root = path;
   bool literal = true;
-  if (type >= 256 || VYRE_TYPE_KIND((vyre_type)type) > VYRE_F64)
+  if (type >= 256 || !vyre_kind_is_scalar(VYRE_TYPE_KIND((vyre_type)type)))
     return false;
   for (; VYRE_ROW_OP(v->op[root]) == VYRE_OP_at; root = v->a[root]) {
     literal &= (VYRE_ROW_FLAGS(v->op[root]) & VYRE_ROW_IMM) != 0;

@@ -1,14 +1,16 @@
-/* The state graph: which reads see the same state, and what a state is made of.  What a version is stands in docs/ir.md,
- * "Versions".
+/* The state graph: which reads see the same state, and what a state is made of.  docs/ir.md, "Versions", says
+ * what a version is.
  *
  * Each program's rows are gone through twice, stopping only at those that read, write, hold rows or jump: for classes and writes
- * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then each read asks for the state of its class: from
- * the last write in front of it in program order the answer is that write, if it stands in a region around the read; the end of the
- * construct that holds it; or the head of a region in between whose construct writes the class.  A join is made when it is first
- * asked for (so a program has only those that somebody sees), and its parts are asked for in the same way, one after the other.
+ * (versions_classes.c), and for edges and active lanes (versions_control.c).  Then the state is looked for that each read sees of
+ * its class.  Going back from the read, it is the first of these: the last write before it in program order, if that is directly in
+ * a region around the read; the join after the construct that holds that write; the join at a head around the read, if the head's
+ * construct writes the class.  A join is made when it is first met, so that a program has only those that are used; its parts are
+ * looked for in the same way.
  *
  * This is the construction of Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), on
- * structured control: what is sealed when is known, and a join after a construct of which no edge brings a write is never made.
+ * structured control.  All edges are known beforehand, so that no block is left open as there, and no join is made that is removed
+ * later: after a construct there is none if no edge brings a write.
  *
  * O(rows + (reads + parts) * (nesting + log writes)).
  *
@@ -42,7 +44,7 @@ free_vector(const versions *k, const vector *list)
 
 /* ---- writes of a class --------------------------------------------------------------------------------------------------- */
 
-/* How many of the class's own writes stand up to that row, counted from the first of all. */
+/* The index in `written` after the last of the class's own writes that are at that row or before it. */
 static inline uint32_t
 writes_up_to(const versions *k, state *s, uint32_t at)
 {
@@ -133,7 +135,7 @@ add_join(versions *k, uint32_t klass, uint32_t row)
   return out->join_count++;
 }
 
-/* What the edge brings, as the version of one of the construct's rows; 0: what stands in front of that. */
+/* What the edge brings, as the version of one of the construct's rows; 0: the version before the construct. */
 static uint32_t
 brought_by(versions *k, uint32_t klass, const edge *e, uint32_t construct)
 {
@@ -152,8 +154,9 @@ arm_of(const vyre_view *v, uint32_t construct, uint32_t row)
   return row;
 }
 
-/* The first edge from that index on that leads from an arm in which the class is written, where that edge's arm is none.  An arm
- * that is fallen into from one without writes brings nothing either. */
+/* The edge `from` is of an arm that brings no write.  The next edge that may bring one: if that arm writes the class, the next
+ * edge, else the first edge of the next arm that writes it.  (An arm without writes that is fallen into from one without brings
+ * nothing.) */
 static uint32_t
 skip_arms(const versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32_t end)
 {
@@ -188,8 +191,9 @@ next_edge(versions *k, uint32_t klass, uint32_t construct, uint32_t from, uint32
   return end;
 }
 
-/* Whether something that the construct writes comes to its end, or to one of its heads.  A loop's head that nothing comes to is
- * one, too: so what stands there and writes does not look as if it stood in front of the loop. */
+/* Whether there is a join at that row, the construct or a head of it: whether an edge there brings a write of the construct.  In a
+ * loop that writes the class each head has one, and its end if control comes there.  A head has one even if no edge brings a write
+ * (each iteration may end by a jump out of the loop): rows in the loop never have the version before it. */
 static bool
 has_join(versions *k, uint32_t klass, uint32_t row, uint32_t construct)
 {
@@ -233,7 +237,7 @@ find_slot(versions *k, uint32_t row, uint32_t klass)
   return probe(&k->slots, row, klass);
 }
 
-/* The join of a class that stands after the construct, or at the head; 0: what is in front of the construct holds there, too. */
+/* The class's join after the construct, or at the head; 0: there is none, and the version before the construct holds there too. */
 static uint32_t
 join_at(versions *k, uint32_t klass, uint32_t row)
 {
@@ -250,8 +254,8 @@ join_at(versions *k, uint32_t klass, uint32_t row)
   return join;
 }
 
-/* The class's version where the row `at`, of the region or in front of it in there, has run.  `within`: a construct around the
- * region, in front of which the search ends with 0; 0: none. */
+/* The class's version after the row `at`, which is in the region at any depth, or is the region row.  `within`: a construct around
+ * the region; if the version is from before that, 0 is returned.  `within` 0: there is no such bound. */
 static uint32_t
 version_at(versions *k, uint32_t klass, uint32_t at, uint32_t region, uint32_t within)
 {
@@ -305,7 +309,8 @@ before(versions *k, uint32_t klass, uint32_t construct)
   return version_at(k, klass, construct, k->view->parent[construct], 0);
 }
 
-/* Of an `if` and of a head each edge; of others those that bring another version than that in front, which is one part. */
+/* Of an `if` and of a head each edge; of others those that bring another version than the one before the construct, and one
+ * part for all the rest. */
 static void
 find_parts(versions *k, uint32_t join, uint32_t klass)
 {
@@ -363,13 +368,13 @@ move_joins(versions *k, uint32_t first, const uint32_t *order, uint32_t *to, vyr
     out->version[k->stops[i]] = in_order(to, first, out->version[k->stops[i]]);
 }
 
-/* Lists the joins from `first` on by where they stand: one of a head in front of what is in its region, another one after what is
- * in its construct, inner ones before outer ones.  `link` has an element a join. */
+/* Lists the joins from `first` on by their location: that of a head before the rows of its region, others after the rows of their
+ * construct, inner ones before outer ones.  `link` has an element a join. */
 static void
 list_joins(versions *k, uint32_t first, uint32_t program, uint32_t end, uint32_t *link, uint32_t *out_order)
 {
   const vyre_state_graph *out = k->out;
-  uint32_t *head = k->edge_first, count = 0; /* by row: 1 + the first join that stands there; edges are needed no more */
+  uint32_t *head = k->edge_first, count = 0; /* by row: 1 + the first join there; edges are needed no more */
   for (uint32_t row = program; row < end; row++)
     head[row] = 0;
   for (uint32_t join = out->join_count - first; join-- > 0;) {
@@ -409,7 +414,7 @@ order_joins(versions *k, uint32_t first, uint32_t program, uint32_t end)
 
 /* ---- the walk ------------------------------------------------------------------------------------------------------------ */
 
-/* The version of a read, and of a write of memory, which is its class's in front of it. */
+/* The version of a read, and of a write of memory, which is its class's before it. */
 static uint32_t
 version_of(versions *k, uint32_t row, uint32_t op)
 {

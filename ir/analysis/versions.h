@@ -13,8 +13,8 @@ bool vyre_state_graph_reserve(vyre_state_graph *graph, const vyre_allocator *all
 VYRE_MUST_USE vyre_status vyre_versions_compute(const vyre_module *module, vyre_state_graph *graph);
 
 /* After rows were renumbered: map by row as it was, 0 where it is gone; the column is in the new order and has the old versions in
- * it, an element for each of `rows` rows.  Joins that nobody sees any more go.  Not whole: what somebody sees has lost a row, and
- * the graph is of no use.  False: out of memory. */
+ * it, an element for each of `rows` rows.  Joins that no row sees any more are removed.  Not whole: the row of a version
+ * that is seen is gone, and the graph is of no use.  False: out of memory. */
 bool vyre_versions_renumber(vyre_state_graph *graph, const vyre_allocator *allocator, const uint32_t *map, uint32_t rows,
                             bool *out_whole);
 

@@ -41,7 +41,7 @@ is_never_written(const versions *k, uint32_t buffer)
   return space == VYRE_SPACE_PUSH || space == VYRE_SPACE_CONSTANT;
 }
 
-/* A class's entry state is its first buffer, which stands before the others. */
+/* A class's entry state is its first buffer, which is before the others. */
 static void
 note_buffer(versions *k, uint32_t row)
 {
@@ -245,7 +245,7 @@ sort_writes(versions *k)
     written[versions_state(k, events[i].klass)->end++] = events[i].row;
 }
 
-/* Vars and buffers stand directly in the program, before what uses them: classes are made from the program's own children, then its
+/* Vars and buffers are directly in the program, before what uses them: classes are made from the program's own children, then its
  * rows are gone through. */
 void
 versions_find_writes(versions *k, uint32_t program, uint32_t end)

@@ -1,8 +1,8 @@
 /* The state graph: by which edges control comes to the end of a construct and to a head, and which lanes are active where.
  *
- * Which lanes are active is a state too, which subgroup rows see.  Each region begins with a new one.  After a construct it is the
- * one in front again, for lanes meet there; but not after a loop, nor where a jump leads out of the construct: then it is the
- * construct's.
+ * Which lanes are active is a state too, which subgroup rows see.  Each region begins with a new state, its own row.  After an
+ * `if`, `switch` or `block` it is again the state before it, because the lanes have met.  But after a loop, or if a jump in the
+ * construct leads further out than to its end, it is a new state: the construct's row.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "versions_internal.h"
@@ -13,7 +13,7 @@ typedef struct frame {
   uint32_t end;    /* the last row in it */
   uint32_t loop;   /* the innermost loop there, the row itself counted */
   uint32_t lanes;  /* region: whose state of active lanes holds */
-  uint32_t target; /* construct: the outermost that a jump in it ends, itself if none leads further out */
+  uint32_t target; /* construct: the outermost construct that a jump in it ends, or itself; 0: the program */
 } frame;
 
 typedef struct walk {
@@ -86,7 +86,8 @@ open_row(walk *w, uint32_t row)
     open_switch(w, row);
 }
 
-/* A jump, or what came out of an inner construct, ends `target`: the construct around must know if that is further out. */
+/* A jump in the region on top, or in a construct there, ends `target`: notes it at the construct around the region if it is further
+ * out than what is noted there. */
 static void
 note_target(const walk *w, uint32_t target)
 {
@@ -146,7 +147,7 @@ close_region(walk *w, const frame *region)
     add_edge(w, after_region(v, region->row), region->row, region->end);
 }
 
-/* Called with the region around it on top. */
+/* The construct is no longer among the frames: on top is the region that holds it. */
 static void
 close_construct(const walk *w, const frame *construct)
 {

@@ -47,7 +47,7 @@ vyre_state_graph_free(vyre_state_graph *graph, const vyre_allocator *allocator)
 typedef struct renumbering {
   vyre_state_graph *graph;
   const uint32_t *map; /* by row as it was */
-  uint32_t *to;        /* by join: its number; 0: nobody has been found to see it */
+  uint32_t *to;        /* by join: its number; 0: no row that sees it is known */
   uint32_t *stack, depth;
   bool whole; /* nothing that is seen is gone */
 } renumbering;
@@ -101,7 +101,7 @@ renumber_rows(renumbering *r, uint32_t rows)
   return any;
 }
 
-/* Numbers the joins that are seen, and takes the others out; parts stand in the order of their joins. */
+/* Numbers the joins that are seen, and takes the others out; parts are in the order of their joins. */
 static void
 renumber_joins(renumbering *r, uint32_t rows)
 {

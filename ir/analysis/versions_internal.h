@@ -38,14 +38,14 @@ typedef struct write_event {
 /* A way by which control comes to the end of a construct, or to a region that is a head. */
 typedef struct edge {
   uint32_t to;   /* the construct; the region */
-  uint32_t from; /* the region that ends, or the jump; the construct: it comes from in front of it, or from the test of a `for` */
+  uint32_t from; /* the region that ends, or the jump; the construct: control comes from before it, or from the test of a `for` */
   uint32_t at;   /* the last row that has run */
 } edge;
 
 /* The answer to a question: whose state a class has where a construct ends, or where a head begins. */
 typedef struct slot {
   uint32_t row, klass; /* row 0: free */
-  uint32_t join;       /* 0: that in front of the construct */
+  uint32_t join;       /* 0: none, the version before the construct */
 } slot;
 
 /* A growing array. */
@@ -127,7 +127,7 @@ versions_class_of(const versions *k, uint32_t path)
 /* Whether the path leads to a handle: nothing writes to that, only to what it leads to. */
 bool versions_is_handle(const versions *k, uint32_t path);
 
-/* Of a program, whose last row stands in front of `end`: classes, stops, and the writes in program order and class by class. */
+/* Of a program, whose rows end before `end`: classes, stops, and the writes in program order and class by class. */
 void versions_find_writes(versions *k, uint32_t program, uint32_t end);
 
 /* The same of its vars alone: what reads and writes memory is no stop, nor is a `set`. */
@@ -136,7 +136,7 @@ void versions_find_sets(versions *k, uint32_t program, uint32_t end);
 /* The edges of the program at hand, and the versions of what sees active lanes. */
 void versions_follow_control(versions *k);
 
-/* Whether control that comes to the region need not come from in front of its construct. */
+/* Whether control can come to the region from elsewhere than from before its construct. */
 bool versions_is_head(const vyre_view *v, uint32_t region);
 
 #endif

@@ -64,8 +64,9 @@ text_read_type(const char *text, size_t length)
     lanes = (uint32_t)(digit - '0');
     length -= 2;
   }
-  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64 && length; kind++)
-    if (kind_names[kind][0] == text[0] && strncmp(kind_names[kind], text, length) == 0 && kind_names[kind][length] == '\0')
+  for (uint32_t kind = VYRE_BOOL; kind < VYRE_KIND__COUNT && length; kind++)
+    if (vyre_kind_is_scalar((vyre_kind)kind) && kind_names[kind][0] == text[0] && strncmp(kind_names[kind], text, length) == 0 &&
+        kind_names[kind][length] == '\0')
       return VYRE_TYPE(kind, lanes);
   return 0;
 }

@@ -48,7 +48,7 @@ text_want_value(text_parser *p, text_operand *operand)
     return;
   vyre_kind kind = VYRE_TYPE_KIND(operand->type);
   bool is_var = VYRE_ROW_OP(p->view->op[operand->row]) == VYRE_OP_var;
-  if (!is_var && ((kind >= VYRE_BOOL && kind <= VYRE_F64) || kind == VYRE_OPAQUE))
+  if (!is_var && (vyre_kind_is_scalar(kind) || kind == VYRE_OPAQUE))
     return;
   char text[160];
   const char *fix = is_var ? "get it first" : kind == VYRE_PATH ? "load it first" : kind == VYRE_TUPLE ? "take a part of it" : NULL;

@@ -57,17 +57,10 @@ VYRE_VERIFY_COLD const char *vyre_verify_type_text(vyre_type type, text_buffer *
 const char *vyre_verify_class_text(vyre_class klass);
 VYRE_VERIFY_COLD const char *vyre_verify_memory_type_text(const verifier *k, vyre_type_id type, text_buffer *buffer);
 
-/* A kind that values have. */
-static inline bool
-kind_is_value(vyre_kind kind)
-{
-  return kind >= VYRE_BOOL && kind <= VYRE_F64;
-}
-
 static inline bool
 type_is_value(vyre_type type)
 {
-  return kind_is_value(VYRE_TYPE_KIND(type));
+  return vyre_kind_is_scalar(VYRE_TYPE_KIND(type));
 }
 
 static inline bool

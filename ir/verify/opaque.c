@@ -89,7 +89,7 @@ check_operand_types(verifier *k, uint32_t row, const vyre_type_info *info)
         return; /* or an error of the tuple's */
       const vyre_kind kind = VYRE_TYPE_KIND(type_of(k, x));
       if (word->type ? !fits(k, x, vyre_type_leaf(k->module, word->type, leaf))
-                     : !kind_is_value(kind) && kind != VYRE_OPAQUE && kind != VYRE_PATH)
+                     : !vyre_kind_is_scalar(kind) && kind != VYRE_OPAQUE && kind != VYRE_PATH)
         vyre_verify_report(k, row, "operand %u is %s, which does not fit there", next, vyre_verify_show(k, x, &text));
     }
   }

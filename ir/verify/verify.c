@@ -391,7 +391,8 @@ check_row(verifier *k, uint32_t row)
   if (info->rule == VYRE_RULE_VOID) {
     if (VYRE_ROW_TYPE(word) != 0)
       vyre_verify_report(k, row, "has type %s, but a '%s' has none", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
-  } else if (!kind_is_value(kind) && info->rule != VYRE_RULE_OWN && !(kind == VYRE_OPAQUE && VYRE_ROW_OP(word) == VYRE_OP_var)) {
+  } else if (!vyre_kind_is_scalar(kind) && info->rule != VYRE_RULE_OWN &&
+             !(kind == VYRE_OPAQUE && VYRE_ROW_OP(word) == VYRE_OP_var)) {
     vyre_verify_report(k, row, "has %s, but a '%s' has a value", vyre_verify_type_text(VYRE_ROW_TYPE(word), &text), info->text);
     return;
   }

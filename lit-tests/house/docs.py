@@ -7,7 +7,7 @@ with cc.  They run in a folder that has the example shaders, examples/ and build
 their own.  A block after a line that is a file's name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
 form, not a command.
 
-usage: docs.py commands|host|includes SOURCE BUILD
+usage: docs.py commands|host|includes|passes SOURCE BUILD
 """
 import os
 import pathlib
@@ -106,6 +106,17 @@ def host(source, build):
     return errors, f"{len(fields)} functions", len(fields) > 20
 
 
+def passes(source, build):
+    """Each pass of the core has a section in docs/passes.md, whose heading names it."""
+    cmake = (source / "passes/CMakeLists.txt").read_text()
+    names = [name for name in re.findall(r"^vyre_add_(?:rules_)?pass\((\w+) ", cmake, re.M)]
+    headings = re.findall(r"^## ([\w, ]+):", (source / "docs/passes.md").read_text(), re.M)
+    said = [name for heading in headings for name in heading.split(", ")]
+    errors = [f"docs/passes.md: no section tells of the pass {name}\nFix: add '## {name}: what it does'" for name in names if name not in said]
+    errors += [f"docs/passes.md: there is no pass {name}" for name in said if name not in names]
+    return errors, f"{len(names)} passes", len(names) > 10
+
+
 def may_include(text):
     """Folder -> the folders it may include, by the table of docs/architecture.md."""
     table = re.search(r"\n## Folders\n(.*?)\n## ", text, re.S).group(1)
@@ -150,7 +161,7 @@ def includes(source, build):
 
 
 def main(what, source, build):
-    errors, done, enough = {"commands": commands, "host": host, "includes": includes}[what](pathlib.Path(source), pathlib.Path(build))
+    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes}[what](pathlib.Path(source), pathlib.Path(build))
     print("\n".join([*errors, f"{done}, {len(errors)} errors"]))
     return 1 if errors or not enough else 0
 

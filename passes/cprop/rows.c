@@ -150,7 +150,7 @@ solve_row(solution *s, uint32_t row)
   if (op == VYRE_OP_const)
     return solve_splat(s, type, vyre_row_imm(v, row));
   if (op == VYRE_OP_var)
-    return VYRE_TYPE_KIND(type) <= VYRE_F64 ? solve_splat(s, type, 0) : row; /* at the start */
+    return vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) ? solve_splat(s, type, 0) : row; /* at the start */
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return row;
   if (op == VYRE_OP_get)

@@ -92,7 +92,7 @@ set_before(question *q, uint32_t var, bool *zero)
     if (!last_set(q, v->prev[row], var, &set) || set)
       return set;
     const uint32_t around = v->parent[v->parent[row]], op = vyre_op_of(v, around);
-    *zero = around == 0 && VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[var])) <= VYRE_F64;
+    *zero = around == 0 && vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[var])));
     if (op != VYRE_OP_if && op != VYRE_OP_block)
       return 0;
     row = around;

@@ -1,19 +1,19 @@
 /* Dead code elimination: what no effect needs goes.  Values and reads, dead `set`s and variables, stores to private and workgroup
  * memory that nothing reads, and control without effect.
  *
- * Liveness starts at effects (stores that others see, atomics, barriers, traps, volatile accesses) and runs backward over operands,
- * to the region a row stands in, to the jumps of a live construct, and from a read to the writes of what it reads.  Writes are
- * taken per variable and per buffer, whatever their order.  Linear: each row is visited once, each jump walks up to what it leaves.
+ * Roots are effects: stores that others see, atomics, barriers, traps, volatile accesses.  A live row makes live its operands, the
+ * region it is in, the jumps of a live construct, and of a read all writes of the variable or buffer, whatever their order.
+ * Linear: each row is visited once, each jump walks up to the construct that it leaves.
  *
- * Which lanes are active where a live subgroup row stands does not change: the constructs around it are live, with all of their
- * jumps; and a return in front of it stays, because a live effect that uses the row stands behind both.
+ * The active lanes at a live subgroup row stay the same: the constructs around it are live, with all of their jumps, and a return
+ * before it stays, because the live effect that uses the row is after both.
  *
- * A loop without effect goes: an endless one may be assumed away.  A `return` stays while something live stands behind it or a live
- * loop is around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
+ * A loop without effect is removed: an endless one may be assumed away.  A `return` stays if a live effect is after it or a live
+ * loop around it.  Async copies stay: a wait counts them.  Rows that a type's length uses stay, and so do interface rows
  * (specialization constants, buffers of the caller) unless `dce<interface>` is given.
  *
- * requires: nothing      preserves: versions, as a rule: what stays reads no memory of which a write goes, and lanes meet where
- * they met.  Not so where a read goes that counts as a write (coherent memory), nor where one of anything stays (opaque_read).
+ * requires: nothing      preserves: versions, unless a read is removed that counts as a write (coherent memory), or a read of
+ * unnamed memory (opaque_read) stays.  Else no live row reads what a removed row wrote, and lanes meet where they met.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -29,7 +29,7 @@ typedef struct marker {
   bool reads_anything; /* a live row may read memory that it does not name */
 } marker;
 
-/* Memory whose writes nobody but this program sees, and only through this buffer row. */
+/* Memory whose writes this program alone sees, and only through this buffer row. */
 static bool
 is_own_memory(const vyre_view *v, uint32_t buffer)
 {
@@ -145,7 +145,7 @@ mark_list(marker *m, uint32_t owner)
   m->head[owner] = 0; /* all are live now */
 }
 
-/* A path that is an operand as such: whoever takes it may read what is there. */
+/* A path that is an operand as such: the row that has it may read the memory there. */
 static void
 mark_memory(marker *m, uint32_t operand)
 {
@@ -203,8 +203,8 @@ drain(marker *m)
     visit(m, m->stack[--m->depth]);
 }
 
-/* A return outside of loops matters while something live can run behind it; inside of one it is the loop's, as a break is.  What a
- * return makes live may stand behind returns that were passed over: then those are asked again. */
+/* A return outside of loops is live if a live effect is after it; in a loop it is the loop's, as a break is.  Goes from the end to
+ * the first row.  What a return makes live may be after returns that were found dead: then it goes on from there again. */
 static void
 mark_returns(marker *m, uint32_t first, uint32_t end)
 {
@@ -230,8 +230,8 @@ pin(void *user, uint32_t row)
 
 enum { PART = 256 }; /* rows that are looked at together */
 
-/* Lists the rows from there to `end` that may be alive by themselves, or live for something.  No branches: which come next cannot
- * be foretold. */
+/* Lists the rows from `row` to `end` that may be roots, or live with another row (lives_for).  Without a branch, which would be
+ * mispredicted often. */
 static uint32_t
 list_starts(const vyre_view *v, uint32_t row, uint32_t end, uint32_t *out)
 {
@@ -277,7 +277,8 @@ mark_program(marker *m, uint32_t program, uint32_t end, bool keep_interface)
 
 /* ---- what goes ----------------------------------------------------------------------------------------------------------- */
 
-/* Whether a read that goes had others' accesses in front of it and behind it in different states. */
+/* Whether a read counts as a write, so that accesses before and after it have different versions (docs/ir.md): without it they have
+ * one. */
 static bool
 is_shared(const vyre_view *v, const uint32_t *alias, uint32_t row)
 {
@@ -315,8 +316,8 @@ list_reads(const vyre_view *v, const uint32_t *rows, uint32_t count, uint32_t *o
   return reads;
 }
 
-/* Whether versions of what is live hold when all of `dead` is gone, but where they are rows that go.  All is marked: the marker's
- * lists are free, and what is left in them has no VYRE_ALIAS_SHARED. */
+/* Whether the versions of live rows are right after all of `dead` is removed.  Marking has ended: the marker's lists are used as
+ * memory here, and what is left in them has no VYRE_ALIAS_SHARED. */
 static vyre_status
 leaves_versions(const marker *m, vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *dead, uint32_t count, bool *out)
 {
@@ -353,13 +354,13 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     mark_program(&m, program, v->next[program] ? v->next[program] : rows, keep_interface);
 
   bool versions;
-  uint32_t *gone = m.stack; /* nothing waits any more */
+  uint32_t *gone = m.stack; /* free: all is marked */
   const uint32_t dead = list_dead(&m, gone);
   VYRE_TRY(leaves_versions(&m, ctx, module, gone, dead, &versions));
   if (versions)
     host->preserved(ctx, VYRE_VERSIONS);
   for (uint32_t i = 0; i < dead; i++)
-    if (vyre_op_of(v, gone[i]) != VYRE_OP_null) /* not gone with what it stood in */
+    if (vyre_op_of(v, gone[i]) != VYRE_OP_null) /* not removed with what it was in */
       host->kill(module, gone[i]);
   host->count(ctx, "rows removed", dead);
   *out = dead ? VYRE_CHANGED : VYRE_UNCHANGED;

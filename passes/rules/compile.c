@@ -74,8 +74,9 @@ static uint32_t
 literal_index(rules_writer *w, const rules_node *node)
 {
   uint64_t bits[16] = {0};
-  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++)
-    if (vyre_kind_is_float((vyre_kind)kind) ? node->op <= RULES_FLOAT : node->op != RULES_FLOAT)
+  for (uint32_t kind = 0; kind < VYRE_KIND__COUNT; kind++)
+    if (vyre_kind_is_scalar((vyre_kind)kind) &&
+        (vyre_kind_is_float((vyre_kind)kind) ? node->op <= RULES_FLOAT : node->op != RULES_FLOAT))
       bits[kind] = rules_literal_bits(node, (vyre_kind)kind);
   for (uint32_t i = 0; i < w->literal_count; i++)
     if (memcmp(w->pool[i], bits, sizeof bits) == 0)

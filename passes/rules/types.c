@@ -359,8 +359,8 @@ check_literals(const solver *s)
     const rules_node *node = &rule->nodes[id];
     if (node->sort != RULES_LITERAL || node->op > RULES_FLOAT)
       continue;
-    for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
-      if ((rule->kinds[node->kind].kinds & BIT(kind)) == 0)
+    for (uint32_t kind = 0; kind < VYRE_KIND__COUNT; kind++) {
+      if (!vyre_kind_is_scalar((vyre_kind)kind) || (rule->kinds[node->kind].kinds & BIT(kind)) == 0)
         continue;
       const bool large = node->op == RULES_INTEGER && node->bits > INT64_MAX && s->r->text[node->at] != '-';
       if (!literal_fits(node, (vyre_kind)kind) || (large && vyre_kind_is_float((vyre_kind)kind)))

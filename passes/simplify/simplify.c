@@ -8,9 +8,10 @@
  *              another one on that condition.  A load is what was stored at its place, or what the place holds at the start
  *   class      equal rows, by exact comparison (values.h): a row goes where an equal one dominates it
  *
- * So what one of canon, cf, pm, cid, cse and the straight parts of cprop makes possible for another is done in the same sweep, for
- * all that comes after it in program order.  A row is rewritten in place, or goes and its uses become uses of a row that dominates
- * it; none is made or moved.  O(rows + joins + parts), expected.
+ * That is canon, cf, pm, cid and cse, and what cprop knows of variables and memory without conditions and without loops.  What one
+ * of them makes possible for another is done in the same sweep, for all that comes after it in program order.  A row is rewritten
+ * in place, or removed and its uses become uses of a row that dominates it; none is made or moved.  O(rows + joins + parts),
+ * expected.
  *
  * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Around a loop, writes after a
  * load are as they were before the sweep.  Of two equal rows in two arms both stay.  No float fold or rule in a program whose float
@@ -69,7 +70,8 @@ may_become(const simplifier *k, uint32_t row, uint32_t other)
   return VYRE_ROW_TYPE(k->v->op[row]) == VYRE_ROW_TYPE(k->v->op[other]) && !rules_sweep_is_pinned(&k->s, row);
 }
 
-/* The row has its class: it goes if another one that dominates it stands for that; else it stands for it from here on. */
+/* The row has its class: it is replaced by the one that is kept for the class if that dominates it; else it is kept from here on.
+ */
 static void
 settle(simplifier *k, uint32_t row)
 {
@@ -174,7 +176,7 @@ is_plain(const vyre_view *v, uint32_t row)
 static bool
 is_literal(const simplifier *k, uint32_t klass)
 {
-  return klass < k->n.rows && VYRE_TYPE_KIND(VYRE_ROW_TYPE(k->v->op[klass])) <= VYRE_F64 &&
+  return klass < k->n.rows && vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(k->v->op[klass]))) &&
          (vyre_op_of(k->v, klass) == VYRE_OP_const || vyre_op_of(k->v, klass) == VYRE_OP_var);
 }
 
@@ -311,8 +313,8 @@ static const vyre_pass simplify = {
     .name = "simplify",
     .long_name = "simplify-rows",
     .summary = "canonical form, folding, rules, known state and equal values, in one sweep",
-    .help = "What canon, cf, pm, cid and cse do one after the other, and a get becomes the value that was set, a load what was\n"
-            "stored; for each row in turn, operands first, so that each finds what the others made.",
+    .help = "It is canon, cf, pm, cid and cse, and what cprop knows of variables and memory without conditions and without loops;\n"
+            "for each row in turn, operands first, so that each finds what the others made.",
     .params = params,
     .param_count = 1,
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,

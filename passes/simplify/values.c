@@ -130,7 +130,7 @@ class_of_state(values *n, uint32_t version)
     return n->klass[v->b[version]];
   case VYRE_OP_var:
     if (n->klass[version] == 0)
-      n->klass[version] = VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version])) <= VYRE_F64 ? find(n, version) : version;
+      n->klass[version] = vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[version]))) ? find(n, version) : version;
     return n->klass[version];
   default:
     return 0;

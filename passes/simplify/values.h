@@ -17,26 +17,27 @@ typedef struct values {
   const vyre_view *v;
   uint32_t rows;      /* when it was made: the first node that is a join */
   uint32_t *klass;    /* by node */
-  uint32_t *kept;     /* by class: the last row that stands for it; what was there before is out of sight.  0: none */
+  uint32_t *kept;     /* by class: the row by which later ones are replaced, if it dominates them; 0: none */
   uint32_t *seen;     /* by row: the state that a read sees, as far back as it is known to be the same */
   uint32_t *gates[3]; /* by join, of those of `if`s: classes of the condition and of what the arms bring; 0: it is no gate */
   first_table table;
   first_key wanted; /* of the value that is looked for */
   bool out_of_memory;
   uint32_t program, first_join, rows_of_program; /* the table's numbers begin with its rows; then come its joins */
-  uint32_t joins;                                /* those in front of it have classes */
+  uint32_t joins;                                /* those before it have classes */
 } values;
 
 /* O(rows + joins). */
 vyre_status values_make(values *n, vyre_pass_ctx *ctx, const vyre_view *view);
 
-/* Ask for rows of one program after another, each in program order.  Its last row stands in front of `end`. */
+/* Ask for rows of one program after another, each in program order.  Its rows end before `end`. */
 void values_begin_program(values *n, uint32_t program, uint32_t end);
 
 /* The class of a row that is a value (vyre_row_is_value), whose operands have theirs. */
 uint32_t values_of_row(values *n, uint32_t row);
 
-/* The class of a variable's value in that state; 0: it is none's.  All that stands in front of who sees the state has its class. */
+/* The class of a variable's value in that state; 0: control does not come there, or it is a state of memory.  All rows before those
+ * that see the state must have their classes. */
 uint32_t values_of_state(values *n, uint32_t version);
 
 #endif

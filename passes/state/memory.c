@@ -217,7 +217,7 @@ memory_is_followed(const memory *m, uint32_t load)
 {
   const vyre_view *v = m->v;
   return (VYRE_ROW_FLAGS(v->op[load]) & VYRE_ROW_DECO) == 0 && memory_is_plain(m, load, v->a[load]) &&
-         VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[load])) <= VYRE_F64 && v->version[load] != 0;
+         vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[load]))) && v->version[load] != 0;
 }
 
 /* In a strict program a load out of bounds is zero, whatever was stored there. */

@@ -48,7 +48,9 @@ print_types(const coverage *c)
   static const char *const kinds[] = {"void", "bool", "i8",  "u8",  "i16", "u16",   "i32", "u32",
                                       "i64",  "u64",  "f16", "f32", "f64", "tuple", "path"};
   printf("\nrows by type and lanes\n");
-  for (uint32_t kind = VYRE_BOOL; kind <= VYRE_F64; kind++) {
+  for (uint32_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++) {
+    if (!vyre_kind_is_scalar((vyre_kind)kind))
+      continue;
     printf("  %-6s", kinds[kind]);
     for (uint32_t lanes = 1; lanes <= 4; lanes++)
       printf(" %10" PRIu64, c->types[VYRE_TYPE(kind, lanes)]);

@@ -139,7 +139,7 @@ replace_value(vyre_module *m, uint32_t row, uint32_t way)
   const vyre_view *v = vyre_module_view(m);
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
   const vyre_kind kind = VYRE_TYPE_KIND(type);
-  const bool is_value = kind >= VYRE_BOOL && kind <= VYRE_F64 && !v->first[row];
+  const bool is_value = vyre_kind_is_scalar(kind) && !v->first[row];
   uint32_t by = way == WAY_OPERAND_A ? v->a[row] : way == WAY_OPERAND_B ? v->b[row] : v->c[row];
   if (way == WAY_ZERO && is_value && VYRE_ROW_OP(v->op[row]) != VYRE_OP_const) {
     vyre_builder b = {.module = m};

@@ -7,6 +7,8 @@
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"
 
+#include <assert.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +20,7 @@
 
 #include "test_allocator.h"
 
+/* Each pass of the core; after adding one, a RUN below too. */
 static const char *const names[] = {"canon", "cf",     "cid",  "cprop",  "cse", "dbe",   "dce",
                                     "dse",   "expand", "licm", "limits", "pm",  "shash", "simplify"};
 enum { PASSES = sizeof names / sizeof names[0] };
@@ -82,14 +85,15 @@ RUN(11)
 RUN(12)
 RUN(13)
 #undef RUN
-static vyre_status (*const runs[PASSES])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
+static vyre_status (*const runs[])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {
     run_0, run_1, run_2, run_3, run_4, run_5, run_6, run_7, run_8, run_9, run_10, run_11, run_12, run_13};
+static_assert(sizeof runs / sizeof runs[0] == PASSES, "a RUN for each name");
 
 static const vyre_plugin *
 query(const vyre_host *given)
 {
   static const vyre_pass *passes[PASSES];
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "core", "1", 1, 1, passes, PASSES, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "core", "1", 1, VYRE_OPSET_VERSION, passes, PASSES, 0};
   for (uint32_t i = 0; i < PASSES; i++) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.so", VYRE_TEST_PASSES, names[i]);
@@ -159,9 +163,40 @@ passes_without_memory(void **state)
   vyre_registry_destroy(registry);
 }
 
+static bool
+is_named(const char *file)
+{
+  const size_t length = strlen(file) - strlen(".so");
+  for (uint32_t i = 0; i < PASSES; i++)
+    if (strlen(names[i]) == length && memcmp(names[i], file, length) == 0)
+      return true;
+  return false;
+}
+
+/* A pass that is built is in `names`. */
+static void
+no_pass_is_forgotten(void **state)
+{
+  (void)state;
+  uint32_t found = 0;
+  DIR *folder = opendir(VYRE_TEST_PASSES);
+  assert_non_null(folder);
+  for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+    const size_t length = strlen(entry->d_name);
+    if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0)
+      continue;
+    found++;
+    if (!is_named(entry->d_name))
+      fail_msg("%s/%s is not tested here\nFix: add it to `names` and to the pipeline in this file", VYRE_TEST_PASSES,
+               entry->d_name);
+  }
+  closedir(folder);
+  assert_int_equal(found, PASSES);
+}
+
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(passes_without_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(no_pass_is_forgotten), cmocka_unit_test(passes_without_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,9 +153,9 @@ wrong_plugin_fields(void **state)
   refused("plugin 'acme' has no version");
   p.plugin.opset_min = VYRE_OPSET_VERSION + 1;
   p.plugin.opset_max = VYRE_OPSET_ANY;
-  refused("plugin 'acme' 2.1 needs op set 2, this host has 1");
+  refused("plugin 'acme' 2.1 needs op set ");
   p.plugin.opset_min = p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
-  refused("plugin 'acme' 2.1 knows no op set beyond 0, this host has 1");
+  refused("plugin 'acme' 2.1 knows no op set beyond ");
   p.plugin.passes = NULL;
   refused("plugin 'acme' offers 0 passes");
   p.plugin.pass_count = 0;

@@ -50,7 +50,7 @@
   "%pu = OpTypePointer PhysicalStorageBuffer %uint\n" MAIN                                                              \
   "%p = OpAccessChain %pps %push %u0\n%at = OpLoad %ps %p\n%m = OpAccessChain %pu %at %u1\n%l = OpLoad %uint %m Aligned 4\n" END
 
-/* Not covered, and why: these go through word for word. */
+/* Not covered, and why: these go out word for word. */
 static const struct {
   const char *text, *message;
 } kept[] = {

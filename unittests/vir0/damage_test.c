@@ -262,7 +262,7 @@ static const struct {
     {4, 0, false, "the byte order mark is 0x00000000 (byte 4)"},
     {8, 2, false, "has VIR0 version 2, and this vyre reads version 1"},
     {8, 0, false, "has VIR0 version 0, and this vyre reads version 1"},
-    {12, 99, true, "is written with op set 99, and this vyre knows op set 1"},
+    {12, 99, true, "is written with op set 99, and this vyre knows op set "},
     {12, 99, false, "header and section table do not have the hash 0x"},
     {16, 64, true, "instead of 64 (byte"},
     {24, 4000, false, "it has no room for a table of 4000 sections (byte 24)"},

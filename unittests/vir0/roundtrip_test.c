@@ -252,6 +252,17 @@ nesting_ends(void **state)
 
 /* ---- version 1 ---- */
 
+/* Leaves out what may differ: the op set is the writer's, and the header's hash covers it. */
+static void
+clear_op_set(const vyre_bytes *file)
+{
+  vyre_vir0_header header;
+  memcpy(&header, file->data, sizeof header);
+  header.opset = 0;
+  header.hash = 0;
+  memcpy(file->data, &header, sizeof header);
+}
+
 static void
 the_first_version_is_read(void **state)
 {
@@ -269,6 +280,8 @@ the_first_version_is_read(void **state)
   assert_non_null(strstr(wanted.data, text.data)); /* after a comment */
   vyre_bytes again = sample_write(sample);
   assert_int_equal(again.size, file.size);
+  clear_op_set(&file);
+  clear_op_set(&again);
   assert_memory_equal(again.data, file.data, file.size);
   vyre_bytes_free(&again);
   vyre_bytes_free(&text);
