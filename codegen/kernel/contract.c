@@ -186,18 +186,19 @@ find_ways(checker *k)
 
 /* ---- what is done with them ---------------------------------------------------------------------------------------------- */
 
-/* Whether the index is the row's own element, of `stride`: i, or i * stride + n. */
+/* Whether the index is the row's own element, of `stride`: i, or i * stride + n.  It is the row itself, not what may be that or row
+ * 0. */
 static bool
 is_own_element(const checker *k, uint32_t index, uint32_t stride)
 {
   const vyre_view *v = k->v;
-  if (stride == 1)
-    return index && ways_of_scalar(k, index) == OWN;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0;
+  if (stride == 1)
+    return index == k->own;
   if (vyre_op_of(v, index) == VYRE_OP_add && has_imm && vyre_row_imm(v, index) < stride)
     index = v->a[index];
   return vyre_op_of(v, index) == VYRE_OP_mul && (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0 &&
-         vyre_row_imm(v, index) == stride && ways_of_scalar(k, v->a[index]) == OWN;
+         vyre_row_imm(v, index) == stride && v->a[index] == k->own;
 }
 
 static void
@@ -213,9 +214,7 @@ check_store(checker *k, uint32_t row, bool note)
     k->written |= UINT64_C(1) << name;
     return;
   }
-  const bool is_link = n->kind == KERNEL_CORE && (is_column(n, "parent") || is_column(n, "prev") || is_column(n, "next") ||
-                                                  is_column(n, "first") || is_column(n, "last"));
-  if (is_link)
+  if (n->kind == KERNEL_LINK)
     refuse(k, row, "a CPU pass may move rows", "a phase makes and moves no rows: %s is not written", word_of(k, name, word));
   else if (n->kind == KERNEL_COUNTER)
     refuse(k, row, "atomic_add to its element 0", "a counter is added to, not written");
@@ -294,16 +293,15 @@ check_load(checker *k, uint32_t row)
     return;
   const kernel_name *n = &k->file->names[name];
   const uint8_t ways = index ? ways_of_scalar(k, index) : literal ? ANY : 0;
-  const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_ANALYSIS;
-  const bool what_it_is = is_column(n, "op") || is_column(n, "imm") || is_column(n, "imm_hi") || leads_to_operand(n);
+  const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS;
   if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
     refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", word_of(k, name, word));
-  else if ((k->scattered >> name & 1) && ((k->loose >> name & 1) || ways != OWN))
+  else if ((k->scattered >> name & 1) && ((k->loose >> name & 1) || index != k->own))
     refuse(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", word_of(k, name, word));
   else if (of_a_row && (ways & ANY))
     refuse(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column",
            word_of(k, name, word));
-  else if (of_a_row && (ways & NAMED) && !what_it_is)
+  else if (of_a_row && (ways & NAMED) && n->kind != KERNEL_CORE)
     refuse(k, row, NULL, "of a row that a side column names only op, imm, imm_hi, a, b and c are read, not %s",
            word_of(k, name, word));
   else if ((k->written >> name & 1) && n->stride == 1 && (ways & ~had_their_turn(k->phase->direction)))

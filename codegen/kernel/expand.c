@@ -88,22 +88,12 @@ add_names(expander *e, uint64_t names, bool comma, const char *type)
 
 /* ---- functions ----------------------------------------------------------------------------------------------------------- */
 
-static const kernel_function *
-find_function(const kernel_file *file, const text_token *token)
-{
-  for (uint32_t i = 0; i < file->function_count; i++)
-    if (file->functions[i].name.length == token->name_length &&
-        memcmp(file->text + file->functions[i].name.at, file->text + token->name, token->name_length) == 0)
-      return &file->functions[i];
-  return NULL;
-}
-
 /* At a name with an @: a function that is called, or a number. */
 static void
 expand_global(expander *e)
 {
   const text_token token = e->lexer.token;
-  const kernel_function *called = find_function(e->file, &token);
+  const kernel_function *called = kernel_find_function(e->file, &token);
   uint32_t value;
   if (!called && kernel_constant(e->file->text + token.name, token.name_length, &value)) {
     copy_to(e, token.start);
@@ -182,7 +172,7 @@ static void
 add_buffer(expander *e, uint32_t name)
 {
   const kernel_kind kind = e->file->names[name].kind;
-  const bool is_read = kind == KERNEL_ANALYSIS || kind == KERNEL_FACT || kind == KERNEL_TABLE;
+  const bool is_read = kind == KERNEL_LINK || kind == KERNEL_ANALYSIS || kind == KERNEL_FACT || kind == KERNEL_TABLE;
   ADD(e, "  buffer ");
   add_name(e, name);
   ADD(e, " : u32[] storage %s set(0) binding(%u)\n", is_read ? "ro" : "rw", name);

@@ -22,7 +22,8 @@ typedef struct kernel_text {
 } kernel_text;
 
 typedef enum kernel_kind {
-  KERNEL_CORE,     /* a column of the table */
+  KERNEL_CORE,     /* a column of the table that says what a row is: a row function may write its own element */
+  KERNEL_LINK,     /* one that says where it is: read alone */
   KERNEL_ANALYSIS, /* one of an analysis */
   KERNEL_FACT,     /* of each opcode, from ops.def */
   KERNEL_SIDE,     /* the pass's own: `stride` elements a row, zero before the first phase */
@@ -45,7 +46,7 @@ typedef enum kernel_direction { KERNEL_FLAT, KERNEL_UP, KERNEL_DOWN, KERNEL_INWA
 /* A function, or a phase, which is one that is given its row. */
 typedef struct kernel_function {
   kernel_text name; /* without the @ */
-  kernel_text head; /* behind the name: from ( to the end of the parameters */
+  kernel_text head; /* after the name: from ( to the end of the parameters */
   kernel_text body; /* from there to } */
   uint64_t names;   /* that it uses, by itself and in what it calls */
   bool is_phase, has_parameters;
@@ -88,8 +89,10 @@ VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
 /* False: something is wrong, and was said.  The text begins with kernel_add_prelude's, and must live as long as the file. */
 bool kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics);
 
-/* The name behind a %; UINT32_MAX: none of the file's. */
+/* The name after a %; UINT32_MAX: none of the file's. */
 uint32_t kernel_find_name(const kernel_file *file, const text_token *token, const char *text);
+/* The function or phase of that name, of those read so far; NULL: there is none. */
+const kernel_function *kernel_find_function(const kernel_file *file, const text_token *token);
 
 /* ---- constants.c ---- */
 /* What a name without its @ stands for: op.add, kind.f32, flag.imm, is.pure and the like; docs/gpu-passes.md has them all. */

@@ -190,8 +190,8 @@ read_provided(reader *r)
 
 /* ---- functions ----------------------------------------------------------------------------------------------------------- */
 
-static const kernel_function *
-find_function(const kernel_file *file, const text_token *token)
+const kernel_function *
+kernel_find_function(const kernel_file *file, const text_token *token)
 {
   for (uint32_t i = 0; i < file->function_count; i++)
     if (file->functions[i].name.length == token->name_length &&
@@ -231,7 +231,7 @@ read_to(reader *r, char open, char close, kernel_function *f)
         return kernel_error(r->file, here(r), "give it another name", "this is the name of a column, or of what the file declares");
       f->names |= UINT64_C(1) << name;
     }
-    const kernel_function *called = token->kind == TOKEN_GLOBAL ? find_function(r->file, token) : NULL;
+    const kernel_function *called = token->kind == TOKEN_GLOBAL ? kernel_find_function(r->file, token) : NULL;
     if (called && called->is_phase)
       return kernel_error(r->file, here(r), "put what both do into a func", "a phase is not called");
     if (called)
@@ -263,7 +263,7 @@ read_function(reader *r, bool is_phase)
   const text_token name = r->lexer.token;
   if (name.kind != TOKEN_GLOBAL)
     return expected(r, is_phase ? "the name of the phase, like @mark" : "the name of the function, like @max");
-  if (find_function(file, &name))
+  if (kernel_find_function(file, &name))
     return kernel_error(file, here(r), NULL, "there are two functions or phases @%.*s", (int)name.name_length,
                         file->text + name.name);
   if (file->function_count == KERNEL_MOST_FUNCTIONS)
@@ -313,7 +313,7 @@ add_step(reader *r, kernel_step_kind kind)
 static bool
 read_phase_step(reader *r)
 {
-  const kernel_function *phase = find_function(r->file, &r->lexer.token);
+  const kernel_function *phase = kernel_find_function(r->file, &r->lexer.token);
   if (!phase || !phase->is_phase)
     return kernel_error(r->file, here(r), "a sequence stands after its phases", "there is no phase %.*s",
                         (int)r->lexer.token.length, r->file->text + r->lexer.token.start);
