@@ -1,7 +1,7 @@
 /* Control of one invocation: C's own, and gotos for what C cannot leave.
  *
- *     leave      a label behind the construct       left_12:
- *     continue   one in front of a continuing region again_12:
+ *     leave      a label after the construct        left_12:
+ *     continue   one before a continuing region     again_12:
  *     return     the next invocation                next_3:
  *
  * A jump that leads out of the segment parks the invocation: `where` says for what it waits.
@@ -28,7 +28,7 @@ block(cgen *g, uint32_t region)
 
 /* ---- jumps ---------------------------------------------------------------------------------------------------------------- */
 
-/* To the end of the trip that this invocation is: C's `continue` if no loop is in the way. */
+/* To the end of the iteration that this invocation is: C's `continue` if no loop is in the way. */
 static void
 next_invocation(cgen *g, uint32_t row)
 {
@@ -105,7 +105,7 @@ jump_to(cgen *g, uint32_t row, uint32_t target)
   } else if (op == VYRE_OP_continue) {
     g->again[target - g->program] = 1;
     cgen_line(g, "goto again_%u;", target - g->program);
-  } else if (op != VYRE_OP_fallthrough) { /* which is said behind the case */
+  } else if (op != VYRE_OP_fallthrough) { /* which is said after the case */
     leave(g, row, target);
   }
 }

@@ -1,4 +1,4 @@
-/* Helper functions: each is written above the programs, once for each kind, when something first asks for it, and behind those that
+/* Helper functions: each is written above the programs, once for each kind, when something first asks for it, and after those that
  * it calls itself.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -76,7 +76,7 @@ need_all_in(cgen *g, const char *text, vyre_kind kind)
   }
 }
 
-/* What a letter behind $ stands for. */
+/* What a letter after $ means. */
 static const char *
 placeholder(char letter, vyre_kind kind, char buffer[32])
 {

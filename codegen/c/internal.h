@@ -9,9 +9,10 @@
  * declare.c    a function's head: buffers, shared memory, tables
  * write.c      the whole
  *
- * An invocation is a trip of a loop.  A program in which invocations wait for each other (at a barrier, in a subgroup operation) is
- * cut there: the rows between two such places, a *segment*, are a loop of their own over the workgroup.  Control around such a
- * place is *wide*: all invocations go through it together, and `where` says of each whether it is here, or for what it waits.
+ * An invocation is an iteration of a loop.  A program in which invocations wait for each other (at a barrier, in a subgroup
+ * operation) is cut there: the rows between two such places, a *segment*, are a loop of their own over the workgroup.  Control
+ * around such a place is *wide*: all invocations go through it together, and `where` says of each whether it is here, or for what
+ * it waits.
  *
  *     segment 1: for (li ...) { rows }      if its control is wide:  for (li ...) { if (g.where[li] != HERE) continue; rows }
  *     barrier
@@ -81,7 +82,7 @@ typedef struct cgen {
   uint8_t *form, *level, *twice;
   uint8_t *is_wide;      /* a construct with a waiting row in it, or such a row */
   uint8_t *spilled;      /* an array of the state */
-  uint8_t *left, *again; /* constructs: some jump goes to the label behind it, or to its continuing region */
+  uint8_t *left, *again; /* constructs: some jump goes to the label after it, or to its continuing region */
   cgen_type *types;      /* by type id less 256 */
 
   /* text */
@@ -101,7 +102,7 @@ bool cgen_fail(cgen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4)
 void cgen_put(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3);
 void cgen_line(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3); /* indented, with its end */
 void cgen_begin_line(cgen *g);                                      /* indentation */
-/* A new fault: returns its number.  A comment is put behind the line. */
+/* A new fault: returns its number.  A comment is put at the end of the line. */
 void cgen_fault(cgen *g, uint32_t row);
 
 /* ---- rows ---- */
@@ -249,7 +250,7 @@ typedef struct cgen_place {
   uint32_t lane_stride;
   uint64_t fixed;             /* bytes */
   bool never;                 /* out of bounds, as literals say */
-  bool open;                  /* behind an element of a runtime array */
+  bool open;                  /* within an element of a runtime array */
   uint64_t head, open_stride; /* where that begins; its stride */
   bool open_literal;
   uint64_t open_index;

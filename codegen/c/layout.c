@@ -32,7 +32,7 @@ product(uint64_t a, uint64_t b)
   return b != 0 && a >= LARGEST / b ? LARGEST : a * b;
 }
 
-/* A type stands behind its parts in the type table, so one walk along it is enough. */
+/* A type is after its parts in the type table, so one walk along it is enough. */
 bool
 cgen_layouts_make(cgen *g)
 {

@@ -1,7 +1,7 @@
 /* Identifiers.
  *
  * Rows have names that no other row of their program has, or none: then they are v and their number.  A name that C has a use for,
- * that holds what no identifier may, or that might be one that vyre makes (v12, sum_x, sum_n, vyre_load_u32) has its number behind
+ * that holds what no identifier may, or that might be one that vyre makes (v12, sum_x, sum_n, vyre_load_u32) has its number after
  * it: sum_x becomes sum_x_r12.  So no two identifiers are the same, and none has to be looked for.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -59,7 +59,7 @@ find_wide(cgen *g)
   }
 }
 
-/* Rows of one region in a row, with all that is in them, are a segment, if nobody waits in it. */
+/* Rows of one region in a row, with all that is in them, are a segment, if no invocation waits in it. */
 static void
 find_segments(cgen *g)
 {

@@ -26,7 +26,7 @@ behind_bracket(const char *text)
   return text;
 }
 
-/* Whether the text is a name, a number, a call, or one of these in brackets or behind a cast: no operator around it takes it apart.
+/* Whether the text is a name, a number, a call, or one of these in brackets or after a cast: no operator around it takes it apart.
  */
 static bool
 is_tight(const char *text)

@@ -1,7 +1,7 @@
 /* Control of a workgroup together: around places at which its invocations wait for each other.
  *
  * All invocations go through it, each `where` it is: HERE, RETURNED, LEFT_12 or AGAIN_12 (it broke out of row 12, or goes on with
- * it), IN_12 (it has the other arm or a case in front of it, or behind it).  That is how the interpreter does it, with a mask for
+ * it), IN_12 (it has the other arm or a case before it, or after it).  That is how the interpreter does it, with a mask for
  * each; so what waits in divergent control, as a subgroup operation may, finds the same lanes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -65,7 +65,7 @@ cgen_end_invocations(cgen *g)
   }
 }
 
-/* The rows from `row` on that are one segment; the first behind them. */
+/* The rows from `row` on that are one segment; the first after them. */
 static uint32_t
 put_segment(cgen *g, uint32_t row)
 {

@@ -32,7 +32,7 @@ values_begin_program(values *n, uint32_t program, uint32_t end)
 {
   const vyre_view *v = n->v;
   uint32_t last;
-  while (n->joins < v->join_count && v->joins[n->joins].row < program) /* nobody asked for them */
+  while (n->joins < v->join_count && v->joins[n->joins].row < program) /* no read asked for them */
     n->joins++;
   for (last = n->joins; last < v->join_count && v->joins[last].row < end;)
     last++;
