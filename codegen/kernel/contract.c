@@ -50,29 +50,31 @@ refuse(checker *k, uint32_t row, const char *fix, const char *format, ...)
                             k->file->text + k->phase->name.at, message);
 }
 
-static const char *
-word_of(const checker *k, uint32_t name, char out[64])
-{
-  const kernel_name *n = &k->file->names[name];
-  snprintf(out, 64, "%%%.*s", n->word ? (int)strlen(n->word) : (int)n->text.length, n->word ? n->word : k->file->text + n->text.at);
-  return out;
-}
-
 /* ---- accesses ------------------------------------------------------------------------------------------------------------ */
 
-/* The name whose buffer a path leads into, and the index; false: it is memory of the phase's own. */
+/* Of memory that the phases share: whose it is, and the row that computes the index; 0: that is `literal`. */
+typedef struct access {
+  const kernel_name *name;
+  uint64_t bit; /* of the name in a set of names */
+  uint32_t index;
+  uint64_t literal;
+  char word[64]; /* the name as text */
+} access;
+
+/* False: it is memory of the phase's own. */
 static bool
-read_path(const checker *k, uint32_t path, uint32_t *out_name, uint32_t *out_index, uint64_t *out_literal)
+read_access(const checker *k, uint32_t row, access *out)
 {
   const vyre_view *v = k->v;
-  const uint32_t buffer = vyre_op_of(v, path) == VYRE_OP_at ? v->a[path] : path;
-  *out_index = v->b[path];
-  *out_literal = vyre_row_imm(v, path);
-  if (VYRE_BUFFER_SPACE(v->imm_hi[buffer]) == VYRE_SPACE_STORAGE) {
-    *out_name = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){buffer})->binding;
-    return true;
-  }
-  return false;
+  const uint32_t path = v->a[row], buffer = vyre_op_of(v, path) == VYRE_OP_at ? v->a[path] : path;
+  if (VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_STORAGE)
+    return false;
+  const uint32_t name = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){buffer})->binding;
+  const kernel_name *n = &k->file->names[name];
+  *out = (access){n, UINT64_C(1) << name, v->b[path], vyre_row_imm(v, path), ""};
+  snprintf(out->word, sizeof out->word, "%%%.*s", n->word ? (int)strlen(n->word) : (int)n->text.length,
+           n->word ? n->word : k->file->text + n->text.at);
+  return true;
 }
 
 static bool
@@ -115,14 +117,17 @@ ways_of_scalar(const checker *k, uint32_t row)
   return (uint8_t)k->ways[row];
 }
 
+static uint8_t
+ways_of_index(const checker *k, const access *at)
+{
+  return at->index ? ways_of_scalar(k, at->index) : at->literal ? ANY : 0;
+}
+
 static uint32_t
 ways_of_load(const checker *k, uint32_t row)
 {
-  uint32_t name, index;
-  uint64_t literal;
-  if (!read_path(k, k->v->a[row], &name, &index, &literal))
-    return ANY;
-  return ways_of_element(&k->file->names[name], index ? ways_of_scalar(k, index) : literal ? ANY : 0);
+  access at;
+  return read_access(k, row, &at) ? ways_of_element(at.name, ways_of_index(k, &at)) : ANY;
 }
 
 static uint32_t
@@ -204,27 +209,25 @@ is_own_element(const checker *k, uint32_t index, uint32_t stride)
 static void
 check_store(checker *k, uint32_t row, bool note)
 {
-  uint32_t name, index;
-  uint64_t literal;
-  char word[64];
-  if (!read_path(k, k->v->a[row], &name, &index, &literal))
+  access at;
+  if (!read_access(k, row, &at))
     return;
-  const kernel_name *n = &k->file->names[name];
+  const kernel_name *n = at.name;
   if (note) {
-    k->written |= UINT64_C(1) << name;
+    k->written |= at.bit;
     return;
   }
   if (n->kind == KERNEL_LINK)
-    refuse(k, row, "a CPU pass may move rows", "a phase makes and moves no rows: %s is not written", word_of(k, name, word));
+    refuse(k, row, "a CPU pass may move rows", "a phase makes and moves no rows: %s is not written", at.word);
   else if (n->kind == KERNEL_COUNTER)
     refuse(k, row, "atomic_add to its element 0", "a counter is added to, not written");
   else if (n->kind == KERNEL_VERDICT)
     refuse(k, row, "atomic_umin to its element 0", "of a verdict the least is kept, nothing else is written");
   else if (n->kind != KERNEL_CORE && n->kind != KERNEL_SIDE)
-    refuse(k, row, NULL, "%s is read alone", word_of(k, name, word));
-  else if (!is_own_element(k, index, n->stride))
+    refuse(k, row, NULL, "%s is read alone", at.word);
+  else if (!is_own_element(k, at.index, n->stride))
     refuse(k, row, "scatter to a side column by atomic_umin, atomic_umax, atomic_or, atomic_and or atomic_add",
-           "%s is written elsewhere than at the phase's row", word_of(k, name, word));
+           "%s is written elsewhere than at the phase's row", at.word);
 }
 
 /* Rows that have their turn after the row at hand, in that direction. */
@@ -247,31 +250,28 @@ is_used(const checker *k, uint32_t row)
 static void
 check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
 {
-  uint32_t name, index;
-  uint64_t literal;
-  char word[64];
-  if (!read_path(k, k->v->a[row], &name, &index, &literal))
+  access at;
+  if (!read_access(k, row, &at))
     return;
-  const kernel_name *n = &k->file->names[name];
+  const kernel_name *n = at.name;
   if (note) {
-    const uint8_t ways = index ? ways_of_scalar(k, index) : literal ? ANY : 0;
-    k->scattered |= UINT64_C(1) << name;
+    const uint8_t ways = ways_of_index(k, &at);
+    k->scattered |= at.bit;
     if (n->stride != 1 || (ways & ~have_their_turn(k->phase->direction)))
-      k->loose |= UINT64_C(1) << name;
+      k->loose |= at.bit;
     return;
   }
   const bool commutes = op == VYRE_OP_atomic_add || op == VYRE_OP_atomic_umin || op == VYRE_OP_atomic_umax ||
                         op == VYRE_OP_atomic_or || op == VYRE_OP_atomic_and;
   if (n->kind != KERNEL_SIDE && n->kind != KERNEL_COUNTER && n->kind != KERNEL_VERDICT)
-    refuse(k, row, "scatter to a side column", "%s is no side column", word_of(k, name, word));
+    refuse(k, row, "scatter to a side column", "%s is no side column", at.word);
   else if (n->kind == KERNEL_COUNTER ? op != VYRE_OP_atomic_add : n->kind == KERNEL_VERDICT ? op != VYRE_OP_atomic_umin : !commutes)
     refuse(k, row, NULL, "%s: the result depends on the order of rows; %s", vyre_op_infos[op].text,
            n->kind == KERNEL_COUNTER   ? "to a counter is added by atomic_add"
            : n->kind == KERNEL_VERDICT ? "a verdict takes atomic_umin"
                                        : "what commutes is add, umin, umax, or, and");
-  else if (k->written >> name & 1)
-    refuse(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to",
-           word_of(k, name, word));
+  else if (k->written & at.bit)
+    refuse(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to", at.word);
   else if (is_used(k, row))
     refuse(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
 }
@@ -286,30 +286,25 @@ had_their_turn(kernel_direction direction)
 static void
 check_load(checker *k, uint32_t row)
 {
-  uint32_t name, index;
-  uint64_t literal;
-  char word[64];
-  if (!read_path(k, k->v->a[row], &name, &index, &literal))
+  access at;
+  if (!read_access(k, row, &at))
     return;
-  const kernel_name *n = &k->file->names[name];
-  const uint8_t ways = index ? ways_of_scalar(k, index) : literal ? ANY : 0;
+  const kernel_name *n = at.name;
+  const uint8_t ways = ways_of_index(k, &at);
   const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS;
   if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
-    refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", word_of(k, name, word));
-  else if ((k->scattered >> name & 1) && ((k->loose >> name & 1) || index != k->own))
-    refuse(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", word_of(k, name, word));
+    refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", at.word);
+  else if ((k->scattered & at.bit) && ((k->loose & at.bit) || at.index != k->own))
+    refuse(k, row, "read it in a phase after this one", "%s is read by the phase that scatters to it", at.word);
   else if (of_a_row && (ways & ANY))
-    refuse(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column",
-           word_of(k, name, word));
+    refuse(k, row, NULL, "%s of a row that is reached neither over operands and parents nor from a side column", at.word);
   else if (of_a_row && (ways & NAMED) && n->kind != KERNEL_CORE)
-    refuse(k, row, NULL, "of a row that a side column names only op, imm, imm_hi, a, b and c are read, not %s",
-           word_of(k, name, word));
-  else if ((k->written >> name & 1) && n->stride == 1 && (ways & ~had_their_turn(k->phase->direction)))
+    refuse(k, row, NULL, "of a row that a side column names only op, imm, imm_hi, a, b and c are read, not %s", at.word);
+  else if ((k->written & at.bit) && n->stride == 1 && (ways & ~had_their_turn(k->phase->direction)))
     refuse(k, row, "write to a side column, and copy it in a phase after this one",
-           "%s of a row that may be writing it at the same time", word_of(k, name, word));
-  else if ((k->written >> name & 1) && n->stride > 1 && !is_own_element(k, index, n->stride))
-    refuse(k, row, "read it in a phase after this one", "%s of a row that may be writing it at the same time",
-           word_of(k, name, word));
+           "%s of a row that may be writing it at the same time", at.word);
+  else if ((k->written & at.bit) && n->stride > 1 && !is_own_element(k, at.index, n->stride))
+    refuse(k, row, "read it in a phase after this one", "%s of a row that may be writing it at the same time", at.word);
 }
 
 static bool
