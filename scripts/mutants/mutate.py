@@ -38,7 +38,7 @@ def read_list(path):
         if match:
             head = match.group(1, 2)
             fuzz = match.group(3) is not None
-        elif line.startswith("- ") and head:
+        elif line.startswith("- ") and head and old is None:
             old = line[2:]
         elif re.match(r"\+( |$)", line) and old is not None:
             yield Mutant(*head, old, line[2:], fuzz, place)
