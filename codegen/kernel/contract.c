@@ -24,10 +24,10 @@ enum {
 
 typedef struct checker {
   const kernel_expansion *expansion;
-  const kernel_file *file;
+  kernel_file *file;
   const vyre_module *module;
   const vyre_view *v;
-  const kernel_function *phase;
+  kernel_function *phase;
   uint32_t program, end, own; /* own: the row that is computed as the one at hand */
   uint32_t *ways;             /* by row: a byte a lane */
   uint64_t written;           /* names whose own element the phase writes */
@@ -345,19 +345,6 @@ own_row(const checker *k)
   return 0;
 }
 
-static const kernel_function *
-phase_of(const checker *k)
-{
-  const vyre_view *v = k->v;
-  uint32_t number = 0;
-  for (uint32_t program = v->first[0]; program != k->program; program = v->next[program])
-    number++;
-  for (uint32_t i = 0; i < k->file->function_count; i++)
-    if (k->file->functions[i].is_phase && number-- == 0)
-      return &k->file->functions[i];
-  return NULL;
-}
-
 vyre_status
 kernel_check(const kernel_expansion *expansion, const vyre_module *module)
 {
@@ -369,14 +356,19 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
   if (!k.ways)
     return VYRE_OUT_OF_MEMORY("while checking phases");
   memset(k.ways, 0, bytes);
-  for (k.program = v->first[0]; k.program; k.program = v->next[k.program]) {
+  k.program = v->first[0]; /* the first programs are phases, in their order */
+  for (uint32_t i = 0; i < k.file->function_count; i++) {
+    k.phase = &k.file->functions[i];
+    if (!k.phase->is_phase)
+      continue;
     k.end = v->next[k.program] ? v->next[k.program] : v->rows;
-    k.phase = phase_of(&k);
     k.written = k.scattered = k.loose = 0;
     k.own = own_row(&k);
     find_ways(&k);
     check_rows(&k, true);
     check_rows(&k, false);
+    k.phase->written = k.written | k.scattered;
+    k.program = v->next[k.program];
   }
   allocator->resize(allocator->user, k.ways, bytes, 0);
   return k.good ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase does what phases may not", expansion->file->path);

@@ -180,16 +180,23 @@ add_buffer(expander *e, uint32_t name)
 
 /* A program whose invocations are rows. */
 static void
-add_program(expander *e, const kernel_function *phase)
+add_program(expander *e, const kernel_function *phase, bool is_listed)
 {
   const bool from_end = phase->direction == KERNEL_DOWN || phase->direction == KERNEL_OUTWARD;
+  const int length = (int)phase->name.length;
+  const char *name = e->file->text + phase->name.at;
   note_piece(e, phase->name.at, 0);
-  ADD(e, "\nprogram @%.*s {\n", (int)phase->name.length, e->file->text + phase->name.at);
-  for (uint32_t name = 0; name < e->file->name_count; name++)
-    if (phase->names >> name & 1)
-      add_buffer(e, name);
-  ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW, from_end ? "sub(groups.x, gid.x)" : "add(gid.x, 1u32)"); /* without row 0 */
-  ADD(e, "  @%.*s(%%\"%s\"", (int)phase->name.length, e->file->text + phase->name.at, KERNEL_OWN_ROW);
+  ADD(e, "\nprogram @%.*s_%s {\n", length, name, is_listed ? "listed" : "rows");
+  for (uint32_t i = 0; i < e->file->name_count; i++)
+    if (phase->names >> i & 1)
+      add_buffer(e, i);
+  if (is_listed)
+    ADD(e, "  buffer %%\"the list\" : u32[] storage ro set(0) binding(%d)\n", KERNEL_LIST);
+  ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW,
+      is_listed  ? "load(%\"the list\"[gid.x])"
+      : from_end ? "sub(groups.x, gid.x)"
+                 : "add(gid.x, 1u32)"); /* without row 0 */
+  ADD(e, "  @%.*s(%%\"%s\"", length, name, KERNEL_OWN_ROW);
   add_names(e, phase->names, true, "");
   ADD(e, ")\n}\n");
 }
@@ -201,9 +208,10 @@ kernel_expand(kernel_file *file, kernel_expansion *out)
   expander e = {.out = out, .file = file, .lexer = {.text = file->text, .length = file->length}};
   expand_functions(&e);
   ADD(&e, "\n");
-  for (uint32_t i = 0; i < file->function_count; i++)
-    if (file->functions[i].is_phase)
-      add_program(&e, &file->functions[i]);
+  for (uint32_t listed = 0; listed < 2; listed++)
+    for (uint32_t i = 0; i < file->function_count; i++)
+      if (file->functions[i].is_phase)
+        add_program(&e, &file->functions[i], listed);
   return e.status;
 }
 

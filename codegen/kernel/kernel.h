@@ -1,9 +1,10 @@
 /* Kernel files: the phases of a GPU pass, as row functions in `.vir`.  What stands in such a file, and what a phase may do, is
  * told in docs/gpu-passes.md.
  *
- * A file is read in two steps.  What is the kernel file's own (declarations, the heads of phases, the sequence) is read here
- * (read.c).  The rest is `.vir`: each phase becomes a function, and a program around it for each way of sweeping over rows, as text
- * (expand.c), which the parser of ir/text takes; whatever is said of that text is said of the place in the file that it came from.
+ * A file is read with those that it includes, in two steps.  What is the kernel file's own (declarations, the heads of phases, the
+ * sequence) is read here (read.c).  The rest is `.vir`: each phase becomes a function, and a program around it for each way of
+ * sweeping over rows, as text (expand.c), which the parser of ir/text takes; whatever is said of that text is said of the place in
+ * the file that it came from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_CODEGEN_KERNEL_H
@@ -12,11 +13,12 @@
 #include "text/lex.h"
 #include "vyre/ir.h"
 
-#define KERNEL_OWN_ROW "the row" /* as the programs around phases call it */
+#define KERNEL_OWN_ROW "the row"         /* as the programs around phases call it */
+#define KERNEL_LIST    KERNEL_MOST_NAMES /* the binding of the list of rows, which is after those of names */
 
-enum { KERNEL_MOST_NAMES = 64, KERNEL_MOST_FUNCTIONS = 256, KERNEL_MOST_STEPS = 256 };
+enum { KERNEL_MOST_NAMES = 64, KERNEL_MOST_FUNCTIONS = 1024, KERNEL_MOST_STEPS = 256, KERNEL_MOST_SOURCES = 64 };
 
-/* A piece of the file's text. */
+/* A piece of the text. */
 typedef struct kernel_text {
   uint32_t at, length;
 } kernel_text;
@@ -39,6 +41,7 @@ typedef struct kernel_name {
   kernel_text label; /* of a counter: what -stats calls it; of no length: nothing */
   const char *word;  /* those of columns.def */
   uint32_t stride;
+  bool is_provided; /* a column of an analysis that the pass makes */
 } kernel_name;
 
 typedef enum kernel_direction { KERNEL_FLAT, KERNEL_UP, KERNEL_DOWN, KERNEL_INWARD, KERNEL_OUTWARD } kernel_direction;
@@ -49,6 +52,7 @@ typedef struct kernel_function {
   kernel_text head; /* after the name: from ( to the end of the parameters */
   kernel_text body; /* from there to } */
   uint64_t names;   /* that it uses, by itself and in what it calls */
+  uint64_t written; /* of a phase, known once it is checked: those that it writes, scatters or adds to */
   bool is_phase, has_parameters;
   kernel_direction direction;
 } kernel_function;
@@ -64,10 +68,19 @@ typedef struct kernel_step {
   uint32_t end;   /* but RUN: the step after those in it */
 } kernel_step;
 
-/* The text is what every kernel file begins with (prelude.c), and then the file's. */
+/* What a part of the text was read from. */
+typedef struct kernel_source {
+  kernel_text text;
+  uint32_t path; /* in `paths` */
+} kernel_source;
+
+/* The text is what every kernel file begins with (prelude.c), then the file's, then those of the files that it includes. */
 typedef struct kernel_file {
   const char *path, *text;
-  uint32_t length, prelude; /* prelude: bytes of that */
+  uint32_t length;
+  vyre_bytes bytes, paths;
+  kernel_source sources[KERNEL_MOST_SOURCES]; /* the prelude, the file itself, what it includes */
+  uint32_t source_count;
   vyre_diagnostics diagnostics;
   uint32_t errors;
   kernel_name names[KERNEL_MOST_NAMES];
@@ -78,7 +91,7 @@ typedef struct kernel_file {
   uint32_t step_count;
 } kernel_file;
 
-/* Reports at bytes of the file.  Returns false. */
+/* Reports at a piece of the text.  Returns false. */
 bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...) VYRE_PRINTF(4, 5);
 
 /* ---- prelude.c ---- */
@@ -86,8 +99,11 @@ bool kernel_error(kernel_file *file, kernel_text where, const char *fix, const c
 VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
 
 /* ---- read.c ---- */
-/* False: something is wrong, and was said.  The text begins with kernel_add_prelude's, and must live as long as the file. */
-bool kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics);
+/* Reads the file and what it includes; `path` is borrowed.  What is wrong with them goes to the diagnostics, and is an error.  The
+ * file is to be freed in any case. */
+VYRE_MUST_USE vyre_status kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics);
+void kernel_file_free(kernel_file *file);
+const char *kernel_source_path(const kernel_file *file, uint32_t source);
 
 /* The name after a %; UINT32_MAX: none of the file's. */
 uint32_t kernel_find_name(const kernel_file *file, const text_token *token, const char *text);
@@ -102,7 +118,7 @@ bool kernel_constant(const char *name, uint32_t length, uint32_t *out);
 /* Where bytes of the expanded text came from. */
 typedef struct kernel_piece {
   uint32_t at;     /* in the expanded text */
-  uint32_t from;   /* in the file */
+  uint32_t from;   /* in the file's text */
   uint32_t length; /* as they stand there; 0: they were made for what stands there */
 } kernel_piece;
 
@@ -112,9 +128,9 @@ typedef struct kernel_expansion {
   vyre_bytes pieces; /* kernel_piece, in order */
 } kernel_expansion;
 
-/* The file as `.vir`: phases as functions, and for each a program of its name, each invocation of which is a row: gid.x + 1, or,
- * where users have their turn first, the one as far from the end.  The grid has an invocation a row, but for row 0.  A name that it
- * uses is a storage buffer of set 0 and the name's number as binding. */
+/* The file as `.vir`: phases as functions, and programs around them, each invocation of which is a row.  A name that they use is a
+ * storage buffer of set 0 and the name's number as binding.  First one program a phase, NAME_rows, over all rows but row 0: gid.x +
+ * 1, or, where users have their turn first, the one as far from the end.  Then one a phase, NAME_listed, over rows of a list. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
 void kernel_expansion_free(kernel_expansion *expansion);
 
@@ -129,5 +145,10 @@ void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
 /* Whether the phases do what phases may, and nothing else; `module` was parsed from the expanded text.  False: what is wrong was
  * said. */
 VYRE_MUST_USE vyre_status kernel_check(const kernel_expansion *expansion, const vyre_module *module);
+
+/* ---- descriptor.c ---- */
+/* Appends the C file of a plugin's phases: a vyre_phases of the name NAME_phases (vyre/phases.h). */
+VYRE_MUST_USE vyre_status kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module, const char *name,
+                                              vyre_bytes *out);
 
 #endif

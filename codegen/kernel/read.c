@@ -4,16 +4,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "kernel.h"
+#include "vyre/io.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ERRORS = 20 };
+enum { MOST_ERRORS = 20, MOST_PATH = 1024 };
 
 typedef struct reader {
   kernel_file *file;
   text_lexer lexer;
+  uint32_t source;    /* of the file, which is read here */
+  vyre_status status; /* why a file that it includes could not be read */
 } reader;
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
@@ -26,22 +29,25 @@ kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  const bool in_file = where.at >= file->prelude;
-  uint32_t line = 1, start = in_file ? file->prelude : 0;
-  for (uint32_t i = start; i < where.at; i++)
+  uint32_t source = 0, line = 1;
+  for (uint32_t i = 1; i < file->source_count; i++)
+    source = where.at >= file->sources[i].text.at ? i : source;
+  uint32_t start = file->sources[source].text.at;
+  const uint32_t last = start + file->sources[source].text.length;
+  for (uint32_t i = start; i < where.at && i < last; i++)
     if (file->text[i] == '\n') {
       line++;
       start = i + 1;
     }
-  const char *end = memchr(file->text + start, '\n', file->length - start);
+  const char *end = memchr(file->text + start, '\n', last - start);
   const vyre_diagnostic diagnostic = {.severity = VYRE_SEVERE,
-                                      .file = in_file ? file->path : "prelude",
+                                      .file = kernel_source_path(file, source),
                                       .line = line,
                                       .column = where.at - start + 1,
                                       .length = where.length,
                                       .message = message,
                                       .source = file->text + start,
-                                      .source_length = end ? (size_t)(end - file->text) - start : file->length - start,
+                                      .source_length = end ? (size_t)(end - file->text) - start : last - start,
                                       .fix = fix};
   if (file->errors++ < MOST_ERRORS && file->diagnostics.emit)
     file->diagnostics.emit(file->diagnostics.user, &diagnostic);
@@ -184,6 +190,7 @@ read_provided(reader *r)
   if (!word || (strcmp(word, "hash") != 0 && strcmp(word, "canonical") != 0))
     return expected(r, "%hash or %canonical");
   file->names[name].kind = KERNEL_SIDE;
+  file->names[name].is_provided = true;
   text_lex(&r->lexer);
   return true;
 }
@@ -263,6 +270,8 @@ read_function(reader *r, bool is_phase)
   const text_token name = r->lexer.token;
   if (name.kind != TOKEN_GLOBAL)
     return expected(r, is_phase ? "the name of the phase, like @mark" : "the name of the function, like @max");
+  if (is_phase && !text_is_identifier(file->text + name.name, name.name_length))
+    return kernel_error(file, here(r), "letters, digits and _ alone", "the name of a phase becomes one of C");
   if (kernel_find_function(file, &name))
     return kernel_error(file, here(r), NULL, "there are two functions or phases @%.*s", (int)name.name_length,
                         file->text + name.name);
@@ -404,9 +413,67 @@ read_sequence(reader *r)
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------ */
 
+const char *
+kernel_source_path(const kernel_file *file, uint32_t source)
+{
+  return (const char *)file->paths.data + file->sources[source].path;
+}
+
+/* Appends the text of a file that is at that path. */
+static vyre_status
+add_source(kernel_file *file, const char *path)
+{
+  kernel_source *source = &file->sources[file->source_count];
+  *source = (kernel_source){{(uint32_t)file->bytes.size, 0}, (uint32_t)file->paths.size};
+  VYRE_TRY(vyre_bytes_append(&file->paths, path, strlen(path) + 1));
+  VYRE_TRY(file->source_count ? vyre_file_read(path, &file->bytes) : kernel_add_prelude(&file->bytes));
+  if (file->bytes.size > UINT32_MAX / 2)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: too long", path);
+  source->text.length = (uint32_t)file->bytes.size - source->text.at;
+  file->source_count++;
+  file->text = file->bytes.data;
+  file->length = (uint32_t)file->bytes.size;
+  return VYRE_OK;
+}
+
+static bool read_source(kernel_file *file, uint32_t source, vyre_status *out_status);
+
+/* include "FILE": relative to the folder of the file that says so; each file once. */
+static bool
+read_include(reader *r)
+{
+  kernel_file *file = r->file;
+  char path[MOST_PATH];
+  text_lex(&r->lexer);
+  const text_token name = r->lexer.token;
+  if (name.kind != TOKEN_STRING || name.escaped)
+    return expected(r, "the path of a file in quotes");
+  const char *own = kernel_source_path(file, r->source), *slash = strrchr(own, '/');
+  const bool is_absolute = name.name_length && file->text[name.name] == '/';
+  const int folder = slash && !is_absolute ? (int)(slash + 1 - own) : 0;
+  const int length = snprintf(path, sizeof path, "%.*s%.*s", folder, own, (int)name.name_length, file->text + name.name);
+  if (length < 0 || (size_t)length >= sizeof path)
+    return kernel_error(file, here(r), NULL, "this path is too long");
+  text_lex(&r->lexer);
+  for (uint32_t i = 1; i < file->source_count; i++)
+    if (strcmp(kernel_source_path(file, i), path) == 0)
+      return true;
+  if (file->source_count == KERNEL_MOST_SOURCES)
+    return kernel_error(file, (kernel_text){name.start, name.length}, NULL, "more than %d files", KERNEL_MOST_SOURCES - 1);
+  r->status = add_source(file, path);
+  if (r->status)
+    return kernel_error(file, (kernel_text){name.start, name.length}, "a path is relative to the file that includes it",
+                        "this file cannot be read");
+  const bool good = read_source(file, file->source_count - 1, &r->status);
+  r->lexer.text = file->text; /* it may have moved */
+  return good;
+}
+
 static bool
 read_item(reader *r)
 {
+  if (is_word(r, "include"))
+    return read_include(r);
   if (is_word(r, "side"))
     return read_declaration(r, KERNEL_SIDE);
   if (is_word(r, "table"))
@@ -423,22 +490,45 @@ read_item(reader *r)
     return read_function(r, true);
   if (is_word(r, "sequence"))
     return read_sequence(r);
-  return expected(r, "side, table, counter, verdict, provides, func, phase or sequence");
+  return expected(r, "include, side, table, counter, verdict, provides, func, phase or sequence");
 }
 
-bool
-kernel_read(kernel_file *file, const char *path, const vyre_bytes *text, uint32_t prelude, vyre_diagnostics diagnostics)
+static bool
+read_source(kernel_file *file, uint32_t source, vyre_status *out_status)
 {
-  const uint32_t length = (uint32_t)text->size;
-  *file = (kernel_file){.path = path, .text = text->data, .length = length, .prelude = prelude, .diagnostics = diagnostics};
-  file->name_count = sizeof columns / sizeof *columns;
-  memcpy(file->names, columns, sizeof columns);
-  reader r = {.file = file, .lexer = {.text = text->data, .length = length}};
+  const kernel_text text = file->sources[source].text;
+  reader r = {.file = file, .lexer = {.text = file->text, .length = text.at + text.length, .cursor = text.at}, .source = source};
   text_lex(&r.lexer);
   while (r.lexer.token.kind != TOKEN_END)
-    if (!read_item(&r)) /* what follows is the consequence */
+    if (!read_item(&r)) { /* what follows is the consequence */
+      *out_status = r.status;
       return false;
-  if (file->step_count == 0)
-    return kernel_error(file, (kernel_text){length, 0}, "sequence { @phase } at the end of the file", "there is no sequence");
+    }
   return true;
+}
+
+vyre_status
+kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
+{
+  *file = (kernel_file){.path = path, .diagnostics = diagnostics};
+  file->name_count = sizeof columns / sizeof *columns;
+  memcpy(file->names, columns, sizeof columns);
+  VYRE_TRY(add_source(file, "prelude"));
+  VYRE_TRY(add_source(file, path));
+  vyre_status status = VYRE_OK;
+  bool good = read_source(file, 0, &status) && read_source(file, 1, &status);
+  const kernel_text own = file->sources[1].text;
+  if (good && file->step_count == 0)
+    good = kernel_error(file, (kernel_text){own.at + own.length, 0}, "sequence { @phase } at the end of the file",
+                        "there is no sequence");
+  if (good || status)
+    return status;
+  return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s", path, file->errors, file->errors == 1 ? "" : "s");
+}
+
+void
+kernel_file_free(kernel_file *file)
+{
+  vyre_bytes_free(&file->bytes);
+  vyre_bytes_free(&file->paths);
 }

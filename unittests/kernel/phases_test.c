@@ -26,7 +26,6 @@ enum { PROGRAMS = 150 };
 
 typedef struct phases {
   kernel_file file;
-  vyre_bytes text;
   vyre_module *module; /* a program a phase */
 } phases;
 
@@ -51,10 +50,7 @@ load(const char *path)
 {
   phases *p = calloc(1, sizeof *p);
   kernel_expansion expansion;
-  check(kernel_add_prelude(&p->text));
-  const uint32_t prelude = (uint32_t)p->text.size;
-  check(vyre_file_read(path, &p->text));
-  assert_true(kernel_read(&p->file, path, &p->text, prelude, (vyre_diagnostics){print_diagnostic, NULL}));
+  check(kernel_read(&p->file, path, (vyre_diagnostics){print_diagnostic, NULL}));
   check(kernel_expand(&p->file, &expansion));
   check(vyre_module_create(NULL, 1u << 16, &p->module));
   check(vyre_text_parse_lines(p->module, expansion.text.data, expansion.text.size, path,
@@ -68,7 +64,7 @@ static void
 unload(phases *p)
 {
   vyre_module_destroy(p->module);
-  vyre_bytes_free(&p->text);
+  kernel_file_free(&p->file);
   free(p);
 }
 
@@ -152,7 +148,7 @@ run_phases(const phases *p, memory *m, uint32_t rows)
 {
   const vyre_view *v = vyre_module_view(p->module);
   uint32_t step = 0;
-  for (uint32_t program = v->first[0]; program; program = v->next[program], step++) {
+  for (uint32_t program = v->first[0]; step < p->file.step_count; program = v->next[program], step++) {
     vyre_binding bindings[KERNEL_MOST_NAMES];
     uint32_t count = 0;
     assert_int_equal(p->file.steps[step].kind, KERNEL_RUN);

@@ -1,0 +1,167 @@
+/* Phases as a C file that a plugin is linked with: their C functions, and the vyre_phases that names them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "kernel.h"
+#include "vyre/c.h"
+#include "vyre/phases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert((int)KERNEL_FLAT == (int)VYRE_DIRECTION_FLAT && (int)KERNEL_OUTWARD == (int)VYRE_DIRECTION_OUTWARD, "ORDER");
+_Static_assert((int)KERNEL_RUN == (int)VYRE_STEP_RUN && (int)KERNEL_REPEAT_WHILE == (int)VYRE_STEP_REPEAT_WHILE, "ORDER");
+
+typedef struct writer {
+  const kernel_file *file;
+  vyre_bytes *out;
+  uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its index among those that phases use */
+} writer;
+
+static uint64_t
+names_of_phases(const kernel_file *file)
+{
+  uint64_t names = 0;
+  for (uint32_t i = 0; i < file->function_count; i++)
+    names |= file->functions[i].is_phase ? file->functions[i].names : 0;
+  for (uint32_t i = 0; i < file->step_count; i++)
+    names |= file->steps[i].kind == KERNEL_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
+  return names;
+}
+
+static const char *
+kind_of(kernel_kind kind)
+{
+  switch (kind) {
+  case KERNEL_FACT:
+    return "VYRE_MEMORY_FACT";
+  case KERNEL_SIDE:
+    return "VYRE_MEMORY_SIDE";
+  case KERNEL_TABLE:
+    return "VYRE_MEMORY_TABLE";
+  case KERNEL_COUNTER:
+    return "VYRE_MEMORY_COUNTER";
+  case KERNEL_VERDICT:
+    return "VYRE_MEMORY_VERDICT";
+  default:
+    return "VYRE_MEMORY_COLUMN";
+  }
+}
+
+static vyre_status
+write_memory(writer *w)
+{
+  const kernel_file *file = w->file;
+  const uint64_t names = names_of_phases(file);
+  uint8_t count = 0;
+  VYRE_TRY(vyre_bytes_printf(w->out, "\nstatic const vyre_phase_memory memory[] = {\n"));
+  for (uint32_t i = 0; i < file->name_count; i++) {
+    const kernel_name *n = &file->names[i];
+    if ((names >> i & 1) == 0)
+      continue;
+    w->memory[i] = count++;
+    VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", ", n->word ? (int)strlen(n->word) : (int)n->text.length,
+                               n->word ? n->word : file->text + n->text.at));
+    if (n->label.length)
+      VYRE_TRY(vyre_bytes_printf(w->out, "\"%.*s\"", (int)n->label.length, file->text + n->label.at));
+    else
+      VYRE_TRY(vyre_bytes_printf(w->out, "NULL"));
+    VYRE_TRY(vyre_bytes_printf(w->out, ", %s, %u},\n", n->is_provided ? "VYRE_MEMORY_COLUMN" : kind_of(n->kind), n->stride));
+  }
+  return vyre_bytes_printf(w->out, "};\n");
+}
+
+static vyre_status
+write_uses(writer *w, uint32_t number, const kernel_function *phase)
+{
+  VYRE_TRY(vyre_bytes_printf(w->out, "static const uint8_t uses_%u[] = {", number));
+  for (uint32_t i = 0; i < w->file->name_count; i++)
+    if (phase->names >> i & 1)
+      VYRE_TRY(vyre_bytes_printf(w->out, "%u, ", w->memory[i]));
+  VYRE_TRY(vyre_bytes_printf(w->out, "};\nstatic const uint8_t writes_%u[] = {", number));
+  for (uint32_t i = 0; i < w->file->name_count; i++)
+    if (phase->names >> i & 1)
+      VYRE_TRY(vyre_bytes_printf(w->out, "%u, ", (uint32_t)(phase->written >> i & 1)));
+  return vyre_bytes_printf(w->out, "};\n");
+}
+
+static vyre_status
+write_phases(writer *w)
+{
+  const kernel_file *file = w->file;
+  uint32_t number = 0;
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].is_phase)
+      VYRE_TRY(write_uses(w, number++, &file->functions[i]));
+  VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase phases[] = {\n"));
+  number = 0;
+  for (uint32_t i = 0; i < file->function_count; i++) {
+    const kernel_function *phase = &file->functions[i];
+    const int length = (int)phase->name.length;
+    const char *name = file->text + phase->name.at;
+    if (phase->is_phase)
+      VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", %d, sizeof uses_%u, uses_%u, writes_%u, %.*s_rows, %.*s_listed},\n", length,
+                                 name, (int)phase->direction, number, number, number, length, name, length, name));
+    number += phase->is_phase;
+  }
+  return vyre_bytes_printf(w->out, "};\n");
+}
+
+/* The phase's number among phases. */
+static uint32_t
+number_of(const kernel_file *file, uint32_t function)
+{
+  uint32_t number = 0;
+  for (uint32_t i = 0; i < function; i++)
+    number += file->functions[i].is_phase;
+  return number;
+}
+
+static vyre_status
+write_steps(writer *w)
+{
+  const kernel_file *file = w->file;
+  VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_step steps[] = {\n"));
+  for (uint32_t i = 0; i < file->step_count; i++) {
+    const kernel_step *s = &file->steps[i];
+    VYRE_TRY(vyre_bytes_printf(w->out, "    {%d, %u, %u, %u, %u},\n", (int)s->kind,
+                               s->kind == KERNEL_RUN ? number_of(file, s->phase) : 0, s->times,
+                               s->kind == KERNEL_REPEAT_WHILE ? w->memory[s->name] : 0, s->end));
+  }
+  return vyre_bytes_printf(w->out, "};\n");
+}
+
+static vyre_status
+declare_functions(writer *w)
+{
+  for (uint32_t i = 0; i < w->file->function_count; i++) {
+    const kernel_function *phase = &w->file->functions[i];
+    const int length = (int)phase->name.length;
+    const char *name = w->file->text + phase->name.at;
+    if (phase->is_phase)
+      VYRE_TRY(vyre_bytes_printf(w->out,
+                                 "static uint32_t %.*s_rows(const vyre_c_dispatch *d);\n"
+                                 "static uint32_t %.*s_listed(const vyre_c_dispatch *d);\n",
+                                 length, name, length, name));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module, const char *name, vyre_bytes *out)
+{
+  writer w = {.file = expansion->file, .out = out};
+  VYRE_TRY(vyre_bytes_printf(out, "/* Made by vyre-kernelc: the phases of a GPU pass; vyre/phases.h says how they are called. */\n"
+                                  "#include <vyre/phases.h>\n\n"));
+  VYRE_TRY(declare_functions(&w)); /* static, for what follows too */
+  VYRE_TRY(vyre_bytes_printf(out, "\n"));
+  VYRE_TRY(vyre_c_write(module, VYRE_NONE, NULL, out));
+  VYRE_TRY(write_memory(&w));
+  VYRE_TRY(write_phases(&w));
+  VYRE_TRY(write_steps(&w));
+  return vyre_bytes_printf(
+      out,
+      "extern const vyre_phases %s_phases;\n"
+      "const vyre_phases %s_phases = {sizeof(vyre_phases), sizeof memory / sizeof *memory, sizeof phases / sizeof "
+      "*phases,\n    sizeof steps / sizeof *steps, memory, phases, steps};\n",
+      name, name);
+}
