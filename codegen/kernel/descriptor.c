@@ -17,15 +17,18 @@ typedef struct writer {
   uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its index among those that phases use */
 } writer;
 
-static uint64_t
-names_of_phases(const kernel_file *file)
+uint32_t
+kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES])
 {
   uint64_t names = 0;
+  uint8_t count = 0;
   for (uint32_t i = 0; i < file->function_count; i++)
     names |= file->functions[i].is_phase ? file->functions[i].names : 0;
   for (uint32_t i = 0; i < file->step_count; i++)
     names |= file->steps[i].kind == KERNEL_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
-  return names;
+  for (uint32_t i = 0; i < KERNEL_MOST_NAMES; i++)
+    out[i] = names >> i & 1 ? count++ : UINT8_MAX;
+  return count;
 }
 
 static const char *
@@ -51,14 +54,12 @@ static vyre_status
 write_memory(writer *w)
 {
   const kernel_file *file = w->file;
-  const uint64_t names = names_of_phases(file);
-  uint8_t count = 0;
+  kernel_memory(file, w->memory);
   VYRE_TRY(vyre_bytes_printf(w->out, "\nstatic const vyre_phase_memory memory[] = {\n"));
   for (uint32_t i = 0; i < file->name_count; i++) {
     const kernel_name *n = &file->names[i];
-    if ((names >> i & 1) == 0)
+    if (w->memory[i] == UINT8_MAX)
       continue;
-    w->memory[i] = count++;
     VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", ", n->word ? (int)strlen(n->word) : (int)n->text.length,
                                n->word ? n->word : file->text + n->text.at));
     if (n->label.length)
@@ -99,8 +100,8 @@ write_phases(writer *w)
     const int length = (int)phase->name.length;
     const char *name = file->text + phase->name.at;
     if (phase->is_phase)
-      VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", %d, sizeof uses_%u, uses_%u, writes_%u, %.*s_rows, %.*s_listed},\n", length,
-                                 name, (int)phase->direction, number, number, number, length, name, length, name));
+      VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", %d, sizeof uses_%u, uses_%u, writes_%u, %.*s_rows, %.*s_listed},\n",
+                                 length, name, (int)phase->direction, number, number, number, length, name, length, name));
     number += phase->is_phase;
   }
   return vyre_bytes_printf(w->out, "};\n");

@@ -110,6 +110,10 @@ uint32_t kernel_find_name(const kernel_file *file, const text_token *token, cons
 /* The function or phase of that name, of those read so far; NULL: there is none. */
 const kernel_function *kernel_find_function(const kernel_file *file, const text_token *token);
 
+/* Names that phases use, or by whose change a sequence goes on: what a pass has as memory, in the order of names.  How many; of
+ * each its index among them, of others UINT8_MAX. */
+uint32_t kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES]);
+
 /* ---- constants.c ---- */
 /* What a name without its @ stands for: op.add, kind.f32, flag.imm, is.pure and the like; docs/gpu-passes.md has them all. */
 bool kernel_constant(const char *name, uint32_t length, uint32_t *out);
@@ -132,6 +136,8 @@ typedef struct kernel_expansion {
  * storage buffer of set 0 and the name's number as binding.  First one program a phase, NAME_rows, over all rows but row 0: gid.x +
  * 1, or, where users have their turn first, the one as far from the end.  Then one a phase, NAME_listed, over rows of a list. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
+/* Functions and phases alone. */
+VYRE_MUST_USE vyre_status kernel_expand_functions(kernel_file *file, kernel_expansion *out);
 void kernel_expansion_free(kernel_expansion *expansion);
 
 /* Reports at the statement of the row, of a module that was parsed from the expanded text. */
