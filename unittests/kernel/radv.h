@@ -17,8 +17,8 @@ typedef struct radv_figures {
   uint32_t count; /* figures that it told */
 } radv_figures;
 
-/* A card family: "navi21".  Kernels have one storage buffer, set 0 binding 0, and push constants.  `out` is to be closed in any case
- * where it is not NULL. */
+/* A card family: "navi21".  Kernels have one storage buffer, set 0 binding 0, and push constants.  `out` is to be closed in any
+ * case where it is not NULL. */
 vyre_status radv_open(const char *family, uint32_t push_size, radv **out);
 void radv_close(radv *r);
 vyre_status radv_compile(const radv *r, const vyre_bytes *code, const char *entry, radv_figures *out);
