@@ -167,32 +167,51 @@ lower_program(lowering *w)
       vyre_row_kill(w->module, (vyre_row){row});
 }
 
-/* Each program of a module that was parsed, and as an input of its own. */
 static vyre_status
-lower(lowering *w, kernel_device *device)
+lower(kernel_file *file, vyre_module *module)
 {
-  const vyre_view *v = w->v;
+  const vyre_view *v = vyre_module_view(module);
+  const vyre_allocator *allocator = vyre_module_allocator(module);
   const uint32_t rows = v->rows;
-  uint32_t next, number = 0;
-  for (w->program = v->first[0]; w->program; w->program = next, number++) {
-    next = v->next[w->program];
-    w->end = next ? next : rows;
-    lower_program(w);
-    if (number)
-      vyre_program_info_of(w->module, (vyre_row){w->program})->input = vyre_module_add_input(w->module, w->file->path);
+  lowering w = {.file = file, .module = module, .v = v};
+  kernel_memory(file, w.memory);
+  w.is_scattered = allocator->resize(allocator->user, NULL, 0, rows);
+  if (!w.is_scattered)
+    return VYRE_OUT_OF_MEMORY("while making kernels for devices");
+  memset(w.is_scattered, 0, rows);
+  uint32_t next;
+  for (w.program = v->first[0]; w.program; w.program = next) {
+    next = v->next[w.program];
+    w.end = next ? next : rows;
+    lower_program(&w);
   }
-  VYRE_TRY(vyre_module_status(w->module));
-  VYRE_TRY(vyre_module_seal(w->module, NULL));
+  allocator->resize(allocator->user, w.is_scattered, rows, 0);
+  return VYRE_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
+
+/* Each program is an input of its own, and so is written alone. */
+static vyre_status
+part_programs(kernel_device *device, const char *path)
+{
+  const vyre_view *v = vyre_module_view(device->module);
+  uint32_t number = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program], number++) {
+    const uint32_t first = v->first[program], input = number ? vyre_module_add_input(device->module, path) : 0;
+    vyre_program_info_of(device->module, (vyre_row){program})->input = input;
+    vyre_row_move_before(device->module, (vyre_row){first}, (vyre_row){v->next[first]}); /* a change, so that sealing sees it */
+  }
+  VYRE_TRY(vyre_module_status(device->module));
+  VYRE_TRY(vyre_module_seal(device->module, NULL));
   vyre_verify_errors errors = {0};
-  vyre_status status = vyre_verify(w->module, &errors);
+  vyre_status status = vyre_verify(device->module, &errors);
   vyre_verify_errors_free(&errors);
   number = 0;
   for (uint32_t program = v->first[0]; program; program = v->next[program])
     device->kernels[number++].program = program;
   return status;
 }
-
-/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
 create(kernel_file *file, const vyre_allocator *allocator, kernel_expansion *expansion, kernel_device *out)
@@ -204,17 +223,8 @@ create(kernel_file *file, const vyre_allocator *allocator, kernel_expansion *exp
   VYRE_TRY(vyre_module_create(allocator, 1u << 22, &out->module));
   VYRE_TRY(vyre_text_parse(out->module, expansion->text.data, expansion->text.size, file->path,
                            (vyre_diagnostics){kernel_emit, expansion}));
-  lowering w = {.file = file, .module = out->module, .v = vyre_module_view(out->module)};
-  kernel_memory(file, w.memory);
-  const vyre_allocator *memory = vyre_module_allocator(out->module);
-  const size_t rows = w.v->rows;
-  w.is_scattered = memory->resize(memory->user, NULL, 0, rows);
-  if (!w.is_scattered)
-    return VYRE_OUT_OF_MEMORY("while making kernels for devices");
-  memset(w.is_scattered, 0, rows);
-  vyre_status status = lower(&w, out);
-  memory->resize(memory->user, w.is_scattered, rows, 0);
-  return status;
+  VYRE_TRY(lower(file, out->module));
+  return part_programs(out, file->path);
 }
 
 vyre_status
@@ -225,6 +235,19 @@ kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_
   vyre_status status = create(file, allocator, &expansion, out);
   kernel_expansion_free(&expansion);
   return status;
+}
+
+vyre_status
+kernel_device_parse(const char *text, size_t size, const char *path, vyre_diagnostics diagnostics, kernel_device *out)
+{
+  *out = (kernel_device){0};
+  VYRE_TRY(vyre_module_create(NULL, 1u << 20, &out->module));
+  VYRE_TRY(vyre_text_parse(out->module, text, size, path, diagnostics));
+  const vyre_view *v = vyre_module_view(out->module);
+  for (uint32_t program = v->first[0]; program; program = v->next[program], out->count++)
+    VYRE_TRY(vyre_bytes_append(&out->bytes, &(kernel_device_kernel){.index = out->count}, sizeof *out->kernels));
+  out->kernels = (kernel_device_kernel *)(void *)out->bytes.data;
+  return part_programs(out, path);
 }
 
 void
@@ -250,10 +273,10 @@ vyre_status
 kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(device->module);
-  vyre_row in_bounds[2];
+  vyre_row in_bounds[4];
   uint32_t count = 0;
   for (uint32_t row = v->first[device->kernels[kernel].program]; row; row = v->next[row])
-    if (vyre_op_of(v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_STORAGE && count < 2)
+    if (vyre_op_of(v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) != VYRE_SPACE_PUSH && count < 4)
       in_bounds[count++] = (vyre_row){row};
   const vyre_spirv_options options = {.strip = true, .in_bounds = in_bounds, .in_bounds_count = count};
   return vyre_spirv_write(device->module, kernel, &options, out);

@@ -345,7 +345,10 @@ grow(grower *g)
   vyre_row row = VYRE_NONE;
   switch (any(g, 16)) {
   case 0:
-    g->vectors[g->vector_count++] = vyre_build_join(&g->b, parts, 2);
+    row = any(g, 2) ? vyre_build_join(&g->b, parts, 2)
+                    : vyre_build_binary(&g->b, ops[any(g, 5)], recent(g, g->vectors, g->vector_count),
+                                        recent(g, g->vectors, g->vector_count));
+    g->vectors[g->vector_count++] = row;
     return;
   case 1:
     row = recent(g, g->vectors, g->vector_count);
