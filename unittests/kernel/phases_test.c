@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "facts.h"
 #include "kernel.h"
 #include "random_program.h"
 #include "vyre/io.h"
@@ -87,16 +88,6 @@ name_of(const phases *p, const char *word)
   }
   fail_msg("there is no %s", word);
   return 0;
-}
-
-static uint32_t
-fact_of(const char *word, uint32_t op)
-{
-  const vyre_op_info *info = &vyre_op_infos[op];
-  return strcmp(word, "op_flags") == 0      ? info->flags
-         : strcmp(word, "op_mirrored") == 0 ? info->mirrored
-         : strcmp(word, "op_compares") == 0 ? info->compares
-                                            : UINT32_MAX; /* what no phase asks for yet */
 }
 
 static const uint32_t *
