@@ -45,14 +45,19 @@ function(vyre_add_part name)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
-# vyre_add_program(NAME [INTERNAL] LIBRARIES... SOURCES in its folder): a program in build/bin, installed unless it is internal.
+# vyre_add_program(NAME [INTERNAL] [EXPORT NAME] LIBRARIES... SOURCES in its folder): a program in build/bin, installed unless it is internal;
+# exported: who finds the package has it as vyre::NAME, as this project has.
 function(vyre_add_program name)
-  cmake_parse_arguments(arg "INTERNAL" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "INTERNAL" "EXPORT" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE vyre_options ${arg_LIBRARIES})
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${name} PROPERTIES BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN/${to_lib}")
-  if(NOT arg_INTERNAL)
+  if(arg_EXPORT)
+    add_executable(vyre::${arg_EXPORT} ALIAS ${name})
+    set_target_properties(${name} PROPERTIES EXPORT_NAME ${arg_EXPORT})
+    install(TARGETS ${name} EXPORT vyreTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  elseif(NOT arg_INTERNAL)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endfunction()
@@ -82,7 +87,7 @@ target_include_directories(vyre_plugin INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-plugin.cmake)
 
-# vyre_add_pass(NAME SOURCES...): a core pass, vyre/passes/NAME.so beside libvyre; its target is vyre_pass_NAME, all of them the global property
+# vyre_add_pass(NAME SOURCES... [KERNELS FILES...]): a core pass, vyre/passes/NAME.so beside libvyre; its target is vyre_pass_NAME, all of them the global property
 # VYRE_CORE_PASSES.
 function(vyre_add_pass name)
   vyre_add_plugin(vyre_pass_${name} ${ARGN})

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# vyre_add_plugin(NAME SOURCES...): a pass plugin, NAME.so.  It imports nothing of vyre: a symbol that is not its own or libc's fails the link.
+# vyre_add_plugin(NAME SOURCES... [KERNELS FILES.vir...]): a pass plugin, NAME.so.  It imports nothing of vyre: a symbol that is not its own or libc's
+# fails the link.  Each kernel file K.vir gives it a `const vyre_phases K_phases`, of the phases that are in it (vyre/phases.h).
 function(vyre_add_plugin name)
-  add_library(${name} MODULE ${ARGN})
+  cmake_parse_arguments(arg "" "" "KERNELS" ${ARGN})
+  add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
+  foreach(kernel ${arg_KERNELS})
+    get_filename_component(stem ${kernel} NAME_WE)
+    get_filename_component(path ${kernel} ABSOLUTE)
+    set(phases ${CMAKE_CURRENT_BINARY_DIR}/${name}-${stem}-phases.c)
+    add_custom_command(OUTPUT ${phases} DEPFILE ${phases}.d DEPENDS ${path} $<TARGET_FILE:vyre::kernelc>
+      COMMAND $<TARGET_FILE:vyre::kernelc> -emit=plugin -depfile=${phases}.d ${path} -o ${phases} VERBATIM)
+    target_sources(${name} PRIVATE ${phases})
+  endforeach()
   target_link_libraries(${name} PRIVATE vyre::plugin)
   set_target_properties(${name} PROPERTIES
     PREFIX ""

@@ -27,7 +27,9 @@ typedef struct vyre_context {
   /* The errors it made lately: only one of these is a status that a pass may return. */
   vyre_status errors[VYRE_CONTEXT_ERRORS];
   uint32_t error_count;
-  uint32_t preserved; /* analyses, as the run said, beside what the descriptor says */
+  vyre_c_buffer *memory; /* of its phases, while they run; in its scratch memory */
+  bool swept;            /* they have run */
+  uint32_t preserved;    /* analyses, as the run said, beside what the descriptor says */
 } vyre_context;
 
 vyre_context *vyre_context_of(vyre_pass_ctx *ctx);

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "grow.h"
+#include "phases.h"
 #include "registry.h"
 
 #include <stdio.h>
@@ -196,6 +197,30 @@ check_provides(const reader *r, const vyre_pass *pass)
   return VYRE_OK;
 }
 
+/* Phases are constant data of the plugin, and stay there. */
+static vyre_status
+read_phases(const reader *r, vyre_pass_record *record)
+{
+  vyre_pass *pass = &record->pass;
+  const vyre_phases *phases = pass->phases;
+  uint32_t analyses;
+  const char *why;
+  if (!phases && !pass->prepare && !pass->finish)
+    return VYRE_OK;
+  if (!phases)
+    return BAD(r, "pass '%s' has prepare or finish, which are for phases, and no phases", pass->name);
+  if (phases->memory_count > 0 && phases->memory_count < MOST_PARAMS) {
+    record->sources = vyre_take(r->allocator, phases->memory_count * sizeof(*record->sources));
+    if (!record->sources)
+      return VYRE_OUT_OF_MEMORY("for a plugin's phases");
+  }
+  if (!record->sources || !vyre_phases_resolve(phases, pass->provides, record->sources, &analyses, &why))
+    return BAD(r, "the phases of pass '%s' cannot be run: %s\nFix: build the plugin with this version's vyre-kernelc", pass->name,
+               record->sources ? why : "they name no memory");
+  pass->requires_ |= analyses;
+  return VYRE_OK;
+}
+
 static vyre_status
 read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_record **out)
 {
@@ -214,7 +239,7 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
   VYRE_TRY(check_name(r, pass->name));
   if (pass->long_name)
     VYRE_TRY(check_name(r, pass->long_name));
-  if (!pass->run)
+  if (!pass->run && !pass->phases)
     return BAD(r, "pass '%s' has no run function", pass->name);
   if (!pass->summary)
     return BAD(r, "pass '%s' has no summary", pass->name);
@@ -224,7 +249,8 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
     return BAD(r, "pass '%s' requires analyses 0x%x that this host does not know\nFix: update vyre", pass->name,
                pass->requires_ & ~known_analyses);
   VYRE_TRY(check_provides(r, pass));
-  return read_params(r, record);
+  VYRE_TRY(read_params(r, record));
+  return read_phases(r, record);
 }
 
 static vyre_status
@@ -295,6 +321,8 @@ vyre_pass_record_free(const vyre_allocator *allocator, vyre_pass_record *record)
 {
   if (!record)
     return;
+  if (record->sources)
+    vyre_release(allocator, record->sources, record->pass.phases->memory_count * sizeof(*record->sources));
   vyre_release(allocator, record->params, record->pass.param_count * sizeof(*record->params));
   vyre_release(allocator, record, sizeof(*record));
 }

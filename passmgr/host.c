@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "phases.h"
 
 /* ---- context: errors, remarks, counts, scratch memory -------------------------------------------------------------------- */
 
@@ -497,6 +498,7 @@ vyre_host_table(void)
       .param_text = host_param_text,
       .preserved = host_preserved,
       .descriptor_steps = vyre_buffer_descriptor_steps,
+      .memory = vyre_phases_memory,
   };
   return &table;
 }

@@ -250,6 +250,8 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
   const char *path = o->inputs.names[w - t->works];
   const vyre_pipeline_options run_options = {
       .verify_each = o->verify_each,
+      .phases = o->phases,
+      .threads = o->sweepers,
       .print_before_all = o->print_before_all,
       .print_after_all = o->print_after_all,
       .print_changed = o->print_changed,

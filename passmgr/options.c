@@ -60,6 +60,10 @@ static const option options[] = {
     {"print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
     {"print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
     {"print-changed", OPTION_FLAG, AT(print_changed), NULL, "print the module at the start and after each pass that changed it"},
+    {"phases", OPTION_FLAG, AT(phases), NULL,
+     "run GPU passes by their phases, those too that have plain C; the result is the same"},
+    {"phase-threads", OPTION_VALUE, AT(phase_threads), "N",
+     "let N threads share the rows of a phase; 0: one a processor; default 1"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
     {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
     {"version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
@@ -170,21 +174,28 @@ count_growth(tool_options *o)
   return VYRE_OK;
 }
 
+/* NULL: one. */
+static vyre_status
+read_threads(const char *name, const char *text, uint32_t *out)
+{
+  char *end;
+  *out = 1;
+  if (!text)
+    return VYRE_OK;
+  unsigned long count = strtoul(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end || count > MOST_THREADS)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number of threads from 0 to %u, not '%s'", name, MOST_THREADS, text);
+  const long processors = count ? 0 : sysconf(_SC_NPROCESSORS_ONLN);
+  *out = count ? (uint32_t)count : processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
+  return VYRE_OK;
+}
+
 /* The last -j counts. */
 static vyre_status
 count_threads(tool_options *o)
 {
-  o->threads = 1;
-  if (o->jobs.count == 0)
-    return VYRE_OK;
-  const char *text = o->jobs.names[o->jobs.count - 1];
-  char *end;
-  unsigned long count = strtoul(text, &end, 10);
-  if (text[0] < '0' || text[0] > '9' || *end || count > MOST_THREADS)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-j is a number of threads from 0 to %u, not '%s'", MOST_THREADS, text);
-  const long processors = count ? 0 : sysconf(_SC_NPROCESSORS_ONLN);
-  o->threads = count ? (uint32_t)count : processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
-  return VYRE_OK;
+  VYRE_TRY(read_threads("phase-threads", o->phase_threads, &o->sweepers));
+  return read_threads("j", o->jobs.count ? o->jobs.names[o->jobs.count - 1] : NULL, &o->threads);
 }
 
 /* The bounds of glslang; 0: the default. */

@@ -8,10 +8,18 @@
 
 #include <sys/types.h>
 
+/* Where the memory of phases comes from: found when the plugin is loaded. */
+typedef struct vyre_phase_source {
+  uint32_t column;   /* COLUMN: the offset of its address in vyre_view */
+  uint32_t provides; /* ... of the one that the pass makes: its bit of VYRE_COLUMNS; else 0 */
+  uint32_t fact;     /* FACT: which one */
+} vyre_phase_source;
+
 /* A pass: the host's copy of the descriptor, parameters too.  Strings stay the plugin's, which is never unloaded. */
 typedef struct vyre_pass_record {
   vyre_pass pass;
-  vyre_param *params; /* owned; pass.params points here */
+  vyre_param *params;         /* owned; pass.params points here */
+  vyre_phase_source *sources; /* owned; by pass.phases->memory; NULL: it has no phases */
   const struct vyre_plugin_record *plugin;
 } vyre_pass_record;
 

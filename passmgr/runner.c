@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "grow.h"
+#include "phases.h"
 #include "pipeline.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -201,7 +202,8 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   *out = VYRE_UNCHANGED;
   uint64_t start = start_clock(r);
   enter(record);
-  vyre_status status = record->pass.run(&context.base, r->module, out);
+  const bool by_phases = record->pass.phases && (!record->pass.run || r->options.phases);
+  vyre_status status = by_phases ? vyre_phases_run(&context, r->module, out) : record->pass.run(&context.base, r->module, out);
   leave();
   stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;

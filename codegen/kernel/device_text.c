@@ -125,46 +125,52 @@ begin_levels(writer *w, kernel_direction direction)
   return VYRE_OK;
 }
 
-static vyre_status
-add_phase_by_program(writer *w, uint32_t function)
+/* What phases that take turns do, all of them together. */
+static void
+join_phases(const kernel_file *file, uint32_t first, uint32_t end, kernel_function *out)
 {
-  const kernel_function *phase = &w->file->functions[function];
-  VYRE_TRY(begin_program(w, (kernel_device_kernel){false, true, function, 0}, phase->names, phase->written));
-  VYRE_TRY(begin_levels(w, phase->direction));
-  VYRE_TRY(add_turn(w, function));
-  return vyre_bytes_printf(w->text, "  }\n}\n");
-}
-
-/* Names of the phases in `levels`; 0: it has no form by program. */
-static uint64_t
-names_of_levels(const kernel_file *file, uint32_t levels, kernel_direction *out, uint64_t *out_written)
-{
-  uint64_t names = 0;
-  *out_written = 0;
-  for (uint32_t i = levels + 1; i < file->steps[levels].end; i++) {
-    const kernel_step *step = &file->steps[i];
-    if (step->kind == KERNEL_REPEAT_WHILE)
-      return 0;
-    if (step->kind == KERNEL_RUN) {
-      names |= file->functions[step->phase].names;
-      *out_written |= file->functions[step->phase].written;
-      *out = file->functions[step->phase].direction;
-    }
+  *out = (kernel_function){0};
+  for (uint32_t i = first; i < end; i++) {
+    const kernel_function *f = &file->functions[file->steps[i].phase];
+    if (file->steps[i].kind != KERNEL_RUN)
+      continue;
+    out->names |= f->names;
+    out->written |= f->written;
+    out->scattered |= f->scattered;
+    out->read |= f->read;
+    out->read_elsewhere |= f->read_elsewhere;
+    out->read_afar |= f->read_afar;
+    out->scattered_afar |= f->scattered_afar;
+    out->direction = f->direction;
   }
-  return names;
 }
 
-static vyre_status
-add_levels(writer *w, uint32_t levels)
+/* Whether a program's rows see nothing of what other programs do meanwhile.  What is reached over operands and parents is of the
+ * same program, or row 0, whose element may only be scattered to. */
+static bool
+are_programs_apart(const kernel_function *f)
 {
-  kernel_direction direction = KERNEL_UP;
-  uint64_t written;
-  const uint64_t names = names_of_levels(w->file, levels, &direction, &written);
-  if (!names)
+  return (f->read_afar & f->written) == 0 && (f->scattered & f->read_elsewhere) == 0 && (f->scattered_afar & f->read) == 0;
+}
+
+static bool
+has_while(const kernel_file *file, uint32_t first, uint32_t end)
+{
+  bool has = false;
+  for (uint32_t i = first; i < end; i++)
+    has |= file->steps[i].kind == KERNEL_REPEAT_WHILE;
+  return has;
+}
+
+/* A phase, or the steps in `levels`, from `first` to before `end`. */
+static vyre_status
+add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *joined, uint32_t first, uint32_t end)
+{
+  if (!are_programs_apart(joined) || has_while(w->file, first, end))
     return VYRE_OK;
-  VYRE_TRY(begin_program(w, (kernel_device_kernel){true, true, levels, 0}, names, written));
-  VYRE_TRY(begin_levels(w, direction));
-  VYRE_TRY(add_turns(w, levels + 1, w->file->steps[levels].end));
+  VYRE_TRY(begin_program(w, kernel, joined->names, joined->written));
+  VYRE_TRY(begin_levels(w, joined->direction));
+  VYRE_TRY(kernel.is_levels ? add_turns(w, first, end) : add_turn(w, kernel.index));
   return vyre_bytes_printf(w->text, "  }\n}\n");
 }
 
@@ -178,9 +184,12 @@ kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes
       VYRE_TRY(add_listed(w, i));
   for (uint32_t i = 0; i < file->function_count; i++)
     if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT)
-      VYRE_TRY(add_phase_by_program(w, i));
+      VYRE_TRY(add_by_program(w, (kernel_device_kernel){false, true, i, 0}, &file->functions[i], 0, 0));
   for (uint32_t i = 0; i < file->step_count; i++)
-    if (file->steps[i].kind == KERNEL_LEVELS)
-      VYRE_TRY(add_levels(w, i));
+    if (file->steps[i].kind == KERNEL_LEVELS) {
+      kernel_function joined;
+      join_phases(file, i + 1, file->steps[i].end, &joined);
+      VYRE_TRY(add_by_program(w, (kernel_device_kernel){true, true, i, 0}, &joined, i + 1, file->steps[i].end));
+    }
   return VYRE_OK;
 }

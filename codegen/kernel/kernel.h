@@ -52,7 +52,10 @@ typedef struct kernel_function {
   kernel_text head; /* after the name: from ( to the end of the parameters */
   kernel_text body; /* from there to } */
   uint64_t names;   /* that it uses, by itself and in what it calls */
-  uint64_t written; /* of a phase, known once it is checked: those that it writes, scatters or adds to */
+  /* Of a phase, known once it is checked: names that it writes, scatters or adds to. */
+  uint64_t written, scattered, read;
+  uint64_t read_elsewhere;            /* of which it reads other elements than its own row's, */
+  uint64_t read_afar, scattered_afar; /* those of rows that are not reached over operands and parents: of any program */
   bool is_phase, has_parameters;
   kernel_direction direction;
 } kernel_function;

@@ -292,6 +292,9 @@ void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region,
                      vyre_row before); /* an unlinked row; before 0: at the end */
 void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
 void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes it and all in it dead: O(rows in it) */
+/* After rows were written through op, imm, imm_hi, a, b and c themselves: those that became `null` leave their regions (each with all
+ * in it), those that see no state any more have no version.  O(rows). */
+void vyre_module_settle_rows(vyre_module *module);
 /* The type that the right operand of a row with that op word and a has, if it may be a literal: that of a, u32 for `at` and
  * `lane`; VYRE_VOID if it may not. */
 vyre_type vyre_row_right_type(const vyre_module *module, uint32_t op, vyre_row a);

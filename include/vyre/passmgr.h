@@ -97,6 +97,8 @@ typedef struct vyre_pipeline_options {
   void *print_user;
   vyre_diagnostics diagnostics; /* remarks, warnings */
   vyre_report *report;          /* NULL: none */
+  bool phases;                  /* run GPU passes by their phases, those too that have a form of their own for a CPU */
+  uint32_t threads;             /* that share the rows of a phase; 0: one */
 } vyre_pipeline_options;
 
 /* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only

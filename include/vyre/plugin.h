@@ -15,6 +15,7 @@
 #ifndef VYRE_PLUGIN_H
 #define VYRE_PLUGIN_H
 
+#include "vyre/phases.h"
 #include "vyre/status.h"
 #include "vyre/types.h"
 #include "vyre/view.h" /* helpers: inline, so that a plugin imports nothing */
@@ -65,7 +66,15 @@ typedef struct vyre_pass {
   uint32_t requires_; /* analyses */
   uint32_t preserves; /* analyses still right after a change */
   uint32_t provides;  /* of VYRE_COLUMNS: it fills them, changes nothing, and has no parameters */
-  vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out);
+  vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out); /* NULL: its phases are all of it */
+  /* A GPU pass: what vyre-kernelc made of its kernel file.  It changed the module if one of its labelled counters is not zero.
+   * Where there is a `run` as well, that is its form for a CPU, and does the same to every bit. */
+  const vyre_phases *phases;
+  /* Before the first phase: gives tables and side columns their contents (host->memory).  NULL: there is nothing to give. */
+  vyre_status (*prepare)(vyre_pass_ctx *ctx, const vyre_module *module);
+  /* After the last one, before rows that died are removed: turns a verdict into an error (host->memory, host->error).  NULL: none.
+   */
+  vyre_status (*finish)(vyre_pass_ctx *ctx, const vyre_module *module);
 } vyre_pass;
 
 /* What a plugin may ask of its host beyond the plugin API.  This version of vyre has none of them. */
@@ -143,6 +152,10 @@ typedef struct vyre_host {
   /* How many steps of a path from the buffer row select a descriptor in an array of them; 0: it is one.  Two elements of such an
    * array may be one memory, whatever their indices are. */
   uint32_t (*descriptor_steps)(const vyre_module *module, uint32_t buffer);
+  /* Memory of the pass's phases by its name.  In `prepare`: a table, which gets so many words, or a side column with its elements
+   * of all rows (words: 0), all zero, to be filled.  In `finish`: a counter or a verdict (words: 0), as the phases left it.  NULL:
+   * out of memory, or there is no such name. */
+  uint32_t *(*memory)(vyre_pass_ctx *ctx, const char *name, uint32_t words);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);
@@ -167,7 +180,8 @@ struct vyre_pass_ctx {
 #define VYRE_LAYOUT(condition) _Static_assert(condition, "the plugin ABI is frozen")
 #endif
 VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
-VYRE_LAYOUT(sizeof(vyre_pass) == 72 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
+VYRE_LAYOUT(sizeof(vyre_pass) == 96 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
+VYRE_LAYOUT(sizeof(vyre_phases) == 40 && sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase_step) == 20);
 VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, absorbs) == 24); /* an array of them: it has room for 7 bytes */
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT

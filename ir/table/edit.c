@@ -113,6 +113,21 @@ vyre_row_kill(vyre_module *module, vyre_row row)
     module->column[COLUMN_OP][at] = VYRE_ROW(VYRE_OP_null, 0, 0);
 }
 
+void
+vyre_module_settle_rows(vyre_module *module)
+{
+  uint32_t *const *column = module->column;
+  const bool versions = (module->made & VYRE_VERSIONS) != 0;
+  module->tops_known = false; /* a literal may have become another row */
+  for (uint32_t row = 1; row < module->view.rows; row++) {
+    const uint32_t word = column[COLUMN_OP][row];
+    if (versions && (table_word_flags(word) & (VYRE_OP_READS | VYRE_OP_WRITES)) == 0)
+      column[COLUMN_VERSION][row] = 0;
+    if (VYRE_ROW_OP(word) == VYRE_OP_null)
+      unlink_row(module, (vyre_row){row});
+  }
+}
+
 uint32_t
 vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root)
 {

@@ -66,6 +66,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+extern const vyre_phases canon_phases;
+
 static const vyre_pass canon = {
     .struct_size = sizeof(vyre_pass),
     .name = "canon",
@@ -75,5 +77,6 @@ static const vyre_pass canon = {
             "x > y becomes y < x.  A lane of a shuffle becomes a lane of its operand.  So equal values look equal.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
+    .phases = &canon_phases,
 };
 VYRE_PLUGIN("canon", "1.0", &canon)

@@ -4,10 +4,6 @@
  * order.  Each program's rows go, in program order, into a table of open addressing by their hashes; the first of a class is its
  * smallest (first.h).
  *
- * The rows could also be taken in parallel, as on a GPU: each probes its slots (table, then tree) up to an equal row or an empty
- * slot, and in the next phase the smallest of those at an empty slot takes it; again until none is left, level by level.  Rows of
- * one class probe the same slots, so the smallest of them is first there, too.
- *
  * Expected O(rows), 8 to 16 bytes of scratch for each row of the largest program, and 8 for each of the module if hashes collide
  * often.
  *
@@ -101,6 +97,17 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+static vyre_status
+prepare(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  uint32_t *slots = ctx->host->memory(ctx, "slot_count", 1);
+  if (slots)
+    *slots = 2 * ctx->host->view(module)->rows;
+  return slots ? VYRE_OK : ctx->host->out_of_memory(ctx);
+}
+
+extern const vyre_phases cid_phases;
+
 static const vyre_pass cid = {
     .struct_size = sizeof(vyre_pass),
     .name = "cid",
@@ -113,5 +120,7 @@ static const vyre_pass cid = {
     .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
     .provides = VYRE_CLASSES,
     .run = run,
+    .phases = &cid_phases,
+    .prepare = prepare,
 };
 VYRE_PLUGIN("cid", "1.0", &cid)

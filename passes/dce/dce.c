@@ -367,6 +367,39 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+/* ---- its phases ---------------------------------------------------------------------------------------------------------- */
+
+static void
+pin_element(void *user, uint32_t row)
+{
+  uint32_t *pinned = user;
+  pinned[row] = 1;
+}
+
+static vyre_status
+prepare(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  const vyre_host *host = ctx->host;
+  uint32_t *pinned = host->memory(ctx, "pinned", 0), *alias = host->memory(ctx, "alias", 0);
+  uint32_t *interface = host->memory(ctx, "interface", 1);
+  if (!pinned || !alias || !interface || !host->aliases(module, alias))
+    return host->out_of_memory(ctx);
+  host->each_pinned(module, pin_element, pinned);
+  *interface = host->param(ctx, "interface") == 0;
+  return VYRE_OK;
+}
+
+static vyre_status
+finish(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  (void)module;
+  if (*ctx->host->memory(ctx, "anything", 0) == 0 && *ctx->host->memory(ctx, "shared", 0) == 0)
+    ctx->host->preserved(ctx, VYRE_VERSIONS);
+  return VYRE_OK;
+}
+
+extern const vyre_phases dce_phases;
+
 static const vyre_param params[] = {{
     .struct_size = sizeof(vyre_param),
     .type = VYRE_PARAM_FLAG,
@@ -384,5 +417,8 @@ static const vyre_pass dce = {
     .params = params,
     .param_count = 1,
     .run = run,
+    .phases = &dce_phases,
+    .prepare = prepare,
+    .finish = finish,
 };
 VYRE_PLUGIN("dce", "1.0", &dce)

@@ -89,6 +89,26 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+static vyre_status
+prepare(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  uint32_t *most = ctx->host->memory(ctx, "most", 3);
+  (void)module;
+  for (uint32_t i = 0; most && i < 3; i++)
+    most[i] = (uint32_t)ctx->host->param(ctx, params[i].name);
+  return most ? VYRE_OK : ctx->host->out_of_memory(ctx);
+}
+
+static vyre_status
+finish(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  const uint32_t over = *ctx->host->memory(ctx, "over", 0);
+  (void)module;
+  return over == UINT32_MAX ? VYRE_OK : fail(ctx, over >> 4, (limit)(over & 15u));
+}
+
+extern const vyre_phases limits_phases;
+
 static const vyre_pass limits_pass = {
     .struct_size = sizeof(vyre_pass),
     .name = "limits",
@@ -99,5 +119,8 @@ static const vyre_pass limits_pass = {
     .requires_ = VYRE_LEVELS,
     .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
     .run = run,
+    .phases = &limits_phases,
+    .prepare = prepare,
+    .finish = finish,
 };
 VYRE_PLUGIN("limits", "1.0", &limits_pass)

@@ -48,6 +48,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+extern const vyre_phases shash_phases;
+
 static const vyre_pass shash = {
     .struct_size = sizeof(vyre_pass),
     .name = "shash",
@@ -58,5 +60,6 @@ static const vyre_pass shash = {
     .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
     .provides = VYRE_HASHES,
     .run = run,
+    .phases = &shash_phases,
 };
 VYRE_PLUGIN("shash", "1.0", &shash)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "phases.h"
 
+#include "facts.h"
 #include "random_program.h"
 #include "vyre/run.h"
 #include "vyre/text.h"
@@ -63,24 +64,6 @@ phases_name(const phases *p, const char *word)
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
-
-static uint32_t
-fact_of(const char *word, uint32_t op)
-{
-  const vyre_op_info *info = &vyre_op_infos[op];
-  const struct {
-    const char *word;
-    uint32_t fact;
-  } facts[] = {{"op_flags", info->flags},       {"op_operands", info->operands}, {"op_klass", info->klass},
-               {"op_rule", info->rule},         {"op_fold", info->fold},         {"op_cost", info->cost},
-               {"op_mirrored", info->mirrored}, {"op_inverse", info->inverse},   {"op_combines", info->combines},
-               {"op_compares", info->compares}, {"op_self", info->self},         {"op_absorbs", info->absorbs}};
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-    if (strcmp(facts[i].word, word) == 0)
-      return facts[i].fact;
-  fail_msg("there is no fact %s", word);
-  return 0;
-}
 
 const uint32_t *
 phases_column(const vyre_view *v, const char *word)

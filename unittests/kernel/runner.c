@@ -4,6 +4,7 @@
 #include "runner.h"
 
 #include "vyre/io.h"
+#include "vyre/run.h"
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 
@@ -15,7 +16,9 @@ static void
 compile(runner *r, const kernel_device *device, vyre_kernel *out)
 {
   static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
-  for (uint32_t i = 0; i < device->count; i++) {
+  for (uint32_t i = 0; !r->target && i < device->count; i++)
+    out[i].id = i;
+  for (uint32_t i = 0; r->target && i < device->count; i++) {
     vyre_bytes code = {0};
     const char *name = vyre_row_name(device->module, (vyre_row){device->kernels[i].program});
     must(kernel_device_write(device, i, &code));
@@ -43,12 +46,13 @@ print_diagnostic(void *user, const vyre_diagnostic *diagnostic)
 }
 
 void
-runner_open(runner *r, bool validate)
+runner_open(runner *r, const vyre_target_options *options)
 {
-  const vyre_target_options options = {.validate = validate};
   const char *path = VYRE_SOURCE "/codegen/kernel/order.vir";
   vyre_bytes text = {0};
-  must(ops->open(&options, NULL, &r->target));
+  *r = (runner){0};
+  if (options)
+    must(ops->open(options, NULL, &r->target));
   must(vyre_file_read(path, &text));
   must(kernel_device_parse(text.data, text.size, path, (vyre_diagnostics){print_diagnostic, NULL}, &r->order));
   vyre_bytes_free(&text);
@@ -60,7 +64,8 @@ void
 runner_close(runner *r)
 {
   kernel_device_free(&r->order);
-  must(ops->close(r->target));
+  if (r->target)
+    must(ops->close(r->target));
 }
 
 void
@@ -75,7 +80,7 @@ runner_load(runner *r, phases *p, runner_pass *out)
 void
 runner_unload(runner *r, runner_pass *pass)
 {
-  for (uint32_t i = 0; i < pass->device.count; i++)
+  for (uint32_t i = 0; r->target && i < pass->device.count; i++)
     must(ops->release(r->target, pass->kernels[i]));
   free(pass->kernels);
   kernel_device_free(&pass->device);
@@ -89,6 +94,7 @@ typedef struct batch {
   const runner_pass *pass;
   const plan_arena *arena;
   vyre_range whole;
+  uint32_t *words; /* the arena, of the interpreter */
   vyre_upload uploads[MOST_COPIES];
   vyre_read reads[MOST_COPIES];
   vyre_step *steps;
@@ -117,6 +123,13 @@ read_back(batch *b, uint32_t word, uint32_t count, uint32_t *data)
     b->reads[b->read_count++] = (vyre_read){words_at(b, word, count), data};
 }
 
+/* Of the pass; the interpreter's numbers begin after those of order.vir. */
+static vyre_kernel
+kernel_of(const batch *b, uint32_t kernel)
+{
+  return b->r->target ? b->pass->kernels[kernel] : (vyre_kernel){kernel + ORDER__COUNT};
+}
+
 static void
 add_step(batch *b, const plan_entry *e)
 {
@@ -125,7 +138,7 @@ add_step(batch *b, const plan_entry *e)
     b->steps = realloc(b->steps, b->step_capacity * sizeof *b->steps);
   }
   b->steps[b->step_count++] =
-      (vyre_step){.kernel = e->kernel < ORDER__COUNT ? b->r->kernels[e->kernel] : b->pass->kernels[e->kernel - ORDER__COUNT],
+      (vyre_step){.kernel = e->kernel < ORDER__COUNT ? b->r->kernels[e->kernel] : kernel_of(b, e->kernel - ORDER__COUNT),
                   .buffers = &b->whole,
                   .buffer_count = 1,
                   .push = e->push,
@@ -133,16 +146,62 @@ add_step(batch *b, const plan_entry *e)
                   .groups = {e->groups, 1, 1}};
 }
 
+/* The step by the interpreter. */
 static void
-submit(batch *b)
+interpret(const batch *b, const vyre_step *step)
+{
+  const bool is_order = step->kernel.id < ORDER__COUNT;
+  const kernel_device *device = is_order ? &b->r->order : &b->pass->device;
+  const uint32_t program = device->kernels[is_order ? step->kernel.id : step->kernel.id - ORDER__COUNT].program;
+  const vyre_view *v = vyre_module_view(device->module);
+  const vyre_interp_options options = {.check_bounds = true, .check_races = true};
+  uint32_t push[8];
+  memcpy(push, step->push, sizeof push);
+  vyre_binding bindings[4];
+  uint32_t count = 0;
+  for (uint32_t row = v->first[program]; row; row = v->next[row]) {
+    const bool is_buffer = VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer;
+    if (is_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_PUSH)
+      bindings[count++] = (vyre_binding){{row}, push, sizeof push, 0};
+    else if (is_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_STORAGE)
+      bindings[count++] = (vyre_binding){{row}, b->words, b->arena->words * sizeof(uint32_t), 0};
+  }
+  const vyre_dispatch dispatch = {{program}, {step->groups[0], 1, 1}, bindings, count, NULL, 0};
+  must(vyre_interp_run(device->module, &dispatch, &options, NULL));
+}
+
+static void
+submit_to_interpreter(batch *b)
+{
+  for (uint32_t i = 0; i < b->upload_count; i++)
+    memcpy((char *)b->words + b->uploads[i].range.offset, b->uploads[i].data, b->uploads[i].range.size);
+  for (uint32_t i = 0; i < b->step_count; i++)
+    interpret(b, &b->steps[i]);
+  for (uint32_t i = 0; i < b->read_count; i++)
+    memcpy(b->reads[i].data, (char *)b->words + b->reads[i].range.offset, b->reads[i].range.size);
+}
+
+static vyre_timing
+submit_to_device(batch *b)
 {
   const vyre_fill zero = {b->whole, 0};
   const vyre_sequence sequence = {&zero,    b->is_filled ? 0 : 1, b->uploads, b->upload_count,
                                   b->steps, b->step_count,        b->reads,   b->read_count};
   vyre_timing timing;
   must(ops->submit(b->r->target, &sequence, &timing));
-  b->upload_count = b->read_count = b->step_count = 0;
   b->is_filled = true;
+  return timing;
+}
+
+static void
+submit(batch *b)
+{
+  vyre_timing timing = {0};
+  if (b->r->target)
+    timing = submit_to_device(b);
+  else
+    submit_to_interpreter(b);
+  b->upload_count = b->read_count = b->step_count = 0;
   b->figures->submits++;
   b->figures->launches += timing.launches;
   b->figures->device_ns += timing.device_ns;
@@ -178,14 +237,19 @@ static batch
 open_batch(runner *r, const runner_pass *pass, const plan_arena *arena, runner_figures *figures)
 {
   batch b = {.r = r, .pass = pass, .arena = arena, .figures = figures};
-  must(ops->allocate(r->target, arena->words * UINT64_C(4), &b.whole.buffer));
+  if (r->target)
+    must(ops->allocate(r->target, arena->words * UINT64_C(4), &b.whole.buffer));
+  else
+    b.words = calloc(arena->words, sizeof *b.words);
   return b;
 }
 
 static void
 close_batch(batch *b)
 {
-  must(ops->free(b->r->target, b->whole.buffer));
+  if (b->r->target)
+    must(ops->free(b->r->target, b->whole.buffer));
+  free(b->words);
   free(b->steps);
 }
 

@@ -7,9 +7,9 @@
 #include "plan.h"
 #include "vyre/target.h"
 
-/* A device with the kernels that make orders. */
+/* What runs kernels: a device; or the interpreter, which stops at data races and at accesses out of bounds. */
 typedef struct runner {
-  vyre_target *target;
+  vyre_target *target; /* NULL: the interpreter */
   kernel_device order;
   vyre_kernel kernels[ORDER__COUNT];
 } runner;
@@ -25,8 +25,8 @@ typedef struct runner_figures {
   uint64_t device_ns, host_ns;
 } runner_figures;
 
-/* `validate`: under the validation layer. */
-void runner_open(runner *r, bool validate);
+/* `options` NULL: the interpreter. */
+void runner_open(runner *r, const vyre_target_options *options);
 void runner_close(runner *r);
 void runner_load(runner *r, phases *p, runner_pass *out);
 void runner_unload(runner *r, runner_pass *pass);

@@ -18,8 +18,20 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-const vyre_pass pass = {sizeof(vyre_pass), 0, "cxx.count", nullptr, "count pure rows", nullptr, nullptr, 0, 0,
-                        VYRE_VERSIONS,     0, run};
+/* By name: C++17 has no designated initializers, and later versions append fields. */
+constexpr vyre_pass
+describe()
+{
+  vyre_pass pass{};
+  pass.struct_size = sizeof(vyre_pass);
+  pass.name = "cxx.count";
+  pass.summary = "count pure rows";
+  pass.preserves = VYRE_VERSIONS;
+  pass.run = run;
+  return pass;
+}
+
+constexpr vyre_pass pass = describe();
 
 } // namespace
 

@@ -1,0 +1,245 @@
+/* A GPU pass by its phases: what they are given, and what comes of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "phases.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_MEMORY = 64, MOST_STEPS = 1024, MOST_STRIDE = 16 };
+
+/* ---- names --------------------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *name;
+  uint32_t offset, analysis;
+} columns[] = {
+    {"op", offsetof(vyre_view, op), 0},
+    {"imm", offsetof(vyre_view, imm), 0},
+    {"imm_hi", offsetof(vyre_view, imm_hi), 0},
+    {"a", offsetof(vyre_view, a), 0},
+    {"b", offsetof(vyre_view, b), 0},
+    {"c", offsetof(vyre_view, c), 0},
+    {"parent", offsetof(vyre_view, parent), 0},
+    {"prev", offsetof(vyre_view, prev), 0},
+    {"next", offsetof(vyre_view, next), 0},
+    {"first", offsetof(vyre_view, first), 0},
+    {"last", offsetof(vyre_view, last), 0},
+    {"version", offsetof(vyre_view, version), VYRE_VERSIONS},
+    {"loop", offsetof(vyre_view, loop), VYRE_LOOPS},
+    {"end", offsetof(vyre_view, end), VYRE_DOMINANCE},
+    {"level", offsetof(vyre_view, level), VYRE_LEVELS},
+    {"depth", offsetof(vyre_view, depth), VYRE_LEVELS},
+    {"hash", offsetof(vyre_view, hash), VYRE_HASHES},
+    {"canonical", offsetof(vyre_view, canonical), VYRE_CLASSES},
+};
+
+/* Facts of ops, as numbers that phases can read. */
+#define FACTS(X) \
+  X(flags) X(operands) X(klass) X(rule) X(fold) X(cost) X(mirrored) X(inverse) X(combines) X(compares) X(self) X(absorbs)
+
+static const char *const fact_names[] = {
+#define NAME(field) "op_" #field,
+    FACTS(NAME)
+#undef NAME
+};
+
+enum { FACT_COUNT = sizeof fact_names / sizeof *fact_names };
+
+static uint32_t facts[FACT_COUNT][VYRE_OP__COUNT];
+static pthread_once_t facts_once = PTHREAD_ONCE_INIT;
+
+static void
+make_facts(void)
+{
+  for (uint32_t op = 0; op < VYRE_OP__COUNT; op++) {
+    uint32_t fact = 0;
+#define FIELD(field) facts[fact++][op] = (uint32_t)vyre_op_infos[op].field;
+    FACTS(FIELD)
+#undef FIELD
+  }
+}
+
+/* ---- the descriptor ------------------------------------------------------------------------------------------------------ */
+
+static bool
+resolve_memory(const vyre_phase_memory *memory, uint32_t provides, vyre_phase_source *out, uint32_t *out_analyses)
+{
+  *out = (vyre_phase_source){0};
+  for (size_t i = 0; i < sizeof columns / sizeof *columns && memory->kind == VYRE_MEMORY_COLUMN; i++)
+    if (strcmp(columns[i].name, memory->name) == 0) {
+      out->column = columns[i].offset;
+      out->provides = columns[i].analysis & provides;
+      *out_analyses |= columns[i].analysis & ~provides;
+      return true;
+    }
+  for (; memory->kind == VYRE_MEMORY_FACT && out->fact < FACT_COUNT; out->fact++)
+    if (strcmp(fact_names[out->fact], memory->name) == 0)
+      return true;
+  return memory->kind > VYRE_MEMORY_FACT && memory->kind <= VYRE_MEMORY_VERDICT && memory->stride >= 1 &&
+         memory->stride <= MOST_STRIDE;
+}
+
+static bool
+phase_is_right(const vyre_phases *phases, const vyre_phase *phase)
+{
+  if (!phase->name || !phase->rows || !phase->listed || phase->direction > VYRE_DIRECTION_OUTWARD ||
+      phase->use_count > phases->memory_count || (phase->use_count && (!phase->uses || !phase->writes)))
+    return false;
+  for (uint32_t i = 0; i < phase->use_count; i++)
+    if (phase->uses[i] >= phases->memory_count)
+      return false;
+  return true;
+}
+
+/* Steps from `at` on that stand in one which ends there; those of levels are no levels themselves, and their phases go one way. */
+static bool
+steps_are_right(const vyre_phases *phases, uint32_t at, uint32_t end, bool in_levels)
+{
+  while (at < end) {
+    const vyre_phase_step *step = &phases->steps[at];
+    if (step->kind == VYRE_STEP_RUN) {
+      if (step->phase >= phases->phase_count || (in_levels && phases->phases[step->phase].direction == VYRE_DIRECTION_FLAT))
+        return false;
+      at++;
+      continue;
+    }
+    if (step->kind > VYRE_STEP_REPEAT_WHILE || step->end <= at || step->end > end || (in_levels && step->kind == VYRE_STEP_LEVELS))
+      return false;
+    if (step->kind == VYRE_STEP_REPEAT_WHILE &&
+        (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER))
+      return false;
+    if (!steps_are_right(phases, at + 1, step->end, in_levels || step->kind == VYRE_STEP_LEVELS))
+      return false;
+    at = step->end;
+  }
+  return true;
+}
+
+bool
+vyre_phases_resolve(const vyre_phases *phases, uint32_t provides, vyre_phase_source *out_sources, uint32_t *out_analyses,
+                    const char **out_why)
+{
+  static const vyre_phase_source none;
+  *out_analyses = 0;
+  *out_why = "they are not as vyre-kernelc of this version makes them";
+  if (phases->struct_size < sizeof *phases || phases->memory_count > MOST_MEMORY || phases->step_count > MOST_STEPS ||
+      !phases->memory || !phases->phases || !phases->steps)
+    return false;
+  for (uint32_t i = 0; i < phases->memory_count; i++) {
+    out_sources[i] = none;
+    if (!phases->memory[i].name || !resolve_memory(&phases->memory[i], provides, &out_sources[i], out_analyses)) {
+      *out_why = "they use memory that this host does not know";
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < phases->phase_count; i++)
+    if (!phase_is_right(phases, &phases->phases[i]))
+      return false;
+  for (uint32_t i = 0; i < phases->step_count; i++)
+    *out_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS ? VYRE_LEVELS : 0;
+  return steps_are_right(phases, 0, phases->step_count, false);
+}
+
+/* ---- a run --------------------------------------------------------------------------------------------------------------- */
+
+static bool
+take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
+{
+  const vyre_phase_memory *memory = &context->record->pass.phases->memory[index];
+  const vyre_phase_source *source = &context->record->sources[index];
+  vyre_c_buffer *buffer = &context->memory[index];
+  buffer->bytes = memory->kind == VYRE_MEMORY_FACT    ? sizeof *facts
+                  : memory->kind <= VYRE_MEMORY_SIDE  ? (size_t)view->rows * memory->stride * sizeof(uint32_t)
+                  : memory->kind == VYRE_MEMORY_TABLE ? 0
+                                                      : sizeof(uint32_t);
+  if (memory->kind == VYRE_MEMORY_FACT) {
+    buffer->data = facts[source->fact];
+  } else if (memory->kind == VYRE_MEMORY_COLUMN) {
+    if (source->provides)
+      buffer->data = context->base.host->column(&context->base, source->provides);
+    else
+      memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
+  } else if (buffer->bytes) {
+    buffer->data = context->base.host->alloc(&context->base, buffer->bytes);
+    if (buffer->data && memory->kind == VYRE_MEMORY_VERDICT)
+      memset(buffer->data, 0xff, buffer->bytes);
+  }
+  return buffer->data || buffer->bytes == 0;
+}
+
+static bool
+take_memories(vyre_context *context, const vyre_view *view)
+{
+  const vyre_phases *phases = context->record->pass.phases;
+  context->memory = context->base.host->alloc(&context->base, phases->memory_count * sizeof *context->memory);
+  pthread_once(&facts_once, make_facts);
+  for (uint32_t i = 0; i < phases->memory_count && context->memory; i++)
+    if (!take_memory(context, view, i))
+      return false;
+  return context->memory != NULL;
+}
+
+/* Counters to the report. */
+static vyre_result
+count(const vyre_context *context)
+{
+  const vyre_phases *phases = context->record->pass.phases;
+  vyre_result result = VYRE_UNCHANGED;
+  for (uint32_t i = 0; i < phases->memory_count; i++) {
+    const vyre_phase_memory *memory = &phases->memory[i];
+    if (memory->kind != VYRE_MEMORY_COUNTER || !memory->label)
+      continue;
+    const uint32_t value = *(const uint32_t *)context->memory[i].data;
+    vyre_report_count_add(context->options.report, context->record->pass.name, memory->label, value);
+    result = value && !context->record->pass.provides ? VYRE_CHANGED : result;
+  }
+  return result;
+}
+
+vyre_status
+vyre_phases_run(vyre_context *context, vyre_module *module, vyre_result *out)
+{
+  const vyre_pass *pass = &context->record->pass;
+  vyre_pass_ctx *ctx = &context->base;
+  const vyre_view *view = vyre_module_view(module);
+  if (!take_memories(context, view))
+    return ctx->host->out_of_memory(ctx);
+  if (pass->prepare)
+    VYRE_TRY(pass->prepare(ctx, module));
+  VYRE_TRY(vyre_phases_sweep(context, view, pass->phases, context->memory));
+  *out = count(context);
+  context->swept = true;
+  if (pass->finish)
+    VYRE_TRY(pass->finish(ctx, module));
+  if (*out == VYRE_CHANGED)
+    vyre_module_settle_rows(module);
+  return VYRE_OK;
+}
+
+uint32_t *
+vyre_phases_memory(vyre_pass_ctx *ctx, const char *name, uint32_t words)
+{
+  vyre_context *context = vyre_context_of(ctx);
+  const vyre_phases *phases = context->record->pass.phases;
+  for (uint32_t i = 0; context->memory && name && i < phases->memory_count; i++) {
+    const uint32_t kind = phases->memory[i].kind;
+    vyre_c_buffer *buffer = &context->memory[i];
+    if (strcmp(phases->memory[i].name, name) != 0)
+      continue;
+    if (context->swept ? kind != VYRE_MEMORY_COUNTER && kind != VYRE_MEMORY_VERDICT
+                       : kind != VYRE_MEMORY_SIDE && kind != VYRE_MEMORY_TABLE)
+      break;
+    if (kind == VYRE_MEMORY_TABLE && buffer->bytes == 0 && words) {
+      buffer->data = ctx->host->alloc(ctx, words * sizeof(uint32_t));
+      buffer->bytes = buffer->data ? words * sizeof(uint32_t) : 0;
+    }
+    return buffer->data;
+  }
+  vyre_module_fail(context->module,
+                   "host->memory: '%.100s' is no table or side column to be filled before the phases, and no counter "
+                   "or verdict to be read after them",
+                   name ? name : "(NULL)");
+  return NULL;
+}
