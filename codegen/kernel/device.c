@@ -85,8 +85,10 @@ is_in_bounds(const lowering *w, uint32_t at)
     return false;
   if (has_literal(w, at))
     return v->imm[at] < n->stride;
+  if (n->kind != KERNEL_SIDE)
+    return false;
   if (n->stride == 1)
-    return n->kind == KERNEL_SIDE && is_reached(w, index);
+    return is_reached(w, index);
   if (vyre_op_of(v, index) == VYRE_OP_add && has_literal(w, index) && v->imm[index] < n->stride)
     index = v->a[index];
   return vyre_op_of(v, index) == VYRE_OP_mul && has_literal(w, index) && v->imm[index] == n->stride && is_reached(w, v->a[index]);
