@@ -220,6 +220,16 @@ limits(void **state)
   for_each_module(check_limits, VYRE_SOURCE "/passes/limits/limits.vir");
 }
 
+/* Of four `levels` two have a form by program: in one of the others rows see other programs', in one a counter says how long. */
+static void
+check_forms(const runner_pass *pass)
+{
+  uint32_t levels = 0;
+  for (uint32_t i = 0; i < pass->device.count; i++)
+    levels += pass->device.kernels[i].is_levels;
+  assert_int_equal(levels, 2);
+}
+
 static void
 check_everything(phases *p, const runner_pass *pass, vyre_module *m, uint32_t seed)
 {
@@ -228,6 +238,7 @@ check_everything(phases *p, const runner_pass *pass, vyre_module *m, uint32_t se
   for (uint32_t i = 0; i < MOST_TABLE; i++)
     phases_words(p, &words, "weights")[i] = (i * 2654435761u + seed) >> 28;
   run_both(p, pass, &words, v);
+  check_forms(pass);
   assert_true(phases_words(p, &words, "changed")[0] > v->rows / 32);
   assert_true(seed <= PROGRAMS || phases_words(p, &words, "first_odd")[0] % 16 == 5);
   assert_int_equal(phases_words(p, &words, "wrong")[0], 0);

@@ -114,8 +114,8 @@ take(radv_figures *out, const VkPipelineExecutableStatisticKHR *s)
                  {"Scratch size", &out->scratch},
                  {"LDS size", &out->lds},
                  {"Code size", &out->code},
-                 {"Latency", &out->latency},
-                 {"Inverse Throughput", &out->inverse_throughput}};
+                 {"Latency", &out->latency}};
+  _Static_assert(sizeof figures / sizeof *figures == RADV_FIGURES, "radv.h");
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
     if (strcasecmp(s->name, figures[i].name) == 0) {
       *figures[i].to = s->value.u64;

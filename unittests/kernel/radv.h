@@ -8,13 +8,15 @@
 
 #define RADV_ICD "/usr/share/vulkan/icd.d/radeon_icd.x86_64.json"
 
+#define RADV_FIGURES 9
+
 typedef struct radv radv;
 
 /* Of one pipeline, as the driver tells. */
 typedef struct radv_figures {
-  uint64_t words; /* of SPIR-V */
-  uint64_t instructions, sgprs, vgprs, spilled_sgprs, spilled_vgprs, scratch, lds, code, latency, inverse_throughput;
-  uint32_t count; /* figures that it told */
+  uint64_t words;                                                                                 /* of SPIR-V */
+  uint64_t instructions, sgprs, vgprs, spilled_sgprs, spilled_vgprs, scratch, lds, code, latency; /* bytes, cycles */
+  uint32_t count;                                                                                 /* figures that it told */
 } radv_figures;
 
 /* A card family: "navi21".  Kernels have one storage buffer, set 0 binding 0, and push constants.  `out` is to be closed in any
