@@ -4,7 +4,7 @@
 #ifndef VYRE_UNITTESTS_KERNEL_FACTS_H
 #define VYRE_UNITTESTS_KERNEL_FACTS_H
 
-#include "vyre/types.h"
+#include "vyre/ir.h"
 
 #include <string.h>
 
