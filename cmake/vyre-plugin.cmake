@@ -12,6 +12,7 @@ function(vyre_add_plugin name)
       COMMAND $<TARGET_FILE:vyre::kernelc> -emit=plugin -depfile=${phases}.d ${path} -o ${phases} VERBATIM)
     set_source_files_properties(${phases} PROPERTIES COMPILE_OPTIONS -Wno-unused) # of vectors not every lane is used
     target_sources(${name} PRIVATE ${phases})
+    set_source_files_properties(${phases} PROPERTIES COMPILE_OPTIONS -Wno-unused-variable)
   endforeach()
   target_link_libraries(${name} PRIVATE vyre::plugin)
   set_target_properties(${name} PROPERTIES

@@ -77,8 +77,8 @@ resolve_memory(const vyre_phase_memory *memory, uint32_t provides, vyre_phase_so
   for (; memory->kind == VYRE_MEMORY_FACT && out->fact < FACT_COUNT; out->fact++)
     if (strcmp(fact_names[out->fact], memory->name) == 0)
       return true;
-  return memory->kind > VYRE_MEMORY_FACT && memory->kind <= VYRE_MEMORY_VERDICT && memory->stride >= 1 &&
-         memory->stride <= MOST_STRIDE;
+  return memory->kind > VYRE_MEMORY_FACT && memory->kind <= VYRE_MEMORY_VERDICT && memory->stride <= MOST_STRIDE &&
+         (memory->stride >= 1 || (memory->kind == VYRE_MEMORY_COUNTER && !memory->label));
 }
 
 static bool
@@ -108,7 +108,8 @@ steps_are_right(const vyre_phases *phases, uint32_t at, uint32_t end, bool in_le
     if (step->kind > VYRE_STEP_REPEAT_WHILE || step->end <= at || step->end > end || (in_levels && step->kind == VYRE_STEP_LEVELS))
       return false;
     if (step->kind == VYRE_STEP_REPEAT_WHILE &&
-        (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER))
+        (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER ||
+         phases->memory[step->memory].stride == 0))
       return false;
     if (!steps_are_right(phases, at + 1, step->end, in_levels || step->kind == VYRE_STEP_LEVELS))
       return false;
@@ -142,7 +143,14 @@ vyre_phases_resolve(const vyre_phases *phases, uint32_t provides, vyre_phase_sou
   return steps_are_right(phases, 0, phases->step_count, false);
 }
 
-/* ---- a run --------------------------------------------------------------------------------------------------------------- */
+/* ---- a run ---------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the pass says of how many words it is. */
+static bool
+has_any_size(const vyre_phase_memory *memory)
+{
+  return memory->kind == VYRE_MEMORY_TABLE || (memory->kind == VYRE_MEMORY_COUNTER && memory->stride == 0);
+}
 
 static bool
 take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
@@ -150,10 +158,10 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
   const vyre_phase_memory *memory = &context->record->pass.phases->memory[index];
   const vyre_phase_source *source = &context->record->sources[index];
   vyre_c_buffer *buffer = &context->memory[index];
-  buffer->bytes = memory->kind == VYRE_MEMORY_FACT    ? sizeof *facts
-                  : memory->kind <= VYRE_MEMORY_SIDE  ? (size_t)view->rows * memory->stride * sizeof(uint32_t)
-                  : memory->kind == VYRE_MEMORY_TABLE ? 0
-                                                      : sizeof(uint32_t);
+  buffer->bytes = memory->kind == VYRE_MEMORY_FACT   ? sizeof *facts
+                  : memory->kind <= VYRE_MEMORY_SIDE ? (size_t)view->rows * memory->stride * sizeof(uint32_t)
+                  : has_any_size(memory)             ? 0
+                                                     : sizeof(uint32_t);
   if (memory->kind == VYRE_MEMORY_FACT) {
     buffer->data = facts[source->fact];
   } else if (memory->kind == VYRE_MEMORY_COLUMN) {
@@ -228,10 +236,10 @@ vyre_phases_memory(vyre_pass_ctx *ctx, const char *name, uint32_t words)
     vyre_c_buffer *buffer = &context->memory[i];
     if (strcmp(phases->memory[i].name, name) != 0)
       continue;
-    if (context->swept ? kind != VYRE_MEMORY_COUNTER && kind != VYRE_MEMORY_VERDICT
-                       : kind != VYRE_MEMORY_SIDE && kind != VYRE_MEMORY_TABLE)
+    const bool any_size = has_any_size(&phases->memory[i]);
+    if (context->swept ? kind != VYRE_MEMORY_COUNTER && kind != VYRE_MEMORY_VERDICT : kind != VYRE_MEMORY_SIDE && !any_size)
       break;
-    if (kind == VYRE_MEMORY_TABLE && buffer->bytes == 0 && words) {
+    if (any_size && !context->swept && buffer->bytes == 0 && words) {
       buffer->data = ctx->host->alloc(ctx, words * sizeof(uint32_t));
       buffer->bytes = buffer->data ? words * sizeof(uint32_t) : 0;
     }

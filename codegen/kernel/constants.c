@@ -20,8 +20,13 @@ is(const char *name, uint32_t length, const char *other)
 }
 
 bool
-kernel_constant(const char *name, uint32_t length, uint32_t *out)
+kernel_constant(const kernel_file *file, const char *name, uint32_t length, uint32_t *out)
 {
+  for (uint32_t i = 0; i < file->number_count; i++)
+    if (file->numbers[i].name.length == length && memcmp(file->text + file->numbers[i].name.at, name, length) == 0) {
+      *out = file->numbers[i].value;
+      return true;
+    }
   if (length > 3 && memcmp(name, "op.", 3) == 0) {
     for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
       if (vyre_op_infos[op].text && is(name + 3, length - 3, vyre_op_infos[op].text)) {

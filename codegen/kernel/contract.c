@@ -146,6 +146,17 @@ ways_of_join(const checker *k, uint32_t row)
   return ways;
 }
 
+/* Of one that is computed: what any of them is. */
+static uint32_t
+ways_of_lane(const checker *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  const uint32_t ways = k->ways[v->a[row]];
+  if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0)
+    return v->imm[row] < 4 ? ways >> 8 * v->imm[row] & 0xffu : 0;
+  return (ways | ways >> 8 | ways >> 16 | ways >> 24) & 0xffu;
+}
+
 static uint32_t
 ways_of(const checker *k, uint32_t row)
 {
@@ -158,8 +169,9 @@ ways_of(const checker *k, uint32_t row)
   case VYRE_OP_join:
     return ways_of_join(k, row);
   case VYRE_OP_lane:
-    return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && v->imm[row] < 4 ? k->ways[v->a[row]] >> 8 * v->imm[row] & 0xffu
-                                                                               : ANY;
+    return ways_of_lane(k, row);
+  case VYRE_OP_insert: /* in some lane */
+    return k->ways[v->a[row]] | k->ways[v->b[row]] * 0x01010101u;
   case VYRE_OP_get:
     return k->ways[v->a[row]];
   case VYRE_OP_select:

@@ -99,8 +99,8 @@ write_phases(writer *w)
     const int length = (int)phase->name.length;
     const char *name = file->text + phase->name.at;
     if (phase->is_phase)
-      VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", %d, sizeof uses_%u, uses_%u, writes_%u, %.*s_rows, %.*s_listed},\n", length,
-                                 name, (int)phase->direction, number, number, number, length, name, length, name));
+      VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", %d, sizeof uses_%u, uses_%u, writes_%u, %.*s_rows, %.*s_listed},\n",
+                                 length, name, (int)phase->direction, number, number, number, length, name, length, name));
     number += phase->is_phase;
   }
   return vyre_bytes_printf(w->out, "};\n");

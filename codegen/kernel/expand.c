@@ -95,7 +95,7 @@ expand_global(expander *e)
   const text_token token = e->lexer.token;
   const kernel_function *called = kernel_find_function(e->file, &token);
   uint32_t value;
-  if (!called && kernel_constant(e->file->text + token.name, token.name_length, &value)) {
+  if (!called && kernel_constant(e->file, e->file->text + token.name, token.name_length, &value)) {
     copy_to(e, token.start);
     note_piece(e, token.start, 0);
     ADD(e, "%uu32", value);

@@ -16,7 +16,13 @@
 #define KERNEL_OWN_ROW "the row"         /* as the programs around phases call it */
 #define KERNEL_LIST    KERNEL_MOST_NAMES /* the binding of the list of rows, which is after those of names */
 
-enum { KERNEL_MOST_NAMES = 64, KERNEL_MOST_FUNCTIONS = 1024, KERNEL_MOST_STEPS = 256, KERNEL_MOST_SOURCES = 64 };
+enum {
+  KERNEL_MOST_NAMES = 64,
+  KERNEL_MOST_FUNCTIONS = 1024,
+  KERNEL_MOST_STEPS = 256,
+  KERNEL_MOST_SOURCES = 64,
+  KERNEL_MOST_CONSTANTS = 256
+};
 
 /* A piece of the text. */
 typedef struct kernel_text {
@@ -30,7 +36,7 @@ typedef enum kernel_kind {
   KERNEL_FACT,     /* of each opcode, from ops.def */
   KERNEL_SIDE,     /* the pass's own: `stride` elements a row, zero before the first phase */
   KERNEL_TABLE,    /* words that the pass hands over: read alone, at any index */
-  KERNEL_COUNTER,  /* one word that phases add to */
+  KERNEL_COUNTER,  /* one word that phases add to; of stride 0: as many as the pass asks for */
   KERNEL_VERDICT,  /* one word, all ones at first, of which they leave the least: row << 4 | code */
 } kernel_kind;
 
@@ -68,6 +74,12 @@ typedef struct kernel_step {
   uint32_t end;   /* but RUN: the step after those in it */
 } kernel_step;
 
+/* A number that the file gives a name. */
+typedef struct kernel_number {
+  kernel_text name; /* without the @ */
+  uint32_t value;
+} kernel_number;
+
 /* What a part of the text was read from. */
 typedef struct kernel_source {
   kernel_text text;
@@ -87,6 +99,8 @@ typedef struct kernel_file {
   uint32_t name_count;
   kernel_function functions[KERNEL_MOST_FUNCTIONS];
   uint32_t function_count;
+  kernel_number numbers[KERNEL_MOST_CONSTANTS];
+  uint32_t number_count;
   kernel_step steps[KERNEL_MOST_STEPS];
   uint32_t step_count;
 } kernel_file;
@@ -111,8 +125,9 @@ uint32_t kernel_find_name(const kernel_file *file, const text_token *token, cons
 const kernel_function *kernel_find_function(const kernel_file *file, const text_token *token);
 
 /* ---- constants.c ---- */
-/* What a name without its @ stands for: op.add, kind.f32, flag.imm, is.pure and the like; docs/gpu-passes.md has them all. */
-bool kernel_constant(const char *name, uint32_t length, uint32_t *out);
+/* What a name without its @ stands for: one of the file's numbers, or op.add, kind.f32, flag.imm, is.pure and the like, which
+ * docs/gpu-passes.md has all of. */
+bool kernel_constant(const kernel_file *file, const char *name, uint32_t length, uint32_t *out);
 
 /* ---- expand.c ---- */
 /* Where bytes of the expanded text came from. */

@@ -113,7 +113,7 @@ take_integer(reader *r, uint32_t least, uint32_t most, uint32_t *out)
 {
   const text_token *token = &r->lexer.token;
   uint64_t value = 0;
-  bool good = token->kind == TOKEN_NUMBER && token->length < 10;
+  bool good = token->kind == TOKEN_NUMBER && token->length <= 10;
   for (uint32_t i = 0; i < token->length && good; i++) {
     const char digit = r->file->text[token->start + i];
     good = digit >= '0' && digit <= '9';
@@ -149,7 +149,7 @@ kernel_find_name(const kernel_file *file, const text_token *token, const char *t
   return UINT32_MAX;
 }
 
-/* side %x : u32[2]    table %x : u32    counter %x "rows merged"    verdict %x */
+/* side %x : u32[2]    table %x : u32    counter %x "rows merged"    counter %x[]    verdict %x */
 static bool
 read_declaration(reader *r, kernel_kind kind)
 {
@@ -165,7 +165,11 @@ read_declaration(reader *r, kernel_kind kind)
     return kernel_error(file, here(r), NULL, "there are more than %d names in all", KERNEL_MOST_NAMES);
   text_lex(&r->lexer);
   kernel_name declared = {.kind = kind, .text = {name.name, name.name_length}, .stride = 1};
-  if (kind == KERNEL_COUNTER && r->lexer.token.kind == TOKEN_STRING) {
+  if (kind == KERNEL_COUNTER && take_mark(r, '[')) {
+    declared.stride = 0;
+    if (!take_mark(r, ']'))
+      return expected(r, "']'");
+  } else if (kind == KERNEL_COUNTER && r->lexer.token.kind == TOKEN_STRING) {
     declared.label = (kernel_text){r->lexer.token.name, r->lexer.token.name_length};
     text_lex(&r->lexer);
   }
@@ -176,6 +180,31 @@ read_declaration(reader *r, kernel_kind kind)
       return false;
   }
   file->names[file->name_count++] = declared;
+  return true;
+}
+
+/* constant @code.bind = 3 */
+static bool
+read_constant(reader *r)
+{
+  kernel_file *file = r->file;
+  kernel_number number;
+  text_lex(&r->lexer);
+  const text_token name = r->lexer.token;
+  if (name.kind != TOKEN_GLOBAL)
+    return expected(r, "the name of a number, like @most");
+  if (kernel_constant(file, file->text + name.name, name.name_length, &number.value))
+    return kernel_error(file, here(r), "give it another name", "@%.*s is a number already", (int)name.name_length,
+                        file->text + name.name);
+  if (file->number_count == KERNEL_MOST_CONSTANTS)
+    return kernel_error(file, here(r), NULL, "there are more than %d constants", KERNEL_MOST_CONSTANTS);
+  text_lex(&r->lexer);
+  number.name = (kernel_text){name.name, name.name_length};
+  if (!take_mark(r, '='))
+    return expected(r, "'='");
+  if (!take_integer(r, 0, UINT32_MAX, &number.value))
+    return false;
+  file->numbers[file->number_count++] = number;
   return true;
 }
 
@@ -343,7 +372,7 @@ read_repeat(reader *r)
     return step && take_integer(r, 1, 1024, &step->times);
   step->kind = KERNEL_REPEAT_WHILE;
   step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
-  if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_COUNTER)
+  if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_COUNTER || r->file->names[step->name].stride == 0)
     return expected(r, "a number, or the name of a counter");
   text_lex(&r->lexer);
   return true;
@@ -482,6 +511,8 @@ read_item(reader *r)
     return read_declaration(r, KERNEL_COUNTER);
   if (is_word(r, "verdict"))
     return read_declaration(r, KERNEL_VERDICT);
+  if (is_word(r, "constant"))
+    return read_constant(r);
   if (is_word(r, "provides"))
     return read_provided(r);
   if (is_word(r, "func"))
@@ -490,7 +521,7 @@ read_item(reader *r)
     return read_function(r, true);
   if (is_word(r, "sequence"))
     return read_sequence(r);
-  return expected(r, "include, side, table, counter, verdict, provides, func, phase or sequence");
+  return expected(r, "include, side, table, counter, verdict, constant, provides, func, phase or sequence");
 }
 
 static bool

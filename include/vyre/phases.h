@@ -35,7 +35,7 @@ typedef enum vyre_memory_kind {
   VYRE_MEMORY_FACT,    /* of ops: "op_" and a field of vyre_op_info; an element an opcode */
   VYRE_MEMORY_SIDE,    /* the pass's own: `stride` elements a row; zero before the first phase, but for what the pass put there */
   VYRE_MEMORY_TABLE,   /* words that the pass hands over */
-  VYRE_MEMORY_COUNTER, /* one word, zero before the first phase */
+  VYRE_MEMORY_COUNTER, /* one word, zero before the first phase; of stride 0: as many as the pass asks for (host->memory) */
   VYRE_MEMORY_VERDICT, /* one word, all ones before the first phase: the least row << 4 | code that phases left */
 } vyre_memory_kind;
 
@@ -44,7 +44,7 @@ typedef struct vyre_phase_memory {
   const char *name;  /* "op", "op_flags", "rank" */
   const char *label; /* of a counter: the statistic that it is; NULL: none */
   uint32_t kind;     /* vyre_memory_kind */
-  uint32_t stride;   /* elements a row; 1 but for side columns */
+  uint32_t stride;   /* elements a row of side columns; else 1, or 0 as said above */
 } vyre_phase_memory;
 
 /* ORDER: kernel_direction's. */

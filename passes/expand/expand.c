@@ -154,7 +154,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     count_use(&s, &u, v->b[row]);
     count_use(&s, &u, v->c[row]);
   }
-  VYRE_TRY(rules_read_user(ctx, RULES_FOR_EXPAND, &s.tables[1]));
+  rules_table users;
+  VYRE_TRY(rules_read_user(ctx, RULES_FOR_EXPAND, &users));
+  s.tables[1] = users.words;
   VYRE_TRY(rules_sweep_run(&s, RULES_BACKWARD_ORDER, apply, &u));
   rules_sweep_report(&s, built_in_names, built_in[RULES_TABLE_RULES]);
   *out = s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;

@@ -68,8 +68,8 @@ void rules_sweep_rewrite(rules_sweep *s, const rules_match *match, uint32_t op, 
     .struct_size = sizeof(vyre_param), .type = VYRE_PARAM_TEXT, .name = "rules", \
     .summary = "a file of rules, used beside vyre's own", .words = "FILE",       \
   }
-/* The table of the file that the user gave; NULL: none. */
-vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, const uint32_t **out);
+/* The table of the file that the user gave; words NULL: none. */
+vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out);
 
 /* Counts and names of the rules that were used, for -stats. */
 void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);

@@ -43,21 +43,20 @@ report(vyre_pass_ctx *ctx, const char *path, const rules_error *error)
 }
 
 vyre_status
-rules_read_user(vyre_pass_ctx *ctx, rules_use use, const uint32_t **out)
+rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out)
 {
   const char *path = ctx->host->param_text(ctx, "rules");
   const rules_memory memory = {take, ctx};
   char *text = NULL, message[400];
   size_t length = 0;
   rules_set set = {0};
-  rules_table table;
   rules_error error;
   uint32_t others = 0;
-  *out = NULL;
+  *out = (rules_table){0};
   if (!path[0])
     return VYRE_OK;
   VYRE_TRY(read_file(ctx, path, &text, &length));
-  if (!rules_parse(memory, path, text, length, &set, &error) || !rules_compile(memory, &set, use, &table, &error))
+  if (!rules_parse(memory, path, text, length, &set, &error) || !rules_compile(memory, &set, use, out, &error))
     return report(ctx, path, &error);
   for (uint32_t i = 0; i < set.count; i++)
     others += rules_used_by(&set.rules[i]) != use;
@@ -66,6 +65,5 @@ rules_read_user(vyre_pass_ctx *ctx, rules_use use, const uint32_t **out)
              use == RULES_FOR_PM ? "expand: they need more rows than one" : "pm: they need one row alone");
     ctx->host->remark(ctx, 0, message);
   }
-  *out = table.words;
   return VYRE_OK;
 }

@@ -279,7 +279,9 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   simplifier k = {.ctx = ctx, .module = module, .v = v, .versions = true};
   k.s = (rules_sweep){.ctx = ctx, .host = host, .module = module, .v = v, .rows = v->rows, .tables = {built_in}};
   *out = VYRE_UNCHANGED;
-  VYRE_TRY(rules_read_user(ctx, RULES_FOR_PM, &k.s.tables[1]));
+  rules_table users;
+  VYRE_TRY(rules_read_user(ctx, RULES_FOR_PM, &users));
+  k.s.tables[1] = users.words;
   VYRE_TRY(rules_sweep_begin(&k.s));
   VYRE_TRY(values_make(&k.n, ctx, v));
   VYRE_TRY(memory_make(&k.m, ctx, module));
