@@ -10,7 +10,6 @@ function(vyre_add_plugin name)
     set(phases ${CMAKE_CURRENT_BINARY_DIR}/${name}-${stem}-phases.c)
     add_custom_command(OUTPUT ${phases} DEPFILE ${phases}.d DEPENDS ${path} $<TARGET_FILE:vyre::kernelc>
       COMMAND $<TARGET_FILE:vyre::kernelc> -emit=plugin -depfile=${phases}.d ${path} -o ${phases} VERBATIM)
-    set_source_files_properties(${phases} PROPERTIES COMPILE_OPTIONS -Wno-unused) # of vectors not every lane is used
     target_sources(${name} PRIVATE ${phases})
     set_source_files_properties(${phases} PROPERTIES COMPILE_OPTIONS -Wno-unused-variable)
   endforeach()
