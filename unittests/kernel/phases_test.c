@@ -274,7 +274,8 @@ random_literal(uint64_t *random, vyre_kind kind)
   case 1:
     return (0 - random_below(random, 5)) & mask;
   default:
-    return (random_below(random, UINT32_MAX) << 32 ^ random_below(random, UINT32_MAX) << 20 ^ random_below(random, 1u << 20)) & mask;
+    return (random_below(random, UINT32_MAX) << 32 ^ random_below(random, UINT32_MAX) << 20 ^ random_below(random, 1u << 20)) &
+           mask;
   }
 }
 
@@ -442,6 +443,7 @@ limits(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf), cmocka_unit_test(cf_of_every_op), cmocka_unit_test(shash), cmocka_unit_test(limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf), cmocka_unit_test(cf_of_every_op),
+                                     cmocka_unit_test(shash), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
