@@ -180,12 +180,12 @@ query_hashes(const vyre_host *host)
 }
 
 static vyre_status
-run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *report)
+run_pass(const char *pass, const char *text, vyre_module *module, vyre_report *report, bool by_phases)
 {
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   char path[500];
-  const vyre_pipeline_options options = {.report = report};
+  const vyre_pipeline_options options = {.report = report, .phases = by_phases};
   check(vyre_registry_create(NULL, &registry));
   snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", pass);
   check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
@@ -195,6 +195,12 @@ run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
   return status;
+}
+
+static vyre_status
+run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *report)
+{
+  return run_pass(pass, text, module, report, false);
 }
 
 /* Two random programs. */
@@ -217,10 +223,11 @@ compare(const char *what, uint32_t seed, const uint32_t *is, const uint32_t *sho
       fail_msg("seed %u: %s of row %u is %u, not %u", seed, what, row, is[row], should[row]);
 }
 
+static const char *const core_columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
+
 static void
 canon(void **state)
 {
-  static const char *const columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
   phases *p = load(VYRE_SOURCE "/passes/canon/canon.vir");
   uint64_t changed = 0;
   (void)state;
@@ -232,8 +239,8 @@ canon(void **state)
     run_phases(p, &words, v->rows);
     check(vyre_report_create(NULL, &report));
     check(run_plain("canon", "canon", m, report));
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-      compare(columns[i], seed, words.words[name_of(p, columns[i])], column_of(v, columns[i]), v->rows);
+    for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
+      compare(core_columns[i], seed, words.words[name_of(p, core_columns[i])], column_of(v, core_columns[i]), v->rows);
     assert_int_equal(words.words[name_of(p, "exchanged")][0], vyre_report_count(report, "canon", "operands exchanged"));
     const uint64_t shortened = vyre_report_count(report, "canon", "lanes taken nearer to where they are made");
     assert_int_equal(words.words[name_of(p, "shortened")][0], shortened);
@@ -244,6 +251,136 @@ canon(void **state)
   }
   assert_true(changed > PROGRAMS / 4);
   unload(p);
+}
+
+/* ---- cf --------------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t
+random_below(uint64_t *random, uint64_t n)
+{
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (*random >> 33) % n;
+}
+
+/* Bits of a literal: few, small, or any; of floats often 1, and of bool 0 or 1. */
+static uint64_t
+random_literal(uint64_t *random, vyre_kind kind)
+{
+  const uint64_t one = kind == VYRE_F16 ? 0x3c00 : kind == VYRE_F32 ? 0x3f800000 : UINT64_C(0x3ff0000000000000);
+  const uint64_t mask = UINT64_MAX >> (64 - vyre_kind_bits(kind));
+  switch (random_below(random, 4)) {
+  case 0:
+    return vyre_kind_is_float(kind) ? one : random_below(random, 5) & mask;
+  case 1:
+    return (0 - random_below(random, 5)) & mask;
+  default:
+    return (random_below(random, UINT32_MAX) << 32 ^ random_below(random, UINT32_MAX) << 20 ^ random_below(random, 1u << 20)) &
+           mask;
+  }
+}
+
+/* Of what memory and built-ins give, `of_8` in 8 become literals, so that what is made of them can be folded. */
+static void
+make_literals(vyre_module *module, uint32_t seed, uint32_t of_8)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint64_t random = seed;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+    const bool is_given = op == VYRE_OP_load || op == VYRE_OP_get || vyre_op_is_invocation(op);
+    if (!is_given || !vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) || random_below(&random, 8) >= of_8)
+      continue;
+    const uint64_t bits = random_literal(&random, VYRE_TYPE_KIND(type));
+    vyre_row_rewrite(module, (vyre_row){row}, VYRE_ROW(VYRE_OP_const, type, 0), (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE,
+                     VYRE_NONE, VYRE_NONE);
+  }
+}
+
+static vyre_module *
+make_foldable(uint32_t seed)
+{
+  static const uint32_t of_8[] = {8, 8, 6, 3, 0};
+  vyre_module *module;
+  check(vyre_module_create(NULL, 1u << 18, &module));
+  random_program_build(module, seed, RANDOM_WIDE | (seed & 1));
+  random_program_build(module, seed / 2, seed & 2);
+  check(vyre_module_seal(module, NULL));
+  make_literals(module, seed, of_8[seed % (sizeof of_8 / sizeof *of_8)]);
+  return module;
+}
+
+static void
+cf(void **state)
+{
+  phases *p = load(VYRE_SOURCE "/passes/cf/cf.vir");
+  uint64_t folded = 0, forwarded = 0;
+  (void)state;
+  for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
+    vyre_module *m = make_foldable(seed);
+    const vyre_view *v = vyre_module_view(m);
+    vyre_report *report;
+    memory words = take_memory(p, v);
+    run_phases(p, &words, v->rows);
+    check(vyre_report_create(NULL, &report));
+    check(run_plain("cf", "cf", m, report));
+    for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
+      compare(core_columns[i], seed, words.words[name_of(p, core_columns[i])], column_of(v, core_columns[i]), v->rows);
+    assert_int_equal(words.words[name_of(p, "folded")][0], vyre_report_count(report, "cf", "rows folded"));
+    assert_int_equal(words.words[name_of(p, "forwarded")][0], vyre_report_count(report, "cf", "operands forwarded"));
+    folded += vyre_report_count(report, "cf", "rows folded");
+    forwarded += vyre_report_count(report, "cf", "operands forwarded");
+    vyre_report_destroy(report);
+    free_memory(&words);
+    vyre_module_destroy(m);
+  }
+  assert_true(folded > 20 * PROGRAMS && forwarded > PROGRAMS);
+  unload(p);
+}
+
+/* What a row computes: of a part that of which it is one. */
+static void
+note_ops(const vyre_view *v, uint32_t *out)
+{
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    out[row] = VYRE_ROW_OP(v->op[op == VYRE_OP_part ? v->a[row] : row]);
+  }
+}
+
+/* As C, which is fast, so that every op which is exact is folded. */
+static void
+cf_of_every_op(void **state)
+{
+  static const char *const statistics[] = {"rows folded", "operands forwarded"};
+  bool is_folded[VYRE_OP__COUNT] = {false};
+  (void)state;
+  for (uint32_t seed = 1; seed <= 10 * PROGRAMS; seed++) {
+    vyre_module *modules[2] = {make_foldable(seed), make_foldable(seed)};
+    const vyre_view *v = vyre_module_view(modules[0]), *w = vyre_module_view(modules[1]);
+    vyre_report *reports[2];
+    uint32_t *ops = malloc(v->rows * sizeof *ops);
+    note_ops(v, ops);
+    for (uint32_t i = 0; i < 2; i++) {
+      check(vyre_report_create(NULL, &reports[i]));
+      check(run_pass("cf", "cf", modules[i], reports[i], i == 0));
+    }
+    assert_int_equal(v->rows, w->rows);
+    for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
+      compare(core_columns[i], seed, column_of(v, core_columns[i]), column_of(w, core_columns[i]), v->rows);
+    for (uint32_t i = 0; i < 2; i++)
+      assert_int_equal(vyre_report_count(reports[0], "cf", statistics[i]), vyre_report_count(reports[1], "cf", statistics[i]));
+    for (uint32_t row = 1; row < v->rows; row++)
+      is_folded[ops[row]] |= VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
+    free(ops);
+    for (uint32_t i = 0; i < 2; i++) {
+      vyre_report_destroy(reports[i]);
+      vyre_module_destroy(modules[i]);
+    }
+  }
+  for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
+    if (vyre_op_infos[op].fold == VYRE_FOLD_EXACT && !is_folded[op])
+      fail_msg("%s was never folded", vyre_op_infos[op].text);
 }
 
 static void
@@ -306,6 +443,7 @@ limits(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(shash), cmocka_unit_test(limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf), cmocka_unit_test(cf_of_every_op),
+                                     cmocka_unit_test(shash), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
