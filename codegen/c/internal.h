@@ -87,7 +87,7 @@ typedef struct cgen {
 
   /* text */
   vyre_bytes *out; /* where put() writes: one of these */
-  vyre_bytes body, state, tables, places;
+  vyre_bytes body, state, tables;
   uint64_t state_bytes;
   uint32_t indent;
   uint32_t at_segment;        /* being written */
@@ -102,6 +102,7 @@ bool cgen_fail(cgen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4)
 void cgen_put(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3);
 void cgen_line(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3); /* indented, with its end */
 void cgen_begin_line(cgen *g);                                      /* indentation */
+bool cgen_body_has(const cgen *g, const char *word);                /* whether it stands in what is written of a workgroup */
 /* A new fault: returns its number.  A comment is put at the end of the line. */
 void cgen_fault(cgen *g, uint32_t row);
 
@@ -268,6 +269,7 @@ bool cgen_is_grid_index(const cgen *g, uint32_t index);
 bool cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out);
 /* A statement in front of the access, where a descriptor is chosen: defines `at_` and the row's number. */
 void cgen_open_place(cgen *g, const cgen_place *p);
+bool cgen_is_vouched(const cgen *g, uint32_t buffer);        /* accesses are in bounds, as the caller says */
 bool cgen_put_terms(cgen *g, const cgen_place *p, bool dry); /* "i < 4u && j < 8u"; false: there are none */
 /* "i < 4u && i < x_n": whether `bytes` bytes there are in bounds; of what never is, nothing.  False: it always is.  dry: is only
  * asked. */
@@ -304,10 +306,12 @@ void cgen_subgroup(cgen *g, uint32_t row);                      /* a waiting one
 bool cgen_subgroup_value(cgen *g, uint32_t row, uint32_t lane); /* one that looks at its own lane alone */
 
 /* ---- declare.c ---- */
-void cgen_declare_outside(cgen *g); /* buffers */
-void cgen_declare_shared(cgen *g);  /* of a workgroup */
-void cgen_declare_own(cgen *g);     /* of an invocation */
-void cgen_declare_state(cgen *g);   /* fields for what is spilled */
-void cgen_put_states(cgen *g);      /* the numbers of what `where` says */
+void cgen_note_buffers(cgen *g);                 /* lines of a comment: which they are */
+void cgen_put_buffers(cgen *g, bool parameters); /* the pointers that a function for groups is given; else as they are given */
+void cgen_declare_outside(cgen *g);              /* the sizes that the body asks for, and arrays of buffers */
+void cgen_declare_shared(cgen *g);               /* of a workgroup */
+void cgen_declare_own(cgen *g);                  /* of an invocation */
+void cgen_declare_state(cgen *g);                /* fields for what is spilled */
+void cgen_put_states(cgen *g);                   /* the numbers of what `where` says */
 
 #endif
