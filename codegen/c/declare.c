@@ -14,9 +14,8 @@ is_in(const cgen *g, uint32_t row, vyre_space space)
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
-/* Whether no other buffer of the program may be the same memory. */
-static bool
-is_alone(const cgen *g, uint32_t row)
+bool
+cgen_is_alone(const cgen *g, uint32_t row)
 {
   bool unused;
   const uint32_t slot = cgen_slot(g, row, &unused);
@@ -65,7 +64,7 @@ cgen_put_buffers(cgen *g, bool parameters)
       continue;
     if (parameters)
       cgen_put(g, ", %suint8_t *%s%s", (g->v->imm_hi[row] & VYRE_ACCESS_NO_WRITE) != 0 ? "const " : "",
-               is_alone(g, row) ? "restrict " : "", cgen_name(g, row, name));
+               cgen_is_alone(g, row) ? "restrict " : "", cgen_name(g, row, name));
     else
       cgen_put(g, ", d->buffers[%u].data", cgen_slot(g, row, &unused));
   }
@@ -85,6 +84,8 @@ cgen_declare_outside(cgen *g)
       cgen_line(g, "const vyre_c_buffer %s = d->buffers[%u];", name, slot);
     else if (cgen_body_has(g, size))
       cgen_line(g, "const uint64_t %s = %s ? d->buffers[%u].bytes : 0;", size, name, slot);
+    else if (!cgen_body_has(g, name))
+      cgen_line(g, "(void)%s;", name);
   }
 }
 

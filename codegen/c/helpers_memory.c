@@ -67,6 +67,10 @@ const cgen_helper cgen_memory_helpers[] = {
     {"length", VYRE_U64,
      "uint64_t\nNAME(uint64_t bytes, uint64_t head, uint64_t stride)\n{\n"
      "  return head < bytes ? (bytes - head) / stride : 0;\n}\n"},
+    /* of `count` from `first` on those below the limit */
+    {"inside", VYRE_U64,
+     "uint32_t\nNAME(uint32_t count, uint64_t limit, uint32_t first)\n{\n"
+     "  return limit <= first ? 0 : limit - first < count ? (uint32_t)(limit - first) : count;\n}\n"},
     /* an element of an array of descriptors */
     {"element", VYRE_U64,
      "vyre_c_buffer\nNAME(const vyre_c_buffer *array, bool there, uint64_t which)\n{\n"

@@ -18,8 +18,9 @@ static const char taken[] =
     "asinh acosh atanh exp exp2 log log2 atan2 pow main linux unix i386 ";
 
 /* Names of the text's own. */
-static const char own[] = " d g gx n alone begin until rest at to of to_in of_in li lx ly lz wx wy wz where first last lane from "
-                          "sum any self vote same mask leader ";
+static const char own[] =
+    " d g gx n alone begin until rest inside at to of to_in of_in li lx ly lz wx wy wz where first last lane from "
+    "sum any self vote same mask leader ";
 
 static bool
 is_letter(char c)

@@ -388,6 +388,10 @@ static void
 put_expression(cgen *g, uint32_t row, uint32_t lane)
 {
   const size_t start = g->out->size;
+  if (g->inside && g->known[row - g->program]) {
+    cgen_put(g, g->known[row - g->program] == CGEN_TRUE ? "true" : "false");
+    return;
+  }
   if (is_cut(g, row))
     cgen_put(g, "(%s)", cgen_type_name(cgen_kind(g, row)));
   const size_t inner = g->out->size;

@@ -45,7 +45,12 @@ cgen_begin_invocations(cgen *g, bool here)
   for (uint32_t k = 3; k-- > 0 && !g->wide;) {
     if (g->local[k] == 1)
       continue;
-    cgen_line(g, "for (uint32_t l%c = 0; l%c < %uu; l%c++) {", "xyz"[k], "xyz"[k], g -> local[k], "xyz"[k]);
+    if (!g->split)
+      cgen_line(g, "for (uint32_t l%c = 0; l%c < %uu; l%c++) {", "xyz"[k], "xyz"[k], g -> local[k], "xyz"[k]);
+    else if (g->inside)
+      cgen_line(g, "for (uint32_t lx = 0; lx < inside; lx++) {");
+    else
+      cgen_line(g, "for (uint32_t lx = inside; lx < %uu; lx++) {", g->local[0]);
     g->indent++;
   }
   begin_grid(g);

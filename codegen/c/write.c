@@ -89,14 +89,15 @@ cgen_fault(cgen *g, uint32_t row)
 /* ---- one program --------------------------------------------------------------------------------------------------------- */
 
 #define WORD_COLUMNS 5u
-#define BYTE_COLUMNS 7u
+#define BYTE_COLUMNS 9u
 
 static bool
 make_columns(cgen *g)
 {
   const size_t rows = g->end - g->program;
   uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->writes, &g->segment, &g->seen, &g->user};
-  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice, &g->is_wide, &g->spilled, &g->left, &g->again};
+  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice,   &g->is_wide, &g->spilled,
+                                          &g->left, &g->again, &g->uniform, &g->known};
   g->memory = cgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   g->bytes = cgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
   if (!g->memory || !g->bytes)
@@ -164,6 +165,15 @@ cgen_body_has(const cgen *g, const char *word)
   return found;
 }
 
+static void
+put_invocations(cgen *g)
+{
+  cgen_begin_invocations(g, false);
+  cgen_declare_own(g);
+  cgen_region(g, g->program);
+  cgen_end_invocations(g);
+}
+
 /* What is done for one workgroup. */
 static void
 write_group(cgen *g)
@@ -177,12 +187,16 @@ write_group(cgen *g)
   cgen_declare_shared(g);
   if (g->wide) {
     cgen_wide_region(g, g->program);
-  } else {
-    cgen_begin_invocations(g, false);
-    cgen_declare_own(g);
-    cgen_region(g, g->program);
-    cgen_end_invocations(g);
+    return;
   }
+  cgen_put_inside(g);
+  g->inside = g->split;
+  put_invocations(g);
+  g->faults = 0;
+  if (!g->inside)
+    return;
+  g->inside = false;
+  put_invocations(g);
 }
 
 /* Workgroups are taken a line at a time, so that there is a division a line, and a plain loop along it. */
