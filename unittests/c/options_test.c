@@ -1,4 +1,4 @@
-/* Programs as C, compiled and run: buffers that the caller vouches for, and atomics of one call and of threads.
+/* Programs as C, compiled and run: buffers that the caller vouches for, atomics of one call and of threads, and parts of a grid.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run_c.h"
@@ -207,11 +207,48 @@ threads_lose_no_atomic(void **state)
   vyre_module_destroy(module);
 }
 
+static const char grid[] = "program @grid {\n"
+                           "  buffer %out : u32[] storage rw set(0) binding(0)\n"
+                           "  %at = add gid.x, mul(add(gid.y, mul(gid.z, 2u32)), 3u32)\n"
+                           "  atomic_add %out[%at], add(%at, 1u32)\n"
+                           "}\n";
+
+/* Each workgroup is run once, wherever in a line a part begins and ends. */
+static void
+parts_make_up_the_grid(void **state)
+{
+  vyre_module *module = parse(grid);
+  vyre_bytes c = {0};
+  program_function function;
+  (void)state;
+  assert_ok(vyre_c_write(module, VYRE_NONE, NULL, &c), "C");
+  void *library = compile_c(&c, 2001);
+  *(void **)&function = dlsym(library, "grid");
+  for (uint32_t size = 1; size <= 12; size++) {
+    uint32_t out[13] = {0};
+    const vyre_c_buffer buffer = {out, sizeof out};
+    vyre_c_dispatch d = {{3, 2, 2}, 0, 0, &buffer};
+    assert_int_equal(function(&d), 0);
+    assert_int_equal(out[0], 0);
+    for (; d.first < 12; d.first += size) {
+      d.count = 12 - d.first < size ? 12 - d.first : size;
+      assert_int_equal(function(&d), 0);
+    }
+    for (uint32_t i = 0; i < 12; i++)
+      assert_int_equal(out[i], i + 1);
+    assert_int_equal(out[12], 0);
+  }
+  dlclose(library);
+  vyre_bytes_free(&c);
+  vyre_module_destroy(module);
+}
+
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vouched_buffers_are_not_checked), cmocka_unit_test(vouched_copies_are_not_checked),
-      cmocka_unit_test(atomics_of_one_call_and_of_parts_are_the_same), cmocka_unit_test(threads_lose_no_atomic)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(vouched_buffers_are_not_checked),
+                                     cmocka_unit_test(vouched_copies_are_not_checked),
+                                     cmocka_unit_test(atomics_of_one_call_and_of_parts_are_the_same),
+                                     cmocka_unit_test(threads_lose_no_atomic), cmocka_unit_test(parts_make_up_the_grid)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
