@@ -92,6 +92,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+extern const vyre_phases cf_phases;
+
 static const vyre_pass cf = {
     .struct_size = sizeof(vyre_pass),
     .name = "cf",
@@ -102,5 +104,6 @@ static const vyre_pass cf = {
             "never folded.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
+    .phases = &cf_phases,
 };
 VYRE_PLUGIN("cf", "1.0", &cf)

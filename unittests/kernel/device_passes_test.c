@@ -16,8 +16,8 @@ typedef struct known_pass {
   uint32_t sweeps, launches[2];
 } known_pass;
 
-static known_pass passes[] = {{.name = "limits"}, {.name = "canon"}, {.name = "dce"},
-                              {.name = "pm"},     {.name = "shash"}, {.name = "cid"}};
+static known_pass passes[] = {{.name = "limits"}, {.name = "canon"}, {.name = "dce"}, {.name = "pm"},
+                              {.name = "shash"},  {.name = "cid"},   {.name = "cf"}};
 enum { PASSES = sizeof passes / sizeof *passes };
 
 static runner device;
@@ -141,9 +141,9 @@ sweeps_are_the_same_on_a_device(void **state)
     must(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
   }
   for (uint32_t seed = 1; seed <= 10; seed++)
-    run_pipeline(registry, "limits,shash,pm,canon,cse,dce", phases_random(seed));
-  run_pipeline(registry, "limits,shash,cse,pm,canon,dce", phases_grown(1, 3000, 40));
-  run_pipeline(registry, "limits,shash,cse,pm,canon,dce", phases_grown(80, 50, 12));
+    run_pipeline(registry, "limits,shash,cf,pm,canon,cse,dce", seed % 2 ? phases_random(seed) : phases_foldable(seed));
+  run_pipeline(registry, "limits,shash,cse,cf,pm,canon,dce", phases_grown(1, 3000, 40));
+  run_pipeline(registry, "limits,shash,cse,cf,pm,canon,dce", phases_grown(80, 50, 12));
   vyre_registry_destroy(registry);
   for (uint32_t i = 0; i < PASSES; i++) {
     print_message("%s: %u sweeps, %u kernels level by level, %u where programs go by themselves\n", passes[i].name,

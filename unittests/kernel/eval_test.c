@@ -1,6 +1,6 @@
-/* The evaluator that kernels have (passes/cf/eval.vir), compiled to C, against the one of ir/eval: every op and kind, on edge values
- * and random ones; the ops of one f16 on all of them.  In a long run VYRE_TEST_POINTS is the number of random points an op and
- * kind: 10000000 is what it is meant to be run with now and then, which is ten times as many for two operands of f16.
+/* The evaluator that kernels have (passes/cf/eval.vir), compiled to C, against the one of ir/eval: every op and kind, on edge
+ * values and random ones; the ops of one f16 on all of them.  In a long run VYRE_TEST_POINTS is the number of random points an op
+ * and kind: 10000000 is what it is meant to be run with now and then, which is ten times as many for two operands of f16.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
@@ -41,7 +41,7 @@ prepare(void **state)
     const vyre_phase_memory *memory = &phases->memory[phase->uses[i]];
     for (uint32_t op = 0; op < VYRE_OP__COUNT; op++)
       facts[i][op] = fact_of(memory->name, op);
-    buffers[i] = memory->kind == VYRE_MEMORY_FACT        ? (vyre_c_buffer){facts[i], sizeof facts[i]}
+    buffers[i] = memory->kind == VYRE_MEMORY_FACT     ? (vyre_c_buffer){facts[i], sizeof facts[i]}
                  : strcmp(memory->name, "given") == 0 ? (vyre_c_buffer){given, sizeof given}
                                                       : (vyre_c_buffer){got, sizeof got};
   }
@@ -202,8 +202,9 @@ random_lane(vyre_kind kind, uint64_t other, const uint64_t *edges, uint32_t edge
   case 6:
     return (random_bits() & random_bits() & random_bits()) & mask;
   default:
-    return kind >= VYRE_F16 ? (other + (((bits & 127) - 64) << fraction_bits(kind)) + (random_bits() & random_bits() & 0xffff)) & mask
-                            : (bits & 0xff & mask);
+    return kind >= VYRE_F16
+               ? (other + (((bits & 127) - 64) << fraction_bits(kind)) + (random_bits() & random_bits() & 0xffff)) & mask
+               : (bits & 0xff & mask);
   }
 }
 
@@ -359,7 +360,8 @@ report(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(integers),    cmocka_unit_test(floats),  cmocka_unit_test(every_half),
-                                     cmocka_unit_test(conversions), cmocka_unit_test(selects), cmocka_unit_test(others_are_not_known)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(integers),   cmocka_unit_test(floats),
+                                     cmocka_unit_test(every_half), cmocka_unit_test(conversions),
+                                     cmocka_unit_test(selects),    cmocka_unit_test(others_are_not_known)};
   return cmocka_run_group_tests(tests, prepare, report);
 }

@@ -81,7 +81,7 @@ check_order(const radv *r)
 static void
 kernels_fit(void **state)
 {
-  static const char *const passes[] = {"limits", "canon", "shash", "cid", "pm", "dce"};
+  static const char *const passes[] = {"limits", "canon", "shash", "cid", "cf", "pm", "dce"};
   char path[500];
   (void)state;
   for (size_t i = 0; i < family_count; i++) {

@@ -260,12 +260,12 @@ query_hashes(const vyre_host *host)
 }
 
 vyre_status
-phases_run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *report)
+phases_run_pass(const char *pass, const char *text, vyre_module *module, vyre_report *report, bool by_phases)
 {
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   char path[500];
-  const vyre_pipeline_options options = {.report = report};
+  const vyre_pipeline_options options = {.report = report, .phases = by_phases};
   must(vyre_registry_create(NULL, &registry));
   snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", pass);
   must(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
@@ -275,6 +275,12 @@ phases_run_plain(const char *pass, const char *text, vyre_module *module, vyre_r
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
   return status;
+}
+
+vyre_status
+phases_run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *report)
+{
+  return phases_run_pass(pass, text, module, report, false);
 }
 
 /* ---- modules ------------------------------------------------------------------------------------------------------------- */
@@ -287,6 +293,61 @@ phases_random(uint32_t seed)
   random_program_build(module, seed, seed & 1);
   random_program_build(module, seed / 2, false);
   must(vyre_module_seal(module, NULL));
+  return module;
+}
+
+static uint64_t
+random_below(uint64_t *random, uint64_t n)
+{
+  *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (*random >> 33) % n;
+}
+
+/* Bits of a literal: few, small, or any; of floats often 1, and of bool 0 or 1. */
+static uint64_t
+random_literal(uint64_t *random, vyre_kind kind)
+{
+  const uint64_t one = kind == VYRE_F16 ? 0x3c00 : kind == VYRE_F32 ? 0x3f800000 : UINT64_C(0x3ff0000000000000);
+  const uint64_t mask = UINT64_MAX >> (64 - vyre_kind_bits(kind));
+  switch (random_below(random, 4)) {
+  case 0:
+    return vyre_kind_is_float(kind) ? one : random_below(random, 5) & mask;
+  case 1:
+    return (0 - random_below(random, 5)) & mask;
+  default:
+    return (random_below(random, UINT32_MAX) << 32 ^ random_below(random, UINT32_MAX) << 20 ^ random_below(random, 1u << 20)) &
+           mask;
+  }
+}
+
+/* Of what memory and built-ins give, `of_8` in 8 become literals, so that what is made of them can be folded. */
+static void
+make_literals(vyre_module *module, uint32_t seed, uint32_t of_8)
+{
+  const vyre_view *v = vyre_module_view(module);
+  uint64_t random = seed;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
+    const bool is_given = op == VYRE_OP_load || op == VYRE_OP_get || vyre_op_is_invocation(op);
+    if (!is_given || !vyre_kind_is_scalar(VYRE_TYPE_KIND(type)) || random_below(&random, 8) >= of_8)
+      continue;
+    const uint64_t bits = random_literal(&random, VYRE_TYPE_KIND(type));
+    vyre_row_rewrite(module, (vyre_row){row}, VYRE_ROW(VYRE_OP_const, type, 0), (uint32_t)bits, (uint32_t)(bits >> 32), VYRE_NONE,
+                     VYRE_NONE, VYRE_NONE);
+  }
+}
+
+vyre_module *
+phases_foldable(uint32_t seed)
+{
+  static const uint32_t of_8[] = {8, 8, 6, 3, 0};
+  vyre_module *module;
+  must(vyre_module_create(NULL, 1u << 18, &module));
+  random_program_build(module, seed, RANDOM_WIDE | (seed & 1));
+  random_program_build(module, seed / 2, seed & 2);
+  must(vyre_module_seal(module, NULL));
+  make_literals(module, seed, of_8[seed % (sizeof of_8 / sizeof *of_8)]);
   return module;
 }
 

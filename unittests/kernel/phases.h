@@ -50,7 +50,8 @@ const uint32_t *phases_column(const vyre_view *v, const char *word);
 
 /* The sequence by the interpreter: phases in program order, those in `levels` over lists of rows. */
 void phases_run(const phases *p, phases_memory *m, const vyre_view *v);
-/* By the pass manager. */
+/* By the pass manager, by the pass's phases or its plain C. */
+vyre_status phases_run_pass(const char *pass, const char *text, vyre_module *module, vyre_report *report, bool by_phases);
 vyre_status phases_run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *report);
 /* The hashes that the last run of a pipeline that ends in the pass `hashes` saw; to be freed. */
 extern uint32_t *phases_hashes;
@@ -58,6 +59,8 @@ extern uint32_t *phases_hashes;
 /* ---- modules ------------------------------------------------------------------------------------------------------------- */
 
 vyre_module *phases_random(uint32_t seed); /* two random programs */
+/* Two of all types and ops, in which much can be folded. */
+vyre_module *phases_foldable(uint32_t seed);
 /* So many programs of about so many rows each; operands are among the last `window` values. */
 vyre_module *phases_grown(uint32_t programs, uint32_t rows, uint32_t window);
 /* Rows but row 0 have these elements. */

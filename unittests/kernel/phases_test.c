@@ -6,10 +6,11 @@
 
 enum { PROGRAMS = 150 };
 
+static const char *const core_columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
+
 static void
 canon(void **state)
 {
-  static const char *const columns[] = {"op", "imm", "imm_hi", "a", "b", "c"};
   phases *p = phases_load(VYRE_SOURCE "/passes/canon/canon.vir");
   uint64_t changed = 0;
   (void)state;
@@ -21,8 +22,8 @@ canon(void **state)
     phases_run(p, &words, v);
     must(vyre_report_create(NULL, &report));
     must(phases_run_plain("canon", "canon", m, report));
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-      phases_compare(columns[i], seed, phases_words(p, &words, columns[i]), phases_column(v, columns[i]), v->rows);
+    for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
+      phases_compare(core_columns[i], seed, phases_words(p, &words, core_columns[i]), phases_column(v, core_columns[i]), v->rows);
     assert_int_equal(phases_words(p, &words, "exchanged")[0], vyre_report_count(report, "canon", "operands exchanged"));
     const uint64_t shortened = vyre_report_count(report, "canon", "lanes taken nearer to where they are made");
     assert_int_equal(phases_words(p, &words, "shortened")[0], shortened);
@@ -33,6 +34,79 @@ canon(void **state)
   }
   assert_true(changed > PROGRAMS / 4);
   phases_unload(p);
+}
+
+static void
+cf(void **state)
+{
+  phases *p = phases_load(VYRE_SOURCE "/passes/cf/cf.vir");
+  uint64_t folded = 0, forwarded = 0;
+  (void)state;
+  for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
+    vyre_module *m = phases_foldable(seed);
+    const vyre_view *v = vyre_module_view(m);
+    vyre_report *report;
+    phases_memory words = phases_take(p, v, 3);
+    phases_run(p, &words, v);
+    must(vyre_report_create(NULL, &report));
+    must(phases_run_plain("cf", "cf", m, report));
+    for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
+      phases_compare(core_columns[i], seed, phases_words(p, &words, core_columns[i]), phases_column(v, core_columns[i]), v->rows);
+    assert_int_equal(phases_words(p, &words, "folded")[0], vyre_report_count(report, "cf", "rows folded"));
+    assert_int_equal(phases_words(p, &words, "forwarded")[0], vyre_report_count(report, "cf", "operands forwarded"));
+    folded += vyre_report_count(report, "cf", "rows folded");
+    forwarded += vyre_report_count(report, "cf", "operands forwarded");
+    vyre_report_destroy(report);
+    phases_free(&words);
+    vyre_module_destroy(m);
+  }
+  assert_true(folded > 20 * PROGRAMS && forwarded > PROGRAMS);
+  phases_unload(p);
+}
+
+/* What a row computes: of a part that of which it is one. */
+static void
+note_ops(const vyre_view *v, uint32_t *out)
+{
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]);
+    out[row] = VYRE_ROW_OP(v->op[op == VYRE_OP_part ? v->a[row] : row]);
+  }
+}
+
+/* As C, which is fast, so that every op which is exact is folded. */
+static void
+cf_of_every_op(void **state)
+{
+  static const char *const statistics[] = {"rows folded", "operands forwarded"};
+  bool is_folded[VYRE_OP__COUNT] = {false};
+  (void)state;
+  for (uint32_t seed = 1; seed <= 10 * PROGRAMS; seed++) {
+    vyre_module *modules[2] = {phases_foldable(seed), phases_foldable(seed)};
+    const vyre_view *v = vyre_module_view(modules[0]), *w = vyre_module_view(modules[1]);
+    vyre_report *reports[2];
+    uint32_t *ops = malloc(v->rows * sizeof *ops);
+    note_ops(v, ops);
+    for (uint32_t i = 0; i < 2; i++) {
+      must(vyre_report_create(NULL, &reports[i]));
+      must(phases_run_pass("cf", "cf", modules[i], reports[i], i == 0));
+    }
+    assert_int_equal(v->rows, w->rows);
+    for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
+      phases_compare(core_columns[i], seed, phases_column(v, core_columns[i]), phases_column(w, core_columns[i]), v->rows);
+    for (uint32_t i = 0; i < 2; i++)
+      assert_int_equal(vyre_report_count(reports[0], "cf", statistics[i]), vyre_report_count(reports[1], "cf", statistics[i]));
+    for (uint32_t row = 1; row < v->rows; row++)
+      is_folded[ops[row]] |= VYRE_ROW_OP(v->op[row]) == VYRE_OP_const;
+    free(ops);
+    for (uint32_t i = 0; i < 2; i++) {
+      vyre_report_destroy(reports[i]);
+      vyre_module_destroy(modules[i]);
+    }
+  }
+  for (uint32_t op = 1; op < VYRE_OP__COUNT; op++)
+    if (vyre_op_infos[op].fold == VYRE_FOLD_EXACT && !is_folded[op])
+      fail_msg("%s was never folded", vyre_op_infos[op].text);
 }
 
 static void
@@ -95,6 +169,7 @@ limits(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(shash), cmocka_unit_test(limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf), cmocka_unit_test(cf_of_every_op),
+                                     cmocka_unit_test(shash), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
