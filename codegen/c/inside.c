@@ -84,8 +84,7 @@ limit_access(cgen *g, uint32_t row)
       !cgen_place_of(g, row, g->v->a[row], &p))
     return false;
   uint8_t *known = &g->known[p.buffer - g->program];
-  if (*known || p.never || p.chosen || !p.open || p.open_literal || cgen_is_vouched(g, p.buffer) ||
-      !cgen_is_grid_index(g, p.terms[0].index))
+  if (*known || p.never || p.chosen || !p.open || p.open_literal || p.vouched || !cgen_is_grid_index(g, p.terms[0].index))
     return false;
   *known = true;
   begin_limit(g);
