@@ -224,7 +224,8 @@ RUN(0)
 RUN(1)
 RUN(2)
 
-    static const vyre_plugin *query(const vyre_host *host)
+static const vyre_plugin *
+query(const vyre_host *host)
 {
   static vyre_status (*const runs[KERNELS])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {run_0, run_1, run_2};
   static vyre_pass passes[KERNELS];
