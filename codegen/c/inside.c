@@ -129,7 +129,7 @@ cgen_put_inside(cgen *g)
   }
   cgen_line(g, "uint32_t inside = %uu;", g->local[0]);
   for (uint32_t row = g->program + 1; row < g->end && !g->status; row++)
-    any |= limit_access(g, row) | limit_comparison(g, row);
+    any = limit_access(g, row) || limit_comparison(g, row) || any;
   g->split = any;
   if (any || g->status)
     return;

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { WORDS = 64, GROUPS = 24, THREADS = 4, MANY = 100000 };
+enum { WORDS = 64, GROUPS = 24, THREADS = 4, MANY = 2000000 };
 
 static vyre_module *
 parse(const char *text)
@@ -191,7 +191,7 @@ static const char shared[] = "program @shared {\n"
                              "  buffer %sum : u32[] storage rw set(0) binding(0)\n"
                              "  atomic_add %sum[0], 1u32\n"
                              "  atomic_or %sum[1], shl(1u32, and(gid.x, 31u32))\n"
-                             "  atomic_umin %sum[2], sub(200000u32, gid.x)\n"
+                             "  atomic_umin %sum[2], sub(4000000u32, gid.x)\n"
                              "  atomic_umax %sum[3], gid.x\n"
                              "  atomic_xor %sum[4], gid.x\n"
                              "}\n";
@@ -234,7 +234,7 @@ threads_lose_no_atomic(void **state)
     all ^= i;
   assert_int_equal(sum[0], MANY);
   assert_int_equal(sum[1], UINT32_MAX);
-  assert_int_equal(sum[2], 200000 - (MANY - 1));
+  assert_int_equal(sum[2], 4000000 - (MANY - 1));
   assert_int_equal(sum[3], MANY - 1);
   assert_int_equal(sum[4], all);
   dlclose(library);
