@@ -125,8 +125,8 @@ vyre_phases_resolve(const vyre_phases *phases, uint32_t provides, vyre_phase_sou
   static const vyre_phase_source none;
   *out_analyses = 0;
   *out_why = "they are not as vyre-kernelc of this version makes them";
-  if (phases->struct_size < sizeof *phases || phases->memory_count > MOST_MEMORY || phases->step_count > MOST_STEPS ||
-      !phases->memory || !phases->phases || !phases->steps)
+  if (phases->struct_size < offsetof(vyre_phases, row_kernels) || phases->memory_count > MOST_MEMORY ||
+      phases->step_count > MOST_STEPS || !phases->memory || !phases->phases || !phases->steps)
     return false;
   for (uint32_t i = 0; i < phases->memory_count; i++) {
     out_sources[i] = none;

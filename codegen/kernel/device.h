@@ -7,6 +7,8 @@
 
 #include "kernel.h"
 
+#define KERNEL_ENTRY "main" /* of each kernel */
+
 enum {
   KERNEL_WORKGROUP = 64,
   KERNEL_ARENA_ZERO = 0,    /* this word of the arena is 0: what a load out of bounds reads */
@@ -58,7 +60,7 @@ VYRE_MUST_USE vyre_status kernel_device_parse(const char *text, size_t size, con
 void kernel_device_free(kernel_device *device);
 /* NULL: there is none. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index);
-/* Appends the kernel as SPIR-V 1.3, without names; its entry point is the program's name. */
+/* Appends the kernel as SPIR-V 1.3, without names. */
 VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out);
 
 #endif

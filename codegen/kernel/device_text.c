@@ -35,7 +35,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
     ADD("\nprogram @levels_%u", kernel.index);
   else
     ADD("\nprogram @%.*s", (int)phase->name.length, w->file->text + phase->name.at);
-  ADD("%s workgroup(%d, 1, 1) {\n"
+  ADD("%s entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
       "  buffer %%\"the arguments\" : @%s.arguments push\n",

@@ -61,6 +61,37 @@ compare_memory(const known_pass *pass, const vyre_phases *descriptor, const phas
     }
 }
 
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+
+static void
+check_kernel(const known_pass *pass, const kernel_device_kernel *kernel, const vyre_phase_kernel *is)
+{
+  vyre_bytes code = {0};
+  assert_int_equal(kernel != NULL, is->words != NULL);
+  if (!kernel)
+    return;
+  must(kernel_device_write(&pass->kernels.device, (uint32_t)(kernel - pass->kernels.device.kernels), &code));
+  assert_int_equal(is->count * sizeof(uint32_t), code.size);
+  assert_memory_equal(is->words, code.data, code.size);
+  vyre_bytes_free(&code);
+}
+
+/* The plugin has the kernels that are run here, each where it belongs. */
+static void
+check_kernels(const known_pass *pass, const vyre_phases *descriptor)
+{
+  const kernel_file *file = &pass->file->file;
+  uint32_t phase = 0;
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].is_phase) {
+      check_kernel(pass, kernel_device_find(&pass->kernels.device, false, false, i), &descriptor->row_kernels[phase]);
+      check_kernel(pass, kernel_device_find(&pass->kernels.device, false, true, i), &descriptor->program_kernels[phase]);
+      phase++;
+    }
+  for (uint32_t i = 0; i < file->step_count; i++)
+    check_kernel(pass, kernel_device_find(&pass->kernels.device, true, true, i), &descriptor->level_kernels[i]);
+}
+
 /* ---- sweeps -------------------------------------------------------------------------------------------------------------- */
 
 /* Levels and depths, which the pass manager has only where it needs them. */
@@ -92,6 +123,8 @@ vyre_status
 __wrap_vyre_phases_sweep(vyre_context *context, const vyre_view *view, const vyre_phases *descriptor, vyre_c_buffer *memory)
 {
   known_pass *pass = find_pass(context->record->pass.name);
+  if (pass->sweeps == 0)
+    check_kernels(pass, descriptor);
   uint32_t *level = malloc(view->rows * sizeof *level), *depth = malloc(view->rows * sizeof *depth);
   measure(view, level, depth);
   vyre_view v = *view;

@@ -17,7 +17,11 @@ static const struct {
   const char *kernel;
   uint32_t most;
 } known_spills[] = {
-    {"match", 64}, {"match_programs", 160}, /* pm's walk over the rules: masks of deeply nested control */
+    /* cf's evaluator, pm's walk over the rules: masks of deeply nested control */
+    {"fold", 64},
+    {"fold_programs", 64},
+    {"match", 64},
+    {"match_programs", 160},
 };
 
 static const char *const *families;
@@ -39,7 +43,7 @@ check_kernel(const radv *r, const char *pass, const kernel_device *device, uint3
   vyre_bytes code = {0};
   const char *name = vyre_row_name(device->module, (vyre_row){device->kernels[kernel].program});
   must(kernel_device_write(device, kernel, &code));
-  must(radv_compile(r, &code, name, &f));
+  must(radv_compile(r, &code, KERNEL_ENTRY, &f));
   vyre_bytes_free(&code);
   print_message("%-8s %-22s %6" PRIu64 " %6" PRIu64 " %5" PRIu64 " %5" PRIu64 " %6" PRIu64 " %7" PRIu64 " %4" PRIu64 " %6" PRIu64
                 " %9" PRIu64 "\n",

@@ -26,7 +26,7 @@ compile(runner *r, const kernel_device *device, vyre_kernel *out)
                                    .form = VYRE_KERNEL_SPIRV,
                                    .code = code.data,
                                    .size = code.size,
-                                   .entry = name,
+                                   .entry = KERNEL_ENTRY,
                                    .workgroup = {KERNEL_WORKGROUP, 1, 1},
                                    .slots = &slot,
                                    .slot_count = 1,
