@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS = 64, GROUPS = 24, THREADS = 4, MANY = 2000000 };
