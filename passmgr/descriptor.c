@@ -217,7 +217,7 @@ read_phases(const reader *r, vyre_pass_record *record)
   if (!record->sources || !vyre_phases_resolve(phases, pass->provides, record->sources, &analyses, &why))
     return BAD(r, "the phases of pass '%s' cannot be run: %s\nFix: build the plugin with this version's vyre-kernelc", pass->name,
                record->sources ? why : "they name no memory");
-  pass->requires_ |= analyses;
+  record->phase_analyses = analyses;
   return VYRE_OK;
 }
 

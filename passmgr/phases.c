@@ -164,11 +164,13 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
                                                      : sizeof(uint32_t);
   if (memory->kind == VYRE_MEMORY_FACT) {
     buffer->data = facts[source->fact];
+  } else if (source->provides) {
+    uint32_t *column = context->base.host->column(&context->base, source->provides);
+    if (column)
+      column[0] = 0; /* of row 0, which a missing operand is */
+    buffer->data = column;
   } else if (memory->kind == VYRE_MEMORY_COLUMN) {
-    if (source->provides)
-      buffer->data = context->base.host->column(&context->base, source->provides);
-    else
-      memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
+    memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
   } else if (buffer->bytes) {
     buffer->data = context->base.host->alloc(&context->base, buffer->bytes);
     if (buffer->data && memory->kind == VYRE_MEMORY_VERDICT)
