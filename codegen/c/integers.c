@@ -27,9 +27,9 @@ operator_of(vyre_opcode op, bool is_bool)
   case VYRE_OP_mul:
     return "*";
   case VYRE_OP_and:
-    return is_bool ? "&&" : "&";
+    return "&";
   case VYRE_OP_or:
-    return is_bool ? "||" : "|";
+    return "|";
   case VYRE_OP_xor:
     return is_bool ? "!=" : "^";
   case VYRE_OP_udiv:
