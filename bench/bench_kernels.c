@@ -94,13 +94,16 @@ make_kernel(kernel *k)
 {
   vyre_module *module = read_kernel(k->name);
   const vyre_row program = {vyre_module_view(module)->first[0]};
-  vyre_row rows[MOST_BUFFERS], row;
+  vyre_row row;
   vyre_bytes text = {0};
+  uint8_t *in_bounds = calloc(vyre_module_view(module)->rows, 1);
   for (; k->count < MOST_BUFFERS && (row = vyre_c_buffer_row(module, program, k->count)).id; k->count++) {
-    rows[k->count] = row;
+    if (in_bounds)
+      in_bounds[row.id] = 1;
     snprintf(k->names[k->count], sizeof k->names[0], "%s", vyre_row_name(module, row));
   }
-  check(vyre_c_write(module, program, &(vyre_c_options){.name = "row", .in_bounds = rows, .in_bounds_count = k->count}, &text));
+  check(vyre_c_write(module, program, &(vyre_c_options){.name = "row", .in_bounds = in_bounds}, &text));
+  free(in_bounds);
   *(void **)&k->function = dlsym(compile(&text, k->name), "row");
   vyre_bytes_free(&text);
   vyre_module_destroy(module);
@@ -224,7 +227,8 @@ RUN(0)
 RUN(1)
 RUN(2)
 
-    static const vyre_plugin *query(const vyre_host *host)
+static const vyre_plugin *
+query(const vyre_host *host)
 {
   static vyre_status (*const runs[KERNELS])(vyre_pass_ctx *, vyre_module *, vyre_result *) = {run_0, run_1, run_2};
   static vyre_pass passes[KERNELS];

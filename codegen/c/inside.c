@@ -84,8 +84,7 @@ limit_access(cgen *g, uint32_t row)
       !cgen_place_of(g, row, g->v->a[row], &p))
     return false;
   uint8_t *known = &g->known[p.buffer - g->program];
-  if (*known || p.never || p.chosen || !p.open || p.open_literal || cgen_is_vouched(g, p.buffer) ||
-      !cgen_is_grid_index(g, p.terms[0].index))
+  if (*known || p.never || p.chosen || !p.open || p.open_literal || p.vouched || !cgen_is_grid_index(g, p.terms[0].index))
     return false;
   *known = true;
   begin_limit(g);
@@ -130,7 +129,7 @@ cgen_put_inside(cgen *g)
   }
   cgen_line(g, "uint32_t inside = %uu;", g->local[0]);
   for (uint32_t row = g->program + 1; row < g->end && !g->status; row++)
-    any |= limit_access(g, row) | limit_comparison(g, row);
+    any = limit_access(g, row) || limit_comparison(g, row) || any;
   g->split = any;
   if (any || g->status)
     return;

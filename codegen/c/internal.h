@@ -259,6 +259,7 @@ typedef struct cgen_term {
 typedef struct cgen_place {
   uint32_t row, buffer; /* that accesses it: what is chosen of an array of descriptors is called by it */
   bool second;          /* of a copy: where it comes from */
+  bool vouched;         /* it is in bounds, as the caller says */
   vyre_type_id type;
   uint32_t lane_stride;
   uint64_t fixed;             /* bytes */
@@ -281,7 +282,6 @@ bool cgen_is_grid_index(const cgen *g, uint32_t index);
 bool cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out);
 /* A statement in front of the access, where a descriptor is chosen: defines `at_` and the row's number. */
 void cgen_open_place(cgen *g, const cgen_place *p);
-bool cgen_is_vouched(const cgen *g, uint32_t buffer);        /* accesses are in bounds, as the caller says */
 bool cgen_put_terms(cgen *g, const cgen_place *p, bool dry); /* "i < 4u && j < 8u"; false: there are none */
 /* "i < 4u && i < x_n": whether `bytes` bytes there are in bounds; of what never is, nothing.  False: it always is.  dry: is only
  * asked. */

@@ -137,7 +137,10 @@ cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out)
   memset(out, 0, sizeof(*out));
   out->row = row;
   out->second = g->v->b[row] == path;
-  return follow(g, path, out);
+  if (!follow(g, path, out))
+    return false;
+  out->vouched = g->options->in_bounds && (g->options->in_bounds[path] || g->options->in_bounds[out->buffer]);
+  return true;
 }
 
 bool
@@ -279,21 +282,11 @@ cgen_put_open_length(cgen *g, const cgen_place *p)
   put_length(g, p, p->head, p->open_stride);
 }
 
-/* Whether the caller vouches for what is accessed there. */
-bool
-cgen_is_vouched(const cgen *g, uint32_t buffer)
-{
-  for (uint32_t i = 0; i < g->options->in_bounds_count; i++)
-    if (g->options->in_bounds[i].id == buffer)
-      return true;
-  return false;
-}
-
 /* Each index below its bound. */
 bool
 cgen_put_terms(cgen *g, const cgen_place *p, bool dry)
 {
-  if (cgen_is_vouched(g, p->buffer))
+  if (p->vouched)
     return false;
   const uint32_t count = p->term_count + (p->open && p->open_literal);
   const bool known = g->inside && g->known[p->buffer - g->program] && p->open && !p->open_literal && !p->chosen &&
@@ -320,7 +313,7 @@ cgen_put_bounds(cgen *g, const cgen_place *p, uint64_t bytes, bool dry)
   if (p->never)
     return true;
   const bool any = cgen_put_terms(g, p, dry);
-  if (!cgen_is_outside(g, p->buffer) || whole || cgen_is_vouched(g, p->buffer))
+  if (!cgen_is_outside(g, p->buffer) || whole || p->vouched)
     return any;
   if (!dry) {
     cgen_put(g, any ? " && " : "");

@@ -154,7 +154,7 @@ kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module
                                   "#include <vyre/phases.h>\n\n"));
   VYRE_TRY(declare_functions(&w)); /* static, for what follows too */
   VYRE_TRY(vyre_bytes_printf(out, "\n"));
-  VYRE_TRY(vyre_c_write(module, VYRE_NONE, NULL, out));
+  VYRE_TRY(vyre_c_write(module, VYRE_NONE, &(vyre_c_options){.in_bounds = (const uint8_t *)expansion->in_bounds.data}, out));
   VYRE_TRY(write_memory(&w));
   VYRE_TRY(write_phases(&w));
   VYRE_TRY(write_steps(&w));

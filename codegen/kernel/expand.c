@@ -220,6 +220,7 @@ kernel_expansion_free(kernel_expansion *expansion)
 {
   vyre_bytes_free(&expansion->text);
   vyre_bytes_free(&expansion->pieces);
+  vyre_bytes_free(&expansion->in_bounds);
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */

@@ -140,7 +140,9 @@ typedef struct kernel_piece {
 typedef struct kernel_expansion {
   kernel_file *file;
   vyre_bytes text;
-  vyre_bytes pieces; /* kernel_piece, in order */
+  vyre_bytes pieces;    /* kernel_piece, in order */
+  vyre_bytes in_bounds; /* a byte a row of the module that was parsed from the text, once it is checked: of an `at` row whether the
+                           contract alone says that it is in bounds */
 } kernel_expansion;
 
 /* The file as `.vir`: phases as functions, and programs around them, each invocation of which is a row.  A name that they use is a
@@ -159,7 +161,7 @@ void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
 /* ---- contract.c ---- */
 /* Whether the phases do what phases may, and nothing else; `module` was parsed from the expanded text.  False: what is wrong was
  * said. */
-VYRE_MUST_USE vyre_status kernel_check(const kernel_expansion *expansion, const vyre_module *module);
+VYRE_MUST_USE vyre_status kernel_check(kernel_expansion *expansion, const vyre_module *module);
 
 /* ---- descriptor.c ---- */
 /* Appends the C file of a plugin's phases: a vyre_phases of the name NAME_phases (vyre/phases.h). */

@@ -46,8 +46,9 @@ typedef struct vyre_c_options {
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
   uint32_t subgroup; /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
-  uint32_t in_bounds_count;
-  const vyre_row *in_bounds; /* buffers to which no access is out of bounds: none is checked, and one that is has no meaning */
+  /* By row of the module: not 0 of a buffer, or of the last `at` row of a path, says that no access through it is out of bounds:
+   * none is checked, and one that is has no meaning.  NULL: all are checked. */
+  const uint8_t *in_bounds;
 } vyre_c_options;
 
 /* Appends a program of a sealed and verified module as C; of row 0 all programs, which then share helper functions and have names
