@@ -67,8 +67,8 @@ typedef struct vyre_pass {
   uint32_t preserves; /* analyses still right after a change */
   uint32_t provides;  /* of VYRE_COLUMNS: it fills them, changes nothing, and has no parameters */
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out); /* NULL: its phases are all of it */
-  /* A GPU pass: what vyre-kernelc made of its kernel file.  It changed the module if one of its labelled counters is not zero.
-   * Where there is a `run` as well, that is its form for a CPU, and does the same to every bit. */
+  /* A GPU pass: what vyre-kernelc made of its kernel file.  If its phases write columns of the table, it changed the module if one of
+   * its labelled counters is not zero.  Where there is a `run` as well, that is its form for a CPU, and does the same to every bit. */
   const vyre_phases *phases;
   /* Before the first phase: gives tables and side columns their contents (host->memory).  NULL: there is nothing to give. */
   vyre_status (*prepare)(vyre_pass_ctx *ctx, const vyre_module *module);

@@ -9,6 +9,8 @@
  * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest
  * with denormals kept.  Specialization constants are never folded.
  *
+ * cf.vir does the same as phases, with an evaluator of its own, in integers alone.
+ *
  * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */

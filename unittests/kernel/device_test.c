@@ -202,8 +202,8 @@ static void
 check_limits(phases *p, const runner_pass *pass, vyre_module *m, uint32_t seed)
 {
   const vyre_view *v = vyre_module_view(m);
-  const uint32_t most[3] = {1u << 24, seed % 2 ? 4 : 1u << 20, 1023};
-  phases_memory words = phases_take(p, v, 3);
+  const uint32_t most[4] = {1u << 24, seed % 2 ? 4 : 1u << 20, 1023, v->rows};
+  phases_memory words = phases_take(p, v, 4);
   memcpy(phases_words(p, &words, "most"), most, sizeof most);
   run_both(p, pass, &words, v);
   vyre_status status = phases_run_plain("limits", seed % 2 ? "limits<depth=4>" : "limits", m, NULL);

@@ -147,8 +147,10 @@ limits(void **state)
     vyre_module *m = phases_random(seed);
     const vyre_view *v = vyre_module_view(m);
     must(vyre_module_make_analyses(m, VYRE_LEVELS | VYRE_DOMINANCE));
-    phases_memory words = phases_take(p, v, 3);
-    memcpy(phases_words(p, &words, "most"), cases[which].most, sizeof cases[which].most);
+    phases_memory words = phases_take(p, v, 4);
+    uint32_t *most = phases_words(p, &words, "most");
+    memcpy(most, cases[which].most, sizeof cases[which].most);
+    most[3] = v->rows;
     phases_run(p, &words, v);
     const uint32_t verdict = phases_words(p, &words, "over")[0];
     vyre_status status = phases_run_plain("limits", cases[which].text, m, NULL);
