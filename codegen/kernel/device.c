@@ -81,10 +81,8 @@ is_in_bounds(const lowering *w, uint32_t at)
   uint32_t index = v->b[at];
   if (n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS)
     return true;
-  if (n->kind == KERNEL_TABLE || n->kind == KERNEL_FACT)
-    return false;
-  if (has_literal(w, at))
-    return v->imm[at] < n->stride;
+  if (has_literal(w, at)) /* a table may be empty */
+    return n->kind != KERNEL_TABLE && v->imm[at] < n->stride;
   if (n->kind != KERNEL_SIDE)
     return false;
   if (n->stride == 1)
