@@ -125,8 +125,8 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
 {
   const vyre_phases *phases = record->pass.phases;
   *out_why = "they are not as vyre-kernelc of this version makes them";
-  if (phases->struct_size < sizeof *phases || phases->memory_count > MOST_MEMORY || phases->step_count > MOST_STEPS ||
-      !phases->memory || !phases->phases || !phases->steps)
+  if (phases->struct_size < offsetof(vyre_phases, row_kernels) || phases->memory_count > MOST_MEMORY ||
+      phases->step_count > MOST_STEPS || !phases->memory || !phases->phases || !phases->steps)
     return false;
   for (uint32_t i = 0; i < phases->memory_count; i++)
     if (!phases->memory[i].name || !resolve_memory(record, i)) {

@@ -31,10 +31,11 @@ typedef struct checker {
   const vyre_module *module;
   const vyre_view *v;
   kernel_function *phase;
-  uint32_t program, end, own; /* own: the row that is computed as the one at hand */
-  uint32_t *ways;             /* by row: a byte a lane */
-  uint64_t written;           /* names whose own element the phase writes */
-  uint64_t scattered, loose;  /* loose: ... to rows that need not have their turn after the row at hand */
+  uint32_t program, end, own;           /* own: the row that is computed as the one at hand */
+  uint32_t *ways;                       /* by row: a byte a lane */
+  uint64_t written;                     /* names whose own element the phase writes */
+  uint64_t scattered, loose;            /* loose: ... to rows that need not have their turn after the row at hand */
+  uint32_t scatters[KERNEL_MOST_NAMES]; /* the op by which, of each name */
   bool good;
   char *in_bounds; /* kernel_expansion's */
 } checker;
@@ -322,7 +323,11 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
   const kernel_name *n = at.name;
   if (note) {
     const uint8_t ways = ways_of_index(k, &at);
+    if (!(k->scattered & at.bit))
+      k->scatters[at.name - k->file->names] = op;
     k->scattered |= at.bit;
+    if (n->stride != 1 || (ways & (NAMED | ANY)))
+      k->phase->scattered_afar |= at.bit;
     if (n->stride != 1 || (ways & ~have_their_turn(k->phase->direction)))
       k->loose |= at.bit;
     return;
@@ -338,6 +343,9 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
                                        : "what commutes is add, umin, umax, or, and");
   else if (k->written & at.bit)
     refuse(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to", at.word);
+  else if (k->scatters[n - k->file->names] != op)
+    refuse(k, row, "let one phase do the one, and another one the other", "%s is scattered to by %s and by %s, whose order matters",
+           at.word, vyre_op_infos[k->scatters[n - k->file->names]].text, vyre_op_infos[op].text);
   else if (is_used(k, row))
     refuse(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
 }
@@ -349,6 +357,18 @@ had_their_turn(kernel_direction direction)
   return direction == KERNEL_UP ? OWN | OPERANDS : direction == KERNEL_INWARD ? OWN | AROUND : OWN;
 }
 
+/* For those who ask whether programs may go different ways. */
+static void
+note_load(checker *k, const access *at, uint8_t ways)
+{
+  const bool is_own = at->name->stride == 1 ? at->index == k->own : is_own_element(k, at->index, at->name->stride);
+  k->phase->read |= at->bit;
+  if (!is_own)
+    k->phase->read_elsewhere |= at->bit;
+  if (!is_own && (at->name->stride != 1 || (ways & (NAMED | ANY))))
+    k->phase->read_afar |= at->bit;
+}
+
 static void
 check_load(checker *k, uint32_t row)
 {
@@ -357,6 +377,7 @@ check_load(checker *k, uint32_t row)
     return;
   const kernel_name *n = at.name;
   const uint8_t ways = ways_of_index(k, &at);
+  note_load(k, &at, ways);
   const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS;
   if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
     refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", at.word);
@@ -441,6 +462,7 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
     check_rows(&k, false);
     find_bounds(&k);
     k.phase->written = k.written | k.scattered;
+    k.phase->scattered = k.scattered;
     k.program = v->next[k.program];
   }
   for (; k.program; k.program = v->next[k.program]) { /* the same over lists */
