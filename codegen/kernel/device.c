@@ -1,15 +1,15 @@
 /* Kernels for devices: the programs around phases, with all columns in one buffer.
  *
  * A step into a column becomes a step into the arena, by the index and the offset that the arena's head has for that column; the
- * offset is loaded once, at the start.  Rows that phases reach are rows (docs/gpu-passes.md, "The contract"), so these steps are in
- * bounds.  Where the index is a number, the length that the head has is asked first.  O(rows).
+ * offset is loaded once, at the start.  Rows that are reached over operands and parents are in bounds (reach.h); where the index
+ * may be another number, the length that the head has is asked first.  O(rows).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
+#include "reach.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
-#include "vyre/view.h"
 
 #include <string.h>
 
@@ -18,7 +18,9 @@ typedef struct lowering {
   vyre_module *module;
   const vyre_view *v;
   uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its number in the head */
-  uint8_t *is_scattered;             /* by row: a step through which an atomic goes */
+  kernel_reach reach;
+  uint8_t *is_scattered; /* by row: a step through which an atomic goes */
+  uint8_t *in_bounds;    /* by row: a step that surely is */
   /* of the program at hand */
   uint32_t program, end;
   vyre_row arena, read, head; /* the arena, the same memory where nothing is written; the row that says where the head is */
@@ -38,7 +40,7 @@ static bool
 is_column(const lowering *w, uint32_t row)
 {
   return vyre_op_of(w->v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(w->v->imm_hi[row]) == VYRE_SPACE_STORAGE &&
-         vyre_buffer_info_of(w->module, (vyre_row){row})->set == 1;
+         vyre_buffer_info_of(w->module, (vyre_row){row})->set == KERNEL_MEMORY_SET;
 }
 
 static uint32_t
@@ -51,45 +53,6 @@ static bool
 has_literal(const lowering *w, uint32_t row)
 {
   return (VYRE_ROW_FLAGS(w->v->op[row]) & VYRE_ROW_IMM) != 0;
-}
-
-/* Whether the value is the row at hand, or one that is reached from there over operands and parents. */
-static bool
-is_reached(const lowering *w, uint32_t row)
-{
-  const vyre_view *v = w->v;
-  if (has_name(w, row, KERNEL_OWN_ROW))
-    return true;
-  if (vyre_op_of(v, row) == VYRE_OP_select)
-    return is_reached(w, v->b[row]) && is_reached(w, v->c[row]);
-  if (vyre_op_of(v, row) != VYRE_OP_load)
-    return false;
-  const uint32_t at = v->a[row];
-  if (vyre_op_of(v, at) != VYRE_OP_at || !is_column(w, v->a[at]) || has_literal(w, at))
-    return false;
-  const char *word = w->file->names[name_of(w, v->a[at])].word;
-  return word && (strcmp(word, "a") == 0 || strcmp(word, "b") == 0 || strcmp(word, "c") == 0 || strcmp(word, "parent") == 0) &&
-         is_reached(w, v->b[at]);
-}
-
-/* Whether a step into a column is in bounds for all that is known here. */
-static bool
-is_in_bounds(const lowering *w, uint32_t at)
-{
-  const vyre_view *v = w->v;
-  const kernel_name *n = &w->file->names[name_of(w, v->a[at])];
-  uint32_t index = v->b[at];
-  if (n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS)
-    return true;
-  if (has_literal(w, at)) /* a table may be empty */
-    return n->kind != KERNEL_TABLE && v->imm[at] < n->stride;
-  if (n->kind != KERNEL_SIDE)
-    return false;
-  if (n->stride == 1)
-    return is_reached(w, index);
-  if (vyre_op_of(v, index) == VYRE_OP_add && has_literal(w, index) && v->imm[index] < n->stride)
-    index = v->a[index];
-  return vyre_op_of(v, index) == VYRE_OP_mul && has_literal(w, index) && v->imm[index] == n->stride && is_reached(w, v->a[index]);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
@@ -120,7 +83,7 @@ lower_step(lowering *w, uint32_t at)
   const uint32_t name = name_of(w, v->a[at]);
   const vyre_row to = v->imm_hi[v->a[at]] & VYRE_ACCESS_NO_WRITE ? w->read : w->arena;
   const vyre_row offset = word_of_head(w, w->offsets, name, 0);
-  const bool in_bounds = is_in_bounds(w, at), literal = has_literal(w, at);
+  const bool in_bounds = w->in_bounds[at] != 0, literal = has_literal(w, at);
   const vyre_row length = in_bounds ? VYRE_NONE : word_of_head(w, w->lengths, name, 1);
   vyre_builder b = before(w, at);
   const vyre_row index = literal ? vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), v->imm[at]) : (vyre_row){v->b[at]};
@@ -150,6 +113,9 @@ find_memory(lowering *w)
       w->head.id = row;
     else if (vyre_op_is_atomic(op))
       w->is_scattered[w->v->a[row]] = 1;
+    kernel_access access;
+    if ((op == VYRE_OP_load || op == VYRE_OP_store || vyre_op_is_atomic(op)) && kernel_access_of(&w->reach, row, &access))
+      w->in_bounds[w->v->a[row]] = kernel_access_is_in_bounds(&w->reach, &access);
   }
 }
 
@@ -173,19 +139,26 @@ lower(kernel_file *file, vyre_module *module)
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   const uint32_t rows = v->rows;
+  const size_t bytes = 2 * (size_t)rows;
   lowering w = {.file = file, .module = module, .v = v};
   kernel_memory(file, w.memory);
-  w.is_scattered = allocator->resize(allocator->user, NULL, 0, rows);
-  if (!w.is_scattered)
+  VYRE_TRY(kernel_reach_create(file, module, &w.reach));
+  w.is_scattered = allocator->resize(allocator->user, NULL, 0, bytes);
+  if (!w.is_scattered) {
+    kernel_reach_free(&w.reach);
     return VYRE_OUT_OF_MEMORY("while making kernels for devices");
-  memset(w.is_scattered, 0, rows);
+  }
+  memset(w.is_scattered, 0, bytes);
+  w.in_bounds = w.is_scattered + rows;
   uint32_t next;
   for (w.program = v->first[0]; w.program; w.program = next) {
     next = v->next[w.program];
     w.end = next ? next : rows;
+    kernel_reach_program(&w.reach, w.program);
     lower_program(&w);
   }
-  allocator->resize(allocator->user, w.is_scattered, rows, 0);
+  allocator->resize(allocator->user, w.is_scattered, bytes, 0);
+  kernel_reach_free(&w.reach);
   return VYRE_OK;
 }
 

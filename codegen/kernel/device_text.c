@@ -44,7 +44,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
     if (names >> i & 1) {
       ADD("  buffer ");
       VYRE_TRY(add_name(w, i));
-      ADD(" : u32[] storage %s set(1) binding(%u)\n", written >> i & 1 ? "rw" : "ro", i);
+      ADD(" : u32[] storage %s set(%d) binding(%u)\n", written >> i & 1 ? "rw" : "ro", KERNEL_MEMORY_SET, i);
     }
   w->turns = w->repeats = 0;
   return vyre_bytes_printf(w->text, "  %%\"where the head is\" = load %%\"the arguments\".head\n");

@@ -175,7 +175,7 @@ add_buffer(expander *e, uint32_t name)
   const bool is_read = kind == KERNEL_LINK || kind == KERNEL_ANALYSIS || kind == KERNEL_FACT || kind == KERNEL_TABLE;
   ADD(e, "  buffer ");
   add_name(e, name);
-  ADD(e, " : u32[] storage %s set(0) binding(%u)\n", is_read ? "ro" : "rw", name);
+  ADD(e, " : u32[] storage %s set(%d) binding(%u)\n", is_read ? "ro" : "rw", KERNEL_MEMORY_SET, name);
 }
 
 /* A program whose invocations are rows. */
@@ -191,7 +191,7 @@ add_program(expander *e, const kernel_function *phase, bool is_listed)
     if (phase->names >> i & 1)
       add_buffer(e, i);
   if (is_listed)
-    ADD(e, "  buffer %%\"the list\" : u32[] storage ro set(0) binding(%d)\n", KERNEL_LIST);
+    ADD(e, "  buffer %%\"the list\" : u32[] storage ro set(0) binding(0)\n");
   ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW,
       is_listed  ? "load(%\"the list\"[gid.x])"
       : from_end ? "sub(groups.x, gid.x)"

@@ -173,9 +173,11 @@ run_phase(run *r, uint32_t function)
   vyre_binding bindings[KERNEL_MOST_NAMES + 1];
   for (uint32_t row = v->first[program]; row; row = v->next[row])
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
-      const uint32_t name = vyre_buffer_info_of(r->p->module, (vyre_row){row})->binding;
-      bindings[count++] = name == KERNEL_LIST ? (vyre_binding){{row}, r->list, rows * sizeof(uint32_t), 0}
-                                              : (vyre_binding){{row}, r->m->words[name], r->m->counts[name] * sizeof(uint32_t), 0};
+      const vyre_buffer_info *info = vyre_buffer_info_of(r->p->module, (vyre_row){row});
+      const uint32_t name = info->binding;
+      bindings[count++] = info->set == KERNEL_MEMORY_SET
+                              ? (vyre_binding){{row}, r->m->words[name], r->m->counts[name] * sizeof(uint32_t), 0}
+                              : (vyre_binding){{row}, r->list, rows * sizeof(uint32_t), 0};
     }
   const vyre_dispatch dispatch = {{program}, {rows, 1, 1}, bindings, count, NULL, 0};
   must(vyre_interp_run(r->p->module, &dispatch, NULL, NULL));
