@@ -246,11 +246,13 @@ vyre_status
 kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(device->module);
-  vyre_row in_bounds[4];
-  uint32_t count = 0;
-  for (uint32_t row = v->first[device->kernels[kernel].program]; row; row = v->next[row])
-    if (vyre_op_of(v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) != VYRE_SPACE_PUSH && count < 4)
-      in_bounds[count++] = (vyre_row){row};
-  const vyre_spirv_options options = {.strip = true, .in_bounds = in_bounds, .in_bounds_count = count};
-  return vyre_spirv_write(device->module, kernel, &options, out);
+  vyre_bytes in_bounds = {.allocator = vyre_module_allocator(device->module)};
+  vyre_status status = vyre_bytes_append(&in_bounds, v->op, v->rows); /* as many bytes as rows */
+  for (uint32_t row = 0; row < v->rows && !status; row++)
+    in_bounds.data[row] = vyre_op_of(v, row) == VYRE_OP_buffer;
+  const vyre_spirv_options options = {.strip = true, .in_bounds = (const uint8_t *)in_bounds.data};
+  if (!status)
+    status = vyre_spirv_write(device->module, kernel, &options, out);
+  vyre_bytes_free(&in_bounds);
+  return status;
 }
