@@ -36,9 +36,9 @@ typedef struct kernel_device_kernel {
   uint32_t program; /* its row */
 } kernel_device_kernel;
 
-/* One kernel a phase, each invocation of which takes one row.  And by program one a directed phase, one a `levels`; but of those in
- * which rows see what other programs do meanwhile (they read side columns at rows of any program), and of `levels` in which
- * something is repeated while a counter changes, which is that of all programs. */
+/* One kernel a phase, each invocation of which takes one row.  And by program one a directed phase that stands outside of `levels`,
+ * and one a `levels`; but of those in which rows see what other programs do meanwhile (they read side columns at rows of any
+ * program), and of `levels` in which something is repeated while a counter changes, which is that of all programs. */
 typedef struct kernel_device {
   vyre_module *module; /* a program and an input a kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;

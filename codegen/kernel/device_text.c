@@ -174,6 +174,19 @@ add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *jo
   return vyre_bytes_printf(w->text, "  }\n}\n");
 }
 
+/* Whether it stands in the sequence outside of `levels`, whose kernels have its turns. */
+static bool
+runs_by_itself(const kernel_file *file, uint32_t function)
+{
+  for (uint32_t i = 0; i < file->step_count; i++) {
+    const kernel_step *step = &file->steps[i];
+    if (step->kind == KERNEL_RUN && step->phase == function)
+      return true;
+    i = step->kind == KERNEL_LEVELS ? step->end - 1 : i;
+  }
+  return false;
+}
+
 vyre_status
 kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes *kernels)
 {
@@ -183,7 +196,7 @@ kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes
     if (file->functions[i].is_phase)
       VYRE_TRY(add_listed(w, i));
   for (uint32_t i = 0; i < file->function_count; i++)
-    if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT)
+    if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT && runs_by_itself(file, i))
       VYRE_TRY(add_by_program(w, (kernel_device_kernel){false, true, i, 0}, &file->functions[i], 0, 0));
   for (uint32_t i = 0; i < file->step_count; i++)
     if (file->steps[i].kind == KERNEL_LEVELS) {
