@@ -245,7 +245,7 @@ check_everything(phases *p, const runner_pass *pass, vyre_module *m, uint32_t se
   const vyre_view *v = vyre_module_view(m);
   phases_memory words = phases_take(p, v, MOST_TABLE);
   for (uint32_t i = 0; i < MOST_TABLE; i++)
-    phases_words(p, &words, "weights")[i] = (i * 2654435761u + seed) >> 28;
+    phases_words(p, &words, "weights")[i] = ((i + 1) * 2654435761u + seed) >> 28;
   words.counts[phases_name(p, "nothing")] = 0;
   run_both(p, pass, &words, v);
   check_forms(pass);
