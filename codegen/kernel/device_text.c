@@ -11,8 +11,8 @@ typedef struct writer {
   uint32_t turns, repeats; /* of the program at hand: names in it are unique */
 } writer;
 
-static const char arguments[] = "\nstruct @listed.arguments block { head : u32, first : u32, count : u32 }\n"
-                                "struct @programs.arguments block { head : u32, order : u32, starts : u32, firsts : u32 }\n";
+static const char arguments[] = "\nstruct @\"row arguments\" block { head : u32, first : u32, count : u32 }\n"
+                                "struct @\"program arguments\" block { head : u32, order : u32, starts : u32, firsts : u32 }\n";
 
 #define ADD(...) VYRE_TRY(vyre_bytes_printf(w->text, __VA_ARGS__))
 
@@ -32,14 +32,14 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
   const kernel_function *phase = &w->file->functions[kernel.index];
   VYRE_TRY(vyre_bytes_append(w->kernels, &kernel, sizeof kernel));
   if (kernel.is_levels)
-    ADD("\nprogram @levels_%u", kernel.index);
+    ADD("\nprogram @\"levels %u", kernel.index);
   else
-    ADD("\nprogram @%.*s", (int)phase->name.length, w->file->text + phase->name.at);
-  ADD("%s entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
+    ADD("\nprogram @\"%.*s", (int)phase->name.length, w->file->text + phase->name.at);
+  ADD("%s\" entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
-      "  buffer %%\"the arguments\" : @%s.arguments push\n",
-      kernel.by_program ? "_programs" : "", KERNEL_WORKGROUP, kernel.by_program ? "programs" : "listed");
+      "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
+      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, kernel.by_program ? "program" : "row");
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (names >> i & 1) {
       ADD("  buffer ");
