@@ -120,6 +120,8 @@ VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
  * file is to be freed in any case. */
 VYRE_MUST_USE vyre_status kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics);
 void kernel_file_free(kernel_file *file);
+/* The source that a byte of the text is in, its line there, and where in the text that line begins. */
+uint32_t kernel_line_of(const kernel_file *file, uint32_t at, uint32_t *out_line, uint32_t *out_start);
 const char *kernel_source_path(const kernel_file *file, uint32_t source);
 
 /* The name after a %; UINT32_MAX: none of the file's. */
