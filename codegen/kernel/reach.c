@@ -15,7 +15,7 @@ kernel_access_of(const kernel_reach *k, uint32_t row, kernel_access *out)
   const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){buffer});
   if (info->set != KERNEL_MEMORY_SET)
     return false;
-  *out = (kernel_access){&k->file->names[info->binding], info->binding, v->b[path], vyre_row_imm(v, path)};
+  *out = (kernel_access){&k->file->names[info->binding], info->binding, v->b[path], v->imm[path]};
   return true;
 }
 
