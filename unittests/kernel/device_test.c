@@ -194,8 +194,8 @@ check_shash(phases *p, const runner_pass *pass, vyre_module *m, uint32_t seed)
   phases_memory words = phases_take(p, v, 0);
   run_both(p, pass, &words, v);
   must(phases_run_plain("shash", "hashes", m, NULL));
-  phases_compare("hash", seed, phases_words(p, &words, "hash"), phases_hashes, v->rows);
-  free(phases_hashes);
+  phases_compare("hash", seed, phases_words(p, &words, "hash"), phases_seen, v->rows);
+  free(phases_seen);
   phases_free(&words);
 }
 
