@@ -119,6 +119,56 @@ find_memory(lowering *w)
   }
 }
 
+/* ---- variables ----------------------------------------------------------------------------------------------------------- */
+
+/* The get becomes its lanes, put together. */
+static void
+split_get(const lowering *w, uint32_t get, const vyre_row parts[4], uint32_t lanes)
+{
+  vyre_builder b = before(w, get);
+  vyre_row values[4] = {{0}};
+  for (uint32_t k = 0; k < lanes; k++)
+    values[k] = vyre_build_get(&b, parts[k]);
+  if (lanes == 4) { /* a join has three operands */
+    const vyre_type pair = VYRE_TYPE(VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[get])), 2);
+    for (uint32_t k = 0; k < 2; k++)
+      values[k] = vyre_build(&b, VYRE_OP_join, pair, 0, 0, 0, values[2 * k], values[2 * k + 1], VYRE_NONE);
+    values[2] = VYRE_NONE;
+  }
+  vyre_row_rewrite(w->module, (vyre_row){get}, VYRE_ROW(VYRE_OP_join, VYRE_ROW_TYPE(w->v->op[get]), 0), 0, 0, values[0], values[1],
+                   values[2]);
+}
+
+static void
+split_set(const lowering *w, uint32_t set, const vyre_row parts[4], uint32_t lanes)
+{
+  vyre_builder b = before(w, set);
+  for (uint32_t k = 0; k < lanes; k++)
+    vyre_build_set(&b, parts[k], vyre_build_lane(&b, (vyre_row){w->v->b[set]}, k));
+  vyre_row_kill(w->module, (vyre_row){set});
+}
+
+/* A variable of several lanes becomes one a lane: devices have registers of one lane, and lavapipe (Mesa 22.3) loses lanes of a
+ * vector that a loop ends with. */
+static void
+split_variable(const lowering *w, uint32_t var)
+{
+  const vyre_type type = VYRE_ROW_TYPE(w->v->op[var]);
+  const uint32_t lanes = VYRE_TYPE_LANES(type);
+  vyre_builder b = before(w, var);
+  vyre_row parts[4];
+  for (uint32_t k = 0; k < lanes; k++)
+    parts[k] = vyre_build_var(&b, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
+  for (uint32_t row = var + 1; row < w->end; row++) {
+    const uint32_t op = vyre_op_of(w->v, row);
+    if (w->v->a[row] == var && op == VYRE_OP_get)
+      split_get(w, row, parts, lanes);
+    else if (w->v->a[row] == var && op == VYRE_OP_set)
+      split_set(w, row, parts, lanes);
+  }
+  vyre_row_kill(w->module, (vyre_row){var});
+}
+
 /* Rows that are made here come after `end`, so that a step is looked at before those that its index comes from are changed: from
  * the last one to the first. */
 static void
@@ -131,6 +181,8 @@ lower_program(lowering *w)
   for (uint32_t row = w->program; row < w->end; row++)
     if (is_column(w, row))
       vyre_row_kill(w->module, (vyre_row){row});
+    else if (vyre_op_of(w->v, row) == VYRE_OP_var && VYRE_TYPE_LANES(VYRE_ROW_TYPE(w->v->op[row])) > 1)
+      split_variable(w, row);
 }
 
 static vyre_status

@@ -27,6 +27,8 @@ typedef struct kernel_programs_arguments {
   uint32_t order;  /* where the rows of all programs stand, each level's side by side */
   uint32_t starts; /* where it stands where in `order` each level begins, and the last one ends */
   uint32_t firsts; /* where it stands which of `starts` is each program's first, and, last, how many there are */
+  uint32_t level;  /* of each program's levels those to take begin with this one, in the order in which they are taken, */
+  uint32_t levels; /* and are so many: a long way is gone in several dispatches, each short enough for drivers */
 } kernel_programs_arguments;
 
 typedef struct kernel_device_kernel {

@@ -11,8 +11,9 @@ typedef struct writer {
   uint32_t turns, repeats; /* of the program at hand: names in it are unique */
 } writer;
 
-static const char arguments[] = "\nstruct @\"row arguments\" block { head : u32, first : u32, count : u32 }\n"
-                                "struct @\"program arguments\" block { head : u32, order : u32, starts : u32, firsts : u32 }\n";
+static const char arguments[] =
+    "\nstruct @\"row arguments\" block { head : u32, first : u32, count : u32 }\n"
+    "struct @\"program arguments\" block { head : u32, order : u32, starts : u32, firsts : u32, level : u32, levels : u32 }\n";
 
 #define ADD(...) VYRE_TRY(vyre_bytes_printf(w->text, __VA_ARGS__))
 
@@ -117,11 +118,13 @@ begin_levels(writer *w, kernel_direction direction)
       "  %%\"program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
       "  %%\"levels\" = load %%\"what is not written\"[%%\"program\"]\n"
       "  %%\"levels' end\" = load %%\"what is not written\"[add(%%\"program\", 1u32)]\n"
-      "  for %%\"level\" = %%\"levels\" to %%\"levels' end\" {\n"
+      "  %%\"from\" = load %%\"the arguments\".level\n"
+      "  %%\"to\" = umin(add(%%\"from\", load %%\"the arguments\".levels), sub(%%\"levels' end\", %%\"levels\"))\n"
+      "  for %%\"level\" = %%\"from\" to %%\"to\" {\n"
       "  %%\"start\" = add(%%\"starts\", %s)\n"
       "  %%\"first\" = load %%\"what is not written\"[%%\"start\"]\n"
       "  %%\"end\" = load %%\"what is not written\"[add(%%\"start\", 1u32)]\n",
-      from_end ? "sub(sub(add(%\"levels\", %\"levels' end\"), 1u32), %\"level\")" : "%\"level\"");
+      from_end ? "sub(sub(%\"levels' end\", 1u32), %\"level\")" : "add(%\"levels\", %\"level\")");
   return VYRE_OK;
 }
 
