@@ -12,7 +12,9 @@ config.suffixes = [".vir", ".test", ".comp", ".spvasm"]
 config.excludes = ["Inputs"]
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = os.path.join(config.vyre_source, "lit-tests")
-config.test_exec_root = config.vyre_obj
+# --param phases=1: GPU passes go by their phases; beside the other tests, whose files are others.
+PHASES = "phases" in lit_config.params
+config.test_exec_root = os.path.join(config.vyre_obj, "phases") if PHASES else config.vyre_obj
 
 # What hangs is ended: lit's own timeout needs a Python package that Debian does not install with it.  The build says when: VYRE_TEST_LIMIT.
 LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "
@@ -23,7 +25,7 @@ def program(name):
 
 # Longer names first: lit replaces them in this order, and before its own %s, %S, %t, %p.
 config.substitutions += [
-    ("%passmgr", program("vyre-passmgr")),
+    ("%passmgr", program("vyre-passmgr") + (" -phases" if PHASES else "")),
     ("%plugindir", config.vyre_plugins),
     ("%examples", os.path.join(config.vyre_source, "examples")),
     # %not CODE command...: the command ends with exactly this code, and by no signal.
