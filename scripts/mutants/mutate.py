@@ -19,7 +19,7 @@ import time
 sys.dont_write_bytecode = True  # the sources stay as they are
 
 import judge  # noqa: E402
-from tree import FUZZ, FUZZ_PROGRAMS, ROOT, Tree, Wrong, sources  # noqa: E402
+from tree import FUZZ, FUZZ_PROGRAMS, ROOT, Tree, Wrong, is_lit, lit_path, sources  # noqa: E402
 
 LISTS = ROOT / "scripts" / "mutants"
 FLOOR = {"ir": 3}  # so many at least for each file with code that can be wrong
@@ -83,7 +83,7 @@ def check(mutants, whole):
         except Wrong as error:
             errors.append(f"{error}\nFix: bring the entry up to date with the code, or take it out")
         test = mutant.test
-        if test != FUZZ and not ((ROOT / "lit-tests" / test[4:]).exists() if test.startswith("lit:") else test in tests):
+        if test != FUZZ and not ((ROOT / "lit-tests" / lit_path(test)).exists() if is_lit(test) else test in tests):
             errors.append(f"{mutant.place}: there is no test {test}")
         if mutant[:1] + mutant[2:4] in seen:
             errors.append(f"{mutant.place}: the mutant is there twice")

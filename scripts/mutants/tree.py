@@ -16,6 +16,15 @@ FUZZ = "fuzz"  # as a test: vyre-fuzz alone
 FUZZ_PROGRAMS = 2000
 
 
+def is_lit(test):
+    """`lit:PATH`; `phases:PATH`: by the phases of GPU passes."""
+    return test.startswith(("lit:", "phases:"))
+
+
+def lit_path(test):
+    return test.partition(":")[2]
+
+
 class Wrong(Exception):
     """An entry, or what it needs, is not as it should be."""
 
@@ -94,7 +103,7 @@ class Tree:
         if test.startswith("unit-"):
             return [test, "vyre_glsl"]
         programs = ["vyre-passmgr", "vyre-run", "vyre-fuzz", "vyre-prove", "vyre-kernelc", "passes/all", "vyre_glsl"]
-        return programs + (["lit-tests/all"] if test.startswith("lit:") else ["examples/all"])
+        return programs + (["lit-tests/all"] if is_lit(test) else ["examples/all"])
 
     def build(self, *tests):
         return self.run(["ninja", "-C", "b", *dict.fromkeys(target for test in tests for target in self.targets(test))], 1200)
@@ -107,8 +116,9 @@ class Tree:
     def test(self, test, limit, **limits):
         if test == FUZZ:
             return self.run(["./vyre-fuzz", f"-count={FUZZ_PROGRAMS}", "-first", "-no-reduce", "-quiet", "-out=.."], limit, "b/bin", **limits)
-        if test.startswith("lit:"):
-            return self.lit([test[4:]], limit=limit, **limits)
+        if is_lit(test):
+            options = ["--param", "phases=1"] if test.startswith("phases:") else []
+            return self.lit([lit_path(test)], *options, limit=limit, **limits)
         if test.startswith("unit-"):
             return self.run([f"./{test}"], limit, "b/unittests", **limits)
         if self.commands()[test][0] is None:
@@ -120,7 +130,7 @@ class Tree:
         """Of what the test's outcome depends on besides the mutant: its program or programs, and the files that tests read."""
         result = hashlib.sha256()
         names = [*(self.path / "b" / "lib").rglob("*.so*"), *self.path.glob("examples/**/*"), *self.path.glob("unittests/**/*")]
-        if test == FUZZ or test.startswith("lit:"):
+        if test == FUZZ or is_lit(test):
             names += [*(self.path / "b" / "bin").glob("*"), *self.path.glob("lit-tests/**/*")]
         else:
             names = [p for p in names if p.suffix not in (".c", ".h")] + [self.path / "b" / "unittests" / test]
