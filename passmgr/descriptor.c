@@ -214,8 +214,7 @@ read_phases(const reader *r, vyre_pass_record *record)
       return VYRE_OUT_OF_MEMORY("for a plugin's phases");
   }
   if (!record->sources || !vyre_phases_resolve(record, &why))
-    return BAD(r, "the phases of pass '%s' cannot be run: %s\nFix: build the plugin with this version's vyre-kernelc", pass->name,
-               record->sources ? why : "they name no memory");
+    return BAD(r, "the phases of pass '%s' cannot be run: %s", pass->name, record->sources ? why : "they name no memory");
   return VYRE_OK;
 }
 

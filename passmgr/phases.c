@@ -73,6 +73,7 @@ resolve_memory(vyre_pass_record *record, uint32_t index)
     if (strcmp(columns[i].name, memory->name) == 0) {
       out->column = columns[i].offset;
       out->provides = columns[i].analysis & record->pass.provides;
+      out->is_of_another = (columns[i].analysis & ~record->pass.provides) != 0;
       record->phase_analyses |= columns[i].analysis & ~record->pass.provides;
       return true;
     }
@@ -124,22 +125,29 @@ bool
 vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
 {
   const vyre_phases *phases = record->pass.phases;
-  *out_why = "they are not as vyre-kernelc of this version makes them";
+  *out_why = "they are not as vyre-kernelc of this version makes them\nFix: build the plugin with this version's vyre-kernelc";
   if (phases->struct_size < offsetof(vyre_phases, row_kernels) || phases->memory_count > MOST_MEMORY ||
       phases->step_count > MOST_STEPS || !phases->memory || !phases->phases || !phases->steps)
     return false;
   for (uint32_t i = 0; i < phases->memory_count; i++)
     if (!phases->memory[i].name || !resolve_memory(record, i)) {
-      *out_why = "they use memory that this host does not know";
+      *out_why = "they use memory that this host does not know\nFix: build the plugin with this version's vyre-kernelc";
       return false;
     }
   for (uint32_t i = 0; i < phases->phase_count; i++) {
     const vyre_phase *phase = &phases->phases[i];
     if (!phase_is_right(phases, phase))
       return false;
-    for (uint32_t k = 0; k < phase->use_count; k++)
-      record->phases_write |= phase->writes[k] && phases->memory[phase->uses[k]].kind == VYRE_MEMORY_COLUMN &&
-                              !record->sources[phase->uses[k]].provides;
+    for (uint32_t k = 0; k < phase->use_count; k++) {
+      const vyre_phase_source *source = &record->sources[phase->uses[k]];
+      if (!phase->writes[k] || phases->memory[phase->uses[k]].kind != VYRE_MEMORY_COLUMN)
+        continue;
+      if (source->is_of_another) {
+        *out_why = "they write a column that the pass does not make\nFix: name it in the pass's `provides`, too";
+        return false;
+      }
+      record->phases_write |= !source->provides;
+    }
   }
   for (uint32_t i = 0; i < phases->step_count; i++)
     record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS ? VYRE_LEVELS : 0;

@@ -86,6 +86,8 @@ check_store(checker *k, uint32_t row, bool note)
   else if (!is_own_element(k, &at))
     refuse(k, row, "scatter to a side column by atomic_umin, atomic_umax, atomic_or, atomic_and or atomic_add",
            "%s is written elsewhere than at the phase's row", at.word);
+  else if (kernel_leads_to_operand(n) && (k->reach.ways[k->v->b[row]] & REACH_ANY) != 0)
+    refuse(k, row, NULL, "what is written to %s is no row: it is computed", at.word);
 }
 
 /* Rows that have their turn after the row at hand, in that direction. */
@@ -190,8 +192,16 @@ is_forbidden(const checker *k, uint32_t row, uint32_t op)
 {
   const uint32_t flags = vyre_op_infos[op].flags;
   return op == VYRE_OP_barrier || op == VYRE_OP_trap || op == VYRE_OP_copy || op == VYRE_OP_async_copy ||
-         op == VYRE_OP_async_wait || op == VYRE_OP_length || (flags & VYRE_OP_CONVERGENT) != 0 ||
+         op == VYRE_OP_async_wait || op == VYRE_OP_length || vyre_op_is_opaque(op) || (flags & VYRE_OP_CONVERGENT) != 0 ||
          (VYRE_ROW_FLAGS(k->v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) != 0;
+}
+
+/* Floats are computed otherwise on each device, and not every device has narrow integers. */
+static bool
+is_for_every_device(uint32_t type)
+{
+  const vyre_kind kind = (vyre_kind)VYRE_TYPE_KIND(type);
+  return !vyre_kind_is_float(kind) && vyre_kind_bits(kind) != 8 && vyre_kind_bits(kind) != 16;
 }
 
 static void
@@ -209,6 +219,8 @@ check_rows(checker *k, bool note)
     else if (!note && is_forbidden(k, row, op))
       refuse(k, row, NULL, "a row function knows nothing of other invocations and of memory as a whole: %s",
              vyre_op_infos[op].text);
+    else if (!note && !is_for_every_device(VYRE_ROW_TYPE(v->op[row])))
+      refuse(k, row, NULL, "a phase computes with bool and integers of 32 and 64 bits alone: %s", vyre_op_infos[op].text);
   }
 }
 
@@ -236,6 +248,30 @@ check_phase(checker *k, kernel_function *phase)
   phase->scattered = k->scattered;
 }
 
+/* Whether there is something that phases do, and whether those that write the table count it: the manager knows of a change by
+ * that. */
+static void
+check_pass(checker *k)
+{
+  kernel_file *file = k->file;
+  const kernel_function *writer = NULL;
+  bool counts = false;
+  for (uint32_t i = 0; i < file->function_count; i++)
+    for (uint32_t name = 0; name < file->name_count; name++) {
+      if ((file->functions[i].written >> name & 1) == 0)
+        continue;
+      writer = file->names[name].kind == KERNEL_CORE ? &file->functions[i] : writer;
+      counts |= file->names[name].kind == KERNEL_COUNTER && file->names[name].label.length != 0;
+    }
+  uint8_t memory[KERNEL_MOST_NAMES];
+  if (kernel_memory(file, memory) == 0)
+    k->good = kernel_error(file, k->phase->name, NULL, "phases name no column and no other memory");
+  if (writer && !counts)
+    k->good =
+        kernel_error(file, writer->name, "counter %changed \"rows changed\", and atomic_add %changed[0], 1u32 where a row changes",
+                     "phases write the table, and none adds to a counter with a label: nobody learns of a change");
+}
+
 vyre_status
 kernel_check(kernel_expansion *expansion, const vyre_module *module)
 {
@@ -253,6 +289,8 @@ kernel_check(kernel_expansion *expansion, const vyre_module *module)
     note_bounds(&k.reach, expansion->in_bounds.data);
   }
   kernel_reach_free(&k.reach);
+  if (!status && k.good)
+    check_pass(&k);
   if (status || k.good)
     return status;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase does what phases may not", expansion->file->path);

@@ -32,8 +32,8 @@ is_column(const kernel_name *name, const char *word)
   return name->word && strcmp(name->word, word) == 0;
 }
 
-static bool
-leads_to_operand(const kernel_name *name)
+bool
+kernel_leads_to_operand(const kernel_name *name)
 {
   return is_column(name, "a") || is_column(name, "b") || is_column(name, "c");
 }
@@ -47,11 +47,11 @@ ways_of_element(const kernel_name *name, uint8_t index)
   uint8_t ways = 0;
   if (name->kind == KERNEL_SIDE || name->kind == KERNEL_ANALYSIS)
     return REACH_NAMED;
-  if (leads_to_operand(name)) {
+  if (kernel_leads_to_operand(name)) {
     ways |= (index & (REACH_OWN | REACH_OPERANDS)) != 0 ? REACH_OPERANDS : 0;
     ways |= (index & (REACH_AROUND | REACH_BOTH)) != 0 ? REACH_BOTH : 0;
     ways |= (index & REACH_NAMED) != 0 ? REACH_NAMED : 0;
-    return ways | (index & REACH_ANY);
+    return ways | ((index & REACH_ANY) != 0 ? REACH_ANY : 0);
   }
   if (!is_column(name, "parent"))
     return REACH_ANY;
@@ -138,7 +138,7 @@ ways_of(const kernel_reach *k, uint32_t row)
   case VYRE_OP_select:
     return k->ways[v->b[row]] | k->ways[v->c[row]];
   case VYRE_OP_and:
-    return is_opcode(k, row) ? REACH_OPCODE | REACH_ANY : REACH_ANY * 0x01010101u;
+    return is_opcode(k, row) ? REACH_OPCODE : REACH_ANY * 0x01010101u;
   case VYRE_OP_const:
     return vyre_row_imm(v, row) ? REACH_ANY * 0x01010101u : 0;
   case VYRE_OP_var:
@@ -191,7 +191,7 @@ kernel_access_is_in_bounds(const kernel_reach *k, const kernel_access *at)
   if (n->kind == KERNEL_TABLE || n->stride == 0)
     return false;
   if (n->kind == KERNEL_FACT)
-    return at->index && k->ways[at->index] == (REACH_OPCODE | REACH_ANY);
+    return at->index && k->ways[at->index] == REACH_OPCODE;
   if (at->index == 0)
     return at->literal < n->stride;
   const uint32_t row = n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT ? 0 : kernel_row_of_element(k, at->index, n->stride);

@@ -14,12 +14,12 @@
 /* A set of ways.  None: it is row 0, or no row at all that is used as one. */
 enum {
   REACH_OWN = 1,
-  REACH_OPERANDS = 2, /* operands of the row at hand, and of those */
-  REACH_AROUND = 4,   /* the row's parent, and parents of that */
-  REACH_BOTH = 8,     /* parents of operands, and the other way round */
-  REACH_NAMED = 16,   /* a side column or an analysis says so, or an operand of such a row */
-  REACH_ANY = 32,     /* anything else */
-  REACH_OPCODE = 64,  /* no row, but the number of an op: of a row that is surely one */
+  REACH_OPERANDS = 2,  /* operands of the row at hand, and of those */
+  REACH_AROUND = 4,    /* the row's parent, and parents of that */
+  REACH_BOTH = 8,      /* parents of operands, and the other way round */
+  REACH_NAMED = 16,    /* a side column or an analysis says so, or an operand of such a row */
+  REACH_OPCODE = 32,   /* no row, but the number of an op: of a row that is surely one */
+  REACH_ANY = 32 | 64, /* anything else */
 
   /* It is a row: what side columns and analyses hold may be none. */
   REACH_SURELY = REACH_OWN | REACH_OPERANDS | REACH_AROUND | REACH_BOTH
@@ -53,6 +53,8 @@ bool kernel_access_of(const kernel_reach *reach, uint32_t row, kernel_access *ou
 uint8_t kernel_ways_of_index(const kernel_reach *reach, const kernel_access *access);
 /* What computes the row of an element of `stride`, as r, or r * stride + n; 0: the index is none such. */
 uint32_t kernel_row_of_element(const kernel_reach *reach, uint32_t index, uint32_t stride);
+/* %a, %b or %c. */
+bool kernel_leads_to_operand(const kernel_name *name);
 bool kernel_is_own_row(const kernel_reach *reach, uint32_t row);
 /* Whether that alone says that the access is in bounds. */
 bool kernel_access_is_in_bounds(const kernel_reach *reach, const kernel_access *access);

@@ -119,16 +119,28 @@ take_mark(reader *r, char mark)
   return true;
 }
 
+static uint32_t
+digit_value(char c)
+{
+  return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                : 16;
+}
+
 static bool
 take_integer(reader *r, uint32_t least, uint32_t most, uint32_t *out)
 {
   const text_token *token = &r->lexer.token;
+  const char *text = r->file->text + token->start;
+  const bool is_hex = token->length > 2 && text[0] == '0' && text[1] == 'x';
+  const uint32_t prefix = is_hex ? 2 : 0;
   uint64_t value = 0;
-  bool good = token->kind == TOKEN_NUMBER && token->length <= 10;
-  for (uint32_t i = 0; i < token->length && good; i++) {
-    const char digit = r->file->text[token->start + i];
-    good = digit >= '0' && digit <= '9';
-    value = value * 10 + (uint64_t)(digit - '0');
+  bool good = token->kind == TOKEN_NUMBER && token->length - prefix <= 10;
+  for (uint32_t i = prefix; i < token->length && good; i++) {
+    const uint32_t digit = digit_value(text[i]);
+    good = digit < (is_hex ? 16 : 10);
+    value = value * (is_hex ? 16 : 10) + digit;
   }
   if (!good || value < least || value > most)
     return kernel_error(r->file, here(r), NULL, "expected a number from %u to %u", least, most);
@@ -336,6 +348,9 @@ read_function(reader *r, bool is_phase)
     return false;
   f.head.length = r->lexer.token.start - f.head.at; /* without the ) */
   f.body.at = r->lexer.token.start;
+  text_lex(&r->lexer);
+  if (is_phase && !is_mark(r, '{'))
+    return expected(r, "'{'");
   while (!is_mark(r, '{') && r->lexer.token.kind != TOKEN_END)
     text_lex(&r->lexer);
   if (!read_to(r, '{', '}', &f))
@@ -471,6 +486,7 @@ add_source(kernel_file *file, const char *path)
     return VYRE_ERROR(VYRE_CODE_INPUT, "%s: too long", path);
   source->text.length = (uint32_t)file->bytes.size - source->text.at;
   file->source_count++;
+  VYRE_TRY(vyre_bytes_append(&file->bytes, "\n", 1)); /* so that where it ends is not where the next one begins */
   file->text = file->bytes.data;
   file->length = (uint32_t)file->bytes.size;
   return VYRE_OK;
@@ -535,11 +551,26 @@ read_item(reader *r)
   return expected(r, "include, side, table, counter, verdict, constant, provides, func, phase or sequence");
 }
 
+/* Names in quotes are those of the programs around phases: the row at hand is known by its name. */
+static bool
+check_names(const reader *r)
+{
+  reader ahead = *r;
+  for (text_lex(&ahead.lexer); ahead.lexer.token.kind != TOKEN_END; text_lex(&ahead.lexer)) {
+    const text_token *token = &ahead.lexer.token;
+    if ((token->kind == TOKEN_NAME || token->kind == TOKEN_GLOBAL) && r->file->text[token->start + 1] == '"')
+      return kernel_error(r->file, here(&ahead), "letters, digits, _ and $ alone", "a kernel file has no names in quotes");
+  }
+  return true;
+}
+
 static bool
 read_source(kernel_file *file, uint32_t source, vyre_status *out_status)
 {
   const kernel_text text = file->sources[source].text;
   reader r = {.file = file, .lexer = {.text = file->text, .length = text.at + text.length, .cursor = text.at}, .source = source};
+  if (!check_names(&r))
+    return false;
   text_lex(&r.lexer);
   while (r.lexer.token.kind != TOKEN_END)
     if (!read_item(&r)) { /* what follows is the consequence */
@@ -547,6 +578,15 @@ read_source(kernel_file *file, uint32_t source, vyre_status *out_status)
       return false;
     }
   return true;
+}
+
+static bool
+has_run(const kernel_file *file)
+{
+  bool has = false;
+  for (uint32_t i = 0; i < file->step_count; i++)
+    has |= file->steps[i].kind == KERNEL_RUN;
+  return has;
 }
 
 vyre_status
@@ -560,9 +600,9 @@ kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
   vyre_status status = VYRE_OK;
   bool good = read_source(file, 0, &status) && read_source(file, 1, &status);
   const kernel_text own = file->sources[1].text;
-  if (good && file->step_count == 0)
+  if (good && !has_run(file))
     good = kernel_error(file, (kernel_text){own.at + own.length, 0}, "sequence { @phase } at the end of the file",
-                        "there is no sequence");
+                        "there is no sequence that runs a phase");
   if (good || status)
     return status;
   return VYRE_ERROR(VYRE_CODE_INPUT, "%s: %u error%s", path, file->errors, file->errors == 1 ? "" : "s");

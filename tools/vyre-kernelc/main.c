@@ -128,13 +128,28 @@ read_options(int argc, char **argv, options *out)
   return 2;
 }
 
+/* A path as make reads it, and ninja. */
+static vyre_status
+add_path(vyre_bytes *text, const char *path)
+{
+  vyre_status status = NULL;
+  for (; *path && !status; path++)
+    status = vyre_bytes_printf(text, *path == '$' ? "$%c" : *path == ' ' || *path == '#' || *path == ':' ? "\\%c" : "%c", *path);
+  return status;
+}
+
 static vyre_status
 write_depfile(const kernel_file *file, const options *o)
 {
   vyre_bytes text = {0};
-  vyre_status status = vyre_bytes_printf(&text, "%s:", o->output ? o->output : "-");
-  for (uint32_t i = 1; i < file->source_count && !status; i++)
-    status = vyre_bytes_printf(&text, " %s", kernel_source_path(file, i));
+  vyre_status status = add_path(&text, o->output ? o->output : "-");
+  if (!status)
+    status = vyre_bytes_printf(&text, ":");
+  for (uint32_t i = 1; i < file->source_count && !status; i++) {
+    status = vyre_bytes_printf(&text, " ");
+    if (!status)
+      status = add_path(&text, kernel_source_path(file, i));
+  }
   if (!status)
     status = vyre_bytes_printf(&text, "\n");
   if (!status)

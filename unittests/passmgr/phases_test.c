@@ -157,6 +157,8 @@ wrong_memory_is_refused(void **state)
   refused(unknown);
   p.memory[SIDE].stride = 17;
   refused(unknown);
+  p.writes[LEVEL] = 1;
+  refused("they write a column that the pass does not make\n");
   p.memory[MANY].label = "an array has none";
   refused(unknown);
   p.phases.memory_count = 65;

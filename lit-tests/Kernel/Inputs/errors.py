@@ -47,6 +47,16 @@ CASES = [
      "phases that take turns level by level have one direction, which is not flat"),
     (PHASE + "sequence { @p }\nsequence { @p }\n", "3:1", "there are two sequences"),
     ("include \"" + "a/" * 600 + "b.vir\"\n", "1:9", "this path is too long"),
+    (PHASE + "sequence { }\n", "3:1", "there is no sequence that runs a phase"),
+    ("counter %n\nsequence { repeat while %n { } }\n", "3:1", "there is no sequence that runs a phase"),
+    (PHASE + "sequence { @p }\n", "1:8", "phases name no column and no other memory"),
+    ("phase @p flat (%i) -> u32 { return 1u32 }\n", "1:20", "expected '{', found '->'"),
+    ("constant @x = 0x100000000\n", "1:15", "expected a number from 0 to 4294967295"),
+    ("constant @x = 0xfg\n", "1:15", "expected a number from 0 to 4294967295"),
+    # the row at hand is known by its name, and a column's name becomes one of C
+    ("phase @p flat (%i) { %\"the row\" = load %imm[%i] }\n", "1:22", "a kernel file has no names in quotes"),
+    ("side %\"a b\" : u32\n", "1:6", "a kernel file has no names in quotes"),
+    ("func @\"f g\"() { }\n", "1:6", "a kernel file has no names in quotes"),
     ("include", "1:8", "expected the path of a file in quotes, but the text ends"),
     # limits; some functions are there already: *
     ("".join(f"side %x{i} : u32\n" for i in range(70)), "35:6", "there are more than 64 names in all"),
