@@ -42,7 +42,7 @@ bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *use
 static inline bool
 rules_sweep_may_step(const rules_sweep *s, uint32_t row)
 {
-  return rules_may_match(s->tables[0], s->v, row) || (s->tables[1] && rules_may_match(s->tables[1], s->v, row));
+  return rules_may_match(s->tables[0], s->v, s->scope, row) || (s->tables[1] && rules_may_match(s->tables[1], s->v, s->scope, row));
 }
 
 /* Whether a type's length or a workgroup's size is made of the row. */
