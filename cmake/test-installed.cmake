@@ -27,7 +27,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 # Moved, to see that it may be.
 file(RENAME ${prefix} ${prefix}-moved)
 set(prefix ${prefix}-moved)
-foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
+foreach(path bin/vyre-passmgr bin/vyre-run bin/vyre-fuzz bin/vyre-kernelc bin/vyre-prove ${LIBDIR}/libvyre.so include/vyre/plugin.h include/vyre/ops.def
     ${LIBDIR}/vyre/passes/dce.so
     ${LIBDIR}/cmake/vyre/vyreConfig.cmake ${LIBDIR}/pkgconfig/vyre.pc ${LIBDIR}/vyre/vyre-glsl)
   if(NOT EXISTS ${prefix}/${path})
@@ -57,6 +57,16 @@ expect_match("shl %[a-z0-9]+, 3u32")
 expect_match("mul %[a-z0-9]+, 24u32")
 run(${prefix}/bin/vyre-passmgr -load ${work}/plugin/acme.so -passes=acme.mul-to-shl<max=2> ${SOURCE}/examples/plugins/scale.vir -o -)
 expect_match("mul %[a-z0-9]+, 8u32")
+
+# A GPU pass, which vyre-kernelc compiled from there.
+run(${prefix}/bin/vyre-passmgr -load ${work}/plugin/half.so -passes=half.enough -verify-each -stats ${SOURCE}/examples/plugins/blend.vir -o -)
+expect_match("2 +half.enough: rows marked as relaxed")
+expect_match("%product = mul relaxed %v, 3.0f32")
+expect_match("%scaled = mul %v, 0.25f32")
+run(nm -D --undefined-only ${work}/plugin/half.so)
+if(output MATCHES "vyre_")
+  message(FATAL_ERROR "the GPU pass imports of vyre:\n${output}")
+endif()
 
 # What is exported and imported.
 run(nm -D --defined-only ${prefix}/${LIBDIR}/libvyre.so)

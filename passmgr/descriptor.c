@@ -203,7 +203,6 @@ read_phases(const reader *r, vyre_pass_record *record)
 {
   vyre_pass *pass = &record->pass;
   const vyre_phases *phases = pass->phases;
-  uint32_t analyses;
   const char *why;
   if (!phases && !pass->prepare && !pass->finish)
     return VYRE_OK;
@@ -214,10 +213,9 @@ read_phases(const reader *r, vyre_pass_record *record)
     if (!record->sources)
       return VYRE_OUT_OF_MEMORY("for a plugin's phases");
   }
-  if (!record->sources || !vyre_phases_resolve(phases, pass->provides, record->sources, &analyses, &why))
+  if (!record->sources || !vyre_phases_resolve(record, &why))
     return BAD(r, "the phases of pass '%s' cannot be run: %s\nFix: build the plugin with this version's vyre-kernelc", pass->name,
                record->sources ? why : "they name no memory");
-  pass->requires_ |= analyses;
   return VYRE_OK;
 }
 

@@ -64,14 +64,16 @@ make_facts(void)
 /* ---- the descriptor ------------------------------------------------------------------------------------------------------ */
 
 static bool
-resolve_memory(const vyre_phase_memory *memory, uint32_t provides, vyre_phase_source *out, uint32_t *out_analyses)
+resolve_memory(vyre_pass_record *record, uint32_t index)
 {
+  const vyre_phase_memory *memory = &record->pass.phases->memory[index];
+  vyre_phase_source *out = &record->sources[index];
   *out = (vyre_phase_source){0};
   for (size_t i = 0; i < sizeof columns / sizeof *columns && memory->kind == VYRE_MEMORY_COLUMN; i++)
     if (strcmp(columns[i].name, memory->name) == 0) {
       out->column = columns[i].offset;
-      out->provides = columns[i].analysis & provides;
-      *out_analyses |= columns[i].analysis & ~provides;
+      out->provides = columns[i].analysis & record->pass.provides;
+      record->phase_analyses |= columns[i].analysis & ~record->pass.provides;
       return true;
     }
   for (; memory->kind == VYRE_MEMORY_FACT && out->fact < FACT_COUNT; out->fact++)
@@ -119,27 +121,28 @@ steps_are_right(const vyre_phases *phases, uint32_t at, uint32_t end, bool in_le
 }
 
 bool
-vyre_phases_resolve(const vyre_phases *phases, uint32_t provides, vyre_phase_source *out_sources, uint32_t *out_analyses,
-                    const char **out_why)
+vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
 {
-  static const vyre_phase_source none;
-  *out_analyses = 0;
+  const vyre_phases *phases = record->pass.phases;
   *out_why = "they are not as vyre-kernelc of this version makes them";
-  if (phases->struct_size < sizeof *phases || phases->memory_count > MOST_MEMORY || phases->step_count > MOST_STEPS ||
-      !phases->memory || !phases->phases || !phases->steps)
+  if (phases->struct_size < offsetof(vyre_phases, row_kernels) || phases->memory_count > MOST_MEMORY ||
+      phases->step_count > MOST_STEPS || !phases->memory || !phases->phases || !phases->steps)
     return false;
-  for (uint32_t i = 0; i < phases->memory_count; i++) {
-    out_sources[i] = none;
-    if (!phases->memory[i].name || !resolve_memory(&phases->memory[i], provides, &out_sources[i], out_analyses)) {
+  for (uint32_t i = 0; i < phases->memory_count; i++)
+    if (!phases->memory[i].name || !resolve_memory(record, i)) {
       *out_why = "they use memory that this host does not know";
       return false;
     }
-  }
-  for (uint32_t i = 0; i < phases->phase_count; i++)
-    if (!phase_is_right(phases, &phases->phases[i]))
+  for (uint32_t i = 0; i < phases->phase_count; i++) {
+    const vyre_phase *phase = &phases->phases[i];
+    if (!phase_is_right(phases, phase))
       return false;
+    for (uint32_t k = 0; k < phase->use_count; k++)
+      record->phases_write |= phase->writes[k] && phases->memory[phase->uses[k]].kind == VYRE_MEMORY_COLUMN &&
+                              !record->sources[phase->uses[k]].provides;
+  }
   for (uint32_t i = 0; i < phases->step_count; i++)
-    *out_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS ? VYRE_LEVELS : 0;
+    record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS ? VYRE_LEVELS : 0;
   return steps_are_right(phases, 0, phases->step_count, false);
 }
 
@@ -164,11 +167,13 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
                                                      : sizeof(uint32_t);
   if (memory->kind == VYRE_MEMORY_FACT) {
     buffer->data = facts[source->fact];
+  } else if (source->provides) {
+    uint32_t *column = context->base.host->column(&context->base, source->provides);
+    if (column)
+      column[0] = 0; /* of row 0, which a missing operand is */
+    buffer->data = column;
   } else if (memory->kind == VYRE_MEMORY_COLUMN) {
-    if (source->provides)
-      buffer->data = context->base.host->column(&context->base, source->provides);
-    else
-      memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
+    memcpy(&buffer->data, (const char *)view + source->column, sizeof buffer->data);
   } else if (buffer->bytes) {
     buffer->data = context->base.host->alloc(&context->base, buffer->bytes);
     if (buffer->data && memory->kind == VYRE_MEMORY_VERDICT)
@@ -201,7 +206,7 @@ count(const vyre_context *context)
       continue;
     const uint32_t value = *(const uint32_t *)context->memory[i].data;
     vyre_report_count_add(context->options.report, context->record->pass.name, memory->label, value);
-    result = value && !context->record->pass.provides ? VYRE_CHANGED : result;
+    result = value && context->record->phases_write ? VYRE_CHANGED : result;
   }
   return result;
 }

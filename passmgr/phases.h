@@ -6,10 +6,9 @@
 
 #include "context.h"
 
-/* phases.c: whether the descriptor is right, and what its memory is; *out_sources has an element a memory, and is the caller's.
- * *out_analyses: those that its columns and sweeps need.  False: *out_why says what is wrong. */
-bool vyre_phases_resolve(const vyre_phases *phases, uint32_t provides, vyre_phase_source *out_sources, uint32_t *out_analyses,
-                         const char **out_why);
+/* phases.c: whether the phases of the record's pass can be run; record->sources has room for all their memory, and gets where it is
+ * from.  False: *out_why says what is wrong. */
+bool vyre_phases_resolve(vyre_pass_record *record, const char **out_why);
 
 /* phases.c: prepare, sequence, finish; then the rows that died are out of their regions. */
 VYRE_MUST_USE vyre_status vyre_phases_run(vyre_context *context, vyre_module *module, vyre_result *out);

@@ -20,6 +20,8 @@ typedef struct vyre_pass_record {
   vyre_pass pass;
   vyre_param *params;         /* owned; pass.params points here */
   vyre_phase_source *sources; /* owned; by pass.phases->memory; NULL: it has no phases */
+  uint32_t phase_analyses;    /* that its phases require beside those that it requires itself */
+  bool phases_write;          /* they write columns of the table */
   const struct vyre_plugin_record *plugin;
 } vyre_pass_record;
 

@@ -194,6 +194,18 @@ finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_
   return status ? status : vyre_module_status(r->module);
 }
 
+static bool
+goes_by_phases(const run *r, const vyre_pass_record *record)
+{
+  return record->pass.phases && (!record->pass.run || r->options.phases);
+}
+
+static uint32_t
+requirements(const run *r, const vyre_pass_record *record)
+{
+  return record->pass.requires_ | (goes_by_phases(r, record) ? record->phase_analyses : 0);
+}
+
 /* Calls it.  `shown` is its name in the report. */
 static vyre_status
 call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
@@ -202,8 +214,8 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   *out = VYRE_UNCHANGED;
   uint64_t start = start_clock(r);
   enter(record);
-  const bool by_phases = record->pass.phases && (!record->pass.run || r->options.phases);
-  vyre_status status = by_phases ? vyre_phases_run(&context, r->module, out) : record->pass.run(&context.base, r->module, out);
+  vyre_status status =
+      goes_by_phases(r, record) ? vyre_phases_run(&context, r->module, out) : record->pass.run(&context.base, r->module, out);
   leave();
   stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
@@ -230,7 +242,7 @@ make_one(run *r, const vyre_analysis *analysis)
   snprintf(name, sizeof(name), "(%s)", analysis->name);
   if (analysis->bit & VYRE_COLUMNS) {
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
-    vyre_module_show_analyses(r->module, provider->pass.requires_);
+    vyre_module_show_analyses(r->module, requirements(r, provider));
     return vyre_status_note(call_and_check(r, provider, NULL, name, &unchanged), "in pass '%s', which provides %s",
                             provider->pass.name, analysis->name);
   }
@@ -249,7 +261,7 @@ make_analyses(run *r, uint32_t wanted)
   uint32_t needed = wanted & ~r->fresh;
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
     if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
-      needed |= vyre_registry_provider(r->pipeline->registry, vyre_analyses[i].bit)->pass.requires_ & ~r->fresh;
+      needed |= requirements(r, vyre_registry_provider(r->pipeline->registry, vyre_analyses[i].bit)) & ~r->fresh;
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
     if (needed & vyre_analyses[i].bit)
       VYRE_TRY(make_one(r, &vyre_analyses[i]));
@@ -329,7 +341,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
     vyre_report_skip_add(r->options.report, record->pass.name);
     return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
   }
-  VYRE_TRY(make_analyses(r, record->pass.requires_));
+  VYRE_TRY(make_analyses(r, requirements(r, record)));
   vyre_result result;
   VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;

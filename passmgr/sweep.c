@@ -103,17 +103,19 @@ bind(const sweep *s, const vyre_phase *phase, vyre_c_buffer buffers[MOST_USES])
   return phase->use_count;
 }
 
+/* A call with the whole grid is alone with its memory (c.h), so that its atomics are plain. */
 static void
 run_listed(const sweep *s, const vyre_phase *phase, const order *by, uint32_t level)
 {
-  const uint32_t first = by->starts[level], count = by->starts[level + 1] - first;
+  uint32_t *list = by->list + by->starts[level];
+  const uint32_t count = by->starts[level + 1] - by->starts[level];
   const uint32_t most = count / ROWS_A_THREAD + 1, threads = s->threads < most ? s->threads : most;
   vyre_c_buffer buffers[MOST_USES];
   part parts[MOST_THREADS] = {0};
-  buffers[bind(s, phase, buffers)] = (vyre_c_buffer){by->list, sizeof(uint32_t) * (s->view->rows - 1)};
+  buffers[bind(s, phase, buffers)] = (vyre_c_buffer){list, sizeof *list * count};
   for (uint32_t i = 0; i < threads; i++) {
     const uint64_t from = (uint64_t)count * i / threads, to = (uint64_t)count * (i + 1) / threads;
-    parts[i] = (part){.run = phase->listed, .dispatch = {{s->view->rows - 1, 1, 1}, first + from, to - from, buffers}};
+    parts[i] = (part){.run = phase->listed, .dispatch = {{count, 1, 1}, from, to - from, buffers}};
   }
   run_parts(parts, threads);
 }

@@ -1,7 +1,9 @@
 /* Atomics, and fences, with the orders that the program gives them.
  *
  * Scopes are not looked at: other threads may run other workgroups, so each order holds for all.  What an order has that the
- * operation cannot have (a release of a load) is left out.
+ * operation cannot have (a release of a load) is left out.  Memory of a workgroup's own is one thread's.  A call with all
+ * workgroups has the others' memory to itself, too, and what is ordered there is for other threads' eyes: relaxed ones need be no
+ * one step.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
@@ -39,6 +41,7 @@ put_call(cgen *g, uint32_t row, const cgen_place *p)
   const vyre_view *v = g->v;
   const vyre_opcode op = cgen_op(g, row);
   const bool reads = op != VYRE_OP_atomic_store, writes = op != VYRE_OP_atomic_load;
+  const char *order = order_of(v->imm[row], reads, writes);
   cgen_call(g, vyre_op_infos[op].text, VYRE_TYPE_KIND((vyre_type)p->type));
   cgen_put_address(g, p, 0);
   if (v->b[row]) {
@@ -49,9 +52,11 @@ put_call(cgen *g, uint32_t row, const cgen_place *p)
     cgen_put(g, ", ");
     put_word(g, v->c[row]);
   }
-  cgen_put(g, ", %s", order_of(v->imm[row], reads, writes));
+  cgen_put(g, ", %s", order);
   if (op == VYRE_OP_atomic_compare_exchange)
     cgen_put(g, ", %s", order_of(v->imm[row], true, false));
+  else if (reads && writes)
+    cgen_put(g, ", %s", !cgen_is_outside(g, p->buffer) ? "true" : strcmp(order, "__ATOMIC_RELAXED") == 0 ? "alone" : "false");
   cgen_put(g, ")");
 }
 

@@ -72,6 +72,13 @@ continues(const cgen *g, uint32_t loop)
   return !continuing || !g->v->first[continuing];
 }
 
+/* Labels of a workgroup's second part have numbers of their own. */
+static uint32_t
+label_of(const cgen *g, uint32_t row)
+{
+  return row - g->program + (g->split && !g->inside ? g->end - g->program : 0);
+}
+
 static void
 leave(cgen *g, uint32_t row, uint32_t target)
 {
@@ -80,7 +87,7 @@ leave(cgen *g, uint32_t row, uint32_t target)
     return;
   }
   g->left[target - g->program] = 1;
-  cgen_line(g, "goto left_%u;", target - g->program);
+  cgen_line(g, "goto left_%u;", label_of(g, target));
 }
 
 static void
@@ -141,6 +148,8 @@ static void
 put_if(cgen *g, uint32_t row)
 {
   const uint32_t then_region = cgen_region_of(g, row, VYRE_THEN), else_region = cgen_region_of(g, row, VYRE_ELSE);
+  if (g->inside && g->known[g->v->a[row] - g->program] == CGEN_FALSE && !(else_region && g->v->first[else_region]))
+    return;
   cgen_begin_line(g);
   cgen_put(g, "if (");
   cgen_value(g, g->v->a[row], 0, false);
@@ -277,7 +286,7 @@ put_construct(cgen *g, uint32_t row)
     break;
   }
   if (g->left[row - g->program])
-    cgen_line(g, "left_%u:;", row - g->program);
+    cgen_line(g, "left_%u:;", label_of(g, row));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------------------------- */
@@ -299,7 +308,7 @@ void
 cgen_statement(cgen *g, uint32_t row)
 {
   const vyre_opcode op = cgen_op(g, row);
-  if (cgen_form_of(g, row) != CGEN_NAMED)
+  if (cgen_form_of(g, row) != CGEN_NAMED || (g->split && g->uniform[row - g->program] && g->v->parent[row] == g->program))
     return;
   /* clang-format off */
   switch (op) {

@@ -36,7 +36,7 @@ static void
 put_measure(cgen *g, const copy *c, const side *s, const char *name, uint64_t more)
 {
   cgen_put(g, "%s_in", name);
-  if (!cgen_is_outside(g, s->place.buffer))
+  if (!cgen_is_outside(g, s->place.buffer) || s->place.vouched)
     return;
   cgen_put(g, " && ");
   put_offset(g, c, s, name, more);

@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static bool
 is_in(const cgen *g, uint32_t row, vyre_space space)
@@ -13,9 +14,8 @@ is_in(const cgen *g, uint32_t row, vyre_space space)
 
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
-/* Whether no other buffer of the program may be the same memory. */
-static bool
-is_alone(const cgen *g, uint32_t row)
+bool
+cgen_is_alone(const cgen *g, uint32_t row)
 {
   bool unused;
   const uint32_t slot = cgen_slot(g, row, &unused);
@@ -27,45 +27,65 @@ is_alone(const cgen *g, uint32_t row)
   return true;
 }
 
-/* " *   buffers[0]: %x, storage, set 0, binding 0" */
-static void
-note_place(cgen *g, uint32_t row, uint32_t slot)
+/* " *   buffers[0]: %x, storage, set 0, binding 0", of each. */
+void
+cgen_note_buffers(cgen *g)
 {
   static const char *const spaces[VYRE_SPACE__COUNT] = {"storage", "uniform", "push constants", "", "", "", ""};
-  const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[row]);
-  const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){row});
-  vyre_bytes *out = g->out;
   char name[CGEN_NAME];
-  g->out = &g->places;
-  cgen_put(g, "\n *   buffers[%u]: %s, %s", slot, cgen_name(g, row, name), spaces[space]);
-  if (space != VYRE_SPACE_PUSH)
-    cgen_put(g, ", set %u, binding %u", info->set, info->binding);
-  g->out = out;
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
+    bool first = false;
+    if (!cgen_is(g, row, VYRE_OP_buffer) || !cgen_is_outside(g, row))
+      continue;
+    const uint32_t slot = cgen_slot(g, row, &first);
+    const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[row]);
+    const vyre_buffer_info *info = vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){row});
+    if (!first)
+      continue;
+    cgen_put(g, "\n *   buffers[%u]: %s, %s", slot, cgen_name(g, row, name), spaces[space]);
+    if (space != VYRE_SPACE_PUSH)
+      cgen_put(g, ", set %u, binding %u", info->set, info->binding);
+  }
+}
+
+static bool
+is_used_outside(const cgen *g, uint32_t row)
+{
+  return cgen_is(g, row, VYRE_OP_buffer) && cgen_is_outside(g, row) && g->uses[row - g->program] != 0;
+}
+
+void
+cgen_put_buffers(cgen *g, bool parameters)
+{
+  char name[CGEN_NAME];
+  bool unused;
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
+    if (!is_used_outside(g, row) || vyre_buffer_descriptor_steps(g->module, row))
+      continue;
+    if (parameters)
+      cgen_put(g, ", %suint8_t *%s%s", (g->v->imm_hi[row] & VYRE_ACCESS_NO_WRITE) != 0 ? "const " : "",
+               cgen_is_alone(g, row) ? "restrict " : "", cgen_name(g, row, name));
+    else
+      cgen_put(g, ", d->buffers[%u].data", cgen_slot(g, row, &unused));
+  }
 }
 
 void
 cgen_declare_outside(cgen *g)
 {
-  const vyre_view *v = g->v;
-  char name[CGEN_NAME];
-  for (uint32_t row = v->first[g->program]; row; row = v->next[row]) {
-    bool first;
-    if (!cgen_is(g, row, VYRE_OP_buffer) || !cgen_is_outside(g, row))
+  char name[CGEN_NAME], size[CGEN_NAME + 2];
+  bool unused;
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
+    if (!is_used_outside(g, row))
       continue;
-    const uint32_t slot = cgen_slot(g, row, &first);
-    if (first)
-      note_place(g, row, slot);
-    if (!g->uses[row - g->program])
-      continue;
-    cgen_name(g, row, name);
-    if (vyre_buffer_descriptor_steps(g->module, row)) {
+    const uint32_t slot = cgen_slot(g, row, &unused);
+    snprintf(size, sizeof(size), "%s_n", cgen_name(g, row, name));
+    if (vyre_buffer_descriptor_steps(g->module, row))
       cgen_line(g, "const vyre_c_buffer %s = d->buffers[%u];", name, slot);
-      continue;
-    }
-    const bool constant = (v->imm_hi[row] & VYRE_ACCESS_NO_WRITE) != 0;
-    cgen_line(g, "%suint8_t *%sconst %s = d->buffers[%u].data;", constant ? "const " : "", is_alone(g, row) ? "restrict " : "",
-              name, slot);
-    cgen_line(g, "const uint64_t %s_n = %s ? d->buffers[%u].bytes : 0;", name, name, slot);
+    else if (cgen_body_has(g, size))
+      cgen_line(g, "const uint64_t %s = %s ? d->buffers[%u].bytes : 0;", size, name, slot);
+    else if (!cgen_body_has(g, name))
+      cgen_line(g, "(void)%s;", name);
   }
 }
 

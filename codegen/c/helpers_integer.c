@@ -16,6 +16,8 @@ const cgen_helper cgen_integer_helpers[] = {
      "  return r != 0 && ($S)(r ^ b) < 0 ? ($U)(r + b) : r;\n}\n"},
     {"sabs", VYRE_VOID, "$U\nNAME($U a)\n{\n  return ($S)a < 0 ? ($U)(0u - a) : a;\n}\n"},
     {"ssign", VYRE_VOID, "$U\nNAME($U a)\n{\n  return ($S)a < 0 ? ($U) ~($U)0 : ($U)(a != 0);\n}\n"},
+    {"select", VYRE_VOID,
+     "$U\nNAME(bool which, $U a, $U b)\n{\n  const $U mask = ($U)0 - which;\n  return b ^ ((a ^ b) & mask);\n}\n"},
     {"umin", VYRE_VOID, "$U\nNAME($U a, $U b)\n{\n  return a < b ? a : b;\n}\n"},
     {"umax", VYRE_VOID, "$U\nNAME($U a, $U b)\n{\n  return a > b ? a : b;\n}\n"},
     {"smin", VYRE_VOID, "$U\nNAME($U a, $U b)\n{\n  return ($S)a < ($S)b ? a : b;\n}\n"},

@@ -17,23 +17,32 @@
     "store", kind, "void\nNAME(uint8_t *to, " type " value)\n{\n  memcpy(to, &value, sizeof value);\n}\n" \
   }
 
-/* A loop around compare and exchange: `old` is what was there, `new` what comes there.  $M is the integer that holds the kind. */
-#define COMBINE(name, expression)                                                                              \
-  {                                                                                                            \
-    name, VYRE_VOID,                                                                                           \
-        "$M\nNAME(uint8_t *at, $M value, int order)\n{\n"                                                      \
-        "  typedef $M __attribute__((may_alias)) word;\n"                                                      \
-        "  $M old = __atomic_load_n((word *)(void *)at, __ATOMIC_RELAXED), new;\n"                             \
-        "  do\n    new = " expression ";\n"                                                                    \
-        "  while (!__atomic_compare_exchange_n((word *)(void *)at, &old, new, 0, order, __ATOMIC_RELAXED));\n" \
-        "  return old;\n}\n"                                                                                   \
+/* What combines a value with what is in memory: `old` is what was there, `new` what comes there.  $M is the integer that holds the
+ * kind.  `alone`: no other thread may see it, and nothing of that has to be one step. */
+#define ATOMIC "$M\nNAME(uint8_t *at, $M value, int order, bool alone)\n{\n  typedef $M __attribute__((may_alias)) word;\n"
+
+/* By the compiler's function. */
+#define FETCH(name, expression, call)                                                                            \
+  {                                                                                                              \
+    name, VYRE_VOID,                                                                                             \
+        ATOMIC "  word *const to = (word *)(void *)at;\n  if (!alone)\n    return " call "(to, value, order);\n" \
+               "  const $M old = *to;\n  *to = " expression ";\n  return old;\n}\n"                              \
   }
-#define FETCH(name, call)                                                                                          \
-  {                                                                                                                \
-    name, VYRE_VOID,                                                                                               \
-        "$M\nNAME(uint8_t *at, $M value, int order)\n{\n"                                                          \
-        "  typedef $M __attribute__((may_alias)) word;\n  return " call "((word *)(void *)at, value, order);\n}\n" \
+
+/* One that often changes nothing: then a relaxed one is a load, and takes the memory from no other thread. */
+#define COMBINE_BY(name, expression, change)                                                                               \
+  {                                                                                                                        \
+    name, VYRE_VOID,                                                                                                       \
+        ATOMIC "  word *const to = (word *)(void *)at;\n  $M old = alone ? *to : __atomic_load_n(to, __ATOMIC_RELAXED);\n" \
+               "  $M new = " expression ";\n  if (alone)\n    *to = new;\n  else " change "  return old;\n}\n"             \
   }
+#define MAY_CHANGE "(new != old || order != __ATOMIC_RELAXED)"
+#define COMBINE(name, expression)                                                                                        \
+  COMBINE_BY(name, expression,                                                                                           \
+             "\n    while (" MAY_CHANGE " && !__atomic_compare_exchange_n(to, &old, new, 0, order, __ATOMIC_RELAXED))\n" \
+             "      new = " expression ";\n")
+#define COMBINE_ONCE(name, expression, call) \
+  COMBINE_BY(name, expression, "if (" MAY_CHANGE ")\n    old = " call "(to, value, order);\n")
 
 const cgen_helper cgen_memory_helpers[] = {
     LOAD(VYRE_U8, "uint8_t"),
@@ -58,6 +67,10 @@ const cgen_helper cgen_memory_helpers[] = {
     {"length", VYRE_U64,
      "uint64_t\nNAME(uint64_t bytes, uint64_t head, uint64_t stride)\n{\n"
      "  return head < bytes ? (bytes - head) / stride : 0;\n}\n"},
+    /* of `count` from `first` on those below the limit */
+    {"inside", VYRE_U64,
+     "uint32_t\nNAME(uint32_t count, uint64_t limit, uint32_t first)\n{\n"
+     "  return limit <= first ? 0 : limit - first < count ? (uint32_t)(limit - first) : count;\n}\n"},
     /* an element of an array of descriptors */
     {"element", VYRE_U64,
      "vyre_c_buffer\nNAME(const vyre_c_buffer *array, bool there, uint64_t which)\n{\n"
@@ -73,12 +86,12 @@ const cgen_helper cgen_memory_helpers[] = {
     {"atomic_compare_exchange", VYRE_VOID,
      "$M\nNAME(uint8_t *at, $M value, $M old, int order, int otherwise)\n{\n  typedef $M __attribute__((may_alias)) word;\n"
      "  __atomic_compare_exchange_n((word *)(void *)at, &old, value, 0, order, otherwise);\n  return old;\n}\n"},
-    FETCH("atomic_exchange", "__atomic_exchange_n"),
-    FETCH("atomic_add", "__atomic_fetch_add"),
-    FETCH("atomic_sub", "__atomic_fetch_sub"),
-    FETCH("atomic_and", "__atomic_fetch_and"),
-    FETCH("atomic_or", "__atomic_fetch_or"),
-    FETCH("atomic_xor", "__atomic_fetch_xor"),
+    FETCH("atomic_exchange", "value", "__atomic_exchange_n"),
+    FETCH("atomic_add", "($M)(old + value)", "__atomic_fetch_add"),
+    FETCH("atomic_sub", "($M)(old - value)", "__atomic_fetch_sub"),
+    FETCH("atomic_xor", "($M)(old ^ value)", "__atomic_fetch_xor"),
+    COMBINE_ONCE("atomic_and", "($M)(old & value)", "__atomic_fetch_and"),
+    COMBINE_ONCE("atomic_or", "($M)(old | value)", "__atomic_fetch_or"),
     COMBINE("atomic_umin", "@umin(old, value)"),
     COMBINE("atomic_umax", "@umax(old, value)"),
     COMBINE("atomic_smin", "@smin(old, value)"),

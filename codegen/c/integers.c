@@ -27,9 +27,9 @@ operator_of(vyre_opcode op, bool is_bool)
   case VYRE_OP_mul:
     return "*";
   case VYRE_OP_and:
-    return is_bool ? "&&" : "&";
+    return "&";
   case VYRE_OP_or:
-    return is_bool ? "||" : "|";
+    return "|";
   case VYRE_OP_xor:
     return is_bool ? "!=" : "^";
   case VYRE_OP_udiv:
@@ -182,7 +182,9 @@ binary(cgen *g, uint32_t row, uint32_t lane, const char *sign)
   cgen_value(g, g->v->a[row], lane, true);
   if (*sign == '^')
     make_hexadecimal(g, left);
-  cgen_put(g, " %s ", sign);
+  /* of what is true or false by & and |, which have no branch; but clang warns of them where both sides call functions */
+  const bool calls = kind == VYRE_BOOL && !g->status && strstr(g->out->data + left, "vyre_");
+  cgen_put(g, calls && (*sign == '&' || *sign == '|') ? " %s%s " : " %s ", sign, sign);
   cgen_right(g, row, lane, true);
   cgen_put(g, narrow ? ")" : "");
   if (kind == VYRE_BOOL && *sign == '!' && cgen_is_twice(g, start, sign))

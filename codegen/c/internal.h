@@ -4,6 +4,7 @@
  * types.c      types and literals; names.c identifiers
  * helpers.c    functions that the text calls, written above it once they are asked for; helpers_*.c: their texts
  * values.c     values as expressions, a lane at a time; integers.c, floats.c, vectors.c: arithmetic
+ * inside.c     workgroups in two parts, of which one has fewer checks
  * layout.c     where things lie in memory; places.c paths as conditions and offsets; memory.c loads and stores; atomics.c; copies.c
  * control.c    control of one invocation; wide.c control of a workgroup together; subgroups.c what lanes do together
  * declare.c    a function's head: buffers, shared memory, tables
@@ -48,6 +49,9 @@ typedef enum cgen_form {
   CGEN_INLINE, /* an expression in its user */
 } cgen_form;
 
+/* What is known of a comparison in the part of a workgroup that is inside. */
+enum { CGEN_OPEN, CGEN_TRUE, CGEN_FALSE };
+
 typedef struct cgen_type {
   uint64_t count, packed; /* elements; bytes with scalars side by side */
 } cgen_type;
@@ -68,8 +72,10 @@ typedef struct cgen {
   uint32_t program, end;    /* its rows: from program to before end */
   uint32_t local[3], count; /* the workgroup's size */
   uint32_t subgroup;
-  bool wide;  /* invocations wait for each other: there are segments */
-  bool parks; /* some wait while others go on: there is `where` */
+  bool wide;   /* invocations wait for each other: there are segments */
+  bool parks;  /* some wait while others go on: there is `where` */
+  bool split;  /* a workgroup has two parts: what is `uniform` stands above them */
+  bool inside; /* the first part is being written: there is no doubt of what is `known` */
   const char *function;
 
   /* by row less program */
@@ -82,12 +88,14 @@ typedef struct cgen {
   uint8_t *form, *level, *twice;
   uint8_t *is_wide;      /* a construct with a waiting row in it, or such a row */
   uint8_t *spilled;      /* an array of the state */
+  uint8_t *uniform;      /* the same for all invocations */
+  uint8_t *known;        /* of a comparison how it comes out inside; of a buffer whether the place in the grid is in bounds there */
   uint8_t *left, *again; /* constructs: some jump goes to the label after it, or to its continuing region */
   cgen_type *types;      /* by type id less 256 */
 
   /* text */
   vyre_bytes *out; /* where put() writes: one of these */
-  vyre_bytes body, state, tables, places;
+  vyre_bytes body, state, tables;
   uint64_t state_bytes;
   uint32_t indent;
   uint32_t at_segment;        /* being written */
@@ -102,6 +110,7 @@ bool cgen_fail(cgen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4)
 void cgen_put(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3);
 void cgen_line(cgen *g, const char *format, ...) VYRE_PRINTF(2, 3); /* indented, with its end */
 void cgen_begin_line(cgen *g);                                      /* indentation */
+bool cgen_body_has(const cgen *g, const char *word);                /* whether it stands in what is written of a workgroup */
 /* A new fault: returns its number.  A comment is put at the end of the line. */
 void cgen_fault(cgen *g, uint32_t row);
 
@@ -223,6 +232,10 @@ bool cgen_vector(cgen *g, uint32_t row, uint32_t lane);              /* one valu
 bool cgen_part_of(cgen *g, uint32_t row, uint32_t k, uint32_t lane); /* a part of a row with several results */
 uint32_t cgen_parts(const cgen *g, uint32_t row, vyre_type *out_type, uint32_t k);
 
+/* ---- inside.c ---- */
+/* Whether a workgroup is written in two parts: then what stands above them is. */
+void cgen_put_inside(cgen *g);
+
 /* ---- layout.c ---- */
 bool cgen_layouts_make(cgen *g);
 uint32_t cgen_scalar_size(vyre_kind kind);
@@ -246,6 +259,7 @@ typedef struct cgen_term {
 typedef struct cgen_place {
   uint32_t row, buffer; /* that accesses it: what is chosen of an array of descriptors is called by it */
   bool second;          /* of a copy: where it comes from */
+  bool vouched;         /* it is in bounds, as the caller says */
   vyre_type_id type;
   uint32_t lane_stride;
   uint64_t fixed;             /* bytes */
@@ -278,6 +292,7 @@ void cgen_put_buffer(cgen *g, uint32_t buffer); /* what it begins at */
 void cgen_put_base(cgen *g, const cgen_place *p);
 void cgen_put_size(cgen *g, const cgen_place *p);
 void cgen_put_offset(cgen *g, const cgen_place *p, uint64_t more);
+void cgen_put_open_length(cgen *g, const cgen_place *p); /* of the runtime array in it */
 void cgen_length(cgen *g, uint32_t row);
 
 /* ---- memory.c, atomics.c, copies.c: statements ---- */
@@ -304,10 +319,13 @@ void cgen_subgroup(cgen *g, uint32_t row);                      /* a waiting one
 bool cgen_subgroup_value(cgen *g, uint32_t row, uint32_t lane); /* one that looks at its own lane alone */
 
 /* ---- declare.c ---- */
-void cgen_declare_outside(cgen *g); /* buffers */
-void cgen_declare_shared(cgen *g);  /* of a workgroup */
-void cgen_declare_own(cgen *g);     /* of an invocation */
-void cgen_declare_state(cgen *g);   /* fields for what is spilled */
-void cgen_put_states(cgen *g);      /* the numbers of what `where` says */
+bool cgen_is_alone(const cgen *g, uint32_t buffer); /* no other one of the program may be the same memory */
+void cgen_note_buffers(cgen *g);                    /* lines of a comment: which they are */
+void cgen_put_buffers(cgen *g, bool parameters);    /* the pointers that a function for groups is given; else as they are given */
+void cgen_declare_outside(cgen *g);                 /* the sizes that the body asks for, and arrays of buffers */
+void cgen_declare_shared(cgen *g);                  /* of a workgroup */
+void cgen_declare_own(cgen *g);                     /* of an invocation */
+void cgen_declare_state(cgen *g);                   /* fields for what is spilled */
+void cgen_put_states(cgen *g);                      /* the numbers of what `where` says */
 
 #endif

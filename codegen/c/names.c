@@ -19,7 +19,8 @@ static const char taken[] =
 
 /* Names of the text's own. */
 static const char own[] =
-    " d g gx n at to of to_in of_in li lx ly lz wx wy wz where first last lane from sum any self vote same mask leader ";
+    " d g gx n alone begin until rest inside at to of to_in of_in li lx ly lz wx wy wz where first last lane from "
+    "sum any self vote same mask leader ";
 
 static bool
 is_letter(char c)
@@ -70,8 +71,8 @@ bool
 cgen_is_reserved(const char *name)
 {
   return is_one_of(taken, name) || strncmp(name, "vyre_", 5) == 0 || name[0] == '_' || ends_with(name, "_t") || /* as int32_t */
-         ends_with(name, "_group") || ends_with(name, "_state") || ends_with(name, "_n") || /* what belongs to a function */
-         strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(name);             /* macros */
+         ends_with(name, "_groups") || ends_with(name, "_state") || ends_with(name, "_n") || /* what belongs to a function */
+         strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(name);              /* macros */
 }
 
 /* Whether a row's name might be another one's. */

@@ -137,7 +137,10 @@ cgen_place_of(cgen *g, uint32_t row, uint32_t path, cgen_place *out)
   memset(out, 0, sizeof(*out));
   out->row = row;
   out->second = g->v->b[row] == path;
-  return follow(g, path, out);
+  if (!follow(g, path, out))
+    return false;
+  out->vouched = g->options->in_bounds && (g->options->in_bounds[path] || g->options->in_bounds[out->buffer]);
+  return true;
 }
 
 bool
@@ -266,31 +269,41 @@ cgen_put_address(cgen *g, const cgen_place *p, uint64_t more)
 }
 
 static void
-put_open_length(cgen *g, const cgen_place *p, uint64_t head, uint64_t stride)
+put_length(cgen *g, const cgen_place *p, uint64_t head, uint64_t stride)
 {
   cgen_call(g, "length", VYRE_U64);
   cgen_put_size(g, p);
   cgen_put(g, ", %" PRIu64 "u, %" PRIu64 "u)", head, stride);
 }
 
+void
+cgen_put_open_length(cgen *g, const cgen_place *p)
+{
+  put_length(g, p, p->head, p->open_stride);
+}
+
 /* Each index below its bound. */
 bool
 cgen_put_terms(cgen *g, const cgen_place *p, bool dry)
 {
+  if (p->vouched)
+    return false;
   const uint32_t count = p->term_count + (p->open && p->open_literal);
-  for (uint32_t i = 0; i < count && !dry; i++) {
-    cgen_put(g, i ? " && " : "");
+  const bool known = g->inside && g->known[p->buffer - g->program] && p->open && !p->open_literal && !p->chosen &&
+                     cgen_is_grid_index(g, p->terms[0].index);
+  for (uint32_t i = known; i < count && !dry; i++) {
+    cgen_put(g, i > known ? " && " : "");
     if (i < p->term_count)
       put_index(g, p->terms[i].index);
     else
       cgen_put(g, "%" PRIu64 "u", p->open_index);
     cgen_put(g, " < ");
     if (i >= p->term_count || !p->terms[i].bound)
-      put_open_length(g, p, p->head, p->open_stride);
+      cgen_put_open_length(g, p);
     else
       cgen_put(g, "%" PRIu64 "u", p->terms[i].bound);
   }
-  return count != 0;
+  return count > known;
 }
 
 bool
@@ -300,7 +313,7 @@ cgen_put_bounds(cgen *g, const cgen_place *p, uint64_t bytes, bool dry)
   if (p->never)
     return true;
   const bool any = cgen_put_terms(g, p, dry);
-  if (!cgen_is_outside(g, p->buffer) || whole)
+  if (!cgen_is_outside(g, p->buffer) || whole || p->vouched)
     return any;
   if (!dry) {
     cgen_put(g, any ? " && " : "");
@@ -330,7 +343,7 @@ cgen_length(cgen *g, uint32_t row)
     cgen_put(g, "0u;\n");
   } else {
     cgen_put(g, "(uint32_t)");
-    put_open_length(g, &p, p.fixed, info.stride);
+    put_length(g, &p, p.fixed, info.stride);
     cgen_put(g, ";\n");
   }
 }

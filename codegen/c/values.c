@@ -227,10 +227,24 @@ put_shuffle(cgen *g, uint32_t row, uint32_t lane)
     cgen_literal(g, cgen_kind(g, row), 0);
 }
 
+/* Of integers by a function that has no branch, as whoever writes a select wants none; of two literals compilers make none. */
 static void
 put_select(cgen *g, uint32_t row, uint32_t lane)
 {
   const uint32_t a = g->v->a[row];
+  const vyre_kind kind = cgen_kind(g, row);
+  uint64_t bits;
+  if (vyre_kind_is_int(kind) && vyre_kind_bits(kind) >= 32 &&
+      !(cgen_constant(g, g->v->b[row], &bits) && cgen_constant(g, g->v->c[row], &bits))) {
+    cgen_call(g, "select", kind);
+    cgen_value(g, a, cgen_lanes(g, a) > 1 ? lane : 0, false);
+    cgen_put(g, ", ");
+    cgen_value(g, g->v->b[row], lane, false);
+    cgen_put(g, ", ");
+    cgen_value(g, g->v->c[row], lane, false);
+    cgen_put(g, ")");
+    return;
+  }
   cgen_value(g, a, cgen_lanes(g, a) > 1 ? lane : 0, true);
   cgen_put(g, " ? ");
   cgen_value(g, g->v->b[row], lane, true);
@@ -374,6 +388,10 @@ static void
 put_expression(cgen *g, uint32_t row, uint32_t lane)
 {
   const size_t start = g->out->size;
+  if (g->inside && g->known[row - g->program]) {
+    cgen_put(g, g->known[row - g->program] == CGEN_TRUE ? "true" : "false");
+    return;
+  }
   if (is_cut(g, row))
     cgen_put(g, "(%s)", cgen_type_name(cgen_kind(g, row)));
   const size_t inner = g->out->size;

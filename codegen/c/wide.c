@@ -14,7 +14,8 @@ static void
 begin_grid(cgen *g)
 {
   g->grid_line = g->out->size;
-  cgen_line(g, "const size_t gx = (size_t)(wx * %uu) + %s;", g->local[0], g->wide ? "li" : "lx");
+  if (g->local[0] > 1)
+    cgen_line(g, "const size_t gx = (size_t)(wx * %uu) + %s;", g->local[0], g->wide ? "li" : "lx");
   g->grid_end = g->out->size;
 }
 
@@ -22,7 +23,7 @@ begin_grid(cgen *g)
 static void
 end_grid(cgen *g)
 {
-  bool found = g->status != NULL;
+  bool found = g->status != NULL || g->grid_end == g->grid_line;
   for (const char *at = g->out->data + g->grid_end; !found && (at = strstr(at, "gx")); at += 2)
     found = strchr(" (", at[-1]) != NULL;
   if (found)
@@ -42,9 +43,14 @@ cgen_begin_invocations(cgen *g, bool here)
       cgen_line(g, "if (g.where[li] != HERE)\n%*scontinue;", (int)g->indent * 2 + 2, "");
   }
   for (uint32_t k = 3; k-- > 0 && !g->wide;) {
-    if (g->local[k] == 1 && !(k == 0 && g->count == 1))
+    if (g->local[k] == 1)
       continue;
-    cgen_line(g, "for (uint32_t l%c = 0; l%c < %uu; l%c++) {", "xyz"[k], "xyz"[k], g -> local[k], "xyz"[k]);
+    if (!g->split)
+      cgen_line(g, "for (uint32_t l%c = 0; l%c < %uu; l%c++) {", "xyz"[k], "xyz"[k], g -> local[k], "xyz"[k]);
+    else if (g->inside)
+      cgen_line(g, "for (uint32_t lx = 0; lx < inside; lx++) {");
+    else
+      cgen_line(g, "for (uint32_t lx = inside; lx < %uu; lx++) {", g->local[0]);
     g->indent++;
   }
   begin_grid(g);
@@ -53,11 +59,11 @@ cgen_begin_invocations(cgen *g, bool here)
 void
 cgen_end_invocations(cgen *g)
 {
-  uint32_t loops = 1;
+  uint32_t loops = g->wide;
   end_grid(g);
   if (g->jumped)
     cgen_line(g, "next_%u:;", g->at_segment);
-  if (!g->wide && g->count > 1)
+  if (!g->wide)
     loops = (uint32_t)(g->local[0] > 1) + (g->local[1] > 1) + (g->local[2] > 1);
   for (; loops > 0; loops--) {
     g->indent--;

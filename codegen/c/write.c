@@ -89,14 +89,15 @@ cgen_fault(cgen *g, uint32_t row)
 /* ---- one program --------------------------------------------------------------------------------------------------------- */
 
 #define WORD_COLUMNS 5u
-#define BYTE_COLUMNS 7u
+#define BYTE_COLUMNS 9u
 
 static bool
 make_columns(cgen *g)
 {
   const size_t rows = g->end - g->program;
   uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->writes, &g->segment, &g->seen, &g->user};
-  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice, &g->is_wide, &g->spilled, &g->left, &g->again};
+  uint8_t **const narrow[BYTE_COLUMNS] = {&g->form, &g->level, &g->twice,   &g->is_wide, &g->spilled,
+                                          &g->left, &g->again, &g->uniform, &g->known};
   g->memory = cgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
   g->bytes = cgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
   if (!g->memory || !g->bytes)
@@ -154,40 +155,73 @@ is_word(char c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The body of the function for one workgroup. */
+bool
+cgen_body_has(const cgen *g, const char *word)
+{
+  const size_t length = strlen(word);
+  bool found = false;
+  for (const char *at = g->body.data; at && !found && (at = strstr(at, word)); at++)
+    found = !is_word(at[-1]) && !is_word(at[length]);
+  return found;
+}
+
+static void
+put_invocations(cgen *g)
+{
+  cgen_begin_invocations(g, false);
+  cgen_declare_own(g);
+  cgen_region(g, g->program);
+  cgen_end_invocations(g);
+}
+
+/* What is done for one workgroup. */
 static void
 write_group(cgen *g)
 {
   g->out = &g->body;
-  g->indent = 1;
-  cgen_declare_outside(g);
+  g->indent = 3;
+  if (g->wide)
+    cgen_declare_state(g);
+  if (g->state.size)
+    cgen_line(g, "struct %s_state g = {0};", g->function);
   cgen_declare_shared(g);
   if (g->wide) {
     cgen_wide_region(g, g->program);
-  } else {
-    cgen_begin_invocations(g, false);
-    cgen_declare_own(g);
-    cgen_region(g, g->program);
-    cgen_end_invocations(g);
+    return;
   }
-  if (g->wide)
-    cgen_declare_state(g);
-  cgen_line(g, "return 0;");
+  cgen_put_inside(g);
+  g->inside = g->split;
+  put_invocations(g);
+  g->faults = 0;
+  if (!g->inside)
+    return;
+  g->inside = false;
+  put_invocations(g);
 }
 
-/* Parameters that the body has no use for. */
+/* Workgroups are taken a line at a time, so that there is a division a line, and a plain loop along it. */
 static void
-put_unused(cgen *g)
+put_lines(cgen *g)
 {
-  static const char *const parameters[] = {"d", "wx", "wy", "wz"};
-  for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++) {
-    const size_t length = strlen(parameters[i]);
-    bool found = false;
-    for (const char *at = g->body.data; at && !found && (at = strstr(at, parameters[i])); at++)
-      found = !is_word(at[-1]) && !is_word(at[length]);
-    if (!found)
-      cgen_put(g, "  (void)%s;\n", parameters[i]);
-  }
+  const bool has_y = cgen_body_has(g, "wy"), has_z = cgen_body_has(g, "wz");
+  if (cgen_body_has(g, "alone"))
+    cgen_put(g, "  const bool alone = d->first == 0 && d->count == (uint64_t)d->groups[0] * d->groups[1] * d->groups[2];\n");
+  cgen_put(g, "  for (uint64_t n = d->first, rest = d->count; rest > 0;) {\n"
+              "    const uint32_t begin = (uint32_t)(n %% d->groups[0]);\n"
+              "    const uint32_t until = rest < d->groups[0] - begin ? begin + (uint32_t)rest : d->groups[0];\n");
+  if (has_y)
+    cgen_put(g, "    const uint32_t wy = (uint32_t)(n / d->groups[0] %% d->groups[1]);\n");
+  if (has_z)
+    cgen_put(g, "    const uint32_t wz = (uint32_t)(n / d->groups[0] / d->groups[1]);\n");
+  cgen_put(g, "    n += until - begin;\n    rest -= until - begin;\n"
+              "    for (uint32_t wx = begin; wx < until; wx++) {\n");
+}
+
+static void
+put_bytes(cgen *g, const vyre_bytes *text)
+{
+  if (!g->status && text->size)
+    g->status = vyre_bytes_append(g->out, text->data, text->size);
 }
 
 static void
@@ -202,34 +236,30 @@ write_function(cgen *g, vyre_bytes *out)
   if (g->status)
     return;
   g->out = out;
-  g->indent = 0;
   cgen_put(g, "/* @%s: workgroups of %u x %u x %u", cgen_clean_name(name ? name : "", (char[CGEN_NAME]){0}) ? name : "?",
            g->local[0], g->local[1], g->local[2]);
-  cgen_put(g, "%.*s */\n", (int)g->places.size, g->places.data ? g->places.data : "");
-  if (!g->status && g->tables.size)
-    g->status = vyre_bytes_append(out, g->tables.data, g->tables.size);
+  cgen_note_buffers(g);
+  cgen_put(g, " */\n");
+  put_bytes(g, &g->tables);
   if (g->state.size) {
     cgen_put(g, "struct %s_state {\n", g->function);
-    if (!g->status)
-      g->status = vyre_bytes_append(out, g->state.data, g->state.size);
+    put_bytes(g, &g->state);
     cgen_put(g, "};\n\n");
   }
-  cgen_put(g, "static uint32_t\n%s_group(const vyre_c_dispatch *d, uint32_t wx, uint32_t wy, uint32_t wz)\n{\n", g->function);
+  /* as parameters: compilers take `restrict` there at its word, and not of variables */
+  cgen_put(g, "static uint32_t\n%s_groups(const vyre_c_dispatch *d", g->function);
+  cgen_put_buffers(g, true);
+  cgen_put(g, ")\n{\n");
   if (g->parks)
     cgen_put_states(g);
-  if (g->state.size)
-    cgen_put(g, "  struct %s_state g = {0};\n", g->function);
-  put_unused(g);
-  if (!g->status)
-    g->status = vyre_bytes_append(out, g->body.data, g->body.size);
-  cgen_put(g, "}\n\nuint32_t\n%s(const vyre_c_dispatch *d)\n{\n", g->function);
-  cgen_put(g, "  for (uint64_t n = d->first; n < d->first + d->count; n++) {\n"
-              "    const uint64_t row = n / d->groups[0];\n"
-              "    const uint32_t wx = (uint32_t)(n %% d->groups[0]), wy = (uint32_t)(row %% d->groups[1]);\n");
-  cgen_put(g,
-           "    const uint32_t fault = %s_group(d, wx, wy, (uint32_t)(row / d->groups[1]));\n"
-           "    if (fault)\n      return fault;\n  }\n  return 0;\n}\n",
-           g->function);
+  g->indent = 1;
+  cgen_declare_outside(g);
+  put_lines(g);
+  put_bytes(g, &g->body);
+  cgen_put(g, "    }\n  }\n  return 0;\n}\n\nuint32_t\n%s(const vyre_c_dispatch *d)\n{\n", g->function);
+  cgen_put(g, "  return %s_groups(d", g->function);
+  cgen_put_buffers(g, false);
+  cgen_put(g, ");\n}\n");
 }
 
 static vyre_status
@@ -241,7 +271,7 @@ write_program(const vyre_module *module, uint32_t program, const vyre_c_options 
   g.program = program;
   g.end = v->next[program] ? v->next[program] : v->rows;
   g.function = function;
-  g.body.allocator = g.state.allocator = g.tables.allocator = g.places.allocator = g.allocator;
+  g.body.allocator = g.state.allocator = g.tables.allocator = g.allocator;
   g.out = &g.body;
   if (find_sizes(&g) && can_be_written(&g) && make_columns(&g)) {
     cgen_survey(&g);
@@ -254,7 +284,6 @@ write_program(const vyre_module *module, uint32_t program, const vyre_c_options 
   vyre_bytes_free(&g.body);
   vyre_bytes_free(&g.state);
   vyre_bytes_free(&g.tables);
-  vyre_bytes_free(&g.places);
   return g.status;
 }
 

@@ -19,7 +19,10 @@ enum {
   AROUND = 4,   /* the row's parent, and parents of that */
   BOTH = 8,     /* parents of operands, and the other way round */
   NAMED = 16,   /* a side column or an analysis says so, or an operand of such a row */
-  ANY = 32      /* anything else */
+  ANY = 32,     /* anything else */
+  OPCODE = 64,  /* no row, but the number of an op: of a row that is surely one */
+
+  SURELY = OWN | OPERANDS | AROUND | BOTH /* it is a row: what side columns and analyses hold may be none */
 };
 
 typedef struct checker {
@@ -28,11 +31,13 @@ typedef struct checker {
   const vyre_module *module;
   const vyre_view *v;
   kernel_function *phase;
-  uint32_t program, end, own; /* own: the row that is computed as the one at hand */
-  uint32_t *ways;             /* by row: a byte a lane */
-  uint64_t written;           /* names whose own element the phase writes */
-  uint64_t scattered, loose;  /* loose: ... to rows that need not have their turn after the row at hand */
+  uint32_t program, end, own;           /* own: the row that is computed as the one at hand */
+  uint32_t *ways;                       /* by row: a byte a lane */
+  uint64_t written;                     /* names whose own element the phase writes */
+  uint64_t scattered, loose;            /* loose: ... to rows that need not have their turn after the row at hand */
+  uint32_t scatters[KERNEL_MOST_NAMES]; /* the op by which, of each name */
   bool good;
+  char *in_bounds; /* kernel_expansion's */
 } checker;
 
 /* What is wrong may stand in a function that several phases call. */
@@ -70,6 +75,8 @@ read_access(const checker *k, uint32_t row, access *out)
   if (VYRE_BUFFER_SPACE(v->imm_hi[buffer]) != VYRE_SPACE_STORAGE)
     return false;
   const uint32_t name = vyre_buffer_info_of((vyre_module *)k->module, (vyre_row){buffer})->binding;
+  if (name >= k->file->name_count)
+    return false; /* the list of rows: all of it is gone through */
   const kernel_name *n = &k->file->names[name];
   *out = (access){n, UINT64_C(1) << name, v->b[path], vyre_row_imm(v, path), ""};
   snprintf(out->word, sizeof out->word, "%%%.*s", n->word ? (int)strlen(n->word) : (int)n->text.length,
@@ -157,6 +164,18 @@ ways_of_lane(const checker *k, uint32_t row)
   return (ways | ways >> 8 | ways >> 16 | ways >> 24) & 0xffu;
 }
 
+/* The low half of the op word of a row. */
+static bool
+is_opcode(const checker *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  access at;
+  if ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) == 0 || vyre_row_imm(v, row) != 0xffffu ||
+      vyre_op_of(v, v->a[row]) != VYRE_OP_load || !read_access(k, v->a[row], &at) || !is_column(at.name, "op"))
+    return false;
+  return (ways_of_index(k, &at) & ~SURELY) == 0;
+}
+
 static uint32_t
 ways_of(const checker *k, uint32_t row)
 {
@@ -176,6 +195,8 @@ ways_of(const checker *k, uint32_t row)
     return k->ways[v->a[row]];
   case VYRE_OP_select:
     return k->ways[v->b[row]] | k->ways[v->c[row]];
+  case VYRE_OP_and:
+    return is_opcode(k, row) ? OPCODE | ANY : ANY * 0x01010101u;
   case VYRE_OP_const:
     return vyre_row_imm(v, row) ? ANY * 0x01010101u : 0;
   case VYRE_OP_var:
@@ -203,19 +224,53 @@ find_ways(checker *k)
 
 /* ---- what is done with them ---------------------------------------------------------------------------------------------- */
 
-/* Whether the index is the row's own element, of `stride`: i, or i * stride + n.  It is the row itself, not what may be that or row
- * 0. */
-static bool
-is_own_element(const checker *k, uint32_t index, uint32_t stride)
+/* What computes the row of an element of `stride`, as r, or r * stride + n; 0: the index is none such. */
+static uint32_t
+row_of_element(const checker *k, uint32_t index, uint32_t stride)
 {
   const vyre_view *v = k->v;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0;
   if (stride == 1)
-    return index == k->own;
+    return index;
   if (vyre_op_of(v, index) == VYRE_OP_add && has_imm && vyre_row_imm(v, index) < stride)
     index = v->a[index];
-  return vyre_op_of(v, index) == VYRE_OP_mul && (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0 &&
-         vyre_row_imm(v, index) == stride && v->a[index] == k->own;
+  const bool is_product =
+      vyre_op_of(v, index) == VYRE_OP_mul && (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0 && vyre_row_imm(v, index) == stride;
+  return is_product ? v->a[index] : 0;
+}
+
+/* It is the row itself, not what may be that or row 0. */
+static bool
+is_own_element(const checker *k, uint32_t index, uint32_t stride)
+{
+  return row_of_element(k, index, stride) == k->own;
+}
+
+/* Rows are in bounds; so is the first word of what has one, or one a row. */
+static bool
+is_in_bounds(const checker *k, const access *at)
+{
+  const kernel_name *n = at->name;
+  if (n->kind == KERNEL_TABLE || n->stride == 0)
+    return false;
+  if (n->kind == KERNEL_FACT)
+    return at->index && k->ways[at->index] == (OPCODE | ANY);
+  if (at->index == 0)
+    return at->literal < n->stride;
+  const uint32_t row = n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT ? 0 : row_of_element(k, at->index, n->stride);
+  return row && (ways_of_scalar(k, row) & ~SURELY) == 0;
+}
+
+static void
+find_bounds(checker *k)
+{
+  const vyre_view *v = k->v;
+  for (uint32_t row = k->program; row < k->end; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    access at;
+    if ((op == VYRE_OP_load || op == VYRE_OP_store || vyre_op_is_atomic(op)) && vyre_op_of(v, v->a[row]) == VYRE_OP_at)
+      k->in_bounds[v->a[row]] = !read_access(k, row, &at) || is_in_bounds(k, &at);
+  }
 }
 
 static void
@@ -268,7 +323,11 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
   const kernel_name *n = at.name;
   if (note) {
     const uint8_t ways = ways_of_index(k, &at);
+    if (!(k->scattered & at.bit))
+      k->scatters[at.name - k->file->names] = op;
     k->scattered |= at.bit;
+    if (n->stride != 1 || (ways & (NAMED | ANY)))
+      k->phase->scattered_afar |= at.bit;
     if (n->stride != 1 || (ways & ~have_their_turn(k->phase->direction)))
       k->loose |= at.bit;
     return;
@@ -284,6 +343,9 @@ check_atomic(checker *k, uint32_t row, uint32_t op, bool note)
                                        : "what commutes is add, umin, umax, or, and");
   else if (k->written & at.bit)
     refuse(k, row, "let one phase write it, and another one scatter", "%s is both written and scattered to", at.word);
+  else if (k->scatters[n - k->file->names] != op)
+    refuse(k, row, "let one phase do the one, and another one the other", "%s is scattered to by %s and by %s, whose order matters",
+           at.word, vyre_op_infos[k->scatters[n - k->file->names]].text, vyre_op_infos[op].text);
   else if (is_used(k, row))
     refuse(k, row, "read the column in a phase after this one", "what an atomic returns depends on the order of rows");
 }
@@ -295,6 +357,18 @@ had_their_turn(kernel_direction direction)
   return direction == KERNEL_UP ? OWN | OPERANDS : direction == KERNEL_INWARD ? OWN | AROUND : OWN;
 }
 
+/* For those who ask whether programs may go different ways. */
+static void
+note_load(checker *k, const access *at, uint8_t ways)
+{
+  const bool is_own = at->name->stride == 1 ? at->index == k->own : is_own_element(k, at->index, at->name->stride);
+  k->phase->read |= at->bit;
+  if (!is_own)
+    k->phase->read_elsewhere |= at->bit;
+  if (!is_own && (at->name->stride != 1 || (ways & (NAMED | ANY))))
+    k->phase->read_afar |= at->bit;
+}
+
 static void
 check_load(checker *k, uint32_t row)
 {
@@ -303,6 +377,7 @@ check_load(checker *k, uint32_t row)
     return;
   const kernel_name *n = at.name;
   const uint8_t ways = ways_of_index(k, &at);
+  note_load(k, &at, ways);
   const bool of_a_row = n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS;
   if (n->kind == KERNEL_COUNTER || n->kind == KERNEL_VERDICT)
     refuse(k, row, "put what phases tell each other into a side column", "%s is not read by phases", at.word);
@@ -358,7 +433,7 @@ own_row(const checker *k)
 }
 
 vyre_status
-kernel_check(const kernel_expansion *expansion, const vyre_module *module)
+kernel_check(kernel_expansion *expansion, const vyre_module *module)
 {
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
@@ -368,6 +443,12 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
   if (!k.ways)
     return VYRE_OUT_OF_MEMORY("while checking phases");
   memset(k.ways, 0, bytes);
+  vyre_status status = vyre_bytes_append(&expansion->in_bounds, k.ways, v->rows); /* as many zeros */
+  if (status) {
+    allocator->resize(allocator->user, k.ways, bytes, 0);
+    return status;
+  }
+  k.in_bounds = expansion->in_bounds.data;
   k.program = v->first[0]; /* the first programs are phases, in their order */
   for (uint32_t i = 0; i < k.file->function_count; i++) {
     k.phase = &k.file->functions[i];
@@ -379,8 +460,16 @@ kernel_check(const kernel_expansion *expansion, const vyre_module *module)
     find_ways(&k);
     check_rows(&k, true);
     check_rows(&k, false);
+    find_bounds(&k);
     k.phase->written = k.written | k.scattered;
+    k.phase->scattered = k.scattered;
     k.program = v->next[k.program];
+  }
+  for (; k.program; k.program = v->next[k.program]) { /* the same over lists */
+    k.end = v->next[k.program] ? v->next[k.program] : v->rows;
+    k.own = own_row(&k);
+    find_ways(&k);
+    find_bounds(&k);
   }
   allocator->resize(allocator->user, k.ways, bytes, 0);
   return k.good ? VYRE_OK : VYRE_ERROR(VYRE_CODE_INPUT, "%s: a phase does what phases may not", expansion->file->path);

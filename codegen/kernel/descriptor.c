@@ -1,7 +1,7 @@
 /* Phases as a C file that a plugin is linked with: their C functions, and the vyre_phases that names them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "kernel.h"
+#include "device.h"
 #include "vyre/c.h"
 #include "vyre/phases.h"
 
@@ -17,15 +17,18 @@ typedef struct writer {
   uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its index among those that phases use */
 } writer;
 
-static uint64_t
-names_of_phases(const kernel_file *file)
+uint32_t
+kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES])
 {
   uint64_t names = 0;
+  uint8_t count = 0;
   for (uint32_t i = 0; i < file->function_count; i++)
     names |= file->functions[i].is_phase ? file->functions[i].names : 0;
   for (uint32_t i = 0; i < file->step_count; i++)
     names |= file->steps[i].kind == KERNEL_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
-  return names;
+  for (uint32_t i = 0; i < KERNEL_MOST_NAMES; i++)
+    out[i] = names >> i & 1 ? count++ : UINT8_MAX;
+  return count;
 }
 
 static const char *
@@ -51,14 +54,12 @@ static vyre_status
 write_memory(writer *w)
 {
   const kernel_file *file = w->file;
-  const uint64_t names = names_of_phases(file);
-  uint8_t count = 0;
+  kernel_memory(file, w->memory);
   VYRE_TRY(vyre_bytes_printf(w->out, "\nstatic const vyre_phase_memory memory[] = {\n"));
   for (uint32_t i = 0; i < file->name_count; i++) {
     const kernel_name *n = &file->names[i];
-    if ((names >> i & 1) == 0)
+    if (w->memory[i] == UINT8_MAX)
       continue;
-    w->memory[i] = count++;
     VYRE_TRY(vyre_bytes_printf(w->out, "    {\"%.*s\", ", n->word ? (int)strlen(n->word) : (int)n->text.length,
                                n->word ? n->word : file->text + n->text.at));
     if (n->label.length)
@@ -146,6 +147,64 @@ declare_functions(writer *w)
   return VYRE_OK;
 }
 
+/* ---- kernels for devices ------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+write_words(writer *w, const kernel_device *device, uint32_t kernel)
+{
+  vyre_bytes code = {0};
+  vyre_status status = kernel_device_write(device, kernel, &code);
+  if (!status)
+    status = vyre_bytes_printf(w->out, "static const uint32_t kernel_%u[] = {", kernel);
+  for (size_t i = 0; i < code.size / sizeof(uint32_t) && !status; i++) {
+    uint32_t word;
+    memcpy(&word, code.data + i * sizeof word, sizeof word);
+    status = vyre_bytes_printf(w->out, i % 16 ? "%u," : "\n    %u,", word);
+  }
+  vyre_bytes_free(&code);
+  return status ? status : vyre_bytes_printf(w->out, "};\n");
+}
+
+/* An element of an array of kernels. */
+static vyre_status
+write_kernel(writer *w, const kernel_device *device, const kernel_device_kernel *kernel)
+{
+  if (!kernel)
+    return vyre_bytes_printf(w->out, "    {NULL, 0},\n");
+  const uint32_t number = (uint32_t)(kernel - device->kernels);
+  return vyre_bytes_printf(w->out, "    {kernel_%u, sizeof kernel_%u / sizeof *kernel_%u},\n", number, number, number);
+}
+
+static vyre_status
+write_kernels(writer *w, const kernel_device *device)
+{
+  const kernel_file *file = w->file;
+  for (uint32_t i = 0; i < device->count; i++)
+    VYRE_TRY(write_words(w, device, i));
+  for (uint32_t by_program = 0; by_program < 2; by_program++) {
+    VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel %s_kernels[] = {\n", by_program ? "program" : "row"));
+    for (uint32_t i = 0; i < file->function_count; i++)
+      if (file->functions[i].is_phase)
+        VYRE_TRY(write_kernel(w, device, kernel_device_find(device, false, by_program, i)));
+    VYRE_TRY(vyre_bytes_printf(w->out, "};\n"));
+  }
+  VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel level_kernels[] = {\n"));
+  for (uint32_t i = 0; i < file->step_count; i++)
+    VYRE_TRY(write_kernel(w, device, kernel_device_find(device, true, true, i)));
+  return vyre_bytes_printf(w->out, "};\n");
+}
+
+static vyre_status
+write_device(writer *w, kernel_file *file, const vyre_allocator *allocator)
+{
+  kernel_device device;
+  vyre_status status = kernel_device_create(file, allocator, &device);
+  if (!status)
+    status = write_kernels(w, &device);
+  kernel_device_free(&device);
+  return status;
+}
+
 vyre_status
 kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module, const char *name, vyre_bytes *out)
 {
@@ -154,14 +213,16 @@ kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module
                                   "#include <vyre/phases.h>\n\n"));
   VYRE_TRY(declare_functions(&w)); /* static, for what follows too */
   VYRE_TRY(vyre_bytes_printf(out, "\n"));
-  VYRE_TRY(vyre_c_write(module, VYRE_NONE, NULL, out));
+  VYRE_TRY(vyre_c_write(module, VYRE_NONE, &(vyre_c_options){.in_bounds = (const uint8_t *)expansion->in_bounds.data}, out));
   VYRE_TRY(write_memory(&w));
   VYRE_TRY(write_phases(&w));
   VYRE_TRY(write_steps(&w));
+  VYRE_TRY(write_device(&w, expansion->file, vyre_module_allocator(module)));
   return vyre_bytes_printf(
       out,
       "extern const vyre_phases %s_phases;\n"
       "const vyre_phases %s_phases = {sizeof(vyre_phases), sizeof memory / sizeof *memory, sizeof phases / sizeof "
-      "*phases,\n    sizeof steps / sizeof *steps, memory, phases, steps};\n",
+      "*phases,\n    sizeof steps / sizeof *steps, memory, phases, steps,\n    row_kernels, "
+      "program_kernels, level_kernels};\n",
       name, name);
 }

@@ -202,12 +202,19 @@ add_program(expander *e, const kernel_function *phase, bool is_listed)
 }
 
 vyre_status
-kernel_expand(kernel_file *file, kernel_expansion *out)
+kernel_expand_functions(kernel_file *file, kernel_expansion *out)
 {
   *out = (kernel_expansion){.file = file};
   expander e = {.out = out, .file = file, .lexer = {.text = file->text, .length = file->length}};
   expand_functions(&e);
   ADD(&e, "\n");
+  return e.status;
+}
+
+vyre_status
+kernel_expand(kernel_file *file, kernel_expansion *out)
+{
+  expander e = {.out = out, .file = file, .status = kernel_expand_functions(file, out)};
   for (uint32_t listed = 0; listed < 2; listed++)
     for (uint32_t i = 0; i < file->function_count; i++)
       if (file->functions[i].is_phase)
@@ -220,6 +227,7 @@ kernel_expansion_free(kernel_expansion *expansion)
 {
   vyre_bytes_free(&expansion->text);
   vyre_bytes_free(&expansion->pieces);
+  vyre_bytes_free(&expansion->in_bounds);
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */

@@ -58,7 +58,10 @@ typedef struct kernel_function {
   kernel_text head; /* after the name: from ( to the end of the parameters */
   kernel_text body; /* from there to } */
   uint64_t names;   /* that it uses, by itself and in what it calls */
-  uint64_t written; /* of a phase, known once it is checked: those that it writes, scatters or adds to */
+  /* Of a phase, known once it is checked: names that it writes, scatters or adds to. */
+  uint64_t written, scattered, read;
+  uint64_t read_elsewhere;            /* of which it reads other elements than its own row's, */
+  uint64_t read_afar, scattered_afar; /* those of rows that are not reached over operands and parents: of any program */
   bool is_phase, has_parameters;
   kernel_direction direction;
 } kernel_function;
@@ -124,6 +127,10 @@ uint32_t kernel_find_name(const kernel_file *file, const text_token *token, cons
 /* The function or phase of that name, of those read so far; NULL: there is none. */
 const kernel_function *kernel_find_function(const kernel_file *file, const text_token *token);
 
+/* Names that phases use, or by whose change a sequence goes on: what a pass has as memory, in the order of names.  How many; of
+ * each its index among them, of others UINT8_MAX. */
+uint32_t kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES]);
+
 /* ---- constants.c ---- */
 /* What a name without its @ stands for: one of the file's numbers, or op.add, kind.f32, flag.imm, is.pure and the like, which
  * docs/gpu-passes.md has all of. */
@@ -140,13 +147,17 @@ typedef struct kernel_piece {
 typedef struct kernel_expansion {
   kernel_file *file;
   vyre_bytes text;
-  vyre_bytes pieces; /* kernel_piece, in order */
+  vyre_bytes pieces;    /* kernel_piece, in order */
+  vyre_bytes in_bounds; /* a byte a row of the module that was parsed from the text, once it is checked: of an `at` row whether the
+                           contract alone says that it is in bounds */
 } kernel_expansion;
 
 /* The file as `.vir`: phases as functions, and programs around them, each invocation of which is a row.  A name that they use is a
  * storage buffer of set 0 and the name's number as binding.  First one program a phase, NAME_rows, over all rows but row 0: gid.x +
  * 1, or, where users have their turn first, the one as far from the end.  Then one a phase, NAME_listed, over rows of a list. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
+/* Functions and phases alone. */
+VYRE_MUST_USE vyre_status kernel_expand_functions(kernel_file *file, kernel_expansion *out);
 void kernel_expansion_free(kernel_expansion *expansion);
 
 /* Reports at the statement of the row, of a module that was parsed from the expanded text. */
@@ -159,7 +170,7 @@ void kernel_emit(void *user, const vyre_diagnostic *diagnostic);
 /* ---- contract.c ---- */
 /* Whether the phases do what phases may, and nothing else; `module` was parsed from the expanded text.  False: what is wrong was
  * said. */
-VYRE_MUST_USE vyre_status kernel_check(const kernel_expansion *expansion, const vyre_module *module);
+VYRE_MUST_USE vyre_status kernel_check(kernel_expansion *expansion, const vyre_module *module);
 
 /* ---- descriptor.c ---- */
 /* Appends the C file of a plugin's phases: a vyre_phases of the name NAME_phases (vyre/phases.h). */

@@ -49,6 +49,8 @@ step_guard(vyre_spv *s, uint32_t path, uint32_t buffer, uint32_t at, uint32_t in
   const uint32_t bool_id = vyre_spv_boolean(s);
   uint32_t limit = 0;
   *out_runtime = false;
+  if (s->use[buffer - s->base] & VYRE_SPV_IN_BOUNDS)
+    return 0;
   if (info.form == VYRE_FORM_VALUE)
     limit = VYRE_TYPE_LANES((vyre_type)info.element);
   else if (info.form == VYRE_FORM_ARRAY)

@@ -40,6 +40,7 @@ enum {
   VYRE_SPV_LEFT = 4,          /* a block or switch that some `leave` names */
   VYRE_SPV_ONE_LANE = 4,      /* a place of which one lane is all that is used; no block is one */
   VYRE_SPV_WRAPPED = 16,      /* a buffer that is the one member of a struct made for it */
+  VYRE_SPV_IN_BOUNDS = 64,    /* a buffer of which the caller vouches that no access is out of bounds */
   VYRE_SPV_BRANCH = 32,       /* a path whose guard needs a branch: a runtime array may be empty */
   VYRE_SPV_EITHER_SIGN = 256, /* an integer in the other sign's type, for users that take either: no instruction */
   VYRE_SPV_SPECIALIZED = 128, /* a specialization constant, or OpSpecConstantOp over such */
@@ -105,8 +106,10 @@ typedef struct vyre_spv {
   bool out_of_memory;
   bool failed; /* either */
   bool strip;
-  uint32_t float_controls; /* that may be asked for */
-  bool shared_blocks;      /* the input declares that workgroup memory has layouts */
+  uint32_t float_controls;   /* that may be asked for */
+  const vyre_row *in_bounds; /* buffers, of any program */
+  uint32_t in_bounds_count;
+  bool shared_blocks; /* the input declares that workgroup memory has layouts */
   uint32_t input;
   uint32_t version;
   uint32_t memory_model;

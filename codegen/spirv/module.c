@@ -140,6 +140,9 @@ vyre_spv_clear_program(vyre_spv *s)
   memset(s->aux, 0, (size_t)s->count * 4);
   memset(s->use, 0, (size_t)s->count * sizeof(*s->use));
   s->resigned = false;
+  for (uint32_t i = 0; i < s->in_bounds_count; i++)
+    if (s->in_bounds[i].id - s->base < s->count)
+      s->use[s->in_bounds[i].id - s->base] |= VYRE_SPV_IN_BOUNDS;
 }
 
 /* Arrays by row, zero, for the program at hand. */
@@ -288,6 +291,8 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
   if (s.strip)
     s.named = s.lined = 0;
   s.float_controls = options ? options->float_controls : 0;
+  s.in_bounds = options ? options->in_bounds : NULL;
+  s.in_bounds_count = options ? options->in_bounds_count : 0;
   s.input = input;
   s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
   s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;

@@ -142,7 +142,7 @@ vyre_spv_memory_start(vyre_spv *s)
   if (!s->strict)
     return;
   for (uint32_t row = s->first[s->program]; row; row = s->next[row]) {
-    if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || !vyre_spv_has_layout(s, row))
+    if (vyre_spv_opcode(s, row) != VYRE_OP_buffer || !vyre_spv_has_layout(s, row) || (s->use[row - s->base] & VYRE_SPV_IN_BOUNDS))
       continue;
     const uint32_t u32 = vyre_spv_value_type(s, VYRE_TYPE(VYRE_U32, 1));
     const vyre_type_info info = vyre_type_get(s->module, s->imm[row]);

@@ -10,7 +10,9 @@
  *
  * runs some workgroups of a grid and gives 0; else it stopped at a fault of the program's, a `trap` or a barrier that some of a
  * workgroup did not come to, and gives the number that a comment at that place has (1 and on).  Nothing is kept from one call to
- * the next, so threads may share a grid: each calls with workgroups of its own.
+ * the next, so threads may share a grid: each calls with workgroups of its own.  A call with all workgroups of a grid is taken to
+ * have the buffers to itself while it runs: its relaxed atomics are plain loads and stores.  So where programs run at the same time
+ * and share what they change by such atomics, each calls with parts of its grid.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_C_H
@@ -44,6 +46,9 @@ typedef struct vyre_c_options {
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
   uint32_t subgroup; /* lanes of a subgroup, a power of two of at most 128; 0: 32 */
+  /* By row of the module: not 0 of a buffer, or of the last `at` row of a path, says that no access through it is out of bounds:
+   * none is checked, and one that is has no meaning.  NULL: all are checked. */
+  const uint8_t *in_bounds;
 } vyre_c_options;
 
 /* Appends a program of a sealed and verified module as C; of row 0 all programs, which then share helper functions and have names

@@ -81,12 +81,22 @@ typedef struct vyre_phase_step {
   uint32_t end; /* but of RUN: the index of the step after those in it */
 } vyre_phase_step;
 
+/* A kernel for devices: SPIR-V 1.3 for Vulkan 1.2 with 64-bit integers, its entry point "main", its workgroups of 64 invocations,
+ * its memory one storage buffer of words, set 0 binding 0, and words as push constants (docs/gpu-passes.md, "On a device"). */
+typedef struct vyre_phase_kernel {
+  const uint32_t *words; /* NULL: there is none */
+  uint32_t count;
+} vyre_phase_kernel;
+
 typedef struct vyre_phases {
   uint32_t struct_size;
   uint32_t memory_count, phase_count, step_count;
   const vyre_phase_memory *memory;
   const vyre_phase *phases;
   const vyre_phase_step *steps;
+  /* Kernels, an element a phase: each invocation takes a row; each workgroup takes a program and goes through its levels. */
+  const vyre_phase_kernel *row_kernels, *program_kernels;
+  const vyre_phase_kernel *level_kernels; /* an element a step: of VYRE_STEP_LEVELS, a workgroup a program */
 } vyre_phases;
 
 #ifdef __cplusplus

@@ -67,8 +67,8 @@ typedef struct vyre_pass {
   uint32_t preserves; /* analyses still right after a change */
   uint32_t provides;  /* of VYRE_COLUMNS: it fills them, changes nothing, and has no parameters */
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out); /* NULL: its phases are all of it */
-  /* A GPU pass: what vyre-kernelc made of its kernel file.  It changed the module if one of its labelled counters is not zero.
-   * Where there is a `run` as well, that is its form for a CPU, and does the same to every bit. */
+  /* A GPU pass: what vyre-kernelc made of its kernel file.  If its phases write columns of the table, it changed the module if one of
+   * its labelled counters is not zero.  Where there is a `run` as well, that is its form for a CPU, and does the same to every bit. */
   const vyre_phases *phases;
   /* Before the first phase: gives tables and side columns their contents (host->memory).  NULL: there is nothing to give. */
   vyre_status (*prepare)(vyre_pass_ctx *ctx, const vyre_module *module);
@@ -153,8 +153,8 @@ typedef struct vyre_host {
    * array may be one memory, whatever their indices are. */
   uint32_t (*descriptor_steps)(const vyre_module *module, uint32_t buffer);
   /* Memory of the pass's phases by its name.  In `prepare`: a table or an array of counters, which gets so many words, or a side
-   * column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter or a verdict (words: 0), as the
-   * phases left it.  NULL: out of memory, or there is no such name. */
+   * column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter or a verdict (words: 0), as
+   * the phases left it.  NULL: out of memory, or there is no such name. */
   uint32_t *(*memory)(vyre_pass_ctx *ctx, const char *name, uint32_t words);
 } vyre_host;
 
@@ -181,7 +181,8 @@ struct vyre_pass_ctx {
 #endif
 VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
 VYRE_LAYOUT(sizeof(vyre_pass) == 96 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
-VYRE_LAYOUT(sizeof(vyre_phases) == 40 && sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase_step) == 20);
+VYRE_LAYOUT(offsetof(vyre_phases, row_kernels) == 40 && sizeof(vyre_phases) == 64 && sizeof(vyre_phase_memory) == 24 &&
+            sizeof(vyre_phase_step) == 20);
 VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, absorbs) == 24); /* an array of them: it has room for 7 bytes */
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT

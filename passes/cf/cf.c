@@ -9,6 +9,8 @@
  * Limits: a result of several lanes that is no splat stays.  No float fold in a program whose float mode is not round to nearest
  * with denormals kept.  Specialization constants are never folded.
  *
+ * cf.vir does the same as phases, with an evaluator of its own, in integers alone.
+ *
  * requires: nothing      preserves: versions, loops, dominance
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -92,6 +94,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
+extern const vyre_phases cf_phases;
+
 static const vyre_pass cf = {
     .struct_size = sizeof(vyre_pass),
     .name = "cf",
@@ -102,5 +106,6 @@ static const vyre_pass cf = {
             "never folded.",
     .preserves = VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE,
     .run = run,
+    .phases = &cf_phases,
 };
 VYRE_PLUGIN("cf", "1.0", &cf)

@@ -4,15 +4,16 @@
  *   depth     rows of the longest path over operands, both ends counted
  *   nesting   control rows (if, for, loop, switch, block) within each other: 1 of one directly in its program
  *
- * Each row looks at its own level and region depth; a program row at where the next one begins.  The first row over a limit gives
- * the error, so that it does not depend on the order of the checks.  O(rows).
+ * Each row looks at its own level and region depth; a program row at where the next one begins (limits.vir).  The first row over a
+ * limit gives the error, so that it does not depend on the order of the checks.  O(rows).
  *
  * requires: levels      preserves: everything (changes nothing)
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
-typedef enum limit { WITHIN, ROWS, DEPTH, NESTING } limit;
+/* ORDER: the codes of the verdict. */
+typedef enum limit { ROWS = 1, DEPTH, NESTING } limit;
 
 /* Each limit's name is that of its parameter. */
 static const vyre_param params[] = {
@@ -39,22 +40,6 @@ static const vyre_param params[] = {
      .fallback = 1023}, /* SPIR-V's own limit */
 };
 
-typedef struct limits {
-  uint32_t rows, depth, nesting;
-} limits;
-
-/* Around a control row are its program and, of each control row around it, that row and its region. */
-static limit
-exceeded(const vyre_view *v, const limits *most, uint32_t row)
-{
-  if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_program && (v->next[row] ? v->next[row] : v->rows) - row > most->rows)
-    return ROWS;
-  if (v->level[row] >= most->depth)
-    return DEPTH;
-  const bool is_control = (vyre_op_flags_of(v, row) & VYRE_OP_REGIONS) != 0;
-  return is_control && (v->depth[row] + 1) / 2 > most->nesting ? NESTING : WITHIN;
-}
-
 static vyre_status
 fail(vyre_pass_ctx *ctx, uint32_t row, limit over)
 {
@@ -75,28 +60,15 @@ fail(vyre_pass_ctx *ctx, uint32_t row, limit over)
 }
 
 static vyre_status
-run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
-{
-  const vyre_view *v = ctx->host->view(module);
-  const limits most = {(uint32_t)ctx->host->param(ctx, "rows"), (uint32_t)ctx->host->param(ctx, "depth"),
-                       (uint32_t)ctx->host->param(ctx, "nesting")};
-  *out = VYRE_UNCHANGED;
-  for (uint32_t row = 1; row < v->rows; row++) {
-    const limit over = exceeded(v, &most, row);
-    if (over != WITHIN)
-      return fail(ctx, row, over);
-  }
-  return VYRE_OK;
-}
-
-static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
 {
-  uint32_t *most = ctx->host->memory(ctx, "most", 3);
-  (void)module;
-  for (uint32_t i = 0; most && i < 3; i++)
+  uint32_t *most = ctx->host->memory(ctx, "most", 4);
+  if (!most)
+    return ctx->host->out_of_memory(ctx);
+  for (uint32_t i = 0; i < 3; i++)
     most[i] = (uint32_t)ctx->host->param(ctx, params[i].name);
-  return most ? VYRE_OK : ctx->host->out_of_memory(ctx);
+  most[3] = ctx->host->view(module)->rows;
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -118,7 +90,6 @@ static const vyre_pass limits_pass = {
     .param_count = sizeof(params) / sizeof(params[0]),
     .requires_ = VYRE_LEVELS,
     .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
-    .run = run,
     .phases = &limits_phases,
     .prepare = prepare,
     .finish = finish,

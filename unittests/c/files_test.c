@@ -85,7 +85,7 @@ check_program(const char *path, void *library, const vyre_module *module, uint32
   }
   fill(&got, floats);
   dispatch.binding_count = bind(module, program, &got, bindings);
-  const uint32_t fault = run_c(library, module, &dispatch);
+  const uint32_t fault = run_c(library, module, &dispatch, !floats);
   compared++;
   for (uint32_t i = 0; i < MOST_BUFFERS * BUFFER_WORDS; i++) {
     if (got.words[i / BUFFER_WORDS][i % BUFFER_WORDS] == wanted.words[i / BUFFER_WORDS][i % BUFFER_WORDS] && !fault)

@@ -95,7 +95,7 @@ fill_buffers(const vyre_module *module, const vyre_dispatch *d, vyre_c_buffer *b
 }
 
 uint32_t
-run_c(void *library, const vyre_module *module, const vyre_dispatch *d)
+run_c(void *library, const vyre_module *module, const vyre_dispatch *d, bool parts)
 {
   vyre_c_buffer buffers[MOST_BUFFERS] = {{0}}, elements[MOST_BUFFERS] = {{0}};
   const uint64_t count = (uint64_t)d->groups[0] * d->groups[1] * d->groups[2];
@@ -105,10 +105,10 @@ run_c(void *library, const vyre_module *module, const vyre_dispatch *d)
   if (!function)
     fail_msg("there is no %s", name);
   fill_buffers(module, d, buffers, elements);
-  const vyre_c_dispatch first = {{d->groups[0], d->groups[1], d->groups[2]}, 0, 1, buffers};
+  const vyre_c_dispatch first = {{d->groups[0], d->groups[1], d->groups[2]}, 0, parts ? 1 : count, buffers};
   const vyre_c_dispatch others = {{d->groups[0], d->groups[1], d->groups[2]}, 1, count - 1, buffers};
   const uint32_t fault = function(&first);
-  return fault ? fault : function(&others);
+  return fault || !parts ? fault : function(&others);
 }
 
 void

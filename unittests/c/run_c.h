@@ -23,8 +23,8 @@ double seconds_now(void);
 void *compile_c(const vyre_bytes *text, uint32_t number);
 extern double compile_seconds;
 
-/* Runs it on these bindings, in two calls if there are several workgroups.  Its fault. */
-uint32_t run_c(void *library, const vyre_module *module, const vyre_dispatch *dispatch);
+/* Runs it on these bindings, in two calls if it is to be in parts, which makes atomics of it.  Its fault. */
+uint32_t run_c(void *library, const vyre_module *module, const vyre_dispatch *dispatch, bool parts);
 void print_program(const vyre_module *module, uint32_t program);
 
 #endif

@@ -362,6 +362,34 @@ one_access_chain_each(void **state)
   export_close(&c);
 }
 
+/* Buffers that are vouched for have neither guards nor a length; others keep theirs. */
+static void
+vouched_accesses_are_plain(void **state)
+{
+  (void)state;
+  for (uint32_t vouched = 0; vouched < 3; vouched++) {
+    export_case c;
+    export_parse(&c, "program @main {\n"
+                     "  buffer %in : u32[] storage ro set(0) binding(0)\n"
+                     "  buffer %out : u32[] storage rw set(0) binding(1)\n"
+                     "  store %out[gid.x], load(%in[add(gid.x, 5u32)])\n"
+                     "  atomic_add %out[gid.y], 1u32\n"
+                     "}\n");
+    const vyre_view *v = vyre_module_view(c.module);
+    vyre_row buffers[2];
+    uint32_t count = 0;
+    for (uint32_t row = v->first[v->first[0]]; row; row = v->next[row])
+      if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer)
+        buffers[count++] = (vyre_row){row};
+    const vyre_spirv_options options = {.in_bounds = buffers, .in_bounds_count = vouched};
+    export_must(vyre_spirv_write(c.module, 0, &options, &c.code));
+    export_validate(&c.code);
+    assert_int_equal(export_count(&c, SpvOpArrayLength), 2 - vouched);
+    assert_int_equal(export_count(&c, SpvOpSelectionMerge), vouched == 0 ? 3 : vouched == 1 ? 2 : 0);
+    export_close(&c);
+  }
+}
+
 static void
 what_is_refused(void **state)
 {
@@ -476,9 +504,16 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spaces_and_decorations), cmocka_unit_test(specialization),        cmocka_unit_test(several_programs),
-      cmocka_unit_test(other_stages),           cmocka_unit_test(input_is_kept),         cmocka_unit_test(float_modes),
-      cmocka_unit_test(names_lines_and_strip),  cmocka_unit_test(one_access_chain_each), cmocka_unit_test(what_is_refused),
+      cmocka_unit_test(spaces_and_decorations),
+      cmocka_unit_test(specialization),
+      cmocka_unit_test(several_programs),
+      cmocka_unit_test(other_stages),
+      cmocka_unit_test(input_is_kept),
+      cmocka_unit_test(float_modes),
+      cmocka_unit_test(names_lines_and_strip),
+      cmocka_unit_test(one_access_chain_each),
+      cmocka_unit_test(vouched_accesses_are_plain),
+      cmocka_unit_test(what_is_refused),
       cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

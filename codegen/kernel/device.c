@@ -1,0 +1,285 @@
+/* Kernels for devices: the programs around phases, with all columns in one buffer.
+ *
+ * A step into a column becomes a step into the arena, by the index and the offset that the arena's head has for that column; the
+ * offset is loaded once, at the start.  Rows that phases reach are rows (docs/gpu-passes.md, "The contract"), so these steps are in
+ * bounds.  Where the index is a number, the length that the head has is asked first.  O(rows).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+#include "vyre/view.h"
+
+#include <string.h>
+
+typedef struct lowering {
+  const kernel_file *file;
+  vyre_module *module;
+  const vyre_view *v;
+  uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its number in the head */
+  uint8_t *is_scattered;             /* by row: a step through which an atomic goes */
+  /* of the program at hand */
+  uint32_t program, end;
+  vyre_row arena, read, head; /* the arena, the same memory where nothing is written; the row that says where the head is */
+  vyre_row offsets[KERNEL_MOST_NAMES], lengths[KERNEL_MOST_NAMES];
+} lowering;
+
+/* ---- what is known of rows ----------------------------------------------------------------------------------------------- */
+
+static bool
+has_name(const lowering *w, uint32_t row, const char *prefix)
+{
+  const char *name = vyre_row_name(w->module, (vyre_row){row});
+  return name && strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static bool
+is_column(const lowering *w, uint32_t row)
+{
+  return vyre_op_of(w->v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(w->v->imm_hi[row]) == VYRE_SPACE_STORAGE &&
+         vyre_buffer_info_of(w->module, (vyre_row){row})->set == 1;
+}
+
+static uint32_t
+name_of(const lowering *w, uint32_t column)
+{
+  return vyre_buffer_info_of(w->module, (vyre_row){column})->binding;
+}
+
+static bool
+has_literal(const lowering *w, uint32_t row)
+{
+  return (VYRE_ROW_FLAGS(w->v->op[row]) & VYRE_ROW_IMM) != 0;
+}
+
+/* Whether the value is the row at hand, or one that is reached from there over operands and parents. */
+static bool
+is_reached(const lowering *w, uint32_t row)
+{
+  const vyre_view *v = w->v;
+  if (has_name(w, row, KERNEL_OWN_ROW))
+    return true;
+  if (vyre_op_of(v, row) == VYRE_OP_select)
+    return is_reached(w, v->b[row]) && is_reached(w, v->c[row]);
+  if (vyre_op_of(v, row) != VYRE_OP_load)
+    return false;
+  const uint32_t at = v->a[row];
+  if (vyre_op_of(v, at) != VYRE_OP_at || !is_column(w, v->a[at]) || has_literal(w, at))
+    return false;
+  const char *word = w->file->names[name_of(w, v->a[at])].word;
+  return word && (strcmp(word, "a") == 0 || strcmp(word, "b") == 0 || strcmp(word, "c") == 0 || strcmp(word, "parent") == 0) &&
+         is_reached(w, v->b[at]);
+}
+
+/* Whether a step into a column is in bounds for all that is known here. */
+static bool
+is_in_bounds(const lowering *w, uint32_t at)
+{
+  const vyre_view *v = w->v;
+  const kernel_name *n = &w->file->names[name_of(w, v->a[at])];
+  uint32_t index = v->b[at];
+  if (n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS)
+    return true;
+  if (n->kind == KERNEL_TABLE || n->kind == KERNEL_FACT)
+    return false;
+  if (has_literal(w, at))
+    return v->imm[at] < n->stride;
+  if (n->kind != KERNEL_SIDE)
+    return false;
+  if (n->stride == 1)
+    return is_reached(w, index);
+  if (vyre_op_of(v, index) == VYRE_OP_add && has_literal(w, index) && v->imm[index] < n->stride)
+    index = v->a[index];
+  return vyre_op_of(v, index) == VYRE_OP_mul && has_literal(w, index) && v->imm[index] == n->stride && is_reached(w, v->a[index]);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+
+static vyre_builder
+before(const lowering *w, uint32_t row)
+{
+  vyre_builder b = {.module = w->module, .program = w->program};
+  vyre_builder_before(&b, (vyre_row){row});
+  return b;
+}
+
+/* A word of the head: the offset of a memory, or its length. */
+static vyre_row
+word_of_head(lowering *w, vyre_row *known, uint32_t name, uint32_t which)
+{
+  if (known[name].id)
+    return known[name];
+  vyre_builder b = before(w, w->v->next[w->head.id]);
+  const vyre_row at = vyre_build_at(&b, w->read, vyre_build_imm(&b, VYRE_OP_add, w->head, w->memory[name] * 2u + which));
+  return known[name] = vyre_build_load(&b, at, 0);
+}
+
+static void
+lower_step(lowering *w, uint32_t at)
+{
+  const vyre_view *v = w->v;
+  const uint32_t name = name_of(w, v->a[at]);
+  const vyre_row to = v->imm_hi[v->a[at]] & VYRE_ACCESS_NO_WRITE ? w->read : w->arena;
+  const vyre_row offset = word_of_head(w, w->offsets, name, 0);
+  const bool in_bounds = is_in_bounds(w, at), literal = has_literal(w, at);
+  const vyre_row length = in_bounds ? VYRE_NONE : word_of_head(w, w->lengths, name, 1);
+  vyre_builder b = before(w, at);
+  const vyre_row index = literal ? vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), v->imm[at]) : (vyre_row){v->b[at]};
+  vyre_row where = vyre_build_binary(&b, VYRE_OP_add, offset, index);
+  if (!in_bounds) {
+    const uint32_t elsewhere = w->is_scattered[at] ? KERNEL_ARENA_NOWHERE : KERNEL_ARENA_ZERO;
+    const vyre_row inside = vyre_build_binary(&b, VYRE_OP_ult, index, length);
+    where = vyre_build_select(&b, inside, where, vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), elsewhere));
+  }
+  const uint32_t word = VYRE_ROW(VYRE_OP_at, VYRE_ROW_TYPE(v->op[at]), VYRE_ROW_FLAGS(v->op[at]) & ~(uint32_t)VYRE_ROW_IMM);
+  vyre_row_rewrite(w->module, (vyre_row){at}, word, 0, v->imm_hi[at], to, where, VYRE_NONE);
+}
+
+static void
+find_memory(lowering *w)
+{
+  w->arena = w->read = w->head = VYRE_NONE;
+  memset(w->offsets, 0, sizeof w->offsets);
+  memset(w->lengths, 0, sizeof w->lengths);
+  for (uint32_t row = w->program; row < w->end; row++) {
+    const uint32_t op = vyre_op_of(w->v, row);
+    if (op == VYRE_OP_buffer && has_name(w, row, "the arena"))
+      w->arena.id = row;
+    else if (op == VYRE_OP_buffer && has_name(w, row, "what is not written"))
+      w->read.id = row;
+    else if (op == VYRE_OP_load && has_name(w, row, "where the head is"))
+      w->head.id = row;
+    else if (vyre_op_is_atomic(op))
+      w->is_scattered[w->v->a[row]] = 1;
+  }
+}
+
+/* Rows that are made here come after `end`, so that a step is looked at before those that its index comes from are changed: from
+ * the last one to the first. */
+static void
+lower_program(lowering *w)
+{
+  find_memory(w);
+  for (uint32_t row = w->end - 1; row > w->program; row--)
+    if (vyre_op_of(w->v, row) == VYRE_OP_at && is_column(w, w->v->a[row]))
+      lower_step(w, row);
+  for (uint32_t row = w->program; row < w->end; row++)
+    if (is_column(w, row))
+      vyre_row_kill(w->module, (vyre_row){row});
+}
+
+static vyre_status
+lower(kernel_file *file, vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  const uint32_t rows = v->rows;
+  lowering w = {.file = file, .module = module, .v = v};
+  kernel_memory(file, w.memory);
+  w.is_scattered = allocator->resize(allocator->user, NULL, 0, rows);
+  if (!w.is_scattered)
+    return VYRE_OUT_OF_MEMORY("while making kernels for devices");
+  memset(w.is_scattered, 0, rows);
+  uint32_t next;
+  for (w.program = v->first[0]; w.program; w.program = next) {
+    next = v->next[w.program];
+    w.end = next ? next : rows;
+    lower_program(&w);
+  }
+  allocator->resize(allocator->user, w.is_scattered, rows, 0);
+  return VYRE_OK;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------------- */
+
+/* Each program is an input of its own, and so is written alone. */
+static vyre_status
+part_programs(kernel_device *device, const char *path)
+{
+  const vyre_view *v = vyre_module_view(device->module);
+  uint32_t number = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program], number++) {
+    const uint32_t first = v->first[program], input = number ? vyre_module_add_input(device->module, path) : 0;
+    vyre_program_info_of(device->module, (vyre_row){program})->input = input;
+    vyre_row_move_before(device->module, (vyre_row){first}, (vyre_row){v->next[first]}); /* a change, so that sealing sees it */
+  }
+  VYRE_TRY(vyre_module_status(device->module));
+  VYRE_TRY(vyre_module_seal(device->module, NULL));
+  vyre_verify_errors errors = {0};
+  vyre_status status = vyre_verify(device->module, &errors);
+  vyre_verify_errors_free(&errors);
+  number = 0;
+  for (uint32_t program = v->first[0]; program; program = v->next[program])
+    device->kernels[number++].program = program;
+  return status;
+}
+
+static vyre_status
+create(kernel_file *file, const vyre_allocator *allocator, kernel_expansion *expansion, kernel_device *out)
+{
+  VYRE_TRY(kernel_expand_functions(file, expansion));
+  VYRE_TRY(kernel_add_device_programs(file, &expansion->text, &out->bytes));
+  out->kernels = (kernel_device_kernel *)(void *)out->bytes.data;
+  out->count = (uint32_t)(out->bytes.size / sizeof *out->kernels);
+  VYRE_TRY(vyre_module_create(allocator, 1u << 22, &out->module));
+  VYRE_TRY(vyre_text_parse(out->module, expansion->text.data, expansion->text.size, file->path,
+                           (vyre_diagnostics){kernel_emit, expansion}));
+  VYRE_TRY(lower(file, out->module));
+  return part_programs(out, file->path);
+}
+
+vyre_status
+kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out)
+{
+  kernel_expansion expansion = {0};
+  *out = (kernel_device){0};
+  vyre_status status = create(file, allocator, &expansion, out);
+  kernel_expansion_free(&expansion);
+  return status;
+}
+
+vyre_status
+kernel_device_parse(const char *text, size_t size, const char *path, vyre_diagnostics diagnostics, kernel_device *out)
+{
+  *out = (kernel_device){0};
+  VYRE_TRY(vyre_module_create(NULL, 1u << 20, &out->module));
+  VYRE_TRY(vyre_text_parse(out->module, text, size, path, diagnostics));
+  const vyre_view *v = vyre_module_view(out->module);
+  for (uint32_t program = v->first[0]; program; program = v->next[program], out->count++)
+    VYRE_TRY(vyre_bytes_append(&out->bytes, &(kernel_device_kernel){.index = out->count}, sizeof *out->kernels));
+  out->kernels = (kernel_device_kernel *)(void *)out->bytes.data;
+  return part_programs(out, path);
+}
+
+void
+kernel_device_free(kernel_device *device)
+{
+  vyre_module_destroy(device->module);
+  vyre_bytes_free(&device->bytes);
+  *device = (kernel_device){0};
+}
+
+const kernel_device_kernel *
+kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index)
+{
+  for (uint32_t i = 0; i < device->count; i++) {
+    const kernel_device_kernel *k = &device->kernels[i];
+    if (k->is_levels == is_levels && k->by_program == by_program && k->index == index)
+      return k;
+  }
+  return NULL;
+}
+
+vyre_status
+kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out)
+{
+  const vyre_view *v = vyre_module_view(device->module);
+  vyre_row in_bounds[4];
+  uint32_t count = 0;
+  for (uint32_t row = v->first[device->kernels[kernel].program]; row; row = v->next[row])
+    if (vyre_op_of(v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) != VYRE_SPACE_PUSH && count < 4)
+      in_bounds[count++] = (vyre_row){row};
+  const vyre_spirv_options options = {.strip = true, .in_bounds = in_bounds, .in_bounds_count = count};
+  return vyre_spirv_write(device->module, kernel, &options, out);
+}

@@ -1,0 +1,195 @@
+/* The programs around phases for a device, as `.vir`: which rows an invocation takes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+
+#include <string.h>
+
+typedef struct writer {
+  const kernel_file *file;
+  vyre_bytes *text, *kernels;
+  uint32_t turns, repeats; /* of the program at hand: names in it are unique */
+} writer;
+
+static const char arguments[] = "\nstruct @listed.arguments block { head : u32, first : u32, count : u32 }\n"
+                                "struct @programs.arguments block { head : u32, order : u32, starts : u32, firsts : u32 }\n";
+
+#define ADD(...) VYRE_TRY(vyre_bytes_printf(w->text, __VA_ARGS__))
+
+static vyre_status
+add_name(writer *w, uint32_t name)
+{
+  const kernel_name *n = &w->file->names[name];
+  return vyre_bytes_printf(w->text, "%%%.*s", n->word ? (int)strlen(n->word) : (int)n->text.length,
+                           n->word ? n->word : w->file->text + n->text.at);
+}
+
+/* The head of a program, to where its memory is declared and its head is known.  What its phases do not write is read by way of a
+ * buffer of its own, the same memory: so a driver may load it when and how it likes. */
+static vyre_status
+begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t written)
+{
+  const kernel_function *phase = &w->file->functions[kernel.index];
+  VYRE_TRY(vyre_bytes_append(w->kernels, &kernel, sizeof kernel));
+  if (kernel.is_levels)
+    ADD("\nprogram @levels_%u", kernel.index);
+  else
+    ADD("\nprogram @%.*s", (int)phase->name.length, w->file->text + phase->name.at);
+  ADD("%s entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
+      "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
+      "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
+      "  buffer %%\"the arguments\" : @%s.arguments push\n",
+      kernel.by_program ? "_programs" : "", KERNEL_WORKGROUP, kernel.by_program ? "programs" : "listed");
+  for (uint32_t i = 0; i < w->file->name_count; i++)
+    if (names >> i & 1) {
+      ADD("  buffer ");
+      VYRE_TRY(add_name(w, i));
+      ADD(" : u32[] storage %s set(1) binding(%u)\n", written >> i & 1 ? "rw" : "ro", i);
+    }
+  w->turns = w->repeats = 0;
+  return vyre_bytes_printf(w->text, "  %%\"where the head is\" = load %%\"the arguments\".head\n");
+}
+
+static vyre_status
+call(writer *w, const kernel_function *phase, uint32_t turn)
+{
+  ADD("  @%.*s(%%\"" KERNEL_OWN_ROW " %u\"", (int)phase->name.length, w->file->text + phase->name.at, turn);
+  for (uint32_t i = 0; i < w->file->name_count; i++)
+    if (phase->names >> i & 1) {
+      ADD(", ");
+      VYRE_TRY(add_name(w, i));
+    }
+  return vyre_bytes_printf(w->text, ")\n");
+}
+
+/* ---- a row an invocation ------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+add_listed(writer *w, uint32_t function)
+{
+  const kernel_function *phase = &w->file->functions[function];
+  VYRE_TRY(begin_program(w, (kernel_device_kernel){false, false, function, 0}, phase->names, phase->written));
+  const bool is_flat = phase->direction == KERNEL_FLAT;
+  ADD("  if ult gid.x, load %%\"the arguments\".count {\n"
+      "  %%\"" KERNEL_OWN_ROW " 0\" = %sadd(gid.x, load %%\"the arguments\".first)%s\n",
+      is_flat ? "" : "load %\"what is not written\"[", is_flat ? "" : "]");
+  VYRE_TRY(call(w, phase, 0));
+  return vyre_bytes_printf(w->text, "  }\n}\n");
+}
+
+/* ---- a program a workgroup ----------------------------------------------------------------------------------------------- */
+
+/* The rows of a level of a program, by all invocations of the workgroup, which then meet. */
+static vyre_status
+add_turn(writer *w, uint32_t function)
+{
+  const uint32_t turn = w->turns++;
+  ADD("  for %%\"turn %u\" = add(%%\"first\", lindex) to %%\"end\" step %uu32 {\n"
+      "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"order\", %%\"turn %u\")]\n",
+      turn, KERNEL_WORKGROUP, turn, turn);
+  VYRE_TRY(call(w, &w->file->functions[function], turn));
+  return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory\n");
+}
+
+static vyre_status
+add_turns(writer *w, uint32_t first, uint32_t end)
+{
+  for (uint32_t i = first; i < end; i++) {
+    const kernel_step *step = &w->file->steps[i];
+    if (step->kind == KERNEL_RUN) {
+      VYRE_TRY(add_turn(w, step->phase));
+      continue;
+    }
+    ADD("  for %%\"repeat %u\" = 0u32 to %uu32 {\n", w->repeats++, step->times);
+    VYRE_TRY(add_turns(w, i + 1, step->end));
+    ADD("  }\n");
+    i = step->end - 1;
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+begin_levels(writer *w, kernel_direction direction)
+{
+  const bool from_end = direction == KERNEL_DOWN || direction == KERNEL_OUTWARD;
+  ADD("  %%\"order\" = load %%\"the arguments\".order\n"
+      "  %%\"starts\" = load %%\"the arguments\".starts\n"
+      "  %%\"program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
+      "  %%\"levels\" = load %%\"what is not written\"[%%\"program\"]\n"
+      "  %%\"levels' end\" = load %%\"what is not written\"[add(%%\"program\", 1u32)]\n"
+      "  for %%\"level\" = %%\"levels\" to %%\"levels' end\" {\n"
+      "  %%\"start\" = add(%%\"starts\", %s)\n"
+      "  %%\"first\" = load %%\"what is not written\"[%%\"start\"]\n"
+      "  %%\"end\" = load %%\"what is not written\"[add(%%\"start\", 1u32)]\n",
+      from_end ? "sub(sub(add(%\"levels\", %\"levels' end\"), 1u32), %\"level\")" : "%\"level\"");
+  return VYRE_OK;
+}
+
+/* What phases that take turns do, all of them together. */
+static void
+join_phases(const kernel_file *file, uint32_t first, uint32_t end, kernel_function *out)
+{
+  *out = (kernel_function){0};
+  for (uint32_t i = first; i < end; i++) {
+    const kernel_function *f = &file->functions[file->steps[i].phase];
+    if (file->steps[i].kind != KERNEL_RUN)
+      continue;
+    out->names |= f->names;
+    out->written |= f->written;
+    out->scattered |= f->scattered;
+    out->read |= f->read;
+    out->read_elsewhere |= f->read_elsewhere;
+    out->read_afar |= f->read_afar;
+    out->scattered_afar |= f->scattered_afar;
+    out->direction = f->direction;
+  }
+}
+
+/* Whether a program's rows see nothing of what other programs do meanwhile.  What is reached over operands and parents is of the
+ * same program, or row 0, whose element may only be scattered to. */
+static bool
+are_programs_apart(const kernel_function *f)
+{
+  return (f->read_afar & f->written) == 0 && (f->scattered & f->read_elsewhere) == 0 && (f->scattered_afar & f->read) == 0;
+}
+
+static bool
+has_while(const kernel_file *file, uint32_t first, uint32_t end)
+{
+  bool has = false;
+  for (uint32_t i = first; i < end; i++)
+    has |= file->steps[i].kind == KERNEL_REPEAT_WHILE;
+  return has;
+}
+
+/* A phase, or the steps in `levels`, from `first` to before `end`. */
+static vyre_status
+add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *joined, uint32_t first, uint32_t end)
+{
+  if (!are_programs_apart(joined) || has_while(w->file, first, end))
+    return VYRE_OK;
+  VYRE_TRY(begin_program(w, kernel, joined->names, joined->written));
+  VYRE_TRY(begin_levels(w, joined->direction));
+  VYRE_TRY(kernel.is_levels ? add_turns(w, first, end) : add_turn(w, kernel.index));
+  return vyre_bytes_printf(w->text, "  }\n}\n");
+}
+
+vyre_status
+kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes *kernels)
+{
+  writer state = {.file = file, .text = text, .kernels = kernels}, *w = &state;
+  ADD("%s", arguments);
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].is_phase)
+      VYRE_TRY(add_listed(w, i));
+  for (uint32_t i = 0; i < file->function_count; i++)
+    if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT)
+      VYRE_TRY(add_by_program(w, (kernel_device_kernel){false, true, i, 0}, &file->functions[i], 0, 0));
+  for (uint32_t i = 0; i < file->step_count; i++)
+    if (file->steps[i].kind == KERNEL_LEVELS) {
+      kernel_function joined;
+      join_phases(file, i + 1, file->steps[i].end, &joined);
+      VYRE_TRY(add_by_program(w, (kernel_device_kernel){true, true, i, 0}, &joined, i + 1, file->steps[i].end));
+    }
+  return VYRE_OK;
+}

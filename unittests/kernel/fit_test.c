@@ -1,0 +1,113 @@
+/* What AMD's compiler makes of kernels for devices, by radv's null device: none spills vector registers or needs scratch memory,
+ * and workgroup memory is what each device has.  Prints a table; with arguments, for these families instead of the default ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "phases.h"
+
+#include "device.h"
+#include "radv.h"
+#include "vyre/io.h"
+
+#include <inttypes.h>
+
+enum { MOST_SHARED = 16384, PUSH = 32 };
+
+/* Scalar registers that may be spilled, to lanes of vector registers, and why. */
+static const struct {
+  const char *kernel;
+  uint32_t most;
+} known_spills[] = {
+    /* cf's evaluator, pm's walk over the rules: masks of deeply nested control */
+    {"fold", 64},
+    {"fold_programs", 64},
+    {"match", 64},
+    {"match_programs", 160},
+};
+
+static const char *const *families;
+static size_t family_count;
+
+static uint32_t
+most_spills(const char *kernel)
+{
+  for (size_t i = 0; i < sizeof known_spills / sizeof *known_spills; i++)
+    if (strcmp(known_spills[i].kernel, kernel) == 0)
+      return known_spills[i].most;
+  return 0;
+}
+
+static void
+check_kernel(const radv *r, const char *pass, const kernel_device *device, uint32_t kernel)
+{
+  radv_figures f;
+  vyre_bytes code = {0};
+  const char *name = vyre_row_name(device->module, (vyre_row){device->kernels[kernel].program});
+  must(kernel_device_write(device, kernel, &code));
+  must(radv_compile(r, &code, KERNEL_ENTRY, &f));
+  vyre_bytes_free(&code);
+  print_message("%-8s %-22s %6" PRIu64 " %6" PRIu64 " %5" PRIu64 " %5" PRIu64 " %6" PRIu64 " %7" PRIu64 " %4" PRIu64 " %6" PRIu64
+                " %9" PRIu64 "\n",
+                pass, name, f.words, f.instructions, f.sgprs, f.vgprs, f.spilled_sgprs + f.spilled_vgprs, f.scratch, f.lds, f.code,
+                f.latency);
+  assert_int_equal(f.count, RADV_FIGURES);
+  assert_int_equal(f.spilled_vgprs, 0);
+  assert_in_range(f.spilled_sgprs, 0, most_spills(name));
+  assert_int_equal(f.scratch, 0);
+  assert_true(f.lds <= MOST_SHARED);
+  assert_true(f.instructions > 1); /* else the driver found that it does nothing */
+}
+
+static void
+check_file(const radv *r, const char *pass, const char *path)
+{
+  kernel_device device;
+  phases *p = phases_load(path);
+  must(kernel_device_create(&p->file, NULL, &device));
+  for (uint32_t i = 0; i < device.count; i++)
+    check_kernel(r, pass, &device, i);
+  kernel_device_free(&device);
+  phases_unload(p);
+}
+
+static void
+check_order(const radv *r)
+{
+  kernel_device device;
+  vyre_bytes text = {0};
+  must(vyre_file_read(VYRE_SOURCE "/codegen/kernel/order.vir", &text));
+  must(kernel_device_parse(text.data, text.size, "order.vir", (vyre_diagnostics){0}, &device));
+  vyre_bytes_free(&text);
+  for (uint32_t i = 0; i < device.count; i++)
+    check_kernel(r, "order", &device, i);
+  kernel_device_free(&device);
+}
+
+static void
+kernels_fit(void **state)
+{
+  static const char *const passes[] = {"limits", "canon", "shash", "cid", "cf", "pm", "dce"};
+  char path[500];
+  (void)state;
+  for (size_t i = 0; i < family_count; i++) {
+    radv *r;
+    must(radv_open(families[i], PUSH, &r));
+    print_message("\n%-31s  words instrs sgprs vgprs spills scratch  lds   code   latency\n", families[i]);
+    check_order(r);
+    for (size_t k = 0; k < sizeof passes / sizeof *passes; k++) {
+      snprintf(path, sizeof path, VYRE_SOURCE "/passes/%s/%s.vir", passes[k], passes[k]);
+      check_file(r, passes[k], path);
+    }
+    check_file(r, "(test)", VYRE_SOURCE "/unittests/kernel/device.vir");
+    radv_close(r);
+  }
+}
+
+int
+main(int argc, char **argv)
+{
+  static const char *const defaults[] = {"navi21", "polaris10"};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_fit)};
+  families = argc > 1 ? (const char *const *)(argv + 1) : defaults;
+  family_count = argc > 1 ? (size_t)(argc - 1) : sizeof defaults / sizeof *defaults;
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* A GPU pass does the same in each of its forms: as plain C, and by its phases with one thread, two, and eight.  Same modules to
+ * the byte, same counts, same errors.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "program.h"
+#include "random_program.h"
+#include "vyre/passmgr.h"
+#include "vyre/vir0.h"
+
+enum { SMALL = 150, LARGE = 3, PROGRAMS = 80, ROWS = 40000 };
+
+static vyre_registry *registry;
+
+static void
+check(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
+static int
+load_passes(void **state)
+{
+  static const char *const passes[] = {"canon", "cf", "cid", "cse", "dce", "limits", "pm", "shash"};
+  char path[500];
+  (void)state;
+  if (vyre_registry_create(NULL, &registry))
+    return -1;
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes[i]);
+    check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
+  }
+  check(vyre_registry_load(registry, VYRE_TEST_PLUGINS "/sweeps.so", VYRE_ORIGIN_OUTSIDE));
+  return 0;
+}
+
+static int
+end_passes(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+/* ---- one run ------------------------------------------------------------------------------------------------------------- */
+
+/* What came of it: the module in its binary form, or the error; and the counts, but for cid's comparisons, which are those of a
+ * table that its phases do not have. */
+static vyre_bytes
+run(const vyre_bytes *input, const char *text, bool phases, uint32_t threads)
+{
+  vyre_bytes out = {0}, stats = {0};
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  vyre_report *report;
+  check(vyre_module_create(NULL, 1u << 22, &module));
+  check(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
+  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  check(vyre_report_create(NULL, &report));
+  const vyre_pipeline_options options = {.verify_each = true, .report = report, .phases = phases, .threads = threads};
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  if (status)
+    check(vyre_bytes_printf(&out, "%s", vyre_status_text(status)));
+  else
+    check(vyre_vir0_write(module, NULL, 0, &out));
+  vyre_status_free(status);
+  check(vyre_report_stats(report, &stats));
+  for (const char *line = stats.data, *end; line && *line; line = end) {
+    const size_t length = strcspn(line, "\n");
+    end = line + length + (line[length] != 0);
+    if (!memmem(line, length, "comparisons", 11))
+      check(vyre_bytes_append(&out, line, length + 1));
+  }
+  vyre_bytes_free(&stats);
+  vyre_report_destroy(report);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return out;
+}
+
+/* Of all forms of a pipeline; returns whether the plain one changed the module. */
+static bool
+compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text)
+{
+  static const uint32_t threads[] = {1, 2, 8};
+  vyre_bytes plain = run(input, text, false, 0);
+  const bool changed = plain.size < input->size || memcmp(plain.data, input->data, input->size) != 0; /* counts follow */
+  for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+    vyre_bytes other = run(input, text, true, threads[i]);
+    if (other.size != plain.size || memcmp(other.data, plain.data, plain.size) != 0)
+      fail_msg("%s %u: %s by phases with %u threads differs from its plain C", what, seed, text, threads[i]);
+    vyre_bytes_free(&other);
+  }
+  vyre_bytes_free(&plain);
+  return changed;
+}
+
+static const char *const pipelines[] = {"canon",
+                                        "cf",
+                                        "cid,cse",
+                                        "dce",
+                                        "dce<interface>",
+                                        "pm",
+                                        "limits<rows=150>",
+                                        "limits<depth=9>",
+                                        "limits<nesting=1>",
+                                        "canon,cf,pm,cid,cse,dce"};
+enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
+
+static vyre_bytes
+bytes_of(vyre_module *module)
+{
+  vyre_bytes bytes = {0};
+  check(vyre_module_seal(module, NULL));
+  check(vyre_module_check(module, NULL));
+  check(vyre_vir0_write(module, NULL, 0, &bytes));
+  vyre_module_destroy(module);
+  return bytes;
+}
+
+static vyre_bytes
+make_random(uint32_t seed, uint32_t programs)
+{
+  vyre_module *module;
+  check(vyre_module_create(NULL, 1u << 22, &module));
+  for (uint32_t i = 0; i < programs; i++)
+    random_program_build(module, seed * 1000u + i, i & 3u);
+  return bytes_of(module);
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------------------------- */
+
+static void
+small_modules(void **state)
+{
+  uint32_t changed[PIPELINES] = {0};
+  (void)state;
+  for (uint32_t seed = 1; seed <= SMALL; seed++) {
+    vyre_bytes input = make_random(seed, 2);
+    for (uint32_t i = 0; i < PIPELINES; i++)
+      changed[i] += compare("seed", seed, &input, pipelines[i]);
+    assert_false(compare("seed", seed, &input, "sweeps.check"));
+    vyre_bytes_free(&input);
+  }
+  for (uint32_t i = 0; i < PIPELINES; i++)
+    if (changed[i] < SMALL / 10)
+      fail_msg("%s did something to %u modules of %u", pipelines[i], changed[i], SMALL);
+}
+
+/* Threads take whole programs. */
+static void
+many_programs(void **state)
+{
+  (void)state;
+  for (uint32_t seed = 1; seed <= LARGE; seed++) {
+    vyre_bytes input = make_random(1000 + seed, PROGRAMS);
+    for (uint32_t i = 0; i < PIPELINES; i++)
+      compare("many programs, seed", seed, &input, pipelines[i]);
+    assert_false(compare("many programs, seed", seed, &input, "sweeps.check"));
+    vyre_bytes_free(&input);
+  }
+}
+
+/* Threads take parts of levels. */
+static void
+one_program(void **state)
+{
+  vyre_module *module;
+  check(vyre_module_create(NULL, 1u << 22, &module));
+  bench_grow(module, ROWS, BENCH_DEEPEST);
+  vyre_bytes input = bytes_of(module);
+  (void)state;
+  for (uint32_t i = 0; i < PIPELINES; i++)
+    compare("one program", 0, &input, pipelines[i]);
+  assert_false(compare("one program", 0, &input, "sweeps.check"));
+  vyre_bytes_free(&input);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
+                                     cmocka_unit_test(one_program)};
+  return cmocka_run_group_tests(tests, load_passes, end_passes);
+}
