@@ -73,5 +73,7 @@ vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out)
 
 /* Counts and names of the rules that were used, for -stats. */
 void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);
+/* The rules alone. */
+void rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count);
 
 #endif

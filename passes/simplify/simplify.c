@@ -27,7 +27,7 @@
 #include "../canon/form.h"
 #include "../cf/fold.h"
 #include "../rules/sweep.h"
-#include "../state/memory.h"
+#include "phases.h"
 #include "values.h"
 
 #include "pm-rules.inc"
@@ -44,9 +44,9 @@ typedef struct simplifier {
   uint32_t program;
   uint32_t *leader;               /* by row that had its turn: the row that stays for it */
   uint8_t chances[VYRE_OP__ROOM]; /* form_chances */
-  uint64_t gets, loads, merged, folded;
+  uint8_t *access;                /* by row, of loads: phases_access_of_load before the sweep */
+  uint64_t gets, loads, merged, folded, exchanged, shortened;
   bool versions; /* they hold still */
-  bool lengths;  /* of types: some is of a row that went */
   vyre_status status;
 } simplifier;
 
@@ -101,16 +101,22 @@ lanes_are(const simplifier *k, uint32_t row, uint32_t op)
 }
 
 static void
+exchange(simplifier *k, uint32_t row)
+{
+  form_exchange(k->ctx, k->module, k->v, row);
+  k->exchanged++;
+}
+
+static void
 take_form(simplifier *k, uint32_t row, uint32_t op)
 {
   const uint32_t chances = k->chances[op];
   if (op == VYRE_OP_lane) {
-    k->s.changed |= form_shorten_lane(k->ctx, k->module, k->v, row);
+    k->shortened += form_shorten_lane(k->ctx, k->module, k->v, row);
   } else if (op == VYRE_OP_shuffle) {
-    k->s.changed |= form_shorten_shuffle(k->ctx, k->module, k->v, k->n.klass, row);
+    k->shortened += form_shorten_shuffle(k->ctx, k->module, k->v, k->n.klass, row);
   } else if (form_is_reversed(k->v, row, chances)) {
-    form_exchange(k->ctx, k->module, k->v, row);
-    k->s.changed = true;
+    exchange(k, row);
   }
 }
 
@@ -180,22 +186,30 @@ visit_get(simplifier *k, uint32_t row)
   k->gets += vyre_op_of(v, row) != VYRE_OP_get;
 }
 
+static bool
+is_start(const vyre_view *v, uint32_t version)
+{
+  return (version & VYRE_JOIN) == 0 && vyre_op_of(v, version) == VYRE_OP_buffer;
+}
+
 static void
 visit_load(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   k->n.seen[row] = v->version[row];
-  if (memory_is_followed(&k->m, row)) {
+  if (k->access[row]) {
     const memory_state state = memory_at(&k->m, v->version[row], v->a[row]);
-    const memory_load load = memory_loaded(&k->m, row, k->program, &state);
-    k->loads += load.row || load.is_literal;
-    if (load.row && may_become(k, row, load.row)) {
-      become(k, row, load.row);
+    const bool is_stored = state.value && (k->access[row] & ACCESS_THERE) != 0;
+    const bool starts = !is_stored && (k->access[row] & ACCESS_STARTS) != 0 && is_start(v, state.since);
+    uint64_t bits = 0;
+    k->loads += is_stored || starts;
+    if (is_stored && may_become(k, row, state.value)) {
+      become(k, row, state.value);
       return;
     }
-    if (load.is_literal)
-      make_literal(k, row, load.bits);
-    k->n.seen[row] = load.is_literal ? 0 : state.since ? state.since : v->version[row];
+    if (starts && k->ctx->host->initial(k->module, v->a[row], &bits))
+      make_literal(k, row, bits);
+    k->n.seen[row] = starts ? 0 : state.since ? state.since : v->version[row];
   }
   number(k, row);
 }
@@ -229,7 +243,7 @@ use_leaders(simplifier *k, uint32_t row)
   const vyre_view *v = k->v;
   move_operands(k, row);
   if (form_is_reversed(v, row, k->chances[vyre_op_of(v, row)]))
-    form_exchange(k->ctx, k->module, v, row);
+    exchange(k, row);
 }
 
 static void
@@ -298,12 +312,34 @@ sweep(simplifier *k)
   return k->status ? k->status : k->n.out_of_memory ? k->ctx->host->out_of_memory(k->ctx) : VYRE_OK;
 }
 
-/* A type's length is a use too: of a literal, which is not pinned. */
+/* What is known of loads before rows change. */
 static void
-note_length(void *user, uint32_t row)
+look_at_loads(simplifier *k)
 {
-  simplifier *k = user;
-  k->lengths |= k->s.forward[row] != row;
+  const vyre_view *v = k->v;
+  uint32_t program = 0;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    program = op == VYRE_OP_program ? row : program;
+    if (op == VYRE_OP_load)
+      k->access[row] = (uint8_t)phases_access_of_load(&k->m, row, program);
+  }
+}
+
+/* In the order in which the phases have their counters. */
+static void
+report(const simplifier *k)
+{
+  const vyre_host *host = k->ctx->host;
+  host->count(k->ctx, "operands exchanged", k->exchanged);
+  host->count(k->ctx, "lanes taken nearer to where they are made", k->shortened);
+  host->count(k->ctx, "rows folded", k->folded);
+  host->count(k->ctx, "operands forwarded", k->s.forwarded);
+  host->count(k->ctx, "rows rewritten", k->s.rewritten);
+  host->count(k->ctx, "gets known", k->gets);
+  host->count(k->ctx, "loads known", k->loads);
+  host->count(k->ctx, "rows merged", k->merged);
+  rules_sweep_report_rules(&k->s, built_in_names, built_in[RULES_TABLE_RULES]);
 }
 
 static vyre_status
@@ -323,28 +359,48 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(memory_look_at_constructs(&k.m));
   k.s.forward = host->alloc(ctx, sizeof(uint32_t) * v->rows);
   k.leader = host->alloc(ctx, sizeof(uint32_t) * v->rows);
-  if (!k.s.forward || !k.leader)
+  k.access = host->alloc(ctx, v->rows);
+  if (!k.s.forward || !k.leader || !k.access)
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
     k.s.forward[row] = k.leader[row] = row;
   k.m.klass = k.n.klass;
   for (uint32_t op = 0; op < v->op_count; op++)
     k.chances[op] = (uint8_t)form_chances(v, op);
+  look_at_loads(&k);
   VYRE_TRY(sweep(&k));
   merge(&k);
-  host->each_pinned(module, note_length, &k);
-  if (k.lengths)
-    host->forward(module, k.s.forward);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);
-  host->count(ctx, "rows merged", k.merged);
-  host->count(ctx, "rows folded", k.folded);
-  host->count(ctx, "gets known", k.gets);
-  host->count(ctx, "loads known", k.loads);
-  rules_sweep_report(&k.s, built_in_names, built_in[RULES_TABLE_RULES]);
-  *out = k.s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;
+  report(&k);
+  *out = k.s.changed || k.exchanged || k.shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
+
+/* ---- its phases ---------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+prepare(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  return phases_prepare(ctx, module, built_in, sizeof built_in / sizeof *built_in);
+}
+
+static vyre_status
+finish(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  const uint32_t *used = ctx->host->memory(ctx, "used", 0), *users = ctx->host->memory(ctx, "users", 0);
+  (void)module;
+  if (*ctx->host->memory(ctx, "handles", 0) == 0)
+    ctx->host->preserved(ctx, VYRE_VERSIONS);
+  if (*users)
+    ctx->host->count(ctx, "uses of the file's rules", *users);
+  for (uint32_t i = 0; i < built_in[RULES_TABLE_RULES]; i++)
+    if (used[i])
+      ctx->host->count(ctx, built_in_names[i], used[i]);
+  return VYRE_OK;
+}
+
+extern const vyre_phases simplify_phases;
 
 static const vyre_param params[] = {RULES_PARAM};
 
@@ -359,5 +415,8 @@ static const vyre_pass simplify = {
     .param_count = 1,
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
+    .phases = &simplify_phases,
+    .prepare = prepare,
+    .finish = finish,
 };
 VYRE_PLUGIN("simplify", "1.0", &simplify)

@@ -91,9 +91,8 @@ look_at(const memory *m, uint32_t version)
   return w.found;
 }
 
-/* Whether the join is one of memory: the first row that leads to it says so. */
-static bool
-is_of_memory(const vyre_view *v, const vyre_join *join)
+bool
+memory_is_join(const vyre_view *v, const vyre_join *join)
 {
   for (uint32_t steps = 0; join->count && steps < v->join_count; steps++) {
     const uint32_t version = v->parts[join->first].version;
@@ -112,7 +111,7 @@ memory_look_at_constructs(memory *m)
   if (!all)
     return m->ctx->host->out_of_memory(m->ctx);
   for (uint32_t i = 1; i < v->join_count; i++)
-    if (is_of_memory(v, &v->joins[i]))
+    if (memory_is_join(v, &v->joins[i]))
       all[i] = look_at(m, VYRE_JOIN | i);
   m->constructs = all;
   return VYRE_OK;

@@ -237,9 +237,8 @@ memory_is_followed(const memory *m, uint32_t load)
          vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[load]))) && v->version[load] != 0;
 }
 
-/* In a strict program a load out of bounds is zero, whatever was stored there. */
-static bool
-is_there(const memory *m, uint32_t program, uint32_t path)
+bool
+memory_is_there(const memory *m, uint32_t program, uint32_t path)
 {
   return (m->v->imm[program] & VYRE_PROGRAM_RELAXED) != 0 || m->ctx->host->in_bounds(m->module, path);
 }
@@ -248,7 +247,7 @@ memory_load
 memory_loaded(const memory *m, uint32_t row, uint32_t program, const memory_state *state)
 {
   memory_load load = {0, false, 0};
-  if (state->value && is_there(m, program, m->v->a[row]))
+  if (state->value && memory_is_there(m, program, m->v->a[row]))
     load.row = state->value;
   else if (state->since && (state->since & VYRE_JOIN) == 0 && vyre_op_of(m->v, state->since) == VYRE_OP_buffer)
     load.is_literal = m->ctx->host->initial(m->module, m->v->a[row], &load.bits);
