@@ -223,8 +223,8 @@ are_levels(const vyre_view *v, const uint32_t *level)
   uint32_t wrong = 0;
   for (uint32_t row = 1; row < v->rows; row++) {
     const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
-    wrong |= (a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) |
-             (level[row] >= v->rows);
+    wrong |=
+        (a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) | (level[row] >= v->rows);
   }
   return !wrong;
 }

@@ -34,10 +34,10 @@ typedef enum kernel_kind {
   KERNEL_LINK,     /* one that says where it is: read alone */
   KERNEL_ANALYSIS, /* one of an analysis */
   KERNEL_FACT,     /* of each opcode, from ops.def */
-  KERNEL_SIDE,     /* the pass's own: `stride` elements a row, zero before the first phase; of stride 0: as many as the pass asks for */
-  KERNEL_TABLE,    /* words that the pass hands over: read alone, at any index */
-  KERNEL_COUNTER,  /* one word that phases add to; of stride 0: as many as the pass asks for */
-  KERNEL_VERDICT,  /* one word, all ones at first, of which they leave the least: row << 4 | code */
+  KERNEL_SIDE, /* the pass's own: `stride` elements a row, zero before the first phase; of stride 0: as many as the pass asks for */
+  KERNEL_TABLE,   /* words that the pass hands over: read alone, at any index */
+  KERNEL_COUNTER, /* one word that phases add to; of stride 0: as many as the pass asks for */
+  KERNEL_VERDICT, /* one word, all ones at first, of which they leave the least: row << 4 | code */
 } kernel_kind;
 
 /* A name that phases use without a parameter for it; each is one bit of a set of names. */

@@ -176,7 +176,8 @@ read_declaration(reader *r, kernel_kind kind)
   if (kind == KERNEL_SIDE || kind == KERNEL_TABLE) {
     if (!take_mark(r, ':') || !take_word(r, "u32"))
       return expected(r, "': u32'");
-    if (kind == KERNEL_SIDE && declared.stride && take_mark(r, '[') && (!take_integer(r, 1, 16, &declared.stride) || !take_mark(r, ']')))
+    if (kind == KERNEL_SIDE && declared.stride && take_mark(r, '[') &&
+        (!take_integer(r, 1, 16, &declared.stride) || !take_mark(r, ']')))
       return false;
   }
   file->names[file->name_count++] = declared;
@@ -412,9 +413,7 @@ read_steps(reader *r, uint32_t depth)
       return kernel_error(r->file, start, NULL, "this '{' is not closed");
     if (depth == 8)
       return kernel_error(r->file, here(r), NULL, "steps nest deeper than 8");
-    if (is_word(r, "repeat")   ? !read_repeat(r)
-        : is_word(r, "levels") ? !read_levels(r)
-                               : !expected(r, "a phase, levels or repeat"))
+    if (is_word(r, "repeat") ? !read_repeat(r) : is_word(r, "levels") ? !read_levels(r) : !expected(r, "a phase, levels or repeat"))
       return false;
     if (!read_steps(r, depth + 1))
       return false;

@@ -1,7 +1,7 @@
 /* What simplify's phases are given: docs at phases.h, and at simplify.vir and states.vir for how it lies.
  *
- * A row's level is above those of its operands, and of what its version is made of: the sets that a `get` may see, the conditions of
- * gates, the writes that a load is compared with.  A construct's is above those of all that its joins are made of, for they have
+ * A row's level is above those of its operands, and of what its version is made of: the sets that a `get` may see, the conditions
+ * of gates, the writes that a load is compared with.  A construct's is above those of all that its joins are made of, for they have
  * their turn with it.
  *
  * SPDX-License-Identifier: Apache-2.0 */

@@ -225,7 +225,10 @@ find_leader(simplifier *k, uint32_t row)
   uint32_t *kept = &k->n.kept[k->n.klass[row]];
   if (*kept == 0 || !vyre_row_dominates(k->v, *kept, row))
     *kept = row;
-  k->leader[row] = may_become(k, row, *kept) ? *kept : row;
+  if (*kept == row || !may_become(k, row, *kept))
+    return;
+  k->leader[row] = *kept;
+  k->merged++;
 }
 
 static void
@@ -253,12 +256,10 @@ merge(simplifier *k)
   const uint32_t *leader = k->s.forward = k->leader;
   for (uint32_t row = 1; row < k->s.rows; row++) {
     const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
-    if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null) {
-      k->merged++;
+    if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null)
       remove_row(k, row);
-    } else if (((leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) != 0) {
+    else if (((leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) != 0)
       use_leaders(k, row);
-    }
   }
 }
 
@@ -369,7 +370,8 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     k.chances[op] = (uint8_t)form_chances(v, op);
   look_at_loads(&k);
   VYRE_TRY(sweep(&k));
-  merge(&k);
+  if (k.merged)
+    merge(&k);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);
   report(&k);

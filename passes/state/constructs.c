@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_STATES = 64, ANYWHERE = ~0 };
+enum { MOST_STATES = 32, ANYWHERE = ~0 };
 
 uint32_t
 memory_first_step(const memory *m, uint32_t path, uint32_t *out_buffer)
@@ -35,7 +35,7 @@ typedef struct walk {
 static bool
 add(walk *w, uint32_t version)
 {
-  for (uint32_t i = 0; i < w->count; i++)
+  for (uint32_t i = 0; i < w->count && (version & VYRE_JOIN) != 0; i++) /* without these, loops would have no end */
     if (w->states[i] == version)
       return true;
   if (w->count == MOST_STATES)

@@ -42,7 +42,8 @@ uint32_t memory_first_step(const memory *m, uint32_t path, uint32_t *out_buffer)
 /* Whether the join is one of memory: the first row that leads to it says so.  O(joins) at worst. */
 bool memory_is_join(const vyre_view *v, const vyre_join *join);
 
-/* Whether the location of a load in that program is surely there: in a strict one a load out of bounds is zero, whatever was stored. */
+/* Whether the location of a load in that program is surely there: in a strict one a load out of bounds is zero, whatever was
+ * stored. */
 bool memory_is_there(const memory *m, uint32_t program, uint32_t path);
 
 /* Whether a row that makes a state writes nothing but at its path. */
