@@ -152,8 +152,8 @@ typedef struct vyre_host {
   /* How many steps of a path from the buffer row select a descriptor in an array of them; 0: it is one.  Two elements of such an
    * array may be one memory, whatever their indices are. */
   uint32_t (*descriptor_steps)(const vyre_module *module, uint32_t buffer);
-  /* Memory of the pass's phases by its name.  In `prepare`: a table or an array of counters, which gets so many words, or a side
-   * column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter or a verdict (words: 0), as
+  /* Memory of the pass's phases by its name.  In `prepare`: a table, a side column of any size or an array of counters, which
+   * gets so many words, or a side column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter or a verdict (words: 0), as
    * the phases left it.  NULL: out of memory, or there is no such name. */
   uint32_t *(*memory)(vyre_pass_ctx *ctx, const char *name, uint32_t words);
 } vyre_host;
