@@ -31,8 +31,9 @@ typedef struct preparation {
   memory m;
   rules_sweep s;
   uint32_t *given, *graph, *turn, *classes;
-  uint32_t *reach; /* by row that makes a state of memory: the level of the last row that whoever sees it may look at */
-  uint32_t joins;  /* those before it have their turns */
+  uint32_t
+      *reach;     /* by row, and then by join, that makes a state of memory: above the levels of all whom who sees it may look at */
+  uint32_t joins; /* those before it have their turns */
 } preparation;
 
 uint32_t
@@ -74,9 +75,7 @@ after_state(const preparation *p, uint32_t version)
 static uint32_t
 after_memory(const preparation *p, uint32_t version)
 {
-  while ((version & VYRE_JOIN) != 0)
-    version = p->m.constructs[version & ~VYRE_JOIN].before;
-  return p->reach[version];
+  return p->reach[(version & VYRE_JOIN) != 0 ? p->v->rows + (version & ~VYRE_JOIN) : version];
 }
 
 /* The joins that stand before the row have their turns; those of memory need none. */
@@ -89,7 +88,9 @@ level_joins(preparation *p, uint32_t end)
     const bool is_region = (vyre_op_flags_of(v, join->row) & VYRE_OP_REGION) != 0;
     if ((is_region ? join->row : v->end[join->row]) >= end)
       return;
-    if (is_loop_head(v, join->row) || memory_is_join(v, join))
+    if (p->m.constructs[p->joins].is_memory)
+      p->reach[v->rows + p->joins] = after_memory(p, p->m.constructs[p->joins].before);
+    if (is_loop_head(v, join->row) || p->m.constructs[p->joins].is_memory)
       continue;
     uint32_t *turn = &p->turn[join->row];
     for (uint32_t i = 0; i < join->count; i++)
@@ -174,7 +175,7 @@ give_graph(preparation *p)
     const vyre_join *join = &v->joins[i];
     memcpy(at, (const uint32_t[]){join->row, join->first, join->count}, 3 * sizeof *at);
     at += 3;
-    if (i == 0 || memory_is_join(v, join))
+    if (i == 0 || p->m.constructs[i].is_memory)
       continue;
     if (is_loop_head(v, join->row)) {
       p->classes[v->rows + i] = v->rows + i;
@@ -202,7 +203,7 @@ take_memory(preparation *p)
   p->turn = p->host->memory(p->ctx, "turn", 0);
   p->graph = p->host->memory(p->ctx, "graph", GRAPH_HEAD + 6 * v->join_count + 2 * v->part_count + 1);
   p->classes = p->host->memory(p->ctx, "class_of", nodes);
-  p->reach = p->host->alloc(p->ctx, v->rows * sizeof *p->reach);
+  p->reach = p->host->alloc(p->ctx, nodes * sizeof *p->reach);
   good = p->given && p->turn && p->graph && p->classes && p->reach && p->host->memory(p->ctx, "node_key", 8 * nodes);
   good = good && p->host->memory(p->ctx, "node_tries", nodes) && p->host->memory(p->ctx, "node_free", nodes);
   good = good && p->host->memory(p->ctx, "node_met", nodes) && p->host->memory(p->ctx, "node_slots", 2 * nodes);

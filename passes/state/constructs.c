@@ -91,14 +91,18 @@ look_at(const memory *m, uint32_t version)
   return w.found;
 }
 
-bool
-memory_is_join(const vyre_view *v, const vyre_join *join)
+/* Whether the join is one of memory: the first row that leads to it says so.  Of the joins before it that is known. */
+static bool
+is_of_memory(const vyre_view *v, const memory_construct *all, uint32_t join)
 {
-  for (uint32_t steps = 0; join->count && steps < v->join_count; steps++) {
-    const uint32_t version = v->parts[join->first].version;
+  uint32_t at = join;
+  for (uint32_t steps = 0; v->joins[at].count && steps < v->join_count; steps++) {
+    const uint32_t version = v->parts[v->joins[at].first].version;
     if ((version & VYRE_JOIN) == 0)
       return vyre_op_of(v, version) != VYRE_OP_set && vyre_op_of(v, version) != VYRE_OP_var;
-    join = vyre_join_of(v, version);
+    at = version & ~VYRE_JOIN;
+    if (at < join)
+      return all[at].is_memory;
   }
   return false;
 }
@@ -111,8 +115,10 @@ memory_look_at_constructs(memory *m)
   if (!all)
     return m->ctx->host->out_of_memory(m->ctx);
   for (uint32_t i = 1; i < v->join_count; i++)
-    if (memory_is_join(v, &v->joins[i]))
+    if (is_of_memory(v, all, i)) {
       all[i] = look_at(m, VYRE_JOIN | i);
+      all[i].is_memory = true;
+    }
   m->constructs = all;
   return VYRE_OK;
 }

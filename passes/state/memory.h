@@ -11,6 +11,7 @@ typedef struct memory_construct {
   uint32_t before; /* the state in front of it; 0: not known */
   uint32_t buffer; /* all writes are of this one */
   uint32_t steps;  /* a bit for each first step of their paths: 1 << (step & 31) */
+  bool is_memory;  /* the join is one of memory, not of a variable */
 } memory_construct;
 
 typedef struct memory {
@@ -38,9 +39,6 @@ vyre_status memory_look_at_constructs(memory *m);
 
 /* The bit of the path's first step, all bits where it is no literal or there is none; and the path's buffer. */
 uint32_t memory_first_step(const memory *m, uint32_t path, uint32_t *out_buffer);
-
-/* Whether the join is one of memory: the first row that leads to it says so.  O(joins) at worst. */
-bool memory_is_join(const vyre_view *v, const vyre_join *join);
 
 /* Whether the location of a load in that program is surely there: in a strict one a load out of bounds is zero, whatever was
  * stored. */
