@@ -31,8 +31,8 @@ typedef struct preparation {
   memory m;
   rules_sweep s;
   uint32_t *given, *graph, *turn, *classes;
-  uint32_t
-      *reach;     /* by row, and then by join, that makes a state of memory: above the levels of all whom who sees it may look at */
+  /* By row, then by join, of states of memory: above the levels of all rows that a load which sees it may look at. */
+  uint32_t *reach;
   uint32_t joins; /* those before it have their turns */
 } preparation;
 
