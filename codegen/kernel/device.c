@@ -1,15 +1,15 @@
 /* Kernels for devices: the programs around phases, with all columns in one buffer.
  *
  * A step into a column becomes a step into the arena, by the index and the offset that the arena's head has for that column; the
- * offset is loaded once, at the start.  Rows that phases reach are rows (docs/gpu-passes.md, "The contract"), so these steps are in
- * bounds.  Where the index is a number, the length that the head has is asked first.  O(rows).
+ * offset is loaded once, at the start.  Rows that are reached over operands and parents are in bounds (reach.h); where the index
+ * may be another number, the length that the head has is asked first.  O(rows).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
+#include "reach.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
-#include "vyre/view.h"
 
 #include <string.h>
 
@@ -18,7 +18,9 @@ typedef struct lowering {
   vyre_module *module;
   const vyre_view *v;
   uint8_t memory[KERNEL_MOST_NAMES]; /* by name: its number in the head */
-  uint8_t *is_scattered;             /* by row: a step through which an atomic goes */
+  kernel_reach reach;
+  uint8_t *is_scattered; /* by row: a step through which an atomic goes */
+  uint8_t *in_bounds;    /* by row: a step that surely is */
   /* of the program at hand */
   uint32_t program, end;
   vyre_row arena, read, head; /* the arena, the same memory where nothing is written; the row that says where the head is */
@@ -38,7 +40,7 @@ static bool
 is_column(const lowering *w, uint32_t row)
 {
   return vyre_op_of(w->v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(w->v->imm_hi[row]) == VYRE_SPACE_STORAGE &&
-         vyre_buffer_info_of(w->module, (vyre_row){row})->set == 1;
+         vyre_buffer_info_of(w->module, (vyre_row){row})->set == KERNEL_MEMORY_SET;
 }
 
 static uint32_t
@@ -51,47 +53,6 @@ static bool
 has_literal(const lowering *w, uint32_t row)
 {
   return (VYRE_ROW_FLAGS(w->v->op[row]) & VYRE_ROW_IMM) != 0;
-}
-
-/* Whether the value is the row at hand, or one that is reached from there over operands and parents. */
-static bool
-is_reached(const lowering *w, uint32_t row)
-{
-  const vyre_view *v = w->v;
-  if (has_name(w, row, KERNEL_OWN_ROW))
-    return true;
-  if (vyre_op_of(v, row) == VYRE_OP_select)
-    return is_reached(w, v->b[row]) && is_reached(w, v->c[row]);
-  if (vyre_op_of(v, row) != VYRE_OP_load)
-    return false;
-  const uint32_t at = v->a[row];
-  if (vyre_op_of(v, at) != VYRE_OP_at || !is_column(w, v->a[at]) || has_literal(w, at))
-    return false;
-  const char *word = w->file->names[name_of(w, v->a[at])].word;
-  return word && (strcmp(word, "a") == 0 || strcmp(word, "b") == 0 || strcmp(word, "c") == 0 || strcmp(word, "parent") == 0) &&
-         is_reached(w, v->b[at]);
-}
-
-/* Whether a step into a column is in bounds for all that is known here. */
-static bool
-is_in_bounds(const lowering *w, uint32_t at)
-{
-  const vyre_view *v = w->v;
-  const kernel_name *n = &w->file->names[name_of(w, v->a[at])];
-  uint32_t index = v->b[at];
-  if (n->kind == KERNEL_CORE || n->kind == KERNEL_LINK || n->kind == KERNEL_ANALYSIS)
-    return true;
-  if (n->kind == KERNEL_TABLE || n->kind == KERNEL_FACT)
-    return false;
-  if (has_literal(w, at))
-    return v->imm[at] < n->stride;
-  if (n->kind != KERNEL_SIDE)
-    return false;
-  if (n->stride == 1)
-    return is_reached(w, index);
-  if (vyre_op_of(v, index) == VYRE_OP_add && has_literal(w, index) && v->imm[index] < n->stride)
-    index = v->a[index];
-  return vyre_op_of(v, index) == VYRE_OP_mul && has_literal(w, index) && v->imm[index] == n->stride && is_reached(w, v->a[index]);
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
@@ -122,7 +83,7 @@ lower_step(lowering *w, uint32_t at)
   const uint32_t name = name_of(w, v->a[at]);
   const vyre_row to = v->imm_hi[v->a[at]] & VYRE_ACCESS_NO_WRITE ? w->read : w->arena;
   const vyre_row offset = word_of_head(w, w->offsets, name, 0);
-  const bool in_bounds = is_in_bounds(w, at), literal = has_literal(w, at);
+  const bool in_bounds = w->in_bounds[at] != 0, literal = has_literal(w, at);
   const vyre_row length = in_bounds ? VYRE_NONE : word_of_head(w, w->lengths, name, 1);
   vyre_builder b = before(w, at);
   const vyre_row index = literal ? vyre_build_const(&b, VYRE_TYPE(VYRE_U32, 1), v->imm[at]) : (vyre_row){v->b[at]};
@@ -152,7 +113,60 @@ find_memory(lowering *w)
       w->head.id = row;
     else if (vyre_op_is_atomic(op))
       w->is_scattered[w->v->a[row]] = 1;
+    kernel_access access;
+    if ((op == VYRE_OP_load || op == VYRE_OP_store || vyre_op_is_atomic(op)) && kernel_access_of(&w->reach, row, &access))
+      w->in_bounds[w->v->a[row]] = kernel_access_is_in_bounds(&w->reach, &access);
   }
+}
+
+/* ---- variables ----------------------------------------------------------------------------------------------------------- */
+
+/* The get becomes its lanes, put together. */
+static void
+split_get(const lowering *w, uint32_t get, const vyre_row parts[4], uint32_t lanes)
+{
+  vyre_builder b = before(w, get);
+  vyre_row values[4] = {{0}};
+  for (uint32_t k = 0; k < lanes; k++)
+    values[k] = vyre_build_get(&b, parts[k]);
+  if (lanes == 4) { /* a join has three operands */
+    const vyre_type pair = VYRE_TYPE(VYRE_TYPE_KIND(VYRE_ROW_TYPE(w->v->op[get])), 2);
+    for (uint32_t k = 0; k < 2; k++)
+      values[k] = vyre_build(&b, VYRE_OP_join, pair, 0, 0, 0, values[2 * k], values[2 * k + 1], VYRE_NONE);
+    values[2] = VYRE_NONE;
+  }
+  vyre_row_rewrite(w->module, (vyre_row){get}, VYRE_ROW(VYRE_OP_join, VYRE_ROW_TYPE(w->v->op[get]), 0), 0, 0, values[0], values[1],
+                   values[2]);
+}
+
+static void
+split_set(const lowering *w, uint32_t set, const vyre_row parts[4], uint32_t lanes)
+{
+  vyre_builder b = before(w, set);
+  for (uint32_t k = 0; k < lanes; k++)
+    vyre_build_set(&b, parts[k], vyre_build_lane(&b, (vyre_row){w->v->b[set]}, k));
+  vyre_row_kill(w->module, (vyre_row){set});
+}
+
+/* A variable of several lanes becomes one a lane: devices have registers of one lane, and lavapipe (Mesa 22.3) loses lanes of a
+ * vector that a loop ends with. */
+static void
+split_variable(const lowering *w, uint32_t var)
+{
+  const vyre_type type = VYRE_ROW_TYPE(w->v->op[var]);
+  const uint32_t lanes = VYRE_TYPE_LANES(type);
+  vyre_builder b = before(w, var);
+  vyre_row parts[4];
+  for (uint32_t k = 0; k < lanes; k++)
+    parts[k] = vyre_build_var(&b, VYRE_TYPE(VYRE_TYPE_KIND(type), 1));
+  for (uint32_t row = var + 1; row < w->end; row++) {
+    const uint32_t op = vyre_op_of(w->v, row);
+    if (w->v->a[row] == var && op == VYRE_OP_get)
+      split_get(w, row, parts, lanes);
+    else if (w->v->a[row] == var && op == VYRE_OP_set)
+      split_set(w, row, parts, lanes);
+  }
+  vyre_row_kill(w->module, (vyre_row){var});
 }
 
 /* Rows that are made here come after `end`, so that a step is looked at before those that its index comes from are changed: from
@@ -167,6 +181,8 @@ lower_program(lowering *w)
   for (uint32_t row = w->program; row < w->end; row++)
     if (is_column(w, row))
       vyre_row_kill(w->module, (vyre_row){row});
+    else if (vyre_op_of(w->v, row) == VYRE_OP_var && VYRE_TYPE_LANES(VYRE_ROW_TYPE(w->v->op[row])) > 1)
+      split_variable(w, row);
 }
 
 static vyre_status
@@ -175,19 +191,26 @@ lower(kernel_file *file, vyre_module *module)
   const vyre_view *v = vyre_module_view(module);
   const vyre_allocator *allocator = vyre_module_allocator(module);
   const uint32_t rows = v->rows;
+  const size_t bytes = 2 * (size_t)rows;
   lowering w = {.file = file, .module = module, .v = v};
   kernel_memory(file, w.memory);
-  w.is_scattered = allocator->resize(allocator->user, NULL, 0, rows);
-  if (!w.is_scattered)
+  VYRE_TRY(kernel_reach_create(file, module, &w.reach));
+  w.is_scattered = allocator->resize(allocator->user, NULL, 0, bytes);
+  if (!w.is_scattered) {
+    kernel_reach_free(&w.reach);
     return VYRE_OUT_OF_MEMORY("while making kernels for devices");
-  memset(w.is_scattered, 0, rows);
+  }
+  memset(w.is_scattered, 0, bytes);
+  w.in_bounds = w.is_scattered + rows;
   uint32_t next;
   for (w.program = v->first[0]; w.program; w.program = next) {
     next = v->next[w.program];
     w.end = next ? next : rows;
+    kernel_reach_program(&w.reach, w.program);
     lower_program(&w);
   }
-  allocator->resize(allocator->user, w.is_scattered, rows, 0);
+  allocator->resize(allocator->user, w.is_scattered, bytes, 0);
+  kernel_reach_free(&w.reach);
   return VYRE_OK;
 }
 
@@ -275,11 +298,13 @@ vyre_status
 kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(device->module);
-  vyre_row in_bounds[4];
-  uint32_t count = 0;
-  for (uint32_t row = v->first[device->kernels[kernel].program]; row; row = v->next[row])
-    if (vyre_op_of(v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) != VYRE_SPACE_PUSH && count < 4)
-      in_bounds[count++] = (vyre_row){row};
-  const vyre_spirv_options options = {.strip = true, .in_bounds = in_bounds, .in_bounds_count = count};
-  return vyre_spirv_write(device->module, kernel, &options, out);
+  vyre_bytes in_bounds = {.allocator = vyre_module_allocator(device->module)};
+  vyre_status status = vyre_bytes_append(&in_bounds, v->op, v->rows); /* as many bytes as rows */
+  for (uint32_t row = 0; row < v->rows && !status; row++)
+    in_bounds.data[row] = vyre_op_of(v, row) == VYRE_OP_buffer;
+  const vyre_spirv_options options = {.strip = true, .in_bounds = (const uint8_t *)in_bounds.data};
+  if (!status)
+    status = vyre_spirv_write(device->module, kernel, &options, out);
+  vyre_bytes_free(&in_bounds);
+  return status;
 }

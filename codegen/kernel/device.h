@@ -27,6 +27,8 @@ typedef struct kernel_programs_arguments {
   uint32_t order;  /* where the rows of all programs stand, each level's side by side */
   uint32_t starts; /* where it stands where in `order` each level begins, and the last one ends */
   uint32_t firsts; /* where it stands which of `starts` is each program's first, and, last, how many there are */
+  uint32_t level;  /* of each program's levels those to take begin with this one, in the order in which they are taken, */
+  uint32_t levels; /* and are so many: a long way is gone in several dispatches, each short enough for drivers */
 } kernel_programs_arguments;
 
 typedef struct kernel_device_kernel {
@@ -36,9 +38,9 @@ typedef struct kernel_device_kernel {
   uint32_t program; /* its row */
 } kernel_device_kernel;
 
-/* One kernel a phase, each invocation of which takes one row.  And by program one a directed phase, one a `levels`; but of those in
- * which rows see what other programs do meanwhile (they read side columns at rows of any program), and of `levels` in which
- * something is repeated while a counter changes, which is that of all programs. */
+/* One kernel a phase, each invocation of which takes one row.  And by program one a directed phase that stands outside of `levels`,
+ * and one a `levels`; but of those in which rows see what other programs do meanwhile (they read side columns at rows of any
+ * program), and of `levels` in which something is repeated while a counter changes, which is that of all programs. */
 typedef struct kernel_device {
   vyre_module *module; /* a program and an input a kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;

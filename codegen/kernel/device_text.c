@@ -11,8 +11,9 @@ typedef struct writer {
   uint32_t turns, repeats; /* of the program at hand: names in it are unique */
 } writer;
 
-static const char arguments[] = "\nstruct @listed.arguments block { head : u32, first : u32, count : u32 }\n"
-                                "struct @programs.arguments block { head : u32, order : u32, starts : u32, firsts : u32 }\n";
+static const char arguments[] =
+    "\nstruct @\"row arguments\" block { head : u32, first : u32, count : u32 }\n"
+    "struct @\"program arguments\" block { head : u32, order : u32, starts : u32, firsts : u32, level : u32, levels : u32 }\n";
 
 #define ADD(...) VYRE_TRY(vyre_bytes_printf(w->text, __VA_ARGS__))
 
@@ -32,19 +33,19 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
   const kernel_function *phase = &w->file->functions[kernel.index];
   VYRE_TRY(vyre_bytes_append(w->kernels, &kernel, sizeof kernel));
   if (kernel.is_levels)
-    ADD("\nprogram @levels_%u", kernel.index);
+    ADD("\nprogram @\"levels %u", kernel.index);
   else
-    ADD("\nprogram @%.*s", (int)phase->name.length, w->file->text + phase->name.at);
-  ADD("%s entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
+    ADD("\nprogram @\"%.*s", (int)phase->name.length, w->file->text + phase->name.at);
+  ADD("%s\" entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
-      "  buffer %%\"the arguments\" : @%s.arguments push\n",
-      kernel.by_program ? "_programs" : "", KERNEL_WORKGROUP, kernel.by_program ? "programs" : "listed");
+      "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
+      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, kernel.by_program ? "program" : "row");
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (names >> i & 1) {
       ADD("  buffer ");
       VYRE_TRY(add_name(w, i));
-      ADD(" : u32[] storage %s set(1) binding(%u)\n", written >> i & 1 ? "rw" : "ro", i);
+      ADD(" : u32[] storage %s set(%d) binding(%u)\n", written >> i & 1 ? "rw" : "ro", KERNEL_MEMORY_SET, i);
     }
   w->turns = w->repeats = 0;
   return vyre_bytes_printf(w->text, "  %%\"where the head is\" = load %%\"the arguments\".head\n");
@@ -117,11 +118,13 @@ begin_levels(writer *w, kernel_direction direction)
       "  %%\"the program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
       "  %%\"the levels\" = load %%\"what is not written\"[%%\"the program\"]\n"
       "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n"
-      "  for %%\"the level\" = %%\"the levels\" to %%\"the levels' end\" {\n"
+      "  %%\"the from\" = load %%\"the arguments\".level\n"
+      "  %%\"the to\" = umin(add(%%\"the from\", load %%\"the arguments\".levels), sub(%%\"the levels' end\", %%\"the levels\"))\n"
+      "  for %%\"the level\" = %%\"the from\" to %%\"the to\" {\n"
       "  %%\"the start\" = add(%%\"the starts\", %s)\n"
       "  %%\"the first\" = load %%\"what is not written\"[%%\"the start\"]\n"
       "  %%\"the end\" = load %%\"what is not written\"[add(%%\"the start\", 1u32)]\n",
-      from_end ? "sub(sub(add(%\"the levels\", %\"the levels' end\"), 1u32), %\"the level\")" : "%\"the level\"");
+      from_end ? "sub(sub(%\"the levels' end\", 1u32), %\"the level\")" : "add(%\"the levels\", %\"the level\")");
   return VYRE_OK;
 }
 
@@ -174,6 +177,19 @@ add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *jo
   return vyre_bytes_printf(w->text, "  }\n}\n");
 }
 
+/* Whether it stands in the sequence outside of `levels`, whose kernels have its turns. */
+static bool
+runs_by_itself(const kernel_file *file, uint32_t function)
+{
+  for (uint32_t i = 0; i < file->step_count; i++) {
+    const kernel_step *step = &file->steps[i];
+    if (step->kind == KERNEL_RUN && step->phase == function)
+      return true;
+    i = step->kind == KERNEL_LEVELS ? step->end - 1 : i;
+  }
+  return false;
+}
+
 vyre_status
 kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes *kernels)
 {
@@ -183,7 +199,7 @@ kernel_add_device_programs(const kernel_file *file, vyre_bytes *text, vyre_bytes
     if (file->functions[i].is_phase)
       VYRE_TRY(add_listed(w, i));
   for (uint32_t i = 0; i < file->function_count; i++)
-    if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT)
+    if (file->functions[i].is_phase && file->functions[i].direction != KERNEL_FLAT && runs_by_itself(file, i))
       VYRE_TRY(add_by_program(w, (kernel_device_kernel){false, true, i, 0}, &file->functions[i], 0, 0));
   for (uint32_t i = 0; i < file->step_count; i++)
     if (file->steps[i].kind == KERNEL_LEVELS) {

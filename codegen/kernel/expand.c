@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_CALLS = 64 }; /* that nest in one expression: as deep as the parser goes */
@@ -175,7 +176,7 @@ add_buffer(expander *e, uint32_t name)
   const bool is_read = kind == KERNEL_LINK || kind == KERNEL_ANALYSIS || kind == KERNEL_FACT || kind == KERNEL_TABLE;
   ADD(e, "  buffer ");
   add_name(e, name);
-  ADD(e, " : u32[] storage %s set(0) binding(%u)\n", is_read ? "ro" : "rw", name);
+  ADD(e, " : u32[] storage %s set(%d) binding(%u)\n", is_read ? "ro" : "rw", KERNEL_MEMORY_SET, name);
 }
 
 /* A program whose invocations are rows. */
@@ -191,7 +192,7 @@ add_program(expander *e, const kernel_function *phase, bool is_listed)
     if (phase->names >> i & 1)
       add_buffer(e, i);
   if (is_listed)
-    ADD(e, "  buffer %%\"the list\" : u32[] storage ro set(0) binding(%d)\n", KERNEL_LIST);
+    ADD(e, "  buffer %%\"the list\" : u32[] storage ro set(0) binding(0)\n");
   ADD(e, "  %%\"%s\" = %s\n", KERNEL_OWN_ROW,
       is_listed  ? "load(%\"the list\"[gid.x])"
       : from_end ? "sub(groups.x, gid.x)"
@@ -259,12 +260,29 @@ place_of(const kernel_expansion *expansion, uint32_t line, uint32_t column, uint
   return where;
 }
 
+/* A message may name a line of the expanded text, which nobody has seen. */
+static void
+mend_line(const kernel_expansion *expansion, const char *message, char *out, size_t size)
+{
+  static const char before[] = "first in line ";
+  const char *at = strstr(message, before);
+  uint32_t line, start;
+  snprintf(out, size, "%s", message);
+  if (!at)
+    return;
+  const uint32_t from = place_of(expansion, (uint32_t)strtoul(at + sizeof before - 1, NULL, 10), 1, 1).at;
+  const uint32_t source = kernel_line_of(expansion->file, from, &line, &start);
+  snprintf(out, size, "%.*sfirst in %s:%u", (int)(at - message), message, kernel_source_path(expansion->file, source), line);
+}
+
 void
 kernel_emit(void *user, const vyre_diagnostic *diagnostic)
 {
   const kernel_expansion *expansion = user;
+  char message[400];
+  mend_line(expansion, diagnostic->message, message, sizeof message);
   kernel_error(expansion->file, place_of(expansion, diagnostic->line, diagnostic->column, diagnostic->length), diagnostic->fix,
-               "%s", diagnostic->message);
+               "%s", message);
 }
 
 bool

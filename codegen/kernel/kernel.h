@@ -13,8 +13,8 @@
 #include "text/lex.h"
 #include "vyre/ir.h"
 
-#define KERNEL_OWN_ROW "the row"         /* as the programs around phases call it */
-#define KERNEL_LIST    KERNEL_MOST_NAMES /* the binding of the list of rows, which is after those of names */
+#define KERNEL_OWN_ROW    "the row" /* as the programs around phases call it */
+#define KERNEL_MEMORY_SET 1         /* of the buffers that are the file's memory; a name's number is its binding */
 
 enum {
   KERNEL_MOST_NAMES = 64,
@@ -126,6 +126,8 @@ VYRE_MUST_USE vyre_status kernel_add_prelude(vyre_bytes *text);
  * file is to be freed in any case. */
 VYRE_MUST_USE vyre_status kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics);
 void kernel_file_free(kernel_file *file);
+/* The source that a byte of the text is in, its line there, and where in the text that line begins. */
+uint32_t kernel_line_of(const kernel_file *file, uint32_t at, uint32_t *out_line, uint32_t *out_start);
 const char *kernel_source_path(const kernel_file *file, uint32_t source);
 
 /* The name after a %; UINT32_MAX: none of the file's. */
@@ -159,7 +161,7 @@ typedef struct kernel_expansion {
 } kernel_expansion;
 
 /* The file as `.vir`: phases as functions, and programs around them, each invocation of which is a row.  A name that they use is a
- * storage buffer of set 0 and the name's number as binding.  First one program a phase, NAME_rows, over all rows but row 0: gid.x +
+ * storage buffer of KERNEL_MEMORY_SET.  First one program a phase, NAME_rows, over all rows but row 0: gid.x +
  * 1, or, where users have their turn first, the one as far from the end.  Then one a phase, NAME_listed, over rows of a list. */
 VYRE_MUST_USE vyre_status kernel_expand(kernel_file *file, kernel_expansion *out);
 /* Functions and phases alone. */

@@ -21,6 +21,24 @@ typedef struct reader {
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
+uint32_t
+kernel_line_of(const kernel_file *file, uint32_t at, uint32_t *out_line, uint32_t *out_start)
+{
+  uint32_t source = 0;
+  for (uint32_t i = 1; i < file->source_count; i++)
+    source = at >= file->sources[i].text.at ? i : source;
+  uint32_t start = file->sources[source].text.at;
+  const uint32_t last = start + file->sources[source].text.length;
+  *out_line = 1;
+  for (uint32_t i = start; i < at && i < last; i++)
+    if (file->text[i] == '\n') {
+      ++*out_line;
+      start = i + 1;
+    }
+  *out_start = start;
+  return source;
+}
+
 bool
 kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *format, ...)
 {
@@ -29,16 +47,9 @@ kernel_error(kernel_file *file, kernel_text where, const char *fix, const char *
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  uint32_t source = 0, line = 1;
-  for (uint32_t i = 1; i < file->source_count; i++)
-    source = where.at >= file->sources[i].text.at ? i : source;
-  uint32_t start = file->sources[source].text.at;
-  const uint32_t last = start + file->sources[source].text.length;
-  for (uint32_t i = start; i < where.at && i < last; i++)
-    if (file->text[i] == '\n') {
-      line++;
-      start = i + 1;
-    }
+  uint32_t line, start;
+  const uint32_t source = kernel_line_of(file, where.at, &line, &start);
+  const uint32_t last = file->sources[source].text.at + file->sources[source].text.length;
   const char *end = memchr(file->text + start, '\n', last - start);
   const vyre_diagnostic diagnostic = {.severity = VYRE_SEVERE,
                                       .file = kernel_source_path(file, source),

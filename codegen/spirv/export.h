@@ -107,8 +107,7 @@ typedef struct vyre_spv {
   bool failed; /* either */
   bool strip;
   uint32_t float_controls;   /* that may be asked for */
-  const vyre_row *in_bounds; /* buffers, of any program */
-  uint32_t in_bounds_count;
+  const uint8_t *in_bounds; /* by row of the module; NULL: none */
   bool shared_blocks; /* the input declares that workgroup memory has layouts */
   uint32_t input;
   uint32_t version;

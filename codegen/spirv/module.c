@@ -140,9 +140,8 @@ vyre_spv_clear_program(vyre_spv *s)
   memset(s->aux, 0, (size_t)s->count * 4);
   memset(s->use, 0, (size_t)s->count * sizeof(*s->use));
   s->resigned = false;
-  for (uint32_t i = 0; i < s->in_bounds_count; i++)
-    if (s->in_bounds[i].id - s->base < s->count)
-      s->use[s->in_bounds[i].id - s->base] |= VYRE_SPV_IN_BOUNDS;
+  for (uint32_t i = 0; i < s->count && s->in_bounds; i++)
+    s->use[i] |= s->in_bounds[s->base + i] ? VYRE_SPV_IN_BOUNDS : 0;
 }
 
 /* Arrays by row, zero, for the program at hand. */
@@ -292,7 +291,6 @@ vyre_spirv_write(const vyre_module *module, uint32_t input, const vyre_spirv_opt
     s.named = s.lined = 0;
   s.float_controls = options ? options->float_controls : 0;
   s.in_bounds = options ? options->in_bounds : NULL;
-  s.in_bounds_count = options ? options->in_bounds_count : 0;
   s.input = input;
   s.version = from->spirv_version ? from->spirv_version : VERSION_OF_TEXT;
   s.memory_model = from->spirv_version ? from->memory : SpvMemoryModelGLSL450;

@@ -29,9 +29,9 @@ typedef struct vyre_spirv_options {
   /* Of these (VYRE_FLOAT_CONTROLS by kind), strict programs ask for what makes the floats that they use exact: signed zeros,
    * infinities and NaNs, denormals and rounding.  0: nothing, as a device that lacks what a module asks for cannot run it. */
   uint32_t float_controls;
-  /* Buffers of strict programs of which the caller vouches that no access is out of bounds: they get no guards. */
-  const vyre_row *in_bounds;
-  uint32_t in_bounds_count;
+  /* By row of the module: not 0 of a buffer of a strict program says that no access to it is out of bounds: none is guarded, and
+   * one that is has no meaning.  NULL: all are guarded. */
+  const uint8_t *in_bounds;
 } vyre_spirv_options;
 
 /* Appends the module for all programs of one input: a drop-in replacement.  The module must be sealed and verified.  Strict

@@ -22,7 +22,7 @@ ELSEWHERE = {"real-shaders.md": "its commands are over the public shaders that i
 NOT_RUN = {
     "scripts/": "they build or prove everything: scripts/test.sh is what runs this test, scripts/demo.sh has the examples' tests",
 }
-PROGRAMS = r"(?:vyre-passmgr|vyre-run|vyre-fuzz|vyre-prove|cc) "
+PROGRAMS = r"(?:vyre-passmgr|vyre-run|vyre-fuzz|vyre-prove|vyre-kernelc|cc) "
 
 
 def is_form(command):

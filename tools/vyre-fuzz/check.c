@@ -18,7 +18,7 @@ verdict_text(verdict of)
                                       "what came out does not run",
                                       "it computes something else",
                                       "something undefined runs that did not run before",
-                                      "of its text the pipeline makes something else"};
+                                      "of its text, by phases, the pipeline makes something else"};
   return texts[of];
 }
 
@@ -36,7 +36,7 @@ settle(vyre_status status, char message[256])
 static vyre_status
 run_pipeline(const trial *t, vyre_module *module)
 {
-  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true, .report = t->report};
+  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true, .report = t->report, .phases = t->phases};
   vyre_pipeline *pipeline;
   VYRE_TRY(vyre_pipeline_parse(t->registry, t->pipeline, strlen(t->pipeline), "-passes", &pipeline));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
@@ -60,12 +60,13 @@ compare(const trial *t, const vyre_module *after, uint32_t unbound, const random
   return settle(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
 }
 
-/* The program by way of its text, through the pipeline. */
+/* The program by way of its text, through the pipeline, and by phases where passes have them. */
 static vyre_status
 run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
 {
   trial alone = *t;
   alone.report = NULL;
+  alone.phases = true;
   vyre_bytes text = {0};
   vyre_module *module;
   VYRE_TRY(vyre_module_create(NULL, 0, &module));
@@ -81,7 +82,7 @@ run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
   return status;
 }
 
-/* Text keeps all that a pipeline depends on: its result is the same. */
+/* Text keeps all that a pipeline depends on, and phases do what plain C does: its result is the same. */
 static verdict
 compare_text(const trial *t, const vyre_module *program, const vyre_module *after, char message[256])
 {

@@ -15,7 +15,7 @@ typedef enum verdict {
   VERDICT_RUN,       /* what came out does not run */
   VERDICT_RESULT,    /* it computes something else */
   VERDICT_UNDEFINED, /* something undefined runs that did not run before */
-  VERDICT_TEXT,      /* of its text, read again, the pipeline makes something else */
+  VERDICT_TEXT,      /* of its text, read again, and by the phases of GPU passes, the pipeline makes something else */
 } verdict;
 
 typedef struct trial {
@@ -23,6 +23,7 @@ typedef struct trial {
   uint64_t seed;        /* of the memory */
   const char *pipeline; /* text */
   bool text;            /* its passes make the same of a program's text: those of the core do, others need not */
+  bool phases;          /* GPU passes go by their phases */
   vyre_report *report;  /* NULL: none */
 } trial;
 

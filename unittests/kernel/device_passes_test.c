@@ -1,12 +1,16 @@
 /* Passes on a device: where the pass manager sweeps a pass's phases, with all that the pass prepared, kernels for devices do the
  * same on the Vulkan target, in both forms, and leave the same memory.
  *
+ *   unit-kernel-device-passes [COUNT | FILE...]      also of so many modules of 100 random programs, or of these programs
+ *
  * The linker puts a function of this file before that of the pass manager.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
 #include "runner.h"
 
 #include "context.h"
+#include "vyre/io.h"
 
 /* A pass with its kernels. */
 typedef struct known_pass {
@@ -160,6 +164,37 @@ run_pipeline(const vyre_registry *registry, const char *text, vyre_module *modul
   vyre_module_destroy(module);
 }
 
+static char **given; /* the command line's */
+static int given_count;
+
+/* Programs of each kind, all in one. */
+static vyre_module *
+make_programs(uint32_t seed)
+{
+  vyre_module *module;
+  must(vyre_module_create(NULL, 1u << 22, &module));
+  for (uint32_t i = 0; i < 100; i++)
+    random_program_build(module, 1000000u + seed * 100 + i, i & 3u);
+  must(vyre_module_seal(module, NULL));
+  return module;
+}
+
+static void
+run_given(const vyre_registry *registry)
+{
+  static const char text[] = "limits,shash,cf,pm,canon,cse,dce";
+  const uint32_t count = given_count == 1 ? (uint32_t)strtoul(given[0], NULL, 10) : 0;
+  for (uint32_t seed = 1; seed <= count; seed++)
+    run_pipeline(registry, text, make_programs(seed));
+  for (int i = 0; i < given_count && count == 0; i++) {
+    vyre_module *module;
+    must(vyre_module_create(NULL, 1u << 22, &module));
+    vyre_input_kind kind;
+    must(vyre_input_read(module, given[i], NULL, (vyre_diagnostics){0}, &kind));
+    run_pipeline(registry, text, module);
+  }
+}
+
 /* cse asks for classes, which cid finds, and nothing for hashes but a pipeline that names their pass. */
 static void
 sweeps_are_the_same_on_a_device(void **state)
@@ -177,6 +212,7 @@ sweeps_are_the_same_on_a_device(void **state)
     run_pipeline(registry, "limits,shash,cf,pm,canon,cse,dce", seed % 2 ? phases_random(seed) : phases_foldable(seed));
   run_pipeline(registry, "limits,shash,cse,cf,pm,canon,dce", phases_grown(1, 3000, 40));
   run_pipeline(registry, "limits,shash,cse,cf,pm,canon,dce", phases_grown(80, 50, 12));
+  run_given(registry);
   vyre_registry_destroy(registry);
   for (uint32_t i = 0; i < PASSES; i++) {
     print_message("%s: %u sweeps, %u kernels level by level, %u where programs go by themselves\n", passes[i].name,
@@ -213,8 +249,10 @@ close_device(void **state)
 }
 
 int
-main(void)
+main(int count, char **arguments)
 {
+  given = arguments + 1;
+  given_count = count - 1;
   const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_are_the_same_on_a_device)};
   return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -19,9 +19,9 @@ static const struct {
 } known_spills[] = {
     /* cf's evaluator, pm's walk over the rules: masks of deeply nested control */
     {"fold", 64},
-    {"fold_programs", 64},
+    {"fold by program", 64},
     {"match", 64},
-    {"match_programs", 160},
+    {"match by program", 160},
 };
 
 static const char *const *families;

@@ -173,9 +173,11 @@ run_phase(run *r, uint32_t function)
   vyre_binding bindings[KERNEL_MOST_NAMES + 1];
   for (uint32_t row = v->first[program]; row; row = v->next[row])
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_buffer) {
-      const uint32_t name = vyre_buffer_info_of(r->p->module, (vyre_row){row})->binding;
-      bindings[count++] = name == KERNEL_LIST ? (vyre_binding){{row}, r->list, rows * sizeof(uint32_t), 0}
-                                              : (vyre_binding){{row}, r->m->words[name], r->m->counts[name] * sizeof(uint32_t), 0};
+      const vyre_buffer_info *info = vyre_buffer_info_of(r->p->module, (vyre_row){row});
+      const uint32_t name = info->binding;
+      bindings[count++] = info->set == KERNEL_MEMORY_SET
+                              ? (vyre_binding){{row}, r->m->words[name], r->m->counts[name] * sizeof(uint32_t), 0}
+                              : (vyre_binding){{row}, r->list, rows * sizeof(uint32_t), 0};
     }
   const vyre_dispatch dispatch = {{program}, {rows, 1, 1}, bindings, count, NULL, 0};
   must(vyre_interp_run(r->p->module, &dispatch, NULL, NULL));
@@ -235,26 +237,28 @@ phases_run(const phases *p, phases_memory *m, const vyre_view *v)
 
 /* ---- the plain passes ------------------------------------------------------------------------------------------------------- */
 
-uint32_t *phases_hashes;
+uint32_t *phases_seen;
 
 static vyre_status
-run_hashes(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+run_seen(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   *out = VYRE_UNCHANGED;
-  phases_hashes = malloc(v->rows * sizeof *phases_hashes);
-  memcpy(phases_hashes, v->hash, v->rows * sizeof *phases_hashes);
+  phases_seen = malloc(v->rows * sizeof *phases_seen);
+  memcpy(phases_seen, v->hash ? v->hash : v->canonical, v->rows * sizeof *phases_seen);
   return VYRE_OK;
 }
 
 static const vyre_pass hashes_pass = {
-    .struct_size = sizeof(vyre_pass), .name = "hashes", .summary = "s", .requires_ = VYRE_HASHES, .run = run_hashes};
+    .struct_size = sizeof(vyre_pass), .name = "hashes", .summary = "s", .requires_ = VYRE_HASHES, .run = run_seen};
+static const vyre_pass classes_pass = {
+    .struct_size = sizeof(vyre_pass), .name = "classes", .summary = "s", .requires_ = VYRE_CLASSES, .run = run_seen};
 
 static const vyre_plugin *
-query_hashes(const vyre_host *host)
+query_seen(const vyre_host *host)
 {
-  static const vyre_pass *const passes[] = {&hashes_pass};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, 1, passes, 1, 0};
+  static const vyre_pass *const passes[] = {&hashes_pass, &classes_pass};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, 1, passes, 2, 0};
   (void)host;
   return &plugin;
 }
@@ -269,7 +273,9 @@ phases_run_pass(const char *pass, const char *text, vyre_module *module, vyre_re
   must(vyre_registry_create(NULL, &registry));
   snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", pass);
   must(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
-  must(vyre_registry_add(registry, query_hashes, "t.so", VYRE_ORIGIN_CORE));
+  if (strcmp(pass, "cid") == 0) /* it goes by hashes */
+    must(vyre_registry_load(registry, VYRE_TEST_PASSES "/shash.so", VYRE_ORIGIN_CORE));
+  must(vyre_registry_add(registry, query_seen, "t.so", VYRE_ORIGIN_CORE));
   must(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
   vyre_pipeline_destroy(pipeline);

@@ -53,8 +53,8 @@ void phases_run(const phases *p, phases_memory *m, const vyre_view *v);
 /* By the pass manager, by the pass's phases or its plain C. */
 vyre_status phases_run_pass(const char *pass, const char *text, vyre_module *module, vyre_report *report, bool by_phases);
 vyre_status phases_run_plain(const char *pass, const char *text, vyre_module *module, vyre_report *report);
-/* The hashes that the last run of a pipeline that ends in the pass `hashes` saw; to be freed. */
-extern uint32_t *phases_hashes;
+/* What the last run of a pipeline saw that ends in the pass `hashes` or `classes`; to be freed. */
+extern uint32_t *phases_seen;
 
 /* ---- modules ------------------------------------------------------------------------------------------------------------- */
 

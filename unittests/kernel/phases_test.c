@@ -121,11 +121,37 @@ shash(void **state)
     phases_memory words = phases_take(p, v, 3);
     phases_run(p, &words, v);
     must(phases_run_plain("shash", "hashes", m, NULL));
-    phases_compare("hash", seed, phases_words(p, &words, "hash"), phases_hashes, v->rows);
-    free(phases_hashes);
+    phases_compare("hash", seed, phases_words(p, &words, "hash"), phases_seen, v->rows);
+    free(phases_seen);
     phases_free(&words);
     vyre_module_destroy(m);
   }
+  phases_unload(p);
+}
+
+/* Where there are few slots most rows lose their seats again and again, and are found by the search in the end. */
+static void
+cid(void **state)
+{
+  phases *p = phases_load(VYRE_SOURCE "/passes/cid/cid.vir");
+  uint32_t merged = 0;
+  (void)state;
+  for (uint32_t seed = 1; seed <= PROGRAMS / 3; seed++) {
+    vyre_module *m = seed % 2 ? phases_random(seed) : phases_foldable(seed);
+    const vyre_view *v = vyre_module_view(m);
+    must(vyre_module_make_analyses(m, VYRE_VERSIONS | VYRE_LEVELS));
+    phases_memory words = phases_take(p, v, 1);
+    phases_words(p, &words, "slot_count")[0] = seed % 3 ? 2 * v->rows : 2;
+    phases_run(p, &words, v);
+    must(phases_run_plain("cid", "classes", m, NULL));
+    phases_compare("canonical", seed, phases_words(p, &words, "canonical"), phases_seen, v->rows);
+    for (uint32_t row = 1; row < v->rows; row++)
+      merged += phases_seen[row] != row;
+    free(phases_seen);
+    phases_free(&words);
+    vyre_module_destroy(m);
+  }
+  assert_true(merged > PROGRAMS);
   phases_unload(p);
 }
 
@@ -171,7 +197,7 @@ limits(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf), cmocka_unit_test(cf_of_every_op),
-                                     cmocka_unit_test(shash), cmocka_unit_test(limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(canon), cmocka_unit_test(cf),  cmocka_unit_test(cf_of_every_op),
+                                     cmocka_unit_test(shash), cmocka_unit_test(cid), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

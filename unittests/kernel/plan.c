@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
-enum { SCANNED = 1024 }; /* elements that a workgroup scans */
+enum {
+  SCANNED = 1024,     /* elements that a workgroup scans */
+  LEVELS_AT_ONCE = 64 /* in a dispatch by program */
+};
 
 static uint32_t
 groups_of(uint32_t count, uint32_t each)
@@ -109,8 +112,12 @@ plan_lay(const phases *p, const phases_memory *m, const vyre_view *v, uint32_t o
   for (uint32_t i = 0; i < KERNEL_MOST_NAMES; i++)
     out->memory[i] = memory[i] == UINT8_MAX ? 0 : take(out, m->counts[i]);
   out->op = take(out, v->rows); /* as it was: phases may change theirs */
-  for (uint32_t i = 0; i < 2; i++)
+  for (uint32_t i = 0; i < 2; i++) {
+    const uint32_t *key = i == BY_DEPTH ? v->depth : v->level;
     out->keys[i] = take(out, v->rows);
+    for (uint32_t row = 1; row < v->rows && key; row++)
+      out->levels[i] = key[row] >= out->levels[i] ? key[row] + 1 : out->levels[i];
+  }
   for (uint32_t i = 0; i < ORDERS; i++) {
     plan_order *o = &out->orders[i];
     o->is_used = orders >> i & 1;
@@ -195,8 +202,11 @@ static void
 add_by_program(planner *w, const kernel_device_kernel *kernel, kernel_direction direction)
 {
   const plan_order *o = &w->arena->orders[direction_order(direction) | BY_PROGRAM];
-  const uint32_t push[] = {w->arena->head, o->order, o->starts, o->firsts};
-  add_step(w->out, number_of(w, kernel), w->arena->programs, push, 4);
+  const uint32_t levels = w->arena->levels[direction_order(direction) & BY_DEPTH];
+  for (uint32_t level = 0; level < levels; level += LEVELS_AT_ONCE) {
+    const uint32_t push[] = {w->arena->head, o->order, o->starts, o->firsts, level, LEVELS_AT_ONCE};
+    add_step(w->out, number_of(w, kernel), w->arena->programs, push, 6);
+  }
 }
 
 static void plan_steps(planner *w, uint32_t first, uint32_t end);

@@ -25,6 +25,7 @@ typedef struct plan_arena {
   uint32_t words, rows, programs;
   uint32_t head, memory[KERNEL_MOST_NAMES]; /* by name */
   uint32_t op, keys[2];                     /* keys: the columns level and depth */
+  uint32_t levels[2];                       /* one more than the greatest of those */
   plan_order orders[ORDERS];
 } plan_arena;
 

@@ -1,0 +1,130 @@
+/* GPU passes in their two forms, as the manager runs them: plain C, and phases compiled to C.
+ *
+ *   bench-phases [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PASS]
+ *
+ * Each run of a round begins with a fresh module: of one program of all the rows, and of programs of 1,000 rows ("in 1000s").  In
+ * turn: plain C, its phases by one thread, by two, and plain C again (A/A, which is what noise alone makes).  Analyses that a form
+ * requires are in its time, sealing too.  Ends with 1 where the forms leave different modules.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "program.h"
+#include "vyre/passmgr.h"
+#include "vyre/vir0.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SMALL = 1000, MOST_ROUNDS = 1001, FORMS = 4 };
+
+static const vyre_pipeline_options forms[FORMS] = {
+    {.phases = false}, {.phases = true, .threads = 1}, {.phases = true, .threads = 2}, {.phases = false}};
+
+/* Those that have both forms, and shash, which has phases alone. */
+static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce"};
+
+static void
+check(vyre_status status)
+{
+  bench_check("bench-phases", status);
+}
+
+/* Of the wall clock: what threads save is waiting. */
+static uint64_t
+wall_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Nanoseconds; `out` gets the module that is left. */
+static uint64_t
+run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t form,
+         vyre_bytes *out)
+{
+  vyre_pipeline *pipeline;
+  vyre_module_clear(module);
+  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
+    bench_grow(module, rows_a_program, BENCH_DEEPEST);
+  check(vyre_module_seal(module, NULL));
+  check(vyre_pipeline_parse(registry, pass, strlen(pass), "-passes", &pipeline));
+  const uint64_t start = wall_now();
+  check(vyre_pipeline_run(pipeline, module, &forms[form]));
+  const uint64_t time = wall_now() - start;
+  vyre_pipeline_destroy(pipeline);
+  if (out)
+    check(vyre_vir0_write(module, NULL, 0, out));
+  return time;
+}
+
+/* Whether all forms leave the same. */
+static bool
+compare_forms(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program)
+{
+  bool same = true;
+  vyre_bytes plain = {0}, other = {0};
+  run_form(registry, module, pass, rows, rows_a_program, 0, &plain);
+  for (uint32_t form = 1; form < FORMS - 1; form++) {
+    other.size = 0;
+    run_form(registry, module, pass, rows, rows_a_program, form, &other);
+    same &= other.size == plain.size && memcmp(other.data, plain.data, plain.size) == 0;
+  }
+  if (!same)
+    fprintf(stderr, "bench-phases: %s leaves different modules of %u rows\n", pass, rows);
+  vyre_bytes_free(&plain);
+  vyre_bytes_free(&other);
+  return same;
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void
+measure(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t rounds)
+{
+  static uint64_t times[FORMS][MOST_ROUNDS];
+  double median[FORMS];
+  for (uint32_t round = 0; round < rounds; round++)
+    for (uint32_t form = 0; form < FORMS; form++)
+      times[form][round] = run_form(registry, module, pass, rows, rows_a_program, form, NULL);
+  for (uint32_t form = 0; form < FORMS; form++) {
+    qsort(times[form], rounds, sizeof times[form][0], compare_times);
+    median[form] = (double)times[form][rounds / 2] / rows;
+  }
+  printf("| %s%s | %u | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f |\n", pass, rows_a_program == rows ? "" : " in 1000s", rows,
+         median[0], median[1], median[2], median[1] / median[0], median[2] / median[0], median[3] / median[0]);
+  fflush(stdout);
+}
+
+int
+main(int count, char **arguments)
+{
+  bench_options options = {.rounds = 11, .min = 1000, .max = 1000000, .unit = "rows"};
+  vyre_module *module;
+  vyre_registry *registry;
+  bool good = true;
+  bench_parse(count, arguments, &options);
+  check(vyre_module_create(NULL, 0, &module));
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_core(registry));
+  printf("| ns a row | rows | plain | phases | two threads | phases / plain | two threads / plain | A/A |\n"
+         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+    for (uint32_t rows = options.min; rows <= options.max && (!options.only || strcmp(options.only, passes[i]) == 0); rows *= 10)
+      for (uint32_t one = 0; one < 2; one++) {
+        const uint32_t rows_a_program = one || rows < SMALL ? rows : SMALL;
+        good &= compare_forms(registry, module, passes[i], rows, rows_a_program);
+        if (one == 0 || rows > SMALL)
+          measure(registry, module, passes[i], rows, rows_a_program, options.rounds < MOST_ROUNDS ? options.rounds : MOST_ROUNDS);
+      }
+  vyre_registry_destroy(registry);
+  vyre_module_destroy(module);
+  return good ? 0 : 1;
+}

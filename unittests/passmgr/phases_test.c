@@ -1,0 +1,400 @@
+/* Passes with phases: what a descriptor may say of them, the memory that they are given, and what comes of their steps.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vyre/passmgr.h"
+#include "vyre/text.h"
+
+/* ---- a pass of one phase ------------------------------------------------------------------------------------------------- */
+
+enum { OP, LEVEL, FLAGS, SIDE, TABLE, COUNTER, MANY, VERDICT, MEMORIES };
+
+static uint32_t calls, rows_seen;
+static bool writes_op;
+static uint32_t least_turns; /* the phase adds to its counter in so many calls */
+
+/* What a phase compiled to C is: it gets its memory in the order of its uses. */
+static uint32_t
+touch(const vyre_c_dispatch *d)
+{
+  uint32_t *op = d->buffers[OP].data, *counter = d->buffers[COUNTER].data;
+  const uint32_t *level = d->buffers[LEVEL].data, *flags = d->buffers[FLAGS].data;
+  calls++;
+  rows_seen += (uint32_t)d->count;
+  assert_true(d->buffers[OP].bytes == d->buffers[LEVEL].bytes);
+  assert_true(d->buffers[SIDE].bytes == 2 * d->buffers[OP].bytes);
+  assert_true(d->buffers[MANY].bytes == 5 * sizeof(uint32_t));
+  assert_int_equal(*(uint32_t *)d->buffers[VERDICT].data, UINT32_MAX);
+  assert_int_equal(flags[VYRE_OP_add], vyre_op_infos[VYRE_OP_add].flags);
+  assert_int_equal(((uint32_t *)d->buffers[TABLE].data)[2], 77);
+  assert_true(level[1] == 0);
+  if (writes_op)
+    for (uint64_t i = 0; i < d->count; i++)
+      op[i + 1] |= 0;
+  *counter += calls <= least_turns;
+  return 0;
+}
+
+static const uint8_t uses[MEMORIES] = {OP, LEVEL, FLAGS, SIDE, TABLE, COUNTER, MANY, VERDICT};
+
+static struct {
+  vyre_phase_memory memory[MEMORIES];
+  uint8_t writes[MEMORIES];
+  vyre_phase phase;
+  vyre_phase_step steps[4];
+  vyre_phases phases;
+  vyre_pass pass;
+  const vyre_pass *list[1];
+  vyre_plugin plugin;
+} p;
+
+static const char *asked; /* of the host, before the phases and after them; NULL: nothing */
+static const char *asked_after;
+
+static vyre_status
+prepare(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  (void)module;
+  uint32_t *table = ctx->host->memory(ctx, "table", 3);
+  uint32_t *many = ctx->host->memory(ctx, "many", 5);
+  if (!table || !many)
+    return ctx->host->out_of_memory(ctx);
+  table[2] = 77;
+  assert_ptr_equal(ctx->host->memory(ctx, "many", 5), many); /* it is there */
+  if (asked)
+    assert_null(ctx->host->memory(ctx, asked, 0));
+  return VYRE_OK;
+}
+
+static vyre_status
+finish(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  (void)module;
+  assert_non_null(ctx->host->memory(ctx, "counter", 0));
+  assert_non_null(ctx->host->memory(ctx, "many", 0));
+  if (asked_after)
+    assert_null(ctx->host->memory(ctx, asked_after, 0));
+  return VYRE_OK;
+}
+
+static void
+make_good(void)
+{
+  static const vyre_phase_memory memory[MEMORIES] = {
+      {"op", NULL, VYRE_MEMORY_COLUMN, 1},     {"level", NULL, VYRE_MEMORY_COLUMN, 1},
+      {"op_flags", NULL, VYRE_MEMORY_FACT, 1}, {"side", NULL, VYRE_MEMORY_SIDE, 2},
+      {"table", NULL, VYRE_MEMORY_TABLE, 1},   {"counter", "turns", VYRE_MEMORY_COUNTER, 1},
+      {"many", NULL, VYRE_MEMORY_COUNTER, 0},  {"verdict", NULL, VYRE_MEMORY_VERDICT, 1}};
+  memset(&p, 0, sizeof p);
+  memcpy(p.memory, memory, sizeof memory);
+  p.phase = (vyre_phase){"touch", VYRE_DIRECTION_UP, MEMORIES, uses, p.writes, touch, touch};
+  p.phases = (vyre_phases){sizeof(vyre_phases), MEMORIES, 1, 1, p.memory, &p.phase, p.steps, NULL, NULL, NULL};
+  p.pass = (vyre_pass){.struct_size = sizeof(vyre_pass),
+                       .name = "t.touch",
+                       .summary = "s",
+                       .phases = &p.phases,
+                       .prepare = prepare,
+                       .finish = finish};
+  p.list[0] = &p.pass;
+  p.plugin = (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, VYRE_OPSET_ANY, p.list, 1, 0};
+  calls = rows_seen = 0;
+  least_turns = 0;
+  writes_op = false;
+  asked = asked_after = NULL;
+}
+
+static const vyre_plugin *
+query(const vyre_host *host)
+{
+  (void)host;
+  return &p.plugin;
+}
+
+/* ---- descriptors --------------------------------------------------------------------------------------------------------- */
+
+static void
+refused(const char *why)
+{
+  char message[300];
+  vyre_registry *registry;
+  assert_null(vyre_registry_create(NULL, &registry));
+  vyre_status status = vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE);
+  snprintf(message, sizeof message, "the phases of pass 't.touch' cannot be run: %s", why);
+  if (strncmp(vyre_status_text(status), message, strlen(message)) != 0)
+    fail_msg("'%s' was said, not '%s'", vyre_status_text(status), message);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_USAGE);
+  vyre_status_free(status);
+  vyre_registry_destroy(registry);
+  make_good();
+}
+
+static const char unlike[] = "they are not as vyre-kernelc of this version makes them\n", unknown[] =
+                                                                                              "they use memory that this host "
+                                                                                              "does not know\n";
+
+static void
+wrong_memory_is_refused(void **state)
+{
+  (void)state;
+  make_good();
+  p.memory[OP].name = "ops";
+  refused(unknown);
+  p.memory[OP].name = NULL;
+  refused(unknown);
+  p.memory[FLAGS].name = "op_colour";
+  refused(unknown);
+  p.memory[SIDE].kind = VYRE_MEMORY_VERDICT + 1;
+  refused(unknown);
+  p.memory[SIDE].stride = 0;
+  refused(unknown);
+  p.memory[SIDE].stride = 17;
+  refused(unknown);
+  p.memory[MANY].label = "an array has none";
+  refused(unknown);
+  p.phases.memory_count = 65;
+  refused(unlike);
+  p.phases.memory_count = 0;
+  refused("they name no memory");
+}
+
+static void
+wrong_phases_are_refused(void **state)
+{
+  (void)state;
+  make_good();
+  p.phases.struct_size = 8;
+  refused(unlike);
+  p.phases.phases = NULL;
+  refused(unlike);
+  p.phase.rows = NULL;
+  refused(unlike);
+  p.phase.listed = NULL;
+  refused(unlike);
+  p.phase.name = NULL;
+  refused(unlike);
+  p.phase.direction = VYRE_DIRECTION_OUTWARD + 1;
+  refused(unlike);
+  p.phase.use_count = MEMORIES + 1;
+  refused(unlike);
+  static const uint8_t beyond[] = {MEMORIES};
+  p.phase.uses = beyond;
+  p.phase.use_count = 1;
+  refused(unlike);
+}
+
+static void
+wrong_steps_are_refused(void **state)
+{
+  static const struct {
+    uint32_t count;
+    vyre_phase_step steps[3];
+    bool is_flat;
+  } cases[] = {
+      {1, {{VYRE_STEP_RUN, 1, 0, 0, 0}}, false},                                           /* there is no second phase */
+      {1, {{VYRE_STEP_LEVELS, 0, 0, 0, 0}}, false},                                        /* it ends before itself */
+      {2, {{VYRE_STEP_LEVELS, 0, 0, 0, 3}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},           /* ... after the last one */
+      {2, {{VYRE_STEP_LEVELS, 0, 0, 0, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, true},            /* a flat phase has no levels */
+      {3, {{VYRE_STEP_LEVELS, 0, 0, 0, 3}, {VYRE_STEP_LEVELS, 0, 0, 0, 3}, {0}}, false},   /* levels in levels */
+      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, SIDE, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* a side column counts nothing */
+      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, MANY, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* nor does an array */
+      {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, 99, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},    /* there is no such memory */
+      {2, {{VYRE_STEP_REPEAT_WHILE + 1, 0, 0, 0, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false}, /* nor such a step */
+  };
+  (void)state;
+  make_good();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    p.phases.step_count = cases[i].count;
+    memcpy(p.steps, cases[i].steps, sizeof cases[i].steps);
+    p.phase.direction = cases[i].is_flat ? VYRE_DIRECTION_FLAT : VYRE_DIRECTION_UP;
+    refused(unlike);
+  }
+}
+
+static vyre_status
+never(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  (void)ctx;
+  (void)module;
+  (void)out;
+  fail();
+  return VYRE_OK;
+}
+
+static void
+phases_are_asked_for(void **state)
+{
+  vyre_registry *registry;
+  (void)state;
+  make_good();
+  p.pass.phases = NULL;
+  assert_null(vyre_registry_create(NULL, &registry));
+  vyre_status status = vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE);
+  assert_non_null(strstr(vyre_status_text(status), "pass 't.touch' has no run function"));
+  vyre_status_free(status);
+  p.pass.run = never;
+  status = vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE);
+  assert_non_null(strstr(vyre_status_text(status), "pass 't.touch' has prepare or finish, which are for phases, and no phases"));
+  vyre_status_free(status);
+  vyre_registry_destroy(registry);
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------------------------- */
+
+/* Of the pass over a small program: the error, and the report. */
+static vyre_status
+run(vyre_report **out_report)
+{
+  static const char text[] = "program @p {\n"
+                             "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                             "  %v = load %x[0]\n"
+                             "  store %x[1], add(add(%v, 1u32), %v)\n"
+                             "}\n";
+  vyre_registry *registry;
+  vyre_pipeline *pipeline;
+  vyre_module *module;
+  assert_null(vyre_registry_create(NULL, &registry));
+  assert_null(vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE));
+  assert_null(vyre_pipeline_parse(registry, "t.touch", 7, "-passes", &pipeline));
+  assert_null(vyre_module_create(NULL, 1u << 16, &module));
+  assert_null(vyre_text_parse(module, text, sizeof text - 1, "p.vir", (vyre_diagnostics){NULL, NULL}));
+  assert_null(vyre_report_create(NULL, out_report));
+  vyre_status status = vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.verify_each = true, .report = *out_report});
+  vyre_module_destroy(module);
+  vyre_pipeline_destroy(pipeline);
+  vyre_registry_destroy(registry);
+  return status;
+}
+
+/* Whether it changed the module, as it said. */
+static bool
+runs(void)
+{
+  vyre_report *report;
+  uint64_t changed;
+  vyre_status status = run(&report);
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+  assert_int_equal(vyre_report_runs(report, "t.touch", &changed), 1);
+  vyre_report_destroy(report);
+  return changed != 0;
+}
+
+static void
+a_pass_may_be_phases_alone(void **state)
+{
+  (void)state;
+  make_good();
+  assert_false(runs());
+  assert_int_equal(calls, 1);
+  assert_true(rows_seen > 5);
+}
+
+/* A count is a change where the phases write columns of the table. */
+static void
+what_is_counted_is_a_change(void **state)
+{
+  (void)state;
+  make_good();
+  least_turns = 1;
+  assert_false(runs());
+  make_good();
+  least_turns = 1;
+  p.writes[OP] = 1;
+  assert_true(runs());
+  make_good();
+  p.writes[OP] = 1;
+  assert_false(runs());
+  make_good();
+  least_turns = 1;
+  p.writes[OP] = 1;
+  p.memory[COUNTER].label = NULL;
+  assert_false(runs());
+}
+
+static void
+repeats_end(void **state)
+{
+  (void)state;
+  make_good();
+  p.phases.step_count = 2;
+  p.steps[0] = (vyre_phase_step){VYRE_STEP_REPEAT, 0, 5, 0, 2};
+  assert_false(runs());
+  assert_int_equal(calls, 5);
+  make_good();
+  p.phases.step_count = 2;
+  p.steps[0] = (vyre_phase_step){VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 2};
+  least_turns = 3;
+  assert_false(runs());
+  assert_int_equal(calls, 4);
+  make_good();
+  p.phases.step_count = 2;
+  p.steps[0] = (vyre_phase_step){VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 2};
+  least_turns = UINT32_MAX;
+  vyre_report *report;
+  vyre_status status = run(&report);
+  assert_non_null(strstr(vyre_status_text(status), "pass 't.touch': its phases still add to counter 'counter' in iteration "));
+  vyre_status_free(status);
+  vyre_report_destroy(report);
+}
+
+/* Each row has its turn, level by level, in lists. */
+static void
+levels_have_all_rows(void **state)
+{
+  (void)state;
+  make_good();
+  p.phases.step_count = 2;
+  p.steps[0] = (vyre_phase_step){VYRE_STEP_LEVELS, 0, 0, 0, 2};
+  assert_false(runs());
+  const uint32_t levels = calls, rows = rows_seen;
+  assert_true(levels > 3);
+  make_good();
+  assert_false(runs());
+  assert_int_equal(rows_seen, rows);
+}
+
+static void
+other_memory_is_refused(void **state)
+{
+  static const char *const before[] = {"op", "op_flags", "counter", "verdict", "nothing"}, *const after[] = {"op", "side", "table",
+                                                                                                             "nothing"};
+  (void)state;
+  for (size_t i = 0; i < sizeof before / sizeof *before + sizeof after / sizeof *after; i++) {
+    const size_t count = sizeof before / sizeof *before;
+    const char *name = i < count ? before[i] : after[i - count];
+    char message[200];
+    vyre_report *report;
+    make_good();
+    asked = i < count ? name : NULL;
+    asked_after = i < count ? NULL : name;
+    vyre_status status = run(&report);
+    snprintf(message, sizeof message, "asked its host for what cannot be: host->memory: '%s' is no table or side column", name);
+    if (!strstr(vyre_status_text(status), message))
+      fail_msg("'%s' was said, not '%s'", vyre_status_text(status), message);
+    vyre_status_free(status);
+    vyre_report_destroy(report);
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_memory_is_refused),
+                                     cmocka_unit_test(wrong_phases_are_refused),
+                                     cmocka_unit_test(wrong_steps_are_refused),
+                                     cmocka_unit_test(phases_are_asked_for),
+                                     cmocka_unit_test(a_pass_may_be_phases_alone),
+                                     cmocka_unit_test(what_is_counted_is_a_change),
+                                     cmocka_unit_test(repeats_end),
+                                     cmocka_unit_test(levels_have_all_rows),
+                                     cmocka_unit_test(other_memory_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
