@@ -94,7 +94,7 @@ walk(const rules_set *set, rules_use use)
     return;
   for (uint32_t row = 1; row < v->rows; row++) {
     rules_match m;
-    if (!rules_may_match(table.words, v, row))
+    if (!rules_may_match(table.words, v, scope, row))
       continue;
     for (uint32_t candidate = 0; rules_find(table.words, v, row, scope, candidate, &m); candidate = m.candidate + 1)
       if (m.rule >= set->count || m.reg[0] != row)

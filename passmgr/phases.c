@@ -81,7 +81,7 @@ resolve_memory(vyre_pass_record *record, uint32_t index)
     if (strcmp(fact_names[out->fact], memory->name) == 0)
       return true;
   return memory->kind > VYRE_MEMORY_FACT && memory->kind <= VYRE_MEMORY_VERDICT && memory->stride <= MOST_STRIDE &&
-         (memory->stride >= 1 || (memory->kind == VYRE_MEMORY_COUNTER && !memory->label));
+         (memory->stride >= 1 || memory->kind == VYRE_MEMORY_SIDE || (memory->kind == VYRE_MEMORY_COUNTER && !memory->label));
 }
 
 static bool
@@ -109,6 +109,10 @@ steps_are_right(const vyre_phases *phases, uint32_t at, uint32_t end, bool in_le
       continue;
     }
     if (step->kind > VYRE_STEP_REPEAT_WHILE || step->end <= at || step->end > end || (in_levels && step->kind == VYRE_STEP_LEVELS))
+      return false;
+    if (step->kind == VYRE_STEP_LEVELS && step->times &&
+        (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_SIDE ||
+         phases->memory[step->memory].stride != 1))
       return false;
     if (step->kind == VYRE_STEP_REPEAT_WHILE &&
         (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER ||
@@ -150,7 +154,7 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
     }
   }
   for (uint32_t i = 0; i < phases->step_count; i++)
-    record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS ? VYRE_LEVELS : 0;
+    record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS && phases->steps[i].times == 0 ? VYRE_LEVELS : 0;
   return steps_are_right(phases, 0, phases->step_count, false);
 }
 
@@ -160,7 +164,7 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
 static bool
 has_any_size(const vyre_phase_memory *memory)
 {
-  return memory->kind == VYRE_MEMORY_TABLE || (memory->kind == VYRE_MEMORY_COUNTER && memory->stride == 0);
+  return memory->kind == VYRE_MEMORY_TABLE || memory->stride == 0;
 }
 
 static bool
@@ -170,8 +174,8 @@ take_memory(vyre_context *context, const vyre_view *view, uint32_t index)
   const vyre_phase_source *source = &context->record->sources[index];
   vyre_c_buffer *buffer = &context->memory[index];
   buffer->bytes = memory->kind == VYRE_MEMORY_FACT   ? sizeof *facts
-                  : memory->kind <= VYRE_MEMORY_SIDE ? (size_t)view->rows * memory->stride * sizeof(uint32_t)
                   : has_any_size(memory)             ? 0
+                  : memory->kind <= VYRE_MEMORY_SIDE ? (size_t)view->rows * memory->stride * sizeof(uint32_t)
                                                      : sizeof(uint32_t);
   if (memory->kind == VYRE_MEMORY_FACT) {
     buffer->data = facts[source->fact];

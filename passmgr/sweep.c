@@ -216,15 +216,34 @@ first_phase(const sweep *s, uint32_t at, uint32_t end)
   return NULL;
 }
 
-static vyre_status
-run_levels(sweep *s, uint32_t at, uint32_t end)
+/* Whether the levels that a pass gives its rows are levels: operands have lower ones. */
+static bool
+are_levels(const vyre_view *v, const uint32_t *level)
 {
+  uint32_t wrong = 0;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
+    wrong |=
+        (a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) | (level[row] >= v->rows);
+  }
+  return !wrong;
+}
+
+static vyre_status
+run_levels(sweep *s, const vyre_phase_step *step, uint32_t at)
+{
+  const uint32_t end = step->end;
+  const vyre_host *host = s->context->base.host;
   const vyre_phase *phase = first_phase(s, at, end);
+  const uint32_t *own = step->times ? s->memory[step->memory].data : NULL;
+  order made = {0};
   if (!phase)
     return VYRE_OK;
-  const order *by = order_of(s, phase);
+  if (own && !are_levels(s->view, own))
+    return host->error(&s->context->base, 0, "it gives a row a level that is not above those of its operands");
+  const order *by = !own ? order_of(s, phase) : make_order(s, own, &made) ? &made : NULL;
   if (!by)
-    return s->context->base.host->out_of_memory(&s->context->base);
+    return host->out_of_memory(&s->context->base);
   for (uint32_t i = 0; i < by->levels; i++) {
     s->order = by;
     s->level = goes_down(phase) ? by->levels - 1 - i : i;
@@ -264,7 +283,7 @@ run_steps(sweep *s, uint32_t at, uint32_t end)
       at++;
       continue;
     case VYRE_STEP_LEVELS:
-      VYRE_TRY(run_levels(s, at + 1, step->end));
+      VYRE_TRY(run_levels(s, step, at + 1));
       break;
     case VYRE_STEP_REPEAT:
       for (uint32_t i = 0; i < step->times; i++)

@@ -25,7 +25,7 @@ kernel_memory(const kernel_file *file, uint8_t out[KERNEL_MOST_NAMES])
   for (uint32_t i = 0; i < file->function_count; i++)
     names |= file->functions[i].is_phase ? file->functions[i].names : 0;
   for (uint32_t i = 0; i < file->step_count; i++)
-    names |= file->steps[i].kind == KERNEL_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
+    names |= kernel_step_has_name(&file->steps[i]) ? UINT64_C(1) << file->steps[i].name : 0;
   for (uint32_t i = 0; i < KERNEL_MOST_NAMES; i++)
     out[i] = names >> i & 1 ? count++ : UINT8_MAX;
   return count;
@@ -126,7 +126,7 @@ write_steps(writer *w)
     const kernel_step *s = &file->steps[i];
     VYRE_TRY(vyre_bytes_printf(w->out, "    {%d, %u, %u, %u, %u},\n", (int)s->kind,
                                s->kind == KERNEL_RUN ? number_of(file, s->phase) : 0, s->times,
-                               s->kind == KERNEL_REPEAT_WHILE ? w->memory[s->name] : 0, s->end));
+                               kernel_step_has_name(s) ? w->memory[s->name] : 0, s->end));
   }
   return vyre_bytes_printf(w->out, "};\n");
 }

@@ -85,8 +85,8 @@ static vyre_status
 add_turn(writer *w, uint32_t function)
 {
   const uint32_t turn = w->turns++;
-  ADD("  for %%\"turn %u\" = add(%%\"first\", lindex) to %%\"end\" step %uu32 {\n"
-      "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"order\", %%\"turn %u\")]\n",
+  ADD("  for %%\"turn %u\" = add(%%\"the first\", lindex) to %%\"the end\" step %uu32 {\n"
+      "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"the order\", %%\"turn %u\")]\n",
       turn, KERNEL_WORKGROUP, turn, turn);
   VYRE_TRY(call(w, &w->file->functions[function], turn));
   return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory\n");
@@ -113,18 +113,18 @@ static vyre_status
 begin_levels(writer *w, kernel_direction direction)
 {
   const bool from_end = direction == KERNEL_DOWN || direction == KERNEL_OUTWARD;
-  ADD("  %%\"order\" = load %%\"the arguments\".order\n"
-      "  %%\"starts\" = load %%\"the arguments\".starts\n"
-      "  %%\"program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
-      "  %%\"levels\" = load %%\"what is not written\"[%%\"program\"]\n"
-      "  %%\"levels' end\" = load %%\"what is not written\"[add(%%\"program\", 1u32)]\n"
-      "  %%\"from\" = load %%\"the arguments\".level\n"
-      "  %%\"to\" = umin(add(%%\"from\", load %%\"the arguments\".levels), sub(%%\"levels' end\", %%\"levels\"))\n"
-      "  for %%\"level\" = %%\"from\" to %%\"to\" {\n"
-      "  %%\"start\" = add(%%\"starts\", %s)\n"
-      "  %%\"first\" = load %%\"what is not written\"[%%\"start\"]\n"
-      "  %%\"end\" = load %%\"what is not written\"[add(%%\"start\", 1u32)]\n",
-      from_end ? "sub(sub(%\"levels' end\", 1u32), %\"level\")" : "add(%\"levels\", %\"level\")");
+  ADD("  %%\"the order\" = load %%\"the arguments\".order\n"
+      "  %%\"the starts\" = load %%\"the arguments\".starts\n"
+      "  %%\"the program\" = add(wid.x, load %%\"the arguments\".firsts)\n"
+      "  %%\"the levels\" = load %%\"what is not written\"[%%\"the program\"]\n"
+      "  %%\"the levels' end\" = load %%\"what is not written\"[add(%%\"the program\", 1u32)]\n"
+      "  %%\"the from\" = load %%\"the arguments\".level\n"
+      "  %%\"the to\" = umin(add(%%\"the from\", load %%\"the arguments\".levels), sub(%%\"the levels' end\", %%\"the levels\"))\n"
+      "  for %%\"the level\" = %%\"the from\" to %%\"the to\" {\n"
+      "  %%\"the start\" = add(%%\"the starts\", %s)\n"
+      "  %%\"the first\" = load %%\"what is not written\"[%%\"the start\"]\n"
+      "  %%\"the end\" = load %%\"what is not written\"[add(%%\"the start\", 1u32)]\n",
+      from_end ? "sub(sub(%\"the levels' end\", 1u32), %\"the level\")" : "add(%\"the levels\", %\"the level\")");
   return VYRE_OK;
 }
 

@@ -34,10 +34,10 @@ typedef enum kernel_kind {
   KERNEL_LINK,     /* one that says where it is: read alone */
   KERNEL_ANALYSIS, /* one of an analysis */
   KERNEL_FACT,     /* of each opcode, from ops.def */
-  KERNEL_SIDE,     /* the pass's own: `stride` elements a row, zero before the first phase */
-  KERNEL_TABLE,    /* words that the pass hands over: read alone, at any index */
-  KERNEL_COUNTER,  /* one word that phases add to; of stride 0: as many as the pass asks for */
-  KERNEL_VERDICT,  /* one word, all ones at first, of which they leave the least: row << 4 | code */
+  KERNEL_SIDE, /* the pass's own: `stride` elements a row, zero before the first phase; of stride 0: as many as the pass asks for */
+  KERNEL_TABLE,   /* words that the pass hands over: read alone, at any index */
+  KERNEL_COUNTER, /* one word that phases add to; of stride 0: as many as the pass asks for */
+  KERNEL_VERDICT, /* one word, all ones at first, of which they leave the least: row << 4 | code */
 } kernel_kind;
 
 /* A name that phases use without a parameter for it; each is one bit of a set of names. */
@@ -72,10 +72,16 @@ typedef enum kernel_step_kind { KERNEL_RUN, KERNEL_LEVELS, KERNEL_REPEAT, KERNEL
 typedef struct kernel_step {
   kernel_step_kind kind;
   uint32_t phase; /* RUN: its function */
-  uint32_t times; /* REPEAT */
+  uint32_t times; /* REPEAT; of LEVELS 1: they are what the side column `name` says */
   uint32_t name;  /* REPEAT_WHILE: a counter; until it stays as it is */
   uint32_t end;   /* but RUN: the step after those in it */
 } kernel_step;
+
+static inline bool
+kernel_step_has_name(const kernel_step *step)
+{
+  return step->kind == KERNEL_REPEAT_WHILE || (step->kind == KERNEL_LEVELS && step->times != 0);
+}
 
 /* A number that the file gives a name. */
 typedef struct kernel_number {

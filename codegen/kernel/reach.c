@@ -174,8 +174,8 @@ kernel_row_of_element(const kernel_reach *k, uint32_t index, uint32_t stride)
 {
   const vyre_view *v = k->v;
   const bool has_imm = (VYRE_ROW_FLAGS(v->op[index]) & VYRE_ROW_IMM) != 0;
-  if (stride == 1)
-    return index;
+  if (stride <= 1)
+    return stride ? index : 0;
   if (vyre_op_of(v, index) == VYRE_OP_add && has_imm && vyre_row_imm(v, index) < stride)
     index = v->a[index];
   const bool is_product =

@@ -172,7 +172,7 @@ kernel_find_name(const kernel_file *file, const text_token *token, const char *t
   return UINT32_MAX;
 }
 
-/* side %x : u32[2]    table %x : u32    counter %x "rows merged"    counter %x[]    verdict %x */
+/* side %x : u32[2]    side %x[] : u32    table %x : u32    counter %x "rows merged"    counter %x[]    verdict %x */
 static bool
 read_declaration(reader *r, kernel_kind kind)
 {
@@ -188,7 +188,7 @@ read_declaration(reader *r, kernel_kind kind)
     return kernel_error(file, here(r), NULL, "there are more than %d names in all", KERNEL_MOST_NAMES);
   text_lex(&r->lexer);
   kernel_name declared = {.kind = kind, .text = {name.name, name.name_length}, .stride = 1};
-  if (kind == KERNEL_COUNTER && take_mark(r, '[')) {
+  if ((kind == KERNEL_COUNTER || kind == KERNEL_SIDE) && take_mark(r, '[')) {
     declared.stride = 0;
     if (!take_mark(r, ']'))
       return expected(r, "']'");
@@ -199,7 +199,8 @@ read_declaration(reader *r, kernel_kind kind)
   if (kind == KERNEL_SIDE || kind == KERNEL_TABLE) {
     if (!take_mark(r, ':') || !take_word(r, "u32"))
       return expected(r, "': u32'");
-    if (kind == KERNEL_SIDE && take_mark(r, '[') && (!take_integer(r, 1, 16, &declared.stride) || !take_mark(r, ']')))
+    if (kind == KERNEL_SIDE && declared.stride && take_mark(r, '[') &&
+        (!take_integer(r, 1, 16, &declared.stride) || !take_mark(r, ']')))
       return false;
   }
   file->names[file->name_count++] = declared;
@@ -404,6 +405,22 @@ read_repeat(reader *r)
   return true;
 }
 
+/* levels { }    levels by %turn { } */
+static bool
+read_levels(reader *r)
+{
+  kernel_step *step = add_step(r, KERNEL_LEVELS);
+  text_lex(&r->lexer);
+  if (!step || !take_word(r, "by"))
+    return step != NULL;
+  step->times = 1;
+  step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
+  if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_SIDE || r->file->names[step->name].stride != 1)
+    return expected(r, "the name of a side column");
+  text_lex(&r->lexer);
+  return true;
+}
+
 static bool
 read_steps(reader *r, uint32_t depth)
 {
@@ -422,9 +439,7 @@ read_steps(reader *r, uint32_t depth)
       return kernel_error(r->file, start, NULL, "this '{' is not closed");
     if (depth == 8)
       return kernel_error(r->file, here(r), NULL, "steps nest deeper than 8");
-    if (is_word(r, "repeat")      ? !read_repeat(r)
-        : !take_word(r, "levels") ? !expected(r, "a phase, levels or repeat")
-                                  : !add_step(r, KERNEL_LEVELS))
+    if (is_word(r, "repeat") ? !read_repeat(r) : is_word(r, "levels") ? !read_levels(r) : !expected(r, "a phase, levels or repeat"))
       return false;
     if (!read_steps(r, depth + 1))
       return false;
@@ -494,6 +509,23 @@ add_source(kernel_file *file, const char *path)
 
 static bool read_source(kernel_file *file, uint32_t source, vyre_status *out_status);
 
+/* Takes out a folder that the path leaves again at once, so that a file has one path: a/../b is b. */
+static void
+shorten_path(char *path)
+{
+  for (char *up = strstr(path, "/../"); up; up = strstr(up, "/../")) {
+    char *folder = up;
+    while (folder > path && folder[-1] != '/')
+      folder--;
+    if (folder == up || strncmp(folder, "../", 3) == 0 || strncmp(folder, "./", 2) == 0) {
+      up++;
+      continue;
+    }
+    memmove(folder, up + 4, strlen(up + 4) + 1);
+    up = path;
+  }
+}
+
 /* include "FILE": relative to the folder of the file that says so; each file once. */
 static bool
 read_include(reader *r)
@@ -510,6 +542,7 @@ read_include(reader *r)
   const int length = snprintf(path, sizeof path, "%.*s%.*s", folder, own, (int)name.name_length, file->text + name.name);
   if (length < 0 || (size_t)length >= sizeof path)
     return kernel_error(file, here(r), NULL, "this path is too long");
+  shorten_path(path);
   text_lex(&r->lexer);
   for (uint32_t i = 1; i < file->source_count; i++)
     if (strcmp(kernel_source_path(file, i), path) == 0)

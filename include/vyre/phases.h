@@ -31,9 +31,10 @@ typedef struct vyre_c_dispatch {
 #endif
 
 typedef enum vyre_memory_kind {
-  VYRE_MEMORY_COLUMN,  /* of the table or an analysis, by its name in vyre_view: an element a row */
-  VYRE_MEMORY_FACT,    /* of ops: "op_" and a field of vyre_op_info; an element an opcode */
-  VYRE_MEMORY_SIDE,    /* the pass's own: `stride` elements a row; zero before the first phase, but for what the pass put there */
+  VYRE_MEMORY_COLUMN, /* of the table or an analysis, by its name in vyre_view: an element a row */
+  VYRE_MEMORY_FACT,   /* of ops: "op_" and a field of vyre_op_info; an element an opcode */
+  VYRE_MEMORY_SIDE, /* the pass's own: `stride` elements a row, of stride 0 as many as the pass asks for (host->memory); zero before
+                       the first phase, but for what the pass put there */
   VYRE_MEMORY_TABLE,   /* words that the pass hands over */
   VYRE_MEMORY_COUNTER, /* one word, zero before the first phase; of stride 0: as many as the pass asks for (host->memory) */
   VYRE_MEMORY_VERDICT, /* one word, all ones before the first phase: the least row << 4 | code that phases left */
@@ -69,9 +70,9 @@ typedef struct vyre_phase {
 } vyre_phase;
 
 typedef enum vyre_phase_step_kind {
-  VYRE_STEP_RUN,         /* a phase over all rows */
-  VYRE_STEP_LEVELS,      /* the phases in it take turns level by level */
-  VYRE_STEP_REPEAT,      /* what is in it, `times` times */
+  VYRE_STEP_RUN,    /* a phase over all rows */
+  VYRE_STEP_LEVELS, /* the phases in it take turns level by level; with `times` 1 the side column `memory` says a row's level */
+  VYRE_STEP_REPEAT, /* what is in it, `times` times */
   VYRE_STEP_REPEAT_WHILE /* until an iteration leaves the counter `memory` as it was */
 } vyre_phase_step_kind;
 

@@ -67,8 +67,9 @@ typedef struct vyre_pass {
   uint32_t preserves; /* analyses still right after a change */
   uint32_t provides;  /* of VYRE_COLUMNS: it fills them, changes nothing, and has no parameters */
   vyre_status (*run)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out); /* NULL: its phases are all of it */
-  /* A GPU pass: what vyre-kernelc made of its kernel file.  If its phases write columns of the table, it changed the module if one of
-   * its labelled counters is not zero.  Where there is a `run` as well, that is its form for a CPU, and does the same to every bit. */
+  /* A GPU pass: what vyre-kernelc made of its kernel file.  If its phases write columns of the table, it changed the module if one
+   * of its labelled counters is not zero.  Where there is a `run` as well, that is its form for a CPU, and does the same to every
+   * bit. */
   const vyre_phases *phases;
   /* Before the first phase: gives tables and side columns their contents (host->memory).  NULL: there is nothing to give. */
   vyre_status (*prepare)(vyre_pass_ctx *ctx, const vyre_module *module);
@@ -152,9 +153,9 @@ typedef struct vyre_host {
   /* How many steps of a path from the buffer row select a descriptor in an array of them; 0: it is one.  Two elements of such an
    * array may be one memory, whatever their indices are. */
   uint32_t (*descriptor_steps)(const vyre_module *module, uint32_t buffer);
-  /* Memory of the pass's phases by its name.  In `prepare`: a table or an array of counters, which gets so many words, or a side
-   * column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter or a verdict (words: 0), as
-   * the phases left it.  NULL: out of memory, or there is no such name. */
+  /* Memory of the pass's phases by its name.  In `prepare`: a table, a side column of any size or an array of counters, which
+   * gets so many words, or a side column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter
+   * or a verdict (words: 0), as the phases left it.  NULL: out of memory, or there is no such name. */
   uint32_t *(*memory)(vyre_pass_ctx *ctx, const char *name, uint32_t words);
 } vyre_host;
 

@@ -53,7 +53,7 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
       if (op == VYRE_OP_lane) {
         shortened += form_shorten_lane(ctx, module, v, row);
       } else if (op == VYRE_OP_shuffle) {
-        shortened += form_shorten_shuffle(ctx, module, v, row);
+        shortened += form_shorten_shuffle(ctx, module, v, NULL, row);
       } else {
         form_exchange(ctx, module, v, row);
         swapped++;

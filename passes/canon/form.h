@@ -71,18 +71,20 @@ form_shorten_lane(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, u
   return true;
 }
 
+/* `klass` by row, as for lanes_whole. */
 static inline bool
-form_shorten_shuffle(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
+form_shorten_shuffle(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, const uint32_t *klass, uint32_t row)
 {
   const uint32_t operands[2] = {v->a[row], v->b[row]};
   uint32_t sources[2] = {0, 0}, lanes = 0;
   for (uint32_t i = 0; i < lanes_of(v, row); i++) {
     const uint32_t at = VYRE_SHUFFLE_LANE(v->imm[row], i);
     uint32_t k = at & 3u;
-    const uint32_t source = lanes_source(v, operands[at >> 2], &k), which = sources[0] == 0 || sources[0] == source ? 0 : 1;
-    if (lanes_of(v, source) == 1 || (sources[which] != 0 && sources[which] != source))
+    const uint32_t source = lanes_source(v, operands[at >> 2], &k);
+    const uint32_t which = sources[0] == 0 || lanes_are_same(klass, sources[0], source) ? 0 : 1;
+    if (lanes_of(v, source) == 1 || (sources[which] != 0 && !lanes_are_same(klass, sources[which], source)))
       return false;
-    sources[which] = source;
+    sources[which] = sources[which] ? sources[which] : source;
     lanes |= (which << 2 | k) << 4 * i;
   }
   if (sources[0] == operands[0] && sources[1] == operands[1])

@@ -14,7 +14,7 @@ put_together(const solution *s, uint32_t row)
   const uint32_t a = v->a[row];
   const uint32_t op = vyre_op_of(v, row);
   if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
-    return lanes_whole(s->v, row);
+    return lanes_whole(s->v, NULL, row);
   if (op != VYRE_OP_lane || !(VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM))
     return 0;
   return s->value[a] < s->rows ? lanes_scalar(v, s->value[a], v->imm[row]) : 0;

@@ -45,9 +45,9 @@ operand_of(const vyre_view *v, uint32_t row, uint32_t which)
 }
 
 static bool
-is_same(const vyre_view *v, uint32_t x, uint32_t y)
+is_same(const vyre_view *v, rules_scope scope, uint32_t x, uint32_t y)
 {
-  if (x == y)
+  if (x == y || (((x | y) & RULES_LITERAL_OF) == 0 && rules_are_same(scope, x, y)))
     return true;
   return is_literal(v, x) && is_literal(v, y) && rules_value_bits(v, x) == rules_value_bits(v, y) &&
          VYRE_TYPE_KIND(rules_value_type(v, x)) == VYRE_TYPE_KIND(rules_value_type(v, y));
@@ -176,7 +176,7 @@ matches(const uint32_t *table, const vyre_view *v, rules_scope scope, const uint
       holds = operand != 0;
       break;
     case RULES_SAME:
-      holds = is_same(v, m->reg[FIELD(word, 4, 4)], operand);
+      holds = is_same(v, scope, m->reg[FIELD(word, 4, 4)], operand);
       break;
     case RULES_IS:
       holds = is_literal(v, operand) &&
@@ -219,7 +219,7 @@ rules_find(const uint32_t *table, const vyre_view *v, uint32_t row, rules_scope 
 {
   const uint32_t op = v->op[row];
   const uint32_t *block = table + table[table[RULES_TABLE_ROOTS] + VYRE_ROW_OP(op)];
-  const rules_sets sets = rules_sets_of(table, v, row);
+  const rules_sets sets = rules_sets_of(table, v, scope, row);
   for (uint32_t w = candidate / 32; w < sets.words; w++) {
     uint32_t left = sets.kind[w] & sets.a[w] & sets.b[w];
     if (w == candidate / 32)

@@ -254,7 +254,8 @@ read_application(parser *p, const rules_token *name, uint32_t type)
   node.constant &= node.op != VYRE_OP_tuple; /* a row, whatever is in it */
   if (node.constant && p->r.rule->pattern && vyre_op_infos[node.op].fold != VYRE_FOLD_EXACT) {
     rules_fail(&p->r, name->at, "give the op a row of the pattern, or write the number",
-               "the result of '%s' differs between devices, so that it is not computed from constants", vyre_op_infos[node.op].text);
+               "the result of '%s' differs between devices, so that it is not computed from constants",
+               vyre_op_infos[node.op].text);
     return 0;
   }
   const uint32_t id = add_node(p, node);

@@ -92,8 +92,9 @@ typedef struct rules_match {
 
 /* Facts of the program that a row is in. */
 typedef struct rules_scope {
-  uint32_t modes; /* RULES_IN_STRICT or RULES_IN_RELAXED */
-  uint32_t kinds; /* 1 << kind: those that may be computed with; no floats under a float mode */
+  uint32_t modes;        /* RULES_IN_STRICT or RULES_IN_RELAXED */
+  uint32_t kinds;        /* 1 << kind: those that may be computed with; no floats under a float mode */
+  const uint32_t *klass; /* by row: rows of one class are one value; NULL: each row is the same as itself alone */
 } rules_scope;
 
 static inline rules_scope
@@ -101,7 +102,13 @@ rules_scope_of(uint32_t program_mode)
 {
   const uint32_t floats = 1u << VYRE_F16 | 1u << VYRE_F32 | 1u << VYRE_F64;
   return (rules_scope){program_mode & VYRE_PROGRAM_RELAXED ? RULES_IN_RELAXED : RULES_IN_STRICT,
-                       program_mode & VYRE_PROGRAM_FLOAT_MODES ? ~floats : ~0u};
+                       program_mode & VYRE_PROGRAM_FLOAT_MODES ? ~floats : ~0u, NULL};
+}
+
+static inline bool
+rules_are_same(rules_scope scope, uint32_t x, uint32_t y)
+{
+  return x == y || (scope.klass && scope.klass[x] == scope.klass[y]);
 }
 
 /* The three sets of candidates whose common ones may match the row; `words` of each.  0 words: no rule begins with its op. */
@@ -111,16 +118,16 @@ typedef struct rules_sets {
 } rules_sets;
 
 static inline rules_sets
-rules_sets_of(const uint32_t *table, const vyre_view *view, uint32_t row)
+rules_sets_of(const uint32_t *table, const vyre_view *view, rules_scope scope, uint32_t row)
 {
   const uint32_t word = view->op[row], root = table[table[RULES_TABLE_ROOTS] + VYRE_ROW_OP(word)];
   if (root == 0)
     return (rules_sets){NULL, NULL, NULL, 0};
   const uint32_t *classes = table + table[RULES_TABLE_CLASSES], *block = table + root;
   const uint32_t a = view->op[view->a[row]], b = view->op[view->b[row]], words = block[0];
-  const uint32_t class_b = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0 ? RULES_CLASS_LITERAL
-                           : view->a[row] == view->b[row]             ? RULES_CLASS_SAME
-                                                                      : classes[VYRE_ROW_OP(b)];
+  const uint32_t class_b = (VYRE_ROW_FLAGS(word) & VYRE_ROW_IMM) != 0          ? RULES_CLASS_LITERAL
+                           : rules_are_same(scope, view->a[row], view->b[row]) ? RULES_CLASS_SAME
+                                                                               : classes[VYRE_ROW_OP(b)];
   return (rules_sets){block + 3 + (uint32_t)VYRE_TYPE_KIND(VYRE_ROW_TYPE(a)) * words,
                       block + 3 + (16 + classes[VYRE_ROW_OP(a)]) * words,
                       block + 3 + (16 + table[RULES_TABLE_CLASS_COUNT] + class_b) * words, words};
@@ -128,9 +135,9 @@ rules_sets_of(const uint32_t *table, const vyre_view *view, uint32_t row)
 
 /* Whether any candidate is left at the row: for most rows there is none. */
 static inline bool
-rules_may_match(const uint32_t *table, const vyre_view *view, uint32_t row)
+rules_may_match(const uint32_t *table, const vyre_view *view, rules_scope scope, uint32_t row)
 {
-  const rules_sets sets = rules_sets_of(table, view, row);
+  const rules_sets sets = rules_sets_of(table, view, scope, row);
   for (uint32_t w = 0; w < sets.words; w++)
     if ((sets.kind[w] & sets.a[w] & sets.b[w]) != 0)
       return true;

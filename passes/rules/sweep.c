@@ -10,11 +10,10 @@ enum { MOST_STEPS = 1000 };
 
 /* Rows over specialization constants alone: those of a type's length or a workgroup's size must stay what can be said there. */
 static void
-pin(void *user, uint32_t row)
+pin(rules_sweep *s, uint32_t row)
 {
-  rules_sweep *s = user;
   const uint32_t op = VYRE_ROW_OP(s->v->op[row]);
-  if (op == VYRE_OP_null || op == VYRE_OP_const || op == VYRE_OP_spec)
+  if (op == VYRE_OP_null || op == VYRE_OP_spec)
     return;
   if (!s->pinned)
     s->pinned = s->host->alloc(s->ctx, s->rows / 8 + 1);
@@ -24,24 +23,38 @@ pin(void *user, uint32_t row)
     s->lost = true;
 }
 
+static void
+pin_unless_literal(rules_sweep *s, uint32_t row)
+{
+  if (!vyre_row_is_const(s->v, row))
+    pin(s, row);
+}
+
+/* A literal too: a type names its row, which is no operand that could become another one. */
+static void
+pin_length(void *user, uint32_t row)
+{
+  pin(user, row);
+}
+
 static vyre_status
 pin_rows(rules_sweep *s)
 {
   const vyre_view *v = s->v;
-  s->host->each_pinned(s->module, pin, s);
+  s->host->each_pinned(s->module, pin_length, s);
   for (uint32_t program = v->first[0]; program; program = v->next[program]) {
     uint32_t row = v->first[program];
     while (row && VYRE_ROW_OP(v->op[row]) != VYRE_OP_workgroup)
       row = v->next[row];
     const uint32_t sizes[3] = {v->a[row], v->b[row], v->c[row]};
     for (uint32_t k = 0; k < 3; k++)
-      pin(s, sizes[k]);
+      pin_unless_literal(s, sizes[k]);
   }
   for (uint32_t row = s->rows; s->pinned && row-- > 1;)
     if (rules_sweep_is_pinned(s, row)) {
-      pin(s, v->a[row]);
-      pin(s, v->b[row]);
-      pin(s, v->c[row]);
+      pin_unless_literal(s, v->a[row]);
+      pin_unless_literal(s, v->b[row]);
+      pin_unless_literal(s, v->c[row]);
     }
   return s->lost ? s->host->out_of_memory(s->ctx) : VYRE_OK;
 }
@@ -213,6 +226,12 @@ rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t coun
 {
   s->host->count(s->ctx, "rows rewritten", s->rewritten);
   s->host->count(s->ctx, "operands forwarded", s->forwarded);
+  rules_sweep_report_rules(s, names, count);
+}
+
+void
+rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count)
+{
   if (s->users)
     s->host->count(s->ctx, "uses of the file's rules", s->users);
   for (uint32_t i = 0; i < count; i++)

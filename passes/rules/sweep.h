@@ -42,7 +42,7 @@ bool rules_sweep_step(rules_sweep *s, uint32_t row, rules_apply apply, void *use
 static inline bool
 rules_sweep_may_step(const rules_sweep *s, uint32_t row)
 {
-  return rules_may_match(s->tables[0], s->v, row) || (s->tables[1] && rules_may_match(s->tables[1], s->v, row));
+  return rules_may_match(s->tables[0], s->v, s->scope, row) || (s->tables[1] && rules_may_match(s->tables[1], s->v, s->scope, row));
 }
 
 /* Whether a type's length or a workgroup's size is made of the row. */
@@ -73,5 +73,7 @@ vyre_status rules_read_user(vyre_pass_ctx *ctx, rules_use use, rules_table *out)
 
 /* Counts and names of the rules that were used, for -stats. */
 void rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count);
+/* The rules alone. */
+void rules_sweep_report_rules(const rules_sweep *s, const char *const *names, uint32_t count);
 
 #endif

@@ -6,16 +6,20 @@
  *   rules      those of pm, until none matches
  *   state      a get is the value that was set, over joins too: of an `if` whose arms bring one value, or the same two as
  *              another one on that condition.  A load is what was stored at its place, or what the place holds at the start
- *   class      equal rows, by exact comparison (values.h): a row goes where an equal one dominates it
+ *   class      equal rows, by exact comparison (values.h)
+ *
+ * After it, each row that an equal one dominates goes, and its uses become uses of the first such row.  During it a class is a name
+ * that is compared with others and nothing else: what becomes of a row follows from its operands, from what its version is made of
+ * and from classes alone, so rows may have their turn in any order in which those come first.
  *
  * That is canon, cf, pm, cid and cse, and what cprop knows of variables and memory without conditions and without loops.  What one
  * of them makes possible for another is done in the same sweep, for all that comes after it in program order.  A row is rewritten
  * in place, or removed and its uses become uses of a row that dominates it; none is made or moved.  O(rows + joins + parts),
  * expected.
  *
- * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Around a loop, writes after a
- * load are as they were before the sweep.  Of two equal rows in two arms both stay.  No float fold or rule in a program whose float
- * mode is not round to nearest with denormals kept.
+ * Limits: nothing is learned from conditions, and what a loop carries around is unknown (cprop).  Past a construct that writes a
+ * load's buffer only first steps of paths are compared, as they are before the sweep (constructs.c).  Of two equal rows in two arms
+ * both stay.  No float fold or rule in a program whose float mode is not round to nearest with denormals kept.
  *
  * requires: versions, dominance      preserves: versions, but where an opaque row gets another operand
  *
@@ -23,7 +27,7 @@
 #include "../canon/form.h"
 #include "../cf/fold.h"
 #include "../rules/sweep.h"
-#include "../state/memory.h"
+#include "phases.h"
 #include "values.h"
 
 #include "pm-rules.inc"
@@ -38,12 +42,20 @@ typedef struct simplifier {
   vyre_module *module;
   const vyre_view *v;
   uint32_t program;
+  uint32_t *leader;               /* by row that had its turn: the row that stays for it */
   uint8_t chances[VYRE_OP__ROOM]; /* form_chances */
-  uint64_t gets, loads, merged, folded;
+  uint8_t *access;                /* by row, of loads: phases_access_of_load before the sweep */
+  uint64_t gets, loads, merged, folded, exchanged, shortened;
   bool versions; /* they hold still */
-  bool lengths;  /* of types: some is of a row that went */
   vyre_status status;
 } simplifier;
+
+static void
+remove_row(simplifier *k, uint32_t row)
+{
+  k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value: it holds no rows */
+  k->s.changed = true;
+}
 
 /* All uses of the row become uses of the other one, which dominates it. */
 static void
@@ -51,8 +63,8 @@ become(simplifier *k, uint32_t row, uint32_t other)
 {
   k->s.forward[row] = other;
   k->n.klass[row] = k->n.klass[other];
-  k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value: it holds no rows */
-  k->s.changed = true;
+  k->leader[row] = k->leader[other];
+  remove_row(k, row);
 }
 
 static void
@@ -70,47 +82,29 @@ may_become(const simplifier *k, uint32_t row, uint32_t other)
   return VYRE_ROW_TYPE(k->v->op[row]) == VYRE_ROW_TYPE(k->v->op[other]) && !rules_sweep_is_pinned(&k->s, row);
 }
 
-/* The row has its class: it is replaced by the one that is kept for the class if that dominates it; else it is kept from here on.
- */
-static void
-settle(simplifier *k, uint32_t row)
-{
-  const uint32_t kept = k->n.kept[k->n.klass[row]];
-  if (kept && vyre_row_dominates(k->v, kept, row) && may_become(k, row, kept)) {
-    k->merged++;
-    become(k, row, kept);
-    return;
-  }
-  k->n.kept[k->n.klass[row]] = row;
-}
-
-/* A row that is equal to itself alone. */
-static void
-stand_alone(simplifier *k, uint32_t row)
-{
-  k->n.klass[row] = k->n.kept[row] = row;
-}
-
 static void
 number(simplifier *k, uint32_t row)
 {
-  if (!vyre_row_is_value(k->v, row)) {
-    stand_alone(k, row);
-    return;
-  }
-  k->n.klass[row] = values_of_row(&k->n, row);
-  settle(k, row);
+  k->n.klass[row] = vyre_row_is_value(k->v, row) ? values_of_row(&k->n, row) : row;
 }
 
 /* ---- what a row is by itself --------------------------------------------------------------------------------------------- */
 
 /* The row in front of it that a row which takes lanes, or puts them together, is; 0: none. */
 static uint32_t
-lanes_are(const vyre_view *v, uint32_t row, uint32_t op)
+lanes_are(const simplifier *k, uint32_t row, uint32_t op)
 {
+  const vyre_view *v = k->v;
   if (op == VYRE_OP_join || op == VYRE_OP_insert || op == VYRE_OP_shuffle)
-    return lanes_whole(v, row);
+    return lanes_whole(v, k->n.klass, row);
   return op == VYRE_OP_lane && (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 ? lanes_scalar(v, v->a[row], v->imm[row]) : 0;
+}
+
+static void
+exchange(simplifier *k, uint32_t row)
+{
+  form_exchange(k->ctx, k->module, k->v, row);
+  k->exchanged++;
 }
 
 static void
@@ -118,12 +112,11 @@ take_form(simplifier *k, uint32_t row, uint32_t op)
 {
   const uint32_t chances = k->chances[op];
   if (op == VYRE_OP_lane) {
-    k->s.changed |= form_shorten_lane(k->ctx, k->module, k->v, row);
+    k->shortened += form_shorten_lane(k->ctx, k->module, k->v, row);
   } else if (op == VYRE_OP_shuffle) {
-    k->s.changed |= form_shorten_shuffle(k->ctx, k->module, k->v, row);
+    k->shortened += form_shorten_shuffle(k->ctx, k->module, k->v, k->n.klass, row);
   } else if (form_is_reversed(k->v, row, chances)) {
-    form_exchange(k->ctx, k->module, k->v, row);
-    k->s.changed = true;
+    exchange(k, row);
   }
 }
 
@@ -141,7 +134,7 @@ step(simplifier *k, uint32_t row)
     return false;
   }
   uint32_t same = fold_known_operand(v, row);
-  same = same ? same : lanes_are(v, row, op);
+  same = same ? same : lanes_are(k, row, op);
   if (same && may_become(k, row, same)) {
     become(k, row, same);
     return false;
@@ -183,16 +176,20 @@ is_literal(const simplifier *k, uint32_t klass)
 static void
 visit_get(simplifier *k, uint32_t row)
 {
-  const uint32_t klass = is_plain(k->v, row) ? values_of_state(&k->n, k->v->version[row]) : 0;
-  if (klass == 0) {
-    stand_alone(k, row);
-    return;
-  }
-  k->n.klass[row] = klass;
-  settle(k, row);
-  if (vyre_op_of(k->v, row) == VYRE_OP_get && is_literal(k, klass))
-    make_literal(k, row, vyre_op_of(k->v, klass) == VYRE_OP_const ? vyre_row_imm(k->v, klass) : 0);
-  k->gets += vyre_op_of(k->v, row) != VYRE_OP_get;
+  const vyre_view *v = k->v;
+  const uint32_t version = is_plain(v, row) ? v->version[row] : 0, klass = version ? values_of_state(&k->n, version) : 0;
+  k->n.klass[row] = klass ? klass : row;
+  if (klass && is_literal(k, klass))
+    make_literal(k, row, vyre_op_of(v, klass) == VYRE_OP_const ? vyre_row_imm(v, klass) : 0);
+  else if ((version & VYRE_JOIN) == 0 && vyre_op_of(v, version) == VYRE_OP_set && may_become(k, row, v->b[version]))
+    become(k, row, v->b[version]);
+  k->gets += vyre_op_of(v, row) != VYRE_OP_get;
+}
+
+static bool
+is_start(const vyre_view *v, uint32_t version)
+{
+  return (version & VYRE_JOIN) == 0 && vyre_op_of(v, version) == VYRE_OP_buffer;
 }
 
 static void
@@ -200,19 +197,70 @@ visit_load(simplifier *k, uint32_t row)
 {
   const vyre_view *v = k->v;
   k->n.seen[row] = v->version[row];
-  if (memory_is_followed(&k->m, row)) {
+  if (k->access[row]) {
     const memory_state state = memory_at(&k->m, v->version[row], v->a[row]);
-    const memory_load load = memory_loaded(&k->m, row, k->program, &state);
-    k->loads += load.row || load.is_literal;
-    if (load.row && may_become(k, row, load.row)) {
-      become(k, row, load.row);
+    const bool is_stored = state.value && (k->access[row] & ACCESS_THERE) != 0;
+    const bool starts = !is_stored && (k->access[row] & ACCESS_STARTS) != 0 && is_start(v, state.since);
+    uint64_t bits = 0;
+    k->loads += is_stored || starts;
+    if (is_stored && may_become(k, row, state.value)) {
+      become(k, row, state.value);
       return;
     }
-    if (load.is_literal)
-      make_literal(k, row, load.bits);
-    k->n.seen[row] = load.is_literal ? 0 : state.since ? state.since : v->version[row];
+    if (starts && k->ctx->host->initial(k->module, v->a[row], &bits))
+      make_literal(k, row, bits);
+    k->n.seen[row] = starts ? 0 : state.since ? state.since : v->version[row];
   }
   number(k, row);
+}
+
+/* ---- leaders ------------------------------------------------------------------------------------------------------------- */
+
+/* The leader of a class at a row is the first row of the class in the outermost region around it in which one is before it.  In
+ * program order that is the row last found which no earlier one dominates: where it does not dominate any more, its region has
+ * ended. */
+static void
+find_leader(simplifier *k, uint32_t row)
+{
+  uint32_t *kept = &k->n.kept[k->n.klass[row]];
+  if (*kept == 0 || !vyre_row_dominates(k->v, *kept, row))
+    *kept = row;
+  if (*kept == row || !may_become(k, row, *kept))
+    return;
+  k->leader[row] = *kept;
+  k->merged++;
+}
+
+static void
+move_operands(simplifier *k, uint32_t row)
+{
+  if (vyre_op_is_opaque(vyre_op_of(k->v, row)))
+    k->versions = false; /* which memory it accesses, its handle says */
+  rules_sweep_operands(&k->s, row);
+}
+
+/* Operands that commute are in the order of the rows that they were. */
+static void
+use_leaders(simplifier *k, uint32_t row)
+{
+  const vyre_view *v = k->v;
+  move_operands(k, row);
+  if (form_is_reversed(v, row, k->chances[vyre_op_of(v, row)]))
+    exchange(k, row);
+}
+
+static void
+merge(simplifier *k)
+{
+  const vyre_view *v = k->v;
+  const uint32_t *leader = k->s.forward = k->leader;
+  for (uint32_t row = 1; row < k->s.rows; row++) {
+    const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
+    if (leader[row] != row && vyre_op_of(v, row) != VYRE_OP_null)
+      remove_row(k, row);
+    else if (((leader[a] ^ a) | (leader[b] ^ b) | (leader[c] ^ c)) != 0)
+      use_leaders(k, row);
+  }
 }
 
 /* ---- the sweep ----------------------------------------------------------------------------------------------------------- */
@@ -223,11 +271,10 @@ update_operands(simplifier *k, uint32_t row)
   const vyre_view *v = k->v;
   const uint32_t *forward = k->s.forward, a = v->a[row], b = v->b[row], c = v->c[row];
   const uint32_t moved = (forward[a] ^ a) | (forward[b] ^ b) | (forward[c] ^ c);
-  if (moved == 0 && VYRE_ROW_OP(v->op[forward[b]]) != VYRE_OP_const)
-    return;
-  if (moved != 0 && vyre_op_is_opaque(VYRE_ROW_OP(v->op[row])))
-    k->versions = false; /* which memory it accesses, its handle says */
-  rules_sweep_operands(&k->s, row);
+  if (moved != 0)
+    move_operands(k, row);
+  else if (vyre_row_is_const(v, b))
+    rules_sweep_operands(&k->s, row);
 }
 
 static void
@@ -247,6 +294,8 @@ visit(simplifier *k, uint32_t row)
     if (op != VYRE_OP_var)
       number(k, row);
   }
+  if (vyre_op_of(v, row) != VYRE_OP_null && op != VYRE_OP_var)
+    find_leader(k, row);
 }
 
 static vyre_status
@@ -256,6 +305,7 @@ sweep(simplifier *k)
   for (k->program = v->first[0]; k->program; k->program = v->next[k->program]) {
     const uint32_t end = v->next[k->program] ? v->next[k->program] : k->s.rows;
     k->s.scope = rules_scope_of(v->imm[k->program]);
+    k->s.scope.klass = k->n.klass;
     values_begin_program(&k->n, k->program, end);
     for (uint32_t row = k->program; row < end && !k->status; row++)
       visit(k, row);
@@ -263,12 +313,34 @@ sweep(simplifier *k)
   return k->status ? k->status : k->n.out_of_memory ? k->ctx->host->out_of_memory(k->ctx) : VYRE_OK;
 }
 
-/* A type's length is a use too: of a literal, which is not pinned. */
+/* What is known of loads before rows change. */
 static void
-note_length(void *user, uint32_t row)
+look_at_loads(simplifier *k)
 {
-  simplifier *k = user;
-  k->lengths |= k->s.forward[row] != row;
+  const vyre_view *v = k->v;
+  uint32_t program = 0;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = vyre_op_of(v, row);
+    program = op == VYRE_OP_program ? row : program;
+    if (op == VYRE_OP_load)
+      k->access[row] = (uint8_t)phases_access_of_load(&k->m, row, program);
+  }
+}
+
+/* In the order in which the phases have their counters. */
+static void
+report(const simplifier *k)
+{
+  const vyre_host *host = k->ctx->host;
+  host->count(k->ctx, "operands exchanged", k->exchanged);
+  host->count(k->ctx, "lanes taken nearer to where they are made", k->shortened);
+  host->count(k->ctx, "rows folded", k->folded);
+  host->count(k->ctx, "operands forwarded", k->s.forwarded);
+  host->count(k->ctx, "rows rewritten", k->s.rewritten);
+  host->count(k->ctx, "gets known", k->gets);
+  host->count(k->ctx, "loads known", k->loads);
+  host->count(k->ctx, "rows merged", k->merged);
+  rules_sweep_report_rules(&k->s, built_in_names, built_in[RULES_TABLE_RULES]);
 }
 
 static vyre_status
@@ -285,28 +357,52 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   VYRE_TRY(rules_sweep_begin(&k.s));
   VYRE_TRY(values_make(&k.n, ctx, v));
   VYRE_TRY(memory_make(&k.m, ctx, module));
+  VYRE_TRY(memory_look_at_constructs(&k.m));
   k.s.forward = host->alloc(ctx, sizeof(uint32_t) * v->rows);
-  if (!k.s.forward)
+  k.leader = host->alloc(ctx, sizeof(uint32_t) * v->rows);
+  k.access = host->alloc(ctx, v->rows);
+  if (!k.s.forward || !k.leader || !k.access)
     return host->out_of_memory(ctx);
   for (uint32_t row = 0; row < v->rows; row++)
-    k.s.forward[row] = row;
-  k.m.forward = k.s.forward;
+    k.s.forward[row] = k.leader[row] = row;
+  k.m.klass = k.n.klass;
   for (uint32_t op = 0; op < v->op_count; op++)
     k.chances[op] = (uint8_t)form_chances(v, op);
+  look_at_loads(&k);
   VYRE_TRY(sweep(&k));
-  host->each_pinned(module, note_length, &k);
-  if (k.lengths)
-    host->forward(module, k.s.forward);
+  if (k.merged)
+    merge(&k);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);
-  host->count(ctx, "rows merged", k.merged);
-  host->count(ctx, "rows folded", k.folded);
-  host->count(ctx, "gets known", k.gets);
-  host->count(ctx, "loads known", k.loads);
-  rules_sweep_report(&k.s, built_in_names, built_in[RULES_TABLE_RULES]);
-  *out = k.s.changed ? VYRE_CHANGED : VYRE_UNCHANGED;
+  report(&k);
+  *out = k.s.changed || k.exchanged || k.shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
+
+/* ---- its phases ---------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+prepare(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  return phases_prepare(ctx, module, built_in, sizeof built_in / sizeof *built_in);
+}
+
+static vyre_status
+finish(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  const uint32_t *used = ctx->host->memory(ctx, "used", 0), *users = ctx->host->memory(ctx, "users", 0);
+  (void)module;
+  if (*ctx->host->memory(ctx, "handles", 0) == 0)
+    ctx->host->preserved(ctx, VYRE_VERSIONS);
+  if (*users)
+    ctx->host->count(ctx, "uses of the file's rules", *users);
+  for (uint32_t i = 0; i < built_in[RULES_TABLE_RULES]; i++)
+    if (used[i])
+      ctx->host->count(ctx, built_in_names[i], used[i]);
+  return VYRE_OK;
+}
+
+extern const vyre_phases simplify_phases;
 
 static const vyre_param params[] = {RULES_PARAM};
 
@@ -321,5 +417,8 @@ static const vyre_pass simplify = {
     .param_count = 1,
     .requires_ = VYRE_VERSIONS | VYRE_DOMINANCE,
     .run = run,
+    .phases = &simplify_phases,
+    .prepare = prepare,
+    .finish = finish,
 };
 VYRE_PLUGIN("simplify", "1.0", &simplify)

@@ -17,7 +17,7 @@ typedef struct values {
   const vyre_view *v;
   uint32_t rows;      /* when it was made: the first node that is a join */
   uint32_t *klass;    /* by node */
-  uint32_t *kept;     /* by class: the row by which later ones are replaced, if it dominates them; 0: none */
+  uint32_t *kept;     /* by class: the row last found that no earlier one of the class dominates; 0: none */
   uint32_t *seen;     /* by row: the state that a read sees, as far back as it is known to be the same */
   uint32_t *gates[3]; /* by join, of those of `if`s: classes of the condition and of what the arms bring; 0: it is no gate */
   first_table table;

@@ -12,6 +12,13 @@ lanes_of(const vyre_view *v, uint32_t row)
   return VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row]));
 }
 
+/* Whether two rows are one value: by their classes, where these are known, else only if they are one row. */
+static inline bool
+lanes_are_same(const uint32_t *klass, uint32_t x, uint32_t y)
+{
+  return x == y || (klass && klass[x] == klass[y]);
+}
+
 /* The row in front of `row` that its lane *k, which it has, is a lane of, and which, through one row; 0: it is made here. */
 static inline uint32_t
 lanes_before(const vyre_view *v, uint32_t row, uint32_t *k)
@@ -76,18 +83,18 @@ lanes_scalar(const vyre_view *v, uint32_t row, uint32_t k)
   return lanes_of(v, source) == 1 ? source : 0;
 }
 
-/* The vector that a join, insert or shuffle puts together again from its own lanes; 0: it is none. */
+/* The vector that a join, insert or shuffle puts together again from its own lanes; 0: it is none.  `klass` by row, or NULL. */
 static inline uint32_t
-lanes_whole(const vyre_view *v, uint32_t row)
+lanes_whole(const vyre_view *v, const uint32_t *klass, uint32_t row)
 {
   uint32_t whole = 0;
   for (uint32_t k = 0; k < lanes_of(v, row); k++) {
     uint32_t at = k, source = lanes_source(v, row, &at);
     if (lanes_of(v, source) == 1)
       source = lanes_before(v, source, &at);
-    if (source == 0 || at != k || (k > 0 && source != whole))
+    if (source == 0 || at != k || (k > 0 && !lanes_are_same(klass, source, whole)))
       return 0;
-    whole = source;
+    whole = k > 0 ? whole : source;
   }
   return whole != row && VYRE_ROW_TYPE(v->op[whole]) == VYRE_ROW_TYPE(v->op[row]) ? whole : 0;
 }

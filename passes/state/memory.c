@@ -17,35 +17,26 @@ typedef struct index {
   uint32_t plus;
 } index;
 
-/* The row that the operand is, or is to become. */
-static uint32_t
-now(const memory *m, uint32_t operand)
+static bool
+are_same(const memory *m, uint32_t x, uint32_t y)
 {
-  return m->forward ? m->forward[operand] : operand;
-}
-
-static uint32_t
-buffer_of(const memory *m, uint32_t path)
-{
-  for (path = now(m, path); vyre_op_of(m->v, path) == VYRE_OP_at;)
-    path = now(m, m->v->a[path]);
-  return path;
+  return x == y || (m->klass && m->klass[x] == m->klass[y]);
 }
 
 static index
 index_of(const memory *m, uint32_t at)
 {
   const vyre_view *v = m->v;
-  const uint32_t row = now(m, v->b[at]);
+  const uint32_t row = v->b[at];
   if (VYRE_ROW_FLAGS(v->op[at]) & VYRE_ROW_IMM)
     return (index){0, v->imm[at]};
   if (vyre_row_is_const(v, row)) /* the path is to become one with a literal: what is known must not depend on where it stands */
     return (index){0, v->imm[row]};
   if (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM && vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))) == 32) {
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_add)
-      return (index){now(m, v->a[row]), v->imm[row]};
+      return (index){v->a[row], v->imm[row]};
     if (VYRE_ROW_OP(v->op[row]) == VYRE_OP_sub)
-      return (index){now(m, v->a[row]), 0u - v->imm[row]};
+      return (index){v->a[row], 0u - v->imm[row]};
   }
   return (index){row, 0};
 }
@@ -55,7 +46,7 @@ static uint32_t
 steps_of(const memory *m, uint32_t path, uint32_t steps[MOST_STEPS])
 {
   uint32_t count = 0;
-  for (path = now(m, path); vyre_op_of(m->v, path) == VYRE_OP_at; path = now(m, m->v->a[path])) {
+  for (; vyre_op_of(m->v, path) == VYRE_OP_at; path = m->v->a[path]) {
     if (count == MOST_STEPS - 1)
       return 0;
     steps[count++] = path;
@@ -74,7 +65,7 @@ compare(const memory *m, uint32_t p, uint32_t q, uint32_t varies)
     return MEMORY_OVERLAP;
   for (uint32_t i = 2; i <= l && i <= r; i++) {
     const index x = index_of(m, left[l - i]), y = index_of(m, right[r - i]);
-    if (x.base != y.base || x.base >= varies)
+    if (!are_same(m, x.base, y.base) || x.base >= varies)
       return MEMORY_OVERLAP;
     if (x.plus != y.plus) /* of two descriptors nothing is known, not even that one offset in both is one place */
       return i - 2 < m->ctx->host->descriptor_steps(m->module, left[l - 1]) ? MEMORY_OVERLAP : MEMORY_DISJOINT;
@@ -85,7 +76,7 @@ compare(const memory *m, uint32_t p, uint32_t q, uint32_t varies)
 memory_relation
 memory_compare(const memory *m, uint32_t p, uint32_t q)
 {
-  return p == q ? MEMORY_SAME : compare(m, p, q, UINT32_MAX);
+  return are_same(m, p, q) ? MEMORY_SAME : compare(m, p, q, UINT32_MAX);
 }
 
 memory_relation
@@ -99,9 +90,17 @@ memory_compare_iterations(const memory *m, uint32_t p, uint32_t q, uint32_t loop
 bool
 memory_is_plain(const memory *m, uint32_t row, uint32_t path)
 {
-  const uint32_t buffer = buffer_of(m, path);
+  const uint32_t buffer = vyre_buffer_of(m->v, path);
   return (VYRE_ROW_FLAGS(m->v->op[row]) & (VYRE_ROW_VOLATILE | VYRE_ROW_COHERENT)) == 0 &&
          (m->alias[buffer] & VYRE_ALIAS_SHARED) == 0 && VYRE_BUFFER_SPACE(m->v->imm_hi[buffer]) != VYRE_SPACE_HANDLE;
+}
+
+bool
+memory_is_of_one_place(const memory *m, uint32_t write)
+{
+  const uint32_t op = vyre_op_of(m->v, write);
+  const bool is_unordered = vyre_op_is_atomic(op) && (VYRE_ORDER_SEMANTICS(m->v->imm[write]) & 0x1eu) == 0;
+  return op == VYRE_OP_store || op == VYRE_OP_copy || is_unordered;
 }
 
 /* What a write of the place's class does to the place: SAME is a plain store of it, DISJOINT nothing.  A row from `varies` on need
@@ -110,12 +109,13 @@ static memory_relation
 relation(const memory *m, uint32_t write, uint32_t path, uint32_t varies)
 {
   const vyre_view *v = m->v;
-  const uint32_t op = vyre_op_of(v, write);
-  const bool is_unordered = vyre_op_is_atomic(op) && (VYRE_ORDER_SEMANTICS(v->imm[write]) & 0x1eu) == 0;
-  if (op != VYRE_OP_store && op != VYRE_OP_copy && !is_unordered)
+  if (!memory_is_of_one_place(m, write))
     return MEMORY_OVERLAP;
-  const memory_relation places = path == v->a[write] && varies == UINT32_MAX ? MEMORY_SAME : compare(m, v->a[write], path, varies);
-  return places == MEMORY_SAME && (op != VYRE_OP_store || !memory_is_plain(m, write, v->a[write])) ? MEMORY_OVERLAP : places;
+  const memory_relation places =
+      varies == UINT32_MAX ? memory_compare(m, v->a[write], path) : compare(m, v->a[write], path, varies);
+  return places == MEMORY_SAME && (vyre_op_of(v, write) != VYRE_OP_store || !memory_is_plain(m, write, v->a[write]))
+             ? MEMORY_OVERLAP
+             : places;
 }
 
 /* ---- the search ---------------------------------------------------------------------------------------------------------- */
@@ -175,6 +175,16 @@ leaves_alone(search *s, uint32_t version, uint32_t varies)
   return false;
 }
 
+/* Whether the join's construct leaves the place alone, by what is known of constructs. */
+static bool
+is_passed(const memory *m, uint32_t join, uint32_t path)
+{
+  const memory_construct *construct = &m->constructs[join & ~VYRE_JOIN];
+  uint32_t buffer;
+  const uint32_t steps = memory_first_step(m, path, &buffer);
+  return construct->before != 0 && construct->buffer == buffer && (construct->steps & steps) == 0;
+}
+
 memory_state
 memory_at(const memory *m, uint32_t version, uint32_t path)
 {
@@ -183,6 +193,13 @@ memory_at(const memory *m, uint32_t version, uint32_t path)
   while (version && s.left > 0) {
     const uint32_t row = vyre_version_row(v, version);
     if ((version & VYRE_JOIN) != 0) {
+      if (m->constructs) {
+        if (!is_passed(m, version, path))
+          return (memory_state){version, 0};
+        version = m->constructs[version & ~VYRE_JOIN].before;
+        s.left--;
+        continue;
+      }
       s.outside = (vyre_op_flags_of(v, row) & VYRE_OP_REGION) != 0 ? v->parent[row] : row;
       s.depth = s.reached = 0; /* nothing leads to a join that is never reached */
       if (!leaves_alone(&s, version, UINT32_MAX) || s.reached == 0)
@@ -191,7 +208,7 @@ memory_at(const memory *m, uint32_t version, uint32_t path)
       continue;
     }
     if (vyre_op_of(v, row) == VYRE_OP_buffer)
-      return (memory_state){buffer_of(m, path), 0};
+      return (memory_state){vyre_buffer_of(v, path), 0};
     const memory_relation r = relation(m, row, path, UINT32_MAX);
     if (r != MEMORY_DISJOINT)
       return (memory_state){version, r == MEMORY_SAME ? v->b[row] : 0};
@@ -220,9 +237,8 @@ memory_is_followed(const memory *m, uint32_t load)
          vyre_kind_is_scalar(VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[load]))) && v->version[load] != 0;
 }
 
-/* In a strict program a load out of bounds is zero, whatever was stored there. */
-static bool
-is_there(const memory *m, uint32_t program, uint32_t path)
+bool
+memory_is_there(const memory *m, uint32_t program, uint32_t path)
 {
   return (m->v->imm[program] & VYRE_PROGRAM_RELAXED) != 0 || m->ctx->host->in_bounds(m->module, path);
 }
@@ -231,7 +247,7 @@ memory_load
 memory_loaded(const memory *m, uint32_t row, uint32_t program, const memory_state *state)
 {
   memory_load load = {0, false, 0};
-  if (state->value && is_there(m, program, m->v->a[row]))
+  if (state->value && memory_is_there(m, program, m->v->a[row]))
     load.row = state->value;
   else if (state->since && (state->since & VYRE_JOIN) == 0 && vyre_op_of(m->v, state->since) == VYRE_OP_buffer)
     load.is_literal = m->ctx->host->initial(m->module, m->v->a[row], &load.bits);

@@ -6,12 +6,22 @@
 
 #include "vyre/plugin.h"
 
+/* What the construct writes that a join of memory belongs to, between its front and the join. */
+typedef struct memory_construct {
+  uint32_t before; /* the state in front of it; 0: not known */
+  uint32_t buffer; /* all writes are of this one */
+  uint32_t steps;  /* a bit for each first step of their paths: 1 << (step & 31) */
+  bool is_memory;  /* the join is one of memory, not of a variable */
+} memory_construct;
+
 typedef struct memory {
   vyre_pass_ctx *ctx;
   vyre_module *module;
   const vyre_view *v;
-  uint32_t *alias;         /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
-  const uint32_t *forward; /* by row: what its uses are to become, borrowed, while not all have; NULL: nothing is */
+  uint32_t *alias;       /* by row: the class of a buffer, perhaps with VYRE_ALIAS_SHARED */
+  const uint32_t *klass; /* by row, borrowed: rows of one class are one value; NULL: each row is one of its own */
+  /* By join: joins are passed by these alone, so that no write is looked at that comes after who asks.  NULL: by their parts. */
+  const memory_construct *constructs;
 } memory;
 
 typedef struct memory_state {
@@ -23,6 +33,19 @@ typedef enum memory_relation { MEMORY_SAME, MEMORY_DISJOINT, MEMORY_OVERLAP } me
 
 /* Of a module with versions. */
 vyre_status memory_make(memory *m, vyre_pass_ctx *ctx, vyre_module *module);
+
+/* For a walk in which rows change, before it: fills `constructs`.  O(joins). */
+vyre_status memory_look_at_constructs(memory *m);
+
+/* The bit of the path's first step, all bits where it is no literal or there is none; and the path's buffer. */
+uint32_t memory_first_step(const memory *m, uint32_t path, uint32_t *out_buffer);
+
+/* Whether the location of a load in that program is surely there: in a strict one a load out of bounds is zero, whatever was
+ * stored. */
+bool memory_is_there(const memory *m, uint32_t program, uint32_t path);
+
+/* Whether a row that makes a state writes nothing but at its path. */
+bool memory_is_of_one_place(const memory *m, uint32_t write);
 
 /* How two paths lie to each other, with each row as it is in one iteration of the loops around both. */
 memory_relation memory_compare(const memory *m, uint32_t p, uint32_t q);

@@ -39,7 +39,7 @@ check(vyre_status status)
 static int
 load_passes(void **state)
 {
-  static const char *const passes[] = {"canon", "cf", "cid", "cse", "dce", "limits", "pm", "shash"};
+  static const char *const passes[] = {"canon", "cf", "cid", "cse", "dce", "limits", "pm", "shash", "simplify"};
   char path[500];
   (void)state;
   if (vyre_registry_create(NULL, &registry))
@@ -122,6 +122,8 @@ static const char *const pipelines[] = {"canon",
                                         "limits<rows=150>",
                                         "limits<depth=9>",
                                         "limits<nesting=1>",
+                                        "simplify",
+                                        "simplify,dce,simplify",
                                         "canon,cf,pm,cid,cse,dce"};
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
 

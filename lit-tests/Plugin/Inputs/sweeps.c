@@ -14,13 +14,16 @@ prepare(vyre_pass_ctx *ctx, const vyre_module *module)
 {
   const vyre_view *v = ctx->host->view(module);
   uint32_t *weights = ctx->host->memory(ctx, "weights", MOST + 1), *given = ctx->host->memory(ctx, "given", 0);
-  if (!weights || !given || !ctx->host->memory(ctx, "sums", SUMS))
+  uint32_t *order = ctx->host->memory(ctx, "order", 0);
+  if (!weights || !given || !order || !ctx->host->memory(ctx, "sums", SUMS))
     return ctx->host->out_of_memory(ctx);
   for (uint32_t i = 0; i < MOST; i++)
     weights[i] = 3 * i + 1;
   weights[MOST] = (uint32_t)ctx->host->param(ctx, "around");
-  for (uint32_t row = 0; row < v->rows; row++)
+  for (uint32_t row = 0; row < v->rows; row++) {
     given[row] = row * row;
+    order[row] = ctx->host->param(ctx, "level") ? row : 0;
+  }
   return VYRE_OK;
 }
 
@@ -110,6 +113,11 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
 }
 
 static const vyre_param params[] = {{.struct_size = sizeof(vyre_param),
+                                     .type = VYRE_PARAM_FLAG,
+                                     .name = "level",
+                                     .summary = "each row has its level",
+                                     .fallback = 1},
+                                    {.struct_size = sizeof(vyre_param),
                                      .type = VYRE_PARAM_UINT,
                                      .name = "around",
                                      .summary = "regions and what has them, around a row",
@@ -120,7 +128,7 @@ static const vyre_pass check = {.struct_size = sizeof(vyre_pass),
                                 .name = "sweeps.check",
                                 .summary = "compare what phases come to with what they should",
                                 .params = params,
-                                .param_count = 1,
+                                .param_count = 2,
                                 .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
                                 .phases = &sweeps_phases,
                                 .prepare = prepare,

@@ -1,0 +1,245 @@
+/* What simplify's phases are given: docs at phases.h, and at simplify.vir and states.vir for how it lies.
+ *
+ * A row's level is above those of its operands, and of what its version is made of: the sets that a `get` may see, the conditions
+ * of gates, the writes that a load is compared with.  A construct's is above those of all that its joins are made of, for they have
+ * their turn with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "phases.h"
+
+#include <string.h>
+
+/* ORDER: states.vir's. */
+enum {
+  FACT_PINNED,
+  FACT_ACCESS,
+  FACT_INITIAL,
+  FACT_INITIAL_HIGH,
+  FACT_FIRST_JOIN,
+  FACT_JOIN_COUNT,
+  FACT_DESCRIPTORS,
+  FACT_VERSION,
+  FACT_SCOPE,
+  FACTS
+};
+enum { GRAPH_ROWS, GRAPH_SLOTS, GRAPH_NODES, GRAPH_JOINS, GRAPH_PARTS, GRAPH_CONSTRUCTS, GRAPH_HEAD };
+
+typedef struct preparation {
+  vyre_pass_ctx *ctx;
+  const vyre_host *host;
+  const vyre_view *v;
+  memory m;
+  rules_sweep s;
+  uint32_t *given, *graph, *turn, *classes;
+  /* By row, then by join, of states of memory: above the levels of all rows that a load which sees it may look at. */
+  uint32_t *reach;
+  uint32_t joins; /* those before it have their turns */
+} preparation;
+
+uint32_t
+phases_access_of_load(const memory *m, uint32_t load, uint32_t program)
+{
+  const vyre_view *v = m->v;
+  uint64_t bits;
+  if (!memory_is_followed(m, load))
+    return 0;
+  return ACCESS_FOLLOWED | (memory_is_there(m, program, v->a[load]) ? ACCESS_THERE : 0) |
+         (m->ctx->host->initial(m->module, v->a[load], &bits) ? ACCESS_STARTS : 0);
+}
+
+/* ---- levels -------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+greater(uint32_t x, uint32_t y)
+{
+  return x > y ? x : y;
+}
+
+static bool
+is_loop_head(const vyre_view *v, uint32_t row)
+{
+  return (vyre_op_flags_of(v, row) & VYRE_OP_REGION) != 0 && vyre_row_is_loop(v, v->parent[row]);
+}
+
+/* Of the last row that has to have its turn before who sees a variable's state, and one; 0: none. */
+static uint32_t
+after_state(const preparation *p, uint32_t version)
+{
+  const vyre_view *v = p->v;
+  const uint32_t row = vyre_version_row(v, version);
+  if ((version & VYRE_JOIN) != 0)
+    return is_loop_head(v, row) ? 0 : p->turn[row] + 1;
+  return vyre_op_of(v, row) == VYRE_OP_set || vyre_op_of(v, row) == VYRE_OP_var ? p->turn[row] + 1 : 0;
+}
+
+static uint32_t
+after_memory(const preparation *p, uint32_t version)
+{
+  return p->reach[(version & VYRE_JOIN) != 0 ? p->v->rows + (version & ~VYRE_JOIN) : version];
+}
+
+/* The joins that stand before the row have their turns; those of memory need none. */
+static void
+level_joins(preparation *p, uint32_t end)
+{
+  const vyre_view *v = p->v;
+  for (; p->joins < v->join_count; p->joins++) {
+    const vyre_join *join = &v->joins[p->joins];
+    const bool is_region = (vyre_op_flags_of(v, join->row) & VYRE_OP_REGION) != 0;
+    if ((is_region ? join->row : v->end[join->row]) >= end)
+      return;
+    if (p->m.constructs[p->joins].is_memory)
+      p->reach[v->rows + p->joins] = after_memory(p, p->m.constructs[p->joins].before);
+    if (is_loop_head(v, join->row) || p->m.constructs[p->joins].is_memory)
+      continue;
+    uint32_t *turn = &p->turn[join->row];
+    for (uint32_t i = 0; i < join->count; i++)
+      *turn = greater(*turn, after_state(p, v->parts[join->first + i].version));
+    *turn = greater(*turn, p->turn[v->a[join->row]] + 1);
+  }
+}
+
+static void
+level_rows(preparation *p)
+{
+  const vyre_view *v = p->v;
+  uint32_t *turn = p->turn;
+  p->joins = 1;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]}, op = vyre_op_of(v, row), version = v->version[row];
+    level_joins(p, row);
+    for (uint32_t i = 0; i < 3; i++)
+      turn[row] = operands[i] ? greater(turn[row], turn[operands[i]] + 1) : turn[row];
+    if (op == VYRE_OP_get)
+      turn[row] = greater(turn[row], after_state(p, version));
+    else if (op == VYRE_OP_load)
+      turn[row] = greater(turn[row], after_memory(p, version));
+    p->reach[row] = greater(turn[row] + 1, after_memory(p, op == VYRE_OP_set ? 0 : version));
+  }
+  level_joins(p, UINT32_MAX);
+  for (uint32_t row = 1; row < v->rows; row++) /* constructs that are left have their turns after what is in them */
+    if (vyre_op_of(v, row) == VYRE_OP_leave)
+      turn[row] = greater(turn[row], turn[v->a[row]] + 1);
+}
+
+/* ---- what is known of rows ------------------------------------------------------------------------------------------------ */
+
+static uint32_t
+access_of(preparation *p, uint32_t row, uint32_t program)
+{
+  const vyre_view *v = p->v;
+  const uint32_t op = vyre_op_of(v, row);
+  if (op == VYRE_OP_load)
+    return phases_access_of_load(&p->m, row, program);
+  if (!memory_is_of_one_place(&p->m, row))
+    return 0;
+  return ACCESS_ONE_PLACE | (op == VYRE_OP_store && memory_is_plain(&p->m, row, v->a[row]) ? ACCESS_PLAIN_STORE : 0);
+}
+
+static void
+give_facts(preparation *p)
+{
+  const vyre_view *v = p->v;
+  uint32_t program = 0;
+  rules_scope scope = {0};
+  for (uint32_t row = 1; row < v->rows; row++) {
+    uint32_t *facts = &p->given[row * FACTS];
+    uint64_t bits = 0;
+    if (vyre_op_of(v, row) == VYRE_OP_program) {
+      program = row;
+      scope = rules_scope_of(v->imm[row]);
+    }
+    facts[FACT_PINNED] = rules_sweep_is_pinned(&p->s, row);
+    facts[FACT_ACCESS] = access_of(p, row, program);
+    if ((facts[FACT_ACCESS] & ACCESS_STARTS) != 0)
+      p->host->initial(p->m.module, v->a[row], &bits);
+    facts[FACT_INITIAL] = (uint32_t)bits;
+    facts[FACT_INITIAL_HIGH] = (uint32_t)(bits >> 32);
+    if (vyre_op_of(v, row) == VYRE_OP_buffer)
+      facts[FACT_DESCRIPTORS] = p->host->descriptor_steps(p->m.module, row);
+    facts[FACT_VERSION] = v->version[row];
+    facts[FACT_SCOPE] = scope.modes | scope.kinds << 2;
+  }
+}
+
+static void
+give_graph(preparation *p)
+{
+  const vyre_view *v = p->v;
+  uint32_t *graph = p->graph, *at = graph + GRAPH_HEAD;
+  graph[GRAPH_ROWS] = v->rows;
+  graph[GRAPH_NODES] = v->rows + v->join_count;
+  graph[GRAPH_SLOTS] = 2 * graph[GRAPH_NODES];
+  graph[GRAPH_JOINS] = (uint32_t)(at - graph);
+  for (uint32_t i = 0; i < v->join_count; i++) {
+    const vyre_join *join = &v->joins[i];
+    memcpy(at, (const uint32_t[]){join->row, join->first, join->count}, 3 * sizeof *at);
+    at += 3;
+    if (i == 0 || p->m.constructs[i].is_memory)
+      continue;
+    if (is_loop_head(v, join->row)) {
+      p->classes[v->rows + i] = v->rows + i;
+      continue;
+    }
+    uint32_t *facts = &p->given[join->row * FACTS]; /* a construct's joins are neighbours, but for those of memory between them */
+    facts[FACT_FIRST_JOIN] = facts[FACT_JOIN_COUNT] ? facts[FACT_FIRST_JOIN] : i;
+    facts[FACT_JOIN_COUNT] = i - facts[FACT_FIRST_JOIN] + 1;
+  }
+  graph[GRAPH_PARTS] = (uint32_t)(at - graph);
+  for (uint32_t i = 0; i < v->part_count; i++, at += 2)
+    memcpy(at, (const uint32_t[]){v->parts[i].version, v->parts[i].edge}, 2 * sizeof *at);
+  graph[GRAPH_CONSTRUCTS] = (uint32_t)(at - graph);
+  for (uint32_t i = 0; i < v->join_count; i++, at += 3)
+    memcpy(at, (const uint32_t[]){p->m.constructs[i].before, p->m.constructs[i].buffer, p->m.constructs[i].steps}, 3 * sizeof *at);
+}
+
+static bool
+take_memory(preparation *p)
+{
+  const vyre_view *v = p->v;
+  const uint32_t nodes = v->rows + v->join_count;
+  bool good = true;
+  p->given = p->host->memory(p->ctx, "given", 0);
+  p->turn = p->host->memory(p->ctx, "turn", 0);
+  p->graph = p->host->memory(p->ctx, "graph", GRAPH_HEAD + 6 * v->join_count + 2 * v->part_count + 1);
+  p->classes = p->host->memory(p->ctx, "class_of", nodes);
+  p->reach = p->host->alloc(p->ctx, nodes * sizeof *p->reach);
+  good = p->given && p->turn && p->graph && p->classes && p->reach && p->host->memory(p->ctx, "node_key", 8 * nodes);
+  good = good && p->host->memory(p->ctx, "node_tries", nodes) && p->host->memory(p->ctx, "node_free", nodes);
+  good = good && p->host->memory(p->ctx, "node_met", nodes) && p->host->memory(p->ctx, "node_slots", 2 * nodes);
+  return good && p->host->memory(p->ctx, "lead_taken", 2 * nodes);
+}
+
+static vyre_status
+give_rules(preparation *p, const uint32_t *built_in, uint32_t count)
+{
+  rules_table users;
+  VYRE_TRY(rules_read_user(p->ctx, RULES_FOR_PM, &users));
+  uint32_t *rules = p->host->memory(p->ctx, "rules", count + users.count), *user = p->host->memory(p->ctx, "user", 1);
+  if (!rules || !user || !p->host->memory(p->ctx, "used", built_in[RULES_TABLE_RULES]))
+    return p->host->out_of_memory(p->ctx);
+  memcpy(rules, built_in, count * sizeof *rules);
+  if (users.count)
+    memcpy(rules + count, users.words, users.count * sizeof *rules);
+  *user = users.count ? count : 0;
+  return VYRE_OK;
+}
+
+vyre_status
+phases_prepare(vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *built_in, uint32_t count)
+{
+  const vyre_host *host = ctx->host;
+  preparation p = {.ctx = ctx, .host = host, .v = host->view(module)};
+  p.s = (rules_sweep){.ctx = ctx, .host = host, .module = (vyre_module *)(uintptr_t)module, .v = p.v, .tables = {built_in}};
+  p.s.rows = p.v->rows;
+  VYRE_TRY(rules_sweep_begin(&p.s));
+  VYRE_TRY(memory_make(&p.m, ctx, p.s.module));
+  VYRE_TRY(memory_look_at_constructs(&p.m));
+  if (!take_memory(&p))
+    return host->out_of_memory(ctx);
+  VYRE_TRY(give_rules(&p, built_in, count));
+  level_rows(&p);
+  give_facts(&p);
+  give_graph(&p);
+  return VYRE_OK;
+}
