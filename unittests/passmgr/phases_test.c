@@ -153,7 +153,7 @@ wrong_memory_is_refused(void **state)
   refused(unknown);
   p.memory[SIDE].kind = VYRE_MEMORY_VERDICT + 1;
   refused(unknown);
-  p.memory[SIDE].stride = 0;
+  p.memory[VERDICT].stride = 0;
   refused(unknown);
   p.memory[SIDE].stride = 17;
   refused(unknown);
