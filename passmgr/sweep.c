@@ -35,6 +35,7 @@ typedef struct sweep {
   bool is_parted;                   /* threads take whole programs: */
   uint32_t parts[MOST_THREADS + 1]; /* the first rows of what each takes, and where the last part ends */
   order by_level, by_depth;
+  bool is_rewired; /* a phase that may write operands has run */
   /* in levels: */
   const order *order;
   uint32_t level;
@@ -90,7 +91,8 @@ part_rows(sweep *s)
     largest = s->parts[i + 1] - s->parts[i] > largest ? s->parts[i + 1] - s->parts[i] : largest;
   for (; count < s->threads; count++)
     s->parts[count + 1] = v->rows;
-  s->is_parted = s->threads > 1 && largest <= 2 * wanted; /* else one program is most of it */
+  /* Else one program is most of it; of two parts each may have as much as twice its half, which is all. */
+  s->is_parted = s->threads > 1 && largest <= 2 * wanted && largest <= v->rows - v->rows / 4;
 }
 
 /* ---- a phase ------------------------------------------------------------------------------------------------------------- */
@@ -188,6 +190,37 @@ order_of(sweep *s, const vyre_phase *phase)
 
 static vyre_status run_steps(sweep *s, uint32_t at, uint32_t end);
 
+static bool
+writes_operands(const sweep *s, const vyre_phase *phase)
+{
+  bool writes = false;
+  for (uint32_t i = 0; i < phase->use_count; i++) {
+    const uint32_t *column = s->memory[phase->uses[i]].data;
+    writes |= phase->writes[i] && (column == s->view->a || column == s->view->b || column == s->view->c);
+  }
+  return writes;
+}
+
+/* Whether levels are still those of operands: phases may have given rows other ones. */
+static bool
+are_levels(const vyre_view *v)
+{
+  bool are = true;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
+    for (uint32_t i = 0; i < 3; i++)
+      are = are && (operands[i] == 0 || v->level[operands[i]] < v->level[row]);
+  }
+  return are;
+}
+
+static bool
+goes_by_rows(const sweep *s, const vyre_phase *phase)
+{
+  return s->threads == 1 || s->is_parted || phase->direction == VYRE_DIRECTION_FLAT || !s->view->level ||
+         (s->is_rewired && !are_levels(s->view));
+}
+
 static vyre_status
 run_phase(sweep *s, const vyre_phase *phase)
 {
@@ -195,7 +228,7 @@ run_phase(sweep *s, const vyre_phase *phase)
     run_listed(s, phase, s->order, s->level);
     return VYRE_OK;
   }
-  if (s->threads == 1 || s->is_parted || phase->direction == VYRE_DIRECTION_FLAT || !s->view->level) {
+  if (goes_by_rows(s, phase)) {
     run_rows(s, phase);
     return VYRE_OK;
   }
@@ -280,6 +313,7 @@ run_steps(sweep *s, uint32_t at, uint32_t end)
     switch ((vyre_phase_step_kind)step->kind) {
     case VYRE_STEP_RUN:
       VYRE_TRY(run_phase(s, &s->phases->phases[step->phase]));
+      s->is_rewired |= writes_operands(s, &s->phases->phases[step->phase]);
       at++;
       continue;
     case VYRE_STEP_LEVELS:

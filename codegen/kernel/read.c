@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ERRORS = 20, MOST_PATH = 1024 };
@@ -119,30 +120,15 @@ take_mark(reader *r, char mark)
   return true;
 }
 
-static uint32_t
-digit_value(char c)
-{
-  return c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-                                : 16;
-}
-
 static bool
 take_integer(reader *r, uint32_t least, uint32_t most, uint32_t *out)
 {
   const text_token *token = &r->lexer.token;
-  const char *text = r->file->text + token->start;
-  const bool is_hex = token->length > 2 && text[0] == '0' && text[1] == 'x';
-  const uint32_t prefix = is_hex ? 2 : 0;
-  uint64_t value = 0;
-  bool good = token->kind == TOKEN_NUMBER && token->length - prefix <= 10;
-  for (uint32_t i = prefix; i < token->length && good; i++) {
-    const uint32_t digit = digit_value(text[i]);
-    good = digit < (is_hex ? 16 : 10);
-    value = value * (is_hex ? 16 : 10) + digit;
-  }
-  if (!good || value < least || value > most)
+  char text[13] = {0}, *end = text;
+  const bool good = token->kind == TOKEN_NUMBER && token->length < sizeof text && r->file->text[token->start] != '-';
+  memcpy(text, r->file->text + token->start, good ? token->length : 0);
+  const uint64_t value = strtoull(text, &end, text[1] == 'x' ? 16 : 10);
+  if (!good || *end || value < least || value > most)
     return kernel_error(r->file, here(r), NULL, "expected a number from %u to %u", least, most);
   *out = (uint32_t)value;
   text_lex(&r->lexer);
@@ -589,11 +575,10 @@ static bool
 check_names(const reader *r)
 {
   reader ahead = *r;
-  for (text_lex(&ahead.lexer); ahead.lexer.token.kind != TOKEN_END; text_lex(&ahead.lexer)) {
-    const text_token *token = &ahead.lexer.token;
+  const text_token *token = &ahead.lexer.token;
+  for (text_lex(&ahead.lexer); token->kind != TOKEN_END; text_lex(&ahead.lexer))
     if ((token->kind == TOKEN_NAME || token->kind == TOKEN_GLOBAL) && r->file->text[token->start + 1] == '"')
       return kernel_error(r->file, here(&ahead), "letters, digits, _ and $ alone", "a kernel file has no names in quotes");
-  }
   return true;
 }
 
@@ -613,15 +598,6 @@ read_source(kernel_file *file, uint32_t source, vyre_status *out_status)
   return true;
 }
 
-static bool
-has_run(const kernel_file *file)
-{
-  bool has = false;
-  for (uint32_t i = 0; i < file->step_count; i++)
-    has |= file->steps[i].kind == KERNEL_RUN;
-  return has;
-}
-
 vyre_status
 kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
 {
@@ -633,7 +609,10 @@ kernel_read(kernel_file *file, const char *path, vyre_diagnostics diagnostics)
   vyre_status status = VYRE_OK;
   bool good = read_source(file, 0, &status) && read_source(file, 1, &status);
   const kernel_text own = file->sources[1].text;
-  if (good && !has_run(file))
+  bool runs = false;
+  for (uint32_t i = 0; i < file->step_count; i++)
+    runs |= file->steps[i].kind == KERNEL_RUN;
+  if (good && !runs)
     good = kernel_error(file, (kernel_text){own.at + own.length, 0}, "sequence { @phase } at the end of the file",
                         "there is no sequence that runs a phase");
   if (good || status)

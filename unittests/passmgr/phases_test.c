@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -250,15 +251,10 @@ phases_are_asked_for(void **state)
 
 /* ---- runs ---------------------------------------------------------------------------------------------------------------- */
 
-/* Of the pass over a small program: the error, and the report. */
+/* Of the pass over the program: the error, and the report. */
 static vyre_status
-run(vyre_report **out_report)
+run_over(const char *text, uint32_t threads, vyre_report **out_report)
 {
-  static const char text[] = "program @p {\n"
-                             "  buffer %x : u32[] storage rw set(0) binding(0)\n"
-                             "  %v = load %x[0]\n"
-                             "  store %x[1], add(add(%v, 1u32), %v)\n"
-                             "}\n";
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   vyre_module *module;
@@ -266,13 +262,25 @@ run(vyre_report **out_report)
   assert_null(vyre_registry_add(registry, query, "t.so", VYRE_ORIGIN_OUTSIDE));
   assert_null(vyre_pipeline_parse(registry, "t.touch", 7, "-passes", &pipeline));
   assert_null(vyre_module_create(NULL, 1u << 16, &module));
-  assert_null(vyre_text_parse(module, text, sizeof text - 1, "p.vir", (vyre_diagnostics){NULL, NULL}));
+  assert_null(vyre_text_parse(module, text, strlen(text), "p.vir", (vyre_diagnostics){NULL, NULL}));
   assert_null(vyre_report_create(NULL, out_report));
-  vyre_status status = vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.verify_each = true, .report = *out_report});
+  const vyre_pipeline_options options = {.verify_each = true, .report = *out_report, .threads = threads};
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
   vyre_module_destroy(module);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
   return status;
+}
+
+static vyre_status
+run(vyre_report **out_report)
+{
+  return run_over("program @p {\n"
+                  "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                  "  %v = load %x[0]\n"
+                  "  store %x[1], add(add(%v, 1u32), %v)\n"
+                  "}\n",
+                  1, out_report);
 }
 
 /* Whether it changed the module, as it said. */
@@ -363,6 +371,38 @@ levels_have_all_rows(void **state)
   assert_int_equal(rows_seen, rows);
 }
 
+static _Atomic uint32_t parts;
+
+static uint32_t
+take_part(const vyre_c_dispatch *d)
+{
+  parts += d->count != 0;
+  return 0;
+}
+
+/* Two threads share a program that is all of the module. */
+static void
+one_program_is_shared(void **state)
+{
+  enum { ROWS = 10000, LINE = 24 };
+  char *text = malloc(ROWS * LINE + 200), *end = text;
+  vyre_report *report;
+  (void)state;
+  assert_non_null(text);
+  end += sprintf(end, "program @p {\n  buffer %%x : u32[] storage rw set(0) binding(0)\n  %%v = load %%x[0]\n");
+  for (uint32_t i = 0; i < ROWS; i++)
+    end += sprintf(end, "%%w%u = not %%v\n", i);
+  sprintf(end, "}\n");
+  make_good();
+  p.phase.rows = take_part;
+  p.phase.direction = VYRE_DIRECTION_FLAT;
+  parts = 0;
+  assert_null(run_over(text, 2, &report));
+  assert_int_equal(parts, 2);
+  vyre_report_destroy(report);
+  free(text);
+}
+
 static void
 other_memory_is_refused(void **state)
 {
@@ -397,6 +437,7 @@ main(void)
                                      cmocka_unit_test(what_is_counted_is_a_change),
                                      cmocka_unit_test(repeats_end),
                                      cmocka_unit_test(levels_have_all_rows),
+                                     cmocka_unit_test(one_program_is_shared),
                                      cmocka_unit_test(other_memory_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

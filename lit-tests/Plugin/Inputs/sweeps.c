@@ -1,4 +1,4 @@
-/* A pass that has phases alone: it computes what they should have come to, and fails if they did not.
+/* Passes that have phases alone.  One computes what they should have come to, and fails if they did not.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
@@ -7,7 +7,7 @@
 
 enum { SUMS = 8, MOST = 8 };
 
-extern const vyre_phases sweeps_phases;
+extern const vyre_phases sweeps_phases, rewires_phases;
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -133,4 +133,10 @@ static const vyre_pass check = {.struct_size = sizeof(vyre_pass),
                                 .phases = &sweeps_phases,
                                 .prepare = prepare,
                                 .finish = finish};
-VYRE_PLUGIN("sweeps", "1.0", &check)
+
+static const vyre_pass rewire = {.struct_size = sizeof(vyre_pass),
+                                 .name = "sweeps.rewire",
+                                 .summary = "give rows other operands, and go up over them",
+                                 .requires_ = VYRE_LEVELS,
+                                 .phases = &rewires_phases};
+VYRE_PLUGIN("sweeps", "1.0", &check, &rewire)
