@@ -201,24 +201,30 @@ writes_operands(const sweep *s, const vyre_phase *phase)
   return writes;
 }
 
-/* Whether levels are still those of operands: phases may have given rows other ones. */
+/* Whether they are levels: operands have lower ones. */
 static bool
-are_levels(const vyre_view *v)
+are_levels(const vyre_view *v, const uint32_t *level)
 {
-  bool are = true;
+  uint32_t wrong = 0;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
-    for (uint32_t i = 0; i < 3; i++)
-      are = are && (operands[i] == 0 || v->level[operands[i]] < v->level[row]);
+    const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
+    wrong |=
+        (a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) | (level[row] >= v->rows);
   }
-  return are;
+  return !wrong;
+}
+
+static bool
+goes_by_operands(const vyre_phase *phase)
+{
+  return phase->direction == VYRE_DIRECTION_UP || phase->direction == VYRE_DIRECTION_DOWN;
 }
 
 static bool
 goes_by_rows(const sweep *s, const vyre_phase *phase)
 {
   return s->threads == 1 || s->is_parted || phase->direction == VYRE_DIRECTION_FLAT || !s->view->level ||
-         (s->is_rewired && !are_levels(s->view));
+         (s->is_rewired && !are_levels(s->view, s->view->level));
 }
 
 static vyre_status
@@ -249,19 +255,6 @@ first_phase(const sweep *s, uint32_t at, uint32_t end)
   return NULL;
 }
 
-/* Whether the levels that a pass gives its rows are levels: operands have lower ones. */
-static bool
-are_levels(const vyre_view *v, const uint32_t *level)
-{
-  uint32_t wrong = 0;
-  for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t a = v->a[row], b = v->b[row], c = v->c[row];
-    wrong |=
-        (a && level[a] >= level[row]) | (b && level[b] >= level[row]) | (c && level[c] >= level[row]) | (level[row] >= v->rows);
-  }
-  return !wrong;
-}
-
 static vyre_status
 run_levels(sweep *s, const vyre_phase_step *step, uint32_t at)
 {
@@ -274,6 +267,9 @@ run_levels(sweep *s, const vyre_phase_step *step, uint32_t at)
     return VYRE_OK;
   if (own && !are_levels(s->view, own))
     return host->error(&s->context->base, 0, "it gives a row a level that is not above those of its operands");
+  if (!own && s->is_rewired && goes_by_operands(phase) && !are_levels(s->view, s->view->level))
+    return host->error(&s->context->base, 0,
+                       "its phases gave rows other operands, and go by levels after it that are those of the old ones");
   const order *by = !own ? order_of(s, phase) : make_order(s, own, &made) ? &made : NULL;
   if (!by)
     return host->out_of_memory(&s->context->base);

@@ -21,12 +21,11 @@ typedef struct folder {
   vyre_module *module;
   const vyre_view *v;
   uint32_t *forward; /* NULL until the first row is forwarded; then an element a row */
-  uint64_t folded, forwarded;
+  uint64_t folded, replaced;
 } folder;
 
-/* Updates the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate.
- * True: the row changed. */
-static bool
+/* Updates the operands: forwarded ones are replaced, and a right operand that is now a literal becomes an immediate. */
+static void
 update_operands(folder *f, uint32_t row)
 {
   const vyre_view *v = f->v;
@@ -35,14 +34,13 @@ update_operands(folder *f, uint32_t row)
     a = f->forward[a];
     b = f->forward[b];
     c = f->forward[c];
-    f->forwarded += (uint64_t)((a != v->a[row]) + (b != v->b[row]) + (c != v->c[row]));
   }
   const bool immediate = vyre_row_is_const(v, b) && vyre_op_flags_of(v, row) & VYRE_OP_TAKES_IMM;
   if (!immediate && a == v->a[row] && b == v->b[row] && c == v->c[row])
-    return false;
-  const uint32_t op = v->op[row], old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
-  f->host->rewrite(f->module, row, op, v->imm[row], v->imm_hi[row], a, b, c);
-  return op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
+    return;
+  const uint32_t old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
+  f->host->rewrite(f->module, row, v->op[row], v->imm[row], v->imm_hi[row], a, b, c);
+  f->replaced += (uint64_t)((v->a[row] != old_a) + (v->b[row] != old_b) + (v->c[row] != old_c));
 }
 
 /* Every use of such a row becomes a use of its operand: all come after it, so the sweep comes to them. */
@@ -76,7 +74,6 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 {
   const vyre_view *v = ctx->host->view(module);
   folder f = {.host = ctx->host, .module = module, .v = v};
-  bool changed = false;
   const uint32_t rows = v->rows; /* host->fold knows each program's float mode */
   *out = VYRE_UNCHANGED;
   for (uint32_t row = 1; row < rows; row++) {
@@ -84,13 +81,13 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     if (op == VYRE_OP_const)
       continue;
     if (f.forward || vyre_row_is_const(v, v->b[row]))
-      changed |= update_operands(&f, row);
+      update_operands(&f, row);
     if (fold_may_be_known(v, row) && vyre_row_is_pure(v, row) && !fold_row(&f, row))
       VYRE_TRY(forward_row(&f, ctx, row));
   }
   ctx->host->count(ctx, "rows folded", f.folded);
-  ctx->host->count(ctx, "operands forwarded", f.forwarded);
-  *out = changed || f.folded ? VYRE_CHANGED : VYRE_UNCHANGED;
+  ctx->host->count(ctx, "operands replaced", f.replaced);
+  *out = f.replaced || f.folded ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 

@@ -67,8 +67,9 @@ change_operands(rules_sweep *s, uint32_t row, uint32_t a, uint32_t b, uint32_t c
   const vyre_view *v = s->v;
   const uint32_t op = v->op[row], old_a = v->a[row], old_b = v->b[row], old_c = v->c[row];
   s->host->rewrite(s->module, row, op, v->imm[row], v->imm_hi[row], a, b, c);
-  s->forwarded += (uint64_t)((a != old_a) + (b != old_b) + (c != old_c));
-  s->changed |= op != v->op[row] || old_a != v->a[row] || old_b != v->b[row] || old_c != v->c[row];
+  const uint64_t replaced = (uint64_t)((v->a[row] != old_a) + (v->b[row] != old_b) + (v->c[row] != old_c));
+  s->replaced += replaced;
+  s->changed |= replaced != 0;
 }
 
 /* Forwarded operands are replaced, and a right operand that is now a literal becomes an immediate. */
@@ -106,7 +107,7 @@ become_literal(rules_sweep *s, const rules_match *m, uint64_t bits)
   const uint32_t root = m->reg[0];
   s->host->rewrite(s->module, root, VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(s->v->op[root]), 0), (uint32_t)bits,
                    (uint32_t)(bits >> 32), 0, 0, 0);
-  s->literals = s->changed = true;
+  s->changed = true;
   s->rewritten++;
 }
 
@@ -192,8 +193,7 @@ sweep_program(rules_sweep *s, uint32_t from, uint32_t to, rules_order order, rul
   const bool backward = order == RULES_BACKWARD_ORDER;
   for (uint32_t i = from; i < to; i++) {
     const uint32_t row = backward ? to - 1 - (i - from) : i;
-    if (s->forward || s->literals)
-      rules_sweep_operands(s, row);
+    rules_sweep_operands(s, row);
     if (rules_sweep_may_step(s, row))
       VYRE_TRY(sweep_row(s, row, apply, user));
   }
@@ -225,7 +225,7 @@ void
 rules_sweep_report(const rules_sweep *s, const char *const *names, uint32_t count)
 {
   s->host->count(s->ctx, "rows rewritten", s->rewritten);
-  s->host->count(s->ctx, "operands forwarded", s->forwarded);
+  s->host->count(s->ctx, "operands replaced", s->replaced);
   rules_sweep_report_rules(s, names, count);
 }
 

@@ -14,12 +14,11 @@ typedef struct rules_sweep {
   const vyre_view *v;
   uint32_t rows;             /* when the sweep began */
   uint32_t *forward;         /* NULL until the first row is forwarded; then an element a row */
-  bool literals;             /* a row became a literal: later ones may have to hold it as an immediate */
   uint8_t *pinned;           /* a bit a row; NULL: none is */
   rules_scope scope;         /* of the program that the sweep is in */
   const uint32_t *tables[2]; /* built in, the user's (NULL: none) */
   uint64_t *used;            /* of each rule built in */
-  uint64_t users, rewritten, forwarded;
+  uint64_t users, rewritten, replaced;
   bool changed, lost; /* lost: there was no memory */
 } rules_sweep;
 

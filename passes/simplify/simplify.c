@@ -45,8 +45,9 @@ typedef struct simplifier {
   uint32_t *leader;               /* by row that had its turn: the row that stays for it */
   uint8_t chances[VYRE_OP__ROOM]; /* form_chances */
   uint8_t *access;                /* by row, of loads: phases_access_of_load before the sweep */
-  uint64_t gets, loads, merged, folded, exchanged, shortened;
-  bool versions; /* they hold still */
+  uint64_t gets, loads, removed, folded, exchanged, shortened;
+  bool has_equals; /* rows have leaders */
+  bool versions;   /* they hold still */
   vyre_status status;
 } simplifier;
 
@@ -54,7 +55,7 @@ static void
 remove_row(simplifier *k, uint32_t row)
 {
   k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_null, 0, 0), 0, 0, 0, 0, 0); /* a value: it holds no rows */
-  k->s.changed = true;
+  k->removed++;
 }
 
 /* All uses of the row become uses of the other one, which dominates it. */
@@ -72,7 +73,7 @@ make_literal(simplifier *k, uint32_t row, uint64_t bits)
 {
   k->ctx->host->rewrite(k->module, row, VYRE_ROW(VYRE_OP_const, VYRE_ROW_TYPE(k->v->op[row]), 0), (uint32_t)bits,
                         (uint32_t)(bits >> 32), 0, 0, 0);
-  k->s.literals = k->s.changed = true;
+  k->s.changed = true;
 }
 
 /* Whether who uses the row may use the other one, which dominates it. */
@@ -130,7 +131,7 @@ step(simplifier *k, uint32_t row)
     take_form(k, row, op);
   if (fold_may_be_known(v, row) && fold_to_literal(k->ctx->host, k->module, row)) {
     k->folded++;
-    k->s.literals = k->s.changed = true;
+    k->s.changed = true;
     return false;
   }
   uint32_t same = fold_known_operand(v, row);
@@ -228,7 +229,7 @@ find_leader(simplifier *k, uint32_t row)
   if (*kept == row || !may_become(k, row, *kept))
     return;
   k->leader[row] = *kept;
-  k->merged++;
+  k->has_equals = true;
 }
 
 static void
@@ -335,11 +336,11 @@ report(const simplifier *k)
   host->count(k->ctx, "operands exchanged", k->exchanged);
   host->count(k->ctx, "lanes taken nearer to where they are made", k->shortened);
   host->count(k->ctx, "rows folded", k->folded);
-  host->count(k->ctx, "operands forwarded", k->s.forwarded);
+  host->count(k->ctx, "operands replaced", k->s.replaced);
   host->count(k->ctx, "rows rewritten", k->s.rewritten);
   host->count(k->ctx, "gets known", k->gets);
   host->count(k->ctx, "loads known", k->loads);
-  host->count(k->ctx, "rows merged", k->merged);
+  host->count(k->ctx, "rows removed", k->removed);
   rules_sweep_report_rules(&k->s, built_in_names, built_in[RULES_TABLE_RULES]);
 }
 
@@ -370,12 +371,12 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     k.chances[op] = (uint8_t)form_chances(v, op);
   look_at_loads(&k);
   VYRE_TRY(sweep(&k));
-  if (k.merged)
+  if (k.has_equals)
     merge(&k);
   if (k.versions)
     host->preserved(ctx, VYRE_VERSIONS);
   report(&k);
-  *out = k.s.changed || k.exchanged || k.shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
+  *out = k.s.changed || k.removed || k.exchanged || k.shortened ? VYRE_CHANGED : VYRE_UNCHANGED;
   return VYRE_OK;
 }
 

@@ -40,7 +40,7 @@ static void
 cf(void **state)
 {
   phases *p = phases_load(VYRE_SOURCE "/passes/cf/cf.vir");
-  uint64_t folded = 0, forwarded = 0;
+  uint64_t folded = 0, replaced = 0;
   (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS; seed++) {
     vyre_module *m = phases_foldable(seed);
@@ -53,14 +53,14 @@ cf(void **state)
     for (size_t i = 0; i < sizeof core_columns / sizeof *core_columns; i++)
       phases_compare(core_columns[i], seed, phases_words(p, &words, core_columns[i]), phases_column(v, core_columns[i]), v->rows);
     assert_int_equal(phases_words(p, &words, "folded")[0], vyre_report_count(report, "cf", "rows folded"));
-    assert_int_equal(phases_words(p, &words, "forwarded")[0], vyre_report_count(report, "cf", "operands forwarded"));
+    assert_int_equal(phases_words(p, &words, "replaced")[0], vyre_report_count(report, "cf", "operands replaced"));
     folded += vyre_report_count(report, "cf", "rows folded");
-    forwarded += vyre_report_count(report, "cf", "operands forwarded");
+    replaced += vyre_report_count(report, "cf", "operands replaced");
     vyre_report_destroy(report);
     phases_free(&words);
     vyre_module_destroy(m);
   }
-  assert_true(folded > 20 * PROGRAMS && forwarded > PROGRAMS);
+  assert_true(folded > 20 * PROGRAMS && replaced > PROGRAMS);
   phases_unload(p);
 }
 
@@ -78,7 +78,7 @@ note_ops(const vyre_view *v, uint32_t *out)
 static void
 cf_of_every_op(void **state)
 {
-  static const char *const statistics[] = {"rows folded", "operands forwarded"};
+  static const char *const statistics[] = {"rows folded", "operands replaced"};
   bool is_folded[VYRE_OP__COUNT] = {false};
   (void)state;
   for (uint32_t seed = 1; seed <= 10 * PROGRAMS; seed++) {

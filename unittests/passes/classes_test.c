@@ -334,7 +334,7 @@ simplify_finds_equal_rows_that_meet_in_one_slot(void **state)
     }
   assert_null(vyre_module_seal(module, NULL));
   run_over(registry, "simplify", module, report, 0);
-  assert_int_equal(vyre_report_count(report, "simplify", "rows merged"), SUMS);
+  assert_int_equal(vyre_report_count(report, "simplify", "rows removed"), SUMS);
   vyre_module_destroy(module);
   vyre_report_destroy(report);
   vyre_registry_destroy(registry);
