@@ -21,7 +21,7 @@ typedef struct known_pass {
 } known_pass;
 
 static known_pass passes[] = {{.name = "limits"}, {.name = "canon"}, {.name = "dce"}, {.name = "pm"},
-                              {.name = "shash"},  {.name = "cid"},   {.name = "cf"}};
+                              {.name = "shash"},  {.name = "cid"},   {.name = "cf"},  {.name = "simplify"}};
 enum { PASSES = sizeof passes / sizeof *passes };
 
 static runner device;
@@ -164,6 +164,10 @@ run_pipeline(const vyre_registry *registry, const char *text, vyre_module *modul
   vyre_module_destroy(module);
 }
 
+/* simplify would leave the others nothing to do. */
+static const char *const pipelines[] = {"limits,shash,cf,pm,canon,cse,dce", "simplify"};
+enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
+
 static char **given; /* the command line's */
 static int given_count;
 
@@ -182,17 +186,18 @@ make_programs(uint32_t seed)
 static void
 run_given(const vyre_registry *registry)
 {
-  static const char text[] = "limits,shash,cf,pm,canon,cse,dce";
   const uint32_t count = given_count == 1 ? (uint32_t)strtoul(given[0], NULL, 10) : 0;
   for (uint32_t seed = 1; seed <= count; seed++)
-    run_pipeline(registry, text, make_programs(seed));
-  for (int i = 0; i < given_count && count == 0; i++) {
-    vyre_module *module;
-    must(vyre_module_create(NULL, 1u << 22, &module));
-    vyre_input_kind kind;
-    must(vyre_input_read(module, given[i], NULL, (vyre_diagnostics){0}, &kind));
-    run_pipeline(registry, text, module);
-  }
+    for (uint32_t k = 0; k < PIPELINES; k++)
+      run_pipeline(registry, pipelines[k], make_programs(seed));
+  for (int i = 0; i < given_count && count == 0; i++)
+    for (uint32_t k = 0; k < PIPELINES; k++) {
+      vyre_module *module;
+      must(vyre_module_create(NULL, 1u << 22, &module));
+      vyre_input_kind kind;
+      must(vyre_input_read(module, given[i], NULL, (vyre_diagnostics){0}, &kind));
+      run_pipeline(registry, pipelines[k], module);
+    }
 }
 
 /* cse asks for classes, which cid finds, and nothing for hashes but a pipeline that names their pass. */
@@ -209,9 +214,12 @@ sweeps_are_the_same_on_a_device(void **state)
     must(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
   }
   for (uint32_t seed = 1; seed <= 10; seed++)
-    run_pipeline(registry, "limits,shash,cf,pm,canon,cse,dce", seed % 2 ? phases_random(seed) : phases_foldable(seed));
+    for (uint32_t k = 0; k < PIPELINES; k++)
+      run_pipeline(registry, pipelines[k], seed % 2 ? phases_random(seed) : phases_foldable(seed));
   run_pipeline(registry, "limits,shash,cse,cf,pm,canon,dce", phases_grown(1, 3000, 40));
   run_pipeline(registry, "limits,shash,cse,cf,pm,canon,dce", phases_grown(80, 50, 12));
+  run_pipeline(registry, "simplify", phases_grown(1, 3000, 40));
+  run_pipeline(registry, "simplify", phases_grown(80, 50, 12));
   run_given(registry);
   vyre_registry_destroy(registry);
   for (uint32_t i = 0; i < PASSES; i++) {

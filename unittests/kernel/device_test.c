@@ -82,7 +82,7 @@ orders(void **state)
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     vyre_module *m = phases_grown(shapes[i][0], shapes[i][1], shapes[i][2]);
     must(vyre_module_make_analyses(m, VYRE_LEVELS));
-    for (uint32_t which = 0; which < ORDERS; which++) {
+    for (uint32_t which = 0; which < BY_OWN; which++) {
       check_order(&device, vyre_module_view(m), which);
       if (vyre_module_view(m)->rows < 5000)
         check_order(&interpreter, vyre_module_view(m), which);

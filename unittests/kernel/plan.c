@@ -65,6 +65,14 @@ direction_of(const kernel_file *file, uint32_t levels)
   return file->functions[file->steps[inner].phase].direction;
 }
 
+/* The order of a phase, or of those in `levels`. */
+static uint32_t
+order_of(const kernel_file *file, uint32_t step, kernel_direction direction)
+{
+  const kernel_step *s = &file->steps[step];
+  return s->kind == KERNEL_LEVELS && s->times ? BY_OWN : direction_order(direction);
+}
+
 /* The kernel that takes a step by program; NULL: it goes level by level. */
 static const kernel_device_kernel *
 kernel_by_program(const phases *p, const kernel_device *device, uint32_t step, bool by_program)
@@ -86,7 +94,7 @@ plan_find_orders(const phases *p, const kernel_device *device, bool by_program)
     const kernel_direction direction = s->kind == KERNEL_RUN ? file->functions[s->phase].direction : direction_of(file, i);
     const bool whole = kernel_by_program(p, device, i, by_program) != NULL;
     if (direction != KERNEL_FLAT)
-      orders |= 1u << (direction_order(direction) | (whole ? BY_PROGRAM : 0));
+      orders |= 1u << (order_of(file, i, direction) | (whole ? BY_PROGRAM : 0));
     if (s->kind == KERNEL_LEVELS)
       i = s->end - 1;
   }
@@ -118,12 +126,15 @@ plan_lay(const phases *p, const phases_memory *m, const vyre_view *v, uint32_t o
     for (uint32_t row = 1; row < v->rows && key; row++)
       out->levels[i] = key[row] >= out->levels[i] ? key[row] + 1 : out->levels[i];
   }
+  for (uint32_t i = 0; i < p->file.step_count; i++)
+    if (p->file.steps[i].kind == KERNEL_LEVELS && p->file.steps[i].times)
+      out->own = out->memory[p->file.steps[i].name];
   for (uint32_t i = 0; i < ORDERS; i++) {
     plan_order *o = &out->orders[i];
     o->is_used = orders >> i & 1;
     if (!o->is_used)
       continue;
-    o->keys = i & BY_PROGRAM ? take(out, v->rows) : out->keys[i & BY_DEPTH];
+    o->keys = i == BY_OWN ? out->own : i & BY_PROGRAM ? take(out, v->rows) : out->keys[i & BY_DEPTH];
     o->ranks = take(out, v->rows);
     o->starts = take(out, v->rows + 1);
     o->order = take(out, v->rows);
@@ -213,9 +224,9 @@ static void plan_steps(planner *w, uint32_t first, uint32_t end);
 
 /* One level after the other: the phase, or the steps from `first` to `end` where there are such. */
 static void
-add_levels(planner *w, kernel_direction direction, uint32_t function, uint32_t first, uint32_t end)
+add_levels(planner *w, uint32_t which, kernel_direction direction, uint32_t function, uint32_t first, uint32_t end)
 {
-  const uint32_t which = direction_order(direction), *starts = w->starts[which];
+  const uint32_t *starts = w->starts[which];
   uint32_t levels = 0;
   while (starts[levels] < w->arena->rows - 1)
     levels++;
@@ -244,7 +255,7 @@ plan_step(planner *w, uint32_t step)
   else if (whole)
     add_by_program(w, whole, direction);
   else
-    add_levels(w, direction, s->phase, is_levels ? step + 1 : 0, is_levels ? s->end : 0);
+    add_levels(w, order_of(&w->p->file, step, direction), direction, s->phase, is_levels ? step + 1 : 0, is_levels ? s->end : 0);
 }
 
 static void

@@ -12,8 +12,8 @@
 /* ORDER: programs of codegen/kernel/order.vir. */
 enum { ORDER_MARK, ORDER_WIDEN, ORDER_COUNT_PROGRAMS, ORDER_COUNT, ORDER_PLACE, SCAN, SCAN_SUMS, SCAN_ADD, ORDER__COUNT };
 
-/* ORDER: bits: by the depth, not the level; by program and level. */
-enum { BY_DEPTH = 1, BY_PROGRAM = 2, ORDERS = 4 };
+/* ORDER: bits: by the depth, not the level; by program and level.  After those the one by the pass's own levels. */
+enum { BY_DEPTH = 1, BY_PROGRAM = 2, BY_OWN = 4, ORDERS };
 
 /* Words of the arena. */
 typedef struct plan_order {
@@ -25,6 +25,7 @@ typedef struct plan_arena {
   uint32_t words, rows, programs;
   uint32_t head, memory[KERNEL_MOST_NAMES]; /* by name */
   uint32_t op, keys[2];                     /* keys: the columns level and depth */
+  uint32_t own;                             /* the column that `levels by` names */
   uint32_t levels[2];                       /* one more than the greatest of those */
   plan_order orders[ORDERS];
 } plan_arena;
@@ -50,7 +51,7 @@ uint32_t plan_find_orders(const phases *p, const kernel_device *device, bool by_
 void plan_lay(const phases *p, const phases_memory *m, const vyre_view *v, uint32_t orders, plan_arena *out);
 /* Makes the orders that are used. */
 void plan_orders(const plan_arena *arena, plan *out);
-/* `starts`: of the orders without BY_PROGRAM that are used, what the device made of it. */
+/* `starts`: of the orders but those BY_PROGRAM that are used, what the device made of it. */
 void plan_sequence(const phases *p, const kernel_device *device, const plan_arena *arena, uint32_t *const starts[ORDERS],
                    bool by_program, plan *out);
 void plan_free(plan *p);

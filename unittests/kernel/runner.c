@@ -281,8 +281,8 @@ prepare(batch *b, const phases_memory *m, const vyre_view *v, uint32_t *starts[O
   upload_columns(b, v);
   plan_orders(b->arena, &orders);
   run_entries(b, &orders, 0, orders.count);
-  for (uint32_t i = 0; i < BY_PROGRAM; i++)
-    if (b->arena->orders[i].is_used) {
+  for (uint32_t i = 0; i < ORDERS; i++)
+    if (b->arena->orders[i].is_used && (i & BY_PROGRAM) == 0) {
       starts[i] = malloc((v->rows + 1) * sizeof *starts[i]);
       read_back(b, b->arena->orders[i].starts, v->rows + 1, starts[i]);
     }

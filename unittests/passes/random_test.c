@@ -33,7 +33,7 @@ static const struct {
               {"cprop", "uses made literals", 1},
               {"cprop", "uses of copies", 1},
               {"cprop", "uses of what a condition says", 4},
-              {"simplify", "rows merged", 1},
+              {"simplify", "rows removed", 1},
               {"simplify", "rows folded", 1},
               {"simplify", "gets known", 1},
               {"simplify", "loads known", 30},
