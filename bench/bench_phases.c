@@ -23,7 +23,7 @@ static const vyre_pipeline_options forms[FORMS] = {
     {.phases = false}, {.phases = true, .threads = 1}, {.phases = true, .threads = 2}, {.phases = false}};
 
 /* Those that have both forms, and shash, which has phases alone. */
-static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce"};
+static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce", "simplify"};
 
 static void
 check(vyre_status status)
