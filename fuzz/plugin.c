@@ -42,6 +42,51 @@ static const char *const texts[] = {"acme",
                                     "1.0",
                                     "acme.a-very-long-name"};
 
+/* The phases of a pass.  They stay the plugin's, so they are no blocks. */
+enum { MEMORIES = 4, PHASES = 2, STEPS = 4 };
+
+static uint32_t
+run_phase(const vyre_c_dispatch *dispatch)
+{
+  (void)dispatch;
+  return 0;
+}
+
+static vyre_phase_memory memory[MEMORIES];
+static vyre_phase phases[PHASES];
+static vyre_phase_step steps[STEPS];
+static uint8_t uses[PHASES][MEMORIES], writes[PHASES][MEMORIES];
+static vyre_phases all_phases;
+
+static void
+make_good_phases(void)
+{
+  static const vyre_phase_memory good_memory[MEMORIES] = {{"op", NULL, VYRE_MEMORY_COLUMN, 1},
+                                                          {"op_flags", NULL, VYRE_MEMORY_FACT, 1},
+                                                          {"mark", NULL, VYRE_MEMORY_SIDE, 2},
+                                                          {"again", "rows", VYRE_MEMORY_COUNTER, 1}};
+  static const vyre_phase_step good_steps[STEPS] = {{VYRE_STEP_RUN, 0, 0, 0, 0},
+                                                    {VYRE_STEP_REPEAT_WHILE, 0, 0, 3, 4},
+                                                    {VYRE_STEP_LEVELS, 0, 0, 0, 4},
+                                                    {VYRE_STEP_RUN, 1, 0, 0, 0}};
+  memcpy(memory, good_memory, sizeof memory);
+  memcpy(steps, good_steps, sizeof steps);
+  for (uint32_t i = 0; i < PHASES; i++) {
+    for (uint32_t k = 0; k < MEMORIES; k++) {
+      uses[i][k] = (uint8_t)k;
+      writes[i][k] = k > 1;
+    }
+    phases[i] = (vyre_phase){"phase", i, MEMORIES, uses[i], writes[i], run_phase, run_phase};
+  }
+  all_phases = (vyre_phases){.struct_size = sizeof all_phases,
+                             .memory_count = MEMORIES,
+                             .phase_count = PHASES,
+                             .step_count = STEPS,
+                             .memory = memory,
+                             .phases = phases,
+                             .steps = steps};
+}
+
 typedef struct blocks {
   char *plugin, *passes[PASSES], *params;
   const vyre_pass **list;
@@ -66,6 +111,7 @@ make_good(blocks *b)
       {sizeof(vyre_param), VYRE_PARAM_FLAG, "quiet", "s", 0, 0, 0, NULL},
       {sizeof(vyre_param), VYRE_PARAM_FLAG, "loud", "s", 0, 0, 0, NULL},
   };
+  make_good_phases();
   b->plugin = calloc(1, MOST_STRUCT);
   b->params = calloc(PARAMS, MOST_STRUCT);
   b->list = calloc(PASSES, sizeof(*b->list));
@@ -76,7 +122,8 @@ make_good(blocks *b)
                             .summary = "s",
                             .params = (const vyre_param *)(const void *)b->params,
                             .param_count = i == 1 ? PARAMS : 0,
-                            .run = run};
+                            .run = run,
+                            .phases = i == 2 ? &all_phases : NULL};
     b->passes[i] = calloc(1, MOST_STRUCT);
     memcpy(b->passes[i], &pass, sizeof pass);
     b->list[i] = (const vyre_pass *)(const void *)b->passes[i];
@@ -115,7 +162,43 @@ put_count(char *field, uint8_t value, uint32_t most)
   memcpy(field, &count, sizeof count);
 }
 
-/* One edit, in one of: the plugin, a pass, the parameters, the list. */
+/* Of one of a pass's phases' tables; counts stay within them. */
+static void
+edit_phases(size_t at, uint8_t how, uint8_t value)
+{
+  static uint32_t *const counts[] = {&all_phases.memory_count, &all_phases.phase_count, &all_phases.step_count};
+  static const uint32_t most[] = {MEMORIES, PHASES, STEPS};
+  static const char *const names[] = {"op", "version", "op_flags", "mark", "hash", NULL};
+  const uint32_t which = (uint32_t)(at % 4);
+  at /= 4;
+  switch (at % 8) {
+  case 0:
+    put_bits((char *)&all_phases, at % sizeof(uint32_t), how, value);
+    break;
+  case 1:
+    put_count((char *)counts[which % 3], value, most[which % 3]);
+    break;
+  case 2:
+    memory[which].name = names[value % (sizeof names / sizeof *names)];
+    break;
+  case 3:
+    put_bits((char *)&memory[which].kind, at % 8, how, value);
+    break;
+  case 4:
+    put_bits((char *)&phases[which % PHASES].direction, at % sizeof(uint32_t), how, value);
+    break;
+  case 5:
+    put_count((char *)&phases[which % PHASES].use_count, value, MEMORIES);
+    break;
+  case 6:
+    uses[which % PHASES][value % MEMORIES] = how;
+    break;
+  default:
+    put_bits((char *)&steps[which], at / 8 % sizeof *steps, how, value);
+  }
+}
+
+/* One edit, in one of: the plugin, a pass, the parameters, the list, the phases. */
 static void
 edit(blocks *b, const uint8_t bytes[4])
 {
@@ -136,7 +219,8 @@ edit(blocks *b, const uint8_t bytes[4])
     char *pass = b->passes[which - 1];
     if (IN(vyre_pass, name) || IN(vyre_pass, long_name) || IN(vyre_pass, summary) || IN(vyre_pass, help))
       put_text(pass + at / sizeof(void *) * sizeof(void *), bytes[3]);
-    else if (IN(vyre_pass, params) || IN(vyre_pass, run))
+    else if (IN(vyre_pass, params) || IN(vyre_pass, run) || IN(vyre_pass, phases) || IN(vyre_pass, prepare) ||
+             IN(vyre_pass, finish))
       memset(pass + at / sizeof(void *) * sizeof(void *), 0, bytes[3] == 255 ? sizeof(void *) : 0);
     else if (IN(vyre_pass, param_count))
       put_count(pass + offsetof(vyre_pass, param_count), bytes[3], PARAMS);
@@ -144,6 +228,8 @@ edit(blocks *b, const uint8_t bytes[4])
       put_bits(pass, at, bytes[2], bytes[3]);
   } else if (which == 4) {
     b->list[bytes[2] % PASSES] = bytes[3] == 255 ? NULL : (const vyre_pass *)(const void *)b->passes[bytes[3] % PASSES];
+  } else if (which == 5) {
+    edit_phases(at, bytes[2], bytes[3]);
   } else {
     char *param = b->params + bytes[2] / 16 % PARAMS * sizeof(vyre_param);
     at %= sizeof(vyre_param);

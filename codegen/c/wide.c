@@ -23,7 +23,9 @@ begin_grid(cgen *g)
 static void
 end_grid(cgen *g)
 {
-  bool found = g->status != NULL || g->grid_end == g->grid_line;
+  bool found = false;
+  if (g->status || g->grid_end == g->grid_line)
+    return;
   for (const char *at = g->out->data + g->grid_end; !found && (at = strstr(at, "gx")); at += 2)
     found = strchr(" (", at[-1]) != NULL;
   if (found)
