@@ -135,6 +135,8 @@ wrong_plugin_fields(void **state)
   refused("the plugin's descriptor: struct_size is 43, plugin API 0.2 needs at least 44");
   p.plugin.struct_size = UINT32_MAX;
   refused("the plugin's descriptor: struct_size is 4294967295");
+  p.plugin.struct_size = 46;
+  refused("the plugin's descriptor: struct_size is 46, which no struct with pointers has");
   p.plugin.abi = VYRE_PLUGIN_ABI + 6;
   refused(
       "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 0.8, this host offers 0.2; update vyre, or build the plugin for 0.2");
