@@ -185,8 +185,14 @@ static vyre_timing
 submit_to_device(batch *b)
 {
   const vyre_fill zero = {b->whole, 0};
-  const vyre_sequence sequence = {&zero,    b->is_filled ? 0 : 1, b->uploads, b->upload_count,
-                                  b->steps, b->step_count,        b->reads,   b->read_count};
+  const vyre_sequence sequence = {.fills = &zero,
+                                  .fill_count = b->is_filled ? 0 : 1,
+                                  .uploads = b->uploads,
+                                  .upload_count = b->upload_count,
+                                  .steps = b->steps,
+                                  .step_count = b->step_count,
+                                  .reads = b->reads,
+                                  .read_count = b->read_count};
   vyre_timing timing;
   must(ops->submit(b->r->target, &sequence, &timing));
   b->is_filled = true;
