@@ -166,7 +166,8 @@ interpret(const batch *b, const vyre_step *step)
     else if (is_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_STORAGE)
       bindings[count++] = (vyre_binding){{row}, b->words, b->arena->words * sizeof(uint32_t), 0};
   }
-  const vyre_dispatch dispatch = {{program}, {step->groups[0], 1, 1}, bindings, count, NULL, 0};
+  const vyre_dispatch dispatch = {
+      .program = {program}, .groups = {step->groups[0], 1, 1}, .bindings = bindings, .binding_count = count};
   must(vyre_interp_run(device->module, &dispatch, &options, NULL));
 }
 

@@ -117,7 +117,7 @@ use(vyre_target *target)
     vyre_upload upload = {{buffer, 4, 4}, &one};
     vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 3, .push = &round, .push_size = 4, .groups = {1, 1, 1}};
     vyre_read read = {range, got};
-    vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1};
+    vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL};
     vyre_timing timing;
     VYRE_TRY(ops->submit(target, &sequence, &timing));
     assert_int_equal(got[0], round);

@@ -247,7 +247,7 @@ a_kernel_sees_its_sets_specialization_and_push_constants(void **state)
   vyre_upload upload = {{xs, 0, 0}, x};
   vyre_step step = {.kernel = kernel, .buffers = buffers, .buffer_count = 2, .push = push, .push_size = 8, .groups = {4, 1, 1}};
   vyre_read read = {{ys, 0, 0}, y};
-  vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1};
+  vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL};
   vyre_timing timing;
   assert_ok(ops->submit(target, &sequence, &timing));
   for (uint32_t i = 0; i < COUNT; i++)
