@@ -83,7 +83,8 @@ typedef struct target_hooks {
   /* Ends with target_kernel_free and gives the struct back. */
   vyre_status (*release)(vyre_target *target, target_kernel *kernel);
   /* A sequence that was checked: every handle is there, every range lies in its buffer.  Returns when all is done and read.  Fills
-   * waits, launches, bytes_* and device_ns of `timing`, which is zero; the rest is filled by who calls. */
+   * waits, launches, bytes_* and device_ns of `timing`, which is zero; the rest is filled by who calls.  Where it allocates device
+   * or staging memory, here as elsewhere, a hook adds to base.counters.allocations. */
   vyre_status (*run)(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
 
   /* Optional; NULL says what is done instead. */
@@ -118,6 +119,7 @@ typedef struct target_base {
   target_buffer *pool; /* newest of the smallest class */
   struct target_kept *kept;
   uint64_t bytes_idle; /* of kept sets that nobody holds */
+  uint64_t drops;      /* sets that nobody held any more, ever */
   target_counters counters;
   /* Bytes that the pool, and kept sets that nobody holds, may have: info.memory / 32 each.  Tests say so otherwise here. */
   bool has_budgets;
@@ -179,8 +181,9 @@ void *target_resize(const vyre_allocator *allocator, void *memory, size_t old_si
 /* NULL: no such. */
 target_buffer *target_buffer_get(const vyre_target *target, vyre_device_buffer buffer);
 target_kernel *target_kernel_get(const vyre_target *target, vyre_kernel kernel);
-/* The error that says so. */
+/* The errors that say so. */
 vyre_status target_no_such_buffer(const vyre_target *target, uint64_t id);
+vyre_status target_no_such_kernel(const vyre_target *target, uint64_t id);
 /* Bytes of a range that was checked. */
 static inline uint64_t
 target_range_size(const target_buffer *buffer, const vyre_range *range)
@@ -222,7 +225,7 @@ void target_handles_free(const vyre_allocator *allocator, target_handles *handle
 vyre_status target_ready(const vyre_target *target);
 uint64_t target_pool_budget(const target_base *base);
 uint64_t target_kept_budget(const target_base *base);
-/* One of just that size, the newest; NULL: there is none. */
+/* One of just that size, the newest; NULL: there is none.  There is one when it fails: a sum is wrong, and it is the caller's. */
 vyre_status target_pool_take(target_base *base, uint64_t size, target_buffer **out);
 /* Keeps the buffer, or destroys it where the budget has no room for it.  It is the pool's in any case. */
 vyre_status target_pool_put(vyre_target *target, target_buffer *buffer);
