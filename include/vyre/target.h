@@ -30,6 +30,7 @@ typedef struct vyre_target_options {
   const char *device;  /* its index in `list`, or a part of its name in any case; NULL: the target's choice, a real GPU first */
   bool validate;       /* the API's own checks; a message of theirs fails the call that caused it */
   uint32_t timeout;    /* seconds after which a submission that is not done counts as hanging; 0: there is no limit */
+  uint32_t threads;    /* of a target that runs on the host's processors; 0: as many as the process may use */
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -364,6 +365,8 @@ extern const vyre_target_ops *const vyre_targets[];
 /* NULL: there is none of that name. */
 const vyre_target_ops *vyre_target_find(const char *name);
 
+/* The host's processors: compiled C over threads, and programs of .vir by the interpreter. */
+extern const vyre_target_ops vyre_target_cpu;
 /* Vulkan 1.2, through the loader library that is found at run time. */
 extern const vyre_target_ops vyre_target_vulkan;
 
