@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -163,6 +164,45 @@ groups_are_shared_out_where_it_is_worth_it(void **state)
   assert_ok(ops->close(target));
 }
 
+/* Each of four parts waits until all of them have begun, so that no thread has two; those of other threads than the caller's are
+ * long. */
+typedef struct meeting {
+  pthread_barrier_t barrier;
+  pthread_t caller;
+  _Atomic uint64_t sums[4];
+} meeting;
+
+static void
+meet_and_count(void *user, uint32_t part)
+{
+  meeting *m = user;
+  pthread_barrier_wait(&m->barrier);
+  const uint64_t rounds = pthread_equal(pthread_self(), m->caller) ? 1 : 1000000;
+  for (uint64_t i = 0; i < rounds; i++)
+    m->sums[part]++;
+  m->sums[part] = 7;
+}
+
+static void
+all_parts_are_done_when_the_pool_is(void **state)
+{
+  cpu_pool *pool;
+  meeting m = {.caller = pthread_self()};
+  (void)state;
+  assert_ok(cpu_pool_open(vyre_allocator_default(), 4, &pool));
+  assert_int_equal(cpu_pool_threads(pool), 4);
+  assert_int_equal(pthread_barrier_init(&m.barrier, NULL, 4), 0);
+  for (uint32_t turn = 0; turn < 5; turn++) {
+    for (uint32_t i = 0; i < 4; i++)
+      m.sums[i] = 0;
+    cpu_pool_run(pool, 4, meet_and_count, &m);
+    for (uint32_t i = 0; i < 4; i++)
+      assert_int_equal(m.sums[i], 7);
+  }
+  pthread_barrier_destroy(&m.barrier);
+  cpu_pool_close(pool);
+}
+
 /* Of several faults the one of the first group is told, whichever thread was first. */
 static void
 the_fault_of_the_first_group_is_told(void **state)
@@ -242,6 +282,7 @@ functions_that_cannot_be_called_are_refused(void **state)
 
 /* The next `limit` allocations succeed. */
 static uint32_t limit;
+static size_t bytes_out;
 
 static void *
 resize_limited(void *user, void *memory, size_t old_size, size_t new_size)
@@ -250,6 +291,7 @@ resize_limited(void *user, void *memory, size_t old_size, size_t new_size)
     limit = 0;
     return NULL;
   }
+  bytes_out += new_size - old_size;
   return vyre_allocator_default()->resize(user, memory, old_size, new_size);
 }
 
@@ -294,6 +336,7 @@ running_out_of_host_memory_anywhere_leaves_nothing(void **state)
       assert_ok(ops->close(target));
     }
     done = !status;
+    assert_int_equal(bytes_out, 0);
     if (status && !strstr(vyre_status_text(status), "out of memory"))
       fail_msg("%s", vyre_status_text(status));
     vyre_status_free(status);
@@ -307,6 +350,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bytes_are_the_same_for_any_number_of_threads),
       cmocka_unit_test(groups_are_shared_out_where_it_is_worth_it),
+      cmocka_unit_test(all_parts_are_done_when_the_pool_is),
       cmocka_unit_test(the_fault_of_the_first_group_is_told),
       cmocka_unit_test(a_target_takes_what_options_it_has),
       cmocka_unit_test(imported_memory_is_aligned),
