@@ -358,6 +358,7 @@ typedef struct vyre_target_ops {
   vyre_status (*recover)(vyre_target *target);
   /* Counters since open, each by a stable name: docs/targets.md. */
   void (*metrics)(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
+  const char *summary; /* what it is, in a line for help texts */
 } vyre_target_ops;
 
 /* All targets, NULL after the last one; the first is the default.  targets/targets.c has the list. */

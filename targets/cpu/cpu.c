@@ -186,4 +186,5 @@ const vyre_target_ops vyre_target_cpu = {
     .is_lost = target_is_lost,
     .recover = target_recover,
     .metrics = target_metrics,
+    .summary = "this machine's processors: programs of .vir by the interpreter, passes as compiled C",
 };

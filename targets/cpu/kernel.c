@@ -52,19 +52,12 @@ slot_of(const vyre_module *module, uint32_t row, const vyre_kernel_slot *slots, 
   return slot_count;
 }
 
-/* What the interpreter does not have, and what it has no memory for. */
+/* A buffer of the program has to be given. */
 static vyre_status
-check_row(const vyre_kernel_desc *desc, const vyre_kernel_program *program, uint32_t row)
+check_buffer(const vyre_kernel_desc *desc, const vyre_kernel_program *program, uint32_t row)
 {
   const vyre_view *view = vyre_module_view(program->module);
-  const uint32_t op = VYRE_ROW_OP(view->op[row]);
   const char *name = vyre_row_name(program->module, (vyre_row){row});
-  if (op == VYRE_OP_verbatim || op == VYRE_OP_opaque || op == VYRE_OP_opaque_pure || op == VYRE_OP_opaque_read ||
-      op == VYRE_OP_opaque_write)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "cpu: kernel '%s', row %" PRIu32 ": '%s' is an instruction that vyre does not compute with\n"
-                      "Fix: run it on a device that takes SPIR-V",
-                      desc->label, row, vyre_op_infos[op].text);
   if (!is_binding_row(view, row) || VYRE_BUFFER_SPACE(view->imm_hi[row]) == VYRE_SPACE_PUSH)
     return VYRE_OK;
   if (slot_of(program->module, row, desc->slots, desc->slot_count) == desc->slot_count)
@@ -117,9 +110,8 @@ check_program(vyre_target *target, const vyre_kernel_desc *desc)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "cpu: kernel '%s' asks for subgroups of %" PRIu32 " lanes\nFix: a power of two of at most 128, or 0",
                       desc->label, lanes);
-  const uint32_t end = view->next[program->row] ? view->next[program->row] : view->rows;
-  for (uint32_t row = program->row; row < end; row++)
-    VYRE_TRY(check_row(desc, program, row));
+  for (uint32_t row = view->first[program->row]; row; row = view->next[row])
+    VYRE_TRY(check_buffer(desc, program, row));
   const vyre_allocator *allocator = &target_base_of(target)->allocator;
   vyre_spec_value *specs = copy_specs(allocator, desc);
   if (!specs)

@@ -104,7 +104,7 @@ run_function(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const
     if (shared.faults[part])
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "cpu: kernel '%s' stopped at fault %" PRIu32 ": a trap, or a barrier that not all of a workgroup came to\n"
-                        "Fix: keep control from the place that a comment with this number is at in the kernel's C",
+                        "Fix: keep control from where a comment with this number stands in the kernel's C",
                         kernel->base.label, shared.faults[part]);
   return VYRE_OK;
 }
@@ -189,7 +189,6 @@ static vyre_status
 run_repeat(cpu_submission *s, const vyre_repeat *repeat, vyre_repeat_end *end)
 {
   const bool has_word = repeat->until.buffer.id != 0;
-  *end = (vyre_repeat_end){0};
   while (end->iterations < repeat->times) {
     VYRE_TRY(run_steps(s, repeat->first, repeat->count));
     end->iterations++;
@@ -202,6 +201,7 @@ run_repeat(cpu_submission *s, const vyre_repeat *repeat, vyre_repeat_end *end)
   return VYRE_OK;
 }
 
+/* Where the word of a repeat is not 0 in the end, the steps end there. */
 static vyre_status
 run_all_steps(cpu_submission *s)
 {
@@ -210,6 +210,8 @@ run_all_steps(cpu_submission *s)
   for (uint32_t i = 0; i < q->repeat_count; i++) {
     VYRE_TRY(run_steps(s, at, q->repeats[i].first - at));
     VYRE_TRY(vyre_status_note(run_repeat(s, &q->repeats[i], &s->ends[i]), "in repeat %" PRIu32, i));
+    if (s->ends[i].word)
+      return VYRE_OK;
     at = q->repeats[i].first + q->repeats[i].count;
   }
   return run_steps(s, at, q->step_count - at);
@@ -265,6 +267,7 @@ cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
     s.ends = target_resize(allocator, NULL, 0, bytes);
     if (!s.ends)
       return VYRE_OUT_OF_MEMORY("for the ends of repeats");
+    memset(s.ends, 0, bytes);
   }
   vyre_status status = run_entries(&s);
   if (s.ends)

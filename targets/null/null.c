@@ -162,4 +162,5 @@ const vyre_target_ops vyre_target_null = {
     .is_lost = target_is_lost,
     .recover = target_recover,
     .metrics = target_metrics,
+    .summary = "memory without kernels, the skeleton of a target",
 };

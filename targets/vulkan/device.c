@@ -74,6 +74,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   instance->call.vkGetPhysicalDeviceProperties(choice->handle, &basic);
   vyre_device_info *info = &choice->info;
   info->index = index;
+  info->forms = 1u << VYRE_KERNEL_SPIRV;
   info->kind = kind_of(basic.deviceType);
   snprintf(info->name, sizeof info->name, "%s", basic.deviceName);
   choice->limits = basic.limits;

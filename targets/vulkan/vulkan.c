@@ -100,4 +100,5 @@ const vyre_target_ops vyre_target_vulkan = {
     .submit = vulkan_submit,
     .list = list_devices,
     .address = vulkan_address,
+    .summary = "SPIR-V on a Vulkan device",
 };

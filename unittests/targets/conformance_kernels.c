@@ -136,7 +136,7 @@ a_kernel_is_good_from_compile_to_release(conform *c)
   refused(c, c->ops->release(c->target, (vyre_kernel){0}), VYRE_CODE_INPUT, "no kernel of this target");
   step.kernel = other;
   ok(c->ops->submit(c->target, &sequence, NULL));
-  const vyre_kernel again = kernel_of(c, "mark"); /* in the old one's place, perhaps */
+  const vyre_kernel again = kernel_of(c, "mark"); /* its number is another one's all the same */
   assert_true(again.id != kernel.id && again.id != other.id);
 }
 

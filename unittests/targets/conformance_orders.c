@@ -147,7 +147,7 @@ thousands_of_ranges_are_one_wait(conform *c)
   assert_int_equal(timing.bytes_down, bytes);
 }
 
-/* Ranges of uploads that lie in each other, at odd places. */
+/* Ranges of uploads that lie in each other, from odd offsets on. */
 static void
 uploads_go_to_their_ranges(conform *c)
 {

@@ -135,13 +135,13 @@ a_range_is_all_that_a_kernel_sees(conform *c)
 
 /* ---- grids --------------------------------------------------------------------------------------------------------------- */
 
-enum { PLACES = 64 };
+enum { MARKS = 64 };
 
-/* Places from `first` on, `count` of them, have their number, one more, and all others are 0. */
+/* Marks from `first` on, `count` of them, are their index, one more, and all others are 0. */
 static void
-assert_marked(const uint32_t out[PLACES], uint32_t first, uint32_t count)
+assert_marked(const uint32_t out[MARKS], uint32_t first, uint32_t count)
 {
-  for (uint32_t i = 0; i < PLACES; i++)
+  for (uint32_t i = 0; i < MARKS; i++)
     assert_int_equal(out[i], i >= first && i < first + count ? i + 1 : 0);
 }
 
@@ -151,12 +151,12 @@ grids_have_three_axes(conform *c)
   static const uint32_t grids[][3] = {{1, 1, 1}, {2, 1, 1}, {5, 3, 2}, {1, 4, 1}, {1, 1, 7}, {4, 4, 4}};
   const vyre_kernel kernel = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-    static const uint32_t zeros[PLACES];
-    const vyre_range range = whole(buffer_with(c, zeros, PLACES));
+    static const uint32_t zeros[MARKS];
+    const vyre_range range = whole(buffer_with(c, zeros, MARKS));
     vyre_step step = step_of(kernel, &range, 1);
-    uint32_t out[PLACES];
+    uint32_t out[MARKS];
     memcpy(step.groups, grids[i], sizeof step.groups);
-    assert_int_equal(submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, out, PLACES).launches, 1);
+    assert_int_equal(submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, out, MARKS).launches, 1);
     assert_marked(out, 0, grids[i][0] * grids[i][1] * grids[i][2]);
   }
 }
@@ -164,15 +164,15 @@ grids_have_three_axes(conform *c)
 static void
 a_grid_without_groups_runs_nothing(conform *c)
 {
-  static const uint32_t grids[][3] = {{0, 1, 1}, {3, 0, 1}, {3, 3, 0}, {0, 0, 0}}, zeros[PLACES];
-  const vyre_range range = whole(buffer_with(c, zeros, PLACES));
+  static const uint32_t grids[][3] = {{0, 1, 1}, {3, 0, 1}, {3, 3, 0}, {0, 0, 0}}, zeros[MARKS];
+  const vyre_range range = whole(buffer_with(c, zeros, MARKS));
   vyre_step steps[4];
-  uint32_t out[PLACES];
+  uint32_t out[MARKS];
   for (uint32_t i = 0; i < 4; i++) {
     steps[i] = step_of(kernel_of(c, "mark"), &range, 1);
     memcpy(steps[i].groups, grids[i], sizeof steps[i].groups);
   }
-  submit_steps(c, steps, 4, NULL, 0, NULL, range.buffer, out, PLACES);
+  submit_steps(c, steps, 4, NULL, 0, NULL, range.buffer, out, MARKS);
   assert_marked(out, 0, 0);
 }
 
@@ -183,15 +183,15 @@ a_part_of_a_grid_runs(conform *c)
   static const uint64_t parts[][2] = {{0, 1}, {5, 7}, {29, 1}, {0, 30}, {0, 0}};
   const vyre_kernel kernel = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    static const uint32_t zeros[PLACES];
-    const vyre_range range = whole(buffer_with(c, zeros, PLACES));
+    static const uint32_t zeros[MARKS];
+    const vyre_range range = whole(buffer_with(c, zeros, MARKS));
     vyre_step step = step_of(kernel, &range, 5);
-    uint32_t out[PLACES];
+    uint32_t out[MARKS];
     step.groups[1] = 3;
     step.groups[2] = 2;
     step.first = parts[i][0];
     step.count = parts[i][1];
-    submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, out, PLACES);
+    submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, out, MARKS);
     assert_marked(out, (uint32_t)parts[i][0], parts[i][1] ? (uint32_t)parts[i][1] : 30);
   }
 }
@@ -203,13 +203,13 @@ a_buffer_says_the_grid(conform *c)
   static const uint32_t sizes[] = {0, 1, 9, 40};
   const vyre_kernel say = kernel_of(c, "say"), mark = kernel_of(c, "mark");
   for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    static const uint32_t zeros[PLACES];
+    static const uint32_t zeros[MARKS];
     const uint32_t words[4] = {50, 60, 70, sizes[i]};
-    const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_with(c, zeros, PLACES));
+    const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_with(c, zeros, MARKS));
     vyre_step steps[2] = {step_of(say, &groups, 1), step_of(mark, &range, 40)};
-    uint32_t out[PLACES];
+    uint32_t out[MARKS];
     steps[1].indirect = words_of(groups.buffer, 0, 3);
-    submit_steps(c, steps, 2, NULL, 0, NULL, range.buffer, out, PLACES);
+    submit_steps(c, steps, 2, NULL, 0, NULL, range.buffer, out, MARKS);
     assert_marked(out, 0, sizes[i]);
   }
 }
@@ -240,7 +240,7 @@ steps_are_repeated_so_many_times(conform *c)
   assert_int_equal(ends[1].iterations, 1);
 }
 
-/* Until a word is 0, at most so many times; where these were not enough, who submitted goes on. */
+/* Until a word is 0, at most so many times; where these were not enough, the steps end, and who submitted goes on. */
 static void
 steps_are_repeated_until_a_word_is_zero(conform *c)
 {
@@ -260,9 +260,54 @@ steps_are_repeated_until_a_word_is_zero(conform *c)
     assert_int_equal(end.word, cases[i].word);
     for (uint32_t n = 0; n < cases[i].iterations; n++)
       wanted = wanted * 3 + 1;
-    assert_int_equal(out, wanted * 3);
-    assert_int_equal(timing.launches, cases[i].iterations * 2 + 1);
+    assert_int_equal(out, cases[i].word ? wanted : wanted * 3);
+    assert_int_equal(timing.launches, cases[i].iterations * 2 + !cases[i].word);
   }
+}
+
+/* Repeats after one that did not come to its end have none of their own. */
+static void
+repeats_end_with_the_steps(conform *c)
+{
+  const uint32_t seven = 7, one = 1, k = 2;
+  const vyre_range left = whole(buffer_with(c, &seven, 1)), x = whole(buffer_with(c, &one, 1));
+  const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
+  const vyre_step steps[] = {digit_step(digit, &x, &k), step_of(down, &left, 1), digit_step(digit, &x, &k)};
+  const vyre_repeat repeats[] = {{0, 1, 2, {{0}, 0, 0}}, {1, 1, 4, left}, {2, 1, 3, {{0}, 0, 0}}};
+  vyre_repeat_end ends[3] = {{9, 9}, {9, 9}, {9, 9}};
+  uint32_t out;
+  submit_steps(c, steps, 3, repeats, 3, ends, x.buffer, &out, 1);
+  assert_int_equal(out, (1 * 3 + 2) * 3 + 2);
+  assert_int_equal(ends[0].iterations, 2);
+  assert_int_equal(ends[1].iterations, 4);
+  assert_int_equal(ends[1].word, 3);
+  assert_int_equal(ends[2].iterations, 0);
+  assert_int_equal(ends[2].word, 0);
+  submit_steps(c, steps, 3, repeats, 3, ends, x.buffer, &out, 1); /* goes on */
+  assert_int_equal(ends[1].iterations, 3);
+  assert_int_equal(ends[1].word, 0);
+  assert_int_equal(ends[2].iterations, 3);
+}
+
+/* More than a step allows: it does nothing, and the sequence fails. */
+static void
+a_buffer_that_says_too_much_is_an_error(conform *c)
+{
+  static const uint32_t zeros[MARKS], words[3] = {3, 2, 1};
+  const vyre_range groups = whole(buffer_with(c, words, 3)), range = whole(buffer_with(c, zeros, MARKS));
+  vyre_step step = step_of(kernel_of(c, "mark"), &range, 3);
+  uint32_t out[MARKS];
+  const vyre_read read = {range, out};
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  step.indirect = groups;
+  memset(out, 0x77, sizeof out);
+  refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "groups");
+  assert_int_equal(out[0], 0x77777777);
+  read_words(c, range.buffer, out, MARKS);
+  assert_marked(out, 0, 0);
+  step.groups[1] = 2;
+  ok(c->ops->submit(c->target, &sequence, NULL));
+  assert_marked(out, 0, 6);
 }
 
 const conform_test conform_steps[] = {
@@ -275,7 +320,9 @@ const conform_test conform_steps[] = {
     CONFORM_TEST(a_grid_without_groups_runs_nothing, NEEDS_KERNELS),
     CONFORM_TEST(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS),
     CONFORM_TEST(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
+    CONFORM_TEST(a_buffer_that_says_too_much_is_an_error, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
     CONFORM_TEST(steps_are_repeated_so_many_times, NEEDS_KERNELS),
     CONFORM_TEST(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS),
+    CONFORM_TEST(repeats_end_with_the_steps, NEEDS_KERNELS),
     {0},
 };
