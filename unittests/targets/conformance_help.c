@@ -112,7 +112,8 @@ PROGRAM(mark)
 PROGRAM(count)
 PROGRAM(down)
 PROGRAM(say)
-PROGRAM(sum) PROGRAM(gather) PROGRAM(fault)
+PROGRAM(sum)
+PROGRAM(gather) PROGRAM(fault)
 #undef PROGRAM
 
     static const vyre_kernel_slot one[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "asserts.h"
+#include "vyre/text.h"
 
 static const vyre_target_ops *const ops = &vyre_target_cpu;
 
@@ -295,8 +296,9 @@ resize_limited(void *user, void *memory, size_t old_size, size_t new_size)
   return vyre_allocator_default()->resize(user, memory, old_size, new_size);
 }
 
+/* A kernel of each form, steps of both, and a repeat. */
 static vyre_status
-work_with(vyre_target *target)
+work_with(vyre_target *target, const vyre_module *module)
 {
   vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
   static uint64_t shared[8];
@@ -310,28 +312,50 @@ work_with(vyre_target *target)
                                  .slots = slots,
                                  .slot_count = 3,
                                  .push_size = 4};
-  vyre_step step = {.buffers = buffers, .buffer_count = 2, .push = &left, .push_size = 4, .groups = {16, 1, 1}};
+  const vyre_kernel_spec spec = {7, 4, 5};
+  vyre_kernel_program program = {.module = module, .row = vyre_module_view(module)->first[0]};
+  const vyre_kernel_desc interpreted = {.form = VYRE_KERNEL_VIR,
+                                        .code = &program,
+                                        .size = sizeof program,
+                                        .workgroup = {1, 1, 1},
+                                        .slots = slots,
+                                        .slot_count = 1,
+                                        .specs = &spec,
+                                        .spec_count = 1};
+  vyre_step steps[] = {
+      {.buffers = buffers, .buffer_count = 2, .push = &left, .push_size = 4, .groups = {16, 1, 1}},
+      {.buffers = buffers, .buffer_count = 1, .groups = {2, 1, 1}},
+  };
   const vyre_repeat repeat = {0, 1, 2, {{0}, 0, 0}};
   VYRE_TRY(ops->allocate(target, 64, &buffers[0].buffer));
   VYRE_TRY(ops->import(target, shared, sizeof shared, &buffers[1].buffer));
-  VYRE_TRY(ops->compile(target, &desc, &step.kernel));
-  return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
+  VYRE_TRY(ops->compile(target, &desc, &steps[0].kernel));
+  VYRE_TRY(ops->compile(target, &interpreted, &steps[1].kernel));
+  return ops->submit(target, &(vyre_sequence){.steps = steps, .step_count = 2, .repeats = &repeat, .repeat_count = 1, .ends = &end},
                      NULL);
 }
 
 static void
 running_out_of_host_memory_anywhere_leaves_nothing(void **state)
 {
+  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
+                             "  spec %n : u32 = 1u32 id(7)\n"
+                             "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                             "  store %x[gid.x], %n\n"
+                             "}\n";
   vyre_allocator allocator = *vyre_allocator_default();
+  vyre_module *module;
   bool done = false;
   (void)state;
+  assert_ok(vyre_module_create(NULL, 1u << 10, &module));
+  assert_ok(vyre_text_parse(module, text, sizeof text - 1, "text", (vyre_diagnostics){0}));
   allocator.resize = resize_limited;
   for (uint32_t allowed = 0; !done; allowed++) {
     vyre_target *target;
     limit = allowed;
     vyre_status status = ops->open(NULL, &allocator, &target);
     if (!status) {
-      status = work_with(target);
+      status = work_with(target, module);
       limit = UINT32_MAX;
       assert_ok(ops->close(target));
     }
@@ -342,6 +366,7 @@ running_out_of_host_memory_anywhere_leaves_nothing(void **state)
     vyre_status_free(status);
     assert_true(allowed < 100);
   }
+  vyre_module_destroy(module);
 }
 
 int
