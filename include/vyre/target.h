@@ -247,10 +247,11 @@ typedef struct vyre_step {
   uint32_t groups[3]; /* workgroups; no axis of none: nothing runs */
   /* Of these groups only those from `first` on, `count` of them, numbered with x fastest (VYRE_TARGET_PARTS).  0, 0: all. */
   uint64_t first, count;
-  /* Three words of a buffer that say the groups when the step begins (VYRE_TARGET_INDIRECT), each at most what `groups` says.
-   * Buffer 0: there are none, and `groups` are they. */
+  /* Three words of a buffer that say the groups when the step begins (VYRE_TARGET_INDIRECT).  Where one is more than `groups` says,
+   * the step does nothing and the sequence fails.  Buffer 0: there are none, and `groups` are they. */
   vyre_range indirect;
-  /* It runs beside the step before it, not after it: neither writes what the other reads or writes, but by atomics that commute. */
+  /* It may run beside the step before it, not after it: neither writes what the other reads or writes, but by atomics that commute.
+   * Of the first step of a repeat, and of the first one after it, it means nothing. */
   bool beside;
 } vyre_step;
 
@@ -258,11 +259,12 @@ typedef struct vyre_step {
 typedef struct vyre_repeat {
   uint32_t first, count; /* steps */
   uint32_t times;        /* iterations at most, 1 or more */
-  /* Ends too when this word of a buffer is 0 at the end of an iteration.  Buffer 0: there is none. */
+  /* Ends too when this word of a buffer is 0 at the end of an iteration.  If it is not 0 after `times` iterations, the steps end
+   * there: later ones do nothing, and the reads still happen.  Buffer 0: there is none. */
   vyre_range until;
 } vyre_repeat;
 
-/* How a repeat ended; of one without `until` the word is 0. */
+/* How a repeat ended; of one without `until` the word is 0, and of one that the steps did not come to both are. */
 typedef struct vyre_repeat_end {
   uint32_t iterations;
   uint32_t word; /* as the last iteration left it: not 0 if `times` was not enough, and who submitted goes on */
@@ -295,8 +297,8 @@ typedef struct vyre_ticket {
 
 /* What one submission cost, counted where the work is done.  The data of repeats' ends count as read. */
 typedef struct vyre_timing {
-  uint32_t waits;       /* host waits */
-  uint32_t launches;    /* kernels */
+  uint32_t waits;       /* host waits: one, unless a repeat has more iterations than a target submits at once */
+  uint32_t launches;    /* kernels that were given, without those of no groups, as often as they ran */
   uint32_t allocations; /* of device or staging memory */
   uint64_t bytes_up, bytes_down, bytes_filled;
   uint64_t host_ns;   /* from call to return */
