@@ -113,7 +113,8 @@ PROGRAM(count)
 PROGRAM(down)
 PROGRAM(say)
 PROGRAM(sum)
-PROGRAM(gather) PROGRAM(fault)
+PROGRAM(gather)
+PROGRAM(fault)
 #undef PROGRAM
 
     static const vyre_kernel_slot one[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};

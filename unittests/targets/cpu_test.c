@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "asserts.h"
 #include "vyre/text.h"
@@ -223,6 +224,40 @@ the_fault_of_the_first_group_is_told(void **state)
   }
 }
 
+/* Takes more than a second of anybody's time. */
+static uint32_t
+linger(const vyre_c_dispatch *d)
+{
+  struct timespec start, now;
+  note_call(d);
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 1100);
+  return 0;
+}
+
+/* Looked at after each step: the second one does not begin. */
+static void
+a_sequence_has_its_time(void **state)
+{
+  const vyre_target_options options = {.threads = 1, .timeout = 1};
+  const vyre_kernel_function function = {linger, true};
+  const vyre_kernel_desc desc = {
+      .label = "slow", .form = VYRE_KERNEL_C, .code = &function, .size = sizeof function, .workgroup = {1, 1, 1}};
+  vyre_target *target;
+  vyre_step steps[2] = {{.groups = {1, 1, 1}}};
+  (void)state;
+  assert_ok(ops->open(&options, NULL, &target));
+  assert_ok(ops->compile(target, &desc, &steps[0].kernel));
+  steps[1] = steps[0];
+  most_calls = 0;
+  assert_fails(ops->submit(target, &(vyre_sequence){.steps = steps, .step_count = 2}, NULL), VYRE_CODE_DEVICE,
+               "not done after 1 seconds", "kernel 'slow'");
+  assert_int_equal(most_calls, 1);
+  assert_ok(ops->close(target));
+}
+
 static void
 a_target_takes_what_options_it_has(void **state)
 {
@@ -377,6 +412,7 @@ main(void)
       cmocka_unit_test(groups_are_shared_out_where_it_is_worth_it),
       cmocka_unit_test(all_parts_are_done_when_the_pool_is),
       cmocka_unit_test(the_fault_of_the_first_group_is_told),
+      cmocka_unit_test(a_sequence_has_its_time),
       cmocka_unit_test(a_target_takes_what_options_it_has),
       cmocka_unit_test(imported_memory_is_aligned),
       cmocka_unit_test(functions_that_cannot_be_called_are_refused),
