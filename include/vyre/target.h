@@ -258,7 +258,7 @@ typedef struct vyre_step {
 /* Steps that run over and over.  Repeats stand in the order of their steps, and none has steps of another. */
 typedef struct vyre_repeat {
   uint32_t first, count; /* steps */
-  uint32_t times;        /* iterations at most, 1 or more */
+  uint32_t times;        /* iterations at most, 1 or more; on a device those that are not needed cost little, but something */
   /* Ends too when this word of a buffer is 0 at the end of an iteration.  If it is not 0 after `times` iterations, the steps end
    * there: later ones do nothing, and the reads still happen.  Buffer 0: there is none. */
   vyre_range until;

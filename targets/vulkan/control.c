@@ -2,13 +2,13 @@
  *
  * Such steps are dispatched indirectly, with groups from the submission's control buffer, which a small kernel changes between
  * them: before a step it copies the groups that a buffer says; after an iteration it looks at the word, counts, and turns the
- * repeat's steps off when it is 0, so that the iterations that are recorded after it run nothing.  If the word is not 0 after the
- * last iteration that is recorded, all later steps are off, and the host finds that out with the results.  So a repeat costs one
- * submission and one wait, whatever its number of iterations is.
+ * repeat's steps and itself off when it is 0, so that the iterations that are recorded after it run nothing.  If the word is not 0
+ * after the last iteration that is recorded, all later steps are off, and the host finds that out with the results.  So a repeat
+ * costs one submission and one wait, whatever its number of iterations is.
  *
  * The control buffer, in words:
  *
- *     stopped | fault | launches | - | for each repeat: iterations, word, goes on, - | for each step: groups in x, y, z
+ *     stopped | fault | launches | - | for each repeat: iterations, word, the kernel's groups | for each step: its groups
  *
  * limits: VULKAN_MOST_ITERATIONS of a repeat in one submission; then there is another one, with its own wait.
  *
@@ -20,7 +20,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { STOPPED, FAULT, LAUNCHES, HEAD_WORDS = 4, REPEAT_WORDS = 4, STEP_WORDS = 3, PREPARE = 0, END = 1 };
+enum { STOPPED, FAULT, LAUNCHES, HEAD_WORDS = 4, REPEAT_WORDS = 5, GROUPS = 2, STEP_WORDS = 3, PREPARE = 0, END = 1 };
 
 /* control.comp's */
 typedef struct control_task {
@@ -126,8 +126,8 @@ record_words(vyre_target *target, const vulkan_submission *submission, uint64_t 
     uint32_t count = 0;
     const uint64_t from = at;
     for (; count < 1024 && at < end; at++, count++) {
-      if (at < steps) /* repeats go on; all else is 0 */
-        words[count] = at >= HEAD_WORDS && (at - HEAD_WORDS) % REPEAT_WORDS == 2;
+      if (at < steps) /* one group for each repeat's tasks; all else is 0 */
+        words[count] = at >= HEAD_WORDS && (at - HEAD_WORDS) % REPEAT_WORDS >= GROUPS;
       else
         words[count] = sequence->steps[(at - steps) / STEP_WORDS].groups[(at - steps) % STEP_WORDS];
     }
@@ -151,15 +151,19 @@ vulkan_control_record_start(vyre_target *target, const vulkan_submission *submis
 }
 
 static void
-record_task(vyre_target *target, VkDescriptorSet set, const control_task *task)
+record_task(vyre_target *target, const vulkan_submission *submission, VkDescriptorSet set, const control_task *task)
 {
   const struct VolkDeviceTable *call = &target->call;
   const vulkan_kernel *kernel = (vulkan_kernel *)(void *)target->control;
-  vulkan_barrier(target, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+  vulkan_barrier(target, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+                 VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
   call->vkCmdBindPipeline(target->command, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
   call->vkCmdBindDescriptorSets(target->command, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, 0, NULL);
   call->vkCmdPushConstants(target->command, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof *task, task);
-  call->vkCmdDispatch(target->command, 1, 1, 1);
+  if (task->state)
+    call->vkCmdDispatchIndirect(target->command, submission->control.handle, 4 * ((uint64_t)task->state + GROUPS));
+  else
+    call->vkCmdDispatch(target->command, 1, 1, 1);
 }
 
 static uint32_t
@@ -186,7 +190,7 @@ vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *subm
       task.state = (uint32_t)repeat_word(i);
   }
   const uint32_t set_count = vulkan_kernel_get(target, step->kernel)->set_count;
-  record_task(target, submission->sets[submission->first_sets[index] + set_count], &task);
+  record_task(target, submission, submission->sets[submission->first_sets[index] + set_count], &task);
 }
 
 void
@@ -205,7 +209,7 @@ vulkan_control_record_end(vyre_target *target, const vulkan_submission *submissi
       .later_count = STEP_WORDS * (sequence->step_count - end),
       .is_last = is_last,
   };
-  record_task(target, submission->sets[submission->first_sets[sequence->step_count] + index], &task);
+  record_task(target, submission, submission->sets[submission->first_sets[sequence->step_count] + index], &task);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------- */

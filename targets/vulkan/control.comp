@@ -14,7 +14,7 @@ layout(push_constant) uniform Task
 {
   uint kind;
   uint from;  /* the first word that is looked at in the source */
-  uint state; /* of the repeat: iterations, its word, whether it goes on; 0: none */
+  uint state; /* of the repeat: iterations, its word, the groups that its tasks are run with; 0: none */
   uint first, count; /* words of groups: of the step, or of the repeat's steps */
   uint later, later_count; /* those of all later steps */
   uint is_last; /* no iteration follows */
@@ -29,7 +29,7 @@ void
 prepare()
 {
   uvec3 groups = uvec3(source[from], source[from + 1], source[from + 2]);
-  bool runs = control[STOPPED] == 0 && (state == 0 || control[state + 2] != 0);
+  bool runs = control[STOPPED] == 0;
   if (runs && any(greaterThan(groups, uvec3(most_x, most_y, most_z)))) {
     control[STOPPED] = 1;
     control[FAULT] = step;
@@ -49,7 +49,7 @@ void
 end_iteration()
 {
   clear_count = 0;
-  if (control[STOPPED] != 0 || control[state + 2] == 0)
+  if (control[STOPPED] != 0)
     return;
   uint word = source[from];
   control[state]++;
