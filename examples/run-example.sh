@@ -36,10 +36,10 @@ run() { # FILE OPTIONS...
   "$build/bin/example-expected" "$name" check "$work"
   rm -f "$work"/*.out
 }
-run "$shader" -target=cpu
-run "$work/after.spv" -target=cpu
-run "$work/after.vir" -target=cpu
-run "$work/after.glsl" -target=cpu
+run "$shader" -target=interpreter
+run "$work/after.spv" -target=interpreter
+run "$work/after.vir" -target=interpreter
+run "$work/after.glsl" -target=interpreter
 run "$shader" -target=vulkan -validate
 run "$work/after.spv" -target=vulkan -validate
 

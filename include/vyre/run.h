@@ -29,6 +29,9 @@ typedef struct vyre_dispatch {
   uint32_t binding_count;
   const vyre_spec_value *specs;
   uint32_t spec_count;
+  /* Of the grid's workgroups only those from `first` on, `count` of them, numbered with x fastest: not of a program whose
+   * workgroups meet at barriers.  0, 0: all. */
+  uint64_t first, count;
 } vyre_dispatch;
 
 /* The value of a const or spec row, or of pure rows over them, under these specialization values.  False: not constant. */
@@ -64,7 +67,7 @@ typedef struct vyre_interp_stats {
   uint64_t rows; /* row executions, each lane of the mask counted */
 } vyre_interp_stats;
 
-/* Runs the whole grid; the bindings' data are read and written in place.  A buffer that is used and has no binding is an error that
+/* Runs the grid; the bindings' data are read and written in place.  A buffer that is used and has no binding is an error that
  * names it. What a binding leaves unbound, and elements of an array of descriptors without one, may not be touched: a relaxed
  * program is undefined there; a strict one finds 0 bytes.  An array of descriptors whose length is open ends after its last
  * binding.

@@ -1,13 +1,14 @@
 /* The contract of a target: what runs kernels.  One table of functions, one implementation a folder under targets/.
  *
- * The verb is one: submit a sequence = fills, uploads, steps (kernel, buffers, grid), range reads, in that order, on one queue or
- * stream, with exactly one host wait.  Reading and writing a buffer are sequences of one entry.
+ * The verb is one: submit a sequence = fills, uploads, steps (kernel, buffers, grid), repeats of steps, range reads, in that order,
+ * on one queue or stream, with exactly one host wait.  Reading and writing a buffer are sequences of one entry.
  *
  * Threads: an open target belongs to one thread at a time; different targets, also of one table, share nothing a caller sees.
- * Ownership: what is passed in is borrowed for the call.  Handles are numbers that a target checks: one that is none, stale or
- * another target's kind is an error, not a crash.  Errors: DEVICE for no library, no symbol, no device, and what the device
- * reports; INPUT for a sequence or kernel that the contract or the device's limits refuse.  They carry the API's name, code and
- * text, what was asked, and a "Fix:" line that names no program's options: a program adds a note with its own.
+ * Ownership: what is passed in is borrowed for the call, what a begun submission names until it was waited for.  Handles are
+ * numbers that a target checks: one that is none, stale or another target's kind is an error, not a crash.  Errors: DEVICE for no
+ * library, no symbol, no device, and what the device reports; INPUT for a sequence or kernel that the contract or the device's
+ * limits refuse.  They carry the API's name, code and text, what was asked, and a "Fix:" line that names no program's options: a
+ * program adds a note with its own.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGET_H
@@ -29,6 +30,7 @@ typedef struct vyre_target_options {
   const char *device;  /* its index in `list`, or a part of its name in any case; NULL: the target's choice, a real GPU first */
   bool validate;       /* the API's own checks; a message of theirs fails the call that caused it */
   uint32_t timeout;    /* seconds after which a submission that is not done counts as hanging; 0: there is no limit */
+  uint32_t threads;    /* of a target that runs on the host's processors; 0: as many as the process may use */
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -80,6 +82,19 @@ typedef enum vyre_device_subgroup {
   VYRE_DEVICE_SUBGROUP_QUAD = 128,
 } vyre_device_subgroup;
 
+/* What of this contract is optional.  What a target lacks it refuses by name. */
+typedef enum vyre_target_capability {
+  VYRE_TARGET_IMAGES = 1,        /* slots of texels, images and samplers */
+  VYRE_TARGET_GRID_BARRIERS = 2, /* kernels with barriers for the whole grid; else who submits splits them there */
+  VYRE_TARGET_IMPORT = 4,        /* buffers over the caller's memory: `import` */
+  VYRE_TARGET_ADDRESSES = 8,     /* kernels may be given buffers by address: `address` */
+  VYRE_TARGET_PARTS = 16,        /* steps of a part of a grid */
+  VYRE_TARGET_INDIRECT = 32,     /* steps whose grid a buffer says */
+  VYRE_TARGET_ASYNC = 64,        /* `begin` returns before the work is done; else it does it */
+  VYRE_TARGET_DEVICE_TIME = 128, /* timings tell device_ns */
+  VYRE_TARGET_EMULATED = 256,    /* it is no device but an imitation of one, for tests */
+} vyre_target_capability;
+
 /* What a device is and takes; bytes unless said otherwise. */
 typedef struct vyre_device_info {
   uint32_t index;
@@ -87,6 +102,8 @@ typedef struct vyre_device_info {
   char driver[256]; /* driver and version, for people */
   vyre_device_kind kind;
   bool usable;                              /* has what the target needs */
+  uint32_t capabilities;                    /* vyre_target_capability */
+  uint32_t forms;                           /* a bit for each vyre_kernel_form that it takes */
   uint32_t features;                        /* vyre_device_feature */
   uint32_t storage_atomics, shared_atomics; /* vyre_device_atomic, in storage buffers and in workgroup memory */
   uint32_t subgroup_operations;             /* vyre_device_subgroup */
@@ -116,7 +133,30 @@ typedef struct vyre_kernel {
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------------- */
 
-typedef enum vyre_kernel_form { VYRE_KERNEL_SPIRV } vyre_kernel_form;
+typedef enum vyre_kernel_form {
+  VYRE_KERNEL_SPIRV, /* code: words */
+  VYRE_KERNEL_PTX,   /* code: text */
+  VYRE_KERNEL_C,     /* code: a vyre_kernel_function *, which stays where it is until the kernel is released; size that of one */
+  VYRE_KERNEL_VIR,   /* code: a vyre_kernel_program *, whose module stays as it is until the kernel is released; size that of one */
+  VYRE_KERNEL_FORM__COUNT
+} vyre_kernel_form;
+
+struct vyre_c_dispatch;
+struct vyre_module;
+
+/* A program that was compiled to C (c.h).  Its buffers are the kernel's slots, its push constants one slot of kind PUSH in their
+ * order. */
+typedef struct vyre_kernel_function {
+  uint32_t (*run)(const struct vyre_c_dispatch *dispatch);
+  bool in_order; /* groups are to run one after the other, as they are numbered: what it computes of one it uses in the next */
+} vyre_kernel_function;
+
+/* A program of a module that is sealed and verified. */
+typedef struct vyre_kernel_program {
+  const struct vyre_module *module;
+  uint32_t row;
+  uint32_t subgroup; /* lanes of a subgroup: a power of two of at most 128; 0: the target's choice */
+} vyre_kernel_program;
 
 typedef enum vyre_slot_kind {
   VYRE_SLOT_STORAGE,
@@ -127,7 +167,8 @@ typedef enum vyre_slot_kind {
   VYRE_SLOT_SAMPLED_IMAGE,
   VYRE_SLOT_COMBINED, /* a sampled image with its sampler */
   VYRE_SLOT_SAMPLER,
-  VYRE_SLOT__COUNT
+  VYRE_SLOT__COUNT,
+  VYRE_SLOT_PUSH = VYRE_SLOT__COUNT /* of C alone: a step gives no buffer for it */
 } vyre_slot_kind;
 
 /* ORDER: SPIR-V's Dim. */
@@ -203,8 +244,31 @@ typedef struct vyre_step {
   uint32_t buffer_count;
   const void *push; /* the kernel's push_size bytes */
   uint32_t push_size;
-  uint32_t groups[3]; /* workgroups */
+  uint32_t groups[3]; /* workgroups; no axis of none: nothing runs */
+  /* Of these groups only those from `first` on, `count` of them, numbered with x fastest (VYRE_TARGET_PARTS).  0, 0: all. */
+  uint64_t first, count;
+  /* Three words of a buffer that say the groups when the step begins (VYRE_TARGET_INDIRECT).  Where one is more than `groups` says,
+   * the step does nothing and the sequence fails.  Buffer 0: there are none, and `groups` are they. */
+  vyre_range indirect;
+  /* It may run beside the step before it, not after it: neither writes what the other reads or writes, but by atomics that commute.
+   * Of the first step of a repeat, and of the first one after it, it means nothing. */
+  bool beside;
 } vyre_step;
+
+/* Steps that run over and over.  Repeats stand in the order of their steps, and none has steps of another. */
+typedef struct vyre_repeat {
+  uint32_t first, count; /* steps */
+  uint32_t times;        /* iterations at most, 1 or more; on a device those that are not needed cost little, but something */
+  /* Ends too when this word of a buffer is 0 at the end of an iteration.  If it is not 0 after `times` iterations, the steps end
+   * there: later ones do nothing, and the reads still happen.  Buffer 0: there is none. */
+  vyre_range until;
+} vyre_repeat;
+
+/* How a repeat ended; of one without `until` the word is 0, and of one that the steps did not come to both are. */
+typedef struct vyre_repeat_end {
+  uint32_t iterations;
+  uint32_t word; /* as the last iteration left it: not 0 if `times` was not enough, and who submitted goes on */
+} vyre_repeat_end;
 
 typedef struct vyre_read {
   vyre_range range;
@@ -221,12 +285,20 @@ typedef struct vyre_sequence {
   uint32_t step_count;
   const vyre_read *reads;
   uint32_t read_count;
+  const vyre_repeat *repeats;
+  uint32_t repeat_count;
+  vyre_repeat_end *ends; /* an element a repeat; written as reads are */
 } vyre_sequence;
 
-/* What one submission cost, counted where the work is done. */
+/* A submission that was begun.  0 is none. */
+typedef struct vyre_ticket {
+  uint64_t id;
+} vyre_ticket;
+
+/* What one submission cost, counted where the work is done.  The data of repeats' ends count as read. */
 typedef struct vyre_timing {
-  uint32_t waits;       /* host waits */
-  uint32_t launches;    /* kernels */
+  uint32_t waits;       /* host waits: one, unless a repeat has more iterations than a target submits at once */
+  uint32_t launches;    /* kernels that were given, without those of no groups, as often as they ran */
   uint32_t allocations; /* of device or staging memory */
   uint64_t bytes_up, bytes_down, bytes_filled;
   uint64_t host_ns;   /* from call to return */
@@ -235,16 +307,25 @@ typedef struct vyre_timing {
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */
 
+/* Data that is uploaded once and stays (`keep`). */
+typedef struct vyre_static {
+  const void *data;
+  uint64_t size;
+} vyre_static;
+
 typedef struct vyre_target_ops {
   uint32_t struct_size; /* sizeof when the target was built; later slots count as NULL */
   const char *name;
   /* `options` NULL: defaults.  The allocator is copied; NULL: the default. */
   vyre_status (*open)(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out);
-  /* Frees everything that is left.  Reports what the API's checks found at the end.  NULL is ignored. */
+  /* Waits for what was begun, and frees everything that is left.  Reports what the API's checks found at the end.  NULL is
+   * ignored. */
   vyre_status (*close)(vyre_target *target);
   void (*describe)(const vyre_target *target, vyre_device_info *out);
   /* Contents are not defined until written.  A size of 0 is an error. */
   vyre_status (*allocate)(vyre_target *target, uint64_t size, vyre_device_buffer *out);
+  /* What was freed is kept for the next buffer of just its size, within a budget.  A buffer that a begun submission names is not
+   * freed. */
   vyre_status (*free)(vyre_target *target, vyre_device_buffer buffer);
   vyre_status (*compile)(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out);
   vyre_status (*release)(vyre_target *target, vyre_kernel kernel);
@@ -254,8 +335,41 @@ typedef struct vyre_target_ops {
   vyre_status (*list)(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user);
   /* Optional.  Where kernels find a buffer that they are given by its address.  NULL: nowhere. */
   vyre_status (*address)(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
+  /* What of the kernel the target refuses, said before any work: as compile would say it, and nothing is made. */
+  vyre_status (*supports)(vyre_target *target, const vyre_kernel_desc *desc);
+  /* All or none: when one fails, those before it are freed, in order, and `out` is zero. */
+  vyre_status (*allocate_many)(vyre_target *target, const uint64_t *sizes, uint32_t count, vyre_device_buffer *out);
+  vyre_status (*free_many)(vyre_target *target, const vyre_device_buffer *buffers, uint32_t count);
+  /* Optional.  A buffer over memory of the caller's, which stays until it is freed; what kernels write is there after the submit.
+   */
+  vyre_status (*import)(vyre_target *target, void *data, uint64_t size, vyre_device_buffer *out);
+  /* Read-only data that many sequences use: found again by its contents, else uploaded.  All of a set or none; `domain` tells sets
+   * of one meaning from those of another.  Each `keep` has its `drop`; what nobody holds stays within a budget.  `out_found`: it
+   * was there, and nothing was uploaded; may be NULL. */
+  vyre_status (*keep)(vyre_target *target, uint64_t domain, const vyre_static *parts, uint32_t count, vyre_device_buffer *out,
+                      bool *out_found);
+  vyre_status (*drop)(vyre_target *target, const vyre_device_buffer *parts, uint32_t count);
+  /* The same as submit in three calls.  `poll`: whether it is done; `wait` must follow all the same, and says what submit would
+   * have said.  `flush`: waits for all that was begun. */
+  vyre_status (*begin)(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *out);
+  vyre_status (*poll)(vyre_target *target, vyre_ticket ticket, bool *out_done);
+  vyre_status (*wait)(vyre_target *target, vyre_ticket ticket, vyre_timing *timing);
+  vyre_status (*flush)(vyre_target *target);
+  /* After an error that lost the device (is_lost): makes a new one.  All handles are stale. */
+  bool (*is_lost)(const vyre_target *target);
+  vyre_status (*recover)(vyre_target *target);
+  /* Counters since open, each by a stable name: docs/targets.md. */
+  void (*metrics)(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user);
+  const char *summary; /* what it is, in a line for help texts */
 } vyre_target_ops;
 
+/* All targets, NULL after the last one; the first is the default.  targets/targets.c has the list. */
+extern const vyre_target_ops *const vyre_targets[];
+/* NULL: there is none of that name. */
+const vyre_target_ops *vyre_target_find(const char *name);
+
+/* The host's processors: compiled C over threads, and programs of .vir by the interpreter. */
+extern const vyre_target_ops vyre_target_cpu;
 /* Vulkan 1.2, through the loader library that is found at run time. */
 extern const vyre_target_ops vyre_target_vulkan;
 

@@ -451,17 +451,31 @@ run_workgroup(interp *ip)
   return true;
 }
 
+/* The dispatch's part of the grid, or all of it. */
 static bool
 run_grid(interp *ip)
 {
-  const uint32_t *groups = ip->dispatch->groups;
+  const vyre_dispatch *d = ip->dispatch;
+  const uint32_t *groups = d->groups;
+  const uint64_t all = interp_capped(interp_capped(groups[0], groups[1]), groups[2]);
+  const bool is_part = d->first != 0 || (d->count != 0 && d->count != all);
+  const uint64_t count = is_part ? d->count : all;
+  if (d->first > all || count > all - d->first)
+    return interp_fail(ip, d->program.id, UINT64_MAX, "keep the part inside of the grid",
+                       "%" PRIu64 " workgroups from the one with number %" PRIu64 " on, of a grid of %" PRIu64, count, d->first,
+                       all);
+  if (ip->together && is_part)
+    return interp_fail(ip, d->program.id, UINT64_MAX, "run the whole grid at once",
+                       "a part of a grid whose workgroups meet at barriers");
   if (ip->together)
     return run_workgroup(ip);
-  for (ip->group[2] = 0; ip->group[2] < groups[2]; ip->group[2]++)
-    for (ip->group[1] = 0; ip->group[1] < groups[1]; ip->group[1]++)
-      for (ip->group[0] = 0; ip->group[0] < groups[0]; ip->group[0]++)
-        if (!run_workgroup(ip))
-          return false;
+  for (uint64_t n = d->first; n < d->first + count; n++) {
+    ip->group[0] = (uint32_t)(n % groups[0]);
+    ip->group[1] = (uint32_t)(n / groups[0] % groups[1]);
+    ip->group[2] = (uint32_t)(n / groups[0] / groups[1]);
+    if (!run_workgroup(ip))
+      return false;
+  }
   return true;
 }
 

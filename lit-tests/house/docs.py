@@ -7,7 +7,7 @@ with cc.  They run in a folder that has the example shaders, examples/ and build
 their own.  A block after a line that is a file's name in backquotes and a colon is that file.  Code with `...`, brackets or a word in capitals is a
 form, not a command.
 
-usage: docs.py commands|host|includes|passes SOURCE BUILD
+usage: docs.py commands|host|includes|passes|targets SOURCE BUILD
 """
 import os
 import pathlib
@@ -117,6 +117,19 @@ def passes(source, build):
     return errors, f"{len(names)} passes", len(names) > 10
 
 
+def targets(source, build):
+    """docs/targets.md has the counters as counters.def has them, and the tests that it names are there."""
+    text = (source / "docs/targets.md").read_text()
+    counters = re.findall(r'^TARGET_COUNTER\((\w+), "(.*)"\)$', (source / "targets/common/counters.def").read_text(), re.M)
+    rows = re.search(r"\n## Metrics\n(.*?)\n## ", text, re.S).group(1)
+    errors = [f"docs/targets.md: no row says '| `{name}` | {what} |'" for name, what in counters if f"| `{name}` | {what} |" not in rows]
+    code = "".join(path.read_text() for folder in ("targets", "vulkan") for path in (source / "unittests" / folder).glob("*.c"))
+    there = set(re.findall(r"^(\w+)\((?:void \*\*state|conform \*c)\)", code, re.M))
+    named = [name for cell in re.findall(r"\| ((?:`\w+`(?:, )?)+) \|$", text, re.M) for name in re.findall(r"`(\w+)`", cell)]
+    errors += [f"docs/targets.md: there is no test {name}" for name in named if name not in there]
+    return errors, f"{len(counters)} counters, {len(named)} tests", len(counters) > 10 and len(named) > 40
+
+
 def may_include(text):
     """Folder -> the folders it may include, by the table of docs/architecture.md."""
     table = re.search(r"\n## Folders\n(.*?)\n## ", text, re.S).group(1)
@@ -161,7 +174,7 @@ def includes(source, build):
 
 
 def main(what, source, build):
-    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes}[what](pathlib.Path(source), pathlib.Path(build))
+    errors, done, enough = {"commands": commands, "host": host, "includes": includes, "passes": passes, "targets": targets}[what](pathlib.Path(source), pathlib.Path(build))
     print("\n".join([*errors, f"{done}, {len(errors)} errors"]))
     return 1 if errors or not enough else 0
 

@@ -32,7 +32,7 @@ def read_list(path):
     head = old = None
     for number, line in enumerate(path.read_text().splitlines(), 1):
         place = f"{os.path.relpath(path, ROOT)}:{number}"
-        match = re.fullmatch(r"([^ :]+\.(?:c|h|def|cpp|vir)): (\S+)(?: (fuzz))?", line)
+        match = re.fullmatch(r"([^ :]+\.(?:c|h|def|cpp|vir|comp)): (\S+)(?: (fuzz))?", line)
         if not line.strip() or line.startswith("#"):
             continue
         if match:

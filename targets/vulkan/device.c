@@ -35,7 +35,7 @@ find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vul
   uint32_t count = 0;
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, NULL);
   size_t size = sizeof(VkQueueFamilyProperties) * ((size_t)count + 1);
-  VkQueueFamilyProperties *families = vulkan_resize(allocator, NULL, 0, size);
+  VkQueueFamilyProperties *families = target_resize(allocator, NULL, 0, size);
   if (!families)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's queue families");
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, families);
@@ -47,7 +47,7 @@ find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vul
       *out_found = true;
     }
   }
-  vulkan_resize(allocator, families, size, 0);
+  target_resize(allocator, families, size, 0);
   return VYRE_OK;
 }
 
@@ -81,6 +81,9 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   bool has_queue;
   VYRE_TRY(find_queue(instance, allocator, choice, &has_queue));
   info->usable = has_queue && basic.apiVersion >= VK_API_VERSION_1_2;
+  info->forms = 1u << VYRE_KERNEL_SPIRV;
+  info->capabilities =
+      VYRE_TARGET_IMAGES | VYRE_TARGET_INDIRECT | VYRE_TARGET_ASYNC | (choice->timestamp_mask ? VYRE_TARGET_DEVICE_TIME : 0);
   if (basic.apiVersion < VK_API_VERSION_1_2) { /* may not be asked for more */
     snprintf(info->driver, sizeof info->driver, "Vulkan %u.%u", VK_API_VERSION_MAJOR(basic.apiVersion),
              VK_API_VERSION_MINOR(basic.apiVersion));
@@ -99,6 +102,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   vulkan_features has;
   vulkan_features_get(instance, choice, &has);
   vulkan_features_describe(instance, &has, choice);
+  info->capabilities |= has.v12.bufferDeviceAddress ? VYRE_TARGET_ADDRESSES : 0;
   VkPhysicalDeviceMemoryProperties memory;
   instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
   for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
@@ -123,8 +127,8 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
   VYRE_TRY(vulkan_status(NULL, result, "vkEnumeratePhysicalDevices", "asking how many devices there are"));
   size_t handles_size = sizeof(VkPhysicalDevice) * count;
   size_t choices_size = sizeof(vulkan_device_choice) * count;
-  VkPhysicalDevice *handles = vulkan_resize(allocator, NULL, 0, handles_size);
-  vulkan_device_choice *choices = vulkan_resize(allocator, NULL, 0, choices_size);
+  VkPhysicalDevice *handles = target_resize(allocator, NULL, 0, handles_size);
+  vulkan_device_choice *choices = target_resize(allocator, NULL, 0, choices_size);
   vyre_status status = handles && choices ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the list of Vulkan devices");
   uint32_t got = count;
   if (!status)
@@ -139,10 +143,10 @@ vulkan_devices_get(const vulkan_instance *instance, const vyre_allocator *alloca
     status = describe(instance, allocator, i, &choices[i]);
   }
   if (handles)
-    vulkan_resize(allocator, handles, handles_size, 0);
+    target_resize(allocator, handles, handles_size, 0);
   if (status) {
     if (choices)
-      vulkan_resize(allocator, choices, choices_size, 0);
+      target_resize(allocator, choices, choices_size, 0);
     return status;
   }
   *out = choices;
@@ -221,13 +225,14 @@ vulkan_device_choose(const vulkan_instance *instance, const vyre_allocator *allo
     *out = *best;
   else
     status = no_such_device(choices, count, wanted);
-  vulkan_resize(allocator, choices, sizeof *choices * count, 0);
+  target_resize(allocator, choices, sizeof *choices * count, 0);
   return status;
 }
 
 static vyre_status
 load_device_functions(vyre_target *target)
 {
+  vkGetDeviceProcAddr = target->instance.call.vkGetDeviceProcAddr; /* volk's; another target may have opened since */
   volkLoadDeviceTable(&target->call, target->device);
   const char *missing = NULL;
 #define VULKAN_DEVICE_SYM(name)       \
@@ -239,41 +244,7 @@ load_device_functions(vyre_target *target)
   return VYRE_ERROR(VYRE_CODE_DEVICE,
                     "vulkan: no symbol: the driver of '%s' lacks %s\n"
                     "Fix: install a newer driver, or choose another device",
-                    target->choice.info.name, missing);
-}
-
-static vyre_status
-open_queue(vyre_target *target)
-{
-  const struct VolkDeviceTable *call = &target->call;
-  call->vkGetDeviceQueue(target->device, target->choice.queue_family, 0, &target->queue);
-  VkCommandPoolCreateInfo pool = {
-      .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-      .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-      .queueFamilyIndex = target->choice.queue_family,
-  };
-  VYRE_TRY(vulkan_status(target, call->vkCreateCommandPool(target->device, &pool, NULL, &target->commands), "vkCreateCommandPool",
-                         "for one compute queue"));
-  VkCommandBufferAllocateInfo command = {
-      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-      .commandPool = target->commands,
-      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-      .commandBufferCount = 1,
-  };
-  VYRE_TRY(vulkan_status(target, call->vkAllocateCommandBuffers(target->device, &command, &target->command),
-                         "vkAllocateCommandBuffers", "for one compute queue"));
-  VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-  VYRE_TRY(vulkan_status(target, call->vkCreateFence(target->device, &fence, NULL, &target->fence), "vkCreateFence",
-                         "for one compute queue"));
-  if (!target->choice.timestamp_mask)
-    return VYRE_OK;
-  VkQueryPoolCreateInfo queries = {
-      .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-      .queryType = VK_QUERY_TYPE_TIMESTAMP,
-      .queryCount = 2,
-  };
-  return vulkan_status(target, call->vkCreateQueryPool(target->device, &queries, NULL, &target->queries), "vkCreateQueryPool",
-                       "for two timestamps");
+                    target->base.info.name, missing);
 }
 
 vyre_status
@@ -301,9 +272,19 @@ vulkan_device_open(vyre_target *target)
       .ppEnabledExtensionNames = extensions,
   };
   VYRE_TRY(vulkan_status(target, call->vkCreateDevice(target->choice.handle, &info, NULL, &target->device), "vkCreateDevice",
-                         "opening '%s'", target->choice.info.name));
+                         "opening '%s'", target->base.info.name));
   VYRE_TRY(load_device_functions(target));
-  return open_queue(target);
+  target->call.vkGetDeviceQueue(target->device, target->choice.queue_family, 0, &target->queue);
+  return VYRE_OK;
+}
+
+void
+vulkan_settle(vyre_target *target)
+{
+  if (!target->base.lost || target->hangs || target->is_settled || !target->device)
+    return;
+  target->call.vkDeviceWaitIdle(target->device); /* if it can */
+  target->is_settled = true;
 }
 
 void
@@ -311,15 +292,14 @@ vulkan_device_close(vyre_target *target)
 {
   if (!target->device || !target->call.vkDestroyDevice)
     return;
-  const struct VolkDeviceTable *call = &target->call;
-  if (target->descriptors)
-    call->vkDestroyDescriptorPool(target->device, target->descriptors, NULL);
-  if (target->queries)
-    call->vkDestroyQueryPool(target->device, target->queries, NULL);
-  if (target->fence)
-    call->vkDestroyFence(target->device, target->fence, NULL);
-  if (target->commands)
-    call->vkDestroyCommandPool(target->device, target->commands, NULL);
-  call->vkDestroyDevice(target->device, NULL);
+  if (target->control)
+    vyre_status_free(vulkan_release(target, target->control));
+  target->control = NULL;
+  vulkan_submissions_destroy(target);
+  vulkan_settle(target);
+  if (target->hangs)
+    target->was_left = true;
+  else
+    target->call.vkDestroyDevice(target->device, NULL);
   target->device = VK_NULL_HANDLE;
 }

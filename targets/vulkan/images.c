@@ -44,12 +44,6 @@ is_texels(vyre_slot_kind kind)
   return kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_UNIFORM_TEXELS;
 }
 
-bool
-vulkan_slot_has_images(vyre_slot_kind kind)
-{
-  return kind >= VYRE_SLOT_STORAGE_TEXELS && kind <= VYRE_SLOT_COMBINED;
-}
-
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
 static VkFormat
@@ -145,18 +139,18 @@ check_image(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_
                     "vulkan: kernel '%s': set %u binding %u is %s of %s%s, %u x %u x %u texels, %u layers, which the device '%s' "
                     "cannot have\nFix: make it smaller, or choose another device",
                     desc->label, slot->set, slot->binding, kinds[slot->kind], image->is_depth ? "depth " : "",
-                    formats[image->format].name, extent[0], extent[1], extent[2], image->layers, target->choice.info.name);
+                    formats[image->format].name, extent[0], extent[1], extent[2], image->layers, target->base.info.name);
 }
 
 vyre_status
 vulkan_check_images(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_kernel_slot *slot)
 {
-  if (!vulkan_slot_has_images(slot->kind))
+  if (!target_slot_has_texels(slot->kind))
     return VYRE_OK;
   if (!slot->images)
     return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: kernel '%s': set %u binding %u is an image without size and format\nFix: give both",
                       desc->label, slot->set, slot->binding);
-  for (uint32_t i = 0; i < vulkan_slot_count(slot); i++)
+  for (uint32_t i = 0; i < target_slot_count(slot); i++)
     VYRE_TRY(check_image(target, desc, slot, &slot->images[i]));
   return VYRE_OK;
 }
@@ -247,7 +241,7 @@ vyre_status
 vulkan_images_create(vyre_target *target, vulkan_kernel *kernel, const vyre_kernel_slot *slot, uint32_t first)
 {
   bool is_linear = (slot->sampler & VYRE_SAMPLER_LINEAR) != 0;
-  for (uint32_t i = 0; vulkan_slot_has_images(slot->kind) && i < vulkan_slot_count(slot); i++) {
+  for (uint32_t i = 0; target_slot_has_texels(slot->kind) && i < target_slot_count(slot); i++) {
     vulkan_image *image = &kernel->descriptors[first + i].image;
     image->shape = slot->images[i];
     image->size = texel_count(slot->kind, &image->shape) * formats[image->shape.format].lanes *
@@ -281,15 +275,18 @@ vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor)
 /* ---- used ---------------------------------------------------------------------------------------------------------------- */
 
 vyre_status
-vulkan_check_texels(const vulkan_kernel *kernel, const vulkan_descriptor *descriptor, uint64_t offset, uint64_t size)
+vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint32_t slot_index, uint32_t descriptor,
+                    uint64_t offset, uint64_t size)
 {
-  const vyre_kernel_slot *slot = &kernel->slots[descriptor->slot];
-  if (size == descriptor->image.size && offset % MOST_TEXEL_BYTES == 0)
+  (void)target;
+  const vyre_kernel_slot *slot = &kernel->slots[slot_index];
+  const vulkan_image *image = &((const vulkan_kernel *)(const void *)kernel)->descriptors[descriptor].image;
+  if (size == image->size && offset % MOST_TEXEL_BYTES == 0)
     return VYRE_OK;
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: set %u binding %u takes %" PRIu64 " bytes of texels, and is given %" PRIu64 " from byte %" PRIu64 "\n"
                     "Fix: give as many as its size and format need, from a multiple of %d on",
-                    slot->set, slot->binding, descriptor->image.size, size, offset, MOST_TEXEL_BYTES);
+                    slot->set, slot->binding, image->size, size, offset, MOST_TEXEL_BYTES);
 }
 
 /* Whatever it held is lost. */
@@ -339,14 +336,13 @@ record_image(vyre_target *target, const vulkan_image *image, VkBuffer buffer, ui
 void
 vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled)
 {
-  for (uint32_t i = 0; i < kernel->descriptor_count; i++) {
+  for (uint32_t i = 0; i < kernel->base.descriptor_count; i++) {
     const vulkan_descriptor *descriptor = &kernel->descriptors[i];
-    const vyre_slot_kind kind = kernel->slots[descriptor->slot].kind;
+    const vyre_slot_kind kind = kernel->base.slots[descriptor->slot].kind;
     const bool is_wanted = is_filled || kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_STORAGE_IMAGE;
-    if (!vulkan_slot_has_images(kind) || !is_wanted)
+    if (!target_slot_has_texels(kind) || !is_wanted)
       continue;
     const vyre_range *range = &step->buffers[descriptor->range];
-    const vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, range->buffer.id);
-    record_image(target, &descriptor->image, buffer->handle, range->offset, is_filled);
+    record_image(target, &descriptor->image, vulkan_buffer_get(target, range->buffer)->handle, range->offset, is_filled);
   }
 }

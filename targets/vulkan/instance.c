@@ -120,14 +120,14 @@ check_layer(const vyre_allocator *allocator)
   VYRE_TRY(vulkan_status(NULL, vkEnumerateInstanceLayerProperties(&count, NULL), "vkEnumerateInstanceLayerProperties",
                          "asking for the layers that are installed"));
   size_t size = sizeof(VkLayerProperties) * ((size_t)count + 1);
-  VkLayerProperties *layers = vulkan_resize(allocator, NULL, 0, size);
+  VkLayerProperties *layers = target_resize(allocator, NULL, 0, size);
   if (!layers)
     return VYRE_OUT_OF_MEMORY("for the list of Vulkan layers");
   VkResult result = vkEnumerateInstanceLayerProperties(&count, layers);
   bool found = false;
   for (uint32_t i = 0; result == VK_SUCCESS && i < count; i++)
     found = found || strcmp(layers[i].layerName, validation_layer) == 0;
-  vulkan_resize(allocator, layers, size, 0);
+  target_resize(allocator, layers, size, 0);
   return found ? VYRE_OK : vulkan_status(NULL, VK_ERROR_LAYER_NOT_PRESENT, "vkCreateInstance", "asking for %s", validation_layer);
 }
 
@@ -172,7 +172,7 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   VkDebugUtilsMessengerCreateInfoEXT messenger;
   if (options->validate) {
     VYRE_TRY(check_layer(allocator));
-    instance->messages = vulkan_resize(allocator, NULL, 0, sizeof *instance->messages);
+    instance->messages = target_resize(allocator, NULL, 0, sizeof *instance->messages);
     if (!instance->messages)
       return VYRE_OUT_OF_MEMORY("for the validation layer's messages");
     memset(instance->messages, 0, sizeof *instance->messages);
@@ -216,7 +216,7 @@ vulkan_instance_close(vulkan_instance *instance, const vyre_allocator *allocator
     instance->call.vkDestroyInstance(instance->handle, NULL);
   vyre_status status = vulkan_take_messages(instance->messages, VYRE_OK);
   if (instance->messages)
-    vulkan_resize(allocator, instance->messages, sizeof *instance->messages, 0);
+    target_resize(allocator, instance->messages, sizeof *instance->messages, 0);
   if (instance->library)
     dlclose(instance->library);
   *instance = (vulkan_instance){0};

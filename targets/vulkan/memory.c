@@ -1,4 +1,4 @@
-/* Buffers of a device, the staging buffers that everything goes up and down through, and handle numbers.
+/* Buffers of a device, and the staging buffers that everything goes up and down through.
  *
  * A buffer is an allocation of its own.  Staging is one path for every device: where the host sees device memory it costs a copy.
  *
@@ -7,63 +7,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-
-/* ---- handles ------------------------------------------------------------------------------------------------------------- */
-
-static vyre_status
-grow_handles(const vyre_allocator *allocator, vulkan_handles *handles)
-{
-  uint32_t capacity = handles->capacity ? handles->capacity * 2 : 16;
-  size_t old_size = sizeof(vulkan_place) * handles->capacity;
-  vulkan_place *places = vulkan_resize(allocator, handles->places, old_size, sizeof(vulkan_place) * capacity);
-  if (!places)
-    return VYRE_OUT_OF_MEMORY("for a Vulkan handle");
-  memset(places + handles->capacity, 0, sizeof(vulkan_place) * (capacity - handles->capacity));
-  handles->places = places;
-  handles->capacity = capacity;
-  return VYRE_OK;
-}
-
-vyre_status
-vulkan_handles_add(const vyre_allocator *allocator, vulkan_handles *handles, void *item, uint64_t *out)
-{
-  uint32_t place = handles->first_free;
-  if (place) {
-    handles->first_free = handles->places[place - 1].next_free;
-  } else {
-    if (handles->count == handles->capacity)
-      VYRE_TRY(grow_handles(allocator, handles));
-    place = ++handles->count;
-  }
-  handles->places[place - 1].item = item;
-  *out = (uint64_t)handles->places[place - 1].generation << 32 | place;
-  return VYRE_OK;
-}
-
-void *
-vulkan_handles_get(const vulkan_handles *handles, uint64_t id)
-{
-  uint32_t place = (uint32_t)id;
-  if (place == 0 || place > handles->count || handles->places[place - 1].generation != (uint32_t)(id >> 32))
-    return NULL;
-  return handles->places[place - 1].item;
-}
-
-void
-vulkan_handles_remove(vulkan_handles *handles, uint64_t id)
-{
-  vulkan_place *place = &handles->places[(uint32_t)id - 1];
-  *place = (vulkan_place){.generation = place->generation + 1, .next_free = handles->first_free};
-  handles->first_free = (uint32_t)id;
-}
-
-void
-vulkan_handles_free(const vyre_allocator *allocator, vulkan_handles *handles)
-{
-  if (handles->places)
-    vulkan_resize(allocator, handles->places, sizeof(vulkan_place) * handles->capacity, 0);
-  *handles = (vulkan_handles){0};
-}
 
 /* ---- Vulkan buffers ------------------------------------------------------------------------------------------------------ */
 
@@ -101,7 +44,7 @@ vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, V
       .allocationSize = needs->size,
       .memoryTypeIndex = type,
   };
-  target->allocations++;
+  target->base.counters.allocations++;
   return vulkan_status(target, target->call.vkAllocateMemory(target->device, &memory, NULL, out), "vkAllocateMemory",
                        "asking for %" PRIu64 " bytes", size);
 }
@@ -109,6 +52,9 @@ vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, V
 void
 vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer)
 {
+  vulkan_settle(target);
+  if (target->hangs)
+    return; /* it may be written still */
   if (buffer->handle)
     target->call.vkDestroyBuffer(target->device, buffer->handle, NULL);
   if (buffer->memory)
@@ -152,56 +98,36 @@ vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usag
   return status;
 }
 
+/* ---- buffers of the target ----------------------------------------------------------------------------------------------- */
+
 vyre_status
-vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out)
+vulkan_create(vyre_target *target, uint64_t size, void **out)
 {
-  *out = (vyre_device_buffer){0};
-  VYRE_TRY(vulkan_check_lost(target));
-  if (size == 0)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "vulkan: a buffer of 0 bytes\nFix: give it a size of at least 1 byte");
-  if (size > target->choice.info.max_buffer)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "vulkan: a buffer of %" PRIu64 " bytes, the device '%s' allocates at most %" PRIu64 " at once\n"
-                      "Fix: use smaller buffers, or another device",
-                      size, target->choice.info.name, target->choice.info.max_buffer);
-  vulkan_buffer *buffer = vulkan_resize(&target->allocator, NULL, 0, sizeof *buffer);
+  vulkan_buffer *buffer = target_resize(&target->base.allocator, NULL, 0, sizeof *buffer);
   if (!buffer)
     return VYRE_OUT_OF_MEMORY("for a Vulkan buffer");
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                              (target->features.v12.bufferDeviceAddress ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0);
   vyre_status status = vulkan_buffer_create(target, size, usage, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
-  if (!status)
-    status = vulkan_handles_add(&target->allocator, &target->buffers, buffer, &out->id);
+  const bool is_made = !status;
   status = vulkan_take_messages(target->instance.messages, status);
-  if (!status)
+  if (!status) {
+    *out = buffer;
     return VYRE_OK;
-  if (out->id)
-    vulkan_handles_remove(&target->buffers, out->id);
-  *out = (vyre_device_buffer){0};
-  vulkan_buffer_destroy(target, buffer);
-  vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
+  }
+  if (is_made)
+    vulkan_buffer_destroy(target, buffer);
+  target_resize(&target->base.allocator, buffer, sizeof *buffer, 0);
   return status;
 }
 
-static vyre_status
-no_such_buffer(uint64_t id)
-{
-  return VYRE_ERROR(VYRE_CODE_INPUT,
-                    "vulkan: %" PRIu64 " is no buffer of this target, or it was freed\n"
-                    "Fix: use what allocate gave, until it is freed",
-                    id);
-}
-
 vyre_status
-vulkan_free(vyre_target *target, vyre_device_buffer handle)
+vulkan_destroy(vyre_target *target, void *memory)
 {
-  vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, handle.id);
-  if (!buffer)
-    return no_such_buffer(handle.id);
-  vulkan_handles_remove(&target->buffers, handle.id);
+  vulkan_buffer *buffer = memory;
   vulkan_buffer_destroy(target, buffer);
-  vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
+  target_resize(&target->base.allocator, buffer, sizeof *buffer, 0);
   return vulkan_take_messages(target->instance.messages, VYRE_OK);
 }
 
@@ -209,43 +135,23 @@ vyre_status
 vulkan_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
 {
   *out = 0;
-  const vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, handle.id);
-  if (!buffer)
-    return no_such_buffer(handle.id);
+  if (!target_buffer_get(target, handle))
+    return target_no_such_buffer(target, handle.id);
   if (!target->features.v12.bufferDeviceAddress)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "vulkan: the device '%s' gives no addresses of buffers (bufferDeviceAddress)\n"
                       "Fix: choose another device",
-                      target->choice.info.name);
-  VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer->handle};
+                      target->base.info.name);
+  VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                    .buffer = vulkan_buffer_get(target, handle)->handle};
   *out = target->call.vkGetBufferDeviceAddress(target->device, &info);
-  return VYRE_OK;
-}
-
-vyre_status
-vulkan_range_get(const vyre_target *target, const vyre_range *range, const char *what, uint32_t index, vulkan_buffer **out,
-                 uint64_t *out_size)
-{
-  *out = NULL;
-  *out_size = 0;
-  vulkan_buffer *buffer = vulkan_handles_get(&target->buffers, range->buffer.id);
-  if (!buffer)
-    return vyre_status_note(no_such_buffer(range->buffer.id), "while looking at %s %u", what, index);
-  uint64_t size = range->size || range->offset > buffer->size ? range->size : buffer->size - range->offset;
-  if (size == 0 || range->offset > buffer->size || size > buffer->size - range->offset)
-    return VYRE_ERROR(VYRE_CODE_INPUT,
-                      "vulkan: %s %u wants %" PRIu64 " bytes from offset %" PRIu64 " of a buffer of %" PRIu64 "\n"
-                      "Fix: keep the range inside its buffer, and not empty",
-                      what, index, size, range->offset, buffer->size);
-  *out = buffer;
-  *out_size = size;
   return VYRE_OK;
 }
 
 /* ---- staging ------------------------------------------------------------------------------------------------------------- */
 
-static void
-destroy_staging(vyre_target *target, vulkan_staging *staging)
+void
+vulkan_staging_destroy(vyre_target *target, vulkan_staging *staging)
 {
   vulkan_buffer_destroy(target, &staging->buffer); /* freeing memory unmaps it */
   staging->mapped = NULL;
@@ -259,9 +165,9 @@ vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t siz
   uint64_t grown = 4096;
   while (grown < size && grown <= UINT64_MAX / 2)
     grown *= 2;
-  if (grown < size || grown > target->choice.info.max_buffer)
+  if (grown < size || grown > target->base.info.max_buffer)
     grown = size;
-  destroy_staging(target, staging);
+  vulkan_staging_destroy(target, staging);
   VkMemoryPropertyFlags needed = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   VYRE_TRY(vulkan_buffer_create(target, grown, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, needed,
                                 for_reading ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0, &staging->buffer));
@@ -269,21 +175,6 @@ vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t siz
       vulkan_status(target, target->call.vkMapMemory(target->device, staging->buffer.memory, 0, VK_WHOLE_SIZE, 0, &staging->mapped),
                     "vkMapMemory", "for %" PRIu64 " bytes of staging memory", grown);
   if (status)
-    destroy_staging(target, staging);
+    vulkan_staging_destroy(target, staging);
   return status;
-}
-
-void
-vulkan_memory_close(vyre_target *target)
-{
-  for (uint32_t i = 0; i < target->buffers.count; i++) {
-    vulkan_buffer *buffer = target->buffers.places[i].item;
-    if (!buffer)
-      continue;
-    vulkan_buffer_destroy(target, buffer);
-    vulkan_resize(&target->allocator, buffer, sizeof *buffer, 0);
-  }
-  vulkan_handles_free(&target->allocator, &target->buffers);
-  destroy_staging(target, &target->up);
-  destroy_staging(target, &target->down);
 }

@@ -33,7 +33,7 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: kernel '%s' needs %s, which the device '%s' lacks (%s)\n"
                     "Fix: choose another device, or use the interpreter",
-                    desc->label, what, target->choice.info.name, feature);
+                    desc->label, what, target->base.info.name, feature);
 }
 
 /* The field of the device's description in which a capability needs a bit. */
@@ -146,7 +146,7 @@ has_feature(const vyre_target *target, size_t place)
 static vyre_status
 check_capability(const vyre_target *target, const vyre_kernel_desc *desc, uint32_t capability)
 {
-  const vyre_device_info *info = &target->choice.info;
+  const vyre_device_info *info = &target->base.info;
   const uint32_t has[] = {[OF_FEATURES] = info->features,
                           [OF_ATOMICS] = info->storage_atomics | info->shared_atomics,
                           [OF_SUBGROUP] = info->subgroup_operations,
@@ -178,7 +178,7 @@ check_float_mode(const vyre_target *target, const vyre_kernel_desc *desc, uint32
   if (which > 4 || (width != 16 && width != 32 && width != 64))
     return VYRE_OK;
   const vyre_kind kind = width == 16 ? VYRE_F16 : width == 32 ? VYRE_F32 : VYRE_F64;
-  if (target->choice.info.float_controls & VYRE_FLOAT_CONTROLS(kind, 1u << which))
+  if (target->base.info.float_controls & VYRE_FLOAT_CONTROLS(kind, 1u << which))
     return VYRE_OK;
   char what[64], feature[64];
   snprintf(what, sizeof what, "%s of %u bits", modes[which].name, width);
@@ -267,7 +267,7 @@ check_atomic(const vyre_target *target, const vyre_kernel_desc *desc, size_t at,
   if (op == SpvOpAtomicFMinEXT || op == SpvOpAtomicFMaxEXT)
     need <<= 2;
   const bool shared = need && ids[type].storage_class == SpvStorageClassWorkgroup;
-  const uint32_t has = shared ? target->choice.info.shared_atomics : target->choice.info.storage_atomics;
+  const uint32_t has = shared ? target->base.info.shared_atomics : target->base.info.storage_atomics;
   if ((need & ~has) == 0)
     return VYRE_OK;
   uint32_t which = 0;
@@ -291,7 +291,7 @@ static vyre_status
 check_group(const vyre_target *target, const vyre_kernel_desc *desc, size_t at, uint32_t length, const known *ids, uint32_t bound)
 {
   const uint32_t type = length > 1 ? word_at(desc, at + 1) : 0;
-  if (type >= bound || !ids[type].is_extended || (target->choice.info.features & VYRE_DEVICE_SUBGROUP_TYPES))
+  if (type >= bound || !ids[type].is_extended || (target->base.info.features & VYRE_DEVICE_SUBGROUP_TYPES))
     return VYRE_OK;
   return lacks(target, desc, "a subgroup operation on integers that are not of 32 bits, or on f16", "shaderSubgroupExtendedTypes");
 }
@@ -305,7 +305,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
                       "vulkan: kernel '%s' has ids up to %u, SPIR-V allows 4194303\n"
                       "Fix: the module is damaged; make it again",
                       desc->label, bound);
-  known *ids = vulkan_resize(&target->allocator, NULL, 0, sizeof *ids * bound);
+  known *ids = target_resize(&target->base.allocator, NULL, 0, sizeof *ids * bound);
   if (!ids)
     return VYRE_OUT_OF_MEMORY("for a Vulkan kernel");
   memset(ids, 0, sizeof *ids * bound);
@@ -319,7 +319,7 @@ check_types(const vyre_target *target, const vyre_kernel_desc *desc)
     else
       learn(desc, at, length, ids, bound);
   }
-  vulkan_resize(&target->allocator, ids, sizeof *ids * bound, 0);
+  target_resize(&target->base.allocator, ids, sizeof *ids * bound, 0);
   return status;
 }
 

@@ -50,7 +50,7 @@ vulkan_status(vyre_target *target, VkResult result, const char *api, const char 
   if (result == VK_SUCCESS)
     return VYRE_OK;
   if (result == VK_ERROR_DEVICE_LOST && target)
-    target->lost = true;
+    target->base.lost = true;
   char asked[512];
   va_list arguments;
   va_start(arguments, format);
@@ -74,16 +74,6 @@ vulkan_no_device(void)
 }
 
 vyre_status
-vulkan_check_lost(const vyre_target *target)
-{
-  if (!target->lost)
-    return VYRE_OK;
-  return VYRE_ERROR(VYRE_CODE_DEVICE,
-                    "vulkan: the device '%s' was lost in an earlier call\nFix: close the target and open it again",
-                    target->choice.info.name);
-}
-
-vyre_status
 vulkan_take_messages(vulkan_messages *messages, vyre_status status)
 {
   if (!messages || messages->count == 0)
@@ -96,10 +86,4 @@ vulkan_take_messages(vulkan_messages *messages, vyre_status status)
   messages->count = 0;
   messages->length = 0;
   return vyre_status_join(status, said);
-}
-
-void *
-vulkan_resize(const vyre_allocator *allocator, void *memory, size_t old_size, size_t new_size)
-{
-  return allocator->resize(allocator->user, memory, old_size, new_size);
 }

@@ -12,28 +12,51 @@ close_target(vyre_target *target)
     return VYRE_OK;
   if (target->hangs)
     return VYRE_OK; /* what runs on uses all of it until the process ends */
-  vyre_allocator allocator = target->allocator;
-  if (target->device && target->call.vkDeviceWaitIdle && target->lost)
-    target->call.vkDeviceWaitIdle(target->device); /* if it can: nothing may be destroyed while it is used */
-  for (uint32_t i = 0; i < target->kernels.count; i++) {
-    if (target->kernels.places[i].item)
-      vulkan_kernel_destroy(target, target->kernels.places[i].item);
-  }
-  vulkan_handles_free(&allocator, &target->kernels);
-  vulkan_memory_close(target);
+  vyre_allocator allocator = target->base.allocator;
+  vyre_status status = target_base_close(target);
   vulkan_device_close(target);
-  vulkan_lock();
-  vyre_status status = vulkan_instance_close(&target->instance, &allocator);
-  vulkan_unlock();
-  vulkan_resize(&allocator, target, sizeof *target, 0);
+  if (!target->was_left) {
+    vulkan_lock();
+    status = vyre_status_join(status, vulkan_instance_close(&target->instance, &allocator));
+    vulkan_unlock();
+  }
+  target_resize(&allocator, target, sizeof *target, 0);
   return status;
 }
+
+/* What hangs on the lost device is left as it is. */
+static vyre_status
+reopen(vyre_target *target)
+{
+  vulkan_device_close(target);
+  target->hangs = target->is_settled = false;
+  vulkan_lock();
+  vyre_status status = vulkan_device_open(target);
+  vulkan_unlock();
+  return vulkan_take_messages(target->instance.messages, status);
+}
+
+static const target_hooks hooks = {
+    .name = "vulkan",
+    .create = vulkan_create,
+    .destroy = vulkan_destroy,
+    .compile = vulkan_compile,
+    .release = vulkan_release,
+    .run = vulkan_run,
+    .check_kernel = vulkan_check_kernel,
+    .check_texels = vulkan_check_texels,
+    .start = vulkan_start,
+    .poll = vulkan_poll,
+    .finish = vulkan_finish,
+    .reopen = reopen,
+};
 
 static vyre_status
 open_parts(vyre_target *target, const vyre_target_options *options)
 {
-  VYRE_TRY(vulkan_instance_open(options, &target->allocator, &target->instance));
-  VYRE_TRY(vulkan_device_choose(&target->instance, &target->allocator, options->device, &target->choice));
+  VYRE_TRY(vulkan_instance_open(options, &target->base.allocator, &target->instance));
+  VYRE_TRY(vulkan_device_choose(&target->instance, &target->base.allocator, options->device, &target->choice));
+  target->base.info = target->choice.info;
   return vulkan_device_open(target);
 }
 
@@ -43,11 +66,11 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   *out = NULL;
   vyre_target_options defaults = {0};
   vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
-  vyre_target *target = vulkan_resize(&own, NULL, 0, sizeof *target);
+  vyre_target *target = target_resize(&own, NULL, 0, sizeof *target);
   if (!target)
     return VYRE_OUT_OF_MEMORY("for a Vulkan target");
   memset(target, 0, sizeof *target);
-  target->allocator = own;
+  target_base_init(&target->base, &hooks, &own);
   target->timeout = options ? options->timeout : 0;
   vulkan_lock();
   vyre_status status = open_parts(target, options ? options : &defaults);
@@ -57,12 +80,6 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
     return vyre_status_join(status, close_target(target));
   *out = target;
   return VYRE_OK;
-}
-
-static void
-describe_target(const vyre_target *target, vyre_device_info *out)
-{
-  *out = target->choice.info;
 }
 
 static vyre_status
@@ -83,7 +100,7 @@ list_devices(const vyre_target_options *options, void (*emit)(void *user, const 
   for (uint32_t i = 0; i < count; i++)
     emit(user, &choices[i].info);
   if (choices)
-    vulkan_resize(allocator, choices, sizeof *choices * count, 0);
+    target_resize(allocator, choices, sizeof *choices * count, 0);
   return status;
 }
 
@@ -92,12 +109,26 @@ const vyre_target_ops vyre_target_vulkan = {
     .name = "vulkan",
     .open = open_target,
     .close = close_target,
-    .describe = describe_target,
-    .allocate = vulkan_allocate,
-    .free = vulkan_free,
-    .compile = vulkan_compile,
-    .release = vulkan_release,
-    .submit = vulkan_submit,
+    .describe = target_describe,
+    .allocate = target_allocate,
+    .free = target_free,
+    .compile = target_compile,
+    .release = target_release,
+    .submit = target_submit,
     .list = list_devices,
     .address = vulkan_address,
+    .supports = target_supports,
+    .allocate_many = target_allocate_many,
+    .free_many = target_free_many,
+    .import = target_import,
+    .keep = target_keep,
+    .drop = target_drop,
+    .begin = target_begin,
+    .poll = target_poll,
+    .wait = target_wait,
+    .flush = target_flush,
+    .is_lost = target_is_lost,
+    .recover = target_recover,
+    .metrics = target_metrics,
+    .summary = "SPIR-V on a Vulkan device",
 };

@@ -7,8 +7,8 @@
 #ifndef VYRE_TARGETS_VULKAN_H
 #define VYRE_TARGETS_VULKAN_H
 
+#include "../common/base.h"
 #include "leaks.h"
-#include "vyre/target.h"
 
 #include <volk.h>
 
@@ -92,35 +92,58 @@ typedef struct vulkan_descriptor {
 } vulkan_descriptor;
 
 typedef struct vulkan_kernel {
-  char *label; /* owned */
-  vyre_kernel_slot *slots;
-  uint32_t slot_count;
-  vulkan_descriptor *descriptors; /* of all slots, in order */
-  uint32_t descriptor_count, range_count;
+  target_kernel base;               /* first */
+  vulkan_descriptor *descriptors;   /* of all slots, in order */
   uint32_t kinds[VYRE_SLOT__COUNT]; /* descriptors of each kind */
   bool has_images;
-  uint32_t push_size;
   VkDescriptorSetLayout *sets; /* by set number; those without a slot are empty */
   uint32_t set_count;
   VkPipelineLayout layout;
   VkPipeline pipeline;
 } vulkan_kernel;
 
-/* Handle numbers: generation << 32 | place + 1.  A place is used again with the next generation. */
-typedef struct vulkan_place {
-  void *item; /* NULL: free */
-  uint32_t generation;
-  uint32_t next_free; /* place + 1; 0: none */
-} vulkan_place;
+/* What a submission needs of each kind. */
+typedef struct vulkan_plan {
+  uint64_t up_size, down_size;            /* staging */
+  uint32_t sets, kinds[VYRE_SLOT__COUNT]; /* descriptors */
+  bool is_controlled;                     /* some of its steps run or not as a buffer says: control.c */
+  uint32_t first_controlled;              /* from this step on all are dispatched indirectly */
+} vulkan_plan;
 
-typedef struct vulkan_handles {
-  vulkan_place *places;
-  uint32_t count, capacity;
-  uint32_t first_free; /* place + 1; 0: none */
-} vulkan_handles;
+/* Where recording goes on: at the start of an iteration, or at a step that is in no repeat. */
+typedef struct vulkan_position {
+  uint32_t step, repeat, iteration; /* the next repeat that is not done, and how often its steps are already recorded */
+} vulkan_position;
+
+/* What one sequence needs while it runs, and what stays of it for the next one. */
+typedef struct vulkan_submission {
+  struct vulkan_submission *next; /* unused ones */
+  VkCommandPool commands;
+  VkCommandBuffer command;
+  VkFence fence;
+  VkQueryPool queries; /* two timestamps, if the queue has them */
+  VkDescriptorPool descriptors;
+  uint32_t descriptor_sets, descriptor_kinds[VYRE_SLOT__COUNT]; /* what the pool holds */
+  vulkan_staging up, down;
+  vulkan_buffer control;
+  VkDescriptorSet *sets; /* of all steps in order, a step's own by number; then one for each repeat */
+  uint32_t set_capacity;
+  uint32_t *first_sets; /* a step's first one; one element more for the repeats' */
+  uint32_t step_capacity;
+
+  /* The sequence that runs. */
+  vyre_sequence sequence; /* its arrays are the caller's, or */
+  void *copy;             /* in here; NULL: the caller's */
+  size_t copy_size;
+  vulkan_plan plan;
+  vulkan_position at;
+  bool is_done;
+  vyre_status status; /* owned; of what went wrong before the wait */
+  vyre_timing timing;
+} vulkan_submission;
 
 struct vyre_target {
-  vyre_allocator allocator;
+  target_base base; /* first */
   vulkan_instance instance;
   vulkan_device_choice choice;
   VkPhysicalDeviceMemoryProperties memory;
@@ -129,17 +152,12 @@ struct vyre_target {
   VkDevice device;
   struct VolkDeviceTable call;
   VkQueue queue;
-  VkCommandPool commands;
-  VkCommandBuffer command;
-  VkFence fence;
-  VkQueryPool queries; /* two timestamps, if the queue has them */
-  VkDescriptorPool descriptors;
-  uint32_t descriptor_sets, descriptor_kinds[VYRE_SLOT__COUNT]; /* what the pool holds */
-  vulkan_staging up, down;
-  vulkan_handles buffers, kernels;
-  uint32_t allocations; /* of memory, ever */
-  bool lost;
-  bool hangs; /* something still runs: nothing of the device can be destroyed */
+  vulkan_submission *unused;
+  VkCommandBuffer command; /* the one that is being recorded */
+  target_kernel *control;  /* control.c's; NULL until it is needed */
+  bool hangs;              /* something still runs: nothing of the device can be destroyed */
+  bool is_settled;         /* a device that was lost: nothing runs on it any more */
+  bool was_left;           /* a device that hung was left: nothing of the instance can be destroyed */
 };
 
 /* ---- result.c: every VkResult becomes a status here ---------------------------------------------------------------------- */
@@ -147,11 +165,8 @@ struct vyre_target {
 /* OK for success codes.  `format` says what was asked for.  Device loss is remembered if `target` is not NULL. */
 vyre_status vulkan_status(vyre_target *target, VkResult result, const char *api, const char *format, ...) VYRE_PRINTF(4, 5);
 vyre_status vulkan_no_device(void);
-/* An error if the device was lost before. */
-vyre_status vulkan_check_lost(const vyre_target *target);
 /* `status`, or the messages of the API's checks since the last call. */
 vyre_status vulkan_take_messages(vulkan_messages *messages, vyre_status status);
-void *vulkan_resize(const vyre_allocator *allocator, void *memory, size_t old_size, size_t new_size);
 
 /* ---- instance.c ---------------------------------------------------------------------------------------------------------- */
 
@@ -171,6 +186,8 @@ vyre_status vulkan_device_choose(const vulkan_instance *instance, const vyre_all
 /* The device, its queue, and what submissions use; under the lock. */
 vyre_status vulkan_device_open(vyre_target *target);
 void vulkan_device_close(vyre_target *target);
+/* Before anything of a lost device is destroyed: waits until nothing uses it any more. */
+void vulkan_settle(vyre_target *target);
 
 /* ---- features.c, needs.c ------------------------------------------------------------------------------------------------- */
 
@@ -182,14 +199,17 @@ void vulkan_features_describe(const vulkan_instance *instance, const vulkan_feat
 /* For a kernel whose instructions are known to be within its words. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 
-/* ---- memory.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */
 
-vyre_status vulkan_allocate(vyre_target *target, uint64_t size, vyre_device_buffer *out);
-vyre_status vulkan_free(vyre_target *target, vyre_device_buffer buffer);
+vyre_status vulkan_create(vyre_target *target, uint64_t size, void **out);
+vyre_status vulkan_destroy(vyre_target *target, void *memory);
 vyre_status vulkan_address(vyre_target *target, vyre_device_buffer buffer, uint64_t *out);
-/* The buffer and the whole range of a range; `what` and `index` name it in messages. */
-vyre_status vulkan_range_get(const vyre_target *target, const vyre_range *range, const char *what, uint32_t index,
-                             vulkan_buffer **out, uint64_t *out_size);
+/* Of a buffer that is there. */
+static inline vulkan_buffer *
+vulkan_buffer_get(const vyre_target *target, vyre_device_buffer buffer)
+{
+  return target_buffer_get(target, buffer)->memory;
+}
 vyre_status vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, VkMemoryPropertyFlags needed,
                                    VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out);
 /* All or nothing. */
@@ -197,34 +217,80 @@ vyre_status vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsa
                                  VkMemoryPropertyFlags liked, vulkan_buffer *out);
 void vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer);
 vyre_status vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t size, bool for_reading);
-void vulkan_memory_close(vyre_target *target);
-
-vyre_status vulkan_handles_add(const vyre_allocator *allocator, vulkan_handles *handles, void *item, uint64_t *out);
-void *vulkan_handles_get(const vulkan_handles *handles, uint64_t id); /* NULL: no such */
-void vulkan_handles_remove(vulkan_handles *handles, uint64_t id);
-void vulkan_handles_free(const vyre_allocator *allocator, vulkan_handles *handles);
+void vulkan_staging_destroy(vyre_target *target, vulkan_staging *staging);
 
 /* ---- images.c ------------------------------------------------------------------------------------------------------------ */
 
-static inline uint32_t
-vulkan_slot_count(const vyre_kernel_slot *slot)
-{
-  return slot->count ? slot->count : 1;
-}
-
 VkDescriptorType vulkan_descriptor_type(vyre_slot_kind kind);
-bool vulkan_slot_has_images(vyre_slot_kind kind);
 vyre_status vulkan_check_images(const vyre_target *target, const vyre_kernel_desc *desc, const vyre_kernel_slot *slot);
 vyre_status vulkan_images_create(vyre_target *target, vulkan_kernel *kernel, const vyre_kernel_slot *slot, uint32_t first);
 void vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor);
-vyre_status vulkan_check_texels(const vulkan_kernel *kernel, const vulkan_descriptor *descriptor, uint64_t offset, uint64_t size);
+vyre_status vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint32_t slot_index, uint32_t descriptor,
+                                uint64_t offset, uint64_t size);
 void vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled);
 
-/* ---- kernel.c, submit.c -------------------------------------------------------------------------------------------------- */
+/* ---- kernel.c: hooks ----------------------------------------------------------------------------------------------------- */
 
-vyre_status vulkan_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *out);
-vyre_status vulkan_release(vyre_target *target, vyre_kernel kernel);
-void vulkan_kernel_destroy(vyre_target *target, vulkan_kernel *kernel);
-vyre_status vulkan_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
+vyre_status vulkan_check_kernel(vyre_target *target, const vyre_kernel_desc *desc);
+vyre_status vulkan_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out);
+vyre_status vulkan_release(vyre_target *target, target_kernel *kernel);
+
+static inline vulkan_kernel *
+vulkan_kernel_get(const vyre_target *target, vyre_kernel kernel)
+{
+  return (vulkan_kernel *)(void *)target_kernel_get(target, kernel);
+}
+
+/* ---- submission.c -------------------------------------------------------------------------------------------------------- */
+
+/* An unused one, or a new one, with all that the sequence needs.  `is_kept`: its arrays are copied, so that they may go. */
+vyre_status vulkan_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_kept, vulkan_submission **out);
+/* For the next sequence; one that still runs on a device that hangs is forgotten instead. */
+void vulkan_submission_give(vyre_target *target, vulkan_submission *submission);
+void vulkan_submissions_destroy(vyre_target *target);
+/* Sizes in staging buffers: multiples of 16 bytes. */
+static inline uint64_t
+vulkan_padded(uint64_t size)
+{
+  return (size + 15u) & ~(uint64_t)15u;
+}
+
+/* ---- record.c ------------------------------------------------------------------------------------------------------------ */
+
+/* From the submission's position on, as much as one command buffer takes; the position is where it ends. */
+vyre_status vulkan_record(vyre_target *target, vulkan_submission *submission);
+/* Each sees all that came before. */
+void vulkan_barrier(vyre_target *target, VkPipelineStageFlags to, VkAccessFlags access);
+
+/* ---- control.c ----------------------------------------------------------------------------------------------------------- */
+
+enum { VULKAN_MOST_ITERATIONS = 1024 /* of a repeat until a word is 0, in one command buffer */ };
+
+/* Bytes of the submission's control buffer, and those at its start that the host reads. */
+uint64_t vulkan_control_size(const vyre_sequence *sequence);
+uint64_t vulkan_control_read_size(const vyre_sequence *sequence);
+/* The kernel, if it is not there yet. */
+vyre_status vulkan_control_ensure(vyre_target *target);
+/* The descriptor set of a step, or of a repeat's word. */
+void vulkan_control_write_set(vyre_target *target, const vulkan_submission *submission, const vyre_range *source,
+                              VkDescriptorSet set);
+void vulkan_control_record_start(vyre_target *target, const vulkan_submission *submission);
+void vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *submission, uint32_t step);
+void vulkan_control_record_end(vyre_target *target, const vulkan_submission *submission, uint32_t repeat, bool is_last);
+/* Where the groups of a step are in the control buffer. */
+uint64_t vulkan_control_groups(const vyre_sequence *sequence, uint32_t step);
+/* How a repeat stands. */
+vyre_repeat_end vulkan_control_repeat(const vulkan_submission *submission, uint32_t repeat);
+/* Kernels whose groups came from a buffer and were not none. */
+uint32_t vulkan_control_launches(const vulkan_submission *submission);
+/* An error where a buffer said more groups than its step allows. */
+vyre_status vulkan_control_status(const vyre_target *target, const vulkan_submission *submission);
+
+/* ---- submit.c: hooks ----------------------------------------------------------------------------------------------------- */
+
+vyre_status vulkan_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing);
+vyre_status vulkan_start(vyre_target *target, const vyre_sequence *sequence, void **out);
+vyre_status vulkan_poll(vyre_target *target, void *work, bool *out_done);
+vyre_status vulkan_finish(vyre_target *target, void *work, vyre_timing *timing);
 
 #endif

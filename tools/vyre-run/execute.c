@@ -97,32 +97,6 @@ share_results(const run_options *options, const run_program *program, const run_
   return VYRE_OK;
 }
 
-static vyre_target_options
-target_options(const run_options *options)
-{
-  return (vyre_target_options){
-      .library = options->library, .device = options->device, .validate = options->validate, .timeout = options->timeout};
-}
-
-/* A target says what could be done, and knows no options of this program: the notes here name them. */
-static vyre_status
-open_device(const run_options *options, vyre_target **out)
-{
-  const vyre_target_options target = target_options(options);
-  return vyre_status_note(vyre_target_vulkan.open(&target, NULL, out),
-                          "-list-devices shows what there is, -device= chooses one, -target=cpu is the interpreter%s",
-                          options->validate ? ", -validate asked for checks" : "");
-}
-
-vyre_status
-run_device_describe(const run_options *options, vyre_device_info *out)
-{
-  vyre_target *device;
-  VYRE_TRY(open_device(options, &device));
-  vyre_target_vulkan.describe(device, out);
-  return vyre_target_vulkan.close(device);
-}
-
 static bool
 knows_subgroups(const run_program *program)
 {
@@ -136,18 +110,20 @@ knows_subgroups(const run_program *program)
   return false;
 }
 
-/* Lanes of a subgroup: as told; else, where it makes a difference, as the device has them that the other run is on.  0: the
- * interpreter's own default. */
+/* Lanes of a subgroup where .vir is run: as told; else, where it makes a difference, as a device of the other run has them that
+ * cannot choose.  0: the default. */
 static vyre_status
 subgroup_size(const run_options *options, const run_program *program, uint32_t *out)
 {
-  vyre_device_info info;
-  const bool on_vulkan = options->target == RUN_VULKAN || (options->compare && options->compare_target == RUN_VULKAN);
+  const run_target targets[] = {options->target, options->compare ? options->compare_target : NULL};
   *out = options->subgroup;
-  if (*out || !on_vulkan || !knows_subgroups(program))
-    return VYRE_OK;
-  VYRE_TRY(run_device_describe(options, &info));
-  *out = info.subgroup;
+  for (uint32_t i = 0; i < 2 && *out == 0 && knows_subgroups(program); i++) {
+    vyre_device_info info = {.forms = 1u << VYRE_KERNEL_VIR};
+    if (targets[i])
+      VYRE_TRY(run_device_describe(options, targets[i], &info));
+    if (!(info.forms >> VYRE_KERNEL_VIR & 1))
+      *out = info.subgroup;
+  }
   return VYRE_OK;
 }
 
@@ -163,7 +139,7 @@ check_grid(const run_program *program, const run_inputs *inputs)
   return VYRE_ERROR(VYRE_CODE_USAGE,
                     "-groups %" PRIu32 ",%" PRIu32 ",%" PRIu32 ": with %" PRIu32 " x %" PRIu32 " x %" PRIu32
                     " invocations each these are more than the %" PRIu64 " that the interpreter runs\n"
-                    "Fix: fewer of them, or -target=vulkan",
+                    "Fix: fewer of them, or choose a device with -target",
                     inputs->groups[0], inputs->groups[1], inputs->groups[2], program->workgroup[0], program->workgroup[1],
                     program->workgroup[2], MOST_INVOCATIONS);
 }
@@ -175,7 +151,7 @@ check_plain(const run_program *program)
   if (program->pointer_count)
     return VYRE_ERROR(VYRE_CODE_INPUT,
                       "%s: uses addresses of buffers, which the interpreter does not have\n"
-                      "Fix: run it on a device: -target=vulkan",
+                      "Fix: choose a device with -target",
                       program->path);
   for (uint32_t i = 0; i < program->buffer_count; i++) {
     const run_buffer *buffer = &program->buffers[i];
@@ -183,15 +159,15 @@ check_plain(const run_program *program)
     run_buffer_describe(buffer, name, sizeof name);
     if (buffer->kind > VYRE_SLOT_UNIFORM)
       return VYRE_ERROR(VYRE_CODE_INPUT,
-                        "%s: %s is an image or a sampler, which the interpreter does not have\nFix: run it on a device: "
-                        "-target=vulkan",
+                        "%s: %s is an image or a sampler, which the interpreter does not have\nFix: choose a device "
+                        "with -target",
                         program->path, name);
   }
   return VYRE_OK;
 }
 
 static vyre_status
-run_cpu(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
+run_interpreter(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
 {
   VYRE_TRY(check_grid(program, inputs));
   VYRE_TRY(check_plain(program));
@@ -219,12 +195,12 @@ run_cpu(const run_options *options, const run_program *program, const run_inputs
   clock_gettime(CLOCK_MONOTONIC, &start);
   vyre_status status = vyre_interp_run(program->module, &dispatch, &interp, &stats);
   if (!status && options->time)
-    printf("time: %s on cpu: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
+    printf("time: %s on the interpreter: %.3f ms, %" PRIu64 " rows\n", program->path, milliseconds(&start), stats.rows);
   free(bindings);
   return status ? status : share_results(options, program, inputs, results);
 }
 
-/* ---- Vulkan -------------------------------------------------------------------------------------------------------------- */
+/* ---- a target ------------------------------------------------------------------------------------------------------------ */
 
 /* What one submission is made of; each list has an element for each of the program's buffers. */
 typedef struct device_run {
@@ -240,6 +216,7 @@ typedef struct device_run {
   uint32_t slot_count, descriptor_count, range_count, upload_count, read_count;
   const void *push;
   uint32_t push_size;
+  vyre_kernel_program vir; /* of a kernel of that form */
 } device_run;
 
 static vyre_status
@@ -302,6 +279,10 @@ add_buffer(const run_program *program, uint32_t index, size_t size, unsigned cha
 static vyre_status
 set_pointers(const run_program *program, const run_inputs *inputs, run_results *results, const device_run *run, bool is_address)
 {
+  if (program->pointer_count && !run->ops->address)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "%s: uses addresses of buffers, which the target %s does not have\nFix: choose another target with -target",
+                      program->path, run->ops->name);
   for (uint32_t i = 0; i < program->pointer_count; i++) {
     const run_pointer *pointer = &program->pointers[i];
     const uint32_t input = find_input(inputs, &program->buffers[pointer->holder]);
@@ -324,8 +305,30 @@ spec_size(const run_program *program, uint32_t id)
   return 4;
 }
 
+/* As the target takes it: SPIR-V rather than .vir. */
 static vyre_status
-compile(const run_program *program, device_run *run, vyre_kernel *out)
+add_code(const run_options *options, const run_program *program, device_run *run, vyre_kernel_desc *desc)
+{
+  vyre_device_info info;
+  run->ops->describe(run->target, &info);
+  if (info.forms >> VYRE_KERNEL_SPIRV & 1) {
+    desc->form = VYRE_KERNEL_SPIRV;
+    desc->code = program->words.data;
+    desc->size = program->words.size;
+    return VYRE_OK;
+  }
+  if (!(info.forms >> VYRE_KERNEL_VIR & 1))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor .vir\nFix: choose another target with -target",
+                      run->ops->name);
+  run->vir = (vyre_kernel_program){.module = program->module, .row = program->row.id};
+  desc->form = VYRE_KERNEL_VIR;
+  desc->code = &run->vir;
+  desc->size = sizeof run->vir;
+  return subgroup_size(options, program, &run->vir.subgroup);
+}
+
+static vyre_status
+compile(const run_options *options, const run_program *program, device_run *run, vyre_kernel *out)
 {
   for (uint32_t i = 0; i < program->spec_count; i++)
     run->specs[i] = (vyre_kernel_spec){
@@ -335,9 +338,6 @@ compile(const run_program *program, device_run *run, vyre_kernel *out)
     };
   vyre_kernel_desc desc = {
       .label = program->path,
-      .form = VYRE_KERNEL_SPIRV,
-      .code = program->words.data,
-      .size = program->words.size,
       .entry = program->entry,
       .workgroup = {program->workgroup[0], program->workgroup[1], program->workgroup[2]},
       .slots = run->slots,
@@ -346,8 +346,9 @@ compile(const run_program *program, device_run *run, vyre_kernel *out)
       .spec_count = program->spec_count,
       .push_size = run->push_size,
   };
+  VYRE_TRY(add_code(options, program, run, &desc));
   return vyre_status_note(run->ops->compile(run->target, &desc, out),
-                          "-device= chooses another device, -target=cpu is the interpreter, -validate asks for checks");
+                          "-device= chooses another device, -target=interpreter needs none, -validate asks for checks");
 }
 
 static vyre_status
@@ -366,7 +367,7 @@ submit(const run_options *options, const run_program *program, const run_inputs 
       .push_size = run->push_size,
       .groups = {inputs->groups[0], inputs->groups[1], inputs->groups[2]},
   };
-  VYRE_TRY(compile(program, run, &step.kernel));
+  VYRE_TRY(compile(options, program, run, &step.kernel));
   vyre_sequence sequence = {
       .uploads = run->uploads,
       .upload_count = run->upload_count,
@@ -376,26 +377,28 @@ submit(const run_options *options, const run_program *program, const run_inputs 
       .read_count = run->read_count,
   };
   vyre_timing timing;
-  VYRE_TRY(vyre_status_note(run->ops->submit(run->target, &sequence, &timing),
-                            "-groups sets how much work it is, -timeout how long it may take; -target=cpu -undefined=report "
-                            "is the interpreter, which stops at what is undefined; -validate asks for checks"));
+  VYRE_TRY(
+      vyre_status_note(run->ops->submit(run->target, &sequence, &timing),
+                       "-groups sets how much work it is, -timeout how long it may take; -target=interpreter -undefined=report "
+                       "stops at what is undefined; -validate asks for checks"));
   VYRE_TRY(set_pointers(program, inputs, results, run, false));
   if (options->time)
-    printf("time: %s on vulkan: %.3f ms, of these on the device %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64
+    printf("time: %s on %s: %.3f ms, of these on the device %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64
            " down\n",
-           program->path, (double)timing.host_ns / 1e6, (double)timing.device_ns / 1e6, timing.launches,
+           program->path, run->ops->name, (double)timing.host_ns / 1e6, (double)timing.device_ns / 1e6, timing.launches,
            timing.launches == 1 ? "" : "es", timing.waits, timing.waits == 1 ? "" : "s", timing.bytes_up, timing.bytes_down);
   return VYRE_OK;
 }
 
 static vyre_status
-run_device(const run_options *options, const run_program *program, const run_inputs *inputs, run_results *results)
+run_device(const run_options *options, run_target target, const run_program *program, const run_inputs *inputs,
+           run_results *results)
 {
   if (options->binds.count)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-bind: on a device each buffer has memory of its own\nFix: run it on the interpreter: "
-                                       "-target=cpu");
-  device_run run = {.ops = &vyre_target_vulkan};
-  VYRE_TRY(open_device(options, &run.target));
+                                       "-target=interpreter");
+  device_run run = {.ops = target};
+  VYRE_TRY(run_device_open(options, target, &run.target));
   vyre_status status = allocate_lists(program, &run);
   if (!status)
     status = submit(options, program, inputs, results, &run);
@@ -435,12 +438,11 @@ run_execute(const run_options *options, run_target target, const run_program *pr
   *out = (run_results){0};
   vyre_status status = copy_inputs(inputs, out);
   if (!status)
-    status = target == RUN_CPU ? run_cpu(options, program, inputs, out) : run_device(options, program, inputs, out);
+    status = target ? run_device(options, target, program, inputs, out) : run_interpreter(options, program, inputs, out);
   if (!status)
     return VYRE_OK;
   run_results_free(out);
-  return vyre_status_note(status, "while running '%s' of %s on %s", program->entry, program->path,
-                          target == RUN_CPU ? "the interpreter" : "vulkan");
+  return vyre_status_note(status, "while running '%s' of %s on %s", program->entry, program->path, run_target_name(target));
 }
 
 void
@@ -450,43 +452,4 @@ run_results_free(run_results *results)
     free(results->items[i]);
   free(results->items);
   *results = (run_results){0};
-}
-
-/* ---- devices ------------------------------------------------------------------------------------------------------------- */
-
-static void
-print_words(const char *title, const char *const *words, uint32_t count, uint32_t bits)
-{
-  printf("   %s:", title);
-  for (uint32_t i = 0; i < count; i++)
-    if (bits >> i & 1u)
-      printf(" %s", words[i]);
-  printf("%s\n", bits ? "" : " none");
-}
-
-static void
-print_device(void *user, const vyre_device_info *info)
-{
-  (void)user;
-  static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
-  static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
-  static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
-                                        "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
-  static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
-                                          "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
-  printf("%u: %s (%s)%s\n", info->index, info->name, kinds[info->kind],
-         info->usable ? "" : ", not usable: lacks compute or Vulkan 1.2");
-  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
-         info->driver, info->memory >> 20, info->max_invocations, info->max_shared, info->subgroup);
-  print_words("types", types, 5, info->features & 31u);
-  print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
-  print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
-  print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
-}
-
-vyre_status
-run_list_devices(const run_options *options)
-{
-  vyre_target_options target = target_options(options);
-  return vyre_target_vulkan.list(&target, print_device, NULL);
 }

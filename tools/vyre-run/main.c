@@ -1,4 +1,4 @@
-/* vyre-run: runs a compute program on the interpreter or on Vulkan, shows what it wrote, compares it with another.
+/* vyre-run: runs a compute program on the interpreter or a target, shows what it wrote, compares it with another.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"

@@ -17,40 +17,44 @@ static const char help_text[] =
     "Runs one compute program (.vir, SPIR-V or GLSL, told apart by content; '-' is standard input) and shows the buffers it "
     "wrote.\n"
     "\n"
-    "  -target=cpu|vulkan       where: the interpreter (default), or SPIR-V on a Vulkan device\n"
+    "  -target=NAME             where: the interpreter (default), or a target; the names are below\n"
     "  -entry NAME              which program, where the file has several\n"
     "  -groups X[,Y[,Z]]        workgroups; default: enough for the longest runtime array\n"
     "  -buffer NAME=CONTENTS    NAME: a name, a block's name, SET.BINDING, or push\n"
     "                           CONTENTS: random:SEED, bits:SEED, zero, iota, values:V,V,..., or a file; default random:1\n"
     "  -size NAME=COUNT         elements of its runtime array (default 1024); COUNTb: bytes of the buffer; WxH...: of an image\n"
-    "  -bind NAME=OTHER|none    the memory of another buffer, so that both are one; or no memory at all (cpu)\n"
+    "  -bind NAME=OTHER|none    the memory of another buffer, so that both are one; or no memory at all (interpreter)\n"
     "  -spec NAME|ID=VALUE      a specialization constant\n"
     "  -print NAME              all elements of a buffer or image\n"
     "  -write NAME=FILE         a buffer's bytes afterwards\n"
     "  -compare FILE            runs FILE on the same buffers; exit code 1 if a written element differs\n"
-    "  -compare-target=cpu|vulkan   where FILE runs; default: as -target\n"
+    "  -compare-target=NAME     where FILE runs; default: as -target\n"
     "  -tolerance=N             floats may differ by N, or by N units in the last place (Nulps); default: bit for bit\n"
-    "  -device NAME|INDEX       a Vulkan device; -list-devices shows them\n"
-    "  -library FILE            the Vulkan library; default libvulkan.so.1\n"
-    "  -validate                run under the Vulkan validation layer; a message of its is an error\n"
+    "  -device NAME|INDEX       a device of the target; -list-devices shows those of it, or of all\n"
+    "  -library FILE            the target's driver library; default: the platform's\n"
+    "  -validate                with the target's own checks (Vulkan's validation layer); a message of theirs is an error\n"
     "  -timeout SECONDS         after which a device that is not done counts as hanging; default 120, 0: never\n"
-    "  -steps N                 row executions before an invocation counts as endless (cpu)\n"
-    "  -subgroup N              lanes of a subgroup (cpu): a power of two, 1 to 128; default 32, or the Vulkan device's where\n"
+    "  -steps N                 row executions before an invocation counts as endless (interpreter)\n"
+    "  -subgroup N              lanes of a subgroup (interpreter): a power of two, 1 to 128; default 32, or the device's where\n"
     "                           one runs too\n"
-    "  -undefined=report        stop where a relaxed program is undefined (cpu); default: strict, which gives it a value\n"
-    "  -check-bounds            stop at an access out of bounds, in any program (cpu)\n"
-    "  -check-races             stop at a data race (cpu)\n"
+    "  -undefined=report        stop where a relaxed program is undefined (interpreter); default: strict, which gives it a value\n"
+    "  -check-bounds            stop at an access out of bounds, in any program (interpreter)\n"
+    "  -check-races             stop at a data race (interpreter)\n"
     "  -I DIR, -D NAME[=VALUE]  for GLSL\n"
     "  -target-env=vulkan1.N    for GLSL: what its SPIR-V is for, vulkan1.0 to vulkan1.3; default vulkan1.2\n"
     "  -include-root=DIR        GLSL: #include reads nothing outside of that folder\n"
     "  -glsl-memory=MIB, -glsl-seconds=N, -glsl-expansion=MIB  what compiling it may take (1024, 60, 16)\n"
     "  -time                    what the run took\n"
-    "  -help, -version\n";
+    "  -help, -version\n"
+    "\n"
+    "Where programs run:\n"
+    "\n";
 
 void
 run_options_help(void)
 {
   fputs(help_text, stdout);
+  run_targets_print();
 }
 
 /* ---- values -------------------------------------------------------------------------------------------------------------- */
@@ -79,13 +83,7 @@ parse_number(const char *text, const char **out_end, uint64_t limit, uint64_t *o
 static vyre_status
 parse_target(const char *option, const char *value, run_target *out)
 {
-  if (strcmp(value, "cpu") == 0)
-    *out = RUN_CPU;
-  else if (strcmp(value, "vulkan") == 0)
-    *out = RUN_VULKAN;
-  else
-    return bad_value(option, value, "cpu or vulkan");
-  return VYRE_OK;
+  return run_target_parse(value, out) ? VYRE_OK : bad_value(option, value, "-help lists the names");
 }
 
 static vyre_status
@@ -404,18 +402,19 @@ check_options(const run_options *options)
     return VYRE_OK;
   if (!options->input)
     return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a .vir, .spv or .comp file; -help shows more");
-  bool on_cpu = options->target == RUN_CPU || (options->compare && options->compare_target == RUN_CPU);
-  bool on_vulkan = options->target == RUN_VULKAN || (options->compare && options->compare_target == RUN_VULKAN);
-  const char *cpu_only = options->steps              ? "steps"
-                         : options->subgroup         ? "subgroup"
-                         : options->report_undefined ? "undefined"
-                         : options->check_bounds     ? "check-bounds"
-                         : options->check_races      ? "check-races"
-                                                     : NULL;
-  if (!on_cpu && cpu_only)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for the interpreter, and nothing runs there\nFix: -target=cpu", cpu_only);
-  if (!on_vulkan && (options->validate || options->device || options->library))
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for Vulkan, and nothing runs there\nFix: -target=vulkan",
+  const bool on_target = options->target || (options->compare && options->compare_target);
+  const bool on_interpreter = !options->target || (options->compare && !options->compare_target);
+  const char *interpreter_only = options->steps              ? "steps"
+                                 : options->subgroup         ? "subgroup"
+                                 : options->report_undefined ? "undefined"
+                                 : options->check_bounds     ? "check-bounds"
+                                 : options->check_races      ? "check-races"
+                                                             : NULL;
+  if (!on_interpreter && interpreter_only)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for the interpreter, and nothing runs there\nFix: -target=interpreter",
+                      interpreter_only);
+  if (!on_target && (options->validate || options->device || options->library))
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is for a target, and the interpreter is none\nFix: choose one with -target",
                       options->validate ? "validate"
                       : options->device ? "device"
                                         : "library");

@@ -469,16 +469,20 @@ run_setting_find(const run_settings *settings, const run_buffer *buffer)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
-/* A strict program asks for floats that are as exact as the device can have them. */
+/* SPIR-V for a target that takes it, unless the input was that; a strict program asks for floats that are as exact as the device
+ * can have them. */
 static vyre_status
-write_words(run_program *program, const run_options *options, uint32_t input)
+write_words(run_program *program, const run_options *options, run_target target, uint32_t input)
 {
   vyre_spirv_options spirv = {0};
-  if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED)) {
-    vyre_device_info info;
-    VYRE_TRY(run_device_describe(options, &info));
+  vyre_device_info info;
+  if (!target || program->words.size)
+    return VYRE_OK;
+  VYRE_TRY(run_device_describe(options, target, &info));
+  if (!(info.forms >> VYRE_KERNEL_SPIRV & 1))
+    return VYRE_OK;
+  if (!(vyre_module_view(program->module)->imm[program->row.id] & VYRE_PROGRAM_RELAXED))
     spirv.float_controls = info.free_float_controls ? info.float_controls : 0;
-  }
   return vyre_spirv_write(program->module, input, &spirv, &program->words);
 }
 
@@ -496,9 +500,8 @@ fill_program(run_program *program, vyre_bytes *file, const run_options *options,
                       "%s: the workgroup's size is not constant\nFix: make it of constants and specialization constants",
                       program->path);
   uint32_t input = vyre_program_info_of(program->module, program->row)->input;
-  bool on_vulkan = (is_second ? options->compare_target : options->target) == RUN_VULKAN ||
-                   (options->compare == options->input && options->compare_target == RUN_VULKAN);
-  return on_vulkan && program->words.size == 0 ? write_words(program, options, input) : VYRE_OK;
+  VYRE_TRY(write_words(program, options, is_second ? options->compare_target : options->target, input));
+  return options->compare == options->input ? write_words(program, options, options->compare_target, input) : VYRE_OK;
 }
 
 vyre_status

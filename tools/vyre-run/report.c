@@ -150,7 +150,6 @@ static void
 print_difference(const run_options *options, const comparison *c, const run_program *first, const run_program *second,
                  uint64_t elements)
 {
-  static const char *const targets[] = {"cpu", "vulkan"};
   char name[128], path[256], a[48], b[48];
   run_buffer_describe(c->where->buffer, name, sizeof name);
   run_layout layout = run_program_layout(c->where->program);
@@ -159,8 +158,8 @@ print_difference(const run_options *options, const comparison *c, const run_prog
   run_scalar_print(c->kind, c->second_bits, b);
   int digits = (int)(2 * run_scalar_size(c->kind));
   printf("different: %s, element %" PRIu64 "%s%s\n", name, c->index, path[0] ? ", " : "", path[0] == '.' ? path + 1 : path);
-  printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", a, digits, c->first_bits, first->path, targets[options->target]);
-  printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", b, digits, c->second_bits, second->path, targets[options->compare_target]);
+  printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", a, digits, c->first_bits, first->path, run_target_name(options->target));
+  printf("  %s (0x%0*" PRIx64 ")  %s on %s\n", b, digits, c->second_bits, second->path, run_target_name(options->compare_target));
   printf("  %" PRIu64 " of %" PRIu64 " elements differ", c->differing, elements);
 }
 

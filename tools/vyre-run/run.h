@@ -13,7 +13,7 @@
 
 /* ---- options.c ----------------------------------------------------------------------------------------------------------- */
 
-typedef enum run_target { RUN_CPU, RUN_VULKAN } run_target;
+typedef const vyre_target_ops *run_target; /* NULL: the interpreter */
 
 /* NAME=VALUE as given. */
 typedef struct run_setting {
@@ -212,9 +212,19 @@ typedef struct run_results {
 VYRE_MUST_USE vyre_status run_execute(const run_options *options, run_target target, const run_program *program,
                                       const run_inputs *inputs, run_results *out);
 void run_results_free(run_results *results);
+
+/* ---- targets.c ----------------------------------------------------------------------------------------------------------- */
+
+/* False: there is none of that name. */
+bool run_target_parse(const char *text, run_target *out);
+/* "cpu"; "the interpreter". */
+const char *run_target_name(run_target target);
+/* All names, a line each. */
+void run_targets_print(void);
 VYRE_MUST_USE vyre_status run_list_devices(const run_options *options);
-/* The Vulkan device that the options name. */
-VYRE_MUST_USE vyre_status run_device_describe(const run_options *options, vyre_device_info *out);
+/* The target's device that the options name. */
+VYRE_MUST_USE vyre_status run_device_open(const run_options *options, run_target target, vyre_target **out);
+VYRE_MUST_USE vyre_status run_device_describe(const run_options *options, run_target target, vyre_device_info *out);
 
 /* ---- report.c ------------------------------------------------------------------------------------------------------------ */
 

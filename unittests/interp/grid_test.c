@@ -103,6 +103,47 @@ a_grid_that_meets_has_a_limit(void **state)
 }
 
 static void
+part_of_a_grid(uint64_t first, uint64_t count, uint32_t marks[24])
+{
+  memset(marks, 0, 24 * sizeof *marks);
+  launch l = {.text = "program @p workgroup(1, 1, 1) {\n"
+                      "  buffer %x : u32[] storage set(0) binding(0)\n"
+                      "  %n = groups\n"
+                      "  %w = wid\n"
+                      "  %i = add(mul(add(mul(%w.z, %n.y), %w.y), %n.x), %w.x)\n"
+                      "  store %x[%i], add(%i, 1u32)\n"
+                      "}\n",
+              .groups = {4, 3, 2},
+              .buffers = {{"x", marks, 24 * sizeof *marks}},
+              .first = first,
+              .count = count};
+  launch_ok(&l);
+}
+
+static void
+a_part_of_a_grid_is_those_workgroups_alone(void **state)
+{
+  (void)state;
+  uint32_t x[24];
+  const uint64_t parts[][2] = {{0, 1}, {0, 24}, {5, 0}, {3, 11}, {23, 1}, {24, 0}, {0, 0}};
+  for (uint32_t k = 0; k < 7; k++) {
+    const uint64_t first = parts[k][0], count = k == 6 ? 24 : parts[k][1];
+    part_of_a_grid(first, parts[k][1], x);
+    for (uint32_t i = 0; i < 24; i++)
+      assert_int_equal(x[i], i >= first && i < first + count ? i + 1 : 0);
+  }
+  launch beyond = {.text = "program @p workgroup(1, 1, 1) {\n}\n", .groups = {4, 3, 2}, .first = 20, .count = 5};
+  launch_fails(&beyond, "@p", "5 workgroups from the one with number 20 on", "a grid of 24");
+  beyond.first = UINT64_MAX;
+  launch_fails(&beyond, "@p", "from the one with number", "a grid of 24");
+  launch meets = {.text = "program @p workgroup(1, 1, 1) {\n  barrier device\n}\n", .groups = {4, 1, 1}, .first = 1, .count = 2};
+  launch_fails(&meets, "@p", "meet at barriers", "whole grid");
+  meets.first = 0;
+  meets.count = 4;
+  launch_ok(&meets);
+}
+
+static void
 async_copies_are_there_behind_their_wait(void **state)
 {
   (void)state;
@@ -137,6 +178,7 @@ main(void)
       cmocka_unit_test(workgroups_meet_at_a_grid_barrier),
       cmocka_unit_test(a_grid_barrier_is_for_all_of_the_grid),
       cmocka_unit_test(a_grid_that_meets_has_a_limit),
+      cmocka_unit_test(a_part_of_a_grid_is_those_workgroups_alone),
       cmocka_unit_test(async_copies_are_there_behind_their_wait),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

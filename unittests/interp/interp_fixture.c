@@ -69,7 +69,9 @@ launch_run(launch *l)
       .bindings = bindings,
       .binding_count = count,
       .specs = l->specs,
-      .spec_count = l->spec_count};
+      .spec_count = l->spec_count,
+      .first = l->first,
+      .count = l->count};
   vyre_status status = vyre_interp_run(module, &dispatch, &l->options, &l->stats);
   vyre_module_destroy(module);
   return status;

@@ -19,6 +19,7 @@ typedef struct launch {
   bound buffers[6];
   vyre_spec_value specs[4];
   uint32_t spec_count;
+  uint64_t first, count; /* of the workgroups */
   vyre_interp_options options;
   vyre_interp_stats stats; /* out */
 } launch;

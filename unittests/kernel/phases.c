@@ -179,7 +179,7 @@ run_phase(run *r, uint32_t function)
                               ? (vyre_binding){{row}, r->m->words[name], r->m->counts[name] * sizeof(uint32_t), 0}
                               : (vyre_binding){{row}, r->list, rows * sizeof(uint32_t), 0};
     }
-  const vyre_dispatch dispatch = {{program}, {rows, 1, 1}, bindings, count, NULL, 0};
+  const vyre_dispatch dispatch = {.program = {program}, .groups = {rows, 1, 1}, .bindings = bindings, .binding_count = count};
   must(vyre_interp_run(r->p->module, &dispatch, NULL, NULL));
 }
 

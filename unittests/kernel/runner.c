@@ -166,7 +166,8 @@ interpret(const batch *b, const vyre_step *step)
     else if (is_buffer && VYRE_BUFFER_SPACE(v->imm_hi[row]) == VYRE_SPACE_STORAGE)
       bindings[count++] = (vyre_binding){{row}, b->words, b->arena->words * sizeof(uint32_t), 0};
   }
-  const vyre_dispatch dispatch = {{program}, {step->groups[0], 1, 1}, bindings, count, NULL, 0};
+  const vyre_dispatch dispatch = {
+      .program = {program}, .groups = {step->groups[0], 1, 1}, .bindings = bindings, .binding_count = count};
   must(vyre_interp_run(device->module, &dispatch, &options, NULL));
 }
 
@@ -185,8 +186,14 @@ static vyre_timing
 submit_to_device(batch *b)
 {
   const vyre_fill zero = {b->whole, 0};
-  const vyre_sequence sequence = {&zero,    b->is_filled ? 0 : 1, b->uploads, b->upload_count,
-                                  b->steps, b->step_count,        b->reads,   b->read_count};
+  const vyre_sequence sequence = {.fills = &zero,
+                                  .fill_count = b->is_filled ? 0 : 1,
+                                  .uploads = b->uploads,
+                                  .upload_count = b->upload_count,
+                                  .steps = b->steps,
+                                  .step_count = b->step_count,
+                                  .reads = b->reads,
+                                  .read_count = b->read_count};
   vyre_timing timing;
   must(ops->submit(b->r->target, &sequence, &timing));
   b->is_filled = true;

@@ -86,6 +86,30 @@ counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
   return result;
 }
 
+/* What is begun, with steps that the device decides on. */
+static vyre_status
+use_control(vyre_target *target, vyre_kernel kernel, vyre_device_buffer buffer, vyre_device_buffer texels)
+{
+  const uint32_t zero = 0, word = 5;
+  const vyre_range range = {buffer, 0, 0}, ranges[] = {range, {texels, 0, 0}, {texels, 0, 0}};
+  const vyre_upload upload = {{buffer, 4, 4}, &word};
+  const vyre_step step = {
+      .kernel = kernel, .buffers = ranges, .buffer_count = 3, .push = &zero, .push_size = 4, .groups = {1, 1, 1}};
+  const vyre_repeat repeat = {0, 1, 5000, {buffer, 4, 4}};
+  vyre_repeat_end end;
+  const vyre_sequence sequence = {
+      .uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end};
+  vyre_ticket ticket;
+  bool done = false;
+  VYRE_TRY(ops->begin(target, &sequence, &ticket));
+  while (!done)
+    VYRE_TRY(ops->poll(target, ticket, &done));
+  VYRE_TRY(ops->wait(target, ticket, NULL));
+  assert_int_equal(end.iterations, 5000);
+  assert_int_equal(end.word, 5);
+  return VYRE_OK;
+}
+
 /* All that the target can do; the second submission uses what the first left. */
 static vyre_status
 use(vyre_target *target)
@@ -117,13 +141,13 @@ use(vyre_target *target)
     vyre_upload upload = {{buffer, 4, 4}, &one};
     vyre_step step = {.kernel = kernel, .buffers = ranges, .buffer_count = 3, .push = &round, .push_size = 4, .groups = {1, 1, 1}};
     vyre_read read = {range, got};
-    vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1};
+    vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL};
     vyre_timing timing;
     VYRE_TRY(ops->submit(target, &sequence, &timing));
     assert_int_equal(got[0], round);
     assert_int_equal(got[1], 7);
   }
-  return VYRE_OK;
+  return use_control(target, kernel, buffer, texels);
 }
 
 static vyre_status
@@ -214,6 +238,7 @@ each_function_that_fails_is_named_with_its_code(void **state)
       "vkQueueSubmit",
       "vkWaitForFences",
       "vkGetQueryPoolResults",
+      "vkGetFenceStatus",
   };
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     assert_fails(names[i], VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY (-1)");
@@ -440,7 +465,7 @@ an_atomic_that_is_missing_is_named(void **state)
 static void
 a_device_that_hangs_is_left(void **state)
 {
-  (void)state;
+  const bool recovers = *state != NULL;
   set_failure("vkWaitForFences", VK_TIMEOUT);
   vyre_target_options options = {.library = FAKE_VULKAN, .timeout = 1};
   vyre_target *target;
@@ -452,37 +477,80 @@ a_device_that_hangs_is_left(void **state)
   assert_non_null(strstr(vyre_status_text(status), "give it more time"));
   assert_true(has_fix(vyre_status_text(status)));
   vyre_status_free(status);
+  set_failure("", VK_SUCCESS);
+  if (recovers) {
+    assert_true(ops->is_lost(target));
+    assert_null(ops->recover(target));
+    assert_null(use(target));
+  }
   assert_null(ops->close(target));
   VULKAN_LEAKS_END();
-  set_failure("", VK_SUCCESS);
 }
 
 static void
 a_lost_device_stays_lost(void **state)
 {
   (void)state;
+  static const char *const names[] = {"vkWaitForFences", "vkQueueSubmit", "vkGetFenceStatus"};
+  for (uint32_t i = 0; i < 3; i++) {
+    set_failure(names[i], VK_ERROR_DEVICE_LOST);
+    vyre_target_options options = {.library = FAKE_VULKAN};
+    vyre_target *target;
+    assert_null(ops->open(&options, NULL, &target));
+    vyre_status status = use(target);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+    assert_non_null(strstr(vyre_status_text(status), "VK_ERROR_DEVICE_LOST"));
+    vyre_status_free(status);
+    status = use(target);
+    assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+    assert_non_null(strstr(vyre_status_text(status), "was lost in an earlier call"));
+    vyre_status_free(status);
+    assert_null(ops->close(target));
+    set_failure("", VK_SUCCESS);
+    assert_null(ops->open(&options, NULL, &target)); /* and opens again */
+    assert_null(use(target));
+    assert_null(ops->close(target));
+  }
+}
+
+static void
+a_lost_device_is_made_anew(void **state)
+{
+  (void)state;
   set_failure("vkWaitForFences", VK_ERROR_DEVICE_LOST);
   vyre_target_options options = {.library = FAKE_VULKAN};
-  vyre_target *target;
+  vyre_target *target, *other;
   assert_null(ops->open(&options, NULL, &target));
-  vyre_status status = use(target);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
-  assert_non_null(strstr(vyre_status_text(status), "VK_ERROR_DEVICE_LOST"));
-  vyre_status_free(status);
-  status = use(target);
-  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
-  assert_non_null(strstr(vyre_status_text(status), "was lost in an earlier call"));
-  vyre_status_free(status);
-  assert_null(ops->close(target));
+  vyre_device_buffer buffer;
+  assert_null(ops->allocate(target, 16, &buffer));
+  vyre_ticket ticket;
+  uint32_t got = 0;
+  const vyre_read read = {{buffer, 0, 4}, &got};
+  assert_null(ops->begin(target, &(vyre_sequence){.reads = &read, .read_count = 1}, &ticket));
+  vyre_status_free(use(target));
+  assert_true(ops->is_lost(target));
   set_failure("", VK_SUCCESS);
-  assert_null(ops->open(&options, NULL, &target)); /* and opens again */
+  assert_null(ops->open(NULL, NULL, &other)); /* by another library, whose functions are not this target's */
+  set_failure("vkCmdCopyBuffer", VK_SUCCESS);
+  vyre_status status = ops->recover(target);
+  assert_non_null(strstr(vyre_status_text(status), "lacks vkCmdCopyBuffer"));
+  vyre_status_free(status);
+  assert_true(ops->is_lost(target));
+  set_failure("", VK_SUCCESS);
+  assert_null(ops->recover(target));
+  assert_false(ops->is_lost(target));
+  status = ops->free(target, buffer);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  vyre_status_free(status);
   assert_null(use(target));
+  assert_null(ops->close(other));
   assert_null(ops->close(target));
 }
 
 int
 main(void)
 {
+  static bool recovering = true;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(with_nothing_failing_all_goes_well),
       cmocka_unit_test(each_function_that_is_missing_is_named),
@@ -492,7 +560,9 @@ main(void)
       cmocka_unit_test(the_best_usable_device_is_taken),
       cmocka_unit_test(an_atomic_that_is_missing_is_named),
       cmocka_unit_test(a_lost_device_stays_lost),
+      cmocka_unit_test(a_lost_device_is_made_anew),
       cmocka_unit_test(a_device_that_hangs_is_left),
+      {"a_device_that_hung_is_made_anew", a_device_that_hangs_is_left, NULL, NULL, &recovering},
   };
   return cmocka_run_group_tests(tests, prepare, finish);
 }

@@ -247,7 +247,7 @@ a_kernel_sees_its_sets_specialization_and_push_constants(void **state)
   vyre_upload upload = {{xs, 0, 0}, x};
   vyre_step step = {.kernel = kernel, .buffers = buffers, .buffer_count = 2, .push = push, .push_size = 8, .groups = {4, 1, 1}};
   vyre_read read = {{ys, 0, 0}, y};
-  vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1};
+  vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL};
   vyre_timing timing;
   assert_ok(ops->submit(target, &sequence, &timing));
   for (uint32_t i = 0; i < COUNT; i++)
@@ -599,6 +599,14 @@ open_run_close(const vyre_allocator *allocator, spv_binary binary)
     vyre_step step = {
         .kernel = kernel, .buffers = buffers, .buffer_count = 2, .push = "abcdefgh", .push_size = 8, .groups = {1, 1, 1}};
     status = ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
+    const vyre_repeat repeat = {0, 1, 3, {buffer, 0, 4}};
+    vyre_repeat_end end;
+    vyre_ticket ticket;
+    if (!status)
+      status = ops->begin(
+          target, &(vyre_sequence){.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end}, &ticket);
+    if (!status)
+      status = ops->wait(target, ticket, NULL);
   }
   return vyre_status_join(status, ops->close(target));
 }

@@ -1,0 +1,259 @@
+/* Submissions: in one call, or begun and waited for.
+ *
+ * What was begun holds the buffers and kernels that it names: their counts of begun submissions go up, and down when it was
+ * finished.  A target without `start` does the work when it is begun, and the ticket has its result.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base.h"
+
+#include <inttypes.h>
+
+typedef struct target_ticket {
+  void *work;         /* the hooks' own; NULL: it is finished */
+  vyre_status status; /* owned; of what is finished */
+  vyre_timing timing;
+  uint64_t **holds; /* counts that are one higher while it is in flight */
+  size_t hold_count, hold_size;
+  uint64_t host_ns; /* of `begin` */
+} target_ticket;
+
+static void
+count(target_base *base, const vyre_timing *timing)
+{
+  base->counters.waits += timing->waits;
+  base->counters.launches += timing->launches;
+  base->counters.bytes_up += timing->bytes_up;
+  base->counters.bytes_down += timing->bytes_down;
+  base->counters.bytes_filled += timing->bytes_filled;
+}
+
+/* Runs what was checked. */
+static vyre_status
+run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  target_base *base = target_base_of(target);
+  const uint64_t allocations = base->counters.allocations;
+  *timing = (vyre_timing){0};
+  vyre_status status = base->hooks->run(target, sequence, timing);
+  timing->allocations = (uint32_t)(base->counters.allocations - allocations);
+  count(base, timing);
+  return status;
+}
+
+vyre_status
+target_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  target_base *base = target_base_of(target);
+  vyre_timing own;
+  if (timing)
+    *timing = (vyre_timing){0};
+  const uint64_t start = target_now();
+  VYRE_TRY(target_ready(target));
+  VYRE_TRY(target_check_sequence(target, sequence));
+  base->counters.submits++;
+  VYRE_TRY(run(target, sequence, &own));
+  own.host_ns = target_now() - start;
+  if (timing)
+    *timing = own;
+  return VYRE_OK;
+}
+
+/* ---- tickets ------------------------------------------------------------------------------------------------------------- */
+
+static void
+hold(const vyre_target *target, target_ticket *ticket, const vyre_range *range)
+{
+  target_buffer *buffer = target_buffer_get(target, range->buffer);
+  if (buffer) /* no buffer, where one is optional */
+    ticket->holds[ticket->hold_count++] = &buffer->in_flight;
+}
+
+/* Notes all that a checked sequence names. */
+static vyre_status
+hold_all(vyre_target *target, const vyre_sequence *sequence, target_ticket *ticket)
+{
+  const target_base *base = target_base_of(target);
+  size_t most = (size_t)sequence->fill_count + sequence->upload_count + sequence->read_count + sequence->repeat_count + 1;
+  for (uint32_t i = 0; i < sequence->step_count; i++)
+    most += (size_t)sequence->steps[i].buffer_count + 2;
+  ticket->hold_size = sizeof *ticket->holds * most;
+  ticket->holds = target_resize(&base->allocator, NULL, 0, ticket->hold_size);
+  if (!ticket->holds)
+    return VYRE_OUT_OF_MEMORY("for a submission that is begun");
+  for (uint32_t i = 0; i < sequence->fill_count; i++)
+    hold(target, ticket, &sequence->fills[i].range);
+  for (uint32_t i = 0; i < sequence->upload_count; i++)
+    hold(target, ticket, &sequence->uploads[i].range);
+  for (uint32_t i = 0; i < sequence->step_count; i++) {
+    const vyre_step *step = &sequence->steps[i];
+    ticket->holds[ticket->hold_count++] = &target_kernel_get(target, step->kernel)->in_flight;
+    for (uint32_t k = 0; k < step->buffer_count; k++)
+      hold(target, ticket, &step->buffers[k]);
+    hold(target, ticket, &step->indirect);
+  }
+  for (uint32_t i = 0; i < sequence->repeat_count; i++)
+    hold(target, ticket, &sequence->repeats[i].until);
+  for (uint32_t i = 0; i < sequence->read_count; i++)
+    hold(target, ticket, &sequence->reads[i].range);
+  for (size_t i = 0; i < ticket->hold_count; i++)
+    ++*ticket->holds[i];
+  return VYRE_OK;
+}
+
+static void
+release_all(const target_base *base, target_ticket *ticket)
+{
+  for (size_t i = 0; i < ticket->hold_count; i++)
+    --*ticket->holds[i];
+  if (ticket->holds)
+    target_resize(&base->allocator, ticket->holds, ticket->hold_size, 0);
+  ticket->holds = NULL;
+  ticket->hold_count = 0;
+}
+
+/* Waits, and the ticket has the result. */
+static void
+finish(vyre_target *target, target_ticket *ticket)
+{
+  target_base *base = target_base_of(target);
+  if (ticket->work) {
+    const uint64_t allocations = base->counters.allocations;
+    ticket->status = base->hooks->finish(target, ticket->work, &ticket->timing);
+    ticket->timing.allocations += (uint32_t)(base->counters.allocations - allocations);
+    ticket->work = NULL;
+    count(base, &ticket->timing);
+  }
+  release_all(base, ticket);
+}
+
+static void
+forget(target_base *base, target_ticket *ticket)
+{
+  vyre_status_free(ticket->status);
+  release_all(base, ticket);
+  target_resize(&base->allocator, ticket, sizeof *ticket, 0);
+}
+
+/* Begins the work, or does it. */
+static vyre_status
+start(vyre_target *target, const vyre_sequence *sequence, target_ticket *ticket)
+{
+  target_base *base = target_base_of(target);
+  if (!base->hooks->start) {
+    ticket->status = run(target, sequence, &ticket->timing);
+    release_all(base, ticket);
+    return VYRE_OK;
+  }
+  const uint64_t allocations = base->counters.allocations;
+  vyre_status status = base->hooks->start(target, sequence, &ticket->work);
+  ticket->timing.allocations = (uint32_t)(base->counters.allocations - allocations);
+  return status;
+}
+
+vyre_status
+target_begin(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *out)
+{
+  target_base *base = target_base_of(target);
+  *out = (vyre_ticket){0};
+  const uint64_t begun = target_now();
+  VYRE_TRY(target_ready(target));
+  VYRE_TRY(target_check_sequence(target, sequence));
+  target_ticket *ticket = target_resize(&base->allocator, NULL, 0, sizeof *ticket);
+  if (!ticket)
+    return VYRE_OUT_OF_MEMORY("for a submission that is begun");
+  *ticket = (target_ticket){0};
+  uint64_t id;
+  vyre_status status = target_handles_add(base, &base->tickets, ticket, &id);
+  if (!status) {
+    status = hold_all(target, sequence, ticket);
+    if (!status) {
+      base->counters.submits++;
+      status = start(target, sequence, ticket);
+    }
+    if (status)
+      target_handles_remove(&base->tickets, id);
+  }
+  if (status) {
+    forget(base, ticket);
+    return status;
+  }
+  base->counters.in_flight++;
+  ticket->host_ns = target_now() - begun;
+  out->id = id;
+  return VYRE_OK;
+}
+
+static vyre_status
+no_such_ticket(const target_base *base, vyre_ticket ticket)
+{
+  return VYRE_ERROR(VYRE_CODE_INPUT,
+                    "%s: %" PRIu64 " is no submission that was begun here, or it was waited for\n"
+                    "Fix: wait once for what begin gave",
+                    base->hooks->name, ticket.id);
+}
+
+vyre_status
+target_poll(vyre_target *target, vyre_ticket handle, bool *out_done)
+{
+  const target_base *base = target_base_of(target);
+  *out_done = false;
+  const target_ticket *ticket = target_handles_get(&base->tickets, handle.id);
+  if (!ticket)
+    return no_such_ticket(base, handle);
+  if (ticket->work)
+    return base->hooks->poll(target, ticket->work, out_done);
+  *out_done = true;
+  return VYRE_OK;
+}
+
+vyre_status
+target_wait(vyre_target *target, vyre_ticket handle, vyre_timing *timing)
+{
+  target_base *base = target_base_of(target);
+  if (timing)
+    *timing = (vyre_timing){0};
+  target_ticket *ticket = target_handles_get(&base->tickets, handle.id);
+  if (!ticket)
+    return no_such_ticket(base, handle);
+  const uint64_t begun = target_now();
+  finish(target, ticket);
+  target_handles_remove(&base->tickets, handle.id);
+  base->counters.in_flight--;
+  vyre_status status = ticket->status;
+  ticket->status = VYRE_OK;
+  if (timing && !status) {
+    *timing = ticket->timing;
+    timing->host_ns = ticket->host_ns + target_now() - begun;
+  }
+  forget(base, ticket);
+  return vyre_status_join(status, target_kept_trim(target, target_kept_budget(base))); /* what it held may go now */
+}
+
+void
+target_tickets_finish(vyre_target *target)
+{
+  const target_base *base = target_base_of(target);
+  for (uint32_t i = 0; i < base->tickets.count; i++) {
+    if (base->tickets.places[i].item)
+      finish(target, base->tickets.places[i].item);
+  }
+}
+
+void
+target_tickets_forget(vyre_target *target)
+{
+  target_base *base = target_base_of(target);
+  for (uint32_t i = 0; i < base->tickets.count; i++) {
+    if (base->tickets.places[i].item)
+      forget(base, base->tickets.places[i].item);
+  }
+  target_handles_free(&base->allocator, &base->tickets);
+  base->counters.in_flight = 0;
+}
+
+vyre_status
+target_flush(vyre_target *target)
+{
+  target_tickets_finish(target);
+  return VYRE_OK;
+}

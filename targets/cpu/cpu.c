@@ -1,0 +1,190 @@
+/* The CPU target: its table, open and close, memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cpu.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+
+/* The struct, and what has any alignment after it. */
+#define HEAD (sizeof(max_align_t) > sizeof(cpu_memory) ? sizeof(max_align_t) : sizeof(cpu_memory))
+
+static vyre_status
+create(vyre_target *target, uint64_t size, void **out_memory)
+{
+  cpu_memory *memory = NULL;
+  if (size <= SIZE_MAX - HEAD)
+    memory = target_resize(&target->base.allocator, NULL, 0, HEAD + (size_t)size);
+  if (!memory)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size);
+  target->base.counters.allocations++;
+  *memory = (cpu_memory){(unsigned char *)memory + HEAD, HEAD + (size_t)size};
+  *out_memory = memory;
+  return VYRE_OK;
+}
+
+static vyre_status
+import(vyre_target *target, void *data, uint64_t size, void **out_memory)
+{
+  (void)size;
+  if ((uintptr_t)data % target->base.info.storage_align)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "cpu: memory at %p is to be a buffer, whose alignment is %u bytes\nFix: align it", data,
+                      target->base.info.storage_align);
+  cpu_memory *memory = target_resize(&target->base.allocator, NULL, 0, sizeof *memory);
+  if (!memory)
+    return VYRE_OUT_OF_MEMORY("for a buffer over the caller's memory");
+  *memory = (cpu_memory){data, sizeof *memory};
+  *out_memory = memory;
+  return VYRE_OK;
+}
+
+static vyre_status
+destroy(vyre_target *target, void *memory)
+{
+  target_resize(&target->base.allocator, memory, ((const cpu_memory *)memory)->size, 0);
+  return VYRE_OK;
+}
+
+/* ---- the device ---------------------------------------------------------------------------------------------------------- */
+
+static void
+fill_info(vyre_device_info *out, uint32_t threads)
+{
+  const uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  *out = (vyre_device_info){
+      .kind = VYRE_DEVICE_CPU,
+      .usable = true,
+      .capabilities =
+          VYRE_TARGET_GRID_BARRIERS | VYRE_TARGET_IMPORT | VYRE_TARGET_PARTS | VYRE_TARGET_INDIRECT | VYRE_TARGET_DEVICE_TIME,
+      .forms = 1u << VYRE_KERNEL_C | 1u << VYRE_KERNEL_VIR,
+      .features = 2 * VYRE_DEVICE_SUBGROUP_TYPES - 1,
+      .storage_atomics = 2 * VYRE_DEVICE_ATOMIC_F64_MINMAX - 1,
+      .shared_atomics = 2 * VYRE_DEVICE_ATOMIC_F64_MINMAX - 1,
+      .subgroup_operations = 2 * VYRE_DEVICE_SUBGROUP_QUAD - 1,
+      .float_controls = VYRE_FLOAT_CONTROLS_ALL,
+      .free_float_controls = true,
+      .memory = memory,
+      .max_buffer = memory,
+      .max_storage = memory,
+      .max_uniform = memory,
+      .max_push = 65536,
+      .max_shared = 4u << 20, /* docs/c.md */
+      .max_workgroup = {65536, 65536, 65536},
+      .max_invocations = 65536,
+      .max_groups = {INT32_MAX, 65535, 65535}, /* their product is below 2^63 */
+      .storage_align = sizeof(uint64_t),
+      .uniform_align = sizeof(uint64_t),
+      .subgroup = CPU_SUBGROUP,
+  };
+  snprintf(out->name, sizeof out->name, "CPU, %" PRIu32 " thread%s", threads, threads == 1 ? "" : "s");
+  snprintf(out->driver, sizeof out->driver, "compiled C, and vyre's interpreter for programs of .vir");
+}
+
+/* "0", or a part of the name in any case. */
+static bool
+is_wanted(const char *name, const char *wanted)
+{
+  const size_t length = strlen(wanted);
+  if (strcmp(wanted, "0") == 0)
+    return true;
+  for (; *name; name++) {
+    size_t i = 0;
+    while (i < length && tolower((unsigned char)name[i]) == tolower((unsigned char)wanted[i]))
+      i++;
+    if (i == length)
+      return true;
+  }
+  return length == 0;
+}
+
+static vyre_status
+check_options(const vyre_target_options *options, const char *name)
+{
+  if (options->library)
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: there is no library to open, and '%s' was asked for\nFix: name no library",
+                      options->library);
+  if (options->device && !is_wanted(name, options->device))
+    return VYRE_ERROR(VYRE_CODE_DEVICE, "cpu: no device '%s': there is one, 0: %s\nFix: name that one, or none", options->device,
+                      name);
+  return VYRE_OK;
+}
+
+static const target_hooks hooks = {
+    .name = "cpu",
+    .create = create,
+    .destroy = destroy,
+    .compile = cpu_compile,
+    .release = cpu_release,
+    .run = cpu_run,
+    .check_kernel = cpu_check_kernel,
+    .import = import,
+};
+
+static vyre_status
+close_target(vyre_target *target)
+{
+  if (!target)
+    return VYRE_OK;
+  const vyre_allocator allocator = target->base.allocator;
+  vyre_status status = target_base_close(target);
+  cpu_pool_close(target->pool);
+  target_resize(&allocator, target, sizeof *target, 0);
+  return status;
+}
+
+static vyre_status
+open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
+{
+  static const vyre_target_options defaults;
+  const vyre_target_options *o = options ? options : &defaults;
+  const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
+  *out = NULL;
+  vyre_target *target = target_resize(own, NULL, 0, sizeof *target);
+  if (!target)
+    return VYRE_OUT_OF_MEMORY("for a CPU target");
+  memset(target, 0, sizeof *target);
+  target_base_init(&target->base, &hooks, own);
+  target->validate = o->validate;
+  target->timeout = o->timeout;
+  vyre_status status = cpu_pool_open(own, o->threads, &target->pool);
+  if (!status) {
+    fill_info(&target->base.info, cpu_pool_threads(target->pool));
+    status = check_options(o, target->base.info.name);
+  }
+  if (status)
+    return vyre_status_join(status, close_target(target));
+  *out = target;
+  return VYRE_OK;
+}
+
+const vyre_target_ops vyre_target_cpu = {
+    .struct_size = sizeof(vyre_target_ops),
+    .name = "cpu",
+    .open = open_target,
+    .close = close_target,
+    .describe = target_describe,
+    .allocate = target_allocate,
+    .free = target_free,
+    .compile = target_compile,
+    .release = target_release,
+    .submit = target_submit,
+    .supports = target_supports,
+    .allocate_many = target_allocate_many,
+    .free_many = target_free_many,
+    .import = target_import,
+    .keep = target_keep,
+    .drop = target_drop,
+    .begin = target_begin,
+    .poll = target_poll,
+    .wait = target_wait,
+    .flush = target_flush,
+    .is_lost = target_is_lost,
+    .recover = target_recover,
+    .metrics = target_metrics,
+    .summary = "this machine's processors: programs of .vir by the interpreter, passes as compiled C",
+};

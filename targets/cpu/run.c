@@ -1,0 +1,277 @@
+/* A sequence on the CPU: its entries one after the other, in the call that submits it.
+ *
+ * Workgroups of a compiled kernel are shared out among the threads in ranges.  Which thread runs which range never shows: kernels
+ * may not depend on the order of workgroups, and those that say they do (in_order) are one range.  The interpreter's atomics are
+ * plain loads and stores, so a program of .vir runs on one thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cpu.h"
+
+#include "vyre/run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { INVOCATIONS_A_PART = 4096 }; /* fewer are not worth waking a thread for */
+
+typedef struct cpu_submission {
+  vyre_target *target;
+  const vyre_sequence *sequence;
+  vyre_timing *timing;
+  uint64_t deadline;     /* on target_now's clock; 0: there is none */
+  vyre_repeat_end *ends; /* as they will be written */
+} cpu_submission;
+
+static unsigned char *
+bytes_at(const vyre_target *target, const vyre_range *range, uint64_t *out_size)
+{
+  const target_buffer *buffer = target_buffer_get(target, range->buffer);
+  const cpu_memory *memory = buffer->memory;
+  *out_size = target_range_size(buffer, range);
+  return memory->data + range->offset;
+}
+
+static uint32_t
+word_at(const vyre_target *target, const vyre_range *range, uint32_t index)
+{
+  uint64_t size;
+  uint32_t word;
+  memcpy(&word, bytes_at(target, range, &size) + index * sizeof word, sizeof word);
+  return word;
+}
+
+/* ---- compiled kernels ---------------------------------------------------------------------------------------------------- */
+
+typedef struct cpu_step {
+  const cpu_kernel *kernel;
+  vyre_c_dispatch dispatch;
+  uint32_t parts;
+  uint32_t faults[CPU_MOST_PARTS];
+} cpu_step;
+
+static void
+run_part(void *user, uint32_t part)
+{
+  cpu_step *step = user;
+  const uint64_t each = step->dispatch.count / step->parts, more = step->dispatch.count % step->parts;
+  vyre_c_dispatch dispatch = step->dispatch;
+  dispatch.first += each * part + (part < more ? part : more);
+  dispatch.count = each + (part < more);
+  step->faults[part] = step->kernel->function.run(&dispatch);
+}
+
+static uint32_t
+count_parts(const vyre_target *target, const cpu_kernel *kernel, uint64_t groups)
+{
+  const uint32_t threads = cpu_pool_threads(target->pool), *size = kernel->base.workgroup;
+  const uint64_t in_group = (uint64_t)size[0] * size[1] * size[2];
+  const uint64_t worth = in_group >= INVOCATIONS_A_PART ? groups : groups / (INVOCATIONS_A_PART / (in_group ? in_group : 1));
+  if (threads == 1 || worth < 2 || kernel->function.in_order)
+    return 1;
+  return worth < 4 * threads ? (uint32_t)worth : 4 * threads;
+}
+
+/* What stands in an array of descriptors is such an array of C. */
+static void
+bind_buffers(const vyre_target *target, cpu_kernel *kernel, const vyre_step *step)
+{
+  uint32_t range = 0;
+  for (uint32_t i = 0; i < kernel->base.slot_count; i++) {
+    const vyre_kernel_slot *slot = &kernel->base.slots[i];
+    const uint32_t count = target_slot_count(slot), first = range;
+    if (slot->kind == VYRE_SLOT_PUSH) {
+      kernel->buffers[i] = (vyre_c_buffer){kernel->push, kernel->base.push_size};
+      continue;
+    }
+    for (; range < first + count; range++) {
+      uint64_t size;
+      kernel->elements[range].data = bytes_at(target, &step->buffers[range], &size);
+      kernel->elements[range].bytes = (size_t)size;
+    }
+    kernel->buffers[i] = count == 1 ? kernel->elements[first] : (vyre_c_buffer){&kernel->elements[first], count};
+  }
+}
+
+static vyre_status
+run_function(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const uint32_t groups[3], uint64_t first, uint64_t count)
+{
+  cpu_step shared = {.kernel = kernel,
+                     .dispatch = {{groups[0], groups[1], groups[2]}, first, count, kernel->buffers},
+                     .parts = count_parts(s->target, kernel, count)};
+  bind_buffers(s->target, kernel, step);
+  cpu_pool_run(s->target->pool, shared.parts, run_part, &shared);
+  for (uint32_t part = 0; part < shared.parts; part++)
+    if (shared.faults[part])
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "cpu: kernel '%s' stopped at fault %" PRIu32 ": a trap, or a barrier that not all of a workgroup came to\n"
+                        "Fix: keep control from where a comment with this number stands in the kernel's C",
+                        kernel->base.label, shared.faults[part]);
+  return VYRE_OK;
+}
+
+/* ---- programs of .vir ---------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+run_program(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const uint32_t groups[3], uint64_t first, uint64_t count)
+{
+  const bool checks = s->target->validate;
+  for (uint32_t i = 0; i < kernel->binding_count; i++) {
+    const cpu_binding *from = &kernel->bindings[i];
+    uint64_t size = kernel->base.push_size;
+    void *data = from->range == UINT32_MAX ? (void *)kernel->push : bytes_at(s->target, &step->buffers[from->range], &size);
+    kernel->bound[i] = (vyre_binding){{from->row}, data, (size_t)size, from->element};
+  }
+  const vyre_dispatch dispatch = {.program = {kernel->program.row},
+                                  .groups = {groups[0], groups[1], groups[2]},
+                                  .bindings = kernel->bound,
+                                  .binding_count = kernel->binding_count,
+                                  .specs = kernel->specs,
+                                  .spec_count = kernel->spec_count,
+                                  .first = first,
+                                  .count = count};
+  const vyre_interp_options options = {.subgroup = kernel->program.subgroup, .report_undefined = checks, .check_races = checks};
+  return vyre_status_note(vyre_interp_run(kernel->program.module, &dispatch, &options, NULL), "cpu: in kernel '%s'",
+                          kernel->base.label);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+
+/* The groups of a step whose grid a buffer says. */
+static vyre_status
+read_groups(const cpu_submission *s, const target_kernel *kernel, const vyre_step *step, uint32_t groups[3])
+{
+  memcpy(groups, step->groups, sizeof step->groups);
+  for (uint32_t k = 0; k < 3 && step->indirect.buffer.id; k++) {
+    groups[k] = word_at(s->target, &step->indirect, k);
+    if (groups[k] > step->groups[k])
+      return VYRE_ERROR(VYRE_CODE_INPUT,
+                        "cpu: kernel '%s': its buffer of groups says %" PRIu32 " in %c, the step allows %" PRIu32 "\n"
+                        "Fix: a buffer that says less, or a step that allows more",
+                        kernel->label, groups[k], "xyz"[k], step -> groups[k]);
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+run_step(cpu_submission *s, const vyre_step *step)
+{
+  cpu_kernel *kernel = (cpu_kernel *)(void *)target_kernel_get(s->target, step->kernel);
+  uint32_t groups[3];
+  VYRE_TRY(read_groups(s, &kernel->base, step, groups));
+  const uint64_t all = (uint64_t)groups[0] * groups[1] * groups[2]; /* below 2^64: max_groups */
+  const bool is_part = step->first || step->count;
+  const uint64_t first = is_part ? step->first : 0, count = is_part ? step->count : all;
+  if (all == 0 || count == 0)
+    return VYRE_OK;
+  if (kernel->base.push_size)
+    memcpy(kernel->push, step->push, kernel->base.push_size);
+  VYRE_TRY(kernel->form == VYRE_KERNEL_C ? run_function(s, kernel, step, groups, first, count)
+                                         : run_program(s, kernel, step, groups, first, count));
+  s->timing->launches++;
+  if (s->deadline && target_now() > s->deadline)
+    return VYRE_ERROR(VYRE_CODE_DEVICE,
+                      "cpu: the sequence is not done after %" PRIu32 " seconds, in kernel '%s'\n"
+                      "Fix: less work in a sequence, or a greater timeout",
+                      s->target->timeout, kernel->base.label);
+  return VYRE_OK;
+}
+
+static vyre_status
+run_steps(cpu_submission *s, uint32_t first, uint32_t count)
+{
+  for (uint32_t i = first; i < first + count; i++)
+    VYRE_TRY(vyre_status_note(run_step(s, &s->sequence->steps[i]), "in step %" PRIu32, i));
+  return VYRE_OK;
+}
+
+static vyre_status
+run_repeat(cpu_submission *s, const vyre_repeat *repeat, vyre_repeat_end *end)
+{
+  const bool has_word = repeat->until.buffer.id != 0;
+  while (end->iterations < repeat->times) {
+    VYRE_TRY(run_steps(s, repeat->first, repeat->count));
+    end->iterations++;
+    if (!has_word)
+      continue;
+    end->word = word_at(s->target, &repeat->until, 0);
+    if (end->word == 0)
+      break;
+  }
+  return VYRE_OK;
+}
+
+/* Where the word of a repeat is not 0 in the end, the steps end there. */
+static vyre_status
+run_all_steps(cpu_submission *s)
+{
+  const vyre_sequence *q = s->sequence;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < q->repeat_count; i++) {
+    VYRE_TRY(run_steps(s, at, q->repeats[i].first - at));
+    VYRE_TRY(vyre_status_note(run_repeat(s, &q->repeats[i], &s->ends[i]), "in repeat %" PRIu32, i));
+    if (s->ends[i].word)
+      return VYRE_OK;
+    at = q->repeats[i].first + q->repeats[i].count;
+  }
+  return run_steps(s, at, q->step_count - at);
+}
+
+/* ---- the sequence -------------------------------------------------------------------------------------------------------- */
+
+static void
+fill(const vyre_target *target, const vyre_fill *fill, vyre_timing *timing)
+{
+  uint64_t size;
+  unsigned char *to = bytes_at(target, &fill->range, &size);
+  for (uint64_t i = 0; i + sizeof fill->value <= size; i += sizeof fill->value)
+    memcpy(to + i, &fill->value, sizeof fill->value);
+  memcpy(to + (size & ~(uint64_t)3), &fill->value, size & 3);
+  timing->bytes_filled += size;
+}
+
+static vyre_status
+run_entries(cpu_submission *s)
+{
+  const vyre_sequence *q = s->sequence;
+  uint64_t size;
+  for (uint32_t i = 0; i < q->fill_count; i++)
+    fill(s->target, &q->fills[i], s->timing);
+  for (uint32_t i = 0; i < q->upload_count; i++) {
+    unsigned char *to = bytes_at(s->target, &q->uploads[i].range, &size);
+    memcpy(to, q->uploads[i].data, size);
+    s->timing->bytes_up += size;
+  }
+  VYRE_TRY(run_all_steps(s));
+  for (uint32_t i = 0; i < q->read_count; i++) {
+    const unsigned char *from = bytes_at(s->target, &q->reads[i].range, &size);
+    memcpy(q->reads[i].data, from, size);
+    s->timing->bytes_down += size;
+  }
+  for (uint32_t i = 0; i < q->repeat_count; i++) {
+    q->ends[i] = s->ends[i];
+    s->timing->bytes_down += sizeof *q->ends;
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  const vyre_allocator *allocator = &target->base.allocator;
+  const uint64_t start = target_now();
+  const size_t bytes = sizeof(vyre_repeat_end) * sequence->repeat_count;
+  cpu_submission s = {.target = target, .sequence = sequence, .timing = timing};
+  s.deadline = target->timeout ? start + target->timeout * UINT64_C(1000000000) : 0;
+  if (bytes) {
+    s.ends = target_resize(allocator, NULL, 0, bytes);
+    if (!s.ends)
+      return VYRE_OUT_OF_MEMORY("for the ends of repeats");
+    memset(s.ends, 0, bytes);
+  }
+  vyre_status status = run_entries(&s);
+  if (s.ends)
+    target_resize(allocator, s.ends, bytes, 0);
+  timing->waits = 1;
+  timing->device_ns = target_now() - start;
+  return status;
+}

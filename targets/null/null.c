@@ -1,0 +1,166 @@
+/* The null target: a device without processors.  It has memory, which sequences fill, write and read, and takes no kernels.
+ *
+ * It is where a further target begins: copy the folder, replace the hooks one by one, and run the conformance suite against it as
+ * you go (docs/targets.md).  It is in no list of targets: nobody has a use for it but who writes the next one, and the tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct vyre_target {
+  target_base base; /* first */
+};
+
+/* A block of memory knows its size, which freeing it asks for. */
+typedef union null_memory {
+  size_t size;
+  max_align_t align;
+} null_memory;
+
+static vyre_status
+create(vyre_target *target, uint64_t size, void **out_memory)
+{
+  const size_t bytes = sizeof(null_memory) + (size_t)size; /* at most max_buffer */
+  null_memory *memory = target_resize(&target->base.allocator, NULL, 0, bytes);
+  if (!memory)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "null: out of memory for a buffer of %" PRIu64 " bytes\nFix: use smaller buffers", size);
+  target->base.counters.allocations++;
+  memory->size = bytes;
+  *out_memory = memory;
+  return VYRE_OK;
+}
+
+static vyre_status
+destroy(vyre_target *target, void *memory)
+{
+  target_resize(&target->base.allocator, memory, ((const null_memory *)memory)->size, 0);
+  return VYRE_OK;
+}
+
+/* Asked for nothing: info.forms has none, and the check before this hook refuses every kernel by the name of its form. */
+static vyre_status
+compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
+{
+  (void)target;
+  (void)out;
+  return VYRE_ERROR(VYRE_CODE_INTERNAL, "null: kernel '%s' came through the checks of a target without kernels", desc->label);
+}
+
+static vyre_status
+release(vyre_target *target, target_kernel *kernel)
+{
+  (void)target;
+  (void)kernel;
+  return VYRE_OK;
+}
+
+static unsigned char *
+bytes_at(const vyre_target *target, const vyre_range *range, uint64_t *out_size)
+{
+  const target_buffer *buffer = target_buffer_get(target, range->buffer);
+  *out_size = target_range_size(buffer, range);
+  return (unsigned char *)((null_memory *)buffer->memory + 1) + range->offset;
+}
+
+/* Fills, uploads, reads: in this order.  There are no steps without kernels. */
+static vyre_status
+run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  uint64_t size;
+  for (uint32_t i = 0; i < sequence->fill_count; i++) {
+    unsigned char *to = bytes_at(target, &sequence->fills[i].range, &size);
+    for (uint64_t k = 0; k < size; k++)
+      memcpy(to + k, (const unsigned char *)&sequence->fills[i].value + k % 4, 1);
+    timing->bytes_filled += size;
+  }
+  for (uint32_t i = 0; i < sequence->upload_count; i++) {
+    unsigned char *to = bytes_at(target, &sequence->uploads[i].range, &size);
+    memcpy(to, sequence->uploads[i].data, size);
+    timing->bytes_up += size;
+  }
+  for (uint32_t i = 0; i < sequence->read_count; i++) {
+    const unsigned char *from = bytes_at(target, &sequence->reads[i].range, &size);
+    memcpy(sequence->reads[i].data, from, size);
+    timing->bytes_down += size;
+  }
+  timing->waits = 1;
+  return VYRE_OK;
+}
+
+static const target_hooks hooks = {
+    .name = "null",
+    .create = create,
+    .destroy = destroy,
+    .compile = compile,
+    .release = release,
+    .run = run,
+};
+
+static vyre_status
+close_target(vyre_target *target)
+{
+  if (!target)
+    return VYRE_OK;
+  const vyre_allocator allocator = target->base.allocator;
+  vyre_status status = target_base_close(target);
+  target_resize(&allocator, target, sizeof *target, 0);
+  return status;
+}
+
+/* A target that opens a library says here which of three is missing: the library, a symbol, a device. */
+static vyre_status
+open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
+{
+  (void)options;
+  const vyre_allocator *own = allocator ? allocator : vyre_allocator_default();
+  *out = NULL;
+  vyre_target *target = target_resize(own, NULL, 0, sizeof *target);
+  if (!target)
+    return VYRE_OUT_OF_MEMORY("for a null target");
+  memset(target, 0, sizeof *target);
+  target_base_init(&target->base, &hooks, own);
+  target->base.info = (vyre_device_info){
+      .kind = VYRE_DEVICE_OTHER,
+      .usable = true,
+      .capabilities = VYRE_TARGET_EMULATED,
+      .memory = UINT64_C(1) << 30,
+      .max_buffer = UINT64_C(1) << 30,
+      .max_storage = UINT64_C(1) << 30,
+      .max_uniform = UINT64_C(1) << 30,
+      .storage_align = sizeof(uint64_t),
+      .uniform_align = sizeof(uint64_t),
+  };
+  snprintf(target->base.info.name, sizeof target->base.info.name, "null device");
+  snprintf(target->base.info.driver, sizeof target->base.info.driver, "memory without kernels");
+  *out = target;
+  return VYRE_OK;
+}
+
+const vyre_target_ops vyre_target_null = {
+    .struct_size = sizeof(vyre_target_ops),
+    .name = "null",
+    .open = open_target,
+    .close = close_target,
+    .describe = target_describe,
+    .allocate = target_allocate,
+    .free = target_free,
+    .compile = target_compile,
+    .release = target_release,
+    .submit = target_submit,
+    .supports = target_supports,
+    .allocate_many = target_allocate_many,
+    .free_many = target_free_many,
+    .keep = target_keep,
+    .drop = target_drop,
+    .begin = target_begin,
+    .poll = target_poll,
+    .wait = target_wait,
+    .flush = target_flush,
+    .is_lost = target_is_lost,
+    .recover = target_recover,
+    .metrics = target_metrics,
+    .summary = "memory without kernels, the skeleton of a target",
+};

@@ -1,0 +1,116 @@
+/* Where programs run: the interpreter, or one of the targets, which are known by their list alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char interpreter[] = "interpreter";
+
+bool
+run_target_parse(const char *text, run_target *out)
+{
+  *out = vyre_target_find(text);
+  return *out || strcmp(text, interpreter) == 0;
+}
+
+const char *
+run_target_name(run_target target)
+{
+  return target ? target->name : "the interpreter";
+}
+
+void
+run_targets_print(void)
+{
+  printf("  %-12s vyre's reference meaning (default)\n", interpreter);
+  for (const run_target *at = vyre_targets; *at; at++)
+    printf("  %-12s %s\n", (*at)->name, (*at)->summary);
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------------------- */
+
+static vyre_target_options
+target_options(const run_options *options)
+{
+  return (vyre_target_options){
+      .library = options->library, .device = options->device, .validate = options->validate, .timeout = options->timeout};
+}
+
+vyre_status
+run_device_open(const run_options *options, run_target target, vyre_target **out)
+{
+  const vyre_target_options given = target_options(options);
+  return vyre_status_note(target->open(&given, NULL, out),
+                          "-list-devices shows what there is, -device= chooses one, -target=interpreter needs none%s",
+                          options->validate ? ", -validate asked for checks" : "");
+}
+
+vyre_status
+run_device_describe(const run_options *options, run_target target, vyre_device_info *out)
+{
+  vyre_target *device;
+  VYRE_TRY(run_device_open(options, target, &device));
+  target->describe(device, out);
+  return target->close(device);
+}
+
+static void
+print_words(const char *title, const char *const *words, uint32_t count, uint32_t bits)
+{
+  printf("   %s:", title);
+  for (uint32_t i = 0; i < count; i++)
+    if (bits >> i & 1u)
+      printf(" %s", words[i]);
+  printf("%s\n", bits ? "" : " none");
+}
+
+static void
+print_device(void *user, const vyre_device_info *info)
+{
+  const vyre_target_ops *target = user;
+  static const char *const kinds[] = {"other", "discrete GPU", "integrated GPU", "virtual GPU", "CPU"};
+  static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
+  static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
+                                        "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
+  static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
+                                          "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
+  printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
+         info->usable ? "" : ", not usable: lacks what the target needs");
+  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
+         info->driver, info->memory >> 20, info->max_invocations, info->max_shared, info->subgroup);
+  print_words("types", types, 5, info->features & 31u);
+  print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
+  print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
+  print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
+}
+
+static vyre_status
+list_target(const run_options *options, run_target target)
+{
+  const vyre_target_options given = target_options(options);
+  vyre_device_info info;
+  if (target->list)
+    return target->list(&given, print_device, (void *)(uintptr_t)target);
+  VYRE_TRY(run_device_describe(options, target, &info));
+  print_device((void *)(uintptr_t)target, &info);
+  return VYRE_OK;
+}
+
+/* Of the target that was named; else of all, and one that has none is no error. */
+vyre_status
+run_list_devices(const run_options *options)
+{
+  if (options->target)
+    return list_target(options, options->target);
+  for (const run_target *at = vyre_targets; *at; at++) {
+    vyre_status status = list_target(options, *at);
+    const char *text = vyre_status_text(status);
+    if (status)
+      printf("%.*s\n", (int)strcspn(text, "\n"), text);
+    vyre_status_free(status);
+  }
+  return VYRE_OK;
+}

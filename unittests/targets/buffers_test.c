@@ -1,0 +1,344 @@
+/* Handles, the pool and its accounting, many at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "asserts.h"
+#include "fake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static vyre_device_buffer
+allocate(vyre_target *target, uint64_t size)
+{
+  vyre_device_buffer buffer;
+  assert_ok(target_allocate(target, size, &buffer));
+  assert_int_not_equal(buffer.id, 0);
+  return buffer;
+}
+
+static vyre_target *
+open_with_budget(uint64_t pool)
+{
+  vyre_target *target = fake_open(true, NULL);
+  target_base *base = target_base_of(target);
+  base->has_budgets = true;
+  base->pool_budget = base->kept_budget = pool;
+  return target;
+}
+
+/* ---- handles ------------------------------------------------------------------------------------------------------------- */
+
+static void
+a_handle_is_good_from_allocate_to_free(void **state)
+{
+  (void)state;
+  vyre_target *target = fake_open(false, NULL), *other = fake_open(false, NULL);
+  vyre_device_buffer first = allocate(target, 16), foreign = allocate(other, 16), none = {0}, far = {first.id + 1000};
+  assert_true(first.id != foreign.id);
+  assert_fails(target_free(target, foreign), VYRE_CODE_INPUT, "fake: ", "no buffer of this target");
+  assert_fails(target_free(target, none), VYRE_CODE_INPUT, "0 is no buffer", "");
+  assert_fails(target_free(target, far), VYRE_CODE_INPUT, "no buffer", "");
+  assert_ok(target_free(target, first));
+  assert_fails(target_free(target, first), VYRE_CODE_INPUT, "no buffer", "it was freed");
+  vyre_device_buffer again = allocate(target, 16);
+  assert_int_equal((uint32_t)again.id, (uint32_t)first.id); /* the place, not the number */
+  assert_true(again.id != first.id);
+  for (uint32_t i = 0; i < 100; i++) /* tables grow */
+    assert_int_not_equal(allocate(target, 8).id, again.id);
+  assert_ok(target_free(target, again));
+  assert_ok(fake_close(target));
+  assert_ok(fake_close(other));
+}
+
+static void
+sizes_that_cannot_be_are_refused(void **state)
+{
+  (void)state;
+  vyre_target *target = fake_open(false, NULL);
+  vyre_device_buffer buffer = {7};
+  assert_fails(target_allocate(target, 0, &buffer), VYRE_CODE_INPUT, "0 bytes", "at least 1");
+  assert_int_equal(buffer.id, 0);
+  assert_fails(target_allocate(target, 4097, &buffer), VYRE_CODE_INPUT, "4097 bytes", "at most 4096");
+  assert_ok(target_free(target, allocate(target, 4096)));
+  unsigned char own[8];
+  assert_fails(target_import(target, own, 8, &buffer), VYRE_CODE_INPUT, "did not allocate", "upload");
+  assert_ok(fake_close(target));
+  target = fake_open(true, NULL);
+  assert_fails(target_import(target, own, 0, &buffer), VYRE_CODE_INPUT, "0 bytes", "");
+  assert_fails(target_import(target, NULL, 8, &buffer), VYRE_CODE_INPUT, "over no memory", "");
+  assert_ok(target_import(target, own, 8, &buffer));
+  assert_ok(target_free(target, buffer));
+  assert_int_equal(fake_of(target)->gone, 1); /* the caller's memory is nobody else's next */
+  assert_ok(fake_close(target));
+}
+
+/* ---- the pool ------------------------------------------------------------------------------------------------------------ */
+
+static void
+freed_buffers_wait_for_the_next_of_their_size(void **state)
+{
+  (void)state;
+  vyre_target *target = open_with_budget(64);
+  const target_counters *counters = &target_base_of(target)->counters;
+  vyre_device_buffer first = allocate(target, 64), second = allocate(target, 64);
+  assert_int_equal(counters->bytes_live, 128);
+  assert_ok(target_free(target, first));
+  assert_int_equal(fake_of(target)->bytes, 128); /* it waits */
+  assert_int_equal(counters->bytes_pooled, 64);
+  assert_int_equal(counters->bytes_live, 64);
+  assert_ok(target_free(target, second));
+  assert_int_equal(fake_of(target)->bytes, 64); /* no room for both */
+  assert_int_equal(counters->evictions, 1);
+  assert_int_equal(counters->bytes_live, 0);
+  allocate(target, 63); /* a larger one never stands for it */
+  assert_int_equal(fake_of(target)->made, 3);
+  allocate(target, 64);
+  assert_int_equal(fake_of(target)->made, 3);
+  assert_int_equal(counters->reuses, 1);
+  assert_int_equal(counters->bytes_pooled, 0);
+  assert_int_equal(counters->buffers_pooled, 0);
+  assert_int_equal(counters->allocations, 3);
+  vyre_device_buffer large = allocate(target, 65); /* beyond the budget by itself */
+  assert_ok(target_free(target, large));
+  assert_int_equal(counters->bytes_pooled, 0);
+  assert_ok(fake_close(target));
+}
+
+static void
+the_largest_class_goes_first_and_in_it_the_newest(void **state)
+{
+  (void)state;
+  vyre_target *target = open_with_budget(100);
+  fake_target *fake = fake_of(target);
+  vyre_device_buffer buffers[] = {allocate(target, 10), allocate(target, 40), allocate(target, 20),
+                                  allocate(target, 20), allocate(target, 10), allocate(target, 30)};
+  void *old = target_buffer_get(target, buffers[2])->memory;
+  assert_ok(target_free_many(target, buffers, 5));
+  assert_int_equal(fake->gone, 0);
+  assert_int_equal(fake->base.counters.bytes_pooled, 100);
+  assert_ok(target_free(target, buffers[5])); /* wants 30: the one of 40 goes */
+  assert_int_equal(fake->gone, 1);
+  assert_int_equal(fake->destroyed[0], 40);
+  assert_int_equal(fake->base.counters.bytes_pooled, 90);
+  vyre_device_buffer more = allocate(target, 50);
+  assert_ok(target_free(target, more)); /* those of 30 and of 20 that came last */
+  assert_int_equal(fake->gone, 3);
+  assert_int_equal(fake->destroyed[1], 30);
+  assert_int_equal(fake->destroyed[2], 20);
+  assert_ptr_equal(target_buffer_get(target, allocate(target, 20))->memory, old);
+  assert_int_equal(fake->base.counters.evictions, 3);
+  assert_ok(fake_close(target));
+}
+
+/* The model: what is live, and sums of it. */
+enum { MOST_LIVE = 40 };
+
+static void
+check_sums(vyre_target *target, const vyre_device_buffer *live, const uint64_t *sizes, uint32_t count)
+{
+  const target_counters *counters = &target_base_of(target)->counters;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    target_buffer *buffer = target_buffer_get(target, live[i]);
+    assert_non_null(buffer);
+    assert_int_equal(buffer->size, sizes[i]);
+    bytes += sizes[i];
+    for (uint32_t k = 0; k < i; k++) /* no memory is two buffers' */
+      assert_ptr_not_equal(target_buffer_get(target, live[k])->memory, buffer->memory);
+  }
+  assert_int_equal(counters->bytes_live, bytes);
+  assert_int_equal(counters->buffers_live, count);
+  assert_int_equal(counters->bytes_live + counters->bytes_pooled, fake_of(target)->bytes);
+  assert_int_equal(counters->buffers_live + counters->buffers_pooled, fake_of(target)->made - fake_of(target)->gone);
+  assert_true(counters->bytes_pooled <= 300);
+}
+
+static void
+no_memory_is_ever_two_buffers(void **state)
+{
+  (void)state;
+  static const uint64_t classes[] = {8, 16, 24, 64, 100, 301};
+  vyre_target *target = open_with_budget(300);
+  vyre_device_buffer live[MOST_LIVE];
+  uint64_t sizes[MOST_LIVE];
+  uint32_t count = 0, random = 12345;
+  for (uint32_t round = 0; round < 3000; round++) {
+    random = random * 1664525u + 1013904223u;
+    const uint32_t draw = random >> 8;
+    if (count < MOST_LIVE && (count == 0 || draw % 2)) {
+      sizes[count] = classes[draw / 2 % 6];
+      live[count] = allocate(target, sizes[count]);
+      count++;
+    } else {
+      const uint32_t which = draw / 2 % count;
+      assert_ok(target_free(target, live[which]));
+      live[which] = live[--count];
+      sizes[which] = sizes[count];
+    }
+    check_sums(target, live, sizes, count);
+  }
+  assert_true(target_base_of(target)->counters.reuses > 100);
+  assert_ok(fake_close(target));
+}
+
+static void
+sums_that_go_wrong_are_errors(void **state)
+{
+  (void)state;
+  vyre_target *target = open_with_budget(1000);
+  target_counters *counters = &target_base_of(target)->counters;
+  vyre_device_buffer buffer = allocate(target, 16);
+  counters->bytes_live = 15;
+  assert_fails(target_free(target, buffer), VYRE_CODE_INTERNAL, "16 cannot be taken from the 15", "bytes of live buffers");
+  counters->bytes_live = 0;
+  counters->bytes_pooled = 15;
+  assert_fails(target_allocate(target, 16, &buffer), VYRE_CODE_INTERNAL, "16 cannot be taken from the 15", "bytes of the pool");
+  counters->bytes_pooled = counters->buffers_pooled = 0;
+  counters->bytes_live = UINT64_MAX - 15;
+  assert_fails(target_allocate(target, 16, &buffer), VYRE_CODE_INTERNAL, "16 cannot be added to", "bytes of live buffers");
+  assert_int_equal(buffer.id, 0);
+  assert_int_equal(counters->bytes_live, UINT64_MAX - 15);
+  counters->bytes_live = 0;
+  buffer = allocate(target, 8);
+  assert_ok(target_pool_trim(target, 0));
+  target_base_of(target)->pool_budget = UINT64_MAX;
+  counters->bytes_pooled = UINT64_MAX - 7;
+  assert_fails(target_free(target, buffer), VYRE_CODE_INTERNAL, "8 cannot be added to", "bytes of the pool");
+  counters->bytes_pooled = 0;
+  assert_ok(fake_close(target));
+}
+
+static void
+memory_that_waits_is_given_back_when_the_device_has_none(void **state)
+{
+  (void)state;
+  vyre_target *target = open_with_budget(1000);
+  fake_target *fake = fake_of(target);
+  assert_ok(target_free(target, allocate(target, 16)));
+  const unsigned char data[] = {1, 2, 3};
+  vyre_device_buffer kept, buffer;
+  assert_ok(target_keep(target, 0, &(vyre_static){data, 3}, 1, &kept, NULL));
+  assert_ok(target_drop(target, &kept, 1));
+  fake->create_fails_after = 0;
+  buffer = allocate(target, 32);
+  assert_int_equal(fake->gone, 2);
+  assert_int_equal(fake->base.counters.evictions, 2);
+  assert_int_equal(fake->base.counters.kept_evictions, 1);
+  fake->create_fails_after = 0;
+  assert_fails(target_allocate(target, 32, &kept), VYRE_CODE_DEVICE, "no memory", "use less");
+  assert_ok(target_free(target, buffer));
+  assert_ok(fake_close(target));
+}
+
+/* ---- many at once -------------------------------------------------------------------------------------------------------- */
+
+static void
+many_are_allocated_all_or_none(void **state)
+{
+  (void)state;
+  vyre_target *target = open_with_budget(0); /* what is freed goes at once */
+  fake_target *fake = fake_of(target);
+  const uint64_t sizes[] = {4, 8, 12};
+  vyre_device_buffer buffers[3] = {{1}, {2}, {3}};
+  fake->create_fails_after = 2;
+  assert_fails(target_allocate_many(target, sizes, 3, buffers), VYRE_CODE_DEVICE, "fake: no memory", "buffer 2 of 3");
+  for (uint32_t i = 0; i < 3; i++)
+    assert_int_equal(buffers[i].id, 0);
+  assert_int_equal(fake->gone, 2); /* in order */
+  assert_int_equal(fake->destroyed[0], 4);
+  assert_int_equal(fake->destroyed[1], 8);
+  assert_int_equal(fake->base.counters.allocations, 3);
+  assert_int_equal(fake->base.counters.bytes_live, 0);
+  fake->create_fails_after = UINT32_MAX;
+  assert_ok(target_allocate_many(target, sizes, 3, buffers));
+  assert_int_equal(fake->base.counters.bytes_live, 24);
+  const vyre_device_buffer twice[] = {buffers[0], buffers[1], buffers[1], buffers[2]};
+  assert_fails(target_free_many(target, twice, 4), VYRE_CODE_INPUT, "no buffer", "buffer 2 of 4");
+  assert_int_equal(fake->base.counters.bytes_live, 0); /* each was tried */
+  assert_ok(fake_close(target));
+}
+
+/* ---- every allocation of ours fails once --------------------------------------------------------------------------------- */
+
+typedef struct counting {
+  uint32_t until_failure;
+  int64_t live;
+} counting;
+
+static void *
+counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  counting *count = user;
+  if (new_size > old_size) {
+    if (count->until_failure == 0)
+      return NULL;
+    count->until_failure--;
+  }
+  const vyre_allocator *real = vyre_allocator_default();
+  void *result = real->resize(real->user, memory, old_size, new_size);
+  count->live += (int64_t)new_size - (int64_t)old_size;
+  return result;
+}
+
+static vyre_status
+use(vyre_target *target)
+{
+  vyre_device_buffer buffers[2], kept;
+  vyre_kernel kernel;
+  vyre_ticket ticket;
+  const uint64_t sizes[] = {16, 32};
+  const uint32_t data[] = {1, 2};
+  const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
+  const vyre_kernel_desc desc = {.code = data, .size = 8, .entry = "main", .workgroup = {1, 1, 1}, .slots = &slot, .slot_count = 1};
+  VYRE_TRY(target_allocate_many(target, sizes, 2, buffers));
+  VYRE_TRY(target_keep(target, 1, &(vyre_static){data, 8}, 1, &kept, NULL));
+  VYRE_TRY(target_compile(target, &desc, &kernel));
+  const vyre_range range = {buffers[0], 0, 0};
+  const vyre_step step = {.kernel = kernel, .buffers = &range, .buffer_count = 1, .groups = {1, 1, 1}};
+  VYRE_TRY(target_begin(target, &(vyre_sequence){.steps = &step, .step_count = 1}, &ticket));
+  VYRE_TRY(target_wait(target, ticket, NULL));
+  VYRE_TRY(target_drop(target, &kept, 1));
+  return target_free_many(target, buffers, 2);
+}
+
+static void
+running_out_of_host_memory_anywhere_leaves_nothing(void **state)
+{
+  (void)state;
+  counting count = {0};
+  vyre_allocator allocator = *vyre_allocator_default();
+  allocator.resize = counting_resize;
+  allocator.user = &count;
+  uint32_t failures = 0;
+  for (vyre_status status = VYRE_OK;; failures++) {
+    count.until_failure = failures;
+    vyre_target *target = fake_open(true, &allocator);
+    status = use(target);
+    assert_ok(fake_close(target));
+    assert_int_equal(count.live, 0);
+    if (!status)
+      break;
+    if (!strstr(vyre_status_text(status), "out of memory"))
+      fail_msg("%s", vyre_status_text(status));
+    vyre_status_free(status);
+    assert_true(failures < 100);
+  }
+  assert_true(failures > 10);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_handle_is_good_from_allocate_to_free),
+      cmocka_unit_test(sizes_that_cannot_be_are_refused),
+      cmocka_unit_test(freed_buffers_wait_for_the_next_of_their_size),
+      cmocka_unit_test(the_largest_class_goes_first_and_in_it_the_newest),
+      cmocka_unit_test(no_memory_is_ever_two_buffers),
+      cmocka_unit_test(sums_that_go_wrong_are_errors),
+      cmocka_unit_test(memory_that_waits_is_given_back_when_the_device_has_none),
+      cmocka_unit_test(many_are_allocated_all_or_none),
+      cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

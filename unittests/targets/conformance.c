@@ -1,0 +1,277 @@
+/* The runner: which tests a target is to pass, and a process for each.
+ *
+ * A target's list (lists/NAME.txt) says what it takes and what it lacks, with a reason each:
+ *
+ *     forms C VIR                 the forms of its kernels
+ *     unsupported NEED: reason    what it lacks: a capability, or FORM.NEED for kernels of one form
+ *     fails TEST: reason          a test that is known to fail; one that passes all the same is an error
+ *
+ * The first test holds what is said there against what the target says of itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern const vyre_target_ops CONFORM_TARGET;
+
+static void its_lists_agree_with_what_it_says(conform *c);
+
+static const conform_test first[] = {CONFORM_TEST(its_lists_agree_with_what_it_says, 0), {0}};
+static const conform_test *const tests[] = {first,          conform_memory, conform_kept,   conform_kernels, conform_sequences,
+                                            conform_orders, conform_steps,  conform_hostile};
+enum { LISTS = sizeof tests / sizeof *tests };
+
+static const struct {
+  const char *name;
+  uint32_t bit;
+} needs[] = {
+    {"images", VYRE_TARGET_IMAGES}, {"grid-barriers", VYRE_TARGET_GRID_BARRIERS},
+    {"import", VYRE_TARGET_IMPORT}, {"addresses", VYRE_TARGET_ADDRESSES},
+    {"parts", VYRE_TARGET_PARTS},   {"indirect", VYRE_TARGET_INDIRECT},
+    {"async", VYRE_TARGET_ASYNC},   {"device-time", VYRE_TARGET_DEVICE_TIME},
+    {"kernels", NEEDS_KERNELS},     {"specs", NEEDS_SPECS},
+    {"faults", NEEDS_FAULTS},
+};
+enum { NEED_COUNT = sizeof needs / sizeof *needs };
+
+static const char *const forms[] = {"SPIRV", "PTX", "C", "VIR", "none"}; /* ORDER: vyre_kernel_form, NO_FORM */
+
+/* ---- lists --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct lists {
+  uint32_t forms;
+  uint32_t lacks[VYRE_KERNEL_FORM__COUNT + 1]; /* needs, by form */
+  char text[1 << 14];                          /* of the file, a line a string */
+  const char *lines[256];
+  uint32_t line_count;
+} lists;
+
+static lists said;
+static const char *list_path = CONFORM_LIST;
+
+static void
+die(const char *what, const char *line)
+{
+  fprintf(stderr, "%s: %s: %s\n", list_path, what, line);
+  exit(2);
+}
+
+/* The text after "KIND NAME: " of the line that names it; NULL: there is none. */
+static const char *
+reason_of(const char *kind, const char *form, const char *name)
+{
+  char wanted[200], general[200];
+  snprintf(wanted, sizeof wanted, "%s %s.%s: ", kind, form, name);
+  snprintf(general, sizeof general, "%s %s: ", kind, name);
+  for (uint32_t i = 0; i < said.line_count; i++) {
+    if (strncmp(said.lines[i], wanted, strlen(wanted)) == 0)
+      return said.lines[i] + strlen(wanted);
+    if (strncmp(said.lines[i], general, strlen(general)) == 0)
+      return said.lines[i] + strlen(general);
+  }
+  return NULL;
+}
+
+static bool
+is_test(const char *name, size_t length)
+{
+  for (uint32_t list = 0; list < LISTS; list++)
+    for (const conform_test *test = tests[list]; test->name; test++)
+      if (strlen(test->name) == length && strncmp(test->name, name, length) == 0)
+        return true;
+  return false;
+}
+
+static bool
+is_need(const char *name, size_t length)
+{
+  for (uint32_t i = 0; i < NEED_COUNT; i++)
+    if (strlen(needs[i].name) == length && strncmp(needs[i].name, name, length) == 0)
+      return true;
+  return false;
+}
+
+static void
+check_line(const char *line)
+{
+  const char *name = strchr(line, ' '), *colon = strstr(line, ": ");
+  if (strncmp(line, "forms", 5) == 0)
+    return;
+  if (!name || !colon || colon[2] == '\0')
+    die("not KIND NAME: REASON", line);
+  name++;
+  for (uint32_t form = 0; form < NO_FORM; form++)
+    if (strncmp(name, forms[form], strlen(forms[form])) == 0 && name[strlen(forms[form])] == '.')
+      name += strlen(forms[form]) + 1;
+  const size_t length = (size_t)(colon - name);
+  if (!(strncmp(line, "unsupported ", 12) == 0 && is_need(name, length)) &&
+      !(strncmp(line, "fails ", 6) == 0 && is_test(name, length)))
+    die("it names nothing of the suite", line);
+}
+
+static void
+take_forms(const char *line)
+{
+  for (uint32_t form = 0; form < NO_FORM; form++)
+    said.forms |= strstr(line, forms[form]) ? 1u << form : 0;
+}
+
+static void
+read_lists(void)
+{
+  FILE *file = fopen(list_path, "r");
+  if (!file)
+    die("it cannot be read", "");
+  said.text[fread(said.text, 1, sizeof said.text - 1, file)] = '\0';
+  fclose(file);
+  for (char *line = strtok(said.text, "\n"); line; line = strtok(NULL, "\n"))
+    if (line[0] != '#')
+      said.lines[said.line_count++] = line;
+  for (uint32_t i = 0; i < said.line_count; i++) {
+    check_line(said.lines[i]);
+    if (strncmp(said.lines[i], "forms", 5) == 0)
+      take_forms(said.lines[i]);
+  }
+  for (uint32_t form = 0; form <= NO_FORM; form++)
+    for (uint32_t i = 0; i < NEED_COUNT; i++)
+      said.lacks[form] |= reason_of("unsupported", forms[form], needs[i].name) ? needs[i].bit : 0;
+}
+
+/* What it says of itself, and what follows from the form: C has literals for specialization constants, no barriers for the grid; a
+ * device does not tell of a fault. */
+static uint32_t
+lacks_by_itself(const conform *c, uint32_t form)
+{
+  uint32_t lacks = 0;
+  for (uint32_t i = 0; i < NEED_COUNT; i++)
+    lacks |= needs[i].bit < NEEDS_KERNELS && !(c->info.capabilities & needs[i].bit) ? needs[i].bit : 0;
+  if (c->info.forms == 0)
+    lacks |= NEEDS_KERNELS | NEEDS_SPECS | NEEDS_FAULTS;
+  if (form == VYRE_KERNEL_C)
+    lacks |= NEEDS_SPECS | VYRE_TARGET_GRID_BARRIERS;
+  if (form == VYRE_KERNEL_SPIRV)
+    lacks |= NEEDS_FAULTS;
+  return lacks;
+}
+
+static void
+its_lists_agree_with_what_it_says(conform *c)
+{
+  assert_int_equal(c->info.forms, said.forms);
+  for (uint32_t form = 0; form <= NO_FORM; form++)
+    for (uint32_t i = 0; i < NEED_COUNT; i++) {
+      if (form == NO_FORM ? said.forms != 0 : !(said.forms >> form & 1))
+        continue;
+      const bool lacks = lacks_by_itself(c, form) & needs[i].bit, listed = said.lacks[form] & needs[i].bit;
+      if (lacks != listed)
+        fail_msg("%s.%s: it says that it %s it, its list that it %s it", forms[form], needs[i].name, lacks ? "lacks" : "has",
+                 listed ? "lacks" : "has");
+    }
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct job {
+  const conform_test *test;
+  vyre_kernel_form form;
+} job;
+
+static void
+run_job(void **state)
+{
+  const job *j = *state;
+  const vyre_target_options options = {.validate = true, .threads = 3};
+  conform c = {.ops = &CONFORM_TARGET, .form = j->form};
+  ok(c.ops->open(&options, NULL, &c.target));
+  c.ops->describe(c.target, &c.info);
+  j->test->run(&c);
+  ok(c.ops->close(c.target));
+}
+
+static void
+show(FILE *file)
+{
+  char text[4096];
+  rewind(file);
+  for (size_t size; (size = fread(text, 1, sizeof text, file)) != 0;)
+    fwrite(text, 1, size, stdout);
+}
+
+/* In a process of its own, whose messages are shown where the outcome is not as it should be. */
+static bool
+passes(const conform_test *test, vyre_kernel_form form, bool should)
+{
+  job j = {test, form};
+  FILE *messages = tmpfile();
+  fflush(stdout);
+  const pid_t child = messages ? fork() : -1;
+  if (child < 0)
+    die("no process", test->name);
+  if (child == 0) {
+    const struct CMUnitTest one = {test->name, run_job, NULL, NULL, &j};
+    dup2(fileno(messages), STDOUT_FILENO);
+    dup2(fileno(messages), STDERR_FILENO);
+    exit(_cmocka_run_group_tests(test->name, &one, 1, NULL, NULL) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    ;
+  const bool passed = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (passed != should)
+    show(messages);
+  fclose(messages);
+  return passed;
+}
+
+/* Whether the outcome is the one that the list says. */
+static bool
+run_one(const conform_test *test, vyre_kernel_form form)
+{
+  const char *expected = reason_of("fails", forms[form], test->name);
+  printf("%s %s: ", forms[form], test->name);
+  for (uint32_t i = 0; i < NEED_COUNT; i++)
+    if (test->needs & said.lacks[form] & needs[i].bit) {
+      printf("unsupported: %s\n", reason_of("unsupported", forms[form], needs[i].name));
+      return true;
+    }
+  const bool passed = passes(test, form, !expected);
+  if (passed && !expected)
+    printf("ok\n");
+  else if (!passed && expected)
+    printf("fails, as expected: %s\n", expected);
+  else
+    printf("%s\n", passed ? "PASSES, and its list says that it fails" : "FAILS");
+  return passed == !expected;
+}
+
+static uint32_t
+run_list(const conform_test *list, const char *only)
+{
+  uint32_t wrong = 0;
+  for (const conform_test *test = list; test->name; test++) {
+    const bool has_kernels = test->needs & NEEDS_KERNELS;
+    if (only && strcmp(only, test->name) != 0)
+      continue;
+    for (uint32_t form = 0; form <= NO_FORM; form++)
+      if (form == NO_FORM ? !has_kernels || said.forms == 0 : has_kernels && (said.forms >> form & 1))
+        wrong += !run_one(test, (vyre_kernel_form)form);
+  }
+  return wrong;
+}
+
+/* Arguments: the name of a test, to run that one; another list, to test the runner. */
+int
+main(int argc, char **argv)
+{
+  const char *only = argc > 1 && argv[1][0] ? argv[1] : NULL;
+  if (argc > 2)
+    list_path = argv[2];
+  read_lists();
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < LISTS; i++)
+    wrong += run_list(tests[i], only);
+  printf("%u wrong\n", wrong);
+  return wrong ? 1 : 0;
+}

@@ -1,0 +1,239 @@
+/* Kernels: what is asked before work, handles, specialization values, faults.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+/* `supports` and `compile` say the same, and nothing was made. */
+static void
+is_refused(const conform *c, const vyre_kernel_desc *desc, const char *word)
+{
+  vyre_kernel kernel = {7};
+  const uint64_t compiles = metric(c, "compiles");
+  refused(c, c->ops->supports(c->target, desc), VYRE_CODE_INPUT, word);
+  refused(c, c->ops->compile(c->target, desc, &kernel), VYRE_CODE_INPUT, word);
+  assert_int_equal(kernel.id, 0);
+  assert_int_equal(metric(c, "compiles"), compiles);
+}
+
+static void
+forms_that_it_does_not_take_are_refused_by_name(conform *c)
+{
+  static const char *const names[] = {"SPIR-V", "PTX", "C", ".vir"};
+  static const uint64_t code[64];
+  for (uint32_t form = 0; form < VYRE_KERNEL_FORM__COUNT; form++) {
+    const vyre_kernel_desc desc = {.label = "mine",
+                                   .form = (vyre_kernel_form)form,
+                                   .code = code,
+                                   .size = sizeof code,
+                                   .entry = "main",
+                                   .workgroup = {1, 1, 1}};
+    char word[64];
+    snprintf(word, sizeof word, "kernel 'mine' is %s", names[form]);
+    if (!(c->info.forms >> form & 1))
+      is_refused(c, &desc, word);
+  }
+  const vyre_kernel_desc none = {.label = "mine", .form = VYRE_KERNEL_FORM__COUNT, .code = code, .size = 4, .workgroup = {1, 1, 1}};
+  is_refused(c, &none, "no known form");
+}
+
+static void
+descriptions_that_are_wrong_are_refused(conform *c)
+{
+  static const vyre_kernel_slot twice[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_UNIFORM}};
+  static const vyre_kernel_slot unknown[] = {{.kind = (vyre_slot_kind)99}};
+  const vyre_kernel_spec odd = {.id = 1, .size = 3};
+  conform_desc d;
+  describe_kernel(c, "add", &d);
+  ok(c->ops->supports(c->target, &d.desc));
+  vyre_kernel_desc desc = d.desc;
+  desc.code = NULL;
+  is_refused(c, &desc, "no code");
+  desc = d.desc;
+  desc.workgroup[1] = 0;
+  is_refused(c, &desc, "0 invocations");
+  desc = d.desc;
+  desc.workgroup[0] = c->info.max_workgroup[0];
+  desc.workgroup[1] = c->info.max_invocations / c->info.max_workgroup[0] + 1;
+  is_refused(c, &desc, "invocations a workgroup");
+  desc = d.desc;
+  desc.push_size = c->info.max_push + 4;
+  is_refused(c, &desc, "bytes of push constants");
+  desc.push_size = 6;
+  is_refused(c, &desc, "multiple of 4");
+  desc = d.desc;
+  desc.slots = twice;
+  desc.slot_count = 2;
+  is_refused(c, &desc, "twice");
+  desc.slots = unknown;
+  desc.slot_count = 1;
+  is_refused(c, &desc, "kind 99");
+  desc = d.desc;
+  desc.specs = &odd;
+  desc.spec_count = 1;
+  is_refused(c, &desc, "1, 2, 4 or 8");
+  free_description(&d);
+}
+
+/* What only the code shows. */
+static void
+code_that_is_wrong_is_refused(conform *c)
+{
+  conform_desc d;
+  describe_kernel(c, "add", &d);
+  vyre_kernel_desc desc = d.desc;
+  desc.size -= 1;
+  is_refused(c, &desc, "kernel 'add'");
+  if (c->form == VYRE_KERNEL_VIR) {
+    desc = d.desc;
+    desc.slot_count = 1;
+    is_refused(c, &desc, "binding 1");
+    desc = d.desc;
+    desc.workgroup[0] = 32;
+    is_refused(c, &desc, "32 x 1 x 1");
+    desc.workgroup[0] = 128;
+    is_refused(c, &desc, "128 x 1 x 1");
+    d.program.subgroup = 48;
+    is_refused(c, &d.desc, "48 lanes");
+    d.program.subgroup = 256;
+    is_refused(c, &d.desc, "256 lanes");
+    d.program.subgroup = 0;
+    d.program.row++;
+    is_refused(c, &d.desc, "no program");
+    d.program.row = 1u << 20;
+    is_refused(c, &d.desc, "no program");
+  }
+  free_description(&d);
+}
+
+static void
+images_are_refused_where_there_are_none(conform *c)
+{
+  static const vyre_image image = {.dim = VYRE_IMAGE_2D, .format = 33, .extent = {4, 4, 1}, .layers = 1};
+  const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE_IMAGE, .images = &image};
+  conform_desc d;
+  describe_kernel(c, "add", &d);
+  d.desc.slots = &slot;
+  d.desc.slot_count = 1;
+  if (!(c->info.capabilities & VYRE_TARGET_IMAGES))
+    is_refused(c, &d.desc, "an image");
+  free_description(&d);
+}
+
+static void
+a_kernel_is_good_from_compile_to_release(conform *c)
+{
+  const uint32_t zeros[4] = {0};
+  const vyre_range range = whole(buffer_with(c, zeros, 4));
+  const vyre_kernel kernel = kernel_of(c, "mark"), other = kernel_of(c, "mark");
+  vyre_step step = step_of(kernel, &range, 2);
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1};
+  assert_int_not_equal(kernel.id, other.id);
+  assert_int_equal(metric(c, "compiles"), 2);
+  ok(c->ops->submit(c->target, &sequence, NULL));
+  ok(c->ops->release(c->target, kernel));
+  refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "no kernel of this target");
+  refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "no kernel of this target");
+  refused(c, c->ops->release(c->target, (vyre_kernel){0}), VYRE_CODE_INPUT, "no kernel of this target");
+  step.kernel = other;
+  ok(c->ops->submit(c->target, &sequence, NULL));
+  const vyre_kernel again = kernel_of(c, "mark"); /* its number is another one's all the same */
+  assert_true(again.id != kernel.id && again.id != other.id);
+}
+
+static void
+submit_special(const conform *c, const vyre_kernel_spec *specs, uint32_t spec_count, uint32_t width, uint32_t out[8])
+{
+  conform_desc d;
+  const uint32_t zeros[8] = {0};
+  const vyre_range range = whole(buffer_with(c, zeros, 8));
+  const vyre_read read = {range, out};
+  vyre_kernel kernel;
+  describe_kernel(c, "special", &d);
+  d.desc.specs = specs;
+  d.desc.spec_count = spec_count;
+  d.desc.workgroup[0] = width;
+  ok(c->ops->compile(c->target, &d.desc, &kernel));
+  const vyre_step step = step_of(kernel, &range, 2);
+  ok(c->ops->submit(c->target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+  ok(c->ops->release(c->target, kernel));
+  free_description(&d);
+}
+
+static void
+specialization_values_are_given_when_it_is_compiled(conform *c)
+{
+  const vyre_kernel_spec specs[] = {{7, 4, 5}, {9, 4, 3}, {1000, 4, 9}}; /* an id that the program lacks is ignored */
+  uint32_t out[8];
+  submit_special(c, NULL, 0, 1, out);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(out[i], i < 2 ? (i + 1) * 2 : 0);
+  submit_special(c, specs, 3, 3, out);
+  for (uint32_t i = 0; i < 8; i++)
+    assert_int_equal(out[i], i < 6 ? (i + 1) * 5 : 0);
+}
+
+static void
+slots_of_every_kind_reach_the_kernel(conform *c)
+{
+  const uint32_t first[4] = {1, 2, 3, 4}, second[4] = {10, 20, 30, 40};
+  uint32_t table[16] = {0}, out[4];
+  table[13] = 7;
+  const vyre_range ranges[] = {whole(buffer_with(c, first, 4)), whole(buffer_with(c, second, 4)), whole(buffer_with(c, table, 16)),
+                               whole(buffer_of(c, sizeof out))};
+  const vyre_step step = {.kernel = kernel_of(c, "gather"), .buffers = ranges, .buffer_count = 4, .groups = {4, 1, 1}};
+  const vyre_read read = {ranges[3], out};
+  ok(c->ops->submit(c->target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+  for (uint32_t i = 0; i < 4; i++)
+    assert_int_equal(out[i], (first[i] + second[i]) * 7);
+}
+
+/* A fault fails the submission, what it would have read is untouched, and the target goes on. */
+static void
+a_fault_of_a_program_is_an_error(conform *c)
+{
+  uint32_t words[256] = {0}, back[256];
+  const vyre_range range = whole(buffer_with(c, words, 256));
+  vyre_step step = step_of(kernel_of(c, "fault"), &range, 4);
+  const vyre_read read = {range, back};
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  vyre_timing timing;
+  memset(back, 0x77, sizeof back);
+  vyre_status status = c->ops->submit(c->target, &sequence, &timing);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INPUT);
+  assert_non_null(strstr(vyre_status_text(status), "kernel 'fault'"));
+  assert_non_null(strstr(vyre_status_text(status), "trap"));
+  assert_non_null(strstr(vyre_status_text(status), "Fix:"));
+  vyre_status_free(status);
+  for (uint32_t i = 0; i < 256; i++)
+    assert_int_equal(back[i], 0x77777777);
+  step.groups[0] = 1;
+  ok(c->ops->submit(c->target, &sequence, &timing));
+  for (uint32_t i = 0; i < 256; i++)
+    assert_true(back[i] == 1 || i >= 64);
+  assert_false(c->ops->is_lost(c->target));
+}
+
+static void
+a_grid_meets_at_its_barriers(conform *c)
+{
+  const vyre_range ranges[] = {whole(buffer_of(c, 64)), whole(buffer_of(c, 64))};
+  uint32_t out[16];
+  const vyre_step step = {.kernel = kernel_of(c, "meet"), .buffers = ranges, .buffer_count = 2, .groups = {4, 1, 1}};
+  const vyre_read read = {ranges[1], out};
+  ok(c->ops->submit(c->target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+  for (uint32_t i = 0; i < 16; i++)
+    assert_int_equal(out[i], (i + 4) % 16 + 1);
+}
+
+const conform_test conform_kernels[] = {
+    CONFORM_TEST(forms_that_it_does_not_take_are_refused_by_name, 0),
+    CONFORM_TEST(descriptions_that_are_wrong_are_refused, NEEDS_KERNELS),
+    CONFORM_TEST(code_that_is_wrong_is_refused, NEEDS_KERNELS),
+    CONFORM_TEST(images_are_refused_where_there_are_none, NEEDS_KERNELS),
+    CONFORM_TEST(a_kernel_is_good_from_compile_to_release, NEEDS_KERNELS),
+    CONFORM_TEST(specialization_values_are_given_when_it_is_compiled, NEEDS_KERNELS | NEEDS_SPECS),
+    CONFORM_TEST(slots_of_every_kind_reach_the_kernel, NEEDS_KERNELS),
+    CONFORM_TEST(a_fault_of_a_program_is_an_error, NEEDS_KERNELS | NEEDS_FAULTS),
+    CONFORM_TEST(a_grid_meets_at_its_barriers, NEEDS_KERNELS | VYRE_TARGET_GRID_BARRIERS),
+    {0},
+};

@@ -1,0 +1,195 @@
+/* Buffers: what is asked for, the pool, many at once, memory of the caller's.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+static void
+sizes_that_no_buffer_has_are_refused(conform *c)
+{
+  vyre_device_buffer buffer = {7};
+  refused(c, c->ops->allocate(c->target, 0, &buffer), VYRE_CODE_INPUT, "0 bytes");
+  assert_int_equal(buffer.id, 0);
+  if (c->info.max_buffer < UINT64_MAX)
+    refused(c, c->ops->allocate(c->target, c->info.max_buffer + 1, &buffer), VYRE_CODE_INPUT, "at most");
+  refused(c, c->ops->allocate(c->target, UINT64_MAX, &buffer), VYRE_CODE_INPUT, "buffer");
+  assert_int_equal(buffer.id, 0);
+  assert_int_equal(metric(c, "buffers_live"), 0);
+  assert_int_equal(metric(c, "bytes_live"), 0);
+}
+
+static void
+bytes_of_any_number_come_back(conform *c)
+{
+  static const uint64_t sizes[] = {1, 2, 3, 4, 5, 7, 63, 64, 65, 4095, 100003};
+  for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    unsigned char *bytes = malloc(sizes[i]), *back = calloc(1, sizes[i] + 1);
+    for (uint64_t k = 0; k < sizes[i]; k++)
+      bytes[k] = (unsigned char)(k * 7 + i);
+    vyre_device_buffer buffer = buffer_of(c, sizes[i]);
+    ok(vyre_target_write(c->ops, c->target, buffer, 0, sizes[i], bytes));
+    ok(vyre_target_read(c->ops, c->target, buffer, 0, 0, back));
+    assert_memory_equal(bytes, back, sizes[i]);
+    assert_int_equal(back[sizes[i]], 0);
+    ok(c->ops->free(c->target, buffer));
+    free(bytes);
+    free(back);
+  }
+}
+
+/* Counters of memory, all at once. */
+typedef struct figures {
+  uint64_t allocations, reuses, buffers_live, bytes_live, buffers_pooled, bytes_pooled;
+} figures;
+
+static void
+expect(const conform *c, figures is)
+{
+  assert_int_equal(metric(c, "allocations"), is.allocations);
+  assert_int_equal(metric(c, "reuses"), is.reuses);
+  assert_int_equal(metric(c, "buffers_live"), is.buffers_live);
+  assert_int_equal(metric(c, "bytes_live"), is.bytes_live);
+  assert_int_equal(metric(c, "buffers_pooled"), is.buffers_pooled);
+  assert_int_equal(metric(c, "bytes_pooled"), is.bytes_pooled);
+}
+
+static void
+what_was_freed_is_used_again_for_just_its_size(conform *c)
+{
+  expect(c, (figures){0});
+  const vyre_device_buffer a = buffer_of(c, 64), b = buffer_of(c, 64);
+  expect(c, (figures){2, 0, 2, 128, 0, 0});
+  ok(c->ops->free(c->target, a));
+  expect(c, (figures){2, 0, 1, 64, 1, 64});
+  const vyre_device_buffer smaller = buffer_of(c, 60);
+  expect(c, (figures){3, 0, 2, 124, 1, 64});
+  const vyre_device_buffer again = buffer_of(c, 64);
+  expect(c, (figures){3, 1, 3, 188, 0, 0});
+  assert_int_not_equal(again.id, a.id); /* the old handle is stale all the same */
+  refused(c, c->ops->free(c->target, a), VYRE_CODE_INPUT, "no buffer of this target");
+  ok(c->ops->free(c->target, b));
+  ok(c->ops->free(c->target, smaller));
+  ok(c->ops->free(c->target, again));
+  expect(c, (figures){3, 1, 0, 0, 3, 188});
+}
+
+static void
+many_are_allocated_or_none(conform *c)
+{
+  const uint64_t good[] = {4, 8, 12}, bad[] = {4, 8, 0};
+  vyre_device_buffer out[3] = {{1}, {2}, {3}};
+  refused(c, c->ops->allocate_many(c->target, bad, 3, out), VYRE_CODE_INPUT, "0 bytes");
+  for (uint32_t i = 0; i < 3; i++)
+    assert_int_equal(out[i].id, 0);
+  expect(c, (figures){2, 0, 0, 0, 2, 12}); /* those that were there went back to the pool */
+  ok(c->ops->allocate_many(c->target, good, 3, out));
+  expect(c, (figures){3, 2, 3, 24, 0, 0});
+  for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t k = 0; k < i; k++)
+      assert_int_not_equal(out[i].id, out[k].id);
+  ok(c->ops->free_many(c->target, out, 3));
+  expect(c, (figures){3, 2, 0, 0, 3, 24});
+  ok(c->ops->allocate_many(c->target, good, 0, out));
+  ok(c->ops->free_many(c->target, out, 0));
+}
+
+static void
+freeing_many_frees_all_that_are_there(conform *c)
+{
+  const uint64_t sizes[] = {4, 8, 12};
+  vyre_device_buffer out[3];
+  ok(c->ops->allocate_many(c->target, sizes, 3, out));
+  ok(c->ops->free(c->target, out[1]));
+  refused(c, c->ops->free_many(c->target, out, 3), VYRE_CODE_INPUT, "no buffer of this target");
+  expect(c, (figures){3, 0, 0, 0, 3, 24});
+}
+
+static void
+the_callers_memory_is_a_buffer(conform *c)
+{
+  static _Alignas(4096) uint32_t words[4096];
+  uint32_t back[4096];
+  vyre_device_buffer buffer;
+  refused(c, c->ops->import(c->target, words, 0, &buffer), VYRE_CODE_INPUT, "0 bytes");
+  refused(c, c->ops->import(c->target, NULL, 64, &buffer), VYRE_CODE_INPUT, "no memory");
+  for (uint32_t i = 0; i < 4096; i++)
+    words[i] = i * 3;
+  ok(c->ops->import(c->target, words, sizeof words, &buffer));
+  read_words(c, buffer, back, 4096);
+  assert_memory_equal(words, back, sizeof words);
+  const vyre_fill fill = {words_of(buffer, 16, 4), 0x11223344};
+  ok(c->ops->submit(c->target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, NULL));
+  for (uint32_t i = 0; i < 4096; i++)
+    assert_int_equal(words[i], i >= 16 && i < 20 ? 0x11223344 : i * 3);
+  ok(c->ops->free(c->target, buffer));
+  assert_int_equal(words[16], 0x11223344);
+  assert_int_equal(metric(c, "buffers_pooled"), 0); /* it is not the target's to give to another */
+}
+
+static void
+buffers_have_addresses(conform *c)
+{
+  uint64_t a = 0, b = 0;
+  const vyre_device_buffer first = buffer_of(c, 64), second = buffer_of(c, 64);
+  ok(c->ops->address(c->target, first, &a));
+  ok(c->ops->address(c->target, second, &b));
+  assert_true(a && b && (a + 64 <= b || b + 64 <= a));
+  refused(c, c->ops->address(c->target, (vyre_device_buffer){0}, &a), VYRE_CODE_INPUT, "no buffer of this target");
+}
+
+/* What is lacked is lacked in every way of asking. */
+static void
+what_is_lacked_is_refused(conform *c)
+{
+  uint32_t words[64];
+  vyre_device_buffer buffer;
+  if (!(c->info.capabilities & VYRE_TARGET_ADDRESSES))
+    assert_null(c->ops->address);
+  if (!(c->info.capabilities & VYRE_TARGET_IMPORT) && c->ops->import)
+    refused(c, c->ops->import(c->target, words, sizeof words, &buffer), VYRE_CODE_INPUT, "memory that it did not allocate");
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------------- */
+
+static size_t bytes_out; /* of an allocator that counts */
+
+static void *
+resize_counted(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  void *now = vyre_allocator_default()->resize(user, memory, old_size, new_size);
+  if (now || new_size == 0)
+    bytes_out += new_size - old_size;
+  return now;
+}
+
+static void
+what_is_left_at_the_end_is_freed(conform *c)
+{
+  vyre_allocator allocator = *vyre_allocator_default();
+  allocator.resize = resize_counted;
+  const vyre_static part = {"kept", 4};
+  vyre_device_buffer buffer, set;
+  vyre_ticket ticket;
+  vyre_target *target;
+  ok(c->ops->open(NULL, &allocator, &target));
+  assert_true(bytes_out != 0);
+  ok(c->ops->allocate(target, 100, &buffer));
+  ok(c->ops->keep(target, 1, &part, 1, &set, NULL));
+  const vyre_fill fill = {whole(buffer), 1};
+  ok(c->ops->begin(target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, &ticket));
+  ok(c->ops->close(target));
+  assert_int_equal(bytes_out, 0);
+  ok(c->ops->close(NULL));
+}
+
+const conform_test conform_memory[] = {
+    CONFORM_TEST(sizes_that_no_buffer_has_are_refused, 0),
+    CONFORM_TEST(bytes_of_any_number_come_back, 0),
+    CONFORM_TEST(what_was_freed_is_used_again_for_just_its_size, 0),
+    CONFORM_TEST(many_are_allocated_or_none, 0),
+    CONFORM_TEST(freeing_many_frees_all_that_are_there, 0),
+    CONFORM_TEST(the_callers_memory_is_a_buffer, VYRE_TARGET_IMPORT),
+    CONFORM_TEST(buffers_have_addresses, VYRE_TARGET_ADDRESSES),
+    CONFORM_TEST(what_is_lacked_is_refused, 0),
+    CONFORM_TEST(what_is_left_at_the_end_is_freed, 0),
+    {0},
+};

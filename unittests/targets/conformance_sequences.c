@@ -1,0 +1,279 @@
+/* What each kind of sequence costs, and the ways to submit one: at once, or begun and waited for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+/* A sequence over two buffers of 16 words: how many of each entry it has. */
+typedef struct kind {
+  uint32_t fills, uploads, steps, reads, ranges; /* reads are whole, ranges of 3 words each */
+} kind;
+
+static void
+costs(conform *c, kind k)
+{
+  uint32_t words[16], out[8][16];
+  const uint32_t push[2] = {0, 1};
+  const vyre_device_buffer buffers[2] = {buffer_of(c, 64), buffer_of(c, 64)};
+  const vyre_range both[2] = {whole(buffers[0]), whole(buffers[1])};
+  const vyre_kernel kernel = k.steps ? kernel_of(c, "add") : (vyre_kernel){0};
+  vyre_fill fills[4];
+  vyre_upload uploads[4];
+  vyre_step steps[4];
+  vyre_read reads[8];
+  for (uint32_t i = 0; i < 16; i++)
+    words[i] = i;
+  for (uint32_t i = 0; i < k.fills; i++)
+    fills[i] = (vyre_fill){both[i % 2], 9};
+  for (uint32_t i = 0; i < k.uploads; i++)
+    uploads[i] = (vyre_upload){both[i % 2], words};
+  for (uint32_t i = 0; i < k.steps; i++)
+    steps[i] = (vyre_step){
+        .kernel = kernel, .buffers = both, .buffer_count = 2, .push = push, .push_size = sizeof push, .groups = {1, 1, 1}};
+  for (uint32_t i = 0; i < k.reads + k.ranges; i++)
+    reads[i] = (vyre_read){i < k.reads ? both[i % 2] : words_of(buffers[i % 2], i, 3), out[i]};
+  const vyre_sequence sequence = {.fills = fills,
+                                  .fill_count = k.fills,
+                                  .uploads = uploads,
+                                  .upload_count = k.uploads,
+                                  .steps = steps,
+                                  .step_count = k.steps,
+                                  .reads = reads,
+                                  .read_count = k.reads + k.ranges};
+  vyre_timing timing;
+  ok(c->ops->submit(c->target, &sequence, &timing));
+  assert_int_equal(timing.waits, 1);
+  assert_int_equal(timing.launches, k.steps);
+  assert_int_equal(timing.bytes_filled, 64 * k.fills);
+  assert_int_equal(timing.bytes_up, 64 * k.uploads);
+  assert_int_equal(timing.bytes_down, 64 * k.reads + 12 * k.ranges);
+  assert_true(timing.host_ns > 0);
+  assert_true(timing.device_ns == 0 || (c->info.capabilities & VYRE_TARGET_DEVICE_TIME));
+}
+
+/* One wait each, and just the bytes and launches that it names. */
+static void
+sequences_without_kernels_cost_what_they_name(conform *c)
+{
+  static const kind kinds[] = {
+      {0, 1, 0, 0, 0}, /* a buffer is written */
+      {0, 3, 0, 0, 0}, /* several are */
+      {0, 0, 0, 1, 0}, /* a buffer is read */
+      {0, 0, 0, 4, 0}, /* several are */
+      {0, 0, 0, 0, 5}, /* ranges are */
+      {2, 0, 0, 0, 0}, /* buffers are cleared */
+      {1, 2, 0, 2, 2},
+  };
+  for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    costs(c, kinds[i]);
+}
+
+static void
+sequences_with_kernels_cost_what_they_name(conform *c)
+{
+  static const kind kinds[] = {
+      {0, 0, 1, 0, 0}, /* a kernel runs on what is there */
+      {0, 1, 1, 1, 0}, /* on what goes up, and its output comes down */
+      {0, 0, 4, 0, 0}, /* several run */
+      {0, 0, 3, 2, 0}, /* and buffers come down, */
+      {0, 0, 3, 0, 3}, /* or ranges */
+      {0, 2, 3, 2, 0}, /* buffers go up before, */
+      {0, 2, 3, 0, 4}, /* and ranges come down, */
+      {2, 2, 3, 2, 0}, /* and fills come first */
+      {2, 1, 3, 0, 4},
+  };
+  for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    costs(c, kinds[i]);
+}
+
+/* Timings of submissions, and counters since open, are sums of the same. */
+static void
+counters_are_the_sums_of_timings(conform *c)
+{
+  const vyre_device_buffer three = buffer_of(c, 3), four = buffer_of(c, 4);
+  unsigned char out[4];
+  const vyre_upload upload = {whole(three), "abc"};
+  const vyre_read read = {whole(four), out};
+  const vyre_fill fill = {whole(four), 1};
+  const vyre_sequence sequence = {
+      .fills = &fill, .fill_count = 1, .uploads = &upload, .upload_count = 1, .reads = &read, .read_count = 1};
+  vyre_timing sum = {0}, timing;
+  assert_int_equal(metric(c, "submits"), 0);
+  assert_int_equal(metric(c, "waits"), 0);
+  for (uint32_t i = 0; i < 3; i++) {
+    ok(c->ops->submit(c->target, &sequence, &timing));
+    sum.waits += timing.waits;
+    sum.bytes_up += timing.bytes_up;
+    sum.bytes_down += timing.bytes_down;
+    sum.bytes_filled += timing.bytes_filled;
+  }
+  assert_int_equal(sum.bytes_up, 9);
+  assert_int_equal(sum.bytes_down, 12);
+  assert_int_equal(sum.bytes_filled, 12);
+  assert_int_equal(metric(c, "submits"), 3);
+  assert_int_equal(metric(c, "waits"), sum.waits);
+  assert_int_equal(metric(c, "bytes_up"), sum.bytes_up);
+  assert_int_equal(metric(c, "bytes_down"), sum.bytes_down);
+  assert_int_equal(metric(c, "bytes_filled"), sum.bytes_filled);
+  ok(c->ops->submit(c->target, &sequence, NULL)); /* who asks for no timing counts all the same */
+  assert_int_equal(metric(c, "bytes_up"), 12);
+}
+
+/* What is warm needs no memory of the device. */
+static void
+a_warm_sequence_allocates_nothing(conform *c)
+{
+  const vyre_device_buffer buffer = buffer_of(c, 4096);
+  static unsigned char bytes[4096];
+  const vyre_upload upload = {whole(buffer), bytes};
+  const vyre_read read = {whole(buffer), bytes};
+  const vyre_sequence sequence = {.uploads = &upload, .upload_count = 1, .reads = &read, .read_count = 1};
+  vyre_timing timing;
+  ok(c->ops->submit(c->target, &sequence, &timing));
+  const uint64_t allocations = metric(c, "allocations");
+  ok(c->ops->submit(c->target, &sequence, &timing));
+  assert_int_equal(timing.allocations, 0);
+  assert_int_equal(metric(c, "allocations"), allocations);
+}
+
+/* ---- begun and waited for ------------------------------------------------------------------------------------------------ */
+
+static void
+what_was_begun_is_waited_for_once(conform *c)
+{
+  const vyre_device_buffer buffer = buffer_of(c, 64);
+  uint32_t out[16], words[16];
+  const vyre_fill fill = {whole(buffer), 3};
+  const vyre_read read = {whole(buffer), out};
+  const vyre_sequence sequence = {.fills = &fill, .fill_count = 1, .reads = &read, .read_count = 1};
+  vyre_ticket ticket = {0};
+  vyre_timing timing;
+  bool done = false;
+  ok(c->ops->begin(c->target, &sequence, &ticket));
+  assert_int_not_equal(ticket.id, 0);
+  assert_int_equal(metric(c, "in_flight"), 1);
+  while (!done)
+    ok(c->ops->poll(c->target, ticket, &done));
+  ok(c->ops->wait(c->target, ticket, &timing));
+  for (uint32_t i = 0; i < 16; i++)
+    words[i] = 3;
+  assert_memory_equal(out, words, sizeof out);
+  assert_int_equal(timing.bytes_filled, 64);
+  assert_int_equal(timing.bytes_down, 64);
+  assert_int_equal(timing.waits, 1);
+  assert_int_equal(metric(c, "in_flight"), 0);
+  refused(c, c->ops->wait(c->target, ticket, NULL), VYRE_CODE_INPUT, "begun here");
+  refused(c, c->ops->poll(c->target, ticket, &done), VYRE_CODE_INPUT, "begun here");
+  refused(c, c->ops->wait(c->target, (vyre_ticket){0}, NULL), VYRE_CODE_INPUT, "begun here");
+  ok(c->ops->free(c->target, buffer));
+}
+
+/* Of several, each sees what those begun before it did; they may be waited for in any order, and flushed. */
+static void
+several_may_be_begun(conform *c)
+{
+  enum { TICKETS = 5 };
+  const vyre_device_buffer buffer = buffer_of(c, 4 * TICKETS);
+  uint32_t out[TICKETS][TICKETS];
+  vyre_fill fills[TICKETS];
+  vyre_read reads[TICKETS];
+  vyre_ticket tickets[TICKETS];
+  vyre_timing timing;
+  memset(out, 0, sizeof out);
+  const vyre_fill none = {whole(buffer), 0};
+  ok(c->ops->submit(c->target, &(vyre_sequence){.fills = &none, .fill_count = 1}, NULL));
+  for (uint32_t i = 0; i < TICKETS; i++) {
+    fills[i] = (vyre_fill){words_of(buffer, i, 1), i + 1};
+    reads[i] = (vyre_read){whole(buffer), out[i]};
+    const vyre_sequence sequence = {.fills = &fills[i], .fill_count = 1, .reads = &reads[i], .read_count = 1};
+    ok(c->ops->begin(c->target, &sequence, &tickets[i]));
+  }
+  assert_int_equal(metric(c, "in_flight"), TICKETS);
+  ok(c->ops->wait(c->target, tickets[3], &timing));
+  ok(c->ops->flush(c->target));
+  for (uint32_t i = 0; i < TICKETS; i++) {
+    bool done = i == 3;
+    if (!done)
+      ok(c->ops->poll(c->target, tickets[i], &done));
+    assert_true(done);
+    for (uint32_t k = 0; k < TICKETS; k++)
+      assert_int_equal(out[i][k], k <= i ? k + 1 : 0);
+    if (i != 3)
+      ok(c->ops->wait(c->target, tickets[i], NULL));
+  }
+  ok(c->ops->flush(c->target));
+}
+
+static void
+what_is_in_flight_is_not_freed(conform *c)
+{
+  const vyre_range range = whole(buffer_of(c, 64));
+  const vyre_kernel kernel = kernel_of(c, "count");
+  const vyre_step step = step_of(kernel, &range, 64);
+  vyre_ticket ticket;
+  ok(c->ops->begin(c->target, &(vyre_sequence){.steps = &step, .step_count = 1}, &ticket));
+  refused(c, c->ops->free(c->target, range.buffer), VYRE_CODE_INPUT, "begun");
+  refused(c, c->ops->release(c->target, kernel), VYRE_CODE_INPUT, "begun");
+  ok(c->ops->wait(c->target, ticket, NULL));
+  ok(c->ops->free(c->target, range.buffer));
+  ok(c->ops->release(c->target, kernel));
+}
+
+/* The arrays of a sequence may be gone when `begin` returns; the bytes that go up, too. */
+static void
+a_begun_sequence_keeps_what_it_was_given(conform *c)
+{
+  const vyre_range range = whole(buffer_of(c, 64));
+  uint32_t words[16], out[16], push = 5;
+  vyre_upload upload = {range, words};
+  vyre_step step = {
+      .kernel = kernel_of(c, "digit"), .buffers = &range, .buffer_count = 1, .push = &push, .push_size = 4, .groups = {1, 1, 1}};
+  vyre_read read = {range, out};
+  vyre_sequence sequence = {
+      .uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  vyre_ticket ticket;
+  for (uint32_t i = 0; i < 16; i++)
+    words[i] = i + 2;
+  ok(c->ops->begin(c->target, &sequence, &ticket));
+  memset(&upload, 0, sizeof upload);
+  memset(&step, 0, sizeof step);
+  memset(&read, 0, sizeof read);
+  memset(&sequence, 0, sizeof sequence);
+  memset(words, 0, sizeof words);
+  push = 0;
+  ok(c->ops->wait(c->target, ticket, NULL));
+  assert_int_equal(out[0], 2 * 3 + 5);
+  assert_int_equal(out[15], 17);
+}
+
+static void
+a_device_that_is_there_is_not_recovered(conform *c)
+{
+  assert_false(c->ops->is_lost(c->target));
+  refused(c, c->ops->recover(c->target), VYRE_CODE_INPUT, "not lost");
+  assert_int_equal(metric(c, "recoveries"), 0);
+}
+
+static void
+the_device_tells_the_time(conform *c)
+{
+  static unsigned char bytes[1 << 20];
+  const vyre_upload upload = {whole(buffer_of(c, sizeof bytes)), bytes};
+  vyre_timing timing;
+  ok(c->ops->submit(c->target, &(vyre_sequence){.uploads = &upload, .upload_count = 1}, &timing));
+  assert_true(timing.device_ns > 0);
+  assert_true(timing.host_ns >= timing.device_ns);
+}
+
+const conform_test conform_sequences[] = {
+    CONFORM_TEST(sequences_without_kernels_cost_what_they_name, 0),
+    CONFORM_TEST(sequences_with_kernels_cost_what_they_name, NEEDS_KERNELS),
+    CONFORM_TEST(counters_are_the_sums_of_timings, 0),
+    CONFORM_TEST(a_warm_sequence_allocates_nothing, 0),
+    CONFORM_TEST(what_was_begun_is_waited_for_once, 0),
+    CONFORM_TEST(several_may_be_begun, 0),
+    CONFORM_TEST(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC),
+    CONFORM_TEST(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS),
+    CONFORM_TEST(a_device_that_is_there_is_not_recovered, 0),
+    CONFORM_TEST(the_device_tells_the_time, VYRE_TARGET_DEVICE_TIME),
+    {0},
+};

@@ -1,0 +1,328 @@
+/* Steps: their order and grids, parts of grids, grids that a buffer says, repeats.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "conformance.h"
+
+/* Submits steps and repeats over what is there, and reads `count` words of a buffer afterwards. */
+static vyre_timing
+submit_steps(const conform *c, const vyre_step *steps, uint32_t step_count, const vyre_repeat *repeats, uint32_t repeat_count,
+             vyre_repeat_end *ends, vyre_device_buffer buffer, uint32_t *out, uint32_t count)
+{
+  const vyre_read read = {words_of(buffer, 0, count), out};
+  const vyre_sequence sequence = {.steps = steps,
+                                  .step_count = step_count,
+                                  .reads = &read,
+                                  .read_count = 1,
+                                  .repeats = repeats,
+                                  .repeat_count = repeat_count,
+                                  .ends = ends};
+  vyre_timing timing;
+  ok(c->ops->submit(c->target, &sequence, &timing));
+  assert_int_equal(timing.waits, 1);
+  assert_int_equal(timing.bytes_up, 0);
+  assert_int_equal(timing.bytes_down, count * 4 + repeat_count * sizeof *ends);
+  return timing;
+}
+
+/* x * 3 + k for each k: the number says which steps ran, and in which order. */
+static uint32_t
+digits(uint32_t x, const uint32_t *ks, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    x = x * 3 + ks[i];
+  return x;
+}
+
+static vyre_step
+digit_step(vyre_kernel kernel, const vyre_range *range, const uint32_t *k)
+{
+  vyre_step step = step_of(kernel, range, 1);
+  step.push = k;
+  step.push_size = sizeof *k;
+  return step;
+}
+
+static void
+steps_run_in_their_order(conform *c)
+{
+  static const uint32_t ks[] = {1, 2, 0, 2, 1, 1, 2};
+  const uint32_t one = 1;
+  const vyre_range range = whole(buffer_with(c, &one, 1));
+  const vyre_kernel kernel = kernel_of(c, "digit");
+  vyre_step steps[7];
+  uint32_t out;
+  for (uint32_t i = 0; i < 7; i++)
+    steps[i] = digit_step(kernel, &range, &ks[i]);
+  const vyre_timing timing = submit_steps(c, steps, 7, NULL, 0, NULL, range.buffer, &out, 1);
+  assert_int_equal(out, digits(1, ks, 7));
+  assert_int_equal(timing.launches, 7);
+}
+
+/* Two steps beside each other, of two buffers, and one after both. */
+static void
+steps_beside_each_other_end_before_the_next(conform *c)
+{
+  static const uint32_t ks[] = {1, 2};
+  const uint32_t word = 4, push[2] = {0, 100};
+  const vyre_range a = whole(buffer_with(c, &word, 1)), b = whole(buffer_with(c, &word, 1));
+  const vyre_range both[] = {b, a};
+  const vyre_kernel kernel = kernel_of(c, "digit");
+  vyre_step steps[] = {digit_step(kernel, &a, &ks[0]), digit_step(kernel, &b, &ks[1]), {.groups = {1, 1, 1}}};
+  uint32_t out;
+  steps[1].beside = true;
+  steps[2].kernel = kernel_of(c, "add");
+  steps[2].buffers = both;
+  steps[2].buffer_count = 2;
+  steps[2].push = push;
+  steps[2].push_size = sizeof push;
+  assert_int_equal(submit_steps(c, steps, 3, NULL, 0, NULL, a.buffer, &out, 1).launches, 3);
+  assert_int_equal(out, 14 + 100);
+  read_words(c, b.buffer, &out, 1);
+  assert_int_equal(out, 14);
+}
+
+static void
+workgroups_share_memory_and_meet(conform *c)
+{
+  uint32_t words[640], out[10];
+  for (uint32_t i = 0; i < 640; i++)
+    words[i] = i * i;
+  const vyre_range ranges[] = {whole(buffer_with(c, words, 640)), whole(buffer_of(c, sizeof out))};
+  const vyre_step step = {.kernel = kernel_of(c, "sum"), .buffers = ranges, .buffer_count = 2, .groups = {10, 1, 1}};
+  submit_steps(c, &step, 1, NULL, 0, NULL, ranges[1].buffer, out, 10);
+  for (uint32_t i = 0; i < 10; i++) {
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < 64; k++)
+      sum += words[i * 64 + k];
+    assert_int_equal(out[i], sum);
+  }
+}
+
+static void
+invocations_count_in_one_word(conform *c)
+{
+  const uint32_t zero = 0;
+  const vyre_range range = whole(buffer_with(c, &zero, 1));
+  const vyre_step step = step_of(kernel_of(c, "count"), &range, 500);
+  uint32_t out;
+  submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, &out, 1);
+  assert_int_equal(out, 500 * 64);
+}
+
+/* A kernel sees of a buffer just the range that it is given. */
+static void
+a_range_is_all_that_a_kernel_sees(conform *c)
+{
+  const uint32_t align = c->info.storage_align < 4 ? 1 : c->info.storage_align / 4;
+  const uint32_t push[2] = {0, 1}, total = 64 + align;
+  uint32_t *words = calloc(total, sizeof *words), *out = calloc(total, sizeof *out);
+  for (uint32_t i = 0; i < total; i++)
+    words[i] = 1000 + i;
+  const vyre_device_buffer x = buffer_with(c, words, total), y = buffer_with(c, words, total);
+  const vyre_range ranges[] = {words_of(x, align, 5), words_of(y, align, 64)};
+  const vyre_step step = {.kernel = kernel_of(c, "add"),
+                          .buffers = ranges,
+                          .buffer_count = 2,
+                          .push = push,
+                          .push_size = sizeof push,
+                          .groups = {1, 1, 1}};
+  submit_steps(c, &step, 1, NULL, 0, NULL, y, out, total);
+  for (uint32_t i = 0; i < total; i++)
+    assert_int_equal(out[i], 1000 + i + (i >= align && i < align + 5));
+  free(words);
+  free(out);
+}
+
+/* ---- grids --------------------------------------------------------------------------------------------------------------- */
+
+enum { MARKS = 64 };
+
+/* Marks from `first` on, `count` of them, are their index, one more, and all others are 0. */
+static void
+assert_marked(const uint32_t out[MARKS], uint32_t first, uint32_t count)
+{
+  for (uint32_t i = 0; i < MARKS; i++)
+    assert_int_equal(out[i], i >= first && i < first + count ? i + 1 : 0);
+}
+
+static void
+grids_have_three_axes(conform *c)
+{
+  static const uint32_t grids[][3] = {{1, 1, 1}, {2, 1, 1}, {5, 3, 2}, {1, 4, 1}, {1, 1, 7}, {4, 4, 4}};
+  const vyre_kernel kernel = kernel_of(c, "mark");
+  for (uint32_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+    static const uint32_t zeros[MARKS];
+    const vyre_range range = whole(buffer_with(c, zeros, MARKS));
+    vyre_step step = step_of(kernel, &range, 1);
+    uint32_t out[MARKS];
+    memcpy(step.groups, grids[i], sizeof step.groups);
+    assert_int_equal(submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, out, MARKS).launches, 1);
+    assert_marked(out, 0, grids[i][0] * grids[i][1] * grids[i][2]);
+  }
+}
+
+static void
+a_grid_without_groups_runs_nothing(conform *c)
+{
+  static const uint32_t grids[][3] = {{0, 1, 1}, {3, 0, 1}, {3, 3, 0}, {0, 0, 0}}, zeros[MARKS];
+  const vyre_range range = whole(buffer_with(c, zeros, MARKS));
+  vyre_step steps[4];
+  uint32_t out[MARKS];
+  for (uint32_t i = 0; i < 4; i++) {
+    steps[i] = step_of(kernel_of(c, "mark"), &range, 1);
+    memcpy(steps[i].groups, grids[i], sizeof steps[i].groups);
+  }
+  submit_steps(c, steps, 4, NULL, 0, NULL, range.buffer, out, MARKS);
+  assert_marked(out, 0, 0);
+}
+
+/* Groups of a part have the numbers that they have in the whole grid. */
+static void
+a_part_of_a_grid_runs(conform *c)
+{
+  static const uint64_t parts[][2] = {{0, 1}, {5, 7}, {29, 1}, {0, 30}, {0, 0}};
+  const vyre_kernel kernel = kernel_of(c, "mark");
+  for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    static const uint32_t zeros[MARKS];
+    const vyre_range range = whole(buffer_with(c, zeros, MARKS));
+    vyre_step step = step_of(kernel, &range, 5);
+    uint32_t out[MARKS];
+    step.groups[1] = 3;
+    step.groups[2] = 2;
+    step.first = parts[i][0];
+    step.count = parts[i][1];
+    submit_steps(c, &step, 1, NULL, 0, NULL, range.buffer, out, MARKS);
+    assert_marked(out, (uint32_t)parts[i][0], parts[i][1] ? (uint32_t)parts[i][1] : 30);
+  }
+}
+
+/* The words are read when the step begins: the step before it wrote them. */
+static void
+a_buffer_says_the_grid(conform *c)
+{
+  static const uint32_t sizes[] = {0, 1, 9, 40};
+  const vyre_kernel say = kernel_of(c, "say"), mark = kernel_of(c, "mark");
+  for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    static const uint32_t zeros[MARKS];
+    const uint32_t words[4] = {50, 60, 70, sizes[i]};
+    const vyre_range groups = whole(buffer_with(c, words, 4)), range = whole(buffer_with(c, zeros, MARKS));
+    vyre_step steps[2] = {step_of(say, &groups, 1), step_of(mark, &range, 40)};
+    uint32_t out[MARKS];
+    steps[1].indirect = words_of(groups.buffer, 0, 3);
+    submit_steps(c, steps, 2, NULL, 0, NULL, range.buffer, out, MARKS);
+    assert_marked(out, 0, sizes[i]);
+  }
+}
+
+/* ---- repeats ------------------------------------------------------------------------------------------------------------- */
+
+static void
+steps_are_repeated_so_many_times(conform *c)
+{
+  static const uint32_t ks[] = {1, 2, 0, 2};
+  static const uint32_t wanted[] = {1, 2, 0, 2, 0, 2, 0, 2}; /* the middle two, three times */
+  const uint32_t one = 1;
+  const vyre_range range = whole(buffer_with(c, &one, 1));
+  const vyre_kernel kernel = kernel_of(c, "digit");
+  const vyre_repeat repeats[] = {{1, 2, 3, {{0}, 0, 0}}, {3, 1, 1, {{0}, 0, 0}}};
+  vyre_repeat_end ends[2] = {{9, 9}, {9, 9}};
+  vyre_step steps[4];
+  uint32_t out;
+  for (uint32_t i = 0; i < 4; i++)
+    steps[i] = digit_step(kernel, &range, &ks[i]);
+  steps[3].push = &ks[1];
+  const vyre_timing timing = submit_steps(c, steps, 4, repeats, 2, ends, range.buffer, &out, 1);
+  assert_int_equal(out, digits(1, (const uint32_t[]){1, 2, 0, 2, 0, 2, 0, 2}, 8));
+  assert_int_equal(out, digits(1, wanted, 8));
+  assert_int_equal(timing.launches, 8);
+  assert_int_equal(ends[0].iterations, 3);
+  assert_int_equal(ends[0].word, 0);
+  assert_int_equal(ends[1].iterations, 1);
+}
+
+/* Until a word is 0, at most so many times; where these were not enough, the steps end, and who submitted goes on. */
+static void
+steps_are_repeated_until_a_word_is_zero(conform *c)
+{
+  static const struct {
+    uint32_t left, times, iterations, word;
+  } cases[] = {{5, 100, 5, 0}, {5, 5, 5, 0}, {5, 3, 3, 2}, {1, 9, 1, 0}, {0, 9, 1, 0}, {7, 1, 1, 6}};
+  const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
+  for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint32_t zero = 0, k = 1;
+    const vyre_range left = whole(buffer_with(c, &cases[i].left, 1)), x = whole(buffer_with(c, &zero, 1));
+    const vyre_step steps[] = {step_of(down, &left, 1), digit_step(digit, &x, &k), digit_step(digit, &x, &zero)};
+    const vyre_repeat repeat = {0, 2, cases[i].times, left};
+    vyre_repeat_end end = {9, 9};
+    uint32_t out, wanted = 0;
+    const vyre_timing timing = submit_steps(c, steps, 3, &repeat, 1, &end, x.buffer, &out, 1);
+    assert_int_equal(end.iterations, cases[i].iterations);
+    assert_int_equal(end.word, cases[i].word);
+    for (uint32_t n = 0; n < cases[i].iterations; n++)
+      wanted = wanted * 3 + 1;
+    assert_int_equal(out, cases[i].word ? wanted : wanted * 3);
+    assert_int_equal(timing.launches, cases[i].iterations * 2 + !cases[i].word);
+  }
+}
+
+/* Repeats after one that did not come to its end have none of their own. */
+static void
+repeats_end_with_the_steps(conform *c)
+{
+  const uint32_t seven = 7, one = 1, k = 2;
+  const vyre_range left = whole(buffer_with(c, &seven, 1)), x = whole(buffer_with(c, &one, 1));
+  const vyre_kernel down = kernel_of(c, "down"), digit = kernel_of(c, "digit");
+  const vyre_step steps[] = {digit_step(digit, &x, &k), step_of(down, &left, 1), digit_step(digit, &x, &k)};
+  const vyre_repeat repeats[] = {{0, 1, 2, {{0}, 0, 0}}, {1, 1, 4, left}, {2, 1, 3, {{0}, 0, 0}}};
+  vyre_repeat_end ends[3] = {{9, 9}, {9, 9}, {9, 9}};
+  uint32_t out;
+  submit_steps(c, steps, 3, repeats, 3, ends, x.buffer, &out, 1);
+  assert_int_equal(out, (1 * 3 + 2) * 3 + 2);
+  assert_int_equal(ends[0].iterations, 2);
+  assert_int_equal(ends[1].iterations, 4);
+  assert_int_equal(ends[1].word, 3);
+  assert_int_equal(ends[2].iterations, 0);
+  assert_int_equal(ends[2].word, 0);
+  submit_steps(c, steps, 3, repeats, 3, ends, x.buffer, &out, 1); /* goes on */
+  assert_int_equal(ends[1].iterations, 3);
+  assert_int_equal(ends[1].word, 0);
+  assert_int_equal(ends[2].iterations, 3);
+}
+
+/* More than a step allows: it does nothing, and the sequence fails. */
+static void
+a_buffer_that_says_too_much_is_an_error(conform *c)
+{
+  static const uint32_t zeros[MARKS], words[3] = {3, 2, 1};
+  const vyre_range groups = whole(buffer_with(c, words, 3)), range = whole(buffer_with(c, zeros, MARKS));
+  vyre_step step = step_of(kernel_of(c, "mark"), &range, 3);
+  uint32_t out[MARKS];
+  const vyre_read read = {range, out};
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  step.indirect = groups;
+  memset(out, 0x77, sizeof out);
+  refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "groups");
+  assert_int_equal(out[0], 0x77777777);
+  read_words(c, range.buffer, out, MARKS);
+  assert_marked(out, 0, 0);
+  step.groups[1] = 2;
+  ok(c->ops->submit(c->target, &sequence, NULL));
+  assert_marked(out, 0, 6);
+}
+
+const conform_test conform_steps[] = {
+    CONFORM_TEST(steps_run_in_their_order, NEEDS_KERNELS),
+    CONFORM_TEST(steps_beside_each_other_end_before_the_next, NEEDS_KERNELS),
+    CONFORM_TEST(workgroups_share_memory_and_meet, NEEDS_KERNELS),
+    CONFORM_TEST(invocations_count_in_one_word, NEEDS_KERNELS),
+    CONFORM_TEST(a_range_is_all_that_a_kernel_sees, NEEDS_KERNELS),
+    CONFORM_TEST(grids_have_three_axes, NEEDS_KERNELS),
+    CONFORM_TEST(a_grid_without_groups_runs_nothing, NEEDS_KERNELS),
+    CONFORM_TEST(a_part_of_a_grid_runs, NEEDS_KERNELS | VYRE_TARGET_PARTS),
+    CONFORM_TEST(a_buffer_says_the_grid, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
+    CONFORM_TEST(a_buffer_that_says_too_much_is_an_error, NEEDS_KERNELS | VYRE_TARGET_INDIRECT),
+    CONFORM_TEST(steps_are_repeated_so_many_times, NEEDS_KERNELS),
+    CONFORM_TEST(steps_are_repeated_until_a_word_is_zero, NEEDS_KERNELS),
+    CONFORM_TEST(repeats_end_with_the_steps, NEEDS_KERNELS),
+    {0},
+};

@@ -1,0 +1,422 @@
+/* The CPU target's own: what threads share, and what they do not show.  What it has in common with others is in the conformance
+ * suite.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cpu.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "asserts.h"
+#include "vyre/text.h"
+
+static const vyre_target_ops *const ops = &vyre_target_cpu;
+
+enum { GROUPS = 100000 };
+
+static vyre_target *
+open_with(uint32_t threads)
+{
+  const vyre_target_options options = {.threads = threads};
+  vyre_target *target;
+  assert_ok(ops->open(&options, NULL, &target));
+  return target;
+}
+
+/* ---- kernels as vyre_c_write makes them ---------------------------------------------------------------------------------- */
+
+static uint32_t most_calls, calls_of[CPU_MOST_PARTS]; /* groups of each call */
+
+static void
+note_call(const vyre_c_dispatch *d)
+{
+  const uint32_t at = __atomic_fetch_add(&most_calls, 1, __ATOMIC_RELAXED);
+  if (at < CPU_MOST_PARTS)
+    calls_of[at] = (uint32_t)d->count;
+}
+
+/* A word a group, and sums that groups add to. */
+static uint32_t
+scatter(const vyre_c_dispatch *d)
+{
+  uint32_t *out = d->buffers[0].data, *sums = d->buffers[1].data;
+  const uint32_t *push = d->buffers[2].data;
+  note_call(d);
+  for (uint64_t g = d->first; g < d->first + d->count; g++) {
+    out[g] = (uint32_t)(g * 2654435761u) ^ push[0];
+    __atomic_fetch_add(&sums[g % 7], out[g], __ATOMIC_RELAXED);
+  }
+  return 0;
+}
+
+/* Each word from the one before it. */
+static uint32_t
+chain(const vyre_c_dispatch *d)
+{
+  uint32_t *out = d->buffers[0].data;
+  note_call(d);
+  for (uint64_t g = d->first; g < d->first + d->count; g++)
+    out[g] = g ? out[g - 1] * 3 + (uint32_t)g : 1;
+  return 0;
+}
+
+/* Stops at each thousandth group but the first, with that thousand's number. */
+static uint32_t
+stop(const vyre_c_dispatch *d)
+{
+  for (uint64_t g = d->first; g < d->first + d->count; g++)
+    if (g && g % 1000 == 0)
+      return (uint32_t)(g / 1000);
+  return 0;
+}
+
+static const vyre_kernel_slot slots[] = {
+    {.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
+
+static vyre_status
+run_kernel(vyre_target *target, vyre_kernel_function function, const vyre_range buffers[2], uint64_t first, uint64_t count)
+{
+  const vyre_kernel_desc desc = {.label = "kernel",
+                                 .form = VYRE_KERNEL_C,
+                                 .code = &function,
+                                 .size = sizeof function,
+                                 .workgroup = {8, 1, 1},
+                                 .slots = slots,
+                                 .slot_count = 3,
+                                 .push_size = 4};
+  const uint32_t push = 0x5a5a;
+  vyre_step step = {.buffers = buffers,
+                    .buffer_count = 2,
+                    .push = &push,
+                    .push_size = 4,
+                    .groups = {GROUPS / 4, 2, 2},
+                    .first = first,
+                    .count = count};
+  assert_ok(ops->compile(target, &desc, &step.kernel));
+  return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
+}
+
+/* ---- tests --------------------------------------------------------------------------------------------------------------- */
+
+/* The bytes of two runs, one of them of a part. */
+static void
+run_all(uint32_t threads, vyre_kernel_function function, uint32_t *out, uint32_t sums[8])
+{
+  vyre_target *target = open_with(threads);
+  vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+  assert_ok(ops->allocate(target, GROUPS * sizeof *out, &buffers[0].buffer));
+  assert_ok(ops->allocate(target, 8 * sizeof *sums, &buffers[1].buffer));
+  const vyre_fill fills[] = {{buffers[0], 0}, {buffers[1], 0}};
+  assert_ok(ops->submit(target, &(vyre_sequence){.fills = fills, .fill_count = 2}, NULL));
+  assert_ok(run_kernel(target, function, buffers, 0, 0));
+  assert_ok(run_kernel(target, function, buffers, 777, 60000));
+  assert_ok(vyre_target_read(ops, target, buffers[0].buffer, 0, 0, out));
+  assert_ok(vyre_target_read(ops, target, buffers[1].buffer, 0, 0, sums));
+  assert_ok(ops->close(target));
+}
+
+static void
+bytes_are_the_same_for_any_number_of_threads(void **state)
+{
+  static const uint32_t threads[] = {1, 2, 3, 8, 64, 0};
+  const vyre_kernel_function functions[] = {{scatter, false}, {chain, true}};
+  uint32_t *one = malloc(GROUPS * sizeof *one), *more = malloc(GROUPS * sizeof *more), one_sums[8], more_sums[8];
+  (void)state;
+  for (uint32_t f = 0; f < 2; f++) {
+    run_all(1, functions[f], one, one_sums);
+    assert_int_not_equal(one[GROUPS - 1], 0);
+    for (uint32_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+      run_all(threads[i], functions[f], more, more_sums);
+      assert_memory_equal(one, more, GROUPS * sizeof *one);
+      assert_memory_equal(one_sums, more_sums, sizeof one_sums);
+    }
+  }
+  free(one);
+  free(more);
+}
+
+/* Ranges are of all groups; what is in order, and what is little, is one range. */
+static void
+groups_are_shared_out_where_it_is_worth_it(void **state)
+{
+  vyre_target *target = open_with(4);
+  vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+  uint64_t sum = 0;
+  (void)state;
+  assert_ok(ops->allocate(target, GROUPS * sizeof(uint32_t), &buffers[0].buffer));
+  assert_ok(ops->allocate(target, 64, &buffers[1].buffer));
+  most_calls = 0;
+  assert_ok(run_kernel(target, (vyre_kernel_function){scatter, false}, buffers, 0, 0));
+  assert_int_equal(most_calls, 16); /* four for each thread, so that uneven ones even out */
+  for (uint32_t i = 0; i < most_calls; i++)
+    sum += calls_of[i];
+  assert_int_equal(sum, GROUPS);
+  most_calls = 0;
+  assert_ok(run_kernel(target, (vyre_kernel_function){chain, true}, buffers, 0, 0));
+  assert_int_equal(most_calls, 1);
+  most_calls = 0;
+  assert_ok(run_kernel(target, (vyre_kernel_function){scatter, false}, buffers, 5, 1000));
+  assert_int_equal(most_calls, 1);
+  assert_int_equal(calls_of[0], 1000);
+  assert_ok(ops->close(target));
+}
+
+/* Each of four parts waits until all of them have begun, so that no thread has two; those of other threads than the caller's are
+ * long. */
+typedef struct meeting {
+  pthread_barrier_t barrier;
+  pthread_t caller;
+  _Atomic uint64_t sums[4];
+} meeting;
+
+static void
+meet_and_count(void *user, uint32_t part)
+{
+  meeting *m = user;
+  pthread_barrier_wait(&m->barrier);
+  const uint64_t rounds = pthread_equal(pthread_self(), m->caller) ? 1 : 1000000;
+  for (uint64_t i = 0; i < rounds; i++)
+    m->sums[part]++;
+  m->sums[part] = 7;
+}
+
+static void
+all_parts_are_done_when_the_pool_is(void **state)
+{
+  cpu_pool *pool;
+  meeting m = {.caller = pthread_self()};
+  (void)state;
+  assert_ok(cpu_pool_open(vyre_allocator_default(), 4, &pool));
+  assert_int_equal(cpu_pool_threads(pool), 4);
+  assert_int_equal(pthread_barrier_init(&m.barrier, NULL, 4), 0);
+  for (uint32_t turn = 0; turn < 5; turn++) {
+    for (uint32_t i = 0; i < 4; i++)
+      m.sums[i] = 0;
+    cpu_pool_run(pool, 4, meet_and_count, &m);
+    for (uint32_t i = 0; i < 4; i++)
+      assert_int_equal(m.sums[i], 7);
+  }
+  pthread_barrier_destroy(&m.barrier);
+  cpu_pool_close(pool);
+}
+
+/* Of several faults the one of the first group is told, whichever thread was first. */
+static void
+the_fault_of_the_first_group_is_told(void **state)
+{
+  (void)state;
+  for (uint32_t threads = 1; threads <= 8; threads++) {
+    vyre_target *target = open_with(threads);
+    vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+    assert_ok(ops->allocate(target, 64, &buffers[0].buffer));
+    assert_ok(ops->allocate(target, 64, &buffers[1].buffer));
+    assert_fails(run_kernel(target, (vyre_kernel_function){stop, false}, buffers, 0, 0), VYRE_CODE_INPUT, "kernel 'kernel'",
+                 "fault 1:");
+    assert_fails(run_kernel(target, (vyre_kernel_function){stop, false}, buffers, 5500, 90000), VYRE_CODE_INPUT, "kernel 'kernel'",
+                 "fault 6:");
+    assert_ok(run_kernel(target, (vyre_kernel_function){stop, false}, buffers, 5001, 900));
+    assert_ok(ops->close(target));
+  }
+}
+
+/* Takes more than a second of anybody's time. */
+static uint32_t
+linger(const vyre_c_dispatch *d)
+{
+  struct timespec start, now;
+  note_call(d);
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 1100);
+  return 0;
+}
+
+/* Looked at after each step: the second one does not begin. */
+static void
+a_sequence_has_its_time(void **state)
+{
+  const vyre_target_options options = {.threads = 1, .timeout = 1};
+  const vyre_kernel_function function = {linger, true};
+  const vyre_kernel_desc desc = {
+      .label = "slow", .form = VYRE_KERNEL_C, .code = &function, .size = sizeof function, .workgroup = {1, 1, 1}};
+  vyre_target *target;
+  vyre_step steps[2] = {{.groups = {1, 1, 1}}};
+  (void)state;
+  assert_ok(ops->open(&options, NULL, &target));
+  assert_ok(ops->compile(target, &desc, &steps[0].kernel));
+  steps[1] = steps[0];
+  most_calls = 0;
+  assert_fails(ops->submit(target, &(vyre_sequence){.steps = steps, .step_count = 2}, NULL), VYRE_CODE_DEVICE,
+               "not done after 1 seconds", "kernel 'slow'");
+  assert_int_equal(most_calls, 1);
+  assert_ok(ops->close(target));
+}
+
+static void
+a_target_takes_what_options_it_has(void **state)
+{
+  vyre_device_info info;
+  vyre_target *target;
+  (void)state;
+  const vyre_target_options good[] = {{.device = "0"}, {.device = "cpu"}, {.device = ""}, {.device = "2 threads", .threads = 2}};
+  for (uint32_t i = 0; i < sizeof good / sizeof *good; i++) {
+    assert_ok(ops->open(&good[i], NULL, &target));
+    assert_ok(ops->close(target));
+  }
+  const vyre_target_options other = {.device = "Radeon"}, library = {.library = "libvulkan.so.1"};
+  assert_fails(ops->open(&other, NULL, &target), VYRE_CODE_DEVICE, "cpu: no device 'Radeon'", "0: CPU");
+  assert_null(target);
+  assert_fails(ops->open(&library, NULL, &target), VYRE_CODE_DEVICE, "cpu: there is no library", "libvulkan.so.1");
+  target = open_with(1u << 31);
+  ops->describe(target, &info);
+  assert_non_null(strstr(info.name, "256 threads"));
+  assert_ok(ops->close(target));
+}
+
+/* Each kind of memory is aligned as the widest scalar, and the caller's has to be. */
+static void
+imported_memory_is_aligned(void **state)
+{
+  static _Alignas(16) unsigned char bytes[64];
+  vyre_target *target = open_with(1);
+  vyre_device_buffer buffer;
+  (void)state;
+  assert_fails(ops->import(target, bytes + 4, 32, &buffer), VYRE_CODE_INPUT, "cpu: memory at", "alignment is 8");
+  assert_ok(ops->import(target, bytes + 8, 32, &buffer));
+  assert_ok(ops->close(target));
+}
+
+static void
+functions_that_cannot_be_called_are_refused(void **state)
+{
+  static const vyre_kernel_slot two[] = {{.kind = VYRE_SLOT_PUSH}, {.kind = VYRE_SLOT_PUSH}};
+  vyre_kernel_function function = {scatter, false};
+  vyre_kernel_desc desc = {.label = "two",
+                           .form = VYRE_KERNEL_C,
+                           .code = &function,
+                           .size = sizeof function,
+                           .workgroup = {1, 1, 1},
+                           .slots = two,
+                           .slot_count = 2};
+  vyre_target *target = open_with(1);
+  vyre_kernel kernel;
+  (void)state;
+  assert_fails(ops->supports(target, &desc), VYRE_CODE_INPUT, "cpu: kernel 'two'", "2 slots of push constants");
+  assert_fails(ops->compile(target, &desc, &kernel), VYRE_CODE_INPUT, "cpu: kernel 'two'", "2 slots of push constants");
+  desc.slot_count = 1;
+  assert_ok(ops->supports(target, &desc));
+  function.run = NULL;
+  assert_fails(ops->compile(target, &desc, &kernel), VYRE_CODE_INPUT, "cpu: kernel 'two'", "no function");
+  assert_ok(ops->close(target));
+}
+
+/* The next `limit` allocations succeed. */
+static uint32_t limit;
+static size_t bytes_out;
+
+static void *
+resize_limited(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  if (new_size > old_size && limit-- == 0) {
+    limit = 0;
+    return NULL;
+  }
+  bytes_out += new_size - old_size;
+  return vyre_allocator_default()->resize(user, memory, old_size, new_size);
+}
+
+/* A kernel of each form, steps of both, and a repeat. */
+static vyre_status
+work_with(vyre_target *target, const vyre_module *module)
+{
+  vyre_range buffers[2] = {{{0}, 0, 0}, {{0}, 0, 0}};
+  static uint64_t shared[8];
+  uint32_t left = 3;
+  vyre_kernel_function function = {scatter, false};
+  vyre_repeat_end end;
+  const vyre_kernel_desc desc = {.form = VYRE_KERNEL_C,
+                                 .code = &function,
+                                 .size = sizeof function,
+                                 .workgroup = {1, 1, 1},
+                                 .slots = slots,
+                                 .slot_count = 3,
+                                 .push_size = 4};
+  const vyre_kernel_spec spec = {7, 4, 5};
+  vyre_kernel_program program = {.module = module, .row = vyre_module_view(module)->first[0]};
+  const vyre_kernel_desc interpreted = {.form = VYRE_KERNEL_VIR,
+                                        .code = &program,
+                                        .size = sizeof program,
+                                        .workgroup = {1, 1, 1},
+                                        .slots = slots,
+                                        .slot_count = 1,
+                                        .specs = &spec,
+                                        .spec_count = 1};
+  vyre_step steps[] = {
+      {.buffers = buffers, .buffer_count = 2, .push = &left, .push_size = 4, .groups = {16, 1, 1}},
+      {.buffers = buffers, .buffer_count = 1, .groups = {2, 1, 1}},
+  };
+  const vyre_repeat repeat = {0, 1, 2, {{0}, 0, 0}};
+  VYRE_TRY(ops->allocate(target, 64, &buffers[0].buffer));
+  VYRE_TRY(ops->import(target, shared, sizeof shared, &buffers[1].buffer));
+  VYRE_TRY(ops->compile(target, &desc, &steps[0].kernel));
+  VYRE_TRY(ops->compile(target, &interpreted, &steps[1].kernel));
+  return ops->submit(target, &(vyre_sequence){.steps = steps, .step_count = 2, .repeats = &repeat, .repeat_count = 1, .ends = &end},
+                     NULL);
+}
+
+static void
+running_out_of_host_memory_anywhere_leaves_nothing(void **state)
+{
+  static const char text[] = "program @p workgroup(1, 1, 1) {\n"
+                             "  spec %n : u32 = 1u32 id(7)\n"
+                             "  buffer %x : u32[] storage rw set(0) binding(0)\n"
+                             "  store %x[gid.x], %n\n"
+                             "}\n";
+  vyre_allocator allocator = *vyre_allocator_default();
+  vyre_module *module;
+  bool done = false;
+  (void)state;
+  assert_ok(vyre_module_create(NULL, 1u << 10, &module));
+  assert_ok(vyre_text_parse(module, text, sizeof text - 1, "text", (vyre_diagnostics){0}));
+  allocator.resize = resize_limited;
+  for (uint32_t allowed = 0; !done; allowed++) {
+    vyre_target *target;
+    limit = allowed;
+    vyre_status status = ops->open(NULL, &allocator, &target);
+    if (!status) {
+      status = work_with(target, module);
+      limit = UINT32_MAX;
+      assert_ok(ops->close(target));
+    }
+    done = !status;
+    assert_int_equal(bytes_out, 0);
+    if (status && !strstr(vyre_status_text(status), "out of memory"))
+      fail_msg("%s", vyre_status_text(status));
+    vyre_status_free(status);
+    assert_true(allowed < 100);
+  }
+  vyre_module_destroy(module);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bytes_are_the_same_for_any_number_of_threads),
+      cmocka_unit_test(groups_are_shared_out_where_it_is_worth_it),
+      cmocka_unit_test(all_parts_are_done_when_the_pool_is),
+      cmocka_unit_test(the_fault_of_the_first_group_is_told),
+      cmocka_unit_test(a_sequence_has_its_time),
+      cmocka_unit_test(a_target_takes_what_options_it_has),
+      cmocka_unit_test(imported_memory_is_aligned),
+      cmocka_unit_test(functions_that_cannot_be_called_are_refused),
+      cmocka_unit_test(running_out_of_host_memory_anywhere_leaves_nothing),
+  };
+  return cmocka_run_group_tests_name("targets/cpu", tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+#version 450
+/* Each invocation: a word times a factor plus a term; with the factor 1 it is an atomic.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+
+layout(local_size_x = 1) in;
+
+layout(std430, set = 0, binding = 0) buffer Words { uint words[]; };
+
+layout(push_constant) uniform Push { uint at, factor, term; };
+
+void
+main()
+{
+  if (factor == 1)
+    atomicAdd(words[at], term);
+  else
+    words[at] = words[at] * factor + term;
+}
