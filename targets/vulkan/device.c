@@ -281,10 +281,8 @@ vulkan_device_open(vyre_target *target)
 void
 vulkan_settle(vyre_target *target)
 {
-  if (!target->base.lost || target->hangs || target->is_settled || !target->device)
-    return;
-  target->call.vkDeviceWaitIdle(target->device); /* if it can */
-  target->is_settled = true;
+  if (target->base.lost && !target->hangs && target->device)
+    target->call.vkDeviceWaitIdle(target->device); /* if it can */
 }
 
 void

@@ -29,7 +29,7 @@ static vyre_status
 reopen(vyre_target *target)
 {
   vulkan_device_close(target);
-  target->hangs = target->is_settled = false;
+  target->hangs = false;
   vulkan_lock();
   vyre_status status = vulkan_device_open(target);
   vulkan_unlock();

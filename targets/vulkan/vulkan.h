@@ -156,7 +156,6 @@ struct vyre_target {
   VkCommandBuffer command; /* the one that is being recorded */
   target_kernel *control;  /* control.c's; NULL until it is needed */
   bool hangs;              /* something still runs: nothing of the device can be destroyed */
-  bool is_settled;         /* a device that was lost: nothing runs on it any more */
   bool was_left;           /* a device that hung was left: nothing of the instance can be destroyed */
 };
 

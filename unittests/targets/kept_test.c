@@ -116,6 +116,9 @@ what_somebody_holds_stays(void **state)
   assert_null(target_buffer_get(target, large));
   assert_true(keep(target, 1, data, 10, &middle));
   assert_int_equal(base->bytes_idle, 4);
+  assert_true(keep(target, 0, data, 64, &held));
+  assert_ok(target_drop(target, &held, 1)); /* the other one holds it still */
+  assert_non_null(target_buffer_get(target, held));
   assert_ok(target_drop(target, &held, 1));
   assert_null(target_buffer_get(target, held));
   assert_int_equal(base->counters.kept_evictions, 3);

@@ -309,6 +309,36 @@ what_was_begun_holds_what_it_names(void **state)
   assert_ok(fake_close(f.target));
 }
 
+/* A buffer for each way to name one. */
+static void
+each_entry_holds_its_buffer(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f, true);
+  target_base_of(f.target)->info.capabilities = VYRE_TARGET_INDIRECT;
+  vyre_device_buffer buffers[6];
+  static const uint64_t sizes[] = {16, 16, 16, 16, 16, 16};
+  unsigned char data[16] = {0}, got[16];
+  assert_ok(target_allocate_many(f.target, sizes, 6, buffers));
+  const vyre_fill fill = {{buffers[0], 0, 0}, 0};
+  const vyre_upload upload = {{buffers[1], 0, 0}, data};
+  const vyre_read read = {{buffers[2], 0, 0}, got};
+  const vyre_repeat repeat = {0, 1, 1, {buffers[3], 0, 0}};
+  vyre_repeat_end end;
+  f.ranges[1].buffer = buffers[4];
+  f.ranges[1].offset = 0;
+  f.step.indirect = (vyre_range){buffers[5], 0, 0};
+  const vyre_sequence sequence = {&fill, 1, &upload, 1, &f.step, 1, &read, 1, &repeat, 1, &end};
+  vyre_ticket ticket;
+  assert_ok(target_begin(f.target, &sequence, &ticket));
+  for (uint32_t i = 0; i < 6; i++)
+    assert_fails(target_free(f.target, buffers[i]), VYRE_CODE_INPUT, "begun and not waited for", "wait");
+  assert_ok(target_wait(f.target, ticket, NULL));
+  assert_ok(target_free_many(f.target, buffers, 6));
+  assert_ok(fake_close(f.target));
+}
+
 static void
 errors_of_what_was_begun_are_waits(void **state)
 {
@@ -431,15 +461,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kernels_are_checked),
-      cmocka_unit_test(steps_are_checked),
-      cmocka_unit_test(parts_and_words_are_checked),
-      cmocka_unit_test(repeats_are_checked),
-      cmocka_unit_test(copies_are_checked),
-      cmocka_unit_test(what_was_begun_holds_what_it_names),
-      cmocka_unit_test(errors_of_what_was_begun_are_waits),
-      cmocka_unit_test(a_lost_device_is_made_anew),
-      cmocka_unit_test(counters_are_named_and_count_since_open),
+      cmocka_unit_test(kernels_are_checked),         cmocka_unit_test(steps_are_checked),
+      cmocka_unit_test(parts_and_words_are_checked), cmocka_unit_test(repeats_are_checked),
+      cmocka_unit_test(copies_are_checked),          cmocka_unit_test(what_was_begun_holds_what_it_names),
+      cmocka_unit_test(each_entry_holds_its_buffer), cmocka_unit_test(errors_of_what_was_begun_are_waits),
+      cmocka_unit_test(a_lost_device_is_made_anew),  cmocka_unit_test(counters_are_named_and_count_since_open),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,6 +312,48 @@ a_fixed_number_of_iterations_may_be_any(void **state)
   assert_ok(ops->close(f.target));
 }
 
+/* What a submission keeps for the next one grows: sets, the words of its steps, and staging, which begins with a page. */
+static void
+a_larger_sequence_comes_after_a_smaller_one(void **state)
+{
+  (void)state;
+  enum { STEPS = 700, BYTES = 4096 };
+  fixture f;
+  open_fixture(&f);
+  f.before[3] = 5;
+  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_repeat(&f, 1, 9, 3);
+  check(&f);
+  vyre_device_buffer buffer;
+  vyre_step steps[STEPS];
+  static uint32_t got[BYTES / 4];
+  assert_ok(ops->allocate(f.target, BYTES, &buffer));
+  const vyre_range range = {buffer, 0, 0};
+  const push values = {BYTES / 4 - 1, 1, 3};
+  for (uint32_t i = 0; i < STEPS; i++)
+    steps[i] = (vyre_step){
+        .kernel = f.kernel, .buffers = &range, .buffer_count = 1, .push = &values, .push_size = sizeof values, .groups = {1, 1, 1}};
+  const vyre_fill fill = {range, 0};
+  const vyre_read read = {range, got};
+  vyre_repeat_end end;
+  const vyre_repeat repeat = {0, 1, 2, {buffer, 0, 4}};
+  const vyre_sequence sequence = {.fills = &fill,
+                                  .fill_count = 1,
+                                  .steps = steps,
+                                  .step_count = STEPS,
+                                  .reads = &read,
+                                  .read_count = 1,
+                                  .repeats = &repeat,
+                                  .repeat_count = 1,
+                                  .ends = &end};
+  assert_ok(ops->submit(f.target, &sequence, &f.timing));
+  assert_int_equal(got[BYTES / 4 - 1], STEPS * 3);
+  assert_int_equal(f.timing.launches, STEPS);
+  check(&f);
+  assert_int_equal(f.timing.allocations, 0);
+  assert_ok(ops->close(f.target));
+}
+
 /* ---- groups from a buffer ------------------------------------------------------------------------------------------------ */
 
 static void
@@ -531,6 +573,7 @@ main(void)
       cmocka_unit_test(after_a_repeat_that_was_not_enough_nothing_runs_but_reads),
       cmocka_unit_test(many_iterations_take_more_waits_and_few_of_many_do_not),
       cmocka_unit_test(a_fixed_number_of_iterations_may_be_any),
+      cmocka_unit_test(a_larger_sequence_comes_after_a_smaller_one),
       cmocka_unit_test(a_step_takes_its_groups_when_it_begins),
       cmocka_unit_test(random_sequences_do_what_the_contract_says),
       cmocka_unit_test(what_is_begun_needs_no_arrays_and_comes_in_order),
