@@ -23,11 +23,13 @@ typedef struct vyre_context {
   vyre_pipeline_options options;
   char *room; /* scratch memory: first what the module lends, then owned chunks */
   size_t left, used;
+  bool has_borrowed; /* of two runs at a time one alone has what the module lends */
   vyre_scratch *chunks;
   /* The errors it made lately: only one of these is a status that a pass may return. */
   vyre_status errors[VYRE_CONTEXT_ERRORS];
   uint32_t error_count;
   vyre_c_buffer *memory; /* of its phases, while they run; in its scratch memory */
+  uint64_t given;        /* a bit for each of them that `prepare` asked for */
   bool swept;            /* they have run */
   uint32_t preserved;    /* analyses, as the run said, beside what the descriptor says */
 } vyre_context;

@@ -24,6 +24,7 @@
 #define ABI_MINOR(abi) ((abi)&0xffffu)
 
 static const uint32_t known_analyses = VYRE_ANALYSES | VYRE_COLUMNS;
+static const uint32_t known_flags = VYRE_PASS_PREPARES_EARLY | VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER;
 
 typedef struct reader {
   const vyre_allocator *allocator;
@@ -242,8 +243,9 @@ read_pass(const reader *r, const vyre_pass *theirs, uint32_t index, vyre_pass_re
     return BAD(r, "pass '%s' has no run function", pass->name);
   if (!pass->summary)
     return BAD(r, "pass '%s' has no summary", pass->name);
-  if (pass->flags)
-    return BAD(r, "pass '%s' has flags 0x%x that this host does not know\nFix: update vyre", pass->name, pass->flags);
+  if (pass->flags & ~known_flags)
+    return BAD(r, "pass '%s' has flags 0x%x that this host does not know\nFix: update vyre", pass->name,
+               pass->flags & ~known_flags);
   if (pass->requires_ & ~known_analyses)
     return BAD(r, "pass '%s' requires analyses 0x%x that this host does not know\nFix: update vyre", pass->name,
                pass->requires_ & ~known_analyses);

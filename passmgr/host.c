@@ -52,12 +52,14 @@ void
 vyre_context_borrow(vyre_context *context)
 {
   context->room = vyre_module_borrow(context->module, LEAST_SCRATCH, &context->left);
+  context->has_borrowed = context->room != NULL;
 }
 
 void
 vyre_context_give_back(vyre_context *context)
 {
-  vyre_module_give_back(context->module, context->used);
+  if (context->has_borrowed)
+    vyre_module_give_back(context->module, context->used);
   for (vyre_scratch *chunk = context->chunks, *next; chunk; chunk = next) {
     next = chunk->next;
     vyre_release(context->allocator, chunk, sizeof(*chunk) + chunk->bytes);

@@ -37,6 +37,7 @@ typedef struct work {
   uint64_t making; /* the output, in nanoseconds */
   vyre_input_kind kind;
   vyre_report *report; /* NULL: not asked for */
+  vyre_device *device; /* of the thread that works on it; NULL: passes run here */
   vyre_status status;
   bool done;
 } work;
@@ -52,7 +53,8 @@ typedef struct tool {
   pthread_cond_t turn;
   uint32_t begun, finished; /* inputs; they finish in order */
   int code;
-  int home; /* the folder that relative paths are meant from; -1: it could not be opened */
+  int home;                           /* the folder that relative paths are meant from; -1: it could not be opened */
+  vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
 } tool;
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
@@ -250,8 +252,8 @@ process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, so
   const char *path = o->inputs.names[w - t->works];
   const vyre_pipeline_options run_options = {
       .verify_each = o->verify_each,
-      .phases = o->phases,
-      .threads = o->sweepers,
+      .device = w->device,
+      .no_fuse = o->no_fuse,
       .print_before_all = o->print_before_all,
       .print_after_all = o->print_after_all,
       .print_changed = o->print_changed,
@@ -373,11 +375,18 @@ end_with_thread(void *user)
   pthread_mutex_unlock(&at->tool->lock);
 }
 
+typedef struct worker {
+  tool *tool;
+  vyre_device *device;
+  pthread_t thread;
+} worker;
+
 /* One thread's work: the next input that no thread has begun, until there is none. */
 static void *
 work_on(void *user)
 {
-  tool *t = user;
+  const worker *self = user;
+  tool *t = self->tool;
   const uint32_t count = t->options.inputs.count, ahead = 8 * t->options.threads;
   vyre_module *module = NULL;
   guard_thread();
@@ -392,6 +401,7 @@ work_on(void *user)
     w->status = module ? VYRE_OK : vyre_module_create(NULL, 0, &module);
     if (!w->status && t->report)
       w->status = vyre_report_create(NULL, &w->report);
+    w->device = self->device;
     working at = {t, w};
     pthread_cleanup_push(end_with_thread, &at);
     if (!w->status)
@@ -438,29 +448,86 @@ print_report(const tool *t)
   return status;
 }
 
+/* The target of GPU passes.  NULL: they run as plain C. */
+static vyre_status
+find_target(const tool_options *o, const vyre_target_ops **out)
+{
+  const char *name = o->target ? o->target : "cpu";
+  const vyre_target_ops *target = vyre_target_find(name);
+  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads ? NULL : target;
+  if (target)
+    return VYRE_OK;
+  vyre_bytes names = {0};
+  for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
+    VYRE_TRY(vyre_bytes_printf(&names, "%s%s", at == vyre_targets ? "" : ", ", (*at)->name));
+  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target is one of %s", name, names.data);
+  vyre_bytes_free(&names);
+  return status;
+}
+
+/* So that nothing is begun where there is no device. */
+static vyre_status
+open_devices(tool *t, uint32_t threads)
+{
+  const vyre_target_options options = {.device = t->options.device, .threads = t->options.sweepers};
+  const vyre_target_ops *target;
+  vyre_status status = find_target(&t->options, &target);
+  for (uint32_t i = 0; i < threads && target && !status; i++)
+    status = vyre_device_open(target, &options, NULL, &t->devices[i]);
+  return status && target ? vyre_status_note(status, "-target=cpu needs no device") : status;
+}
+
+static vyre_status
+close_devices(tool *t)
+{
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < MOST_THREADS; i++)
+    status = vyre_status_join(status, vyre_device_close(t->devices[i]));
+  return status;
+}
+
 static int
 process_all(tool *t)
 {
-  const int code = complain(prepare_inputs(t));
+  const uint32_t inputs = t->options.inputs.count, threads = t->options.threads < inputs ? t->options.threads : inputs;
+  int code = complain(prepare_inputs(t));
+  if (!code)
+    code = complain(open_devices(t, threads));
   if (code)
     return code;
-  pthread_t threads[MOST_THREADS];
-  uint32_t more = 0;
+  worker workers[MOST_THREADS];
+  uint32_t more = 1;
+  for (uint32_t i = 0; i < threads; i++)
+    workers[i] = (worker){.tool = t, .device = t->devices[i]};
   pthread_mutex_init(&t->lock, NULL);
   pthread_cond_init(&t->turn, NULL);
-  while (more + 1 < t->options.threads && more + 1 < t->options.inputs.count &&
-         pthread_create(&threads[more], NULL, work_on, t) == 0)
+  while (more < threads && pthread_create(&workers[more].thread, NULL, work_on, &workers[more]) == 0)
     more++;
-  work_on(t);
-  for (uint32_t i = 0; i < more; i++)
-    pthread_join(threads[i], NULL);
+  work_on(&workers[0]);
+  for (uint32_t i = 1; i < more; i++)
+    pthread_join(workers[i].thread, NULL);
   pthread_cond_destroy(&t->turn);
   pthread_mutex_destroy(&t->lock);
-  const int failed = complain(print_report(t));
-  return t->code ? t->code : failed;
+  const int failed = complain(print_report(t)), closing = complain(close_devices(t));
+  return t->code ? t->code : failed ? failed : closing;
 }
 
 /* ---- the rest: questions ------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+print_schedule(const tool *t, vyre_bytes *out)
+{
+  const tool_options *o = &t->options;
+  const vyre_target_ops *target;
+  VYRE_TRY(find_target(o, &target));
+  const vyre_schedule_options options = {.format = o->print_schedule[0] == 'j'   ? VYRE_SCHEDULE_JSON
+                                                   : o->print_schedule[0] == 'd' ? VYRE_SCHEDULE_DOT
+                                                                                 : VYRE_SCHEDULE_TEXT,
+                                         .on_device = target != NULL,
+                                         .on_host = target == &vyre_target_cpu,
+                                         .no_fuse = o->no_fuse};
+  return t->pipeline ? vyre_pipeline_print_schedule(t->pipeline, &options, out) : VYRE_OK;
+}
 
 static int
 run_tool(tool *t)
@@ -483,6 +550,8 @@ run_tool(tool *t)
   code = complain(read_pipeline(t));
   if (code)
     return code;
+  if (o->print_schedule && !o->print_pipeline)
+    return complain(answer(print_schedule(t, &text), &text));
   if (!o->print_pipeline)
     return process_all(t);
   vyre_status status = VYRE_OK;

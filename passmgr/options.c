@@ -14,7 +14,8 @@ typedef enum option_kind {
   OPTION_FLAG,
   OPTION_VALUE,
   OPTION_LIST,
-  OPTION_JOINED /* a list; the value may follow the letter */
+  OPTION_JOINED,  /* a list; the value may follow the letter */
+  OPTION_OPTIONAL /* a value only after '='; else it is "text" */
 } option_kind;
 
 typedef struct option {
@@ -55,15 +56,21 @@ static const option options[] = {
     {"list-passes", OPTION_FLAG, AT(list_passes), NULL, "print the passes there are"},
     {"help-pass", OPTION_VALUE, AT(help_pass), "NAME", "print what a pass does and its parameters"},
     {"print-pipeline", OPTION_FLAG, AT(print_pipeline), NULL, "print the pipeline in its canonical form, and run nothing"},
+    {"print-schedule", OPTION_OPTIONAL, AT(print_schedule), "text|json|dot",
+     "print which passes run where, and what goes to the device and comes back; run nothing"},
     {"verify-each", OPTION_FLAG, AT(verify_each), NULL,
      "after each pass verify the module, and that the pass told the truth about changes"},
     {"print-before-all", OPTION_FLAG, AT(print_before_all), NULL, "print the module before each pass (standard error)"},
     {"print-after-all", OPTION_FLAG, AT(print_after_all), NULL, "print the module after each pass"},
     {"print-changed", OPTION_FLAG, AT(print_changed), NULL, "print the module at the start and after each pass that changed it"},
     {"phases", OPTION_FLAG, AT(phases), NULL,
-     "run GPU passes by their phases, those too that have plain C; the result is the same"},
+     "run GPU passes by their phases on this machine's processors, those too that have plain C; the result is the same"},
     {"phase-threads", OPTION_VALUE, AT(phase_threads), "N",
-     "let N threads share the rows of a phase; 0: one a processor; default 1"},
+     "the same, and N threads share the rows of a phase; 0: one a processor"},
+    {"target", OPTION_VALUE, AT(target), "NAME",
+     "run GPU passes there; the result is the same; default cpu, where most have plain C; vyre-run -list-devices lists targets"},
+    {"device", OPTION_VALUE, AT(device), "NUMBER|NAME", "of the target: by its number, or a part of its name"},
+    {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
     {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
     {"version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
@@ -124,7 +131,7 @@ find(const char *name, size_t length)
 static vyre_status
 store_value(tool_options *out, const option *o, const char *value, int argc)
 {
-  if (o->kind != OPTION_VALUE)
+  if (o->kind != OPTION_VALUE && o->kind != OPTION_OPTIONAL)
     return append(field_of(out, o), value, argc);
   const char **field = field_of(out, o);
   if (*field)
@@ -153,6 +160,8 @@ parse_option(int argc, char **argv, int *at, tool_options *out)
   }
   if (o->kind == OPTION_JOINED && length > 1)
     value = name + 1;
+  if (o->kind == OPTION_OPTIONAL)
+    return store_value(out, o, value ? value : "text", argc);
   if (!value && *at + 1 < argc && (argv[*at + 1][0] != '-' || argv[*at + 1][1] == '\0'))
     value = argv[++*at];
   if (!value || (value[0] == '\0' && o->field != AT(passes)))
@@ -227,6 +236,9 @@ check(const tool_options *o)
   if (o->emit && strcmp(o->emit, "vir") != 0 && strcmp(o->emit, "vir0") != 0 && strcmp(o->emit, "spirv") != 0 &&
       strcmp(o->emit, "glsl") != 0 && strcmp(o->emit, "c") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-emit is vir, vir0, spirv, glsl or c, not '%s'", o->emit);
+  if (o->print_schedule && strcmp(o->print_schedule, "text") != 0 && strcmp(o->print_schedule, "json") != 0 &&
+      strcmp(o->print_schedule, "dot") != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-print-schedule is text, json or dot, not '%s'", o->print_schedule);
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)
@@ -277,9 +289,10 @@ options_help(vyre_bytes *out)
     const option *o = &options[i];
     if (!o->help)
       continue;
-    int used = 3 + (int)strlen(o->name) + (o->value ? 1 + (int)strlen(o->value) : 0);
-    VYRE_TRY(vyre_bytes_printf(out, "  -%s%s%s%*s %s\n", o->name, o->value ? "=" : "", o->value ? o->value : "",
-                               used < 22 ? 22 - used : 1, "", o->help));
+    const bool optional = o->kind == OPTION_OPTIONAL;
+    const char *open = optional ? "[=" : o->value ? "=" : "", *close = optional ? "]" : "", *value = o->value ? o->value : "";
+    const int used = 3 + (int)(strlen(o->name) + strlen(open) + strlen(value) + strlen(close));
+    VYRE_TRY(vyre_bytes_printf(out, "  -%s%s%s%s%*s %s\n", o->name, open, value, close, used < 22 ? 22 - used : 1, "", o->help));
   }
   return vyre_bytes_printf(
       out, "\nThe pipeline, its parameters and combinators: docs/passmgr.md.  Exit codes: 0 done, 1 an input, a pass or an output\n"

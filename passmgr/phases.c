@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_MEMORY = 64, MOST_STEPS = 1024, MOST_STRIDE = 16 };
+enum { MOST_MEMORY = 64 /* bits of vyre_context.given */, MOST_STEPS = 1024, MOST_STRIDE = 16 };
 
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
 
@@ -34,6 +34,15 @@ static const struct {
     {"hash", offsetof(vyre_view, hash), VYRE_HASHES},
     {"canonical", offsetof(vyre_view, canonical), VYRE_CLASSES},
 };
+
+uint32_t
+vyre_column_analysis(const char *name)
+{
+  uint32_t analysis = 0;
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    analysis |= strcmp(columns[i].name, name) == 0 ? columns[i].analysis : 0;
+  return analysis;
+}
 
 /* Facts of ops, as numbers that phases can read. */
 #define FACTS(X) \
@@ -96,29 +105,37 @@ phase_is_right(const vyre_phases *phases, const vyre_phase *phase)
   return true;
 }
 
-/* Steps from `at` on that stand in one which ends there; those of levels are no levels themselves, and their phases go one way. */
+typedef struct step_walk {
+  const vyre_phases *phases;
+  bool in_levels, in_while;
+} step_walk;
+
+/* Steps from `at` on that stand in one which ends there.  Those of levels are no levels themselves, and their phases go one way;
+ * nothing is repeated while a counter grows within such a repeat: a target's repeats do not stand in each other (target.h). */
 static bool
-steps_are_right(const vyre_phases *phases, uint32_t at, uint32_t end, bool in_levels)
+steps_are_right(step_walk w, uint32_t at, uint32_t end)
 {
+  const vyre_phases *phases = w.phases;
   while (at < end) {
     const vyre_phase_step *step = &phases->steps[at];
+    const bool is_levels = step->kind == VYRE_STEP_LEVELS, is_while = step->kind == VYRE_STEP_REPEAT_WHILE;
     if (step->kind == VYRE_STEP_RUN) {
-      if (step->phase >= phases->phase_count || (in_levels && phases->phases[step->phase].direction == VYRE_DIRECTION_FLAT))
+      if (step->phase >= phases->phase_count || (w.in_levels && phases->phases[step->phase].direction == VYRE_DIRECTION_FLAT))
         return false;
       at++;
       continue;
     }
-    if (step->kind > VYRE_STEP_REPEAT_WHILE || step->end <= at || step->end > end || (in_levels && step->kind == VYRE_STEP_LEVELS))
+    if (step->kind > VYRE_STEP_REPEAT_WHILE || step->end <= at + 1 || step->end > end || (w.in_levels && is_levels) ||
+        (w.in_while && is_while))
       return false;
-    if (step->kind == VYRE_STEP_LEVELS && step->times &&
+    if (is_levels && step->times &&
         (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_SIDE ||
          phases->memory[step->memory].stride != 1))
       return false;
-    if (step->kind == VYRE_STEP_REPEAT_WHILE &&
-        (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER ||
-         phases->memory[step->memory].stride == 0))
+    if (is_while && (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER ||
+                     phases->memory[step->memory].stride == 0))
       return false;
-    if (!steps_are_right(phases, at + 1, step->end, in_levels || step->kind == VYRE_STEP_LEVELS))
+    if (!steps_are_right((step_walk){phases, w.in_levels || is_levels, w.in_while || is_while}, at + 1, step->end))
       return false;
     at = step->end;
   }
@@ -155,7 +172,7 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
   }
   for (uint32_t i = 0; i < phases->step_count; i++)
     record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS && phases->steps[i].times == 0 ? VYRE_LEVELS : 0;
-  return steps_are_right(phases, 0, phases->step_count, false);
+  return steps_are_right((step_walk){.phases = phases}, 0, phases->step_count);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------------------------------------- */
@@ -206,6 +223,16 @@ take_memories(vyre_context *context, const vyre_view *view)
   return context->memory != NULL;
 }
 
+vyre_status
+vyre_phases_begin(vyre_context *context, const vyre_module *module)
+{
+  const vyre_pass *pass = &context->record->pass;
+  vyre_pass_ctx *ctx = &context->base;
+  if (!take_memories(context, vyre_module_view(module)))
+    return ctx->host->out_of_memory(ctx);
+  return pass->prepare ? pass->prepare(ctx, module) : VYRE_OK;
+}
+
 /* Counters to the report. */
 static vyre_result
 count(const vyre_context *context)
@@ -224,23 +251,12 @@ count(const vyre_context *context)
 }
 
 vyre_status
-vyre_phases_run(vyre_context *context, vyre_module *module, vyre_result *out)
+vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out)
 {
   const vyre_pass *pass = &context->record->pass;
-  vyre_pass_ctx *ctx = &context->base;
-  const vyre_view *view = vyre_module_view(module);
-  if (!take_memories(context, view))
-    return ctx->host->out_of_memory(ctx);
-  if (pass->prepare)
-    VYRE_TRY(pass->prepare(ctx, module));
-  VYRE_TRY(vyre_phases_sweep(context, view, pass->phases, context->memory));
   *out = count(context);
   context->swept = true;
-  if (pass->finish)
-    VYRE_TRY(pass->finish(ctx, module));
-  if (*out == VYRE_CHANGED)
-    vyre_module_settle_rows(module);
-  return VYRE_OK;
+  return pass->finish ? pass->finish(&context->base, module) : VYRE_OK;
 }
 
 uint32_t *
@@ -260,6 +276,7 @@ vyre_phases_memory(vyre_pass_ctx *ctx, const char *name, uint32_t words)
       buffer->data = ctx->host->alloc(ctx, words * sizeof(uint32_t));
       buffer->bytes = buffer->data ? words * sizeof(uint32_t) : 0;
     }
+    context->given |= context->swept ? 0 : UINT64_C(1) << i;
     return buffer->data;
   }
   vyre_module_fail(context->module,

@@ -1,4 +1,4 @@
-/* Running the phases of a GPU pass on this machine's processors.
+/* Running the phases of a GPU pass.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_PHASES_H
@@ -10,14 +10,14 @@
  * from.  False: *out_why says what is wrong. */
 bool vyre_phases_resolve(vyre_pass_record *record, const char **out_why);
 
-/* phases.c: prepare, sequence, finish; then the rows that died are out of their regions. */
-VYRE_MUST_USE vyre_status vyre_phases_run(vyre_context *context, vyre_module *module, vyre_result *out);
+/* phases.c: the context's memory is taken, and `prepare` has filled what it gives. */
+VYRE_MUST_USE vyre_status vyre_phases_begin(vyre_context *context, const vyre_module *module);
+/* phases.c: after the phases: counters are in the report, `finish` has seen them. */
+VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out);
+/* phases.c: the analysis that the column of that name is of; 0: none, it is the table's. */
+uint32_t vyre_column_analysis(const char *name);
 
 /* vyre_host's function of that name. */
 uint32_t *vyre_phases_memory(vyre_pass_ctx *ctx, const char *name, uint32_t words);
-
-/* sweep.c: the sequence alone; `memory` is by the numbering of phases->memory. */
-VYRE_MUST_USE vyre_status vyre_phases_sweep(vyre_context *context, const vyre_view *view, const vyre_phases *phases,
-                                            vyre_c_buffer *memory);
 
 #endif

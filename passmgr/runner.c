@@ -13,21 +13,12 @@
 
 #include "grow.h"
 #include "phases.h"
-#include "pipeline.h"
+#include "run.h"
+#include "resident.h"
+#include "schedule.h"
+#include "sequence.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
-
-typedef struct run {
-  const vyre_pipeline *pipeline;
-  vyre_module *module;
-  vyre_pipeline_options options;
-  uint64_t number;    /* of pass runs so far */
-  uint32_t fresh;     /* analyses and columns that hold */
-  uint32_t preserved; /* ... after the last call of a pass, if it changed the module */
-  uint32_t fixpoints; /* around the pass at hand */
-  uint64_t changes;   /* of the module so far */
-  uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
-} run;
 
 /* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_plugin_code running;
@@ -44,14 +35,14 @@ vyre_plugin_code_enter(const char *pass, const char *plugin, const char *path)
   running = (vyre_plugin_code){pass, plugin, path};
 }
 
-static void
-enter(const vyre_pass_record *record)
+void
+vyre_run_enter(const vyre_pass_record *record)
 {
   vyre_plugin_code_enter(record->pass.name, record->plugin->plugin.name, record->plugin->path);
 }
 
-static void
-leave(void)
+void
+vyre_run_leave(void)
 {
   vyre_plugin_code_enter(NULL, NULL, NULL);
 }
@@ -65,14 +56,14 @@ vyre_now(void)
 }
 
 /* The clock is read only if times are wanted. */
-static uint64_t
-start_clock(const run *r)
+uint64_t
+vyre_run_start_clock(const run *r)
 {
   return r->options.report ? vyre_now() : 0;
 }
 
-static void
-stop_clock(const run *r, const char *name, uint64_t start, bool changed)
+void
+vyre_run_stop_clock(const run *r, const char *name, uint64_t start, bool changed)
 {
   if (r->options.report)
     vyre_report_run_add(r->options.report, name, vyre_now() - start, changed);
@@ -126,8 +117,8 @@ print_with_banner(const run *r, const char *when, const char *what, bool module)
 }
 
 /* Every column of every row: all that a pass can change but names and lines. */
-static uint64_t
-hash_module(const vyre_module *module)
+uint64_t
+vyre_run_hash_module(const vyre_module *module)
 {
   const vyre_view *view = vyre_module_view(module);
   const uint32_t *const columns[] = {view->op,     view->imm,  view->imm_hi, view->a,     view->b,   view->c,
@@ -153,14 +144,14 @@ check_claim(const run *r, const vyre_pass_record *record, uint64_t before, vyre_
   if (record->pass.provides && result == VYRE_CHANGED)
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) provides a column, and said that it changed the module", record->pass.name,
                       record->plugin->path);
-  if (r->options.check_changed && result == VYRE_UNCHANGED && hash_module(r->module) != before)
+  if (r->options.check_changed && result == VYRE_UNCHANGED && vyre_run_hash_module(r->module) != before)
     return VYRE_ERROR(VYRE_CODE_INPUT, "pass '%s' (%s) said that it changed nothing, but the module is another one",
                       record->pass.name, record->plugin->path);
   return VYRE_OK;
 }
 
-static vyre_context
-context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
+vyre_context
+vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values)
 {
   vyre_context context = {
       .base = {.struct_size = sizeof(vyre_pass_ctx), .host = vyre_host_table()},
@@ -176,8 +167,8 @@ context_of(run *r, const vyre_pass_record *record, const uint64_t *values)
 }
 
 /* Checks that the returned status is one from the host, or none. */
-static vyre_status
-finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
+vyre_status
+vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status)
 {
   if (!vyre_context_settle(context, status) && status)
     status = VYRE_ERROR(VYRE_CODE_INPUT, "plugin '%s' pass '%s' failed without a message", record->plugin->plugin.name,
@@ -195,38 +186,61 @@ finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_
 }
 
 static bool
-goes_by_phases(const run *r, const vyre_pass_record *record)
+goes_to_device(const run *r, const vyre_pass_record *record)
 {
-  return record->pass.phases && (!record->pass.run || r->options.phases);
+  const vyre_device *device = r->options.device;
+  return device && vyre_schedule_fits(record, device->threads > 0);
 }
 
-static uint32_t
-requirements(const run *r, const vyre_pass_record *record)
+uint32_t
+vyre_run_requirements(const run *r, const vyre_pass_record *record)
 {
-  return record->pass.requires_ | (goes_by_phases(r, record) ? record->phase_analyses : 0);
+  return goes_to_device(r, record) ? vyre_schedule_requirements(record, r->options.device->threads > 0)
+         : record->pass.run        ? record->pass.requires_
+                                   : vyre_schedule_requirements(record, true);
+}
+
+/* The phases on the device, or here where it has no room for so many rows; then the rows that died are out of their regions. */
+static vyre_status
+run_phases(run *r, vyre_context *context, vyre_result *out)
+{
+  static const vyre_target_options one_thread = {.threads = 1};
+  bool is_done = false;
+  VYRE_TRY(vyre_phases_begin(context, r->module));
+  if (goes_to_device(r, context->record))
+    VYRE_TRY(vyre_sequence_run(r->options.device, context, 1, r->module, &is_done));
+  if (!is_done && !r->host)
+    VYRE_TRY(vyre_context_own(&context->base,
+                              vyre_device_open(&vyre_target_cpu, &one_thread, vyre_module_allocator(r->module), &r->host)));
+  if (!is_done)
+    VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
+  VYRE_TRY(vyre_phases_end(context, r->module, out));
+  if (*out == VYRE_CHANGED)
+    vyre_module_settle_rows(r->module);
+  return VYRE_OK;
 }
 
 /* Calls it.  `shown` is its name in the report. */
 static vyre_status
 call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
-  vyre_context context = context_of(r, record, values);
+  vyre_context context = vyre_run_context(r, record, values);
   *out = VYRE_UNCHANGED;
-  uint64_t start = start_clock(r);
-  enter(record);
-  vyre_status status =
-      goes_by_phases(r, record) ? vyre_phases_run(&context, r->module, out) : record->pass.run(&context.base, r->module, out);
-  leave();
-  stop_clock(r, shown, start, *out == VYRE_CHANGED);
+  uint64_t start = vyre_run_start_clock(r);
+  vyre_run_enter(record);
+  vyre_status status = goes_to_device(r, record) || !record->pass.run ? run_phases(r, &context, out)
+                                                                      : record->pass.run(&context.base, r->module, out);
+  vyre_run_leave();
+  vyre_run_stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
-  return finish_call(r, record, &context, status);
+  return vyre_run_finish_call(r, record, &context, status);
 }
 
 /* Calls the pass and checks its result.  The column that it provides is fresh from here on. */
 static vyre_status
 call_and_check(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
-  uint64_t before = r->options.check_changed ? hash_module(r->module) : 0;
+  uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
   VYRE_TRY(call_pass(r, record, values, shown, out));
   VYRE_TRY(check_claim(r, record, before, *out));
   r->fresh |= record->pass.provides;
@@ -242,26 +256,26 @@ make_one(run *r, const vyre_analysis *analysis)
   snprintf(name, sizeof(name), "(%s)", analysis->name);
   if (analysis->bit & VYRE_COLUMNS) {
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
-    vyre_module_show_analyses(r->module, requirements(r, provider));
+    vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
     return vyre_status_note(call_and_check(r, provider, NULL, name, &unchanged), "in pass '%s', which provides %s",
                             provider->pass.name, analysis->name);
   }
-  uint64_t start = start_clock(r);
+  uint64_t start = vyre_run_start_clock(r);
   VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
   r->fresh |= analysis->bit;
-  stop_clock(r, name, start, false);
+  vyre_run_stop_clock(r, name, start, false);
   return VYRE_OK;
 }
 
 /* Those that do not hold are made; the pass sees the ones that it requires and no others, so that it cannot live on what happened
  * to hold. */
-static vyre_status
-make_analyses(run *r, uint32_t wanted)
+vyre_status
+vyre_run_make_analyses(run *r, uint32_t wanted)
 {
   uint32_t needed = wanted & ~r->fresh;
   for (uint32_t i = VYRE_ANALYSIS_COUNT; i-- > 0;)
     if (needed & vyre_analyses[i].bit & VYRE_COLUMNS)
-      needed |= requirements(r, vyre_registry_provider(r->pipeline->registry, vyre_analyses[i].bit)) & ~r->fresh;
+      needed |= vyre_run_requirements(r, vyre_registry_provider(r->pipeline->registry, vyre_analyses[i].bit)) & ~r->fresh;
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++)
     if (needed & vyre_analyses[i].bit)
       VYRE_TRY(make_one(r, &vyre_analyses[i]));
@@ -273,15 +287,15 @@ make_analyses(run *r, uint32_t wanted)
 
 /* A change invalidates what the pass does not preserve; renumbering invalidates all but versions, which sealing renumbers too,
  * unless one is of a row that was removed. */
-static vyre_status
-settle_change(run *r)
+vyre_status
+vyre_run_settle_change(run *r)
 {
   uint32_t held = r->fresh;
   r->fresh &= r->preserved;
   if (!vyre_module_is_sealed(r->module)) {
-    uint64_t start = start_clock(r);
+    uint64_t start = vyre_run_start_clock(r);
     VYRE_TRY(vyre_module_seal(r->module, NULL));
-    stop_clock(r, "(seal)", start, false);
+    vyre_run_stop_clock(r, "(seal)", start, false);
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
   vyre_module_drop_analyses(r->module, held & ~r->fresh, r->options.check_changed);
@@ -301,7 +315,7 @@ verify_column(run *r, const vyre_analysis *column)
   vyre_module_show_analyses(r->module, column->bit);
   memcpy(held, column->bit == VYRE_HASHES ? view->hash : view->canonical, bytes);
   r->fresh &= ~column->bit;
-  vyre_status status = make_analyses(r, column->bit);
+  vyre_status status = vyre_run_make_analyses(r, column->bit);
   if (!status)
     status = vyre_verify_column(r->module, column->bit, held);
   vyre_release(allocator, held, bytes);
@@ -311,20 +325,20 @@ verify_column(run *r, const vyre_analysis *column)
 static vyre_status
 verify_after(run *r, const vyre_pass *pass)
 {
-  uint64_t start = start_clock(r);
+  uint64_t start = vyre_run_start_clock(r);
   VYRE_TRY(vyre_module_check(r->module, &r->options));
   vyre_status status = vyre_verify_analyses(r->module, r->fresh);
   for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT && !status; i++)
     if (vyre_analyses[i].bit & VYRE_COLUMNS & r->fresh & ~pass->provides)
       status = verify_column(r, &vyre_analyses[i]);
-  stop_clock(r, "(verify)", start, false);
+  vyre_run_stop_clock(r, "(verify)", start, false);
   return vyre_status_note(status, "as '%s' left it, which says that it preserves that analysis", pass->name);
 }
 
 /* Whether the pass, in a round of a fixpoint, would find nothing to do: the module is as it was when it last found nothing in it.
  * The manager's own passes (`print`) always run. */
-static bool
-is_settled(const run *r, const vyre_node *node)
+bool
+vyre_run_is_settled(const run *r, const vyre_node *node)
 {
   const vyre_pass_record *record = node->record;
   return r->fixpoints > 0 && strcmp(record->plugin->plugin.name, "vyre") != 0 &&
@@ -337,11 +351,11 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   const vyre_pass_record *record = node->record;
   if (r->options.print_before_all)
     VYRE_TRY(print_with_banner(r, "before", what, true));
-  if (is_settled(r, node)) {
+  if (vyre_run_is_settled(r, node)) {
     vyre_report_skip_add(r->options.report, record->pass.name);
     return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
   }
-  VYRE_TRY(make_analyses(r, requirements(r, record)));
+  VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
   vyre_result result;
   VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));
   bool changed = result == VYRE_CHANGED;
@@ -349,7 +363,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
   r->changes += changed;
   r->settled[node - r->pipeline->nodes] = changed ? 0 : r->changes + 1;
   if (changed)
-    VYRE_TRY(settle_change(r));
+    VYRE_TRY(vyre_run_settle_change(r));
   if (r->options.verify_each)
     VYRE_TRY(verify_after(r, &record->pass));
   if (r->options.print_after_all || (r->options.print_changed && changed))
@@ -439,8 +453,15 @@ run_node(run *r, uint32_t id, bool *out_changed)
 static vyre_status
 run_children(run *r, uint32_t id, bool *out_changed)
 {
-  for (uint32_t child = r->pipeline->nodes[id].first; child; child = r->pipeline->nodes[child].next)
-    VYRE_TRY(run_node(r, child, out_changed));
+  uint32_t child = r->pipeline->nodes[id].first, next;
+  while (child) {
+    VYRE_TRY(vyre_run_fused(r, child, out_changed, &next));
+    if (next == child) {
+      VYRE_TRY(run_node(r, child, out_changed));
+      next = r->pipeline->nodes[child].next;
+    }
+    child = next;
+  }
   return VYRE_OK;
 }
 
@@ -466,6 +487,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* the caller may have made some, and changed the module since */
   vyre_status status = run_children(&r, 0, &changed);
+  status = vyre_status_join(status, vyre_device_close(r.host));
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS, false);
   return status ? status : vyre_module_status(module);

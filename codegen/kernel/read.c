@@ -17,6 +17,7 @@ typedef struct reader {
   kernel_file *file;
   text_lexer lexer;
   uint32_t source;    /* of the file, which is read here */
+  bool in_while;      /* steps that stand in a `repeat while` */
   vyre_status status; /* why a file that it includes could not be read */
 } reader;
 
@@ -381,8 +382,12 @@ read_repeat(reader *r)
 {
   kernel_step *step = add_step(r, KERNEL_REPEAT);
   text_lex(&r->lexer);
+  const kernel_text where = here(r);
   if (!step || !take_word(r, "while"))
     return step && take_integer(r, 1, 1024, &step->times);
+  if (r->in_while)
+    return kernel_error(r->file, where, "let the phases of both add to one counter, and repeat all of them while that grows",
+                        "repeat while stands in repeat while: a target's repeats do not stand in each other");
   step->kind = KERNEL_REPEAT_WHILE;
   step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
   if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_COUNTER || r->file->names[step->name].stride == 0)
@@ -416,6 +421,7 @@ read_steps(reader *r, uint32_t depth)
   text_lex(&r->lexer);
   while (!take_mark(r, '}')) {
     const uint32_t step = r->file->step_count;
+    const bool in_while = r->in_while;
     if (r->lexer.token.kind == TOKEN_GLOBAL) {
       if (!read_phase_step(r))
         return false;
@@ -427,8 +433,10 @@ read_steps(reader *r, uint32_t depth)
       return kernel_error(r->file, here(r), NULL, "steps nest deeper than 8");
     if (is_word(r, "repeat") ? !read_repeat(r) : is_word(r, "levels") ? !read_levels(r) : !expected(r, "a phase, levels or repeat"))
       return false;
+    r->in_while |= r->file->steps[step].kind == KERNEL_REPEAT_WHILE;
     if (!read_steps(r, depth + 1))
       return false;
+    r->in_while = in_while;
     r->file->steps[step].end = r->file->step_count;
   }
   return true;

@@ -12,6 +12,7 @@
 
 #include "vyre/ir.h"
 #include "vyre/plugin.h"
+#include "vyre/target.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,6 +73,20 @@ void vyre_pipeline_destroy(vyre_pipeline *pipeline);
 /* The canonical text: it parses to the same pipeline, and prints as itself. */
 VYRE_MUST_USE vyre_status vyre_pipeline_print(const vyre_pipeline *pipeline, vyre_bytes *out);
 
+typedef enum vyre_schedule_format { VYRE_SCHEDULE_TEXT, VYRE_SCHEDULE_JSON, VYRE_SCHEDULE_DOT } vyre_schedule_format;
+
+typedef struct vyre_schedule_options {
+  vyre_schedule_format format;
+  bool on_device; /* GPU passes go to a device, */
+  bool on_host;   /* ... which is this machine's processors; neither: all run as plain C where they can */
+  bool no_fuse;   /* as in vyre_pipeline_options */
+} vyre_schedule_options;
+
+/* What runs where: the sequences that neighbouring GPU passes become, and which columns go up and come down for each.  A pass in
+ * parentheses provides a column that one after it requires, and is left out where the column holds. */
+VYRE_MUST_USE vyre_status vyre_pipeline_print_schedule(const vyre_pipeline *pipeline, const vyre_schedule_options *options,
+                                                       vyre_bytes *out);
+
 /* Times and statistics of many runs together. */
 typedef struct vyre_report vyre_report;
 
@@ -88,6 +103,15 @@ uint64_t vyre_report_count(const vyre_report *report, const char *pass, const ch
 /* How often the pass ran, and how often it changed the module. */
 uint64_t vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed);
 
+/* A device for passes: an open target, the kernels that were compiled for it, memory.  It serves one run at a time. */
+typedef struct vyre_device vyre_device;
+
+/* `options` and `allocator` as the target's open has them. */
+VYRE_MUST_USE vyre_status vyre_device_open(const vyre_target_ops *target, const vyre_target_options *options,
+                                           const vyre_allocator *allocator, vyre_device **out);
+/* NULL is ignored. */
+VYRE_MUST_USE vyre_status vyre_device_close(vyre_device *device);
+
 typedef struct vyre_pipeline_options {
   bool verify_each;   /* verify after each pass; also: */
   bool check_changed; /* compare the module with what the pass says it did; always in debug builds */
@@ -97,8 +121,10 @@ typedef struct vyre_pipeline_options {
   void *print_user;
   vyre_diagnostics diagnostics; /* remarks, warnings */
   vyre_report *report;          /* NULL: none */
-  bool phases;                  /* run GPU passes by their phases, those too that have a form of their own for a CPU */
-  uint32_t threads;             /* that share the rows of a phase; 0: one */
+  /* Runs the phases of GPU passes, of those too that have plain C, if it has room for so many rows.  Borrowed.  NULL: passes run as
+   * plain C, and phases alone on one of this machine's processors. */
+  vyre_device *device;
+  bool no_fuse; /* each GPU pass by itself, not with its neighbours in one sequence */
 } vyre_pipeline_options;
 
 /* Runs it over a sealed, verified module, and leaves a sealed one.  options NULL: all off.  After an error the module is fit only

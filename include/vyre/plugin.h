@@ -54,9 +54,20 @@ typedef struct vyre_param {
   const char *words; /* WORD: what is allowed, "fast|small"; the first is the default.  TEXT: what help calls it, "FILE" */
 } vyre_param;
 
+/* What a GPU pass promises, so that it may stand in a sequence on a device with what is before and after it. */
+typedef enum vyre_pass_flag {
+  /* `prepare` reads what no pass by phases changes: parameters, how many rows there are, programs, pinned rows. */
+  VYRE_PASS_PREPARES_EARLY = 1,
+  /* Each operand that it gives a row has a lower level than the row: it was reached over the row's operands, or there is none. */
+  VYRE_PASS_KEEPS_ORDER = 2,
+  /* Outside of `levels by` its phases leave the same table whatever the order of rows is: directions save time, or satisfy the
+   * kernel compiler. */
+  VYRE_PASS_ANY_ORDER = 4,
+} vyre_pass_flag;
+
 typedef struct vyre_pass {
   uint32_t struct_size;
-  uint32_t flags;        /* 0 */
+  uint32_t flags;        /* vyre_pass_flag */
   const char *name;      /* core: "dce"; others: "plugin.pass" */
   const char *long_name; /* an alias, NULL: none */
   const char *summary;   /* one line */

@@ -267,7 +267,8 @@ typedef struct vyre_repeat {
 /* How a repeat ended; of one without `until` the word is 0, and of one that the steps did not come to both are. */
 typedef struct vyre_repeat_end {
   uint32_t iterations;
-  uint32_t word; /* as the last iteration left it: not 0 if `times` was not enough, and who submitted goes on */
+  uint32_t word; /* as the last iteration left it: not 0 if `times` was not enough.  Then steps after it do nothing, and who
+                    submitted goes on with this repeat; reads are done.  Of repeats after such a one both are 0. */
 } vyre_repeat_end;
 
 typedef struct vyre_read {

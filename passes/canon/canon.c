@@ -70,6 +70,7 @@ extern const vyre_phases canon_phases;
 
 static const vyre_pass canon = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_KEEPS_ORDER,
     .name = "canon",
     .long_name = "canonicalize",
     .summary = "literals right, operands of commuting ops in one order, comparisons one way, lanes from where they are made",

@@ -95,6 +95,7 @@ extern const vyre_phases cf_phases;
 
 static const vyre_pass cf = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_KEEPS_ORDER,
     .name = "cf",
     .long_name = "const-fold",
     .summary = "fold operations on constants, where the result is one and the same everywhere",

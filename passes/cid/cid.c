@@ -110,6 +110,7 @@ extern const vyre_phases cid_phases;
 
 static const vyre_pass cid = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_PREPARES_EARLY,
     .name = "cid",
     .long_name = "canonical-id",
     .summary = "the canonical column: the smallest equal row of the program, by exact comparison",

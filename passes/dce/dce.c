@@ -409,6 +409,7 @@ static const vyre_param params[] = {{
 
 static const vyre_pass dce = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER | VYRE_PASS_PREPARES_EARLY,
     .name = "dce",
     .long_name = "dead-code-elimination",
     .summary = "remove rows, stores, variables and control without effect",

@@ -75,6 +75,7 @@ static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass pm = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_KEEPS_ORDER | VYRE_PASS_PREPARES_EARLY,
     .name = "pm",
     .long_name = "pattern-match",
     .summary = "replace rows by simpler ones in place, by a bank of rules",

@@ -409,6 +409,7 @@ static const vyre_param params[] = {RULES_PARAM};
 
 static const vyre_pass simplify = {
     .struct_size = sizeof(vyre_pass),
+    .flags = VYRE_PASS_ANY_ORDER, /* @exchange asks of operands what it does not change: whether they are literals or built-ins */
     .name = "simplify",
     .long_name = "simplify-rows",
     .summary = "canonical form, folding, rules, known state and equal values, in one sweep",

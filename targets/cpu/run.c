@@ -42,22 +42,28 @@ word_at(const vyre_target *target, const vyre_range *range, uint32_t index)
 
 /* ---- compiled kernels ---------------------------------------------------------------------------------------------------- */
 
-typedef struct cpu_step {
+/* Workgroups that one thread takes. */
+typedef struct cpu_part {
+  uint64_t first, count;
+  uint32_t fault;
+} cpu_part;
+
+/* Parts of one grid. */
+typedef struct cpu_parts {
   const cpu_kernel *kernel;
-  vyre_c_dispatch dispatch;
-  uint32_t parts;
-  uint32_t faults[CPU_MOST_PARTS];
-} cpu_step;
+  const uint32_t *groups;
+  uint32_t count;
+  cpu_part parts[CPU_MOST_PARTS];
+} cpu_parts;
 
 static void
-run_part(void *user, uint32_t part)
+run_part(void *user, uint32_t number)
 {
-  cpu_step *step = user;
-  const uint64_t each = step->dispatch.count / step->parts, more = step->dispatch.count % step->parts;
-  vyre_c_dispatch dispatch = step->dispatch;
-  dispatch.first += each * part + (part < more ? part : more);
-  dispatch.count = each + (part < more);
-  step->faults[part] = step->kernel->function.run(&dispatch);
+  cpu_parts *all = user;
+  cpu_part *part = &all->parts[number];
+  const vyre_c_dispatch dispatch = {
+      {all->groups[0], all->groups[1], all->groups[2]}, part->first, part->count, all->kernel->buffers};
+  part->fault = all->kernel->function.run(&dispatch);
 }
 
 static uint32_t
@@ -93,20 +99,32 @@ bind_buffers(const vyre_target *target, cpu_kernel *kernel, const vyre_step *ste
 }
 
 static vyre_status
-run_function(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const uint32_t groups[3], uint64_t first, uint64_t count)
+run_parts(cpu_submission *s, cpu_parts *all)
 {
-  cpu_step shared = {.kernel = kernel,
-                     .dispatch = {{groups[0], groups[1], groups[2]}, first, count, kernel->buffers},
-                     .parts = count_parts(s->target, kernel, count)};
-  bind_buffers(s->target, kernel, step);
-  cpu_pool_run(s->target->pool, shared.parts, run_part, &shared);
-  for (uint32_t part = 0; part < shared.parts; part++)
-    if (shared.faults[part])
+  cpu_pool_run(s->target->pool, all->count, run_part, all);
+  for (uint32_t i = 0; i < all->count; i++)
+    if (all->parts[i].fault)
       return VYRE_ERROR(VYRE_CODE_INPUT,
                         "cpu: kernel '%s' stopped at fault %" PRIu32 ": a trap, or a barrier that not all of a workgroup came to\n"
                         "Fix: keep control from where a comment with this number stands in the kernel's C",
-                        kernel->base.label, shared.faults[part]);
+                        all->kernel->base.label, all->parts[i].fault);
   return VYRE_OK;
+}
+
+static vyre_status
+run_function(cpu_submission *s, cpu_kernel *kernel, const vyre_step *step, const uint32_t groups[3], uint64_t first, uint64_t count)
+{
+  cpu_parts all; /* most of it is not used: it stays as it is */
+  all.kernel = kernel;
+  all.groups = groups;
+  all.count = count_parts(s->target, kernel, count);
+  bind_buffers(s->target, kernel, step);
+  for (uint32_t i = 0; i < all.count; i++) {
+    const uint64_t end = first + count / all.count * (i + 1) + count % all.count * (i + 1) / all.count;
+    const uint64_t start = i ? all.parts[i - 1].first + all.parts[i - 1].count : first;
+    all.parts[i] = (cpu_part){start, end - start, 0};
+  }
+  return run_parts(s, &all);
 }
 
 /* ---- programs of .vir ---------------------------------------------------------------------------------------------------- */
@@ -176,11 +194,46 @@ run_step(cpu_submission *s, const vyre_step *step)
   return VYRE_OK;
 }
 
+/* How many steps from this one on are parts of one grid, which run beside each other; 1: it is alone. */
+static uint32_t
+count_beside(const cpu_submission *s, const vyre_step *step, uint32_t most)
+{
+  const target_kernel *kernel = target_kernel_get(s->target, step->kernel);
+  uint32_t count = 1;
+  if (((const cpu_kernel *)(const void *)kernel)->form != VYRE_KERNEL_C || kernel->push_size || step->indirect.buffer.id)
+    return 1;
+  while (count < most && count < CPU_MOST_PARTS && step[count].beside && step[count].kernel.id == step->kernel.id &&
+         !step[count].indirect.buffer.id && step[count].count &&
+         memcmp(step[count].groups, step->groups, sizeof step->groups) == 0 &&
+         memcmp(step[count].buffers, step->buffers, step->buffer_count * sizeof *step->buffers) == 0)
+    count++;
+  return step->count ? count : 1;
+}
+
+/* Each of them is one part, so that kernels whose groups go in order have several threads too. */
+static vyre_status
+run_beside(cpu_submission *s, const vyre_step *steps, uint32_t count)
+{
+  cpu_kernel *kernel = (cpu_kernel *)(void *)target_kernel_get(s->target, steps->kernel);
+  cpu_parts all; /* most of it is not used: it stays as it is */
+  all.kernel = kernel;
+  all.groups = steps->groups;
+  all.count = count;
+  bind_buffers(s->target, kernel, steps);
+  for (uint32_t i = 0; i < count; i++)
+    all.parts[i] = (cpu_part){steps[i].first, steps[i].count, 0};
+  s->timing->launches += count;
+  return run_parts(s, &all);
+}
+
 static vyre_status
 run_steps(cpu_submission *s, uint32_t first, uint32_t count)
 {
-  for (uint32_t i = first; i < first + count; i++)
-    VYRE_TRY(vyre_status_note(run_step(s, &s->sequence->steps[i]), "in step %" PRIu32, i));
+  for (uint32_t i = first, together; i < first + count; i += together) {
+    const vyre_step *step = &s->sequence->steps[i];
+    together = count_beside(s, step, first + count - i);
+    VYRE_TRY(vyre_status_note(together > 1 ? run_beside(s, step, together) : run_step(s, step), "in step %" PRIu32, i));
+  }
   return VYRE_OK;
 }
 
@@ -209,7 +262,7 @@ run_all_steps(cpu_submission *s)
   for (uint32_t i = 0; i < q->repeat_count; i++) {
     VYRE_TRY(run_steps(s, at, q->repeats[i].first - at));
     VYRE_TRY(vyre_status_note(run_repeat(s, &q->repeats[i], &s->ends[i]), "in repeat %" PRIu32, i));
-    if (s->ends[i].word)
+    if (s->ends[i].word) /* it has not come to its end, and later steps wait for that */
       return VYRE_OK;
     at = q->repeats[i].first + q->repeats[i].count;
   }

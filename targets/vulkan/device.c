@@ -200,7 +200,7 @@ no_such_device(const vulkan_device_choice *choices, uint32_t count, const char *
   vyre_status_free(status); /* without memory the list is cut short */
   status = VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: no device: none that fits %s%s%s; there are: %s\n"
-                      "Fix: name one of these by index or by a part of its name, or use the interpreter",
+                      "Fix: name one of these by index or by a part of its name, or use another target",
                       wanted ? "'" : "what vyre needs", wanted ? wanted : "", wanted ? "'" : "", names.data ? names.data : "?");
   vyre_bytes_free(&names);
   return status;

@@ -64,17 +64,16 @@ open_library(const char *name, void **out)
   *out = NULL;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return VYRE_ERROR(
-        VYRE_CODE_DEVICE,
-        "vulkan: no library: %s\n"
-        "Fix: install the Vulkan loader and a driver (Debian: libvulkan1 mesa-vulkan-drivers), or use the interpreter",
-        dlerror());
+    return VYRE_ERROR(VYRE_CODE_DEVICE,
+                      "vulkan: no library: %s\n"
+                      "Fix: install the Vulkan loader and a driver (Debian: libvulkan1 mesa-vulkan-drivers), or use another target",
+                      dlerror());
   void *symbol = dlsym(library, "vkGetInstanceProcAddr");
   if (!symbol) {
     dlclose(library);
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: no symbol: the library '%s' lacks vkGetInstanceProcAddr\n"
-                      "Fix: name a Vulkan loader (libvulkan.so.1), or use the interpreter",
+                      "Fix: name a Vulkan loader (libvulkan.so.1), or use another target",
                       path);
   }
   PFN_vkGetInstanceProcAddr handler = NULL;
@@ -89,7 +88,7 @@ missing_symbol(const char *name)
 {
   return VYRE_ERROR(VYRE_CODE_DEVICE,
                     "vulkan: no symbol: the library lacks %s\n"
-                    "Fix: install a Vulkan loader for version 1.2 or later, or use the interpreter",
+                    "Fix: install a Vulkan loader for version 1.2 or later, or use another target",
                     name);
 }
 
@@ -108,7 +107,7 @@ check_version(void)
   if (version < VK_API_VERSION_1_2)
     return VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: the loader is for Vulkan %u.%u, vyre needs 1.2\n"
-                      "Fix: install a newer Vulkan loader, or use the interpreter",
+                      "Fix: install a newer Vulkan loader, or use another target",
                       VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
   return VYRE_OK;
 }

@@ -32,7 +32,7 @@ lacks(const vyre_target *target, const vyre_kernel_desc *desc, const char *what,
 {
   return VYRE_ERROR(VYRE_CODE_INPUT,
                     "vulkan: kernel '%s' needs %s, which the device '%s' lacks (%s)\n"
-                    "Fix: choose another device, or use the interpreter",
+                    "Fix: choose another device, or use another target",
                     desc->label, what, target->base.info.name, feature);
 }
 

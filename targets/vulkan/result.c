@@ -13,7 +13,7 @@ typedef struct result_text {
   const char *fix;
 } result_text;
 
-#define OTHER_DEVICE "choose another device, or use the interpreter"
+#define OTHER_DEVICE "choose another device, or use another target"
 
 static const result_text result_texts[] = {
     {VK_NOT_READY, "VK_NOT_READY", "a result is not there yet", "open the target with its checks on, and report their message"},
@@ -24,7 +24,7 @@ static const result_text result_texts[] = {
     {VK_ERROR_OUT_OF_DEVICE_MEMORY, "VK_ERROR_OUT_OF_DEVICE_MEMORY", "the device has no memory left",
      "use smaller buffers, or a device with more memory"},
     {VK_ERROR_INITIALIZATION_FAILED, "VK_ERROR_INITIALIZATION_FAILED", "the driver could not start",
-     "check that the driver is whole and that you may use its device files; or use the interpreter"},
+     "check that the driver is whole and that you may use its device files; or use another target"},
     {VK_ERROR_DEVICE_LOST, "VK_ERROR_DEVICE_LOST", "the device was lost",
      "open the target again; if it comes back, look for an endless loop or an access out of bounds with the interpreter"},
     {VK_ERROR_MEMORY_MAP_FAILED, "VK_ERROR_MEMORY_MAP_FAILED", "device memory could not be mapped", "use smaller buffers"},
@@ -33,7 +33,7 @@ static const result_text result_texts[] = {
     {VK_ERROR_EXTENSION_NOT_PRESENT, "VK_ERROR_EXTENSION_NOT_PRESENT", "an extension is not there", OTHER_DEVICE},
     {VK_ERROR_FEATURE_NOT_PRESENT, "VK_ERROR_FEATURE_NOT_PRESENT", "the device lacks a feature", OTHER_DEVICE},
     {VK_ERROR_INCOMPATIBLE_DRIVER, "VK_ERROR_INCOMPATIBLE_DRIVER", "no driver takes this version of Vulkan",
-     "install a driver for Vulkan 1.2 (Debian: mesa-vulkan-drivers), or use the interpreter"},
+     "install a driver for Vulkan 1.2 (Debian: mesa-vulkan-drivers), or use another target"},
     {VK_ERROR_TOO_MANY_OBJECTS, "VK_ERROR_TOO_MANY_OBJECTS", "too many objects of one kind",
      "use fewer buffers or kernels at once"},
     {VK_ERROR_FRAGMENTED_POOL, "VK_ERROR_FRAGMENTED_POOL", "a pool is fragmented", "submit fewer steps at once"},
@@ -70,7 +70,7 @@ vulkan_no_device(void)
 {
   return VYRE_ERROR(VYRE_CODE_DEVICE, "vulkan: no device: the library is there, but no driver that is installed has one\n"
                                       "Fix: install a driver (Debian: mesa-vulkan-drivers has one that runs on the CPU), see that "
-                                      "VK_ICD_FILENAMES is right if it is set, or use the interpreter");
+                                      "VK_ICD_FILENAMES is right if it is set, or use another target");
 }
 
 vyre_status

@@ -33,10 +33,12 @@ settle(vyre_status status, char message[256])
   return false;
 }
 
+/* Passes that are verified one by one are in no sequence: on a device the last one is. */
 static vyre_status
-run_pipeline(const trial *t, vyre_module *module)
+run_pipeline(const trial *t, vyre_device *device, vyre_module *module)
 {
-  const vyre_pipeline_options options = {.verify_each = true, .check_changed = true, .report = t->report, .phases = t->phases};
+  const vyre_pipeline_options options = {
+      .verify_each = !device, .check_changed = true, .report = device ? NULL : t->report, .device = device};
   vyre_pipeline *pipeline;
   VYRE_TRY(vyre_pipeline_parse(t->registry, t->pipeline, strlen(t->pipeline), "-passes", &pipeline));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
@@ -60,13 +62,10 @@ compare(const trial *t, const vyre_module *after, uint32_t unbound, const random
   return settle(random_program_run(after, t->seed, true, unbound, &got), message) ? VERDICT_FINE : VERDICT_UNDEFINED;
 }
 
-/* The program by way of its text, through the pipeline, and by phases where passes have them. */
+/* The program by way of its text, through the pipeline, and by phases where passes have them, neighbours as one sequence. */
 static vyre_status
 run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
 {
-  trial alone = *t;
-  alone.report = NULL;
-  alone.phases = true;
   vyre_bytes text = {0};
   vyre_module *module;
   VYRE_TRY(vyre_module_create(NULL, 0, &module));
@@ -74,7 +73,7 @@ run_text(const trial *t, const vyre_module *program, vyre_bytes *out)
   if (!status)
     status = vyre_text_parse(module, text.data, text.size, "text", (vyre_diagnostics){0});
   if (!status)
-    status = run_pipeline(&alone, module);
+    status = run_pipeline(t, t->device, module);
   if (!status)
     status = vyre_text_print(module, NULL, out);
   vyre_bytes_free(&text);
@@ -123,7 +122,7 @@ check_program(const trial *t, const vyre_module *program, char message[256])
   if (!settle(vyre_module_clone(program, &after), message))
     return VERDICT_PROGRAM;
   verdict found = VERDICT_PASS;
-  if (settle(run_pipeline(t, after), message)) /* where something undefined ran nothing is promised */
+  if (settle(run_pipeline(t, NULL, after), message)) /* where something undefined ran nothing is promised */
     found = defined ? compare(t, after, unbound, &wanted, message) : VERDICT_FINE;
   if (found == VERDICT_FINE && t->text)
     found = compare_text(t, program, after, message);

@@ -23,7 +23,7 @@ typedef struct trial {
   uint64_t seed;        /* of the memory */
   const char *pipeline; /* text */
   bool text;            /* its passes make the same of a program's text: those of the core do, others need not */
-  bool phases;          /* GPU passes go by their phases */
+  vyre_device *device;  /* which the phases of GPU passes run on for `text` */
   vyre_report *report;  /* NULL: none */
 } trial;
 

@@ -19,7 +19,7 @@
 
 typedef struct options {
   uint64_t seed, count;
-  const char *passes, *input, *out;
+  const char *passes, *input, *out, *target;
   const char *load[16];
   uint32_t loads;
   bool strict, relaxed, narrow, print, first, no_reduce, quiet, counted;
@@ -28,6 +28,7 @@ typedef struct options {
 typedef struct fuzzer {
   options o;
   vyre_registry *registry;
+  vyre_device *device;
   coverage c;
   uint64_t failures;
 } fuzzer;
@@ -43,6 +44,7 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "  -count=N       programs (default 1000)\n"
                            "  -passes=TEXT   this pipeline (default: a random one for each program)\n"
                            "  -load=FILE     a plugin; its passes are drawn, too\n"
+                           "  -target=NAME   where the phases of GPU passes run, which must do the same (default cpu)\n"
                            "  -strict, -relaxed   only such programs\n"
                            "  -narrow        32-bit types and bool alone\n"
                            "  -out=DIR       where failures are written (default .)\n"
@@ -169,7 +171,11 @@ try_seed(fuzzer *f, uint64_t seed)
   char pipeline[MOST_PIPELINE], message[256];
   vyre_module *program = NULL;
   random_memory unused;
-  trial t = {.registry = f->registry, .text = f->o.loads == 0, .seed = seed, .pipeline = f->o.passes ? f->o.passes : pipeline};
+  trial t = {.registry = f->registry,
+             .device = f->device,
+             .text = f->o.loads == 0,
+             .seed = seed,
+             .pipeline = f->o.passes ? f->o.passes : pipeline};
   random_pipeline(f->registry, seed, pipeline);
   snprintf(running, sizeof running, "vyre-fuzz: crashed at -seed=%" PRIu64 " -count=1 -passes='%s'\n", seed, t.pipeline);
   VYRE_TRY(vyre_report_create(NULL, &t.report));
@@ -229,8 +235,11 @@ try_input(fuzzer *f)
 {
   char message[256] = "";
   vyre_module *program = NULL;
-  const trial t = {
-      .registry = f->registry, .text = f->o.loads == 0, .seed = f->o.seed, .pipeline = f->o.passes ? f->o.passes : "default<O2>"};
+  const trial t = {.registry = f->registry,
+                   .device = f->device,
+                   .text = f->o.loads == 0,
+                   .seed = f->o.seed,
+                   .pipeline = f->o.passes ? f->o.passes : "default<O2>"};
   vyre_status status = read_program(f->o.input, &program);
   if (!status) {
     const verdict found = check_program(&t, program, message);
@@ -302,9 +311,9 @@ parse_option(options *o, const char *argument)
     o->load[o->loads++] = value;
     return true;
   }
-  const char **texts[] = {&o->passes, &o->input, &o->out};
-  static const char *const names[] = {"-passes", "-input", "-out"};
-  for (size_t i = 0; i < 3; i++)
+  const char **texts[] = {&o->passes, &o->input, &o->out, &o->target};
+  static const char *const names[] = {"-passes", "-input", "-out", "-target"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if ((value = value_of(argument, names[i]))) {
       *texts[i] = value;
       return true;
@@ -351,6 +360,17 @@ check_passes(const fuzzer *f)
 }
 
 static vyre_status
+open_device(fuzzer *f)
+{
+  const vyre_target_options one_thread = {.threads = 1};
+  const vyre_target_ops *target = vyre_target_find(f->o.target);
+  if (!target)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
+                      f->o.target);
+  return vyre_device_open(target, &one_thread, NULL, &f->device);
+}
+
+static vyre_status
 fuzz(fuzzer *f)
 {
   VYRE_TRY(check_options(&f->o));
@@ -361,6 +381,7 @@ fuzz(fuzzer *f)
   VYRE_TRY(check_passes(f));
   if (f->o.print)
     return print_program(f);
+  VYRE_TRY(open_device(f));
   if (f->o.input)
     return try_input(f);
   uint64_t done = 0;
@@ -375,7 +396,7 @@ fuzz(fuzzer *f)
 int
 main(int count, char **arguments)
 {
-  static fuzzer f = {.o = {.seed = 1, .count = 1000, .out = "."}};
+  static fuzzer f = {.o = {.seed = 1, .count = 1000, .out = ".", .target = "cpu"}};
   bool wants_help = false;
   for (int i = 1; i < count; i++)
     if (!is_flag(arguments[i], "-help", &wants_help) && !parse_option(&f.o, arguments[i])) {
@@ -389,6 +410,7 @@ main(int count, char **arguments)
   }
   watch_crashes();
   vyre_status status = fuzz(&f);
+  status = vyre_status_join(status, vyre_device_close(f.device));
   int code = f.failures ? 1 : 0;
   if (status) {
     fprintf(stderr, "vyre-fuzz: error: %s\n", vyre_status_text(status));

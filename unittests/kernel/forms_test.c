@@ -1,7 +1,7 @@
-/* A GPU pass does the same in each of its forms: as plain C, and by its phases with one thread, two, and eight.  Same modules to
- * the byte, same counts, same errors.
+/* A GPU pass does the same in each of its forms: as plain C, by its phases with one thread, two, and eight, and on a device, by
+ * itself and in one sequence with its neighbours.  Same modules to the byte, same counts, same errors.
  *
- *   unit-kernel-forms [COUNT]      of so many small modules
+ *   unit-kernel-forms [COUNT [DEVICES]]      of so many small modules; on the device so many of them
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
@@ -16,18 +16,47 @@
 
 #include "program.h"
 #include "random_program.h"
+#include "resident.h"
 #include "vyre/passmgr.h"
 #include "vyre/vir0.h"
 
 #ifdef VYRE_SANITIZED
 enum { LARGE = 1, PROGRAMS = 60, ROWS = 20000 };
-static uint32_t small = 30;
+static uint32_t small = 30, on_device = 3;
 #else
 enum { LARGE = 3, PROGRAMS = 80, ROWS = 40000 };
-static uint32_t small = 150;
+static uint32_t small = 150, on_device = 12;
 #endif
 
 static vyre_registry *registry;
+
+typedef struct form {
+  const char *name;
+  const vyre_target_ops *target;
+  uint32_t threads;
+  bool fused;
+  uint64_t room; /* bytes that the device takes; 0: all that it can */
+  vyre_device *device;
+} form;
+
+/* The validation layer has threads of its own, which race. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NO_VULKAN
+#endif
+#endif
+
+static form forms[] = {{.name = "by phases", .target = &vyre_target_cpu, .threads = 1},
+                       {.name = "by phases in sequences", .target = &vyre_target_cpu, .threads = 1, .fused = true},
+                       {.name = "by phases with 2 threads", .target = &vyre_target_cpu, .threads = 2},
+                       {.name = "by phases with 8 threads, in sequences", .target = &vyre_target_cpu, .threads = 8, .fused = true},
+#ifndef NO_VULKAN
+                       {.name = "on a device", .target = &vyre_target_vulkan},
+                       {.name = "in sequences on a device", .target = &vyre_target_vulkan, .fused = true},
+                       {.name = "with a device that has no room", .target = &vyre_target_vulkan, .fused = true, .room = 4096}
+#endif
+};
+enum { FORMS = sizeof forms / sizeof *forms };
 
 static void
 check(vyre_status status)
@@ -39,7 +68,8 @@ check(vyre_status status)
 static int
 load_passes(void **state)
 {
-  static const char *const passes[] = {"canon", "cf", "cid", "cse", "dce", "limits", "pm", "shash", "simplify"};
+  static const char *const passes[] = {"canon", "cf",   "cid",    "cprop", "cse",   "dbe",     "dce",
+                                       "dse",   "licm", "limits", "pm",    "shash", "simplify"};
   char path[500];
   (void)state;
   if (vyre_registry_create(NULL, &registry))
@@ -49,6 +79,12 @@ load_passes(void **state)
     check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
   }
   check(vyre_registry_load(registry, VYRE_TEST_PLUGINS "/sweeps.so", VYRE_ORIGIN_OUTSIDE));
+  for (uint32_t i = 0; i < FORMS; i++) {
+    const vyre_target_options options = {.validate = forms[i].target == &vyre_target_vulkan, .threads = forms[i].threads};
+    check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
+    if (forms[i].room)
+      forms[i].device->info.max_storage = forms[i].room;
+  }
   return 0;
 }
 
@@ -57,15 +93,27 @@ end_passes(void **state)
 {
   (void)state;
   vyre_registry_destroy(registry);
+  for (uint32_t i = 0; i < FORMS; i++)
+    check(vyre_device_close(forms[i].device));
   return 0;
 }
 
 /* ---- one run ------------------------------------------------------------------------------------------------------------- */
 
-/* What came of it: the module in its binary form, or the error; and the counts, but for cid's comparisons, which are those of a
- * table that its phases do not have. */
+/* Of the report: what a device did, and cid's comparisons, which are those of a table that its phases do not have. */
+static bool
+is_of_its_form(const char *line, size_t length)
+{
+  static const char *const words[] = {"comparisons", "(device)", "no pass counted"};
+  bool is = false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    is = is || memmem(line, length, words[i], strlen(words[i]));
+  return is;
+}
+
+/* What came of it: the module in its binary form, or the error; and the counts. */
 static vyre_bytes
-run(const vyre_bytes *input, const char *text, bool phases, uint32_t threads)
+run(const vyre_bytes *input, const char *text, const form *f)
 {
   vyre_bytes out = {0}, stats = {0};
   vyre_module *module;
@@ -75,7 +123,7 @@ run(const vyre_bytes *input, const char *text, bool phases, uint32_t threads)
   check(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
   check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
   check(vyre_report_create(NULL, &report));
-  const vyre_pipeline_options options = {.verify_each = true, .report = report, .phases = phases, .threads = threads};
+  const vyre_pipeline_options options = {.verify_each = !f->fused, .check_changed = true, .report = report, .device = f->device};
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
   if (status)
     check(vyre_bytes_printf(&out, "%s", vyre_status_text(status)));
@@ -86,7 +134,7 @@ run(const vyre_bytes *input, const char *text, bool phases, uint32_t threads)
   for (const char *line = stats.data, *end; line && *line; line = end) {
     const size_t length = strcspn(line, "\n");
     end = line + length + (line[length] != 0);
-    if (!memmem(line, length, "comparisons", 11))
+    if (!is_of_its_form(line, length))
       check(vyre_bytes_append(&out, line, length + 1));
   }
   vyre_bytes_free(&stats);
@@ -96,17 +144,19 @@ run(const vyre_bytes *input, const char *text, bool phases, uint32_t threads)
   return out;
 }
 
-/* Of all forms of a pipeline; returns whether the plain one changed the module. */
+/* Of all forms of a pipeline, of those on a device if asked; returns whether the plain one changed the module. */
 static bool
-compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text)
+compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text, bool with_device)
 {
-  static const uint32_t threads[] = {1, 2, 8};
-  vyre_bytes plain = run(input, text, false, 0);
+  static const form plain_form = {.name = "as plain C"};
+  vyre_bytes plain = run(input, text, &plain_form);
   const bool changed = plain.size < input->size || memcmp(plain.data, input->data, input->size) != 0; /* counts follow */
-  for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-    vyre_bytes other = run(input, text, true, threads[i]);
+  for (uint32_t i = 0; i < FORMS; i++) {
+    if (forms[i].target == &vyre_target_vulkan && !with_device)
+      continue;
+    vyre_bytes other = run(input, text, &forms[i]);
     if (other.size != plain.size || memcmp(other.data, plain.data, plain.size) != 0)
-      fail_msg("%s %u: %s by phases with %u threads differs from its plain C", what, seed, text, threads[i]);
+      fail_msg("%s %u: %s %s differs from its plain C", what, seed, text, forms[i].name);
     vyre_bytes_free(&other);
   }
   vyre_bytes_free(&plain);
@@ -124,7 +174,9 @@ static const char *const pipelines[] = {"canon",
                                         "limits<nesting=1>",
                                         "simplify",
                                         "simplify,dce,simplify",
-                                        "canon,cf,pm,cid,cse,dce"};
+                                        "canon,cf,pm,cid,cse,dce",
+                                        "fixpoint(canon,cf,pm)",
+                                        "default<O2>"};
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
 
 static vyre_bytes
@@ -158,8 +210,8 @@ small_modules(void **state)
   for (uint32_t seed = 1; seed <= small; seed++) {
     vyre_bytes input = make_random(seed, 2);
     for (uint32_t i = 0; i < PIPELINES; i++)
-      changed[i] += compare("seed", seed, &input, pipelines[i]);
-    assert_false(compare("seed", seed, &input, "sweeps.check"));
+      changed[i] += compare("seed", seed, &input, pipelines[i], seed <= on_device);
+    assert_false(compare("seed", seed, &input, "sweeps.check", seed <= on_device));
     vyre_bytes_free(&input);
   }
   for (uint32_t i = 0; i < PIPELINES; i++)
@@ -175,8 +227,8 @@ many_programs(void **state)
   for (uint32_t seed = 1; seed <= LARGE; seed++) {
     vyre_bytes input = make_random(1000 + seed, PROGRAMS);
     for (uint32_t i = 0; i < PIPELINES; i++)
-      compare("many programs, seed", seed, &input, pipelines[i]);
-    assert_false(compare("many programs, seed", seed, &input, "sweeps.check"));
+      compare("many programs, seed", seed, &input, pipelines[i], seed == 1);
+    assert_false(compare("many programs, seed", seed, &input, "sweeps.check", seed == 1));
     vyre_bytes_free(&input);
   }
 }
@@ -191,8 +243,8 @@ one_program(void **state)
   vyre_bytes input = bytes_of(module);
   (void)state;
   for (uint32_t i = 0; i < PIPELINES; i++)
-    compare("one program", 0, &input, pipelines[i]);
-  assert_false(compare("one program", 0, &input, "sweeps.check"));
+    compare("one program", 0, &input, pipelines[i], false);
+  assert_false(compare("one program", 0, &input, "sweeps.check", false));
   vyre_bytes_free(&input);
 }
 
@@ -201,6 +253,8 @@ main(int count, char **arguments)
 {
   if (count > 1)
     small = (uint32_t)strtoul(arguments[1], NULL, 10);
+  if (count > 2)
+    on_device = (uint32_t)strtoul(arguments[2], NULL, 10);
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
                                      cmocka_unit_test(one_program)};
   return cmocka_run_group_tests(tests, load_passes, end_passes);

@@ -269,7 +269,10 @@ phases_run_pass(const char *pass, const char *text, vyre_module *module, vyre_re
   vyre_registry *registry;
   vyre_pipeline *pipeline;
   char path[500];
-  const vyre_pipeline_options options = {.report = report, .phases = by_phases};
+  const vyre_target_options one_thread = {.threads = 1};
+  vyre_pipeline_options options = {.report = report};
+  if (by_phases)
+    must(vyre_device_open(&vyre_target_cpu, &one_thread, NULL, &options.device));
   must(vyre_registry_create(NULL, &registry));
   snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", pass);
   must(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
@@ -280,6 +283,7 @@ phases_run_pass(const char *pass, const char *text, vyre_module *module, vyre_re
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
+  must(vyre_device_close(options.device));
   return status;
 }
 

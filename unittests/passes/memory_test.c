@@ -142,7 +142,10 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
   assert_null(vyre_module_seal(module, NULL));
   asked = 0;
   fail_at = n;
-  vyre_status status = vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.phases = phases});
+  vyre_pipeline_options options = {.device = NULL};
+  if (phases)
+    assert_null(vyre_device_open(&vyre_target_cpu, &(vyre_target_options){.threads = 1}, &allocator, &options.device));
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
   const bool failed = asked >= n;
   if (failed && (vyre_status_code(status) != VYRE_CODE_INPUT || !strstr(vyre_status_text(status), "memory")))
     fail_msg("seed %u, request %u, of '%s': '%s'", seed, (unsigned)n, names[running], vyre_status_text(status));
@@ -150,6 +153,7 @@ fail_one(const vyre_pipeline *pipeline, bool phases, uint32_t seed, uint64_t n)
     assert_null(status);
   vyre_status_free(status);
   vyre_module_destroy(module);
+  assert_null(vyre_device_close(options.device));
   if (memory.out || memory.reserved)
     fail_msg("seed %u, request %u, of '%s': %zu bytes and %zu of address space are left", seed, (unsigned)n, names[running],
              memory.out, memory.reserved);

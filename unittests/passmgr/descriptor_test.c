@@ -202,8 +202,8 @@ wrong_pass_fields(void **state)
   refused("pass 'acme.two' has no run function");
   p.passes[1].summary = NULL;
   refused("pass 'acme.two' has no summary");
-  p.passes[1].flags = 4;
-  refused("pass 'acme.two' has flags 0x4 that this host does not know");
+  p.passes[1].flags = 4 | 8;
+  refused("pass 'acme.two' has flags 0x8 that this host does not know");
   p.passes[1].requires_ = 1u << 30 | VYRE_VERSIONS;
   refused("pass 'acme.two' requires analyses 0x40000000 that this host does not know");
   p.passes[1].params = NULL;

@@ -198,7 +198,7 @@ wrong_steps_are_refused(void **state)
 {
   static const struct {
     uint32_t count;
-    vyre_phase_step steps[3];
+    vyre_phase_step steps[4];
     bool is_flat;
   } cases[] = {
       {1, {{VYRE_STEP_RUN, 1, 0, 0, 0}}, false},                                           /* there is no second phase */
@@ -210,6 +210,15 @@ wrong_steps_are_refused(void **state)
       {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, MANY, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},  /* nor does an array */
       {2, {{VYRE_STEP_REPEAT_WHILE, 0, 0, 99, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false},    /* there is no such memory */
       {2, {{VYRE_STEP_REPEAT_WHILE + 1, 0, 0, 0, 2}, {VYRE_STEP_RUN, 0, 0, 0, 0}}, false}, /* nor such a step */
+      {3,                                                                                  /* repeat while in repeat while */
+       {{VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 3}, {VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 3}, {VYRE_STEP_RUN, 0, 0, 0, 0}},
+       false},
+      {4, /* ... through levels */
+       {{VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 4},
+        {VYRE_STEP_LEVELS, 0, 0, 0, 4},
+        {VYRE_STEP_REPEAT_WHILE, 0, 0, COUNTER, 4},
+        {VYRE_STEP_RUN, 0, 0, 0, 0}},
+       false},
   };
   (void)state;
   make_good();
@@ -264,8 +273,11 @@ run_over(const char *text, uint32_t threads, vyre_report **out_report)
   assert_null(vyre_module_create(NULL, 1u << 16, &module));
   assert_null(vyre_text_parse(module, text, strlen(text), "p.vir", (vyre_diagnostics){NULL, NULL}));
   assert_null(vyre_report_create(NULL, out_report));
-  const vyre_pipeline_options options = {.verify_each = true, .report = *out_report, .threads = threads};
+  const vyre_target_options so_many = {.threads = threads};
+  vyre_pipeline_options options = {.verify_each = true, .report = *out_report};
+  assert_null(vyre_device_open(&vyre_target_cpu, &so_many, NULL, &options.device));
   vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  assert_null(vyre_device_close(options.device));
   vyre_module_destroy(module);
   vyre_pipeline_destroy(pipeline);
   vyre_registry_destroy(registry);
@@ -376,11 +388,11 @@ static _Atomic uint32_t parts;
 static uint32_t
 take_part(const vyre_c_dispatch *d)
 {
-  parts += d->count != 0;
+  parts += d->count > 4000;
   return 0;
 }
 
-/* Two threads share a program that is all of the module. */
+/* Two threads share a program that is all of the module, of a directed phase its levels. */
 static void
 one_program_is_shared(void **state)
 {
@@ -393,13 +405,15 @@ one_program_is_shared(void **state)
   for (uint32_t i = 0; i < ROWS; i++)
     end += sprintf(end, "%%w%u = not %%v\n", i);
   sprintf(end, "}\n");
-  make_good();
-  p.phase.rows = take_part;
-  p.phase.direction = VYRE_DIRECTION_FLAT;
-  parts = 0;
-  assert_null(run_over(text, 2, &report));
-  assert_int_equal(parts, 2);
-  vyre_report_destroy(report);
+  for (uint32_t directed = 0; directed < 2; directed++) {
+    make_good();
+    p.phase.rows = p.phase.listed = take_part;
+    p.phase.direction = directed ? VYRE_DIRECTION_UP : VYRE_DIRECTION_FLAT;
+    parts = 0;
+    assert_null(run_over(text, 2, &report));
+    assert_int_equal(parts, 2);
+    vyre_report_destroy(report);
+  }
   free(text);
 }
 

@@ -287,8 +287,8 @@ imported_memory_is_aligned(void **state)
   vyre_target *target = open_with(1);
   vyre_device_buffer buffer;
   (void)state;
-  assert_fails(ops->import(target, bytes + 4, 32, &buffer), VYRE_CODE_INPUT, "cpu: memory at", "alignment is 8");
-  assert_ok(ops->import(target, bytes + 8, 32, &buffer));
+  assert_fails(ops->import(target, bytes + 2, 32, &buffer), VYRE_CODE_INPUT, "cpu: memory at", "alignment is 4");
+  assert_ok(ops->import(target, bytes + 4, 32, &buffer));
   assert_ok(ops->close(target));
 }
 

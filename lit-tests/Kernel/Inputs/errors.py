@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 PHASE = "phase @p flat (%i) { }\n"
+WHILES = "repeat while stands in repeat while: a target's repeats do not stand in each other"
 CASES = [
     # text, where, message
     ("side x : u32\n", "1:6", "expected a name, like %count, found 'x'"),
@@ -45,6 +46,11 @@ CASES = [
     ("phase @p up (%i) { }\nsequence { levels { levels { @p } } }\n", "2:1", "levels stand in levels"),
     ("phase @p up (%i) { }\nphase @q down (%i) { }\nsequence { levels { @p @q } }\n", "2:8",
      "phases that take turns level by level have one direction, which is not flat"),
+    ("counter %n\n" + PHASE + "sequence { repeat while %n { repeat while %n { @p } } }\n", "3:37", WHILES),
+    ("counter %n\nphase @p up (%i) { }\nsequence { repeat while %n { levels { repeat 2 { repeat while %n { @p } } } } }\n", "3:57", WHILES),
+    # one after the other they may stand
+    ("counter %n\n" + PHASE + "sequence { repeat while %n { @p } repeat while %n { until } }\n", "3:53",
+     "expected a phase, levels or repeat, found 'until'"),
     (PHASE + "sequence { @p }\nsequence { @p }\n", "3:1", "there are two sequences"),
     ("include \"" + "a/" * 600 + "b.vir\"\n", "1:9", "this path is too long"),
     (PHASE + "sequence { }\n", "3:1", "there is no sequence that runs a phase"),

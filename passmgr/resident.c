@@ -1,0 +1,164 @@
+/* Docs at resident.h and vyre/passmgr.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "resident.h"
+
+#include "grow.h"
+
+#include <inttypes.h>
+
+enum { LEAST_KERNELS = 64, PUSH_BYTES = 24, WORKGROUP = 64, MOST_BUFFERS = 65 /* the memories of a pass, and a list */ };
+
+vyre_status
+vyre_device_open(const vyre_target_ops *ops, const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
+{
+  const vyre_allocator *from = allocator ? allocator : vyre_allocator_default();
+  *out = NULL;
+  vyre_device *device = vyre_take(from, sizeof *device);
+  if (!device)
+    return VYRE_OUT_OF_MEMORY("for a device");
+  device->allocator = *from;
+  device->ops = ops;
+  vyre_status status = ops->open(options, from, &device->target);
+  if (status) {
+    vyre_release(from, device, sizeof *device);
+    return status;
+  }
+  ops->describe(device->target, &device->info);
+  if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
+    device->threads = options && options->threads ? options->threads : 1;
+  *out = device;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_device_close(vyre_device *device)
+{
+  if (!device)
+    return VYRE_OK;
+  const vyre_allocator allocator = device->allocator;
+  vyre_status status = device->ops->close(device->target);
+  for (uint32_t i = 0; i < device->kernel_capacity; i++)
+    vyre_release(&allocator, device->kernels[i], sizeof **device->kernels);
+  vyre_release(&allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
+  vyre_release(&allocator, device, sizeof *device);
+  return status;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+
+/* Where it is, or where it would be. */
+static device_kernel **
+find_kernel(const vyre_device *device, const void *code)
+{
+  const uint32_t mask = device->kernel_capacity - 1;
+  uint32_t at = (uint32_t)((uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+  while (device->kernels[at] && device->kernels[at]->code != code)
+    at = (at + 1) & mask;
+  return &device->kernels[at];
+}
+
+static vyre_status
+make_room(vyre_device *device)
+{
+  const uint32_t old_capacity = device->kernel_capacity;
+  device_kernel **old = device->kernels;
+  if (2 * device->kernel_count < old_capacity)
+    return VYRE_OK;
+  const uint32_t capacity = old_capacity ? 2 * old_capacity : LEAST_KERNELS;
+  device_kernel **kernels = vyre_take(&device->allocator, capacity * sizeof *kernels);
+  if (!kernels)
+    return VYRE_OUT_OF_MEMORY("for the kernels of passes");
+  device->kernels = kernels;
+  device->kernel_capacity = capacity;
+  for (uint32_t i = 0; i < old_capacity; i++)
+    if (old[i])
+      *find_kernel(device, old[i]->code) = old[i];
+  vyre_release(&device->allocator, old, old_capacity * sizeof *old);
+  return VYRE_OK;
+}
+
+/* A description without its code. */
+static vyre_status
+add_kernel(vyre_device *device, const void *code, vyre_kernel_desc *desc, const vyre_kernel_function *function, vyre_kernel *out)
+{
+  VYRE_TRY(make_room(device));
+  device_kernel *added = vyre_take(&device->allocator, sizeof *added);
+  if (!added)
+    return VYRE_OUT_OF_MEMORY("for the kernels of passes");
+  added->code = code;
+  if (function) {
+    added->function = *function;
+    desc->code = &added->function;
+    desc->size = sizeof added->function;
+  }
+  vyre_status status = device->ops->compile(device->target, desc, &added->kernel);
+  if (status) {
+    vyre_release(&device->allocator, added, sizeof *added);
+    return status;
+  }
+  *find_kernel(device, code) = added;
+  device->kernel_count++;
+  *out = added->kernel;
+  return VYRE_OK;
+}
+
+static bool
+has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
+{
+  const device_kernel *entry = device->kernel_capacity ? *find_kernel(device, code) : NULL;
+  *out = entry ? entry->kernel : (vyre_kernel){0};
+  return entry != NULL;
+}
+
+vyre_status
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, const char *label, vyre_kernel *out)
+{
+  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
+  vyre_kernel_desc desc = {.label = label,
+                           .form = VYRE_KERNEL_SPIRV,
+                           .code = kernel->words,
+                           .size = kernel->count * sizeof *kernel->words,
+                           .entry = "main",
+                           .workgroup = {WORKGROUP, 1, 1},
+                           .slots = &slot,
+                           .slot_count = 1,
+                           .push_size = PUSH_BYTES};
+  return has_kernel(device, kernel->words, out) ? VYRE_OK : add_kernel(device, kernel->words, &desc, NULL, out);
+}
+
+vyre_status
+vyre_device_function(vyre_device *device, const void *code, uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order,
+                     uint32_t buffers, const char *label, vyre_kernel *out)
+{
+  const vyre_kernel_function function = {run, in_order};
+  vyre_kernel_slot slots[MOST_BUFFERS];
+  if (has_kernel(device, code, out))
+    return VYRE_OK;
+  for (uint32_t i = 0; i < buffers; i++)
+    slots[i] = (vyre_kernel_slot){.binding = i, .kind = VYRE_SLOT_STORAGE};
+  vyre_kernel_desc desc = {
+      .label = label, .form = VYRE_KERNEL_C, .entry = "main", .workgroup = {1, 1, 1}, .slots = slots, .slot_count = buffers};
+  return add_kernel(device, code, &desc, &function, out);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+vyre_device_reserve(vyre_device *device, uint64_t bytes)
+{
+  if (bytes <= device->arena_size)
+    return VYRE_OK;
+  uint64_t size = UINT64_C(1) << 20;
+  while (size < bytes)
+    size *= 2;
+  if (size > device->info.max_storage || size > device->info.max_buffer)
+    size = bytes;
+  if (device->arena_size)
+    VYRE_TRY(device->ops->free(device->target, device->arena));
+  device->arena_size = 0;
+  VYRE_TRY(vyre_status_note(device->ops->allocate(device->target, size, &device->arena),
+                            "for a sequence of passes, which takes %" PRIu64 " bytes", bytes));
+  device->arena_size = size;
+  return VYRE_OK;
+}

@@ -1,0 +1,38 @@
+/* What stays on a device between sequences of passes: the kernels that were compiled for it, the memory that they use.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_RESIDENT_H
+#define VYRE_PASSMGR_RESIDENT_H
+
+#include "vyre/passmgr.h"
+#include "vyre/phases.h"
+
+typedef struct device_kernel {
+  const void *code; /* a plugin's, which stays */
+  vyre_kernel_function function;
+  vyre_kernel kernel;
+} device_kernel;
+
+struct vyre_device {
+  vyre_allocator allocator;
+  const vyre_target_ops *ops;
+  vyre_target *target;
+  vyre_device_info info;
+  uint32_t threads;        /* of a target that is this machine's processors; 0: it is another */
+  device_kernel **kernels; /* owned, elements too; a table by the code's address, at most half full */
+  uint32_t kernel_count, kernel_capacity;
+  vyre_device_buffer arena; /* of the sequences, one after the other */
+  uint64_t arena_size;      /* bytes */
+};
+
+/* Compiled once. */
+VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, const char *label,
+                                             vyre_kernel *out);
+/* The same of a function with so many buffers; `code` tells it from others. */
+VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
+                                               uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,
+                                               const char *label, vyre_kernel *out);
+/* The arena has so many bytes at least; contents are undefined after it. */
+VYRE_MUST_USE vyre_status vyre_device_reserve(vyre_device *device, uint64_t bytes);
+
+#endif

@@ -1,0 +1,51 @@
+/* One run of a pipeline: what its parts share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_RUN_H
+#define VYRE_PASSMGR_RUN_H
+
+#include "context.h"
+#include "pipeline.h"
+
+typedef struct run {
+  const vyre_pipeline *pipeline;
+  vyre_module *module;
+  vyre_pipeline_options options;
+  uint64_t number;    /* of pass runs so far */
+  uint32_t fresh;     /* analyses and columns that hold */
+  uint32_t preserved; /* ... after the last call of a pass, if it changed the module */
+  uint32_t fixpoints; /* around the pass at hand */
+  uint64_t changes;   /* of the module so far */
+  vyre_device *host;  /* for phases that have no other device; NULL: there were none */
+  uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
+} run;
+
+/* runner.c */
+
+/* The plugin's code runs, until it is left. */
+void vyre_run_enter(const vyre_pass_record *record);
+void vyre_run_leave(void);
+/* The clock is read only if times are wanted. */
+uint64_t vyre_run_start_clock(const run *r);
+void vyre_run_stop_clock(const run *r, const char *name, uint64_t start, bool changed);
+/* Every column of every row: all that a pass can change but names and lines. */
+uint64_t vyre_run_hash_module(const vyre_module *module);
+
+/* What a pass gets; vyre_run_finish_call ends it. */
+vyre_context vyre_run_context(run *r, const vyre_pass_record *record, const uint64_t *values);
+/* What the pass returned: a status from its host, or none; else it is an error that says so. */
+VYRE_MUST_USE vyre_status vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status);
+/* Analyses and columns that it requires where it will run. */
+uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
+/* Those that do not hold are made; the module shows these and no others. */
+VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
+/* After a change: r->preserved says what of r->fresh holds; the module is sealed. */
+VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r);
+/* Whether the pass, in a round of a fixpoint, would find nothing to do. */
+bool vyre_run_is_settled(const run *r, const vyre_node *node);
+
+/* fuse.c: the passes from this node on that are one sequence on the device.  *out_next is the node after them; `node` itself if
+ * there are none, and nothing was done. */
+VYRE_MUST_USE vyre_status vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next);
+
+#endif

@@ -1,0 +1,147 @@
+/* Docs at schedule.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "schedule.h"
+
+#include <string.h>
+
+/* ---- a pass -------------------------------------------------------------------------------------------------------------- */
+
+static bool
+has_kernels(const vyre_phases *phases)
+{
+  bool has_all = phases->struct_size >= sizeof *phases && phases->row_kernels && phases->program_kernels && phases->level_kernels;
+  for (uint32_t i = 0; i < phases->phase_count && has_all; i++)
+    has_all = phases->row_kernels[i].words != NULL;
+  return has_all;
+}
+
+bool
+vyre_schedule_fits(const vyre_pass_record *record, bool on_host)
+{
+  return record->pass.phases && (on_host || has_kernels(record->pass.phases));
+}
+
+static bool
+has_direction(const vyre_phases *phases)
+{
+  bool has = false;
+  for (uint32_t i = 0; i < phases->phase_count; i++)
+    has = has || phases->phases[i].direction != VYRE_DIRECTION_FLAT;
+  return has;
+}
+
+uint32_t
+vyre_schedule_requirements(const vyre_pass_record *record, bool on_host)
+{
+  const bool by_levels = !on_host && has_direction(record->pass.phases);
+  return record->pass.requires_ | record->phase_analyses | (by_levels ? VYRE_LEVELS : 0);
+}
+
+static bool
+names(const vyre_phases *phases, uint32_t kind, const char *name)
+{
+  bool does = false;
+  for (uint32_t i = 0; i < phases->memory_count; i++)
+    does = does || (phases->memory[i].kind == kind && (!name || strcmp(phases->memory[i].name, name) == 0));
+  return does;
+}
+
+/* Analyses that it reads, not only goes by. */
+static uint32_t
+data_of(const vyre_pass_record *record)
+{
+  const vyre_phases *phases = record->pass.phases;
+  const bool reads_levels = names(phases, VYRE_MEMORY_COLUMN, "level") || names(phases, VYRE_MEMORY_COLUMN, "depth");
+  return record->pass.requires_ | (record->phase_analyses & ~(reads_levels ? 0 : VYRE_LEVELS));
+}
+
+/* Whether it reads what is right only after the host has taken dead rows out and renumbered the others. */
+static bool
+reads_what_settling_makes(const vyre_phases *phases)
+{
+  static const char *const columns[] = {"prev", "next", "first", "last", "version"};
+  bool does = false;
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    does = does || names(phases, VYRE_MEMORY_COLUMN, columns[i]);
+  return does;
+}
+
+/* ---- after others -------------------------------------------------------------------------------------------------------- */
+
+typedef struct builder {
+  const vyre_pipeline *pipeline;
+  schedule *out;
+  bool on_host;
+  uint32_t holds;   /* analyses and columns that are as they were, */
+  uint32_t made;    /* columns that the sequence made */
+  bool writes;      /* something writes the table */
+  bool keeps_order; /* levels still put operands before their users */
+  bool is_ended;
+} builder;
+
+static bool
+can_follow(const builder *b, const vyre_pass_record *record)
+{
+  if (!vyre_schedule_fits(record, b->on_host) || b->is_ended || b->out->count == SCHEDULE_MOST)
+    return false;
+  if (!b->writes)
+    return true;
+  const vyre_phases *phases = record->pass.phases;
+  if (data_of(record) & ~VYRE_COLUMNS & ~b->holds)
+    return false;
+  if (record->pass.prepare && !(record->pass.flags & VYRE_PASS_PREPARES_EARLY))
+    return false;
+  if (has_direction(phases) && !b->keeps_order && !(record->pass.flags & VYRE_PASS_ANY_ORDER))
+    return false;
+  return !reads_what_settling_makes(phases);
+}
+
+/* A verdict is an error of the table as it is then: nothing may come after it. */
+static void
+append(builder *b, const vyre_pass_record *record, uint32_t node, bool unless_fresh)
+{
+  const vyre_pass *pass = &record->pass;
+  b->out->members[b->out->count++] = (schedule_member){record, node, unless_fresh};
+  b->out->passes += node != 0;
+  b->is_ended = names(pass->phases, VYRE_MEMORY_VERDICT, NULL);
+  if (record->phases_write) {
+    b->writes = true;
+    b->holds &= pass->preserves;
+    b->made &= pass->preserves;
+    b->keeps_order &= (pass->preserves & VYRE_LEVELS) || (pass->flags & VYRE_PASS_KEEPS_ORDER);
+  }
+  b->made |= pass->provides;
+}
+
+/* Those that provide what it requires, and it.  False: it cannot follow, and what was added must go. */
+static bool
+add(builder *b, const vyre_pass_record *record, uint32_t node)
+{
+  for (uint32_t i = 0; i < VYRE_ANALYSIS_COUNT; i++) {
+    const uint32_t column = vyre_analyses[i].bit & VYRE_COLUMNS & (record->pass.requires_ | record->phase_analyses);
+    const vyre_pass_record *provider = column & ~b->made ? vyre_registry_provider(b->pipeline->registry, column) : NULL;
+    if (provider && !add(b, provider, 0))
+      return false;
+  }
+  if (!can_follow(b, record))
+    return false;
+  append(b, record, node, (record->pass.provides & b->holds) != 0);
+  return true;
+}
+
+void
+vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, vyre_schedule_options options, schedule *out)
+{
+  builder b = {.pipeline = pipeline, .out = out, .on_host = options.on_host, .holds = UINT32_MAX, .keeps_order = true};
+  out->count = out->passes = 0;
+  for (; node && !(options.no_fuse && out->passes); node = pipeline->nodes[node].next) {
+    const builder before = b;
+    const uint32_t count = out->count;
+    if (pipeline->nodes[node].kind != VYRE_NODE_PASS || !add(&b, pipeline->nodes[node].record, node)) {
+      b = before;
+      out->count = count;
+      return;
+    }
+  }
+}
