@@ -19,8 +19,8 @@
 
 enum { SMALL = 1000, MOST_ROUNDS = 1001, FORMS = 4 };
 
-static const vyre_pipeline_options forms[FORMS] = {
-    {.phases = false}, {.phases = true, .threads = 1}, {.phases = true, .threads = 2}, {.phases = false}};
+static const uint32_t threads[FORMS] = {0, 1, 2, 0}; /* of the phases; 0: plain C */
+static vyre_device *devices[FORMS];
 
 /* Those that have both forms, and shash, which has phases alone. */
 static const char *const passes[] = {"canon", "cf", "pm", "shash", "cid", "dce", "simplify"};
@@ -45,6 +45,7 @@ static uint64_t
 run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_t rows, uint32_t rows_a_program, uint32_t form,
          vyre_bytes *out)
 {
+  const vyre_pipeline_options options = {.device = devices[form]};
   vyre_pipeline *pipeline;
   vyre_module_clear(module);
   while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
@@ -52,7 +53,7 @@ run_form(vyre_registry *registry, vyre_module *module, const char *pass, uint32_
   check(vyre_module_seal(module, NULL));
   check(vyre_pipeline_parse(registry, pass, strlen(pass), "-passes", &pipeline));
   const uint64_t start = wall_now();
-  check(vyre_pipeline_run(pipeline, module, &forms[form]));
+  check(vyre_pipeline_run(pipeline, module, &options));
   const uint64_t time = wall_now() - start;
   vyre_pipeline_destroy(pipeline);
   if (out)
@@ -114,6 +115,11 @@ main(int count, char **arguments)
   check(vyre_module_create(NULL, 0, &module));
   check(vyre_registry_create(NULL, &registry));
   check(vyre_registry_load_core(registry));
+  for (uint32_t i = 0; i < FORMS; i++)
+    if (threads[i]) {
+      const vyre_target_options with = {.threads = threads[i]};
+      check(vyre_device_open(&vyre_target_cpu, &with, NULL, &devices[i]));
+    }
   printf("| ns a row | rows | plain | phases | two threads | phases / plain | two threads / plain | A/A |\n"
          "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
@@ -124,6 +130,8 @@ main(int count, char **arguments)
         if (one == 0 || rows > SMALL)
           measure(registry, module, passes[i], rows, rows_a_program, options.rounds < MOST_ROUNDS ? options.rounds : MOST_ROUNDS);
       }
+  for (uint32_t i = 0; i < FORMS; i++)
+    check(vyre_device_close(devices[i]));
   vyre_registry_destroy(registry);
   vyre_module_destroy(module);
   return good ? 0 : 1;

@@ -1,0 +1,167 @@
+/* Sequences of GPU passes: what one costs on each target, beside what its passes do.
+ *
+ *   bench-sequences [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PIPELINE]
+ *
+ * A module of programs of 1,000 rows goes through a pipeline of neighbouring GPU passes: as plain C, by phases on this machine's
+ * processors, and on the Vulkan device that is chosen first, where passes are one sequence, or each is one of its own.  Forms take
+ * turns; medians are of the wall clock; `cold` is the first run on a device, which compiles kernels and takes memory.  The bytes
+ * are those that went up and came down, and what columns alone would take: of each column that the passes name once up, of each
+ * that they write once down.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "program.h"
+#include "vyre/passmgr.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PROGRAM = 1000, MOST_ROUNDS = 101 };
+
+typedef struct form {
+  const char *name;
+  const vyre_target_ops *target; /* NULL: plain C */
+  bool alone;
+  vyre_device *device;
+  uint64_t cold, times[MOST_ROUNDS];
+  vyre_report *report;
+} form;
+
+static form forms[] = {{.name = "plain C"},
+                       {.name = "phases, one thread", .target = &vyre_target_cpu},
+                       {.name = "Vulkan, fused", .target = &vyre_target_vulkan},
+                       {.name = "Vulkan, each alone", .target = &vyre_target_vulkan, .alone = true},
+                       {.name = "A/A: plain C"}};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* The first does next to nothing. */
+static const char *const pipelines[] = {"limits", "canon", "canon,cf,pm", "shash,cid", "simplify,dce"};
+
+static void
+check(vyre_status status)
+{
+  bench_check("bench-sequences", status);
+}
+
+static uint64_t
+wall_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t
+run(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, form *f)
+{
+  const vyre_pipeline_options options = {.device = f->device, .no_fuse = f->alone, .report = f->report};
+  vyre_pipeline *pipeline;
+  vyre_module_clear(module);
+  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
+    bench_grow(module, rows < PROGRAM ? rows : PROGRAM, BENCH_DEEPEST);
+  check(vyre_module_seal(module, NULL));
+  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  const uint64_t start = wall_now();
+  check(vyre_pipeline_run(pipeline, module, &options));
+  const uint64_t time = wall_now() - start;
+  vyre_pipeline_destroy(pipeline);
+  return time;
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Names after that word, in the lines of the schedule. */
+static uint64_t
+columns_in(const char *schedule, const char *word)
+{
+  uint64_t columns = 0;
+  for (const char *at = schedule; (at = strstr(at, word)); at++)
+    for (const char *c = at; *c != '\n'; c++)
+      columns += *c == ' ';
+  return columns;
+}
+
+/* Bytes of columns, of the pipeline as one sequence. */
+static uint64_t
+least_bytes(const vyre_registry *registry, const char *text, uint32_t rows, const char *word)
+{
+  const vyre_schedule_options options = {.on_device = true};
+  vyre_pipeline *pipeline;
+  vyre_bytes schedule = {0};
+  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  check(vyre_pipeline_print_schedule(pipeline, &options, &schedule));
+  const uint64_t columns = strstr(schedule.data, "down: nothing") && word[0] == 'd' ? 0 : columns_in(schedule.data, word);
+  vyre_bytes_free(&schedule);
+  vyre_pipeline_destroy(pipeline);
+  return columns * rows * sizeof(uint32_t);
+}
+
+static uint64_t
+count_of(const form *f, const char *name, uint32_t runs)
+{
+  return vyre_report_count(f->report, "(device)", name) / runs;
+}
+
+static void
+measure(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, uint32_t rounds)
+{
+  for (uint32_t i = 0; i < FORMS; i++) {
+    check(vyre_report_create(NULL, &forms[i].report));
+    forms[i].cold = run(registry, module, text, rows, &forms[i]);
+  }
+  for (uint32_t round = 0; round < rounds; round++)
+    for (uint32_t i = 0; i < FORMS; i++)
+      forms[i].times[round] = run(registry, module, text, rows, &forms[i]);
+  for (uint32_t i = 0; i < FORMS; i++) {
+    form *f = &forms[i];
+    qsort(f->times, rounds, sizeof *f->times, compare_times);
+    printf("| %s | %u | %s | %.1f | %.1f |", text, rows, f->name, (double)f->cold / 1e3, (double)f->times[rounds / 2] / 1e3);
+    if (count_of(f, "sequences", rounds + 1))
+      printf(" %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %.2f | %.2f |\n", count_of(f, "sequences", rounds + 1),
+             count_of(f, "host waits", rounds + 1), count_of(f, "kernels launched", rounds + 1),
+             (double)count_of(f, "bytes up", rounds + 1) / (double)least_bytes(registry, text, rows, "up:"),
+             least_bytes(registry, text, rows, "down:")
+                 ? (double)count_of(f, "bytes down", rounds + 1) / (double)least_bytes(registry, text, rows, "down:")
+                 : 0);
+    else
+      printf(" | | | | |\n");
+    vyre_report_destroy(f->report);
+  }
+  fflush(stdout);
+}
+
+int
+main(int count, char **arguments)
+{
+  bench_options options = {.rounds = 11, .min = 1000, .max = 100000, .unit = "rows"};
+  vyre_module *module;
+  vyre_registry *registry;
+  bench_parse(count, arguments, &options);
+  check(vyre_module_create(NULL, 0, &module));
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_core(registry));
+  for (uint32_t i = 0; i < FORMS; i++) {
+    const vyre_target_options one_thread = {.threads = 1};
+    if (forms[i].target)
+      check(vyre_device_open(forms[i].target, &one_thread, NULL, &forms[i].device));
+  }
+  printf("| passes | rows | form | cold, us | warm, us | sequences | waits | kernels | up / least | down / least |\n"
+         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  const uint32_t rounds = options.rounds < MOST_ROUNDS ? options.rounds : MOST_ROUNDS;
+  for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
+    for (uint32_t rows = options.min; rows <= options.max && (!options.only || strcmp(options.only, pipelines[i]) == 0); rows *= 10)
+      measure(registry, module, pipelines[i], rows, rounds);
+  for (uint32_t i = 0; i < FORMS; i++)
+    check(vyre_device_close(forms[i].device));
+  vyre_registry_destroy(registry);
+  vyre_module_destroy(module);
+  return 0;
+}
