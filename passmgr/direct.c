@@ -65,19 +65,13 @@ import_all(sequence *s)
 
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
-static bool
-goes_down(const vyre_phase *phase)
-{
-  return phase->direction == VYRE_DIRECTION_DOWN || phase->direction == VYRE_DIRECTION_OUTWARD;
-}
-
 /* Group g of the rows' form is row g + 1, or counted from the last row. */
 static vyre_status
 call_rows(const sequence *s, const plan_step *from, const vyre_phase *phase, vyre_step *out)
 {
   const uint32_t rows = s->rows.view->rows;
   out->groups[0] = rows - 1;
-  out->first = goes_down(phase) ? rows - from->first - from->count : from->first - 1;
+  out->first = vyre_plan_goes_down(phase) ? rows - from->first - from->count : from->first - 1;
   out->count = from->count;
   return vyre_device_function(s->device, &phase->rows, phase->rows, phase->direction != VYRE_DIRECTION_FLAT, phase->use_count,
                               s->members[from->pass].context->record->pass.name, &out->kernel);

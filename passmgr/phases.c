@@ -44,6 +44,16 @@ vyre_column_analysis(const char *name)
   return analysis;
 }
 
+bool
+vyre_phases_write(const vyre_phases *phases, uint32_t memory)
+{
+  bool is = false;
+  for (uint32_t i = 0; i < phases->phase_count; i++)
+    for (uint32_t k = 0; k < phases->phases[i].use_count; k++)
+      is = is || (phases->phases[i].uses[k] == memory && phases->phases[i].writes[k]);
+  return is;
+}
+
 /* Facts of ops, as numbers that phases can read. */
 #define FACTS(X) \
   X(flags) X(operands) X(klass) X(rule) X(fold) X(cost) X(mirrored) X(inverse) X(combines) X(compares) X(self) X(absorbs)

@@ -14,6 +14,9 @@ bool vyre_phases_resolve(vyre_pass_record *record, const char **out_why);
 VYRE_MUST_USE vyre_status vyre_phases_begin(vyre_context *context, const vyre_module *module);
 /* phases.c: after the phases: counters are in the report, `finish` has seen them. */
 VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_module *module, vyre_result *out);
+/* phases.c: whether one of the phases writes that memory. */
+bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
+
 /* phases.c: the analysis that the column of that name is of; 0: none, it is the table's. */
 uint32_t vyre_column_analysis(const char *name);
 

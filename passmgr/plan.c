@@ -43,10 +43,10 @@ goes_by_depth(uint32_t direction)
   return direction == VYRE_DIRECTION_INWARD || direction == VYRE_DIRECTION_OUTWARD;
 }
 
-static bool
-goes_down(uint32_t direction)
+bool
+vyre_plan_goes_down(const vyre_phase *phase)
 {
-  return direction == VYRE_DIRECTION_DOWN || direction == VYRE_DIRECTION_OUTWARD;
+  return phase->direction == VYRE_DIRECTION_DOWN || phase->direction == VYRE_DIRECTION_OUTWARD;
 }
 
 /* The first phase in a step that is none itself. */
@@ -305,7 +305,7 @@ static void
 add_levels(planner *w, uint32_t step, const plan_order *o)
 {
   const vyre_phase_step *s = &w->pass->phases->steps[step];
-  const bool down = goes_down(phase_of(w->pass->phases, step)->direction);
+  const bool down = vyre_plan_goes_down(phase_of(w->pass->phases, step));
   w->order = o;
   for (uint32_t i = 0; i < o->levels; i++) {
     w->level = down ? o->levels - 1 - i : i;

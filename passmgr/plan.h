@@ -80,6 +80,8 @@ typedef struct plan {
 void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
 /* How many `repeat while` stand before that step; of step_count: how many there are. */
 uint32_t vyre_plan_number_of_while(const vyre_phases *phases, uint32_t step);
+/* Whether its rows are taken from the last one. */
+bool vyre_plan_goes_down(const vyre_phase *phase);
 /* Whether they are levels: operands have lower ones. */
 bool vyre_plan_are_levels(const vyre_view *view, const uint32_t *level);
 bool vyre_plan_writes_operands(const vyre_phases *phases);

@@ -35,16 +35,6 @@ add_column(columns *c, const char *name)
     c->names[c->count++] = name;
 }
 
-static bool
-is_written(const vyre_phases *phases, uint32_t memory)
-{
-  bool is = false;
-  for (uint32_t i = 0; i < phases->phase_count; i++)
-    for (uint32_t k = 0; k < phases->phases[i].use_count; k++)
-      is = is || (phases->phases[i].uses[k] == memory && phases->phases[i].writes[k]);
-  return is;
-}
-
 /* A column that a pass of the sequence provides is made there. */
 static void
 find_columns(const schedule *s, columns *up, columns *down)
@@ -61,7 +51,7 @@ find_columns(const schedule *s, columns *up, columns *down)
         continue;
       if (!(vyre_column_analysis(memory->name) & provided))
         add_column(up, memory->name);
-      if (is_written(phases, k))
+      if (vyre_phases_write(phases, k))
         add_column(down, memory->name);
     }
   }

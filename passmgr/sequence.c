@@ -4,6 +4,7 @@
 #include "sequence.h"
 
 #include "grow.h"
+#include "phases.h"
 #include "sequence_parts.h"
 
 #include <inttypes.h>
@@ -28,16 +29,6 @@ is_shared(const vyre_phase_memory *memory)
   return memory->kind == VYRE_MEMORY_COLUMN || memory->kind == VYRE_MEMORY_FACT;
 }
 
-static bool
-is_written(const vyre_phases *phases, uint32_t memory)
-{
-  bool is = false;
-  for (uint32_t i = 0; i < phases->phase_count; i++)
-    for (uint32_t k = 0; k < phases->phases[i].use_count; k++)
-      is = is || (phases->phases[i].uses[k] == memory && phases->phases[i].writes[k]);
-  return is;
-}
-
 /* The block of that memory, which was there if another pass names it too.  UINT32_MAX: no memory. */
 static uint32_t
 add_block(sequence *s, const vyre_context *context, uint32_t index)
@@ -59,7 +50,8 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
                                     memory->kind == VYRE_MEMORY_VERDICT};
   }
   const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
-  s->blocks[at].comes_down |= is_asked || (memory->kind == VYRE_MEMORY_COLUMN && is_written(context->record->pass.phases, index));
+  s->blocks[at].comes_down |=
+      is_asked || (memory->kind == VYRE_MEMORY_COLUMN && vyre_phases_write(context->record->pass.phases, index));
   return at;
 }
 

@@ -69,7 +69,7 @@ typedef struct target_counters {
 #include "counters.def"
 } target_counters;
 
-/* What is the device's own.  A hook that fails leaves nothing behind. */
+/* What is the device's own.  A hook that fails undoes what it did. */
 typedef struct target_hooks {
   const char *name; /* in front of every message: "vulkan" */
 

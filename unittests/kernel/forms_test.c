@@ -1,7 +1,7 @@
 /* A GPU pass does the same in each of its forms: as plain C, by its phases with one thread, two, and eight, and on a device, by
  * itself and in one sequence with its neighbours.  Same modules to the byte, same counts, same errors.
  *
- *   unit-kernel-forms [COUNT [DEVICES]]      of so many small modules; on the device so many of them
+ *   unit-kernel-forms [COUNT [DEVICES [ROWS]]]      of so many small modules; on the device so many of them, and of so many rows
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
@@ -22,10 +22,10 @@
 
 #ifdef VYRE_SANITIZED
 enum { LARGE = 1, PROGRAMS = 60, ROWS = 20000 };
-static uint32_t small = 30, on_device = 3;
+static uint32_t small = 30, on_device = 3, device_rows = 1000;
 #else
 enum { LARGE = 3, PROGRAMS = 80, ROWS = 40000 };
-static uint32_t small = 150, on_device = 12;
+static uint32_t small = 150, on_device = 12, device_rows = 3000;
 #endif
 
 static vyre_registry *registry;
@@ -233,14 +233,67 @@ many_programs(void **state)
   }
 }
 
+/* So many rows at least, in programs of so many. */
+static vyre_bytes
+make_grown(uint32_t rows, uint32_t rows_a_program)
+{
+  vyre_module *module;
+  check(vyre_module_create(NULL, 1u << 22, &module));
+  while (vyre_module_view(module)->rows < rows)
+    bench_grow(module, rows_a_program, BENCH_DEEPEST);
+  return bytes_of(module);
+}
+
+static void
+add_made(void *user, const char *name, uint64_t value)
+{
+  if (strcmp(name, "compiles") == 0 || strcmp(name, "allocations") == 0)
+    *(uint64_t *)user += value;
+}
+
+/* A dispatch a level, and a workgroup a program. */
+static void
+large_on_a_device(void **state)
+{
+  (void)state;
+  for (uint32_t i = 0; i < 2; i++) {
+    vyre_bytes input = make_grown(device_rows, i ? 50 : device_rows);
+    for (uint32_t k = 0; k < PIPELINES; k++)
+      compare(i ? "programs of 50 rows" : "one program, rows", device_rows, &input, pipelines[k], true);
+    vyre_bytes_free(&input);
+  }
+}
+
+/* What was run before is compiled, and its memory is there. */
+static void
+a_warm_device_makes_nothing(void **state)
+{
+  (void)state;
+  vyre_bytes input = make_random(1, 20);
+  for (uint32_t i = 0; i < FORMS; i++) {
+    uint64_t made[2] = {0, 0};
+    for (uint32_t round = 0; round < 2; round++) {
+      for (uint32_t k = 0; k < PIPELINES; k++) {
+        vyre_bytes out = run(&input, pipelines[k], &forms[i]);
+        vyre_bytes_free(&out);
+      }
+      forms[i].device->ops->metrics(forms[i].device->target, add_made, &made[round]);
+    }
+    uint32_t kernels = 0;
+    for (uint32_t k = 0; k < forms[i].device->kernel_capacity; k++)
+      kernels += forms[i].device->kernels[k] != NULL;
+    assert_int_equal(kernels, forms[i].device->kernel_count);
+    if (made[1] != made[0])
+      fail_msg("%s: %u kernels and buffers are made in the second run", forms[i].name, (uint32_t)(made[1] - made[0]));
+  }
+  vyre_bytes_free(&input);
+}
+
 /* Threads take parts of levels. */
 static void
 one_program(void **state)
 {
-  vyre_module *module;
-  check(vyre_module_create(NULL, 1u << 22, &module));
-  bench_grow(module, ROWS, BENCH_DEEPEST);
-  vyre_bytes input = bytes_of(module);
+  vyre_bytes input = make_grown(ROWS, ROWS);
   (void)state;
   for (uint32_t i = 0; i < PIPELINES; i++)
     compare("one program", 0, &input, pipelines[i], false);
@@ -255,7 +308,10 @@ main(int count, char **arguments)
     small = (uint32_t)strtoul(arguments[1], NULL, 10);
   if (count > 2)
     on_device = (uint32_t)strtoul(arguments[2], NULL, 10);
+  if (count > 3)
+    device_rows = (uint32_t)strtoul(arguments[3], NULL, 10);
   const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
-                                     cmocka_unit_test(one_program)};
+                                     cmocka_unit_test(one_program), cmocka_unit_test(large_on_a_device),
+                                     cmocka_unit_test(a_warm_device_makes_nothing)};
   return cmocka_run_group_tests(tests, load_passes, end_passes);
 }
