@@ -9,7 +9,8 @@
 enum {
   FIRST_WORD = 2, /* of the arena: one that is 0, one that takes what nobody wants */
   PUSH = 6,       /* words of push constants that kernels take at most */
-  WORKGROUP = 64  /* invocations of a kernel: phases.h */
+  WORKGROUP = 64, /* invocations of a kernel: phases.h */
+  FEW_WALKS = 4   /* over all rows, which a phase may take for a row that nothing else settles */
 };
 
 /* ---- where everything is ------------------------------------------------------------------------------------------------- */
@@ -47,6 +48,11 @@ vyre_arena_lay_out(sequence *s, bool *out_fits)
     o->firsts_at = o->by_program ? (uint32_t)lay(s, o->programs + 1) : 0;
   }
   const uint64_t bytes = s->words * sizeof(uint32_t);
+  const uint32_t most = s->device->info.max_iterations;
+  if (most && s->rows.view->rows > most / FEW_WALKS) {
+    *out_fits = false;
+    return VYRE_OK;
+  }
   *out_fits = s->words <= UINT32_MAX && bytes <= s->device->info.max_storage && bytes <= s->device->info.max_buffer;
   return VYRE_OK;
 }

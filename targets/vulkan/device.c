@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LLVMPIPE_ITERATIONS = 65535 }; /* Mesa 22.3's; the interface does not tell it */
+
 static vyre_device_kind
 kind_of(VkPhysicalDeviceType type)
 {
@@ -96,6 +98,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   VkPhysicalDeviceProperties2 more = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
   instance->call.vkGetPhysicalDeviceProperties2(choice->handle, &more);
   snprintf(info->driver, sizeof info->driver, "%.120s %.120s", driver.driverName, driver.driverInfo);
+  info->max_iterations = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ? LLVMPIPE_ITERATIONS : 0;
   info->max_buffer = size.maxMemoryAllocationSize;
   info->subgroup = subgroup.subgroupSize;
   VYRE_TRY(vulkan_find_extensions(instance, allocator, choice));

@@ -264,6 +264,18 @@ large_on_a_device(void **state)
   }
 }
 
+/* More rows than an invocation of some drivers may walk over: they are not for such a device. */
+static void
+too_large_for_a_driver(void **state)
+{
+  (void)state;
+#ifndef VYRE_SANITIZED
+  vyre_bytes input = make_grown(100000, 100000);
+  compare("one program, rows", 100000, &input, "simplify", true);
+  vyre_bytes_free(&input);
+#endif
+}
+
 /* What was run before is compiled, and its memory is there. */
 static void
 a_warm_device_makes_nothing(void **state)
@@ -310,8 +322,8 @@ main(int count, char **arguments)
     on_device = (uint32_t)strtoul(arguments[2], NULL, 10);
   if (count > 3)
     device_rows = (uint32_t)strtoul(arguments[3], NULL, 10);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules), cmocka_unit_test(many_programs),
-                                     cmocka_unit_test(one_program), cmocka_unit_test(large_on_a_device),
-                                     cmocka_unit_test(a_warm_device_makes_nothing)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(small_modules),     cmocka_unit_test(many_programs),          cmocka_unit_test(one_program),
+      cmocka_unit_test(large_on_a_device), cmocka_unit_test(too_large_for_a_driver), cmocka_unit_test(a_warm_device_makes_nothing)};
   return cmocka_run_group_tests(tests, load_passes, end_passes);
 }
