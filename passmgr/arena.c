@@ -2,15 +2,17 @@
  * words.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "phases.h"
 #include "sequence_parts.h"
 
 #include <string.h>
 
 enum {
-  FIRST_WORD = 2, /* of the arena: one that is 0, one that takes what nobody wants */
-  PUSH = 6,       /* words of push constants that kernels take at most */
-  WORKGROUP = 64, /* invocations of a kernel: phases.h */
-  FEW_WALKS = 4   /* over all rows, which a phase may take for a row that nothing else settles */
+  FIRST_WORD = 2,         /* of the arena: one that is 0, one that takes what nobody wants */
+  PUSH = 6,               /* words of push constants that kernels take at most */
+  WORKGROUP = 64,         /* invocations of a kernel: phases.h */
+  CONSTANTS = 0x76797265, /* what they are kept as: a number of our own */
+  FEW_WALKS = 4           /* over all rows, which a phase may take for a row that nothing else settles */
 };
 
 /* ---- where everything is ------------------------------------------------------------------------------------------------- */
@@ -23,73 +25,146 @@ lay(sequence *s, uint64_t words)
   return at;
 }
 
-/* Heads come first, then what compares remember, then memory, then orders. */
-vyre_status
-vyre_arena_lay_out(sequence *s, bool *out_fits)
+/* Columns keep their places from sequence to sequence.  False: they are all taken. */
+static bool
+find_columns(sequence *s)
 {
-  s->words = FIRST_WORD;
+  vyre_device *device = s->device;
+  for (uint32_t i = 0; i < s->block_count; i++) {
+    sequence_block *b = &s->blocks[i];
+    uint32_t at = 0;
+    if (!b->column)
+      continue;
+    while (at < device->column_count && device->columns[at].column != b->column->column)
+      at++;
+    if (at == DEVICE_COLUMNS)
+      return false;
+    if (at == device->column_count)
+      device->columns[device->column_count++] = (device_column){b->column->column, b->column->analysis, false};
+    b->number = at;
+    b->at = FIRST_WORD + (uint64_t)at * s->rows.view->rows;
+  }
+  return true;
+}
+
+static bool
+lay_heads(sequence *s)
+{
   for (uint32_t i = 0; i < s->count; i++) {
     sequence_member *m = &s->members[i];
     m->compares = sequence_take(s, m->whiles, sizeof *m->compares);
     if (!m->compares)
-      return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+      return false;
     m->head = (uint32_t)lay(s, 2 * m->pass.phases->memory_count);
     for (uint32_t k = 0; k < m->whiles; k++) {
       m->compares[k] = (uint32_t)lay(s, 2 * compare_phases.memory_count);
       m->words[k] = (uint32_t)lay(s, 2);
     }
   }
+  return true;
+}
+
+/* Columns come first, then heads with what compares remember, then other memory, then orders. */
+vyre_status
+vyre_arena_lay_out(sequence *s, bool *out_fits)
+{
+  const vyre_device_info *info = &s->device->info;
+  const uint32_t rows = s->rows.view->rows;
+  *out_fits = find_columns(s);
+  s->words = s->heads = FIRST_WORD + (uint64_t)s->device->column_count * rows;
+  if (!lay_heads(s))
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  s->heads_end = s->words;
   for (uint32_t i = 0; i < s->block_count; i++)
-    s->blocks[i].at = lay(s, s->blocks[i].words);
+    if (!s->blocks[i].column && !s->blocks[i].is_constant)
+      s->blocks[i].at = lay(s, s->blocks[i].words);
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
     plan_order *o = &s->plan.orders[i];
-    o->rows_at = (uint32_t)lay(s, s->rows.view->rows - 1);
+    o->rows_at = (uint32_t)lay(s, rows - 1);
     o->starts_at = o->by_program ? (uint32_t)lay(s, o->levels + 1) : 0;
     o->firsts_at = o->by_program ? (uint32_t)lay(s, o->programs + 1) : 0;
   }
   const uint64_t bytes = s->words * sizeof(uint32_t);
-  const uint32_t most = s->device->info.max_iterations;
-  if (most && s->rows.view->rows > most / FEW_WALKS) {
-    *out_fits = false;
-    return VYRE_OK;
-  }
-  *out_fits = s->words <= UINT32_MAX && bytes <= s->device->info.max_storage && bytes <= s->device->info.max_buffer;
+  *out_fits = *out_fits && !(info->max_iterations && rows > info->max_iterations / FEW_WALKS) && s->words <= UINT32_MAX &&
+              bytes <= info->max_storage && bytes <= info->max_buffer;
   return VYRE_OK;
 }
 
-static void
-put_head(uint32_t *arena, uint32_t head, uint32_t memory, uint64_t at, uint64_t words)
+/* ---- constants ----------------------------------------------------------------------------------------------------------- */
+
+/* Words of a pass's constants, one after the other from word 1 on: word 0 is what a read out of bounds gives. */
+static uint64_t
+constant_words(const sequence *s, const sequence_member *m)
 {
-  arena[head + 2 * memory] = (uint32_t)at;
-  arena[head + 2 * memory + 1] = (uint32_t)words;
+  uint64_t words = 1;
+  for (uint32_t i = 0; i < m->pass.phases->memory_count; i++)
+    words += s->blocks[m->blocks[i]].is_constant ? s->blocks[m->blocks[i]].words : 0;
+  return words;
+}
+
+/* The device has them from the last time, if they are the same. */
+static vyre_status
+keep_constants(sequence *s, sequence_member *m)
+{
+  const uint64_t words = constant_words(s, m);
+  uint32_t *all = words > 1 ? sequence_take(s, words, sizeof *all) : NULL, *at = all;
+  if (words == 1)
+    return VYRE_OK;
+  if (!all)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  for (uint32_t i = 0; i < m->pass.phases->memory_count; i++) {
+    const sequence_block *b = &s->blocks[m->blocks[i]];
+    if (!b->is_constant || b->words == 0)
+      continue;
+    memcpy(at + 1, b->host, b->words * sizeof *at);
+    at += b->words;
+  }
+  return s->device->ops->keep(s->device->target, CONSTANTS, &(vyre_static){all, words * sizeof *all}, 1, &m->constants, NULL);
+}
+
+/* ---- heads --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct head_words {
+  uint32_t *words;
+  uint64_t first; /* where they are in the arena */
+} head_words;
+
+static void
+put_head(const head_words *h, uint32_t head, uint32_t memory, uint64_t at, uint64_t words)
+{
+  h->words[head - h->first + 2 * memory] = (uint32_t)at;
+  h->words[head - h->first + 2 * memory + 1] = (uint32_t)words;
 }
 
 /* A compare takes row 1, whose elements of its side columns are the two words. */
 static void
-put_compare(const sequence *s, uint32_t *arena, const sequence_member *m, uint32_t number)
+put_compare(const sequence *s, const head_words *h, const sequence_member *m, uint32_t number)
 {
   for (uint32_t i = 0; i < compare_phases.memory_count; i++) {
     const char *name = compare_phases.memory[i].name;
     if (strcmp(name, "counted") == 0)
-      put_head(arena, m->compares[number], i, s->blocks[m->counters[number]].at, 1);
+      put_head(h, m->compares[number], i, s->blocks[m->counters[number]].at, 1);
     else
-      put_head(arena, m->compares[number], i, m->words[number] - (strcmp(name, "added") == 0 ? 0 : 1), 2);
+      put_head(h, m->compares[number], i, m->words[number] - (strcmp(name, "added") == 0 ? 0 : 1), 2);
   }
 }
 
-/* The arena up to the first block. */
 static uint32_t *
-make_heads(const sequence *s, uint64_t words)
+make_heads(const sequence *s)
 {
-  uint32_t *arena = sequence_take(s, words, sizeof *arena);
-  for (uint32_t i = 0; i < s->count && arena; i++) {
+  const head_words h = {sequence_take(s, s->heads_end - s->heads, sizeof(uint32_t)), s->heads};
+  for (uint32_t i = 0; i < s->count && h.words; i++) {
     const sequence_member *m = &s->members[i];
-    for (uint32_t k = 0; k < m->pass.phases->memory_count; k++)
-      put_head(arena, m->head, k, s->blocks[m->blocks[k]].at, s->blocks[m->blocks[k]].words);
+    uint64_t constant = 1;
+    for (uint32_t k = 0; k < m->pass.phases->memory_count; k++) {
+      const sequence_block *b = &s->blocks[m->blocks[k]];
+      put_head(&h, m->head, k, b->is_constant ? constant : b->at, b->words);
+      constant += b->is_constant ? b->words : 0;
+    }
     for (uint32_t k = 0; k < m->whiles; k++)
-      put_compare(s, arena, m, k);
+      put_compare(s, &h, m, k);
   }
-  return arena;
+  return h.words;
 }
 
 /* ---- transfers ----------------------------------------------------------------------------------------------------------- */
@@ -107,25 +182,40 @@ upload(sequence *s, uint64_t at, uint64_t words, const void *data)
     s->uploads[s->upload_count++] = (vyre_upload){words_at(s, at, words), data};
 }
 
-static vyre_status
-list_transfers(sequence *s)
+static void
+fill(sequence *s, uint64_t at, uint64_t words)
 {
-  const uint64_t head_words = s->block_count ? s->blocks[0].at : FIRST_WORD;
-  uint32_t *heads = make_heads(s, head_words);
-  s->uploads = sequence_take(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
-  s->reads = sequence_take(s, s->block_count, sizeof *s->reads);
-  if (!heads || !s->uploads || !s->reads)
-    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
-  s->fill = (vyre_fill){words_at(s, 0, s->words), 0};
-  s->fill_count = 1;
-  upload(s, 0, head_words, heads);
+  s->fills[s->fill_count++] = (vyre_fill){words_at(s, at, words), 0};
+}
+
+/* A column that the device has does not go up; what the sequence makes begins as zeros. */
+static void
+move_blocks(sequence *s)
+{
   for (uint32_t i = 0; i < s->block_count; i++) {
     const sequence_block *b = &s->blocks[i];
-    if (b->goes_up)
+    if (b->column && !b->goes_up)
+      fill(s, b->at, b->words);
+    else if (b->goes_up && !(b->column && s->device->columns[b->number].holds))
       upload(s, b->at, b->words, b->host);
     if (b->comes_down && b->words)
       s->reads[s->read_count++] = (vyre_read){words_at(s, b->at, b->words), b->host};
   }
+}
+
+static vyre_status
+list_transfers(sequence *s)
+{
+  uint32_t *heads = make_heads(s);
+  s->fills = sequence_take(s, 2 + s->block_count, sizeof *s->fills);
+  s->uploads = sequence_take(s, 1 + s->block_count + 3 * (size_t)s->plan.order_count, sizeof *s->uploads);
+  s->reads = sequence_take(s, s->block_count, sizeof *s->reads);
+  if (!heads || !s->fills || !s->uploads || !s->reads)
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  fill(s, 0, FIRST_WORD);
+  fill(s, s->heads, s->words - s->heads);
+  upload(s, s->heads, s->heads_end - s->heads, heads);
+  move_blocks(s);
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
     const plan_order *o = &s->plan.orders[i];
     upload(s, o->rows_at, s->rows.view->rows - 1, o->rows);
@@ -144,7 +234,7 @@ static const vyre_phase_kernel *
 kernel_of(const sequence *s, const plan_step *step, uint32_t push[PUSH], uint32_t *out_groups)
 {
   const sequence_member *m = &s->members[step->pass];
-  const vyre_phases *phases = m->pass.phases;
+  const vyre_phase_kernels *kernels = m->pass.kernels;
   const plan_order *o = step->kind == PLAN_LIST || step->kind == PLAN_PROGRAMS ? &s->plan.orders[step->order] : NULL;
   *out_groups = (step->count + WORKGROUP - 1) / WORKGROUP;
   push[0] = m->head;
@@ -152,10 +242,10 @@ kernel_of(const sequence *s, const plan_step *step, uint32_t push[PUSH], uint32_
   push[2] = step->count;
   switch (step->kind) {
   case PLAN_ROWS:
-    return &phases->row_kernels[step->number];
+    return &kernels->rows[step->number];
   case PLAN_LIST:
     push[1] += o->rows_at;
-    return &phases->row_kernels[step->number];
+    return &kernels->rows[step->number];
   case PLAN_PROGRAMS:
     *out_groups = o->programs;
     push[1] = o->rows_at;
@@ -163,32 +253,42 @@ kernel_of(const sequence *s, const plan_step *step, uint32_t push[PUSH], uint32_
     push[3] = o->firsts_at;
     push[4] = step->first;
     push[5] = step->count;
-    return step->of_levels ? &phases->level_kernels[step->number] : &phases->program_kernels[step->number];
+    return step->of_levels ? &kernels->levels[step->number] : &kernels->programs[step->number];
   default:
     push[0] = m->compares[step->number];
     push[1] = push[2] = 1;
-    return &compare_phases.row_kernels[0];
+    return &vyre_phases_kernels(&compare_phases, 1u << kernels->form)->rows[0];
   }
+}
+
+/* The arena, and the pass's constants; what a compare reads is in the arena. */
+static const vyre_range *
+buffers_of(const sequence *s, const plan_step *step, vyre_range out[2])
+{
+  const vyre_device_buffer constants = step->kind == PLAN_COMPARE ? (vyre_device_buffer){0} : s->members[step->pass].constants;
+  out[0] = words_at(s, 0, s->words);
+  out[1] = constants.id ? (vyre_range){.buffer = constants} : out[0];
+  return out;
 }
 
 static vyre_status
 make_steps(sequence *s)
 {
   const plan *p = &s->plan;
-  vyre_range *whole = sequence_take(s, 1, sizeof *whole);
+  vyre_range(*buffers)[2] = sequence_take(s, p->step_count, sizeof *buffers);
   uint32_t(*push)[PUSH] = sequence_take(s, p->step_count, sizeof *push);
   s->steps = sequence_take(s, p->step_count, sizeof *s->steps);
   s->until = sequence_take(s, p->repeat_count, sizeof *s->until);
-  if (!whole || !push || !s->steps || !s->until)
+  if (!buffers || !push || !s->steps || !s->until)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
-  *whole = words_at(s, 0, s->words);
   for (uint32_t i = 0; i < p->step_count; i++) {
     vyre_step *step = &s->steps[i];
+    const sequence_member *m = &s->members[p->steps[i].pass];
     const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
-    VYRE_TRY(vyre_device_kernel(s->device, kernel, s->members[p->steps[i].pass].context->record->pass.name, &step->kernel));
+    VYRE_TRY(vyre_device_kernel(s->device, kernel, m->pass.kernels->form, m->context->record->pass.name, &step->kernel));
     step->groups[1] = step->groups[2] = 1;
-    step->buffers = whole;
-    step->buffer_count = 1;
+    step->buffers = buffers_of(s, &p->steps[i], buffers[i]);
+    step->buffer_count = 2;
     step->push = push[i];
     step->push_size = sizeof push[i];
     step->beside = p->steps[i].beside;
@@ -202,6 +302,23 @@ vyre_status
 vyre_arena_build(sequence *s)
 {
   VYRE_TRY(vyre_device_reserve(s->device, s->words * sizeof(uint32_t)));
+  for (uint32_t i = 0; i < s->count; i++)
+    VYRE_TRY(keep_constants(s, &s->members[i]));
   VYRE_TRY(list_transfers(s));
   return make_steps(s);
+}
+
+vyre_status
+vyre_arena_end(sequence *s, bool is_done)
+{
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < s->block_count && is_done; i++)
+    if (s->blocks[i].column)
+      s->device->columns[s->blocks[i].number].holds = true;
+  if (!is_done)
+    vyre_device_forget(s->device, DEVICE_ALL);
+  for (uint32_t i = 0; s->members && i < s->count; i++)
+    if (s->members[i].constants.id)
+      status = vyre_status_join(status, s->device->ops->drop(s->device->target, &s->members[i].constants, 1));
+  return status;
 }

@@ -167,7 +167,7 @@ settle(fused *f, uint64_t before)
                       f->members[f->count - 1].record->pass.name);
   if (!f->changed)
     return VYRE_OK;
-  vyre_module_settle_rows(r->module);
+  vyre_run_settle_rows(r);
   r->preserved = f->preserved;
   return vyre_run_settle_change(r);
 }
@@ -203,7 +203,7 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   if (!r->options.device || is_observed(&r->options) || pipeline->nodes[node].kind != VYRE_NODE_PASS ||
       vyre_run_is_settled(r, &pipeline->nodes[node]))
     return VYRE_OK;
-  const vyre_schedule_options options = {.on_device = true, .on_host = is_on_host(r), .no_fuse = r->options.no_fuse};
+  const vyre_schedule_options options = vyre_run_schedule_options(r);
   vyre_schedule_make(pipeline, node, options, &s);
   if (s.count < 2)
     return VYRE_OK;

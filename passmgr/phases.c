@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert((int)VYRE_PHASE_SPIRV == (int)VYRE_KERNEL_SPIRV && (int)VYRE_PHASE_PTX == (int)VYRE_KERNEL_PTX, "ORDER");
+
 enum { MOST_MEMORY = 64 /* bits of vyre_context.given */, MOST_STEPS = 1024, MOST_STRIDE = 16 };
 
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
@@ -54,6 +56,29 @@ vyre_phases_write(const vyre_phases *phases, uint32_t memory)
   return is;
 }
 
+/* Each phase has one that takes rows. */
+static bool
+are_whole(const vyre_phase_kernels *kernels, uint32_t phases)
+{
+  bool are = kernels->rows && kernels->programs && kernels->levels;
+  for (uint32_t i = 0; i < phases && are; i++)
+    are = kernels->rows[i].code != NULL;
+  return are;
+}
+
+const vyre_phase_kernels *
+vyre_phases_kernels(const vyre_phases *phases, uint32_t forms)
+{
+  const uint32_t count = VYRE_HAS(vyre_phases, phases, kernels_count) && phases->kernels ? phases->kernels_count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const vyre_phase_kernels *kernels = phases->kernels[i];
+    if (kernels && VYRE_HAS(vyre_phase_kernels, kernels, levels) && kernels->version == VYRE_PHASE_KERNELS_VERSION &&
+        kernels->form < VYRE_KERNEL_FORM__COUNT && (forms >> kernels->form & 1) && are_whole(kernels, phases->phase_count))
+      return kernels;
+  }
+  return NULL;
+}
+
 /* Facts of ops, as numbers that phases can read. */
 #define FACTS(X) \
   X(flags) X(operands) X(klass) X(rule) X(fold) X(cost) X(mirrored) X(inverse) X(combines) X(compares) X(self) X(absorbs)
@@ -91,6 +116,7 @@ resolve_memory(vyre_pass_record *record, uint32_t index)
   for (size_t i = 0; i < sizeof columns / sizeof *columns && memory->kind == VYRE_MEMORY_COLUMN; i++)
     if (strcmp(columns[i].name, memory->name) == 0) {
       out->column = columns[i].offset;
+      out->analysis = columns[i].analysis;
       out->provides = columns[i].analysis & record->pass.provides;
       out->is_of_another = (columns[i].analysis & ~record->pass.provides) != 0;
       record->phase_analyses |= columns[i].analysis & ~record->pass.provides;
@@ -157,7 +183,7 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
 {
   const vyre_phases *phases = record->pass.phases;
   *out_why = "they are not as vyre-kernelc of this version makes them\nFix: build the plugin with this version's vyre-kernelc";
-  if (phases->struct_size < offsetof(vyre_phases, row_kernels) || phases->memory_count > MOST_MEMORY ||
+  if (phases->struct_size < offsetof(vyre_phases, kernels) || phases->memory_count > MOST_MEMORY ||
       phases->step_count > MOST_STEPS || !phases->memory || !phases->phases || !phases->steps)
     return false;
   for (uint32_t i = 0; i < phases->memory_count; i++)

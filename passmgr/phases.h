@@ -17,6 +17,9 @@ VYRE_MUST_USE vyre_status vyre_phases_end(vyre_context *context, const vyre_modu
 /* phases.c: whether one of the phases writes that memory. */
 bool vyre_phases_write(const vyre_phases *phases, uint32_t memory);
 
+/* phases.c: the kernels for a device that takes these forms (a bit for each vyre_kernel_form).  NULL: there are none. */
+const vyre_phase_kernels *vyre_phases_kernels(const vyre_phases *phases, uint32_t forms);
+
 /* phases.c: the analysis that the column of that name is of; 0: none, it is the table's. */
 uint32_t vyre_column_analysis(const char *name);
 

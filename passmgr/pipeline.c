@@ -147,7 +147,6 @@ vyre_parser_skip_blanks(vyre_parser *p)
 
 /* ---- elements ------------------------------------------------------------------------------------------------------------ */
 
-static vyre_status parse_list(vyre_parser *p, uint32_t parent);
 static vyre_status parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last);
 
 /* The level of that name, in capitals or not; NULL: none. */
@@ -277,26 +276,34 @@ parse_values(vyre_parser *p, uint32_t id, size_t name, size_t name_length)
   return VYRE_OK;
 }
 
+/* What stands in parentheses, after the parent's child `last`. */
 static vyre_status
-parse_children(vyre_parser *p, uint32_t id)
+parse_group(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
-  const vyre_node node = p->pipeline->nodes[id];
   char found[16];
   if (++p->depth > VYRE_PIPELINE_DEPTH)
     return vyre_parser_fail(p, p->at, 1, NULL, "parentheses nest deeper than %u", VYRE_PIPELINE_DEPTH);
-  uint64_t repeats = p->repeats;
-  if (node.kind != VYRE_NODE_GROUP)
-    p->repeats *= p->pipeline->values[node.values]; /* n and max are first */
-  if (p->repeats > VYRE_PIPELINE_REPEATS)
-    return vyre_parser_fail(p, p->at, 1, NULL, "what is in here would run up to %llu times; at most %u",
-                            (unsigned long long)p->repeats, VYRE_PIPELINE_REPEATS);
   p->at++;
-  VYRE_TRY(parse_list(p, id));
+  VYRE_TRY(parse_elements(p, parent, last));
   if (vyre_parser_peek(p) != ')')
     return vyre_parser_fail(p, p->at, 1, NULL, "expected ',' or ')', found %s", vyre_parser_found(p, found));
   p->at++;
-  p->repeats = repeats;
   p->depth--;
+  return VYRE_OK;
+}
+
+/* Of a combinator. */
+static vyre_status
+parse_children(vyre_parser *p, uint32_t id)
+{
+  const uint64_t repeats = p->repeats;
+  uint32_t last = 0;
+  p->repeats *= p->pipeline->values[p->pipeline->nodes[id].values]; /* n and max are first */
+  if (p->repeats > VYRE_PIPELINE_REPEATS)
+    return vyre_parser_fail(p, p->at, 1, NULL, "what is in here would run up to %llu times; at most %u",
+                            (unsigned long long)p->repeats, VYRE_PIPELINE_REPEATS);
+  VYRE_TRY(parse_group(p, id, &last));
+  p->repeats = repeats;
   return VYRE_OK;
 }
 
@@ -352,14 +359,12 @@ parse_default(vyre_parser *p, uint32_t parent, uint32_t *last, size_t at)
 static vyre_status
 parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
-  vyre_node node = {.kind = VYRE_NODE_GROUP};
-  uint32_t id;
+  vyre_node node = {0};
+  uint32_t id = 0;
   char found[16];
   size_t at = p->at;
-  if (vyre_parser_peek(p) == '(') {
-    VYRE_TRY(add_node(p, parent, last, &node, at, &id));
-    return parse_children(p, id);
-  }
+  if (vyre_parser_peek(p) == '(')
+    return parse_group(p, parent, last);
   while (is_name(vyre_parser_peek(p)))
     p->at++;
   size_t length = p->at - at;
@@ -385,10 +390,10 @@ parse_element(vyre_parser *p, uint32_t parent, uint32_t *last)
 static vyre_status
 parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
 {
-  for (;;) {
+  for (uint32_t count = 0;; count++) {
     vyre_parser_skip_blanks(p);
     int c = vyre_parser_peek(p);
-    if (*last && (c < 0 || c == ')'))
+    if (count && (c < 0 || c == ')'))
       return VYRE_OK; /* after a trailing comma */
     VYRE_TRY(parse_element(p, parent, last));
     vyre_parser_skip_blanks(p);
@@ -399,24 +404,18 @@ parse_elements(vyre_parser *p, uint32_t parent, uint32_t *last)
 }
 
 static vyre_status
-parse_list(vyre_parser *p, uint32_t parent)
-{
-  uint32_t last = 0;
-  return parse_elements(p, parent, &last);
-}
-
-static vyre_status
 parse_text(vyre_parser *p)
 {
   char found[16];
-  const vyre_node root = {.kind = VYRE_NODE_GROUP};
+  const vyre_node root = {.kind = VYRE_NODE_ROOT};
+  uint32_t last = 0;
   vyre_pipeline *pipeline = p->pipeline;
   if (p->length > VYRE_PIPELINE_TEXT)
     return VYRE_ERROR(VYRE_CODE_USAGE, "%s: the pipeline's text has %zu bytes; at most %u", p->name, p->length, VYRE_PIPELINE_TEXT);
   if (!vyre_grow(&pipeline->allocator, &pipeline->nodes, &pipeline->node_capacity, 1, sizeof(root)))
     return VYRE_OUT_OF_MEMORY("for the pipeline");
   pipeline->nodes[pipeline->node_count++] = root;
-  VYRE_TRY(parse_list(p, 0));
+  VYRE_TRY(parse_elements(p, 0, &last));
   if (p->at < p->length)
     return vyre_parser_fail(p, p->at, 1, NULL, "expected ',' or the end, found %s", vyre_parser_found(p, found));
   return VYRE_OK;

@@ -11,7 +11,7 @@
 #define VYRE_PIPELINE_ELEMENTS 4096u
 #define VYRE_PIPELINE_REPEATS  1000000u /* product of nested repeat and fixpoint counts */
 
-typedef enum vyre_node_kind { VYRE_NODE_GROUP, VYRE_NODE_PASS, VYRE_NODE_REPEAT, VYRE_NODE_FIXPOINT } vyre_node_kind;
+typedef enum vyre_node_kind { VYRE_NODE_ROOT, VYRE_NODE_PASS, VYRE_NODE_REPEAT, VYRE_NODE_FIXPOINT } vyre_node_kind;
 
 typedef struct vyre_node {
   vyre_node_kind kind;
@@ -23,7 +23,7 @@ typedef struct vyre_node {
 struct vyre_pipeline {
   vyre_allocator allocator;
   const vyre_registry *registry; /* what its passes require is provided from here */
-  vyre_node *nodes;              /* 0 is the root, a group that is not written */
+  vyre_node *nodes;              /* 0 is the root, which is not written; nor are parentheses that group */
   uint32_t node_count, node_capacity;
   uint64_t *values;
   uint32_t value_count, value_capacity;

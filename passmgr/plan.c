@@ -135,7 +135,7 @@ goes_by_program(const plan *p, const plan_pass *pass, uint32_t step)
   const vyre_phases *phases = pass->phases;
   const bool is_levels = phases->steps[step].kind == VYRE_STEP_LEVELS;
   return !p->rows->on_host && p->rows->by_program &&
-         (is_levels ? phases->level_kernels[step] : phases->program_kernels[phases->steps[step].phase]).words;
+         (is_levels ? pass->kernels->levels[step] : pass->kernels->programs[phases->steps[step].phase]).code;
 }
 
 bool

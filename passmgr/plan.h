@@ -39,8 +39,9 @@ typedef struct plan_rows {
 
 typedef struct plan_pass {
   const vyre_phases *phases;
-  const vyre_c_buffer *memory; /* by the numbering of phases->memory: what is there on the host */
-  bool is_rewired;             /* a pass before it writes operands: levels may not be what they were */
+  const vyre_phase_kernels *kernels; /* NULL on the host */
+  const vyre_c_buffer *memory;       /* by the numbering of phases->memory: what is there on the host */
+  bool is_rewired;                   /* a pass before it writes operands: levels may not be what they were */
 } plan_pass;
 
 typedef enum plan_step_kind {

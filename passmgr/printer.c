@@ -87,7 +87,7 @@ vyre_status
 vyre_print_node(const vyre_pipeline *pipeline, uint32_t node, bool with_children, vyre_bytes *out)
 {
   const vyre_node *n = &pipeline->nodes[node];
-  if (n->kind != VYRE_NODE_GROUP) {
+  if (n->kind != VYRE_NODE_ROOT) {
     const vyre_schema schema = vyre_node_schema(n);
     VYRE_TRY(vyre_bytes_printf(out, "%s", schema.name));
     VYRE_TRY(print_params(pipeline, &schema, vyre_node_values(pipeline, n), out));

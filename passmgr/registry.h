@@ -11,6 +11,7 @@
 /* Where the memory of phases comes from: found when the plugin is loaded. */
 typedef struct vyre_phase_source {
   uint32_t column;    /* COLUMN: the offset of its address in vyre_view */
+  uint32_t analysis;  /* ... of which it is; 0: the table's own */
   uint32_t provides;  /* ... of the one that the pass makes: its bit of VYRE_COLUMNS; else 0 */
   uint32_t fact;      /* FACT: which one */
   bool is_of_another; /* COLUMN: of an analysis, which the pass does not make */

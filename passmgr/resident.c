@@ -112,19 +112,19 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
 }
 
 vyre_status
-vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, const char *label, vyre_kernel *out)
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, const char *label, vyre_kernel *out)
 {
-  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
+  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
   vyre_kernel_desc desc = {.label = label,
-                           .form = VYRE_KERNEL_SPIRV,
-                           .code = kernel->words,
-                           .size = kernel->count * sizeof *kernel->words,
+                           .form = (vyre_kernel_form)form,
+                           .code = kernel->code,
+                           .size = (size_t)kernel->size,
                            .entry = "main",
                            .workgroup = {WORKGROUP, 1, 1},
-                           .slots = &slot,
-                           .slot_count = 1,
+                           .slots = slots,
+                           .slot_count = sizeof slots / sizeof *slots,
                            .push_size = PUSH_BYTES};
-  return has_kernel(device, kernel->words, out) ? VYRE_OK : add_kernel(device, kernel->words, &desc, NULL, out);
+  return has_kernel(device, kernel->code, out) ? VYRE_OK : add_kernel(device, kernel->code, &desc, NULL, out);
 }
 
 vyre_status
@@ -144,6 +144,17 @@ vyre_device_function(vyre_device *device, const void *code, uint32_t (*run)(cons
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
+void
+vyre_device_forget(vyre_device *device, uint32_t analyses)
+{
+  if (!device)
+    return;
+  for (uint32_t i = 0; i < device->column_count; i++)
+    device->columns[i].holds &= (device->columns[i].analysis & analyses) == 0;
+  if (analyses == DEVICE_ALL)
+    device->column_count = 0;
+}
+
 vyre_status
 vyre_device_reserve(vyre_device *device, uint64_t bytes)
 {
@@ -157,6 +168,8 @@ vyre_device_reserve(vyre_device *device, uint64_t bytes)
   if (device->arena_size)
     VYRE_TRY(device->ops->free(device->target, device->arena));
   device->arena_size = 0;
+  for (uint32_t i = 0; i < device->column_count; i++)
+    device->columns[i].holds = false;
   VYRE_TRY(vyre_status_note(device->ops->allocate(device->target, size, &device->arena),
                             "for a sequence of passes, which takes %" PRIu64 " bytes", bytes));
   device->arena_size = size;

@@ -1,4 +1,5 @@
-/* What stays on a device between sequences of passes: the kernels that were compiled for it, the memory that they use.
+/* What stays on a device between sequences of passes: the kernels that were compiled for it, the memory that they use, and in it
+ * the columns of the module that nobody else has changed since.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PASSMGR_RESIDENT_H
@@ -7,11 +8,20 @@
 #include "vyre/passmgr.h"
 #include "vyre/phases.h"
 
+enum { DEVICE_COLUMNS = 32 /* more than there are */ };
+#define DEVICE_ALL UINT32_MAX
+
 typedef struct device_kernel {
   const void *code; /* a plugin's, which stays */
   vyre_kernel_function function;
   vyre_kernel kernel;
 } device_kernel;
+
+/* A column that has its place in the arena. */
+typedef struct device_column {
+  uint32_t column, analysis; /* vyre_phase_source's */
+  bool holds;                /* the device has what the host has */
+} device_column;
 
 struct vyre_device {
   vyre_allocator allocator;
@@ -21,18 +31,23 @@ struct vyre_device {
   uint32_t threads;        /* of a target that is this machine's processors; 0: it is another */
   device_kernel **kernels; /* owned, elements too; a table by the code's address, at most half full */
   uint32_t kernel_count, kernel_capacity;
-  vyre_device_buffer arena; /* of the sequences, one after the other */
-  uint64_t arena_size;      /* bytes */
+  vyre_device_buffer arena;              /* of the sequences, one after the other */
+  uint64_t arena_size;                   /* bytes */
+  device_column columns[DEVICE_COLUMNS]; /* of the last module */
+  uint32_t column_count;
 };
 
+/* The host writes columns: those of these analyses; DEVICE_ALL: those of the table too, or it is another module. */
+void vyre_device_forget(vyre_device *device, uint32_t analyses);
+
 /* Compiled once. */
-VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, const char *label,
+VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, const char *label,
                                              vyre_kernel *out);
 /* The same of a function with so many buffers; `code` tells it from others. */
 VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
                                                uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,
                                                const char *label, vyre_kernel *out);
-/* The arena has so many bytes at least; contents are undefined after it. */
+/* The arena has so many bytes at least.  Where it had fewer, nothing of what it held is left. */
 VYRE_MUST_USE vyre_status vyre_device_reserve(vyre_device *device, uint64_t bytes);
 
 #endif

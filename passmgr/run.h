@@ -37,10 +37,14 @@ vyre_context vyre_run_context(run *r, const vyre_pass_record *record, const uint
 VYRE_MUST_USE vyre_status vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status);
 /* Analyses and columns that it requires where it will run. */
 uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
+/* Where passes run, if there is a device. */
+vyre_schedule_options vyre_run_schedule_options(const run *r);
 /* Those that do not hold are made; the module shows these and no others. */
 VYRE_MUST_USE vyre_status vyre_run_make_analyses(run *r, uint32_t wanted);
 /* After a change: r->preserved says what of r->fresh holds; the module is sealed. */
 VYRE_MUST_USE vyre_status vyre_run_settle_change(run *r);
+/* After the phases of a pass: rows that died leave their regions. */
+void vyre_run_settle_rows(run *r);
 /* Whether the pass, in a round of a fixpoint, would find nothing to do. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);
 

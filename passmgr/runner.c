@@ -185,11 +185,21 @@ vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *conte
   return status ? status : vyre_module_status(r->module);
 }
 
+vyre_schedule_options
+vyre_run_schedule_options(const run *r)
+{
+  const vyre_device *device = r->options.device;
+  return (vyre_schedule_options){
+      .on_device = true, .on_host = device->threads > 0, .forms = device->info.forms, .no_fuse = r->options.no_fuse};
+}
+
 static bool
 goes_to_device(const run *r, const vyre_pass_record *record)
 {
-  const vyre_device *device = r->options.device;
-  return device && vyre_schedule_fits(record, device->threads > 0);
+  if (!r->options.device)
+    return false;
+  const vyre_schedule_options where = vyre_run_schedule_options(r);
+  return vyre_schedule_fits(record, &where);
 }
 
 uint32_t
@@ -198,6 +208,13 @@ vyre_run_requirements(const run *r, const vyre_pass_record *record)
   return goes_to_device(r, record) ? vyre_schedule_requirements(record, r->options.device->threads > 0)
          : record->pass.run        ? record->pass.requires_
                                    : vyre_schedule_requirements(record, true);
+}
+
+void
+vyre_run_settle_rows(run *r)
+{
+  vyre_module_settle_rows(r->module);
+  vyre_device_forget(r->options.device, VYRE_VERSIONS);
 }
 
 /* The phases on the device, or here where it has no room for so many rows; then the rows that died are out of their regions. */
@@ -212,12 +229,23 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
   if (!is_done && !r->host)
     VYRE_TRY(vyre_context_own(&context->base,
                               vyre_device_open(&vyre_target_cpu, &one_thread, vyre_module_allocator(r->module), &r->host)));
-  if (!is_done)
+  if (!is_done) {
     VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
+    vyre_device_forget(r->options.device, DEVICE_ALL); /* who wrote them is not that one */
+  }
   VYRE_TRY(vyre_phases_end(context, r->module, out));
   if (*out == VYRE_CHANGED)
-    vyre_module_settle_rows(r->module);
+    vyre_run_settle_rows(r);
   return VYRE_OK;
+}
+
+static vyre_status
+run_plain(run *r, vyre_context *context, vyre_result *out)
+{
+  const vyre_pass *pass = &context->record->pass;
+  vyre_status status = pass->run(&context->base, r->module, out);
+  vyre_device_forget(r->options.device, *out == VYRE_CHANGED ? DEVICE_ALL : pass->provides);
+  return status;
 }
 
 /* Calls it.  `shown` is its name in the report. */
@@ -228,8 +256,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   *out = VYRE_UNCHANGED;
   uint64_t start = vyre_run_start_clock(r);
   vyre_run_enter(record);
-  vyre_status status = goes_to_device(r, record) || !record->pass.run ? run_phases(r, &context, out)
-                                                                      : record->pass.run(&context.base, r->module, out);
+  vyre_status status = goes_to_device(r, record) || !record->pass.run ? run_phases(r, &context, out) : run_plain(r, &context, out);
   vyre_run_leave();
   vyre_run_stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
@@ -261,6 +288,7 @@ make_one(run *r, const vyre_analysis *analysis)
                             provider->pass.name, analysis->name);
   }
   uint64_t start = vyre_run_start_clock(r);
+  vyre_device_forget(r->options.device, analysis->bit);
   VYRE_TRY(vyre_module_make_analyses(r->module, analysis->bit));
   r->fresh |= analysis->bit;
   vyre_run_stop_clock(r, name, start, false);
@@ -295,6 +323,7 @@ vyre_run_settle_change(run *r)
   if (!vyre_module_is_sealed(r->module)) {
     uint64_t start = vyre_run_start_clock(r);
     VYRE_TRY(vyre_module_seal(r->module, NULL));
+    vyre_device_forget(r->options.device, DEVICE_ALL);
     vyre_run_stop_clock(r, "(seal)", start, false);
     r->fresh &= vyre_module_lost_versions(r->module) ? 0 : VYRE_VERSIONS;
   }
@@ -436,18 +465,13 @@ static vyre_status
 run_node(run *r, uint32_t id, bool *out_changed)
 {
   const vyre_node *node = &r->pipeline->nodes[id];
-  switch (node->kind) {
-  case VYRE_NODE_PASS:
+  if (node->kind == VYRE_NODE_PASS)
     return run_pass(r, id, out_changed);
-  case VYRE_NODE_REPEAT:
-    for (uint64_t i = 0; i < r->pipeline->values[node->values]; i++)
-      VYRE_TRY(run_children(r, id, out_changed));
-    return VYRE_OK;
-  case VYRE_NODE_FIXPOINT:
+  if (node->kind == VYRE_NODE_FIXPOINT)
     return run_fixpoint(r, id, out_changed);
-  default:
-    return run_children(r, id, out_changed);
-  }
+  for (uint64_t i = 0; i < r->pipeline->values[node->values]; i++)
+    VYRE_TRY(run_children(r, id, out_changed));
+  return VYRE_OK;
 }
 
 static vyre_status
@@ -486,6 +510,7 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
     return VYRE_OUT_OF_MEMORY("to run a pipeline");
   vyre_module_drop_analyses(module, VYRE_ANALYSES | VYRE_COLUMNS,
                             false); /* the caller may have made some, and changed the module since */
+  vyre_device_forget(r.options.device, DEVICE_ALL);
   vyre_status status = run_children(&r, 0, &changed);
   status = vyre_status_join(status, vyre_device_close(r.host));
   vyre_release(allocator, r.settled, pipeline->node_count * sizeof(*r.settled));

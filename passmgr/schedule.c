@@ -3,23 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
+#include "phases.h"
+
 #include <string.h>
 
 /* ---- a pass -------------------------------------------------------------------------------------------------------------- */
 
-static bool
-has_kernels(const vyre_phases *phases)
-{
-  bool has_all = phases->struct_size >= sizeof *phases && phases->row_kernels && phases->program_kernels && phases->level_kernels;
-  for (uint32_t i = 0; i < phases->phase_count && has_all; i++)
-    has_all = phases->row_kernels[i].words != NULL;
-  return has_all;
-}
-
 bool
-vyre_schedule_fits(const vyre_pass_record *record, bool on_host)
+vyre_schedule_fits(const vyre_pass_record *record, const vyre_schedule_options *where)
 {
-  return record->pass.phases && (on_host || has_kernels(record->pass.phases));
+  const vyre_phases *phases = record->pass.phases;
+  return phases && (where->on_host || vyre_phases_kernels(phases, where->forms ? where->forms : UINT32_MAX));
 }
 
 static bool
@@ -72,7 +66,7 @@ reads_what_settling_makes(const vyre_phases *phases)
 typedef struct builder {
   const vyre_pipeline *pipeline;
   schedule *out;
-  bool on_host;
+  const vyre_schedule_options *where;
   uint32_t holds;   /* analyses and columns that are as they were, */
   uint32_t made;    /* columns that the sequence made */
   bool writes;      /* something writes the table */
@@ -83,7 +77,7 @@ typedef struct builder {
 static bool
 can_follow(const builder *b, const vyre_pass_record *record)
 {
-  if (!vyre_schedule_fits(record, b->on_host) || b->is_ended || b->out->count == SCHEDULE_MOST)
+  if (!vyre_schedule_fits(record, b->where) || b->is_ended || b->out->count == SCHEDULE_MOST)
     return false;
   if (!b->writes)
     return true;
@@ -133,7 +127,7 @@ add(builder *b, const vyre_pass_record *record, uint32_t node)
 void
 vyre_schedule_make(const vyre_pipeline *pipeline, uint32_t node, vyre_schedule_options options, schedule *out)
 {
-  builder b = {.pipeline = pipeline, .out = out, .on_host = options.on_host, .holds = UINT32_MAX, .keeps_order = true};
+  builder b = {.pipeline = pipeline, .out = out, .where = &options, .holds = UINT32_MAX, .keeps_order = true};
   out->count = out->passes = 0;
   for (; node && !(options.no_fuse && out->passes); node = pipeline->nodes[node].next) {
     const builder before = b;

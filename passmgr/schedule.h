@@ -26,7 +26,7 @@ typedef struct schedule {
 } schedule;
 
 /* Whether its phases can run there: on a device, or on the host's processors. */
-bool vyre_schedule_fits(const vyre_pass_record *record, bool on_host);
+bool vyre_schedule_fits(const vyre_pass_record *record, const vyre_schedule_options *where);
 /* Analyses and columns that it requires there. */
 uint32_t vyre_schedule_requirements(const vyre_pass_record *record, bool on_host);
 /* The sequence that begins with this node and has as many of those after it as can be; count 0: its pass has no phases that can run

@@ -250,8 +250,6 @@ print_children(printer *p, uint32_t id)
       next = nodes[s.members[s.count - 1].node].next;
     } else if (nodes[child].kind == VYRE_NODE_PASS) {
       VYRE_TRY(print_pass(p, child));
-    } else if (nodes[child].kind == VYRE_NODE_GROUP) {
-      VYRE_TRY(print_children(p, child));
     } else {
       VYRE_TRY(open_list(p, child));
       p->depth++;

@@ -46,8 +46,10 @@ add_block(sequence *s, const vyre_context *context, uint32_t index)
     s->blocks[s->block_count++] =
         (sequence_block){.host = buffer->data,
                          .words = buffer->bytes / sizeof(uint32_t),
-                         .goes_up = (is_shared(memory) && !source->provides) || is_given || memory->kind == VYRE_MEMORY_TABLE ||
-                                    memory->kind == VYRE_MEMORY_VERDICT};
+                         .is_constant = memory->kind == VYRE_MEMORY_FACT || memory->kind == VYRE_MEMORY_TABLE,
+                         .column = memory->kind == VYRE_MEMORY_COLUMN ? source : NULL,
+                         .goes_up = (memory->kind == VYRE_MEMORY_COLUMN && !source->provides) ||
+                                    memory->kind == VYRE_MEMORY_VERDICT || (is_given && memory->kind != VYRE_MEMORY_TABLE)};
   }
   const bool is_asked = memory->kind == VYRE_MEMORY_COUNTER || memory->kind == VYRE_MEMORY_VERDICT;
   s->blocks[at].comes_down |=
@@ -121,7 +123,8 @@ add_members(sequence *s, vyre_context *contexts)
   for (uint32_t i = 0; i < s->count && good; i++) {
     sequence_member *m = &s->members[i];
     m->context = &contexts[i];
-    m->pass = (plan_pass){contexts[i].record->pass.phases, contexts[i].memory, is_rewired};
+    m->pass = (plan_pass){.phases = contexts[i].record->pass.phases, .memory = contexts[i].memory, .is_rewired = is_rewired};
+    m->pass.kernels = s->rows.on_host ? NULL : vyre_phases_kernels(m->pass.phases, s->device->info.forms);
     is_rewired |= vyre_plan_writes_operands(m->pass.phases);
     VYRE_TRY(check_own_levels(s, m));
     good = add_blocks(s, m) && vyre_plan_add_orders(&s->plan, &m->pass);
@@ -166,7 +169,7 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
   const uint32_t times = s->rows.on_host ? most_iterations(s) : MOST_ITERATIONS;
   for (uint32_t i = first_repeat; i < p->repeat_count; i++)
     u->repeats[i] = (vyre_repeat){p->repeats[i].first - first, p->repeats[i].count, times, s->until[i]};
-  const vyre_sequence what = {.fills = &s->fill,
+  const vyre_sequence what = {.fills = s->fills,
                               .fill_count = is_first ? s->fill_count : 0,
                               .uploads = s->uploads,
                               .upload_count = is_first ? s->upload_count : 0,
@@ -289,6 +292,7 @@ vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, c
   if (!status)
     status = run(&s, out_fits);
   status = vyre_status_join(status, vyre_direct_end(&s));
+  status = vyre_status_join(status, vyre_arena_end(&s, !status && *out_fits));
   vyre_release(s.allocator, s.blocks, s.block_capacity * sizeof *s.blocks);
   vyre_plan_free(&s.plan);
   return vyre_context_own(&contexts[0].base, status);

@@ -16,7 +16,10 @@ extern const vyre_phases compare_phases;
 typedef struct sequence_block {
   void *host;
   uint64_t words;
-  uint64_t at; /* in the arena */
+  bool is_constant;                /* the same for whoever runs the pass so: a fact, a table */
+  uint64_t at;                     /* in the arena, but for constants */
+  const vyre_phase_source *column; /* of the table or an analysis, and its number on the device; NULL: other memory */
+  uint32_t number;
   bool goes_up, comes_down;
 } sequence_block;
 
@@ -24,12 +27,13 @@ typedef struct sequence_block {
 typedef struct sequence_member {
   vyre_context *context;
   plan_pass pass;
-  uint32_t *blocks;   /* by memory */
-  uint32_t whiles;    /* how many repeat while it has; of each: */
-  uint32_t *counters; /* the block of what it counts, */
-  uint32_t *words;    /* two words of the arena, or of `host_words`: what was counted before, what was added since */
-  uint32_t *compares; /* and where the head of its compare is in the arena */
-  uint32_t head;      /* where the pass's head is in the arena */
+  uint32_t *blocks;             /* by memory */
+  uint32_t whiles;              /* how many repeat while it has; of each: */
+  uint32_t *counters;           /* the block of what it counts, */
+  uint32_t *words;              /* two words of the arena, or of `host_words`: what was counted before, what was added since */
+  uint32_t *compares;           /* and where the head of its compare is in the arena */
+  uint32_t head;                /* where the pass's head is in the arena */
+  vyre_device_buffer constants; /* which the device keeps; 0: there are none */
 } sequence_member;
 
 typedef struct sequence {
@@ -41,12 +45,13 @@ typedef struct sequence {
   sequence_member *members;
   sequence_block *blocks;
   uint32_t count, block_count, block_capacity, while_count;
-  uint64_t words;              /* of the arena */
+  uint64_t words;              /* of the arena; */
+  uint64_t heads, heads_end;   /* columns stand before `heads`, other memory from `heads_end` on */
   vyre_device_buffer *buffers; /* direct: by block, then of orders' rows, then of what compares remember */
   uint32_t buffer_count;
   uint32_t *host_words; /* direct: what compares remember */
   /* For the target: */
-  vyre_fill fill;
+  vyre_fill *fills;
   uint32_t fill_count, upload_count, read_count;
   vyre_upload *uploads;
   vyre_read *reads;
@@ -59,8 +64,9 @@ void *sequence_take(const sequence *s, size_t count, size_t size);
 
 /* arena.c: where everything is.  *out_fits: whether the device has room. */
 VYRE_MUST_USE vyre_status vyre_arena_lay_out(sequence *s, bool *out_fits);
-/* arena.c: what goes up and down, and the steps. */
+/* arena.c: what goes up and down, and the steps.  vyre_arena_end undoes it; `is_done`: the device then has the columns. */
 VYRE_MUST_USE vyre_status vyre_arena_build(sequence *s);
+VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);
 
 /* direct.c: the memory is the target's as it is, and steps are calls.  vyre_direct_end undoes it. */
 VYRE_MUST_USE vyre_status vyre_direct_build(sequence *s);

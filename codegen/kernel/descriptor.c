@@ -172,7 +172,7 @@ write_kernel(writer *w, const kernel_device *device, const kernel_device_kernel 
   if (!kernel)
     return vyre_bytes_printf(w->out, "    {NULL, 0},\n");
   const uint32_t number = (uint32_t)(kernel - device->kernels);
-  return vyre_bytes_printf(w->out, "    {kernel_%u, sizeof kernel_%u / sizeof *kernel_%u},\n", number, number, number);
+  return vyre_bytes_printf(w->out, "    {kernel_%u, sizeof kernel_%u},\n", number, number);
 }
 
 static vyre_status
@@ -191,7 +191,12 @@ write_kernels(writer *w, const kernel_device *device)
   VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel level_kernels[] = {\n"));
   for (uint32_t i = 0; i < file->step_count; i++)
     VYRE_TRY(write_kernel(w, device, kernel_device_find(device, true, true, i)));
-  return vyre_bytes_printf(w->out, "};\n");
+  return vyre_bytes_printf(w->out,
+                           "};\n"
+                           "static const vyre_phase_kernels spirv = {sizeof(vyre_phase_kernels), VYRE_PHASE_SPIRV, %u, 0,\n"
+                           "    row_kernels, program_kernels, level_kernels};\n"
+                           "static const vyre_phase_kernels *const kernels[] = {&spirv};\n",
+                           VYRE_PHASE_KERNELS_VERSION);
 }
 
 static vyre_status
@@ -222,7 +227,7 @@ kernel_write_plugin(const kernel_expansion *expansion, const vyre_module *module
       out,
       "extern const vyre_phases %s_phases;\n"
       "const vyre_phases %s_phases = {sizeof(vyre_phases), sizeof memory / sizeof *memory, sizeof phases / sizeof "
-      "*phases,\n    sizeof steps / sizeof *steps, memory, phases, steps,\n    row_kernels, "
-      "program_kernels, level_kernels};\n",
+      "*phases,\n    sizeof steps / sizeof *steps, memory, phases, steps,\n    kernels, "
+      "sizeof kernels / sizeof *kernels, 0};\n",
       name, name);
 }

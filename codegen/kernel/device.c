@@ -23,7 +23,8 @@ typedef struct lowering {
   uint8_t *in_bounds;    /* by row: a step that surely is */
   /* of the program at hand */
   uint32_t program, end;
-  vyre_row arena, read, head; /* the arena, the same memory where nothing is written; the row that says where the head is */
+  /* The arena, the same memory where nothing is written, the constants; the row that says where the head is. */
+  vyre_row arena, read, constants, head;
   vyre_row offsets[KERNEL_MOST_NAMES], lengths[KERNEL_MOST_NAMES];
 } lowering;
 
@@ -81,7 +82,10 @@ lower_step(lowering *w, uint32_t at)
 {
   const vyre_view *v = w->v;
   const uint32_t name = name_of(w, v->a[at]);
-  const vyre_row to = v->imm_hi[v->a[at]] & VYRE_ACCESS_NO_WRITE ? w->read : w->arena;
+  const kernel_kind kind = w->file->names[name].kind;
+  const vyre_row to = kind == KERNEL_FACT || kind == KERNEL_TABLE  ? w->constants
+                      : v->imm_hi[v->a[at]] & VYRE_ACCESS_NO_WRITE ? w->read
+                                                                   : w->arena;
   const vyre_row offset = word_of_head(w, w->offsets, name, 0);
   const bool in_bounds = w->in_bounds[at] != 0, literal = has_literal(w, at);
   const vyre_row length = in_bounds ? VYRE_NONE : word_of_head(w, w->lengths, name, 1);
@@ -100,7 +104,7 @@ lower_step(lowering *w, uint32_t at)
 static void
 find_memory(lowering *w)
 {
-  w->arena = w->read = w->head = VYRE_NONE;
+  w->arena = w->read = w->constants = w->head = VYRE_NONE;
   memset(w->offsets, 0, sizeof w->offsets);
   memset(w->lengths, 0, sizeof w->lengths);
   for (uint32_t row = w->program; row < w->end; row++) {
@@ -109,6 +113,8 @@ find_memory(lowering *w)
       w->arena.id = row;
     else if (op == VYRE_OP_buffer && has_name(w, row, "what is not written"))
       w->read.id = row;
+    else if (op == VYRE_OP_buffer && has_name(w, row, "the constants"))
+      w->constants.id = row;
     else if (op == VYRE_OP_load && has_name(w, row, "where the head is"))
       w->head.id = row;
     else if (vyre_op_is_atomic(op))

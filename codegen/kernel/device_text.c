@@ -39,6 +39,7 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
   ADD("%s\" entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
+      "  buffer %%\"the constants\" : u32[] storage ro restrict set(0) binding(1)\n"
       "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
       kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, kernel.by_program ? "program" : "row");
   for (uint32_t i = 0; i < w->file->name_count; i++)

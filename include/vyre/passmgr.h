@@ -79,6 +79,7 @@ typedef struct vyre_schedule_options {
   vyre_schedule_format format;
   bool on_device; /* GPU passes go to a device, */
   bool on_host;   /* ... which is this machine's processors; neither: all run as plain C where they can */
+  uint32_t forms; /* of kernels that the device takes, as in vyre_device_info; 0: any */
   bool no_fuse;   /* as in vyre_pipeline_options */
 } vyre_schedule_options;
 

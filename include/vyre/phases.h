@@ -82,12 +82,31 @@ typedef struct vyre_phase_step {
   uint32_t end; /* but of RUN: the index of the step after those in it */
 } vyre_phase_step;
 
-/* A kernel for devices: SPIR-V 1.3 for Vulkan 1.2 with 64-bit integers, its entry point "main", its workgroups of 64 invocations,
- * its memory one storage buffer of words, set 0 binding 0, and words as push constants (docs/gpu-passes.md, "On a device"). */
+/* What a kernel is compiled to.  ORDER: vyre_kernel_form's (target.h). */
+typedef enum vyre_phase_form {
+  VYRE_PHASE_SPIRV, /* 1.3, for Vulkan 1.2 with 64-bit integers */
+  VYRE_PHASE_PTX
+} vyre_phase_form;
+
+/* What a host gives a kernel, and what stands there: docs/gpu-passes.md, "On a device". */
+#define VYRE_PHASE_KERNELS_VERSION 1u
+
+/* Its entry point is "main", its workgroups have 64 invocations. */
 typedef struct vyre_phase_kernel {
-  const uint32_t *words; /* NULL: there is none */
-  uint32_t count;
+  const void *code; /* NULL: there is none */
+  uint64_t size;    /* bytes */
 } vyre_phase_kernel;
+
+/* All kernels of a pass in one form. */
+typedef struct vyre_phase_kernels {
+  uint32_t struct_size;
+  uint32_t form;    /* vyre_phase_form */
+  uint32_t version; /* VYRE_PHASE_KERNELS_VERSION; a host passes over those of another one */
+  uint32_t reserved;
+  /* An element a phase: each invocation takes a row; each workgroup takes a program and goes through its levels. */
+  const vyre_phase_kernel *rows, *programs;
+  const vyre_phase_kernel *levels; /* an element a step: of VYRE_STEP_LEVELS, a workgroup a program */
+} vyre_phase_kernels;
 
 typedef struct vyre_phases {
   uint32_t struct_size;
@@ -95,9 +114,9 @@ typedef struct vyre_phases {
   const vyre_phase_memory *memory;
   const vyre_phase *phases;
   const vyre_phase_step *steps;
-  /* Kernels, an element a phase: each invocation takes a row; each workgroup takes a program and goes through its levels. */
-  const vyre_phase_kernel *row_kernels, *program_kernels;
-  const vyre_phase_kernel *level_kernels; /* an element a step: of VYRE_STEP_LEVELS, a workgroup a program */
+  const vyre_phase_kernels *const *kernels; /* the first one that a device can take is used; none: it runs on processors alone */
+  uint32_t kernels_count;
+  uint32_t reserved;
 } vyre_phases;
 
 #ifdef __cplusplus

@@ -193,8 +193,9 @@ struct vyre_pass_ctx {
 #endif
 VYRE_LAYOUT(sizeof(vyre_param) == 56 && offsetof(vyre_param, minimum) == 24 && offsetof(vyre_param, words) == 48);
 VYRE_LAYOUT(sizeof(vyre_pass) == 96 && offsetof(vyre_pass, params) == 40 && offsetof(vyre_pass, run) == 64);
-VYRE_LAYOUT(offsetof(vyre_phases, row_kernels) == 40 && sizeof(vyre_phases) == 64 && sizeof(vyre_phase_memory) == 24 &&
-            sizeof(vyre_phase_step) == 20);
+VYRE_LAYOUT(offsetof(vyre_phases, kernels) == 40 && sizeof(vyre_phases) == 56 && sizeof(vyre_phase_kernels) == 40);
+VYRE_LAYOUT(sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase) == 48 && sizeof(vyre_phase_step) == 20 &&
+            sizeof(vyre_phase_kernel) == 16);
 VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, absorbs) == 24); /* an array of them: it has room for 7 bytes */
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT

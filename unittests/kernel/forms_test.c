@@ -68,8 +68,8 @@ check(vyre_status status)
 static int
 load_passes(void **state)
 {
-  static const char *const passes[] = {"canon", "cf",   "cid",    "cprop", "cse",   "dbe",     "dce",
-                                       "dse",   "licm", "limits", "pm",    "shash", "simplify"};
+  static const char *const passes[] = {"canon",  "cf",  "cid",  "cprop",  "cse", "dbe",   "dce",
+                                       "expand", "dse", "licm", "limits", "pm",  "shash", "simplify"};
   char path[500];
   (void)state;
   if (vyre_registry_create(NULL, &registry))
@@ -176,6 +176,8 @@ static const char *const pipelines[] = {"canon",
                                         "simplify,dce,simplify",
                                         "canon,cf,pm,cid,cse,dce",
                                         "fixpoint(canon,cf,pm)",
+                                        "fixpoint(canon,cf,cprop,pm,shash,expand,cid)",
+                                        "repeat<2>(simplify)",
                                         "default<O2>"};
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
 
@@ -301,6 +303,43 @@ a_warm_device_makes_nothing(void **state)
   vyre_bytes_free(&input);
 }
 
+/* That went up to a device, by the report. */
+static uint64_t
+bytes_up(const vyre_bytes *input, const char *text, vyre_device *device)
+{
+  vyre_report *report;
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  check(vyre_report_create(NULL, &report));
+  check(vyre_module_create(NULL, 1u << 22, &module));
+  check(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
+  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.report = report, .device = device}));
+  const uint64_t bytes = vyre_report_count(report, "(device)", "bytes up");
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  vyre_report_destroy(report);
+  return bytes;
+}
+
+/* What nobody but the device changed does not go up again, nor do rules and facts of ops: of the ten columns the levels at most,
+ * with the order that they give. */
+static void
+what_stays_on_a_device(void **state)
+{
+  (void)state;
+  vyre_bytes input = make_grown(device_rows, 50);
+  for (uint32_t i = 0; i < FORMS; i++) {
+    if (forms[i].target != &vyre_target_vulkan || !forms[i].fused || forms[i].room)
+      continue;
+    const uint64_t once = bytes_up(&input, "canon,cf,pm", forms[i].device);
+    const uint64_t thrice = bytes_up(&input, "repeat<3>(canon,cf,pm)", forms[i].device);
+    assert_in_range(once, 1, 12 * 4 * (uint64_t)device_rows);
+    assert_in_range(thrice - once, 1, 2 * 4 * 4 * (uint64_t)device_rows);
+  }
+  vyre_bytes_free(&input);
+}
+
 /* Threads take parts of levels. */
 static void
 one_program(void **state)
@@ -322,8 +361,12 @@ main(int count, char **arguments)
     on_device = (uint32_t)strtoul(arguments[2], NULL, 10);
   if (count > 3)
     device_rows = (uint32_t)strtoul(arguments[3], NULL, 10);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(small_modules),     cmocka_unit_test(many_programs),          cmocka_unit_test(one_program),
-      cmocka_unit_test(large_on_a_device), cmocka_unit_test(too_large_for_a_driver), cmocka_unit_test(a_warm_device_makes_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules),
+                                     cmocka_unit_test(many_programs),
+                                     cmocka_unit_test(one_program),
+                                     cmocka_unit_test(what_stays_on_a_device),
+                                     cmocka_unit_test(large_on_a_device),
+                                     cmocka_unit_test(too_large_for_a_driver),
+                                     cmocka_unit_test(a_warm_device_makes_nothing)};
   return cmocka_run_group_tests(tests, load_passes, end_passes);
 }

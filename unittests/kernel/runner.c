@@ -15,7 +15,7 @@ enum { MOST_COPIES = KERNEL_MOST_NAMES + 8 };
 static void
 compile(runner *r, const kernel_device *device, vyre_kernel *out)
 {
-  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
+  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
   for (uint32_t i = 0; !r->target && i < device->count; i++)
     out[i].id = i;
   for (uint32_t i = 0; r->target && i < device->count; i++) {
@@ -28,8 +28,8 @@ compile(runner *r, const kernel_device *device, vyre_kernel *out)
                                    .size = code.size,
                                    .entry = KERNEL_ENTRY,
                                    .workgroup = {KERNEL_WORKGROUP, 1, 1},
-                                   .slots = &slot,
-                                   .slot_count = 1,
+                                   .slots = slots,
+                                   .slot_count = 2,
                                    .push_size = sizeof((plan_entry *)0)->push};
     must(ops->compile(r->target, &desc, &out[i]));
     vyre_bytes_free(&code);
@@ -93,8 +93,8 @@ typedef struct batch {
   runner *r;
   const runner_pass *pass;
   const plan_arena *arena;
-  vyre_range whole;
-  uint32_t *words; /* the arena, of the interpreter */
+  vyre_range whole[2]; /* the arena, which has the constants too */
+  uint32_t *words;     /* the arena, of the interpreter */
   vyre_upload uploads[MOST_COPIES];
   vyre_read reads[MOST_COPIES];
   vyre_step *steps;
@@ -106,7 +106,7 @@ typedef struct batch {
 static vyre_range
 words_at(const batch *b, uint32_t word, uint32_t count)
 {
-  return (vyre_range){b->whole.buffer, word * UINT64_C(4), count * UINT64_C(4)};
+  return (vyre_range){b->whole[0].buffer, word * UINT64_C(4), count * UINT64_C(4)};
 }
 
 static void
@@ -139,8 +139,8 @@ add_step(batch *b, const plan_entry *e)
   }
   b->steps[b->step_count++] =
       (vyre_step){.kernel = e->kernel < ORDER__COUNT ? b->r->kernels[e->kernel] : kernel_of(b, e->kernel - ORDER__COUNT),
-                  .buffers = &b->whole,
-                  .buffer_count = 1,
+                  .buffers = b->whole,
+                  .buffer_count = 2,
                   .push = e->push,
                   .push_size = sizeof e->push,
                   .groups = {e->groups, 1, 1}};
@@ -185,7 +185,7 @@ submit_to_interpreter(batch *b)
 static vyre_timing
 submit_to_device(batch *b)
 {
-  const vyre_fill zero = {b->whole, 0};
+  const vyre_fill zero = {b->whole[0], 0};
   const vyre_sequence sequence = {.fills = &zero,
                                   .fill_count = b->is_filled ? 0 : 1,
                                   .uploads = b->uploads,
@@ -245,9 +245,10 @@ open_batch(runner *r, const runner_pass *pass, const plan_arena *arena, runner_f
 {
   batch b = {.r = r, .pass = pass, .arena = arena, .figures = figures};
   if (r->target)
-    must(ops->allocate(r->target, arena->words * UINT64_C(4), &b.whole.buffer));
+    must(ops->allocate(r->target, arena->words * UINT64_C(4), &b.whole[0].buffer));
   else
     b.words = calloc(arena->words, sizeof *b.words);
+  b.whole[1] = b.whole[0];
   return b;
 }
 
@@ -255,7 +256,7 @@ static void
 close_batch(batch *b)
 {
   if (b->r->target)
-    must(ops->free(b->r->target, b->whole.buffer));
+    must(ops->free(b->r->target, b->whole[0].buffer));
   free(b->words);
   free(b->steps);
 }
