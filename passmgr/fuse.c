@@ -4,6 +4,7 @@
  * the table is sealed once, at the end.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "choose.h"
 #include "grow.h"
 #include "phases.h"
 #include "resident.h"
@@ -180,8 +181,10 @@ run_members(fused *f, bool *out_fits)
   const uint64_t before = r->options.check_changed ? vyre_run_hash_module(r->module) : 0;
   VYRE_TRY(begin_all(f));
   vyre_module_show_analyses(r->module, f->wanted);
-  const uint64_t start = vyre_run_start_clock(r);
+  const uint64_t start = vyre_run_start_clock(r), asked = r->options.device->choices ? vyre_now() : 0;
   vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, r->module, out_fits);
+  if (r->options.device->choices)
+    vyre_choose_learn_there(r->options.device, vyre_now() - asked);
   vyre_run_stop_clock(r, "(sequence)", start, false);
   if (status || !*out_fits) {
     drop_between(f, 1, f->count);
@@ -208,6 +211,14 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   if (s.count < 2)
     return VYRE_OK;
   f.wanted = take_members(&f, &s);
+  if (r->options.device->choices) {
+    const vyre_pass_record *records[SCHEDULE_MOST];
+    for (uint32_t i = 0; i < f.count; i++)
+      records[i] = f.members[i].record;
+    VYRE_TRY(vyre_run_choose(r, records, f.count));
+    if (!r->is_chosen)
+      return VYRE_OK;
+  }
   VYRE_TRY(vyre_run_make_analyses(r, f.wanted));
   f.contexts = vyre_take(allocator, f.count * sizeof *f.contexts);
   if (!f.contexts)

@@ -448,6 +448,12 @@ print_report(const tool *t)
   return status;
 }
 
+static bool
+is_chosen(const tool_options *o)
+{
+  return o->target && strcmp(o->target, "auto") == 0;
+}
+
 /* The target of GPU passes.  NULL: they run as plain C. */
 static vyre_status
 find_target(const tool_options *o, const vyre_target_ops **out)
@@ -459,8 +465,8 @@ find_target(const tool_options *o, const vyre_target_ops **out)
     return VYRE_OK;
   vyre_bytes names = {0};
   for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
-    VYRE_TRY(vyre_bytes_printf(&names, "%s%s", at == vyre_targets ? "" : ", ", (*at)->name));
-  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target is one of %s", name, names.data);
+    VYRE_TRY(vyre_bytes_printf(&names, "%s, ", (*at)->name));
+  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target is one of %sauto", name, names.data);
   vyre_bytes_free(&names);
   return status;
 }
@@ -470,8 +476,11 @@ static vyre_status
 open_devices(tool *t, uint32_t threads)
 {
   const vyre_target_options options = {.device = t->options.device, .threads = t->options.sweepers};
-  const vyre_target_ops *target;
-  vyre_status status = find_target(&t->options, &target);
+  const vyre_target_ops *target = NULL;
+  const bool is_auto = is_chosen(&t->options);
+  vyre_status status = is_auto ? VYRE_OK : find_target(&t->options, &target);
+  for (uint32_t i = 0; i < threads && is_auto && !status; i++)
+    status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
   for (uint32_t i = 0; i < threads && target && !status; i++)
     status = vyre_device_open(target, &options, NULL, &t->devices[i]);
   return status && target ? vyre_status_note(status, "-target=cpu needs no device") : status;
@@ -518,12 +527,13 @@ static vyre_status
 print_schedule(const tool *t, vyre_bytes *out)
 {
   const tool_options *o = &t->options;
-  const vyre_target_ops *target;
-  VYRE_TRY(find_target(o, &target));
+  const vyre_target_ops *target = NULL;
+  if (!is_chosen(o))
+    VYRE_TRY(find_target(o, &target));
   const vyre_schedule_options options = {.format = o->print_schedule[0] == 'j'   ? VYRE_SCHEDULE_JSON
                                                    : o->print_schedule[0] == 'd' ? VYRE_SCHEDULE_DOT
                                                                                  : VYRE_SCHEDULE_TEXT,
-                                         .on_device = target != NULL,
+                                         .on_device = target != NULL || is_chosen(o),
                                          .on_host = target == &vyre_target_cpu,
                                          .no_fuse = o->no_fuse};
   return t->pipeline ? vyre_pipeline_print_schedule(t->pipeline, &options, out) : VYRE_OK;

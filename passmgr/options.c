@@ -68,7 +68,8 @@ static const option options[] = {
     {"phase-threads", OPTION_VALUE, AT(phase_threads), "N",
      "the same, and N threads share the rows of a phase; 0: one a processor"},
     {"target", OPTION_VALUE, AT(target), "NAME",
-     "run GPU passes there; the result is the same; default cpu, where most have plain C; vyre-run -list-devices lists targets"},
+     "run GPU passes there; the result is the same; default cpu, where most have plain C; auto: where it takes less time; vyre-run "
+     "-list-devices lists targets"},
     {"device", OPTION_VALUE, AT(device), "NUMBER|NAME", "of the target: by its number, or a part of its name"},
     {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},

@@ -9,8 +9,21 @@
 
 enum {
   ROWS_A_THREAD = 4096, /* fewer are not worth a thread */
-  LEVELS_AT_ONCE = 64   /* that a dispatch by program takes: drivers end what takes long */
+  FEW_PROGRAMS = 16,    /* fewer have too few workgroups for a device */
+  LARGE_PROGRAM = 4096  /* rows: a workgroup would take long */
 };
+
+void
+vyre_plan_rows_count(plan_rows *r)
+{
+  const vyre_view *v = r->view;
+  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
+    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
+    r->largest = end - program > r->largest ? end - program : r->largest;
+    r->programs++;
+  }
+  r->by_program = r->programs >= FEW_PROGRAMS && r->largest <= LARGE_PROGRAM;
+}
 
 void
 vyre_plan_rows_part(plan_rows *r, uint32_t threads)
@@ -333,13 +346,13 @@ add_phase(planner *w, uint32_t step)
     add_levels(w, step, o);
     return;
   }
-  for (uint32_t level = 0; level < o->longest; level += LEVELS_AT_ONCE)
+  for (uint32_t level = 0; level < o->longest; level += PLAN_LEVELS_AT_ONCE)
     add_step(w, (plan_step){.kind = PLAN_PROGRAMS,
                             .number = of_levels ? step : s->phase,
                             .of_levels = of_levels,
                             .order = order,
                             .first = level,
-                            .count = LEVELS_AT_ONCE});
+                            .count = PLAN_LEVELS_AT_ONCE});
 }
 
 static void

@@ -12,7 +12,10 @@
 #include "vyre/status.h"
 #include "vyre/view.h"
 
-enum { PLAN_MOST_PARTS = 64 };
+enum {
+  PLAN_MOST_PARTS = 64,
+  PLAN_LEVELS_AT_ONCE = 64 /* that a dispatch by program takes: drivers end what takes long */
+};
 
 /* Rows in the order of a key, level by level; made on the host. */
 typedef struct plan_order {
@@ -28,9 +31,9 @@ typedef struct plan_order {
 /* The module, and how its rows are shared out. */
 typedef struct plan_rows {
   const vyre_view *view;
-  uint32_t programs;
-  bool on_host;    /* this machine's processors; else a device */
-  bool by_program; /* on a device: a workgroup takes a program, where there is a kernel for that */
+  uint32_t programs, largest; /* rows of the largest one */
+  bool on_host;               /* this machine's processors; else a device */
+  bool by_program;            /* on a device: a workgroup takes a program, where there is a kernel for that */
   uint32_t threads;
   /* On the host: parts of whole programs, which threads take; 0: one program is most of the module. */
   uint32_t part_count;
@@ -77,6 +80,8 @@ typedef struct plan {
   bool no_memory; /* something is missing */
 } plan;
 
+/* Sets programs, largest and by_program. */
+void vyre_plan_rows_count(plan_rows *rows);
 /* How threads share the rows: by parts of whole programs, or not. */
 void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
 /* How many `repeat while` stand before that step; of step_count: how many there are. */

@@ -10,24 +10,70 @@
 enum { LEAST_KERNELS = 64, PUSH_BYTES = 24, WORKGROUP = 64, MOST_BUFFERS = 65 /* the memories of a pass, and a list */ };
 
 vyre_status
-vyre_device_open(const vyre_target_ops *ops, const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
+vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
+{
+  VYRE_TRY(ops->open(&device->options, &device->allocator, &device->target));
+  device->ops = ops;
+  ops->describe(device->target, &device->info);
+  device->threads = 0;
+  if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
+    device->threads = device->options.threads ? device->options.threads : 1;
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_device_close_target(vyre_device *device)
+{
+  vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
+  device->ops = NULL;
+  device->info = (vyre_device_info){0};
+  device->threads = 0;
+  return status;
+}
+
+static vyre_status
+make_device(const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
 {
   const vyre_allocator *from = allocator ? allocator : vyre_allocator_default();
-  *out = NULL;
-  vyre_device *device = vyre_take(from, sizeof *device);
+  vyre_device *device = *out = vyre_take(from, sizeof *device);
   if (!device)
     return VYRE_OUT_OF_MEMORY("for a device");
   device->allocator = *from;
-  device->ops = ops;
-  vyre_status status = ops->open(options, from, &device->target);
-  if (status) {
-    vyre_release(from, device, sizeof *device);
-    return status;
-  }
-  ops->describe(device->target, &device->info);
-  if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
-    device->threads = options && options->threads ? options->threads : 1;
-  *out = device;
+  if (!options)
+    return VYRE_OK;
+  device->library = options->library ? vyre_take_text(from, options->library) : NULL;
+  device->name = options->device ? vyre_take_text(from, options->device) : NULL;
+  if ((options->library && !device->library) || (options->device && !device->name))
+    return VYRE_OUT_OF_MEMORY("for a device");
+  device->options = *options;
+  device->options.library = device->library;
+  device->options.device = device->name;
+  return VYRE_OK;
+}
+
+static vyre_status
+end_device(vyre_device **device, vyre_status status)
+{
+  if (!status)
+    return VYRE_OK;
+  status = vyre_status_join(status, vyre_device_close(*device));
+  *device = NULL;
+  return status;
+}
+
+vyre_status
+vyre_device_open(const vyre_target_ops *ops, const vyre_target_options *options, const vyre_allocator *allocator, vyre_device **out)
+{
+  vyre_status status = make_device(options, allocator, out);
+  return end_device(out, status ? status : vyre_device_open_target(*out, ops));
+}
+
+vyre_status
+vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options, const vyre_allocator *allocator,
+                      vyre_device **out)
+{
+  VYRE_TRY(end_device(out, make_device(options, allocator, out)));
+  (*out)->choices = targets;
   return VYRE_OK;
 }
 
@@ -37,10 +83,13 @@ vyre_device_close(vyre_device *device)
   if (!device)
     return VYRE_OK;
   const vyre_allocator allocator = device->allocator;
-  vyre_status status = device->ops->close(device->target);
+  vyre_status status = vyre_device_close_target(device);
   for (uint32_t i = 0; i < device->kernel_capacity; i++)
     vyre_release(&allocator, device->kernels[i], sizeof **device->kernels);
   vyre_release(&allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
+  vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
+  vyre_release_text(&allocator, device->library);
+  vyre_release_text(&allocator, device->name);
   vyre_release(&allocator, device, sizeof *device);
   return status;
 }

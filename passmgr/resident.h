@@ -5,6 +5,7 @@
 #ifndef VYRE_PASSMGR_RESIDENT_H
 #define VYRE_PASSMGR_RESIDENT_H
 
+#include "registry.h"
 #include "vyre/passmgr.h"
 #include "vyre/phases.h"
 
@@ -23,9 +24,24 @@ typedef struct device_column {
   bool holds;                /* the device has what the host has */
 } device_column;
 
+/* Nanoseconds. */
+typedef struct device_costs {
+  double wait, launch, byte_up, byte_down; /* of a sequence of nothing, a kernel more, a byte */
+  double visit;                            /* of a row by a phase */
+} device_costs;
+
+typedef struct device_work {
+  double launches, visits, bytes_up, bytes_down;
+} device_work;
+
+typedef struct device_plain {
+  const vyre_pass_record *record;
+  double row; /* nanoseconds a row that the pass took as plain C */
+} device_plain;
+
 struct vyre_device {
   vyre_allocator allocator;
-  const vyre_target_ops *ops;
+  const vyre_target_ops *ops; /* NULL: it is not open */
   vyre_target *target;
   vyre_device_info info;
   uint32_t threads;        /* of a target that is this machine's processors; 0: it is another */
@@ -35,7 +51,22 @@ struct vyre_device {
   uint64_t arena_size;                   /* bytes */
   device_column columns[DEVICE_COLUMNS]; /* of the last module */
   uint32_t column_count;
+  /* choose.c: */
+  const vyre_target_ops *const
+      *choices;  /* what runs on it is chosen, and it is of one of these; NULL: all that can run there does */
+  bool is_tried; /* whether there is one to be opened is known */
+  vyre_target_options options;
+  char *library, *name; /* owned; of the options */
+  device_costs costs;
+  device_work asked;   /* of the sequence that was asked for last */
+  double owed;         /* nanoseconds of work that it could have had */
+  device_plain *plain; /* owned */
+  uint32_t plain_count, plain_capacity;
 };
+
+/* Opens the target for it, which has none; and closes it. */
+VYRE_MUST_USE vyre_status vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops);
+VYRE_MUST_USE vyre_status vyre_device_close_target(vyre_device *device);
 
 /* The host writes columns: those of these analyses; DEVICE_ALL: those of the table too, or it is another module. */
 void vyre_device_forget(vyre_device *device, uint32_t analyses);

@@ -16,6 +16,7 @@ typedef struct run {
   uint32_t preserved; /* ... after the last call of a pass, if it changed the module */
   uint32_t fixpoints; /* around the pass at hand */
   uint64_t changes;   /* of the module so far */
+  bool is_chosen;     /* of a device that is chosen: what is at hand goes there */
   vyre_device *host;  /* for phases that have no other device; NULL: there were none */
   uint64_t *settled;  /* by node: one more than `changes` when its pass last changed nothing; 0: it never did */
 } run;
@@ -37,6 +38,8 @@ vyre_context vyre_run_context(run *r, const vyre_pass_record *record, const uint
 VYRE_MUST_USE vyre_status vyre_run_finish_call(run *r, const vyre_pass_record *record, vyre_context *context, vyre_status status);
 /* Analyses and columns that it requires where it will run. */
 uint32_t vyre_run_requirements(const run *r, const vyre_pass_record *record);
+/* Sets is_chosen, for passes that run as one sequence. */
+VYRE_MUST_USE vyre_status vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count);
 /* Where passes run, if there is a device. */
 vyre_schedule_options vyre_run_schedule_options(const run *r);
 /* Those that do not hold are made; the module shows these and no others. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "choose.h"
 #include "grow.h"
 #include "phases.h"
 #include "run.h"
@@ -196,7 +197,7 @@ vyre_run_schedule_options(const run *r)
 static bool
 goes_to_device(const run *r, const vyre_pass_record *record)
 {
-  if (!r->options.device)
+  if (!r->options.device || (r->options.device->choices && !r->is_chosen))
     return false;
   const vyre_schedule_options where = vyre_run_schedule_options(r);
   return vyre_schedule_fits(record, &where);
@@ -248,6 +249,23 @@ run_plain(run *r, vyre_context *context, vyre_result *out)
   return status;
 }
 
+/* How long it took is what the next choice goes by. */
+static vyre_status
+run_and_learn(run *r, vyre_context *context, vyre_result *out)
+{
+  const vyre_pass_record *record = context->record;
+  vyre_device *chosen = r->options.device && r->options.device->choices && record->pass.phases ? r->options.device : NULL;
+  const bool there = goes_to_device(r, record);
+  const uint32_t rows = vyre_module_view(r->module)->rows;
+  const uint64_t start = chosen ? vyre_now() : 0;
+  vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
+  if (chosen && there)
+    vyre_choose_learn_there(chosen, vyre_now() - start);
+  else if (chosen)
+    vyre_choose_learn_here(chosen, record, rows, vyre_now() - start);
+  return status;
+}
+
 /* Calls it.  `shown` is its name in the report. */
 static vyre_status
 call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
@@ -256,7 +274,7 @@ call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const 
   *out = VYRE_UNCHANGED;
   uint64_t start = vyre_run_start_clock(r);
   vyre_run_enter(record);
-  vyre_status status = goes_to_device(r, record) || !record->pass.run ? run_phases(r, &context, out) : run_plain(r, &context, out);
+  vyre_status status = run_and_learn(r, &context, out);
   vyre_run_leave();
   vyre_run_stop_clock(r, shown, start, *out == VYRE_CHANGED);
   r->preserved = record->pass.preserves | context.preserved;
@@ -308,6 +326,18 @@ vyre_run_make_analyses(run *r, uint32_t wanted)
     if (needed & vyre_analyses[i].bit)
       VYRE_TRY(make_one(r, &vyre_analyses[i]));
   vyre_module_show_analyses(r->module, wanted);
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_run_choose(run *r, const vyre_pass_record *const *passes, uint32_t count)
+{
+  vyre_device *device = r->options.device;
+  r->is_chosen = false;
+  if (!device || !device->choices || !vyre_choose_may(device, passes, count, vyre_module_view(r->module)))
+    return VYRE_OK;
+  VYRE_TRY(vyre_run_make_analyses(r, VYRE_LEVELS));
+  r->is_chosen = vyre_choose(device, passes, count, vyre_module_view(r->module));
   return VYRE_OK;
 }
 
@@ -384,6 +414,8 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
     vyre_report_skip_add(r->options.report, record->pass.name);
     return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
   }
+  if (record->pass.phases)
+    VYRE_TRY(vyre_run_choose(r, &record, 1));
   VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));
   vyre_result result;
   VYRE_TRY(call_and_check(r, record, vyre_node_values(r->pipeline, node), record->pass.name, &result));

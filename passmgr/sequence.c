@@ -9,11 +9,7 @@
 
 #include <inttypes.h>
 
-enum {
-  MOST_ITERATIONS = 8, /* of a repeat in one submission to a device */
-  FEW_PROGRAMS = 16,   /* fewer have too few workgroups for a device */
-  LARGE_PROGRAM = 4096 /* rows: a workgroup would take long */
-};
+enum { MOST_ITERATIONS = 8 /* of a repeat in one submission to a device */ };
 
 void *
 sequence_take(const sequence *s, size_t count, size_t size)
@@ -99,15 +95,8 @@ check_own_levels(const sequence *s, const sequence_member *m)
 static void
 look_at_rows(sequence *s)
 {
-  const vyre_view *v = s->rows.view;
-  uint32_t largest = 0;
-  for (uint32_t program = v->first[0]; program; program = v->next[program]) {
-    const uint32_t end = v->next[program] ? v->next[program] : v->rows;
-    largest = end - program > largest ? end - program : largest;
-    s->rows.programs++;
-  }
+  vyre_plan_rows_count(&s->rows);
   s->rows.on_host = s->device->threads > 0;
-  s->rows.by_program = s->rows.programs >= FEW_PROGRAMS && largest <= LARGE_PROGRAM;
   if (s->rows.on_host)
     vyre_plan_rows_part(&s->rows, s->device->threads);
 }

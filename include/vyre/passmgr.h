@@ -110,6 +110,12 @@ typedef struct vyre_device vyre_device;
 /* `options` and `allocator` as the target's open has them. */
 VYRE_MUST_USE vyre_status vyre_device_open(const vyre_target_ops *target, const vyre_target_options *options,
                                            const vyre_allocator *allocator, vyre_device **out);
+/* One that is chosen: each sequence of passes runs as plain C, or on a device where it is faster by what either cost before.  The
+ * device is opened when there was work enough for it: that of the first of these targets (NULL is after the last; borrowed for as
+ * long as the device is there) which is no processor of this machine, or whose device `options` names.  That there is none is no
+ * error. */
+VYRE_MUST_USE vyre_status vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options,
+                                                const vyre_allocator *allocator, vyre_device **out);
 /* NULL is ignored. */
 VYRE_MUST_USE vyre_status vyre_device_close(vyre_device *device);
 

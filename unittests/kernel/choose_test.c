@@ -1,0 +1,221 @@
+/* Where passes run, if that is chosen: as the costs say, which are measured and learned; and with the same result.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "choose.h"
+#include "program.h"
+#include "vyre/vir0.h"
+
+enum { ROWS = 12000 /* worth asking for three passes, and not too many for a driver */ };
+
+static const vyre_target_ops *const here[] = {&vyre_target_cpu, NULL}, *const there[] = {&vyre_target_cpu, &vyre_target_vulkan,
+                                                                                         NULL};
+static const double much = 1e12;
+
+static vyre_registry *registry;
+static char name[256]; /* of a device */
+
+static void
+check(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
+static void
+note_name(void *user, const vyre_device_info *info)
+{
+  (void)user;
+  if (info->usable)
+    snprintf(name, sizeof name, "%s", info->name);
+}
+
+static int
+load_passes(void **state)
+{
+  static const char *const passes[] = {"canon", "cf", "pm", "shash", "dce", "simplify"};
+  char path[500];
+  (void)state;
+  check(vyre_registry_create(NULL, &registry));
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes[i]);
+    check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
+  }
+  check(vyre_target_vulkan.list(NULL, note_name, NULL));
+  assert_true(name[0]);
+  return 0;
+}
+
+static int
+end_passes(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+/* A module after the pipeline, in its binary form.  `out` (may be NULL): what the device did. */
+typedef struct figures {
+  uint64_t sequences, launches, up, down;
+} figures;
+
+static vyre_bytes
+run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *device, figures *out)
+{
+  vyre_bytes bytes = {0};
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  vyre_report *report;
+  check(vyre_module_create(NULL, 1u << 22, &module));
+  while (vyre_module_view(module)->rows < rows)
+    bench_grow(module, rows_a_program, BENCH_DEEPEST);
+  check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  check(vyre_report_create(NULL, &report));
+  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report}));
+  check(vyre_vir0_write(module, NULL, 0, &bytes));
+  if (out)
+    *out = (figures){vyre_report_count(report, "(device)", "sequences"), vyre_report_count(report, "(device)", "kernels launched"),
+                     vyre_report_count(report, "(device)", "bytes up"), vyre_report_count(report, "(device)", "bytes down")};
+  vyre_report_destroy(report);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return bytes;
+}
+
+/* How many sequences a device had; the result is that of plain C. */
+static figures
+run_and_compare(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *device)
+{
+  figures f;
+  vyre_bytes plain = run(text, rows, rows_a_program, NULL, NULL), chosen = run(text, rows, rows_a_program, device, &f);
+  assert_int_equal(plain.size, chosen.size);
+  assert_memory_equal(plain.data, chosen.data, plain.size);
+  vyre_bytes_free(&plain);
+  vyre_bytes_free(&chosen);
+  return f;
+}
+
+/* The device of that name, which is opened by the first run that may pay. */
+static vyre_device *
+open_named(void)
+{
+  vyre_device *device;
+  const vyre_target_options options = {.device = name, .validate = true};
+  check(vyre_device_open_auto(there, &options, NULL, &device));
+  device->owed = much;
+  return device;
+}
+
+static void
+small_work_opens_nothing(void **state)
+{
+  vyre_device *device;
+  (void)state;
+  check(vyre_device_open_auto(there, NULL, NULL, &device));
+  run_and_compare("canon,cf,pm", 500, 500, device);
+  assert_true(!device->is_tried && device->owed == 0);
+  device->plain_count = 0; /* what was learned on a busy machine may be anything */
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  assert_true(!device->is_tried && device->owed > 0);
+  check(vyre_device_close(device));
+}
+
+static void
+processors_are_no_device(void **state)
+{
+  vyre_device *device;
+  (void)state;
+  check(vyre_device_open_auto(here, NULL, NULL, &device));
+  device->owed = much;
+  assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
+  assert_true(device->is_tried && !device->ops);
+  check(vyre_device_close(device));
+  check(vyre_device_open_auto(there, NULL, NULL, &device));
+  device->owed = much;
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  assert_true(device->is_tried && (!device->ops || device->info.kind != VYRE_DEVICE_CPU));
+  check(vyre_device_close(device));
+}
+
+static void
+costs_decide(void **state)
+{
+  vyre_device *device = open_named();
+  (void)state;
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  assert_true(device->ops && device->costs.wait > 0 && device->costs.launch > 0 && device->costs.visit > 0);
+  device->costs = (device_costs){0};
+  device->plain_count = 0;
+  assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 1);
+  assert_true(device->costs.visit > 0); /* it was learned */
+  device->costs = (device_costs){.wait = much};
+  device->plain_count = 0;
+  assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
+  assert_int_equal(device->plain_count, 3);
+  assert_true(device->plain[0].row > 0 && device->plain[0].row < 20000); /* ns; all rows take more */
+  device->costs = (device_costs){0};
+  for (uint32_t i = 0; i < device->plain_count; i++) /* a pass that would take long here */
+    device->plain[i].row = i == 1 ? 1000 : 0;
+  assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 1);
+  check(vyre_device_close(device));
+}
+
+/* A sequence is foreseen as it then is: launches just so, but of simplify, which has levels of its own; of the bytes the columns.
+ */
+static void
+work_is_foreseen(void **state)
+{
+  static const struct {
+    const char *text;
+    uint32_t rows_a_program, slack; /* launches: percent */
+  } cases[] = {{"canon,cf,pm", 500, 0}, {"canon,cf,pm", ROWS, 0}, {"shash", 500, 0}, {"shash", ROWS, 0}, {"simplify", 500, 20}};
+  vyre_device *device = open_named();
+  (void)state;
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    figures f;
+    device->costs = (device_costs){0};
+    const vyre_pass_record *other;
+    vyre_choose_learn_here(device, vyre_registry_find(registry, cases[i].text, strcspn(cases[i].text, ","), &other), 1, 1000);
+    vyre_bytes out = run(cases[i].text, ROWS, cases[i].rows_a_program, device, &f);
+    vyre_bytes_free(&out);
+    const uint64_t launches = (uint64_t)device->asked.launches, slack = f.launches * cases[i].slack / 100;
+    assert_int_equal(f.sequences, 1);
+    assert_in_range(launches, f.launches - slack, f.launches + slack);
+    assert_in_range((uint64_t)device->asked.bytes_up, f.up / 4, f.up);
+    assert_in_range((uint64_t)device->asked.bytes_down, f.down - f.down / 50, f.down);
+  }
+  check(vyre_device_close(device));
+}
+
+static void
+what_has_no_room_stays(void **state)
+{
+  vyre_device *device = open_named();
+  (void)state;
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  device->costs = (device_costs){0};
+  device->plain_count = 0;
+  device->info.max_storage = 4096;
+  assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
+  assert_int_equal(device->plain_count, 3); /* as plain C, not by phases */
+  check(vyre_device_close(device));
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_work_opens_nothing), cmocka_unit_test(processors_are_no_device),
+                                     cmocka_unit_test(costs_decide), cmocka_unit_test(work_is_foreseen),
+                                     cmocka_unit_test(what_has_no_room_stays)};
+  return cmocka_run_group_tests(tests, load_passes, end_passes);
+}
