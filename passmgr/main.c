@@ -205,6 +205,7 @@ static vyre_status
 prepare_works(const tool *t, process *p, work *works, uint32_t count)
 {
   VYRE_TRY(p->module ? VYRE_OK : vyre_module_create(NULL, 0, &p->module));
+  VYRE_TRY(p->taken || count < 2 ? VYRE_OK : vyre_module_create(NULL, 0, &p->taken));
   VYRE_TRY(p->batch || count < 2 ? VYRE_OK : vyre_batch_create(NULL, &p->batch));
   for (uint32_t i = 0; i < count && t->report; i++)
     VYRE_TRY(vyre_report_create(NULL, &works[i].report));
@@ -257,6 +258,7 @@ work_on(void *user)
   }
   pthread_mutex_unlock(&t->lock);
   vyre_batch_destroy(p.batch);
+  vyre_module_destroy(p.taken);
   vyre_module_destroy(p.module);
   return NULL;
 }

@@ -21,8 +21,10 @@
 #include "vyre/text.h"
 #include "vyre/vir0.h"
 
-/* A batch runs when it has so many rows: more are no gain, and take memory. */
-#define BATCH_ROWS (1u << 20)
+/* A batch has so many rows at most: for a device that has room for them, so that none of its processors lacks work; else so many
+ * that their columns stay in the processor's cache. */
+#define BATCH_DEVICE_ROWS (1u << 20)
+#define BATCH_CACHE_ROWS  (1u << 15)
 
 /* An input as it is on the disk, and how it is read. */
 typedef struct source {
@@ -132,19 +134,19 @@ check_input(const vyre_module *module, const source *from, const vyre_pipeline_o
 
 /* Into the module, verified.  What was read from a file is there still if this is done again: standard input is read once. */
 static vyre_status
-read_input(const process *p, work *w, source *from)
+read_input(const process *p, vyre_module *module, work *w, source *from)
 {
   const vyre_pipeline_options options = {.print = print, .print_user = from->diagnostics.user};
   uint64_t start = process_now();
   if (!from->is_read)
     VYRE_TRY(vyre_file_read(w->path, &from->bytes));
   from->is_read = true;
-  vyre_module_set_growth(p->module, p->options->growth);
-  VYRE_TRY(vyre_input_parse(p->module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
+  vyre_module_set_growth(module, p->options->growth);
+  VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
                             from->diagnostics, &w->kind));
   start = add_time(w->report, "read", start);
   if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
-    VYRE_TRY(check_input(p->module, from, &options));
+    VYRE_TRY(check_input(module, from, &options));
   add_time(w->report, "verify", start);
   return VYRE_OK;
 }
@@ -197,10 +199,9 @@ write_glsl(const vyre_module *module, vyre_bytes *out)
 }
 
 static vyre_status
-make_output(const process *p, work *w, const source *from)
+make_output(const process *p, const vyre_module *module, work *w, const source *from)
 {
   const tool_options *o = p->options;
-  const vyre_module *module = p->module;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
   const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
   switch (outputs_form(o, w->kind)) {
@@ -232,23 +233,23 @@ say_whose(const process *p, const char *what, const char *path, vyre_bytes *said
 
 /* The module has it. */
 static vyre_status
-run_input(const process *p, work *w, const source *from)
+run_input(const process *p, vyre_module *module, work *w, const source *from)
 {
-  VYRE_TRY(run_passes(p, p->module, w->report, from->diagnostics, from->diagnostics.user));
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, from->diagnostics.user));
   const uint64_t start = process_now();
-  VYRE_TRY(make_output(p, w, from));
+  VYRE_TRY(make_output(p, module, w, from));
   w->making = process_now() - start;
   return VYRE_OK;
 }
 
 static void
-process_alone(const process *p, work *w, source *from)
+process_alone(const process *p, vyre_module *module, work *w, source *from)
 {
   say_whose(p, "; *** input '", w->path, from->diagnostics.user);
-  w->status = read_input(p, w, from);
+  w->status = read_input(p, module, w, from);
   if (!w->status)
-    w->status = run_input(p, w, from);
-  vyre_module_clear(p->module);
+    w->status = run_input(p, module, w, from);
+  vyre_module_clear(module);
 }
 
 /* ---- a batch ------------------------------------------------------------------------------------------------------------- */
@@ -290,13 +291,13 @@ finish_member(const together *b, uint32_t member)
   const process *p = b->process;
   work *w = &b->works[b->members[member]];
   const uint64_t start = process_now();
-  vyre_status status = vyre_batch_take(p->batch, member, p->module);
+  vyre_status status = vyre_batch_take(p->batch, member, p->taken);
   const bool taken = !status;
   vyre_status_free(status);
   if (taken)
-    w->status = make_output(p, w, &b->sources[b->members[member]]);
+    w->status = make_output(p, p->taken, w, &b->sources[b->members[member]]);
   w->making = process_now() - start;
-  vyre_module_clear(p->module);
+  vyre_module_clear(p->taken);
   return taken;
 }
 
@@ -305,7 +306,7 @@ process_again(const together *b, uint32_t member)
 {
   work *w = &b->works[b->members[member]];
   w->said.size = w->output.size = 0;
-  process_alone(b->process, w, &b->sources[b->members[member]]);
+  process_alone(b->process, b->process->taken, w, &b->sources[b->members[member]]);
 }
 
 /* Runs the batch, which is empty then. */
@@ -334,6 +335,13 @@ finish_together(together *b)
   b->count = 0;
 }
 
+static uint32_t
+most_rows(const process *p)
+{
+  const uint32_t room = p->device ? vyre_device_most_rows(p->device) : BATCH_CACHE_ROWS;
+  return room < BATCH_DEVICE_ROWS ? room : BATCH_DEVICE_ROWS;
+}
+
 /* One that is a batch by itself is not added: its module is there. */
 static void
 add_input(together *b, uint32_t index)
@@ -341,25 +349,22 @@ add_input(together *b, uint32_t index)
   const process *p = b->process;
   work *w = &b->works[index];
   source *from = &b->sources[index];
+  const uint32_t most = most_rows(p);
   find_source(p, w, &w->said, from);
-  w->status = read_input(p, w, from);
-  if (w->status) {
-    vyre_module_clear(p->module);
-    return;
-  }
-  if (vyre_module_view(p->module)->rows >= BATCH_ROWS) {
+  w->status = read_input(p, p->module, w, from);
+  if (!w->status && vyre_module_view(p->module)->rows >= most) {
     say_whose(p, "; *** input '", w->path, &w->said);
-    w->status = run_input(p, w, from);
-    vyre_module_clear(p->module);
-    return;
+    w->status = run_input(p, p->module, w, from);
+  } else if (!w->status) {
+    if (vyre_module_view(p->module)->rows > most - vyre_module_view(vyre_batch_module(p->batch))->rows)
+      finish_together(b);
+    vyre_status status = vyre_batch_add(p->batch, p->module);
+    b->members[b->count++] = index;
+    if (status) /* the batch fails, and its inputs are processed one by one */
+      finish_together(b);
+    vyre_status_free(status);
   }
-  b->members[b->count++] = index;
-  vyre_status status = vyre_batch_add(p->batch, p->module);
   vyre_module_clear(p->module);
-  /* One that was not added cannot be taken either, and is processed alone. */
-  if (status || vyre_module_view(vyre_batch_module(p->batch))->rows >= BATCH_ROWS)
-    finish_together(b);
-  vyre_status_free(status);
 }
 
 void
@@ -374,7 +379,7 @@ process_inputs(const process *p, work *works, uint32_t count, bool at_once)
       add_input(&b, i);
     } else {
       find_source(p, &works[i], at_once ? NULL : &works[i].said, &b.sources[i]);
-      process_alone(p, &works[i], &b.sources[i]);
+      process_alone(p, p->module, &works[i], &b.sources[i]);
     }
   }
   finish_together(&b);

@@ -26,8 +26,8 @@ typedef struct process {
   const tool_options *options;
   const vyre_pipeline *pipeline; /* NULL: no passes */
   vyre_device *device;           /* NULL: passes run here */
-  vyre_module *module;           /* without rows, and again afterwards */
-  vyre_batch *batch;             /* the same; NULL: inputs go one by one */
+  vyre_module *module, *taken;   /* without rows, and again afterwards */
+  vyre_batch *batch;             /* the same; it and `taken` are for more inputs than one */
   int home;                      /* the folder that relative paths are meant from; -1: it could not be opened */
 } process;
 

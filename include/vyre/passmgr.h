@@ -109,6 +109,8 @@ typedef struct vyre_device vyre_device;
 /* `options` and `allocator` as the target's open has them. */
 VYRE_MUST_USE vyre_status vyre_device_open(const vyre_target_ops *target, const vyre_target_options *options,
                                            const vyre_allocator *allocator, vyre_device **out);
+/* Modules of more rows (row 0 counted) never go there, but run on this machine's processors; UINT32_MAX: memory alone decides. */
+uint32_t vyre_device_most_rows(const vyre_device *device);
 /* NULL is ignored. */
 VYRE_MUST_USE vyre_status vyre_device_close(vyre_device *device);
 
