@@ -23,7 +23,7 @@ static const char *const texts[] = {
     "  spec %n : u32 = 4u32 id(3)\n"
     "  buffer %x : @S[] storage rw set(0) binding(0)\n"
     "  buffer %w : u32[%n] workgroup\n"
-    "  buffer %t : f32[2] constant = { 1.0f32, 0.5f32 }\n"
+    "  buffer %t : f32[2] constant = [1.0f32, 0.5f32]\n"
     "  %i = gid.x\n"
     "  %d = add %i, 7u32\n"
     "  store %w[1], %i\n"
@@ -36,20 +36,21 @@ static const char *const texts[] = {
     "}\n"
     "program @main workgroup(4, 1, 1) {\n"
     "  spec %n : u32 = 9u32 id(3)\n"
-    "  buffer %y : f32[3] storage r set(0) binding(1)\n"
+    "  buffer %y : f32[3] storage ro set(0) binding(1)\n"
     "  buffer %w : u32[%n] workgroup\n"
     "  %i = gid.x\n"
     "  %d = mul %i, 3u32\n"
     "  store %w[0], %d\n"
     "}\n",
+    "struct @T { c : f32[2] }\n"
+    "struct @S { a : u32, b : f32 }\n"
     "program @main workgroup(8, 1, 1) {\n"
-    "  buffer %t : f32[2] constant = { 1.0f32, 0.25f32 }\n"
+    "  buffer %t : f32[2] constant = [1.0f32, 0.25f32]\n"
     "  buffer %y : @S[] storage rw set(1) binding(0)\n"
     "  %v = load %t[0]\n"
     "  %d = add %v, 1.0f32\n"
     "  store %y[0].b, %v\n"
-    "}\n"
-    "struct @S { a : u32, b : f32 }\n",
+    "}\n",
     "",
 };
 enum { TEXTS = sizeof texts / sizeof *texts, ENTRIES = TEXTS + 1 };
@@ -86,7 +87,7 @@ edit(vyre_module *module)
     if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_program)
       continue;
     vyre_builder_at_end(&b, (vyre_row){row});
-    vyre_build_barrier(&b, 0x02020108u);
+    vyre_build_barrier(&b, VYRE_ORDER(2, 2, 0x108));
   }
   return vyre_module_seal(module, NULL);
 }
