@@ -32,6 +32,8 @@ config.substitutions += [
     ("%not", os.path.join(HOUSE, "expect-exit")),
     # %holds FILE FILE-TO-WRITE [pipeline...]: programs compute what they say, before and after each pass.
     ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} {config.vyre_bin}"),
+    # %batched DIR FOLDER... -- PIPELINE...: in batches everything in the folders comes out as one by one.
+    ("%batched", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'batched.py')} {config.vyre_bin} {config.spirv_as}"),
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
     ("%pointers", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'pointers.py')} {config.vyre_bin} {config.spirv_as} {config.spirv_dis} {config.spirv_val}"),
     # %cc: the compiler that built vyre, with the flags that docs/c.md gives.

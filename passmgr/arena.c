@@ -12,7 +12,6 @@ enum {
   PUSH = 6,               /* words of push constants that kernels take at most */
   WORKGROUP = 64,         /* invocations of a kernel: phases.h */
   CONSTANTS = 0x76797265, /* what they are kept as: a number of our own */
-  FEW_COLUMNS = 6,        /* of which a sequence has more */
   FEW_WALKS = 4           /* over all rows, which a phase may take for a row that nothing else settles */
 };
 
@@ -65,22 +64,13 @@ lay_heads(sequence *s)
   return true;
 }
 
-bool
-vyre_arena_may_fit(const vyre_device *device, uint32_t rows)
-{
-  const vyre_device_info *info = &device->info;
-  const uint64_t column = rows * (uint64_t)sizeof(uint32_t);
-  const uint64_t room = info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer;
-  return column <= room / FEW_COLUMNS && !(info->max_iterations && rows > info->max_iterations / FEW_WALKS);
-}
-
 /* Columns come first, then heads with what compares remember, then other memory, then orders. */
 vyre_status
 vyre_arena_lay_out(sequence *s, bool *out_fits)
 {
   const vyre_device_info *info = &s->device->info;
   const uint32_t rows = s->rows.view->rows;
-  *out_fits = find_columns(s) && vyre_arena_may_fit(s->device, rows);
+  *out_fits = find_columns(s) && rows <= vyre_device_most_rows(s->device);
   s->words = s->heads = FIRST_WORD + (uint64_t)s->device->column_count * rows;
   if (!lay_heads(s))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");

@@ -261,7 +261,7 @@ vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint
   device->owed += device->is_tried ? 0 : here;
   if (!device->is_tried && device->owed >= OPENING)
     open_one(device);
-  bool may = device->ops && vyre_arena_may_fit(device, view->rows);
+  bool may = device->ops && view->rows <= vyre_device_most_rows(device);
   for (uint32_t i = 0; i < count && may; i++)
     may = vyre_phases_kernels(passes[i]->pass.phases, device->info.forms) != NULL;
   return may;

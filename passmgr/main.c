@@ -1,13 +1,14 @@
 /* vyre-passmgr: reads programs, runs a pipeline of passes over each, writes them.
  *
- * Each input is a module of its own.  One that fails leaves no output, and the others are still done; the exit code is that
- * of the first failure.  With -j several threads work, each on a module that it clears; their messages and outputs wait
- * for the input's turn, so that all is as without -j.
+ * Each input is a module of its own, or with -batch many are one.  One that fails leaves no output, and the others are still done;
+ * the exit code is that of the first failure.  With -j several threads work, each on a module that it clears; their messages and
+ * outputs wait for the input's turn, so that all is as without -j, and as without -batch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "guard.h"
 #include "options.h"
 #include "outputs.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,31 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "vyre/c.h"
-#include "vyre/glsl.h"
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
-#include "vyre/spirv.h"
-#include "vyre/text.h"
-#include "vyre/vir0.h"
 
 #ifndef VYRE_VERSION
 #error "the build says which version this is"
 #endif
-
-/* The result of one input. */
-typedef struct work {
-  vyre_bytes said, output;
-  uint64_t making; /* the output, in nanoseconds */
-  vyre_input_kind kind;
-  vyre_report *report; /* NULL: not asked for */
-  vyre_device *device; /* of the thread that works on it; NULL: passes run here */
-  vyre_status status;
-  bool done;
-} work;
 
 typedef struct tool {
   tool_options options;
@@ -68,42 +53,6 @@ complain(vyre_status status)
     fprintf(stderr, "vyre-passmgr: error: %s\n", vyre_status_text(status));
   vyre_status_free(status);
   return code;
-}
-
-/* Writes to standard error, or to where messages wait for their input's turn. */
-static void
-say(vyre_bytes *said, const char *text, size_t length)
-{
-  if (!said || vyre_status_code(vyre_bytes_append(said, text, length)) != VYRE_CODE_OK)
-    fwrite(text, 1, length, stderr);
-}
-
-static void
-emit(void *user, const vyre_diagnostic *diagnostic)
-{
-  char small[2048], *text = small;
-  size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof(small));
-  if (needed >= sizeof(small)) {
-    text = malloc(needed + 1);
-    if (text)
-      vyre_diagnostic_format(diagnostic, text, needed + 1);
-    else
-      text = small;
-  }
-  size_t length = strlen(text);
-  if (!diagnostic->file)
-    say(user, "vyre-passmgr: ", 14);
-  say(user, text, length);
-  if (length == 0 || text[length - 1] != '\n')
-    say(user, "\n", 1);
-  if (text != small)
-    free(text);
-}
-
-static void
-print(void *user, const char *text, size_t length)
-{
-  say(user, text, length);
 }
 
 /* Writes a text of our own to standard output, and frees it. */
@@ -158,159 +107,6 @@ read_pipeline(tool *t)
   return status;
 }
 
-/* ---- times --------------------------------------------------------------------------------------------------------------- */
-
-static uint64_t
-now(void)
-{
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-/* Since `start`; gives the time now. */
-static uint64_t
-add_time(const work *w, const char *what, uint64_t start)
-{
-  uint64_t end = now();
-  if (w->report)
-    vyre_report_add_time(w->report, what, end - start);
-  return end;
-}
-
-/* ---- one input ----------------------------------------------------------------------------------------------------------- */
-
-/* A GLSL text is one program. */
-static vyre_status
-write_glsl(const vyre_module *module, vyre_bytes *out)
-{
-  const vyre_view *v = vyre_module_view(module);
-  const uint32_t program = v->first[0];
-  if (!program)
-    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is none");
-  if (v->next[program])
-    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is @%s, @%s\nFix: -emit=vir or -emit=spirv",
-                      vyre_row_name(module, (vyre_row){program}), vyre_row_name(module, (vyre_row){v->next[program]}));
-  return vyre_glsl_write(module, (vyre_row){program}, out);
-}
-
-/* An input as it is on the disk, and how it is read. */
-typedef struct source {
-  const char *path; /* for messages */
-  vyre_bytes bytes;
-  vyre_glsl_options glsl;
-  vyre_diagnostics diagnostics;
-} source;
-
-static vyre_status
-make_output(const tool *t, const vyre_module *module, work *w, const source *from)
-{
-  const vyre_spirv_options spirv_options = {.strip = t->options.strip,
-                                            .float_controls = t->options.exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
-  const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
-  switch (outputs_form(&t->options, w->kind)) {
-  case OUTPUT_SPIRV:
-    return vyre_source_write(module, 0, &spirv_options, &input, &w->output);
-  case OUTPUT_VIR0:
-    return vyre_vir0_write(module, NULL, 0, &w->output);
-  case OUTPUT_GLSL:
-    return write_glsl(module, &w->output);
-  case OUTPUT_C:
-    return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
-  default:
-    return vyre_text_print(module, NULL, &w->output);
-  }
-}
-
-/* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
- * its line. */
-static vyre_status
-check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
-{
-  vyre_status status = vyre_module_check(module, options);
-  if (status) {
-    vyre_module *again = NULL;
-    vyre_status read = vyre_module_create(NULL, 0, &again);
-    if (!read)
-      read = vyre_text_parse_lines(again, from->bytes.data, from->bytes.size, from->path, (vyre_diagnostics){0});
-    vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
-    if (placed) {
-      vyre_status_free(status);
-      status = placed;
-    }
-    vyre_status_free(read);
-    vyre_module_destroy(again);
-  }
-  return vyre_status_note(status, "as read from '%s'", from->path);
-}
-
-/* Read, verify, run, verify, to bytes. */
-static vyre_status
-process_source(const tool *t, work *w, vyre_module *module, vyre_bytes *said, source *from)
-{
-  const tool_options *o = &t->options;
-  const char *path = o->inputs.names[w - t->works];
-  const vyre_pipeline_options run_options = {
-      .verify_each = o->verify_each,
-      .device = w->device,
-      .no_fuse = o->no_fuse,
-      .print_before_all = o->print_before_all,
-      .print_after_all = o->print_after_all,
-      .print_changed = o->print_changed,
-      .print = print,
-      .print_user = said,
-      .diagnostics = {emit, said},
-      .report = w->report,
-  };
-  from->path = strcmp(path, "-") == 0 ? "<stdin>" : path;
-  from->glsl = (vyre_glsl_options){.include_dirs = o->include_dirs.names,
-                                   .include_dir_count = o->include_dirs.count,
-                                   .defines = o->defines.names,
-                                   .define_count = o->defines.count,
-                                   .debug = o->debug,
-                                   .target_env = o->env,
-                                   .include_root = o->include_root,
-                                   .most_memory = o->most_memory,
-                                   .most_seconds = o->most_seconds,
-                                   .most_expansion = o->most_expansion};
-  from->diagnostics = run_options.diagnostics;
-  if (o->inputs.count > 1 && (o->print_before_all || o->print_after_all || o->print_changed)) {
-    say(said, "; *** input '", 13);
-    say(said, path, strlen(path));
-    say(said, "' ***\n", 6);
-  }
-  uint64_t start = now();
-  VYRE_TRY(vyre_file_read(path, &from->bytes));
-  vyre_module_set_growth(module, o->growth);
-  VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
-                            from->diagnostics, &w->kind));
-  start = add_time(w, "read", start);
-  if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
-    VYRE_TRY(check_input(module, from, &run_options));
-  start = add_time(w, "verify", start);
-  vyre_status status = t->pipeline ? vyre_pipeline_run(t->pipeline, module, &run_options) : VYRE_OK;
-  if (t->pipeline && t->home >= 0 && fchdir(t->home) != 0) /* a pass may have changed it */
-    status = vyre_status_join(status,
-                              VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
-  VYRE_TRY(status);
-  start = now();
-  if (t->pipeline && !o->verify_each)
-    VYRE_TRY(vyre_status_note(vyre_module_check(module, &run_options), "after the last pass; -verify-each tells which one it was"));
-  start = add_time(w, "verify", start);
-  VYRE_TRY(make_output(t, module, w, from));
-  w->making = now() - start;
-  return VYRE_OK;
-}
-
-static vyre_status
-process_module(const tool *t, work *w, vyre_module *module, vyre_bytes *said)
-{
-  source from = {0};
-  const vyre_status status = process_source(t, w, module, said, &from);
-  vyre_bytes_free(&from.bytes);
-  return status;
-}
-
 /* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
 
 static vyre_status
@@ -319,9 +115,10 @@ write_output(tool *t, uint32_t index)
   const work *w = &t->works[index];
   const char *path;
   VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
-  const uint64_t start = now();
+  const uint64_t start = process_now();
   VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
-  add_time(w, "write", start - w->making);
+  if (w->report)
+    vyre_report_add_time(w->report, "write", process_now() - start + w->making);
   return VYRE_OK;
 }
 
@@ -345,11 +142,12 @@ finish_input(tool *t, uint32_t index)
   t->code = t->code ? t->code : failed;
 }
 
-/* Finishes an input, the lock held: the thread that finishes the one whose turn it is also finishes those that waited for it. */
+/* Finishes inputs, the lock held: the thread that finishes the one whose turn it is also finishes those that waited for it. */
 static void
-end_work(tool *t, work *w)
+end_works(tool *t, work *works, uint32_t count)
 {
-  w->done = true;
+  for (uint32_t i = 0; i < count; i++)
+    works[i].done = true;
   while (t->finished < t->options.inputs.count && t->works[t->finished].done)
     finish_input(t, t->finished++);
   pthread_cond_broadcast(&t->turn);
@@ -357,7 +155,8 @@ end_work(tool *t, work *w)
 
 typedef struct working {
   tool *tool;
-  work *work;
+  work *works;
+  uint32_t count;
 } working;
 
 /* A pass ended its thread. */
@@ -367,11 +166,14 @@ end_with_thread(void *user)
   const working *at = user;
   const vyre_plugin_code code = vyre_plugin_code_running();
   guard_thread_ended();
-  vyre_status_free(at->work->status);
-  at->work->status = VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
-                                code.pass ? code.pass : "?", code.path ? code.path : "?");
+  for (uint32_t i = 0; i < at->count; i++) {
+    vyre_status_free(at->works[i].status);
+    at->works[i].status =
+        VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
+                   code.pass ? code.pass : "?", code.path ? code.path : "?");
+  }
   pthread_mutex_lock(&at->tool->lock);
-  end_work(at->tool, at->work);
+  end_works(at->tool, at->works, at->count);
   pthread_mutex_unlock(&at->tool->lock);
 }
 
@@ -381,14 +183,64 @@ typedef struct worker {
   pthread_t thread;
 } worker;
 
-/* One thread's work: the next input that no thread has begun, until there is none. */
+/* How many inputs from the first that no thread has begun one thread takes: so many that each thread has some, and that their files
+ * are not too large together. */
+static uint32_t
+next_count(const tool *t)
+{
+  const name_list *inputs = &t->options.inputs;
+  const uint32_t threads = t->options.threads, share = inputs->count / threads + (inputs->count % threads != 0);
+  const uint32_t left = inputs->count - t->begun, fair = share < left ? share : left;
+  const uint32_t most = t->options.batch_most < fair ? t->options.batch_most : fair;
+  uint32_t count = 0;
+  for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++) {
+    struct stat file;
+    if (most > 1 && stat(inputs->names[t->begun + count], &file) == 0 && S_ISREG(file.st_mode))
+      bytes += (uint64_t)file.st_size;
+  }
+  return count;
+}
+
+static vyre_status
+prepare_works(const tool *t, process *p, work *works, uint32_t count)
+{
+  VYRE_TRY(p->module ? VYRE_OK : vyre_module_create(NULL, 0, &p->module));
+  VYRE_TRY(p->taken || count < 2 ? VYRE_OK : vyre_module_create(NULL, 0, &p->taken));
+  VYRE_TRY(p->batch || count < 2 ? VYRE_OK : vyre_batch_create(NULL, &p->batch));
+  for (uint32_t i = 0; i < count && t->report; i++)
+    VYRE_TRY(vyre_report_create(NULL, &works[i].report));
+  return VYRE_OK;
+}
+
+static void
+process_guarded(tool *t, const process *p, work *works, uint32_t count)
+{
+  working at = {t, works, count};
+  pthread_cleanup_push(end_with_thread, &at);
+  process_inputs(p, works, count, t->options.threads == 1);
+  pthread_cleanup_pop(0);
+}
+
+static void
+process_works(tool *t, process *p, work *works, uint32_t count)
+{
+  vyre_status status = prepare_works(t, p, works, count);
+  for (uint32_t i = 0; i < count && status; i++)
+    works[i].status = VYRE_ERROR(vyre_status_code(status), "%s", vyre_status_text(status));
+  if (!status)
+    process_guarded(t, p, works, count);
+  vyre_status_free(status);
+}
+
+/* One thread's work: the next inputs that no thread has begun, until there are none. */
 static void *
 work_on(void *user)
 {
   const worker *self = user;
   tool *t = self->tool;
-  const uint32_t count = t->options.inputs.count, ahead = 8 * t->options.threads;
-  vyre_module *module = NULL;
+  const uint32_t count = t->options.inputs.count;
+  const uint64_t ahead = (uint64_t)t->options.threads * (t->options.batch_most > 4 ? 2 * (uint64_t)t->options.batch_most : 8);
+  process p = {.options = &t->options, .pipeline = t->pipeline, .device = self->device, .home = t->home};
   guard_thread();
   pthread_mutex_lock(&t->lock);
   for (;;) {
@@ -396,24 +248,18 @@ work_on(void *user)
       pthread_cond_wait(&t->turn, &t->lock);
     if (t->begun >= count)
       break;
-    work *w = &t->works[t->begun++];
+    work *works = &t->works[t->begun];
+    const uint32_t taken = next_count(t);
+    t->begun += taken;
     pthread_mutex_unlock(&t->lock);
-    w->status = module ? VYRE_OK : vyre_module_create(NULL, 0, &module);
-    if (!w->status && t->report)
-      w->status = vyre_report_create(NULL, &w->report);
-    w->device = self->device;
-    working at = {t, w};
-    pthread_cleanup_push(end_with_thread, &at);
-    if (!w->status)
-      w->status = process_module(t, w, module, t->options.threads > 1 ? &w->said : NULL);
-    pthread_cleanup_pop(0);
-    if (module)
-      vyre_module_clear(module);
+    process_works(t, &p, works, taken);
     pthread_mutex_lock(&t->lock);
-    end_work(t, w);
+    end_works(t, works, taken);
   }
   pthread_mutex_unlock(&t->lock);
-  vyre_module_destroy(module);
+  vyre_batch_destroy(p.batch);
+  vyre_module_destroy(p.taken);
+  vyre_module_destroy(p.module);
   return NULL;
 }
 
@@ -429,6 +275,8 @@ prepare_inputs(tool *t)
   t->works = calloc(inputs->count, sizeof(*t->works));
   if (!t->works)
     return VYRE_OUT_OF_MEMORY("for the inputs");
+  for (uint32_t i = 0; i < inputs->count; i++)
+    t->works[i].path = inputs->names[i];
   VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
   return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
 }
@@ -443,7 +291,7 @@ print_report(const tool *t)
   if (t->options.stats && !status)
     status = vyre_report_stats(t->report, &text);
   if (!status && text.size)
-    print(NULL, text.data, text.size);
+    process_say(NULL, text.data, text.size);
   vyre_bytes_free(&text);
   return status;
 }

@@ -15,7 +15,7 @@ typedef enum option_kind {
   OPTION_VALUE,
   OPTION_LIST,
   OPTION_JOINED,  /* a list; the value may follow the letter */
-  OPTION_OPTIONAL /* a value only after '='; else it is "text" */
+  OPTION_OPTIONAL /* a value only after '='; else it is the first of `value`, "text" or "0" */
 } option_kind;
 
 typedef struct option {
@@ -49,6 +49,9 @@ static const option options[] = {
     {"glsl-seconds", OPTION_VALUE, AT(glsl_seconds), "N", "GLSL: processor time for one shader; default 60"},
     {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
+    {"batch", OPTION_OPTIONAL, AT(batch), "0|N",
+     "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
+     "are the same"},
     {"max-growth", OPTION_VALUE, AT(max_growth), "N",
      "a module that inlining would make larger than 256 KiB and N times its size goes out word for word; default 8"},
     {"load", OPTION_LIST, AT(load), "FILE", "load a plugin: its code runs in this process"},
@@ -162,7 +165,7 @@ parse_option(int argc, char **argv, int *at, tool_options *out)
   if (o->kind == OPTION_JOINED && length > 1)
     value = name + 1;
   if (o->kind == OPTION_OPTIONAL)
-    return store_value(out, o, value ? value : "text", argc);
+    return store_value(out, o, value ? value : o->field == AT(batch) ? "0" : "text", argc);
   if (!value && *at + 1 < argc && (argv[*at + 1][0] != '-' || argv[*at + 1][1] == '\0'))
     value = argv[++*at];
   if (!value || (value[0] == '\0' && o->field != AT(passes)))
@@ -197,6 +200,22 @@ read_threads(const char *name, const char *text, uint32_t *out)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number of threads from 0 to %u, not '%s'", name, MOST_THREADS, text);
   const long processors = count ? 0 : sysconf(_SC_NPROCESSORS_ONLN);
   *out = count ? (uint32_t)count : processors > (long)MOST_THREADS ? MOST_THREADS : processors > 1 ? (uint32_t)processors : 1;
+  return VYRE_OK;
+}
+
+/* 0: as many as their files' sizes allow. */
+static vyre_status
+count_batch(tool_options *o)
+{
+  const char *text = o->batch;
+  char *end;
+  o->batch_most = text ? MOST_BATCH : 1;
+  if (!text)
+    return VYRE_OK;
+  const unsigned long count = strtoul(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end || count > MOST_BATCH)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-batch is a number of inputs from 0 to %u, not '%s'", MOST_BATCH, text);
+  o->batch_most = count ? (uint32_t)count : MOST_BATCH;
   return VYRE_OK;
 }
 
@@ -264,6 +283,7 @@ options_parse(int argc, char **argv, tool_options *out)
       VYRE_TRY(parse_option(argc, argv, &at, out));
   }
   VYRE_TRY(count_threads(out));
+  VYRE_TRY(count_batch(out));
   if (out->target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->target_env, &out->env));
   VYRE_TRY(count_growth(out));

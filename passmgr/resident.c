@@ -7,7 +7,14 @@
 
 #include <inttypes.h>
 
-enum { LEAST_KERNELS = 64, PUSH_BYTES = 24, WORKGROUP = 64, MOST_BUFFERS = 65 /* the memories of a pass, and a list */ };
+enum {
+  LEAST_KERNELS = 64,
+  PUSH_BYTES = 24,
+  WORKGROUP = 64,
+  MOST_BUFFERS = 65, /* the memories of a pass, and a list */
+  FEW_COLUMNS = 6,   /* of which a sequence has more */
+  FEW_WALKS = 4      /* over all rows, which a phase may take for a row that nothing else settles */
+};
 
 vyre_status
 vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
@@ -202,6 +209,17 @@ vyre_device_forget(vyre_device *device, uint32_t analyses)
     device->columns[i].holds &= (device->columns[i].analysis & analyses) == 0;
   if (analyses == DEVICE_ALL)
     device->column_count = 0;
+}
+
+uint32_t
+vyre_device_most_rows(const vyre_device *device)
+{
+  const vyre_device_info *info = &device->info;
+  const uint64_t room =
+      (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / FEW_COLUMNS;
+  const uint64_t walked = info->max_iterations ? info->max_iterations / FEW_WALKS : UINT32_MAX;
+  const uint64_t most = room < walked ? room : walked;
+  return device->threads || !device->ops ? 0 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 }
 
 vyre_status

@@ -64,8 +64,6 @@ void *sequence_take(const sequence *s, size_t count, size_t size);
 
 /* arena.c: where everything is.  *out_fits: whether the device has room. */
 VYRE_MUST_USE vyre_status vyre_arena_lay_out(sequence *s, bool *out_fits);
-/* arena.c: whether the device has room for columns of so many rows, and its kernels can walk over them. */
-bool vyre_arena_may_fit(const vyre_device *device, uint32_t rows);
 /* arena.c: what goes up and down, and the steps.  vyre_arena_end undoes it; `is_done`: the device then has the columns. */
 VYRE_MUST_USE vyre_status vyre_arena_build(sequence *s);
 VYRE_MUST_USE vyre_status vyre_arena_end(sequence *s, bool is_done);

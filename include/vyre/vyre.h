@@ -4,6 +4,7 @@
 #ifndef VYRE_VYRE_H
 #define VYRE_VYRE_H
 
+#include "vyre/batch.h"
 #include "vyre/c.h"
 #include "vyre/eval.h"
 #include "vyre/glsl.h"

@@ -78,6 +78,7 @@ typedef struct table_program {
   uint32_t last_decl;  /* the row that new var and buffer rows go after; 0: after last_const */
   uint32_t workgroup;  /* the workgroup row; 0: none */
   uint32_t own_one;    /* the const row that vyre_build_program made for it, while nothing else uses it */
+  vyre_string given;   /* in a batch: its name before it was there */
 } table_program;
 
 typedef struct table_type {
@@ -210,6 +211,9 @@ bool table_clone_side(const vyre_module *from, vyre_module *to);
 void table_link_inputs(vyre_module *module);
 
 /* ---- types.c ---- */
+/* The id of that type, of one that is there already unless it is to stay apart; 0: no memory.  `members` may not point into the
+ * module. */
+vyre_type_id table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_member *members, bool apart);
 /* Count rows through `map`; equal types stay apart. */
 void table_remap_types(vyre_module *module, const uint32_t *map);
 /* The last row that a length in the type is computed by, where that is no spec row; 0: none. */

@@ -105,7 +105,7 @@ equal(const vyre_module *module, const table_type *known, const vyre_type_info *
   if (k->form != info->form || k->flags != info->flags || k->element != info->element || k->count != info->count ||
       k->count_row != info->count_row || k->stride != info->stride || k->name != info->name)
     return false;
-  return !has_members(info->form) || info->count == 0 ||
+  return !has_members(info->form) || info->count == 0 || !members ||
          memcmp(module->members + known->members, members, info->count * sizeof(*members)) == 0;
 }
 
@@ -133,16 +133,15 @@ find_length_row(const vyre_module *module, const vyre_type_info *info, const vyr
   return last;
 }
 
-/* The id of that type; 0: no memory.  `members` may not point into the module. */
-static vyre_type_id
-intern(vyre_module *module, const vyre_type_info *info, const vyre_member *members)
+vyre_type_id
+table_add_type(vyre_module *module, const vyre_type_info *info, const vyre_member *members, bool apart)
 {
   if (!table_set_grow(module, &module->type_set, hash_of))
     return 0;
   uint32_t mask = module->type_set.capacity - 1;
   uint32_t slot = (uint32_t)hash_info(info, members) & mask;
   for (uint32_t id; (id = module->type_set.slots[slot]) != 0; slot = (slot + 1) & mask)
-    if (equal(module, &module->types[id - FIRST_ID], info, members))
+    if (!apart && equal(module, &module->types[id - FIRST_ID], info, members))
       return id;
   uint32_t index = module->type_count;
   uint32_t first = module->member_count;
@@ -150,7 +149,7 @@ intern(vyre_module *module, const vyre_type_info *info, const vyre_member *membe
   if (!table_array_grow(module, &module->types, &module->type_capacity, (uint64_t)index + 1, sizeof(*module->types)) ||
       !table_array_grow(module, &module->members, &module->member_capacity, (uint64_t)first + count, sizeof(*members)))
     return 0;
-  if (count)
+  if (count && members)
     memcpy(module->members + first, members, count * sizeof(*members));
   module->member_count += count;
   module->types[index] = (table_type){*info, first, find_length_row(module, info, members)};
@@ -260,7 +259,7 @@ make_array(vyre_module *module, vyre_type_id element, uint32_t count, uint32_t c
       .stride = stride ? stride : vyre_type_stride(module, element),
   };
   table_size_type(module, &info, NULL);
-  return intern(module, &info, NULL);
+  return table_add_type(module, &info, NULL, false);
 }
 
 vyre_type_id
@@ -290,7 +289,7 @@ vyre_type_matrix(vyre_module *module, vyre_type column, uint32_t columns, uint32
     info.stride = info.align;
     table_size_type(module, &info, NULL);
   }
-  return intern(module, &info, NULL);
+  return table_add_type(module, &info, NULL, false);
 }
 
 vyre_type_id
@@ -322,7 +321,7 @@ vyre_type_struct_apart(vyre_module *module, vyre_string name, const vyre_member 
   table_size_type(module, &info, placed);
   if (stride > info.size)
     info.stride = stride;
-  vyre_type_id id = intern(module, &info, placed);
+  vyre_type_id id = table_add_type(module, &info, placed, false);
   if (placed != few)
     table_resize(module, placed, bytes, 0);
   return id;
@@ -333,7 +332,7 @@ vyre_type_words(vyre_module *module, uint32_t opcode, vyre_type_id result, vyre_
 {
   vyre_type_info info = {
       .form = VYRE_FORM_WORDS, .flags = opcode, .element = result, .count = count, .stride = (uint32_t)mode, .align = 8, .size = 8};
-  return intern(module, &info, words);
+  return table_add_type(module, &info, words, false);
 }
 
 uint32_t

@@ -1,0 +1,208 @@
+/* Many shaders as one module against one at a time: the same pipeline over the same programs, on a target.
+ *
+ *   bench-batch [-passes=PIPELINE] [-target=NAME] [-rows=N] [-rounds=N] FILE.spv|FILE.comp|FILE.vir ...
+ *
+ * A round runs the pipeline over each shader by itself, over batches of N rows at most (default: as many as the device takes), and
+ * over each by itself again (A/A).  Reading is not counted; what a batch costs beside the pipeline, to put shaders in and to take
+ * them out, is.  Times are medians: of this thread's processor time as plain C, of the wall clock on a target.  What vyre cannot
+ * read is left out, and counted.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "vyre/batch.h"
+#include "vyre/io.h"
+#include "vyre/passmgr.h"
+#include "vyre/vir0.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_ROUNDS = 101 };
+
+enum { ONE_BY_ONE, TOGETHER, AGAIN, ADD, TAKE, PARTS };
+
+typedef struct bench {
+  vyre_pipeline *pipeline;
+  vyre_device *device; /* NULL: plain C */
+  vyre_module *module;
+  vyre_batch *batch;
+  vyre_bytes *files; /* VIR0 */
+  uint32_t count, rows, batches;
+  uint64_t times[PARTS][MOST_ROUNDS];
+} bench;
+
+static void
+check(vyre_status status)
+{
+  bench_check("bench-batch", status);
+}
+
+static uint64_t
+now(const bench *b)
+{
+  struct timespec time;
+  if (!b->device)
+    return bench_now();
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Every shader is kept as VIR0, which is read fast. */
+static bool
+read_file(bench *b, const char *path)
+{
+  vyre_input_kind kind;
+  vyre_module_clear(b->module);
+  vyre_status status = vyre_input_read(b->module, path, NULL, (vyre_diagnostics){0}, &kind);
+  if (!status)
+    status = vyre_module_check(b->module, NULL);
+  if (!status)
+    status = vyre_vir0_write(b->module, NULL, 0, &b->files[b->count]);
+  const bool right = !status;
+  vyre_status_free(status);
+  b->count += right;
+  return right;
+}
+
+static void
+get(const bench *b, uint32_t index)
+{
+  vyre_module_clear(b->module);
+  check(vyre_vir0_read(b->module, b->files[index].data, b->files[index].size, "a file", NULL, 0));
+}
+
+static uint64_t
+run(const bench *b, vyre_module *module)
+{
+  const vyre_pipeline_options options = {.device = b->device};
+  const uint64_t start = now(b);
+  check(vyre_pipeline_run(b->pipeline, module, &options));
+  return now(b) - start;
+}
+
+static uint64_t
+run_each(const bench *b)
+{
+  uint64_t time = 0;
+  for (uint32_t i = 0; i < b->count; i++) {
+    get(b, i);
+    time += run(b, b->module);
+  }
+  return time;
+}
+
+static void
+run_batch(bench *b, uint32_t round)
+{
+  b->times[TOGETHER][round] += run(b, vyre_batch_module(b->batch));
+  for (uint32_t i = 0; i < vyre_batch_count(b->batch); i++) {
+    vyre_module_clear(b->module);
+    const uint64_t start = now(b);
+    check(vyre_batch_take(b->batch, i, b->module));
+    b->times[TAKE][round] += now(b) - start;
+  }
+  vyre_batch_clear(b->batch);
+  b->batches++;
+}
+
+static void
+run_together(bench *b, uint32_t round)
+{
+  b->batches = 0;
+  for (uint32_t i = 0; i < b->count; i++) {
+    get(b, i);
+    const uint32_t rows = vyre_module_view(b->module)->rows, held = vyre_module_view(vyre_batch_module(b->batch))->rows;
+    if (vyre_batch_count(b->batch) && (held >= b->rows || rows > b->rows - held)) {
+      run_batch(b, round);
+      get(b, i);
+    }
+    const uint64_t start = now(b);
+    check(vyre_batch_add(b->batch, b->module));
+    b->times[ADD][round] += now(b) - start;
+  }
+  run_batch(b, round);
+}
+
+static int
+compare_times(const void *left, const void *right)
+{
+  const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+  return (a > b) - (a < b);
+}
+
+static void
+measure(bench *b, uint32_t rounds)
+{
+  static const char *const names[PARTS] = {"one by one", "together", "A/A: one by one", "together: put in", "together: take out"};
+  double median[PARTS];
+  run_each(b); /* a device compiles its kernels */
+  for (uint32_t round = 0; round < rounds; round++) {
+    b->times[ONE_BY_ONE][round] = run_each(b);
+    run_together(b, round);
+    b->times[AGAIN][round] = run_each(b);
+  }
+  for (int part = 0; part < PARTS; part++) {
+    qsort(b->times[part], rounds, sizeof(uint64_t), compare_times);
+    median[part] = (double)b->times[part][rounds / 2];
+    printf("| %s | %.2f | %.3f |\n", names[part], median[part] / 1e6, median[part] / median[ONE_BY_ONE]);
+  }
+}
+
+static void
+open_device(bench *b, const char *name)
+{
+  const vyre_target_options one_thread = {.threads = 1};
+  const vyre_target_ops *target = vyre_target_find(name);
+  if (!target)
+    check(VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'", name));
+  check(vyre_device_open(target, &one_thread, NULL, &b->device));
+}
+
+int
+main(int argc, char **argv)
+{
+  static bench b = {.rows = UINT32_MAX};
+  const char *passes = "default<O2>", *target = NULL;
+  uint32_t rounds = 11, left_out = 0;
+  vyre_registry *registry;
+  b.files = calloc((size_t)argc, sizeof *b.files);
+  check(vyre_module_create(NULL, 0, &b.module));
+  check(vyre_batch_create(NULL, &b.batch));
+  for (int i = 1; i < argc; i++)
+    if (strncmp(argv[i], "-rounds=", 8) == 0)
+      rounds = (uint32_t)strtoul(argv[i] + 8, NULL, 10);
+    else if (strncmp(argv[i], "-rows=", 6) == 0)
+      b.rows = (uint32_t)strtoul(argv[i] + 6, NULL, 10);
+    else if (strncmp(argv[i], "-passes=", 8) == 0)
+      passes = argv[i] + 8;
+    else if (strncmp(argv[i], "-target=", 8) == 0)
+      target = argv[i] + 8;
+    else
+      left_out += !read_file(&b, argv[i]);
+  if (b.count == 0 || rounds == 0 || rounds > MOST_ROUNDS) {
+    fprintf(stderr, "usage: bench-batch [-passes=PIPELINE] [-target=NAME] [-rows=N] [-rounds=1..%u] FILE ...\n", MOST_ROUNDS);
+    return 2;
+  }
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_core(registry));
+  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &b.pipeline));
+  if (target)
+    open_device(&b, target);
+  if (b.device && vyre_device_most_rows(b.device) < b.rows)
+    b.rows = vyre_device_most_rows(b.device);
+  printf("-passes='%s' on %s, %u shaders (%u left out), medians of %u rounds\n| | ms | by one by one |\n| --- | ---: | ---: |\n",
+         passes, target ? target : "plain C", b.count, left_out, rounds);
+  measure(&b, rounds);
+  printf("in %u batches\n", b.batches);
+  vyre_pipeline_destroy(b.pipeline);
+  vyre_registry_destroy(registry);
+  check(vyre_device_close(b.device));
+  vyre_batch_destroy(b.batch);
+  vyre_module_destroy(b.module);
+  for (uint32_t i = 0; i < b.count; i++)
+    vyre_bytes_free(&b.files[i]);
+  free(b.files);
+  return 0;
+}

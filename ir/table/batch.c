@@ -1,0 +1,464 @@
+/* Many modules in one, and out again: rows by an offset, what they name by texts, types by a list of each entry.
+ *
+ * Equal types of different entries are one type while they are together, as a pass expects; in which order an entry had its types,
+ * which VIR0 and SPIR-V show, is in its list.  Adding and taking are the same copy, of a stretch of rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vyre/batch.h"
+
+#include <string.h>
+
+#include "table.h"
+
+#define FIRST_TYPE 256u
+
+/* The inputs are followed by one for programs that have none. */
+typedef struct batch_entry {
+  uint32_t first_input, inputs;
+  uint32_t first_type, types; /* of the list */
+  uint32_t first_initializer, initializers;
+} batch_entry;
+
+struct vyre_batch {
+  vyre_module *module;
+  batch_entry *entries;
+  uint32_t entry_count, entry_capacity;
+  vyre_type_id *types; /* of the entries, one entry after another */
+  uint32_t type_count, type_capacity;
+  uint32_t *places; /* by type: where in `types` it was last looked for; it is there only if that says so */
+  uint32_t place_capacity;
+  vyre_member *members; /* of the type at hand */
+  uint32_t member_capacity;
+};
+
+/* A stretch of rows on its way into another module.  What it names has other numbers there. */
+typedef struct copy {
+  vyre_batch *batch;
+  const vyre_module *from;
+  vyre_module *to;
+  const batch_entry *entry;
+  bool taking;                /* out of the batch; else into it */
+  uint32_t first, end, start; /* its rows, and the first of them in `to` */
+  uint32_t from_input, to_input, from_initializer, to_initializer;
+} copy;
+
+/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+row_there(const copy *c, uint32_t row)
+{
+  return row >= c->first && row < c->end ? row - c->first + c->start : 0;
+}
+
+/* Programs are linked to those that are there already. */
+static void
+link_programs(const copy *c)
+{
+  uint32_t *const *column = c->to->column;
+  const uint32_t before = column[COLUMN_LAST][0];
+  if (c->first == c->end)
+    return;
+  uint32_t last = c->start;
+  while (column[COLUMN_NEXT][last])
+    last = column[COLUMN_NEXT][last];
+  column[COLUMN_PREV][c->start] = before;
+  if (before)
+    column[COLUMN_NEXT][before] = c->start;
+  else
+    column[COLUMN_FIRST][0] = c->start;
+  column[COLUMN_LAST][0] = last;
+}
+
+static bool
+copy_columns(const copy *c)
+{
+  const uint32_t rows = c->end - c->first;
+  if (rows > TABLE_MAX_ROWS - c->start || !table_grow_to(c->to, c->start + rows)) {
+    table_fail(c->to);
+    return false;
+  }
+  c->to->view.rows = c->start + rows;
+  for (uint32_t column = 0; column < COLUMN_SIDE; column++) {
+    const uint32_t *from = c->from->column[column] + c->first;
+    uint32_t *to = c->to->column[column] + c->start;
+    if (column <= COLUMN_IMM_HI)
+      memcpy(to, from, rows * sizeof(*to));
+    for (uint32_t i = 0; i < rows && column > COLUMN_IMM_HI; i++)
+      to[i] = row_there(c, from[i]);
+  }
+  link_programs(c);
+  return true;
+}
+
+/* ---- types ------------------------------------------------------------------------------------------------------------------- */
+
+static vyre_string
+text_there(const copy *c, vyre_string text)
+{
+  const char *name = text ? c->from->texts + text : "";
+  return vyre_string_intern(c->to, name, strlen(name));
+}
+
+static bool
+is_listed(const copy *c, vyre_type_id type)
+{
+  const uint32_t place = c->batch->places[type - FIRST_TYPE];
+  return place - c->entry->first_type < c->entry->types && c->batch->types[place] == type;
+}
+
+static vyre_type_id
+type_there(const copy *c, vyre_type_id type)
+{
+  if (type < FIRST_TYPE)
+    return type;
+  if (!c->taking)
+    return type - FIRST_TYPE < c->entry->types ? c->batch->types[c->entry->first_type + type - FIRST_TYPE] : 0;
+  return type - FIRST_TYPE < c->from->type_count && is_listed(c, type)
+             ? FIRST_TYPE + c->batch->places[type - FIRST_TYPE] - c->entry->first_type
+             : 0;
+}
+
+/* Makes it, but for types that are equal in the batch: those are one, unless this entry has two. */
+static vyre_type_id
+copy_type(const copy *c, const table_type *type)
+{
+  vyre_batch *b = c->batch;
+  vyre_type_info info = type->info;
+  const uint32_t count = info.form == VYRE_FORM_STRUCT || info.form == VYRE_FORM_WORDS ? info.count : 0;
+  if (!table_array_grow(b->module, &b->members, &b->member_capacity, count, sizeof(*b->members)))
+    return 0;
+  for (uint32_t i = 0; i < count; i++) {
+    b->members[i] = c->from->members[type->members + i];
+    b->members[i].name = text_there(c, b->members[i].name);
+    b->members[i].type = type_there(c, b->members[i].type);
+  }
+  info.element = type_there(c, info.element);
+  info.count_row = row_there(c, info.count_row);
+  info.name = text_there(c, info.name);
+  const vyre_type_id known = c->taking ? 0 : table_add_type(c->to, &info, b->members, false);
+  const uint32_t capacity = b->place_capacity;
+  if (!table_array_grow(b->module, &b->places, &b->place_capacity, (uint64_t)b->module->type_count + 1, sizeof(*b->places)))
+    return 0;
+  memset(b->places + capacity, 0, (b->place_capacity - capacity) * sizeof(*b->places));
+  return known && !is_listed(c, known) ? known : table_add_type(c->to, &info, b->members, true);
+}
+
+/* Adding makes the entry's list. */
+static bool
+add_types(const copy *c, batch_entry *entry)
+{
+  vyre_batch *b = c->batch;
+  if (!table_array_grow(b->module, &b->types, &b->type_capacity, (uint64_t)b->type_count + c->from->type_count, sizeof(*b->types)))
+    return false;
+  for (uint32_t i = 0; i < c->from->type_count; i++) {
+    const vyre_type_id type = copy_type(c, &c->from->types[i]);
+    if (!type)
+      return false;
+    b->places[type - FIRST_TYPE] = b->type_count;
+    b->types[b->type_count++] = type;
+    entry->types++;
+  }
+  return true;
+}
+
+static bool
+take_types(const copy *c)
+{
+  const batch_entry *e = c->entry;
+  for (uint32_t i = 0; i < e->types; i++)
+    c->batch->places[c->batch->types[e->first_type + i] - FIRST_TYPE] = e->first_type + i;
+  for (uint32_t i = 0; i < e->types; i++)
+    if (!copy_type(c, &c->from->types[c->batch->types[e->first_type + i] - FIRST_TYPE]))
+      return false;
+  return true;
+}
+
+/* Rows that have a type's id in their payload. */
+static void
+copy_type_ids(const copy *c)
+{
+  uint32_t *const *column = c->to->column;
+  for (uint32_t row = c->start; row < c->to->view.rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(column[COLUMN_OP][row]);
+    if (op == VYRE_OP_at)
+      column[COLUMN_IMM_HI][row] = type_there(c, column[COLUMN_IMM_HI][row]);
+    else if (op == VYRE_OP_buffer || op == VYRE_OP_var || vyre_op_is_opaque(op))
+      column[COLUMN_IMM][row] = type_there(c, column[COLUMN_IMM][row]);
+  }
+}
+
+/* ---- beside the columns ------------------------------------------------------------------------------------------------------ */
+
+static void
+copy_words(vyre_module *to, vyre_word_list *list, const vyre_word_list *from)
+{
+  vyre_word_list_append(to, list, from->words, from->count);
+}
+
+static bool
+copy_input(const copy *c, const vyre_input *input)
+{
+  const uint32_t index = vyre_module_add_input(c->to, vyre_string_text(c->from, input->path));
+  if (index == UINT32_MAX)
+    return false;
+  const vyre_string remark = text_there(c, input->remark), dropped = text_there(c, input->dropped),
+                    stages = text_there(c, input->stages);
+  vyre_input *made = vyre_module_input(c->to, index);
+  made->spirv_version = input->spirv_version;
+  made->addressing = input->addressing;
+  made->memory = input->memory;
+  made->remark = remark;
+  made->dropped = dropped;
+  made->stages = stages;
+  copy_words(c->to, &made->capabilities, &input->capabilities);
+  copy_words(c->to, &made->extensions, &input->extensions);
+  copy_words(c->to, &made->kept, &input->kept);
+  return !c->to->failed;
+}
+
+static bool
+copy_initializers(const copy *c)
+{
+  for (uint32_t i = 0; i < c->entry->initializers; i++) {
+    uint32_t count;
+    const uint32_t *words = vyre_module_initializer(c->from, c->from_initializer + i, &count);
+    if (vyre_module_add_initializer(c->to, words, count) == UINT32_MAX)
+      return false;
+  }
+  return true;
+}
+
+static void
+copy_names(const copy *c)
+{
+  const uint32_t *cells = c->from->column[COLUMN_NAME];
+  const uint32_t held = c->from->side[COLUMN_NAME], end = held < c->end ? held : c->end;
+  for (uint32_t row = c->first; row < end && (row = table_next_cell(cells, row, end)) < end; row++)
+    table_set_side(c->to, COLUMN_NAME, row_there(c, row), text_there(c, cells[row]));
+}
+
+static void
+copy_lines(const copy *c)
+{
+  const uint32_t *cells = c->from->column[COLUMN_LINE];
+  const uint32_t held = c->from->side[COLUMN_LINE], end = held < c->end ? held : c->end;
+  vyre_string known = 0, file_there = 0; /* most lines are of one file */
+  for (uint32_t row = c->first; row < end && (row = table_next_cell(cells, row, end)) < end; row++) {
+    vyre_string file;
+    uint32_t line, column;
+    vyre_row_line(c->from, (vyre_row){row}, &file, &line, &column);
+    if (file != known)
+      file_there = text_there(c, file);
+    known = file;
+    vyre_row_set_line(c->to, (vyre_row){row_there(c, row)}, file_there, line, column);
+  }
+}
+
+/* A name that it lost to a program of another entry comes back. */
+static void
+copy_program(const copy *c, uint32_t row, const table_program *program)
+{
+  const uint32_t input = program->info.input - c->from_input, inputs = c->entry->inputs;
+  const uint32_t input_there = input < inputs ? c->to_input + input : c->taking ? UINT32_MAX : c->to_input + inputs;
+  const vyre_string entry = text_there(c, program->info.entry);
+  if (!table_add_program_info(c->to, row, input_there))
+    return;
+  table_program *made = table_program_of(c->to, row);
+  made->info.entry = entry;
+  copy_words(c->to, &made->info.modes, &program->info.modes);
+  if (c->taking && program->given)
+    table_set_side(c->to, COLUMN_NAME, row, text_there(c, program->given));
+  else if (!c->taking)
+    made->given = table_side(c->to, COLUMN_NAME, row);
+}
+
+static void
+copy_buffer(const copy *c, uint32_t row, const vyre_buffer_info *buffer)
+{
+  if (!table_add_buffer_info(c->to, row, buffer->set, buffer->binding))
+    return;
+  const uint32_t initializer = buffer->initializer - c->from_initializer;
+  vyre_buffer_info *made = vyre_buffer_info_of(c->to, (vyre_row){row});
+  made->spirv_id = buffer->spirv_id;
+  made->initializer = initializer < c->entry->initializers ? c->to_initializer + initializer : UINT32_MAX;
+}
+
+/* Names were copied. */
+static void
+copy_extras(const copy *c)
+{
+  const vyre_module *from = c->from;
+  const uint32_t *cells = from->column[COLUMN_EXTRA];
+  const uint32_t held = from->side[COLUMN_EXTRA], end = held < c->end ? held : c->end;
+  for (uint32_t row = c->first; row < end && (row = table_next_cell(cells, row, end)) < end; row++) {
+    const table_extra *extra = &from->extras[cells[row]];
+    const uint32_t there = row_there(c, row);
+    vyre_row_set_spec_id(c->to, (vyre_row){there}, extra->spec_id);
+    if (extra->decoration_count)
+      vyre_row_set_decorations(c->to, (vyre_row){there}, from->decoration_words + extra->decorations, extra->decoration_count);
+    if (table_op_is(from, row, VYRE_OP_program) && extra->info < from->program_count)
+      copy_program(c, there, &from->programs[extra->info]);
+    else if (table_op_is(from, row, VYRE_OP_buffer) && extra->info < from->buffer_count)
+      copy_buffer(c, there, &from->buffers[extra->info]);
+  }
+}
+
+static void
+copy_side(const copy *c)
+{
+  copy_names(c);
+  copy_lines(c);
+  copy_extras(c);
+}
+
+/* ---- a batch ----------------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+vyre_batch_create(const vyre_allocator *allocator, vyre_batch **out)
+{
+  *out = NULL;
+  vyre_module *module;
+  VYRE_TRY(vyre_module_create(allocator, 0, &module));
+  vyre_batch *batch = table_resize(module, NULL, 0, sizeof(*batch));
+  if (!batch) {
+    vyre_module_destroy(module);
+    return VYRE_OUT_OF_MEMORY("for a batch");
+  }
+  *batch = (vyre_batch){.module = module};
+  *out = batch;
+  return VYRE_OK;
+}
+
+void
+vyre_batch_destroy(vyre_batch *batch)
+{
+  if (!batch)
+    return;
+  vyre_module *module = batch->module;
+  table_array_free(module, &batch->entries, &batch->entry_capacity, sizeof(*batch->entries));
+  table_array_free(module, &batch->types, &batch->type_capacity, sizeof(*batch->types));
+  table_array_free(module, &batch->places, &batch->place_capacity, sizeof(*batch->places));
+  table_array_free(module, &batch->members, &batch->member_capacity, sizeof(*batch->members));
+  table_resize(module, batch, sizeof(*batch), 0);
+  vyre_module_destroy(module);
+}
+
+void
+vyre_batch_clear(vyre_batch *batch)
+{
+  vyre_module_clear(batch->module);
+  batch->entry_count = 0;
+  batch->type_count = 0;
+}
+
+uint32_t
+vyre_batch_count(const vyre_batch *batch)
+{
+  return batch->entry_count;
+}
+
+vyre_module *
+vyre_batch_module(vyre_batch *batch)
+{
+  return batch->module;
+}
+
+static bool
+add(vyre_batch *b, const vyre_module *module)
+{
+  vyre_module *to = b->module;
+  if (!table_array_grow(to, &b->entries, &b->entry_capacity, (uint64_t)b->entry_count + 1, sizeof(*b->entries)))
+    return false;
+  batch_entry *entry = &b->entries[b->entry_count];
+  *entry = (batch_entry){to->input_count, module->input_count, b->type_count, 0, to->initializer_count, module->initializer_count};
+  const copy c = {.batch = b,
+                  .from = module,
+                  .to = to,
+                  .entry = entry,
+                  .first = 1,
+                  .end = module->view.rows,
+                  .start = to->view.rows,
+                  .to_input = entry->first_input,
+                  .to_initializer = entry->first_initializer};
+  if (!copy_columns(&c) || !add_types(&c, entry) || !copy_initializers(&c))
+    return false;
+  for (uint32_t i = 0; i < module->input_count; i++)
+    if (!copy_input(&c, &module->inputs[i]))
+      return false;
+  if (vyre_module_add_input(to, NULL) == UINT32_MAX)
+    return false;
+  copy_type_ids(&c);
+  copy_side(&c);
+  to->sealed = to->only_lost = to->tops_known = false;
+  to->names_dirty = true;
+  b->entry_count += !to->failed;
+  return !to->failed;
+}
+
+vyre_status
+vyre_batch_add(vyre_batch *batch, const vyre_module *module)
+{
+  VYRE_TRY(vyre_module_status(batch->module));
+  VYRE_TRY(vyre_module_status(module));
+  if (!vyre_module_is_sealed(module))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be one of a batch");
+  return add(batch, module) ? VYRE_OK : vyre_module_status(batch->module);
+}
+
+/* The rows of its programs, which stand side by side.  False: they do not. */
+static bool
+find_rows(const vyre_module *module, const batch_entry *entry, uint32_t *first, uint32_t *end)
+{
+  uint32_t programs = 0, found = 0;
+  *first = *end = module->view.rows;
+  for (uint32_t i = 0; i <= entry->inputs; i++)
+    for (uint32_t row = module->inputs[entry->first_input + i].first_program; row; programs++) {
+      *first = row < *first ? row : *first;
+      row = module->programs[module->extras[module->column[COLUMN_EXTRA][row]].info].info.next_program;
+    }
+  for (uint32_t row = programs ? *first : 0; row && found < programs; found++) {
+    const uint32_t input = module->programs[module->extras[module->column[COLUMN_EXTRA][row]].info].info.input;
+    if (input - entry->first_input > entry->inputs)
+      return false;
+    row = module->view.next[row];
+    *end = row ? row : module->view.rows;
+  }
+  return true;
+}
+
+vyre_status
+vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out)
+{
+  VYRE_TRY(vyre_module_status(batch->module));
+  VYRE_TRY(vyre_module_status(out));
+  const vyre_module *module = batch->module;
+  uint32_t first, end;
+  if (entry >= batch->entry_count || !vyre_module_is_sealed(module) || out->view.rows > 1 || out->input_count)
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "entry %u of a batch of %u cannot be taken: its module is sealed, and the other is empty",
+                      entry, batch->entry_count);
+  const batch_entry *e = &batch->entries[entry];
+  if (!find_rows(module, e, &first, &end))
+    return VYRE_ERROR(VYRE_CODE_INPUT, "the programs of entry %u of a batch were moved in between others", entry);
+  const copy c = {.batch = batch,
+                  .from = module,
+                  .to = out,
+                  .entry = e,
+                  .taking = true,
+                  .first = first,
+                  .end = end,
+                  .start = 1,
+                  .from_input = e->first_input,
+                  .from_initializer = e->first_initializer};
+  bool right = copy_columns(&c) && take_types(&c) && copy_initializers(&c);
+  for (uint32_t i = 0; i < e->inputs && right; i++)
+    right = copy_input(&c, &module->inputs[e->first_input + i]);
+  if (right) {
+    copy_type_ids(&c);
+    copy_side(&c);
+    out->sealed = out->only_lost = true;
+    out->tops_known = out->names_dirty = false;
+    table_link_inputs(out);
+    table_seal_room(out);
+  }
+  return vyre_status_join(vyre_module_status(out), vyre_module_status(batch->module));
+}

@@ -1,0 +1,390 @@
+/* Reading, verifying, running the pipeline, verifying, writing to memory.
+ *
+ * In a batch each input is read into a module of its own and then added, so that one that cannot be read is no matter of the
+ * others; and taken out again before it is written.  Whatever the pipeline has to say of a batch, an error or a remark, is of all
+ * its inputs: they are then processed one by one, and each says its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "outputs.h"
+#include "vyre/c.h"
+#include "vyre/glsl.h"
+#include "vyre/spirv.h"
+#include "vyre/text.h"
+#include "vyre/vir0.h"
+
+/* A batch has so many rows at most: for a device that has room for them, so that none of its processors lacks work.  Plain C gains
+ * nothing by more rows, and loses by fixpoints, which go over all programs as often as over the one that needs it most. */
+#define BATCH_DEVICE_ROWS (1u << 20)
+#define BATCH_PLAIN_ROWS  (1u << 12)
+
+/* An input as it is on the disk, and how it is read. */
+typedef struct source {
+  const char *path; /* for messages */
+  vyre_bytes bytes;
+  bool is_read;
+  vyre_glsl_options glsl;
+  vyre_diagnostics diagnostics;
+} source;
+
+/* ---- messages and times -------------------------------------------------------------------------------------------------- */
+
+void
+process_say(vyre_bytes *said, const char *text, size_t length)
+{
+  if (!said || vyre_status_code(vyre_bytes_append(said, text, length)) != VYRE_CODE_OK)
+    fwrite(text, 1, length, stderr);
+}
+
+static void
+emit(void *user, const vyre_diagnostic *diagnostic)
+{
+  char small[2048], *text = small;
+  size_t needed = vyre_diagnostic_format(diagnostic, small, sizeof(small));
+  if (needed >= sizeof(small)) {
+    text = malloc(needed + 1);
+    if (text)
+      vyre_diagnostic_format(diagnostic, text, needed + 1);
+    else
+      text = small;
+  }
+  size_t length = strlen(text);
+  if (!diagnostic->file)
+    process_say(user, "vyre-passmgr: ", 14);
+  process_say(user, text, length);
+  if (length == 0 || text[length - 1] != '\n')
+    process_say(user, "\n", 1);
+  if (text != small)
+    free(text);
+}
+
+static void
+print(void *user, const char *text, size_t length)
+{
+  process_say(user, text, length);
+}
+
+uint64_t
+process_now(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Since `start`; gives the time now. */
+static uint64_t
+add_time(vyre_report *report, const char *what, uint64_t start)
+{
+  uint64_t end = process_now();
+  if (report)
+    vyre_report_add_time(report, what, end - start);
+  return end;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
+
+static void
+find_source(const process *p, const work *w, vyre_bytes *said, source *out)
+{
+  const tool_options *o = p->options;
+  out->path = strcmp(w->path, "-") == 0 ? "<stdin>" : w->path;
+  out->glsl = (vyre_glsl_options){.include_dirs = o->include_dirs.names,
+                                  .include_dir_count = o->include_dirs.count,
+                                  .defines = o->defines.names,
+                                  .define_count = o->defines.count,
+                                  .debug = o->debug,
+                                  .target_env = o->env,
+                                  .include_root = o->include_root,
+                                  .most_memory = o->most_memory,
+                                  .most_seconds = o->most_seconds,
+                                  .most_expansion = o->most_expansion};
+  out->diagnostics = (vyre_diagnostics){emit, said};
+}
+
+/* Verifies a text, which was read without lines: if it breaks a rule it is read again with lines, so that the message has
+ * its line. */
+static vyre_status
+check_input(const vyre_module *module, const source *from, const vyre_pipeline_options *options)
+{
+  vyre_status status = vyre_module_check(module, options);
+  if (status) {
+    vyre_module *again = NULL;
+    vyre_status read = vyre_module_create(NULL, 0, &again);
+    if (!read)
+      read = vyre_text_parse_lines(again, from->bytes.data, from->bytes.size, from->path, (vyre_diagnostics){0});
+    vyre_status placed = read ? VYRE_OK : vyre_module_check(again, NULL);
+    if (placed) {
+      vyre_status_free(status);
+      status = placed;
+    }
+    vyre_status_free(read);
+    vyre_module_destroy(again);
+  }
+  return vyre_status_note(status, "as read from '%s'", from->path);
+}
+
+/* Into the module, verified.  What was read from a file is there still if this is done again: standard input is read once. */
+static vyre_status
+read_input(const process *p, vyre_module *module, work *w, source *from)
+{
+  const vyre_pipeline_options options = {.print = print, .print_user = from->diagnostics.user};
+  uint64_t start = process_now();
+  if (!from->is_read)
+    VYRE_TRY(vyre_file_read(w->path, &from->bytes));
+  from->is_read = true;
+  vyre_module_set_growth(module, p->options->growth);
+  VYRE_TRY(vyre_input_parse(module, from->path, from->bytes.data ? from->bytes.data : "", from->bytes.size, &from->glsl,
+                            from->diagnostics, &w->kind));
+  start = add_time(w->report, "read", start);
+  if (w->kind == VYRE_INPUT_VIR) /* others were verified when they were read */
+    VYRE_TRY(check_input(module, from, &options));
+  add_time(w->report, "verify", start);
+  return VYRE_OK;
+}
+
+/* ---- running, writing ---------------------------------------------------------------------------------------------------- */
+
+/* Runs the pipeline, and verifies what it leaves. */
+static vyre_status
+run_passes(const process *p, vyre_module *module, vyre_report *report, vyre_diagnostics diagnostics, vyre_bytes *printed)
+{
+  const tool_options *o = p->options;
+  const vyre_pipeline_options options = {
+      .verify_each = o->verify_each,
+      .device = p->device,
+      .no_fuse = o->no_fuse,
+      .print_before_all = o->print_before_all,
+      .print_after_all = o->print_after_all,
+      .print_changed = o->print_changed,
+      .print = print,
+      .print_user = printed,
+      .diagnostics = diagnostics,
+      .report = report,
+  };
+  if (!p->pipeline)
+    return VYRE_OK;
+  vyre_status status = vyre_pipeline_run(p->pipeline, module, &options);
+  if (p->home >= 0 && fchdir(p->home) != 0) /* a pass may have changed it */
+    status = vyre_status_join(status,
+                              VYRE_ERROR(VYRE_CODE_USAGE, "cannot go back to the folder it was started in: %s", strerror(errno)));
+  VYRE_TRY(status);
+  const uint64_t start = process_now();
+  if (!o->verify_each)
+    VYRE_TRY(vyre_status_note(vyre_module_check(module, &options), "after the last pass; -verify-each tells which one it was"));
+  add_time(report, "verify", start);
+  return VYRE_OK;
+}
+
+/* A GLSL text is one program. */
+static vyre_status
+write_glsl(const vyre_module *module, vyre_bytes *out)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t program = v->first[0];
+  if (!program)
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is none");
+  if (v->next[program])
+    return VYRE_ERROR(VYRE_CODE_INPUT, "GLSL is the text of one program, and there is @%s, @%s\nFix: -emit=vir or -emit=spirv",
+                      vyre_row_name(module, (vyre_row){program}), vyre_row_name(module, (vyre_row){v->next[program]}));
+  return vyre_glsl_write(module, (vyre_row){program}, out);
+}
+
+static vyre_status
+make_output(const process *p, const vyre_module *module, work *w, const source *from)
+{
+  const tool_options *o = p->options;
+  const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
+  const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
+  switch (outputs_form(o, w->kind)) {
+  case OUTPUT_SPIRV:
+    return vyre_source_write(module, 0, &spirv_options, &input, &w->output);
+  case OUTPUT_VIR0:
+    return vyre_vir0_write(module, NULL, 0, &w->output);
+  case OUTPUT_GLSL:
+    return write_glsl(module, &w->output);
+  case OUTPUT_C:
+    return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
+  default:
+    return vyre_text_print(module, NULL, &w->output);
+  }
+}
+
+/* ---- one input ----------------------------------------------------------------------------------------------------------- */
+
+static void
+say_whose(const process *p, const char *what, const char *path, vyre_bytes *said)
+{
+  const tool_options *o = p->options;
+  if (o->inputs.count < 2 || !(o->print_before_all || o->print_after_all || o->print_changed))
+    return;
+  process_say(said, what, strlen(what));
+  process_say(said, path, strlen(path));
+  process_say(said, "' ***\n", 6);
+}
+
+/* The module has it. */
+static vyre_status
+run_input(const process *p, vyre_module *module, work *w, const source *from)
+{
+  VYRE_TRY(run_passes(p, module, w->report, from->diagnostics, from->diagnostics.user));
+  const uint64_t start = process_now();
+  VYRE_TRY(make_output(p, module, w, from));
+  w->making = process_now() - start;
+  return VYRE_OK;
+}
+
+static void
+process_alone(const process *p, vyre_module *module, work *w, source *from)
+{
+  say_whose(p, "; *** input '", w->path, from->diagnostics.user);
+  w->status = read_input(p, module, w, from);
+  if (!w->status)
+    w->status = run_input(p, module, w, from);
+  vyre_module_clear(module);
+}
+
+/* ---- a batch ------------------------------------------------------------------------------------------------------------- */
+
+/* Inputs that are in the batch now, by their indices in `works`, which are those of their sources. */
+typedef struct together {
+  const process *process;
+  work *works;
+  source *sources;
+  uint32_t *members;
+  uint32_t count;
+} together;
+
+static void
+hear(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)diagnostic;
+  *(bool *)user = true;
+}
+
+/* False: not without messages, and they may be of any of them. */
+static bool
+run_together(const together *b, vyre_report *report, vyre_bytes *printed)
+{
+  bool heard = false;
+  vyre_module *module = vyre_batch_module(b->process->batch);
+  vyre_status status = run_passes(b->process, module, report, (vyre_diagnostics){hear, &heard}, printed);
+  if (!status)
+    status = vyre_module_seal(module, NULL); /* if there were no passes */
+  const bool right = !status && !heard;
+  vyre_status_free(status);
+  return right;
+}
+
+/* Takes one out and writes it.  False: it cannot be taken. */
+static bool
+finish_member(const together *b, uint32_t member)
+{
+  const process *p = b->process;
+  work *w = &b->works[b->members[member]];
+  const uint64_t start = process_now();
+  vyre_status status = vyre_batch_take(p->batch, member, p->taken);
+  const bool taken = !status;
+  vyre_status_free(status);
+  if (taken)
+    w->status = make_output(p, p->taken, w, &b->sources[b->members[member]]);
+  w->making = process_now() - start;
+  vyre_module_clear(p->taken);
+  return taken;
+}
+
+static void
+process_again(const together *b, uint32_t member)
+{
+  work *w = &b->works[b->members[member]];
+  w->said.size = w->output.size = 0;
+  process_alone(b->process, b->process->taken, w, &b->sources[b->members[member]]);
+}
+
+/* Runs the batch, which is empty then. */
+static void
+finish_together(together *b)
+{
+  if (b->count == 0)
+    return;
+  work *first = &b->works[b->members[0]];
+  vyre_report *report = NULL;
+  vyre_bytes printed = {0};
+  vyre_status status = first->report ? vyre_report_create(NULL, &report) : VYRE_OK;
+  say_whose(b->process, "; *** inputs from '", first->path, &printed);
+  const bool right = !status && run_together(b, report, &printed);
+  if (right && report)
+    vyre_report_add(first->report, report);
+  if (right && printed.size)
+    process_say(&first->said, printed.data, printed.size);
+  for (uint32_t i = 0; i < b->count; i++)
+    if (!right || !finish_member(b, i))
+      process_again(b, i);
+  vyre_status_free(status);
+  vyre_report_destroy(report);
+  vyre_bytes_free(&printed);
+  vyre_batch_clear(b->process->batch);
+  b->count = 0;
+}
+
+static uint32_t
+most_rows(const process *p)
+{
+  const uint32_t room = p->device ? vyre_device_most_rows(p->device) : 0;
+  return room == 0 ? BATCH_PLAIN_ROWS : room < BATCH_DEVICE_ROWS ? room : BATCH_DEVICE_ROWS;
+}
+
+/* One that is a batch by itself is not added: its module is there. */
+static void
+add_input(together *b, uint32_t index)
+{
+  const process *p = b->process;
+  work *w = &b->works[index];
+  source *from = &b->sources[index];
+  const uint32_t most = most_rows(p);
+  find_source(p, w, &w->said, from);
+  w->status = read_input(p, p->module, w, from);
+  if (!w->status && vyre_module_view(p->module)->rows >= most) {
+    say_whose(p, "; *** input '", w->path, &w->said);
+    w->status = run_input(p, p->module, w, from);
+  } else if (!w->status) {
+    if (vyre_module_view(p->module)->rows > most - vyre_module_view(vyre_batch_module(p->batch))->rows)
+      finish_together(b);
+    vyre_status status = vyre_batch_add(p->batch, p->module);
+    b->members[b->count++] = index;
+    if (status) /* the batch fails, and its inputs are processed one by one */
+      finish_together(b);
+    vyre_status_free(status);
+  }
+  vyre_module_clear(p->module);
+}
+
+void
+process_inputs(const process *p, work *works, uint32_t count, bool at_once)
+{
+  together b = {.process = p, .works = works, .sources = calloc(count, sizeof(*b.sources))};
+  b.members = calloc(count, sizeof(*b.members));
+  for (uint32_t i = 0; i < count; i++) {
+    if (!b.sources || !b.members) {
+      works[i].status = VYRE_OUT_OF_MEMORY("for the inputs");
+    } else if (count > 1) {
+      add_input(&b, i);
+    } else {
+      find_source(p, &works[i], at_once ? NULL : &works[i].said, &b.sources[i]);
+      process_alone(p, p->module, &works[i], &b.sources[i]);
+    }
+  }
+  finish_together(&b);
+  for (uint32_t i = 0; i < count && b.sources; i++)
+    vyre_bytes_free(&b.sources[i].bytes);
+  free(b.sources);
+  free(b.members);
+}

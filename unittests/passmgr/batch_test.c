@@ -1,0 +1,313 @@
+/* Many modules in one and out again: each as it went in, or as the same edits leave it alone; whatever allocation fails.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "resident.h"
+#include "test_allocator.h"
+#include "vyre/batch.h"
+#include "vyre/text.h"
+#include "vyre/verify.h"
+#include "vyre/vir0.h"
+
+/* Types in different orders, of one shape and of a program's own length; names that meet; what is beside the columns. */
+static const char *const texts[] = {
+    "struct @S { a : u32, b : f32 }\n"
+    "program @main workgroup(8, 1, 1) {\n"
+    "  spec %n : u32 = 4u32 id(3)\n"
+    "  buffer %x : @S[] storage rw set(0) binding(0)\n"
+    "  buffer %w : u32[%n] workgroup\n"
+    "  buffer %t : f32[2] constant = [1.0f32, 0.5f32]\n"
+    "  %i = gid.x\n"
+    "  %d = add %i, 7u32\n"
+    "  store %w[1], %i\n"
+    "  if ult(%i, 5u32) {\n"
+    "    %v = load %t[1]\n"
+    "    store %x[%i].b, %v\n"
+    "  }\n"
+    "}\n",
+    "program @other workgroup(1, 1, 1) {\n"
+    "}\n"
+    "program @main workgroup(4, 1, 1) {\n"
+    "  spec %n : u32 = 9u32 id(3)\n"
+    "  buffer %y : f32[3] storage ro set(0) binding(1)\n"
+    "  buffer %w : u32[%n] workgroup\n"
+    "  %i = gid.x\n"
+    "  %d = mul %i, 3u32\n"
+    "  store %w[0], %d\n"
+    "}\n",
+    "struct @T { c : f32[2] }\n"
+    "struct @S { a : u32, b : f32 }\n"
+    "program @main workgroup(8, 1, 1) {\n"
+    "  buffer %t : f32[2] constant = [1.0f32, 0.25f32]\n"
+    "  buffer %y : @S[] storage rw set(1) binding(0)\n"
+    "  %v = load %t[0]\n"
+    "  %d = add %v, 1.0f32\n"
+    "  store %y[0].b, %v\n"
+    "}\n",
+    "",
+};
+enum { TEXTS = sizeof texts / sizeof *texts, LENGTHS = TEXTS, INPUTS, ENTRIES };
+
+/* Lengths of arrays that went: their types are equal now, and two; no verifier would have it. */
+static vyre_status
+make_lengths(vyre_module *module)
+{
+  static const char text[] = "program @main workgroup(1, 1, 1) {\n"
+                             "  spec %n : u32 = 4u32 id(3)\n"
+                             "  spec %m : u32 = 4u32 id(4)\n"
+                             "  buffer %a : u32[%n] workgroup\n"
+                             "  buffer %b : u32[%m] workgroup\n"
+                             "}\n";
+  VYRE_TRY(vyre_text_parse(module, text, strlen(text), "lengths.vir", (vyre_diagnostics){0}));
+  const uint32_t types = vyre_type_count(module);
+  for (uint32_t row = vyre_module_view(module)->rows; row-- > 1;)
+    if (vyre_row_spec_id(module, (vyre_row){row}) != UINT32_MAX)
+      vyre_row_kill(module, (vyre_row){row});
+  VYRE_TRY(vyre_module_seal(module, NULL));
+  assert_int_equal(types, vyre_type_count(module));
+  return VYRE_OK;
+}
+
+/* The last entry is two inputs, and a program of none. */
+static vyre_status
+make(vyre_module *module, uint32_t entry)
+{
+  char path[16];
+  vyre_builder b;
+  if (entry == LENGTHS)
+    return make_lengths(module);
+  snprintf(path, sizeof path, "%u.vir", entry);
+  if (entry < TEXTS)
+    return vyre_text_parse_lines(module, texts[entry], strlen(texts[entry]), path, (vyre_diagnostics){0});
+  VYRE_TRY(vyre_text_parse(module, texts[2], strlen(texts[2]), "a.vir", (vyre_diagnostics){0}));
+  VYRE_TRY(vyre_text_parse_lines(module, texts[0], strlen(texts[0]), "b.vir", (vyre_diagnostics){0}));
+  vyre_build_program(module, "main", 0, UINT32_MAX, &b);
+  const uint32_t capabilities[] = {1, 61};
+  vyre_input *input = vyre_module_input(module, 1);
+  input->spirv_version = 0x10500;
+  vyre_word_list_append(module, &input->capabilities, capabilities, 2);
+  return vyre_module_seal(module, NULL);
+}
+
+/* What a pass might do: in every program rows called %d go, and one comes. */
+static vyre_status
+edit(vyre_module *module)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = v->rows; row-- > 1;) {
+    const char *name = vyre_row_name(module, (vyre_row){row});
+    if (name && strcmp(name, "d") == 0 && VYRE_ROW_OP(v->op[row]) != VYRE_OP_mul)
+      vyre_row_kill(module, (vyre_row){row});
+    vyre_builder b = {.module = module};
+    if (VYRE_ROW_OP(v->op[row]) != VYRE_OP_program)
+      continue;
+    vyre_builder_at_end(&b, (vyre_row){row});
+    vyre_build_barrier(&b, VYRE_ORDER(2, 2, 0x108));
+  }
+  return vyre_module_seal(module, NULL);
+}
+
+static vyre_bytes
+bytes_of(const vyre_module *module)
+{
+  vyre_bytes bytes = {0};
+  assert_null(vyre_vir0_write(module, NULL, 0, &bytes));
+  assert_null(vyre_text_print(module, &(vyre_text_options){.lines = true, .rows = true}, &bytes));
+  return bytes;
+}
+
+static vyre_bytes
+bytes_alone(uint32_t entry, bool edited)
+{
+  vyre_module *module;
+  assert_null(vyre_module_create(NULL, 0, &module));
+  assert_null(make(module, entry));
+  if (edited)
+    assert_null(edit(module));
+  const vyre_bytes bytes = bytes_of(module);
+  vyre_module_destroy(module);
+  return bytes;
+}
+
+static vyre_status
+fill(vyre_batch *batch, vyre_module *module)
+{
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    vyre_module_clear(module);
+    VYRE_TRY(make(module, i));
+    VYRE_TRY(vyre_batch_add(batch, module));
+  }
+  vyre_module_clear(module);
+  return vyre_module_seal(vyre_batch_module(batch), NULL);
+}
+
+static void
+check_entries(vyre_batch *batch, vyre_module *module, bool edited)
+{
+  for (uint32_t i = ENTRIES; i-- > 0;) {
+    vyre_bytes wanted = bytes_alone(i, edited);
+    assert_null(vyre_batch_take(batch, i, module));
+    vyre_verify_errors errors = {0};
+    if (i != LENGTHS)
+      assert_null(vyre_verify(module, &errors));
+    vyre_bytes got = bytes_of(module);
+    assert_int_equal(got.size, wanted.size);
+    assert_memory_equal(got.data, wanted.data, wanted.size);
+    vyre_bytes_free(&got);
+    vyre_bytes_free(&wanted);
+    vyre_module_clear(module);
+  }
+}
+
+static void
+each_comes_out_as_alone(void **state)
+{
+  (void)state;
+  vyre_module *module;
+  vyre_batch *batch;
+  assert_null(vyre_module_create(NULL, 0, &module));
+  assert_null(vyre_batch_create(NULL, &batch));
+  for (int round = 0; round < 2; round++) { /* the second in what the first has left */
+    assert_null(fill(batch, module));
+    assert_int_equal(vyre_batch_count(batch), ENTRIES);
+    check_entries(batch, module, false);
+    assert_null(edit(vyre_batch_module(batch)));
+    check_entries(batch, module, true);
+    check_entries(batch, module, true);
+    vyre_batch_clear(batch);
+    assert_int_equal(vyre_batch_count(batch), 0);
+  }
+  vyre_batch_destroy(batch);
+  vyre_module_destroy(module);
+}
+
+/* Types of entries that are equal are one there, as passes expect of a module. */
+static void
+equal_types_are_one(void **state)
+{
+  (void)state;
+  vyre_module *module;
+  vyre_batch *batch;
+  assert_null(vyre_module_create(NULL, 0, &module));
+  assert_null(vyre_batch_create(NULL, &batch));
+  assert_null(make(module, 2));
+  for (int i = 0; i < 100; i++)
+    assert_null(vyre_batch_add(batch, module));
+  assert_int_equal(vyre_type_count(vyre_batch_module(batch)), vyre_type_count(module));
+  vyre_batch_clear(batch);
+  for (uint32_t i = 0; i < ENTRIES; i++) {
+    vyre_module_clear(module);
+    assert_null(make(module, i));
+    if (i != LENGTHS)
+      assert_null(vyre_batch_add(batch, module));
+  }
+  vyre_verify_errors errors = {0};
+  assert_null(vyre_module_seal(vyre_batch_module(batch), NULL));
+  assert_null(vyre_verify(vyre_batch_module(batch), &errors));
+  vyre_batch_destroy(batch);
+  vyre_module_destroy(module);
+}
+
+static void
+expect_misuse(vyre_status status, const char *text)
+{
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_INTERNAL);
+  assert_non_null(strstr(vyre_status_text(status), text));
+  vyre_status_free(status);
+}
+
+static void
+misuse_is_an_error(void **state)
+{
+  (void)state;
+  vyre_module *module;
+  vyre_batch *batch;
+  vyre_builder b;
+  assert_null(vyre_module_create(NULL, 0, &module));
+  assert_null(vyre_batch_create(NULL, &batch));
+  vyre_build_program(module, "open", 0, UINT32_MAX, &b);
+  expect_misuse(vyre_batch_add(batch, module), "not sealed");
+  assert_null(vyre_module_seal(module, NULL));
+  assert_null(vyre_batch_add(batch, module));
+  vyre_module_clear(module);
+  expect_misuse(vyre_batch_take(batch, 0, module), "is sealed"); /* the batch's is not */
+  assert_null(vyre_module_seal(vyre_batch_module(batch), NULL));
+  expect_misuse(vyre_batch_take(batch, 1, module), "entry 1 of a batch of 1");
+  assert_null(vyre_batch_take(batch, 0, module));
+  expect_misuse(vyre_batch_take(batch, 0, module), "empty");
+  vyre_batch_destroy(batch);
+  vyre_batch_destroy(NULL);
+  vyre_module_destroy(module);
+}
+
+/* By which a program of one's own knows how large its batches may be. */
+static void
+a_device_says_how_many_rows(void **state)
+{
+  (void)state;
+  vyre_device device = {.info = {.max_iterations = 65535, .max_storage = UINT64_MAX, .max_buffer = 24 << 20}};
+  assert_int_equal(vyre_device_most_rows(&device), 0); /* it is not open */
+  device.ops = &vyre_target_cpu;
+  assert_int_equal(vyre_device_most_rows(&device), 16383);
+  device.info.max_iterations = 0;
+  assert_int_equal(vyre_device_most_rows(&device), 1 << 20); /* six columns at least */
+  device.info.max_buffer = UINT64_MAX;
+  assert_int_equal(vyre_device_most_rows(&device), UINT32_MAX);
+  device.threads = 1;
+  assert_int_equal(vyre_device_most_rows(&device), 0);
+}
+
+static vyre_status
+go_through(const vyre_allocator *allocator, vyre_module *module)
+{
+  vyre_batch *batch;
+  VYRE_TRY(vyre_batch_create(allocator, &batch));
+  vyre_status status = fill(batch, module);
+  for (uint32_t i = 0; i < ENTRIES && !status; i++) {
+    vyre_module_clear(module);
+    status = vyre_batch_take(batch, i, module);
+  }
+  vyre_batch_destroy(batch);
+  return status;
+}
+
+static void
+every_allocation_may_fail(void **state)
+{
+  (void)state;
+  bool done = false;
+  for (uint64_t fail_at = 1; !done; fail_at++) {
+    test_memory memory;
+    const vyre_allocator allocator = test_allocator(&memory, fail_at);
+    vyre_module *module;
+    vyre_status status = vyre_module_create(&allocator, 0, &module);
+    if (!status) {
+      status = go_through(&allocator, module);
+      vyre_module_destroy(module);
+    }
+    done = !status && memory.calls < fail_at;
+    assert_true(!status || vyre_status_is_out_of_memory(status));
+    vyre_status_free(status);
+    assert_int_equal(memory.out, 0);
+    assert_int_equal(memory.reserved, 0);
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_comes_out_as_alone),     cmocka_unit_test(equal_types_are_one),
+      cmocka_unit_test(a_device_says_how_many_rows), cmocka_unit_test(misuse_is_an_error),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
