@@ -210,12 +210,15 @@ check_rows(checker *k, bool note)
   const vyre_view *v = k->v;
   for (uint32_t row = k->reach.program; row < k->reach.end; row++) {
     const uint32_t op = vyre_op_of(v, row);
+    const bool is_load = op == VYRE_OP_load || op == VYRE_OP_atomic_load;
     if (op == VYRE_OP_store)
       check_store(k, row, note);
-    else if (vyre_op_is_atomic(op))
+    else if (vyre_op_is_atomic(op) && !is_load)
       check_atomic(k, row, op, note);
-    else if (op == VYRE_OP_load && !note)
+    else if (is_load && !note)
       check_load(k, row);
+    else if (is_load)
+      continue;
     else if (!note && is_forbidden(k, row, op))
       refuse(k, row, NULL, "a row function knows nothing of other invocations and of memory as a whole: %s",
              vyre_op_infos[op].text);

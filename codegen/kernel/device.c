@@ -117,7 +117,7 @@ find_memory(lowering *w)
       w->constants.id = row;
     else if (op == VYRE_OP_load && has_name(w, row, "where the head is"))
       w->head.id = row;
-    else if (vyre_op_is_atomic(op))
+    else if (vyre_op_is_atomic(op) && op != VYRE_OP_atomic_load)
       w->is_scattered[w->v->a[row]] = 1;
     kernel_access access;
     if ((op == VYRE_OP_load || op == VYRE_OP_store || vyre_op_is_atomic(op)) && kernel_access_of(&w->reach, row, &access))
@@ -266,19 +266,6 @@ kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_
   vyre_status status = create(file, allocator, &expansion, out);
   kernel_expansion_free(&expansion);
   return status;
-}
-
-vyre_status
-kernel_device_parse(const char *text, size_t size, const char *path, vyre_diagnostics diagnostics, kernel_device *out)
-{
-  *out = (kernel_device){0};
-  VYRE_TRY(vyre_module_create(NULL, 1u << 20, &out->module));
-  VYRE_TRY(vyre_text_parse(out->module, text, size, path, diagnostics));
-  const vyre_view *v = vyre_module_view(out->module);
-  for (uint32_t program = v->first[0]; program; program = v->next[program], out->count++)
-    VYRE_TRY(vyre_bytes_append(&out->bytes, &(kernel_device_kernel){.index = out->count}, sizeof *out->kernels));
-  out->kernels = (kernel_device_kernel *)(void *)out->bytes.data;
-  return part_programs(out, path);
 }
 
 void

@@ -56,9 +56,6 @@ VYRE_MUST_USE vyre_status kernel_add_device_programs(const kernel_file *file, vy
 /* ---- device.c ---- */
 /* Of a file that was checked; to be freed in any case. */
 VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_allocator *allocator, kernel_device *out);
-/* Of programs that are written as kernels (order.vir): each is one, and accesses memory in bounds alone. */
-VYRE_MUST_USE vyre_status kernel_device_parse(const char *text, size_t size, const char *path, vyre_diagnostics diagnostics,
-                                              kernel_device *out);
 void kernel_device_free(kernel_device *device);
 /* NULL: there is none. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index);

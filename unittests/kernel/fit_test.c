@@ -70,19 +70,6 @@ check_file(const radv *r, const char *pass, const char *path)
 }
 
 static void
-check_order(const radv *r)
-{
-  kernel_device device;
-  vyre_bytes text = {0};
-  must(vyre_file_read(VYRE_SOURCE "/codegen/kernel/order.vir", &text));
-  must(kernel_device_parse(text.data, text.size, "order.vir", (vyre_diagnostics){0}, &device));
-  vyre_bytes_free(&text);
-  for (uint32_t i = 0; i < device.count; i++)
-    check_kernel(r, "order", &device, i);
-  kernel_device_free(&device);
-}
-
-static void
 kernels_fit(void **state)
 {
   static const char *const passes[] = {"limits", "canon", "shash", "cid", "cf", "pm", "dce"};
@@ -92,12 +79,11 @@ kernels_fit(void **state)
     radv *r;
     must(radv_open(families[i], PUSH, &r));
     print_message("\n%-31s  words instrs sgprs vgprs spills scratch  lds   code   latency\n", families[i]);
-    check_order(r);
     for (size_t k = 0; k < sizeof passes / sizeof *passes; k++) {
       snprintf(path, sizeof path, VYRE_SOURCE "/passes/%s/%s.vir", passes[k], passes[k]);
       check_file(r, passes[k], path);
     }
-    check_file(r, "(test)", VYRE_SOURCE "/unittests/kernel/device.vir");
+    check_file(r, "(test)", VYRE_SOURCE "/lit-tests/Plugin/Inputs/everything.vir");
     radv_close(r);
   }
 }

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-enum { SUMS = 8, MOST = 8 };
+enum { SUMS = 8, MOST = 8, WEIGHTS = 600 };
 
-extern const vyre_phases sweeps_phases, rewires_phases;
+extern const vyre_phases sweeps_phases, rewires_phases, everything_phases;
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -139,4 +139,29 @@ static const vyre_pass rewire = {.struct_size = sizeof(vyre_pass),
                                  .summary = "give rows other operands, and go up over them",
                                  .requires_ = VYRE_LEVELS,
                                  .phases = &rewires_phases};
-VYRE_PLUGIN("sweeps", "1.0", &check, &rewire)
+
+static vyre_status
+give_weights(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  uint32_t *weights = ctx->host->memory(ctx, "weights", WEIGHTS);
+  (void)module;
+  for (uint32_t i = 0; i < WEIGHTS && weights; i++)
+    weights[i] = (i + 1) * 2654435761u >> 28;
+  return weights ? NULL : ctx->host->out_of_memory(ctx);
+}
+
+static vyre_status
+count_odd(vyre_pass_ctx *ctx, const vyre_module *module)
+{
+  (void)module;
+  ctx->host->count(ctx, "first odd", *ctx->host->memory(ctx, "first_odd", 0));
+  return NULL;
+}
+
+static const vyre_pass everything = {.struct_size = sizeof(vyre_pass),
+                                     .name = "sweeps.everything",
+                                     .summary = "do all that phases may, and add up what comes of it",
+                                     .phases = &everything_phases,
+                                     .prepare = give_weights,
+                                     .finish = count_odd};
+VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything)

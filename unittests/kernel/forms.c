@@ -1,0 +1,165 @@
+/* Docs at forms.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "forms.h"
+
+#include "program.h"
+#include "random_program.h"
+#include "vyre/vir0.h"
+
+static vyre_registry *registry;
+
+const char *const forms_pipelines[] = {"canon",
+                                       "cf",
+                                       "cid,cse",
+                                       "dce",
+                                       "dce<interface>",
+                                       "pm",
+                                       "limits<rows=150>",
+                                       "limits<depth=9>",
+                                       "limits<nesting=1>",
+                                       "simplify",
+                                       "simplify,dce,simplify",
+                                       "canon,cf,pm,cid,cse,dce",
+                                       "fixpoint(canon,cf,pm)",
+                                       "fixpoint(canon,cf,cprop,pm,shash,expand,cid)",
+                                       "repeat<2>(simplify)",
+                                       "sweeps.everything",
+                                       "default<O2>",
+                                       NULL};
+_Static_assert(sizeof forms_pipelines / sizeof *forms_pipelines == FORMS_PIPELINES + 1, "all of them");
+
+void
+forms_check(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
+void
+forms_open(form *forms, uint32_t count)
+{
+  static const char *const passes[] = {"canon",  "cf",  "cid",  "cprop",  "cse", "dbe",   "dce",
+                                       "expand", "dse", "licm", "limits", "pm",  "shash", "simplify"};
+  char path[500];
+  forms_check(vyre_registry_create(NULL, &registry));
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes[i]);
+    forms_check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
+  }
+  forms_check(vyre_registry_load(registry, VYRE_TEST_PLUGINS "/sweeps.so", VYRE_ORIGIN_OUTSIDE));
+  for (uint32_t i = 0; i < count; i++) {
+    const vyre_target_options options = {.validate = forms[i].target == &vyre_target_vulkan, .threads = forms[i].threads};
+    forms_check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
+    if (forms[i].room)
+      forms[i].device->info.max_storage = forms[i].room;
+  }
+}
+
+void
+forms_close(form *forms, uint32_t count)
+{
+  vyre_registry_destroy(registry);
+  for (uint32_t i = 0; i < count; i++)
+    forms_check(vyre_device_close(forms[i].device));
+}
+
+const vyre_registry *
+forms_registry(void)
+{
+  return registry;
+}
+
+/* ---- one run ------------------------------------------------------------------------------------------------------------- */
+
+/* Of the report: what a device did, and cid's comparisons, which are those of a table that its phases do not have. */
+static bool
+is_of_its_form(const char *line, size_t length)
+{
+  static const char *const words[] = {"comparisons", "(device)", "no pass counted"};
+  bool is = false;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    is = is || memmem(line, length, words[i], strlen(words[i]));
+  return is;
+}
+
+vyre_bytes
+forms_run(const vyre_bytes *input, const char *text, const form *f)
+{
+  vyre_bytes out = {0}, stats = {0};
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  vyre_report *report;
+  forms_check(vyre_module_create(NULL, 1u << 22, &module));
+  forms_check(vyre_vir0_read(module, input->data, input->size, "input", NULL, 0));
+  forms_check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
+  forms_check(vyre_report_create(NULL, &report));
+  const vyre_pipeline_options options = {
+      .verify_each = f && !f->fused, .check_changed = true, .report = report, .device = f ? f->device : NULL};
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  if (status)
+    forms_check(vyre_bytes_printf(&out, "%s", vyre_status_text(status)));
+  else
+    forms_check(vyre_vir0_write(module, NULL, 0, &out));
+  vyre_status_free(status);
+  forms_check(vyre_report_stats(report, &stats));
+  for (const char *line = stats.data, *end; line && *line; line = end) {
+    const size_t length = strcspn(line, "\n");
+    end = line + length + (line[length] != 0);
+    if (!is_of_its_form(line, length))
+      forms_check(vyre_bytes_append(&out, line, length + 1));
+  }
+  vyre_bytes_free(&stats);
+  vyre_report_destroy(report);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return out;
+}
+
+bool
+forms_compare(const char *what, uint32_t seed, const vyre_bytes *input, const char *text, const form *forms, uint32_t count)
+{
+  vyre_bytes plain = forms_run(input, text, NULL);
+  const bool changed = plain.size < input->size || memcmp(plain.data, input->data, input->size) != 0; /* counts follow */
+  for (uint32_t i = 0; i < count; i++) {
+    vyre_bytes other = forms_run(input, text, &forms[i]);
+    if (other.size != plain.size || memcmp(other.data, plain.data, plain.size) != 0)
+      fail_msg("%s %u: %s %s differs from its plain C: %.300s", what, seed, text, forms[i].name, (const char *)other.data);
+    vyre_bytes_free(&other);
+  }
+  vyre_bytes_free(&plain);
+  return changed;
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------------------------- */
+
+static vyre_bytes
+bytes_of(vyre_module *module)
+{
+  vyre_bytes bytes = {0};
+  forms_check(vyre_module_seal(module, NULL));
+  forms_check(vyre_module_check(module, NULL));
+  forms_check(vyre_vir0_write(module, NULL, 0, &bytes));
+  vyre_module_destroy(module);
+  return bytes;
+}
+
+vyre_bytes
+forms_random(uint32_t seed, uint32_t programs)
+{
+  vyre_module *module;
+  forms_check(vyre_module_create(NULL, 1u << 22, &module));
+  for (uint32_t i = 0; i < programs; i++)
+    random_program_build(module, seed * 1000u + i, i & 3u);
+  return bytes_of(module);
+}
+
+vyre_bytes
+forms_grown(uint32_t rows, uint32_t rows_a_program)
+{
+  vyre_module *module;
+  forms_check(vyre_module_create(NULL, 1u << 22, &module));
+  while (vyre_module_view(module)->rows < rows)
+    bench_grow(module, rows_a_program, BENCH_DEEPEST);
+  return bytes_of(module);
+}
