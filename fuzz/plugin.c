@@ -128,8 +128,8 @@ make_good(blocks *b)
     memcpy(b->passes[i], &pass, sizeof pass);
     b->list[i] = (const vyre_pass *)(const void *)b->passes[i];
   }
-  const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION,
-                              VYRE_OPSET_VERSION,  b->list,         PASSES, 0};
+  const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI,    "acme",  "1.0",
+                              VYRE_OPSET_VERSION,  VYRE_OPSET_VERSION, b->list, PASSES};
   memcpy(b->plugin, &plugin, sizeof plugin);
 }
 

@@ -19,7 +19,9 @@ has_kernels(const vyre_phases *phases)
 bool
 vyre_schedule_fits(const vyre_pass_record *record, bool on_host)
 {
-  return record->pass.phases && (on_host || has_kernels(record->pass.phases));
+  /* A plugin of an older op set sees each module before it runs (runner.c), so it runs alone. */
+  return record->pass.phases && record->plugin->plugin.opset_max >= VYRE_OPSET_VERSION &&
+         (on_host || has_kernels(record->pass.phases));
 }
 
 static bool
