@@ -38,6 +38,16 @@ typedef struct reader {
 
 #define BAD(r, ...) vyre_status_note(VYRE_ERROR(VYRE_CODE_USAGE, __VA_ARGS__), "while loading plugin '%s'", (r)->path)
 
+/* Bytes of a struct of that size beyond what this host knows, where they are not all zero: else 0. */
+static size_t
+unknown_bytes(const void *theirs, size_t size, size_t known)
+{
+  size_t used = size;
+  while (used > known && ((const char *)theirs)[used - 1] == 0)
+    used--;
+  return used > known ? size - known : 0;
+}
+
 /* Copies the fields of a struct that its writer knew; the rest is zero. */
 static vyre_status
 read_struct(const reader *r, const char *what, const void *theirs, size_t least, size_t known, void *out)
@@ -51,11 +61,9 @@ read_struct(const reader *r, const char *what, const void *theirs, size_t least,
   if (size != least && size % sizeof(void *) != 0) /* a pointer cut in two is none */
     return BAD(r, "%s: struct_size is %u, which no struct with pointers has; set it to sizeof, or use VYRE_PLUGIN", what, size);
   memcpy(out, theirs, size < known ? size : known);
-  size_t used = size;
-  while (used > known && ((const char *)theirs)[used - 1] == 0)
-    used--;
-  if (used > known)
-    return BAD(r, "%s: the descriptor uses %zu bytes that this host does not know\nFix: update vyre", what, size - known);
+  const size_t unknown = unknown_bytes(theirs, size, known);
+  if (unknown)
+    return BAD(r, "%s: the descriptor uses %zu bytes that this host does not know\nFix: update vyre", what, unknown);
   return VYRE_OK;
 }
 
@@ -214,6 +222,9 @@ read_phases(const reader *r, vyre_pass_record *record)
     return VYRE_OK;
   if (!phases)
     return BAD(r, "pass '%s' has prepare or finish, which are for phases, and no phases", pass->name);
+  const size_t size = phases->struct_size, unknown = size <= MOST_BYTES ? unknown_bytes(phases, size, sizeof(*phases)) : size;
+  if (unknown)
+    return BAD(r, "the phases of pass '%s' use %zu bytes that this host does not know\nFix: update vyre", pass->name, unknown);
   if (phases->memory_count > 0 && phases->memory_count < MOST_PARAMS) {
     record->sources = vyre_take(r->allocator, phases->memory_count * sizeof(*record->sources));
     if (!record->sources)

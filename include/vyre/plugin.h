@@ -15,9 +15,9 @@
  *    host function, a flag, an analysis, an op set) raises the minor number.
  *  - A host loads plugins of its own major number that need no newer minor one: `abi` of the descriptor is the least version that
  *    the plugin needs.  VYRE_PLUGIN says that of this header; a plugin that asks VYRE_HAS before it uses what is newer says less.
- *  - Structs that cross the border start with struct_size, the size that their writer knew, or their array has a stride.  Fields
- * are appended after the end of the struct, its padding included.  Neither side reads a field past struct_size: what an older
- *    plugin lacks is zero, and what a newer plugin has beyond the host's struct must be zero, or the plugin is refused by name.
+ *  - Structs that cross the border start with struct_size, the size that their writer knew, or their array has a stride.
+ *  - Fields are appended, after the end of the struct with its padding.  Neither side reads a field past struct_size: what an
+ *    older plugin lacks is zero, and what a newer one has beyond the host's struct must be zero, or it is refused by name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PLUGIN_H

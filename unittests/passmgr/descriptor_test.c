@@ -397,6 +397,27 @@ larger_structs(void **state)
   refused("pass 0 of the plugin: the descriptor uses 8 bytes that this host does not know");
 }
 
+/* Phases stay the plugin's, and what is said of them is said of all its structs. */
+static void
+larger_phases(void **state)
+{
+  (void)state;
+  static const vyre_phase_memory memory = {"op", NULL, VYRE_MEMORY_COLUMN, 1};
+  static struct {
+    vyre_phases known;
+    uint64_t newer;
+  } phases = {{.struct_size = sizeof phases, .memory_count = 1, .memory = &memory}, 7};
+  p.passes[0].phases = &phases.known;
+  refused("the phases of pass 'acme.one' use 8 bytes that this host does not know\n"
+          "  while loading plugin '/abs/libacme.so'\nFix: update vyre");
+  phases.newer = 0;
+  p.passes[0].phases = &phases.known;
+  refused("the phases of pass 'acme.one' cannot be run: they are not as vyre-kernelc of this version makes them");
+  phases.known.struct_size = 4104;
+  p.passes[0].phases = &phases.known;
+  refused("the phases of pass 'acme.one' use 4104 bytes that this host does not know");
+}
+
 static const vyre_plugin *
 query_nothing(const vyre_host *host)
 {
@@ -430,6 +451,7 @@ main(void)
       TEST(a_refusal_is_an_error),
       TEST(one_that_needs_less_than_its_header_has_is_added),
       TEST(rows_that_are_newer_are_found),
+      TEST(larger_phases),
       TEST(op_facts_have_a_stride),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
