@@ -163,6 +163,8 @@ rows_that_are_newer_are_found(void **state)
   assert_int_equal(vyre_opset_first_newer(&view, 1), 3);
   op[3] = VYRE_ROW(1, 0, 0x80);
   assert_int_equal(vyre_opset_first_newer(&view, 1), 3);
+  op[1] = VYRE_ROW(0, 0, 0); /* dead rows are nobody's */
+  assert_int_equal(vyre_opset_first_newer(&view, 0), 3);
 }
 
 /* The facts of ops have the stride that the view says. */

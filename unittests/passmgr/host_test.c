@@ -393,6 +393,23 @@ act_clone(vyre_pass_ctx *ctx, vyre_module *m)
   }
 }
 
+/* An operand that becomes a literal is one in the normal form; a row may be copied to before itself. */
+static void
+act_clone_with_literal(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(m);
+  const uint32_t less = row_of(v, VYRE_OP_ult);
+  uint32_t map[ROWS] = {0};
+  map[v->b[less]] = h->constant(m, less, VYRE_TYPE(VYRE_U32, 1), UINT64_C(0x700000009));
+  const uint32_t clone = h->clone(m, less, less, map, ROWS);
+  assert_int_equal(v->next[clone], less);
+  assert_int_equal(v->a[clone], v->a[less]);
+  assert_int_equal(v->b[clone], 0);
+  assert_int_equal(VYRE_ROW_FLAGS(v->op[clone]), VYRE_ROW_IMM);
+  assert_int_equal(vyre_row_imm(v, clone), 9); /* of u32 */
+}
+
 static void
 runs_well(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
 {
@@ -410,6 +427,7 @@ what_is_beside_the_columns_is_read_and_set(void **state)
   (void)state;
   runs_well(act_with_data);
   runs_well(act_clone);
+  runs_well(act_clone_with_literal);
   fails_with(act_with_types, "host->member_info: type ", true);
 }
 
