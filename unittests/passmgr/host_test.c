@@ -127,6 +127,7 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(move_before, h->move_before(m, ADD, BEYOND), "host->move_before: before is row 100000; ")                                     \
   X(move_nowhere, h->move_before(m, ADD, 0), "host->move_before: before is row 0; ")                                              \
   X(move_inside, h->move_before(m, row_of(v, VYRE_OP_for), row_of(v, VYRE_OP_if)), "host->move_before: row ")                     \
+  X(move_into, h->move_before(m, row_of(v, VYRE_OP_for), row_of(v, VYRE_OP_body)), "host->move_before: row ")                     \
   X(kill_row, h->kill(m, BEYOND), "host->kill: row is row 100000; ")                                                              \
   X(kill_null, h->kill(m, 0), "host->kill: row is row 0; ")                                                                       \
   X(forward_null, h->forward(m, NULL), "host->forward: fwd is NULL")                                                              \
