@@ -34,8 +34,8 @@ query(const vyre_host *host)
                                    .run = run};
   static const vyre_pass plain = {.struct_size = sizeof(vyre_pass), .name = "acme.dce", .summary = "s", .run = run};
   static const vyre_pass *const passes[] = {&unroll, &plain};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION,
-                                     VYRE_OPSET_VERSION,  passes,          2,      0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI,    "acme", "1.0",
+                                     VYRE_OPSET_VERSION,  VYRE_OPSET_VERSION, passes, 2};
   (void)host;
   return &plugin;
 }

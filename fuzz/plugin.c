@@ -56,7 +56,10 @@ static vyre_phase_memory memory[MEMORIES];
 static vyre_phase phases[PHASES];
 static vyre_phase_step steps[STEPS];
 static uint8_t uses[PHASES][MEMORIES], writes[PHASES][MEMORIES];
-static vyre_phases all_phases;
+static struct {
+  vyre_phases known;
+  char more[MOST_STRUCT - sizeof(vyre_phases)];
+} all_phases;
 
 static void
 make_good_phases(void)
@@ -78,13 +81,14 @@ make_good_phases(void)
     }
     phases[i] = (vyre_phase){"phase", i, MEMORIES, uses[i], writes[i], run_phase, run_phase};
   }
-  all_phases = (vyre_phases){.struct_size = sizeof all_phases,
-                             .memory_count = MEMORIES,
-                             .phase_count = PHASES,
-                             .step_count = STEPS,
-                             .memory = memory,
-                             .phases = phases,
-                             .steps = steps};
+  memset(&all_phases, 0, sizeof all_phases);
+  all_phases.known = (vyre_phases){.struct_size = sizeof(vyre_phases),
+                                   .memory_count = MEMORIES,
+                                   .phase_count = PHASES,
+                                   .step_count = STEPS,
+                                   .memory = memory,
+                                   .phases = phases,
+                                   .steps = steps};
 }
 
 typedef struct blocks {
@@ -123,13 +127,13 @@ make_good(blocks *b)
                             .params = (const vyre_param *)(const void *)b->params,
                             .param_count = i == 1 ? PARAMS : 0,
                             .run = run,
-                            .phases = i == 2 ? &all_phases : NULL};
+                            .phases = i == 2 ? &all_phases.known : NULL};
     b->passes[i] = calloc(1, MOST_STRUCT);
     memcpy(b->passes[i], &pass, sizeof pass);
     b->list[i] = (const vyre_pass *)(const void *)b->passes[i];
   }
-  const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "1.0", VYRE_OPSET_VERSION,
-                              VYRE_OPSET_VERSION,  b->list,         PASSES, 0};
+  const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI,    "acme",  "1.0",
+                              VYRE_OPSET_VERSION,  VYRE_OPSET_VERSION, b->list, PASSES};
   memcpy(b->plugin, &plugin, sizeof plugin);
 }
 
@@ -166,7 +170,7 @@ put_count(char *field, uint8_t value, uint32_t most)
 static void
 edit_phases(size_t at, uint8_t how, uint8_t value)
 {
-  static uint32_t *const counts[] = {&all_phases.memory_count, &all_phases.phase_count, &all_phases.step_count};
+  static uint32_t *const counts[] = {&all_phases.known.memory_count, &all_phases.known.phase_count, &all_phases.known.step_count};
   static const uint32_t most[] = {MEMORIES, PHASES, STEPS};
   static const char *const names[] = {"op", "version", "op_flags", "mark", "hash", NULL};
   const uint32_t which = (uint32_t)(at % 4);

@@ -8,6 +8,7 @@
 #include "phases.h"
 #include "registry.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,13 +16,15 @@
 #define MOST_PARAMS 256u
 #define MOST_BYTES  4096u /* of one struct: more is no struct_size */
 
-/* The fields of API 0.2, which must be there. */
+/* The fields that a plugin of API 1.0 has at least; those after them may be missing. */
 #define PLUGIN_LEAST (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
 #define PASS_LEAST   (offsetof(vyre_pass, run) + sizeof(vyre_status(*)(void)))
 #define PARAM_LEAST  sizeof(vyre_param)
 
 #define ABI_MAJOR(abi) ((abi) >> 16)
 #define ABI_MINOR(abi) ((abi)&0xffffu)
+
+static_assert(ABI_MINOR(VYRE_PLUGIN_ABI) >= VYRE_OPSET_VERSION - 1, "what raises VYRE_OPSET_VERSION raises the API's minor number");
 
 static const uint32_t known_analyses = VYRE_ANALYSES | VYRE_COLUMNS;
 static const uint32_t known_flags = VYRE_PASS_PREPARES_EARLY | VYRE_PASS_KEEPS_ORDER | VYRE_PASS_ANY_ORDER;
@@ -34,6 +37,16 @@ typedef struct reader {
 } reader;
 
 #define BAD(r, ...) vyre_status_note(VYRE_ERROR(VYRE_CODE_USAGE, __VA_ARGS__), "while loading plugin '%s'", (r)->path)
+
+/* Bytes of a struct of that size beyond what this host knows, where they are not all zero: else 0. */
+static size_t
+unknown_bytes(const void *theirs, size_t size, size_t known)
+{
+  size_t used = size;
+  while (used > known && ((const char *)theirs)[used - 1] == 0)
+    used--;
+  return used > known ? size - known : 0;
+}
 
 /* Copies the fields of a struct that its writer knew; the rest is zero. */
 static vyre_status
@@ -48,11 +61,9 @@ read_struct(const reader *r, const char *what, const void *theirs, size_t least,
   if (size != least && size % sizeof(void *) != 0) /* a pointer cut in two is none */
     return BAD(r, "%s: struct_size is %u, which no struct with pointers has; set it to sizeof, or use VYRE_PLUGIN", what, size);
   memcpy(out, theirs, size < known ? size : known);
-  size_t used = size;
-  while (used > known && ((const char *)theirs)[used - 1] == 0)
-    used--;
-  if (used > known)
-    return BAD(r, "%s: the descriptor uses %zu bytes that this host does not know\nFix: update vyre", what, size - known);
+  const size_t unknown = unknown_bytes(theirs, size, known);
+  if (unknown)
+    return BAD(r, "%s: the descriptor uses %zu bytes that this host does not know\nFix: update vyre", what, unknown);
   return VYRE_OK;
 }
 
@@ -211,6 +222,9 @@ read_phases(const reader *r, vyre_pass_record *record)
     return VYRE_OK;
   if (!phases)
     return BAD(r, "pass '%s' has prepare or finish, which are for phases, and no phases", pass->name);
+  const size_t size = phases->struct_size, unknown = size <= MOST_BYTES ? unknown_bytes(phases, size, sizeof(*phases)) : size;
+  if (unknown)
+    return BAD(r, "the phases of pass '%s' use %zu bytes that this host does not know\nFix: update vyre", pass->name, unknown);
   if (phases->memory_count > 0 && phases->memory_count < MOST_PARAMS) {
     record->sources = vyre_take(r->allocator, phases->memory_count * sizeof(*record->sources));
     if (!record->sources)
@@ -260,7 +274,7 @@ check_plugin(reader *r, const vyre_plugin *plugin)
   uint32_t major = ABI_MAJOR(plugin->abi), minor = ABI_MINOR(plugin->abi);
   uint32_t our_major = ABI_MAJOR(VYRE_PLUGIN_ABI), our_minor = ABI_MINOR(VYRE_PLUGIN_ABI);
   const char *version = plugin->version ? plugin->version : "(no version)";
-  if (plugin->abi < VYRE_PLUGIN_ABI && (our_major == 0 || major < our_major)) /* 0.x: layouts change */
+  if (major < our_major)
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "plugin '%s' %s (%s) was built for plugin API %u.%u, this host offers %u.%u; build the plugin for %u.%u",
                       r->plugin, version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
@@ -270,28 +284,6 @@ check_plugin(reader *r, const vyre_plugin *plugin)
         "plugin '%s' %s (%s) needs plugin API %u.%u, this host offers %u.%u; update vyre, or build the plugin for %u.%u", r->plugin,
         version, r->path, major, minor, our_major, our_minor, our_major, our_minor);
   return VYRE_OK;
-}
-
-/* The lowest bit that this host lacks is named. */
-static vyre_status
-check_capabilities(const reader *r, const vyre_plugin *plugin)
-{
-  static const struct {
-    uint32_t bit;
-    const char *name;
-  } named[] = {{VYRE_CAPABILITY_GPU_CUDA, "gpu-cuda"}, {VYRE_CAPABILITY_GPU_VULKAN, "gpu-vulkan"}};
-  const uint32_t missing = plugin->capabilities, lowest = missing & (~missing + 1);
-  if (!missing)
-    return VYRE_OK;
-  const char *name = "unknown";
-  for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-    if (named[i].bit == lowest)
-      name = named[i].name;
-  unsigned bit = 0;
-  while (lowest >> bit != 1)
-    bit++;
-  return BAD(r, "plugin '%s' %s requires capability '%s' (bit %u), which this build does not have\nFix: update vyre", plugin->name,
-             plugin->version, name, bit);
 }
 
 static vyre_status
@@ -305,12 +297,9 @@ check_plugin_fields(reader *r, const vyre_plugin *plugin)
   if (plugin->opset_min > VYRE_OPSET_VERSION)
     return BAD(r, "plugin '%s' %s needs op set %u, this host has %u\nFix: update vyre", plugin->name, plugin->version,
                plugin->opset_min, VYRE_OPSET_VERSION);
-  if (plugin->opset_max < VYRE_OPSET_VERSION)
-    return BAD(r,
-               "plugin '%s' %s knows no op set beyond %u, this host has %u\n"
-               "Fix: build the plugin with the headers of this vyre, once it knows what is new",
-               plugin->name, plugin->version, plugin->opset_max, VYRE_OPSET_VERSION);
-  VYRE_TRY(check_capabilities(r, plugin));
+  if (plugin->opset_max < plugin->opset_min)
+    return BAD(r, "plugin '%s' %s has op set %u as its first and %u as its last", plugin->name, plugin->version, plugin->opset_min,
+               plugin->opset_max);
   if (!plugin->passes || plugin->pass_count == 0 || plugin->pass_count > MOST_PASSES)
     return BAD(r, "plugin '%s' offers %u passes; 1 to %u are possible", plugin->name, plugin->passes ? plugin->pass_count : 0,
                MOST_PASSES);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "host.h"
 #include "phases.h"
 
 /* ---- context: errors, remarks, counts, scratch memory -------------------------------------------------------------------- */
@@ -79,7 +80,7 @@ static const char *
 describe_row(const vyre_module *module, uint32_t row, char buffer[512])
 {
   const vyre_view *view = vyre_module_view(module);
-  const vyre_op_info *info = &view->op_infos[VYRE_ROW_OP(view->op[row])];
+  const vyre_op_info *info = &vyre_op_infos[VYRE_ROW_OP(view->op[row])];
   const char *name = vyre_row_name(module, (vyre_row){row});
   int used = snprintf(buffer, 512, "row %u, %s", row, info->text ? info->text : "no op");
   uint32_t program = program_of(view, row);
@@ -236,10 +237,8 @@ host_preserved(vyre_pass_ctx *ctx, uint32_t analyses)
 
 /* ---- what a call names: rows, ops, types, addresses ----------------------------------------------------------------------- */
 
-/* A call that names something invalid does nothing and fails the module: the manager says so after the run, with the plugin and
- * the pass.  Each check is a comparison or two, so they are always made. */
-static void
-refuse(const vyre_module *module, const char *call, const char *what, uint32_t row)
+void
+vyre_host_refuse(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
   const uint32_t rows = vyre_module_view(module)->rows;
   vyre_module *failing = (vyre_module *)(uintptr_t)module; /* those that look refuse as well */
@@ -251,33 +250,11 @@ refuse(const vyre_module *module, const char *call, const char *what, uint32_t r
     vyre_module_fail(failing, "host->%s: %s is row %u; there are no rows", call, what, row);
 }
 
-/* Whether the row was made, perhaps dead; or is 0. */
-static inline bool
-is_known(const vyre_module *module, const char *call, const char *what, uint32_t row)
-{
-  if (row < vyre_module_view(module)->rows)
-    return true;
-  refuse(module, call, what, row);
-  return false;
-}
-
-/* Whether the row is not dead. */
-static inline bool
-is_there(const vyre_module *module, const char *call, const char *what, uint32_t row)
+bool
+vyre_host_is_path(const vyre_module *module, const char *call, uint32_t path)
 {
   const vyre_view *view = vyre_module_view(module);
-  if (row < view->rows && VYRE_ROW_OP(view->op[row]) != VYRE_OP_null)
-    return true;
-  refuse(module, call, what, row);
-  return false;
-}
-
-/* A path that can be walked: one that a pass has closed to a ring has no buffer at its end. */
-static bool
-is_path(const vyre_module *module, const char *call, uint32_t path)
-{
-  const vyre_view *view = vyre_module_view(module);
-  if (!is_known(module, call, "path", path))
+  if (!vyre_host_is_known(module, call, "path", path))
     return false;
   uint32_t steps = 0;
   for (uint32_t at = path; VYRE_ROW_OP(view->op[at]) == VYRE_OP_at && steps < view->rows; at = view->a[at])
@@ -288,11 +265,10 @@ is_path(const vyre_module *module, const char *call, uint32_t path)
   return false;
 }
 
-/* Whether a row may be put before this one: it is in a region. */
-static bool
-is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row)
+bool
+vyre_host_is_placed(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
-  if (!is_there(module, call, what, row))
+  if (!vyre_host_is_there(module, call, what, row))
     return false;
   if (vyre_module_view(module)->parent[row])
     return true;
@@ -304,21 +280,21 @@ is_placed(const vyre_module *module, const char *call, const char *what, uint32_
 static bool
 are_operands(const vyre_module *module, const char *call, uint32_t a, uint32_t b, uint32_t c)
 {
-  return is_known(module, call, "operand a", a) && is_known(module, call, "operand b", b) && is_known(module, call, "operand c", c);
+  return vyre_host_is_known(module, call, "operand a", a) && vyre_host_is_known(module, call, "operand b", b) &&
+         vyre_host_is_known(module, call, "operand c", c);
 }
 
 static bool
 is_op(const vyre_module *module, const char *call, uint32_t word)
 {
-  if (VYRE_ROW_OP(word) < VYRE_OP__COUNT && vyre_module_view(module)->op_infos[VYRE_ROW_OP(word)].text)
+  if (VYRE_ROW_OP(word) < VYRE_OP__COUNT && vyre_op_infos[VYRE_ROW_OP(word)].text)
     return true;
   vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: there is no op %u", call, VYRE_ROW_OP(word));
   return false;
 }
 
-/* An address that the call cannot do without. */
-static bool
-is_given(const vyre_module *module, const char *call, const char *what, bool given)
+bool
+vyre_host_is_given(const vyre_module *module, const char *call, const char *what, bool given)
 {
   if (!given)
     vyre_module_fail((vyre_module *)(uintptr_t)module, "host->%s: %s is NULL", call, what);
@@ -332,7 +308,7 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
                 uint32_t c)
 {
   static const char call[] = "insert_row";
-  if (!is_placed(module, call, "before", before) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
+  if (!vyre_host_is_placed(module, call, "before", before) || !is_op(module, call, op) || !are_operands(module, call, a, b, c))
     return 0;
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){before});
@@ -346,7 +322,7 @@ host_insert_row(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm,
 static uint32_t
 host_constant(vyre_module *module, uint32_t near_row, vyre_type type, uint64_t bits)
 {
-  if (!is_there(module, "constant", "near_row", near_row))
+  if (!vyre_host_is_there(module, "constant", "near_row", near_row))
     return 0;
   if (vyre_kind_bits(VYRE_TYPE_KIND(type)) == 0) {
     vyre_module_fail(module, "host->constant: type %u has no literals", type);
@@ -354,14 +330,14 @@ host_constant(vyre_module *module, uint32_t near_row, vyre_type type, uint64_t b
   }
   vyre_builder builder = {.module = module};
   vyre_builder_before(&builder, (vyre_row){near_row});
-  return vyre_build_const(&builder, type, bits).id;
+  return vyre_build_const(&builder, type, bits & UINT64_MAX >> (64 - vyre_kind_bits(VYRE_TYPE_KIND(type)))).id;
 }
 
 static void
 host_rewrite(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b, uint32_t c)
 {
   static const char call[] = "rewrite";
-  if (is_there(module, call, "row", row) && is_op(module, call, op) && are_operands(module, call, a, b, c))
+  if (vyre_host_is_there(module, call, "row", row) && is_op(module, call, op) && are_operands(module, call, a, b, c))
     vyre_row_rewrite(module, (vyre_row){row}, op, imm, imm_hi, (vyre_row){a}, (vyre_row){b}, (vyre_row){c});
 }
 
@@ -371,7 +347,7 @@ host_set_operand(vyre_module *module, uint32_t row, uint32_t which, uint32_t ope
   static const char call[] = "set_operand";
   if (which > 2)
     vyre_module_fail(module, "host->set_operand: a row has operands 0 to 2, and no operand %u", which);
-  else if (is_there(module, call, "row", row) && is_known(module, call, "operand", operand))
+  else if (vyre_host_is_there(module, call, "row", row) && vyre_host_is_known(module, call, "operand", operand))
     vyre_row_set_operand(module, (vyre_row){row}, which, (vyre_row){operand});
 }
 
@@ -379,7 +355,7 @@ static void
 host_move_before(vyre_module *module, uint32_t row, uint32_t before)
 {
   static const char call[] = "move_before";
-  if (!is_placed(module, call, "row", row) || !is_placed(module, call, "before", before))
+  if (!vyre_host_is_placed(module, call, "row", row) || !vyre_host_is_placed(module, call, "before", before))
     return;
   const uint32_t *parent = vyre_module_view(module)->parent;
   for (uint32_t at = parent[before]; at; at = parent[at])
@@ -394,8 +370,8 @@ static void
 host_kill(vyre_module *module, uint32_t row)
 {
   if (row == 0)
-    refuse(module, "kill", "row", row);
-  else if (is_known(module, "kill", "row", row)) /* the row around it may have been killed before */
+    vyre_host_refuse(module, "kill", "row", row);
+  else if (vyre_host_is_known(module, "kill", "row", row)) /* the row around it may have been killed before */
     vyre_row_kill(module, (vyre_row){row});
 }
 
@@ -403,10 +379,10 @@ static void
 host_forward(vyre_module *module, uint32_t *fwd)
 {
   const uint32_t rows = vyre_module_view(module)->rows;
-  if (!is_given(module, "forward", "fwd", fwd != NULL))
+  if (!vyre_host_is_given(module, "forward", "fwd", fwd != NULL))
     return;
   for (uint32_t row = 0; row < rows; row++)
-    if (!is_known(module, "forward", "an element of fwd", fwd[row]))
+    if (!vyre_host_is_known(module, "forward", "an element of fwd", fwd[row]))
       return;
   vyre_module_forward(module, fwd);
 }
@@ -416,7 +392,8 @@ host_forward(vyre_module *module, uint32_t *fwd)
 static bool
 host_fold(const vyre_module *module, uint32_t row, vyre_type *out_type, uint64_t out_lanes[4])
 {
-  return is_known(module, "fold", "row", row) && is_given(module, "fold", "out_type or out_lanes", out_type && out_lanes) &&
+  return vyre_host_is_known(module, "fold", "row", row) &&
+         vyre_host_is_given(module, "fold", "out_type or out_lanes", out_type && out_lanes) &&
          vyre_row_fold(module, row, out_type, out_lanes);
 }
 
@@ -424,7 +401,8 @@ static bool
 host_fold_given(const vyre_module *module, uint32_t row, const uint64_t *const given[3], uint64_t out_lanes[4])
 {
   static const char call[] = "fold_given";
-  return is_known(module, call, "row", row) && is_given(module, call, "given or out_lanes", given && out_lanes) &&
+  return vyre_host_is_known(module, call, "row", row) &&
+         vyre_host_is_given(module, call, "given or out_lanes", given && out_lanes) &&
          vyre_row_fold_given(module, row, given, out_lanes);
 }
 
@@ -432,7 +410,7 @@ static void
 host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row), void *user)
 {
   uint32_t count = vyre_type_count(module);
-  if (!is_given(module, "each_pinned", "pin", pin != NULL))
+  if (!vyre_host_is_given(module, "each_pinned", "pin", pin != NULL))
     return;
   for (vyre_type_id type = 256; type < count; type++) {
     uint32_t row = vyre_type_get(module, type).count_row;
@@ -444,19 +422,19 @@ host_each_pinned(const vyre_module *module, void (*pin)(void *user, uint32_t row
 static bool
 host_in_bounds(const vyre_module *module, uint32_t path)
 {
-  return is_path(module, "in_bounds", path) && vyre_path_in_bounds(module, path);
+  return vyre_host_is_path(module, "in_bounds", path) && vyre_path_in_bounds(module, path);
 }
 
 static bool
 host_aliases(const vyre_module *module, uint32_t *out)
 {
-  return is_given(module, "aliases", "out", out != NULL) && vyre_aliases_compute(module, out);
+  return vyre_host_is_given(module, "aliases", "out", out != NULL) && vyre_aliases_compute(module, out);
 }
 
 static bool
 host_initial(const vyre_module *module, uint32_t path, uint64_t *out_bits)
 {
-  return is_path(module, "initial", path) && is_given(module, "initial", "out_bits", out_bits != NULL) &&
+  return vyre_host_is_path(module, "initial", path) && vyre_host_is_given(module, "initial", "out_bits", out_bits != NULL) &&
          vyre_path_initial(module, path, out_bits);
 }
 
@@ -501,6 +479,17 @@ vyre_host_table(void)
       .preserved = host_preserved,
       .descriptor_steps = vyre_buffer_descriptor_steps,
       .memory = vyre_phases_memory,
+      .name = vyre_host_name,
+      .set_name = vyre_host_set_name,
+      .line = vyre_host_line,
+      .decorations = vyre_host_decorations,
+      .set_decorations = vyre_host_set_decorations,
+      .hints = vyre_host_hints,
+      .set_hints = vyre_host_set_hints,
+      .path_type = vyre_host_path_type,
+      .type_info = vyre_host_type_info,
+      .member_info = vyre_host_member_info,
+      .clone = vyre_host_clone,
   };
   return &table;
 }

@@ -75,12 +75,22 @@ is_called(const vyre_pass *pass, const char *name, size_t length)
   return pass->long_name && strncmp(pass->long_name, name, length) == 0 && pass->long_name[length] == '\0';
 }
 
+/* A core pass with its plugin's name: `dce.dce`.  Other passes have it in theirs. */
+static bool
+is_called_in_full(const vyre_pass_record *record, const char *name, size_t length)
+{
+  const char *plugin = record->plugin->plugin.name;
+  const size_t prefix = strlen(plugin) + 1;
+  return length > prefix && memcmp(name, plugin, prefix - 1) == 0 && name[prefix - 1] == '.' && !strchr(record->pass.name, '.') &&
+         is_called(&record->pass, name + prefix, length - prefix);
+}
+
 /* NULL: that name is free. */
 static const vyre_pass_record *
 name_owner(const vyre_registry *registry, const char *name)
 {
   for (uint32_t i = 0; i < registry->pass_count; i++)
-    if (is_called(&registry->passes[i]->pass, name, strlen(name)))
+    if (is_called(&registry->passes[i]->pass, name, strlen(name)) || is_called_in_full(registry->passes[i], name, strlen(name)))
       return registry->passes[i];
   return NULL;
 }
@@ -192,16 +202,6 @@ vyre_registry_add(vyre_registry *registry, vyre_plugin_query query, const char *
   const vyre_plugin *theirs = query(vyre_host_table());
   vyre_plugin_code_enter(NULL, NULL, NULL);
   return vyre_registry_add_descriptor(registry, theirs, path, origin);
-}
-
-/* A core pass with its plugin's name: `dce.dce`.  Other passes have it in theirs. */
-static bool
-is_called_in_full(const vyre_pass_record *record, const char *name, size_t length)
-{
-  const char *plugin = record->plugin->plugin.name;
-  const size_t prefix = strlen(plugin) + 1;
-  return length > prefix && memcmp(name, plugin, prefix - 1) == 0 && name[prefix - 1] == '.' && !strchr(record->pass.name, '.') &&
-         is_called(&record->pass, name + prefix, length - prefix);
 }
 
 const vyre_pass_record *

@@ -88,4 +88,7 @@ void vyre_plugin_code_enter(const char *pass, const char *plugin, const char *pa
 const vyre_host *vyre_host_table(void);
 const vyre_plugin *vyre_builtin_query(const vyre_host *host);
 
+/* opset.c: the first row with something that came after that op set, which there is; 0: none.  O(rows). */
+uint32_t vyre_opset_first_newer(const vyre_view *view, uint32_t opset);
+
 #endif

@@ -266,12 +266,29 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
   return status;
 }
 
+/* A pass whose plugin has a last op set runs where no row is newer. */
+static vyre_status
+check_opset(const run *r, const vyre_pass_record *record)
+{
+  const vyre_plugin *plugin = &record->plugin->plugin;
+  const vyre_view *view = vyre_module_view(r->module);
+  const uint32_t row = plugin->opset_max < VYRE_OPSET_VERSION ? vyre_opset_first_newer(view, plugin->opset_max) : 0;
+  if (!row)
+    return VYRE_OK;
+  return VYRE_ERROR(VYRE_CODE_USAGE,
+                    "plugin '%s' %s (%s) knows op sets up to %u, and row %u, %s, has what came later\n"
+                    "Fix: build the plugin with the headers of this vyre, once it knows what is new",
+                    plugin->name, plugin->version, record->plugin->path, plugin->opset_max, row,
+                    vyre_op_infos[VYRE_ROW_OP(view->op[row])].text);
+}
+
 /* Calls it.  `shown` is its name in the report. */
 static vyre_status
 call_pass(run *r, const vyre_pass_record *record, const uint64_t *values, const char *shown, vyre_result *out)
 {
-  vyre_context context = vyre_run_context(r, record, values);
   *out = VYRE_UNCHANGED;
+  VYRE_TRY(check_opset(r, record));
+  vyre_context context = vyre_run_context(r, record, values);
   uint64_t start = vyre_run_start_clock(r);
   vyre_run_enter(record);
   vyre_status status = run_and_learn(r, &context, out);

@@ -13,7 +13,9 @@ bool
 vyre_schedule_fits(const vyre_pass_record *record, const vyre_schedule_options *where)
 {
   const vyre_phases *phases = record->pass.phases;
-  return phases && (where->on_host || vyre_phases_kernels(phases, where->forms ? where->forms : UINT32_MAX));
+  /* A plugin of an older op set sees each module before it runs (runner.c), so it runs alone. */
+  return phases && record->plugin->plugin.opset_max >= VYRE_OPSET_VERSION &&
+         (where->on_host || vyre_phases_kernels(phases, where->forms ? where->forms : UINT32_MAX));
 }
 
 static bool

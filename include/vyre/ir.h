@@ -79,22 +79,7 @@ const char *vyre_string_text(const vyre_module *module, vyre_string string); /* 
 /* A type id below 256 is a scalar or vector: the vyre_type byte itself.  From 256 on it is an entry of the module's type table.
  * Each type has a complete layout: explicit as SPIR-V's Offset, ArrayStride and MatrixStride say, or std430's.  Spaces that carry
  * no layout (workgroup, private, constant) use it all the same; the exporter leaves it out there.  Equal types have equal ids. */
-typedef uint32_t vyre_type_id;
-
-typedef enum vyre_type_form {
-  VYRE_FORM_VALUE,
-  VYRE_FORM_MATRIX,
-  VYRE_FORM_ARRAY,
-  VYRE_FORM_STRUCT,
-  VYRE_FORM_WORDS
-} vyre_type_form;
-
-typedef enum vyre_type_flag {
-  VYRE_TYPE_ROW_MAJOR = 1,    /* matrix */
-  VYRE_TYPE_BLOCK = 2,        /* struct: Block */
-  VYRE_TYPE_RUNTIME = 4,      /* array: its length is the buffer's */
-  VYRE_TYPE_BUFFER_BLOCK = 8, /* struct: BufferBlock (SPIR-V before 1.3) */
-} vyre_type_flag;
+typedef uint32_t vyre_type_id; /* vyre_type_form, vyre_type_flag: types.h */
 
 typedef struct vyre_member {
   vyre_string name;
@@ -292,8 +277,8 @@ void vyre_row_insert(vyre_module *module, vyre_row row, vyre_row region,
                      vyre_row before); /* an unlinked row; before 0: at the end */
 void vyre_row_move_before(vyre_module *module, vyre_row row, vyre_row before);
 void vyre_row_kill(vyre_module *module, vyre_row row); /* unlinks it and makes it and all in it dead: O(rows in it) */
-/* After rows were written through op, imm, imm_hi, a, b and c themselves: those that became `null` leave their regions (each with all
- * in it), those that see no state any more have no version.  O(rows). */
+/* After rows were written through op, imm, imm_hi, a, b and c themselves: those that became `null` leave their regions (each with
+ * all in it), those that see no state any more have no version.  O(rows). */
 void vyre_module_settle_rows(vyre_module *module);
 /* The type that the right operand of a row with that op word and a has, if it may be a literal: that of a, u32 for `at` and
  * `lane`; VYRE_VOID if it may not. */
@@ -308,6 +293,11 @@ VYRE_MUST_USE vyre_status vyre_module_seal(vyre_module *module, uint32_t *map);
 bool vyre_module_is_sealed(const vyre_module *module);
 /* Whether it dropped a row that was the version of a row that is left. */
 bool vyre_module_lost_versions(const vyre_module *module);
+/* A copy of the row and all that is in it, before another row, which is not in it, of the same program.  The map has map_rows
+ * elements, among them all rows that are copied: map[row] becomes the copy of each of these, and no other element is written.
+ * Operands that are among them become the copies, others map[operand], where that is there and not 0.  Names, which become unique
+ * in seal, source lines and decorations follow.  No row: out of memory.  O(rows in it). */
+vyre_row vyre_row_clone(vyre_module *module, vyre_row row, vyre_row before, uint32_t *map, uint32_t map_rows);
 /* The next row in program order (a row, then what is in it, then what follows), within the tree under `root`; 0 at the end. */
 uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
 /* A copy, sealed. */

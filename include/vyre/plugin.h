@@ -1,8 +1,6 @@
 /* The pass plugin ABI.  This header alone is enough to write a plugin: it imports nothing, and calls back through the host table.
  *
- * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.  Structs
- * start with struct_size, the size their writer knew; fields are only ever appended; neither side reads a field past struct_size.
- * The version of this interface is VYRE_PLUGIN_ABI (major << 16 | minor), not the product's.
+ * A plugin is a shared object with one exported function, vyre_plugin_query_v1, that returns a static const descriptor.
  *
  *   static vyre_status run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) { ... }
  *   static const vyre_pass unroll = {.struct_size = sizeof(vyre_pass), .name = "acme.unroll", .summary = "...", .run = run};
@@ -10,6 +8,16 @@
  *
  * Threads: query is called once, by one thread.  run may be called by several threads at once, each with its own context and
  * module.
+ *
+ * Versions.  The version of this interface is VYRE_PLUGIN_ABI, not the product's.  1.0 is a candidate: until it is frozen it may
+ * change, and plugins are built anew; from then on, in all of 1.x:
+ *  - What there is stays as it is: no field, function, constant or meaning is changed or taken away.  Whatever is added (a field, a
+ *    host function, a flag, an analysis, an op set) raises the minor number.
+ *  - A host loads plugins of its own major number that need no newer minor one: `abi` of the descriptor is the least version that
+ *    the plugin needs.  VYRE_PLUGIN says that of this header; a plugin that asks VYRE_HAS before it uses what is newer says less.
+ *  - Structs that cross the border start with struct_size, the size that their writer knew, or their array has a stride.
+ *  - Fields are appended, after the end of the struct with its padding.  Neither side reads a field past struct_size: what an
+ *    older plugin lacks is zero, and what a newer one has beyond the host's struct must be zero, or it is refused by name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PLUGIN_H
@@ -24,7 +32,8 @@
 extern "C" {
 #endif
 
-#define VYRE_PLUGIN_ABI (0u << 16 | 2u) /* 0.x: each is its own; from 1.0 on it is frozen */
+#define VYRE_ABI(major, minor) ((major)*65536u + (minor))
+#define VYRE_PLUGIN_ABI        VYRE_ABI(1, 0)
 
 typedef struct vyre_module vyre_module;
 typedef struct vyre_pass_ctx vyre_pass_ctx;
@@ -89,20 +98,40 @@ typedef struct vyre_pass {
   vyre_status (*finish)(vyre_pass_ctx *ctx, const vyre_module *module);
 } vyre_pass;
 
-/* What a plugin may ask of its host beyond the plugin API.  This version of vyre has none of them. */
-#define VYRE_CAPABILITY_GPU_CUDA   (1u << 8)
-#define VYRE_CAPABILITY_GPU_VULKAN (1u << 9)
-
 typedef struct vyre_plugin {
   uint32_t struct_size;
-  uint32_t abi; /* VYRE_PLUGIN_ABI */
+  uint32_t abi; /* the least version that it needs */
   const char *name;
   const char *version;
-  uint32_t opset_min, opset_max; /* the op sets it can do with; VYRE_OPSET_ANY: it takes ops that it does not know by their flags */
+  /* The op sets that it can do with: it is refused by a host of an older one than opset_min, and its passes do not run on a module
+   * with a row newer than opset_max (the run fails).  VYRE_OPSET_ANY: it takes rows that it does not know by their ops' flags. */
+  uint32_t opset_min, opset_max;
   const vyre_pass *const *passes;
   uint32_t pass_count;
-  uint32_t capabilities; /* VYRE_CAPABILITY_...: what the host must have; 0: nothing beyond this header */
 } vyre_plugin;
+
+/* A type of memory: of a buffer, or of a part of one.  A type's number below 256 is a scalar or vector, the vyre_type itself; other
+ * numbers are the module's own, and mean nothing after the run.  The asker fills in struct_size; the host fills the rest, as far
+ * as the asker knows the struct. */
+typedef struct vyre_memory_type {
+  uint32_t struct_size;
+  uint32_t form;      /* vyre_type_form; WORDS: an image and the like, of which only the size is told */
+  uint32_t flags;     /* vyre_type_flag */
+  uint32_t element;   /* the type of an array's elements, of a matrix's columns; of a value itself */
+  uint32_t count;     /* an array's length (0: a row gives it, or the buffer's size), a matrix's columns, a struct's members */
+  uint32_t count_row; /* of an array: the row that gives its length; 0: none */
+  uint32_t stride;    /* bytes from one element, or column (row if row major), to the next */
+  uint32_t size;      /* bytes; what a row or the buffer's size decides counts 0 */
+  const char *name;   /* of a struct, else ""; until a name is set or a row is cloned */
+} vyre_memory_type;
+
+typedef struct vyre_memory_member {
+  uint32_t struct_size;
+  uint32_t type;
+  uint32_t offset;  /* bytes */
+  uint32_t access;  /* vyre_access bits */
+  const char *name; /* "": none; until a name is set or a row is cloned */
+} vyre_memory_member;
 
 /* What the host offers.  A module handed to run is sealed: id order is program order.  A pass that makes, moves or removes rows
  * leaves sealing to the manager. */
@@ -129,7 +158,7 @@ typedef struct vyre_host {
   uint32_t (*insert_row)(vyre_module *module, uint32_t before, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
                          uint32_t c);
   uint32_t (*constant)(vyre_module *module, uint32_t near_row, vyre_type type,
-                       uint64_t bits); /* of near_row's program, at its top */
+                       uint64_t bits); /* of near_row's program, at its top; bits beyond the type's are left out */
   void (*rewrite)(vyre_module *module, uint32_t row, uint32_t op, uint32_t imm, uint32_t imm_hi, uint32_t a, uint32_t b,
                   uint32_t c);
   void (*set_operand)(vyre_module *module, uint32_t row, uint32_t which, uint32_t operand);
@@ -168,6 +197,35 @@ typedef struct vyre_host {
    * gets so many words, or a side column with its elements of all rows (words: 0); all zero, to be filled.  In `finish`: a counter
    * or a verdict (words: 0), as the phases left it.  NULL: out of memory, or there is no such name. */
   uint32_t *(*memory)(vyre_pass_ctx *ctx, const char *name, uint32_t words);
+
+  /* What is kept beside the columns.  An address that comes back holds until one of these is set or a row is cloned. */
+
+  const char *(*name)(const vyre_module *module, uint32_t row); /* NULL: it has none */
+  /* Copies; NULL, "": none.  Not of a program.  If another row of the program has that name, sealing adds a number to the later
+   * one's. */
+  void (*set_name)(vyre_module *module, uint32_t row, const char *name);
+  /* The source line, from 1 on, that the row came from; 0: none is known. */
+  uint32_t (*line)(const vyre_module *module, uint32_t row, const char **out_file, uint32_t *out_column);
+  /* A list of (decoration, operand count, operands...), SPIR-V's numbers; NULL: none. */
+  const uint32_t *(*decorations)(const vyre_module *module, uint32_t row, uint32_t *out_count);
+  /* Copies; it replaces what there is, and sets or clears the flag VYRE_ROW_DECO.  Not of rows that have hints. */
+  void (*set_decorations)(vyre_module *module, uint32_t row, const uint32_t *words, uint32_t count);
+  /* The hints (vyre_hint) of an `if`, `switch`, `for` or `loop`, and by their bits' numbers the literals of those that have one. */
+  uint32_t (*hints)(const vyre_module *module, uint32_t row, uint32_t out_literals[VYRE_HINT_BITS]);
+  void (*set_hints)(vyre_module *module, uint32_t row, uint32_t hints, const uint32_t literals[VYRE_HINT_BITS]);
+
+  /* The type of what a path (buffer or `at`) leads to; 0: the row is no path. */
+  uint32_t (*path_type)(const vyre_module *module, uint32_t path);
+  /* False: there is no such type or member, and the run fails. */
+  bool (*type_info)(const vyre_module *module, uint32_t type, vyre_memory_type *out);
+  bool (*member_info)(const vyre_module *module, uint32_t type, uint32_t index, vyre_memory_member *out);
+
+  /* A copy of the row and all that is in it, before another row of the program that is not in it.  `map` has an element for each of
+   * the first map_rows rows, among them all that are in it.  An operand becomes map[operand], where that is there and not 0.  Of
+   * each row in it map[row] becomes the copy, so that what is used in it is the copy's own.  A region is copied by copying its rows
+   * in turn with one map, where the element of a `body` is what stands for its index.  Names, lines, decorations and hints follow.
+   * Regions alone and what a program declares cannot be copied. */
+  uint32_t (*clone)(vyre_module *module, uint32_t row, uint32_t before, uint32_t *map, uint32_t map_rows);
 } vyre_host;
 
 typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);
@@ -177,7 +235,6 @@ typedef const vyre_plugin *(*vyre_plugin_query)(const vyre_host *host);
 /* The host table of a run. */
 struct vyre_pass_ctx {
   uint32_t struct_size;
-  uint32_t reserved;
   const vyre_host *host;
   /* what follows belongs to the manager */
 };
@@ -196,7 +253,9 @@ VYRE_LAYOUT(sizeof(vyre_pass) == 96 && offsetof(vyre_pass, params) == 40 && offs
 VYRE_LAYOUT(offsetof(vyre_phases, kernels) == 40 && sizeof(vyre_phases) == 56 && sizeof(vyre_phase_kernels) == 40);
 VYRE_LAYOUT(sizeof(vyre_phase_memory) == 24 && sizeof(vyre_phase) == 48 && sizeof(vyre_phase_step) == 20 &&
             sizeof(vyre_phase_kernel) == 16);
-VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, absorbs) == 24); /* an array of them: it has room for 7 bytes */
+VYRE_LAYOUT(sizeof(vyre_op_info) == 32 && offsetof(vyre_op_info, opset) == 25 && sizeof(vyre_join) == 12 && sizeof(vyre_part) == 8);
+VYRE_LAYOUT(sizeof(vyre_memory_type) == 40 && sizeof(vyre_memory_member) == 24 && sizeof(vyre_pass_ctx) == 16);
+VYRE_LAYOUT(offsetof(vyre_view, op_infos) == 96 && offsetof(vyre_view, op_info_stride) == 204 && sizeof(vyre_view) == 208);
 VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 && offsetof(vyre_plugin, pass_count) == 40);
 #undef VYRE_LAYOUT
 #endif
@@ -212,24 +271,32 @@ VYRE_LAYOUT(sizeof(vyre_plugin) == 48 && offsetof(vyre_plugin, opset_min) == 24 
 #define VYRE_PLUGIN_EXPORT VYRE_PLUGIN_VISIBLE
 #endif
 
+/* What VYRE_PLUGIN says the plugin needs; a plugin may define them before it includes this header.  A plugin that uses what is
+ * newer only where VYRE_HAS says that the host has it needs less: VYRE_ABI(1, 0).  One that takes rows which it does not know by
+ * their ops' flags alone has VYRE_OPSET_ANY as the last op set. */
+#ifndef VYRE_PLUGIN_NEEDS
+#define VYRE_PLUGIN_NEEDS VYRE_PLUGIN_ABI
+#endif
+#ifndef VYRE_PLUGIN_OPSETS
+#define VYRE_PLUGIN_OPSETS VYRE_OPSET_VERSION, VYRE_OPSET_VERSION /* the first, the last */
+#endif
+
 /* Defines the entry of a plugin with these passes (pointers to vyre_pass). */
-#define VYRE_PLUGIN(plugin_name, plugin_version, ...)                                  \
-  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host);   \
-  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host)    \
-  {                                                                                    \
-    static const vyre_pass *const passes[] = {__VA_ARGS__};                            \
-    /* by position: C++17 has no designated initializers */                            \
-    static const vyre_plugin plugin = {sizeof(vyre_plugin),                            \
-                                       VYRE_PLUGIN_ABI,                                \
-                                       plugin_name,                                    \
-                                       plugin_version,                                 \
-                                       VYRE_OPSET_VERSION,                             \
-                                       VYRE_OPSET_ANY,                                 \
-                                       passes,                                         \
-                                       (uint32_t)(sizeof(passes) / sizeof(passes[0])), \
-                                       0};                                             \
-    (void)host;                                                                        \
-    return &plugin;                                                                    \
+#define VYRE_PLUGIN(plugin_name, plugin_version, ...)                                   \
+  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host);    \
+  VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host)     \
+  {                                                                                     \
+    static const vyre_pass *const passes[] = {__VA_ARGS__};                             \
+    /* by position: C++17 has no designated initializers */                             \
+    static const vyre_plugin plugin = {sizeof(vyre_plugin),                             \
+                                       VYRE_PLUGIN_NEEDS,                               \
+                                       plugin_name,                                     \
+                                       plugin_version,                                  \
+                                       VYRE_PLUGIN_OPSETS,                              \
+                                       passes,                                          \
+                                       (uint32_t)(sizeof(passes) / sizeof(passes[0]))}; \
+    (void)host;                                                                         \
+    return &plugin;                                                                     \
   }
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ extern "C" {
 
 /* Each op, row flag and scalar kind that is added raises it; nothing is ever taken away, renumbered, or given another meaning. */
 #define VYRE_OPSET_VERSION 1u
-#define VYRE_OPSET_ANY     UINT32_MAX /* as the last op set that a plugin knows: this one and all later ones */
+#define VYRE_OPSET_ANY     UINT32_MAX /* as the last op set of a plugin: it takes rows that it does not know by their ops' flags */
 
 /* Numbers of ops are below it, in this op set and in every later one.  A plugin's array by op has so many elements: the number of
  * ops when it is built says nothing about the module it is given (view.op_count does). */
@@ -226,6 +226,7 @@ typedef struct vyre_op_info {
   uint8_t compares;  /* vyre_compares; 0: it is no comparison */
   uint8_t self;      /* vyre_self; of comparisons of integers, too */
   uint8_t absorbs;   /* vyre_absorbs */
+  uint8_t opset;     /* the op set that it came with */
 } vyre_op_info;
 
 /* Whether rows of the op have a version: reads that may be equal to other reads. */
@@ -263,7 +264,8 @@ typedef struct vyre_row {
 #define VYRE_NONE ((vyre_row){0})
 
 /* A version that is no row: the join of the states that edges bring (docs/ir.md, "Versions").  VYRE_JOIN | its index.
- * The joins of a program are adjacent, each after those that its parts are, but for what a loop carries around. */
+ * The joins of a program are adjacent, each after those that its parts are, but for what a loop carries around.  A join and a part
+ * never get another field: what is added about them will be arrays beside theirs. */
 #define VYRE_JOIN 0x80000000u
 
 typedef struct vyre_join {
@@ -294,7 +296,7 @@ typedef struct vyre_view {
   uint32_t rows; /* row 0 counted */
   const uint32_t *op, *imm, *imm_hi, *a, *b, *c;
   const uint32_t *parent, *prev, *next, *first, *last;
-  const vyre_op_info *op_infos; /* by number, op_count of them: of every op that a row can have, also those newer than the plugin */
+  const vyre_op_info *op_infos; /* of every op that a row can have, also those newer than the plugin: vyre_op_info_of */
   const uint32_t *loop;         /* VYRE_LOOPS: the innermost `for` or `loop` row around it; 0: none */
   const uint32_t *loop_next;    /* of a loop the next one, inner ones before outer; of row 0 the first; else 0 */
   const uint32_t *loop_exit;    /* of a loop: the first row directly in its body that may end an iteration early; 0: none */
@@ -307,8 +309,16 @@ typedef struct vyre_view {
   const vyre_join *joins;       /* VYRE_VERSIONS: by index; 0 is none */
   const vyre_part *parts;
   uint32_t join_count, part_count;
-  uint32_t op_count; /* one more than the greatest number of an op in this host; at most VYRE_OP__ROOM */
+  uint32_t op_count;       /* one more than the greatest number of an op in this host; at most VYRE_OP__ROOM */
+  uint32_t op_info_stride; /* bytes from one of op_infos to the next: those of a newer host are larger */
 } vyre_view;
+
+/* What is known of an op below view->op_count. */
+static inline const vyre_op_info *
+vyre_op_info_of(const vyre_view *view, uint32_t op)
+{
+  return (const vyre_op_info *)(const void *)((const char *)view->op_infos + (size_t)op * view->op_info_stride);
+}
 
 /* Analyses: what the library makes of a module. */
 #define VYRE_VERSIONS  (1u << 0)
@@ -390,6 +400,22 @@ typedef enum vyre_access {
 } vyre_access;
 
 #define VYRE_BUFFER_SPACE(imm_hi) ((vyre_space)(15u & (imm_hi)))
+
+/* What a type of memory is (host->type_info). */
+typedef enum vyre_type_form {
+  VYRE_FORM_VALUE,
+  VYRE_FORM_MATRIX,
+  VYRE_FORM_ARRAY,
+  VYRE_FORM_STRUCT,
+  VYRE_FORM_WORDS
+} vyre_type_form;
+
+typedef enum vyre_type_flag {
+  VYRE_TYPE_ROW_MAJOR = 1,    /* matrix */
+  VYRE_TYPE_BLOCK = 2,        /* struct: Block */
+  VYRE_TYPE_RUNTIME = 4,      /* array: its length is the buffer's */
+  VYRE_TYPE_BUFFER_BLOCK = 8, /* struct: BufferBlock (SPIR-V before 1.3) */
+} vyre_type_flag;
 
 /* Of an alias class, which is named by its first buffer row: accesses to the buffer, or to a part of it, are coherent or volatile.
  */

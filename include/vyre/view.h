@@ -46,7 +46,7 @@ vyre_buffer_of(const vyre_view *view, uint32_t path)
 static inline uint32_t
 vyre_op_flags_of(const vyre_view *view, uint32_t row)
 {
-  return view->op_infos[VYRE_ROW_OP(view->op[row])].flags;
+  return vyre_op_info_of(view, VYRE_ROW_OP(view->op[row]))->flags;
 }
 
 /* A row that is only its value: it may be merged, folded, dropped. */
@@ -100,7 +100,7 @@ vyre_row_may_be_undefined(const vyre_view *view, uint32_t row)
   const uint64_t imm = vyre_row_imm(view, row);
   const bool literal = (VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_IMM) != 0;
   const uint32_t bits = vyre_kind_bits(VYRE_TYPE_KIND(VYRE_ROW_TYPE(view->op[view->a[row]])));
-  const uint32_t when = view->op_infos[VYRE_ROW_OP(view->op[row])].undefined;
+  const uint32_t when = vyre_op_info_of(view, VYRE_ROW_OP(view->op[row]))->undefined;
   if (when == VYRE_UNDEFINED_NEVER)
     return false;
   if (literal && when == VYRE_UNDEFINED_DIV_BY_0 && imm != 0)
@@ -121,7 +121,7 @@ static inline bool
 vyre_row_may_speculate(const vyre_view *view, uint32_t row)
 {
   const uint32_t op = VYRE_ROW_OP(view->op[row]);
-  const vyre_op_info *info = &view->op_infos[op];
+  const vyre_op_info *info = vyre_op_info_of(view, op);
   if ((info->flags & VYRE_OP_PURE) == 0 && !vyre_op_has_version(info))
     return false;
   if ((VYRE_ROW_FLAGS(view->op[row]) & VYRE_ROW_VOLATILE) != 0 || op == VYRE_OP_opaque_pure || op == VYRE_OP_opaque_read)
@@ -237,7 +237,7 @@ vyre_row_surely_runs(const vyre_view *view, uint32_t row, uint32_t loop)
 static inline bool
 vyre_row_may_move(const vyre_view *view, uint32_t row, uint32_t loop)
 {
-  const vyre_op_info *info = &view->op_infos[VYRE_ROW_OP(view->op[row])];
+  const vyre_op_info *info = vyre_op_info_of(view, VYRE_ROW_OP(view->op[row]));
   if ((VYRE_ROW_FLAGS(view->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
   if (vyre_op_has_version(info)) {

@@ -12,9 +12,9 @@ enum {
 #include "vyre/ops.def"
 };
 static_assert(VYRE_OP__COUNT <= VYRE_OP__ROOM, "plugins have room for so many, which is part of their interface");
-static_assert(VYRE_OPSET_VERSION == 1 && OPS == 253,
-              "a new op makes a new op set: raise VYRE_OPSET_VERSION, then both numbers here");
-static_assert(sizeof(vyre_op_info) == 32, "plugins index op_infos: where its elements grow, VYRE_PLUGIN_ABI is raised");
+static_assert(VYRE_OPSET_VERSION == 1 && OPS == 253 && VYRE_OP__COUNT == 341,
+              "a new op makes a new op set: its number comes after all others; raise VYRE_OPSET_VERSION and the minor number of "
+              "VYRE_PLUGIN_ABI, have .opset below tell its op set, then change these numbers");
 
 #define PURE       VYRE_OP_PURE
 #define COMMUTES   VYRE_OP_COMMUTES
@@ -57,7 +57,8 @@ const vyre_op_info vyre_op_infos[VYRE_OP__COUNT] = {
               .rule = VYRE_RULE_##result,                                                    \
               .undefined = VYRE_UNDEFINED_##when,                                            \
               .fold = VYRE_FOLD_##folds,                                                     \
-              .cost = quarters laws},
+              .cost = quarters laws,                                                         \
+              .opset = 1},
 #include "vyre/ops.def"
 };
 

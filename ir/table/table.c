@@ -239,7 +239,11 @@ vyre_module_create(const vyre_allocator *allocator, uint32_t max_rows, vyre_modu
   module->heap_bytes = sizeof(*module);
   module->max_rows = max_rows == 0 || max_rows > TABLE_MAX_ROWS ? TABLE_MAX_ROWS : max_rows;
   module->view = (vyre_view){
-      .struct_size = sizeof(vyre_view), .op_infos = vyre_op_infos, .op_count = VYRE_OP__COUNT}; /* row 0 needs room as any other */
+      .struct_size = sizeof(vyre_view),
+      .op_infos = vyre_op_infos,
+      .op_count = VYRE_OP__COUNT,
+      .op_info_stride = sizeof(vyre_op_info),
+  }; /* row 0 needs room as any other */
   module->building = true;
   module->growth = VYRE_MODULE_GROWTH;
   if (!table_need_room(module, 1, TABLE_ROOM_LEAST)) {

@@ -18,7 +18,7 @@ enum {
 static inline uint32_t
 form_chances(const vyre_view *v, uint32_t op)
 {
-  const vyre_op_info *info = &v->op_infos[op];
+  const vyre_op_info *info = vyre_op_info_of(v, op);
   if (op == VYRE_OP_lane || op == VYRE_OP_shuffle)
     return FORM_PLACES;
   if (info->flags & VYRE_OP_COMMUTES)
@@ -53,7 +53,7 @@ form_is_reversed(const vyre_view *v, uint32_t row, uint32_t chances)
 static inline void
 form_exchange(vyre_pass_ctx *ctx, vyre_module *module, const vyre_view *v, uint32_t row)
 {
-  const uint32_t op = VYRE_ROW_OP(v->op[row]), mirrored = v->op_infos[op].mirrored, after = mirrored ? mirrored : op;
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), mirrored = vyre_op_info_of(v, op)->mirrored, after = mirrored ? mirrored : op;
   const uint32_t word = VYRE_ROW(after, VYRE_ROW_TYPE(v->op[row]), VYRE_ROW_FLAGS(v->op[row]));
   ctx->host->rewrite(module, row, word, v->imm[row], v->imm_hi[row], v->b[row], v->a[row], v->c[row]);
 }

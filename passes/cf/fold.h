@@ -20,7 +20,7 @@ fold_may_be_known(const vyre_view *v, uint32_t row)
   const uint32_t op = VYRE_ROW_OP(v->op[row]);
   if (op == VYRE_OP_part)
     return true;
-  return v->op_infos[op].fold == VYRE_FOLD_EXACT && fold_may_be_literal(v, v->a[row]) &&
+  return vyre_op_info_of(v, op)->fold == VYRE_FOLD_EXACT && fold_may_be_literal(v, v->a[row]) &&
          (op == VYRE_OP_select || (fold_may_be_literal(v, v->b[row]) && fold_may_be_literal(v, v->c[row])));
 }
 

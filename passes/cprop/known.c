@@ -74,7 +74,7 @@ static bool
 read_compare(const walk *w, uint32_t row, fact *out)
 {
   const vyre_view *v = w->v;
-  const uint32_t a = v->a[row], b = v->b[row], compares = v->op_infos[VYRE_ROW_OP(v->op[row])].compares;
+  const uint32_t a = v->a[row], b = v->b[row], compares = vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]))->compares;
   *out = (fact){.a = a, .b = b, .outcomes = VYRE_COMPARES_OUTCOMES(compares), .order = VYRE_COMPARES_ORDER(compares)};
   if (compares == 0 || VYRE_TYPE_LANES(VYRE_ROW_TYPE(v->op[row])) > 1 || !vyre_row_is_pure(v, row))
     return false;
@@ -328,11 +328,10 @@ static uint32_t
 next_of_interest(const walk *w, uint32_t row, uint32_t end)
 {
   const uint32_t *op = w->v->op, *a = w->v->a, *b = w->v->b, *c = w->v->c, *known = w->literal_of;
-  const vyre_op_info *infos = w->v->op_infos;
   for (; row < end; row++) {
-    const uint32_t number = VYRE_ROW_OP(op[row]);
-    if ((known[a[row]] | known[b[row]] | known[c[row]] | infos[number].compares) != 0 ||
-        (infos[number].flags & (VYRE_OP_REGION | VYRE_OP_ENDS)) != 0)
+    const vyre_op_info *info = vyre_op_info_of(w->v, VYRE_ROW_OP(op[row]));
+    if ((known[a[row]] | known[b[row]] | known[c[row]] | info->compares) != 0 ||
+        (info->flags & (VYRE_OP_REGION | VYRE_OP_ENDS)) != 0)
       break;
   }
   return row;
@@ -342,14 +341,14 @@ static void
 visit(walk *w, uint32_t row)
 {
   const vyre_view *v = w->v;
-  const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = v->op_infos[op].flags;
+  const uint32_t op = VYRE_ROW_OP(v->op[row]), flags = vyre_op_info_of(v, op)->flags;
   if (op != VYRE_OP_at && (w->literal_of[v->a[row]] | w->literal_of[v->b[row]] | w->literal_of[v->c[row]]) != 0)
     replace_operands(w, row);
   if (flags & VYRE_OP_REGION)
     visit_region(w, row);
   else if (flags & VYRE_OP_ENDS)
     w->ends[top(w)->row] = true;
-  else if (w->facts.count > 1 && v->op_infos[op].compares != 0)
+  else if (w->facts.count > 1 && vyre_op_info_of(v, op)->compares != 0)
     look_up(w, row);
 }
 

@@ -44,7 +44,7 @@ absorbed(solution *s, uint32_t row, const uint64_t *const given[3])
 {
   const vyre_view *v = s->v;
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  const vyre_absorbs absorbs = (vyre_absorbs)v->op_infos[vyre_op_of(v, row)].absorbs;
+  const vyre_absorbs absorbs = (vyre_absorbs)vyre_op_info_of(v, vyre_op_of(v, row))->absorbs;
   if (absorbs == VYRE_ABSORBS_NONE || vyre_kind_is_float(VYRE_TYPE_KIND(type)))
     return 0;
   const uint64_t literal = vyre_absorbs_bits(absorbs, VYRE_TYPE_KIND(type));
@@ -66,7 +66,7 @@ of_equals(solution *s, uint32_t row)
 {
   const vyre_view *v = s->v;
   const vyre_type type = VYRE_ROW_TYPE(v->op[row]);
-  const vyre_self self = (vyre_self)v->op_infos[vyre_op_of(v, row)].self;
+  const vyre_self self = (vyre_self)vyre_op_info_of(v, vyre_op_of(v, row))->self;
   const bool of_floats = vyre_kind_is_float(VYRE_TYPE_KIND(type));
   if (self == VYRE_SELF_NONE || of_floats || v->b[row] == 0 || s->value[v->a[row]] != s->value[v->b[row]])
     return 0;
@@ -138,7 +138,7 @@ static bool
 folds_alone(const vyre_view *v, uint32_t row)
 {
   return v->a[row] == v->b[row] ||
-         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && v->op_infos[VYRE_ROW_OP(v->op[row])].absorbs != VYRE_ABSORBS_NONE);
+         ((VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_IMM) != 0 && vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]))->absorbs != VYRE_ABSORBS_NONE);
 }
 
 uint32_t
@@ -163,5 +163,5 @@ solve_row(solution *s, uint32_t row)
       return s->value[same];
   }
   const bool differs = s->value[a] != a || (b && s->value[b] != b) || (c && s->value[c] != c);
-  return v->op_infos[op].fold == VYRE_FOLD_EXACT && (differs || folds_alone(v, row)) ? folded(s, row) : row;
+  return vyre_op_info_of(v, op)->fold == VYRE_FOLD_EXACT && (differs || folds_alone(v, row)) ? folded(s, row) : row;
 }

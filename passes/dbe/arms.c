@@ -31,7 +31,7 @@ static bool
 rows_equal(const cleaner *k, uint32_t x, uint32_t y)
 {
   const vyre_view *v = k->v;
-  const vyre_op_info *info = &v->op_infos[vyre_op_of(v, x)];
+  const vyre_op_info *info = vyre_op_info_of(v, vyre_op_of(v, x));
   if (v->op[x] != v->op[y] || v->imm[x] != v->imm[y] || (VYRE_ROW_FLAGS(v->op[x]) & VYRE_ROW_DECO) != 0)
     return false;
   if ((info->flags & VYRE_OP_CONVERGENT) != 0 || v->imm_hi[x] != v->imm_hi[y])

@@ -148,7 +148,7 @@ value_of(question *q, uint32_t row, uint32_t trip, uint64_t out[4])
     splat(vyre_row_imm(v, row), out);
   if (op == VYRE_OP_const || op == VYRE_OP_get)
     return op == VYRE_OP_const || value_of_get(q, row, trip, out);
-  if (v->op_infos[op].fold != VYRE_FOLD_EXACT || !vyre_row_is_pure(v, row))
+  if (vyre_op_info_of(v, op)->fold != VYRE_FOLD_EXACT || !vyre_row_is_pure(v, row))
     return false;
   for (uint32_t i = 0; i < 3; i++)
     if (operands[i] && value_of(q, operands[i], trip, lanes[i]))

@@ -236,11 +236,10 @@ static uint32_t
 list_starts(const vyre_view *v, uint32_t row, uint32_t end, uint32_t *out)
 {
   const uint32_t *op = v->op, any = VYRE_OP_EFFECT | VYRE_OP_READS | VYRE_OP_WRITES | VYRE_OP_INTERFACE;
-  const vyre_op_info *infos = v->op_infos;
   uint32_t count = 0;
   for (; row < end; row++) {
     out[count] = row;
-    count += (infos[VYRE_ROW_OP(op[row])].flags & any) != 0;
+    count += (vyre_op_info_of(v, VYRE_ROW_OP(op[row]))->flags & any) != 0;
   }
   return count;
 }
@@ -309,7 +308,7 @@ list_reads(const vyre_view *v, const uint32_t *rows, uint32_t count, uint32_t *o
 {
   uint32_t reads = 0;
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t op = VYRE_ROW_OP(v->op[rows[i]]), flags = v->op_infos[op].flags;
+    const uint32_t op = VYRE_ROW_OP(v->op[rows[i]]), flags = vyre_op_info_of(v, op)->flags;
     out[reads] = rows[i];
     reads += ((flags & (VYRE_OP_READS | VYRE_OP_CONVERGENT)) == VYRE_OP_READS) & (op != VYRE_OP_get);
   }

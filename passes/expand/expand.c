@@ -84,12 +84,12 @@ make_row(rules_sweep *s, const uses *u, const uint32_t *table, const rules_match
   operand o[3];
   for (uint32_t i = 0; i < 3; i++)
     o[i] = read_operand(s, table, m, make, made, lanes, row[1] >> 8 * i & 255u);
-  if (o[0].literal && (s->v->op_infos[op].flags & VYRE_OP_COMMUTES) != 0) {
+  if (o[0].literal && (vyre_op_info_of(s->v, op)->flags & VYRE_OP_COMMUTES) != 0) {
     const operand left = o[0];
     o[0] = o[1];
     o[1] = left;
   }
-  const bool immediate = o[1].literal && (s->v->op_infos[op].flags & VYRE_OP_TAKES_IMM) != 0;
+  const bool immediate = o[1].literal && (vyre_op_info_of(s->v, op)->flags & VYRE_OP_TAKES_IMM) != 0;
   const uint32_t a = row_of(s, root, &o[0]), b = immediate ? 0 : row_of(s, root, &o[1]), c = row_of(s, root, &o[2]);
   const uint32_t flags = immediate ? VYRE_ROW_IMM : 0;
   const uint64_t imm = immediate ? o[1].bits : op == VYRE_OP_tuple ? VYRE_TUPLE_OF(2, VYRE_TYPE(VYRE_U32, 1)) : 0;
@@ -110,7 +110,7 @@ is_backward(const rules_sweep *s, const rules_match *m, const uint32_t *make)
 {
   for (uint32_t k = 0; k < (make[0] >> 4 & 15u); k++) {
     const uint32_t *row = make + 1 + (make[0] >> 8) + 2 * k, left = row[1] & 255u;
-    const vyre_op_info *info = &s->v->op_infos[VYRE_ROW_OP(row[0])];
+    const vyre_op_info *info = vyre_op_info_of(s->v, VYRE_ROW_OP(row[0]));
     if (info->rule == VYRE_RULE_BOOL && (info->flags & VYRE_OP_COMMUTES) == 0 && (left & ~15u) == RULES_OPERAND_REGISTER &&
         rules_value_is_literal(s->v, m->reg[left & 15u]))
       return true;

@@ -221,7 +221,7 @@ find_flags(const motion *m)
 {
   const vyre_view *v = m->v;
   for (uint32_t row = 1; row < v->rows; row++) {
-    const uint32_t op = vyre_op_of(v, row), flags = v->op_infos[op].flags;
+    const uint32_t op = vyre_op_of(v, row), flags = vyre_op_info_of(v, op)->flags;
     m->flags[row] = flags & VYRE_OP_REGION ? flags_of_region(m, row) : m->flags[v->parent[row]];
     if ((flags & VYRE_OP_WRITES) && op != VYRE_OP_set)
       note_write(m, row);
@@ -238,7 +238,7 @@ static bool
 is_costly(const motion *m, uint32_t row)
 {
   const vyre_view *v = m->v;
-  const vyre_op_info *info = &v->op_infos[vyre_op_of(v, row)];
+  const vyre_op_info *info = vyre_op_info_of(v, vyre_op_of(v, row));
   const bool divides = info->undefined == VYRE_UNDEFINED_DIV_BY_0 || info->undefined == VYRE_UNDEFINED_DIV_OVERFLOW;
   return vyre_op_of(v, row) == VYRE_OP_load || divides || info->fold == VYRE_FOLD_LIBM;
 }
@@ -250,7 +250,7 @@ is_invariant(const motion *m, uint32_t row, uint32_t loop)
   const vyre_view *v = m->v;
   if ((VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE)) != 0)
     return false;
-  if (vyre_op_has_version(&v->op_infos[vyre_op_of(v, row)])) {
+  if (vyre_op_has_version(vyre_op_info_of(v, vyre_op_of(v, row)))) {
     if (v->version[row] == 0 || m->loop[vyre_version_row(v, v->version[row])] == loop)
       return false;
   } else if (!vyre_row_is_pure(v, row)) {

@@ -28,7 +28,7 @@ static bool
 make_row(rules_sweep *s, const uint32_t *table, const rules_match *m)
 {
   const uint32_t *row = m->action + 1 + (m->action[0] >> 8);
-  const uint32_t op = VYRE_ROW_OP(row[0]), flags = s->v->op_infos[op].flags;
+  const uint32_t op = VYRE_ROW_OP(row[0]), flags = vyre_op_info_of(s->v, op)->flags;
   operand a = read_operand(s, table, m, row[1] & 255u), b = read_operand(s, table, m, row[1] >> 8 & 255u);
   const operand c = read_operand(s, table, m, row[1] >> 16 & 255u);
   if (a.literal && (flags & VYRE_OP_COMMUTES) != 0) {

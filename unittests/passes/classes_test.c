@@ -15,7 +15,7 @@ static bool
 are_equal(const vyre_view *v, const uint32_t *canonical, uint32_t x, uint32_t y)
 {
   const uint32_t xa = canonical[v->a[x]], xb = canonical[v->b[x]], ya = canonical[v->a[y]], yb = canonical[v->b[y]];
-  const bool commutes = (v->op_infos[VYRE_ROW_OP(v->op[x])].flags & VYRE_OP_COMMUTES) != 0;
+  const bool commutes = (vyre_op_info_of(v, VYRE_ROW_OP(v->op[x]))->flags & VYRE_OP_COMMUTES) != 0;
   return v->op[x] == v->op[y] && v->imm[x] == v->imm[y] && v->imm_hi[x] == v->imm_hi[y] && v->version[x] == v->version[y] &&
          ((xa == ya && xb == yb) || (commutes && xa == yb && xb == ya)) && canonical[v->c[x]] == canonical[v->c[y]];
 }
@@ -23,7 +23,7 @@ are_equal(const vyre_view *v, const uint32_t *canonical, uint32_t x, uint32_t y)
 static bool
 may_be_equal(const vyre_view *v, uint32_t row)
 {
-  const vyre_op_info *info = &v->op_infos[VYRE_ROW_OP(v->op[row])];
+  const vyre_op_info *info = vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]));
   const bool is_read = (info->flags & VYRE_OP_READS) != 0 && (info->flags & VYRE_OP_IDENTITY) == 0;
   return ((info->flags & VYRE_OP_PURE) || is_read) && !(VYRE_ROW_FLAGS(v->op[row]) & (VYRE_ROW_DECO | VYRE_ROW_VOLATILE));
 }
@@ -111,7 +111,7 @@ static const vyre_plugin *
 query_checks(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&check_pass, &merged_pass};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "checks", "1", 1, 1, passes, 2, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "checks", "1", 1, 1, passes, 2};
   (void)host;
   return &plugin;
 }
@@ -120,7 +120,7 @@ static const vyre_plugin *
 query_bad_hash(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&bad_hash_pass};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "bad", "1", 1, 1, passes, 1, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "bad", "1", 1, 1, passes, 1};
   (void)host;
   return &plugin;
 }

@@ -110,7 +110,7 @@ static const vyre_plugin *
 query(const vyre_host *given)
 {
   static const vyre_pass *passes[PASSES];
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "core", "1", 1, VYRE_OPSET_VERSION, passes, PASSES, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "core", "1", 1, VYRE_OPSET_VERSION, passes, PASSES};
   for (uint32_t i = 0; i < PASSES; i++) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.so", VYRE_TEST_PASSES, names[i]);

@@ -9,7 +9,7 @@
 static bool
 may_be_equal(const vyre_view *v, uint32_t row)
 {
-  const vyre_op_info *info = &v->op_infos[VYRE_ROW_OP(v->op[row])];
+  const vyre_op_info *info = vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]));
   return (VYRE_ROW_FLAGS(v->op[row]) & VYRE_ROW_DECO) == 0 && ((info->flags & VYRE_OP_PURE) || vyre_op_has_version(info));
 }
 
@@ -44,8 +44,8 @@ merge(vyre_module *module, uint32_t *fwd, uint64_t merged[2])
     if (fwd[row] == row)
       continue;
     any = true;
-    if (vyre_op_has_version(&v->op_infos[VYRE_ROW_OP(v->op[row])]))
-      merged[(v->op_infos[VYRE_ROW_OP(v->op[row])].flags & VYRE_OP_CONVERGENT) != 0]++;
+    if (vyre_op_has_version(vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]))))
+      merged[(vyre_op_info_of(v, VYRE_ROW_OP(v->op[row]))->flags & VYRE_OP_CONVERGENT) != 0]++;
   }
   return any;
 }

@@ -136,7 +136,7 @@ static const vyre_plugin *
 query_alone(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&sorter, &user};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "alone", "1", 1, 1, passes, 2, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "alone", "1", 1, 1, passes, 2};
   (void)host;
   return &plugin;
 }
@@ -145,7 +145,7 @@ static const vyre_plugin *
 query_spoiler(const vyre_host *host)
 {
   static const vyre_pass *const passes[] = {&spoiler};
-  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "spoiler", "1", 1, 1, passes, 1, 0};
+  static const vyre_plugin plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "spoiler", "1", 1, 1, passes, 1};
   (void)host;
   return &plugin;
 }

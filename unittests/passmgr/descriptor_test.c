@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "registry.h"
 #include "vyre/passmgr.h"
 
 static vyre_status
@@ -54,8 +55,7 @@ make_good(void)
                             .run = run};
   p.list[0] = &p.passes[0];
   p.list[1] = &p.passes[1];
-  p.plugin =
-      (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "2.1", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION, p.list, 2, 0};
+  p.plugin = (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "acme", "2.1", VYRE_OPSET_VERSION, VYRE_OPSET_VERSION, p.list, 2};
 }
 
 static vyre_registry *registry;
@@ -115,14 +115,72 @@ a_good_one_is_copied(void **state)
   assert_string_equal(info.path, "/abs/libacme.so");
 }
 
-/* What an older plugin says, as VYRE_PLUGIN has it say, on this host. */
+/* Older plugins: what they do not know is looked for when they run. */
 static void
 one_for_an_op_set_before_this_one_is_added(void **state)
 {
   (void)state;
   p.plugin.opset_min = VYRE_OPSET_VERSION - 1;
-  p.plugin.opset_max = VYRE_OPSET_ANY;
+  p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
   added();
+}
+
+/* VYRE_PLUGIN's: what a plugin for a newer host is that can do without what this one lacks. */
+static void
+one_that_needs_less_than_its_header_has_is_added(void **state)
+{
+  static struct {
+    vyre_plugin known;
+    uint64_t more[2];
+  } larger;
+  (void)state;
+  larger.known = p.plugin;
+  larger.known.struct_size = sizeof larger;
+  larger.known.opset_max = VYRE_OPSET_VERSION + 3;
+  assert_null(vyre_registry_add_descriptor(registry, &larger.known, "/abs/libacme.so", VYRE_ORIGIN_OUTSIDE));
+  larger.more[1] = 1;
+  vyre_status status = vyre_registry_add_descriptor(registry, &larger.known, "/abs/libnewer.so", VYRE_ORIGIN_OUTSIDE);
+  assert_string_equal(vyre_status_text(status),
+                      "the plugin's descriptor: the descriptor uses 16 bytes that this host does not know\n"
+                      "  while loading plugin '/abs/libnewer.so'\nFix: update vyre");
+  vyre_status_free(status);
+}
+
+/* Rows are newer by their op, by their kind, or by a flag. */
+static void
+rows_that_are_newer_are_found(void **state)
+{
+  (void)state;
+  const vyre_op_info infos[] = {{.text = "null", .opset = 1}, {.text = "old", .opset = 1}, {.text = "new", .opset = 2}};
+  uint32_t op[] = {0, VYRE_ROW(1, VYRE_TYPE(VYRE_OPAQUE, 4), 0x7f), VYRE_ROW(1, 0, 0), VYRE_ROW(1, 0, 0)};
+  const vyre_view view = {.rows = 4, .op = op, .op_infos = infos, .op_count = 3, .op_info_stride = sizeof *infos};
+  assert_int_equal(vyre_opset_first_newer(&view, 1), 0);
+  assert_int_equal(vyre_opset_first_newer(&view, 0), 1);
+  op[2] = VYRE_ROW(2, 0, 0);
+  assert_int_equal(vyre_opset_first_newer(&view, 1), 2);
+  op[2] = VYRE_ROW(0, 0, 0);
+  op[3] = VYRE_ROW(1, VYRE_TYPE(VYRE_OPAQUE + 1, 1), 0);
+  assert_int_equal(vyre_opset_first_newer(&view, 1), 3);
+  op[3] = VYRE_ROW(1, 0, 0x80);
+  assert_int_equal(vyre_opset_first_newer(&view, 1), 3);
+  op[1] = VYRE_ROW(0, 0, 0); /* dead rows are nobody's */
+  assert_int_equal(vyre_opset_first_newer(&view, 0), 3);
+}
+
+/* The facts of ops have the stride that the view says. */
+static void
+op_facts_have_a_stride(void **state)
+{
+  (void)state;
+  const struct {
+    vyre_op_info known;
+    uint64_t newer;
+  } infos[] = {{{.text = "null"}, 1}, {{.text = "first", .flags = VYRE_OP_PURE}, 2}, {{.text = "second"}, 3}};
+  const uint32_t op[] = {0, VYRE_ROW(2, 0, 0), VYRE_ROW(1, 0, 0)};
+  const vyre_view view = {.rows = 3, .op = op, .op_infos = &infos[0].known, .op_count = 3, .op_info_stride = sizeof *infos};
+  assert_string_equal(vyre_op_info_of(&view, 2)->text, "second");
+  assert_int_equal(vyre_op_flags_of(&view, 2), VYRE_OP_PURE);
+  assert_false(vyre_row_is_pure(&view, 1));
 }
 
 static void
@@ -130,21 +188,21 @@ wrong_plugin_fields(void **state)
 {
   (void)state;
   p.plugin.struct_size = 0;
-  refused("the plugin's descriptor: struct_size is 0, plugin API 0.2 needs at least 44");
+  refused("the plugin's descriptor: struct_size is 0, plugin API 1.0 needs at least 44");
   p.plugin.struct_size = 43;
-  refused("the plugin's descriptor: struct_size is 43, plugin API 0.2 needs at least 44");
+  refused("the plugin's descriptor: struct_size is 43, plugin API 1.0 needs at least 44");
   p.plugin.struct_size = UINT32_MAX;
   refused("the plugin's descriptor: struct_size is 4294967295");
   p.plugin.struct_size = 46;
   refused("the plugin's descriptor: struct_size is 46, which no struct with pointers has");
   p.plugin.abi = VYRE_PLUGIN_ABI + 6;
   refused(
-      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 0.8, this host offers 0.2; update vyre, or build the plugin for 0.2");
-  p.plugin.abi = 1u << 16 | 7;
+      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.6, this host offers 1.0; update vyre, or build the plugin for 1.0");
+  p.plugin.abi = VYRE_ABI(2, 0);
   refused(
-      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 1.7, this host offers 0.2; update vyre, or build the plugin for 0.2");
-  p.plugin.abi = VYRE_PLUGIN_ABI - 1;
-  refused("plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.1, this host offers 0.2; build the plugin for 0.2");
+      "plugin 'acme' 2.1 (/abs/libacme.so) needs plugin API 2.0, this host offers 1.0; update vyre, or build the plugin for 1.0");
+  p.plugin.abi = VYRE_ABI(0, 2);
+  refused("plugin 'acme' 2.1 (/abs/libacme.so) was built for plugin API 0.2, this host offers 1.0; build the plugin for 1.0");
   p.plugin.name = NULL;
   refused("the plugin has no name");
   p.plugin.name = "Acme";
@@ -156,18 +214,14 @@ wrong_plugin_fields(void **state)
   p.plugin.opset_min = VYRE_OPSET_VERSION + 1;
   p.plugin.opset_max = VYRE_OPSET_ANY;
   refused("plugin 'acme' 2.1 needs op set ");
-  p.plugin.opset_min = p.plugin.opset_max = VYRE_OPSET_VERSION - 1;
-  refused("plugin 'acme' 2.1 knows no op set beyond ");
+  p.plugin.opset_max = p.plugin.opset_min - 1;
+  refused("plugin 'acme' 2.1 has op set 1 as its first and 0 as its last");
   p.plugin.passes = NULL;
   refused("plugin 'acme' offers 0 passes");
   p.plugin.pass_count = 0;
   refused("plugin 'acme' offers 0 passes");
   p.plugin.pass_count = 4097;
   refused("plugin 'acme' offers 4097 passes; 1 to 4096 are possible");
-  p.plugin.capabilities = VYRE_CAPABILITY_GPU_VULKAN | VYRE_CAPABILITY_GPU_CUDA;
-  refused("plugin 'acme' 2.1 requires capability 'gpu-cuda' (bit 8), which this build does not have");
-  p.plugin.capabilities = 1u << 31;
-  refused("plugin 'acme' 2.1 requires capability 'unknown' (bit 31), which this build does not have");
   p.list[1] = NULL;
   refused("pass 1 of the plugin is NULL");
 }
@@ -177,7 +231,7 @@ wrong_pass_fields(void **state)
 {
   (void)state;
   p.passes[1].struct_size = 8;
-  refused("pass 1 of the plugin: struct_size is 8, plugin API 0.2 needs at least 72");
+  refused("pass 1 of the plugin: struct_size is 8, plugin API 1.0 needs at least 72");
   p.passes[1].name = NULL;
   refused("pass 1 of the plugin has no name");
   static const char *const names[] = {"",          "acme.",   ".two",     "acme.Two", "acme.two-",
@@ -217,7 +271,7 @@ wrong_parameters(void **state)
 {
   (void)state;
   p.params[0].struct_size = 0;
-  refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 0.2 needs at least 56");
+  refused("pass 'acme.two', parameter 0: struct_size is 0, plugin API 1.0 needs at least 56");
   p.params[1].struct_size = 48;
   refused("pass 'acme.two': parameter 1 has struct_size 48, the first one 56");
   p.params[1].name = NULL;
@@ -345,6 +399,27 @@ larger_structs(void **state)
   refused("pass 0 of the plugin: the descriptor uses 8 bytes that this host does not know");
 }
 
+/* Phases stay the plugin's, and what is said of them is said of all its structs. */
+static void
+larger_phases(void **state)
+{
+  (void)state;
+  static const vyre_phase_memory memory = {"op", NULL, VYRE_MEMORY_COLUMN, 1};
+  static struct {
+    vyre_phases known;
+    uint64_t newer;
+  } phases = {{.struct_size = sizeof phases, .memory_count = 1, .memory = &memory}, 7};
+  p.passes[0].phases = &phases.known;
+  refused("the phases of pass 'acme.one' use 8 bytes that this host does not know\n"
+          "  while loading plugin '/abs/libacme.so'\nFix: update vyre");
+  phases.newer = 0;
+  p.passes[0].phases = &phases.known;
+  refused("the phases of pass 'acme.one' cannot be run: they are not as vyre-kernelc of this version makes them");
+  phases.known.struct_size = 4104;
+  p.passes[0].phases = &phases.known;
+  refused("the phases of pass 'acme.one' use 4104 bytes that this host does not know");
+}
+
 static const vyre_plugin *
 query_nothing(const vyre_host *host)
 {
@@ -366,11 +441,20 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_registry, end_registry)
   const struct CMUnitTest tests[] = {
-      TEST(a_good_one_is_copied),      TEST(one_for_an_op_set_before_this_one_is_added),
-      TEST(wrong_plugin_fields),       TEST(wrong_pass_fields),
-      TEST(wrong_parameters),          TEST(a_column_is_one_pass_s),
-      TEST(names_are_taken_once),      TEST(larger_structs),
-      TEST(core_names_are_the_core_s), TEST(a_refusal_is_an_error),
+      TEST(a_good_one_is_copied),
+      TEST(one_for_an_op_set_before_this_one_is_added),
+      TEST(wrong_plugin_fields),
+      TEST(wrong_pass_fields),
+      TEST(wrong_parameters),
+      TEST(a_column_is_one_pass_s),
+      TEST(names_are_taken_once),
+      TEST(larger_structs),
+      TEST(core_names_are_the_core_s),
+      TEST(a_refusal_is_an_error),
+      TEST(one_that_needs_less_than_its_header_has_is_added),
+      TEST(rows_that_are_newer_are_found),
+      TEST(larger_phases),
+      TEST(op_facts_have_a_stride),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

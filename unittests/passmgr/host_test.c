@@ -26,6 +26,17 @@ static const char text[] = "program @p workgroup(64, 1, 1) {\n"
                            "    }\n"
                            "  }\n"
                            "  store %x[%i], add(%v, 1u32)\n"
+                           "}\n"
+                           "struct @S { a : u32, b : f32x2 }\n"
+                           "program @q {\n"
+                           "  buffer %s : @S[3] private\n"
+                           "  var %r : u32\n"
+                           "  loop max_iterations(9) {\n"
+                           "    %g = get %r deco(5318, 1, 7)\n"
+                           "    set %r, xor(%g, 5u32)\n"
+                           "  } continuing {\n"
+                           "    breakif ugt(get(%r), 3u32)\n"
+                           "  }\n"
                            "}\n";
 
 /* What the pass does: set by each test. */
@@ -78,7 +89,7 @@ read_text(void)
 
 /* ---- one call, one wrong argument ---------------------------------------------------------------------------------------- */
 
-enum { BEYOND = 100000 };
+enum { BEYOND = 100000, ROWS = 256 };
 
 static uint32_t
 row_of(const vyre_view *v, vyre_opcode op)
@@ -116,6 +127,7 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(move_before, h->move_before(m, ADD, BEYOND), "host->move_before: before is row 100000; ")                                     \
   X(move_nowhere, h->move_before(m, ADD, 0), "host->move_before: before is row 0; ")                                              \
   X(move_inside, h->move_before(m, row_of(v, VYRE_OP_for), row_of(v, VYRE_OP_if)), "host->move_before: row ")                     \
+  X(move_into, h->move_before(m, row_of(v, VYRE_OP_for), row_of(v, VYRE_OP_body)), "host->move_before: row ")                     \
   X(kill_row, h->kill(m, BEYOND), "host->kill: row is row 100000; ")                                                              \
   X(kill_null, h->kill(m, 0), "host->kill: row is row 0; ")                                                                       \
   X(forward_null, h->forward(m, NULL), "host->forward: fwd is NULL")                                                              \
@@ -132,18 +144,63 @@ row_of(const vyre_view *v, vyre_opcode op)
   X(count_null, h->count(ctx, NULL, 1), "host->count: name is NULL")                                                              \
   X(param_null, h->param(ctx, NULL), "host->param: the pass has no parameter '(NULL)'")                                           \
   X(param_other, h->param(ctx, "m"), "host->param: the pass has no parameter 'm'")                                                \
-  X(text_of_number, h->param_text(ctx, "n"), "host->param_text: the pass has no text parameter 'n'")
+  X(text_of_number, h->param_text(ctx, "n"), "host->param_text: the pass has no text parameter 'n'")                              \
+  X(name_row, h->name(m, BEYOND), "host->name: row is row 100000; ")                                                              \
+  X(set_name_row, h->set_name(m, 0, "n"), "host->set_name: row is row 0; ")                                                       \
+  X(set_name_program, h->set_name(m, 1, "n"), "host->set_name: row 1, program, keeps its name")                                   \
+  X(line_row, h->line(m, BEYOND, &word_text, &words[0]), "host->line: row is row 100000; ")                                       \
+  X(line_null, h->line(m, ADD, NULL, &words[0]), "host->line: out_file or out_column is NULL")                                    \
+  X(line_column, h->line(m, ADD, &word_text, NULL), "host->line: out_file or out_column is NULL")                                 \
+  X(deco_row, h->decorations(m, BEYOND, &words[0]), "host->decorations: row is row 100000; ")                                     \
+  X(deco_null, h->decorations(m, ADD, NULL), "host->decorations: out_count is NULL")                                              \
+  X(set_deco_row, h->set_decorations(m, BEYOND, words, 2), "host->set_decorations: row is row 100000; ")                          \
+  X(set_deco_null, h->set_decorations(m, ADD, NULL, 2), "host->set_decorations: words is NULL")                                   \
+  X(set_deco_odd, h->set_decorations(m, ADD, words, 1), "host->set_decorations: the 1 words for row ")                            \
+  X(set_deco_long, h->set_decorations(m, ADD, words, 2), "host->set_decorations: the 2 words for row ")                           \
+  X(set_deco_count, h->set_decorations(m, ADD, huge, 4), "host->set_decorations: the 4 words for row ")                           \
+  X(set_deco_own, h->set_decorations(m, ADD, own, 2), "host->set_decorations: the 2 words for row ")                              \
+  X(set_deco_loop, h->set_decorations(m, row_of(v, VYRE_OP_loop), NULL, 0), "host->set_decorations: row ")                        \
+  X(hints_row, h->hints(m, BEYOND, words), "host->hints: row is row 100000; ")                                                    \
+  X(hints_null, h->hints(m, row_of(v, VYRE_OP_for), NULL), "host->hints: out_literals is NULL")                                   \
+  X(hints_add, h->hints(m, ADD, words), "host->hints: row ")                                                                      \
+  X(set_hints_row, h->set_hints(m, BEYOND, 1, NULL), "host->set_hints: row is row 100000; ")                                      \
+  X(set_hints_null, h->set_hints(m, row_of(v, VYRE_OP_for), 32, NULL), "host->set_hints: literals is NULL")                       \
+  X(set_hints_add, h->set_hints(m, ADD, 1, NULL), "host->set_hints: row ")                                                        \
+  X(path_row, h->path_type(m, BEYOND), "host->path_type: path is row 100000; ")                                                   \
+  X(type_none, h->type_info(m, 0, &info), "host->type_info: there is no type 0")                                                  \
+  X(type_beyond, h->type_info(m, BEYOND, &info), "host->type_info: there is no type 100000")                                      \
+  X(type_null, h->type_info(m, 4, NULL), "host->type_info: out, or its struct_size, is NULL")                                     \
+  X(type_size, h->type_info(m, 4, &no_info), "host->type_info: out, or its struct_size, is NULL")                                 \
+  X(member_type, h->member_info(m, BEYOND, 0, &member), "host->member_info: there is no type 100000")                             \
+  X(member_value, h->member_info(m, 4, 0, &member), "host->member_info: type 4 has no member 0")                                  \
+  X(clone_row, h->clone(m, BEYOND, ADD, map, ROWS), "host->clone: row is row 100000; ")                                           \
+  X(clone_program, h->clone(m, 1, ADD, map, ROWS), "host->clone: row is row 1, a program: ")                                      \
+  X(clone_before, h->clone(m, ADD, 0, map, ROWS), "host->clone: before is row 0; ")                                               \
+  X(clone_null, h->clone(m, ADD, ADD, NULL, ROWS), "host->clone: map is NULL")                                                    \
+  X(clone_body, h->clone(m, row_of(v, VYRE_OP_body), ADD, map, ROWS), "host->clone: row ")                                        \
+  X(clone_buffer, h->clone(m, row_of(v, VYRE_OP_buffer), ADD, map, ROWS), "host->clone: row ")                                    \
+  X(clone_var, h->clone(m, row_of(v, VYRE_OP_var), row_of(v, VYRE_OP_loop), map, ROWS), "host->clone: row ")                      \
+  X(clone_inside, h->clone(m, row_of(v, VYRE_OP_for), ADD, map, ROWS), "host->clone: row ")                                       \
+  X(clone_away, h->clone(m, row_of(v, VYRE_OP_xor), ADD, map, ROWS), "host->clone: row ")                                         \
+  X(clone_small, h->clone(m, ADD, ADD, map, ADD), "host->clone: row ")                                                            \
+  X(clone_map, (map[v->a[ADD]] = BEYOND, h->clone(m, ADD, ADD, map, ROWS)), "host->clone: an element of map is row 100000; ")
 
-#define AS_ACT(name, call, message)                          \
-  static void act_##name(vyre_pass_ctx *ctx, vyre_module *m) \
-  {                                                          \
-    static const uint64_t *const none[3];                    \
-    const vyre_host *h = ctx->host;                          \
-    const vyre_view *v = h->view(m);                         \
-    uint64_t lanes[4];                                       \
-    vyre_type type;                                          \
-    (void)v, (void)none, (void)lanes, (void)type;            \
-    (void)(call);                                            \
+#define AS_ACT(name, call, message)                                                                                           \
+  static void act_##name(vyre_pass_ctx *ctx, vyre_module *m)                                                                  \
+  {                                                                                                                           \
+    static const uint64_t *const none[3];                                                                                     \
+    const vyre_host *h = ctx->host;                                                                                           \
+    const vyre_view *v = h->view(m);                                                                                          \
+    uint64_t lanes[4];                                                                                                        \
+    vyre_type type;                                                                                                           \
+    uint32_t words[9] = {42, 1}, map[ROWS] = {0};                                                                             \
+    static const uint32_t huge[] = {42, UINT32_MAX, 1, 1}, own[] = {VYRE_DECORATION_HINTS, 0};                                \
+    const char *word_text;                                                                                                    \
+    vyre_memory_type info = {.struct_size = sizeof info}, no_info = {.struct_size = 4};                                       \
+    vyre_memory_member member = {.struct_size = sizeof member};                                                               \
+    (void)v, (void)none, (void)lanes, (void)type, (void)words, (void)map, (void)huge, (void)own, (void)word_text, (void)info, \
+        (void)no_info, (void)member;                                                                                          \
+    (void)(call);                                                                                                             \
   }
 BAD_CALLS(AS_ACT)
 
@@ -215,6 +272,166 @@ the_first_fault_is_told(void **state)
   fails_with(act_twice, "host->kill: row is row 100000; ", false);
 }
 
+/* ---- what is beside the columns ------------------------------------------------------------------------------------------ */
+
+static void
+act_with_data(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(m);
+  const uint32_t get = row_of(v, VYRE_OP_get), loop = row_of(v, VYRE_OP_loop);
+  static const uint32_t two[] = {42, 0, 5318, 2, 8, 9};
+  uint32_t count, literals[VYRE_HINT_BITS];
+  /* decorations */
+  assert_memory_equal(h->decorations(m, get, &count), ((const uint32_t[]){5318, 2, 1, 7}), 4 * sizeof(uint32_t));
+  assert_int_equal(count, 4);
+  h->set_decorations(m, get, two, 6);
+  assert_memory_equal(h->decorations(m, get, &count), two, sizeof two);
+  h->set_decorations(m, get, NULL, 0);
+  assert_null(h->decorations(m, get, &count));
+  assert_int_equal(VYRE_ROW_FLAGS(v->op[get]), 0);
+  h->set_decorations(m, get, two, 6);
+  /* hints: literals by the number of their bit; what a damaged row lacks is 0 */
+  assert_int_equal(h->hints(m, loop, literals), VYRE_HINT_MAX_ITERATIONS);
+  assert_int_equal(literals[5], 9);
+  assert_int_equal(literals[4], 0);
+  literals[7] = 3;
+  literals[4] = 77;
+  h->set_hints(m, loop, VYRE_HINT_UNROLL | VYRE_HINT_MAX_ITERATIONS | VYRE_HINT_PEEL_COUNT, literals);
+  memset(literals, 0xff, sizeof literals);
+  assert_int_equal(h->hints(m, loop, literals), VYRE_HINT_UNROLL | VYRE_HINT_MAX_ITERATIONS | VYRE_HINT_PEEL_COUNT);
+  assert_int_equal(literals[0], 0);
+  assert_int_equal(literals[4], 0);
+  assert_int_equal(literals[5], 9);
+  assert_int_equal(literals[7], 3);
+  h->set_hints(m, loop, VYRE_HINT_DONT_UNROLL, NULL);
+  assert_int_equal(h->hints(m, loop, literals), VYRE_HINT_DONT_UNROLL);
+  h->rewrite(m, loop, v->op[loop], VYRE_HINT_PEEL_COUNT, 0, 0, 0, 0);
+  assert_int_equal(h->hints(m, loop, literals), VYRE_HINT_PEEL_COUNT);
+  assert_int_equal(literals[7], 0);
+  h->set_hints(m, loop, 0, NULL);
+  /* names and lines */
+  assert_string_equal(h->name(m, get), "g");
+  h->set_name(m, get, "v");
+  assert_string_equal(h->name(m, get), "v");
+  h->set_name(m, get, NULL);
+  assert_null(h->name(m, get));
+  h->set_name(m, get, "again");
+  const char *file;
+  uint32_t column;
+  vyre_row_set_line(m, (vyre_row){get}, vyre_string_intern(m, "x.comp", 6), 12, 3);
+  assert_int_equal(h->line(m, get, &file, &column), 12);
+  assert_string_equal(file, "x.comp");
+  assert_int_equal(column, 3);
+  assert_int_equal(h->line(m, loop, &file, &column), 0);
+  assert_string_equal(file, "");
+}
+
+/* A struct of the asker's: of an older one its beginning alone is written, of a newer one what is not known is 0. */
+static void
+act_with_types(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(m);
+  struct {
+    vyre_memory_type known;
+    uint32_t newer;
+  } info = {{.struct_size = sizeof info}, 5};
+  uint32_t buffer = 0;
+  for (uint32_t row = 1; row < v->rows; row++)
+    buffer = vyre_op_of(v, row) == VYRE_OP_buffer ? row : buffer; /* the last one */
+  const uint32_t array = h->path_type(m, buffer);
+  assert_int_equal(h->path_type(m, row_of(v, VYRE_OP_for)), 0);
+  assert_true(h->type_info(m, array, &info.known));
+  assert_int_equal(info.newer, 0);
+  assert_int_equal(info.known.form, VYRE_FORM_ARRAY);
+  assert_int_equal(info.known.count, 3);
+  assert_int_equal(info.known.stride, 16);
+  assert_int_equal(info.known.size, 48);
+  const uint32_t element = info.known.element;
+  info.known.struct_size = offsetof(vyre_memory_type, count);
+  info.known.count = 1234;
+  assert_true(h->type_info(m, element, &info.known));
+  assert_int_equal(info.known.form, VYRE_FORM_STRUCT);
+  assert_int_equal(info.known.count, 1234);
+  assert_int_equal(info.known.struct_size, offsetof(vyre_memory_type, count));
+  vyre_memory_member member = {.struct_size = sizeof member};
+  assert_true(h->member_info(m, element, 1, &member));
+  assert_string_equal(member.name, "b");
+  assert_int_equal(member.offset, 8);
+  assert_int_equal(member.type, VYRE_TYPE(VYRE_F32, 2));
+  assert_false(h->member_info(m, element, 2, &member));
+}
+
+/* A loop with all that is in it, twice; the copies are alike, and have names, lines and decorations. */
+static void
+act_clone(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(m);
+  const uint32_t loop = row_of(v, VYRE_OP_loop), get = row_of(v, VYRE_OP_get), rows = v->rows;
+  uint32_t map[ROWS] = {0}, count, column;
+  const char *file;
+  vyre_row_set_line(m, (vyre_row){get}, vyre_string_intern(m, "x.comp", 6), 12, 3);
+  for (int copy = 0; copy < 2; copy++) {
+    const uint32_t clone = h->clone(m, loop, loop, map, rows);
+    assert_int_equal(map[loop], clone);
+    assert_int_equal(v->next[clone], loop);
+    const uint32_t inner = map[get];
+    assert_true(inner >= rows);
+    assert_true(v->parent[v->parent[inner]] == clone);
+    assert_int_equal(v->a[inner], v->a[get]); /* the var, which is not in it */
+    assert_string_equal(h->name(m, inner), "g");
+    assert_int_equal(h->line(m, inner, &file, &column), 12);
+    assert_string_equal(file, "x.comp");
+    assert_int_equal(column, 3);
+    assert_memory_equal(h->decorations(m, inner, &count), ((const uint32_t[]){5318, 2, 1, 7}), 4 * sizeof(uint32_t));
+    uint32_t literals[VYRE_HINT_BITS];
+    assert_int_equal(h->hints(m, clone, literals), VYRE_HINT_MAX_ITERATIONS);
+    assert_int_equal(literals[5], 9);
+    for (uint32_t row = vyre_body_first(v, clone); row; row = vyre_body_next(v, clone, row))
+      assert_true(v->a[row] == 0 || v->a[row] >= rows || vyre_op_of(v, v->a[row]) == VYRE_OP_var);
+  }
+}
+
+/* An operand that becomes a literal is one in the normal form; a row may be copied to before itself. */
+static void
+act_clone_with_literal(vyre_pass_ctx *ctx, vyre_module *m)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(m);
+  const uint32_t less = row_of(v, VYRE_OP_ult);
+  uint32_t map[ROWS] = {0};
+  map[v->b[less]] = h->constant(m, less, VYRE_TYPE(VYRE_U32, 1), UINT64_C(0x700000009));
+  const uint32_t clone = h->clone(m, less, less, map, ROWS);
+  assert_int_equal(v->next[clone], less);
+  assert_int_equal(v->a[clone], v->a[less]);
+  assert_int_equal(v->b[clone], 0);
+  assert_int_equal(VYRE_ROW_FLAGS(v->op[clone]), VYRE_ROW_IMM);
+  assert_int_equal(vyre_row_imm(v, clone), 9); /* of u32 */
+}
+
+static void
+runs_well(void (*what)(vyre_pass_ctx *ctx, vyre_module *module))
+{
+  const vyre_pipeline_options options = {.verify_each = true};
+  vyre_module *module = read_text();
+  act = what;
+  vyre_status status = vyre_pipeline_run(pipeline, module, &options);
+  assert_string_equal(vyre_status_text(status), "");
+  vyre_module_destroy(module);
+}
+
+static void
+what_is_beside_the_columns_is_read_and_set(void **state)
+{
+  (void)state;
+  runs_well(act_with_data);
+  runs_well(act_clone);
+  runs_well(act_clone_with_literal);
+  fails_with(act_with_types, "host->member_info: type ", true);
+}
+
 /* ---- random calls --------------------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
@@ -249,7 +466,9 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
     const uint32_t a = some_row(v), b = some_row(v), c = some_row(v), d = some_row(v), imm = next_random(300);
     uint64_t lanes[4];
     vyre_type type;
-    switch (next_random(9)) {
+    uint32_t map[ROWS] = {0}, words[VYRE_HINT_BITS] = {next_random(99), next_random(3), b, c};
+    const char *file;
+    switch (next_random(15)) {
     case 0:
       h->insert_row(m, a, some_word(), imm, 0, b, c, d);
       break;
@@ -273,6 +492,26 @@ act_randomly(vyre_pass_ctx *ctx, vyre_module *m)
       break;
     case 7:
       (void)h->in_bounds(m, a);
+      break;
+    case 8:
+      map[next_random(ROWS)] = some_row(v);
+      (void)h->clone(m, a, b, map, next_random(8) ? ROWS : next_random(ROWS));
+      break;
+    case 9:
+      h->set_decorations(m, a, words, next_random(VYRE_HINT_BITS));
+      break;
+    case 10:
+      h->set_hints(m, a, next_random(4) ? 1u << next_random(9) : imm, words);
+      break;
+    case 11:
+      h->set_name(m, a, next_random(2) ? "k" : NULL);
+      break;
+    case 12:
+      (void)h->hints(m, a, words);
+      (void)h->line(m, b, &file, words);
+      break;
+    case 13:
+      (void)h->type_info(m, h->path_type(m, a), &(vyre_memory_type){.struct_size = sizeof(vyre_memory_type)});
       break;
     default:
       (void)h->initial(m, a, lanes);
@@ -307,6 +546,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(wrong_arguments_are_named, begin, end),
       cmocka_unit_test_setup_teardown(the_first_fault_is_told, begin, end),
+      cmocka_unit_test_setup_teardown(what_is_beside_the_columns_is_read_and_set, begin, end),
       cmocka_unit_test_setup_teardown(random_calls_end_in_a_status, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ make_good(void)
                        .prepare = prepare,
                        .finish = finish};
   p.list[0] = &p.pass;
-  p.plugin = (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, VYRE_OPSET_ANY, p.list, 1, 0};
+  p.plugin = (vyre_plugin){sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "t", "1", 1, VYRE_OPSET_ANY, p.list, 1};
   calls = rows_seen = 0;
   least_turns = 0;
   writes_op = false;

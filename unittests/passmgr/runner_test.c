@@ -518,7 +518,7 @@ static const vyre_host *host;
 
 static const vyre_pass host_pass = {.struct_size = sizeof(vyre_pass), .name = "host", .summary = "s", .run = run_a};
 static const vyre_pass *const host_passes[] = {&host_pass};
-static const vyre_plugin host_plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "h", "1", 1, 1, host_passes, 1, 0};
+static const vyre_plugin host_plugin = {sizeof(vyre_plugin), VYRE_PLUGIN_ABI, "h", "1", 1, 1, host_passes, 1};
 
 static const vyre_plugin *
 host_query(const vyre_host *table)

@@ -27,9 +27,6 @@ vyre_plugin_query_v2(const void *host)
 
 #else
 
-#define MAJOR (VYRE_PLUGIN_ABI >> 16)
-#define MINOR (VYRE_PLUGIN_ABI & 0xffffu)
-
 #ifdef OLDER_OPSET
 enum { VYRE_OP__COUNT }; /* the name is free: vyre/plugin.h has no count of ops that a plugin could size anything by */
 #endif
@@ -47,16 +44,28 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
     ops[op]++;
     kinds[VYRE_TYPE_KIND(VYRE_ROW_TYPE(v->op[row]))]++;
     if (!known[op])
-      ctx->host->count(ctx, (v->op_infos[op].flags & VYRE_OP_WRITES) != 0 ? "unknown, writes" : "unknown", 1);
+      ctx->host->count(ctx, (vyre_op_info_of(v, op)->flags & VYRE_OP_WRITES) != 0 ? "unknown, writes" : "unknown", 1);
   }
   for (uint32_t op = 1; op < VYRE_OP__ROOM; op++)
     if (ops[op])
-      ctx->host->count(ctx, op < v->op_count ? v->op_infos[op].text : "none of the host's", ops[op]);
+      ctx->host->count(ctx, op < v->op_count ? vyre_op_info_of(v, op)->text : "none of the host's", ops[op]);
   ctx->host->count(ctx, "of u32", kinds[VYRE_U32]);
+#elif defined(NEWER)
+  /* The table of a host of a later version, which has one function more. */
+  typedef struct later_host {
+    uint32_t struct_size;
+    char known[sizeof(vyre_host) - sizeof(uint32_t)];
+    void (*later)(vyre_module *module);
+  } later_host;
+  const later_host *host = (const later_host *)(const void *)ctx->host;
+  if (VYRE_HAS(later_host, host, later))
+    host->later(module);
+  else
+    ctx->host->remark(ctx, 0, "it does without what is newer");
 #else
   (void)module;
 #endif
-  ctx->host->remark(ctx, 0, "it runs");
+  ctx->host->remark(ctx, 0, VYRE_HAS(vyre_host, ctx->host, clone) ? "it runs" : "it runs without what it knows");
   *out = VYRE_UNCHANGED;
   return VYRE_OK;
 }
@@ -67,12 +76,53 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 #elif defined(CORE_NAME)
 #define NAME "old"
 #define PASS "quick"
+#elif defined(CORE_FULL_NAME)
+#define NAME "dce"
+#define PASS "dce.dce"
 #else
 #define NAME "old"
 #define PASS "old.pass"
 #endif
 
-static const vyre_pass pass = {.struct_size = sizeof(vyre_pass), .name = PASS, .summary = "of another time", .run = run};
+#if defined(OLDER_MAJOR)
+#define ABI VYRE_ABI(0, 2)
+#elif defined(NEWER_MINOR)
+#define ABI (VYRE_PLUGIN_ABI + 6)
+#elif defined(NEWER_MAJOR)
+#define ABI VYRE_ABI(2, 3)
+#else
+#define ABI VYRE_PLUGIN_ABI
+#endif
+
+#if defined(NEWER_OPSET)
+#define OPSETS VYRE_OPSET_VERSION + 1, VYRE_OPSET_ANY
+#elif defined(FIXED_OPSET)
+#define OPSETS VYRE_OPSET_VERSION - 1, VYRE_OPSET_VERSION - 1
+#elif defined(OLDER_OPSET)
+#define OPSETS VYRE_OPSET_VERSION - 1, VYRE_OPSET_ANY
+#else
+#define OPSETS VYRE_OPSET_VERSION, VYRE_OPSET_VERSION
+#endif
+
+#ifdef OLDER
+/* All that a plugin needs; what follows must not be read. */
+#define SIZE      (offsetof(vyre_plugin, pass_count) + sizeof(uint32_t))
+#define PASS_SIZE (offsetof(vyre_pass, run) + sizeof run_here)
+#else
+#define SIZE      sizeof(vyre_plugin)
+#define PASS_SIZE sizeof(vyre_pass)
+#endif
+
+static vyre_status (*const run_here)(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out) = run;
+static const vyre_pass pass = {
+    .struct_size = PASS_SIZE,
+    .name = PASS,
+    .summary = "of another time",
+    .run = run,
+#ifdef OLDER
+    .phases = (const vyre_phases *)1,
+#endif
+};
 #ifdef HALF
 static const vyre_pass second = {.struct_size = sizeof(vyre_pass), .name = "old.second", .summary = "it cannot run"};
 static const vyre_pass *const passes[] = {&pass, &second};
@@ -80,49 +130,22 @@ static const vyre_pass *const passes[] = {&pass, &second};
 static const vyre_pass *const passes[] = {&pass};
 #endif
 
+/* What a newer plugin's descriptor has after what this one's has. */
 #ifdef UNKNOWN_BYTES
+enum { NEWER_FIELD = 5 };
+#else
+enum { NEWER_FIELD = 0 };
+#endif
+
+#if defined(UNKNOWN_BYTES) || defined(NEWER)
 static const struct {
   vyre_plugin known;
-  uint64_t unknown, zero;
-} larger = {{sizeof(larger), VYRE_PLUGIN_ABI, NAME, "2.1", 1, 1, passes, 1, 0}, 5, 0};
-#elif !defined(REFUSES)
-static const vyre_plugin plugin = {
-#ifdef OLDER
-    .struct_size = offsetof(vyre_plugin, pass_count) + sizeof(uint32_t), /* all that API 0.2 needs; what follows must not be read */
-    .capabilities = 0xdeadbeef,
+  uint64_t newer[2];
+} plugin = {{sizeof plugin, ABI, NAME, "2.1", OPSETS, passes, sizeof(passes) / sizeof(passes[0])}, {NEWER_FIELD, 0}};
 #else
-    .struct_size = sizeof(vyre_plugin),
-#endif
-#if defined(NEWER_MINOR)
-    .abi = MAJOR << 16 | (MINOR + 6),
-#elif defined(OLDER_MINOR)
-    .abi = MAJOR << 16 | (MINOR - 1),
-#elif defined(NEWER_MAJOR)
-    .abi = (MAJOR + 1) << 16 | 3,
-#else
-    .abi = VYRE_PLUGIN_ABI,
-#endif
-    .name = NAME,
-    .version = "2.1",
-#if defined(NEWER_OPSET)
-    .opset_min = VYRE_OPSET_VERSION + 1,
-    .opset_max = VYRE_OPSET_ANY,
-#elif defined(FIXED_OPSET)
-    .opset_min = VYRE_OPSET_VERSION - 1,
-    .opset_max = VYRE_OPSET_VERSION - 1,
-#elif defined(OLDER_OPSET)
-    .opset_min = VYRE_OPSET_VERSION - 1,
-    .opset_max = VYRE_OPSET_ANY,
-#else
-    .opset_min = VYRE_OPSET_VERSION,
-    .opset_max = VYRE_OPSET_VERSION,
-#endif
-    .passes = passes,
-    .pass_count = sizeof(passes) / sizeof(passes[0]),
-#ifdef CAPABLE
-    .capabilities = VYRE_CAPABILITY_GPU_VULKAN,
-#endif
-};
+static const struct {
+  vyre_plugin known;
+} plugin = {{SIZE, ABI, NAME, "2.1", OPSETS, passes, sizeof(passes) / sizeof(passes[0])}};
 #endif
 
 VYRE_PLUGIN_EXPORT const vyre_plugin *vyre_plugin_query_v1(const vyre_host *host);
@@ -130,13 +153,12 @@ const vyre_plugin *
 vyre_plugin_query_v1(const vyre_host *host)
 {
   (void)host;
-  (void)passes;
-#if defined(REFUSES)
+  (void)run_here;
+  (void)plugin;
+#ifdef REFUSES
   return 0;
-#elif defined(UNKNOWN_BYTES)
-  return &larger.known;
 #else
-  return &plugin;
+  return &plugin.known;
 #endif
 }
 

@@ -1,6 +1,8 @@
-/* plugin.h alone, in C++17.
+/* plugin.h alone, in C++17, by a plugin that needs the least and takes rows that it does not know.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#define VYRE_PLUGIN_NEEDS  VYRE_ABI(1, 0)
+#define VYRE_PLUGIN_OPSETS 0, VYRE_OPSET_ANY
 #include "vyre/plugin.h"
 
 namespace

@@ -80,7 +80,7 @@ show_loops(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
       rows++;
     snprintf(text, sizeof(text), "%s, %u rows in it, %s, exit: %s", v->loop[loop] ? "inner" : "outer", rows,
              vyre_loop_surely_runs(v, loop) ? "surely runs" : "may not run",
-             exit ? v->op_infos[VYRE_ROW_OP(v->op[exit])].text : "none");
+             exit ? vyre_op_info_of(v, VYRE_ROW_OP(v->op[exit]))->text : "none");
     ctx->host->remark(ctx, loop, text);
   }
   return VYRE_OK;
@@ -95,6 +95,88 @@ show_levels(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   for (uint32_t row = 1; row < v->rows; row++) {
     snprintf(text, sizeof(text), "level %u, depth %u", v->level[row], v->depth[row]);
     ctx->host->remark(ctx, row, text);
+  }
+  return VYRE_OK;
+}
+
+/* Follows the states that a read may see back to the writes and the start that they are, through the joins of edges. */
+static void
+follow(const vyre_view *v, uint32_t version, uint8_t *seen, uint32_t *writes, uint32_t *joins, uint32_t *edges)
+{
+  const vyre_join *join = vyre_join_of(v, version);
+  if (!join) {
+    *writes += (vyre_op_flags_of(v, version) & VYRE_OP_WRITES) != 0;
+    return;
+  }
+  if (seen[version & ~VYRE_JOIN]++)
+    return;
+  ++*joins;
+  for (uint32_t part = 0; part < join->count; part++) {
+    ++*edges;
+    follow(v, v->parts[join->first + part].version, seen, writes, joins, edges);
+  }
+}
+
+static vyre_status
+show_states(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_view *v = ctx->host->view(module);
+  char text[160];
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    if (!vyre_op_has_version(vyre_op_info_of(v, vyre_op_of(v, row))) || v->version[row] == 0)
+      continue;
+    uint8_t *seen = (uint8_t *)ctx->host->alloc(ctx, v->join_count + 1);
+    uint32_t writes = 0, joins = 0, edges = 0;
+    if (!seen)
+      return ctx->host->out_of_memory(ctx);
+    follow(v, v->version[row], seen, &writes, &joins, &edges);
+    snprintf(text, sizeof(text), "sees a state of %s: %u writes by %u edges of %u joins",
+             vyre_op_info_of(v, vyre_op_of(v, vyre_version_row(v, v->version[row])))->text, writes, edges, joins);
+    ctx->host->remark(ctx, row, text);
+  }
+  return VYRE_OK;
+}
+
+/* What is beside the columns: of each row with a name its line, its type of memory, its decorations, its hints. */
+static vyre_status
+show_data(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
+{
+  const vyre_host *h = ctx->host;
+  const vyre_view *v = h->view(module);
+  char text[256];
+  *out = VYRE_UNCHANGED;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const char *file;
+    uint32_t column, count, literals[VYRE_HINT_BITS];
+    const uint32_t line = h->line(module, row, &file, &column), *words = h->decorations(module, row, &count);
+    const uint32_t type = h->path_type(module, row);
+    vyre_memory_type info = {.struct_size = sizeof info};
+    if (words && !vyre_row_is_loop(v, row)) {
+      snprintf(text, sizeof text, "%s is decorated: %u words, first %u", h->name(module, row), count, words[0]);
+      h->remark(ctx, row, text);
+    }
+    if (line && vyre_op_of(v, row) == VYRE_OP_store) {
+      snprintf(text, sizeof text, "stored by line %u, column %u of %s", line, column, file);
+      h->remark(ctx, row, text);
+    }
+    if (vyre_row_is_loop(v, row)) {
+      const uint32_t hints = h->hints(module, row, literals);
+      snprintf(text, sizeof text, "hints 0x%x, literals %u, %u and %u", hints, literals[4], literals[5], literals[7]);
+      h->remark(ctx, row, text);
+    }
+    if (type == 0 || !h->type_info(module, type, &info))
+      continue;
+    snprintf(text, sizeof text, "type: form %u, %u of stride %u, %u bytes '%s'", info.form, info.count, info.stride, info.size,
+             info.name);
+    h->remark(ctx, row, text);
+    for (uint32_t i = 0; info.form == VYRE_FORM_STRUCT && i < info.count; i++) {
+      vyre_memory_member member = {.struct_size = sizeof member};
+      if (h->member_info(module, type, i, &member)) {
+        snprintf(text, sizeof text, "member %u '%s' at %u, access 0x%x", i, member.name, member.offset, member.access);
+        h->remark(ctx, row, text);
+      }
+    }
   }
   return VYRE_OK;
 }
@@ -141,6 +223,8 @@ PASS(merge, "probe.merge", "use equal rows that dominate", VYRE_DOMINANCE | VYRE
      VYRE_VERSIONS | VYRE_LOOPS | VYRE_DOMINANCE);
 PASS(show_loops, "probe.show-loops", "say what loops there are", VYRE_LOOPS, VYRE_ANALYSES);
 PASS(show_levels, "probe.show-levels", "say the rows' levels", VYRE_LEVELS, VYRE_ANALYSES);
+PASS(show_states, "probe.show-states", "say what reads see", VYRE_VERSIONS, VYRE_ANALYSES);
+PASS(show_data, "probe.show-data", "say what is beside the columns", 0, VYRE_ANALYSES);
 PASS(look, "probe.look", "fail where analyses are seen", 0, VYRE_ANALYSES);
 PASS(relevel, "probe.relevel", "change a level", 0, VYRE_ANALYSES & ~VYRE_LEVELS);
 static const vyre_pass liar_pass = {.struct_size = sizeof(vyre_pass),
@@ -150,4 +234,5 @@ static const vyre_pass liar_pass = {.struct_size = sizeof(vyre_pass),
                                     .preserves = VYRE_ANALYSES,
                                     .run = relevel};
 
-VYRE_PLUGIN("probe", "1.0", &hoist_pass, &merge_pass, &show_loops_pass, &show_levels_pass, &look_pass, &relevel_pass, &liar_pass)
+VYRE_PLUGIN("probe", "1.0", &hoist_pass, &merge_pass, &show_loops_pass, &show_levels_pass, &show_states_pass, &show_data_pass,
+            &look_pass, &relevel_pass, &liar_pass)

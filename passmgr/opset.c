@@ -1,0 +1,29 @@
+/* Rows that are newer than a plugin: of an op, a kind or a flag that came with an op set after the last one that it knows.
+ *
+ * Numbers of kinds and bits of flags are given in order, so a count of each op set tells which are newer; an op says it itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "registry.h"
+
+#include <assert.h>
+
+/* By op set.  Op set 0 is none. */
+static const struct {
+  uint8_t kinds, flags;
+} opsets[] = {{0, 0}, {VYRE_KIND__COUNT, 0x7f}};
+static_assert(sizeof opsets / sizeof *opsets == VYRE_OPSET_VERSION + 1 && VYRE_KIND__COUNT == 16 && VYRE_ROW_NONUNIFORM == 64,
+              "a new op set: its kinds and row flags stand in a line of their own, those before it as numbers");
+
+uint32_t
+vyre_opset_first_newer(const vyre_view *view, uint32_t opset)
+{
+  assert(opset <= VYRE_OPSET_VERSION);
+  for (uint32_t row = 1; row < view->rows; row++) {
+    const uint32_t word = view->op[row];
+    if (VYRE_ROW_OP(word) != VYRE_OP_null && (vyre_op_info_of(view, VYRE_ROW_OP(word))->opset > opset ||
+                                              (uint32_t)VYRE_TYPE_KIND(VYRE_ROW_TYPE(word)) >= opsets[opset].kinds ||
+                                              (VYRE_ROW_FLAGS(word) & ~(uint32_t)opsets[opset].flags) != 0))
+      return row;
+  }
+  return 0;
+}
