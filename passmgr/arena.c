@@ -187,7 +187,18 @@ fill(sequence *s, uint64_t at, uint64_t words)
   s->fills[s->fill_count++] = (vyre_fill){words_at(s, at, words), 0};
 }
 
-/* A column that the device has does not go up; what the sequence makes begins as zeros. */
+/* What `prepare` asked for and left as it was. */
+static bool
+is_zero(const sequence_block *b)
+{
+  const uint32_t *words = b->host;
+  uint32_t all = 0;
+  for (uint64_t i = 0; i < b->words; i++)
+    all |= words[i];
+  return all == 0;
+}
+
+/* A column that the device has does not go up; what the sequence makes begins as zeros, as other memory does. */
 static void
 move_blocks(sequence *s)
 {
@@ -195,7 +206,7 @@ move_blocks(sequence *s)
     const sequence_block *b = &s->blocks[i];
     if (b->column && !b->goes_up)
       fill(s, b->at, b->words);
-    else if (b->goes_up && !(b->column && s->device->columns[b->number].holds))
+    else if (b->goes_up && !(b->column ? s->device->columns[b->number].holds : is_zero(b)))
       upload(s, b->at, b->words, b->host);
     if (b->comes_down && b->words)
       s->reads[s->read_count++] = (vyre_read){words_at(s, b->at, b->words), b->host};

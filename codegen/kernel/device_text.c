@@ -170,7 +170,8 @@ has_while(const kernel_file *file, uint32_t first, uint32_t end)
 static vyre_status
 add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *joined, uint32_t first, uint32_t end)
 {
-  if (!are_programs_apart(joined) || has_while(w->file, first, end))
+  const bool are_apart = (kernel.is_levels && w->file->steps[kernel.index].is_apart) || are_programs_apart(joined);
+  if (!are_apart || has_while(w->file, first, end))
     return VYRE_OK;
   VYRE_TRY(begin_program(w, kernel, joined->names, joined->written));
   VYRE_TRY(begin_levels(w, joined->direction));

@@ -73,6 +73,7 @@ typedef struct kernel_step {
   kernel_step_kind kind;
   uint32_t phase; /* RUN: its function */
   uint32_t times; /* REPEAT; of LEVELS 1: they are what the side column `name` says */
+  bool is_apart;  /* LEVELS: the author says that no program's rows see what those of others do in them */
   uint32_t name;  /* REPEAT_WHILE: a counter; until it stays as it is */
   uint32_t end;   /* but RUN: the step after those in it */
 } kernel_step;

@@ -396,14 +396,17 @@ read_repeat(reader *r)
   return true;
 }
 
-/* levels { }    levels by %turn { } */
+/* levels { }    levels by %turn { }    levels apart by %turn { } */
 static bool
 read_levels(reader *r)
 {
   kernel_step *step = add_step(r, KERNEL_LEVELS);
   text_lex(&r->lexer);
-  if (!step || !take_word(r, "by"))
-    return step != NULL;
+  if (!step)
+    return false;
+  step->is_apart = take_word(r, "apart");
+  if (!take_word(r, "by"))
+    return true;
   step->times = 1;
   step->name = kernel_find_name(r->file, &r->lexer.token, r->file->text);
   if (step->name == UINT32_MAX || r->file->names[step->name].kind != KERNEL_SIDE || r->file->names[step->name].stride != 1)

@@ -97,20 +97,10 @@ run(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
   return VYRE_OK;
 }
 
-static vyre_status
-prepare(vyre_pass_ctx *ctx, const vyre_module *module)
-{
-  uint32_t *slots = ctx->host->memory(ctx, "slot_count", 1);
-  if (slots)
-    *slots = 2 * ctx->host->view(module)->rows;
-  return slots ? VYRE_OK : ctx->host->out_of_memory(ctx);
-}
-
 extern const vyre_phases cid_phases;
 
 static const vyre_pass cid = {
     .struct_size = sizeof(vyre_pass),
-    .flags = VYRE_PASS_PREPARES_EARLY,
     .name = "cid",
     .long_name = "canonical-id",
     .summary = "the canonical column: the smallest equal row of the program, by exact comparison",
@@ -122,6 +112,5 @@ static const vyre_pass cid = {
     .provides = VYRE_CLASSES,
     .run = run,
     .phases = &cid_phases,
-    .prepare = prepare,
 };
 VYRE_PLUGIN("cid", "1.0", &cid)

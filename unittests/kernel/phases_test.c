@@ -141,7 +141,7 @@ cid(void **state)
     const vyre_view *v = vyre_module_view(m);
     must(vyre_module_make_analyses(m, VYRE_VERSIONS | VYRE_LEVELS));
     phases_memory words = phases_take(p, v, 1);
-    phases_words(p, &words, "slot_count")[0] = seed % 3 ? 2 * v->rows : 2;
+    phases_words(p, &words, "crowding")[0] = seed % 3 ? 0 : 31;
     phases_run(p, &words, v);
     must(phases_run_plain("cid", "classes", m, NULL));
     phases_compare("canonical", seed, phases_words(p, &words, "canonical"), phases_seen, v->rows);
