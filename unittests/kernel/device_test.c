@@ -10,10 +10,10 @@
 
 #ifdef VYRE_SANITIZED
 enum { PROGRAMS = 60, SEEDS = 1 };
-static uint32_t small = 3, rows = 1000;
+static uint32_t small = 2, rows = 800;
 #else
-enum { PROGRAMS = 80, SEEDS = 4 };
-static uint32_t small = 12, rows = 3000;
+enum { PROGRAMS = 80, SEEDS = 2 };
+static uint32_t small = 6, rows = 1500;
 #endif
 
 static form forms[] = {{.name = "by the interpreter", .fused = true},
@@ -119,7 +119,7 @@ static void
 a_warm_device_makes_nothing(void **state)
 {
   (void)state;
-  vyre_bytes input = forms_random(1, 20);
+  vyre_bytes input = forms_grown(16 * 40, 40);
   for (uint32_t i = INTERPRETED + 1; i < FORMS; i++) {
     uint64_t made[2] = {0, 0};
     for (uint32_t round = 0; round < 2; round++) {
