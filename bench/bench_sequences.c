@@ -2,7 +2,7 @@
  *
  *   bench-sequences [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PIPELINE]
  *
- * A module of programs of 1,000 rows goes through a pipeline of neighbouring GPU passes: as plain C, by phases on this machine's
+ * A module of programs of 500 rows goes through a pipeline of neighbouring GPU passes: as plain C, by phases on this machine's
  * processors, and on the Vulkan device that is chosen first, where passes are one sequence, or each is one of its own.  Forms take
  * turns; medians are of the wall clock; `cold` is the first run on a device, which compiles kernels and takes memory.  The bytes
  * are those that went up and came down, and what columns alone would take: of each column that the passes name once up, of each
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PROGRAM = 1000, MOST_ROUNDS = 101 };
+enum { PROGRAM = 500, MOST_ROUNDS = 101 };
 
 typedef struct form {
   const char *name;
@@ -141,7 +141,7 @@ measure(const vyre_registry *registry, vyre_module *module, const char *text, ui
 int
 main(int count, char **arguments)
 {
-  bench_options options = {.rounds = 11, .min = 1000, .max = 100000, .unit = "rows"};
+  bench_options options = {.rounds = 11, .min = 1000, .max = 10000, .unit = "rows"};
   vyre_module *module;
   vyre_registry *registry;
   bench_parse(count, arguments, &options);
