@@ -129,7 +129,7 @@ target_kept_forget(target_base *base)
     base->kept = set->next;
     target_resize(&base->allocator, set, set_size(set->count, set->bytes), 0);
   }
-  base->bytes_idle = base->counters.bytes_kept = base->counters.sets_kept = 0;
+  base->bytes_idle = base->counters.bytes_kept = base->counters.sets_kept = base->counters.sets_held = 0;
 }
 
 /* ---- keep ---------------------------------------------------------------------------------------------------------------- */
@@ -216,6 +216,7 @@ add_set(vyre_target *target, target_kept *set, XXH128_hash_t key)
   set->next = base->kept;
   base->kept = set;
   base->counters.sets_kept++;
+  base->counters.sets_held++;
   base->counters.kept_misses++;
   for (uint32_t i = 0; i < set->count; i++)
     target_buffer_get(target, set->buffers[i])->kept = set;
@@ -241,6 +242,7 @@ target_keep(vyre_target *target, uint64_t domain, const vyre_static *parts, uint
   if (set) {
     if (set->holders == 0)
       VYRE_TRY(target_subtract(base, &base->bytes_idle, bytes, "bytes of kept sets that nobody holds"));
+    base->counters.sets_held += set->holders == 0;
     set->holders++;
     base->counters.kept_hits++;
     if (out_found)
@@ -269,6 +271,7 @@ target_drop(vyre_target *target, const vyre_device_buffer *parts, uint32_t count
   if (--set->holders != 0)
     return VYRE_OK;
   set->dropped_at = ++base->drops;
+  base->counters.sets_held--;
   VYRE_TRY(target_add(base, &base->bytes_idle, set->bytes, "bytes of kept sets that nobody holds"));
   return target_kept_trim(target, target_kept_budget(base));
 }

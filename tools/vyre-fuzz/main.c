@@ -29,6 +29,7 @@ typedef struct fuzzer {
   options o;
   vyre_registry *registry;
   vyre_device *device;
+  char where[64]; /* " -target=NAME", where it is not cpu */
   coverage c;
   uint64_t failures;
 } fuzzer;
@@ -88,8 +89,8 @@ write_failure(const trial *t, const vyre_module *program, verdict found, const c
   VYRE_TRY(vyre_text_print(program, NULL, &text));
   FILE *file = fopen(path, "w");
   if (file) {
-    fprintf(file, "; %s: %.*s\n; vyre-fuzz -input=%s -seed=%" PRIu64 " -passes='%s'\n%s", verdict_text(found),
-            (int)strcspn(message, "\n"), message, path, t->seed, t->pipeline, text.data);
+    fprintf(file, "; %s: %.*s\n; vyre-fuzz -input=%s -seed=%" PRIu64 " -passes='%s'%s\n%s", verdict_text(found),
+            (int)strcspn(message, "\n"), message, path, t->seed, t->pipeline, t->where, text.data);
     fclose(file);
   }
   vyre_bytes_free(&text);
@@ -101,7 +102,7 @@ report_failure(fuzzer *f, const trial *t, vyre_module **program, verdict found)
 {
   char text[MOST_PIPELINE], message[256] = "", path[4096];
   snprintf(text, sizeof text, "%s", t->pipeline);
-  printf("seed %" PRIu64 ", -passes='%s': %s\n", t->seed, t->pipeline, verdict_text(found));
+  printf("seed %" PRIu64 ", -passes='%s'%s: %s\n", t->seed, t->pipeline, t->where, verdict_text(found));
   if (!f->o.no_reduce && found != VERDICT_PROGRAM)
     VYRE_TRY(reduce_failure(t, found, program, text));
   trial reduced = *t;
@@ -110,8 +111,8 @@ report_failure(fuzzer *f, const trial *t, vyre_module **program, verdict found)
   found = check_program(&reduced, *program, message);
   snprintf(path, sizeof path, "%s/fuzz-%" PRIu64 ".vir", f->o.out, t->seed);
   VYRE_TRY(write_failure(&reduced, *program, found, message, path));
-  printf("  %.*s\n  %s: %u rows, -passes='%s'\n", (int)strcspn(message, "\n"), message, path, vyre_module_view(*program)->rows - 1,
-         text);
+  printf("  %.*s\n  %s: %u rows, -passes='%s'%s\n", (int)strcspn(message, "\n"), message, path,
+         vyre_module_view(*program)->rows - 1, text, t->where);
   return VYRE_OK;
 }
 
@@ -175,9 +176,11 @@ try_seed(fuzzer *f, uint64_t seed)
              .device = f->device,
              .text = f->o.loads == 0,
              .seed = seed,
-             .pipeline = f->o.passes ? f->o.passes : pipeline};
+             .pipeline = f->o.passes ? f->o.passes : pipeline,
+             .where = f->where};
   random_pipeline(f->registry, seed, pipeline);
-  snprintf(running, sizeof running, "vyre-fuzz: crashed at -seed=%" PRIu64 " -count=1 -passes='%s'\n", seed, t.pipeline);
+  snprintf(running, sizeof running, "vyre-fuzz: crashed at -seed=%" PRIu64 " -count=1 -passes='%s'%s\n", seed, t.pipeline,
+           f->where);
   VYRE_TRY(vyre_report_create(NULL, &t.report));
   vyre_status status = make_program(&f->o, seed, &program);
   if (!status) {
@@ -239,7 +242,8 @@ try_input(fuzzer *f)
                    .device = f->device,
                    .text = f->o.loads == 0,
                    .seed = f->o.seed,
-                   .pipeline = f->o.passes ? f->o.passes : "default<O2>"};
+                   .pipeline = f->o.passes ? f->o.passes : "default<O2>",
+                   .where = f->where};
   vyre_status status = read_program(f->o.input, &program);
   if (!status) {
     const verdict found = check_program(&t, program, message);
@@ -367,6 +371,8 @@ open_device(fuzzer *f)
   if (!target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
                       f->o.target);
+  if (target != &vyre_target_cpu)
+    snprintf(f->where, sizeof f->where, " -target=%s", target->name);
   return vyre_device_open(target, &one_thread, NULL, &f->device);
 }
 

@@ -24,6 +24,8 @@ const char *const forms_pipelines[] = {"canon",
                                        "fixpoint(canon,cf,pm)",
                                        "fixpoint(canon,cf,cprop,pm,shash,expand,cid)",
                                        "repeat<2>(simplify)",
+                                       "sweeps.seen,canon,cf,pm,sweeps.seen,simplify,sweeps.seen",
+                                       "repeat<3>(simplify,sweeps.seen),cid,cse",
                                        "sweeps.everything",
                                        "default<O2>",
                                        NULL};

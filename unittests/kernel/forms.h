@@ -28,7 +28,7 @@ typedef struct form {
 
 /* Pipelines of GPU passes, alone and with others between them; NULL after the last one. */
 extern const char *const forms_pipelines[];
-enum { FORMS_PIPELINES = 17 };
+enum { FORMS_PIPELINES = 19 };
 
 void forms_check(vyre_status status);
 /* Loads the core passes and those of the sweeps plugin, and opens the devices. */

@@ -45,8 +45,11 @@ a_warm_set_uploads_nothing(conform *c)
   read_words(c, warm[1], back, 128);
   assert_memory_equal(back, second, sizeof second);
   ok(c->ops->drop(c->target, cold, 2));
+  assert_int_equal(metric(c, "sets_held"), 1);
   ok(c->ops->drop(c->target, warm, 2));
+  assert_int_equal(metric(c, "sets_held"), 0);
   ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, warm, NULL)); /* nobody held it, and it is there */
+  assert_int_equal(metric(c, "sets_held"), 1);
   assert_int_equal(metric(c, "bytes_up"), 768);
   assert_int_equal(metric(c, "kept_hits"), 2);
 }

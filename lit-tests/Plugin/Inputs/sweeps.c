@@ -7,7 +7,7 @@
 
 enum { SUMS = 8, MOST = 8, WEIGHTS = 600 };
 
-extern const vyre_phases sweeps_phases, rewires_phases, everything_phases;
+extern const vyre_phases sweeps_phases, rewires_phases, everything_phases, seen_phases;
 
 static vyre_status
 prepare(vyre_pass_ctx *ctx, const vyre_module *module)
@@ -164,4 +164,10 @@ static const vyre_pass everything = {.struct_size = sizeof(vyre_pass),
                                      .phases = &everything_phases,
                                      .prepare = give_weights,
                                      .finish = count_odd};
-VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything)
+
+static const vyre_pass seen = {.struct_size = sizeof(vyre_pass),
+                               .name = "sweeps.seen",
+                               .summary = "add up what analyses say of the rows",
+                               .preserves = VYRE_ANALYSES | VYRE_COLUMNS,
+                               .phases = &seen_phases};
+VYRE_PLUGIN("sweeps", "1.0", &check, &rewire, &everything, &seen)
