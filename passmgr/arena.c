@@ -8,11 +8,10 @@
 #include <string.h>
 
 enum {
-  FIRST_WORD = 2,         /* of the arena: one that is 0, one that takes what nobody wants */
-  PUSH = 6,               /* words of push constants that kernels take at most */
-  WORKGROUP = 64,         /* invocations of a kernel: phases.h */
-  CONSTANTS = 0x76797265, /* what they are kept as: a number of our own */
-  FEW_WALKS = 4           /* over all rows, which a phase may take for a row that nothing else settles */
+  FIRST_WORD = 2,        /* of the arena: one that is 0, one that takes what nobody wants */
+  PUSH = 6,              /* words of push constants that kernels take at most */
+  WORKGROUP = 64,        /* invocations of a kernel: phases.h */
+  CONSTANTS = 0x76797265 /* what they are kept as: a number of our own */
 };
 
 /* ---- where everything is ------------------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ enum {
   TRANSFER = 4 << 20,     /* bytes: measured */
   VISITED = 1 << 18,      /* rows: measured */
   LAUNCHED = 64,          /* kernels: measured */
-  HEAVY = 8               /* a phase of a pass does so many times as much for a row as the kernel that is measured */
+  HEAVY = 8               /* what a phase of a pass does for a row, by what the measured kernel does: a guess, until one ran */
 };
 
 /* ---- what a sequence is there -------------------------------------------------------------------------------------------- */

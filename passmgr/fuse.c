@@ -183,7 +183,7 @@ run_members(fused *f, bool *out_fits)
   vyre_module_show_analyses(r->module, f->wanted);
   const uint64_t start = vyre_run_start_clock(r), asked = r->options.device->choices ? vyre_now() : 0;
   vyre_status status = vyre_sequence_run(r->options.device, f->contexts, f->count, r->module, out_fits);
-  if (r->options.device->choices)
+  if (r->options.device->choices && !status && *out_fits)
     vyre_choose_learn_there(r->options.device, vyre_now() - asked);
   vyre_run_stop_clock(r, "(sequence)", start, false);
   if (status || !*out_fits) {

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { MOST_NAME = 65535 /* bytes: what the text and VIR0 take */ };
+
 static bool
 fail(const vyre_module *module, const char *call, const char *what, uint32_t row)
 {
@@ -30,6 +32,8 @@ vyre_host_set_name(vyre_module *module, uint32_t row, const char *name)
     return;
   if (VYRE_ROW_OP(vyre_module_view(module)->op[row]) == VYRE_OP_program)
     (void)fail(module, call, "keeps its name, by which its user finds it", row);
+  else if (name && strlen(name) > MOST_NAME)
+    vyre_module_fail(module, "host->set_name: a name of %zu bytes, at most %d", strlen(name), MOST_NAME);
   else
     vyre_row_set_name(module, (vyre_row){row}, name, name ? strlen(name) : 0);
 }

@@ -37,6 +37,8 @@ typedef struct tool {
   pthread_mutex_t lock; /* of all below, and of what is written */
   pthread_cond_t turn;
   uint32_t begun, finished; /* inputs; they finish in order */
+  uint32_t alive;           /* threads that work on them */
+  bool is_main_gone;        /* a pass ended the thread that waits for the others */
   int code;
   int home;                           /* the folder that relative paths are meant from; -1: it could not be opened */
   vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
@@ -159,6 +161,17 @@ typedef struct working {
   uint32_t count;
 } working;
 
+/* The lock is held, and given back.  Where nobody waits for the last thread it ends the process: libc does so too, but not as long
+ * as a driver has threads. */
+static void
+end_worker(tool *t)
+{
+  const bool is_last = --t->alive == 0 && t->is_main_gone;
+  pthread_mutex_unlock(&t->lock);
+  if (is_last)
+    exit(VYRE_CODE_USAGE); /* guard.c says why */
+}
+
 /* A pass ended its thread. */
 static void
 end_with_thread(void *user)
@@ -174,7 +187,8 @@ end_with_thread(void *user)
   }
   pthread_mutex_lock(&at->tool->lock);
   end_works(at->tool, at->works, at->count);
-  pthread_mutex_unlock(&at->tool->lock);
+  at->tool->is_main_gone |= getpid() == gettid();
+  end_worker(at->tool);
 }
 
 typedef struct worker {
@@ -256,7 +270,7 @@ work_on(void *user)
     pthread_mutex_lock(&t->lock);
     end_works(t, works, taken);
   }
-  pthread_mutex_unlock(&t->lock);
+  end_worker(t);
   vyre_batch_destroy(p.batch);
   vyre_module_destroy(p.taken);
   vyre_module_destroy(p.module);
@@ -358,8 +372,12 @@ process_all(tool *t)
     workers[i] = (worker){.tool = t, .device = t->devices[i]};
   pthread_mutex_init(&t->lock, NULL);
   pthread_cond_init(&t->turn, NULL);
+  t->alive = threads;
   while (more < threads && pthread_create(&workers[more].thread, NULL, work_on, &workers[more]) == 0)
     more++;
+  pthread_mutex_lock(&t->lock);
+  t->alive -= threads - more; /* which could not be made */
+  pthread_mutex_unlock(&t->lock);
   work_on(&workers[0]);
   for (uint32_t i = 1; i < more; i++)
     pthread_join(workers[i].thread, NULL);

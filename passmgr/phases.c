@@ -9,7 +9,12 @@
 
 _Static_assert((int)VYRE_PHASE_SPIRV == (int)VYRE_KERNEL_SPIRV && (int)VYRE_PHASE_PTX == (int)VYRE_KERNEL_PTX, "ORDER");
 
-enum { MOST_MEMORY = 64 /* bits of vyre_context.given */, MOST_STEPS = 1024, MOST_STRIDE = 16 };
+enum {
+  MOST_MEMORY = 64 /* bits of vyre_context.given */,
+  MOST_STEPS = 1024,
+  MOST_TIMES = 1024 /* that repeats in each other come to */,
+  MOST_STRIDE = 16
+};
 
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
 
@@ -113,6 +118,8 @@ resolve_memory(vyre_pass_record *record, uint32_t index)
   const vyre_phase_memory *memory = &record->pass.phases->memory[index];
   vyre_phase_source *out = &record->sources[index];
   *out = (vyre_phase_source){0};
+  if (memory->kind <= VYRE_MEMORY_FACT && memory->stride != 1)
+    return false;
   for (size_t i = 0; i < sizeof columns / sizeof *columns && memory->kind == VYRE_MEMORY_COLUMN; i++)
     if (strcmp(columns[i].name, memory->name) == 0) {
       out->column = columns[i].offset;
@@ -144,7 +151,19 @@ phase_is_right(const vyre_phases *phases, const vyre_phase *phase)
 typedef struct step_walk {
   const vyre_phases *phases;
   bool in_levels, in_while;
+  uint32_t direction; /* of the levels around */
+  uint64_t times;     /* that the repeats around come to */
 } step_walk;
+
+/* Of the first phase among those steps; FLAT: there is none. */
+static uint32_t
+first_direction(const vyre_phases *phases, uint32_t at, uint32_t end)
+{
+  while (at < end && phases->steps[at].kind != VYRE_STEP_RUN)
+    at++;
+  return at < end && phases->steps[at].phase < phases->phase_count ? phases->phases[phases->steps[at].phase].direction
+                                                                   : VYRE_DIRECTION_FLAT;
+}
 
 /* Steps from `at` on that stand in one which ends there.  Those of levels are no levels themselves, and their phases go one way;
  * nothing is repeated while a counter grows within such a repeat: a target's repeats do not stand in each other (target.h). */
@@ -156,7 +175,7 @@ steps_are_right(step_walk w, uint32_t at, uint32_t end)
     const vyre_phase_step *step = &phases->steps[at];
     const bool is_levels = step->kind == VYRE_STEP_LEVELS, is_while = step->kind == VYRE_STEP_REPEAT_WHILE;
     if (step->kind == VYRE_STEP_RUN) {
-      if (step->phase >= phases->phase_count || (w.in_levels && phases->phases[step->phase].direction == VYRE_DIRECTION_FLAT))
+      if (step->phase >= phases->phase_count || (w.in_levels && phases->phases[step->phase].direction != w.direction))
         return false;
       at++;
       continue;
@@ -171,7 +190,11 @@ steps_are_right(step_walk w, uint32_t at, uint32_t end)
     if (is_while && (step->memory >= phases->memory_count || phases->memory[step->memory].kind != VYRE_MEMORY_COUNTER ||
                      phases->memory[step->memory].stride == 0))
       return false;
-    if (!steps_are_right((step_walk){phases, w.in_levels || is_levels, w.in_while || is_while}, at + 1, step->end))
+    const uint32_t direction = is_levels ? first_direction(phases, at + 1, step->end) : w.direction;
+    const uint64_t times = w.times * (step->kind == VYRE_STEP_REPEAT ? step->times : 1);
+    if ((is_levels && direction == VYRE_DIRECTION_FLAT) || times > MOST_TIMES ||
+        !steps_are_right((step_walk){phases, w.in_levels || is_levels, w.in_while || is_while, direction, times}, at + 1,
+                         step->end))
       return false;
     at = step->end;
   }
@@ -208,7 +231,7 @@ vyre_phases_resolve(vyre_pass_record *record, const char **out_why)
   }
   for (uint32_t i = 0; i < phases->step_count; i++)
     record->phase_analyses |= phases->steps[i].kind == VYRE_STEP_LEVELS && phases->steps[i].times == 0 ? VYRE_LEVELS : 0;
-  return steps_are_right((step_walk){.phases = phases}, 0, phases->step_count);
+  return steps_are_right((step_walk){.phases = phases, .times = 1}, 0, phases->step_count);
 }
 
 /* ---- a run ---------------------------------------------------------------------------------------------------------------- */

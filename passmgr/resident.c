@@ -32,6 +32,12 @@ vyre_status
 vyre_device_close_target(vyre_device *device)
 {
   vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
+  for (uint32_t i = 0; i < device->kernel_capacity; i++)
+    vyre_release(&device->allocator, device->kernels[i], sizeof **device->kernels);
+  vyre_release(&device->allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
+  device->kernels = NULL;
+  device->kernel_count = device->kernel_capacity = device->column_count = 0;
+  device->arena_size = 0;
   device->ops = NULL;
   device->info = (vyre_device_info){0};
   device->threads = 0;
@@ -91,9 +97,6 @@ vyre_device_close(vyre_device *device)
     return VYRE_OK;
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
-  for (uint32_t i = 0; i < device->kernel_capacity; i++)
-    vyre_release(&allocator, device->kernels[i], sizeof **device->kernels);
-  vyre_release(&allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
   vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
   vyre_release_text(&allocator, device->library);
   vyre_release_text(&allocator, device->name);

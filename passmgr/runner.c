@@ -231,6 +231,7 @@ run_phases(run *r, vyre_context *context, vyre_result *out)
     VYRE_TRY(vyre_context_own(&context->base,
                               vyre_device_open(&vyre_target_cpu, &one_thread, vyre_module_allocator(r->module), &r->host)));
   if (!is_done) {
+    r->is_chosen = false;
     VYRE_TRY(vyre_sequence_run(r->host, context, 1, r->module, &is_done));
     vyre_device_forget(r->options.device, DEVICE_ALL); /* who wrote them is not that one */
   }
@@ -259,9 +260,9 @@ run_and_learn(run *r, vyre_context *context, vyre_result *out)
   const uint32_t rows = vyre_module_view(r->module)->rows;
   const uint64_t start = chosen ? vyre_now() : 0;
   vyre_status status = there || !record->pass.run ? run_phases(r, context, out) : run_plain(r, context, out);
-  if (chosen && there)
+  if (chosen && there && r->is_chosen && !status)
     vyre_choose_learn_there(chosen, vyre_now() - start);
-  else if (chosen)
+  else if (chosen && !there && !status)
     vyre_choose_learn_here(chosen, record, rows, vyre_now() - start);
   return status;
 }
@@ -431,6 +432,7 @@ run_pass_between(run *r, const vyre_node *node, const char *what, bool *out_chan
     vyre_report_skip_add(r->options.report, record->pass.name);
     return r->options.print_changed ? print_with_banner(r, "after", what, false) : VYRE_OK;
   }
+  r->is_chosen = false;
   if (record->pass.phases)
     VYRE_TRY(vyre_run_choose(r, &record, 1));
   VYRE_TRY(vyre_run_make_analyses(r, vyre_run_requirements(r, record)));

@@ -20,6 +20,7 @@ enum {
   KERNEL_MOST_NAMES = 64,
   KERNEL_MOST_FUNCTIONS = 1024,
   KERNEL_MOST_STEPS = 256,
+  KERNEL_MOST_TIMES = 1024, /* that a phase runs by repeats in each other */
   KERNEL_MOST_SOURCES = 64,
   KERNEL_MOST_CONSTANTS = 256
 };

@@ -18,6 +18,7 @@ typedef struct reader {
   text_lexer lexer;
   uint32_t source;    /* of the file, which is read here */
   bool in_while;      /* steps that stand in a `repeat while` */
+  uint32_t times;     /* that the repeats around the step come to */
   vyre_status status; /* why a file that it includes could not be read */
 } reader;
 
@@ -384,7 +385,7 @@ read_repeat(reader *r)
   text_lex(&r->lexer);
   const kernel_text where = here(r);
   if (!step || !take_word(r, "while"))
-    return step && take_integer(r, 1, 1024, &step->times);
+    return step && take_integer(r, 1, KERNEL_MOST_TIMES, &step->times);
   if (r->in_while)
     return kernel_error(r->file, where, "let the phases of both add to one counter, and repeat all of them while that grows",
                         "repeat while stands in repeat while: a target's repeats do not stand in each other");
@@ -425,6 +426,8 @@ read_steps(reader *r, uint32_t depth)
   while (!take_mark(r, '}')) {
     const uint32_t step = r->file->step_count;
     const bool in_while = r->in_while;
+    const uint32_t times = r->times;
+    const kernel_text where = here(r);
     if (r->lexer.token.kind == TOKEN_GLOBAL) {
       if (!read_phase_step(r))
         return false;
@@ -437,9 +440,14 @@ read_steps(reader *r, uint32_t depth)
     if (is_word(r, "repeat") ? !read_repeat(r) : is_word(r, "levels") ? !read_levels(r) : !expected(r, "a phase, levels or repeat"))
       return false;
     r->in_while |= r->file->steps[step].kind == KERNEL_REPEAT_WHILE;
+    r->times *= r->file->steps[step].kind == KERNEL_REPEAT ? r->file->steps[step].times : 1;
+    if (r->times > KERNEL_MOST_TIMES)
+      return kernel_error(r->file, where, "repeat while goes on as long as it must", "repeats in each other come to %u, at most %d",
+                          r->times, KERNEL_MOST_TIMES);
     if (!read_steps(r, depth + 1))
       return false;
     r->in_while = in_while;
+    r->times = times;
     r->file->steps[step].end = r->file->step_count;
   }
   return true;
@@ -597,7 +605,10 @@ static bool
 read_source(kernel_file *file, uint32_t source, vyre_status *out_status)
 {
   const kernel_text text = file->sources[source].text;
-  reader r = {.file = file, .lexer = {.text = file->text, .length = text.at + text.length, .cursor = text.at}, .source = source};
+  reader r = {.file = file,
+              .lexer = {.text = file->text, .length = text.at + text.length, .cursor = text.at},
+              .source = source,
+              .times = 1};
   if (!check_names(&r))
     return false;
   text_lex(&r.lexer);

@@ -158,6 +158,10 @@ wrong_memory_is_refused(void **state)
   refused(unknown);
   p.memory[SIDE].stride = 17;
   refused(unknown);
+  p.memory[OP].stride = 2;
+  refused(unknown);
+  p.memory[FLAGS].stride = 0;
+  refused(unknown);
   p.writes[LEVEL] = 1;
   refused("they write a column that the pass does not make\n");
   p.memory[MANY].label = "an array has none";
