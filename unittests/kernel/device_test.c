@@ -174,7 +174,7 @@ static void
 versions_go_up_again(void **state)
 {
   static const char text[] = "program @p workgroup(1, 1, 1) {\n  buffer %x : u32[4] storage rw set(0) binding(0)\n  var %v : u32\n"
-                             "  set %v, 5u32\n  %g = get %v\n  %y = add gid.x, %g\n  store %x[gid.x], %y\n}\n";
+                             "  %i = gid.x\n  %g = get %v\n  store %x[%i], %g\n  set %v, %i\n}\n";
   (void)state;
   vyre_module *module;
   vyre_bytes input = {0};
