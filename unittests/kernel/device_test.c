@@ -10,11 +10,11 @@
 #include "vyre/vir0.h"
 
 #ifdef VYRE_SANITIZED
-enum { PROGRAMS = 60, SEEDS = 1 };
-static uint32_t small = 2, rows = 800;
+enum { PROGRAMS = 20, SEEDS = 1 };
+static uint32_t small = 1, rows = 300;
 #else
 enum { PROGRAMS = 80, SEEDS = 2 };
-static uint32_t small = 6, rows = 1500;
+static uint32_t small = 4, rows = 1000;
 #endif
 
 static form forms[] = {{.name = "by the interpreter", .fused = true},

@@ -7,11 +7,11 @@
 #include "forms.h"
 
 #ifdef VYRE_SANITIZED
-enum { LARGE = 1, PROGRAMS = 60, ROWS = 20000 };
-static uint32_t small = 30;
+enum { LARGE = 1, PROGRAMS = 30, ROWS = 10000 };
+static uint32_t small = 15;
 #else
-enum { LARGE = 3, PROGRAMS = 80, ROWS = 40000 };
-static uint32_t small = 150;
+enum { LARGE = 2, PROGRAMS = 80, ROWS = 40000 };
+static uint32_t small = 100;
 #endif
 
 static form forms[] = {{.name = "by phases", .target = &vyre_target_cpu, .threads = 1},
