@@ -16,7 +16,6 @@ enum {
   PLAIN_ROW = 40,         /* ns that a pass may take for a row, before it is known */
   WORTH_ASKING = 1000000, /* ns: what takes less here stays */
   OPENING = 100000000,    /* ns that opening a device may take */
-  ROWS_A_LEVEL = 4,       /* where levels are not known */
   REPEATED = 3,           /* iterations of repeat while */
   TRANSFER = 4 << 20,     /* bytes: measured */
   VISITED = 1 << 18,      /* rows: measured */
@@ -146,7 +145,7 @@ more_than(double ns, double base, double parts)
   return ns > base ? (ns - base) / parts : 0;
 }
 
-/* The arena's first words: zeros, a head of three memories, then what is counted.  The others are behind it, a word a row. */
+/* The arena's first words: zeros, a head of three memories, then what is counted.  The others come after it, a word a row. */
 static vyre_status
 measure_kernels(vyre_device *device)
 {

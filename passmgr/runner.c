@@ -319,9 +319,12 @@ make_one(run *r, const vyre_analysis *analysis)
   snprintf(name, sizeof(name), "(%s)", analysis->name);
   if (analysis->bit & VYRE_COLUMNS) {
     const vyre_pass_record *provider = vyre_registry_provider(r->pipeline->registry, analysis->bit);
+    const bool is_chosen = r->is_chosen;
+    r->is_chosen = false; /* which is of the pass that requires it */
     vyre_module_show_analyses(r->module, vyre_run_requirements(r, provider));
-    return vyre_status_note(call_and_check(r, provider, NULL, name, &unchanged), "in pass '%s', which provides %s",
-                            provider->pass.name, analysis->name);
+    vyre_status status = call_and_check(r, provider, NULL, name, &unchanged);
+    r->is_chosen = is_chosen;
+    return vyre_status_note(status, "in pass '%s', which provides %s", provider->pass.name, analysis->name);
   }
   uint64_t start = vyre_run_start_clock(r);
   vyre_device_forget(r->options.device, analysis->bit);

@@ -3,7 +3,7 @@
  * A `for` whose bounds and step are literals, and whose iterations nothing ends early, becomes its iterations one after another
  * (factor 0), or goes through `factor` of them at a time, if that divides their number.  Inner loops come first, so that what
  * is left of them is copied with the outer one.  Copies keep names, decorations and source lines; the row of the body, which is
- * the loop's index, becomes a literal, or the later index less what the copy is behind it.
+ * the loop's index, becomes a literal, or the later index less the steps from the copy to it.
  *
  * Limits: no loop with a break, a continue, a leave, a return or a trap in it, nor one with the hint dont_unroll; at most `most`
  * iterations, and 65536 rows that a loop becomes.  Cost: the rows that are made.

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* As in c.h, and in what is compiled to C, behind the same guard. */
+/* As in c.h, and in what is compiled to C, under the same guard. */
 #ifndef VYRE_C_DISPATCH
 #define VYRE_C_DISPATCH
 typedef struct vyre_c_buffer {

@@ -23,6 +23,7 @@ static const double much = 1e12;
 
 static vyre_registry *registry;
 static char name[256]; /* of a device */
+static uint64_t *seen; /* gets what the passes sweeps.seen of a run saw, where each pass runs by itself; NULL: nobody asks */
 
 static void
 check(vyre_status status)
@@ -42,7 +43,7 @@ note_name(void *user, const vyre_device_info *info)
 static int
 load_passes(void **state)
 {
-  static const char *const passes[] = {"canon", "cf", "pm", "shash", "dce", "simplify"};
+  static const char *const passes[] = {"canon", "cf", "cid", "pm", "shash", "dce", "simplify"};
   char path[500];
   (void)state;
   check(vyre_registry_create(NULL, &registry));
@@ -50,6 +51,7 @@ load_passes(void **state)
     snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes[i]);
     check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
   }
+  check(vyre_registry_load(registry, VYRE_TEST_PLUGINS "/sweeps.so", VYRE_ORIGIN_OUTSIDE));
   check(vyre_target_vulkan.list(NULL, note_name, NULL));
   assert_true(name[0]);
   return 0;
@@ -80,11 +82,13 @@ run(const char *text, uint32_t rows, uint32_t rows_a_program, vyre_device *devic
     bench_grow(module, rows_a_program, BENCH_DEEPEST);
   check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
   check(vyre_report_create(NULL, &report));
-  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report}));
+  check(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report, .no_fuse = seen != NULL}));
   check(vyre_vir0_write(module, NULL, 0, &bytes));
   if (out)
     *out = (figures){vyre_report_count(report, "(device)", "sequences"), vyre_report_count(report, "(device)", "kernels launched"),
                      vyre_report_count(report, "(device)", "bytes up"), vyre_report_count(report, "(device)", "bytes down")};
+  if (seen)
+    *seen = vyre_report_count(report, "sweeps.seen", "what analyses say");
   vyre_report_destroy(report);
   vyre_pipeline_destroy(pipeline);
   vyre_module_destroy(module);
@@ -197,6 +201,36 @@ work_is_foreseen(void **state)
   check(vyre_device_close(device));
 }
 
+/* A column that is provided here is not the one that the device has from before. */
+static void
+columns_of_here_go_there(void **state)
+{
+  const char text[] = "sweeps.seen,cf,pm,shash,cid,sweeps.seen";
+  const vyre_pass_record *other;
+  vyre_device *device = open_named();
+  (void)state;
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  device->costs = (device_costs){0};
+  device->plain_count = 0;
+  vyre_choose_learn_here(device, vyre_registry_find(registry, "sweeps.seen", 11, &other), 1, 1000000);
+  vyre_choose_learn_here(device, vyre_registry_find(registry, "cf", 2, &other), 1, 1000000);
+  vyre_choose_learn_here(device, vyre_registry_find(registry, "pm", 2, &other), 1, 1000000);
+  vyre_choose_learn_here(device, vyre_registry_find(registry, "shash", 5, &other), 1, 1000000);
+  vyre_choose_learn_here(device, vyre_registry_find(registry, "cid", 3, &other), 1, 0);
+  figures f;
+  uint64_t in_plain_c, on_device;
+  seen = &in_plain_c;
+  vyre_bytes out = run(text, ROWS, 500, NULL, &f);
+  vyre_bytes_free(&out);
+  seen = &on_device;
+  out = run(text, ROWS, 500, device, &f);
+  vyre_bytes_free(&out);
+  seen = NULL;
+  assert_int_equal(f.sequences, 5); /* all but cid */
+  assert_int_equal(in_plain_c, on_device);
+  check(vyre_device_close(device));
+}
+
 static void
 what_has_no_room_stays(void **state)
 {
@@ -214,8 +248,11 @@ what_has_no_room_stays(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_work_opens_nothing), cmocka_unit_test(processors_are_no_device),
-                                     cmocka_unit_test(costs_decide), cmocka_unit_test(work_is_foreseen),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_work_opens_nothing),
+                                     cmocka_unit_test(processors_are_no_device),
+                                     cmocka_unit_test(costs_decide),
+                                     cmocka_unit_test(work_is_foreseen),
+                                     cmocka_unit_test(columns_of_here_go_there),
                                      cmocka_unit_test(what_has_no_room_stays)};
   return cmocka_run_group_tests(tests, load_passes, end_passes);
 }
