@@ -9,8 +9,6 @@
 
 enum {
   FIRST_WORD = 2,        /* of the arena: one that is 0, one that takes what nobody wants */
-  PUSH = 6,              /* words of push constants that kernels take at most */
-  WORKGROUP = 64,        /* invocations of a kernel: phases.h */
   CONSTANTS = 0x76797265 /* what they are kept as: a number of our own */
 };
 
@@ -240,12 +238,12 @@ list_transfers(sequence *s)
 
 /* What the step's kernel is given, which `groups` workgroups share. */
 static const vyre_phase_kernel *
-kernel_of(const sequence *s, const plan_step *step, uint32_t push[PUSH], uint32_t *out_groups)
+kernel_of(const sequence *s, const plan_step *step, uint32_t push[DEVICE_PUSH], uint32_t *out_groups)
 {
   const sequence_member *m = &s->members[step->pass];
   const vyre_phase_kernels *kernels = m->pass.kernels;
   const plan_order *o = step->kind == PLAN_LIST || step->kind == PLAN_PROGRAMS ? &s->plan.orders[step->order] : NULL;
-  *out_groups = (step->count + WORKGROUP - 1) / WORKGROUP;
+  *out_groups = (step->count + DEVICE_WORKGROUP - 1) / DEVICE_WORKGROUP;
   push[0] = m->head;
   push[1] = step->first;
   push[2] = step->count;
@@ -285,7 +283,7 @@ make_steps(sequence *s)
 {
   const plan *p = &s->plan;
   vyre_range(*buffers)[2] = sequence_take(s, p->step_count, sizeof *buffers);
-  uint32_t(*push)[PUSH] = sequence_take(s, p->step_count, sizeof *push);
+  uint32_t(*push)[DEVICE_PUSH] = sequence_take(s, p->step_count, sizeof *push);
   s->steps = sequence_take(s, p->step_count, sizeof *s->steps);
   s->until = sequence_take(s, p->repeat_count, sizeof *s->until);
   if (!buffers || !push || !s->steps || !s->until)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 enum {
-  WORKGROUP = 64,         /* of kernels: phases.h */
   PLAIN_ROW = 40,         /* ns that a pass may take for a row, before it is known */
   WORTH_ASKING = 1000000, /* ns: what takes less here stays */
   OPENING = 100000000,    /* ns that opening a device may take */
@@ -152,7 +151,7 @@ measure_kernels(vyre_device *device)
   enum { HEAD = 2, COUNTED = 8, FIRST = 16 };
   device_costs *costs = &device->costs;
   const vyre_phase_kernels *kernels = vyre_phases_kernels(&compare_phases, device->info.forms);
-  uint32_t words[FIRST] = {0}, push[2][6] = {{HEAD, 1, 1}, {HEAD, 1, VISITED - 1}};
+  uint32_t words[FIRST] = {0}, push[2][DEVICE_PUSH] = {{HEAD, 1, 1}, {HEAD, 1, VISITED - 1}};
   for (uint32_t i = 0, at = FIRST; i < compare_phases.memory_count; i++) {
     const bool is_counted = compare_phases.memory[i].kind == VYRE_MEMORY_TABLE;
     words[HEAD + 2 * i] = is_counted ? COUNTED : at;
@@ -171,7 +170,7 @@ measure_kernels(vyre_device *device)
   VYRE_TRY(time_of(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = LAUNCHED}, &ns));
   costs->launch = more_than(ns, costs->wait, LAUNCHED);
   steps[0].push = push[1];
-  steps[0].groups[0] = VISITED / WORKGROUP;
+  steps[0].groups[0] = VISITED / DEVICE_WORKGROUP;
   VYRE_TRY(time_of(device, &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = steps, .step_count = 1}, &ns));
   costs->visit = HEAVY * more_than(ns, costs->wait + costs->launch, VISITED);
   return VYRE_OK;

@@ -9,8 +9,6 @@
 
 enum {
   LEAST_KERNELS = 64,
-  PUSH_BYTES = 24,
-  WORKGROUP = 64,
   MOST_BUFFERS = 65, /* the memories of a pass, and a list */
   FEW_COLUMNS = 6,   /* of which a sequence has more */
   FEW_WALKS = 4      /* over all rows, which a phase may take for a row that nothing else settles */
@@ -179,10 +177,10 @@ vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_
                            .code = kernel->code,
                            .size = (size_t)kernel->size,
                            .entry = "main",
-                           .workgroup = {WORKGROUP, 1, 1},
+                           .workgroup = {DEVICE_WORKGROUP, 1, 1},
                            .slots = slots,
                            .slot_count = sizeof slots / sizeof *slots,
-                           .push_size = PUSH_BYTES};
+                           .push_size = DEVICE_PUSH * sizeof(uint32_t)};
   return has_kernel(device, kernel->code, out) ? VYRE_OK : add_kernel(device, kernel->code, &desc, NULL, out);
 }
 

@@ -9,7 +9,11 @@
 #include "vyre/passmgr.h"
 #include "vyre/phases.h"
 
-enum { DEVICE_COLUMNS = 32 /* more than there are */ };
+enum {
+  DEVICE_COLUMNS = 32,   /* more than there are */
+  DEVICE_WORKGROUP = 64, /* invocations of a kernel: phases.h */
+  DEVICE_PUSH = 6        /* words of push constants that kernels take at most */
+};
 #define DEVICE_ALL UINT32_MAX
 
 typedef struct device_kernel {
