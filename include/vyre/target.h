@@ -1,7 +1,7 @@
 /* The contract of a target: what runs kernels.  One table of functions, one implementation a folder under targets/.
  *
  * The verb is one: submit a sequence = fills, uploads, steps (kernel, buffers, grid), repeats of steps, range reads, in that order,
- * on one queue or stream, with exactly one host wait.  Reading and writing a buffer are sequences of one entry.
+ * on one queue or stream, with one host wait.  Reading and writing a buffer are sequences of one entry.
  *
  * Threads: an open target belongs to one thread at a time; different targets, also of one table, share nothing a caller sees.
  * Ownership: what is passed in is borrowed for the call, what a begun submission names until it was waited for.  Handles are
@@ -93,6 +93,7 @@ typedef enum vyre_target_capability {
   VYRE_TARGET_ASYNC = 64,        /* `begin` returns before the work is done; else it does it */
   VYRE_TARGET_DEVICE_TIME = 128, /* timings tell device_ns */
   VYRE_TARGET_EMULATED = 256,    /* it is no device but an imitation of one, for tests */
+  VYRE_TARGET_SHARED = 512,      /* its buffers lie in memory that the host sees: little or nothing is copied up or down */
 } vyre_target_capability;
 
 /* What a device is and takes; bytes unless said otherwise. */
@@ -197,6 +198,7 @@ typedef struct vyre_kernel_slot {
   uint32_t set, binding;
   vyre_slot_kind kind;
   uint32_t count;           /* descriptors; 0 is 1 */
+  bool is_read_only;        /* of storage: the kernel writes nothing there, so that steps which only read it need no order */
   uint32_t sampler;         /* vyre_sampler */
   const vyre_image *images; /* of texels and images: one for each descriptor; borrowed for the call */
 } vyre_kernel_slot;
@@ -290,6 +292,9 @@ typedef struct vyre_sequence {
   const vyre_repeat *repeats;
   uint32_t repeat_count;
   vyre_repeat_end *ends; /* an element a repeat; written as reads are */
+  /* An element a step: what the device took for it, all its iterations together, with the wait for what it depends on (0 where the
+   * target does not say VYRE_TARGET_DEVICE_TIME); written as reads are.  NULL: nobody asks, which costs less. */
+  uint64_t *step_ns;
 } vyre_sequence;
 
 /* A submission that was begun.  0 is none. */
@@ -299,12 +304,17 @@ typedef struct vyre_ticket {
 
 /* What one submission cost, counted where the work is done.  The data of repeats' ends count as read. */
 typedef struct vyre_timing {
-  uint32_t waits;       /* host waits: one, unless a repeat has more iterations than a target submits at once */
+  uint32_t waits;       /* host waits: one, more if a repeat has more iterations than a target submits at once; none where there was
+                           nothing to do but uploads, which the host did */
   uint32_t launches;    /* kernels that were given, without those of no groups, as often as they ran */
+  uint32_t batches;     /* given to the device: one, unless there are many launches, or copies have a queue of their own */
   uint32_t allocations; /* of device or staging memory */
   uint64_t bytes_up, bytes_down, bytes_filled;
-  uint64_t host_ns;   /* from call to return */
-  uint64_t device_ns; /* from the first command's start to the last one's end; 0: the device cannot tell */
+  uint64_t host_ns; /* from call to return; of these: */
+  uint64_t record_ns, submit_ns,
+      wait_ns;              /* to say what the device does, to give it that, to wait; 0: the target does not divide it */
+  uint64_t device_ns;       /* from the first command's start to the last one's end; 0: the device cannot tell */
+  uint64_t device_start_ns; /* when the first one started, by the host's CLOCK_MONOTONIC; 0: the device's clock is its own */
 } vyre_timing;
 
 /* ---- the table ----------------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ static void
 count(target_base *base, const vyre_timing *timing)
 {
   base->counters.waits += timing->waits;
+  base->counters.batches += timing->batches;
   base->counters.launches += timing->launches;
   base->counters.bytes_up += timing->bytes_up;
   base->counters.bytes_down += timing->bytes_down;

@@ -19,7 +19,8 @@ typedef struct cpu_submission {
   const vyre_sequence *sequence;
   vyre_timing *timing;
   uint64_t deadline;     /* on target_now's clock; 0: there is none */
-  vyre_repeat_end *ends; /* as they will be written */
+  vyre_repeat_end *ends; /* as they will be written, */
+  uint64_t *step_ns;     /* and so these; NULL: nobody asks */
 } cpu_submission;
 
 static unsigned char *
@@ -232,7 +233,10 @@ run_steps(cpu_submission *s, uint32_t first, uint32_t count)
   for (uint32_t i = first, together; i < first + count; i += together) {
     const vyre_step *step = &s->sequence->steps[i];
     together = count_beside(s, step, first + count - i);
+    const uint64_t start = s->step_ns ? target_now() : 0;
     VYRE_TRY(vyre_status_note(together > 1 ? run_beside(s, step, together) : run_step(s, step), "in step %" PRIu32, i));
+    if (s->step_ns)
+      s->step_ns[i] += target_now() - start; /* of several at once the first one's */
   }
   return VYRE_OK;
 }
@@ -304,6 +308,28 @@ run_entries(cpu_submission *s)
     q->ends[i] = s->ends[i];
     s->timing->bytes_down += sizeof *q->ends;
   }
+  if (s->step_ns)
+    memcpy(q->step_ns, s->step_ns, sizeof *q->step_ns * q->step_count);
+  return VYRE_OK;
+}
+
+/* Memory for what is written in the end alone. */
+static vyre_status
+take_results(cpu_submission *s, size_t ends, size_t times)
+{
+  const vyre_allocator *allocator = &s->target->base.allocator;
+  if (ends) {
+    s->ends = target_resize(allocator, NULL, 0, ends);
+    if (!s->ends)
+      return VYRE_OUT_OF_MEMORY("for the ends of repeats");
+    memset(s->ends, 0, ends);
+  }
+  if (times) {
+    s->step_ns = target_resize(allocator, NULL, 0, times);
+    if (!s->step_ns)
+      return VYRE_OUT_OF_MEMORY("for the times of steps");
+    memset(s->step_ns, 0, times);
+  }
   return VYRE_OK;
 }
 
@@ -312,19 +338,18 @@ cpu_run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
   const vyre_allocator *allocator = &target->base.allocator;
   const uint64_t start = target_now();
-  const size_t bytes = sizeof(vyre_repeat_end) * sequence->repeat_count;
+  const size_t ends = sizeof(vyre_repeat_end) * sequence->repeat_count,
+               times = sequence->step_ns ? sizeof *sequence->step_ns * sequence->step_count : 0;
   cpu_submission s = {.target = target, .sequence = sequence, .timing = timing};
   s.deadline = target->timeout ? start + target->timeout * UINT64_C(1000000000) : 0;
-  if (bytes) {
-    s.ends = target_resize(allocator, NULL, 0, bytes);
-    if (!s.ends)
-      return VYRE_OUT_OF_MEMORY("for the ends of repeats");
-    memset(s.ends, 0, bytes);
-  }
-  vyre_status status = run_entries(&s);
+  vyre_status status = take_results(&s, ends, times);
+  status = status ? status : run_entries(&s);
   if (s.ends)
-    target_resize(allocator, s.ends, bytes, 0);
-  timing->waits = 1;
+    target_resize(allocator, s.ends, ends, 0);
+  if (s.step_ns)
+    target_resize(allocator, s.step_ns, times, 0);
+  timing->waits = timing->batches = 1;
+  timing->device_start_ns = start;
   timing->device_ns = target_now() - start;
   return status;
 }

@@ -86,7 +86,7 @@ run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
     memcpy(sequence->reads[i].data, from, size);
     timing->bytes_down += size;
   }
-  timing->waits = 1;
+  timing->waits = timing->batches = 1;
   return VYRE_OK;
 }
 

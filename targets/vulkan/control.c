@@ -122,6 +122,9 @@ record_words(vyre_target *target, const vulkan_submission *submission, uint64_t 
   const vyre_sequence *sequence = &submission->sequence;
   const uint64_t steps = step_word(sequence, 0);
   uint32_t words[1024];
+  vulkan_uses(target, submission->control.handle, 4 * first, 4 * (end - first), VK_PIPELINE_STAGE_TRANSFER_BIT,
+              VK_ACCESS_TRANSFER_WRITE_BIT);
+  vulkan_sync(target, false);
   for (uint64_t at = first; at < end;) {
     uint32_t count = 0;
     const uint64_t from = at;
@@ -141,7 +144,6 @@ vulkan_control_record_start(vyre_target *target, const vulkan_submission *submis
   const vyre_sequence *sequence = &submission->sequence;
   const vulkan_position *at = &submission->at;
   const uint64_t end = step_word(sequence, sequence->step_count);
-  vulkan_barrier(target, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
   if (at->step == 0 && at->iteration == 0) {
     record_words(target, submission, 0, end);
   } else if (at->repeat < sequence->repeat_count && sequence->repeats[at->repeat].until.buffer.id && at->iteration) {
@@ -151,12 +153,17 @@ vulkan_control_record_start(vyre_target *target, const vulkan_submission *submis
 }
 
 static void
-record_task(vyre_target *target, const vulkan_submission *submission, VkDescriptorSet set, const control_task *task)
+record_task(vyre_target *target, const vulkan_submission *submission, const vyre_range *source, VkDescriptorSet set,
+            const control_task *task)
 {
   const struct VolkDeviceTable *call = &target->call;
   const vulkan_kernel *kernel = (vulkan_kernel *)(void *)target->control;
-  vulkan_barrier(target, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
-                 VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
+  vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->sequence),
+              VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+  vulkan_uses_range(target, source, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+  if (task->state)
+    vulkan_control_use_groups(target, submission);
+  vulkan_sync(target, false);
   call->vkCmdBindPipeline(target->command, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
   call->vkCmdBindDescriptorSets(target->command, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1, &set, 0, NULL);
   call->vkCmdPushConstants(target->command, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof *task, task);
@@ -164,6 +171,13 @@ record_task(vyre_target *target, const vulkan_submission *submission, VkDescript
     call->vkCmdDispatchIndirect(target->command, submission->control.handle, 4 * ((uint64_t)task->state + GROUPS));
   else
     call->vkCmdDispatch(target->command, 1, 1, 1);
+}
+
+void
+vulkan_control_use_groups(vyre_target *target, const vulkan_submission *submission)
+{
+  vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->sequence),
+              VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_ACCESS_INDIRECT_COMMAND_READ_BIT);
 }
 
 static uint32_t
@@ -190,7 +204,7 @@ vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *subm
       task.state = (uint32_t)repeat_word(i);
   }
   const uint32_t set_count = vulkan_kernel_get(target, step->kernel)->set_count;
-  record_task(target, submission, submission->sets[submission->first_sets[index] + set_count], &task);
+  record_task(target, submission, &step->indirect, submission->sets[submission->first_sets[index] + set_count], &task);
 }
 
 void
@@ -209,7 +223,7 @@ vulkan_control_record_end(vyre_target *target, const vulkan_submission *submissi
       .later_count = STEP_WORDS * (sequence->step_count - end),
       .is_last = is_last,
   };
-  record_task(target, submission, submission->sets[submission->first_sets[sequence->step_count] + index], &task);
+  record_task(target, submission, &repeat->until, submission->sets[submission->first_sets[sequence->step_count] + index], &task);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------------- */
@@ -218,7 +232,7 @@ static uint32_t
 word_read(const vulkan_submission *submission, uint64_t index)
 {
   uint32_t word;
-  memcpy(&word, (const char *)submission->down.mapped + submission->plan.down_size + 4 * index, sizeof word);
+  memcpy(&word, (const char *)submission->down.mapped + submission->down_size + 4 * index, sizeof word);
   return word;
 }
 
@@ -238,7 +252,7 @@ vulkan_control_launches(const vulkan_submission *submission)
 vyre_status
 vulkan_control_status(const vyre_target *target, const vulkan_submission *submission)
 {
-  const uint32_t fault = submission->plan.is_controlled ? word_read(submission, FAULT) : 0;
+  const uint32_t fault = submission->is_controlled ? word_read(submission, FAULT) : 0;
   if (fault == 0 || fault > submission->sequence.step_count)
     return VYRE_OK;
   const vyre_step *step = &submission->sequence.steps[fault - 1];

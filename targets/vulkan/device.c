@@ -30,8 +30,9 @@ kind_of(VkPhysicalDeviceType type)
   }
 }
 
+/* Kernels go to the first family that can run them, copies to one that can do nothing else, if there is one. */
 static vyre_status
-find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice, bool *out_found)
+find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice, bool *out_found)
 {
   *out_found = false;
   uint32_t count = 0;
@@ -41,12 +42,17 @@ find_queue(const vulkan_instance *instance, const vyre_allocator *allocator, vul
   if (!families)
     return VYRE_OUT_OF_MEMORY("for a Vulkan device's queue families");
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, families);
-  for (uint32_t i = 0; i < count && !*out_found; i++) {
-    if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) {
-      choice->queue_family = i;
-      uint32_t bits = families[i].timestampValidBits;
+  for (uint32_t i = 0; i < count; i++) {
+    const VkQueueFlags flags = families[i].queueFlags;
+    if ((flags & VK_QUEUE_COMPUTE_BIT) && !*out_found) {
+      const uint32_t bits = families[i].timestampValidBits;
+      choice->queue_families[VULKAN_COMPUTE] = i;
       choice->timestamp_mask = bits == 0 ? 0 : UINT64_MAX >> (64u - bits);
       *out_found = true;
+    } else if ((flags & VK_QUEUE_TRANSFER_BIT) && !(flags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) &&
+               !choice->has_transfer) {
+      choice->queue_families[VULKAN_TRANSFER] = i;
+      choice->has_transfer = true;
     }
   }
   target_resize(allocator, families, size, 0);
@@ -69,6 +75,16 @@ fill_limits(const VkPhysicalDeviceLimits *limits, vyre_device_info *out)
   out->uniform_align = (uint32_t)limits->minUniformBufferOffsetAlignment;
 }
 
+/* Whether there is memory of the device that the host reads and writes as fast as its own. */
+static bool
+is_shared(const VkPhysicalDeviceMemoryProperties *memory)
+{
+  bool found = false;
+  for (uint32_t i = 0; i < memory->memoryTypeCount; i++)
+    found |= (memory->memoryTypes[i].propertyFlags & VULKAN_SHARED) == VULKAN_SHARED;
+  return found;
+}
+
 static vyre_status
 describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint32_t index, vulkan_device_choice *choice)
 {
@@ -81,7 +97,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   choice->limits = basic.limits;
   fill_limits(&basic.limits, info);
   bool has_queue;
-  VYRE_TRY(find_queue(instance, allocator, choice, &has_queue));
+  VYRE_TRY(find_queues(instance, allocator, choice, &has_queue));
   info->usable = has_queue && basic.apiVersion >= VK_API_VERSION_1_2;
   info->forms = 1u << VYRE_KERNEL_SPIRV;
   info->capabilities =
@@ -108,6 +124,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   info->capabilities |= has.v12.bufferDeviceAddress ? VYRE_TARGET_ADDRESSES : 0;
   VkPhysicalDeviceMemoryProperties memory;
   instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
+  info->capabilities |= is_shared(&memory) ? VYRE_TARGET_SHARED : 0;
   for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
     info->memory += memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT ? memory.memoryHeaps[i].size : 0;
   return VYRE_OK;
@@ -250,34 +267,78 @@ load_device_functions(vyre_target *target)
                     target->base.info.name, missing);
 }
 
-vyre_status
-vulkan_device_open(vyre_target *target)
+static vyre_status
+create_device(vyre_target *target)
 {
   const vulkan_instance_functions *call = &target->instance.call;
-  call->vkGetPhysicalDeviceMemoryProperties(target->choice.handle, &target->memory);
   vulkan_features has;
   vulkan_features_get(&target->instance, &target->choice, &has);
   vulkan_features_choose(&target->choice, &has, &target->features);
   const char *extensions[VULKAN_EXTENSION__COUNT];
-  float priority = 1.0f;
-  VkDeviceQueueCreateInfo queue = {
-      .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-      .queueFamilyIndex = target->choice.queue_family,
-      .queueCount = 1,
-      .pQueuePriorities = &priority,
-  };
+  const float priority = 1.0f;
+  VkDeviceQueueCreateInfo queues[VULKAN_QUEUES];
+  for (uint32_t i = 0; i < VULKAN_QUEUES; i++)
+    queues[i] = (VkDeviceQueueCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = target->choice.queue_families[i],
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
   VkDeviceCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
       .pNext = &target->features.core,
-      .queueCreateInfoCount = 1,
-      .pQueueCreateInfos = &queue,
+      .queueCreateInfoCount = target->choice.has_transfer ? VULKAN_QUEUES : 1,
+      .pQueueCreateInfos = queues,
       .enabledExtensionCount = vulkan_extension_names(&target->choice, extensions),
       .ppEnabledExtensionNames = extensions,
   };
-  VYRE_TRY(vulkan_status(target, call->vkCreateDevice(target->choice.handle, &info, NULL, &target->device), "vkCreateDevice",
-                         "opening '%s'", target->base.info.name));
+  return vulkan_status(target, call->vkCreateDevice(target->choice.handle, &info, NULL, &target->device), "vkCreateDevice",
+                       "opening '%s'", target->base.info.name);
+}
+
+static vyre_status
+open_queue(vyre_target *target, vulkan_queue_role role)
+{
+  vulkan_queue *queue = &target->queues[role];
+  const VkSemaphoreTypeCreateInfo timeline = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                              .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+  const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &timeline};
+  target->call.vkGetDeviceQueue(target->device, target->choice.queue_families[role], 0, &queue->handle);
+  return vulkan_status(target, target->call.vkCreateSemaphore(target->device, &info, NULL, &queue->timeline), "vkCreateSemaphore",
+                       "to follow a queue");
+}
+
+/* Whether the driver tells its clock and the host's CLOCK_MONOTONIC at once. */
+static bool
+tells_host_time(const vyre_target *target)
+{
+  VkTimeDomainEXT domains[16];
+  uint32_t count = sizeof domains / sizeof *domains, found = 0;
+  if (!(target->choice.extensions >> VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS & 1u) || !target->call.vkGetCalibratedTimestampsEXT ||
+      !target->instance.call.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT ||
+      target->instance.call.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(target->choice.handle, &count, domains) < 0)
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    found |= domains[i] == VK_TIME_DOMAIN_DEVICE_EXT ? 1u : domains[i] == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT ? 2u : 0u;
+  return found == 3;
+}
+
+vyre_status
+vulkan_device_open(vyre_target *target)
+{
+  target->instance.call.vkGetPhysicalDeviceMemoryProperties(target->choice.handle, &target->memory);
+  target->is_shared = is_shared(&target->memory);
+  for (uint32_t i = 0; i < VULKAN_QUEUES; i++) {
+    target->queues[i] = (vulkan_queue){0};
+    vulkan_hazards_init(&target->queues[i].hazards, &target->base.allocator, NULL);
+  }
+  target->addresses_batch = 0;
+  VYRE_TRY(create_device(target));
   VYRE_TRY(load_device_functions(target));
-  target->call.vkGetDeviceQueue(target->device, target->choice.queue_family, 0, &target->queue);
+  VYRE_TRY(open_queue(target, VULKAN_COMPUTE));
+  if (target->choice.has_transfer)
+    VYRE_TRY(open_queue(target, VULKAN_TRANSFER));
+  target->tells_host_time = tells_host_time(target);
   return VYRE_OK;
 }
 
@@ -298,6 +359,15 @@ vulkan_device_close(vyre_target *target)
   target->control = NULL;
   vulkan_submissions_destroy(target);
   vulkan_settle(target);
+  for (uint32_t i = 0; i < VULKAN_QUEUES; i++) {
+    vulkan_hazards_free(&target->queues[i].hazards);
+    if (target->queues[i].timeline && !target->hangs)
+      target->call.vkDestroySemaphore(target->device, target->queues[i].timeline, NULL);
+  }
+  if (target->shape)
+    target_resize(&target->base.allocator, target->shape, sizeof *target->shape * target->shape_capacity, 0);
+  target->shape = NULL;
+  target->shape_capacity = 0;
   if (target->hangs)
     target->was_left = true;
   else

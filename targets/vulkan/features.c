@@ -12,6 +12,7 @@ static const char *const extension_names[VULKAN_EXTENSION__COUNT] = {
     [VULKAN_EXTENSION_ATOMIC_FLOAT_2] = VK_EXT_SHADER_ATOMIC_FLOAT_2_EXTENSION_NAME,
     [VULKAN_EXTENSION_SUBGROUP_BALLOT] = VK_EXT_SHADER_SUBGROUP_BALLOT_EXTENSION_NAME,
     [VULKAN_EXTENSION_SUBGROUP_VOTE] = VK_EXT_SHADER_SUBGROUP_VOTE_EXTENSION_NAME,
+    [VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS] = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME,
 };
 
 vyre_status
@@ -136,6 +137,7 @@ vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_features
   TAKE(atomics2, shaderSharedFloat32AtomicMinMax);
   TAKE(atomics2, shaderSharedFloat64AtomicMinMax);
 #undef TAKE
+  out->v12.timelineSemaphore = VK_TRUE; /* the target's own, which every device of 1.2 has */
 }
 
 /* Which float controls kernels may use. */

@@ -194,8 +194,9 @@ create_image(vyre_target *target, vyre_slot_kind kind, vulkan_image *image)
   VYRE_TRY(vulkan_status(target, call->vkCreateImage(target->device, &info, NULL, &image->handle), "vkCreateImage",
                          "asking for %" PRIu64 " bytes", image->size));
   VkMemoryRequirements needs;
+  VkMemoryPropertyFlags flags;
   call->vkGetImageMemoryRequirements(target->device, image->handle, &needs);
-  VYRE_TRY(vulkan_memory_allocate(target, &needs, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, image->size, &image->memory));
+  VYRE_TRY(vulkan_memory_allocate(target, &needs, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, image->size, &image->memory, &flags));
   VYRE_TRY(vulkan_status(target, call->vkBindImageMemory(target->device, image->handle, image->memory, 0), "vkBindImageMemory",
                          "for an image of %" PRIu64 " bytes", image->size));
   VkImageViewCreateInfo view = {
@@ -289,7 +290,7 @@ vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint
                     slot->set, slot->binding, image->size, size, offset, MOST_TEXEL_BYTES);
 }
 
-/* Whatever it held is lost. */
+/* Whatever it held is lost.  It waits for all that used it before: the layout is made anew for each step. */
 static void
 record_layout(vyre_target *target, const vulkan_image *image)
 {
@@ -306,30 +307,47 @@ record_layout(vyre_target *target, const vulkan_image *image)
   };
   target->call.vkCmdPipelineBarrier(target->command, VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                     VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+  vulkan_hazards_forget_image(target->hazards, image->handle);
 }
 
+/* Between a range of the step and the image. */
 static void
-record_image(vyre_target *target, const vulkan_image *image, VkBuffer buffer, uint64_t offset, bool is_filled)
+record_image(vyre_target *target, const vulkan_image *image, const vyre_range *range, bool is_filled)
 {
   const struct VolkDeviceTable *call = &target->call;
   const vyre_image *shape = &image->shape;
+  const VkBuffer buffer = vulkan_buffer_get(target, range->buffer)->handle;
+  const VkAccessFlags range_access = is_filled ? VK_ACCESS_TRANSFER_READ_BIT : VK_ACCESS_TRANSFER_WRITE_BIT,
+                      image_access = is_filled ? VK_ACCESS_TRANSFER_WRITE_BIT : VK_ACCESS_TRANSFER_READ_BIT;
+  if (image->handle && is_filled)
+    record_layout(target, image);
+  vulkan_uses_range(target, range, VK_PIPELINE_STAGE_TRANSFER_BIT, range_access);
+  if (image->handle)
+    vulkan_hazards_use_image(target->hazards, image->handle, VK_PIPELINE_STAGE_TRANSFER_BIT, image_access);
+  else
+    vulkan_uses(target, image->texels.handle, 0, image->size, VK_PIPELINE_STAGE_TRANSFER_BIT, image_access);
+  vulkan_sync(target, false);
   if (image->texels.handle) {
-    VkBufferCopy copy = {is_filled ? offset : 0, is_filled ? 0 : offset, image->size};
+    VkBufferCopy copy = {is_filled ? range->offset : 0, is_filled ? 0 : range->offset, image->size};
     call->vkCmdCopyBuffer(target->command, is_filled ? buffer : image->texels.handle, is_filled ? image->texels.handle : buffer, 1,
                           &copy);
     return;
   }
   VkBufferImageCopy copy = {
-      .bufferOffset = offset,
+      .bufferOffset = range->offset,
       .imageSubresource = {aspect_of(shape), 0, 0, shape->layers},
       .imageExtent = {shape->extent[0], shape->extent[1], shape->extent[2]},
   };
-  if (is_filled) {
-    record_layout(target, image);
+  if (is_filled)
     call->vkCmdCopyBufferToImage(target->command, buffer, image->handle, VK_IMAGE_LAYOUT_GENERAL, 1, &copy);
-  } else {
+  else
     call->vkCmdCopyImageToBuffer(target->command, image->handle, VK_IMAGE_LAYOUT_GENERAL, buffer, 1, &copy);
-  }
+}
+
+static bool
+is_stored(vyre_slot_kind kind)
+{
+  return kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_STORAGE_IMAGE;
 }
 
 /* Copies the step's ranges into the kernel's images, or the images that it may have changed back. */
@@ -339,10 +357,22 @@ vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyr
   for (uint32_t i = 0; i < kernel->base.descriptor_count; i++) {
     const vulkan_descriptor *descriptor = &kernel->descriptors[i];
     const vyre_slot_kind kind = kernel->base.slots[descriptor->slot].kind;
-    const bool is_wanted = is_filled || kind == VYRE_SLOT_STORAGE_TEXELS || kind == VYRE_SLOT_STORAGE_IMAGE;
-    if (!target_slot_has_texels(kind) || !is_wanted)
-      continue;
-    const vyre_range *range = &step->buffers[descriptor->range];
-    record_image(target, &descriptor->image, vulkan_buffer_get(target, range->buffer)->handle, range->offset, is_filled);
+    if (target_slot_has_texels(kind) && (is_filled || is_stored(kind)))
+      record_image(target, &descriptor->image, &step->buffers[descriptor->range], is_filled);
+  }
+}
+
+/* The kernel, which is dispatched next, uses them. */
+void
+vulkan_use_images(vyre_target *target, const vulkan_kernel *kernel)
+{
+  for (uint32_t i = 0; i < kernel->base.descriptor_count; i++) {
+    const vulkan_image *image = &kernel->descriptors[i].image;
+    const vyre_slot_kind kind = kernel->base.slots[kernel->descriptors[i].slot].kind;
+    const VkAccessFlags access = VK_ACCESS_SHADER_READ_BIT | (is_stored(kind) ? VK_ACCESS_SHADER_WRITE_BIT : 0u);
+    if (image->handle)
+      vulkan_hazards_use_image(target->hazards, image->handle, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, access);
+    else if (image->texels.handle)
+      vulkan_uses(target, image->texels.handle, 0, image->size, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, access);
   }
 }

@@ -140,6 +140,7 @@ copy_functions(vulkan_instance *instance)
   if (!name && !missing)          \
     missing = #name;
 #include "symbols.def"
+  instance->call.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT = vkGetPhysicalDeviceCalibrateableTimeDomainsEXT;
   return missing ? missing_symbol(missing) : VYRE_OK;
 }
 

@@ -14,9 +14,11 @@ enum {
   SPIRV_MAGIC = 0x07230203,
   SPIRV_HEADER_WORDS = 5,
   SPIRV_OP_ENTRY_POINT = 15,
+  SPIRV_OP_CAPABILITY = 17,
   SPIRV_OP_FUNCTION = 54,
   SPIRV_OP_FUNCTION_END = 56,
   SPIRV_MODEL_GLCOMPUTE = 5,
+  SPIRV_CAPABILITY_ADDRESSES = 5347,
 };
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
@@ -94,6 +96,16 @@ check_code(const vyre_kernel_desc *desc)
                       "Fix: the module is cut off or damaged; make it again",
                       desc->label, desc->entry);
   return VYRE_OK;
+}
+
+/* Whether it can reach buffers by their addresses; its words were checked. */
+static bool
+has_addresses(const vyre_kernel_desc *desc)
+{
+  for (size_t at = SPIRV_HEADER_WORDS; (word_at(desc->code, at) & 0xffffu) == SPIRV_OP_CAPABILITY; at += 2)
+    if (word_at(desc->code, at + 1) == SPIRV_CAPABILITY_ADDRESSES)
+      return true;
+  return false;
 }
 
 static vyre_status
@@ -344,6 +356,8 @@ static vyre_status
 fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, vulkan_kernel *kernel)
 {
   VYRE_TRY(target_kernel_init(target, desc, &kernel->base));
+  kernel->serial = ++target->serials;
+  kernel->has_addresses = has_addresses(desc);
   VYRE_TRY(allocate_arrays(target, kernel));
   VYRE_TRY(fill_descriptors(target, desc, kernel));
   VYRE_TRY(create_layout(target, kernel));

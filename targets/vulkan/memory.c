@@ -1,6 +1,9 @@
-/* Buffers of a device, and the staging buffers that everything goes up and down through.
+/* Buffers of a device, and staging.
  *
- * A buffer is an allocation of its own.  Staging is one path for every device: where the host sees device memory it costs a copy.
+ * A buffer is an allocation of its own: there are few and large ones, and drivers give 4,096.  Where device memory is memory that
+ * the host reads and writes as fast as its own (integrated GPUs, lavapipe), buffers are mapped as long as they live, and what goes
+ * up or down is copied by the host at once (copies.c).  Elsewhere it goes through staging: each submission has its own, so that
+ * staging goes round with them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
@@ -27,13 +30,22 @@ find_memory(const vyre_target *target, uint32_t types, VkMemoryPropertyFlags nee
   return found;
 }
 
+static vyre_status
+allocate(vyre_target *target, const VkMemoryAllocateInfo *info, uint64_t size, VkDeviceMemory *out)
+{
+  target->base.counters.allocations++;
+  return vulkan_status(target, target->call.vkAllocateMemory(target->device, info, NULL, out), "vkAllocateMemory",
+                       "asking for %" PRIu64 " bytes", size);
+}
+
 vyre_status
 vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, VkMemoryPropertyFlags needed,
-                       VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out)
+                       VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out, VkMemoryPropertyFlags *out_flags)
 {
   uint32_t type = find_memory(target, needs->memoryTypeBits, needed, liked);
   if (type == UINT32_MAX)
     return vulkan_status(target, VK_ERROR_FEATURE_NOT_PRESENT, "vkAllocateMemory", "no memory type fits %" PRIu64 " bytes", size);
+  *out_flags = target->memory.memoryTypes[type].propertyFlags;
   VkMemoryAllocateFlagsInfo flags = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
       .flags = target->features.v12.bufferDeviceAddress ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
@@ -44,9 +56,22 @@ vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, V
       .allocationSize = needs->size,
       .memoryTypeIndex = type,
   };
-  target->base.counters.allocations++;
-  return vulkan_status(target, target->call.vkAllocateMemory(target->device, &memory, NULL, out), "vkAllocateMemory",
-                       "asking for %" PRIu64 " bytes", size);
+  vyre_status status = allocate(target, &memory, size, out);
+  if (!status || target->base.lost || !target->unused)
+    return status;
+  vulkan_submissions_destroy(target);
+  vyre_status again = allocate(target, &memory, size, out);
+  vyre_status_free(again ? again : status);
+  return again ? status : VYRE_OK;
+}
+
+bool
+vulkan_buffer_is_idle(const vyre_target *target, const vulkan_buffer *buffer)
+{
+  bool is_idle = target->addresses_batch <= target->queues[VULKAN_COMPUTE].done;
+  for (uint32_t i = 0; i < VULKAN_QUEUES; i++)
+    is_idle = is_idle && buffer->batches[i] <= target->queues[i].done;
+  return is_idle;
 }
 
 void
@@ -55,11 +80,20 @@ vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer)
   vulkan_settle(target);
   if (target->hangs)
     return; /* it may be written still */
+  for (uint32_t i = 0; i < VULKAN_QUEUES && buffer->handle; i++)
+    vulkan_hazards_forget(&target->queues[i].hazards, buffer->handle, 0, UINT64_MAX); /* another one may get its number */
   if (buffer->handle)
     target->call.vkDestroyBuffer(target->device, buffer->handle, NULL);
   if (buffer->memory)
-    target->call.vkFreeMemory(target->device, buffer->memory, NULL);
+    target->call.vkFreeMemory(target->device, buffer->memory, NULL); /* which unmaps it */
   *buffer = (vulkan_buffer){0};
+}
+
+static vyre_status
+map(vyre_target *target, vulkan_buffer *buffer)
+{
+  return vulkan_status(target, target->call.vkMapMemory(target->device, buffer->memory, 0, VK_WHOLE_SIZE, 0, &buffer->mapped),
+                       "vkMapMemory", "for %" PRIu64 " bytes", buffer->size);
 }
 
 static vyre_status
@@ -71,17 +105,23 @@ fill_buffer(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemo
       .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
       .size = (size + 3u) & ~(uint64_t)3u,
       .usage = usage,
-      .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+      .sharingMode = target->choice.has_transfer ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+      .queueFamilyIndexCount = target->choice.has_transfer ? VULKAN_QUEUES : 0,
+      .pQueueFamilyIndices = target->choice.queue_families,
   };
   VYRE_TRY(vulkan_status(target, call->vkCreateBuffer(target->device, &info, NULL, &buffer->handle), "vkCreateBuffer",
                          "asking for %" PRIu64 " bytes", size));
   VkMemoryRequirements needs;
+  VkMemoryPropertyFlags flags;
   call->vkGetBufferMemoryRequirements(target->device, buffer->handle, &needs);
-  VYRE_TRY(vulkan_memory_allocate(target, &needs, needed, liked, size, &buffer->memory));
+  VYRE_TRY(vulkan_memory_allocate(target, &needs, needed, liked, size, &buffer->memory, &flags));
   VYRE_TRY(vulkan_status(target, call->vkBindBufferMemory(target->device, buffer->handle, buffer->memory, 0), "vkBindBufferMemory",
                          "for a buffer of %" PRIu64 " bytes", size));
   buffer->size = size;
-  return VYRE_OK;
+  buffer->serial = ++target->serials;
+  const bool is_wanted =
+      (needed & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) || (target->is_shared && (flags & VULKAN_SHARED) == VULKAN_SHARED);
+  return is_wanted ? map(target, buffer) : VYRE_OK;
 }
 
 vyre_status
@@ -109,7 +149,8 @@ vulkan_create(vyre_target *target, uint64_t size, void **out)
   VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                              (target->features.v12.bufferDeviceAddress ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0);
-  vyre_status status = vulkan_buffer_create(target, size, usage, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
+  vyre_status status =
+      vulkan_buffer_create(target, size, usage, 0, target->is_shared ? VULKAN_SHARED : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
   const bool is_made = !status;
   status = vulkan_take_messages(target->instance.messages, status);
   if (!status) {
@@ -150,31 +191,18 @@ vulkan_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
 
 /* ---- staging ------------------------------------------------------------------------------------------------------------- */
 
-void
-vulkan_staging_destroy(vyre_target *target, vulkan_staging *staging)
-{
-  vulkan_buffer_destroy(target, &staging->buffer); /* freeing memory unmaps it */
-  staging->mapped = NULL;
-}
-
 vyre_status
-vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t size, bool for_reading)
+vulkan_staging_ensure(vyre_target *target, vulkan_buffer *staging, uint64_t size, bool for_reading)
 {
-  if (size <= staging->buffer.size)
+  if (size <= staging->size)
     return VYRE_OK;
   uint64_t grown = 4096;
   while (grown < size && grown <= UINT64_MAX / 2)
     grown *= 2;
   if (grown < size || grown > target->base.info.max_buffer)
     grown = size;
-  vulkan_staging_destroy(target, staging);
-  VkMemoryPropertyFlags needed = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  VYRE_TRY(vulkan_buffer_create(target, grown, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, needed,
-                                for_reading ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0, &staging->buffer));
-  vyre_status status =
-      vulkan_status(target, target->call.vkMapMemory(target->device, staging->buffer.memory, 0, VK_WHOLE_SIZE, 0, &staging->mapped),
-                    "vkMapMemory", "for %" PRIu64 " bytes of staging memory", grown);
-  if (status)
-    vulkan_staging_destroy(target, staging);
-  return status;
+  vulkan_buffer_destroy(target, staging);
+  return vulkan_buffer_create(target, grown, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                              VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                              for_reading ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT : 0, staging);
 }

@@ -8,6 +8,7 @@
 #define VYRE_TARGETS_VULKAN_H
 
 #include "../common/base.h"
+#include "hazards.h"
 #include "leaks.h"
 
 #include <volk.h>
@@ -15,6 +16,7 @@
 typedef struct vulkan_instance_functions {
 #define VULKAN_INSTANCE_SYM(name) PFN_##name name;
 #include "symbols.def"
+  PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT vkGetPhysicalDeviceCalibrateableTimeDomainsEXT; /* NULL: there is none */
 } vulkan_instance_functions;
 
 /* Messages of the API's checks since they were last taken. */
@@ -34,12 +36,13 @@ typedef struct vulkan_instance {
   vulkan_messages *messages; /* owned; NULL unless checked */
 } vulkan_instance;
 
-/* Extensions of a device that kernels may use. */
+/* Extensions of a device that kernels may use, and those of the target itself. */
 typedef enum vulkan_extension {
   VULKAN_EXTENSION_ATOMIC_FLOAT,
   VULKAN_EXTENSION_ATOMIC_FLOAT_2,
   VULKAN_EXTENSION_SUBGROUP_BALLOT, /* of modules from before SPIR-V 1.3 */
   VULKAN_EXTENSION_SUBGROUP_VOTE,
+  VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS,
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
@@ -52,26 +55,35 @@ typedef struct vulkan_features {
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomics2;
 } vulkan_features;
 
+typedef enum vulkan_queue_role {
+  VULKAN_COMPUTE,
+  VULKAN_TRANSFER, /* of a family that copies alone, so that copies go on beside kernels; not every device has one */
+  VULKAN_QUEUES
+} vulkan_queue_role;
+
 typedef struct vulkan_device_choice {
   VkPhysicalDevice handle;
-  uint32_t queue_family;
-  uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the queue has none */
+  uint32_t queue_families[VULKAN_QUEUES];
+  bool has_transfer;
+  uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the compute queue has none */
   VkPhysicalDeviceLimits limits;
   uint32_t extensions; /* bits by vulkan_extension */
   vyre_device_info info;
 } vulkan_device_choice;
 
+/* Memory of the device that the host reads and writes as fast as its own. */
+#define VULKAN_SHARED                                                                                                 \
+  (VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | \
+   VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
+
 typedef struct vulkan_buffer {
   VkBuffer handle;
   VkDeviceMemory memory;
-  uint64_t size; /* as asked for; the Vulkan buffer is rounded up to whole words */
+  uint64_t size;                   /* as asked for; the Vulkan buffer is rounded up to whole words */
+  uint64_t serial;                 /* no other buffer of this target ever has it */
+  void *mapped;                    /* NULL: the host does not see it */
+  uint64_t batches[VULKAN_QUEUES]; /* the last ones that name it, of submissions that were begun */
 } vulkan_buffer;
-
-/* A mapped buffer that grows and stays: `size` bytes at `mapped`. */
-typedef struct vulkan_staging {
-  vulkan_buffer buffer;
-  void *mapped;
-} vulkan_staging;
 
 /* The device's objects for a kernel's slot of texels or an image. */
 typedef struct vulkan_image {
@@ -93,40 +105,51 @@ typedef struct vulkan_descriptor {
 
 typedef struct vulkan_kernel {
   target_kernel base;               /* first */
+  uint64_t serial;                  /* no other kernel of this target ever has it */
   vulkan_descriptor *descriptors;   /* of all slots, in order */
   uint32_t kinds[VYRE_SLOT__COUNT]; /* descriptors of each kind */
   bool has_images;
+  bool has_addresses;          /* it may be given buffers by address */
   VkDescriptorSetLayout *sets; /* by set number; those without a slot are empty */
   uint32_t set_count;
   VkPipelineLayout layout;
   VkPipeline pipeline;
 } vulkan_kernel;
 
-/* What a submission needs of each kind. */
-typedef struct vulkan_plan {
-  uint64_t up_size, down_size;            /* staging */
-  uint32_t sets, kinds[VYRE_SLOT__COUNT]; /* descriptors */
-  bool is_controlled;                     /* some of its steps run or not as a buffer says: control.c */
-  uint32_t first_controlled;              /* from this step on all are dispatched indirectly */
-} vulkan_plan;
-
 /* Where recording goes on: at the start of an iteration, or at a step that is in no repeat. */
 typedef struct vulkan_position {
   uint32_t step, repeat, iteration; /* the next repeat that is not done, and how often its steps are already recorded */
 } vulkan_position;
 
+/* The steps of a sequence from some position on, as commands that were recorded once: recording.c. */
+typedef struct vulkan_recording {
+  struct vulkan_recording *next; /* the one that was used before it */
+  uint64_t *shape;               /* owned: all that the commands depend on */
+  uint32_t shape_count;
+  uint64_t hash; /* of the shape */
+  VkCommandPool pool;
+  VkCommandBuffer *commands; /* owned: one, or more where there are many launches */
+  uint32_t command_count, command_capacity;
+  VkDescriptorPool descriptors;
+  VkQueryPool queries; /* a timestamp at the start and after each launch; 0: nobody asked */
+  uint32_t *stamped;   /* owned: the step of each launch */
+  uint32_t stamp_capacity, stamp_count, query_count;
+  vulkan_hazards needs, left; /* what must be ordered before it, and what it leaves */
+  vulkan_position end;        /* where the next one begins */
+} vulkan_recording;
+
 /* What one sequence needs while it runs, and what stays of it for the next one. */
 typedef struct vulkan_submission {
-  struct vulkan_submission *next; /* unused ones */
-  VkCommandPool commands;
-  VkCommandBuffer command;
-  VkFence fence;
-  VkQueryPool queries; /* two timestamps, if the queue has them */
-  VkDescriptorPool descriptors;
-  uint32_t descriptor_sets, descriptor_kinds[VYRE_SLOT__COUNT]; /* what the pool holds */
-  vulkan_staging up, down;
+  struct vulkan_submission *next; /* unused ones, the last one first */
+  VkCommandPool pools[VULKAN_QUEUES];
+  VkCommandBuffer before[VULKAN_QUEUES], after[VULKAN_QUEUES]; /* copies; recorded each time */
+  VkQueryPool queries;                                         /* two timestamps, if the queue has them */
+  vulkan_buffer up, down;                                      /* staging: mapped */
   vulkan_buffer control;
-  VkDescriptorSet *sets; /* of all steps in order, a step's own by number; then one for each repeat */
+  vulkan_recording *recordings; /* the one that was used last first */
+  uint64_t *places;             /* owned: of uploads in staging; all ones: the host writes it itself */
+  uint32_t place_capacity;
+  VkDescriptorSet *sets; /* of the recording that is made: of all steps in order, a step's own by number; then one a repeat */
   uint32_t set_capacity;
   uint32_t *first_sets; /* a step's first one; one element more for the repeats' */
   uint32_t step_capacity;
@@ -135,12 +158,30 @@ typedef struct vulkan_submission {
   vyre_sequence sequence; /* its arrays are the caller's, or */
   void *copy;             /* in here; NULL: the caller's */
   size_t copy_size;
-  vulkan_plan plan;
-  vulkan_position at;
+  vulkan_recording *recording;
+  uint64_t down_size;                /* of reads in staging; after them is what the host reads of control */
+  bool is_begun;                     /* others may be begun before it is waited for */
+  bool is_controlled;                /* some of its steps run or not as a buffer says: control.c */
+  uint32_t first_controlled;         /* from this step on all are dispatched indirectly */
+  bool is_apart;                     /* its copies have a queue of their own */
+  bool is_first;                     /* nothing of it was submitted yet */
+  vulkan_position at, recorded_from; /* where recording is, and where what is recorded now began */
+  vulkan_queue_role last_queue;      /* where it ends, */
+  uint64_t last_batch;               /* and with which batch */
   bool is_done;
   vyre_status status; /* owned; of what went wrong before the wait */
   vyre_timing timing;
+  uint64_t *step_ns; /* owned; so far */
+  uint32_t step_ns_capacity;
 } vulkan_submission;
+
+/* A queue and what was given to it.  Each batch signals its number. */
+typedef struct vulkan_queue {
+  VkQueue handle;
+  VkSemaphore timeline;
+  uint64_t submitted, done; /* batches; `done` as far as the host has looked */
+  vulkan_hazards hazards;   /* of all that was recorded for it */
+} vulkan_queue;
 
 struct vyre_target {
   target_base base; /* first */
@@ -149,11 +190,19 @@ struct vyre_target {
   VkPhysicalDeviceMemoryProperties memory;
   vulkan_features features; /* that are enabled */
   uint32_t timeout;         /* seconds; 0: no limit */
+  bool validates;           /* the API's checks are on */
+  bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
+  bool tells_host_time;     /* timestamps can be told by the host's clock */
   VkDevice device;
   struct VolkDeviceTable call;
-  VkQueue queue;
+  vulkan_queue queues[VULKAN_QUEUES];
+  uint64_t serials;         /* so many were given */
+  uint64_t addresses_batch; /* the last compute batch with kernels that may use any buffer, begun by somebody */
+  uint64_t *shape;          /* owned: room for one */
+  uint32_t shape_capacity;
   vulkan_submission *unused;
-  VkCommandBuffer command; /* the one that is being recorded */
+  VkCommandBuffer command; /* the one that is being recorded, */
+  vulkan_hazards *hazards; /* and what orders it */
   target_kernel *control;  /* control.c's; NULL until it is needed */
   bool hangs;              /* something still runs: nothing of the device can be destroyed */
   bool was_left;           /* a device that hung was left: nothing of the instance can be destroyed */
@@ -209,14 +258,18 @@ vulkan_buffer_get(const vyre_target *target, vyre_device_buffer buffer)
 {
   return target_buffer_get(target, buffer)->memory;
 }
+/* Memory for `size` bytes.  Where there is none, what unused submissions have is given back first. */
 vyre_status vulkan_memory_allocate(vyre_target *target, const VkMemoryRequirements *needs, VkMemoryPropertyFlags needed,
-                                   VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out);
-/* All or nothing. */
+                                   VkMemoryPropertyFlags liked, uint64_t size, VkDeviceMemory *out,
+                                   VkMemoryPropertyFlags *out_flags);
+/* All or nothing.  It is mapped if the host sees it and may read it fast. */
 vyre_status vulkan_buffer_create(vyre_target *target, uint64_t size, VkBufferUsageFlags usage, VkMemoryPropertyFlags needed,
                                  VkMemoryPropertyFlags liked, vulkan_buffer *out);
 void vulkan_buffer_destroy(vyre_target *target, vulkan_buffer *buffer);
-vyre_status vulkan_staging_ensure(vyre_target *target, vulkan_staging *staging, uint64_t size, bool for_reading);
-void vulkan_staging_destroy(vyre_target *target, vulkan_staging *staging);
+/* A staging buffer of so many bytes at least; what it held is lost if it has fewer. */
+vyre_status vulkan_staging_ensure(vyre_target *target, vulkan_buffer *staging, uint64_t size, bool for_reading);
+/* Whether the host may write it or read it now: nothing that was begun uses it. */
+bool vulkan_buffer_is_idle(const vyre_target *target, const vulkan_buffer *buffer);
 
 /* ---- images.c ------------------------------------------------------------------------------------------------------------ */
 
@@ -227,6 +280,7 @@ void vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor);
 vyre_status vulkan_check_texels(const vyre_target *target, const target_kernel *kernel, uint32_t slot_index, uint32_t descriptor,
                                 uint64_t offset, uint64_t size);
 void vulkan_record_images(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, bool is_filled);
+void vulkan_use_images(vyre_target *target, const vulkan_kernel *kernel);
 
 /* ---- kernel.c: hooks ----------------------------------------------------------------------------------------------------- */
 
@@ -242,11 +296,14 @@ vulkan_kernel_get(const vyre_target *target, vyre_kernel kernel)
 
 /* ---- submission.c -------------------------------------------------------------------------------------------------------- */
 
-/* An unused one, or a new one, with all that the sequence needs.  `is_kept`: its arrays are copied, so that they may go. */
-vyre_status vulkan_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_kept, vulkan_submission **out);
+/* An unused one, or a new one, with room for all that the sequence needs.  `is_begun`: its arrays are copied, so that they may go.
+ */
+vyre_status vulkan_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_submission **out);
 /* For the next sequence; one that still runs on a device that hangs is forgotten instead. */
 void vulkan_submission_give(vyre_target *target, vulkan_submission *submission);
 void vulkan_submissions_destroy(vyre_target *target);
+/* Room in an array of the target's; false: there is no memory. */
+bool vulkan_grow(const vyre_target *target, void *array, uint32_t *capacity, uint32_t count, size_t size);
 /* Sizes in staging buffers: multiples of 16 bytes. */
 static inline uint64_t
 vulkan_padded(uint64_t size)
@@ -254,12 +311,59 @@ vulkan_padded(uint64_t size)
   return (size + 15u) & ~(uint64_t)15u;
 }
 
-/* ---- record.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- record.c: commands -------------------------------------------------------------------------------------------------- */
 
-/* From the submission's position on, as much as one command buffer takes; the position is where it ends. */
-vyre_status vulkan_record(vyre_target *target, vulkan_submission *submission);
-/* Each sees all that came before. */
-void vulkan_barrier(vyre_target *target, VkPipelineStageFlags to, VkAccessFlags access);
+/* The command that is recorded next uses these bytes. */
+void vulkan_uses(vyre_target *target, VkBuffer buffer, uint64_t first, uint64_t size, VkPipelineStageFlags stages,
+                 VkAccessFlags access);
+void vulkan_uses_range(vyre_target *target, const vyre_range *range, VkPipelineStageFlags stages, VkAccessFlags access);
+/* The barrier that it needs. */
+void vulkan_sync(vyre_target *target, bool is_beside);
+vyre_status vulkan_record_begin(vyre_target *target, VkCommandBuffer command, bool is_once, vulkan_hazards *hazards);
+vyre_status vulkan_record_end(vyre_target *target, const vulkan_submission *submission);
+/* Steps from the submission's position on, to the end, until the host is to wait, or (*out_more) until a command buffer has enough.
+ */
+void vulkan_record_steps(vyre_target *target, vulkan_submission *submission, vulkan_recording *recording, uint64_t *launches,
+                         bool *out_more);
+
+/* ---- copies.c: what goes up and comes down ------------------------------------------------------------------------------- */
+
+/* What goes through staging, and room for it. */
+vyre_status vulkan_plan_copies(vyre_target *target, vulkan_submission *submission);
+/* Nothing is left to the device: there is no command to wait for. */
+bool vulkan_is_by_host(const vulkan_submission *submission);
+/* Fills and uploads.  *out_commands: whether there are any; the host does some uploads at once. */
+void vulkan_record_before(vyre_target *target, vulkan_submission *submission, bool *out_commands);
+/* What the host looks at afterwards.  `is_end`: the steps are all done by then, and the reads follow. */
+void vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_end);
+/* To the caller, once all is done. */
+void vulkan_copy_reads(const vyre_target *target, vulkan_submission *submission);
+
+/* ---- recording.c --------------------------------------------------------------------------------------------------------- */
+
+enum { VULKAN_MOST_RECORDINGS = 8 /* of a submission */ };
+
+/* What the sequence depends on from a position on, in target->shape. */
+vyre_status vulkan_shape_make(vyre_target *target, const vulkan_submission *submission, uint32_t *out_count, uint64_t *out_hash);
+/* The one of that shape; NULL: it has none. */
+vulkan_recording *vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission, uint32_t count,
+                                        uint64_t hash);
+/* The submission's recording of what comes next is the one that it has, or a new one; the position goes to its end. */
+vyre_status vulkan_recording_take(vyre_target *target, vulkan_submission *submission);
+void vulkan_recordings_destroy(vyre_target *target, vulkan_submission *submission);
+
+/* ---- timing.c ------------------------------------------------------------------------------------------------------------ */
+
+enum { VULKAN_MOST_STAMPS = 1 << 16 /* launches of a recording whose times are told */ };
+
+/* The start and the end of what is submitted together. */
+void vulkan_stamp(vyre_target *target, const vulkan_submission *submission, bool is_end);
+/* Before the first step, and after each. */
+vyre_status vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, vulkan_recording *recording);
+void vulkan_stamps_begin(vyre_target *target, const vulkan_recording *recording);
+void vulkan_stamp_step(vyre_target *target, vulkan_recording *recording, uint32_t step);
+/* Adds what the stamps say of what is done. */
+vyre_status vulkan_stamps_read(vyre_target *target, vulkan_submission *submission);
 
 /* ---- control.c ----------------------------------------------------------------------------------------------------------- */
 
@@ -275,6 +379,8 @@ void vulkan_control_write_set(vyre_target *target, const vulkan_submission *subm
                               VkDescriptorSet set);
 void vulkan_control_record_start(vyre_target *target, const vulkan_submission *submission);
 void vulkan_control_record_prepare(vyre_target *target, const vulkan_submission *submission, uint32_t step);
+/* The next command takes its groups from the control buffer. */
+void vulkan_control_use_groups(vyre_target *target, const vulkan_submission *submission);
 void vulkan_control_record_end(vyre_target *target, const vulkan_submission *submission, uint32_t repeat, bool is_last);
 /* Where the groups of a step are in the control buffer. */
 uint64_t vulkan_control_groups(const vyre_sequence *sequence, uint32_t step);

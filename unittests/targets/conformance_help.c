@@ -117,7 +117,7 @@ PROGRAM(gather)
 PROGRAM(fault)
 #undef PROGRAM
 
-    static const vyre_kernel_slot one[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
+static const vyre_kernel_slot one[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
 static const vyre_kernel_slot two[] = {
     {.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
 static const vyre_kernel_slot sums[] = {{.kind = VYRE_SLOT_STORAGE}, {.set = 1, .binding = 2, .kind = VYRE_SLOT_STORAGE}};

@@ -3,6 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
+#include <time.h>
+
+static uint64_t
+now(void)
+{
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 /* A sequence over two buffers of 16 words: how many of each entry it has. */
 typedef struct kind {
   uint32_t fills, uploads, steps, reads, ranges; /* reads are whole, ranges of 3 words each */
@@ -41,7 +51,9 @@ costs(conform *c, kind k)
                                   .read_count = k.reads + k.ranges};
   vyre_timing timing;
   ok(c->ops->submit(c->target, &sequence, &timing));
-  assert_int_equal(timing.waits, 1);
+  const bool is_by_host = (c->info.capabilities & VYRE_TARGET_SHARED) && k.fills + k.steps + k.reads + k.ranges == 0;
+  assert_int_equal(timing.waits, is_by_host ? 0 : 1);
+  assert_int_equal(timing.batches, timing.waits);
   assert_int_equal(timing.launches, k.steps);
   assert_int_equal(timing.bytes_filled, 64 * k.fills);
   assert_int_equal(timing.bytes_up, 64 * k.uploads);
@@ -50,7 +62,7 @@ costs(conform *c, kind k)
   assert_true(timing.device_ns == 0 || (c->info.capabilities & VYRE_TARGET_DEVICE_TIME));
 }
 
-/* One wait each, and just the bytes and launches that it names. */
+/* One wait each, none where the host has only to write what it sees, and just the bytes and launches that it names. */
 static void
 sequences_without_kernels_cost_what_they_name(conform *c)
 {
@@ -257,11 +269,53 @@ static void
 the_device_tells_the_time(conform *c)
 {
   static unsigned char bytes[1 << 20];
-  const vyre_upload upload = {whole(buffer_of(c, sizeof bytes)), bytes};
+  const vyre_device_buffer buffer = buffer_of(c, sizeof bytes);
+  const vyre_fill fill = {whole(buffer), 5};
+  const vyre_read read = {whole(buffer), bytes};
   vyre_timing timing;
-  ok(c->ops->submit(c->target, &(vyre_sequence){.uploads = &upload, .upload_count = 1}, &timing));
+  const uint64_t start = now();
+  ok(c->ops->submit(c->target, &(vyre_sequence){.fills = &fill, .fill_count = 1, .reads = &read, .read_count = 1}, &timing));
   assert_true(timing.device_ns > 0);
   assert_true(timing.host_ns >= timing.device_ns);
+  assert_true(timing.host_ns >= timing.record_ns + timing.submit_ns + timing.wait_ns);
+  assert_true(timing.device_start_ns == 0 || (timing.device_start_ns >= start && timing.device_start_ns <= now()));
+}
+
+/* All their iterations together; nothing is written where the sequence fails. */
+static void
+steps_have_their_times(conform *c)
+{
+  enum { STEPS = 3 };
+  const vyre_range range = whole(buffer_of(c, 1 << 16));
+  const vyre_kernel kernel = kernel_of(c, "count");
+  vyre_step steps[STEPS];
+  uint64_t times[STEPS] = {7, 7, 7};
+  for (uint32_t i = 0; i < STEPS; i++)
+    steps[i] = step_of(kernel, &range, 64);
+  const vyre_fill fill = {range, 0};
+  const vyre_repeat repeat = {1, 1, 40, {{0}, 0, 0}};
+  vyre_repeat_end end;
+  vyre_sequence sequence = {.fills = &fill,
+                            .fill_count = 1,
+                            .steps = steps,
+                            .step_count = STEPS,
+                            .repeats = &repeat,
+                            .repeat_count = 1,
+                            .ends = &end,
+                            .step_ns = times};
+  steps[2].buffer_count = 0;
+  refused(c, c->ops->submit(c->target, &sequence, NULL), VYRE_CODE_INPUT, "");
+  assert_int_equal(times[0], 7);
+  steps[2].buffer_count = 1;
+  for (uint32_t round = 0; round < 2; round++) { /* the second one of commands that were recorded before */
+    vyre_timing timing;
+    ok(c->ops->submit(c->target, &sequence, &timing));
+    assert_true(times[1] > 7);
+    assert_true(times[0] + times[1] + times[2] <= timing.device_ns);
+    sequence.step_ns = NULL;
+    ok(c->ops->submit(c->target, &sequence, &timing)); /* who does not ask is not told */
+    sequence.step_ns = times;
+  }
 }
 
 const conform_test conform_sequences[] = {
@@ -275,5 +329,6 @@ const conform_test conform_sequences[] = {
     CONFORM_TEST(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS),
     CONFORM_TEST(a_device_that_is_there_is_not_recovered, 0),
     CONFORM_TEST(the_device_tells_the_time, VYRE_TARGET_DEVICE_TIME),
+    CONFORM_TEST(steps_have_their_times, NEEDS_KERNELS | VYRE_TARGET_DEVICE_TIME),
     {0},
 };

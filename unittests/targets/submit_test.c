@@ -329,7 +329,7 @@ each_entry_holds_its_buffer(void **state)
   f.ranges[1].buffer = buffers[4];
   f.ranges[1].offset = 0;
   f.step.indirect = (vyre_range){buffers[5], 0, 0};
-  const vyre_sequence sequence = {&fill, 1, &upload, 1, &f.step, 1, &read, 1, &repeat, 1, &end};
+  const vyre_sequence sequence = {&fill, 1, &upload, 1, &f.step, 1, &read, 1, &repeat, 1, &end, NULL};
   vyre_ticket ticket;
   assert_ok(target_begin(f.target, &sequence, &ticket));
   for (uint32_t i = 0; i < 6; i++)

@@ -1,0 +1,332 @@
+/* Docs at hazards.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "hazards.h"
+
+#include "../common/base.h"
+
+static const VkAccessFlags writing = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_HOST_WRITE_BIT;
+
+void
+vulkan_hazards_init(vulkan_hazards *hazards, const vyre_allocator *allocator, vulkan_hazards *needs)
+{
+  *hazards = (vulkan_hazards){.allocator = allocator, .needs = needs, .few = VULKAN_FEW_USES};
+}
+
+void
+vulkan_hazards_free(vulkan_hazards *hazards)
+{
+  if (hazards->uses)
+    target_resize(hazards->allocator, hazards->uses, sizeof *hazards->uses * hazards->capacity, 0);
+  if (hazards->barriers)
+    target_resize(hazards->allocator, hazards->barriers, sizeof *hazards->barriers * hazards->barrier_capacity, 0);
+  vulkan_hazards_init(hazards, hazards->allocator, hazards->needs);
+}
+
+void
+vulkan_hazards_clear(vulkan_hazards *hazards)
+{
+  hazards->count = hazards->next = hazards->turn = 0;
+  hazards->few = VULKAN_FEW_USES;
+  hazards->no_memory = false;
+}
+
+/* ---- uses ---------------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_same_memory(const vulkan_use *a, const vulkan_use *b)
+{
+  return a->buffer == b->buffer && a->image == b->image;
+}
+
+static bool
+is_any_memory(const vulkan_use *use)
+{
+  return !use->buffer && !use->image;
+}
+
+static bool
+covers(const vulkan_use *a, const vulkan_use *b)
+{
+  return is_any_memory(a) || (is_same_memory(a, b) && a->first <= b->first && a->end >= b->end);
+}
+
+static bool
+overlaps(const vulkan_use *a, const vulkan_use *b)
+{
+  return is_any_memory(a) || is_any_memory(b) || (is_same_memory(a, b) && a->first < b->end && b->first < a->end);
+}
+
+/* Whether nothing needs to know of `old` once `new` is there: who waits for it waits for that one too. */
+static bool
+replaces(const vulkan_use *new, const vulkan_use *old)
+{
+  return covers(new, old) && (new->writes || (!old->writes && (old->stages & ~new->stages) == 0));
+}
+
+static void
+add(vulkan_hazards *hazards, const vulkan_use *use)
+{
+  if (use->first >= use->end)
+    return;
+  if (hazards->count == hazards->capacity) {
+    const uint32_t capacity = hazards->capacity ? 2 * hazards->capacity : 16;
+    vulkan_use *uses = target_resize(hazards->allocator, hazards->uses, sizeof *uses * hazards->capacity, sizeof *uses * capacity);
+    hazards->no_memory |= !uses;
+    if (!uses)
+      return;
+    hazards->uses = uses;
+    hazards->capacity = capacity;
+  }
+  hazards->uses[hazards->count++] = *use;
+}
+
+/* Joins the reads of each buffer, and its writes. */
+static void
+join(vulkan_hazards *hazards)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < hazards->count; i++) {
+    const vulkan_use *use = &hazards->uses[i];
+    uint32_t at = 0;
+    while (at < kept && !(is_same_memory(&hazards->uses[at], use) && hazards->uses[at].writes == use->writes &&
+                          hazards->uses[at].turn == use->turn))
+      at++;
+    vulkan_use *to = &hazards->uses[at];
+    if (at == kept) {
+      hazards->uses[kept++] = *use;
+      continue;
+    }
+    to->first = use->first < to->first ? use->first : to->first;
+    to->end = use->end > to->end ? use->end : to->end;
+    to->stages |= use->stages;
+    to->access |= use->access;
+    to->seen_stages &= use->seen_stages;
+    to->seen_access &= use->seen_access;
+    to->batch = use->batch && to->batch ? (use->batch > to->batch ? use->batch : to->batch) : 0;
+  }
+  hazards->count = kept;
+  if (2 * kept > hazards->few)
+    hazards->few = 4 * kept;
+}
+
+/* Adds to what a use of the same kind says of the bytes beside it. */
+static void
+add_need(vulkan_hazards *needs, const vulkan_use *use)
+{
+  for (uint32_t i = 0; i < needs->count; i++) {
+    vulkan_use *need = &needs->uses[i];
+    if (!is_same_memory(need, use) || need->writes != use->writes || use->first > need->end || need->first > use->end)
+      continue;
+    need->first = use->first < need->first ? use->first : need->first;
+    need->end = use->end > need->end ? use->end : need->end;
+    need->stages |= use->stages;
+    need->access |= use->access;
+    return;
+  }
+  add(needs, use);
+  if (needs->count > needs->few)
+    join(needs);
+}
+
+static void
+note(vulkan_hazards *hazards, const vulkan_use *use)
+{
+  add(hazards, use);
+  if (hazards->needs && !use->image) /* what comes before orders images itself: images.c */
+    add_need(hazards->needs, use);
+}
+
+void
+vulkan_hazards_use(vulkan_hazards *hazards, VkBuffer buffer, uint64_t first, uint64_t size, VkPipelineStageFlags stages,
+                   VkAccessFlags access)
+{
+  const vulkan_use use = {
+      .buffer = buffer, .first = first, .end = first + size, .stages = stages, .access = access, .writes = (access & writing) != 0};
+  note(hazards, &use);
+}
+
+void
+vulkan_hazards_use_image(vulkan_hazards *hazards, VkImage image, VkPipelineStageFlags stages, VkAccessFlags access)
+{
+  const vulkan_use use = {.image = image, .end = 1, .stages = stages, .access = access, .writes = (access & writing) != 0};
+  note(hazards, &use);
+}
+
+/* ---- barriers ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct collected {
+  VkPipelineStageFlags from, to;
+  VkAccessFlags any_from, any_to; /* of images, and of any memory */
+  uint32_t buffers;
+} collected;
+
+static bool
+is_ordered(const vulkan_use *old, const vulkan_use *new)
+{
+  return (new->stages & ~old->seen_stages) == 0 && (!old->writes || (new->access & ~old->seen_access) == 0);
+}
+
+/* A barrier of the bytes that `old` wrote, or one more reason for it. */
+static void
+collect(vulkan_hazards *hazards, vulkan_use *old, const vulkan_use *new, collected *all)
+{
+  all->from |= old->stages;
+  all->to |= new->stages;
+  if (old->writes && !old->buffer) {
+    all->any_from |= old->access & writing;
+    all->any_to |= new->access;
+  } else if (old->writes) {
+    if (all->buffers == hazards->barrier_capacity) {
+      const uint32_t capacity = hazards->barrier_capacity ? 2 * hazards->barrier_capacity : 8;
+      VkBufferMemoryBarrier *barriers = target_resize(hazards->allocator, hazards->barriers,
+                                                      sizeof *barriers * hazards->barrier_capacity, sizeof *barriers * capacity);
+      hazards->no_memory |= !barriers;
+      if (!barriers)
+        return;
+      hazards->barriers = barriers;
+      hazards->barrier_capacity = capacity;
+    }
+    hazards->barriers[all->buffers++] = (VkBufferMemoryBarrier){
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+        .srcAccessMask = old->access & writing,
+        .dstAccessMask = new->access,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .buffer = old->buffer,
+        .offset = old->first,
+        .size = old->end - old->first,
+    };
+  }
+  old->seen_stages |= new->stages;
+  old->seen_access |= new->access;
+}
+
+/* A use takes the place of those that it covers, from `first` of the list on; returns how many are left of `count`. */
+static uint32_t
+replace(vulkan_hazards *hazards, uint32_t count, const vulkan_use *new)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (!replaces(new, &hazards->uses[i]))
+      hazards->uses[kept++] = hazards->uses[i];
+  return kept;
+}
+
+/* The uses from `next` on are of one command, and become those of commands before it. */
+static void
+settle(vulkan_hazards *hazards)
+{
+  uint32_t kept = hazards->next;
+  for (uint32_t i = hazards->next; i < hazards->count; i++) {
+    vulkan_use use = hazards->uses[i];
+    use.turn = hazards->turn;
+    kept = replace(hazards, kept, &use);
+    hazards->uses[kept++] = use;
+  }
+  hazards->count = kept;
+  if (kept > hazards->few) {
+    for (uint32_t i = 0; i < kept; i++)
+      hazards->uses[i].turn = hazards->uses[i].turn == hazards->turn ? hazards->turn : 0;
+    join(hazards);
+  }
+  hazards->next = hazards->count;
+}
+
+/* The barrier that the uses from `next` on need. */
+static void
+order(vulkan_hazards *hazards, PFN_vkCmdPipelineBarrier record, VkCommandBuffer command)
+{
+  collected all = {0};
+  for (uint32_t i = hazards->next; i < hazards->count; i++) {
+    const vulkan_use *new = &hazards->uses[i];
+    for (uint32_t k = 0; k < hazards->next; k++) {
+      vulkan_use *old = &hazards->uses[k];
+      if ((new->writes || old->writes) && old->turn != hazards->turn && overlaps(old, new) && !is_ordered(old, new))
+        collect(hazards, old, new, &all);
+    }
+  }
+  if (!all.from || hazards->no_memory)
+    return;
+  const VkMemoryBarrier any = {
+      .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = all.any_from, .dstAccessMask = all.any_to};
+  record(command, all.from, all.to, 0, all.any_from ? 1 : 0, &any, all.buffers, hazards->barriers, 0, NULL);
+}
+
+void
+vulkan_hazards_sync(vulkan_hazards *hazards, PFN_vkCmdPipelineBarrier record, VkCommandBuffer command, bool is_beside)
+{
+  hazards->turn += !is_beside;
+  order(hazards, record, command);
+  settle(hazards);
+}
+
+/* ---- lists --------------------------------------------------------------------------------------------------------------- */
+
+void
+vulkan_hazards_enter(vulkan_hazards *hazards, const vulkan_hazards *needs, PFN_vkCmdPipelineBarrier record, VkCommandBuffer command)
+{
+  for (uint32_t i = 0; i < needs->count; i++)
+    add(hazards, &needs->uses[i]);
+  hazards->turn++;
+  order(hazards, record, command);
+  hazards->count = hazards->next;
+}
+
+void
+vulkan_hazards_leave(vulkan_hazards *hazards, const vulkan_hazards *left)
+{
+  for (uint32_t i = 0; i < left->count; i++)
+    add(hazards, &left->uses[i]);
+  hazards->turn++;
+  settle(hazards);
+}
+
+void
+vulkan_hazards_submitted(vulkan_hazards *hazards, uint64_t batch)
+{
+  for (uint32_t i = 0; i < hazards->count; i++)
+    hazards->uses[i].batch = hazards->uses[i].batch ? hazards->uses[i].batch : batch;
+}
+
+void
+vulkan_hazards_dropped(vulkan_hazards *hazards)
+{
+  for (uint32_t i = 0; i < hazards->count; i++)
+    hazards->uses[i].seen_stages = hazards->uses[i].seen_access = 0;
+  hazards->next = hazards->count;
+}
+
+void
+vulkan_hazards_waited(vulkan_hazards *hazards, uint64_t batch)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < hazards->count; i++) {
+    const vulkan_use *use = &hazards->uses[i];
+    if (use->writes || use->batch == 0 || use->batch > batch)
+      hazards->uses[kept++] = *use;
+  }
+  hazards->count = hazards->next = kept;
+}
+
+static void
+forget(vulkan_hazards *hazards, const vulkan_use *ordered)
+{
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < hazards->count; i++)
+    if (!covers(ordered, &hazards->uses[i]))
+      hazards->uses[kept++] = hazards->uses[i];
+  hazards->count = hazards->next = kept;
+}
+
+void
+vulkan_hazards_forget(vulkan_hazards *hazards, VkBuffer buffer, uint64_t first, uint64_t size)
+{
+  forget(hazards, &(vulkan_use){.buffer = buffer, .first = first, .end = size > UINT64_MAX - first ? UINT64_MAX : first + size});
+}
+
+void
+vulkan_hazards_forget_image(vulkan_hazards *hazards, VkImage image)
+{
+  forget(hazards, &(vulkan_use){.image = image, .end = 1});
+}

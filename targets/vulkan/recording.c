@@ -1,0 +1,362 @@
+/* The steps of a sequence as commands that are recorded once, and submitted again whenever the same steps come again.
+ *
+ * A recording is found by its shape: all that its commands depend on, word by word, so that two sequences of one shape are the same
+ * commands.  What goes up and comes down is no part of it, and neither is what is in the buffers.  Descriptor sets are the
+ * recording's own, written when it is made: a set for each step costs nothing afterwards, needs no extension, and keeps each step's
+ * ranges where validation sees them.  A submission has a few recordings, and those that were not used for longest go.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vulkan.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* ---- shapes -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct shape {
+  vyre_target *target;
+  uint32_t count;
+  bool no_memory;
+} shape;
+
+static void
+put(shape *s, uint64_t word)
+{
+  if (s->count == s->target->shape_capacity &&
+      !vulkan_grow(s->target, &s->target->shape, &s->target->shape_capacity, s->count + 1, sizeof word))
+    s->no_memory = true;
+  if (!s->no_memory)
+    s->target->shape[s->count++] = word;
+}
+
+static void
+put_bytes(shape *s, const void *data, size_t size)
+{
+  for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    memcpy(&word, (const char *)data + at, size - at < sizeof word ? size - at : sizeof word);
+    put(s, word);
+  }
+}
+
+static void
+put_range(shape *s, const vyre_range *range)
+{
+  const target_buffer *buffer = target_buffer_get(s->target, range->buffer);
+  put(s, buffer ? ((const vulkan_buffer *)buffer->memory)->serial : 0);
+  put(s, range->offset);
+  put(s, buffer ? target_range_size(buffer, range) : 0);
+}
+
+static void
+put_step(shape *s, const vyre_step *step)
+{
+  put(s, vulkan_kernel_get(s->target, step->kernel)->serial);
+  for (uint32_t i = 0; i < 3; i++)
+    put(s, step->groups[i]);
+  put(s, step->beside);
+  put_range(s, &step->indirect);
+  for (uint32_t i = 0; i < step->buffer_count; i++)
+    put_range(s, &step->buffers[i]);
+  put_bytes(s, step->push, step->push_size);
+}
+
+vyre_status
+vulkan_shape_make(vyre_target *target, const vulkan_submission *submission, uint32_t *out_count, uint64_t *out_hash)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  shape s = {.target = target};
+  put(&s, submission->at.step);
+  put(&s, (uint64_t)submission->at.repeat << 32 | submission->at.iteration);
+  put(&s, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
+  put(&s, sequence->step_ns != NULL);
+  for (uint32_t i = 0; i < sequence->step_count; i++)
+    put_step(&s, &sequence->steps[i]);
+  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
+    const vyre_repeat *repeat = &sequence->repeats[i];
+    put(&s, (uint64_t)repeat->first << 32 | repeat->count);
+    put(&s, repeat->times);
+    put_range(&s, &repeat->until);
+  }
+  if (s.no_memory)
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  *out_count = s.count;
+  *out_hash = XXH3_64bits(target->shape, sizeof *target->shape * s.count);
+  return VYRE_OK;
+}
+
+vulkan_recording *
+vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission, uint32_t count, uint64_t hash)
+{
+  vulkan_recording *found = submission->recordings;
+  while (found && (found->hash != hash || found->shape_count != count ||
+                   memcmp(found->shape, target->shape, sizeof *found->shape * count) != 0))
+    found = found->next;
+  return found;
+}
+
+/* ---- destroyed ----------------------------------------------------------------------------------------------------------- */
+
+static void
+destroy_objects(vyre_target *target, vulkan_recording *recording)
+{
+  const struct VolkDeviceTable *call = &target->call;
+  if (recording->descriptors)
+    call->vkDestroyDescriptorPool(target->device, recording->descriptors, NULL);
+  if (recording->queries)
+    call->vkDestroyQueryPool(target->device, recording->queries, NULL);
+  if (recording->pool)
+    call->vkDestroyCommandPool(target->device, recording->pool, NULL);
+}
+
+static void
+destroy_recording(vyre_target *target, vulkan_recording *recording)
+{
+  const vyre_allocator *allocator = &target->base.allocator;
+  vulkan_settle(target);
+  if (!target->hangs)
+    destroy_objects(target, recording);
+  vulkan_hazards_free(&recording->needs);
+  vulkan_hazards_free(&recording->left);
+  if (recording->shape)
+    target_resize(allocator, recording->shape, sizeof *recording->shape * recording->shape_count, 0);
+  if (recording->commands)
+    target_resize(allocator, recording->commands, sizeof *recording->commands * recording->command_capacity, 0);
+  if (recording->stamped)
+    target_resize(allocator, recording->stamped, sizeof *recording->stamped * recording->stamp_capacity, 0);
+  target_resize(allocator, recording, sizeof *recording, 0);
+}
+
+/* All from there on. */
+static void
+destroy_from(vyre_target *target, vulkan_recording **at)
+{
+  while (*at) {
+    vulkan_recording *recording = *at;
+    *at = recording->next;
+    destroy_recording(target, recording);
+  }
+}
+
+void
+vulkan_recordings_destroy(vyre_target *target, vulkan_submission *submission)
+{
+  destroy_from(target, &submission->recordings);
+}
+
+/* ---- descriptors --------------------------------------------------------------------------------------------------------- */
+
+/* Sets and descriptors of all steps and of what control.c looks at. */
+static vyre_status
+create_pool(vyre_target *target, const vulkan_submission *submission, VkDescriptorPool *out)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  uint32_t sets = 0, kinds[VYRE_SLOT__COUNT] = {0}, controls = 0, size_count = 0;
+  for (uint32_t i = 0; i < sequence->step_count; i++) {
+    const vulkan_kernel *kernel = vulkan_kernel_get(target, sequence->steps[i].kernel);
+    sets += kernel->set_count;
+    for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
+      kinds[kind] += kernel->kinds[kind];
+    controls += sequence->steps[i].indirect.buffer.id != 0;
+  }
+  for (uint32_t i = 0; i < sequence->repeat_count; i++)
+    controls += sequence->repeats[i].until.buffer.id != 0;
+  sets += controls;
+  kinds[VYRE_SLOT_STORAGE] += 2 * controls;
+  if (sets == 0)
+    return VYRE_OK;
+  VkDescriptorPoolSize sizes[VYRE_SLOT__COUNT];
+  for (uint32_t kind = 0; kind < VYRE_SLOT__COUNT; kind++)
+    if (kinds[kind] || kind == 0) /* a pool of nothing is none */
+      sizes[size_count++] = (VkDescriptorPoolSize){vulkan_descriptor_type(kind), kinds[kind] ? kinds[kind] : 1};
+  const VkDescriptorPoolCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+      .maxSets = sets,
+      .poolSizeCount = size_count,
+      .pPoolSizes = sizes,
+  };
+  return vulkan_status(target, target->call.vkCreateDescriptorPool(target->device, &info, NULL, out), "vkCreateDescriptorPool",
+                       "for %u descriptor sets", sets);
+}
+
+static vyre_status
+add_set(vyre_target *target, vulkan_submission *submission, VkDescriptorPool pool, const vulkan_kernel *kernel, uint32_t set,
+        uint32_t *at)
+{
+  if (!vulkan_grow(target, &submission->sets, &submission->set_capacity, *at + 1, sizeof *submission->sets))
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  const VkDescriptorSetAllocateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+      .descriptorPool = pool,
+      .descriptorSetCount = 1,
+      .pSetLayouts = &kernel->sets[set],
+  };
+  return vulkan_status(target, target->call.vkAllocateDescriptorSets(target->device, &info, &submission->sets[(*at)++]),
+                       "vkAllocateDescriptorSets", "for set %u of kernel '%s'", set, kernel->base.label);
+}
+
+static void
+write_set(vyre_target *target, const vulkan_kernel *kernel, const vyre_step *step, uint32_t set, VkDescriptorSet handle)
+{
+  VkSampler sampler = VK_NULL_HANDLE;
+  for (uint32_t i = 0; i < kernel->base.descriptor_count; i++) {
+    const vulkan_descriptor *descriptor = &kernel->descriptors[i];
+    const vyre_kernel_slot *slot = &kernel->base.slots[descriptor->slot];
+    if (slot->set != set)
+      continue;
+    sampler = descriptor->element == 0 ? descriptor->sampler : sampler;
+    VkDescriptorImageInfo image = {sampler, descriptor->image.view, VK_IMAGE_LAYOUT_GENERAL};
+    VkDescriptorBufferInfo range = {0};
+    if (slot->kind <= VYRE_SLOT_UNIFORM) {
+      const vyre_range *given = &step->buffers[descriptor->range];
+      const target_buffer *buffer = target_buffer_get(target, given->buffer);
+      range = (VkDescriptorBufferInfo){((const vulkan_buffer *)buffer->memory)->handle, given->offset,
+                                       target_range_size(buffer, given)};
+    }
+    VkWriteDescriptorSet write = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+        .dstSet = handle,
+        .dstBinding = slot->binding,
+        .dstArrayElement = descriptor->element,
+        .descriptorCount = 1,
+        .descriptorType = vulkan_descriptor_type(slot->kind),
+        .pImageInfo = &image,
+        .pBufferInfo = &range,
+        .pTexelBufferView = &descriptor->image.texel_view,
+    };
+    target->call.vkUpdateDescriptorSets(target->device, 1, &write, 0, NULL);
+  }
+}
+
+/* Sets of steps in order, a step's own and then the one for its groups; then one for each repeat, of some nothing. */
+static vyre_status
+write_sets(vyre_target *target, vulkan_submission *submission, VkDescriptorPool pool)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  const vulkan_kernel *control = (const vulkan_kernel *)(const void *)target->control;
+  uint32_t at = 0;
+  if (!vulkan_grow(target, &submission->first_sets, &submission->step_capacity, sequence->step_count + 1,
+                   sizeof *submission->first_sets))
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  for (uint32_t i = 0; i < sequence->step_count; i++) {
+    const vyre_step *step = &sequence->steps[i];
+    const vulkan_kernel *kernel = vulkan_kernel_get(target, step->kernel);
+    submission->first_sets[i] = at;
+    for (uint32_t set = 0; set < kernel->set_count; set++) {
+      VYRE_TRY(add_set(target, submission, pool, kernel, set, &at));
+      write_set(target, kernel, step, set, submission->sets[at - 1]);
+    }
+    if (!step->indirect.buffer.id)
+      continue;
+    VYRE_TRY(add_set(target, submission, pool, control, 0, &at));
+    vulkan_control_write_set(target, submission, &step->indirect, submission->sets[at - 1]);
+  }
+  submission->first_sets[sequence->step_count] = at;
+  if (!vulkan_grow(target, &submission->sets, &submission->set_capacity, at + sequence->repeat_count, sizeof *submission->sets))
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
+    uint32_t place = at + i;
+    if (!sequence->repeats[i].until.buffer.id)
+      continue;
+    VYRE_TRY(add_set(target, submission, pool, control, 0, &place));
+    vulkan_control_write_set(target, submission, &sequence->repeats[i].until, submission->sets[place - 1]);
+  }
+  return VYRE_OK;
+}
+
+/* ---- recorded ------------------------------------------------------------------------------------------------------------ */
+
+static vyre_status
+add_commands(vyre_target *target, vulkan_recording *recording, VkCommandBuffer *out)
+{
+  if (!vulkan_grow(target, &recording->commands, &recording->command_capacity, recording->command_count + 1,
+                   sizeof *recording->commands))
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  const VkCommandBufferAllocateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+      .commandPool = recording->pool,
+      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+      .commandBufferCount = 1,
+  };
+  VYRE_TRY(vulkan_status(target, target->call.vkAllocateCommandBuffers(target->device, &info, out), "vkAllocateCommandBuffers",
+                         "for the steps of a sequence"));
+  recording->commands[recording->command_count++] = *out;
+  return VYRE_OK;
+}
+
+static vyre_status
+record(vyre_target *target, vulkan_submission *submission, vulkan_recording *recording)
+{
+  const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                        .queueFamilyIndex = target->choice.queue_families[VULKAN_COMPUTE]};
+  uint64_t launches = 0;
+  VYRE_TRY(create_pool(target, submission, &recording->descriptors));
+  VYRE_TRY(write_sets(target, submission, recording->descriptors));
+  VYRE_TRY(vulkan_stamps_prepare(target, submission, recording));
+  VYRE_TRY(vulkan_status(target, target->call.vkCreateCommandPool(target->device, &pool, NULL, &recording->pool),
+                         "vkCreateCommandPool", "for the steps of a sequence"));
+  submission->recorded_from = submission->at;
+  for (bool is_first = true, more = true; more; is_first = false) {
+    VkCommandBuffer command;
+    VYRE_TRY(add_commands(target, recording, &command));
+    VYRE_TRY(vulkan_record_begin(target, command, false, &recording->left));
+    if (is_first) {
+      vulkan_stamps_begin(target, recording);
+      if (submission->is_controlled)
+        vulkan_control_record_start(target, submission);
+    }
+    vulkan_record_steps(target, submission, recording, &launches, &more);
+    VYRE_TRY(vulkan_record_end(target, submission));
+  }
+  recording->end = submission->at;
+  return recording->needs.no_memory ? VYRE_OUT_OF_MEMORY("for the barriers of a Vulkan submission") : VYRE_OK;
+}
+
+static vyre_status
+make_recording(vyre_target *target, vulkan_submission *submission, uint32_t count, uint64_t hash, vulkan_recording **out)
+{
+  const vyre_allocator *allocator = &target->base.allocator;
+  vulkan_recording *recording = target_resize(allocator, NULL, 0, sizeof *recording);
+  if (!recording)
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  *recording = (vulkan_recording){.hash = hash, .shape_count = count};
+  vulkan_hazards_init(&recording->needs, allocator, NULL);
+  vulkan_hazards_init(&recording->left, allocator, &recording->needs);
+  recording->shape = target_resize(allocator, NULL, 0, sizeof *recording->shape * count);
+  if (recording->shape)
+    memcpy(recording->shape, target->shape, sizeof *recording->shape * count);
+  vyre_status status = recording->shape ? record(target, submission, recording) : VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  if (status)
+    destroy_recording(target, recording);
+  else
+    *out = recording;
+  return status;
+}
+
+vyre_status
+vulkan_recording_take(vyre_target *target, vulkan_submission *submission)
+{
+  uint32_t count;
+  uint64_t hash;
+  VYRE_TRY(vulkan_shape_make(target, submission, &count, &hash));
+  vulkan_recording *found = vulkan_recording_find(target, submission, count, hash);
+  if (found) {
+    vulkan_recording **at = &submission->recordings;
+    while (*at != found)
+      at = &(*at)->next;
+    *at = found->next;
+    submission->at = found->end;
+  } else {
+    vulkan_recording **at = &submission->recordings;
+    for (uint32_t i = 1; *at && i < VULKAN_MOST_RECORDINGS; i++)
+      at = &(*at)->next;
+    destroy_from(target, at);
+    VYRE_TRY(make_recording(target, submission, count, hash, &found));
+    target->base.counters.recordings++;
+  }
+  found->next = submission->recordings;
+  submission->recording = submission->recordings = found;
+  return VYRE_OK;
+}

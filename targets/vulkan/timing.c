@@ -1,0 +1,137 @@
+/* What the device's clock says: timestamps around all that is submitted together, and, where it is asked, after each step.
+ *
+ * A step's time is from the stamp before it to its own, so that the wait for what it depends on is its time too, and the times of
+ * steps add up to the whole.  Where the driver tells both clocks at once (VK_EXT_calibrated_timestamps), the start is told by the
+ * host's too.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "vulkan.h"
+
+static uint64_t
+nanoseconds(const vyre_target *target, uint64_t from, uint64_t to)
+{
+  const uint64_t ticks = (to - from) & target->choice.timestamp_mask;
+  return (uint64_t)((double)ticks * (double)target->choice.limits.timestampPeriod);
+}
+
+void
+vulkan_stamp(vyre_target *target, const vulkan_submission *submission, bool is_end)
+{
+  if (!submission->queries)
+    return;
+  if (!is_end)
+    target->call.vkCmdResetQueryPool(target->command, submission->queries, 0, 2);
+  target->call.vkCmdWriteTimestamp(target->command,
+                                   is_end ? VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                                   submission->queries, is_end);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+
+/* Launches that are recorded at most, from the submission's position on. */
+static uint64_t
+most_launches(const vulkan_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  uint64_t launches = sequence->step_count - submission->at.step;
+  for (uint32_t i = submission->at.repeat; i < sequence->repeat_count; i++) {
+    const vyre_repeat *repeat = &sequence->repeats[i];
+    const bool is_bound = repeat->until.buffer.id && repeat->times > VULKAN_MOST_ITERATIONS;
+    launches += repeat->count * (uint64_t)(is_bound ? VULKAN_MOST_ITERATIONS : repeat->times);
+  }
+  return launches;
+}
+
+vyre_status
+vulkan_stamps_prepare(vyre_target *target, const vulkan_submission *submission, vulkan_recording *recording)
+{
+  if (!submission->sequence.step_ns || !target->choice.timestamp_mask)
+    return VYRE_OK;
+  const uint64_t launches = most_launches(submission);
+  if (launches > VULKAN_MOST_STAMPS)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "vulkan: the times of %llu launches are asked for, and at most %d are told\n"
+                      "Fix: submit fewer at once, or do not ask for the time of each",
+                      (unsigned long long)launches, VULKAN_MOST_STAMPS);
+  recording->query_count = (uint32_t)launches + 1;
+  if (!vulkan_grow(target, &recording->stamped, &recording->stamp_capacity, recording->query_count, sizeof *recording->stamped))
+    return VYRE_OUT_OF_MEMORY("for the times of steps");
+  const VkQueryPoolCreateInfo info = {
+      .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+      .queryType = VK_QUERY_TYPE_TIMESTAMP,
+      .queryCount = recording->query_count,
+  };
+  return vulkan_status(target, target->call.vkCreateQueryPool(target->device, &info, NULL, &recording->queries),
+                       "vkCreateQueryPool", "for %u timestamps", recording->query_count);
+}
+
+void
+vulkan_stamps_begin(vyre_target *target, const vulkan_recording *recording)
+{
+  if (!recording->queries)
+    return;
+  target->call.vkCmdResetQueryPool(target->command, recording->queries, 0, recording->query_count);
+  target->call.vkCmdWriteTimestamp(target->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording->queries, 0);
+}
+
+void
+vulkan_stamp_step(vyre_target *target, vulkan_recording *recording, uint32_t step)
+{
+  if (!recording->queries)
+    return;
+  recording->stamped[recording->stamp_count++] = step;
+  target->call.vkCmdWriteTimestamp(target->command, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, recording->queries,
+                                   recording->stamp_count);
+}
+
+/* ---- read ---------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+read_steps(vyre_target *target, const vulkan_submission *submission)
+{
+  const vulkan_recording *recording = submission->recording;
+  if (!recording || !recording->queries)
+    return VYRE_OK;
+  const size_t count = (size_t)recording->stamp_count + 1, size = sizeof(uint64_t) * count;
+  uint64_t *stamps = target_resize(&target->base.allocator, NULL, 0, size);
+  if (!stamps)
+    return VYRE_OUT_OF_MEMORY("for the times of steps");
+  vyre_status status = vulkan_status(target,
+                                     target->call.vkGetQueryPoolResults(target->device, recording->queries, 0, (uint32_t)count,
+                                                                        size, stamps, sizeof *stamps, VK_QUERY_RESULT_64_BIT),
+                                     "vkGetQueryPoolResults", "for %u timestamps", (uint32_t)count);
+  for (uint32_t i = 0; i < recording->stamp_count && !status; i++)
+    submission->step_ns[recording->stamped[i]] += nanoseconds(target, stamps[i], stamps[i + 1]);
+  target_resize(&target->base.allocator, stamps, size, 0);
+  return status;
+}
+
+/* When that stamp was, by the host's clock. */
+static vyre_status
+host_time(vyre_target *target, uint64_t stamp, uint64_t *out)
+{
+  const VkCalibratedTimestampInfoEXT clocks[] = {
+      {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
+      {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
+  uint64_t now[2], deviation;
+  VYRE_TRY(vulkan_status(target, target->call.vkGetCalibratedTimestampsEXT(target->device, 2, clocks, now, &deviation),
+                         "vkGetCalibratedTimestampsEXT", "to tell the device's clock by the host's"));
+  *out = now[1] - nanoseconds(target, stamp, now[0]);
+  return VYRE_OK;
+}
+
+vyre_status
+vulkan_stamps_read(vyre_target *target, vulkan_submission *submission)
+{
+  if (!submission->queries)
+    return VYRE_OK;
+  uint64_t stamps[2];
+  VYRE_TRY(vulkan_status(target,
+                         target->call.vkGetQueryPoolResults(target->device, submission->queries, 0, 2, sizeof stamps, stamps,
+                                                            sizeof stamps[0], VK_QUERY_RESULT_64_BIT),
+                         "vkGetQueryPoolResults", "for two timestamps"));
+  submission->timing.device_ns += nanoseconds(target, stamps[0], stamps[1]);
+  if (target->tells_host_time && submission->timing.device_start_ns == 0)
+    VYRE_TRY(host_time(target, stamps[0], &submission->timing.device_start_ns));
+  return read_steps(target, submission);
+}
