@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vulkan.h"
 
-enum { MOST_LAUNCHES = 1 << 16, MOST_IN_COMMANDS = 1 << 12, MOST_GROUPS = 1 << 24 };
+enum { MOST_LAUNCHES = 1 << 16, MOST_IN_COMMANDS = 1 << 12, MOST_GROUPS = 1 << 20 };
 
 /* ---- one command after the other ----------------------------------------------------------------------------------------- */
 
