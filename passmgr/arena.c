@@ -75,6 +75,7 @@ vyre_arena_lay_out(sequence *s, bool *out_fits)
   for (uint32_t i = 0; i < s->block_count; i++)
     if (!s->blocks[i].column && !s->blocks[i].is_constant)
       s->blocks[i].at = lay(s, s->blocks[i].words);
+  s->orders = s->words;
   for (uint32_t i = 0; i < s->plan.order_count; i++) {
     plan_order *o = &s->plan.orders[i];
     o->rows_at = (uint32_t)lay(s, rows - 1);
@@ -220,7 +221,8 @@ list_transfers(sequence *s)
   if (!heads || !s->fills || !s->uploads || !s->reads)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   fill(s, 0, FIRST_WORD);
-  fill(s, s->heads, s->words - s->heads);
+  if (s->orders > s->heads_end)
+    fill(s, s->heads_end, s->orders - s->heads_end);
   upload(s, s->heads, s->heads_end - s->heads, heads);
   move_blocks(s);
   for (uint32_t i = 0; i < s->plan.order_count; i++) {

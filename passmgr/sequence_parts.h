@@ -46,7 +46,8 @@ typedef struct sequence {
   sequence_block *blocks;
   uint32_t count, block_count, block_capacity, while_count;
   uint64_t words;              /* of the arena; */
-  uint64_t heads, heads_end;   /* columns stand before `heads`, other memory from `heads_end` on */
+  uint64_t heads, heads_end;   /* columns stand before `heads`, other memory from `heads_end` on, */
+  uint64_t orders;             /* and orders from there to the end */
   vyre_device_buffer *buffers; /* direct: by block, then of orders' rows, then of what compares remember */
   uint32_t buffer_count;
   uint32_t *host_words; /* direct: what compares remember */
