@@ -377,16 +377,21 @@ submit(const run_options *options, const run_program *program, const run_inputs 
       .read_count = run->read_count,
   };
   vyre_timing timing;
+  uint64_t kernel_ns = 0;
+  if (options->time)
+    sequence.step_ns = &kernel_ns;
   VYRE_TRY(
       vyre_status_note(run->ops->submit(run->target, &sequence, &timing),
                        "-groups sets how much work it is, -timeout how long it may take; -target=interpreter -undefined=report "
                        "stops at what is undefined; -validate asks for checks"));
   VYRE_TRY(set_pointers(program, inputs, results, run, false));
   if (options->time)
-    printf("time: %s on %s: %.3f ms, of these on the device %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64
-           " down\n",
-           program->path, run->ops->name, (double)timing.host_ns / 1e6, (double)timing.device_ns / 1e6, timing.launches,
-           timing.launches == 1 ? "" : "es", timing.waits, timing.waits == 1 ? "" : "s", timing.bytes_up, timing.bytes_down);
+    printf("time: %s on %s: %.3f ms (recording %.3f, submitting %.3f, waiting %.3f), of these on the device %.3f ms, of these the "
+           "kernel %.3f ms; %u launch%s, %u wait%s, %" PRIu64 " bytes up, %" PRIu64 " down\n",
+           program->path, run->ops->name, (double)timing.host_ns / 1e6, (double)timing.record_ns / 1e6,
+           (double)timing.submit_ns / 1e6, (double)timing.wait_ns / 1e6, (double)timing.device_ns / 1e6, (double)kernel_ns / 1e6,
+           timing.launches, timing.launches == 1 ? "" : "es", timing.waits, timing.waits == 1 ? "" : "s", timing.bytes_up,
+           timing.bytes_down);
   return VYRE_OK;
 }
 
