@@ -50,6 +50,7 @@ const char *vyre_context_file(vyre_module *module, uint32_t row);
 void vyre_report_count_add(vyre_report *report, const char *pass, const char *name, uint64_t amount);
 void vyre_report_run_add(vyre_report *report, const char *pass, uint64_t nanoseconds, bool changed);
 void vyre_report_skip_add(vyre_report *report, const char *pass);
+void vyre_report_device_add(vyre_report *report, const char *pass, uint64_t nanoseconds);
 uint64_t vyre_now(void);
 
 /* runner.c */

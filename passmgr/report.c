@@ -15,6 +15,7 @@ typedef struct timed {
   char *name; /* owned */
   uint64_t nanoseconds, runs, changed;
   uint64_t skipped; /* it would have found what it found before */
+  uint64_t device;  /* nanoseconds of its kernels */
 } timed;
 
 typedef struct counted {
@@ -94,6 +95,23 @@ vyre_report_skip_add(vyre_report *report, const char *pass)
     entry->skipped++;
 }
 
+void
+vyre_report_device_add(vyre_report *report, const char *pass, uint64_t nanoseconds)
+{
+  timed *entry = report ? find_timed(report, pass) : NULL;
+  if (entry)
+    entry->device += nanoseconds;
+}
+
+uint64_t
+vyre_report_device_ns(const vyre_report *report)
+{
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < report->time_count; i++)
+    sum += report->times[i].device;
+  return sum;
+}
+
 uint64_t
 vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed)
 {
@@ -148,6 +166,7 @@ vyre_report_add(vyre_report *to, const vyre_report *from)
     entry->runs += from->times[i].runs;
     entry->changed += from->times[i].changed;
     entry->skipped += from->times[i].skipped;
+    entry->device += from->times[i].device;
   }
   for (uint32_t i = 0; i < from->count_count; i++)
     vyre_report_count_add(to, from->counts[i].pass, from->counts[i].name, from->counts[i].amount);
@@ -183,7 +202,12 @@ print_times(const vyre_report *report, vyre_bytes *out)
     const timed *entry = &report->times[i];
     VYRE_TRY(print_time(out, entry->nanoseconds, total));
     VYRE_TRY(vyre_bytes_printf(out, " %8" PRIu64 " %8" PRIu64 "  %s", entry->runs, entry->changed, entry->name));
-    VYRE_TRY(entry->skipped ? vyre_bytes_printf(out, " (skipped %" PRIu64 ")\n", entry->skipped) : vyre_bytes_printf(out, "\n"));
+    if (entry->skipped)
+      VYRE_TRY(vyre_bytes_printf(out, " (skipped %" PRIu64 ")", entry->skipped));
+    if (entry->device)
+      VYRE_TRY(vyre_bytes_printf(out, " (on the device %" PRIu64 ".%03" PRIu64 " ms)", entry->device / 1000000,
+                                 entry->device / 1000 % 1000));
+    VYRE_TRY(vyre_bytes_printf(out, "\n"));
   }
   VYRE_TRY(print_time(out, total, total));
   return vyre_bytes_printf(out, " %8s %8s  total\n", "", "");

@@ -171,7 +171,8 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
 vyre_status
 vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, const char *label, vyre_kernel *out)
 {
-  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE, .is_read_only = true}};
+  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
+                                           {.binding = 1, .kind = VYRE_SLOT_STORAGE, .is_read_only = true}};
   vyre_kernel_desc desc = {.label = label,
                            .form = (vyre_kernel_form)form,
                            .code = kernel->code,

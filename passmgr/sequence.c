@@ -128,6 +128,7 @@ typedef struct submission {
   vyre_repeat *repeats;
   vyre_repeat_end *ends;
   uint64_t *iterations; /* by repeat of the plan, so far */
+  uint64_t *step_ns;    /* of the last submission; NULL: nobody asks */
   vyre_timing timing;   /* of all submissions */
 } submission;
 
@@ -168,10 +169,15 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
                               .read_count = s->read_count,
                               .repeats = u->repeats + first_repeat,
                               .repeat_count = p->repeat_count - first_repeat,
-                              .ends = u->ends + first_repeat};
+                              .ends = u->ends + first_repeat,
+                              .step_ns = u->step_ns};
   vyre_timing timing;
   VYRE_TRY(s->device->ops->submit(s->device->target, &what, &timing));
   add_timing(&u->timing, &timing);
+  for (uint32_t i = 0; i < what.step_count && u->step_ns; i++) {
+    const vyre_context *context = s->members[p->steps[first + i].pass].context;
+    vyre_report_device_add(context->options.report, context->record->pass.name, u->step_ns[i]);
+  }
   return VYRE_OK;
 }
 
@@ -254,6 +260,8 @@ run(sequence *s, bool *out_fits)
   u.repeats = sequence_take(s, s->plan.repeat_count, sizeof *u.repeats);
   u.ends = sequence_take(s, s->plan.repeat_count, sizeof *u.ends);
   u.iterations = sequence_take(s, s->plan.repeat_count, sizeof *u.iterations);
+  u.step_ns =
+      s->members[0].context->options.report && !s->rows.on_host ? sequence_take(s, s->plan.step_count, sizeof *u.step_ns) : NULL;
   if (s->plan.no_memory || !u.repeats || !u.ends || !u.iterations)
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
   VYRE_TRY(s->rows.on_host ? vyre_direct_build(s) : vyre_arena_build(s));

@@ -103,6 +103,8 @@ VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_byte
 uint64_t vyre_report_count(const vyre_report *report, const char *pass, const char *name);
 /* How often the pass ran, and how often it changed the module. */
 uint64_t vyre_report_runs(const vyre_report *report, const char *pass, uint64_t *out_changed);
+/* Nanoseconds that devices took for the kernels of passes, as they told. */
+uint64_t vyre_report_device_ns(const vyre_report *report);
 
 /* A device for passes: an open target, the kernels that were compiled for it, memory.  It serves one run at a time. */
 typedef struct vyre_device vyre_device;

@@ -293,7 +293,8 @@ typedef struct vyre_sequence {
   uint32_t repeat_count;
   vyre_repeat_end *ends; /* an element a repeat; written as reads are */
   /* An element a step: what the device took for it, all its iterations together, with the wait for what it depends on (0 where the
-   * target does not say VYRE_TARGET_DEVICE_TIME); written as reads are.  NULL: nobody asks, which costs less. */
+   * target does not say VYRE_TARGET_DEVICE_TIME, and where there are more launches than it tells the times of); written as reads
+   * are.  NULL: nobody asks, which costs less. */
   uint64_t *step_ns;
 } vyre_sequence;
 
