@@ -1,0 +1,261 @@
+/* What a submission to the Vulkan device costs that is chosen first, whatever it is of: nothing, copies, kernels that do next to
+ * nothing.
+ *
+ *   bench-submit [-rounds=N] [-min=BYTES] [-max=BYTES] [-only=CASE]
+ *
+ * Cases take turns; medians are of the wall clock.  `recording`, `submitting` and `waiting` are the host's shares of a submission,
+ * `device` is what the device says.  A copy by the host of the same bytes tells what the memory takes, so that what is left is the
+ * driver's and the target's: what a sequence of passes costs beyond that (bench-sequences) is its kernels'.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "vyre/spirv.h"
+#include "vyre/target.h"
+#include "vyre/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_ROUNDS = 101, MANY = 1000, FLIGHT = 4 };
+
+static const vyre_target_ops *const ops = &vyre_target_vulkan;
+
+static const char copy_text[] = "program @copy workgroup(64, 1, 1) {\n"
+                                "  buffer %x : u32[] storage set(0) binding(0)\n"
+                                "  buffer %y : u32[] storage rw set(0) binding(1)\n"
+                                "  %g = gid\n"
+                                "  store %y[%g.x], load(%x[%g.x])\n"
+                                "}\n";
+
+typedef struct setup {
+  vyre_target *target;
+  vyre_kernel kernel;
+  vyre_device_buffer from, to;
+  vyre_range ranges[2];
+  vyre_step *steps; /* MANY alike */
+  unsigned char *up, *down;
+  uint32_t bytes;
+} setup;
+
+static void
+check(vyre_status status)
+{
+  bench_check("bench-submit", status);
+}
+
+static uint64_t
+wall_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the cases: each fills `timing` as far as there is something to tell ------------------------------------------------- */
+
+static void
+submit(const setup *s, bool up, uint32_t steps, bool down, vyre_timing *timing)
+{
+  const vyre_upload upload = {s->ranges[0], s->up};
+  const vyre_read read = {s->ranges[1], s->down};
+  const vyre_sequence sequence = {
+      .uploads = &upload, .upload_count = up, .steps = s->steps, .step_count = steps, .reads = &read, .read_count = down};
+  check(ops->submit(s->target, &sequence, timing));
+}
+
+static void
+nothing(const setup *s, vyre_timing *timing)
+{
+  submit(s, false, 0, false, timing);
+}
+
+static void
+one_kernel(const setup *s, vyre_timing *timing)
+{
+  submit(s, false, 1, false, timing);
+}
+
+static void
+many_kernels(const setup *s, vyre_timing *timing)
+{
+  submit(s, false, MANY, false, timing);
+}
+
+static void
+up(const setup *s, vyre_timing *timing)
+{
+  submit(s, true, 0, false, timing);
+}
+
+static void
+down(const setup *s, vyre_timing *timing)
+{
+  submit(s, false, 0, true, timing);
+}
+
+static void
+up_copy_down(const setup *s, vyre_timing *timing)
+{
+  submit(s, true, 1, true, timing);
+}
+
+/* Several begun before the first is waited for; a case is one of them. */
+static void
+in_flight(const setup *s, vyre_timing *timing)
+{
+  const vyre_upload upload = {s->ranges[0], s->up};
+  const vyre_read read = {s->ranges[1], s->down};
+  const vyre_sequence sequence = {
+      .uploads = &upload, .upload_count = 1, .steps = s->steps, .step_count = 1, .reads = &read, .read_count = 1};
+  vyre_ticket tickets[FLIGHT];
+  for (uint32_t i = 0; i < FLIGHT; i++)
+    check(ops->begin(s->target, &sequence, &tickets[i]));
+  for (uint32_t i = 0; i < FLIGHT; i++)
+    check(ops->wait(s->target, tickets[i], timing));
+}
+
+static void
+host_copy(const setup *s, vyre_timing *timing)
+{
+  (void)timing;
+  memcpy(s->down, s->up, s->bytes);
+  memcpy(s->up, s->down, s->bytes);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(const setup *s, vyre_timing *timing);
+  uint32_t times; /* submissions of a run */
+} cases[] = {
+    {"nothing", nothing, 1},
+    {"A/A: nothing", nothing, 1},
+    {"a kernel", one_kernel, 1},
+    {"1,000 kernels, one after the other", many_kernels, 1},
+    {"up", up, 1},
+    {"down", down, 1},
+    {"up, a kernel that copies, down", up_copy_down, 1},
+    {"the same, one of 4 in flight", in_flight, FLIGHT},
+    {"the host copies as much, twice", host_copy, 1},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+
+static vyre_kernel
+compile(vyre_target *target)
+{
+  static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE, .is_read_only = true},
+                                           {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
+  vyre_module *module;
+  vyre_bytes words = {0};
+  vyre_kernel kernel;
+  check(vyre_module_create(NULL, 1u << 12, &module));
+  check(vyre_text_parse(module, copy_text, sizeof copy_text - 1, "copy.vir", (vyre_diagnostics){0}));
+  check(vyre_spirv_write(module, 0, NULL, &words));
+  const vyre_kernel_desc desc = {.label = "copy",
+                                 .form = VYRE_KERNEL_SPIRV,
+                                 .code = words.data,
+                                 .size = words.size,
+                                 .entry = "copy",
+                                 .workgroup = {64, 1, 1},
+                                 .slots = slots,
+                                 .slot_count = 2};
+  check(ops->compile(target, &desc, &kernel));
+  vyre_bytes_free(&words);
+  vyre_module_destroy(module);
+  return kernel;
+}
+
+static void
+make_buffers(setup *s, uint32_t bytes)
+{
+  s->bytes = bytes;
+  s->up = malloc(bytes);
+  s->down = malloc(bytes);
+  s->steps = calloc(MANY, sizeof *s->steps);
+  if (!s->up || !s->down || !s->steps)
+    check(VYRE_OUT_OF_MEMORY("for the buffers"));
+  memset(s->up, 1, bytes);
+  memset(s->down, 2, bytes);
+  check(ops->allocate(s->target, bytes, &s->from));
+  check(ops->allocate(s->target, bytes, &s->to));
+  s->ranges[0] = (vyre_range){.buffer = s->from};
+  s->ranges[1] = (vyre_range){.buffer = s->to};
+  for (uint32_t i = 0; i < MANY; i++)
+    s->steps[i] =
+        (vyre_step){.kernel = s->kernel, .buffers = s->ranges, .buffer_count = 2, .groups = {(bytes / 4 + 63) / 64, 1, 1}};
+}
+
+static void
+free_buffers(setup *s)
+{
+  check(ops->free(s->target, s->from));
+  check(ops->free(s->target, s->to));
+  free(s->up);
+  free(s->down);
+  free(s->steps);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Times of the rounds so far, and the shares of the last one. */
+typedef struct measured {
+  uint64_t times[MOST_ROUNDS];
+  vyre_timing last;
+} measured;
+
+static void
+measure(const setup *s, const bench_options *options)
+{
+  static measured all[CASES];
+  const uint32_t rounds = options->rounds < MOST_ROUNDS ? options->rounds : MOST_ROUNDS;
+  for (uint32_t i = 0; i < CASES; i++) /* what is taken at the first time stays */
+    cases[i].run(s, &all[i].last);
+  for (uint32_t round = 0; round < rounds; round++)
+    for (uint32_t i = 0; i < CASES; i++) {
+      const uint64_t start = wall_now();
+      all[i].last = (vyre_timing){0};
+      cases[i].run(s, &all[i].last);
+      all[i].times[round] = (wall_now() - start) / cases[i].times;
+    }
+  for (uint32_t i = 0; i < CASES; i++) {
+    const vyre_timing *t = &all[i].last;
+    if (options->only && !strstr(cases[i].name, options->only))
+      continue;
+    qsort(all[i].times, rounds, sizeof *all[i].times, compare);
+    printf("| %s | %" PRIu32 " | %.1f | %.1f | %.1f | %.1f | %.1f | %" PRIu32 " | %" PRIu32 " | %" PRIu32 " |\n", cases[i].name,
+           s->bytes, (double)all[i].times[rounds / 2] / 1e3, (double)t->record_ns / 1e3, (double)t->submit_ns / 1e3,
+           (double)t->wait_ns / 1e3, (double)t->device_ns / 1e3, t->batches, t->waits, t->allocations);
+  }
+  fflush(stdout);
+}
+
+int
+main(int count, char **arguments)
+{
+  bench_options options = {.rounds = 21, .min = 1000, .max = 10000000, .unit = "bytes"};
+  setup s = {0};
+  vyre_device_info info;
+  bench_parse(count, arguments, &options);
+  check(ops->open(NULL, NULL, &s.target));
+  ops->describe(s.target, &info);
+  printf("%s, %s%s\n\n", info.name, info.driver, info.capabilities & VYRE_TARGET_SHARED ? ", its memory is the host's" : "");
+  s.kernel = compile(s.target);
+  printf("| a submission of | bytes | us | recording | submitting | waiting | device | batches | waits | allocations |\n"
+         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  for (uint32_t bytes = options.min; bytes <= options.max; bytes *= 10) {
+    make_buffers(&s, bytes - bytes % 4);
+    measure(&s, &options);
+    free_buffers(&s);
+  }
+  check(ops->close(s.target));
+  return 0;
+}
