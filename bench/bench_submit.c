@@ -35,7 +35,7 @@ typedef struct setup {
   vyre_kernel kernel;
   vyre_device_buffer from, to;
   vyre_range ranges[2];
-  vyre_step *steps; /* MANY alike */
+  vyre_step copy, *steps; /* of all bytes; MANY of a workgroup */
   unsigned char *up, *down;
   uint32_t bytes;
 } setup;
@@ -61,8 +61,12 @@ submit(const setup *s, bool up, uint32_t steps, bool down, vyre_timing *timing)
 {
   const vyre_upload upload = {s->ranges[0], s->up};
   const vyre_read read = {s->ranges[1], s->down};
-  const vyre_sequence sequence = {
-      .uploads = &upload, .upload_count = up, .steps = s->steps, .step_count = steps, .reads = &read, .read_count = down};
+  const vyre_sequence sequence = {.uploads = &upload,
+                                  .upload_count = up,
+                                  .steps = up ? &s->copy : s->steps,
+                                  .step_count = steps,
+                                  .reads = &read,
+                                  .read_count = down};
   check(ops->submit(s->target, &sequence, timing));
 }
 
@@ -109,7 +113,7 @@ in_flight(const setup *s, vyre_timing *timing)
   const vyre_upload upload = {s->ranges[0], s->up};
   const vyre_read read = {s->ranges[1], s->down};
   const vyre_sequence sequence = {
-      .uploads = &upload, .upload_count = 1, .steps = s->steps, .step_count = 1, .reads = &read, .read_count = 1};
+      .uploads = &upload, .upload_count = 1, .steps = &s->copy, .step_count = 1, .reads = &read, .read_count = 1};
   vyre_ticket tickets[FLIGHT];
   for (uint32_t i = 0; i < FLIGHT; i++)
     check(ops->begin(s->target, &sequence, &tickets[i]));
@@ -132,8 +136,8 @@ static const struct {
 } cases[] = {
     {"nothing", nothing, 1},
     {"A/A: nothing", nothing, 1},
-    {"a kernel", one_kernel, 1},
-    {"1,000 kernels, one after the other", many_kernels, 1},
+    {"a kernel of a workgroup", one_kernel, 1},
+    {"1,000 of them, one after the other", many_kernels, 1},
     {"up", up, 1},
     {"down", down, 1},
     {"up, a kernel that copies, down", up_copy_down, 1},
@@ -185,8 +189,9 @@ make_buffers(setup *s, uint32_t bytes)
   s->ranges[0] = (vyre_range){.buffer = s->from};
   s->ranges[1] = (vyre_range){.buffer = s->to};
   for (uint32_t i = 0; i < MANY; i++)
-    s->steps[i] =
-        (vyre_step){.kernel = s->kernel, .buffers = s->ranges, .buffer_count = 2, .groups = {(bytes / 4 + 63) / 64, 1, 1}};
+    s->steps[i] = (vyre_step){.kernel = s->kernel, .buffers = s->ranges, .buffer_count = 2, .groups = {1, 1, 1}};
+  s->copy = s->steps[0];
+  s->copy.groups[0] = (bytes / 4 + 63) / 64;
 }
 
 static void
