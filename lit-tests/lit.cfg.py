@@ -56,6 +56,7 @@ config.substitutions += [
     (r"\bsplit-file\b", config.split_file),
 ]
 
+config.environment["XDG_CACHE_HOME"] = config.vyre_cache  # not the home of who tests
 if config.vyre_sanitize:
     config.available_features.add("sanitized")
 if config.vyre_build_type == "Debug":

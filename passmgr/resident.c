@@ -54,11 +54,13 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
     return VYRE_OK;
   device->library = options->library ? vyre_take_text(from, options->library) : NULL;
   device->name = options->device ? vyre_take_text(from, options->device) : NULL;
-  if ((options->library && !device->library) || (options->device && !device->name))
+  device->cache = options->cache ? vyre_take_text(from, options->cache) : NULL;
+  if ((options->library && !device->library) || (options->device && !device->name) || (options->cache && !device->cache))
     return VYRE_OUT_OF_MEMORY("for a device");
   device->options = *options;
   device->options.library = device->library;
   device->options.device = device->name;
+  device->options.cache = device->cache;
   return VYRE_OK;
 }
 
@@ -98,6 +100,7 @@ vyre_device_close(vyre_device *device)
   vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
   vyre_release_text(&allocator, device->library);
   vyre_release_text(&allocator, device->name);
+  vyre_release_text(&allocator, device->cache);
   vyre_release(&allocator, device, sizeof *device);
   return status;
 }

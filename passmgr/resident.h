@@ -60,7 +60,7 @@ struct vyre_device {
       *choices;  /* what runs on it is chosen, and it is of one of these; NULL: all that can run there does */
   bool is_tried; /* whether there is one to be opened is known */
   vyre_target_options options;
-  char *library, *name; /* owned; of the options */
+  char *library, *name, *cache; /* owned; of the options */
   device_costs costs;
   device_work asked;   /* of the sequence that was asked for last */
   double owed;         /* nanoseconds of work that it could have had */

@@ -31,6 +31,10 @@ typedef struct vyre_target_options {
   bool validate;       /* the API's own checks; a message of theirs fails the call that caused it */
   uint32_t timeout;    /* seconds after which a submission that is not done counts as hanging; 0: there is no limit */
   uint32_t threads;    /* of a target that runs on the host's processors; 0: as many as the process may use */
+  const char *cache;   /* a folder for what the driver compiled, made if it is not there; NULL: nothing is kept */
+  /* Hears what is no error: a line of text without its end, within a call of the target's.  NULL: nobody. */
+  void (*remark)(void *user, const char *text);
+  void *remark_user;
 } vyre_target_options;
 
 typedef enum vyre_device_kind {

@@ -79,6 +79,8 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   info->kind = kind_of(basic.deviceType);
   snprintf(info->name, sizeof info->name, "%s", basic.deviceName);
   choice->limits = basic.limits;
+  choice->identity = (vulkan_identity){.vendor = basic.vendorID, .device = basic.deviceID, .driver_version = basic.driverVersion};
+  memcpy(choice->identity.uuid, basic.pipelineCacheUUID, sizeof choice->identity.uuid);
   fill_limits(&basic.limits, info);
   bool has_queue;
   VYRE_TRY(find_queue(instance, allocator, choice, &has_queue));

@@ -52,8 +52,15 @@ typedef struct vulkan_features {
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomics2;
 } vulkan_features;
 
+/* What compiled kernels are good for. */
+typedef struct vulkan_identity {
+  uint32_t vendor, device, driver_version;
+  uint8_t uuid[VK_UUID_SIZE]; /* of pipeline caches */
+} vulkan_identity;
+
 typedef struct vulkan_device_choice {
   VkPhysicalDevice handle;
+  vulkan_identity identity;
   uint32_t queue_family;
   uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the queue has none */
   VkPhysicalDeviceLimits limits;
@@ -102,6 +109,23 @@ typedef struct vulkan_kernel {
   VkPipeline pipeline;
 } vulkan_kernel;
 
+/* Where compiled kernels are kept. */
+typedef struct vulkan_cache {
+  char *folder; /* owned; NULL: nowhere */
+  size_t folder_size;
+  int descriptor;  /* of it; -1: not open */
+  bool is_written; /* a file was */
+  bool is_told;    /* that it cannot be made or written */
+  void (*remark)(void *user, const char *text);
+  void *remark_user;
+} vulkan_cache;
+
+/* The driver's cache for one compilation. */
+typedef struct vulkan_cached {
+  VkPipelineCache handle; /* none: nothing is kept */
+  bool is_found;          /* what was kept is in it */
+} vulkan_cached;
+
 /* What a submission needs of each kind. */
 typedef struct vulkan_plan {
   uint64_t up_size, down_size;            /* staging */
@@ -149,6 +173,7 @@ struct vyre_target {
   VkPhysicalDeviceMemoryProperties memory;
   vulkan_features features; /* that are enabled */
   uint32_t timeout;         /* seconds; 0: no limit */
+  vulkan_cache cache;
   VkDevice device;
   struct VolkDeviceTable call;
   VkQueue queue;
@@ -239,6 +264,15 @@ vulkan_kernel_get(const vyre_target *target, vyre_kernel kernel)
 {
   return (vulkan_kernel *)(void *)target_kernel_get(target, kernel);
 }
+
+/* ---- cache.c ------------------------------------------------------------------------------------------------------------- */
+
+/* Fails for want of memory alone; vulkan_cache_close is called after a failure, too. */
+vyre_status vulkan_cache_open(vyre_target *target, const vyre_target_options *options);
+void vulkan_cache_close(vyre_target *target);
+/* Around the compilation of a kernel: what was kept of it, and keeping what is new.  Whatever goes wrong is a remark. */
+void vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *out);
+void vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *cached, bool is_compiled);
 
 /* ---- submission.c -------------------------------------------------------------------------------------------------------- */
 

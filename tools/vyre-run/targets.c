@@ -3,9 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "cache_folder.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_PATH = 4096 };
 
 static const char interpreter[] = "interpreter";
 
@@ -32,17 +36,25 @@ run_targets_print(void)
 
 /* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
+/* Its texts are the options' and the folder's, which is MOST_PATH long. */
 static vyre_target_options
-target_options(const run_options *options)
+target_options(const run_options *options, char *folder)
 {
-  return (vyre_target_options){
-      .library = options->library, .device = options->device, .validate = options->validate, .timeout = options->timeout};
+  static char program[] = "vyre-run";
+  return (vyre_target_options){.library = options->library,
+                               .device = options->device,
+                               .validate = options->validate,
+                               .timeout = options->timeout,
+                               .cache = vyre_cache_folder(options->cache_dir, folder, MOST_PATH),
+                               .remark = vyre_target_remark,
+                               .remark_user = program};
 }
 
 vyre_status
 run_device_open(const run_options *options, run_target target, vyre_target **out)
 {
-  const vyre_target_options given = target_options(options);
+  char folder[MOST_PATH];
+  const vyre_target_options given = target_options(options, folder);
   return vyre_status_note(target->open(&given, NULL, out),
                           "-list-devices shows what there is, -device= chooses one, -target=interpreter needs none%s",
                           options->validate ? ", -validate asked for checks" : "");
@@ -90,7 +102,8 @@ print_device(void *user, const vyre_device_info *info)
 static vyre_status
 list_target(const run_options *options, run_target target)
 {
-  const vyre_target_options given = target_options(options);
+  char folder[MOST_PATH];
+  const vyre_target_options given = target_options(options, folder);
   vyre_device_info info;
   if (target->list)
     return target->list(&given, print_device, (void *)(uintptr_t)target);
