@@ -34,12 +34,13 @@ typedef struct vulkan_instance {
   vulkan_messages *messages; /* owned; NULL unless checked */
 } vulkan_instance;
 
-/* Extensions of a device that kernels may use. */
+/* Extensions of a device that kernels may use, and the last one, which this target does. */
 typedef enum vulkan_extension {
   VULKAN_EXTENSION_ATOMIC_FLOAT,
   VULKAN_EXTENSION_ATOMIC_FLOAT_2,
   VULKAN_EXTENSION_SUBGROUP_BALLOT, /* of modules from before SPIR-V 1.3 */
   VULKAN_EXTENSION_SUBGROUP_VOTE,
+  VULKAN_EXTENSION_MEMORY_BUDGET,
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
@@ -62,7 +63,8 @@ typedef struct vulkan_device_choice {
   VkPhysicalDevice handle;
   vulkan_identity identity;
   uint32_t queue_family;
-  uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the queue has none */
+  uint32_t transfer_family; /* of a queue for transfers alone; UINT32_MAX: there is none */
+  uint64_t timestamp_mask;  /* the bits of a timestamp that count; 0: the queue has none */
   VkPhysicalDeviceLimits limits;
   uint32_t extensions; /* bits by vulkan_extension */
   vyre_device_info info;
@@ -222,6 +224,14 @@ void vulkan_features_choose(const vulkan_device_choice *choice, const vulkan_fea
 void vulkan_features_describe(const vulkan_instance *instance, const vulkan_features *has, vulkan_device_choice *choice);
 /* For a kernel whose instructions are known to be within its words. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
+
+/* ---- budget.c ------------------------------------------------------------------------------------------------------------ */
+
+/* The device's memory, and what of it this process may have now. */
+void vulkan_budget_describe(const vulkan_instance *instance, vulkan_device_choice *choice);
+/* An error where so many bytes of a memory type are more than is left for this process, or than its heap has where the driver does
+ * not say what is left. */
+vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
 
 /* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */
 

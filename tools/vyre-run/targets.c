@@ -87,16 +87,25 @@ print_device(void *user, const vyre_device_info *info)
   static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
   static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
                                         "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
+  static const char *const capabilities[] = {
+      "images",   "grid-barriers", "import",      "addresses", "parts",
+      "indirect", "async",         "device-time", "emulated"}; /* ORDER: vyre_target_capability */
+  static const char *const queues[] = {"compute", "transfer"}; /* ORDER: vyre_device_queue */
   static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
                                           "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks what the target needs");
-  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
-         info->driver, info->memory >> 20, info->max_invocations, info->max_shared, info->subgroup);
+  printf("   driver: %s\n   memory: %" PRIu64 " MiB, %" PRIu64
+         " MiB of it for this process; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
+         info->driver, info->memory >> 20, info->budget >> 20, info->max_invocations, info->max_shared, info->subgroup);
   print_words("types", types, 5, info->features & 31u);
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
   print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
+  print_words("capabilities", capabilities, 9, info->capabilities);
+  print_words("queues", queues, 2, info->queues);
+  printf("   ranges: storage buffers of at most %" PRIu64 " bytes, uniform buffers %" PRIu64 ", push constants %u\n",
+         info->max_storage, info->max_uniform, info->max_push);
 }
 
 static vyre_status
