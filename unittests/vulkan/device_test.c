@@ -16,6 +16,7 @@
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static fake_vulkan_devices_function set_devices;
 static fake_vulkan_say_function say;
+static fake_vulkan_set_function set_failure;
 
 /* The target's own, of vulkan.h. */
 vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
@@ -29,6 +30,8 @@ prepare(void **state)
   memcpy(&set_devices, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_say") : NULL;
   memcpy(&say, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
+  memcpy(&set_failure, &symbol, sizeof symbol);
   return symbol ? 0 : -1;
 }
 
@@ -104,12 +107,42 @@ a_device_says_its_queues_and_what_memory_is_left(void **state)
   assert_null(ops->close(target));
 }
 
+/* Two writes of one range, and between them a barrier that the driver never sees. */
+static void
+the_checks_see_that_a_barrier_is_missing(void **state)
+{
+  (void)state;
+  const vyre_target_options options = {.library = FAKE_VULKAN, .validate = true};
+  for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
+    vyre_target *target;
+    vyre_device_buffer buffer;
+    uint32_t word = 7, got = 0;
+    set_failure(is_missing ? "vkCmdPipelineBarrier" : "", VK_NOT_READY); /* which it does not return, and does nothing */
+    assert_null(ops->open(&options, NULL, &target));
+    assert_null(ops->allocate(target, 4, &buffer));
+    const vyre_fill fill = {{.buffer = buffer}, 9};
+    const vyre_upload upload = {{.buffer = buffer}, &word};
+    const vyre_read read = {{.buffer = buffer}, &got};
+    vyre_status status = ops->submit(
+        target,
+        &(vyre_sequence){.fills = &fill, .fill_count = 1, .uploads = &upload, .upload_count = 1, .reads = &read, .read_count = 1},
+        NULL);
+    if (vyre_status_code(status) != (is_missing ? VYRE_CODE_DEVICE : VYRE_CODE_OK) ||
+        (is_missing && !strstr(vyre_status_text(status), "SYNC-HAZARD-WRITE-AFTER-WRITE")))
+      fail_msg("%s", vyre_status_text(status));
+    vyre_status_free(status);
+    assert_null(ops->close(target));
+  }
+  set_failure("", VK_SUCCESS);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_name_may_have_the_word_of_a_kind),
       cmocka_unit_test(a_device_says_its_queues_and_what_memory_is_left),
+      cmocka_unit_test(the_checks_see_that_a_barrier_is_missing),
   };
   return cmocka_run_group_tests(tests, prepare, NULL);
 }
