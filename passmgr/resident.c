@@ -26,20 +26,40 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
   return VYRE_OK;
 }
 
-vyre_status
-vyre_device_close_target(vyre_device *device)
+/* All that is on the target, which is gone. */
+static void
+forget_target(vyre_device *device)
 {
-  vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
   for (uint32_t i = 0; i < device->kernel_capacity; i++)
     vyre_release(&device->allocator, device->kernels[i], sizeof **device->kernels);
   vyre_release(&device->allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
   device->kernels = NULL;
   device->kernel_count = device->kernel_capacity = device->column_count = 0;
   device->arena_size = 0;
+}
+
+vyre_status
+vyre_device_close_target(vyre_device *device)
+{
+  vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
+  forget_target(device);
   device->ops = NULL;
   device->info = (vyre_device_info){0};
   device->threads = 0;
   return status;
+}
+
+bool
+vyre_device_is_lost(const vyre_device *device)
+{
+  return device->ops && device->ops->is_lost && device->ops->is_lost(device->target);
+}
+
+vyre_status
+vyre_device_recover(vyre_device *device)
+{
+  forget_target(device);
+  return device->ops->recover(device->target);
 }
 
 static vyre_status
@@ -97,6 +117,7 @@ vyre_device_close(vyre_device *device)
     return VYRE_OK;
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
+  vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
   vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
   vyre_release_text(&allocator, device->library);
   vyre_release_text(&allocator, device->name);

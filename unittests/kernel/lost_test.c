@@ -1,0 +1,241 @@
+/* Sequences of passes on a device that is lost meanwhile: made anew once it gives the same result; lost again it is an error, or,
+ * where the device was chosen, the passes go on here.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../vulkan/fake_vulkan.h"
+#include "choose.h"
+#include "program.h"
+#include "resident.h"
+#include "vyre/text.h"
+#include "vyre/vir0.h"
+
+static const char *const passes_there[] = {"canon", "cf", "pm", "dce", "simplify"};
+static const char pipeline_text[] = "canon,cf,dce,pm,simplify,dce";
+enum { ROWS = 3000, MANY_ROWS = 12000 /* worth asking where they run */, CHAIN = 30 };
+
+static vyre_registry *registry;
+static fake_vulkan_lose_function lose;
+static uint32_t remarks;
+
+static void
+check(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
+static int
+prepare(void **state)
+{
+  char path[500];
+  (void)state;
+  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, "fake_vulkan_lose") : NULL;
+  memcpy(&lose, &symbol, sizeof symbol);
+  check(vyre_registry_create(NULL, &registry));
+  for (size_t i = 0; i < sizeof passes_there / sizeof *passes_there; i++) {
+    snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes_there[i]);
+    check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
+  }
+  return symbol ? 0 : -1;
+}
+
+static int
+finish(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+static void
+hear(void *user, const char *text)
+{
+  (void)user;
+  remarks++;
+  if (!strstr(text, "lost again and again; passes go on as plain C"))
+    fail_msg("%s", text);
+}
+
+typedef struct result {
+  vyre_status status;
+  vyre_bytes bytes; /* of the module, where there is no error */
+  uint64_t recoveries, sequences, waits;
+} result;
+
+/* Random programs; or, of no rows, one in which a variable is needed for the next: dce goes over it more often than one submission
+ * has iterations. */
+static void
+fill_module(vyre_module *module, uint32_t rows)
+{
+  char text[4096];
+  while (vyre_module_view(module)->rows < rows)
+    bench_grow(module, 300, BENCH_DEEPEST);
+  if (rows)
+    return;
+  int size = snprintf(text, sizeof text,
+                      "program @chain workgroup(1, 1, 1) {\n"
+                      "  buffer %%out : u32[] storage rw set(0) binding(0)\n  var %%v0 : u32\n"
+                      "  set %%v0, gid.x\n");
+  for (int i = 1; i < CHAIN; i++)
+    size += snprintf(text + size, sizeof text - (size_t)size, "  var %%v%d : u32\n  set %%v%d, get %%v%d\n", i, i, i - 1);
+  size += snprintf(text + size, sizeof text - (size_t)size, "  store %%out[0u32], get %%v%d\n}\n", CHAIN - 1);
+  check(vyre_text_parse(module, text, (size_t)size, "chain", (vyre_diagnostics){0}));
+}
+
+static result
+run(const char *passes, uint32_t rows, vyre_device *device, bool no_fuse)
+{
+  result r = {0};
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  vyre_report *report;
+  check(vyre_module_create(NULL, 1u << 20, &module));
+  fill_module(module, rows);
+  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  check(vyre_report_create(NULL, &report));
+  r.status = vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device, .report = report, .no_fuse = no_fuse});
+  if (!r.status)
+    check(vyre_vir0_write(module, NULL, 0, &r.bytes));
+  r.recoveries = vyre_report_count(report, "(device)", "recoveries");
+  r.sequences = vyre_report_count(report, "(device)", "sequences");
+  r.waits = vyre_report_count(report, "(device)", "host waits");
+  vyre_report_destroy(report);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return r;
+}
+
+static void
+assert_as_plain(const char *passes, uint32_t rows, result *r)
+{
+  result plain = run(passes, rows, NULL, false);
+  check(r->status);
+  assert_int_equal(r->bytes.size, plain.bytes.size);
+  assert_memory_equal(r->bytes.data, plain.bytes.data, plain.bytes.size);
+  vyre_bytes_free(&r->bytes);
+  vyre_bytes_free(&plain.bytes);
+}
+
+static vyre_device *
+open_device(void)
+{
+  const vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_device *device;
+  check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
+  return device;
+}
+
+/* At each submission of some runs, on one device: fused, and pass by pass. */
+static void
+a_device_that_is_lost_once_is_made_anew(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *passes;
+    uint32_t rows;
+  } cases[] = {{pipeline_text, ROWS}, {"canon,dce", 0}};
+  vyre_device *device = open_device();
+  for (uint32_t i = 0; i < 4; i++) {
+    const char *passes = cases[i / 2].passes;
+    const uint32_t rows = cases[i / 2].rows;
+    const bool no_fuse = i % 2;
+    lose(0, 0);
+    result whole = run(passes, rows, device, no_fuse);
+    assert_as_plain(passes, rows, &whole);
+    assert_int_equal(whole.recoveries, 0);
+    assert_true(whole.sequences > 0 && whole.waits >= whole.sequences + (rows ? 0 : CHAIN / 8 - 1));
+    for (uint32_t at = 0; at < whole.waits; at++) {
+      lose(at, 1);
+      result r = run(passes, rows, device, no_fuse);
+      assert_as_plain(passes, rows, &r);
+      assert_int_equal(r.recoveries, 1);
+      assert_int_equal(r.sequences, whole.sequences);
+    }
+  }
+  check(vyre_device_close(device));
+}
+
+static void
+a_device_that_is_lost_again_is_an_error(void **state)
+{
+  (void)state;
+  vyre_device *device = open_device();
+  lose(0, 2);
+  result r = run(pipeline_text, ROWS, device, false);
+  assert_int_equal(vyre_status_code(r.status), VYRE_CODE_DEVICE);
+  if (!strstr(vyre_status_text(r.status), "VK_ERROR_DEVICE_LOST") ||
+      !strstr(vyre_status_text(r.status), "made anew for one more try"))
+    fail_msg("%s", vyre_status_text(r.status));
+  vyre_status_free(r.status);
+  assert_int_equal(r.recoveries, 1);
+  r = run(pipeline_text, ROWS, device, false); /* it is made anew for the next run, too */
+  assert_as_plain(pipeline_text, ROWS, &r);
+  assert_int_equal(r.recoveries, 1);
+  check(vyre_device_close(device));
+}
+
+/* It costs nothing there, and much here. */
+static void
+prefer_the_device(vyre_device *device)
+{
+  const vyre_pass_record *other;
+  device->costs = (device_costs){0};
+  for (size_t i = 0; i < sizeof passes_there / sizeof *passes_there; i++)
+    vyre_choose_learn_here(device, vyre_registry_find(registry, passes_there[i], strlen(passes_there[i]), &other), 1, 1000000);
+}
+
+static void
+a_chosen_device_that_is_lost_again_is_given_up(void **state)
+{
+  (void)state;
+  static const vyre_target_ops *const targets[] = {&vyre_target_vulkan, NULL};
+  const vyre_target_options options = {.library = FAKE_VULKAN, .device = "0", .remark = hear};
+  for (uint32_t no_fuse = 0; no_fuse < 2; no_fuse++) {
+    vyre_device *device;
+    remarks = 0;
+    lose(0, 0);
+    check(vyre_device_open_auto(targets, &options, NULL, &device));
+    check(vyre_device_open_target(device, &vyre_target_vulkan));
+    device->is_tried = true;
+    prefer_the_device(device);
+    result r = run(pipeline_text, MANY_ROWS, device, no_fuse);
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    lose(0, 1);
+    prefer_the_device(device);
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse);
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    assert_true(r.recoveries == 1 && remarks == 0 && device->ops);
+    lose(0, 2);
+    prefer_the_device(device);
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse);
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    assert_int_equal(r.recoveries, 1);
+    assert_int_equal(r.sequences, 0);
+    assert_int_equal(remarks, 1);
+    assert_null(device->ops);
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse); /* and stays so */
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    assert_int_equal(remarks, 1);
+    check(vyre_device_close(device));
+  }
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_device_that_is_lost_once_is_made_anew),
+                                     cmocka_unit_test(a_device_that_is_lost_again_is_an_error),
+                                     cmocka_unit_test(a_chosen_device_that_is_lost_again_is_given_up)};
+  return cmocka_run_group_tests(tests, prepare, finish);
+}
