@@ -11,6 +11,7 @@ enum {
   LEAST_KERNELS = 64,
   MOST_BUFFERS = 65, /* the memories of a pass, and a list */
   FEW_COLUMNS = 6,   /* of which a sequence has more */
+  MANY_WORDS = 64,   /* a row, of a sequence of many passes: columns, and what passes have beside them */
   FEW_WALKS = 4      /* over all rows, which a phase may take for a row that nothing else settles */
 };
 
@@ -236,15 +237,26 @@ vyre_device_forget(vyre_device *device, uint32_t analyses)
     device->column_count = 0;
 }
 
-uint32_t
-vyre_device_most_rows(const vyre_device *device)
+static uint32_t
+rows_of(const vyre_device *device, uint64_t words)
 {
   const vyre_device_info *info = &device->info;
-  const uint64_t room =
-      (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / FEW_COLUMNS;
+  const uint64_t room = (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / words;
   const uint64_t walked = info->max_iterations ? info->max_iterations / FEW_WALKS : UINT32_MAX;
   const uint64_t most = room < walked ? room : walked;
   return device->threads || !device->ops ? 0 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
+uint32_t
+vyre_device_most_rows(const vyre_device *device)
+{
+  return rows_of(device, FEW_COLUMNS);
+}
+
+uint32_t
+vyre_device_part_rows(const vyre_device *device)
+{
+  return rows_of(device, MANY_WORDS);
 }
 
 vyre_status

@@ -74,6 +74,10 @@ struct vyre_device {
 VYRE_MUST_USE vyre_status vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops);
 VYRE_MUST_USE vyre_status vyre_device_close_target(vyre_device *device);
 
+/* Rows of a module of which it has room for the sequences of many passes, mostly: vyre_device_most_rows is what it may have room
+ * for at best. */
+uint32_t vyre_device_part_rows(const vyre_device *device);
+
 /* Whether its target is lost; and makes that anew, on which there is nothing then. */
 bool vyre_device_is_lost(const vyre_device *device);
 VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
