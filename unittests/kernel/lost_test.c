@@ -28,6 +28,7 @@ static vyre_registry *registry;
 static fake_vulkan_lose_function lose;
 static fake_vulkan_say_function say;
 static uint32_t remarks;
+static uint32_t first_rows = 300; /* of the first random program; the others have so many */
 
 static void
 check(vyre_status status)
@@ -97,7 +98,7 @@ fill_module(vyre_module *module, uint32_t rows)
 {
   char text[4096];
   while (vyre_module_view(module)->rows < rows)
-    bench_grow(module, 300, BENCH_DEEPEST);
+    bench_grow(module, vyre_module_view(module)->rows == 1 ? first_rows : 300, BENCH_DEEPEST);
   if (rows)
     return;
   int size = snprintf(text, sizeof text,
@@ -329,7 +330,13 @@ a_module_with_too_many_rows_goes_in_parts(void **state)
     vyre_bytes_free(&whole.stats);
     vyre_bytes_free(&parts.stats);
   }
-  result r = run("canon,cf,dce", 1000, small, false);
+  /* A program that has no room by itself, before others. */
+  first_rows = 5000;
+  result r = run("canon,cf,dce", 14000, small, false);
+  assert_true(14000 > vyre_device_most_rows(small) && r.sequences >= 8);
+  assert_as_plain("canon,cf,dce", 14000, &r);
+  first_rows = 300;
+  r = run("canon,cf,dce", 1000, small, false);
   assert_int_equal(r.sequences, 1);
   assert_as_plain("canon,cf,dce", 1000, &r);
   check(vyre_device_close(small));
