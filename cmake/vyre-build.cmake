@@ -11,10 +11,11 @@ set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hang
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
 
 # vyre_add_test(NAME COMMAND...): a test under ctest.
+# What drivers compiled is kept in the build folder.
 function(vyre_add_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   math(EXPR part "${VYRE_TEST_LIMIT} / 4")
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "VYRE_COMMAND_LIMIT=${part}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "VYRE_COMMAND_LIMIT=${part};XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
 endfunction()
 
 add_library(vyre_options INTERFACE)

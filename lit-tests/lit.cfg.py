@@ -40,6 +40,8 @@ config.substitutions += [
     ("%cc", f"{config.cc} -std=c17 -Wall -Wextra -Wconversion -Wno-unused -Werror -ffp-contract=off"),
     ("%python", sys.executable),
     ("%bin", config.vyre_bin),
+    # The Vulkan library, but for what FAKE_VULKAN_LOSE and FAKE_VULKAN_STORAGE say: unittests/vulkan/fake_vulkan.h.
+    ("%fake-vulkan", os.path.join(config.vyre_obj, "..", "unittests", "libfake-vulkan.so")),
     # %full-device PATH: makes a device that is always full there.
     ("%full-device", os.path.join(HOUSE, "full-device")),
     # %terminal command...: its output is one, as far as it can tell.
@@ -56,6 +58,7 @@ config.substitutions += [
     (r"\bsplit-file\b", config.split_file),
 ]
 
+config.environment["XDG_CACHE_HOME"] = config.vyre_cache  # not the home of who tests
 if config.vyre_sanitize:
     config.available_features.add("sanitized")
 if config.vyre_build_type == "Debug":

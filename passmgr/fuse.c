@@ -24,8 +24,8 @@ typedef struct fused {
   bool changed;       /* the module */
 } fused;
 
-static bool
-is_observed(const vyre_pipeline_options *o)
+bool
+vyre_run_is_observed(const vyre_pipeline_options *o)
 {
   return o->verify_each || o->print_before_all || o->print_after_all || o->print_changed;
 }
@@ -203,7 +203,7 @@ vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next)
   schedule s;
   bool fits;
   *out_next = node;
-  if (!r->options.device || is_observed(&r->options) || pipeline->nodes[node].kind != VYRE_NODE_PASS ||
+  if (!r->options.device || vyre_run_is_observed(&r->options) || pipeline->nodes[node].kind != VYRE_NODE_PASS ||
       vyre_run_is_settled(r, &pipeline->nodes[node]))
     return VYRE_OK;
   const vyre_schedule_options options = vyre_run_schedule_options(r);

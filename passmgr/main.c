@@ -5,6 +5,7 @@
  * outputs wait for the input's turn, so that all is as without -j, and as without -batch.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cache_folder.h"
 #include "guard.h"
 #include "options.h"
 #include "outputs.h"
@@ -22,6 +23,8 @@
 
 #include "vyre/io.h"
 #include "vyre/passmgr.h"
+
+enum { MOST_PATH = 4096 };
 
 #ifndef VYRE_VERSION
 #error "the build says which version this is"
@@ -337,7 +340,14 @@ find_target(const tool_options *o, const vyre_target_ops **out)
 static vyre_status
 open_devices(tool *t, uint32_t threads)
 {
-  const vyre_target_options options = {.device = t->options.device, .threads = t->options.sweepers};
+  static char program[] = "vyre-passmgr";
+  char folder[MOST_PATH];
+  const vyre_target_options options = {.library = t->options.library,
+                                       .device = t->options.device,
+                                       .threads = t->options.sweepers,
+                                       .cache = vyre_cache_folder(t->options.cache_dir, folder, sizeof folder),
+                                       .remark = vyre_target_remark,
+                                       .remark_user = program};
   const vyre_target_ops *target = NULL;
   const bool is_auto = is_chosen(&t->options);
   vyre_status status = is_auto ? VYRE_OK : find_target(&t->options, &target);

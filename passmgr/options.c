@@ -73,7 +73,11 @@ static const option options[] = {
     {"target", OPTION_VALUE, AT(target), "NAME",
      "run GPU passes there; the result is the same; default cpu, where most have plain C; auto: where it takes less time; vyre-run "
      "-list-devices lists targets"},
-    {"device", OPTION_VALUE, AT(device), "NUMBER|NAME", "of the target: by its number, or a part of its name"},
+    {"device", OPTION_VALUE, AT(device), "NUMBER|KIND|NAME",
+     "of the target: by its number, its kind (discrete, integrated, virtual, cpu), or a part of its name"},
+    {"library", OPTION_VALUE, AT(library), "FILE", "of the target: the driver library; default: the platform's"},
+    {"cache-dir", OPTION_VALUE, AT(cache_dir), "DIR|none",
+     "where a target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache"},
     {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
     {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},

@@ -19,7 +19,7 @@ typedef struct name_list {
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth, *include_root, *glsl_memory,
-      *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *print_schedule, *batch;
+      *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *library, *cache_dir, *print_schedule, *batch;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
   vyre_glsl_env env;                                  /* of target_env */
   uint32_t threads;                                   /* of jobs: 1 to MOST_THREADS */

@@ -11,6 +11,7 @@ enum {
   LEAST_KERNELS = 64,
   MOST_BUFFERS = 65, /* the memories of a pass, and a list */
   FEW_COLUMNS = 6,   /* of which a sequence has more */
+  MANY_WORDS = 64,   /* a row, of a sequence of many passes: columns, and what passes have beside them */
   FEW_WALKS = 4      /* over all rows, which a phase may take for a row that nothing else settles */
 };
 
@@ -26,20 +27,40 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
   return VYRE_OK;
 }
 
-vyre_status
-vyre_device_close_target(vyre_device *device)
+/* All that is on the target, which is gone. */
+static void
+forget_target(vyre_device *device)
 {
-  vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
   for (uint32_t i = 0; i < device->kernel_capacity; i++)
     vyre_release(&device->allocator, device->kernels[i], sizeof **device->kernels);
   vyre_release(&device->allocator, device->kernels, device->kernel_capacity * sizeof *device->kernels);
   device->kernels = NULL;
   device->kernel_count = device->kernel_capacity = device->column_count = 0;
   device->arena_size = 0;
+}
+
+vyre_status
+vyre_device_close_target(vyre_device *device)
+{
+  vyre_status status = device->ops ? device->ops->close(device->target) : VYRE_OK;
+  forget_target(device);
   device->ops = NULL;
   device->info = (vyre_device_info){0};
   device->threads = 0;
   return status;
+}
+
+bool
+vyre_device_is_lost(const vyre_device *device)
+{
+  return device->ops && device->ops->is_lost && device->ops->is_lost(device->target);
+}
+
+vyre_status
+vyre_device_recover(vyre_device *device)
+{
+  forget_target(device);
+  return device->ops->recover(device->target);
 }
 
 static vyre_status
@@ -54,11 +75,13 @@ make_device(const vyre_target_options *options, const vyre_allocator *allocator,
     return VYRE_OK;
   device->library = options->library ? vyre_take_text(from, options->library) : NULL;
   device->name = options->device ? vyre_take_text(from, options->device) : NULL;
-  if ((options->library && !device->library) || (options->device && !device->name))
+  device->cache = options->cache ? vyre_take_text(from, options->cache) : NULL;
+  if ((options->library && !device->library) || (options->device && !device->name) || (options->cache && !device->cache))
     return VYRE_OUT_OF_MEMORY("for a device");
   device->options = *options;
   device->options.library = device->library;
   device->options.device = device->name;
+  device->options.cache = device->cache;
   return VYRE_OK;
 }
 
@@ -95,9 +118,11 @@ vyre_device_close(vyre_device *device)
     return VYRE_OK;
   const vyre_allocator allocator = device->allocator;
   vyre_status status = vyre_device_close_target(device);
+  vyre_release(&allocator, device->held, device->held_capacity * sizeof *device->held);
   vyre_release(&allocator, device->plain, device->plain_capacity * sizeof *device->plain);
   vyre_release_text(&allocator, device->library);
   vyre_release_text(&allocator, device->name);
+  vyre_release_text(&allocator, device->cache);
   vyre_release(&allocator, device, sizeof *device);
   return status;
 }
@@ -213,15 +238,26 @@ vyre_device_forget(vyre_device *device, uint32_t analyses)
     device->column_count = 0;
 }
 
-uint32_t
-vyre_device_most_rows(const vyre_device *device)
+static uint32_t
+rows_of(const vyre_device *device, uint64_t words)
 {
   const vyre_device_info *info = &device->info;
-  const uint64_t room =
-      (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / FEW_COLUMNS;
+  const uint64_t room = (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / words;
   const uint64_t walked = info->max_iterations ? info->max_iterations / FEW_WALKS : UINT32_MAX;
   const uint64_t most = room < walked ? room : walked;
   return device->threads || !device->ops ? 0 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
+uint32_t
+vyre_device_most_rows(const vyre_device *device)
+{
+  return rows_of(device, FEW_COLUMNS);
+}
+
+uint32_t
+vyre_device_part_rows(const vyre_device *device)
+{
+  return rows_of(device, MANY_WORDS);
 }
 
 vyre_status

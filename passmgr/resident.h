@@ -55,12 +55,14 @@ struct vyre_device {
   uint64_t arena_size;                   /* bytes */
   device_column columns[DEVICE_COLUMNS]; /* of the last module */
   uint32_t column_count;
+  uint64_t *held; /* owned; what came down while more is to come: sequence.c */
+  uint32_t held_capacity;
   /* choose.c: */
   const vyre_target_ops *const
       *choices;  /* what runs on it is chosen, and it is of one of these; NULL: all that can run there does */
   bool is_tried; /* whether there is one to be opened is known */
   vyre_target_options options;
-  char *library, *name; /* owned; of the options */
+  char *library, *name, *cache; /* owned; of the options */
   device_costs costs;
   device_work asked;   /* of the sequence that was asked for last */
   double owed;         /* nanoseconds of work that it could have had */
@@ -71,6 +73,14 @@ struct vyre_device {
 /* Opens the target for it, which has none; and closes it. */
 VYRE_MUST_USE vyre_status vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops);
 VYRE_MUST_USE vyre_status vyre_device_close_target(vyre_device *device);
+
+/* Rows of a module of which it has room for the sequences of many passes, mostly: vyre_device_most_rows is what it may have room
+ * for at best. */
+uint32_t vyre_device_part_rows(const vyre_device *device);
+
+/* Whether its target is lost; and makes that anew, on which there is nothing then. */
+bool vyre_device_is_lost(const vyre_device *device);
+VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
 
 /* The host writes columns: those of these analyses; DEVICE_ALL: those of the table too, or it is another module. */
 void vyre_device_forget(vyre_device *device, uint32_t analyses);

@@ -51,6 +51,8 @@ void vyre_run_settle_rows(run *r);
 /* Whether the pass, in a round of a fixpoint, would find nothing to do. */
 bool vyre_run_is_settled(const run *r, const vyre_node *node);
 
+/* fuse.c: whether somebody looks at the module between passes. */
+bool vyre_run_is_observed(const vyre_pipeline_options *options);
 /* fuse.c: the passes from this node on that are one sequence on the device.  *out_next is the node after them; `node` itself if
  * there are none, and nothing was done. */
 VYRE_MUST_USE vyre_status vyre_run_fused(run *r, uint32_t node, bool *out_changed, uint32_t *out_next);

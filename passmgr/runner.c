@@ -13,6 +13,7 @@
 
 #include "choose.h"
 #include "grow.h"
+#include "parts.h"
 #include "phases.h"
 #include "run.h"
 #include "resident.h"
@@ -555,6 +556,10 @@ vyre_pipeline_run(const vyre_pipeline *pipeline, vyre_module *module, const vyre
 #endif
   if (!vyre_module_is_sealed(module))
     VYRE_TRY(vyre_module_seal(module, NULL));
+  bool is_done;
+  VYRE_TRY(vyre_parts_run(pipeline, module, options, &is_done));
+  if (is_done)
+    return VYRE_OK;
   if (r.options.print_changed)
     VYRE_TRY(print_with_banner(&r, "at the start", NULL, true));
   const vyre_allocator *allocator = vyre_module_allocator(module);

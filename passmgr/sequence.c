@@ -8,6 +8,8 @@
 #include "sequence_parts.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { MOST_ITERATIONS = 8 /* of a repeat in one submission to a device */ };
 
@@ -200,7 +202,7 @@ check_iterations(submission *u, uint32_t repeat)
 
 /* A repeat that had not come to its end ended its submission, and begins the next one. */
 static vyre_status
-submit_all(submission *u)
+submit_until_done(submission *u)
 {
   const plan *p = &u->s->plan;
   uint32_t repeat = 0, first = 0;
@@ -213,6 +215,37 @@ submit_all(submission *u)
     VYRE_TRY(check_iterations(u, repeat));
     first = p->repeats[repeat].first;
   }
+}
+
+static uint64_t
+held_words(const vyre_read *read)
+{
+  return (read->range.size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+/* What comes down is held back where there may be another submission: if that one loses the device, all of it begins anew with what
+ * the host had. */
+static vyre_status
+submit_all(submission *u)
+{
+  sequence *s = u->s;
+  vyre_device *device = s->device;
+  uint64_t words = 0;
+  if (s->plan.repeat_count == 0 || s->rows.on_host)
+    return submit_until_done(u);
+  vyre_read *reads = s->reads, *held = sequence_take(s, s->read_count, sizeof *held);
+  for (uint32_t i = 0; i < s->read_count; i++)
+    words += held_words(&reads[i]);
+  if (!held || words > UINT32_MAX || !vyre_grow(&device->allocator, &device->held, &device->held_capacity, (uint32_t)words, 8))
+    return VYRE_OUT_OF_MEMORY("for a sequence of passes");
+  uint64_t *at = device->held;
+  for (uint32_t i = 0; i < s->read_count; at += held_words(&reads[i]), i++)
+    held[i] = (vyre_read){reads[i].range, at};
+  s->reads = held;
+  vyre_status status = submit_until_done(u);
+  for (uint32_t i = 0; i < s->read_count && !status; i++)
+    memcpy(reads[i].data, held[i].data, reads[i].range.size);
+  return status;
 }
 
 /* After it: levels were still those of the operands that rows have now.  A pass that any order is good for did not need them. */
@@ -271,8 +304,9 @@ run(sequence *s, bool *out_fits)
   return VYRE_OK;
 }
 
-vyre_status
-vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+/* On failure the host has all that it had. */
+static vyre_status
+run_once(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
 {
   sequence s = {.device = device,
                 .allocator = vyre_module_allocator(module),
@@ -292,5 +326,46 @@ vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, c
   status = vyre_status_join(status, vyre_arena_end(&s, !status && *out_fits));
   vyre_release(s.allocator, s.blocks, s.block_capacity * sizeof *s.blocks);
   vyre_plan_free(&s.plan);
+  return status;
+}
+
+/* On the device that was made anew.  `status`, which lost it, is not told if that goes well. */
+static vyre_status
+run_again(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, vyre_status status,
+          bool *out_fits)
+{
+  vyre_status again = vyre_device_recover(device);
+  if (again)
+    return vyre_status_join(status, again);
+  vyre_status_free(status);
+  vyre_report_count_add(contexts[0].options.report, "(device)", "recoveries", 1);
+  return vyre_status_note(run_once(device, contexts, count, module, out_fits),
+                          "on a device that was lost in this sequence before, and made anew for one more try");
+}
+
+/* A device that was chosen is given up. */
+static vyre_status
+give_up(vyre_device *device, vyre_status status)
+{
+  char text[400];
+  snprintf(text, sizeof text, "%s: the device '%s' is lost again and again; passes go on as plain C", device->ops->name,
+           device->info.name);
+  if (device->options.remark)
+    device->options.remark(device->options.remark_user, text);
+  vyre_status_free(status);
+  vyre_status_free(vyre_device_close_target(device));
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module, bool *out_fits)
+{
+  vyre_status status = run_once(device, contexts, count, module, out_fits);
+  if (status && vyre_device_is_lost(device))
+    status = run_again(device, contexts, count, module, status, out_fits);
+  if (status && device->choices && vyre_device_is_lost(device)) {
+    *out_fits = false;
+    status = give_up(device, status);
+  }
   return vyre_context_own(&contexts[0].base, status);
 }

@@ -9,7 +9,8 @@
 #include "resident.h"
 
 /* The contexts' passes, in this order: all of them are prepared (vyre_phases_begin), and are to be finished when this is done.
- * *out_fits is false where the device has no room for so many rows: then nothing was done. */
+ * A device that is lost is made anew, once, and all begins again.  *out_fits is false where the device has no room for so many
+ * rows, or where it was chosen and lost twice, and is closed: then nothing was done. */
 VYRE_MUST_USE vyre_status vyre_sequence_run(vyre_device *device, vyre_context *contexts, uint32_t count, const vyre_module *module,
                                             bool *out_fits);
 

@@ -43,6 +43,14 @@ vyre_module *vyre_batch_module(vyre_batch *batch);
  * sealed, too.  An entry may be taken more than once.  O(its rows, types and texts). */
 VYRE_MUST_USE vyre_status vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out);
 
+/* A module in parts, and together again.  A part is programs that stand side by side, from one's row to before another's or to the
+ * end (the number of rows), and has all inputs and types of the module.  That module is sealed, and none of its arrays has its
+ * length from a row. */
+VYRE_MUST_USE vyre_status vyre_batch_add_part(vyre_batch *batch, const vyre_module *module, vyre_row first, vyre_row end);
+/* Appends what has become of a part to `out`, which was empty before the first one, and is of no use before the last one: then it
+ * is sealed, and has the rows, types, names and lines that the module would have if it had been whole. */
+VYRE_MUST_USE vyre_status vyre_batch_take_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -302,6 +302,8 @@ vyre_row vyre_row_clone(vyre_module *module, vyre_row row, vyre_row before, uint
 uint32_t vyre_row_after(const vyre_view *view, uint32_t row, uint32_t root);
 /* A copy, sealed. */
 VYRE_MUST_USE vyre_status vyre_module_clone(const vyre_module *module, vyre_module **out);
+/* Each is the other afterwards, but for max_rows and growth.  Both have the same allocator. */
+void vyre_module_swap(vyre_module *a, vyre_module *b);
 
 /* ---- facts about rows ---------------------------------------------------------------------------------------------------- */
 

@@ -118,7 +118,8 @@ VYRE_MUST_USE vyre_status vyre_device_open(const vyre_target_ops *target, const 
  * error. */
 VYRE_MUST_USE vyre_status vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_options *options,
                                                 const vyre_allocator *allocator, vyre_device **out);
-/* Modules of more rows (row 0 counted) never go there, but run on this machine's processors.  0: all do, as it is not open or is
+/* Modules of more rows (row 0 counted) never go there whole: they go there in parts of whole programs, or run on this machine's
+ * processors.  0: all do, as it is not open or is
  * these processors; large modules gain nothing then. */
 uint32_t vyre_device_most_rows(const vyre_device *device);
 /* NULL is ignored. */

@@ -27,10 +27,16 @@ typedef struct vyre_target vyre_target; /* an open device; each implementation h
 
 typedef struct vyre_target_options {
   const char *library; /* the driver library to open; NULL: the platform's */
-  const char *device;  /* its index in `list`, or a part of its name in any case; NULL: the target's choice, a real GPU first */
-  bool validate;       /* the API's own checks; a message of theirs fails the call that caused it */
-  uint32_t timeout;    /* seconds after which a submission that is not done counts as hanging; 0: there is no limit */
-  uint32_t threads;    /* of a target that runs on the host's processors; 0: as many as the process may use */
+  /* Its index in `list`, its kind (discrete, integrated, virtual, cpu), or a part of its name in any case; of several a real GPU
+   * first.  NULL: any. */
+  const char *device;
+  bool validate;     /* the API's own checks; a message of theirs fails the call that caused it */
+  uint32_t timeout;  /* seconds after which a submission that is not done counts as hanging; 0: there is no limit */
+  uint32_t threads;  /* of a target that runs on the host's processors; 0: as many as the process may use */
+  const char *cache; /* a folder for what the driver compiled, made if it is not there; NULL: nothing is kept */
+  /* Hears what is no error: a line of text without its end, within a call of the target's.  NULL: nobody. */
+  void (*remark)(void *user, const char *text);
+  void *remark_user;
 } vyre_target_options;
 
 typedef enum vyre_device_kind {
@@ -82,6 +88,12 @@ typedef enum vyre_device_subgroup {
   VYRE_DEVICE_SUBGROUP_QUAD = 128,
 } vyre_device_subgroup;
 
+/* Where a device takes commands; none on a target without queues. */
+typedef enum vyre_device_queue {
+  VYRE_DEVICE_QUEUE_COMPUTE = 1,
+  VYRE_DEVICE_QUEUE_TRANSFER = 2, /* one for transfers alone, beside that for kernels */
+} vyre_device_queue;
+
 /* What of this contract is optional.  What a target lacks it refuses by name. */
 typedef enum vyre_target_capability {
   VYRE_TARGET_IMAGES = 1,        /* slots of texels, images and samplers */
@@ -110,8 +122,10 @@ typedef struct vyre_device_info {
   uint32_t subgroup_operations;             /* vyre_device_subgroup */
   uint32_t float_controls;                  /* VYRE_FLOAT_CONTROLS of each kind, */
   bool free_float_controls;                 /* and those of one kind leave those of the others free */
+  uint32_t queues;                          /* vyre_device_queue */
   uint64_t memory;
-  uint64_t max_buffer;  /* greatest allocation */
+  uint64_t budget;     /* what of it this process may have, as it was when this was asked; `memory` where the device does not say */
+  uint64_t max_buffer; /* greatest allocation */
   uint64_t max_storage; /* greatest range bound as a storage buffer */
   uint64_t max_uniform;
   uint32_t max_push;

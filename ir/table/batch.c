@@ -38,6 +38,7 @@ typedef struct copy {
   vyre_module *to;
   const batch_entry *entry;
   bool taking;                /* out of the batch; else into it */
+  bool is_part;               /* of a module, which is put together again: names are as they are */
   uint32_t first, end, start; /* its rows, and the first of them in `to` */
   uint32_t from_input, to_input, from_initializer, to_initializer;
 } copy;
@@ -161,12 +162,18 @@ add_types(const copy *c, batch_entry *entry)
   return true;
 }
 
-static bool
-take_types(const copy *c)
+static void
+find_types(const copy *c)
 {
   const batch_entry *e = c->entry;
   for (uint32_t i = 0; i < e->types; i++)
     c->batch->places[c->batch->types[e->first_type + i] - FIRST_TYPE] = e->first_type + i;
+}
+
+static bool
+take_types(const copy *c)
+{
+  const batch_entry *e = c->entry;
   for (uint32_t i = 0; i < e->types; i++)
     if (!copy_type(c, &c->from->types[c->batch->types[e->first_type + i] - FIRST_TYPE]))
       return false;
@@ -260,13 +267,15 @@ copy_program(const copy *c, uint32_t row, const table_program *program)
 {
   const uint32_t input = program->info.input - c->from_input, inputs = c->entry->inputs;
   const uint32_t input_there = input < inputs ? c->to_input + input : c->taking ? UINT32_MAX : c->to_input + inputs;
-  const vyre_string entry = text_there(c, program->info.entry);
+  const vyre_string entry = text_there(c, program->info.entry), given = text_there(c, program->given);
   if (!table_add_program_info(c->to, row, input_there))
     return;
   table_program *made = table_program_of(c->to, row);
   made->info.entry = entry;
   copy_words(c->to, &made->info.modes, &program->info.modes);
-  if (c->taking && program->given)
+  if (c->is_part)
+    made->given = given;
+  else if (c->taking && program->given)
     table_set_side(c->to, COLUMN_NAME, row, text_there(c, program->given));
   else if (!c->taking)
     made->given = table_side(c->to, COLUMN_NAME, row);
@@ -364,7 +373,7 @@ vyre_batch_module(vyre_batch *batch)
 }
 
 static bool
-add(vyre_batch *b, const vyre_module *module)
+add(vyre_batch *b, const vyre_module *module, uint32_t first, uint32_t end, bool is_part)
 {
   vyre_module *to = b->module;
   if (!table_array_grow(to, &b->entries, &b->entry_capacity, (uint64_t)b->entry_count + 1, sizeof(*b->entries)))
@@ -375,8 +384,9 @@ add(vyre_batch *b, const vyre_module *module)
                   .from = module,
                   .to = to,
                   .entry = entry,
-                  .first = 1,
-                  .end = module->view.rows,
+                  .is_part = is_part,
+                  .first = first,
+                  .end = end,
                   .start = to->view.rows,
                   .to_input = entry->first_input,
                   .to_initializer = entry->first_initializer};
@@ -402,7 +412,28 @@ vyre_batch_add(vyre_batch *batch, const vyre_module *module)
   VYRE_TRY(vyre_module_status(module));
   if (!vyre_module_is_sealed(module))
     return VYRE_ERROR(VYRE_CODE_INTERNAL, "a module that is not sealed cannot be one of a batch");
-  return add(batch, module) ? VYRE_OK : vyre_module_status(batch->module);
+  return add(batch, module, 1, module->view.rows, false) ? VYRE_OK : vyre_module_status(batch->module);
+}
+
+/* Of a program, or the end of all. */
+static bool
+is_border(const vyre_module *module, uint32_t row)
+{
+  return row == module->view.rows || (row > 0 && row < module->view.rows && table_op_is(module, row, VYRE_OP_program));
+}
+
+vyre_status
+vyre_batch_add_part(vyre_batch *batch, const vyre_module *module, vyre_row first, vyre_row end)
+{
+  VYRE_TRY(vyre_module_status(batch->module));
+  VYRE_TRY(vyre_module_status(module));
+  bool right = vyre_module_is_sealed(module) && first.id < end.id && is_border(module, first.id) && is_border(module, end.id);
+  for (uint32_t i = 0; i < module->type_count; i++)
+    right = right && module->types[i].info.count_row == 0;
+  if (!right)
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "rows %u to %u of a module are no part of it that can be alone", first.id, end.id);
+  batch->module->growth = module->growth;
+  return add(batch, module, first.id, end.id, true) ? VYRE_OK : vyre_module_status(batch->module);
 }
 
 /* The rows of its programs, which stand side by side.  False: they do not. */
@@ -424,6 +455,16 @@ find_rows(const vyre_module *module, const batch_entry *entry, uint32_t *first, 
     *end = row ? row : module->view.rows;
   }
   return true;
+}
+
+/* Rows are in program order, and names are their own. */
+static void
+finish(vyre_module *out)
+{
+  out->sealed = out->only_lost = true;
+  out->tops_known = out->names_dirty = false;
+  table_link_inputs(out);
+  table_seal_room(out);
 }
 
 vyre_status
@@ -449,16 +490,50 @@ vyre_batch_take(vyre_batch *batch, uint32_t entry, vyre_module *out)
                   .start = 1,
                   .from_input = e->first_input,
                   .from_initializer = e->first_initializer};
+  find_types(&c);
   bool right = copy_columns(&c) && take_types(&c) && copy_initializers(&c);
   for (uint32_t i = 0; i < e->inputs && right; i++)
     right = copy_input(&c, &module->inputs[e->first_input + i]);
   if (right) {
     copy_type_ids(&c);
     copy_side(&c);
-    out->sealed = out->only_lost = true;
-    out->tops_known = out->names_dirty = false;
-    table_link_inputs(out);
-    table_seal_room(out);
+    finish(out);
+  }
+  return vyre_status_join(vyre_module_status(out), vyre_module_status(batch->module));
+}
+
+vyre_status
+vyre_batch_take_part(vyre_batch *batch, uint32_t entry, bool is_last, vyre_module *out)
+{
+  VYRE_TRY(vyre_module_status(batch->module));
+  VYRE_TRY(vyre_module_status(out));
+  const vyre_module *module = batch->module;
+  const bool is_first = out->view.rows <= 1;
+  uint32_t first, end;
+  const batch_entry *e = entry < batch->entry_count ? &batch->entries[entry] : NULL;
+  if (!e || !vyre_module_is_sealed(module) || out->input_count != (is_first ? 0 : e->inputs) ||
+      out->type_count != (is_first ? 0 : e->types) || !find_rows(module, e, &first, &end))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "entry %u of a batch of %u is no part that goes on there", entry, batch->entry_count);
+  const copy c = {.batch = batch,
+                  .from = module,
+                  .to = out,
+                  .entry = e,
+                  .taking = true,
+                  .is_part = true,
+                  .first = first,
+                  .end = end,
+                  .start = out->view.rows,
+                  .from_input = e->first_input,
+                  .from_initializer = e->first_initializer};
+  find_types(&c);
+  bool right = copy_columns(&c) && (!is_first || (take_types(&c) && copy_initializers(&c)));
+  for (uint32_t i = 0; i < e->inputs && right && is_first; i++)
+    right = copy_input(&c, &module->inputs[e->first_input + i]);
+  if (right) {
+    copy_type_ids(&c);
+    copy_side(&c);
+    if (is_last)
+      finish(out);
   }
   return vyre_status_join(vyre_module_status(out), vyre_module_status(batch->module));
 }

@@ -457,3 +457,15 @@ vyre_module_clone(const vyre_module *module, vyre_module **out)
   *out = copy;
   return VYRE_OK;
 }
+
+void
+vyre_module_swap(vyre_module *a, vyre_module *b)
+{
+  const vyre_module was = *a;
+  *a = *b;
+  *b = was;
+  b->max_rows = a->max_rows;
+  b->growth = a->growth;
+  a->max_rows = was.max_rows;
+  a->growth = was.growth;
+}

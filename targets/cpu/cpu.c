@@ -69,6 +69,7 @@ fill_info(vyre_device_info *out, uint32_t threads)
       .float_controls = VYRE_FLOAT_CONTROLS_ALL,
       .free_float_controls = true,
       .memory = memory,
+      .budget = memory,
       .max_buffer = memory,
       .max_storage = memory,
       .max_uniform = memory,
@@ -77,7 +78,7 @@ fill_info(vyre_device_info *out, uint32_t threads)
       .max_workgroup = {65536, 65536, 65536},
       .max_invocations = 65536,
       .max_groups = {INT32_MAX, 65535, 65535}, /* their product is below 2^63 */
-      .storage_align = sizeof(uint32_t), /* C's for most; who has wider scalars gives ranges that are aligned for them */
+      .storage_align = sizeof(uint32_t),       /* C's for most; who has wider scalars gives ranges that are aligned for them */
       .uniform_align = sizeof(uint64_t),
       .subgroup = CPU_SUBGROUP,
   };

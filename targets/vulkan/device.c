@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LLVMPIPE_ITERATIONS = 65535 }; /* Mesa 22.3's; the interface does not tell it */
 
@@ -32,9 +33,9 @@ kind_of(VkPhysicalDeviceType type)
 
 /* Kernels go to the first family that can run them, copies to one that can do nothing else, if there is one. */
 static vyre_status
-find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice, bool *out_found)
+find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vulkan_device_choice *choice)
 {
-  *out_found = false;
+  uint32_t *queues = &choice->info.queues;
   uint32_t count = 0;
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, NULL);
   size_t size = sizeof(VkQueueFamilyProperties) * ((size_t)count + 1);
@@ -44,15 +45,17 @@ find_queues(const vulkan_instance *instance, const vyre_allocator *allocator, vu
   instance->call.vkGetPhysicalDeviceQueueFamilyProperties(choice->handle, &count, families);
   for (uint32_t i = 0; i < count; i++) {
     const VkQueueFlags flags = families[i].queueFlags;
-    if ((flags & VK_QUEUE_COMPUTE_BIT) && !*out_found) {
-      const uint32_t bits = families[i].timestampValidBits;
+    if ((flags & VK_QUEUE_COMPUTE_BIT) && !(*queues & VYRE_DEVICE_QUEUE_COMPUTE)) {
       choice->queue_families[VULKAN_COMPUTE] = i;
+      uint32_t bits = families[i].timestampValidBits;
       choice->timestamp_mask = bits == 0 ? 0 : UINT64_MAX >> (64u - bits);
-      *out_found = true;
-    } else if ((flags & VK_QUEUE_TRANSFER_BIT) && !(flags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) &&
-               !choice->has_transfer) {
+      *queues |= VYRE_DEVICE_QUEUE_COMPUTE;
+    }
+    if ((flags & VK_QUEUE_TRANSFER_BIT) && !(flags & (VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT)) &&
+        !(*queues & VYRE_DEVICE_QUEUE_TRANSFER)) {
       choice->queue_families[VULKAN_TRANSFER] = i;
       choice->has_transfer = true;
+      *queues |= VYRE_DEVICE_QUEUE_TRANSFER;
     }
   }
   target_resize(allocator, families, size, 0);
@@ -95,10 +98,11 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   info->kind = kind_of(basic.deviceType);
   snprintf(info->name, sizeof info->name, "%s", basic.deviceName);
   choice->limits = basic.limits;
+  choice->identity = (vulkan_identity){.vendor = basic.vendorID, .device = basic.deviceID, .driver_version = basic.driverVersion};
+  memcpy(choice->identity.uuid, basic.pipelineCacheUUID, sizeof choice->identity.uuid);
   fill_limits(&basic.limits, info);
-  bool has_queue;
-  VYRE_TRY(find_queues(instance, allocator, choice, &has_queue));
-  info->usable = has_queue && basic.apiVersion >= VK_API_VERSION_1_2;
+  VYRE_TRY(find_queues(instance, allocator, choice));
+  info->usable = (info->queues & VYRE_DEVICE_QUEUE_COMPUTE) && basic.apiVersion >= VK_API_VERSION_1_2;
   info->forms = 1u << VYRE_KERNEL_SPIRV;
   info->capabilities =
       VYRE_TARGET_IMAGES | VYRE_TARGET_INDIRECT | VYRE_TARGET_ASYNC | (choice->timestamp_mask ? VYRE_TARGET_DEVICE_TIME : 0);
@@ -125,8 +129,7 @@ describe(const vulkan_instance *instance, const vyre_allocator *allocator, uint3
   VkPhysicalDeviceMemoryProperties memory;
   instance->call.vkGetPhysicalDeviceMemoryProperties(choice->handle, &memory);
   info->capabilities |= is_shared(&memory) ? VYRE_TARGET_SHARED : 0;
-  for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
-    info->memory += memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT ? memory.memoryHeaps[i].size : 0;
+  vulkan_budget_describe(instance, choice);
   return VYRE_OK;
 }
 
@@ -188,6 +191,17 @@ contains_ignoring_case(const char *text, const char *part)
   return false;
 }
 
+/* A name may have such a word in it, too. */
+static bool
+is_of_kind(const vyre_device_info *info, const char *wanted)
+{
+  static const char *const words[] = {[VYRE_DEVICE_DISCRETE] = "discrete",
+                                      [VYRE_DEVICE_INTEGRATED] = "integrated",
+                                      [VYRE_DEVICE_VIRTUAL] = "virtual",
+                                      [VYRE_DEVICE_CPU] = "cpu"};
+  return words[info->kind] && strcasecmp(words[info->kind], wanted) == 0;
+}
+
 static bool
 matches(const vyre_device_info *info, const char *wanted)
 {
@@ -195,7 +209,7 @@ matches(const vyre_device_info *info, const char *wanted)
   unsigned long index = strtoul(wanted, &end, 10);
   if (isdigit((unsigned char)wanted[0]) && *end == '\0')
     return index == info->index;
-  return contains_ignoring_case(info->name, wanted);
+  return is_of_kind(info, wanted) || contains_ignoring_case(info->name, wanted);
 }
 
 /* Lower is better. */
@@ -220,7 +234,7 @@ no_such_device(const vulkan_device_choice *choices, uint32_t count, const char *
   vyre_status_free(status); /* without memory the list is cut short */
   status = VYRE_ERROR(VYRE_CODE_DEVICE,
                       "vulkan: no device: none that fits %s%s%s; there are: %s\n"
-                      "Fix: name one of these by index or by a part of its name, or use another target",
+                      "Fix: name one of these by index, by its kind or by a part of its name, or use another target",
                       wanted ? "'" : "what vyre needs", wanted ? wanted : "", wanted ? "'" : "", names.data ? names.data : "?");
   vyre_bytes_free(&names);
   return status;

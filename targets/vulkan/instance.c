@@ -1,4 +1,4 @@
-/* The loader library, an instance, and the messenger of the validation layer.
+/* The loader library, an instance, and the messenger of the validation layer, which checks synchronization and best practices, too.
  *
  * limits: Vulkan 1.2, which is what SPIR-V 1.5 needs.
  *
@@ -26,14 +26,45 @@ vulkan_unlock(void)
   pthread_mutex_unlock(&loading);
 }
 
+/* Advice of the layer that is not taken, by the messages' names (their numbers are hashes of these).  Errors of such a name count.
+ */
+static const char *const advice_not_taken[] = {
+    /* The two that the checks themselves need are for debugging, which this is. */
+    "UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging",
+    /* Kernels from before SPIR-V 1.3 name the extensions for subgroups, and a driver may refuse one that is not enabled. */
+    "UNASSIGNED-BestPractices-vkCreateDevice-deprecated-extension",
+    /* A buffer has memory of its own, which can be given back alone; targets/common keeps what was freed for the next one. */
+    "UNASSIGNED-BestPractices-vkAllocateMemory-small-allocation",
+    "UNASSIGNED-BestPractices-vkAllocateMemory-too-many-objects",
+    "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
+    /* A step of no workgroups is one that does nothing, to the contract as to Vulkan. */
+    "UNASSIGNED-BestPractices-vkCmdDispatch-group-count-zero",
+    /* A kernel's image stays in the one layout that copies and every kind of its uses take. */
+    "UNASSIGNED-CoreValidation-DrawState-InvalidImageLayout",
+    /* Whatever a function returns is told by result.c, or was a question: whether a format is supported. */
+    "UNASSIGNED-BestPractices-Error-Result",
+};
+
+static bool
+is_not_taken(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const char *name)
+{
+  for (size_t i = 0; name && severity == VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT &&
+                     i < sizeof advice_not_taken / sizeof *advice_not_taken;
+       i++)
+    if (strcmp(name, advice_not_taken[i]) == 0)
+      return true;
+  return false;
+}
+
 /* Layers may call from any thread of the driver's, but only while one of our calls is under way, and one target is one thread's. */
 static VKAPI_ATTR VkBool32 VKAPI_CALL
 receive_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
                 const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
 {
   vulkan_messages *messages = user;
-  (void)severity;
   (void)types;
+  if (is_not_taken(severity, data->pMessageIdName))
+    return VK_FALSE;
   messages->count++;
   size_t room = sizeof messages->text - messages->length;
   int written = snprintf(messages->text + messages->length, room, "%s\n", data->pMessage ? data->pMessage : "(no text)");
@@ -51,7 +82,7 @@ messenger_info(vulkan_messages *messages)
       .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
       .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
       /* Not GENERAL: the loader says there which of the drivers that are installed have no device. */
-      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+      .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
       .pfnUserCallback = receive_message,
       .pUserData = messages,
   };
@@ -161,7 +192,9 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   VYRE_TRY(open_library(options->library, &instance->library));
   VYRE_TRY(check_version());
   const char *layer = validation_layer;
-  const char *extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+  const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+  const VkValidationFeatureEnableEXT more[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,
+                                               VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT};
   VkApplicationInfo application = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
       .pApplicationName = "vyre",
@@ -170,6 +203,9 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   };
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
   VkDebugUtilsMessengerCreateInfoEXT messenger;
+  VkValidationFeaturesEXT features = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+                                      .enabledValidationFeatureCount = sizeof more / sizeof *more,
+                                      .pEnabledValidationFeatures = more};
   if (options->validate) {
     VYRE_TRY(check_layer(allocator));
     instance->messages = target_resize(allocator, NULL, 0, sizeof *instance->messages);
@@ -177,11 +213,12 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
       return VYRE_OUT_OF_MEMORY("for the validation layer's messages");
     memset(instance->messages, 0, sizeof *instance->messages);
     messenger = messenger_info(instance->messages); /* for what happens while the instance is made and destroyed */
-    info.pNext = &messenger;
+    features.pNext = &messenger;
+    info.pNext = &features;
     info.enabledLayerCount = 1;
     info.ppEnabledLayerNames = &layer;
-    info.enabledExtensionCount = 1;
-    info.ppEnabledExtensionNames = &extension;
+    info.enabledExtensionCount = sizeof extensions / sizeof *extensions;
+    info.ppEnabledExtensionNames = extensions;
   }
   VULKAN_LEAKS_BEGIN();
   VkResult result = vkCreateInstance(&info, NULL, &instance->handle);

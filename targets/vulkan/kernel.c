@@ -222,6 +222,7 @@ put_bits(unsigned char *to, uint32_t size, uint64_t bits)
 static vyre_status
 create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModule module, vulkan_kernel *kernel)
 {
+  vulkan_cached cached;
   size_t entries_size = sizeof(VkSpecializationMapEntry) * ((size_t)desc->spec_count + 1);
   size_t data_size = 8 * ((size_t)desc->spec_count + 1);
   char *memory = target_resize(&target->base.allocator, NULL, 0, entries_size + data_size);
@@ -251,9 +252,11 @@ create_pipeline(vyre_target *target, const vyre_kernel_desc *desc, VkShaderModul
           },
       .layout = kernel->layout,
   };
-  vyre_status status = vulkan_status(
-      target, target->call.vkCreateComputePipelines(target->device, VK_NULL_HANDLE, 1, &info, NULL, &kernel->pipeline),
-      "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->base.label);
+  vulkan_cache_begin(target, desc, &cached);
+  vyre_status status =
+      vulkan_status(target, target->call.vkCreateComputePipelines(target->device, cached.handle, 1, &info, NULL, &kernel->pipeline),
+                    "vkCreateComputePipelines", "for entry point '%s' of kernel '%s'", desc->entry, kernel->base.label);
+  vulkan_cache_end(target, desc, &cached, !status);
   target_resize(&target->base.allocator, memory, entries_size + data_size, 0);
   return status;
 }

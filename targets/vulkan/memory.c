@@ -33,6 +33,7 @@ find_memory(const vyre_target *target, uint32_t types, VkMemoryPropertyFlags nee
 static vyre_status
 allocate(vyre_target *target, const VkMemoryAllocateInfo *info, uint64_t size, VkDeviceMemory *out)
 {
+  VYRE_TRY(vulkan_check_budget(target, info->memoryTypeIndex, info->allocationSize));
   target->base.counters.allocations++;
   return vulkan_status(target, target->call.vkAllocateMemory(target->device, info, NULL, out), "vkAllocateMemory",
                        "asking for %" PRIu64 " bytes", size);

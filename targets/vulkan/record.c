@@ -97,9 +97,10 @@ record_step(vyre_target *target, const vulkan_submission *submission, uint32_t i
                                   &submission->sets[submission->first_sets[index] + set], 0, NULL);
   if (step->push_size)
     call->vkCmdPushConstants(target->command, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, step->push_size, step->push);
+  const bool is_empty = step->groups[0] == 0 || step->groups[1] == 0 || step->groups[2] == 0;
   if (is_controlled)
     call->vkCmdDispatchIndirect(target->command, submission->control.handle, vulkan_control_groups(&submission->sequence, index));
-  else
+  else if (!is_empty)
     call->vkCmdDispatch(target->command, step->groups[0], step->groups[1], step->groups[2]);
   if (kernel->has_images)
     vulkan_record_images(target, kernel, step, false);

@@ -14,6 +14,7 @@ close_target(vyre_target *target)
     return VYRE_OK; /* what runs on uses all of it until the process ends */
   vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
+  vulkan_cache_close(target);
   vulkan_device_close(target);
   if (!target->was_left) {
     vulkan_lock();
@@ -54,6 +55,7 @@ static const target_hooks hooks = {
 static vyre_status
 open_parts(vyre_target *target, const vyre_target_options *options)
 {
+  VYRE_TRY(vulkan_cache_open(target, options));
   VYRE_TRY(vulkan_instance_open(options, &target->base.allocator, &target->instance));
   VYRE_TRY(vulkan_device_choose(&target->instance, &target->base.allocator, options->device, &target->choice));
   target->base.info = target->choice.info;

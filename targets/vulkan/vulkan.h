@@ -43,6 +43,7 @@ typedef enum vulkan_extension {
   VULKAN_EXTENSION_SUBGROUP_BALLOT, /* of modules from before SPIR-V 1.3 */
   VULKAN_EXTENSION_SUBGROUP_VOTE,
   VULKAN_EXTENSION_CALIBRATED_TIMESTAMPS,
+  VULKAN_EXTENSION_MEMORY_BUDGET,
   VULKAN_EXTENSION__COUNT
 } vulkan_extension;
 
@@ -55,6 +56,12 @@ typedef struct vulkan_features {
   VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT atomics2;
 } vulkan_features;
 
+/* What compiled kernels are good for. */
+typedef struct vulkan_identity {
+  uint32_t vendor, device, driver_version;
+  uint8_t uuid[VK_UUID_SIZE]; /* of pipeline caches */
+} vulkan_identity;
+
 typedef enum vulkan_queue_role {
   VULKAN_COMPUTE,
   VULKAN_TRANSFER, /* of a family that copies alone, so that copies go on beside kernels; not every device has one */
@@ -63,6 +70,7 @@ typedef enum vulkan_queue_role {
 
 typedef struct vulkan_device_choice {
   VkPhysicalDevice handle;
+  vulkan_identity identity;
   uint32_t queue_families[VULKAN_QUEUES];
   bool has_transfer;
   uint64_t timestamp_mask; /* the bits of a timestamp that count; 0: the compute queue has none */
@@ -115,6 +123,23 @@ typedef struct vulkan_kernel {
   VkPipelineLayout layout;
   VkPipeline pipeline;
 } vulkan_kernel;
+
+/* Where compiled kernels are kept. */
+typedef struct vulkan_cache {
+  char *folder; /* owned; NULL: nowhere */
+  size_t folder_size;
+  int descriptor;  /* of it; -1: not open */
+  bool is_written; /* a file was */
+  bool is_told;    /* that it cannot be made or written */
+  void (*remark)(void *user, const char *text);
+  void *remark_user;
+} vulkan_cache;
+
+/* The driver's cache for one compilation. */
+typedef struct vulkan_cached {
+  VkPipelineCache handle; /* none: nothing is kept */
+  bool is_found;          /* what was kept is in it */
+} vulkan_cached;
 
 /* Where recording goes on: at the start of an iteration, or at a step that is in no repeat. */
 typedef struct vulkan_position {
@@ -193,6 +218,7 @@ struct vyre_target {
   bool validates;           /* the API's checks are on */
   bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
   bool tells_host_time;     /* timestamps can be told by the host's clock */
+  vulkan_cache cache;
   VkDevice device;
   struct VolkDeviceTable call;
   vulkan_queue queues[VULKAN_QUEUES];
@@ -247,6 +273,14 @@ void vulkan_features_describe(const vulkan_instance *instance, const vulkan_feat
 /* For a kernel whose instructions are known to be within its words. */
 vyre_status vulkan_check_needs(const vyre_target *target, const vyre_kernel_desc *desc);
 
+/* ---- budget.c ------------------------------------------------------------------------------------------------------------ */
+
+/* The device's memory, and what of it this process may have now. */
+void vulkan_budget_describe(const vulkan_instance *instance, vulkan_device_choice *choice);
+/* An error where so many bytes of a memory type are more than is left for this process, or than its heap has where the driver does
+ * not say what is left. */
+vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
+
 /* ---- memory.c: hooks, and buffers of the target's own ------------------------------------------------------------------- */
 
 vyre_status vulkan_create(vyre_target *target, uint64_t size, void **out);
@@ -293,6 +327,15 @@ vulkan_kernel_get(const vyre_target *target, vyre_kernel kernel)
 {
   return (vulkan_kernel *)(void *)target_kernel_get(target, kernel);
 }
+
+/* ---- cache.c ------------------------------------------------------------------------------------------------------------- */
+
+/* Fails for want of memory alone; vulkan_cache_close is called after a failure, too. */
+vyre_status vulkan_cache_open(vyre_target *target, const vyre_target_options *options);
+void vulkan_cache_close(vyre_target *target);
+/* Around the compilation of a kernel: what was kept of it, and keeping what is new.  Whatever goes wrong is a remark. */
+void vulkan_cache_begin(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *out);
+void vulkan_cache_end(vyre_target *target, const vyre_kernel_desc *desc, vulkan_cached *cached, bool is_compiled);
 
 /* ---- submission.c -------------------------------------------------------------------------------------------------------- */
 

@@ -30,8 +30,10 @@ static const char help_text[] =
     "  -compare FILE            runs FILE on the same buffers; exit code 1 if a written element differs\n"
     "  -compare-target=NAME     where FILE runs; default: as -target\n"
     "  -tolerance=N             floats may differ by N, or by N units in the last place (Nulps); default: bit for bit\n"
-    "  -device NAME|INDEX       a device of the target; -list-devices shows those of it, or of all\n"
+    "  -device NAME|INDEX|KIND  a device of the target (KIND: discrete, integrated, virtual, cpu); -list-devices shows those of\n"
+    "                           it, or of all\n"
     "  -library FILE            the target's driver library; default: the platform's\n"
+    "  -cache-dir DIR|none      where the target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache\n"
     "  -validate                with the target's own checks (Vulkan's validation layer); a message of theirs is an error\n"
     "  -timeout SECONDS         after which a device that is not done counts as hanging; default 120, 0: never\n"
     "  -steps N                 row executions before an invocation counts as endless (interpreter)\n"
@@ -206,6 +208,7 @@ typedef enum option_id {
   OPTION_TOLERANCE,
   OPTION_DEVICE,
   OPTION_LIBRARY,
+  OPTION_CACHE_DIR,
   OPTION_STEPS,
   OPTION_SUBGROUP,
   OPTION_TIMEOUT,
@@ -247,6 +250,7 @@ static const option_name option_names[] = {
     {"tolerance", OPTION_TOLERANCE},
     {"device", OPTION_DEVICE},
     {"library", OPTION_LIBRARY},
+    {"cache-dir", OPTION_CACHE_DIR},
     {"steps", OPTION_STEPS},
     {"subgroup", OPTION_SUBGROUP},
     {"timeout", OPTION_TIMEOUT},
@@ -304,6 +308,9 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
     return VYRE_OK;
   case OPTION_LIBRARY:
     out->library = value;
+    return VYRE_OK;
+  case OPTION_CACHE_DIR:
+    out->cache_dir = value;
     return VYRE_OK;
   case OPTION_STEPS:
     return parse_steps(value, &out->steps);

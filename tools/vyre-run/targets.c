@@ -3,9 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include "cache_folder.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_PATH = 4096 };
 
 static const char interpreter[] = "interpreter";
 
@@ -32,17 +36,25 @@ run_targets_print(void)
 
 /* ---- devices ------------------------------------------------------------------------------------------------------------- */
 
+/* Its texts are the options' and the folder's, which is MOST_PATH long. */
 static vyre_target_options
-target_options(const run_options *options)
+target_options(const run_options *options, char *folder)
 {
-  return (vyre_target_options){
-      .library = options->library, .device = options->device, .validate = options->validate, .timeout = options->timeout};
+  static char program[] = "vyre-run";
+  return (vyre_target_options){.library = options->library,
+                               .device = options->device,
+                               .validate = options->validate,
+                               .timeout = options->timeout,
+                               .cache = vyre_cache_folder(options->cache_dir, folder, MOST_PATH),
+                               .remark = vyre_target_remark,
+                               .remark_user = program};
 }
 
 vyre_status
 run_device_open(const run_options *options, run_target target, vyre_target **out)
 {
-  const vyre_target_options given = target_options(options);
+  char folder[MOST_PATH];
+  const vyre_target_options given = target_options(options, folder);
   return vyre_status_note(target->open(&given, NULL, out),
                           "-list-devices shows what there is, -device= chooses one, -target=interpreter needs none%s",
                           options->validate ? ", -validate asked for checks" : "");
@@ -75,22 +87,32 @@ print_device(void *user, const vyre_device_info *info)
   static const char *const types[] = {"int8", "int16", "int64", "float16", "float64"};
   static const char *const atomics[] = {"int64",      "f16", "f16-add", "f16-minmax", "f32", "f32-add",
                                         "f32-minmax", "f64", "f64-add", "f64-minmax"}; /* ORDER: vyre_device_atomic */
+  static const char *const capabilities[] = {
+      "images",   "grid-barriers", "import",      "addresses", "parts",
+      "indirect", "async",         "device-time", "emulated"}; /* ORDER: vyre_target_capability */
+  static const char *const queues[] = {"compute", "transfer"}; /* ORDER: vyre_device_queue */
   static const char *const subgroups[] = {"basic",     "vote", "arithmetic", "ballot", "shuffle", "shuffle-relative",
                                           "clustered", "quad"}; /* ORDER: vyre_device_subgroup */
   printf("%s %u: %s (%s)%s\n", target->name, info->index, info->name, kinds[info->kind],
          info->usable ? "" : ", not usable: lacks what the target needs");
-  printf("   driver: %s\n   memory: %" PRIu64 " MiB; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
-         info->driver, info->memory >> 20, info->max_invocations, info->max_shared, info->subgroup);
+  printf("   driver: %s\n   memory: %" PRIu64 " MiB, %" PRIu64
+         " MiB of it for this process; workgroups of at most %u invocations, %u bytes shared; subgroups of %u\n",
+         info->driver, info->memory >> 20, info->budget >> 20, info->max_invocations, info->max_shared, info->subgroup);
   print_words("types", types, 5, info->features & 31u);
   print_words("atomics in storage buffers", atomics, 10, info->storage_atomics);
   print_words("atomics in workgroup memory", atomics, 10, info->shared_atomics);
   print_words("subgroup operations", subgroups, 8, info->subgroup_operations);
+  print_words("capabilities", capabilities, 9, info->capabilities);
+  print_words("queues", queues, 2, info->queues);
+  printf("   ranges: storage buffers of at most %" PRIu64 " bytes, uniform buffers %" PRIu64 ", push constants %u\n",
+         info->max_storage, info->max_uniform, info->max_push);
 }
 
 static vyre_status
 list_target(const run_options *options, run_target target)
 {
-  const vyre_target_options given = target_options(options);
+  char folder[MOST_PATH];
+  const vyre_target_options given = target_options(options, folder);
   vyre_device_info info;
   if (target->list)
     return target->list(&given, print_device, (void *)(uintptr_t)target);

@@ -248,6 +248,119 @@ misuse_is_an_error(void **state)
   vyre_module_destroy(module);
 }
 
+/* Two inputs, one of them with lines, and a program of none. */
+static void
+make_three(vyre_module *module)
+{
+  vyre_builder b;
+  vyre_module_clear(module);
+  assert_null(vyre_text_parse(module, texts[2], strlen(texts[2]), "a.vir", (vyre_diagnostics){0}));
+  assert_null(vyre_text_parse_lines(module, texts[2], strlen(texts[2]), "b.vir", (vyre_diagnostics){0}));
+  vyre_build_program(module, "main", 0, UINT32_MAX, &b);
+  assert_null(vyre_module_seal(module, NULL));
+}
+
+/* Each part, of so many programs, is edited by itself. */
+static vyre_status
+go_by_parts(const vyre_allocator *allocator, const vyre_module *whole, uint32_t programs, bool edited, vyre_module *out)
+{
+  const vyre_view *v = vyre_module_view(whole);
+  vyre_batch *batch;
+  VYRE_TRY(vyre_batch_create(allocator, &batch));
+  vyre_status status = VYRE_OK;
+  for (uint32_t first = v->first[0], end; first < v->rows && !status; first = end) {
+    end = first;
+    for (uint32_t i = 0; i < programs && end < v->rows; i++)
+      end = v->next[end] ? v->next[end] : v->rows;
+    vyre_batch_clear(batch);
+    status = vyre_batch_add_part(batch, whole, (vyre_row){first}, (vyre_row){end});
+    if (!status)
+      status = vyre_module_seal(vyre_batch_module(batch), NULL);
+    if (!status && edited)
+      status = edit(vyre_batch_module(batch));
+    if (!status)
+      status = vyre_batch_take_part(batch, 0, end == v->rows, out);
+  }
+  vyre_batch_destroy(batch);
+  return status;
+}
+
+static void
+assert_bytes(const vyre_module *module, const vyre_bytes *wanted)
+{
+  vyre_bytes got = bytes_of(module);
+  assert_int_equal(got.size, wanted->size);
+  assert_memory_equal(got.data, wanted->data, wanted->size);
+  vyre_bytes_free(&got);
+}
+
+/* The whole is a batch, too, whose programs have other names while they are in it. */
+static void
+parts_are_one_again(void **state)
+{
+  (void)state;
+  for (uint32_t programs = 1; programs <= 7; programs++) {
+    const bool edited = programs % 2 != 0;
+    vyre_module *module, *whole, *out;
+    vyre_batch *batch;
+    vyre_verify_errors errors = {0};
+    assert_null(vyre_module_create(NULL, 0, &module));
+    assert_null(vyre_module_create(NULL, 0, &out));
+    assert_null(vyre_batch_create(NULL, &batch));
+    make_three(module);
+    assert_null(vyre_batch_add(batch, module));
+    assert_null(vyre_batch_add(batch, module));
+    whole = vyre_batch_module(batch);
+    assert_null(vyre_module_seal(whole, NULL));
+    assert_null(go_by_parts(NULL, whole, programs, edited, out));
+    if (edited) {
+      assert_null(edit(whole));
+      assert_null(edit(module));
+    }
+    assert_null(vyre_verify(out, &errors));
+    vyre_bytes wanted = bytes_of(whole), alone = bytes_of(module);
+    assert_bytes(out, &wanted);
+    vyre_module_swap(whole, out);
+    vyre_module_destroy(out);
+    assert_bytes(whole, &wanted);
+    for (uint32_t i = 0; i < 2; i++) {
+      vyre_module_clear(module);
+      assert_null(vyre_batch_take(batch, i, module));
+      assert_bytes(module, &alone);
+    }
+    vyre_bytes_free(&wanted);
+    vyre_bytes_free(&alone);
+    vyre_batch_destroy(batch);
+    vyre_module_destroy(module);
+  }
+}
+
+static void
+what_is_no_part_is_an_error(void **state)
+{
+  (void)state;
+  vyre_module *module;
+  vyre_batch *batch;
+  assert_null(vyre_module_create(NULL, 0, &module));
+  assert_null(vyre_batch_create(NULL, &batch));
+  make_three(module);
+  const vyre_view *v = vyre_module_view(module);
+  const uint32_t first = v->first[0], second = v->next[first];
+  const uint32_t borders[][2] = {{first, first}, {first, second + 1}, {first + 1, second},
+                                 {0, second},    {second, first},     {first, v->rows + 1}};
+  for (size_t i = 0; i < sizeof borders / sizeof *borders; i++)
+    expect_misuse(vyre_batch_add_part(batch, module, (vyre_row){borders[i][0]}, (vyre_row){borders[i][1]}), "are no part of it");
+  assert_null(vyre_batch_add_part(batch, module, (vyre_row){first}, (vyre_row){second}));
+  assert_null(vyre_module_seal(vyre_batch_module(batch), NULL));
+  expect_misuse(vyre_batch_take_part(batch, 1, true, module), "is no part that goes on there");
+  vyre_module_clear(module);
+  assert_null(make(module, 0)); /* an array has its length from a row */
+  expect_misuse(vyre_batch_add_part(batch, module, (vyre_row){v->first[0]}, (vyre_row){v->rows}), "are no part of it");
+  expect_misuse(vyre_batch_take_part(batch, 0, true, module), "is no part that goes on there");
+  vyre_batch_destroy(batch);
+  vyre_module_destroy(module);
+}
+
 /* By which a program of one's own knows how large its batches may be. */
 static void
 a_device_says_how_many_rows(void **state)
@@ -276,6 +389,18 @@ go_through(const vyre_allocator *allocator, vyre_module *module)
     status = vyre_batch_take(batch, i, module);
   }
   vyre_batch_destroy(batch);
+  vyre_module *out;
+  if (!status)
+    status = vyre_module_create(allocator, 0, &out);
+  if (status)
+    return status;
+  vyre_module_clear(module);
+  status = make(module, 2);
+  if (!status)
+    status = make(module, 2);
+  if (!status)
+    status = go_by_parts(allocator, module, 1, false, out);
+  vyre_module_destroy(out);
   return status;
 }
 
@@ -307,7 +432,8 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_comes_out_as_alone),     cmocka_unit_test(equal_types_are_one),
       cmocka_unit_test(a_device_says_how_many_rows), cmocka_unit_test(misuse_is_an_error),
-      cmocka_unit_test(every_allocation_may_fail),
+      cmocka_unit_test(every_allocation_may_fail),   cmocka_unit_test(parts_are_one_again),
+      cmocka_unit_test(what_is_no_part_is_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

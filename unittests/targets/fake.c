@@ -210,6 +210,7 @@ fake_open(bool is_async, const vyre_allocator *allocator)
       .usable = true,
       .forms = 1u << VYRE_KERNEL_SPIRV,
       .memory = 32 * 1024,
+      .budget = 32 * 1024,
       .max_buffer = 4096,
       .max_storage = 2048,
       .max_uniform = 256,

@@ -372,11 +372,18 @@ the_best_usable_device_is_taken(void **state)
   assert_string_equal(info.name, "good one");
   assert_int_equal(info.index, 3);
   assert_null(ops->close(target));
-  options.device = "GUEST";
-  assert_null(ops->open(&options, NULL, &target));
-  ops->describe(target, &info);
-  assert_int_equal(info.index, 4);
-  assert_null(ops->close(target));
+  static const struct {
+    const char *wanted;
+    uint32_t index;
+  } named[] = {{"GUEST", 4}, {"Virtual", 4}, {"integrated", 3}, {"cpu", 0}, {"5", 5}};
+  for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+    options.device = named[i].wanted;
+    assert_null(ops->open(&options, NULL, &target));
+    ops->describe(target, &info);
+    assert_int_equal(info.index, named[i].index);
+    assert_null(ops->close(target));
+  }
+  assert_no_device("discrete", "none that fits 'discrete'"); /* neither of them can be used */
   assert_no_device("old", "1 'old one' (lacks compute or Vulkan 1.2)");
   assert_no_device("2", "none that fits '2'");
   assert_no_device("6", "none that fits '6'");

@@ -7,6 +7,8 @@
 #include "fake_vulkan.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char chosen[64];
@@ -17,6 +19,12 @@ static uint32_t asked; /* how many devices' properties were asked for since they
 static PFN_vkEnumeratePhysicalDevices real_enumerate;
 static PFN_vkGetPhysicalDeviceProperties real_properties;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
+static PFN_vkEnumerateDeviceExtensionProperties real_extensions;
+static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
+static PFN_vkCreateDevice real_create;
+static PFN_vkQueueSubmit real_submit;
+static fake_vulkan_says says;
+static uint32_t lose_first, lose_count, submitted;
 
 void
 fake_vulkan_set(const char *name, VkResult result)
@@ -29,6 +37,30 @@ void
 fake_vulkan_devices(const fake_vulkan_list *list)
 {
   listed = list;
+}
+
+void
+fake_vulkan_say(const fake_vulkan_says *what)
+{
+  says = *what;
+}
+
+void
+fake_vulkan_lose(uint32_t first, uint32_t count)
+{
+  lose_first = first;
+  lose_count = count;
+  submitted = 0;
+}
+
+__attribute__((constructor)) static void
+read_environment(void)
+{
+  const char *lose = getenv("FAKE_VULKAN_LOSE"), *storage = getenv("FAKE_VULKAN_STORAGE");
+  if (lose && sscanf(lose, "%u,%u", &lose_first, &lose_count) != 2)
+    abort();
+  if (storage)
+    says.max_storage = (uint32_t)strtoul(storage, NULL, 10);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -55,6 +87,8 @@ static VKAPI_ATTR void VKAPI_CALL
 properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
 {
   real_properties(device, out);
+  if (says.max_storage)
+    out->limits.maxStorageBufferRange = says.max_storage;
   if (!listed || asked >= listed->count)
     return;
   const fake_vulkan_device *fake = &listed->devices[asked++];
@@ -66,10 +100,64 @@ properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
 static VKAPI_ATTR void VKAPI_CALL
 families(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
 {
+  const uint32_t room = *count;
   real_families(device, count, out);
+  if (says.transfers && out && *count < room)
+    out[*count] = (VkQueueFamilyProperties){.queueFlags = VK_QUEUE_TRANSFER_BIT, .queueCount = 1};
+  if (says.transfers && (!out || *count < room))
+    ++*count;
   for (uint32_t i = 0; listed && out && i < *count; i++)
     if (asked && !listed->devices[asked - 1].computes)
       out[i].queueFlags &= ~(VkQueueFlags)VK_QUEUE_COMPUTE_BIT;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+extensions(VkPhysicalDevice device, const char *layer, uint32_t *count, VkExtensionProperties *out)
+{
+  const uint32_t room = *count;
+  const VkResult result = real_extensions(device, layer, count, out);
+  if (!says.heap_budget || result != VK_SUCCESS)
+    return result;
+  if (out && *count == room)
+    return VK_INCOMPLETE;
+  if (out)
+    out[*count] = (VkExtensionProperties){VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, 1};
+  ++*count;
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
+{
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = out->pNext;
+  out->pNext = NULL;
+  real_memory(device, out);
+  out->pNext = budget;
+  for (uint32_t i = 0; budget && i < out->memoryProperties.memoryHeapCount; i++) {
+    budget->heapBudget[i] = says.heap_budget;
+    budget->heapUsage[i] = says.heap_usage;
+  }
+}
+
+/* The real device knows nothing of the extension. */
+static VKAPI_ATTR VkResult VKAPI_CALL
+create(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
+{
+  const char *names[16];
+  VkDeviceCreateInfo real = *info;
+  real.enabledExtensionCount = 0;
+  for (uint32_t i = 0; i < info->enabledExtensionCount; i++)
+    if (!says.heap_budget || strcmp(info->ppEnabledExtensionNames[i], VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) != 0)
+      names[real.enabledExtensionCount++] = info->ppEnabledExtensionNames[i];
+  real.ppEnabledExtensionNames = names;
+  return real_create(device, &real, allocator, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+submit(VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence fence)
+{
+  const uint32_t number = submitted++;
+  return number >= lose_first && number - lose_first < lose_count ? VK_ERROR_DEVICE_LOST : real_submit(queue, count, info, fence);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -89,7 +177,11 @@ replace(const char *name, PFN_vkVoidFunction real)
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 get_device(VkDevice device, const char *name)
 {
-  return replace(name, real_device(device, name));
+  PFN_vkVoidFunction found = replace(name, real_device(device, name));
+  if (!found || found == (PFN_vkVoidFunction)fail || strcmp(name, "vkQueueSubmit") != 0)
+    return found;
+  real_submit = (PFN_vkQueueSubmit)found;
+  return (PFN_vkVoidFunction)submit;
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
@@ -104,18 +196,17 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
     memcpy(&real, &symbol, sizeof real);
   }
   PFN_vkVoidFunction found = replace(name, real(instance, name));
-  if (found && strcmp(name, "vkEnumeratePhysicalDevices") == 0 && found != (PFN_vkVoidFunction)fail) {
-    real_enumerate = (PFN_vkEnumeratePhysicalDevices)found;
-    return (PFN_vkVoidFunction)enumerate;
+#define WRAP(function, real, ours)                                                  \
+  if (found && strcmp(name, #function) == 0 && found != (PFN_vkVoidFunction)fail) { \
+    real = (PFN_##function)found;                                                   \
+    return (PFN_vkVoidFunction)ours;                                                \
   }
-  if (found && strcmp(name, "vkGetPhysicalDeviceProperties") == 0 && found != (PFN_vkVoidFunction)fail) {
-    real_properties = (PFN_vkGetPhysicalDeviceProperties)found;
-    return (PFN_vkVoidFunction)properties;
-  }
-  if (found && strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties") == 0 && found != (PFN_vkVoidFunction)fail) {
-    real_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties)found;
-    return (PFN_vkVoidFunction)families;
-  }
+  WRAP(vkEnumeratePhysicalDevices, real_enumerate, enumerate)
+  WRAP(vkGetPhysicalDeviceProperties, real_properties, properties)
+  WRAP(vkGetPhysicalDeviceQueueFamilyProperties, real_families, families)
+  WRAP(vkEnumerateDeviceExtensionProperties, real_extensions, extensions)
+  WRAP(vkGetPhysicalDeviceMemoryProperties2, real_memory, memory)
+  WRAP(vkCreateDevice, real_create, create)
   if (!found || strcmp(name, "vkGetDeviceProcAddr") != 0)
     return found;
   real_device = (PFN_vkGetDeviceProcAddr)found;

@@ -26,4 +26,18 @@ typedef struct fake_vulkan_list {
 __attribute__((visibility("default"))) void fake_vulkan_devices(const fake_vulkan_list *list);
 typedef void (*fake_vulkan_devices_function)(const fake_vulkan_list *list);
 
+/* What the device says of itself, which the real one does not.  All zero: nothing else than that. */
+typedef struct fake_vulkan_says {
+  uint64_t heap_budget, heap_usage; /* of each heap, by VK_EXT_memory_budget; 0: it has no such extension */
+  bool transfers;                   /* it has one more queue family, for transfers alone */
+  uint32_t max_storage;             /* bytes of a storage buffer's range; 0: the real device's */
+} fake_vulkan_says;
+__attribute__((visibility("default"))) void fake_vulkan_say(const fake_vulkan_says *says);
+typedef void (*fake_vulkan_say_function)(const fake_vulkan_says *says);
+
+/* Of the submissions from now on, so many after the first ones lose the device.  Programs are told by FAKE_VULKAN_LOSE=FIRST,COUNT,
+ * and max_storage by FAKE_VULKAN_STORAGE=BYTES. */
+__attribute__((visibility("default"))) void fake_vulkan_lose(uint32_t first, uint32_t count);
+typedef void (*fake_vulkan_lose_function)(uint32_t first, uint32_t count);
+
 #endif

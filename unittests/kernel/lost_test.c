@@ -1,0 +1,395 @@
+/* Sequences of passes on a device that is lost meanwhile: made anew once it gives the same result; lost again it is an error, or,
+ * where the device was chosen, the passes go on here.  And on a device that has little room: a module goes there in parts.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../vulkan/fake_vulkan.h"
+#include "choose.h"
+#include "program.h"
+#include "resident.h"
+#include "vyre/text.h"
+#include "vyre/vir0.h"
+
+static const char *const passes_there[] = {"canon", "cf", "pm", "dce", "simplify"};
+static const char pipeline_text[] = "canon,cf,dce,pm,simplify,dce";
+enum { ROWS = 3000, MANY_ROWS = 12000 /* worth asking where they run */, CHAIN = 30, MOST_LINES = 500 };
+
+static vyre_registry *registry;
+static fake_vulkan_lose_function lose;
+static fake_vulkan_say_function say;
+static uint32_t remarks;
+static uint32_t first_rows = 300; /* of the first random program; the others have so many */
+
+static void
+check(vyre_status status)
+{
+  if (status)
+    fail_msg("%s", vyre_status_text(status));
+}
+
+static int
+prepare(void **state)
+{
+  (void)state;
+  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, "fake_vulkan_lose") : NULL;
+  memcpy(&lose, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_say") : NULL;
+  memcpy(&say, &symbol, sizeof symbol);
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_folder(registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));
+  return symbol ? 0 : -1;
+}
+
+static int
+finish(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+static void
+hear(void *user, const char *text)
+{
+  (void)user;
+  remarks++;
+  if (!strstr(text, "lost again and again; passes go on as plain C"))
+    fail_msg("%s", text);
+}
+
+typedef struct result {
+  vyre_status status;
+  vyre_bytes bytes; /* of the module, where there is no error */
+  uint64_t recoveries, sequences, waits;
+  vyre_bytes stats;
+  uint32_t messages;
+} result;
+
+static void
+count_message(void *user, const vyre_diagnostic *diagnostic)
+{
+  (void)diagnostic;
+  ++*(uint32_t *)user;
+}
+
+static void
+count_text(void *user, const char *text, size_t length)
+{
+  (void)text;
+  (void)length;
+  ++*(uint32_t *)user;
+}
+
+/* Random programs; or, of no rows, one in which a variable is needed for the next: dce goes over it more often than one submission
+ * has iterations, after canon exchanged operands. */
+static void
+fill_module(vyre_module *module, uint32_t rows)
+{
+  char text[4096];
+  while (vyre_module_view(module)->rows < rows)
+    bench_grow(module, vyre_module_view(module)->rows == 1 ? first_rows : 300, BENCH_DEEPEST);
+  if (rows)
+    return;
+  int size = snprintf(text, sizeof text,
+                      "program @chain workgroup(1, 1, 1) {\n"
+                      "  buffer %%out : u32[] storage rw set(0) binding(0)\n  var %%v0 : u32\n"
+                      "  %%k = add 5u32, gid.x\n  set %%v0, %%k\n");
+  for (int i = 1; i < CHAIN; i++)
+    size += snprintf(text + size, sizeof text - (size_t)size, "  var %%v%d : u32\n  set %%v%d, get %%v%d\n", i, i, i - 1);
+  size += snprintf(text + size, sizeof text - (size_t)size, "  store %%out[0u32], get %%v%d\n}\n", CHAIN - 1);
+  check(vyre_text_parse(module, text, (size_t)size, "chain", (vyre_diagnostics){0}));
+}
+
+static result
+run_with(const char *passes, uint32_t rows, vyre_pipeline_options options)
+{
+  result r = {0};
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  vyre_report *report;
+  check(vyre_module_create(NULL, 1u << 20, &module));
+  fill_module(module, rows);
+  check(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  check(vyre_report_create(NULL, &report));
+  options.report = report;
+  options.diagnostics = (vyre_diagnostics){count_message, &r.messages};
+  options.print = count_text;
+  options.print_user = &r.messages;
+  r.status = vyre_pipeline_run(pipeline, module, &options);
+  if (!r.status)
+    check(vyre_vir0_write(module, NULL, 0, &r.bytes));
+  r.recoveries = vyre_report_count(report, "(device)", "recoveries");
+  r.sequences = vyre_report_count(report, "(device)", "sequences");
+  r.waits = vyre_report_count(report, "(device)", "host waits");
+  check(vyre_report_stats(report, &r.stats));
+  vyre_report_destroy(report);
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return r;
+}
+
+static result
+run(const char *passes, uint32_t rows, vyre_device *device, bool no_fuse)
+{
+  result r = run_with(passes, rows, (vyre_pipeline_options){.device = device, .no_fuse = no_fuse});
+  vyre_bytes_free(&r.stats);
+  return r;
+}
+
+static void
+assert_as_plain(const char *passes, uint32_t rows, result *r)
+{
+  result plain = run(passes, rows, NULL, false);
+  check(r->status);
+  assert_int_equal(r->bytes.size, plain.bytes.size);
+  assert_memory_equal(r->bytes.data, plain.bytes.data, plain.bytes.size);
+  vyre_bytes_free(&r->bytes);
+  vyre_bytes_free(&plain.bytes);
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lines but those of what the device did, in an order of their own. */
+static uint32_t
+sort_lines(vyre_bytes *stats, char *lines[MOST_LINES])
+{
+  uint32_t count = 0;
+  check(vyre_bytes_append(stats, "", 1));
+  for (char *line = strtok(stats->data, "\n"); line; line = strtok(NULL, "\n")) {
+    assert_true(count < MOST_LINES);
+    if (!strstr(line, "(device)"))
+      lines[count++] = line;
+  }
+  qsort(lines, count, sizeof *lines, compare_lines);
+  return count;
+}
+
+static void
+assert_same_stats(vyre_bytes *a, vyre_bytes *b)
+{
+  char *lines_a[MOST_LINES], *lines_b[MOST_LINES];
+  const uint32_t count = sort_lines(a, lines_a);
+  assert_int_equal(sort_lines(b, lines_b), count);
+  assert_true(count > 1);
+  for (uint32_t i = 0; i < count; i++)
+    assert_string_equal(lines_a[i], lines_b[i]);
+}
+
+static vyre_device *
+open_device(void)
+{
+  const vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_device *device;
+  check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
+  return device;
+}
+
+/* At each submission of some runs, on one device: fused, and pass by pass. */
+static void
+a_device_that_is_lost_once_is_made_anew(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *passes;
+    uint32_t rows;
+  } cases[] = {{pipeline_text, ROWS}, {"canon,dce", 0}};
+  vyre_device *device = open_device();
+  for (uint32_t i = 0; i < 4; i++) {
+    const char *passes = cases[i / 2].passes;
+    const uint32_t rows = cases[i / 2].rows;
+    const bool no_fuse = i % 2;
+    lose(0, 0);
+    result whole = run_with(passes, rows, (vyre_pipeline_options){.device = device, .no_fuse = no_fuse});
+    assert_as_plain(passes, rows, &whole);
+    assert_int_equal(whole.recoveries, 0);
+    assert_true(whole.sequences > 0 && whole.waits >= whole.sequences + (rows ? 0 : CHAIN / 8 - 1));
+    for (uint32_t at = 0; at < whole.waits; at++) {
+      lose(at, 1);
+      result r = run_with(passes, rows, (vyre_pipeline_options){.device = device, .no_fuse = no_fuse});
+      assert_as_plain(passes, rows, &r);
+      assert_int_equal(r.recoveries, 1);
+      assert_int_equal(r.sequences, whole.sequences);
+      vyre_bytes stats = {0};
+      check(vyre_bytes_append(&stats, whole.stats.data, whole.stats.size));
+      assert_same_stats(&stats, &r.stats);
+      vyre_bytes_free(&stats);
+      vyre_bytes_free(&r.stats);
+    }
+    vyre_bytes_free(&whole.stats);
+  }
+  check(vyre_device_close(device));
+}
+
+static void
+a_device_that_is_lost_again_is_an_error(void **state)
+{
+  (void)state;
+  vyre_device *device = open_device();
+  lose(0, 2);
+  result r = run(pipeline_text, ROWS, device, false);
+  assert_int_equal(vyre_status_code(r.status), VYRE_CODE_DEVICE);
+  if (!strstr(vyre_status_text(r.status), "VK_ERROR_DEVICE_LOST") ||
+      !strstr(vyre_status_text(r.status), "made anew for one more try"))
+    fail_msg("%s", vyre_status_text(r.status));
+  vyre_status_free(r.status);
+  assert_int_equal(r.recoveries, 1);
+  r = run(pipeline_text, ROWS, device, false); /* it is made anew for the next run, too */
+  assert_as_plain(pipeline_text, ROWS, &r);
+  assert_int_equal(r.recoveries, 1);
+  check(vyre_device_close(device));
+}
+
+/* It costs nothing there, and much here. */
+static void
+prefer_the_device(vyre_device *device)
+{
+  const vyre_pass_record *other;
+  device->costs = (device_costs){0};
+  for (size_t i = 0; i < sizeof passes_there / sizeof *passes_there; i++)
+    vyre_choose_learn_here(device, vyre_registry_find(registry, passes_there[i], strlen(passes_there[i]), &other), 1, 1000000);
+}
+
+static void
+a_chosen_device_that_is_lost_again_is_given_up(void **state)
+{
+  (void)state;
+  static const vyre_target_ops *const targets[] = {&vyre_target_vulkan, NULL};
+  const vyre_target_options options = {.library = FAKE_VULKAN, .device = "0", .remark = hear};
+  for (uint32_t no_fuse = 0; no_fuse < 2; no_fuse++) {
+    vyre_device *device;
+    remarks = 0;
+    lose(0, 0);
+    check(vyre_device_open_auto(targets, &options, NULL, &device));
+    check(vyre_device_open_target(device, &vyre_target_vulkan));
+    device->is_tried = true;
+    prefer_the_device(device);
+    result r = run(pipeline_text, MANY_ROWS, device, no_fuse);
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    lose(0, 1);
+    prefer_the_device(device);
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse);
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    assert_true(r.recoveries == 1 && remarks == 0 && device->ops);
+    lose(0, 2);
+    prefer_the_device(device);
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse);
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    assert_int_equal(r.recoveries, 1);
+    assert_int_equal(r.sequences, 0);
+    assert_int_equal(remarks, 1);
+    assert_null(device->ops);
+    r = run(pipeline_text, MANY_ROWS, device, no_fuse); /* and stays so */
+    assert_as_plain(pipeline_text, MANY_ROWS, &r);
+    assert_int_equal(remarks, 1);
+    check(vyre_device_close(device));
+  }
+}
+
+/* A device that has room for about 1,200 rows at once. */
+static vyre_device *
+open_small_device(void)
+{
+  lose(0, 0);
+  say(&(fake_vulkan_says){.max_storage = 300 << 10});
+  vyre_device *device = open_device();
+  assert_in_range(vyre_device_part_rows(device), 1000, 1500);
+  return device;
+}
+
+static void
+a_module_with_too_many_rows_goes_in_parts(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"canon,cf,dce,pm", "default<O2>", "cid,repeat<2>(canon,cf),fixpoint(canon,cf,pm,dce)"};
+  vyre_device *small = open_small_device();
+  say(&(fake_vulkan_says){0});
+  vyre_device *large = open_device();
+  for (uint32_t i = 0; i < 3; i++) {
+    result whole = run_with(texts[i], 6000, (vyre_pipeline_options){.device = large});
+    result parts = run_with(texts[i], 6000, (vyre_pipeline_options){.device = small});
+    assert_true(parts.sequences >= 5 * (i ? 1 : whole.sequences));
+    if (i == 0)
+      assert_same_stats(&whole.stats, &parts.stats);
+    assert_as_plain(texts[i], 6000, &whole);
+    assert_as_plain(texts[i], 6000, &parts);
+    vyre_bytes_free(&whole.stats);
+    vyre_bytes_free(&parts.stats);
+  }
+  /* A program that has no room by itself, before others. */
+  first_rows = 5000;
+  result r = run("canon,cf,dce", 14000, small, false);
+  assert_true(14000 > vyre_device_most_rows(small) && r.sequences >= 8);
+  assert_as_plain("canon,cf,dce", 14000, &r);
+  first_rows = 300;
+  r = run("canon,cf,dce", 1000, small, false);
+  assert_int_equal(r.sequences, 1);
+  assert_as_plain("canon,cf,dce", 1000, &r);
+  check(vyre_device_close(small));
+  check(vyre_device_close(large));
+}
+
+/* What there is to say is of the whole module, and who looks at it sees all of it. */
+static void
+what_is_said_is_of_the_whole(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"fixpoint<max=1>(canon,cf)", "canon,print,cf", "canon,cf"};
+  vyre_device *device = open_small_device();
+  for (uint32_t i = 0; i < 3; i++) {
+    const bool is_observed = i == 2;
+    result plain = run_with(texts[i], 6000, (vyre_pipeline_options){.print_after_all = is_observed});
+    result r = run_with(texts[i], 6000, (vyre_pipeline_options){.device = device, .print_after_all = is_observed});
+    assert_true(plain.messages > 0);
+    assert_int_equal(r.messages, plain.messages);
+    vyre_bytes_free(&r.stats);
+    vyre_bytes_free(&plain.stats);
+    vyre_bytes_free(&plain.bytes);
+    assert_as_plain(texts[i], 6000, &r);
+  }
+  check(vyre_device_close(device));
+  say(&(fake_vulkan_says){0});
+}
+
+static void
+a_device_that_is_lost_in_parts_is_made_anew(void **state)
+{
+  (void)state;
+  vyre_device *device = open_small_device();
+  lose(3, 1);
+  result r = run(pipeline_text, 6000, device, false);
+  assert_int_equal(r.recoveries, 1);
+  assert_as_plain(pipeline_text, 6000, &r);
+  lose(3, 2);
+  r = run(pipeline_text, 6000, device, false);
+  assert_int_equal(vyre_status_code(r.status), VYRE_CODE_DEVICE);
+  vyre_status_free(r.status);
+  check(vyre_device_close(device));
+  say(&(fake_vulkan_says){0});
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_device_that_is_lost_once_is_made_anew),
+                                     cmocka_unit_test(a_device_that_is_lost_again_is_an_error),
+                                     cmocka_unit_test(a_chosen_device_that_is_lost_again_is_given_up),
+                                     cmocka_unit_test(a_module_with_too_many_rows_goes_in_parts),
+                                     cmocka_unit_test(what_is_said_is_of_the_whole),
+                                     cmocka_unit_test(a_device_that_is_lost_in_parts_is_made_anew)};
+  return cmocka_run_group_tests(tests, prepare, finish);
+}

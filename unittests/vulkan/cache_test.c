@@ -1,0 +1,452 @@
+/* What the Vulkan target keeps on the disk: compiled kernels come back; whatever is wrong with files, the folder or the driver's
+ * calls is a remark, and kernels compile all the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fake_vulkan.h"
+#include "vyre/target.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "mix.inc"
+
+/* Of a file: its data begin after so many bytes, the last 16 of which are their size and XXH3; in Vulkan's header the device's
+ * number is here. */
+enum { HEADER = 72, SIZE_AT = 56, CHECK_AT = 64, DEVICE_AT = 12, MOST_FILE = 1 << 20, MOST_PATH = 256 };
+
+static const vyre_target_ops *const ops = &vyre_target_vulkan;
+static fake_vulkan_set_function set_failure;
+static char folder[64], inside[96];
+
+typedef struct seen {
+  uint32_t remarks;
+  char text[1024]; /* the last one */
+  uint64_t hits, misses, compiles;
+} seen;
+
+static int
+prepare(void **state)
+{
+  (void)state;
+  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
+  memcpy(&set_failure, &symbol, sizeof symbol);
+  return symbol ? 0 : -1;
+}
+
+/* An empty folder, in which the target makes its own. */
+static int
+make_folder(void **state)
+{
+  (void)state;
+  snprintf(folder, sizeof folder, "/tmp/vyre-cache-XXXXXX");
+  if (!mkdtemp(folder))
+    return -1;
+  snprintf(inside, sizeof inside, "%s/made/vulkan", folder);
+  return 0;
+}
+
+static int
+remove_folder(void **state)
+{
+  (void)state;
+  char command[128];
+  set_failure("", VK_SUCCESS);
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command);
+}
+
+static void
+hear(void *user, const char *text)
+{
+  seen *s = user;
+  s->remarks++;
+  snprintf(s->text, sizeof s->text, "%s", text);
+}
+
+static void
+count(void *user, const char *name, uint64_t value)
+{
+  seen *s = user;
+  if (strcmp(name, "cache_hits") == 0)
+    s->hits = value;
+  if (strcmp(name, "cache_misses") == 0)
+    s->misses = value;
+  if (strcmp(name, "compiles") == 0)
+    s->compiles = value;
+}
+
+/* Opens a target, compiles so many kernels of their own, runs the last one, closes. */
+static seen
+use(const char *cache, uint32_t kernels)
+{
+  seen s = {0};
+  const vyre_target_options options = {.library = FAKE_VULKAN, .cache = cache, .remark = hear, .remark_user = &s};
+  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
+  vyre_target *target;
+  vyre_kernel kernel = {0};
+  vyre_device_buffer buffer;
+  assert_null(ops->open(&options, NULL, &target));
+  for (uint32_t i = 0; i < kernels; i++) {
+    const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* the code has no such */
+    const vyre_kernel_desc desc = {.label = "mix",
+                                   .code = mix_words,
+                                   .size = sizeof mix_words,
+                                   .entry = "main",
+                                   .workgroup = {1, 1, 1},
+                                   .slots = &slot,
+                                   .slot_count = 1,
+                                   .specs = &spec,
+                                   .spec_count = 1,
+                                   .push_size = 12};
+    vyre_status status = ops->compile(target, &desc, &kernel);
+    if (status)
+      fail_msg("%s", vyre_status_text(status));
+  }
+  uint32_t word = 5;
+  const uint32_t push[] = {0, 3, 2};
+  assert_null(ops->allocate(target, 4, &buffer));
+  const vyre_range all = {.buffer = buffer};
+  const vyre_upload upload = {all, &word};
+  const vyre_step step = {
+      .kernel = kernel, .buffers = &all, .buffer_count = 1, .push = push, .push_size = sizeof push, .groups = {1, 1, 1}};
+  const vyre_read read = {all, &word};
+  assert_null(ops->submit(
+      target,
+      &(vyre_sequence){.uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1},
+      NULL));
+  assert_int_equal(word, 17);
+  ops->metrics(target, count, &s);
+  assert_null(ops->close(target));
+  assert_int_equal(s.compiles, kernels);
+  return s;
+}
+
+static const char *
+given(void)
+{
+  static char path[MOST_PATH];
+  snprintf(path, sizeof path, "%s/made", folder);
+  return path;
+}
+
+static void
+assert_counts(const char *when, const seen *s, uint64_t hits, uint64_t misses, uint32_t remarks)
+{
+  if (s->hits != hits || s->misses != misses || s->remarks != remarks)
+    fail_msg("%s: %d hits, %d misses, %d remarks: %s", when, (int)s->hits, (int)s->misses, (int)s->remarks, s->text);
+}
+
+/* How many files there are; the path of the last of them. */
+static uint32_t
+find_files(char path[MOST_PATH])
+{
+  uint32_t files = 0;
+  DIR *entries = opendir(inside);
+  assert_non_null(entries);
+  for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+      files++;
+      snprintf(path, MOST_PATH, "%.95s/%.100s", inside, entry->d_name);
+    }
+  closedir(entries);
+  return files;
+}
+
+static size_t
+load(const char *path, unsigned char *out)
+{
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  const size_t size = fread(out, 1, MOST_FILE, file);
+  fclose(file);
+  return size;
+}
+
+static void
+save(const char *path, const unsigned char *data, size_t size)
+{
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(data, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void
+what_was_compiled_comes_back(void **state)
+{
+  (void)state;
+  char path[MOST_PATH];
+  seen s = use(given(), 3);
+  assert_counts("the first time", &s, 0, 3, 0);
+  assert_int_equal(find_files(path), 3);
+  s = use(given(), 4);
+  assert_counts("the second time", &s, 3, 1, 0);
+  assert_int_equal(find_files(path), 4);
+  s = use(NULL, 2);
+  assert_counts("without a folder", &s, 0, 0, 0);
+}
+
+/* The kernel's one file is not used, one remark says why, and it is as it was. */
+static void
+assert_made_anew(const char *what, const char *path, const unsigned char *right, size_t size, const char *word)
+{
+  static unsigned char now[MOST_FILE];
+  seen s = use(given(), 1);
+  assert_counts(what, &s, 0, 1, 1);
+  if (!strstr(s.text, word) || !strstr(s.text, "made anew") || strchr(s.text, '\n'))
+    fail_msg("%s: '%s'", what, s.text);
+  assert_int_equal(load(path, now), size);
+  assert_memory_equal(now, right, size);
+}
+
+static void
+files_that_are_wrong_are_made_anew(void **state)
+{
+  (void)state;
+  static unsigned char right[MOST_FILE], wrong[MOST_FILE];
+  char path[MOST_PATH];
+  use(given(), 1);
+  assert_int_equal(find_files(path), 1);
+  const size_t size = load(path, right);
+  assert_true(size > HEADER && size < MOST_FILE);
+  for (size_t at = 0; at < size; at++) {
+    memcpy(wrong, right, size);
+    wrong[at] ^= 0x10;
+    save(path, wrong, size);
+    assert_made_anew("one bit", path, right, size,
+                     at < 12         ? "none of this version's"
+                     : at < SIZE_AT  ? "of another kernel or device"
+                     : at < CHECK_AT ? "another size"
+                                     : "damaged");
+  }
+  for (size_t cut = 0; cut < size; cut += cut + 7 < HEADER ? 7 : 1) {
+    save(path, right, cut);
+    assert_made_anew("cut", path, right, size, cut < HEADER ? "cut short" : "another size");
+  }
+  memcpy(wrong, right, size);
+  save(path, wrong, size + 1);
+  assert_made_anew("longer", path, right, size, "another size");
+}
+
+/* Whole, but not what a driver may be given. */
+static void
+files_of_others_are_made_anew(void **state)
+{
+  (void)state;
+  static unsigned char right[MOST_FILE], other[MOST_FILE], wrong[MOST_FILE];
+  char path[MOST_PATH], path2[MOST_PATH], aside[MOST_PATH];
+  use(given(), 1);
+  assert_int_equal(find_files(path), 1);
+  const size_t size = load(path, right);
+  memcpy(wrong, right, size);
+  wrong[HEADER + DEVICE_AT] ^= 1;
+  const uint64_t check = XXH3_64bits(wrong + HEADER, size - HEADER);
+  memcpy(wrong + CHECK_AT, &check, sizeof check);
+  save(path, wrong, size);
+  assert_made_anew("data of another device", path, right, size, "another device's");
+  const uint64_t few = 20, few_check = XXH3_64bits(right + HEADER, few);
+  memcpy(wrong, right, size);
+  memcpy(wrong + SIZE_AT, &few, sizeof few);
+  memcpy(wrong + CHECK_AT, &few_check, sizeof few_check);
+  save(path, wrong, HEADER + few);
+  assert_made_anew("no header of Vulkan's", path, right, size, "no header");
+  /* The file of another kernel under this one's name. */
+  snprintf(aside, sizeof aside, "%s/aside", folder);
+  assert_int_equal(rename(path, aside), 0);
+  seen s = use(given(), 2);
+  assert_counts("two kernels", &s, 0, 2, 0);
+  assert_int_equal(remove(path), 0);
+  assert_int_equal(find_files(path2), 1);
+  const size_t other_size = load(path2, other);
+  save(path, other, other_size);
+  assert_made_anew("another kernel's", path, right, size, "of another kernel or device");
+  /* No file at all. */
+  assert_int_equal(remove(path), 0);
+  assert_int_equal(mkdir(path, 0700), 0);
+  s = use(given(), 1);
+  assert_int_equal(s.misses, 1);
+  assert_int_equal(s.remarks, 2); /* that it is not read, and not written */
+}
+
+static void
+a_folder_that_cannot_be_used_is_said_once(void **state)
+{
+  (void)state;
+  char path[MOST_PATH];
+  snprintf(path, sizeof path, "%s/file", folder);
+  save(path, (const unsigned char *)"x", 1);
+  seen s = use(path, 3);
+  assert_counts("a file is there", &s, 0, 0, 1);
+  if (!strstr(s.text, "cannot be made: Not a directory"))
+    fail_msg("'%s'", s.text);
+  /* No byte may be written: as on a disk that is full. */
+  const struct rlimit none = {0, RLIM_INFINITY};
+  struct rlimit before;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &before);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+  s = use(given(), 3);
+  setrlimit(RLIMIT_FSIZE, &before);
+  assert_counts("it is full", &s, 0, 3, 1);
+  if (!strstr(s.text, "cannot be written: File too large"))
+    fail_msg("'%s'", s.text);
+  assert_int_equal(find_files(path), 0);
+  if (geteuid() == 0)
+    return; /* who may write anywhere */
+  assert_int_equal(chmod(inside, 0500), 0);
+  s = use(given(), 3);
+  assert_int_equal(chmod(inside, 0700), 0);
+  assert_counts("it is read-only", &s, 0, 3, 1);
+}
+
+/* None of these has to do with whether the kernel compiles. */
+static void
+calls_that_fail_are_survived(void **state)
+{
+  (void)state;
+  static const VkResult results[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_UNKNOWN, VK_INCOMPLETE};
+  char path[MOST_PATH];
+  for (uint32_t i = 0; i < sizeof results / sizeof *results; i++) {
+    set_failure("vkCreatePipelineCache", results[i]);
+    seen s = use(given(), 2);
+    assert_counts("none can be made", &s, 0, 2, 2);
+    assert_non_null(strstr(s.text, "vkCreatePipelineCache failed"));
+    set_failure("vkGetPipelineCacheData", results[i]);
+    s = use(given(), 2);
+    assert_counts("none can be read", &s, 0, 2, 2);
+    assert_non_null(strstr(s.text, "vkGetPipelineCacheData failed"));
+    assert_int_equal(find_files(path), 0);
+  }
+  set_failure("", VK_SUCCESS);
+  use(given(), 2);
+  set_failure("vkCreatePipelineCache", VK_ERROR_UNKNOWN);
+  seen s = use(given(), 2); /* neither with what was kept nor without */
+  assert_counts("what was kept is refused", &s, 0, 2, 4);
+}
+
+/* Processes that all write the same files, and read those of the others. */
+static void
+processes_share_the_folder(void **state)
+{
+  (void)state;
+  enum { PROCESSES = 3, KERNELS = 40 };
+  pid_t children[PROCESSES];
+  char path[MOST_PATH];
+  for (uint32_t i = 0; i < PROCESSES; i++) {
+    children[i] = fork();
+    assert_true(children[i] >= 0);
+    if (children[i] == 0) {
+      const seen s = use(given(), KERNELS);
+      _exit(s.remarks == 0 && s.hits + s.misses == KERNELS ? 0 : 1);
+    }
+  }
+  for (uint32_t i = 0; i < PROCESSES; i++) {
+    int result;
+    assert_int_equal(waitpid(children[i], &result, 0), children[i]);
+    assert_int_equal(result, 0);
+  }
+  assert_int_equal(find_files(path), KERNELS);
+  const seen s = use(given(), KERNELS);
+  assert_counts("afterwards", &s, KERNELS, 0, 0);
+}
+
+/* A file without blocks, last used so many seconds ago. */
+static void
+make_file(const char *name, off_t size, time_t ago)
+{
+  char path[MOST_PATH];
+  struct timespec times[2] = {{time(NULL) - ago, 0}, {time(NULL) - ago, 0}};
+  snprintf(path, sizeof path, "%s/%s", inside, name);
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  assert_true(file >= 0);
+  assert_int_equal(ftruncate(file, size), 0);
+  assert_int_equal(futimens(file, times), 0);
+  close(file);
+}
+
+static bool
+is_there(const char *name)
+{
+  char path[MOST_PATH];
+  snprintf(path, sizeof path, "%s/%s", inside, name);
+  return access(path, F_OK) == 0;
+}
+
+static void
+what_was_not_used_for_longest_goes(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"00000000000000000000000000000001.pipeline", "00000000000000000000000000000002.pipeline",
+                                      "00000000000000000000000000000003.pipeline", ".00000000000000000000000000000004.pipeline.1.2",
+                                      "somebody else's"};
+  char path[MOST_PATH];
+  use(given(), 1);
+  assert_int_equal(find_files(path), 1);
+  const char *kept = strrchr(path, '/') + 1;
+  make_file(kept, 0, 9000);
+  make_file(names[0], 100 << 20, 300);
+  make_file(names[1], 100 << 20, 5000);
+  make_file(names[2], 100 << 20, 200);
+  make_file(names[3], 10, 5000);
+  make_file(names[4], 400 << 20, 9000);
+  const seen s = use(given(), 1); /* writes it anew: it is the newest now */
+  assert_counts("one is damaged", &s, 0, 1, 1);
+  assert_true(is_there(kept));
+  assert_true(is_there(names[0]));
+  assert_false(is_there(names[1]));
+  assert_true(is_there(names[2]));
+  assert_false(is_there(names[3]));
+  assert_true(is_there(names[4]));
+}
+
+static void
+what_is_used_is_not_the_oldest(void **state)
+{
+  (void)state;
+  static const char young[] = "00000000000000000000000000000001.pipeline";
+  static unsigned char data[MOST_FILE];
+  char path[MOST_PATH];
+  use(given(), 1);
+  assert_int_equal(find_files(path), 1);
+  const size_t size = load(path, data);
+  make_file(strrchr(path, '/') + 1, 0, 9000);
+  struct timespec times[2] = {{time(NULL) - 9000, 0}, {time(NULL) - 9000, 0}};
+  save(path, data, size);
+  assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+  make_file(young, (256 << 20) - 1, 100);
+  const seen s = use(given(), 2); /* uses the first, writes another */
+  assert_counts("one is there", &s, 1, 1, 0);
+  assert_int_equal(access(path, F_OK), 0);
+  assert_false(is_there(young));
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+  const struct CMUnitTest tests[] = {
+      TEST(what_was_compiled_comes_back),       TEST(files_that_are_wrong_are_made_anew),
+      TEST(files_of_others_are_made_anew),      TEST(a_folder_that_cannot_be_used_is_said_once),
+      TEST(calls_that_fail_are_survived),       TEST(processes_share_the_folder),
+      TEST(what_was_not_used_for_longest_goes), TEST(what_is_used_is_not_the_oldest),
+  };
+  return cmocka_run_group_tests(tests, prepare, NULL);
+}

@@ -1,0 +1,148 @@
+/* What the Vulkan target says of devices, and which of them it takes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fake_vulkan.h"
+#include "messages.h"
+#include "vyre/target.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const vyre_target_ops *const ops = &vyre_target_vulkan;
+static fake_vulkan_devices_function set_devices;
+static fake_vulkan_say_function say;
+static fake_vulkan_set_function set_failure;
+
+/* The target's own, of vulkan.h. */
+vyre_status vulkan_check_budget(vyre_target *target, uint32_t memory_type, uint64_t size);
+
+static int
+prepare(void **state)
+{
+  (void)state;
+  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
+  memcpy(&set_devices, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_say") : NULL;
+  memcpy(&say, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
+  memcpy(&set_failure, &symbol, sizeof symbol);
+  return symbol ? 0 : -1;
+}
+
+static void
+assert_no_device(const char *wanted, const char *word)
+{
+  vyre_target_options options = {.library = FAKE_VULKAN, .device = wanted};
+  vyre_target *target;
+  vyre_status status = ops->open(&options, NULL, &target);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  if (!strstr(vyre_status_text(status), word) || !has_fix(vyre_status_text(status)))
+    fail_msg("'%s' is not in: %s", word, vyre_status_text(status));
+  vyre_status_free(status);
+}
+
+static void
+a_name_may_have_the_word_of_a_kind(void **state)
+{
+  (void)state;
+  static const fake_vulkan_device devices[] = {
+      {"Discrete Simulator", VK_PHYSICAL_DEVICE_TYPE_CPU, VK_API_VERSION_1_3, true},
+      {"other", VK_PHYSICAL_DEVICE_TYPE_OTHER, VK_API_VERSION_1_3, true},
+  };
+  fake_vulkan_list list = {devices, 2, 2};
+  vyre_target_options options = {.library = FAKE_VULKAN, .device = "discrete"};
+  vyre_target *target;
+  vyre_device_info info;
+  set_devices(&list);
+  assert_null(ops->open(&options, NULL, &target));
+  ops->describe(target, &info);
+  assert_int_equal(info.index, 0);
+  assert_null(ops->close(target));
+  assert_no_device("virtual", "none that fits 'virtual'");
+  set_devices(NULL);
+}
+
+static void
+a_device_says_its_queues_and_what_memory_is_left(void **state)
+{
+  (void)state;
+  enum { MIB = 1 << 20 };
+  const fake_vulkan_says nothing = {0}, much = {.heap_budget = 300 * MIB, .heap_usage = 200 * MIB, .transfers = true};
+  vyre_target_options options = {.library = FAKE_VULKAN, .validate = true};
+  vyre_target *target;
+  vyre_device_info info;
+  assert_null(ops->open(&options, NULL, &target));
+  ops->describe(target, &info);
+  assert_int_equal(info.queues, VYRE_DEVICE_QUEUE_COMPUTE);
+  assert_true(info.memory > 300 * MIB);
+  assert_int_equal(info.budget, info.memory);
+  assert_null(vulkan_check_budget(target, 0, info.memory));
+  vyre_status status = vulkan_check_budget(target, 0, info.memory + 1);
+  assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
+  vyre_status_free(status);
+  assert_null(ops->close(target));
+  say(&much);
+  options.validate = false; /* the layer knows the real device */
+  assert_null(ops->open(&options, NULL, &target));
+  ops->describe(target, &info);
+  assert_int_equal(info.queues, VYRE_DEVICE_QUEUE_COMPUTE | VYRE_DEVICE_QUEUE_TRANSFER);
+  assert_int_equal(info.budget, 300 * MIB);
+  assert_null(vulkan_check_budget(target, 0, 100 * MIB));
+  status = vulkan_check_budget(target, 0, 100 * MIB + 1);
+  if (!strstr(vyre_status_text(status), "104857600 bytes left for this process in memory heap 0") ||
+      !strstr(vyre_status_text(status), "asking for 104857601") || !has_fix(vyre_status_text(status)))
+    fail_msg("%s", vyre_status_text(status));
+  vyre_status_free(status);
+  say(&(fake_vulkan_says){.heap_budget = 100, .heap_usage = 200}); /* others came, and took some of it */
+  status = vulkan_check_budget(target, 0, 1);
+  assert_non_null(strstr(vyre_status_text(status), " 0 bytes left"));
+  vyre_status_free(status);
+  say(&nothing);
+  assert_null(ops->close(target));
+}
+
+/* Two writes of one range, and between them a barrier that the driver never sees. */
+static void
+the_checks_see_that_a_barrier_is_missing(void **state)
+{
+  (void)state;
+  const vyre_target_options options = {.library = FAKE_VULKAN, .validate = true};
+  for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
+    vyre_target *target;
+    vyre_device_buffer buffer;
+    uint32_t word = 7, got = 0;
+    set_failure(is_missing ? "vkCmdPipelineBarrier" : "", VK_NOT_READY); /* which it does not return, and does nothing */
+    assert_null(ops->open(&options, NULL, &target));
+    assert_null(ops->allocate(target, 4, &buffer));
+    const vyre_fill fill = {{.buffer = buffer}, 9};
+    const vyre_upload upload = {{.buffer = buffer}, &word};
+    const vyre_read read = {{.buffer = buffer}, &got};
+    vyre_status status = ops->submit(
+        target,
+        &(vyre_sequence){.fills = &fill, .fill_count = 1, .uploads = &upload, .upload_count = 1, .reads = &read, .read_count = 1},
+        NULL);
+    if (vyre_status_code(status) != (is_missing ? VYRE_CODE_DEVICE : VYRE_CODE_OK) ||
+        (is_missing && !strstr(vyre_status_text(status), "SYNC-HAZARD-WRITE-AFTER-WRITE")))
+      fail_msg("%s", vyre_status_text(status));
+    vyre_status_free(status);
+    assert_null(ops->close(target));
+  }
+  set_failure("", VK_SUCCESS);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_name_may_have_the_word_of_a_kind),
+      cmocka_unit_test(a_device_says_its_queues_and_what_memory_is_left),
+      cmocka_unit_test(the_checks_see_that_a_barrier_is_missing),
+  };
+  return cmocka_run_group_tests(tests, prepare, NULL);
+}
