@@ -67,7 +67,7 @@ vyre_arena_lay_out(sequence *s, bool *out_fits)
 {
   const vyre_device_info *info = &s->device->info;
   const uint32_t rows = s->rows.view->rows;
-  *out_fits = find_columns(s) && rows <= vyre_device_most_rows(s->device);
+  *out_fits = find_columns(s) && rows <= vyre_device_most_rows(s->device) && vyre_plan_rows_fit(&s->rows);
   s->words = s->heads = FIRST_WORD + (uint64_t)s->device->column_count * rows;
   if (!lay_heads(s))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");

@@ -10,8 +10,7 @@
 enum {
   LEAST_KERNELS = 64,
   MOST_BUFFERS = 65, /* the memories of a pass, and a list */
-  FEW_COLUMNS = 6,   /* of which a sequence has more */
-  FEW_WALKS = 4      /* over all rows, which a phase may take for a row that nothing else settles */
+  FEW_COLUMNS = 6    /* of which a sequence has more */
 };
 
 vyre_status
@@ -218,9 +217,7 @@ vyre_device_most_rows(const vyre_device *device)
   const vyre_device_info *info = &device->info;
   const uint64_t room =
       (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / FEW_COLUMNS;
-  const uint64_t walked = info->max_iterations ? info->max_iterations / FEW_WALKS : UINT32_MAX;
-  const uint64_t most = room < walked ? room : walked;
-  return device->threads || !device->ops ? 0 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+  return device->threads || !device->ops ? 0 : room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
 }
 
 vyre_status

@@ -95,6 +95,7 @@ check_own_levels(const sequence *s, const sequence_member *m)
 static void
 look_at_rows(sequence *s)
 {
+  s->rows.most_iterations = s->device->info.max_iterations;
   vyre_plan_rows_count(&s->rows);
   s->rows.on_host = s->device->threads > 0;
   if (s->rows.on_host)
