@@ -292,7 +292,8 @@ make_steps(sequence *s)
     vyre_step *step = &s->steps[i];
     const sequence_member *m = &s->members[p->steps[i].pass];
     const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
-    VYRE_TRY(vyre_device_kernel(s->device, kernel, m->pass.kernels->form, m->context->record->pass.name, &step->kernel));
+    const uint32_t workgroup = p->steps[i].kind == PLAN_PROGRAMS ? s->device->program_workgroup : DEVICE_WORKGROUP;
+    VYRE_TRY(vyre_device_kernel(s->device, kernel, m->pass.kernels->form, workgroup, m->context->record->pass.name, &step->kernel));
     step->groups[1] = step->groups[2] = 1;
     step->buffers = buffers_of(s, &p->steps[i], buffers[i]);
     step->buffer_count = 2;

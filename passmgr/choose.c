@@ -167,7 +167,7 @@ measure_kernels(vyre_device *device)
   vyre_step steps[LAUNCHED];
   for (uint32_t i = 0; i < LAUNCHED; i++)
     steps[i] = (vyre_step){.buffers = whole, .buffer_count = 2, .push = push[0], .push_size = sizeof push[0], .groups = {1, 1, 1}};
-  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, "(measure)", &steps[0].kernel));
+  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, DEVICE_WORKGROUP, "(measure)", &steps[0].kernel));
   for (uint32_t i = 1; i < LAUNCHED; i++)
     steps[i].kernel = steps[0].kernel;
   double ns;

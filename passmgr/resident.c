@@ -19,6 +19,7 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
   VYRE_TRY(ops->open(&device->options, &device->allocator, &device->target));
   device->ops = ops;
   ops->describe(device->target, &device->info);
+  device->program_workgroup = DEVICE_WORKGROUP; /* no device has been seen to gain by another size: bench/README.md */
   device->threads = 0;
   if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
     device->threads = device->options.threads ? device->options.threads : 1;
@@ -168,15 +169,19 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
 }
 
 vyre_status
-vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, const char *label, vyre_kernel *out)
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, uint32_t workgroup, const char *label,
+                   vyre_kernel *out)
 {
+  const vyre_kernel_spec spec = {VYRE_PHASE_WORKGROUP_SPEC, sizeof(uint32_t), workgroup};
   static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}};
   vyre_kernel_desc desc = {.label = label,
                            .form = (vyre_kernel_form)form,
                            .code = kernel->code,
                            .size = (size_t)kernel->size,
                            .entry = "main",
-                           .workgroup = {DEVICE_WORKGROUP, 1, 1},
+                           .workgroup = {workgroup, 1, 1},
+                           .specs = &spec,
+                           .spec_count = 1,
                            .slots = slots,
                            .slot_count = sizeof slots / sizeof *slots,
                            .push_size = DEVICE_PUSH * sizeof(uint32_t)};

@@ -38,12 +38,14 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
     ADD("\nprogram @\"levels %u", kernel.index);
   else
     ADD("\nprogram @\"%.*s", (int)phase->name.length, w->file->text + phase->name.at);
-  ADD("%s\" entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
+  ADD("%s\" entry \"" KERNEL_ENTRY "\" {\n"
+      "  spec %%\"the width\" : u32 = %uu32 id(%d)\n"
+      "  workgroup %%\"the width\", 1u32, 1u32\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
       "  buffer %%\"the constants\" : u32[] storage ro restrict set(0) binding(1)\n"
       "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
-      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, kernel.by_program ? "program" : "row");
+      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, KERNEL_WORKGROUP_SPEC, kernel.by_program ? "program" : "row");
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (names >> i & 1) {
       ADD("  buffer ");
@@ -95,9 +97,9 @@ static vyre_status
 add_turn(writer *w, uint32_t function)
 {
   const uint32_t turn = w->turns++;
-  ADD("  for %%\"turn %u\" = add(%%\"the first\", lindex) to %%\"the end\" step %uu32 {\n"
+  ADD("  for %%\"turn %u\" = add(%%\"the first\", lindex) to %%\"the end\" step %%\"the width\" {\n"
       "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"the order\", %%\"turn %u\")]\n",
-      turn, KERNEL_WORKGROUP, turn, turn);
+      turn, turn, turn);
   VYRE_TRY(call(w, &w->file->functions[function], turn));
   return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory%s\n",
                            w->counter == UINT32_MAX ? "" : " workgroup_memory");

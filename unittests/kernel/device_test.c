@@ -20,15 +20,17 @@ static uint32_t small = 4, rows = 1000;
 static form forms[] = {{.name = "by the interpreter", .fused = true},
                        {.name = "by programs on a device", .target = &vyre_target_vulkan, .by_program = true},
                        {.name = "in sequences on a device", .target = &vyre_target_vulkan, .fused = true},
-                       {.name = "with a device that has no room", .target = &vyre_target_vulkan, .fused = true, .room = 4096}};
-enum { FORMS = sizeof forms / sizeof *forms, INTERPRETED = 0, FUSED = 2, STAYING = 3000 /* rows */ };
+                       {.name = "with a device that has no room", .target = &vyre_target_vulkan, .fused = true, .room = 4096},
+                       {.name = "by small workgroups", .target = &vyre_target_vulkan, .by_program = true, .workgroup = 32},
+                       {.name = "by large workgroups", .target = &vyre_target_vulkan, .by_program = true, .workgroup = 256}};
+enum { ALL_FORMS = sizeof forms / sizeof *forms, FORMS = 4, INTERPRETED = 0, FUSED = 2, STAYING = 3000 /* rows */ };
 
 static int
 open_forms(void **state)
 {
   (void)state;
   forms[INTERPRETED].target = interpreted_target();
-  forms_open(forms, FORMS);
+  forms_open(forms, ALL_FORMS);
   return 0;
 }
 
@@ -36,7 +38,7 @@ static int
 close_forms(void **state)
 {
   (void)state;
-  forms_close(forms, FORMS);
+  forms_close(forms, ALL_FORMS);
   return 0;
 }
 
@@ -67,6 +69,18 @@ many_programs(void **state)
   (void)state;
   vyre_bytes input = forms_random(1001, PROGRAMS);
   compare_all("many programs, seed", 1, &input);
+  vyre_bytes_free(&input);
+}
+
+/* Levels have fewer rows than a workgroup has invocations, or more. */
+static void
+other_workgroups(void **state)
+{
+  static const char *const pipelines[] = {"cid,cse", "dce", "sweeps.everything", "sweeps.check"};
+  (void)state;
+  vyre_bytes input = forms_grown(16 * 200, 200);
+  for (size_t k = 0; k < sizeof pipelines / sizeof *pipelines; k++)
+    forms_compare("workgroups", 0, &input, pipelines[k], forms + FORMS, ALL_FORMS - FORMS);
   vyre_bytes_free(&input);
 }
 
@@ -236,14 +250,10 @@ main(int count, char **arguments)
     small = (uint32_t)strtoul(arguments[1], NULL, 10);
   if (count > 2)
     rows = (uint32_t)strtoul(arguments[2], NULL, 10);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules),
-                                     cmocka_unit_test(many_programs),
-                                     cmocka_unit_test(large_modules),
-                                     cmocka_unit_test(kernels_are_right),
-                                     cmocka_unit_test(too_much_for_a_driver),
-                                     cmocka_unit_test(what_stays_on_a_device),
-                                     cmocka_unit_test(versions_go_up_again),
-                                     cmocka_unit_test(memory_grows),
-                                     cmocka_unit_test(a_warm_device_makes_nothing)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_modules),          cmocka_unit_test(many_programs),
+                                     cmocka_unit_test(other_workgroups),       cmocka_unit_test(large_modules),
+                                     cmocka_unit_test(kernels_are_right),      cmocka_unit_test(too_much_for_a_driver),
+                                     cmocka_unit_test(what_stays_on_a_device), cmocka_unit_test(versions_go_up_again),
+                                     cmocka_unit_test(memory_grows),           cmocka_unit_test(a_warm_device_makes_nothing)};
   return cmocka_run_group_tests(tests, open_forms, close_forms);
 }
