@@ -19,7 +19,7 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
   VYRE_TRY(ops->open(&device->options, &device->allocator, &device->target));
   device->ops = ops;
   ops->describe(device->target, &device->info);
-  device->program_workgroup = DEVICE_WORKGROUP; /* no device has been seen to gain by another size: bench/README.md */
+  device->program_workgroup = DEVICE_WORKGROUP; /* another size has not been seen to be better: bench/README.md */
   device->threads = 0;
   if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
     device->threads = device->options.threads ? device->options.threads : 1;
