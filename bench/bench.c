@@ -53,8 +53,10 @@ bench_parse(int count, char **arguments, bench_options *options)
     if (strncmp(argument, "-only=", 6) == 0) {
       options->only = argument + 6;
     } else if (!parse_number(argument, "-rounds=", &options->rounds) && !parse_number(argument, "-min=", &options->min) &&
-               !parse_number(argument, "-max=", &options->max)) {
-      fprintf(stderr, "usage: %s [-rounds=N] [-min=%s] [-max=%s] [-only=CASE]\n", arguments[0], options->unit, options->unit);
+               !parse_number(argument, "-max=", &options->max) &&
+               !(options->program && parse_number(argument, "-program=", &options->program))) {
+      fprintf(stderr, "usage: %s [-rounds=N] [-min=%s] [-max=%s] [-only=CASE]%s\n", arguments[0], options->unit, options->unit,
+              options->program ? " [-program=ROWS]" : "");
       exit(VYRE_CODE_USAGE);
     }
   }

@@ -21,6 +21,7 @@ typedef struct bench_options {
   uint32_t min, max; /* sizes: powers of ten in this range */
   const char *only;  /* cases whose name has this in it; NULL: all */
   const char *unit;  /* what a size counts: "rows" */
+  uint32_t program;  /* rows of each program, by -program=N; 0: the benchmark has no such option */
   double most_slope; /* limit of the slope from the least size to the greatest; 0: none */
 } bench_options;
 
@@ -28,7 +29,8 @@ typedef struct bench_options {
 uint64_t bench_now(void);
 /* Prints the message and exits with its code, unless it is OK. */
 void bench_check(const char *program, vyre_status status);
-/* -rounds=N -min=N -max=N -only=NAME; anything else prints the usage and exits with 2. */
+/* -rounds=N -min=N -max=N -only=NAME, and -program=N where there is a number for it; anything else prints the usage and exits
+ * with 2. */
 void bench_parse(int count, char **arguments, bench_options *options);
 
 /* Runs and prints a table: for each size and case the median, the spread (from the first to the third quartile, by the median),

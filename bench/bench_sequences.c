@@ -1,12 +1,12 @@
 /* Sequences of GPU passes: what one costs on each target, beside what its passes do.
  *
- *   bench-sequences [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PIPELINE]
+ *   bench-sequences [-rounds=N] [-min=ROWS] [-max=ROWS] [-only=PIPELINE] [-program=ROWS]
  *
- * A module of programs of 500 rows goes through a pipeline of neighbouring GPU passes: as plain C, by phases on this machine's
- * processors, and on the Vulkan device that is chosen first, where passes are one sequence, or each is one of its own.  Forms take
- * turns; medians are of the wall clock; `cold` is the first run on a device, which compiles kernels and takes memory.  The bytes
- * are those that went up and came down, and what columns alone would take: of each column that the passes name once up, of each
- * that they write once down.
+ * A module of programs of 500 rows, or as many as -program says, goes through a pipeline of neighbouring GPU passes: as plain C, by
+ * phases on this machine's processors, and on the Vulkan device that is chosen first, where passes are one sequence, or each is one
+ * of its own.  Forms take turns; medians are of the wall clock; `cold` is the first run on a device, which compiles kernels and
+ * takes memory.  The bytes are those that went up and came down, and what columns alone would take: of each column that the passes
+ * name once up, of each that they write once down.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -19,7 +19,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { PROGRAM = 500, MOST_ROUNDS = 101 };
+enum { MOST_ROUNDS = 101 };
+
+static bench_options options = {.rounds = 11, .min = 1000, .max = 10000, .unit = "rows", .program = 500};
 
 typedef struct form {
   const char *name;
@@ -57,15 +59,15 @@ wall_now(void)
 static uint64_t
 run(const vyre_registry *registry, vyre_module *module, const char *text, uint32_t rows, form *f)
 {
-  const vyre_pipeline_options options = {.device = f->device, .no_fuse = f->alone, .report = f->report};
+  const vyre_pipeline_options how = {.device = f->device, .no_fuse = f->alone, .report = f->report};
   vyre_pipeline *pipeline;
   vyre_module_clear(module);
   while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
-    bench_grow(module, rows < PROGRAM ? rows : PROGRAM, BENCH_DEEPEST);
+    bench_grow(module, rows < options.program ? rows : options.program, BENCH_DEEPEST);
   check(vyre_module_seal(module, NULL));
   check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
   const uint64_t start = wall_now();
-  check(vyre_pipeline_run(pipeline, module, &options));
+  check(vyre_pipeline_run(pipeline, module, &how));
   const uint64_t time = wall_now() - start;
   vyre_pipeline_destroy(pipeline);
   return time;
@@ -93,11 +95,11 @@ columns_in(const char *schedule, const char *word)
 static uint64_t
 least_bytes(const vyre_registry *registry, const char *text, uint32_t rows, const char *word)
 {
-  const vyre_schedule_options options = {.on_device = true};
+  const vyre_schedule_options how = {.on_device = true};
   vyre_pipeline *pipeline;
   vyre_bytes schedule = {0};
   check(vyre_pipeline_parse(registry, text, strlen(text), "-passes", &pipeline));
-  check(vyre_pipeline_print_schedule(pipeline, &options, &schedule));
+  check(vyre_pipeline_print_schedule(pipeline, &how, &schedule));
   const uint64_t columns = strstr(schedule.data, "down: nothing") && word[0] == 'd' ? 0 : columns_in(schedule.data, word);
   vyre_bytes_free(&schedule);
   vyre_pipeline_destroy(pipeline);
@@ -141,7 +143,6 @@ measure(const vyre_registry *registry, vyre_module *module, const char *text, ui
 int
 main(int count, char **arguments)
 {
-  bench_options options = {.rounds = 11, .min = 1000, .max = 10000, .unit = "rows"};
   vyre_module *module;
   vyre_registry *registry;
   bench_parse(count, arguments, &options);

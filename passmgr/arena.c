@@ -67,7 +67,7 @@ vyre_arena_lay_out(sequence *s, bool *out_fits)
 {
   const vyre_device_info *info = &s->device->info;
   const uint32_t rows = s->rows.view->rows;
-  *out_fits = find_columns(s) && rows <= vyre_device_most_rows(s->device);
+  *out_fits = find_columns(s) && rows <= vyre_device_most_rows(s->device) && vyre_plan_rows_fit(&s->rows);
   s->words = s->heads = FIRST_WORD + (uint64_t)s->device->column_count * rows;
   if (!lay_heads(s))
     return VYRE_OUT_OF_MEMORY("for a sequence of passes");
@@ -294,7 +294,8 @@ make_steps(sequence *s)
     vyre_step *step = &s->steps[i];
     const sequence_member *m = &s->members[p->steps[i].pass];
     const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
-    VYRE_TRY(vyre_device_kernel(s->device, kernel, m->pass.kernels->form, m->context->record->pass.name, &step->kernel));
+    const uint32_t workgroup = p->steps[i].kind == PLAN_PROGRAMS ? s->device->program_workgroup : DEVICE_WORKGROUP;
+    VYRE_TRY(vyre_device_kernel(s->device, kernel, m->pass.kernels->form, workgroup, m->context->record->pass.name, &step->kernel));
     step->groups[1] = step->groups[2] = 1;
     step->buffers = buffers_of(s, &p->steps[i], buffers[i]);
     step->buffer_count = 2;

@@ -15,7 +15,8 @@ enum {
   PLAIN_ROW = 40,         /* ns that a pass may take for a row, before it is known */
   WORTH_ASKING = 1000000, /* ns: what takes less here stays */
   OPENING = 100000000,    /* ns that opening a device may take */
-  REPEATED = 3,           /* iterations of repeat while */
+  REPEATED = 3,           /* iterations of repeat while; */
+  REPEATED_IN_LEVELS = 1, /* of one in levels: where few rows are left, so that most have none that goes on */
   TRANSFER = 4 << 20,     /* bytes: measured */
   VISITED = 1 << 18,      /* rows: measured */
   LAUNCHED = 64,          /* kernels: measured */
@@ -41,7 +42,7 @@ launches(const counting *c, const vyre_phase_kernel *by_program, double turns)
   return (c->levels + PLAN_LEVELS_AT_ONCE - 1) / PLAN_LEVELS_AT_ONCE;
 }
 
-/* How often the steps run a phase. */
+/* How often the steps in levels run a kernel; each iteration of repeat while ends with one that compares. */
 static double
 count_turns(const vyre_phases *phases, uint32_t first, uint32_t end)
 {
@@ -52,7 +53,8 @@ count_turns(const vyre_phases *phases, uint32_t first, uint32_t end)
       turns++;
       continue;
     }
-    turns += count_turns(phases, i + 1, step->end) * (step->kind == VYRE_STEP_REPEAT ? step->times : REPEATED);
+    const double inner = count_turns(phases, i + 1, step->end);
+    turns += step->kind == VYRE_STEP_REPEAT ? inner * step->times : (inner + 1) * REPEATED_IN_LEVELS;
     i = step->end - 1;
   }
   return turns;
@@ -75,7 +77,9 @@ count_steps(const counting *c, uint32_t first, uint32_t end, double times)
       c->work->launches += times * launches(c, &c->kernels->levels[i], turns);
       c->work->visits += times * turns * rows;
     } else {
-      count_steps(c, i + 1, step->end, times * (step->kind == VYRE_STEP_REPEAT ? step->times : REPEATED));
+      const bool is_while = step->kind == VYRE_STEP_REPEAT_WHILE;
+      count_steps(c, i + 1, step->end, times * (is_while ? REPEATED : step->times));
+      c->work->launches += is_while ? times * REPEATED : 0;
     }
     i = step->end - 1;
   }
@@ -163,7 +167,7 @@ measure_kernels(vyre_device *device)
   vyre_step steps[LAUNCHED];
   for (uint32_t i = 0; i < LAUNCHED; i++)
     steps[i] = (vyre_step){.buffers = whole, .buffer_count = 2, .push = push[0], .push_size = sizeof push[0], .groups = {1, 1, 1}};
-  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, "(measure)", &steps[0].kernel));
+  VYRE_TRY(vyre_device_kernel(device, &kernels->rows[0], kernels->form, DEVICE_WORKGROUP, "(measure)", &steps[0].kernel));
   for (uint32_t i = 1; i < LAUNCHED; i++)
     steps[i].kernel = steps[0].kernel;
   double ns;
@@ -268,13 +272,14 @@ vyre_choose_may(vyre_device *device, const vyre_pass_record *const *passes, uint
 bool
 vyre_choose(vyre_device *device, const vyre_pass_record *const *passes, uint32_t count, const vyre_view *view)
 {
-  plan_rows rows = {.view = view};
+  plan_rows rows = {.view = view, .most_iterations = device->info.max_iterations};
   uint32_t levels = 0;
   vyre_plan_rows_count(&rows);
   for (uint32_t row = 1; row < view->rows; row++)
     levels = view->level[row] >= levels ? view->level[row] + 1 : levels;
   count_work(device, passes, count, &rows, levels);
-  return overhead(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);
+  return vyre_plan_rows_fit(&rows) &&
+         overhead(device) + device->costs.visit * device->asked.visits < cost_here(device, passes, count, view->rows);
 }
 
 void

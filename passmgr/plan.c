@@ -8,10 +8,38 @@
 #include <string.h>
 
 enum {
-  ROWS_A_THREAD = 4096, /* fewer are not worth a thread */
-  FEW_PROGRAMS = 16,    /* fewer have too few workgroups for a device */
-  LARGE_PROGRAM = 4096  /* rows: a workgroup would take long */
+  ROWS_A_THREAD = 4096,  /* fewer are not worth a thread */
+  FEW_PROGRAMS = 16,     /* fewer have too few workgroups for a device */
+  LARGE_PROGRAM = 4096,  /* rows: a workgroup would take long */
+  PART_OF_ITERATIONS = 8 /* that a walk may take of those which a driver lets an invocation have */
 };
+
+/* Of the construct that has most joins and parts, which are side by side: an invocation goes through all of them. */
+static uint32_t
+most_joins(const vyre_view *v)
+{
+  uint32_t at_hand = 0, most = 0;
+  for (uint32_t i = 1; i < v->join_count; i++) {
+    const vyre_join *join = &v->joins[i];
+    at_hand = (join->row == join[-1].row ? at_hand : 0) + 1 + 2 * join->count;
+    most = at_hand > most ? at_hand : most;
+  }
+  return most;
+}
+
+/* Of rows in each other.  A row stands in the one before it, or beside one that this stands in. */
+static uint32_t
+deepest(const vyre_view *v)
+{
+  uint32_t depth = 0, most = 0;
+  for (uint32_t row = 1; row < v->rows; row++) {
+    uint32_t before = row - 1;
+    for (depth++; before && before != v->parent[row]; before = v->parent[before])
+      depth--;
+    most = depth > most ? depth : most;
+  }
+  return most;
+}
 
 void
 vyre_plan_rows_count(plan_rows *r)
@@ -22,7 +50,14 @@ vyre_plan_rows_count(plan_rows *r)
     r->largest = end - program > r->largest ? end - program : r->largest;
     r->programs++;
   }
-  r->by_program = r->programs >= FEW_PROGRAMS && r->largest <= LARGE_PROGRAM;
+  r->by_program = r->programs >= FEW_PROGRAMS && r->largest <= LARGE_PROGRAM && r->most_iterations == 0;
+  r->walk = r->most_iterations ? most_joins(v) + deepest(v) : 0;
+}
+
+bool
+vyre_plan_rows_fit(const plan_rows *r)
+{
+  return r->walk <= r->most_iterations / PART_OF_ITERATIONS;
 }
 
 void

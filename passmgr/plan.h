@@ -32,6 +32,8 @@ typedef struct plan_order {
 typedef struct plan_rows {
   const vyre_view *view;
   uint32_t programs, largest; /* rows of the largest one */
+  uint32_t most_iterations;   /* vyre_device_info.max_iterations */
+  uint32_t walk;              /* where there is such a bound: the longest way that one row's invocation has to go */
   bool on_host;               /* this machine's processors; else a device */
   bool by_program;            /* on a device: a workgroup takes a program, where there is a kernel for that */
   uint32_t threads;
@@ -80,8 +82,11 @@ typedef struct plan {
   bool no_memory; /* something is missing */
 } plan;
 
-/* Sets programs, largest and by_program. */
+/* Sets programs, largest, walk and by_program.  Programs are not taken by a driver that bounds iterations: a program is many rows,
+ * and such a driver is a processor's, for which a workgroup's barriers cost more than dispatches (bench/README.md). */
 void vyre_plan_rows_count(plan_rows *rows);
+/* Whether no invocation that takes one row is left by the driver before it is done. */
+bool vyre_plan_rows_fit(const plan_rows *rows);
 /* How threads share the rows: by parts of whole programs, or not. */
 void vyre_plan_rows_part(plan_rows *rows, uint32_t threads);
 /* How many `repeat while` stand before that step; of step_count: how many there are. */

@@ -11,8 +11,7 @@ enum {
   LEAST_KERNELS = 64,
   MOST_BUFFERS = 65, /* the memories of a pass, and a list */
   FEW_COLUMNS = 6,   /* of which a sequence has more */
-  MANY_WORDS = 64,   /* a row, of a sequence of many passes: columns, and what passes have beside them */
-  FEW_WALKS = 4      /* over all rows, which a phase may take for a row that nothing else settles */
+  MANY_WORDS = 64    /* a row, of a sequence of many passes: columns, and what passes have beside them */
 };
 
 vyre_status
@@ -21,6 +20,7 @@ vyre_device_open_target(vyre_device *device, const vyre_target_ops *ops)
   VYRE_TRY(ops->open(&device->options, &device->allocator, &device->target));
   device->ops = ops;
   ops->describe(device->target, &device->info);
+  device->program_workgroup = DEVICE_WORKGROUP; /* another size has not been seen to be better: bench/README.md */
   device->threads = 0;
   if ((device->info.forms >> VYRE_KERNEL_C & 1) && (device->info.capabilities & VYRE_TARGET_IMPORT))
     device->threads = device->options.threads ? device->options.threads : 1;
@@ -194,16 +194,20 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
 }
 
 vyre_status
-vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, const char *label, vyre_kernel *out)
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, uint32_t workgroup, const char *label,
+                   vyre_kernel *out)
 {
   static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
                                            {.binding = 1, .kind = VYRE_SLOT_STORAGE, .is_read_only = true}};
+  const vyre_kernel_spec spec = {VYRE_PHASE_WORKGROUP_SPEC, sizeof(uint32_t), workgroup};
   vyre_kernel_desc desc = {.label = label,
                            .form = (vyre_kernel_form)form,
                            .code = kernel->code,
                            .size = (size_t)kernel->size,
                            .entry = "main",
-                           .workgroup = {DEVICE_WORKGROUP, 1, 1},
+                           .workgroup = {workgroup, 1, 1},
+                           .specs = &spec,
+                           .spec_count = 1,
                            .slots = slots,
                            .slot_count = sizeof slots / sizeof *slots,
                            .push_size = DEVICE_PUSH * sizeof(uint32_t)};
@@ -243,9 +247,7 @@ rows_of(const vyre_device *device, uint64_t words)
 {
   const vyre_device_info *info = &device->info;
   const uint64_t room = (info->max_storage < info->max_buffer ? info->max_storage : info->max_buffer) / sizeof(uint32_t) / words;
-  const uint64_t walked = info->max_iterations ? info->max_iterations / FEW_WALKS : UINT32_MAX;
-  const uint64_t most = room < walked ? room : walked;
-  return device->threads || !device->ops ? 0 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+  return device->threads || !device->ops ? 0 : room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
 }
 
 uint32_t

@@ -11,7 +11,7 @@
 
 enum {
   DEVICE_COLUMNS = 32,   /* more than there are */
-  DEVICE_WORKGROUP = 64, /* invocations of a kernel: phases.h */
+  DEVICE_WORKGROUP = 64, /* invocations of a kernel that takes rows */
   DEVICE_PUSH = 6        /* words of push constants that kernels take at most */
 };
 #define DEVICE_ALL UINT32_MAX
@@ -48,8 +48,9 @@ struct vyre_device {
   const vyre_target_ops *ops; /* NULL: it is not open */
   vyre_target *target;
   vyre_device_info info;
-  uint32_t threads;        /* of a target that is this machine's processors; 0: it is another */
-  device_kernel **kernels; /* owned, elements too; a table by the code's address, at most half full */
+  uint32_t program_workgroup; /* invocations of a kernel that takes programs; not changed once one is compiled */
+  uint32_t threads;           /* of a target that is this machine's processors; 0: it is another */
+  device_kernel **kernels;    /* owned, elements too; a table by the code's address, at most half full */
   uint32_t kernel_count, kernel_capacity;
   vyre_device_buffer arena;              /* of the sequences, one after the other */
   uint64_t arena_size;                   /* bytes */
@@ -85,9 +86,9 @@ VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
 /* The host writes columns: those of these analyses; DEVICE_ALL: those of the table too, or it is another module. */
 void vyre_device_forget(vyre_device *device, uint32_t analyses);
 
-/* Compiled once. */
-VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, const char *label,
-                                             vyre_kernel *out);
+/* Compiled once, for workgroups of so many invocations. */
+VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form,
+                                             uint32_t workgroup, const char *label, vyre_kernel *out);
 /* The same of a function with so many buffers; `code` tells it from others. */
 VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
                                                uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,

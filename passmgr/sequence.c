@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 8 /* of a repeat in one submission to a device */ };
+/* Of a repeat in one submission to a device, where each costs something, be it needed or not: of one in levels, which there are
+ * many of, with few rows fewer.  bench/README.md has how many are needed. */
+enum { MOST_ITERATIONS = 8, FEW_ITERATIONS = 4, FEW_ROWS = 1024 };
 
 void *
 sequence_take(const sequence *s, size_t count, size_t size)
@@ -97,6 +99,7 @@ check_own_levels(const sequence *s, const sequence_member *m)
 static void
 look_at_rows(sequence *s)
 {
+  s->rows.most_iterations = s->device->info.max_iterations;
   vyre_plan_rows_count(&s->rows);
   s->rows.on_host = s->device->threads > 0;
   if (s->rows.on_host)
@@ -150,6 +153,15 @@ most_iterations(const sequence *s)
   return 64 + 4 * s->rows.view->rows; /* at most 2^28 rows: ir.h */
 }
 
+static uint32_t
+iterations_at_once(const sequence *s, const plan_repeat *repeat)
+{
+  const plan_step *first = &s->plan.steps[repeat->first];
+  if (s->rows.on_host)
+    return most_iterations(s);
+  return first->kind == PLAN_LIST && first->count < FEW_ROWS ? FEW_ITERATIONS : MOST_ITERATIONS;
+}
+
 /* All steps from `first` on: what goes up goes with the first submission; what comes down comes with each, and is right in the last
  * one.  Repeats before that step are done. */
 static vyre_status
@@ -158,9 +170,9 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
   sequence *s = u->s;
   const plan *p = &s->plan;
   const bool is_first = u->timing.waits == 0;
-  const uint32_t times = s->rows.on_host ? most_iterations(s) : MOST_ITERATIONS;
   for (uint32_t i = first_repeat; i < p->repeat_count; i++)
-    u->repeats[i] = (vyre_repeat){p->repeats[i].first - first, p->repeats[i].count, times, s->until[i]};
+    u->repeats[i] =
+        (vyre_repeat){p->repeats[i].first - first, p->repeats[i].count, iterations_at_once(s, &p->repeats[i]), s->until[i]};
   const vyre_sequence what = {.fills = s->fills,
                               .fill_count = is_first ? s->fill_count : 0,
                               .uploads = s->uploads,

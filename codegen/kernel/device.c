@@ -38,10 +38,16 @@ has_name(const lowering *w, uint32_t row, const char *prefix)
 }
 
 static bool
-is_column(const lowering *w, uint32_t row)
+is_of_set(const lowering *w, uint32_t row, uint32_t set)
 {
   return vyre_op_of(w->v, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(w->v->imm_hi[row]) == VYRE_SPACE_STORAGE &&
-         vyre_buffer_info_of(w->module, (vyre_row){row})->set == KERNEL_MEMORY_SET;
+         vyre_buffer_info_of(w->module, (vyre_row){row})->set == set;
+}
+
+static bool
+is_column(const lowering *w, uint32_t row)
+{
+  return is_of_set(w, row, KERNEL_MEMORY_SET);
 }
 
 static uint32_t
@@ -99,6 +105,15 @@ lower_step(lowering *w, uint32_t at)
   }
   const uint32_t word = VYRE_ROW(VYRE_OP_at, VYRE_ROW_TYPE(v->op[at]), VYRE_ROW_FLAGS(v->op[at]) & ~(uint32_t)VYRE_ROW_IMM);
   vyre_row_rewrite(w->module, (vyre_row){at}, word, 0, v->imm_hi[at], to, where, VYRE_NONE);
+}
+
+/* A step into what stands for a workgroup's counter, which is declared before it (device_text.c). */
+static void
+share_step(const lowering *w, uint32_t at)
+{
+  const vyre_view *v = w->v;
+  vyre_row_rewrite(w->module, (vyre_row){at}, v->op[at], v->imm[at], v->imm_hi[at], (vyre_row){v->prev[v->a[at]]}, VYRE_NONE,
+                   VYRE_NONE);
 }
 
 static void
@@ -184,8 +199,10 @@ lower_program(lowering *w)
   for (uint32_t row = w->end - 1; row > w->program; row--)
     if (vyre_op_of(w->v, row) == VYRE_OP_at && is_column(w, w->v->a[row]))
       lower_step(w, row);
+    else if (vyre_op_of(w->v, row) == VYRE_OP_at && is_of_set(w, w->v->a[row], KERNEL_SHARED_SET))
+      share_step(w, row);
   for (uint32_t row = w->program; row < w->end; row++)
-    if (is_column(w, row))
+    if (is_column(w, row) || is_of_set(w, row, KERNEL_SHARED_SET))
       vyre_row_kill(w->module, (vyre_row){row});
     else if (vyre_op_of(w->v, row) == VYRE_OP_var && VYRE_TYPE_LANES(VYRE_ROW_TYPE(w->v->op[row])) > 1)
       split_variable(w, row);

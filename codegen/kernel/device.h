@@ -7,10 +7,13 @@
 
 #include "kernel.h"
 
-#define KERNEL_ENTRY "main" /* of each kernel */
+#define KERNEL_ENTRY      "main" /* of each kernel */
+#define KERNEL_SHARED_SET 2      /* of what stands for a counter of which the workgroup has its own, this one: */
+#define KERNEL_SHARED     "the workgroup's counter "
 
 enum {
-  KERNEL_WORKGROUP = 64,
+  KERNEL_WORKGROUP = 64, /* invocations, unless this specialization constant says another number: */
+  KERNEL_WORKGROUP_SPEC = 0,
   KERNEL_ARENA_ZERO = 0,    /* this word of the arena is 0: what a load out of bounds reads */
   KERNEL_ARENA_NOWHERE = 1, /* and this one takes what is scattered out of bounds */
 };
@@ -40,7 +43,8 @@ typedef struct kernel_device_kernel {
 
 /* One kernel a phase, each invocation of which takes one row.  And by program one a directed phase that stands outside of `levels`,
  * and one a `levels`; but of those in which rows see what other programs do meanwhile (they read side columns at rows of any
- * program), and of `levels` in which something is repeated while a counter changes, which is that of all programs. */
+ * program), or something is repeated while a counter changes, unless the author says that programs are apart.  Then each program
+ * repeats it as often as it has to itself: the workgroup has a counter of its own. */
 typedef struct kernel_device {
   vyre_module *module; /* a program and an input a kernel, in the order of `kernels` */
   kernel_device_kernel *kernels;

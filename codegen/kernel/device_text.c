@@ -9,6 +9,8 @@ typedef struct writer {
   const kernel_file *file;
   vyre_bytes *text, *kernels;
   uint32_t turns, repeats; /* of the program at hand: names in it are unique */
+  uint64_t shared;         /* counters of which a workgroup has its own, by program: those of its repeat while */
+  uint32_t counter;        /* that one of them which the repeat at hand goes by; UINT32_MAX: it is none such */
 } writer;
 
 static const char arguments[] =
@@ -36,19 +38,28 @@ begin_program(writer *w, kernel_device_kernel kernel, uint64_t names, uint64_t w
     ADD("\nprogram @\"levels %u", kernel.index);
   else
     ADD("\nprogram @\"%.*s", (int)phase->name.length, w->file->text + phase->name.at);
-  ADD("%s\" entry \"" KERNEL_ENTRY "\" workgroup(%d, 1, 1) {\n"
+  ADD("%s\" entry \"" KERNEL_ENTRY "\" {\n"
+      "  spec %%\"the width\" : u32 = %uu32 id(%d)\n"
+      "  workgroup %%\"the width\", 1u32, 1u32\n"
       "  buffer %%\"the arena\" : u32[] storage rw set(0) binding(0)\n"
       "  buffer %%\"what is not written\" : u32[] storage ro restrict set(0) binding(0)\n"
       "  buffer %%\"the constants\" : u32[] storage ro restrict set(0) binding(1)\n"
       "  buffer %%\"the arguments\" : @\"%s arguments\" push\n",
-      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, kernel.by_program ? "program" : "row");
+      kernel.by_program ? " by program" : "", KERNEL_WORKGROUP, KERNEL_WORKGROUP_SPEC, kernel.by_program ? "program" : "row");
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (names >> i & 1) {
       ADD("  buffer ");
       VYRE_TRY(add_name(w, i));
       ADD(" : u32[] storage %s set(%d) binding(%u)\n", written >> i & 1 ? "rw" : "ro", KERNEL_MEMORY_SET, i);
     }
+  for (uint32_t i = 0; i < w->file->name_count; i++)
+    if (w->shared >> i & 1) /* phases take storage: device.c puts the one for the other */
+      ADD("  buffer %%\"" KERNEL_SHARED "%u\" : u32[1] workgroup\n"
+          "  buffer %%\"added here to %u\" : u32[] storage rw set(%d) binding(%u)\n"
+          "  var %%\"before %u\" : u32\n",
+          i, i, KERNEL_SHARED_SET, i, i);
   w->turns = w->repeats = 0;
+  w->counter = UINT32_MAX;
   return vyre_bytes_printf(w->text, "  %%\"where the head is\" = load %%\"the arguments\".head\n");
 }
 
@@ -59,7 +70,7 @@ call(writer *w, const kernel_function *phase, uint32_t turn)
   for (uint32_t i = 0; i < w->file->name_count; i++)
     if (phase->names >> i & 1) {
       ADD(", ");
-      VYRE_TRY(add_name(w, i));
+      VYRE_TRY(i == w->counter ? vyre_bytes_printf(w->text, "%%\"added here to %u\"", i) : add_name(w, i));
     }
   return vyre_bytes_printf(w->text, ")\n");
 }
@@ -86,11 +97,33 @@ static vyre_status
 add_turn(writer *w, uint32_t function)
 {
   const uint32_t turn = w->turns++;
-  ADD("  for %%\"turn %u\" = add(%%\"the first\", lindex) to %%\"the end\" step %uu32 {\n"
+  ADD("  for %%\"turn %u\" = add(%%\"the first\", lindex) to %%\"the end\" step %%\"the width\" {\n"
       "  %%\"" KERNEL_OWN_ROW " %u\" = load %%\"what is not written\"[add(%%\"the order\", %%\"turn %u\")]\n",
-      turn, KERNEL_WORKGROUP, turn, turn);
+      turn, turn, turn);
   VYRE_TRY(call(w, &w->file->functions[function], turn));
-  return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory\n");
+  return vyre_bytes_printf(w->text, "  }\n  barrier workgroup workgroup acq_rel uniform_memory%s\n",
+                           w->counter == UINT32_MAX ? "" : " workgroup_memory");
+}
+
+static vyre_status add_turns(writer *w, uint32_t first, uint32_t end);
+
+/* Until an iteration of this program added nothing: what all of the workgroup read is the same, and none adds before all have read.
+ */
+static vyre_status
+add_while(writer *w, uint32_t at)
+{
+  const kernel_step *step = &w->file->steps[at];
+  const uint32_t counter = step->name, number = w->repeats++;
+  ADD("  loop {\n");
+  w->counter = counter;
+  VYRE_TRY(add_turns(w, at + 1, step->end));
+  w->counter = UINT32_MAX;
+  return vyre_bytes_printf(w->text,
+                           "  %%\"added by %u\" = load %%\"added here to %u\"[0]\n"
+                           "  barrier workgroup workgroup acq_rel workgroup_memory\n"
+                           "  if eq %%\"added by %u\", get %%\"before %u\" { break }\n"
+                           "  set %%\"before %u\", %%\"added by %u\"\n  }\n",
+                           number, counter, number, counter, counter, number);
 }
 
 static vyre_status
@@ -102,9 +135,13 @@ add_turns(writer *w, uint32_t first, uint32_t end)
       VYRE_TRY(add_turn(w, step->phase));
       continue;
     }
-    ADD("  for %%\"repeat %u\" = 0u32 to %uu32 {\n", w->repeats++, step->times);
-    VYRE_TRY(add_turns(w, i + 1, step->end));
-    ADD("  }\n");
+    if (step->kind == KERNEL_REPEAT_WHILE) {
+      VYRE_TRY(add_while(w, i));
+    } else {
+      ADD("  for %%\"repeat %u\" = 0u32 to %uu32 {\n", w->repeats++, step->times);
+      VYRE_TRY(add_turns(w, i + 1, step->end));
+      ADD("  }\n");
+    }
     i = step->end - 1;
   }
   return VYRE_OK;
@@ -157,26 +194,45 @@ are_programs_apart(const kernel_function *f)
   return (f->read_afar & f->written) == 0 && (f->scattered & f->read_elsewhere) == 0 && (f->scattered_afar & f->read) == 0;
 }
 
-static bool
-has_while(const kernel_file *file, uint32_t first, uint32_t end)
+static uint64_t
+counters_of_whiles(const kernel_file *file, uint32_t first, uint32_t end)
 {
-  bool has = false;
+  uint64_t names = 0;
   for (uint32_t i = first; i < end; i++)
-    has |= file->steps[i].kind == KERNEL_REPEAT_WHILE;
-  return has;
+    names |= file->steps[i].kind == KERNEL_REPEAT_WHILE ? UINT64_C(1) << file->steps[i].name : 0;
+  return names;
 }
 
-/* A phase, or the steps in `levels`, from `first` to before `end`. */
+/* What the workgroup added goes to the counters of all programs. */
+static vyre_status
+end_program(writer *w)
+{
+  ADD("  }\n");
+  for (uint32_t i = 0; i < w->file->name_count; i++)
+    if (w->shared >> i & 1) {
+      ADD("  if and eq(lindex, 0u32), ne(get %%\"before %u\", 0u32) { atomic_add ", i);
+      VYRE_TRY(add_name(w, i));
+      ADD("[0], get %%\"before %u\" }\n", i);
+    }
+  return vyre_bytes_printf(w->text, "}\n");
+}
+
+/* A phase, or the steps in `levels`, from `first` to before `end`.  A program does not wait for others in a repeat while: that is
+ * as the author says, who knows whether an iteration that adds nothing changes nothing. */
 static vyre_status
 add_by_program(writer *w, kernel_device_kernel kernel, const kernel_function *joined, uint32_t first, uint32_t end)
 {
-  const bool are_apart = (kernel.is_levels && w->file->steps[kernel.index].is_apart) || are_programs_apart(joined);
-  if (!are_apart || has_while(w->file, first, end))
+  const bool is_apart = kernel.is_levels && w->file->steps[kernel.index].is_apart;
+  const uint64_t shared = counters_of_whiles(w->file, first, end);
+  if (!is_apart && (shared || !are_programs_apart(joined)))
     return VYRE_OK;
-  VYRE_TRY(begin_program(w, kernel, joined->names, joined->written));
+  w->shared = shared;
+  VYRE_TRY(begin_program(w, kernel, joined->names | shared, joined->written | shared));
   VYRE_TRY(begin_levels(w, joined->direction));
   VYRE_TRY(kernel.is_levels ? add_turns(w, first, end) : add_turn(w, kernel.index));
-  return vyre_bytes_printf(w->text, "  }\n}\n");
+  VYRE_TRY(end_program(w));
+  w->shared = 0;
+  return VYRE_OK;
 }
 
 /* Whether it stands in the sequence outside of `levels`, whose kernels have its turns. */

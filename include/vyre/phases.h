@@ -91,7 +91,10 @@ typedef enum vyre_phase_form {
 /* What a host gives a kernel, and what stands there: docs/gpu-passes.md, "On a device". */
 #define VYRE_PHASE_KERNELS_VERSION 1u
 
-/* Its entry point is "main", its workgroups have 64 invocations. */
+/* Its entry point is "main", its workgroups have as many invocations, along x, as specialization constant 0 says: a u32, 64 if the
+ * host does not choose.  Code that has no such constant has 64. */
+#define VYRE_PHASE_WORKGROUP_SPEC 0u
+
 typedef struct vyre_phase_kernel {
   const void *code; /* NULL: there is none */
   uint64_t size;    /* bytes */

@@ -20,10 +20,13 @@ enum {
   FACT_DESCRIPTORS,
   FACT_VERSION,
   FACT_SCOPE,
-  FACTS
+  FACT_PROGRAM,
+  FACTS,
+  FACT_FIRST_SLOT = FACT_INITIAL, /* of programs */
+  FACT_SLOTS = FACT_INITIAL_HIGH
 };
-enum { MOST_SLOTS = 8 }; /* half of them, for each row */
-enum { GRAPH_ROWS, GRAPH_SLOTS, GRAPH_NODES, GRAPH_JOINS, GRAPH_PARTS, GRAPH_CONSTRUCTS, GRAPH_HEAD };
+enum { SLOTS_A_NODE = 2 }; /* classes.vir: more slots than nodes, so that each finds one */
+enum { GRAPH_ROWS, GRAPH_JOINS, GRAPH_PARTS, GRAPH_CONSTRUCTS, GRAPH_HEAD };
 
 typedef struct preparation {
   vyre_pass_ctx *ctx;
@@ -32,7 +35,6 @@ typedef struct preparation {
   memory m;
   rules_sweep s;
   uint32_t *given, *graph, *turn, *classes;
-  uint32_t slots; /* for each row */
   /* By row, then by join, of states of memory: above the levels of all rows that a load which sees it may look at. */
   uint32_t *reach;
   uint32_t joins; /* those before it have their turns */
@@ -161,6 +163,7 @@ give_facts(preparation *p)
       facts[FACT_DESCRIPTORS] = p->host->descriptor_steps(p->m.module, row);
     facts[FACT_VERSION] = v->version[row];
     facts[FACT_SCOPE] = scope.modes | scope.kinds << 2;
+    facts[FACT_PROGRAM] = program;
   }
 }
 
@@ -170,8 +173,6 @@ give_graph(preparation *p)
   const vyre_view *v = p->v;
   uint32_t *graph = p->graph, *at = graph + GRAPH_HEAD;
   graph[GRAPH_ROWS] = v->rows;
-  graph[GRAPH_NODES] = v->rows + v->join_count;
-  graph[GRAPH_SLOTS] = p->slots;
   graph[GRAPH_JOINS] = (uint32_t)(at - graph);
   for (uint32_t i = 0; i < v->join_count; i++) {
     const vyre_join *join = &v->joins[i];
@@ -195,20 +196,18 @@ give_graph(preparation *p)
     memcpy(at, (const uint32_t[]){p->m.constructs[i].before, p->m.constructs[i].buffer, p->m.constructs[i].steps}, 3 * sizeof *at);
 }
 
-/* Slots for each row: twice as many as a program has nodes.  Where a program has more for its rows than others ever have, it shares
- * them with more nodes, and some of these are compared with all. */
-static uint32_t
-count_slots(const preparation *p)
+/* A program's slots, for its rows and their joins. */
+static void
+give_slots(preparation *p)
 {
   const vyre_view *v = p->v;
-  uint32_t most = 1;
   for (uint32_t program = v->first[0], join = 0; program; program = v->next[program]) {
     const uint32_t end = v->next[program] ? v->next[program] : v->rows, first = join;
     while (join < v->join_count && v->joins[join].row < end)
       join++;
-    most = greater(most, (end - program + join - first - 1) / (end - program) + 1);
+    p->given[program * FACTS + FACT_FIRST_SLOT] = SLOTS_A_NODE * (program + first);
+    p->given[program * FACTS + FACT_SLOTS] = SLOTS_A_NODE * (end - program + join - first);
   }
-  return 2 * (most < MOST_SLOTS ? most : MOST_SLOTS);
 }
 
 static bool
@@ -217,16 +216,15 @@ take_memory(preparation *p)
   const vyre_view *v = p->v;
   const uint32_t nodes = v->rows + v->join_count;
   bool good = true;
-  p->slots = count_slots(p);
   p->given = p->host->memory(p->ctx, "given", 0);
   p->turn = p->host->memory(p->ctx, "turn", 0);
   p->graph = p->host->memory(p->ctx, "graph", GRAPH_HEAD + 6 * v->join_count + 2 * v->part_count + 1);
   p->classes = p->host->memory(p->ctx, "class_of", nodes);
   p->reach = p->host->alloc(p->ctx, nodes * sizeof *p->reach);
   good = p->given && p->turn && p->graph && p->classes && p->reach && p->host->memory(p->ctx, "node_key", 8 * nodes);
-  good = good && p->host->memory(p->ctx, "node_tries", nodes) && p->host->memory(p->ctx, "node_free", nodes);
-  good = good && p->host->memory(p->ctx, "node_met", nodes) && p->host->memory(p->ctx, "node_slots", p->slots * v->rows);
-  return good && p->host->memory(p->ctx, "lead_taken", p->slots * v->rows);
+  good = good && p->host->memory(p->ctx, "node_next", nodes) && p->host->memory(p->ctx, "node_sat", nodes);
+  good = good && p->host->memory(p->ctx, "node_met", nodes) && p->host->memory(p->ctx, "node_slots", SLOTS_A_NODE * nodes);
+  return good && p->host->memory(p->ctx, "lead_taken", 2 * v->rows);
 }
 
 static vyre_status
@@ -259,6 +257,7 @@ phases_prepare(vyre_pass_ctx *ctx, const vyre_module *module, const uint32_t *bu
   VYRE_TRY(give_rules(&p, built_in, count));
   level_rows(&p);
   give_facts(&p);
+  give_slots(&p);
   give_graph(&p);
   return VYRE_OK;
 }

@@ -181,13 +181,18 @@ work_is_foreseen(void **state)
   static const struct {
     const char *text;
     uint32_t rows_a_program, slack; /* launches: percent */
-  } cases[] = {{"canon,cf,pm", 500, 0}, {"canon,cf,pm", ROWS, 0}, {"shash", 500, 0}, {"shash", ROWS, 0}, {"simplify", 500, 20}};
+    bool by_program;                /* of so small ones; else a dispatch a level */
+  } cases[] = {{"canon,cf,pm", 500, 0, true}, {"canon,cf,pm", ROWS, 0, true}, {"canon,cf,pm", 500, 0, false},
+               {"shash", 500, 0, true},       {"shash", ROWS, 0, true},       {"shash", 500, 0, false},
+               {"simplify", 500, 20, true},   {"simplify", 500, 20, false},   {"simplify", ROWS, 20, false}};
   vyre_device *device = open_named();
   (void)state;
   run_and_compare("canon,cf,pm", ROWS, 500, device);
+  const uint32_t known = device->info.max_iterations, bound = known ? known : UINT32_MAX;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     figures f;
     device->costs = (device_costs){0};
+    device->info.max_iterations = cases[i].by_program ? 0 : bound;
     const vyre_pass_record *other;
     vyre_choose_learn_here(device, vyre_registry_find(registry, cases[i].text, strcspn(cases[i].text, ","), &other), 1, 1000);
     vyre_bytes out = run(cases[i].text, ROWS, cases[i].rows_a_program, device, &f);

@@ -53,6 +53,10 @@ forms_open(form *forms, uint32_t count)
   for (uint32_t i = 0; i < count; i++) {
     const vyre_target_options options = {.validate = forms[i].target == &vyre_target_vulkan, .threads = forms[i].threads};
     forms_check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
+    if (forms[i].by_program)
+      forms[i].device->info.max_iterations = 0;
+    if (forms[i].workgroup)
+      forms[i].device->program_workgroup = forms[i].workgroup;
     if (forms[i].room)
       forms[i].device->info.max_storage = forms[i].room;
   }

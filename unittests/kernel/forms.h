@@ -22,6 +22,8 @@ typedef struct form {
   const vyre_target_ops *target;
   uint32_t threads;
   bool fused;
+  bool by_program;     /* also where the driver bounds iterations, which small programs do not come to */
+  uint32_t workgroup;  /* of kernels by program; 0: as it is */
   uint64_t room;       /* bytes that the device takes; 0: all that it can */
   vyre_device *device; /* from forms_open */
 } form;

@@ -129,20 +129,23 @@ shash(void **state)
   phases_unload(p);
 }
 
-/* Where there are few slots most rows lose their seats again and again, and are found by the search in the end. */
+/* Where rows try few slots at first they meet again and again, and a round settles one class of a program and level at most. */
 static void
 cid(void **state)
 {
   phases *p = phases_load(VYRE_SOURCE "/passes/cid/cid.vir");
-  uint32_t merged = 0;
+  uint32_t merged = 0, all[2] = {0}, left[2] = {0};
   (void)state;
   for (uint32_t seed = 1; seed <= PROGRAMS / 3; seed++) {
     vyre_module *m = seed % 2 ? phases_random(seed) : phases_foldable(seed);
     const vyre_view *v = vyre_module_view(m);
     must(vyre_module_make_analyses(m, VYRE_VERSIONS | VYRE_LEVELS));
     phases_memory words = phases_take(p, v, 1);
-    phases_words(p, &words, "crowding")[0] = seed % 3 ? 0 : 31;
+    const bool crowded = seed % 3 == 0;
+    phases_words(p, &words, "crowding")[0] = crowded ? 31 : 0;
     phases_run(p, &words, v);
+    all[crowded] += v->rows;
+    left[crowded] += phases_words(p, &words, "left")[0];
     must(phases_run_plain("cid", "classes", m, NULL));
     phases_compare("canonical", seed, phases_words(p, &words, "canonical"), phases_seen, v->rows);
     for (uint32_t row = 1; row < v->rows; row++)
@@ -152,6 +155,8 @@ cid(void **state)
     vyre_module_destroy(m);
   }
   assert_true(merged > PROGRAMS);
+  assert_true(left[0] < all[0] / 10); /* rounds more than one, of all rows */
+  assert_true(left[1] > 2 * all[1]);
   phases_unload(p);
 }
 

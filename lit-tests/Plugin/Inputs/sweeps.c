@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { SUMS = 8, MOST = 8, WEIGHTS = 600 };
+enum { SUMS = 9, MOST = 8, WEIGHTS = 600 };
 
 extern const vyre_phases sweeps_phases, rewires_phases, everything_phases, seen_phases;
 
@@ -30,7 +30,7 @@ prepare(vyre_pass_ctx *ctx, const vyre_module *module)
 /* The columns that the phases make, in the order of their sums. */
 typedef struct columns {
   uint32_t *column[SUMS];
-  uint32_t *peers, deepest;
+  uint32_t *peers, deepest, waits;
 } columns;
 
 static uint32_t
@@ -52,6 +52,8 @@ compute(const vyre_view *v, columns *k)
     k->column[4][row] = row * row;
     k->column[5][row] = 3 * (row & 7) + 1;
     k->column[7][row] = vyre_program_of(v, row);
+    k->column[8][row] = row >> 2 & (row & 7);
+    k->waits += row >> 2 & (row & 7);
   }
   for (uint32_t row = v->rows; row-- > 1;) {
     const uint32_t operands[3] = {v->a[row], v->b[row], v->c[row]};
@@ -92,6 +94,7 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
   const vyre_host *host = ctx->host;
   const vyre_view *v = host->view(module);
   const uint32_t deep = *host->memory(ctx, "deep", 0), turns = *host->memory(ctx, "turns", 0);
+  const uint32_t waits = *host->memory(ctx, "waits", 0);
   uint32_t programs = 0;
   columns k = {.peers = host->alloc(ctx, sizeof(uint32_t) * v->rows)};
   bool good = k.peers != NULL;
@@ -107,6 +110,8 @@ finish(vyre_pass_ctx *ctx, const vyre_module *module)
     programs++;
   if (turns != 3 * (v->rows - 1))
     return differs(ctx, "turns, of", v->rows - 1, turns, 3 * (v->rows - 1));
+  if (waits != k.waits)
+    return differs(ctx, "waits, of", v->rows - 1, waits, k.waits);
   const uint32_t iterations = *host->memory(ctx, "iterations", 0),
                  should = programs * (k.deepest + 1); /* the last one finds nothing */
   return iterations == should ? VYRE_OK : differs(ctx, "iterations, of", programs, iterations, should);
