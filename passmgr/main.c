@@ -337,10 +337,11 @@ find_target(const tool_options *o, const vyre_target_ops **out)
 static vyre_status
 open_devices(tool *t, uint32_t threads)
 {
-  const vyre_target_options options = {.device = t->options.device, .threads = t->options.sweepers};
+  const tool_options *o = &t->options;
+  const vyre_target_options options = {.library = o->library, .device = o->device, .validate = o->validate, .threads = o->sweepers};
   const vyre_target_ops *target = NULL;
-  const bool is_auto = is_chosen(&t->options);
-  vyre_status status = is_auto ? VYRE_OK : find_target(&t->options, &target);
+  const bool is_auto = is_chosen(o);
+  vyre_status status = is_auto ? VYRE_OK : find_target(o, &target);
   for (uint32_t i = 0; i < threads && is_auto && !status; i++)
     status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
   for (uint32_t i = 0; i < threads && target && !status; i++)

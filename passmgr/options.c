@@ -74,6 +74,9 @@ static const option options[] = {
      "run GPU passes there; the result is the same; default cpu, where most have plain C; auto: where it takes less time; vyre-run "
      "-list-devices lists targets"},
     {"device", OPTION_VALUE, AT(device), "NUMBER|NAME", "of the target: by its number, or a part of its name"},
+    {"library", OPTION_VALUE, AT(library), "FILE", "the target's driver library; default: the platform's"},
+    {"validate", OPTION_FLAG, AT(validate), NULL,
+     "with the target's own checks (Vulkan's validation layer); a message of theirs is an error"},
     {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
     {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
@@ -259,6 +262,10 @@ check(const tool_options *o)
   if (o->print_schedule && strcmp(o->print_schedule, "text") != 0 && strcmp(o->print_schedule, "json") != 0 &&
       strcmp(o->print_schedule, "dot") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-print-schedule is text, json or dot, not '%s'", o->print_schedule);
+  if ((o->validate || o->library) && !o->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-%s is of a target's device, and passes run as plain C\nFix: -target=NAME says where they run",
+                      o->validate ? "validate" : "library");
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)

@@ -19,7 +19,7 @@ typedef struct name_list {
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth, *include_root, *glsl_memory,
-      *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *print_schedule, *batch;
+      *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *library, *print_schedule, *batch;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
   vyre_glsl_env env;                                  /* of target_env */
   uint32_t threads;                                   /* of jobs: 1 to MOST_THREADS */
@@ -28,7 +28,7 @@ typedef struct tool_options {
   uint32_t growth;                                    /* of max_growth: 1 to MOST_GROWTH */
   uint32_t most_memory, most_seconds, most_expansion; /* of GLSL: 1 to MOST_BOUND; 0: the default */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, phases,
-      no_fuse, debug, strip, exact_floats, help, version;
+      no_fuse, validate, debug, strip, exact_floats, help, version;
 } tool_options;
 
 /* Reads all of argv before anything is done, so that the order of options never matters.  Borrows argv. */
