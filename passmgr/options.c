@@ -49,6 +49,8 @@ static const option options[] = {
     {"glsl-seconds", OPTION_VALUE, AT(glsl_seconds), "N", "GLSL: processor time for one shader; default 60"},
     {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
+    {"isolate", OPTION_FLAG, AT(isolate), NULL,
+     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once"},
     {"batch", OPTION_OPTIONAL, AT(batch), "0|N",
      "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
      "are the same"},
@@ -266,6 +268,8 @@ check(const tool_options *o)
     return VYRE_ERROR(VYRE_CODE_USAGE,
                       "-%s is of a target's device, and passes run as plain C\nFix: -target=NAME says where they run",
                       o->validate ? "validate" : "library");
+  if (o->isolate && o->batch)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-isolate takes inputs apart, and -batch puts them together\nFix: give one of them");
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)
