@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run-example.sh BUILD NAME: optimizes one example shader, checks the SPIR-V, runs the original and the optimized shader on the interpreter
+# run-example.sh BUILD NAME [WORK [TARGET]]: optimizes one example shader, checks the SPIR-V, runs the original and the optimized shader on the interpreter
 # and on Vulkan under the validation layer, and compares every result with what plain C computes.  Prints one line of a table:
 #   name, rows before, rows after, SPIR-V words before, after, verdicts
 # SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,10 @@ name=$2
 here=$(cd "$(dirname "$0")" && pwd)
 shader=$here/shaders/$name.comp
 passes='default<O2>'
-work=$build/examples/$name
+work=${3:-$build/examples}/$name
+target=${4:-vulkan}
+checks=-validate
+[ -n "${VYRE_NO_VALIDATION:-}" ] && checks='' # there are none, says who runs it
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -40,20 +43,20 @@ run "$shader" -target=interpreter
 run "$work/after.spv" -target=interpreter
 run "$work/after.vir" -target=interpreter
 run "$work/after.glsl" -target=interpreter
-run "$shader" -target=vulkan -validate
-run "$work/after.spv" -target=vulkan -validate
+run "$shader" -target="$target" $checks
+run "$work/after.spv" -target="$target" $checks
 
 # What the product promises in one line: the optimized shader computes what the original does, bit for bit.
 plain=()
 for argument in "${arguments[@]}"; do
   case $argument in -write=*) ;; *) plain+=("$argument") ;; esac
 done
-for target in cpu vulkan; do
-  "$build/bin/vyre-run" "$shader" -compare "$work/after.spv" -target=$target "${plain[@]}" >"$work/log" 2>&1 || {
+for where in cpu "$target"; do
+  "$build/bin/vyre-run" "$shader" -compare "$work/after.spv" -target=$where "${plain[@]}" >"$work/log" 2>&1 || {
     cat "$work/log" >&2
     exit 1
   }
 done
 
 rows() { grep -c '^ *[^ ;}]' "$1"; }
-printf '%-12s %6d %6d   valid   interpreter ok   vulkan ok   same bits\n' "$name" "$(rows "$work/before.vir")" "$(rows "$work/after.vir")"
+printf '%-12s %6d %6d   valid   interpreter ok   %s ok   same bits\n' "$name" "$(rows "$work/before.vir")" "$(rows "$work/after.vir")" "$target"

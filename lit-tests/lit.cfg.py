@@ -10,28 +10,33 @@ import lit.formats
 config.name = "vyre"
 config.suffixes = [".vir", ".test", ".comp", ".spvasm"]
 config.excludes = ["Inputs"]
-config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = os.path.join(config.vyre_source, "lit-tests")
-# --param phases=1: GPU passes go by their phases; beside the other tests, whose files are others.
-PHASES = "phases" in lit_config.params
-config.test_exec_root = os.path.join(config.vyre_obj, "phases") if PHASES else config.vyre_obj
+HOUSE = os.path.join(config.test_source_root, "house")
+sys.path.insert(0, HOUSE)
+import excluded  # of HOUSE; a module, as lit's workers are other processes
+
+# --param phases=1: GPU passes go by their phases; --param target=NAME: they run there.  Their files are beside those of the other tests.
+# In a bundle (scripts/gpu-bundle.sh) are no compilers and solvers.
+PHASES, TARGET, BUNDLE = "phases" in lit_config.params, lit_config.params.get("target"), getattr(config, "vyre_bundle", False)
+PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET} -validate" if TARGET else ""
+config.test_exec_root = os.path.join(config.vyre_obj, "phases" if PHASES else TARGET or "")
+config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "bundle" if BUNDLE else None])
 
 # What hangs is ended: lit's own timeout needs a Python package that Debian does not install with it.  The build says when: VYRE_TEST_LIMIT.
 LIMIT = f"timeout {os.environ.get('VYRE_COMMAND_LIMIT', config.vyre_limit)} "
-HOUSE = os.path.join(config.test_source_root, "house")
 
 def program(name):
     return LIMIT + os.path.join(config.vyre_bin, name)
 
 # Longer names first: lit replaces them in this order, and before its own %s, %S, %t, %p.
 config.substitutions += [
-    ("%passmgr", program("vyre-passmgr") + (" -phases" if PHASES else "")),
+    ("%passmgr", program("vyre-passmgr") + PASS_OPTIONS),
     ("%plugindir", config.vyre_plugins),
     ("%examples", os.path.join(config.vyre_source, "examples")),
     # %not CODE command...: the command ends with exactly this code, and by no signal.
     ("%not", os.path.join(HOUSE, "expect-exit")),
     # %holds FILE FILE-TO-WRITE [pipeline...]: programs compute what they say, before and after each pass.
-    ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} {config.vyre_bin}"),
+    ("%holds", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'holds.py')} '{config.vyre_bin}{PASS_OPTIONS}'"),
     # %batched DIR FOLDER... -- PIPELINE...: in batches everything in the folders comes out as one by one.
     ("%batched", f"{LIMIT}{sys.executable} {os.path.join(HOUSE, 'batched.py')} {config.vyre_bin} {config.spirv_as}"),
     # %pointers DIR COUNT SEED PIPELINE: random programs over physical pointers of several strides compute the same after it.
@@ -59,6 +64,8 @@ config.substitutions += [
 ]
 
 config.environment["XDG_CACHE_HOME"] = config.vyre_cache  # not the home of who tests
+if "VYRE_NO_VALIDATION" in os.environ:
+    config.substitutions.append((r"(vulkan[^|]*?) -validate(?![\w=-])", r"\1"))
 if config.vyre_sanitize:
     config.available_features.add("sanitized")
 if config.vyre_build_type == "Debug":
@@ -66,9 +73,14 @@ if config.vyre_build_type == "Debug":
 # What the tests are run with.  What is missing is a failure: a test that does not run shows nothing.
 for tool, package in ((config.spirv_val, "spirv-tools"), (config.spirv_as, "spirv-tools"), (config.spirv_dis, "spirv-tools"),
                       (config.filecheck, "llvm-14-tools"), (config.split_file, "llvm-14-tools"), ("z3", "z3")):
+    if BUNDLE and tool == "z3":
+        continue
     if not shutil.which(tool):
         lit_config.fatal(f"{tool} is missing, and tests need it\n"
                          f"Fix: install the package {package} (scripts/install-packages.sh tests installs all), and configure again")
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "HOME", "XDG_RUNTIME_DIR", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH"):
+# Kernels are the same in many tests: Mesa keeps what it compiled, and in the build's folder nothing of it comes from elsewhere.
+config.environment["MESA_SHADER_CACHE_DIR"] = os.path.join(config.vyre_obj, "shader-cache")
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "HOME", "XDG_RUNTIME_DIR", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH",
+             "VYRE_NO_VALIDATION", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "XDG_CACHE_HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -26,56 +26,153 @@ static atomic_flag ending = ATOMIC_FLAG_INIT; /* a thread says why the process e
 static volatile sig_atomic_t own_code, thread_ended;
 static _Thread_local bool own_thread;
 static const char *program = "";
-static pid_t owner; /* children that a plugin forks end as they like */
+static pid_t owner;          /* children that a plugin forks end as they like */
+static guard_record *record; /* NULL: nobody waits for it to tell why this process ended */
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------ */
 
 static void
-say(const char *text)
+append(guard_text *text, const char *more)
 {
-  for (size_t left = strlen(text); left > 0;) {
-    const ssize_t wrote = write(STDERR_FILENO, text, left);
-    if (wrote <= 0)
-      return;
-    text += wrote;
-    left -= (size_t)wrote;
-  }
+  while (*more && text->length + 1 < sizeof(text->bytes))
+    text->bytes[text->length++] = *more++;
+  text->bytes[text->length] = '\0';
 }
 
 static void
-say_number(unsigned number)
+append_number(guard_text *text, unsigned number)
 {
-  char text[12], *at = text + sizeof(text) - 1;
+  char digits[12], *at = digits + sizeof(digits) - 1;
   *at = '\0';
   do
     *--at = (char)('0' + number % 10);
   while (number /= 10);
-  say(at);
+  append(text, at);
 }
 
-/* "in pass 'acme.x' (/path/acme.so)"; false: in no plugin's code. */
-static bool
-say_where(void)
+/* "in pass 'acme.x' (/path/acme.so)". */
+static void
+append_code(guard_text *text, const vyre_plugin_code *code)
 {
-  const vyre_plugin_code code = vyre_plugin_code_running();
-  if (!own_thread) {
-    say(" in a thread that vyre did not start");
-    return true;
-  }
-  if (!code.path)
-    return false;
-  if (code.pass) {
-    say(" in pass '");
-    say(code.pass);
-    say("' (");
-    say(code.path);
-    say(")");
+  if (code->pass) {
+    append(text, " in pass '");
+    append(text, code->pass);
+    append(text, "' (");
+    append(text, code->path);
+    append(text, ")");
   } else {
-    say(" while plugin '");
-    say(code.path);
-    say("' was loaded");
+    append(text, " while plugin '");
+    append(text, code->path);
+    append(text, "' was loaded");
   }
+}
+
+/* In a driver, whatever called it. */
+static bool
+append_driver(guard_text *text, const guard_where *where, const char *how)
+{
+  if (!where->call.doing)
+    return false;
+  vyre_driver_call_tell(&where->call, how, text->bytes + text->length, sizeof(text->bytes) - text->length);
+  text->length += strlen(text->bytes + text->length);
+  append(text, "\nFix: update the driver, choose another -device, or -target=cpu, which has none");
   return true;
+}
+
+static int
+code_of(const guard_where *where)
+{
+  return where->call.doing ? VYRE_CODE_DEVICE : where->code.path || where->is_strange ? VYRE_CODE_USAGE : VYRE_CODE_INTERNAL;
+}
+
+static const char *
+name_of_signal(int number)
+{
+  return number == SIGSEGV   ? "segmentation fault"
+         : number == SIGABRT ? "abort"
+         : number == SIGFPE  ? "division by zero"
+         : number == SIGILL  ? "illegal instruction"
+         : number == SIGBUS  ? "bus error"
+         : number == SIGKILL ? "killed"
+                             : "";
+}
+
+int
+guard_tell_signal(const guard_where *where, int number, guard_text *text)
+{
+  guard_text how = {0};
+  append(&how, "crashed (");
+  append(&how, number == SIGSEGV   ? "SIGSEGV"
+               : number == SIGABRT ? "SIGABRT"
+               : number == SIGFPE  ? "SIGFPE"
+               : number == SIGILL  ? "SIGILL"
+                                   : "SIGBUS");
+  append(&how, ")");
+  if (append_driver(text, where, number == SIGKILL ? "was killed (SIGKILL)" : how.bytes))
+    return code_of(where);
+  append(text, "signal ");
+  append_number(text, (unsigned)number);
+  if (name_of_signal(number)[0]) {
+    append(text, " (");
+    append(text, name_of_signal(number));
+    append(text, ")");
+  }
+  if (where->is_strange)
+    append(text, " in a thread that vyre did not start");
+  else if (where->code.path)
+    append_code(text, &where->code);
+  else
+    append(text, " in vyre itself");
+  return code_of(where);
+}
+
+int
+guard_tell_exit(const guard_where *where, const char *how, guard_text *text)
+{
+  guard_text by = {0};
+  append(&by, "ended the process by ");
+  append(&by, how);
+  if (append_driver(text, where, by.bytes))
+    return code_of(where);
+  append(text, "the process was ended by ");
+  append(text, how);
+  if (where->is_strange)
+    append(text, " in a thread that vyre did not start");
+  else if (where->code.path)
+    append_code(text, &where->code);
+  append(text, ", before its work was done\nFix: a pass returns, and fails by host->error");
+  return code_of(where);
+}
+
+static guard_where
+where_now(void)
+{
+  const vyre_driver_call call = vyre_driver_call_running(!own_thread);
+  return (guard_where){.call = call, .code = vyre_plugin_code_running(), .is_strange = !own_thread && !call.doing};
+}
+
+/* To who waits for this process, or to standard error. */
+static void
+give(const guard_text *text, int code)
+{
+  if (record) {
+    record->text = *text;
+    record->code = code;
+    return;
+  }
+  guard_text all = {0};
+  append(&all, program);
+  append(&all, ": error: ");
+  append(&all, text->bytes);
+  append(&all, "\n");
+  const char *at = all.bytes;
+  for (size_t left = all.length; left > 0;) {
+    const ssize_t wrote = write(STDERR_FILENO, at, left);
+    if (wrote <= 0)
+      return;
+    at += wrote;
+    left -= (size_t)wrote;
+  }
 }
 
 /* ---- exit, quick_exit, _exit --------------------------------------------------------------------------------------------- */
@@ -95,13 +192,14 @@ end_by(const char *how)
     return;
   while (atomic_flag_test_and_set(&ending))
     pause(); /* the thread that was first ends the process */
-  say(program);
-  say(": error: the process was ended by ");
-  say(how);
-  const bool by_plugin = say_where() || thread_ended;
-  say(", before its work was done\nFix: a pass returns, and fails by host->error\n");
+  guard_text text = {0};
+  const guard_where where = where_now();
+  int code = guard_tell_exit(&where, how, &text);
+  if (thread_ended && code == VYRE_CODE_INTERNAL)
+    code = VYRE_CODE_USAGE;
+  give(&text, code);
   vyre_file_abandon();
-  end_now(by_plugin ? VYRE_CODE_USAGE : VYRE_CODE_INTERNAL);
+  end_now(code);
 }
 
 static void
@@ -174,17 +272,10 @@ static void
 end_by_fault(int number)
 {
   if (getpid() == owner && !done && !atomic_flag_test_and_set(&ending)) {
-    say(program);
-    say(": error: signal ");
-    say_number((unsigned)number);
-    say(number == SIGSEGV   ? " (segmentation fault)"
-        : number == SIGABRT ? " (abort)"
-        : number == SIGFPE  ? " (division by zero)"
-        : number == SIGILL  ? " (illegal instruction)"
-                            : " (bus error)");
-    if (!say_where())
-      say(" in vyre itself");
-    say("\n");
+    guard_text text = {0};
+    const guard_where where = where_now();
+    const int code = guard_tell_signal(&where, number, &text);
+    give(&text, code);
     vyre_file_abandon();
   }
   raise(number);
@@ -202,7 +293,7 @@ handle(int number, void (*handler)(int number))
 void
 guard_thread(void)
 {
-  static _Thread_local char stack[16384];
+  static _Thread_local char stack[32768];
   stack_t before;
   own_thread = true;
   if (sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE))
@@ -231,6 +322,15 @@ guard_begin(const char *name)
     handle(faults[i], end_by_fault);
   if (atexit(end_by_exit) != 0)
     abort();
+}
+
+void
+guard_isolated(guard_record *shared)
+{
+  owner = getpid();
+  record = shared;
+  vyre_driver_calls_copy(&shared->where.call);
+  vyre_plugin_code_copy(&shared->where.code);
 }
 
 int

@@ -4,6 +4,37 @@
 #ifndef VYRE_PASSMGR_GUARD_H
 #define VYRE_PASSMGR_GUARD_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vyre/passmgr.h"
+#include "vyre/target.h"
+
+typedef struct guard_text {
+  char bytes[1500];
+  size_t length;
+} guard_text;
+
+/* What a process was in. */
+typedef struct guard_where {
+  vyre_driver_call call;
+  vyre_plugin_code code;
+  bool is_strange; /* a thread that vyre did not start */
+} guard_where;
+
+/* What it leaves to one that waits for it, in memory that both have. */
+typedef struct guard_record {
+  guard_where where; /* as it goes along */
+  guard_text text;   /* why it ended before its work was done; empty: it could not tell */
+  int code;          /* the exit code for that */
+} guard_record;
+
+/* What is said of a process that a signal ended, or a call of exit or the like, there.  Appends, and gives the exit code for it. */
+int guard_tell_signal(const guard_where *where, int number, guard_text *text);
+int guard_tell_exit(const guard_where *where, const char *how, guard_text *text);
+/* In a process that was just forked: it is guarded itself, and says there what it would say on standard error. */
+void guard_isolated(guard_record *shared);
+
 /* From here on the process ends by guard_end, or with a message that names the pass whose code ended it, without temporary files,
  * and with another code than 0: exit, quick_exit, _exit and signals.  `program` is its name in messages. */
 void guard_begin(const char *program);

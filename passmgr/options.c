@@ -49,6 +49,8 @@ static const option options[] = {
     {"glsl-seconds", OPTION_VALUE, AT(glsl_seconds), "N", "GLSL: processor time for one shader; default 60"},
     {"glsl-expansion", OPTION_VALUE, AT(glsl_expansion), "MIB", "GLSL: a shader's text, macros and includes expanded; default 16"},
     {"j", OPTION_JOINED, AT(jobs), "N", "work on N inputs at once; 0: one a processor; the outputs and messages are the same"},
+    {"isolate", OPTION_FLAG, AT(isolate), NULL,
+     "a process for each input: what crashes there, a driver or a plugin, takes that input alone; -j at once"},
     {"batch", OPTION_OPTIONAL, AT(batch), "0|N",
      "many inputs, N at most (0: as their size allows), become one module and one run of the pipeline; the outputs and messages "
      "are the same"},
@@ -78,6 +80,8 @@ static const option options[] = {
     {"library", OPTION_VALUE, AT(library), "FILE", "of the target: the driver library; default: the platform's"},
     {"cache-dir", OPTION_VALUE, AT(cache_dir), "DIR|none",
      "where a target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache"},
+    {"validate", OPTION_FLAG, AT(validate), NULL,
+     "with the target's own checks (Vulkan's validation layer); a message of theirs is an error"},
     {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
     {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
@@ -263,6 +267,12 @@ check(const tool_options *o)
   if (o->print_schedule && strcmp(o->print_schedule, "text") != 0 && strcmp(o->print_schedule, "json") != 0 &&
       strcmp(o->print_schedule, "dot") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-print-schedule is text, json or dot, not '%s'", o->print_schedule);
+  if ((o->validate || o->library) && !o->target)
+    return VYRE_ERROR(VYRE_CODE_USAGE,
+                      "-%s is of a target's device, and passes run as plain C\nFix: -target=NAME says where they run",
+                      o->validate ? "validate" : "library");
+  if (o->isolate && o->batch)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-isolate takes inputs apart, and -batch puts them together\nFix: give one of them");
   if (o->passes && o->passes_file)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-passes and -passes-file both give the pipeline");
   if (o->output && o->outdir)

@@ -28,7 +28,7 @@ typedef struct tool_options {
   uint32_t growth;                                    /* of max_growth: 1 to MOST_GROWTH */
   uint32_t most_memory, most_seconds, most_expansion; /* of GLSL: 1 to MOST_BOUND; 0: the default */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, phases,
-      no_fuse, debug, strip, exact_floats, help, version;
+      no_fuse, validate, isolate, debug, strip, exact_floats, help, version;
 } tool_options;
 
 /* Reads all of argv before anything is done, so that the order of options never matters.  Borrows argv. */

@@ -18,7 +18,8 @@ typedef struct work {
   uint64_t making; /* the output, in nanoseconds */
   vyre_input_kind kind;
   vyre_status status;
-  bool done;
+  int told; /* the exit code of a failure that was told in `said` */
+  bool has_output, done;
 } work;
 
 /* What a thread works with.  Everything is borrowed. */

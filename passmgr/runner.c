@@ -25,6 +25,14 @@
 /* A signal handler reads it, so it is no memory that is allocated when it is first asked for. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) vyre_plugin_code running;
 
+static vyre_plugin_code *copy; /* NULL: none is wanted */
+
+void
+vyre_plugin_code_copy(vyre_plugin_code *where)
+{
+  copy = where;
+}
+
 vyre_plugin_code
 vyre_plugin_code_running(void)
 {
@@ -35,6 +43,8 @@ void
 vyre_plugin_code_enter(const char *pass, const char *plugin, const char *path)
 {
   running = (vyre_plugin_code){pass, plugin, path};
+  if (copy)
+    *copy = running;
 }
 
 void

@@ -48,6 +48,9 @@ typedef struct vyre_plugin_code {
 } vyre_plugin_code;
 
 vyre_plugin_code vyre_plugin_code_running(void);
+/* From now on it is noted there too: memory that is shared with a process which waits for this one, and has the same plugins, say.
+ * For a process of which one thread runs passes.  NULL: no longer. */
+void vyre_plugin_code_copy(vyre_plugin_code *where);
 
 typedef struct vyre_pass_info {
   const vyre_pass *pass; /* the registry's copy; fields that the plugin did not know are zero */

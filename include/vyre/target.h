@@ -400,6 +400,27 @@ extern const vyre_target_ops vyre_target_cpu;
 /* Vulkan 1.2, through the loader library that is found at run time. */
 extern const vyre_target_ops vyre_target_vulkan;
 
+/* ---- a driver that ends the process -------------------------------------------------------------------------------------- */
+
+/* Calls of drivers that compile kernels: of none that runs compiled C and programs. */
+typedef enum vyre_driver_doing { VYRE_DRIVER_IDLE, VYRE_DRIVER_OPENS, VYRE_DRIVER_COMPILES, VYRE_DRIVER_RUNS } vyre_driver_doing;
+
+typedef struct vyre_driver_call {
+  vyre_driver_doing doing;
+  char target[16], driver[128]; /* the driver as a device's info has it; "": it is not known yet */
+  char what[128];               /* the label of the kernel, of several that of the first */
+} vyre_driver_call;
+
+/* The call that this thread is in, or, if it is in none and that is asked for, the one that any thread began last and is in.  May
+ * be asked in a signal handler. */
+vyre_driver_call vyre_driver_call_running(bool of_any_thread);
+/* From now on calls are noted there too: memory that is shared with a process which waits for this one, say.  For a process that
+ * has one thread with targets.  NULL: no longer. */
+void vyre_driver_calls_copy(vyre_driver_call *where);
+/* "the vulkan driver 'NAME' HOW while it compiled kernel 'LABEL'"; cut to `size` bytes.  May be asked in a signal
+ * handler. */
+void vyre_driver_call_tell(const vyre_driver_call *call, const char *how, char *out, size_t size);
+
 /* The special cases of submit. */
 static inline vyre_status
 vyre_target_write(const vyre_target_ops *ops, vyre_target *target, vyre_device_buffer buffer, uint64_t offset, uint64_t size,

@@ -10,7 +10,7 @@ Above each program of a .vir file is what it leaves in its buffer %out, and opti
 Every run stops at a data race, and at what is undefined in a relaxed program.  The output is a line for each run that gives
 something else.
 
-usage: holds.py FOLDER-OF-PROGRAMS FILE FILE-TO-WRITE [more pipelines]
+usage: holds.py "FOLDER-OF-PROGRAMS [options of vyre-passmgr]" FILE FILE-TO-WRITE [more pipelines]
 """
 import re
 import subprocess
@@ -33,6 +33,7 @@ def values_of(folder, file, name, options):
 
 
 def main(folder, file, written, *more):
+    folder, *options_of_passes = re.split(" (?=-)", folder)
     with open(file, encoding="utf-8") as opened:
         text = opened.read()
     wanted = [(name, options.split(), values.split())
@@ -44,7 +45,7 @@ def main(folder, file, written, *more):
     passes = re.findall(r"^([\w-]+)", output(passmgr, "-list-passes").split("\n\n")[0], re.M)
     wrong = 0
     for pipeline in ["no-op", *(p for p in passes if p not in NO_REWRITE), "default<O1>", "default<O2>", *more]:
-        output(passmgr, f"-passes={pipeline}", "-verify-each", "-emit=vir", file, "-o", written)
+        output(passmgr, *options_of_passes, f"-passes={pipeline}", "-verify-each", "-emit=vir", file, "-o", written)
         for name, options, values in wanted:
             found = values_of(folder, written, name, options)
             if found[:len(values)] != values:

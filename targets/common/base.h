@@ -144,6 +144,20 @@ void target_base_init(target_base *base, const target_hooks *hooks, const vyre_a
 /* Waits for what was begun, then destroys kernels and buffers, pooled and kept ones too.  The base is empty afterwards. */
 vyre_status target_base_close(vyre_target *target);
 
+/* ---- call.c -------------------------------------------------------------------------------------------------------------- */
+
+/* Between the two this thread is in the driver.  Texts are copied. */
+void target_call_begin(const char *target, const char *driver, vyre_driver_doing doing, const char *what);
+void target_call_end(void);
+
+/* As hooks are called: of a target that has no driver it does nothing. */
+static inline void
+target_call_hook(const target_base *base, vyre_driver_doing doing, const char *what)
+{
+  if (base->info.forms & (1u << VYRE_KERNEL_SPIRV | 1u << VYRE_KERNEL_PTX))
+    target_call_begin(base->hooks->name, base->info.driver, doing, what);
+}
+
 /* ---- operations: as target.h has them ------------------------------------------------------------------------------------ */
 
 void target_describe(const vyre_target *target, vyre_device_info *out);

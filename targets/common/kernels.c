@@ -204,8 +204,11 @@ target_compile(vyre_target *target, const vyre_kernel_desc *desc, vyre_kernel *o
   vyre_kernel_desc named;
   VYRE_TRY(check(target, desc, &named));
   target_kernel *kernel;
-  VYRE_TRY(base->hooks->compile(target, &named, &kernel));
-  vyre_status status = target_handles_add(base, &base->kernels, kernel, &out->id);
+  target_call_hook(base, VYRE_DRIVER_COMPILES, named.label);
+  vyre_status status = base->hooks->compile(target, &named, &kernel);
+  target_call_end();
+  VYRE_TRY(status);
+  status = target_handles_add(base, &base->kernels, kernel, &out->id);
   if (status)
     return vyre_status_join(status, base->hooks->release(target, kernel));
   base->counters.compiles++;

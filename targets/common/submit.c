@@ -28,6 +28,14 @@ count(target_base *base, const vyre_timing *timing)
   base->counters.bytes_filled += timing->bytes_filled;
 }
 
+/* The driver is called for it. */
+static void
+note_run(const vyre_target *target, const vyre_sequence *sequence)
+{
+  const target_kernel *first = sequence && sequence->step_count ? target_kernel_get(target, sequence->steps[0].kernel) : NULL;
+  target_call_hook(target_base_of_const(target), VYRE_DRIVER_RUNS, first ? first->label : "");
+}
+
 /* Runs what was checked. */
 static vyre_status
 run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
@@ -35,7 +43,9 @@ run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
   target_base *base = target_base_of(target);
   const uint64_t allocations = base->counters.allocations;
   *timing = (vyre_timing){0};
+  note_run(target, sequence);
   vyre_status status = base->hooks->run(target, sequence, timing);
+  target_call_end();
   timing->allocations = (uint32_t)(base->counters.allocations - allocations);
   count(base, timing);
   return status;
@@ -119,7 +129,9 @@ finish(vyre_target *target, target_ticket *ticket)
   target_base *base = target_base_of(target);
   if (ticket->work) {
     const uint64_t allocations = base->counters.allocations;
+    note_run(target, NULL);
     ticket->status = base->hooks->finish(target, ticket->work, &ticket->timing);
+    target_call_end();
     ticket->timing.allocations += (uint32_t)(base->counters.allocations - allocations);
     ticket->work = NULL;
     count(base, &ticket->timing);
@@ -146,7 +158,9 @@ start(vyre_target *target, const vyre_sequence *sequence, target_ticket *ticket)
     return VYRE_OK;
   }
   const uint64_t allocations = base->counters.allocations;
+  note_run(target, sequence);
   vyre_status status = base->hooks->start(target, sequence, &ticket->work);
+  target_call_end();
   ticket->timing.allocations = (uint32_t)(base->counters.allocations - allocations);
   return status;
 }

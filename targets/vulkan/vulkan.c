@@ -76,7 +76,9 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   target->timeout = options ? options->timeout : 0;
   target->validates = options && options->validate;
   vulkan_lock();
+  target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");
   vyre_status status = open_parts(target, options ? options : &defaults);
+  target_call_end();
   vulkan_unlock();
   status = vulkan_take_messages(target->instance.messages, status);
   if (status)

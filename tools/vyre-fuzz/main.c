@@ -22,7 +22,7 @@ typedef struct options {
   const char *passes, *input, *out, *target;
   const char *load[16];
   uint32_t loads;
-  bool strict, relaxed, narrow, print, first, no_reduce, quiet, counted;
+  bool strict, relaxed, narrow, print, first, no_reduce, quiet, counted, validate;
 } options;
 
 typedef struct fuzzer {
@@ -46,6 +46,7 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "  -passes=TEXT   this pipeline (default: a random one for each program)\n"
                            "  -load=FILE     a plugin; its passes are drawn, too\n"
                            "  -target=NAME   where the phases of GPU passes run, which must do the same (default cpu)\n"
+                           "  -validate      with the target's own checks, whose messages are failures\n"
                            "  -strict, -relaxed   only such programs\n"
                            "  -narrow        32-bit types and bool alone\n"
                            "  -out=DIR       where failures are written (default .)\n"
@@ -325,7 +326,7 @@ parse_option(options *o, const char *argument)
   return is_flag(argument, "-strict", &o->strict) || is_flag(argument, "-relaxed", &o->relaxed) ||
          is_flag(argument, "-narrow", &o->narrow) || is_flag(argument, "-print", &o->print) ||
          is_flag(argument, "-first", &o->first) || is_flag(argument, "-no-reduce", &o->no_reduce) ||
-         is_flag(argument, "-quiet", &o->quiet);
+         is_flag(argument, "-quiet", &o->quiet) || is_flag(argument, "-validate", &o->validate);
 }
 
 /* Options that contradict each other, and a folder that is not there: before any program is made. */
@@ -366,7 +367,7 @@ check_passes(const fuzzer *f)
 static vyre_status
 open_device(fuzzer *f)
 {
-  const vyre_target_options one_thread = {.threads = 1};
+  const vyre_target_options one_thread = {.threads = 1, .validate = f->o.validate};
   const vyre_target_ops *target = vyre_target_find(f->o.target);
   if (!target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",

@@ -4,11 +4,13 @@
 #include "run.h"
 
 #include "guard.h"
+#include "isolate.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #ifndef VYRE_VERSION
 #error "the build says which version this is"
@@ -83,23 +85,56 @@ run(const run_options *options, bool *out_equal)
   return status;
 }
 
+/* Says why it failed, and gives the exit code. */
+static int
+complain(vyre_status status)
+{
+  const int code = (int)vyre_status_code(status);
+  if (status)
+    fprintf(stderr, "vyre-run: error: %s\n", vyre_status_text(status));
+  vyre_status_free(status);
+  return code;
+}
+
+/* All of it, and what is on standard output is there.  Gives the exit code. */
+static int
+run_here(const run_options *options)
+{
+  bool is_equal = true;
+  vyre_status status = run(options, &is_equal);
+  errno = 0;
+  if ((fflush(stdout) || ferror(stdout)) && !status)
+    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard output could not be written: %s\nFix: give it room, and a reader",
+                        errno ? strerror(errno) : "an earlier write failed");
+  const int code = complain(status);
+  return code ? code : is_equal ? 0 : 1;
+}
+
+static int
+run_isolated(const run_options *options)
+{
+  isolated process;
+  int code = 0, ended = 0;
+  vyre_status status = isolate_begin(0, &process);
+  if (status)
+    return complain(status);
+  if (process.pid == 0)
+    isolate_leave(run_here(options));
+  while (waitpid(process.pid, &ended, 0) < 0 && errno == EINTR)
+    ;
+  status = isolate_end(&process, ended, &code);
+  isolate_free(&process);
+  return status ? complain(status) : code;
+}
+
 int
 main(int argc, char **argv)
 {
   guard_begin("vyre-run");
   run_options options;
-  bool is_equal = true;
-  vyre_status status = run_options_parse(argc, argv, &options);
-  if (!status)
-    status = run(&options, &is_equal);
-  errno = 0;
-  if ((fflush(stdout) || ferror(stdout)) && !status)
-    status = VYRE_ERROR(VYRE_CODE_INPUT, "standard output could not be written: %s\nFix: give it room, and a reader",
-                        errno ? strerror(errno) : "an earlier write failed");
+  int code = complain(run_options_parse(argc, argv, &options));
+  if (!code)
+    code = options.isolate ? run_isolated(&options) : run_here(&options);
   run_options_free(&options);
-  int code = status ? (int)vyre_status_code(status) : is_equal ? 0 : 1;
-  if (status)
-    fprintf(stderr, "vyre-run: error: %s\n", vyre_status_text(status));
-  vyre_status_free(status);
   return guard_end(code);
 }

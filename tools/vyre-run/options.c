@@ -35,6 +35,7 @@ static const char help_text[] =
     "  -library FILE            the target's driver library; default: the platform's\n"
     "  -cache-dir DIR|none      where the target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache\n"
     "  -validate                with the target's own checks (Vulkan's validation layer); a message of theirs is an error\n"
+    "  -isolate                 in a process of its own: if it crashes there, a driver say, that is exit code 3 and a message\n"
     "  -timeout SECONDS         after which a device that is not done counts as hanging; default 120, 0: never\n"
     "  -steps N                 row executions before an invocation counts as endless (interpreter)\n"
     "  -subgroup N              lanes of a subgroup (interpreter): a power of two, 1 to 128; default 32, or the device's where\n"
@@ -223,6 +224,7 @@ typedef enum option_id {
   OPTION__FLAGS, /* from here on without a value */
   OPTION_LIST_DEVICES,
   OPTION_VALIDATE,
+  OPTION_ISOLATE,
   OPTION_CHECK_BOUNDS,
   OPTION_CHECK_RACES,
   OPTION_TIME,
@@ -263,6 +265,7 @@ static const option_name option_names[] = {
     {"glsl-expansion", OPTION_GLSL_EXPANSION},
     {"list-devices", OPTION_LIST_DEVICES},
     {"validate", OPTION_VALIDATE},
+    {"isolate", OPTION_ISOLATE},
     {"undefined", OPTION_UNDEFINED},
     {"check-bounds", OPTION_CHECK_BOUNDS},
     {"check-races", OPTION_CHECK_RACES},
@@ -346,6 +349,7 @@ set_flag(option_id id, run_options *out)
 {
   out->list_devices |= id == OPTION_LIST_DEVICES;
   out->validate |= id == OPTION_VALIDATE;
+  out->isolate |= id == OPTION_ISOLATE;
   out->check_bounds |= id == OPTION_CHECK_BOUNDS;
   out->check_races |= id == OPTION_CHECK_RACES;
   out->time |= id == OPTION_TIME;

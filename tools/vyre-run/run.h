@@ -45,7 +45,7 @@ typedef struct run_options {
   uint64_t steps;
   uint32_t subgroup; /* 0: not said */
   uint32_t timeout;  /* seconds; 0: no limit */
-  bool report_undefined, check_bounds, check_races, validate, time, list_devices, help, version;
+  bool report_undefined, check_bounds, check_races, validate, isolate, time, list_devices, help, version;
   const char *device, *library, *cache_dir;
   const char **include_dirs, **defines, *include_root;
   uint32_t glsl_memory, glsl_seconds, glsl_expansion; /* 0: the default */

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "bundle.h"
 #include "choose.h"
 #include "program.h"
 #include "vyre/vir0.h"
@@ -44,14 +45,12 @@ static int
 load_passes(void **state)
 {
   static const char *const passes[] = {"canon", "cf", "cid", "pm", "shash", "dce", "simplify"};
-  char path[500];
   (void)state;
   check(vyre_registry_create(NULL, &registry));
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-    snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes[i]);
-    check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
+    check(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
   }
-  check(vyre_registry_load(registry, VYRE_TEST_PLUGINS "/sweeps.so", VYRE_ORIGIN_OUTSIDE));
+  check(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
   check(vyre_target_vulkan.list(NULL, note_name, NULL));
   assert_true(name[0]);
   return 0;
@@ -113,7 +112,7 @@ static vyre_device *
 open_named(void)
 {
   vyre_device *device;
-  const vyre_target_options options = {.device = name, .validate = true};
+  const vyre_target_options options = {.device = name, .validate = test_validates()};
   check(vyre_device_open_auto(there, &options, NULL, &device));
   device->owed = much;
   return device;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "forms.h"
 
+#include "bundle.h"
 #include "program.h"
 #include "random_program.h"
 #include "vyre/vir0.h"
@@ -43,15 +44,14 @@ forms_open(form *forms, uint32_t count)
 {
   static const char *const passes[] = {"canon",  "cf",  "cid",  "cprop",  "cse", "dbe",   "dce",
                                        "expand", "dse", "licm", "limits", "pm",  "shash", "simplify"};
-  char path[500];
   forms_check(vyre_registry_create(NULL, &registry));
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-    snprintf(path, sizeof path, VYRE_TEST_PASSES "/%s.so", passes[i]);
-    forms_check(vyre_registry_load(registry, path, VYRE_ORIGIN_CORE));
+    forms_check(vyre_registry_load(registry, test_file("lib/vyre/passes/%s.so", passes[i]), VYRE_ORIGIN_CORE));
   }
-  forms_check(vyre_registry_load(registry, VYRE_TEST_PLUGINS "/sweeps.so", VYRE_ORIGIN_OUTSIDE));
+  forms_check(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < count; i++) {
-    const vyre_target_options options = {.validate = forms[i].target == &vyre_target_vulkan, .threads = forms[i].threads};
+    const vyre_target_options options = {.validate = forms[i].target == &vyre_target_vulkan && test_validates(),
+                                         .threads = forms[i].threads};
     forms_check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
     if (forms[i].by_program)
       forms[i].device->info.max_iterations = 0;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "../vulkan/fake_vulkan.h"
+#include "bundle.h"
 #include "choose.h"
 #include "program.h"
 #include "resident.h"
@@ -41,13 +42,13 @@ static int
 prepare(void **state)
 {
   (void)state;
-  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(test_file("unittests/libfake-vulkan.so"), RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_lose") : NULL;
   memcpy(&lose, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_say") : NULL;
   memcpy(&say, &symbol, sizeof symbol);
   check(vyre_registry_create(NULL, &registry));
-  check(vyre_registry_load_folder(registry, VYRE_TEST_PASSES, VYRE_ORIGIN_CORE));
+  check(vyre_registry_load_folder(registry, test_file("lib/vyre/passes"), VYRE_ORIGIN_CORE));
   return symbol ? 0 : -1;
 }
 
@@ -193,7 +194,7 @@ assert_same_stats(vyre_bytes *a, vyre_bytes *b)
 static vyre_device *
 open_device(void)
 {
-  const vyre_target_options options = {.library = FAKE_VULKAN};
+  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
   vyre_device *device;
   check(vyre_device_open(&vyre_target_vulkan, &options, NULL, &device));
   return device;
@@ -269,7 +270,7 @@ a_chosen_device_that_is_lost_again_is_given_up(void **state)
 {
   (void)state;
   static const vyre_target_ops *const targets[] = {&vyre_target_vulkan, NULL};
-  const vyre_target_options options = {.library = FAKE_VULKAN, .device = "0", .remark = hear};
+  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = "0", .remark = hear};
   for (uint32_t no_fuse = 0; no_fuse < 2; no_fuse++) {
     vyre_device *device;
     remarks = 0;

@@ -11,6 +11,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
+#include "bundle.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +51,7 @@ typedef struct lists {
 } lists;
 
 static lists said;
-static const char *list_path = CONFORM_LIST;
+static const char *list_path;
 
 static void
 die(const char *what, const char *line)
@@ -182,7 +184,7 @@ static void
 run_job(void **state)
 {
   const job *j = *state;
-  const vyre_target_options options = {.validate = true, .threads = 3};
+  const vyre_target_options options = {.validate = test_validates(), .threads = 3};
   conform c = {.ops = &CONFORM_TARGET, .form = j->form};
   ok(c.ops->open(&options, NULL, &c.target));
   c.ops->describe(c.target, &c.info);
@@ -266,8 +268,7 @@ int
 main(int argc, char **argv)
 {
   const char *only = argc > 1 && argv[1][0] ? argv[1] : NULL;
-  if (argc > 2)
-    list_path = argv[2];
+  list_path = argc > 2 ? argv[2] : strdup(test_file("unittests/targets/lists/%s.txt", CONFORM_NAME));
   read_lists();
   uint32_t wrong = 0;
   for (uint32_t i = 0; i < LISTS; i++)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "conformance.h"
 
+#include "bundle.h"
 #include "messages.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
@@ -142,11 +143,10 @@ static const struct {
 static vyre_module *
 load_module(const char *file)
 {
-  char path[1024];
+  const char *path = test_file("unittests/targets/%s.vir", file);
   vyre_bytes text = {0};
   vyre_verify_errors errors = {0};
   vyre_module *module;
-  snprintf(path, sizeof path, "%s/%s.vir", CONFORM_SOURCE, file);
   ok(vyre_file_read(path, &text));
   ok(vyre_module_create(NULL, 1u << 16, &module));
   ok(vyre_text_parse(module, text.data, text.size, path, (vyre_diagnostics){0}));

@@ -2,6 +2,7 @@
  * calls is a remark, and kernels compile all the same.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "fake_vulkan.h"
 #include "vyre/target.h"
 
@@ -45,7 +46,7 @@ static int
 prepare(void **state)
 {
   (void)state;
-  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(test_file("unittests/libfake-vulkan.so"), RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
   memcpy(&set_failure, &symbol, sizeof symbol);
   return symbol ? 0 : -1;
@@ -98,7 +99,8 @@ static seen
 use(const char *cache, uint32_t kernels)
 {
   seen s = {0};
-  const vyre_target_options options = {.library = FAKE_VULKAN, .cache = cache, .remark = hear, .remark_user = &s};
+  const vyre_target_options options = {
+      .library = test_file("unittests/libfake-vulkan.so"), .cache = cache, .remark = hear, .remark_user = &s};
   static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
   vyre_target *target;
   vyre_kernel kernel = {0};

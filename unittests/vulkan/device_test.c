@@ -1,6 +1,7 @@
 /* What the Vulkan target says of devices, and which of them it takes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "fake_vulkan.h"
 #include "messages.h"
 #include "vyre/target.h"
@@ -25,7 +26,7 @@ static int
 prepare(void **state)
 {
   (void)state;
-  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(test_file("unittests/libfake-vulkan.so"), RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
   memcpy(&set_devices, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_say") : NULL;
@@ -38,7 +39,7 @@ prepare(void **state)
 static void
 assert_no_device(const char *wanted, const char *word)
 {
-  vyre_target_options options = {.library = FAKE_VULKAN, .device = wanted};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = wanted};
   vyre_target *target;
   vyre_status status = ops->open(&options, NULL, &target);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
@@ -56,7 +57,7 @@ a_name_may_have_the_word_of_a_kind(void **state)
       {"other", VK_PHYSICAL_DEVICE_TYPE_OTHER, VK_API_VERSION_1_3, true},
   };
   fake_vulkan_list list = {devices, 2, 2};
-  vyre_target_options options = {.library = FAKE_VULKAN, .device = "discrete"};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = "discrete"};
   vyre_target *target;
   vyre_device_info info;
   set_devices(&list);
@@ -74,7 +75,7 @@ a_device_says_its_queues_and_what_memory_is_left(void **state)
   (void)state;
   enum { MIB = 1 << 20 };
   const fake_vulkan_says nothing = {0}, much = {.heap_budget = 300 * MIB, .heap_usage = 200 * MIB, .transfers = true};
-  vyre_target_options options = {.library = FAKE_VULKAN, .validate = true};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .validate = test_validates()};
   vyre_target *target;
   vyre_device_info info;
   assert_null(ops->open(&options, NULL, &target));
@@ -112,7 +113,7 @@ static void
 the_checks_see_that_a_barrier_is_missing(void **state)
 {
   (void)state;
-  const vyre_target_options options = {.library = FAKE_VULKAN, .validate = true};
+  const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .validate = test_validates()};
   for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
     vyre_target *target;
     vyre_device_buffer buffer;

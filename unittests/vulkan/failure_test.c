@@ -2,6 +2,7 @@
  * so once. Every time the error names the function, nothing stays allocated, and the leak checker has nothing to say.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "fake_vulkan.h"
 #include "leaks.h"
 #include "messages.h"
@@ -54,7 +55,7 @@ static int
 prepare(void **state)
 {
   (void)state;
-  void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(test_file("unittests/libfake-vulkan.so"), RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
   memcpy(&set_failure, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
@@ -155,7 +156,7 @@ open_use_close(void)
 {
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = counting_resize;
-  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
   vyre_target *target;
   live_bytes = 0;
   vyre_status status = ops->open(&options, &allocator, &target);
@@ -260,7 +261,7 @@ assert_needs_are_named(const char *not_asked, const need *needs, size_t need_cou
   memcpy(words, kernel_code->code, 5 * 4);
   memcpy(words + 7, kernel_code->code + 5, (count - 5) * 4);
   set_failure(not_asked, VK_NOT_READY);
-  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
   vyre_target *target;
   assert_null(ops->open(&options, NULL, &target));
   for (size_t i = 0; i < need_count; i++) {
@@ -331,7 +332,7 @@ see_device(void *user, const vyre_device_info *info)
 static void
 assert_no_device(const char *wanted, const char *word)
 {
-  vyre_target_options options = {.library = FAKE_VULKAN, .device = wanted};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = wanted};
   vyre_target *target;
   vyre_status status = ops->open(&options, NULL, &target);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
@@ -356,7 +357,7 @@ the_best_usable_device_is_taken(void **state)
   static const vyre_device_kind kinds[] = {VYRE_DEVICE_CPU,        VYRE_DEVICE_DISCRETE, VYRE_DEVICE_DISCRETE,
                                            VYRE_DEVICE_INTEGRATED, VYRE_DEVICE_VIRTUAL,  VYRE_DEVICE_INTEGRATED};
   fake_vulkan_list list = {devices, 6, 6};
-  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
   vyre_target *target;
   vyre_device_info info;
   seen_devices seen = {0};
@@ -442,7 +443,7 @@ an_atomic_that_is_missing_is_named(void **state)
                 "needs a subgroup operation on integers that are not of 32 bits, or on f16, "},
                {"%x %two %zero %one\n%sum = OpGroupNonUniformShuffle %halves %three %pair %one", "(shaderSubgroupExtendedTypes)"}};
   set_failure("vkGetPhysicalDeviceFeatures2", VK_NOT_READY);
-  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
   vyre_target *target;
   assert_null(ops->open(&options, NULL, &target));
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -472,7 +473,7 @@ a_device_that_hangs_is_left(void **state)
 {
   const bool recovers = *state != NULL;
   set_failure("vkWaitSemaphores", VK_TIMEOUT);
-  vyre_target_options options = {.library = FAKE_VULKAN, .timeout = 1};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .timeout = 1};
   vyre_target *target;
   VULKAN_LEAKS_BEGIN();
   assert_null(ops->open(&options, NULL, &target));
@@ -499,7 +500,7 @@ a_lost_device_stays_lost(void **state)
   static const char *const names[] = {"vkWaitSemaphores", "vkQueueSubmit", "vkGetSemaphoreCounterValue"};
   for (uint32_t i = 0; i < 3; i++) {
     set_failure(names[i], VK_ERROR_DEVICE_LOST);
-    vyre_target_options options = {.library = FAKE_VULKAN};
+    vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
     vyre_target *target;
     assert_null(ops->open(&options, NULL, &target));
     vyre_status status = use(target);
@@ -523,7 +524,7 @@ a_lost_device_is_made_anew(void **state)
 {
   (void)state;
   set_failure("vkWaitSemaphores", VK_ERROR_DEVICE_LOST);
-  vyre_target_options options = {.library = FAKE_VULKAN};
+  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
   vyre_target *target, *other;
   assert_null(ops->open(&options, NULL, &target));
   vyre_device_buffer buffer;

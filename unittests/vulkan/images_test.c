@@ -2,6 +2,7 @@
  * buffers have addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "vyre/target.h"
 
 #include <setjmp.h>
@@ -55,7 +56,8 @@ prepare(void **state)
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
   spv_result_t result = spvTextToBinary(context, text, strlen(text), &code, NULL);
   spvContextDestroy(context);
-  return result == SPV_SUCCESS && ops->open(&(vyre_target_options){.validate = true}, NULL, &target) == VYRE_OK ? 0 : -1;
+  return result == SPV_SUCCESS && ops->open(&(vyre_target_options){.validate = test_validates()}, NULL, &target) == VYRE_OK ? 0
+                                                                                                                            : -1;
 }
 
 static int

@@ -2,6 +2,7 @@
  * for.  All under the validation layer.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "messages.h"
 #include "vyre/target.h"
 
@@ -74,7 +75,7 @@ static void
 open_fixture(fixture *f)
 {
   static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
-  const vyre_target_options options = {.validate = true};
+  const vyre_target_options options = {.validate = test_validates()};
   const vyre_kernel_desc desc = {.label = "mix",
                                  .code = mix_words,
                                  .size = sizeof mix_words,

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# bundle.sh SOURCE BUILD: makes a bundle of the build and runs its quick check from another folder, with nothing in the environment, after
+# it was moved; and once where there is no driver.
+set -eu
+rm -rf "$2/gpu-bundle-moved"
+bash "$1/scripts/gpu-bundle.sh" "-build=$2" "$2/gpu-bundle-made"
+mv "$2/gpu-bundle-made" "$2/gpu-bundle-moved"
+cd /
+env -i bash "$2/gpu-bundle-moved/gpu-check.sh" -quick "-out=$2/gpu-check" || {
+  cat "$2/gpu-check/report.txt"
+  exit 1
+}
+# What is not there is a failure that the exit code tells; so is a target that this vyre does not have.
+if env -i VK_ICD_FILENAMES=/nonexistent/icd.json VK_DRIVER_FILES=/nonexistent/icd.json bash "$2/gpu-bundle-moved/gpu-check.sh" -quick -targets=vulkan,no-such "-out=$2/gpu-check-none" >"$2/gpu-check-none.txt"; then
+  echo "it passes without a device"
+  exit 1
+fi
+grep -q '^vulkan: device  *1  *0  *1' "$2/gpu-check-none.txt"
+grep -q '^no-such: device  *1  *0  *1' "$2/gpu-check-none.txt"

@@ -1,0 +1,325 @@
+/* Inputs in their order: each is a module of its own, or with -batch many are one.  One that fails leaves no output, and the others
+ * are still done; the exit code is that of the first failure.  With -j several threads work, each on a module that it clears; their
+ * messages and outputs wait for the input's turn, so that all is as without -j, and as without -batch.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cache_folder.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_PATH = 4096 };
+
+int
+tool_complain(vyre_status status)
+{
+  int code = (int)vyre_status_code(status);
+  if (status)
+    fprintf(stderr, "vyre-passmgr: error: %s\n", vyre_status_text(status));
+  vyre_status_free(status);
+  return code;
+}
+
+/* ---- inputs, in their order ---------------------------------------------------------------------------------------------- */
+
+static vyre_status
+write_output(tool *t, uint32_t index)
+{
+  const work *w = &t->works[index];
+  const char *path;
+  VYRE_TRY(outputs_choose(&t->outputs, index, outputs_form(&t->options, w->kind), &path));
+  const uint64_t start = process_now();
+  VYRE_TRY(vyre_file_write(path, w->output.data, w->output.size));
+  if (w->report)
+    vyre_report_add_time(w->report, "write", process_now() - start + w->making);
+  return VYRE_OK;
+}
+
+/* It is its turn. */
+void
+tool_finish_input(tool *t, uint32_t index)
+{
+  work *w = &t->works[index];
+  if (w->said.size)
+    fwrite(w->said.data, 1, w->said.size, stderr);
+  if (!w->status && (!w->told || w->has_output))
+    w->status = t->isolated ? tool_hand_over(t, w) : write_output(t, index);
+  if (t->options.inputs.count > 1)
+    w->status = vyre_status_note(w->status, "input '%s'", t->options.inputs.names[index]);
+  if (w->report && t->isolated)
+    t->isolated->report = w->report;
+  else if (w->report)
+    vyre_report_add(t->report, w->report);
+  if (!t->isolated)
+    vyre_report_destroy(w->report);
+  vyre_bytes_free(&w->said);
+  vyre_bytes_free(&w->output);
+  const int failed = tool_complain(w->status);
+  t->code = t->code ? t->code : failed ? failed : w->told;
+}
+
+/* Finishes inputs, the lock held: the thread that finishes the one whose turn it is also finishes those that waited for it. */
+static void
+end_works(tool *t, work *works, uint32_t count)
+{
+  for (uint32_t i = 0; i < count; i++)
+    works[i].done = true;
+  while (t->finished < t->end && t->works[t->finished].done)
+    tool_finish_input(t, t->finished++);
+  pthread_cond_broadcast(&t->turn);
+}
+
+typedef struct working {
+  tool *tool;
+  work *works;
+  uint32_t count;
+} working;
+
+/* The lock is held, and given back.  Where nobody waits for the last thread it ends the process: libc does so too, but not as long
+ * as a driver has threads. */
+static void
+end_worker(tool *t)
+{
+  const bool is_last = --t->alive == 0 && t->is_main_gone;
+  pthread_mutex_unlock(&t->lock);
+  if (is_last)
+    exit(VYRE_CODE_USAGE); /* guard.c says why */
+}
+
+/* A pass ended its thread. */
+static void
+end_with_thread(void *user)
+{
+  const working *at = user;
+  const vyre_plugin_code code = vyre_plugin_code_running();
+  guard_thread_ended();
+  for (uint32_t i = 0; i < at->count; i++) {
+    vyre_status_free(at->works[i].status);
+    at->works[i].status =
+        VYRE_ERROR(VYRE_CODE_USAGE, "pass '%s' (%s) ended its thread\nFix: a pass returns, and fails by host->error",
+                   code.pass ? code.pass : "?", code.path ? code.path : "?");
+  }
+  pthread_mutex_lock(&at->tool->lock);
+  end_works(at->tool, at->works, at->count);
+  at->tool->is_main_gone |= getpid() == gettid();
+  end_worker(at->tool);
+}
+
+typedef struct worker {
+  tool *tool;
+  vyre_device *device;
+  pthread_t thread;
+} worker;
+
+/* How many inputs from the first that no thread has begun one thread takes: so many that each thread has some, and that their files
+ * are not too large together. */
+static uint32_t
+next_count(const tool *t)
+{
+  const name_list *inputs = &t->options.inputs;
+  const uint32_t threads = t->options.threads, share = inputs->count / threads + (inputs->count % threads != 0);
+  const uint32_t left = inputs->count - t->begun, fair = share < left ? share : left;
+  const uint32_t most = t->options.batch_most < fair ? t->options.batch_most : fair;
+  uint32_t count = 0;
+  for (uint64_t bytes = 0; count < most && bytes < BATCH_BYTES; count++) {
+    struct stat file;
+    if (most > 1 && stat(inputs->names[t->begun + count], &file) == 0 && S_ISREG(file.st_mode))
+      bytes += (uint64_t)file.st_size;
+  }
+  return count;
+}
+
+static vyre_status
+prepare_works(const tool *t, process *p, work *works, uint32_t count)
+{
+  VYRE_TRY(p->module ? VYRE_OK : vyre_module_create(NULL, 0, &p->module));
+  VYRE_TRY(p->taken || count < 2 ? VYRE_OK : vyre_module_create(NULL, 0, &p->taken));
+  VYRE_TRY(p->batch || count < 2 ? VYRE_OK : vyre_batch_create(NULL, &p->batch));
+  for (uint32_t i = 0; i < count && t->report; i++)
+    VYRE_TRY(tool_create_report(t, &works[i].report));
+  return VYRE_OK;
+}
+
+static void
+process_guarded(tool *t, const process *p, work *works, uint32_t count)
+{
+  working at = {t, works, count};
+  pthread_cleanup_push(end_with_thread, &at);
+  process_inputs(p, works, count, t->options.threads == 1);
+  pthread_cleanup_pop(0);
+}
+
+static void
+process_works(tool *t, process *p, work *works, uint32_t count)
+{
+  vyre_status status = prepare_works(t, p, works, count);
+  for (uint32_t i = 0; i < count && status; i++)
+    works[i].status = VYRE_ERROR(vyre_status_code(status), "%s", vyre_status_text(status));
+  if (!status)
+    process_guarded(t, p, works, count);
+  vyre_status_free(status);
+}
+
+/* One thread's work: the next inputs that no thread has begun, until there are none. */
+static void *
+work_on(void *user)
+{
+  const worker *self = user;
+  tool *t = self->tool;
+  const uint32_t count = t->end;
+  const uint64_t ahead = (uint64_t)t->options.threads * (t->options.batch_most > 4 ? 2 * (uint64_t)t->options.batch_most : 8);
+  process p = {.options = &t->options, .pipeline = t->pipeline, .device = self->device, .home = t->home};
+  guard_thread();
+  pthread_mutex_lock(&t->lock);
+  for (;;) {
+    while (t->begun < count && t->begun - t->finished >= ahead) /* what waits takes memory */
+      pthread_cond_wait(&t->turn, &t->lock);
+    if (t->begun >= count)
+      break;
+    work *works = &t->works[t->begun];
+    const uint32_t taken = next_count(t);
+    t->begun += taken;
+    pthread_mutex_unlock(&t->lock);
+    process_works(t, &p, works, taken);
+    pthread_mutex_lock(&t->lock);
+    end_works(t, works, taken);
+  }
+  end_worker(t);
+  vyre_batch_destroy(p.batch);
+  vyre_module_destroy(p.taken);
+  vyre_module_destroy(p.module);
+  return NULL;
+}
+
+static vyre_status
+prepare_inputs(tool *t)
+{
+  const name_list *inputs = &t->options.inputs;
+  if (inputs->count == 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "no input\nFix: name a file, or - for standard input; -help lists the options");
+  for (uint32_t i = 0; i < inputs->count && t->options.outdir; i++)
+    if (strcmp(inputs->names[i], "-") == 0)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "standard input has no name that -outdir could use\nFix: -o FILE");
+  t->works = calloc(inputs->count, sizeof(*t->works));
+  if (!t->works)
+    return VYRE_OUT_OF_MEMORY("for the inputs");
+  for (uint32_t i = 0; i < inputs->count; i++)
+    t->works[i].path = inputs->names[i];
+  t->end = inputs->count;
+  VYRE_TRY(outputs_prepare(&t->options, &t->outputs));
+  return t->options.time_passes || t->options.stats ? vyre_report_create(NULL, &t->report) : VYRE_OK;
+}
+
+static vyre_status
+print_report(const tool *t)
+{
+  vyre_bytes text = {0};
+  vyre_status status = VYRE_OK;
+  if (t->options.time_passes)
+    status = vyre_report_times(t->report, &text);
+  if (t->options.stats && !status)
+    status = vyre_report_stats(t->report, &text);
+  if (!status && text.size)
+    process_say(NULL, text.data, text.size);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+bool
+tool_chooses_target(const tool_options *o)
+{
+  return o->target && strcmp(o->target, "auto") == 0;
+}
+
+vyre_status
+tool_find_target(const tool_options *o, const vyre_target_ops **out)
+{
+  const char *name = o->target ? o->target : "cpu";
+  const vyre_target_ops *target = vyre_target_find(name);
+  *out = target == &vyre_target_cpu && !o->phases && !o->phase_threads ? NULL : target;
+  if (target)
+    return VYRE_OK;
+  vyre_bytes names = {0};
+  for (const vyre_target_ops *const *at = vyre_targets; *at; at++)
+    VYRE_TRY(vyre_bytes_printf(&names, "%s, ", (*at)->name));
+  vyre_status status = VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target is one of %sauto", name, names.data);
+  vyre_bytes_free(&names);
+  return status;
+}
+
+/* So that nothing is begun where there is no device. */
+static vyre_status
+open_devices(tool *t, uint32_t threads)
+{
+  const tool_options *o = &t->options;
+  static char program[] = "vyre-passmgr";
+  char folder[MOST_PATH];
+  const vyre_target_options options = {.library = o->library,
+                                       .device = o->device,
+                                       .validate = o->validate,
+                                       .threads = o->sweepers,
+                                       .cache = vyre_cache_folder(o->cache_dir, folder, sizeof folder),
+                                       .remark = vyre_target_remark,
+                                       .remark_user = program};
+  const vyre_target_ops *target = NULL;
+  const bool is_auto = tool_chooses_target(o);
+  vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
+  for (uint32_t i = 0; i < threads && is_auto && !status; i++)
+    status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
+  for (uint32_t i = 0; i < threads && target && !status; i++)
+    status = vyre_device_open(target, &options, NULL, &t->devices[i]);
+  return status && target ? vyre_status_note(status, "-target=cpu needs no device") : status;
+}
+
+static vyre_status
+close_devices(tool *t)
+{
+  vyre_status status = VYRE_OK;
+  for (uint32_t i = 0; i < MOST_THREADS; i++)
+    status = vyre_status_join(status, vyre_device_close(t->devices[i]));
+  return status;
+}
+
+int
+tool_process_here(tool *t, uint32_t threads)
+{
+  const int code = tool_complain(open_devices(t, threads));
+  if (code)
+    return code;
+  worker workers[MOST_THREADS];
+  uint32_t more = 1;
+  for (uint32_t i = 0; i < threads; i++)
+    workers[i] = (worker){.tool = t, .device = t->devices[i]};
+  pthread_mutex_init(&t->lock, NULL);
+  pthread_cond_init(&t->turn, NULL);
+  t->alive = threads;
+  while (more < threads && pthread_create(&workers[more].thread, NULL, work_on, &workers[more]) == 0)
+    more++;
+  pthread_mutex_lock(&t->lock);
+  t->alive -= threads - more; /* which could not be made */
+  pthread_mutex_unlock(&t->lock);
+  work_on(&workers[0]);
+  for (uint32_t i = 1; i < more; i++)
+    pthread_join(workers[i].thread, NULL);
+  pthread_cond_destroy(&t->turn);
+  pthread_mutex_destroy(&t->lock);
+  const int closing = tool_complain(close_devices(t));
+  return t->code ? t->code : closing;
+}
+
+int
+tool_process_all(tool *t)
+{
+  const uint32_t inputs = t->options.inputs.count, threads = t->options.threads < inputs ? t->options.threads : inputs;
+  const int unprepared = tool_complain(prepare_inputs(t));
+  if (unprepared)
+    return unprepared;
+  const int code = t->options.isolate ? tool_process_apart(t, threads) : tool_process_here(t, threads),
+            failed = tool_complain(print_report(t));
+  return code ? code : failed;
+}

@@ -1,0 +1,82 @@
+/* Docs at isolate.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "isolate.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In front of the memory that both have. */
+typedef struct header {
+  guard_record record;
+  volatile bool left; /* by isolate_leave */
+} header;
+
+static header *mine; /* in the process that was forked */
+
+vyre_status
+isolate_begin(size_t more, isolated *out)
+{
+  const size_t begin = (sizeof(header) + 63) / 64 * 64;
+  *out = (isolated){.size = begin + more};
+  header *memory =
+      mmap(NULL, out->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); /* zero, as it comes */
+  if (memory == MAP_FAILED)
+    return VYRE_OUT_OF_MEMORY("for a process of its own");
+  out->record = &memory->record;
+  out->more = (char *)memory + begin;
+  const pid_t parent = getpid();
+  out->pid = fork();
+  if (out->pid < 0) {
+    const int error = errno;
+    isolate_free(out);
+    return VYRE_ERROR(VYRE_CODE_INPUT, "no process can be made: %s\nFix: leave out -isolate, or let fewer processes run here",
+                      strerror(error));
+  }
+  if (out->pid == 0) {
+    mine = memory;
+    guard_isolated(out->record);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+      raise(SIGKILL); /* it was gone before that was said */
+  }
+  return VYRE_OK;
+}
+
+_Noreturn void
+isolate_leave(int code)
+{
+  mine->left = true;
+  _exit(guard_end(code));
+}
+
+vyre_status
+isolate_end(const isolated *process, int status, int *out_code)
+{
+  const header *memory = (const header *)(const void *)process->record;
+  guard_text text = {0};
+  int code = process->record->code;
+  *out_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  if (WIFEXITED(status) && memory->left)
+    return VYRE_OK;
+  if (process->record->text.length)
+    text = process->record->text;
+  else if (WIFSIGNALED(status))
+    code = guard_tell_signal(&process->record->where, WTERMSIG(status), &text);
+  else
+    code = guard_tell_exit(&process->record->where, "a system call", &text);
+  return VYRE_ERROR((vyre_code)code, "%s", text.bytes);
+}
+
+void
+isolate_free(isolated *process)
+{
+  if (process->record)
+    munmap(process->record, process->size);
+  *process = (isolated){0};
+}

@@ -1,0 +1,74 @@
+/* vyre-passmgr's state, and its parts: inputs.c, apart.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_PASSMGR_TOOL_H
+#define VYRE_PASSMGR_TOOL_H
+
+#include <pthread.h>
+
+#include "isolate.h"
+#include "options.h"
+#include "outputs.h"
+#include "process.h"
+
+/* What a process that has one input of its own gives back, beside the bytes of the output and what it said. */
+typedef struct isolated_work {
+  bool is_done; /* there is an output */
+  vyre_input_kind kind;
+  uint64_t making;
+  vyre_report *report; /* its memory is here */
+  size_t used;
+  char memory[1 << 20];
+} isolated_work;
+
+/* Of who waits for it. */
+typedef struct isolation {
+  isolated process;
+  int said, output; /* files without a name */
+} isolation;
+
+typedef struct tool {
+  tool_options options;
+  vyre_registry *registry;
+  vyre_pipeline *pipeline; /* NULL: no passes */
+  vyre_report *report;     /* NULL: not asked for */
+  outputs outputs;
+  work *works;          /* one an input */
+  pthread_mutex_t lock; /* of all below, and of what is written */
+  pthread_cond_t turn;
+  uint32_t end;             /* of the inputs: their count, or, in a process that has one of its own, that one's index + 1 */
+  uint32_t begun, finished; /* inputs; they finish in order */
+  uint32_t alive;           /* threads that work on them */
+  bool is_main_gone;        /* a pass ended the thread that waits for the others */
+  int code;
+  int home;                /* the folder that relative paths are meant from; -1: it could not be opened */
+  isolation *isolations;   /* one an input; NULL: they are not in processes of their own */
+  isolated_work *isolated; /* this is such a process; NULL: it is not */
+  int isolated_output;
+  vyre_device *devices[MOST_THREADS]; /* one a thread, where passes do not run here */
+} tool;
+
+/* ---- inputs.c ------------------------------------------------------------------------------------------------------------ */
+
+/* Says it on standard error, and gives the exit code. */
+int tool_complain(vyre_status status);
+/* The target of GPU passes.  NULL: they run as plain C. */
+VYRE_MUST_USE vyre_status tool_find_target(const tool_options *options, const vyre_target_ops **out);
+/* -target=auto. */
+bool tool_chooses_target(const tool_options *options);
+/* All inputs up to the end that none has begun, by so many threads; gives the exit code. */
+int tool_process_here(tool *t, uint32_t threads);
+/* The input's turn: it is written, and what there is to say of it is said. */
+void tool_finish_input(tool *t, uint32_t index);
+/* All inputs; gives the exit code. */
+int tool_process_all(tool *t);
+
+/* ---- apart.c ------------------------------------------------------------------------------------------------------------- */
+
+/* All inputs, each in a process of its own, so many at once; gives the exit code. */
+int tool_process_apart(tool *t, uint32_t most);
+/* In such a process: what it leaves for who waits for it. */
+VYRE_MUST_USE vyre_status tool_hand_over(const tool *t, work *w);
+VYRE_MUST_USE vyre_status tool_create_report(const tool *t, vyre_report **out);
+
+#endif

@@ -1,0 +1,277 @@
+#!/usr/bin/env bash
+# gpu-check.sh: tests vyre on this machine's devices, in a bundle that scripts/gpu-bundle.sh made, and ends with a short table.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+
+usage() {
+  cat <<'TEXT'
+usage: gpu-check.sh [-targets=NAME,...] [-out=DIR] [-quick]
+
+  -targets=NAME,...  what to test: vulkan, cuda; default: those of them that this vyre has, each of which must have a device
+  -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report
+  -quick             a few of the tests and no benchmark, to see that it works
+
+Of the machine it needs the driver, glibc 2.36, bash and coreutils; it uses what it has of other libraries.
+Exit codes: 0 all passed, 1 something failed, 2 usage.
+TEXT
+}
+
+targets='' out=$PWD/gpu-check quick=''
+for argument in "$@"; do
+  case $argument in
+    -targets=?*) targets=${argument#-targets=} ;;
+    -out=?*) out=${argument#-out=} ;;
+    -quick) quick=1 ;;
+    -help | --help | -h)
+      usage
+      exit 0
+      ;;
+    *)
+      echo "gpu-check.sh: unknown option '$argument'" >&2
+      usage >&2
+      exit 2
+      ;;
+  esac
+done
+if [ ! -x "$here/bin/vyre-run" ]; then
+  echo "gpu-check.sh: '$here' is no bundle" >&2
+  echo "Fix: scripts/gpu-bundle.sh makes one, and this script runs in it" >&2
+  exit 2
+fi
+mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 2
+rm -rf "${out:?}"/{logs,libraries,lit,examples,fuzz}
+mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
+started=$SECONDS
+cores=$(nproc)
+checks=-validate
+limit=400 # seconds: no test waits for the clock, this only ends what hangs
+[ "$cores" -ge 8 ] || limit=3600
+count_failed=0
+
+# ---- what the machine lacks ----------------------------------------------------------------------------------------------
+# Of each library that was carried along the machine's own is used if it has one: its driver may need just that.
+for file in "$here"/libraries/*; do
+  if LD_PRELOAD=${file##*/} "$here/bin/example-expected" list 2>&1 | grep -q 'cannot be preloaded'; then
+    ln -s "$file" "$out/libraries"
+  fi
+done
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$out/libraries
+export PATH=$here/tools:$here/tools/bin:${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
+export HOME=$out/home XDG_CACHE_HOME=$out/cache MESA_SHADER_CACHE_DIR=$out/cache __GL_SHADER_DISK_CACHE_PATH=$out/cache
+export VYRE_OUT=$out PYTHONDONTWRITEBYTECODE=1
+cd "$out" || exit 2
+
+# ---- groups --------------------------------------------------------------------------------------------------------------
+rows=() # of the table
+# row GROUP RUN PASSED FAILED SECONDS
+row() {
+  rows+=("$(printf '%-24s %6s %6s %6s %6s' "$@")")
+  count_failed=$((count_failed + $4))
+}
+
+number() { grep -oE "$1" "$2" | grep -oE '[0-9]+' | head -n 1; }
+# tally LOG CODE: "RUN PASSED FAILED" of a program's output: cmocka's, the conformance suite's, lit's, vyre-fuzz's, or else one test.
+tally() {
+  local run passed failed
+  if grep -q '^Testing Time' "$1"; then
+    passed=$(number '^ *Passed *: [0-9]+' "$1")
+    failed=0
+    for word in Failed Unresolved 'Timed Out'; do
+      run=$(number "^ *$word *: [0-9]+" "$1")
+      failed=$((failed + ${run:-0}))
+    done
+    run=$((${passed:-0} + failed))
+  elif grep -q ' programs failed$' "$1"; then
+    failed=$(number '[0-9]+ of [0-9]+ programs failed' "$1")
+    run=$(grep -oE 'of [0-9]+ programs failed' "$1" | grep -oE '[0-9]+')
+  elif grep -qE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: ' "$1"; then
+    run=$(grep -cE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: (ok|FAILS|PASSES|fails)' "$1")
+    failed=$(grep -cE '^(SPIRV|PTX|C|VIR|none) [a-z_]+: (FAILS|PASSES)' "$1")
+  elif grep -q '^\[ RUN ' "$1"; then
+    passed=$(grep -c '^\[       OK ' "$1")
+    failed=$(grep -oE '^\[  FAILED  \] [a-z_]+' "$1" | sort -u | grep -c .)
+    run=$((passed + failed))
+  else
+    run=1 failed=$(($2 != 0))
+  fi
+  [ "$2" -ne 0 ] && [ "$failed" -eq 0 ] && run=$((run + 1)) failed=1 # it crashed, say
+  echo "$run $((run - failed)) $failed"
+}
+
+# one NAME COMMAND...: runs it, what it says in logs/NAME.log, what came of it in logs/NAME.tally, and of failures in logs/NAME.failed
+one() {
+  local name=$1 code
+  shift
+  timeout -k 10 "$limit" "$@" >"logs/$name.log" 2>&1 </dev/null
+  code=$?
+  tally "logs/$name.log" "$code" >"logs/$name.tally"
+  if [ "$code" -ne 0 ]; then
+    { echo "== $name: exit code $code"; [ "$code" -eq 124 ] && echo "== it did not end in $limit seconds"; cat "logs/$name.log"; } >"logs/$name.failed"
+  fi
+}
+
+running=0
+# in_parallel NAME COMMAND...: one of those that run at once, one a core
+in_parallel() {
+  if [ "$running" -ge "$cores" ]; then
+    wait -n
+    running=$((running - 1))
+  fi
+  one "$@" &
+  running=$((running + 1))
+}
+
+# sum GROUP PREFIX SINCE: the row of the jobs whose names begin so, all of which have ended
+sum() {
+  local run=0 passed=0 failed=0 a b c file
+  wait
+  running=0
+  for file in logs/"$2"*.tally; do
+    read -r a b c <"$file" && run=$((run + a)) passed=$((passed + b)) failed=$((failed + c))
+  done
+  row "$1" "$run" "$passed" "$failed" $((SECONDS - $3))
+}
+
+test_units() { # TARGET
+  local since=$SECONDS name names=()
+  if [ -n "$quick" ]; then
+    names=("unit-$1-target" "unit-$1-images" "unit-kernel-choose")
+  else
+    # The longest first.
+    names=(unit-kernel-device unit-kernel-choose "unit-conformance-$1")
+    [ "$1" = vulkan ] && names+=($(cd "$here/unittests" && ls | grep -E '^unit-(spirv|glsl)-'))
+    names+=($(cd "$here/unittests" && ls | grep "^unit-$1-"))
+  fi
+  for name in "${names[@]}"; do
+    [ -x "$here/unittests/$name" ] && in_parallel "$1-unit-${name#unit-}" "$here/unittests/$name"
+  done
+  sum "$1: unit tests" "$1-unit-" "$since"
+}
+
+test_examples() { # TARGET
+  local since=$SECONDS name names
+  names=$("$here/bin/example-expected" list)
+  [ -n "$quick" ] && names='saxpy scan'
+  for name in $names; do
+    in_parallel "$1-example-$name" bash "$here/examples/run-example.sh" "$here" "$name" "$out/examples" "$1"
+  done
+  sum "$1: example shaders" "$1-example-" "$since"
+}
+
+test_fuzz() { # TARGET: random programs, different ones in each process
+  local since=$SECONDS count=250 parts=20 part
+  [ -n "$quick" ] && count=10 parts=2
+  for ((part = 0; part < parts; part++)); do
+    in_parallel "$1-fuzz-$part" "$here/bin/vyre-fuzz" -target="$1" $checks -quiet -seed=$((1 + part * count)) \
+      -count=$count -out="$out/fuzz"
+  done
+  sum "$1: random programs" "$1-fuzz-" "$since"
+}
+
+lit() { # GROUP NAME OPTIONS...
+  local since=$SECONDS group=$1 name=$2
+  shift 2
+  one "$name" python3 "$here/tools/lib/lit.py" -j "$cores" -sv "$@"
+  sum "$group" "$name" "$since"
+}
+
+test_lit() { # TARGET: each test that means something there, with passes there
+  local folders=("$here"/lit-tests/{Behaviours,Export,Manager,Passes,Pipeline,Plugin})
+  [ -n "$quick" ] && folders=("$here/lit-tests/Passes/Canon")
+  lit "$1: lit, passes there" "$1-lit" --param "target=$1" "${folders[@]}"
+}
+
+bench() { # TARGET
+  local since=$SECONDS failed=0 name
+  [ -n "$quick" ] || [ "$1" != vulkan ] && return
+  one bench-run "$here/bin/bench-run" -rounds=5 "$here/examples/shaders"
+  grep -q 'are slower$' logs/bench-run.log && rm -f logs/bench-run.failed && echo '1 1 0' >logs/bench-run.tally # it measured
+  one bench-sequences "$here/bin/bench-sequences" -rounds=5 -max=100000
+  one bench-batch "$here/bin/bench-batch" -target="$1" -rounds=3 -rows=1048576 -passes='default<O2>' "$here"/examples/shaders/*.comp
+  sum "$1: benchmarks" bench- "$since"
+}
+
+# A line of each benchmark; the report has all of them.
+ratios() {
+  [ -f logs/bench-run.log ] && awk '$6 + 0 > 0 && NF >= 6 && $4 + 0 > 0 { s += log($5); n++ }
+    END { if (n) printf "bench-run: time of shaders after default passes / before: %.3f (geometric mean of %d)\n", exp(s / n), n }' logs/bench-run.log
+  [ -f logs/bench-sequences.log ] && awk -F'|' '$4 ~ /plain C/ && $4 !~ /A\/A/ { plain[$2 $3] = $6 }
+    $4 ~ /Vulkan, fused/ && plain[$2 $3] > 0 { gsub(/ /, "", $2); gsub(/ /, "", $3); printf "bench-sequences: %s, %s rows: fused on the device / plain C: %.2f (%.0f us)\n", $2, $3, $6 / last, $6 }
+    { if ($4 ~ /plain C/ && $4 !~ /A\/A/) last = $6 }' logs/bench-sequences.log
+  [ -f logs/bench-batch.log ] && sed -n 's/^| \(.*\) | .* | \([0-9.]*\) |$/bench-batch: \1 \/ one by one: \2/p' logs/bench-batch.log
+}
+
+# ---- all of it -----------------------------------------------------------------------------------------------------------
+has_target() { "$here/bin/vyre-run" -help | sed -n '/^Where programs run/,$p' | grep -q "^  $1 "; }
+
+if [ -z "$targets" ]; then
+  for name in vulkan cuda; do
+    has_target "$name" && targets=${targets:+$targets,}$name
+  done
+fi
+devices=''
+for target in ${targets//,/ }; do
+  if ! has_target "$target"; then
+    devices+="$target: this vyre does not have it"$'\n'
+    row "$target: device" 1 0 1 0
+    continue
+  fi
+  listed=$("$here/bin/vyre-run" -list-devices -target="$target" 2>&1)
+  if [ $? -ne 0 ] && [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}" ]; then # containers have drivers in folders of their own
+    VK_DRIVER_FILES=$(ls -d /usr/local/*/share/vulkan/icd.d/*.json 2>/dev/null | paste -sd:)
+    [ -n "$VK_DRIVER_FILES" ] && export VK_DRIVER_FILES
+    listed=$("$here/bin/vyre-run" -list-devices -target="$target" 2>&1)
+  fi
+  if ! printf '%s\n' "$listed" | grep -q "^$target 0: "; then
+    devices+="$listed"$'\n'
+    row "$target: device" 1 0 1 0
+    continue
+  fi
+  devices+=$(printf '%s\n' "$listed" | grep -E "^$target [0-9]+: |^ *driver: ")$'\n'
+  if [ "$target" = vulkan ] && ! "$here/bin/vyre-run" "$here/examples/shaders/saxpy.comp" -target=vulkan -validate >logs/validation.txt 2>&1 &&
+    grep -q LAYER_NOT_PRESENT logs/validation.txt; then
+    export VYRE_NO_VALIDATION=1
+    checks=''
+    devices+='without the validation layer, which is not there'$'\n'
+  fi
+  test_units "$target"
+  test_examples "$target"
+  test_fuzz "$target"
+  test_lit "$target"
+done
+# All tests as they are: those that name a target among them.
+folders=("$here/lit-tests")
+[ -n "$quick" ] && folders=("$here/lit-tests/Run")
+lit 'lit, as it is' lit-plain "${folders[@]}"
+for target in ${targets//,/ }; do
+  has_target "$target" && bench "$target"
+done
+
+{
+  date -u '+%Y-%m-%d %H:%M UTC'
+  cat "$here/version"
+  printf '%s' "$devices"
+  echo "$(uname -sr), glibc $(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2), $cores cores; carried libraries that are used: $(ls libraries | tr '\n' ' ')"
+  echo
+  printf '%-24s %6s %6s %6s %6s\n' '' run passed failed s
+  printf '%s\n' "${rows[@]}"
+  echo
+  ratios
+  [ "$count_failed" -eq 0 ] && echo "all passed in $((SECONDS - started)) s" || echo "$count_failed FAILED; $((SECONDS - started)) s"
+} >table.txt
+{
+  cat table.txt
+  for name in bench-run bench-sequences bench-batch; do
+    [ -f "logs/$name.log" ] && echo && echo "== $name" && cat "logs/$name.log"
+  done
+  for file in logs/*.failed; do
+    [ -f "$file" ] && echo && cat "$file"
+  done
+} >report.txt
+cat table.txt
+for file in logs/*.failed; do # their names; the rest is in the report
+  [ -f "$file" ] && { head -n 1 "$file"; grep -hE '^\[  FAILED  \] [a-z]|: FAILS$|^FAIL: |^ *vyre::? .*\(.*\)$' "$file" | sort -u | head -n 20; }
+done | cut -c1-200 | head -n 60
+echo "report: $out/report.txt"
+[ "$count_failed" -eq 0 ]
