@@ -5,8 +5,8 @@
  * A module of programs of 500 rows, or as many as -program says, goes through a pipeline of neighbouring GPU passes: as plain C, by
  * phases on this machine's processors, and on the Vulkan device that is chosen first, where passes are one sequence, or each is one
  * of its own.  Forms take turns; medians are of the wall clock; `cold` is the first run on a device, which compiles kernels and
- * takes memory.  The bytes are those that went up and came down, and what columns alone would take: of each column that the passes
- * name once up, of each that they write once down.
+ * takes memory; `device` is the mean of what the device says that the kernels took.  The bytes are those that went up and came
+ * down, and what columns alone would take: of each column that the passes name once up, of each that they write once down.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
@@ -127,14 +127,15 @@ measure(const vyre_registry *registry, vyre_module *module, const char *text, ui
     qsort(f->times, rounds, sizeof *f->times, compare_times);
     printf("| %s | %u | %s | %.1f | %.1f |", text, rows, f->name, (double)f->cold / 1e3, (double)f->times[rounds / 2] / 1e3);
     if (count_of(f, "sequences", rounds + 1))
-      printf(" %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %.2f | %.2f |\n", count_of(f, "sequences", rounds + 1),
+      printf(" %.1f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %.2f | %.2f |\n",
+             (double)vyre_report_device_ns(f->report) / 1e3 / (rounds + 1), count_of(f, "sequences", rounds + 1),
              count_of(f, "host waits", rounds + 1), count_of(f, "kernels launched", rounds + 1),
              (double)count_of(f, "bytes up", rounds + 1) / (double)least_bytes(registry, text, rows, "up:"),
              least_bytes(registry, text, rows, "down:")
                  ? (double)count_of(f, "bytes down", rounds + 1) / (double)least_bytes(registry, text, rows, "down:")
                  : 0);
     else
-      printf(" | | | | |\n");
+      printf(" | | | | | |\n");
     vyre_report_destroy(f->report);
   }
   fflush(stdout);
@@ -154,8 +155,8 @@ main(int count, char **arguments)
     if (forms[i].target)
       check(vyre_device_open(forms[i].target, &one_thread, NULL, &forms[i].device));
   }
-  printf("| passes | rows | form | cold, us | warm, us | sequences | waits | kernels | up / least | down / least |\n"
-         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  printf("| passes | rows | form | cold, us | warm, us | device, us | sequences | waits | kernels | up / least | down / least |\n"
+         "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   const uint32_t rounds = options.rounds < MOST_ROUNDS ? options.rounds : MOST_ROUNDS;
   for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
     for (uint32_t rows = options.min; rows <= options.max && (!options.only || strcmp(options.only, pipelines[i]) == 0); rows *= 10)
