@@ -6,6 +6,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
 
+#include "discrete.h"
+#include "watcher.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -29,6 +32,12 @@ void
 fake_vulkan_devices(const fake_vulkan_list *list)
 {
   listed = list;
+}
+
+const struct watcher *
+fake_vulkan_watcher(void)
+{
+  return &the_watcher;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -82,17 +91,17 @@ static PFN_vkVoidFunction
 replace(const char *name, PFN_vkVoidFunction real)
 {
   if (strcmp(name, chosen) != 0)
-    return real;
+    return FAKE_DISCRETE ? discrete_wrap(name, real) : real;
   return chosen_result == VK_SUCCESS ? NULL : (PFN_vkVoidFunction)fail;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 get_device(VkDevice device, const char *name)
 {
-  return replace(name, real_device(device, name));
+  return watcher_wrap(name, replace(name, real_device(device, name)));
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+__attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 vkGetInstanceProcAddr(VkInstance instance, const char *name)
 {
   static PFN_vkGetInstanceProcAddr real;

@@ -26,4 +26,9 @@ typedef struct fake_vulkan_list {
 __attribute__((visibility("default"))) void fake_vulkan_devices(const fake_vulkan_list *list);
 typedef void (*fake_vulkan_devices_function)(const fake_vulkan_list *list);
 
+/* watcher.h */
+struct watcher;
+__attribute__((visibility("default"))) const struct watcher *fake_vulkan_watcher(void);
+typedef const struct watcher *(*fake_vulkan_watcher_function)(void);
+
 #endif

@@ -89,6 +89,7 @@ typedef struct kept_use {
   VkAccessFlags access;
   bool writes, is_available, is_known; /* by the host to be done */
   uint32_t hidden_by;                  /* a group's write: only others of that group have to look at it */
+  bool is_hidden;                      /* by the other queue: only its own has to look at it */
   VkPipelineStageFlags after[WATCH_QUEUES];
   VkAccessFlags visible[WATCH_QUEUES][STAGES];
   uint64_t signalled[WATCH_QUEUES]; /* with this value; 0: not yet */
@@ -197,8 +198,8 @@ check_use(machine *m, uint32_t index, const watch_use *use)
     for (uint32_t k = 0; k < p->count; k++) {
       const kept_use *old = &p->uses[k];
       const bool is_beside = entry->group && entry->group == old->group;
-      if ((old->writes || use->writes) && !is_beside && (!old->hidden_by || old->hidden_by == entry->group) &&
-          !is_ordered(old, entry, use))
+      const bool is_seen = (!old->hidden_by || old->hidden_by == entry->group) && (!old->is_hidden || old->queue == entry->queue);
+      if ((old->writes || use->writes) && !is_beside && is_seen && !is_ordered(old, entry, use))
         say(m, old, index, p);
     }
   }
@@ -211,7 +212,9 @@ keep_use(piece *p, uint32_t index, const watch_entry *entry, const watch_use *us
   for (uint32_t k = 0; k < p->count; k++) {
     kept_use *old = &p->uses[k];
     const bool is_beside = old->entry == index || (entry->group && entry->group == old->group);
-    if (use->writes && !is_beside) {
+    if (use->writes && old->queue != entry->queue) {
+      old->is_hidden = true;
+    } else if (use->writes && !is_beside) {
       if (!entry->group || (old->hidden_by && old->hidden_by != entry->group))
         continue; /* who waits for this one waits for that one too */
       old->hidden_by = entry->group;
@@ -313,7 +316,7 @@ static void
 run_wait(const watch_entry *entry, kept_use *use)
 {
   const uint64_t signalled = use->signalled[1 - entry->queue];
-  if (!signalled || signalled > entry->value)
+  if (!signalled || signalled > entry->value || use->queue == entry->queue)
     return;
   use->is_available = true;
   use->after[entry->queue] = ~(VkPipelineStageFlags)0;
@@ -327,7 +330,8 @@ run_known(const machine *m, const watch_entry *entry, piece *p)
   uint32_t kept = 0;
   for (uint32_t k = 0; k < p->count; k++) {
     kept_use *use = &p->uses[k];
-    if (use->signalled[entry->queue] && use->signalled[entry->queue] <= entry->value)
+    const bool is_host = use->stage == VK_PIPELINE_STAGE_HOST_BIT && !use->signalled[use->queue]; /* it read just now */
+    if (is_host || (use->signalled[entry->queue] && use->signalled[entry->queue] <= entry->value))
       use->is_known = true;
     const bool is_staging = p->resource < 64 && (m->log->staging >> p->resource & 1u);
     if (!use->is_known || !is_staging)

@@ -8,7 +8,8 @@
  *
  * The model is strict where the specification allows more, so that it asks for what the target promises:
  *  - a stage mask means its stages alone, not those that come before or after them in a pipeline;
- *  - what a signal made available within its own queue is not counted;
+ *  - what a signal made available within its own queue is not counted, nor what comes back by way of the other queue, nor
+ *    that the other queue wrote over something: a queue orders what it did itself;
  *  - what the host waited for needs no execution dependency, but a device's write is visible to what is submitted later by a
  *    barrier or a semaphore alone, also where it is written over.
  * It is not strict in these, which can be idle:

@@ -1,0 +1,150 @@
+/* Docs at discrete.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "discrete.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
+
+#define HOOKS(X)                                                                                                     \
+  X(vkGetPhysicalDeviceMemoryProperties)                                                                             \
+  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceProperties) X(vkCreateDevice) X(vkGetDeviceQueue) \
+      X(vkCreateCommandPool) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements)      \
+          X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory)
+static struct {
+#define X(name) PFN_##name name;
+  HOOKS(X)
+#undef X
+} real;
+
+/* Memory that the host does not see. */
+static VkDeviceMemory hidden[MOST_HIDDEN];
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties *out)
+{
+  real.vkGetPhysicalDeviceMemoryProperties(device, out);
+  out->memoryTypeCount = out->memoryHeapCount = MEMORIES;
+  out->memoryHeaps[HOST_MEMORY] = (VkMemoryHeap){.size = out->memoryHeaps[DEVICE_MEMORY].size};
+  out->memoryTypes[DEVICE_MEMORY] = (VkMemoryType){VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, DEVICE_MEMORY};
+  out->memoryTypes[HOST_MEMORY] = (VkMemoryType){
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, HOST_MEMORY};
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
+{
+  if (!out) {
+    *count = FAMILIES;
+    return;
+  }
+  *count = 1;
+  real.vkGetPhysicalDeviceQueueFamilyProperties(device, count, out);
+  *count = FAMILIES;
+  out[TRANSFER_FAMILY] = out[COMPUTE_FAMILY];
+  out[TRANSFER_FAMILY].queueFlags = VK_QUEUE_TRANSFER_BIT;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceProperties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
+{
+  real.vkGetPhysicalDeviceProperties(device, out);
+  out->limits.maxStorageBufferRange = DISCRETE_STORAGE_RANGE;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkCreateDevice(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
+{
+  VkDeviceCreateInfo changed = *info;
+  changed.queueCreateInfoCount = 1; /* the compute queue's comes first */
+  return real.vkCreateDevice(device, &changed, allocator, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index, VkQueue *out)
+{
+  (void)family;
+  real.vkGetDeviceQueue(device, COMPUTE_FAMILY, index, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator,
+                         VkCommandPool *out)
+{
+  VkCommandPoolCreateInfo changed = *info;
+  changed.queueFamilyIndex = COMPUTE_FAMILY;
+  return real.vkCreateCommandPool(device, &changed, allocator, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator, VkBuffer *out)
+{
+  if (info->sharingMode != VK_SHARING_MODE_CONCURRENT || info->queueFamilyIndexCount != FAMILIES)
+    return VK_ERROR_UNKNOWN; /* both queues use it */
+  VkBufferCreateInfo changed = *info;
+  changed.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  changed.queueFamilyIndexCount = 0;
+  return real.vkCreateBuffer(device, &changed, allocator, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetBufferMemoryRequirements(VkDevice device, VkBuffer buffer, VkMemoryRequirements *out)
+{
+  real.vkGetBufferMemoryRequirements(device, buffer, out);
+  out->memoryTypeBits = 1u << DEVICE_MEMORY | 1u << HOST_MEMORY;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetImageMemoryRequirements(VkDevice device, VkImage image, VkMemoryRequirements *out)
+{
+  real.vkGetImageMemoryRequirements(device, image, out);
+  out->memoryTypeBits = 1u << DEVICE_MEMORY;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator,
+                      VkDeviceMemory *out)
+{
+  VkMemoryAllocateInfo changed = *info;
+  changed.memoryTypeIndex = 0;
+  const VkResult result = real.vkAllocateMemory(device, &changed, allocator, out);
+  for (uint32_t i = 0; i < MOST_HIDDEN && result == VK_SUCCESS && info->memoryTypeIndex == DEVICE_MEMORY; i++)
+    if (!hidden[i]) {
+      hidden[i] = *out;
+      break;
+    }
+  return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkFreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks *allocator)
+{
+  for (uint32_t i = 0; i < MOST_HIDDEN; i++)
+    hidden[i] = hidden[i] == memory ? VK_NULL_HANDLE : hidden[i];
+  real.vkFreeMemory(device, memory, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkMapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags flags, void **out)
+{
+  for (uint32_t i = 0; i < MOST_HIDDEN; i++)
+    if (hidden[i] == memory)
+      return VK_ERROR_MEMORY_MAP_FAILED;
+  return real.vkMapMemory(device, memory, offset, size, flags, out);
+}
+
+PFN_vkVoidFunction
+discrete_wrap(const char *name, PFN_vkVoidFunction function)
+{
+#define X(hook)                               \
+  if (function && strcmp(name, #hook) == 0) { \
+    real.hook = (PFN_##hook)function;         \
+    return (PFN_vkVoidFunction)fake_##hook;   \
+  }
+  HOOKS(X)
+#undef X
+  return function;
+}
