@@ -182,7 +182,7 @@ static void
 run_job(void **state)
 {
   const job *j = *state;
-  const vyre_target_options options = {.validate = true, .threads = 3};
+  const vyre_target_options options = {.library = CONFORM_LIBRARY, .validate = true, .threads = 3};
   conform c = {.ops = &CONFORM_TARGET, .form = j->form};
   ok(c.ops->open(&options, NULL, &c.target));
   c.ops->describe(c.target, &c.info);

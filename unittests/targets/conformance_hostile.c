@@ -280,7 +280,8 @@ run_worker(void *user)
   const vyre_target_ops *ops = w->c->ops;
   for (uint32_t turn = 0; turn < 3; turn++) {
     vyre_target *target = NULL;
-    vyre_status status = ops->open(NULL, NULL, &target);
+    const vyre_target_options options = {.library = CONFORM_LIBRARY};
+    vyre_status status = ops->open(&options, NULL, &target);
     if (!status)
       status = work_on(ops, target, w);
     status = vyre_status_join(status, ops->close(target));

@@ -3,25 +3,66 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "discrete.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
 
-#define HOOKS(X)                                                                                                     \
-  X(vkGetPhysicalDeviceMemoryProperties)                                                                             \
-  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceProperties) X(vkCreateDevice) X(vkGetDeviceQueue) \
-      X(vkCreateCommandPool) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements)      \
-          X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory)
-static struct {
+/* Of an instance they are the loader's; of a device its own, which depend on the layers. */
+#define INSTANCE_HOOKS(X)                \
+  X(vkGetPhysicalDeviceMemoryProperties) \
+  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceProperties) X(vkCreateDevice)
+#define DEVICE_HOOKS(X)                                                                                                         \
+  X(vkGetDeviceQueue)                                                                                                           \
+  X(vkCreateCommandPool) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements) X(vkAllocateMemory) \
+      X(vkFreeMemory) X(vkMapMemory)
 #define X(name) PFN_##name name;
-  HOOKS(X)
-#undef X
+static struct {
+  INSTANCE_HOOKS(X)
 } real;
+typedef struct device_functions {
+  VkDevice device;
+  DEVICE_HOOKS(X)
+} device_functions;
+#undef X
+
+enum { MOST_DEVICES = 64 };
+static device_functions devices[MOST_DEVICES];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Those of a device, whose number may be one of an earlier device. */
+static device_functions *
+of(VkDevice device)
+{
+  pthread_mutex_lock(&mutex);
+  uint32_t i = 0;
+  while (devices[i].device && devices[i].device != device)
+    if (++i == MOST_DEVICES)
+      abort();
+  devices[i].device = device;
+  pthread_mutex_unlock(&mutex);
+  return &devices[i];
+}
 
 /* Memory that the host does not see. */
 static VkDeviceMemory hidden[MOST_HIDDEN];
+
+/* False: it is not there. */
+static bool
+replace_hidden(VkDeviceMemory old, VkDeviceMemory new)
+{
+  pthread_mutex_lock(&mutex);
+  uint32_t i = 0;
+  while (i < MOST_HIDDEN && hidden[i] != old)
+    i++;
+  if (i < MOST_HIDDEN)
+    hidden[i] = new;
+  pthread_mutex_unlock(&mutex);
+  return i < MOST_HIDDEN;
+}
 
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties *out)
@@ -67,7 +108,7 @@ static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index, VkQueue *out)
 {
   (void)family;
-  real.vkGetDeviceQueue(device, COMPUTE_FAMILY, index, out);
+  of(device)->vkGetDeviceQueue(device, COMPUTE_FAMILY, index, out);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -76,7 +117,7 @@ fake_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *info, c
 {
   VkCommandPoolCreateInfo changed = *info;
   changed.queueFamilyIndex = COMPUTE_FAMILY;
-  return real.vkCreateCommandPool(device, &changed, allocator, out);
+  return of(device)->vkCreateCommandPool(device, &changed, allocator, out);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -87,20 +128,20 @@ fake_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info, const VkAll
   VkBufferCreateInfo changed = *info;
   changed.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   changed.queueFamilyIndexCount = 0;
-  return real.vkCreateBuffer(device, &changed, allocator, out);
+  return of(device)->vkCreateBuffer(device, &changed, allocator, out);
 }
 
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetBufferMemoryRequirements(VkDevice device, VkBuffer buffer, VkMemoryRequirements *out)
 {
-  real.vkGetBufferMemoryRequirements(device, buffer, out);
+  of(device)->vkGetBufferMemoryRequirements(device, buffer, out);
   out->memoryTypeBits = 1u << DEVICE_MEMORY | 1u << HOST_MEMORY;
 }
 
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkGetImageMemoryRequirements(VkDevice device, VkImage image, VkMemoryRequirements *out)
 {
-  real.vkGetImageMemoryRequirements(device, image, out);
+  of(device)->vkGetImageMemoryRequirements(device, image, out);
   out->memoryTypeBits = 1u << DEVICE_MEMORY;
 }
 
@@ -110,30 +151,25 @@ fake_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info, const V
 {
   VkMemoryAllocateInfo changed = *info;
   changed.memoryTypeIndex = 0;
-  const VkResult result = real.vkAllocateMemory(device, &changed, allocator, out);
-  for (uint32_t i = 0; i < MOST_HIDDEN && result == VK_SUCCESS && info->memoryTypeIndex == DEVICE_MEMORY; i++)
-    if (!hidden[i]) {
-      hidden[i] = *out;
-      break;
-    }
+  const VkResult result = of(device)->vkAllocateMemory(device, &changed, allocator, out);
+  if (result == VK_SUCCESS && info->memoryTypeIndex == DEVICE_MEMORY)
+    replace_hidden(VK_NULL_HANDLE, *out);
   return result;
 }
 
 static VKAPI_ATTR void VKAPI_CALL
 fake_vkFreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks *allocator)
 {
-  for (uint32_t i = 0; i < MOST_HIDDEN; i++)
-    hidden[i] = hidden[i] == memory ? VK_NULL_HANDLE : hidden[i];
-  real.vkFreeMemory(device, memory, allocator);
+  replace_hidden(memory, VK_NULL_HANDLE);
+  of(device)->vkFreeMemory(device, memory, allocator);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
 fake_vkMapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags flags, void **out)
 {
-  for (uint32_t i = 0; i < MOST_HIDDEN; i++)
-    if (hidden[i] == memory)
-      return VK_ERROR_MEMORY_MAP_FAILED;
-  return real.vkMapMemory(device, memory, offset, size, flags, out);
+  if (replace_hidden(memory, memory))
+    return VK_ERROR_MEMORY_MAP_FAILED;
+  return of(device)->vkMapMemory(device, memory, offset, size, flags, out);
 }
 
 PFN_vkVoidFunction
@@ -144,7 +180,20 @@ discrete_wrap(const char *name, PFN_vkVoidFunction function)
     real.hook = (PFN_##hook)function;         \
     return (PFN_vkVoidFunction)fake_##hook;   \
   }
-  HOOKS(X)
+  INSTANCE_HOOKS(X)
+#undef X
+  return function;
+}
+
+PFN_vkVoidFunction
+discrete_wrap_device(VkDevice device, const char *name, PFN_vkVoidFunction function)
+{
+#define X(hook)                               \
+  if (function && strcmp(name, #hook) == 0) { \
+    of(device)->hook = (PFN_##hook)function;  \
+    return (PFN_vkVoidFunction)fake_##hook;   \
+  }
+  DEVICE_HOOKS(X)
 #undef X
   return function;
 }

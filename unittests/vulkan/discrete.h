@@ -9,7 +9,8 @@
 
 enum { DISCRETE_STORAGE_RANGE = 1 << 16 };
 
-/* Instead of a function of an instance or of a device. */
+/* Instead of a function of an instance; of a device. */
 PFN_vkVoidFunction discrete_wrap(const char *name, PFN_vkVoidFunction real);
+PFN_vkVoidFunction discrete_wrap_device(VkDevice device, const char *name, PFN_vkVoidFunction real);
 
 #endif

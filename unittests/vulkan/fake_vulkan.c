@@ -91,14 +91,17 @@ static PFN_vkVoidFunction
 replace(const char *name, PFN_vkVoidFunction real)
 {
   if (strcmp(name, chosen) != 0)
-    return FAKE_DISCRETE ? discrete_wrap(name, real) : real;
+    return real;
   return chosen_result == VK_SUCCESS ? NULL : (PFN_vkVoidFunction)fail;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 get_device(VkDevice device, const char *name)
 {
-  return watcher_wrap(name, replace(name, real_device(device, name)));
+  PFN_vkVoidFunction found = real_device(device, name);
+  if (FAKE_DISCRETE)
+    found = discrete_wrap_device(device, name, found);
+  return watcher_wrap(name, replace(name, found));
 }
 
 __attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
@@ -112,7 +115,8 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
       return NULL;
     memcpy(&real, &symbol, sizeof real);
   }
-  PFN_vkVoidFunction found = replace(name, real(instance, name));
+  PFN_vkVoidFunction found = real(instance, name);
+  found = replace(name, FAKE_DISCRETE ? discrete_wrap(name, found) : found);
   if (found && strcmp(name, "vkEnumeratePhysicalDevices") == 0 && found != (PFN_vkVoidFunction)fail) {
     real_enumerate = (PFN_vkEnumeratePhysicalDevices)found;
     return (PFN_vkVoidFunction)enumerate;

@@ -55,7 +55,10 @@ prepare(void **state)
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
   spv_result_t result = spvTextToBinary(context, text, strlen(text), &code, NULL);
   spvContextDestroy(context);
-  return result == SPV_SUCCESS && ops->open(&(vyre_target_options){.validate = true}, NULL, &target) == VYRE_OK ? 0 : -1;
+  return result == SPV_SUCCESS &&
+                 ops->open(&(vyre_target_options){.library = VULKAN_LIBRARY, .validate = true}, NULL, &target) == VYRE_OK
+             ? 0
+             : -1;
 }
 
 static int

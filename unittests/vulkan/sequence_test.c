@@ -74,7 +74,7 @@ static void
 open_fixture(fixture *f)
 {
   static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
-  const vyre_target_options options = {.validate = true};
+  const vyre_target_options options = {.library = VULKAN_LIBRARY, .validate = true};
   const vyre_kernel_desc desc = {.label = "mix",
                                  .code = mix_words,
                                  .size = sizeof mix_words,
