@@ -193,6 +193,7 @@ struct vyre_target {
   bool validates;           /* the API's checks are on */
   bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
   bool tells_host_time;     /* timestamps can be told by the host's clock */
+  uint32_t most_iterations; /* VULKAN_MOST_ITERATIONS; tests set fewer */
   VkDevice device;
   struct VolkDeviceTable call;
   vulkan_queue queues[VULKAN_QUEUES];

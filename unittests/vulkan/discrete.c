@@ -15,10 +15,11 @@ enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY
 #define INSTANCE_HOOKS(X)                \
   X(vkGetPhysicalDeviceMemoryProperties) \
   X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceProperties) X(vkCreateDevice)
-#define DEVICE_HOOKS(X)                                                                                                         \
-  X(vkGetDeviceQueue)                                                                                                           \
-  X(vkCreateCommandPool) X(vkCreateBuffer) X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements) X(vkAllocateMemory) \
-      X(vkFreeMemory) X(vkMapMemory)
+#define DEVICE_HOOKS(X)  \
+  X(vkGetDeviceQueue)    \
+  X(vkCreateCommandPool) \
+  X(vkCreateBuffer)      \
+  X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements) X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory)
 #define X(name) PFN_##name name;
 static struct {
   INSTANCE_HOOKS(X)

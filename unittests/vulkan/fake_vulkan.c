@@ -101,7 +101,7 @@ get_device(VkDevice device, const char *name)
   PFN_vkVoidFunction found = real_device(device, name);
   if (FAKE_DISCRETE)
     found = discrete_wrap_device(device, name, found);
-  return watcher_wrap(name, replace(name, found));
+  return counted_wrap(name, watcher_wrap(name, replace(name, found)));
 }
 
 __attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL

@@ -26,6 +26,13 @@ typedef struct fake_vulkan_list {
 __attribute__((visibility("default"))) void fake_vulkan_devices(const fake_vulkan_list *list);
 typedef void (*fake_vulkan_devices_function)(const fake_vulkan_list *list);
 
+/* counted.c: calls of device functions whose names begin so, since it was called with NULL last.  Devices that are made from the
+ * first call on are counted, of one kind of layers at a time. */
+__attribute__((visibility("default"))) uint32_t fake_vulkan_count(const char *prefix);
+typedef uint32_t (*fake_vulkan_count_function)(const char *prefix);
+/* Instead of a device's function, if it is counted. */
+PFN_vkVoidFunction counted_wrap(const char *name, PFN_vkVoidFunction real);
+
 /* watcher.h */
 struct watcher;
 __attribute__((visibility("default"))) const struct watcher *fake_vulkan_watcher(void);
