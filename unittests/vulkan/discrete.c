@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
@@ -34,15 +33,16 @@ enum { MOST_DEVICES = 64 };
 static device_functions devices[MOST_DEVICES];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Those of a device, whose number may be one of an earlier device. */
+/* Those of a device, whose number may be one of an earlier device; those of devices from long ago go. */
 static device_functions *
 of(VkDevice device)
 {
+  static uint32_t next;
   pthread_mutex_lock(&mutex);
   uint32_t i = 0;
-  while (devices[i].device && devices[i].device != device)
-    if (++i == MOST_DEVICES)
-      abort();
+  while (i < MOST_DEVICES && devices[i].device != device)
+    i++;
+  i = i < MOST_DEVICES ? i : next++ % MOST_DEVICES;
   devices[i].device = device;
   pthread_mutex_unlock(&mutex);
   return &devices[i];

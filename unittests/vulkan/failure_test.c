@@ -19,6 +19,8 @@
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static fake_vulkan_set_function set_failure;
 static fake_vulkan_devices_function set_devices;
+static fake_vulkan_set_once_function set_once;
+static fake_vulkan_has_failed_function has_failed;
 static spv_binary kernel_code;
 
 /* One storage buffer and one push constant: x[0] = push. */
@@ -57,6 +59,10 @@ prepare(void **state)
   void *library = dlopen(FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
   memcpy(&set_failure, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_set_once") : NULL;
+  memcpy(&set_once, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_has_failed") : NULL;
+  memcpy(&has_failed, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
   memcpy(&set_devices, &symbol, sizeof symbol);
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
@@ -176,7 +182,7 @@ use(vyre_target *target)
   return use_control(target, kernel, buffer, texels);
 }
 
-static bool validates; /* the layer says what was not destroyed with its device */
+static bool validates;
 
 static vyre_status
 open_use_close(void)
@@ -230,56 +236,83 @@ each_function_that_is_missing_is_named(void **state)
     assert_fails(names[i], VK_SUCCESS, "vulkan: no symbol: ");
 }
 
+static const char *const failing[] = {
+    "vkEnumerateInstanceVersion",
+    "vkCreateInstance",
+    "vkEnumeratePhysicalDevices",
+    "vkEnumerateDeviceExtensionProperties",
+    "vkCreateDevice",
+    "vkCreateCommandPool",
+    "vkAllocateCommandBuffers",
+    "vkCreateSemaphore",
+    "vkCreateQueryPool",
+    "vkCreateBuffer",
+    "vkAllocateMemory",
+    "vkBindBufferMemory",
+    "vkCreateImage",
+    "vkBindImageMemory",
+    "vkCreateImageView",
+    "vkCreateBufferView",
+    "vkCreateSampler",
+    "vkMapMemory",
+    "vkCreateDescriptorSetLayout",
+    "vkCreatePipelineLayout",
+    "vkCreateShaderModule",
+    "vkCreateComputePipelines",
+    "vkCreateDescriptorPool",
+    "vkAllocateDescriptorSets",
+    "vkResetCommandPool",
+    "vkBeginCommandBuffer",
+    "vkEndCommandBuffer",
+    "vkQueueSubmit",
+    "vkWaitSemaphores",
+    "vkGetQueryPoolResults",
+    "vkGetSemaphoreCounterValue",
+};
+enum { FAILING = sizeof failing / sizeof failing[0] };
+
 static void
 each_function_that_fails_is_named_with_its_code(void **state)
 {
   (void)state;
-  static const char *const names[] = {
-      "vkEnumerateInstanceVersion",
-      "vkCreateInstance",
-      "vkEnumeratePhysicalDevices",
-      "vkEnumerateDeviceExtensionProperties",
-      "vkCreateDevice",
-      "vkCreateCommandPool",
-      "vkAllocateCommandBuffers",
-      "vkCreateSemaphore",
-      "vkCreateQueryPool",
-      "vkCreateBuffer",
-      "vkAllocateMemory",
-      "vkBindBufferMemory",
-      "vkCreateImage",
-      "vkBindImageMemory",
-      "vkCreateImageView",
-      "vkCreateBufferView",
-      "vkCreateSampler",
-      "vkMapMemory",
-      "vkCreateDescriptorSetLayout",
-      "vkCreatePipelineLayout",
-      "vkCreateShaderModule",
-      "vkCreateComputePipelines",
-      "vkCreateDescriptorPool",
-      "vkAllocateDescriptorSets",
-      "vkResetCommandPool",
-      "vkBeginCommandBuffer",
-      "vkEndCommandBuffer",
-      "vkQueueSubmit",
-      "vkWaitSemaphores",
-      "vkGetQueryPoolResults",
-      "vkGetSemaphoreCounterValue",
-  };
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    assert_fails(names[i], VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY (-1)");
-    assert_fails(names[i], VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN (-13)");
-    assert_fails(names[i], (VkResult)-424242, "a code unknown to vyre (-424242)");
+  for (size_t i = 0; i < FAILING; i++) {
+    assert_fails(failing[i], VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY (-1)");
+    assert_fails(failing[i], VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN (-13)");
+    assert_fails(failing[i], (VkResult)-424242, "a code unknown to vyre (-424242)");
   }
 }
 
-/* The driver is not asked, so that the layer knows only of what was made. */
+/* Each call of each function fails once, wherever in the use of the target it is.  Where memory is short the target may find some.
+ */
+static void
+each_call_that_fails_is_named(void **state)
+{
+  (void)state;
+  const int32_t most_calls = validates ? 4 : 16; /* of those that are called that often, and by polling */
+  for (size_t i = 0; i < FAILING; i++) {
+    bool failed = true;
+    for (int32_t passes = 0; failed && passes < most_calls; passes++) {
+      set_once(failing[i], VK_ERROR_OUT_OF_DEVICE_MEMORY, passes);
+      vyre_status status = open_use_close();
+      failed = has_failed();
+      const char *text = vyre_status_text(status);
+      const bool is_right = status ? strstr(text, failing[i]) && strstr(text, "VK_ERROR_OUT_OF_DEVICE_MEMORY (-2)") &&
+                                         has_fix(text) && !strstr(text, "validation layer has")
+                                   : !failed || strcmp(failing[i], "vkAllocateMemory") == 0;
+      if (!is_right)
+        fail_msg("%s, call %d: '%s'", failing[i], (int)passes, text);
+      vyre_status_free(status);
+    }
+  }
+  set_failure("", VK_SUCCESS);
+}
+
+/* With the layer, which says what is left when its device is destroyed. */
 static void
 nothing_is_left_by_a_failure(void **state)
 {
   validates = true;
-  each_function_that_fails_is_named_with_its_code(state);
+  each_call_that_fails_is_named(state);
   validates = false;
 }
 
@@ -591,6 +624,7 @@ main(void)
       cmocka_unit_test(with_nothing_failing_all_goes_well),
       cmocka_unit_test(each_function_that_is_missing_is_named),
       cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
+      cmocka_unit_test(each_call_that_fails_is_named),
       cmocka_unit_test(nothing_is_left_by_a_failure),
       cmocka_unit_test(a_feature_that_is_missing_is_named),
       cmocka_unit_test(a_subgroup_operation_that_is_missing_is_named),

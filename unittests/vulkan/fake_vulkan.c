@@ -14,6 +14,8 @@
 
 static char chosen[64];
 static VkResult chosen_result;
+static bool fails_once, has_failed;
+static int32_t passes; /* calls that go well before */
 static PFN_vkGetDeviceProcAddr real_device;
 static const fake_vulkan_list *listed;
 static uint32_t asked; /* how many devices' properties were asked for since they were listed */
@@ -26,6 +28,21 @@ fake_vulkan_set(const char *name, VkResult result)
 {
   strncpy(chosen, name, sizeof chosen - 1);
   chosen_result = result;
+  fails_once = has_failed = false;
+}
+
+void
+fake_vulkan_set_once(const char *name, VkResult result, int32_t count)
+{
+  fake_vulkan_set(name, result);
+  fails_once = true;
+  passes = count;
+}
+
+bool
+fake_vulkan_has_failed(void)
+{
+  return has_failed;
 }
 
 void
@@ -87,11 +104,30 @@ fail(void)
   return chosen_result;
 }
 
+/* Hands on what it is given, as counted.c does. */
+typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h);
+static any_function *passed;
+
+static uint64_t
+fail_once(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h)
+{
+  if (has_failed || passes-- > 0)
+    return passed(a, b, c, d, e, f, g, h);
+  has_failed = true;
+  return (uint64_t)(int64_t)chosen_result;
+}
+
 static PFN_vkVoidFunction
 replace(const char *name, PFN_vkVoidFunction real)
 {
   if (strcmp(name, chosen) != 0)
     return real;
+  if (fails_once && real) {
+    any_function *function = fail_once;
+    memcpy(&passed, &real, sizeof real);
+    memcpy(&real, &function, sizeof real);
+    return real;
+  }
   return chosen_result == VK_SUCCESS ? NULL : (PFN_vkVoidFunction)fail;
 }
 

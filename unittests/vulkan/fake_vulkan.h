@@ -11,6 +11,12 @@
 __attribute__((visibility("default"))) void fake_vulkan_set(const char *name, VkResult result);
 typedef void (*fake_vulkan_set_function)(const char *name, VkResult result);
 
+/* From the next open on it fails once, after so many calls that do not. */
+__attribute__((visibility("default"))) void fake_vulkan_set_once(const char *name, VkResult result, int32_t passes);
+typedef void (*fake_vulkan_set_once_function)(const char *name, VkResult result, int32_t passes);
+__attribute__((visibility("default"))) bool fake_vulkan_has_failed(void);
+typedef bool (*fake_vulkan_has_failed_function)(void);
+
 /* From now on these devices replace the real ones; each is the first real one under another name.  NULL: the real
  * ones.  They are told apart by the order in which their properties are asked for. */
 typedef struct fake_vulkan_device {
