@@ -6,13 +6,14 @@
 
 #include <string.h>
 
-#define COUNTED(X)                                                                                                             \
-  X(vkAllocateCommandBuffers)                                                                                                  \
-  X(vkAllocateDescriptorSets)                                                                                                  \
-  X(vkAllocateMemory)                                                                                                          \
-  X(vkBeginCommandBuffer) X(vkCreateBuffer) X(vkCreateBufferView) X(vkCreateCommandPool) X(vkCreateComputePipelines)           \
-      X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateImage) X(vkCreateImageView) X(vkCreatePipelineLayout) \
-          X(vkCreateQueryPool) X(vkCreateSampler) X(vkCreateSemaphore) X(vkCreateShaderModule) X(vkMapMemory) X(vkQueueSubmit) \
+#define COUNTED(X)                                                                                                        \
+  X(vkAllocateCommandBuffers)                                                                                             \
+  X(vkAllocateDescriptorSets)                                                                                             \
+  X(vkAllocateMemory)                                                                                                     \
+  X(vkBeginCommandBuffer)                                                                                                 \
+  X(vkCreateBuffer) X(vkCreateBufferView) X(vkCreateCommandPool) X(vkCreateComputePipelines) X(vkCreateDescriptorPool)    \
+      X(vkCreateDescriptorSetLayout) X(vkCreateImage) X(vkCreateImageView) X(vkCreatePipelineLayout) X(vkCreateQueryPool) \
+          X(vkCreateSampler) X(vkCreateSemaphore) X(vkCreateShaderModule) X(vkMapMemory) X(vkQueueSubmit)                 \
               X(vkUpdateDescriptorSets) X(vkWaitSemaphores)
 
 typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f);

@@ -231,13 +231,25 @@ keep_use(piece *p, uint32_t index, const watch_entry *entry, const watch_use *us
                                    .writes = use->writes};
 }
 
+/* Regions of a copy have no order. */
+static bool
+meet(const watch_use *a, const watch_use *b)
+{
+  return a->stage == VK_PIPELINE_STAGE_TRANSFER_BIT && (a->writes || b->writes) && a->resource == b->resource &&
+         a->first < b->end && b->first < a->end;
+}
+
 static void
 run_command(machine *m, uint32_t index)
 {
   const watch_entry *entry = &m->log->entries[index];
   const watch_use *uses = &m->log->uses[entry->first];
-  for (uint32_t i = 0; i < entry->count; i++)
+  for (uint32_t i = 0; i < entry->count; i++) {
     check_use(m, index, &uses[i]);
+    for (uint32_t k = 0; k < i; k++)
+      if (meet(&uses[k], &uses[i]) && m->hazards++ == 0 && m->text)
+        snprintf(m->text, m->room, "%s (entry %" PRIu32 "): its regions meet", entry->name, index);
+  }
   for (uint32_t i = 0; i < entry->count; i++)
     for (uint32_t k = 0; k < m->piece_count; k++)
       if (touches(&m->pieces[k], uses[i].resource, uses[i].first, uses[i].end))
