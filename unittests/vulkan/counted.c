@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* clang-format off */
 #define COUNTED(X)                                                                                                        \
   X(vkAllocateCommandBuffers)                                                                                             \
   X(vkAllocateDescriptorSets)                                                                                             \
@@ -15,6 +16,7 @@
       X(vkCreateDescriptorSetLayout) X(vkCreateImage) X(vkCreateImageView) X(vkCreatePipelineLayout) X(vkCreateQueryPool) \
           X(vkCreateSampler) X(vkCreateSemaphore) X(vkCreateShaderModule) X(vkMapMemory) X(vkQueueSubmit)                 \
               X(vkUpdateDescriptorSets) X(vkWaitSemaphores)
+/* clang-format on */
 
 typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f);
 

@@ -2,6 +2,7 @@
  * buffers have addresses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "messages.h"
 #include "vyre/target.h"
 
 #include <setjmp.h>

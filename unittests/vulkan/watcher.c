@@ -91,18 +91,19 @@ add_resource(object_kind kind, uint64_t handle, uint64_t size, bool is_staging)
 #define HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
 
 /* Functions of the device: `real` has what the hooks call. */
-#define HOOKS(X)                                                                                                    \
-  X(vkCreateBuffer)                                                                                                 \
-  X(vkCreateImage)                                                                                                  \
-  X(vkCreateImageView)                                                                                              \
-  X(vkCreateBufferView)                                                                                             \
-  X(vkCreateShaderModule)                                                                                           \
-  X(vkCreateComputePipelines)                                                                                       \
-  X(vkCreateSemaphore)                                                                                              \
-  X(vkUpdateDescriptorSets)                                                                                         \
-  X(vkBeginCommandBuffer) X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch)    \
-      X(vkCmdDispatchIndirect) X(vkCmdFillBuffer) X(vkCmdUpdateBuffer) X(vkCmdCopyBuffer) X(vkCmdCopyBufferToImage) \
-          X(vkCmdCopyImageToBuffer) X(vkCmdPipelineBarrier) X(vkQueueSubmit) X(vkWaitSemaphores) X(vkGetSemaphoreCounterValue)
+#define HOOKS(X)                                                                                                     \
+  X(vkCreateBuffer)                                                                                                  \
+  X(vkCreateImage)                                                                                                   \
+  X(vkCreateImageView)                                                                                               \
+  X(vkCreateBufferView)                                                                                              \
+  X(vkCreateShaderModule)                                                                                            \
+  X(vkCreateComputePipelines)                                                                                        \
+  X(vkCreateSemaphore)                                                                                               \
+  X(vkUpdateDescriptorSets)                                                                                          \
+  X(vkBeginCommandBuffer)                                                                                            \
+  X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch) X(vkCmdDispatchIndirect)    \
+      X(vkCmdFillBuffer) X(vkCmdUpdateBuffer) X(vkCmdCopyBuffer) X(vkCmdCopyBufferToImage) X(vkCmdCopyImageToBuffer) \
+          X(vkCmdPipelineBarrier) X(vkQueueSubmit) X(vkWaitSemaphores) X(vkGetSemaphoreCounterValue)
 static struct {
 #define X(name) PFN_##name name;
   HOOKS(X)
