@@ -11,6 +11,7 @@
 enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
 
 /* Of an instance they are the loader's; of a device its own, which depend on the layers. */
+/* clang-format off */
 #define INSTANCE_HOOKS(X)                \
   X(vkGetPhysicalDeviceMemoryProperties) \
   X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceProperties) X(vkCreateDevice)
@@ -19,6 +20,7 @@ enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY
   X(vkCreateCommandPool) \
   X(vkCreateBuffer)      \
   X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements) X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory)
+/* clang-format on */
 #define X(name) PFN_##name name;
 static struct {
   INSTANCE_HOOKS(X)

@@ -91,6 +91,7 @@ add_resource(object_kind kind, uint64_t handle, uint64_t size, bool is_staging)
 #define HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
 
 /* Functions of the device: `real` has what the hooks call. */
+/* clang-format off */
 #define HOOKS(X)                                                                                                     \
   X(vkCreateBuffer)                                                                                                  \
   X(vkCreateImage)                                                                                                   \
@@ -104,6 +105,7 @@ add_resource(object_kind kind, uint64_t handle, uint64_t size, bool is_staging)
   X(vkCmdBindPipeline) X(vkCmdBindDescriptorSets) X(vkCmdPushConstants) X(vkCmdDispatch) X(vkCmdDispatchIndirect)    \
       X(vkCmdFillBuffer) X(vkCmdUpdateBuffer) X(vkCmdCopyBuffer) X(vkCmdCopyBufferToImage) X(vkCmdCopyImageToBuffer) \
           X(vkCmdPipelineBarrier) X(vkQueueSubmit) X(vkWaitSemaphores) X(vkGetSemaphoreCounterValue)
+/* clang-format on */
 static struct {
 #define X(name) PFN_##name name;
   HOOKS(X)
