@@ -90,14 +90,20 @@ aligned(const vyre_target *target, uint64_t offset)
   return align ? offset - offset % align : offset;
 }
 
-void
-vulkan_control_write_set(vyre_target *target, const vulkan_submission *submission, const vyre_range *source, VkDescriptorSet set)
+static VkDescriptorBufferInfo
+bound_source(const vyre_target *target, const vyre_range *source)
 {
   const uint64_t first = aligned(target, source->offset), end = source->offset + 12,
                  size = target_buffer_get(target, source->buffer)->size;
+  return (VkDescriptorBufferInfo){vulkan_buffer_get(target, source->buffer)->handle, first, (end < size ? end : size) - first};
+}
+
+void
+vulkan_control_write_set(vyre_target *target, const vulkan_submission *submission, const vyre_range *source, VkDescriptorSet set)
+{
   const VkDescriptorBufferInfo ranges[] = {
       {submission->control.handle, 0, vulkan_control_size(&submission->sequence)},
-      {vulkan_buffer_get(target, source->buffer)->handle, first, (end < size ? end : size) - first},
+      bound_source(target, source),
   };
   const VkWriteDescriptorSet write = {
       .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -158,9 +164,10 @@ record_task(vyre_target *target, const vulkan_submission *submission, const vyre
 {
   const struct VolkDeviceTable *call = &target->call;
   const vulkan_kernel *kernel = (vulkan_kernel *)(void *)target->control;
+  const VkDescriptorBufferInfo bound = bound_source(target, source);
   vulkan_uses(target, submission->control.handle, 0, vulkan_control_size(&submission->sequence),
               VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-  vulkan_uses_range(target, source, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+  vulkan_uses(target, bound.buffer, bound.offset, bound.range, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
   if (task->state)
     vulkan_control_use_groups(target, submission);
   vulkan_sync(target, false);

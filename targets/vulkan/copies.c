@@ -208,7 +208,8 @@ vulkan_record_after(vyre_target *target, vulkan_submission *submission, bool is_
     record_reads(target, submission);
   vulkan_uses(target, submission->down.handle, 0, size, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   vulkan_sync(target, false);
-  vulkan_hazards_forget(target->hazards, submission->down.handle, 0, UINT64_MAX); /* it is used again after the wait alone */
+  if (submission->down.handle) /* it is used again after the wait alone */
+    vulkan_hazards_forget(target->hazards, submission->down.handle, 0, UINT64_MAX);
 }
 
 void

@@ -5,6 +5,12 @@
 
 #include "../common/base.h"
 
+#include <string.h>
+
+/* Those of the commands that there are. */
+static const VkPipelineStageFlags known_stages[VULKAN_STAGES] = {VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                                                 VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                                                 VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_PIPELINE_STAGE_HOST_BIT};
 static const VkAccessFlags writing = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_HOST_WRITE_BIT;
 
 void
@@ -29,6 +35,8 @@ vulkan_hazards_clear(vulkan_hazards *hazards)
   hazards->count = hazards->next = hazards->turn = 0;
   hazards->few = VULKAN_FEW_USES;
   hazards->no_memory = false;
+  for (uint32_t i = 0; i < VULKAN_STAGES; i++)
+    hazards->through[i] = 0;
 }
 
 /* ---- uses ---------------------------------------------------------------------------------------------------------------- */
@@ -103,6 +111,7 @@ join(vulkan_hazards *hazards)
     to->access |= use->access;
     to->seen_stages &= use->seen_stages;
     to->seen_access &= use->seen_access;
+    to->given &= use->given;
     to->batch = use->batch && to->batch ? (use->batch > to->batch ? use->batch : to->batch) : 0;
   }
   hazards->count = kept;
@@ -110,31 +119,59 @@ join(vulkan_hazards *hazards)
     hazards->few = 4 * kept;
 }
 
-/* Adds to what a use of the same kind says of the bytes beside it. */
+static const uint32_t JOINED = UINT32_MAX; /* the turn of a need whose bytes are not all used */
+
+/* Adds what is not written by a command before it, which it is ordered after, to what a use of the same kind says of the bytes
+ * beside it. */
 static void
-add_need(vulkan_hazards *needs, const vulkan_use *use)
+add_need(vulkan_hazards *needs, vulkan_use use)
 {
   for (uint32_t i = 0; i < needs->count; i++) {
-    vulkan_use *need = &needs->uses[i];
-    if (!is_same_memory(need, use) || need->writes != use->writes || use->first > need->end || need->first > use->end)
+    const vulkan_use need = needs->uses[i];
+    if (!need.writes || need.turn == JOINED || need.turn == use.turn || is_any_memory(&use) || !overlaps(&need, &use))
       continue;
-    need->first = use->first < need->first ? use->first : need->first;
-    need->end = use->end > need->end ? use->end : need->end;
-    need->stages |= use->stages;
-    need->access |= use->access;
+    if (use.first < need.first) {
+      vulkan_use part = use;
+      part.end = need.first;
+      add_need(needs, part);
+    }
+    if (use.end <= need.end)
+      return;
+    use.first = need.end;
+  }
+  for (uint32_t i = 0; i < needs->count; i++) {
+    vulkan_use *need = &needs->uses[i];
+    if (!is_same_memory(need, &use) || need->stages != use.stages || need->access != use.access || need->given != use.given ||
+        use.first > need->end || need->first > use.end)
+      continue;
+    need->first = use.first < need->first ? use.first : need->first;
+    need->end = use.end > need->end ? use.end : need->end;
+    need->turn = need->turn == JOINED ? JOINED : use.turn;
     return;
   }
-  add(needs, use);
-  if (needs->count > needs->few)
-    join(needs);
+  add(needs, &use);
+  if (needs->count <= needs->few)
+    return;
+  for (uint32_t i = 0; i < needs->count; i++)
+    needs->uses[i].turn = JOINED;
+  join(needs);
 }
 
+/* Of the next command: one with what it uses in the same way beside these bytes. */
 static void
-note(vulkan_hazards *hazards, const vulkan_use *use)
+add_new(vulkan_hazards *hazards, vulkan_use use)
 {
-  add(hazards, use);
-  if (hazards->needs && !use->image) /* what comes before orders images itself: images.c */
-    add_need(hazards->needs, use);
+  for (uint32_t i = hazards->next; i < hazards->count;) {
+    const vulkan_use other = hazards->uses[i++];
+    if (!is_same_memory(&other, &use) || other.stages != use.stages || other.access != use.access || other.first > use.end ||
+        use.first > other.end)
+      continue;
+    use.first = other.first < use.first ? other.first : use.first;
+    use.end = other.end > use.end ? other.end : use.end;
+    hazards->uses[--i] = hazards->uses[--hazards->count];
+    i = hazards->next;
+  }
+  add(hazards, &use);
 }
 
 void
@@ -143,14 +180,14 @@ vulkan_hazards_use(vulkan_hazards *hazards, VkBuffer buffer, uint64_t first, uin
 {
   const vulkan_use use = {
       .buffer = buffer, .first = first, .end = first + size, .stages = stages, .access = access, .writes = (access & writing) != 0};
-  note(hazards, &use);
+  add_new(hazards, use);
 }
 
 void
 vulkan_hazards_use_image(vulkan_hazards *hazards, VkImage image, VkPipelineStageFlags stages, VkAccessFlags access)
 {
   const vulkan_use use = {.image = image, .end = 1, .stages = stages, .access = access, .writes = (access & writing) != 0};
-  note(hazards, &use);
+  add_new(hazards, use);
 }
 
 /* ---- barriers ------------------------------------------------------------------------------------------------------------ */
@@ -164,7 +201,22 @@ typedef struct collected {
 static bool
 is_ordered(const vulkan_use *old, const vulkan_use *new)
 {
-  return (new->stages & ~old->seen_stages) == 0 && (!old->writes || (new->access & ~old->seen_access) == 0);
+  const bool is_after = (new->stages & ~old->seen_stages) == 0 || (old->stages & ~new->given) == 0;
+  return is_after && (!old->writes || (new->access & ~old->seen_access) == 0);
+}
+
+/* A barrier orders all commands of its stages, whatever it is there for; and what is ordered before these is, too. */
+static void
+pass_barrier(vulkan_hazards *hazards, VkPipelineStageFlags from, VkPipelineStageFlags to)
+{
+  for (uint32_t i = 0; i < hazards->next; i++) {
+    vulkan_use *use = &hazards->uses[i];
+    if ((use->stages & ~from) == 0 || (use->seen_stages & from))
+      use->seen_stages |= to;
+  }
+  for (uint32_t i = 0; i < VULKAN_STAGES; i++)
+    if ((known_stages[i] | hazards->through[i]) & from)
+      hazards->through[i] |= to;
 }
 
 /* A barrier of the bytes that `old` wrote, or one more reason for it. */
@@ -177,6 +229,14 @@ collect(vulkan_hazards *hazards, vulkan_use *old, const vulkan_use *new, collect
     all->any_from |= old->access & writing;
     all->any_to |= new->access;
   } else if (old->writes) {
+    for (uint32_t i = 0; i < all->buffers; i++) {
+      VkBufferMemoryBarrier *barrier = &hazards->barriers[i];
+      if (barrier->buffer == old->buffer && barrier->offset == old->first && barrier->size == old->end - old->first) {
+        barrier->dstAccessMask |= new->access;
+        old->seen_access |= new->access;
+        return;
+      }
+    }
     if (all->buffers == hazards->barrier_capacity) {
       const uint32_t capacity = hazards->barrier_capacity ? 2 * hazards->barrier_capacity : 8;
       VkBufferMemoryBarrier *barriers = target_resize(hazards->allocator, hazards->barriers,
@@ -198,11 +258,39 @@ collect(vulkan_hazards *hazards, vulkan_use *old, const vulkan_use *new, collect
         .size = old->end - old->first,
     };
   }
-  old->seen_stages |= new->stages;
   old->seen_access |= new->access;
 }
 
-/* A use takes the place of those that it covers, from `first` of the list on; returns how many are left of `count`. */
+/* With what the barriers before it order before it. */
+static vulkan_use
+given(const vulkan_hazards *hazards, vulkan_use use)
+{
+  for (uint32_t i = 0; i < VULKAN_STAGES; i++)
+    if ((use.stages & ~hazards->through[i]) == 0)
+      use.given |= known_stages[i];
+  return use;
+}
+
+/* What a write covers of a use before it is not that one's any more; if there is something on both sides, it becomes two.  Of its
+ * own turn it covers what a barrier after it is enough for. */
+static void
+cut(vulkan_hazards *hazards, uint32_t index, const vulkan_use *new)
+{
+  vulkan_use *old = &hazards->uses[index];
+  if (!new->writes || is_any_memory(new) || !is_same_memory(old, new) || !overlaps(old, new) || covers(new, old) ||
+      (old->turn == new->turn && ((old->stages & ~new->stages) || (old->access & ~new->access))))
+    return;
+  vulkan_use rest = *old;
+  rest.first = new->end;
+  if (old->first >= new->first) {
+    old->first = new->end;
+  } else {
+    old->end = new->first;
+    add(hazards, &rest);
+  }
+}
+
+/* A use takes the place of those that it covers among the first `count`; returns how many are left of them. */
 static uint32_t
 replace(vulkan_hazards *hazards, uint32_t count, const vulkan_use *new)
 {
@@ -217,14 +305,31 @@ replace(vulkan_hazards *hazards, uint32_t count, const vulkan_use *new)
 static void
 settle(vulkan_hazards *hazards)
 {
-  uint32_t kept = hazards->next;
-  for (uint32_t i = hazards->next; i < hazards->count; i++) {
-    vulkan_use use = hazards->uses[i];
-    use.turn = hazards->turn;
-    kept = replace(hazards, kept, &use);
-    hazards->uses[kept++] = use;
+  const uint32_t first = hazards->next, count = hazards->count, new_count = count - first;
+  for (uint32_t i = first; i < count; i++) {
+    hazards->uses[i].turn = hazards->turn;
+    const vulkan_use use = hazards->uses[i];
+    for (uint32_t k = 0; k < hazards->count; k++)
+      if (k < first || k >= count) /* what was cut off is at the end */
+        cut(hazards, k, &use);
+    if (hazards->needs && !use.image) /* what comes before orders images itself: images.c */
+      add_need(hazards->needs, given(hazards, use));
   }
-  hazards->count = kept;
+  for (uint32_t i = first; i < count; i++) { /* the new ones go to the end */
+    const vulkan_use use = hazards->uses[i];
+    add(hazards, &use);
+  }
+  if (hazards->no_memory)
+    return;
+  hazards->count -= new_count;
+  memmove(&hazards->uses[first], &hazards->uses[count], sizeof *hazards->uses * (hazards->count - first));
+  uint32_t kept = hazards->count - new_count;
+  for (uint32_t i = kept; i < hazards->count; i++) {
+    const vulkan_use use = hazards->uses[i];
+    kept = replace(hazards, kept, &use);
+  }
+  memmove(&hazards->uses[kept], &hazards->uses[hazards->count - new_count], sizeof *hazards->uses * new_count);
+  hazards->count = kept += new_count;
   if (kept > hazards->few) {
     for (uint32_t i = 0; i < kept; i++)
       hazards->uses[i].turn = hazards->uses[i].turn == hazards->turn ? hazards->turn : 0;
@@ -250,6 +355,7 @@ order(vulkan_hazards *hazards, PFN_vkCmdPipelineBarrier record, VkCommandBuffer 
     return;
   const VkMemoryBarrier any = {
       .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = all.any_from, .dstAccessMask = all.any_to};
+  pass_barrier(hazards, all.from, all.to);
   record(command, all.from, all.to, 0, all.any_from ? 1 : 0, &any, all.buffers, hazards->barriers, 0, NULL);
 }
 
@@ -276,6 +382,15 @@ vulkan_hazards_enter(vulkan_hazards *hazards, const vulkan_hazards *needs, PFN_v
 void
 vulkan_hazards_leave(vulkan_hazards *hazards, const vulkan_hazards *left)
 {
+  for (uint32_t i = 0; i < hazards->next; i++) {
+    vulkan_use *use = &hazards->uses[i];
+    VkPipelineStageFlags all = ~(VkPipelineStageFlags)0, seen = 0;
+    for (uint32_t s = 0; s < VULKAN_STAGES; s++) {
+      all &= use->stages & known_stages[s] ? left->through[s] : all;
+      seen |= use->seen_stages & known_stages[s] ? left->through[s] : 0;
+    }
+    use->seen_stages |= all | seen;
+  }
   for (uint32_t i = 0; i < left->count; i++)
     add(hazards, &left->uses[i]);
   hazards->turn++;

@@ -5,6 +5,9 @@
  * specification, 7.1: execution and memory dependencies): the bytes that were written are made available and visible; a write after
  * reads alone waits for them, and nothing is flushed.  What a barrier already made visible to a stage needs no other one for it.
  *
+ * An execution dependency is of all commands of its stages, whatever it is there for: who is ordered by one needs no other, also
+ * where it was recorded in a list of its own.
+ *
  * A list has few uses: what is used anew takes the place of what it covers.  Beyond VULKAN_FEW_USES those of one buffer are joined,
  * so that a use costs the number of buffers at most; then a barrier may stand where none was needed, never the other way round.
  *
@@ -30,9 +33,12 @@ typedef struct vulkan_use {
   bool writes;
   VkPipelineStageFlags seen_stages; /* a barrier after it ordered these, */
   VkAccessFlags seen_access;        /* and made visible to these what it wrote */
+  VkPipelineStageFlags given;       /* of what a list needs: barriers of the list order these, of before the list, before it */
   uint32_t turn;                    /* of the command; those of one are beside each other */
   uint64_t batch;                   /* what was given to the queue with it; 0: nothing yet */
 } vulkan_use;
+
+enum { VULKAN_STAGES = 4 };
 
 typedef struct vulkan_hazards {
   const vyre_allocator *allocator;
@@ -41,7 +47,8 @@ typedef struct vulkan_hazards {
   uint32_t count, capacity;
   uint32_t next; /* uses of the next command are at the end, from here on */
   uint32_t turn;
-  uint32_t few; /* joined beyond */
+  uint32_t few;                                /* joined beyond */
+  VkPipelineStageFlags through[VULKAN_STAGES]; /* what its barriers order after uses from before it, of each stage */
   VkBufferMemoryBarrier *barriers;
   uint32_t barrier_capacity;
   bool no_memory;

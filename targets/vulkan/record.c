@@ -142,8 +142,8 @@ add_repeat(progress *p)
   if (!has_until && p->launches + p->launches_here >= MOST_LAUNCHES)
     return false;
   const uint32_t begun = p->submission->recorded_from.repeat == at->repeat ? p->submission->recorded_from.iteration : 0;
-  const uint32_t left = repeat->times - begun,
-                 end = begun + (has_until && left > VULKAN_MOST_ITERATIONS ? VULKAN_MOST_ITERATIONS : left);
+  const uint32_t left = repeat->times - begun, most = p->target->most_iterations,
+                 end = begun + (has_until && left > most ? most : left);
   add_iteration(p, repeat);
   at->iteration++;
   /* Iterations until a word is 0: as many as may come, up to a bound; the host looks whether that was enough. */

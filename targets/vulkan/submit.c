@@ -80,7 +80,10 @@ static vyre_status
 give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role, uint64_t after, const VkCommandBuffer *commands,
      uint32_t count)
 {
-  static const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+  static const VkPipelineStageFlags stages[] = {[VULKAN_COMPUTE] = VK_PIPELINE_STAGE_TRANSFER_BIT |
+                                                                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
+                                                                   VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
+                                                [VULKAN_TRANSFER] = VK_PIPELINE_STAGE_TRANSFER_BIT};
   vulkan_queue *queue = &target->queues[role];
   const uint64_t number = queue->submitted + 1;
   const VkTimelineSemaphoreSubmitInfo numbers = {
@@ -95,7 +98,7 @@ give(vyre_target *target, vulkan_submission *submission, vulkan_queue_role role,
       .pNext = &numbers,
       .waitSemaphoreCount = after != 0,
       .pWaitSemaphores = after ? &target->queues[other(role)].timeline : NULL,
-      .pWaitDstStageMask = after ? &all : NULL,
+      .pWaitDstStageMask = after ? &stages[role] : NULL,
       .commandBufferCount = count,
       .pCommandBuffers = commands,
       .signalSemaphoreCount = 1,

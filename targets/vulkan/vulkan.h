@@ -219,6 +219,7 @@ struct vyre_target {
   bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
   bool tells_host_time;     /* timestamps can be told by the host's clock */
   vulkan_cache cache;
+  uint32_t most_iterations; /* VULKAN_MOST_ITERATIONS; tests set fewer */
   VkDevice device;
   struct VolkDeviceTable call;
   vulkan_queue queues[VULKAN_QUEUES];

@@ -184,7 +184,7 @@ static void
 run_job(void **state)
 {
   const job *j = *state;
-  const vyre_target_options options = {.validate = test_validates(), .threads = 3};
+  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY), .validate = test_validates(), .threads = 3};
   conform c = {.ops = &CONFORM_TARGET, .form = j->form};
   ok(c.ops->open(&options, NULL, &c.target));
   c.ops->describe(c.target, &c.info);

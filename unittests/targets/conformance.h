@@ -19,6 +19,11 @@
 
 #include "vyre/target.h"
 
+/* The library that targets are opened with. */
+#ifndef CONFORM_LIBRARY
+#define CONFORM_LIBRARY NULL
+#endif
+
 /* What a test needs beyond vyre_target_capability. */
 enum {
   NEEDS_KERNELS = 1 << 16, /* any */

@@ -64,7 +64,8 @@ vyre_target *
 open_another(const conform *c)
 {
   vyre_target *target;
-  ok(c->ops->open(NULL, NULL, &target));
+  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
+  ok(c->ops->open(&options, NULL, &target));
   return target;
 }
 

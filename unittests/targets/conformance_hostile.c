@@ -1,6 +1,7 @@
 /* Misuse: ranges that are not there, handles that are none, counts that do not match, and threads.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "conformance.h"
 
 #include <pthread.h>
@@ -280,7 +281,8 @@ run_worker(void *user)
   const vyre_target_ops *ops = w->c->ops;
   for (uint32_t turn = 0; turn < 3; turn++) {
     vyre_target *target = NULL;
-    vyre_status status = ops->open(NULL, NULL, &target);
+    const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
+    vyre_status status = ops->open(&options, NULL, &target);
     if (!status)
       status = work_on(ops, target, w);
     status = vyre_status_join(status, ops->close(target));

@@ -1,6 +1,7 @@
 /* Buffers: what is asked for, the pool, many at once, memory of the caller's.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
 #include "conformance.h"
 
 static void
@@ -170,7 +171,8 @@ what_is_left_at_the_end_is_freed(conform *c)
   vyre_device_buffer buffer, set;
   vyre_ticket ticket;
   vyre_target *target;
-  ok(c->ops->open(NULL, &allocator, &target));
+  const vyre_target_options options = {.library = test_library(CONFORM_LIBRARY)};
+  ok(c->ops->open(&options, &allocator, &target));
   assert_true(bytes_out != 0);
   ok(c->ops->allocate(target, 100, &buffer));
   ok(c->ops->keep(target, 1, &part, 1, &set, NULL));

@@ -35,6 +35,13 @@ test_file(const char *format, ...)
   return path;
 }
 
+/* The same of a library that a target is opened with; NULL, the platform's, stays NULL. */
+static inline const char *
+test_library(const char *name)
+{
+  return name ? test_file("%s", name) : NULL;
+}
+
 /* Whether an API's own checks are asked for: always, but where who runs the tests says that there are none. */
 static inline bool
 test_validates(void)

@@ -1,5 +1,6 @@
 /* The Vulkan target when the library or the driver fails: each function that it calls is missing once, and each that can fail does
  * so once. Every time the error names the function, nothing stays allocated, and the leak checker has nothing to say.
+ * Over 600 lines, as it is one list of cases.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
@@ -20,6 +21,8 @@
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static fake_vulkan_set_function set_failure;
 static fake_vulkan_devices_function set_devices;
+static fake_vulkan_set_once_function set_once;
+static fake_vulkan_has_failed_function has_failed;
 static spv_binary kernel_code;
 
 /* One storage buffer and one push constant: x[0] = push. */
@@ -55,9 +58,13 @@ static int
 prepare(void **state)
 {
   (void)state;
-  void *library = dlopen(test_file("unittests/libfake-vulkan.so"), RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(test_file(FAKE_VULKAN), RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "fake_vulkan_set") : NULL;
   memcpy(&set_failure, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_set_once") : NULL;
+  memcpy(&set_once, &symbol, sizeof symbol);
+  symbol = library ? dlsym(library, "fake_vulkan_has_failed") : NULL;
+  memcpy(&has_failed, &symbol, sizeof symbol);
   symbol = library ? dlsym(library, "fake_vulkan_devices") : NULL;
   memcpy(&set_devices, &symbol, sizeof symbol);
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
@@ -111,6 +118,31 @@ use_control(vyre_target *target, vyre_kernel kernel, vyre_device_buffer buffer, 
   return VYRE_OK;
 }
 
+/* Several are begun, so that copies go by a queue of their own where there is one. */
+static vyre_status
+use_begun(vyre_target *target, vyre_kernel kernel, vyre_device_buffer buffer, vyre_device_buffer texels)
+{
+  const uint32_t word = 11;
+  uint32_t got[3] = {0};
+  const vyre_range ranges[] = {{buffer, 0, 0}, {texels, 0, 0}, {texels, 0, 0}};
+  const vyre_upload upload = {{buffer, 0, 8}, (const uint32_t[]){1, 2}};
+  const vyre_step step = {
+      .kernel = kernel, .buffers = ranges, .buffer_count = 3, .push = &word, .push_size = 4, .groups = {1, 1, 1}};
+  vyre_ticket tickets[3];
+  vyre_read reads[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    reads[i] = (vyre_read){{buffer, 0, 4}, &got[i]};
+    const vyre_sequence sequence = {
+        .uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .reads = &reads[i], .read_count = 1};
+    VYRE_TRY(ops->begin(target, &sequence, &tickets[i]));
+  }
+  for (uint32_t i = 3; i-- > 0;) {
+    VYRE_TRY(ops->wait(target, tickets[i], NULL));
+    assert_int_equal(got[i], word);
+  }
+  return VYRE_OK;
+}
+
 /* All that the target can do; the second submission uses what the first left. */
 static vyre_status
 use(vyre_target *target)
@@ -148,15 +180,18 @@ use(vyre_target *target)
     assert_int_equal(got[0], round);
     assert_int_equal(got[1], 7);
   }
+  VYRE_TRY(use_begun(target, kernel, buffer, texels));
   return use_control(target, kernel, buffer, texels);
 }
+
+static bool validates;
 
 static vyre_status
 open_use_close(void)
 {
   vyre_allocator allocator = *vyre_allocator_default();
   allocator.resize = counting_resize;
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN), .validate = validates && test_validates()};
   vyre_target *target;
   live_bytes = 0;
   vyre_status status = ops->open(&options, &allocator, &target);
@@ -174,7 +209,8 @@ assert_fails(const char *name, VkResult result, const char *word)
   set_failure(name, result);
   vyre_status status = open_use_close();
   const char *text = vyre_status_text(status);
-  if (vyre_status_code(status) != VYRE_CODE_DEVICE || !strstr(text, name) || !strstr(text, word) || !has_fix(text))
+  if (vyre_status_code(status) != VYRE_CODE_DEVICE || !strstr(text, name) || !strstr(text, word) || !has_fix(text) ||
+      strstr(text, "validation layer has"))
     fail_msg("%s: %d '%s'", name, (int)vyre_status_code(status), text);
   vyre_status_free(status);
 }
@@ -202,48 +238,84 @@ each_function_that_is_missing_is_named(void **state)
     assert_fails(names[i], VK_SUCCESS, "vulkan: no symbol: ");
 }
 
+static const char *const failing[] = {
+    "vkEnumerateInstanceVersion",
+    "vkCreateInstance",
+    "vkEnumeratePhysicalDevices",
+    "vkEnumerateDeviceExtensionProperties",
+    "vkCreateDevice",
+    "vkCreateCommandPool",
+    "vkAllocateCommandBuffers",
+    "vkCreateSemaphore",
+    "vkCreateQueryPool",
+    "vkCreateBuffer",
+    "vkAllocateMemory",
+    "vkBindBufferMemory",
+    "vkCreateImage",
+    "vkBindImageMemory",
+    "vkCreateImageView",
+    "vkCreateBufferView",
+    "vkCreateSampler",
+    "vkMapMemory",
+    "vkCreateDescriptorSetLayout",
+    "vkCreatePipelineLayout",
+    "vkCreateShaderModule",
+    "vkCreateComputePipelines",
+    "vkCreateDescriptorPool",
+    "vkAllocateDescriptorSets",
+    "vkResetCommandPool",
+    "vkBeginCommandBuffer",
+    "vkEndCommandBuffer",
+    "vkQueueSubmit",
+    "vkWaitSemaphores",
+    "vkGetQueryPoolResults",
+    "vkGetSemaphoreCounterValue",
+};
+enum { FAILING = sizeof failing / sizeof failing[0] };
+
 static void
 each_function_that_fails_is_named_with_its_code(void **state)
 {
   (void)state;
-  static const char *const names[] = {
-      "vkEnumerateInstanceVersion",
-      "vkCreateInstance",
-      "vkEnumeratePhysicalDevices",
-      "vkEnumerateDeviceExtensionProperties",
-      "vkCreateDevice",
-      "vkCreateCommandPool",
-      "vkAllocateCommandBuffers",
-      "vkCreateSemaphore",
-      "vkCreateQueryPool",
-      "vkCreateBuffer",
-      "vkAllocateMemory",
-      "vkBindBufferMemory",
-      "vkCreateImage",
-      "vkBindImageMemory",
-      "vkCreateImageView",
-      "vkCreateBufferView",
-      "vkCreateSampler",
-      "vkMapMemory",
-      "vkCreateDescriptorSetLayout",
-      "vkCreatePipelineLayout",
-      "vkCreateShaderModule",
-      "vkCreateComputePipelines",
-      "vkCreateDescriptorPool",
-      "vkAllocateDescriptorSets",
-      "vkResetCommandPool",
-      "vkBeginCommandBuffer",
-      "vkEndCommandBuffer",
-      "vkQueueSubmit",
-      "vkWaitSemaphores",
-      "vkGetQueryPoolResults",
-      "vkGetSemaphoreCounterValue",
-  };
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    assert_fails(names[i], VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY (-1)");
-    assert_fails(names[i], VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN (-13)");
-    assert_fails(names[i], (VkResult)-424242, "a code unknown to vyre (-424242)");
+  for (size_t i = 0; i < FAILING; i++) {
+    assert_fails(failing[i], VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY (-1)");
+    assert_fails(failing[i], VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN (-13)");
+    assert_fails(failing[i], (VkResult)-424242, "a code unknown to vyre (-424242)");
   }
+}
+
+/* Each call of each function fails once, wherever in the use of the target it is.  Where memory is short the target may find some.
+ */
+static void
+each_call_that_fails_is_named(void **state)
+{
+  (void)state;
+  const int32_t most_calls = validates ? 4 : 16; /* of those that are called that often, and by polling */
+  for (size_t i = 0; i < FAILING; i++) {
+    bool failed = true;
+    for (int32_t passes = 0; failed && passes < most_calls; passes++) {
+      set_once(failing[i], VK_ERROR_OUT_OF_DEVICE_MEMORY, passes);
+      vyre_status status = open_use_close();
+      failed = has_failed();
+      const char *text = vyre_status_text(status);
+      const bool is_right = status ? strstr(text, failing[i]) && strstr(text, "VK_ERROR_OUT_OF_DEVICE_MEMORY (-2)") &&
+                                         has_fix(text) && !strstr(text, "validation layer has")
+                                   : !failed || strcmp(failing[i], "vkAllocateMemory") == 0;
+      if (!is_right)
+        fail_msg("%s, call %d: '%s'", failing[i], (int)passes, text);
+      vyre_status_free(status);
+    }
+  }
+  set_failure("", VK_SUCCESS);
+}
+
+/* With the layer, which says what is left when its device is destroyed. */
+static void
+nothing_is_left_by_a_failure(void **state)
+{
+  validates = true;
+  each_call_that_fails_is_named(state);
+  validates = false;
 }
 
 typedef struct need {
@@ -261,7 +333,7 @@ assert_needs_are_named(const char *not_asked, const need *needs, size_t need_cou
   memcpy(words, kernel_code->code, 5 * 4);
   memcpy(words + 7, kernel_code->code + 5, (count - 5) * 4);
   set_failure(not_asked, VK_NOT_READY);
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
   assert_null(ops->open(&options, NULL, &target));
   for (size_t i = 0; i < need_count; i++) {
@@ -332,7 +404,7 @@ see_device(void *user, const vyre_device_info *info)
 static void
 assert_no_device(const char *wanted, const char *word)
 {
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .device = wanted};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN), .device = wanted};
   vyre_target *target;
   vyre_status status = ops->open(&options, NULL, &target);
   assert_int_equal(vyre_status_code(status), VYRE_CODE_DEVICE);
@@ -357,7 +429,7 @@ the_best_usable_device_is_taken(void **state)
   static const vyre_device_kind kinds[] = {VYRE_DEVICE_CPU,        VYRE_DEVICE_DISCRETE, VYRE_DEVICE_DISCRETE,
                                            VYRE_DEVICE_INTEGRATED, VYRE_DEVICE_VIRTUAL,  VYRE_DEVICE_INTEGRATED};
   fake_vulkan_list list = {devices, 6, 6};
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
   vyre_device_info info;
   seen_devices seen = {0};
@@ -443,7 +515,7 @@ an_atomic_that_is_missing_is_named(void **state)
                 "needs a subgroup operation on integers that are not of 32 bits, or on f16, "},
                {"%x %two %zero %one\n%sum = OpGroupNonUniformShuffle %halves %three %pair %one", "(shaderSubgroupExtendedTypes)"}};
   set_failure("vkGetPhysicalDeviceFeatures2", VK_NOT_READY);
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target;
   assert_null(ops->open(&options, NULL, &target));
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -473,7 +545,7 @@ a_device_that_hangs_is_left(void **state)
 {
   const bool recovers = *state != NULL;
   set_failure("vkWaitSemaphores", VK_TIMEOUT);
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .timeout = 1};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN), .timeout = 1};
   vyre_target *target;
   VULKAN_LEAKS_BEGIN();
   assert_null(ops->open(&options, NULL, &target));
@@ -500,7 +572,7 @@ a_lost_device_stays_lost(void **state)
   static const char *const names[] = {"vkWaitSemaphores", "vkQueueSubmit", "vkGetSemaphoreCounterValue"};
   for (uint32_t i = 0; i < 3; i++) {
     set_failure(names[i], VK_ERROR_DEVICE_LOST);
-    vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+    vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
     vyre_target *target;
     assert_null(ops->open(&options, NULL, &target));
     vyre_status status = use(target);
@@ -524,7 +596,7 @@ a_lost_device_is_made_anew(void **state)
 {
   (void)state;
   set_failure("vkWaitSemaphores", VK_ERROR_DEVICE_LOST);
-  vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so")};
+  vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
   vyre_target *target, *other;
   assert_null(ops->open(&options, NULL, &target));
   vyre_device_buffer buffer;
@@ -561,6 +633,8 @@ main(void)
       cmocka_unit_test(with_nothing_failing_all_goes_well),
       cmocka_unit_test(each_function_that_is_missing_is_named),
       cmocka_unit_test(each_function_that_fails_is_named_with_its_code),
+      cmocka_unit_test(each_call_that_fails_is_named),
+      cmocka_unit_test(nothing_is_left_by_a_failure),
       cmocka_unit_test(a_feature_that_is_missing_is_named),
       cmocka_unit_test(a_subgroup_operation_that_is_missing_is_named),
       cmocka_unit_test(the_best_usable_device_is_taken),

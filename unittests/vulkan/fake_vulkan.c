@@ -6,6 +6,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_vulkan.h"
 
+#include "discrete.h"
+#include "watcher.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +16,8 @@
 
 static char chosen[64];
 static VkResult chosen_result;
+static bool fails_once, has_failed;
+static int32_t passes; /* calls that go well before */
 static PFN_vkGetDeviceProcAddr real_device;
 static const fake_vulkan_list *listed;
 static uint32_t asked; /* how many devices' properties were asked for since they were listed */
@@ -31,6 +36,21 @@ fake_vulkan_set(const char *name, VkResult result)
 {
   strncpy(chosen, name, sizeof chosen - 1);
   chosen_result = result;
+  fails_once = has_failed = false;
+}
+
+void
+fake_vulkan_set_once(const char *name, VkResult result, int32_t count)
+{
+  fake_vulkan_set(name, result);
+  fails_once = true;
+  passes = count;
+}
+
+bool
+fake_vulkan_has_failed(void)
+{
+  return has_failed;
 }
 
 void
@@ -61,6 +81,12 @@ read_environment(void)
     abort();
   if (storage)
     says.max_storage = (uint32_t)strtoul(storage, NULL, 10);
+}
+
+const struct watcher *
+fake_vulkan_watcher(void)
+{
+  return &the_watcher;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL
@@ -166,25 +192,48 @@ fail(void)
   return chosen_result;
 }
 
+/* Hands on what it is given, as counted.c does. */
+typedef uint64_t any_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h);
+static any_function *passed;
+
+static uint64_t
+fail_once(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h)
+{
+  if (has_failed || passes-- > 0)
+    return passed(a, b, c, d, e, f, g, h);
+  has_failed = true;
+  return (uint64_t)(int64_t)chosen_result;
+}
+
 static PFN_vkVoidFunction
 replace(const char *name, PFN_vkVoidFunction real)
 {
   if (strcmp(name, chosen) != 0)
     return real;
+  if (fails_once && real) {
+    any_function *function = fail_once;
+    memcpy(&passed, &real, sizeof real);
+    memcpy(&real, &function, sizeof real);
+    return real;
+  }
   return chosen_result == VK_SUCCESS ? NULL : (PFN_vkVoidFunction)fail;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 get_device(VkDevice device, const char *name)
 {
-  PFN_vkVoidFunction found = replace(name, real_device(device, name));
-  if (!found || found == (PFN_vkVoidFunction)fail || strcmp(name, "vkQueueSubmit") != 0)
-    return found;
-  real_submit = (PFN_vkQueueSubmit)found;
-  return (PFN_vkVoidFunction)submit;
+  PFN_vkVoidFunction found = real_device(device, name);
+  if (FAKE_DISCRETE)
+    found = discrete_wrap_device(device, name, found);
+  found = replace(name, found);
+  if (!FAKE_DISCRETE && found && found != (PFN_vkVoidFunction)fail && strcmp(name, "vkQueueSubmit") == 0) {
+    real_submit = (PFN_vkQueueSubmit)found;
+    found = (PFN_vkVoidFunction)submit;
+  }
+  return counted_wrap(name, watcher_wrap(name, found));
 }
 
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
+__attribute__((visibility("default"))) VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL
 vkGetInstanceProcAddr(VkInstance instance, const char *name)
 {
   static PFN_vkGetInstanceProcAddr real;
@@ -195,7 +244,8 @@ vkGetInstanceProcAddr(VkInstance instance, const char *name)
       return NULL;
     memcpy(&real, &symbol, sizeof real);
   }
-  PFN_vkVoidFunction found = replace(name, real(instance, name));
+  PFN_vkVoidFunction found = real(instance, name);
+  found = replace(name, FAKE_DISCRETE ? discrete_wrap(name, found) : found);
 #define WRAP(function, real, ours)                                                  \
   if (found && strcmp(name, #function) == 0 && found != (PFN_vkVoidFunction)fail) { \
     real = (PFN_##function)found;                                                   \

@@ -11,6 +11,12 @@
 __attribute__((visibility("default"))) void fake_vulkan_set(const char *name, VkResult result);
 typedef void (*fake_vulkan_set_function)(const char *name, VkResult result);
 
+/* From the next open on it fails once, after so many calls that do not. */
+__attribute__((visibility("default"))) void fake_vulkan_set_once(const char *name, VkResult result, int32_t passes);
+typedef void (*fake_vulkan_set_once_function)(const char *name, VkResult result, int32_t passes);
+__attribute__((visibility("default"))) bool fake_vulkan_has_failed(void);
+typedef bool (*fake_vulkan_has_failed_function)(void);
+
 /* From now on these devices replace the real ones; each is the first real one under another name.  NULL: the real
  * ones.  They are told apart by the order in which their properties are asked for. */
 typedef struct fake_vulkan_device {
@@ -39,5 +45,17 @@ typedef void (*fake_vulkan_say_function)(const fake_vulkan_says *says);
  * and max_storage by FAKE_VULKAN_STORAGE=BYTES. */
 __attribute__((visibility("default"))) void fake_vulkan_lose(uint32_t first, uint32_t count);
 typedef void (*fake_vulkan_lose_function)(uint32_t first, uint32_t count);
+
+/* counted.c: calls of device functions whose names begin so, since it was called with NULL last.  Devices that are made from the
+ * first call on are counted, of one kind of layers at a time. */
+__attribute__((visibility("default"))) uint32_t fake_vulkan_count(const char *prefix);
+typedef uint32_t (*fake_vulkan_count_function)(const char *prefix);
+/* Instead of a device's function, if it is counted. */
+PFN_vkVoidFunction counted_wrap(const char *name, PFN_vkVoidFunction real);
+
+/* watcher.h */
+struct watcher;
+__attribute__((visibility("default"))) const struct watcher *fake_vulkan_watcher(void);
+typedef const struct watcher *(*fake_vulkan_watcher_function)(void);
 
 #endif

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
+#include "messages.h"
 #include "vyre/target.h"
 
 #include <setjmp.h>
@@ -56,8 +57,8 @@ prepare(void **state)
   spv_context context = spvContextCreate(SPV_ENV_VULKAN_1_2);
   spv_result_t result = spvTextToBinary(context, text, strlen(text), &code, NULL);
   spvContextDestroy(context);
-  return result == SPV_SUCCESS && ops->open(&(vyre_target_options){.validate = test_validates()}, NULL, &target) == VYRE_OK ? 0
-                                                                                                                            : -1;
+  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
+  return result == SPV_SUCCESS && ops->open(&options, NULL, &target) == VYRE_OK ? 0 : -1;
 }
 
 static int

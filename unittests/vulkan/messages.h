@@ -7,6 +7,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* The library that a test's targets are opened with; NULL: the platform's. */
+#ifndef VULKAN_LIBRARY
+#define VULKAN_LIBRARY NULL
+#endif
+
 /* It says what can be done, and knows no program's options for that: no word begins with a dash. */
 static inline bool
 has_fix(const char *text)

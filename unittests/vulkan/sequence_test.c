@@ -75,7 +75,7 @@ static void
 open_fixture(fixture *f)
 {
   static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
-  const vyre_target_options options = {.validate = test_validates()};
+  const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
   const vyre_kernel_desc desc = {.label = "mix",
                                  .code = mix_words,
                                  .size = sizeof mix_words,

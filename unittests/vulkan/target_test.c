@@ -45,7 +45,7 @@ assert_fails(vyre_status status, vyre_code code, const char *word1, const char *
 static vyre_target *
 open_checked(void)
 {
-  vyre_target_options options = {.validate = test_validates()};
+  vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
   return target;
@@ -470,7 +470,8 @@ static void
 memory_that_is_not_there_is_an_error(void **state)
 {
   (void)state;
-  vyre_target_options options = {0}; /* unchecked: the layer refuses what the driver should answer */
+  vyre_target_options options = {.library =
+                                     test_library(VULKAN_LIBRARY)}; /* unchecked: the layer refuses what the driver should answer */
   vyre_target *target;
   assert_ok(ops->open(&options, NULL, &target));
   vyre_device_info info;
@@ -588,7 +589,7 @@ counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
 static vyre_status
 open_run_close(const vyre_allocator *allocator, spv_binary binary)
 {
-  vyre_target_options options = {0};
+  vyre_target_options options = {.library = test_library(VULKAN_LIBRARY)};
   vyre_target *target;
   VYRE_TRY(ops->open(&options, allocator, &target));
   vyre_device_buffer buffer;

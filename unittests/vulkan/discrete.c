@@ -1,0 +1,211 @@
+/* Docs at discrete.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "discrete.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { DEVICE_MEMORY, HOST_MEMORY, MEMORIES, COMPUTE_FAMILY = 0, TRANSFER_FAMILY, FAMILIES, MOST_HIDDEN = 4096 };
+
+/* Of an instance they are the loader's; of a device its own, which depend on the layers. */
+/* clang-format off */
+#define INSTANCE_HOOKS(X)                \
+  X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceMemoryProperties2) \
+  X(vkGetPhysicalDeviceQueueFamilyProperties) X(vkGetPhysicalDeviceProperties) X(vkCreateDevice)
+#define DEVICE_HOOKS(X)  \
+  X(vkGetDeviceQueue)    \
+  X(vkCreateCommandPool) \
+  X(vkCreateBuffer)      \
+  X(vkGetBufferMemoryRequirements) X(vkGetImageMemoryRequirements) X(vkAllocateMemory) X(vkFreeMemory) X(vkMapMemory)
+/* clang-format on */
+#define X(name) PFN_##name name;
+static struct {
+  INSTANCE_HOOKS(X)
+} real;
+typedef struct device_functions {
+  VkDevice device;
+  DEVICE_HOOKS(X)
+} device_functions;
+#undef X
+
+enum { MOST_DEVICES = 64 };
+static device_functions devices[MOST_DEVICES];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Those of a device, whose number may be one of an earlier device; those of devices from long ago go. */
+static device_functions *
+of(VkDevice device)
+{
+  static uint32_t next;
+  pthread_mutex_lock(&mutex);
+  uint32_t i = 0;
+  while (i < MOST_DEVICES && devices[i].device != device)
+    i++;
+  i = i < MOST_DEVICES ? i : next++ % MOST_DEVICES;
+  devices[i].device = device;
+  pthread_mutex_unlock(&mutex);
+  return &devices[i];
+}
+
+/* Memory that the host does not see. */
+static VkDeviceMemory hidden[MOST_HIDDEN];
+
+/* False: it is not there. */
+static bool
+replace_hidden(VkDeviceMemory old, VkDeviceMemory new)
+{
+  pthread_mutex_lock(&mutex);
+  uint32_t i = 0;
+  while (i < MOST_HIDDEN && hidden[i] != old)
+    i++;
+  if (i < MOST_HIDDEN)
+    hidden[i] = new;
+  pthread_mutex_unlock(&mutex);
+  return i < MOST_HIDDEN;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties *out)
+{
+  real.vkGetPhysicalDeviceMemoryProperties(device, out);
+  out->memoryTypeCount = out->memoryHeapCount = MEMORIES;
+  out->memoryHeaps[HOST_MEMORY] = (VkMemoryHeap){.size = out->memoryHeaps[DEVICE_MEMORY].size};
+  out->memoryTypes[DEVICE_MEMORY] = (VkMemoryType){VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, DEVICE_MEMORY};
+  out->memoryTypes[HOST_MEMORY] = (VkMemoryType){
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, HOST_MEMORY};
+}
+
+/* Without what drivers say of their budgets. */
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceMemoryProperties2(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 *out)
+{
+  real.vkGetPhysicalDeviceMemoryProperties2(device, out);
+  fake_vkGetPhysicalDeviceMemoryProperties(device, &out->memoryProperties);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice device, uint32_t *count, VkQueueFamilyProperties *out)
+{
+  if (!out) {
+    real.vkGetPhysicalDeviceQueueFamilyProperties(device, count, NULL);
+    *count = FAMILIES;
+    return;
+  }
+  *count = 1;
+  real.vkGetPhysicalDeviceQueueFamilyProperties(device, count, out);
+  *count = FAMILIES;
+  out[TRANSFER_FAMILY] = out[COMPUTE_FAMILY];
+  out[TRANSFER_FAMILY].queueFlags = VK_QUEUE_TRANSFER_BIT;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetPhysicalDeviceProperties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
+{
+  real.vkGetPhysicalDeviceProperties(device, out);
+  out->limits.maxStorageBufferRange = DISCRETE_STORAGE_RANGE;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkCreateDevice(VkPhysicalDevice device, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
+{
+  VkDeviceCreateInfo changed = *info;
+  changed.queueCreateInfoCount = 1; /* the compute queue's comes first */
+  return real.vkCreateDevice(device, &changed, allocator, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetDeviceQueue(VkDevice device, uint32_t family, uint32_t index, VkQueue *out)
+{
+  (void)family;
+  of(device)->vkGetDeviceQueue(device, COMPUTE_FAMILY, index, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkCreateCommandPool(VkDevice device, const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator,
+                         VkCommandPool *out)
+{
+  VkCommandPoolCreateInfo changed = *info;
+  changed.queueFamilyIndex = COMPUTE_FAMILY;
+  return of(device)->vkCreateCommandPool(device, &changed, allocator, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkCreateBuffer(VkDevice device, const VkBufferCreateInfo *info, const VkAllocationCallbacks *allocator, VkBuffer *out)
+{
+  if (info->sharingMode != VK_SHARING_MODE_CONCURRENT || info->queueFamilyIndexCount != FAMILIES)
+    return VK_ERROR_UNKNOWN; /* both queues use it */
+  VkBufferCreateInfo changed = *info;
+  changed.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  changed.queueFamilyIndexCount = 0;
+  return of(device)->vkCreateBuffer(device, &changed, allocator, out);
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetBufferMemoryRequirements(VkDevice device, VkBuffer buffer, VkMemoryRequirements *out)
+{
+  of(device)->vkGetBufferMemoryRequirements(device, buffer, out);
+  out->memoryTypeBits = 1u << DEVICE_MEMORY | 1u << HOST_MEMORY;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkGetImageMemoryRequirements(VkDevice device, VkImage image, VkMemoryRequirements *out)
+{
+  of(device)->vkGetImageMemoryRequirements(device, image, out);
+  out->memoryTypeBits = 1u << DEVICE_MEMORY;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *allocator,
+                      VkDeviceMemory *out)
+{
+  VkMemoryAllocateInfo changed = *info;
+  changed.memoryTypeIndex = 0;
+  const VkResult result = of(device)->vkAllocateMemory(device, &changed, allocator, out);
+  if (result == VK_SUCCESS && info->memoryTypeIndex == DEVICE_MEMORY)
+    replace_hidden(VK_NULL_HANDLE, *out);
+  return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL
+fake_vkFreeMemory(VkDevice device, VkDeviceMemory memory, const VkAllocationCallbacks *allocator)
+{
+  replace_hidden(memory, VK_NULL_HANDLE);
+  of(device)->vkFreeMemory(device, memory, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL
+fake_vkMapMemory(VkDevice device, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags flags, void **out)
+{
+  if (replace_hidden(memory, memory))
+    return VK_ERROR_MEMORY_MAP_FAILED;
+  return of(device)->vkMapMemory(device, memory, offset, size, flags, out);
+}
+
+PFN_vkVoidFunction
+discrete_wrap(const char *name, PFN_vkVoidFunction function)
+{
+#define X(hook)                               \
+  if (function && strcmp(name, #hook) == 0) { \
+    real.hook = (PFN_##hook)function;         \
+    return (PFN_vkVoidFunction)fake_##hook;   \
+  }
+  INSTANCE_HOOKS(X)
+#undef X
+  return function;
+}
+
+PFN_vkVoidFunction
+discrete_wrap_device(VkDevice device, const char *name, PFN_vkVoidFunction function)
+{
+#define X(hook)                               \
+  if (function && strcmp(name, #hook) == 0) { \
+    of(device)->hook = (PFN_##hook)function;  \
+    return (PFN_vkVoidFunction)fake_##hook;   \
+  }
+  DEVICE_HOOKS(X)
+#undef X
+  return function;
+}
