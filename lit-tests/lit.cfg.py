@@ -46,7 +46,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%bin", config.vyre_bin),
     # The Vulkan library, but for what FAKE_VULKAN_LOSE and FAKE_VULKAN_STORAGE say: unittests/vulkan/fake_vulkan.h.
-    ("%fake-vulkan", os.path.join(config.vyre_obj, "..", "unittests", "libfake-vulkan.so")),
+    ("%fake-vulkan", os.path.join(config.vyre_unittests, "libfake-vulkan.so")),
     # %full-device PATH: makes a device that is always full there.
     ("%full-device", os.path.join(HOUSE, "full-device")),
     # %terminal command...: its output is one, as far as it can tell.
