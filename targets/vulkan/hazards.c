@@ -306,6 +306,8 @@ static void
 settle(vulkan_hazards *hazards)
 {
   const uint32_t first = hazards->next, count = hazards->count, new_count = count - first;
+  if (new_count == 0)
+    return;
   for (uint32_t i = first; i < count; i++) {
     hazards->uses[i].turn = hazards->turn;
     const vulkan_use use = hazards->uses[i];

@@ -193,8 +193,8 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   VYRE_TRY(check_version());
   const char *layer = validation_layer;
   const char *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
-  const VkValidationFeatureEnableEXT more[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT,
-                                               VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT};
+  const VkValidationFeatureEnableEXT more[] = {VK_VALIDATION_FEATURE_ENABLE_BEST_PRACTICES_EXT,
+                                               VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
   VkApplicationInfo application = {
       .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
       .pApplicationName = "vyre",
@@ -204,7 +204,7 @@ fill_instance(const vyre_target_options *options, const vyre_allocator *allocato
   VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
   VkDebugUtilsMessengerCreateInfoEXT messenger;
   VkValidationFeaturesEXT features = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-                                      .enabledValidationFeatureCount = sizeof more / sizeof *more,
+                                      .enabledValidationFeatureCount = VULKAN_LEAKS_CHECKED ? 1 : 2,
                                       .pEnabledValidationFeatures = more};
   if (options->validate) {
     VYRE_TRY(check_layer(allocator));

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
 #include "fake_vulkan.h"
+#include "leaks.h"
 #include "messages.h"
 #include "vyre/target.h"
 
@@ -112,7 +113,7 @@ a_device_says_its_queues_and_what_memory_is_left(void **state)
 static void
 the_checks_see_that_a_barrier_is_missing(void **state)
 {
-  if (!test_validates())
+  if (!test_validates() || VULKAN_LEAKS_CHECKED)
     skip();
   (void)state;
   const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .validate = test_validates()};
