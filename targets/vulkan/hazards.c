@@ -29,16 +29,6 @@ vulkan_hazards_free(vulkan_hazards *hazards)
   vulkan_hazards_init(hazards, hazards->allocator, hazards->needs);
 }
 
-void
-vulkan_hazards_clear(vulkan_hazards *hazards)
-{
-  hazards->count = hazards->next = hazards->turn = 0;
-  hazards->few = VULKAN_FEW_USES;
-  hazards->no_memory = false;
-  for (uint32_t i = 0; i < VULKAN_STAGES; i++)
-    hazards->through[i] = 0;
-}
-
 /* ---- uses ---------------------------------------------------------------------------------------------------------------- */
 
 static bool

@@ -57,8 +57,6 @@ typedef struct vulkan_hazards {
 /* Empty; the allocator stays where it is. */
 void vulkan_hazards_init(vulkan_hazards *hazards, const vyre_allocator *allocator, vulkan_hazards *needs);
 void vulkan_hazards_free(vulkan_hazards *hazards);
-/* Forgets all, and keeps the memory. */
-void vulkan_hazards_clear(vulkan_hazards *hazards);
 /* The next command uses these; `size` bytes.  Buffer 0: any bytes there are. */
 void vulkan_hazards_use(vulkan_hazards *hazards, VkBuffer buffer, uint64_t first, uint64_t size, VkPipelineStageFlags stages,
                         VkAccessFlags access);

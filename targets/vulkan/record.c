@@ -80,8 +80,7 @@ record_step(vyre_target *target, const vulkan_submission *submission, uint32_t i
   const vulkan_kernel *kernel = vulkan_kernel_get(target, step->kernel);
   const bool takes_groups = step->indirect.buffer.id != 0;
   const bool is_controlled = takes_groups || index >= submission->first_controlled;
-  /* The validation layer sees buffers, not who uses which bytes of them: with it, nothing is beside something else. */
-  const bool is_beside = step->beside && may_be_beside && !takes_groups && !kernel->has_images && !target->validates;
+  const bool is_beside = step->beside && may_be_beside && !takes_groups && !kernel->has_images;
   if (takes_groups)
     vulkan_control_record_prepare(target, submission, index);
   if (kernel->has_images)

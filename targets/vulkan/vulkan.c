@@ -74,7 +74,6 @@ open_target(const vyre_target_options *options, const vyre_allocator *allocator,
   memset(target, 0, sizeof *target);
   target_base_init(&target->base, &hooks, &own);
   target->timeout = options ? options->timeout : 0;
-  target->validates = options && options->validate;
   target->most_iterations = VULKAN_MOST_ITERATIONS;
   vulkan_lock();
   target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");

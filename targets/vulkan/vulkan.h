@@ -215,7 +215,6 @@ struct vyre_target {
   VkPhysicalDeviceMemoryProperties memory;
   vulkan_features features; /* that are enabled */
   uint32_t timeout;         /* seconds; 0: no limit */
-  bool validates;           /* the API's checks are on */
   bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
   bool tells_host_time;     /* timestamps can be told by the host's clock */
   vulkan_cache cache;

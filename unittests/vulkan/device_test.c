@@ -114,7 +114,7 @@ static void
 the_checks_see_that_a_barrier_is_missing(void **state)
 {
   if (!test_validates() || VULKAN_LEAKS_CHECKED)
-    skip();
+    skip(); /* the layer is not there, or leaks: leaks.h */
   (void)state;
   const vyre_target_options options = {.library = test_file("unittests/libfake-vulkan.so"), .validate = test_validates()};
   for (uint32_t is_missing = 0; is_missing < 2; is_missing++) {
