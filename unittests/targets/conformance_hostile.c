@@ -249,6 +249,7 @@ typedef struct worker {
   const conform *c;
   pthread_t thread;
   uint32_t seed, wrong;
+  vyre_status status;
 } worker;
 
 /* Statuses alone: asserts of cmocka are for one thread. */
@@ -286,12 +287,12 @@ run_worker(void *user)
     if (!status)
       status = work_on(ops, target, w);
     status = vyre_status_join(status, ops->close(target));
-    w->wrong += status != NULL;
-    vyre_status_free(status);
+    w->status = vyre_status_join(w->status, status);
   }
   return NULL;
 }
 
+/* All have ended before one of them fails the test. */
 static void
 threads_have_targets_of_their_own(conform *c)
 {
@@ -301,8 +302,10 @@ threads_have_targets_of_their_own(conform *c)
     workers[i] = (worker){.c = c, .seed = i + 1};
     assert_int_equal(pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]), 0);
   }
-  for (uint32_t i = 0; i < THREADS; i++) {
+  for (uint32_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+  for (uint32_t i = 0; i < THREADS; i++) {
+    ok(workers[i].status);
     assert_int_equal(workers[i].wrong, 0);
   }
 }

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 /* The file or folder of that name, which is told as to printf, below the build's folder or the bundle's: found from where the test
- * program lies, which is `unittests` there.  The text stays until the next call. */
+ * program lies, which is `unittests` there.  The text stays until the thread's next call. */
 __attribute__((format(printf, 1, 2))) static inline const char *
 test_file(const char *format, ...)
 {
-  static char path[PATH_MAX];
+  static _Thread_local char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   path[length > 0 ? length : 0] = '\0';
   for (int i = 0; i < 2; i++) {
