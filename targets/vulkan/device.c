@@ -378,10 +378,7 @@ vulkan_device_close(vyre_target *target)
     if (target->queues[i].timeline && !target->hangs)
       target->call.vkDestroySemaphore(target->device, target->queues[i].timeline, NULL);
   }
-  if (target->shape)
-    target_resize(&target->base.allocator, target->shape, sizeof *target->shape * target->shape_capacity, 0);
-  target->shape = NULL;
-  target->shape_capacity = 0;
+  vulkan_shape_free(target, &target->shape);
   if (target->hangs)
     target->was_left = true;
   else

@@ -15,84 +15,101 @@
 
 /* ---- shapes -------------------------------------------------------------------------------------------------------------- */
 
-typedef struct shape {
-  vyre_target *target;
-  uint32_t count;
-  bool no_memory;
-} shape;
+enum { RANGE_WORDS = 3, STEP_WORDS = 5 + RANGE_WORDS, REPEAT_WORDS = 2 + RANGE_WORDS, SEQUENCE_WORDS = 4 };
 
-static void
-put(shape *s, uint64_t word)
+static size_t
+words_of(size_t bytes)
 {
-  if (s->count == s->target->shape_capacity &&
-      !vulkan_grow(s->target, &s->target->shape, &s->target->shape_capacity, s->count + 1, sizeof word))
-    s->no_memory = true;
-  if (!s->no_memory)
-    s->target->shape[s->count++] = word;
+  return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+static size_t
+count_words(const vyre_sequence *sequence)
+{
+  size_t count = SEQUENCE_WORDS + (size_t)REPEAT_WORDS * sequence->repeat_count;
+  for (uint32_t i = 0; i < sequence->step_count; i++)
+    count += STEP_WORDS + (size_t)RANGE_WORDS * sequence->steps[i].buffer_count + words_of(sequence->steps[i].push_size);
+  return count;
 }
 
 static void
-put_bytes(shape *s, const void *data, size_t size)
+put(vulkan_shape *shape, uint64_t word)
 {
-  for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    memcpy(&word, (const char *)data + at, size - at < sizeof word ? size - at : sizeof word);
-    put(s, word);
-  }
+  shape->words[shape->count++] = word;
 }
 
 static void
-put_range(shape *s, const vyre_range *range)
+put_range(const vyre_target *target, vulkan_shape *shape, const vyre_range *range)
 {
-  const target_buffer *buffer = target_buffer_get(s->target, range->buffer);
-  put(s, buffer ? ((const vulkan_buffer *)buffer->memory)->serial : 0);
-  put(s, range->offset);
-  put(s, buffer ? target_range_size(buffer, range) : 0);
+  const target_buffer *buffer = target_buffer_get(target, range->buffer);
+  put(shape, buffer ? ((const vulkan_buffer *)buffer->memory)->serial : 0);
+  put(shape, range->offset);
+  put(shape, buffer ? target_range_size(buffer, range) : 0);
 }
 
 static void
-put_step(shape *s, const vyre_step *step)
+put_step(const vyre_target *target, vulkan_shape *shape, const vyre_step *step)
 {
-  put(s, vulkan_kernel_get(s->target, step->kernel)->serial);
+  put(shape, vulkan_kernel_get(target, step->kernel)->serial);
   for (uint32_t i = 0; i < 3; i++)
-    put(s, step->groups[i]);
-  put(s, step->beside);
-  put_range(s, &step->indirect);
+    put(shape, step->groups[i]);
+  put(shape, step->beside);
+  put_range(target, shape, &step->indirect);
   for (uint32_t i = 0; i < step->buffer_count; i++)
-    put_range(s, &step->buffers[i]);
-  put_bytes(s, step->push, step->push_size);
+    put_range(target, shape, &step->buffers[i]);
+  if (step->push_size) {
+    const size_t words = words_of(step->push_size);
+    shape->words[shape->count + words - 1] = 0;
+    memcpy(&shape->words[shape->count], step->push, step->push_size);
+    shape->count += (uint32_t)words;
+  }
 }
 
 vyre_status
-vulkan_shape_make(vyre_target *target, const vulkan_submission *submission, uint32_t *out_count, uint64_t *out_hash)
+vulkan_shape_make(vyre_target *target, const vulkan_submission *submission)
 {
   const vyre_sequence *sequence = &submission->sequence;
-  shape s = {.target = target};
-  put(&s, submission->at.step);
-  put(&s, (uint64_t)submission->at.repeat << 32 | submission->at.iteration);
-  put(&s, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
-  put(&s, sequence->step_ns != NULL);
+  vulkan_shape *shape = &target->shape;
+  const size_t count = count_words(sequence);
+  if (count > UINT32_MAX || !vulkan_grow(target, &shape->words, &shape->capacity, (uint32_t)count, sizeof *shape->words))
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  shape->count = 0;
+  put(shape, submission->at.step);
+  put(shape, (uint64_t)submission->at.repeat << 32 | submission->at.iteration);
+  put(shape, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
+  put(shape, sequence->step_ns != NULL);
   for (uint32_t i = 0; i < sequence->step_count; i++)
-    put_step(&s, &sequence->steps[i]);
+    put_step(target, shape, &sequence->steps[i]);
   for (uint32_t i = 0; i < sequence->repeat_count; i++) {
     const vyre_repeat *repeat = &sequence->repeats[i];
-    put(&s, (uint64_t)repeat->first << 32 | repeat->count);
-    put(&s, repeat->times);
-    put_range(&s, &repeat->until);
+    put(shape, (uint64_t)repeat->first << 32 | repeat->count);
+    put(shape, repeat->times);
+    put_range(target, shape, &repeat->until);
   }
-  if (s.no_memory)
-    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  *out_count = s.count;
-  *out_hash = XXH3_64bits(target->shape, sizeof *target->shape * s.count);
+  shape->hash = XXH3_64bits(shape->words, sizeof *shape->words * shape->count);
   return VYRE_OK;
 }
 
+void
+vulkan_shape_free(vyre_target *target, vulkan_shape *shape)
+{
+  if (shape->words)
+    target_resize(&target->base.allocator, shape->words, sizeof *shape->words * shape->capacity, 0);
+  *shape = (vulkan_shape){0};
+}
+
+static bool
+is_of_shape(const vulkan_recording *recording, const vulkan_shape *shape)
+{
+  return recording->shape.hash == shape->hash && recording->shape.count == shape->count &&
+         memcmp(recording->shape.words, shape->words, sizeof *shape->words * shape->count) == 0;
+}
+
 vulkan_recording *
-vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission, uint32_t count, uint64_t hash)
+vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission)
 {
   vulkan_recording *found = submission->recordings;
-  while (found && (found->hash != hash || found->shape_count != count ||
-                   memcmp(found->shape, target->shape, sizeof *found->shape * count) != 0))
+  while (found && !is_of_shape(found, &target->shape))
     found = found->next;
   return found;
 }
@@ -120,8 +137,7 @@ destroy_recording(vyre_target *target, vulkan_recording *recording)
     destroy_objects(target, recording);
   vulkan_hazards_free(&recording->needs);
   vulkan_hazards_free(&recording->left);
-  if (recording->shape)
-    target_resize(allocator, recording->shape, sizeof *recording->shape * recording->shape_count, 0);
+  vulkan_shape_free(target, &recording->shape);
   if (recording->commands)
     target_resize(allocator, recording->commands, sizeof *recording->commands * recording->command_capacity, 0);
   if (recording->stamped)
@@ -315,19 +331,30 @@ record(vyre_target *target, vulkan_submission *submission, vulkan_recording *rec
 }
 
 static vyre_status
-make_recording(vyre_target *target, vulkan_submission *submission, uint32_t count, uint64_t hash, vulkan_recording **out)
+copy_shape(const vyre_target *target, vulkan_shape *out)
+{
+  *out = target->shape;
+  out->capacity = out->count;
+  out->words = target_resize(&target->base.allocator, NULL, 0, sizeof *out->words * out->count);
+  if (!out->words)
+    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  memcpy(out->words, target->shape.words, sizeof *out->words * out->count);
+  return VYRE_OK;
+}
+
+static vyre_status
+make_recording(vyre_target *target, vulkan_submission *submission, vulkan_recording **out)
 {
   const vyre_allocator *allocator = &target->base.allocator;
   vulkan_recording *recording = target_resize(allocator, NULL, 0, sizeof *recording);
   if (!recording)
     return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  *recording = (vulkan_recording){.hash = hash, .shape_count = count};
+  *recording = (vulkan_recording){0};
   vulkan_hazards_init(&recording->needs, allocator, NULL);
   vulkan_hazards_init(&recording->left, allocator, &recording->needs);
-  recording->shape = target_resize(allocator, NULL, 0, sizeof *recording->shape * count);
-  if (recording->shape)
-    memcpy(recording->shape, target->shape, sizeof *recording->shape * count);
-  vyre_status status = recording->shape ? record(target, submission, recording) : VYRE_OUT_OF_MEMORY("for a Vulkan submission");
+  vyre_status status = copy_shape(target, &recording->shape);
+  if (!status)
+    status = record(target, submission, recording);
   if (status)
     destroy_recording(target, recording);
   else
@@ -338,10 +365,7 @@ make_recording(vyre_target *target, vulkan_submission *submission, uint32_t coun
 vyre_status
 vulkan_recording_take(vyre_target *target, vulkan_submission *submission)
 {
-  uint32_t count;
-  uint64_t hash;
-  VYRE_TRY(vulkan_shape_make(target, submission, &count, &hash));
-  vulkan_recording *found = vulkan_recording_find(target, submission, count, hash);
+  vulkan_recording *found = vulkan_recording_find(target, submission);
   if (found) {
     vulkan_recording **at = &submission->recordings;
     while (*at != found)
@@ -353,7 +377,7 @@ vulkan_recording_take(vyre_target *target, vulkan_submission *submission)
     for (uint32_t i = 1; *at && i < VULKAN_MOST_RECORDINGS; i++)
       at = &(*at)->next;
     destroy_from(target, at);
-    VYRE_TRY(make_recording(target, submission, count, hash, &found));
+    VYRE_TRY(make_recording(target, submission, &found));
     target->base.counters.recordings++;
   }
   found->next = submission->recordings;

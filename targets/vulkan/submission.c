@@ -263,10 +263,10 @@ prepare(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulka
 
 /* The unused one with these steps, else the one that was used last. */
 static vulkan_submission *
-find_unused(vyre_target *target, uint32_t count, uint64_t hash)
+find_unused(vyre_target *target)
 {
   vulkan_submission **at = &target->unused;
-  while (*at && !vulkan_recording_find(target, *at, count, hash))
+  while (*at && !vulkan_recording_find(target, *at))
     at = &(*at)->next;
   if (!*at)
     at = &target->unused;
@@ -280,10 +280,8 @@ vyre_status
 vulkan_submission_take(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_submission **out)
 {
   const vulkan_submission wanted = {.sequence = *sequence};
-  uint32_t count;
-  uint64_t hash;
-  VYRE_TRY(vulkan_shape_make(target, &wanted, &count, &hash));
-  vulkan_submission *submission = find_unused(target, count, hash);
+  VYRE_TRY(vulkan_shape_make(target, &wanted));
+  vulkan_submission *submission = find_unused(target);
   if (!submission)
     VYRE_TRY(make_submission(target, &submission));
   vyre_status status = prepare(target, sequence, is_begun, submission);

@@ -297,6 +297,8 @@ record_and_give(vyre_target *target, vulkan_submission *submission)
   uint64_t others[VULKAN_QUEUES];
   find_others(target, submission, others);
   VYRE_TRY(reset_commands(target, submission));
+  if (!submission->is_first) /* whose shape it was taken by */
+    VYRE_TRY(vulkan_shape_make(target, submission));
   VYRE_TRY(vulkan_recording_take(target, submission));
   if (submission->is_apart && submission->is_first)
     VYRE_TRY(copy_before(target, submission, others));

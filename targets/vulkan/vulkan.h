@@ -146,12 +146,17 @@ typedef struct vulkan_position {
   uint32_t step, repeat, iteration; /* the next repeat that is not done, and how often its steps are already recorded */
 } vulkan_position;
 
+/* All that the commands of a sequence depend on, from some position on. */
+typedef struct vulkan_shape {
+  uint64_t *words; /* owned */
+  uint32_t count, capacity;
+  uint64_t hash;
+} vulkan_shape;
+
 /* The steps of a sequence from some position on, as commands that were recorded once: recording.c. */
 typedef struct vulkan_recording {
   struct vulkan_recording *next; /* the one that was used before it */
-  uint64_t *shape;               /* owned: all that the commands depend on */
-  uint32_t shape_count;
-  uint64_t hash; /* of the shape */
+  vulkan_shape shape;
   VkCommandPool pool;
   VkCommandBuffer *commands; /* owned: one, or more where there are many launches */
   uint32_t command_count, command_capacity;
@@ -224,8 +229,7 @@ struct vyre_target {
   vulkan_queue queues[VULKAN_QUEUES];
   uint64_t serials;         /* so many were given */
   uint64_t addresses_batch; /* the last compute batch with kernels that may use any buffer, begun by somebody */
-  uint64_t *shape;          /* owned: room for one */
-  uint32_t shape_capacity;
+  vulkan_shape shape;       /* of what comes next */
   vulkan_submission *unused;
   VkCommandBuffer command; /* the one that is being recorded, */
   vulkan_hazards *hazards; /* and what orders it */
@@ -386,12 +390,13 @@ void vulkan_copy_reads(const vyre_target *target, vulkan_submission *submission)
 
 enum { VULKAN_MOST_RECORDINGS = 8 /* of a submission */ };
 
-/* What the sequence depends on from a position on, in target->shape. */
-vyre_status vulkan_shape_make(vyre_target *target, const vulkan_submission *submission, uint32_t *out_count, uint64_t *out_hash);
-/* The one of that shape; NULL: it has none. */
-vulkan_recording *vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission, uint32_t count,
-                                        uint64_t hash);
-/* The submission's recording of what comes next is the one that it has, or a new one; the position goes to its end. */
+/* Of what comes next of the submission, into target->shape. */
+vyre_status vulkan_shape_make(vyre_target *target, const vulkan_submission *submission);
+void vulkan_shape_free(vyre_target *target, vulkan_shape *shape);
+/* The one of target->shape; NULL: it has none. */
+vulkan_recording *vulkan_recording_find(const vyre_target *target, const vulkan_submission *submission);
+/* The submission's recording of what comes next, whose shape is target->shape, is the one that it has, or a new one; the position
+ * goes to its end. */
 vyre_status vulkan_recording_take(vyre_target *target, vulkan_submission *submission);
 void vulkan_recordings_destroy(vyre_target *target, vulkan_submission *submission);
 
