@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 4096, SETS = 8, BINDINGS = 16 };
+enum { MOST = 4096, SETS = 8, BINDINGS = 64 };
 
 /* ---- objects ------------------------------------------------------------------------------------------------------------- */
 
@@ -35,6 +35,7 @@ typedef struct commands {
   shader *pipeline;
   set sets[SETS]; /* as they were when they were bound: they are written before */
   uint32_t beside;
+  const shader *last; /* the pipeline of the dispatch before */
 } commands;
 
 typedef enum object_kind { BUFFER, IMAGE, VIEW, SHADER, PIPELINE, SET, COMMANDS, SEMAPHORE } object_kind;
@@ -321,7 +322,10 @@ add_dispatch(VkCommandBuffer handle, const char *name)
 {
   commands *to = of(handle);
   watch_log *log = &to->log;
-  log->group_count += !to->beside;
+  const watch_entry *before = log->entry_count ? &log->entries[log->entry_count - 1] : NULL;
+  const bool is_beside = beside_size ? to->beside : before && before->group && to->last == to->pipeline;
+  log->group_count += !is_beside;
+  to->last = to->pipeline;
   watch_add(log, WATCH_COMMAND, 0, name)->group = log->group_count;
   for (uint32_t i = 0; i < to->pipeline->count; i++) {
     const variable *v = &to->pipeline->variables[i];

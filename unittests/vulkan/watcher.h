@@ -13,7 +13,8 @@
 /* fake_vulkan.c gives it to tests. */
 typedef struct watcher {
   /* Of the device that is made next.  A dispatch with `push_size` bytes of push constants whose last word is not 0 is beside the
-   * dispatch before it. */
+   * dispatch before it; or, where `push_size` is 0, a dispatch of the same pipeline as the one before it, without a barrier
+   * between: passes say of parts of one phase alone that they are beside each other. */
   void (*begin)(uint32_t push_size);
   /* What happened since; the log is the watcher's until it begins again. */
   watch_log *(*end)(void);
