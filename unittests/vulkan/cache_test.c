@@ -26,7 +26,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "mix.inc"
+#include "mix.h"
 
 /* Of a file: its data begin after so many bytes, the last 16 of which are their size and XXH3; in Vulkan's header the device's
  * number is here. */
@@ -101,34 +101,25 @@ use(const char *cache, uint32_t kernels)
   seen s = {0};
   const vyre_target_options options = {
       .library = test_file("unittests/libfake-vulkan.so"), .cache = cache, .remark = hear, .remark_user = &s};
-  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
   vyre_target *target;
   vyre_kernel kernel = {0};
   vyre_device_buffer buffer;
   assert_null(ops->open(&options, NULL, &target));
   for (uint32_t i = 0; i < kernels; i++) {
     const vyre_kernel_spec spec = {.id = 7, .size = 4, .bits = i}; /* the code has no such */
-    const vyre_kernel_desc desc = {.label = "mix",
-                                   .code = mix_words,
-                                   .size = sizeof mix_words,
-                                   .entry = "main",
-                                   .workgroup = {1, 1, 1},
-                                   .slots = &slot,
-                                   .slot_count = 1,
-                                   .specs = &spec,
-                                   .spec_count = 1,
-                                   .push_size = 12};
+    vyre_kernel_desc desc = mix_kernel;
+    desc.specs = &spec;
+    desc.spec_count = 1;
     vyre_status status = ops->compile(target, &desc, &kernel);
     if (status)
       fail_msg("%s", vyre_status_text(status));
   }
   uint32_t word = 5;
-  const uint32_t push[] = {0, 3, 2};
+  const mix_push push = {0, 3, 2};
   assert_null(ops->allocate(target, 4, &buffer));
   const vyre_range all = {.buffer = buffer};
   const vyre_upload upload = {all, &word};
-  const vyre_step step = {
-      .kernel = kernel, .buffers = &all, .buffer_count = 1, .push = push, .push_size = sizeof push, .groups = {1, 1, 1}};
+  const vyre_step step = mix_step(kernel, &all, &push);
   const vyre_read read = {all, &word};
   assert_null(ops->submit(
       target,

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "mix.inc"
+#include "mix.h"
 
 enum { WORDS = 16 };
 
@@ -21,17 +21,13 @@ static const vyre_target_ops *const ops = &vyre_target_vulkan;
 static fake_vulkan_count_function count;
 static fake_vulkan_set_function set_failure;
 
-typedef struct push {
-  uint32_t at, factor, term;
-} push;
-
 typedef struct fixture {
   vyre_target *target;
   vyre_kernel kernel;
   vyre_device_buffer buffer;
   vyre_range all;
   uint32_t before[WORDS], after[WORDS];
-  push pushes[2];
+  mix_push pushes[2];
   vyre_fill fill;
   vyre_upload upload;
   vyre_step steps[2];
@@ -53,32 +49,18 @@ assert_ok(vyre_status status)
 static void
 open_fixture(fixture *f, uint32_t times)
 {
-  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
   const vyre_target_options options = {.library = test_file(FAKE_VULKAN)};
-  const vyre_kernel_desc desc = {.label = "mix",
-                                 .code = mix_words,
-                                 .size = sizeof mix_words,
-                                 .entry = "main",
-                                 .workgroup = {1, 1, 1},
-                                 .slots = &slot,
-                                 .slot_count = 1,
-                                 .push_size = sizeof(push)};
   memset(f, 0, sizeof *f);
   count(NULL);
   assert_ok(ops->open(&options, NULL, &f->target));
-  assert_ok(ops->compile(f->target, &desc, &f->kernel));
+  assert_ok(ops->compile(f->target, &mix_kernel, &f->kernel));
   assert_ok(ops->allocate(f->target, sizeof f->before, &f->buffer));
   f->all = (vyre_range){f->buffer, 0, 0};
   f->before[0] = times;
-  f->pushes[0] = (push){1, 1, 3};
-  f->pushes[1] = (push){0, 1, UINT32_MAX};
+  f->pushes[0] = (mix_push){1, 1, 3};
+  f->pushes[1] = (mix_push){0, 1, UINT32_MAX};
   for (uint32_t i = 0; i < 2; i++)
-    f->steps[i] = (vyre_step){.kernel = f->kernel,
-                              .buffers = &f->all,
-                              .buffer_count = 1,
-                              .push = &f->pushes[i],
-                              .push_size = sizeof(push),
-                              .groups = {1, 1, 1}};
+    f->steps[i] = mix_step(f->kernel, &f->all, &f->pushes[i]);
   f->fill = (vyre_fill){{f->buffer, 32, 32}, 7};
   f->upload = (vyre_upload){{f->buffer, 0, 32}, f->before};
   f->read = (vyre_read){f->all, f->after};

@@ -13,15 +13,11 @@
 
 #include <cmocka.h>
 
-#include "mix.inc"
+#include "mix.h"
 
 enum { WORDS = 64, MOST_STEPS = 12, MOST_REPEATS = 3 };
 
 static const vyre_target_ops *const ops = &vyre_target_vulkan;
-
-typedef struct push {
-  uint32_t at, factor, term;
-} push;
 
 /* A target with one buffer of words, and a sequence that uploads it, runs steps on it and reads it. */
 typedef struct fixture {
@@ -30,7 +26,7 @@ typedef struct fixture {
   vyre_device_buffer buffer;
   vyre_range all;
   uint32_t before[WORDS], after[WORDS], expected[WORDS];
-  push pushes[MOST_STEPS];
+  mix_push pushes[MOST_STEPS];
   vyre_step steps[MOST_STEPS];
   vyre_repeat repeats[MOST_REPEATS];
   vyre_repeat_end ends[MOST_REPEATS], expected_ends[MOST_REPEATS];
@@ -74,20 +70,11 @@ begin_sequence(fixture *f)
 static void
 open_fixture(fixture *f)
 {
-  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
   const vyre_target_options options = {.library = test_library(VULKAN_LIBRARY), .validate = test_validates()};
-  const vyre_kernel_desc desc = {.label = "mix",
-                                 .code = mix_words,
-                                 .size = sizeof mix_words,
-                                 .entry = "main",
-                                 .workgroup = {1, 1, 1},
-                                 .slots = &slot,
-                                 .slot_count = 1,
-                                 .push_size = sizeof(push)};
   memset(f, 0, sizeof *f);
   assert_ok(ops->open(&options, NULL, &f->target));
-  assert_ok(ops->supports(f->target, &desc));
-  assert_ok(ops->compile(f->target, &desc, &f->kernel));
+  assert_ok(ops->supports(f->target, &mix_kernel));
+  assert_ok(ops->compile(f->target, &mix_kernel, &f->kernel));
   assert_ok(ops->allocate(f->target, sizeof f->before, &f->buffer));
   f->all = (vyre_range){f->buffer, 0, 0};
   begin_sequence(f);
@@ -100,16 +87,12 @@ words_at(const fixture *f, uint32_t at, uint32_t count)
 }
 
 static vyre_step *
-add_step(fixture *f, push values, uint32_t groups)
+add_step(fixture *f, mix_push values, uint32_t groups)
 {
   const uint32_t i = f->sequence.step_count++;
   f->pushes[i] = values;
-  f->steps[i] = (vyre_step){.kernel = f->kernel,
-                            .buffers = &f->all,
-                            .buffer_count = 1,
-                            .push = &f->pushes[i],
-                            .push_size = sizeof(push),
-                            .groups = {groups, 1, 1}};
+  f->steps[i] = mix_step(f->kernel, &f->all, &f->pushes[i]);
+  f->steps[i].groups[0] = groups;
   return &f->steps[i];
 }
 
@@ -126,7 +109,7 @@ add_repeat(fixture *f, uint32_t count, uint32_t times, uint32_t until)
 static void
 model_step(fixture *f, const vyre_step *step)
 {
-  const push *values = step->push;
+  const mix_push *values = step->push;
   uint32_t groups = step->groups[0] * step->groups[1] * step->groups[2];
   if (step->indirect.buffer.id) {
     const uint32_t *from = &f->expected[step->indirect.offset / 4];
@@ -196,13 +179,13 @@ a_repeat_runs_its_steps_so_many_times(void **state)
   (void)state;
   fixture f;
   open_fixture(&f);
-  add_step(&f, (push){0, 3, 1}, 1);
-  add_step(&f, (push){1, 3, 2}, 1);
-  add_step(&f, (push){1, 5, 7}, 1);
+  add_step(&f, (mix_push){0, 3, 1}, 1);
+  add_step(&f, (mix_push){1, 3, 2}, 1);
+  add_step(&f, (mix_push){1, 5, 7}, 1);
   add_repeat(&f, 2, 9, WORDS);
-  add_step(&f, (push){1, 2, 0}, 1);
+  add_step(&f, (mix_push){1, 2, 0}, 1);
   add_repeat(&f, 1, 1, WORDS);
-  add_step(&f, (push){1, 7, 3}, 1);
+  add_step(&f, (mix_push){1, 7, 3}, 1);
   check(&f);
   assert_int_equal(f.timing.waits, 1);
   assert_int_equal(f.timing.launches, 1 + 18 + 1 + 1);
@@ -216,10 +199,10 @@ a_repeat_ends_when_its_word_is_0(void **state)
   fixture f;
   open_fixture(&f);
   f.before[3] = 5;
-  add_step(&f, (push){1, 3, 2}, 1);
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){1, 3, 2}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
   add_repeat(&f, 2, 200, 3);
-  add_step(&f, (push){1, 5, 7}, 1);
+  add_step(&f, (mix_push){1, 5, 7}, 1);
   for (uint32_t round = 0; round < 2; round++) {
     check(&f);
     assert_int_equal(f.timing.waits, 1);
@@ -241,13 +224,13 @@ after_a_repeat_that_was_not_enough_nothing_runs_but_reads(void **state)
   open_fixture(&f);
   f.before[3] = 5;
   f.before[4] = 2;
-  add_step(&f, (push){1, 3, 2}, 1);
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){1, 3, 2}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
   add_repeat(&f, 1, 4, 3);
-  add_step(&f, (push){1, 5, 7}, 1);
-  add_step(&f, (push){4, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){1, 5, 7}, 1);
+  add_step(&f, (mix_push){4, 1, UINT32_MAX}, 1);
   add_repeat(&f, 1, 9, 4);
-  add_step(&f, (push){5, 1, 1}, 1);
+  add_step(&f, (mix_push){5, 1, 1}, 1);
   add_repeat(&f, 1, 9, WORDS);
   check(&f);
   assert_int_equal(f.timing.waits, 1);
@@ -265,14 +248,14 @@ many_iterations_take_more_waits_and_few_of_many_do_not(void **state)
   open_fixture(&f);
   f.before[3] = 2500;
   f.before[5] = 1;
-  add_step(&f, (push){0, 1, 1}, 1);
-  add_step(&f, (push){1, 3, 2}, 1);
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
-  add_step(&f, (push){2, 1, 1}, 4)->indirect = words_at(&f, 5, 3);
+  add_step(&f, (mix_push){0, 1, 1}, 1);
+  add_step(&f, (mix_push){1, 3, 2}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){2, 1, 1}, 4)->indirect = words_at(&f, 5, 3);
   f.before[6] = f.before[7] = 1;
   add_repeat(&f, 3, 1u << 31, 3);
-  add_step(&f, (push){1, 5, 7}, 1);
-  add_step(&f, (push){4, 1, 1}, 1);
+  add_step(&f, (mix_push){1, 5, 7}, 1);
+  add_step(&f, (mix_push){4, 1, 1}, 1);
   add_repeat(&f, 1, 10, WORDS);
   check(&f);
   assert_int_equal(f.timing.waits, 3); /* 1024, 1024, 452 */
@@ -298,11 +281,11 @@ a_fixed_number_of_iterations_may_be_any(void **state)
   fixture f;
   open_fixture(&f);
   f.before[3] = 2;
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
   add_repeat(&f, 1, 2, 3);
-  add_step(&f, (push){1, 3, 2}, 1);
+  add_step(&f, (mix_push){1, 3, 2}, 1);
   add_repeat(&f, 1, 70000, WORDS);
-  add_step(&f, (push){1, 5, 7}, 1);
+  add_step(&f, (mix_push){1, 5, 7}, 1);
   check(&f);
   assert_int_equal(f.timing.waits, 2);
   f.before[3] = 3; /* nothing of them runs, and the reads do */
@@ -322,7 +305,7 @@ a_larger_sequence_comes_after_a_smaller_one(void **state)
   fixture f;
   open_fixture(&f);
   f.before[3] = 5;
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
   add_repeat(&f, 1, 9, 3);
   check(&f);
   vyre_device_buffer buffer;
@@ -330,10 +313,9 @@ a_larger_sequence_comes_after_a_smaller_one(void **state)
   static uint32_t got[BYTES / 4];
   assert_ok(ops->allocate(f.target, BYTES, &buffer));
   const vyre_range range = {buffer, 0, 0};
-  const push values = {BYTES / 4 - 1, 1, 3};
+  const mix_push values = {BYTES / 4 - 1, 1, 3};
   for (uint32_t i = 0; i < STEPS; i++)
-    steps[i] = (vyre_step){
-        .kernel = f.kernel, .buffers = &range, .buffer_count = 1, .push = &values, .push_size = sizeof values, .groups = {1, 1, 1}};
+    steps[i] = mix_step(f.kernel, &range, &values);
   const vyre_fill fill = {range, 0};
   const vyre_read read = {range, got};
   vyre_repeat_end end;
@@ -366,8 +348,8 @@ a_step_takes_its_groups_when_it_begins(void **state)
   f.before[9] = 1; /* offset 36: not where a device can bind */
   f.before[10] = 2;
   f.before[11] = 1;
-  add_step(&f, (push){9, 1, 1}, 3); /* 4 groups in x */
-  vyre_step *step = add_step(&f, (push){0, 1, 1}, 4);
+  add_step(&f, (mix_push){9, 1, 1}, 3); /* 4 groups in x */
+  vyre_step *step = add_step(&f, (mix_push){0, 1, 1}, 4);
   step->groups[1] = 2;
   step->indirect = words_at(&f, 9, 3);
   check(&f);
@@ -410,7 +392,7 @@ random_sequences_do_what_the_contract_says(void **state)
     for (uint32_t i = 0, in_repeat = 0; i < MOST_STEPS; i++) {
       const uint32_t *d = &draw[i * 4];
       const bool adds = d[0] % 3 != 0;
-      vyre_step *step = add_step(&f, (push){d[1] % 8, adds ? 1 : 3, 1 + d[0] % 5}, adds ? d[2] % 4 : 1);
+      vyre_step *step = add_step(&f, (mix_push){d[1] % 8, adds ? 1 : 3, 1 + d[0] % 5}, adds ? d[2] % 4 : 1);
       if (adds && d[3] % 4 == 0) {
         step->groups[0] = step->groups[1] = step->groups[2] = 2;
         step->indirect = words_at(&f, 16 + d[3] / 4 % 14, 3);
@@ -420,7 +402,7 @@ random_sequences_do_what_the_contract_says(void **state)
       if (f.sequence.repeat_count < MOST_REPEATS && d[1] / 8 % 3 == 0) {
         const bool has_until = d[1] / 32 % 2;
         if (has_until) /* the step counts its word down */
-          f.pushes[i] = (push){8 + f.sequence.repeat_count, 1, UINT32_MAX}, step->groups[0] = 1, step->indirect.buffer.id = 0;
+          f.pushes[i] = (mix_push){8 + f.sequence.repeat_count, 1, UINT32_MAX}, step->groups[0] = 1, step->indirect.buffer.id = 0;
         add_repeat(&f, 1 + d[2] / 8 % in_repeat, 1 + d[3] / 64 % 8, has_until ? 8 + f.sequence.repeat_count : WORDS);
         f.before[8 + f.sequence.repeat_count - 1] = 1 + d[0] / 16 % 9;
         in_repeat = 0;
@@ -444,11 +426,11 @@ what_is_begun_needs_no_arrays_and_comes_in_order(void **state)
   fixture f, second;
   open_fixture(&f);
   f.before[3] = 1500; /* goes on when it is waited for */
-  add_step(&f, (push){1, 3, 2}, 1);
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){1, 3, 2}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
   add_repeat(&f, 2, 4000, 3);
   second = f;
-  add_step(&f, (push){2, 1, 9}, 1);
+  add_step(&f, (mix_push){2, 1, 9}, 1);
   run_model(&f);
   vyre_ticket ticket, other;
   assert_ok(ops->begin(f.target, &f.sequence, &ticket));
@@ -465,7 +447,7 @@ what_is_begun_needs_no_arrays_and_comes_in_order(void **state)
   f = second;
   begin_sequence(&f);
   f.sequence.step_count = f.sequence.repeat_count = 0;
-  add_step(&f, (push){0, 1, 1}, 1);
+  add_step(&f, (mix_push){0, 1, 1}, 1);
   f.read.range = words_at(&f, 0, 1);
   assert_ok(ops->begin(f.target, &f.sequence, &ticket));
   f.sequence.upload_count = 0;
@@ -493,7 +475,7 @@ polling_goes_on_with_many_iterations(void **state)
   fixture f;
   open_fixture(&f);
   f.before[3] = 2500;
-  add_step(&f, (push){3, 1, UINT32_MAX}, 1);
+  add_step(&f, (mix_push){3, 1, UINT32_MAX}, 1);
   add_repeat(&f, 1, 4000, 3);
   run_model(&f);
   vyre_ticket ticket, left;
@@ -506,7 +488,7 @@ polling_goes_on_with_many_iterations(void **state)
   assert_int_equal(f.timing.waits, 3);
   f.sequence.step_count = f.sequence.repeat_count = 0;
   f.before[9] = f.before[10] = f.before[11] = 5; /* errors are the wait's */
-  add_step(&f, (push){0, 1, 1}, 1)->indirect = words_at(&f, 9, 3);
+  add_step(&f, (mix_push){0, 1, 1}, 1)->indirect = words_at(&f, 9, 3);
   assert_ok(ops->begin(f.target, &f.sequence, &ticket));
   assert_ok(ops->begin(f.target, &f.sequence, &left)); /* the close waits for it */
   for (done = false; !done;)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mix.inc"
+#include "mix.h"
 
 enum { THREADS = 4, TURNS = 3, WORDS = 64 };
 
@@ -29,23 +29,14 @@ typedef struct worker {
 static vyre_status
 work_on(vyre_target *target, worker *w)
 {
-  static const vyre_kernel_slot slot = {.kind = VYRE_SLOT_STORAGE};
-  const vyre_kernel_desc desc = {.label = "mix",
-                                 .code = mix_words,
-                                 .size = sizeof mix_words,
-                                 .entry = "main",
-                                 .workgroup = {1, 1, 1},
-                                 .slots = &slot,
-                                 .slot_count = 1,
-                                 .push_size = 12};
-  const uint32_t push[] = {w->number, 3, 1};
+  const mix_push push = {w->number, 3, 1};
   vyre_kernel kernel;
   vyre_device_buffer buffer;
-  VYRE_TRY(ops->compile(target, &desc, &kernel));
+  VYRE_TRY(ops->compile(target, &mix_kernel, &kernel));
   VYRE_TRY(ops->allocate(target, 4 * WORDS, &buffer));
   const vyre_range all = {buffer, 0, 0};
   const vyre_fill fill = {all, w->number};
-  const vyre_step step = {.kernel = kernel, .buffers = &all, .buffer_count = 1, .push = push, .push_size = 12, .groups = {1, 1, 1}};
+  const vyre_step step = mix_step(kernel, &all, &push);
   const vyre_read read = {{buffer, 4 * (uint64_t)w->number, 4}, &w->got};
   const vyre_sequence first = {.fills = &fill, .fill_count = 1, .steps = &step, .step_count = 1},
                       second = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
