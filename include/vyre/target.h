@@ -376,8 +376,9 @@ typedef struct vyre_target_ops {
   vyre_status (*keep)(vyre_target *target, uint64_t domain, const vyre_static *parts, uint32_t count, vyre_device_buffer *out,
                       bool *out_found);
   vyre_status (*drop)(vyre_target *target, const vyre_device_buffer *parts, uint32_t count);
-  /* The same as submit in three calls.  `poll`: whether it is done; `wait` must follow all the same, and says what submit would
-   * have said.  `flush`: waits for all that was begun. */
+  /* The same as submit in three calls; whatever is begun or submitted later finds what this sequence did.  So of one that takes
+   * more than one host wait `begin` may return after the last but one.  `poll`: whether it is done; `wait` must follow all the
+   * same, and says what submit would have said.  `flush`: waits for all that was begun. */
   vyre_status (*begin)(vyre_target *target, const vyre_sequence *sequence, vyre_ticket *out);
   vyre_status (*poll)(vyre_target *target, vyre_ticket ticket, bool *out_done);
   vyre_status (*wait)(vyre_target *target, vyre_ticket ticket, vyre_timing *timing);

@@ -226,6 +226,12 @@ target_slot_has_texels(vyre_slot_kind kind)
 {
   return kind >= VYRE_SLOT_STORAGE_TEXELS && kind <= VYRE_SLOT_COMBINED;
 }
+static inline bool
+target_slot_is_written(const vyre_kernel_slot *slot)
+{
+  return !slot->is_read_only &&
+         (slot->kind == VYRE_SLOT_STORAGE || slot->kind == VYRE_SLOT_STORAGE_TEXELS || slot->kind == VYRE_SLOT_STORAGE_IMAGE);
+}
 
 /* ---- between the files of this folder ------------------------------------------------------------------------------------ */
 

@@ -73,6 +73,8 @@ check_binding(const vyre_target *target, const target_kernel *kernel, uint32_t s
   uint64_t size;
   VYRE_TRY(target_range_get(target, range, "buffer", range_index, &buffer, &size));
   const vyre_kernel_slot *slot = &kernel->slots[slot_index];
+  if (target_slot_is_written(slot))
+    VYRE_TRY(check_written(target, buffer, "buffer", range_index));
   if (target_slot_has_texels(slot->kind))
     return base->hooks->check_texels ? base->hooks->check_texels(target, kernel, slot_index, descriptor, range->offset, size)
                                      : VYRE_OK;

@@ -296,7 +296,8 @@ static void
 settle(vulkan_hazards *hazards)
 {
   const uint32_t first = hazards->next, count = hazards->count, new_count = count - first;
-  if (new_count == 0)
+  hazards->next = count;
+  if (new_count == 0 || hazards->no_memory)
     return;
   for (uint32_t i = first; i < count; i++) {
     hazards->uses[i].turn = hazards->turn;
@@ -311,6 +312,7 @@ settle(vulkan_hazards *hazards)
     const vulkan_use use = hazards->uses[i];
     add(hazards, &use);
   }
+  hazards->next = hazards->count;
   if (hazards->no_memory)
     return;
   hazards->count -= new_count;
@@ -396,9 +398,26 @@ vulkan_hazards_submitted(vulkan_hazards *hazards, uint64_t batch)
     hazards->uses[i].batch = hazards->uses[i].batch ? hazards->uses[i].batch : batch;
 }
 
+/* Uses for which there was no memory are of commands that were dropped, or of those before them: these may have written anything.
+ */
+static void
+restore(vulkan_hazards *hazards)
+{
+  const vulkan_use anything = {.end = UINT64_MAX,
+                               .stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                               .access = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                               .writes = true};
+  hazards->no_memory = false;
+  hazards->count = 0;
+  if (hazards->capacity) /* else nothing was ever used */
+    add(hazards, &anything);
+}
+
 void
 vulkan_hazards_dropped(vulkan_hazards *hazards)
 {
+  if (hazards->no_memory)
+    restore(hazards);
   for (uint32_t i = 0; i < hazards->count; i++)
     hazards->uses[i].seen_stages = hazards->uses[i].seen_access = 0;
   hazards->next = hazards->count;

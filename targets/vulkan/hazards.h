@@ -11,7 +11,8 @@
  * A list has few uses: what is used anew takes the place of what it covers.  Beyond VULKAN_FEW_USES those of one buffer are joined,
  * so that a use costs the number of buffers at most; then a barrier may stand where none was needed, never the other way round.
  *
- * Threads: a list is its target's.  Errors: without memory the list says so (no_memory), and what is recorded is not to be used.
+ * Threads: a list is its target's.  Errors: without memory the list says so (no_memory) until what was recorded is dropped, which
+ * is not to be used.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_VULKAN_HAZARDS_H
@@ -70,7 +71,8 @@ void vulkan_hazards_enter(vulkan_hazards *hazards, const vulkan_hazards *needs, 
 void vulkan_hazards_leave(vulkan_hazards *hazards, const vulkan_hazards *left);
 /* All that is there was given to the queue with this batch, or before. */
 void vulkan_hazards_submitted(vulkan_hazards *hazards, uint64_t batch);
-/* It was not: barriers that were recorded do not count. */
+/* It was not: barriers that were recorded do not count.  Where there was no memory, what comes next waits for all that came before.
+ */
 void vulkan_hazards_dropped(vulkan_hazards *hazards);
 /* The host waited for that batch: what was read in it needs no order any more. */
 void vulkan_hazards_waited(vulkan_hazards *hazards, uint64_t batch);

@@ -265,6 +265,8 @@ vulkan_image_destroy(vyre_target *target, vulkan_descriptor *descriptor)
   vulkan_buffer_destroy(target, &image->texels);
   if (image->view)
     call->vkDestroyImageView(target->device, image->view, NULL);
+  for (uint32_t i = 0; i < VULKAN_QUEUES && image->handle; i++)
+    vulkan_hazards_forget_image(&target->queues[i].hazards, image->handle); /* another one may get its number */
   if (image->handle)
     call->vkDestroyImage(target->device, image->handle, NULL);
   if (image->memory)

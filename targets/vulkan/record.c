@@ -138,11 +138,14 @@ add_repeat(progress *p)
   vulkan_position *at = &p->submission->at;
   const vyre_repeat *repeat = &p->submission->sequence.repeats[at->repeat];
   const bool has_until = repeat->until.buffer.id != 0;
-  if (!has_until && p->launches + p->launches_here >= MOST_LAUNCHES)
+  if (!has_until && p->launches + p->launches_here >= MOST_LAUNCHES) {
+    p->recording->is_part = true;
     return false;
+  }
   const uint32_t begun = p->submission->recorded_from.repeat == at->repeat ? p->submission->recorded_from.iteration : 0;
   const uint32_t left = repeat->times - begun, most = p->target->most_iterations,
                  end = begun + (has_until && left > most ? most : left);
+  p->recording->is_part |= end != repeat->times;
   add_iteration(p, repeat);
   at->iteration++;
   /* Iterations until a word is 0: as many as may come, up to a bound; the host looks whether that was enough. */

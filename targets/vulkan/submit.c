@@ -393,6 +393,18 @@ go_on(vyre_target *target, vulkan_submission *submission)
   submission->is_done = true;
 }
 
+/* Of a sequence that needs several submissions all but the last are done before anything else is begun, which is to find what it
+ * did. */
+static vyre_status
+submit_rest(vyre_target *target, vulkan_submission *submission)
+{
+  while (!submission->is_done && submission->recording->is_part) {
+    VYRE_TRY(wait_for(target, submission));
+    go_on(target, submission);
+  }
+  return VYRE_OK;
+}
+
 static vyre_status
 start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_submission **out)
 {
@@ -407,6 +419,8 @@ start(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulkan_
     submission->is_done = true;
   } else
     status = submit_next(target, submission);
+  if (!status && is_begun)
+    status = submit_rest(target, submission);
   status = vulkan_take_messages(target->instance.messages, status);
   if (status)
     vulkan_submission_give(target, submission);

@@ -160,6 +160,7 @@ typedef struct vulkan_recording {
   VkCommandPool pool;
   VkCommandBuffer *commands; /* owned: one, or more where there are many launches */
   uint32_t command_count, command_capacity;
+  bool is_part; /* the host has to look what is left when it is done */
   VkDescriptorPool descriptors;
   VkQueryPool queries; /* a timestamp at the start and after each launch; 0: nobody asked */
   uint32_t *stamped;   /* owned: the step of each launch */

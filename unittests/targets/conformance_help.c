@@ -122,6 +122,8 @@ PROGRAM(fault)
 static const vyre_kernel_slot one[] = {{.kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
 static const vyre_kernel_slot two[] = {
     {.kind = VYRE_SLOT_STORAGE}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
+static const vyre_kernel_slot adds[] = {
+    {.kind = VYRE_SLOT_STORAGE, .is_read_only = true}, {.binding = 1, .kind = VYRE_SLOT_STORAGE}, {.kind = VYRE_SLOT_PUSH}};
 static const vyre_kernel_slot sums[] = {{.kind = VYRE_SLOT_STORAGE}, {.set = 1, .binding = 2, .kind = VYRE_SLOT_STORAGE}};
 static const vyre_kernel_slot parts[] = {
     {.binding = 1, .kind = VYRE_SLOT_STORAGE, .count = 2}, {.binding = 4, .kind = VYRE_SLOT_UNIFORM}, {.kind = VYRE_SLOT_STORAGE}};
@@ -133,7 +135,7 @@ static const struct {
   const vyre_kernel_slot *slots;
   uint32_t slot_count, push_size, workgroup;
 } programs[] = {
-    {"add", "kernels", add, two, 3, 8, 64},     {"digit", "kernels", digit, one, 2, 4, 1},
+    {"add", "kernels", add, adds, 3, 8, 64},    {"digit", "kernels", digit, one, 2, 4, 1},
     {"mark", "kernels", mark, one, 1, 0, 2},    {"count", "kernels", count, one, 1, 0, 64},
     {"down", "kernels", down, one, 1, 0, 1},    {"say", "kernels", say, one, 1, 0, 1},
     {"sum", "kernels", sum, sums, 2, 0, 64},    {"gather", "kernels", gather, parts, 3, 0, 1},

@@ -141,6 +141,18 @@ kernels_read_kept_data(conform *c)
   assert_int_equal(timing.bytes_up, 0);
 }
 
+static void
+kernels_write_no_kept_data(conform *c)
+{
+  vyre_static parts[2];
+  vyre_device_buffer set[2];
+  fill_parts(parts);
+  ok(c->ops->keep(c->target, DOMAIN_A, parts, 2, set, NULL));
+  const vyre_range range = whole(set[0]);
+  const vyre_step step = step_of(kernel_of(c, "count"), &range, 1);
+  refused(c, c->ops->submit(c->target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL), VYRE_CODE_INPUT, "kept data");
+}
+
 const conform_test conform_kept[] = {
     CONFORM_TEST(a_warm_set_uploads_nothing, 0),
     CONFORM_TEST(sets_are_told_apart_by_all_that_they_are, 0),
@@ -148,5 +160,6 @@ const conform_test conform_kept[] = {
     CONFORM_TEST(kept_data_is_nobodys_to_write_or_free, 0),
     CONFORM_TEST(a_set_that_cannot_be_kept_leaves_nothing, 0),
     CONFORM_TEST(kernels_read_kept_data, NEEDS_KERNELS),
+    CONFORM_TEST(kernels_write_no_kept_data, NEEDS_KERNELS),
     {0},
 };

@@ -215,6 +215,35 @@ several_may_be_begun(conform *c)
   ok(c->ops->flush(c->target));
 }
 
+/* So it is with one that takes long: what is begun after it, and what is written after that, waits for all of it. */
+static void
+what_comes_after_finds_all_of_it(conform *c)
+{
+  enum { TIMES = 3000 };
+  const uint32_t times = TIMES;
+  const vyre_range left = whole(buffer_with(c, &times, 1));
+  const vyre_step step = step_of(kernel_of(c, "down"), &left, 1);
+  const vyre_repeat repeat = {0, 1, TIMES + 1, left};
+  const uint32_t nine = 9;
+  uint32_t seen[2] = {7, 7};
+  vyre_repeat_end end;
+  vyre_ticket tickets[2];
+  const vyre_read reads[2] = {{left, &seen[0]}, {left, &seen[1]}};
+  const vyre_upload upload = {left, &nine};
+  const vyre_sequence first = {.steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
+                      second = {.reads = &reads[0], .read_count = 1},
+                      third = {.uploads = &upload, .upload_count = 1, .reads = &reads[1], .read_count = 1};
+  ok(c->ops->begin(c->target, &first, &tickets[0]));
+  ok(c->ops->begin(c->target, &second, &tickets[1]));
+  ok(c->ops->submit(c->target, &third, NULL));
+  ok(c->ops->wait(c->target, tickets[1], NULL));
+  ok(c->ops->wait(c->target, tickets[0], NULL));
+  assert_int_equal(end.iterations, TIMES);
+  assert_int_equal(end.word, 0);
+  assert_int_equal(seen[0], 0);
+  assert_int_equal(seen[1], 9);
+}
+
 static void
 what_is_in_flight_is_not_freed(conform *c)
 {
@@ -325,6 +354,7 @@ const conform_test conform_sequences[] = {
     CONFORM_TEST(a_warm_sequence_allocates_nothing, 0),
     CONFORM_TEST(what_was_begun_is_waited_for_once, 0),
     CONFORM_TEST(several_may_be_begun, 0),
+    CONFORM_TEST(what_comes_after_finds_all_of_it, NEEDS_KERNELS),
     CONFORM_TEST(what_is_in_flight_is_not_freed, NEEDS_KERNELS | VYRE_TARGET_ASYNC),
     CONFORM_TEST(a_begun_sequence_keeps_what_it_was_given, NEEDS_KERNELS),
     CONFORM_TEST(a_device_that_is_there_is_not_recovered, 0),

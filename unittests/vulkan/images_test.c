@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "bundle.h"
 #include "messages.h"
-#include "vyre/target.h"
+#include "vulkan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,8 +65,13 @@ static int
 finish(void **state)
 {
   (void)state;
+  uint32_t left = 0; /* of images, whose kernels were all released */
+  for (uint32_t i = 0; i < target->queues[VULKAN_COMPUTE].hazards.count; i++)
+    left += target->queues[VULKAN_COMPUTE].hazards.uses[i].image != VK_NULL_HANDLE;
+  if (left)
+    print_error("%u uses of images are left\n", left);
   spvBinaryDestroy(code);
-  return ops->close(target) == VYRE_OK ? 0 : -1;
+  return ops->close(target) == VYRE_OK && left == 0 ? 0 : -1;
 }
 
 static vyre_status
