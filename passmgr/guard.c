@@ -79,6 +79,21 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
   return true;
 }
 
+/* Nothing that runs here does that to itself. */
+static int
+tell_kill(const guard_where *where, guard_text *text)
+{
+  if (where->call.doing)
+    vyre_driver_call_tell(&where->call, "was killed (SIGKILL)", text->bytes, sizeof(text->bytes));
+  text->length = strlen(text->bytes);
+  if (!where->call.doing)
+    append(text, "the process was killed (SIGKILL)");
+  if (!where->call.doing && where->code.path)
+    append_code(text, &where->code);
+  append(text, "\nFix: leave it more memory, if the system killed it for want of that (dmesg tells)");
+  return VYRE_CODE_INPUT;
+}
+
 static int
 code_of(const guard_where *where)
 {
@@ -93,7 +108,6 @@ name_of_signal(int number)
          : number == SIGFPE  ? "division by zero"
          : number == SIGILL  ? "illegal instruction"
          : number == SIGBUS  ? "bus error"
-         : number == SIGKILL ? "killed"
                              : "";
 }
 
@@ -101,6 +115,8 @@ int
 guard_tell_signal(const guard_where *where, int number, guard_text *text)
 {
   guard_text how = {0};
+  if (number == SIGKILL)
+    return tell_kill(where, text);
   append(&how, "crashed (");
   append(&how, number == SIGSEGV   ? "SIGSEGV"
                : number == SIGABRT ? "SIGABRT"
@@ -108,7 +124,7 @@ guard_tell_signal(const guard_where *where, int number, guard_text *text)
                : number == SIGILL  ? "SIGILL"
                                    : "SIGBUS");
   append(&how, ")");
-  if (append_driver(text, where, number == SIGKILL ? "was killed (SIGKILL)" : how.bytes))
+  if (append_driver(text, where, how.bytes))
     return code_of(where);
   append(text, "signal ");
   append_number(text, (unsigned)number);

@@ -262,6 +262,7 @@ open_devices(tool *t, uint32_t threads)
   const vyre_target_options options = {.library = o->library,
                                        .device = o->device,
                                        .validate = o->validate,
+                                       .timeout = o->seconds,
                                        .threads = o->sweepers,
                                        .cache = vyre_cache_folder(o->cache_dir, folder, sizeof folder),
                                        .remark = vyre_target_remark,
@@ -269,6 +270,13 @@ open_devices(tool *t, uint32_t threads)
   const vyre_target_ops *target = NULL;
   const bool is_auto = tool_chooses_target(o);
   vyre_status status = is_auto ? VYRE_OK : tool_find_target(o, &target);
+  if (!status && !is_auto && !vyre_target_find(o->target ? o->target : "cpu")->list && (o->device || o->library || o->validate))
+    status = VYRE_ERROR(VYRE_CODE_USAGE,
+                        "-%s is of a target's device, and passes run on this machine's processors\n"
+                        "Fix: -target=NAME says where they run",
+                        o->device    ? "device"
+                        : o->library ? "library"
+                                     : "validate");
   for (uint32_t i = 0; i < threads && is_auto && !status; i++)
     status = vyre_device_open_auto(vyre_targets, &options, NULL, &t->devices[i]);
   for (uint32_t i = 0; i < threads && target && !status; i++)

@@ -82,6 +82,8 @@ static const option options[] = {
      "where a target keeps what its driver compiled; default: vyre in $XDG_CACHE_HOME or $HOME/.cache"},
     {"validate", OPTION_FLAG, AT(validate), NULL,
      "with the target's own checks (Vulkan's validation layer); a message of theirs is an error"},
+    {"timeout", OPTION_VALUE, AT(timeout), "SECONDS",
+     "after which a device that is not done counts as hanging, an error; default 120, 0: never"},
     {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
     {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
@@ -235,24 +237,27 @@ count_threads(tool_options *o)
   return read_threads("j", o->jobs.count ? o->jobs.names[o->jobs.count - 1] : NULL, &o->threads);
 }
 
-/* The bounds of glslang; 0: the default. */
+/* The bounds of glslang, of which 0 is the default, and of a device. */
 static vyre_status
 count_bounds(tool_options *o)
 {
   const struct {
     const char *name, *text;
-    uint32_t *out;
-  } bounds[] = {{"glsl-memory", o->glsl_memory, &o->most_memory},
-                {"glsl-seconds", o->glsl_seconds, &o->most_seconds},
-                {"glsl-expansion", o->glsl_expansion, &o->most_expansion}};
+    uint32_t least, *out;
+  } bounds[] = {{"glsl-memory", o->glsl_memory, 1, &o->most_memory},
+                {"glsl-seconds", o->glsl_seconds, 1, &o->most_seconds},
+                {"glsl-expansion", o->glsl_expansion, 1, &o->most_expansion},
+                {"timeout", o->timeout, 0, &o->seconds}};
+  o->seconds = 120;
   for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
     const char *text = bounds[i].text;
     char *end;
     if (!text)
       continue;
     const unsigned long count = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || count < 1 || count > MOST_BOUND)
-      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number from 1 to %u, not '%s'", bounds[i].name, MOST_BOUND, text);
+    if (text[0] < '0' || text[0] > '9' || *end || count < bounds[i].least || count > MOST_BOUND)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "-%s is a number from %u to %u, not '%s'", bounds[i].name, bounds[i].least, MOST_BOUND,
+                        text);
     *bounds[i].out = (uint32_t)count;
   }
   return VYRE_OK;
@@ -267,10 +272,6 @@ check(const tool_options *o)
   if (o->print_schedule && strcmp(o->print_schedule, "text") != 0 && strcmp(o->print_schedule, "json") != 0 &&
       strcmp(o->print_schedule, "dot") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-print-schedule is text, json or dot, not '%s'", o->print_schedule);
-  if ((o->validate || o->library) && !o->target)
-    return VYRE_ERROR(VYRE_CODE_USAGE,
-                      "-%s is of a target's device, and passes run as plain C\nFix: -target=NAME says where they run",
-                      o->validate ? "validate" : "library");
   if (o->isolate && o->batch)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-isolate takes inputs apart, and -batch puts them together\nFix: give one of them");
   if (o->passes && o->passes_file)

@@ -134,6 +134,7 @@ typedef struct submission {
   vyre_repeat_end *ends;
   uint64_t *iterations; /* by repeat of the plan, so far */
   uint64_t *step_ns;    /* of the last submission; NULL: nobody asks */
+  bool is_begun;        /* what goes up has gone */
   vyre_timing timing;   /* of all submissions */
 } submission;
 
@@ -169,14 +170,13 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
 {
   sequence *s = u->s;
   const plan *p = &s->plan;
-  const bool is_first = u->timing.waits == 0;
   for (uint32_t i = first_repeat; i < p->repeat_count; i++)
     u->repeats[i] =
         (vyre_repeat){p->repeats[i].first - first, p->repeats[i].count, iterations_at_once(s, &p->repeats[i]), s->until[i]};
   const vyre_sequence what = {.fills = s->fills,
-                              .fill_count = is_first ? s->fill_count : 0,
+                              .fill_count = u->is_begun ? 0 : s->fill_count,
                               .uploads = s->uploads,
-                              .upload_count = is_first ? s->upload_count : 0,
+                              .upload_count = u->is_begun ? 0 : s->upload_count,
                               .steps = s->steps + first,
                               .step_count = p->step_count - first,
                               .reads = s->reads,
@@ -187,6 +187,7 @@ submit(submission *u, uint32_t first, uint32_t first_repeat)
                               .step_ns = u->step_ns};
   vyre_timing timing;
   VYRE_TRY(s->device->ops->submit(s->device->target, &what, &timing));
+  u->is_begun = true;
   add_timing(&u->timing, &timing);
   for (uint32_t i = 0; i < what.step_count && u->step_ns; i++) {
     const vyre_context *context = s->members[p->steps[first + i].pass].context;

@@ -25,9 +25,18 @@ fi
 bundle=${bundle:-$build/gpu-bundle}
 most=$((60 << 20)) # bytes of the archive
 
+if [ ! -x "$build/bin/vyre-passmgr" ]; then
+  echo "gpu-bundle.sh: '$build' is no build of vyre" >&2
+  exit 2
+fi
+if [ -e "$bundle" ] && [ ! -e "$bundle/gpu-check.sh" ] && [ -n "$(ls -A "$bundle")" ]; then
+  echo "gpu-bundle.sh: '$bundle' is there, and no bundle that may be replaced" >&2
+  exit 2
+fi
 rm -rf "$bundle" "$bundle.tar.gz"
 mkdir -p "$bundle"/{bin,lib,unittests,lit-tests,examples,tools/lib,libraries}
 bundle=$(cd "$bundle" && pwd)
+cp "$source/scripts/gpu-check.sh" "$bundle"
 
 copy() { # FILE... FOLDER: without what only a debugger reads
   local to=${*: -1}
@@ -55,7 +64,6 @@ cp -r "$build"/unittests/targets/{*.vir,lists} "$bundle/unittests/targets"
 # Lit tests and examples are what git knows of, or would take.
 (cd "$source" && git ls-files -z -co --exclude-standard lit-tests examples/shaders examples/plugins examples/run-example.sh | xargs -0 cp --parents -t "$bundle")
 copy "$build"/lit-tests/plugins/*.so "$bundle/lit-tests/plugins"
-cp "$source/scripts/gpu-check.sh" "$bundle"
 
 # ---- lit and Python ------------------------------------------------------------------------------------------------------
 setting() { sed -n "s/^config\.$1 = \"\(.*\)\"$/\1/p" "$build/lit-tests/lit.site.cfg.py"; }

@@ -40,6 +40,12 @@ if [ ! -x "$here/bin/vyre-run" ]; then
   exit 2
 fi
 mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 2
+if [ ! -e "$out/.gpu-check" ] && [ -n "$(ls -A "$out")" ]; then
+  echo "gpu-check.sh: '$out' has other files, and the check replaces what is in its folder" >&2
+  echo "Fix: -out=DIR names a new one" >&2
+  exit 2
+fi
+touch "$out/.gpu-check"
 rm -rf "${out:?}"/{logs,libraries,lit,examples,fuzz}
 mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
 started=$SECONDS

@@ -8,6 +8,11 @@
  * An execution dependency is of all commands of its stages, whatever it is there for: who is ordered by one needs no other, also
  * where it was recorded in a list of its own.
  *
+ * What comes before a recording is not known when it is recorded.  So its list notes in `needs` what its commands use that none of
+ * them wrote before, and the barrier for these is recorded when the recording is submitted.  Its own barriers order what came
+ * before it, too: after one from COMPUTE to TRANSFER a copy comes after every kernel there was, so the copy's need has COMPUTE in
+ * `given`, and wants a barrier only if a copy wrote there before.  `through` is the same for the list as a whole.
+ *
  * A list has few uses: what is used anew takes the place of what it covers.  Beyond VULKAN_FEW_USES those of one buffer are joined,
  * so that a use costs the number of buffers at most; then a barrier may stand where none was needed, never the other way round.
  *

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/plugin.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -93,10 +94,23 @@ fail(vyre_pass_ctx *ctx, vyre_module *module, vyre_result *out)
 }
 static const vyre_pass fail_pass = {.struct_size = sizeof(vyre_pass), .name = "quits.fail", .summary = "fail", .run = fail};
 
+/* Not by the symbol that the program has. */
+static void
+end_by_libc(void)
+{
+  void (*libc_exit)(int code);
+  void *libc = dlopen("libc.so.6", RTLD_NOW);
+  *(void **)&libc_exit = libc ? dlsym(libc, "exit") : NULL;
+  if (libc_exit)
+    libc_exit(0);
+}
+
 QUITS(by_crowd, crowd())
 QUITS(by_exit, exit(0))
 QUITS(by_quick_exit, quick_exit(0))
 QUITS(by_underscore_exit, _exit(0))
+QUITS(by_libc, end_by_libc())
+QUITS(by_kill, raise(SIGKILL))
 QUITS(by_abort, abort())
 QUITS(by_null, *(volatile int *)(uintptr_t)zero = 1)
 QUITS(by_depth, zero = descend(0))
@@ -138,6 +152,8 @@ PASS(by_crowd, "crowd");
 PASS(by_exit, "exit");
 PASS(by_quick_exit, "quick-exit");
 PASS(by_underscore_exit, "underscore-exit");
+PASS(by_libc, "libc-exit");
+PASS(by_kill, "kill");
 PASS(by_abort, "abort");
 PASS(by_null, "null");
 PASS(by_depth, "depth");
@@ -148,4 +164,4 @@ PASS(elsewhere, "elsewhere");
 
 VYRE_PLUGIN("quits", "1.0", &by_crowd_pass, &fail_pass, &by_exit_pass, &by_quick_exit_pass, &by_underscore_exit_pass,
             &by_abort_pass, &by_null_pass, &by_depth_pass, &by_thread_pass, &by_request_pass, &child_pass, &elsewhere_pass,
-            &starve_pass)
+            &starve_pass, &by_libc_pass, &by_kill_pass)
