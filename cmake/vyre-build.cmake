@@ -10,12 +10,24 @@ set(VYRE_TEST_LIMIT 3600 CACHE STRING "seconds after which a test counts as hang
 
 include(${CMAKE_CURRENT_LIST_DIR}/vyre-need.cmake)
 
+# Compiling kernels is most of what many tests wait for, and their kernels are the same in each build: the presets have one folder.
+set(VYRE_TEST_CACHE ${PROJECT_BINARY_DIR}/cache CACHE PATH "where tests keep what drivers compiled")
+
 # vyre_add_test(NAME COMMAND...): a test under ctest.
-# What drivers compiled is kept in the build folder.
+# Sanitizers do not see into drivers and into the API's checks, but make these slow, because they share the allocator.  So in their builds
+# lavapipe has no threads of its own, and of unit tests unit-vulkan-* alone, where the code is that talks to them, have the checks; the others
+# have both in the release build, where they find the same.
 function(vyre_add_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   math(EXPR part "${VYRE_TEST_LIMIT} / 4")
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "VYRE_COMMAND_LIMIT=${part};XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
+  set(environment VYRE_COMMAND_LIMIT=${part} XDG_CACHE_HOME=${VYRE_TEST_CACHE} MESA_SHADER_CACHE_DIR=${VYRE_TEST_CACHE})
+  if(VYRE_SANITIZE AND name MATCHES "^unit-" AND NOT name MATCHES "^unit-vulkan-")
+    list(APPEND environment VYRE_NO_VALIDATION=1)
+  endif()
+  if(VYRE_SANITIZE MATCHES "address")
+    list(APPEND environment LP_NUM_THREADS=0)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${VYRE_TEST_LIMIT} ENVIRONMENT "${environment}")
 endfunction()
 
 add_library(vyre_options INTERFACE)

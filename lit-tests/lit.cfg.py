@@ -78,9 +78,9 @@ for tool, package in ((config.spirv_val, "spirv-tools"), (config.spirv_as, "spir
     if not shutil.which(tool):
         lit_config.fatal(f"{tool} is missing, and tests need it\n"
                          f"Fix: install the package {package} (scripts/install-packages.sh tests installs all), and configure again")
-# Kernels are the same in many tests: Mesa keeps what it compiled, and in the build's folder nothing of it comes from elsewhere.
-config.environment["MESA_SHADER_CACHE_DIR"] = os.path.join(config.vyre_obj, "shader-cache")
+# Kernels are the same in many tests: Mesa keeps what it compiled, where all tests have it, and nothing of it comes from elsewhere.
+config.environment["MESA_SHADER_CACHE_DIR"] = config.vyre_cache
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "HOME", "XDG_RUNTIME_DIR", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH",
-             "VYRE_NO_VALIDATION", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "XDG_CACHE_HOME"):
+             "VYRE_NO_VALIDATION", "LP_NUM_THREADS", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "XDG_CACHE_HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

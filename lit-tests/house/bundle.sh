@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bundle.sh SOURCE BUILD: makes a bundle of the build and runs its quick check from another folder, with nothing in the environment, after
-# it was moved; and once where there is no driver.
+# bundle.sh SOURCE BUILD CACHE: makes a bundle of the build and runs its quick check from another folder, with nothing in the environment,
+# after it was moved; and once where there is no driver.  What drivers compiled is that of the other tests, which CACHE has.
 set -eu
 rm -rf "$2/gpu-bundle-moved"
 bash "$1/scripts/gpu-bundle.sh" "-build=$2" "$2/gpu-bundle-made"
 mv "$2/gpu-bundle-made" "$2/gpu-bundle-moved"
+mkdir -p "$2/gpu-check"
+[ -L "$2/gpu-check/cache" ] || rm -rf "$2/gpu-check/cache"
+ln -sfn "$3" "$2/gpu-check/cache"
 cd /
 env -i bash "$2/gpu-bundle-moved/gpu-check.sh" -quick "-out=$2/gpu-check" || {
   cat "$2/gpu-check/report.txt"
