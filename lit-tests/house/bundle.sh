@@ -9,6 +9,7 @@ mv "$2/gpu-bundle-made" "$2/gpu-bundle-moved"
 mkdir -p "$2/gpu-check"
 [ -L "$2/gpu-check/cache" ] || rm -rf "$2/gpu-check/cache"
 ln -sfn "$3" "$2/gpu-check/cache"
+touch "$2/gpu-check/.gpu-check" # so that the check takes it for its own
 cd /
 env -i bash "$2/gpu-bundle-moved/gpu-check.sh" -quick "-out=$2/gpu-check" || {
   cat "$2/gpu-check/report.txt"
