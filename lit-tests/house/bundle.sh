@@ -3,7 +3,7 @@
 # bundle.sh SOURCE BUILD CACHE: makes a bundle of the build and runs its quick check from another folder, with nothing in the environment,
 # after it was moved; and once where there is no driver.  What drivers compiled is that of the other tests, which CACHE has.
 set -eu
-rm -rf "$2/gpu-bundle-moved"
+rm -rf "$2/gpu-bundle-moved" "$2/gpu-check-none"
 bash "$1/scripts/gpu-bundle.sh" "-build=$2" "$2/gpu-bundle-made"
 mv "$2/gpu-bundle-made" "$2/gpu-bundle-moved"
 mkdir -p "$2/gpu-check"
