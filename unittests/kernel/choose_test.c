@@ -149,12 +149,25 @@ processors_are_no_device(void **state)
   check(vyre_device_close(device));
 }
 
+/* Other work on the machine may hide what a launch or a visit costs, not again and again. */
+static vyre_device *
+open_measured(void)
+{
+  enum { MOST_TRIES = 50 };
+  for (uint32_t tries = 0;; tries++) {
+    vyre_device *device = open_named();
+    run_and_compare("canon,cf,pm", ROWS, 500, device);
+    if ((device->costs.launch > 0 && device->costs.visit > 0) || tries == MOST_TRIES)
+      return device;
+    check(vyre_device_close(device));
+  }
+}
+
 static void
 costs_decide(void **state)
 {
-  vyre_device *device = open_named();
   (void)state;
-  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  vyre_device *device = open_measured();
   assert_true(device->ops && device->costs.wait > 0 && device->costs.launch > 0 && device->costs.visit > 0);
   device->costs = (device_costs){0};
   device->plain_count = 0;
