@@ -28,7 +28,8 @@ place_lane(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, ptx_pla
   const uint32_t bytes = b->machine->kernel->lane_bytes;
   if (offset > bytes || bytes - offset < size)
     return false;
-  *out = (ptx_place){b->warp->memory + (size_t)lane * bytes + offset, b->warp->memory_poison + (size_t)lane * bytes + offset, false};
+  *out =
+      (ptx_place){b->warp->memory + (size_t)lane * bytes + offset, b->warp->memory_poison + (size_t)lane * bytes + offset, false};
   return true;
 }
 
@@ -92,8 +93,8 @@ bool
 ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, uint32_t align, bool is_write, ptx_place *out)
 {
   if (address & (align - 1))
-    return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_MISALIGNED, address, "%s of %u bytes at an address that is no multiple of %u",
-                    is_write ? "a write" : "a read", size, align);
+    return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_MISALIGNED, address,
+                    "%s of %u bytes at an address that is no multiple of %u", is_write ? "a write" : "a read", size, align);
   if (!place(b, lane, address, size, is_write, out))
     return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_ADDRESS, address, "%s of %u bytes outside of %s memory",
                     is_write ? "a write" : "a read", size, space_name((ptx_word)b->insn->space));

@@ -17,8 +17,8 @@ add_floats(ptx_word type, uint64_t a, uint64_t b)
   }
   uint64_t result = 0;
   for (uint32_t shift = 0; shift < ptx_bits(type); shift += 16)
-    result |= ptx_float_round(type, ptx_sum_to_odd(ptx_float_value(type, a >> shift, false), ptx_float_value(type, b >> shift, false)),
-                              PTX_rn)
+    result |= ptx_float_round(
+                  type, ptx_sum_to_odd(ptx_float_value(type, a >> shift, false), ptx_float_value(type, b >> shift, false)), PTX_rn)
               << shift;
   return result;
 }

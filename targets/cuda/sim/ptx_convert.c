@@ -172,7 +172,8 @@ finish(const ptx_insn *i, ptx_word to, double value, ptx_word round)
   return bits;
 }
 
-/* Rounded once: what does not fit a double is either f64, or rounds to f32 or f16 by its upper bits and whether there are others. */
+/* Rounded once: what does not fit a double is either f64, or rounds to f32 or f16 by its upper bits and whether there are others.
+ */
 static uint64_t
 integer_to_float(const ptx_insn *i, ptx_word to, ptx_word from, uint64_t bits)
 {
@@ -180,7 +181,7 @@ integer_to_float(const ptx_insn *i, ptx_word to, ptx_word from, uint64_t bits)
   const ptx_word round = (ptx_word)i->round;
   volatile int64_t as_signed = (int64_t)extended(from, bits);
   volatile uint64_t as_unsigned = bits;
-  const int mode = to != PTX_f64    ? FE_TOWARDZERO
+  const int mode = to != PTX_f64     ? FE_TOWARDZERO
                    : round == PTX_rz ? FE_TOWARDZERO
                    : round == PTX_rm ? FE_DOWNWARD
                    : round == PTX_rp ? FE_UPWARD

@@ -43,7 +43,7 @@ ptx_parse_registers(ptx_parser *p)
   do {
     ptx_token name;
     uint64_t count = 1;
-    uint32_t slot, first;
+    uint32_t slot, first = 0;
     if (!ptx_expect_name(p, &name))
       return false;
     const bool is_range = ptx_take_sign(p, '<');
@@ -153,7 +153,7 @@ parse_variable_type(ptx_parser *p, ptx_variable *out)
 {
   uint64_t align = 0;
   uint32_t vector = 1;
-  for (;; ) {
+  for (;;) {
     if (ptx_is_word(p, "align")) {
       if (!ptx_next(p) || !ptx_parse_integer(p, &align))
         return false;
@@ -369,8 +369,8 @@ ptx_parse_parameters(ptx_parser *p, bool are_results)
     return false;
   while (!ptx_is_sign(p, ')')) {
     if (ptx_is_word(p, "param") ? !parse_memory_parameter(p, are_results)
-                                : ptx_is_word(p, "reg") ? !parse_register_parameter(p, are_results)
-                                                        : !ptx_error(p, p->token.line, "a parameter is missing"))
+        : ptx_is_word(p, "reg") ? !parse_register_parameter(p, are_results)
+                                : !ptx_error(p, p->token.line, "a parameter is missing"))
       return false;
     if (!ptx_take_sign(p, ','))
       break;

@@ -77,8 +77,8 @@ typedef struct ptx_bundle {
   uint32_t lane_base;
 } ptx_bundle;
 
-#define PTX_EACH_LANE(lane, mask)                                                                                                  \
-  for (uint32_t left_ = (mask), lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0; left_;                                          \
+#define PTX_EACH_LANE(lane, mask)                                                         \
+  for (uint32_t left_ = (mask), lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0; left_; \
        left_ &= left_ - 1, lane = left_ ? (uint32_t)__builtin_ctz(left_) : 0)
 
 static inline const uint64_t *
@@ -120,8 +120,8 @@ ptx_read(const ptx_bundle *b, uint32_t k, uint32_t lane)
 uint32_t ptx_draw(ptx_machine *machine);
 
 /* False always.  Ends the launch; the first fault of all is kept. */
-bool ptx_fail(ptx_machine *machine, const ptx_warp *warp, uint32_t lane, const ptx_insn *insn, ptx_fault_kind kind, uint64_t address,
-              const char *format, ...) __attribute__((format(printf, 7, 8)));
+bool ptx_fail(ptx_machine *machine, const ptx_warp *warp, uint32_t lane, const ptx_insn *insn, ptx_fault_kind kind,
+              uint64_t address, const char *format, ...) __attribute__((format(printf, 7, 8)));
 /* A fault if any of the lanes has a poisoned value there. */
 bool ptx_check_poison(ptx_bundle *b, uint32_t slot, uint32_t lanes, const char *what);
 
@@ -130,7 +130,7 @@ bool ptx_check_poison(ptx_bundle *b, uint32_t slot, uint32_t lanes, const char *
 /* Bytes that an access touches. */
 typedef struct ptx_place {
   unsigned char *data;
-  bool *poison;       /* NULL: device memory, whose state nobody knows */
+  bool *poison; /* NULL: device memory, whose state nobody knows */
   bool is_shared;
 } ptx_place;
 

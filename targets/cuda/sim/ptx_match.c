@@ -8,10 +8,9 @@
 #include <string.h>
 
 static const ptx_form forms[] = {
-#define PTX_EVAL(name, words, operands, version, sm, eval)                                                                         \
-  {name, words, operands, version, sm, PTX_DO_EVAL, PTX_SYNC_NONE, eval},
+#define PTX_EVAL(name, words, operands, version, sm, eval)  {name, words, operands, version, sm, PTX_DO_EVAL, PTX_SYNC_NONE, eval},
 #define PTX_ACT(name, words, operands, version, sm, action) {name, words, operands, version, sm, action, PTX_SYNC_NONE, NULL},
-#define PTX_TOGETHER(name, words, operands, version, sm, together)                                                                 \
+#define PTX_TOGETHER(name, words, operands, version, sm, together) \
   {name, words, operands, version, sm, PTX_DO_WARP, together, NULL},
 #include "ptx_forms.def"
 };
@@ -311,7 +310,8 @@ take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
   case 'R':
     return take_pair(insn, o, PTX_b32);
   case 'V':
-    return insn->vector ? take_vector(p, insn, o, type, insn->vector, false) : !o->has_second && take_destination(insn, o, type, true);
+    return insn->vector ? take_vector(p, insn, o, type, insn->vector, false)
+                        : !o->has_second && take_destination(insn, o, type, true);
   case 'Z':
     return take_moved(p, insn, o, type, false);
   case 'a':

@@ -12,7 +12,7 @@ typedef struct target_info {
   uint16_t sm, version; /* the PTX that knows it first */
 } target_info;
 
-static const target_info targets[] = {{50, 40}, {52, 41}, {53, 42}, {60, 50}, {61, 50}, {62, 50}, {70, 60},  {72, 61},  {75, 63},
+static const target_info targets[] = {{50, 40}, {52, 41}, {53, 42}, {60, 50}, {61, 50}, {62, 50},  {70, 60},  {72, 61},  {75, 63},
                                       {80, 70}, {86, 71}, {87, 74}, {89, 78}, {90, 78}, {100, 86}, {103, 88}, {120, 87}, {121, 88}};
 
 static bool
@@ -126,8 +126,7 @@ parse_table(ptx_parser *p, const ptx_token *name)
     if (!ptx_grow((void **)&m->tables, m->table_count, &m->table_room, sizeof *m->tables) ||
         !ptx_grow((void **)&p->references, p->reference_count, &p->reference_room, sizeof *p->references))
       return ptx_no_memory(p);
-    p->references[p->reference_count++] =
-        (ptx_reference){label.text, label.length, label.line, m->table_count, true, p->scope};
+    p->references[p->reference_count++] = (ptx_reference){label.text, label.length, label.line, m->table_count, true, p->scope};
     m->tables[m->table_count++] = 0;
     symbol->count++;
   } while (ptx_take_sign(p, ','));

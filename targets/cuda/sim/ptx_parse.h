@@ -70,14 +70,14 @@ typedef struct ptx_operand {
   bool is_negated;
   bool has_second;
   uint8_t float_bits;
-  ptx_word type;         /* of a register */
-  uint32_t slot;         /* a register; an address's base, which may be a constant */
-  uint32_t second;       /* the predicate after | */
-  uint64_t value;        /* a number; which special register */
-  int64_t offset;        /* of an address or variable */
+  ptx_word type;          /* of a register */
+  uint32_t slot;          /* a register; an address's base, which may be a constant */
+  uint32_t second;        /* the predicate after | */
+  uint64_t value;         /* a number; which special register */
+  int64_t offset;         /* of an address or variable */
   ptx_variable *variable; /* whose address it is, or NULL */
-  ptx_word base_type;    /* of an address: of its register, or none */
-  uint32_t first, count; /* a vector's elements, further on among the operands */
+  ptx_word base_type;     /* of an address: of its register, or none */
+  uint32_t first, count;  /* a vector's elements, further on among the operands */
   ptx_token token;
 } ptx_operand;
 

@@ -256,7 +256,7 @@ run(ptx_machine *m)
         live++;
       }
     }
-    if (++turns % ASK_EVERY == 0 && m->launch->goes_on && !m->launch->goes_on(m->launch->memory.user))
+    if (++turns % ASK_EVERY == 0 && m->launch->goes_on && !m->launch->goes_on(m->launch->memory.user, false))
       return ptx_fail(m, warp, 0, &m->code[warp->pc[0]], PTX_FAULT_STOPPED, 0, "the launch was stopped");
   }
   return true;
@@ -281,7 +281,8 @@ ptx_run(const ptx_launch *launch, ptx_counts *counts, ptx_fault *fault)
   if (launch->is_cooperative || m.resident > m.block_count)
     m.resident = (uint32_t)m.block_count;
   draw_order(&m);
-  const bool is_good = make_constants(&m) && make_blocks(&m) ? run(&m) : ptx_fail(&m, NULL, 0, NULL, PTX_FAULT_HANG, 0, "out of memory");
+  const bool is_good =
+      make_constants(&m) && make_blocks(&m) ? run(&m) : ptx_fail(&m, NULL, 0, NULL, PTX_FAULT_HANG, 0, "out of memory");
   free_machine(&m);
   if (counts)
     *counts = m.counts;

@@ -353,7 +353,8 @@ ptx_reach_sync(ptx_bundle *b)
   {
     const uint32_t mask = (uint32_t)ptx_read(b, k, lane);
     if (!(mask >> lane & 1))
-      return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_DIVERGED, 0, "its mask 0x%08x is without the lane itself", mask);
+      return ptx_fail(b->machine, b->warp, lane, b->insn, PTX_FAULT_DIVERGED, 0, "its mask 0x%08x is without the lane itself",
+                      mask);
     b->warp->sync_mask[lane] = mask;
     b->warp->at_sync |= 1u << lane;
   }

@@ -413,8 +413,7 @@ ptx_run_warp(ptx_machine *m, ptx_warp *warp)
   }
   if (drawn >> 8 & 31)
     PTX_EACH_LANE(lane, runnable)
-    lanes |= (uint32_t)(warp->pc[lane] == warp->pc[chosen]) << lane;
-  else
-    lanes = 1u << chosen;
+  lanes |= (uint32_t)(warp->pc[lane] == warp->pc[chosen]) << lane;
+  else lanes = 1u << chosen;
   return run_bundle(m, warp, lanes, 1 + (drawn >> 16 & 255));
 }
