@@ -37,7 +37,7 @@ put_grid(gen *g)
   ptx_branch_unless(g, first, meet);
   ptx_put(g, "\tfence.acq_rel.gpu;\n\tld.relaxed.gpu.global.u32 %%r%u, [%%d%u+40];\n", generation.number, d);
   ptx_put(g, "\tld.global.u32 %%r%u, [%%d%u+24];\n", count.number, d);
-  ptx_put(g, "\tatom.acq_rel.gpu.global.add.u32 %%r%u, [%%d%u+36], 1;\n", arrived.number, d);
+  ptx_put(g, "\tatom.acq_rel.gpu.global.add.u32 %%r%u, [%%d%u+36], 1; // grid barrier\n", arrived.number, d);
   ptx_branch_if(g, PRED(g, "setp.eq.u32", MAKE32(g, "add.u32", arrived, lit(1)), count), last);
   ptx_label(g, wait);
   ptx_put(g, "\tnanosleep.u32 64;\n\tld.relaxed.gpu.global.u32 %%r%u, [%%d%u+32];\n", fault.number, d);

@@ -7,7 +7,8 @@
  *
  * A parameter that would have no bytes is not there.  Of `buffers` each element is a vyre_ptx_buffer: the descriptors in the order
  * of vyre_ptx_buffer_row, those of an array one after the other, the last index the fastest.  `push` holds the push constants at
- * their offsets.  Groups are the grid's blocks unless `dispatch` says otherwise.
+ * their offsets.  Comments tell who launches it what it needs: "// grid barrier" that all blocks of its grid are to be resident at
+ * once, "// fault N" that it may note that fault.  Groups are the grid's blocks unless `dispatch` says otherwise.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_PTX_H

@@ -180,7 +180,7 @@ check_parameters(const vyre_kernel_desc *desc, const parameters *has)
   bool is_same = wanted.count == has->count;
   uint64_t total = 0;
   for (uint32_t i = 0; i < wanted.count; i++) {
-    is_same = is_same && wanted.sizes[i] == has->sizes[i];
+    is_same = is_same && wanted.sizes[i] == (has->sizes[i] + 3) / 4 * 4; /* push constants are given as whole words */
     total = (total + 15) / 16 * 16 + wanted.sizes[i];
   }
   if (total > VYRE_PTX_PARAMETERS)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
+#include "vyre/ptx.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -217,6 +218,7 @@ typedef struct device_run {
   const void *push;
   uint32_t push_size;
   vyre_kernel_program vir; /* of a kernel of that form */
+  vyre_bytes ptx;          /* likewise */
 } device_run;
 
 static vyre_status
@@ -305,7 +307,19 @@ spec_size(const run_program *program, uint32_t id)
   return 4;
 }
 
-/* As the target takes it: SPIR-V rather than .vir. */
+static vyre_status
+add_ptx(const run_program *program, device_run *run, vyre_kernel_desc *desc)
+{
+  const vyre_ptx_options options = {.name = "main", .specs = program->specs, .spec_count = program->spec_count};
+  VYRE_TRY(vyre_status_note(vyre_ptx_write(program->module, program->row, &options, &run->ptx), "%s, as PTX", program->path));
+  desc->form = VYRE_KERNEL_PTX;
+  desc->code = run->ptx.data;
+  desc->size = run->ptx.size;
+  desc->entry = options.name;
+  return VYRE_OK;
+}
+
+/* As the target takes it: SPIR-V or PTX rather than .vir. */
 static vyre_status
 add_code(const run_options *options, const run_program *program, device_run *run, vyre_kernel_desc *desc)
 {
@@ -317,8 +331,10 @@ add_code(const run_options *options, const run_program *program, device_run *run
     desc->size = program->words.size;
     return VYRE_OK;
   }
+  if (info.forms >> VYRE_KERNEL_PTX & 1)
+    return add_ptx(program, run, desc);
   if (!(info.forms >> VYRE_KERNEL_VIR & 1))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor .vir\nFix: choose another target with -target",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor PTX nor .vir\nFix: choose another target with -target",
                       run->ops->name);
   run->vir = (vyre_kernel_program){.module = program->module, .row = program->row.id};
   desc->form = VYRE_KERNEL_VIR;
@@ -415,6 +431,7 @@ run_device(const run_options *options, run_target target, const run_program *pro
   free(run.uploads);
   free(run.reads);
   free(run.specs);
+  vyre_bytes_free(&run.ptx);
   return status;
 }
 
