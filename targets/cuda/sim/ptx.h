@@ -17,10 +17,9 @@
 typedef struct ptx_module ptx_module;
 typedef struct ptx_kernel ptx_kernel;
 
-/* Parses and checks the text for a device of that architecture (75, 80, ...) and a driver that knows PTX to that version (major *
- * 10
- * + minor).  NULL: it is refused, and `log`, of `log_size` bytes with its end, says "line N: ..." of the first thing that is
- * wrong. */
+/* Parses and checks the text for a device of that architecture (75, 80, ...) and a driver that knows PTX to that version
+ * (major * 10 + minor).  NULL: it is refused, and `log`, of `log_size` bytes with its end, says "line N: ..." of the first thing
+ * that is wrong. */
 ptx_module *ptx_module_parse(const char *text, size_t size, uint32_t sm, uint32_t version, char *log, size_t log_size);
 void ptx_module_free(ptx_module *module);
 
@@ -71,7 +70,8 @@ typedef struct ptx_fault {
   char text[256];
 } ptx_fault;
 
-/* What a launch sees of device memory.  `find` gives where the caller has the `size` bytes at a device address, or NULL where
+/* What a launch sees of device memory, whose addresses are below 2^60: what is above are shared and local memory as generic
+ * addresses.  `find` gives where the caller has the `size` bytes at a device address, or NULL where
  * not all of them are of one live allocation that the launch may use so; it may be called from the launch's thread alone. */
 typedef struct ptx_memory {
   void *user;
@@ -89,8 +89,10 @@ typedef struct ptx_launch {
   uint32_t resident;   /* else so many blocks at once, in an order of the seed's; 0: 2 */
   uint64_t seed;
   uint64_t clock_hz; /* of %globaltimer and %clock64; 0: 1 GHz, one instruction a tick */
-  /* Asked now and then while it runs, so that a host thread can go on or stop it; NULL: nobody does. */
-  bool (*goes_on)(void *user);
+  /* Asked now and then while it runs, with the memory's user, so that a host thread can go on or stop it.  `spins`: all lanes that
+   * are left wait, some of them in loops that end only if memory changes, which only the host can do: false then is PTX_FAULT_HANG,
+   * else PTX_FAULT_STOPPED.  NULL: it goes on unless it spins. */
+  bool (*goes_on)(void *user, bool spins);
 } ptx_launch;
 
 typedef struct ptx_counts {
