@@ -76,7 +76,7 @@ load_kernels(vyre_target *target)
 {
   const cuda_api *call = &target->library.call;
   if (!target->control)
-    VYRE_TRY(cuda_module_load(target, "cuda's control", cuda_control_text, &target->control));
+    VYRE_TRY(cuda_module_load(target, "cuda's control", cuda_control_text, NULL, &target->control));
   VYRE_TRY(cuda_status(target, call->cuModuleGetFunction(&target->control_prepare, target->control, "vyre_control_prepare"),
                        "cuModuleGetFunction", "asking for a kernel of the target's own"));
   return cuda_status(target, call->cuModuleGetFunction(&target->control_end, target->control, "vyre_control_end"),

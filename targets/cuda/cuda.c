@@ -111,6 +111,7 @@ close_target(vyre_target *target)
   const vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
   status = vyre_status_join(status, close_context(target));
+  target_files_close(&target->files);
   if (target->shape)
     target_resize(&allocator, target->shape, sizeof *target->shape * target->shape_capacity, 0);
   if (!target->was_left)
@@ -149,9 +150,11 @@ static const target_hooks hooks = {
 static vyre_status
 open_parts(vyre_target *target, const vyre_target_options *options)
 {
+  VYRE_TRY(cuda_cache_open(target, options));
   VYRE_TRY(cuda_library_open(options, &target->library));
   VYRE_TRY(cuda_device_choose(&target->library, cuda_wanted_device(options), &target->choice));
   target->base.info = target->choice.info;
+  cuda_cache_identify(target);
   return cuda_context_open(target);
 }
 

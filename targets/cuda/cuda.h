@@ -8,6 +8,7 @@
 #define VYRE_TARGETS_CUDA_H
 
 #include "../common/base.h"
+#include "../common/files.h"
 #include "api.h"
 #include "vyre/ptx.h"
 
@@ -159,6 +160,7 @@ struct vyre_target {
   uint32_t timeout;         /* seconds; 0: no limit */
   uint32_t most_iterations; /* CUDA_MOST_ITERATIONS; tests set fewer */
   bool no_graphs;           /* tests: the plain path alone */
+  target_files files;       /* where compiled kernels are kept */
   uint64_t serials;         /* so many were given */
   uint64_t numbers;         /* of submissions */
   uint64_t bytes_staged;    /* of pinned memory, and device memory of control */
@@ -227,19 +229,26 @@ vyre_status cuda_text_read(const vyre_kernel_desc *desc, cuda_text *out);
 
 /* ---- kernel.c: hooks ----------------------------------------------------------------------------------------------------- */
 
-enum { CUDA_LOG_SIZE = 8192 };
-
 vyre_status cuda_check_kernel(vyre_target *target, const vyre_kernel_desc *desc);
 vyre_status cuda_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out);
 vyre_status cuda_release(vyre_target *target, target_kernel *kernel);
-/* A module of that text; `text` ends with a 0 that size does not count. */
-vyre_status cuda_module_load(vyre_target *target, const char *label, const char *text, cuda_module *out);
 
 static inline cuda_kernel *
 cuda_kernel_get(const vyre_target *target, vyre_kernel kernel)
 {
   return (cuda_kernel *)(void *)target_kernel_get(target, kernel);
 }
+
+/* ---- cache.c ------------------------------------------------------------------------------------------------------------- */
+
+/* Fails for want of memory alone; it is closed after a failure, too.  The device is told when it is known. */
+vyre_status cuda_cache_open(vyre_target *target, const vyre_target_options *options);
+void cuda_cache_identify(vyre_target *target);
+/* A module of text that ends with a 0; what the driver makes of it is kept under that key.  NULL: it is not. */
+vyre_status cuda_module_load(vyre_target *target, const char *label, const char *text, const uint64_t key[2], cuda_module *out);
+/* The module of the description's text, which others may have too; and back. */
+vyre_status cuda_loaded_take(vyre_target *target, const vyre_kernel_desc *desc, cuda_loaded **out);
+vyre_status cuda_loaded_give(vyre_target *target, cuda_loaded *loaded);
 
 /* ---- submission.c -------------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,409 @@
+/* Arithmetic on floats.  A value becomes a number, the number a result: an f16 is computed with as an f32, each step of several
+ * rounded to f16 by itself.  What the interpreter computes in double is computed in f64 here.
+ *
+ * PTX leaves the bits of a NaN open; a result gets the canonical ones where somebody looks at them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+bool
+ptx_cuts(const gen *g, vyre_kind kind)
+{
+  return (g->v->imm[g->program] & vyre_mode_to_zero(kind)) != 0;
+}
+
+static bool
+flushes(const gen *g, vyre_kind kind)
+{
+  return (g->v->imm[g->program] & vyre_mode_flush(kind)) != 0;
+}
+
+static const char *
+rounding(const gen *g, vyre_kind kind)
+{
+  return ptx_cuts(g, kind) ? "rz" : "rn";
+}
+
+static const char *
+format_of(vyre_kind kind)
+{
+  return kind == VYRE_F64 ? "f64" : "f32";
+}
+
+static reg_class
+number_class(vyre_kind kind)
+{
+  return kind == VYRE_F64 ? REG_64 : REG_32;
+}
+
+/* ---- values and numbers --------------------------------------------------------------------------------------------------- */
+
+/* Without denormals. */
+static reg
+flushed(gen *g, vyre_kind kind, reg value)
+{
+  value = ptx_in_register(g, class_of(kind), value);
+  if (!flushes(g, kind))
+    return value;
+  if (kind == VYRE_F64) {
+    const reg exponent = MAKE64(g, "and.b64", value, lit(UINT64_C(0x7ff) << 52));
+    const reg zero = MAKE64(g, "and.b64", value, lit(UINT64_C(1) << 63));
+    return ptx_select(g, REG_64, zero, value, PRED(g, "setp.eq.u64", exponent, lit(0)));
+  }
+  if (kind == VYRE_F32) {
+    const reg exponent = MAKE32(g, "and.b32", value, lit(0x7f800000u)), zero = MAKE32(g, "and.b32", value, lit(0x80000000u));
+    return ptx_select(g, REG_32, zero, value, PRED(g, "setp.eq.u32", exponent, lit(0)));
+  }
+  const reg exponent = MAKE16(g, "and.b16", value, lit(0x7c00u)), zero = MAKE16(g, "and.b16", value, lit(0x8000u));
+  return ptx_select(g, REG_16, zero, value, PRED(g, "setp.eq.u16", exponent, lit(0)));
+}
+
+reg
+ptx_number(gen *g, vyre_kind kind, reg value)
+{
+  return kind == VYRE_F16 ? MAKE32(g, "cvt.f32.f16", value) : value;
+}
+
+reg
+ptx_number_of(gen *g, uint32_t row, uint32_t lane)
+{
+  const vyre_kind kind = kind_of(g, row);
+  const reg value = ptx_value(g, row, lane);
+  return ptx_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
+}
+
+reg
+ptx_right_number(gen *g, uint32_t row, uint32_t lane)
+{
+  const vyre_kind kind = ptx_right_kind(g, row);
+  const reg value = ptx_right(g, row, lane);
+  return ptx_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
+}
+
+reg
+ptx_number_literal(gen *g, vyre_kind kind, double value)
+{
+  const float single = (float)value;
+  uint32_t bits;
+  (void)g;
+  memcpy(&bits, &single, sizeof bits);
+  return kind == VYRE_F64 ? f64_lit(value) : f32_lit(bits);
+}
+
+reg
+ptx_canonical(gen *g, vyre_kind kind, reg value)
+{
+  const uint64_t bits = kind == VYRE_F16 ? 0x7e00u : kind == VYRE_F32 ? 0x7fc00000u : UINT64_C(0x7ff8) << 48;
+  const reg number = ptx_number(g, kind, value);
+  return ptx_select(g, class_of(kind), lit(bits), value, ptx_float_compare(g, kind, "nan", number, number));
+}
+
+/* A number that has the kind's precision already, or is to be rounded to it. */
+static reg
+value_of(gen *g, vyre_kind kind, reg number)
+{
+  char text[64];
+  if (kind != VYRE_F16)
+    return ptx_in_register(g, number_class(kind), number);
+  return MAKE16(g, ptx_format(text, "cvt.%s.f16.f32", rounding(g, kind)), ptx_in_register(g, REG_32, number));
+}
+
+reg
+ptx_float_result(gen *g, uint32_t row, vyre_kind kind, reg number)
+{
+  reg value = value_of(g, kind, number);
+  if (flushes(g, kind))
+    value = flushed(g, kind, value);
+  return g->seen[row - g->program] ? ptx_canonical(g, kind, value) : value;
+}
+
+reg
+ptx_float_step(gen *g, vyre_kind kind, reg number)
+{
+  return kind == VYRE_F16 ? MAKE32(g, "cvt.f32.f16", value_of(g, kind, number)) : number;
+}
+
+reg
+ptx_widen(gen *g, vyre_kind kind, reg number)
+{
+  return kind == VYRE_F64 ? number : MAKE64(g, "cvt.f64.f32", ptx_in_register(g, REG_32, number));
+}
+
+reg
+ptx_narrow(gen *g, vyre_kind kind, reg wide)
+{
+  char text[64];
+  if (kind == VYRE_F64)
+    return wide;
+  if (kind == VYRE_F32)
+    return MAKE32(g, ptx_format(text, "cvt.%s.f32.f64", rounding(g, kind)), wide);
+  return MAKE32(g, "cvt.f32.f16", MAKE16(g, ptx_format(text, "cvt.%s.f16.f64", rounding(g, kind)), wide));
+}
+
+/* ---- operations ----------------------------------------------------------------------------------------------------------- */
+
+reg
+ptx_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step)
+{
+  char text[64];
+  ptx_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
+  const reg r = ptx_make(g, number_class(kind), text, REGS(a, b));
+  return step ? ptx_float_step(g, kind, r) : r;
+}
+
+reg
+ptx_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step)
+{
+  char text[64];
+  ptx_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
+  const reg r = ptx_make(g, number_class(kind), text, REGS(ptx_in_register(g, number_class(kind), a)));
+  return step ? ptx_float_step(g, kind, r) : r;
+}
+
+/* min, max, neg, abs: exact. */
+static reg
+plain(gen *g, vyre_kind kind, const char *name, reg a, reg b)
+{
+  char text[64];
+  ptx_format(text, "%s.%s", name, format_of(kind));
+  a = ptx_in_register(g, number_class(kind), a);
+  return b.klass == REG_NONE ? ptx_make(g, number_class(kind), text, REGS(a)) : ptx_make(g, number_class(kind), text, REGS(a, b));
+}
+
+static reg
+to_integral(gen *g, vyre_kind kind, const char *how, reg a)
+{
+  char text[64];
+  ptx_format(text, "cvt.%s.%s.%s", how, format_of(kind), format_of(kind));
+  return ptx_make(g, number_class(kind), text, REGS(ptx_in_register(g, number_class(kind), a)));
+}
+
+reg
+ptx_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b)
+{
+  char text[64];
+  return PRED(g, ptx_format(text, "setp.%s.%s", relation, format_of(kind)), ptx_in_register(g, number_class(kind), a), b);
+}
+
+static reg
+choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
+{
+  return ptx_select(g, number_class(kind), yes, no, p);
+}
+
+static reg
+sign_of(gen *g, vyre_kind kind, reg a)
+{
+  const reg zero = ptx_number_literal(g, kind, 0.0), one = ptx_number_literal(g, kind, 1.0);
+  const reg least = choose(g, kind, ptx_number_literal(g, kind, -1.0), a, ptx_float_compare(g, kind, "lt", a, zero));
+  const reg signs = choose(g, kind, one, least, ptx_float_compare(g, kind, "gt", a, zero));
+  return choose(g, kind, zero, signs, ptx_float_compare(g, kind, "nan", a, a));
+}
+
+static reg
+fused(gen *g, uint32_t row, uint32_t lane, vyre_kind kind)
+{
+  const vyre_view *v = g->v;
+  char text[64];
+  if (kind == VYRE_F16 && !ptx_cuts(g, kind) && !flushes(g, kind)) {
+    const reg r =
+        MAKE16(g, "fma.rn.f16", ptx_value(g, v->a[row], lane), ptx_value(g, v->b[row], lane), ptx_value(g, v->c[row], lane));
+    return ptx_number(g, kind, r);
+  }
+  const reg a = ptx_number_of(g, v->a[row], lane), b = ptx_number_of(g, v->b[row], lane), c = ptx_number_of(g, v->c[row], lane);
+  ptx_format(text, "fma.%s.%s", rounding(g, kind), kind == VYRE_F32 ? "f32" : "f64");
+  if (kind != VYRE_F16)
+    return ptx_make(g, number_class(kind), text, REGS(a, b, c));
+  return ptx_narrow(g, kind, MAKE64(g, text, ptx_widen(g, kind, a), ptx_widen(g, kind, b), ptx_widen(g, kind, c)));
+}
+
+static reg
+quantize(gen *g, vyre_kind kind, reg a)
+{
+  char text[64];
+  a = ptx_in_register(g, number_class(kind), a);
+  ptx_format(text, "cvt.%s.f16.%s", rounding(g, kind), format_of(kind));
+  const reg half = MAKE16(g, text, a);
+  const reg back = ptx_make(g, number_class(kind), kind == VYRE_F64 ? "cvt.f64.f16" : "cvt.f32.f16", REGS(half));
+  const reg zero = kind == VYRE_F64 ? MAKE64(g, "and.b64", a, lit(UINT64_C(1) << 63)) : MAKE32(g, "and.b32", a, lit(0x80000000u));
+  const reg magnitude = plain(g, kind, "abs", a, (reg){0});
+  return choose(g, kind, zero, back, ptx_float_compare(g, kind, "lt", magnitude, ptx_number_literal(g, kind, 0x1p-14)));
+}
+
+static reg
+mix(gen *g, vyre_kind kind, reg a, reg b, reg t)
+{
+  const reg rest = ptx_float_op(g, kind, "sub", ptx_number_literal(g, kind, 1.0), t, true);
+  const reg left = ptx_float_op(g, kind, "mul", a, rest, true), right = ptx_float_op(g, kind, "mul", b, t, true);
+  return ptx_float_op(g, kind, "add", left, right, false);
+}
+
+static reg
+smooth(gen *g, vyre_kind kind, reg low, reg high, reg a)
+{
+  const reg over = ptx_float_op(g, kind, "sub", a, low, true), whole = ptx_float_op(g, kind, "sub", high, low, true);
+  const reg ratio = ptx_float_op(g, kind, "div", over, whole, true);
+  const reg t =
+      plain(g, kind, "min", plain(g, kind, "max", ratio, ptx_number_literal(g, kind, 0.0)), ptx_number_literal(g, kind, 1.0));
+  const reg twice = ptx_float_op(g, kind, "mul", t, ptx_number_literal(g, kind, 2.0), true);
+  const reg slope = ptx_float_op(g, kind, "sub", ptx_number_literal(g, kind, 3.0), twice, true);
+  return ptx_float_op(g, kind, "mul", ptx_float_op(g, kind, "mul", t, t, true), slope, false);
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------------------------ */
+
+/* By the device's own instructions, to about 22 bits: none for what has no such instruction. */
+static reg
+approximate(gen *g, vyre_opcode op, reg a)
+{
+  const reg log2_of_e = f32_lit(0x3fb8aa3bu), ln2 = f32_lit(0x3f317218u);
+  a = ptx_in_register(g, REG_32, a);
+  /* clang-format off */
+  switch ((uint32_t)op) {
+  case VYRE_OP_sin: return MAKE32(g, "sin.approx.f32", a);
+  case VYRE_OP_cos: return MAKE32(g, "cos.approx.f32", a);
+  case VYRE_OP_tan: return MAKE32(g, "div.approx.f32", MAKE32(g, "sin.approx.f32", a), MAKE32(g, "cos.approx.f32", a));
+  case VYRE_OP_exp2: return MAKE32(g, "ex2.approx.f32", a);
+  case VYRE_OP_exp: return MAKE32(g, "ex2.approx.f32", MAKE32(g, "mul.rn.f32", a, log2_of_e));
+  case VYRE_OP_log2: return MAKE32(g, "lg2.approx.f32", a);
+  case VYRE_OP_log: return MAKE32(g, "mul.rn.f32", MAKE32(g, "lg2.approx.f32", a), ln2);
+  case VYRE_OP_rsqrt: return MAKE32(g, "rsqrt.approx.f32", a);
+  case VYRE_OP_tanh: return MAKE32(g, "tanh.approx.f32", a);
+  default: return (reg){0};
+  }
+  /* clang-format on */
+}
+
+/* Of an f64. */
+static bool
+function(gen *g, vyre_opcode op, reg a, reg b, reg *out)
+{
+  const double pi = 3.14159265358979323846;
+  /* clang-format off */
+  switch ((uint32_t)op) {
+  case VYRE_OP_frem: *out = ptx_remainder(g, a, b, false); return true;
+  case VYRE_OP_fmod: *out = ptx_remainder(g, a, b, true); return true;
+  case VYRE_OP_fract: *out = MAKE64(g, "sub.rn.f64", a, MAKE64(g, "cvt.rmi.f64.f64", a)); return true;
+  case VYRE_OP_rsqrt: *out = MAKE64(g, "div.rn.f64", f64_lit(1.0), MAKE64(g, "sqrt.rn.f64", a)); return true;
+  case VYRE_OP_radians: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(pi / 180.0)); return true;
+  case VYRE_OP_degrees: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(180.0 / pi)); return true;
+  case VYRE_OP_sin: case VYRE_OP_cos: case VYRE_OP_tan: *out = ptx_sin_cos(g, op, a); return true;
+  case VYRE_OP_atan: *out = ptx_atan(g, a); return true;
+  case VYRE_OP_asin: case VYRE_OP_acos: {
+    const reg square = MAKE64(g, "mul.rn.f64", MAKE64(g, "sub.rn.f64", f64_lit(1.0), a), MAKE64(g, "add.rn.f64", a, f64_lit(1.0)));
+    const reg other = MAKE64(g, "sqrt.rn.f64", square);
+    *out = op == VYRE_OP_asin ? ptx_atan2(g, a, other) : ptx_atan2(g, other, a);
+    return true;
+  }
+  case VYRE_OP_sinh: case VYRE_OP_cosh: case VYRE_OP_tanh: *out = ptx_hyperbolic(g, op, a); return true;
+  case VYRE_OP_asinh: case VYRE_OP_acosh: case VYRE_OP_atanh: *out = ptx_area(g, op, a); return true;
+  case VYRE_OP_exp: *out = ptx_exp(g, a); return true;
+  case VYRE_OP_exp2: *out = ptx_exp2(g, a); return true;
+  case VYRE_OP_log: *out = ptx_log(g, a); return true;
+  case VYRE_OP_log2: *out = ptx_log2(g, a); return true;
+  case VYRE_OP_atan2: *out = ptx_atan2(g, a, b); return true;
+  case VYRE_OP_pow: *out = ptx_pow(g, a, b); return true;
+  default: return false;
+  }
+  /* clang-format on */
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------------ */
+
+static bool
+compare(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg *out)
+{
+  static const char *const relations[16] = {"", "lt",  "eq",  "le",  "gt",  "ne",  "ge",  "",
+                                            "", "ltu", "equ", "leu", "gtu", "neu", "geu", ""};
+  const vyre_opcode op = op_of(g, row);
+  const vyre_op_info *info = &vyre_op_infos[op];
+  if (op == VYRE_OP_isnan || op == VYRE_OP_isinf) {
+    const reg a = ptx_in_register(g, number_class(kind), ptx_number_of(g, g->v->a[row], lane));
+    const double infinity = (double)__builtin_inff();
+    *out = op == VYRE_OP_isnan
+               ? ptx_float_compare(g, kind, "nan", a, a)
+               : ptx_float_compare(g, kind, "eq", plain(g, kind, "abs", a, (reg){0}), ptx_number_literal(g, kind, infinity));
+    return true;
+  }
+  if (!info->compares)
+    return false;
+  const reg a = ptx_number_of(g, g->v->a[row], lane);
+  *out = ptx_float_compare(g, kind, relations[VYRE_COMPARES_OUTCOMES(info->compares)], a, ptx_right_number(g, row, lane));
+  return true;
+}
+
+/* Operations that PTX has, and what is made of few. */
+static bool
+arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, reg c, reg *out)
+{
+  const reg none = {0};
+  /* clang-format off */
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_add: *out = ptx_float_op(g, kind, "add", a, b, false); return true;
+  case VYRE_OP_sub: *out = ptx_float_op(g, kind, "sub", a, b, false); return true;
+  case VYRE_OP_mul: *out = ptx_float_op(g, kind, "mul", a, b, false); return true;
+  case VYRE_OP_fdiv: *out = ptx_float_op(g, kind, "div", a, b, false); return true;
+  case VYRE_OP_neg: *out = plain(g, kind, "neg", a, none); return true;
+  case VYRE_OP_fma: *out = fused(g, row, lane, kind); return true;
+  case VYRE_OP_fabs: *out = plain(g, kind, "abs", a, none); return true;
+  case VYRE_OP_fsign: *out = sign_of(g, kind, a); return true;
+  case VYRE_OP_fmin: case VYRE_OP_nmin: *out = plain(g, kind, "min", a, b); return true;
+  case VYRE_OP_fmax: case VYRE_OP_nmax: *out = plain(g, kind, "max", a, b); return true;
+  case VYRE_OP_fclamp: case VYRE_OP_nclamp: *out = plain(g, kind, "min", plain(g, kind, "max", a, b), c); return true;
+  case VYRE_OP_round: case VYRE_OP_roundeven: *out = to_integral(g, kind, "rni", a); return true;
+  case VYRE_OP_trunc: *out = to_integral(g, kind, "rzi", a); return true;
+  case VYRE_OP_floor: *out = to_integral(g, kind, "rmi", a); return true;
+  case VYRE_OP_ceil: *out = to_integral(g, kind, "rpi", a); return true;
+  case VYRE_OP_sqrt: *out = ptx_float_unary(g, kind, "sqrt", a, false); return true;
+  case VYRE_OP_step:
+    *out = choose(g, kind, ptx_number_literal(g, kind, 0.0), ptx_number_literal(g, kind, 1.0), ptx_float_compare(g, kind, "lt", b, a));
+    return true;
+  case VYRE_OP_quantize16: *out = quantize(g, kind, a); return true;
+  case VYRE_OP_fmix: *out = mix(g, kind, a, b, c); return true;
+  case VYRE_OP_smoothstep: *out = smooth(g, kind, a, b, c); return true;
+  case VYRE_OP_ldexp:
+    *out = ptx_narrow(g, kind, ptx_ldexp(g, ptx_widen(g, kind, a), ptx_right(g, row, lane)));
+    return true;
+  default: return false;
+  }
+  /* clang-format on */
+}
+
+bool
+ptx_float(gen *g, uint32_t row, uint32_t lane, reg *out)
+{
+  const vyre_view *v = g->v;
+  const vyre_opcode op = op_of(g, row);
+  const vyre_kind kind = kind_of(g, v->a[row]);
+  reg number = {0};
+  if (!vyre_kind_is_float(kind))
+    return false;
+  if (compare(g, row, lane, kind, out))
+    return true;
+  const reg a = ptx_number_of(g, v->a[row], lane);
+  const reg b = op != VYRE_OP_ldexp && (v->b[row] || has_literal(g, row)) ? ptx_right_number(g, row, lane) : (reg){0};
+  const reg c = v->c[row] ? ptx_number_of(g, v->c[row], lane) : (reg){0};
+  if (!arithmetic(g, row, lane, kind, a, b, c, &number)) {
+    if (g->approximate && kind != VYRE_F64)
+      number = approximate(g, op, a);
+    if (number.klass == REG_NONE) {
+      const reg wide = ptx_in_register(g, REG_64, ptx_widen(g, kind, a));
+      const reg right = b.klass ? ptx_in_register(g, REG_64, ptx_widen(g, kind, b)) : b;
+      if (!function(g, op, wide, right, &number))
+        return false;
+      number = ptx_narrow(g, kind, number);
+    }
+  }
+  *out = ptx_float_result(g, row, kind, number);
+  return true;
+}
+
+reg
+ptx_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
+{
+  a = ptx_number(g, kind, flushed(g, kind, a));
+  b = ptx_number(g, kind, flushed(g, kind, b));
+  const reg r = op == VYRE_OP_add || op == VYRE_OP_mul ? ptx_float_op(g, kind, op == VYRE_OP_add ? "add" : "mul", a, b, false)
+                                                       : plain(g, kind, op == VYRE_OP_nmin ? "min" : "max", a, b);
+  return ptx_canonical(g, kind, flushed(g, kind, value_of(g, kind, r)));
+}
