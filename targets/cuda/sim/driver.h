@@ -1,8 +1,8 @@
 /* The simulated driver, between its files.
  *
- * One lock (sim.lock) is over everything here.  driver_entry.c takes it for each call; a stream's thread has it but while it copies,
- * fills or runs a kernel.  Unless a function says otherwise it is called under the lock, and functions named sim_wait_* give it up
- * while they wait.  What runs without it holds references: to memory, and to the module that a kernel is of.
+ * One lock (sim.lock) is over everything here.  driver_entry.c takes it for each call; a stream's thread has it but while it
+ * copies, fills or runs a kernel.  Unless a function says otherwise it is called under the lock, and functions named sim_wait_*
+ * give it up while they wait.  What runs without it holds references: to memory, and to the module that a kernel is of.
  *
  * Handles are numbers that are no addresses and are never used again, so that a stale one is told from a wrong one.  The same is
  * true of device addresses: they have the bit that no host address has.
@@ -22,10 +22,10 @@
 
 enum {
   SIM_MOST_DEVICES = 8,
-  SIM_STREAMS = 64,     /* of a context at once, the one without a handle too */
-  SIM_LABEL = 64,       /* bytes of a name in messages */
-  SIM_STACK = 16,       /* contexts that a thread has pushed */
-  SIM_LEGACY = 0,       /* the place of the stream without a handle */
+  SIM_STREAMS = 64, /* of a context at once, the one without a handle too */
+  SIM_LABEL = 64,   /* bytes of a name in messages */
+  SIM_STACK = 16,   /* contexts that a thread has pushed */
+  SIM_LEGACY = 0,   /* the place of the stream without a handle */
 };
 
 /* ---- objects: driver_object.c -------------------------------------------------------------------------------------------- */
@@ -255,16 +255,16 @@ typedef struct sim_stream {
   uint32_t place;
   bool is_blocking; /* ordered with the one without a handle */
   bool closes, is_destroyed;
-  sim_op *first, *last; /* the first one may be running */
-  sim_clock clock;      /* of its last operation, and of events that it was told to wait for */
-  sim_capture *capture; /* NULL: it captures nothing */
+  sim_op *first, *last;                      /* the first one may be running */
+  sim_clock clock;                           /* of its last operation, and of events that it was told to wait for */
+  sim_capture *capture;                      /* NULL: it captures nothing */
   uint32_t *tail, tail_count, tail_capacity; /* of the capture's nodes those that whatever comes next is after */
   cuda_graph_node *tail_handles;             /* as they were asked for last */
 } sim_stream;
 
 /* A context's place for a stream; numbers of operations go on when another stream has it. */
 typedef struct sim_queue {
-  sim_stream *stream; /* NULL: none, and none that still works */
+  sim_stream *stream;           /* NULL: none, and none that still works */
   uint64_t given, done, wanted; /* numbers of the last operation; wanted: the host waits for that one */
 } sim_queue;
 
@@ -366,8 +366,8 @@ cuda_result sim_jit_options(unsigned int count, const cuda_jit_option *options, 
 void sim_jit_say(const sim_jit *jit, const char *info, const char *error);
 cuda_result sim_ptx_compile(const char *text, const sim_jit *jit, ptx_module **out);
 
-cuda_result sim_launch(cuda_function function, const unsigned int grid[3], const unsigned int block[3],
-                       unsigned int dynamic_shared, cuda_stream stream, void **parameters, void **extra, bool is_cooperative);
+cuda_result sim_launch(cuda_function function, const unsigned int grid[3], const unsigned int block[3], unsigned int dynamic_shared,
+                       cuda_stream stream, void **parameters, void **extra, bool is_cooperative);
 /* Checked, its parameters copied. */
 cuda_result sim_launch_work(cuda_function function, const unsigned int grid[3], const unsigned int block[3],
                             unsigned int dynamic_shared, void **parameters, void **extra, bool is_cooperative, sim_work **out);
@@ -426,7 +426,7 @@ void sim_capture_forget(sim_event *event);
 struct sim_context {
   sim_object object;
   cuda_device device;
-  cuda_result error; /* that sticks; CUDA_OK: none */
+  cuda_result error;  /* that sticks; CUDA_OK: none */
   _Atomic bool stops; /* it is being destroyed */
   sim_queue queues[SIM_STREAMS];
   sim_stream *legacy; /* the one without a handle */
@@ -491,7 +491,7 @@ typedef struct sim_state {
   uint32_t contexts;
   uint64_t allocated; /* bytes of device memory, of all contexts */
   sim_counters counters;
-  uint32_t waiting;   /* host threads that wait for streams */
+  uint32_t waiting; /* host threads that wait for streams */
 } sim_state;
 
 extern sim_state sim;

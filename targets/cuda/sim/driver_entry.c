@@ -5,8 +5,8 @@
 
 #define CUDA_SYM(name, parameters) __attribute__((visibility("default"))) cuda_function_##name name;
 #include "../symbols.def"
-#define CUDA_SYM(name, parameters)                          \
-  typedef cuda_result cuda_function_##name parameters;      \
+#define CUDA_SYM(name, parameters)                     \
+  typedef cuda_result cuda_function_##name parameters; \
   __attribute__((visibility("default"))) cuda_function_##name name;
 #include "more_symbols.def"
 
@@ -48,13 +48,13 @@ leave(cuda_result result)
   return result;
 }
 
-#define ENTRY(name, needs, parameters, work)                 \
-  cuda_result name parameters                                \
-  {                                                          \
-    cuda_result result = enter(SIM_CALL_##name, needs);      \
-    if (result == CUDA_OK)                                   \
-      result = work;                                         \
-    return leave(result);                                    \
+#define ENTRY(name, needs, parameters, work)            \
+  cuda_result name parameters                           \
+  {                                                     \
+    cuda_result result = enter(SIM_CALL_##name, needs); \
+    if (result == CUDA_OK)                              \
+      result = work;                                    \
+    return leave(result);                               \
   }
 
 /* clang-format off */

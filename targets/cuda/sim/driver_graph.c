@@ -1,7 +1,7 @@
 /* Graphs: what a capture made, made executable, and run as one operation of a stream.
  *
- * What an executable graph is to do it has itself; a launch takes it as it is then.  Nodes run one after the other in any order that
- * their dependencies allow, which the seed draws.
+ * What an executable graph is to do it has itself; a launch takes it as it is then.  Nodes run one after the other in any order
+ * that their dependencies allow, which the seed draws.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
@@ -182,8 +182,7 @@ sim_graph_set_launch(cuda_graph_exec handle, cuda_graph_node node, const cuda_ke
   if (!named || !parameters)
     return named ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
   if (named->index >= found->shape->count || found->nodes[named->index] != named->object.id)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is not of the graph that was instantiated",
-                      sim_call_name(sim_called_now));
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is not of the graph that was instantiated", sim_call_name(sim_called_now));
   sim_work **at = &found->works[named->index], *work;
   if ((*at)->kind != SIM_LAUNCH)
     return SIM_REFUSE(CUDA_INVALID_VALUE, "%s: the node is no launch", sim_call_name(sim_called_now));

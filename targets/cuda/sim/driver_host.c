@@ -55,8 +55,7 @@ end(void *memory, sim_memory_kind kind, cuda_result none)
 {
   sim_context *context = sim_context_current();
   sim_memory *found;
-  if (!sim_pinned_at(context, memory, 1, "what is to be freed", &found) || !found || found->bytes != memory ||
-      found->kind != kind)
+  if (!sim_pinned_at(context, memory, 1, "what is to be freed", &found) || !found || found->bytes != memory || found->kind != kind)
     return SIM_REFUSE(none, "%s: %p is not the beginning of such memory", sim_call_name(sim_called_now), memory);
   sim_memory_unused(found);
   if (found->references)

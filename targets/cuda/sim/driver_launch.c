@@ -78,7 +78,8 @@ sim_launch_work(cuda_function function, const unsigned int grid[3], const unsign
   if (!found)
     return CUDA_INVALID_HANDLE;
   if (extra)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: the simulator takes parameters one by one, not as a buffer", found->info.name);
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "launch of %s: the simulator takes parameters one by one, not as a buffer",
+                      found->info.name);
   const cuda_result result = check_limits(found, grid, block, dynamic_shared, is_cooperative);
   if (result)
     return result;
@@ -108,8 +109,7 @@ sim_launch(cuda_function function, const unsigned int grid[3], const unsigned in
   sim_work *work;
   if (!given)
     return CUDA_INVALID_HANDLE;
-  const cuda_result result =
-      sim_launch_work(function, grid, block, dynamic_shared, parameters, extra, is_cooperative, &work);
+  const cuda_result result = sim_launch_work(function, grid, block, dynamic_shared, parameters, extra, is_cooperative, &work);
   return result ? result : sim_submit(given, work);
 }
 
@@ -118,11 +118,11 @@ sim_launch(cuda_function function, const unsigned int grid[3], const unsigned in
 typedef struct launched {
   sim_context *context;
   sim_map *map;
-  const sim_op *op; /* it belongs to */
-  uint32_t recent;  /* where in it the last access was */
-  uint8_t **marks;  /* of each memory of the map, made when it is used; NULL: nobody asks */
-  uint64_t until;   /* nanoseconds; 0: there is no watchdog */
-  bool is_late;     /* it came to that */
+  const sim_op *op;       /* it belongs to */
+  uint32_t recent;        /* where in it the last access was */
+  uint8_t **marks;        /* of each memory of the map, made when it is used; NULL: nobody asks */
+  uint64_t until;         /* nanoseconds; 0: there is no watchdog */
+  bool is_late;           /* it came to that */
   uint64_t address, size; /* of the access that failed */
 } launched;
 

@@ -22,7 +22,7 @@ typedef struct cubin {
 typedef struct link {
   sim_object object;
   sim_jit jit;
-  char *text; /* owned; NULL: none yet */
+  char *text;  /* owned; NULL: none yet */
   cubin *made; /* owned; NULL: not complete */
 } link;
 

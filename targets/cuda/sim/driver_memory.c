@@ -167,11 +167,11 @@ sim_memory_explain(const sim_context *context, uint64_t address, uint64_t size, 
              is_host && address > 0xffff ? " but looks like a host's" : "");
     return;
   }
-  const char *state = near->is_freed                                         ? ", which was freed"
-                      : !is_seen(near, context)                              ? ", which is of another context"
-                      : !near->is_mapped                                     ? ", which kernels do not see: it is not mapped"
+  const char *state = near->is_freed                                ? ", which was freed"
+                      : !is_seen(near, context)                     ? ", which is of another context"
+                      : !near->is_mapped                            ? ", which kernels do not see: it is not mapped"
                       : address + size > near->address + near->size ? ", out of its bounds"
-                                                                             : "";
+                                                                    : "";
   snprintf(text, text_size, "%llu bytes from byte %llu of %s %u, which has %llu%s", (unsigned long long)size,
            (unsigned long long)(address - near->address), kinds[near->kind], near->number, (unsigned long long)near->size, state);
 }
@@ -307,7 +307,8 @@ cuda_result
 sim_allocate(cuda_address *address, size_t size)
 {
   if (!address || size == 0)
-    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemAlloc_v2: %s", address ? "no bytes are asked for" : "there is no place for the address");
+    return SIM_REFUSE(CUDA_INVALID_VALUE, "cuMemAlloc_v2: %s",
+                      address ? "no bytes are asked for" : "there is no place for the address");
   sim_memory *memory;
   if (size > sim.device.memory - sim.allocated)
     return CUDA_OUT_OF_MEMORY;

@@ -23,7 +23,7 @@ static const char *const names[] = {
 static uint64_t counts[SIM_CALLS];
 
 static struct {
-  sim_call call; /* SIM_CALLS: none */
+  sim_call call;   /* SIM_CALLS: none */
   uint64_t number; /* of the call, from 1 on; 0: each */
   uint64_t calls;
   cuda_result code;
@@ -103,8 +103,10 @@ sim_fail_from(const char *said)
   while (number && number > said && number[-1] != ':')
     number--;
   const size_t size = number && number > said ? (size_t)(number - said) - 1 : 0;
-  if (!size || size >= sizeof name)
-    return sim_tell("VYRE_CUDA_SIM_FAIL=%s is not NAME:NUMBER:CODE", said);
+  if (!size || size >= sizeof name) {
+    sim_tell("VYRE_CUDA_SIM_FAIL=%s is not NAME:NUMBER:CODE", said);
+    return;
+  }
   memcpy(name, said, size);
   name[size] = 0;
   failure.call = find_call(name);

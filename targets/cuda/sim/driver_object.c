@@ -11,8 +11,8 @@
 static sim_object *objects;
 static uint64_t last[SIM_KINDS];
 
-static const char *const kinds[SIM_KINDS] = {"handle", "context", "module", "function", "stream", "event", "graph", "graph node",
-                                             "executable graph", "link"};
+static const char *const kinds[SIM_KINDS] = {"handle", "context", "module",     "function",         "stream",
+                                             "event",  "graph",   "graph node", "executable graph", "link"};
 
 const char *
 sim_kind_name(sim_kind kind)

@@ -36,8 +36,7 @@ sim_uses_add(sim_uses *uses, sim_memory *memory, uint64_t first, uint64_t size, 
     uses->capacity = capacity;
   }
   sim_memory_retain(memory);
-  uses->spans[uses->count++] =
-      (sim_span){.memory = memory, .first = first, .end = first + size, .access = access, .node = node};
+  uses->spans[uses->count++] = (sim_span){.memory = memory, .first = first, .end = first + size, .access = access, .node = node};
 }
 
 void
@@ -121,8 +120,8 @@ sim_uses_within(const sim_uses *uses, bool (*is_ordered)(const void *user, uint3
         continue;
       const uint64_t at = find_conflict(a, b);
       if (at != UINT64_MAX)
-        sim_tell("race: nodes %u and %u of %s use byte %llu of memory %u, one writes it, and nothing orders them", a->node,
-                 b->node, uses->label, (unsigned long long)at, a->memory->number);
+        sim_tell("race: nodes %u and %u of %s use byte %llu of memory %u, one writes it, and nothing orders them", a->node, b->node,
+                 uses->label, (unsigned long long)at, a->memory->number);
     }
 }
 

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -124,7 +125,8 @@ sim_op_new(sim_stream *stream)
   sim_clock_join(&stream->clock, &context->host);
   for (uint32_t i = 0; i < SIM_STREAMS; i++) {
     const sim_stream *other = context->queues[i].stream;
-    if (other && other != stream && ((stream == context->legacy && other->is_blocking) || (other == context->legacy && stream->is_blocking)))
+    if (other && other != stream &&
+        ((stream == context->legacy && other->is_blocking) || (other == context->legacy && stream->is_blocking)))
       sim_clock_join(&stream->clock, &other->clock);
   }
   op->number = ++queue->given;

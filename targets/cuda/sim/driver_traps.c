@@ -11,14 +11,14 @@
   X(cuEventDestroy) X(cuModuleGetGlobal) X(cuLinkCreate) X(cuLinkAddData) X(cuStreamBeginCapture) X(cuStreamGetCaptureInfo)
 /* clang-format on */
 
-#define X(name)                                                                                                   \
-  __attribute__((visibility("default"))) cuda_result name(void);                                                  \
-  cuda_result name(void)                                                                                          \
-  {                                                                                                               \
-    pthread_mutex_lock(&sim.lock);                                                                                \
-    sim_tell(#name ": this is an older function than the one that cuda.h calls so, which is " #name "_v2");       \
-    pthread_mutex_unlock(&sim.lock);                                                                              \
-    return CUDA_NOT_SUPPORTED;                                                                                    \
+#define X(name)                                                                                             \
+  __attribute__((visibility("default"))) cuda_result name(void);                                            \
+  cuda_result name(void)                                                                                    \
+  {                                                                                                         \
+    pthread_mutex_lock(&sim.lock);                                                                          \
+    sim_tell(#name ": this is an older function than the one that cuda.h calls so, which is " #name "_v2"); \
+    pthread_mutex_unlock(&sim.lock);                                                                        \
+    return CUDA_NOT_SUPPORTED;                                                                              \
   }
 TRAPS(X)
 #undef X

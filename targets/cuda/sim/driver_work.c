@@ -17,7 +17,8 @@ sim_work_new(sim_work_kind kind, const char *label)
   sim_work *work = sim_take(sizeof *work);
   work->kind = kind;
   work->references = 1;
-  snprintf(work->label, sizeof work->label, "%s (%s, number %llu)", label, sim_call_name(sim_called_now), (unsigned long long)++made);
+  snprintf(work->label, sizeof work->label, "%s (%s, number %llu)", label, sim_call_name(sim_called_now),
+           (unsigned long long)++made);
   return work;
 }
 

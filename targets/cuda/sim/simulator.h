@@ -22,8 +22,8 @@
 
 #include <stdbool.h>
 
-/* vyre_cuda_sim_fail: the call of that name fails with this code: the one of that number, counted from now from 1 on, or each one for
- * 0.  It does nothing then.  What kernels, copies and fills come to when they run are the names "run:kernel", "run:copy" and
+/* vyre_cuda_sim_fail: the call of that name fails with this code: the one of that number, counted from now from 1 on, or each one
+ * for 0.  It does nothing then.  What kernels, copies and fills come to when they run are the names "run:kernel", "run:copy" and
  * "run:fill".  Errors that stick (700, 716 and so on) stick when they are told so, too.  name NULL or "": none fails.  False: there
  * is no such name. */
 typedef bool vyre_cuda_sim_fail_function(const char *name, uint64_t number, cuda_result code);
