@@ -177,7 +177,7 @@ typedef struct cuda_api {
 #include "symbols.def"
 } cuda_api;
 
-/* The simulator: its file, which lies in the folder of vyre's own library, and a symbol that no driver has, by which it is told. */
+/* The simulator: its file, which lies beside vyre's own library, and a symbol that no driver has, by which it is told. */
 #define CUDA_SIM_LIBRARY "libvyre-cuda-sim.so"
 #define CUDA_SIM_SYMBOL  "vyre_cuda_sim_is_here"
 

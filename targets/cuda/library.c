@@ -29,7 +29,7 @@ cuda_wanted_device(const vyre_target_options *options)
 static void *
 open_simulator(char path[PATH_MAX])
 {
-  static const char *const folders[] = {"", "vyre/", "../lib/vyre/"};
+  static const char *const folders[] = {"", "../lib/"};
   Dl_info here;
   void *found = NULL;
   static const int anchor;

@@ -113,7 +113,7 @@ static const char meet[] =
                                                                      "  add.u32 %r20, %r20, 1;\n"
                                                                      "  st.global.u32 [%d21], %r20;\n"
                                                                      "  ld.acquire.gpu.global.u32 %r21, [%d1+40];\n"
-                                                                     "  atom.add.acq_rel.gpu.global.u32 %r22, [%d1+36], 1;\n"
+                                                                     "  atom.acq_rel.gpu.global.add.u32 %r22, [%d1+36], 1;\n"
                                                                      "  add.u32 %r22, %r22, 1;\n"
                                                                      "  setp.ne.u32 %p4, %r22, %r8;\n"
                                                                      "  @%p4 bra WAIT;\n"
@@ -141,7 +141,7 @@ static const char trap[] =
     HEAD "// fault 3: workgroup 1\n" ENTRY("trap_at", BUFFERS(16), 1) BEGIN X "  setp.ne.u64 %p4, %d2, 1;\n"
                                                                               "  @%p4 bra DONE;\n"
                                                                               "  mov.u32 %r20, 3;\n"
-                                                                              "  red.max.relaxed.gpu.global.u32 "
+                                                                              "  red.relaxed.gpu.global.max.u32 "
                                                                               "[%d1+32], %r20;\n" END;
 
 static const char wild[] = HEAD ENTRY("wild", BUFFERS(16) PUSH(8), 1) BEGIN X "  ld.param.u64 %d20, [push];\n"

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define SIMULATOR "lib/vyre/" CUDA_SIM_LIBRARY
+#define SIMULATOR "lib/" CUDA_SIM_LIBRARY
 
 typedef struct test_simulator {
   vyre_cuda_sim_fail_function *fail;

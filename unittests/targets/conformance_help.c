@@ -203,7 +203,10 @@ describe_kernel(const conform *c, const char *name, conform_desc *out)
     return;
   case VYRE_KERNEL_PTX:
     out->module = load_module(programs[i].file);
-    ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)}, &(vyre_ptx_options){.name = name}, &out->words));
+    snprintf(out->entry, sizeof out->entry, "the_%s", name); /* some names are instructions */
+    out->desc.entry = out->entry;
+    ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)}, &(vyre_ptx_options){.name = out->entry},
+                      &out->words));
     out->desc.code = out->words.data;
     out->desc.size = out->words.size;
     return;
