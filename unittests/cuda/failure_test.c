@@ -174,7 +174,7 @@ static void
 with_nothing_failing_all_goes_well(void **state)
 {
   (void)state;
-  sim.fail(NULL, 0, CUDA_OK);
+  sim.make_fail(NULL, 0, CUDA_OK);
   sim.clear();
   test_ok(open_use_close());
   assert_string_equal(sim.messages(), "");
@@ -202,10 +202,10 @@ each_call_that_fails_is_named(void **state)
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     bool failed = true;
     for (uint64_t number = 1; failed && number <= MOST_CALLS; number++) {
-      assert_true(sim.fail(names[i], number, CUDA_NOT_PERMITTED));
+      assert_true(sim.make_fail(names[i], number, CUDA_NOT_PERMITTED));
       vyre_status status = open_use_close();
       failed = sim.has_failed();
-      sim.fail(NULL, 0, CUDA_OK);
+      sim.make_fail(NULL, 0, CUDA_OK);
       const char *text = vyre_status_text(status);
       const bool is_right = status ? strstr(text, names[i]) && strstr(text, "CUDA_ERROR_NOT_PERMITTED (800)") && has_fix(text)
                                    : !failed || may_be_silent(names[i]);
@@ -223,18 +223,18 @@ memory_that_is_short_is_told(void **state)
 {
   (void)state;
   for (uint64_t number = 1; number <= 4; number++) {
-    assert_true(sim.fail("cuMemAlloc_v2", number, CUDA_OUT_OF_MEMORY));
+    assert_true(sim.make_fail("cuMemAlloc_v2", number, CUDA_OUT_OF_MEMORY));
     vyre_status status = open_use_close();
     const bool failed = sim.has_failed();
-    sim.fail(NULL, 0, CUDA_OK);
+    sim.make_fail(NULL, 0, CUDA_OK);
     if (status)
       test_refused(status, "bytes: this target holds");
     else
       assert_true(failed);
   }
-  sim.fail("cuMemAlloc_v2", 0, CUDA_OUT_OF_MEMORY);
+  sim.make_fail("cuMemAlloc_v2", 0, CUDA_OUT_OF_MEMORY);
   test_refused(open_use_close(), "asking for 64 bytes: this target holds 0 in buffers, 0 in its pool");
-  sim.fail(NULL, 0, CUDA_OK);
+  sim.make_fail(NULL, 0, CUDA_OK);
 }
 
 static int

@@ -1,21 +1,9 @@
-/* The CUDA target after an error that ends its context: one new context is tried, and where the driver makes none the process must
- * be restarted.  A kernel that does not end is left.
+/* The CUDA target after an error that ends its context: a new context is made.  A kernel that does not end is left.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
 
 static const vyre_target_ops *const ops = &vyre_target_cuda;
-
-static vyre_status
-run_wild(vyre_target *target)
-{
-  const uint64_t nowhere = 0x1000;
-  const vyre_range range = test_range(test_buffer(target, 16, 0));
-  const vyre_kernel wild = test_compile(target, TEST_WILD);
-  const vyre_step step = {
-      .kernel = wild, .buffers = &range, .buffer_count = 1, .push = &nowhere, .push_size = sizeof nowhere, .groups = {1, 1, 1}};
-  return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
-}
 
 /* It works as if it had just been opened. */
 static void
@@ -39,7 +27,7 @@ a_lost_context_is_made_anew(void **state)
   const vyre_device_buffer before = test_buffer(target, 4, 1);
   uint32_t out;
   assert_works(target);
-  test_refused(run_wild(target), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  test_refused(test_run_wild(target), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
   assert_true(ops->is_lost(target));
   vyre_device_buffer none;
   test_refused(ops->allocate(target, 4, &none), "was lost in an earlier call");
@@ -49,19 +37,6 @@ a_lost_context_is_made_anew(void **state)
   test_refused(vyre_target_read(ops, target, before, 0, 4, &out), "no buffer of this target");
   assert_works(target);
   test_ok(ops->close(target)); /* the simulator has its messages of the wild access */
-}
-
-static void
-a_process_that_must_be_restarted_is_told_so(void **state)
-{
-  (void)state;
-  setenv("VYRE_CUDA_SIM_STICKY", "process", 1);
-  vyre_target *target = test_open(NULL);
-  test_refused(run_wild(target), "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-  test_refused(ops->recover(target), "the process must be restarted");
-  assert_true(ops->is_lost(target));
-  test_refused(ops->recover(target), "the process must be restarted");
-  test_ok(ops->close(target));
 }
 
 /* What was begun before fails when it is waited for. */
@@ -77,7 +52,7 @@ what_was_begun_is_lost_too(void **state)
   uint32_t out = 88;
   const vyre_read read = {range, &out};
   vyre_ticket ticket;
-  vyre_status status = run_wild(target);
+  vyre_status status = test_run_wild(target);
   test_refused(status, "700");
   test_refused(ops->begin(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &ticket),
                "was lost");
@@ -112,9 +87,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_lost_context_is_made_anew), cmocka_unit_test(what_was_begun_is_lost_too),
+      cmocka_unit_test(a_lost_context_is_made_anew),
+      cmocka_unit_test(what_was_begun_is_lost_too),
       cmocka_unit_test(a_kernel_that_does_not_end_is_left),
-      cmocka_unit_test(a_process_that_must_be_restarted_is_told_so), /* the last one: so it is */
   };
   return cmocka_run_group_tests_name("cuda/loss", tests, test_find_simulator, NULL);
 }

@@ -164,7 +164,7 @@ what_changes_is_changed_in_the_graph(void **state)
     test_ok(ops->submit(target, &(vyre_sequence){.fills = clear, .fill_count = 2}, NULL));
     const uint64_t changes = sim.count("cuGraphExecKernelNodeSetParams");
     test_ok(ops->submit(target, &steps_alone, NULL));
-    if (round > 1)
+    if (round > 2) /* the first read made staging, and with it graphs went */
       assert_int_equal(sim.count("cuGraphExecKernelNodeSetParams") - changes, 1);
     test_ok(ops->submit(target, &(vyre_sequence){.reads = &read, .read_count = 1}, NULL));
     for (uint32_t i = 0; i < 64; i++)

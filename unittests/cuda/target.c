@@ -28,9 +28,9 @@ test_find_simulator(void **state)
   void *library = dlopen(test_file(SIMULATOR), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     print_error("%s\n", dlerror());
-  return library && find(library, "vyre_cuda_sim_fail", &sim.fail) && find(library, "vyre_cuda_sim_has_failed", &sim.has_failed) &&
-                 find(library, "vyre_cuda_sim_count", &sim.count) && find(library, "vyre_cuda_sim_messages", &sim.messages) &&
-                 find(library, "vyre_cuda_sim_clear", &sim.clear)
+  return library && find(library, "vyre_cuda_sim_fail", &sim.make_fail) &&
+                 find(library, "vyre_cuda_sim_has_failed", &sim.has_failed) && find(library, "vyre_cuda_sim_count", &sim.count) &&
+                 find(library, "vyre_cuda_sim_messages", &sim.messages) && find(library, "vyre_cuda_sim_clear", &sim.clear)
              ? 0
              : -1;
 }
@@ -145,4 +145,15 @@ test_step(vyre_kernel kernel, const vyre_range *range, uint32_t groups, const ui
 {
   return (vyre_step){
       .kernel = kernel, .buffers = range, .buffer_count = 1, .push = push, .push_size = push ? 4 : 0, .groups = {groups, 1, 1}};
+}
+
+vyre_status
+test_run_wild(vyre_target *target)
+{
+  const uint64_t nowhere = 0x1000;
+  const vyre_range range = test_range(test_buffer(target, 16, 0));
+  const vyre_kernel wild = test_compile(target, TEST_WILD);
+  const vyre_step step = {
+      .kernel = wild, .buffers = &range, .buffer_count = 1, .push = &nowhere, .push_size = sizeof nowhere, .groups = {1, 1, 1}};
+  return ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
 }

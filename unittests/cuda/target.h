@@ -20,7 +20,7 @@
 #define SIMULATOR "lib/" CUDA_SIM_LIBRARY
 
 typedef struct test_simulator {
-  vyre_cuda_sim_fail_function *fail;
+  vyre_cuda_sim_fail_function *make_fail;
   vyre_cuda_sim_has_failed_function *has_failed;
   vyre_cuda_sim_count_function *count;
   vyre_cuda_sim_messages_function *messages;
@@ -47,5 +47,7 @@ vyre_range test_words(vyre_device_buffer buffer, uint32_t first, uint32_t count)
 uint64_t test_metric(const vyre_target *target, const char *name);
 /* A step of one buffer. */
 vyre_step test_step(vyre_kernel kernel, const vyre_range *range, uint32_t groups, const uint32_t *push);
+/* A kernel that writes where nothing is. */
+vyre_status test_run_wild(vyre_target *target);
 
 #endif

@@ -121,8 +121,6 @@ get_device(uint64_t address, uint64_t size, const char *what, sim_place *out)
   sim_memory *memory = sim_memory_at(sim_context_current(), address, size, what);
   if (!memory)
     return false;
-  if (memory->kind == SIM_PINNED || memory->kind == SIM_REGISTERED)
-    sim_tell("%s: %s is the host's memory %u by its device address", sim_call_name(sim_called_now), what, memory->number);
   *out = (sim_place){.memory = memory, .offset = address - memory->address};
   sim_memory_retain(memory);
   return true;
