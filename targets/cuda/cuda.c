@@ -28,27 +28,9 @@
   } while (0)
 
 static vyre_status
-create(vyre_target *target, uint64_t size, void **out)
-{
-  IN_CONTEXT(target, cuda_create(target, size, out));
-}
-
-static vyre_status
 destroy(vyre_target *target, void *memory)
 {
   ENDS_IN_CONTEXT(target, cuda_destroy(target, memory));
-}
-
-static vyre_status
-import(vyre_target *target, void *data, uint64_t size, void **out)
-{
-  IN_CONTEXT(target, cuda_import(target, data, size, out));
-}
-
-static vyre_status
-compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
-{
-  IN_CONTEXT(target, cuda_compile(target, desc, out));
 }
 
 static vyre_status
@@ -58,15 +40,9 @@ release(vyre_target *target, target_kernel *kernel)
 }
 
 static vyre_status
-run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+finish(vyre_target *target, void *work, vyre_timing *timing)
 {
-  IN_CONTEXT(target, cuda_run(target, sequence, timing));
-}
-
-static vyre_status
-start(vyre_target *target, const vyre_sequence *sequence, void **out)
-{
-  IN_CONTEXT(target, cuda_start(target, sequence, out));
+  ENDS_IN_CONTEXT(target, cuda_finish(target, work, timing));
 }
 
 static vyre_status
@@ -76,9 +52,43 @@ poll(vyre_target *target, void *work, bool *out_done)
 }
 
 static vyre_status
-finish(vyre_target *target, void *work, vyre_timing *timing)
+run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
 {
-  ENDS_IN_CONTEXT(target, cuda_finish(target, work, timing));
+  IN_CONTEXT(target, cuda_run(target, sequence, timing));
+}
+
+/* What makes something undoes that where the context cannot be left. */
+static vyre_status
+create(vyre_target *target, uint64_t size, void **out)
+{
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_create(target, size, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, destroy(target, *out)) : left;
+}
+
+static vyre_status
+import(vyre_target *target, void *data, uint64_t size, void **out)
+{
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_import(target, data, size, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, destroy(target, *out)) : left;
+}
+
+static vyre_status
+compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
+{
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_compile(target, desc, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, release(target, *out)) : left;
+}
+
+static vyre_status
+start(vyre_target *target, const vyre_sequence *sequence, void **out)
+{
+  vyre_timing timing = {0};
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_start(target, sequence, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, finish(target, *out, &timing)) : left;
 }
 
 /* ---- from opening to end ------------------------------------------------------------------------------------------------- */

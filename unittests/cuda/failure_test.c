@@ -146,7 +146,8 @@ open_use_close(void)
     status = use(target);
     status = vyre_status_join(status, ops->close(target));
   }
-  assert_int_equal(live_bytes, 0);
+  if (live_bytes)
+    fail_msg("%d bytes are left: %s", (int)live_bytes, status ? vyre_status_text(status) : "no error");
   return status;
 }
 
@@ -163,7 +164,7 @@ may_be_silent(const char *name)
 {
   static const char *const silent[] = {"cuCtxDestroy_v2",    "cuMemFreeHost",  "cuStreamDestroy_v2", "cuEventDestroy_v2",
                                        "cuGraphExecDestroy", "cuGraphDestroy", "cuGetErrorName",     "cuGetErrorString",
-                                       "cuStreamQuery",      "cuMemAlloc_v2"};
+                                       "cuMemAlloc_v2",      "cuMemFree_v2"};
   bool is = false;
   for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
     is = is || strcmp(silent[i], name) == 0;
