@@ -224,7 +224,8 @@ pgen_area(gen *g, vyre_opcode op, reg x)
     const reg t = sub64(g, x, f64_lit(1.0));
     const reg root = MAKE64(g, "sqrt.rn.f64", fma64(g, t, t, mul64(g, t, f64_lit(2.0))));
     const reg far = add64(g, pgen_log(g, x), f64_lit(LN2));
-    return pick64(g, test64(g, "gt", x, f64_lit(0x1p28)), far, log_1_plus(g, add64(g, t, root)));
+    const reg value = pick64(g, test64(g, "gt", x, f64_lit(0x1p28)), far, log_1_plus(g, add64(g, t, root)));
+    return pick64(g, test64(g, "ltu", x, f64_lit(1.0)), lit(UINT64_C(0x7ff8000000000000)), value);
   }
   const reg a = abs64(g, x);
   if (op == VYRE_OP_atanh) {

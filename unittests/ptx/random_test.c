@@ -23,9 +23,9 @@ print_program(const vyre_module *module, uint32_t program, const vyre_bytes *ptx
   vyre_bytes text = {0};
   const vyre_text_options options = {.program = program, .rows = true};
   if (!vyre_text_print(module, &options, &text))
-    print_error("%s\n", text.data);
+    fprintf(stderr, "%s\n", text.data);
   if (getenv("VYRE_TEST_KEEP"))
-    print_error("%s\n", ptx->data);
+    fprintf(stderr, "%s\n", ptx->data);
   vyre_bytes_free(&text);
 }
 
