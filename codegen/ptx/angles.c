@@ -14,7 +14,7 @@ sin_of(gen *g, reg r, reg square)
 {
   static const double series[] = {1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
                                   1.0 / 362880.0,          -1.0 / 5040.0,          1.0 / 120.0,        -1.0 / 6.0};
-  return fma64(g, mul64(g, square, r), ptx_polynomial(g, square, series, sizeof(series) / sizeof(*series)), r);
+  return fma64(g, mul64(g, square, r), pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), r);
 }
 
 static reg
@@ -30,7 +30,7 @@ cos_of(gen *g, reg square)
                                   1.0 / 24.0,
                                   -0.5,
                                   1.0};
-  return ptx_polynomial(g, square, series, sizeof(series) / sizeof(*series));
+  return pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series));
 }
 
 /* x less a multiple of pi / 2, which is taken away in three parts; and which multiple, modulo 4.  From 2^30 on the parts do not
@@ -48,7 +48,7 @@ reduce(gen *g, reg x, reg *out_quadrant)
 }
 
 reg
-ptx_sin_cos(gen *g, vyre_opcode op, reg x)
+pgen_sin_cos(gen *g, vyre_opcode op, reg x)
 {
   reg quadrant;
   const reg r = reduce(g, x, &quadrant), square = mul64(g, r, r), sine = sin_of(g, r, square), cosine = cos_of(g, square);
@@ -84,12 +84,12 @@ atan_of(gen *g, reg t)
   const reg far = test64(g, "gt", t, f64_lit(0x1.a827999fcef32p-2));
   const reg moved = div64(g, sub64(g, t, f64_lit(1.0)), add64(g, t, f64_lit(1.0)));
   const reg u = pick64(g, far, moved, t), square = mul64(g, u, u);
-  const reg near = fma64(g, mul64(g, square, u), ptx_polynomial(g, square, series, sizeof(series) / sizeof(*series)), u);
+  const reg near = fma64(g, mul64(g, square, u), pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), u);
   return pick64(g, far, add64(g, near, f64_lit(PI / 4.0)), near);
 }
 
 reg
-ptx_atan2(gen *g, reg y, reg x)
+pgen_atan2(gen *g, reg y, reg x)
 {
   const reg ay = abs64(g, y), ax = abs64(g, x), steep = test64(g, "gt", ay, ax);
   const reg less = pick64(g, steep, ax, ay), more = pick64(g, steep, ay, ax);
@@ -101,11 +101,11 @@ ptx_atan2(gen *g, reg y, reg x)
   const reg left = PRED(g, "setp.lt.s64", x, lit(0));
   const reg whole = pick64(g, left, sub64(g, f64_lit(PI), angle), angle);
   const reg none = PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y));
-  return pick64(g, none, add64(g, x, y), ptx_copysign(g, whole, y));
+  return pick64(g, none, add64(g, x, y), pgen_copysign(g, whole, y));
 }
 
 reg
-ptx_atan(gen *g, reg x)
+pgen_atan(gen *g, reg x)
 {
-  return ptx_atan2(g, x, ptx_copy(g, REG_64, f64_lit(1.0)));
+  return pgen_atan2(g, x, pgen_copy(g, REG_64, f64_lit(1.0)));
 }

@@ -14,41 +14,41 @@ order_of(uint32_t imm, bool reads, bool writes, char text[64])
   const bool acquires = reads && (semantics & (PTX_ACQUIRE | PTX_ACQ_REL | PTX_SEQ_CST));
   const bool releases = writes && (semantics & (PTX_RELEASE | PTX_ACQ_REL | PTX_SEQ_CST));
   const uint32_t scope = imm == 0 ? 1 : VYRE_ORDER_MEMORY(imm); /* the device's, if nothing is said */
-  return ptx_format(text, "%s.%s",
-                    acquires   ? releases ? "acq_rel" : "acquire"
-                    : releases ? "release"
-                               : "relaxed",
-                    ptx_scope(scope));
+  return pgen_format(text, "%s.%s",
+                     acquires   ? releases ? "acq_rel" : "acquire"
+                     : releases ? "release"
+                                : "relaxed",
+                     pgen_scope(scope));
 }
 
 static void
 put_access(gen *g, address a)
 {
-  ptx_put(g, a.offset ? "[%%d%u+%" PRIu64 "]" : "[%%d%u]", a.base.number, a.offset);
+  pgen_put(g, a.offset ? "[%%d%u+%" PRIu64 "]" : "[%%d%u]", a.base.number, a.offset);
 }
 
 /* As bits, which is what exchanges take. */
 static reg
 word_of(gen *g, uint32_t row)
 {
-  return ptx_in_register(g, class_of(kind_of(g, row)), ptx_value(g, row, 0));
+  return pgen_in_register(g, class_of(kind_of(g, row)), pgen_value(g, row, 0));
 }
 
 static void
 put_exchange(gen *g, reg old, const char *order, address a, vyre_kind kind, const char *op, reg b, reg c)
 {
-  ptx_put(g, "\tatom.%s.%s.%s.", order, a.space, op);
-  ptx_put(g, "b%u ", vyre_kind_bits(kind));
-  ptx_put_reg(g, old);
-  ptx_put(g, ", ");
+  pgen_put(g, "\tatom.%s.%s.%s.", order, a.space, op);
+  pgen_put(g, "b%u ", vyre_kind_bits(kind));
+  pgen_put_reg(g, old);
+  pgen_put(g, ", ");
   put_access(g, a);
-  ptx_put(g, ", ");
-  ptx_put_reg(g, b);
+  pgen_put(g, ", ");
+  pgen_put_reg(g, b);
   if (c.klass) {
-    ptx_put(g, ", ");
-    ptx_put_reg(g, c);
+    pgen_put(g, ", ");
+    pgen_put_reg(g, c);
   }
-  ptx_put(g, ";\n");
+  pgen_put(g, ";\n");
 }
 
 /* What is to be written is computed of what was read, until nobody wrote between. */
@@ -56,16 +56,17 @@ static void
 put_loop(gen *g, uint32_t row, reg old, const char *order, address a, vyre_kind kind)
 {
   const vyre_opcode op = op_of(g, row);
-  const uint32_t again = ptx_new_label(g);
-  const reg seen = ptx_new(g, class_of(kind)), operand = word_of(g, g->v->b[row]);
+  const uint32_t again = pgen_new_label(g);
+  const reg seen = pgen_new(g, class_of(kind)), operand = word_of(g, g->v->b[row]);
   char text[64];
-  ptx_move(g, old, ptx_load_scalar(g, ptx_format(text, "ld.relaxed.%s", strrchr(order, '.') + 1), kind, a, (reg){0}));
-  ptx_label(g, again);
-  ptx_move(g, seen, old);
-  const reg wanted =
-      op == VYRE_OP_atomic_exchange ? operand : ptx_combine_floats(g, (vyre_opcode)vyre_op_infos[op].combines, kind, seen, operand);
+  pgen_move(g, old, pgen_load_scalar(g, pgen_format(text, "ld.relaxed.%s", strrchr(order, '.') + 1), kind, a, (reg){0}));
+  pgen_label(g, again);
+  pgen_move(g, seen, old);
+  const reg wanted = op == VYRE_OP_atomic_exchange
+                         ? operand
+                         : pgen_combine_floats(g, (vyre_opcode)vyre_op_infos[op].combines, kind, seen, operand);
   put_exchange(g, old, order, a, kind, "cas", seen, wanted);
-  ptx_branch_if(g, PRED(g, ptx_format(text, "setp.ne.b%u", vyre_kind_bits(kind)), old, seen), again);
+  pgen_branch_if(g, PRED(g, pgen_format(text, "setp.ne.b%u", vyre_kind_bits(kind)), old, seen), again);
 }
 
 /* Those that PTX has. */
@@ -84,13 +85,13 @@ put_integer(gen *g, uint32_t row, reg old, const char *order, address a, vyre_ki
     name = op == VYRE_OP_atomic_smin ? "min.s" : "max.s";
   else if (op != VYRE_OP_atomic_add)
     name = op == VYRE_OP_atomic_and ? "and.b" : op == VYRE_OP_atomic_or ? "or.b" : "xor.b";
-  ptx_put(g, "\tatom.%s.%s.%s%u ", order, a.space, vyre_kind_is_float(kind) ? "add.f" : name, bits);
-  ptx_put_reg(g, old);
-  ptx_put(g, ", ");
+  pgen_put(g, "\tatom.%s.%s.%s%u ", order, a.space, vyre_kind_is_float(kind) ? "add.f" : name, bits);
+  pgen_put_reg(g, old);
+  pgen_put(g, ", ");
   put_access(g, a);
-  ptx_put(g, ", ");
-  ptx_put_reg(g, b);
-  ptx_put(g, ";\n");
+  pgen_put(g, ", ");
+  pgen_put_reg(g, b);
+  pgen_put(g, ";\n");
 }
 
 static void
@@ -102,9 +103,9 @@ put_atomic(gen *g, uint32_t row, reg old, address a, vyre_kind kind)
   char order[64], text[64];
   order_of(g->v->imm[row], reads, writes, order);
   if (op == VYRE_OP_atomic_load)
-    ptx_move(g, old, ptx_load_scalar(g, ptx_format(text, "ld.%s", order), kind, a, (reg){0}));
+    pgen_move(g, old, pgen_load_scalar(g, pgen_format(text, "ld.%s", order), kind, a, (reg){0}));
   else if (op == VYRE_OP_atomic_store)
-    ptx_store_scalar(g, ptx_format(text, "st.%s", order), kind, a, ptx_value(g, g->v->b[row], 0), (reg){0});
+    pgen_store_scalar(g, pgen_format(text, "st.%s", order), kind, a, pgen_value(g, g->v->b[row], 0), (reg){0});
   else if (op == VYRE_OP_atomic_compare_exchange)
     put_exchange(g, old, order, a, kind, "cas", word_of(g, g->v->c[row]), word_of(g, g->v->b[row]));
   else if (op == VYRE_OP_atomic_exchange && kind != VYRE_F16)
@@ -116,31 +117,31 @@ put_atomic(gen *g, uint32_t row, reg old, address a, vyre_kind kind)
 }
 
 void
-ptx_atomic(gen *g, uint32_t row)
+pgen_atomic(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   const bool is_value = op != VYRE_OP_atomic_store;
   place p;
-  if (!ptx_place_of(g, row, g->v->a[row], &p))
+  if (!pgen_place_of(g, row, g->v->a[row], &p))
     return;
   const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)p.type);
-  const reg old = ptx_new(g, class_of(kind));
+  const reg old = pgen_new(g, class_of(kind));
   if (is_value)
-    ptx_define(g, row, 0, old);
+    pgen_define(g, row, 0, old);
   if (p.never) {
-    ptx_move(g, old, lit(0));
+    pgen_move(g, old, lit(0));
     return;
   }
-  ptx_open_place(g, &p);
-  const reg guard = ptx_in_bounds(g, &p, ptx_scalar_size(kind));
-  const uint32_t after = ptx_new_label(g);
+  pgen_open_place(g, &p);
+  const reg guard = pgen_in_bounds(g, &p, pgen_scalar_size(kind));
+  const uint32_t after = pgen_new_label(g);
   if (guard.klass) {
-    ptx_move(g, old, lit(0));
-    ptx_branch_unless(g, guard, after);
+    pgen_move(g, old, lit(0));
+    pgen_branch_unless(g, guard, after);
   }
   if (VYRE_ORDER_SEMANTICS(g->v->imm[row]) & PTX_SEQ_CST)
-    ptx_fence(g, PTX_SEQ_CST, VYRE_ORDER_MEMORY(g->v->imm[row]));
-  put_atomic(g, row, old, ptx_address_after(g, ptx_address(g, &p), 0), kind);
+    pgen_fence(g, PTX_SEQ_CST, VYRE_ORDER_MEMORY(g->v->imm[row]));
+  put_atomic(g, row, old, pgen_address_after(g, pgen_address(g, &p), 0), kind);
   if (guard.klass)
-    ptx_label(g, after);
+    pgen_label(g, after);
 }

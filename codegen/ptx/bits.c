@@ -12,7 +12,7 @@ width(vyre_kind kind)
 static reg
 make(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b)
 {
-  return ptx_int_op(g, kind, name, sign, a, b);
+  return pgen_int_op(g, kind, name, sign, a, b);
 }
 
 /* An operation whose result is a .u32 whatever it is of: a count or a position; -1 for none. */
@@ -20,16 +20,16 @@ static reg
 position(gen *g, vyre_kind kind, const char *name, const char *sign, reg a)
 {
   char text[64];
-  ptx_format(text, "%s.%s%s", name, sign, width(kind));
-  const reg r = MAKE32(g, text, ptx_in_register(g, is_long(kind) ? REG_64 : REG_32, a));
-  return is_long(kind) ? MAKE64(g, "cvt.s64.s32", r) : ptx_cut(g, kind, r);
+  pgen_format(text, "%s.%s%s", name, sign, width(kind));
+  const reg r = MAKE32(g, text, pgen_in_register(g, is_long(kind) ? REG_64 : REG_32, a));
+  return is_long(kind) ? MAKE64(g, "cvt.s64.s32", r) : pgen_cut(g, kind, r);
 }
 
 static reg
 invert(gen *g, vyre_kind kind, reg a)
 {
   if (kind == VYRE_BOOL)
-    return ptx_not(g, a);
+    return pgen_not(g, a);
   return make(g, kind, "xor", "b", a, lit(UINT64_MAX >> (64 - vyre_kind_bits(kind))));
 }
 
@@ -41,7 +41,7 @@ count_of(gen *g, uint32_t row, vyre_kind kind, reg b)
 {
   const uint32_t top = vyre_kind_bits(kind) - 1;
   uint64_t bits;
-  if (ptx_right_constant(g, row, &bits))
+  if (pgen_right_constant(g, row, &bits))
     return lit(bits & top);
   return MAKE32(g, "and.b32", is_long(kind) ? MAKE32(g, "cvt.u32.u64", b) : b, lit(top));
 }
@@ -52,8 +52,8 @@ shift(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
   const vyre_opcode op = op_of(g, row);
   const reg count = count_of(g, row, kind, b);
   if (op == VYRE_OP_sshr)
-    return ptx_cut(g, kind, make(g, kind, "shr", "s", ptx_signed(g, kind, a), count));
-  return ptx_cut(g, kind, make(g, kind, op == VYRE_OP_shl ? "shl" : "shr", op == VYRE_OP_shl ? "b" : "u", a, count));
+    return pgen_cut(g, kind, make(g, kind, "shr", "s", pgen_signed(g, kind, a), count));
+  return pgen_cut(g, kind, make(g, kind, op == VYRE_OP_shl ? "shl" : "shr", op == VYRE_OP_shl ? "b" : "u", a, count));
 }
 
 /* Of 8 and 16 bits several copies are turned in 32. */
@@ -69,7 +69,7 @@ rotate(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
   }
   if (is_narrow(kind))
     a = MAKE32(g, "mul.lo.u32", a, lit(vyre_kind_bits(kind) == 8 ? 0x1010101u : 0x10001u));
-  return ptx_cut(g, kind, MAKE32(g, left ? "shf.l.wrap.b32" : "shf.r.wrap.b32", a, a, count));
+  return pgen_cut(g, kind, MAKE32(g, left ? "shf.l.wrap.b32" : "shf.r.wrap.b32", a, a, count));
 }
 
 /* ---- fields --------------------------------------------------------------------------------------------------------------- */
@@ -88,9 +88,9 @@ extract(gen *g, uint32_t row, vyre_kind kind, reg a)
 {
   char text[64];
   reg offset, count;
-  field_of(g, kind, ptx_value(g, g->v->b[row], 0), ptx_value(g, g->v->c[row], 0), &offset, &count);
-  ptx_format(text, "bfe.%s%s", op_of(g, row) == VYRE_OP_sbfe ? "s" : "u", width(kind));
-  return ptx_cut(g, kind, ptx_make(g, is_long(kind) ? REG_64 : REG_32, text, REGS(a, offset, count)));
+  field_of(g, kind, pgen_value(g, g->v->b[row], 0), pgen_value(g, g->v->c[row], 0), &offset, &count);
+  pgen_format(text, "bfe.%s%s", op_of(g, row) == VYRE_OP_sbfe ? "s" : "u", width(kind));
+  return pgen_cut(g, kind, pgen_make(g, is_long(kind) ? REG_64 : REG_32, text, REGS(a, offset, count)));
 }
 
 static reg
@@ -98,9 +98,9 @@ insert(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a)
 {
   const uint32_t field = g->v->c[row];
   reg offset, count;
-  field_of(g, kind, ptx_part(g, field, 0, 0), ptx_part(g, field, 1, 0), &offset, &count);
-  return ptx_make(g, is_long(kind) ? REG_64 : REG_32, is_long(kind) ? "bfi.b64" : "bfi.b32",
-                  REGS(ptx_value(g, g->v->b[row], lane), a, offset, count));
+  field_of(g, kind, pgen_part(g, field, 0, 0), pgen_part(g, field, 1, 0), &offset, &count);
+  return pgen_make(g, is_long(kind) ? REG_64 : REG_32, is_long(kind) ? "bfi.b64" : "bfi.b32",
+                   REGS(pgen_value(g, g->v->b[row], lane), a, offset, count));
 }
 
 /* ---- searches ------------------------------------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ lowest(gen *g, vyre_kind kind, reg a)
 static reg
 highest_signed(gen *g, vyre_kind kind, reg a)
 {
-  a = ptx_signed(g, kind, a);
+  a = pgen_signed(g, kind, a);
   const reg sign = make(g, kind, "shr", "s", a, lit(is_long(kind) ? 63 : 31));
   return position(g, kind, "bfind", "u", make(g, kind, "xor", "b", a, sign));
 }
@@ -124,8 +124,8 @@ static reg
 reverse(gen *g, vyre_kind kind, reg a)
 {
   if (is_long(kind))
-    return MAKE64(g, "brev.b64", ptx_in_register(g, REG_64, a));
-  const reg r = MAKE32(g, "brev.b32", ptx_in_register(g, REG_32, a));
+    return MAKE64(g, "brev.b64", pgen_in_register(g, REG_64, a));
+  const reg r = MAKE32(g, "brev.b32", pgen_in_register(g, REG_32, a));
   return is_narrow(kind) ? MAKE32(g, "shr.u32", r, lit(32 - vyre_kind_bits(kind))) : r;
 }
 
@@ -145,16 +145,16 @@ compare(gen *g, vyre_kind kind, vyre_opcode op, reg a, reg b)
   char text[64];
   if (kind == VYRE_BOOL) {
     const reg apart = PRED(g, "xor.pred", a, b);
-    return op == VYRE_OP_eq ? ptx_not(g, apart) : apart;
+    return op == VYRE_OP_eq ? pgen_not(g, apart) : apart;
   }
   if (is_signed)
-    a = ptx_signed(g, kind, a), b = ptx_signed(g, kind, b);
-  ptx_format(text, "setp.%s.%s%s", relations[VYRE_COMPARES_OUTCOMES(compares)], is_signed ? "s" : "u", width(kind));
-  return ptx_make(g, REG_PRED, text, REGS(a, b));
+    a = pgen_signed(g, kind, a), b = pgen_signed(g, kind, b);
+  pgen_format(text, "setp.%s.%s%s", relations[VYRE_COMPARES_OUTCOMES(compares)], is_signed ? "s" : "u", width(kind));
+  return pgen_make(g, REG_PRED, text, REGS(a, b));
 }
 
 bool
-ptx_bits(gen *g, uint32_t row, uint32_t lane, reg *out)
+pgen_bits(gen *g, uint32_t row, uint32_t lane, reg *out)
 {
   const vyre_view *v = g->v;
   const vyre_opcode op = op_of(g, row);
@@ -162,11 +162,11 @@ ptx_bits(gen *g, uint32_t row, uint32_t lane, reg *out)
   if ((op < VYRE_OP_and || op > VYRE_OP_bfi) && op != VYRE_OP_rotl && op != VYRE_OP_rotr && (op < VYRE_OP_eq || op > VYRE_OP_sge))
     return false;
   const bool is_field = op == VYRE_OP_ubfe || op == VYRE_OP_sbfe || op == VYRE_OP_bfi;
-  const reg a = ptx_value(g, v->a[row], lane);
-  const reg b = !is_field && (v->b[row] || has_literal(g, row)) ? ptx_right(g, row, lane) : (reg){0};
+  const reg a = pgen_value(g, v->a[row], lane);
+  const reg b = !is_field && (v->b[row] || has_literal(g, row)) ? pgen_right(g, row, lane) : (reg){0};
   /* clang-format off */
   switch ((uint32_t)op) {
-  case VYRE_OP_and: case VYRE_OP_or: case VYRE_OP_xor: *out = ptx_combine_integers(g, op, kind, a, b); return true;
+  case VYRE_OP_and: case VYRE_OP_or: case VYRE_OP_xor: *out = pgen_combine_integers(g, op, kind, a, b); return true;
   case VYRE_OP_not: *out = invert(g, kind, a); return true;
   case VYRE_OP_shl: case VYRE_OP_ushr: case VYRE_OP_sshr: *out = shift(g, row, kind, a, b); return true;
   case VYRE_OP_rotl: case VYRE_OP_rotr: *out = rotate(g, row, kind, a, b); return true;

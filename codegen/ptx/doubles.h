@@ -54,13 +54,13 @@ static inline reg
 test64(gen *g, const char *relation, reg a, reg b)
 {
   char text[64];
-  return PRED(g, ptx_format(text, "setp.%s.f64", relation), a, b);
+  return PRED(g, pgen_format(text, "setp.%s.f64", relation), a, b);
 }
 
 static inline reg
 pick64(gen *g, reg p, reg yes, reg no)
 {
-  return ptx_select(g, REG_64, yes, no, p);
+  return pgen_select(g, REG_64, yes, no, p);
 }
 
 #endif

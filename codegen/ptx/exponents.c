@@ -12,9 +12,9 @@
 #define LOG2_E   0x1.71547652b82fep+0
 
 reg
-ptx_polynomial(gen *g, reg x, const double *coefficients, size_t count)
+pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count)
 {
-  reg sum = ptx_copy(g, REG_64, f64_lit(coefficients[0]));
+  reg sum = pgen_copy(g, REG_64, f64_lit(coefficients[0]));
   for (size_t i = 1; i < count; i++)
     sum = fma64(g, sum, x, f64_lit(coefficients[i]));
   return sum;
@@ -37,10 +37,10 @@ scale(gen *g, reg x, reg n)
 }
 
 reg
-ptx_ldexp(gen *g, reg x, reg n)
+pgen_ldexp(gen *g, reg x, reg n)
 {
   const reg below = MAKE32(g, "min.s32", n, lit(2200));
-  return scale(g, ptx_in_register(g, REG_64, x), MAKE32(g, "max.s32", below, lit((uint32_t)-2200)));
+  return scale(g, pgen_in_register(g, REG_64, x), MAKE32(g, "max.s32", below, lit((uint32_t)-2200)));
 }
 
 /* e^r 2^n, |r| <= ln 2 / 2: by its series. */
@@ -62,7 +62,7 @@ exp_of(gen *g, reg r, reg n)
                                   0.5,
                                   1.0,
                                   1.0};
-  return scale(g, ptx_polynomial(g, r, series, sizeof(series) / sizeof(*series)), n);
+  return scale(g, pgen_polynomial(g, r, series, sizeof(series) / sizeof(*series)), n);
 }
 
 /* Outside of this every result is 0 or infinite.  A NaN goes through. */
@@ -74,7 +74,7 @@ clamped(gen *g, reg x, double least, double greatest)
 }
 
 reg
-ptx_exp(gen *g, reg x)
+pgen_exp(gen *g, reg x)
 {
   const reg a = clamped(g, x, -800.0, 800.0);
   const reg k = MAKE64(g, "cvt.rni.f64.f64", mul64(g, a, f64_lit(LOG2_E)));
@@ -83,7 +83,7 @@ ptx_exp(gen *g, reg x)
 }
 
 reg
-ptx_exp2(gen *g, reg x)
+pgen_exp2(gen *g, reg x)
 {
   const reg a = clamped(g, x, -1100.0, 1100.0);
   const reg k = MAKE64(g, "cvt.rni.f64.f64", a);
@@ -99,7 +99,7 @@ log_of(gen *g, reg f)
   static const double series[] = {2.0 / 23.0, 2.0 / 21.0, 2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0,
                                   2.0 / 11.0, 2.0 / 9.0,  2.0 / 7.0,  2.0 / 5.0,  2.0 / 3.0};
   const reg square = mul64(g, f, f), cube = mul64(g, square, f);
-  return fma64(g, cube, ptx_polynomial(g, square, series, sizeof(series) / sizeof(*series)), mul64(g, f, f64_lit(2.0)));
+  return fma64(g, cube, pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), mul64(g, f, f64_lit(2.0)));
 }
 
 /* x = m 2^e, m from sqrt(1/2) to sqrt(2), of a positive finite x: log m, and e as an f64. */
@@ -128,7 +128,7 @@ log_or(gen *g, reg x, reg value)
 }
 
 reg
-ptx_log(gen *g, reg x)
+pgen_log(gen *g, reg x)
 {
   reg e;
   const reg m = reduce(g, x, &e);
@@ -144,7 +144,7 @@ log2_of(gen *g, reg x)
 }
 
 reg
-ptx_log2(gen *g, reg x)
+pgen_log2(gen *g, reg x)
 {
   return log_or(g, x, log2_of(g, x));
 }
@@ -156,26 +156,26 @@ log_1_plus(gen *g, reg x)
   const reg f = div64(g, x, add64(g, x, f64_lit(2.0)));
   const reg near = test64(g, "lt", abs64(g, x), f64_lit(0.375));
   const reg safe = pick64(g, near, f, f64_lit(0.0));
-  return pick64(g, near, log_of(g, safe), ptx_log(g, add64(g, x, f64_lit(1.0))));
+  return pick64(g, near, log_of(g, safe), pgen_log(g, add64(g, x, f64_lit(1.0))));
 }
 
 /* ---- powers ----------------------------------------------------------------------------------------------------------------- */
 
 /* C's pow: also of what is less than 0, to an integer. */
 reg
-ptx_pow(gen *g, reg x, reg y)
+pgen_pow(gen *g, reg x, reg y)
 {
   const reg a = abs64(g, x), whole = MAKE64(g, "cvt.rzi.f64.f64", y), half = mul64(g, y, f64_lit(0.5));
-  const reg odd = ptx_and(g, test64(g, "eq", whole, y), test64(g, "ne", MAKE64(g, "cvt.rzi.f64.f64", half), half));
-  const reg product = mul64(g, ptx_log2(g, a), y);
+  const reg odd = pgen_and(g, test64(g, "eq", whole, y), test64(g, "ne", MAKE64(g, "cvt.rzi.f64.f64", half), half));
+  const reg product = mul64(g, pgen_log2(g, a), y);
   const reg one = test64(g, "eq", a, f64_lit(1.0)), none = test64(g, "eq", y, f64_lit(0.0));
-  const reg power = pick64(g, PRED(g, "or.pred", one, none), f64_lit(1.0), ptx_exp2(g, product));
+  const reg power = pick64(g, PRED(g, "or.pred", one, none), f64_lit(1.0), pgen_exp2(g, product));
   const reg negative = PRED(g, "setp.lt.s64", x, lit(0));
-  const reg minus = ptx_and(g, negative, odd);
+  const reg minus = pgen_and(g, negative, odd);
   const reg turned = pick64(g, minus, neg64(g, power), power);
   /* Less than 0, to no integer; an infinite y is one. */
   const reg fails =
-      ptx_and(g, test64(g, "lt", x, f64_lit(0.0)), ptx_and(g, test64(g, "ne", whole, y), test64(g, "gt", x, f64_lit(-INFINITE))));
+      pgen_and(g, test64(g, "lt", x, f64_lit(0.0)), pgen_and(g, test64(g, "ne", whole, y), test64(g, "gt", x, f64_lit(-INFINITE))));
   const reg result = pick64(g, fails, lit(UINT64_C(0x7ff8000000000000)), turned);
   const reg plain = pick64(g, PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y)), add64(g, x, y), result);
   return pick64(g, PRED(g, "or.pred", test64(g, "eq", x, f64_lit(1.0)), none), f64_lit(1.0), plain);
@@ -197,14 +197,14 @@ small_sinh(gen *g, reg x)
                                   1.0 / 120.0,
                                   1.0 / 6.0};
   const reg square = mul64(g, x, x);
-  return fma64(g, mul64(g, square, x), ptx_polynomial(g, square, series, sizeof(series) / sizeof(*series)), x);
+  return fma64(g, mul64(g, square, x), pgen_polynomial(g, square, series, sizeof(series) / sizeof(*series)), x);
 }
 
 reg
-ptx_hyperbolic(gen *g, vyre_opcode op, reg x)
+pgen_hyperbolic(gen *g, vyre_opcode op, reg x)
 {
   const reg a = abs64(g, x);
-  const reg root = ptx_exp(g, mul64(g, a, f64_lit(0.5))); /* whose square may be infinite where half of it is not */
+  const reg root = pgen_exp(g, mul64(g, a, f64_lit(0.5))); /* whose square may be infinite where half of it is not */
   const reg up = mul64(g, mul64(g, root, f64_lit(0.5)), root);
   const reg down = div64(g, f64_lit(0.25), up);
   const reg cosh = add64(g, up, down);
@@ -212,27 +212,28 @@ ptx_hyperbolic(gen *g, vyre_opcode op, reg x)
   if (op == VYRE_OP_cosh)
     return cosh;
   if (op == VYRE_OP_sinh)
-    return ptx_copysign(g, sinh, x);
+    return pgen_copysign(g, sinh, x);
   const reg ratio = pick64(g, test64(g, "gt", a, f64_lit(22.0)), f64_lit(1.0), div64(g, sinh, cosh));
-  return pick64(g, test64(g, "nan", x, x), x, ptx_copysign(g, ratio, x));
+  return pick64(g, test64(g, "nan", x, x), x, pgen_copysign(g, ratio, x));
 }
 
 reg
-ptx_area(gen *g, vyre_opcode op, reg x)
+pgen_area(gen *g, vyre_opcode op, reg x)
 {
   if (op == VYRE_OP_acosh) {
     const reg t = sub64(g, x, f64_lit(1.0));
     const reg root = MAKE64(g, "sqrt.rn.f64", fma64(g, t, t, mul64(g, t, f64_lit(2.0))));
-    const reg far = add64(g, ptx_log(g, x), f64_lit(LN2));
-    return pick64(g, test64(g, "gt", x, f64_lit(0x1p28)), far, log_1_plus(g, add64(g, t, root)));
+    const reg far = add64(g, pgen_log(g, x), f64_lit(LN2));
+    const reg value = pick64(g, test64(g, "gt", x, f64_lit(0x1p28)), far, log_1_plus(g, add64(g, t, root)));
+    return pick64(g, test64(g, "ltu", x, f64_lit(1.0)), lit(UINT64_C(0x7ff8000000000000)), value);
   }
   const reg a = abs64(g, x);
   if (op == VYRE_OP_atanh) {
     const reg part = div64(g, mul64(g, a, f64_lit(2.0)), sub64(g, f64_lit(1.0), a));
-    return ptx_copysign(g, mul64(g, log_1_plus(g, part), f64_lit(0.5)), x);
+    return pgen_copysign(g, mul64(g, log_1_plus(g, part), f64_lit(0.5)), x);
   }
   const reg square = mul64(g, a, a), root = MAKE64(g, "sqrt.rn.f64", add64(g, square, f64_lit(1.0)));
   const reg near = log_1_plus(g, add64(g, a, div64(g, square, add64(g, root, f64_lit(1.0)))));
-  const reg far = add64(g, ptx_log(g, a), f64_lit(LN2));
-  return ptx_copysign(g, pick64(g, test64(g, "gt", a, f64_lit(0x1p28)), far, near), x);
+  const reg far = add64(g, pgen_log(g, a), f64_lit(LN2));
+  return pgen_copysign(g, pick64(g, test64(g, "gt", a, f64_lit(0x1p28)), far, near), x);
 }

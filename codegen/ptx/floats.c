@@ -7,7 +7,7 @@
 #include "internal.h"
 
 bool
-ptx_cuts(const gen *g, vyre_kind kind)
+pgen_cuts(const gen *g, vyre_kind kind)
 {
   return (g->v->imm[g->program] & vyre_mode_to_zero(kind)) != 0;
 }
@@ -21,7 +21,7 @@ flushes(const gen *g, vyre_kind kind)
 static const char *
 rounding(const gen *g, vyre_kind kind)
 {
-  return ptx_cuts(g, kind) ? "rz" : "rn";
+  return pgen_cuts(g, kind) ? "rz" : "rn";
 }
 
 static const char *
@@ -42,46 +42,46 @@ number_class(vyre_kind kind)
 static reg
 flushed(gen *g, vyre_kind kind, reg value)
 {
-  value = ptx_in_register(g, class_of(kind), value);
+  value = pgen_in_register(g, class_of(kind), value);
   if (!flushes(g, kind))
     return value;
   if (kind == VYRE_F64) {
     const reg exponent = MAKE64(g, "and.b64", value, lit(UINT64_C(0x7ff) << 52));
     const reg zero = MAKE64(g, "and.b64", value, lit(UINT64_C(1) << 63));
-    return ptx_select(g, REG_64, zero, value, PRED(g, "setp.eq.u64", exponent, lit(0)));
+    return pgen_select(g, REG_64, zero, value, PRED(g, "setp.eq.u64", exponent, lit(0)));
   }
   if (kind == VYRE_F32) {
     const reg exponent = MAKE32(g, "and.b32", value, lit(0x7f800000u)), zero = MAKE32(g, "and.b32", value, lit(0x80000000u));
-    return ptx_select(g, REG_32, zero, value, PRED(g, "setp.eq.u32", exponent, lit(0)));
+    return pgen_select(g, REG_32, zero, value, PRED(g, "setp.eq.u32", exponent, lit(0)));
   }
   const reg exponent = MAKE16(g, "and.b16", value, lit(0x7c00u)), zero = MAKE16(g, "and.b16", value, lit(0x8000u));
-  return ptx_select(g, REG_16, zero, value, PRED(g, "setp.eq.u16", exponent, lit(0)));
+  return pgen_select(g, REG_16, zero, value, PRED(g, "setp.eq.u16", exponent, lit(0)));
 }
 
 reg
-ptx_number(gen *g, vyre_kind kind, reg value)
+pgen_number(gen *g, vyre_kind kind, reg value)
 {
   return kind == VYRE_F16 ? MAKE32(g, "cvt.f32.f16", value) : value;
 }
 
 reg
-ptx_number_of(gen *g, uint32_t row, uint32_t lane)
+pgen_number_of(gen *g, uint32_t row, uint32_t lane)
 {
   const vyre_kind kind = kind_of(g, row);
-  const reg value = ptx_value(g, row, lane);
-  return ptx_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
+  const reg value = pgen_value(g, row, lane);
+  return pgen_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
 }
 
 reg
-ptx_right_number(gen *g, uint32_t row, uint32_t lane)
+pgen_right_number(gen *g, uint32_t row, uint32_t lane)
 {
-  const vyre_kind kind = ptx_right_kind(g, row);
-  const reg value = ptx_right(g, row, lane);
-  return ptx_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
+  const vyre_kind kind = pgen_right_kind(g, row);
+  const reg value = pgen_right(g, row, lane);
+  return pgen_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
 }
 
 reg
-ptx_number_literal(gen *g, vyre_kind kind, double value)
+pgen_number_literal(gen *g, vyre_kind kind, double value)
 {
   const float single = (float)value;
   uint32_t bits;
@@ -91,11 +91,11 @@ ptx_number_literal(gen *g, vyre_kind kind, double value)
 }
 
 reg
-ptx_canonical(gen *g, vyre_kind kind, reg value)
+pgen_canonical(gen *g, vyre_kind kind, reg value)
 {
   const uint64_t bits = kind == VYRE_F16 ? 0x7e00u : kind == VYRE_F32 ? 0x7fc00000u : UINT64_C(0x7ff8) << 48;
-  const reg number = ptx_number(g, kind, value);
-  return ptx_select(g, class_of(kind), lit(bits), value, ptx_float_compare(g, kind, "nan", number, number));
+  const reg number = pgen_number(g, kind, value);
+  return pgen_select(g, class_of(kind), lit(bits), value, pgen_float_compare(g, kind, "nan", number, number));
 }
 
 /* A number that has the kind's precision already, or is to be rounded to it. */
@@ -104,60 +104,60 @@ value_of(gen *g, vyre_kind kind, reg number)
 {
   char text[64];
   if (kind != VYRE_F16)
-    return ptx_in_register(g, number_class(kind), number);
-  return MAKE16(g, ptx_format(text, "cvt.%s.f16.f32", rounding(g, kind)), ptx_in_register(g, REG_32, number));
+    return pgen_in_register(g, number_class(kind), number);
+  return MAKE16(g, pgen_format(text, "cvt.%s.f16.f32", rounding(g, kind)), pgen_in_register(g, REG_32, number));
 }
 
 reg
-ptx_float_result(gen *g, uint32_t row, vyre_kind kind, reg number)
+pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number)
 {
   reg value = value_of(g, kind, number);
   if (flushes(g, kind))
     value = flushed(g, kind, value);
-  return g->seen[row - g->program] ? ptx_canonical(g, kind, value) : value;
+  return g->seen[row - g->program] ? pgen_canonical(g, kind, value) : value;
 }
 
 reg
-ptx_float_step(gen *g, vyre_kind kind, reg number)
+pgen_float_step(gen *g, vyre_kind kind, reg number)
 {
   return kind == VYRE_F16 ? MAKE32(g, "cvt.f32.f16", value_of(g, kind, number)) : number;
 }
 
 reg
-ptx_widen(gen *g, vyre_kind kind, reg number)
+pgen_widen(gen *g, vyre_kind kind, reg number)
 {
-  return kind == VYRE_F64 ? number : MAKE64(g, "cvt.f64.f32", ptx_in_register(g, REG_32, number));
+  return kind == VYRE_F64 ? number : MAKE64(g, "cvt.f64.f32", pgen_in_register(g, REG_32, number));
 }
 
 reg
-ptx_narrow(gen *g, vyre_kind kind, reg wide)
+pgen_narrow(gen *g, vyre_kind kind, reg wide)
 {
   char text[64];
   if (kind == VYRE_F64)
     return wide;
   if (kind == VYRE_F32)
-    return MAKE32(g, ptx_format(text, "cvt.%s.f32.f64", rounding(g, kind)), wide);
-  return MAKE32(g, "cvt.f32.f16", MAKE16(g, ptx_format(text, "cvt.%s.f16.f64", rounding(g, kind)), wide));
+    return MAKE32(g, pgen_format(text, "cvt.%s.f32.f64", rounding(g, kind)), wide);
+  return MAKE32(g, "cvt.f32.f16", MAKE16(g, pgen_format(text, "cvt.%s.f16.f64", rounding(g, kind)), wide));
 }
 
 /* ---- operations ----------------------------------------------------------------------------------------------------------- */
 
 reg
-ptx_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step)
+pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step)
 {
   char text[64];
-  ptx_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
-  const reg r = ptx_make(g, number_class(kind), text, REGS(a, b));
-  return step ? ptx_float_step(g, kind, r) : r;
+  pgen_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
+  const reg r = pgen_make(g, number_class(kind), text, REGS(a, b));
+  return step ? pgen_float_step(g, kind, r) : r;
 }
 
 reg
-ptx_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step)
+pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step)
 {
   char text[64];
-  ptx_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
-  const reg r = ptx_make(g, number_class(kind), text, REGS(ptx_in_register(g, number_class(kind), a)));
-  return step ? ptx_float_step(g, kind, r) : r;
+  pgen_format(text, "%s.%s.%s", name, rounding(g, kind), format_of(kind));
+  const reg r = pgen_make(g, number_class(kind), text, REGS(pgen_in_register(g, number_class(kind), a)));
+  return step ? pgen_float_step(g, kind, r) : r;
 }
 
 /* min, max, neg, abs: exact. */
@@ -165,39 +165,39 @@ static reg
 plain(gen *g, vyre_kind kind, const char *name, reg a, reg b)
 {
   char text[64];
-  ptx_format(text, "%s.%s", name, format_of(kind));
-  a = ptx_in_register(g, number_class(kind), a);
-  return b.klass == REG_NONE ? ptx_make(g, number_class(kind), text, REGS(a)) : ptx_make(g, number_class(kind), text, REGS(a, b));
+  pgen_format(text, "%s.%s", name, format_of(kind));
+  a = pgen_in_register(g, number_class(kind), a);
+  return b.klass == REG_NONE ? pgen_make(g, number_class(kind), text, REGS(a)) : pgen_make(g, number_class(kind), text, REGS(a, b));
 }
 
 static reg
 to_integral(gen *g, vyre_kind kind, const char *how, reg a)
 {
   char text[64];
-  ptx_format(text, "cvt.%s.%s.%s", how, format_of(kind), format_of(kind));
-  return ptx_make(g, number_class(kind), text, REGS(ptx_in_register(g, number_class(kind), a)));
+  pgen_format(text, "cvt.%s.%s.%s", how, format_of(kind), format_of(kind));
+  return pgen_make(g, number_class(kind), text, REGS(pgen_in_register(g, number_class(kind), a)));
 }
 
 reg
-ptx_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b)
+pgen_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b)
 {
   char text[64];
-  return PRED(g, ptx_format(text, "setp.%s.%s", relation, format_of(kind)), ptx_in_register(g, number_class(kind), a), b);
+  return PRED(g, pgen_format(text, "setp.%s.%s", relation, format_of(kind)), pgen_in_register(g, number_class(kind), a), b);
 }
 
 static reg
 choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
 {
-  return ptx_select(g, number_class(kind), yes, no, p);
+  return pgen_select(g, number_class(kind), yes, no, p);
 }
 
 static reg
 sign_of(gen *g, vyre_kind kind, reg a)
 {
-  const reg zero = ptx_number_literal(g, kind, 0.0), one = ptx_number_literal(g, kind, 1.0);
-  const reg least = choose(g, kind, ptx_number_literal(g, kind, -1.0), a, ptx_float_compare(g, kind, "lt", a, zero));
-  const reg signs = choose(g, kind, one, least, ptx_float_compare(g, kind, "gt", a, zero));
-  return choose(g, kind, zero, signs, ptx_float_compare(g, kind, "nan", a, a));
+  const reg zero = pgen_number_literal(g, kind, 0.0), one = pgen_number_literal(g, kind, 1.0);
+  const reg least = choose(g, kind, pgen_number_literal(g, kind, -1.0), a, pgen_float_compare(g, kind, "lt", a, zero));
+  const reg signs = choose(g, kind, one, least, pgen_float_compare(g, kind, "gt", a, zero));
+  return choose(g, kind, zero, signs, pgen_float_compare(g, kind, "nan", a, a));
 }
 
 static reg
@@ -205,49 +205,49 @@ fused(gen *g, uint32_t row, uint32_t lane, vyre_kind kind)
 {
   const vyre_view *v = g->v;
   char text[64];
-  if (kind == VYRE_F16 && !ptx_cuts(g, kind) && !flushes(g, kind)) {
+  if (kind == VYRE_F16 && !pgen_cuts(g, kind) && !flushes(g, kind)) {
     const reg r =
-        MAKE16(g, "fma.rn.f16", ptx_value(g, v->a[row], lane), ptx_value(g, v->b[row], lane), ptx_value(g, v->c[row], lane));
-    return ptx_number(g, kind, r);
+        MAKE16(g, "fma.rn.f16", pgen_value(g, v->a[row], lane), pgen_value(g, v->b[row], lane), pgen_value(g, v->c[row], lane));
+    return pgen_number(g, kind, r);
   }
-  const reg a = ptx_number_of(g, v->a[row], lane), b = ptx_number_of(g, v->b[row], lane), c = ptx_number_of(g, v->c[row], lane);
-  ptx_format(text, "fma.%s.%s", rounding(g, kind), kind == VYRE_F32 ? "f32" : "f64");
+  const reg a = pgen_number_of(g, v->a[row], lane), b = pgen_number_of(g, v->b[row], lane), c = pgen_number_of(g, v->c[row], lane);
+  pgen_format(text, "fma.%s.%s", rounding(g, kind), kind == VYRE_F32 ? "f32" : "f64");
   if (kind != VYRE_F16)
-    return ptx_make(g, number_class(kind), text, REGS(a, b, c));
-  return ptx_narrow(g, kind, MAKE64(g, text, ptx_widen(g, kind, a), ptx_widen(g, kind, b), ptx_widen(g, kind, c)));
+    return pgen_make(g, number_class(kind), text, REGS(a, b, c));
+  return pgen_narrow(g, kind, MAKE64(g, text, pgen_widen(g, kind, a), pgen_widen(g, kind, b), pgen_widen(g, kind, c)));
 }
 
 static reg
 quantize(gen *g, vyre_kind kind, reg a)
 {
   char text[64];
-  a = ptx_in_register(g, number_class(kind), a);
-  ptx_format(text, "cvt.%s.f16.%s", rounding(g, kind), format_of(kind));
+  a = pgen_in_register(g, number_class(kind), a);
+  pgen_format(text, "cvt.%s.f16.%s", rounding(g, kind), format_of(kind));
   const reg half = MAKE16(g, text, a);
-  const reg back = ptx_make(g, number_class(kind), kind == VYRE_F64 ? "cvt.f64.f16" : "cvt.f32.f16", REGS(half));
+  const reg back = pgen_make(g, number_class(kind), kind == VYRE_F64 ? "cvt.f64.f16" : "cvt.f32.f16", REGS(half));
   const reg zero = kind == VYRE_F64 ? MAKE64(g, "and.b64", a, lit(UINT64_C(1) << 63)) : MAKE32(g, "and.b32", a, lit(0x80000000u));
   const reg magnitude = plain(g, kind, "abs", a, (reg){0});
-  return choose(g, kind, zero, back, ptx_float_compare(g, kind, "lt", magnitude, ptx_number_literal(g, kind, 0x1p-14)));
+  return choose(g, kind, zero, back, pgen_float_compare(g, kind, "lt", magnitude, pgen_number_literal(g, kind, 0x1p-14)));
 }
 
 static reg
 mix(gen *g, vyre_kind kind, reg a, reg b, reg t)
 {
-  const reg rest = ptx_float_op(g, kind, "sub", ptx_number_literal(g, kind, 1.0), t, true);
-  const reg left = ptx_float_op(g, kind, "mul", a, rest, true), right = ptx_float_op(g, kind, "mul", b, t, true);
-  return ptx_float_op(g, kind, "add", left, right, false);
+  const reg rest = pgen_float_op(g, kind, "sub", pgen_number_literal(g, kind, 1.0), t, true);
+  const reg left = pgen_float_op(g, kind, "mul", a, rest, true), right = pgen_float_op(g, kind, "mul", b, t, true);
+  return pgen_float_op(g, kind, "add", left, right, false);
 }
 
 static reg
 smooth(gen *g, vyre_kind kind, reg low, reg high, reg a)
 {
-  const reg over = ptx_float_op(g, kind, "sub", a, low, true), whole = ptx_float_op(g, kind, "sub", high, low, true);
-  const reg ratio = ptx_float_op(g, kind, "div", over, whole, true);
+  const reg over = pgen_float_op(g, kind, "sub", a, low, true), whole = pgen_float_op(g, kind, "sub", high, low, true);
+  const reg ratio = pgen_float_op(g, kind, "div", over, whole, true);
   const reg t =
-      plain(g, kind, "min", plain(g, kind, "max", ratio, ptx_number_literal(g, kind, 0.0)), ptx_number_literal(g, kind, 1.0));
-  const reg twice = ptx_float_op(g, kind, "mul", t, ptx_number_literal(g, kind, 2.0), true);
-  const reg slope = ptx_float_op(g, kind, "sub", ptx_number_literal(g, kind, 3.0), twice, true);
-  return ptx_float_op(g, kind, "mul", ptx_float_op(g, kind, "mul", t, t, true), slope, false);
+      plain(g, kind, "min", plain(g, kind, "max", ratio, pgen_number_literal(g, kind, 0.0)), pgen_number_literal(g, kind, 1.0));
+  const reg twice = pgen_float_op(g, kind, "mul", t, pgen_number_literal(g, kind, 2.0), true);
+  const reg slope = pgen_float_op(g, kind, "sub", pgen_number_literal(g, kind, 3.0), twice, true);
+  return pgen_float_op(g, kind, "mul", pgen_float_op(g, kind, "mul", t, t, true), slope, false);
 }
 
 /* ---- functions ------------------------------------------------------------------------------------------------------------ */
@@ -257,7 +257,7 @@ static reg
 approximate(gen *g, vyre_opcode op, reg a)
 {
   const reg log2_of_e = f32_lit(0x3fb8aa3bu), ln2 = f32_lit(0x3f317218u);
-  a = ptx_in_register(g, REG_32, a);
+  a = pgen_in_register(g, REG_32, a);
   /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_sin: return MAKE32(g, "sin.approx.f32", a);
@@ -281,28 +281,28 @@ function(gen *g, vyre_opcode op, reg a, reg b, reg *out)
   const double pi = 3.14159265358979323846;
   /* clang-format off */
   switch ((uint32_t)op) {
-  case VYRE_OP_frem: *out = ptx_remainder(g, a, b, false); return true;
-  case VYRE_OP_fmod: *out = ptx_remainder(g, a, b, true); return true;
+  case VYRE_OP_frem: *out = pgen_remainder(g, a, b, false); return true;
+  case VYRE_OP_fmod: *out = pgen_remainder(g, a, b, true); return true;
   case VYRE_OP_fract: *out = MAKE64(g, "sub.rn.f64", a, MAKE64(g, "cvt.rmi.f64.f64", a)); return true;
   case VYRE_OP_rsqrt: *out = MAKE64(g, "div.rn.f64", f64_lit(1.0), MAKE64(g, "sqrt.rn.f64", a)); return true;
   case VYRE_OP_radians: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(pi / 180.0)); return true;
   case VYRE_OP_degrees: *out = MAKE64(g, "mul.rn.f64", a, f64_lit(180.0 / pi)); return true;
-  case VYRE_OP_sin: case VYRE_OP_cos: case VYRE_OP_tan: *out = ptx_sin_cos(g, op, a); return true;
-  case VYRE_OP_atan: *out = ptx_atan(g, a); return true;
+  case VYRE_OP_sin: case VYRE_OP_cos: case VYRE_OP_tan: *out = pgen_sin_cos(g, op, a); return true;
+  case VYRE_OP_atan: *out = pgen_atan(g, a); return true;
   case VYRE_OP_asin: case VYRE_OP_acos: {
     const reg square = MAKE64(g, "mul.rn.f64", MAKE64(g, "sub.rn.f64", f64_lit(1.0), a), MAKE64(g, "add.rn.f64", a, f64_lit(1.0)));
     const reg other = MAKE64(g, "sqrt.rn.f64", square);
-    *out = op == VYRE_OP_asin ? ptx_atan2(g, a, other) : ptx_atan2(g, other, a);
+    *out = op == VYRE_OP_asin ? pgen_atan2(g, a, other) : pgen_atan2(g, other, a);
     return true;
   }
-  case VYRE_OP_sinh: case VYRE_OP_cosh: case VYRE_OP_tanh: *out = ptx_hyperbolic(g, op, a); return true;
-  case VYRE_OP_asinh: case VYRE_OP_acosh: case VYRE_OP_atanh: *out = ptx_area(g, op, a); return true;
-  case VYRE_OP_exp: *out = ptx_exp(g, a); return true;
-  case VYRE_OP_exp2: *out = ptx_exp2(g, a); return true;
-  case VYRE_OP_log: *out = ptx_log(g, a); return true;
-  case VYRE_OP_log2: *out = ptx_log2(g, a); return true;
-  case VYRE_OP_atan2: *out = ptx_atan2(g, a, b); return true;
-  case VYRE_OP_pow: *out = ptx_pow(g, a, b); return true;
+  case VYRE_OP_sinh: case VYRE_OP_cosh: case VYRE_OP_tanh: *out = pgen_hyperbolic(g, op, a); return true;
+  case VYRE_OP_asinh: case VYRE_OP_acosh: case VYRE_OP_atanh: *out = pgen_area(g, op, a); return true;
+  case VYRE_OP_exp: *out = pgen_exp(g, a); return true;
+  case VYRE_OP_exp2: *out = pgen_exp2(g, a); return true;
+  case VYRE_OP_log: *out = pgen_log(g, a); return true;
+  case VYRE_OP_log2: *out = pgen_log2(g, a); return true;
+  case VYRE_OP_atan2: *out = pgen_atan2(g, a, b); return true;
+  case VYRE_OP_pow: *out = pgen_pow(g, a, b); return true;
   default: return false;
   }
   /* clang-format on */
@@ -318,17 +318,17 @@ compare(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg *out)
   const vyre_opcode op = op_of(g, row);
   const vyre_op_info *info = &vyre_op_infos[op];
   if (op == VYRE_OP_isnan || op == VYRE_OP_isinf) {
-    const reg a = ptx_in_register(g, number_class(kind), ptx_number_of(g, g->v->a[row], lane));
+    const reg a = pgen_in_register(g, number_class(kind), pgen_number_of(g, g->v->a[row], lane));
     const double infinity = (double)__builtin_inff();
     *out = op == VYRE_OP_isnan
-               ? ptx_float_compare(g, kind, "nan", a, a)
-               : ptx_float_compare(g, kind, "eq", plain(g, kind, "abs", a, (reg){0}), ptx_number_literal(g, kind, infinity));
+               ? pgen_float_compare(g, kind, "nan", a, a)
+               : pgen_float_compare(g, kind, "eq", plain(g, kind, "abs", a, (reg){0}), pgen_number_literal(g, kind, infinity));
     return true;
   }
   if (!info->compares)
     return false;
-  const reg a = ptx_number_of(g, g->v->a[row], lane);
-  *out = ptx_float_compare(g, kind, relations[VYRE_COMPARES_OUTCOMES(info->compares)], a, ptx_right_number(g, row, lane));
+  const reg a = pgen_number_of(g, g->v->a[row], lane);
+  *out = pgen_float_compare(g, kind, relations[VYRE_COMPARES_OUTCOMES(info->compares)], a, pgen_right_number(g, row, lane));
   return true;
 }
 
@@ -339,10 +339,10 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
   const reg none = {0};
   /* clang-format off */
   switch (VYRE_ROW_OP(g->v->op[row])) {
-  case VYRE_OP_add: *out = ptx_float_op(g, kind, "add", a, b, false); return true;
-  case VYRE_OP_sub: *out = ptx_float_op(g, kind, "sub", a, b, false); return true;
-  case VYRE_OP_mul: *out = ptx_float_op(g, kind, "mul", a, b, false); return true;
-  case VYRE_OP_fdiv: *out = ptx_float_op(g, kind, "div", a, b, false); return true;
+  case VYRE_OP_add: *out = pgen_float_op(g, kind, "add", a, b, false); return true;
+  case VYRE_OP_sub: *out = pgen_float_op(g, kind, "sub", a, b, false); return true;
+  case VYRE_OP_mul: *out = pgen_float_op(g, kind, "mul", a, b, false); return true;
+  case VYRE_OP_fdiv: *out = pgen_float_op(g, kind, "div", a, b, false); return true;
   case VYRE_OP_neg: *out = plain(g, kind, "neg", a, none); return true;
   case VYRE_OP_fma: *out = fused(g, row, lane, kind); return true;
   case VYRE_OP_fabs: *out = plain(g, kind, "abs", a, none); return true;
@@ -354,15 +354,15 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
   case VYRE_OP_trunc: *out = to_integral(g, kind, "rzi", a); return true;
   case VYRE_OP_floor: *out = to_integral(g, kind, "rmi", a); return true;
   case VYRE_OP_ceil: *out = to_integral(g, kind, "rpi", a); return true;
-  case VYRE_OP_sqrt: *out = ptx_float_unary(g, kind, "sqrt", a, false); return true;
+  case VYRE_OP_sqrt: *out = pgen_float_unary(g, kind, "sqrt", a, false); return true;
   case VYRE_OP_step:
-    *out = choose(g, kind, ptx_number_literal(g, kind, 0.0), ptx_number_literal(g, kind, 1.0), ptx_float_compare(g, kind, "lt", b, a));
+    *out = choose(g, kind, pgen_number_literal(g, kind, 0.0), pgen_number_literal(g, kind, 1.0), pgen_float_compare(g, kind, "lt", b, a));
     return true;
   case VYRE_OP_quantize16: *out = quantize(g, kind, a); return true;
   case VYRE_OP_fmix: *out = mix(g, kind, a, b, c); return true;
   case VYRE_OP_smoothstep: *out = smooth(g, kind, a, b, c); return true;
   case VYRE_OP_ldexp:
-    *out = ptx_narrow(g, kind, ptx_ldexp(g, ptx_widen(g, kind, a), ptx_right(g, row, lane)));
+    *out = pgen_narrow(g, kind, pgen_ldexp(g, pgen_widen(g, kind, a), pgen_right(g, row, lane)));
     return true;
   default: return false;
   }
@@ -370,7 +370,7 @@ arithmetic(gen *g, uint32_t row, uint32_t lane, vyre_kind kind, reg a, reg b, re
 }
 
 bool
-ptx_float(gen *g, uint32_t row, uint32_t lane, reg *out)
+pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out)
 {
   const vyre_view *v = g->v;
   const vyre_opcode op = op_of(g, row);
@@ -380,30 +380,30 @@ ptx_float(gen *g, uint32_t row, uint32_t lane, reg *out)
     return false;
   if (compare(g, row, lane, kind, out))
     return true;
-  const reg a = ptx_number_of(g, v->a[row], lane);
-  const reg b = op != VYRE_OP_ldexp && (v->b[row] || has_literal(g, row)) ? ptx_right_number(g, row, lane) : (reg){0};
-  const reg c = v->c[row] ? ptx_number_of(g, v->c[row], lane) : (reg){0};
+  const reg a = pgen_number_of(g, v->a[row], lane);
+  const reg b = op != VYRE_OP_ldexp && (v->b[row] || has_literal(g, row)) ? pgen_right_number(g, row, lane) : (reg){0};
+  const reg c = v->c[row] ? pgen_number_of(g, v->c[row], lane) : (reg){0};
   if (!arithmetic(g, row, lane, kind, a, b, c, &number)) {
     if (g->approximate && kind != VYRE_F64)
       number = approximate(g, op, a);
     if (number.klass == REG_NONE) {
-      const reg wide = ptx_in_register(g, REG_64, ptx_widen(g, kind, a));
-      const reg right = b.klass ? ptx_in_register(g, REG_64, ptx_widen(g, kind, b)) : b;
+      const reg wide = pgen_in_register(g, REG_64, pgen_widen(g, kind, a));
+      const reg right = b.klass ? pgen_in_register(g, REG_64, pgen_widen(g, kind, b)) : b;
       if (!function(g, op, wide, right, &number))
         return false;
-      number = ptx_narrow(g, kind, number);
+      number = pgen_narrow(g, kind, number);
     }
   }
-  *out = ptx_float_result(g, row, kind, number);
+  *out = pgen_float_result(g, row, kind, number);
   return true;
 }
 
 reg
-ptx_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
+pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
 {
-  a = ptx_number(g, kind, flushed(g, kind, a));
-  b = ptx_number(g, kind, flushed(g, kind, b));
-  const reg r = op == VYRE_OP_add || op == VYRE_OP_mul ? ptx_float_op(g, kind, op == VYRE_OP_add ? "add" : "mul", a, b, false)
+  a = pgen_number(g, kind, flushed(g, kind, a));
+  b = pgen_number(g, kind, flushed(g, kind, b));
+  const reg r = op == VYRE_OP_add || op == VYRE_OP_mul ? pgen_float_op(g, kind, op == VYRE_OP_add ? "add" : "mul", a, b, false)
                                                        : plain(g, kind, op == VYRE_OP_nmin ? "min" : "max", a, b);
-  return ptx_canonical(g, kind, flushed(g, kind, value_of(g, kind, r)));
+  return pgen_canonical(g, kind, flushed(g, kind, value_of(g, kind, r)));
 }

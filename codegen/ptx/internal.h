@@ -44,7 +44,7 @@ typedef enum reg_class {
   REG_FLOAT,                /* an f32's bits, as a literal of PTX */
   REG_DOUBLE,
   REG_LABEL,
-  REG_SPECIAL, /* %tid.x and the like: an element of ptx_specials */
+  REG_SPECIAL, /* %tid.x and the like: an element of pgen_specials */
 } reg_class;
 
 /* An operand of an instruction. */
@@ -57,15 +57,15 @@ typedef struct reg {
 enum { TID_X, TID_Y, TID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z, LANEID };
 
 /* Where a type lies in memory of the program's own: scalars are aligned to their size. */
-typedef struct ptx_type {
+typedef struct pgen_type {
   uint64_t count, size;
   uint32_t align;
-} ptx_type;
+} pgen_type;
 
 /* What is known of a binding of the kernel's. */
-typedef struct ptx_slot {
+typedef struct pgen_slot {
   reg base, bytes;
-} ptx_slot;
+} pgen_slot;
 
 typedef struct gen {
   const vyre_module *module;
@@ -89,9 +89,9 @@ typedef struct gen {
   uint8_t *is_wide; /* a construct whose lanes meet at its end */
   uint8_t *leaks;   /* a construct that some lane may leave for further out than its end */
 
-  ptx_type *types;   /* by type id less 256 */
+  pgen_type *types;  /* by type id less 256 */
   uint32_t *offsets; /* by buffer row less program: of workgroup memory, where it begins */
-  ptx_slot *slots;   /* by binding */
+  pgen_slot *slots;  /* by binding */
   uint32_t slot_count;
   uint64_t shared_bytes;
   uint32_t push_bytes, descriptors;
@@ -116,8 +116,8 @@ typedef struct gen {
 } gen;
 
 /* ---- write.c ---- */
-void *ptx_resize(gen *g, void *memory, size_t old_size, size_t new_size);
-bool ptx_fail(gen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
+void *pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size);
+bool pgen_fail(gen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
 
 /* ---- rows ---- */
 static inline vyre_opcode
@@ -170,26 +170,26 @@ class_of(vyre_kind kind)
 }
 
 /* ---- text.c ---- */
-void ptx_put(gen *g, const char *format, ...) VYRE_PRINTF(2, 3);
-reg ptx_new(gen *g, reg_class klass);
-void ptx_put_reg(gen *g, reg r);
+void pgen_put(gen *g, const char *format, ...) VYRE_PRINTF(2, 3);
+reg pgen_new(gen *g, reg_class klass);
+void pgen_put_reg(gen *g, reg r);
 /* "op r0, r1, ...;" under the guard, if there is one, which is used up. */
-void ptx_code(gen *g, const char *op, const reg *regs, size_t count);
-reg ptx_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t count);
+void pgen_code(gen *g, const char *op, const reg *regs, size_t count);
+reg pgen_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t count);
 #define REGS(...)          (const reg[]){__VA_ARGS__}, sizeof((const reg[]){__VA_ARGS__}) / sizeof(reg)
-#define CODE(g, op, ...)   ptx_code((g), (op), REGS(__VA_ARGS__))
-#define PRED(g, op, ...)   ptx_make((g), REG_PRED, (op), REGS(__VA_ARGS__))
-#define MAKE16(g, op, ...) ptx_make((g), REG_16, (op), REGS(__VA_ARGS__))
-#define MAKE32(g, op, ...) ptx_make((g), REG_32, (op), REGS(__VA_ARGS__))
-#define MAKE64(g, op, ...) ptx_make((g), REG_64, (op), REGS(__VA_ARGS__))
+#define CODE(g, op, ...)   pgen_code((g), (op), REGS(__VA_ARGS__))
+#define PRED(g, op, ...)   pgen_make((g), REG_PRED, (op), REGS(__VA_ARGS__))
+#define MAKE16(g, op, ...) pgen_make((g), REG_16, (op), REGS(__VA_ARGS__))
+#define MAKE32(g, op, ...) pgen_make((g), REG_32, (op), REGS(__VA_ARGS__))
+#define MAKE64(g, op, ...) pgen_make((g), REG_64, (op), REGS(__VA_ARGS__))
 /* The next instruction is run where p is true; `unless`: false.  No register: always. */
-void ptx_when(gen *g, reg p, bool unless);
-uint32_t ptx_new_label(gen *g);
-void ptx_label(gen *g, uint32_t label);
-void ptx_branch(gen *g, uint32_t label);
-void ptx_branch_if(gen *g, reg p, uint32_t label);
-void ptx_branch_unless(gen *g, reg p, uint32_t label);
-const char *ptx_format(char text[64], const char *format, ...) VYRE_PRINTF(2, 3); /* "add.%s" */
+void pgen_when(gen *g, reg p, bool unless);
+uint32_t pgen_new_label(gen *g);
+void pgen_label(gen *g, uint32_t label);
+void pgen_branch(gen *g, uint32_t label);
+void pgen_branch_if(gen *g, reg p, uint32_t label);
+void pgen_branch_unless(gen *g, reg p, uint32_t label);
+const char *pgen_format(char text[64], const char *format, ...) VYRE_PRINTF(2, 3); /* "add.%s" */
 
 static inline reg
 lit(uint64_t bits)
@@ -224,111 +224,112 @@ is_reg(reg r)
 }
 
 /* A literal of that kind; of a bool and an f16, which have none, a register. */
-reg ptx_literal(gen *g, vyre_kind kind, uint64_t bits);
-reg ptx_in_register(gen *g, reg_class klass, reg r);
-void ptx_move(gen *g, reg to, reg from);
-reg ptx_copy(gen *g, reg_class klass, reg from); /* a register of its own */
-reg ptx_select(gen *g, reg_class klass, reg yes, reg no, reg p);
-reg ptx_and(gen *g, reg p, reg q); /* predicates; no register: true */
-reg ptx_not(gen *g, reg p);
+reg pgen_literal(gen *g, vyre_kind kind, uint64_t bits);
+reg pgen_in_register(gen *g, reg_class klass, reg r);
+void pgen_move(gen *g, reg to, reg from);
+reg pgen_copy(gen *g, reg_class klass, reg from); /* a register of its own */
+reg pgen_select(gen *g, reg_class klass, reg yes, reg no, reg p);
+reg pgen_and(gen *g, reg p, reg q); /* predicates; no register: true */
+reg pgen_not(gen *g, reg p);
 
 /* ---- survey.c ---- */
-void ptx_survey(gen *g);
-uint32_t ptx_target(const gen *g,
-                    uint32_t jump);         /* the construct that a jump leaves or goes on with; the program: of return, trap */
-bool ptx_meets(const gen *g, uint32_t row); /* a row that lanes do together */
+void pgen_survey(gen *g);
+uint32_t pgen_target(const gen *g,
+                     uint32_t jump);         /* the construct that a jump leaves or goes on with; the program: of return, trap */
+bool pgen_meets(const gen *g, uint32_t row); /* a row that lanes do together */
 
 /* ---- layout.c ---- */
-bool ptx_layouts_make(gen *g);
-uint32_t ptx_scalar_size(vyre_kind kind);
-uint64_t ptx_count_of(const gen *g, vyre_type_id type);
-uint64_t ptx_own_size(const gen *g, vyre_type_id type);
-uint32_t ptx_own_align(const gen *g, vyre_type_id type);
-uint64_t ptx_own_offset(const gen *g, const vyre_type_info *info, uint32_t member);
-bool ptx_is_outside(const gen *g, uint32_t buffer); /* given with the dispatch */
-bool ptx_is_bound(const gen *g, uint32_t buffer);   /* in `buffers` */
-bool ptx_is_overlaid(const gen *g, uint32_t buffer);
-bool ptx_is_own(const gen *g, uint32_t buffer); /* lies as ptx_type says; else as its type does */
-uint64_t ptx_buffer_size(const gen *g, uint32_t buffer);
-uint32_t ptx_slot_of(const gen *g, uint32_t buffer);
-uint32_t ptx_first_descriptor(const gen *g, uint32_t slot);
-const vyre_buffer_info *ptx_info(const gen *g, uint32_t buffer);
+bool pgen_layouts_make(gen *g);
+uint32_t pgen_scalar_size(vyre_kind kind);
+uint64_t pgen_count_of(const gen *g, vyre_type_id type);
+uint64_t pgen_own_size(const gen *g, vyre_type_id type);
+uint32_t pgen_own_align(const gen *g, vyre_type_id type);
+uint64_t pgen_own_offset(const gen *g, const vyre_type_info *info, uint32_t member);
+bool pgen_is_outside(const gen *g, uint32_t buffer); /* given with the dispatch */
+bool pgen_is_bound(const gen *g, uint32_t buffer);   /* in `buffers` */
+bool pgen_is_overlaid(const gen *g, uint32_t buffer);
+bool pgen_is_own(const gen *g, uint32_t buffer); /* lies as pgen_type says; else as its type does */
+uint64_t pgen_buffer_size(const gen *g, uint32_t buffer);
+uint32_t pgen_slot_of(const gen *g, uint32_t buffer);
+uint32_t pgen_first_descriptor(const gen *g, uint32_t slot);
+uint64_t pgen_descriptors(const gen *g, vyre_type_id type); /* elements of an array of them */
+const vyre_buffer_info *pgen_info(const gen *g, uint32_t buffer);
 
 /* ---- start.c ---- */
-void ptx_start(gen *g);
-void ptx_put_memory(gen *g); /* declarations of local and shared memory */
-void ptx_invocation(gen *g, uint32_t row);
-reg ptx_lindex(gen *g);
+void pgen_start(gen *g);
+void pgen_put_memory(gen *g); /* declarations of local and shared memory */
+void pgen_invocation(gen *g, uint32_t row);
+reg pgen_lindex(gen *g);
 
 /* ---- rows.c ---- */
-void ptx_row(gen *g, uint32_t row);
-void ptx_region(gen *g, uint32_t region);
-reg ptx_value(gen *g, uint32_t row, uint32_t lane);
-reg ptx_part(gen *g, uint32_t row, uint32_t part, uint32_t lane); /* of a row whose type is a tuple */
-reg ptx_right(gen *g, uint32_t row, uint32_t lane);
-bool ptx_constant(const gen *g, uint32_t row, uint64_t *out);
-bool ptx_right_constant(const gen *g, uint32_t row, uint64_t *out);
-vyre_kind ptx_right_kind(const gen *g, uint32_t row);
-void ptx_define(gen *g, uint32_t row, uint32_t lane, reg r);
-void ptx_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r);
-uint32_t ptx_tuple_part(const gen *g, uint32_t tuple, uint32_t k);
+void pgen_row(gen *g, uint32_t row);
+void pgen_region(gen *g, uint32_t region);
+reg pgen_value(gen *g, uint32_t row, uint32_t lane);
+reg pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane); /* of a row whose type is a tuple */
+reg pgen_right(gen *g, uint32_t row, uint32_t lane);
+bool pgen_constant(const gen *g, uint32_t row, uint64_t *out);
+bool pgen_right_constant(const gen *g, uint32_t row, uint64_t *out);
+vyre_kind pgen_right_kind(const gen *g, uint32_t row);
+void pgen_define(gen *g, uint32_t row, uint32_t lane, reg r);
+void pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r);
+uint32_t pgen_tuple_part(const gen *g, uint32_t tuple, uint32_t k);
 
 /* ---- integers.c, bits.c ---- */
-bool ptx_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
-bool ptx_integer_pair(gen *g, uint32_t row);
-bool ptx_bits(gen *g, uint32_t row, uint32_t lane, reg *out);
+bool pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
+bool pgen_integer_pair(gen *g, uint32_t row);
+bool pgen_bits(gen *g, uint32_t row, uint32_t lane, reg *out);
 /* One integer operation, or a logical one of bools, of those that atomics and subgroups combine by. */
-reg ptx_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
-reg ptx_signed(gen *g, vyre_kind kind, reg r);                                            /* extended from 8 or 16 bits */
-reg ptx_cut(gen *g, vyre_kind kind, reg r);                                               /* to 8 or 16 bits */
-reg ptx_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32" by sign and width */
-reg ptx_signed_literal(vyre_kind kind, uint64_t bits);
+reg pgen_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
+reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* extended from 8 or 16 bits */
+reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* to 8 or 16 bits */
+reg pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32" by sign and width */
+reg pgen_signed_literal(vyre_kind kind, uint64_t bits);
 
 /* ---- floats.c ---- */
-bool ptx_float(gen *g, uint32_t row, uint32_t lane, reg *out);
+bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
 /* What a float is computed with: of an f16 an f32. */
-reg ptx_number(gen *g, vyre_kind kind, reg value);
-reg ptx_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed where the program does so */
-reg ptx_right_number(gen *g, uint32_t row, uint32_t lane);
-reg ptx_number_literal(gen *g, vyre_kind kind, double value);
+reg pgen_number(gen *g, vyre_kind kind, reg value);
+reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed where the program does so */
+reg pgen_right_number(gen *g, uint32_t row, uint32_t lane);
+reg pgen_number_literal(gen *g, vyre_kind kind, double value);
 /* "add.rn.f32"; rounded to the kind, too, if `step`: then its result goes into another operation. */
-reg ptx_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
-reg ptx_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);
-reg ptx_float_step(gen *g, vyre_kind kind, reg number);
-reg ptx_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b);
+reg pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
+reg pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);
+reg pgen_float_step(gen *g, vyre_kind kind, reg number);
+reg pgen_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b);
 /* A number becomes the value of a row: rounded, flushed, a NaN with the canonical bits if somebody looks. */
-reg ptx_float_result(gen *g, uint32_t row, vyre_kind kind, reg number);
-reg ptx_canonical(gen *g, vyre_kind kind, reg value);
-bool ptx_cuts(const gen *g, vyre_kind kind); /* rounds toward zero */
+reg pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number);
+reg pgen_canonical(gen *g, vyre_kind kind, reg value);
+bool pgen_cuts(const gen *g, vyre_kind kind); /* rounds toward zero */
 /* One operation on values, with canonical bits: add, mul, nmin, nmax. */
-reg ptx_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
+reg pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
 /* A number as f64 and back. */
-reg ptx_widen(gen *g, vyre_kind kind, reg number);
-reg ptx_narrow(gen *g, vyre_kind kind, reg wide);
+reg pgen_widen(gen *g, vyre_kind kind, reg number);
+reg pgen_narrow(gen *g, vyre_kind kind, reg wide);
 
 /* ---- exponents.c, angles.c, parts.c: of f64 ---- */
-reg ptx_polynomial(gen *g, reg x, const double *coefficients, size_t count); /* the highest first */
-reg ptx_exp(gen *g, reg x);
-reg ptx_exp2(gen *g, reg x);
-reg ptx_log(gen *g, reg x);
-reg ptx_log2(gen *g, reg x);
-reg ptx_pow(gen *g, reg x, reg y);
-reg ptx_hyperbolic(gen *g, vyre_opcode op, reg x);
-reg ptx_area(gen *g, vyre_opcode op, reg x);
-reg ptx_sin_cos(gen *g, vyre_opcode op, reg x);
-reg ptx_atan(gen *g, reg x);
-reg ptx_atan2(gen *g, reg y, reg x);
-reg ptx_remainder(gen *g, reg x, reg y, bool of_right);
-reg ptx_ldexp(gen *g, reg x, reg n);
-void ptx_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent);
-reg ptx_copysign(gen *g, reg magnitude, reg sign);
+reg pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count); /* the highest first */
+reg pgen_exp(gen *g, reg x);
+reg pgen_exp2(gen *g, reg x);
+reg pgen_log(gen *g, reg x);
+reg pgen_log2(gen *g, reg x);
+reg pgen_pow(gen *g, reg x, reg y);
+reg pgen_hyperbolic(gen *g, vyre_opcode op, reg x);
+reg pgen_area(gen *g, vyre_opcode op, reg x);
+reg pgen_sin_cos(gen *g, vyre_opcode op, reg x);
+reg pgen_atan(gen *g, reg x);
+reg pgen_atan2(gen *g, reg y, reg x);
+reg pgen_remainder(gen *g, reg x, reg y, bool of_right);
+reg pgen_ldexp(gen *g, reg x, reg n);
+void pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent);
+reg pgen_copysign(gen *g, reg magnitude, reg sign);
 
 /* ---- convert.c, pack.c, vectors.c ---- */
-reg ptx_convert(gen *g, uint32_t row, uint32_t lane);
-void ptx_bitcast(gen *g, uint32_t row);
-void ptx_pack(gen *g, uint32_t row);
-bool ptx_vector(gen *g, uint32_t row);
-bool ptx_matrix(gen *g, uint32_t row);
+reg pgen_convert(gen *g, uint32_t row, uint32_t lane);
+void pgen_bitcast(gen *g, uint32_t row);
+void pgen_pack(gen *g, uint32_t row);
+bool pgen_vector(gen *g, uint32_t row);
+bool pgen_matrix(gen *g, uint32_t row);
 
 /* ---- paths.c ---- */
 #define PTX_MOST_TERMS 64u
@@ -367,41 +368,41 @@ typedef struct address {
   uint64_t offset;
 } address;
 
-bool ptx_place_of(gen *g, uint32_t row, uint32_t path, place *out);
-void ptx_open_place(gen *g, place *p);           /* before what follows: finds the descriptor */
-reg ptx_terms_in_bounds(gen *g, const place *p); /* a predicate; none: always */
-reg ptx_in_bounds(gen *g, const place *p, uint64_t bytes);
-address ptx_address(gen *g, const place *p);
-address ptx_address_after(gen *g, address a, uint64_t more);
-void ptx_length(gen *g, uint32_t row);
+bool pgen_place_of(gen *g, uint32_t row, uint32_t path, place *out);
+void pgen_open_place(gen *g, place *p);           /* before what follows: finds the descriptor */
+reg pgen_terms_in_bounds(gen *g, const place *p); /* a predicate; none: always */
+reg pgen_in_bounds(gen *g, const place *p, uint64_t bytes);
+address pgen_address(gen *g, const place *p);
+address pgen_address_after(gen *g, address a, uint64_t more);
+void pgen_length(gen *g, uint32_t row);
 
 /* ---- memory.c, copies.c, atomics.c, barriers.c ---- */
-void ptx_load(gen *g, uint32_t row);
-void ptx_store(gen *g, uint32_t row);
+void pgen_load(gen *g, uint32_t row);
+void pgen_store(gen *g, uint32_t row);
 /* "ld.global" and the like, of one scalar, under a guard; zero where that is false. */
-reg ptx_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard);
-void ptx_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value, reg guard);
-void ptx_copy_row(gen *g, uint32_t row);
-void ptx_atomic(gen *g, uint32_t row);
-void ptx_barrier(gen *g, uint32_t row);
-const char *ptx_scope(uint32_t scope); /* "cta" */
-void ptx_fence(gen *g, uint32_t semantics, uint32_t scope);
+reg pgen_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard);
+void pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value, reg guard);
+void pgen_copy_row(gen *g, uint32_t row);
+void pgen_atomic(gen *g, uint32_t row);
+void pgen_barrier(gen *g, uint32_t row);
+const char *pgen_scope(uint32_t scope); /* "cta" */
+void pgen_fence(gen *g, uint32_t semantics, uint32_t scope);
 enum { PTX_ACQUIRE = 0x2, PTX_RELEASE = 0x4, PTX_ACQ_REL = 0x8, PTX_SEQ_CST = 0x10, PTX_ORDERS = 0x1e };
 
 /* ---- control.c, wide.c ---- */
-uint32_t ptx_region_of(const gen *g, uint32_t control, vyre_role role); /* 0: it has none */
-void ptx_construct(gen *g, uint32_t row);
-void ptx_jump(gen *g, uint32_t row);
-reg ptx_for_test(gen *g, uint32_t row);
-void ptx_for_begin(gen *g, uint32_t row);
-void ptx_for_step(gen *g, uint32_t row);
+uint32_t pgen_region_of(const gen *g, uint32_t control, vyre_role role); /* 0: it has none */
+void pgen_construct(gen *g, uint32_t row);
+void pgen_jump(gen *g, uint32_t row);
+reg pgen_for_test(gen *g, uint32_t row);
+void pgen_for_begin(gen *g, uint32_t row);
+void pgen_for_step(gen *g, uint32_t row);
 /* Whether the switch's value is a label of the case; none: it has no labels. */
-reg ptx_case_test(gen *g, uint32_t row, uint32_t region);
-void ptx_fault(gen *g, uint32_t row);
-void ptx_wide_construct(gen *g, uint32_t row);
-void ptx_wide_jump(gen *g, uint32_t row);
+reg pgen_case_test(gen *g, uint32_t row, uint32_t region);
+void pgen_fault(gen *g, uint32_t row);
+void pgen_wide_construct(gen *g, uint32_t row);
+void pgen_wide_jump(gen *g, uint32_t row);
 
 /* ---- subgroups.c ---- */
-void ptx_subgroup(gen *g, uint32_t row);
+void pgen_subgroup(gen *g, uint32_t row);
 
 #endif

@@ -8,29 +8,29 @@
 #define LARGEST (UINT64_C(1) << 40)
 
 uint32_t
-ptx_scalar_size(vyre_kind kind)
+pgen_scalar_size(vyre_kind kind)
 {
   return kind == VYRE_BOOL ? 4 : vyre_kind_bits(kind) / 8;
 }
 
 uint64_t
-ptx_count_of(const gen *g, vyre_type_id type)
+pgen_count_of(const gen *g, vyre_type_id type)
 {
   return g->types[type - 256].count;
 }
 
 uint64_t
-ptx_own_size(const gen *g, vyre_type_id type)
+pgen_own_size(const gen *g, vyre_type_id type)
 {
   if (type >= 256)
     return g->types[type - 256].size;
-  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * ptx_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+  return (uint64_t)VYRE_TYPE_LANES((vyre_type)type) * pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 uint32_t
-ptx_own_align(const gen *g, vyre_type_id type)
+pgen_own_align(const gen *g, vyre_type_id type)
 {
-  return type >= 256 ? g->types[type - 256].align : ptx_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
+  return type >= 256 ? g->types[type - 256].align : pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)type));
 }
 
 static uint64_t
@@ -40,12 +40,12 @@ aligned(uint64_t offset, uint32_t align)
 }
 
 uint64_t
-ptx_own_offset(const gen *g, const vyre_type_info *info, uint32_t member)
+pgen_own_offset(const gen *g, const vyre_type_info *info, uint32_t member)
 {
   uint64_t offset = 0;
   for (uint32_t i = 0; i <= member; i++) {
-    offset = aligned(offset, ptx_own_align(g, info->members[i].type));
-    offset += i < member ? ptx_own_size(g, info->members[i].type) : 0;
+    offset = aligned(offset, pgen_own_align(g, info->members[i].type));
+    offset += i < member ? pgen_own_size(g, info->members[i].type) : 0;
   }
   return offset;
 }
@@ -57,13 +57,13 @@ product(uint64_t a, uint64_t b)
 }
 
 static void
-measure_struct(const gen *g, const vyre_type_info *info, ptx_type *to)
+measure_struct(const gen *g, const vyre_type_info *info, pgen_type *to)
 {
   to->align = 1;
   for (uint32_t k = 0; k < info->count; k++) {
-    const uint32_t align = ptx_own_align(g, info->members[k].type);
+    const uint32_t align = pgen_own_align(g, info->members[k].type);
     to->align = align > to->align ? align : to->align;
-    to->size = aligned(to->size, align) + ptx_own_size(g, info->members[k].type);
+    to->size = aligned(to->size, align) + pgen_own_size(g, info->members[k].type);
     to->size = to->size < LARGEST ? to->size : LARGEST;
   }
   to->size = aligned(to->size, to->align);
@@ -71,28 +71,28 @@ measure_struct(const gen *g, const vyre_type_info *info, ptx_type *to)
 
 /* A type is after its parts in the type table, so one walk along it is enough. */
 bool
-ptx_layouts_make(gen *g)
+pgen_layouts_make(gen *g)
 {
   const uint32_t types = vyre_type_count(g->module);
   const size_t bytes = (types > 256 ? types - 256 : 1) * sizeof(*g->types);
-  g->types = ptx_resize(g, NULL, 0, bytes);
+  g->types = pgen_resize(g, NULL, 0, bytes);
   if (!g->types)
     return false;
   memset(g->types, 0, bytes);
   for (uint32_t type = 256; type < types; type++) {
     const vyre_type_info info = vyre_type_get(g->module, type);
-    ptx_type *to = &g->types[type - 256];
+    pgen_type *to = &g->types[type - 256];
     uint64_t length = info.count;
     if (info.form == VYRE_FORM_ARRAY && info.count_row >= g->program && info.count_row < g->end &&
         !vyre_constant_value(g->module, (vyre_row){info.count_row}, g->options->specs, g->options->spec_count, &length))
-      return ptx_fail(g, info.count_row, "the length of an array is not constant");
+      return pgen_fail(g, info.count_row, "the length of an array is not constant");
     to->count = info.form == VYRE_FORM_WORDS ? 0 : (uint32_t)length;
     if (info.form == VYRE_FORM_STRUCT)
       measure_struct(g, &info, to);
     if (info.form != VYRE_FORM_ARRAY && info.form != VYRE_FORM_MATRIX)
       continue;
-    to->size = product(to->count, ptx_own_size(g, info.element));
-    to->align = ptx_own_align(g, info.element);
+    to->size = product(to->count, pgen_own_size(g, info.element));
+    to->align = pgen_own_align(g, info.element);
   }
   return true;
 }
@@ -100,26 +100,26 @@ ptx_layouts_make(gen *g)
 /* ---- buffers -------------------------------------------------------------------------------------------------------------- */
 
 const vyre_buffer_info *
-ptx_info(const gen *g, uint32_t buffer)
+pgen_info(const gen *g, uint32_t buffer)
 {
   return vyre_buffer_info_of((vyre_module *)(uintptr_t)g->module, (vyre_row){buffer});
 }
 
 bool
-ptx_is_bound(const gen *g, uint32_t buffer)
+pgen_is_bound(const gen *g, uint32_t buffer)
 {
   const vyre_space space = VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]);
   return space == VYRE_SPACE_STORAGE || space == VYRE_SPACE_UNIFORM;
 }
 
 bool
-ptx_is_outside(const gen *g, uint32_t buffer)
+pgen_is_outside(const gen *g, uint32_t buffer)
 {
-  return ptx_is_bound(g, buffer) || VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]) == VYRE_SPACE_PUSH;
+  return pgen_is_bound(g, buffer) || VYRE_BUFFER_SPACE(g->v->imm_hi[buffer]) == VYRE_SPACE_PUSH;
 }
 
 bool
-ptx_is_overlaid(const gen *g, uint32_t buffer)
+pgen_is_overlaid(const gen *g, uint32_t buffer)
 {
   const uint32_t access = g->v->imm_hi[buffer];
   return VYRE_BUFFER_SPACE(access) == VYRE_SPACE_WORKGROUP && (access & VYRE_ACCESS_ALIASED) != 0 &&
@@ -127,17 +127,17 @@ ptx_is_overlaid(const gen *g, uint32_t buffer)
 }
 
 bool
-ptx_is_own(const gen *g, uint32_t buffer)
+pgen_is_own(const gen *g, uint32_t buffer)
 {
-  return !ptx_is_outside(g, buffer) && !ptx_is_overlaid(g, buffer);
+  return !pgen_is_outside(g, buffer) && !pgen_is_overlaid(g, buffer);
 }
 
 uint64_t
-ptx_buffer_size(const gen *g, uint32_t buffer)
+pgen_buffer_size(const gen *g, uint32_t buffer)
 {
   const vyre_type_id type = g->v->imm[buffer];
-  if (ptx_is_own(g, buffer) || type < 256)
-    return ptx_own_size(g, type);
+  if (pgen_is_own(g, buffer) || type < 256)
+    return pgen_own_size(g, type);
   return vyre_type_get(g->module, type).size;
 }
 
@@ -181,7 +181,7 @@ vyre_ptx_buffer_row(const vyre_module *module, vyre_row program, uint32_t k)
 }
 
 uint32_t
-ptx_slot_of(const gen *g, uint32_t buffer)
+pgen_slot_of(const gen *g, uint32_t buffer)
 {
   const uint32_t first = first_of(g->module, g->program, buffer);
   uint32_t slot = 0;
@@ -190,21 +190,28 @@ ptx_slot_of(const gen *g, uint32_t buffer)
   return slot;
 }
 
-/* How many descriptors a row has; 0: open. */
+uint64_t
+pgen_descriptors(const gen *g, vyre_type_id type)
+{
+  const bool open = (vyre_type_get(g->module, type).flags & VYRE_TYPE_RUNTIME) != 0;
+  return open ? g->options->open_descriptors : pgen_count_of(g, type);
+}
+
+/* How many descriptors a row has. */
 static uint64_t
 descriptors_of(const gen *g, uint32_t buffer)
 {
   uint64_t count = 1;
   vyre_type_id type = g->v->imm[buffer];
   for (uint32_t k = vyre_buffer_descriptor_steps(g->module, buffer); k > 0; k--) {
-    count = product(count, ptx_count_of(g, type));
+    count = product(count, pgen_descriptors(g, type));
     type = vyre_type_get(g->module, type).element;
   }
   return count;
 }
 
 uint32_t
-ptx_first_descriptor(const gen *g, uint32_t slot)
+pgen_first_descriptor(const gen *g, uint32_t slot)
 {
   uint64_t first = 0;
   for (uint32_t k = 0; k < slot; k++) {

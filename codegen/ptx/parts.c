@@ -6,14 +6,14 @@
 #define SIGN (UINT64_C(1) << 63)
 
 reg
-ptx_copysign(gen *g, reg magnitude, reg sign)
+pgen_copysign(gen *g, reg magnitude, reg sign)
 {
-  magnitude = MAKE64(g, "and.b64", ptx_in_register(g, REG_64, magnitude), lit(~SIGN));
+  magnitude = MAKE64(g, "and.b64", pgen_in_register(g, REG_64, magnitude), lit(~SIGN));
   return MAKE64(g, "or.b64", magnitude, MAKE64(g, "and.b64", sign, lit(SIGN)));
 }
 
 void
-ptx_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent)
+pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent)
 {
   const reg small = test64(g, "lt", abs64(g, x), f64_lit(0x1p-1022));
   const reg normal = pick64(g, small, mul64(g, x, f64_lit(0x1p54)), x);
@@ -32,14 +32,14 @@ ptx_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent)
 static reg
 magnitude(gen *g, reg x, reg y)
 {
-  const uint32_t again = ptx_new_label(g), done = ptx_new_label(g);
-  const reg r = ptx_copy(g, REG_64, abs64(g, x)), by = abs64(g, y);
+  const uint32_t again = pgen_new_label(g), done = pgen_new_label(g);
+  const reg r = pgen_copy(g, REG_64, abs64(g, x)), by = abs64(g, y);
   const reg last = MAKE64(g, "shr.u64", by, lit(52));
   /* Infinite, zero or NaN: what is left is no number, or all of it. */
-  ptx_branch_if(g, test64(g, "equ", r, f64_lit(INFINITE)), done);
-  ptx_branch_if(g, test64(g, "equ", by, f64_lit(0.0)), done);
-  ptx_label(g, again);
-  ptx_branch_unless(g, test64(g, "ge", r, by), done);
+  pgen_branch_if(g, test64(g, "equ", r, f64_lit(INFINITE)), done);
+  pgen_branch_if(g, test64(g, "equ", by, f64_lit(0.0)), done);
+  pgen_label(g, again);
+  pgen_branch_unless(g, test64(g, "ge", r, by), done);
   const reg apart = MAKE64(g, "sub.s64", MAKE64(g, "shr.u64", r, lit(52)), last);
   const reg k = MAKE64(g, "max.s64", MAKE64(g, "sub.s64", apart, lit(48)), lit(0));
   /* Halves of the power, as all of it may be more than an f64 holds. */
@@ -51,23 +51,23 @@ magnitude(gen *g, reg x, reg y)
   const reg quotient = MAKE64(g, "min.f64", whole, f64_lit(0x1p50));
   const reg left = fma64(g, neg64(g, quotient), t, r);
   const reg under = test64(g, "lt", left, f64_lit(0.0));
-  ptx_move(g, r, pick64(g, under, add64(g, left, t), left));
-  ptx_branch(g, again);
-  ptx_label(g, done);
+  pgen_move(g, r, pick64(g, under, add64(g, left, t), left));
+  pgen_branch(g, again);
+  pgen_label(g, done);
   return r;
 }
 
 reg
-ptx_remainder(gen *g, reg x, reg y, bool of_right)
+pgen_remainder(gen *g, reg x, reg y, bool of_right)
 {
   const reg infinite = test64(g, "eq", abs64(g, x), f64_lit(INFINITE)), zero = test64(g, "eq", y, f64_lit(0.0));
   const reg nans = PRED(g, "or.pred", test64(g, "nan", x, x), test64(g, "nan", y, y));
   const reg none = PRED(g, "or.pred", PRED(g, "or.pred", infinite, zero), nans);
-  reg r = ptx_copysign(g, magnitude(g, x, y), x);
+  reg r = pgen_copysign(g, magnitude(g, x, y), x);
   if (of_right) {
     const reg apart = PRED(g, "setp.lt.s64", MAKE64(g, "xor.b64", r, y), lit(0));
     const reg moved = pick64(g, apart, add64(g, r, y), r);
-    r = pick64(g, test64(g, "eq", r, f64_lit(0.0)), ptx_copysign(g, r, y), moved);
+    r = pick64(g, test64(g, "eq", r, f64_lit(0.0)), pgen_copysign(g, r, y), moved);
   }
   return pick64(g, none, lit(UINT64_C(0x7ff8000000000000)), r);
 }

@@ -14,12 +14,12 @@ static void
 measure_step(const gen *g, const place *p, vyre_type_id to, uint64_t *stride, uint64_t *bound, uint32_t *lane_stride, bool *open)
 {
   const vyre_type_info info = vyre_type_get(g->module, p->type);
-  const bool own = ptx_is_own(g, p->buffer);
-  const uint32_t scalar = p->type < 256 ? 0 : ptx_scalar_size(VYRE_TYPE_KIND((vyre_type)(info.element < 256 ? info.element : 0)));
+  const bool own = pgen_is_own(g, p->buffer);
+  const uint32_t scalar = p->type < 256 ? 0 : pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)(info.element < 256 ? info.element : 0)));
   *open = false;
   *stride = 0;
   *bound = info.count;
-  *lane_stride = to < 256 ? ptx_scalar_size(VYRE_TYPE_KIND((vyre_type)to)) : 0;
+  *lane_stride = to < 256 ? pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)to)) : 0;
   if (info.form == VYRE_FORM_VALUE) {
     *stride = p->lane_stride;
     *bound = VYRE_TYPE_LANES((vyre_type)p->type);
@@ -28,9 +28,9 @@ measure_step(const gen *g, const place *p, vyre_type_id to, uint64_t *stride, ui
     *stride = own ? (uint64_t)scalar * VYRE_TYPE_LANES((vyre_type)info.element) : by_rows ? scalar : info.stride;
     *lane_stride = by_rows ? info.stride : scalar;
   } else if (info.form == VYRE_FORM_ARRAY) {
-    *stride = own ? ptx_own_size(g, info.element) : info.stride;
+    *stride = own ? pgen_own_size(g, info.element) : info.stride;
     *open = (info.flags & VYRE_TYPE_RUNTIME) != 0;
-    *bound = ptx_count_of(g, p->type);
+    *bound = pgen_count_of(g, p->type);
   }
 }
 
@@ -42,17 +42,17 @@ choose(gen *g, uint32_t row, place *p)
   const vyre_type_info info = vyre_type_get(g->module, p->type);
   vyre_type_id type = info.element;
   for (uint32_t k = 1; k < p->choices; k++, type = vyre_type_get(g->module, type).element)
-    inner *= ptx_count_of(g, type);
+    inner *= pgen_descriptors(g, type);
   p->choices--;
   p->chosen = true;
-  if (ptx_right_constant(g, row, &literal)) {
+  if (pgen_right_constant(g, row, &literal)) {
     p->choice += (literal & UINT32_MAX) * inner;
-    p->never = p->never || (literal & UINT32_MAX) >= ptx_count_of(g, p->type);
+    p->never = p->never || (literal & UINT32_MAX) >= pgen_descriptors(g, p->type);
     return true;
   }
   if (p->pick_count == sizeof(p->picks) / sizeof(*p->picks))
-    return ptx_fail(g, row, "an array of buffers with more than 8 dimensions\nFix: make it flat");
-  p->picks[p->pick_count++] = (term){g->v->b[row], inner, ptx_count_of(g, p->type)};
+    return pgen_fail(g, row, "an array of buffers with more than 8 dimensions\nFix: make it flat");
+  p->picks[p->pick_count++] = (term){g->v->b[row], inner, pgen_descriptors(g, p->type)};
   return true;
 }
 
@@ -60,7 +60,7 @@ static bool
 into_struct(const gen *g, uint32_t row, place *p, const vyre_type_info *info)
 {
   const uint32_t member = g->v->imm[row];
-  const uint64_t offset = ptx_is_own(g, p->buffer) ? ptx_own_offset(g, info, member) : info->members[member].offset;
+  const uint64_t offset = pgen_is_own(g, p->buffer) ? pgen_own_offset(g, info, member) : info->members[member].offset;
   p->fixed += offset;
   p->beyond += p->open ? offset : 0;
   return true;
@@ -70,7 +70,7 @@ static bool
 into_open(gen *g, uint32_t row, place *p, uint64_t stride, bool constant, uint64_t literal)
 {
   if (p->open || p->term_count)
-    return ptx_fail(g, row, "a runtime array that begins at no fixed place\nFix: make it the last member of its buffer's type");
+    return pgen_fail(g, row, "a runtime array that begins at no fixed place\nFix: make it the last member of its buffer's type");
   p->open = true;
   p->head = p->fixed;
   p->open_stride = stride;
@@ -102,7 +102,7 @@ step(gen *g, uint32_t row, place *p)
     p->lane_stride = lane_stride;
     return fits;
   }
-  const bool constant = ptx_right_constant(g, row, &literal);
+  const bool constant = pgen_right_constant(g, row, &literal);
   literal &= UINT32_MAX;
   if (open) {
     fits = into_open(g, row, p, stride, constant, literal);
@@ -111,7 +111,7 @@ step(gen *g, uint32_t row, place *p)
     p->fixed += p->never ? 0 : literal * stride;
     p->beyond += p->open && !p->never ? literal * stride : 0;
   } else if (p->term_count == PTX_MOST_TERMS) {
-    return ptx_fail(g, row, "a path of more than %u steps\nFix: make it shorter", PTX_MOST_TERMS);
+    return pgen_fail(g, row, "a path of more than %u steps\nFix: make it shorter", PTX_MOST_TERMS);
   } else {
     p->never = p->never || bound == 0;
     p->terms[p->term_count++] = (term){g->v->b[row], stride, bound ? bound : 1};
@@ -130,13 +130,13 @@ follow(gen *g, uint32_t path, place *p)
   p->buffer = path;
   p->space = VYRE_BUFFER_SPACE(g->v->imm_hi[path]);
   p->type = g->v->imm[path];
-  p->choices = ptx_is_bound(g, path) ? vyre_buffer_descriptor_steps(g->module, path) : 0;
-  p->lane_stride = p->type < 256 ? ptx_scalar_size(VYRE_TYPE_KIND((vyre_type)p->type)) : 0;
+  p->choices = pgen_is_bound(g, path) ? vyre_buffer_descriptor_steps(g->module, path) : 0;
+  p->lane_stride = p->type < 256 ? pgen_scalar_size(VYRE_TYPE_KIND((vyre_type)p->type)) : 0;
   return true;
 }
 
 bool
-ptx_place_of(gen *g, uint32_t row, uint32_t path, place *out)
+pgen_place_of(gen *g, uint32_t row, uint32_t path, place *out)
 {
   memset(out, 0, sizeof(*out));
   out->row = row;
@@ -151,41 +151,42 @@ ptx_place_of(gen *g, uint32_t row, uint32_t path, place *out)
 static reg
 in_32(gen *g, uint32_t row)
 {
-  return ptx_in_register(g, REG_32, ptx_value(g, row, 0));
+  return pgen_in_register(g, REG_32, pgen_value(g, row, 0));
 }
 
 /* A descriptor that none of the kernel's is counts as unbound: it has no bytes. */
 static void
 open_chosen(gen *g, place *p)
 {
-  const uint32_t first = ptx_first_descriptor(g, ptx_slot_of(g, p->buffer));
-  const reg parameters = ptx_new(g, REG_64);
-  reg inside = {0}, which = ptx_copy(g, REG_64, lit(first + p->choice));
+  const uint32_t first = pgen_first_descriptor(g, pgen_slot_of(g, p->buffer));
+  const reg parameters = pgen_new(g, REG_64);
+  reg inside = {0}, which = pgen_copy(g, REG_64, lit(first + p->choice));
   for (uint32_t i = 0; i < p->pick_count; i++) {
     const reg index = in_32(g, p->picks[i].index);
     if (!p->vouched)
-      inside = ptx_and(g, inside, PRED(g, "setp.lt.u32", index, lit(p->picks[i].bound)));
+      inside = pgen_and(g, inside, PRED(g, "setp.lt.u32", index, lit(p->picks[i].bound)));
     which = MAKE64(g, "mad.wide.u32", index, lit(p->picks[i].stride), which);
   }
-  ptx_put(g, "\tmov.b64 %%d%u, buffers;\n", parameters.number);
+  pgen_put(g, "\tmov.b64 %%d%u, buffers;\n", parameters.number);
   if (inside.klass)
-    which = ptx_select(g, REG_64, which, lit(first), inside);
+    which = pgen_select(g, REG_64, which, lit(first), inside);
   const reg at = MAKE64(g, "add.u64", parameters, MAKE64(g, "shl.b64", which, lit(4)));
-  const reg base = ptx_new(g, REG_64), bytes = ptx_new(g, REG_64);
-  ptx_put(g, "\tld.param.u64 %%d%u, [%%d%u];\n\tld.param.u64 %%d%u, [%%d%u+8];\n", base.number, at.number, bytes.number, at.number);
+  const reg base = pgen_new(g, REG_64), bytes = pgen_new(g, REG_64);
+  pgen_put(g, "\tld.param.u64 %%d%u, [%%d%u];\n\tld.param.u64 %%d%u, [%%d%u+8];\n", base.number, at.number, bytes.number,
+           at.number);
   p->base = MAKE64(g, "cvta.to.global.u64", base);
-  p->bytes = inside.klass ? ptx_select(g, REG_64, bytes, lit(0), inside) : bytes;
+  p->bytes = inside.klass ? pgen_select(g, REG_64, bytes, lit(0), inside) : bytes;
 }
 
 void
-ptx_open_place(gen *g, place *p)
+pgen_open_place(gen *g, place *p)
 {
   if (p->never)
     return;
   if (p->chosen) {
     open_chosen(g, p);
-  } else if (ptx_is_bound(g, p->buffer)) {
-    const ptx_slot *slot = &g->slots[ptx_slot_of(g, p->buffer)];
+  } else if (pgen_is_bound(g, p->buffer)) {
+    const pgen_slot *slot = &g->slots[pgen_slot_of(g, p->buffer)];
     p->base = slot->base;
     p->bytes = slot->bytes;
   }
@@ -202,12 +203,12 @@ open_in_bounds(gen *g, const place *p)
     end = lit(p->head + (p->open_index + 1) * p->open_stride);
   else
     end = MAKE64(g, "mad.wide.u32", in_32(g, p->terms[0].index), lit(p->open_stride),
-                 ptx_copy(g, REG_64, lit(p->head + p->open_stride)));
-  return PRED(g, "setp.le.u64", ptx_in_register(g, REG_64, end), p->bytes);
+                 pgen_copy(g, REG_64, lit(p->head + p->open_stride)));
+  return PRED(g, "setp.le.u64", pgen_in_register(g, REG_64, end), p->bytes);
 }
 
 reg
-ptx_terms_in_bounds(gen *g, const place *p)
+pgen_terms_in_bounds(gen *g, const place *p)
 {
   reg inside = {0};
   if (p->vouched)
@@ -216,7 +217,7 @@ ptx_terms_in_bounds(gen *g, const place *p)
     inside = open_in_bounds(g, p);
   for (uint32_t i = 0; i < p->term_count; i++)
     if (p->terms[i].bound)
-      inside = ptx_and(g, inside, PRED(g, "setp.lt.u32", in_32(g, p->terms[i].index), lit(p->terms[i].bound & UINT32_MAX)));
+      inside = pgen_and(g, inside, PRED(g, "setp.lt.u32", in_32(g, p->terms[i].index), lit(p->terms[i].bound & UINT32_MAX)));
   return inside;
 }
 
@@ -224,19 +225,19 @@ static reg
 offset_of(gen *g, const place *p, reg from)
 {
   for (uint32_t i = 0; i < p->term_count; i++)
-    from = MAKE64(g, "mad.wide.u32", in_32(g, p->terms[i].index), lit(p->terms[i].stride), ptx_in_register(g, REG_64, from));
+    from = MAKE64(g, "mad.wide.u32", in_32(g, p->terms[i].index), lit(p->terms[i].stride), pgen_in_register(g, REG_64, from));
   return from;
 }
 
 reg
-ptx_in_bounds(gen *g, const place *p, uint64_t bytes)
+pgen_in_bounds(gen *g, const place *p, uint64_t bytes)
 {
   const bool whole = p->open && p->beyond + bytes <= p->open_stride;
-  const reg inside = ptx_terms_in_bounds(g, p);
-  if (p->vouched || whole || !ptx_is_bound(g, p->buffer))
+  const reg inside = pgen_terms_in_bounds(g, p);
+  if (p->vouched || whole || !pgen_is_bound(g, p->buffer))
     return inside;
-  const reg end = ptx_in_register(g, REG_64, offset_of(g, p, lit(p->fixed + bytes)));
-  return ptx_and(g, inside, PRED(g, "setp.le.u64", end, p->bytes));
+  const reg end = pgen_in_register(g, REG_64, offset_of(g, p, lit(p->fixed + bytes)));
+  return pgen_and(g, inside, PRED(g, "setp.le.u64", end, p->bytes));
 }
 
 /* ---- addresses ------------------------------------------------------------------------------------------------------------ */
@@ -249,19 +250,19 @@ space_of(const place *p)
 }
 
 address
-ptx_address(gen *g, const place *p)
+pgen_address(gen *g, const place *p)
 {
   address a = {p->base, space_of(p), p->fixed};
-  if (!ptx_is_bound(g, p->buffer)) {
-    a.base = ptx_new(g, REG_64);
+  if (!pgen_is_bound(g, p->buffer)) {
+    a.base = pgen_new(g, REG_64);
     if (p->space == VYRE_SPACE_PUSH)
-      ptx_put(g, "\tmov.b64 %%d%u, push;\n", a.base.number);
+      pgen_put(g, "\tmov.b64 %%d%u, push;\n", a.base.number);
     else if (p->space == VYRE_SPACE_WORKGROUP)
-      ptx_put(g, "\tmov.b64 %%d%u, shared_memory;\n", a.base.number);
+      pgen_put(g, "\tmov.b64 %%d%u, shared_memory;\n", a.base.number);
     else if (p->space == VYRE_SPACE_CONSTANT)
-      ptx_put(g, "\tmov.b64 %%d%u, %s$t%u;\n", a.base.number, g->kernel, p->buffer - g->program);
+      pgen_put(g, "\tmov.b64 %%d%u, %s$t%u;\n", a.base.number, g->kernel, p->buffer - g->program);
     else
-      ptx_put(g, "\tmov.b64 %%d%u, local_%u;\n", a.base.number, p->buffer - g->program);
+      pgen_put(g, "\tmov.b64 %%d%u, local_%u;\n", a.base.number, p->buffer - g->program);
     if (p->space == VYRE_SPACE_WORKGROUP)
       a.offset += g->offsets[p->buffer - g->program];
   }
@@ -271,7 +272,7 @@ ptx_address(gen *g, const place *p)
 
 /* An offset in the text has 31 bits. */
 address
-ptx_address_after(gen *g, address a, uint64_t more)
+pgen_address_after(gen *g, address a, uint64_t more)
 {
   a.offset += more;
   if (a.offset > INT32_MAX) {
@@ -283,23 +284,23 @@ ptx_address_after(gen *g, address a, uint64_t more)
 
 /* Whole elements from there on. */
 void
-ptx_length(gen *g, uint32_t row)
+pgen_length(gen *g, uint32_t row)
 {
   place p;
-  if (!ptx_place_of(g, row, g->v->a[row], &p))
+  if (!pgen_place_of(g, row, g->v->a[row], &p))
     return;
   const vyre_type_info info = vyre_type_get(g->module, p.type);
   if (p.term_count) {
-    ptx_fail(g, row,
-             "the length of a runtime array that begins at no fixed place\nFix: make it the last member of its buffer's type");
+    pgen_fail(g, row,
+              "the length of a runtime array that begins at no fixed place\nFix: make it the last member of its buffer's type");
     return;
   }
   if (p.never || !info.stride) {
-    ptx_define(g, row, 0, lit(0));
+    pgen_define(g, row, 0, lit(0));
     return;
   }
-  ptx_open_place(g, &p);
+  pgen_open_place(g, &p);
   const reg end = MAKE64(g, "max.u64", p.bytes, lit(p.fixed));
   const reg count = MAKE64(g, "div.u64", MAKE64(g, "sub.u64", end, lit(p.fixed)), lit(info.stride));
-  ptx_define(g, row, 0, MAKE32(g, "cvt.u32.u64", count));
+  pgen_define(g, row, 0, MAKE32(g, "cvt.u32.u64", count));
 }

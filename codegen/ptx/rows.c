@@ -6,7 +6,7 @@
 /* ---- what a row's value is ------------------------------------------------------------------------------------------------ */
 
 bool
-ptx_constant(const gen *g, uint32_t row, uint64_t *out)
+pgen_constant(const gen *g, uint32_t row, uint64_t *out)
 {
   const vyre_opcode op = op_of(g, row);
   return (op == VYRE_OP_const || op == VYRE_OP_spec) &&
@@ -14,17 +14,17 @@ ptx_constant(const gen *g, uint32_t row, uint64_t *out)
 }
 
 bool
-ptx_right_constant(const gen *g, uint32_t row, uint64_t *out)
+pgen_right_constant(const gen *g, uint32_t row, uint64_t *out)
 {
   if (has_literal(g, row)) {
     *out = vyre_row_imm(g->v, row);
     return true;
   }
-  return ptx_constant(g, g->v->b[row], out);
+  return pgen_constant(g, g->v->b[row], out);
 }
 
 vyre_kind
-ptx_right_kind(const gen *g, uint32_t row)
+pgen_right_kind(const gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   if (!has_literal(g, row))
@@ -47,7 +47,7 @@ slot(gen *g, uint32_t row, uint32_t k)
   if (*first == 0) {
     if (g->reg_count + size + 1 > g->reg_capacity) {
       const uint32_t capacity = 2 * (g->reg_count + size) + 64;
-      reg *regs = ptx_resize(g, g->regs, g->reg_capacity * sizeof(*regs), capacity * sizeof(*regs));
+      reg *regs = pgen_resize(g, g->regs, g->reg_capacity * sizeof(*regs), capacity * sizeof(*regs));
       if (!regs)
         return &nowhere;
       g->regs = regs;
@@ -62,19 +62,19 @@ slot(gen *g, uint32_t row, uint32_t k)
 }
 
 void
-ptx_define(gen *g, uint32_t row, uint32_t lane, reg r)
+pgen_define(gen *g, uint32_t row, uint32_t lane, reg r)
 {
   *slot(g, row, lane) = r;
 }
 
 void
-ptx_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r)
+pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r)
 {
   *slot(g, row, 4 * part + lane) = r;
 }
 
 uint32_t
-ptx_tuple_part(const gen *g, uint32_t tuple, uint32_t k)
+pgen_tuple_part(const gen *g, uint32_t tuple, uint32_t k)
 {
   const vyre_view *v = g->v;
   for (uint32_t left = VYRE_TUPLE_COUNT(v->imm[tuple]); left > 3 && k >= 2; left -= 2, k -= 2)
@@ -83,28 +83,28 @@ ptx_tuple_part(const gen *g, uint32_t tuple, uint32_t k)
 }
 
 reg
-ptx_value(gen *g, uint32_t row, uint32_t lane)
+pgen_value(gen *g, uint32_t row, uint32_t lane)
 {
   uint64_t bits;
-  if (ptx_constant(g, row, &bits))
-    return ptx_literal(g, kind_of(g, row), bits);
+  if (pgen_constant(g, row, &bits))
+    return pgen_literal(g, kind_of(g, row), bits);
   return *slot(g, row, lane);
 }
 
 reg
-ptx_part(gen *g, uint32_t row, uint32_t part, uint32_t lane)
+pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane)
 {
   if (op_of(g, row) == VYRE_OP_tuple)
-    return ptx_value(g, ptx_tuple_part(g, row, part), lane);
+    return pgen_value(g, pgen_tuple_part(g, row, part), lane);
   return *slot(g, row, 4 * part + lane);
 }
 
 reg
-ptx_right(gen *g, uint32_t row, uint32_t lane)
+pgen_right(gen *g, uint32_t row, uint32_t lane)
 {
   if (has_literal(g, row))
-    return ptx_literal(g, ptx_right_kind(g, row), vyre_row_imm(g->v, row));
-  return ptx_value(g, g->v->b[row], lane);
+    return pgen_literal(g, pgen_right_kind(g, row), vyre_row_imm(g->v, row));
+  return pgen_value(g, g->v->b[row], lane);
 }
 
 /* ---- composition ---------------------------------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ join(gen *g, uint32_t row)
   uint32_t count = 0;
   for (uint32_t k = 0; k < 3; k++)
     for (uint32_t i = 0; operands[k] && i < lanes_of(g, operands[k]); i++)
-      ptx_define(g, row, count++, ptx_value(g, operands[k], i));
+      pgen_define(g, row, count++, pgen_value(g, operands[k], i));
 }
 
 static void
@@ -125,7 +125,7 @@ shuffle(gen *g, uint32_t row)
   for (uint32_t i = 0; i < lanes_of(g, row); i++) {
     const uint32_t from = VYRE_SHUFFLE_LANE(g->v->imm[row], i), side = from < 4 ? g->v->a[row] : g->v->b[row];
     const bool there = side != 0 && (from & 3u) < lanes_of(g, side);
-    ptx_define(g, row, i, there ? ptx_value(g, side, from & 3u) : ptx_literal(g, kind_of(g, row), 0));
+    pgen_define(g, row, i, there ? pgen_value(g, side, from & 3u) : pgen_literal(g, kind_of(g, row), 0));
   }
 }
 
@@ -135,31 +135,31 @@ lane(gen *g, uint32_t row)
   const uint32_t a = g->v->a[row];
   const vyre_kind kind = kind_of(g, row);
   uint64_t index = 0;
-  if (ptx_right_constant(g, row, &index)) {
-    ptx_define(g, row, 0, index < lanes_of(g, a) ? ptx_value(g, a, (uint32_t)index) : ptx_literal(g, kind, 0));
+  if (pgen_right_constant(g, row, &index)) {
+    pgen_define(g, row, 0, index < lanes_of(g, a) ? pgen_value(g, a, (uint32_t)index) : pgen_literal(g, kind, 0));
     return;
   }
-  reg value = ptx_literal(g, kind, 0);
+  reg value = pgen_literal(g, kind, 0);
   for (uint32_t k = 0; k < lanes_of(g, a); k++) {
-    const reg here = PRED(g, "setp.eq.u32", ptx_right(g, row, 0), lit(k));
-    value = ptx_select(g, class_of(kind), ptx_value(g, a, k), value, here);
+    const reg here = PRED(g, "setp.eq.u32", pgen_right(g, row, 0), lit(k));
+    value = pgen_select(g, class_of(kind), pgen_value(g, a, k), value, here);
   }
-  ptx_define(g, row, 0, value);
+  pgen_define(g, row, 0, value);
 }
 
 static void
 insert(gen *g, uint32_t row)
 {
   uint64_t index = 0;
-  const bool constant = ptx_constant(g, g->v->c[row], &index);
+  const bool constant = pgen_constant(g, g->v->c[row], &index);
   for (uint32_t k = 0; k < lanes_of(g, row); k++) {
-    const reg old = ptx_value(g, g->v->a[row], k), new = ptx_value(g, g->v->b[row], 0);
+    const reg old = pgen_value(g, g->v->a[row], k), new = pgen_value(g, g->v->b[row], 0);
     if (constant) {
-      ptx_define(g, row, k, index == k ? new : old);
+      pgen_define(g, row, k, index == k ? new : old);
       continue;
     }
-    const reg here = PRED(g, "setp.eq.u32", ptx_value(g, g->v->c[row], 0), lit(k));
-    ptx_define(g, row, k, ptx_select(g, class_of(kind_of(g, row)), new, old, here));
+    const reg here = PRED(g, "setp.eq.u32", pgen_value(g, g->v->c[row], 0), lit(k));
+    pgen_define(g, row, k, pgen_select(g, class_of(kind_of(g, row)), new, old, here));
   }
 }
 
@@ -168,19 +168,19 @@ choose(gen *g, uint32_t row)
 {
   const uint32_t a = g->v->a[row];
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k,
-               ptx_select(g, class_of(kind_of(g, row)), ptx_value(g, g->v->b[row], k), ptx_value(g, g->v->c[row], k),
-                          ptx_value(g, a, lanes_of(g, a) > 1 ? k : 0)));
+    pgen_define(g, row, k,
+                pgen_select(g, class_of(kind_of(g, row)), pgen_value(g, g->v->b[row], k), pgen_value(g, g->v->c[row], k),
+                            pgen_value(g, a, lanes_of(g, a) > 1 ? k : 0)));
 }
 
 static void
 vote(gen *g, uint32_t row)
 {
   const uint32_t a = g->v->a[row];
-  reg all = ptx_value(g, a, 0);
+  reg all = pgen_value(g, a, 0);
   for (uint32_t k = 1; k < lanes_of(g, a); k++)
-    all = PRED(g, op_of(g, row) == VYRE_OP_any ? "or.pred" : "and.pred", all, ptx_value(g, a, k));
-  ptx_define(g, row, 0, all);
+    all = PRED(g, op_of(g, row) == VYRE_OP_any ? "or.pred" : "and.pred", all, pgen_value(g, a, k));
+  pgen_define(g, row, 0, all);
 }
 
 /* A part that somebody made: of a tuple row its operand. */
@@ -188,7 +188,7 @@ static void
 part(gen *g, uint32_t row)
 {
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k, ptx_part(g, g->v->a[row], g->v->imm[row], k));
+    pgen_define(g, row, k, pgen_part(g, g->v->a[row], g->v->imm[row], k));
 }
 
 /* ---- variables ------------------------------------------------------------------------------------------------------------ */
@@ -197,21 +197,21 @@ static void
 declare(gen *g, uint32_t row)
 {
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k, ptx_copy(g, class_of(kind_of(g, row)), ptx_literal(g, kind_of(g, row), 0)));
+    pgen_define(g, row, k, pgen_copy(g, class_of(kind_of(g, row)), pgen_literal(g, kind_of(g, row), 0)));
 }
 
 static void
 get(gen *g, uint32_t row)
 {
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k, ptx_copy(g, class_of(kind_of(g, row)), ptx_value(g, g->v->a[row], k)));
+    pgen_define(g, row, k, pgen_copy(g, class_of(kind_of(g, row)), pgen_value(g, g->v->a[row], k)));
 }
 
 static void
 set(gen *g, uint32_t row)
 {
   for (uint32_t k = 0; k < lanes_of(g, g->v->a[row]); k++)
-    ptx_move(g, ptx_value(g, g->v->a[row], k), ptx_value(g, g->v->b[row], k));
+    pgen_move(g, pgen_value(g, g->v->a[row], k), pgen_value(g, g->v->b[row], k));
 }
 
 /* ---- entry ---------------------------------------------------------------------------------------------------------------- */
@@ -221,12 +221,12 @@ compute(gen *g, uint32_t row)
 {
   for (uint32_t k = 0; k < lanes_of(g, row) && !g->status; k++) {
     reg r = {0};
-    if (!ptx_float(g, row, k, &r) && !ptx_bits(g, row, k, &r) && !ptx_integer(g, row, k, &r)) {
-      ptx_fail(g, row, "'%s' of these types has no PTX\nFix: report this: every op of a strict program should",
-               vyre_op_infos[op_of(g, row)].text);
+    if (!pgen_float(g, row, k, &r) && !pgen_bits(g, row, k, &r) && !pgen_integer(g, row, k, &r)) {
+      pgen_fail(g, row, "'%s' of these types has no PTX\nFix: report this: every op of a strict program should",
+                vyre_op_infos[op_of(g, row)].text);
       return;
     }
-    ptx_define(g, row, k, r);
+    pgen_define(g, row, k, r);
   }
 }
 
@@ -234,7 +234,7 @@ static void
 convert(gen *g, uint32_t row)
 {
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k, ptx_convert(g, row, k));
+    pgen_define(g, row, k, pgen_convert(g, row, k));
 }
 
 /* Values. */
@@ -249,7 +249,7 @@ pure(gen *g, uint32_t row)
   case VYRE_OP_join: join(g, row); return;
   case VYRE_OP_splat:
     for (uint32_t k = 0; k < lanes_of(g, row); k++)
-      ptx_define(g, row, k, ptx_value(g, g->v->a[row], 0));
+      pgen_define(g, row, k, pgen_value(g, g->v->a[row], 0));
     return;
   case VYRE_OP_lane: lane(g, row); return;
   case VYRE_OP_insert: insert(g, row); return;
@@ -257,42 +257,42 @@ pure(gen *g, uint32_t row)
   case VYRE_OP_select: choose(g, row); return;
   case VYRE_OP_any: case VYRE_OP_all: vote(g, row); return;
   case VYRE_OP_convert: convert(g, row); return;
-  case VYRE_OP_bitcast: ptx_bitcast(g, row); return;
-  case VYRE_OP_length: ptx_length(g, row); return;
+  case VYRE_OP_bitcast: pgen_bitcast(g, row); return;
+  case VYRE_OP_length: pgen_length(g, row); return;
   case VYRE_OP_get: get(g, row); return;
-  case VYRE_OP_load: ptx_load(g, row); return;
+  case VYRE_OP_load: pgen_load(g, row); return;
   default: break;
   }
   /* clang-format on */
   if (op >= VYRE_OP_packsnorm4x8 && op <= VYRE_OP_unpackhalf2x16)
-    ptx_pack(g, row);
+    pgen_pack(g, row);
   else if (vyre_op_is_invocation(op))
-    ptx_invocation(g, row);
+    pgen_invocation(g, row);
   else if (vyre_op_is_subgroup(op))
-    ptx_subgroup(g, row);
-  else if (!ptx_integer_pair(g, row) && !ptx_vector(g, row) && !ptx_matrix(g, row))
+    pgen_subgroup(g, row);
+  else if (!pgen_integer_pair(g, row) && !pgen_vector(g, row) && !pgen_matrix(g, row))
     compute(g, row);
 }
 
 void
-ptx_row(gen *g, uint32_t row)
+pgen_row(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   /* clang-format off */
   switch ((uint32_t)op) {
   case VYRE_OP_null: case VYRE_OP_workgroup: case VYRE_OP_buffer: case VYRE_OP_async_wait: return;
-  case VYRE_OP_if: case VYRE_OP_for: case VYRE_OP_loop: case VYRE_OP_switch: case VYRE_OP_block: ptx_construct(g, row); return;
+  case VYRE_OP_if: case VYRE_OP_for: case VYRE_OP_loop: case VYRE_OP_switch: case VYRE_OP_block: pgen_construct(g, row); return;
   case VYRE_OP_return: case VYRE_OP_break: case VYRE_OP_continue: case VYRE_OP_leave: case VYRE_OP_fallthrough: case VYRE_OP_breakif:
-  case VYRE_OP_trap: ptx_jump(g, row); return;
-  case VYRE_OP_barrier: ptx_barrier(g, row); return;
-  case VYRE_OP_store: ptx_store(g, row); return;
-  case VYRE_OP_copy: case VYRE_OP_async_copy: ptx_copy_row(g, row); return; /* an async copy may happen at its start */
+  case VYRE_OP_trap: pgen_jump(g, row); return;
+  case VYRE_OP_barrier: pgen_barrier(g, row); return;
+  case VYRE_OP_store: pgen_store(g, row); return;
+  case VYRE_OP_copy: case VYRE_OP_async_copy: pgen_copy_row(g, row); return; /* an async copy may happen at its start */
   case VYRE_OP_set: set(g, row); return;
   default: break;
   }
   /* clang-format on */
   if (vyre_op_is_atomic(op))
-    ptx_atomic(g, row);
+    pgen_atomic(g, row);
   else if (g->uses[row - g->program] && op == VYRE_OP_var)
     declare(g, row);
   else if (g->uses[row - g->program])
@@ -300,8 +300,8 @@ ptx_row(gen *g, uint32_t row)
 }
 
 void
-ptx_region(gen *g, uint32_t region)
+pgen_region(gen *g, uint32_t region)
 {
   for (uint32_t row = g->v->first[region]; row && !g->status; row = g->v->next[row])
-    ptx_row(g, row);
+    pgen_row(g, row);
 }

@@ -39,7 +39,7 @@ fetch(gen *g, vyre_kind kind, reg value, reg lane)
     return PRED(g, "setp.ne.u32", fetch_word(g, MAKE32(g, "selp.u32", lit(1), lit(0), value), lane), lit(0));
   if (kind == VYRE_F16)
     return MAKE16(g, "cvt.u16.u32", fetch_word(g, MAKE32(g, "cvt.u32.u16", value), lane));
-  value = ptx_in_register(g, class_of(kind), value);
+  value = pgen_in_register(g, class_of(kind), value);
   if (!is_long(kind))
     return fetch_word(g, value, lane);
   const reg low = fetch_word(g, MAKE32(g, "cvt.u32.u64", value), lane);
@@ -58,7 +58,7 @@ cluster_of(const gen *g, uint32_t row)
 static reg
 source_of(gen *g, uint32_t row)
 {
-  const reg b = ptx_value(g, g->v->b[row], 0), own = own_lane(g);
+  const reg b = pgen_value(g, g->v->b[row], 0), own = own_lane(g);
   const uint32_t inside = cluster_of(g, row) - 1;
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_shuffle_xor:
@@ -67,7 +67,7 @@ source_of(gen *g, uint32_t row)
     return MAKE32(g, "sub.u32", own, b);
   case VYRE_OP_subgroup_shuffle_down: {
     const reg sum = MAKE32(g, "add.u32", own, b); /* may wrap to a lane that there is */
-    return ptx_select(g, REG_32, lit(32), sum, PRED(g, "setp.lt.u32", sum, own));
+    return pgen_select(g, REG_32, lit(32), sum, PRED(g, "setp.lt.u32", sum, own));
   }
   case VYRE_OP_subgroup_rotate: {
     const reg turned = MAKE32(g, "and.b32", MAKE32(g, "add.u32", own, b), lit(inside));
@@ -75,7 +75,7 @@ source_of(gen *g, uint32_t row)
   }
   case VYRE_OP_subgroup_quad_broadcast: {
     const reg in_quad = PRED(g, "setp.lt.u32", b, lit(4));
-    return ptx_select(g, REG_32, MAKE32(g, "add.u32", MAKE32(g, "and.b32", own, lit(~3u)), b), lit(32), in_quad);
+    return pgen_select(g, REG_32, MAKE32(g, "add.u32", MAKE32(g, "and.b32", own, lit(~3u)), b), lit(32), in_quad);
   }
   case VYRE_OP_subgroup_quad_swap:
     return MAKE32(g, "xor.b32", own, MAKE32(g, "add.u32", b, lit(1)));
@@ -90,15 +90,15 @@ move(gen *g, uint32_t row)
   const uint32_t a = g->v->a[row];
   const vyre_kind kind = kind_of(g, row);
   const bool first = op_of(g, row) == VYRE_OP_subgroup_first;
-  const reg from = ptx_in_register(g, REG_32, first ? lowest(g, g->mask) : source_of(g, row));
+  const reg from = pgen_in_register(g, REG_32, first ? lowest(g, g->mask) : source_of(g, row));
   reg there = {0}, lane = from;
   if (!first) { /* a lane that is not there gives 0, and is not asked */
     there = PRED(g, "and.pred", PRED(g, "setp.lt.u32", from, lit(32)), bit_of(g, g->mask, MAKE32(g, "min.u32", from, lit(31))));
-    lane = ptx_select(g, REG_32, from, own_lane(g), there);
+    lane = pgen_select(g, REG_32, from, own_lane(g), there);
   }
   for (uint32_t k = 0; k < lanes_of(g, row); k++) {
-    const reg value = fetch(g, kind, ptx_value(g, a, k), lane);
-    ptx_define(g, row, k, first ? value : ptx_select(g, class_of(kind), value, ptx_literal(g, kind, 0), there));
+    const reg value = fetch(g, kind, pgen_value(g, a, k), lane);
+    pgen_define(g, row, k, first ? value : pgen_select(g, class_of(kind), value, pgen_literal(g, kind, 0), there));
   }
 }
 
@@ -113,15 +113,15 @@ agree(gen *g, uint32_t row)
   const reg leader = lowest(g, g->mask);
   reg all = {0};
   for (uint32_t k = 0; k < lanes_of(g, a); k++) {
-    const reg own = ptx_value(g, a, k), other = fetch(g, kind, own, leader);
+    const reg own = pgen_value(g, a, k), other = fetch(g, kind, own, leader);
     reg same;
     if (vyre_kind_is_float(kind))
-      same = ptx_float_compare(g, kind, "eq", ptx_number(g, kind, own), ptx_number(g, kind, other));
+      same = pgen_float_compare(g, kind, "eq", pgen_number(g, kind, own), pgen_number(g, kind, other));
     else if (kind == VYRE_BOOL)
-      same = ptx_not(g, PRED(g, "xor.pred", own, other));
+      same = pgen_not(g, PRED(g, "xor.pred", own, other));
     else
       same = PRED(g, is_long(kind) ? "setp.eq.u64" : "setp.eq.u32", own, other);
-    all = ptx_and(g, all, same);
+    all = pgen_and(g, all, same);
   }
   return PRED(g, "vote.sync.all.pred", all, g->mask);
 }
@@ -130,14 +130,14 @@ agree(gen *g, uint32_t row)
 static reg
 of_ballot(gen *g, uint32_t row)
 {
-  const reg word = ptx_in_register(g, REG_32, ptx_value(g, g->v->a[row], 0));
+  const reg word = pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], 0));
   const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]);
-  const reg lane = MAKE32(g, "and.b32", ptx_lindex(g), lit(31));
+  const reg lane = MAKE32(g, "and.b32", pgen_lindex(g), lit(31));
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_inverse_ballot:
     return bit_of(g, word, lane);
   case VYRE_OP_subgroup_ballot_bit: /* a shift by 32 or more gives 0 in PTX */
-    return bit_of(g, word, ptx_value(g, g->v->b[row], 0));
+    return bit_of(g, word, pgen_value(g, g->v->b[row], 0));
   case VYRE_OP_subgroup_ballot_findlsb:
     return lowest(g, word);
   case VYRE_OP_subgroup_ballot_findmsb:
@@ -185,7 +185,7 @@ static reg
 combined(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
 {
   const vyre_opcode by = (vyre_opcode)vyre_op_infos[op].combines;
-  return vyre_kind_is_float(kind) ? ptx_combine_floats(g, by, kind, a, b) : ptx_combine_integers(g, by, kind, a, b);
+  return vyre_kind_is_float(kind) ? pgen_combine_floats(g, by, kind, a, b) : pgen_combine_integers(g, by, kind, a, b);
 }
 
 /* The lanes whose values this one gets: of its cluster, and up to it or below it. */
@@ -199,7 +199,7 @@ wanted(gen *g, uint32_t row)
     return MAKE32(g, "not.b32", MAKE32(g, "shl.b32", lit(0xffffffffu), end));
   }
   if (cluster == VYRE_PTX_SUBGROUP)
-    return ptx_copy(g, REG_32, lit(0xffffffffu));
+    return pgen_copy(g, REG_32, lit(0xffffffffu));
   return MAKE32(g, "shl.b32", lit((1u << cluster) - 1), MAKE32(g, "and.b32", lane, lit(~(cluster - 1))));
 }
 
@@ -222,8 +222,8 @@ reduce_at_once(gen *g, uint32_t row, uint32_t k)
   if (g->sm < 80 || !op || (kind != VYRE_I32 && kind != VYRE_U32) || VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_INCLUSIVE ||
       VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_EXCLUSIVE || cluster_of(g, row) != VYRE_PTX_SUBGROUP)
     return false;
-  const reg value = ptx_in_register(g, REG_32, ptx_value(g, g->v->a[row], k));
-  ptx_define(g, row, k, MAKE32(g, ptx_format(text, "redux.sync.%s", op), value, g->mask));
+  const reg value = pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], k));
+  pgen_define(g, row, k, MAKE32(g, pgen_format(text, "redux.sync.%s", op), value, g->mask));
   return true;
 }
 
@@ -235,28 +235,28 @@ combine(gen *g, uint32_t row, uint32_t k)
   const vyre_opcode op = op_of(g, row);
   const vyre_kind kind = kind_of(g, row);
   const bool exclusive = VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_EXCLUSIVE;
-  const uint32_t again = ptx_new_label(g);
-  reg own = ptx_value(g, g->v->a[row], k);
+  const uint32_t again = pgen_new_label(g);
+  reg own = pgen_value(g, g->v->a[row], k);
   if (vyre_kind_is_float(kind))
-    own = ptx_canonical(g, kind, ptx_in_register(g, class_of(kind), own));
-  const reg sum = ptx_copy(g, class_of(kind), ptx_literal(g, kind, identity_of(op, kind)));
-  const reg any = ptx_copy(g, REG_32, lit(exclusive)), rest = ptx_copy(g, REG_32, g->mask), mine = wanted(g, row);
-  ptx_label(g, again);
+    own = pgen_canonical(g, kind, pgen_in_register(g, class_of(kind), own));
+  const reg sum = pgen_copy(g, class_of(kind), pgen_literal(g, kind, identity_of(op, kind)));
+  const reg any = pgen_copy(g, REG_32, lit(exclusive)), rest = pgen_copy(g, REG_32, g->mask), mine = wanted(g, row);
+  pgen_label(g, again);
   const reg lane = lowest(g, rest), value = fetch(g, kind, own, lane);
   const reg counts = bit_of(g, mine, lane), begun = PRED(g, "setp.ne.u32", any, lit(0));
-  const reg step = ptx_select(g, class_of(kind), combined(g, op, kind, sum, value), value, begun);
-  ptx_move(g, sum, ptx_select(g, class_of(kind), step, sum, counts));
-  ptx_when(g, counts, false);
+  const reg step = pgen_select(g, class_of(kind), combined(g, op, kind, sum, value), value, begun);
+  pgen_move(g, sum, pgen_select(g, class_of(kind), step, sum, counts));
+  pgen_when(g, counts, false);
   CODE(g, "mov.u32", any, lit(1));
   CODE(g, "and.b32", rest, rest, MAKE32(g, "sub.u32", rest, lit(1)));
-  ptx_branch_if(g, PRED(g, "setp.ne.u32", rest, lit(0)), again);
-  ptx_define(g, row, k, sum);
+  pgen_branch_if(g, PRED(g, "setp.ne.u32", rest, lit(0)), again);
+  pgen_define(g, row, k, sum);
 }
 
 /* ---- entry ------------------------------------------------------------------------------------------------------------------ */
 
 void
-ptx_subgroup(gen *g, uint32_t row)
+pgen_subgroup(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   const uint32_t a = g->v->a[row];
@@ -265,18 +265,18 @@ ptx_subgroup(gen *g, uint32_t row)
       if (!reduce_at_once(g, row, k))
         combine(g, row, k);
   } else if (op >= VYRE_OP_subgroup_inverse_ballot && op <= VYRE_OP_subgroup_ballot_findmsb) {
-    ptx_define(g, row, 0, of_ballot(g, row));
+    pgen_define(g, row, 0, of_ballot(g, row));
   } else if (op == VYRE_OP_subgroup_elect) {
-    ptx_define(g, row, 0, PRED(g, "setp.eq.u32", own_lane(g), lowest(g, g->mask)));
+    pgen_define(g, row, 0, PRED(g, "setp.eq.u32", own_lane(g), lowest(g, g->mask)));
   } else if (op == VYRE_OP_subgroup_all || op == VYRE_OP_subgroup_any) {
     const char *vote = op == VYRE_OP_subgroup_all ? "vote.sync.all.pred" : "vote.sync.any.pred";
-    ptx_define(g, row, 0, PRED(g, vote, ptx_value(g, a, 0), g->mask));
+    pgen_define(g, row, 0, PRED(g, vote, pgen_value(g, a, 0), g->mask));
   } else if (op == VYRE_OP_subgroup_alleq) {
-    ptx_define(g, row, 0, agree(g, row));
+    pgen_define(g, row, 0, agree(g, row));
   } else if (op == VYRE_OP_subgroup_ballot) {
-    ptx_define(g, row, 0, MAKE32(g, "vote.sync.ballot.b32", ptx_value(g, a, 0), g->mask));
+    pgen_define(g, row, 0, MAKE32(g, "vote.sync.ballot.b32", pgen_value(g, a, 0), g->mask));
     for (uint32_t k = 1; k < 4; k++)
-      ptx_define(g, row, k, ptx_copy(g, REG_32, lit(0)));
+      pgen_define(g, row, k, pgen_copy(g, REG_32, lit(0)));
   } else {
     move(g, row);
   }

@@ -14,7 +14,7 @@ info_of(const gen *g, uint32_t row)
 }
 
 bool
-ptx_meets(const gen *g, uint32_t row)
+pgen_meets(const gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   if (op == VYRE_OP_barrier)
@@ -23,7 +23,7 @@ ptx_meets(const gen *g, uint32_t row)
 }
 
 uint32_t
-ptx_target(const gen *g, uint32_t jump)
+pgen_target(const gen *g, uint32_t jump)
 {
   const vyre_opcode op = op_of(g, jump);
   uint32_t around = g->v->parent[jump];
@@ -47,14 +47,14 @@ find_wide(gen *g)
 {
   const vyre_view *v = g->v;
   for (uint32_t row = g->program + 1; row < g->end; row++) {
-    for (uint32_t around = v->parent[row]; ptx_meets(g, row) && around != g->program; around = v->parent[around])
+    for (uint32_t around = v->parent[row]; pgen_meets(g, row) && around != g->program; around = v->parent[around])
       g->is_wide[around - g->program] = 1;
-    g->wide = g->wide || ptx_meets(g, row);
+    g->wide = g->wide || pgen_meets(g, row);
   }
   for (uint32_t row = g->program + 1; row < g->end && g->wide; row++) {
     if (!is_jump(g, row))
       continue;
-    const uint32_t target = ptx_target(g, row);
+    const uint32_t target = pgen_target(g, row);
     for (uint32_t around = v->parent[row]; around != target && around != g->program; around = v->parent[around])
       g->leaks[around - g->program] = 1;
   }
@@ -87,7 +87,7 @@ use(gen *g, uint32_t row, uint32_t operand)
 }
 
 void
-ptx_survey(gen *g)
+pgen_survey(gen *g)
 {
   const vyre_view *v = g->v;
   find_wide(g);

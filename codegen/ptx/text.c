@@ -12,7 +12,7 @@ static const char *const specials[] = {"%tid.x",   "%tid.y",    "%tid.z",    "%c
                                        "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"};
 
 void
-ptx_put(gen *g, const char *format, ...)
+pgen_put(gen *g, const char *format, ...)
 {
   char text[1024];
   va_list arguments;
@@ -24,7 +24,7 @@ ptx_put(gen *g, const char *format, ...)
 }
 
 const char *
-ptx_format(char text[64], const char *format, ...)
+pgen_format(char text[64], const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -34,99 +34,99 @@ ptx_format(char text[64], const char *format, ...)
 }
 
 reg
-ptx_new(gen *g, reg_class klass)
+pgen_new(gen *g, reg_class klass)
 {
   return (reg){klass, g->made[klass]++, 0};
 }
 
 void
-ptx_put_reg(gen *g, reg r)
+pgen_put_reg(gen *g, reg r)
 {
   if (r.klass == REG_LITERAL)
-    ptx_put(g, r.bits < 65536 ? "%" PRIu64 : r.bits >> 63 ? "0x%" PRIx64 "U" : "0x%" PRIx64, r.bits);
+    pgen_put(g, r.bits < 65536 ? "%" PRIu64 : r.bits >> 63 ? "0x%" PRIx64 "U" : "0x%" PRIx64, r.bits);
   else if (r.klass == REG_FLOAT)
-    ptx_put(g, "0f%08" PRIx64, r.bits);
+    pgen_put(g, "0f%08" PRIx64, r.bits);
   else if (r.klass == REG_DOUBLE)
-    ptx_put(g, "0d%016" PRIx64, r.bits);
+    pgen_put(g, "0d%016" PRIx64, r.bits);
   else if (r.klass == REG_LABEL)
-    ptx_put(g, "$L%u", r.number);
+    pgen_put(g, "$L%u", r.number);
   else if (r.klass == REG_SPECIAL)
-    ptx_put(g, "%s", specials[r.number]);
+    pgen_put(g, "%s", specials[r.number]);
   else
-    ptx_put(g, "%s%u", prefixes[r.klass], r.number);
+    pgen_put(g, "%s%u", prefixes[r.klass], r.number);
 }
 
 void
-ptx_code(gen *g, const char *op, const reg *regs, size_t count)
+pgen_code(gen *g, const char *op, const reg *regs, size_t count)
 {
-  ptx_put(g, "\t");
+  pgen_put(g, "\t");
   if (g->guard.klass == REG_PRED) {
-    ptx_put(g, g->unless ? "@!" : "@");
-    ptx_put_reg(g, g->guard);
-    ptx_put(g, " ");
+    pgen_put(g, g->unless ? "@!" : "@");
+    pgen_put_reg(g, g->guard);
+    pgen_put(g, " ");
     g->guard = (reg){0};
   }
-  ptx_put(g, "%s", op);
+  pgen_put(g, "%s", op);
   for (size_t i = 0; i < count; i++) {
-    ptx_put(g, i ? ", " : " ");
-    ptx_put_reg(g, regs[i]);
+    pgen_put(g, i ? ", " : " ");
+    pgen_put_reg(g, regs[i]);
   }
-  ptx_put(g, ";\n");
+  pgen_put(g, ";\n");
 }
 
 reg
-ptx_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t count)
+pgen_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t count)
 {
   reg all[6];
-  all[0] = ptx_new(g, klass);
+  all[0] = pgen_new(g, klass);
   memcpy(all + 1, regs, count * sizeof(reg));
-  ptx_code(g, op, all, count + 1);
+  pgen_code(g, op, all, count + 1);
   return all[0];
 }
 
 void
-ptx_when(gen *g, reg p, bool unless)
+pgen_when(gen *g, reg p, bool unless)
 {
   g->guard = p;
   g->unless = unless;
 }
 
 uint32_t
-ptx_new_label(gen *g)
+pgen_new_label(gen *g)
 {
   return ++g->labels;
 }
 
 void
-ptx_label(gen *g, uint32_t label)
+pgen_label(gen *g, uint32_t label)
 {
-  ptx_put(g, "$L%u:\n", label);
+  pgen_put(g, "$L%u:\n", label);
 }
 
 void
-ptx_branch(gen *g, uint32_t label)
+pgen_branch(gen *g, uint32_t label)
 {
   CODE(g, "bra", (reg){REG_LABEL, label, 0});
 }
 
 void
-ptx_branch_if(gen *g, reg p, uint32_t label)
+pgen_branch_if(gen *g, reg p, uint32_t label)
 {
-  ptx_when(g, p, false);
-  ptx_branch(g, label);
+  pgen_when(g, p, false);
+  pgen_branch(g, label);
 }
 
 void
-ptx_branch_unless(gen *g, reg p, uint32_t label)
+pgen_branch_unless(gen *g, reg p, uint32_t label)
 {
-  ptx_when(g, p, true);
-  ptx_branch(g, label);
+  pgen_when(g, p, true);
+  pgen_branch(g, label);
 }
 
 /* ---- values --------------------------------------------------------------------------------------------------------------- */
 
 reg
-ptx_literal(gen *g, vyre_kind kind, uint64_t bits)
+pgen_literal(gen *g, vyre_kind kind, uint64_t bits)
 {
   if (kind == VYRE_BOOL)
     return PRED(g, "setp.ne.u32", lit(bits != 0), lit(0));
@@ -142,7 +142,7 @@ move_of(reg_class klass)
 }
 
 void
-ptx_move(gen *g, reg to, reg from)
+pgen_move(gen *g, reg to, reg from)
 {
   const char *op = move_of(to.klass);
   if (from.klass == REG_FLOAT)
@@ -155,21 +155,21 @@ ptx_move(gen *g, reg to, reg from)
 }
 
 reg
-ptx_copy(gen *g, reg_class klass, reg from)
+pgen_copy(gen *g, reg_class klass, reg from)
 {
-  const reg to = ptx_new(g, klass);
-  ptx_move(g, to, from);
+  const reg to = pgen_new(g, klass);
+  pgen_move(g, to, from);
   return to;
 }
 
 reg
-ptx_in_register(gen *g, reg_class klass, reg r)
+pgen_in_register(gen *g, reg_class klass, reg r)
 {
-  return is_reg(r) ? r : ptx_copy(g, klass, r);
+  return is_reg(r) ? r : pgen_copy(g, klass, r);
 }
 
 reg
-ptx_and(gen *g, reg p, reg q)
+pgen_and(gen *g, reg p, reg q)
 {
   if (p.klass == REG_NONE || q.klass == REG_NONE)
     return p.klass == REG_NONE ? q : p;
@@ -177,17 +177,17 @@ ptx_and(gen *g, reg p, reg q)
 }
 
 reg
-ptx_not(gen *g, reg p)
+pgen_not(gen *g, reg p)
 {
   return PRED(g, "not.pred", p);
 }
 
 reg
-ptx_select(gen *g, reg_class klass, reg yes, reg no, reg p)
+pgen_select(gen *g, reg_class klass, reg yes, reg no, reg p)
 {
   if (klass == REG_PRED)
-    return PRED(g, "or.pred", PRED(g, "and.pred", yes, p), PRED(g, "and.pred", no, ptx_not(g, p)));
+    return PRED(g, "or.pred", PRED(g, "and.pred", yes, p), PRED(g, "and.pred", no, pgen_not(g, p)));
   yes.klass = is_reg(yes) ? yes.klass : REG_LITERAL; /* bits */
   no.klass = is_reg(no) ? no.klass : REG_LITERAL;
-  return ptx_make(g, klass, klass == REG_16 ? "selp.b16" : klass == REG_32 ? "selp.b32" : "selp.b64", REGS(yes, no, p));
+  return pgen_make(g, klass, klass == REG_16 ? "selp.b16" : klass == REG_32 ? "selp.b32" : "selp.b64", REGS(yes, no, p));
 }

@@ -18,26 +18,26 @@ read_vector(gen *g, uint32_t row)
 {
   vector v = {{{0}}};
   for (uint32_t k = 0; row && k < lanes_of(g, row); k++)
-    v.x[k] = ptx_number_of(g, row, k);
+    v.x[k] = pgen_number_of(g, row, k);
   return v;
 }
 
 static reg
 mul(gen *g, vyre_kind kind, reg a, reg b)
 {
-  return ptx_float_op(g, kind, "mul", a, b, true);
+  return pgen_float_op(g, kind, "mul", a, b, true);
 }
 
 static reg
 add(gen *g, vyre_kind kind, reg a, reg b)
 {
-  return ptx_float_op(g, kind, "add", a, b, true);
+  return pgen_float_op(g, kind, "add", a, b, true);
 }
 
 static reg
 sub(gen *g, vyre_kind kind, reg a, reg b)
 {
-  return ptx_float_op(g, kind, "sub", a, b, true);
+  return pgen_float_op(g, kind, "sub", a, b, true);
 }
 
 static reg
@@ -54,31 +54,31 @@ unary(gen *g, vyre_kind kind, const char *name, reg a)
 {
   char text[64];
   const bool wide = kind == VYRE_F64;
-  a = ptx_in_register(g, wide ? REG_64 : REG_32, a);
-  return ptx_make(g, wide ? REG_64 : REG_32, ptx_format(text, "%s.%s", name, wide ? "f64" : "f32"), REGS(a));
+  a = pgen_in_register(g, wide ? REG_64 : REG_32, a);
+  return pgen_make(g, wide ? REG_64 : REG_32, pgen_format(text, "%s.%s", name, wide ? "f64" : "f32"), REGS(a));
 }
 
 static reg
 norm(gen *g, vyre_kind kind, const reg *a, uint32_t lanes)
 {
-  return lanes == 1 ? unary(g, kind, "abs", a[0]) : ptx_float_unary(g, kind, "sqrt", dot(g, kind, a, a, lanes), true);
+  return lanes == 1 ? unary(g, kind, "abs", a[0]) : pgen_float_unary(g, kind, "sqrt", dot(g, kind, a, a, lanes), true);
 }
 
 static reg
 choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
 {
-  return ptx_select(g, kind == VYRE_F64 ? REG_64 : REG_32, yes, no, p);
+  return pgen_select(g, kind == VYRE_F64 ? REG_64 : REG_32, yes, no, p);
 }
 
 static void
 refract(gen *g, vyre_kind kind, const vector *i, const vector *n, reg eta, uint32_t lanes, vector *out)
 {
-  const reg one = ptx_number_literal(g, kind, 1.0), zero = ptx_number_literal(g, kind, 0.0);
+  const reg one = pgen_number_literal(g, kind, 1.0), zero = pgen_number_literal(g, kind, 0.0);
   const reg cosine = dot(g, kind, n->x, i->x, lanes);
   const reg sine2 = sub(g, kind, one, mul(g, kind, cosine, cosine));
   const reg k = sub(g, kind, one, mul(g, kind, mul(g, kind, eta, eta), sine2));
-  const reg bend = add(g, kind, mul(g, kind, eta, cosine), ptx_float_unary(g, kind, "sqrt", k, true));
-  const reg none = ptx_float_compare(g, kind, "lt", k, zero);
+  const reg bend = add(g, kind, mul(g, kind, eta, cosine), pgen_float_unary(g, kind, "sqrt", k, true));
+  const reg none = pgen_float_compare(g, kind, "lt", k, zero);
   for (uint32_t l = 0; l < lanes; l++)
     out->x[l] = choose(g, kind, zero, sub(g, kind, mul(g, kind, eta, i->x[l]), mul(g, kind, bend, n->x[l])), none);
 }
@@ -91,19 +91,19 @@ split(gen *g, uint32_t row, vyre_kind kind)
 {
   const uint32_t a = g->v->a[row];
   for (uint32_t k = 0; k < lanes_of(g, a); k++) {
-    const reg x = ptx_in_register(g, REG_64, ptx_widen(g, kind, ptx_number_of(g, a, k)));
+    const reg x = pgen_in_register(g, REG_64, pgen_widen(g, kind, pgen_number_of(g, a, k)));
     reg first, second;
     if (op_of(g, row) == VYRE_OP_frexp) {
-      ptx_frexp(g, x, &first, &second);
+      pgen_frexp(g, x, &first, &second);
     } else {
       const reg whole = MAKE64(g, "cvt.rzi.f64.f64", x);
       const reg infinite = PRED(g, "setp.eq.f64", MAKE64(g, "abs.f64", x), f64_lit(__builtin_inf()));
-      const reg rest = ptx_select(g, REG_64, f64_lit(0.0), MAKE64(g, "sub.rn.f64", x, whole), infinite);
-      first = ptx_copysign(g, rest, x);
-      second = ptx_float_result(g, row, kind, ptx_narrow(g, kind, whole));
+      const reg rest = pgen_select(g, REG_64, f64_lit(0.0), MAKE64(g, "sub.rn.f64", x, whole), infinite);
+      first = pgen_copysign(g, rest, x);
+      second = pgen_float_result(g, row, kind, pgen_narrow(g, kind, whole));
     }
-    ptx_define_part(g, row, 0, k, ptx_float_result(g, row, kind, ptx_narrow(g, kind, first)));
-    ptx_define_part(g, row, 1, k, second);
+    pgen_define_part(g, row, 0, k, pgen_float_result(g, row, kind, pgen_narrow(g, kind, first)));
+    pgen_define_part(g, row, 1, k, second);
   }
 }
 
@@ -113,7 +113,7 @@ outer(gen *g, uint32_t row, vyre_kind kind)
   const vector a = read_vector(g, g->v->a[row]), b = read_vector(g, g->v->b[row]);
   for (uint32_t k = 0; k < lanes_of(g, g->v->b[row]); k++)
     for (uint32_t i = 0; i < lanes_of(g, g->v->a[row]); i++)
-      ptx_define_part(g, row, k, i, ptx_float_result(g, row, kind, ptx_float_op(g, kind, "mul", a.x[i], b.x[k], false)));
+      pgen_define_part(g, row, k, i, pgen_float_result(g, row, kind, pgen_float_op(g, kind, "mul", a.x[i], b.x[k], false)));
 }
 
 /* ---- vectors ---------------------------------------------------------------------------------------------------------------- */
@@ -143,17 +143,17 @@ compute(gen *g, uint32_t row, vyre_kind kind, uint32_t lanes, vector *r)
   case VYRE_OP_normalize: {
     const reg length = norm(g, kind, a.x, lanes);
     for (uint32_t k = 0; k < lanes; k++)
-      r->x[k] = ptx_float_op(g, kind, "div", a.x[k], length, true);
+      r->x[k] = pgen_float_op(g, kind, "div", a.x[k], length, true);
     return;
   }
   case VYRE_OP_faceforward: {
-    const reg away = ptx_float_compare(g, kind, "lt", dot(g, kind, c.x, b.x, lanes), ptx_number_literal(g, kind, 0.0));
+    const reg away = pgen_float_compare(g, kind, "lt", dot(g, kind, c.x, b.x, lanes), pgen_number_literal(g, kind, 0.0));
     for (uint32_t k = 0; k < lanes; k++)
       r->x[k] = choose(g, kind, a.x[k], unary(g, kind, "neg", a.x[k]), away);
     return;
   }
   case VYRE_OP_reflect: {
-    const reg twice = mul(g, kind, dot(g, kind, b.x, a.x, lanes), ptx_number_literal(g, kind, 2.0));
+    const reg twice = mul(g, kind, dot(g, kind, b.x, a.x, lanes), pgen_number_literal(g, kind, 2.0));
     for (uint32_t k = 0; k < lanes; k++)
       r->x[k] = sub(g, kind, a.x[k], mul(g, kind, twice, b.x[k]));
     return;
@@ -165,7 +165,7 @@ compute(gen *g, uint32_t row, vyre_kind kind, uint32_t lanes, vector *r)
 }
 
 bool
-ptx_vector(gen *g, uint32_t row)
+pgen_vector(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   const vyre_kind kind = kind_of(g, g->v->a[row]);
@@ -182,7 +182,7 @@ ptx_vector(gen *g, uint32_t row)
     return false;
   compute(g, row, kind, lanes_of(g, g->v->a[row]), &r);
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k, ptx_float_result(g, row, kind, r.x[k]));
+    pgen_define(g, row, k, pgen_float_result(g, row, kind, r.x[k]));
   return true;
 }
 
@@ -194,10 +194,10 @@ read_matrix(gen *g, uint32_t tuple, uint32_t user, matrix *out)
   const vyre_type type = VYRE_TUPLE_TYPE(g->v->imm[tuple]);
   *out = (matrix){.kind = VYRE_TYPE_KIND(type), .columns = VYRE_TUPLE_COUNT(g->v->imm[tuple]), .rows = VYRE_TYPE_LANES(type)};
   if (!vyre_kind_is_float(out->kind) || out->columns == 0 || out->columns > 4)
-    return ptx_fail(g, user, "a matrix of no known type\nFix: report this: every matrix should have one");
+    return pgen_fail(g, user, "a matrix of no known type\nFix: report this: every matrix should have one");
   for (uint32_t k = 0; k < out->columns; k++)
     for (uint32_t i = 0; i < out->rows; i++)
-      out->at[k][i] = ptx_number(g, out->kind, ptx_part(g, tuple, k, i));
+      out->at[k][i] = pgen_number(g, out->kind, pgen_part(g, tuple, k, i));
   return true;
 }
 
@@ -244,7 +244,7 @@ static void
 put_column(gen *g, uint32_t row, const matrix *m, uint32_t k, const reg *x, uint32_t lanes)
 {
   for (uint32_t i = 0; i < lanes; i++)
-    ptx_define_part(g, row, k, i, ptx_float_result(g, row, m->kind, x[i]));
+    pgen_define_part(g, row, k, i, pgen_float_result(g, row, m->kind, x[i]));
 }
 
 static void
@@ -255,15 +255,15 @@ inverse(gen *g, uint32_t row, const matrix *m)
     reg column[4];
     for (uint32_t i = 0; i < m->rows; i++) {
       const matrix rest = minor_of(m, i, k); /* transposed */
-      const reg cofactor = m->columns == 1 ? ptx_number_literal(g, m->kind, 0.0) : determinant(g, &rest);
-      column[i] = ptx_float_op(g, m->kind, "div", (i + k) & 1 ? unary(g, m->kind, "neg", cofactor) : cofactor, whole, true);
+      const reg cofactor = m->columns == 1 ? pgen_number_literal(g, m->kind, 0.0) : determinant(g, &rest);
+      column[i] = pgen_float_op(g, m->kind, "div", (i + k) & 1 ? unary(g, m->kind, "neg", cofactor) : cofactor, whole, true);
     }
     put_column(g, row, m, k, column, m->rows);
   }
 }
 
 bool
-ptx_matrix(gen *g, uint32_t row)
+pgen_matrix(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
   const uint32_t a = g->v->a[row], b = g->v->b[row];
@@ -289,7 +289,7 @@ ptx_matrix(gen *g, uint32_t row)
   case VYRE_OP_transpose: /* bits, not values: a NaN keeps its own */
     for (uint32_t k = 0; k < m.rows; k++)
       for (uint32_t i = 0; i < m.columns; i++)
-        ptx_define_part(g, row, k, i, ptx_part(g, a, i, k));
+        pgen_define_part(g, row, k, i, pgen_part(g, a, i, k));
     return true;
   case VYRE_OP_determinant:
     r[0] = determinant(g, &m);
@@ -299,6 +299,6 @@ ptx_matrix(gen *g, uint32_t row)
     return true;
   }
   for (uint32_t k = 0; k < lanes_of(g, row); k++)
-    ptx_define(g, row, k, ptx_float_result(g, row, m.kind, r[k]));
+    pgen_define(g, row, k, pgen_float_result(g, row, m.kind, r[k]));
   return true;
 }

@@ -42,7 +42,7 @@ static void
 arrive(gen *g, uint32_t code)
 {
   const reg arrived = PRED(g, "setp.eq.u32", g->where, lit(code));
-  ptx_when(g, arrived, false);
+  pgen_when(g, arrived, false);
   CODE(g, "mov.u32", g->where, lit(0));
 }
 
@@ -50,7 +50,7 @@ arrive(gen *g, uint32_t code)
 static void
 meet(gen *g, uint32_t row, uint32_t label, reg among, uint32_t outer)
 {
-  ptx_label(g, label);
+  pgen_label(g, label);
   g->join = outer;
   g->mask = among;
   if (op_of(g, row) != VYRE_OP_if)
@@ -59,7 +59,7 @@ meet(gen *g, uint32_t row, uint32_t label, reg among, uint32_t outer)
     return;
   const reg here = is_here(g);
   g->mask = vote(g, here, among);
-  ptx_branch_unless(g, here, outer);
+  pgen_branch_unless(g, here, outer);
 }
 
 static void
@@ -67,7 +67,7 @@ write_region(gen *g, uint32_t region, reg mask, uint32_t join)
 {
   g->mask = mask;
   g->join = join;
-  ptx_region(g, region);
+  pgen_region(g, region);
 }
 
 /* ---- constructs ------------------------------------------------------------------------------------------------------------- */
@@ -75,60 +75,60 @@ write_region(gen *g, uint32_t region, reg mask, uint32_t join)
 static void
 put_if(gen *g, uint32_t row, uint32_t end, reg among)
 {
-  const uint32_t yes = ptx_region_of(g, row, VYRE_THEN), no = ptx_region_of(g, row, VYRE_ELSE);
-  const uint32_t other = no ? ptx_new_label(g) : end;
-  const reg condition = ptx_value(g, g->v->a[row], 0), taken = vote(g, condition, among);
-  ptx_branch_unless(g, condition, other);
+  const uint32_t yes = pgen_region_of(g, row, VYRE_THEN), no = pgen_region_of(g, row, VYRE_ELSE);
+  const uint32_t other = no ? pgen_new_label(g) : end;
+  const reg condition = pgen_value(g, g->v->a[row], 0), taken = vote(g, condition, among);
+  pgen_branch_unless(g, condition, other);
   write_region(g, yes, taken, end);
   if (!no)
     return;
-  ptx_branch(g, end);
-  ptx_label(g, other);
+  pgen_branch(g, end);
+  pgen_label(g, other);
   write_region(g, no, MAKE32(g, "xor.b32", among, taken), end);
 }
 
 static void
 put_for(gen *g, uint32_t row, uint32_t end, reg among)
 {
-  const uint32_t head = ptx_new_label(g), next = ptx_new_label(g);
-  const reg turn = ptx_copy(g, REG_32, among); /* who begins this iteration, or ends the loop before it */
+  const uint32_t head = pgen_new_label(g), next = pgen_new_label(g);
+  const reg turn = pgen_copy(g, REG_32, among); /* who begins this iteration, or ends the loop before it */
   uint32_t body = g->v->first[row];
   while (body && op_of(g, body) != VYRE_OP_body)
     body = g->v->next[body];
-  ptx_for_begin(g, row);
-  ptx_label(g, head);
-  const reg goes = ptx_for_test(g, row), inside = vote(g, goes, turn);
-  ptx_branch_unless(g, goes, end);
+  pgen_for_begin(g, row);
+  pgen_label(g, head);
+  const reg goes = pgen_for_test(g, row), inside = vote(g, goes, turn);
+  pgen_branch_unless(g, goes, end);
   write_region(g, body, inside, next);
-  ptx_label(g, next);
+  pgen_label(g, next);
   arrive(g, again(g, row));
   const reg here = is_here(g);
-  ptx_move(g, turn, vote(g, here, inside));
-  ptx_branch_unless(g, here, end);
-  ptx_for_step(g, row);
-  ptx_branch(g, head);
+  pgen_move(g, turn, vote(g, here, inside));
+  pgen_branch_unless(g, here, end);
+  pgen_for_step(g, row);
+  pgen_branch(g, head);
 }
 
 static void
 put_loop(gen *g, uint32_t row, uint32_t end, reg among)
 {
-  const uint32_t head = ptx_new_label(g), next = ptx_new_label(g), continuing = ptx_region_of(g, row, VYRE_CONTINUING);
-  const reg turn = ptx_copy(g, REG_32, among), outer = g->stays;
-  ptx_label(g, head);
-  write_region(g, ptx_region_of(g, row, VYRE_BODY), turn, next);
-  ptx_label(g, next);
+  const uint32_t head = pgen_new_label(g), next = pgen_new_label(g), continuing = pgen_region_of(g, row, VYRE_CONTINUING);
+  const reg turn = pgen_copy(g, REG_32, among), outer = g->stays;
+  pgen_label(g, head);
+  write_region(g, pgen_region_of(g, row, VYRE_BODY), turn, next);
+  pgen_label(g, next);
   arrive(g, again(g, row));
   const reg here = is_here(g), goes = vote(g, here, turn);
-  ptx_branch_unless(g, here, end);
+  pgen_branch_unless(g, here, end);
   g->stays = (reg){0};
   if (continuing)
     write_region(g, continuing, goes, end);
   if (g->stays.klass) {
-    ptx_move(g, turn, vote(g, g->stays, goes));
-    ptx_branch_if(g, g->stays, head);
+    pgen_move(g, turn, vote(g, g->stays, goes));
+    pgen_branch_if(g, g->stays, head);
   } else {
-    ptx_move(g, turn, goes);
-    ptx_branch(g, head);
+    pgen_move(g, turn, goes);
+    pgen_branch(g, head);
   }
   g->stays = outer;
 }
@@ -137,38 +137,38 @@ put_loop(gen *g, uint32_t row, uint32_t end, reg among)
 static void
 put_switch(gen *g, uint32_t row, reg among)
 {
-  const reg outer = g->next_case, which = ptx_copy(g, REG_32, lit(NO_CASE));
+  const reg outer = g->next_case, which = pgen_copy(g, REG_32, lit(NO_CASE));
   const uint32_t outer_case = g->at_case;
   uint32_t k = 0;
   for (uint32_t region = g->v->first[row]; region; region = g->v->next[region], k++)
     if (g->v->imm[region] & VYRE_CASE_DEFAULT)
-      ptx_move(g, which, lit(k));
+      pgen_move(g, which, lit(k));
   k = 0;
   for (uint32_t region = g->v->first[row]; region; region = g->v->next[region], k++) {
-    const reg same = ptx_case_test(g, row, region);
+    const reg same = pgen_case_test(g, row, region);
     if (!same.klass)
       continue;
-    ptx_when(g, same, false);
-    ptx_move(g, which, lit(k));
+    pgen_when(g, same, false);
+    pgen_move(g, which, lit(k));
   }
   k = 0;
   for (uint32_t region = g->v->first[row]; region && !g->status; region = g->v->next[region], k++) {
-    const uint32_t after = ptx_new_label(g);
+    const uint32_t after = pgen_new_label(g);
     const reg mine = PRED(g, "setp.eq.u32", which, lit(k)), inside = vote(g, mine, among);
-    ptx_branch_unless(g, mine, after);
+    pgen_branch_unless(g, mine, after);
     g->next_case = which;
     g->at_case = k;
     write_region(g, region, inside, after);
-    ptx_label(g, after);
+    pgen_label(g, after);
   }
   g->next_case = outer;
   g->at_case = outer_case;
 }
 
 void
-ptx_wide_construct(gen *g, uint32_t row)
+pgen_wide_construct(gen *g, uint32_t row)
 {
-  const uint32_t end = ptx_new_label(g), outer = g->join;
+  const uint32_t end = pgen_new_label(g), outer = g->join;
   const reg among = g->mask;
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_if:
@@ -184,24 +184,24 @@ ptx_wide_construct(gen *g, uint32_t row)
     put_switch(g, row, among);
     break;
   default:
-    write_region(g, ptx_region_of(g, row, VYRE_BLOCK), among, end);
+    write_region(g, pgen_region_of(g, row, VYRE_BLOCK), among, end);
     break;
   }
   meet(g, row, end, among, outer);
 }
 
 void
-ptx_wide_jump(gen *g, uint32_t row)
+pgen_wide_jump(gen *g, uint32_t row)
 {
   const vyre_opcode op = op_of(g, row);
-  const uint32_t target = ptx_target(g, row);
+  const uint32_t target = pgen_target(g, row);
   if (op == VYRE_OP_breakif) { /* the loop itself votes */
-    g->stays = ptx_not(g, ptx_value(g, g->v->a[row], 0));
+    g->stays = pgen_not(g, pgen_value(g, g->v->a[row], 0));
     return;
   }
   if (op == VYRE_OP_fallthrough)
-    ptx_move(g, g->next_case, lit(g->at_case + 1));
+    pgen_move(g, g->next_case, lit(g->at_case + 1));
   else
-    ptx_move(g, g->where, lit(target == g->program ? ENDED : op == VYRE_OP_continue ? again(g, target) : left(g, target)));
-  ptx_branch(g, g->join);
+    pgen_move(g, g->where, lit(target == g->program ? ENDED : op == VYRE_OP_continue ? again(g, target) : left(g, target)));
+  pgen_branch(g, g->join);
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 void *
-ptx_resize(gen *g, void *memory, size_t old_size, size_t new_size)
+pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size)
 {
   if (new_size == 0 && !memory)
     return NULL;
@@ -21,7 +21,7 @@ ptx_resize(gen *g, void *memory, size_t old_size, size_t new_size)
 }
 
 bool
-ptx_fail(gen *g, uint32_t row, const char *format, ...)
+pgen_fail(gen *g, uint32_t row, const char *format, ...)
 {
   char text[512];
   const char *name = vyre_row_name(g->module, (vyre_row){g->program}), *own = vyre_row_name(g->module, (vyre_row){row});
@@ -50,8 +50,8 @@ make_columns(gen *g)
   const size_t rows = g->end - g->program;
   uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->values, &g->offsets, &g->exits, &g->agains};
   uint8_t **const narrow[BYTE_COLUMNS] = {&g->seen, &g->is_wide, &g->leaks};
-  g->words = ptx_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
-  g->bytes = ptx_resize(g, NULL, 0, BYTE_COLUMNS * rows);
+  g->words = pgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  g->bytes = pgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
   if (!g->words || !g->bytes)
     return false;
   memset(g->words, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
@@ -62,7 +62,7 @@ make_columns(gen *g)
     *narrow[i] = g->bytes + i * rows;
   while (vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, g->slot_count).id)
     g->slot_count++;
-  g->slots = ptx_resize(g, NULL, 0, (g->slot_count + 1) * sizeof(*g->slots));
+  g->slots = pgen_resize(g, NULL, 0, (g->slot_count + 1) * sizeof(*g->slots));
   if (g->slots)
     memset(g->slots, 0, (g->slot_count + 1) * sizeof(*g->slots));
   return g->slots != NULL;
@@ -78,17 +78,17 @@ can_be_written(gen *g)
     const vyre_opcode op = op_of(g, row);
     const bool is_handle = op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE;
     if (op == VYRE_OP_verbatim || vyre_op_is_opaque(op) || kind_of(g, row) == VYRE_OPAQUE || is_handle)
-      return ptx_fail(g, row, "'%s' of images, pointers and what else vyre does not compute with has no PTX\nFix: write SPIR-V",
-                      vyre_op_infos[op].text);
+      return pgen_fail(g, row, "'%s' of images, pointers and what else vyre does not compute with has no PTX\nFix: write SPIR-V",
+                       vyre_op_infos[op].text);
     if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
       grid = row;
     returns = returns || op == VYRE_OP_return;
   }
   g->grid_barrier = grid != 0;
   if (grid && returns)
-    return ptx_fail(g, grid,
-                    "a barrier of the whole grid in a program with `return`: who returned would be waited for\n"
-                    "Fix: put what the `return` leaves out into an `if`");
+    return pgen_fail(g, grid,
+                     "a barrier of the whole grid in a program with `return`: who returned would be waited for\n"
+                     "Fix: put what the `return` leaves out into an `if`");
   return true;
 }
 
@@ -98,34 +98,35 @@ find_sizes(gen *g)
   const vyre_ptx_options *o = g->options;
   uint64_t descriptors;
   if (!vyre_workgroup_size(g->module, (vyre_row){g->program}, o->specs, o->spec_count, g->local))
-    return ptx_fail(g, g->program, "the workgroup size is not constant");
+    return pgen_fail(g, g->program, "the workgroup size is not constant");
   const uint64_t plane = (uint64_t)g->local[0] * g->local[1];
   if (plane == 0 || plane > 1024 || g->local[2] == 0 || g->local[2] > 64 || plane * g->local[2] > 1024)
-    return ptx_fail(
+    return pgen_fail(
         g, g->program,
         "a workgroup of %u x %u x %u invocations\nFix: take 1 to 1024, of which at most 64 along z: the device has no larger ones",
         g->local[0], g->local[1], g->local[2]);
   g->count = (uint32_t)plane * g->local[2];
-  if (!ptx_layouts_make(g))
+  if (!pgen_layouts_make(g))
     return false;
-  descriptors = ptx_first_descriptor(g, g->slot_count);
+  descriptors = pgen_first_descriptor(g, g->slot_count);
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
     if (op_of(g, row) != VYRE_OP_buffer)
       continue;
-    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && ptx_buffer_size(g, row) > g->push_bytes)
-      g->push_bytes = ptx_buffer_size(g, row) < UINT32_MAX ? (uint32_t)ptx_buffer_size(g, row) : UINT32_MAX;
-    for (vyre_type_id type = g->v->imm[row], k = vyre_buffer_descriptor_steps(g->module, row); k > 0 && ptx_is_bound(g, row); k--) {
-      if (ptx_count_of(g, type) == 0)
-        return ptx_fail(g, row, "an array of buffers whose length is open\nFix: give it a length");
+    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && pgen_buffer_size(g, row) > g->push_bytes)
+      g->push_bytes = pgen_buffer_size(g, row) < UINT32_MAX ? (uint32_t)pgen_buffer_size(g, row) : UINT32_MAX;
+    for (vyre_type_id type = g->v->imm[row], k = vyre_buffer_descriptor_steps(g->module, row); k > 0 && pgen_is_bound(g, row);
+         k--) {
+      if (pgen_descriptors(g, type) == 0)
+        return pgen_fail(g, row, "an array of buffers whose length is open\nFix: give it a length, or say open_descriptors");
       type = vyre_type_get(g->module, type).element;
     }
   }
   if (descriptors * 16 + g->push_bytes + 8 > VYRE_PTX_PARAMETERS)
-    return ptx_fail(g, g->program,
-                    "%" PRIu64
-                    " buffers and %u bytes of push constants are more than the %u bytes that a kernel's parameters have\n"
-                    "Fix: use fewer",
-                    descriptors, g->push_bytes, VYRE_PTX_PARAMETERS);
+    return pgen_fail(g, g->program,
+                     "%" PRIu64
+                     " buffers and %u bytes of push constants are more than the %u bytes that a kernel's parameters have\n"
+                     "Fix: use fewer",
+                     descriptors, g->push_bytes, VYRE_PTX_PARAMETERS);
   g->descriptors = (uint32_t)descriptors;
   return true;
 }
@@ -134,14 +135,14 @@ static void
 put_head(gen *g)
 {
   const char *separator = "";
-  ptx_put(g, ".visible .entry %s(", g->kernel);
-  ptx_put(g, ".param .u64 dispatch");
+  pgen_put(g, ".visible .entry %s(", g->kernel);
+  pgen_put(g, ".param .u64 dispatch");
   separator = ", ";
   if (g->descriptors)
-    ptx_put(g, "%s.param .align 8 .b8 buffers[%u]", separator, g->descriptors * 16);
+    pgen_put(g, "%s.param .align 8 .b8 buffers[%u]", separator, g->descriptors * 16);
   if (g->push_bytes)
-    ptx_put(g, "%s.param .align 16 .b8 push[%u]", separator, g->push_bytes);
-  ptx_put(g, ")\n.reqntid %u, %u, %u\n{\n", g->local[0], g->local[1], g->local[2]);
+    pgen_put(g, "%s.param .align 16 .b8 push[%u]", separator, g->push_bytes);
+  pgen_put(g, ")\n.reqntid %u, %u, %u\n{\n", g->local[0], g->local[1], g->local[2]);
 }
 
 static void
@@ -150,33 +151,33 @@ put_registers(gen *g)
   static const char *const types[REG__COUNT] = {NULL, ".pred %p", ".b16 %h", ".b32 %r", ".b64 %d"};
   for (reg_class klass = REG_PRED; klass < REG__COUNT; klass++)
     if (g->made[klass])
-      ptx_put(g, "\t.reg %s<%u>;\n", types[klass], g->made[klass]);
+      pgen_put(g, "\t.reg %s<%u>;\n", types[klass], g->made[klass]);
 }
 
 static void
 write_kernel(gen *g, vyre_bytes *kernels)
 {
-  const uint32_t end = ptx_new_label(g);
+  const uint32_t end = pgen_new_label(g);
   g->out = &g->body;
   g->join = end;
-  ptx_survey(g);
-  ptx_start(g);
-  ptx_region(g, g->program);
+  pgen_survey(g);
+  pgen_start(g);
+  pgen_region(g, g->program);
   if (g->wide)
-    ptx_label(g, end);
-  ptx_code(g, "ret", NULL, 0);
+    pgen_label(g, end);
+  pgen_code(g, "ret", NULL, 0);
   if (g->shared_bytes > VYRE_PTX_SHARED)
-    ptx_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory are more than %u\nFix: use less", g->shared_bytes,
-             VYRE_PTX_SHARED);
+    pgen_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory are more than %u\nFix: use less", g->shared_bytes,
+              VYRE_PTX_SHARED);
   g->out = kernels;
   if (g->tables.size && !g->status)
     g->status = vyre_bytes_append(kernels, g->tables.data, g->tables.size);
   put_head(g);
   put_registers(g);
-  ptx_put_memory(g);
+  pgen_put_memory(g);
   if (!g->status)
     g->status = vyre_bytes_append(kernels, g->body.data, g->body.size);
-  ptx_put(g, "}\n");
+  pgen_put(g, "}\n");
 }
 
 static vyre_status
@@ -200,11 +201,11 @@ write_program(const vyre_module *module, uint32_t program, const vyre_ptx_option
   const uint32_t types = vyre_type_count(module);
   if (can_be_written(&g) && make_columns(&g) && find_sizes(&g))
     write_kernel(&g, kernels);
-  ptx_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
-  ptx_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
-  ptx_resize(&g, g.types, (types > 256 ? types - 256 : 1) * sizeof(*g.types), 0);
-  ptx_resize(&g, g.slots, (g.slot_count + 1) * sizeof(*g.slots), 0);
-  ptx_resize(&g, g.regs, g.reg_capacity * sizeof(*g.regs), 0);
+  pgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
+  pgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
+  pgen_resize(&g, g.types, (types > 256 ? types - 256 : 1) * sizeof(*g.types), 0);
+  pgen_resize(&g, g.slots, (g.slot_count + 1) * sizeof(*g.slots), 0);
+  pgen_resize(&g, g.regs, g.reg_capacity * sizeof(*g.regs), 0);
   vyre_bytes_free(&g.body);
   vyre_bytes_free(&g.tables);
   return g.status;

@@ -50,6 +50,7 @@ typedef struct vyre_ptx_options {
   uint32_t sm;                  /* 75, 80, 86, 89, 90, 100 ...; 0: VYRE_PTX_SM_LEAST */
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
+  uint32_t open_descriptors; /* how many elements an array of descriptors has whose length is open; 0: such arrays are refused */
   bool is_approximate; /* sin, cos, exp2, log2 and the like of f32 by the device's .approx instructions */
   /* By row of the module: not 0 of a buffer, or of the last `at` row of a path, says that no access through it is out of bounds:
    * none is checked, and one that is has no meaning.  NULL: all are checked. */

@@ -42,7 +42,7 @@ typedef struct ptx_barrier {
 struct ptx_block {
   bool is_live;
   uint32_t id[3];
-  uint32_t live_warps;
+  uint32_t live_warps, ended; /* threads that have ended */
   unsigned char *shared;
   bool *shared_poison;
   ptx_barrier barriers[PTX_BARRIERS];
@@ -146,6 +146,7 @@ bool ptx_fence(ptx_bundle *b);
 bool ptx_reach_barrier(ptx_bundle *b);
 bool ptx_reach_sync(ptx_bundle *b);
 /* After lanes have ended, those that waited for them may go on. */
+bool ptx_leave_barriers(ptx_machine *machine, ptx_block *block); /* after threads of it have ended */
 bool ptx_retry_syncs(ptx_machine *machine, ptx_warp *warp);
 void ptx_bundle_at(ptx_machine *machine, ptx_warp *warp, uint32_t lane, ptx_bundle *out);
 

@@ -169,6 +169,7 @@ begin_block(ptx_machine *m, ptx_block *block)
   block->id[2] = (uint32_t)(index / grid[0] / grid[1]);
   block->is_live = true;
   block->live_warps = m->warps;
+  block->ended = 0;
   memset(block->shared, 0xa5, m->shared_bytes);
   memset(block->shared_poison, 1, m->shared_bytes);
   memset(block->barriers, 0, sizeof block->barriers);

@@ -59,6 +59,15 @@ release(ptx_machine *m, ptx_block *block, uint32_t id)
   return true;
 }
 
+/* A barrier for all of a block's threads is for those that have not ended. */
+static bool
+is_complete(const ptx_machine *m, const ptx_block *block, uint32_t id)
+{
+  const ptx_barrier *barrier = &block->barriers[id];
+  const uint32_t ended = barrier->expected == m->threads ? block->ended : 0;
+  return barrier->arrived != 0 && barrier->arrived + ended >= barrier->expected;
+}
+
 static bool
 arrive(ptx_bundle *b, uint32_t lane, uint32_t id, uint32_t expected)
 {
@@ -85,7 +94,16 @@ arrive(ptx_bundle *b, uint32_t lane, uint32_t id, uint32_t expected)
     b->warp->at_barrier |= 1u << lane;
     b->warp->barrier[lane] = id;
   }
-  return barrier->arrived < barrier->expected || release(m, b->warp->block, id);
+  return !is_complete(m, b->warp->block, id) || release(m, b->warp->block, id);
+}
+
+bool
+ptx_leave_barriers(ptx_machine *m, ptx_block *block)
+{
+  for (uint32_t id = 0; id < PTX_BARRIERS; id++)
+    if (is_complete(m, block, id) && !release(m, block, id))
+      return false;
+  return true;
 }
 
 bool
@@ -324,6 +342,9 @@ try_sync(ptx_machine *m, ptx_warp *warp, uint32_t lane)
   PTX_EACH_LANE(other, members & warp->at_sync)
   {
     const ptx_insn *its = &m->code[warp->pc[other]];
+    /* One that does not wait for this lane may go on without it, and come. */
+    if (!(warp->sync_mask[other] >> lane & 1))
+      return true;
     if (warp->sync_mask[other] != warp->sync_mask[lane] || !is_same(insn, its))
       return ptx_fail(m, warp, lane, insn, PTX_FAULT_DIVERGED, 0,
                       "it waits for lane %u (mask 0x%08x), which waits in line %u with mask 0x%08x", other, warp->sync_mask[lane],

@@ -209,9 +209,10 @@ static bool
 end_lanes(ptx_bundle *b, uint32_t lanes)
 {
   b->warp->live &= ~lanes;
+  b->warp->block->ended += (uint32_t)__builtin_popcount(lanes);
   if (!b->warp->live)
     b->warp->block->live_warps--;
-  return !b->warp->at_sync || ptx_retry_syncs(b->machine, b->warp);
+  return ptx_leave_barriers(b->machine, b->warp->block) && (!b->warp->at_sync || ptx_retry_syncs(b->machine, b->warp));
 }
 
 /* Of a kernel's own function it is the end. */
