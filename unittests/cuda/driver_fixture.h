@@ -29,9 +29,9 @@ typedef struct driver_api {
 
 extern driver_api cu;
 extern void *driver_library;
-extern cuda_context driver_context;  /* a test's, current */
-extern cuda_module driver_module;    /* of driver_text, loaded there */
-extern const char driver_text[];     /* the kernels of all tests */
+extern cuda_context driver_context; /* a test's, current */
+extern cuda_module driver_module;   /* of driver_text, loaded there */
+extern const char driver_text[];    /* the kernels of all tests */
 
 /* Of a group: opens the library. */
 int driver_open(void **state);

@@ -53,8 +53,7 @@ cooperative_launches_fit(void **state)
   uint32_t met;
   OK(cu.cuMemcpyDtoH_v2(&met, words, 4));
   assert_int_equal(met, 8 * 1024);
-  assert_int_equal(cu.cuLaunchCooperativeKernel(meet, 9, 1, 1, 1024, 1, 1, 0, NULL, parameters),
-                   CUDA_COOPERATIVE_LAUNCH_TOO_LARGE);
+  assert_int_equal(cu.cuLaunchCooperativeKernel(meet, 9, 1, 1, 1024, 1, 1, 0, NULL, parameters), CUDA_COOPERATIVE_LAUNCH_TOO_LARGE);
   driver_told("9 blocks, and 8 fit at once");
   OK(cu.cuMemFree_v2(words));
 }
@@ -160,7 +159,11 @@ the_compiler_has_a_log(void **state)
   assert_int_equal(cu.cuModuleLoadDataEx(&module, later, 0, NULL, NULL), CUDA_UNSUPPORTED_PTX_VERSION);
   static const char larger[] = ".version 7.8\n.target sm_90\n.address_size 64\n";
   assert_int_equal(cu.cuModuleLoadDataEx(&module, larger, 0, NULL, NULL), CUDA_INVALID_PTX);
-  assert_int_equal(cu.cuModuleLoadDataEx(&module, "\x7f" "ELF and so on", 0, NULL, NULL), CUDA_INVALID_IMAGE);
+  assert_int_equal(cu.cuModuleLoadDataEx(&module,
+                                         "\x7f"
+                                         "ELF and so on",
+                                         0, NULL, NULL),
+                   CUDA_INVALID_IMAGE);
 }
 
 static void

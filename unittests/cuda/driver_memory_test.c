@@ -210,11 +210,16 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, driver_setup, driver_teardown)
   const struct CMUnitTest tests[] = {
-      TEST(device_memory_is_poisoned_and_apart), TEST(copies_are_within_bounds),
-      TEST(fills_have_their_widths),             TEST(freed_memory_is_none),
-      TEST(memory_is_freed_after_the_wait),      TEST(a_kernel_finds_no_freed_memory),
-      TEST(a_kernel_stays_within_bounds),        TEST(pinned_memory_is_the_hosts),
-      TEST(memory_is_registered_once),           TEST(bytes_are_counted),
+      TEST(device_memory_is_poisoned_and_apart),
+      TEST(copies_are_within_bounds),
+      TEST(fills_have_their_widths),
+      TEST(freed_memory_is_none),
+      TEST(memory_is_freed_after_the_wait),
+      TEST(a_kernel_finds_no_freed_memory),
+      TEST(a_kernel_stays_within_bounds),
+      TEST(pinned_memory_is_the_hosts),
+      TEST(memory_is_registered_once),
+      TEST(bytes_are_counted),
   };
   return cmocka_run_group_tests(tests, driver_open, NULL);
 }
