@@ -81,6 +81,32 @@ results_come_with_the_wait(void **state)
   assert_int_equal(result[5], 3);
 }
 
+/* Reading them before it is told, whether the copy is done or not; other bytes may be used. */
+static void
+results_are_not_read_before(void **state)
+{
+  (void)state;
+  volatile uint32_t *words = result;
+  words[0] = 1;
+  OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
+  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, one));
+  OK(cu.cuEventRecord(event, one));
+  words[0] = 2;
+  words[9] = words[20];
+  assert_string_equal(cu.messages(), "");
+  OK(cu.cuStreamSynchronize(one));
+  assert_int_equal(words[0], 2);
+  assert_int_equal(words[10] + words[19], 6);
+  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, one));
+  (void)words[19];
+  driver_told("race: the host uses byte 76 of pinned memory");
+  OK(cu.cuStreamSynchronize(one));
+  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, two));
+  OK(cu.cuStreamSynchronize(one)); /* the wrong one */
+  words[10] = 1;
+  driver_told("race: the host uses byte 40 of pinned memory");
+}
+
 static void
 a_host_that_asks_gets_on(void **state)
 {
@@ -280,6 +306,7 @@ main(void)
       TEST(pinned_sources_are_read_late),
       TEST(plain_sources_are_read_at_once),
       TEST(results_come_with_the_wait),
+      TEST(results_are_not_read_before),
       TEST(a_host_that_asks_gets_on),
       TEST(a_stream_is_in_order),
       TEST(events_order_streams),
