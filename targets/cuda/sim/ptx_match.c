@@ -150,8 +150,10 @@ add_number(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type)
   uint64_t value = o->value;
   uint32_t slot;
   if (o->kind == PTX_OPERAND_INTEGER) {
-    if (want == PTX_CLASS_FLOAT || want == PTX_CLASS_PREDICATE)
+    if (want == PTX_CLASS_FLOAT)
       return false;
+    if (want == PTX_CLASS_PREDICATE)
+      value = value != 0;
   } else if (want == PTX_CLASS_FLOAT && ptx_bits(type) >= 32) {
     if (o->float_bits == 64 && type == PTX_f32)
       value = ptx_float_bits((float)ptx_as_double(value));

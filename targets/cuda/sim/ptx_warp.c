@@ -208,6 +208,8 @@ call(ptx_bundle *b)
 static bool
 end_lanes(ptx_bundle *b, uint32_t lanes)
 {
+  ptx_finish_stores(b->machine, b->warp, lanes);
+  b->machine->changes++;
   b->warp->live &= ~lanes;
   b->warp->block->ended += (uint32_t)__builtin_popcount(lanes);
   if (!b->warp->live)
@@ -284,6 +286,8 @@ act(ptx_bundle *b, uint32_t pc)
   ptx_warp *warp = b->warp;
   switch ((ptx_action)b->insn->action) {
   case PTX_DO_BRANCH:
+    if (b->machine->is_watching && b->insn->target <= pc)
+      ptx_watch(b, b->mask);
     jump(warp, b->mask, b->insn->target);
     return true;
   case PTX_DO_TABLE:
@@ -382,6 +386,8 @@ run_bundle(ptx_machine *m, ptx_warp *warp, uint32_t lanes, uint32_t count)
       continue;
     }
     if (b.mask == lanes && b.insn->action == PTX_DO_BRANCH) {
+      if (m->is_watching && b.insn->target <= pc)
+        ptx_watch(&b, lanes);
       pc = b.insn->target;
       continue;
     }
