@@ -120,7 +120,7 @@ close_target(vyre_target *target)
     return VYRE_OK; /* what runs on uses all of it until the process ends */
   const vyre_allocator allocator = target->base.allocator;
   vyre_status status = target_base_close(target);
-  status = vyre_status_join(status, close_context(target));
+  status = cuda_take_messages(target, vyre_status_join(status, close_context(target)));
   target_files_close(&target->files);
   if (target->shape)
     target_resize(&allocator, target->shape, sizeof *target->shape * target->shape_capacity, 0);
@@ -165,6 +165,7 @@ open_parts(vyre_target *target, const vyre_target_options *options)
   VYRE_TRY(cuda_device_choose(&target->library, cuda_wanted_device(options), &target->choice));
   target->base.info = target->choice.info;
   cuda_cache_identify(target);
+  target->validates = options->validate && target->library.messages;
   return cuda_context_open(target);
 }
 

@@ -10,13 +10,16 @@
 #include "../common/base.h"
 #include "../common/files.h"
 #include "api.h"
+#include "sim/simulator.h"
 #include "vyre/ptx.h"
 
 typedef struct cuda_library {
   void *handle;
   cuda_api call;
-  bool is_emulated; /* it is the simulator */
-  int version;      /* of the driver: 1000 * major + 10 * minor */
+  bool is_emulated;                          /* it is the simulator, */
+  vyre_cuda_sim_messages_function *messages; /* which says what was done wrong; else NULL */
+  vyre_cuda_sim_clear_function *clear;
+  int version; /* of the driver: 1000 * major + 10 * minor */
 } cuda_library;
 
 typedef struct cuda_device_choice {
@@ -158,6 +161,7 @@ struct vyre_target {
   cuda_device_choice choice;
   cuda_context context;
   uint32_t timeout;         /* seconds; 0: no limit */
+  bool validates;           /* the simulator's messages are errors */
   uint32_t most_iterations; /* CUDA_MOST_ITERATIONS; tests set fewer */
   bool no_graphs;           /* tests: the plain path alone */
   target_files files;       /* where compiled kernels are kept */
@@ -182,6 +186,8 @@ vyre_status cuda_library_status(const cuda_library *library, vyre_target *target
                                 const char *format, ...) VYRE_PRINTF(5, 6);
 #define cuda_status(target, result, ...) cuda_library_status(&(target)->library, (target), (result), __VA_ARGS__)
 vyre_status cuda_no_device(const char *why);
+/* `status`, or the simulator's messages since the last call, where they are asked for. */
+vyre_status cuda_take_messages(const vyre_target *target, vyre_status status);
 
 /* ---- library.c ----------------------------------------------------------------------------------------------------------- */
 

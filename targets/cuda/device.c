@@ -231,5 +231,6 @@ cuda_leave(vyre_target *target, vyre_status status)
   const cuda_result result = target->library.call.cuCtxPopCurrent_v2(&popped);
   if (status && target->base.lost) /* it says the same of every call */
     return status;
-  return vyre_status_join(status, cuda_status(target, result, "cuCtxPopCurrent_v2", "leaving the target's context"));
+  status = vyre_status_join(status, cuda_status(target, result, "cuCtxPopCurrent_v2", "leaving the target's context"));
+  return cuda_take_messages(target, status);
 }

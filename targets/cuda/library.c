@@ -68,6 +68,11 @@ open_library(const vyre_target_options *options, cuda_library *library)
   }
 #include "symbols.def"
   library->is_emulated = dlsym(library->handle, CUDA_SIM_SYMBOL) != NULL;
+  void *messages = dlsym(library->handle, "vyre_cuda_sim_messages"), *clear = dlsym(library->handle, "vyre_cuda_sim_clear");
+  if (messages && clear) {
+    memcpy(&library->messages, &messages, sizeof messages);
+    memcpy(&library->clear, &clear, sizeof clear);
+  }
   return VYRE_OK;
 }
 

@@ -104,3 +104,17 @@ cuda_no_device(const char *why)
                     "Fix: see that the device is there (nvidia-smi) and that CUDA_VISIBLE_DEVICES names it, or use another target",
                     why);
 }
+
+vyre_status
+cuda_take_messages(const vyre_target *target, vyre_status status)
+{
+  const char *text = target->validates ? target->library.messages() : "";
+  if (!text[0])
+    return status;
+  vyre_status said = VYRE_ERROR(VYRE_CODE_DEVICE,
+                                "cuda: the simulated driver was used wrongly:\n%s"
+                                "Fix: check the kernel and its buffers against what it declares; if vyre made it, " REPORT,
+                                text);
+  target->library.clear();
+  return vyre_status_join(status, said);
+}
