@@ -195,6 +195,24 @@ without_an_event_they_race(void **state)
   OK(cu.cuCtxSynchronize());
 }
 
+/* What is atomic on both sides does not; what one of them does weakly does. */
+static void
+atomics_do_not_race(void **state)
+{
+  (void)state;
+  void *parameters[] = {&memory};
+  OK(cu.cuMemsetD32Async(memory, 0, 1, one));
+  OK(cu.cuStreamSynchronize(one));
+  OK(driver_launch("meet", 1, one, parameters));
+  OK(driver_launch("meet", 1, two, parameters));
+  OK(cu.cuCtxSynchronize());
+  assert_string_equal(cu.messages(), "");
+  OK(driver_launch("meet", 1, one, parameters));
+  driver_add(memory, 1, 1, two);
+  OK(cu.cuCtxSynchronize());
+  driver_told("race: kernel ");
+}
+
 static void
 different_bytes_do_not_race(void **state)
 {
@@ -311,6 +329,7 @@ main(void)
       TEST(a_stream_is_in_order),
       TEST(events_order_streams),
       TEST(without_an_event_they_race),
+      TEST(atomics_do_not_race),
       TEST(different_bytes_do_not_race),
       TEST(the_stream_without_a_handle_orders_blocking_ones),
       TEST(a_kernel_waits_for_the_hosts_bell),

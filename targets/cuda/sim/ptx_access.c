@@ -101,6 +101,14 @@ ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, ui
   return true;
 }
 
+void
+ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, bool is_strong)
+{
+  const ptx_memory *memory = &b->machine->launch->memory;
+  if (memory->note)
+    memory->note(memory->user, address, size, is_write, is_strong);
+}
+
 /* ---- bytes --------------------------------------------------------------------------------------------------------------- */
 
 /* Whole at once where a host thread may look on. */
@@ -167,6 +175,8 @@ load_lane(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t *poisoned)
   if (at.is_shared &&
       !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes * count, false, is_strong(insn)))
     return false;
+  if (at.is_device)
+    ptx_note_device(b, address, bytes * count, false, is_strong(insn));
   if (at.is_device && b->warp->pending >> lane & 1)
     ptx_finish_overlapping(b->machine, b->warp, lane, address, bytes * count);
   for (uint32_t k = 0; k < count; k++) {
@@ -212,6 +222,8 @@ store_lane(ptx_bundle *b, uint32_t lane, uint64_t address)
     return false;
   if (at.is_shared && !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes * count, true, is_strong(insn)))
     return false;
+  if (at.is_device)
+    ptx_note_device(b, address, bytes * count, true, is_strong(insn));
   for (uint32_t k = 0; k < count; k++) {
     const bool is_poisoned = ptx_poison_of(b, insn->s[1 + k]) >> lane & 1;
     const uint64_t value = ptx_low(ptx_read(b, 1 + k, lane), bytes * 8);

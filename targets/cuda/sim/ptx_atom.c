@@ -108,6 +108,8 @@ ptx_atom(ptx_bundle *b)
     if (!ptx_find_place(b, lane, addresses[lane] + (uint64_t)insn->offset, bytes, bytes, true, &at))
       return false;
     const uint64_t address = addresses[lane] + (uint64_t)insn->offset;
+    if (at.is_device)
+      ptx_note_device(b, addresses[lane] + (uint64_t)insn->offset, bytes, true, true);
     if (at.is_shared && !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes, true, true))
       return false;
     if (at.is_device) {
