@@ -266,8 +266,8 @@ take_address(ptx_insn *insn, const ptx_operand *o)
   const ptx_class class = ptx_class_of(o->base_type);
   if (o->base_type && (ptx_bits(o->base_type) < 32 || class == PTX_CLASS_FLOAT || class >= PTX_CLASS_PACKED))
     return false;
-  if (o->variable && insn->space && o->variable->space != insn->space)
-    return false;
+  if (o->variable ? insn->space && o->variable->space != insn->space : !o->base_type && insn->space != PTX_local)
+    return false; /* numbers are addresses of local memory alone */
   insn->offset = o->offset;
   return add_source(insn, o->slot, false);
 }
@@ -311,6 +311,8 @@ take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
     return take_pair(insn, o, PTX_pred);
   case 'R':
     return take_pair(insn, o, PTX_b32);
+  case 'E':
+    return o->has_second && take_pair(insn, o, PTX_b32);
   case 'V':
     return insn->vector ? take_vector(p, insn, o, type, insn->vector, false)
                         : !o->has_second && take_destination(insn, o, type, true);
@@ -334,7 +336,7 @@ take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
   case 'p':
     return take_predicate(insn, o, letter == 'c');
   case 'l':
-    return take_source(p, insn, o, PTX_u64, false) || take_source(p, insn, o, PTX_u32, false);
+    return take_source(p, insn, o, PTX_u64, false);
   case 'm':
     return take_address(insn, o);
   case 'i':
@@ -373,9 +375,6 @@ check(ptx_parser *p, const ptx_token *name, const ptx_insn *insn)
 {
   if (insn->vector && insn->vector * ptx_bits((ptx_word)insn->type[0]) > 128)
     return ptx_error(p, name->line, "a vector has 128 bits at most");
-  for (ptx_word word = PTX_evict_normal; word <= PTX_prefetch256; word++)
-    if (ptx_has(insn, word) && (p->module->version < 74 || p->module->sm < 70))
-      return ptx_error(p, name->line, "'.%s' needs PTX 7.4 and sm_70", ptx_word_text(word));
   if (insn->eval == ptx_eval_lop3 && p->operands[p->operand_count - 1].value > 255)
     return ptx_error(p, name->line, "a table of lop3 is 0 to 255");
   if (insn->eval == ptx_eval_setp && ptx_bits((ptx_word)insn->type[0]) == 32 &&
