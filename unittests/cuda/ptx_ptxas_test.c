@@ -366,6 +366,39 @@ what_ptxas_refuses_is_refused(void **state)
   assert_true(both > MUTANTS / 2);
 }
 
+/* One line a text, in a kernel that has registers and variables of all kinds. */
+static void
+lines_that_ptxas_refuses_are_refused(void **state)
+{
+  static const char before[] =
+      ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n"
+      ".reg .b32 %r<5>;\n.reg .f32 %f<4>;\n.reg .f64 %d<4>;\n.reg .b64 %x<5>;\n.reg .u32 %u<3>;\n.reg .s32 %s<3>;\n"
+      ".shared .b32 sh[4];\n.local .b32 lo[4];\n";
+  (void)state;
+  if (!*PTXAS) {
+    print_message("there is no ptxas: skipped\n");
+    skip();
+  }
+  FILE *file = fopen(PROBES, "r");
+  assert_non_null(file);
+  char line[256], text[2048], message[512], log[256];
+  uint32_t wrong = 0, taken = 0;
+  while (fgets(line, sizeof line, file)) {
+    if (*line == '#')
+      continue;
+    snprintf(text, sizeof text, "%s%sret;\n}\n", before, line);
+    const bool ptxas = ptxas_takes(text, 80, message, sizeof message), parser = parser_takes(text, 80, log, sizeof log);
+    taken += ptxas && parser;
+    if (parser && !ptxas) {
+      print_message("only ptxas refuses %s  %s", line, message);
+      wrong++;
+    }
+  }
+  fclose(file);
+  assert_int_equal(wrong, 0);
+  assert_true(taken > 60);
+}
+
 static int
 make_folder(void **state)
 {
@@ -387,6 +420,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_form_is_one_of_ptxas),
+      cmocka_unit_test(lines_that_ptxas_refuses_are_refused),
       cmocka_unit_test(what_ptxas_refuses_is_refused),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
