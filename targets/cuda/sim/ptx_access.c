@@ -26,10 +26,10 @@ static bool
 place_lane(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, ptx_place *out)
 {
   const uint32_t bytes = b->machine->kernel->lane_bytes;
+  const size_t start = (size_t)lane * b->machine->kernel->lane_stride;
   if (offset > bytes || bytes - offset < size)
     return false;
-  *out = (ptx_place){b->warp->memory + (size_t)lane * bytes + offset, b->warp->memory_poison + (size_t)lane * bytes + offset, false,
-                     false};
+  *out = (ptx_place){b->warp->memory + start + offset, b->warp->memory_poison + start + offset, false, false};
   return true;
 }
 

@@ -92,8 +92,8 @@ make_warp(ptx_machine *m, ptx_warp *warp)
   warp->registers = malloc((size_t)k->register_slots * PTX_WARP * sizeof *warp->registers);
   warp->poison = malloc((size_t)k->register_slots * sizeof *warp->poison);
   warp->calls = malloc((size_t)k->call_depth * PTX_WARP * sizeof *warp->calls);
-  warp->memory = malloc((size_t)k->lane_bytes * PTX_WARP + 1);
-  warp->memory_poison = malloc((size_t)k->lane_bytes * PTX_WARP + 1);
+  warp->memory = aligned_alloc(128, ((size_t)k->lane_stride + 128) * PTX_WARP);
+  warp->memory_poison = malloc((size_t)k->lane_stride * PTX_WARP + 1);
   return warp->registers && warp->poison && warp->calls && warp->memory && warp->memory_poison;
 }
 
@@ -160,8 +160,8 @@ begin_warp(ptx_machine *m, ptx_warp *warp)
   memset(warp->depth, 0, sizeof warp->depth);
   memset(warp->registers, 0xa5, (size_t)k->register_slots * PTX_WARP * sizeof *warp->registers);
   memset(warp->poison, 0xff, (size_t)k->register_slots * sizeof *warp->poison);
-  memset(warp->memory, 0xa5, (size_t)k->lane_bytes * PTX_WARP);
-  memset(warp->memory_poison, 1, (size_t)k->lane_bytes * PTX_WARP);
+  memset(warp->memory, 0xa5, (size_t)k->lane_stride * PTX_WARP);
+  memset(warp->memory_poison, 1, (size_t)k->lane_stride * PTX_WARP);
   for (uint32_t lane = 0; lane < PTX_WARP; lane++) {
     warp->pc[lane] = k->function->first;
     warp->function[lane] = k->function->index;
