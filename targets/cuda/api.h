@@ -1,9 +1,9 @@
 /* What of the CUDA driver API the target uses, and the simulator is: types and numbers of a 64-bit host, as drivers of CUDA 11.8
  * and later have them in their ABI.
  *
- * These are our own declarations, so that nothing of NVIDIA's is needed to build; where CMake finds cuda.h, api_check.c holds them
- * against it.  Names are our own too, but for those of functions, so that both headers can be included at once.  symbols.def lists
- * the functions.
+ * These are our own declarations, so that nothing of NVIDIA's is needed to build; where CMake finds cuda.h,
+ * unittests/cuda/api_check.c holds them against it.  Names are our own too, but for those of functions, so that both headers can be
+ * included at once.  symbols.def lists the functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef VYRE_TARGETS_CUDA_API_H

@@ -37,7 +37,9 @@ static void
 put_step(vyre_target *target, const vyre_step *step)
 {
   const bool is_empty = step->groups[0] == 0 || step->groups[1] == 0 || step->groups[2] == 0;
-  put(target, cuda_kernel_get(target, step->kernel)->serial << 2 | (uint64_t)is_empty << 1 | (step->indirect.buffer.id != 0));
+  const uint64_t is_part = step->count != 0,
+                 is_indirect = step->indirect.buffer.id != 0; /* which are told more, in control memory */
+  put(target, cuda_kernel_get(target, step->kernel)->serial << 3 | is_part << 2 | is_indirect << 1 | is_empty);
 }
 
 vyre_status

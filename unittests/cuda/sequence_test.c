@@ -173,6 +173,32 @@ what_changes_is_changed_in_the_graph(void **state)
   test_close(target);
 }
 
+/* A part of a grid has to be told which it is, the whole has not: they are two graphs. */
+static void
+parts_of_a_grid_come_and_go(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const vyre_kernel mark = test_compile(target, TEST_MARK);
+  const vyre_range range = test_range(test_buffer(target, 8, 0));
+  for (uint32_t round = 0; round < 12; round++) {
+    const vyre_fill clear = {range, 0};
+    uint32_t out[8];
+    const vyre_read read = {range, out};
+    vyre_step step = test_step(mark, &range, 8, NULL);
+    const uint32_t first = round / 2 % 4;
+    step.first = round % 2 ? first : 0;
+    step.count = round % 2 ? 2 : 0;
+    test_ok(ops->submit(
+        target,
+        &(vyre_sequence){.fills = &clear, .fill_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1},
+        NULL));
+    for (uint32_t i = 0; i < 8; i++)
+      assert_int_equal(out[i], round % 2 == 0 || i == first || i == first + 1 ? i + 1 : 0);
+  }
+  test_close(target);
+}
+
 /* ---- order --------------------------------------------------------------------------------------------------------------- */
 
 /* Each begun sequence sees what those before it left, whatever streams they have. */
@@ -319,6 +345,7 @@ main(void)
       cmocka_unit_test(each_kind_of_sequence_costs_what_it_names),
       cmocka_unit_test(a_graph_gives_the_bytes_of_its_commands),
       cmocka_unit_test(what_changes_is_changed_in_the_graph),
+      cmocka_unit_test(parts_of_a_grid_come_and_go),
       cmocka_unit_test(what_is_begun_keeps_its_order),
       cmocka_unit_test(a_kernel_waits_for_the_host),
       cmocka_unit_test(a_grid_that_fits_meets),
