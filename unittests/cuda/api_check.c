@@ -157,3 +157,6 @@ SAME_VALUE(CUDA_HOST_REGISTER_MAPPED, CU_MEMHOSTREGISTER_DEVICEMAP);
 #define CUDA_SYM(name, parameters) \
   _Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult CUDAAPI parameters), #name " has another type");
 #include "targets/cuda/symbols.def"
+#define CUDA_SYM(name, parameters) \
+  _Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult CUDAAPI parameters), #name " has another type");
+#include "targets/cuda/sim/more_symbols.def"

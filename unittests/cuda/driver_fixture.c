@@ -44,8 +44,8 @@ const char driver_text[] = //
     "  .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
     "  mov.u64 %rd1, counter; ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1; ret;\n}\n"
     ".visible .entry shares()\n{\n"
-    "  .shared .align 4 .b8 room[49152]; .reg .b32 %r<2>;\n"
-    "  mov.u32 %r1, %tid.x; st.shared.u32 [room], %r1; ret;\n}\n";
+    "  .shared .align 4 .b8 room[49152]; .reg .b32 %r<4>;\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, room; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1; ret;\n}\n";
 
 static void *
 find(const char *name)

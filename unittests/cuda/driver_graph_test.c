@@ -244,10 +244,11 @@ streams_join_a_capture(void **state)
   OK(cu.cuStreamWaitEvent(one, back, 0));
   OK(cu.cuMemcpyDtoDAsync_v2(memory + 4, other, 4, one));
   const cuda_graph_exec exec = instantiate();
-  for (int i = 0; i < 10; i++)
+  for (uint32_t i = 1; i <= 10; i++) {
     OK(cu.cuGraphLaunch(exec, one));
-  assert_int_equal(word(memory), 30);
-  assert_int_equal(word(memory + 4), 40);
+    assert_int_equal(word(memory), 3 * i);
+    assert_int_equal(word(memory + 4), 4 * i);
+  }
   OK(cu.cuGraphExecDestroy(exec));
 }
 

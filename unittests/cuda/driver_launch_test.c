@@ -58,22 +58,11 @@ cooperative_launches_fit(void **state)
   OK(cu.cuMemFree_v2(words));
 }
 
-/* Of a second, in a new context. */
-static void
-set_watchdog(void **state)
-{
-  OK(cu.cuModuleUnload(driver_module));
-  driver_end(CUDA_OK);
-  setenv("VYRE_CUDA_SIM_WATCHDOG", "1", 1);
-  driver_setup(state);
-  unsetenv("VYRE_CUDA_SIM_WATCHDOG");
-}
-
 /* Not all blocks are there. */
 static void
 a_grid_barrier_without_a_cooperative_launch_hangs(void **state)
 {
-  set_watchdog(state);
+  (void)state;
   cuda_address words = driver_memory(64);
   OK(cu.cuMemsetD32Async(words, 0, 1, NULL));
   OK(cu.cuLaunchKernel(driver_kernel("meet"), 8, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&words}, NULL));
@@ -91,6 +80,17 @@ a_trap_sticks(void **state)
   driver_told("kernel stops");
   assert_int_equal(cu.cuModuleUnload(driver_module), CUDA_LAUNCH_FAILED);
   driver_end(CUDA_LAUNCH_FAILED);
+}
+
+/* Of a second, in a new context. */
+static void
+set_watchdog(void **state)
+{
+  OK(cu.cuModuleUnload(driver_module));
+  driver_end(CUDA_OK);
+  setenv("VYRE_CUDA_SIM_WATCHDOG", "1", 1);
+  driver_setup(state);
+  unsetenv("VYRE_CUDA_SIM_WATCHDOG");
 }
 
 static void

@@ -81,6 +81,32 @@ results_come_with_the_wait(void **state)
   assert_int_equal(result[5], 3);
 }
 
+/* Reading them before it is told, whether the copy is done or not; other bytes may be used. */
+static void
+results_are_not_read_before(void **state)
+{
+  (void)state;
+  volatile uint32_t *words = result;
+  words[0] = 1;
+  OK(cu.cuMemsetD32Async(memory, 3, WORDS, one));
+  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, one));
+  OK(cu.cuEventRecord(event, one));
+  words[0] = 2;
+  words[9] = words[20];
+  assert_string_equal(cu.messages(), "");
+  OK(cu.cuStreamSynchronize(one));
+  assert_int_equal(words[0], 2);
+  assert_int_equal(words[10] + words[19], 6);
+  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, one));
+  (void)words[19];
+  driver_told("race: the host uses byte 76 of pinned memory");
+  OK(cu.cuStreamSynchronize(one));
+  OK(cu.cuMemcpyDtoHAsync_v2(result + 10, memory, 40, two));
+  OK(cu.cuStreamSynchronize(one)); /* the wrong one */
+  words[10] = 1;
+  driver_told("race: the host uses byte 40 of pinned memory");
+}
+
 static void
 a_host_that_asks_gets_on(void **state)
 {
@@ -169,6 +195,24 @@ without_an_event_they_race(void **state)
   OK(cu.cuCtxSynchronize());
 }
 
+/* What is atomic on both sides does not; what one of them does weakly does. */
+static void
+atomics_do_not_race(void **state)
+{
+  (void)state;
+  void *parameters[] = {&memory};
+  OK(cu.cuMemsetD32Async(memory, 0, 1, one));
+  OK(cu.cuStreamSynchronize(one));
+  OK(driver_launch("meet", 1, one, parameters));
+  OK(driver_launch("meet", 1, two, parameters));
+  OK(cu.cuCtxSynchronize());
+  assert_string_equal(cu.messages(), "");
+  OK(driver_launch("meet", 1, one, parameters));
+  driver_add(memory, 1, 1, two);
+  OK(cu.cuCtxSynchronize());
+  driver_told("race: kernel ");
+}
+
 static void
 different_bytes_do_not_race(void **state)
 {
@@ -211,19 +255,21 @@ a_kernel_waits_for_the_hosts_bell(void **state)
   OK(cu.cuMemHostAlloc(&shared, 64, CUDA_HOST_ALLOC_MAPPED));
   OK(cu.cuMemHostGetDevicePointer_v2(&address, shared, 0));
   _Atomic uint32_t *words = shared;
-  words[0] = words[1] = words[2] = 0;
-  OK(driver_launch("bell", 1, one, (void *[]){&address}));
-  while (atomic_load(&words[1]) == 0)
-    ; /* it begins although nobody waits */
-  OK(cu.cuMemsetD32Async(memory, 8, WORDS, two));
-  OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, two));
-  OK(cu.cuStreamSynchronize(two));
-  assert_int_equal(result[0], 8);
-  assert_int_equal(cu.cuStreamQuery(one), CUDA_NOT_READY);
-  assert_int_equal(atomic_load(&words[2]), 0);
-  atomic_store(&words[0], 41);
-  OK(cu.cuStreamSynchronize(one));
-  assert_int_equal(words[2], 42);
+  for (uint32_t i = 0; i < SEEDS; i++) {
+    words[0] = words[1] = words[2] = 0;
+    OK(driver_launch("bell", 1, one, (void *[]){&address}));
+    while (atomic_load(&words[1]) == 0)
+      ; /* it begins although nobody waits */
+    OK(cu.cuMemsetD32Async(memory, 8, WORDS, two));
+    OK(cu.cuMemcpyDtoHAsync_v2(result, memory, WORDS * 4, two));
+    OK(cu.cuStreamSynchronize(two));
+    assert_int_equal(result[0], 8);
+    assert_int_equal(cu.cuStreamQuery(one), CUDA_NOT_READY);
+    assert_int_equal(atomic_load(&words[2]), 0);
+    atomic_store(&words[0], 41);
+    OK(cu.cuStreamSynchronize(one));
+    assert_int_equal(words[2], 42);
+  }
   OK(cu.cuMemFreeHost(shared));
 }
 
@@ -280,10 +326,12 @@ main(void)
       TEST(pinned_sources_are_read_late),
       TEST(plain_sources_are_read_at_once),
       TEST(results_come_with_the_wait),
+      TEST(results_are_not_read_before),
       TEST(a_host_that_asks_gets_on),
       TEST(a_stream_is_in_order),
       TEST(events_order_streams),
       TEST(without_an_event_they_race),
+      TEST(atomics_do_not_race),
       TEST(different_bytes_do_not_race),
       TEST(the_stream_without_a_handle_orders_blocking_ones),
       TEST(a_kernel_waits_for_the_hosts_bell),

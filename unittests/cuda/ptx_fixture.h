@@ -36,7 +36,7 @@ void ptx_test_buffer(ptx_test *test, uint32_t k, void *data, uint64_t size);
 bool ptx_test_run(ptx_test *test);
 /* Must run without a fault. */
 void ptx_test_ok(ptx_test *test);
-/* Must end with that fault, in that line of the text, with `words` in its text. */
+/* Must end with that fault, in that line of the text (0: in any), with `words` in its text. */
 void ptx_test_fails(ptx_test *test, ptx_fault_kind kind, uint32_t line, const char *words);
 /* Must be refused, with `words` in the log. */
 void ptx_test_refused(const char *text, const char *words);

@@ -92,8 +92,9 @@ typedef struct sim_memory {
   uint32_t number;
   uint64_t address; /* the device's */
   uint64_t size;
-  uint8_t *bytes;
-  void *pages; /* of pinned memory: with its guard pages */
+  uint8_t *bytes; /* as the device has them; of what is registered the host's */
+  uint8_t *host;  /* as the host has pinned ones */
+  void *pages;    /* of pinned memory: the host's, with its guard pages */
   size_t page_bytes;
   bool is_mapped, is_portable, is_const, is_in_table;
   _Atomic bool is_freed;
@@ -132,6 +133,7 @@ cuda_result sim_allocate(cuda_address *address, size_t size);
 cuda_result sim_free(cuda_address address);
 cuda_result sim_memory_info(size_t *left, size_t *total);
 cuda_result sim_host_allocate(void **memory, size_t size, unsigned int flags);
+void sim_host_unmap(const sim_memory *memory);
 cuda_result sim_host_free(void *memory);
 cuda_result sim_host_register(void *memory, size_t size, unsigned int flags);
 cuda_result sim_host_unregister(void *memory);
@@ -402,6 +404,7 @@ cuda_result sim_graph_exec_destroy(cuda_graph_exec exec);
 cuda_result sim_graph_run_all(sim_context *context, const sim_graph_run *run, sim_uses *uses);
 void sim_graph_run_free(sim_graph_run *run);
 bool sim_graph_run_uses(const sim_graph_run *run, const sim_memory *memory);
+void sim_graph_run_watch(const sim_graph_run *run, sim_context *context, uint32_t place, uint64_t number);
 bool sim_graph_run_launches(const sim_graph_run *run, const sim_module *module);
 
 cuda_result sim_capture_begin(cuda_stream stream, cuda_capture_mode mode);
@@ -421,6 +424,15 @@ cuda_result sim_capture_implicit(const sim_context *context, const sim_stream *s
 void sim_capture_drop(sim_stream *stream); /* the stream goes */
 void sim_capture_forget(sim_event *event);
 
+/* ---- what hosts must not touch: driver_watch.c ---------------------------------------------------------------------------- */
+
+typedef struct sim_watch sim_watch;
+
+/* If it is a copy to pinned memory: until the host has waited for that operation. */
+void sim_watch_add(sim_context *context, const sim_work *work, uint32_t place, uint64_t number);
+/* Ends those that the host has waited for; `all`: all. */
+void sim_watch_prune(sim_context *context, bool all);
+
 /* ---- contexts and devices: driver_context.c, driver_device.c --------------------------------------------------------------- */
 
 struct sim_context {
@@ -433,6 +445,7 @@ struct sim_context {
   uint32_t threads;
   sim_clock host; /* what the host has waited for */
   sim_uses *uses; /* of what is done */
+  sim_watch *watches;
   uint32_t stream_count;
   sim_map *map; /* NULL: to be made */
 };
@@ -445,6 +458,10 @@ cuda_result sim_context_get(cuda_context *context);
 cuda_result sim_context_set(cuda_context context);
 cuda_result sim_context_synchronize(void);
 sim_context *sim_context_current(void); /* NULL: none */
+/* Calls `visit` with each context; one of them says true. */
+bool sim_context_any(bool (*visit)(sim_context *context, const uint8_t *at), const void *at);
+/* The host has waited for these. */
+void sim_context_waited(sim_context *context, const sim_clock *clock);
 /* An error that sticks, if it is one of those. */
 void sim_context_fail(sim_context *context, cuda_result error);
 bool sim_is_sticky(cuda_result error);

@@ -95,6 +95,14 @@ sim_context_synchronize(void)
 }
 
 void
+sim_context_waited(sim_context *context, const sim_clock *clock)
+{
+  sim_clock_join(&context->host, clock);
+  sim_uses_prune(context, false);
+  sim_watch_prune(context, false);
+}
+
+void
 sim_context_fail(sim_context *context, cuda_result error)
 {
   if (!sim_is_sticky(error) || context->error)
@@ -160,6 +168,7 @@ sim_context_destroy(cuda_context context)
   if (!gone->error)
     tell_leaks(gone);
   sim_uses_prune(gone, true);
+  sim_watch_prune(gone, true);
   sim_object_each(SIM_STREAM, gone, free_stream);
   sim_object_each(SIM_EXEC, gone, sim_exec_free);
   sim_object_each(SIM_GRAPH, gone, sim_graph_free);

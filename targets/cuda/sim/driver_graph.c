@@ -246,6 +246,13 @@ sim_graph_run_uses(const sim_graph_run *run, const sim_memory *memory)
   return false;
 }
 
+void
+sim_graph_run_watch(const sim_graph_run *run, sim_context *context, uint32_t place, uint64_t number)
+{
+  for (uint32_t i = 0; i < run->shape->count; i++)
+    sim_watch_add(context, run->works[i], place, number);
+}
+
 bool
 sim_graph_run_launches(const sim_graph_run *run, const sim_module *module)
 {

@@ -147,17 +147,6 @@ find_memory(const launched *l, uint64_t address, uint64_t size)
   return low && has(l->map->memories[low - 1], address, size) ? low - 1 : l->map->count;
 }
 
-static void
-mark(launched *l, uint32_t at, uint64_t offset, uint64_t size, bool is_write)
-{
-  if (l->map->memories[at]->kind == SIM_PINNED || l->map->memories[at]->kind == SIM_REGISTERED)
-    return; /* where both sides work at once */
-  if (!l->marks[at])
-    l->marks[at] = sim_take(l->map->memories[at]->size);
-  for (uint64_t i = 0; i < size; i++)
-    l->marks[at][offset + i] |= is_write ? SIM_WRITES : SIM_READS;
-}
-
 static void *
 find(void *user, uint64_t address, uint64_t size, bool is_write)
 {
@@ -170,10 +159,21 @@ find(void *user, uint64_t address, uint64_t size, bool is_write)
     l->size = size;
     return NULL;
   }
-  const uint64_t offset = address - memory->address;
-  if (l->marks)
-    mark(l, l->recent, offset, size, is_write);
-  return memory->bytes + offset;
+  return memory->bytes + (address - memory->address);
+}
+
+/* After `find`, which has found it. */
+static void
+note(void *user, uint64_t address, uint64_t size, bool is_write, bool is_strong)
+{
+  launched *l = user;
+  const sim_memory *memory = l->map->memories[l->recent];
+  const int mark = is_write ? is_strong ? SIM_WRITES_STRONGLY : SIM_WRITES : is_strong ? SIM_READS_STRONGLY : SIM_READS;
+  if (!l->marks[l->recent])
+    l->marks[l->recent] = sim_take(memory->size);
+  uint8_t *marks = l->marks[l->recent] + (address - memory->address);
+  for (uint64_t i = 0; i < size; i++)
+    marks[i] |= (uint8_t)mark;
 }
 
 /* Somebody may still change what the kernel waits for: another stream, or a host that has memory in common with it. */
@@ -278,7 +278,7 @@ sim_launch_run(sim_context *context, const sim_work *work, sim_uses *uses, uint3
       .block = {work->block[0], work->block[1], work->block[2]},
       .dynamic_shared = work->dynamic_shared,
       .parameters = work->parameters,
-      .memory = {.user = &l, .find = find, .globals = work->function->module->addresses},
+      .memory = {.user = &l, .find = find, .globals = work->function->module->addresses, .note = uses->is_alone ? NULL : note},
       .is_cooperative = work->is_cooperative,
       .resident = draw_resident(work),
       .seed = sim_draw(UINT64_MAX),

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define FIRST_ADDRESS UINT64_C(0x0000a00000000000)
 #define GAP           UINT64_C(0x10000)
@@ -41,7 +40,7 @@ give_back(sim_memory *memory)
   if (memory->kind == SIM_DEVICE || memory->kind == SIM_GLOBAL)
     free(memory->bytes);
   else if (memory->kind == SIM_PINNED && memory->pages)
-    munmap(memory->pages, memory->page_bytes);
+    sim_host_unmap(memory);
   memory->bytes = NULL;
   memory->pages = NULL;
 }
@@ -198,9 +197,9 @@ sim_pinned_at(sim_context *context, const void *host, uint64_t size, const char 
     sim_memory *memory = table.entries[i];
     if ((memory->kind != SIM_PINNED && memory->kind != SIM_REGISTERED) || memory->is_freed || !is_seen(memory, context))
       continue;
-    if (end <= memory->bytes || first >= memory->bytes + memory->size)
+    if (end <= memory->host || first >= memory->host + memory->size)
       continue;
-    if (first < memory->bytes || end > memory->bytes + memory->size) {
+    if (first < memory->host || end > memory->host + memory->size) {
       sim_tell("%s: %s: of its %llu bytes some are in pinned memory %u and some are not", sim_call_name(sim_called_now), what,
                (unsigned long long)size, memory->number);
       return false;
@@ -218,7 +217,7 @@ sim_pinned_overlaps(const void *host, uint64_t size)
   for (uint32_t i = 0; i < table.count; i++) {
     const sim_memory *memory = table.entries[i];
     if ((memory->kind == SIM_PINNED || memory->kind == SIM_REGISTERED) && !memory->is_freed &&
-        first < memory->bytes + memory->size && first + size > memory->bytes)
+        first < memory->host + memory->size && first + size > memory->host)
       return true;
   }
   return false;

@@ -92,6 +92,19 @@ sim_object_get(sim_kind kind, const void *handle)
   return NULL;
 }
 
+bool
+sim_context_any(bool (*visit)(sim_context *context, const uint8_t *at), const void *at)
+{
+  sim_object *object, *next;
+  bool result = false;
+  HASH_ITER(hh, objects, object, next)
+  {
+    if (object->kind == SIM_CONTEXT)
+      result |= visit(object->context, at);
+  }
+  return result;
+}
+
 void
 sim_object_each(sim_kind kind, const sim_context *context, void (*visit)(void *object))
 {

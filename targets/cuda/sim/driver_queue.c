@@ -47,8 +47,7 @@ sim_wait_clock(sim_context *context, const sim_clock *clock)
   while (!sim_is_done(context, &until))
     pthread_cond_wait(&sim.changed, &sim.lock);
   sim.waiting--;
-  sim_clock_join(&context->host, &until);
-  sim_uses_prune(context, false);
+  sim_context_waited(context, &until);
   return context->error;
 }
 
@@ -151,6 +150,10 @@ sim_queue_put(sim_stream *stream, sim_op *op)
     op->reads_late = true;
     op->digest = digest(op->work);
   }
+  if (op->work)
+    sim_watch_add(stream->object.context, op->work, stream->place, op->number);
+  if (op->graph)
+    sim_graph_run_watch(op->graph, stream->object.context, stream->place, op->number);
   if (stream->last)
     stream->last->next = op;
   else

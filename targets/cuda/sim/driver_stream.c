@@ -90,8 +90,7 @@ sim_stream_query(cuda_stream stream)
   sim_want(context, &asked->clock);
   if (!is_done)
     return CUDA_NOT_READY;
-  sim_clock_join(&context->host, &asked->clock);
-  sim_uses_prune(context, false);
+  sim_context_waited(context, &asked->clock);
   return CUDA_OK;
 }
 

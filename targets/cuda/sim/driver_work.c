@@ -138,7 +138,7 @@ get_host(const void *host, uint64_t size, const char *what, sim_place *out)
     return false;
   *out = (sim_place){.host = (uint8_t *)(uintptr_t)host};
   if (memory) {
-    *out = (sim_place){.memory = memory, .offset = (uint64_t)((const uint8_t *)host - memory->bytes)};
+    *out = (sim_place){.memory = memory, .offset = (uint64_t)((const uint8_t *)host - memory->host)};
     sim_memory_retain(memory);
   }
   return true;

@@ -78,6 +78,8 @@ typedef struct ptx_memory {
   void *(*find)(void *user, uint64_t address, uint64_t size, bool is_write);
   /* Device addresses of the module's variables, in their order. */
   const uint64_t *globals;
+  /* Told of each access to what `find` gave; strong: atomic, volatile, relaxed, acquire or release.  NULL: nobody asks. */
+  void (*note)(void *user, uint64_t address, uint64_t size, bool is_write, bool is_strong);
 } ptx_memory;
 
 typedef struct ptx_launch {

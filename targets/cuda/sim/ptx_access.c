@@ -18,7 +18,7 @@ place_shared(ptx_bundle *b, uint64_t offset, uint32_t size, ptx_place *out)
   if (offset < PTX_SHARED_START || offset - PTX_SHARED_START > b->machine->shared_bytes ||
       b->machine->shared_bytes - (offset - PTX_SHARED_START) < size)
     return false;
-  *out = (ptx_place){block->shared + (offset - PTX_SHARED_START), block->shared_poison + (offset - PTX_SHARED_START), true};
+  *out = (ptx_place){block->shared + (offset - PTX_SHARED_START), block->shared_poison + (offset - PTX_SHARED_START), true, false};
   return true;
 }
 
@@ -26,10 +26,10 @@ static bool
 place_lane(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, ptx_place *out)
 {
   const uint32_t bytes = b->machine->kernel->lane_bytes;
+  const size_t start = (size_t)lane * b->machine->kernel->lane_stride;
   if (offset > bytes || bytes - offset < size)
     return false;
-  *out =
-      (ptx_place){b->warp->memory + (size_t)lane * bytes + offset, b->warp->memory_poison + (size_t)lane * bytes + offset, false};
+  *out = (ptx_place){b->warp->memory + start + offset, b->warp->memory_poison + start + offset, false, false};
   return true;
 }
 
@@ -44,7 +44,7 @@ place_parameter(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, bo
   /* Only read: a parameter of the kernel's. */
   out->data = (unsigned char *)(uintptr_t)b->machine->launch->parameters + offset;
   out->poison = NULL;
-  out->is_shared = false;
+  out->is_shared = out->is_device = false;
   return true;
 }
 
@@ -52,7 +52,7 @@ static bool
 place_device(ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, ptx_place *out)
 {
   const ptx_memory *memory = &b->machine->launch->memory;
-  *out = (ptx_place){memory->find ? memory->find(memory->user, address, size, is_write) : NULL, NULL, false};
+  *out = (ptx_place){memory->find ? memory->find(memory->user, address, size, is_write) : NULL, NULL, false, true};
   return out->data != NULL;
 }
 
@@ -101,6 +101,14 @@ ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, ui
   return true;
 }
 
+void
+ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, bool is_strong)
+{
+  const ptx_memory *memory = &b->machine->launch->memory;
+  if (memory->note)
+    memory->note(memory->user, address, size, is_write, is_strong);
+}
+
 /* ---- bytes --------------------------------------------------------------------------------------------------------------- */
 
 /* Whole at once where a host thread may look on. */
@@ -119,9 +127,10 @@ get_bytes(const unsigned char *data, uint32_t bytes)
   }
 }
 
-static void
-put_bytes(unsigned char *data, uint64_t value, uint32_t bytes)
+void
+ptx_put_bytes(ptx_machine *m, unsigned char *data, uint64_t value, uint32_t bytes)
 {
+  m->changes += get_bytes(data, bytes) != ptx_low(value, bytes * 8);
   switch (bytes) {
   case 1:
     *data = (unsigned char)value;
@@ -147,34 +156,87 @@ has_poison(const bool *poison, uint32_t bytes)
   return false;
 }
 
-bool
-ptx_load(ptx_bundle *b)
+/* Loads and stores of other lanes see what a weak access did only after a fence. */
+static bool
+is_strong(const ptx_insn *insn)
+{
+  return insn->order && insn->order != PTX_weak;
+}
+
+static bool
+load_lane(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t *poisoned)
 {
   const ptx_insn *insn = b->insn;
   const ptx_word type = (ptx_word)insn->type[0];
   const uint32_t bytes = ptx_bits(type) / 8, count = insn->vector ? insn->vector : 1;
-  const bool extends = ptx_is_signed(type);
+  ptx_place at;
+  if (!ptx_find_place(b, lane, address, bytes * count, bytes * count, false, &at))
+    return false;
+  if (at.is_shared &&
+      !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes * count, false, is_strong(insn)))
+    return false;
+  if (at.is_device)
+    ptx_note_device(b, address, bytes * count, false, is_strong(insn));
+  if (at.is_device && b->warp->pending >> lane & 1)
+    ptx_finish_overlapping(b->machine, b->warp, lane, address, bytes * count);
+  for (uint32_t k = 0; k < count; k++) {
+    uint64_t value = get_bytes(at.data + k * bytes, bytes);
+    if (at.is_device && is_strong(insn))
+      ptx_forget_read(b->warp->block, address + k * bytes); /* what it read before is older */
+    else if (at.is_device && b->machine->is_weak)
+      value = ptx_read_again(b->warp->block, address + k * bytes, bytes, value);
+    ptx_write(b, k, lane, ptx_is_signed(type) ? (uint64_t)ptx_signed(value, bytes * 8) : value);
+    if (at.poison && has_poison(at.poison + k * bytes, bytes))
+      poisoned[k] |= 1u << lane;
+  }
+  return true;
+}
+
+bool
+ptx_load(ptx_bundle *b)
+{
+  const ptx_insn *insn = b->insn;
   if (!ptx_check_poison(b, insn->s[0], b->mask, "an address"))
     return false;
-  const uint64_t *base = ptx_row(b, insn->s[0]);
   uint32_t poisoned[PTX_DESTINATIONS] = {0};
   uint64_t addresses[PTX_WARP];
-  memcpy(addresses, base, sizeof addresses); /* the base may be the destination */
+  memcpy(addresses, ptx_row(b, insn->s[0]), sizeof addresses); /* the base may be the destination */
   b->machine->counts.loads += (uint32_t)__builtin_popcount(b->mask);
   PTX_EACH_LANE(lane, b->mask)
-  {
-    ptx_place at;
-    if (!ptx_find_place(b, lane, addresses[lane] + (uint64_t)insn->offset, bytes * count, bytes * count, false, &at))
-      return false;
-    for (uint32_t k = 0; k < count; k++) {
-      const uint64_t value = get_bytes(at.data + k * bytes, bytes);
-      ptx_write(b, k, lane, extends ? (uint64_t)ptx_signed(value, bytes * 8) : value);
-      if (at.poison && has_poison(at.poison + k * bytes, bytes))
-        poisoned[k] |= 1u << lane;
-    }
-  }
-  for (uint32_t k = 0; k < count; k++)
+  if (!load_lane(b, lane, addresses[lane] + (uint64_t)insn->offset, poisoned))
+    return false;
+  for (uint32_t k = 0; k < insn->d_count; k++)
     ptx_set_poison(b, k, b->mask, poisoned[k]);
+  if (insn->order == PTX_acquire)
+    ptx_acquire(b);
+  return true;
+}
+
+static bool
+store_lane(ptx_bundle *b, uint32_t lane, uint64_t address)
+{
+  const ptx_insn *insn = b->insn;
+  const uint32_t bytes = ptx_bits((ptx_word)insn->type[0]) / 8, count = insn->vector ? insn->vector : 1;
+  ptx_place at;
+  if (!ptx_find_place(b, lane, address, bytes * count, bytes * count, true, &at))
+    return false;
+  if (at.is_shared && !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes * count, true, is_strong(insn)))
+    return false;
+  if (at.is_device)
+    ptx_note_device(b, address, bytes * count, true, is_strong(insn));
+  for (uint32_t k = 0; k < count; k++) {
+    const bool is_poisoned = ptx_poison_of(b, insn->s[1 + k]) >> lane & 1;
+    const uint64_t value = ptx_low(ptx_read(b, 1 + k, lane), bytes * 8);
+    if (at.is_device) {
+      if (is_poisoned)
+        return ptx_check_poison(b, insn->s[1 + k], 1u << lane, "a value that is stored");
+      ptx_store_device(b->machine, b->warp, lane, &(ptx_pending){address + k * bytes, value, at.data + k * bytes, bytes},
+                       !is_strong(insn));
+      continue;
+    }
+    ptx_put_bytes(b->machine, at.data + k * bytes, value, bytes);
+    memset(at.poison + k * bytes, is_poisoned, bytes);
+  }
   return true;
 }
 
@@ -182,32 +244,42 @@ bool
 ptx_store(ptx_bundle *b)
 {
   const ptx_insn *insn = b->insn;
-  const uint32_t bytes = ptx_bits((ptx_word)insn->type[0]) / 8, count = insn->vector ? insn->vector : 1;
   if (!ptx_check_poison(b, insn->s[0], b->mask, "an address"))
     return false;
   const uint64_t *base = ptx_row(b, insn->s[0]);
   b->machine->counts.stores += (uint32_t)__builtin_popcount(b->mask);
+  if (insn->order == PTX_release)
+    ptx_release(b);
   PTX_EACH_LANE(lane, b->mask)
-  {
-    ptx_place at;
-    if (!ptx_find_place(b, lane, base[lane] + (uint64_t)insn->offset, bytes * count, bytes * count, true, &at))
-      return false;
-    for (uint32_t k = 0; k < count; k++) {
-      const bool is_poisoned = ptx_poison_of(b, insn->s[1 + k]) >> lane & 1;
-      if (!at.poison && is_poisoned)
-        return ptx_check_poison(b, insn->s[1 + k], 1u << lane, "a value that is stored");
-      put_bytes(at.data + k * bytes, ptx_read(b, 1 + k, lane), bytes);
-      for (uint32_t i = 0; at.poison && i < bytes; i++)
-        at.poison[k * bytes + i] = is_poisoned;
-    }
-  }
+  if (!store_lane(b, lane, base[lane] + (uint64_t)insn->offset))
+    return false;
   return true;
+}
+
+/* ---- order --------------------------------------------------------------------------------------------------------------- */
+
+void
+ptx_release(ptx_bundle *b)
+{
+  ptx_finish_stores(b->machine, b->warp, b->mask);
+  ptx_note_release(b->warp, b->mask);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* a host thread may look on */
+}
+
+/* Within the block nothing was late for its own lanes. */
+void
+ptx_acquire(ptx_bundle *b)
+{
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  ptx_note_acquire(b->warp, b->mask);
+  if (b->insn->scope != PTX_cta)
+    ptx_forget_reads(b->warp->block);
 }
 
 bool
 ptx_fence(ptx_bundle *b)
 {
-  (void)b;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  ptx_release(b);
+  ptx_acquire(b);
   return true;
 }

@@ -96,6 +96,9 @@ ptx_atom(ptx_bundle *b)
     if (!ptx_check_poison(b, insn->s[k], b->mask, "an operand of an atomic operation"))
       return false;
   /* One lane after the other, from a lane on that is drawn. */
+  const bool releases = insn->order == PTX_release || insn->order == PTX_acq_rel;
+  if (releases)
+    ptx_release(b);
   const uint32_t turn = ptx_draw(b->machine) % PTX_WARP;
   for (uint32_t n = 0; n < PTX_WARP; n++) {
     const uint32_t lane = (n + turn) % PTX_WARP;
@@ -104,6 +107,15 @@ ptx_atom(ptx_bundle *b)
       continue;
     if (!ptx_find_place(b, lane, addresses[lane] + (uint64_t)insn->offset, bytes, bytes, true, &at))
       return false;
+    const uint64_t address = addresses[lane] + (uint64_t)insn->offset;
+    if (at.is_device)
+      ptx_note_device(b, addresses[lane] + (uint64_t)insn->offset, bytes, true, true);
+    if (at.is_shared && !ptx_note_shared(b, lane, (uint64_t)(at.data - b->warp->block->shared), bytes, true, true))
+      return false;
+    if (at.is_device) {
+      ptx_finish_overlapping(b->machine, b->warp, lane, address, bytes);
+      ptx_forget_read(b->warp->block, address);
+    }
     const uint64_t x = ptx_read(b, 1, lane), y = insn->s_count > 2 ? ptx_read(b, 2, lane) : 0;
     bool was_poisoned = false;
     for (uint32_t k = 0; at.poison && k < bytes; k++) {
@@ -114,10 +126,13 @@ ptx_atom(ptx_bundle *b)
       return ptx_fail(b->machine, b->warp, lane, insn, PTX_FAULT_POISON, addresses[lane],
                       "an atomic operation on memory that was never written");
     const uint64_t old = swap(b, at.data, bytes, x, y);
+    b->machine->changes += result_of(insn, old, x, y) != old;
     if (insn->d_count) {
       ptx_write(b, 0, lane, ptx_is_signed((ptx_word)insn->type[0]) ? (uint64_t)ptx_signed(old, bytes * 8) : old);
       ptx_set_poison(b, 0, 1u << lane, (uint32_t)was_poisoned << lane);
     }
   }
+  if (insn->order == PTX_acquire || insn->order == PTX_acq_rel)
+    ptx_acquire(b);
   return true;
 }

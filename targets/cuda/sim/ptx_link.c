@@ -49,9 +49,9 @@ reach(ptx_parser *p, ptx_kernel *k, ptx_function *f, uint32_t depth)
   if (!frame->is_reached) {
     frame->is_reached = true;
     frame->register_base = k->register_slots;
-    frame->lane_base = k->lane_bytes;
+    frame->lane_base = aligned(k->lane_bytes, FRAME_ALIGN);
     k->register_slots += f->register_count;
-    k->lane_bytes = aligned(k->lane_bytes + f->lane_bytes, FRAME_ALIGN);
+    k->lane_bytes = frame->lane_base + f->lane_bytes;
   }
   for (uint32_t i = 0; i < f->call_count; i++)
     if (!check_call(p, &f->calls[i]) || !reach(p, k, f->calls[i].callee, depth + 1))
@@ -100,6 +100,7 @@ link_kernel(ptx_parser *p, ptx_function *f, ptx_kernel *k)
   if (!reach(p, k, f, 1))
     return false;
   place_shared(m, k);
+  k->lane_stride = aligned(k->lane_bytes, FRAME_ALIGN);
   uint32_t words = 0;
   for (uint32_t i = 0; i < f->register_count; i++)
     words += ptx_bits((ptx_word)f->register_types[i]) > 32 ? 2 : 1;

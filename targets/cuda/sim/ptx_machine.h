@@ -9,10 +9,34 @@
 
 #include "ptx_eval.h"
 
-enum { PTX_BARRIERS = 16 };
+enum { PTX_BARRIERS = 16, PTX_PENDING = 4, PTX_STALE = 256 };
 
 typedef struct ptx_machine ptx_machine;
 typedef struct ptx_block ptx_block;
+
+/* A store that others do not see yet. */
+typedef struct ptx_pending {
+  uint64_t address, value;
+  unsigned char *data;
+  uint32_t size;
+} ptx_pending;
+
+/* Eight bytes of device memory as a block read them. */
+typedef struct ptx_stale {
+  uint64_t word, value; /* address / 8 */
+  uint8_t bytes;        /* which of them */
+} ptx_stale;
+
+/* An access to a byte of shared memory. */
+typedef struct ptx_touch {
+  uint32_t time, line; /* 0: there was none */
+  uint16_t thread;
+  bool is_strong;
+} ptx_touch;
+
+typedef struct ptx_shadow {
+  ptx_touch write, read[2];
+} ptx_shadow;
 
 typedef struct ptx_warp {
   ptx_block *block;
@@ -30,6 +54,12 @@ typedef struct ptx_warp {
   uint32_t *poison;             /* [slot]: lanes in which it was never written */
   unsigned char *memory;        /* [lane][lane_bytes]: local variables and parameters of calls */
   bool *memory_poison;
+  uint32_t pending; /* lanes that have stores of their own */
+  uint32_t store_count[PTX_WARP];
+  ptx_pending stores[PTX_WARP][PTX_PENDING];
+  uint32_t spins; /* lanes that were seen to go around for ever */
+  uint32_t seen[PTX_WARP];
+  uint64_t state[PTX_WARP];
 } ptx_warp;
 
 typedef struct ptx_barrier {
@@ -45,6 +75,10 @@ struct ptx_block {
   uint32_t live_warps, ended; /* threads that have ended */
   unsigned char *shared;
   bool *shared_poison;
+  ptx_shadow *shadow;            /* of each byte of shared memory */
+  uint32_t time;                 /* of its accesses and of what orders them */
+  uint32_t *released, *acquired; /* by thread */
+  ptx_stale stale[PTX_STALE];
   ptx_barrier barriers[PTX_BARRIERS];
   ptx_warp *warps;
 };
@@ -59,6 +93,10 @@ struct ptx_machine {
   ptx_block *blocks; /* those that are resident */
   uint64_t block_count, blocks_begun, block_first, block_step;
   uint64_t random, ticks;
+  bool is_weak;     /* others see weak accesses late */
+  uint64_t changes; /* of memory, and of who is there */
+  uint64_t watch_changes, watch_ticks;
+  bool is_watching;
   bool has_failed;
   ptx_counts counts;
   ptx_fault *fault;
@@ -131,14 +169,41 @@ bool ptx_check_poison(ptx_bundle *b, uint32_t slot, uint32_t lanes, const char *
 typedef struct ptx_place {
   unsigned char *data;
   bool *poison; /* NULL: device memory, whose state nobody knows */
-  bool is_shared;
+  bool is_shared, is_device;
 } ptx_place;
 
+/* Tells who asks of an access to device memory. */
+void ptx_note_device(const ptx_bundle *b, uint64_t address, uint32_t size, bool is_write, bool is_strong);
 bool ptx_find_place(ptx_bundle *b, uint32_t lane, uint64_t address, uint32_t size, uint32_t align, bool is_write, ptx_place *out);
+void ptx_put_bytes(ptx_machine *machine, unsigned char *data, uint64_t value, uint32_t bytes);
 bool ptx_load(ptx_bundle *b);
 bool ptx_store(ptx_bundle *b);
 bool ptx_atom(ptx_bundle *b);
 bool ptx_fence(ptx_bundle *b);
+void ptx_release(ptx_bundle *b);
+void ptx_acquire(ptx_bundle *b);
+
+/* Lanes release what they wrote, acquire what others did. */
+void ptx_note_release(ptx_warp *warp, uint32_t lanes);
+void ptx_note_acquire(ptx_warp *warp, uint32_t lanes);
+/* A fault if it races with an access of another thread. */
+bool ptx_note_shared(ptx_bundle *b, uint32_t lane, uint64_t offset, uint32_t size, bool is_write, bool is_strong);
+
+void ptx_forget_reads(ptx_block *block);
+void ptx_forget_read(ptx_block *block, uint64_t address);
+/* What a weak read of `value` gives: that, or what the block read there before. */
+uint64_t ptx_read_again(ptx_block *block, uint64_t address, uint32_t size, uint64_t value);
+void ptx_finish_stores(ptx_machine *machine, ptx_warp *warp, uint32_t lanes);
+void ptx_finish_overlapping(ptx_machine *machine, ptx_warp *warp, uint32_t lane, uint64_t address, uint32_t size);
+/* Of at most 8 bytes, which are aligned. */
+void ptx_store_device(ptx_machine *machine, ptx_warp *warp, uint32_t lane, const ptx_pending *store, bool may_wait);
+
+/* ---- loops that do not end ----------------------------------------------------------------------------------------------- */
+
+/* Lanes that are watched branch backward. */
+void ptx_watch(ptx_bundle *b, uint32_t lanes);
+/* Begins and ends the watch.  False: the launch hangs, and the caller does not want to wait. */
+bool ptx_check_spin(ptx_machine *machine);
 
 /* ---- lanes that wait ----------------------------------------------------------------------------------------------------- */
 

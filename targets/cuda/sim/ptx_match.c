@@ -150,8 +150,10 @@ add_number(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type)
   uint64_t value = o->value;
   uint32_t slot;
   if (o->kind == PTX_OPERAND_INTEGER) {
-    if (want == PTX_CLASS_FLOAT || want == PTX_CLASS_PREDICATE)
+    if (want == PTX_CLASS_FLOAT)
       return false;
+    if (want == PTX_CLASS_PREDICATE)
+      value = value != 0;
   } else if (want == PTX_CLASS_FLOAT && ptx_bits(type) >= 32) {
     if (o->float_bits == 64 && type == PTX_f32)
       value = ptx_float_bits((float)ptx_as_double(value));
@@ -166,20 +168,25 @@ add_number(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type)
 static bool
 take_source(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_be_wide)
 {
-  if (o->has_second || o->is_negated)
+  if (o->has_second || (o->is_negated && type != PTX_pred))
     return false;
   if (o->kind == PTX_OPERAND_REGISTER)
-    return (may_be_wide ? agrees_wide : ptx_agrees)(o->type, type) && add_source(insn, o->slot, false);
+    return (may_be_wide ? agrees_wide : ptx_agrees)(o->type, type) && add_source(insn, o->slot, o->is_negated);
   return (o->kind == PTX_OPERAND_INTEGER || o->kind == PTX_OPERAND_FLOAT) && add_number(p, insn, o, type);
 }
 
 static bool
 take_destination(ptx_insn *insn, const ptx_operand *o, ptx_word type, bool may_be_wide)
 {
-  if (o->kind == PTX_OPERAND_SINK)
-    return add_destination(insn, PTX_NO_SLOT, ptx_bits(type));
   return o->kind == PTX_OPERAND_REGISTER && !o->is_negated && (may_be_wide ? agrees_wide : ptx_agrees)(o->type, type) &&
          add_destination(insn, o->slot, ptx_bits(o->type));
+}
+
+/* Where nothing may be written to: elements of vectors, one of a pair, an atomic operation's old value. */
+static bool
+take_sink(ptx_insn *insn, const ptx_operand *o, ptx_word type)
+{
+  return o->kind == PTX_OPERAND_SINK && add_destination(insn, PTX_NO_SLOT, ptx_bits(type));
 }
 
 static bool
@@ -189,7 +196,8 @@ take_vector(ptx_parser *p, ptx_insn *insn, const ptx_operand *o, ptx_word type, 
     return false;
   for (uint32_t i = 0; i < count; i++) {
     const ptx_operand *e = &p->operands[o->first + i];
-    if (e->has_second || (is_source ? !take_source(p, insn, e, type, true) : !take_destination(insn, e, type, true)))
+    if (e->has_second ||
+        (is_source ? !take_source(p, insn, e, type, true) : !take_sink(insn, e, type) && !take_destination(insn, e, type, true)))
       return false;
   }
   return true;
@@ -251,7 +259,7 @@ take_predicate(ptx_insn *insn, const ptx_operand *o, bool may_be_negated)
 static bool
 take_pair(ptx_insn *insn, const ptx_operand *o, ptx_word type)
 {
-  if (!take_destination(insn, o, type, false))
+  if (!(o->has_second && take_sink(insn, o, type)) && !take_destination(insn, o, type, false))
     return false;
   return !o->has_second || add_destination(insn, o->second, 1);
 }
@@ -264,7 +272,12 @@ take_address(ptx_insn *insn, const ptx_operand *o)
   const ptx_class class = ptx_class_of(o->base_type);
   if (o->base_type && (ptx_bits(o->base_type) < 32 || class == PTX_CLASS_FLOAT || class >= PTX_CLASS_PACKED))
     return false;
-  if (o->variable && insn->space && o->variable->space != insn->space)
+  if (o->variable ? insn->space && o->variable->space != insn->space : !o->base_type && insn->space != PTX_local)
+    return false;                                                /* numbers are addresses of local memory alone */
+  const bool is_near = insn->space && insn->space != PTX_global; /* 32 bits are enough */
+  if (o->base_type && ptx_bits(o->base_type) < 64 && !is_near)
+    return false;
+  if (o->variable && o->variable->is_kernel_parameter && insn->action == PTX_DO_STORE)
     return false;
   insn->offset = o->offset;
   return add_source(insn, o->slot, false);
@@ -296,6 +309,8 @@ take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
   const ptx_word type = (ptx_word)insn->type[0];
   switch (letter) {
   case 'D':
+    if (insn->action == PTX_DO_ATOM && !o->has_second && take_sink(insn, o, type))
+      return true;
     return !o->has_second && take_destination(insn, o, type, false);
   case 'W':
     return !o->has_second && take_destination(insn, o, wide_of(type), false);
@@ -309,6 +324,8 @@ take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
     return take_pair(insn, o, PTX_pred);
   case 'R':
     return take_pair(insn, o, PTX_b32);
+  case 'E':
+    return o->has_second && take_pair(insn, o, PTX_b32);
   case 'V':
     return insn->vector ? take_vector(p, insn, o, type, insn->vector, false)
                         : !o->has_second && take_destination(insn, o, type, true);
@@ -332,7 +349,7 @@ take_operand(ptx_parser *p, ptx_insn *insn, char letter, const ptx_operand *o)
   case 'p':
     return take_predicate(insn, o, letter == 'c');
   case 'l':
-    return take_source(p, insn, o, PTX_u64, false) || take_source(p, insn, o, PTX_u32, false);
+    return take_source(p, insn, o, PTX_u64, false);
   case 'm':
     return take_address(insn, o);
   case 'i':
@@ -365,15 +382,26 @@ match_operands(ptx_parser *p, const ptx_form *form, ptx_insn *insn)
 
 /* ---- the rest ------------------------------------------------------------------------------------------------------------ */
 
+/* Numbers of barriers and threads that are known. */
+static bool
+check_barrier(ptx_parser *p, const ptx_token *name, const ptx_insn *insn)
+{
+  const uint32_t first = ptx_has(insn, PTX_red), last = p->operand_count - first;
+  if (p->operands[first].kind == PTX_OPERAND_INTEGER && p->operands[first].value > 15)
+    return ptx_error(p, name->line, "a barrier's number is 0 to 15");
+  if (first + 1 < last && p->operands[first + 1].kind == PTX_OPERAND_INTEGER && p->operands[first + 1].value % PTX_WARP)
+    return ptx_error(p, name->line, "a barrier's number of threads is a multiple of 32");
+  return true;
+}
+
 /* What the table does not say. */
 static bool
 check(ptx_parser *p, const ptx_token *name, const ptx_insn *insn)
 {
   if (insn->vector && insn->vector * ptx_bits((ptx_word)insn->type[0]) > 128)
     return ptx_error(p, name->line, "a vector has 128 bits at most");
-  for (ptx_word word = PTX_evict_normal; word <= PTX_prefetch256; word++)
-    if (ptx_has(insn, word) && (p->module->version < 74 || p->module->sm < 70))
-      return ptx_error(p, name->line, "'.%s' needs PTX 7.4 and sm_70", ptx_word_text(word));
+  if (insn->action == PTX_DO_BARRIER && !check_barrier(p, name, insn))
+    return false;
   if (insn->eval == ptx_eval_lop3 && p->operands[p->operand_count - 1].value > 255)
     return ptx_error(p, name->line, "a table of lop3 is 0 to 255");
   if (insn->eval == ptx_eval_setp && ptx_bits((ptx_word)insn->type[0]) == 32 &&

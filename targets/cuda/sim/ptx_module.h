@@ -189,7 +189,7 @@ struct ptx_kernel {
   const ptx_function *function;
   ptx_frame *frames;       /* of each function of the module */
   uint32_t *shared_offset; /* of each shared variable */
-  uint32_t register_slots, lane_bytes, call_depth;
+  uint32_t register_slots, lane_bytes, lane_stride, call_depth;
   ptx_kernel_info info;
 };
 

@@ -163,24 +163,6 @@ find_here(const ptx_scope *scope, const char *name, uint32_t length)
   return found;
 }
 
-ptx_symbol *
-ptx_declare(ptx_parser *p, const ptx_token *name, ptx_symbol_kind kind)
-{
-  if (find_here(p->scope, name->text, name->length)) {
-    ptx_error(p, name->line, "'%.*s' is declared twice", (int)name->length, name->text);
-    return NULL;
-  }
-  entry *e = calloc(1, sizeof *e + name->length + 1);
-  if (!e) {
-    ptx_no_memory(p);
-    return NULL;
-  }
-  memcpy(e->name, name->text, name->length);
-  e->symbol.kind = kind;
-  HASH_ADD_KEYPTR(hh, p->scope->names, e->name, name->length, e);
-  return &e->symbol;
-}
-
 /* A name of a range, with its number. */
 static bool
 find_numbered(const ptx_scope *scope, const char *name, uint32_t length, ptx_symbol *out)
@@ -206,6 +188,26 @@ find_numbered(const ptx_scope *scope, const char *name, uint32_t length, ptx_sym
     return true;
   }
   return false;
+}
+
+ptx_symbol *
+ptx_declare(ptx_parser *p, const ptx_token *name, ptx_symbol_kind kind)
+{
+  ptx_symbol numbered;
+  if (ptx_token_is(name, "_") || find_here(p->scope, name->text, name->length) ||
+      find_numbered(p->scope, name->text, name->length, &numbered)) {
+    ptx_error(p, name->line, "'%.*s' is declared twice", (int)name->length, name->text);
+    return NULL;
+  }
+  entry *e = calloc(1, sizeof *e + name->length + 1);
+  if (!e) {
+    ptx_no_memory(p);
+    return NULL;
+  }
+  memcpy(e->name, name->text, name->length);
+  e->symbol.kind = kind;
+  HASH_ADD_KEYPTR(hh, p->scope->names, e->name, name->length, e);
+  return &e->symbol;
 }
 
 bool

@@ -37,16 +37,13 @@ parse_special(ptx_parser *p, const ptx_token *name, ptx_operand *out)
   return ptx_error(p, name->line, "unknown name '%.*s'", (int)name->length, name->text);
 }
 
-/* What follows a variable's or register's name: + or - an integer. */
+/* What follows a variable's or register's name: + and an integer. */
 static bool
 parse_offset(ptx_parser *p, int64_t *out)
 {
   uint64_t value = 0;
-  const bool subtracts = ptx_is_sign(p, '-');
-  if (!ptx_is_sign(p, '+') && !subtracts)
-    return true;
-  if (!subtracts && !ptx_next(p))
-    return false;
+  if (!ptx_take_sign(p, '+'))
+    return !p->has_failed;
   if (!ptx_parse_integer(p, &value))
     return false;
   *out = (int64_t)value;

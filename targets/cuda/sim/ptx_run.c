@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ASK_EVERY = 4096 }; /* turns of warps between two questions to the caller */
+/* Turns of warps between two questions to the caller, and two looks for loops that do not end. */
+enum { ASK_EVERY = 4096, SPIN_EVERY = 64 };
 
 /* xorshift64*: a state that is not 0. */
 uint32_t
@@ -91,8 +92,8 @@ make_warp(ptx_machine *m, ptx_warp *warp)
   warp->registers = malloc((size_t)k->register_slots * PTX_WARP * sizeof *warp->registers);
   warp->poison = malloc((size_t)k->register_slots * sizeof *warp->poison);
   warp->calls = malloc((size_t)k->call_depth * PTX_WARP * sizeof *warp->calls);
-  warp->memory = malloc((size_t)k->lane_bytes * PTX_WARP + 1);
-  warp->memory_poison = malloc((size_t)k->lane_bytes * PTX_WARP + 1);
+  warp->memory = aligned_alloc(128, ((size_t)k->lane_stride + 128) * PTX_WARP);
+  warp->memory_poison = malloc((size_t)k->lane_stride * PTX_WARP + 1);
   return warp->registers && warp->poison && warp->calls && warp->memory && warp->memory_poison;
 }
 
@@ -104,8 +105,11 @@ make_blocks(ptx_machine *m)
     ptx_block *block = &m->blocks[i];
     block->shared = aligned_alloc(256, ((size_t)m->shared_bytes + 256) & ~(size_t)255);
     block->shared_poison = malloc((size_t)m->shared_bytes + 1);
+    block->shadow = malloc((size_t)m->shared_bytes * sizeof *block->shadow + 1);
+    block->released = malloc(m->threads * sizeof *block->released);
+    block->acquired = malloc(m->threads * sizeof *block->acquired);
     block->warps = calloc(m->warps, sizeof *block->warps);
-    if (!block->shared || !block->shared_poison || !block->warps)
+    if (!block->shared || !block->shared_poison || !block->shadow || !block->released || !block->acquired || !block->warps)
       return false;
     for (uint32_t w = 0; w < m->warps; w++) {
       block->warps[w].block = block;
@@ -132,6 +136,9 @@ free_machine(ptx_machine *m)
     free(m->blocks[i].warps);
     free(m->blocks[i].shared);
     free(m->blocks[i].shared_poison);
+    free(m->blocks[i].shadow);
+    free(m->blocks[i].released);
+    free(m->blocks[i].acquired);
   }
   free(m->blocks);
   for (uint32_t i = 0; m->constants && i < m->module->function_count; i++)
@@ -147,12 +154,14 @@ begin_warp(ptx_machine *m, ptx_warp *warp)
   const ptx_kernel *k = m->kernel;
   const uint32_t threads = m->threads - warp->index * PTX_WARP;
   warp->live = threads >= PTX_WARP ? UINT32_MAX : (1u << threads) - 1;
-  warp->at_barrier = warp->at_sync = 0;
+  warp->at_barrier = warp->at_sync = warp->pending = warp->spins = 0;
+  memset(warp->store_count, 0, sizeof warp->store_count);
+  memset(warp->seen, 0, sizeof warp->seen);
   memset(warp->depth, 0, sizeof warp->depth);
   memset(warp->registers, 0xa5, (size_t)k->register_slots * PTX_WARP * sizeof *warp->registers);
   memset(warp->poison, 0xff, (size_t)k->register_slots * sizeof *warp->poison);
-  memset(warp->memory, 0xa5, (size_t)k->lane_bytes * PTX_WARP);
-  memset(warp->memory_poison, 1, (size_t)k->lane_bytes * PTX_WARP);
+  memset(warp->memory, 0xa5, (size_t)k->lane_stride * PTX_WARP);
+  memset(warp->memory_poison, 1, (size_t)k->lane_stride * PTX_WARP);
   for (uint32_t lane = 0; lane < PTX_WARP; lane++) {
     warp->pc[lane] = k->function->first;
     warp->function[lane] = k->function->index;
@@ -172,6 +181,11 @@ begin_block(ptx_machine *m, ptx_block *block)
   block->ended = 0;
   memset(block->shared, 0xa5, m->shared_bytes);
   memset(block->shared_poison, 1, m->shared_bytes);
+  memset(block->shadow, 0, m->shared_bytes * sizeof *block->shadow);
+  memset(block->released, 0, m->threads * sizeof *block->released);
+  memset(block->acquired, 0, m->threads * sizeof *block->acquired);
+  block->time = 0;
+  ptx_forget_reads(block);
   memset(block->barriers, 0, sizeof block->barriers);
   for (uint32_t w = 0; w < m->warps; w++)
     begin_warp(m, &block->warps[w]);
@@ -257,7 +271,9 @@ run(ptx_machine *m)
         live++;
       }
     }
-    if (++turns % ASK_EVERY == 0 && m->launch->goes_on && !m->launch->goes_on(m->launch->memory.user, false))
+    if (++turns % SPIN_EVERY == 0 && !ptx_check_spin(m))
+      return false;
+    if (turns % ASK_EVERY == 0 && m->launch->goes_on && !m->launch->goes_on(m->launch->memory.user, false))
       return ptx_fail(m, warp, 0, &m->code[warp->pc[0]], PTX_FAULT_STOPPED, 0, "the launch was stopped");
   }
   return true;
@@ -282,6 +298,7 @@ ptx_run(const ptx_launch *launch, ptx_counts *counts, ptx_fault *fault)
   if (launch->is_cooperative || m.resident > m.block_count)
     m.resident = (uint32_t)m.block_count;
   draw_order(&m);
+  m.is_weak = ptx_draw(&m) % 4 != 0;
   const bool is_good =
       make_constants(&m) && make_blocks(&m) ? run(&m) : ptx_fail(&m, NULL, 0, NULL, PTX_FAULT_HANG, 0, "out of memory");
   free_machine(&m);

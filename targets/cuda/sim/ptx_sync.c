@@ -44,6 +44,7 @@ static bool
 release(ptx_machine *m, ptx_block *block, uint32_t id)
 {
   m->counts.barriers++;
+  m->changes++;
   for (uint32_t w = 0; w < m->warps; w++) {
     ptx_warp *warp = &block->warps[w];
     uint32_t here = 0;
@@ -52,6 +53,7 @@ release(ptx_machine *m, ptx_block *block, uint32_t id)
       here |= 1u << lane;
     if (!check_aligned(m, warp, here))
       return false;
+    ptx_note_acquire(warp, here);
     PTX_EACH_LANE(lane, here)
     release_lane(m, warp, lane, &block->barriers[id]);
   }
@@ -87,6 +89,8 @@ arrive(ptx_bundle *b, uint32_t lane, uint32_t id, uint32_t expected)
     barrier->all &= value;
     barrier->any |= value;
   }
+  ptx_finish_stores(m, b->warp, 1u << lane);
+  ptx_note_release(b->warp, 1u << lane);
   barrier->arrived++;
   if (ptx_has(b->insn, PTX_arrive)) {
     b->warp->pc[lane]++;
@@ -322,6 +326,9 @@ meet(ptx_machine *machine, ptx_warp *warp, uint32_t members)
   default:
     break;
   }
+  if (insn->together == PTX_SYNC_WAIT)
+    ptx_note_acquire(warp, members);
+  machine->changes++;
   warp->at_sync &= ~members;
   PTX_EACH_LANE(lane, members)
   warp->pc[lane]++;
@@ -370,6 +377,10 @@ ptx_reach_sync(ptx_bundle *b)
   const uint32_t k = b->insn->s_count - 1u; /* the mask is the last operand */
   if (!ptx_check_poison(b, b->insn->s[k], b->mask, "a mask of lanes"))
     return false;
+  if (b->insn->together == PTX_SYNC_WAIT) {
+    ptx_finish_stores(b->machine, b->warp, b->mask);
+    ptx_note_release(b->warp, b->mask);
+  }
   PTX_EACH_LANE(lane, b->mask)
   {
     const uint32_t mask = (uint32_t)ptx_read(b, k, lane);

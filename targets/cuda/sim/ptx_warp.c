@@ -171,7 +171,7 @@ static void
 pass(ptx_bundle *from, ptx_bundle *to, uint32_t lane, const ptx_passed *source, const ptx_passed *target, uint32_t count)
 {
   ptx_warp *warp = from->warp;
-  const size_t lane_at = (size_t)lane * from->machine->kernel->lane_bytes;
+  const size_t lane_at = (size_t)lane * from->machine->kernel->lane_stride;
   for (uint32_t k = 0; k < count; k++) {
     if (source[k].is_memory) {
       const size_t here = lane_at + from->lane_base + source[k].offset, there = lane_at + to->lane_base + target[k].offset;
@@ -200,7 +200,7 @@ call(ptx_bundle *b)
     ptx_bundle_at(b->machine, warp, lane, &inner);
     for (uint32_t r = 0; r < callee->register_count; r++)
       inner.poison[r] |= 1u << lane;
-    memset(warp->memory_poison + (size_t)lane * b->machine->kernel->lane_bytes + inner.lane_base, 1, callee->lane_bytes);
+    memset(warp->memory_poison + (size_t)lane * b->machine->kernel->lane_stride + inner.lane_base, 1, callee->lane_bytes);
     pass(b, &inner, lane, c->arguments, callee->parameters, c->argument_count);
   }
 }
@@ -208,6 +208,8 @@ call(ptx_bundle *b)
 static bool
 end_lanes(ptx_bundle *b, uint32_t lanes)
 {
+  ptx_finish_stores(b->machine, b->warp, lanes);
+  b->machine->changes++;
   b->warp->live &= ~lanes;
   b->warp->block->ended += (uint32_t)__builtin_popcount(lanes);
   if (!b->warp->live)
@@ -284,6 +286,8 @@ act(ptx_bundle *b, uint32_t pc)
   ptx_warp *warp = b->warp;
   switch ((ptx_action)b->insn->action) {
   case PTX_DO_BRANCH:
+    if (b->machine->is_watching && b->insn->target <= pc)
+      ptx_watch(b, b->mask);
     jump(warp, b->mask, b->insn->target);
     return true;
   case PTX_DO_TABLE:
@@ -382,6 +386,8 @@ run_bundle(ptx_machine *m, ptx_warp *warp, uint32_t lanes, uint32_t count)
       continue;
     }
     if (b.mask == lanes && b.insn->action == PTX_DO_BRANCH) {
+      if (m->is_watching && b.insn->target <= pc)
+        ptx_watch(&b, lanes);
       pc = b.insn->target;
       continue;
     }
