@@ -32,10 +32,10 @@ static const option options[] = {
      "the pipeline: 'canon,cf,dce'; @FILE reads it from a file; without it nothing is changed, only converted"},
     {"passes-file", OPTION_VALUE, AT(passes_file), "FILE", "the pipeline, from a file"},
     {"o", OPTION_VALUE, AT(output), "FILE",
-     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c"},
+     "write there; -, the default, is standard output; the name's end decides: .vir, .vir0, .spv, .glsl, .c, .ptx"},
     {"outdir", OPTION_VALUE, AT(outdir), "DIR",
-     "write each input's output there, as .vir, .vir0, .spv, .glsl or .c, in the folders that tell the inputs apart"},
-    {"emit", OPTION_VALUE, AT(emit), "vir|vir0|spirv|glsl|c",
+     "write each input's output there, as .vir, .vir0, .spv, .glsl, .c or .ptx, in the folders that tell the inputs apart"},
+    {"emit", OPTION_VALUE, AT(emit), "vir|vir0|spirv|glsl|c|ptx",
      "what to write; default: by the output's name, else text for text, VIR0 for VIR0, and SPIR-V for all others"},
     {"strip", OPTION_FLAG, AT(strip), NULL, "no names and lines in SPIR-V"},
     {"exact-floats", OPTION_FLAG, AT(exact_floats), NULL,
@@ -267,8 +267,8 @@ static vyre_status
 check(const tool_options *o)
 {
   if (o->emit && strcmp(o->emit, "vir") != 0 && strcmp(o->emit, "vir0") != 0 && strcmp(o->emit, "spirv") != 0 &&
-      strcmp(o->emit, "glsl") != 0 && strcmp(o->emit, "c") != 0)
-    return VYRE_ERROR(VYRE_CODE_USAGE, "-emit is vir, vir0, spirv, glsl or c, not '%s'", o->emit);
+      strcmp(o->emit, "glsl") != 0 && strcmp(o->emit, "c") != 0 && strcmp(o->emit, "ptx") != 0)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-emit is vir, vir0, spirv, glsl, c or ptx, not '%s'", o->emit);
   if (o->print_schedule && strcmp(o->print_schedule, "text") != 0 && strcmp(o->print_schedule, "json") != 0 &&
       strcmp(o->print_schedule, "dot") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-print-schedule is text, json or dot, not '%s'", o->print_schedule);

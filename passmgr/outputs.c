@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const endings[] = {".vir", ".vir0", ".spv", ".glsl", ".c"};
-static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C"};
+static const char *const endings[] = {".vir", ".vir0", ".spv", ".glsl", ".c", ".ptx"};
+static const char *const form_names[] = {"text", "VIR0", "SPIR-V", "GLSL", "C", "PTX"};
 
 static bool
 ends_with(const char *text, const char *end)
@@ -24,7 +24,7 @@ ends_with(const char *text, const char *end)
 output_form
 outputs_form(const tool_options *options, vyre_input_kind kind)
 {
-  static const char *const words[] = {"vir", "vir0", "spirv", "glsl", "c"};
+  static const char *const words[] = {"vir", "vir0", "spirv", "glsl", "c", "ptx"};
   for (int form = OUTPUT_VIR; options->emit && form < OUTPUT__COUNT; form++)
     if (strcmp(options->emit, words[form]) == 0)
       return (output_form)form;

@@ -17,6 +17,7 @@
 #include "outputs.h"
 #include "vyre/c.h"
 #include "vyre/glsl.h"
+#include "vyre/ptx.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/vir0.h"
@@ -213,6 +214,8 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
     return write_glsl(module, &w->output);
   case OUTPUT_C:
     return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
+  case OUTPUT_PTX:
+    return vyre_ptx_write(module, VYRE_NONE, NULL, &w->output);
   default:
     return vyre_text_print(module, NULL, &w->output);
   }

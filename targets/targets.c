@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "vyre/target.h"
 
-const vyre_target_ops *const vyre_targets[] = {&vyre_target_cpu, &vyre_target_vulkan, NULL};
+const vyre_target_ops *const vyre_targets[] = {&vyre_target_cpu, &vyre_target_vulkan, &vyre_target_cuda, NULL};
 
 const vyre_target_ops *
 vyre_target_find(const char *name)

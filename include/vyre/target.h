@@ -400,6 +400,8 @@ const vyre_target_ops *vyre_target_find(const char *name);
 extern const vyre_target_ops vyre_target_cpu;
 /* Vulkan 1.2, through the loader library that is found at run time. */
 extern const vyre_target_ops vyre_target_vulkan;
+/* NVIDIA GPUs from sm_75 on, through the driver's library that is found at run time; the device "sim" is a simulator. */
+extern const vyre_target_ops vyre_target_cuda;
 
 /* ---- a driver that ends the process -------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "vyre/opaque.h"
 #include "vyre/passmgr.h"
 #include "vyre/plugin.h"
+#include "vyre/ptx.h"
 #include "vyre/run.h"
 #include "vyre/spirv.h"
 #include "vyre/status.h"

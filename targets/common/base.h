@@ -210,6 +210,12 @@ vyre_status target_range_get(const vyre_target *target, const vyre_range *range,
 /* Copies what is kept of a description; `kernel` is zero before and freed by target_kernel_free, after a failure too. */
 vyre_status target_kernel_init(vyre_target *target, const vyre_kernel_desc *desc, target_kernel *kernel);
 void target_kernel_free(vyre_target *target, target_kernel *kernel);
+/* sequence.c: a sequence whose arrays and those of its steps are one copy, of *out_size bytes, which is the caller's. */
+vyre_status target_sequence_copy(const vyre_target *target, const vyre_sequence *from, void **out_memory, size_t *out_size,
+                                 vyre_sequence *out);
+/* `ends` has how the repeats until a word is 0 ended; all others are filled in.  Returns how many kernels ran, without those that
+ * took their groups from a buffer. */
+uint32_t target_sequence_end(const vyre_sequence *sequence, vyre_repeat_end *ends);
 /* Sums that cannot go wrong unseen: an error, and the sum as it was, where it would leave 64 bits or fall below 0. */
 vyre_status target_add(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);
 vyre_status target_subtract(const target_base *base, uint64_t *sum, uint64_t bytes, const char *what);

@@ -151,51 +151,6 @@ vulkan_submissions_destroy(vyre_target *target)
   }
 }
 
-/* ---- the sequence -------------------------------------------------------------------------------------------------------- */
-
-static size_t
-rounded(size_t size)
-{
-  return (size + 15u) & ~(size_t)15u;
-}
-
-/* The next `size` bytes of the copy, with what is there. */
-static void *
-place(vulkan_submission *submission, size_t *at, const void *from, size_t size)
-{
-  void *to = (char *)submission->copy + *at;
-  *at += rounded(size);
-  if (size)
-    memcpy(to, from, size);
-  return to;
-}
-
-/* Of fills and uploads nothing is needed once they are recorded. */
-static vyre_status
-copy_sequence(vyre_target *target, vulkan_submission *submission)
-{
-  vyre_sequence *sequence = &submission->sequence;
-  const vyre_sequence from = *sequence;
-  size_t size = 16 + rounded(sizeof *from.steps * from.step_count) + rounded(sizeof *from.reads * from.read_count) +
-                rounded(sizeof *from.repeats * from.repeat_count);
-  for (uint32_t i = 0; i < from.step_count; i++)
-    size += rounded(sizeof(vyre_range) * from.steps[i].buffer_count) + rounded(from.steps[i].push_size);
-  submission->copy = target_resize(&target->base.allocator, NULL, 0, size);
-  if (!submission->copy)
-    return VYRE_OUT_OF_MEMORY("for a Vulkan submission");
-  submission->copy_size = size;
-  size_t at = 0;
-  vyre_step *steps = place(submission, &at, from.steps, sizeof *from.steps * from.step_count);
-  for (uint32_t i = 0; i < from.step_count; i++) {
-    steps[i].buffers = place(submission, &at, from.steps[i].buffers, sizeof(vyre_range) * from.steps[i].buffer_count);
-    steps[i].push = place(submission, &at, from.steps[i].push, from.steps[i].push_size);
-  }
-  sequence->steps = steps;
-  sequence->reads = place(submission, &at, from.reads, sizeof *from.reads * from.read_count);
-  sequence->repeats = place(submission, &at, from.repeats, sizeof *from.repeats * from.repeat_count);
-  return VYRE_OK;
-}
-
 /* ---- taken --------------------------------------------------------------------------------------------------------------- */
 
 static vyre_status
@@ -249,7 +204,7 @@ prepare(vyre_target *target, const vyre_sequence *sequence, bool is_begun, vulka
   find_controlled(submission);
   submission->is_apart = is_better_apart(target, submission);
   if (is_begun)
-    VYRE_TRY(copy_sequence(target, submission));
+    VYRE_TRY(target_sequence_copy(target, sequence, &submission->copy, &submission->copy_size, &submission->sequence));
   if (sequence->step_ns) {
     if (!vulkan_grow(target, &submission->step_ns, &submission->step_ns_capacity, sequence->step_count,
                      sizeof *submission->step_ns))

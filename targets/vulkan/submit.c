@@ -12,59 +12,21 @@
 
 /* ---- results ------------------------------------------------------------------------------------------------------------- */
 
-/* Where the steps ended: after the first repeat whose word did not become 0. */
-static uint32_t
-find_end(const vulkan_submission *submission)
-{
-  const vyre_sequence *sequence = &submission->sequence;
-  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
-    if (sequence->repeats[i].until.buffer.id && vulkan_control_repeat(submission, i).word != 0)
-      return sequence->repeats[i].first + sequence->repeats[i].count;
-  }
-  return sequence->step_count;
-}
-
-static vyre_repeat_end
-end_of(const vulkan_submission *submission, uint32_t index, uint32_t end)
-{
-  const vyre_repeat *repeat = &submission->sequence.repeats[index];
-  if (repeat->until.buffer.id)
-    return vulkan_control_repeat(submission, index);
-  return (vyre_repeat_end){repeat->first < end ? repeat->times : 0, 0};
-}
-
-/* Those of steps that took their groups from a buffer were counted on the device. */
-static uint32_t
-count_launches(const vulkan_submission *submission, uint32_t end)
-{
-  const vyre_sequence *sequence = &submission->sequence;
-  uint32_t launches = submission->is_controlled ? vulkan_control_launches(submission) : 0;
-  uint32_t repeat = 0;
-  for (uint32_t i = 0; i < end; i++) {
-    const vyre_step *step = &sequence->steps[i];
-    while (repeat < sequence->repeat_count && i >= sequence->repeats[repeat].first + sequence->repeats[repeat].count)
-      repeat++;
-    const bool repeats = repeat < sequence->repeat_count && i >= sequence->repeats[repeat].first;
-    if (!step->indirect.buffer.id && step->groups[0] && step->groups[1] && step->groups[2])
-      launches += repeats ? end_of(submission, repeat, end).iterations : 1;
-  }
-  return launches;
-}
-
 static void
 copy_results(vyre_target *target, vulkan_submission *submission)
 {
   const vyre_sequence *sequence = &submission->sequence;
   vyre_timing *timing = &submission->timing;
-  const uint32_t end = find_end(submission);
   vulkan_copy_reads(target, submission);
   for (uint32_t i = 0; i < sequence->repeat_count; i++) {
-    sequence->ends[i] = end_of(submission, i, end);
+    sequence->ends[i] = sequence->repeats[i].until.buffer.id ? vulkan_control_repeat(submission, i) : (vyre_repeat_end){0};
     timing->bytes_down += sizeof sequence->ends[i];
   }
   for (uint32_t i = 0; i < sequence->step_count && sequence->step_ns; i++)
     sequence->step_ns[i] = submission->step_ns[i];
-  timing->launches = count_launches(submission, end);
+  /* Those of steps that took their groups from a buffer were counted on the device. */
+  timing->launches =
+      target_sequence_end(sequence, sequence->ends) + (submission->is_controlled ? vulkan_control_launches(submission) : 0);
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #define VYRE_TARGETS_VULKAN_H
 
 #include "../common/base.h"
+#include "../common/files.h"
 #include "hazards.h"
 #include "leaks.h"
 
@@ -124,17 +125,6 @@ typedef struct vulkan_kernel {
   VkPipeline pipeline;
 } vulkan_kernel;
 
-/* Where compiled kernels are kept. */
-typedef struct vulkan_cache {
-  char *folder; /* owned; NULL: nowhere */
-  size_t folder_size;
-  int descriptor;  /* of it; -1: not open */
-  bool is_written; /* a file was */
-  bool is_told;    /* that it cannot be made or written */
-  void (*remark)(void *user, const char *text);
-  void *remark_user;
-} vulkan_cache;
-
 /* The driver's cache for one compilation. */
 typedef struct vulkan_cached {
   VkPipelineCache handle; /* none: nothing is kept */
@@ -223,7 +213,7 @@ struct vyre_target {
   uint32_t timeout;         /* seconds; 0: no limit */
   bool is_shared;           /* buffers lie in memory that the host sees as fast as its own */
   bool tells_host_time;     /* timestamps can be told by the host's clock */
-  vulkan_cache cache;
+  target_files cache;       /* where compiled kernels are kept */
   uint32_t most_iterations; /* VULKAN_MOST_ITERATIONS; tests set fewer */
   VkDevice device;
   struct VolkDeviceTable call;

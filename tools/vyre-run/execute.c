@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
+#include "vyre/ptx.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -217,6 +218,7 @@ typedef struct device_run {
   const void *push;
   uint32_t push_size;
   vyre_kernel_program vir; /* of a kernel of that form */
+  vyre_bytes ptx;          /* likewise */
 } device_run;
 
 static vyre_status
@@ -305,7 +307,56 @@ spec_size(const run_program *program, uint32_t id)
   return 4;
 }
 
-/* As the target takes it: SPIR-V rather than .vir. */
+/* The slot of that buffer row's binding, and how many ranges the slots before it have. */
+static uint32_t
+find_slot(const run_program *program, const device_run *run, vyre_row row, uint32_t *out_range)
+{
+  const vyre_buffer_info *info = vyre_buffer_info_of(program->module, row);
+  uint32_t slot = 0;
+  *out_range = 0;
+  while (slot + 1 < run->slot_count && (run->slots[slot].set != info->set || run->slots[slot].binding != info->binding))
+    *out_range += run->slots[slot++].count;
+  return slot;
+}
+
+/* Slots are by set and binding, and a kernel of PTX has its buffers as they are declared. */
+static vyre_status
+order_slots(const run_program *program, device_run *run)
+{
+  vyre_kernel_slot *slots = calloc((size_t)run->slot_count + 1, sizeof *slots);
+  vyre_range *ranges = calloc((size_t)run->range_count + 1, sizeof *ranges);
+  uint32_t slot_count = 0, range_count = 0;
+  for (vyre_row row; slots && ranges && (row = vyre_ptx_buffer_row(program->module, program->row, slot_count)).id;) {
+    uint32_t first;
+    const vyre_kernel_slot slot = run->slots[find_slot(program, run, row, &first)];
+    memcpy(ranges + range_count, run->ranges + first, sizeof *ranges * slot.count);
+    slots[slot_count++] = slot;
+    range_count += slot.count;
+  }
+  if (slots && ranges) {
+    memcpy(run->slots, slots, sizeof *slots * slot_count);
+    memcpy(run->ranges, ranges, sizeof *ranges * range_count);
+  }
+  const bool is_done = slots && ranges;
+  free(slots);
+  free(ranges);
+  return is_done ? VYRE_OK : VYRE_OUT_OF_MEMORY("for the buffers");
+}
+
+static vyre_status
+add_ptx(const run_program *program, device_run *run, vyre_kernel_desc *desc)
+{
+  const vyre_ptx_options options = {.name = "main", .specs = program->specs, .spec_count = program->spec_count};
+  VYRE_TRY(vyre_status_note(vyre_ptx_write(program->module, program->row, &options, &run->ptx), "%s, as PTX", program->path));
+  VYRE_TRY(order_slots(program, run));
+  desc->form = VYRE_KERNEL_PTX;
+  desc->code = run->ptx.data;
+  desc->size = run->ptx.size;
+  desc->entry = options.name;
+  return VYRE_OK;
+}
+
+/* As the target takes it: SPIR-V or PTX rather than .vir. */
 static vyre_status
 add_code(const run_options *options, const run_program *program, device_run *run, vyre_kernel_desc *desc)
 {
@@ -317,8 +368,10 @@ add_code(const run_options *options, const run_program *program, device_run *run
     desc->size = program->words.size;
     return VYRE_OK;
   }
+  if (info.forms >> VYRE_KERNEL_PTX & 1)
+    return add_ptx(program, run, desc);
   if (!(info.forms >> VYRE_KERNEL_VIR & 1))
-    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor .vir\nFix: choose another target with -target",
+    return VYRE_ERROR(VYRE_CODE_INPUT, "%s: it runs neither SPIR-V nor PTX nor .vir\nFix: choose another target with -target",
                       run->ops->name);
   run->vir = (vyre_kernel_program){.module = program->module, .row = program->row.id};
   desc->form = VYRE_KERNEL_VIR;
@@ -415,6 +468,7 @@ run_device(const run_options *options, run_target target, const run_program *pro
   free(run.uploads);
   free(run.reads);
   free(run.specs);
+  vyre_bytes_free(&run.ptx);
   return status;
 }
 

@@ -141,8 +141,8 @@ read_lists(void)
       said.lacks[form] |= reason_of("unsupported", forms[form], needs[i].name) ? needs[i].bit : 0;
 }
 
-/* What it says of itself, and what follows from the form: C has literals for specialization constants, no barriers for the grid; a
- * device does not tell of a fault. */
+/* What it says of itself, and what follows from the form: C and PTX have literals for specialization constants, C has no barriers
+ * for the grid; SPIR-V does not tell of a fault. */
 static uint32_t
 lacks_by_itself(const conform *c, uint32_t form)
 {
@@ -153,6 +153,8 @@ lacks_by_itself(const conform *c, uint32_t form)
     lacks |= NEEDS_KERNELS | NEEDS_SPECS | NEEDS_FAULTS;
   if (form == VYRE_KERNEL_C)
     lacks |= NEEDS_SPECS | VYRE_TARGET_GRID_BARRIERS;
+  if (form == VYRE_KERNEL_PTX)
+    lacks |= NEEDS_SPECS;
   if (form == VYRE_KERNEL_SPIRV)
     lacks |= NEEDS_FAULTS;
   return lacks;

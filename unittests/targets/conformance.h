@@ -81,7 +81,8 @@ typedef struct conform_desc {
   vyre_kernel_function function;
   vyre_kernel_program program;
   vyre_kernel_spec specs[4];
-  vyre_bytes words; /* of SPIR-V */
+  vyre_bytes words; /* of SPIR-V, or the text of PTX */
+  char entry[32];   /* of PTX */
 } conform_desc;
 
 void describe_kernel(const conform *c, const char *name, conform_desc *out);

@@ -7,6 +7,7 @@
 #include "messages.h"
 #include "vyre/c.h"
 #include "vyre/io.h"
+#include "vyre/ptx.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -199,6 +200,15 @@ describe_kernel(const conform *c, const char *name, conform_desc *out)
   case VYRE_KERNEL_SPIRV:
     out->module = load_module(programs[i].file);
     ok(vyre_spirv_write(out->module, 0, NULL, &out->words));
+    out->desc.code = out->words.data;
+    out->desc.size = out->words.size;
+    return;
+  case VYRE_KERNEL_PTX:
+    out->module = load_module(programs[i].file);
+    snprintf(out->entry, sizeof out->entry, "the_%s", name); /* some names are instructions */
+    out->desc.entry = out->entry;
+    ok(vyre_ptx_write(out->module, (vyre_row){program_row(out->module, name)}, &(vyre_ptx_options){.name = out->entry},
+                      &out->words));
     out->desc.code = out->words.data;
     out->desc.size = out->words.size;
     return;

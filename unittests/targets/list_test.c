@@ -20,7 +20,7 @@ each_target_is_found_by_its_name(void **state)
     assert_ptr_equal(vyre_target_find(vyre_targets[count]->name), vyre_targets[count]);
     assert_int_equal(vyre_targets[count]->struct_size, sizeof(vyre_target_ops));
   }
-  assert_int_equal(count, 2);
+  assert_int_equal(count, 3);
   assert_ptr_equal(vyre_targets[0], &vyre_target_cpu); /* the default needs no library and no device */
   assert_null(vyre_target_find("cp"));
   assert_null(vyre_target_find("cpu2"));

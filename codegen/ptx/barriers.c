@@ -1,0 +1,74 @@
+/* Barriers and fences.
+ *
+ * A grid's barrier counts blocks in the dispatch's words: the last one that arrives begins a new generation, which the others wait
+ * for.  Who waits gives up when a fault is noted: then some invocation has ended and may never arrive.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+const char *
+pgen_scope(uint32_t scope)
+{
+  return scope == 0 ? "sys" : scope == 1 || scope == 5 ? "gpu" : "cta";
+}
+
+void
+pgen_fence(gen *g, uint32_t semantics, uint32_t scope)
+{
+  char text[64];
+  if ((semantics & PTX_ORDERS) && scope != 4)
+    pgen_code(g, pgen_format(text, "fence.%s.%s", semantics & PTX_SEQ_CST ? "sc" : "acq_rel", pgen_scope(scope)), NULL, 0);
+}
+
+static void
+put_workgroup(gen *g)
+{
+  CODE(g, "barrier.sync", lit(0));
+}
+
+static void
+put_grid(gen *g)
+{
+  const uint32_t meet = pgen_new_label(g), wait = pgen_new_label(g), last = pgen_new_label(g);
+  const unsigned d = g->dispatch.number;
+  const reg first = PRED(g, "setp.eq.u32", pgen_lindex(g), lit(0)), generation = pgen_new(g, REG_32), arrived = pgen_new(g, REG_32);
+  const reg now = pgen_new(g, REG_32), fault = pgen_new(g, REG_32), count = pgen_new(g, REG_32);
+  put_workgroup(g);
+  pgen_branch_unless(g, first, meet);
+  pgen_put(g, "\tfence.acq_rel.gpu;\n\tld.relaxed.gpu.global.u32 %%r%u, [%%d%u+40];\n", generation.number, d);
+  pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+24];\n", count.number, d);
+  pgen_put(g, "\tatom.acq_rel.gpu.global.add.u32 %%r%u, [%%d%u+36], 1; // grid barrier\n", arrived.number, d);
+  pgen_branch_if(g, PRED(g, "setp.eq.u32", MAKE32(g, "add.u32", arrived, lit(1)), count), last);
+  pgen_label(g, wait);
+  pgen_put(g, "\tnanosleep.u32 64;\n\tld.relaxed.gpu.global.u32 %%r%u, [%%d%u+32];\n", fault.number, d);
+  pgen_when(g, PRED(g, "setp.ne.u32", fault, lit(0)), false);
+  pgen_code(g, "exit", NULL, 0);
+  pgen_put(g, "\tld.acquire.gpu.global.u32 %%r%u, [%%d%u+40];\n", now.number, d);
+  pgen_branch_if(g, PRED(g, "setp.eq.u32", now, generation), wait);
+  pgen_branch(g, meet);
+  pgen_label(g, last);
+  pgen_put(g, "\tst.relaxed.gpu.global.u32 [%%d%u+36], 0;\n\tred.release.gpu.global.add.u32 [%%d%u+40], 1;\n", d, d);
+  pgen_label(g, meet);
+  put_workgroup(g);
+}
+
+void
+pgen_barrier(gen *g, uint32_t row)
+{
+  const uint32_t imm = g->v->imm[row], execution = VYRE_ORDER_EXECUTION(imm), memory = VYRE_ORDER_MEMORY(imm);
+  const uint32_t semantics = VYRE_ORDER_SEMANTICS(imm);
+  if (execution < 2) {
+    put_grid(g);
+    return;
+  }
+  /* Barriers of PTX order memory for those that meet there. */
+  const bool farther = execution == 4 || memory < execution || memory == 5 || (semantics & PTX_SEQ_CST) != 0;
+  if (farther)
+    pgen_fence(g, semantics, memory);
+  if (execution == 3)
+    CODE(g, "bar.warp.sync", g->mask);
+  else if (execution == 2)
+    put_workgroup(g);
+  if (farther && execution != 4)
+    pgen_fence(g, semantics, memory);
+}

@@ -1,0 +1,195 @@
+/* Control of lanes that need not meet: labels and branches.
+ *
+ *     leave, break   to the label after the construct
+ *     continue       to the one before a loop's step or continuing region
+ *     return         the lane exits
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+uint32_t
+pgen_region_of(const gen *g, uint32_t control, vyre_role role)
+{
+  for (uint32_t row = g->v->first[control]; row; row = g->v->next[row])
+    if (op_of(g, row) == VYRE_OP_region && g->v->imm[row] == (uint32_t)role)
+      return row;
+  return 0;
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+body_of(const gen *g, uint32_t row)
+{
+  uint32_t body = g->v->first[row];
+  while (body && op_of(g, body) != VYRE_OP_body)
+    body = g->v->next[body];
+  return body;
+}
+
+/* The index is a register of its own, which each iteration changes. */
+void
+pgen_for_begin(gen *g, uint32_t row)
+{
+  pgen_define(g, body_of(g, row), 0, pgen_copy(g, class_of(kind_of(g, g->v->a[row])), pgen_value(g, g->v->a[row], 0)));
+}
+
+reg
+pgen_for_test(gen *g, uint32_t row)
+{
+  const uint32_t body = body_of(g, row);
+  const vyre_kind kind = kind_of(g, body);
+  const bool is_signed = vyre_kind_is_signed(kind);
+  reg index = pgen_value(g, body, 0), to = pgen_value(g, g->v->b[row], 0);
+  char text[64];
+  if (is_signed)
+    index = pgen_signed(g, kind, index), to = pgen_signed(g, kind, to);
+  return PRED(g, pgen_format(text, "setp.lt.%s%s", is_signed ? "s" : "u", is_long(kind) ? "64" : "32"), index, to);
+}
+
+void
+pgen_for_step(gen *g, uint32_t row)
+{
+  const uint32_t body = body_of(g, row);
+  const vyre_kind kind = kind_of(g, body);
+  const reg index = pgen_value(g, body, 0);
+  pgen_move(g, index, pgen_cut(g, kind, pgen_int_op(g, kind, "add", "u", index, pgen_value(g, g->v->c[row], 0))));
+}
+
+reg
+pgen_case_test(gen *g, uint32_t row, uint32_t region)
+{
+  const uint32_t labels = g->v->a[region], selector = g->v->a[row];
+  const bool several = labels && op_of(g, labels) == VYRE_OP_tuple;
+  const uint32_t count = several ? VYRE_TUPLE_COUNT(g->v->imm[labels]) : labels ? 1 : 0;
+  const char *op = is_long(kind_of(g, selector)) ? "setp.eq.u64" : "setp.eq.u32";
+  reg any = {0};
+  for (uint32_t k = 0; k < count; k++) {
+    const reg same = PRED(g, op, pgen_value(g, selector, 0), pgen_value(g, several ? pgen_tuple_part(g, labels, k) : labels, 0));
+    any = k == 0 ? same : PRED(g, "or.pred", any, same);
+  }
+  return any;
+}
+
+void
+pgen_fault(gen *g, uint32_t row)
+{
+  const char *name = vyre_row_name(g->module, (vyre_row){row});
+  const reg asked = PRED(g, "setp.ne.u64", g->dispatch, lit(0));
+  bool clean = name != NULL;
+  for (const char *c = name; c && *c; c++)
+    clean = clean && *c >= ' ' && *c <= '~';
+  g->faults++;
+  pgen_put(g, "\t@%%p%u red.relaxed.gpu.global.max.u32 [%%d%u+32], %u; // fault %u: trap%s%s\n", asked.number, g->dispatch.number,
+           g->faults, g->faults, clean ? " %" : "", clean ? name : "");
+}
+
+/* ---- constructs ------------------------------------------------------------------------------------------------------------- */
+
+static void
+put_if(gen *g, uint32_t row, uint32_t exit)
+{
+  const uint32_t yes = pgen_region_of(g, row, VYRE_THEN), no = pgen_region_of(g, row, VYRE_ELSE);
+  const bool has_else = no && g->v->first[no];
+  const uint32_t other = has_else ? pgen_new_label(g) : exit;
+  pgen_branch_unless(g, pgen_value(g, g->v->a[row], 0), other);
+  pgen_region(g, yes);
+  if (!has_else)
+    return;
+  pgen_branch(g, exit);
+  pgen_label(g, other);
+  pgen_region(g, no);
+}
+
+static void
+put_for(gen *g, uint32_t row, uint32_t exit)
+{
+  const uint32_t head = pgen_new_label(g), again = pgen_new_label(g);
+  g->agains[row - g->program] = again;
+  pgen_for_begin(g, row);
+  pgen_label(g, head);
+  pgen_branch_unless(g, pgen_for_test(g, row), exit);
+  pgen_region(g, body_of(g, row));
+  pgen_label(g, again);
+  pgen_for_step(g, row);
+  pgen_branch(g, head);
+}
+
+static void
+put_loop(gen *g, uint32_t row)
+{
+  const uint32_t head = pgen_new_label(g), again = pgen_new_label(g), continuing = pgen_region_of(g, row, VYRE_CONTINUING);
+  g->agains[row - g->program] = again;
+  pgen_label(g, head);
+  pgen_region(g, pgen_region_of(g, row, VYRE_BODY));
+  pgen_label(g, again);
+  if (continuing)
+    pgen_region(g, continuing);
+  pgen_branch(g, head);
+}
+
+static void
+put_switch(gen *g, uint32_t row, uint32_t exit)
+{
+  const uint32_t outer = g->after_case;
+  uint32_t label = g->labels, otherwise = exit;
+  for (uint32_t region = g->v->first[row]; region; region = g->v->next[region]) {
+    const uint32_t here = pgen_new_label(g);
+    const reg same = pgen_case_test(g, row, region);
+    if (same.klass)
+      pgen_branch_if(g, same, here);
+    otherwise = g->v->imm[region] & VYRE_CASE_DEFAULT ? here : otherwise;
+  }
+  pgen_branch(g, otherwise);
+  for (uint32_t region = g->v->first[row]; region; region = g->v->next[region]) {
+    pgen_label(g, ++label); /* they were made one after the other */
+    g->after_case = g->v->next[region] ? label + 1 : exit;
+    pgen_region(g, region);
+    pgen_branch(g, exit);
+  }
+  g->after_case = outer;
+}
+
+void
+pgen_construct(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  if (g->is_wide[row - g->program]) {
+    pgen_wide_construct(g, row);
+    return;
+  }
+  const uint32_t exit = pgen_new_label(g);
+  g->exits[row - g->program] = exit;
+  if (op == VYRE_OP_if)
+    put_if(g, row, exit);
+  else if (op == VYRE_OP_for)
+    put_for(g, row, exit);
+  else if (op == VYRE_OP_loop)
+    put_loop(g, row);
+  else if (op == VYRE_OP_switch)
+    put_switch(g, row, exit);
+  else
+    pgen_region(g, pgen_region_of(g, row, VYRE_BLOCK));
+  pgen_label(g, exit);
+}
+
+void
+pgen_jump(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  const uint32_t target = pgen_target(g, row);
+  if (op == VYRE_OP_trap)
+    pgen_fault(g, row);
+  if (g->wide && (target == g->program || g->is_wide[target - g->program])) {
+    pgen_wide_jump(g, row);
+    return;
+  }
+  if (op == VYRE_OP_return || op == VYRE_OP_trap)
+    pgen_code(g, "exit", NULL, 0);
+  else if (op == VYRE_OP_breakif)
+    pgen_branch_if(g, pgen_value(g, g->v->a[row], 0), g->exits[target - g->program]);
+  else if (op == VYRE_OP_fallthrough)
+    pgen_branch(g, g->after_case);
+  else
+    pgen_branch(g, op == VYRE_OP_continue ? g->agains[target - g->program] : g->exits[target - g->program]);
+}

@@ -1,0 +1,290 @@
+/* Arithmetic on integers.  Those of 8 and 16 bits are computed with in 32, and cut.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+static uint64_t
+ones(vyre_kind kind)
+{
+  return UINT64_MAX >> (64 - vyre_kind_bits(kind));
+}
+
+reg
+pgen_cut(gen *g, vyre_kind kind, reg r)
+{
+  return is_narrow(kind) ? MAKE32(g, "and.b32", r, lit(ones(kind))) : r;
+}
+
+reg
+pgen_signed(gen *g, vyre_kind kind, reg r)
+{
+  return is_narrow(kind) ? MAKE32(g, "bfe.s32", r, lit(0), lit(vyre_kind_bits(kind))) : r;
+}
+
+reg
+pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b)
+{
+  char text[64];
+  pgen_format(text, "%s.%s%u", name, sign, is_long(kind) ? 64u : 32u);
+  return pgen_make(g, is_long(kind) ? REG_64 : REG_32, text, REGS(a, b));
+}
+
+static reg
+unary(gen *g, vyre_kind kind, const char *name, const char *sign, reg a)
+{
+  char text[64];
+  pgen_format(text, "%s.%s%u", name, sign, is_long(kind) ? 64u : 32u);
+  return pgen_make(g, is_long(kind) ? REG_64 : REG_32, text, REGS(pgen_in_register(g, is_long(kind) ? REG_64 : REG_32, a)));
+}
+
+static reg
+test(gen *g, vyre_kind kind, const char *relation, const char *sign, reg a, reg b)
+{
+  char text[64];
+  pgen_format(text, "setp.%s.%s%u", relation, sign, is_long(kind) ? 64u : 32u);
+  return pgen_make(g, REG_PRED, text, REGS(a, b));
+}
+
+static reg
+choose(gen *g, vyre_kind kind, reg yes, reg no, reg p)
+{
+  return pgen_select(g, is_long(kind) ? REG_64 : REG_32, yes, no, p);
+}
+
+/* -1, MIN and the like, as wide as what is computed with. */
+reg
+pgen_signed_literal(vyre_kind kind, uint64_t bits)
+{
+  return lit(is_long(kind) ? bits : (uint32_t)bits);
+}
+
+/* ---- division ------------------------------------------------------------------------------------------------------------- */
+
+/* What is divided by is known, and neither 0 nor -1. */
+static bool
+is_plain_divisor(const gen *g, uint32_t row, vyre_kind kind)
+{
+  uint64_t bits;
+  return !g->strict || (pgen_right_constant(g, row, &bits) && bits != 0 && bits != ones(kind));
+}
+
+static reg
+divide_unsigned(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, bool remainder)
+{
+  const reg r = pgen_int_op(g, kind, remainder ? "rem" : "div", "u", a, b);
+  if (is_plain_divisor(g, row, kind))
+    return r;
+  return choose(g, kind, remainder ? lit(0) : lit(ones(kind)), r, test(g, kind, "eq", "u", b, lit(0)));
+}
+
+/* By 0 and -1 it is divided by 1, and what should have come of it is put in place. */
+static reg
+divide_signed(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, bool remainder)
+{
+  a = pgen_signed(g, kind, a);
+  b = pgen_signed(g, kind, b);
+  if (is_plain_divisor(g, row, kind))
+    return pgen_int_op(g, kind, remainder ? "rem" : "div", "s", a, b);
+  const reg zero = test(g, kind, "eq", "s", b, lit(0)), minus = test(g, kind, "eq", "s", b, pgen_signed_literal(kind, UINT64_MAX));
+  const reg by = choose(g, kind, lit(1), b, PRED(g, "or.pred", zero, minus));
+  const reg r = pgen_int_op(g, kind, remainder ? "rem" : "div", "s", a, by);
+  if (remainder)
+    return r;
+  const reg negated = choose(g, kind, unary(g, kind, "neg", "s", a), r, minus);
+  return choose(g, kind, pgen_signed_literal(kind, UINT64_MAX), negated, zero);
+}
+
+static reg
+modulo(gen *g, uint32_t row, vyre_kind kind, reg a, reg b)
+{
+  const reg r = divide_signed(g, row, kind, a, b, true), right = pgen_signed(g, kind, b);
+  const reg apart = test(g, kind, "lt", "s", pgen_int_op(g, kind, "xor", "b", r, right), lit(0));
+  const reg adjust = PRED(g, "and.pred", test(g, kind, "ne", "s", r, lit(0)), apart);
+  return choose(g, kind, pgen_int_op(g, kind, "add", "s", r, right), r, adjust);
+}
+
+/* ---- products, saturation ------------------------------------------------------------------------------------------------- */
+
+/* The high half, in the kind's bits. */
+static reg
+high(gen *g, vyre_kind kind, bool is_signed, reg a, reg b)
+{
+  if (!is_narrow(kind))
+    return pgen_int_op(g, kind, "mul.hi", is_signed ? "s" : "u", a, b);
+  if (is_signed)
+    a = pgen_signed(g, kind, a), b = pgen_signed(g, kind, b);
+  return MAKE32(g, "shr.u32", MAKE32(g, "mul.lo.u32", a, b), lit(vyre_kind_bits(kind)));
+}
+
+static reg
+clamp_narrow(gen *g, vyre_kind kind, reg r)
+{
+  const uint32_t top = (uint32_t)(ones(kind) >> 1);
+  return MAKE32(g, "max.s32", MAKE32(g, "min.s32", r, lit(top)), lit(~top));
+}
+
+/* The greatest where `of` is not negative, else the least. */
+static reg
+extreme(gen *g, vyre_kind kind, reg of)
+{
+  const uint32_t bits = vyre_kind_bits(kind);
+  return pgen_int_op(g, kind, "xor", "b",
+                     pgen_make(g, is_long(kind) ? REG_64 : REG_32, is_long(kind) ? "shr.s64" : "shr.s32", REGS(of, lit(bits - 1))),
+                     lit(ones(kind) >> 1));
+}
+
+static reg
+saturate_signed(gen *g, vyre_kind kind, vyre_opcode op, reg a, reg b)
+{
+  const char *name = op == VYRE_OP_saddsat ? "add" : op == VYRE_OP_ssubsat ? "sub" : "mul.lo";
+  a = pgen_signed(g, kind, pgen_in_register(g, is_long(kind) ? REG_64 : REG_32, a));
+  b = pgen_signed(g, kind, b);
+  const reg r = pgen_int_op(g, kind, name, "s", a, b);
+  if (is_narrow(kind))
+    return clamp_narrow(g, kind, r);
+  if (op == VYRE_OP_smulsat) {
+    const reg above = pgen_int_op(g, kind, "mul.hi", "s", a, b);
+    const reg sign = pgen_make(g, r.klass, is_long(kind) ? "shr.s64" : "shr.s32", REGS(r, lit(vyre_kind_bits(kind) - 1)));
+    return choose(g, kind, extreme(g, kind, pgen_int_op(g, kind, "xor", "b", a, b)), r, test(g, kind, "ne", "s", above, sign));
+  }
+  const reg apart = pgen_int_op(g, kind, "xor", "b", a, b), moved = pgen_int_op(g, kind, "xor", "b", a, r);
+  const reg may = op == VYRE_OP_saddsat ? unary(g, kind, "not", "b", apart) : apart;
+  const reg over = test(g, kind, "lt", "s", pgen_int_op(g, kind, "and", "b", may, moved), lit(0));
+  return choose(g, kind, extreme(g, kind, a), r, over);
+}
+
+static reg
+saturate_unsigned(gen *g, vyre_kind kind, vyre_opcode op, reg a, reg b)
+{
+  if (op == VYRE_OP_usubsat)
+    return pgen_int_op(g, kind, "sub", "u", pgen_int_op(g, kind, "max", "u", a, b), b);
+  const reg r = pgen_int_op(g, kind, op == VYRE_OP_uaddsat ? "add" : "mul.lo", "u", a, b);
+  if (is_narrow(kind))
+    return MAKE32(g, "min.u32", r, lit(ones(kind)));
+  const reg over = op == VYRE_OP_uaddsat ? test(g, kind, "lt", "u", r, a)
+                                         : test(g, kind, "ne", "u", pgen_int_op(g, kind, "mul.hi", "u", a, b), lit(0));
+  return choose(g, kind, lit(ones(kind)), r, over);
+}
+
+static reg
+difference(gen *g, vyre_kind kind, bool is_signed, reg a, reg b)
+{
+  const char *sign = is_signed ? "s" : "u";
+  if (is_signed)
+    a = pgen_signed(g, kind, a), b = pgen_signed(g, kind, b);
+  return pgen_int_op(g, kind, "sub", sign, pgen_int_op(g, kind, "max", sign, a, b), pgen_int_op(g, kind, "min", sign, a, b));
+}
+
+static reg
+sign_of(gen *g, vyre_kind kind, reg a)
+{
+  a = pgen_signed(g, kind, a);
+  const reg some = choose(g, kind, lit(1), lit(0), test(g, kind, "gt", "s", a, lit(0)));
+  return choose(g, kind, pgen_signed_literal(kind, UINT64_MAX), some, test(g, kind, "lt", "s", a, lit(0)));
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------------------------ */
+
+static reg
+signed_pair(gen *g, vyre_kind kind, const char *name, reg a, reg b)
+{
+  return pgen_int_op(g, kind, name, "s", pgen_signed(g, kind, a), pgen_signed(g, kind, b));
+}
+
+/* Its result is not cut yet. */
+static bool
+arithmetic(gen *g, uint32_t row, vyre_kind kind, reg a, reg b, reg c, reg *out)
+{
+  const vyre_opcode op = op_of(g, row);
+  reg low;
+  /* clang-format off */
+  switch ((uint32_t)op) {
+  case VYRE_OP_add: *out = pgen_int_op(g, kind, "add", "u", a, b); return true;
+  case VYRE_OP_sub: *out = pgen_int_op(g, kind, "sub", "u", a, b); return true;
+  case VYRE_OP_mul: *out = pgen_int_op(g, kind, "mul.lo", "u", a, b); return true;
+  case VYRE_OP_neg: *out = unary(g, kind, "neg", "s", a); return true;
+  case VYRE_OP_udiv: *out = divide_unsigned(g, row, kind, a, b, false); return true;
+  case VYRE_OP_umod: *out = divide_unsigned(g, row, kind, a, b, true); return true;
+  case VYRE_OP_sdiv: *out = divide_signed(g, row, kind, a, b, false); return true;
+  case VYRE_OP_srem: *out = divide_signed(g, row, kind, a, b, true); return true;
+  case VYRE_OP_smod: *out = modulo(g, row, kind, a, b); return true;
+  case VYRE_OP_sabs: a = pgen_signed(g, kind, a); *out = pgen_int_op(g, kind, "max", "s", a, unary(g, kind, "neg", "s", a)); return true;
+  case VYRE_OP_ssign: *out = sign_of(g, kind, a); return true;
+  case VYRE_OP_umin: *out = pgen_int_op(g, kind, "min", "u", a, b); return true;
+  case VYRE_OP_umax: *out = pgen_int_op(g, kind, "max", "u", a, b); return true;
+  case VYRE_OP_smin: *out = signed_pair(g, kind, "min", a, b); return true;
+  case VYRE_OP_smax: *out = signed_pair(g, kind, "max", a, b); return true;
+  case VYRE_OP_uclamp: *out = pgen_int_op(g, kind, "min", "u", pgen_int_op(g, kind, "max", "u", a, b), c); return true;
+  case VYRE_OP_sclamp:
+    low = signed_pair(g, kind, "max", a, b);
+    *out = pgen_int_op(g, kind, "min", "s", low, pgen_signed(g, kind, c));
+    return true;
+  case VYRE_OP_umulhi: *out = high(g, kind, false, a, b); return true;
+  case VYRE_OP_smulhi: *out = high(g, kind, true, a, b); return true;
+  case VYRE_OP_uaddsat: case VYRE_OP_usubsat: case VYRE_OP_umulsat: *out = saturate_unsigned(g, kind, op, a, b); return true;
+  case VYRE_OP_saddsat: case VYRE_OP_ssubsat: case VYRE_OP_smulsat: *out = saturate_signed(g, kind, op, a, b); return true;
+  case VYRE_OP_uabsdiff: *out = difference(g, kind, false, a, b); return true;
+  case VYRE_OP_sabsdiff: *out = difference(g, kind, true, a, b); return true;
+  default: return false;
+  }
+  /* clang-format on */
+}
+
+bool
+pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out)
+{
+  const vyre_view *v = g->v;
+  const vyre_kind kind = kind_of(g, v->a[row]);
+  reg r;
+  if (!vyre_kind_is_int(kind))
+    return false;
+  const reg a = pgen_value(g, v->a[row], lane), b = v->b[row] || has_literal(g, row) ? pgen_right(g, row, lane) : (reg){0};
+  const reg c = v->c[row] ? pgen_value(g, v->c[row], lane) : (reg){0};
+  if (!arithmetic(g, row, kind, a, b, c, &r))
+    return false;
+  *out = pgen_cut(g, kind, r);
+  return true;
+}
+
+bool
+pgen_integer_pair(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  if (op < VYRE_OP_uaddc || op > VYRE_OP_smulx)
+    return false;
+  const uint32_t x = g->v->a[row], y = g->v->b[row];
+  const vyre_kind kind = kind_of(g, x);
+  for (uint32_t k = 0; k < lanes_of(g, x); k++) {
+    const reg a = pgen_value(g, x, k), b = pgen_value(g, y, k);
+    const bool adds = op == VYRE_OP_uaddc, subtracts = op == VYRE_OP_usubb;
+    const reg first = pgen_cut(g, kind, pgen_int_op(g, kind, adds ? "add" : subtracts ? "sub" : "mul.lo", "u", a, b));
+    reg second;
+    if (adds || subtracts)
+      second = choose(g, kind, lit(1), lit(0), test(g, kind, "lt", "u", adds ? first : a, adds ? a : b));
+    else
+      second = pgen_cut(g, kind, high(g, kind, op == VYRE_OP_smulx, a, b));
+    pgen_define_part(g, row, 0, k, first);
+    pgen_define_part(g, row, 1, k, second);
+  }
+  return true;
+}
+
+reg
+pgen_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
+{
+  if (kind == VYRE_BOOL)
+    return PRED(g, op == VYRE_OP_and ? "and.pred" : op == VYRE_OP_or ? "or.pred" : "xor.pred", a, b);
+  /* clang-format off */
+  switch ((uint32_t)op) {
+  case VYRE_OP_add: return pgen_cut(g, kind, pgen_int_op(g, kind, "add", "u", a, b));
+  case VYRE_OP_mul: return pgen_cut(g, kind, pgen_int_op(g, kind, "mul.lo", "u", a, b));
+  case VYRE_OP_umin: return pgen_int_op(g, kind, "min", "u", a, b);
+  case VYRE_OP_umax: return pgen_int_op(g, kind, "max", "u", a, b);
+  case VYRE_OP_smin: return pgen_cut(g, kind, signed_pair(g, kind, "min", a, b));
+  case VYRE_OP_smax: return pgen_cut(g, kind, signed_pair(g, kind, "max", a, b));
+  case VYRE_OP_and: return pgen_int_op(g, kind, "and", "b", a, b);
+  case VYRE_OP_or: return pgen_int_op(g, kind, "or", "b", a, b);
+  default: return pgen_int_op(g, kind, "xor", "b", a, b);
+  }
+  /* clang-format on */
+}

@@ -1,0 +1,409 @@
+/* PTX out: inside.
+ *
+ * write.c      the whole: a module's head, a kernel's, what cannot be written
+ * text.c       registers and instructions as text
+ * survey.c     which rows are used, whose bits are looked at, and which constructs lanes go through together
+ * layout.c     where things lie in memory; the order of descriptors
+ * start.c      what a kernel begins with: parameters, which workgroup it is, memory of its own
+ * rows.c       which function writes a row; composition, built-ins
+ * integers.c, bits.c, floats.c, convert.c, vectors.c, pack.c: arithmetic; exponents.c, angles.c, parts.c: what PTX has no
+ * instruction for paths.c      paths as addresses and guards; memory.c, copies.c, atomics.c, barriers.c control.c    control of
+ * lanes that need not meet; wide.c of those that must subgroups.c  what lanes do together
+ *
+ * A scalar is a register: bool a predicate, f16 .b16, what has 64 bits .b64, all others .b32.  Integers of 8 and 16 bits are
+ * zero-extended in a .b32, whatever their sign: what reads them as signed extends them.  An f16 is computed with in a .b32 register
+ * that holds an f32 (`number`), which is exact for + - * / and sqrt, rounded once when it becomes a value.  Vectors are a register
+ * a lane; what only moves lanes about makes no instruction.
+ *
+ * Lanes that must meet (subgroup operations) do so by masks: `mask` is the register with a bit for each lane that goes through the
+ * rows being written.  Nothing is asked of the hardware about which lanes are together, so that any schedule gives the same. wide.c
+ * has the rest.
+ *
+ * Errors: the first one is kept in `status`; what is written after it is thrown away.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_CODEGEN_PTX_INTERNAL_H
+#define VYRE_CODEGEN_PTX_INTERNAL_H
+
+#include "vyre/ir.h"
+#include "vyre/ptx.h"
+#include "vyre/view.h"
+
+#include <string.h>
+
+#define PTX_NAME 96u /* bytes of an identifier, its end counted */
+
+typedef enum reg_class {
+  REG_NONE,
+  REG_PRED,
+  REG_16,
+  REG_32,
+  REG_64,
+  REG__COUNT,
+  REG_LITERAL = REG__COUNT, /* an integer's bits */
+  REG_FLOAT,                /* an f32's bits, as a literal of PTX */
+  REG_DOUBLE,
+  REG_LABEL,
+  REG_SPECIAL, /* %tid.x and the like: an element of pgen_specials */
+} reg_class;
+
+/* An operand of an instruction. */
+typedef struct reg {
+  reg_class klass;
+  uint32_t number;
+  uint64_t bits;
+} reg;
+
+enum { TID_X, TID_Y, TID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z, LANEID };
+
+/* Where a type lies in memory of the program's own: scalars are aligned to their size. */
+typedef struct pgen_type {
+  uint64_t count, size;
+  uint32_t align;
+} pgen_type;
+
+/* What is known of a binding of the kernel's. */
+typedef struct pgen_slot {
+  reg base, bytes;
+} pgen_slot;
+
+typedef struct gen {
+  const vyre_module *module;
+  const vyre_view *v;
+  const vyre_allocator *allocator;
+  const vyre_ptx_options *options;
+  vyre_status status;
+  uint32_t program, end; /* its rows: from program to before end */
+  uint32_t local[3], count;
+  uint32_t sm;
+  bool strict, approximate;
+  bool wide;         /* lanes meet: there are masks */
+  bool grid_barrier; /* all blocks meet */
+  const char *kernel;
+
+  /* by row less program */
+  uint32_t *words;
+  uint32_t *uses, *values; /* how many; the first of its registers in `regs`, 0: it has none yet */
+  uint8_t *bytes;
+  uint8_t *seen;    /* a float whose bits are looked at, not its value alone */
+  uint8_t *is_wide; /* a construct whose lanes meet at its end */
+  uint8_t *leaks;   /* a construct that some lane may leave for further out than its end */
+
+  pgen_type *types;  /* by type id less 256 */
+  uint32_t *offsets; /* by buffer row less program: of workgroup memory, where it begins */
+  pgen_slot *slots;  /* by binding */
+  uint32_t slot_count;
+  uint64_t shared_bytes;
+  uint32_t push_bytes, descriptors;
+
+  reg *regs;
+  uint32_t reg_count, reg_capacity;
+  uint32_t made[REG__COUNT], labels;
+  reg guard; /* of the next instruction: a predicate */
+  bool unless;
+  reg mask, where;
+  reg wid[3], groups[3], lid[3], lindex, dispatch;
+  uint32_t join;       /* the label that a lane goes to which leaves the innermost wide construct's region */
+  reg stays;           /* of a wide loop: whether its next iteration comes */
+  uint32_t after_case; /* of a narrow switch: the label of the next case */
+  reg next_case;       /* of a wide switch: the number of the case that a lane goes to; and of the one being written */
+  uint32_t at_case;
+  uint32_t *exits, *agains; /* by row less program: labels of a narrow construct */
+  uint32_t faults;
+
+  vyre_bytes *out; /* where text goes: one of these */
+  vyre_bytes body, tables;
+} gen;
+
+/* ---- write.c ---- */
+void *pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size);
+bool pgen_fail(gen *g, uint32_t row, const char *format, ...) VYRE_PRINTF(3, 4);
+
+/* ---- rows ---- */
+static inline vyre_opcode
+op_of(const gen *g, uint32_t row)
+{
+  return (vyre_opcode)VYRE_ROW_OP(g->v->op[row]);
+}
+
+static inline vyre_type
+type_of(const gen *g, uint32_t row)
+{
+  return VYRE_ROW_TYPE(g->v->op[row]);
+}
+
+static inline vyre_kind
+kind_of(const gen *g, uint32_t row)
+{
+  return VYRE_TYPE_KIND(type_of(g, row));
+}
+
+static inline uint32_t
+lanes_of(const gen *g, uint32_t row)
+{
+  return VYRE_TYPE_LANES(type_of(g, row));
+}
+
+/* Whether the right operand is a literal in the row itself. */
+static inline bool
+has_literal(const gen *g, uint32_t row)
+{
+  return (VYRE_ROW_FLAGS(g->v->op[row]) & VYRE_ROW_IMM) != 0;
+}
+
+static inline bool
+is_narrow(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) < 32;
+}
+
+static inline bool
+is_long(vyre_kind kind)
+{
+  return vyre_kind_bits(kind) == 64;
+}
+
+static inline reg_class
+class_of(vyre_kind kind)
+{
+  return kind == VYRE_BOOL ? REG_PRED : kind == VYRE_F16 ? REG_16 : is_long(kind) ? REG_64 : REG_32;
+}
+
+/* ---- text.c ---- */
+void pgen_put(gen *g, const char *format, ...) VYRE_PRINTF(2, 3);
+reg pgen_new(gen *g, reg_class klass);
+void pgen_put_reg(gen *g, reg r);
+/* "op r0, r1, ...;" under the guard, if there is one, which is used up. */
+void pgen_code(gen *g, const char *op, const reg *regs, size_t count);
+reg pgen_make(gen *g, reg_class klass, const char *op, const reg *regs, size_t count);
+#define REGS(...)          (const reg[]){__VA_ARGS__}, sizeof((const reg[]){__VA_ARGS__}) / sizeof(reg)
+#define CODE(g, op, ...)   pgen_code((g), (op), REGS(__VA_ARGS__))
+#define PRED(g, op, ...)   pgen_make((g), REG_PRED, (op), REGS(__VA_ARGS__))
+#define MAKE16(g, op, ...) pgen_make((g), REG_16, (op), REGS(__VA_ARGS__))
+#define MAKE32(g, op, ...) pgen_make((g), REG_32, (op), REGS(__VA_ARGS__))
+#define MAKE64(g, op, ...) pgen_make((g), REG_64, (op), REGS(__VA_ARGS__))
+/* The next instruction is run where p is true; `unless`: false.  No register: always. */
+void pgen_when(gen *g, reg p, bool unless);
+uint32_t pgen_new_label(gen *g);
+void pgen_label(gen *g, uint32_t label);
+void pgen_branch(gen *g, uint32_t label);
+void pgen_branch_if(gen *g, reg p, uint32_t label);
+void pgen_branch_unless(gen *g, reg p, uint32_t label);
+const char *pgen_format(char text[64], const char *format, ...) VYRE_PRINTF(2, 3); /* "add.%s" */
+
+static inline reg
+lit(uint64_t bits)
+{
+  return (reg){REG_LITERAL, 0, bits};
+}
+
+static inline reg
+f32_lit(uint32_t bits)
+{
+  return (reg){REG_FLOAT, 0, bits};
+}
+
+static inline reg
+f64_lit(double value)
+{
+  reg r = {REG_DOUBLE, 0, 0};
+  memcpy(&r.bits, &value, sizeof value);
+  return r;
+}
+
+static inline reg
+special(uint32_t which)
+{
+  return (reg){REG_SPECIAL, which, 0};
+}
+
+static inline bool
+is_reg(reg r)
+{
+  return r.klass > REG_NONE && r.klass < REG__COUNT;
+}
+
+/* A literal of that kind; of a bool and an f16, which have none, a register. */
+reg pgen_literal(gen *g, vyre_kind kind, uint64_t bits);
+reg pgen_in_register(gen *g, reg_class klass, reg r);
+void pgen_move(gen *g, reg to, reg from);
+reg pgen_copy(gen *g, reg_class klass, reg from); /* a register of its own */
+reg pgen_select(gen *g, reg_class klass, reg yes, reg no, reg p);
+reg pgen_and(gen *g, reg p, reg q); /* predicates; no register: true */
+reg pgen_not(gen *g, reg p);
+
+/* ---- survey.c ---- */
+void pgen_survey(gen *g);
+uint32_t pgen_target(const gen *g,
+                     uint32_t jump);         /* the construct that a jump leaves or goes on with; the program: of return, trap */
+bool pgen_meets(const gen *g, uint32_t row); /* a row that lanes do together */
+
+/* ---- layout.c ---- */
+bool pgen_layouts_make(gen *g);
+uint32_t pgen_scalar_size(vyre_kind kind);
+uint64_t pgen_count_of(const gen *g, vyre_type_id type);
+uint64_t pgen_own_size(const gen *g, vyre_type_id type);
+uint32_t pgen_own_align(const gen *g, vyre_type_id type);
+uint64_t pgen_own_offset(const gen *g, const vyre_type_info *info, uint32_t member);
+bool pgen_is_outside(const gen *g, uint32_t buffer); /* given with the dispatch */
+bool pgen_is_bound(const gen *g, uint32_t buffer);   /* in `buffers` */
+bool pgen_is_overlaid(const gen *g, uint32_t buffer);
+bool pgen_is_own(const gen *g, uint32_t buffer); /* lies as pgen_type says; else as its type does */
+uint64_t pgen_buffer_size(const gen *g, uint32_t buffer);
+uint32_t pgen_slot_of(const gen *g, uint32_t buffer);
+uint32_t pgen_first_descriptor(const gen *g, uint32_t slot);
+uint64_t pgen_descriptors(const gen *g, vyre_type_id type); /* elements of an array of them */
+const vyre_buffer_info *pgen_info(const gen *g, uint32_t buffer);
+
+/* ---- start.c ---- */
+void pgen_start(gen *g);
+void pgen_put_memory(gen *g); /* declarations of local and shared memory */
+void pgen_invocation(gen *g, uint32_t row);
+reg pgen_lindex(gen *g);
+
+/* ---- rows.c ---- */
+void pgen_row(gen *g, uint32_t row);
+void pgen_region(gen *g, uint32_t region);
+reg pgen_value(gen *g, uint32_t row, uint32_t lane);
+reg pgen_part(gen *g, uint32_t row, uint32_t part, uint32_t lane); /* of a row whose type is a tuple */
+reg pgen_right(gen *g, uint32_t row, uint32_t lane);
+bool pgen_constant(const gen *g, uint32_t row, uint64_t *out);
+bool pgen_right_constant(const gen *g, uint32_t row, uint64_t *out);
+vyre_kind pgen_right_kind(const gen *g, uint32_t row);
+void pgen_define(gen *g, uint32_t row, uint32_t lane, reg r);
+void pgen_define_part(gen *g, uint32_t row, uint32_t part, uint32_t lane, reg r);
+uint32_t pgen_tuple_part(const gen *g, uint32_t tuple, uint32_t k);
+
+/* ---- integers.c, bits.c ---- */
+bool pgen_integer(gen *g, uint32_t row, uint32_t lane, reg *out);
+bool pgen_integer_pair(gen *g, uint32_t row);
+bool pgen_bits(gen *g, uint32_t row, uint32_t lane, reg *out);
+/* One integer operation, or a logical one of bools, of those that atomics and subgroups combine by. */
+reg pgen_combine_integers(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
+reg pgen_signed(gen *g, vyre_kind kind, reg r);                                            /* extended from 8 or 16 bits */
+reg pgen_cut(gen *g, vyre_kind kind, reg r);                                               /* to 8 or 16 bits */
+reg pgen_int_op(gen *g, vyre_kind kind, const char *name, const char *sign, reg a, reg b); /* "name.s32" by sign and width */
+reg pgen_signed_literal(vyre_kind kind, uint64_t bits);
+
+/* ---- floats.c ---- */
+bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
+/* What a float is computed with: of an f16 an f32. */
+reg pgen_number(gen *g, vyre_kind kind, reg value);
+reg pgen_flushed(gen *g, vyre_kind kind, reg value);     /* without denormals, where the program does so */
+reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed where the program does so */
+reg pgen_right_number(gen *g, uint32_t row, uint32_t lane);
+reg pgen_number_literal(gen *g, vyre_kind kind, double value);
+/* "add.rn.f32"; rounded to the kind, too, if `step`: then its result goes into another operation. */
+reg pgen_float_op(gen *g, vyre_kind kind, const char *name, reg a, reg b, bool step);
+reg pgen_float_unary(gen *g, vyre_kind kind, const char *name, reg a, bool step);
+reg pgen_float_step(gen *g, vyre_kind kind, reg number);
+reg pgen_float_compare(gen *g, vyre_kind kind, const char *relation, reg a, reg b);
+/* A number becomes the value of a row: rounded, flushed, a NaN with the canonical bits if somebody looks. */
+reg pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number);
+reg pgen_canonical(gen *g, vyre_kind kind, reg value);
+bool pgen_cuts(const gen *g, vyre_kind kind); /* rounds toward zero */
+/* One operation on values, with canonical bits: add, mul, nmin, nmax. */
+reg pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
+/* A number as f64 and back. */
+reg pgen_widen(gen *g, vyre_kind kind, reg number);
+reg pgen_narrow(gen *g, vyre_kind kind, reg wide);
+
+/* ---- exponents.c, angles.c, parts.c: of f64 ---- */
+reg pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count); /* the highest first */
+reg pgen_exp(gen *g, reg x);
+reg pgen_exp2(gen *g, reg x);
+reg pgen_log(gen *g, reg x);
+reg pgen_log2(gen *g, reg x);
+reg pgen_pow(gen *g, reg x, reg y);
+reg pgen_hyperbolic(gen *g, vyre_opcode op, reg x);
+reg pgen_area(gen *g, vyre_opcode op, reg x);
+reg pgen_sin_cos(gen *g, vyre_opcode op, reg x);
+reg pgen_atan(gen *g, reg x);
+reg pgen_atan2(gen *g, reg y, reg x);
+reg pgen_remainder(gen *g, reg x, reg y, bool of_right);
+reg pgen_ldexp(gen *g, reg x, reg n);
+void pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent);
+reg pgen_copysign(gen *g, reg magnitude, reg sign);
+
+/* ---- convert.c, pack.c, vectors.c ---- */
+reg pgen_convert(gen *g, uint32_t row, uint32_t lane);
+void pgen_bitcast(gen *g, uint32_t row);
+void pgen_pack(gen *g, uint32_t row);
+bool pgen_vector(gen *g, uint32_t row);
+bool pgen_matrix(gen *g, uint32_t row);
+
+/* ---- paths.c ---- */
+#define PTX_MOST_TERMS 64u
+typedef struct term {
+  uint32_t index;  /* a row */
+  uint64_t stride; /* bytes; of a descriptor how many descriptors */
+  uint64_t bound;  /* index < bound; 0: the runtime array's length */
+} term;
+
+/* Where a path leads. */
+typedef struct place {
+  uint32_t row, buffer;
+  vyre_space space;
+  bool vouched; /* in bounds, as the caller says, or as a relaxed program promises */
+  vyre_type_id type;
+  uint32_t lane_stride;
+  uint64_t fixed; /* bytes */
+  bool never;     /* out of bounds, as literals say */
+  bool open;      /* within an element of a runtime array */
+  uint64_t head, open_stride;
+  bool open_literal;
+  uint64_t open_index;
+  uint64_t beyond;  /* most bytes from its element's start to here */
+  uint32_t choices; /* steps that choose a descriptor yet */
+  bool chosen;      /* there were such steps */
+  uint64_t choice;  /* literal part of which */
+  term picks[8], terms[PTX_MOST_TERMS];
+  uint32_t pick_count, term_count;
+  reg base, bytes; /* of what is chosen or bound */
+} place;
+
+/* Where bytes are: [base + offset]. */
+typedef struct address {
+  reg base;
+  const char *space; /* "global" */
+  uint64_t offset;
+} address;
+
+bool pgen_place_of(gen *g, uint32_t row, uint32_t path, place *out);
+void pgen_open_place(gen *g, place *p);           /* before what follows: finds the descriptor */
+reg pgen_terms_in_bounds(gen *g, const place *p); /* a predicate; none: always */
+reg pgen_in_bounds(gen *g, const place *p, uint64_t bytes);
+address pgen_address(gen *g, const place *p);
+address pgen_address_after(gen *g, address a, uint64_t more);
+void pgen_length(gen *g, uint32_t row);
+
+/* ---- memory.c, copies.c, atomics.c, barriers.c ---- */
+void pgen_load(gen *g, uint32_t row);
+void pgen_store(gen *g, uint32_t row);
+/* "ld.global" and the like, of one scalar, under a guard; zero where that is false. */
+reg pgen_load_scalar(gen *g, const char *how, vyre_kind kind, address a, reg guard);
+void pgen_store_scalar(gen *g, const char *how, vyre_kind kind, address a, reg value, reg guard);
+void pgen_copy_row(gen *g, uint32_t row);
+void pgen_atomic(gen *g, uint32_t row);
+void pgen_barrier(gen *g, uint32_t row);
+const char *pgen_scope(uint32_t scope); /* "cta" */
+void pgen_fence(gen *g, uint32_t semantics, uint32_t scope);
+enum { PTX_ACQUIRE = 0x2, PTX_RELEASE = 0x4, PTX_ACQ_REL = 0x8, PTX_SEQ_CST = 0x10, PTX_ORDERS = 0x1e };
+
+/* ---- control.c, wide.c ---- */
+uint32_t pgen_region_of(const gen *g, uint32_t control, vyre_role role); /* 0: it has none */
+void pgen_construct(gen *g, uint32_t row);
+void pgen_jump(gen *g, uint32_t row);
+reg pgen_for_test(gen *g, uint32_t row);
+void pgen_for_begin(gen *g, uint32_t row);
+void pgen_for_step(gen *g, uint32_t row);
+/* Whether the switch's value is a label of the case; none: it has no labels. */
+reg pgen_case_test(gen *g, uint32_t row, uint32_t region);
+void pgen_fault(gen *g, uint32_t row);
+void pgen_wide_construct(gen *g, uint32_t row);
+void pgen_wide_jump(gen *g, uint32_t row);
+
+/* ---- subgroups.c ---- */
+void pgen_subgroup(gen *g, uint32_t row);
+
+#endif

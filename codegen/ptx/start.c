@@ -1,0 +1,358 @@
+/* What a kernel begins with: its parameters, which workgroup the block is, and memory of the program's own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <inttypes.h>
+
+static bool
+is_in(const gen *g, uint32_t row, vyre_space space)
+{
+  return op_of(g, row) == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == space && g->uses[row - g->program] != 0;
+}
+
+static bool
+is_used(const gen *g, vyre_opcode op)
+{
+  for (uint32_t row = g->program + 1; row < g->end; row++)
+    if (op_of(g, row) == op && g->uses[row - g->program])
+      return true;
+  return false;
+}
+
+/* ---- which workgroup the block is ----------------------------------------------------------------------------------------- */
+
+static reg
+block_number(gen *g)
+{
+  const reg z = MAKE32(g, "mov.u32", special(CTAID_Z)), y = MAKE32(g, "mov.u32", special(CTAID_Y)),
+            x = MAKE32(g, "mov.u32", special(CTAID_X));
+  const reg height = MAKE32(g, "mov.u32", special(NCTAID_Y)), width = MAKE32(g, "mov.u32", special(NCTAID_X));
+  const reg rows = MAKE64(g, "mad.wide.u32", z, height, MAKE64(g, "cvt.u64.u32", y));
+  return MAKE64(g, "mad.lo.u64", rows, MAKE64(g, "cvt.u64.u32", width), MAKE64(g, "cvt.u64.u32", x));
+}
+
+/* The number's place in the grid: most grids are a line, and need no division. */
+static void
+find_workgroup(gen *g, reg number)
+{
+  const uint32_t line = pgen_new_label(g);
+  pgen_move(g, g->wid[0], MAKE32(g, "cvt.u32.u64", number));
+  pgen_move(g, g->wid[1], lit(0));
+  pgen_move(g, g->wid[2], lit(0));
+  pgen_branch_if(g, PRED(g, "setp.eq.u32", MAKE32(g, "mul.lo.u32", g->groups[1], g->groups[2]), lit(1)), line);
+  const reg width = MAKE64(g, "cvt.u64.u32", g->groups[0]), height = MAKE64(g, "cvt.u64.u32", g->groups[1]);
+  const reg row = MAKE64(g, "div.u64", number, width), z = MAKE64(g, "div.u64", row, height);
+  pgen_move(g, g->wid[0], MAKE32(g, "cvt.u32.u64", MAKE64(g, "rem.u64", number, width)));
+  pgen_move(g, g->wid[1], MAKE32(g, "cvt.u32.u64", MAKE64(g, "rem.u64", row, height)));
+  pgen_move(g, g->wid[2], MAKE32(g, "cvt.u32.u64", z));
+  pgen_label(g, line);
+}
+
+static void
+put_dispatch(gen *g)
+{
+  const uint32_t alone = pgen_new_label(g), told = pgen_new_label(g);
+  const bool wants_wid = is_used(g, VYRE_OP_wid) || is_used(g, VYRE_OP_gid), wants_groups = wants_wid || is_used(g, VYRE_OP_groups);
+  const reg parameter = pgen_new(g, REG_64), stops = pgen_new(g, REG_32), first = pgen_new(g, REG_64), count = pgen_new(g, REG_64);
+  pgen_put(g, "\tld.param.u64 %%d%u, [dispatch];\n", parameter.number);
+  g->dispatch = MAKE64(g, "cvta.to.global.u64", parameter);
+  for (uint32_t k = 0; k < 3; k++) {
+    g->wid[k] = wants_wid ? MAKE32(g, "mov.u32", special(CTAID_X + k)) : (reg){0};
+    g->groups[k] = wants_groups ? MAKE32(g, "mov.u32", special(NCTAID_X + k)) : (reg){0};
+  }
+  pgen_branch_if(g, PRED(g, "setp.eq.u64", parameter, lit(0)), alone);
+  const unsigned d = g->dispatch.number;
+  pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+12];\n", stops.number, d);
+  pgen_put(g, "\tld.global.u64 %%d%u, [%%d%u+24];\n", count.number, d);
+  const reg block = block_number(g);
+  const reg none = PRED(g, "or.pred", PRED(g, "setp.ne.u32", stops, lit(0)), PRED(g, "setp.ge.u64", block, count));
+  pgen_branch_unless(g, none, told);
+  pgen_code(g, "exit", NULL, 0);
+  pgen_label(g, told);
+  for (uint32_t k = 0; k < 3 && wants_groups; k++)
+    pgen_put(g, "\tld.global.u32 %%r%u, [%%d%u+%u];\n", g->groups[k].number, d, 4 * k);
+  if (wants_wid) {
+    pgen_put(g, "\tld.global.u64 %%d%u, [%%d%u+16];\n", first.number, d);
+    find_workgroup(g, MAKE64(g, "add.u64", first, block));
+  }
+  pgen_label(g, alone);
+}
+
+/* ---- which invocation it is ------------------------------------------------------------------------------------------------- */
+
+static reg
+local_of(gen *g, uint32_t k)
+{
+  return g->local[k] == 1 ? lit(0) : g->lid[k];
+}
+
+reg
+pgen_lindex(gen *g)
+{
+  return g->lindex;
+}
+
+/* Made once, before all else: what is written in a branch is not seen after it. */
+static void
+put_invocation(gen *g)
+{
+  for (uint32_t k = 0; k < 3; k++)
+    g->lid[k] = g->local[k] > 1 ? MAKE32(g, "mov.u32", special(TID_X + k)) : (reg){0};
+  g->lindex = pgen_in_register(g, REG_32, local_of(g, 0));
+  for (uint32_t k = 1, inner = g->local[0]; k < 3; inner *= g->local[k++])
+    if (g->local[k] > 1)
+      g->lindex = MAKE32(g, "mad.lo.u32", g->lid[k], lit(inner), g->lindex);
+}
+
+/* Of a lane's number: below it, or up to it. */
+static reg
+mask_of(gen *g, vyre_opcode op)
+{
+  const bool upwards = op == VYRE_OP_subgroup_ge_mask || op == VYRE_OP_subgroup_gt_mask;
+  const bool inclusive = op == VYRE_OP_subgroup_ge_mask || op == VYRE_OP_subgroup_le_mask;
+  const reg lane = MAKE32(g, "and.b32", g->lindex, lit(31));
+  if (op == VYRE_OP_subgroup_eq_mask)
+    return MAKE32(g, "shl.b32", lit(1), lane);
+  if (upwards) /* a shift by 32 gives 0 in PTX */
+    return MAKE32(g, "shl.b32", lit(0xffffffffu), inclusive ? lane : MAKE32(g, "add.u32", lane, lit(1)));
+  return MAKE32(g, "not.b32", MAKE32(g, "shl.b32", lit(0xffffffffu), inclusive ? MAKE32(g, "add.u32", lane, lit(1)) : lane));
+}
+
+void
+pgen_invocation(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  for (uint32_t k = 0; k < lanes_of(g, row); k++) {
+    reg r = lit(0);
+    if (op == VYRE_OP_gid)
+      r = MAKE32(g, "mad.lo.u32", g->wid[k], lit(g->local[k]), local_of(g, k));
+    else if (op == VYRE_OP_lid)
+      r = local_of(g, k);
+    else if (op == VYRE_OP_wid)
+      r = g->wid[k];
+    else if (op == VYRE_OP_groups)
+      r = g->groups[k];
+    else if (op == VYRE_OP_lindex)
+      r = g->lindex;
+    else if (op == VYRE_OP_subgroup_lane)
+      r = MAKE32(g, "and.b32", g->lindex, lit(31));
+    else if (op == VYRE_OP_subgroup_id)
+      r = MAKE32(g, "shr.u32", g->lindex, lit(5));
+    else if (op == VYRE_OP_subgroup_size || op == VYRE_OP_subgroups)
+      r = lit(op == VYRE_OP_subgroup_size ? 32 : (g->count + 31) / 32);
+    else if (k == 0)
+      r = mask_of(g, op);
+    pgen_define(g, row, k, pgen_in_register(g, REG_32, r));
+  }
+}
+
+/* ---- memory of the program's own -------------------------------------------------------------------------------------------- */
+
+static void
+place_shared(gen *g)
+{
+  bool overlaid = false;
+  uint64_t overlay = 0, most = 0;
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
+    if (is_in(g, row, VYRE_SPACE_WORKGROUP) && pgen_is_overlaid(g, row))
+      most = pgen_buffer_size(g, row) > most ? pgen_buffer_size(g, row) : most;
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
+    if (!is_in(g, row, VYRE_SPACE_WORKGROUP))
+      continue;
+    const bool shares = pgen_is_overlaid(g, row);
+    if (shares && overlaid) {
+      g->offsets[row - g->program] = (uint32_t)overlay;
+      continue;
+    }
+    const uint64_t begin = (g->shared_bytes + 15) & ~UINT64_C(15);
+    overlay = shares ? begin : overlay;
+    overlaid = overlaid || shares;
+    g->offsets[row - g->program] = begin < UINT32_MAX ? (uint32_t)begin : UINT32_MAX;
+    g->shared_bytes = begin + (shares ? most : pgen_buffer_size(g, row));
+  }
+  g->shared_bytes = (g->shared_bytes + 3) & ~UINT64_C(3);
+}
+
+/* Zero, word by word: `step` bytes apart from `begin` on. */
+static void
+put_zeros(gen *g, const char *space, reg base, reg begin, uint64_t bytes, uint32_t step)
+{
+  const uint32_t again = pgen_new_label(g), done = pgen_new_label(g);
+  const reg at = pgen_copy(g, REG_32, begin), zero = pgen_copy(g, REG_32, lit(0));
+  pgen_label(g, again);
+  pgen_branch_if(g, PRED(g, "setp.ge.u32", at, lit(bytes)), done);
+  const reg here = MAKE64(g, "add.u64", base, MAKE64(g, "cvt.u64.u32", at));
+  pgen_put(g, "\tst.%s.b32 [%%d%u], %%r%u;\n", space, here.number, zero.number);
+  CODE(g, "add.u32", at, at, lit(step));
+  pgen_branch(g, again);
+  pgen_label(g, done);
+}
+
+/* A relaxed program's has no value until it is written, but where it has the initializer zero. */
+static void
+clear_shared(gen *g)
+{
+  bool any = g->strict && g->shared_bytes;
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
+    any = any || (is_in(g, row, VYRE_SPACE_WORKGROUP) && pgen_info(g, row)->initializer != UINT32_MAX);
+  if (!any || g->shared_bytes > VYRE_PTX_SHARED)
+    return;
+  const reg base = pgen_new(g, REG_64);
+  pgen_put(g, "\tmov.b64 %%d%u, shared_memory;\n", base.number);
+  put_zeros(g, "shared", base, MAKE32(g, "shl.b32", g->lindex, lit(2)), g->shared_bytes, 4 * g->count);
+  CODE(g, "barrier.sync", lit(0));
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------------------------- */
+
+typedef struct image {
+  const uint32_t *words;
+  uint32_t count, next;
+  uint64_t written; /* bytes; UINT64_MAX: it is stored into `base` instead */
+  reg base;
+} image;
+
+static void
+put_bytes(gen *g, image *t, uint64_t bits, uint32_t bytes)
+{
+  for (uint32_t k = 0; k < bytes; k++, t->written++)
+    pgen_put(g, t->written ? t->written % 32 ? ",%u" : ",\n\t%u" : "%u", (unsigned)(bits >> (8 * k)) & 255u);
+}
+
+static void
+put_scalar(gen *g, image *t, uint64_t offset, vyre_kind kind)
+{
+  const uint32_t size = pgen_scalar_size(kind);
+  uint64_t bits = t->next < t->count ? t->words[t->next++] : 0;
+  if (size == 8)
+    bits |= (uint64_t)(t->next < t->count ? t->words[t->next++] : 0) << 32;
+  if (t->written == UINT64_MAX) {
+    if (bits)
+      pgen_store_scalar(g, "st", kind == VYRE_BOOL ? VYRE_U32 : kind, (address){t->base, "local", offset},
+                        pgen_literal(g, kind == VYRE_BOOL ? VYRE_U32 : kind, bits), (reg){0});
+    return;
+  }
+  while (t->written < offset)
+    put_bytes(g, t, 0, 1);
+  put_bytes(g, t, bits, size);
+}
+
+static void
+walk_image(gen *g, image *t, vyre_type_id type, uint64_t offset)
+{
+  if (type < 256) {
+    const vyre_kind kind = VYRE_TYPE_KIND((vyre_type)type);
+    for (uint32_t k = 0; k < VYRE_TYPE_LANES((vyre_type)type); k++)
+      put_scalar(g, t, offset + k * pgen_scalar_size(kind), kind);
+    return;
+  }
+  const vyre_type_info info = vyre_type_get(g->module, type);
+  for (uint64_t k = 0; k < pgen_count_of(g, type) && !g->status; k++)
+    if (info.form == VYRE_FORM_STRUCT)
+      walk_image(g, t, info.members[k].type, offset + pgen_own_offset(g, &info, (uint32_t)k));
+    else
+      walk_image(g, t, info.element, offset + k * pgen_own_size(g, info.element));
+}
+
+static image
+image_of(const gen *g, uint32_t buffer)
+{
+  const uint32_t initializer = pgen_info(g, buffer)->initializer;
+  image t = {0};
+  if (initializer != UINT32_MAX)
+    t.words = vyre_module_initializer(g->module, initializer, &t.count);
+  return t;
+}
+
+static void
+put_table(gen *g, uint32_t buffer)
+{
+  vyre_bytes *out = g->out;
+  const uint64_t size = pgen_buffer_size(g, buffer);
+  image t = image_of(g, buffer);
+  g->out = &g->tables;
+  pgen_put(g, ".global .align 8 .b8 %s$t%u[%" PRIu64 "] = {", g->kernel, buffer - g->program, size ? size : 1);
+  walk_image(g, &t, g->v->imm[buffer], 0);
+  pgen_put(g, t.written ? "};\n" : "0};\n");
+  g->out = out;
+}
+
+static void
+clear_private(gen *g, uint32_t buffer)
+{
+  const uint64_t size = pgen_buffer_size(g, buffer);
+  image t = image_of(g, buffer);
+  const reg base = pgen_new(g, REG_64);
+  pgen_put(g, "\tmov.b64 %%d%u, local_%u;\n", base.number, buffer - g->program);
+  if (size <= 64)
+    for (uint64_t k = 0; k < size; k += 4)
+      pgen_put(g, "\tst.local.b32 [%%d%u+%" PRIu64 "], 0;\n", base.number, k);
+  else
+    put_zeros(g, "local", base, lit(0), size, 4);
+  t.base = base;
+  t.written = UINT64_MAX;
+  if (t.count)
+    walk_image(g, &t, g->v->imm[buffer], 0);
+}
+
+void
+pgen_put_memory(gen *g)
+{
+  if (g->shared_bytes)
+    pgen_put(g, "\t.shared .align 16 .b8 shared_memory[%" PRIu64 "];\n", g->shared_bytes);
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
+    if (is_in(g, row, VYRE_SPACE_PRIVATE))
+      pgen_put(g, "\t.local .align 8 .b8 local_%u[%" PRIu64 "];\n", row - g->program,
+               (pgen_buffer_size(g, row) + 4) & ~UINT64_C(3));
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------------------- */
+
+static void
+put_buffers(gen *g)
+{
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
+    if (op_of(g, row) != VYRE_OP_buffer || !pgen_is_bound(g, row) || !g->uses[row - g->program])
+      continue;
+    pgen_slot *slot = &g->slots[pgen_slot_of(g, row)];
+    if (slot->base.klass || vyre_buffer_descriptor_steps(g->module, row))
+      continue;
+    const uint32_t at = 16 * pgen_first_descriptor(g, pgen_slot_of(g, row));
+    const reg base = pgen_new(g, REG_64);
+    slot->bytes = pgen_new(g, REG_64);
+    pgen_put(g, "\tld.param.u64 %%d%u, [buffers+%u];\n\tld.param.u64 %%d%u, [buffers+%u];\n", base.number, at, slot->bytes.number,
+             at + 8);
+    slot->base = MAKE64(g, "cvta.to.global.u64", base);
+  }
+}
+
+/* The lanes that the subgroup has. */
+static void
+put_masks(gen *g)
+{
+  const uint32_t rest = g->count % 32;
+  g->where = pgen_copy(g, REG_32, lit(0));
+  g->mask = pgen_copy(g, REG_32, lit(0xffffffffu));
+  if (!rest)
+    return;
+  const reg last = PRED(g, "setp.ge.u32", g->lindex, lit(g->count - rest));
+  g->mask = pgen_select(g, REG_32, lit((1u << rest) - 1), g->mask, last);
+}
+
+void
+pgen_start(gen *g)
+{
+  put_dispatch(g);
+  put_invocation(g);
+  put_buffers(g);
+  if (g->wide)
+    put_masks(g);
+  place_shared(g);
+  clear_shared(g);
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
+    if (is_in(g, row, VYRE_SPACE_PRIVATE))
+      clear_private(g, row);
+    else if (is_in(g, row, VYRE_SPACE_CONSTANT))
+      put_table(g, row);
+}

@@ -1,0 +1,283 @@
+/* What the lanes of a subgroup do together: those that the mask has.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+static reg
+own_lane(gen *g)
+{
+  return MAKE32(g, "mov.u32", special(LANEID));
+}
+
+static reg
+bit_of(gen *g, reg word, reg index)
+{
+  const reg bit = MAKE32(g, "and.b32", MAKE32(g, "shr.u32", word, index), lit(1));
+  return PRED(g, "setp.ne.u32", bit, lit(0));
+}
+
+/* The number of the lowest one; -1: there is none. */
+static reg
+lowest(gen *g, reg word)
+{
+  return MAKE32(g, "bfind.u32", MAKE32(g, "and.b32", word, MAKE32(g, "neg.s32", word)));
+}
+
+/* ---- values of other lanes -------------------------------------------------------------------------------------------------- */
+
+static reg
+fetch_word(gen *g, reg word, reg lane)
+{
+  return MAKE32(g, "shfl.sync.idx.b32", word, lane, lit(31), g->mask);
+}
+
+/* The value that a lane of the mask has. */
+static reg
+fetch(gen *g, vyre_kind kind, reg value, reg lane)
+{
+  if (kind == VYRE_BOOL)
+    return PRED(g, "setp.ne.u32", fetch_word(g, MAKE32(g, "selp.u32", lit(1), lit(0), value), lane), lit(0));
+  if (kind == VYRE_F16)
+    return MAKE16(g, "cvt.u16.u32", fetch_word(g, MAKE32(g, "cvt.u32.u16", value), lane));
+  value = pgen_in_register(g, class_of(kind), value);
+  if (!is_long(kind))
+    return fetch_word(g, value, lane);
+  const reg low = fetch_word(g, MAKE32(g, "cvt.u32.u64", value), lane);
+  const reg high = fetch_word(g, MAKE32(g, "cvt.u32.u64", MAKE64(g, "shr.u64", value, lit(32))), lane);
+  return MAKE64(g, "or.b64", MAKE64(g, "cvt.u64.u32", low), MAKE64(g, "shl.b64", MAKE64(g, "cvt.u64.u32", high), lit(32)));
+}
+
+static uint32_t
+cluster_of(const gen *g, uint32_t row)
+{
+  const uint32_t imm = g->v->imm[row], cluster = VYRE_GROUP_CLUSTER(imm);
+  return VYRE_GROUP_OF(imm) == VYRE_GROUP_CLUSTERED && cluster < VYRE_PTX_SUBGROUP ? cluster : VYRE_PTX_SUBGROUP;
+}
+
+/* The lane whose value this one gets; 32 or more: none. */
+static reg
+source_of(gen *g, uint32_t row)
+{
+  const reg b = pgen_value(g, g->v->b[row], 0), own = own_lane(g);
+  const uint32_t inside = cluster_of(g, row) - 1;
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_subgroup_shuffle_xor:
+    return MAKE32(g, "xor.b32", own, b);
+  case VYRE_OP_subgroup_shuffle_up: /* may wrap to a lane that there is */
+    return pgen_select(g, REG_32, MAKE32(g, "sub.u32", own, b), lit(32), PRED(g, "setp.ge.u32", own, b));
+  case VYRE_OP_subgroup_shuffle_down: {
+    const reg sum = MAKE32(g, "add.u32", own, b); /* so may this */
+    return pgen_select(g, REG_32, lit(32), sum, PRED(g, "setp.lt.u32", sum, own));
+  }
+  case VYRE_OP_subgroup_rotate: {
+    const reg turned = MAKE32(g, "and.b32", MAKE32(g, "add.u32", own, b), lit(inside));
+    return MAKE32(g, "or.b32", MAKE32(g, "and.b32", own, lit(~inside)), turned);
+  }
+  case VYRE_OP_subgroup_quad_broadcast: {
+    const reg in_quad = PRED(g, "setp.lt.u32", b, lit(4));
+    return pgen_select(g, REG_32, MAKE32(g, "add.u32", MAKE32(g, "and.b32", own, lit(~3u)), b), lit(32), in_quad);
+  }
+  case VYRE_OP_subgroup_quad_swap:
+    return MAKE32(g, "xor.b32", own, MAKE32(g, "add.u32", b, lit(1)));
+  default: /* broadcast, shuffle */
+    return b;
+  }
+}
+
+static void
+move(gen *g, uint32_t row)
+{
+  const uint32_t a = g->v->a[row];
+  const vyre_kind kind = kind_of(g, row);
+  const bool first = op_of(g, row) == VYRE_OP_subgroup_first;
+  const reg from = pgen_in_register(g, REG_32, first ? lowest(g, g->mask) : source_of(g, row));
+  reg there = {0}, lane = from;
+  if (!first) { /* a lane that is not there gives 0, and is not asked */
+    there = PRED(g, "and.pred", PRED(g, "setp.lt.u32", from, lit(32)), bit_of(g, g->mask, MAKE32(g, "min.u32", from, lit(31))));
+    lane = pgen_select(g, REG_32, from, own_lane(g), there);
+  }
+  for (uint32_t k = 0; k < lanes_of(g, row); k++) {
+    const reg value = fetch(g, kind, pgen_value(g, a, k), lane);
+    pgen_define(g, row, k, first ? value : pgen_select(g, class_of(kind), value, pgen_literal(g, kind, 0), there));
+  }
+}
+
+/* ---- votes ------------------------------------------------------------------------------------------------------------------ */
+
+/* Floats compare as numbers: a NaN is not even equal to itself. */
+static reg
+agree(gen *g, uint32_t row)
+{
+  const uint32_t a = g->v->a[row];
+  const vyre_kind kind = kind_of(g, a);
+  const reg leader = lowest(g, g->mask);
+  reg all = {0};
+  for (uint32_t k = 0; k < lanes_of(g, a); k++) {
+    const reg own = pgen_value(g, a, k), other = fetch(g, kind, own, leader);
+    reg same;
+    if (vyre_kind_is_float(kind))
+      same = pgen_float_compare(g, kind, "eq", pgen_number(g, kind, own), pgen_number(g, kind, other));
+    else if (kind == VYRE_BOOL)
+      same = pgen_not(g, PRED(g, "xor.pred", own, other));
+    else
+      same = PRED(g, is_long(kind) ? "setp.eq.u64" : "setp.eq.u32", own, other);
+    all = pgen_and(g, all, same);
+  }
+  return PRED(g, "vote.sync.all.pred", all, g->mask);
+}
+
+/* What is asked of a ballot needs no other lane. */
+static reg
+of_ballot(gen *g, uint32_t row)
+{
+  const reg word = pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], 0));
+  const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]);
+  const reg lane = MAKE32(g, "and.b32", pgen_lindex(g), lit(31));
+  switch (VYRE_ROW_OP(g->v->op[row])) {
+  case VYRE_OP_subgroup_inverse_ballot:
+    return bit_of(g, word, lane);
+  case VYRE_OP_subgroup_ballot_bit: /* a shift by 32 or more gives 0 in PTX */
+    return bit_of(g, word, pgen_value(g, g->v->b[row], 0));
+  case VYRE_OP_subgroup_ballot_findlsb:
+    return lowest(g, word);
+  case VYRE_OP_subgroup_ballot_findmsb:
+    return MAKE32(g, "bfind.u32", word);
+  default:
+    break;
+  }
+  if (group == VYRE_GROUP_REDUCE)
+    return MAKE32(g, "popc.b32", word);
+  const reg above =
+      MAKE32(g, "shl.b32", lit(0xffffffffu), group == VYRE_GROUP_INCLUSIVE ? MAKE32(g, "add.u32", lane, lit(1)) : lane);
+  return MAKE32(g, "popc.b32", MAKE32(g, "and.b32", word, MAKE32(g, "not.b32", above)));
+}
+
+/* ---- sums and the like ------------------------------------------------------------------------------------------------------ */
+
+/* What an exclusive scan starts with. */
+static uint64_t
+identity_of(vyre_opcode op, vyre_kind kind)
+{
+  const uint32_t bits = vyre_kind_bits(kind);
+  const uint64_t ones = UINT64_MAX >> (64 - bits), half = ones ^ ones >> 1;
+  const uint64_t infinity = kind == VYRE_F16 ? 0x7c00u : kind == VYRE_F32 ? 0x7f800000u : UINT64_C(0x7ff) << 52;
+  const uint64_t one = kind == VYRE_F16 ? 0x3c00u : kind == VYRE_F32 ? 0x3f800000u : kind == VYRE_F64 ? UINT64_C(0x3ff) << 52 : 1;
+  switch ((uint32_t)op) {
+  case VYRE_OP_subgroup_mul:
+    return one;
+  case VYRE_OP_subgroup_umin:
+  case VYRE_OP_subgroup_and:
+    return ones;
+  case VYRE_OP_subgroup_smin:
+    return ones >> 1;
+  case VYRE_OP_subgroup_smax:
+    return half;
+  case VYRE_OP_subgroup_fmin:
+    return infinity;
+  case VYRE_OP_subgroup_fmax:
+    return infinity | half;
+  default:
+    return 0;
+  }
+}
+
+static reg
+combined(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
+{
+  const vyre_opcode by = (vyre_opcode)vyre_op_infos[op].combines;
+  return vyre_kind_is_float(kind) ? pgen_combine_floats(g, by, kind, a, b) : pgen_combine_integers(g, by, kind, a, b);
+}
+
+/* The lanes whose values this one gets: of its cluster, and up to it or below it. */
+static reg
+wanted(gen *g, uint32_t row)
+{
+  const uint32_t group = VYRE_GROUP_OF(g->v->imm[row]), cluster = cluster_of(g, row);
+  const reg lane = own_lane(g);
+  if (group == VYRE_GROUP_INCLUSIVE || group == VYRE_GROUP_EXCLUSIVE) {
+    const reg end = group == VYRE_GROUP_INCLUSIVE ? MAKE32(g, "add.u32", lane, lit(1)) : lane;
+    return MAKE32(g, "not.b32", MAKE32(g, "shl.b32", lit(0xffffffffu), end));
+  }
+  if (cluster == VYRE_PTX_SUBGROUP)
+    return pgen_copy(g, REG_32, lit(0xffffffffu));
+  return MAKE32(g, "shl.b32", lit((1u << cluster) - 1), MAKE32(g, "and.b32", lane, lit(~(cluster - 1))));
+}
+
+/* From sm_80 on there is an instruction for 32 bits. */
+static bool
+reduce_at_once(gen *g, uint32_t row, uint32_t k)
+{
+  const vyre_kind kind = kind_of(g, row);
+  const vyre_opcode by = (vyre_opcode)vyre_op_infos[op_of(g, row)].combines;
+  const char *op = by == VYRE_OP_add    ? "add.u32"
+                   : by == VYRE_OP_umin ? "min.u32"
+                   : by == VYRE_OP_umax ? "max.u32"
+                   : by == VYRE_OP_smin ? "min.s32"
+                   : by == VYRE_OP_smax ? "max.s32"
+                   : by == VYRE_OP_and  ? "and.b32"
+                   : by == VYRE_OP_or   ? "or.b32"
+                   : by == VYRE_OP_xor  ? "xor.b32"
+                                        : NULL;
+  char text[64];
+  if (g->sm < 80 || !op || (kind != VYRE_I32 && kind != VYRE_U32) || VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_INCLUSIVE ||
+      VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_EXCLUSIVE || cluster_of(g, row) != VYRE_PTX_SUBGROUP)
+    return false;
+  const reg value = pgen_in_register(g, REG_32, pgen_value(g, g->v->a[row], k));
+  pgen_define(g, row, k, MAKE32(g, pgen_format(text, "redux.sync.%s", op), value, g->mask));
+  return true;
+}
+
+/* Lane by lane, from the lowest one on: the order in which floats are to be rounded.  A lane's own value is where it begins, but
+ * for an exclusive scan. */
+static void
+combine(gen *g, uint32_t row, uint32_t k)
+{
+  const vyre_opcode op = op_of(g, row);
+  const vyre_kind kind = kind_of(g, row);
+  const bool exclusive = VYRE_GROUP_OF(g->v->imm[row]) == VYRE_GROUP_EXCLUSIVE;
+  const uint32_t again = pgen_new_label(g);
+  reg own = pgen_value(g, g->v->a[row], k);
+  if (vyre_kind_is_float(kind))
+    own = pgen_canonical(g, kind, pgen_in_register(g, class_of(kind), own));
+  const reg sum = pgen_copy(g, class_of(kind), pgen_literal(g, kind, identity_of(op, kind)));
+  const reg any = pgen_copy(g, REG_32, lit(exclusive)), rest = pgen_copy(g, REG_32, g->mask), mine = wanted(g, row);
+  pgen_label(g, again);
+  const reg lane = lowest(g, rest), value = fetch(g, kind, own, lane);
+  const reg counts = bit_of(g, mine, lane), begun = PRED(g, "setp.ne.u32", any, lit(0));
+  const reg step = pgen_select(g, class_of(kind), combined(g, op, kind, sum, value), value, begun);
+  pgen_move(g, sum, pgen_select(g, class_of(kind), step, sum, counts));
+  pgen_when(g, counts, false);
+  CODE(g, "mov.u32", any, lit(1));
+  CODE(g, "and.b32", rest, rest, MAKE32(g, "sub.u32", rest, lit(1)));
+  pgen_branch_if(g, PRED(g, "setp.ne.u32", rest, lit(0)), again);
+  pgen_define(g, row, k, sum);
+}
+
+/* ---- entry ------------------------------------------------------------------------------------------------------------------ */
+
+void
+pgen_subgroup(gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  const uint32_t a = g->v->a[row];
+  if (op >= VYRE_OP_subgroup_add) {
+    for (uint32_t k = 0; k < lanes_of(g, row); k++)
+      if (!reduce_at_once(g, row, k))
+        combine(g, row, k);
+  } else if (op >= VYRE_OP_subgroup_inverse_ballot && op <= VYRE_OP_subgroup_ballot_findmsb) {
+    pgen_define(g, row, 0, of_ballot(g, row));
+  } else if (op == VYRE_OP_subgroup_elect) {
+    pgen_define(g, row, 0, PRED(g, "setp.eq.u32", own_lane(g), lowest(g, g->mask)));
+  } else if (op == VYRE_OP_subgroup_all || op == VYRE_OP_subgroup_any) {
+    const char *vote = op == VYRE_OP_subgroup_all ? "vote.sync.all.pred" : "vote.sync.any.pred";
+    pgen_define(g, row, 0, PRED(g, vote, pgen_value(g, a, 0), g->mask));
+  } else if (op == VYRE_OP_subgroup_alleq) {
+    pgen_define(g, row, 0, agree(g, row));
+  } else if (op == VYRE_OP_subgroup_ballot) {
+    pgen_define(g, row, 0, MAKE32(g, "vote.sync.ballot.b32", pgen_value(g, a, 0), g->mask));
+    for (uint32_t k = 1; k < 4; k++)
+      pgen_define(g, row, k, pgen_copy(g, REG_32, lit(0)));
+  } else {
+    move(g, row);
+  }
+}

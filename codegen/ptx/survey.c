@@ -1,0 +1,105 @@
+/* What is known of a program before it is written: which rows are used, whose bits are looked at, and which constructs lanes go
+ * through together.
+ *
+ * A construct is wide where lanes meet in it; and, in a program where they meet anywhere, where one may leave it for further out
+ * than its end, as those that stay must know.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+static const vyre_op_info *
+info_of(const gen *g, uint32_t row)
+{
+  return &vyre_op_infos[VYRE_ROW_OP(g->v->op[row])];
+}
+
+bool
+pgen_meets(const gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  if (op == VYRE_OP_barrier)
+    return VYRE_ORDER_EXECUTION(g->v->imm[row]) == 3;
+  return vyre_op_is_subgroup(op) && (info_of(g, row)->flags & VYRE_OP_CONVERGENT) != 0 && op != VYRE_OP_subgroup_inverse_ballot;
+}
+
+uint32_t
+pgen_target(const gen *g, uint32_t jump)
+{
+  const vyre_opcode op = op_of(g, jump);
+  uint32_t around = g->v->parent[jump];
+  if (op == VYRE_OP_return || op == VYRE_OP_trap)
+    return g->program;
+  if (op == VYRE_OP_leave)
+    return g->v->a[jump];
+  while (around != g->program && !(op == VYRE_OP_fallthrough ? op_of(g, around) == VYRE_OP_switch : vyre_row_is_loop(g->v, around)))
+    around = g->v->parent[around];
+  return around;
+}
+
+static bool
+is_jump(const gen *g, uint32_t row)
+{
+  return (info_of(g, row)->flags & VYRE_OP_ENDS) != 0;
+}
+
+static void
+find_wide(gen *g)
+{
+  const vyre_view *v = g->v;
+  for (uint32_t row = g->program + 1; row < g->end; row++) {
+    for (uint32_t around = v->parent[row]; pgen_meets(g, row) && around != g->program; around = v->parent[around])
+      g->is_wide[around - g->program] = 1;
+    g->wide = g->wide || pgen_meets(g, row);
+  }
+  for (uint32_t row = g->program + 1; row < g->end && g->wide; row++) {
+    if (!is_jump(g, row))
+      continue;
+    const uint32_t target = pgen_target(g, row);
+    for (uint32_t around = v->parent[row]; around != target && around != g->program; around = v->parent[around])
+      g->leaks[around - g->program] = 1;
+  }
+  for (uint32_t row = g->end; row-- > g->program + 1 && g->wide;) {
+    if (!g->leaks[row - g->program])
+      continue;
+    for (uint32_t around = row; around != g->program; around = v->parent[around])
+      g->is_wide[around - g->program] = 1;
+  }
+}
+
+/* Whether the row computes with a float operand, so that one NaN is as good as another to it. */
+static bool
+computes(const gen *g, uint32_t row)
+{
+  const vyre_opcode op = op_of(g, row);
+  const vyre_op_info *info = info_of(g, row);
+  if (op == VYRE_OP_bitcast || (info->flags & VYRE_OP_PURE) == 0)
+    return false;
+  return info->klass == VYRE_CLASS_FLOAT || info->klass == VYRE_CLASS_NUM || op == VYRE_OP_ldexp;
+}
+
+static void
+use(gen *g, uint32_t row, uint32_t operand)
+{
+  if (operand <= g->program)
+    return;
+  g->uses[operand - g->program]++;
+  g->seen[operand - g->program] |= !computes(g, row);
+}
+
+void
+pgen_survey(gen *g)
+{
+  const vyre_view *v = g->v;
+  find_wide(g);
+  for (uint32_t row = g->end; row-- > g->program + 1;) {
+    const bool is_root = (info_of(g, row)->flags & (VYRE_OP_EFFECT | VYRE_OP_WRITES | VYRE_OP_REGION)) != 0;
+    const vyre_opcode op = op_of(g, row);
+    if (!is_root && g->uses[row - g->program] == 0)
+      continue;
+    if (op == VYRE_OP_workgroup || op == VYRE_OP_leave || op == VYRE_OP_case)
+      continue; /* literals, and a construct */
+    use(g, row, v->a[row]);
+    use(g, row, v->b[row]);
+    use(g, row, v->c[row]);
+  }
+}

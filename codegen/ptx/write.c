@@ -1,0 +1,302 @@
+/* PTX out: programs as kernels.
+ *
+ * Cost: rows, and the lanes that they have.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void *
+pgen_resize(gen *g, void *memory, size_t old_size, size_t new_size)
+{
+  if (new_size == 0 && !memory)
+    return NULL;
+  void *result = g->allocator->resize(g->allocator->user, memory, old_size, new_size);
+  if (!result && new_size && !g->status)
+    g->status = VYRE_OUT_OF_MEMORY("while writing PTX");
+  return result;
+}
+
+bool
+pgen_fail(gen *g, uint32_t row, const char *format, ...)
+{
+  char text[512];
+  const char *name = vyre_row_name(g->module, (vyre_row){g->program}), *own = vyre_row_name(g->module, (vyre_row){row});
+  va_list arguments;
+  if (g->status)
+    return false;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  if (row == g->program)
+    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s: %s", name ? name : "?", text);
+  else
+    g->status = VYRE_ERROR(VYRE_CODE_INPUT, "program @%s, row %" PRIu32 "%s%s: %s", name ? name : "?", row, own ? " %" : "",
+                           own ? own : "", text);
+  return false;
+}
+
+/* ---- one program --------------------------------------------------------------------------------------------------------- */
+
+#define WORD_COLUMNS 5u
+#define BYTE_COLUMNS 3u
+
+static bool
+make_columns(gen *g)
+{
+  const size_t rows = g->end - g->program;
+  uint32_t **const wide[WORD_COLUMNS] = {&g->uses, &g->values, &g->offsets, &g->exits, &g->agains};
+  uint8_t **const narrow[BYTE_COLUMNS] = {&g->seen, &g->is_wide, &g->leaks};
+  g->words = pgen_resize(g, NULL, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  g->bytes = pgen_resize(g, NULL, 0, BYTE_COLUMNS * rows);
+  if (!g->words || !g->bytes)
+    return false;
+  memset(g->words, 0, WORD_COLUMNS * rows * sizeof(uint32_t));
+  memset(g->bytes, 0, BYTE_COLUMNS * rows);
+  for (size_t i = 0; i < WORD_COLUMNS; i++)
+    *wide[i] = g->words + i * rows;
+  for (size_t i = 0; i < BYTE_COLUMNS; i++)
+    *narrow[i] = g->bytes + i * rows;
+  while (vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, g->slot_count).id)
+    g->slot_count++;
+  g->slots = pgen_resize(g, NULL, 0, (g->slot_count + 1) * sizeof(*g->slots));
+  if (g->slots)
+    memset(g->slots, 0, (g->slot_count + 1) * sizeof(*g->slots));
+  return g->slots != NULL;
+}
+
+/* What no PTX is written for. */
+static bool
+can_be_written(gen *g)
+{
+  bool returns = false;
+  uint32_t grid = 0;
+  for (uint32_t row = g->program + 1; row < g->end; row++) {
+    const vyre_opcode op = op_of(g, row);
+    const bool is_handle = op == VYRE_OP_buffer && VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_HANDLE;
+    if (op == VYRE_OP_verbatim || vyre_op_is_opaque(op) || kind_of(g, row) == VYRE_OPAQUE || is_handle)
+      return pgen_fail(g, row, "'%s' of images, pointers and what else vyre does not compute with has no PTX\nFix: write SPIR-V",
+                       vyre_op_infos[op].text);
+    if (op == VYRE_OP_barrier && VYRE_ORDER_EXECUTION(g->v->imm[row]) < 2)
+      grid = row;
+    returns = returns || op == VYRE_OP_return;
+  }
+  g->grid_barrier = grid != 0;
+  if (grid && returns)
+    return pgen_fail(g, grid,
+                     "a barrier of the whole grid in a program with `return`: who returned would be waited for\n"
+                     "Fix: put what the `return` leaves out into an `if`");
+  return true;
+}
+
+static bool
+find_sizes(gen *g)
+{
+  const vyre_ptx_options *o = g->options;
+  uint64_t descriptors;
+  if (!vyre_workgroup_size(g->module, (vyre_row){g->program}, o->specs, o->spec_count, g->local))
+    return pgen_fail(g, g->program, "the workgroup size is not constant");
+  const uint64_t plane = (uint64_t)g->local[0] * g->local[1];
+  if (plane == 0 || plane > 1024 || g->local[2] == 0 || g->local[2] > 64 || plane * g->local[2] > 1024)
+    return pgen_fail(
+        g, g->program,
+        "a workgroup of %u x %u x %u invocations\nFix: take 1 to 1024, of which at most 64 along z: the device has no larger ones",
+        g->local[0], g->local[1], g->local[2]);
+  g->count = (uint32_t)plane * g->local[2];
+  if (!pgen_layouts_make(g))
+    return false;
+  descriptors = pgen_first_descriptor(g, g->slot_count);
+  for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row]) {
+    if (op_of(g, row) != VYRE_OP_buffer)
+      continue;
+    if (VYRE_BUFFER_SPACE(g->v->imm_hi[row]) == VYRE_SPACE_PUSH && pgen_buffer_size(g, row) > g->push_bytes)
+      g->push_bytes = pgen_buffer_size(g, row) < UINT32_MAX ? (uint32_t)pgen_buffer_size(g, row) : UINT32_MAX;
+    for (vyre_type_id type = g->v->imm[row], k = vyre_buffer_descriptor_steps(g->module, row); k > 0 && pgen_is_bound(g, row);
+         k--) {
+      if (pgen_descriptors(g, type) == 0)
+        return pgen_fail(g, row, "an array of buffers whose length is open\nFix: give it a length, or say open_descriptors");
+      type = vyre_type_get(g->module, type).element;
+    }
+  }
+  if (descriptors * 16 + g->push_bytes + 8 > VYRE_PTX_PARAMETERS)
+    return pgen_fail(g, g->program,
+                     "%" PRIu64
+                     " buffers and %u bytes of push constants are more than the %u bytes that a kernel's parameters have\n"
+                     "Fix: use fewer",
+                     descriptors, g->push_bytes, VYRE_PTX_PARAMETERS);
+  g->descriptors = (uint32_t)descriptors;
+  return true;
+}
+
+static bool
+is_printable(const char *text)
+{
+  for (; *text; text++)
+    if (*text < ' ' || *text > '~')
+      return false;
+  return true;
+}
+
+static void
+put_head(gen *g)
+{
+  const char *name = vyre_row_name(g->module, (vyre_row){g->program});
+  pgen_put(g, "// @%s\n", name && is_printable(name) ? name : g->kernel);
+  for (uint32_t k = 0; k < g->slot_count; k++) {
+    const uint32_t row = vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, k).id;
+    const vyre_buffer_info info = *pgen_info(g, row);
+    pgen_put(g, "//   buffers[%u]: set %u, binding %u\n", pgen_first_descriptor(g, k), info.set, info.binding);
+  }
+  pgen_put(g, ".visible .entry %s(.param .u64 dispatch", g->kernel);
+  if (g->descriptors)
+    pgen_put(g, ", .param .align 8 .b8 buffers[%u]", g->descriptors * 16);
+  if (g->push_bytes)
+    pgen_put(g, ", .param .align 16 .b8 push[%u]", g->push_bytes);
+  pgen_put(g, ")\n.reqntid %u, %u, %u\n{\n", g->local[0], g->local[1], g->local[2]);
+}
+
+static void
+put_registers(gen *g)
+{
+  static const char *const types[REG__COUNT] = {NULL, ".pred %p", ".b16 %h", ".b32 %r", ".b64 %d"};
+  for (reg_class klass = REG_PRED; klass < REG__COUNT; klass++)
+    if (g->made[klass])
+      pgen_put(g, "\t.reg %s<%u>;\n", types[klass], g->made[klass]);
+}
+
+static void
+write_kernel(gen *g, vyre_bytes *kernels)
+{
+  const uint32_t end = pgen_new_label(g);
+  g->out = &g->body;
+  g->join = end;
+  pgen_survey(g);
+  pgen_start(g);
+  pgen_region(g, g->program);
+  if (g->wide)
+    pgen_label(g, end);
+  pgen_code(g, "ret", NULL, 0);
+  if (g->shared_bytes > VYRE_PTX_SHARED)
+    pgen_fail(g, g->program, "%" PRIu64 " bytes of workgroup memory are more than %u\nFix: use less", g->shared_bytes,
+              VYRE_PTX_SHARED);
+  g->out = kernels;
+  if (g->tables.size && !g->status)
+    g->status = vyre_bytes_append(kernels, g->tables.data, g->tables.size);
+  put_head(g);
+  put_registers(g);
+  pgen_put_memory(g);
+  if (!g->status)
+    g->status = vyre_bytes_append(kernels, g->body.data, g->body.size);
+  pgen_put(g, "}\n");
+}
+
+static vyre_status
+write_program(const vyre_module *module, uint32_t program, const vyre_ptx_options *options, const char *name, vyre_bytes *kernels)
+{
+  const vyre_view *v = vyre_module_view(module);
+  const vyre_allocator *allocator = vyre_module_allocator(module);
+  gen g = {.module = module,
+           .v = v,
+           .allocator = allocator,
+           .options = options,
+           .program = program,
+           .end = v->next[program] ? v->next[program] : v->rows,
+           .sm = options->sm ? options->sm : VYRE_PTX_SM_LEAST,
+           .strict = (v->imm[program] & VYRE_PROGRAM_RELAXED) == 0,
+           .approximate = options->is_approximate,
+           .kernel = name,
+           .body = {.allocator = allocator},
+           .tables = {.allocator = allocator}};
+  const size_t rows = g.end - program;
+  const uint32_t types = vyre_type_count(module);
+  if (can_be_written(&g) && make_columns(&g) && find_sizes(&g))
+    write_kernel(&g, kernels);
+  pgen_resize(&g, g.words, WORD_COLUMNS * rows * sizeof(uint32_t), 0);
+  pgen_resize(&g, g.bytes, BYTE_COLUMNS * rows, 0);
+  pgen_resize(&g, g.types, (types > 256 ? types - 256 : 1) * sizeof(*g.types), 0);
+  pgen_resize(&g, g.slots, (g.slot_count + 1) * sizeof(*g.slots), 0);
+  pgen_resize(&g, g.regs, g.reg_capacity * sizeof(*g.regs), 0);
+  vyre_bytes_free(&g.body);
+  vyre_bytes_free(&g.tables);
+  return g.status;
+}
+
+/* ---- names ---------------------------------------------------------------------------------------------------------------- */
+
+/* PTX reserves its instructions' words, and a kernel beside others must not be one of their tables. */
+static const char reserved[] =
+    " abs add addc alloca and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call clz cnot copysign cos cp "
+    "createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep ld "
+    "ldmatrix ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24 nanosleep neg not or "
+    "pmevent popc prefetch prefetchu prmt rcp red redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl shl shr sin slct "
+    "sqrt st stackrestore stacksave stmatrix sub subc suld suq sured sust szext tanh tensormap testp tex tld4 trap txq vabsdiff "
+    "vadd vmad vmax vmin vote vset vshl vshr vsub wgmma wmma xor WARP_SZ ";
+
+static bool
+is_letter(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Whether nothing had to be changed. */
+static bool
+clean_name(const char *text, char name[PTX_NAME])
+{
+  size_t n = 0;
+  bool clean = is_letter(*text);
+  char spaced[PTX_NAME + 3];
+  if (!clean)
+    name[n++] = 'v';
+  for (; *text && n < PTX_NAME / 2; text++) {
+    const bool kept = is_letter(*text) || (*text >= '0' && *text <= '9') || *text == '_';
+    name[n++] = kept ? *text : '_';
+    clean = clean && kept;
+  }
+  name[n] = '\0';
+  snprintf(spaced, sizeof(spaced), " %s ", name);
+  return clean && !*text && !strstr(reserved, spaced);
+}
+
+static vyre_status
+write_programs(const vyre_module *module, vyre_row program, const vyre_ptx_options *options, vyre_bytes *kernels)
+{
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = program.id ? program.id : v->first[0]; row; row = program.id ? 0 : v->next[row]) {
+    char name[PTX_NAME];
+    const char *own = vyre_row_name(module, (vyre_row){row});
+    const bool clean = clean_name(options->name ? options->name : own ? own : "program", name);
+    const size_t length = strlen(name);
+    if (options->name && !clean)
+      return VYRE_ERROR(VYRE_CODE_USAGE, "'%s' is no name of a kernel\nFix: letters, digits and _, at most 48, and no instruction",
+                        options->name);
+    if (!clean) /* another one might come to the same */
+      snprintf(name + length, sizeof(name) - length, "_r%u", row);
+    VYRE_TRY(vyre_bytes_printf(kernels, "\n"));
+    VYRE_TRY(write_program(module, row, options, name, kernels));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+vyre_ptx_write(const vyre_module *module, vyre_row program, const vyre_ptx_options *options, vyre_bytes *out)
+{
+  static const vyre_ptx_options defaults = {0};
+  const vyre_ptx_options *o = options ? options : &defaults;
+  const size_t start = out->size;
+  const uint32_t sm = o->sm ? o->sm : VYRE_PTX_SM_LEAST;
+  if (!vyre_module_is_sealed(module))
+    return VYRE_ERROR(VYRE_CODE_INTERNAL, "writing PTX of a module that is not sealed");
+  if (sm < VYRE_PTX_SM_LEAST)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "sm_%u is older than sm_%u\nFix: take a newer one", sm, VYRE_PTX_SM_LEAST);
+  /* What is newer than sm_100 runs its text. */
+  vyre_status status = vyre_bytes_printf(out,
+                                         "// Written by vyre; include/vyre/ptx.h says how it is launched.\n"
+                                         ".version %s\n.target sm_%u\n.address_size 64\n",
+                                         sm >= 100 ? "8.6" : "7.8", sm > 100 ? 100u : sm);
+  if (!status)
+    status = write_programs(module, program, o, out);
+  return vyre_bytes_undo(out, start, status);
+}

@@ -1,0 +1,329 @@
+/* Files of compiled kernels: files.h says what they are.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "files.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define MOST_FOLDER (UINT64_C(256) << 20)
+#define ABANDONED   3600 /* seconds after which nobody writes a temporary file any more */
+#define REMARK_SIZE 1024
+#define KEY_DIGITS  32
+#define NAME_SIZE   128
+
+/* In this machine's byte order: the version tells that of another. */
+typedef struct file_header {
+  char magic[8];
+  uint32_t version;
+  unsigned char identity[TARGET_FILES_IDENTITY];
+  uint64_t key[2]; /* of the kernel */
+  uint64_t size;   /* bytes after the header, */
+  uint64_t check;  /* and their XXH3 */
+} file_header;
+
+static_assert(sizeof(file_header) == 72, "a header has no gaps");
+
+void
+target_files_say(const target_files *files, const char *format, ...)
+{
+  char text[REMARK_SIZE], name[16];
+  va_list arguments;
+  if (!files->remark)
+    return;
+  snprintf(name, sizeof name, "%s", files->target);
+  const int length = snprintf(text, sizeof text, "%s: ", name);
+  va_start(arguments, format);
+  vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
+  va_end(arguments);
+  files->remark(files->remark_user, text);
+}
+
+/* Once: it would be the same for each kernel. */
+static void
+say_not_kept(target_files *files, const char *what, int error)
+{
+  if (!files->is_told)
+    target_files_say(files, "compiled kernels are not kept: the folder '%.700s' cannot be %s: %s", files->folder, what,
+                     strerror(error));
+  files->is_told = true;
+}
+
+/* The target's name is in front of its status, too. */
+void
+target_files_say_status(const target_files *files, vyre_status status, const char *then)
+{
+  const char *text = vyre_status_text(status);
+  const size_t name = strlen(files->target);
+  if (strncmp(text, files->target, name) == 0 && strncmp(text + name, ": ", 2) == 0)
+    text += name + 2;
+  target_files_say(files, "%.*s; %s", (int)strcspn(text, "\n"), text, then);
+  vyre_status_free(status);
+}
+
+/* ---- the folder ---------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+target_files_open(target_files *files, const vyre_target_options *options)
+{
+  files->descriptor = -1;
+  files->remark = options->remark;
+  files->remark_user = options->remark_user;
+  if (!options->cache)
+    return VYRE_OK;
+  files->folder_size = strlen(options->cache) + strlen(files->target) + 2;
+  files->folder = target_resize(files->allocator, NULL, 0, files->folder_size);
+  if (!files->folder)
+    return VYRE_OUT_OF_MEMORY("for a target that keeps compiled kernels");
+  snprintf(files->folder, files->folder_size, "%s/%s", options->cache, files->target);
+  return VYRE_OK;
+}
+
+/* All folders of the path; one that is there is no error. */
+static int
+make_folders(char *path)
+{
+  int result = 0;
+  for (char *at = path + 1;; at++) {
+    const char c = *at;
+    if (c != '/' && c != '\0')
+      continue;
+    *at = '\0';
+    result = mkdir(path, 0700);
+    *at = c;
+    if (c == '\0')
+      return result == 0 || errno == EEXIST ? 0 : -1;
+  }
+}
+
+bool
+target_files_are_kept(target_files *files)
+{
+  if (files->descriptor >= 0 || !files->folder || files->is_told)
+    return files->descriptor >= 0;
+  if (make_folders(files->folder) == 0)
+    files->descriptor = open(files->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (files->descriptor < 0)
+    say_not_kept(files, "made", errno);
+  return files->descriptor >= 0;
+}
+
+/* A file of ours: 32 digits and the ending, or with a '.' before and more after it, a temporary one. */
+static bool
+is_ours(const target_files *files, const char *name, bool *out_temporary)
+{
+  *out_temporary = name[0] == '.';
+  const char *digits = name + *out_temporary, *end = digits + strspn(digits, "0123456789abcdef");
+  const size_t ending = strlen(files->ending);
+  return end == digits + KEY_DIGITS && strncmp(end, files->ending, ending) == 0 && strlen(name) < NAME_SIZE &&
+         (*out_temporary || end[ending] == '\0');
+}
+
+static bool
+is_older(const struct timespec *a, const struct timespec *b)
+{
+  return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Bytes of all files, and the one that nobody used for longest; "": there is none.  Temporary ones that somebody left go. */
+static uint64_t
+look_at_files(const target_files *files, DIR *entries, char oldest[NAME_SIZE])
+{
+  struct timespec used = {0};
+  uint64_t bytes = 0;
+  oldest[0] = '\0';
+  rewinddir(entries);
+  for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
+    struct stat found;
+    bool is_temporary;
+    if (!is_ours(files, entry->d_name, &is_temporary) || fstatat(dirfd(entries), entry->d_name, &found, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(found.st_mode))
+      continue;
+    if (is_temporary && found.st_mtim.tv_sec < time(NULL) - ABANDONED)
+      unlinkat(dirfd(entries), entry->d_name, 0);
+    if (is_temporary)
+      continue;
+    bytes += (uint64_t)found.st_size;
+    if (oldest[0] && !is_older(&found.st_mtim, &used))
+      continue;
+    used = found.st_mtim;
+    snprintf(oldest, NAME_SIZE, "%s", entry->d_name);
+  }
+  return bytes;
+}
+
+/* As many go as were added, mostly.  Another process may do the same meanwhile: then more go than need to, which costs a
+ * compilation each. */
+static void
+trim(const target_files *files)
+{
+  const int again = openat(files->descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+  char oldest[NAME_SIZE];
+  while (entries && look_at_files(files, entries, oldest) > MOST_FOLDER && unlinkat(again, oldest, 0) == 0) {
+  }
+  if (entries)
+    closedir(entries);
+  else if (again >= 0)
+    close(again);
+}
+
+void
+target_files_close(target_files *files)
+{
+  if (!files->folder)
+    return;
+  if (files->is_written)
+    trim(files);
+  if (files->descriptor >= 0)
+    close(files->descriptor);
+  target_resize(files->allocator, files->folder, files->folder_size, 0);
+  files->folder = NULL;
+}
+
+/* ---- what a file is of --------------------------------------------------------------------------------------------------- */
+
+/* The header of a file of that key on this device, but for its data. */
+static file_header
+header_of(const target_files *files, const uint64_t key[2])
+{
+  file_header header = {.version = files->version, .key = {key[0], key[1]}};
+  memcpy(header.magic, files->magic, sizeof header.magic);
+  memcpy(header.identity, files->identity, sizeof header.identity);
+  return header;
+}
+
+/* Those of other devices and drivers have other names. */
+static void
+name_file(const target_files *files, const file_header *header, char name[NAME_SIZE])
+{
+  const XXH128_hash_t hash = XXH3_128bits(header, offsetof(file_header, size));
+  snprintf(name, NAME_SIZE, "%016" PRIx64 "%016" PRIx64 "%s", (uint64_t)hash.high64, (uint64_t)hash.low64, files->ending);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------- */
+
+static bool
+read_all(int file, void *to, size_t size)
+{
+  for (size_t done = 0; done < size;) {
+    const ssize_t got = read(file, (char *)to + done, size - done);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return false;
+    done += (size_t)got;
+  }
+  return true;
+}
+
+typedef const char *find_foreign(const void *user, const unsigned char *data, uint64_t size);
+
+/* What is wrong with it; NULL: nothing, and the data are the caller's. */
+static const char *
+read_data(const target_files *files, int file, const file_header *wanted, find_foreign *find, const void *user, void **out,
+          uint64_t *out_size)
+{
+  struct stat found;
+  file_header header;
+  if (fstat(file, &found) != 0 || !S_ISREG(found.st_mode))
+    return "it is no file";
+  if (!read_all(file, &header, sizeof header))
+    return "it is cut short";
+  if (memcmp(header.magic, wanted->magic, sizeof header.magic) != 0 || header.version != wanted->version)
+    return "it is none of this version's";
+  if (memcmp(&header, wanted, offsetof(file_header, size)) != 0)
+    return "it is of another kernel or device";
+  if (header.size > TARGET_FILES_MOST || (uint64_t)found.st_size != sizeof header + header.size)
+    return "it has another size than it says";
+  unsigned char *data = target_resize(files->allocator, NULL, 0, (size_t)header.size + 1);
+  if (!data)
+    return "there is no memory for it";
+  const char *wrong = !read_all(file, data, (size_t)header.size)               ? "it is cut short"
+                      : XXH3_64bits(data, (size_t)header.size) != header.check ? "it is damaged"
+                      : find                                                   ? find(user, data, header.size)
+                                                                               : NULL;
+  if (wrong) {
+    target_resize(files->allocator, data, (size_t)header.size + 1, 0);
+    return wrong;
+  }
+  *out = data;
+  *out_size = header.size;
+  return NULL;
+}
+
+bool
+target_files_read(const target_files *files, const uint64_t key[2], find_foreign *find, const void *user, void **out,
+                  uint64_t *out_size)
+{
+  const file_header wanted = header_of(files, key);
+  char name[NAME_SIZE];
+  name_file(files, &wanted, name);
+  const int file = openat(files->descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int error = errno;
+  if (file < 0 && error == ENOENT)
+    return false;
+  const char *wrong = file < 0 ? strerror(error) : read_data(files, file, &wanted, find, user, out, out_size);
+  if (wrong)
+    target_files_say(files, "the compiled kernel '%.500s/%s' is not used: %s; it is made anew", files->folder, name, wrong);
+  else
+    futimens(file, NULL); /* where it may be written to */
+  if (file >= 0)
+    close(file);
+  return !wrong;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------- */
+
+static bool
+write_all(int file, const void *from, size_t size)
+{
+  for (size_t done = 0; done < size;) {
+    const ssize_t put = write(file, (const char *)from + done, size - done);
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put < 0)
+      return false;
+    done += (size_t)put;
+  }
+  return true;
+}
+
+void
+target_files_write(target_files *files, const uint64_t key[2], const void *data, uint64_t size)
+{
+  file_header header = header_of(files, key);
+  char name[NAME_SIZE], temporary[2 * NAME_SIZE];
+  name_file(files, &header, name);
+  snprintf(temporary, sizeof temporary, ".%s.%ld.%" PRIx64, name, (long)getpid(), target_now());
+  header.size = size;
+  header.check = XXH3_64bits(data, (size_t)size);
+  const int file = openat(files->descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  bool is_done = file >= 0 && write_all(file, &header, sizeof header) && write_all(file, data, (size_t)size);
+  int error = errno;
+  if (file >= 0 && close(file) != 0 && is_done) {
+    is_done = false;
+    error = errno;
+  }
+  if (is_done && renameat(files->descriptor, temporary, files->descriptor, name) != 0) {
+    is_done = false;
+    error = errno;
+  }
+  if (!is_done && file >= 0)
+    unlinkat(files->descriptor, temporary, 0);
+  if (!is_done)
+    say_not_kept(files, "written", error);
+  files->is_written |= is_done;
+}

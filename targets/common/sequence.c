@@ -1,0 +1,88 @@
+/* What targets whose device runs a sequence by itself do with it: keep it while its arrays may go, and say how it ended.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base.h"
+
+#include <string.h>
+
+/* ---- a copy -------------------------------------------------------------------------------------------------------------- */
+
+static size_t
+rounded(size_t size)
+{
+  return (size + 15u) & ~(size_t)15u;
+}
+
+/* The next `size` bytes of the copy, with what is there. */
+static void *
+place(void *copy, size_t *at, const void *from, size_t size)
+{
+  void *to = (char *)copy + *at;
+  *at += rounded(size);
+  if (size)
+    memcpy(to, from, size);
+  return to;
+}
+
+vyre_status
+target_sequence_copy(const vyre_target *target, const vyre_sequence *from, void **out_memory, size_t *out_size, vyre_sequence *out)
+{
+  const vyre_sequence sequence = *from;
+  size_t size = 16 + rounded(sizeof *sequence.fills * sequence.fill_count) +
+                rounded(sizeof *sequence.uploads * sequence.upload_count) + rounded(sizeof *sequence.steps * sequence.step_count) +
+                rounded(sizeof *sequence.reads * sequence.read_count) + rounded(sizeof *sequence.repeats * sequence.repeat_count);
+  for (uint32_t i = 0; i < sequence.step_count; i++)
+    size += rounded(sizeof(vyre_range) * sequence.steps[i].buffer_count) + rounded(sequence.steps[i].push_size);
+  void *copy = target_resize(&target_base_of_const(target)->allocator, NULL, 0, size);
+  if (!copy)
+    return VYRE_OUT_OF_MEMORY("for a submission that is begun");
+  size_t at = 0;
+  vyre_step *steps = place(copy, &at, sequence.steps, sizeof *sequence.steps * sequence.step_count);
+  for (uint32_t i = 0; i < sequence.step_count; i++) {
+    steps[i].buffers = place(copy, &at, sequence.steps[i].buffers, sizeof(vyre_range) * sequence.steps[i].buffer_count);
+    steps[i].push = place(copy, &at, sequence.steps[i].push, sequence.steps[i].push_size);
+  }
+  *out = sequence;
+  out->steps = steps;
+  out->fills = place(copy, &at, sequence.fills, sizeof *sequence.fills * sequence.fill_count);
+  out->uploads = place(copy, &at, sequence.uploads, sizeof *sequence.uploads * sequence.upload_count);
+  out->reads = place(copy, &at, sequence.reads, sizeof *sequence.reads * sequence.read_count);
+  out->repeats = place(copy, &at, sequence.repeats, sizeof *sequence.repeats * sequence.repeat_count);
+  *out_memory = copy;
+  *out_size = size;
+  return VYRE_OK;
+}
+
+/* ---- its end ------------------------------------------------------------------------------------------------------------- */
+
+/* Where the steps ended: after the first repeat whose word did not become 0. */
+static uint32_t
+find_end(const vyre_sequence *sequence, const vyre_repeat_end *ends)
+{
+  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
+    if (sequence->repeats[i].until.buffer.id && ends[i].word != 0)
+      return sequence->repeats[i].first + sequence->repeats[i].count;
+  }
+  return sequence->step_count;
+}
+
+uint32_t
+target_sequence_end(const vyre_sequence *sequence, vyre_repeat_end *ends)
+{
+  const uint32_t end = find_end(sequence, ends);
+  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
+    const vyre_repeat *repeat = &sequence->repeats[i];
+    if (!repeat->until.buffer.id)
+      ends[i] = (vyre_repeat_end){repeat->first < end ? repeat->times : 0, 0};
+  }
+  uint32_t launches = 0, repeat = 0;
+  for (uint32_t i = 0; i < end; i++) {
+    const vyre_step *step = &sequence->steps[i];
+    while (repeat < sequence->repeat_count && i >= sequence->repeats[repeat].first + sequence->repeats[repeat].count)
+      repeat++;
+    const bool repeats = repeat < sequence->repeat_count && i >= sequence->repeats[repeat].first;
+    if (!step->indirect.buffer.id && step->groups[0] && step->groups[1] && step->groups[2])
+      launches += repeats ? ends[repeat].iterations : 1;
+  }
+  return launches;
+}

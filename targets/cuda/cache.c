@@ -1,0 +1,187 @@
+/* What the driver compiled of a kernel's text, in this process and on the disk (targets/common/files.h).
+ *
+ * The driver's linker makes a cubin of the text, which is for one architecture and may be given to the driver instead.  It is kept
+ * for the text, the driver's version and the architecture.  Where nothing is kept, the driver gets the text and keeps to itself
+ * what it makes of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { LOG_SIZE = 8192 };
+
+void
+cuda_cache_identify(vyre_target *target)
+{
+  const uint32_t identity[TARGET_FILES_IDENTITY / sizeof(uint32_t)] = {target->choice.sm, (uint32_t)target->library.version};
+  memcpy(target->files.identity, identity, sizeof identity);
+}
+
+vyre_status
+cuda_cache_open(vyre_target *target, const vyre_target_options *options)
+{
+  target->files = (target_files){.allocator = &target->base.allocator,
+                                 .target = "cuda",
+                                 .ending = ".cubin",
+                                 .magic = {'v', 'y', 'r', 'e', 'c', 'u', 'b', 'n'},
+                                 .version = 1};
+  return target_files_open(&target->files, options);
+}
+
+/* ---- the driver's compiler ----------------------------------------------------------------------------------------------- */
+
+/* What its compiler says of an error. */
+typedef struct log {
+  char text[LOG_SIZE];
+  cuda_jit_option options[2];
+  void *values[2];
+} log;
+
+static void
+begin_log(log *l)
+{
+  l->text[0] = '\0';
+  l->options[0] = CUDA_JIT_ERROR_LOG;
+  l->options[1] = CUDA_JIT_ERROR_LOG_SIZE;
+  l->values[0] = l->text;
+  l->values[1] = (void *)(uintptr_t)sizeof l->text;
+}
+
+static vyre_status
+with_log(vyre_status status, log *l)
+{
+  l->text[sizeof l->text - 1] = '\0';
+  return status && l->text[0] ? vyre_status_note(status, "the driver's compiler says: %s", l->text) : status;
+}
+
+/* Text that ends with a 0, or a cubin. */
+static vyre_status
+load(vyre_target *target, const char *label, const void *image, cuda_module *out)
+{
+  log l;
+  begin_log(&l);
+  const cuda_result result = target->library.call.cuModuleLoadDataEx(out, image, 2, l.options, l.values);
+  return with_log(cuda_status(target, result, "cuModuleLoadDataEx", "compiling kernel '%s' for sm_%u", label, target->choice.sm),
+                  &l);
+}
+
+/* Keeps the cubin and loads it. */
+static vyre_status
+finish_link(vyre_target *target, const char *label, const char *text, const uint64_t key[2], cuda_link link, cuda_module *out)
+{
+  const cuda_api *call = &target->library.call;
+  void *cubin = NULL;
+  size_t size = 0;
+  char name[128];
+  snprintf(name, sizeof name, "%s", label);
+  VYRE_TRY(cuda_status(
+      target, call->cuLinkAddData_v2(link, CUDA_JIT_INPUT_PTX, (void *)(uintptr_t)text, strlen(text) + 1, name, 0, NULL, NULL),
+      "cuLinkAddData_v2", "compiling kernel '%s' for sm_%u", label, target->choice.sm));
+  VYRE_TRY(cuda_status(target, call->cuLinkComplete(link, &cubin, &size), "cuLinkComplete", "compiling kernel '%s' for sm_%u",
+                       label, target->choice.sm));
+  VYRE_TRY(load(target, label, cubin, out));
+  if (size <= TARGET_FILES_MOST)
+    target_files_write(&target->files, key, cubin, size);
+  return VYRE_OK;
+}
+
+static vyre_status
+link_and_keep(vyre_target *target, const char *label, const char *text, const uint64_t key[2], cuda_module *out)
+{
+  const cuda_api *call = &target->library.call;
+  cuda_link link;
+  log l;
+  begin_log(&l);
+  VYRE_TRY(
+      cuda_status(target, call->cuLinkCreate_v2(2, l.options, l.values, &link), "cuLinkCreate_v2", "compiling kernel '%s'", label));
+  vyre_status status = with_log(finish_link(target, label, text, key, link, out), &l);
+  const cuda_result ended = call->cuLinkDestroy(link);
+  return vyre_status_join(status, cuda_status(target, ended, "cuLinkDestroy", "compiling kernel '%s'", label));
+}
+
+vyre_status
+cuda_module_load(vyre_target *target, const char *label, const char *text, const uint64_t key[2], cuda_module *out)
+{
+  void *cubin;
+  uint64_t size;
+  if (!key || !target_files_are_kept(&target->files))
+    return load(target, label, text, out);
+  if (target_files_read(&target->files, key, NULL, NULL, &cubin, &size)) {
+    vyre_status status = load(target, label, cubin, out);
+    target_resize(&target->base.allocator, cubin, size + 1, 0);
+    target->base.counters.cache_hits += !status;
+    if (!status || target->base.lost)
+      return status;
+    target_files_say_status(&target->files, status, "it is compiled again");
+  }
+  target->base.counters.cache_misses++;
+  return link_and_keep(target, label, text, key, out);
+}
+
+/* ---- in this process ----------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+load_text(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[2], cuda_module *out)
+{
+  char *text = target_resize(&target->base.allocator, NULL, 0, desc->size + 1);
+  if (!text)
+    return VYRE_OUT_OF_MEMORY("for a kernel's PTX");
+  memcpy(text, desc->code, desc->size);
+  text[desc->size] = '\0';
+  vyre_status status = cuda_module_load(target, desc->label, text, key, out);
+  target_resize(&target->base.allocator, text, desc->size + 1, 0);
+  return status;
+}
+
+static vyre_status
+make_loaded(vyre_target *target, const vyre_kernel_desc *desc, const uint64_t key[2], cuda_loaded **out)
+{
+  cuda_loaded *loaded = target_resize(&target->base.allocator, NULL, 0, sizeof *loaded);
+  if (!loaded)
+    return VYRE_OUT_OF_MEMORY("for a CUDA module");
+  *loaded = (cuda_loaded){.next = target->loaded, .key = {key[0], key[1]}, .users = 1};
+  vyre_status status = load_text(target, desc, key, &loaded->module);
+  if (status) {
+    target_resize(&target->base.allocator, loaded, sizeof *loaded, 0);
+    return status;
+  }
+  target->loaded = *out = loaded;
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_loaded_take(vyre_target *target, const vyre_kernel_desc *desc, cuda_loaded **out)
+{
+  const XXH128_hash_t hash = XXH3_128bits(desc->code, desc->size);
+  const uint64_t key[2] = {hash.low64, hash.high64};
+  cuda_loaded *loaded = target->loaded;
+  while (loaded && memcmp(loaded->key, key, sizeof key) != 0)
+    loaded = loaded->next;
+  if (!loaded)
+    return make_loaded(target, desc, key, out);
+  loaded->users++;
+  *out = loaded;
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_loaded_give(vyre_target *target, cuda_loaded *loaded)
+{
+  if (--loaded->users)
+    return VYRE_OK;
+  cuda_loaded **at = &target->loaded;
+  while (*at != loaded)
+    at = &(*at)->next;
+  *at = loaded->next;
+  vyre_status status = target->base.lost || target->hangs ? VYRE_OK
+                                                          : cuda_status(target, target->library.call.cuModuleUnload(loaded->module),
+                                                                        "cuModuleUnload", "releasing a kernel");
+  target_resize(&target->base.allocator, loaded, sizeof *loaded, 0);
+  return status;
+}

@@ -1,0 +1,248 @@
+/* What steps are told in device memory, and which of them run where a device word says so: repeats until a word is 0, and steps
+ * that take their groups from a buffer.
+ *
+ * Each step has a vyre_ptx_dispatch (vyre/ptx.h) in the submission's control memory.  A small kernel changes them between steps:
+ * before a step it copies the groups that a buffer says; after an iteration it looks at the word, counts, and stops the repeat's
+ * steps when it is 0, so that the iterations that were given after it do nothing.  If the word is not 0 after the last iteration
+ * that was given, all later steps are stopped, and the host finds that out with the results.  So a repeat costs one wait, whatever
+ * its number of iterations is.
+ *
+ * All of it goes up before the steps and comes down after them:
+ *
+ *     stopped | fault | launches | - | for each repeat: iterations, word | to 16 bytes | for each step: vyre_ptx_dispatch
+ *
+ * limits: CUDA_MOST_ITERATIONS of a repeat given at once; then there are more, with their own wait.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { STOPPED, FAULT, LAUNCHES, HEAD_WORDS = 4, REPEAT_WORDS = 2, END_THREADS = 64 };
+
+/* The kernels' parameters: control_text.c. */
+typedef struct prepare_task {
+  uint64_t control, step, source;
+  uint32_t number, most[3];
+} prepare_task;
+
+typedef struct end_task {
+  uint64_t control, repeat, source, first, later;
+  uint32_t count, later_count, is_last, unused;
+} end_task;
+
+_Static_assert(sizeof(vyre_ptx_dispatch) == 48 && offsetof(vyre_ptx_dispatch, stops) == 12 &&
+                   offsetof(vyre_ptx_dispatch, count) == 24 && sizeof(prepare_task) == 40 && sizeof(end_task) == 56,
+               "as control_text.c has them");
+
+static uint64_t
+repeat_offset(uint32_t repeat)
+{
+  return sizeof(uint32_t) * (HEAD_WORDS + REPEAT_WORDS * (uint64_t)repeat);
+}
+
+static uint64_t
+step_offset(const vyre_sequence *sequence, uint32_t step)
+{
+  return (repeat_offset(sequence->repeat_count) + 15) / 16 * 16 + sizeof(vyre_ptx_dispatch) * (uint64_t)step;
+}
+
+uint64_t
+cuda_control_size(const vyre_sequence *sequence)
+{
+  return step_offset(sequence, sequence->step_count);
+}
+
+cuda_address
+cuda_control_dispatch(const cuda_submission *submission, uint32_t step)
+{
+  return submission->control + step_offset(&submission->sequence, step);
+}
+
+bool
+cuda_is_told(const vyre_target *target, const cuda_submission *submission, uint32_t index)
+{
+  const vyre_step *step = &submission->sequence.steps[index];
+  const cuda_kernel *kernel = cuda_kernel_get(target, step->kernel);
+  return index >= submission->first_controlled || step->indirect.buffer.id || step->count || kernel->text.meets ||
+         kernel->text.tells;
+}
+
+/* ---- memory and kernels -------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+load_kernels(vyre_target *target)
+{
+  const cuda_api *call = &target->library.call;
+  if (!target->control)
+    VYRE_TRY(cuda_module_load(target, "cuda's control", cuda_control_text, NULL, &target->control));
+  VYRE_TRY(cuda_status(target, call->cuModuleGetFunction(&target->control_prepare, target->control, "vyre_control_prepare"),
+                       "cuModuleGetFunction", "asking for a kernel of the target's own"));
+  return cuda_status(target, call->cuModuleGetFunction(&target->control_end, target->control, "vyre_control_end"),
+                     "cuModuleGetFunction", "asking for a kernel of the target's own");
+}
+
+vyre_status
+cuda_control_ensure(vyre_target *target, cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  bool needs_kernels = false;
+  for (uint32_t i = 0; i < sequence->step_count && !needs_kernels; i++)
+    needs_kernels = sequence->steps[i].indirect.buffer.id != 0;
+  for (uint32_t i = 0; i < sequence->repeat_count && !needs_kernels; i++)
+    needs_kernels = sequence->repeats[i].until.buffer.id != 0;
+  if (needs_kernels && !target->control_end)
+    VYRE_TRY(load_kernels(target));
+  const uint64_t size = cuda_control_size(sequence);
+  if (size <= submission->control_size)
+    return VYRE_OK;
+  cuda_recorded_destroy(target, submission); /* they name it */
+  if (submission->control) {
+    const cuda_address old = submission->control;
+    target->bytes_staged -= submission->control_size;
+    submission->control = 0;
+    submission->control_size = 0;
+    VYRE_TRY(cuda_memory_free(target, old));
+  }
+  VYRE_TRY(cuda_memory_allocate(target, 2 * size, &submission->control));
+  submission->control_size = 2 * size;
+  target->bytes_staged += 2 * size;
+  return VYRE_OK;
+}
+
+/* ---- what goes up -------------------------------------------------------------------------------------------------------- */
+
+static void
+write_step(const vyre_step *step, vyre_ptx_dispatch *out)
+{
+  const uint64_t all = (uint64_t)step->groups[0] * step->groups[1] * step->groups[2];
+  *out = (vyre_ptx_dispatch){
+      .groups = {step->groups[0], step->groups[1], step->groups[2]},
+      .first = step->first,
+      .count = step->count ? step->count : all, /* of an indirect step, until its groups are known */
+  };
+}
+
+void
+cuda_control_write(const vyre_target *target, cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  unsigned char *image = submission->up.host;
+  const uint64_t size = cuda_control_size(sequence);
+  (void)target;
+  if (submission->is_first) {
+    memset(image, 0, size);
+    for (uint32_t i = 0; i < sequence->step_count; i++) {
+      vyre_ptx_dispatch told;
+      write_step(&sequence->steps[i], &told);
+      memcpy(image + step_offset(sequence, i), &told, sizeof told);
+    }
+    return;
+  }
+  /* A repeat goes on, and with it all later steps. */
+  memcpy(image, submission->down.host, size);
+  memset(image + STOPPED * sizeof(uint32_t), 0, sizeof(uint32_t));
+  for (uint32_t i = submission->at.step; i < sequence->step_count; i++)
+    memset(image + step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, stops), 0, sizeof(uint32_t));
+}
+
+/* ---- commands ------------------------------------------------------------------------------------------------------------ */
+
+static vyre_status
+give(vyre_target *target, cuda_submission *submission, cuda_function function, uint32_t threads, const void *task, uint32_t size)
+{
+  const cuda_launch launch = {
+      .function = function, .grid = {1, 1, 1}, .block = {threads, 1, 1}, .data = task, .size = size, .parameter_count = 1};
+  return cuda_launch_give(target, submission, &launch, "cuda's control");
+}
+
+vyre_status
+cuda_control_give_prepare(vyre_target *target, cuda_submission *submission, uint32_t index)
+{
+  const vyre_step *step = &submission->sequence.steps[index];
+  uint64_t size;
+  const prepare_task task = {
+      .control = submission->control,
+      .step = cuda_control_dispatch(submission, index),
+      .source = cuda_range_address(target, &step->indirect, &size),
+      .number = index + 1,
+      .most = {step->groups[0], step->groups[1], step->groups[2]},
+  };
+  return give(target, submission, target->control_prepare, 1, &task, sizeof task);
+}
+
+vyre_status
+cuda_control_give_end(vyre_target *target, cuda_submission *submission, uint32_t index, bool is_last)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  const vyre_repeat *repeat = &sequence->repeats[index];
+  const uint32_t end = repeat->first + repeat->count;
+  uint64_t size;
+  const end_task task = {
+      .control = submission->control,
+      .repeat = submission->control + repeat_offset(index),
+      .source = cuda_range_address(target, &repeat->until, &size),
+      .first = cuda_control_dispatch(submission, repeat->first),
+      .later = cuda_control_dispatch(submission, end),
+      .count = repeat->count,
+      .later_count = sequence->step_count - end,
+      .is_last = is_last,
+  };
+  return give(target, submission, target->control_end, END_THREADS, &task, sizeof task);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+word_read(const cuda_submission *submission, uint64_t offset)
+{
+  uint32_t word;
+  memcpy(&word, (const char *)submission->down.host + offset, sizeof word);
+  return word;
+}
+
+vyre_repeat_end
+cuda_control_repeat(const cuda_submission *submission, uint32_t repeat)
+{
+  const uint64_t offset = repeat_offset(repeat);
+  return (vyre_repeat_end){word_read(submission, offset), word_read(submission, offset + sizeof(uint32_t))};
+}
+
+uint32_t
+cuda_control_launches(const cuda_submission *submission)
+{
+  return word_read(submission, LAUNCHES * sizeof(uint32_t));
+}
+
+static vyre_status
+too_many(const vyre_target *target, const vyre_step *step, uint32_t index)
+{
+  return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
+                                     "cuda: kernel '%s': its buffer of groups says more than %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                     ", which the step allows\nFix: a buffer that says less, or a step that allows more",
+                                     target_kernel_get(target, step->kernel)->label, step->groups[0], step->groups[1],
+                                     step->groups[2]),
+                          "in step %" PRIu32, index);
+}
+
+vyre_status
+cuda_control_status(const vyre_target *target, const cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  if (!submission->has_control)
+    return VYRE_OK;
+  const uint32_t wrong = word_read(submission, FAULT * sizeof(uint32_t));
+  if (wrong && wrong <= sequence->step_count)
+    return too_many(target, &sequence->steps[wrong - 1], wrong - 1);
+  for (uint32_t i = 0; i < sequence->step_count; i++) {
+    const uint32_t fault = word_read(submission, step_offset(sequence, i) + offsetof(vyre_ptx_dispatch, fault));
+    if (fault)
+      return vyre_status_note(VYRE_ERROR(VYRE_CODE_INPUT,
+                                         "cuda: kernel '%s' came to a trap: fault %" PRIu32 " of its text's\n"
+                                         "Fix: look for the row that the text has at that fault, and mend what leads to it",
+                                         target_kernel_get(target, sequence->steps[i].kernel)->label, fault),
+                              "in step %" PRIu32, i);
+  }
+  return VYRE_OK;
+}

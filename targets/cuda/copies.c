@@ -1,0 +1,161 @@
+/* What goes up and comes down: fills, uploads, reads.
+ *
+ * Fills are memsets.  Uploads are put into pinned memory before the call returns, so that what was begun keeps none of the caller's
+ * bytes, and copied from there; reads come down there and are copied to the caller after the wait.  Neighbours are one copy.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { PLACE_ALIGN = 16 };
+
+cuda_address
+cuda_range_address(const vyre_target *target, const vyre_range *range, uint64_t *out_size)
+{
+  const target_buffer *buffer = target_buffer_get(target, range->buffer);
+  *out_size = target_range_size(buffer, range);
+  return ((const cuda_buffer *)buffer->memory)->address + range->offset;
+}
+
+/* ---- staging ------------------------------------------------------------------------------------------------------------- */
+
+/* The next copy's place follows the last one's, and is joined with it where both their ends meet.  `at` goes on. */
+static void
+add_copy(const vyre_target *target, const vyre_range *range, cuda_copy *copies, uint32_t *count, uint64_t *at)
+{
+  cuda_copy *last = *count ? &copies[*count - 1] : NULL;
+  uint64_t size;
+  const cuda_address address = cuda_range_address(target, range, &size);
+  if (last && last->buffer.id == range->buffer.id && last->address + last->size == address) {
+    last->size += size;
+    *at += size;
+    return;
+  }
+  *at = (*at + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
+  copies[(*count)++] = (cuda_copy){range->buffer, address, *at, size};
+  *at += size;
+}
+
+/* Where the graphs that were captured find staging, they do not find it when it is another. */
+static vyre_status
+ensure(vyre_target *target, cuda_submission *submission, cuda_pinned *pinned, uint64_t size)
+{
+  if (size > pinned->size)
+    cuda_recorded_destroy(target, submission);
+  return cuda_pinned_ensure(target, pinned, size);
+}
+
+vyre_status
+cuda_plan_copies(vyre_target *target, cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  const uint64_t control = submission->has_control ? cuda_control_size(sequence) : 0;
+  uint64_t up = control, down = control;
+  if (!cuda_grow(target, &submission->uploads, &submission->upload_capacity, sequence->upload_count, sizeof(cuda_copy)) ||
+      !cuda_grow(target, &submission->reads, &submission->read_capacity, sequence->read_count, sizeof(cuda_copy)))
+    return VYRE_OUT_OF_MEMORY("for a CUDA submission");
+  submission->upload_count = submission->read_count = 0;
+  for (uint32_t i = 0; i < sequence->upload_count; i++)
+    add_copy(target, &sequence->uploads[i].range, submission->uploads, &submission->upload_count, &up);
+  for (uint32_t i = 0; i < sequence->read_count; i++)
+    add_copy(target, &sequence->reads[i].range, submission->reads, &submission->read_count, &down);
+  VYRE_TRY(ensure(target, submission, &submission->up, up));
+  return ensure(target, submission, &submission->down, down);
+}
+
+/* Walks ranges as add_copy did: where the next one of that address is in staging. */
+typedef struct walk {
+  const cuda_copy *copy, *end;
+  uint64_t done; /* bytes of this copy */
+} walk;
+
+static uint64_t
+next_place(walk *w, uint64_t size)
+{
+  if (w->done == w->copy->size) {
+    w->copy++;
+    w->done = 0;
+  }
+  const uint64_t place = w->copy->place + w->done;
+  w->done += size;
+  return place;
+}
+
+void
+cuda_stage_uploads(const vyre_target *target, cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  walk w = {submission->uploads, submission->uploads + submission->upload_count, 0};
+  for (uint32_t i = 0; i < sequence->upload_count; i++) {
+    const vyre_range *range = &sequence->uploads[i].range;
+    const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
+    memcpy((char *)submission->up.host + next_place(&w, size), sequence->uploads[i].data, size);
+    submission->timing.bytes_up += size;
+  }
+  for (uint32_t i = 0; i < sequence->fill_count; i++) {
+    const vyre_range *range = &sequence->fills[i].range;
+    submission->timing.bytes_filled += target_range_size(target_buffer_get(target, range->buffer), range);
+  }
+}
+
+void
+cuda_take_reads(const vyre_target *target, cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  walk w = {submission->reads, submission->reads + submission->read_count, 0};
+  for (uint32_t i = 0; i < sequence->read_count; i++) {
+    const vyre_range *range = &sequence->reads[i].range;
+    const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
+    memcpy(sequence->reads[i].data, (const char *)submission->down.host + next_place(&w, size), size);
+    submission->timing.bytes_down += size;
+  }
+}
+
+/* ---- commands ------------------------------------------------------------------------------------------------------------ */
+
+/* Whole words, and then the bytes that the buffer's end leaves of one. */
+static vyre_status
+give_fill(vyre_target *target, const cuda_submission *submission, const vyre_fill *fill)
+{
+  const cuda_api *call = &target->library.call;
+  uint64_t size;
+  const cuda_address address = cuda_range_address(target, &fill->range, &size);
+  const uint64_t words = size / 4;
+  if (words)
+    VYRE_TRY(cuda_status(target, call->cuMemsetD32Async(address, fill->value, words, submission->stream), "cuMemsetD32Async",
+                         "filling %" PRIu64 " words", words));
+  for (uint64_t i = 4 * words; i < size; i++)
+    VYRE_TRY(cuda_status(target,
+                         call->cuMemsetD8Async(address + i, (unsigned char)(fill->value >> 8 * (i % 4)), 1, submission->stream),
+                         "cuMemsetD8Async", "filling the last bytes of a buffer"));
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_give_before(vyre_target *target, const cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  for (uint32_t i = 0; i < sequence->fill_count; i++)
+    VYRE_TRY(give_fill(target, submission, &sequence->fills[i]));
+  for (uint32_t i = 0; i < submission->upload_count; i++) {
+    const cuda_copy *copy = &submission->uploads[i];
+    const char *from = (const char *)submission->up.host + copy->place;
+    VYRE_TRY(cuda_status(target, target->library.call.cuMemcpyHtoDAsync_v2(copy->address, from, copy->size, submission->stream),
+                         "cuMemcpyHtoDAsync_v2", "uploading %" PRIu64 " bytes", copy->size));
+  }
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_give_reads(vyre_target *target, const cuda_submission *submission)
+{
+  for (uint32_t i = 0; i < submission->read_count; i++) {
+    const cuda_copy *copy = &submission->reads[i];
+    char *to = (char *)submission->down.host + copy->place;
+    VYRE_TRY(cuda_status(target, target->library.call.cuMemcpyDtoHAsync_v2(to, copy->address, copy->size, submission->stream),
+                         "cuMemcpyDtoHAsync_v2", "reading %" PRIu64 " bytes", copy->size));
+  }
+  return VYRE_OK;
+}

@@ -1,0 +1,245 @@
+/* The CUDA target: its table, its hooks in their context, open, close and what happens after a loss.
+ *
+ * A sticky error ends the context, and often the whole process's use of CUDA: one new context is tried, and where that fails the
+ * message says that the process must be restarted.  What a lost context has goes with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <string.h>
+
+/* ---- hooks --------------------------------------------------------------------------------------------------------------- */
+
+/* A hook, with the target's context as the thread's. */
+#define IN_CONTEXT(target, call)     \
+  do {                               \
+    VYRE_TRY(cuda_enter(target));    \
+    return cuda_leave(target, call); \
+  } while (0)
+
+/* One that ends something: on a context that is gone it has only the host's side to end. */
+#define ENDS_IN_CONTEXT(target, call)                                              \
+  do {                                                                             \
+    if ((target)->base.lost || (target)->hangs)                                    \
+      return call;                                                                 \
+    vyre_status entered = cuda_enter(target);                                      \
+    vyre_status ended = call;                                                      \
+    return entered ? vyre_status_join(entered, ended) : cuda_leave(target, ended); \
+  } while (0)
+
+static vyre_status
+destroy(vyre_target *target, void *memory)
+{
+  ENDS_IN_CONTEXT(target, cuda_destroy(target, memory));
+}
+
+static vyre_status
+release(vyre_target *target, target_kernel *kernel)
+{
+  ENDS_IN_CONTEXT(target, cuda_release(target, kernel));
+}
+
+static vyre_status
+finish(vyre_target *target, void *work, vyre_timing *timing)
+{
+  ENDS_IN_CONTEXT(target, cuda_finish(target, work, timing));
+}
+
+static vyre_status
+poll(vyre_target *target, void *work, bool *out_done)
+{
+  IN_CONTEXT(target, cuda_poll(target, work, out_done));
+}
+
+static vyre_status
+run(vyre_target *target, const vyre_sequence *sequence, vyre_timing *timing)
+{
+  IN_CONTEXT(target, cuda_run(target, sequence, timing));
+}
+
+/* What makes something undoes that where the context cannot be left. */
+static vyre_status
+create(vyre_target *target, uint64_t size, void **out)
+{
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_create(target, size, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, destroy(target, *out)) : left;
+}
+
+static vyre_status
+import(vyre_target *target, void *data, uint64_t size, void **out)
+{
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_import(target, data, size, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, destroy(target, *out)) : left;
+}
+
+static vyre_status
+compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
+{
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_compile(target, desc, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, release(target, *out)) : left;
+}
+
+static vyre_status
+start(vyre_target *target, const vyre_sequence *sequence, void **out)
+{
+  vyre_timing timing = {0};
+  VYRE_TRY(cuda_enter(target));
+  vyre_status status = cuda_start(target, sequence, out), left = cuda_leave(target, status);
+  return left && !status ? vyre_status_join(left, finish(target, *out, &timing)) : left;
+}
+
+/* ---- from opening to end ------------------------------------------------------------------------------------------------- */
+
+/* All that sequences leave, and the context. */
+static vyre_status
+close_context(vyre_target *target)
+{
+  const bool is_there = target->context && !target->base.lost && !target->hangs;
+  vyre_status status = is_there ? cuda_enter(target) : VYRE_OK;
+  cuda_submissions_destroy(target);
+  if (is_there && target->control)
+    status = vyre_status_join(
+        status, cuda_status(target, target->library.call.cuModuleUnload(target->control), "cuModuleUnload", "closing a target"));
+  if (is_there)
+    status = cuda_leave(target, status);
+  target->control = NULL;
+  target->control_prepare = target->control_end = NULL;
+  cuda_context_close(target);
+  return status;
+}
+
+static vyre_status
+close_target(vyre_target *target)
+{
+  if (!target)
+    return VYRE_OK;
+  if (target->hangs)
+    return VYRE_OK; /* what runs on uses all of it until the process ends */
+  const vyre_allocator allocator = target->base.allocator;
+  vyre_status status = target_base_close(target);
+  status = cuda_take_messages(target, vyre_status_join(status, close_context(target)));
+  target_files_close(&target->files);
+  if (target->shape)
+    target_resize(&allocator, target->shape, sizeof *target->shape * target->shape_capacity, 0);
+  if (!target->was_left)
+    cuda_library_close(&target->library);
+  target_resize(&allocator, target, sizeof *target, 0);
+  return status;
+}
+
+/* What hangs is left as it is. */
+static vyre_status
+reopen(vyre_target *target)
+{
+  target->was_left = target->was_left || target->hangs;
+  vyre_status_free(close_context(target)); /* of a context that is gone */
+  target->hangs = false;
+  vyre_status status = cuda_context_open(target);
+  return status ? vyre_status_note(status, "the context was lost, and the driver makes no new one: the process must be restarted")
+                : VYRE_OK;
+}
+
+static const target_hooks hooks = {
+    .name = "cuda",
+    .create = create,
+    .destroy = destroy,
+    .compile = compile,
+    .release = release,
+    .run = run,
+    .check_kernel = cuda_check_kernel,
+    .import = import,
+    .start = start,
+    .poll = poll,
+    .finish = finish,
+    .reopen = reopen,
+};
+
+static vyre_status
+open_parts(vyre_target *target, const vyre_target_options *options)
+{
+  VYRE_TRY(cuda_cache_open(target, options));
+  VYRE_TRY(cuda_library_open(options, &target->library));
+  VYRE_TRY(cuda_device_choose(&target->library, cuda_wanted_device(options), &target->choice));
+  target->base.info = target->choice.info;
+  cuda_cache_identify(target);
+  target->validates = options->validate && target->library.messages;
+  return cuda_context_open(target);
+}
+
+static vyre_status
+open_target(const vyre_target_options *options, const vyre_allocator *allocator, vyre_target **out)
+{
+  *out = NULL;
+  const vyre_target_options defaults = {0};
+  const vyre_allocator own = allocator ? *allocator : *vyre_allocator_default();
+  vyre_target *target = target_resize(&own, NULL, 0, sizeof *target);
+  if (!target)
+    return VYRE_OUT_OF_MEMORY("for a CUDA target");
+  memset(target, 0, sizeof *target);
+  target_base_init(&target->base, &hooks, &own);
+  target->timeout = options ? options->timeout : 0;
+  target->most_iterations = CUDA_MOST_ITERATIONS;
+  target_call_begin(hooks.name, "", VYRE_DRIVER_OPENS, "");
+  vyre_status status = open_parts(target, options ? options : &defaults);
+  target_call_end();
+  if (status)
+    return vyre_status_join(status, close_target(target));
+  *out = target;
+  return VYRE_OK;
+}
+
+typedef struct listing {
+  void (*emit)(void *user, const vyre_device_info *info);
+  void *user;
+} listing;
+
+static void
+emit_info(void *user, const cuda_device_choice *choice)
+{
+  const listing *l = user;
+  l->emit(l->user, &choice->info);
+}
+
+static vyre_status
+list_devices(const vyre_target_options *options, void (*emit)(void *user, const vyre_device_info *info), void *user)
+{
+  const vyre_target_options defaults = {0};
+  cuda_library library;
+  listing l = {emit, user};
+  VYRE_TRY(cuda_library_open(options ? options : &defaults, &library));
+  vyre_status status = cuda_devices_emit(&library, emit_info, &l);
+  cuda_library_close(&library);
+  return status;
+}
+
+const vyre_target_ops vyre_target_cuda = {
+    .struct_size = sizeof(vyre_target_ops),
+    .name = "cuda",
+    .open = open_target,
+    .close = close_target,
+    .describe = target_describe,
+    .allocate = target_allocate,
+    .free = target_free,
+    .compile = target_compile,
+    .release = target_release,
+    .submit = target_submit,
+    .list = list_devices,
+    .address = cuda_find_address,
+    .supports = target_supports,
+    .allocate_many = target_allocate_many,
+    .free_many = target_free_many,
+    .import = target_import,
+    .keep = target_keep,
+    .drop = target_drop,
+    .begin = target_begin,
+    .poll = target_poll,
+    .wait = target_wait,
+    .flush = target_flush,
+    .is_lost = target_is_lost,
+    .recover = target_recover,
+    .metrics = target_metrics,
+    .summary = "PTX on an NVIDIA GPU",
+};

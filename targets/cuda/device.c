@@ -1,0 +1,236 @@
+/* Which devices there are, which one is taken, and its context.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ALIGN = 16 /* of a bound range: the widest access of a kernel */ };
+
+/* ---- what a device says -------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+ask(const cuda_library *library, cuda_device device, cuda_device_attribute attribute, uint32_t *out)
+{
+  int value = 0;
+  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGetAttribute(&value, attribute, device), "cuDeviceGetAttribute",
+                               "asking device %d for attribute %d", device, (int)attribute));
+  *out = value < 0 ? 0 : (uint32_t)value;
+  return VYRE_OK;
+}
+
+/* What codegen/ptx writes for every architecture that it takes: with instructions, or a loop of them. */
+static void
+fill_features(vyre_device_info *info)
+{
+  const uint32_t floats = VYRE_FLOAT_DENORM_PRESERVE | VYRE_FLOAT_SIGNED_ZERO_INF_NAN | VYRE_FLOAT_ROUND_EVEN;
+  info->features = VYRE_DEVICE_INT8 | VYRE_DEVICE_INT16 | VYRE_DEVICE_INT64 | VYRE_DEVICE_FLOAT16 | VYRE_DEVICE_FLOAT64 |
+                   VYRE_DEVICE_STORAGE16 | VYRE_DEVICE_UNIFORM16 | VYRE_DEVICE_PUSH16 | VYRE_DEVICE_STORAGE8 |
+                   VYRE_DEVICE_UNIFORM8 | VYRE_DEVICE_PUSH8 | VYRE_DEVICE_SUBGROUP_TYPES;
+  info->storage_atomics = info->shared_atomics =
+      VYRE_DEVICE_ATOMIC_INT64 | VYRE_DEVICE_ATOMIC_F16 | VYRE_DEVICE_ATOMIC_F16_ADD | VYRE_DEVICE_ATOMIC_F16_MINMAX |
+      VYRE_DEVICE_ATOMIC_F32 | VYRE_DEVICE_ATOMIC_F32_ADD | VYRE_DEVICE_ATOMIC_F32_MINMAX | VYRE_DEVICE_ATOMIC_F64 |
+      VYRE_DEVICE_ATOMIC_F64_ADD | VYRE_DEVICE_ATOMIC_F64_MINMAX;
+  info->subgroup_operations = VYRE_DEVICE_SUBGROUP_BASIC | VYRE_DEVICE_SUBGROUP_VOTE | VYRE_DEVICE_SUBGROUP_ARITHMETIC |
+                              VYRE_DEVICE_SUBGROUP_BALLOT | VYRE_DEVICE_SUBGROUP_SHUFFLE | VYRE_DEVICE_SUBGROUP_SHUFFLE_RELATIVE |
+                              VYRE_DEVICE_SUBGROUP_CLUSTERED | VYRE_DEVICE_SUBGROUP_QUAD;
+  info->float_controls =
+      VYRE_FLOAT_CONTROLS(VYRE_F16, floats) | VYRE_FLOAT_CONTROLS(VYRE_F32, floats) | VYRE_FLOAT_CONTROLS(VYRE_F64, floats);
+  info->free_float_controls = true;
+  info->forms = 1u << VYRE_KERNEL_PTX;
+  info->queues = VYRE_DEVICE_QUEUE_COMPUTE | VYRE_DEVICE_QUEUE_TRANSFER;
+}
+
+static vyre_status
+fill_limits(const cuda_library *library, cuda_device device, vyre_device_info *info)
+{
+  static const cuda_device_attribute blocks[] = {CUDA_MAX_BLOCK_X, CUDA_MAX_BLOCK_Y, CUDA_MAX_BLOCK_Z},
+                                     grids[] = {CUDA_MAX_GRID_X, CUDA_MAX_GRID_Y, CUDA_MAX_GRID_Z};
+  for (uint32_t i = 0; i < 3; i++) {
+    VYRE_TRY(ask(library, device, blocks[i], &info->max_workgroup[i]));
+    VYRE_TRY(ask(library, device, grids[i], &info->max_groups[i]));
+  }
+  VYRE_TRY(ask(library, device, CUDA_MAX_THREADS_PER_BLOCK, &info->max_invocations));
+  VYRE_TRY(ask(library, device, CUDA_MAX_SHARED_PER_BLOCK, &info->max_shared));
+  VYRE_TRY(ask(library, device, CUDA_WARP_SIZE, &info->subgroup));
+  if (info->max_shared > VYRE_PTX_SHARED)
+    info->max_shared = VYRE_PTX_SHARED;
+  size_t bytes = 0;
+  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceTotalMem_v2(&bytes, device), "cuDeviceTotalMem_v2",
+                               "asking for the memory of device %d", device));
+  info->memory = info->budget = info->max_buffer = info->max_storage = info->max_uniform = bytes;
+  info->max_push = VYRE_PTX_PARAMETERS / 2; /* the rest is left to buffers */
+  info->storage_align = info->uniform_align = ALIGN;
+  return VYRE_OK;
+}
+
+static vyre_status
+fill_capabilities(const cuda_library *library, cuda_device_choice *choice)
+{
+  uint32_t major, minor, mode, cooperative, registers, maps, integrated;
+  vyre_device_info *info = &choice->info;
+  VYRE_TRY(ask(library, choice->handle, CUDA_CAPABILITY_MAJOR, &major));
+  VYRE_TRY(ask(library, choice->handle, CUDA_CAPABILITY_MINOR, &minor));
+  VYRE_TRY(ask(library, choice->handle, CUDA_COMPUTE_MODE, &mode));
+  VYRE_TRY(ask(library, choice->handle, CUDA_COOPERATIVE_LAUNCH, &cooperative));
+  VYRE_TRY(ask(library, choice->handle, CUDA_HOST_REGISTER_SUPPORTED, &registers));
+  VYRE_TRY(ask(library, choice->handle, CUDA_CAN_MAP_HOST_MEMORY, &maps));
+  VYRE_TRY(ask(library, choice->handle, CUDA_INTEGRATED, &integrated));
+  VYRE_TRY(ask(library, choice->handle, CUDA_MULTIPROCESSORS, &choice->multiprocessors));
+  choice->sm = 10 * major + minor;
+  info->kind = integrated ? VYRE_DEVICE_INTEGRATED : VYRE_DEVICE_DISCRETE;
+  info->usable =
+      choice->sm >= VYRE_PTX_SM_LEAST && mode != CUDA_MODE_PROHIBITED && info->subgroup == VYRE_PTX_SUBGROUP && maps != 0;
+  info->capabilities = VYRE_TARGET_ADDRESSES | VYRE_TARGET_PARTS | VYRE_TARGET_INDIRECT | VYRE_TARGET_ASYNC |
+                       VYRE_TARGET_DEVICE_TIME | (cooperative ? VYRE_TARGET_GRID_BARRIERS : 0) |
+                       (registers && maps ? VYRE_TARGET_IMPORT : 0) | (library->is_emulated ? VYRE_TARGET_EMULATED : 0);
+  snprintf(info->driver, sizeof info->driver, "%s for CUDA %d.%d, sm_%u",
+           library->is_emulated ? "simulated driver" : "NVIDIA driver", library->version / 1000, library->version % 1000 / 10,
+           choice->sm);
+  return VYRE_OK;
+}
+
+static vyre_status
+describe(const cuda_library *library, uint32_t index, cuda_device_choice *choice)
+{
+  *choice = (cuda_device_choice){.info.index = index};
+  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGet(&choice->handle, (int)index), "cuDeviceGet",
+                               "asking for device %u", index));
+  VYRE_TRY(cuda_library_status(library, NULL,
+                               library->call.cuDeviceGetName(choice->info.name, sizeof choice->info.name, choice->handle),
+                               "cuDeviceGetName", "asking for the name of device %u", index));
+  choice->info.name[sizeof choice->info.name - 1] = '\0';
+  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGetUuid_v2(&choice->uuid, choice->handle), "cuDeviceGetUuid_v2",
+                               "asking what device %u is", index));
+  fill_features(&choice->info);
+  VYRE_TRY(fill_limits(library, choice->handle, &choice->info));
+  return fill_capabilities(library, choice);
+}
+
+vyre_status
+cuda_devices_emit(const cuda_library *library, void (*emit)(void *user, const cuda_device_choice *choice), void *user)
+{
+  int count = 0;
+  VYRE_TRY(cuda_library_status(library, NULL, library->call.cuDeviceGetCount(&count), "cuDeviceGetCount",
+                               "asking how many devices there are"));
+  if (count <= 0)
+    return cuda_no_device("the driver is there, and has none");
+  for (uint32_t i = 0; i < (uint32_t)count; i++) {
+    cuda_device_choice choice;
+    VYRE_TRY(describe(library, i, &choice));
+    emit(user, &choice);
+  }
+  return VYRE_OK;
+}
+
+/* ---- which one is taken -------------------------------------------------------------------------------------------------- */
+
+static bool
+contains_ignoring_case(const char *text, const char *part)
+{
+  const size_t length = strlen(part);
+  bool found = false;
+  for (; *text && !found; text++)
+    found = strncasecmp(text, part, length) == 0;
+  return found;
+}
+
+static bool
+matches(const vyre_device_info *info, const char *wanted)
+{
+  char *end;
+  const unsigned long index = strtoul(wanted, &end, 10);
+  if (isdigit((unsigned char)wanted[0]) && *end == '\0')
+    return index == info->index;
+  return strcasecmp(info->kind == VYRE_DEVICE_INTEGRATED ? "integrated" : "discrete", wanted) == 0 ||
+         contains_ignoring_case(info->name, wanted);
+}
+
+typedef struct search {
+  const char *wanted;
+  cuda_device_choice best;
+  bool is_found;
+  char names[1024]; /* of all, cut short where there are very many */
+  size_t length;
+} search;
+
+static void
+look_at(void *user, const cuda_device_choice *choice)
+{
+  search *s = user;
+  const vyre_device_info *info = &choice->info;
+  const size_t room = sizeof s->names - s->length;
+  const int written = snprintf(s->names + s->length, room, "%s%u '%s'%s", s->length ? ", " : "", info->index, info->name,
+                               info->usable ? "" : " (older than sm_75, or not to be used for computing)");
+  s->length += written > 0 && (size_t)written < room ? (size_t)written : 0;
+  if (!info->usable || (s->wanted && !matches(info, s->wanted)))
+    return;
+  if (!s->is_found || (s->best.info.kind == VYRE_DEVICE_INTEGRATED && info->kind == VYRE_DEVICE_DISCRETE))
+    s->best = *choice;
+  s->is_found = true;
+}
+
+vyre_status
+cuda_device_choose(const cuda_library *library, const char *wanted, cuda_device_choice *out)
+{
+  search s = {.wanted = wanted};
+  VYRE_TRY(cuda_devices_emit(library, look_at, &s));
+  if (s.is_found) {
+    *out = s.best;
+    return VYRE_OK;
+  }
+  return VYRE_ERROR(VYRE_CODE_DEVICE,
+                    "cuda: no device: none that fits %s%s%s; there are: %s\n"
+                    "Fix: name one of these by index, by its kind or by a part of its name, or use another target",
+                    wanted ? "'" : "what vyre needs", wanted ? wanted : "", wanted ? "'" : "", s.names);
+}
+
+/* ---- the context --------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+cuda_context_open(vyre_target *target)
+{
+  const cuda_api *call = &target->library.call;
+  cuda_context popped;
+  VYRE_TRY(cuda_status(target,
+                       call->cuCtxCreate_v2(&target->context, CUDA_CONTEXT_AUTO | CUDA_CONTEXT_MAP_HOST, target->choice.handle),
+                       "cuCtxCreate_v2", "opening '%s'", target->choice.info.name));
+  size_t left = 0, total = 0;
+  vyre_status status =
+      cuda_status(target, call->cuMemGetInfo_v2(&left, &total), "cuMemGetInfo_v2", "asking how much memory is left");
+  target->choice.info.budget = left;
+  target->base.info = target->choice.info;
+  return vyre_status_join(
+      status, cuda_status(target, call->cuCtxPopCurrent_v2(&popped), "cuCtxPopCurrent_v2", "leaving a context that was made"));
+}
+
+void
+cuda_context_close(vyre_target *target)
+{
+  if (target->context && !target->hangs) /* one that hangs is left to the process */
+    target->library.call.cuCtxDestroy_v2(target->context);
+  target->context = NULL;
+}
+
+vyre_status
+cuda_enter(vyre_target *target)
+{
+  return cuda_status(target, target->library.call.cuCtxPushCurrent_v2(target->context), "cuCtxPushCurrent_v2",
+                     "entering the target's context");
+}
+
+vyre_status
+cuda_leave(vyre_target *target, vyre_status status)
+{
+  cuda_context popped;
+  const cuda_result result = target->library.call.cuCtxPopCurrent_v2(&popped);
+  if (status && target->base.lost) /* it says the same of every call */
+    return status;
+  status = vyre_status_join(status, cuda_status(target, result, "cuCtxPopCurrent_v2", "leaving the target's context"));
+  return cuda_take_messages(target, status);
+}

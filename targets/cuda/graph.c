@@ -1,0 +1,309 @@
+/* Sequences that come again are captured once as a graph, and replayed: one launch for all their commands.
+ *
+ * A graph is found by its shape: all that its commands depend on but the parameters and grids of launches, word by word.  These are
+ * held against what the graph has, and only what differs is changed there.  Staging and control memory are the submission's own,
+ * and where they are made anew its graphs go.  A shape that comes for the first time is given command by command, since capturing
+ * pays from the third time on alone; so is one with very many launches, and one whose steps' times are asked for.
+ *
+ * No conditional nodes: what sets their condition is a function of the toolkit's library for devices, which users do not have.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* ---- shapes -------------------------------------------------------------------------------------------------------------- */
+
+enum { RANGE_WORDS = 2, STEP_WORDS = 1, REPEAT_WORDS = 3, SEQUENCE_WORDS = 5 };
+
+static void
+put(vyre_target *target, uint64_t word)
+{
+  target->shape[target->shape_count++] = word;
+}
+
+static void
+put_range(vyre_target *target, const vyre_range *range)
+{
+  uint64_t size;
+  put(target, cuda_range_address(target, range, &size));
+  put(target, size);
+}
+
+static void
+put_step(vyre_target *target, const vyre_step *step)
+{
+  const bool is_empty = step->groups[0] == 0 || step->groups[1] == 0 || step->groups[2] == 0;
+  const uint64_t is_part = step->count != 0,
+                 is_indirect = step->indirect.buffer.id != 0; /* which are told more, in control memory */
+  put(target, cuda_kernel_get(target, step->kernel)->serial << 3 | is_part << 2 | is_indirect << 1 | is_empty);
+}
+
+vyre_status
+cuda_shape_make(vyre_target *target, const cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  const uint64_t ranges = (uint64_t)sequence->fill_count + sequence->upload_count + sequence->read_count;
+  const uint64_t count = SEQUENCE_WORDS + RANGE_WORDS * ranges + sequence->fill_count +
+                         (uint64_t)STEP_WORDS * sequence->step_count + (uint64_t)REPEAT_WORDS * sequence->repeat_count;
+  if (!cuda_grow(target, &target->shape, &target->shape_capacity, count, sizeof *target->shape))
+    return VYRE_OUT_OF_MEMORY("for a CUDA submission");
+  target->shape_count = 0;
+  put(target, (uint64_t)submission->is_first << 32 | submission->at.step);
+  put(target, (uint64_t)submission->at.repeat << 32 | submission->at.iteration);
+  put(target, (uint64_t)sequence->step_count << 32 | sequence->repeat_count);
+  put(target, (uint64_t)sequence->fill_count << 32 | sequence->upload_count);
+  put(target, (uint64_t)sequence->read_count << 32 | (sequence->step_ns != NULL));
+  for (uint32_t i = 0; i < sequence->fill_count; i++) {
+    put_range(target, &sequence->fills[i].range);
+    put(target, sequence->fills[i].value);
+  }
+  for (uint32_t i = 0; i < sequence->upload_count; i++)
+    put_range(target, &sequence->uploads[i].range);
+  for (uint32_t i = 0; i < sequence->read_count; i++)
+    put_range(target, &sequence->reads[i].range);
+  for (uint32_t i = 0; i < sequence->step_count; i++)
+    put_step(target, &sequence->steps[i]);
+  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
+    const vyre_repeat *repeat = &sequence->repeats[i];
+    put(target, (uint64_t)repeat->first << 32 | repeat->count);
+    put(target, repeat->times);
+    put(target, repeat->until.buffer.id != 0);
+  }
+  return VYRE_OK;
+}
+
+static cuda_recorded **
+find(const vyre_target *target, cuda_submission *submission)
+{
+  const size_t size = sizeof *target->shape * target->shape_count;
+  const uint64_t hash = XXH3_64bits(target->shape, size);
+  cuda_recorded **at = &submission->recorded;
+  while (*at &&
+         ((*at)->hash != hash || (*at)->shape_count != target->shape_count || memcmp((*at)->shape, target->shape, size) != 0))
+    at = &(*at)->next;
+  return at;
+}
+
+bool
+cuda_shape_is_known(const vyre_target *target, cuda_submission *submission)
+{
+  return *find(target, submission) != NULL;
+}
+
+/* ---- made and destroyed -------------------------------------------------------------------------------------------------- */
+
+/* What the driver has of it. */
+static void
+drop_graph(vyre_target *target, cuda_recorded *recorded)
+{
+  const cuda_api *call = &target->library.call;
+  const bool is_there = !target->base.lost && !target->hangs;
+  if (recorded->exec && is_there)
+    call->cuGraphExecDestroy(recorded->exec);
+  if (recorded->graph && is_there)
+    call->cuGraphDestroy(recorded->graph);
+  recorded->exec = NULL;
+  recorded->graph = NULL;
+  recorded->node_count = recorded->word_count = 0;
+}
+
+static void
+destroy_from(vyre_target *target, cuda_recorded **at)
+{
+  const vyre_allocator *allocator = &target->base.allocator;
+  while (*at) {
+    cuda_recorded *recorded = *at;
+    *at = recorded->next;
+    drop_graph(target, recorded);
+    if (recorded->shape)
+      target_resize(allocator, recorded->shape, sizeof *recorded->shape * recorded->shape_count, 0);
+    if (recorded->nodes)
+      target_resize(allocator, recorded->nodes, sizeof *recorded->nodes * recorded->node_capacity, 0);
+    if (recorded->words)
+      target_resize(allocator, recorded->words, sizeof *recorded->words * recorded->word_capacity, 0);
+    target_resize(allocator, recorded, sizeof *recorded, 0);
+  }
+}
+
+void
+cuda_recorded_destroy(vyre_target *target, cuda_submission *submission)
+{
+  destroy_from(target, &submission->recorded);
+}
+
+/* The shape was seen; those that were not used for longest go. */
+static vyre_status
+add_recorded(vyre_target *target, cuda_submission *submission)
+{
+  const size_t size = sizeof *target->shape * target->shape_count;
+  cuda_recorded **at = &submission->recorded;
+  for (uint32_t i = 1; *at && i < CUDA_MOST_RECORDED; i++)
+    at = &(*at)->next;
+  destroy_from(target, at);
+  cuda_recorded *recorded = target_resize(&target->base.allocator, NULL, 0, sizeof *recorded);
+  if (!recorded)
+    return VYRE_OUT_OF_MEMORY("for a CUDA graph");
+  *recorded = (cuda_recorded){.hash = XXH3_64bits(target->shape, size), .shape_count = target->shape_count};
+  recorded->shape = target_resize(&target->base.allocator, NULL, 0, size);
+  if (!recorded->shape) {
+    target_resize(&target->base.allocator, recorded, sizeof *recorded, 0);
+    return VYRE_OUT_OF_MEMORY("for a CUDA graph");
+  }
+  memcpy(recorded->shape, target->shape, size);
+  recorded->next = submission->recorded;
+  submission->recorded = recorded;
+  return VYRE_OK;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------------------------- */
+
+/* The launch that was captured last is what the stream goes on from. */
+vyre_status
+cuda_node_add(vyre_target *target, cuda_submission *submission, const cuda_launch *launch)
+{
+  cuda_recorded *graph = submission->graph;
+  const uint32_t words = launch->size / 8;
+  cuda_capture_status state;
+  const cuda_graph_node *last = NULL;
+  size_t count = 0;
+  if (!cuda_grow(target, &graph->nodes, &graph->node_capacity, (uint64_t)graph->node_count + 1, sizeof *graph->nodes) ||
+      !cuda_grow(target, &graph->words, &graph->word_capacity, (uint64_t)graph->word_count + words, sizeof *graph->words))
+    return VYRE_OUT_OF_MEMORY("for a CUDA graph");
+  VYRE_TRY(cuda_status(target,
+                       target->library.call.cuStreamGetCaptureInfo_v2(submission->stream, &state, NULL, NULL, &last, &count),
+                       "cuStreamGetCaptureInfo_v2", "for launch %u of a graph", graph->node_count));
+  if (state != CUDA_CAPTURE_ACTIVE || count != 1)
+    return cuda_status(target, CUDA_STREAM_CAPTURE_INVALIDATED, "cuStreamGetCaptureInfo_v2", "for launch %u of a graph",
+                       graph->node_count);
+  cuda_node *node = &graph->nodes[graph->node_count++];
+  *node = (cuda_node){.handle = last[0], .launch = *launch, .first = graph->word_count};
+  memcpy(graph->words + graph->word_count, launch->data, launch->size);
+  graph->word_count += words;
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_node_update(vyre_target *target, cuda_submission *submission, const cuda_launch *launch)
+{
+  cuda_recorded *graph = submission->graph;
+  cuda_node *node = &graph->nodes[submission->node++];
+  uint64_t *words = graph->words + node->first;
+  if (memcmp(node->launch.grid, launch->grid, sizeof launch->grid) == 0 && memcmp(words, launch->data, launch->size) == 0)
+    return VYRE_OK;
+  void *parameters[3];
+  for (uint32_t i = 0; i < launch->parameter_count; i++)
+    parameters[i] = (char *)(uintptr_t)launch->data + launch->offsets[i]; /* the driver only reads them */
+  const cuda_kernel_node changed = {
+      .function = launch->function,
+      .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
+      .block = {launch->block[0], launch->block[1], launch->block[2]},
+      .parameters = parameters,
+  };
+  VYRE_TRY(cuda_status(target, target->library.call.cuGraphExecKernelNodeSetParams(graph->exec, node->handle, &changed),
+                       "cuGraphExecKernelNodeSetParams", "for launch %u of a graph", submission->node - 1));
+  memcpy(node->launch.grid, launch->grid, sizeof launch->grid);
+  memcpy(words, launch->data, launch->size);
+  return VYRE_OK;
+}
+
+/* ---- given --------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t
+count_launches(const vyre_target *target, const vyre_sequence *sequence)
+{
+  uint64_t launches = 2 * (uint64_t)sequence->step_count;
+  for (uint32_t i = 0; i < sequence->repeat_count; i++) {
+    const vyre_repeat *repeat = &sequence->repeats[i];
+    const bool is_bound = repeat->until.buffer.id && repeat->times > target->most_iterations;
+    launches += (2 * (uint64_t)repeat->count + 1) * (is_bound ? target->most_iterations : repeat->times);
+  }
+  return launches;
+}
+
+static vyre_status
+capture(vyre_target *target, cuda_submission *submission)
+{
+  const cuda_api *call = &target->library.call;
+  cuda_recorded *recorded = submission->graph;
+  VYRE_TRY(cuda_status(target, call->cuStreamBeginCapture_v2(submission->stream, CUDA_CAPTURE_THREAD_LOCAL),
+                       "cuStreamBeginCapture_v2", "capturing a sequence of %u steps", submission->sequence.step_count));
+  submission->mode = CUDA_CAPTURED;
+  vyre_status status = cuda_record(target, submission);
+  submission->mode = CUDA_GIVEN;
+  const cuda_result ended =
+      call->cuStreamEndCapture(submission->stream, &recorded->graph); /* in any case: the stream is used again */
+  if (!status)
+    status = cuda_status(target, ended, "cuStreamEndCapture", "capturing a sequence of %u steps", submission->sequence.step_count);
+  if (!status)
+    status = cuda_status(target, call->cuGraphInstantiateWithFlags(&recorded->exec, recorded->graph, 0),
+                         "cuGraphInstantiateWithFlags", "making a graph of %u launches", recorded->node_count);
+  if (status)
+    drop_graph(target, recorded);
+  return status;
+}
+
+/* A driver that cannot capture something gets it command by command; every other error is one. */
+static bool
+is_for_plain(const vyre_target *target, vyre_status status)
+{
+  const char *text = vyre_status_text(status);
+  return status && !target->base.lost && (strstr(text, "_CAPTURE_UNSUPPORTED") || strstr(text, "ERROR_NOT_SUPPORTED"));
+}
+
+static vyre_status
+replay(vyre_target *target, cuda_submission *submission)
+{
+  const cuda_api *call = &target->library.call;
+  VYRE_TRY(cuda_status(target, call->cuGraphLaunch(submission->graph->exec, submission->stream), "cuGraphLaunch",
+                       "for a graph of %u launches", submission->graph->node_count));
+  target->base.counters.graph_launches++;
+  return VYRE_OK;
+}
+
+static vyre_status
+update(vyre_target *target, cuda_submission *submission)
+{
+  submission->mode = CUDA_UPDATED;
+  submission->node = 0;
+  vyre_status status = cuda_record(target, submission);
+  submission->mode = CUDA_GIVEN;
+  return status;
+}
+
+vyre_status
+cuda_give(vyre_target *target, cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  const cuda_position from = submission->at;
+  submission->mode = CUDA_GIVEN;
+  if (target->no_graphs || sequence->step_ns || count_launches(target, sequence) > CUDA_MOST_NODES)
+    return cuda_record(target, submission);
+  cuda_recorded **at = find(target, submission), *found = *at;
+  if (!found) {
+    VYRE_TRY(add_recorded(target, submission));
+    return cuda_record(target, submission);
+  }
+  *at = found->next;
+  found->next = submission->recorded;
+  submission->recorded = submission->graph = found;
+  if (found->is_refused)
+    return cuda_record(target, submission);
+  if (found->exec) {
+    VYRE_TRY(update(target, submission));
+    return replay(target, submission);
+  }
+  vyre_status status = capture(target, submission);
+  if (is_for_plain(target, status)) {
+    vyre_status_free(status);
+    found->is_refused = true;
+    submission->at = from;
+    return cuda_record(target, submission);
+  }
+  VYRE_TRY(status);
+  target->base.counters.recordings++;
+  return replay(target, submission);
+}

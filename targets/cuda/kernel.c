@@ -1,0 +1,78 @@
+/* Kernels: a function of a module, which kernels of one text share (cache.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+/* ---- hooks --------------------------------------------------------------------------------------------------------------- */
+
+vyre_status
+cuda_check_kernel(vyre_target *target, const vyre_kernel_desc *desc)
+{
+  cuda_text text;
+  VYRE_TRY(cuda_text_read(desc, &text));
+  if (text.meets && !(target->base.info.capabilities & VYRE_TARGET_GRID_BARRIERS))
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cuda: kernel '%s' has barriers for the whole grid, and the device '%s' has no cooperative launches\n"
+                      "Fix: split it there into two kernels, or use another device",
+                      desc->label, target->base.info.name);
+  return VYRE_OK;
+}
+
+/* The compiled kernel may take fewer invocations than the device does, for want of registers. */
+static vyre_status
+check_function(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *kernel)
+{
+  const cuda_api *call = &target->library.call;
+  const uint32_t lanes = desc->workgroup[0] * desc->workgroup[1] * desc->workgroup[2];
+  int most = 0, blocks = 0;
+  VYRE_TRY(cuda_status(target, call->cuFuncGetAttribute(&most, CUDA_FUNCTION_MAX_THREADS, kernel->function), "cuFuncGetAttribute",
+                       "asking what kernel '%s' takes", desc->label));
+  if (most >= 0 && lanes > (uint32_t)most)
+    return VYRE_ERROR(VYRE_CODE_INPUT,
+                      "cuda: kernel '%s' has a workgroup of %u invocations, and as compiled for '%s' it can have %d\n"
+                      "Fix: make the workgroup smaller, or use fewer registers",
+                      desc->label, lanes, target->base.info.name, most);
+  if (!kernel->text.meets)
+    return VYRE_OK;
+  VYRE_TRY(cuda_status(target, call->cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel->function, (int)lanes, 0),
+                       "cuOccupancyMaxActiveBlocksPerMultiprocessor", "asking how many workgroups of kernel '%s' are there at once",
+                       desc->label));
+  kernel->most_blocks = (uint64_t)(blocks < 0 ? 0 : blocks) * target->choice.multiprocessors;
+  return VYRE_OK;
+}
+
+static vyre_status
+fill_kernel(vyre_target *target, const vyre_kernel_desc *desc, cuda_kernel *kernel)
+{
+  VYRE_TRY(target_kernel_init(target, desc, &kernel->base));
+  VYRE_TRY(cuda_text_read(desc, &kernel->text));
+  VYRE_TRY(cuda_loaded_take(target, desc, &kernel->loaded));
+  kernel->serial = ++target->serials;
+  VYRE_TRY(cuda_status(target, target->library.call.cuModuleGetFunction(&kernel->function, kernel->loaded->module, desc->entry),
+                       "cuModuleGetFunction", "asking for the entry '%s' of kernel '%s'", desc->entry, desc->label));
+  return check_function(target, desc, kernel);
+}
+
+vyre_status
+cuda_release(vyre_target *target, target_kernel *base)
+{
+  cuda_kernel *kernel = (cuda_kernel *)(void *)base;
+  vyre_status status = kernel->loaded ? cuda_loaded_give(target, kernel->loaded) : VYRE_OK;
+  target_kernel_free(target, &kernel->base);
+  target_resize(&target->base.allocator, kernel, sizeof *kernel, 0);
+  return status;
+}
+
+vyre_status
+cuda_compile(vyre_target *target, const vyre_kernel_desc *desc, target_kernel **out)
+{
+  cuda_kernel *kernel = target_resize(&target->base.allocator, NULL, 0, sizeof *kernel);
+  if (!kernel)
+    return VYRE_OUT_OF_MEMORY("for a CUDA kernel");
+  *kernel = (cuda_kernel){0};
+  vyre_status status = fill_kernel(target, desc, kernel);
+  if (status)
+    return vyre_status_join(status, cuda_release(target, &kernel->base));
+  *out = &kernel->base;
+  return VYRE_OK;
+}

@@ -1,0 +1,146 @@
+/* Device memory, memory of the caller's, and pinned memory that copies go through.
+ *
+ * A device that has no memory left is asked again after what unused submissions have was given back; targets/common does the same
+ * with the pool and with kept sets that nobody holds.  Then the error says how much was asked for, held and left.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { LEAST_STAGED = 4096 };
+
+/* ---- device memory ------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+no_memory(vyre_target *target, cuda_result result, uint64_t size, const char *api)
+{
+  size_t left = 0, total = 0;
+  const target_counters *counters = &target->base.counters;
+  const cuda_result asked = target->library.call.cuMemGetInfo_v2(&left, &total);
+  char room[64] = "an unknown number of";
+  if (asked == CUDA_OK)
+    snprintf(room, sizeof room, "%" PRIu64 " of %" PRIu64, (uint64_t)left, (uint64_t)total);
+  return cuda_status(target, result, api,
+                     "asking for %" PRIu64 " bytes: this target holds %" PRIu64 " in buffers, %" PRIu64 " in its pool and %" PRIu64
+                     " for sequences, and the device has %s bytes left",
+                     size, counters->bytes_live, counters->bytes_pooled, target->bytes_staged, room);
+}
+
+vyre_status
+cuda_memory_allocate(vyre_target *target, uint64_t size, cuda_address *out)
+{
+  *out = 0;
+  target->base.counters.allocations++;
+  cuda_result result = target->library.call.cuMemAlloc_v2(out, size);
+  if (result == CUDA_OUT_OF_MEMORY && target->unused) {
+    cuda_submissions_destroy(target);
+    target->base.counters.allocations++;
+    result = target->library.call.cuMemAlloc_v2(out, size);
+  }
+  return result == CUDA_OUT_OF_MEMORY ? no_memory(target, result, size, "cuMemAlloc_v2")
+                                      : cuda_status(target, result, "cuMemAlloc_v2", "asking for %" PRIu64 " bytes", size);
+}
+
+/* What a lost context has goes with it, and what still runs may use anything. */
+vyre_status
+cuda_memory_free(vyre_target *target, cuda_address address)
+{
+  if (target->base.lost || target->hangs)
+    return VYRE_OK;
+  return cuda_status(target, target->library.call.cuMemFree_v2(address), "cuMemFree_v2", "freeing device memory");
+}
+
+/* ---- hooks --------------------------------------------------------------------------------------------------------------- */
+
+static vyre_status
+make_buffer(vyre_target *target, cuda_buffer buffer, void **out)
+{
+  cuda_buffer *made = target_resize(&target->base.allocator, NULL, 0, sizeof *made);
+  if (!made)
+    return VYRE_OUT_OF_MEMORY("for a CUDA buffer");
+  *made = buffer;
+  *out = made;
+  return VYRE_OK;
+}
+
+vyre_status
+cuda_create(vyre_target *target, uint64_t size, void **out)
+{
+  cuda_buffer buffer = {.size = size};
+  VYRE_TRY(cuda_memory_allocate(target, size, &buffer.address));
+  vyre_status status = make_buffer(target, buffer, out);
+  return status ? vyre_status_join(status, cuda_memory_free(target, buffer.address)) : VYRE_OK;
+}
+
+static vyre_status
+unregister(vyre_target *target, void *data)
+{
+  if (target->base.lost || target->hangs)
+    return VYRE_OK;
+  return cuda_status(target, target->library.call.cuMemHostUnregister(data), "cuMemHostUnregister", "giving imported memory back");
+}
+
+vyre_status
+cuda_destroy(vyre_target *target, void *memory)
+{
+  cuda_buffer *buffer = memory;
+  vyre_status status = buffer->imported ? unregister(target, buffer->imported) : cuda_memory_free(target, buffer->address);
+  target_resize(&target->base.allocator, buffer, sizeof *buffer, 0);
+  return status;
+}
+
+vyre_status
+cuda_import(vyre_target *target, void *data, uint64_t size, void **out)
+{
+  const cuda_api *call = &target->library.call;
+  cuda_buffer buffer = {.size = size, .imported = data};
+  VYRE_TRY(cuda_status(target, call->cuMemHostRegister_v2(data, size, CUDA_HOST_REGISTER_MAPPED), "cuMemHostRegister_v2",
+                       "importing %" PRIu64 " bytes", size));
+  vyre_status status = cuda_status(target, call->cuMemHostGetDevicePointer_v2(&buffer.address, data, 0),
+                                   "cuMemHostGetDevicePointer_v2", "importing %" PRIu64 " bytes", size);
+  if (!status)
+    status = make_buffer(target, buffer, out);
+  return status ? vyre_status_join(status, unregister(target, data)) : VYRE_OK;
+}
+
+vyre_status
+cuda_find_address(vyre_target *target, vyre_device_buffer handle, uint64_t *out)
+{
+  *out = 0;
+  if (!target_buffer_get(target, handle))
+    return target_no_such_buffer(target, handle.id);
+  *out = cuda_buffer_get(target, handle)->address;
+  target->has_addresses = true;
+  return VYRE_OK;
+}
+
+/* ---- pinned memory ------------------------------------------------------------------------------------------------------- */
+
+void
+cuda_pinned_destroy(vyre_target *target, cuda_pinned *pinned)
+{
+  if (pinned->host && !target->base.lost && !target->hangs)
+    target->library.call.cuMemFreeHost(pinned->host);
+  target->bytes_staged -= pinned->size;
+  *pinned = (cuda_pinned){0};
+}
+
+vyre_status
+cuda_pinned_ensure(vyre_target *target, cuda_pinned *pinned, uint64_t size)
+{
+  if (size <= pinned->size)
+    return VYRE_OK;
+  uint64_t grown = LEAST_STAGED;
+  while (grown < size && grown <= UINT64_MAX / 2)
+    grown *= 2;
+  grown = grown < size ? size : grown;
+  cuda_pinned_destroy(target, pinned);
+  target->base.counters.allocations++;
+  VYRE_TRY(cuda_status(target, target->library.call.cuMemHostAlloc(&pinned->host, grown, CUDA_HOST_ALLOC_MAPPED), "cuMemHostAlloc",
+                       "asking for %" PRIu64 " bytes of pinned memory to copy through", grown));
+  pinned->size = grown;
+  target->bytes_staged += grown;
+  return VYRE_OK;
+}

@@ -1,0 +1,105 @@
+/* What the device's clock says: events around all that is given together, and, where it is asked, after each launch.
+ *
+ * An event's time counts from the first one's.  A step's time is the difference of two such, so that rounding cancels out and the
+ * times of steps add up to no more than the whole.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+
+static uint64_t
+nanoseconds(float milliseconds)
+{
+  return milliseconds > 0 ? (uint64_t)((double)milliseconds * 1e6) : 0;
+}
+
+static vyre_status
+since_start(vyre_target *target, const cuda_submission *submission, cuda_event event, uint64_t *out)
+{
+  float milliseconds = 0;
+  VYRE_TRY(cuda_status(target, target->library.call.cuEventElapsedTime(&milliseconds, submission->start, event),
+                       "cuEventElapsedTime", "asking how long a sequence took"));
+  *out = nanoseconds(milliseconds);
+  return VYRE_OK;
+}
+
+/* Launches from the position on. */
+static uint64_t
+most_launches(const vyre_target *target, const cuda_submission *submission)
+{
+  const vyre_sequence *sequence = &submission->sequence;
+  uint64_t launches = sequence->step_count - submission->at.step;
+  for (uint32_t i = submission->at.repeat; i < sequence->repeat_count; i++) {
+    const vyre_repeat *repeat = &sequence->repeats[i];
+    const bool is_bound = repeat->until.buffer.id && repeat->times > target->most_iterations;
+    launches += repeat->count * (uint64_t)(is_bound ? target->most_iterations : repeat->times);
+  }
+  return launches;
+}
+
+vyre_status
+cuda_stamps_prepare(vyre_target *target, cuda_submission *submission)
+{
+  submission->stamp_count = 0;
+  submission->stamps_wanted = 0;
+  if (!submission->sequence.step_ns)
+    return VYRE_OK;
+  const uint64_t launches = most_launches(target, submission);
+  if (launches > CUDA_MOST_STAMPS)
+    return VYRE_OK; /* they stay 0 */
+  submission->stamps_wanted = (uint32_t)launches + 1;
+  if (!cuda_grow(target, &submission->stamps, &submission->stamp_capacity, submission->stamps_wanted, sizeof(cuda_event)) ||
+      !cuda_grow(target, &submission->stamped, &submission->stamped_capacity, submission->stamps_wanted, sizeof(uint32_t)))
+    return VYRE_OUT_OF_MEMORY("for the times of steps");
+  while (submission->stamps_made < submission->stamps_wanted) {
+    VYRE_TRY(cuda_status(target,
+                         target->library.call.cuEventCreate(&submission->stamps[submission->stamps_made], CUDA_EVENT_DEFAULT),
+                         "cuEventCreate", "for the times of %u launches", submission->stamps_wanted));
+    submission->stamps_made++;
+  }
+  return VYRE_OK;
+}
+
+static vyre_status
+record(vyre_target *target, cuda_submission *submission, uint32_t step)
+{
+  const uint32_t index = submission->stamp_count++;
+  submission->stamped[index] = step;
+  return cuda_status(target, target->library.call.cuEventRecord(submission->stamps[index], submission->stream), "cuEventRecord",
+                     "for the time of step %u", step);
+}
+
+vyre_status
+cuda_stamps_begin(vyre_target *target, cuda_submission *submission)
+{
+  return submission->stamps_wanted ? record(target, submission, UINT32_MAX) : VYRE_OK;
+}
+
+vyre_status
+cuda_stamp_step(vyre_target *target, cuda_submission *submission, uint32_t step)
+{
+  return submission->stamps_wanted ? record(target, submission, step) : VYRE_OK;
+}
+
+vyre_status
+cuda_stamps_read(vyre_target *target, cuda_submission *submission)
+{
+  uint64_t end, before = 0;
+  VYRE_TRY(since_start(target, submission, submission->end, &end));
+  submission->timing.device_ns += end;
+  for (uint32_t i = 0; i < submission->stamp_count; i++) {
+    uint64_t now;
+    VYRE_TRY(since_start(target, submission, submission->stamps[i], &now));
+    if (i)
+      submission->step_ns[submission->stamped[i]] += now - before;
+    before = now;
+  }
+  return VYRE_OK;
+}
+
+void
+cuda_stamps_destroy(vyre_target *target, cuda_submission *submission)
+{
+  for (uint32_t i = 0; i < submission->stamps_made && !target->base.lost && !target->hangs; i++)
+    target->library.call.cuEventDestroy_v2(submission->stamps[i]);
+  submission->stamps_made = 0;
+}

@@ -1,0 +1,225 @@
+/* The simulated driver's memory: what it is made of, bounds, use after free, pinned memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver_fixture.h"
+
+#include <stdio.h>
+
+static void
+device_memory_is_poisoned_and_apart(void **state)
+{
+  (void)state;
+  const cuda_address first = driver_memory(100), second = driver_memory(100);
+  uint32_t words[25];
+  OK(cu.cuMemcpyDtoH_v2(words, first, sizeof words));
+  for (int i = 0; i < 25; i++)
+    assert_int_equal(words[i], 0xdbdbdbdb);
+  assert_int_equal(first % 256, 0);
+  assert_int_equal(first % 512, 256); /* no more than is promised */
+  assert_true(second - first > 65536);
+  assert_true(first >> 47 != 0); /* no host has it */
+  OK(cu.cuMemFree_v2(first));
+  OK(cu.cuMemFree_v2(second));
+  const cuda_address third = driver_memory(100);
+  assert_true(third > second); /* nothing is used again */
+  OK(cu.cuMemFree_v2(third));
+}
+
+static void
+copies_are_within_bounds(void **state)
+{
+  (void)state;
+  const cuda_address memory = driver_memory(64);
+  uint32_t words[17] = {1, 2, 3};
+  OK(cu.cuMemcpyHtoD_v2(memory, words, 64));
+  OK(cu.cuMemcpyHtoD_v2(memory + 60, words, 4));
+  assert_int_equal(cu.cuMemcpyHtoD_v2(memory + 4, words, 64), CUDA_INVALID_VALUE);
+  driver_told("64 bytes from byte 4 of allocation");
+  assert_int_equal(cu.cuMemcpyHtoD_v2(memory + 64, words, 1), CUDA_INVALID_VALUE);
+  driver_told("out of its bounds");
+  assert_int_equal(cu.cuMemcpyHtoD_v2((cuda_address)(uintptr_t)words, words, 4), CUDA_INVALID_VALUE);
+  driver_told("looks like a host's");
+  assert_int_equal(cu.cuMemsetD8Async(memory - 1, 0, 2, NULL), CUDA_INVALID_VALUE);
+  driver_told("is no device address");
+  assert_int_equal(cu.cuMemsetD32Async(memory + 2, 0, 1, NULL), CUDA_INVALID_VALUE);
+  driver_told("no multiple of 4");
+  assert_int_equal(cu.cuMemcpyHtoD_v2(memory, NULL, 4), CUDA_INVALID_VALUE);
+  driver_told("the source is NULL");
+  OK(cu.cuMemFree_v2(memory));
+}
+
+static void
+fills_have_their_widths(void **state)
+{
+  (void)state;
+  const cuda_address memory = driver_memory(32);
+  uint8_t bytes[32];
+  OK(cu.cuMemsetD8Async(memory, 0x11, 32, NULL));
+  OK(cu.cuMemsetD16Async(memory + 2, 0x2233, 2, NULL));
+  OK(cu.cuMemsetD32Async(memory + 8, 0x44556677, 2, NULL));
+  OK(cu.cuMemcpyDtoH_v2(bytes, memory, 32));
+  static const uint8_t expected[18] = {0x11, 0x11, 0x33, 0x22, 0x33, 0x22, 0x11, 0x11, 0x77,
+                                       0x66, 0x55, 0x44, 0x77, 0x66, 0x55, 0x44, 0x11, 0x11};
+  assert_memory_equal(bytes, expected, sizeof expected);
+  assert_int_equal(cu.count("bytes_filled"), 44);
+  OK(cu.cuMemFree_v2(memory));
+}
+
+static void
+freed_memory_is_none(void **state)
+{
+  (void)state;
+  const cuda_address memory = driver_memory(64);
+  uint32_t word = 1;
+  assert_int_equal(cu.cuMemFree_v2(memory + 4), CUDA_INVALID_VALUE);
+  driver_told("not one that cuMemAlloc_v2 gave");
+  OK(cu.cuMemFree_v2(memory));
+  assert_int_equal(cu.cuMemcpyHtoD_v2(memory, &word, 4), CUDA_INVALID_VALUE);
+  driver_told("which was freed");
+  assert_int_equal(cu.cuMemFree_v2(memory), CUDA_INVALID_VALUE);
+  driver_told("which was freed");
+}
+
+static void
+memory_is_freed_after_the_wait(void **state)
+{
+  (void)state;
+  const cuda_stream stream = driver_stream();
+  cuda_address memory = driver_memory(64);
+  OK(cu.cuMemsetD8Async(memory, 1, 64, stream));
+  OK(cu.cuStreamSynchronize(stream));
+  OK(cu.cuMemFree_v2(memory));
+  memory = driver_memory(64);
+  OK(cu.cuMemsetD8Async(memory, 1, 64, stream));
+  OK(cu.cuMemFree_v2(memory));
+  assert_non_null(strstr(cu.messages(), "is still used: the host has not waited for a fill"));
+  const cuda_result late = cu.cuStreamSynchronize(stream); /* it may have been done before */
+  assert_true(late == CUDA_OK || late == CUDA_ILLEGAL_ADDRESS);
+  OK(cu.cuStreamDestroy_v2(stream) == late ? CUDA_OK : CUDA_UNKNOWN);
+  cu.clear();
+  if (late)
+    driver_end(late);
+}
+
+static void
+a_kernel_finds_no_freed_memory(void **state)
+{
+  (void)state;
+  const cuda_stream stream = driver_stream();
+  cuda_address memory = driver_memory(64);
+  OK(cu.cuMemFree_v2(memory));
+  OK(driver_launch("load", 1, stream, (void *[]){&memory}));
+  assert_int_equal(cu.cuStreamSynchronize(stream), CUDA_ILLEGAL_ADDRESS);
+  driver_told("which was freed");
+  assert_int_equal(cu.cuStreamDestroy_v2(stream), CUDA_ILLEGAL_ADDRESS);
+  driver_end(CUDA_ILLEGAL_ADDRESS);
+}
+
+static void
+a_kernel_stays_within_bounds(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    if (i)
+      driver_setup(state);
+    const cuda_address memory = driver_memory(64), other = driver_memory(64);
+    const cuda_address at[] = {memory + 64, memory - 4, memory + 61, memory + 2};
+    static const cuda_result codes[] = {CUDA_ILLEGAL_ADDRESS, CUDA_ILLEGAL_ADDRESS, CUDA_MISALIGNED_ADDRESS,
+                                        CUDA_MISALIGNED_ADDRESS};
+    cuda_address good = other + 60, bad = at[i];
+    const cuda_function load = driver_kernel("load");
+    OK(cu.cuLaunchKernel(load, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&good}, NULL));
+    OK(cu.cuCtxSynchronize());
+    OK(cu.cuLaunchKernel(load, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&bad}, NULL)); /* it is told later */
+    assert_int_equal(cu.cuCtxSynchronize(), codes[i]);
+    driver_told("kernel load");
+    assert_int_equal(cu.cuLaunchKernel(load, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&good}, NULL), codes[i]);
+    driver_end(codes[i]);
+  }
+}
+
+static void
+pinned_memory_is_the_hosts(void **state)
+{
+  (void)state;
+  uint32_t *plain = driver_pinned(64);
+  cuda_address address;
+  assert_int_equal(cu.cuMemHostGetDevicePointer_v2(&address, plain, 0), CUDA_INVALID_VALUE);
+  driver_told("in no memory that is mapped");
+  void *mapped;
+  OK(cu.cuMemHostAlloc(&mapped, 64, CUDA_HOST_ALLOC_MAPPED));
+  OK(cu.cuMemHostGetDevicePointer_v2(&address, (uint32_t *)mapped + 1, 0));
+  assert_true(address != (cuda_address)(uintptr_t)((uint32_t *)mapped + 1));
+  uint32_t *words = mapped;
+  words[1] = 40;
+  words[2] = 1;
+  driver_add(address, 2, 2, NULL);
+  OK(cu.cuCtxSynchronize());
+  assert_int_equal(words[1], 42);
+  assert_int_equal(words[2], 3);
+  assert_int_equal(cu.cuMemFreeHost(words + 1), CUDA_INVALID_VALUE);
+  driver_told("not the beginning of such memory");
+  OK(cu.cuMemFreeHost(mapped));
+  assert_int_equal(cu.cuMemFreeHost(mapped), CUDA_INVALID_VALUE);
+  driver_told("not the beginning of such memory");
+  OK(cu.cuMemFreeHost(plain));
+}
+
+static void
+memory_is_registered_once(void **state)
+{
+  (void)state;
+  static uint32_t words[4096];
+  cuda_address address;
+  OK(cu.cuMemHostRegister_v2(words + 1, 4000, CUDA_HOST_REGISTER_MAPPED));
+  assert_int_equal(cu.cuMemHostRegister_v2(words, 16, 0), CUDA_HOST_MEMORY_ALREADY_REGISTERED);
+  OK(cu.cuMemHostGetDevicePointer_v2(&address, words + 1, 0));
+  driver_add(address, 1000, 5, NULL);
+  OK(cu.cuCtxSynchronize());
+  assert_int_equal(words[1], 5);
+  assert_int_equal(words[1000], 5);
+  assert_int_equal(words[1001], 0);
+  const cuda_address memory = driver_memory(4096);
+  assert_int_equal(cu.cuMemcpyHtoDAsync_v2(memory, words, 16, NULL), CUDA_INVALID_VALUE);
+  driver_told("some are in pinned memory");
+  OK(cu.cuMemHostUnregister(words + 1));
+  assert_int_equal(cu.cuMemHostUnregister(words + 1), CUDA_HOST_MEMORY_NOT_REGISTERED);
+  driver_told("not the beginning of such memory");
+  OK(cu.cuMemFree_v2(memory));
+}
+
+static void
+bytes_are_counted(void **state)
+{
+  (void)state;
+  const cuda_address memory = driver_memory(64);
+  uint32_t words[4] = {0};
+  cu.clear();
+  OK(cu.cuMemcpyHtoD_v2(memory, words, 16));
+  OK(cu.cuMemcpyDtoD_v2(memory + 16, memory, 8));
+  OK(cu.cuMemcpyDtoH_v2(words, memory, 4));
+  assert_int_equal(cu.count("bytes_up"), 16);
+  assert_int_equal(cu.count("bytes_within"), 8);
+  assert_int_equal(cu.count("bytes_down"), 4);
+  assert_int_equal(cu.count("run:copy"), 3);
+  OK(cu.cuMemFree_v2(memory));
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, driver_setup, driver_teardown)
+  const struct CMUnitTest tests[] = {
+      TEST(device_memory_is_poisoned_and_apart),
+      TEST(copies_are_within_bounds),
+      TEST(fills_have_their_widths),
+      TEST(freed_memory_is_none),
+      TEST(memory_is_freed_after_the_wait),
+      TEST(a_kernel_finds_no_freed_memory),
+      TEST(a_kernel_stays_within_bounds),
+      TEST(pinned_memory_is_the_hosts),
+      TEST(memory_is_registered_once),
+      TEST(bytes_are_counted),
+  };
+  return cmocka_run_group_tests(tests, driver_open, NULL);
+}

@@ -1,0 +1,274 @@
+/* The CUDA target when the driver fails: each call of each function that it calls fails once.  Every time the error names the
+ * function and its code, nothing of the host's stays allocated, and the next target works.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "target.h"
+
+#include "bundle.h"
+#include "messages.h"
+
+#include <stdio.h>
+
+static const vyre_target_ops *const ops = &vyre_target_cuda;
+static int64_t live_bytes;
+
+static void *
+counting_resize(void *user, void *memory, size_t old_size, size_t new_size)
+{
+  (void)user;
+  const vyre_allocator *real = vyre_allocator_default();
+  void *result = real->resize(real->user, memory, old_size, new_size);
+  if (result || new_size == 0)
+    live_bytes += (int64_t)new_size - (int64_t)old_size;
+  return result;
+}
+
+/* ---- all that the target can do ------------------------------------------------------------------------------------------ */
+
+typedef struct things {
+  vyre_target *target;
+  vyre_kernel kernels[TEST_KERNELS];
+  vyre_range x, y;
+} things;
+
+/* Three times, so that the third one is a graph that was captured, and one that changes it. */
+static vyre_status
+use_graphs(const things *t)
+{
+  for (uint32_t round = 0; round < 4; round++) {
+    uint32_t out[2] = {0};
+    const uint32_t words[2] = {3, 4};
+    const vyre_fill fill = {t->y, 9};
+    const vyre_upload upload = {test_words(t->x.buffer, 0, 2), words};
+    const vyre_step step = test_step(t->kernels[TEST_DIGIT], &t->x, 1, &round);
+    const vyre_read read = {test_words(t->x.buffer, 0, 2), out};
+    const vyre_sequence sequence = {&fill, 1, &upload, 1, &step, 1, &read, 1, NULL, 0, NULL, NULL};
+    VYRE_TRY(ops->submit(t->target, &sequence, NULL));
+    assert_int_equal(out[0], 9 + round);
+    assert_int_equal(out[1], 4);
+  }
+  return VYRE_OK;
+}
+
+/* What is begun, with steps that the device decides on, and times. */
+static vyre_status
+use_control(const things *t)
+{
+  const uint32_t words[4] = {2, 1, 1, 5};
+  const vyre_upload upload = {test_words(t->x.buffer, 0, 4), words};
+  const vyre_range left = test_words(t->x.buffer, 3, 1);
+  vyre_step steps[] = {test_step(t->kernels[TEST_DOWN], &left, 1, NULL), test_step(t->kernels[TEST_MARK], &t->y, 2, NULL)};
+  const vyre_range aligned = test_words(t->y.buffer, 0, 1);
+  steps[0].buffers = &aligned;
+  steps[1].indirect = test_words(t->x.buffer, 0, 3);
+  const vyre_repeat repeat = {0, 1, 20, aligned};
+  const vyre_fill fill = {t->y, 3};
+  vyre_repeat_end end;
+  uint64_t times[2];
+  const vyre_sequence sequence = {.fills = &fill,
+                                  .fill_count = 1,
+                                  .uploads = &upload,
+                                  .upload_count = 1,
+                                  .steps = steps,
+                                  .step_count = 2,
+                                  .repeats = &repeat,
+                                  .repeat_count = 1,
+                                  .ends = &end,
+                                  .step_ns = times};
+  vyre_ticket tickets[2];
+  bool is_done = false;
+  for (uint32_t i = 0; i < 2; i++)
+    VYRE_TRY(ops->begin(t->target, &sequence, &tickets[i]));
+  while (!is_done)
+    VYRE_TRY(ops->poll(t->target, tickets[1], &is_done));
+  for (uint32_t i = 0; i < 2; i++)
+    VYRE_TRY(ops->wait(t->target, tickets[i], NULL));
+  assert_int_equal(end.iterations, 3);
+  return VYRE_OK;
+}
+
+static vyre_status
+use_memory(const things *t)
+{
+  static _Alignas(4096) uint32_t page[1024];
+  vyre_device_buffer imported, odd;
+  const uint32_t word = 6;
+  VYRE_TRY(ops->import(t->target, page, sizeof page, &imported));
+  VYRE_TRY(vyre_target_write(ops, t->target, imported, 0, 4, &word));
+  assert_int_equal(page[0], 6);
+  VYRE_TRY(ops->free(t->target, imported));
+  VYRE_TRY(ops->allocate(t->target, 7, &odd));
+  const vyre_fill fill = {test_range(odd), 0x01020304};
+  return ops->submit(t->target, &(vyre_sequence){.fills = &fill, .fill_count = 1}, NULL);
+}
+
+static vyre_status
+use_meeting(const things *t)
+{
+  const vyre_range both[] = {t->x, t->y};
+  const vyre_step step = {.kernel = t->kernels[TEST_MEET], .buffers = both, .buffer_count = 2, .groups = {2, 1, 1}};
+  return ops->submit(t->target, &(vyre_sequence){.steps = &step, .step_count = 1}, NULL);
+}
+
+static vyre_status
+use(vyre_target *target)
+{
+  things t = {.target = target};
+  vyre_device_buffer x, y;
+  VYRE_TRY(ops->allocate(target, 64, &x));
+  VYRE_TRY(ops->allocate(target, 64, &y));
+  t.x = test_range(x);
+  t.y = test_range(y);
+  for (uint32_t i = 0; i < TEST_BELL; i++)
+    VYRE_TRY(ops->compile(target, test_kernel_desc((test_kernel)i), &t.kernels[i]));
+  VYRE_TRY(ops->compile(target, test_kernel_desc(TEST_MEET), &t.kernels[TEST_MEET]));
+  VYRE_TRY(use_graphs(&t));
+  VYRE_TRY(use_control(&t));
+  VYRE_TRY(use_memory(&t));
+  return use_meeting(&t);
+}
+
+static char folder[] = "/tmp/vyre-cuda-failure-XXXXXX";
+
+static vyre_status
+open_use_close(void)
+{
+  vyre_allocator allocator = *vyre_allocator_default();
+  const vyre_target_options options = {.library = test_file(SIMULATOR), .cache = folder, .timeout = 60};
+  vyre_target *target;
+  char command[100];
+  allocator.resize = counting_resize;
+  live_bytes = 0;
+  snprintf(command, sizeof command, "rm -rf %s", folder); /* kernels are compiled every time */
+  assert_int_equal(system(command), 0);
+  vyre_status status = ops->open(&options, &allocator, &target);
+  if (!status) {
+    status = use(target);
+    status = vyre_status_join(status, ops->close(target));
+  }
+  if (live_bytes)
+    fail_msg("%d bytes are left: %s", (int)live_bytes, status ? vyre_status_text(status) : "no error");
+  return status;
+}
+
+/* ---- the sweep ----------------------------------------------------------------------------------------------------------- */
+
+static const char *const names[] = {
+#define CUDA_SYM(name, parameters) #name,
+#include "symbols.def"
+};
+
+/* What fails while something ends is left to the context's end, and is no error; so is what only makes an error's text. */
+static bool
+may_be_silent(const char *name)
+{
+  static const char *const silent[] = {"cuCtxDestroy_v2",    "cuMemFreeHost",  "cuStreamDestroy_v2", "cuEventDestroy_v2",
+                                       "cuGraphExecDestroy", "cuGraphDestroy", "cuGetErrorName",     "cuGetErrorString",
+                                       "cuMemAlloc_v2",      "cuMemFree_v2"};
+  bool is = false;
+  for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+    is = is || strcmp(silent[i], name) == 0;
+  return is;
+}
+
+static void
+with_nothing_failing_all_goes_well(void **state)
+{
+  (void)state;
+  sim.make_fail(NULL, 0, CUDA_OK);
+  sim.clear();
+  test_ok(open_use_close());
+  assert_string_equal(sim.messages(), "");
+}
+
+/* And each function is called, but those that only errors need: the sweep is of all of them. */
+static void
+each_function_is_called(void **state)
+{
+  (void)state;
+  sim.clear();
+  test_ok(open_use_close());
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const bool is_for_errors = strncmp(names[i], "cuGetError", 10) == 0 || strcmp(names[i], "cuStreamSynchronize") == 0;
+    if (!is_for_errors && sim.count(names[i]) == 0)
+      fail_msg("%s is never called", names[i]);
+  }
+}
+
+static void
+each_call_that_fails_is_named(void **state)
+{
+  (void)state;
+  enum { MOST_CALLS = 12 /* of those that are called that often */ };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    bool failed = true;
+    for (uint64_t number = 1; failed && number <= MOST_CALLS; number++) {
+      assert_true(sim.make_fail(names[i], number, CUDA_NOT_PERMITTED));
+      vyre_status status = open_use_close();
+      failed = sim.has_failed();
+      sim.make_fail(NULL, 0, CUDA_OK);
+      const char *text = vyre_status_text(status);
+      const bool is_right = status ? strstr(text, names[i]) && strstr(text, "CUDA_ERROR_NOT_PERMITTED (800)") && has_fix(text)
+                                   : !failed || may_be_silent(names[i]);
+      if (!is_right)
+        fail_msg("%s, call %d: '%s'", names[i], (int)number, status ? text : "no error");
+      vyre_status_free(status);
+    }
+  }
+  test_ok(open_use_close());
+}
+
+/* Memory that is not there is asked for once more where something can be given back, and then the error says what there is. */
+static void
+memory_that_is_short_is_told(void **state)
+{
+  (void)state;
+  for (uint64_t number = 1; number <= 4; number++) {
+    assert_true(sim.make_fail("cuMemAlloc_v2", number, CUDA_OUT_OF_MEMORY));
+    vyre_status status = open_use_close();
+    const bool failed = sim.has_failed();
+    sim.make_fail(NULL, 0, CUDA_OK);
+    if (status)
+      test_refused(status, "bytes: this target holds");
+    else
+      assert_true(failed);
+  }
+  sim.make_fail("cuMemAlloc_v2", 0, CUDA_OUT_OF_MEMORY);
+  test_refused(open_use_close(), "asking for 64 bytes: this target holds 0 in buffers, 0 in its pool");
+  sim.make_fail(NULL, 0, CUDA_OK);
+}
+
+/* What unused submissions have is given back first. */
+static void
+memory_is_found_where_nothing_uses_it(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  vyre_device_buffer buffer;
+  test_buffer(target, 16, 1);
+  const uint64_t streams = sim.count("cuStreamDestroy_v2");
+  sim.make_fail("cuMemAlloc_v2", 1, CUDA_OUT_OF_MEMORY);
+  test_ok(ops->allocate(target, 128, &buffer));
+  assert_true(sim.has_failed());
+  sim.make_fail(NULL, 0, CUDA_OK);
+  assert_int_equal(sim.count("cuStreamDestroy_v2"), streams + 1);
+  test_buffer(target, 16, 2);
+  test_close(target);
+}
+
+static int
+prepare(void **state)
+{
+  return mkdtemp(folder) ? test_find_simulator(state) : -1;
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(with_nothing_failing_all_goes_well),    cmocka_unit_test(each_function_is_called),
+      cmocka_unit_test(each_call_that_fails_is_named),         cmocka_unit_test(memory_that_is_short_is_told),
+      cmocka_unit_test(memory_is_found_where_nothing_uses_it),
+  };
+  return cmocka_run_group_tests_name("cuda/failure", tests, prepare, NULL);
+}

@@ -1,0 +1,427 @@
+/* The simulator's parser against ptxas: what ptxas refuses, it refuses; and what its table has, ptxas takes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ptx_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { MUTANTS = 300, TEXT = 1 << 18 };
+
+static char folder[] = "/tmp/vyre-ptxas-XXXXXX";
+
+/* Its first message is in `message`. */
+static bool
+ptxas_takes(const char *text, uint32_t sm, char *message, size_t size)
+{
+  char path[64], command[512];
+  snprintf(path, sizeof path, "%s/k.ptx", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+  snprintf(command, sizeof command, PTXAS " -O0 -arch=sm_%u %s -o /dev/null >%s/log 2>&1", sm, path, folder);
+  const int code = system(command);
+  snprintf(path, sizeof path, "%s/log", folder);
+  file = fopen(path, "r");
+  *message = 0;
+  while (file && fgets(message, (int)size, file) && !strstr(message, "error"))
+    ;
+  if (file)
+    fclose(file);
+  return code == 0;
+}
+
+static bool
+parser_takes(const char *text, uint32_t sm, char *log, size_t size)
+{
+  ptx_module *module = ptx_module_parse(text, strlen(text), sm, 90, log, size);
+  ptx_module_free(module);
+  return module != NULL;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct form {
+  const char *name, *words, *operands;
+  uint32_t version, sm;
+} form;
+
+static const form forms[] = {
+#define PTX_EVAL(name, words, operands, version, sm, eval)         {name, words, operands, version, sm},
+#define PTX_ACT(name, words, operands, version, sm, action)        {name, words, operands, version, sm},
+#define PTX_TOGETHER(name, words, operands, version, sm, together) {name, words, operands, version, sm},
+#include "ptx_forms.def"
+};
+
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* The n-th alternative of each group of words (of optional ones in every other writing none), and the types among them. */
+static void
+write_words(const form *f, uint32_t n, char *out, char types[3][8], uint32_t *vector)
+{
+  uint32_t type_count = 0;
+  *out = 0;
+  *vector = 1;
+  for (const char *at = f->words; *at;) {
+    const char *end = strchr(at, ' ');
+    if (!end)
+      end = at + strlen(at);
+    const bool is_optional = *at == '?';
+    at += is_optional || *at == '!' || *at == '&';
+    uint32_t count = 1, which;
+    for (const char *c = at; c < end; c++)
+      count += *c == '|';
+    which = n % (count + is_optional);
+    for (uint32_t k = 0; k < which && k < count - 1; k++)
+      at = strchr(at, '|') + 1;
+    if (which < count) {
+      const char *bar = memchr(at, '|', (size_t)(end - at));
+      const int length = (int)((bar ? bar : end) - at);
+      sprintf(out + strlen(out), ".%.*s", length, at);
+      const bool is_type = (strchr("bsuf", *at) && length >= 2 && at[1] >= '0' && at[1] <= '9' && (length < 3 || at[2] != 'e')) ||
+                           strncmp(at, "pred", 4) == 0 || strncmp(at, "bf16", 4) == 0;
+      if (is_type && type_count < 3)
+        snprintf(types[type_count++], 8, "%.*s", length, at);
+      if (length == 2 && (strncmp(at, "v2", 2) == 0 || strncmp(at, "v4", 2) == 0))
+        *vector = (uint32_t)(at[1] - '0');
+    }
+    for (at = end; *at == ' '; at++)
+      ;
+  }
+}
+
+/* A register of the type: their names are the types'. */
+static const char *
+named(const char *type)
+{
+  static char name[16];
+  const char *class = strcmp(type, "bf16") == 0 ? "b16" : strcmp(type, "bf16x2") == 0 || strstr(type, "16x2") ? "b32" : type;
+  if (strchr(type, '8'))
+    class = "b32";
+  snprintf(name, sizeof name, "%%%s", class);
+  return name;
+}
+
+static const char *
+wide_of(const char *type)
+{
+  static char name[8];
+  snprintf(name, sizeof name, "%c%u", *type, strstr(type, "16") ? 32 : 64);
+  return name;
+}
+
+static bool
+write_operands(const form *f, char types[3][8], const char *words, uint32_t vector, char *out)
+{
+  *out = 0;
+  for (const char *at = f->operands; *at; at++) {
+    char one[128] = "";
+    const char *name;
+    switch (*at) {
+    case ' ':
+    case '?':
+    case 'K':
+    case 'k':
+      continue;
+    case 'D':
+    case 'a':
+    case 'X':
+    case 'Z':
+    case 'z':
+      snprintf(one, sizeof one, "%s", named(types[0]));
+      break;
+    case 'V':
+    case 'v':
+      name = named(types[0]);
+      if (vector > 1)
+        snprintf(one, sizeof one, vector == 2 ? "{%s, %s}" : "{%s, %s, %s, %s}", name, name, name, name);
+      else
+        snprintf(one, sizeof one, "%s", name);
+      break;
+    case 'b':
+    case 'x':
+      snprintf(one, sizeof one, "%s", named(types[1]));
+      break;
+    case 'W':
+    case 'w':
+      snprintf(one, sizeof one, "%s", named(wide_of(types[0])));
+      break;
+    case 'U':
+      snprintf(one, sizeof one, "%%u32");
+      break;
+    case 'u': /* of barriers and masks small numbers */
+      snprintf(one, sizeof one,
+               strncmp(f->name, "bar", 3) == 0 ? (strcmp(out, "3") == 0 || strstr(out, ", 3") ? "64" : "3") : "%%u32");
+      break;
+    case 'R':
+      snprintf(one, sizeof one, "%%b32");
+      break;
+    case 'E':
+      snprintf(one, sizeof one, "%%b32|%%pred");
+      break;
+    case 'Q':
+      snprintf(one, sizeof one, strstr(types[0], "x2") ? "%%pred|%%q" : "%%pred");
+      break;
+    case 'P':
+    case 'c':
+    case 'p':
+      snprintf(one, sizeof one, "%%pred");
+      break;
+    case 'l':
+      snprintf(one, sizeof one, "%%u64");
+      break;
+    case 'm':
+      snprintf(one, sizeof one, strstr(words, ".param") ? (strcmp(f->name, "st") == 0 ? "[called]" : "[given]") : "[%%u64]");
+      break;
+    case 'i':
+      snprintf(one, sizeof one, "7");
+      break;
+    case 'N':
+      snprintf(one, sizeof one, "L%d", (int)(f - forms));
+      break;
+    default:
+      return false;
+    }
+    sprintf(out + strlen(out), "%s%s", *out ? ", " : "", one);
+  }
+  return true;
+}
+
+static bool
+is_known_difference(const char *words, char types[3][8], const form *f, uint32_t vector)
+{
+  const uint32_t bits = strstr(types[0], "64") ? 64 : 32;
+  return (vector == 4 && bits == 64) || (strstr(words, ".param") && vector > 1) ||
+         (strcmp(f->name, "cvt") == 0 && strcmp(types[0], types[1]) == 0 && strstr(words, ".sat")) || strcmp(f->name, "trap") == 0;
+}
+
+static const char registers[] =
+    ".reg .pred %pred, %q;\n.reg .b16 %b16;\n.reg .b32 %b32;\n.reg .b64 %b64;\n.reg .u16 %u16;\n.reg .u32 %u32;\n"
+    ".reg .u64 %u64;\n.reg .s16 %s16;\n.reg .s32 %s32;\n.reg .s64 %s64;\n.reg .f16 %f16;\n.reg .f32 %f32;\n.reg .f64 %f64;\n"
+    ".reg .f16x2 %f16x2;\n.param .align 16 .b8 called[64];\n";
+
+/* Adds one writing of a form; false: there is none. */
+static bool
+add_writing(const form *f, uint32_t n, char *out)
+{
+  char words[256], operands[256], types[3][8] = {"", "", ""};
+  uint32_t vector;
+  write_words(f, n, words, types, &vector);
+  if (is_known_difference(words, types, f, vector) || !write_operands(f, types, words, vector, operands))
+    return false;
+  sprintf(out + strlen(out), "%s%s %s;\n", f->name, words, operands);
+  if (strchr(f->operands, 'N'))
+    sprintf(out + strlen(out), "L%d:\n", (int)(f - forms));
+  return true;
+}
+
+static void
+each_form_is_one_of_ptxas(void **state)
+{
+  static const struct {
+    uint32_t sm;
+    const char *version;
+  } targets[] = {{75, "7.8"}, {80, "7.8"}, {86, "7.8"}, {90, "8.0"}};
+  (void)state;
+  if (!*PTXAS) {
+    print_message("there is no ptxas: skipped\n");
+    skip();
+  }
+  char *text = malloc(TEXT), message[512], log[256];
+  uint32_t wrong = 0;
+  for (size_t t = 0; t < sizeof targets / sizeof *targets; t++)
+    for (uint32_t n = 0; n < 14; n++) {
+      sprintf(text, ".version %s\n.target sm_%u\n.address_size 64\n.visible .entry k(.param .align 16 .b8 given[64])\n{\n%s",
+              targets[t].version, targets[t].sm, registers);
+      for (uint32_t i = 0; i < FORMS; i++)
+        if (forms[i].sm <= targets[t].sm && (t == 0 || forms[i].sm > targets[t - 1].sm))
+          add_writing(&forms[i], n, text);
+      strcat(text, "ret;\n}\n");
+      if (!ptxas_takes(text, targets[t].sm, message, sizeof message)) {
+        print_message("ptxas: %s\n", message);
+        wrong++;
+      }
+      if (!parser_takes(text, targets[t].sm, log, sizeof log)) {
+        print_message("parser: %s\n", log);
+        wrong++;
+      }
+    }
+  free(text);
+  assert_int_equal(wrong, 0);
+}
+
+/* ---- mutants ------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state = 1;
+
+static uint32_t
+draw(uint32_t below)
+{
+  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(random_state >> 33) % below;
+}
+
+static const char original[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".global .align 4 .u32 table[4] = {1, 2, 3, 4};\n"
+    ".extern .shared .align 16 .b8 dynamic[];\n"
+    ".func (.param .b32 result) twice(.param .b32 x)\n{\n.reg .b32 %a<3>;\nld.param.b32 %a1, [x];\nadd.s32 %a2, %a1, %a1;\n"
+    "st.param.b32 [result+0], %a2;\nret;\n}\n"
+    ".visible .entry k(.param .u64 out, .param .u32 n)\n.maxntid 256, 1, 1\n{\n"
+    ".reg .pred %p<5>;\n.reg .b16 %h<5>;\n.reg .b32 %r<20>;\n.reg .f32 %f<9>;\n.reg .f64 %d<5>;\n.reg .b64 %x<9>;\n"
+    ".local .align 8 .b8 own[16];\n.shared .align 4 .u32 all[256];\n"
+    "ld.param.u64 %x1, [out];\nld.param.u32 %r1, [n];\ncvta.to.global.u64 %x2, %x1;\n"
+    "mov.u32 %r2, %tid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %ctaid.x;\nmad.lo.s32 %r5, %r3, %r4, %r2;\n"
+    "setp.ge.u32 %p1, %r5, %r1;\n@%p1 bra done;\n"
+    "mul.wide.u32 %x3, %r5, 4;\nadd.s64 %x4, %x2, %x3;\nld.global.f32 %f1, [%x4];\nld.global.nc.v2.u32 {%r6, %r7}, [%x2+8];\n"
+    "cvt.rn.f32.u32 %f2, %r6;\nfma.rn.ftz.f32 %f3, %f1, %f2, 0f3F800000;\ndiv.rn.f32 %f4, %f3, %f1;\nsqrt.approx.f32 %f5, %f4;\n"
+    "cvt.rzi.s32.f32 %r8, %f5;\ncvt.f64.f32 %d1, %f5;\nadd.rn.f64 %d2, %d1, 0d3FF0000000000000;\ncvt.u16.u32 %h1, %r8;\n"
+    "mul.lo.s16 %h2, %h1, 3;\ncvt.s32.s16 %r9, %h2;\n"
+    "mov.u32 %r10, all;\nshl.b32 %r11, %r2, 2;\nadd.s32 %r10, %r10, %r11;\nst.shared.u32 [%r10], %r9;\nbar.sync 0;\n"
+    "ld.shared.u32 %r12, [%r10+0];\nshfl.sync.bfly.b32 %r13|%p2, %r12, 1, 31, -1;\nselp.b32 %r14, %r13, %r12, %p2;\n"
+    "vote.sync.ballot.b32 %r15, !%p2, 0xffffffff;\nlop3.b32 %r16, %r14, %r15, %r12, 0x96;\nprmt.b32 %r16, %r16, %r15, 0x5410;\n"
+    "{\n.param .b32 given;\nst.param.b32 [given+0], %r16;\n.param .b32 got;\ncall.uni (got), twice, (given);\n"
+    "ld.param.b32 %r17, [got+0];\n}\n"
+    "st.local.u32 [own+4], %r17;\nld.local.u32 %r18, [own+4];\natom.global.add.u32 %r19, [table], %r18;\n"
+    "red.relaxed.gpu.global.max.s32 [%x2], %r18;\nmembar.gl;\nfence.acq_rel.sys;\nld.acquire.gpu.u32 %r1, [%x2];\n"
+    "loop:\nsub.s32 %r18, %r18, 1;\nsetp.gt.and.s32 %p3|%p4, %r18, 0, !%p1;\n@%p3 bra loop;\n"
+    "mov.b64 %x5, {%r18, %r19};\nbfe.u64 %x6, %x5, 3, 8;\npopc.b64 %r2, %x6;\nst.global.u32 [%x4], %r2;\n"
+    "st.global.v4.f32 [%x2], {%f1, %f2, %f3, %f4};\n"
+    "done:\nret;\n}\n";
+
+/* Words of the text, which are put in the place of others. */
+static uint32_t
+words_of(const char *text, const char **starts, uint32_t *lengths, uint32_t room)
+{
+  uint32_t count = 0;
+  while (*text && count < room) {
+    size_t length = strcspn(text, " \n,;[](){}.|+!@:<>=");
+    if (!length)
+      length = 1;
+    if (*text != ' ' && *text != '\n') {
+      starts[count] = text;
+      lengths[count++] = (uint32_t)length;
+    }
+    text += length;
+  }
+  return count;
+}
+
+static void
+mutate(char *out)
+{
+  const char *starts[1200];
+  uint32_t lengths[1200];
+  const uint32_t count = words_of(original, starts, lengths, 1200), k = draw(count), other = draw(count);
+  const char *end = starts[k] + lengths[k];
+  const int before = (int)(starts[k] - original);
+  switch (draw(4)) {
+  case 0: /* gone */
+    sprintf(out, "%.*s%s", before, original, end);
+    break;
+  case 1: /* another word */
+  case 2:
+    sprintf(out, "%.*s%.*s%s", before, original, (int)lengths[other], starts[other], end);
+    break;
+  default: /* twice */
+    sprintf(out, "%.*s%.*s %.*s%s", before, original, (int)lengths[k], starts[k], (int)lengths[k], starts[k], end);
+    break;
+  }
+}
+
+static void
+what_ptxas_refuses_is_refused(void **state)
+{
+  (void)state;
+  if (!*PTXAS) {
+    print_message("there is no ptxas: skipped\n");
+    skip();
+  }
+  char *text = malloc(TEXT), message[512], log[256];
+  uint32_t wrong = 0, both = 0, stricter = 0;
+  assert_true(ptxas_takes(original, 80, message, sizeof message));
+  assert_true(parser_takes(original, 80, log, sizeof log));
+  for (uint32_t i = 0; i < MUTANTS; i++) {
+    mutate(text);
+    const bool ptxas = ptxas_takes(text, 80, message, sizeof message), parser = parser_takes(text, 80, log, sizeof log);
+    both += !ptxas && !parser;
+    if (ptxas && !parser) {
+      stricter++;
+      print_message("only the parser refuses mutant %u: %s\n", i, log);
+    }
+    if (!ptxas && parser) {
+      print_message("only ptxas refuses mutant %u: %s\n", i, message);
+      wrong++;
+    }
+  }
+  free(text);
+  print_message("%u mutants are refused by both, %u by the parser alone\n", both, stricter);
+  assert_int_equal(wrong, 0);
+  assert_true(both > MUTANTS / 2);
+}
+
+/* One line a text, in a kernel that has registers and variables of all kinds. */
+static void
+lines_that_ptxas_refuses_are_refused(void **state)
+{
+  static const char before[] =
+      ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .pred %p<4>;\n.reg .b16 %h<4>;\n"
+      ".reg .b32 %r<5>;\n.reg .f32 %f<4>;\n.reg .f64 %d<4>;\n.reg .b64 %x<5>;\n.reg .u32 %u<3>;\n.reg .s32 %s<3>;\n"
+      ".shared .b32 sh[4];\n.local .b32 lo[4];\n";
+  (void)state;
+  if (!*PTXAS) {
+    print_message("there is no ptxas: skipped\n");
+    skip();
+  }
+  FILE *file = fopen(PROBES, "r");
+  assert_non_null(file);
+  char line[256], text[2048], message[512], log[256];
+  uint32_t wrong = 0, taken = 0;
+  while (fgets(line, sizeof line, file)) {
+    if (*line == '#')
+      continue;
+    snprintf(text, sizeof text, "%s%sret;\n}\n", before, line);
+    const bool ptxas = ptxas_takes(text, 80, message, sizeof message), parser = parser_takes(text, 80, log, sizeof log);
+    taken += ptxas && parser;
+    if (parser && !ptxas) {
+      print_message("only ptxas refuses %s  %s", line, message);
+      wrong++;
+    }
+  }
+  fclose(file);
+  assert_int_equal(wrong, 0);
+  assert_true(taken > 60);
+}
+
+static int
+make_folder(void **state)
+{
+  (void)state;
+  return mkdtemp(folder) ? 0 : 1;
+}
+
+static int
+remove_folder(void **state)
+{
+  char command[64];
+  (void)state;
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  return system(command);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_form_is_one_of_ptxas),
+      cmocka_unit_test(lines_that_ptxas_refuses_are_refused),
+      cmocka_unit_test(what_ptxas_refuses_is_refused),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,404 @@
+/* Sequences on the CUDA target: what each kind costs, counted by the simulator, command by command and as graphs; the order of what
+ * is begun; repeats; grids that meet; a kernel that waits for the host.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cuda.h"
+#include "target.h"
+
+static const vyre_target_ops *const ops = &vyre_target_cuda;
+
+/* ---- costs --------------------------------------------------------------------------------------------------------------- */
+
+/* A sequence over two buffers of 64 words: how many of each entry it has. */
+typedef struct kind {
+  uint32_t fills, uploads, steps, reads;
+} kind;
+
+typedef struct costs {
+  uint64_t waits, kernels, graphs, bytes_up, bytes_down, bytes_filled, device_bytes, pinned_bytes, launches;
+} costs;
+
+static costs
+costs_now(void)
+{
+  return (costs){.waits = sim.count("waits"),
+                 .kernels = sim.count("kernels"),
+                 .graphs = sim.count("graphs"),
+                 .bytes_up = sim.count("bytes_up"),
+                 .bytes_down = sim.count("bytes_down"),
+                 .bytes_filled = sim.count("bytes_filled"),
+                 .device_bytes = sim.count("device_bytes"),
+                 .pinned_bytes = sim.count("pinned_bytes"),
+                 .launches = sim.count("cuLaunchKernel")};
+}
+
+/* What it costs, and the words that it leaves in `out`. */
+static costs
+submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buffer buffers[2], uint32_t value, uint32_t out[2][64])
+{
+  const vyre_range both[2] = {test_range(buffers[0]), test_range(buffers[1])};
+  uint32_t words[64], push[4];
+  vyre_fill fills[2];
+  vyre_upload uploads[2];
+  vyre_step steps[4];
+  vyre_read reads[2];
+  for (uint32_t i = 0; i < 64; i++)
+    words[i] = value + i;
+  for (uint32_t i = 0; i < k.fills; i++)
+    fills[i] = (vyre_fill){both[i], value};
+  for (uint32_t i = 0; i < k.uploads; i++)
+    uploads[i] = (vyre_upload){both[i], words};
+  for (uint32_t i = 0; i < k.steps; i++) {
+    push[i] = value * (i + 1);
+    steps[i] =
+        (vyre_step){.kernel = add, .buffers = both, .buffer_count = 2, .push = &push[i], .push_size = 4, .groups = {1, 1, 1}};
+  }
+  for (uint32_t i = 0; i < k.reads; i++)
+    reads[i] = (vyre_read){both[i], out[i]};
+  const vyre_sequence sequence = {.fills = fills,
+                                  .fill_count = k.fills,
+                                  .uploads = uploads,
+                                  .upload_count = k.uploads,
+                                  .steps = steps,
+                                  .step_count = k.steps,
+                                  .reads = reads,
+                                  .read_count = k.reads};
+  vyre_timing timing;
+  const costs before = costs_now();
+  test_ok(ops->submit(target, &sequence, &timing));
+  const costs after = costs_now();
+  assert_int_equal(timing.waits, 1);
+  assert_int_equal(timing.batches, 1);
+  assert_int_equal(timing.launches, k.steps);
+  assert_int_equal(timing.bytes_up, 256 * k.uploads);
+  assert_int_equal(timing.bytes_down, 256 * k.reads);
+  assert_int_equal(timing.bytes_filled, 256 * k.fills);
+  return (costs){after.waits - before.waits,
+                 after.kernels - before.kernels,
+                 after.graphs - before.graphs,
+                 after.bytes_up - before.bytes_up,
+                 after.bytes_down - before.bytes_down,
+                 after.bytes_filled - before.bytes_filled,
+                 after.device_bytes - before.device_bytes,
+                 after.pinned_bytes - before.pinned_bytes,
+                 after.launches - before.launches};
+}
+
+static const kind kinds[] = {
+    {0, 1, 0, 0}, {0, 2, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 2}, {2, 0, 0, 0}, {0, 0, 1, 0}, {0, 0, 4, 0},
+    {0, 0, 3, 1}, {0, 0, 3, 2}, {0, 1, 1, 1}, {0, 2, 3, 2}, {2, 0, 3, 2}, {1, 2, 4, 2}, {2, 2, 0, 2},
+};
+
+/* One wait each, and just the bytes and launches that it names; from the third time on a graph, which allocates nothing and
+ * launches no kernel by itself. */
+static void
+each_kind_of_sequence_costs_what_it_names(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const kind k = kinds[i];
+    vyre_target *target = test_open(NULL);
+    const vyre_kernel add = test_compile(target, TEST_ADD);
+    const vyre_device_buffer buffers[2] = {test_buffer(target, 64, 1), test_buffer(target, 64, 2)};
+    for (uint32_t round = 0; round < 4; round++) {
+      uint32_t out[2][64];
+      const costs c = submit_kind(target, k, add, buffers, round, out);
+      const bool is_graph = round > 0;
+      assert_int_equal(c.waits, 1);
+      assert_int_equal(c.kernels, k.steps);
+      assert_int_equal(c.bytes_up, 256 * k.uploads);
+      assert_int_equal(c.bytes_down, 256 * k.reads);
+      assert_int_equal(c.bytes_filled, 256 * k.fills);
+      /* The values of fills are a graph's own, so that other values are another graph. */
+      if (k.fills == 0) {
+        assert_int_equal(c.graphs, is_graph);
+        if (round > 1)
+          assert_int_equal(c.launches, 0);
+      }
+      if (round > 0) {
+        assert_int_equal(c.device_bytes, 0);
+        assert_int_equal(c.pinned_bytes, 0);
+      }
+    }
+    test_close(target);
+  }
+}
+
+/* The same sequences, with graphs and without: the same words. */
+static void
+a_graph_gives_the_bytes_of_its_commands(void **state)
+{
+  (void)state;
+  uint32_t out[2][16][2][64];
+  memset(out, 0, sizeof out);
+  for (uint32_t way = 0; way < 2; way++) {
+    vyre_target *target = test_open(NULL);
+    target->no_graphs = way == 1;
+    const vyre_kernel add = test_compile(target, TEST_ADD);
+    const vyre_device_buffer buffers[2] = {test_buffer(target, 64, 1), test_buffer(target, 64, 2)};
+    for (uint32_t round = 0; round < 16; round++)
+      submit_kind(target, (kind){0, 1, 3, 2}, add, buffers, 5 * (round / 2), out[way][round]);
+    assert_int_equal(test_metric(target, "graph_launches"), way == 0 ? 15 : 0);
+    assert_int_equal(test_metric(target, "recordings"), way == 0 ? 1 : 0);
+    test_close(target);
+  }
+  assert_memory_equal(out[0], out[1], sizeof out[0]);
+  assert_int_equal(out[0][4][1][3], 10 + 3 + 30); /* x[3] = 10 + 3, and the last step adds 10 * 3 */
+}
+
+/* Parameters that change are changed in the graph: buffers, push constants, grids; what does not is left alone. */
+static void
+what_changes_is_changed_in_the_graph(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const vyre_kernel mark = test_compile(target, TEST_MARK);
+  const vyre_range ranges[2] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 64, 0))};
+  for (uint32_t round = 0; round < 10; round++) {
+    const uint32_t groups = round < 6 ? 2 + round : 4 + round % 2, which = round < 6 ? round % 2 : 0; /* at last grids alone */
+    uint32_t out[64];
+    vyre_step steps[2] = {test_step(mark, &ranges[which], groups, NULL), test_step(mark, &ranges[1], 1, NULL)};
+    const vyre_fill clear[2] = {{ranges[0], 0}, {ranges[1], 0}};
+    const vyre_read read = {ranges[which], out};
+    const vyre_sequence steps_alone = {.steps = steps, .step_count = 2};
+    test_ok(ops->submit(target, &(vyre_sequence){.fills = clear, .fill_count = 2}, NULL));
+    const uint64_t changes = sim.count("cuGraphExecKernelNodeSetParams");
+    test_ok(ops->submit(target, &steps_alone, NULL));
+    if (round > 2) /* the first read made staging, and with it graphs went */
+      assert_int_equal(sim.count("cuGraphExecKernelNodeSetParams") - changes, 1);
+    test_ok(ops->submit(target, &(vyre_sequence){.reads = &read, .read_count = 1}, NULL));
+    for (uint32_t i = 0; i < 64; i++)
+      assert_int_equal(out[i], i < groups ? i + 1 : 0);
+  }
+  test_close(target);
+}
+
+/* A part of a grid has to be told which it is, the whole has not: they are two graphs. */
+static void
+parts_of_a_grid_come_and_go(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const vyre_kernel mark = test_compile(target, TEST_MARK);
+  const vyre_range range = test_range(test_buffer(target, 8, 0));
+  for (uint32_t round = 0; round < 12; round++) {
+    const vyre_fill clear = {range, 0};
+    uint32_t out[8];
+    const vyre_read read = {range, out};
+    vyre_step step = test_step(mark, &range, 8, NULL);
+    const uint32_t first = round / 2 % 4;
+    step.first = round % 2 ? first : 0;
+    step.count = round % 2 ? 2 : 0;
+    test_ok(ops->submit(
+        target,
+        &(vyre_sequence){.fills = &clear, .fill_count = 1, .steps = &step, .step_count = 1, .reads = &read, .read_count = 1},
+        NULL));
+    for (uint32_t i = 0; i < 8; i++)
+      assert_int_equal(out[i], round % 2 == 0 || i == first || i == first + 1 ? i + 1 : 0);
+  }
+  test_close(target);
+}
+
+/* ---- order --------------------------------------------------------------------------------------------------------------- */
+
+/* Each begun sequence sees what those before it left, whatever streams they have. */
+static void
+what_is_begun_keeps_its_order(void **state)
+{
+  (void)state;
+  enum { TICKETS = 6 };
+  vyre_target *target = test_open(NULL);
+  const vyre_kernel digit = test_compile(target, TEST_DIGIT);
+  const vyre_range range = test_range(test_buffer(target, 1, 1));
+  uint32_t out[TICKETS], push[TICKETS], wanted = 1;
+  vyre_ticket tickets[TICKETS];
+  for (uint32_t i = 0; i < TICKETS; i++) {
+    push[i] = i % 3;
+    const vyre_step step = test_step(digit, &range, 1, &push[i]);
+    const vyre_read read = {range, &out[i]};
+    test_ok(ops->begin(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, &tickets[i]));
+  }
+  for (uint32_t i = TICKETS; i-- > 0;)
+    test_ok(ops->wait(target, tickets[i], NULL));
+  for (uint32_t i = 0; i < TICKETS; i++) {
+    wanted = wanted * 3 + i % 3;
+    assert_int_equal(out[i], wanted);
+  }
+  test_close(target);
+}
+
+/* Of several that come again and again, each gets what was kept of it. */
+static void
+what_is_begun_finds_its_graph(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const uint32_t push = 1;
+  const vyre_range ranges[] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 1, 0))};
+  const vyre_step steps[] = {test_step(test_compile(target, TEST_MARK), &ranges[0], 8, NULL),
+                             test_step(test_compile(target, TEST_DIGIT), &ranges[1], 1, &push)};
+  for (uint32_t round = 0; round < 6; round++) {
+    vyre_ticket tickets[2];
+    for (uint32_t i = 0; i < 2; i++)
+      test_ok(ops->begin(target, &(vyre_sequence){.steps = &steps[i], .step_count = 1}, &tickets[i]));
+    for (uint32_t i = 0; i < 2; i++)
+      test_ok(ops->wait(target, tickets[i], NULL));
+  }
+  assert_int_equal(test_metric(target, "recordings"), 2);
+  assert_int_equal(test_metric(target, "graph_launches"), 10);
+  test_close(target);
+}
+
+/* A kernel waits for a word of the host's while another sequence begins and ends; then the host says the word. */
+static void
+a_kernel_waits_for_the_host(void **state)
+{
+  (void)state;
+  static _Alignas(4096) _Atomic uint32_t words[1024];
+  vyre_target *target = test_open(NULL);
+  vyre_device_buffer bell;
+  words[0] = words[1] = 0;
+  test_ok(ops->import(target, (void *)words, sizeof words, &bell));
+  const vyre_range range = test_range(bell), other = test_range(test_buffer(target, 1, 4));
+  const vyre_step waits = test_step(test_compile(target, TEST_BELL), &range, 1, NULL);
+  const uint32_t push = 2;
+  const vyre_step step = test_step(test_compile(target, TEST_DIGIT), &other, 1, &push);
+  uint32_t out = 0;
+  const vyre_read read = {other, &out};
+  vyre_ticket ticket;
+  bool is_done = true;
+  test_ok(ops->begin(target, &(vyre_sequence){.steps = &waits, .step_count = 1}, &ticket));
+  test_ok(ops->submit(target, &(vyre_sequence){.steps = &step, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+  assert_int_equal(out, 14);
+  test_ok(ops->poll(target, ticket, &is_done));
+  assert_false(is_done);
+  assert_int_equal(words[1], 0);
+  words[0] = 7;
+  test_ok(ops->wait(target, ticket, NULL));
+  assert_int_equal(words[1], 7);
+  test_ok(ops->free(target, bell));
+  test_close(target);
+}
+
+/* ---- grids and repeats --------------------------------------------------------------------------------------------------- */
+
+static void
+a_grid_that_fits_meets(void **state)
+{
+  (void)state;
+  enum { GROUPS = 8 };
+  vyre_target *target = test_open(NULL);
+  const vyre_kernel meet = test_compile(target, TEST_MEET);
+  const vyre_range ranges[] = {test_range(test_buffer(target, GROUPS, 0)), test_range(test_buffer(target, GROUPS, 0))};
+  vyre_step step = {.kernel = meet, .buffers = ranges, .buffer_count = 2, .groups = {GROUPS, 1, 1}};
+  uint32_t out[GROUPS];
+  const vyre_read read = {ranges[1], out};
+  const vyre_sequence sequence = {.steps = &step, .step_count = 1, .reads = &read, .read_count = 1};
+  for (uint32_t round = 0; round < 3; round++) {
+    memset(out, 0, sizeof out);
+    test_ok(ops->submit(target, &sequence, NULL));
+    for (uint32_t i = 0; i < GROUPS; i++)
+      assert_int_equal(out[i], (i + 1) % GROUPS + 1);
+  }
+  assert_true(sim.count("cuLaunchCooperativeKernel") >= 1);
+  step.groups[0] = 1u << 20;
+  test_refused(ops->submit(target, &sequence, NULL), "at once");
+  test_close(target);
+}
+
+/* Longer than what is given at once: the host waits once for each part, and the count goes on. */
+static void
+a_long_repeat_goes_on(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  target->most_iterations = 8;
+  const vyre_kernel down = test_compile(target, TEST_DOWN), digit = test_compile(target, TEST_DIGIT);
+  static const struct {
+    uint32_t left, times, iterations, word, waits;
+  } cases[] = {{20, 100, 20, 0, 3}, {20, 20, 20, 0, 3}, {20, 19, 19, 1, 3}, {8, 8, 8, 0, 1}, {9, 8, 8, 1, 1}, {3, 100, 3, 0, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint32_t one = 1;
+    const vyre_range left = test_range(test_buffer(target, 1, cases[i].left)), x = test_range(test_buffer(target, 1, 0));
+    const vyre_step steps[] = {test_step(down, &left, 1, NULL), test_step(digit, &x, 1, &one)};
+    const vyre_repeat repeat = {0, 1, cases[i].times, left};
+    vyre_repeat_end end;
+    uint32_t out;
+    const vyre_read read = {x, &out};
+    vyre_timing timing;
+    test_ok(ops->submit(
+        target,
+        &(vyre_sequence){
+            .steps = steps, .step_count = 2, .reads = &read, .read_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
+        &timing));
+    assert_int_equal(end.iterations, cases[i].iterations);
+    assert_int_equal(end.word, cases[i].word);
+    assert_int_equal(timing.waits, cases[i].waits);
+    assert_int_equal(timing.launches, cases[i].iterations + !cases[i].word);
+    assert_int_equal(out, cases[i].word ? 0 : 1);
+  }
+  test_close(target);
+}
+
+/* Every step of a repeat is stopped when it is over, the first one too. */
+static void
+a_repeat_that_is_over_does_nothing(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const uint32_t one = 1;
+  const vyre_range left = test_range(test_buffer(target, 1, 3)), x = test_range(test_buffer(target, 1, 0));
+  const vyre_step steps[] = {test_step(test_compile(target, TEST_DIGIT), &x, 1, &one),
+                             test_step(test_compile(target, TEST_DOWN), &left, 1, NULL)};
+  const vyre_repeat repeat = {0, 2, 20, left};
+  vyre_repeat_end end;
+  uint32_t out;
+  const vyre_read read = {x, &out};
+  test_ok(ops->submit(
+      target,
+      &(vyre_sequence){
+          .steps = steps, .step_count = 2, .reads = &read, .read_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
+      NULL));
+  assert_int_equal(end.iterations, 3);
+  assert_int_equal(out, 13);
+  test_close(target);
+}
+
+static void
+a_trap_of_a_program_is_an_error(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const vyre_range range = test_range(test_buffer(target, 1, 9));
+  const vyre_kernel kernel = test_compile(target, TEST_TRAP);
+  uint32_t out = 77;
+  const vyre_read read = {range, &out};
+  for (uint32_t round = 0; round < 3; round++) {
+    const vyre_step two = test_step(kernel, &range, 2, NULL), one = test_step(kernel, &range, 1, NULL);
+    test_refused(ops->submit(target, &(vyre_sequence){.steps = &two, .step_count = 1, .reads = &read, .read_count = 1}, NULL),
+                 "kernel 'trap_at' came to a trap: fault 3");
+    assert_int_equal(out, round == 0 ? 77 : 9);
+    test_ok(ops->submit(target, &(vyre_sequence){.steps = &one, .step_count = 1, .reads = &read, .read_count = 1}, NULL));
+    assert_int_equal(out, 9);
+  }
+  test_close(target);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_kind_of_sequence_costs_what_it_names),
+      cmocka_unit_test(a_graph_gives_the_bytes_of_its_commands),
+      cmocka_unit_test(what_changes_is_changed_in_the_graph),
+      cmocka_unit_test(parts_of_a_grid_come_and_go),
+      cmocka_unit_test(what_is_begun_keeps_its_order),
+      cmocka_unit_test(what_is_begun_finds_its_graph),
+      cmocka_unit_test(a_kernel_waits_for_the_host),
+      cmocka_unit_test(a_grid_that_fits_meets),
+      cmocka_unit_test(a_long_repeat_goes_on),
+      cmocka_unit_test(a_repeat_that_is_over_does_nothing),
+      cmocka_unit_test(a_trap_of_a_program_is_an_error),
+  };
+  return cmocka_run_group_tests_name("cuda/sequence", tests, test_find_simulator, NULL);
+}

@@ -1,0 +1,152 @@
+/* Random programs compute the same as PTX, run by the simulator under schedules of the seed's, as they do in the interpreter: the
+ * same bytes of all buffers.  And ptxas compiles them.
+ *
+ * Relaxed programs are run where the interpreter finds nothing undefined in them.  VYRE_SEED and VYRE_RUNS in the environment give
+ * others and more.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "random_program.h"
+#include "run_ptx.h"
+
+#include "vyre/text.h"
+#include "vyre/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t architectures[] = {75, 80, 90, 100};
+
+static void
+print_program(const vyre_module *module, uint32_t program, const vyre_bytes *ptx)
+{
+  vyre_bytes text = {0};
+  const vyre_text_options options = {.program = program, .rows = true};
+  if (!vyre_text_print(module, &options, &text))
+    fprintf(stderr, "%s\n", text.data);
+  if (getenv("VYRE_TEST_KEEP"))
+    fprintf(stderr, "%s\n", ptx->data);
+  vyre_bytes_free(&text);
+}
+
+/* Each strict one, and of relaxed ones those that random_program.h says are made with care. */
+static uint32_t
+flags_of(uint64_t seed)
+{
+  const bool careful = (seed & 6) != 0;
+  return (seed % 4 ? RANDOM_WIDE : 0) | (seed % 8 == 7 && careful ? RANDOM_RELAXED : 0);
+}
+
+/* What libm computes in the interpreter has its last bits from another function here: ops_test.c holds it against bounds.  Other
+ * operations of as many operands take its room. */
+static void
+build_exact(vyre_module *module, uint64_t seed)
+{
+  random_program_build(module, seed, flags_of(seed));
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]), rest = v->op[row] & ~0xffffu;
+    if (op >= VYRE_OP_sin && op <= VYRE_OP_pow)
+      vyre_row_rewrite(module, (vyre_row){row}, (op < VYRE_OP_atan2 ? VYRE_OP_fabs : VYRE_OP_step) | rest, v->imm[row],
+                       v->imm_hi[row], (vyre_row){v->a[row]}, (vyre_row){v->b[row]}, (vyre_row){v->c[row]});
+  }
+}
+
+static uint32_t
+check_run(const ptx_module *ptx, const vyre_module *module, uint32_t program, uint64_t seed, random_memory *got)
+{
+  const bool relaxed = (vyre_module_view(module)->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  const uint32_t unbound = relaxed ? 0 : (uint32_t)(seed >> 2) * 2654435761u >> 27;
+  vyre_binding bindings[RANDOM_BINDINGS];
+  vyre_dispatch dispatch = {.program = {program}, .groups = {RANDOM_GROUPS, 1, 1}, .bindings = bindings};
+  char what[32];
+  snprintf(what, sizeof what, "seed %" PRIu64, seed);
+  random_program_fill(got, seed);
+  dispatch.binding_count = random_program_bind(module, program, seed, unbound, got, bindings);
+  if (ptx)
+    return run_ptx(ptx, module, &dispatch, seed, seed % 3 != 0, what);
+  const vyre_interp_options options = {.steps = 1u << 20, .report_undefined = relaxed};
+  vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
+  const uint32_t fault = status != NULL;
+  vyre_status_free(status);
+  return fault;
+}
+
+static void
+check_program(vyre_module *module, uint64_t seed)
+{
+  static random_memory wanted, got;
+  const uint32_t sm = architectures[seed % 4];
+  vyre_bytes text = {0};
+  vyre_module_clear(module);
+  build_exact(module, seed);
+  vyre_row_set_name(module, (vyre_row){vyre_module_view(module)->first[0]}, "kernel", 6);
+  assert_ok(vyre_module_seal(module, NULL), "seal");
+  const uint32_t program = vyre_module_view(module)->first[0];
+  write_ptx(module, program, sm, &text);
+  ptx_module *ptx = parse_ptx(&text, sm);
+  const uint32_t failed = check_run(NULL, module, program, seed, &wanted);
+  const bool open = failed && (vyre_module_view(module)->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
+  if (getenv("VYRE_TEST_KEEP"))
+    print_program(module, program, &text);
+  const uint32_t fault = open ? failed : check_run(ptx, module, program, seed, &got);
+  if ((fault != 0) != (failed != 0)) {
+    print_program(module, program, &text);
+    fail_msg("seed %" PRIu64 ": fault %u; the interpreter %s", seed, fault, failed ? "stopped" : "did not stop");
+  }
+  const uint32_t *is = (const uint32_t *)&got, *was = (const uint32_t *)&wanted;
+  for (uint32_t i = 0; !failed && i < sizeof got / sizeof *is; i++)
+    if (is[i] != was[i]) {
+      print_program(module, program, &text);
+      fail_msg("seed %" PRIu64 ": word %u of memory is 0x%08x, the interpreter has 0x%08x", seed, i, is[i], was[i]);
+    }
+  ptx_module_free(ptx);
+  vyre_bytes_free(&text);
+}
+
+static void
+random_programs_compute_the_same(void **state)
+{
+  (void)state;
+  const uint32_t runs = from_environment("VYRE_RUNS", 200), seed = from_environment("VYRE_SEED", 1);
+  vyre_module *module;
+  assert_ok(vyre_module_create(NULL, 0, &module), "module");
+  for (uint32_t i = 0; i < runs; i++)
+    check_program(module, (uint64_t)seed + i);
+  print_message("%u programs compared\n", runs);
+  vyre_module_destroy(module);
+}
+
+/* Many programs a text, as starting ptxas takes longer than most of them. */
+static void
+ptxas_compiles_random_programs(void **state)
+{
+  (void)state;
+  const uint32_t runs = from_environment("VYRE_RUNS", 200), seed = from_environment("VYRE_SEED", 1), batch = 25;
+  vyre_module *module;
+  if (!needs_ptxas())
+    return;
+  assert_ok(vyre_module_create(NULL, 0, &module), "module");
+  for (uint32_t i = 0; i < runs; i += batch) {
+    vyre_bytes text = {0};
+    char what[32];
+    vyre_module_clear(module);
+    for (uint32_t k = 0; k < batch; k++)
+      random_program_build(module, (uint64_t)seed + i + k, flags_of((uint64_t)seed + i + k));
+    assert_ok(vyre_module_seal(module, NULL), "seal");
+    write_ptx(module, 0, architectures[i / batch % 4], &text);
+    snprintf(what, sizeof what, "seeds from %u on", seed + i);
+    check_ptxas(&text, architectures[i / batch % 4], what);
+    vyre_bytes_free(&text);
+  }
+  vyre_module_destroy(module);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_compute_the_same),
+                                     cmocka_unit_test(ptxas_compiles_random_programs)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

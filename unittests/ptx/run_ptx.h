@@ -1,0 +1,35 @@
+/* Programs as PTX, run by the simulator and given to ptxas: what their tests share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef VYRE_UNITTESTS_PTX_RUN_PTX_H
+#define VYRE_UNITTESTS_PTX_RUN_PTX_H
+
+#include "vyre/ptx.h"
+
+#include "ptx.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#define MOST_BINDINGS    64u
+#define OPEN_DESCRIPTORS 3u /* of an array whose length is open */
+
+uint32_t from_environment(const char *name, uint32_t fallback);
+void assert_ok(vyre_status status, const char *what);
+
+/* Writes the program, or of row 0 all; fails the test if that fails. */
+void write_ptx(const vyre_module *module, uint32_t program, uint32_t sm, vyre_bytes *out);
+/* What the simulator makes of it; a text that it refuses fails the test. */
+ptx_module *parse_ptx(const vyre_bytes *text, uint32_t sm);
+
+/* The number of the fault that the kernel notes, 0: none.  What the simulator finds wrong with the run fails the test, which says
+ * so with `what`.  In parts: the dispatch's words give each launch some workgroups of the grid. */
+uint32_t run_ptx(const ptx_module *ptx, const vyre_module *module, const vyre_dispatch *dispatch, uint64_t seed, bool parts,
+                 const char *what);
+
+/* Whether ptxas compiles it for that architecture; without ptxas, skips the test and says so. */
+bool needs_ptxas(void);
+void check_ptxas(const vyre_bytes *text, uint32_t sm, const char *what);
+
+#endif
