@@ -39,8 +39,8 @@ number_class(vyre_kind kind)
 /* ---- values and numbers --------------------------------------------------------------------------------------------------- */
 
 /* Without denormals. */
-static reg
-flushed(gen *g, vyre_kind kind, reg value)
+reg
+pgen_flushed(gen *g, vyre_kind kind, reg value)
 {
   value = pgen_in_register(g, class_of(kind), value);
   if (!flushes(g, kind))
@@ -69,7 +69,7 @@ pgen_number_of(gen *g, uint32_t row, uint32_t lane)
 {
   const vyre_kind kind = kind_of(g, row);
   const reg value = pgen_value(g, row, lane);
-  return pgen_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
+  return pgen_number(g, kind, flushes(g, kind) ? pgen_flushed(g, kind, value) : value);
 }
 
 reg
@@ -77,7 +77,7 @@ pgen_right_number(gen *g, uint32_t row, uint32_t lane)
 {
   const vyre_kind kind = pgen_right_kind(g, row);
   const reg value = pgen_right(g, row, lane);
-  return pgen_number(g, kind, flushes(g, kind) ? flushed(g, kind, value) : value);
+  return pgen_number(g, kind, flushes(g, kind) ? pgen_flushed(g, kind, value) : value);
 }
 
 reg
@@ -113,7 +113,7 @@ pgen_float_result(gen *g, uint32_t row, vyre_kind kind, reg number)
 {
   reg value = value_of(g, kind, number);
   if (flushes(g, kind))
-    value = flushed(g, kind, value);
+    value = pgen_flushed(g, kind, value);
   return g->seen[row - g->program] ? pgen_canonical(g, kind, value) : value;
 }
 
@@ -401,9 +401,9 @@ pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out)
 reg
 pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b)
 {
-  a = pgen_number(g, kind, flushed(g, kind, a));
-  b = pgen_number(g, kind, flushed(g, kind, b));
+  a = pgen_number(g, kind, pgen_flushed(g, kind, a));
+  b = pgen_number(g, kind, pgen_flushed(g, kind, b));
   const reg r = op == VYRE_OP_add || op == VYRE_OP_mul ? pgen_float_op(g, kind, op == VYRE_OP_add ? "add" : "mul", a, b, false)
                                                        : plain(g, kind, op == VYRE_OP_nmin ? "min" : "max", a, b);
-  return pgen_canonical(g, kind, flushed(g, kind, value_of(g, kind, r)));
+  return pgen_canonical(g, kind, pgen_flushed(g, kind, value_of(g, kind, r)));
 }

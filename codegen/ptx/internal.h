@@ -289,6 +289,7 @@ reg pgen_signed_literal(vyre_kind kind, uint64_t bits);
 bool pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out);
 /* What a float is computed with: of an f16 an f32. */
 reg pgen_number(gen *g, vyre_kind kind, reg value);
+reg pgen_flushed(gen *g, vyre_kind kind, reg value);     /* without denormals, where the program does so */
 reg pgen_number_of(gen *g, uint32_t row, uint32_t lane); /* flushed where the program does so */
 reg pgen_right_number(gen *g, uint32_t row, uint32_t lane);
 reg pgen_number_literal(gen *g, vyre_kind kind, double value);

@@ -14,11 +14,8 @@ pack_lane(gen *g, uint32_t row, uint32_t lane, bool is_signed, uint32_t bits)
 {
   const reg low = pgen_number_literal(g, VYRE_F32, is_signed ? -1.0 : 0.0), a = pgen_number_of(g, g->v->a[row], lane);
   const reg clamped = MAKE32(g, "min.f32", MAKE32(g, "max.f32", a, low), pgen_number_literal(g, VYRE_F32, 1.0));
-  const reg scaled =
-      pgen_float_op(g, VYRE_F32, "mul", clamped, pgen_number_literal(g, VYRE_F32, (double)scale_of(is_signed, bits)), true);
-  /* A program that rounds toward zero cuts this, too. */
-  return MAKE32(g, "and.b32", MAKE32(g, pgen_cuts(g, VYRE_F32) ? "cvt.rzi.s32.f32" : "cvt.rni.s32.f32", scaled),
-                lit((1u << bits) - 1));
+  const reg scaled = MAKE32(g, "mul.rn.f32", clamped, pgen_number_literal(g, VYRE_F32, (double)scale_of(is_signed, bits)));
+  return MAKE32(g, "and.b32", MAKE32(g, "cvt.rni.s32.f32", scaled), lit((1u << bits) - 1));
 }
 
 static reg

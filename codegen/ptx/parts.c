@@ -27,6 +27,15 @@ pgen_frexp(gen *g, reg x, reg *out_significand, reg *out_exponent)
   *out_exponent = MAKE32(g, "selp.b32", lit(0), MAKE32(g, "sub.s32", field, bias), none);
 }
 
+/* Of a positive number, denormals too; with the bias. */
+static reg
+exponent_of(gen *g, reg x)
+{
+  const reg small = test64(g, "lt", x, f64_lit(0x1p-1022));
+  const reg normal = pick64(g, small, mul64(g, x, f64_lit(0x1p54)), x);
+  return MAKE64(g, "sub.s64", MAKE64(g, "shr.u64", normal, lit(52)), pick64(g, small, lit(54), lit(0)));
+}
+
 /* |x| mod |y|, exactly: multiples of |y| 2^k are taken away whose quotient has at most 50 bits, so that each product and
  * difference is exact.  An iteration takes 50 bits of the quotient. */
 static reg
@@ -34,13 +43,13 @@ magnitude(gen *g, reg x, reg y)
 {
   const uint32_t again = pgen_new_label(g), done = pgen_new_label(g);
   const reg r = pgen_copy(g, REG_64, abs64(g, x)), by = abs64(g, y);
-  const reg last = MAKE64(g, "shr.u64", by, lit(52));
+  const reg last = exponent_of(g, by);
   /* Infinite, zero or NaN: what is left is no number, or all of it. */
   pgen_branch_if(g, test64(g, "equ", r, f64_lit(INFINITE)), done);
   pgen_branch_if(g, test64(g, "equ", by, f64_lit(0.0)), done);
   pgen_label(g, again);
   pgen_branch_unless(g, test64(g, "ge", r, by), done);
-  const reg apart = MAKE64(g, "sub.s64", MAKE64(g, "shr.u64", r, lit(52)), last);
+  const reg apart = MAKE64(g, "sub.s64", exponent_of(g, r), last);
   const reg k = MAKE64(g, "max.s64", MAKE64(g, "sub.s64", apart, lit(48)), lit(0));
   /* Halves of the power, as all of it may be more than an f64 holds. */
   const reg half = MAKE64(g, "shr.u64", k, lit(1)), rest = MAKE64(g, "sub.u64", k, half);

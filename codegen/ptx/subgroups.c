@@ -63,10 +63,10 @@ source_of(gen *g, uint32_t row)
   switch (VYRE_ROW_OP(g->v->op[row])) {
   case VYRE_OP_subgroup_shuffle_xor:
     return MAKE32(g, "xor.b32", own, b);
-  case VYRE_OP_subgroup_shuffle_up: /* one that is less than 0 is great */
-    return MAKE32(g, "sub.u32", own, b);
+  case VYRE_OP_subgroup_shuffle_up: /* may wrap to a lane that there is */
+    return pgen_select(g, REG_32, MAKE32(g, "sub.u32", own, b), lit(32), PRED(g, "setp.ge.u32", own, b));
   case VYRE_OP_subgroup_shuffle_down: {
-    const reg sum = MAKE32(g, "add.u32", own, b); /* may wrap to a lane that there is */
+    const reg sum = MAKE32(g, "add.u32", own, b); /* so may this */
     return pgen_select(g, REG_32, lit(32), sum, PRED(g, "setp.lt.u32", sum, own));
   }
   case VYRE_OP_subgroup_rotate: {

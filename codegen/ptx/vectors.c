@@ -197,7 +197,7 @@ read_matrix(gen *g, uint32_t tuple, uint32_t user, matrix *out)
     return pgen_fail(g, user, "a matrix of no known type\nFix: report this: every matrix should have one");
   for (uint32_t k = 0; k < out->columns; k++)
     for (uint32_t i = 0; i < out->rows; i++)
-      out->at[k][i] = pgen_number(g, out->kind, pgen_part(g, tuple, k, i));
+      out->at[k][i] = pgen_number(g, out->kind, pgen_flushed(g, out->kind, pgen_part(g, tuple, k, i)));
   return true;
 }
 

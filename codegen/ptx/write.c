@@ -131,17 +131,30 @@ find_sizes(gen *g)
   return true;
 }
 
+static bool
+is_printable(const char *text)
+{
+  for (; *text; text++)
+    if (*text < ' ' || *text > '~')
+      return false;
+  return true;
+}
+
 static void
 put_head(gen *g)
 {
-  const char *separator = "";
-  pgen_put(g, ".visible .entry %s(", g->kernel);
-  pgen_put(g, ".param .u64 dispatch");
-  separator = ", ";
+  const char *name = vyre_row_name(g->module, (vyre_row){g->program});
+  pgen_put(g, "// @%s\n", name && is_printable(name) ? name : g->kernel);
+  for (uint32_t k = 0; k < g->slot_count; k++) {
+    const uint32_t row = vyre_ptx_buffer_row(g->module, (vyre_row){g->program}, k).id;
+    const vyre_buffer_info info = *pgen_info(g, row);
+    pgen_put(g, "//   buffers[%u]: set %u, binding %u\n", pgen_first_descriptor(g, k), info.set, info.binding);
+  }
+  pgen_put(g, ".visible .entry %s(.param .u64 dispatch", g->kernel);
   if (g->descriptors)
-    pgen_put(g, "%s.param .align 8 .b8 buffers[%u]", separator, g->descriptors * 16);
+    pgen_put(g, ", .param .align 8 .b8 buffers[%u]", g->descriptors * 16);
   if (g->push_bytes)
-    pgen_put(g, "%s.param .align 16 .b8 push[%u]", separator, g->push_bytes);
+    pgen_put(g, ", .param .align 16 .b8 push[%u]", g->push_bytes);
   pgen_put(g, ")\n.reqntid %u, %u, %u\n{\n", g->local[0], g->local[1], g->local[2]);
 }
 

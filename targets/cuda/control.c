@@ -120,9 +120,7 @@ write_step(const vyre_step *step, vyre_ptx_dispatch *out)
   *out = (vyre_ptx_dispatch){
       .groups = {step->groups[0], step->groups[1], step->groups[2]},
       .first = step->first,
-      .count = step->indirect.buffer.id ? 0
-               : step->count            ? step->count
-                                        : all,
+      .count = step->count ? step->count : all, /* of an indirect step, until its groups are known */
   };
 }
 

@@ -238,6 +238,24 @@ memory_that_is_short_is_told(void **state)
   sim.make_fail(NULL, 0, CUDA_OK);
 }
 
+/* What unused submissions have is given back first. */
+static void
+memory_is_found_where_nothing_uses_it(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  vyre_device_buffer buffer;
+  test_buffer(target, 16, 1);
+  const uint64_t streams = sim.count("cuStreamDestroy_v2");
+  sim.make_fail("cuMemAlloc_v2", 1, CUDA_OUT_OF_MEMORY);
+  test_ok(ops->allocate(target, 128, &buffer));
+  assert_true(sim.has_failed());
+  sim.make_fail(NULL, 0, CUDA_OK);
+  assert_int_equal(sim.count("cuStreamDestroy_v2"), streams + 1);
+  test_buffer(target, 16, 2);
+  test_close(target);
+}
+
 static int
 prepare(void **state)
 {
@@ -248,10 +266,9 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(with_nothing_failing_all_goes_well),
-      cmocka_unit_test(each_function_is_called),
-      cmocka_unit_test(each_call_that_fails_is_named),
-      cmocka_unit_test(memory_that_is_short_is_told),
+      cmocka_unit_test(with_nothing_failing_all_goes_well),    cmocka_unit_test(each_function_is_called),
+      cmocka_unit_test(each_call_that_fails_is_named),         cmocka_unit_test(memory_that_is_short_is_told),
+      cmocka_unit_test(memory_is_found_where_nothing_uses_it),
   };
   return cmocka_run_group_tests_name("cuda/failure", tests, prepare, NULL);
 }

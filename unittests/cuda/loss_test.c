@@ -39,6 +39,33 @@ a_lost_context_is_made_anew(void **state)
   test_ok(ops->close(target)); /* the simulator has its messages of the wild access */
 }
 
+/* Of whatever call says it: and what to do about it is told. */
+static void
+errors_that_end_a_context_are_told_from_others(void **state)
+{
+  (void)state;
+  static const struct {
+    cuda_result code;
+    bool is_end;
+    const char *name, *fix;
+  } cases[] = {{CUDA_NOT_PERMITTED, false, "CUDA_ERROR_NOT_PERMITTED (800)", "Fix: choose another device"},
+               {CUDA_LAUNCH_FAILED, true, "CUDA_ERROR_LAUNCH_FAILED (719)", "to find the access; recover the target"}};
+  setenv("VYRE_CUDA_SIM_STICKY", "context", 1);
+  vyre_target *target = test_open(NULL);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    vyre_device_buffer buffer;
+    assert_true(sim.make_fail("cuMemAlloc_v2", 1, cases[i].code));
+    vyre_status status = ops->allocate(target, 64, &buffer);
+    sim.make_fail(NULL, 0, CUDA_OK);
+    assert_non_null(strstr(vyre_status_text(status), cases[i].fix));
+    test_refused(status, cases[i].name);
+    assert_int_equal(ops->is_lost(target), cases[i].is_end);
+  }
+  test_ok(ops->recover(target));
+  assert_works(target);
+  test_ok(ops->close(target));
+}
+
 /* What was begun before fails when it is waited for. */
 static void
 what_was_begun_is_lost_too(void **state)
@@ -88,6 +115,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_lost_context_is_made_anew),
+      cmocka_unit_test(errors_that_end_a_context_are_told_from_others),
       cmocka_unit_test(what_was_begun_is_lost_too),
       cmocka_unit_test(a_kernel_that_does_not_end_is_left),
   };

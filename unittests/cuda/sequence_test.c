@@ -154,12 +154,12 @@ what_changes_is_changed_in_the_graph(void **state)
   vyre_target *target = test_open(NULL);
   const vyre_kernel mark = test_compile(target, TEST_MARK);
   const vyre_range ranges[2] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 64, 0))};
-  for (uint32_t round = 0; round < 6; round++) {
-    const uint32_t groups = 2 + round;
+  for (uint32_t round = 0; round < 10; round++) {
+    const uint32_t groups = round < 6 ? 2 + round : 4 + round % 2, which = round < 6 ? round % 2 : 0; /* at last grids alone */
     uint32_t out[64];
-    vyre_step steps[2] = {test_step(mark, &ranges[round % 2], groups, NULL), test_step(mark, &ranges[1], 1, NULL)};
+    vyre_step steps[2] = {test_step(mark, &ranges[which], groups, NULL), test_step(mark, &ranges[1], 1, NULL)};
     const vyre_fill clear[2] = {{ranges[0], 0}, {ranges[1], 0}};
-    const vyre_read read = {ranges[round % 2], out};
+    const vyre_read read = {ranges[which], out};
     const vyre_sequence steps_alone = {.steps = steps, .step_count = 2};
     test_ok(ops->submit(target, &(vyre_sequence){.fills = clear, .fill_count = 2}, NULL));
     const uint64_t changes = sim.count("cuGraphExecKernelNodeSetParams");
@@ -224,6 +224,28 @@ what_is_begun_keeps_its_order(void **state)
     wanted = wanted * 3 + i % 3;
     assert_int_equal(out[i], wanted);
   }
+  test_close(target);
+}
+
+/* Of several that come again and again, each gets what was kept of it. */
+static void
+what_is_begun_finds_its_graph(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const uint32_t push = 1;
+  const vyre_range ranges[] = {test_range(test_buffer(target, 64, 0)), test_range(test_buffer(target, 1, 0))};
+  const vyre_step steps[] = {test_step(test_compile(target, TEST_MARK), &ranges[0], 8, NULL),
+                             test_step(test_compile(target, TEST_DIGIT), &ranges[1], 1, &push)};
+  for (uint32_t round = 0; round < 6; round++) {
+    vyre_ticket tickets[2];
+    for (uint32_t i = 0; i < 2; i++)
+      test_ok(ops->begin(target, &(vyre_sequence){.steps = &steps[i], .step_count = 1}, &tickets[i]));
+    for (uint32_t i = 0; i < 2; i++)
+      test_ok(ops->wait(target, tickets[i], NULL));
+  }
+  assert_int_equal(test_metric(target, "recordings"), 2);
+  assert_int_equal(test_metric(target, "graph_launches"), 10);
   test_close(target);
 }
 
@@ -318,6 +340,30 @@ a_long_repeat_goes_on(void **state)
   test_close(target);
 }
 
+/* Every step of a repeat is stopped when it is over, the first one too. */
+static void
+a_repeat_that_is_over_does_nothing(void **state)
+{
+  (void)state;
+  vyre_target *target = test_open(NULL);
+  const uint32_t one = 1;
+  const vyre_range left = test_range(test_buffer(target, 1, 3)), x = test_range(test_buffer(target, 1, 0));
+  const vyre_step steps[] = {test_step(test_compile(target, TEST_DIGIT), &x, 1, &one),
+                             test_step(test_compile(target, TEST_DOWN), &left, 1, NULL)};
+  const vyre_repeat repeat = {0, 2, 20, left};
+  vyre_repeat_end end;
+  uint32_t out;
+  const vyre_read read = {x, &out};
+  test_ok(ops->submit(
+      target,
+      &(vyre_sequence){
+          .steps = steps, .step_count = 2, .reads = &read, .read_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end},
+      NULL));
+  assert_int_equal(end.iterations, 3);
+  assert_int_equal(out, 13);
+  test_close(target);
+}
+
 static void
 a_trap_of_a_program_is_an_error(void **state)
 {
@@ -347,9 +393,11 @@ main(void)
       cmocka_unit_test(what_changes_is_changed_in_the_graph),
       cmocka_unit_test(parts_of_a_grid_come_and_go),
       cmocka_unit_test(what_is_begun_keeps_its_order),
+      cmocka_unit_test(what_is_begun_finds_its_graph),
       cmocka_unit_test(a_kernel_waits_for_the_host),
       cmocka_unit_test(a_grid_that_fits_meets),
       cmocka_unit_test(a_long_repeat_goes_on),
+      cmocka_unit_test(a_repeat_that_is_over_does_nothing),
       cmocka_unit_test(a_trap_of_a_program_is_an_error),
   };
   return cmocka_run_group_tests_name("cuda/sequence", tests, test_find_simulator, NULL);

@@ -1,7 +1,8 @@
 /* Random programs compute the same as PTX, run by the simulator under schedules of the seed's, as they do in the interpreter: the
  * same bytes of all buffers.  And ptxas compiles them.
  *
- * Relaxed programs are those in which nothing undefined runs.  VYRE_SEED and VYRE_RUNS in the environment give others and more.
+ * Relaxed programs are run where the interpreter finds nothing undefined in them.  VYRE_SEED and VYRE_RUNS in the environment give
+ * others and more.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "random_program.h"
@@ -37,6 +38,21 @@ flags_of(uint64_t seed)
   return (seed % 4 ? RANDOM_WIDE : 0) | (seed % 8 == 7 && careful ? RANDOM_RELAXED : 0);
 }
 
+/* What libm computes in the interpreter has its last bits from another function here: ops_test.c holds it against bounds.  Other
+ * operations of as many operands take its room. */
+static void
+build_exact(vyre_module *module, uint64_t seed)
+{
+  random_program_build(module, seed, flags_of(seed));
+  const vyre_view *v = vyre_module_view(module);
+  for (uint32_t row = 1; row < v->rows; row++) {
+    const uint32_t op = VYRE_ROW_OP(v->op[row]), rest = v->op[row] & ~0xffffu;
+    if (op >= VYRE_OP_sin && op <= VYRE_OP_pow)
+      vyre_row_rewrite(module, (vyre_row){row}, (op < VYRE_OP_atan2 ? VYRE_OP_fabs : VYRE_OP_step) | rest, v->imm[row],
+                       v->imm_hi[row], (vyre_row){v->a[row]}, (vyre_row){v->b[row]}, (vyre_row){v->c[row]});
+  }
+}
+
 static uint32_t
 check_run(const ptx_module *ptx, const vyre_module *module, uint32_t program, uint64_t seed, random_memory *got)
 {
@@ -50,7 +66,7 @@ check_run(const ptx_module *ptx, const vyre_module *module, uint32_t program, ui
   dispatch.binding_count = random_program_bind(module, program, seed, unbound, got, bindings);
   if (ptx)
     return run_ptx(ptx, module, &dispatch, seed, seed % 3 != 0, what);
-  const vyre_interp_options options = {.steps = 1u << 20};
+  const vyre_interp_options options = {.steps = 1u << 20, .report_undefined = relaxed};
   vyre_status status = vyre_interp_run(module, &dispatch, &options, NULL);
   const uint32_t fault = status != NULL;
   vyre_status_free(status);
@@ -64,16 +80,17 @@ check_program(vyre_module *module, uint64_t seed)
   const uint32_t sm = architectures[seed % 4];
   vyre_bytes text = {0};
   vyre_module_clear(module);
-  random_program_build(module, seed, flags_of(seed));
+  build_exact(module, seed);
   vyre_row_set_name(module, (vyre_row){vyre_module_view(module)->first[0]}, "kernel", 6);
   assert_ok(vyre_module_seal(module, NULL), "seal");
   const uint32_t program = vyre_module_view(module)->first[0];
   write_ptx(module, program, sm, &text);
   ptx_module *ptx = parse_ptx(&text, sm);
   const uint32_t failed = check_run(NULL, module, program, seed, &wanted);
+  const bool open = failed && (vyre_module_view(module)->imm[program] & VYRE_PROGRAM_RELAXED) != 0;
   if (getenv("VYRE_TEST_KEEP"))
     print_program(module, program, &text);
-  const uint32_t fault = check_run(ptx, module, program, seed, &got);
+  const uint32_t fault = open ? failed : check_run(ptx, module, program, seed, &got);
   if ((fault != 0) != (failed != 0)) {
     print_program(module, program, &text);
     fail_msg("seed %" PRIu64 ": fault %u; the interpreter %s", seed, fault, failed ? "stopped" : "did not stop");
