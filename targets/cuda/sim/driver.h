@@ -430,6 +430,8 @@ typedef struct sim_watch sim_watch;
 
 /* If it is a copy to pinned memory: until the host has waited for that operation. */
 void sim_watch_add(sim_context *context, const sim_work *work, uint32_t place, uint64_t number);
+/* Tells what the host did to them since, which is not told at once: somebody's signal handler came to it. */
+bool sim_watch_tell(sim_context *context, const void *user);
 /* Ends those that the host has waited for; `all`: all. */
 void sim_watch_prune(sim_context *context, bool all);
 
@@ -459,7 +461,7 @@ cuda_result sim_context_set(cuda_context context);
 cuda_result sim_context_synchronize(void);
 sim_context *sim_context_current(void); /* NULL: none */
 /* Calls `visit` with each context; one of them says true. */
-bool sim_context_any(bool (*visit)(sim_context *context, const uint8_t *at), const void *at);
+bool sim_context_any(bool (*visit)(sim_context *context, const void *user), const void *user);
 /* The host has waited for these. */
 void sim_context_waited(sim_context *context, const sim_clock *clock);
 /* An error that sticks, if it is one of those. */

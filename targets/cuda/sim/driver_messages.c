@@ -147,6 +147,7 @@ const char *
 vyre_cuda_sim_messages(void)
 {
   pthread_mutex_lock(&sim.lock);
+  sim_context_any(sim_watch_tell, NULL);
   free(told);
   told = length ? strdup(text) : NULL;
   pthread_mutex_unlock(&sim.lock);
@@ -157,6 +158,7 @@ void
 vyre_cuda_sim_clear(void)
 {
   pthread_mutex_lock(&sim.lock);
+  sim_context_any(sim_watch_tell, NULL);
   free(text);
   free(told);
   text = told = NULL;

@@ -93,14 +93,14 @@ sim_object_get(sim_kind kind, const void *handle)
 }
 
 bool
-sim_context_any(bool (*visit)(sim_context *context, const uint8_t *at), const void *at)
+sim_context_any(bool (*visit)(sim_context *context, const void *user), const void *user)
 {
   sim_object *object, *next;
   bool result = false;
   HASH_ITER(hh, objects, object, next)
   {
     if (object->kind == SIM_CONTEXT)
-      result |= visit(object->context, at);
+      result |= visit(object->context, user);
   }
   return result;
 }

@@ -19,6 +19,9 @@ struct sim_watch {
   uint64_t first, size;
   uint32_t place;
   uint64_t number;
+  bool is_open;    /* the host has its pages again */
+  bool is_touched; /* and used this byte of the memory, which is still to be told */
+  uint64_t touched;
   char label[SIM_LABEL];
 };
 
@@ -47,28 +50,36 @@ free_watch(sim_watch *watch)
   free(watch);
 }
 
-/* Whoever is on one of this page's bytes: told if it is one of the copy's, and the pages are the host's again. */
+/* Somebody is on a byte of such a page: the pages are the host's again.  In a signal's handler, where nothing is allocated. */
 static bool
-touch(sim_context *context, const uint8_t *at)
+touch(sim_context *context, const void *user)
 {
+  const uint8_t *at = user;
   bool is_ours = false;
-  for (sim_watch **link = &context->watches; *link;) {
-    sim_watch *watch = *link;
+  for (sim_watch *watch = context->watches; watch; watch = watch->next) {
     size_t size;
     const uint8_t *host = watch->memory->host + watch->first, *pages = pages_of(host, watch->size, &size);
-    if (at < pages || at >= pages + size) {
-      link = &watch->next;
+    if (watch->is_open || at < pages || at >= pages + size)
       continue;
-    }
-    is_ours = true;
-    if (at >= host && at < host + watch->size)
-      sim_tell("race: the host uses byte %llu of pinned memory %u, and has not waited for %s, which writes it",
-               (unsigned long long)(watch->first + (uint64_t)(at - host)), watch->memory->number, watch->label);
+    is_ours = watch->is_open = true;
+    watch->is_touched = at >= host && at < host + watch->size;
+    watch->touched = watch->first + (uint64_t)(at - host);
     protect(watch, PROT_READ | PROT_WRITE);
-    *link = watch->next;
-    free_watch(watch);
   }
   return is_ours;
+}
+
+bool
+sim_watch_tell(sim_context *context, const void *user)
+{
+  (void)user;
+  for (sim_watch *watch = context->watches; watch; watch = watch->next) {
+    if (watch->is_touched)
+      sim_tell("race: the host uses byte %llu of pinned memory %u, and has not waited for %s, which writes it",
+               (unsigned long long)watch->touched, watch->memory->number, watch->label);
+    watch->is_touched = false;
+  }
+  return false;
 }
 
 /* The thread is in a program's own code, and has no lock of the driver's. */
@@ -124,6 +135,7 @@ void
 sim_watch_prune(sim_context *context, bool all)
 {
   bool changes = false;
+  sim_watch_tell(context, NULL);
   for (sim_watch **link = &context->watches; *link;) {
     sim_watch *watch = *link;
     if (!all && context->host.at[watch->place] < watch->number) {
@@ -136,5 +148,6 @@ sim_watch_prune(sim_context *context, bool all)
     changes = true;
   }
   for (const sim_watch *watch = context->watches; watch && changes; watch = watch->next)
-    protect(watch, PROT_NONE); /* they may have had pages in common */
+    if (!watch->is_open)
+      protect(watch, PROT_NONE); /* they may have had pages in common */
 }
