@@ -69,7 +69,7 @@ ptx_test_run(ptx_test *test)
   assert_true(add_globals(test, module, addresses, 4));
   test->launch.kernel = kernel;
   test->launch.parameters = test->parameters;
-  test->launch.memory = (ptx_memory){test, find, addresses};
+  test->launch.memory = (ptx_memory){.user = test, .find = find, .globals = addresses};
   for (uint32_t i = 0; i < 3; i++) {
     test->launch.grid[i] += !test->launch.grid[i];
     test->launch.block[i] += !test->launch.block[i];
