@@ -115,13 +115,26 @@ static void
 barriers_that_not_all_come_to(void **state)
 {
   (void)state;
-  fails(BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 ret;\nbar.sync 0;\n"), 64, PTX_FAULT_DIVERGED, 11, "63 of 64 threads");
+  fails(BODY("setp.ge.u32 %p1, %r1, 31;\n@%p1 ret;\nbar.sync 0, 32;\n"), 64, PTX_FAULT_DIVERGED, 11, "31 of 32 threads");
   fails(BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra other;\nbar.sync 0;\nret;\nother:\nbar.sync 0;\n"), 32, PTX_FAULT_DIVERGED, 14,
         "different barriers");
   fails(BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 bra over;\nshfl.sync.idx.b32 %r4, %r1, 0, 31, -1;\nbra over2;\nover:\n"
              "bar.warp.sync -1;\nover2:\n"),
         32, PTX_FAULT_DIVERGED, 0, "which waits in line");
   fails(BODY("vote.sync.ballot.b32 %r4, %p1, 2;\n"), 1, PTX_FAULT_DIVERGED, 9, "without the lane itself");
+}
+
+/* One without a count is for the threads that have not ended. */
+static void
+barriers_that_all_come_to_who_are_left(void **state)
+{
+  (void)state;
+  uint32_t out[64] = {0};
+  ptx_test t = {.text = BODY("setp.eq.u32 %p1, %r1, 3;\n@%p1 ret;\nbar.sync 0;\nst.global.u32 [%x1], 7;\n"),
+                .launch = {.grid = {1}, .block = {64}}};
+  ptx_test_buffer(&t, 0, out, sizeof out);
+  ptx_test_ok(&t);
+  assert_int_equal(out[0], 7);
 }
 
 /* A barrier of the grid: blocks count up and wait for the last one. */
@@ -204,10 +217,15 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(addresses), cmocka_unit_test(the_fault_says_who),
-      cmocka_unit_test(traps),     cmocka_unit_test(poison),
-      cmocka_unit_test(races),     cmocka_unit_test(barriers_that_not_all_come_to),
-      cmocka_unit_test(hangs),     cmocka_unit_test(weak_accesses_are_late_without_fences),
+      cmocka_unit_test(addresses),
+      cmocka_unit_test(the_fault_says_who),
+      cmocka_unit_test(traps),
+      cmocka_unit_test(poison),
+      cmocka_unit_test(races),
+      cmocka_unit_test(barriers_that_not_all_come_to),
+      cmocka_unit_test(barriers_that_all_come_to_who_are_left),
+      cmocka_unit_test(hangs),
+      cmocka_unit_test(weak_accesses_are_late_without_fences),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,8 @@ release(ptx_machine *m, ptx_block *block, uint32_t id)
   return true;
 }
 
-/* A barrier for all of a block's threads is for those that have not ended. */
+/* A barrier for all of a block's threads is for those that have not ended (CUDA C++ programming guide, synchronization functions,
+ * from sm_70 on). */
 static bool
 is_complete(const ptx_machine *m, const ptx_block *block, uint32_t id)
 {
