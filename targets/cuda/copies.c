@@ -67,7 +67,7 @@ cuda_plan_copies(vyre_target *target, cuda_submission *submission)
 
 /* Walks ranges as add_copy did: where the next one of that address is in staging. */
 typedef struct walk {
-  const cuda_copy *copy, *end;
+  const cuda_copy *copy;
   uint64_t done; /* bytes of this copy */
 } walk;
 
@@ -87,7 +87,7 @@ void
 cuda_stage_uploads(const vyre_target *target, cuda_submission *submission)
 {
   const vyre_sequence *sequence = &submission->sequence;
-  walk w = {submission->uploads, submission->uploads + submission->upload_count, 0};
+  walk w = {submission->uploads, 0};
   for (uint32_t i = 0; i < sequence->upload_count; i++) {
     const vyre_range *range = &sequence->uploads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);
@@ -104,7 +104,7 @@ void
 cuda_take_reads(const vyre_target *target, cuda_submission *submission)
 {
   const vyre_sequence *sequence = &submission->sequence;
-  walk w = {submission->reads, submission->reads + submission->read_count, 0};
+  walk w = {submission->reads, 0};
   for (uint32_t i = 0; i < sequence->read_count; i++) {
     const vyre_range *range = &sequence->reads[i].range;
     const uint64_t size = target_range_size(target_buffer_get(target, range->buffer), range);

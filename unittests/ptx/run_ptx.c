@@ -139,7 +139,8 @@ run_ptx(const ptx_module *ptx, const vyre_module *module, const vyre_dispatch *d
   const char *name = vyre_row_name(module, dispatch->program);
   const ptx_kernel *kernel = ptx_kernel_find(ptx, name);
   const uint64_t blocks = (uint64_t)dispatch->groups[0] * dispatch->groups[1] * dispatch->groups[2];
-  ptx_launch launch = {.kernel = kernel, .memory = {&d, find, globals}, .parameters = parameters, .seed = seed};
+  ptx_launch launch = {
+      .kernel = kernel, .memory = {.user = &d, .find = find, .globals = globals}, .parameters = parameters, .seed = seed};
   ptx_fault fault;
   ptx_counts counts;
   if (!kernel)

@@ -80,7 +80,8 @@ typedef struct ptx_form {
   ptx_eval *eval;
 } ptx_form;
 
-enum { PTX_DESTINATIONS = 4, PTX_SOURCES = 6, PTX_NO_SLOT = UINT32_MAX, PTX_WARP = 32 };
+#define PTX_NO_SLOT UINT32_MAX
+enum { PTX_DESTINATIONS = 4, PTX_SOURCES = 6, PTX_WARP = 32 };
 
 struct ptx_insn {
   ptx_eval *eval;
