@@ -63,8 +63,8 @@ use_control(const things *t)
   steps[1].indirect = test_words(t->x.buffer, 0, 3);
   const vyre_repeat repeat = {0, 1, 20, aligned};
   const vyre_fill fill = {t->y, 3};
-  vyre_repeat_end end;
-  uint64_t times[2];
+  static vyre_repeat_end end; /* where a call fails before the wait, they are written when the target is closed */
+  static uint64_t times[2];
   const vyre_sequence sequence = {.fills = &fill,
                                   .fill_count = 1,
                                   .uploads = &upload,
