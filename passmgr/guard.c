@@ -83,13 +83,14 @@ append_driver(guard_text *text, const guard_where *where, const char *how)
 static int
 tell_kill(const guard_where *where, guard_text *text)
 {
-  if (where->call.doing)
+  if (where->call.doing) {
     vyre_driver_call_tell(&where->call, "was killed (SIGKILL)", text->bytes, sizeof(text->bytes));
-  text->length = strlen(text->bytes);
-  if (!where->call.doing)
+    text->length = strlen(text->bytes);
+  } else {
     append(text, "the process was killed (SIGKILL)");
-  if (!where->call.doing && where->code.path)
-    append_code(text, &where->code);
+    if (where->code.path)
+      append_code(text, &where->code);
+  }
   append(text, "\nFix: leave it more memory, if the system killed it for want of that (dmesg tells)");
   return VYRE_CODE_INPUT;
 }

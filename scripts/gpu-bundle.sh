@@ -27,10 +27,12 @@ most=$((60 << 20)) # bytes of the archive
 
 if [ ! -x "$build/bin/vyre-passmgr" ]; then
   echo "gpu-bundle.sh: '$build' is no build of vyre" >&2
+  echo "Fix: -build=DIR names a folder where it was built" >&2
   exit 2
 fi
 if [ -e "$bundle" ] && [ ! -e "$bundle/gpu-check.sh" ] && [ -n "$(ls -A "$bundle")" ]; then
   echo "gpu-bundle.sh: '$bundle' is there, and no bundle that may be replaced" >&2
+  echo "Fix: name a folder that is not there" >&2
   exit 2
 fi
 rm -rf "$bundle" "$bundle.tar.gz"

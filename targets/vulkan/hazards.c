@@ -398,13 +398,13 @@ vulkan_hazards_submitted(vulkan_hazards *hazards, uint64_t batch)
     hazards->uses[i].batch = hazards->uses[i].batch ? hazards->uses[i].batch : batch;
 }
 
-/* Uses for which there was no memory are of commands that were dropped, or of those before them: these may have written anything.
- */
+/* Some uses found no memory: of commands that were dropped, or of those before them, which may have written anything. */
 static void
 restore(vulkan_hazards *hazards)
 {
   const vulkan_use anything = {.end = UINT64_MAX,
-                               .stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                               .stages = VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT |
+                                         VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
                                .access = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
                                .writes = true};
   hazards->no_memory = false;

@@ -106,7 +106,7 @@ use_control(vyre_target *target, vyre_kernel kernel, vyre_device_buffer buffer, 
       .kernel = kernel, .buffers = ranges, .buffer_count = 3, .push = &zero, .push_size = 4, .groups = {1, 1, 1}};
   enum { IN_ONE = 16, ALL = 79 };
   const vyre_repeat repeat = {0, 1, ALL, {buffer, 4, 4}};
-  vyre_repeat_end end;
+  static vyre_repeat_end end; /* where a call fails before the wait, it may be written when the target is closed */
   const vyre_sequence sequence = {
       .uploads = &upload, .upload_count = 1, .steps = &step, .step_count = 1, .repeats = &repeat, .repeat_count = 1, .ends = &end};
   vyre_ticket ticket;
