@@ -52,7 +52,7 @@ copy() { # FILE... FOLDER: without what only a debugger reads
 for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc bench-sequences bench-batch bench-run example-expected; do
   copy "$build/bin/$name" "$bundle/bin"
 done
-copy "$build/lib/libvyre.so.0" "$bundle/lib"
+copy "$build"/lib/{libvyre.so.0,libvyre-cuda-sim.so} "$bundle/lib"
 mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"
 copy "$build"/lib/vyre/passes/*.so "$bundle/lib/vyre/passes"
