@@ -207,12 +207,13 @@ measure(vyre_device *device)
 
 /* ---- the device ---------------------------------------------------------------------------------------------------------- */
 
-/* Whether it is another one than these processors, or was asked for by name, and does what it should. */
+/* Whether it is another one than these processors, or was asked for by name, and does what it should.  What imitates a device is
+ * never faster. */
 static bool
 is_fit(vyre_device *device)
 {
-  if (device->threads || !vyre_phases_kernels(&compare_phases, device->info.forms) ||
-      (device->info.kind == VYRE_DEVICE_CPU && !device->options.device))
+  const bool is_processor = device->info.kind == VYRE_DEVICE_CPU || (device->info.capabilities & VYRE_TARGET_EMULATED);
+  if (device->threads || !vyre_phases_kernels(&compare_phases, device->info.forms) || (is_processor && !device->options.device))
     return false;
   vyre_status status = measure(device);
   vyre_status_free(status);
