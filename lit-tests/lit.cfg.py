@@ -18,7 +18,8 @@ import excluded  # of HOUSE; a module, as lit's workers are other processes
 # --param phases=1: GPU passes go by their phases; --param target=NAME: they run there.  Their files are beside those of the other tests.
 # In a bundle (scripts/gpu-bundle.sh) are no compilers and solvers.
 PHASES, TARGET, BUNDLE = "phases" in lit_config.params, lit_config.params.get("target"), getattr(config, "vyre_bundle", False)
-PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET} -validate" if TARGET else ""
+DEVICE = " -device=sim" if TARGET == "cuda" else ""  # so that no test depends on what card there is
+PASS_OPTIONS = " -phases" if PHASES else f" -target={TARGET}{DEVICE} -validate" if TARGET else ""
 config.test_exec_root = os.path.join(config.vyre_obj, "phases" if PHASES else TARGET or "")
 config.test_format = excluded.ShTest(config.test_source_root, [TARGET, "bundle" if BUNDLE else None])
 

@@ -19,7 +19,7 @@
 
 typedef struct options {
   uint64_t seed, count;
-  const char *passes, *input, *out, *target;
+  const char *passes, *input, *out, *target, *device;
   const char *load[16];
   uint32_t loads;
   bool strict, relaxed, narrow, print, first, no_reduce, quiet, counted, validate;
@@ -29,7 +29,7 @@ typedef struct fuzzer {
   options o;
   vyre_registry *registry;
   vyre_device *device;
-  char where[64]; /* " -target=NAME", where it is not cpu */
+  char where[256]; /* " -target=NAME -device=NAME", where it is not cpu */
   coverage c;
   uint64_t failures;
 } fuzzer;
@@ -46,6 +46,7 @@ static const char help[] = "usage: vyre-fuzz [options]\n"
                            "  -passes=TEXT   this pipeline (default: a random one for each program)\n"
                            "  -load=FILE     a plugin; its passes are drawn, too\n"
                            "  -target=NAME   where the phases of GPU passes run, which must do the same (default cpu)\n"
+                           "  -device=NAME   the target's device, by its number, kind, or a part of its name\n"
                            "  -validate      with the target's own checks, whose messages are failures\n"
                            "  -strict, -relaxed   only such programs\n"
                            "  -narrow        32-bit types and bool alone\n"
@@ -316,8 +317,8 @@ parse_option(options *o, const char *argument)
     o->load[o->loads++] = value;
     return true;
   }
-  const char **texts[] = {&o->passes, &o->input, &o->out, &o->target};
-  static const char *const names[] = {"-passes", "-input", "-out", "-target"};
+  const char **texts[] = {&o->passes, &o->input, &o->out, &o->target, &o->device};
+  static const char *const names[] = {"-passes", "-input", "-out", "-target", "-device"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if ((value = value_of(argument, names[i]))) {
       *texts[i] = value;
@@ -367,13 +368,14 @@ check_passes(const fuzzer *f)
 static vyre_status
 open_device(fuzzer *f)
 {
-  const vyre_target_options one_thread = {.threads = 1, .validate = f->o.validate};
+  const vyre_target_options one_thread = {.threads = 1, .validate = f->o.validate, .device = f->o.device};
   const vyre_target_ops *target = vyre_target_find(f->o.target);
   if (!target)
     return VYRE_ERROR(VYRE_CODE_USAGE, "there is no target '%.100s'\nFix: -target=cpu, or another one of vyre-passmgr's",
                       f->o.target);
   if (target != &vyre_target_cpu)
-    snprintf(f->where, sizeof f->where, " -target=%s", target->name);
+    snprintf(f->where, sizeof f->where, " -target=%s%s%s", target->name, f->o.device ? " -device=" : "",
+             f->o.device ? f->o.device : "");
   return vyre_device_open(target, &one_thread, NULL, &f->device);
 }
 

@@ -149,6 +149,26 @@ processors_are_no_device(void **state)
   check(vyre_device_close(device));
 }
 
+/* But by its name. */
+static void
+a_simulator_is_no_device(void **state)
+{
+  static const vyre_target_ops *const simulated[] = {&vyre_target_cuda, NULL};
+  const vyre_target_options by_library = {.library = test_file("lib/libvyre-cuda-sim.so")}, by_name = {.device = "sim"};
+  vyre_device *device;
+  (void)state;
+  check(vyre_device_open_auto(simulated, &by_library, NULL, &device));
+  device->owed = much;
+  assert_int_equal(run_and_compare("canon,cf,pm", ROWS, 500, device).sequences, 0);
+  assert_true(device->is_tried && !device->ops);
+  check(vyre_device_close(device));
+  check(vyre_device_open_auto(simulated, &by_name, NULL, &device));
+  device->owed = much;
+  run_and_compare("canon,cf,pm", ROWS, 500, device);
+  assert_true(device->is_tried && device->ops == &vyre_target_cuda);
+  check(vyre_device_close(device));
+}
+
 /* Other work on the machine may hide what a launch or a visit costs, not again and again. */
 static vyre_device *
 open_measured(void)
@@ -265,11 +285,9 @@ what_has_no_room_stays(void **state)
 int
 main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_work_opens_nothing),
-                                     cmocka_unit_test(processors_are_no_device),
-                                     cmocka_unit_test(costs_decide),
-                                     cmocka_unit_test(work_is_foreseen),
-                                     cmocka_unit_test(columns_of_here_go_there),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_work_opens_nothing), cmocka_unit_test(processors_are_no_device),
+                                     cmocka_unit_test(a_simulator_is_no_device), cmocka_unit_test(costs_decide),
+                                     cmocka_unit_test(work_is_foreseen),         cmocka_unit_test(columns_of_here_go_there),
                                      cmocka_unit_test(what_has_no_room_stays)};
   return cmocka_run_group_tests(tests, load_passes, end_passes);
 }

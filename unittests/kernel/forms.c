@@ -39,6 +39,13 @@ forms_check(vyre_status status)
     fail_msg("%s", vyre_status_text(status));
 }
 
+vyre_target_options
+forms_options(const vyre_target_ops *target)
+{
+  const bool is_simulated = strcmp(target->name, "cuda") == 0, is_vulkan = strcmp(target->name, "vulkan") == 0;
+  return (vyre_target_options){.device = is_simulated ? "sim" : NULL, .validate = is_simulated || (is_vulkan && test_validates())};
+}
+
 void
 forms_open(form *forms, uint32_t count)
 {
@@ -50,8 +57,8 @@ forms_open(form *forms, uint32_t count)
   }
   forms_check(vyre_registry_load(registry, test_file("lit-tests/plugins/sweeps.so"), VYRE_ORIGIN_OUTSIDE));
   for (uint32_t i = 0; i < count; i++) {
-    const vyre_target_options options = {.validate = forms[i].target == &vyre_target_vulkan && test_validates(),
-                                         .threads = forms[i].threads};
+    vyre_target_options options = forms_options(forms[i].target);
+    options.threads = forms[i].threads;
     forms_check(vyre_device_open(forms[i].target, &options, NULL, &forms[i].device));
     if (forms[i].by_program)
       forms[i].device->info.max_iterations = 0;

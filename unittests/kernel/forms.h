@@ -17,6 +17,13 @@
 #include "resident.h"
 #include "vyre/passmgr.h"
 
+/* The target of the device that a test is of: FORMS_TARGET says another one than Vulkan, of which it is the simulator's. */
+#ifndef FORMS_TARGET
+#define FORMS_TARGET vyre_target_vulkan
+#endif
+/* A device of it, under its checks where they are to be had. */
+vyre_target_options forms_options(const vyre_target_ops *target);
+
 typedef struct form {
   const char *name;
   const vyre_target_ops *target;

@@ -8,13 +8,13 @@
 #include <inttypes.h>
 
 enum { SMALL_PROGRAM = 50 };
-#ifdef VYRE_SANITIZED
-static uint32_t rows = 5000;
+#if defined VYRE_SANITIZED || defined FORMS_FEW
+static uint32_t rows = 5000; /* FORMS_FEW: a simulator's device */
 #else
 static uint32_t rows = 100000;
 #endif
 
-static form forms[] = {{.name = "on a device", .target = &vyre_target_vulkan, .fused = true}};
+static form forms[] = {{.name = "on a device", .target = &FORMS_TARGET, .fused = true}};
 
 static const char *const pipelines[] = {"canon,cf,pm", "shash,cid,cse", "limits", "simplify,dce"};
 

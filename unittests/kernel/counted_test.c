@@ -1,0 +1,166 @@
+/* What sequences of passes cost on the CUDA target, counted by its simulator: cold, and once what they need is there.  A warm one
+ * is one graph and one wait, and nothing is allocated, compiled or recorded for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bundle.h"
+#include "program.h"
+#include "resident.h"
+#include "target.h"
+#include "vyre/passmgr.h"
+#include "vyre/vir0.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { ROWS = 400, MANY = 20 /* rows of a program, of which there are many then */ };
+
+static vyre_registry *registry;
+
+static int
+prepare(void **state)
+{
+  test_ok(vyre_registry_create(NULL, &registry));
+  test_ok(vyre_registry_load_folder(registry, test_file("lib/vyre/passes"), VYRE_ORIGIN_CORE));
+  return test_find_simulator(state);
+}
+
+static int
+finish(void **state)
+{
+  (void)state;
+  vyre_registry_destroy(registry);
+  return 0;
+}
+
+/* `device` NULL: as plain C. */
+static vyre_bytes
+run(const char *passes, uint32_t rows_a_program, vyre_device *device)
+{
+  vyre_module *module;
+  vyre_pipeline *pipeline;
+  vyre_bytes bytes = {0};
+  test_ok(vyre_module_create(NULL, 1u << 20, &module));
+  while (vyre_module_view(module)->rows < ROWS)
+    bench_grow(module, rows_a_program, BENCH_DEEPEST);
+  test_ok(vyre_pipeline_parse(registry, passes, strlen(passes), "-passes", &pipeline));
+  test_ok(vyre_pipeline_run(pipeline, module, &(vyre_pipeline_options){.device = device}));
+  test_ok(vyre_vir0_write(module, NULL, 0, &bytes));
+  vyre_pipeline_destroy(pipeline);
+  vyre_module_destroy(module);
+  return bytes;
+}
+
+static const char *const counted[] = {"waits",
+                                      "graphs",
+                                      "kernels",
+                                      "cuLaunchKernel",
+                                      "bytes_up",
+                                      "bytes_down",
+                                      "bytes_filled",
+                                      "device_bytes",
+                                      "pinned_bytes",
+                                      "cuModuleLoadDataEx",
+                                      "cuLinkCreate_v2",
+                                      "cuStreamBeginCapture_v2",
+                                      "cuGraphInstantiateWithFlags"};
+enum { WAITS, GRAPHS, KERNELS, LAUNCHES, UP, DOWN, FILLED, DEVICE, PINNED, LOADS, LINKS, CAPTURES, INSTANTIATED, COUNTED };
+_Static_assert(sizeof counted / sizeof *counted == COUNTED, "ORDER");
+
+typedef struct costs {
+  uint64_t of[COUNTED];
+} costs;
+
+static costs
+costs_of(const char *passes, uint32_t rows_a_program, vyre_device *device, const vyre_bytes *plain)
+{
+  costs c;
+  for (uint32_t i = 0; i < COUNTED; i++)
+    c.of[i] = sim.count(counted[i]);
+  vyre_bytes there = run(passes, rows_a_program, device);
+  for (uint32_t i = 0; i < COUNTED; i++) {
+    assert_true(sim.count(counted[i]) != UINT64_MAX);
+    c.of[i] = sim.count(counted[i]) - c.of[i];
+  }
+  assert_int_equal(there.size, plain->size);
+  assert_memory_equal(there.data, plain->data, plain->size);
+  vyre_bytes_free(&there);
+  return c;
+}
+
+static void
+print(const char *passes, const char *when, const costs *c)
+{
+  print_message("%-28s %-8s", passes, when);
+  for (uint32_t i = WAITS; i <= PINNED; i++)
+    print_message(" %s %" PRIu64, counted[i], c->of[i]);
+  print_message("\n");
+}
+
+/* What is one sequence, or two. */
+typedef struct passes_text {
+  const char *text;
+  uint32_t sequences;
+} passes_text;
+
+/* The first time; then graphs are made, of what has found its memory; then they are there. */
+static void
+compare(const passes_text *what, uint32_t rows_a_program)
+{
+  enum { TIMES = 4 };
+  static const char *const words[TIMES] = {"cold", "recorded", "recorded", "warm"};
+  const char *passes = what->text;
+  const vyre_target_options options = {.library = test_file(SIMULATOR), .validate = true};
+  vyre_device *device;
+  costs c[TIMES];
+  sim.clear();
+  test_ok(vyre_device_open(&vyre_target_cuda, &options, NULL, &device));
+  vyre_bytes plain = run(passes, rows_a_program, NULL);
+  for (uint32_t i = 0; i < TIMES; i++) {
+    c[i] = costs_of(passes, rows_a_program, device, &plain);
+    print(passes, words[i], &c[i]);
+  }
+  const costs *cold = &c[0], *warm = &c[TIMES - 1];
+  assert_int_equal(cold->of[WAITS],
+                   what->sequences + test_metric(device->target, "kept_misses")); /* constants are uploads by themselves */
+  assert_true(cold->of[LAUNCHES] > 0 && cold->of[LAUNCHES] == cold->of[KERNELS] && cold->of[LOADS] > 0 && cold->of[DEVICE] > 0);
+  assert_int_equal(cold->of[GRAPHS], 0);
+  assert_int_equal(warm->of[WAITS], what->sequences);
+  assert_int_equal(warm->of[GRAPHS], what->sequences);
+  for (uint32_t i = DEVICE; i < COUNTED; i++)
+    assert_int_equal(warm->of[i], 0);
+  assert_int_equal(warm->of[LAUNCHES], 0);
+  assert_int_equal(warm->of[KERNELS], cold->of[KERNELS]);
+  assert_int_equal(warm->of[DOWN], cold->of[DOWN]);
+  assert_int_equal(warm->of[FILLED], cold->of[FILLED]);
+  assert_true(warm->of[UP] <= cold->of[UP]); /* rules and facts of ops stay there */
+  vyre_bytes_free(&plain);
+  test_ok(vyre_device_close(device));
+  assert_string_equal(sim.messages(), "");
+}
+
+static const passes_text sequences[] = {{"canon", 1},  {"canon,cf,pm", 1}, {"shash,cid", 1}, {"canon,cf,shash,cid", 2},
+                                        {"limits", 1}, {"dce", 1},         {"simplify", 1},  {"canon,cf,shash,cid,pm,dce", 2}};
+
+static void
+one_program_costs_a_graph_and_a_wait(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
+    compare(&sequences[i], ROWS);
+}
+
+static void
+many_programs_cost_a_graph_and_a_wait(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
+    compare(&sequences[i], MANY);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_program_costs_a_graph_and_a_wait),
+                                     cmocka_unit_test(many_programs_cost_a_graph_and_a_wait)};
+  return cmocka_run_group_tests(tests, prepare, finish);
+}
