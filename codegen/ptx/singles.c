@@ -76,6 +76,14 @@ n_pick(gen *g, reg p, reg yes, reg no)
   return pgen_select(g, REG_32, yes, no, p);
 }
 
+/* By way of f64. */
+static reg
+n_rsqrt_wide(gen *g, reg a)
+{
+  const reg root = MAKE64(g, "sqrt.rn.f64", MAKE64(g, "cvt.f64.f32", a));
+  return MAKE32(g, "cvt.rn.f32.f64", MAKE64(g, "div.rn.f64", f64_lit(1.0), root));
+}
+
 /* ---- words: the same registers ---------------------------------------------------------------------------------------------- */
 
 static reg

@@ -231,14 +231,21 @@ s_pow(machine *g, number x, number y)
   return n_pick(g, t_or(g, n_eq(g, x, one), n_eq(g, y, zero)), one, plain);
 }
 
-/* As the evaluator does: the quotient of 1 and the root, rounded once. */
+/* As the evaluator does: the quotient of 1 and the root, rounded once.  What is wrong with a first one is known to 20 bits; where
+ * more of them would decide the rounding, all is done in f64. */
 static number
 s_rsqrt(machine *g, number x)
 {
   const number one = n_lit(g, 1.0f), y = n_div(g, one, n_sqrt(g, x)), h = n_mul(g, x, y), minus = n_neg(g, y);
   const number wrong = n_fma(g, n_fma(g, x, y, n_neg(g, h)), minus, n_fma(g, h, minus, one));
-  const number better = n_fma(g, n_mul(g, y, n_lit(g, 0.5f)), wrong, y), infinite = s_bits(g, SINGLE_INFINITE);
-  return n_pick(g, t_or(g, n_eq(g, n_abs(g, y), infinite), n_eq(g, x, infinite)), y, better);
+  const number less = n_fma(g, n_mul(g, y, n_lit(g, 0.5f - 0x1p-19f)), wrong, y);
+  const number more = n_fma(g, n_mul(g, y, n_lit(g, 0.5f + 0x1p-19f)), wrong, y), infinite = s_bits(g, SINGLE_INFINITE);
+  number result = n_pick(g, t_or(g, n_eq(g, n_abs(g, y), infinite), n_eq(g, x, infinite)), y, more), wide;
+  WHEN(g, t_and(g, n_eq(g, result, more), t_not(g, n_eq(g, less, more))), {
+    wide = n_rsqrt_wide(g, x);
+    SET(g, result, wide);
+  });
+  return result;
 }
 
 /* ---- hyperbolic functions --------------------------------------------------------------------------------------------------- */

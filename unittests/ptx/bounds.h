@@ -20,7 +20,7 @@ ulps_of(vyre_opcode op)
   case VYRE_OP_pow:
     return 1.0;
   case VYRE_OP_tan:
-    return 3.0;
+    return 3.5;
   default:
     return 2.0;
   }
