@@ -16,9 +16,14 @@ ulps_of(vyre_opcode op)
   case VYRE_OP_exp:
   case VYRE_OP_exp2:
   case VYRE_OP_log:
+    return 1.0;
   case VYRE_OP_log2:
   case VYRE_OP_pow:
-    return 1.0;
+    return 1.5;
+  case VYRE_OP_asinh:
+  case VYRE_OP_acosh:
+  case VYRE_OP_atanh:
+    return 2.5;
   case VYRE_OP_tan:
     return 3.5;
   default:
