@@ -9,6 +9,7 @@
 
 #include "suggest.h"
 #include "vyre/ir.h"
+#include "vyre/ptx.h"
 
 typedef enum option_kind {
   OPTION_FLAG,
@@ -43,6 +44,7 @@ static const option options[] = {
     {"I", OPTION_JOINED, AT(include_dirs), "DIR", "GLSL: look for #include files there"},
     {"D", OPTION_JOINED, AT(defines), "NAME[=VALUE]", "GLSL: define a macro"},
     {"target-env", OPTION_VALUE, AT(target_env), "vulkan1.0|...|vulkan1.3", "GLSL: what the SPIR-V is for; default vulkan1.2"},
+    {"ptx-sm", OPTION_VALUE, AT(ptx_sm), "75|80|90|100|...", "PTX: the architecture that it is for, sm_75 or newer; default 75"},
     {"g", OPTION_FLAG, AT(debug), NULL, "GLSL: keep source lines"},
     {"include-root", OPTION_VALUE, AT(include_root), "DIR", "GLSL: #include reads nothing outside of that folder"},
     {"glsl-memory", OPTION_VALUE, AT(glsl_memory), "MIB", "GLSL: what compiling one shader may take; default 1024"},
@@ -237,7 +239,7 @@ count_threads(tool_options *o)
   return read_threads("j", o->jobs.count ? o->jobs.names[o->jobs.count - 1] : NULL, &o->threads);
 }
 
-/* The bounds of glslang, of which 0 is the default, and of a device. */
+/* The bounds of glslang, of which 0 is the default, of a device, and what PTX is for. */
 static vyre_status
 count_bounds(tool_options *o)
 {
@@ -247,6 +249,7 @@ count_bounds(tool_options *o)
   } bounds[] = {{"glsl-memory", o->glsl_memory, 1, &o->most_memory},
                 {"glsl-seconds", o->glsl_seconds, 1, &o->most_seconds},
                 {"glsl-expansion", o->glsl_expansion, 1, &o->most_expansion},
+                {"ptx-sm", o->ptx_sm, VYRE_PTX_SM_LEAST, &o->sm},
                 {"timeout", o->timeout, 0, &o->seconds}};
   o->seconds = 120;
   for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {

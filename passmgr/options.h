@@ -19,7 +19,8 @@ typedef struct name_list {
 
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth, *include_root, *glsl_memory,
-      *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *library, *cache_dir, *print_schedule, *batch, *timeout;
+      *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *library, *cache_dir, *print_schedule, *batch, *timeout,
+      *ptx_sm;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
   vyre_glsl_env env;                                  /* of target_env */
   uint32_t threads;                                   /* of jobs: 1 to MOST_THREADS */
@@ -27,6 +28,7 @@ typedef struct tool_options {
   uint32_t batch_most;                                /* inputs that become one module: of batch; 1: they do not */
   uint32_t seconds;                                   /* of timeout: 0 to MOST_BOUND; without one 120 */
   uint32_t growth;                                    /* of max_growth: 1 to MOST_GROWTH */
+  uint32_t sm;                                        /* of ptx_sm: VYRE_PTX_SM_LEAST to MOST_BOUND; 0: the default */
   uint32_t most_memory, most_seconds, most_expansion; /* of GLSL: 1 to MOST_BOUND; 0: the default */
   bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, phases,
       no_fuse, validate, isolate, debug, strip, exact_floats, help, version;

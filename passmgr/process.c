@@ -204,6 +204,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
 {
   const tool_options *o = p->options;
   const vyre_spirv_options spirv_options = {.strip = o->strip, .float_controls = o->exact_floats ? VYRE_FLOAT_CONTROLS_ALL : 0};
+  const vyre_ptx_options ptx_options = {.sm = o->sm};
   const vyre_source input = {from->path, from->bytes.data, from->bytes.size, w->kind, &from->glsl, from->diagnostics};
   switch (outputs_form(o, w->kind)) {
   case OUTPUT_SPIRV:
@@ -215,7 +216,7 @@ make_output(const process *p, const vyre_module *module, work *w, const source *
   case OUTPUT_C:
     return vyre_c_write(module, VYRE_NONE, NULL, &w->output);
   case OUTPUT_PTX:
-    return vyre_ptx_write(module, VYRE_NONE, NULL, &w->output);
+    return vyre_ptx_write(module, VYRE_NONE, &ptx_options, &w->output);
   default:
     return vyre_text_print(module, NULL, &w->output);
   }

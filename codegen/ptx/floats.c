@@ -1,5 +1,5 @@
 /* Arithmetic on floats.  A value becomes a number, the number a result: an f16 is computed with as an f32, each step of several
- * rounded to f16 by itself.  What the interpreter computes in double is computed in f64 here.
+ * rounded to f16 by itself.  sin, exp and their like are computed in f32 (singles.c), of an f64 in f64.
  *
  * PTX leaves the bits of a NaN open; a result gets the canonical ones where somebody looks at them.
  *
@@ -274,6 +274,20 @@ approximate(gen *g, vyre_opcode op, reg a)
   /* clang-format on */
 }
 
+/* In f32, of an f16 too, which it is rounded to; but not what has one right result that would be rounded twice. */
+static bool
+in_singles(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b, reg *out)
+{
+  const bool exact = op == VYRE_OP_rsqrt || op == VYRE_OP_fract;
+  if (kind == VYRE_F64 || (exact && (kind == VYRE_F16 || pgen_cuts(g, kind))))
+    return false;
+  if (op != VYRE_OP_fract)
+    return pgen_single(g, op, a, b, out);
+  a = pgen_in_register(g, REG_32, a);
+  *out = MAKE32(g, "sub.rn.f32", a, MAKE32(g, "cvt.rmi.f32.f32", a));
+  return true;
+}
+
 /* Of an f64. */
 static bool
 function(gen *g, vyre_opcode op, reg a, reg b, reg *out)
@@ -386,7 +400,7 @@ pgen_float(gen *g, uint32_t row, uint32_t lane, reg *out)
   if (!arithmetic(g, row, lane, kind, a, b, c, &number)) {
     if (g->approximate && kind != VYRE_F64)
       number = approximate(g, op, a);
-    if (number.klass == REG_NONE) {
+    if (number.klass == REG_NONE && !in_singles(g, op, kind, a, b, &number)) {
       const reg wide = pgen_in_register(g, REG_64, pgen_widen(g, kind, a));
       const reg right = b.klass ? pgen_in_register(g, REG_64, pgen_widen(g, kind, b)) : b;
       if (!function(g, op, wide, right, &number))

@@ -6,9 +6,11 @@
  * layout.c     where things lie in memory; the order of descriptors
  * start.c      what a kernel begins with: parameters, which workgroup it is, memory of its own
  * rows.c       which function writes a row; composition, built-ins
- * integers.c, bits.c, floats.c, convert.c, vectors.c, pack.c: arithmetic; exponents.c, angles.c, parts.c: what PTX has no
- * instruction for paths.c      paths as addresses and guards; memory.c, copies.c, atomics.c, barriers.c control.c    control of
- * lanes that need not meet; wide.c of those that must subgroups.c  what lanes do together
+ * integers.c, bits.c, floats.c, convert.c, vectors.c, pack.c: arithmetic
+ * singles.c    what PTX has no instruction for, of f32; exponents.c, angles.c, parts.c of f64
+ * paths.c      paths as addresses and guards; memory.c, copies.c, atomics.c, barriers.c
+ * control.c    control of lanes that need not meet; wide.c of those that must
+ * subgroups.c  what lanes do together
  *
  * A scalar is a register: bool a predicate, f16 .b16, what has 64 bits .b64, all others .b32.  Integers of 8 and 16 bits are
  * zero-extended in a .b32, whatever their sign: what reads them as signed extends them.  An f16 is computed with in a .b32 register
@@ -307,6 +309,9 @@ reg pgen_combine_floats(gen *g, vyre_opcode op, vyre_kind kind, reg a, reg b);
 /* A number as f64 and back. */
 reg pgen_widen(gen *g, vyre_kind kind, reg number);
 reg pgen_narrow(gen *g, vyre_kind kind, reg wide);
+
+/* ---- singles.c: rsqrt, sin, exp and the like, of f32 ---- */
+bool pgen_single(gen *g, vyre_opcode op, reg a, reg b, reg *out); /* false: it is none of these */
 
 /* ---- exponents.c, angles.c, parts.c: of f64 ---- */
 reg pgen_polynomial(gen *g, reg x, const double *coefficients, size_t count); /* the highest first */

@@ -142,7 +142,8 @@ pgen_place_of(gen *g, uint32_t row, uint32_t path, place *out)
   out->row = row;
   if (!follow(g, path, out))
     return false;
-  out->vouched = !g->strict || (g->options->in_bounds && (g->options->in_bounds[path] || g->options->in_bounds[out->buffer]));
+  out->vouched = (!g->strict && !g->options->is_robust) ||
+                 (g->options->in_bounds && (g->options->in_bounds[path] || g->options->in_bounds[out->buffer]));
   return true;
 }
 

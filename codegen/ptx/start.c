@@ -189,11 +189,11 @@ put_zeros(gen *g, const char *space, reg base, reg begin, uint64_t bytes, uint32
   pgen_label(g, done);
 }
 
-/* A relaxed program's has no value until it is written, but where it has the initializer zero. */
+/* A relaxed program's has no value until it is written, but where it has the initializer zero, or is to be robust. */
 static void
 clear_shared(gen *g)
 {
-  bool any = g->strict && g->shared_bytes;
+  bool any = (g->strict || g->options->is_robust) && g->shared_bytes;
   for (uint32_t row = g->v->first[g->program]; row; row = g->v->next[row])
     any = any || (is_in(g, row, VYRE_SPACE_WORKGROUP) && pgen_info(g, row)->initializer != UINT32_MAX);
   if (!any || g->shared_bytes > VYRE_PTX_SHARED)

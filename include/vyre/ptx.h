@@ -51,6 +51,9 @@ typedef struct vyre_ptx_options {
   const vyre_spec_value *specs; /* specialization values, which become literals; others have their defaults */
   uint32_t spec_count;
   uint32_t open_descriptors; /* how many elements an array of descriptors has whose length is open; 0: such arrays are refused */
+  /* Of relaxed programs: their accesses are guarded as those of strict ones are, in any memory (what Vulkan's robustBufferAccess
+   * gives, and more), and workgroup memory begins as zero. */
+  bool is_robust;
   bool is_approximate; /* sin, cos, exp2, log2 and the like of f32 by the device's .approx instructions */
   /* By row of the module: not 0 of a buffer, or of the last `at` row of a path, says that no access through it is out of bounds:
    * none is checked, and one that is has no meaning.  NULL: all are checked. */

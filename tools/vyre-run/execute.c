@@ -346,7 +346,7 @@ order_slots(const run_program *program, device_run *run)
 static vyre_status
 add_ptx(const run_program *program, device_run *run, vyre_kernel_desc *desc)
 {
-  const vyre_ptx_options options = {.name = "main", .specs = program->specs, .spec_count = program->spec_count};
+  const vyre_ptx_options options = {.name = "main", .specs = program->specs, .spec_count = program->spec_count, .is_robust = true};
   VYRE_TRY(vyre_status_note(vyre_ptx_write(program->module, program->row, &options, &run->ptx), "%s, as PTX", program->path));
   VYRE_TRY(order_slots(program, run));
   desc->form = VYRE_KERNEL_PTX;

@@ -6,6 +6,7 @@
  * default.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "bounds.h"
 #include "eval_shape.h"
 #include "run_ptx.h"
 
@@ -176,15 +177,16 @@ double_of(vyre_kind kind, uint64_t bits)
   return word & 0x8000u ? -value : value;
 }
 
-/* Whether it is what libm gives but for the last bit; an f64, which nobody rounds, for a few. */
+/* Whether it is within the bounds of bounds.h of what libm gives, an f16 but for the last bit; an f64, which nobody rounds, for a
+ * few. */
 static bool
 is_near(vyre_opcode op, vyre_kind kind, uint64_t is, uint64_t want, uint64_t x)
 {
   const double a = double_of(kind, is), b = double_of(kind, want), angle = double_of(kind, x);
-  const double step = kind == VYRE_F64 ? 0x1p-50 : kind == VYRE_F32 ? 0x1p-23 : 0x1p-10;
+  const double step = kind == VYRE_F64 ? 0x1p-50 : kind == VYRE_F32 ? (ulps_of(op) + 0.5) * 0x1p-23 : 0x1p-10;
   const double least = kind == VYRE_F64 ? 0x1p-1050 : kind == VYRE_F32 ? 0x1p-149 : 0x1p-24;
   const bool turns = op == VYRE_OP_sin || op == VYRE_OP_cos || op == VYRE_OP_tan;
-  if (is == want || (turns && fabs(angle) >= 0x1p30))
+  if (is == want || (turns && kind == VYRE_F64 && fabs(angle) >= 0x1p30))
     return true;
   if (isnan(a) || isnan(b) || isinf(b) || isinf(a))
     return op == VYRE_OP_pow && isinf(a) != isinf(b) && !isnan(a) && !isnan(b) && fabs(isinf(a) ? b : a) > 1e300;
