@@ -294,13 +294,14 @@ make_steps(sequence *s)
     vyre_step *step = &s->steps[i];
     const sequence_member *m = &s->members[p->steps[i].pass];
     const vyre_phase_kernel *kernel = kernel_of(s, &p->steps[i], push[i], &step->groups[0]);
-    const uint32_t workgroup = p->steps[i].kind == PLAN_PROGRAMS ? s->device->program_workgroup : DEVICE_WORKGROUP;
-    VYRE_TRY(vyre_device_kernel(s->device, kernel, m->pass.kernels->form, workgroup, m->context->record->pass.name, &step->kernel));
+    const bool by_program = p->steps[i].kind == PLAN_PROGRAMS;
+    VYRE_TRY(
+        vyre_device_kernel(s->device, kernel, m->pass.kernels->form, by_program, m->context->record->pass.name, &step->kernel));
     step->groups[1] = step->groups[2] = 1;
     step->buffers = buffers_of(s, &p->steps[i], buffers[i]);
     step->buffer_count = 2;
     step->push = push[i];
-    step->push_size = sizeof push[i];
+    step->push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t);
     step->beside = p->steps[i].beside;
   }
   for (uint32_t i = 0; i < p->repeat_count; i++)

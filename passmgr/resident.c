@@ -201,9 +201,10 @@ has_kernel(const vyre_device *device, const void *code, vyre_kernel *out)
 }
 
 vyre_status
-vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, uint32_t workgroup, const char *label,
+vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program, const char *label,
                    vyre_kernel *out)
 {
+  const uint32_t workgroup = by_program ? device->program_workgroup : DEVICE_WORKGROUP;
   static const vyre_kernel_slot slots[] = {{.kind = VYRE_SLOT_STORAGE},
                                            {.binding = 1, .kind = VYRE_SLOT_STORAGE, .is_read_only = true}};
   const vyre_kernel_spec spec = {VYRE_PHASE_WORKGROUP_SPEC, sizeof(uint32_t), workgroup};
@@ -217,7 +218,7 @@ vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_
                            .spec_count = 1,
                            .slots = slots,
                            .slot_count = sizeof slots / sizeof *slots,
-                           .push_size = DEVICE_PUSH * sizeof(uint32_t)};
+                           .push_size = (by_program ? DEVICE_PUSH : DEVICE_PUSH_ROWS) * sizeof(uint32_t)};
   return has_kernel(device, kernel->code, out) ? VYRE_OK : add_kernel(device, kernel->code, &desc, NULL, out);
 }
 

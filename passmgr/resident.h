@@ -12,7 +12,8 @@
 enum {
   DEVICE_COLUMNS = 32,   /* more than there are */
   DEVICE_WORKGROUP = 64, /* invocations of a kernel that takes rows */
-  DEVICE_PUSH = 6        /* words of push constants that kernels take at most */
+  DEVICE_PUSH_ROWS = 3,  /* words of push constants that it takes; */
+  DEVICE_PUSH = 6        /* and one that takes programs */
 };
 #define DEVICE_ALL UINT32_MAX
 
@@ -48,7 +49,8 @@ struct vyre_device {
   const vyre_target_ops *ops; /* NULL: it is not open */
   vyre_target *target;
   vyre_device_info info;
-  uint32_t program_workgroup; /* invocations of a kernel that takes programs; not changed once one is compiled */
+  uint32_t program_workgroup; /* invocations of a kernel that takes programs; not changed once one is compiled, nor where code has
+                                 no such constant */
   uint32_t threads;           /* of a target that is this machine's processors; 0: it is another */
   device_kernel **kernels;    /* owned, elements too; a table by the code's address, at most half full */
   uint32_t kernel_count, kernel_capacity;
@@ -86,9 +88,9 @@ VYRE_MUST_USE vyre_status vyre_device_recover(vyre_device *device);
 /* The host writes columns: those of these analyses; DEVICE_ALL: those of the table too, or it is another module. */
 void vyre_device_forget(vyre_device *device, uint32_t analyses);
 
-/* Compiled once, for workgroups of so many invocations. */
-VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form,
-                                             uint32_t workgroup, const char *label, vyre_kernel *out);
+/* Compiled once: a kernel that takes rows, or programs. */
+VYRE_MUST_USE vyre_status vyre_device_kernel(vyre_device *device, const vyre_phase_kernel *kernel, uint32_t form, bool by_program,
+                                             const char *label, vyre_kernel *out);
 /* The same of a function with so many buffers; `code` tells it from others. */
 VYRE_MUST_USE vyre_status vyre_device_function(vyre_device *device, const void *code,
                                                uint32_t (*run)(const vyre_c_dispatch *dispatch), bool in_order, uint32_t buffers,

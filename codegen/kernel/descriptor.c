@@ -149,13 +149,19 @@ declare_functions(writer *w)
 
 /* ---- kernels for devices ------------------------------------------------------------------------------------------------- */
 
+static const struct {
+  const char *name, *form;
+} forms[] = {[VYRE_PHASE_SPIRV] = {"spirv", "VYRE_PHASE_SPIRV"}, [VYRE_PHASE_PTX] = {"ptx", "VYRE_PHASE_PTX"}};
+
+enum { FORMS = sizeof forms / sizeof *forms };
+
 static vyre_status
-write_words(writer *w, const kernel_device *device, uint32_t kernel)
+write_words(writer *w, const kernel_device *device, uint32_t kernel, uint32_t form)
 {
   vyre_bytes code = {0};
-  vyre_status status = kernel_device_write(device, kernel, &code);
+  vyre_status status = kernel_device_write(device, kernel, (vyre_phase_form)form, &code);
   if (!status)
-    status = vyre_bytes_printf(w->out, "static const uint32_t kernel_%u[] = {", kernel);
+    status = vyre_bytes_printf(w->out, "static const uint32_t %s_%u[] = {", forms[form].name, kernel);
   for (size_t i = 0; i < code.size / sizeof(uint32_t) && !status; i++) {
     uint32_t word;
     memcpy(&word, code.data + i * sizeof word, sizeof word);
@@ -167,36 +173,37 @@ write_words(writer *w, const kernel_device *device, uint32_t kernel)
 
 /* An element of an array of kernels. */
 static vyre_status
-write_kernel(writer *w, const kernel_device *device, const kernel_device_kernel *kernel)
+write_kernel(writer *w, const kernel_device *device, const kernel_device_kernel *kernel, uint32_t form)
 {
   if (!kernel)
     return vyre_bytes_printf(w->out, "    {NULL, 0},\n");
   const uint32_t number = (uint32_t)(kernel - device->kernels);
-  return vyre_bytes_printf(w->out, "    {kernel_%u, sizeof kernel_%u},\n", number, number);
+  const char *name = forms[form].name;
+  return vyre_bytes_printf(w->out, "    {%s_%u, sizeof %s_%u},\n", name, number, name, number);
 }
 
 static vyre_status
-write_kernels(writer *w, const kernel_device *device)
+write_kernels(writer *w, const kernel_device *device, uint32_t form)
 {
   const kernel_file *file = w->file;
+  const char *name = forms[form].name;
   for (uint32_t i = 0; i < device->count; i++)
-    VYRE_TRY(write_words(w, device, i));
+    VYRE_TRY(write_words(w, device, i, form));
   for (uint32_t by_program = 0; by_program < 2; by_program++) {
-    VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel %s_kernels[] = {\n", by_program ? "program" : "row"));
+    VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel %s_%s[] = {\n", name, by_program ? "programs" : "rows"));
     for (uint32_t i = 0; i < file->function_count; i++)
       if (file->functions[i].is_phase)
-        VYRE_TRY(write_kernel(w, device, kernel_device_find(device, false, by_program, i)));
+        VYRE_TRY(write_kernel(w, device, kernel_device_find(device, false, by_program, i), form));
     VYRE_TRY(vyre_bytes_printf(w->out, "};\n"));
   }
-  VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel level_kernels[] = {\n"));
+  VYRE_TRY(vyre_bytes_printf(w->out, "static const vyre_phase_kernel %s_levels[] = {\n", name));
   for (uint32_t i = 0; i < file->step_count; i++)
-    VYRE_TRY(write_kernel(w, device, kernel_device_find(device, true, true, i)));
+    VYRE_TRY(write_kernel(w, device, kernel_device_find(device, true, true, i), form));
   return vyre_bytes_printf(w->out,
                            "};\n"
-                           "static const vyre_phase_kernels spirv = {sizeof(vyre_phase_kernels), VYRE_PHASE_SPIRV, %u, 0,\n"
-                           "    row_kernels, program_kernels, level_kernels};\n"
-                           "static const vyre_phase_kernels *const kernels[] = {&spirv};\n",
-                           VYRE_PHASE_KERNELS_VERSION);
+                           "static const vyre_phase_kernels %s = {sizeof(vyre_phase_kernels), %s, %u, 0,\n"
+                           "    %s_rows, %s_programs, %s_levels};\n",
+                           name, forms[form].form, VYRE_PHASE_KERNELS_VERSION, name, name, name);
 }
 
 static vyre_status
@@ -204,10 +211,14 @@ write_device(writer *w, kernel_file *file, const vyre_allocator *allocator)
 {
   kernel_device device;
   vyre_status status = kernel_device_create(file, allocator, &device);
-  if (!status)
-    status = write_kernels(w, &device);
+  for (uint32_t form = 0; form < FORMS && !status; form++)
+    status = write_kernels(w, &device, form);
   kernel_device_free(&device);
-  return status;
+  if (!status)
+    status = vyre_bytes_printf(w->out, "static const vyre_phase_kernels *const kernels[] = {");
+  for (uint32_t form = 0; form < FORMS && !status; form++)
+    status = vyre_bytes_printf(w->out, "&%s, ", forms[form].name);
+  return status ? status : vyre_bytes_printf(w->out, "};\n");
 }
 
 vyre_status

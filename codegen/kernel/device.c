@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 #include "reach.h"
+#include "vyre/ptx.h"
 #include "vyre/spirv.h"
 #include "vyre/text.h"
 #include "vyre/verify.h"
@@ -304,8 +305,43 @@ kernel_device_find(const kernel_device *device, bool is_levels, bool by_program,
   return NULL;
 }
 
+/* ---- the forms ----------------------------------------------------------------------------------------------------------- */
+
+/* Plugins have all of it in them: comments, and the space that only people need, go. */
+static vyre_status
+append_lean(vyre_bytes *text, vyre_bytes *out)
+{
+  const char *at = text->data, *end = at + text->size;
+  size_t kept = 0;
+  while (at < end) {
+    const char *line = at, *stop = memchr(at, '\n', (size_t)(end - at));
+    at = stop ? stop + 1 : end;
+    if (*line == '\n' || strncmp(line, "//", 2) == 0)
+      continue;
+    for (const char *c = line; c < at; c++)
+      if (*c != '\t' && !(*c == ' ' && c > line && c[-1] == ','))
+        text->data[kept++] = *c;
+  }
+  return vyre_bytes_append(out, text->data, kept);
+}
+
+static vyre_status
+write_ptx(const kernel_device *device, uint32_t kernel, const uint8_t *in_bounds, vyre_bytes *out)
+{
+  const vyre_ptx_options options = {.name = KERNEL_ENTRY, .in_bounds = in_bounds};
+  const size_t start = out->size;
+  vyre_bytes text = {.allocator = vyre_module_allocator(device->module)};
+  vyre_status status = vyre_ptx_write(device->module, (vyre_row){device->kernels[kernel].program}, &options, &text);
+  if (!status)
+    status = append_lean(&text, out);
+  while (!status && (out->size - start) % sizeof(uint32_t))
+    status = vyre_bytes_append(out, "\n", 1);
+  vyre_bytes_free(&text);
+  return status;
+}
+
 vyre_status
-kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out)
+kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out)
 {
   const vyre_view *v = vyre_module_view(device->module);
   vyre_bytes in_bounds = {.allocator = vyre_module_allocator(device->module)};
@@ -314,7 +350,8 @@ kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *ou
     in_bounds.data[row] = vyre_op_of(v, row) == VYRE_OP_buffer;
   const vyre_spirv_options options = {.strip = true, .in_bounds = (const uint8_t *)in_bounds.data};
   if (!status)
-    status = vyre_spirv_write(device->module, kernel, &options, out);
+    status = form == VYRE_PHASE_PTX ? write_ptx(device, kernel, options.in_bounds, out)
+                                    : vyre_spirv_write(device->module, kernel, &options, out);
   vyre_bytes_free(&in_bounds);
   return status;
 }

@@ -6,6 +6,7 @@
 #define VYRE_CODEGEN_KERNEL_DEVICE_H
 
 #include "kernel.h"
+#include "vyre/phases.h"
 
 #define KERNEL_ENTRY      "main" /* of each kernel */
 #define KERNEL_SHARED_SET 2      /* of what stands for a counter of which the workgroup has its own, this one: */
@@ -63,7 +64,7 @@ VYRE_MUST_USE vyre_status kernel_device_create(kernel_file *file, const vyre_all
 void kernel_device_free(kernel_device *device);
 /* NULL: there is none. */
 const kernel_device_kernel *kernel_device_find(const kernel_device *device, bool is_levels, bool by_program, uint32_t index);
-/* Appends the kernel as SPIR-V 1.3, without names. */
-VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_bytes *out);
+/* Appends the kernel in this form, without names, as whole words: PTX ends with as many line ends as that takes. */
+VYRE_MUST_USE vyre_status kernel_device_write(const kernel_device *device, uint32_t kernel, vyre_phase_form form, vyre_bytes *out);
 
 #endif

@@ -155,7 +155,9 @@ put_head(gen *g)
     pgen_put(g, ", .param .align 8 .b8 buffers[%u]", g->descriptors * 16);
   if (g->push_bytes)
     pgen_put(g, ", .param .align 16 .b8 push[%u]", g->push_bytes);
-  pgen_put(g, ")\n.reqntid %u, %u, %u\n{\n", g->local[0], g->local[1], g->local[2]);
+  /* With one block a multiprocessor in mind it takes the registers that the kernel needs, and spills none of them for the sake of
+   * having more blocks there. */
+  pgen_put(g, ")\n.reqntid %u, %u, %u\n.minnctapersm 1\n{\n", g->local[0], g->local[1], g->local[2]);
 }
 
 static void

@@ -40,7 +40,7 @@ check_kernel(const radv *r, const char *pass, const kernel_device *device, uint3
   radv_figures f;
   vyre_bytes code = {0};
   const char *name = vyre_row_name(device->module, (vyre_row){device->kernels[kernel].program});
-  must(kernel_device_write(device, kernel, &code));
+  must(kernel_device_write(device, kernel, VYRE_PHASE_SPIRV, &code));
   must(radv_compile(r, &code, KERNEL_ENTRY, &f));
   vyre_bytes_free(&code);
   print_message("%-8s %-22s %6" PRIu64 " %6" PRIu64 " %5" PRIu64 " %5" PRIu64 " %6" PRIu64 " %7" PRIu64 " %4" PRIu64 " %6" PRIu64

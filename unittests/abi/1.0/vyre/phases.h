@@ -85,14 +85,14 @@ typedef struct vyre_phase_step {
 /* What a kernel is compiled to.  ORDER: vyre_kernel_form's (target.h). */
 typedef enum vyre_phase_form {
   VYRE_PHASE_SPIRV, /* 1.3, for Vulkan 1.2 with 64-bit integers */
-  VYRE_PHASE_PTX
+  VYRE_PHASE_PTX    /* text of ISA 7.8 for sm_75, without a byte 0 at its end; launched as ptx.h says */
 } vyre_phase_form;
 
 /* What a host gives a kernel, and what stands there: docs/gpu-passes.md, "On a device". */
 #define VYRE_PHASE_KERNELS_VERSION 1u
 
 /* Its entry point is "main", its workgroups have as many invocations, along x, as specialization constant 0 says: a u32, 64 if the
- * host does not choose.  Code that has no such constant has 64. */
+ * host does not choose.  Code that has no such constant has 64: PTX, whose block is a number in its text (.reqntid). */
 #define VYRE_PHASE_WORKGROUP_SPEC 0u
 
 typedef struct vyre_phase_kernel {
