@@ -55,7 +55,7 @@ done
 copy "$build/lib/libvyre.so.0" "$bundle/lib"
 mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"
-copy "$build"/lib/vyre/libvyre-cuda-sim.so "$bundle/lib/vyre"
+copy "$build/lib/libvyre-cuda-sim.so" "$bundle/lib"
 copy "$build"/lib/vyre/passes/*.so "$bundle/lib/vyre/passes"
 # Unit tests that use a device, and what they read.
 copy "$build"/unittests/unit-{vulkan,spirv-export}-* "$build"/unittests/unit-kernel-{device,choose} "$build"/unittests/unit-conformance-vulkan \

@@ -60,7 +60,7 @@ if [ ! -e "$out/.gpu-check" ] && [ -n "$(ls -A "$out")" ]; then
   exit 2
 fi
 touch "$out/.gpu-check"
-rm -rf "${out:?}"/{logs,libraries,lit,examples,fuzz}
+rm -rf "${out:?}"/{logs,libraries,lit,examples,compare,fuzz}
 mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
 started=$SECONDS
 cores=$(nproc)
@@ -77,7 +77,7 @@ for file in "$here"/libraries/*; do
   fi
 done
 if [ "$cuda" = sim ]; then # under the driver's name, so that whoever opens that has it
-  ln -s "$here/lib/vyre/libvyre-cuda-sim.so" "$out/libraries/libcuda.so.1"
+  ln -s "$here/lib/libvyre-cuda-sim.so" "$out/libraries/libcuda.so.1"
   LD_LIBRARY_PATH=$out/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$out/libraries
@@ -210,13 +210,21 @@ test_lit() { # TARGET: each test that means something there, with passes there
   lit "$1: lit, passes there" "$1-lit" --param "target=$1" "${folders[@]}"
 }
 
-# The same programs and data on the device and on the simulator, whose checksums of all that was written must be the same.
+# The same programs and data on the device and on the simulator: what vyre-run shows of all that was written, checksums too.
+compare_one='
+  "$1/bin/example-expected" "$2" prepare "$3" || exit 1
+  while read -r argument; do [[ $argument == -write=* ]] || arguments+=("$argument"); done <"$3/args"
+  for device in 0 sim; do
+    "$1/bin/vyre-run" "$1/examples/shaders/$2.comp" -target=cuda -device="$device" "${arguments[@]}" >"$3/$device" || exit 1
+  done
+  grep -q xxh64 "$3/sim" && diff "$3/0" "$3/sim"'
 test_compare() {
-  local since=$SECONDS name file
-  for file in "$here"/examples/shaders/*.comp; do
-    name=$(basename "$file" .comp)
-    in_parallel "cuda-compare-$name" bash -c '"$0" "$1" -target=cuda >"$2.device" && "$0" "$1" -target=cuda -device=sim -library="$3" >"$2.sim" && cmp "$2.device" "$2.sim"' \
-      "$here/bin/vyre-run" "$file" "$out/logs/$name" "$here/lib/vyre/libvyre-cuda-sim.so"
+  local since=$SECONDS name names
+  names=$("$here/bin/example-expected" list)
+  [ -n "$quick" ] && names='saxpy scan'
+  for name in $names; do
+    mkdir -p "$out/compare/$name"
+    in_parallel "cuda-compare-$name" bash -c "$compare_one" compare "$here" "$name" "$out/compare/$name"
   done
   sum "cuda: device as simulator" cuda-compare- "$since"
 }
