@@ -222,8 +222,15 @@ print_report(const tool *t)
   vyre_status status = VYRE_OK;
   if (t->options.time_passes)
     status = vyre_report_times(t->report, &text);
-  if (t->options.stats && !status)
-    status = vyre_report_stats(t->report, &text);
+  if (!status && t->options.stats && t->options.stats_file) {
+    vyre_bytes stats = {0};
+    status = vyre_report_stats(t->report, t->options.stats_format, &stats);
+    if (!status)
+      status = vyre_file_write(t->options.stats_file, stats.data, stats.size);
+    vyre_bytes_free(&stats);
+  } else if (!status && t->options.stats) {
+    status = vyre_report_stats(t->report, t->options.stats_format, &text);
+  }
   if (!status && text.size)
     process_say(NULL, text.data, text.size);
   vyre_bytes_free(&text);
@@ -284,10 +291,15 @@ open_devices(tool *t, uint32_t threads)
   return status && target ? vyre_status_note(status, "-target=cpu needs no device") : status;
 }
 
+/* What their targets counted is in the report then; in a process of its own that is the one it hands over, if it came so far. */
 static vyre_status
 close_devices(tool *t)
 {
   vyre_status status = VYRE_OK;
+  vyre_report *report = t->isolated ? t->isolated->report : t->report;
+  for (uint32_t i = 0; i < MOST_THREADS && t->options.stats && report; i++)
+    if (t->devices[i])
+      vyre_device_report(t->devices[i], report);
   for (uint32_t i = 0; i < MOST_THREADS; i++)
     status = vyre_status_join(status, vyre_device_close(t->devices[i]));
   return status;

@@ -88,7 +88,8 @@ static const option options[] = {
      "after which a device that is not done counts as hanging, an error; default 120, 0: never"},
     {"no-fuse", OPTION_FLAG, AT(no_fuse), NULL, "run each GPU pass by itself, not neighbours as one sequence"},
     {"time-passes", OPTION_FLAG, AT(time_passes), NULL, "print a table of times"},
-    {"stats", OPTION_FLAG, AT(stats), NULL, "print what the passes counted"},
+    {"stats", OPTION_OPTIONAL, AT(stats), "text|json|prometheus", "print what the passes counted, and the target of a device"},
+    {"stats-file", OPTION_VALUE, AT(stats_file), "FILE", "print that there; -: standard output; default: standard error"},
     {"version", OPTION_FLAG, AT(version), NULL, "print the versions of vyre, its plugin API and its op set"},
     {"help", OPTION_FLAG, AT(help), NULL, "print this"},
     {"h", OPTION_FLAG, AT(help), NULL, NULL},
@@ -275,6 +276,8 @@ check(const tool_options *o)
   if (o->print_schedule && strcmp(o->print_schedule, "text") != 0 && strcmp(o->print_schedule, "json") != 0 &&
       strcmp(o->print_schedule, "dot") != 0)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-print-schedule is text, json or dot, not '%s'", o->print_schedule);
+  if (o->stats_file && !o->stats)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
   if (o->isolate && o->batch)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-isolate takes inputs apart, and -batch puts them together\nFix: give one of them");
   if (o->passes && o->passes_file)
@@ -304,6 +307,8 @@ options_parse(int argc, char **argv, tool_options *out)
   VYRE_TRY(count_batch(out));
   if (out->target_env)
     VYRE_TRY(vyre_glsl_env_parse(out->target_env, &out->env));
+  if (out->stats)
+    VYRE_TRY(vyre_stats_format_parse(out->stats, &out->stats_format));
   VYRE_TRY(count_growth(out));
   VYRE_TRY(count_bounds(out));
   return check(out);

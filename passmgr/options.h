@@ -5,6 +5,7 @@
 #define VYRE_PASSMGR_OPTIONS_H
 
 #include "vyre/glsl.h"
+#include "vyre/passmgr.h"
 #include "vyre/status.h"
 
 #define MOST_THREADS 256u
@@ -20,8 +21,9 @@ typedef struct name_list {
 typedef struct tool_options {
   const char *passes, *passes_file, *help_pass, *emit, *output, *outdir, *target_env, *max_growth, *include_root, *glsl_memory,
       *glsl_seconds, *glsl_expansion, *phase_threads, *target, *device, *library, *cache_dir, *print_schedule, *batch, *timeout,
-      *ptx_sm;
+      *stats, *stats_file, *ptx_sm;
   name_list load, plugin_dir, include_dirs, defines, jobs, inputs;
+  vyre_stats_format stats_format;                     /* of stats */
   vyre_glsl_env env;                                  /* of target_env */
   uint32_t threads;                                   /* of jobs: 1 to MOST_THREADS */
   uint32_t sweepers;                                  /* of phase_threads, likewise */
@@ -30,8 +32,8 @@ typedef struct tool_options {
   uint32_t growth;                                    /* of max_growth: 1 to MOST_GROWTH */
   uint32_t sm;                                        /* of ptx_sm: VYRE_PTX_SM_LEAST to MOST_BOUND; 0: the default */
   uint32_t most_memory, most_seconds, most_expansion; /* of GLSL: 1 to MOST_BOUND; 0: the default */
-  bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, stats, phases,
-      no_fuse, validate, isolate, debug, strip, exact_floats, help, version;
+  bool list_passes, print_pipeline, verify_each, print_before_all, print_after_all, print_changed, time_passes, phases, no_fuse,
+      validate, isolate, debug, strip, exact_floats, help, version;
 } tool_options;
 
 /* Reads all of argv before anything is done, so that the order of options never matters.  Borrows argv. */

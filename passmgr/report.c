@@ -10,26 +10,7 @@
 #include <string.h>
 
 #include "grow.h"
-
-typedef struct timed {
-  char *name; /* owned */
-  uint64_t nanoseconds, runs, changed;
-  uint64_t skipped; /* it would have found what it found before */
-  uint64_t device;  /* nanoseconds of its kernels */
-} timed;
-
-typedef struct counted {
-  char *pass, *name; /* owned */
-  uint64_t amount;
-} counted;
-
-struct vyre_report {
-  vyre_allocator allocator;
-  timed *times; /* in the order of their first run */
-  uint32_t time_count, time_capacity;
-  counted *counts;
-  uint32_t count_count, count_capacity;
-};
+#include "report.h"
 
 vyre_status
 vyre_report_create(const vyre_allocator *allocator, vyre_report **out)
@@ -41,6 +22,24 @@ vyre_report_create(const vyre_allocator *allocator, vyre_report **out)
     return VYRE_OUT_OF_MEMORY("for the report");
   (*out)->allocator = *allocator;
   return VYRE_OK;
+}
+
+static uint32_t
+counter_count(void)
+{
+  uint32_t count = 0;
+  while (vyre_target_counters[count].name)
+    count++;
+  return count;
+}
+
+static void
+release_metered(const vyre_allocator *allocator, metered *m)
+{
+  vyre_release_text(allocator, m->target);
+  vyre_release_text(allocator, m->device);
+  vyre_release_text(allocator, m->driver);
+  vyre_release(allocator, m->values, counter_count() * sizeof(*m->values));
 }
 
 void
@@ -55,6 +54,9 @@ vyre_report_destroy(vyre_report *report)
     vyre_release_text(&allocator, report->counts[i].pass);
     vyre_release_text(&allocator, report->counts[i].name);
   }
+  for (uint32_t i = 0; i < report->meter_count; i++)
+    release_metered(&allocator, &report->meters[i]);
+  vyre_release(&allocator, report->meters, report->meter_capacity * sizeof(metered));
   vyre_release(&allocator, report->times, report->time_capacity * sizeof(timed));
   vyre_release(&allocator, report->counts, report->count_capacity * sizeof(counted));
   vyre_release(&allocator, report, sizeof(*report));
@@ -155,6 +157,47 @@ vyre_report_count_add(vyre_report *report, const char *pass, const char *name, u
   report->counts[report->count_count++] = entry;
 }
 
+static metered *
+find_metered(vyre_report *report, const char *target, const char *device, const char *driver)
+{
+  for (uint32_t i = 0; i < report->meter_count; i++) {
+    metered *entry = &report->meters[i];
+    if (strcmp(entry->target, target) == 0 && strcmp(entry->device, device) == 0 && strcmp(entry->driver, driver) == 0)
+      return entry;
+  }
+  if (!vyre_grow(&report->allocator, &report->meters, &report->meter_capacity, report->meter_count + 1, sizeof(metered)))
+    return NULL;
+  const size_t size = counter_count() * sizeof(uint64_t);
+  metered made = {vyre_take_text(&report->allocator, target), vyre_take_text(&report->allocator, device),
+                  vyre_take_text(&report->allocator, driver), vyre_take(&report->allocator, size)};
+  if (!made.target || !made.device || !made.driver || !made.values) {
+    release_metered(&report->allocator, &made);
+    return NULL;
+  }
+  memset(made.values, 0, size);
+  report->meters[report->meter_count] = made;
+  return &report->meters[report->meter_count++];
+}
+
+static void
+add_counter(void *user, const char *name, uint64_t value)
+{
+  metered *to = user;
+  for (uint32_t i = 0; vyre_target_counters[i].name; i++)
+    if (strcmp(vyre_target_counters[i].name, name) == 0)
+      to->values[i] += value;
+}
+
+void
+vyre_report_target_add(vyre_report *report, const vyre_target_ops *ops, const vyre_target *target)
+{
+  vyre_device_info info = {0};
+  ops->describe(target, &info);
+  metered *entry = find_metered(report, ops->name, info.name, info.driver);
+  if (entry)
+    ops->metrics(target, add_counter, entry);
+}
+
 void
 vyre_report_add(vyre_report *to, const vyre_report *from)
 {
@@ -170,6 +213,12 @@ vyre_report_add(vyre_report *to, const vyre_report *from)
   }
   for (uint32_t i = 0; i < from->count_count; i++)
     vyre_report_count_add(to, from->counts[i].pass, from->counts[i].name, from->counts[i].amount);
+  for (uint32_t i = 0; i < from->meter_count; i++) {
+    const metered *other = &from->meters[i];
+    metered *entry = find_metered(to, other->target, other->device, other->driver);
+    for (uint32_t k = 0; entry && vyre_target_counters[k].name; k++)
+      entry->values[k] += other->values[k];
+  }
 }
 
 uint64_t
@@ -218,22 +267,4 @@ vyre_report_times(const vyre_report *report, vyre_bytes *out)
 {
   size_t before = out->size;
   return vyre_bytes_undo(out, before, print_times(report, out));
-}
-
-static vyre_status
-print_stats(const vyre_report *report, vyre_bytes *out)
-{
-  if (report->count_count == 0)
-    return vyre_bytes_printf(out, "no pass counted anything\n");
-  for (uint32_t i = 0; i < report->count_count; i++)
-    VYRE_TRY(vyre_bytes_printf(out, "%12" PRIu64 "  %s: %s\n", report->counts[i].amount, report->counts[i].pass,
-                               report->counts[i].name));
-  return VYRE_OK;
-}
-
-vyre_status
-vyre_report_stats(const vyre_report *report, vyre_bytes *out)
-{
-  size_t before = out->size;
-  return vyre_bytes_undo(out, before, print_stats(report, out));
 }

@@ -111,6 +111,13 @@ vyre_device_open_auto(const vyre_target_ops *const *targets, const vyre_target_o
   return VYRE_OK;
 }
 
+void
+vyre_device_report(const vyre_device *device, vyre_report *report)
+{
+  if (device->ops && !device->threads)
+    vyre_report_target_add(report, device->ops, device->target);
+}
+
 vyre_status
 vyre_device_close(vyre_device *device)
 {

@@ -49,16 +49,18 @@ copy() { # FILE... FOLDER: without what only a debugger reads
 }
 
 # ---- vyre ----------------------------------------------------------------------------------------------------------------
-for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc bench-sequences bench-batch bench-run example-expected; do
+for name in vyre-passmgr vyre-run vyre-fuzz vyre-kernelc bench-sequences bench-batch bench-run bench-device example-expected; do
   copy "$build/bin/$name" "$bundle/bin"
 done
 copy "$build"/lib/{libvyre.so.0,libvyre-cuda-sim.so} "$bundle/lib"
 mkdir -p "$bundle/lib/vyre/passes" "$bundle/lit-tests/plugins"
 copy "$build/lib/vyre/vyre-glsl" "$bundle/lib/vyre"
+copy "$build/lib/libvyre-cuda-sim.so" "$bundle/lib"
 copy "$build"/lib/vyre/passes/*.so "$bundle/lib/vyre/passes"
 # Unit tests that use a device, and what they read.
 copy "$build"/unittests/unit-{vulkan,spirv-export}-* "$build"/unittests/unit-kernel-{device,choose} "$build"/unittests/unit-conformance-vulkan \
   "$build"/unittests/unit-glsl-{ops,control,memory,subgroups} "$build/unittests/libfake-vulkan.so" "$bundle/unittests"
+copy "$build"/unittests/unit-conformance-cuda "$bundle/unittests"
 rm -f "$bundle"/unittests/unit-spirv-export-phis # of the interpreter alone
 rm -f "$bundle"/unittests/unit-vulkan-{*-discrete,barriers} # of what a library makes of lavapipe
 mkdir -p "$bundle/unittests/targets"

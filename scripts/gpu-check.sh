@@ -6,9 +6,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
   cat <<'TEXT'
-usage: gpu-check.sh [-targets=NAME,...] [-out=DIR] [-quick]
+usage: gpu-check.sh [-targets=NAME,...] [-parts=NAME,...] [-cuda=sim] [-out=DIR] [-quick]
 
   -targets=NAME,...  what to test: vulkan, cuda; default: those of them that this vyre has, each of which must have a device
+  -parts=NAME,...    units, examples, fuzz, lit, compare, sanitizer, plain, bench; default: all.  Each fits into minutes; `plain` is lit
+                     as it is, compare runs the same inputs on the CUDA device and on its simulator
+  -cuda=sim          the simulator is the CUDA driver, for a machine without one: it tests this script and vyre, and no device
   -out=DIR           what is written goes there; default: gpu-check in the current folder.  DIR/report.txt is the report
   -quick             a few of the tests and no benchmark, to see that it works
 
@@ -17,11 +20,13 @@ Exit codes: 0 all passed, 1 something failed, 2 usage.
 TEXT
 }
 
-targets='' out=$PWD/gpu-check quick=''
+targets='' out=$PWD/gpu-check quick='' parts='' cuda=device
 for argument in "$@"; do
   case $argument in
     -targets=?*) targets=${argument#-targets=} ;;
     -out=?*) out=${argument#-out=} ;;
+    -parts=?*) parts=,${argument#-parts=}, ;;
+    -cuda=sim) cuda=sim ;;
     -quick) quick=1 ;;
     -help | --help | -h)
       usage
@@ -34,6 +39,15 @@ for argument in "$@"; do
       ;;
   esac
 done
+for part in ${parts//,/ }; do
+  case $part in units | examples | fuzz | lit | compare | sanitizer | plain | bench) ;; *)
+    echo "gpu-check.sh: there is no part '$part'" >&2
+    usage >&2
+    exit 2
+    ;;
+  esac
+done
+has_part() { [ -z "$parts" ] || [[ $parts == *,$1,* ]]; }
 if [ ! -x "$here/bin/vyre-run" ]; then
   echo "gpu-check.sh: '$here' is no bundle" >&2
   echo "Fix: scripts/gpu-bundle.sh makes one, and this script runs in it" >&2
@@ -46,7 +60,7 @@ if [ ! -e "$out/.gpu-check" ] && [ -n "$(ls -A "$out")" ]; then
   exit 2
 fi
 touch "$out/.gpu-check"
-rm -rf "${out:?}"/{logs,libraries,lit,examples,fuzz}
+rm -rf "${out:?}"/{logs,libraries,lit,examples,compare,fuzz}
 mkdir -p "$out"/{logs,libraries,cache,home,fuzz}
 started=$SECONDS
 cores=$(nproc)
@@ -62,6 +76,10 @@ for file in "$here"/libraries/*; do
     ln -s "$file" "$out/libraries"
   fi
 done
+if [ "$cuda" = sim ]; then # under the driver's name, so that whoever opens that has it
+  ln -s "$here/lib/libvyre-cuda-sim.so" "$out/libraries/libcuda.so.1"
+  LD_LIBRARY_PATH=$out/libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$out/libraries
 export PATH=$here/tools:$here/tools/bin:${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}
 export HOME=$out/home XDG_CACHE_HOME=$out/cache MESA_SHADER_CACHE_DIR=$out/cache __GL_SHADER_DISK_CACHE_PATH=$out/cache
@@ -141,11 +159,14 @@ sum() {
 
 test_units() { # TARGET
   local since=$SECONDS name names=()
-  if [ -n "$quick" ]; then
+  if [ -n "$quick" ] && [ "$1" = cuda ]; then
+    names=(unit-conformance-cuda)
+  elif [ -n "$quick" ]; then
     names=("unit-$1-target" "unit-$1-images" "unit-kernel-choose")
   else
     # The longest first.
-    names=(unit-kernel-device unit-kernel-choose "unit-conformance-$1")
+    names=("unit-conformance-$1")
+    [ "$1" = vulkan ] && names+=(unit-kernel-device unit-kernel-choose)
     [ "$1" = vulkan ] && names+=($(cd "$here/unittests" && ls | grep -E '^unit-(spirv|glsl)-'))
     names+=($(cd "$here/unittests" && ls | grep "^unit-$1-"))
   fi
@@ -166,9 +187,10 @@ test_examples() { # TARGET
 }
 
 test_fuzz() { # TARGET: random programs, different ones in each process
-  local since=$SECONDS count=250 parts=20 part
-  [ -n "$quick" ] && count=10 parts=2
-  for ((part = 0; part < parts; part++)); do
+  local since=$SECONDS count=250 jobs=20 part
+  [ "$1$cuda" = cudasim ] && count=10
+  [ -n "$quick" ] && count=10 jobs=2
+  for ((part = 0; part < jobs; part++)); do
     in_parallel "$1-fuzz-$part" "$here/bin/vyre-fuzz" -target="$1" $checks -quiet -seed=$((1 + part * count)) \
       -count=$count -out="$out/fuzz"
   done
@@ -188,13 +210,53 @@ test_lit() { # TARGET: each test that means something there, with passes there
   lit "$1: lit, passes there" "$1-lit" --param "target=$1" "${folders[@]}"
 }
 
+# The same programs and data on the device and on the simulator: what vyre-run shows of all that was written, checksums too.
+compare_one='
+  "$1/bin/example-expected" "$2" prepare "$3" || exit 1
+  while read -r argument; do [[ $argument == -write=* ]] || arguments+=("$argument"); done <"$3/args"
+  for device in 0 sim; do
+    "$1/bin/vyre-run" "$1/examples/shaders/$2.comp" -target=cuda -device="$device" "${arguments[@]}" >"$3/$device" || exit 1
+  done
+  grep -q xxh64 "$3/sim" && diff "$3/0" "$3/sim"'
+test_compare() {
+  local since=$SECONDS name names
+  names=$("$here/bin/example-expected" list)
+  [ -n "$quick" ] && names='saxpy scan'
+  for name in $names; do
+    mkdir -p "$out/compare/$name"
+    in_parallel "cuda-compare-$name" bash -c "$compare_one" compare "$here" "$name" "$out/compare/$name"
+  done
+  sum "cuda: device as simulator" cuda-compare- "$since"
+}
+
+# Of the kernels of passes, each tool over a run of its own.  A machine without it is told of in the table.
+test_sanitizer() {
+  local since=$SECONDS tool program
+  program=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+  if [ -z "$program" ] || [ "$cuda" = sim ]; then
+    rows+=("cuda: compute-sanitizer is missing: memcheck, racecheck and synccheck were not run")
+    [ "$cuda" = sim ] && rows[-1]="cuda: compute-sanitizer is for devices: memcheck, racecheck and synccheck were not run"
+    return
+  fi
+  for tool in memcheck racecheck synccheck; do
+    in_parallel "cuda-sanitizer-$tool" "$program" --tool "$tool" --error-exitcode 1 "$here/bin/vyre-passmgr" -target=cuda -cache-dir=none \
+      -passes='canon,cf,shash,cid,pm,dce' "$here/examples/shaders/sha256.comp" -o /dev/null
+  done
+  sum "cuda: compute-sanitizer" cuda-sanitizer- "$since"
+}
+
 bench() { # TARGET
-  local since=$SECONDS failed=0 name
-  [ -n "$quick" ] || [ "$1" != vulkan ] && return
-  one bench-run "$here/bin/bench-run" -rounds=5 "$here/examples/shaders"
-  grep -q 'are slower$' logs/bench-run.log && rm -f logs/bench-run.failed && echo '1 1 0' >logs/bench-run.tally # it measured
-  one bench-sequences "$here/bin/bench-sequences" -rounds=5 -max=100000
-  one bench-batch "$here/bin/bench-batch" -target="$1" -rounds=3 -rows=1048576 -passes='default<O2>' "$here"/examples/shaders/*.comp
+  local since=$SECONDS most=10000000 extra=''
+  [ -n "$quick" ] && return
+  [ "$1$cuda" = cudasim ] && most=1000 extra='-rounds=1 -bytes=65536'
+  one "bench-device-$1" "$here/bin/bench-device" -target="$1" -max=$most $extra
+  if [ "$1" = vulkan ]; then
+    one bench-run "$here/bin/bench-run" -rounds=5 "$here/examples/shaders"
+    grep -q 'are slower$' logs/bench-run.log && rm -f logs/bench-run.failed && echo '1 1 0' >logs/bench-run.tally # it measured
+    one bench-sequences "$here/bin/bench-sequences" -rounds=5 -max=100000
+  fi
+  [ "$1$cuda" = cudasim ] ||
+    one "bench-batch-$1" "$here/bin/bench-batch" -target="$1" -rounds=3 -rows=1048576 -passes='default<O2>' "$here"/examples/shaders/*.comp
   sum "$1: benchmarks" bench- "$since"
 }
 
@@ -205,7 +267,8 @@ ratios() {
   [ -f logs/bench-sequences.log ] && awk -F'|' '$4 ~ /plain C/ && $4 !~ /A\/A/ { plain[$2 $3] = $6 }
     $4 ~ /Vulkan, fused/ && plain[$2 $3] > 0 { gsub(/ /, "", $2); gsub(/ /, "", $3); printf "bench-sequences: %s, %s rows: fused on the device / plain C: %.2f (%.0f us)\n", $2, $3, $6 / last, $6 }
     { if ($4 ~ /plain C/ && $4 !~ /A\/A/) last = $6 }' logs/bench-sequences.log
-  [ -f logs/bench-batch.log ] && sed -n 's/^| \(.*\) | .* | \([0-9.]*\) |$/bench-batch: \1 \/ one by one: \2/p' logs/bench-batch.log
+  cat logs/bench-batch-*.log 2>/dev/null | sed -n 's/^| \(.*\) | .* | \([0-9.]*\) |$/bench-batch: \1 \/ one by one: \2/p'
+  cat logs/bench-device-*.log 2>/dev/null | sed -n '1,/^$/p'
 }
 
 # ---- all of it -----------------------------------------------------------------------------------------------------------
@@ -241,17 +304,19 @@ for target in ${targets//,/ }; do
     checks=''
     devices+='without the validation layer, which is not there'$'\n'
   fi
-  test_units "$target"
-  test_examples "$target"
-  test_fuzz "$target"
-  test_lit "$target"
+  has_part units && test_units "$target"
+  has_part examples && test_examples "$target"
+  has_part fuzz && test_fuzz "$target"
+  has_part lit && test_lit "$target"
+  [ "$target" = cuda ] && has_part compare && test_compare
+  [ "$target" = cuda ] && has_part sanitizer && test_sanitizer
 done
 # All tests as they are: those that name a target among them.
 folders=("$here/lit-tests")
 [ -n "$quick" ] && folders=("$here/lit-tests/Run")
-lit 'lit, as it is' lit-plain "${folders[@]}"
+has_part plain && lit 'lit, as it is' lit-plain "${folders[@]}"
 for target in ${targets//,/ }; do
-  has_target "$target" && bench "$target"
+  has_part bench && has_target "$target" && bench "$target"
 done
 
 {
@@ -268,7 +333,7 @@ done
 } >table.txt
 {
   cat table.txt
-  for name in bench-run bench-sequences bench-batch; do
+  for name in bench-device-{vulkan,cuda} bench-run bench-sequences bench-batch-{vulkan,cuda}; do
     [ -f "logs/$name.log" ] && echo && echo "== $name" && cat "logs/$name.log"
   done
   for file in logs/*.failed; do

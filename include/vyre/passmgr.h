@@ -101,7 +101,16 @@ void vyre_report_add_time(vyre_report *report, const char *what, uint64_t nanose
 /* Adds what `from` has: for runs that had a report of their own, such as each thread's. */
 void vyre_report_add(vyre_report *to, const vyre_report *from);
 VYRE_MUST_USE vyre_status vyre_report_times(const vyre_report *report, vyre_bytes *out);
-VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_bytes *out);
+/* Adds what the target has counted since it was opened, under its name and its device's.  Counters of several that are of one
+ * device are summed; so a target is added once, before it is closed. */
+void vyre_report_target_add(vyre_report *report, const vyre_target_ops *ops, const vyre_target *target);
+
+/* docs/passmgr.md tells of each.  JSON and Prometheus have the times too. */
+typedef enum vyre_stats_format { VYRE_STATS_TEXT, VYRE_STATS_JSON, VYRE_STATS_PROMETHEUS } vyre_stats_format;
+
+/* "text", "json", "prometheus"; USAGE: it is another word. */
+VYRE_MUST_USE vyre_status vyre_stats_format_parse(const char *text, vyre_stats_format *out);
+VYRE_MUST_USE vyre_status vyre_report_stats(const vyre_report *report, vyre_stats_format format, vyre_bytes *out);
 /* A statistic summed over all runs, by pass and name; 0: never counted. */
 uint64_t vyre_report_count(const vyre_report *report, const char *pass, const char *name);
 /* How often the pass ran, and how often it changed the module. */
@@ -125,6 +134,8 @@ VYRE_MUST_USE vyre_status vyre_device_open_auto(const vyre_target_ops *const *ta
  * processors.  0: all do, as it is not open or is
  * these processors; large modules gain nothing then. */
 uint32_t vyre_device_most_rows(const vyre_device *device);
+/* vyre_report_target_add of its target; nothing where it is not open, or is this machine's processors. */
+void vyre_device_report(const vyre_device *device, vyre_report *report);
 /* NULL is ignored. */
 VYRE_MUST_USE vyre_status vyre_device_close(vyre_device *device);
 

@@ -391,6 +391,18 @@ typedef struct vyre_target_ops {
   const char *summary; /* what it is, in a line for help texts */
 } vyre_target_ops;
 
+/* What a counter of `metrics` is: a total only grows, a level is what there is now. */
+typedef enum vyre_counter_kind { VYRE_COUNTER_TOTAL, VYRE_COUNTER_LEVEL, VYRE_COUNTER_NANOSECONDS } vyre_counter_kind;
+
+typedef struct vyre_counter_info {
+  const char *name; /* as `metrics` gives it */
+  vyre_counter_kind kind;
+  const char *text; /* what it is, in a line */
+} vyre_counter_info;
+
+/* The counters of every target, in the order of `metrics`; the last one has no name. */
+extern const vyre_counter_info vyre_target_counters[];
+
 /* All targets, NULL after the last one; the first is the default.  targets/targets.c has the list. */
 extern const vyre_target_ops *const vyre_targets[];
 /* NULL: there is none of that name. */

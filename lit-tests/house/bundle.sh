@@ -11,7 +11,7 @@ mkdir -p "$2/gpu-check"
 ln -sfn "$3" "$2/gpu-check/cache"
 touch "$2/gpu-check/.gpu-check" # so that the check takes it for its own
 cd /
-env -i bash "$2/gpu-bundle-moved/gpu-check.sh" -quick -targets=vulkan "-out=$2/gpu-check" || {
+env -i bash "$2/gpu-bundle-moved/gpu-check.sh" -quick -cuda=sim "-out=$2/gpu-check" || {
   cat "$2/gpu-check/report.txt"
   exit 1
 }

@@ -135,10 +135,16 @@ target_recover(vyre_target *target)
 
 /* ---- counters ------------------------------------------------------------------------------------------------------------ */
 
+const vyre_counter_info vyre_target_counters[] = {
+#define TARGET_COUNTER(name, kind, text) {#name, VYRE_COUNTER_##kind, text},
+#include "counters.def"
+    {NULL, VYRE_COUNTER_TOTAL, NULL},
+};
+
 void
 target_metrics(const vyre_target *target, void (*emit)(void *user, const char *name, uint64_t value), void *user)
 {
   const target_counters *counters = &target_base_of_const(target)->counters;
-#define TARGET_COUNTER(name, text) emit(user, #name, counters->name);
+#define TARGET_COUNTER(name, kind, text) emit(user, #name, counters->name);
 #include "counters.def"
 }

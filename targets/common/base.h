@@ -65,7 +65,7 @@ typedef struct target_kernel {
 
 /* Counters since open: counters.def has their names. */
 typedef struct target_counters {
-#define TARGET_COUNTER(name, text) uint64_t name;
+#define TARGET_COUNTER(name, kind, text) uint64_t name;
 #include "counters.def"
 } target_counters;
 

@@ -26,6 +26,10 @@ count(target_base *base, const vyre_timing *timing)
   base->counters.bytes_up += timing->bytes_up;
   base->counters.bytes_down += timing->bytes_down;
   base->counters.bytes_filled += timing->bytes_filled;
+  base->counters.record_ns += timing->record_ns;
+  base->counters.submit_ns += timing->submit_ns;
+  base->counters.wait_ns += timing->wait_ns;
+  base->counters.device_ns += timing->device_ns;
 }
 
 /* The driver is called for it. */
@@ -62,8 +66,10 @@ target_submit(vyre_target *target, const vyre_sequence *sequence, vyre_timing *t
   VYRE_TRY(target_ready(target));
   VYRE_TRY(target_check_sequence(target, sequence));
   base->counters.submits++;
-  VYRE_TRY(run(target, sequence, &own));
+  vyre_status status = run(target, sequence, &own);
   own.host_ns = target_now() - start;
+  base->counters.host_ns += own.host_ns;
+  VYRE_TRY(status);
   if (timing)
     *timing = own;
   return VYRE_OK;
@@ -236,10 +242,10 @@ target_wait(vyre_target *target, vyre_ticket handle, vyre_timing *timing)
   base->counters.in_flight--;
   vyre_status status = ticket->status;
   ticket->status = VYRE_OK;
-  if (timing && !status) {
+  ticket->timing.host_ns = ticket->host_ns + target_now() - begun;
+  base->counters.host_ns += ticket->timing.host_ns;
+  if (timing && !status)
     *timing = ticket->timing;
-    timing->host_ns = ticket->host_ns + target_now() - begun;
-  }
   forget(base, ticket);
   return vyre_status_join(status, target_kept_trim(target, target_kept_budget(base))); /* what it held may go now */
 }

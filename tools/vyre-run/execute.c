@@ -460,6 +460,8 @@ run_device(const run_options *options, run_target target, const run_program *pro
   vyre_status status = allocate_lists(program, &run);
   if (!status)
     status = submit(options, program, inputs, results, &run);
+  if (options->report)
+    vyre_report_target_add(options->report, run.ops, run.target);
   status = vyre_status_join(status, run.ops->close(run.target));
   free(run.slots);
   free(run.buffers);

@@ -61,8 +61,22 @@ do_work(const run_options *options, work *w, bool *out_equal)
   return VYRE_OK;
 }
 
+/* Also of a run that failed, as far as it came. */
 static vyre_status
-run(const run_options *options, bool *out_equal)
+print_stats(const run_options *options)
+{
+  vyre_bytes text = {0};
+  vyre_status status = vyre_report_stats(options->report, options->stats_format, &text);
+  if (!status && options->stats_file)
+    status = vyre_file_write(options->stats_file, text.data, text.size);
+  else if (!status)
+    fwrite(text.data, 1, text.size, stderr);
+  vyre_bytes_free(&text);
+  return status;
+}
+
+static vyre_status
+run(run_options *options, bool *out_equal)
 {
   *out_equal = true;
   if (options->help) {
@@ -76,7 +90,12 @@ run(const run_options *options, bool *out_equal)
   if (options->list_devices)
     return run_list_devices(options);
   work w = {0};
+  if (options->stats)
+    VYRE_TRY(vyre_report_create(NULL, &options->report));
   vyre_status status = do_work(options, &w, out_equal);
+  if (options->report)
+    status = vyre_status_join(status, print_stats(options));
+  vyre_report_destroy(options->report);
   run_results_free(&w.second_results);
   run_results_free(&w.first_results);
   run_inputs_free(&w.inputs);
@@ -98,7 +117,7 @@ complain(vyre_status status)
 
 /* All of it, and what is on standard output is there.  Gives the exit code. */
 static int
-run_here(const run_options *options)
+run_here(run_options *options)
 {
   bool is_equal = true;
   vyre_status status = run(options, &is_equal);
@@ -111,7 +130,7 @@ run_here(const run_options *options)
 }
 
 static int
-run_isolated(const run_options *options)
+run_isolated(run_options *options)
 {
   isolated process;
   int code = 0, ended = 0;

@@ -48,6 +48,8 @@ static const char help_text[] =
     "  -include-root=DIR        GLSL: #include reads nothing outside of that folder\n"
     "  -glsl-memory=MIB, -glsl-seconds=N, -glsl-expansion=MIB  what compiling it may take (1024, 60, 16)\n"
     "  -time                    what the run took\n"
+    "  -stats[=text|json|prometheus]  what the targets counted\n"
+    "  -stats-file=FILE         that goes there; -: standard output; default: standard error\n"
     "  -help, -version\n"
     "\n"
     "Where programs run:\n"
@@ -221,6 +223,8 @@ typedef enum option_id {
   OPTION_GLSL_MEMORY,
   OPTION_GLSL_SECONDS,
   OPTION_GLSL_EXPANSION,
+  OPTION_STATS_FILE,
+  OPTION_STATS,  /* a value only after '=' */
   OPTION__FLAGS, /* from here on without a value */
   OPTION_LIST_DEVICES,
   OPTION_VALIDATE,
@@ -263,6 +267,8 @@ static const option_name option_names[] = {
     {"glsl-memory", OPTION_GLSL_MEMORY},
     {"glsl-seconds", OPTION_GLSL_SECONDS},
     {"glsl-expansion", OPTION_GLSL_EXPANSION},
+    {"stats", OPTION_STATS},
+    {"stats-file", OPTION_STATS_FILE},
     {"list-devices", OPTION_LIST_DEVICES},
     {"validate", OPTION_VALIDATE},
     {"isolate", OPTION_ISOLATE},
@@ -284,6 +290,12 @@ set_value(option_id id, const char *value, run_options *out, bool *has_compare_t
   case OPTION_COMPARE_TARGET:
     *has_compare_target = true;
     return parse_target("compare-target", value, &out->compare_target);
+  case OPTION_STATS:
+    out->stats = true;
+    return vyre_stats_format_parse(value, &out->stats_format);
+  case OPTION_STATS_FILE:
+    out->stats_file = value;
+    return VYRE_OK;
   case OPTION_COMPARE:
     out->compare = value;
     return VYRE_OK;
@@ -399,6 +411,8 @@ parse_option(int argc, char **argv, int *at, run_options *out, bool *has_compare
     set_flag(found->id, out);
     return VYRE_OK;
   }
+  if (!value && found->id == OPTION_STATS)
+    value = "text";
   if (!value && *at + 1 < argc)
     value = argv[++*at];
   if (!value || !*value)
@@ -429,6 +443,10 @@ check_options(const run_options *options)
                       options->validate ? "validate"
                       : options->device ? "device"
                                         : "library");
+  if (!on_target && options->stats)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats is of a target, and the interpreter is none\nFix: choose one with -target");
+  if (options->stats_file && !options->stats)
+    return VYRE_ERROR(VYRE_CODE_USAGE, "-stats-file says where statistics go, and there are none\nFix: add -stats");
   if (!options->compare && options->tolerance.is_set)
     return VYRE_ERROR(VYRE_CODE_USAGE, "-tolerance without -compare\nFix: name what to compare with");
   return VYRE_OK;

@@ -8,6 +8,7 @@
 #define VYRE_TOOLS_RUN_H
 
 #include "vyre/io.h"
+#include "vyre/passmgr.h"
 #include "vyre/run.h"
 #include "vyre/target.h"
 
@@ -45,8 +46,11 @@ typedef struct run_options {
   uint64_t steps;
   uint32_t subgroup; /* 0: not said */
   uint32_t timeout;  /* seconds; 0: no limit */
-  bool report_undefined, check_bounds, check_races, validate, isolate, time, list_devices, help, version;
+  bool report_undefined, check_bounds, check_races, validate, isolate, time, stats, list_devices, help, version;
   const char *device, *library, *cache_dir;
+  const char *stats_file;         /* NULL: standard error */
+  vyre_stats_format stats_format; /* where `stats` */
+  vyre_report *report;            /* owned by main; what targets counted.  NULL: nobody asks */
   const char **include_dirs, **defines, *include_root;
   uint32_t glsl_memory, glsl_seconds, glsl_expansion; /* 0: the default */
   uint32_t include_dir_count, define_count;

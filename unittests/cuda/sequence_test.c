@@ -15,7 +15,8 @@ typedef struct kind {
 } kind;
 
 typedef struct costs {
-  uint64_t waits, kernels, graphs, bytes_up, bytes_down, bytes_filled, device_bytes, pinned_bytes, launches;
+  uint64_t waits, kernels, graphs, bytes_up, bytes_down, bytes_filled, device_bytes, pinned_bytes, launches,
+      allocations; /* calls that the target makes for memory; the simulator counts their bytes */
 } costs;
 
 static costs
@@ -30,6 +31,19 @@ costs_now(void)
                  .device_bytes = sim.count("device_bytes"),
                  .pinned_bytes = sim.count("pinned_bytes"),
                  .launches = sim.count("cuLaunchKernel")};
+}
+
+/* The same as the target counts it, which must be what the simulator saw. */
+static costs
+counted_by(vyre_target *target)
+{
+  return (costs){.waits = test_metric(target, "waits"),
+                 .kernels = test_metric(target, "launches"),
+                 .graphs = test_metric(target, "graph_launches"),
+                 .bytes_up = test_metric(target, "bytes_up"),
+                 .bytes_down = test_metric(target, "bytes_down"),
+                 .bytes_filled = test_metric(target, "bytes_filled"),
+                 .allocations = test_metric(target, "allocations")};
 }
 
 /* What it costs, and the words that it leaves in `out`. */
@@ -64,9 +78,17 @@ submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buff
                                   .reads = reads,
                                   .read_count = k.reads};
   vyre_timing timing;
-  const costs before = costs_now();
+  const costs before = costs_now(), counted = counted_by(target);
   test_ok(ops->submit(target, &sequence, &timing));
-  const costs after = costs_now();
+  const costs after = costs_now(), counts = counted_by(target);
+  assert_int_equal(counts.waits - counted.waits, after.waits - before.waits);
+  assert_int_equal(counts.kernels - counted.kernels, after.kernels - before.kernels);
+  assert_int_equal(counts.graphs - counted.graphs, after.graphs - before.graphs);
+  assert_int_equal(counts.bytes_up - counted.bytes_up, after.bytes_up - before.bytes_up);
+  assert_int_equal(counts.bytes_down - counted.bytes_down, after.bytes_down - before.bytes_down);
+  assert_int_equal(counts.bytes_filled - counted.bytes_filled, after.bytes_filled - before.bytes_filled);
+  assert_int_equal(counts.allocations != counted.allocations,
+                   after.device_bytes != before.device_bytes || after.pinned_bytes != before.pinned_bytes);
   assert_int_equal(timing.waits, 1);
   assert_int_equal(timing.batches, 1);
   assert_int_equal(timing.launches, k.steps);
@@ -81,7 +103,8 @@ submit_kind(vyre_target *target, kind k, vyre_kernel add, const vyre_device_buff
                  after.bytes_filled - before.bytes_filled,
                  after.device_bytes - before.device_bytes,
                  after.pinned_bytes - before.pinned_bytes,
-                 after.launches - before.launches};
+                 after.launches - before.launches,
+                 0};
 }
 
 static const kind kinds[] = {

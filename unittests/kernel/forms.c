@@ -116,7 +116,7 @@ run_form(const vyre_bytes *input, const char *text, const form *f, bool counts)
   else
     forms_check(vyre_vir0_write(module, NULL, 0, &out));
   vyre_status_free(status);
-  forms_check(vyre_report_stats(report, &stats));
+  forms_check(vyre_report_stats(report, VYRE_STATS_TEXT, &stats));
   for (const char *line = stats.data, *end; counts && line && *line; line = end) {
     const size_t length = strcspn(line, "\n");
     end = line + length + (line[length] != 0);

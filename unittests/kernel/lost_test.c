@@ -133,7 +133,7 @@ run_with(const char *passes, uint32_t rows, vyre_pipeline_options options)
   r.recoveries = vyre_report_count(report, "(device)", "recoveries");
   r.sequences = vyre_report_count(report, "(device)", "sequences");
   r.waits = vyre_report_count(report, "(device)", "host waits");
-  check(vyre_report_stats(report, &r.stats));
+  check(vyre_report_stats(report, VYRE_STATS_TEXT, &r.stats));
   vyre_report_destroy(report);
   vyre_pipeline_destroy(pipeline);
   vyre_module_destroy(module);

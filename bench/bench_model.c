@@ -1,0 +1,204 @@
+/* A model of what passes cost on a GPU where none is at hand; docs/cuda.md tells what follows from it.
+ *
+ *   bench-model [-ptxas=FILE] [-arch=sm_NN] [-rows=N]
+ *
+ * Each pass runs on the simulator over programs of 1,000 rows, N in all, warm, and what it counts is printed: instructions of
+ * lanes, launches, waits, bytes.  Where there is a ptxas it tells the registers of the pass' kernels, of which the threads that fit
+ * on a multiprocessor follow by NVIDIA's documented limits.  The last columns are a model, not a measurement: launches times a
+ * launch in a graph, and the greater of what the instructions take at the rate that `devices` has, and the columns at its
+ * bandwidth.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "bench.h"
+#include "program.h"
+#include "vyre/passmgr.h"
+#include "vyre/phases.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROGRAM = 1000, WARP = 32, REGISTERS = 64 << 10, REGISTER_UNIT = 256, COLUMNS = 44 };
+
+/* NVIDIA's figures: CUDA's programming guide (compute capabilities), and data sheets.  What a launch in a graph takes, and the
+ * share of the peak that such branching code reaches, are assumptions. */
+static const struct {
+  const char *arch;
+  uint32_t threads, blocks, processors;
+  double lanes, clock, bandwidth; /* 32-bit integer instructions of lanes a clock and multiprocessor; GHz; GB/s */
+} devices[] = {{"sm_75", 1024, 16, 40, 64, 1.59, 320},
+               {"sm_80", 2048, 32, 108, 64, 1.41, 1555},
+               {"sm_90", 2048, 32, 132, 64, 1.98, 4800},
+               {"sm_100", 2048, 32, 148, 128, 1.85, 8000}};
+static const double launch_us = 1.5, share = 0.25;
+
+static const char *const passes[] = {"canon", "cf", "shash", "cid", "pm", "dce"};
+
+static void
+check(vyre_status status)
+{
+  bench_check("bench-model", status);
+}
+
+/* Threads of blocks of that size that a multiprocessor has at once. */
+static uint32_t
+threads_at_once(uint32_t device, uint32_t registers, uint32_t block)
+{
+  const uint32_t warps = (block + WARP - 1) / WARP, a_warp = (registers * WARP + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+  uint32_t blocks = devices[device].threads / (warps * WARP);
+  if (blocks > devices[device].blocks)
+    blocks = devices[device].blocks;
+  if (a_warp && blocks > REGISTERS / (a_warp * warps))
+    blocks = REGISTERS / (a_warp * warps);
+  return blocks * warps * WARP;
+}
+
+typedef struct fit {
+  uint32_t registers, spilled; /* of the worst kernel; registers 0: nobody told */
+  uint32_t threads;            /* of the kernel of which fewest fit */
+} fit;
+
+static void
+fit_kernel(const vyre_phase_kernel *kernel, const char *ptxas, uint32_t device, fit *out)
+{
+  char path[] = "/tmp/bench-modelXXXXXX", command[512], line[256];
+  unsigned registers = 0, block = 64, stored = 0, loaded = 0;
+  const int file = kernel->code ? mkstemp(path) : -1;
+  if (file < 0)
+    return;
+  const bool is_written = write(file, kernel->code, kernel->size) == (ssize_t)kernel->size;
+  close(file);
+  snprintf(command, sizeof command, "%s -v -arch=%s -o /dev/null %s 2>&1; grep -o -m1 '.reqntid [0-9]*' %s", ptxas,
+           devices[device].arch, path, path);
+  FILE *said = is_written ? popen(command, "r") : NULL;
+  while (said && fgets(line, sizeof line, said)) {
+    const char *at = strstr(line, "Used ");
+    if (at)
+      sscanf(at, "Used %u registers", &registers);
+    at = strstr(line, "bytes stack frame, ");
+    if (at)
+      sscanf(at, "bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stored, &loaded);
+    sscanf(line, ".reqntid %u", &block);
+  }
+  if (said)
+    pclose(said);
+  unlink(path);
+  const uint32_t threads = threads_at_once(device, registers, block);
+  if (!registers)
+    return;
+  out->threads = !out->registers || threads < out->threads ? threads : out->threads;
+  out->registers = registers > out->registers ? registers : out->registers;
+  out->spilled += stored + loaded;
+}
+
+static fit
+fit_pass(const vyre_registry *registry, const char *name, const char *ptxas, uint32_t device)
+{
+  fit result = {0};
+  for (uint32_t i = 0; i < vyre_registry_pass_count(registry); i++) {
+    const vyre_pass *pass = vyre_registry_pass(registry, i).pass;
+    if (strcmp(pass->name, name) != 0 || !pass->phases)
+      continue;
+    for (uint32_t k = 0; k < pass->phases->kernels_count; k++) {
+      const vyre_phase_kernels *of = pass->phases->kernels[k];
+      for (uint32_t p = 0; of->form == VYRE_PHASE_PTX && p < pass->phases->phase_count; p++) {
+        fit_kernel(&of->rows[p], ptxas, device, &result);
+        fit_kernel(&of->programs[p], ptxas, device, &result);
+      }
+    }
+  }
+  return result;
+}
+
+typedef uint64_t count_function(const char *name);
+
+static count_function *
+find_count(void)
+{
+  void *library = dlopen("libvyre-cuda-sim.so", RTLD_NOW | RTLD_NOLOAD);
+  count_function *count = NULL;
+  if (library)
+    *(void **)(void *)&count = dlsym(library, "vyre_cuda_sim_count");
+  if (!count)
+    check(VYRE_ERROR(VYRE_CODE_DEVICE, "the simulator is not there\nFix: it lies in the folder of libvyre.so"));
+  return count;
+}
+
+static void
+run(const vyre_registry *registry, vyre_module *module, vyre_device *device, const char *pass, uint32_t rows, vyre_report *report)
+{
+  const vyre_pipeline_options how = {.device = device, .report = report};
+  vyre_pipeline *pipeline;
+  vyre_module_clear(module);
+  while (vyre_module_view(module)->rows < rows && !vyre_module_status(module))
+    bench_grow(module, PROGRAM, BENCH_DEEPEST);
+  check(vyre_module_seal(module, NULL));
+  check(vyre_pipeline_parse(registry, pass, strlen(pass), "-passes", &pipeline));
+  check(vyre_pipeline_run(pipeline, module, &how));
+  vyre_pipeline_destroy(pipeline);
+}
+
+int
+main(int count, char **arguments)
+{
+  const char *ptxas = NULL, *arch = "sm_90";
+  uint32_t rows = 4000, device = 0;
+  for (int i = 1; i < count; i++) {
+    if (strncmp(arguments[i], "-ptxas=", 7) == 0)
+      ptxas = arguments[i] + 7;
+    else if (strncmp(arguments[i], "-arch=", 6) == 0)
+      arch = arguments[i] + 6;
+    else if (sscanf(arguments[i], "-rows=%" SCNu32, &rows) != 1)
+      device = UINT32_MAX;
+  }
+  while (device < sizeof devices / sizeof *devices && strcmp(devices[device].arch, arch) != 0)
+    device++;
+  if (device >= sizeof devices / sizeof *devices || rows < PROGRAM) {
+    fprintf(stderr, "usage: bench-model [-ptxas=FILE] [-arch=sm_75|sm_80|sm_90|sm_100] [-rows=%u..]\n", (unsigned)PROGRAM);
+    return 2;
+  }
+  vyre_module *module;
+  vyre_registry *registry;
+  vyre_device *simulated;
+  check(vyre_module_create(NULL, 0, &module));
+  check(vyre_registry_create(NULL, &registry));
+  check(vyre_registry_load_core(registry));
+  check(vyre_device_open(&vyre_target_cuda, &(vyre_target_options){.device = "sim"}, NULL, &simulated));
+  count_function *counted = find_count();
+  printf("a model for %s, not a measurement; %u rows in programs of %u; %s\n\n", arch, rows, (unsigned)PROGRAM,
+         ptxas ? "registers by ptxas" : "ptxas is not given: no registers");
+  printf("| pass | instructions a row | launches | waits | bytes up | bytes down | registers | spilled | threads at once | model, "
+         "ns a "
+         "row at 10M rows |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  double sum = 0;
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    vyre_report *report;
+    check(vyre_report_create(NULL, &report));
+    run(registry, module, simulated, passes[i], rows, NULL);
+    const uint64_t before = counted("instructions");
+    run(registry, module, simulated, passes[i], rows, report);
+    const double instructions = (double)(counted("instructions") - before) / rows;
+    const uint64_t launches = vyre_report_count(report, "(device)", "kernels launched");
+    const fit kernels = ptxas ? fit_pass(registry, passes[i], ptxas, device) : (fit){0};
+    const double rate = devices[device].processors * devices[device].lanes * devices[device].clock * share, /* a nanosecond */
+        work = instructions / rate, columns = 2.0 * COLUMNS / devices[device].bandwidth,
+                 ns = (double)launches * launch_us * 1e3 / 1e7 + (work > columns ? work : columns);
+    sum += ns;
+    printf("| %s | %.0f | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %u | %u | %u of %u | %.3f |\n", passes[i],
+           instructions, launches, vyre_report_count(report, "(device)", "host waits"),
+           vyre_report_count(report, "(device)", "bytes up"), vyre_report_count(report, "(device)", "bytes down"),
+           kernels.registers, kernels.spilled, kernels.threads, devices[device].threads, ns);
+    vyre_report_destroy(report);
+  }
+  printf(
+      "\nall of them: %.3f ns a row, %.2f billion rows a second; assumed: %.1f us a launch in a graph, %.0f %% of the peak of %.0f "
+      "lanes a clock and multiprocessor\n",
+      sum, 1 / sum, launch_us, share * 100, devices[device].lanes);
+  check(vyre_device_close(simulated));
+  vyre_registry_destroy(registry);
+  vyre_module_destroy(module);
+  return 0;
+}
