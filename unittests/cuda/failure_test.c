@@ -195,8 +195,8 @@ each_function_is_called(void **state)
   }
 }
 
-/* What a call was to end that failed stays until the context ends, and nothing else.  Where a wait fails nobody knows what the device
- * still uses, and where a capture's end does nothing can be freed: then the context's end frees all. */
+/* What a call was to end that failed stays until the context ends, and nothing else.  Where a wait fails nobody knows what the
+ * device still uses, and where a capture's end does nothing can be freed: then the context's end frees all. */
 static void
 check_what_is_left(const char *name, int number)
 {
